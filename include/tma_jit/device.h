@@ -1,0 +1,53 @@
+// Device memory and timing, enough to run, check and measure a launch without another CUDA library.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include <tma_jit/engine.h>
+#include <tma_jit/launch.h>
+
+namespace tma_jit {
+
+// Device memory of the engine's device. Move-only; freed on destruction. Copies are synchronous.
+class TMA_JIT_API DeviceBuffer {
+ public:
+  static Result<DeviceBuffer> allocate(Engine& engine, std::size_t bytes);
+  DeviceBuffer(DeviceBuffer&&) noexcept;
+  DeviceBuffer& operator=(DeviceBuffer&&) noexcept;
+  ~DeviceBuffer();
+
+  std::uint64_t address() const;
+  std::size_t bytes() const;
+  Result<void> upload(const void* source, std::size_t bytes, std::size_t offset = 0);
+  Result<void> download(void* destination, std::size_t bytes, std::size_t offset = 0) const;
+  Result<void> fill(std::uint8_t byte);
+
+  struct State;
+  explicit DeviceBuffer(std::unique_ptr<State> state);
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+// Waits for everything submitted to the engine's device.
+TMA_JIT_API Result<void> synchronize(Engine& engine);
+
+struct MeasureOptions {
+  int warmups = 3;
+  int repeats = 30;
+  bool flush_l2 = true;      // write a buffer of twice the L2 before every timed launch
+  int host_launches = 2000;  // for the host cost; 0 to skip
+};
+
+// Times in microseconds.
+struct Measurement {
+  double median_us = 0, min_us = 0, max_us = 0;  // device time of one launch, by events
+  double host_us = 0;  // host time of one `launch` call, median of batches that never fill the queue
+  int repeats = 0;
+  bool flushed_l2 = false;
+};
+TMA_JIT_API Result<Measurement> measure(Engine& engine, Launch& launch, const MeasureOptions& options = {});
+
+}  // namespace tma_jit

@@ -1,0 +1,41 @@
+// What planning knows of a GPU: plain numbers, read from a device or from a data file by name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <tma_jit/error.h>
+
+namespace tma_jit {
+
+// Sizes in bytes, clocks in MHz, bandwidth in GB/s (10^9), rates in TFLOP/s (dense). Zero means unknown.
+struct DeviceInfo {
+  std::string name;            // "h100", or what the driver calls the device
+  std::string arch;            // the exact target: "sm_90a", "sm_100a", "sm_121a"
+  int compute_capability = 0;  // 90, 100, 103, 120, 121
+  int sm_count = 0;
+  std::int64_t smem_per_block = 0;  // the opt-in maximum of one block
+  std::int64_t smem_per_sm = 0;
+  std::int64_t registers_per_sm = 0;
+  int threads_per_block = 0;
+  int threads_per_sm = 0;
+  int cluster_max = 0;     // largest portable cluster, in blocks
+  bool multicast = false;  // TMA multicast at full speed
+  std::int64_t l2_bytes = 0;
+  std::int64_t memory_bytes = 0;
+  double clock_mhz = 0;
+  double memory_gb_per_s = 0;
+  double bf16_tflops = 0;
+  double f32_tflops = 0;
+};
+
+// The devices known by name: "h100", "h200", "b200", "b300", "gb10", "rtx5090".
+TMA_JIT_API std::vector<std::string> known_devices();
+TMA_JIT_API Result<DeviceInfo> device_named(std::string_view name);
+
+// "sm_121" becomes "sm_121a"; an exact target is returned as it is. Fails on anything that is not
+// sm_<digits> with an optional a or f.
+TMA_JIT_API Result<std::string> normalise_arch(std::string_view arch);
+
+}  // namespace tma_jit

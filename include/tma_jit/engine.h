@@ -1,0 +1,133 @@
+// The engine: from a request to a launch, and each stage between as a value.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tma_jit/artifact.h>
+#include <tma_jit/device_info.h>
+#include <tma_jit/launch.h>
+#include <tma_jit/plan.h>
+#include <tma_jit/request.h>
+
+namespace tma_jit {
+
+enum class LogLevel : std::uint8_t { trace, debug, info, warning, error, off };
+
+// Called from any thread, one call at a time per engine.
+using LogCallback = std::function<void(LogLevel level, std::string_view message)>;
+
+// Read once, when the engine is made. Unset paths come from the environment at that moment: TMA_JIT_CACHE_DIR,
+// TMA_JIT_TEMPLATES (colon-separated), TMA_JIT_NVRTC (the library's path).
+struct Options {
+  std::string device = "0";          // a CUDA ordinal, or a name from known_devices() to plan and build without a GPU
+  std::string arch;                  // target instead of the device's own
+  std::optional<DeviceInfo> limits;  // plan with the tighter of these and the device's limits
+  std::filesystem::path cache_dir;   // empty: the environment, then the user's cache folder
+  bool use_cache = true;
+  std::vector<std::filesystem::path> template_dirs;  // searched first; shadow embedded templates of the same name
+  std::filesystem::path nvrtc;                       // libnvrtc to load instead of searching
+  bool line_info = false;                            // -lineinfo: profilers see the template's lines; part of the key
+  LogLevel log_level = LogLevel::warning;
+  LogCallback log;  // unset: warnings and errors go to stderr
+};
+
+// Counters since the engine was made.
+struct Stats {
+  std::uint64_t plans = 0;
+  std::uint64_t compiles = 0;
+  std::uint64_t compile_failures = 0;
+  std::uint64_t memory_hits = 0;  // cubin already in this process
+  std::uint64_t disk_hits = 0;
+  std::uint64_t disk_misses = 0;
+  std::uint64_t disk_faults = 0;  // entries that were there and not usable
+  std::uint64_t disk_writes = 0;
+  std::uint64_t disk_write_failures = 0;
+  std::uint64_t loads = 0;  // cubins loaded into the driver
+  double compile_ms = 0;
+};
+
+// What a template declares, as text, for `list` and `show`.
+struct KernelInfo {
+  struct Item {
+    std::string name;
+    std::string declaration;  // as written, less the directive and the doc text
+    std::string doc;
+  };
+  std::string kernel;
+  std::string file;
+  std::string doc;
+  bool embedded = true;
+  std::vector<std::string> archs;
+  std::vector<Item> types, dims, params, lets, rules, tensors, scalars, workspaces, hooks, presets;
+  bool has_reference = false;
+};
+
+// What the machine offers, for `doctor`. Absent parts carry the error that explains them.
+struct Environment {
+  struct Compiler {
+    std::string path;
+    std::string version;             // "13.0.88" where known, else "13.0"
+    std::string identity;            // what the key holds
+    std::vector<std::string> archs;  // probed: what really compiles, suffixes included
+    std::vector<std::string> lacks;  // features of newer releases it does not have, in words
+  };
+  Result<int> driver_version = tl::unexpected(Error{});
+  Result<DeviceInfo> device = tl::unexpected(Error{});
+  Result<Compiler> compiler = tl::unexpected(Error{});
+  std::filesystem::path cache_dir;
+  Result<void> cache_writable;
+};
+
+// Cheap to make: opens the device, NVRTC and the cache on first use. Thread-safe. Engines share nothing.
+class TMA_JIT_API Engine {
+ public:
+  explicit Engine(Options options = {});
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+  ~Engine();
+
+  // Stages. `plan` needs no CUDA when Options::device is a name; `emit` never does; `build` needs NVRTC on a miss.
+  Result<Plan> plan(const Request& request);
+  Result<Enumeration> enumerate(const Request& request);
+  Result<Source> emit(const Plan& plan);
+  Result<std::string> emit_standalone(const Plan& plan);  // one file that nvcc compiles as it is
+  Result<Key> key(const Plan& plan);
+  Result<Cubin> build(const Plan& plan);
+  Result<std::string> build_ptx(const Plan& plan);  // never cached
+
+  // The whole way. One compile per key is in flight; other callers wait for it. The second form takes a plan that was
+  // edited or written by hand.
+  Result<Launch> prepare(const Request& request);
+  Result<Launch> prepare(const Plan& plan);
+  // A callable for tensors that change; `request` gives everything but the tensors.
+  Result<Function> function(const Request& request);
+
+  // Templates beside the embedded ones and those in Options::template_dirs.
+  Result<void> add_template(std::string name, std::string text);
+  Result<void> add_template_file(const std::filesystem::path& file);
+  // One element a template file; a file that does not parse is an error in its place.
+  std::vector<Result<KernelInfo>> kernels();
+  // One request for every preset (and the defaults) of every file of a kernel that serves the engine's arch, and for
+  // every choice of its types: what `check` and pre-warming build. Dims not in `dims` are 1024.
+  Result<std::vector<Request>> presets(std::string_view kernel, const std::map<std::string, std::int64_t>& dims = {});
+
+  Result<DeviceInfo> device();  // the facts plans are made with
+  Environment environment();
+  Stats stats() const;
+  const std::filesystem::path& cache_dir() const;
+
+  struct State;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace tma_jit

@@ -1,0 +1,64 @@
+// The last stage: a kernel that is loaded, its arguments encoded, ready to run. And the call that finds one by shape.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string_view>
+
+#include <tma_jit/artifact.h>
+#include <tma_jit/plan.h>
+
+namespace tma_jit {
+
+// A CUstream; the default is the legacy default stream. Typed as the driver's own handle so that no CUDA header is
+// needed.
+using Stream = struct CUstream_st*;
+
+// Owns its arguments and a share of the loaded kernel and of the workspaces the engine made. Move-only; outlives its
+// Engine. One thread at a time may call `launch` or `rebind` on one Launch; different Launches are independent. A
+// captured launch copies the arguments into the graph; the Launch must outlive the graph's replays.
+class TMA_JIT_API Launch {
+ public:
+  Launch(Launch&&) noexcept;
+  Launch& operator=(Launch&&) noexcept;
+  ~Launch();
+
+  // One cuLaunchKernelEx: no allocation, no lookup, no environment. Errors of the driver only.
+  Result<void> launch(Stream stream = nullptr);
+
+  // Replaces the address of a tensor (or a caller's workspace) by its name. The shape, strides and type stay; the
+  // address must keep the alignment the plan was made for.
+  Result<void> rebind(std::string_view name, std::uint64_t address);
+  Result<void> rebind(std::string_view name, const void* address);
+
+  const Plan& plan() const;
+  const Cubin& cubin() const;
+
+  struct State;
+  explicit Launch(std::unique_ptr<State> state);
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+// A kernel called with tensors each time: the first call of a shape prepares, later ones find the prepared launch.
+// Thread-safe. Tensors come in the order of the template's declaration (inputs and outputs as declared; a
+// default-constructed Tensor stands for an absent optional one).
+class TMA_JIT_API Function {
+ public:
+  Function(Function&&) noexcept;
+  Function& operator=(Function&&) noexcept;
+  ~Function();
+
+  Result<void> operator()(std::initializer_list<Tensor> tensors, Stream stream = nullptr);
+  Result<void> operator()(const Tensor* tensors, std::size_t count, Stream stream = nullptr);
+
+  struct State;
+  explicit Function(std::unique_ptr<State> state);
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tma_jit

@@ -1,0 +1,132 @@
+// The second stage of the pipeline: every decision about one launch, as plain data. A plan can be printed, edited
+// or written by hand; nothing after it looks at the template's manifest again.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tma_jit/device_info.h>
+#include <tma_jit/dtype.h>
+#include <tma_jit/request.h>
+
+namespace tma_jit {
+
+enum class Swizzle : std::uint8_t { none, b32, b64, b128 };
+enum class Interleave : std::uint8_t { none, b16, b32 };
+enum class L2Promotion : std::uint8_t { none, b64, b128, b256 };
+enum class Fill : std::uint8_t { zero, nan };
+
+// The arguments of a tiled tensor map, less the address. Innermost dimension first, as the driver takes them.
+// `strides` are in bytes; strides[i] belongs to dimension i + 1.
+struct TensorMapSpec {
+  DType dtype = DType::f32;
+  int rank = 0;
+  std::array<std::uint64_t, 5> dims{};
+  std::array<std::uint64_t, 4> strides{};
+  std::array<std::uint32_t, 5> box{};
+  std::array<std::uint32_t, 5> element_strides{1, 1, 1, 1, 1};
+  Swizzle swizzle = Swizzle::none;
+  Interleave interleave = Interleave::none;
+  L2Promotion l2_promotion = L2Promotion::b128;
+  Fill fill = Fill::zero;
+};
+
+// A name the body sees as a constant: `constexpr` for an integer, `using` for a type.
+struct Constant {
+  enum class Kind : std::uint8_t { integer, type };
+  std::string name;
+  Kind kind = Kind::integer;
+  std::int64_t value = 0;
+  DType type = DType::f32;
+  std::string origin;  // "param", "let", "type", "dim": for people
+};
+
+// One dim as the body sees it in `Dims`: a member, or a static constant where the request fixes it.
+struct DimValue {
+  std::string name;
+  std::int64_t value = 0;
+  bool wide = false;  // 64-bit in the kernel
+  bool fixed = false;
+};
+
+// A device function whose text the request supplies. Argument types are manifest types, already resolved.
+struct Hook {
+  struct Parameter {
+    DType type = DType::f32;
+    std::string name;
+  };
+  std::string name;
+  DType result = DType::f32;
+  std::vector<Parameter> parameters;
+  std::string text;
+};
+
+// One kernel parameter, in signature order. `image` holds the bytes to pass; where the argument carries a device
+// address it is the first eight bytes of a view or workspace, or lives inside the tensor map made from `map`.
+struct Argument {
+  enum class Kind : std::uint8_t { tensor_map, view, workspace, scalar, dims };
+  Kind kind = Kind::scalar;
+  std::string name;
+  std::size_t alignment = 8;
+  std::vector<std::byte> image;         // 128 zero bytes for a tensor map
+  std::optional<TensorMapSpec> map;     // absent for an absent or empty tensor: the image stays zero
+  std::uint64_t address = 0;            // the tensor's or workspace's address, 0 when not given
+  std::uint64_t workspace_bytes = 0;    // for a workspace
+  bool workspace_zeroed = false;        // the engine clears it when it allocates it
+  bool present = true;                  // false: an optional tensor the request does not give
+  std::uint32_t address_alignment = 1;  // bytes; what the chosen configuration needs of the address
+  bool output = false;
+  DType dtype = DType::f32;  // of the tensor's or scalar's elements
+};
+
+struct Geometry {
+  std::array<std::uint32_t, 3> grid{1, 1, 1};  // any zero: nothing to do, the launch is empty
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};  // 1, 1, 1: no cluster attribute
+  std::uint32_t smem_bytes = 0;                   // dynamic shared memory
+  bool programmatic = false;                      // programmatic dependent launch
+};
+
+struct Work {
+  double flops = 0;
+  double bytes = 0;
+};
+
+struct Plan {
+  std::string kernel;               // the kernel's name
+  std::string entry;                // the extern "C" entry point: the kernel's name, or its reference's
+  std::string file;                 // where the body comes from, as errors name it: "templates/kernels/gemm.cu"
+  std::string body;                 // the template's whole text, manifest included, untouched
+  std::string arch;                 // "sm_90a"
+  std::vector<Constant> constants;  // in declaration order
+  std::vector<DimValue> dims;
+  std::vector<Hook> hooks;
+  std::vector<Argument> arguments;
+  Geometry geometry;
+  Work work;
+  bool reference = false;  // this plan runs the template's float64 reference (TMA_JIT_REFERENCE is defined)
+  std::vector<std::pair<std::string, std::int64_t>> config;  // the chosen params, for people and for stores
+};
+
+// How the choice was made: configurations tried and, per rule, how many it ruled out.
+struct RuleCount {
+  std::string file;
+  int line = 0;
+  std::string rule;     // the expression as written
+  std::string message;  // the rule's text
+  std::string values;   // "N = 4097, sizeof(T) = 2", for one violating configuration
+  std::int64_t ruled_out = 0;
+};
+struct Enumeration {
+  std::string file;
+  std::int64_t configurations = 0;
+  std::int64_t valid = 0;
+  std::vector<RuleCount> rules;
+  std::vector<std::vector<std::pair<std::string, std::int64_t>>> valid_configs;  // at most 4,096
+};
+
+}  // namespace tma_jit

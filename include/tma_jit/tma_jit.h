@@ -1,0 +1,14 @@
+// The whole public API.
+#pragma once
+
+#include <tma_jit/artifact.h>
+#include <tma_jit/cache.h>
+#include <tma_jit/device.h>
+#include <tma_jit/device_info.h>
+#include <tma_jit/dtype.h>
+#include <tma_jit/engine.h>
+#include <tma_jit/error.h>
+#include <tma_jit/launch.h>
+#include <tma_jit/plan.h>
+#include <tma_jit/request.h>
+#include <tma_jit/tensor.h>

@@ -1,0 +1,17 @@
+# Turns files into a C++ source that holds their bytes, at build time.
+#
+#   tma_jit_embed(OUTPUT file.cpp SYMBOL name BASE dir FILES a b ...)
+#
+# The source defines `extern const tma_jit::EmbeddedFile name[]` and `extern const unsigned long name_count`; a file's
+# name is its path below BASE.
+set(TMA_JIT_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/EmbedFiles.cmake)
+
+function(tma_jit_embed)
+  cmake_parse_arguments(ARG "" "OUTPUT;SYMBOL;BASE" "FILES" ${ARGN})
+  add_custom_command(
+    OUTPUT ${ARG_OUTPUT}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${ARG_OUTPUT} -DSYMBOL=${ARG_SYMBOL} -DBASE=${ARG_BASE}
+            "-DFILES=${ARG_FILES}" -P ${TMA_JIT_EMBED_SCRIPT}
+    DEPENDS ${ARG_FILES} ${TMA_JIT_EMBED_SCRIPT}
+    COMMENT "Embedding ${ARG_SYMBOL}" VERBATIM)
+endfunction()
