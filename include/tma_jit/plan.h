@@ -81,6 +81,10 @@ struct Argument {
   std::uint32_t address_alignment = 1;  // bytes; what the chosen configuration needs of the address
   bool output = false;
   DType dtype = DType::f32;  // of the tensor's or scalar's elements
+  // Of a tensor, in elements, outermost dimension first; empty for an absent one and for other kinds. `strides` are the
+  // request's, or packed row-major where it gives only dims.
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides;
 };
 
 struct Geometry {
