@@ -1,0 +1,60 @@
+// Every template an engine knows: embedded ones, those in search folders, those added by hand. Later sources shadow
+// earlier ones of the same file stem and kernel: embedded < folders (the first folder wins) < added (the last wins).
+// A search folder holds kernels as *.cu or kernels/*.cu and headers as device/*.cuh. Thread-safe.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tma_jit/error.h>
+
+#include "base/embedded_file.h"
+#include "template/template.h"
+
+namespace tma_jit::manifest {
+
+using TemplatePointer = std::shared_ptr<const Template>;
+
+// The files compiled into the library.
+std::span<const EmbeddedFile> embedded_templates();
+
+class TemplateSet {
+ public:
+  explicit TemplateSet(std::vector<std::filesystem::path> folders = {},
+                       std::span<const EmbeddedFile> embedded = embedded_templates());
+
+  // Parse at once; `name` is what errors call the text, with or without ".cu". The folder of an added file serves
+  // headers like a search folder, after those.
+  Result<void> add(std::string name, std::string text);
+  Result<void> add_file(const std::filesystem::path& file);
+
+  // The templates that declare `kernel`, by file stem; only those are parsed. Folders are read anew each time. Fails
+  // with not_found and a suggestion, with the first parse error among them, or with io when a folder or a file in it
+  // cannot be read.
+  Result<std::vector<TemplatePointer>> find(std::string_view kernel);
+
+  // Everything that is not shadowed, by kernel and file stem; what cannot be read or parsed is an error in its place.
+  std::vector<Result<TemplatePointer>> all();
+
+  // The text of a device header by the name `#include` gives it, e.g. "device/tma.cuh".
+  Result<std::string> header(std::string_view name) const;
+
+ private:
+  struct Text;  // a template not yet parsed
+  Result<TemplatePointer> parsed(const Text& text);
+
+  std::vector<std::filesystem::path> folders_;
+  std::span<const EmbeddedFile> embedded_;
+  mutable std::mutex mutex_;
+  std::vector<TemplatePointer> added_;
+  std::vector<std::filesystem::path> added_folders_;
+  std::map<std::string, TemplatePointer> parsed_;  // by file, of files whose text has not changed
+};
+
+}  // namespace tma_jit::manifest

@@ -1,0 +1,186 @@
+// A kernel template: what its manifest declares, with the place of every declaration, and its whole text.
+// A plain immutable value once parsed; everything in it has passed the static checks of `parse`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tma_jit/dtype.h>
+#include <tma_jit/engine.h>
+#include <tma_jit/plan.h>
+#include <tma_jit/request.h>
+
+#include "template/expression.h"
+#include "template/source_text.h"
+
+namespace tma_jit::manifest {
+
+// What all declarations have in common.
+struct Declaration {
+  std::string name;
+  std::string doc;
+  std::string text;  // as written, less the directive and the doc text
+  Position at;       // of the name
+};
+
+// A type as a declaration names it: a concrete dtype, or the name of a `type`.
+struct TypeName {
+  std::string name;
+  std::optional<DType> concrete;
+  Position at;
+};
+
+// type T = bf16 in {bf16, f16}
+struct Type : Declaration {
+  DType standard = DType::f32;  // the default
+  std::vector<DType> choices;   // the default among them, in the order written
+};
+
+// dim M, N in 0..100 : s64 = 128    (one Dim a name)
+struct Dim : Declaration {
+  std::int64_t min = 1;
+  std::int64_t max = 0;
+  bool wide = false;                  // 64-bit in the kernel
+  std::optional<std::int64_t> value;  // fixed by the template
+};
+
+// param BM = 128 in {64, 128, 192}
+struct Param : Declaration {
+  std::int64_t standard = 0;         // the default
+  std::vector<std::int64_t> values;  // distinct, the default among them, in the order written
+};
+
+// let SMEM = STAGES * BM. Refers only to lets declared above it.
+struct Let : Declaration {
+  Expression value;
+  std::vector<std::string> dims;    // those it depends on, through other lets too, less those the template fixes
+  bool depends_on_request = false;  // on device.X, stride() or alignment(), through other lets too
+};
+
+// require K % 16 == 0 "TMA needs ..."     (name is empty, doc is the message)
+struct Rule : Declaration {
+  Expression condition;
+};
+
+// tensor A : T[M, K] box [BM, BK] swizzle 128 out when INPUTS >= 2
+struct Tensor : Declaration {
+  TypeName type;
+  std::vector<Expression> shape;                 // outermost first, 1 to 5; Expression::single_name() of a dim binds it
+  std::optional<std::vector<Expression>> box;    // as long as `shape`; absent: the kernel takes a View
+  std::optional<Expression> swizzle;             // absent: 0
+  std::optional<Expression> interleave;          // absent: 0
+  std::optional<Expression> l2;                  // absent: 128
+  std::optional<std::vector<Expression>> steps;  // as long as `shape`; absent: all 1
+  Fill fill = Fill::zero;
+  bool output = false;
+  std::optional<Expression> when;
+};
+
+// scalar alpha : f32 = 1
+struct Scalar : Declaration {
+  TypeName type;
+  std::optional<tma_jit::Scalar> standard;  // the default; absent: the request must give it
+};
+
+// workspace partials SPLITS * M * N * 4 zero
+struct Workspace : Declaration {
+  Expression bytes;
+  bool zeroed = false;
+};
+
+// hook apply(f32 a, f32 b when INPUTS >= 2) : f32 = a
+struct Hook : Declaration {
+  struct Parameter {
+    TypeName type;
+    std::string name;
+    std::optional<Expression> when;
+    Position at;
+  };
+  std::vector<Parameter> parameters;
+  TypeName result;
+  std::optional<std::string> standard;  // the default text; absent: the request must give it
+};
+
+// preset BM = 64, BN = 128 when TILES < device.sm_count     (name is empty)
+struct Preset : Declaration {
+  struct Setting {
+    std::string param;
+    std::int64_t value = 0;  // one of the param's values
+    Position at;
+  };
+  std::vector<Setting> settings;
+  std::optional<Expression> when;
+};
+
+// launch grid X, Y, Z block X smem BYTES pdl. Grid and block have 1 to 3 expressions, x first.
+struct LaunchShape {
+  std::vector<Expression> grid, block;
+  std::optional<Expression> smem;
+  bool programmatic = false;
+  Position at;
+};
+
+// work flops E bytes E
+struct WorkFormula {
+  std::optional<Expression> flops, bytes;
+};
+
+// reference gemm_reference grid E block E
+struct ReferenceKernel {
+  std::string entry;
+  std::vector<Expression> grid, block;
+  Position at;
+};
+
+struct Template {
+  SourcePointer source;
+  bool embedded = false;
+  std::string kernel;
+  std::string doc;
+  std::vector<std::string> archs;  // as written, at least one
+  std::vector<Type> types;
+  std::vector<Dim> dims;
+  std::vector<Param> params;
+  std::vector<Let> lets;
+  std::vector<Rule> rules;
+  std::vector<Tensor> tensors;
+  std::vector<Scalar> scalars;
+  std::vector<Workspace> workspaces;
+  std::vector<Hook> hooks;
+  std::vector<Preset> presets;
+  std::vector<Expression> cluster;  // empty, or 1 to 3, x first
+  LaunchShape launch;
+  WorkFormula work;
+  std::optional<ReferenceKernel> reference;
+  std::vector<Reference> references;  // every distinct thing any expression refers to; Reference::id indexes it
+  std::vector<std::string> order;     // names of types, dims, params and lets in declaration order
+
+  const std::string& file() const { return source->file; }
+  const std::string& text() const { return source->text; }
+  std::string stem() const;  // "gemm" of "templates/kernels/gemm.cu"
+
+  // nullptr when there is none of that name.
+  const Type* find_type(std::string_view name) const;
+  const Dim* find_dim(std::string_view name) const;
+  const Param* find_param(std::string_view name) const;
+  const Let* find_let(std::string_view name) const;
+  const Tensor* find_tensor(std::string_view name) const;
+};
+
+using Names = std::set<std::string, std::less<>>;
+
+// True when the value is known only at launch: it depends on device.X, stride(), alignment() or on a dim that neither
+// the template nor `fixed_dims` fixes.
+bool launch_time(const Template& kernel, const Expression& expression, const Names& fixed_dims = {});
+bool launch_time(const Let& let, const Names& fixed_dims = {});
+
+// Errors are ErrorCode::parse, "file:line:column: text", with the source line and a caret as detail.
+Result<Template> parse(std::string file, std::string text);
+
+KernelInfo kernel_info(const Template& kernel);
+
+}  // namespace tma_jit::manifest
