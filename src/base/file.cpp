@@ -6,17 +6,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/failure.h"
 
 namespace tma_jit {
 namespace {
-
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-};
 
 tl::unexpected<Error> io_failure(std::string_view action, const std::filesystem::path& path) {
   return failure(ErrorCode::io, "cannot {} {}: {}", action, path.string(), std::strerror(errno));
@@ -25,15 +19,15 @@ tl::unexpected<Error> io_failure(std::string_view action, const std::filesystem:
 }  // namespace
 
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t limit) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.fd < 0) return io_failure("read", path);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return io_failure("read", path);
   struct stat status {};
-  if (::fstat(file.fd, &status) != 0) return io_failure("read", path);
+  if (::fstat(file.get(), &status) != 0) return io_failure("read", path);
   if (S_ISDIR(status.st_mode)) return failure(ErrorCode::io, "cannot read {}: it is a folder", path.string());
   std::string bytes;
   char block[16384];
   while (true) {
-    const ssize_t got = ::read(file.fd, block, sizeof block);
+    const ssize_t got = ::read(file.get(), block, sizeof block);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return io_failure("read", path);
     if (got == 0) return bytes;
@@ -45,10 +39,10 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t lim
 }
 
 Result<void> write_file(const std::filesystem::path& path, std::string_view bytes) {
-  const Descriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-  if (file.fd < 0) return io_failure("write", path);
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file) return io_failure("write", path);
   while (!bytes.empty()) {
-    const ssize_t put = ::write(file.fd, bytes.data(), bytes.size());
+    const ssize_t put = ::write(file.get(), bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return io_failure("write", path);
     bytes.remove_prefix(static_cast<std::size_t>(put));

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,7 @@ class Store {
 
  private:
   Store(std::filesystem::path root, bool writable) : root_(std::move(root)), writable_(writable) {}
+  Result<void> write(const std::filesystem::path& path, std::span<const std::byte> bytes) const;
 
   std::filesystem::path root_;
   bool writable_ = false;

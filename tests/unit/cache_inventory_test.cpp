@@ -1,0 +1,127 @@
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <tma_jit/cache.h>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "cache/folder.h"
+#include "cache/store.h"
+#include "support/cache_samples.h"
+#include "support/temporary_folder.h"
+
+namespace tma_jit {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Fixture {
+  TemporaryFolder folder;
+  fs::path root = folder.path() / "cache";
+  cache::Store store = cache::Store::open(root).value();
+
+  Fixture() {
+    for (unsigned i = 0; i < 3; ++i) REQUIRE(store.put(cache::sample_key(i), cache::sample_entry(i)));
+  }
+  fs::path path(unsigned number) const { return cache::entry_path(root, cache::sample_key(number)); }
+};
+
+// Sets variables for the length of a test, and restores them.
+class Environment {
+ public:
+  explicit Environment(const std::map<std::string, std::optional<std::string>>& values) {
+    for (const auto& [name, value] : values) {
+      const char* before = std::getenv(name.c_str());
+      before_[name] = before != nullptr ? std::optional<std::string>(before) : std::nullopt;
+      set(name, value);
+    }
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  ~Environment() {
+    for (const auto& [name, value] : before_) set(name, value);
+  }
+
+ private:
+  static void set(const std::string& name, const std::optional<std::string>& value) {
+    if (value) {
+      ::setenv(name.c_str(), value->c_str(), 1);
+    } else {
+      ::unsetenv(name.c_str());
+    }
+  }
+  std::map<std::string, std::optional<std::string>> before_;
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "stat counts entries, faults that show and temporary files, and nothing foreign") {
+  REQUIRE(write_file(path(0), ""));
+  REQUIRE(write_file(root / "v1" / "00" / ".tmp-00000000-1-0", "half an entry"));
+  REQUIRE(write_file(root / "v1" / "00" / "notes.txt", "somebody's notes"));
+  const CacheSummary summary = cache_stat(root).value();
+  CHECK(summary.root == root);
+  CHECK(summary.entries == 3);
+  CHECK(summary.faulty == 1);
+  CHECK(summary.temporary_files == 1);
+  CHECK(summary.bytes == fs::file_size(path(1)) + fs::file_size(path(2)) + 13);
+}
+
+TEST_CASE_FIXTURE(Fixture, "verify names kernels and what is wrong, and removes nothing") {
+  fs::resize_file(path(1), fs::file_size(path(1)) - 1);
+  const auto entries = cache_verify(root).value();
+  REQUIRE(entries.size() == 3);
+  for (const CacheEntryInfo& entry : entries) {
+    const bool damaged = entry.key == to_hex(cache::sample_key(1).bytes);
+    CHECK(entry.fault.starts_with("corrupt: ") == damaged);
+    CHECK(entry.arch == (damaged ? "" : "sm_90a"));
+    CHECK(entry.kernel.starts_with("sample") == !damaged);
+  }
+  CHECK(fs::exists(path(1)));
+}
+
+TEST_CASE_FIXTURE(Fixture, "clear removes entries and temporary files, and nothing else") {
+  REQUIRE(store.record_compiler("nvrtc 13.0"));
+  REQUIRE(write_file(root / "v1" / "00" / ".tmp-00000000-1-0", "half an entry"));
+  REQUIRE(write_file(root / "v1" / "00" / "notes.txt", "somebody's notes"));
+  CHECK(cache_clear(root).value() == 4);
+  CHECK(cache_stat(root).value().entries == 0);
+  CHECK(fs::exists(root / "v1" / "00" / "notes.txt"));
+  CHECK(store.compilers().size() == 1);
+  CHECK(cache_clear(root).value() == 0);
+  CHECK(store.put(cache::sample_key(1), cache::sample_entry(1)).has_value());
+}
+
+TEST_CASE("a folder that is not there is an empty cache, one that is not trusted an error") {
+  const TemporaryFolder folder;
+  CHECK(cache_stat(folder.path() / "none").value().entries == 0);
+  CHECK(cache_verify(folder.path() / "none").value().empty());
+  CHECK(cache_clear(folder.path() / "none").value() == 0);
+  CHECK_FALSE(fs::exists(folder.path() / "none"));
+  ::chmod(folder.path().c_str(), 0777);
+  CHECK(cache_clear(folder.path()).error().code == ErrorCode::io);
+}
+
+TEST_CASE("the default folder follows the environment in the documented order") {
+  const Environment all({{"TMA_JIT_CACHE_DIR", "/named"}, {"XDG_CACHE_HOME", "/xdg"}, {"HOME", "/home/user"}});
+  CHECK(default_cache_dir() == "/named");
+  {
+    const Environment without({{"TMA_JIT_CACHE_DIR", std::nullopt}});
+    CHECK(default_cache_dir() == "/xdg/tma-jit");
+  }
+  {
+    const Environment relative({{"TMA_JIT_CACHE_DIR", ""}, {"XDG_CACHE_HOME", "relative"}});
+    CHECK(default_cache_dir() == "/home/user/.cache/tma-jit");
+  }
+  const Environment homeless(
+      {{"TMA_JIT_CACHE_DIR", std::nullopt}, {"XDG_CACHE_HOME", std::nullopt}, {"HOME", std::nullopt}});
+  const fs::path folder = default_cache_dir();
+  CHECK((folder.empty() || folder.is_absolute()));
+}
+
+}  // namespace tma_jit
