@@ -1,0 +1,199 @@
+//! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
+//! arch    sm_90a
+//!
+//! type    T      = bf16  in {bf16, f16}            "elements of A and B"
+//! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
+//! dim     M, N, K in 0..2147483647
+//!
+//! param   BM      = 128  in {64, 128, 192}         "rows of D per block: one consumer warpgroup per 64"
+//! param   BN      = 256  in {64, 96, 128, 160, 192, 256} "columns of D per block"
+//! param   STAGES  = 4    in 2..8                   "tiles of A and B in flight"
+//! param   CLUSTER = 2    in {1, 2}                 "blocks, one below the other, that share each tile of B by multicast"
+//! param   BAND    = 8    in {1, 4, 8, 16}          "tile rows visited together, for L2 reuse"
+//!
+//! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
+//! let     CONSUMERS = BM / 64
+//! let     THREADS   = 128 * (CONSUMERS + 1)
+//! let     STRIP     = 128 / sizeof(O)              "columns of D stored at a time"
+//! let     SMEM      = align_up(STAGES * (BM + BN) * 128 + CONSUMERS * 2 * 64 * 128 + 16 * STAGES, 1024)
+//! let     TILES     = ceil_div(M, BM * CLUSTER) * ceil_div(N, BN) "tiles of a whole cluster"
+//!
+//! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
+//! require CONSUMERS * (BN / 2 + 40) <= 480         "accumulators must fit in registers"
+//! require BN % STRIP == 0                          "a block stores whole strips"
+//! require BN / CLUSTER % 8 == 0                    "each block of a cluster loads whole swizzle atoms of B"
+//!
+//! tensor  A : T[M, K]    box [BM, BK]            swizzle 128  l2 256
+//! tensor  B : T[N, K]    box [BN / CLUSTER, BK]  swizzle 128  l2 256
+//! tensor  D : O[M, N]    box [64, STRIP]         swizzle 128  out
+//!
+//! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
+//!
+//! cluster CLUSTER
+//! launch  grid min(TILES, device.sm_count / CLUSTER) * CLUSTER  block THREADS  smem SMEM
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
+//! reference gemm_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
+//!
+//! preset  BM = 64, BN = 128, STAGES = 8, CLUSTER = 1      when ceil_div(M, 128) * ceil_div(N, 128) < device.sm_count
+//! preset  BM = 128, BN = 128, STAGES = 6, CLUSTER = 1     when ceil_div(M, 128) * ceil_div(N, 256) < device.sm_count
+//! preset  BM = 128, BN = 256, STAGES = 4, CLUSTER = 2
+
+#include "device/barrier.cuh"
+#include "device/cluster.cuh"
+#include "device/gemm_reference.cuh"
+#include "device/named_barrier.cuh"
+#include "device/strip.cuh"
+#include "device/tile_order.cuh"
+#include "device/tma.cuh"
+#include "device/warpgroup.cuh"
+#include "device/wgmma.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+using Mma = wgmma::Mma<BN, T>;
+
+struct Smem {
+  alignas(1024) T a[STAGES][BM][BK];
+  alignas(1024) T b[STAGES][BN][BK];
+  alignas(1024) O strip[CONSUMERS][2][64][STRIP];
+  Barrier full[STAGES], empty[STAGES];
+};
+static_assert(sizeof(Smem) == SMEM);
+
+struct Problem {
+  int m, n, k;
+  __device__ int rows() const { return ceil_div<u32>(m, BM * CLUSTER); }
+  __device__ int columns() const { return ceil_div<u32>(n, BN); }
+  __device__ int tiles() const { return rows() * columns(); }
+  __device__ int steps() const { return ceil_div<u32>(k, BK); }
+  // The tile of this block within the index-th tile of its cluster.
+  __device__ Tile tile(int index, int rank) const {
+    const Tile shared = tile_at<BAND>(index, rows(), columns());
+    return {shared.row * CLUSTER + rank, shared.column};
+  }
+};
+
+__device__ inline int rank_in_cluster() { return CLUSTER == 1 ? 0 : cluster::rank(); }
+__device__ inline int first_tile() { return blockIdx.x / CLUSTER; }
+__device__ inline int tile_stride() { return gridDim.x / CLUSTER; }
+
+// One thread of the producer warpgroup keeps the ring of A and B tiles full. Invariant: slot `ring.slot` is filled only after
+// every consumer of every block of the cluster has released it, because B arrives in all of them.
+__device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, Problem p) {
+  constexpr int kShare = BN / CLUSTER;
+  const int rank = rank_in_cluster();
+  Ring<STAGES> ring;
+  for (int index = first_tile(); index < p.tiles(); index += tile_stride()) {
+    const Tile tile = p.tile(index, rank);
+    for (int step = 0; step < p.steps(); ++step, ring.advance()) {
+      Barrier& full = smem.full[ring.slot];
+      if constexpr (CLUSTER == 1) smem.empty[ring.slot].wait(ring.phase ^ 1);
+      else smem.empty[ring.slot].wait_cluster(ring.phase ^ 1);
+      full.expect(sizeof(smem.a[0]) + sizeof(smem.b[0]));
+      tma::load(smem.a[ring.slot], A, full, step * BK, tile.row * BM);
+      T* share = smem.b[ring.slot][rank * kShare];
+      const int row = tile.column * BN + rank * kShare;
+      if constexpr (CLUSTER == 1) tma::load(share, B, full, step * BK, row);
+      else tma::load_multicast(share, B, full, (1 << CLUSTER) - 1, step * BK, row);
+    }
+  }
+}
+
+// Called by every thread of a consumer warpgroup once it no longer reads the slot.
+__device__ inline void release(Barrier& empty) {
+  const int thread = threadIdx.x % kWarpgroup;
+  if constexpr (CLUSTER == 1) {
+    if (thread == 0) empty.arrive();
+  } else {
+    if (thread < CLUSTER) empty.arrive_at(thread);
+  }
+}
+
+// Accumulate this warpgroup's 64 rows of one tile. A slot is released one step late, when the wgmma group that reads it
+// has retired, so that one group is always in flight. The first product of a tile overwrites acc; with no steps (K = 0)
+// acc keeps the zeros it was made with.
+__device__ void accumulate(Smem& smem, Ring<STAGES>& ring, int steps, int group, f32 (&acc)[Mma::registers]) {
+  int previous = 0;
+  for (int step = 0; step < steps; ++step, ring.advance()) {
+    smem.full[ring.slot].wait(ring.phase);
+    wgmma::fence();
+    const u64 a = wgmma::descriptor(smem.a[ring.slot][group * 64]);
+    const u64 b = wgmma::descriptor(smem.b[ring.slot]);
+#pragma unroll
+    for (int k = 0; k < BK; k += 16) Mma::issue(acc, a + k * sizeof(T) / 16, b + k * sizeof(T) / 16, step + k > 0);
+    wgmma::commit();
+    wgmma::wait<1>();
+    if (step > 0) release(smem.empty[previous]);
+    previous = ring.slot;
+  }
+  wgmma::wait<0>();
+  if (steps > 0) release(smem.empty[previous]);
+}
+
+// Round the accumulators strip by strip into shared memory and hand each strip to the TMA, which writes it while the
+// next one is rounded and the next tile is accumulated.
+__device__ void store(Smem& smem, const CUtensorMap& D, Problem p, Tile tile, int group, const f32 (&acc)[Mma::registers]) {
+  const int warp = threadIdx.x % kWarpgroup / 32, lane = threadIdx.x % 32;
+  const bool leader = threadIdx.x % kWarpgroup == 0;
+  const int row = tile.row * BM + group * 64;
+#pragma unroll
+  for (int strip = 0; strip < BN / STRIP; ++strip) {
+    const int column = tile.column * BN + strip * STRIP;
+    void* buffer = smem.strip[group][strip % 2];
+    f32 x[STRIP / 2];
+#pragma unroll
+    for (int i = 0; i < STRIP / 2; ++i)
+      x[i] = epilogue(acc[strip * STRIP / 2 + i], row + warp * 16 + lane / 4 + i / 2 % 2 * 8, column + i / 4 * 8 + lane % 4 * 2 + i % 2);
+    if (leader) tma::wait_read<1>();
+    sync(1 + group, kWarpgroup);
+    store_fragment<O>(buffer, warp * 16, 0, x);
+    tma::fence();
+    sync(1 + group, kWarpgroup);
+    if (leader) {
+      if (column < p.n && row < p.m) tma::store(D, buffer, column, row);
+      tma::commit();
+    }
+  }
+}
+
+__device__ void consume(Smem& smem, const CUtensorMap& D, Problem p) {
+  const int group = threadIdx.x / kWarpgroup, rank = rank_in_cluster();
+  Ring<STAGES> ring;
+  f32 acc[Mma::registers] = {};
+  for (int index = first_tile(); index < p.tiles(); index += tile_stride()) {
+    accumulate(smem, ring, p.steps(), group, acc);
+    store(smem, D, p, p.tile(index, rank), group, acc);
+  }
+  if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, 1)
+void gemm(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
+          const __grid_constant__ CUtensorMap D, const Dims dims) {
+  extern __shared__ __align__(1024) unsigned char raw[];
+  Smem& smem = *reinterpret_cast<Smem*>(raw);
+  const Problem problem = {static_cast<int>(dims.M), static_cast<int>(dims.N), static_cast<int>(dims.K)};
+
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < STAGES; ++i) {
+      smem.full[i].init(1);
+      smem.empty[i].init(CONSUMERS * CLUSTER);
+    }
+    fence_barrier_init();
+  }
+  if constexpr (CLUSTER == 1) __syncthreads();
+  else cluster::sync();
+
+  if (threadIdx.x >= CONSUMERS * kWarpgroup) {
+    give_registers<40>();
+    if (threadIdx.x == CONSUMERS * kWarpgroup) produce(smem, A, B, problem);
+    __syncwarp();
+  } else {
+    take_registers<CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152>();
+    consume(smem, D, problem);
+    __syncwarp();
+  }
+  if constexpr (CLUSTER > 1) cluster::sync();  // no block leaves while a neighbour may still signal its barriers
+}
+
+#endif

@@ -1,0 +1,193 @@
+//! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
+//! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//!
+//! type    T      = bf16  in {bf16, f16}            "elements of A and B"
+//! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
+//! dim     M, N, K in 0..2147483647
+//!
+//! param   BM      = 128  in {64, 128}              "rows of D per block"
+//! param   BN      = 128  in {64, 128}              "columns of D per block"
+//! param   BK      = 32   in {32, 64}               "columns of A and B per step: one swizzle row of 64 or 128 bytes"
+//! param   WM      = 64   in {32, 64}               "rows of D per warp"
+//! param   WN      = 32   in {32, 64}               "columns of D per warp"
+//! param   STAGES  = 5    in 2..8                   "tiles of A and B in flight"
+//! param   BAND    = 8    in {1, 4, 8, 16}          "tile rows visited together, for L2 reuse"
+//!
+//! let     WARPS_N   = BN / WN
+//! let     WARPS     = BM / WM * WARPS_N            "warps that multiply; one more loads"
+//! let     THREADS   = 32 * (WARPS + 1)
+//! let     STRIP     = 128 / sizeof(O)              "columns of D stored at a time"
+//! let     SMEM      = align_up(STAGES * (BM + BN) * BK * sizeof(T) + BM * 128 + 16 * STAGES, 1024)
+//! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
+//!
+//! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
+//! require WARPS >= 4                               "fewer warps cannot keep the tensor cores busy"
+//! require WARPS * (WM * WN / 32 + 40) <= 2000      "accumulators must fit in registers"
+//!
+//! tensor  A : T[M, K]    box [BM, BK]     swizzle BK * sizeof(T)  l2 256
+//! tensor  B : T[N, K]    box [BN, BK]     swizzle BK * sizeof(T)  l2 256
+//! tensor  D : O[M, N]    box [BM, STRIP]  swizzle 128  out
+//!
+//! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
+//!
+//! launch  grid min(TILES, device.sm_count)  block THREADS  smem SMEM
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
+//! reference gemm_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
+//!
+//! preset  BM = 64, BN = 64, WM = 32, WN = 32, STAGES = 8   when TILES < device.sm_count
+//! preset  BM = 128, BN = 128, WM = 64, WN = 32, STAGES = 5
+
+#include "device/barrier.cuh"
+#include "device/gemm_reference.cuh"
+#include "device/mma.cuh"
+#include "device/named_barrier.cuh"
+#include "device/strip.cuh"
+#include "device/tile_order.cuh"
+#include "device/tma.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+struct Smem {
+  alignas(1024) T a[STAGES][BM][BK];
+  alignas(1024) T b[STAGES][BN][BK];
+  alignas(1024) O strip[BM][STRIP];
+  Barrier full[STAGES], empty[STAGES];
+};
+static_assert(sizeof(Smem) == SMEM);
+
+struct Problem {
+  int m, n, k;
+  __device__ int rows() const { return ceil_div<u32>(m, BM); }
+  __device__ int columns() const { return ceil_div<u32>(n, BN); }
+  __device__ int tiles() const { return rows() * columns(); }
+  __device__ int steps() const { return ceil_div<u32>(k, BK); }
+  __device__ Tile tile(int index) const { return tile_at<BAND>(index, rows(), columns()); }
+};
+
+using Accumulators = f32[WM / 16][WN / 8][4];
+
+// One thread keeps the ring of A and B tiles full. Invariant: a slot is filled only after every warp has released it.
+__device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, Problem p) {
+  Ring<STAGES> ring;
+  for (int index = blockIdx.x; index < p.tiles(); index += gridDim.x) {
+    const Tile tile = p.tile(index);
+    for (int step = 0; step < p.steps(); ++step, ring.advance()) {
+      Barrier& full = smem.full[ring.slot];
+      smem.empty[ring.slot].wait(ring.phase ^ 1);
+      full.expect(sizeof(smem.a[0]) + sizeof(smem.b[0]));
+      tma::load(smem.a[ring.slot], A, full, step * BK, tile.row * BM);
+      tma::load(smem.b[ring.slot], B, full, step * BK, tile.column * BN);
+    }
+  }
+}
+
+// Multiply one slot's tiles into this warp's WM x WN part of the product.
+__device__ inline void multiply(Smem& smem, int slot, int row, int column, Accumulators& acc) {
+  constexpr int kRowBytes = BK * sizeof(T);
+  const u32 a_tile = smem_address(smem.a[slot]), b_tile = smem_address(smem.b[slot]);
+#pragma unroll
+  for (int k = 0; k < BK; k += 16) {
+    mma::FragmentA a[WM / 16];
+    mma::FragmentB b[WN / 8];
+#pragma unroll
+    for (int i = 0; i < WM / 16; ++i) a[i] = mma::load_a<kRowBytes>(a_tile, row + i * 16, k / 8);
+#pragma unroll
+    for (int j = 0; j < WN / 8; j += 2) mma::load_b<kRowBytes>(b_tile, column + j * 8, k / 8, b[j], b[j + 1]);
+#pragma unroll
+    for (int i = 0; i < WM / 16; ++i)
+#pragma unroll
+      for (int j = 0; j < WN / 8; ++j) mma::multiply<T>(acc[i][j], a[i], b[j]);
+  }
+}
+
+// Invariant: this warp has released every slot before `ring.slot`. The fence orders its ldmatrix reads before the
+// copy that refills the slot.
+__device__ void accumulate(Smem& smem, Ring<STAGES>& ring, int steps, int row, int column, Accumulators& acc) {
+#pragma unroll
+  for (auto& blocks : acc)
+#pragma unroll
+    for (auto& block : blocks)
+#pragma unroll
+      for (f32& x : block) x = 0.0f;
+  for (int step = 0; step < steps; ++step, ring.advance()) {
+    smem.full[ring.slot].wait(ring.phase);
+    multiply(smem, ring.slot, row, column, acc);
+    tma::fence();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) smem.empty[ring.slot].arrive();
+  }
+}
+
+// Columns of this warp that fall into one strip.
+constexpr int kPart = WN < STRIP ? WN : STRIP;
+
+// Round the warp's columns [part, part + kPart) into the strip that holds them.
+__device__ inline void round_part(Smem& smem, Tile tile, int row, int column, int part, const Accumulators& acc) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int i = 0; i < WM / 16; ++i) {
+    f32 x[kPart / 2];
+#pragma unroll
+    for (int e = 0; e < kPart / 2; ++e)
+      x[e] = epilogue(acc[i][part / 8 + e / 4][e % 4], tile.row * BM + row + i * 16 + lane / 4 + e / 2 % 2 * 8,
+                      tile.column * BN + column + part + e / 4 * 8 + lane % 4 * 2 + e % 2);
+    store_fragment<O, kPart>(smem.strip, row + i * 16, (column + part) % STRIP, x);
+  }
+}
+
+// Strip by strip: the warps whose columns a strip covers round them into shared memory, one thread hands it to the TMA.
+// Thread 0 commits every store, so that it alone can wait for them.
+__device__ void store(Smem& smem, const CUtensorMap& D, Problem p, Tile tile, int row, int column, const Accumulators& acc) {
+#pragma unroll
+  for (int strip = 0; strip < BN / STRIP; ++strip) {
+    if (threadIdx.x == 0) tma::wait_read<0>();
+    sync(1, WARPS * 32);
+#pragma unroll
+    for (int part = 0; part < WN; part += kPart) {
+      if ((column + part) / STRIP == strip) round_part(smem, tile, row, column, part, acc);
+    }
+    tma::fence();
+    sync(1, WARPS * 32);
+    if (threadIdx.x == 0) {
+      const int first = tile.column * BN + strip * STRIP;
+      if (first < p.n) tma::store(D, smem.strip, first, tile.row * BM);
+      tma::commit();
+    }
+  }
+}
+
+__device__ void consume(Smem& smem, const CUtensorMap& D, Problem p) {
+  const int warp = threadIdx.x / 32, row = warp / WARPS_N * WM, column = warp % WARPS_N * WN;
+  Ring<STAGES> ring;
+  Accumulators acc;
+  for (int index = blockIdx.x; index < p.tiles(); index += gridDim.x) {
+    accumulate(smem, ring, p.steps(), row, column, acc);
+    store(smem, D, p, p.tile(index), row, column, acc);
+  }
+  if (threadIdx.x == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, 1)
+void gemm(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
+          const __grid_constant__ CUtensorMap D, const Dims dims) {
+  extern __shared__ __align__(1024) unsigned char raw[];
+  Smem& smem = *reinterpret_cast<Smem*>(raw);
+  const Problem problem = {static_cast<int>(dims.M), static_cast<int>(dims.N), static_cast<int>(dims.K)};
+
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < STAGES; ++i) {
+      smem.full[i].init(1);
+      smem.empty[i].init(WARPS);
+    }
+    fence_barrier_init();
+  }
+  __syncthreads();
+
+  if (threadIdx.x >= WARPS * 32) {
+    if (threadIdx.x == WARPS * 32) produce(smem, A, B, problem);
+  } else {
+    consume(smem, D, problem);
+  }
+}
+
+#endif

@@ -1,0 +1,83 @@
+//! kernel  map      "Y[i] = apply(A[i], B[i], C[i], D[i]) for one to four inputs"
+//! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//!
+//! type    T      = f32   in {f32, bf16, f16, f64}  "elements of the inputs"
+//! type    O      = f32   in {f32, bf16, f16, f64}  "elements of Y"
+//! type    F      = f32   in {f32, f64}             "what apply computes in"
+//! dim     N : s64        in 0..4611686018427387904
+//!
+//! param   INPUTS = 1     in 1..4
+//! param   VEC    = 16    in {16, 8, 4, 2}          "bytes of an input that a thread reads at once"
+//! param   UNROLL = 4     in {1, 2, 4, 8}           "reads of each input in flight in a thread"
+//! param   THREADS = 256  in {128, 256, 512}
+//!
+//! let     COUNT  = VEC / sizeof(T)                 "elements of a pack"
+//! let     TILE   = COUNT * UNROLL * THREADS        "elements of a block"
+//!
+//! require VEC >= sizeof(T)                         "a thread reads whole elements"
+//! require sizeof(T) <= sizeof(F)                   "f64 inputs need f64 arithmetic"
+//! require alignment(A) >= VEC && alignment(B) >= VEC && alignment(C) >= VEC && alignment(D) >= VEC "packs are read whole"
+//! require alignment(Y) >= min(COUNT * sizeof(O), 16)  "packs are written whole"
+//! require stride(A, 0) == 1 && stride(Y, 0) == 1
+//!
+//! tensor  A : T[N]
+//! tensor  B : T[N]  when INPUTS >= 2
+//! tensor  C : T[N]  when INPUTS >= 3
+//! tensor  D : T[N]  when INPUTS >= 4
+//! tensor  Y : O[N]  out
+//!
+//! hook    apply(F a, F b when INPUTS >= 2, F c when INPUTS >= 3, F d when INPUTS >= 4) : F  "the expression, in a, b, c and d"
+//!
+//! launch  grid ceil_div(N, TILE)  block THREADS
+//! work    flops N  bytes N * (INPUTS * sizeof(T) + sizeof(O))
+//! reference map_reference  grid min(ceil_div(N, 256), 65536)  block 256
+
+#include "device/elementwise.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+// A whole tile: every thread's reads are in flight before the first is used.
+__device__ inline void map_tile(const T* const (&in)[INPUTS], O* out) {
+  Pack<T, COUNT> x[UNROLL][INPUTS];
+#pragma unroll
+  for (int u = 0; u < UNROLL; ++u)
+#pragma unroll
+    for (int k = 0; k < INPUTS; ++k) x[u][k] = reinterpret_cast<const Pack<T, COUNT>*>(in[k])[u * THREADS + threadIdx.x];
+#pragma unroll
+  for (int u = 0; u < UNROLL; ++u) reinterpret_cast<Pack<O, COUNT>*>(out)[u * THREADS + threadIdx.x] = applied_to<F, O>(x[u]);
+}
+
+// The last tile, element by element.
+__device__ inline void map_rest(const T* const (&in)[INPUTS], O* out, int count) {
+  for (int i = threadIdx.x; i < count; i += THREADS) {
+    Pack<T, 1> x[INPUTS];
+    for (int k = 0; k < INPUTS; ++k) x[k].x[0] = in[k][i];
+    out[i] = applied_to<F, O>(x).x[0];
+  }
+}
+
+extern "C" __global__ __launch_bounds__(THREADS)
+void map(View<const T, 1> A, View<const T, 1> B, View<const T, 1> C, View<const T, 1> D, View<O, 1> Y, const Dims dims) {
+  const s64 first = s64{blockIdx.x} * TILE;
+  const T* const given[4] = {A.data + first, B.data + first, C.data + first, D.data + first};
+  const T* in[INPUTS];
+#pragma unroll
+  for (int k = 0; k < INPUTS; ++k) in[k] = given[k];
+  const s64 rest = dims.N - first;
+  if (rest >= TILE) map_tile(in, Y.data + first);
+  else map_rest(in, Y.data + first, static_cast<int>(rest));
+}
+
+#else
+
+extern "C" __global__ void map_reference(View<const T, 1> A, View<const T, 1> B, View<const T, 1> C, View<const T, 1> D,
+                                         View<f64, 1> Y, const Dims dims) {
+  const View<const T, 1> given[4] = {A, B, C, D};
+  for (s64 i = s64{blockIdx.x} * blockDim.x + threadIdx.x; i < dims.N; i += s64{gridDim.x} * blockDim.x) {
+    f64 x[INPUTS];
+    for (int k = 0; k < INPUTS; ++k) x[k] = to_f64(given[k].data[i * given[k].stride[0]]);
+    Y.data[i * Y.stride[0]] = applied<f64>(x);
+  }
+}
+
+#endif
