@@ -1,0 +1,43 @@
+// NVRTC, loaded at first need: CUDA text to cubin or PTX.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tma_jit/artifact.h>
+#include <tma_jit/error.h>
+
+#include "compile/locate.h"
+
+namespace tma_jit::compile {
+
+// Thread-safe: compiles run beside each other. Once opened, NVRTC stays loaded for the life of the process.
+class Compiler {
+ public:
+  // Refuses releases older than 12.8 (unsupported) and files that are no NVRTC (nvrtc).
+  static Result<std::shared_ptr<Compiler>> open(const Location& location);
+  ~Compiler();
+
+  // Either a whole cubin for source.arch or an error: compile (with file:line:column at the template's own lines),
+  // unsupported (the architecture), or nvrtc (NVRTC itself failed). `key` is left to the caller.
+  Result<Cubin> compile(const Source& source);
+  // For source.arch's virtual architecture.
+  Result<std::string> ptx(const Source& source);
+
+  const Location& location() const;
+  // "13.0.88"; "13.0" should the build number not be found. Compiles a trivial program once.
+  std::string version();
+  // The targets that compile, suffixes included, probed once by trivial compiles: "sm_90", "sm_90a", "sm_100f"...
+  std::vector<std::string> archs();
+  // What newer releases have and this one lacks, in words.
+  std::vector<std::string> lacks() const;
+
+  struct State;
+  explicit Compiler(std::unique_ptr<State> state);
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tma_jit::compile

@@ -1,0 +1,23 @@
+// The name of a cubin in every cache: a hash of all that can change its bytes, and of nothing else.
+#pragma once
+
+#include <string_view>
+
+#include <tma_jit/artifact.h>
+
+namespace tma_jit::emission {
+
+// Raised when the fields or their encoding change.
+inline constexpr int kKeySchema = 1;
+
+// SHA-256 of the fields below, each written as tag (u16), length (u64), bytes, little-endian; a list is its count and
+// then its elements. `compiler_identity` is compile::Location::identity.
+//
+//   1 schema   2 kind ("cubin")   3 arch   4 entry   5 text   6 headers: name, SHA-256 of the text
+//   7 options, canonical          8 compiler identity
+//
+// Where a template lies does not matter: the folder in the text's `#line 1 "FILE"` is left out, unless line information
+// or __FILE__ would carry it into the cubin.
+Key key_of(const Source& source, std::string_view compiler_identity);
+
+}  // namespace tma_jit::emission
