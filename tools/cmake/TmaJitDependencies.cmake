@@ -1,21 +1,34 @@
 # Finds what the library is built on and gathers it in one interface target, tma_jit_dependencies.
-find_package(fmt REQUIRED)
-find_package(spdlog REQUIRED)
+#
+# TMA_JIT_LINKED is the part that a program which links the static library must link too; TMA_JIT_LINKED_PACKAGES is
+# where it comes from, for the package configuration files.
 find_package(tl-expected REQUIRED)
 find_package(nlohmann_json REQUIRED)
-if(TMA_JIT_STATIC_DEPENDENCIES)
-  set(OPENSSL_USE_STATIC_LIBS ON)
-endif()
-find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(Threads REQUIRED)
+add_library(tma_jit_dependencies INTERFACE)
+
+if(TMA_JIT_STATIC_DEPENDENCIES)
+  # Headers only, and no target of theirs, for those bring their shared libraries along.
+  find_path(TMA_JIT_FMT_INCLUDE fmt/format.h REQUIRED)
+  find_path(TMA_JIT_SPDLOG_INCLUDE spdlog/spdlog.h REQUIRED)
+  target_include_directories(tma_jit_dependencies SYSTEM INTERFACE ${TMA_JIT_FMT_INCLUDE} ${TMA_JIT_SPDLOG_INCLUDE})
+  target_compile_definitions(tma_jit_dependencies INTERFACE FMT_HEADER_ONLY SPDLOG_FMT_EXTERNAL)
+  target_link_options(tma_jit_dependencies INTERFACE -static-libstdc++ -static-libgcc)
+  set(OPENSSL_USE_STATIC_LIBS ON)
+  find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+  set(TMA_JIT_LINKED OpenSSL::Crypto Threads::Threads)
+  set(TMA_JIT_LINKED_PACKAGES OpenSSL Threads)
+else()
+  find_package(fmt REQUIRED)
+  find_package(spdlog REQUIRED)
+  find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+  set(TMA_JIT_LINKED fmt::fmt spdlog::spdlog OpenSSL::Crypto Threads::Threads)
+  set(TMA_JIT_LINKED_PACKAGES fmt spdlog OpenSSL Threads)
+endif()
 # Types only, from cuda.h and nvrtc.h: neither library is linked.
 find_path(TMA_JIT_CUDA_INCLUDE cuda.h
   HINTS ${CUDAToolkit_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda
   PATH_SUFFIXES include REQUIRED)
 
-add_library(tma_jit_dependencies INTERFACE)
 target_include_directories(tma_jit_dependencies SYSTEM INTERFACE ${TMA_JIT_CUDA_INCLUDE})
-target_link_libraries(tma_jit_dependencies INTERFACE
-  $<IF:$<BOOL:${TMA_JIT_STATIC_DEPENDENCIES}>,fmt::fmt-header-only,fmt::fmt>
-  $<IF:$<BOOL:${TMA_JIT_STATIC_DEPENDENCIES}>,spdlog::spdlog_header_only,spdlog::spdlog>
-  nlohmann_json::nlohmann_json OpenSSL::Crypto Threads::Threads ${CMAKE_DL_LIBS})
+target_link_libraries(tma_jit_dependencies INTERFACE nlohmann_json::nlohmann_json ${TMA_JIT_LINKED} ${CMAKE_DL_LIBS})
