@@ -41,7 +41,7 @@ std::optional<Record> read_record(const std::filesystem::path& path) {
 
 }  // namespace
 
-Result<Store> Store::open(std::filesystem::path root) {
+Result<Store> Store::open(const std::filesystem::path& root) {
   std::error_code error;
   auto absolute = std::filesystem::absolute(root, error).lexically_normal();
   if (root.empty() || error) return failure(ErrorCode::invalid_argument, "no cache folder is named");
@@ -94,7 +94,7 @@ Result<void> Store::record_compiler(std::string_view identity) const {
 }
 
 Result<void> Store::write(const std::filesystem::path& path, std::span<const std::byte> bytes) const {
-  const auto written = publish(path, bytes);
+  auto written = publish(path, bytes);
   if (written || ::access(path.parent_path().c_str(), F_OK) == 0) return written;
   TMA_JIT_CHECK(prepare_folder(root_));  // somebody removed the whole folder
   return publish(path, bytes);

@@ -28,7 +28,7 @@ class Store {
  public:
   // Makes the folder (0700) with its shards where it is missing. A folder that can only be read is opened for reading.
   // Fails when there is nothing to read and nothing can be made, or when others could have written to it.
-  static Result<Store> open(std::filesystem::path root);
+  static Result<Store> open(const std::filesystem::path& root);
 
   // Reads and verifies one entry. An unsound one is left for the next `put` to replace.
   Lookup get(const Key& key) const;
