@@ -59,7 +59,7 @@ class Expression {
   // The name, when the expression is nothing but one name.
   std::optional<std::string_view> single_name() const;
 
-  std::string_view text() const;  // as written
+  std::string_view text() const { return text_; }  // as written
   const Position& at() const { return at_; }
   std::string file_and_line() const;  // "templates/kernels/gemm.cu:19"
 
@@ -68,8 +68,9 @@ class Expression {
 
  private:
   friend class ExpressionParser;
-  friend class Checker;
+  friend class ReferenceTable;
   SourcePointer source_;
+  std::string_view text_;  // into source_
   Position at_;
   std::vector<Node> nodes_;  // the operands of a node come before it; the last is the root
   std::vector<Reference> references_;

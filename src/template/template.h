@@ -23,7 +23,7 @@ namespace tma_jit::manifest {
 struct Declaration {
   std::string name;
   std::string doc;
-  std::string text;  // as written, less the directive and the doc text
+  std::string text;  // as written, less the directive and the doc text, runs of blanks as one
   Position at;       // of the name
 };
 

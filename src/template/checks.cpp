@@ -1,0 +1,209 @@
+#include "template/checks.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/failure.h"
+#include "base/text.h"
+#include "template/references.h"
+
+namespace tma_jit::manifest {
+namespace {
+
+tl::unexpected<Error> error(const Builder& builder, const Position& at, std::string_view message) {
+  return tl::make_unexpected(error_at(*builder.result.source, at, message));
+}
+
+using Expressions = std::vector<Expression*>;
+
+void gather(std::optional<Expression>& expression, Expressions& all) {
+  if (expression) all.push_back(&*expression);
+}
+void gather(std::vector<Expression>& list, Expressions& all) {
+  for (Expression& expression : list) all.push_back(&expression);
+}
+void gather(Tensor& tensor, Expressions& all) {
+  gather(tensor.shape, all);
+  if (tensor.box) gather(*tensor.box, all);
+  if (tensor.steps) gather(*tensor.steps, all);
+  for (auto* expression : {&tensor.swizzle, &tensor.interleave, &tensor.l2, &tensor.when}) gather(*expression, all);
+}
+
+// Every expression of the template, lets first.
+Expressions expressions_of(Template& kernel) {
+  Expressions all;
+  for (Let& let : kernel.lets) all.push_back(&let.value);
+  for (Rule& rule : kernel.rules) all.push_back(&rule.condition);
+  for (Tensor& tensor : kernel.tensors) gather(tensor, all);
+  for (Workspace& workspace : kernel.workspaces) all.push_back(&workspace.bytes);
+  for (Hook& hook : kernel.hooks) {
+    for (Hook::Parameter& parameter : hook.parameters) gather(parameter.when, all);
+  }
+  for (Preset& preset : kernel.presets) gather(preset.when, all);
+  gather(kernel.cluster, all);
+  gather(kernel.launch.grid, all);
+  gather(kernel.launch.block, all);
+  gather(kernel.launch.smem, all);
+  gather(kernel.work.flops, all);
+  gather(kernel.work.bytes, all);
+  if (kernel.reference) {
+    gather(kernel.reference->grid, all);
+    gather(kernel.reference->block, all);
+  }
+  return all;
+}
+
+// The lets from `from` to `to` by use, "A -> B -> A", or "" when there is no way.
+std::string path_between(const Template& kernel, const std::string& from, std::string_view to, Names& visited) {
+  if (from == to) return from;
+  const Let* let = kernel.find_let(from);
+  if (let == nullptr || !visited.insert(from).second) return {};
+  for (const std::string& name : let->value.names()) {
+    if (const std::string path = path_between(kernel, name, to, visited); !path.empty()) return from + " -> " + path;
+  }
+  return {};
+}
+
+Result<void> check_let_order(const Builder& builder, std::size_t index) {
+  const Template& kernel = builder.result;
+  const Let& let = kernel.lets[index];
+  for (const Reference& reference : let.value.references()) {
+    const Let* used = reference.kind == Reference::Kind::name ? kernel.find_let(reference.name) : nullptr;
+    if (used == nullptr || used < &let) continue;
+    if (used == &let) return error(builder, reference.at, fmt::format("let {} refers to itself", let.name));
+    Names visited;
+    if (const std::string path = path_between(kernel, used->name, let.name, visited); !path.empty()) {
+      return error(builder, reference.at, fmt::format("the lets refer to each other: {} -> {}", let.name, path));
+    }
+    return error(
+        builder, reference.at,
+        fmt::format("{} is declared below, on line {}; a let uses only lets above it", used->name, used->at.line));
+  }
+  return {};
+}
+
+void add_dim(std::vector<std::string>& dims, const std::string& name) {
+  if (std::find(dims.begin(), dims.end(), name) == dims.end()) dims.push_back(name);
+}
+
+void find_dependencies(const Template& kernel, Let& let) {
+  for (const Reference& reference : let.value.references()) {
+    if (reference.kind == Reference::Kind::type_size) continue;
+    if (reference.kind != Reference::Kind::name) {
+      let.depends_on_request = true;
+    } else if (const Dim* dim = kernel.find_dim(reference.name)) {
+      if (!dim->value) add_dim(let.dims, dim->name);
+    } else if (const Let* used = kernel.find_let(reference.name)) {
+      let.depends_on_request = let.depends_on_request || used->depends_on_request;
+      for (const std::string& name : used->dims) add_dim(let.dims, name);
+    }
+  }
+}
+
+Result<void> check_type(const Builder& builder, const TypeName& type) {
+  if (type.concrete || builder.result.find_type(type.name) != nullptr) return {};
+  const auto found = builder.names.find(type.name);
+  if (found != builder.names.end()) {
+    return error(builder, type.at, fmt::format("{} is {}, not a type", type.name, described(found->second.kind)));
+  }
+  std::vector<std::string> known = names_of(builder.names, {NameKind::type});
+  for (std::string& name : dtype_names()) known.push_back(std::move(name));
+  return error(builder, type.at, fmt::format("unknown type {}{}", type.name, suggestion(type.name, known)));
+}
+
+Result<void> check_types(const Builder& builder) {
+  for (const Tensor& tensor : builder.result.tensors) TMA_JIT_CHECK(check_type(builder, tensor.type));
+  for (const Scalar& scalar : builder.result.scalars) TMA_JIT_CHECK(check_type(builder, scalar.type));
+  for (const Hook& hook : builder.result.hooks) {
+    for (const Hook::Parameter& parameter : hook.parameters) TMA_JIT_CHECK(check_type(builder, parameter.type));
+    TMA_JIT_CHECK(check_type(builder, hook.result));
+  }
+  return {};
+}
+
+// A literal that is not one of the values the hardware has; expressions are the planner's to check.
+Result<void> check_choice(const Builder& builder, const std::optional<Expression>& given, std::string_view what,
+                          std::initializer_list<std::int64_t> choices) {
+  const std::optional<std::int64_t> value = given ? given->constant() : std::nullopt;
+  if (!value || std::find(choices.begin(), choices.end(), *value) != choices.end()) return {};
+  return error(builder, given->at(), fmt::format("{} is one of {}, not {}", what, fmt::join(choices, ", "), *value));
+}
+
+Result<void> check_entries(const Builder& builder, const Tensor& tensor, std::string_view what, std::int64_t limit) {
+  const std::vector<Expression>& entries = what == "box" ? *tensor.box : *tensor.steps;
+  if (entries.size() != tensor.shape.size()) {
+    return error(builder, entries.front().at(),
+                 fmt::format("the {} of {} has {} entries and its shape {}", what, tensor.name, entries.size(),
+                             tensor.shape.size()));
+  }
+  for (const Expression& entry : entries) {
+    const std::optional<std::int64_t> value = entry.constant();
+    if (value && (*value < 1 || *value > limit)) {
+      return error(builder, entry.at(), fmt::format("an entry of a {} is 1 to {}, not {}", what, limit, *value));
+    }
+  }
+  return {};
+}
+
+// Limits of cuTensorMapEncodeTiled (CUDA driver API 13.0): box extents to 256, element strides to 8.
+Result<void> check_tensor(const Builder& builder, const Tensor& tensor) {
+  if (tensor.box) TMA_JIT_CHECK(check_entries(builder, tensor, "box", 256));
+  if (tensor.steps) TMA_JIT_CHECK(check_entries(builder, tensor, "steps", 8));
+  TMA_JIT_CHECK(check_choice(builder, tensor.swizzle, "swizzle", {0, 32, 64, 128}));
+  TMA_JIT_CHECK(check_choice(builder, tensor.interleave, "interleave", {0, 16, 32}));
+  return check_choice(builder, tensor.l2, "l2", {0, 64, 128, 256});
+}
+
+Result<void> check_preset(const Builder& builder, const Preset& preset) {
+  for (const Preset::Setting& setting : preset.settings) {
+    const Param* param = builder.result.find_param(setting.param);
+    if (param == nullptr) {
+      const auto found = builder.names.find(setting.param);
+      if (found != builder.names.end()) {
+        return error(builder, setting.at,
+                     fmt::format("a preset sets params, and {} is {}", setting.param, described(found->second.kind)));
+      }
+      const auto known = names_of(builder.names, {NameKind::param});
+      return error(builder, setting.at,
+                   fmt::format("unknown param {}{}", setting.param, suggestion(setting.param, known)));
+    }
+    if (std::find(param->values.begin(), param->values.end(), setting.value) == param->values.end()) {
+      return error(builder, setting.at, fmt::format("{} is not one of the values of {}", setting.value, setting.param));
+    }
+  }
+  return {};
+}
+
+Result<void> check_presence(const Builder& builder) {
+  const Template& kernel = builder.result;
+  const Position top{1, 1, 1};
+  if (kernel.kernel.empty())
+    return error(builder, top, "the manifest names no kernel; add a line like //! kernel NAME");
+  if (kernel.archs.empty())
+    return error(builder, top, "the manifest names no architecture; add a line like //! arch sm_90a");
+  if (kernel.launch.grid.empty()) {
+    return error(builder, top, "the manifest has no launch; add a line like //! launch grid X block THREADS");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check(Builder& builder) {
+  Template& kernel = builder.result;
+  TMA_JIT_CHECK(check_presence(builder));
+  ReferenceTable references(builder);
+  for (Expression* expression : expressions_of(kernel)) TMA_JIT_CHECK(references.resolve(*expression));
+  for (std::size_t i = 0; i < kernel.lets.size(); ++i) {
+    TMA_JIT_CHECK(check_let_order(builder, i));
+    find_dependencies(kernel, kernel.lets[i]);
+  }
+  TMA_JIT_CHECK(check_types(builder));
+  for (const Tensor& tensor : kernel.tensors) TMA_JIT_CHECK(check_tensor(builder, tensor));
+  for (const Preset& preset : kernel.presets) TMA_JIT_CHECK(check_preset(builder, preset));
+  return {};
+}
+
+}  // namespace tma_jit::manifest

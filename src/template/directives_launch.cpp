@@ -1,0 +1,73 @@
+// The directives that shape a launch: cluster, launch, work, reference.
+#include <fmt/format.h>
+
+#include "base/failure.h"
+#include "template/directives.h"
+
+namespace tma_jit::manifest {
+namespace {
+
+Result<void> parse_grid(LineParser& line, std::vector<Expression>& grid) {
+  if (!line.accept_word("grid")) return line.unexpected("\"grid\"");
+  TMA_JIT_ASSIGN(grid, line.expressions("the grid", 3));
+  return {};
+}
+
+Result<void> parse_block(LineParser& line, std::vector<Expression>& block) {
+  if (!line.accept_word("block")) return line.unexpected("an operator, \",\" or \"block\"");
+  TMA_JIT_ASSIGN(block, line.expressions("the block", 3));
+  return {};
+}
+
+}  // namespace
+
+Result<void> parse_cluster(LineParser& line, Builder& builder) {
+  TMA_JIT_ASSIGN(builder.result.cluster, line.expressions("the cluster", 3));
+  Declaration ignored;
+  return line.finish(ignored, "an operator, \",\", a doc text or the end of the line");
+}
+
+Result<void> parse_launch(LineParser& line, Builder& builder) {
+  LaunchShape& launch = builder.result.launch;
+  launch.at = line.peek().at;
+  TMA_JIT_CHECK(parse_grid(line, launch.grid));
+  TMA_JIT_CHECK(parse_block(line, launch.block));
+  if (line.accept_word("smem")) {
+    TMA_JIT_ASSIGN(launch.smem, line.expression("the shared memory in bytes"));
+  }
+  launch.programmatic = line.accept_word("pdl");
+  Declaration ignored;
+  return line.finish(ignored, launch.programmatic ? "a doc text or the end of the line"
+                              : launch.smem
+                                  ? "an operator, \"pdl\", a doc text or the end of the line"
+                                  : "an operator, \",\", \"smem\", \"pdl\", a doc text or the end of the line");
+}
+
+Result<void> parse_work(LineParser& line, Builder& builder) {
+  WorkFormula& work = builder.result.work;
+  if (line.accept_word("flops")) {
+    TMA_JIT_ASSIGN(work.flops, line.expression("the number of flops"));
+  }
+  if (line.accept_word("bytes")) {
+    TMA_JIT_ASSIGN(work.bytes, line.expression("the number of bytes"));
+  }
+  if (!work.flops && !work.bytes) return line.unexpected("\"flops\" or \"bytes\"");
+  Declaration ignored;
+  return line.finish(ignored, work.bytes ? "an operator, a doc text or the end of the line"
+                                         : "an operator, \"bytes\", a doc text or the end of the line");
+}
+
+Result<void> parse_reference(LineParser& line, Builder& builder) {
+  ReferenceKernel reference;
+  TMA_JIT_ASSIGN(const Token name, declare(line, builder, NameKind::kernel));
+  reference.entry = name.text;
+  reference.at = name.at;
+  TMA_JIT_CHECK(parse_grid(line, reference.grid));
+  TMA_JIT_CHECK(parse_block(line, reference.block));
+  Declaration ignored;
+  TMA_JIT_CHECK(line.finish(ignored, "an operator, \",\", a doc text or the end of the line"));
+  builder.result.reference = std::move(reference);
+  return {};
+}
+
+}  // namespace tma_jit::manifest

@@ -1,0 +1,181 @@
+// The directives that make kernel parameters and functions: tensor, scalar, workspace, hook.
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/failure.h"
+#include "base/text.h"
+#include "template/directives.h"
+
+namespace tma_jit::manifest {
+namespace {
+
+Result<void> parse_fill(LineParser& line, Tensor& tensor) {
+  const Position at = line.peek().at;
+  TMA_JIT_ASSIGN(const Token fill, line.name("zero or nan"));
+  if (fill.text != "zero" && fill.text != "nan")
+    return line.error(at, fmt::format("fill is zero or nan, not {}", fill.text));
+  tensor.fill = fill.text == "nan" ? Fill::nan : Fill::zero;
+  return {};
+}
+
+template <class Target> Result<void> store(Result<Target> parsed, std::optional<Target>& target) {
+  if (!parsed) return tl::make_unexpected(std::move(parsed).error());
+  target = std::move(*parsed);
+  return {};
+}
+
+Result<void> parse_attribute(LineParser& line, std::string_view attribute, Tensor& tensor) {
+  if (attribute == "box") return store(line.bracketed("the box"), tensor.box);
+  if (attribute == "swizzle") return store(line.expression("the swizzle in bytes"), tensor.swizzle);
+  if (attribute == "interleave") return store(line.expression("the interleave in bytes"), tensor.interleave);
+  if (attribute == "l2") return store(line.expression("the L2 promotion in bytes"), tensor.l2);
+  if (attribute == "steps") return store(line.bracketed("the steps"), tensor.steps);
+  if (attribute == "fill") return parse_fill(line, tensor);
+  if (attribute == "when") return store(line.expression("the tensor's condition"), tensor.when);
+  tensor.output = true;
+  return {};
+}
+
+Result<void> parse_attributes(LineParser& line, Tensor& tensor) {
+  static const std::vector<std::string> known = {"box", "swizzle", "interleave", "l2", "steps", "fill", "out", "when"};
+  constexpr std::string_view kBoxed[] = {"swizzle", "interleave", "l2", "steps", "fill"};
+  std::vector<Token> given;
+  while (line.peek().kind == Token::Kind::name) {
+    const Token word = line.take();
+    if (std::find(known.begin(), known.end(), word.text) == known.end()) {
+      return line.error(word.at, fmt::format("unknown tensor attribute {}{}", word.text, suggestion(word.text, known)));
+    }
+    const auto same = [&](const Token& other) { return other.text == word.text; };
+    if (std::any_of(given.begin(), given.end(), same))
+      return line.error(word.at, fmt::format("{} is given twice", word.text));
+    given.push_back(word);
+    TMA_JIT_CHECK(parse_attribute(line, word.text, tensor));
+  }
+  for (const Token& word : given) {
+    const bool boxed = std::find(std::begin(kBoxed), std::end(kBoxed), word.text) != std::end(kBoxed);
+    if (boxed && !tensor.box) {
+      return line.error(word.at,
+                        fmt::format("{} needs a box: without one {} has no tensor map", word.text, tensor.name));
+    }
+  }
+  return {};
+}
+
+bool is_decimal_fraction(std::string_view number) {
+  return !number.starts_with("0x") && !number.starts_with("0X") &&
+         number.find_first_of(".eE") != std::string_view::npos;
+}
+
+// A float literal with a sign, or a constant integer expression.
+Result<tma_jit::Scalar> parse_scalar_value(LineParser& line) {
+  const Lexer start = line.mark();
+  const bool negative = line.accept("-");
+  const Token token = line.peek();
+  if (token.kind != Token::Kind::number || !is_decimal_fraction(token.text)) {
+    line.back_to(start);
+    TMA_JIT_ASSIGN(const std::int64_t integer, line.constant("the scalar's default", "a scalar's default values"));
+    return tma_jit::Scalar(integer);
+  }
+  line.take();
+  std::string_view digits = token.text;
+  if (digits.ends_with('f')) digits.remove_suffix(1);
+  double value = 0;
+  const auto [stopped, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (problem != std::errc() || stopped != digits.data() + digits.size()) {
+    return line.error(token.at, fmt::format("{} is not a number", token.text));
+  }
+  return tma_jit::Scalar(negative ? -value : value);
+}
+
+Result<void> parse_hook_parameter(LineParser& line, Hook& hook) {
+  Hook::Parameter parameter;
+  TMA_JIT_ASSIGN(parameter.type, line.type_name("the type of a hook's parameter"));
+  TMA_JIT_ASSIGN(const Token name, line.name("the name of the hook's parameter"));
+  const auto same = [&](const Hook::Parameter& other) { return other.name == name.text; };
+  if (std::any_of(hook.parameters.begin(), hook.parameters.end(), same)) {
+    return line.error(name.at, fmt::format("{} has two parameters named {}", hook.name, name.text));
+  }
+  if (std::string reason = reserved_reason(name.text); !reason.empty()) return line.error(name.at, reason);
+  parameter.name = name.text;
+  parameter.at = name.at;
+  if (line.accept_word("when")) TMA_JIT_CHECK(store(line.expression("the parameter's condition"), parameter.when));
+  hook.parameters.push_back(std::move(parameter));
+  return {};
+}
+
+}  // namespace
+
+Result<void> parse_tensor(LineParser& line, Builder& builder) {
+  Tensor tensor;
+  TMA_JIT_ASSIGN(const Token name, declare(line, builder, NameKind::tensor));
+  tensor.name = name.text;
+  tensor.at = name.at;
+  TMA_JIT_CHECK(line.expect(":", fmt::format("after {}", name.text)));
+  TMA_JIT_ASSIGN(tensor.type, line.type_name("the tensor's element type"));
+  TMA_JIT_ASSIGN(tensor.shape, line.bracketed("the shape"));
+  TMA_JIT_CHECK(parse_attributes(line, tensor));
+  TMA_JIT_CHECK(line.finish(tensor, "an attribute, a doc text or the end of the line"));
+  builder.result.tensors.push_back(std::move(tensor));
+  return {};
+}
+
+Result<void> parse_scalar(LineParser& line, Builder& builder) {
+  Scalar scalar;
+  TMA_JIT_ASSIGN(const Token name, declare(line, builder, NameKind::scalar));
+  scalar.name = name.text;
+  scalar.at = name.at;
+  TMA_JIT_CHECK(line.expect(":", fmt::format("after {}", name.text)));
+  TMA_JIT_ASSIGN(scalar.type, line.type_name("the scalar's type"));
+  if (line.accept("=")) {
+    const Position at = line.peek().at;
+    TMA_JIT_CHECK(store(parse_scalar_value(line), scalar.standard));
+    const bool fraction = std::holds_alternative<double>(*scalar.standard);
+    if (fraction && scalar.type.concrete && !is_floating_point(*scalar.type.concrete)) {
+      return line.error(
+          at, fmt::format("the default of {} must be an integer, as {} is one", scalar.name, scalar.type.name));
+    }
+  }
+  TMA_JIT_CHECK(line.finish(scalar, "\"=\", a doc text or the end of the line"));
+  builder.result.scalars.push_back(std::move(scalar));
+  return {};
+}
+
+Result<void> parse_workspace(LineParser& line, Builder& builder) {
+  Workspace workspace;
+  TMA_JIT_ASSIGN(const Token name, declare(line, builder, NameKind::workspace));
+  workspace.name = name.text;
+  workspace.at = name.at;
+  TMA_JIT_ASSIGN(workspace.bytes, line.expression("the workspace's size in bytes"));
+  workspace.zeroed = line.accept_word("zero");
+  TMA_JIT_CHECK(line.finish(workspace, "an operator, \"zero\", a doc text or the end of the line"));
+  builder.result.workspaces.push_back(std::move(workspace));
+  return {};
+}
+
+Result<void> parse_hook(LineParser& line, Builder& builder) {
+  Hook hook;
+  TMA_JIT_ASSIGN(const Token name, declare(line, builder, NameKind::hook));
+  hook.name = name.text;
+  hook.at = name.at;
+  TMA_JIT_CHECK(line.expect("(", fmt::format("after {}", name.text)));
+  if (!line.peek().is(")")) {
+    do {
+      TMA_JIT_CHECK(parse_hook_parameter(line, hook));
+    } while (line.accept(","));
+  }
+  TMA_JIT_CHECK(line.expect(")", "after the hook's parameters"));
+  TMA_JIT_CHECK(line.expect(":", "before the hook's result type"));
+  TMA_JIT_ASSIGN(hook.result, line.type_name("the hook's result type"));
+  if (line.peek().is("=")) {
+    const Position at = line.take().at;
+    hook.standard = line.raw_text();
+    if (hook.standard->empty()) return line.error(at, fmt::format("the default of {} is empty", hook.name));
+  }
+  TMA_JIT_CHECK(line.finish(hook, "\"=\", a doc text or the end of the line"));
+  builder.result.hooks.push_back(std::move(hook));
+  return {};
+}
+
+}  // namespace tma_jit::manifest

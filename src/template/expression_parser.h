@@ -1,0 +1,52 @@
+// Reads one expression from a line's words: precedence climbing over C++'s operators. Stops at the first word that
+// cannot continue the expression; what follows is the caller's.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "template/expression.h"
+#include "template/lexer.h"
+
+namespace tma_jit::manifest {
+
+class ExpressionParser {
+ public:
+  ExpressionParser(const SourcePointer& source, Lexer& lexer) : lexer_(lexer) { expression_.source_ = source; }
+
+  // `what` names the expected thing in messages: "a value".
+  Result<Expression> parse(std::string_view what);
+
+ private:
+  using Node = Expression::Node;
+  using Index = Result<int>;
+
+  Index conditional();
+  Index binary(int lowest);
+  Index unary();
+  Index primary();
+  Index literal(const Token& token);
+  Index name(const Token& token);
+  Index call(const Token& function);
+  Index size_of();
+  Index device();
+  Index stride();
+  Index alignment();
+  Index function(Node::Operator op, const Token& token);
+  Index add(Node node);
+  Index add_reference(Reference reference);
+  Result<Token> expect_name(std::string_view what);
+  Result<void> expect(std::string_view symbol, std::string_view where);
+  tl::unexpected<Error> error(const Token& token, std::string_view message) const;
+  tl::unexpected<Error> unexpected(const Token& token, std::string_view wanted) const;
+
+  Lexer& lexer_;
+  Expression expression_;
+  std::string_view wanted_ = "an expression";
+  int depth_ = 0;
+};
+
+// "expected X, found Y", or what is wrong with the token itself.
+std::string unexpected_message(const Token& token, std::string_view wanted);
+
+}  // namespace tma_jit::manifest

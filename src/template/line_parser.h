@@ -1,0 +1,62 @@
+// Reads one `//!` line: words, expressions, sets of values, the closing doc text. Every failure carries its place.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tma_jit/dtype.h>
+
+#include "template/expression.h"
+#include "template/lexer.h"
+#include "template/template.h"
+
+namespace tma_jit::manifest {
+
+class LineParser {
+ public:
+  // Starts behind the `//!`, which ends at `column` (from 0).
+  LineParser(SourcePointer source, std::string_view line, int number, std::size_t column)
+      : source_(std::move(source)), lexer_(line, number, column), declaration_begin_(column) {}
+
+  const Token& peek() const { return lexer_.peek(); }
+  Token take() { return lexer_.take(); }
+  bool at_end() const { return lexer_.peek().kind == Token::Kind::end; }
+  bool accept(std::string_view symbol);
+  bool accept_word(std::string_view word);
+  Result<void> expect(std::string_view symbol, std::string_view where);
+  Result<Token> name(std::string_view wanted);
+
+  Result<Expression> expression(std::string_view wanted);
+  // E, E, ... up to `most`.
+  Result<std::vector<Expression>> expressions(std::string_view wanted, std::size_t most);
+  // [E, E, ...]
+  Result<std::vector<Expression>> bracketed(std::string_view wanted);
+  // An expression of literals only; `whose` says what it is in messages: "a param's values".
+  Result<std::int64_t> constant(std::string_view wanted, std::string_view whose);
+  Result<TypeName> type_name(std::string_view wanted);
+  Result<DType> dtype(std::string_view wanted);
+  // The default of a hook: everything up to the doc text or the end of the line, blanks trimmed.
+  std::string raw_text();
+
+  // What follows belongs to `declaration`: marks where its text begins, e.g. behind the directive.
+  void begin_declaration() { declaration_begin_ = lexer_.begin(); }
+  // The optional doc text, then the end of the line; fills in `doc` and `text`. `wanted` is what else could have stood
+  // there, for messages.
+  Result<void> finish(Declaration& declaration, std::string_view wanted);
+
+  tl::unexpected<Error> error(const Position& at, std::string_view message) const;
+  tl::unexpected<Error> unexpected(std::string_view wanted) const;
+
+  // A place to come back to.
+  Lexer mark() const { return lexer_; }
+  void back_to(const Lexer& mark) { lexer_ = mark; }
+
+ private:
+  SourcePointer source_;
+  Lexer lexer_;
+  std::size_t declaration_begin_;
+};
+
+}  // namespace tma_jit::manifest

@@ -1,0 +1,31 @@
+// What a template's names stand for, and which words cannot be names.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "template/source_text.h"
+
+namespace tma_jit::manifest {
+
+enum class NameKind : std::uint8_t { kernel, type, dim, param, let, tensor, scalar, workspace, hook };
+
+std::string_view described(NameKind kind);  // "a param"
+
+struct NamedThing {
+  NameKind kind = NameKind::param;
+  Position at;
+};
+using NameTable = std::map<std::string, NamedThing, std::less<>>;
+
+// Why `name` cannot be declared, or "": it is a word of C++, an element type, or a name the body already has.
+std::string reserved_reason(std::string_view name);
+
+std::vector<std::string> dtype_names();
+
+// The names in `table` of one of `kinds`.
+std::vector<std::string> names_of(const NameTable& table, std::initializer_list<NameKind> kinds);
+
+}  // namespace tma_jit::manifest

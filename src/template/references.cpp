@@ -1,0 +1,109 @@
+#include "template/references.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/failure.h"
+#include "base/text.h"
+#include "template/device_fact.h"
+
+namespace tma_jit::manifest {
+namespace {
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+Result<void> ReferenceTable::resolve(Expression& expression) {
+  for (Reference& reference : expression.references_) {
+    if (const std::string text = problem(reference); !text.empty()) {
+      return tl::make_unexpected(error_at(*template_.source, reference.at, text));
+    }
+    reference.id = id_of(reference);
+  }
+  return {};
+}
+
+int ReferenceTable::id_of(const Reference& reference) {
+  auto& all = template_.references;
+  const auto same = [&](const Reference& other) {
+    return other.kind == reference.kind && other.name == reference.name && other.dimension == reference.dimension;
+  };
+  const auto found = std::find_if(all.begin(), all.end(), same);
+  const int id = static_cast<int>(found - all.begin());
+  if (found == all.end()) {
+    all.push_back(reference);
+    all.back().id = id;
+  }
+  return id;
+}
+
+std::string ReferenceTable::problem(const Reference& reference) const {
+  switch (reference.kind) {
+    case Reference::Kind::name: return name_problem(reference.name);
+    case Reference::Kind::type_size: return size_problem(reference.name);
+    case Reference::Kind::device: {
+      const std::vector<std::string> facts = device_fact_names();
+      if (contains(facts, reference.name)) return {};
+      return fmt::format("a device has no {}{}", reference.name, suggestion(reference.name, facts));
+    }
+    case Reference::Kind::stride:
+    case Reference::Kind::alignment: return tensor_problem(reference);
+  }
+  return {};
+}
+
+std::string ReferenceTable::name_problem(const std::string& name) const {
+  const auto found = names_.find(name);
+  if (found == names_.end()) {
+    if (contains(device_fact_names(), name))
+      return fmt::format("unknown name {}; did you mean \"device.{}\"?", name, name);
+    const auto known = names_of(names_, {NameKind::param, NameKind::dim, NameKind::let});
+    return fmt::format("unknown name {}{}", name, suggestion(name, known));
+  }
+  switch (found->second.kind) {
+    case NameKind::param:
+    case NameKind::dim:
+    case NameKind::let: return {};
+    case NameKind::type: return fmt::format("{} is a type, not a number; sizeof({}) is its size in bytes", name, name);
+    case NameKind::tensor:
+      return fmt::format("{} is a tensor, not a number; stride({}, 0) and alignment({}) are known of it", name, name,
+                         name);
+    case NameKind::scalar:
+      return fmt::format("{} is a scalar, and its value is not known when a configuration is chosen", name);
+    default: return fmt::format("{} is {}, not a number", name, described(found->second.kind));
+  }
+}
+
+std::string ReferenceTable::size_problem(const std::string& name) const {
+  const auto found = names_.find(name);
+  if (found != names_.end() && found->second.kind == NameKind::type) return {};
+  if (found != names_.end())
+    return fmt::format("sizeof takes a type, and {} is {}", name, described(found->second.kind));
+  std::vector<std::string> known = names_of(names_, {NameKind::type});
+  for (std::string& type : dtype_names()) known.push_back(std::move(type));
+  return fmt::format("unknown type {}{}", name, suggestion(name, known));
+}
+
+std::string ReferenceTable::tensor_problem(const Reference& reference) const {
+  const std::string_view function = reference.kind == Reference::Kind::stride ? "stride" : "alignment";
+  const Tensor* tensor = template_.find_tensor(reference.name);
+  if (tensor == nullptr) {
+    const auto found = names_.find(reference.name);
+    if (found != names_.end()) {
+      return fmt::format("{} takes a tensor, and {} is {}", function, reference.name, described(found->second.kind));
+    }
+    return fmt::format("unknown tensor {}{}", reference.name,
+                       suggestion(reference.name, names_of(names_, {NameKind::tensor})));
+  }
+  const int rank = static_cast<int>(tensor->shape.size());
+  if (reference.kind == Reference::Kind::stride && reference.dimension >= rank) {
+    return fmt::format("{} has no dimension {}: it has {}, counted from 0", reference.name, reference.dimension, rank);
+  }
+  return {};
+}
+
+}  // namespace tma_jit::manifest

@@ -1,0 +1,84 @@
+#include "template/template.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+namespace tma_jit::manifest {
+namespace {
+
+template <class T> const T* named(const std::vector<T>& declarations, std::string_view name) {
+  const auto found = std::find_if(declarations.begin(), declarations.end(),
+                                  [&](const T& declaration) { return declaration.name == name; });
+  return found != declarations.end() ? &*found : nullptr;
+}
+
+template <class T> std::vector<KernelInfo::Item> items(const std::vector<T>& declarations) {
+  std::vector<KernelInfo::Item> list;
+  for (const Declaration& declaration : declarations) {
+    list.push_back({declaration.name, declaration.text, declaration.doc});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string Template::stem() const {
+  return std::filesystem::path(source->file).stem().string();
+}
+
+const Type* Template::find_type(std::string_view name) const {
+  return named(types, name);
+}
+const Dim* Template::find_dim(std::string_view name) const {
+  return named(dims, name);
+}
+const Param* Template::find_param(std::string_view name) const {
+  return named(params, name);
+}
+const Let* Template::find_let(std::string_view name) const {
+  return named(lets, name);
+}
+const Tensor* Template::find_tensor(std::string_view name) const {
+  return named(tensors, name);
+}
+
+bool launch_time(const Let& let, const Names& fixed_dims) {
+  const auto open = [&](const std::string& dim) { return !fixed_dims.contains(dim); };
+  return let.depends_on_request || std::any_of(let.dims.begin(), let.dims.end(), open);
+}
+
+bool launch_time(const Template& kernel, const Expression& expression, const Names& fixed_dims) {
+  const auto depends = [&](const Reference& reference) {
+    if (reference.kind == Reference::Kind::type_size) return false;
+    if (reference.kind != Reference::Kind::name) return true;
+    if (const Dim* dim = kernel.find_dim(reference.name)) return !dim->value && !fixed_dims.contains(dim->name);
+    const Let* let = kernel.find_let(reference.name);
+    return let != nullptr && launch_time(*let, fixed_dims);
+  };
+  return std::any_of(expression.references().begin(), expression.references().end(), depends);
+}
+
+KernelInfo kernel_info(const Template& kernel) {
+  KernelInfo info;
+  info.kernel = kernel.kernel;
+  info.file = kernel.file();
+  info.doc = kernel.doc;
+  info.embedded = kernel.embedded;
+  info.archs = kernel.archs;
+  info.types = items(kernel.types);
+  info.dims = items(kernel.dims);
+  info.params = items(kernel.params);
+  info.lets = items(kernel.lets);
+  info.rules = items(kernel.rules);
+  info.tensors = items(kernel.tensors);
+  info.scalars = items(kernel.scalars);
+  info.workspaces = items(kernel.workspaces);
+  info.hooks = items(kernel.hooks);
+  info.presets = items(kernel.presets);
+  info.has_reference = kernel.reference.has_value();
+  return info;
+}
+
+}  // namespace tma_jit::manifest
