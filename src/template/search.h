@@ -35,26 +35,32 @@ class TemplateSet {
   Result<void> add_file(const std::filesystem::path& file);
 
   // The templates that declare `kernel`, by file stem; only those are parsed. Folders are read anew each time. Fails
-  // with not_found and a suggestion, with the first parse error among them, or with io when a folder or a file in it
-  // cannot be read.
+  // with not_found and a suggestion, with the first parse error among them, or with io when a search folder or a
+  // template in one cannot be read.
   Result<std::vector<TemplatePointer>> find(std::string_view kernel);
 
   // Everything that is not shadowed, by kernel and file stem; what cannot be read or parsed is an error in its place.
   std::vector<Result<TemplatePointer>> all();
 
-  // The text of a device header by the name `#include` gives it, e.g. "device/tma.cuh".
+  // The text of a device header by the name `#include` gives it, e.g. "device/tma.cuh": from the search folders, the
+  // folders of added files, then the embedded ones.
   Result<std::string> header(std::string_view name) const;
 
  private:
   struct Text;  // a template not yet parsed
+  std::vector<Result<Text>> texts() const;
   Result<TemplatePointer> parsed(const Text& text);
+  std::vector<std::filesystem::path> header_folders() const;
 
-  std::vector<std::filesystem::path> folders_;
-  std::span<const EmbeddedFile> embedded_;
-  mutable std::mutex mutex_;
-  std::vector<TemplatePointer> added_;
+  const std::vector<std::filesystem::path> folders_;
+  const std::span<const EmbeddedFile> embedded_;
+  mutable std::mutex mutex_;            // guards what follows
+  std::vector<TemplatePointer> added_;  // the latest first
   std::vector<std::filesystem::path> added_folders_;
-  std::map<std::string, TemplatePointer> parsed_;  // by file, of files whose text has not changed
+  std::map<std::string, TemplatePointer> parsed_;  // by file; used while the file's text stays the same
 };
+
+// The kernel a text declares, found without parsing the rest; "" when there is none.
+std::string_view declared_kernel(std::string_view text);
 
 }  // namespace tma_jit::manifest

@@ -25,7 +25,13 @@ template <class T> std::vector<KernelInfo::Item> items(const std::vector<T>& dec
 }  // namespace
 
 std::string Template::stem() const {
-  return std::filesystem::path(source->file).stem().string();
+  return stem_of(source->file);
+}
+
+std::string stem_of(std::string_view file) {
+  std::string name = std::filesystem::path(file).filename().string();
+  if (name.size() > 3 && name.ends_with(".cu")) name.resize(name.size() - 3);
+  return name;
 }
 
 const Type* Template::find_type(std::string_view name) const {

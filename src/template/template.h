@@ -161,7 +161,7 @@ struct Template {
 
   const std::string& file() const { return source->file; }
   const std::string& text() const { return source->text; }
-  std::string stem() const;  // "gemm" of "templates/kernels/gemm.cu"
+  std::string stem() const;  // "gemm" of "templates/kernels/gemm.cu"; only ".cu" is taken off
 
   // nullptr when there is none of that name.
   const Type* find_type(std::string_view name) const;
@@ -182,5 +182,8 @@ bool launch_time(const Let& let, const Names& fixed_dims = {});
 Result<Template> parse(std::string file, std::string text);
 
 KernelInfo kernel_info(const Template& kernel);
+
+// What Template::stem says of a file's name.
+std::string stem_of(std::string_view file);
 
 }  // namespace tma_jit::manifest

@@ -1,0 +1,219 @@
+#include "template/search.h"
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/failure.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "template/lexer.h"
+
+namespace tma_jit::manifest {
+
+namespace fs = std::filesystem;
+
+// `owned` is empty for an embedded file, whose text lives as long as the library.
+struct TemplateSet::Text {
+  std::string file;
+  std::string owned;
+  std::string_view embedded;
+  TemplatePointer added;  // already parsed
+
+  std::string_view text() const { return added ? added->text() : embedded.data() != nullptr ? embedded : owned; }
+  std::string_view kernel() const { return added ? added->kernel : declared_kernel(text()); }
+};
+
+namespace {
+
+constexpr std::string_view kKernels = "kernels/";
+
+std::string_view text_of(const EmbeddedFile& file) {
+  return {file.text, file.size};
+}
+
+tl::unexpected<Error> folder_failure(const fs::path& folder, const std::error_code& reason) {
+  return failure(ErrorCode::io, "cannot read the template folder {}: {}", folder.string(), reason.message());
+}
+
+// The *.cu files directly in a folder, by name. A folder that does not exist is an error unless it is optional.
+Result<std::vector<fs::path>> kernel_files(const fs::path& folder, bool optional) {
+  std::vector<fs::path> files;
+  std::error_code reason;
+  if (optional && !fs::exists(folder, reason)) return files;
+  fs::directory_iterator entry(folder, reason);
+  if (reason) return folder_failure(folder, reason);
+  for (; entry != fs::directory_iterator(); entry.increment(reason)) {
+    std::error_code ignored;
+    const fs::file_status status = entry->status(ignored);
+    // What is neither a file nor missing behind a link (a folder, a pipe) is not a template.
+    const bool file = fs::is_regular_file(status) || !fs::exists(status);
+    if (file && entry->path().extension() == ".cu") files.push_back(entry->path());
+    if (reason) return folder_failure(folder, reason);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Result<std::vector<fs::path>> folder_files(const fs::path& folder) {
+  TMA_JIT_ASSIGN(std::vector<fs::path> files, kernel_files(folder, false));
+  TMA_JIT_ASSIGN(const std::vector<fs::path> below, kernel_files(folder / "kernels", true));
+  files.insert(files.end(), below.begin(), below.end());
+  return files;
+}
+
+bool is_plain_relative(const fs::path& name) {
+  return name.is_relative() &&
+         std::none_of(name.begin(), name.end(), [](const fs::path& part) { return part == ".."; });
+}
+
+Error no_kernel(std::string_view kernel, const std::set<std::string>& known) {
+  const std::vector<std::string> names(known.begin(), known.end());
+  Error error;
+  error.code = ErrorCode::not_found;
+  error.message = fmt::format("no kernel is named \"{}\"{}", kernel, suggestion(kernel, names));
+  error.detail = names.empty() ? "no template was found" : fmt::format("known kernels: {}", joined(names));
+  return error;
+}
+
+}  // namespace
+
+std::span<const EmbeddedFile> embedded_templates() {
+  return {kEmbeddedTemplates, kEmbeddedTemplates_count};
+}
+
+std::string_view declared_kernel(std::string_view text) {
+  while (!text.empty()) {
+    std::string_view line = trimmed(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    if (!line.starts_with("//!")) continue;
+    Lexer words(line, 1, 3);
+    if (!words.take().is_word("kernel")) continue;
+    return words.peek().kind == Token::Kind::name ? words.peek().text : std::string_view();
+  }
+  return {};
+}
+
+TemplateSet::TemplateSet(std::vector<fs::path> folders, std::span<const EmbeddedFile> embedded)
+    : folders_(std::move(folders)), embedded_(embedded) {}
+
+Result<void> TemplateSet::add(std::string name, std::string text) {
+  if (name.empty()) return failure(ErrorCode::invalid_argument, "a template needs a name");
+  TMA_JIT_ASSIGN(Template parsed, parse(std::move(name), std::move(text)));
+  const auto added = std::make_shared<const Template>(std::move(parsed));
+  const std::lock_guard lock(mutex_);
+  std::erase_if(added_, [&](const TemplatePointer& other) {
+    return other->kernel == added->kernel && other->stem() == added->stem();
+  });
+  added_.insert(added_.begin(), added);
+  return {};
+}
+
+Result<void> TemplateSet::add_file(const fs::path& file) {
+  TMA_JIT_ASSIGN(std::string text, read_file(file));
+  TMA_JIT_CHECK(add(file.string(), std::move(text)));
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  const std::lock_guard lock(mutex_);
+  for (const fs::path& candidate : {folder, folder.filename() == "kernels" ? folder / ".." : folder}) {
+    const bool known = std::find(added_folders_.begin(), added_folders_.end(), candidate) != added_folders_.end();
+    if (!known) added_folders_.push_back(candidate);
+  }
+  return {};
+}
+
+// Everything there is, what shadows before what is shadowed.
+std::vector<Result<TemplateSet::Text>> TemplateSet::texts() const {
+  std::vector<Result<Text>> all;
+  for (const TemplatePointer& added : added_) all.push_back(Text{added->file(), {}, {}, added});
+  for (const fs::path& folder : folders_) {
+    const Result<std::vector<fs::path>> files = folder_files(folder);
+    if (!files) {
+      all.push_back(tl::make_unexpected(files.error()));
+      continue;
+    }
+    for (const fs::path& file : *files) {
+      all.push_back(read_file(file).map([&](std::string text) {
+        return Text{file.string(), std::move(text), {}, {}};
+      }));
+    }
+  }
+  for (const EmbeddedFile& file : embedded_) {
+    if (!std::string_view(file.name).starts_with(kKernels)) continue;
+    all.push_back(Text{fmt::format("templates/{}", file.name), {}, text_of(file), {}});
+  }
+  return all;
+}
+
+Result<TemplatePointer> TemplateSet::parsed(const Text& text) {
+  if (text.added) return text.added;
+  const bool embedded = text.embedded.data() != nullptr;
+  TemplatePointer& kept = parsed_[fmt::format("{}{}", embedded ? "embedded:" : "", text.file)];
+  if (kept && kept->text() == text.text()) return kept;
+  TMA_JIT_ASSIGN(Template fresh, parse(text.file, std::string(text.text())));
+  fresh.embedded = embedded;
+  kept = std::make_shared<const Template>(std::move(fresh));
+  return kept;
+}
+
+Result<std::vector<TemplatePointer>> TemplateSet::find(std::string_view kernel) {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, TemplatePointer> by_stem;
+  std::set<std::string> known;
+  for (const Result<Text>& text : texts()) {
+    if (!text) return tl::make_unexpected(text.error());
+    const std::string_view declared = text->kernel();
+    if (!declared.empty()) known.emplace(declared);
+    if (declared.empty() || declared != kernel || by_stem.contains(stem_of(text->file))) continue;
+    TMA_JIT_ASSIGN(by_stem[stem_of(text->file)], parsed(*text));
+  }
+  if (by_stem.empty()) return tl::make_unexpected(no_kernel(kernel, known));
+  std::vector<TemplatePointer> found;
+  for (const auto& [stem, pointer] : by_stem) found.push_back(pointer);
+  return found;
+}
+
+std::vector<Result<TemplatePointer>> TemplateSet::all() {
+  const std::lock_guard lock(mutex_);
+  std::map<std::pair<std::string, std::string>, Result<TemplatePointer>> by_name;
+  std::vector<Result<TemplatePointer>> list;
+  std::vector<Result<TemplatePointer>> unreadable;
+  for (const Result<Text>& text : texts()) {
+    if (!text) {
+      unreadable.push_back(tl::make_unexpected(text.error()));
+      continue;
+    }
+    const std::pair name(std::string(text->kernel()), stem_of(text->file));
+    if (!by_name.contains(name)) by_name.emplace(name, parsed(*text));
+  }
+  for (const auto& [name, result] : by_name) list.push_back(result);
+  list.insert(list.end(), unreadable.begin(), unreadable.end());
+  return list;
+}
+
+std::vector<fs::path> TemplateSet::header_folders() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<fs::path> folders = folders_;
+  folders.insert(folders.end(), added_folders_.begin(), added_folders_.end());
+  return folders;
+}
+
+Result<std::string> TemplateSet::header(std::string_view name) const {
+  const std::vector<fs::path> folders = is_plain_relative(name) ? header_folders() : std::vector<fs::path>();
+  for (const fs::path& folder : folders) {
+    std::error_code ignored;
+    if (fs::is_regular_file(folder / name, ignored)) return read_file(folder / name);
+  }
+  std::vector<std::string> known;
+  for (const EmbeddedFile& file : embedded_) {
+    if (name == file.name && !name.starts_with(kKernels)) return std::string(text_of(file));
+    if (!std::string_view(file.name).starts_with(kKernels)) known.emplace_back(file.name);
+  }
+  Error error{ErrorCode::not_found, fmt::format("no header is named \"{}\"{}", name, suggestion(name, known)), {}};
+  for (const fs::path& folder : folders) error.detail += fmt::format("tried {}\n", (folder / name).string());
+  error.detail += "tried the embedded headers";
+  return tl::make_unexpected(std::move(error));
+}
+
+}  // namespace tma_jit::manifest
