@@ -8,50 +8,52 @@
 namespace tma_jit::emission {
 namespace {
 
-// Copies text without comments, a piece at a time; a comment may run on from one piece to the next.
-class CommentFilter {
+struct Piece {
+  enum class Kind { code, literal, comment } kind;
+  std::size_t length;
+};
+
+std::size_t literal_length(std::string_view text) {
+  for (std::size_t i = 1; i < text.size() && text[i] != '\n'; ++i) {
+    if (text[i] == '\\') {
+      ++i;
+    } else if (text[i] == text[0]) {
+      return i + 1;
+    }
+  }
+  return 1;
+}
+
+// Cuts text into comments, literals and single characters of code. A block comment may run on into the next text.
+class Lexer {
  public:
-  std::string apply(std::string_view text) {
-    std::string kept;
-    while (!text.empty()) text.remove_prefix(step(text, kept));
-    return kept;
+  Piece next(std::string_view text) {
+    if (!inside_ && text.starts_with("//")) return {Piece::Kind::comment, std::min(text.find('\n'), text.size())};
+    if (inside_ || text.starts_with("/*")) return block_comment(text);
+    const bool literal = text[0] == '"' || text[0] == '\'';
+    const std::size_t length = literal ? literal_length(text) : 1;
+    return {length > 1 ? Piece::Kind::literal : Piece::Kind::code, length};
   }
 
  private:
-  // Consumes one token's worth of text and returns its length.
-  std::size_t step(std::string_view text, std::string& kept) {
-    if (inside_) return skip_to_close(text, kept);
-    if (text.substr(0, 2) == "//") return std::min(text.find('\n'), text.size());
-    if (text.substr(0, 2) == "/*") {
-      inside_ = true;
-      return 2;
-    }
-    const std::size_t length = text[0] == '"' || text[0] == '\'' ? literal_length(text) : 1;
-    kept.append(text.substr(0, length));
-    return length;
-  }
-
-  std::size_t skip_to_close(std::string_view text, std::string& kept) {
-    const std::size_t close = text.find("*/");
-    if (close == std::string_view::npos) return text.size();
-    inside_ = false;
-    kept.push_back(' ');
-    return close + 2;
-  }
-
-  static std::size_t literal_length(std::string_view text) {
-    for (std::size_t i = 1; i < text.size() && text[i] != '\n'; ++i) {
-      if (text[i] == '\\') {
-        ++i;
-      } else if (text[i] == text[0]) {
-        return i + 1;
-      }
-    }
-    return 1;
+  Piece block_comment(std::string_view text) {
+    const std::size_t close = text.find("*/", inside_ ? 0 : 2);
+    inside_ = close == std::string_view::npos;
+    return {Piece::Kind::comment, inside_ ? text.size() : close + 2};
   }
 
   bool inside_ = false;
 };
+
+std::string without_comments(std::string_view text, Lexer& lexer) {
+  std::string kept;
+  while (!text.empty()) {
+    const Piece piece = lexer.next(text);
+    kept += piece.kind == Piece::Kind::comment ? std::string_view(" ") : text.substr(0, piece.length);
+    text.remove_prefix(piece.length);
+  }
+  return kept;
+}
 
 // "include", "pragma", ... and what follows it.
 std::pair<std::string_view, std::string_view> split_word(std::string_view text) {
@@ -86,12 +88,12 @@ std::optional<Directive> parse(std::string_view line) {
 
 std::vector<Directive> directives_of(std::string_view text) {
   std::vector<Directive> found;
-  CommentFilter comments;
+  Lexer lexer;
   std::size_t begin = 0;
   for (int line = 1; begin < text.size(); ++line) {
     const std::size_t newline = text.find('\n', begin);
     const std::size_t end = newline == std::string_view::npos ? text.size() : newline + 1;
-    if (auto directive = parse(comments.apply(text.substr(begin, end - begin)))) {
+    if (auto directive = parse(without_comments(text.substr(begin, end - begin), lexer))) {
       directive->line = line;
       directive->begin = begin;
       directive->end = end;
@@ -102,8 +104,17 @@ std::vector<Directive> directives_of(std::string_view text) {
   return found;
 }
 
-std::string without_comments(std::string_view text) {
-  return CommentFilter().apply(text);
+std::string blanked(std::string_view text) {
+  std::string out;
+  Lexer lexer;
+  while (!text.empty()) {
+    const Piece piece = lexer.next(text);
+    for (const char c : text.substr(0, piece.length)) {
+      out.push_back(piece.kind == Piece::Kind::code || c == '\n' ? c : ' ');
+    }
+    text.remove_prefix(piece.length);
+  }
+  return out;
 }
 
 }  // namespace tma_jit::emission

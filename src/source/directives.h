@@ -20,7 +20,7 @@ struct Directive {
 // Every #include, #pragma once, #line, #if.. (open) and #endif (close), in order.
 std::vector<Directive> directives_of(std::string_view text);
 
-// The text without its comments; string and character literals stay.
-std::string without_comments(std::string_view text);
+// The text with comments and the insides of literals blanked: same length, same lines.
+std::string blanked(std::string_view text);
 
 }  // namespace tma_jit::emission

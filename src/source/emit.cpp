@@ -1,6 +1,7 @@
 #include "source/emit.h"
 
 #include "base/failure.h"
+#include "source/hook_check.h"
 #include "source/preamble.h"
 
 namespace tma_jit::emission {
@@ -8,6 +9,7 @@ namespace tma_jit::emission {
 // C++17 because it is nvcc's default: the standalone file and the one NVRTC compiles are the same program. NVRTC
 // compiles C++17 and C++20 equally fast.
 Result<Source> emit(const Plan& plan, const EmitOptions& options) {
+  for (const Hook& hook : plan.hooks) TMA_JIT_CHECK(check_brackets(hook));
   Source source;
   source.kernel = plan.kernel;
   source.entry = plan.entry;

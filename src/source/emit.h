@@ -16,7 +16,8 @@ struct EmitOptions {
   HeaderLookup header;     // finds device headers by name
 };
 
-// Fails where a quoted #include names no header (not_found, with file:line and what the lookup says).
+// Fails where a quoted #include names no header (not_found, with file:line and what the lookup says) and where a hook's
+// brackets do not match (parse).
 Result<Source> emit(const Plan& plan, const EmitOptions& options);
 
 // One file with every header pasted in, which `nvcc -arch=ARCH -cubin FILE.cu` compiles as it is.

@@ -63,7 +63,7 @@ std::string signature(const Hook& hook) {
 
 // The text starts at column 1 of its own #line, so that the compiler's columns are the user's.
 std::string definition(const Hook& hook) {
-  const bool is_body = without_comments(hook.text).find(';') != std::string::npos;
+  const bool is_body = blanked(hook.text).find(';') != std::string::npos;
   return fmt::format("{} {{\n{}{}{}\n{}\n", signature(hook), is_body ? "" : "return (\n",
                      line_directive(1, "hook " + hook.name), hook.text, is_body ? "}" : ");}");
 }

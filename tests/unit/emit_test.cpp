@@ -114,6 +114,20 @@ TEST_CASE("a hook with a semicolon is a body, but not for one in a comment") {
   CHECK(holds(text, "f32 g(f32 a) {\nreturn (\n#line 1 \"hook g\"\na // a; b\n);}\n"));
 }
 
+TEST_CASE("a hook's brackets must match, or the mistake would surface in the template") {
+  const auto fault = [](std::string text) {
+    Plan plan = small_plan();
+    plan.hooks = {{"f", DType::f32, {{DType::f32, "a"}}, std::move(text)}};
+    const auto source = emit(plan, only_types());
+    return source ? std::string("fine") : source.error().text();
+  };
+  CHECK(fault("(a + b[1]) /* ( */") == "fine");
+  CHECK(fault("(a\n + (b)") == "parse: hook f:1:1: error: \"(\" is never closed\n  (a\n  ^");
+  CHECK(fault("a\n\t); } int x; (") == "parse: hook f:2:2: error: \")\" closes nothing\n  \t); } int x; (\n  \t^");
+  CHECK(fault("/* \xC3\xA9 */ (a]") ==
+        "parse: hook f:1:11: error: \"]\" does not close \"(\"\n  /* \xC3\xA9 */ (a]\n            ^");
+}
+
 TEST_CASE("a reference plan defines TMA_JIT_REFERENCE") {
   Plan plan = small_plan();
   CHECK_FALSE(holds(preamble(plan), "TMA_JIT_REFERENCE"));
@@ -228,7 +242,7 @@ TEST_CASE("a standalone file does not lose a header that was first included unde
 
 TEST_CASE("directives in comments and strings do not count") {
   CHECK(directives_of("/* #if */ // #if\nconst char* s = \"/*\";\n#endif // \"x\n").size() == 1);
-  CHECK(without_comments("a /* b\n c */ d // e\nf \"//g\"") == "a   d \nf \"//g\"");
+  CHECK(blanked("a /* b\n c */ d // e\nf \"//g\"") == "a     \n      d     \nf      ");
 }
 
 }  // namespace tma_jit::emission

@@ -1,0 +1,37 @@
+// NVRTC's functions, by dlopen. Nothing links the library; nvrtc.h gives the types.
+#pragma once
+
+#include <nvrtc.h>
+
+#include <filesystem>
+
+#include <tma_jit/error.h>
+
+#include "base/library.h"
+#include "compile/release.h"
+
+namespace tma_jit::compile {
+
+struct NvrtcApi {
+  Library library;
+  Release release;
+  decltype(&nvrtcVersion) version = nullptr;
+  decltype(&nvrtcGetErrorString) error_string = nullptr;
+  decltype(&nvrtcGetNumSupportedArchs) count_archs = nullptr;
+  decltype(&nvrtcGetSupportedArchs) list_archs = nullptr;
+  decltype(&nvrtcCreateProgram) create = nullptr;
+  decltype(&nvrtcDestroyProgram) destroy = nullptr;
+  decltype(&nvrtcCompileProgram) compile = nullptr;
+  decltype(&nvrtcGetPTXSize) ptx_size = nullptr;
+  decltype(&nvrtcGetPTX) ptx = nullptr;
+  decltype(&nvrtcGetCUBINSize) cubin_size = nullptr;
+  decltype(&nvrtcGetCUBIN) cubin = nullptr;
+  decltype(&nvrtcGetProgramLogSize) log_size = nullptr;
+  decltype(&nvrtcGetProgramLog) log = nullptr;
+
+  // Loads the library for the life of the process, and the builtins that lie beside it, which NVRTC would otherwise
+  // look for by soname and not find in a private folder.
+  static Result<NvrtcApi> load(const std::filesystem::path& path);
+};
+
+}  // namespace tma_jit::compile

@@ -1,0 +1,68 @@
+#include "compile/report.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "compile/source_map.h"
+
+namespace tma_jit::compile {
+namespace {
+
+using Severity = Diagnostic::Severity;
+constexpr int kShown = 20;
+
+// "Ptx assembly aborted due to errors" says nothing where another error stands.
+bool is_summary(const Diagnostic& diagnostic) {
+  return diagnostic.assembler && diagnostic.message.starts_with("Ptx assembly aborted");
+}
+
+void append(std::string& text, const std::string& lines) {
+  if (lines.empty()) return;
+  if (!text.empty()) text.push_back('\n');
+  text += lines;
+}
+
+// Errors and the notes that belong to them.
+std::vector<Diagnostic> of_interest(std::vector<Diagnostic> diagnostics, const Source& source) {
+  const SourceMap map(source);
+  std::vector<Diagnostic> kept;
+  bool in_error = false;
+  for (Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.severity != Severity::note) in_error = diagnostic.severity == Severity::error;
+    if (!in_error || is_summary(diagnostic)) continue;
+    if (diagnostic.file.empty() && !diagnostic.assembler) diagnostic.file = source.name;
+    map.settle(diagnostic);
+    kept.push_back(std::move(diagnostic));
+  }
+  return kept;
+}
+
+}  // namespace
+
+Error compile_error(const Source& source, std::vector<Diagnostic> diagnostics, const std::string& log) {
+  const std::vector<Diagnostic> errors = of_interest(std::move(diagnostics), source);
+  Error error{ErrorCode::compile, {}, {}};
+  if (errors.empty()) {
+    error.message = fmt::format("{}: NVRTC refused it without saying where", source.name);
+    error.detail = trimmed(log);
+    return error;
+  }
+  int shown = 0, hidden = 0;
+  for (const Diagnostic& diagnostic : errors) {
+    if (shown >= kShown) {
+      hidden += diagnostic.severity == Severity::error ? 1 : 0;
+      continue;
+    }
+    if (shown == 0) {
+      error.message = headline(diagnostic);
+    } else {
+      append(error.detail, headline(diagnostic));
+    }
+    append(error.detail, body(diagnostic));
+    shown += diagnostic.severity == Severity::error ? 1 : 0;
+  }
+  if (hidden > 0) append(error.detail, fmt::format("and {} more errors", hidden));
+  return error;
+}
+
+}  // namespace tma_jit::compile

@@ -1,0 +1,17 @@
+// Turns a failed compile into an Error that names the template's own lines.
+#pragma once
+
+#include <vector>
+
+#include <tma_jit/artifact.h>
+#include <tma_jit/error.h>
+
+#include "compile/diagnostic.h"
+
+namespace tma_jit::compile {
+
+// The first error in `message`; its source line and caret, and the errors after it (at most 20), in `detail`.
+// `log` is quoted where no error was understood.
+Error compile_error(const Source& source, std::vector<Diagnostic> diagnostics, const std::string& log);
+
+}  // namespace tma_jit::compile

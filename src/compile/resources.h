@@ -1,0 +1,17 @@
+// The resource report of `ptxas -v`, read from NVRTC's log.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include <tma_jit/artifact.h>
+
+#include "compile/diagnostic.h"
+
+namespace tma_jit::compile {
+
+// The entry's registers, stack and shared memory; spills of it and of the functions it may call. ptxas's warnings and
+// its numbered advisories ("ptxas: C7510 ...") and NVRTC's warnings become Resources::warnings.
+Resources parse_resources(std::string_view log, std::string_view entry, const std::vector<Diagnostic>& diagnostics);
+
+}  // namespace tma_jit::compile

@@ -1,0 +1,114 @@
+#include "compile/source_map.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "source/preamble.h"
+
+namespace tma_jit::compile {
+namespace {
+
+constexpr std::string_view kHookLine = "#line 1 \"hook ";
+
+// The user's text of a hook begins after its #line and ends before what emission closes it with.
+std::string_view hook_text(std::string_view rest) {
+  const std::size_t end = std::min(rest.find("\n);}\n#line "), rest.find("\n}\n#line "));
+  return rest.substr(0, end);
+}
+
+struct Location {
+  int file = 0;
+  int line = 0;
+  int column = 0;
+};
+
+// ".loc 1 40 3, function_name ..." read as three numbers.
+Location parse_loc(std::string_view text) {
+  Location location;
+  for (int* number : {&location.file, &location.line, &location.column}) {
+    text.remove_prefix(std::min(text.find_first_of("0123456789"), text.size()));
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), *number);
+    text.remove_prefix(static_cast<std::size_t>(parsed.ptr - text.data()));
+  }
+  return location;
+}
+
+// The .loc in force at a line of the PTX: the nearest one above it in the same function.
+Location loc_above(const std::vector<std::string_view>& lines, int line) {
+  for (int i = std::min(line, static_cast<int>(lines.size())) - 1; i >= 0; --i) {
+    const std::string_view text = trimmed(lines[static_cast<std::size_t>(i)]);
+    if (text.starts_with(".loc")) return parse_loc(text.substr(4));
+    if (text.starts_with(".visible") || text.starts_with(".func")) break;
+  }
+  return {};
+}
+
+// The path in `.file 2 "/cwd/device/tma.cuh"`.
+std::string_view file_numbered(const std::vector<std::string_view>& lines, int number) {
+  const std::string start = fmt::format(".file\t{} \"", number);
+  for (const std::string_view line : lines) {
+    const std::string_view text = trimmed(line);
+    if (text.starts_with(start)) return text.substr(start.size(), text.rfind('"') - start.size());
+  }
+  return {};
+}
+
+}  // namespace
+
+SourceMap::SourceMap(const Source& source) {
+  const std::string_view text = source.text;
+  for (const Header& header : source.headers) texts_[header.name] = header.text;
+  for (std::size_t at = text.find(kHookLine); at != std::string_view::npos; at = text.find(kHookLine, at + 1)) {
+    const std::size_t begin = text.find("\"\n", at);
+    if (begin == std::string_view::npos) break;
+    texts_.emplace(text.substr(at + 9, begin - at - 9), hook_text(text.substr(begin + 2)));
+  }
+  const std::string directive = emission::line_directive(1, source.name);
+  const std::size_t start = text.find(directive);
+  texts_[source.name] = start == std::string_view::npos ? text : text.substr(start + directive.size());
+}
+
+void SourceMap::settle(Diagnostic& diagnostic) const {
+  if (!diagnostic.file.starts_with("hook ")) return;
+  const auto text = texts_.find(diagnostic.file);
+  if (text == texts_.end()) return;
+  const int lines = static_cast<int>(std::ranges::count(text->second, '\n')) + 1;
+  if (diagnostic.line <= lines) return;
+  diagnostic.line = lines;
+  diagnostic.source = line_of(diagnostic.file, lines);
+  diagnostic.column = static_cast<int>(characters(diagnostic.source)) + 1;
+}
+
+void SourceMap::place(Diagnostic& diagnostic, std::string_view ptx) const {
+  const std::vector<std::string_view> lines = split(ptx, '\n');
+  if (diagnostic.line <= 0 || diagnostic.line > static_cast<int>(lines.size())) return;
+  const Location location = loc_above(lines, diagnostic.line);
+  const std::string file = known_file(file_numbered(lines, location.file));
+  diagnostic.notes.push_back(fmt::format("PTX: {}", trimmed(lines[static_cast<std::size_t>(diagnostic.line) - 1])));
+  diagnostic.line = 0;
+  if (location.line <= 0 || file.empty()) return;
+  diagnostic.file = file;
+  diagnostic.line = location.line;
+  diagnostic.column = location.column;
+  diagnostic.source = line_of(file, location.line);
+}
+
+// The compiler writes its working folder before a relative name.
+std::string SourceMap::known_file(std::string_view path) const {
+  for (const auto& [name, text] : texts_) {
+    if (path == name || path.ends_with("/" + name)) return name;
+  }
+  return {};
+}
+
+std::string_view SourceMap::line_of(std::string_view file, int line) const {
+  const auto text = texts_.find(file);
+  if (text == texts_.end()) return {};
+  const std::vector<std::string_view> lines = split(text->second, '\n');
+  return line >= 1 && line <= static_cast<int>(lines.size()) ? lines[static_cast<std::size_t>(line) - 1] : "";
+}
+
+}  // namespace tma_jit::compile

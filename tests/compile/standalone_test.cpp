@@ -1,0 +1,45 @@
+// The standalone text is one file that nvcc compiles as it is.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/file.h"
+#include "nvrtc_fixture.h"
+
+namespace tma_jit::compile {
+namespace {
+
+std::string nvcc() {
+  for (const char* path : {"/usr/local/cuda/bin/nvcc", "/usr/bin/nvcc"}) {
+    if (std::filesystem::exists(path)) return path;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("nvcc compiles a standalone file") {
+  if (nvcc().empty()) {
+    MESSAGE("skipped: there is no nvcc");
+    return;
+  }
+  Plan plan = plan_with_hook("a + b * SCALE");
+  Constant scale;
+  scale.name = "SCALE";
+  scale.value = 3;
+  plan.constants = {scale};
+  plan.dims = {{"M", 8, false, false}, {"K", 16, false, true}};
+  plan.body =
+      "//! kernel k\n#include \"device/types.cuh\"\n"
+      "extern \"C\" __global__ void k(f32* p, const Dims dims) { p[dims.M] = apply(p[0], K); }\n";
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("tma_jit_standalone_{}", ::getpid());
+  std::filesystem::create_directories(folder);
+  REQUIRE(write_file(folder / "k.cu", emission::standalone(plan, test_headers()).value()));
+  const std::string command = fmt::format("cd {} && {} -arch=sm_90a -cubin k.cu > log 2>&1", folder.string(), nvcc());
+  CHECK_MESSAGE(std::system(command.c_str()) == 0, read_file(folder / "log").value_or(""));
+  CHECK(std::filesystem::exists(folder / "k.cubin"));
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace tma_jit::compile
