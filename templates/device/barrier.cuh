@@ -8,10 +8,11 @@ struct Barrier {
 
   __device__ void init(u32 arrivals) { asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(smem_address(this)), "r"(arrivals)); }
   __device__ void arrive() { asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" :: "r"(smem_address(this)) : "memory"); }
-  // Arrives on the barrier at the same offset in block `rank` of the cluster.
+  // Arrives on the barrier at the same offset in block `rank` of the cluster. Relaxed: it orders no ordinary memory (a
+  // release at cluster scope would drain this thread's outstanding work), which is all that a slot read by wgmma needs.
   __device__ void arrive_at(u32 rank) {
     asm volatile("{\n .reg .u32 remote;\n mapa.shared::cluster.u32 remote, %0, %1;\n"
-                 " mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}" :: "r"(smem_address(this)), "r"(rank) : "memory");
+                 " mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [remote];\n}" :: "r"(smem_address(this)), "r"(rank) : "memory");
   }
   // One arrival that also announces `bytes` of asynchronous copies into this phase.
   __device__ void expect(u32 bytes) { asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(smem_address(this)), "r"(bytes) : "memory"); }
@@ -21,10 +22,10 @@ struct Barrier {
                  "again:\n mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
                  " @!done bra again;\n}" :: "r"(smem_address(this)), "r"(parity) : "memory");
   }
-  // The same where remote blocks of the cluster arrive.
-  __device__ void wait_cluster(u32 parity) {
+  // The same for relaxed arrivals from the cluster.
+  __device__ void wait_relaxed(u32 parity) {
     asm volatile("{\n .reg .pred done;\n"
-                 "again:\n mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+                 "again:\n mbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 done, [%0], %1;\n"
                  " @!done bra again;\n}" :: "r"(smem_address(this)), "r"(parity) : "memory");
   }
 };

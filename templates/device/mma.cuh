@@ -38,7 +38,7 @@ template <class T> __device__ inline void multiply(f32* d, const FragmentA& a, c
 
 #define MMA_DEFINE(T, NAME)                                                                                            \
   template <> __device__ inline void multiply<T>(f32* d, const FragmentA& a, const FragmentB& b) {                     \
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." NAME "." NAME ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "    \
+    asm("mma.sync.aligned.m16n8k16.row.col.f32." NAME "." NAME ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "    \
                  "{%8, %9}, {%0, %1, %2, %3};"                                                                         \
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                      \
                  : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b.r[0]), "r"(b.r[1]));                      \

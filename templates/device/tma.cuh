@@ -7,8 +7,10 @@ namespace tma {
 
 __device__ inline void prefetch(const CUtensorMap& map) { asm volatile("prefetch.tensormap [%0];" :: "l"(&map) : "memory"); }
 
+// The destination is written .shared::cta, not .shared::cluster: for sm_120a and sm_121a ptxas 13.0 turns the cluster form
+// into a system call, and then ignores setmaxnreg as well.
 __device__ inline void load(void* tile, const CUtensorMap& map, Barrier& full, int column, int row) {
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];"
+  asm volatile("cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];"
                :: "r"(smem_address(tile)), "l"(&map), "r"(smem_address(&full)), "r"(column), "r"(row) : "memory");
 }
 // One read, delivered at the same offset to every block of the cluster whose bit is set in `blocks`; each block's own

@@ -8,15 +8,17 @@
 //! param   BM      = 128  in {64, 128, 192}         "rows of D per block: one consumer warpgroup per 64"
 //! param   BN      = 256  in {64, 96, 128, 160, 192, 256} "columns of D per block"
 //! param   STAGES  = 4    in 2..8                   "tiles of A and B in flight"
-//! param   CLUSTER = 2    in {1, 2}                 "blocks, one below the other, that share each tile of B by multicast"
-//! param   BAND    = 8    in {1, 4, 8, 16}          "tile rows visited together, for L2 reuse"
+//! param   CLUSTER = 1    in {1, 2}                 "blocks, one below the other, that share each tile of B by multicast"
+//! param   BAND    = 16   in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse"
 //!
 //! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
 //! let     CONSUMERS = BM / 64
 //! let     THREADS   = 128 * (CONSUMERS + 1)
-//! let     STRIP     = 128 / sizeof(O)              "columns of D stored at a time"
-//! let     SMEM      = align_up(STAGES * (BM + BN) * 128 + CONSUMERS * 2 * 64 * 128 + 16 * STAGES, 1024)
+//! let     STRIP     = 128 / sizeof(O)              "columns of D in one 128-byte swizzle row"
+//! let     BUFFERS   = BN / STRIP % 2 == 0 ? 2 : 1  "strips stored together"
+//! let     SMEM      = align_up(STAGES * (BM + BN) * 128 + CONSUMERS * BUFFERS * 64 * 128 + 16 * STAGES, 1024)
 //! let     TILES     = ceil_div(M, BM * CLUSTER) * ceil_div(N, BN) "tiles of a whole cluster"
+//! let     WAVES     = max(1, ceil_div(TILES, device.sm_count / CLUSTER))
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require CONSUMERS * (BN / 2 + 40) <= 480         "accumulators must fit in registers"
@@ -25,18 +27,18 @@
 //!
 //! tensor  A : T[M, K]    box [BM, BK]            swizzle 128  l2 256
 //! tensor  B : T[N, K]    box [BN / CLUSTER, BK]  swizzle 128  l2 256
-//! tensor  D : O[M, N]    box [64, STRIP]         swizzle 128  out
+//! tensor  D : O[M, N]    box [64, STRIP]         swizzle 128  out  view
 //!
 //! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
 //!
 //! cluster CLUSTER
-//! launch  grid min(TILES, device.sm_count / CLUSTER) * CLUSTER  block THREADS  smem SMEM
+//! launch  grid ceil_div(TILES, WAVES) * CLUSTER  block THREADS  smem SMEM
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
 //! reference gemm_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
 //!
-//! preset  BM = 64, BN = 128, STAGES = 8, CLUSTER = 1      when ceil_div(M, 128) * ceil_div(N, 128) < device.sm_count
-//! preset  BM = 128, BN = 128, STAGES = 6, CLUSTER = 1     when ceil_div(M, 128) * ceil_div(N, 256) < device.sm_count
-//! preset  BM = 128, BN = 256, STAGES = 4, CLUSTER = 2
+//! preset  BM = 64, BN = 128, STAGES = 8   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
+//! preset  BM = 128, BN = 128, STAGES = 6  when ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
+//! preset  BM = 128, BN = 256, STAGES = 4
 
 #include "device/barrier.cuh"
 #include "device/cluster.cuh"
@@ -55,7 +57,7 @@ using Mma = wgmma::Mma<BN, T>;
 struct Smem {
   alignas(1024) T a[STAGES][BM][BK];
   alignas(1024) T b[STAGES][BN][BK];
-  alignas(1024) O strip[CONSUMERS][2][64][STRIP];
+  alignas(1024) O strip[CONSUMERS][BUFFERS][64][STRIP];
   Barrier full[STAGES], empty[STAGES];
 };
 static_assert(sizeof(Smem) == SMEM);
@@ -88,7 +90,7 @@ __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, 
     for (int step = 0; step < p.steps(); ++step, ring.advance()) {
       Barrier& full = smem.full[ring.slot];
       if constexpr (CLUSTER == 1) smem.empty[ring.slot].wait(ring.phase ^ 1);
-      else smem.empty[ring.slot].wait_cluster(ring.phase ^ 1);
+      else smem.empty[ring.slot].wait_relaxed(ring.phase ^ 1);
       full.expect(sizeof(smem.a[0]) + sizeof(smem.b[0]));
       tma::load(smem.a[ring.slot], A, full, step * BK, tile.row * BM);
       T* share = smem.b[ring.slot][rank * kShare];
@@ -109,11 +111,9 @@ __device__ inline void release(Barrier& empty) {
   }
 }
 
-// Accumulate this warpgroup's 64 rows of one tile. A slot is released one step late, when the wgmma group that reads it
-// has retired, so that one group is always in flight. The first product of a tile overwrites acc; with no steps (K = 0)
-// acc keeps the zeros it was made with.
+// Accumulate this warpgroup's 64 rows of one tile. The first product of a tile overwrites acc; with no steps (K = 0) acc
+// keeps the zeros it was made with.
 __device__ void accumulate(Smem& smem, Ring<STAGES>& ring, int steps, int group, f32 (&acc)[Mma::registers]) {
-  int previous = 0;
   for (int step = 0; step < steps; ++step, ring.advance()) {
     smem.full[ring.slot].wait(ring.phase);
     wgmma::fence();
@@ -122,54 +122,53 @@ __device__ void accumulate(Smem& smem, Ring<STAGES>& ring, int steps, int group,
 #pragma unroll
     for (int k = 0; k < BK; k += 16) Mma::issue(acc, a + k * sizeof(T) / 16, b + k * sizeof(T) / 16, step + k > 0);
     wgmma::commit();
-    wgmma::wait<1>();
-    if (step > 0) release(smem.empty[previous]);
-    previous = ring.slot;
+    wgmma::wait<0>();
+    release(smem.empty[ring.slot]);
   }
-  wgmma::wait<0>();
-  if (steps > 0) release(smem.empty[previous]);
 }
 
-// Round the accumulators strip by strip into shared memory and hand each strip to the TMA, which writes it while the
-// next one is rounded and the next tile is accumulated.
-__device__ void store(Smem& smem, const CUtensorMap& D, Problem p, Tile tile, int group, const f32 (&acc)[Mma::registers]) {
+// Round one strip of the accumulators into its buffer in shared memory.
+__device__ inline void round_strip(Smem& smem, Tile tile, int group, int strip, const f32 (&acc)[Mma::registers]) {
   const int warp = threadIdx.x % kWarpgroup / 32, lane = threadIdx.x % 32;
-  const bool leader = threadIdx.x % kWarpgroup == 0;
+  const int row = tile.row * BM + group * 64 + warp * 16 + lane / 4, column = tile.column * BN + strip * STRIP + lane % 4 * 2;
+  f32 x[STRIP / 2];
+#pragma unroll
+  for (int i = 0; i < STRIP / 2; ++i) x[i] = epilogue(acc[strip * STRIP / 2 + i], row + i / 2 % 2 * 8, column + i / 4 * 8 + i % 2);
+  store_fragment<O>(smem.strip[group][strip % BUFFERS], warp * 16, 0, x);
+}
+
+// Store the accumulators BUFFERS strips at a time. The TMA writes them out while the next strips are rounded and the next
+// tile is accumulated. Invariant at each barrier: first, the buffers are free; second, they are whole.
+__device__ void store(Smem& smem, const CUtensorMap& D, View<O, 2> view, Problem p, Tile tile, int group, const f32 (&acc)[Mma::registers]) {
   const int row = tile.row * BM + group * 64;
 #pragma unroll
-  for (int strip = 0; strip < BN / STRIP; ++strip) {
-    const int column = tile.column * BN + strip * STRIP;
-    void* buffer = smem.strip[group][strip % 2];
-    f32 x[STRIP / 2];
-#pragma unroll
-    for (int i = 0; i < STRIP / 2; ++i)
-      x[i] = epilogue(acc[strip * STRIP / 2 + i], row + warp * 16 + lane / 4 + i / 2 % 2 * 8, column + i / 4 * 8 + lane % 4 * 2 + i % 2);
-    if (leader) tma::wait_read<1>();
+  for (int first = 0; first < BN / STRIP; first += BUFFERS) {
+    if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();
     sync(1 + group, kWarpgroup);
-    store_fragment<O>(buffer, warp * 16, 0, x);
+#pragma unroll
+    for (int i = 0; i < BUFFERS; ++i) round_strip(smem, tile, group, first + i, acc);
     tma::fence();
     sync(1 + group, kWarpgroup);
-    if (leader) {
-      if (column < p.n && row < p.m) tma::store(D, buffer, column, row);
-      tma::commit();
-    }
+#pragma unroll
+    for (int i = 0; i < BUFFERS; ++i)
+      store_strip<kWarpgroup>(D, view, smem.strip[group][i], {p.m, p.n}, row, tile.column * BN + (first + i) * STRIP);
   }
 }
 
-__device__ void consume(Smem& smem, const CUtensorMap& D, Problem p) {
+__device__ void consume(Smem& smem, const CUtensorMap& D, View<O, 2> view, Problem p) {
   const int group = threadIdx.x / kWarpgroup, rank = rank_in_cluster();
   Ring<STAGES> ring;
   f32 acc[Mma::registers] = {};
   for (int index = first_tile(); index < p.tiles(); index += tile_stride()) {
     accumulate(smem, ring, p.steps(), group, acc);
-    store(smem, D, p, p.tile(index, rank), group, acc);
+    store(smem, D, view, p, p.tile(index, rank), group, acc);
   }
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1)
 void gemm(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
-          const __grid_constant__ CUtensorMap D, const Dims dims) {
+          const __grid_constant__ CUtensorMap D, View<O, 2> D_view, const Dims dims) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Smem& smem = *reinterpret_cast<Smem*>(raw);
   const Problem problem = {static_cast<int>(dims.M), static_cast<int>(dims.N), static_cast<int>(dims.K)};
@@ -190,7 +189,7 @@ void gemm(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtenso
     __syncwarp();
   } else {
     take_registers<CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152>();
-    consume(smem, D, problem);
+    consume(smem, D, D_view, problem);
     __syncwarp();
   }
   if constexpr (CLUSTER > 1) cluster::sync();  // no block leaves while a neighbour may still signal its barriers

@@ -5,37 +5,40 @@
 //! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
 //! dim     M, N, K in 0..2147483647
 //!
-//! param   BM      = 128  in {64, 128}              "rows of D per block"
-//! param   BN      = 128  in {64, 128}              "columns of D per block"
+//! param   BM      = 128  in {64, 128, 256}         "rows of D per block"
+//! param   BN      = 256  in {64, 128, 256}         "columns of D per block"
 //! param   BK      = 32   in {32, 64}               "columns of A and B per step: one swizzle row of 64 or 128 bytes"
 //! param   WM      = 64   in {32, 64}               "rows of D per warp"
-//! param   WN      = 32   in {32, 64}               "columns of D per warp"
-//! param   STAGES  = 5    in 2..8                   "tiles of A and B in flight"
+//! param   WN      = 64   in {32, 64}               "columns of D per warp"
+//! param   STAGES  = 3    in 2..8                   "tiles of A and B in flight"
 //! param   BAND    = 8    in {1, 4, 8, 16}          "tile rows visited together, for L2 reuse"
 //!
 //! let     WARPS_N   = BN / WN
-//! let     WARPS     = BM / WM * WARPS_N            "warps that multiply; one more loads"
-//! let     THREADS   = 32 * (WARPS + 1)
+//! let     WARPS     = BM / WM * WARPS_N            "warps that multiply; a warpgroup more loads"
+//! let     THREADS   = 32 * WARPS + 128
 //! let     STRIP     = 128 / sizeof(O)              "columns of D stored at a time"
 //! let     SMEM      = align_up(STAGES * (BM + BN) * BK * sizeof(T) + BM * 128 + 16 * STAGES, 1024)
 //! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
+//! let     WAVES     = max(1, ceil_div(TILES, device.sm_count))
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
-//! require WARPS >= 4                               "fewer warps cannot keep the tensor cores busy"
-//! require WARPS * (WM * WN / 32 + 40) <= 2000      "accumulators must fit in registers"
+//! require WARPS == 4 || WARPS == 8                 "registers are traded between whole warpgroups"
+//! require WM * WN / 32 + WM / 2 + WN / 2 + 40 <= (WARPS == 8 ? 232 : 255) "accumulators and fragments must fit in registers"
+//! require BN % STRIP == 0                          "a block stores whole strips"
 //!
 //! tensor  A : T[M, K]    box [BM, BK]     swizzle BK * sizeof(T)  l2 256
 //! tensor  B : T[N, K]    box [BN, BK]     swizzle BK * sizeof(T)  l2 256
-//! tensor  D : O[M, N]    box [BM, STRIP]  swizzle 128  out
+//! tensor  D : O[M, N]    box [BM, STRIP]  swizzle 128  out  view
 //!
 //! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
 //!
-//! launch  grid min(TILES, device.sm_count)  block THREADS  smem SMEM
+//! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
 //! reference gemm_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
 //!
-//! preset  BM = 64, BN = 64, WM = 32, WN = 32, STAGES = 8   when TILES < device.sm_count
-//! preset  BM = 128, BN = 128, WM = 64, WN = 32, STAGES = 5
+//! preset  BM = 64, BN = 64, WM = 32, WN = 32, STAGES = 8   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
+//! preset  BM = 128, BN = 128, WM = 64, WN = 32, STAGES = 5  when ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
+//! preset  BM = 128, BN = 256, WM = 64, WN = 64, STAGES = 3
 
 #include "device/barrier.cuh"
 #include "device/gemm_reference.cuh"
@@ -44,6 +47,7 @@
 #include "device/strip.cuh"
 #include "device/tile_order.cuh"
 #include "device/tma.cuh"
+#include "device/warpgroup.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -81,40 +85,63 @@ __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, 
   }
 }
 
-// Multiply one slot's tiles into this warp's WM x WN part of the product.
-__device__ inline void multiply(Smem& smem, int slot, int row, int column, Accumulators& acc) {
-  constexpr int kRowBytes = BK * sizeof(T);
-  const u32 a_tile = smem_address(smem.a[slot]), b_tile = smem_address(smem.b[slot]);
-#pragma unroll
-  for (int k = 0; k < BK; k += 16) {
-    mma::FragmentA a[WM / 16];
-    mma::FragmentB b[WN / 8];
+// What one k16 step of a warp multiplies.
+struct Fragments {
+  mma::FragmentA a[WM / 16];
+  mma::FragmentB b[WN / 8];
+
+  __device__ void load(Smem& smem, int slot, int row, int column, int k) {
+    constexpr int kRowBytes = BK * sizeof(T);
+    const u32 a_tile = smem_address(smem.a[slot]), b_tile = smem_address(smem.b[slot]);
 #pragma unroll
     for (int i = 0; i < WM / 16; ++i) a[i] = mma::load_a<kRowBytes>(a_tile, row + i * 16, k / 8);
 #pragma unroll
     for (int j = 0; j < WN / 8; j += 2) mma::load_b<kRowBytes>(b_tile, column + j * 8, k / 8, b[j], b[j + 1]);
+  }
+  __device__ void multiply(Accumulators& acc) const {
 #pragma unroll
     for (int i = 0; i < WM / 16; ++i)
 #pragma unroll
       for (int j = 0; j < WN / 8; ++j) mma::multiply<T>(acc[i][j], a[i], b[j]);
   }
+};
+
+// Called by every lane once the warp no longer reads the slot. The fence orders its ldmatrix reads before the copy that
+// refills the slot.
+__device__ inline void release(Barrier& empty) {
+  tma::fence();
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) empty.arrive();
 }
 
-// Invariant: this warp has released every slot before `ring.slot`. The fence orders its ldmatrix reads before the
-// copy that refills the slot.
+// Invariant: while one k16 step is multiplied the fragments of the next are on their way, across slots too.
 __device__ void accumulate(Smem& smem, Ring<STAGES>& ring, int steps, int row, int column, Accumulators& acc) {
+  static_assert(BK / 16 % 2 == 0);
 #pragma unroll
   for (auto& blocks : acc)
 #pragma unroll
     for (auto& block : blocks)
 #pragma unroll
       for (f32& x : block) x = 0.0f;
-  for (int step = 0; step < steps; ++step, ring.advance()) {
-    smem.full[ring.slot].wait(ring.phase);
-    multiply(smem, ring.slot, row, column, acc);
-    tma::fence();
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) smem.empty[ring.slot].arrive();
+  if (steps == 0) return;
+  Fragments fragments[2];
+  smem.full[ring.slot].wait(ring.phase);
+  fragments[0].load(smem, ring.slot, row, column, 0);
+  for (int step = 0; step < steps; ++step) {
+    const int slot = ring.slot;
+    ring.advance();
+#pragma unroll
+    for (int k = 0; k < BK; k += 16) {
+      Fragments& next = fragments[(k / 16 + 1) % 2];
+      if (k + 16 < BK) {
+        next.load(smem, slot, row, column, k + 16);
+      } else if (step + 1 < steps) {
+        smem.full[ring.slot].wait(ring.phase);
+        next.load(smem, ring.slot, row, column, 0);
+      }
+      fragments[k / 16 % 2].multiply(acc);
+    }
+    release(smem.empty[slot]);
   }
 }
 
@@ -135,9 +162,9 @@ __device__ inline void round_part(Smem& smem, Tile tile, int row, int column, in
   }
 }
 
-// Strip by strip: the warps whose columns a strip covers round them into shared memory, one thread hands it to the TMA.
-// Thread 0 commits every store, so that it alone can wait for them.
-__device__ void store(Smem& smem, const CUtensorMap& D, Problem p, Tile tile, int row, int column, const Accumulators& acc) {
+// Strip by strip: the warps whose columns a strip covers round them into shared memory, then the strip is stored. Invariant
+// at each barrier: first, the strip is free; second, it is whole.
+__device__ void store(Smem& smem, const CUtensorMap& D, View<O, 2> view, Problem p, Tile tile, int row, int column, const Accumulators& acc) {
 #pragma unroll
   for (int strip = 0; strip < BN / STRIP; ++strip) {
     if (threadIdx.x == 0) tma::wait_read<0>();
@@ -148,28 +175,24 @@ __device__ void store(Smem& smem, const CUtensorMap& D, Problem p, Tile tile, in
     }
     tma::fence();
     sync(1, WARPS * 32);
-    if (threadIdx.x == 0) {
-      const int first = tile.column * BN + strip * STRIP;
-      if (first < p.n) tma::store(D, smem.strip, first, tile.row * BM);
-      tma::commit();
-    }
+    store_strip<WARPS * 32>(D, view, smem.strip, {p.m, p.n}, tile.row * BM, tile.column * BN + strip * STRIP);
   }
 }
 
-__device__ void consume(Smem& smem, const CUtensorMap& D, Problem p) {
+__device__ void consume(Smem& smem, const CUtensorMap& D, View<O, 2> view, Problem p) {
   const int warp = threadIdx.x / 32, row = warp / WARPS_N * WM, column = warp % WARPS_N * WN;
   Ring<STAGES> ring;
   Accumulators acc;
   for (int index = blockIdx.x; index < p.tiles(); index += gridDim.x) {
     accumulate(smem, ring, p.steps(), row, column, acc);
-    store(smem, D, p, p.tile(index), row, column, acc);
+    store(smem, D, view, p, p.tile(index), row, column, acc);
   }
   if (threadIdx.x == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1)
 void gemm(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
-          const __grid_constant__ CUtensorMap D, const Dims dims) {
+          const __grid_constant__ CUtensorMap D, View<O, 2> D_view, const Dims dims) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Smem& smem = *reinterpret_cast<Smem*>(raw);
   const Problem problem = {static_cast<int>(dims.M), static_cast<int>(dims.N), static_cast<int>(dims.K)};
@@ -184,9 +207,11 @@ void gemm(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtenso
   __syncthreads();
 
   if (threadIdx.x >= WARPS * 32) {
+    if constexpr (WARPS == 8) give_registers<40>();
     if (threadIdx.x == WARPS * 32) produce(smem, A, B, problem);
   } else {
-    consume(smem, D, problem);
+    if constexpr (WARPS == 8) take_registers<232>();
+    consume(smem, D, D_view, problem);
   }
 }
 

@@ -8,8 +8,8 @@
 //!
 //! param   INPUTS = 1     in 1..4
 //! param   VEC    = 16    in {16, 8, 4, 2}          "bytes of an input that a thread reads at once"
-//! param   UNROLL = 4     in {1, 2, 4, 8}           "reads of each input in flight in a thread"
-//! param   THREADS = 256  in {128, 256, 512}
+//! param   UNROLL = 1     in {1, 2, 4, 8}           "reads of each input in flight in a thread"
+//! param   THREADS = 512  in {128, 256, 512}
 //!
 //! let     COUNT  = VEC / sizeof(T)                 "elements of a pack"
 //! let     TILE   = COUNT * UNROLL * THREADS        "elements of a block"
