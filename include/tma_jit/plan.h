@@ -66,7 +66,8 @@ struct Hook {
 };
 
 // One kernel parameter, in signature order. `image` holds the bytes to pass; where the argument carries a device
-// address it is the first eight bytes of a view or workspace, or lives inside the tensor map made from `map`.
+// address it is the first eight bytes of a view or workspace, or lives inside the tensor map made from `map`. A viewed
+// tensor map is followed, 128 bytes in, by a View of the same tensor; its size is rounded up to the map's alignment.
 struct Argument {
   enum class Kind : std::uint8_t { tensor_map, view, workspace, scalar, dims };
   Kind kind = Kind::scalar;
@@ -79,6 +80,7 @@ struct Argument {
   bool workspace_zeroed = false;        // the engine clears it when it allocates it
   bool present = true;                  // false: an optional tensor the request does not give
   std::uint32_t address_alignment = 1;  // bytes; what the chosen configuration needs of the address
+  bool viewed = false;                  // a tensor map with a View behind it
   bool output = false;
   DType dtype = DType::f32;  // of the tensor's or scalar's elements
   // Of a tensor, in elements, outermost dimension first; empty for an absent one and for other kinds. `strides` are the

@@ -34,13 +34,13 @@ Result<void> parse_attribute(LineParser& line, std::string_view attribute, Tenso
   if (attribute == "steps") return store(line.bracketed("the steps"), tensor.steps);
   if (attribute == "fill") return parse_fill(line, tensor);
   if (attribute == "when") return store(line.expression("the tensor's condition"), tensor.when);
-  tensor.output = true;
+  (attribute == "view" ? tensor.viewed : tensor.output) = true;
   return {};
 }
 
 Result<void> parse_attributes(LineParser& line, Tensor& tensor) {
-  static const std::vector<std::string> known = {"box", "swizzle", "interleave", "l2", "steps", "fill", "out", "when"};
-  constexpr std::string_view kBoxed[] = {"swizzle", "interleave", "l2", "steps", "fill"};
+  static const std::vector<std::string> known = {"box", "swizzle", "interleave", "l2", "steps", "fill", "view", "out", "when"};
+  constexpr std::string_view kBoxed[] = {"swizzle", "interleave", "l2", "steps", "fill", "view"};
   std::vector<Token> given;
   while (line.peek().kind == Token::Kind::name) {
     const Token word = line.take();

@@ -76,6 +76,7 @@ struct Tensor : Declaration {
   std::optional<Expression> l2;                  // absent: 128
   std::optional<std::vector<Expression>> steps;  // as long as `shape`; absent: all 1
   Fill fill = Fill::zero;
+  bool viewed = false;  // the tensor map comes with a View of the same tensor, as one Mapped parameter
   bool output = false;
   std::optional<Expression> when;
 };

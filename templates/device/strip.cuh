@@ -45,12 +45,12 @@ struct Extent {
 // engine clips a store to the tensor in units of 16 bytes only (seen on an H100), so a strip that holds a ragged end of the
 // rows is written element by element. Stores are committed by the thread whose threadIdx.x is a multiple of Threads.
 template <int Threads, class O, int Rows, int Columns>
-__device__ inline void store_strip(const CUtensorMap& map, View<O, 2> view, const O (&strip)[Rows][Columns], Extent tensor, int row, int column) {
+__device__ inline void store_strip(const Mapped<O, 2>& to, const O (&strip)[Rows][Columns], Extent tensor, int row, int column) {
   if (row >= tensor.rows || column >= tensor.columns) return;
   const int thread = threadIdx.x % Threads, left = tensor.columns - column;
   if (left >= Columns || left * sizeof(O) % 16 == 0) {
     if (thread == 0) {
-      tma::store(map, strip, column, row);
+      tma::store(to.map, strip, column, row);
       tma::commit();
     }
     return;
@@ -59,6 +59,6 @@ __device__ inline void store_strip(const CUtensorMap& map, View<O, 2> view, cons
   for (int i = thread; i < Rows * Columns; i += Threads) {
     const int r = i / Columns, c = i % Columns;
     if (c < left && row + r < tensor.rows)
-      view.data[(row + r) * view.stride[0] + column + c] = strip[r][(c / kChunk ^ r % 8) * kChunk + c % kChunk];
+      to.view.data[(row + r) * to.view.stride[0] + column + c] = strip[r][(c / kChunk ^ r % 8) * kChunk + c % kChunk];
   }
 }

@@ -26,6 +26,12 @@ template <class T, int Rank> struct View {
   s64 stride[Rank];
 };
 
+// A tensor that is read both ways.
+template <class T, int Rank> struct Mapped {
+  CUtensorMap map;
+  View<T, Rank> view;
+};
+
 template <class T> constexpr __host__ __device__ T ceil_div(T a, T b) { return a / b + (a % b != 0); }
 
 __device__ inline u32 smem_address(const void* p) { return static_cast<u32>(__cvta_generic_to_shared(p)); }

@@ -139,7 +139,7 @@ __device__ inline void round_strip(Smem& smem, Tile tile, int group, int strip, 
 
 // Store the accumulators BUFFERS strips at a time. The TMA writes them out while the next strips are rounded and the next
 // tile is accumulated. Invariant at each barrier: first, the buffers are free; second, they are whole.
-__device__ void store(Smem& smem, const CUtensorMap& D, View<O, 2> view, Problem p, Tile tile, int group, const f32 (&acc)[Mma::registers]) {
+__device__ void store(Smem& smem, const Mapped<O, 2>& D, Problem p, Tile tile, int group, const f32 (&acc)[Mma::registers]) {
   const int row = tile.row * BM + group * 64;
 #pragma unroll
   for (int first = 0; first < BN / STRIP; first += BUFFERS) {
@@ -151,24 +151,24 @@ __device__ void store(Smem& smem, const CUtensorMap& D, View<O, 2> view, Problem
     sync(1 + group, kWarpgroup);
 #pragma unroll
     for (int i = 0; i < BUFFERS; ++i)
-      store_strip<kWarpgroup>(D, view, smem.strip[group][i], {p.m, p.n}, row, tile.column * BN + (first + i) * STRIP);
+      store_strip<kWarpgroup>(D, smem.strip[group][i], {p.m, p.n}, row, tile.column * BN + (first + i) * STRIP);
   }
 }
 
-__device__ void consume(Smem& smem, const CUtensorMap& D, View<O, 2> view, Problem p) {
+__device__ void consume(Smem& smem, const Mapped<O, 2>& D, Problem p) {
   const int group = threadIdx.x / kWarpgroup, rank = rank_in_cluster();
   Ring<STAGES> ring;
   f32 acc[Mma::registers] = {};
   for (int index = first_tile(); index < p.tiles(); index += tile_stride()) {
     accumulate(smem, ring, p.steps(), group, acc);
-    store(smem, D, view, p, p.tile(index, rank), group, acc);
+    store(smem, D, p, p.tile(index, rank), group, acc);
   }
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1)
 void gemm(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
-          const __grid_constant__ CUtensorMap D, View<O, 2> D_view, const Dims dims) {
+          const __grid_constant__ Mapped<O, 2> D, const Dims dims) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Smem& smem = *reinterpret_cast<Smem*>(raw);
   const Problem problem = {static_cast<int>(dims.M), static_cast<int>(dims.N), static_cast<int>(dims.K)};
@@ -189,7 +189,7 @@ void gemm(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtenso
     __syncwarp();
   } else {
     take_registers<CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152>();
-    consume(smem, D, D_view, problem);
+    consume(smem, D, problem);
     __syncwarp();
   }
   if constexpr (CLUSTER > 1) cluster::sync();  // no block leaves while a neighbour may still signal its barriers

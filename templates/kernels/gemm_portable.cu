@@ -164,7 +164,7 @@ __device__ inline void round_part(Smem& smem, Tile tile, int row, int column, in
 
 // Strip by strip: the warps whose columns a strip covers round them into shared memory, then the strip is stored. Invariant
 // at each barrier: first, the strip is free; second, it is whole.
-__device__ void store(Smem& smem, const CUtensorMap& D, View<O, 2> view, Problem p, Tile tile, int row, int column, const Accumulators& acc) {
+__device__ void store(Smem& smem, const Mapped<O, 2>& D, Problem p, Tile tile, int row, int column, const Accumulators& acc) {
 #pragma unroll
   for (int strip = 0; strip < BN / STRIP; ++strip) {
     if (threadIdx.x == 0) tma::wait_read<0>();
@@ -175,24 +175,24 @@ __device__ void store(Smem& smem, const CUtensorMap& D, View<O, 2> view, Problem
     }
     tma::fence();
     sync(1, WARPS * 32);
-    store_strip<WARPS * 32>(D, view, smem.strip, {p.m, p.n}, tile.row * BM, tile.column * BN + strip * STRIP);
+    store_strip<WARPS * 32>(D, smem.strip, {p.m, p.n}, tile.row * BM, tile.column * BN + strip * STRIP);
   }
 }
 
-__device__ void consume(Smem& smem, const CUtensorMap& D, View<O, 2> view, Problem p) {
+__device__ void consume(Smem& smem, const Mapped<O, 2>& D, Problem p) {
   const int warp = threadIdx.x / 32, row = warp / WARPS_N * WM, column = warp % WARPS_N * WN;
   Ring<STAGES> ring;
   Accumulators acc;
   for (int index = blockIdx.x; index < p.tiles(); index += gridDim.x) {
     accumulate(smem, ring, p.steps(), row, column, acc);
-    store(smem, D, view, p, p.tile(index), row, column, acc);
+    store(smem, D, p, p.tile(index), row, column, acc);
   }
   if (threadIdx.x == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1)
 void gemm(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
-          const __grid_constant__ CUtensorMap D, View<O, 2> D_view, const Dims dims) {
+          const __grid_constant__ Mapped<O, 2> D, const Dims dims) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Smem& smem = *reinterpret_cast<Smem*>(raw);
   const Problem problem = {static_cast<int>(dims.M), static_cast<int>(dims.N), static_cast<int>(dims.K)};
@@ -211,7 +211,7 @@ void gemm(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtenso
     if (threadIdx.x == WARPS * 32) produce(smem, A, B, problem);
   } else {
     if constexpr (WARPS == 8) take_registers<232>();
-    consume(smem, D, D_view, problem);
+    consume(smem, D, problem);
   }
 }
 
