@@ -39,7 +39,8 @@ Result<void> parse_attribute(LineParser& line, std::string_view attribute, Tenso
 }
 
 Result<void> parse_attributes(LineParser& line, Tensor& tensor) {
-  static const std::vector<std::string> known = {"box", "swizzle", "interleave", "l2", "steps", "fill", "view", "out", "when"};
+  static const std::vector<std::string> known = {"box",  "swizzle", "interleave", "l2",  "steps",
+                                                 "fill", "view",    "out",        "when"};
   constexpr std::string_view kBoxed[] = {"swizzle", "interleave", "l2", "steps", "fill", "view"};
   std::vector<Token> given;
   while (line.peek().kind == Token::Kind::name) {

@@ -18,7 +18,8 @@
 //! require sizeof(T) <= sizeof(F)                   "f64 inputs need f64 arithmetic"
 //! require alignment(A) >= VEC && alignment(B) >= VEC && alignment(C) >= VEC && alignment(D) >= VEC "packs are read whole"
 //! require alignment(Y) >= min(COUNT * sizeof(O), 16)  "packs are written whole"
-//! require stride(A, 0) == 1 && stride(Y, 0) == 1
+//! require stride(A, 0) == 1 && stride(Y, 0) == 1   "elements are neighbours"
+//! require (INPUTS < 2 || stride(B, 0) == 1) && (INPUTS < 3 || stride(C, 0) == 1) && (INPUTS < 4 || stride(D, 0) == 1) "elements are neighbours"
 //!
 //! tensor  A : T[N]
 //! tensor  B : T[N]  when INPUTS >= 2

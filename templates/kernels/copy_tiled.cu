@@ -1,0 +1,85 @@
+//! kernel  copy     "D[i,j] = S[i,j], bit for bit, rows at any pitch that is a multiple of 16 bytes"
+//! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//!
+//! type    T      = u8    in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
+//! dim     M, N           in 0..2147483647
+//!
+//! param   ROWS   = 8     in {4, 8, 16, 32}         "rows of a box"
+//! param   BOXES  = 4     in {1, 2, 4, 8}           "boxes of a block, one below the other, all in flight"
+//!
+//! let     COLUMNS = min(256, 512 / sizeof(T))
+//! let     SMEM    = align_up(BOXES * (ROWS * COLUMNS * sizeof(T) + 8), 128)
+//! let     DOWN    = ceil_div(M, ROWS * BOXES)
+//! let     ACROSS  = ceil_div(N, COLUMNS)
+//!
+//! require SMEM <= device.smem_per_block            "the boxes in flight must fit in shared memory"
+//!
+//! tensor  S : T[M, N]    box [ROWS, COLUMNS]
+//! tensor  D : T[M, N]    box [ROWS, COLUMNS]  out  view
+//!
+//! launch  grid DOWN * ACROSS  block 32  smem SMEM
+//! work    flops 0  bytes 2 * M * N * sizeof(T)
+//! reference copy_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
+
+#include "device/barrier.cuh"
+#include "device/convert.cuh"
+#include "device/tma.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+struct Smem {
+  alignas(128) T box[BOXES][ROWS][COLUMNS];
+  Barrier full[BOXES];
+};
+static_assert(sizeof(Smem) == SMEM);
+
+// The engine clips a store to the tensor in units of 16 bytes only: the box that holds a ragged end of the rows is written
+// element by element.
+__device__ inline void store_ragged(View<T, 2> to, const T (&box)[ROWS][COLUMNS], int rows, int columns, int row, int column) {
+  for (int i = threadIdx.x; i < ROWS * COLUMNS; i += 32) {
+    const int r = i / COLUMNS, c = i % COLUMNS;
+    if (r < rows && c < columns) to.data[(row + r) * to.stride[0] + column + c] = box[r][c];
+  }
+}
+
+extern "C" __global__ __launch_bounds__(32)
+void copy(const __grid_constant__ CUtensorMap S, const __grid_constant__ Mapped<T, 2> D, const Dims dims) {
+  extern __shared__ __align__(128) u8 raw[];
+  Smem& smem = *reinterpret_cast<Smem*>(raw);
+  const u32 across = ceil_div<u32>(dims.N, COLUMNS);
+  const int column = blockIdx.x % across * COLUMNS, first = blockIdx.x / across * (ROWS * BOXES);
+  const int columns = dims.N - column;
+  const bool ragged = columns < COLUMNS && columns * sizeof(T) % 16 != 0;
+
+  if (threadIdx.x == 0) {
+    for (Barrier& full : smem.full) full.init(1);
+    fence_barrier_init();
+    for (int i = 0; i < BOXES; ++i) {
+      smem.full[i].expect(sizeof(smem.box[i]));
+      tma::load(smem.box[i], S, smem.full[i], column, first + i * ROWS);
+    }
+  }
+  __syncwarp();
+  for (int i = 0; i < BOXES && first + i * ROWS < dims.M; ++i) {
+    const int row = first + i * ROWS;
+    smem.full[i].wait(0);
+    if (ragged) store_ragged(D.view, smem.box[i], dims.M - row, columns, row, column);
+    else if (threadIdx.x == 0) tma::store(D.map, smem.box[i], column, row);
+  }
+  if (threadIdx.x != 0) return;
+  for (Barrier& full : smem.full) full.wait(0);  // boxes below the tensor arrive too
+  tma::commit();
+  tma::wait_read<0>();
+}
+
+#else
+
+extern "C" __global__ void copy_reference(View<const T, 2> S, View<f64, 2> D, const Dims dims) {
+  const s64 count = s64{dims.M} * dims.N;
+  for (s64 i = s64{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += s64{gridDim.x} * blockDim.x) {
+    const s64 row = i / dims.N, column = i % dims.N;
+    D.data[row * D.stride[0] + column * D.stride[1]] = to_f64(S.data[row * S.stride[0] + column * S.stride[1]]);
+  }
+}
+
+#endif
