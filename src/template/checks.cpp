@@ -135,13 +135,15 @@ Result<void> check_entries(const Builder& builder, const Tensor& tensor, std::st
   const std::vector<Expression>& entries = what == "box" ? *tensor.box : *tensor.steps;
   if (entries.size() != tensor.shape.size()) {
     return error(builder, entries.front().at(),
-                 fmt::format("the {} of {} has {} entries and its shape {}", what, tensor.name, entries.size(),
-                             tensor.shape.size()));
+                 fmt::format("the shape of {} has {} dimensions, its {} {}", tensor.name, tensor.shape.size(), what,
+                             entries.size()));
   }
   for (const Expression& entry : entries) {
     const std::optional<std::int64_t> value = entry.constant();
     if (value && (*value < 1 || *value > limit)) {
-      return error(builder, entry.at(), fmt::format("an entry of a {} is 1 to {}, not {}", what, limit, *value));
+      return error(
+          builder, entry.at(),
+          fmt::format("{} is 1 to {}, not {}", what == "box" ? "a box extent" : "an element step", limit, *value));
     }
   }
   return {};

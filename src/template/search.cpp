@@ -26,6 +26,12 @@ struct TemplateSet::Text {
   std::string_view kernel() const { return added ? added->kernel : declared_kernel(text()); }
 };
 
+// Everything there is, what shadows before what is shadowed; and what could not be read.
+struct TemplateSet::Listing {
+  std::vector<Text> texts;
+  std::vector<Error> errors;
+};
+
 namespace {
 
 constexpr std::string_view kKernels = "kernels/";
@@ -123,25 +129,21 @@ Result<void> TemplateSet::add_file(const fs::path& file) {
   return {};
 }
 
-// Everything there is, what shadows before what is shadowed.
-std::vector<Result<TemplateSet::Text>> TemplateSet::texts() const {
-  std::vector<Result<Text>> all;
-  for (const TemplatePointer& added : added_) all.push_back(Text{added->file(), {}, {}, added});
+TemplateSet::Listing TemplateSet::listing() const {
+  Listing all;
+  for (const TemplatePointer& added : added_) all.texts.push_back({added->file(), {}, {}, added});
   for (const fs::path& folder : folders_) {
     const Result<std::vector<fs::path>> files = folder_files(folder);
-    if (!files) {
-      all.push_back(tl::make_unexpected(files.error()));
-      continue;
-    }
-    for (const fs::path& file : *files) {
-      all.push_back(read_file(file).map([&](std::string text) {
-        return Text{file.string(), std::move(text), {}, {}};
-      }));
+    if (!files) all.errors.push_back(files.error());
+    for (const fs::path& file : files.value_or(std::vector<fs::path>())) {
+      Result<std::string> text = read_file(file);
+      if (text) all.texts.push_back({file.string(), std::move(*text), {}, {}});
+      if (!text) all.errors.push_back(text.error());
     }
   }
   for (const EmbeddedFile& file : embedded_) {
     if (!std::string_view(file.name).starts_with(kKernels)) continue;
-    all.push_back(Text{fmt::format("templates/{}", file.name), {}, text_of(file), {}});
+    all.texts.push_back({fmt::format("templates/{}", file.name), {}, text_of(file), {}});
   }
   return all;
 }
@@ -159,14 +161,16 @@ Result<TemplatePointer> TemplateSet::parsed(const Text& text) {
 
 Result<std::vector<TemplatePointer>> TemplateSet::find(std::string_view kernel) {
   const std::lock_guard lock(mutex_);
+  const Listing all = listing();
+  if (!all.errors.empty()) return tl::make_unexpected(all.errors.front());
   std::map<std::string, TemplatePointer> by_stem;
   std::set<std::string> known;
-  for (const Result<Text>& text : texts()) {
-    if (!text) return tl::make_unexpected(text.error());
-    const std::string_view declared = text->kernel();
+  for (const Text& text : all.texts) {
+    const std::string_view declared = text.kernel();
     if (!declared.empty()) known.emplace(declared);
-    if (declared.empty() || declared != kernel || by_stem.contains(stem_of(text->file))) continue;
-    TMA_JIT_ASSIGN(by_stem[stem_of(text->file)], parsed(*text));
+    const std::string stem = stem_of(text.file);
+    if (declared.empty() || declared != kernel || by_stem.contains(stem)) continue;
+    TMA_JIT_ASSIGN(by_stem[stem], parsed(text));
   }
   if (by_stem.empty()) return tl::make_unexpected(no_kernel(kernel, known));
   std::vector<TemplatePointer> found;
@@ -176,19 +180,15 @@ Result<std::vector<TemplatePointer>> TemplateSet::find(std::string_view kernel) 
 
 std::vector<Result<TemplatePointer>> TemplateSet::all() {
   const std::lock_guard lock(mutex_);
+  const Listing all = listing();
   std::map<std::pair<std::string, std::string>, Result<TemplatePointer>> by_name;
-  std::vector<Result<TemplatePointer>> list;
-  std::vector<Result<TemplatePointer>> unreadable;
-  for (const Result<Text>& text : texts()) {
-    if (!text) {
-      unreadable.push_back(tl::make_unexpected(text.error()));
-      continue;
-    }
-    const std::pair name(std::string(text->kernel()), stem_of(text->file));
-    if (!by_name.contains(name)) by_name.emplace(name, parsed(*text));
+  for (const Text& text : all.texts) {
+    const std::pair name(std::string(text.kernel()), stem_of(text.file));
+    if (!by_name.contains(name)) by_name.emplace(name, parsed(text));
   }
-  for (const auto& [name, result] : by_name) list.push_back(result);
-  list.insert(list.end(), unreadable.begin(), unreadable.end());
+  std::vector<Result<TemplatePointer>> list;
+  for (auto& [name, result] : by_name) list.push_back(std::move(result));
+  for (const Error& error : all.errors) list.emplace_back(tl::make_unexpected(error));
   return list;
 }
 

@@ -48,7 +48,8 @@ class TemplateSet {
 
  private:
   struct Text;  // a template not yet parsed
-  std::vector<Result<Text>> texts() const;
+  struct Listing;
+  Listing listing() const;
   Result<TemplatePointer> parsed(const Text& text);
   std::vector<std::filesystem::path> header_folders() const;
 
