@@ -107,6 +107,11 @@ TemplateSet::TemplateSet(std::vector<fs::path> folders, std::span<const Embedded
 
 Result<void> TemplateSet::add(std::string name, std::string text) {
   if (name.empty()) return failure(ErrorCode::invalid_argument, "a template needs a name");
+  if (name.starts_with("device/") && name.ends_with(".cuh")) {
+    const std::lock_guard lock(mutex_);
+    added_headers_.insert_or_assign(std::move(name), std::move(text));
+    return {};
+  }
   TMA_JIT_ASSIGN(Template parsed, parse(std::move(name), std::move(text)));
   const auto added = std::make_shared<const Template>(std::move(parsed));
   const std::lock_guard lock(mutex_);
@@ -199,7 +204,14 @@ std::vector<fs::path> TemplateSet::header_folders() const {
   return folders;
 }
 
+std::optional<std::string> TemplateSet::added_header(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = added_headers_.find(name);
+  return found != added_headers_.end() ? std::optional(found->second) : std::nullopt;
+}
+
 Result<std::string> TemplateSet::header(std::string_view name) const {
+  if (std::optional<std::string> added = added_header(name)) return std::move(*added);
   const std::vector<fs::path> folders = is_plain_relative(name) ? header_folders() : std::vector<fs::path>();
   for (const fs::path& folder : folders) {
     std::error_code ignored;

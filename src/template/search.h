@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,7 +31,7 @@ class TemplateSet {
                        std::span<const EmbeddedFile> embedded = embedded_templates());
 
   // Parse at once; `name` is what errors call the text, with or without ".cu". The folder of an added file serves
-  // headers like a search folder, after those.
+  // headers like a search folder, after those. An added "device/NAME.cuh" is a header, and comes before all others.
   Result<void> add(std::string name, std::string text);
   Result<void> add_file(const std::filesystem::path& file);
 
@@ -42,8 +43,8 @@ class TemplateSet {
   // Everything that is not shadowed, by kernel and file stem; what cannot be read or parsed is an error in its place.
   std::vector<Result<TemplatePointer>> all();
 
-  // The text of a device header by the name `#include` gives it, e.g. "device/tma.cuh": from the search folders, the
-  // folders of added files, then the embedded ones.
+  // The text of a device header by the name `#include` gives it, e.g. "device/tma.cuh": from those added, the search
+  // folders, the folders of added files, then the embedded ones.
   Result<std::string> header(std::string_view name) const;
 
  private:
@@ -52,12 +53,14 @@ class TemplateSet {
   Listing listing() const;
   Result<TemplatePointer> parsed(const Text& text);
   std::vector<std::filesystem::path> header_folders() const;
+  std::optional<std::string> added_header(std::string_view name) const;
 
   const std::vector<std::filesystem::path> folders_;
   const std::span<const EmbeddedFile> embedded_;
   mutable std::mutex mutex_;            // guards what follows
   std::vector<TemplatePointer> added_;  // the latest first
   std::vector<std::filesystem::path> added_folders_;
+  std::map<std::string, std::string, std::less<>> added_headers_;
   std::map<std::string, TemplatePointer> parsed_;  // by file; used while the file's text stays the same
 };
 

@@ -31,7 +31,7 @@ constexpr std::string_view kFull = R"(//! kernel  demo     "what it \"does\""
 //! require alignment(A) >= 16
 //! tensor  A : T[M, K]       box [BM, BK] swizzle 128 interleave 0 l2 256 steps [1, 1] fill nan "the input"
 //! tensor  B : f32[N]        when STAGES >= 3
-//! tensor  D : U[M, N + 1]   out box [BM, 64]
+//! tensor  D : U[M, N + 1]   out box [BM, 64] view
 //! scalar  alpha : f32 = 1.5                        "factor"
 //! scalar  beta : T
 //! scalar  count : s32 = -3
@@ -172,6 +172,8 @@ TEST_CASE("tensors with every attribute") {
 
   const Tensor& d = *t.find_tensor("D");
   CHECK(d.output);
+  CHECK(d.viewed);
+  CHECK_FALSE(a.viewed);
   CHECK(d.box);
   CHECK_FALSE(d.shape[1].single_name());
   CHECK_FALSE(d.swizzle);
@@ -497,6 +499,7 @@ TEST_CASE("tensor") {
   check_refused({"//! tensor A : f32[1] box [1] fill one", 36, 3, "fill is zero or nan, not one"});
   check_refused({"//! tensor A : f32[1] box [1] fill", 35, 1, "expected zero or nan, found the end of the line"});
   check_refused({"//! tensor A : f32[1] swizzle 128", 23, 7, "swizzle needs a box: without one A has no tensor map"});
+  check_refused({"//! tensor A : f32[1] view", 23, 4, "view needs a box: without one A has no tensor map"});
   check_refused({"//! tensor A : f32[1] out fill nan", 27, 4, "fill needs a box: without one A has no tensor map"});
   check_refused({"//! tensor A : f32[1] swizzle [1]", 31, 1, "expected the swizzle in bytes, found \"[\""});
   check_refused({"//! tensor A : f32[1] when", 27, 1, "expected the tensor's condition, found the end of the line"});

@@ -203,6 +203,18 @@ TEST_CASE("device headers come from folders first, then from the library") {
   CHECK(set.header("device/own.cuh") == "// own\n");
 }
 
+TEST_CASE("a header may be added as text and then comes first") {
+  const Embedded embedded;
+  const Folder folder;
+  folder.write("device/tma.cuh", "// mine\n");
+  TemplateSet set({folder.path()}, embedded.files);
+  REQUIRE(set.add("device/tma.cuh", "// added\n"));
+  CHECK(set.header("device/tma.cuh") == "// added\n");
+  REQUIRE(set.add("device/tma.cuh", "// added again\n"));
+  CHECK(set.header("device/tma.cuh") == "// added again\n");
+  CHECK_FALSE(set.add("device/tma.cu", "// a template without a manifest\n"));
+}
+
 TEST_CASE("a header that is nowhere says where it was looked for") {
   const Embedded embedded;
   const Folder folder;
