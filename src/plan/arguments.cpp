@@ -1,0 +1,184 @@
+#include "plan/arguments.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "plan/fault.h"
+#include "plan/scalar_image.h"
+#include "plan/tensor_map_rules.h"
+#include "plan/tensor_maps.h"
+
+namespace tma_jit::planning {
+namespace {
+
+constexpr std::size_t kMapBytes = 128;             // sizeof(CUtensorMap)
+constexpr std::size_t kMapAlignment = 64;          // alignof(CUtensorMap)
+constexpr std::uint32_t kWorkspaceAlignment = 16;  // what kernels may assume of a workspace, e.g. for 16-byte accesses
+
+template <class T> void put(std::vector<std::byte>& image, std::size_t offset, T value) {
+  std::memcpy(image.data() + offset, &value, sizeof value);
+}
+
+// The View: data, then one stride in elements a dimension.
+void put_view(std::vector<std::byte>& image, std::size_t offset, std::uint64_t address,
+              const std::vector<std::int64_t>& strides) {
+  put(image, offset, address);
+  for (std::size_t i = 0; i < strides.size(); ++i) put(image, offset + 8 * (i + 1), strides[i]);
+}
+
+// A View, a tensor map, or a Mapped: the map, a View, and what rounds the struct up to the map's alignment.
+std::size_t image_bytes(const Argument& argument, std::size_t rank) {
+  const std::size_t view = 8 * (1 + rank);
+  if (argument.kind == Argument::Kind::view) return view;
+  if (!argument.viewed) return kMapBytes;
+  return kMapBytes + (view + kMapAlignment - 1) / kMapAlignment * kMapAlignment;
+}
+
+bool asks_alignment(const manifest::Template& kernel, std::string_view tensor) {
+  return std::ranges::any_of(kernel.references, [&](const manifest::Reference& reference) {
+    return reference.kind == manifest::Reference::Kind::alignment && reference.name == tensor;
+  });
+}
+
+// The least alignment of the address with which the same configuration stays valid: the planner assumed the actual
+// one, but another address may serve as well.
+std::uint32_t needed_alignment(Values& values, const std::vector<Condition>& conditions, const Argument& argument,
+                               std::uint32_t least) {
+  if (!asks_alignment(*values.binding().kernel, argument.name)) return least;
+  const std::int64_t actual = alignment_of_address(argument.address);
+  std::int64_t need = least;
+  for (; need < actual; need *= 2) {
+    values.set_alignment(argument.name, need);
+    if (valid(values, conditions)) break;
+  }
+  values.set_alignment(argument.name, actual);
+  return static_cast<std::uint32_t>(need);
+}
+
+Result<Argument> tensor_argument(Values& values, const std::vector<Condition>& conditions, std::size_t index) {
+  const Binding& binding = values.binding();
+  const manifest::Tensor& declared = binding.kernel->tensors[index];
+  const Tensor* given = binding.tensors[index];
+  Argument argument;
+  argument.name = declared.name;
+  argument.output = declared.output;
+  argument.dtype = binding.element_of(declared);
+  const bool mapped = declared.box.has_value() && !binding.request->reference;
+  argument.kind = mapped ? Argument::Kind::tensor_map : Argument::Kind::view;
+  argument.alignment = mapped ? kMapAlignment : 8;
+  argument.viewed = mapped && declared.viewed;
+  argument.image.resize(image_bytes(argument, declared.shape.size()));
+  TMA_JIT_ASSIGN(argument.present, values.present(index));
+  if (!argument.present) return argument;
+
+  TMA_JIT_ASSIGN(Layout layout, values.layout(index));
+  argument.address = given != nullptr ? given->address : 0;
+  auto least = static_cast<std::uint32_t>(size_of(argument.dtype));
+  if (mapped && !layout.empty()) {
+    TMA_JIT_ASSIGN(argument.map, map_spec(values, index, layout));
+    least = alignment_of(*argument.map);
+  }
+  if (!mapped || argument.viewed) put_view(argument.image, mapped ? kMapBytes : 0, argument.address, layout.strides);
+  argument.address_alignment = needed_alignment(values, conditions, argument, least);
+  argument.shape = std::move(layout.shape);
+  argument.strides = std::move(layout.strides);
+  return argument;
+}
+
+Result<Argument> workspace_argument(const Values& values, const manifest::Workspace& declared) {
+  const Binding& binding = values.binding();
+  Argument argument;
+  argument.kind = Argument::Kind::workspace;
+  argument.name = declared.name;
+  argument.dtype = DType::u8;
+  argument.workspace_zeroed = declared.zeroed;
+  argument.address_alignment = kWorkspaceAlignment;
+  TMA_JIT_ASSIGN(const std::int64_t bytes, declared.bytes.evaluate(values));
+  if (bytes < 0) {
+    return fault(*binding.kernel, ErrorCode::invalid_argument, "workspace {} is {} bytes: {}", declared.name, bytes,
+                 declared.bytes.values(values));
+  }
+  argument.workspace_bytes = static_cast<std::uint64_t>(bytes);
+  const auto given = binding.request->workspaces.find(declared.name);
+  if (given != binding.request->workspaces.end()) argument.address = given->second;
+  if (argument.address % kWorkspaceAlignment != 0) {
+    return fault(*binding.kernel, ErrorCode::invalid_argument, "workspace {}: address {:#x} is not a multiple of {}",
+                 declared.name, argument.address, kWorkspaceAlignment);
+  }
+  argument.image.resize(8);
+  put(argument.image, 0, argument.address);
+  return argument;
+}
+
+Result<Argument> scalar_argument(const Binding& binding, const manifest::Scalar& declared) {
+  const auto given = binding.request->scalars.find(declared.name);
+  const bool is_given = given != binding.request->scalars.end();
+  if (!is_given && !declared.standard.has_value()) {
+    return fault(*binding.kernel, ErrorCode::invalid_argument, "scalar {} has no default; give it a value",
+                 declared.name);
+  }
+  Argument argument;
+  argument.kind = Argument::Kind::scalar;
+  argument.name = declared.name;
+  argument.dtype = binding.type_of(declared.type);
+  argument.alignment = size_of(argument.dtype);
+  Result<std::vector<std::byte>> image =
+      scalar_image(declared.name, argument.dtype, is_given ? given->second : *declared.standard);
+  if (!image) return fault(*binding.kernel, image.error().code, "{}", image.error().message);
+  argument.image = std::move(*image);
+  return argument;
+}
+
+// `struct Dims` as a C++ compiler lays it out: members that are not fixed, in declaration order, each at a multiple of
+// its size. With none left it is an empty struct, which still takes one byte.
+Argument dims_argument(const std::vector<DimValue>& dims) {
+  Argument argument;
+  argument.kind = Argument::Kind::dims;
+  argument.name = "dims";
+  argument.alignment = 1;
+  for (const DimValue& dim : dims) {
+    if (dim.fixed) continue;
+    const std::size_t size = dim.wide ? 8 : 4;
+    argument.alignment = std::max(argument.alignment, size);
+    const std::size_t offset = (argument.image.size() + size - 1) / size * size;
+    argument.image.resize(offset + size);
+    std::memcpy(argument.image.data() + offset, &dim.value, size);  // little-endian: the low bytes come first
+  }
+  const std::size_t unit = argument.alignment;
+  argument.image.resize(std::max<std::size_t>(1, (argument.image.size() + unit - 1) / unit * unit));
+  return argument;
+}
+
+}  // namespace
+
+std::vector<DimValue> dims_of(const Binding& binding) {
+  std::vector<DimValue> dims;
+  for (std::size_t i = 0; i < binding.dims.size(); ++i) {
+    const manifest::Dim& declared = binding.kernel->dims[i];
+    const bool fixed = declared.value.has_value() || binding.fixed.contains(declared.name);
+    dims.push_back({declared.name, binding.dims[i], declared.wide, fixed});
+  }
+  return dims;
+}
+
+Result<std::vector<Argument>> arguments_of(Values& values, const std::vector<Condition>& conditions) {
+  const Binding& binding = values.binding();
+  const manifest::Template& kernel = *binding.kernel;
+  std::vector<Argument> arguments;
+  for (std::size_t i = 0; i < kernel.tensors.size(); ++i) {
+    TMA_JIT_ASSIGN(Argument argument, tensor_argument(values, conditions, i));
+    arguments.push_back(std::move(argument));
+  }
+  for (const manifest::Workspace& declared : kernel.workspaces) {
+    TMA_JIT_ASSIGN(Argument argument, workspace_argument(values, declared));
+    arguments.push_back(std::move(argument));
+  }
+  for (const manifest::Scalar& declared : kernel.scalars) {
+    TMA_JIT_ASSIGN(Argument argument, scalar_argument(binding, declared));
+    arguments.push_back(std::move(argument));
+  }
+  if (!kernel.dims.empty()) arguments.push_back(dims_argument(dims_of(binding)));
+  return arguments;
+}
+
+}  // namespace tma_jit::planning

@@ -1,0 +1,10 @@
+// Puts a plan together from a valid configuration.
+#pragma once
+
+#include "plan/condition.h"
+
+namespace tma_jit::planning {
+
+Result<Plan> assemble(Values& values, const std::vector<Condition>& conditions);
+
+}  // namespace tma_jit::planning

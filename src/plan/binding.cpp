@@ -1,0 +1,206 @@
+#include "plan/binding.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/text.h"
+#include "plan/fault.h"
+
+namespace tma_jit::planning {
+namespace {
+
+// A value and who gave it, for the message when someone else disagrees.
+template <class T> struct Sourced {
+  T value;
+  std::string source;
+};
+
+template <class Declarations> std::optional<std::size_t> index_of(const Declarations& declared, std::string_view name) {
+  const auto at = std::ranges::find(declared, name, [](const auto& d) -> std::string_view { return d.name; });
+  if (at == declared.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - declared.begin());
+}
+
+class Binder {
+ public:
+  Binder(const manifest::Template& kernel, const Request& request, const DeviceInfo& device)
+      : kernel_(kernel), request_(request), types_(kernel.types.size()), dims_(kernel.dims.size()) {
+    binding_.kernel = &kernel;
+    binding_.request = &request;
+    binding_.device = &device;
+    binding_.fixed.insert(request.fixed.begin(), request.fixed.end());
+  }
+
+  Result<Binding> bound() {
+    TMA_JIT_CHECK(check_names(kernel_, request_));
+    TMA_JIT_CHECK(check_tensors(kernel_, request_));
+    find_tensors();
+    TMA_JIT_CHECK(check_all_given());
+    TMA_JIT_CHECK(bind_types());
+    TMA_JIT_CHECK(bind_dims());
+    return std::move(binding_);
+  }
+
+ private:
+  void find_tensors();
+  Result<void> check_all_given() const;
+  Result<void> bind_types();
+  Result<void> bind_element(const manifest::Tensor& declared, const Tensor& given);
+  Result<void> set_type(std::size_t type, DType value, std::string source);
+  Result<void> bind_dims();
+  Result<void> bind_extents(const manifest::Tensor& declared, const Tensor& given);
+  Result<void> set_dim(std::size_t dim, std::int64_t value, std::string source);
+  Result<std::int64_t> settled(const manifest::Dim& dim, const std::optional<Sourced<std::int64_t>>& value) const;
+  std::string tensors_with(std::string_view dim) const;
+
+  const manifest::Template& kernel_;
+  const Request& request_;
+  std::vector<std::optional<Sourced<DType>>> types_;
+  std::vector<std::optional<Sourced<std::int64_t>>> dims_;
+  Binding binding_;
+};
+
+void Binder::find_tensors() {
+  binding_.tensors.resize(kernel_.tensors.size());
+  for (const NamedTensor& named : request_.tensors) {
+    if (named.tensor.rank == 0) continue;
+    binding_.tensors[*index_of(kernel_.tensors, named.name)] = &named.tensor;
+    binding_.has_tensors = true;
+  }
+}
+
+Result<void> Binder::check_all_given() const {
+  if (!binding_.has_tensors) return {};
+  for (std::size_t i = 0; i < kernel_.tensors.size(); ++i) {
+    const manifest::Tensor& declared = kernel_.tensors[i];
+    if (binding_.tensors[i] != nullptr || declared.when.has_value()) continue;
+    std::vector<std::string> names;
+    for (const manifest::Tensor& tensor : kernel_.tensors) names.push_back(tensor.name);
+    return fault(kernel_, ErrorCode::invalid_argument, "tensor {} is missing; it takes {}", declared.name,
+                 joined(names));
+  }
+  return {};
+}
+
+Result<void> Binder::set_type(std::size_t type, DType value, std::string source) {
+  const manifest::Type& declared = kernel_.types[type];
+  if (types_[type].has_value() && types_[type]->value != value) {
+    return fault(kernel_, ErrorCode::invalid_argument, "{} is {} by {} and {} by {}", declared.name,
+                 name_of(types_[type]->value), types_[type]->source, name_of(value), source);
+  }
+  if (!types_[type].has_value()) types_[type] = {value, std::move(source)};
+  return {};
+}
+
+Result<void> Binder::bind_element(const manifest::Tensor& declared, const Tensor& given) {
+  if (request_.reference && declared.output) {
+    if (given.dtype == DType::f64) return {};
+    return fault(kernel_, ErrorCode::invalid_argument, "tensor {} is {}; a reference writes f64", declared.name,
+                 name_of(given.dtype));
+  }
+  if (declared.type.concrete.has_value()) {
+    if (*declared.type.concrete == given.dtype) return {};
+    return fault(kernel_, ErrorCode::invalid_argument, "tensor {} is {}, the template declares {}", declared.name,
+                 name_of(given.dtype), name_of(*declared.type.concrete));
+  }
+  const std::size_t type = *index_of(kernel_.types, declared.type.name);
+  const std::vector<DType>& choices = kernel_.types[type].choices;
+  if (std::ranges::find(choices, given.dtype) == choices.end()) {
+    std::vector<std::string> names;
+    for (const DType choice : choices) names.emplace_back(name_of(choice));
+    return fault(kernel_, ErrorCode::invalid_argument, "tensor {} is {}, but {} is one of {}", declared.name,
+                 name_of(given.dtype), declared.type.name, joined(names));
+  }
+  return set_type(type, given.dtype, "tensor " + declared.name);
+}
+
+Result<void> Binder::bind_types() {
+  for (const auto& [name, type] : request_.types) {
+    TMA_JIT_CHECK(set_type(*index_of(kernel_.types, name), type, "the request"));
+  }
+  for (std::size_t i = 0; i < kernel_.tensors.size(); ++i) {
+    if (binding_.tensors[i] != nullptr) TMA_JIT_CHECK(bind_element(kernel_.tensors[i], *binding_.tensors[i]));
+  }
+  for (std::size_t i = 0; i < types_.size(); ++i) {
+    binding_.types.push_back(types_[i].has_value() ? types_[i]->value : kernel_.types[i].standard);
+  }
+  return {};
+}
+
+Result<void> Binder::set_dim(std::size_t dim, std::int64_t value, std::string source) {
+  if (dims_[dim].has_value() && dims_[dim]->value != value) {
+    return fault(kernel_, ErrorCode::invalid_argument, "{} is {} by {} and {} by {}", kernel_.dims[dim].name,
+                 dims_[dim]->value, dims_[dim]->source, value, source);
+  }
+  if (!dims_[dim].has_value()) dims_[dim] = {value, std::move(source)};
+  return {};
+}
+
+Result<void> Binder::bind_extents(const manifest::Tensor& declared, const Tensor& given) {
+  for (std::size_t i = 0; i < declared.shape.size(); ++i) {
+    const std::optional<std::string_view> name = declared.shape[i].single_name();
+    const std::optional<std::size_t> dim = name.has_value() ? index_of(kernel_.dims, *name) : std::nullopt;
+    if (!dim.has_value()) continue;
+    TMA_JIT_CHECK(set_dim(*dim, given.shape[i], fmt::format("tensor {} {}", declared.name, shape_text(given))));
+  }
+  return {};
+}
+
+// The tensors whose shape would give a dim its value.
+std::string Binder::tensors_with(std::string_view dim) const {
+  std::vector<std::string> names;
+  for (const manifest::Tensor& tensor : kernel_.tensors) {
+    if (std::ranges::any_of(tensor.shape, [&](const auto& entry) { return entry.single_name() == dim; })) {
+      names.push_back(tensor.name);
+    }
+  }
+  return names.empty() ? std::string() : fmt::format(" or a tensor that has it ({})", joined(names));
+}
+
+Result<std::int64_t> Binder::settled(const manifest::Dim& dim,
+                                     const std::optional<Sourced<std::int64_t>>& value) const {
+  if (!value.has_value()) {
+    return fault(kernel_, ErrorCode::invalid_argument, "dim {} has no value; give it{}", dim.name,
+                 tensors_with(dim.name));
+  }
+  if (value->value >= dim.min && value->value <= dim.max) return value->value;
+  const std::string_view advice = value->value == 0                     ? "; it does not take empty tensors"
+                                  : value->value > dim.max && !dim.wide ? "; split the work, each part within it"
+                                                                        : "";
+  return fault(kernel_, ErrorCode::invalid_argument, "{} = {} by {} is outside {}..{}{}", dim.name, value->value,
+               value->source, dim.min, dim.max, advice);
+}
+
+Result<void> Binder::bind_dims() {
+  for (std::size_t i = 0; i < dims_.size(); ++i) {
+    if (kernel_.dims[i].value.has_value()) dims_[i] = {*kernel_.dims[i].value, "the template"};
+  }
+  for (const auto& [name, value] : request_.dims) {
+    TMA_JIT_CHECK(set_dim(*index_of(kernel_.dims, name), value, "the request"));
+  }
+  for (std::size_t i = 0; i < kernel_.tensors.size(); ++i) {
+    if (binding_.tensors[i] != nullptr) TMA_JIT_CHECK(bind_extents(kernel_.tensors[i], *binding_.tensors[i]));
+  }
+  for (std::size_t i = 0; i < dims_.size(); ++i) {
+    TMA_JIT_ASSIGN(const std::int64_t value, settled(kernel_.dims[i], dims_[i]));
+    binding_.dims.push_back(value);
+  }
+  return {};
+}
+
+}  // namespace
+
+DType Binding::type_of(const manifest::TypeName& name) const {
+  if (name.concrete.has_value()) return *name.concrete;
+  return types[*index_of(kernel->types, name.name)];
+}
+
+DType Binding::element_of(const manifest::Tensor& tensor) const {
+  return request->reference && tensor.output ? DType::f64 : type_of(tensor.type);
+}
+
+Result<Binding> bind(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
+  return Binder(kernel, request, device).bound();
+}
+
+}  // namespace tma_jit::planning

@@ -1,0 +1,191 @@
+#include "plan/condition.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/failure.h"
+#include "plan/geometry.h"
+#include "plan/tensor_maps.h"
+
+namespace tma_jit::planning {
+namespace {
+
+using manifest::Expression;
+using Judgement = Result<std::optional<Violation>>;
+
+void append(std::vector<const Expression*>& to, const std::optional<Expression>& from) {
+  if (from.has_value()) to.push_back(&*from);
+}
+void append(std::vector<const Expression*>& to, const std::vector<Expression>& from) {
+  for (const Expression& expression : from) to.push_back(&expression);
+}
+
+// The params behind an expression: through lets, and through the shape of a tensor that is not given.
+class Dependencies {
+ public:
+  explicit Dependencies(const Binding& binding) : binding_(binding) {}
+
+  void add(const Expression& expression) {
+    for (const manifest::Reference& reference : expression.references()) add(reference);
+  }
+  std::vector<std::size_t> params() const { return {params_.begin(), params_.end()}; }
+
+ private:
+  void add(const manifest::Reference& reference) {
+    const manifest::Template& kernel = *binding_.kernel;
+    if (!seen_.insert(reference.text()).second) return;
+    if (reference.kind == manifest::Reference::Kind::name) {
+      const manifest::Param* param = kernel.find_param(reference.name);
+      if (param != nullptr) params_.insert(static_cast<std::size_t>(param - kernel.params.data()));
+      const manifest::Let* let = kernel.find_let(reference.name);
+      if (let != nullptr) add(let->value);
+    } else if (reference.kind == manifest::Reference::Kind::stride) {
+      const manifest::Tensor& tensor = *kernel.find_tensor(reference.name);
+      for (const Expression& entry : tensor.shape) add(entry);
+    }
+  }
+
+  const Binding& binding_;
+  std::set<std::string> seen_;
+  std::set<std::size_t> params_;
+};
+
+bool binds_dim(const manifest::Template& kernel, const Expression& entry) {
+  const auto name = entry.single_name();
+  return name.has_value() && kernel.find_dim(*name) != nullptr;
+}
+
+}  // namespace
+
+Stage Condition::stage() const {
+  if (kind_ == Kind::presence || kind_ == Kind::extent) return Stage::fit;
+  return kind_ == Kind::rule ? Stage::rule : Stage::machine;
+}
+
+Judgement Condition::judge_presence(const Values& values) const {
+  const manifest::Tensor& tensor = values.binding().kernel->tensors[index_];
+  const bool given = values.binding().tensors[index_] != nullptr;
+  TMA_JIT_ASSIGN(const bool wanted, values.wanted(tensor));
+  if (given == wanted) return std::nullopt;
+  return Violation{fmt::format("tensor {} is {}", tensor.name, given ? "given" : "not given"),
+                   tensor.when->values(values)};
+}
+
+Judgement Condition::judge_extent(const Values& values) const {
+  const manifest::Tensor& tensor = values.binding().kernel->tensors[index_];
+  const Expression& entry = tensor.shape[dimension_];
+  const std::int64_t given = values.binding().tensors[index_]->shape[dimension_];
+  TMA_JIT_ASSIGN(const std::int64_t wanted, entry.evaluate(values));
+  if (given == wanted) return std::nullopt;
+  return Violation{fmt::format("dimension {} of tensor {} is {}, not {}", dimension_, tensor.name, given, wanted),
+                   entry.values(values)};
+}
+
+Judgement Condition::judge_rule(const Values& values) const {
+  const manifest::Rule& rule = values.binding().kernel->rules[index_];
+  TMA_JIT_ASSIGN(const std::int64_t holds, rule.condition.evaluate(values));
+  if (holds != 0) return std::nullopt;
+  return Violation{rule.doc, rule.condition.values(values)};
+}
+
+Judgement Condition::judge_tensor_map(const Values& values) const {
+  TMA_JIT_ASSIGN(const bool present, values.present(index_));
+  if (!present) return std::nullopt;
+  TMA_JIT_ASSIGN(const Layout layout, values.layout(index_));
+  if (!layout.empty()) {
+    TMA_JIT_ASSIGN([[maybe_unused]] const TensorMapSpec spec, map_spec(values, index_, layout));
+  }
+  return std::nullopt;
+}
+
+Judgement Condition::judged(const Values& values) const {
+  switch (kind_) {
+    case Kind::presence: return judge_presence(values);
+    case Kind::extent: return judge_extent(values);
+    case Kind::rule: return judge_rule(values);
+    case Kind::tensor_map: return judge_tensor_map(values);
+    case Kind::launch: break;
+  }
+  TMA_JIT_ASSIGN([[maybe_unused]] const Geometry geometry, geometry_of(values));
+  return std::nullopt;
+}
+
+std::optional<Violation> Condition::violated(const Values& values) const {
+  Judgement judgement = judged(values);
+  if (judgement.has_value()) return std::move(*judgement);
+  return Violation{std::move(judgement.error().message), {}};
+}
+
+int Condition::line(const manifest::Template& kernel) const {
+  if (kind_ == Kind::rule) return kernel.rules[index_].at.line;
+  return kind_ == Kind::launch ? kernel.launch.at.line : kernel.tensors[index_].at.line;
+}
+
+std::string Condition::text(const manifest::Template& kernel) const {
+  switch (kind_) {
+    case Kind::presence:
+      return fmt::format("tensor {} when {}", kernel.tensors[index_].name, kernel.tensors[index_].when->text());
+    case Kind::extent:
+      return fmt::format("the extent {} of tensor {}", kernel.tensors[index_].shape[dimension_].text(),
+                         kernel.tensors[index_].name);
+    case Kind::rule: return std::string(kernel.rules[index_].condition.text());
+    case Kind::tensor_map: return fmt::format("the tensor map of {}", kernel.tensors[index_].name);
+    case Kind::launch: break;
+  }
+  return "the launch";
+}
+
+std::vector<const Expression*> Condition::expressions(const manifest::Template& kernel) const {
+  std::vector<const Expression*> all;
+  if (kind_ == Kind::rule) return {&kernel.rules[index_].condition};
+  if (kind_ == Kind::extent) return {&kernel.tensors[index_].shape[dimension_]};
+  if (kind_ == Kind::launch) {
+    for (const auto* part : {&kernel.launch.grid, &kernel.launch.block, &kernel.cluster}) append(all, *part);
+    append(all, kernel.launch.smem);
+    if (kernel.reference.has_value()) {
+      append(all, kernel.reference->grid);
+      append(all, kernel.reference->block);
+    }
+    return all;
+  }
+  const manifest::Tensor& tensor = kernel.tensors[index_];
+  append(all, tensor.when);
+  if (kind_ == Kind::presence) return all;
+  append(all, tensor.shape);
+  for (const auto* part : {&tensor.swizzle, &tensor.interleave, &tensor.l2}) append(all, *part);
+  if (tensor.box.has_value()) append(all, *tensor.box);
+  if (tensor.steps.has_value()) append(all, *tensor.steps);
+  return all;
+}
+
+std::vector<std::size_t> Condition::params(const Binding& binding) const {
+  Dependencies dependencies(binding);
+  for (const Expression* expression : expressions(*binding.kernel)) dependencies.add(*expression);
+  return dependencies.params();
+}
+
+std::vector<Condition> conditions_of(const Binding& binding) {
+  using Kind = Condition::Kind;
+  const manifest::Template& kernel = *binding.kernel;
+  std::vector<Condition> conditions;
+  for (std::size_t i = 0; i < kernel.tensors.size(); ++i) {
+    if (binding.has_tensors && kernel.tensors[i].when.has_value()) conditions.emplace_back(Kind::presence, i);
+    if (binding.tensors[i] == nullptr) continue;
+    for (std::size_t d = 0; d < kernel.tensors[i].shape.size(); ++d) {
+      if (!binds_dim(kernel, kernel.tensors[i].shape[d])) conditions.emplace_back(Kind::extent, i, d);
+    }
+  }
+  for (std::size_t i = 0; i < kernel.rules.size(); ++i) conditions.emplace_back(Kind::rule, i);
+  for (std::size_t i = 0; i < kernel.tensors.size(); ++i) {
+    if (kernel.tensors[i].box.has_value() && !binding.request->reference) conditions.emplace_back(Kind::tensor_map, i);
+  }
+  conditions.emplace_back(Kind::launch, 0);
+  return conditions;
+}
+
+bool valid(const Values& values, const std::vector<Condition>& conditions) {
+  return std::ranges::none_of(conditions,
+                              [&](const Condition& condition) { return condition.violated(values).has_value(); });
+}
+
+}  // namespace tma_jit::planning

@@ -1,0 +1,156 @@
+#include "plan/device_facts.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <nlohmann/json.hpp>
+
+#include "base/embedded_file.h"
+#include "base/failure.h"
+#include "base/text.h"
+
+namespace tma_jit {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string_view stem_of(const EmbeddedFile& file) {
+  const std::string_view name = file.name;
+  return name.substr(0, name.rfind('.'));
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+template <class T> void take(const Json& facts, const char* fact, T& value) {
+  value = facts.at(fact).at("value").get<T>();
+}
+
+// Throws nlohmann's exceptions on a file that lacks a fact; device_named turns them into an Error.
+DeviceInfo parsed(std::string_view name, const Json& facts) {
+  DeviceInfo info;
+  info.name = name;
+  take(facts, "arch", info.arch);
+  take(facts, "compute_capability", info.compute_capability);
+  take(facts, "sm_count", info.sm_count);
+  take(facts, "smem_per_block", info.smem_per_block);
+  take(facts, "smem_per_sm", info.smem_per_sm);
+  take(facts, "registers_per_sm", info.registers_per_sm);
+  take(facts, "threads_per_block", info.threads_per_block);
+  take(facts, "threads_per_sm", info.threads_per_sm);
+  take(facts, "cluster_max", info.cluster_max);
+  take(facts, "multicast", info.multicast);
+  take(facts, "l2_bytes", info.l2_bytes);
+  take(facts, "memory_bytes", info.memory_bytes);
+  take(facts, "clock_mhz", info.clock_mhz);
+  take(facts, "memory_gb_per_s", info.memory_gb_per_s);
+  take(facts, "bf16_tflops", info.bf16_tflops);
+  take(facts, "f32_tflops", info.f32_tflops);
+  return info;
+}
+
+Result<DeviceInfo> parsed(const EmbeddedFile& file) {
+  try {
+    return parsed(stem_of(file), Json::parse(file.text, file.text + file.size));
+  } catch (const Json::exception& fault) {
+    return failure(ErrorCode::parse, "device facts {}: {}", file.name, fault.what());
+  }
+}
+
+std::span<const EmbeddedFile> files() {
+  return {kDeviceFacts, kDeviceFacts_count};
+}
+
+// "sm_", two or three digits, at most one of a and f. Returns the number, or 0.
+int target_number(std::string_view arch) {
+  if (!arch.starts_with("sm_")) return 0;
+  arch.remove_prefix(3);
+  if (!arch.empty() && (arch.back() == 'a' || arch.back() == 'f')) arch.remove_suffix(1);
+  if (arch.size() < 2 || arch.size() > 3) return 0;
+  int number = 0;
+  for (const char c : arch) {
+    if (c < '0' || c > '9') return 0;
+    number = 10 * number + (c - '0');
+  }
+  return number;
+}
+
+}  // namespace
+
+std::vector<std::string> known_devices() {
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : files()) names.emplace_back(stem_of(file));
+  std::ranges::sort(names);
+  return names;
+}
+
+Result<DeviceInfo> device_named(std::string_view name) {
+  const std::string wanted = lower(name);
+  for (const EmbeddedFile& file : files()) {
+    if (stem_of(file) == wanted) return parsed(file);
+  }
+  const std::vector<std::string> names = known_devices();
+  return failure(ErrorCode::not_found, "no device is known as \"{}\" (known: {}){}", name, joined(names),
+                 suggestion(wanted, names));
+}
+
+Result<std::string> normalise_arch(std::string_view arch) {
+  constexpr int kFirstWithExact = 90;    // CUDA 12.0 brought sm_90a
+  constexpr int kFirstWithFamily = 100;  // CUDA 12.9 brought sm_100f
+  const int number = target_number(arch);
+  if (number == 0) {
+    return failure(ErrorCode::invalid_argument, "\"{}\" is not a target; write sm_ and a number, e.g. sm_90a", arch);
+  }
+  const int first = arch.back() == 'f' ? kFirstWithFamily : kFirstWithExact;
+  const bool suffixed = arch.back() == 'a' || arch.back() == 'f';
+  if (suffixed && number < first) {
+    return failure(ErrorCode::invalid_argument, "there is no target {}; write sm_{}", arch, number);
+  }
+  return std::string(arch) + (suffixed || number < kFirstWithExact ? "" : "a");
+}
+
+namespace planning {
+
+Result<DeviceInfo> device_for_arch(std::string_view arch) {
+  struct Row {
+    int number;
+    const char* device;
+  };
+  constexpr std::array kRows = {Row{90, "h100"}, Row{100, "b200"}, Row{103, "b300"}, Row{120, "rtx5090"},
+                                Row{121, "gb10"}};
+  TMA_JIT_ASSIGN(const std::string target, normalise_arch(arch));
+  const int number = target_number(target);
+  const auto* row = std::ranges::find(kRows, number, &Row::number);
+  if (row == kRows.end()) {
+    return failure(ErrorCode::unsupported,
+                   "no device facts for {}; known targets are sm_90a, sm_100a, sm_103a, "
+                   "sm_120a and sm_121a",
+                   target);
+  }
+  TMA_JIT_ASSIGN(DeviceInfo info, device_named(row->device));
+  info.arch = target;
+  return info;
+}
+
+DeviceInfo tightened(DeviceInfo device, const DeviceInfo& limits) {
+  const auto tighten = [](auto& value, auto limit) {
+    if (limit > 0 && (value == 0 || limit < value)) value = limit;
+  };
+  tighten(device.sm_count, limits.sm_count);
+  tighten(device.smem_per_block, limits.smem_per_block);
+  tighten(device.smem_per_sm, limits.smem_per_sm);
+  tighten(device.registers_per_sm, limits.registers_per_sm);
+  tighten(device.threads_per_block, limits.threads_per_block);
+  tighten(device.threads_per_sm, limits.threads_per_sm);
+  tighten(device.cluster_max, limits.cluster_max);
+  tighten(device.l2_bytes, limits.l2_bytes);
+  device.multicast = device.multicast && limits.multicast;
+  return device;
+}
+
+}  // namespace planning
+}  // namespace tma_jit

@@ -1,0 +1,17 @@
+// Device facts beyond the public ones: the device that stands for a target, and the tighter of two devices.
+#pragma once
+
+#include <string_view>
+
+#include <tma_jit/device_info.h>
+
+namespace tma_jit::planning {
+
+// The facts to plan with when only a target is named: sm_90a is an h100, sm_100a a b200, sm_103a a b300, sm_120a an
+// rtx5090, sm_121a a gb10; family targets ("sm_120f") likewise, with `arch` as given. Others are `unsupported`.
+Result<DeviceInfo> device_for_arch(std::string_view arch);
+
+// `device` with every limit at most that of `limits`; a zero in `limits` leaves the device's.
+DeviceInfo tightened(DeviceInfo device, const DeviceInfo& limits);
+
+}  // namespace tma_jit::planning

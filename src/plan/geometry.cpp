@@ -1,0 +1,100 @@
+#include "plan/geometry.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/failure.h"
+
+namespace tma_jit::planning {
+namespace {
+
+using manifest::Expression;
+using Extent = std::array<std::int64_t, 3>;
+
+// CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability", the same for all of them.
+constexpr Extent kGridMax = {2147483647, 65535, 65535};
+constexpr Extent kBlockMax = {1024, 1024, 64};
+constexpr std::array<char, 3> kAxes = {'x', 'y', 'z'};
+constexpr int kPortableCluster = 8;
+
+template <class... Args> tl::unexpected<Error> refusal(fmt::format_string<Args...> format, Args&&... args) {
+  return failure(ErrorCode::invalid_argument, format, std::forward<Args>(args)...);
+}
+
+struct Bounds {
+  std::string_view name;
+  std::int64_t min;
+  Extent max;
+};
+
+Result<std::array<std::uint32_t, 3>> extent(const Values& values, const std::vector<Expression>& expressions,
+                                            const Bounds& bounds) {
+  std::array<std::uint32_t, 3> result = {1, 1, 1};
+  for (std::size_t i = 0; i < expressions.size(); ++i) {
+    TMA_JIT_ASSIGN(const std::int64_t value, expressions[i].evaluate(values));
+    if (value < bounds.min || value > bounds.max[i]) {
+      return refusal("{} {} = {} is outside {}..{}", bounds.name, kAxes[i], value, bounds.min, bounds.max[i]);
+    }
+    result[i] = static_cast<std::uint32_t>(value);
+  }
+  return result;
+}
+
+std::int64_t volume(const std::array<std::uint32_t, 3>& extent) {
+  return std::int64_t{extent[0]} * extent[1] * extent[2];
+}
+
+Result<void> check_block(const Geometry& geometry, const DeviceInfo& device) {
+  const std::int64_t limit = device.threads_per_block != 0 ? device.threads_per_block : kBlockMax[0];
+  if (volume(geometry.block) <= limit) return {};
+  return refusal("a block of {} threads; {} takes {}", volume(geometry.block), device.name, limit);
+}
+
+Result<void> set_smem(const Values& values, const manifest::LaunchShape& launch, Geometry& geometry) {
+  if (!launch.smem.has_value()) return {};
+  const DeviceInfo& device = *values.binding().device;
+  TMA_JIT_ASSIGN(const std::int64_t bytes, launch.smem->evaluate(values));
+  if (bytes < 0) return refusal("{} bytes of shared memory", bytes);
+  if (device.smem_per_block != 0 && bytes > device.smem_per_block) {
+    return refusal("{} bytes of shared memory; a block on {} has {}", bytes, device.name, device.smem_per_block);
+  }
+  if (bytes > INT32_MAX) return refusal("{} bytes of shared memory", bytes);
+  geometry.smem_bytes = static_cast<std::uint32_t>(bytes);
+  return {};
+}
+
+Result<void> check_cluster(const Geometry& geometry, const DeviceInfo& device) {
+  const std::int64_t limit = std::max(device.cluster_max, 1);
+  if (volume(geometry.cluster) > limit) {
+    return refusal("a cluster of {} blocks; {} takes {}", volume(geometry.cluster), device.name, limit);
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (geometry.grid[i] % geometry.cluster[i] == 0) continue;
+    return refusal("grid {} = {} is not a multiple of cluster {} = {}", kAxes[i], geometry.grid[i], kAxes[i],
+                   geometry.cluster[i]);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Geometry> geometry_of(const Values& values) {
+  const Binding& binding = values.binding();
+  const manifest::Template& kernel = *binding.kernel;
+  const bool reference = binding.request->reference;
+  const Bounds grid{"grid", 0, kGridMax};
+  const Bounds block{"block", 1, kBlockMax};
+  const Bounds cluster{"cluster", 1, {kPortableCluster, kPortableCluster, kPortableCluster}};
+  Geometry geometry;
+  TMA_JIT_ASSIGN(geometry.grid, extent(values, reference ? kernel.reference->grid : kernel.launch.grid, grid));
+  TMA_JIT_ASSIGN(geometry.block, extent(values, reference ? kernel.reference->block : kernel.launch.block, block));
+  TMA_JIT_CHECK(check_block(geometry, *binding.device));
+  if (reference) return geometry;
+  TMA_JIT_CHECK(set_smem(values, kernel.launch, geometry));
+  TMA_JIT_ASSIGN(geometry.cluster, extent(values, kernel.cluster, cluster));
+  TMA_JIT_CHECK(check_cluster(geometry, *binding.device));
+  geometry.programmatic = kernel.launch.programmatic;
+  return geometry;
+}
+
+}  // namespace tma_jit::planning

@@ -1,0 +1,92 @@
+#include "plan/planner.h"
+
+#include <algorithm>
+
+#include "plan/assembly.h"
+#include "plan/fault.h"
+#include "plan/search.h"
+
+namespace tma_jit::planning {
+namespace {
+
+Result<Binding> bound(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
+  if (request.reference && !kernel.reference.has_value()) {
+    return fault(kernel, ErrorCode::unsupported, "{} declares no reference kernel", kernel.file());
+  }
+  return bind(kernel, request, device);
+}
+
+Result<Plan> plan_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
+  TMA_JIT_ASSIGN(const Binding binding, bound(kernel, request, device));
+  Search search(binding);
+  TMA_JIT_ASSIGN(const bool found, search.choose());
+  if (found) return assemble(search.values(), search.conditions());
+  TMA_JIT_ASSIGN(const Enumeration enumeration, search.count());
+  return tl::make_unexpected(no_config(kernel.kernel, enumeration));
+}
+
+Result<Enumeration> enumerate_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
+  TMA_JIT_ASSIGN(const Binding binding, bound(kernel, request, device));
+  return Search(binding).count();
+}
+
+struct Refusal {
+  const manifest::Template* kernel;
+  Error error;
+};
+
+void append_line(std::string& text, std::string_view line) {
+  if (!text.empty()) text += '\n';
+  text += line;
+}
+
+// One candidate's error is the answer, and so is one that all share; else each file says why not.
+Error combined(const std::vector<Refusal>& refusals) {
+  const Error& first = refusals.front().error;
+  const bool alike = std::ranges::all_of(refusals, [&](const Refusal& refusal) {
+    return refusal.error.code == first.code && refusal.error.text() == first.text();
+  });
+  if (alike) return first;
+  Error error{ErrorCode::no_config,
+              fmt::format("{}: no configuration satisfies this request", refusals.front().kernel->kernel),
+              {}};
+  for (const Refusal& refusal : refusals) {
+    if (refusal.error.code != ErrorCode::no_config) {
+      append_line(error.detail, fmt::format("{}: {}", refusal.kernel->file(), refusal.error.message));
+    }
+    if (!refusal.error.detail.empty()) append_line(error.detail, refusal.error.detail);
+  }
+  return error;
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates) {
+  TMA_JIT_ASSIGN(const std::vector<const manifest::Template*> tried, candidates(request.file, device, templates));
+  std::vector<Refusal> refusals;
+  for (const manifest::Template* kernel : tried) {
+    Result<Plan> plan = plan_with(*kernel, request, device);
+    if (plan.has_value()) return plan;
+    refusals.push_back({kernel, std::move(plan.error())});
+  }
+  return tl::make_unexpected(combined(refusals));
+}
+
+Result<Enumeration> enumerate(const Request& request, const DeviceInfo& device, TemplatePointers templates) {
+  TMA_JIT_ASSIGN(const std::vector<const manifest::Template*> tried, candidates(request.file, device, templates));
+  std::vector<Refusal> refusals;
+  std::optional<Enumeration> first;
+  for (const manifest::Template* kernel : tried) {
+    Result<Enumeration> enumeration = enumerate_with(*kernel, request, device);
+    if (!enumeration.has_value()) {
+      refusals.push_back({kernel, std::move(enumeration.error())});
+      continue;
+    }
+    if (enumeration->valid > 0) return enumeration;
+    if (!first.has_value()) first = std::move(*enumeration);
+  }
+  if (first.has_value()) return std::move(*first);
+  return tl::make_unexpected(combined(refusals));
+}
+
+}  // namespace tma_jit::planning

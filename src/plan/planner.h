@@ -1,0 +1,42 @@
+// From a request to a plan. Pure: looks at nothing but its arguments; safe from any thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tma_jit/device_info.h>
+#include <tma_jit/plan.h>
+#include <tma_jit/request.h>
+
+#include "template/template.h"
+
+namespace tma_jit::planning {
+
+using TemplatePointers = std::span<const std::shared_ptr<const manifest::Template>>;
+
+// `templates` are the files that declare the request's kernel. Those that serve `device.arch` are tried in order, the
+// ones written for fewer targets first, then by file stem; the first with a valid configuration wins. If none has one,
+// the error tells why for each.
+Result<Plan> make_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates);
+
+// Every configuration judged, for the file `make_plan` would take; for the first file where none has a valid one.
+Result<Enumeration> enumerate(const Request& request, const DeviceInfo& device, TemplatePointers templates);
+
+// One request for the defaults and every preset of every file that serves the device, and for every choice of types:
+// all params pinned, no tensors. Dims not in `dims` are 1024, or the nearest their range allows. A preset whose `when`
+// is false for these dims and this device, and which is not valid either, is left out.
+Result<std::vector<Request>> preset_requests(const DeviceInfo& device, TemplatePointers templates,
+                                             const std::map<std::string, std::int64_t>& dims);
+
+// Whether a template that lists `listed` serves the target: the same; a plain "sm_90" serves sm_90a and sm_90f too; a
+// family "sm_100f" serves the family's later targets, sm_103a among them.
+bool serves(std::string_view listed, std::string_view target);
+
+// Of `templates`, those that serve the device, in the order they are tried; only `stem`'s unless that is empty.
+Result<std::vector<const manifest::Template*>> candidates(std::string_view stem, const DeviceInfo& device,
+                                                          TemplatePointers templates);
+
+}  // namespace tma_jit::planning

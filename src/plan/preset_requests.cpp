@@ -1,0 +1,126 @@
+// The requests that `check` and pre-warming build: every preset and the defaults, for every choice of types.
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "plan/fault.h"
+#include "plan/planner.h"
+#include "plan/search.h"
+
+namespace tma_jit::planning {
+namespace {
+
+constexpr std::int64_t kUsualExtent = 1024;
+
+std::map<std::string, std::int64_t> defaults_of(const manifest::Template& kernel) {
+  std::map<std::string, std::int64_t> params;
+  for (const manifest::Param& param : kernel.params) params[param.name] = param.standard;
+  return params;
+}
+
+std::map<std::string, std::int64_t> params_of(const manifest::Template& kernel, const manifest::Preset& preset) {
+  std::map<std::string, std::int64_t> params = defaults_of(kernel);
+  for (const manifest::Preset::Setting& setting : preset.settings) params[setting.param] = setting.value;
+  return params;
+}
+
+// A text that compiles for a hook without a default: the first parameter, converted.
+std::string filler(const manifest::Hook& hook) {
+  const auto always = std::ranges::find_if(hook.parameters, [](const auto& parameter) { return !parameter.when; });
+  return fmt::format("{}({})", hook.result.name, always == hook.parameters.end() ? "0" : always->name);
+}
+
+Request bare_request(const manifest::Template& kernel, const std::map<std::string, std::int64_t>& dims) {
+  Request request;
+  request.kernel = kernel.kernel;
+  request.file = kernel.stem();
+  for (const manifest::Dim& dim : kernel.dims) {
+    if (dim.value.has_value()) continue;
+    const auto given = dims.find(dim.name);
+    request.dims[dim.name] = given != dims.end() ? given->second : std::clamp(kUsualExtent, dim.min, dim.max);
+  }
+  for (const manifest::Scalar& scalar : kernel.scalars) {
+    if (!scalar.standard.has_value()) request.scalars[scalar.name] = std::int64_t{1};
+  }
+  for (const manifest::Hook& hook : kernel.hooks) {
+    if (!hook.standard.has_value()) request.hooks[hook.name] = filler(hook);
+  }
+  return request;
+}
+
+// The product of all types' choices.
+std::vector<Request> with_types(const manifest::Template& kernel, const Request& bare) {
+  std::vector<Request> requests = {bare};
+  for (const manifest::Type& type : kernel.types) {
+    std::vector<Request> chosen;
+    for (const Request& request : requests) {
+      for (const DType choice : type.choices) {
+        chosen.push_back(request);
+        chosen.back().types[type.name] = choice;
+      }
+    }
+    requests = std::move(chosen);
+  }
+  return requests;
+}
+
+// False where the preset is not meant for these dims and this device and would not do there either.
+Result<bool> applies(const manifest::Template& kernel, const manifest::Preset& preset, const Request& request,
+                     const DeviceInfo& device) {
+  if (!preset.when.has_value()) return true;
+  TMA_JIT_ASSIGN(const Binding binding, bind(kernel, request, device));
+  Search search(binding);
+  TMA_JIT_ASSIGN(const bool valid, search.choose());
+  return valid || preset.when->evaluate(search.values()).value_or(0) != 0;
+}
+
+Result<void> add_requests(const manifest::Template& kernel, const Request& typed, const DeviceInfo& device,
+                          std::vector<Request>& requests) {
+  std::set<std::map<std::string, std::int64_t>> seen;
+  const auto add = [&](Request request) {
+    if (seen.insert(request.params).second) requests.push_back(std::move(request));
+  };
+  for (const manifest::Preset& preset : kernel.presets) {
+    Request request = typed;
+    request.params = params_of(kernel, preset);
+    TMA_JIT_ASSIGN(const bool wanted, applies(kernel, preset, request, device));
+    if (wanted) add(std::move(request));
+  }
+  Request request = typed;
+  request.params = defaults_of(kernel);
+  add(std::move(request));
+  return {};
+}
+
+Result<void> check_dims(const std::vector<const manifest::Template*>& kernels,
+                        const std::map<std::string, std::int64_t>& dims) {
+  std::vector<std::string> names;
+  for (const manifest::Template* kernel : kernels) {
+    for (const manifest::Dim& dim : kernel->dims) {
+      if (std::ranges::find(names, dim.name) == names.end()) names.push_back(dim.name);
+    }
+  }
+  for (const auto& [name, value] : dims) {
+    if (std::ranges::find(names, name) != names.end()) continue;
+    return fault(*kernels.front(), ErrorCode::not_found, "there is no dim \"{}\"; it has {}{}", name, joined(names),
+                 suggestion(name, names));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Request>> preset_requests(const DeviceInfo& device, TemplatePointers templates,
+                                             const std::map<std::string, std::int64_t>& dims) {
+  TMA_JIT_ASSIGN(const std::vector<const manifest::Template*> kernels, candidates({}, device, templates));
+  TMA_JIT_CHECK(check_dims(kernels, dims));
+  std::vector<Request> requests;
+  for (const manifest::Template* kernel : kernels) {
+    for (const Request& typed : with_types(*kernel, bare_request(*kernel, dims))) {
+      TMA_JIT_CHECK(add_requests(*kernel, typed, device, requests));
+    }
+  }
+  return requests;
+}
+
+}  // namespace tma_jit::planning

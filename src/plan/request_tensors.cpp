@@ -1,0 +1,95 @@
+// Each tensor of a request by itself: given once, the declared rank, extents and strides that 64 bits can address.
+#include <algorithm>
+#include <span>
+
+#include "plan/binding.h"
+#include "plan/fault.h"
+
+namespace tma_jit::planning {
+namespace {
+
+constexpr std::int64_t kSpanMax = std::int64_t{1} << 62;  // bytes
+
+std::span<const std::int64_t> extents(const Tensor& tensor) {
+  return {tensor.shape.data(), static_cast<std::size_t>(std::clamp(tensor.rank, 0, kMaxRank))};
+}
+
+// Bytes from the lowest to the highest element, or -1 when that is more than kSpanMax.
+std::int64_t span_bytes(const Tensor& tensor) {
+  if (std::ranges::find(extents(tensor), 0) != extents(tensor).end()) return 0;
+  auto span = static_cast<std::int64_t>(size_of(tensor.dtype));
+  for (std::size_t i = 0; i < extents(tensor).size(); ++i) {
+    std::int64_t reach = 0;
+    if (tensor.strides[i] == INT64_MIN) return -1;
+    const std::int64_t stride = std::abs(tensor.strides[i]);
+    if (__builtin_mul_overflow(tensor.shape[i] - 1, stride, &reach)) return -1;
+    if (__builtin_mul_overflow(reach, static_cast<std::int64_t>(size_of(tensor.dtype)), &reach)) return -1;
+    if (__builtin_add_overflow(span, reach, &span) || span > kSpanMax) return -1;
+  }
+  return span;
+}
+
+// Sized so that a product of extents, which templates form freely, is at least representable.
+bool countable(const Tensor& tensor) {
+  std::int64_t product = 1;
+  return std::ranges::all_of(extents(tensor), [&](std::int64_t extent) {
+    return !__builtin_mul_overflow(product, std::max<std::int64_t>(extent, 1), &product);
+  });
+}
+
+std::string declared_shape(const manifest::Tensor& declared) {
+  std::vector<std::string_view> entries;
+  for (const manifest::Expression& entry : declared.shape) entries.push_back(entry.text());
+  return fmt::format("{}[{}]", declared.name, fmt::join(entries, ", "));
+}
+
+Result<void> check_rank(const manifest::Template& kernel, const manifest::Tensor& declared, const Tensor& given) {
+  if (given.rank < 0) {
+    return fault(kernel, ErrorCode::invalid_argument, "tensor {} has shape and strides of different lengths",
+                 declared.name);
+  }
+  if (static_cast<std::size_t>(given.rank) == declared.shape.size()) return {};
+  return fault(kernel, ErrorCode::invalid_argument, "tensor {} has {} dimensions, the template declares {}: {}",
+               declared.name, given.rank, declared.shape.size(), declared_shape(declared));
+}
+
+Result<void> check_one(const manifest::Template& kernel, const NamedTensor& named) {
+  const Tensor& tensor = named.tensor;
+  TMA_JIT_CHECK(check_rank(kernel, *kernel.find_tensor(named.name), tensor));
+  for (const std::int64_t extent : extents(tensor)) {
+    if (extent >= 0) continue;
+    return fault(kernel, ErrorCode::invalid_argument, "tensor {} {} has a negative extent", named.name,
+                 shape_text(tensor));
+  }
+  if (span_bytes(tensor) < 0 || !countable(tensor)) {
+    return fault(kernel, ErrorCode::invalid_argument, "tensor {} {} with strides [{}] spans more than 2^62 bytes",
+                 named.name, shape_text(tensor),
+                 fmt::join(tensor.strides.begin(), tensor.strides.begin() + tensor.rank, ", "));
+  }
+  if (tensor.address % size_of(tensor.dtype) != 0) {
+    return fault(kernel, ErrorCode::invalid_argument,
+                 "tensor {}: address {:#x} is not a multiple of {} bytes, the size of {}", named.name, tensor.address,
+                 size_of(tensor.dtype), name_of(tensor.dtype));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string shape_text(const Tensor& tensor) {
+  const auto shape = extents(tensor);
+  return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ", "));
+}
+
+Result<void> check_tensors(const manifest::Template& kernel, const Request& request) {
+  manifest::Names seen;
+  for (const NamedTensor& named : request.tensors) {
+    if (!seen.insert(named.name).second) {
+      return fault(kernel, ErrorCode::invalid_argument, "tensor {} is given twice", named.name);
+    }
+    if (named.tensor.rank != 0) TMA_JIT_CHECK(check_one(kernel, named));
+  }
+  return {};
+}
+
+}  // namespace tma_jit::planning

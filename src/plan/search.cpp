@@ -1,0 +1,192 @@
+#include "plan/search.h"
+
+#include <algorithm>
+
+#include "plan/fault.h"
+
+namespace tma_jit::planning {
+namespace {
+
+constexpr std::int64_t kConfigurationsMax = std::int64_t{1} << 24;
+constexpr std::size_t kListedMax = 4096;  // as Enumeration::valid_configs promises
+
+// The pinned value alone, else the default and then the others as written.
+std::vector<std::int64_t> choices_of(const manifest::Param& param, const Request& request) {
+  if (const auto pin = request.params.find(param.name); pin != request.params.end()) return {pin->second};
+  std::vector<std::int64_t> choices = {param.standard};
+  std::ranges::copy_if(param.values, std::back_inserter(choices),
+                       [&](std::int64_t value) { return value != param.standard; });
+  return choices;
+}
+
+}  // namespace
+
+Search::Search(const Binding& binding)
+    : binding_(binding), values_(binding), conditions_(conditions_of(binding)), at_(binding.kernel->params.size()) {
+  for (const manifest::Param& param : binding.kernel->params) choices_.push_back(choices_of(param, *binding.request));
+}
+
+std::vector<std::int64_t> Search::standard() const {
+  std::vector<std::int64_t> params;
+  for (const std::vector<std::int64_t>& choices : choices_) params.push_back(choices.front());
+  return params;
+}
+
+bool Search::take(const std::vector<std::int64_t>& params) {
+  values_.set_params(params);
+  return valid(values_, conditions_);
+}
+
+bool Search::choose_preset() {
+  const manifest::Template& kernel = *binding_.kernel;
+  for (const manifest::Preset& preset : kernel.presets) {
+    std::vector<std::int64_t> params = standard();
+    for (const manifest::Preset::Setting& setting : preset.settings) {
+      if (binding_.request->params.contains(setting.param)) continue;
+      params[static_cast<std::size_t>(kernel.find_param(setting.param) - kernel.params.data())] = setting.value;
+    }
+    values_.set_params(params);
+    if (preset.when.has_value() && preset.when->evaluate(values_).value_or(0) == 0) continue;
+    if (valid(values_, conditions_)) return true;
+  }
+  return false;
+}
+
+Result<bool> Search::choose() {
+  if (choose_preset() || take(standard())) return true;
+  TMA_JIT_CHECK(prepare());
+  do {
+    if (!all_hold()) continue;
+    apply();
+    return true;
+  } while (next());
+  return false;
+}
+
+Search::Table Search::table_for(const Condition& condition) const {
+  Table table;
+  table.params = condition.params(binding_);
+  std::size_t size = 1;
+  for (const std::size_t param : table.params) size *= choices_[param].size();
+  table.outcomes.assign(size, Table::Outcome::unknown);
+  return table;
+}
+
+Result<void> Search::prepare() {
+  std::int64_t size = 1;
+  for (const std::vector<std::int64_t>& choices : choices_) {
+    if (!__builtin_mul_overflow(size, static_cast<std::int64_t>(choices.size()), &size) && size <= kConfigurationsMax) {
+      continue;
+    }
+    return fault(*binding_.kernel, ErrorCode::invalid_argument,
+                 "no preset fits and there are more than {} configurations; pin some params", kConfigurationsMax);
+  }
+  std::ranges::fill(at_, 0);
+  tables_.clear();
+  for (const Condition& condition : conditions_) tables_.push_back(table_for(condition));
+  return {};
+}
+
+// The last param varies fastest.
+bool Search::next() {
+  for (std::size_t i = at_.size(); i-- > 0;) {
+    if (++at_[i] < choices_[i].size()) return true;
+    at_[i] = 0;
+  }
+  return false;
+}
+
+void Search::apply() {
+  std::vector<std::int64_t> params(at_.size());
+  for (std::size_t i = 0; i < at_.size(); ++i) params[i] = choices_[i][at_[i]];
+  values_.set_params(params);
+}
+
+bool Search::holds(std::size_t condition) {
+  Table& table = tables_[condition];
+  std::size_t index = 0;
+  for (const std::size_t param : table.params) index = index * choices_[param].size() + at_[param];
+  Table::Outcome& outcome = table.outcomes[index];
+  if (outcome == Table::Outcome::unknown) {
+    apply();
+    std::optional<Violation> violation = conditions_[condition].violated(values_);
+    outcome = violation.has_value() ? Table::Outcome::violated : Table::Outcome::holds;
+    if (violation.has_value() && table.example.message.empty()) table.example = std::move(*violation);
+  }
+  return outcome == Table::Outcome::holds;
+}
+
+// Counting looks at every condition of the stage; otherwise the first violated one decides.
+bool Search::stage_holds(Stage stage, bool counting) {
+  bool all = true;
+  for (std::size_t i = 0; i < conditions_.size(); ++i) {
+    if (conditions_[i].stage() != stage || holds(i)) continue;
+    if (!counting) return false;
+    ++tables_[i].violations;
+    all = false;
+  }
+  return all;
+}
+
+bool Search::all_hold() {
+  return stage_holds(Stage::fit, false) && stage_holds(Stage::rule, false) && stage_holds(Stage::machine, false);
+}
+
+std::vector<std::pair<std::string, std::int64_t>> Search::named() const {
+  std::vector<std::pair<std::string, std::int64_t>> config;
+  for (std::size_t i = 0; i < at_.size(); ++i) {
+    config.emplace_back(binding_.kernel->params[i].name, choices_[i][at_[i]]);
+  }
+  return config;
+}
+
+std::vector<RuleCount> Search::rule_counts(bool fits) const {
+  std::vector<RuleCount> counts;
+  for (std::size_t i = 0; i < conditions_.size(); ++i) {
+    const Table& table = tables_[i];
+    if (table.violations == 0 || (conditions_[i].stage() == Stage::fit) == fits) continue;
+    const manifest::Template& kernel = *binding_.kernel;
+    counts.push_back({kernel.file(), conditions_[i].line(kernel), conditions_[i].text(kernel), table.example.message,
+                      table.example.values, table.violations});
+  }
+  return counts;
+}
+
+Result<Enumeration> Search::count() {
+  TMA_JIT_CHECK(prepare());
+  Enumeration result;
+  result.file = binding_.kernel->file();
+  std::int64_t all = 0;
+  do {
+    ++all;
+    if (!stage_holds(Stage::fit, true)) continue;
+    ++result.configurations;
+    if (!stage_holds(Stage::rule, true) || !stage_holds(Stage::machine, true)) continue;
+    ++result.valid;
+    if (result.valid_configs.size() < kListedMax) result.valid_configs.push_back(named());
+  } while (next());
+  const bool fits = result.configurations != 0;
+  if (!fits) result.configurations = all;
+  result.rules = rule_counts(fits);
+  return result;
+}
+
+Error no_config(std::string_view kernel, const Enumeration& enumeration) {
+  Error error{ErrorCode::no_config, fmt::format("{}: no configuration satisfies this request", kernel), {}};
+  const std::int64_t total = enumeration.configurations;
+  const bool decisive =
+      std::ranges::any_of(enumeration.rules, [&](const RuleCount& r) { return r.ruled_out == total; });
+  for (const RuleCount& rule : enumeration.rules) {
+    if (decisive && rule.ruled_out != total) continue;
+    const std::string share = total == 1                ? "the only configuration violates"
+                              : rule.ruled_out == total ? fmt::format("all {} violate", total)
+                                                        : fmt::format("{} of {} violate", rule.ruled_out, total);
+    if (!error.detail.empty()) error.detail += '\n';
+    error.detail += fmt::format("{}:{}: {}  {}", rule.file, rule.line, share, rule.rule);
+    if (!rule.message.empty()) error.detail += "\n  " + rule.message;
+    if (!rule.values.empty()) error.detail += "\n  " + rule.values;
+  }
+  return error;
+}
+
+}  // namespace tma_jit::planning

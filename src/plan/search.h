@@ -1,0 +1,61 @@
+// Which configuration a request gets: the first matching preset that is valid, else the defaults, else the first valid
+// one of all, defaults tried first. Pinned params hold throughout.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/condition.h"
+
+namespace tma_jit::planning {
+
+// Refers to the binding, which must outlive it. One thread at a time.
+class Search {
+ public:
+  explicit Search(const Binding& binding);
+
+  // Leaves the chosen configuration in `values()`. False: there is no valid one; `count` says why. An error where
+  // there are too many configurations to look at.
+  Result<bool> choose();
+  // Judges every configuration.
+  Result<Enumeration> count();
+
+  Values& values() { return values_; }
+  const std::vector<Condition>& conditions() const { return conditions_; }
+
+ private:
+  // One outcome per combination of the params a condition depends on, judged when first met.
+  struct Table {
+    enum class Outcome : std::uint8_t { unknown, holds, violated };
+    std::vector<std::size_t> params;
+    std::vector<Outcome> outcomes;
+    std::int64_t violations = 0;  // configurations counted against it
+    Violation example;            // of the first
+  };
+
+  Result<void> prepare();
+  Table table_for(const Condition& condition) const;
+  bool holds(std::size_t condition);
+  bool stage_holds(Stage stage, bool counting);
+  bool next();
+  bool all_hold();
+  void apply();
+  bool take(const std::vector<std::int64_t>& params);
+  bool choose_preset();
+  std::vector<std::int64_t> standard() const;
+  std::vector<std::pair<std::string, std::int64_t>> named() const;
+  std::vector<RuleCount> rule_counts(bool fits) const;
+
+  const Binding& binding_;
+  Values values_;
+  std::vector<Condition> conditions_;
+  std::vector<std::vector<std::int64_t>> choices_;  // by param, in the order they are tried
+  std::vector<std::size_t> at_;                     // the current configuration, as positions in `choices_`
+  std::vector<Table> tables_;                       // by condition; made by `prepare`
+};
+
+// no_config: per rule, how many configurations it rules out, its text and the values. Where some rules exclude every
+// configuration, only those are told.
+Error no_config(std::string_view kernel, const Enumeration& enumeration);
+
+}  // namespace tma_jit::planning

@@ -1,0 +1,181 @@
+#include "plan/values.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "plan/fault.h"
+#include "template/device_fact.h"
+
+namespace tma_jit::planning {
+namespace {
+
+constexpr std::int64_t kAlignmentMax = 256;
+constexpr std::int64_t kMapAlignment = 32;  // the strictest unit of a tensor map's strides, in bytes
+
+template <class Declarations> std::int64_t index_of(const Declarations& declared, std::string_view name) {
+  const auto at = std::ranges::find(declared, name, [](const auto& d) -> std::string_view { return d.name; });
+  return at == declared.end() ? -1 : at - declared.begin();
+}
+
+// A stride that steps over `extent` inner rows and is whole units; the unit itself where that is not representable.
+std::int64_t natural_stride(std::int64_t inner, std::int64_t extent, std::int64_t unit) {
+  std::int64_t packed = 0;
+  if (__builtin_mul_overflow(inner, std::max<std::int64_t>(extent, 1), &packed)) return unit;
+  if (packed <= 0 || packed > INT64_MAX - unit) return unit;
+  return (packed + unit - 1) / unit * unit;
+}
+
+std::vector<std::int64_t> addressed_strides(const Layout& layout, DType type) {
+  std::vector<std::int64_t> strides = layout.strides;
+  const std::int64_t unit = kMapAlignment / static_cast<std::int64_t>(size_of(type));
+  const std::size_t last = strides.size() - 1;
+  for (std::size_t i = strides.size(); i-- > 0;) {
+    if (layout.shape[i] > 1 && !layout.empty()) continue;
+    strides[i] = i == last ? 1 : natural_stride(strides[i + 1], layout.shape[i + 1], unit);
+  }
+  return strides;
+}
+
+}  // namespace
+
+bool Layout::empty() const {
+  return std::ranges::find(shape, 0) != shape.end();
+}
+
+std::int64_t alignment_of_address(std::uint64_t address) {
+  if (address == 0) return kAlignmentMax;
+  return std::min(kAlignmentMax, std::int64_t{1} << std::min(std::countr_zero(address), 62));
+}
+
+Layout layout_of(const Tensor& tensor) {
+  Layout layout;
+  layout.shape.assign(tensor.shape.begin(), tensor.shape.begin() + tensor.rank);
+  layout.strides.assign(tensor.strides.begin(), tensor.strides.begin() + tensor.rank);
+  layout.addressed = addressed_strides(layout, tensor.dtype);
+  return layout;
+}
+
+Values::Values(const Binding& binding) : binding_(binding), lets_(binding.kernel->lets.size()) {
+  for (const manifest::Param& param : binding.kernel->params) params_.push_back(param.standard);
+  slots_.reserve(binding.kernel->references.size());
+  for (const manifest::Reference& reference : binding.kernel->references) slots_.push_back(slot_of(reference));
+}
+
+void Values::forget() {
+  for (Memo& memo : lets_) memo.state = Memo::State::unknown;
+}
+
+void Values::set_params(std::span<const std::int64_t> params) {
+  params_.assign(params.begin(), params.end());
+  forget();
+}
+
+void Values::set_alignment(std::string_view tensor, std::int64_t bytes) {
+  const std::vector<manifest::Reference>& references = binding_.kernel->references;
+  for (std::size_t i = 0; i < references.size(); ++i) {
+    if (references[i].kind == manifest::Reference::Kind::alignment && references[i].name == tensor) {
+      slots_[i] = {Slot::Kind::constant, bytes};
+    }
+  }
+  forget();
+}
+
+Values::Slot Values::slot_of_name(std::string_view name) const {
+  const manifest::Template& kernel = *binding_.kernel;
+  if (const std::int64_t param = index_of(kernel.params, name); param >= 0) return {Slot::Kind::param, param};
+  if (const std::int64_t let = index_of(kernel.lets, name); let >= 0) return {Slot::Kind::let, let};
+  const std::int64_t dim = index_of(kernel.dims, name);
+  if (dim < 0) return {};
+  return {Slot::Kind::constant, binding_.dims[static_cast<std::size_t>(dim)]};
+}
+
+Values::Slot Values::slot_of_tensor(const manifest::Reference& reference) const {
+  const std::int64_t index = index_of(binding_.kernel->tensors, reference.name);
+  if (index < 0) return {};
+  const Tensor* given = binding_.tensors[static_cast<std::size_t>(index)];
+  if (reference.kind == manifest::Reference::Kind::alignment) {
+    return {Slot::Kind::constant, alignment_of_address(given != nullptr ? given->address : 0)};
+  }
+  if (given == nullptr) return {Slot::Kind::stride, index};
+  return {Slot::Kind::constant, layout_of(*given).addressed[static_cast<std::size_t>(reference.dimension)]};
+}
+
+Values::Slot Values::slot_of(const manifest::Reference& reference) const {
+  using Kind = manifest::Reference::Kind;
+  if (reference.kind == Kind::name) return slot_of_name(reference.name);
+  if (reference.kind == Kind::stride || reference.kind == Kind::alignment) return slot_of_tensor(reference);
+  if (reference.kind == Kind::device) {
+    const auto fact = manifest::device_fact(*binding_.device, reference.name);
+    return fact.has_value() ? Slot{Slot::Kind::constant, *fact} : Slot{};
+  }
+  const std::int64_t type = index_of(binding_.kernel->types, reference.name);
+  if (type < 0) return {};
+  return {Slot::Kind::constant, static_cast<std::int64_t>(size_of(binding_.types[static_cast<std::size_t>(type)]))};
+}
+
+Result<std::int64_t> Values::let(std::size_t index) const {
+  Memo& memo = lets_[index];
+  if (memo.state == Memo::State::known) return memo.value;
+  const manifest::Let& declared = binding_.kernel->lets[index];
+  if (memo.state == Memo::State::running) {
+    return fault(*binding_.kernel, ErrorCode::invalid_argument, "let {} needs its own value", declared.name);
+  }
+  memo.state = Memo::State::running;
+  memo.value = declared.value.evaluate(*this);
+  memo.state = Memo::State::known;
+  return memo.value;
+}
+
+Result<std::int64_t> Values::value(const manifest::Reference& reference) const {
+  const auto id = static_cast<std::size_t>(reference.id);
+  const Slot slot = reference.id >= 0 && id < slots_.size() ? slots_[id] : slot_of(reference);
+  const auto index = static_cast<std::size_t>(slot.value);
+  switch (slot.kind) {
+    case Slot::Kind::constant: return slot.value;
+    case Slot::Kind::param: return params_[index];
+    case Slot::Kind::let: return let(index);
+    case Slot::Kind::stride: {
+      TMA_JIT_ASSIGN(const Layout made, layout(index));
+      return made.addressed[static_cast<std::size_t>(reference.dimension)];
+    }
+    case Slot::Kind::missing: break;
+  }
+  return fault(*binding_.kernel, ErrorCode::invalid_argument, "{} has no value", reference.text());
+}
+
+Result<Layout> Values::layout(std::size_t index) const {
+  if (binding_.tensors[index] != nullptr) return layout_of(*binding_.tensors[index]);
+  const manifest::Tensor& declared = binding_.kernel->tensors[index];
+  Layout layout;
+  for (const manifest::Expression& entry : declared.shape) {
+    TMA_JIT_ASSIGN(const std::int64_t extent, entry.evaluate(*this));
+    if (extent < 0) {
+      return fault(*binding_.kernel, ErrorCode::invalid_argument, "tensor {}: its extent {} is {}", declared.name,
+                   entry.text(), extent);
+    }
+    layout.shape.push_back(extent);
+  }
+  layout.strides.assign(layout.shape.size(), 1);
+  for (std::size_t i = layout.shape.size() - 1; i-- > 0;) {
+    const std::int64_t inner = std::max<std::int64_t>(layout.shape[i + 1], 1);
+    if (__builtin_mul_overflow(layout.strides[i + 1], inner, &layout.strides[i])) {
+      return fault(*binding_.kernel, ErrorCode::invalid_argument, "tensor {} [{}] has more than 2^63 elements",
+                   declared.name, fmt::join(layout.shape, ", "));
+    }
+  }
+  layout.addressed = addressed_strides(layout, binding_.element_of(declared));
+  return layout;
+}
+
+Result<bool> Values::wanted(const manifest::Tensor& tensor) const {
+  if (!tensor.when.has_value()) return true;
+  TMA_JIT_ASSIGN(const std::int64_t value, tensor.when->evaluate(*this));
+  return value != 0;
+}
+
+Result<bool> Values::present(std::size_t index) const {
+  if (binding_.has_tensors) return binding_.tensors[index] != nullptr;
+  return wanted(binding_.kernel->tensors[index]);
+}
+
+}  // namespace tma_jit::planning
