@@ -1,6 +1,7 @@
 #include "plan/planner.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "plan/assembly.h"
 #include "plan/fault.h"
@@ -16,7 +17,33 @@ Result<Binding> bound(const manifest::Template& kernel, const Request& request, 
   return bind(kernel, request, device);
 }
 
-Result<Plan> plan_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
+// The default and then the others as written.
+std::vector<DType> choices_of(const manifest::Type& type) {
+  std::vector<DType> choices = {type.standard};
+  std::ranges::copy_if(type.choices, std::back_inserter(choices),
+                       [&](DType choice) { return choice != type.standard; });
+  return choices;
+}
+
+// Types that no tensor has and the request leaves open are chosen like params: one request for every choice, those with
+// the defaults first. Usually that is the request itself.
+std::vector<Request> with_free_types(const manifest::Template& kernel, const Request& request) {
+  std::vector<Request> requests = {request};
+  for (const manifest::Type& type : kernel.types) {
+    if (request.types.contains(type.name) || !is_free(kernel, type)) continue;
+    std::vector<Request> chosen;
+    for (const DType choice : choices_of(type)) {
+      for (const Request& other : requests) {
+        chosen.push_back(other);
+        chosen.back().types[type.name] = choice;
+      }
+    }
+    requests = std::move(chosen);
+  }
+  return requests;
+}
+
+Result<Plan> plan_as_asked(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
   TMA_JIT_ASSIGN(const Binding binding, bound(kernel, request, device));
   Search search(binding);
   TMA_JIT_ASSIGN(const bool found, search.choose());
@@ -25,9 +52,29 @@ Result<Plan> plan_with(const manifest::Template& kernel, const Request& request,
   return tl::make_unexpected(no_config(kernel.kernel, enumeration));
 }
 
+Result<Plan> plan_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
+  if (std::ranges::none_of(kernel.types, [&](const manifest::Type& type) { return is_free(kernel, type); })) {
+    return plan_as_asked(kernel, request, device);
+  }
+  std::optional<Error> first;
+  for (const Request& typed : with_free_types(kernel, request)) {
+    Result<Plan> plan = plan_as_asked(kernel, typed, device);
+    if (plan.has_value() || plan.error().code != ErrorCode::no_config) return plan;
+    if (!first.has_value()) first = std::move(plan.error());
+  }
+  return tl::make_unexpected(std::move(*first));
+}
+
+// For the types that a plan would get.
 Result<Enumeration> enumerate_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
-  TMA_JIT_ASSIGN(const Binding binding, bound(kernel, request, device));
-  return Search(binding).count();
+  std::optional<Enumeration> first;
+  for (const Request& typed : with_free_types(kernel, request)) {
+    TMA_JIT_ASSIGN(const Binding binding, bound(kernel, typed, device));
+    TMA_JIT_ASSIGN(Enumeration enumeration, Search(binding).count());
+    if (enumeration.valid > 0) return enumeration;
+    if (!first.has_value()) first = std::move(enumeration);
+  }
+  return std::move(*first);
 }
 
 struct Refusal {
@@ -60,6 +107,11 @@ Error combined(const std::vector<Refusal>& refusals) {
 }
 
 }  // namespace
+
+bool is_free(const manifest::Template& kernel, const manifest::Type& type) {
+  return std::ranges::none_of(kernel.tensors,
+                              [&](const manifest::Tensor& tensor) { return tensor.type.name == type.name; });
+}
 
 Result<Plan> make_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates) {
   TMA_JIT_ASSIGN(const std::vector<const manifest::Template*> tried, candidates(request.file, device, templates));

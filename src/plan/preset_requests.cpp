@@ -48,10 +48,11 @@ Request bare_request(const manifest::Template& kernel, const std::map<std::strin
   return request;
 }
 
-// The product of all types' choices.
+// The product of the choices of all types that tensors have; the planner chooses the others.
 std::vector<Request> with_types(const manifest::Template& kernel, const Request& bare) {
   std::vector<Request> requests = {bare};
   for (const manifest::Type& type : kernel.types) {
+    if (is_free(kernel, type)) continue;
     std::vector<Request> chosen;
     for (const Request& request : requests) {
       for (const DType choice : type.choices) {
