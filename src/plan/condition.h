@@ -9,7 +9,7 @@
 
 namespace tma_jit::planning {
 
-// Conditions of one stage are judged only where all of the stages before hold.
+// Choosing judges the conditions of one stage only where all of the stages before hold.
 enum class Stage : std::uint8_t {
   fit,      // the configuration has the tensors that the request gives, with their shapes
   rule,     // the template's `require`

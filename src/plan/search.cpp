@@ -161,7 +161,9 @@ Result<Enumeration> Search::count() {
     ++all;
     if (!stage_holds(Stage::fit, true)) continue;
     ++result.configurations;
-    if (!stage_holds(Stage::rule, true) || !stage_holds(Stage::machine, true)) continue;
+    // Both stages are counted, so that what no configuration can mend (a pitch, say) shows as ruling out all of them.
+    const bool rules_hold = stage_holds(Stage::rule, true);
+    if (!stage_holds(Stage::machine, true) || !rules_hold) continue;
     ++result.valid;
     if (result.valid_configs.size() < kListedMax) result.valid_configs.push_back(named());
   } while (next());
