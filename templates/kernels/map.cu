@@ -32,6 +32,11 @@
 //! launch  grid ceil_div(N, TILE)  block THREADS
 //! work    flops N  bytes N * (INPUTS * sizeof(T) + sizeof(O))
 //! reference map_reference  grid min(ceil_div(N, 256), 65536)  block 256
+//!
+//! preset  VEC = 16, UNROLL = 1
+//! preset  VEC = 8,  UNROLL = 4
+//! preset  VEC = 4,  UNROLL = 4
+//! preset  VEC = 2,  UNROLL = 8
 
 #include "device/elementwise.cuh"
 

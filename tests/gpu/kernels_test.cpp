@@ -1,0 +1,302 @@
+// copy, map and gemm against float64 references computed on the host: sizes that are not multiples of anything, empty
+// dims, strided and offset tensors, every type, both gemm files.
+#include <cmath>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <tma_jit/tma_jit.h>
+
+#include "gpu/host_tensor.h"
+
+namespace tma_jit {
+namespace {
+
+// Half a unit in the last place of a rounded value, relative to it.
+double unit_roundoff(DType type) {
+  switch (type) {
+    case DType::bf16: return 0x1p-8;
+    case DType::f16: return 0x1p-11;
+    case DType::f32: return 0x1p-24;
+    default: return 0x1p-53;
+  }
+}
+
+std::int64_t padded(std::int64_t elements, DType type) {
+  const auto chunk = static_cast<std::int64_t>(16 / size_of(type));
+  return (elements + chunk - 1) / chunk * chunk;
+}
+
+void require_ok(const Result<void>& result) {
+  REQUIRE_MESSAGE(result.has_value(), result.error().text());
+}
+
+void run(Engine& engine, const Request& request) {
+  auto launch = engine.prepare(request);
+  REQUIRE_MESSAGE(launch.has_value(), launch.error().text());
+  require_ok(launch->launch());
+  require_ok(synchronize(engine));
+}
+
+struct GemmCase {
+  std::int64_t m, n, k;
+  DType in = DType::bf16, out = DType::bf16;
+  std::int64_t offset = 0;  // elements before each tensor, a multiple of 8
+  std::int64_t extra = 0;   // elements added to each pitch, a multiple of 8
+  std::map<std::string, std::int64_t> params = {};
+};
+
+std::string gemm_disagreement(Engine& engine, const std::string& file, const GemmCase& c) {
+  HostTensor a(c.in, {c.m, c.k, padded(c.k, c.in) + c.extra, c.offset});
+  HostTensor b(c.in, {c.n, c.k, padded(c.k, c.in) + c.extra, c.offset});
+  HostTensor d(c.out, {c.m, c.n, padded(c.n, c.out) + c.extra, c.offset});
+  a.fill_random(1);
+  b.fill_random(2);
+  for (HostTensor* tensor : {&a, &b, &d}) require_ok(tensor->send(engine));
+  run(engine, {.kernel = "gemm",
+               .tensors = {{"A", a.matrix()}, {"B", b.matrix()}, {"D", d.matrix()}},
+               .params = c.params,
+               .file = file});
+  require_ok(d.fetch());
+  const auto product = [&](std::int64_t row, std::int64_t column) {
+    double sum = 0;
+    for (std::int64_t k = 0; k < c.k; ++k) sum += a.at(row, k) * b.at(column, k);
+    return sum;
+  };
+  // Products of standard normals: their sum has the size of sqrt(K); f32 accumulation loses at most a few units a step.
+  const double accumulation = 0x1p-22 * std::sqrt(static_cast<double>(c.k)) * 8;
+  return d.compare(product, unit_roundoff(c.out), accumulation);
+}
+
+void check_gemm(Engine& engine, const std::string& file, const GemmCase& c) {
+  const std::string disagreement = gemm_disagreement(engine, file, c);
+  CHECK_MESSAGE(disagreement.empty(), fmt::format("{} {}x{}x{} {}->{}: {}", file, c.m, c.n, c.k, name_of(c.in),
+                                                  name_of(c.out), disagreement));
+}
+
+const std::vector<GemmCase>& shared_gemm_cases() {
+  static const std::vector<GemmCase> cases = {
+      {1, 1, 1},
+      {1, 8, 8},
+      {2, 3, 5},
+      {64, 64, 64},
+      {65, 63, 66},
+      {127, 129, 31},
+      {128, 256, 64},
+      {129, 257, 65},
+      {200, 136, 96},
+      {333, 777, 100},
+      {1, 1000, 17},
+      {1000, 1, 257},
+      {257, 640, 520},
+      {0, 64, 64},
+      {64, 0, 64},
+      {64, 72, 0},
+      {0, 0, 0},
+      {33, 7, 0},
+      {150, 70, 90, DType::bf16, DType::bf16, 8, 24},
+      {150, 70, 90, DType::bf16, DType::f32, 8, 40},
+      {150, 71, 90, DType::f16, DType::f16, 16, 8},
+      {97, 101, 103, DType::f16, DType::f32},
+      {97, 101, 103, DType::bf16, DType::f32},
+      {97, 101, 103, DType::f16, DType::bf16},
+      {97, 101, 103, DType::bf16, DType::f16},
+  };
+  return cases;
+}
+
+// The engine of a small Blackwell's limits on this device: what the portable file is for.
+Options gb10_limits() {
+  Options options;
+  options.limits = *device_named("gb10");
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("gemm agrees with float64 at every edge") {
+  Engine engine;
+  for (const GemmCase& c : shared_gemm_cases()) check_gemm(engine, "gemm", c);
+}
+
+TEST_CASE("gemm agrees with float64 in every tile shape") {
+  Engine engine;
+  for (const std::int64_t cluster : {1, 2}) {
+    for (const auto& [bm, bn, stages] : {std::array{64, 64, 8},
+                                         {64, 128, 8},
+                                         {64, 256, 5},
+                                         {128, 64, 8},
+                                         {128, 128, 6},
+                                         {128, 192, 4},
+                                         {128, 256, 4},
+                                         {192, 128, 4},
+                                         {192, 64, 5}}) {
+      check_gemm(engine, "gemm",
+                 {391,
+                  523,
+                  200,
+                  DType::bf16,
+                  DType::bf16,
+                  0,
+                  0,
+                  {{"BM", bm}, {"BN", bn}, {"STAGES", stages}, {"CLUSTER", cluster}}});
+    }
+  }
+  check_gemm(engine, "gemm", {391, 523, 200, DType::bf16, DType::f32, 0, 0, {{"BM", 192}, {"BN", 160}, {"STAGES", 4}}});
+  check_gemm(engine, "gemm", {391, 523, 200, DType::bf16, DType::f32, 0, 0, {{"BM", 128}, {"BN", 96}, {"STAGES", 6}}});
+}
+
+TEST_CASE("the portable gemm agrees with float64 at every edge within a GB10's limits") {
+  Engine engine(gb10_limits());
+  for (const GemmCase& c : shared_gemm_cases()) check_gemm(engine, "gemm_portable", c);
+}
+
+TEST_CASE("the portable gemm agrees with float64 in every tile shape within a GB10's limits") {
+  Engine engine(gb10_limits());
+  for (const auto& [bm, bn, wm, wn, stages] : {std::array{64, 64, 32, 32, 8},
+                                               {128, 128, 64, 32, 5},
+                                               {128, 256, 64, 64, 3},
+                                               {128, 128, 64, 64, 4},
+                                               {128, 128, 32, 64, 5},
+                                               {64, 128, 32, 32, 6}}) {
+    check_gemm(engine, "gemm_portable",
+               {391,
+                523,
+                200,
+                DType::bf16,
+                DType::bf16,
+                0,
+                0,
+                {{"BM", bm}, {"BN", bn}, {"WM", wm}, {"WN", wn}, {"STAGES", stages}}});
+  }
+  check_gemm(engine, "gemm_portable",
+             {391,
+              523,
+              200,
+              DType::bf16,
+              DType::bf16,
+              0,
+              0,
+              {{"BM", 128}, {"BN", 128}, {"BK", 64}, {"WM", 64}, {"WN", 32}, {"STAGES", 2}}});
+}
+
+TEST_CASE("gemm applies the epilogue before it rounds") {
+  Engine engine;
+  for (const std::string file : {"gemm", "gemm_portable"}) {
+    HostTensor a(DType::bf16, {70, 40}), b(DType::bf16, {90, 40}), d(DType::f32, {70, 90, 92});
+    a.fill_random(3);
+    b.fill_random(4);
+    for (HostTensor* tensor : {&a, &b, &d}) require_ok(tensor->send(engine));
+    run(engine, {.kernel = "gemm",
+                 .tensors = {{"A", a.matrix()}, {"B", b.matrix()}, {"D", d.matrix()}},
+                 .hooks = {{"epilogue", "(x > 0 ? x : 0) + 100 * row + column"}},
+                 .file = file});
+    require_ok(d.fetch());
+    const auto expected = [&](std::int64_t row, std::int64_t column) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < 40; ++k) sum += a.at(row, k) * b.at(column, k);
+      return (sum > 0 ? sum : 0) + 100.0 * static_cast<double>(row) + static_cast<double>(column);
+    };
+    CHECK(d.compare(expected, 0x1p-23, 1e-4) == "");
+  }
+}
+
+TEST_CASE("map agrees with float64 for vectors of every length, type and alignment") {
+  Engine engine;
+  const char* const expressions[] = {"2 * a + 1", "a + b", "a * b - c", "a + b * c - d"};
+  const std::pair<DType, DType> types[] = {{DType::f32, DType::f32}, {DType::bf16, DType::bf16},
+                                           {DType::f16, DType::f32}, {DType::f32, DType::bf16},
+                                           {DType::f64, DType::f64}, {DType::bf16, DType::f16}};
+  for (const auto& [in, out] : types) {
+    for (const std::int64_t n : {0, 1, 7, 255, 4096, 100003}) {
+      for (const std::int64_t offset : {0, 1, 4}) {
+        for (int inputs = 1; inputs <= 4; ++inputs) {
+          std::vector<HostTensor> tensors;
+          const Layout2D layout{1, n, 0, offset};
+          for (int i = 0; i < inputs; ++i) {
+            tensors.emplace_back(in, layout);
+            tensors.back().fill_random(static_cast<std::uint64_t>(10 + i));
+          }
+          tensors.emplace_back(out, layout);
+          Request request{.kernel = "map", .hooks = {{"apply", expressions[inputs - 1]}}};
+          for (int i = 0; i <= inputs; ++i) {
+            require_ok(tensors[static_cast<std::size_t>(i)].send(engine));
+            request.tensors.push_back(
+                {i == inputs ? "Y" : std::string(1, "ABCD"[i]), tensors[static_cast<std::size_t>(i)].vector()});
+          }
+          run(engine, request);
+          require_ok(tensors.back().fetch());
+          const auto expected = [&](std::int64_t, std::int64_t i) {
+            const auto x = [&](std::size_t input) { return tensors[input].at(0, i); };
+            if (inputs == 1) return 2 * x(0) + 1;
+            if (inputs == 2) return x(0) + x(1);
+            if (inputs == 3) return x(0) * x(1) - x(2);
+            return x(0) + x(1) * x(2) - x(3);
+          };
+          const std::string disagreement =
+              tensors.back().compare(expected, unit_roundoff(out) * 1.01, in == DType::f64 ? 1e-14 : 4e-6);
+          CHECK_MESSAGE(disagreement.empty(), fmt::format("{}->{} n {} offset {} inputs {}: {}", name_of(in),
+                                                          name_of(out), n, offset, inputs, disagreement));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("map agrees with float64 for rows at any pitch") {
+  Engine engine;
+  for (const auto& [rows, columns, pitch, offset] : {std::array<std::int64_t, 4>{1, 1, 1, 0},
+                                                     {3, 5, 7, 1},
+                                                     {17, 129, 132, 4},
+                                                     {100, 64, 64, 0},
+                                                     {0, 5, 5, 0},
+                                                     {5, 0, 8, 0},
+                                                     {33, 1000, 1001, 3}}) {
+    HostTensor a(DType::f32, {rows, columns, pitch, offset}), b(DType::f32, {rows, columns, pitch + 4, 0}),
+        y(DType::bf16, {rows, columns, pitch + 1, offset});
+    a.fill_random(5);
+    b.fill_random(6);
+    for (HostTensor* tensor : {&a, &b, &y}) require_ok(tensor->send(engine));
+    run(engine, {.kernel = "map",
+                 .tensors = {{"A", a.matrix()}, {"B", b.matrix()}, {"Y", y.matrix()}},
+                 .hooks = {{"apply", "a * b"}}});
+    require_ok(y.fetch());
+    CHECK(y.compare([&](std::int64_t row, std::int64_t column) { return a.at(row, column) * b.at(row, column); },
+                    0x1.01p-8, 1e-30) == "");
+  }
+}
+
+TEST_CASE("copy is exact for vectors of every type, length and alignment") {
+  Engine engine;
+  for (const DType type : {DType::u8, DType::u16, DType::s32, DType::bf16, DType::f32, DType::f64, DType::e4m3}) {
+    for (const std::int64_t n : {0, 1, 15, 16, 17, 8191, 8192, 100003}) {
+      for (const std::int64_t offset : {0, 1, 2, 16}) {
+        HostTensor s(type, {1, n, 0, offset}), d(type, {1, n, 0, offset});
+        s.fill_random(7);
+        for (HostTensor* tensor : {&s, &d}) require_ok(tensor->send(engine));
+        run(engine, {.kernel = "copy", .tensors = {{"S", s.vector()}, {"D", d.vector()}}});
+        require_ok(d.fetch());
+        CHECK(d.compare([&](std::int64_t, std::int64_t i) { return s.at(0, i); }, 0, 0) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("copy is exact for rows at any pitch that TMA can walk") {
+  Engine engine;
+  for (const DType type : {DType::u8, DType::bf16, DType::f32, DType::f64}) {
+    const auto chunk = static_cast<std::int64_t>(16 / size_of(type));
+    for (const auto& [rows, columns] :
+         {std::array<std::int64_t, 2>{1, 1}, {3, 5}, {33, 257}, {100, 1000}, {31, 512}, {0, 3}, {3, 0}, {65, 129}}) {
+      HostTensor s(type, {rows, columns, padded(columns, type) + chunk, chunk}),
+          d(type, {rows, columns, padded(columns, type) + 2 * chunk, 0});
+      s.fill_random(8);
+      for (HostTensor* tensor : {&s, &d}) require_ok(tensor->send(engine));
+      run(engine, {.kernel = "copy", .tensors = {{"S", s.matrix()}, {"D", d.matrix()}}});
+      require_ok(d.fetch());
+      CHECK(d.compare([&](std::int64_t row, std::int64_t column) { return s.at(row, column); }, 0, 0) == "");
+    }
+  }
+}
+
+}  // namespace tma_jit

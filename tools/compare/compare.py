@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Our kernels beside their peers, timed in turn in one process.
+
+    tools/compare/compare.py [--tma-jit build/bin/tma-jit] [--rounds 30]
+
+Needs a GPU, PyTorch (its cuBLAS is the peer of gemm, its add the peer of map) and the driver's Python bindings
+(cuda-bindings). Kernels come from the tma-jit command: `plan --json` says how to launch, `build -o` gives the cubin. Method:
+random normal data; before every timed launch 1 GiB is overwritten, which flushes L2 and keeps the queue ahead of the host;
+outputs are poisoned before and checked after; the sides alternate in every round; medians of device events.
+"""
+import argparse
+import ctypes
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import torch
+from cuda.bindings import driver as cuda
+
+TORCH_TYPE = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
+MAP_TYPE = {"bf16": "BFLOAT16", "f16": "FLOAT16", "f32": "FLOAT32"}
+MAP_BYTES = 128  # sizeof(CUtensorMap), 64-byte aligned
+
+
+def check(result):
+    if result[0] != cuda.CUresult.CUDA_SUCCESS:
+        raise RuntimeError(str(result[0]))
+    return result[1] if len(result) == 2 else result[1:]
+
+
+def encode(spec, tensor, dtype):
+    """The 128 bytes of a tensor map. The plan lists outermost dimensions first, the driver takes innermost first."""
+    def reverse(values, make):
+        return [make(v) for v in reversed(values)]
+    swizzle = f"CU_TENSOR_MAP_SWIZZLE_{spec['swizzle']}B" if spec["swizzle"] else "CU_TENSOR_MAP_SWIZZLE_NONE"
+    promotion = spec["l2_promotion"]
+    promotion = f"CU_TENSOR_MAP_L2_PROMOTION_L2_{promotion}B" if promotion else "CU_TENSOR_MAP_L2_PROMOTION_NONE"
+    encoded = check(cuda.cuTensorMapEncodeTiled(
+        getattr(cuda.CUtensorMapDataType, "CU_TENSOR_MAP_DATA_TYPE_" + MAP_TYPE[dtype]), len(spec["dims"]), tensor.data_ptr(),
+        reverse(spec["dims"], cuda.cuuint64_t), reverse(spec["strides_bytes"], cuda.cuuint64_t),
+        reverse(spec["box"], cuda.cuuint32_t), reverse(spec["element_strides"], cuda.cuuint32_t),
+        cuda.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE, getattr(cuda.CUtensorMapSwizzle, swizzle),
+        getattr(cuda.CUtensorMapL2promotion, promotion), cuda.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE))
+    return bytes((ctypes.c_char * MAP_BYTES).from_address(int(encoded.getPtr())))
+
+
+def words(*values, size=8):
+    return b"".join(int(v).to_bytes(size, "little", signed=True) for v in values)
+
+
+class Kernel:
+    """One planned and built launch of ours on given tensors."""
+
+    def __init__(self, command, request, tensors):
+        plan = json.loads(subprocess.check_output([command, "plan", *request, "--json"]))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "kernel.cubin")
+            subprocess.check_output([command, "build", *request, "-o", path])
+            with open(path, "rb") as file:
+                module = check(cuda.cuModuleLoadData(file.read()))
+        self.config = " ".join(f"{k}={v}" for k, v in plan["config"].items())
+        self.work = plan["work"]
+        self.function = check(cuda.cuModuleGetFunction(module, plan["entry"].encode()))
+        geometry = plan["geometry"]
+        if geometry["smem_bytes"] > 0:
+            check(cuda.cuFuncSetAttribute(
+                self.function, cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, geometry["smem_bytes"]))
+        self.keep, addresses = [], []
+        for argument in plan["arguments"]:
+            image = self.image(plan, argument, tensors)
+            buffer = ctypes.create_string_buffer(len(image) + 64)
+            address = -(-ctypes.addressof(buffer) // 64) * 64
+            ctypes.memmove(address, image, len(image))
+            self.keep.append(buffer)
+            addresses.append(address)
+        self.parameters = (ctypes.c_void_p * len(addresses))(*addresses)
+        self.launch_config = self.configure(geometry)
+
+    @staticmethod
+    def image(plan, argument, tensors):
+        if argument["kind"] == "dims":
+            return b"".join(words(d["value"], size=8 if d["wide"] else 4) for d in plan["dims"] if not d["fixed"])
+        tensor = tensors.get(argument["name"])
+        if tensor is None:
+            return bytes(argument["bytes"])
+        view = words(tensor.data_ptr(), *argument["strides"])
+        if argument["kind"] == "view":
+            return view
+        mapped = encode(argument["map"], tensor, argument["dtype"])
+        return (mapped + view).ljust(argument["bytes"], b"\0") if argument["bytes"] > MAP_BYTES else mapped
+
+    @staticmethod
+    def configure(geometry):
+        config = cuda.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = geometry["grid"]
+        config.blockDimX, config.blockDimY, config.blockDimZ = geometry["block"]
+        config.sharedMemBytes = geometry["smem_bytes"]
+        if geometry["cluster"] != [1, 1, 1]:
+            attribute = cuda.CUlaunchAttribute()
+            attribute.id = cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            dim = attribute.value.clusterDim
+            dim.x, dim.y, dim.z = geometry["cluster"]
+            config.attrs, config.numAttrs = [attribute], 1
+        return config
+
+    def __call__(self):
+        self.launch_config.hStream = torch.cuda.current_stream().cuda_stream
+        check(cuda.cuLaunchKernelEx(self.launch_config, self.function, int(ctypes.addressof(self.parameters)), 0))
+
+
+def alternate(sides, rounds, flush):
+    """Median milliseconds of each side."""
+    times = [[] for _ in sides]
+    for side in sides:
+        side()
+        side()
+    for _ in range(rounds):
+        for side, samples in zip(sides, times):
+            flush.zero_()
+            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            begin.record()
+            side()
+            end.record()
+            end.synchronize()
+            samples.append(begin.elapsed_time(end))
+    return [statistics.median(samples) for samples in times]
+
+
+def row(name, ours, peer_name, times, amount, unit):
+    mine, peer = (amount / t for t in times)
+    print(f"| {name} | {mine:,.0f} {unit} | {peer_name} {peer:,.0f} {unit} | {times[1] / times[0]:.3f} | {ours.config} |", flush=True)
+
+
+def poisoned(tensor):
+    return tensor.fill_(float("nan"))
+
+
+def compare_gemm(options, flush, m, n, k, extra=()):
+    a, b = (torch.randn(rows, k, device="cuda").bfloat16() for rows in (m, n))
+    d, peer = (poisoned(torch.empty(m, n, device="cuda", dtype=torch.bfloat16)) for _ in range(2))
+    ours = Kernel(options.tma_jit, ["gemm", f"M={m}", f"N={n}", f"K={k}", *extra], {"A": a, "B": b, "D": d})
+    times = alternate([ours, lambda: torch.mm(a, b.T, out=peer)], options.rounds, flush)
+    error = ((d.float() - peer.float()).norm() / peer.float().norm()).item()
+    assert error < 4e-3, f"gemm {m}x{n}x{k} differs from cuBLAS by {error}"
+    row(f"gemm bf16 {m} x {n} x {k}{' ' + ' '.join(extra) if extra else ''}", ours, "cuBLAS", times, ours.work["flops"] / 1e9, "TFLOP/s")
+
+
+def compare_copy(options, flush, bytes_):
+    n = bytes_ // 4
+    source = torch.randn(n, device="cuda")
+    to, peer = (poisoned(torch.empty_like(source)) for _ in range(2))
+    ours = Kernel(options.tma_jit, ["copy", f"N={n}", "T=f32"], {"S": source, "D": to})
+    stream = torch.cuda.current_stream().cuda_stream
+    times = alternate([ours, lambda: check(cuda.cuMemcpyDtoDAsync(peer.data_ptr(), source.data_ptr(), bytes_, stream))],
+                      options.rounds, flush)
+    assert torch.equal(to, source)
+    row(f"copy {bytes_ >> 20} MiB", ours, "cuMemcpyDtoD", times, ours.work["bytes"] / 1e6, "GB/s")
+
+
+def compare_map(options, flush, bytes_):
+    n = bytes_ // 4
+    a, b = torch.randn(n, device="cuda"), torch.randn(n, device="cuda")
+    y, peer = (poisoned(torch.empty_like(a)) for _ in range(2))
+    ours = Kernel(options.tma_jit, ["map", f"N={n}", "INPUTS=2", "--hook", "apply=a + b"], {"A": a, "B": b, "Y": y})
+    times = alternate([ours, lambda: torch.add(a, b, out=peer)], options.rounds, flush)
+    assert torch.equal(y, peer)
+    row(f"map a + b, f32, {bytes_ >> 20} MiB", ours, "torch.add", times, ours.work["bytes"] / 1e6, "GB/s")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tma-jit", default="build/bin/tma-jit")
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--all", action="store_true", help="more gemm shapes, and the portable gemm")
+    options = parser.parse_args()
+    if not torch.cuda.is_available():
+        sys.exit("compare.py needs a GPU")
+    torch.manual_seed(0)
+    flush = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
+    driver = check(cuda.cuDriverGetVersion())
+    print(f"{torch.cuda.get_device_name()}, driver API {driver // 1000}.{driver % 1000 // 10}, PyTorch {torch.__version__}, "
+          f"medians of {options.rounds} rounds\n")
+    print("| problem | tma-jit | peer | ratio | configuration |\n|---|---|---|---|---|")
+    for size in (4096, 8192):
+        compare_gemm(options, flush, size, size, size)
+    compare_copy(options, flush, 1 << 30)
+    compare_map(options, flush, 1 << 30)
+    if options.all:
+        for m, n, k in ((1024, 1024, 1024), (2048, 2048, 2048), (16384, 16384, 16384), (4096, 14336, 4096), (4096, 4096, 14336),
+                        (512, 4096, 7168), (128, 7168, 4096), (64, 8192, 8192), (16, 8192, 8192), (2048, 7168, 2048), (5000, 5120, 2880)):
+            compare_gemm(options, flush, m, n, k)
+        for size in (4096, 8192):
+            compare_gemm(options, flush, size, size, size, ("--template-file", "gemm_portable", "--limits", "gb10"))
+        for mib in (64, 256):
+            compare_copy(options, flush, mib << 20)
+            compare_map(options, flush, mib << 20)
+
+
+if __name__ == "__main__":
+    main()
