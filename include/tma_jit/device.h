@@ -10,7 +10,8 @@
 
 namespace tma_jit {
 
-// Device memory of the engine's device. Move-only; freed on destruction. Copies are synchronous.
+// Device memory of the engine's device. Move-only; freed on destruction. Copies and fills come after the default
+// stream's work and are done when they return; work on a stream that does not wait for it needs `synchronize` first.
 class TMA_JIT_API DeviceBuffer {
  public:
   static Result<DeviceBuffer> allocate(Engine& engine, std::size_t bytes);

@@ -110,8 +110,8 @@ class TMA_JIT_API Engine {
   // A callable for tensors that change; `request` gives everything but the tensors.
   Result<Function> function(const Request& request);
 
-  // Templates beside the embedded ones and those in Options::template_dirs. A name like "device/own.cuh" adds a header that
-  // templates may include.
+  // Templates beside the embedded ones and those in Options::template_dirs. A name like "device/own.cuh" adds a header
+  // that templates may include.
   Result<void> add_template(std::string name, std::string text);
   Result<void> add_template_file(const std::filesystem::path& file);
   // One element a template file; a file that does not parse is an error in its place.
@@ -125,7 +125,10 @@ class TMA_JIT_API Engine {
   Stats stats() const;
   const std::filesystem::path& cache_dir() const;
 
+  // For the library's own parts.
   struct State;
+  explicit Engine(std::shared_ptr<State> state);
+  const std::shared_ptr<State>& state() const { return state_; }
 
  private:
   std::shared_ptr<State> state_;

@@ -9,11 +9,13 @@
 #include <tma_jit/artifact.h>
 #include <tma_jit/plan.h>
 
+struct CUstream_st;
+
 namespace tma_jit {
 
-// A CUstream; the default is the legacy default stream. Typed as the driver's own handle so that no CUDA header is
-// needed.
-using Stream = struct CUstream_st*;
+// A CUstream or cudaStream_t; the default is the legacy default stream. Typed as CUDA's own handle so that no CUDA
+// header is needed.
+using Stream = ::CUstream_st*;
 
 // Owns its arguments and a share of the loaded kernel and of the workspaces the engine made. Move-only; outlives its
 // Engine. One thread at a time may call `launch` or `rebind` on one Launch; different Launches are independent. A

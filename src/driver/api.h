@@ -1,0 +1,90 @@
+// The CUDA driver as a table of functions. Everything that reaches a device takes a `const Api&`, so that an emulator
+// or a test is simply another table. Types come from cuda.h; nothing is linked.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <cuda.h>
+
+#include "base/failure.h"
+
+namespace tma_jit::driver {
+
+// The oldest driver that has everything marked as required in api.cpp.
+inline constexpr int kOldestDriver = 12000;
+
+struct Api {
+  int version = 0;  // as cuDriverGetVersion counts: 13000 is CUDA 13.0
+
+  decltype(&::cuInit) init = nullptr;
+  decltype(&::cuDriverGetVersion) driver_get_version = nullptr;
+  decltype(&::cuGetErrorName) get_error_name = nullptr;
+  decltype(&::cuGetErrorString) get_error_string = nullptr;
+
+  decltype(&::cuDeviceGetCount) device_get_count = nullptr;
+  decltype(&::cuDeviceGet) device_get = nullptr;
+  decltype(&::cuDeviceGetName) device_get_name = nullptr;
+  decltype(&::cuDeviceGetAttribute) device_get_attribute = nullptr;
+  decltype(&::cuDeviceTotalMem) device_total_mem = nullptr;
+
+  decltype(&::cuDevicePrimaryCtxRetain) device_primary_ctx_retain = nullptr;
+  decltype(&::cuDevicePrimaryCtxRelease) device_primary_ctx_release = nullptr;
+  decltype(&::cuCtxGetCurrent) ctx_get_current = nullptr;
+  decltype(&::cuCtxPushCurrent) ctx_push_current = nullptr;
+  decltype(&::cuCtxPopCurrent) ctx_pop_current = nullptr;
+  decltype(&::cuCtxSynchronize) ctx_synchronize = nullptr;
+  decltype(&::cuThreadExchangeStreamCaptureMode) thread_exchange_stream_capture_mode = nullptr;
+
+  decltype(&::cuMemAlloc) mem_alloc = nullptr;
+  decltype(&::cuMemFree) mem_free = nullptr;
+  decltype(&::cuMemcpyHtoD) memcpy_host_to_device = nullptr;
+  decltype(&::cuMemcpyDtoH) memcpy_device_to_host = nullptr;
+  decltype(&::cuMemsetD8Async) memset_d8_async = nullptr;
+
+  decltype(&::cuStreamCreate) stream_create = nullptr;
+  decltype(&::cuStreamDestroy) stream_destroy = nullptr;
+  decltype(&::cuStreamSynchronize) stream_synchronize = nullptr;
+  decltype(&::cuEventCreate) event_create = nullptr;
+  decltype(&::cuEventDestroy) event_destroy = nullptr;
+  decltype(&::cuEventRecord) event_record = nullptr;
+  decltype(&::cuEventElapsedTime) event_elapsed_time = nullptr;
+
+  decltype(&::cuLibraryLoadData) library_load_data = nullptr;
+  decltype(&::cuLibraryUnload) library_unload = nullptr;
+  decltype(&::cuLibraryGetKernel) library_get_kernel = nullptr;
+  decltype(&::cuKernelGetFunction) kernel_get_function = nullptr;
+  decltype(&::cuKernelGetParamInfo) kernel_get_param_info = nullptr;  // CUDA 12.4; null before
+  decltype(&::cuFuncGetAttribute) func_get_attribute = nullptr;
+  decltype(&::cuFuncSetAttribute) func_set_attribute = nullptr;
+  decltype(&::cuOccupancyMaxActiveClusters) occupancy_max_active_clusters = nullptr;
+
+  decltype(&::cuTensorMapEncodeTiled) tensor_map_encode_tiled = nullptr;
+  decltype(&::cuTensorMapReplaceAddress) tensor_map_replace_address = nullptr;
+  decltype(&::cuLaunchKernelEx) launch_kernel_ex = nullptr;
+};
+
+// How an engine gets its table: `load`, an emulator's, or a test's.
+using Provider = std::function<Result<const Api*>()>;
+
+// Opens libcuda.so.1 and initialises it, once in a process; a failure is tried again by the next call. The error lists
+// every name and folder tried.
+Result<const Api*> load();
+
+// "CUDA 13.0"
+std::string version_text(int version);
+
+// "cuMemAlloc(1048576): CUDA_ERROR_OUT_OF_MEMORY (2): out of memory"
+Error error_of(const Api& api, CUresult result, std::string_view call);
+
+// Turns a driver's answer into a Result; the format says the call with its values and is evaluated on failure only.
+template <class... Args>
+Result<void> checked(const Api& api, CUresult result, fmt::format_string<Args...> call, Args&&... args) {
+  if (result == CUDA_SUCCESS) [[likely]]
+    return {};
+  return tl::make_unexpected(error_of(api, result, fmt::format(call, std::forward<Args>(args)...)));
+}
+
+}  // namespace tma_jit::driver

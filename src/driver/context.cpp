@@ -1,0 +1,59 @@
+#include "driver/context.h"
+
+#include "driver/device_facts.h"
+
+namespace tma_jit::driver {
+namespace {
+
+Result<void> refuse_ordinal(const Api& api, int ordinal) {
+  int count = 0;
+  TMA_JIT_CHECK(checked(api, api.device_get_count(&count), "cuDeviceGetCount"));
+  if (ordinal >= 0 && ordinal < count) return {};
+  return failure(ErrorCode::not_found, "no CUDA device {}: this process sees {} device{}", ordinal, count,
+                 count == 1 ? " (0)" : "s");
+}
+
+}  // namespace
+
+Result<SharedContext> Context::open(const Api& api, int ordinal) {
+  TMA_JIT_CHECK(refuse_ordinal(api, ordinal));
+  CUdevice device = 0;
+  TMA_JIT_CHECK(checked(api, api.device_get(&device, ordinal), "cuDeviceGet({})", ordinal));
+  TMA_JIT_ASSIGN(DeviceInfo info, read_device(api, device));
+  CUcontext handle = nullptr;
+  TMA_JIT_CHECK(
+      checked(api, api.device_primary_ctx_retain(&handle, device), "cuDevicePrimaryCtxRetain(device {})", ordinal));
+  return SharedContext(new Context(api, device, handle, std::move(info)));
+}
+
+Context::~Context() {
+  api_.device_primary_ctx_release(ordinal_);
+}
+
+Result<Current> Current::enter(const Context& context) {
+  const Api& api = context.api();
+  CUcontext current = nullptr;
+  TMA_JIT_CHECK(checked(api, api.ctx_get_current(&current), "cuCtxGetCurrent"));
+  if (current == context.handle()) return Current(nullptr);
+  TMA_JIT_CHECK(checked(api, api.ctx_push_current(context.handle()), "cuCtxPushCurrent"));
+  return Current(&context);
+}
+
+Current::~Current() {
+  CUcontext popped = nullptr;
+  if (context_ != nullptr) context_->api().ctx_pop_current(&popped);
+}
+
+Result<Scope> Scope::enter(const Context& context) {
+  TMA_JIT_ASSIGN(Current current, Current::enter(context));
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  const Api& api = context.api();
+  TMA_JIT_CHECK(checked(api, api.thread_exchange_stream_capture_mode(&mode), "cuThreadExchangeStreamCaptureMode"));
+  return Scope(std::move(current), api, mode);
+}
+
+Scope::~Scope() {
+  if (api_ != nullptr) api_->thread_exchange_stream_capture_mode(&mode_);
+}
+
+}  // namespace tma_jit::driver

@@ -1,0 +1,68 @@
+// The primary context of one device, and the scope in which it is current.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <tma_jit/device_info.h>
+
+#include "driver/api.h"
+
+namespace tma_jit::driver {
+
+// Retained for as long as the object lives. Never changes which context is current; that is Scope's.
+class Context {
+ public:
+  static Result<std::shared_ptr<const Context>> open(const Api& api, int ordinal);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const Api& api() const { return api_; }
+  CUcontext handle() const { return handle_; }
+  const DeviceInfo& device() const { return device_; }
+
+ private:
+  Context(const Api& api, CUdevice ordinal, CUcontext handle, DeviceInfo device)
+      : api_(api), ordinal_(ordinal), handle_(handle), device_(std::move(device)) {}
+
+  const Api& api_;
+  CUdevice ordinal_;
+  CUcontext handle_;
+  DeviceInfo device_;
+};
+using SharedContext = std::shared_ptr<const Context>;
+
+// Makes a context current on this thread and puts the caller's back. Where the caller's is ours already, it pushes
+// nothing.
+class Current {
+ public:
+  static Result<Current> enter(const Context& context);
+  ~Current();
+  Current(Current&& other) noexcept : context_(std::exchange(other.context_, nullptr)) {}
+  Current& operator=(Current&&) = delete;
+
+ private:
+  explicit Current(const Context* pushed) : context_(pushed) {}
+  const Context* context_;  // null when nothing was pushed
+};
+
+// Current, and also lets the thread allocate, load and free while one of its streams captures a graph: those calls are
+// none of the graph's, and in the default capture mode each of them would break it.
+class Scope {
+ public:
+  static Result<Scope> enter(const Context& context);
+  ~Scope();
+  Scope(Scope&& other) noexcept
+      : current_(std::move(other.current_)), api_(std::exchange(other.api_, nullptr)), mode_(other.mode_) {}
+  Scope& operator=(Scope&&) = delete;
+
+ private:
+  Scope(Current current, const Api& api, CUstreamCaptureMode mode)
+      : current_(std::move(current)), api_(&api), mode_(mode) {}
+  Current current_;
+  const Api* api_;
+  CUstreamCaptureMode mode_;  // the caller's
+};
+
+}  // namespace tma_jit::driver

@@ -1,0 +1,193 @@
+#include "driver/kernel.h"
+
+#include <algorithm>
+
+#include "driver/launch_configuration.h"
+
+namespace tma_jit::driver {
+namespace {
+
+constexpr std::uint32_t kPortableCluster = 8;
+constexpr std::uint32_t kLargestCluster = 16;
+
+std::uint32_t product(const std::array<std::uint32_t, 3>& extents) {
+  return extents[0] * extents[1] * extents[2];
+}
+
+bool is_image_fault(CUresult result) {
+  return result == CUDA_ERROR_INVALID_IMAGE || result == CUDA_ERROR_NO_BINARY_FOR_GPU ||
+         result == CUDA_ERROR_INVALID_SOURCE || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ||
+         result == CUDA_ERROR_INVALID_PTX;
+}
+
+// What a refused image and the machine are, so that an old driver or a foreign target is seen at a glance.
+std::string both_sides(const Context& context, const Cubin& cubin, std::string_view compiler) {
+  const DeviceInfo& device = context.device();
+  std::string text = fmt::format("the cubin is for {}, built by {}; the device is {} ({}), its driver {}", cubin.arch,
+                                 compiler.empty() ? "an unknown compiler" : compiler, device.name, device.arch,
+                                 version_text(context.api().version));
+  text +=
+      cubin.arch == device.arch
+          ? "\na driver runs the cubins of its own CUDA release and of older ones: update the driver, or build with "
+            "an NVRTC that is not newer than it"
+          : "\na cubin for another target does not run here: build for " + device.arch;
+  return text;
+}
+
+Result<CUlibrary> load_library(const Context& context, const Cubin& cubin, std::string_view compiler) {
+  const Api& api = context.api();
+  CUlibrary library = nullptr;
+  const CUresult result = api.library_load_data(&library, cubin.bytes.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+  if (result == CUDA_SUCCESS) return library;
+  const std::string call = fmt::format("cuLibraryLoadData({}, {} bytes)", cubin.entry, cubin.bytes.size());
+  Error error = error_of(api, result, call);
+  if (is_image_fault(result)) error.detail = both_sides(context, cubin, compiler);
+  return tl::make_unexpected(std::move(error));
+}
+
+std::string count_of(std::size_t parameters) {
+  return fmt::format("{} parameter{}", parameters, parameters == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::vector<std::size_t> offsets_of(std::span<const Argument> arguments) {
+  std::vector<std::size_t> offsets;
+  offsets.reserve(arguments.size());
+  std::size_t end = 0;
+  for (const Argument& argument : arguments) {
+    const std::size_t alignment = std::max<std::size_t>(argument.alignment, 1);
+    offsets.push_back((end + alignment - 1) / alignment * alignment);
+    end = offsets.back() + argument.image.size();
+  }
+  return offsets;
+}
+
+Result<SharedKernel> Kernel::load(const SharedContext& context, const Cubin& cubin, std::string_view compiler) {
+  TMA_JIT_ASSIGN([[maybe_unused]] const Scope scope, Scope::enter(*context));
+  std::shared_ptr<Kernel> kernel(new Kernel(context, cubin.entry));
+  TMA_JIT_ASSIGN(kernel->library_, load_library(*kernel->context_, cubin, compiler));
+  TMA_JIT_CHECK(kernel->find_function());
+  return kernel;
+}
+
+Kernel::~Kernel() {
+  if (library_ == nullptr) return;
+  const auto scope = Scope::enter(*context_);
+  if (scope) context_->api().library_unload(library_);
+}
+
+Result<void> Kernel::find_function() {
+  const Api& api = context_->api();
+  CUkernel kernel = nullptr;
+  TMA_JIT_CHECK(
+      checked(api, api.library_get_kernel(&kernel, library_, name_.c_str()), "cuLibraryGetKernel({})", name_));
+  TMA_JIT_CHECK(checked(api, api.kernel_get_function(&function_, kernel), "cuKernelGetFunction({})", name_));
+  return read_parameters(kernel);
+}
+
+// The driver has no call for the number of parameters: the first index it refuses is the number.
+Result<void> Kernel::read_parameters(CUkernel kernel) {
+  const Api& api = context_->api();
+  if (api.kernel_get_param_info == nullptr) return {};
+  while (true) {
+    Parameter parameter;
+    const CUresult result = api.kernel_get_param_info(kernel, parameters_.size(), &parameter.offset, &parameter.size);
+    if (result == CUDA_ERROR_INVALID_VALUE) break;
+    TMA_JIT_CHECK(checked(api, result, "cuKernelGetParamInfo({}, {})", name_, parameters_.size()));
+    parameters_.push_back(parameter);
+  }
+  parameters_known_ = true;
+  return {};
+}
+
+Result<void> Kernel::check_arguments(std::span<const Argument> arguments) const {
+  if (!parameters_known_) return {};
+  const std::vector<std::size_t> offsets = offsets_of(arguments);
+  for (std::size_t i = 0; i < std::min(arguments.size(), parameters_.size()); ++i) {
+    const Parameter& parameter = parameters_[i];
+    const std::size_t size = arguments[i].image.size();
+    if (offsets[i] == parameter.offset && size == parameter.size) continue;
+    return failure(
+        ErrorCode::driver,
+        "{}: argument {} ({}) is {} bytes at offset {} in the plan, and {} bytes at offset {} in the compiled "
+        "kernel: its signature does not follow the manifest",
+        name_, i, arguments[i].name, size, offsets[i], parameter.size, parameter.offset);
+  }
+  if (arguments.size() == parameters_.size()) return {};
+  const bool more = arguments.size() > parameters_.size();
+  return failure(ErrorCode::driver, "{}: the plan gives {} and the compiled kernel takes {}{}", name_,
+                 count_of(arguments.size()), count_of(parameters_.size()),
+                 more ? fmt::format("; the first too many is {}", arguments[parameters_.size()].name) : "");
+}
+
+Result<int> Kernel::attribute(CUfunction_attribute attribute) const {
+  const Api& api = context_->api();
+  int value = 0;
+  TMA_JIT_CHECK(checked(api, api.func_get_attribute(&value, attribute, function_), "cuFuncGetAttribute({}, {})", name_,
+                        static_cast<int>(attribute)));
+  return value;
+}
+
+Result<void> Kernel::set_attribute(CUfunction_attribute attribute, int value) const {
+  const Api& api = context_->api();
+  return checked(api, api.func_set_attribute(function_, attribute, value), "cuFuncSetAttribute({}, {}, {})", name_,
+                 static_cast<int>(attribute), value);
+}
+
+Result<void> Kernel::admit(const Geometry& geometry) const {
+  if (product(geometry.grid) == 0) return {};
+  TMA_JIT_ASSIGN([[maybe_unused]] const Scope scope, Scope::enter(*context_));
+  const std::lock_guard lock(attributes_mutex_);
+  TMA_JIT_CHECK(admit_block(geometry));
+  TMA_JIT_CHECK(admit_shared_memory(geometry.smem_bytes));
+  return admit_cluster(geometry);
+}
+
+Result<void> Kernel::admit_block(const Geometry& geometry) const {
+  TMA_JIT_ASSIGN(const int most, attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
+  const std::uint32_t threads = product(geometry.block);
+  if (threads > 0 && threads <= static_cast<std::uint32_t>(most)) return {};
+  TMA_JIT_ASSIGN(const int registers, attribute(CU_FUNC_ATTRIBUTE_NUM_REGS));
+  return failure(ErrorCode::invalid_argument,
+                 "{}: a block of {} threads; as compiled ({} registers a thread) it takes 1 to {}", name_, threads,
+                 registers, most);
+}
+
+Result<void> Kernel::admit_shared_memory(std::uint32_t dynamic_bytes) const {
+  TMA_JIT_ASSIGN(const int allowed, attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES));
+  if (std::int64_t{dynamic_bytes} <= allowed) return {};
+  TMA_JIT_ASSIGN(const int fixed, attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES));
+  const std::int64_t limit = context_->device().smem_per_block;
+  if (std::int64_t{dynamic_bytes} + fixed > limit) {
+    return failure(ErrorCode::invalid_argument,
+                   "{}: {} bytes of dynamic and {} of static shared memory a block, and {} allows {}", name_,
+                   dynamic_bytes, fixed, context_->device().name, limit);
+  }
+  return set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(dynamic_bytes));
+}
+
+Result<void> Kernel::admit_cluster(const Geometry& geometry) const {
+  const std::uint32_t blocks = product(geometry.cluster);
+  if (blocks == 1) return {};
+  if (blocks == 0 || blocks > kLargestCluster) {
+    return failure(ErrorCode::invalid_argument, "{}: a cluster of {} blocks; devices take 1 to {}", name_, blocks,
+                   kLargestCluster);
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (geometry.grid[i] % geometry.cluster[i] == 0) continue;
+    return failure(ErrorCode::invalid_argument, "{}: a grid of {} blocks in {} is not a multiple of the cluster's {}",
+                   name_, geometry.grid[i], "xyz"[i], geometry.cluster[i]);
+  }
+  if (blocks > kPortableCluster) TMA_JIT_CHECK(set_attribute(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+  const Api& api = context_->api();
+  LaunchConfiguration configuration(geometry);
+  int clusters = 0;
+  TMA_JIT_CHECK(checked(api, api.occupancy_max_active_clusters(&clusters, function_, &configuration.config()),
+                        "cuOccupancyMaxActiveClusters({}, {} blocks)", name_, blocks));
+  if (clusters > 0) return {};
+  return failure(ErrorCode::invalid_argument, "{}: {} has no room for one cluster of {} blocks with {} bytes each",
+                 name_, context_->device().name, blocks, geometry.smem_bytes);
+}
+
+}  // namespace tma_jit::driver

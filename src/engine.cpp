@@ -1,0 +1,112 @@
+#include <tma_jit/engine.h>
+
+#include "base/failure.h"
+#include "engine_state.h"
+#include "plan/planner.h"
+#include "source/emit.h"
+
+namespace tma_jit {
+namespace {
+
+Result<std::vector<manifest::TemplatePointer>> templates_of(Engine::State& state, const Request& request) {
+  return state.templates.find(request.kernel);
+}
+
+emission::EmitOptions emit_options(Engine::State& state) {
+  return {.line_info = state.options.line_info,
+          .header = [&state](std::string_view name) { return state.templates.header(name); }};
+}
+
+}  // namespace
+
+Engine::Engine(Options options) : Engine(std::make_shared<State>(std::move(options), driver::load)) {}
+Engine::Engine(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
+Engine::~Engine() = default;
+
+Result<Plan> Engine::State::plan(const Request& request) {
+  TMA_JIT_ASSIGN(const DeviceInfo facts, device.facts());
+  TMA_JIT_ASSIGN(const auto candidates, templates_of(*this, request));
+  TMA_JIT_ASSIGN(Plan made, planning::make_plan(request, facts, candidates));
+  ++counters.plans;
+  return made;
+}
+
+Result<Source> Engine::State::emit(const Plan& plan) {
+  return emission::emit(plan, emit_options(*this));
+}
+
+Result<Built> Engine::State::build(const Plan& plan) {
+  TMA_JIT_ASSIGN(const Source source, emit(plan));
+  return builder.build(source);
+}
+
+Result<Plan> Engine::plan(const Request& request) {
+  return state_->plan(request);
+}
+
+Result<Enumeration> Engine::enumerate(const Request& request) {
+  TMA_JIT_ASSIGN(const DeviceInfo facts, device());
+  TMA_JIT_ASSIGN(const auto candidates, templates_of(*state_, request));
+  return planning::enumerate(request, facts, candidates);
+}
+
+Result<Source> Engine::emit(const Plan& plan) {
+  return state_->emit(plan);
+}
+
+Result<std::string> Engine::emit_standalone(const Plan& plan) {
+  return emission::standalone(plan, emit_options(*state_));
+}
+
+Result<Key> Engine::key(const Plan& plan) {
+  TMA_JIT_ASSIGN(const Source source, emit(plan));
+  return state_->builder.key(source);
+}
+
+Result<Cubin> Engine::build(const Plan& plan) {
+  TMA_JIT_ASSIGN(const Built built, state_->build(plan));
+  return *built.cubin;
+}
+
+Result<std::string> Engine::build_ptx(const Plan& plan) {
+  TMA_JIT_ASSIGN(const Source source, emit(plan));
+  return state_->builder.ptx(source);
+}
+
+Result<void> Engine::add_template(std::string name, std::string text) {
+  return state_->templates.add(std::move(name), std::move(text));
+}
+
+Result<void> Engine::add_template_file(const std::filesystem::path& file) {
+  return state_->templates.add_file(file);
+}
+
+std::vector<Result<KernelInfo>> Engine::kernels() {
+  std::vector<Result<KernelInfo>> infos;
+  for (const auto& found : state_->templates.all()) {
+    infos.push_back(found.map([](const auto& kernel) { return manifest::kernel_info(*kernel); }));
+  }
+  return infos;
+}
+
+Result<std::vector<Request>> Engine::presets(std::string_view kernel, const std::map<std::string, std::int64_t>& dims) {
+  TMA_JIT_ASSIGN(const DeviceInfo facts, device());
+  TMA_JIT_ASSIGN(const auto candidates, state_->templates.find(kernel));
+  return planning::preset_requests(facts, candidates, dims);
+}
+
+Result<DeviceInfo> Engine::device() {
+  return state_->device.facts();
+}
+
+Stats Engine::stats() const {
+  return state_->counters.snapshot();
+}
+
+const std::filesystem::path& Engine::cache_dir() const {
+  return state_->options.cache_dir;
+}
+
+}  // namespace tma_jit

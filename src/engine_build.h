@@ -1,0 +1,72 @@
+// From CUDA text to a cubin by the shortest way: this process's memory, the cache folder, NVRTC.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <tma_jit/artifact.h>
+#include <tma_jit/engine.h>
+
+#include "base/log.h"
+#include "base/memo.h"
+#include "cache/store.h"
+#include "compile/compiler.h"
+#include "compile/locate.h"
+#include "engine_counters.h"
+
+namespace tma_jit {
+
+// A cubin and who compiled it.
+struct Built {
+  std::shared_ptr<const Cubin> cubin;
+  std::string compiler;
+};
+
+// Thread-safe. One compile a key is in flight; a failed one is not remembered. Cache faults are counted, warned of once
+// and never an error.
+class Builder {
+ public:
+  struct Settings {
+    std::filesystem::path cache_dir;  // empty: no cache
+    compile::Places places;
+  };
+  Builder(Settings settings, Logger log, Counters& counters);
+
+  Result<Built> build(const Source& source);
+  // Where no NVRTC is found: the key under which the cache has the source.
+  Result<Key> key(const Source& source);
+  Result<std::string> ptx(const Source& source);
+
+  Result<std::shared_ptr<compile::Compiler>> compiler();
+  Result<void> cache_writable();
+
+ private:
+  Result<compile::Location> location();
+  const cache::Store* store();
+  Result<Built> make(const Source& source, const Key& key, const std::string& identity, bool& compiled);
+  Result<Built> fetch(const Key& key);
+  Result<Built> compile(const Source& source, const Key& key, const std::string& identity);
+  Result<Built> find_recorded(const Source& source, Error no_compiler);
+  void publish(const Built& built, const std::string& kernel);
+  void warn_once(const std::string& what);
+
+  const Settings settings_;
+  const Logger log_;
+  Counters& counters_;
+  Memo<Key, Built> built_;
+  std::mutex mutex_;  // of what is opened at first need
+  std::optional<compile::Location> location_;
+  std::shared_ptr<compile::Compiler> compiler_;
+  std::optional<cache::Store> store_;
+  bool store_tried_ = false;
+  std::atomic<bool> warned_ = false;
+};
+
+// What a cache entry holds beside the cubin: a JSON object.
+std::string metadata_of(const Cubin& cubin, std::string_view kernel, std::string_view compiler);
+Result<Built> built_from(cache::Entry entry, const Key& key);
+
+}  // namespace tma_jit

@@ -1,0 +1,32 @@
+// The counters behind Engine::stats.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <tma_jit/engine.h>
+
+namespace tma_jit {
+
+struct Counters {
+  using Count = std::atomic<std::uint64_t>;
+  Count plans = 0, compiles = 0, compile_failures = 0, memory_hits = 0, loads = 0;
+  Count disk_hits = 0, disk_misses = 0, disk_faults = 0, disk_writes = 0, disk_write_failures = 0;
+  std::atomic<double> compile_ms = 0;
+
+  Stats snapshot() const {
+    return Stats{.plans = plans,
+                 .compiles = compiles,
+                 .compile_failures = compile_failures,
+                 .memory_hits = memory_hits,
+                 .disk_hits = disk_hits,
+                 .disk_misses = disk_misses,
+                 .disk_faults = disk_faults,
+                 .disk_writes = disk_writes,
+                 .disk_write_failures = disk_write_failures,
+                 .loads = loads,
+                 .compile_ms = compile_ms};
+  }
+};
+
+}  // namespace tma_jit

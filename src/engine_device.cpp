@@ -1,0 +1,83 @@
+#include "engine_device.h"
+
+#include <charconv>
+
+#include "base/text.h"
+#include "plan/device_facts.h"
+
+namespace tma_jit {
+namespace {
+
+std::optional<int> ordinal_in(std::string_view device) {
+  int ordinal = 0;
+  const auto [end, error] = std::from_chars(device.data(), device.data() + device.size(), ordinal);
+  if (error != std::errc{} || end != device.data() + device.size()) return std::nullopt;
+  return ordinal;
+}
+
+}  // namespace
+
+EngineDevice::EngineDevice(const Options& options, driver::Provider provider)
+    : device_(options.device),
+      arch_(options.arch),
+      limits_(options.limits),
+      ordinal_(ordinal_in(options.device)),
+      provider_(std::move(provider)) {}
+
+Result<int> EngineDevice::driver_version() const {
+  TMA_JIT_ASSIGN(const driver::Api* api, provider_());
+  return api->version;
+}
+
+Result<driver::SharedContext> EngineDevice::context() {
+  if (!ordinal_) {
+    return failure(
+        ErrorCode::unsupported,
+        "this engine plans for the device \"{}\" by name and opens none: make one with Options::device set to "
+        "a CUDA ordinal to launch",
+        device_);
+  }
+  const std::lock_guard lock(mutex_);
+  if (context_ == nullptr) {
+    TMA_JIT_ASSIGN(const driver::Api* api, provider_());
+    TMA_JIT_ASSIGN(context_, driver::Context::open(*api, *ordinal_));
+  }
+  return context_;
+}
+
+Result<DeviceInfo> EngineDevice::facts() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (facts_) return *facts_;
+  }
+  TMA_JIT_ASSIGN(DeviceInfo facts, read_facts());
+  const std::lock_guard lock(mutex_);
+  facts_ = facts;
+  return facts;
+}
+
+Result<DeviceInfo> EngineDevice::read_facts() {
+  std::string target;
+  if (!arch_.empty()) {
+    TMA_JIT_ASSIGN(target, normalise_arch(arch_));
+  }
+  TMA_JIT_ASSIGN(DeviceInfo facts, own_facts(target));
+  if (!target.empty() && target != facts.arch) {
+    TMA_JIT_ASSIGN(facts, planning::device_for_arch(target));
+  }
+  return limits_ ? planning::tightened(std::move(facts), *limits_) : std::move(facts);
+}
+
+Result<DeviceInfo> EngineDevice::own_facts(const std::string& target) {
+  if (!ordinal_) return device_named(device_);
+  auto opened = context();
+  if (opened) return (*opened)->device();
+  if (!target.empty()) return planning::device_for_arch(target);
+  Error error = std::move(opened).error();
+  if (!error.detail.empty() && error.detail.back() != '\n') error.detail += '\n';
+  error.detail += fmt::format("planning and building need no GPU where the device is a name ({}) or a target is named",
+                              joined(known_devices()));
+  return tl::make_unexpected(std::move(error));
+}
+
+}  // namespace tma_jit

@@ -1,0 +1,58 @@
+// The stages of an engine that need a device: loading, binding, and what the machine offers.
+#include "base/failure.h"
+#include "engine_state.h"
+
+namespace tma_jit {
+namespace {
+
+Result<Environment::Compiler> describe(Builder& builder) {
+  TMA_JIT_ASSIGN(const auto compiler, builder.compiler());
+  return Environment::Compiler{.path = compiler->location().path.string(),
+                               .version = compiler->version(),
+                               .identity = compiler->location().identity,
+                               .archs = compiler->archs(),
+                               .lacks = compiler->lacks()};
+}
+
+}  // namespace
+
+// The context first: an engine without a device says so before it compiles anything.
+Result<driver::SharedPrepared> Engine::State::prepare(Plan plan) {
+  TMA_JIT_ASSIGN(const driver::SharedContext context, device.context());
+  TMA_JIT_ASSIGN(Built built, build(plan));
+  TMA_JIT_ASSIGN(driver::SharedKernel kernel, kernels.get(built.cubin->key, [&] {
+    auto loaded = driver::Kernel::load(context, *built.cubin, built.compiler);
+    if (loaded) ++counters.loads;
+    return loaded;
+  }));
+  return driver::prepare(std::move(plan), std::move(built.cubin), std::move(kernel));
+}
+
+Result<std::unique_ptr<Launch::State>> Engine::State::launch(Plan plan) {
+  TMA_JIT_ASSIGN(driver::SharedPrepared prepared, prepare(std::move(plan)));
+  return Launch::State::make(std::move(prepared));
+}
+
+Result<Launch> Engine::prepare(const Request& request) {
+  TMA_JIT_CHECK(state_->device.context());
+  TMA_JIT_ASSIGN(Plan plan, state_->plan(request));
+  TMA_JIT_ASSIGN(auto state, state_->launch(std::move(plan)));
+  return Launch(std::move(state));
+}
+
+Result<Launch> Engine::prepare(const Plan& plan) {
+  TMA_JIT_ASSIGN(auto state, state_->launch(plan));
+  return Launch(std::move(state));
+}
+
+Environment Engine::environment() {
+  Environment environment;
+  environment.driver_version = state_->device.driver_version();
+  environment.device = state_->device.facts();
+  environment.compiler = describe(state_->builder);
+  environment.cache_dir = state_->options.cache_dir;
+  environment.cache_writable = state_->builder.cache_writable();
+  return environment;
+}
+
+}  // namespace tma_jit

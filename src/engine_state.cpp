@@ -1,0 +1,71 @@
+#include "engine_state.h"
+
+#include <cstdlib>
+
+#include <tma_jit/cache.h>
+
+#include "base/failure.h"
+#include "base/text.h"
+
+namespace tma_jit {
+namespace {
+
+std::string environment_value(const char* name) {
+  const char* value = ::secure_getenv(name);
+  return value != nullptr ? value : "";
+}
+
+spdlog::level::level_enum level_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::trace: return spdlog::level::trace;
+    case LogLevel::debug: return spdlog::level::debug;
+    case LogLevel::info: return spdlog::level::info;
+    case LogLevel::warning: return spdlog::level::warn;
+    case LogLevel::error: return spdlog::level::err;
+    case LogLevel::off: return spdlog::level::off;
+  }
+  return spdlog::level::warn;
+}
+
+LogLevel level_of(spdlog::level::level_enum level) {
+  switch (level) {
+    case spdlog::level::trace: return LogLevel::trace;
+    case spdlog::level::debug: return LogLevel::debug;
+    case spdlog::level::info: return LogLevel::info;
+    case spdlog::level::warn: return LogLevel::warning;
+    default: return LogLevel::error;
+  }
+}
+
+LogSink sink_of(const LogCallback& callback) {
+  if (!callback) return {};
+  return [callback](spdlog::level::level_enum level, std::string_view message) { callback(level_of(level), message); };
+}
+
+Builder::Settings builder_settings(const Options& options) {
+  return {.cache_dir = options.use_cache ? options.cache_dir : std::filesystem::path(),
+          .places = compile::Places::from_environment(options.nvrtc)};
+}
+
+}  // namespace
+
+Options resolved(Options options) {
+  if (options.cache_dir.empty()) options.cache_dir = default_cache_dir();
+  if (options.nvrtc.empty()) options.nvrtc = environment_value("TMA_JIT_NVRTC");
+  if (options.template_dirs.empty()) {
+    const std::string listed = environment_value("TMA_JIT_TEMPLATES");
+    for (const std::string_view folder : split(listed, ':')) {
+      if (!folder.empty()) options.template_dirs.emplace_back(folder);
+    }
+  }
+  return options;
+}
+
+Engine::State::State(Options given, driver::Provider provider)
+    : options(resolved(std::move(given))),
+      log(make_logger(level_of(options.log_level), sink_of(options.log))),
+      templates(options.template_dirs),
+      device(options, std::move(provider)),
+      builder(builder_settings(options), log, counters) {}
+
+}  // namespace tma_jit

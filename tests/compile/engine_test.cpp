@@ -1,0 +1,353 @@
+#include <tma_jit/engine.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <doctest/doctest.h>
+
+#include <tma_jit/cache.h>
+#include <tma_jit/device.h>
+
+#include "support/engines.h"
+#include "support/fake_driver.h"
+#include "support/templates.h"
+
+namespace tma_jit {
+
+using namespace testing;
+
+namespace {
+
+// A fake H100 and an engine on it, with a cache folder that lasts as long as `folder`.
+struct Bench {
+  FakeDriver fake;
+  TestLog log;
+  TemporaryFolder folder;
+
+  Bench() { fake.api().kernel_get_param_info = nullptr; }
+
+  Options options() {
+    Options options;
+    options.cache_dir = folder.path() / "cache";
+    options.log = log.callback();
+    return options;
+  }
+  Engine engine(Options given) {
+    Engine made = engine_with(std::move(given), fake.provider());
+    REQUIRE(made.add_template("scale.cu", kScale));
+    REQUIRE(made.add_template("tile.cu", kTile));
+    return made;
+  }
+  Engine engine() { return engine(options()); }
+};
+
+Request scale_request(std::int64_t n = 1000, std::string hook = {}) {
+  Request request{.kernel = "scale",
+                  .tensors = {{"X", Tensor::row_major(std::uint64_t{0x10000}, DType::f32, {n})},
+                              {"Y", Tensor::row_major(std::uint64_t{0x20000}, DType::f32, {n})}},
+                  .scalars = {{"alpha", 2.0}}};
+  if (!hook.empty()) request.hooks["apply"] = std::move(hook);
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("the whole way from a request to the bytes of a launch") {
+  Bench bench;
+  bench.fake.argument_sizes = {16, 16, 8, 4, 4};
+  Engine engine = bench.engine();
+  auto launch = engine.prepare(scale_request());
+  REQUIRE_MESSAGE(launch, launch.error().text());
+  CHECK(launch->cubin().compiled);
+  CHECK(launch->cubin().resources.registers > 0);
+  CHECK(launch->plan().kernel == "scale");
+  REQUIRE(launch->launch());
+  const auto made = bench.fake.launches().at(0);
+  CHECK(made.config.gridDimX == 8);
+  CHECK(made.config.blockDimX == 128);
+  float alpha = 0;
+  int n = 0;
+  std::memcpy(&alpha, made.arguments[3].data(), sizeof alpha);
+  std::memcpy(&n, made.arguments[4].data(), sizeof n);
+  CHECK(alpha == 2.0F);
+  CHECK(n == 1000);
+  CHECK(bench.fake.allocated() == 1);  // the workspace
+  CHECK(bench.fake.contexts().empty());
+
+  const Stats stats = engine.stats();
+  CHECK(stats.plans == 1);
+  CHECK(stats.compiles == 1);
+  CHECK(stats.disk_misses == 1);
+  CHECK(stats.disk_writes == 1);
+  CHECK(stats.loads == 1);
+  CHECK(stats.compile_ms > 0);
+}
+
+TEST_CASE("the second time it is in memory; in another engine on disk; a dim is no constant") {
+  Bench bench;
+  Engine engine = bench.engine();
+  REQUIRE(engine.prepare(scale_request(1000)));
+  const auto again = engine.prepare(scale_request(2000));
+  REQUIRE(again);
+  CHECK(!again->cubin().compiled);
+  CHECK(engine.stats().compiles == 1);
+  CHECK(engine.stats().memory_hits == 1);
+  CHECK(engine.stats().loads == 1);
+
+  Engine other = bench.engine();
+  const auto warm = other.prepare(scale_request());
+  REQUIRE(warm);
+  CHECK(!warm->cubin().compiled);
+  CHECK(other.stats().compiles == 0);
+  CHECK(other.stats().disk_hits == 1);
+  CHECK(warm->cubin().bytes == again->cubin().bytes);
+  CHECK(warm->cubin().key == again->cubin().key);
+  CHECK(warm->cubin().compile_ms == doctest::Approx(again->cubin().compile_ms));
+  CHECK(warm->cubin().resources.registers == again->cubin().resources.registers);
+}
+
+TEST_CASE("sixteen threads that ask for one kernel compile and load it once") {
+  Bench bench;
+  Engine engine = bench.engine();
+  std::atomic<int> prepared = 0, compiled = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back([&] {
+      const auto launch = engine.prepare(scale_request());
+      if (launch) ++prepared;
+      if (launch && launch->cubin().compiled) ++compiled;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(prepared == 16);
+  CHECK(compiled == 1);
+  CHECK(engine.stats().compiles == 1);
+  CHECK(engine.stats().memory_hits == 15);
+  CHECK(engine.stats().loads == 1);
+  CHECK(bench.fake.count("cuLibraryLoadData") == 1);
+}
+
+TEST_CASE("different kernels compile beside each other") {
+  Bench bench;
+  Engine engine = bench.engine();
+  std::atomic<int> prepared = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      if (engine.prepare(scale_request(1000, "a + " + std::to_string(i) + ".0f"))) ++prepared;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(prepared == 4);
+  CHECK(engine.stats().compiles == 4);
+}
+
+TEST_CASE("a failed compile is never published and is tried again") {
+  Bench bench;
+  Engine engine = bench.engine();
+  for (int i = 1; i <= 2; ++i) {
+    const auto launch = engine.prepare(scale_request(1000, "a +* 1"));
+    REQUIRE(!launch);
+    CHECK(launch.error().code == ErrorCode::compile);
+    CHECK(engine.stats().compile_failures == static_cast<std::uint64_t>(i));
+  }
+  CHECK(engine.stats().disk_writes == 0);
+  CHECK(cache_stat(engine.cache_dir()).value().entries == 0);
+  CHECK(bench.log.warnings().empty());
+}
+
+TEST_CASE("a cache folder that cannot be made is one warning, and everything works") {
+  Bench bench;
+  std::ofstream(bench.folder.path() / "file") << "in the way";
+  Options options = bench.options();
+  options.cache_dir = bench.folder.path() / "file" / "cache";
+  Engine engine = bench.engine(options);
+  CHECK(engine.prepare(scale_request()));
+  CHECK(engine.prepare(scale_request(1000, "a + 1.0f")));
+  CHECK(engine.stats().compiles == 2);
+  CHECK(engine.stats().disk_writes == 0);
+  REQUIRE(bench.log.warnings().size() == 1);
+  CHECK(bench.log.warnings()[0].find((bench.folder.path() / "file").string()) != std::string::npos);
+  CHECK(!engine.environment().cache_writable);
+}
+
+TEST_CASE("a spoiled entry is counted, warned of once and replaced") {
+  Bench bench;
+  {
+    Engine engine = bench.engine();
+    REQUIRE(engine.prepare(scale_request()));
+  }
+  for (const auto& file : std::filesystem::recursive_directory_iterator(bench.folder.path())) {
+    if (file.is_regular_file() && file.file_size() > 1000) std::filesystem::resize_file(file.path(), 500);
+  }
+  Engine engine = bench.engine();
+  const auto launch = engine.prepare(scale_request());
+  REQUIRE(launch);
+  CHECK(launch->cubin().compiled);
+  CHECK(engine.stats().disk_faults == 1);
+  CHECK(engine.stats().disk_hits == 0);
+  CHECK(engine.stats().disk_misses == 0);
+  CHECK(bench.log.warnings().size() == 1);
+  Engine healed = bench.engine();
+  REQUIRE(healed.prepare(scale_request()));
+  CHECK(healed.stats().disk_hits == 1);
+}
+
+TEST_CASE("a cache that is off is neither read nor written") {
+  Bench bench;
+  Options options = bench.options();
+  options.use_cache = false;
+  Engine engine = bench.engine(options);
+  REQUIRE(engine.prepare(scale_request()));
+  CHECK(engine.stats().disk_misses == 0);
+  CHECK(!std::filesystem::exists(options.cache_dir));
+}
+
+TEST_CASE("a process without NVRTC finds what another one compiled, and says what it lacks otherwise") {
+  Bench bench;
+  Key key;
+  {
+    Engine engine = bench.engine();
+    const auto launch = engine.prepare(scale_request());
+    REQUIRE(launch);
+    key = launch->cubin().key;
+  }
+  Options options = bench.options();
+  options.nvrtc = bench.folder.path() / "libnvrtc.so.99";
+  Engine engine = bench.engine(options);
+  const auto warm = engine.prepare(scale_request());
+  REQUIRE_MESSAGE(warm, warm.error().text());
+  CHECK(warm->cubin().key == key);
+  CHECK(engine.stats().disk_hits == 1);
+  REQUIRE(engine.prepare(scale_request(5)));
+  CHECK(engine.stats().memory_hits == 1);
+  CHECK(engine.key(warm->plan()).value() == key);
+
+  const auto cold = engine.prepare(scale_request(1000, "a + 1.0f"));
+  REQUIRE(!cold);
+  CHECK(cold.error().code == ErrorCode::nvrtc);
+  CHECK(cold.error().text().find("libnvrtc.so.99") != std::string::npos);
+  CHECK(cold.error().detail.find("has no scale for sm_90a by any of the 1 compilers recorded there") !=
+        std::string::npos);
+}
+
+TEST_CASE("an engine for a device by name plans and builds without a driver, and prepare says why it cannot") {
+  Bench bench;
+  Options options = bench.options();
+  options.device = "h100";
+  Engine engine = engine_with(options, no_driver());
+  REQUIRE(engine.add_template("scale.cu", kScale));
+  const Request request{.kernel = "scale", .dims = {{"N", 1000}}};
+  const auto plan = engine.plan(request);
+  REQUIRE_MESSAGE(plan, plan.error().text());
+  CHECK(plan->arch == "sm_90a");
+  const auto cubin = engine.build(*plan);
+  REQUIRE_MESSAGE(cubin, cubin.error().text());
+  CHECK(cubin->compiled);
+  CHECK(!engine.build(*plan)->compiled);
+  CHECK(engine.key(*plan).value() == cubin->key);
+  CHECK(engine.build_ptx(*plan)->find(".target sm_90a") != std::string::npos);
+  const auto launch = engine.prepare(request);
+  REQUIRE(!launch);
+  CHECK(launch.error().code == ErrorCode::unsupported);
+  CHECK(launch.error().message.find("\"h100\"") != std::string::npos);
+}
+
+TEST_CASE("a target stands in for a device that is not there; without one the error says what would do") {
+  Bench bench;
+  Options options = bench.options();
+  options.arch = "sm_121";
+  Engine engine = engine_with(options, no_driver());
+  CHECK(engine.device()->arch == "sm_121a");
+  CHECK(engine.device()->smem_per_block == 101376);
+
+  options.arch.clear();
+  Engine bare = engine_with(options, no_driver());
+  const auto device = bare.device();
+  REQUIRE(!device);
+  CHECK(device.error().message == "no CUDA driver");
+  CHECK(device.error().detail.starts_with("libcuda.so.1: not found\nplanning and building need no GPU"));
+  CHECK(!bare.environment().driver_version);
+  CHECK(bare.environment().compiler);
+}
+
+TEST_CASE("limits tighten what is planned with") {
+  Bench bench;
+  Options options = bench.options();
+  options.limits = DeviceInfo{};
+  options.limits->sm_count = 48;
+  options.limits->smem_per_block = 101376;
+  options.limits->cluster_max = 1;
+  Engine engine = bench.engine(options);
+  const auto device = engine.device();
+  REQUIRE(device);
+  CHECK(device->sm_count == 48);
+  CHECK(device->smem_per_block == 101376);
+  CHECK(device->smem_per_sm == 233472);
+  CHECK(device->arch == "sm_90a");
+}
+
+TEST_CASE("preparing while a stream captures breaks nothing") {
+  Bench bench;
+  Engine engine = bench.engine();
+  REQUIRE(engine.device());
+  bench.fake.capturing = true;
+  {
+    auto launch = engine.prepare(scale_request());
+    REQUIRE_MESSAGE(launch, launch.error().text());
+    CHECK(launch->launch());
+  }
+  CHECK(!bench.fake.capture_broken);
+}
+
+TEST_CASE("launches and functions outlive their engine, and everything is given back at last") {
+  Bench bench;
+  {
+    std::optional<Engine> engine(bench.engine());
+    auto launch = engine->prepare(scale_request());
+    REQUIRE(launch);
+    auto function = engine->function({.kernel = "scale"});
+    REQUIRE_MESSAGE(function, function.error().text());
+    engine.reset();
+    CHECK(launch->launch());
+    CHECK((*function)({Tensor::row_major(std::uint64_t{0x10000}, DType::f32, {64}),
+                       Tensor::row_major(std::uint64_t{0x20000}, DType::f32, {64})}));
+  }
+  CHECK(bench.fake.allocated() == 0);
+  CHECK(bench.fake.retained() == 0);
+  CHECK(bench.fake.count("cuLibraryUnload") == bench.fake.count("cuLibraryLoadData"));
+}
+
+TEST_CASE("what the environment found is told") {
+  Bench bench;
+  Engine engine = bench.engine();
+  const Environment environment = engine.environment();
+  CHECK(environment.driver_version.value() == 13000);
+  CHECK(environment.device->name == "NVIDIA H100 80GB HBM3");
+  REQUIRE(environment.compiler);
+  CHECK(!environment.compiler->archs.empty());
+  CHECK(environment.cache_dir == engine.cache_dir());
+  CHECK(environment.cache_writable);
+}
+
+TEST_CASE("every failing driver call of prepare comes back as its error, and the next prepare works") {
+  for (const char* call : {"cuDevicePrimaryCtxRetain", "cuLibraryLoadData", "cuLibraryGetKernel", "cuKernelGetFunction",
+                           "cuFuncGetAttribute", "cuMemAlloc", "cuStreamCreate", "cuMemsetD8Async",
+                           "cuStreamSynchronize", "cuCtxGetCurrent", "cuCtxPushCurrent"}) {
+    Bench bench;
+    Engine engine = bench.engine();
+    bench.fake.fail(call, CUDA_ERROR_OUT_OF_MEMORY);
+    const auto launch = engine.prepare(scale_request());
+    REQUIRE(!launch);
+    CHECK(launch.error().code == ErrorCode::driver);
+    CHECK(launch.error().message.starts_with(call));
+    bench.fake.succeed(call);
+    CHECK(engine.prepare(scale_request()));
+    CHECK(bench.fake.contexts().empty());
+    CHECK(engine.stats().compiles == 1);
+  }
+}
+
+}  // namespace tma_jit

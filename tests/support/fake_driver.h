@@ -1,0 +1,97 @@
+// A driver for tests: a table of functions over host memory that remembers calls, answers what it is told to, and knows
+// which calls break a stream capture.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "driver/api.h"
+
+namespace tma_jit::testing {
+
+// One at a time in a process. Its functions may be called from any thread.
+class FakeDriver {
+ public:
+  FakeDriver();
+  ~FakeDriver();
+  FakeDriver(const FakeDriver&) = delete;
+  FakeDriver& operator=(const FakeDriver&) = delete;
+
+  driver::Api& api() { return api_; }
+  driver::Provider provider() {
+    return [this]() -> Result<const driver::Api*> { return &api_; };
+  }
+
+  // What the one device is: an H100 unless a test changes it before it opens a context.
+  std::string device_name = "NVIDIA H100 80GB HBM3";
+  std::map<CUdevice_attribute, int> device_attributes;
+
+  // What every kernel is.
+  std::map<CUfunction_attribute, int> function_attributes;
+  std::vector<std::pair<std::size_t, std::size_t>> parameters;  // offset, size: what cuKernelGetParamInfo says
+  int active_clusters = 66;
+
+  // The call of that name fails from now on, or succeeds again.
+  void fail(std::string call, CUresult result);
+  void succeed(const std::string& call);
+
+  // Calls since the start, by name, and in order.
+  int count(std::string_view call) const;
+  std::vector<std::string> calls() const;
+
+  struct Launch {
+    CUlaunchConfig config{};
+    std::vector<CUlaunchAttribute> attributes;
+    std::vector<std::vector<std::byte>> arguments;  // as long as `argument_sizes` says
+    CUcontext context = nullptr;                    // current when it was made
+  };
+  std::vector<std::size_t> argument_sizes;  // bytes to keep of each argument of a launch
+  std::vector<Launch> launches() const;
+
+  // Contexts of this thread, the current one last.
+  static std::vector<CUcontext>& contexts();
+  CUcontext primary() const;
+  int retained() const { return retained_; }
+  std::size_t allocated() const;  // allocations not freed
+
+  // While it is set, a call that a global-mode capture forbids fails and sets `capture_broken`, unless the thread's
+  // mode is relaxed.
+  bool capturing = false;
+  bool capture_broken = false;
+  static CUstreamCaptureMode& capture_mode();
+
+ private:
+  friend struct FakeCalls;
+  CUresult note(const char* call);
+  CUresult note_unsafe(const char* call);
+
+  driver::Api api_;
+  mutable std::mutex mutex_;
+  std::map<std::string, CUresult, std::less<>> failures_;
+  std::vector<std::string> calls_;
+  std::vector<Launch> launches_;
+  std::map<CUdeviceptr, void*> memory_;
+  int retained_ = 0;
+};
+
+// What the fake's cuTensorMapEncodeTiled writes: the arguments, one after the other.
+struct FakeTensorMap {
+  std::uint64_t address;
+  std::uint64_t flags;  // all ones when encoded
+  std::uint32_t type, rank;
+  std::uint32_t swizzle, interleave;
+  std::uint32_t l2, fill;
+  std::array<std::uint64_t, 2> dims;
+  std::uint64_t stride;
+  std::array<std::uint32_t, 2> box;
+};
+
+}  // namespace tma_jit::testing
