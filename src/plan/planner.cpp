@@ -52,19 +52,6 @@ Result<Plan> plan_as_asked(const manifest::Template& kernel, const Request& requ
   return tl::make_unexpected(no_config(kernel.kernel, enumeration));
 }
 
-Result<Plan> plan_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
-  if (std::ranges::none_of(kernel.types, [&](const manifest::Type& type) { return is_free(kernel, type); })) {
-    return plan_as_asked(kernel, request, device);
-  }
-  std::optional<Error> first;
-  for (const Request& typed : with_free_types(kernel, request)) {
-    Result<Plan> plan = plan_as_asked(kernel, typed, device);
-    if (plan.has_value() || plan.error().code != ErrorCode::no_config) return plan;
-    if (!first.has_value()) first = std::move(plan.error());
-  }
-  return tl::make_unexpected(std::move(*first));
-}
-
 // For the types that a plan would get.
 Result<Enumeration> enumerate_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
   std::optional<Enumeration> first;
@@ -111,6 +98,19 @@ Error combined(const std::vector<Refusal>& refusals) {
 bool is_free(const manifest::Template& kernel, const manifest::Type& type) {
   return std::ranges::none_of(kernel.tensors,
                               [&](const manifest::Tensor& tensor) { return tensor.type.name == type.name; });
+}
+
+Result<Plan> plan_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
+  if (std::ranges::none_of(kernel.types, [&](const manifest::Type& type) { return is_free(kernel, type); })) {
+    return plan_as_asked(kernel, request, device);
+  }
+  std::optional<Error> first;
+  for (const Request& typed : with_free_types(kernel, request)) {
+    Result<Plan> plan = plan_as_asked(kernel, typed, device);
+    if (plan.has_value() || plan.error().code != ErrorCode::no_config) return plan;
+    if (!first.has_value()) first = std::move(plan.error());
+  }
+  return tl::make_unexpected(std::move(*first));
 }
 
 Result<Plan> make_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates) {

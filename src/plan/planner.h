@@ -22,12 +22,15 @@ using TemplatePointers = std::span<const std::shared_ptr<const manifest::Templat
 // the error tells why for each.
 Result<Plan> make_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates);
 
+// The same with one template, whether or not it serves the device.
+Result<Plan> plan_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device);
+
 // Every configuration judged, for the file `make_plan` would take; for the first file where none has a valid one.
 Result<Enumeration> enumerate(const Request& request, const DeviceInfo& device, TemplatePointers templates);
 
-// One request for the defaults and every preset of every file that serves the device, and for every choice of types:
-// all params pinned, no tensors. Dims not in `dims` are 1024, or the nearest their range allows. A preset whose `when`
-// is false for these dims and this device, and which is not valid either, is left out.
+// One request for the defaults and every preset of every file that serves the device, and for every choice of types
+// that makes it a valid configuration: all params pinned, no tensors. Dims not in `dims` are 1024, or the nearest their
+// range allows. A preset that no types make valid is there once, so that planning it tells why.
 Result<std::vector<Request>> preset_requests(const DeviceInfo& device, TemplatePointers templates,
                                              const std::map<std::string, std::int64_t>& dims);
 

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "plan/fault.h"
 #include "plan/planner.h"
-#include "plan/search.h"
 
 namespace tma_jit::planning {
 namespace {
@@ -65,32 +64,25 @@ std::vector<Request> with_types(const manifest::Template& kernel, const Request&
   return requests;
 }
 
-// False where the preset is not meant for these dims and this device and would not do there either.
-Result<bool> applies(const manifest::Template& kernel, const manifest::Preset& preset, const Request& request,
-                     const DeviceInfo& device) {
-  if (!preset.when.has_value()) return true;
-  TMA_JIT_ASSIGN(const Binding binding, bind(kernel, request, device));
-  Search search(binding);
-  TMA_JIT_ASSIGN(const bool valid, search.choose());
-  return valid || preset.when->evaluate(search.values()).value_or(0) != 0;
-}
-
-Result<void> add_requests(const manifest::Template& kernel, const Request& typed, const DeviceInfo& device,
-                          std::vector<Request>& requests) {
+// The presets that fit these types, each once, and the defaults. A preset that fits no types at all is kept for the
+// first of them, so that planning it tells what is wrong.
+void add_requests(const manifest::Template& kernel, const std::vector<Request>& typed, const DeviceInfo& device,
+                  std::vector<Request>& requests) {
+  std::vector<std::map<std::string, std::int64_t>> configs;
+  for (const manifest::Preset& preset : kernel.presets) configs.push_back(params_of(kernel, preset));
+  configs.push_back(defaults_of(kernel));
   std::set<std::map<std::string, std::int64_t>> seen;
-  const auto add = [&](Request request) {
-    if (seen.insert(request.params).second) requests.push_back(std::move(request));
-  };
-  for (const manifest::Preset& preset : kernel.presets) {
-    Request request = typed;
-    request.params = params_of(kernel, preset);
-    TMA_JIT_ASSIGN(const bool wanted, applies(kernel, preset, request, device));
-    if (wanted) add(std::move(request));
+  for (const auto& config : configs) {
+    if (!seen.insert(config).second) continue;
+    const std::size_t before = requests.size();
+    for (Request request : typed) {
+      request.params = config;
+      if (plan_with(kernel, request, device).has_value()) requests.push_back(std::move(request));
+    }
+    if (requests.size() > before) continue;
+    requests.push_back(typed.front());
+    requests.back().params = config;
   }
-  Request request = typed;
-  request.params = defaults_of(kernel);
-  add(std::move(request));
-  return {};
 }
 
 Result<void> check_dims(const std::vector<const manifest::Template*>& kernels,
@@ -117,9 +109,7 @@ Result<std::vector<Request>> preset_requests(const DeviceInfo& device, TemplateP
   TMA_JIT_CHECK(check_dims(kernels, dims));
   std::vector<Request> requests;
   for (const manifest::Template* kernel : kernels) {
-    for (const Request& typed : with_types(*kernel, bare_request(*kernel, dims))) {
-      TMA_JIT_CHECK(add_requests(*kernel, typed, device, requests));
-    }
+    add_requests(*kernel, with_types(*kernel, bare_request(*kernel, dims)), device, requests);
   }
   return requests;
 }

@@ -15,6 +15,7 @@
 //! let     TILE   = COUNT * UNROLL * THREADS        "elements of a block"
 //!
 //! require VEC >= sizeof(T)                         "a thread reads whole elements"
+//! require COUNT * sizeof(O) <= 32                  "a thread writes at most two accesses"
 //! require sizeof(T) <= sizeof(F)                   "f64 inputs need f64 arithmetic"
 //! require alignment(A) >= VEC && alignment(B) >= VEC && alignment(C) >= VEC && alignment(D) >= VEC "packs are read whole"
 //! require alignment(Y) >= min(COUNT * sizeof(O), 16)  "packs are written whole"
@@ -36,7 +37,7 @@
 //! preset  VEC = 16, UNROLL = 1
 //! preset  VEC = 8,  UNROLL = 4
 //! preset  VEC = 4,  UNROLL = 4
-//! preset  VEC = 2,  UNROLL = 8
+//! preset  VEC = 2,  UNROLL = 4
 
 #include "device/elementwise.cuh"
 

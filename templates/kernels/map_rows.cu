@@ -15,6 +15,7 @@
 //! let     PACKS  = M * ceil_div(N, COUNT)          "the last pack of a row may be partial"
 //!
 //! require VEC >= sizeof(T)                         "a thread reads whole elements"
+//! require COUNT * sizeof(O) <= 32                  "a thread writes at most two accesses"
 //! require sizeof(T) <= sizeof(F)                   "f64 inputs need f64 arithmetic"
 //! require alignment(A) >= VEC && stride(A, 0) * sizeof(T) % VEC == 0 && stride(A, 1) == 1 "rows of A are read in packs"
 //! require INPUTS < 2 || (alignment(B) >= VEC && stride(B, 0) * sizeof(T) % VEC == 0 && stride(B, 1) == 1) "rows of B are read in packs"
