@@ -20,7 +20,7 @@ Outcome divide(std::int64_t a, std::int64_t b, bool remainder) {
 Outcome shift(std::int64_t a, std::int64_t b, bool left) {
   if (b < 0 || b > 63) return {0, "shift by other than 0 to 63 bits"};
   if (!left) return {a >> b, {}};
-  const std::int64_t shifted = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) << b);
+  const auto shifted = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) << b);
   if (shifted >> b != a) return {0, kOverflow};
   return {shifted, {}};
 }

@@ -61,7 +61,8 @@ std::string path_between(const Template& kernel, const std::string& from, std::s
   const Let* let = kernel.find_let(from);
   if (let == nullptr || !visited.insert(from).second) return {};
   for (const std::string& name : let->value.names()) {
-    if (const std::string path = path_between(kernel, name, to, visited); !path.empty()) return from + " -> " + path;
+    if (const std::string path = path_between(kernel, name, to, visited); !path.empty())
+      return fmt::format("{} -> {}", from, path);
   }
   return {};
 }

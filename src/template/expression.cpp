@@ -30,13 +30,13 @@ struct Evaluator {
   const Scope& scope;
 
   Result<std::int64_t> node(int index) const;
-  Result<std::int64_t> unary(const Node& node) const;
-  Result<std::int64_t> binary(const Node& node) const;
-  Result<std::int64_t> conditional(const Node& node) const;
-  Result<std::int64_t> logical(const Node& node) const;
-  Result<std::int64_t> call(const Node& node) const;
-  tl::unexpected<Error> fault(const Node& node, std::string_view what, std::string_view operands) const {
-    return tl::make_unexpected(error_at(*source, node.at, fmt::format("{}: {}", what, operands)));
+  Result<std::int64_t> unary(const Node& here) const;
+  Result<std::int64_t> binary(const Node& here) const;
+  Result<std::int64_t> conditional(const Node& here) const;
+  Result<std::int64_t> logical(const Node& here) const;
+  Result<std::int64_t> call(const Node& here) const;
+  tl::unexpected<Error> fault(const Node& here, std::string_view what, std::string_view operands) const {
+    return tl::make_unexpected(error_at(*source, here.at, fmt::format("{}: {}", what, operands)));
   }
 };
 

@@ -27,7 +27,7 @@ class ExpressionParser {
   Index primary();
   Index literal(const Token& token);
   Index name(const Token& token);
-  Index call(const Token& function);
+  Index call(const Token& token);
   Index size_of();
   Index device();
   Index stride();

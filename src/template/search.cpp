@@ -179,6 +179,7 @@ Result<std::vector<TemplatePointer>> TemplateSet::find(std::string_view kernel) 
   }
   if (by_stem.empty()) return tl::make_unexpected(no_kernel(kernel, known));
   std::vector<TemplatePointer> found;
+  found.reserve(by_stem.size());
   for (const auto& [stem, pointer] : by_stem) found.push_back(pointer);
   return found;
 }
@@ -192,6 +193,7 @@ std::vector<Result<TemplatePointer>> TemplateSet::all() {
     if (!by_name.contains(name)) by_name.emplace(name, parsed(text));
   }
   std::vector<Result<TemplatePointer>> list;
+  list.reserve(by_name.size() + all.errors.size());
   for (auto& [name, result] : by_name) list.push_back(std::move(result));
   for (const Error& error : all.errors) list.emplace_back(tl::make_unexpected(error));
   return list;

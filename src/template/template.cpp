@@ -16,6 +16,7 @@ template <class T> const T* named(const std::vector<T>& declarations, std::strin
 
 template <class T> std::vector<KernelInfo::Item> items(const std::vector<T>& declarations) {
   std::vector<KernelInfo::Item> list;
+  list.reserve(declarations.size());
   for (const Declaration& declaration : declarations) {
     list.push_back({declaration.name, declaration.text, declaration.doc});
   }
