@@ -127,6 +127,7 @@ __device__ void accumulate(Smem& smem, Ring<STAGES>& ring, int steps, int row, i
   Fragments fragments[2];
   smem.full[ring.slot].wait(ring.phase);
   fragments[0].load(smem, ring.slot, row, column, 0);
+#pragma unroll 1
   for (int step = 0; step < steps; ++step) {
     const int slot = ring.slot;
     ring.advance();
@@ -165,7 +166,7 @@ __device__ inline void round_part(Smem& smem, Tile tile, int row, int column, in
 // Strip by strip: the warps whose columns a strip covers round them into shared memory, then the strip is stored. Invariant
 // at each barrier: first, the strip is free; second, it is whole.
 __device__ void store(Smem& smem, const Mapped<O, 2>& D, Problem p, Tile tile, int row, int column, const Accumulators& acc) {
-#pragma unroll
+#pragma unroll 1
   for (int strip = 0; strip < BN / STRIP; ++strip) {
     if (threadIdx.x == 0) tma::wait_read<0>();
     sync(1, WARPS * 32);

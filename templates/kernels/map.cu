@@ -63,7 +63,7 @@ __device__ inline void map_rest(const T* const (&in)[INPUTS], O* out, int count)
   }
 }
 
-extern "C" __global__ __launch_bounds__(THREADS)
+extern "C" __global__ __launch_bounds__(THREADS, 1)
 void map(View<const T, 1> A, View<const T, 1> B, View<const T, 1> C, View<const T, 1> D, View<O, 1> Y, const Dims dims) {
   const s64 first = s64{blockIdx.x} * TILE;
   const T* const given[4] = {A.data + first, B.data + first, C.data + first, D.data + first};

@@ -55,7 +55,7 @@ __device__ inline void map_pack(const T* const (&in)[INPUTS], O* out, s64 count)
   }
 }
 
-extern "C" __global__ __launch_bounds__(THREADS)
+extern "C" __global__ __launch_bounds__(THREADS, 1)
 void map(View<const T, 2> A, View<const T, 2> B, View<const T, 2> C, View<const T, 2> D, View<O, 2> Y, const Dims dims) {
   const s64 packs = ceil_div<s64>(dims.N, COUNT), index = s64{blockIdx.x} * THREADS + threadIdx.x;
   const s64 row = index / packs, column = index % packs * COUNT;
