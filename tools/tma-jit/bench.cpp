@@ -1,0 +1,135 @@
+// tma-jit bench: device time of one launch with the method stated, its rate, and the share of what the device can do.
+#include <algorithm>
+#include <memory>
+
+#include "describe.h"
+#include "trial.h"
+#include "verbs.h"
+
+namespace tma_jit::cli {
+namespace {
+
+struct Words {
+  RequestWords request;
+  DataWords data;
+  MeasureOptions measure;
+  bool warm = false;
+};
+
+// What bounds a launch on its device: arithmetic at `peak_tflops`, or memory at `peak_gb_per_s`.
+struct Bound {
+  bool compute = false;
+  double peak_tflops = 0;
+  double peak_gb_per_s = 0;
+  const char* unit = "";  // which arithmetic the peak is of
+  double floor_us = 0;    // no launch can be quicker; 0 when unknown
+};
+
+DType input_type(const Trial& trial) {
+  for (const DeviceTensor& tensor : trial.tensors)
+    if (!tensor.output) return tensor.dtype;
+  return DType::f32;
+}
+
+Bound bound_of(const Trial& trial, const DeviceInfo& device) {
+  const Work& work = trial.launch.plan().work;
+  Bound bound;
+  const std::size_t size = size_of(input_type(trial));
+  // Tensor cores double their rate from 16-bit to 8-bit elements on every architecture with TMA.
+  bound.peak_tflops = size == 2 ? device.bf16_tflops : size == 1 ? 2 * device.bf16_tflops : device.f32_tflops;
+  bound.unit = size == 2 ? "bf16" : size == 1 ? "8-bit" : "f32";
+  bound.peak_gb_per_s = device.memory_gb_per_s;
+  const double compute_us = bound.peak_tflops > 0 ? work.flops / bound.peak_tflops * 1e-6 : 0;
+  const double memory_us = bound.peak_gb_per_s > 0 ? work.bytes / bound.peak_gb_per_s * 1e-3 : 0;
+  bound.compute = compute_us > memory_us;
+  bound.floor_us = std::max(compute_us, memory_us);
+  return bound;
+}
+
+std::string method_of(const MeasureOptions& options, const Measurement& time, const DataChoices& choices) {
+  return fmt::format("events around each launch, {}; {} repeats after {} warm-ups; {} data, seed {}",
+                     time.flushed_l2 ? "L2 written over before each" : "L2 left warm", time.repeats, options.warmups,
+                     choices.recipe.kind == DataKind::normal ? "normal random" : "small integer", choices.recipe.seed);
+}
+
+double rate(double amount, double microseconds, double unit) {
+  return microseconds > 0 ? amount / microseconds * unit : 0;
+}
+
+void report(const Console& console, const Trial& trial, const Measurement& time, const Bound& bound) {
+  const Work& work = trial.launch.plan().work;
+  console.report("  device    {:.2f} us median, {:.2f} to {:.2f}\n", time.median_us, time.min_us, time.max_us);
+  if (work.flops > 0) console.report("  rate      {:.4g} TFLOP/s\n", rate(work.flops, time.median_us, 1e-6));
+  if (work.bytes > 0)
+    console.report("  traffic   {:.4g} GB/s of compulsory traffic\n", rate(work.bytes, time.median_us, 1e-3));
+  if (bound.floor_us > 0)
+    console.report("  share     {:.1f}% of the device's {}, the bound of this problem\n",
+                   100 * bound.floor_us / time.median_us,
+                   bound.compute ? fmt::format("{:.4g} {} TFLOP/s", bound.peak_tflops, bound.unit)
+                                 : fmt::format("{:.4g} GB/s", bound.peak_gb_per_s));
+  if (time.host_us > 0) console.report("  host      {:.2f} us a launch call\n", time.host_us);
+}
+
+Json to_json(const Trial& trial, const Measurement& time, const Bound& bound) {
+  const Work& work = trial.launch.plan().work;
+  return {{"median_us", time.median_us},
+          {"min_us", time.min_us},
+          {"max_us", time.max_us},
+          {"host_us", time.host_us},
+          {"repeats", time.repeats},
+          {"flushed_l2", time.flushed_l2},
+          {"tflops", rate(work.flops, time.median_us, 1e-6)},
+          {"gb_per_s", rate(work.bytes, time.median_us, 1e-3)},
+          {"bound", bound.floor_us > 0 ? (bound.compute ? "compute" : "memory") : "unknown"},
+          {"peak_tflops", bound.peak_tflops},
+          {"peak_gb_per_s", bound.peak_gb_per_s},
+          {"share", time.median_us > 0 ? bound.floor_us / time.median_us : 0}};
+}
+
+Outcome<int> bench(const Settings& settings, const Words& words) {
+  CLI_ASSIGN(Engine engine, make_engine(settings, Needs::device));
+  CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
+  CLI_ASSIGN(DataChoices choices, read_data_options(asked.kernel, words.data));
+  CLI_ASSIGN(Request request, with_optionals(engine, asked.kernel, std::move(asked.request), {}));
+  CLI_ASSIGN(Trial trial, prepare_trial(engine, std::move(request), std::move(choices)));
+  CLI_ASSIGN(const DeviceInfo device, engine.device());
+  MeasureOptions options = words.measure;
+  options.flush_l2 = !words.warm;
+  CLI_ASSIGN(const Measurement time, measure(engine, trial.launch, options));
+
+  const Plan& plan = trial.launch.plan();
+  const Bound bound = bound_of(trial, device);
+  const std::string method = method_of(options, time, trial.choices);
+  settings.console.report("{} on {} ({}): {} {}\n  config    {}\n  method    {}\n", plan.kernel, device.name, plan.arch,
+                          dim_words(plan), type_words(plan), config_words(plan), method);
+  report(settings.console, trial, time, bound);
+  Json object = {{"kernel", plan.kernel},
+                 {"arch", plan.arch},
+                 {"device", device.name},
+                 {"dims", cli::to_json(plan)["dims"]},
+                 {"config", cli::to_json(plan)["config"]},
+                 {"method", method}};
+  merge(object, to_json(trial, time, bound));
+  settings.console.object(object);
+  return kDone;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Invocation& invocation) {
+  CLI::App* verb =
+      app.add_subcommand("bench", "device time of one launch, its rate and its share of the device's peak");
+  add_settings(*verb, invocation.settings);
+  auto words = std::make_shared<Words>();
+  add_request_options(*verb, words->request);
+  add_data_options(*verb, words->data);
+  verb->add_option("--repeat", words->measure.repeats, "timed launches (30)")->check(CLI::Range(1, 1000000));
+  verb->add_option("--warm-up", words->measure.warmups, "launches before them (3)")->check(CLI::Range(0, 1000000));
+  verb->add_option("--host-launches", words->measure.host_launches, "launches timed on the host (2000); 0 for none")
+      ->check(CLI::Range(0, 10000000));
+  verb->add_flag("--warm", words->warm, "leave the L2 cache warm between launches");
+  verb->callback(
+      [&invocation, words] { invocation.run = [&invocation, words] { return bench(invocation.settings, *words); }; });
+}
+
+}  // namespace tma_jit::cli

@@ -1,0 +1,69 @@
+// tma-jit build: the cubin of one problem, or its PTX, with what ptxas said of it.
+#include <memory>
+
+#include "describe.h"
+#include "npy.h"
+#include "request.h"
+#include "verbs.h"
+
+namespace tma_jit::cli {
+namespace {
+
+struct Words {
+  RequestWords request;
+  bool ptx = false;
+  std::string output;
+};
+
+Outcome<int> build_ptx(const Settings& settings, Engine& engine, const Plan& plan, const std::string& output) {
+  CLI_ASSIGN(const std::string text, engine.build_ptx(plan));
+  Json object = {
+      {"kernel", plan.kernel}, {"entry", plan.entry}, {"arch", plan.arch}, {"config", cli::to_json(plan)["config"]}};
+  if (output.empty()) {
+    settings.console.result("{}", text);
+    object["ptx"] = text;
+  } else {
+    CLI_CHECK(write_bytes(output, {}, std::as_bytes(std::span(text))));
+    settings.console.report("wrote {}\n", output);
+    object["output"] = output;
+  }
+  settings.console.object(object);
+  return kDone;
+}
+
+Outcome<int> build_cubin(const Settings& settings, Engine& engine, const Plan& plan, const std::string& output) {
+  CLI_ASSIGN(const Cubin cubin, engine.build(plan));
+  if (!output.empty()) CLI_CHECK(write_bytes(output, {}, cubin.bytes));
+  settings.console.report("{} for {}: {} {} {}\n{}", plan.kernel, plan.arch, dim_words(plan), type_words(plan),
+                          config_words(plan), describe(cubin, plan));
+  if (!output.empty()) settings.console.report("  wrote     {}\n", output);
+  Json object = {
+      {"kernel", plan.kernel}, {"entry", plan.entry}, {"arch", plan.arch}, {"config", cli::to_json(plan)["config"]}};
+  merge(object, cli::to_json(cubin, plan));
+  if (!output.empty()) object["output"] = output;
+  settings.console.object(object);
+  return kDone;
+}
+
+Outcome<int> build(const Settings& settings, const Words& words) {
+  CLI_ASSIGN(Engine engine, make_engine(settings, Needs::facts));
+  CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
+  CLI_ASSIGN(const Request request, with_optionals(engine, asked.kernel, asked.request, {}));
+  CLI_ASSIGN(const Plan plan, engine.plan(request));
+  return (words.ptx ? build_ptx : build_cubin)(settings, engine, plan, words.output);
+}
+
+}  // namespace
+
+void add_build(CLI::App& app, Invocation& invocation) {
+  CLI::App* verb = app.add_subcommand("build", "the cubin for one problem: registers, spills, shared memory");
+  add_settings(*verb, invocation.settings);
+  auto words = std::make_shared<Words>();
+  add_request_options(*verb, words->request);
+  verb->add_flag("--ptx", words->ptx, "PTX instead; never cached");
+  verb->add_option("-o,--output", words->output, "file to write the cubin or PTX to");
+  verb->callback(
+      [&invocation, words] { invocation.run = [&invocation, words] { return build(invocation.settings, *words); }; });
+}
+
+}  // namespace tma_jit::cli

@@ -1,0 +1,154 @@
+// tma-jit check: a template file read, then every preset built for every architecture it names. Warnings are failures.
+#include <algorithm>
+#include <memory>
+
+#include "describe.h"
+#include "request.h"
+#include "text.h"
+#include "verbs.h"
+
+namespace tma_jit::cli {
+namespace {
+
+struct Words {
+  std::string file;
+  std::vector<std::string> words;  // dims
+  std::vector<std::string> hooks;
+};
+
+struct Row {
+  std::string arch;
+  std::string types;
+  std::string config;
+  Json object = Json::object();
+  std::string fault;  // empty: built without a warning
+  Resources resources;
+  std::int64_t dynamic_shared_bytes = 0;
+  double compile_ms = 0;
+};
+
+Row build_row(Engine& engine, const std::string& arch, const Request& request) {
+  Row row;
+  row.arch = arch;
+  const auto plan = engine.plan(request);
+  if (!plan) {
+    row.fault = plan.error().text();
+  } else {
+    row.types = type_words(*plan);
+    row.config = config_words(*plan);
+    row.object = {{"types", row.types}, {"config", cli::to_json(*plan)["config"]}};
+    const auto cubin = engine.build(*plan);
+    if (cubin) {
+      row.resources = cubin->resources;
+      row.dynamic_shared_bytes = plan->geometry.smem_bytes;
+      row.compile_ms = cubin->compile_ms;
+      row.fault = fmt::format("{}", fmt::join(cubin->resources.warnings, "\n"));
+      merge(row.object, cli::to_json(*cubin, *plan));
+    } else {
+      row.fault = cubin.error().text();
+    }
+  }
+  return row;
+}
+
+void print(const Console& console, const Row& row) {
+  console.report("{:<8} {:>4} {:>6} {:>7} {:>8.0f}  {} {}\n", row.arch, row.resources.registers,
+                 row.resources.spill_store_bytes + row.resources.spill_load_bytes,
+                 row.resources.static_shared_bytes + row.dynamic_shared_bytes, row.compile_ms, row.types, row.config);
+  if (row.fault.empty()) return;
+  std::fflush(stdout);
+  fmt::print(stderr, "{}\n", row.fault);
+}
+
+// An engine that plans for one architecture: with the device asked for, or with the known device of that architecture.
+Outcome<Engine> engine_for(const Settings& settings, const std::string& arch, const std::string& file) {
+  Settings one = settings;
+  one.arch = arch;
+  CLI_ASSIGN(Engine engine, make_engine(one, Needs::facts));
+  CLI_CHECK(engine.add_template_file(file));
+  return engine;
+}
+
+Outcome<std::map<std::string, std::int64_t>> read_dims(const Kernel& kernel, const std::vector<std::string>& words) {
+  std::map<std::string, std::int64_t> dims;
+  const std::vector<std::string> names = kernel.names(&KernelInfo::dims);
+  for (const std::string& word : words) {
+    CLI_ASSIGN(const Pair pair, split_pair(word, "word"));
+    if (!kernel.declares(&KernelInfo::dims, pair.name))
+      return usage("{}: {} has no dim \"{}\"{}", word, kernel.name, pair.name, suggestion(pair.name, names));
+    const auto value = integer_in(pair.value);
+    if (!value) return usage("{}: \"{}\" is not an integer", word, pair.value);
+    dims[pair.name] = *value;
+  }
+  return dims;
+}
+
+Outcome<std::vector<Row>> check_arch(const Settings& settings, const Kernel& kernel, const Words& words,
+                                     const std::string& arch) {
+  CLI_ASSIGN(Engine engine, engine_for(settings, arch, words.file));
+  CLI_ASSIGN(const auto dims, read_dims(kernel, words.words));
+  std::map<std::string, std::string> hooks = placeholder_hooks(kernel);
+  for (const std::string& word : words.hooks) {
+    CLI_ASSIGN(const Pair pair, split_pair(word, "--hook"));
+    hooks[pair.name] = pair.value;
+  }
+  CLI_ASSIGN(std::vector<Request> requests, engine.presets(kernel.name, dims));
+  std::vector<Row> rows;
+  for (Request& request : requests) {
+    if (!request.file.empty() && request.file != stem_of(words.file)) continue;
+    request.file = stem_of(words.file);
+    request.hooks.insert(hooks.begin(), hooks.end());
+    rows.push_back(build_row(engine, arch, request));
+    print(settings.console, rows.back());
+  }
+  if (rows.empty()) return failed(ErrorCode::no_config, "{}: nothing to build for {}", words.file, arch);
+  return rows;
+}
+
+// --arch may name several, separated by commas; without it the file's own.
+std::vector<std::string> archs_of(const Settings& settings, const Kernel& kernel) {
+  return settings.arch.empty() ? kernel.files.front().archs : split_commas(settings.arch);
+}
+
+Outcome<int> check(const Settings& settings, const Words& words) {
+  Settings any = settings;
+  any.arch.clear();
+  CLI_ASSIGN(Engine reader, make_engine(any, Needs::facts));
+  if (!words.file.ends_with(".cu")) return usage("check {}: expected a template file, which ends in .cu", words.file);
+  CLI_ASSIGN(const Kernel kernel, find_kernel(reader, words.file, ""));
+  settings.console.report("{:<8} {:>4} {:>6} {:>7} {:>8}\n", "arch", "regs", "spills", "shared", "ms");
+  Json archs = Json::object();
+  std::size_t built = 0;
+  std::size_t faults = 0;
+  for (const std::string& arch : archs_of(settings, kernel)) {
+    CLI_ASSIGN(const std::vector<Row> rows, check_arch(settings, kernel, words, arch));
+    Json objects = Json::array();
+    for (const Row& row : rows) {
+      faults += row.fault.empty() ? 0 : 1;
+      objects.push_back(row.object);
+      objects.back()["fault"] = row.fault;
+    }
+    built += rows.size();
+    archs[arch] = objects;
+  }
+  settings.console.report("{}: {} of {} builds are clean\n", words.file, built - faults, built);
+  settings.console.object(
+      {{"file", words.file}, {"kernel", kernel.name}, {"builds", built}, {"faults", faults}, {"archs", archs}});
+  return faults == 0 ? kDone : kFailed;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Invocation& invocation) {
+  CLI::App* verb =
+      app.add_subcommand("check", "read a template file and build its presets for every architecture it names");
+  add_settings(*verb, invocation.settings);
+  auto words = std::make_shared<Words>();
+  verb->add_option("file", words->file, "the template (.cu)")->required();
+  verb->add_option("words", words->words, "NAME=VALUE of dims; the others are 1024");
+  verb->add_option("--hook", words->hooks, "NAME=TEXT of a hook; may be repeated")->allow_extra_args(false);
+  verb->callback(
+      [&invocation, words] { invocation.run = [&invocation, words] { return check(invocation.settings, *words); }; });
+}
+
+}  // namespace tma_jit::cli

@@ -1,0 +1,63 @@
+// An output against its float64 reference, element by element.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tma_jit/dtype.h>
+
+#include "layout.h"
+
+namespace tma_jit::cli {
+
+// |out - reference| <= relative * |reference| + absolute_per_rms * rms(reference) + smallest
+//
+// With u the unit roundoff of the type: `relative` is u for one correct rounding; `absolute_per_rms` allows what an f32
+// accumulation loses where terms cancel, and stays far below what one lost term of a few thousand changes; `smallest`
+// is half the distance between the type's subnormals.
+struct Tolerance {
+  double relative = 0;
+  double absolute_per_rms = 0;
+  double smallest = 0;
+};
+Tolerance tolerance_of(DType type);
+
+enum class Strictness : std::uint8_t {
+  tolerant,
+  integers,  // where the reference is an integer below 2^24, the output must be that integer rounded to its type
+  exact,     // every element must be the reference rounded to its type
+};
+
+struct Mismatch {
+  std::int64_t index = 0;  // in row-major order
+  double got = 0;
+  double expected = 0;
+  bool unwritten = false;
+};
+
+struct Comparison {
+  std::int64_t elements = 0;
+  std::int64_t mismatches = 0;
+  std::int64_t unwritten = 0;  // mismatches that still hold the poison
+  double max_error = 0;        // largest |out - reference| of all elements where both are finite
+  double max_relative = 0;     // the same divided by max(|reference|, rms)
+  double rms = 0;              // of the reference's finite elements
+  Tolerance tolerance;
+  std::vector<Mismatch> first;  // at most 8
+
+  bool passed() const { return mismatches == 0; }
+};
+
+// `out` starts at the first element; `reference` is packed row-major. Unwritten elements are those whose bytes are all
+// 0xFF: a NaN in every floating-point type.
+Comparison compare(std::span<const std::byte> out, DType type, const Layout& layout, std::span<const double> reference,
+                   Strictness strictness);
+
+// Bytes of `buffer` outside the tensor's elements that are no longer 0xFF: writes that went astray. The elements are
+// overwritten on the way. `origin` is the first element's byte position.
+std::int64_t count_stray_bytes(std::span<std::byte> buffer, std::size_t origin, DType type, const Layout& layout);
+
+}  // namespace tma_jit::cli

@@ -1,0 +1,26 @@
+#include "console.h"
+
+namespace tma_jit::cli {
+
+void Console::write(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void Console::object(const Json& value) const {
+  if (!json) return;
+  // A file name or a compiler's log need not be UTF-8: what is not is replaced, never thrown over.
+  write(value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void Console::error(const Error& error) const {
+  const std::string text = error.text();
+  std::fflush(stdout);
+  fmt::print(stderr, "{}{}", text, text.ends_with('\n') ? "" : "\n");
+  object(Json{{"error", to_json(error)}});
+}
+
+Json to_json(const Error& error) {
+  return Json{{"code", std::string(name_of(error.code))}, {"message", error.message}, {"detail", error.detail}};
+}
+
+}  // namespace tma_jit::cli

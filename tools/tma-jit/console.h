@@ -1,0 +1,44 @@
+// Where a command's words go: reports and results to stdout, notes and errors to stderr, and one object with --json.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "outcome.h"
+
+namespace tma_jit::cli {
+
+using Json = nlohmann::ordered_json;
+
+class Console {
+ public:
+  bool json = false;
+  bool quiet = false;
+
+  // What happened, for people. Nothing with --json or --quiet.
+  template <class... Args> void report(fmt::format_string<Args...> format, Args&&... args) const {
+    if (!json && !quiet) write(fmt::format(format, std::forward<Args>(args)...));
+  }
+  // What was asked for, as a text: printed with --quiet too.
+  template <class... Args> void result(fmt::format_string<Args...> format, Args&&... args) const {
+    if (!json) write(fmt::format(format, std::forward<Args>(args)...));
+  }
+  // Something worth knowing that is no fault, to stderr.
+  template <class... Args> void note(fmt::format_string<Args...> format, Args&&... args) const {
+    if (!quiet) fmt::print(stderr, "note: {}\n", fmt::format(format, std::forward<Args>(args)...));
+  }
+  // The one object of --json; nothing without it.
+  void object(const Json& value) const;
+  void error(const Error& error) const;
+
+ private:
+  static void write(std::string_view text);
+};
+
+Json to_json(const Error& error);
+
+}  // namespace tma_jit::cli

@@ -1,0 +1,53 @@
+// What a command says about the tensors of a launch: files, paddings, offsets and the random data for the rest.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "kernel.h"
+#include "npy.h"
+#include "outcome.h"
+#include "random_data.h"
+
+namespace tma_jit::cli {
+
+struct DataWords {
+  std::vector<std::string> inputs;   // --in NAME=FILE
+  std::vector<std::string> outputs;  // --out NAME=FILE
+  std::vector<std::string> pitches;  // --pitch NAME=ELEMENTS
+  std::vector<std::string> offsets;  // --offset NAME=ELEMENTS
+  std::string kind = "normal";       // --data
+  std::uint64_t seed = 0;            // --seed
+};
+
+// --pitch, --offset, --data, --seed
+void add_data_options(CLI::App& verb, DataWords& words);
+// --in, --out
+void add_file_options(CLI::App& verb, DataWords& words);
+
+// The content of an input file. A raw file has no type and no shape of its own.
+struct InputFile {
+  std::string path;
+  bool raw = false;
+  Array array;
+};
+
+struct DataChoices {
+  std::map<std::string, InputFile> inputs;
+  std::map<std::string, std::string> outputs;
+  std::map<std::string, std::int64_t> pitches;
+  std::map<std::string, std::int64_t> offsets;
+  Recipe recipe;
+};
+
+// Names are looked up in the kernel's tensors; input files are read.
+Outcome<DataChoices> read_data_options(const Kernel& kernel, const DataWords& words);
+
+// Dims and types that the request leaves open and the shapes and types of .npy inputs give.
+Outcome<void> infer_from_inputs(const Kernel& kernel, const DataChoices& choices, Request& request);
+
+}  // namespace tma_jit::cli

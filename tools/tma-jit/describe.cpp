@@ -1,0 +1,227 @@
+#include "describe.h"
+
+#include "text.h"
+
+namespace tma_jit::cli {
+namespace {
+
+template <class Array> std::string dims3(const Array& values) {
+  return fmt::format("{} x {} x {}", values[0], values[1], values[2]);
+}
+
+const char* name_of(Argument::Kind kind) {
+  switch (kind) {
+    case Argument::Kind::tensor_map: return "tensor map";
+    case Argument::Kind::view: return "view";
+    case Argument::Kind::workspace: return "workspace";
+    case Argument::Kind::scalar: return "scalar";
+    default: return "dims";
+  }
+}
+
+int swizzle_bytes(Swizzle swizzle) {
+  return swizzle == Swizzle::none ? 0 : 16 << static_cast<int>(swizzle);
+}
+int interleave_bytes(Interleave interleave) {
+  return interleave == Interleave::none ? 0 : 8 << static_cast<int>(interleave);
+}
+int promotion_bytes(L2Promotion promotion) {
+  return promotion == L2Promotion::none ? 0 : 32 << static_cast<int>(promotion);
+}
+
+// Outermost first, as templates write shapes; the driver's order is the other one.
+template <class Array> std::vector<std::int64_t> outermost_first(const Array& values, int count) {
+  std::vector<std::int64_t> out;
+  for (int i = count; i-- > 0;) out.push_back(static_cast<std::int64_t>(values[static_cast<std::size_t>(i)]));
+  return out;
+}
+
+std::string describe(const TensorMapSpec& map) {
+  return fmt::format(
+      "box {} swizzle {} l2 {}{}{}", bracketed(outermost_first(map.box, map.rank)), swizzle_bytes(map.swizzle),
+      promotion_bytes(map.l2_promotion),
+      map.interleave == Interleave::none ? "" : fmt::format(" interleave {}", interleave_bytes(map.interleave)),
+      map.fill == Fill::nan ? " fill nan" : "");
+}
+
+std::string describe(const Argument& argument) {
+  std::string text = fmt::format("  argument  {:<10} {}", name_of(argument.kind), argument.name);
+  const bool tensor = argument.kind == Argument::Kind::tensor_map || argument.kind == Argument::Kind::view;
+  if (tensor && !argument.present) return text + " absent\n";
+  if (tensor) text += fmt::format(" : {}{}", name_of(argument.dtype), bracketed(argument.shape));
+  if (argument.kind == Argument::Kind::scalar) text += fmt::format(" : {}", name_of(argument.dtype));
+  if (argument.map) text += " " + describe(*argument.map);
+  if (argument.workspace_bytes > 0) text += fmt::format(" {} bytes", argument.workspace_bytes);
+  if (argument.workspace_zeroed) text += " zeroed";
+  if (argument.output) text += " out";
+  return text + "\n";
+}
+
+Json to_json(const TensorMapSpec& map) {
+  return {{"box", outermost_first(map.box, map.rank)},
+          {"dims", outermost_first(map.dims, map.rank)},
+          {"strides_bytes", outermost_first(map.strides, map.rank - 1)},
+          {"element_strides", outermost_first(map.element_strides, map.rank)},
+          {"swizzle", swizzle_bytes(map.swizzle)},
+          {"interleave", interleave_bytes(map.interleave)},
+          {"l2_promotion", promotion_bytes(map.l2_promotion)},
+          {"fill", map.fill == Fill::nan ? "nan" : "zero"}};
+}
+
+Json to_json(const Argument& argument) {
+  Json object = {{"kind", name_of(argument.kind)}, {"name", argument.name}, {"bytes", argument.image.size()}};
+  const bool tensor = argument.kind == Argument::Kind::tensor_map || argument.kind == Argument::Kind::view;
+  if (tensor || argument.kind == Argument::Kind::scalar) object["dtype"] = std::string(name_of(argument.dtype));
+  if (tensor)
+    merge(object, {{"present", argument.present},
+                   {"output", argument.output},
+                   {"shape", argument.shape},
+                   {"strides", argument.strides},
+                   {"address_alignment", argument.address_alignment}});
+  if (argument.map) object["map"] = to_json(*argument.map);
+  if (argument.kind == Argument::Kind::workspace)
+    merge(object, {{"workspace_bytes", argument.workspace_bytes}, {"zeroed", argument.workspace_zeroed}});
+  return object;
+}
+
+Json constants_json(const Plan& plan) {
+  Json constants = Json::array();
+  for (const Constant& constant : plan.constants) {
+    Json value =
+        constant.kind == Constant::Kind::type ? Json(std::string(name_of(constant.type))) : Json(constant.value);
+    constants.push_back({{"name", constant.name}, {"value", value}, {"origin", constant.origin}});
+  }
+  return constants;
+}
+
+Json dims_json(const Plan& plan) {
+  Json dims = Json::array();
+  for (const DimValue& dim : plan.dims)
+    dims.push_back({{"name", dim.name}, {"value", dim.value}, {"fixed", dim.fixed}, {"wide", dim.wide}});
+  return dims;
+}
+
+void append_word(std::string& words, const std::string& word) {
+  words += (words.empty() ? "" : " ") + word;
+}
+
+}  // namespace
+
+std::string config_words(const Plan& plan) {
+  std::string words;
+  for (const auto& [name, value] : plan.config) append_word(words, fmt::format("{}={}", name, value));
+  return words;
+}
+
+std::string dim_words(const Plan& plan) {
+  std::string words;
+  for (const DimValue& dim : plan.dims)
+    append_word(words, fmt::format("{}={}{}", dim.name, dim.value, dim.fixed ? " (fixed)" : ""));
+  return words;
+}
+
+std::string type_words(const Plan& plan) {
+  std::string words;
+  for (const Constant& constant : plan.constants)
+    if (constant.kind == Constant::Kind::type)
+      append_word(words, fmt::format("{}={}", constant.name, name_of(constant.type)));
+  return words;
+}
+
+std::string describe(const Plan& plan) {
+  const Geometry& g = plan.geometry;
+  std::string text = fmt::format("{} for {} from {}\n", plan.kernel, plan.arch, plan.file);
+  text += fmt::format("  dims      {}\n  types     {}\n  config    {}\n", dim_words(plan), type_words(plan),
+                      config_words(plan));
+  text += fmt::format("  launch    grid {}, block {}, cluster {}, {} bytes of dynamic shared memory{}\n", dims3(g.grid),
+                      dims3(g.block), dims3(g.cluster), g.smem_bytes, g.programmatic ? ", programmatic" : "");
+  for (const Argument& argument : plan.arguments) text += describe(argument);
+  for (const Hook& hook : plan.hooks) text += fmt::format("  hook      {} = {}\n", hook.name, hook.text);
+  for (const Constant& constant : plan.constants)
+    if (constant.kind == Constant::Kind::integer && constant.origin != "param")
+      text += fmt::format("  constant  {} = {} ({})\n", constant.name, constant.value, constant.origin);
+  return text + fmt::format("  work      {:.6g} flops, {:.6g} bytes\n", plan.work.flops, plan.work.bytes);
+}
+
+std::string describe(const Cubin& cubin, const Plan& plan) {
+  const Resources& r = cubin.resources;
+  std::string text = fmt::format("  key       {}\n", cubin.key.hex());
+  text += fmt::format(
+      "  cubin     {} bytes, {}\n", cubin.bytes.size(),
+      cubin.compiled ? fmt::format("compiled in {:.0f} ms", cubin.compile_ms) : std::string("from the cache"));
+  text += fmt::format("  uses      {} registers, {} bytes of stack, {} + {} bytes of spills (stores + loads)\n",
+                      r.registers, r.stack_bytes, r.spill_store_bytes, r.spill_load_bytes);
+  text += fmt::format("            {} + {} bytes of shared memory (static + dynamic)\n", r.static_shared_bytes,
+                      plan.geometry.smem_bytes);
+  for (const std::string& warning : r.warnings) text += fmt::format("  warning   {}\n", warning);
+  return text;
+}
+
+Json to_json(const DeviceInfo& device) {
+  return {{"name", device.name},
+          {"arch", device.arch},
+          {"compute_capability", device.compute_capability},
+          {"sm_count", device.sm_count},
+          {"smem_per_block", device.smem_per_block},
+          {"smem_per_sm", device.smem_per_sm},
+          {"registers_per_sm", device.registers_per_sm},
+          {"threads_per_block", device.threads_per_block},
+          {"threads_per_sm", device.threads_per_sm},
+          {"cluster_max", device.cluster_max},
+          {"multicast", device.multicast},
+          {"l2_bytes", device.l2_bytes},
+          {"memory_bytes", device.memory_bytes},
+          {"clock_mhz", device.clock_mhz},
+          {"memory_gb_per_s", device.memory_gb_per_s},
+          {"bf16_tflops", device.bf16_tflops},
+          {"f32_tflops", device.f32_tflops}};
+}
+
+Json to_json(const Plan& plan) {
+  Json config = Json::object();
+  for (const auto& [name, value] : plan.config) config[name] = value;
+  Json arguments = Json::array();
+  for (const Argument& argument : plan.arguments) arguments.push_back(to_json(argument));
+  Json hooks = Json::object();
+  for (const Hook& hook : plan.hooks) hooks[hook.name] = hook.text;
+  const Geometry& g = plan.geometry;
+  return {{"kernel", plan.kernel},
+          {"entry", plan.entry},
+          {"file", plan.file},
+          {"arch", plan.arch},
+          {"config", config},
+          {"dims", dims_json(plan)},
+          {"constants", constants_json(plan)},
+          {"hooks", hooks},
+          {"geometry",
+           {{"grid", g.grid},
+            {"block", g.block},
+            {"cluster", g.cluster},
+            {"smem_bytes", g.smem_bytes},
+            {"programmatic", g.programmatic}}},
+          {"arguments", arguments},
+          {"work", {{"flops", plan.work.flops}, {"bytes", plan.work.bytes}}}};
+}
+
+Json to_json(const Cubin& cubin, const Plan& plan) {
+  const Resources& r = cubin.resources;
+  return {{"key", cubin.key.hex()},
+          {"compiled", cubin.compiled},
+          {"compile_ms", cubin.compile_ms},
+          {"cubin_bytes", cubin.bytes.size()},
+          {"registers", r.registers},
+          {"spill_bytes", r.spill_store_bytes + r.spill_load_bytes},
+          {"spill_store_bytes", r.spill_store_bytes},
+          {"spill_load_bytes", r.spill_load_bytes},
+          {"stack_bytes", r.stack_bytes},
+          {"shared_bytes", r.static_shared_bytes + plan.geometry.smem_bytes},
+          {"static_shared_bytes", r.static_shared_bytes},
+          {"dynamic_shared_bytes", plan.geometry.smem_bytes},
+          {"warnings", r.warnings}};
+}
+
+void merge(Json& object, const Json& more) {
+  for (const auto& [name, value] : more.items()) object[name] = value;
+}
+
+}  // namespace tma_jit::cli

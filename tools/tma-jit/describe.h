@@ -1,0 +1,27 @@
+// Plans, cubins and devices as text for people and as objects for programs.
+#pragma once
+
+#include <string>
+
+#include <tma_jit/engine.h>
+
+#include "console.h"
+
+namespace tma_jit::cli {
+
+// "BM=128 BN=256 STAGES=4", "M=64 N=64", "T=bf16 O=f32"
+std::string config_words(const Plan& plan);
+std::string dim_words(const Plan& plan);
+std::string type_words(const Plan& plan);
+
+std::string describe(const Plan& plan);
+std::string describe(const Cubin& cubin, const Plan& plan);
+
+Json to_json(const DeviceInfo& device);
+Json to_json(const Plan& plan);
+// key, compiled, compile_ms, registers, spills, stack and shared memory, warnings.
+Json to_json(const Cubin& cubin, const Plan& plan);
+// Adds the fields of `more` to `object`.
+void merge(Json& object, const Json& more);
+
+}  // namespace tma_jit::cli

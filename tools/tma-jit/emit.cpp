@@ -1,0 +1,66 @@
+// tma-jit emit: the CUDA text of one problem.
+#include <memory>
+
+#include "describe.h"
+#include "npy.h"
+#include "request.h"
+#include "verbs.h"
+
+namespace tma_jit::cli {
+namespace {
+
+struct Words {
+  RequestWords request;
+  bool standalone = false;
+  std::string output;
+};
+
+Json to_json(const Source& source) {
+  Json headers = Json::array();
+  for (const Header& header : source.headers) headers.push_back(header.name);
+  return {{"kernel", source.kernel}, {"entry", source.entry},     {"arch", source.arch},
+          {"name", source.name},     {"options", source.options}, {"headers", headers}};
+}
+
+Outcome<void> deliver(const Console& console, const std::string& text, const std::string& output) {
+  if (output.empty()) {
+    console.result("{}", text);
+    return {};
+  }
+  CLI_CHECK(write_bytes(output, {}, std::as_bytes(std::span(text))));
+  console.report("wrote {}\n", output);
+  return {};
+}
+
+Outcome<int> emit(const Settings& settings, const Words& words) {
+  CLI_ASSIGN(Engine engine, make_engine(settings, Needs::facts));
+  CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
+  CLI_ASSIGN(const Request request, with_optionals(engine, asked.kernel, asked.request, {}));
+  CLI_ASSIGN(const Plan plan, engine.plan(request));
+  CLI_ASSIGN(const Source source, engine.emit(plan));
+  Json object = to_json(source);
+  std::string text = source.text;
+  if (words.standalone) {
+    CLI_ASSIGN(text, engine.emit_standalone(plan));
+  }
+  CLI_CHECK(deliver(settings.console, text, words.output));
+  object["standalone"] = words.standalone;
+  object[words.output.empty() ? "text" : "output"] = words.output.empty() ? text : words.output;
+  settings.console.object(object);
+  return kDone;
+}
+
+}  // namespace
+
+void add_emit(CLI::App& app, Invocation& invocation) {
+  CLI::App* verb = app.add_subcommand("emit", "the CUDA text for one problem");
+  add_settings(*verb, invocation.settings);
+  auto words = std::make_shared<Words>();
+  add_request_options(*verb, words->request);
+  verb->add_flag("--standalone", words->standalone, "one file with the headers in it, which nvcc compiles as it is");
+  verb->add_option("-o,--output", words->output, "file to write instead of stdout");
+  verb->callback(
+      [&invocation, words] { invocation.run = [&invocation, words] { return emit(invocation.settings, *words); }; });
+}
+
+}  // namespace tma_jit::cli

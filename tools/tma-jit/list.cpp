@@ -1,0 +1,71 @@
+// tma-jit list: every kernel, its files and the architectures each serves.
+#include <algorithm>
+#include <memory>
+
+#include "kernel.h"
+#include "verbs.h"
+
+namespace tma_jit::cli {
+namespace {
+
+Json to_json(const KernelInfo& info) {
+  return {{"kernel", info.kernel}, {"file", info.file},         {"doc", info.doc},
+          {"archs", info.archs},   {"embedded", info.embedded}, {"reference", info.has_reference}};
+}
+
+// One architecture a line where --arch-less listing would repeat them: kernel, file, architectures, what it computes.
+void print(const Console& console, const std::vector<KernelInfo>& kernels) {
+  std::size_t kernel_width = 6;
+  std::size_t arch_width = 5;
+  for (const KernelInfo& info : kernels) {
+    kernel_width = std::max(kernel_width, info.kernel.size());
+    arch_width = std::max(arch_width, fmt::format("{}", fmt::join(info.archs, " ")).size());
+  }
+  for (const KernelInfo& info : kernels)
+    console.result("{:<{}}  {:<{}}  {}{}\n", info.kernel, kernel_width, fmt::format("{}", fmt::join(info.archs, " ")),
+                   arch_width, info.doc, info.embedded ? "" : fmt::format("  ({})", info.file));
+}
+
+bool serves(const KernelInfo& info, const std::string& arch) {
+  const std::string base = arch.substr(0, arch.find_first_of("af", 3));
+  return arch.empty() || std::any_of(info.archs.begin(), info.archs.end(),
+                                     [&](const std::string& served) { return served == arch || served == base; });
+}
+
+Outcome<int> list(const Settings& settings) {
+  Settings without_device = settings;
+  without_device.arch.clear();
+  std::string arch;
+  if (!settings.arch.empty()) {
+    auto exact = normalise_arch(settings.arch);
+    if (!exact) return usage("--arch: {}", exact.error().message);
+    arch = *exact;
+  }
+  CLI_ASSIGN(Engine engine, make_engine(without_device, Needs::facts));
+  std::vector<KernelInfo> kernels;
+  Json faults = Json::array();
+  for (Result<KernelInfo>& info : engine.kernels()) {
+    if (info && serves(*info, arch)) kernels.push_back(*info);
+    if (!info) {
+      fmt::print(stderr, "{}\n", info.error().text());
+      faults.push_back(cli::to_json(info.error()));
+    }
+  }
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const KernelInfo& a, const KernelInfo& b) { return a.kernel < b.kernel; });
+  print(settings.console, kernels);
+  Json objects = Json::array();
+  for (const KernelInfo& info : kernels) objects.push_back(to_json(info));
+  settings.console.object({{"kernels", objects}, {"faults", faults}});
+  return faults.empty() ? kDone : kFailed;
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Invocation& invocation) {
+  CLI::App* verb = app.add_subcommand("list", "kernels and the architectures they serve");
+  add_settings(*verb, invocation.settings);
+  verb->callback([&invocation] { invocation.run = [&invocation] { return list(invocation.settings); }; });
+}
+
+}  // namespace tma_jit::cli

@@ -1,0 +1,50 @@
+// What a step of a command hands back: a value, or an error with the exit code it ends the command with.
+#pragma once
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <tma_jit/error.h>
+
+namespace tma_jit::cli {
+
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kUsage = 2;
+
+struct Failure {
+  Failure(Error the_error, int exit_code = kFailed) : error(std::move(the_error)), exit(exit_code) {}
+  Error error;
+  int exit;
+};
+
+template <class T> using Outcome = tl::expected<T, Failure>;
+
+// The command did what it could and the answer is no.
+template <class... Args>
+tl::unexpected<Failure> failed(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
+  return tl::make_unexpected(Failure(Error{code, fmt::format(format, std::forward<Args>(args)...), {}}));
+}
+
+// The command line is wrong.
+template <class... Args> tl::unexpected<Failure> usage(fmt::format_string<Args...> format, Args&&... args) {
+  return tl::make_unexpected(
+      Failure(Error{ErrorCode::invalid_argument, fmt::format(format, std::forward<Args>(args)...), {}}, kUsage));
+}
+
+}  // namespace tma_jit::cli
+
+// Evaluates a Result or an Outcome; on failure returns it from the enclosing function, else binds the value.
+#define CLI_JOIN_(a, b) a##b
+#define CLI_JOIN(a, b) CLI_JOIN_(a, b)
+#define CLI_ASSIGN_(temporary, declaration, ...)                                                                 \
+  auto temporary = (__VA_ARGS__);                                                                                \
+  if (!temporary.has_value()) return tl::make_unexpected(::tma_jit::cli::Failure(std::move(temporary).error())); \
+  declaration = std::move(temporary).value()
+#define CLI_ASSIGN(declaration, ...) CLI_ASSIGN_(CLI_JOIN(outcome_, __LINE__), declaration, __VA_ARGS__)
+#define CLI_CHECK(...)                                                                  \
+  do {                                                                                  \
+    if (auto checked_ = (__VA_ARGS__); !checked_.has_value())                           \
+      return tl::make_unexpected(::tma_jit::cli::Failure(std::move(checked_).error())); \
+  } while (false)

@@ -1,0 +1,87 @@
+// tma-jit plan: the decisions of one launch; with --all how they were made.
+#include <memory>
+
+#include "describe.h"
+#include "request.h"
+#include "verbs.h"
+
+namespace tma_jit::cli {
+namespace {
+
+struct Words {
+  RequestWords request;
+  bool all = false;
+};
+
+std::string words_of(const std::vector<std::pair<std::string, std::int64_t>>& config) {
+  std::string text;
+  for (const auto& [name, value] : config) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
+void print(const Console& console, const Enumeration& found) {
+  console.result("{}: {} of {} configurations are valid\n", found.file, found.valid, found.configurations);
+  for (const RuleCount& rule : found.rules) {
+    console.result("  {}:{}: {} violate  {}\n", rule.file, rule.line, rule.ruled_out, rule.rule);
+    if (!rule.message.empty()) console.result("    {}\n", rule.message);
+    if (!rule.values.empty()) console.result("    {}\n", rule.values);
+  }
+  for (const auto& config : found.valid_configs) console.result("  {}\n", words_of(config));
+}
+
+Json to_json(const Enumeration& found) {
+  Json rules = Json::array();
+  for (const RuleCount& rule : found.rules)
+    rules.push_back({{"file", rule.file},
+                     {"line", rule.line},
+                     {"rule", rule.rule},
+                     {"message", rule.message},
+                     {"values", rule.values},
+                     {"ruled_out", rule.ruled_out}});
+  Json configs = Json::array();
+  for (const auto& config : found.valid_configs) {
+    Json object = Json::object();
+    for (const auto& [name, value] : config) object[name] = value;
+    configs.push_back(object);
+  }
+  return {{"file", found.file},
+          {"configurations", found.configurations},
+          {"valid", found.valid},
+          {"rules", rules},
+          {"valid_configs", configs}};
+}
+
+Outcome<int> plan(const Settings& settings, const Words& words) {
+  CLI_ASSIGN(Engine engine, make_engine(settings, Needs::facts));
+  CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
+  CLI_ASSIGN(const Request request, with_optionals(engine, asked.kernel, asked.request, {}));
+  Json object = Json::object();
+  if (words.all) {
+    CLI_ASSIGN(const Enumeration found, engine.enumerate(request));
+    print(settings.console, found);
+    object["enumeration"] = to_json(found);
+    if (found.valid == 0) {
+      settings.console.object(object);
+      return kFailed;
+    }
+  }
+  CLI_ASSIGN(const Plan chosen, engine.plan(request));
+  settings.console.result("{}", describe(chosen));
+  merge(object, cli::to_json(chosen));
+  settings.console.object(object);
+  return kDone;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Invocation& invocation) {
+  CLI::App* verb = app.add_subcommand("plan", "the decisions for one problem: configuration, geometry, tensor maps");
+  add_settings(*verb, invocation.settings);
+  auto words = std::make_shared<Words>();
+  add_request_options(*verb, words->request);
+  verb->add_flag("--all", words->all, "every valid configuration, and what each rule ruled out");
+  verb->callback(
+      [&invocation, words] { invocation.run = [&invocation, words] { return plan(invocation.settings, *words); }; });
+}
+
+}  // namespace tma_jit::cli

@@ -1,0 +1,29 @@
+// Seeded data for a launch: the same numbers on every machine, quick enough for tensors of gigabytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <tma_jit/dtype.h>
+
+#include "layout.h"
+
+namespace tma_jit::cli {
+
+enum class DataKind : std::uint8_t {
+  normal,    // standard normal, rounded to the type; integer types get small integers
+  integers,  // -4 to 4 (0 to 8 where unsigned): sums of millions of products are exact in f32
+};
+
+// Fills the elements of one tensor and leaves the bytes between them alone. `buffer` starts at the first element.
+// Tensors of different names get different numbers from one seed.
+struct Recipe {
+  DataKind kind = DataKind::normal;
+  std::uint64_t seed = 0;
+};
+void fill_random(std::span<std::byte> buffer, DType type, const Layout& layout, const Recipe& recipe,
+                 std::string_view name);
+
+}  // namespace tma_jit::cli

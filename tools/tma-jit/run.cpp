@@ -1,0 +1,102 @@
+// tma-jit run: one launch on files or random data, and with --check its outputs against the float64 reference.
+#include <memory>
+
+#include "describe.h"
+#include "trial.h"
+#include "verbs.h"
+
+namespace tma_jit::cli {
+namespace {
+
+struct Words {
+  RequestWords request;
+  DataWords data;
+  bool check = false;
+};
+
+Outcome<Trial> prepare(Engine& engine, const Words& words) {
+  CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
+  CLI_ASSIGN(DataChoices choices, read_data_options(asked.kernel, words.data));
+  CLI_CHECK(infer_from_inputs(asked.kernel, choices, asked.request));
+  std::set<std::string> given;
+  for (const auto& [name, file] : choices.inputs) given.insert(name);
+  CLI_ASSIGN(Request request, with_optionals(engine, asked.kernel, std::move(asked.request), given));
+  return prepare_trial(engine, std::move(request), std::move(choices));
+}
+
+Outcome<void> write_outputs(const Trial& trial) {
+  for (const DeviceTensor& tensor : trial.tensors) {
+    const auto file = trial.choices.outputs.find(tensor.name);
+    if (file == trial.choices.outputs.end()) continue;
+    CLI_ASSIGN(const std::vector<std::byte> buffer, download(tensor));
+    const std::vector<std::byte> elements = packed(tensor, buffer);
+    if (file->second.ends_with(".npy")) {
+      CLI_CHECK(write_npy(file->second, tensor.dtype, tensor.layout.shape, elements));
+    } else {
+      CLI_CHECK(write_bytes(file->second, {}, elements));
+    }
+  }
+  return {};
+}
+
+Json to_json(Engine& engine, const Trial& trial) {
+  const Plan& plan = trial.launch.plan();
+  const auto device = engine.device();
+  Json object = {{"kernel", plan.kernel},
+                 {"arch", plan.arch},
+                 {"device", device ? device->name : ""},
+                 {"file", plan.file},
+                 {"config", cli::to_json(plan)["config"]},
+                 {"dims", cli::to_json(plan)["dims"]}};
+  merge(object, cli::to_json(trial.launch.cubin(), plan));
+  object["launched"] = true;
+  Json outputs = Json::object();
+  for (const auto& [name, file] : trial.choices.outputs) outputs[name] = file;
+  object["outputs"] = outputs;
+  return object;
+}
+
+void report(const Console& console, Engine& engine, const Trial& trial) {
+  const Plan& plan = trial.launch.plan();
+  const auto device = engine.device();
+  console.report("{} on {} ({}): {} {}\n  config    {}\n", plan.kernel, device ? device->name : "", plan.arch,
+                 dim_words(plan), type_words(plan), config_words(plan));
+  console.report("  cubin     {}\n", trial.launch.cubin().compiled
+                                         ? fmt::format("compiled in {:.0f} ms", trial.launch.cubin().compile_ms)
+                                         : std::string("from the cache"));
+  for (const auto& [name, file] : trial.choices.outputs) console.report("  wrote     {} to {}\n", name, file);
+}
+
+Outcome<int> run(const Settings& settings, const Words& words) {
+  CLI_ASSIGN(Engine engine, make_engine(settings, Needs::device));
+  CLI_ASSIGN(Trial trial, prepare(engine, words));
+  CLI_CHECK(run_trial(engine, trial));
+  CLI_CHECK(write_outputs(trial));
+  report(settings.console, engine, trial);
+  Json object = to_json(engine, trial);
+  bool passed = true;
+  if (words.check) {
+    CLI_ASSIGN(const TrialCheck check, check_trial(engine, trial));
+    passed = check.passed();
+    settings.console.report("{}  {}\n", describe(check), passed ? "passed" : "FAILED");
+    object["check"] = cli::to_json(check);
+  }
+  settings.console.object(object);
+  return passed ? kDone : kFailed;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Invocation& invocation) {
+  CLI::App* verb = app.add_subcommand("run", "one launch on files or seeded random data; --check proves the result");
+  add_settings(*verb, invocation.settings);
+  auto words = std::make_shared<Words>();
+  add_request_options(*verb, words->request);
+  add_data_options(*verb, words->data);
+  add_file_options(*verb, words->data);
+  verb->add_flag("--check", words->check, "compare every output with the template's float64 reference");
+  verb->callback(
+      [&invocation, words] { invocation.run = [&invocation, words] { return run(invocation.settings, *words); }; });
+}
+
+}  // namespace tma_jit::cli

@@ -1,0 +1,116 @@
+#include "settings.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+
+#include "text.h"
+
+namespace tma_jit::cli {
+namespace {
+
+constexpr std::array<const char*, 6> kLevels = {"trace", "debug", "info", "warning", "error", "off"};
+
+bool is_ordinal(const std::string& device) {
+  return !device.empty() && std::all_of(device.begin(), device.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+Outcome<DeviceInfo> facts_named(const std::string& name, const char* option) {
+  auto facts = device_named(name);
+  if (facts) return *facts;
+  const std::vector<std::string> known = known_devices();
+  return usage("{} \"{}\": no device of that name is known{}; known are {}", option, name, suggestion(name, known),
+               fmt::join(known, ", "));
+}
+
+Outcome<LogLevel> log_level(const Settings& settings) {
+  const auto* const level = std::find(kLevels.begin(), kLevels.end(), settings.log_level);
+  if (level == kLevels.end())
+    return usage("--log-level \"{}\": expected one of {}", settings.log_level, fmt::join(kLevels, ", "));
+  const auto chosen = static_cast<LogLevel>(level - kLevels.begin());
+  return settings.console.quiet ? std::max(chosen, LogLevel::error) : chosen;
+}
+
+Outcome<std::vector<std::filesystem::path>> template_folders(const Settings& settings) {
+  std::vector<std::filesystem::path> folders;
+  for (const std::string& folder : settings.templates) {
+    if (!std::filesystem::is_directory(folder)) return failed(ErrorCode::io, "--templates {}: no such folder", folder);
+    folders.emplace_back(folder);
+  }
+  return folders;
+}
+
+// The device to plan for: the one asked for; else device 0 where it exists and is of the target; else the known device
+// of the target.
+Outcome<std::string> choose_device(const Settings& settings, const std::string& arch, Needs needs) {
+  if (!settings.device.empty() && !is_ordinal(settings.device)) {
+    CLI_ASSIGN(const DeviceInfo facts, facts_named(settings.device, "--device"));
+    return facts.name;
+  }
+  if (!settings.device.empty()) return settings.device;
+  if (needs == Needs::device || arch.empty()) return std::string("0");
+  Options probe;
+  probe.log_level = LogLevel::off;
+  auto present = Engine(probe).device();
+  if (present && present->arch == arch) return std::string("0");
+  if (const auto known = device_for_arch(arch)) return *known;
+  return usage("--arch {}: no device of that architecture is known; name one whose limits to plan with by --device",
+               arch);
+}
+
+}  // namespace
+
+void add_console_options(CLI::App& verb, Settings& settings) {
+  verb.add_flag("--json", settings.console.json, "print one JSON object instead of text");
+  verb.add_flag("-q,--quiet", settings.console.quiet, "print nothing but results and errors");
+}
+
+void add_settings(CLI::App& verb, Settings& settings) {
+  add_console_options(verb, settings);
+  verb.add_option("--device", settings.device, "CUDA ordinal, or a known device to plan and build for without a GPU");
+  verb.add_option("--arch", settings.arch, "target instead of the device's own, e.g. sm_90a");
+  verb.add_option("--limits", settings.limits, "known device whose limits planning obeys where they are tighter");
+  verb.add_option("--cache-dir", settings.cache_dir, "cache folder instead of TMA_JIT_CACHE_DIR or the user's");
+  verb.add_flag("--no-cache", settings.no_cache, "neither read nor write the cache");
+  verb.add_option("--templates", settings.templates, "folder of templates, searched first; may be repeated")
+      ->allow_extra_args(false);
+  verb.add_option("--nvrtc", settings.nvrtc, "libnvrtc to load instead of searching for one");
+  verb.add_flag("--line-info", settings.line_info, "compile with line information for profilers");
+  verb.add_option("--log-level", settings.log_level, "trace, debug, info, warning, error or off");
+}
+
+std::optional<std::string> device_for_arch(const std::string& arch) {
+  for (const std::string& name : known_devices()) {
+    const auto facts = device_named(name);
+    if (facts && facts->arch == arch) return name;
+  }
+  return std::nullopt;
+}
+
+Outcome<Options> engine_options(const Settings& settings, Needs needs) {
+  Options options;
+  if (!settings.arch.empty()) {
+    auto arch = normalise_arch(settings.arch);
+    if (!arch) return usage("--arch: {}", arch.error().message);
+    options.arch = *arch;
+  }
+  CLI_ASSIGN(options.device, choose_device(settings, options.arch, needs));
+  if (!settings.limits.empty()) {
+    CLI_ASSIGN(options.limits, facts_named(settings.limits, "--limits"));
+  }
+  CLI_ASSIGN(options.log_level, log_level(settings));
+  CLI_ASSIGN(options.template_dirs, template_folders(settings));
+  options.cache_dir = settings.cache_dir;
+  options.use_cache = !settings.no_cache;
+  options.nvrtc = settings.nvrtc;
+  options.line_info = settings.line_info;
+  return options;
+}
+
+Outcome<Engine> make_engine(const Settings& settings, Needs needs) {
+  CLI_ASSIGN(Options options, engine_options(settings, needs));
+  return Engine(std::move(options));
+}
+
+}  // namespace tma_jit::cli

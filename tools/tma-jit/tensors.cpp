@@ -1,0 +1,133 @@
+#include "tensors.h"
+
+#include <cstring>
+
+#include "element.h"
+#include "text.h"
+
+namespace tma_jit::cli {
+namespace {
+
+Outcome<void> check_file(const InputFile& file, const Argument& argument) {
+  const std::size_t bytes =
+      static_cast<std::size_t>(Layout::row_major(argument.shape).elements()) * size_of(argument.dtype);
+  if (file.raw && file.array.bytes.size() != bytes)
+    return failed(ErrorCode::invalid_argument, "{}: {} bytes, but {} is {} of {}, {} bytes", file.path,
+                  file.array.bytes.size(), argument.name, bracketed(argument.shape), name_of(argument.dtype), bytes);
+  if (file.raw) return {};
+  if (file.array.shape != argument.shape)
+    return failed(ErrorCode::invalid_argument, "{}: its shape is {}, but {} is {}", file.path,
+                  bracketed(file.array.shape), argument.name, bracketed(argument.shape));
+  if (!holds(file.array, argument.dtype))
+    return failed(ErrorCode::invalid_argument, "{}: its elements are {}, but {} holds {}", file.path,
+                  name_of(file.array.dtype), argument.name, name_of(argument.dtype));
+  return {};
+}
+
+Outcome<Layout> layout_of(const Argument& argument, const DataChoices& choices) {
+  const auto pitch = choices.pitches.find(argument.name);
+  if (pitch == choices.pitches.end()) return Layout::row_major(argument.shape);
+  if (argument.shape.size() < 2) return usage("--pitch {}: it has one dimension, and so no rows", argument.name);
+  if (pitch->second < argument.shape.back())
+    return usage("--pitch {}={}: a row has {} elements", argument.name, pitch->second, argument.shape.back());
+  return Layout::pitched(argument.shape, pitch->second);
+}
+
+void copy_elements(std::byte* to, const std::byte* packed_elements, const Layout& layout, std::size_t size) {
+  for_each_row(layout, [&](std::int64_t offset, std::int64_t first, std::int64_t count, std::int64_t) {
+    std::memcpy(to + static_cast<std::size_t>(offset) * size, packed_elements + static_cast<std::size_t>(first) * size,
+                static_cast<std::size_t>(count) * size);
+  });
+}
+
+// What the buffer holds before the launch, guards included.
+std::vector<std::byte> initial_content(const DeviceTensor& tensor, const DataChoices& choices) {
+  std::vector<std::byte> content(tensor.buffer.bytes(), std::byte{0xff});
+  std::byte* first = content.data() + tensor.origin;
+  const auto file = choices.inputs.find(tensor.name);
+  if (file != choices.inputs.end()) {
+    copy_elements(first, file->second.array.bytes.data(), tensor.layout, size_of(tensor.dtype));
+  } else if (!tensor.output) {
+    fill_random(std::span(content).subspan(tensor.origin), tensor.dtype, tensor.layout, choices.recipe, tensor.name);
+  }
+  return content;
+}
+
+Outcome<DeviceTensor> allocate(Engine& engine, const Argument& argument, Layout layout, std::int64_t offset) {
+  const std::size_t size = size_of(argument.dtype);
+  const std::size_t origin = kGuardBytes + static_cast<std::size_t>(offset) * size;
+  const std::size_t bytes = origin + static_cast<std::size_t>(layout.span()) * size + kGuardBytes;
+  CLI_ASSIGN(DeviceBuffer buffer, DeviceBuffer::allocate(engine, bytes));
+  return DeviceTensor{argument.name, argument.dtype, std::move(layout), argument.output, origin, std::move(buffer)};
+}
+
+Outcome<DeviceTensor> make_tensor(Engine& engine, const Argument& argument, const DataChoices& choices) {
+  if (const auto file = choices.inputs.find(argument.name); file != choices.inputs.end())
+    CLI_CHECK(check_file(file->second, argument));
+  CLI_ASSIGN(Layout layout, layout_of(argument, choices));
+  const auto offset = choices.offsets.find(argument.name);
+  CLI_ASSIGN(DeviceTensor tensor,
+             allocate(engine, argument, std::move(layout), offset == choices.offsets.end() ? 0 : offset->second));
+  const std::vector<std::byte> content = initial_content(tensor, choices);
+  CLI_CHECK(tensor.buffer.upload(content.data(), content.size()));
+  return tensor;
+}
+
+bool is_tensor(const Argument& argument) {
+  return argument.kind == Argument::Kind::tensor_map || argument.kind == Argument::Kind::view;
+}
+
+}  // namespace
+
+Tensor DeviceTensor::view() const {
+  return Tensor::strided(buffer.address() + origin, dtype, static_cast<int>(layout.shape.size()), layout.shape.data(),
+                         layout.strides.data());
+}
+
+Outcome<std::vector<DeviceTensor>> make_tensors(Engine& engine, const Plan& plan, const DataChoices& choices) {
+  std::vector<DeviceTensor> tensors;
+  for (const Argument& argument : plan.arguments) {
+    if (!is_tensor(argument) || !argument.present) continue;
+    CLI_ASSIGN(DeviceTensor tensor, make_tensor(engine, argument, choices));
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+Outcome<std::vector<std::byte>> download(const DeviceTensor& tensor) {
+  std::vector<std::byte> content(tensor.buffer.bytes());
+  CLI_CHECK(tensor.buffer.download(content.data(), content.size()));
+  return content;
+}
+
+std::vector<std::byte> packed(const DeviceTensor& tensor, const std::vector<std::byte>& buffer) {
+  const std::size_t size = size_of(tensor.dtype);
+  std::vector<std::byte> elements(static_cast<std::size_t>(tensor.layout.elements()) * size);
+  const std::byte* first = buffer.data() + tensor.origin;
+  for_each_row(tensor.layout, [&](std::int64_t offset, std::int64_t index, std::int64_t count, std::int64_t) {
+    std::memcpy(elements.data() + static_cast<std::size_t>(index) * size,
+                first + static_cast<std::size_t>(offset) * size, static_cast<std::size_t>(count) * size);
+  });
+  return elements;
+}
+
+Outcome<DeviceTensor> make_reference_output(Engine& engine, const DeviceTensor& output, const DataChoices& choices) {
+  Argument argument;
+  argument.name = output.name;
+  argument.dtype = DType::f64;
+  argument.output = true;
+  CLI_ASSIGN(DeviceTensor reference, allocate(engine, argument, Layout::row_major(output.layout.shape), 0));
+  std::vector<std::byte> content(reference.buffer.bytes(), std::byte{0xff});
+  if (const auto file = choices.inputs.find(output.name); file != choices.inputs.end()) {
+    const Decoder decoder(output.dtype);
+    const auto count = static_cast<std::size_t>(output.layout.elements());
+    for (std::size_t i = 0; i < count; ++i) {
+      const double value = decoder(file->second.array.bytes.data() + i * decoder.size());
+      std::memcpy(content.data() + reference.origin + i * sizeof(double), &value, sizeof(double));
+    }
+  }
+  CLI_CHECK(reference.buffer.upload(content.data(), content.size()));
+  return reference;
+}
+
+}  // namespace tma_jit::cli

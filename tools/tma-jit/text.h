@@ -1,0 +1,40 @@
+// Small text work: NAME=VALUE, numbers, identifiers, and the suggestion in "did you mean".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "outcome.h"
+
+namespace tma_jit::cli {
+
+// "; did you mean \"STAGES\"?" for the nearest candidate within a third of the word's length, else "".
+std::string suggestion(std::string_view word, std::span<const std::string> candidates);
+
+struct Pair {
+  std::string name;
+  std::string value;
+};
+// Splits at the first '='. `what` is how the error names the word, e.g. "--hook".
+Outcome<Pair> split_pair(std::string_view word, std::string_view what);
+
+std::optional<std::int64_t> integer_in(std::string_view text);  // the whole text, decimal or 0x
+std::optional<double> number_in(std::string_view text);
+
+std::string_view trimmed(std::string_view text);
+bool is_identifier(std::string_view text);
+std::vector<std::string> identifiers_in(std::string_view text);
+// Splits at commas that are outside parentheses and brackets; the parts are trimmed.
+std::vector<std::string> split_commas(std::string_view text);
+
+// "[1, 2, 3]"
+std::string bracketed(std::span<const std::int64_t> values);
+// 1536 -> "1.5 KiB"
+std::string readable_bytes(std::uint64_t bytes);
+
+}  // namespace tma_jit::cli

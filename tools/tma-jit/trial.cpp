@@ -1,0 +1,173 @@
+#include "trial.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "text.h"
+
+namespace tma_jit::cli {
+namespace {
+
+// A file or a layout for a tensor that this launch does not have is a mistake, not a wish to be ignored.
+Outcome<void> check_names(const Trial& trial) {
+  const auto exists = [&](const std::string& name) {
+    return std::any_of(trial.tensors.begin(), trial.tensors.end(),
+                       [&](const DeviceTensor& t) { return t.name == name; });
+  };
+  for (const auto& [name, file] : trial.choices.inputs)
+    if (!exists(name)) return usage("--in {}={}: this configuration has no tensor {}", name, file.path, name);
+  for (const auto& [name, file] : trial.choices.outputs) {
+    const auto tensor = std::find_if(trial.tensors.begin(), trial.tensors.end(),
+                                     [name = name](const DeviceTensor& t) { return t.name == name; });
+    if (tensor == trial.tensors.end())
+      return usage("--out {}={}: this configuration has no tensor {}", name, file, name);
+    if (!tensor->output) return usage("--out {}={}: {} is an input", name, file, name);
+  }
+  return {};
+}
+
+Strictness strictness_of(const Trial& trial) {
+  const Plan& plan = trial.launch.plan();
+  const bool moves_data = plan.work.bytes > 0 && plan.work.flops == 0 && plan.hooks.empty();
+  if (moves_data) return Strictness::exact;
+  return trial.choices.recipe.kind == DataKind::integers ? Strictness::integers : Strictness::tolerant;
+}
+
+// The request of the reference: the chosen configuration pinned, every type said.
+Request reference_request(const Trial& trial) {
+  const Plan& plan = trial.launch.plan();
+  Request request = trial.request;
+  request.reference = true;
+  request.file = stem_of(plan.file);
+  for (const auto& [name, value] : plan.config) request.params[name] = value;
+  for (const Constant& constant : plan.constants)
+    if (constant.kind == Constant::Kind::type && constant.origin == "type")
+      request.types[constant.name] = constant.type;
+  return request;
+}
+
+Outcome<std::vector<double>> doubles_of(const DeviceTensor& tensor) {
+  CLI_ASSIGN(const std::vector<std::byte> content, download(tensor));
+  std::vector<double> values(static_cast<std::size_t>(tensor.layout.elements()));
+  std::memcpy(values.data(), content.data() + tensor.origin, values.size() * sizeof(double));
+  return values;
+}
+
+Outcome<OutputCheck> check_output(const DeviceTensor& output, const DeviceTensor& reference, Strictness strictness) {
+  CLI_ASSIGN(std::vector<std::byte> content, download(output));
+  CLI_ASSIGN(const std::vector<double> expected, doubles_of(reference));
+  OutputCheck check{output.name, output.dtype, output.layout, {}, 0};
+  const std::span<const std::byte> elements = std::span<const std::byte>(content).subspan(output.origin);
+  check.comparison = compare(elements, output.dtype, output.layout, expected, strictness);
+  check.stray_bytes = count_stray_bytes(content, output.origin, output.dtype, output.layout);
+  return check;
+}
+
+const char* name_of(Strictness strictness) {
+  switch (strictness) {
+    case Strictness::exact: return "exact";
+    case Strictness::integers: return "exact where the reference is an integer";
+    default: return "tolerance";
+  }
+}
+
+std::string describe(const OutputCheck& check, Strictness strictness) {
+  const Comparison& c = check.comparison;
+  std::string text = fmt::format("  check     {}: {} of {} elements agree with the float64 reference ({})\n",
+                                 check.name, c.elements - c.mismatches, c.elements, name_of(strictness));
+  text += fmt::format("            max error {:.3g}, {:.3g} relative to max(|reference|, rms); rms {:.3g}\n",
+                      c.max_error, c.max_relative, c.rms);
+  if (c.unwritten > 0) text += fmt::format("            {} elements were never written\n", c.unwritten);
+  if (check.stray_bytes > 0)
+    text += fmt::format("            {} bytes outside the tensor were written\n", check.stray_bytes);
+  for (const Mismatch& mismatch : c.first)
+    text += fmt::format("            {}{} is {}, the reference {}\n", check.name,
+                        bracketed(check.layout.position(mismatch.index)),
+                        mismatch.unwritten ? std::string("unwritten") : fmt::format("{:.9g}", mismatch.got),
+                        fmt::format("{:.9g}", mismatch.expected));
+  return text;
+}
+
+Json to_json(const OutputCheck& check) {
+  const Comparison& c = check.comparison;
+  Json first = Json::array();
+  for (const Mismatch& mismatch : c.first)
+    first.push_back({{"index", check.layout.position(mismatch.index)},
+                     {"got", mismatch.got},
+                     {"expected", mismatch.expected},
+                     {"unwritten", mismatch.unwritten}});
+  return {
+      {"tensor", check.name},
+      {"passed", check.passed()},
+      {"elements", c.elements},
+      {"mismatches", c.mismatches},
+      {"unwritten", c.unwritten},
+      {"stray_bytes", check.stray_bytes},
+      {"max_error", c.max_error},
+      {"max_relative", c.max_relative},
+      {"rms", c.rms},
+      {"tolerance",
+       {{"relative", c.tolerance.relative}, {"absolute", c.tolerance.absolute_per_rms * c.rms + c.tolerance.smallest}}},
+      {"first", first}};
+}
+
+}  // namespace
+
+bool TrialCheck::passed() const {
+  return std::all_of(outputs.begin(), outputs.end(), [](const OutputCheck& check) { return check.passed(); });
+}
+
+Outcome<Trial> prepare_trial(Engine& engine, Request request, DataChoices choices) {
+  CLI_ASSIGN(const Plan plan, engine.plan(request));
+  CLI_ASSIGN(std::vector<DeviceTensor> tensors, make_tensors(engine, plan, choices));
+  for (const DeviceTensor& tensor : tensors) request.tensors.push_back({tensor.name, tensor.view()});
+  CLI_ASSIGN(Launch launch, engine.prepare(request));
+  Trial trial{std::move(request), std::move(choices), std::move(tensors), std::move(launch)};
+  CLI_CHECK(check_names(trial));
+  return trial;
+}
+
+Outcome<void> run_trial(Engine& engine, Trial& trial) {
+  CLI_CHECK(trial.launch.launch());
+  CLI_CHECK(synchronize(engine));
+  return {};
+}
+
+Outcome<TrialCheck> check_trial(Engine& engine, const Trial& trial) {
+  Request request = reference_request(trial);
+  std::map<std::string, DeviceTensor> references;
+  for (const DeviceTensor& tensor : trial.tensors) {
+    if (!tensor.output) continue;
+    CLI_ASSIGN(DeviceTensor reference, make_reference_output(engine, tensor, trial.choices));
+    for (NamedTensor& named : request.tensors)
+      if (named.name == tensor.name) named.tensor = reference.view();
+    references.emplace(tensor.name, std::move(reference));
+  }
+  CLI_ASSIGN(Launch launch, engine.prepare(request));
+  CLI_CHECK(launch.launch());
+  CLI_CHECK(synchronize(engine));
+
+  TrialCheck check;
+  check.strictness = strictness_of(trial);
+  for (const DeviceTensor& tensor : trial.tensors) {
+    const auto reference = references.find(tensor.name);
+    if (reference == references.end()) continue;
+    CLI_ASSIGN(OutputCheck output, check_output(tensor, reference->second, check.strictness));
+    check.outputs.push_back(std::move(output));
+  }
+  return check;
+}
+
+std::string describe(const TrialCheck& check) {
+  std::string text;
+  for (const OutputCheck& output : check.outputs) text += describe(output, check.strictness);
+  return text;
+}
+
+Json to_json(const TrialCheck& check) {
+  Json outputs = Json::array();
+  for (const OutputCheck& output : check.outputs) outputs.push_back(to_json(output));
+  return {{"passed", check.passed()}, {"compared", name_of(check.strictness)}, {"outputs", outputs}};
+}
+
+}  // namespace tma_jit::cli

@@ -1,0 +1,52 @@
+// One launch on real tensors, and its outputs against the template's float64 reference.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compare.h"
+#include "console.h"
+#include "request.h"
+#include "tensors.h"
+
+namespace tma_jit::cli {
+
+struct Trial {
+  Request request;  // with the tensors
+  DataChoices choices;
+  std::vector<DeviceTensor> tensors;
+  Launch launch;
+};
+
+// Plans by dims to learn the tensors, makes them, and prepares the launch with them.
+Outcome<Trial> prepare_trial(Engine& engine, Request request, DataChoices choices);
+
+// Launches and waits.
+Outcome<void> run_trial(Engine& engine, Trial& trial);
+
+struct OutputCheck {
+  std::string name;
+  DType dtype = DType::f32;
+  Layout layout;
+  Comparison comparison;
+  std::int64_t stray_bytes = 0;  // written outside the tensor
+
+  bool passed() const { return comparison.passed() && stray_bytes == 0; }
+};
+
+struct TrialCheck {
+  std::vector<OutputCheck> outputs;
+  Strictness strictness = Strictness::tolerant;
+  bool passed() const;
+};
+
+// Runs the reference with the same configuration on the same inputs and compares every output element. Inputs must not
+// have changed. `trial` has run.
+Outcome<TrialCheck> check_trial(Engine& engine, const Trial& trial);
+
+// For people, one or more lines; and as an object.
+std::string describe(const TrialCheck& check);
+Json to_json(const TrialCheck& check);
+
+}  // namespace tma_jit::cli

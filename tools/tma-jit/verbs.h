@@ -1,0 +1,29 @@
+// The verbs. Each `add_` declares one verb and its options; parsing the verb sets `run`.
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+#include "outcome.h"
+#include "settings.h"
+
+namespace tma_jit::cli {
+
+struct Invocation {
+  Settings settings;
+  std::function<Outcome<int>()> run;  // the exit code, after the verb has printed
+};
+
+void add_doctor(CLI::App& app, Invocation& invocation);
+void add_list(CLI::App& app, Invocation& invocation);
+void add_show(CLI::App& app, Invocation& invocation);
+void add_plan(CLI::App& app, Invocation& invocation);
+void add_emit(CLI::App& app, Invocation& invocation);
+void add_build(CLI::App& app, Invocation& invocation);
+void add_run(CLI::App& app, Invocation& invocation);
+void add_bench(CLI::App& app, Invocation& invocation);
+void add_check(CLI::App& app, Invocation& invocation);
+void add_cache(CLI::App& app, Invocation& invocation);
+
+}  // namespace tma_jit::cli
