@@ -50,7 +50,7 @@ std::string describe(const Argument& argument) {
   if (tensor && !argument.present) return text + " absent\n";
   if (tensor) text += fmt::format(" : {}{}", name_of(argument.dtype), bracketed(argument.shape));
   if (argument.kind == Argument::Kind::scalar) text += fmt::format(" : {}", name_of(argument.dtype));
-  if (argument.map) text += " " + describe(*argument.map);
+  if (argument.map) text.append(" ").append(describe(*argument.map));
   if (argument.workspace_bytes > 0) text += fmt::format(" {} bytes", argument.workspace_bytes);
   if (argument.workspace_zeroed) text += " zeroed";
   if (argument.output) text += " out";
