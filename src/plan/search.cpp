@@ -111,7 +111,7 @@ bool Search::holds(std::size_t condition) {
     apply();
     std::optional<Violation> violation = conditions_[condition].violated(values_);
     outcome = violation.has_value() ? Table::Outcome::violated : Table::Outcome::holds;
-    if (violation.has_value() && table.example.message.empty()) table.example = std::move(*violation);
+    if (!table.example.has_value()) table.example = std::move(violation);
   }
   return outcome == Table::Outcome::holds;
 }
@@ -146,8 +146,8 @@ std::vector<RuleCount> Search::rule_counts(bool fits) const {
     const Table& table = tables_[i];
     if (table.violations == 0 || (conditions_[i].stage() == Stage::fit) == fits) continue;
     const manifest::Template& kernel = *binding_.kernel;
-    counts.push_back({kernel.file(), conditions_[i].line(kernel), conditions_[i].text(kernel), table.example.message,
-                      table.example.values, table.violations});
+    counts.push_back({kernel.file(), conditions_[i].line(kernel), conditions_[i].text(kernel), table.example->message,
+                      table.example->values, table.violations});
   }
   return counts;
 }

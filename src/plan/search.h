@@ -29,8 +29,8 @@ class Search {
     enum class Outcome : std::uint8_t { unknown, holds, violated };
     std::vector<std::size_t> params;
     std::vector<Outcome> outcomes;
-    std::int64_t violations = 0;  // configurations counted against it
-    Violation example;            // of the first
+    std::int64_t violations = 0;       // configurations counted against it
+    std::optional<Violation> example;  // the first
   };
 
   Result<void> prepare();
