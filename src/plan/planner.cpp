@@ -30,7 +30,7 @@ std::vector<DType> choices_of(const manifest::Type& type) {
 std::vector<Request> with_free_types(const manifest::Template& kernel, const Request& request) {
   std::vector<Request> requests = {request};
   for (const manifest::Type& type : kernel.types) {
-    if (request.types.contains(type.name) || !is_free(kernel, type)) continue;
+    if (request.types.contains(type.name) || !is_free(kernel, type, request.reference)) continue;
     std::vector<Request> chosen;
     for (const DType choice : choices_of(type)) {
       for (const Request& other : requests) {
@@ -95,13 +95,15 @@ Error combined(const std::vector<Refusal>& refusals) {
 
 }  // namespace
 
-bool is_free(const manifest::Template& kernel, const manifest::Type& type) {
-  return std::ranges::none_of(kernel.tensors,
-                              [&](const manifest::Tensor& tensor) { return tensor.type.name == type.name; });
+bool is_free(const manifest::Template& kernel, const manifest::Type& type, bool reference) {
+  return std::ranges::none_of(kernel.tensors, [&](const manifest::Tensor& tensor) {
+    return tensor.type.name == type.name && !(reference && tensor.output);
+  });
 }
 
 Result<Plan> plan_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
-  if (std::ranges::none_of(kernel.types, [&](const manifest::Type& type) { return is_free(kernel, type); })) {
+  if (std::ranges::none_of(kernel.types,
+                           [&](const manifest::Type& type) { return is_free(kernel, type, request.reference); })) {
     return plan_as_asked(kernel, request, device);
   }
   std::optional<Error> first;

@@ -38,8 +38,9 @@ Result<std::vector<Request>> preset_requests(const DeviceInfo& device, TemplateP
 // family "sm_100f" serves the family's later targets, sm_103a among them.
 bool serves(std::string_view listed, std::string_view target);
 
-// Whether no tensor has elements of the type, so that the planner chooses it like a param.
-bool is_free(const manifest::Template& kernel, const manifest::Type& type);
+// Whether no tensor has elements of the type, so that the planner chooses it like a param. A reference's outputs are
+// f64 and have no say.
+bool is_free(const manifest::Template& kernel, const manifest::Type& type, bool reference = false);
 
 // Of `templates`, those that serve the device, in the order they are tried; only `stem`'s unless that is empty.
 Result<std::vector<const manifest::Template*>> candidates(std::string_view stem, const DeviceInfo& device,

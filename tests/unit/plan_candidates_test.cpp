@@ -1,0 +1,91 @@
+// Several files of one kernel: which serve a device, their order, and the error when none has a configuration.
+#include "planning_fixture.h"
+
+namespace tma_jit::planning {
+namespace {
+
+std::string file_text(std::string_view archs, std::string_view rest = "") {
+  return fmt::format("//! kernel k\n//! arch {}\n//! dim N\n{}//! launch grid 1 block 32\n", archs, rest);
+}
+
+const Pointers kFiles = {
+    parsed(file_text("sm_90a, sm_100a, sm_120a", "//! param STAGES = 2 in {2, 4}\n//! require N % 2 == 0 \"pairs\"\n"),
+           "b/portable.cu"),
+    parsed(file_text("sm_90a", "//! require N % 16 == 0 \"whole rows\"\n"), "a/tuned.cu"),
+    parsed(file_text("sm_100f"), "family.cu"),
+};
+
+Result<Plan> planned(std::int64_t n, std::string_view on = "h100", const std::string& file = "",
+                     const std::map<std::string, std::int64_t>& params = {}) {
+  return make_plan({.kernel = "k", .dims = {{"N", n}}, .params = params, .file = file}, device(on), kFiles);
+}
+
+}  // namespace
+
+TEST_CASE("which targets an arch serves") {
+  CHECK(serves("sm_90", "sm_90"));
+  CHECK(serves("sm_90", "sm_90a"));
+  CHECK(serves("sm_90a", "sm_90a"));
+  CHECK_FALSE(serves("sm_90a", "sm_90"));
+  CHECK_FALSE(serves("sm_90", "sm_100a"));
+  CHECK(serves("sm_100f", "sm_100a"));
+  CHECK(serves("sm_100f", "sm_103a"));
+  CHECK(serves("sm_120f", "sm_121f"));
+  CHECK_FALSE(serves("sm_103f", "sm_100a"));
+  CHECK_FALSE(serves("sm_100f", "sm_120a"));
+  CHECK_FALSE(serves("sm_120a", "sm_120f"));
+}
+
+TEST_CASE("the file for fewer targets goes first; another takes what it refuses") {
+  CHECK(planned(32)->file == "a/tuned.cu");
+  CHECK(planned(18)->file == "b/portable.cu");
+  CHECK(planned(32, "b300")->file == "family.cu");
+  CHECK(planned(32, "rtx5090")->file == "b/portable.cu");
+  CHECK(planned(32, "h100", "portable")->file == "b/portable.cu");
+  CHECK(planned(32, "h100", "", {{"STAGES", 4}})->file == "b/portable.cu");  // only this one has the param
+}
+
+TEST_CASE("where none has a configuration every file says why") {
+  CHECK(planned(17).error().text() ==
+        "no_config: k: no configuration satisfies this request\n"
+        "  a/tuned.cu:4: the only configuration violates  N % 16 == 0\n"
+        "    whole rows\n"
+        "    N = 17\n"
+        "  b/portable.cu:5: all 2 violate  N % 2 == 0\n"
+        "    pairs\n"
+        "    N = 17");
+  CHECK(planned(17, "h100", "", {{"STAGES", 4}}).error().text() ==
+        "no_config: k: no configuration satisfies this request\n"
+        "  a/tuned.cu: k: there is no param \"STAGES\"; it has no params\n"
+        "  b/portable.cu:5: the only configuration violates  N % 2 == 0\n"
+        "    pairs\n"
+        "    N = 17");
+}
+
+TEST_CASE("an error all files share is told once") {
+  CHECK(planned(0).error().text() ==
+        "invalid_argument: k: N = 0 by the request is outside 1..2147483647; it does not take empty tensors");
+}
+
+TEST_CASE("no file for the device, or of that name") {
+  CHECK(planned(32, "gb10").error().text() ==
+        "unsupported: k: no template serves sm_121a; b/portable.cu serves sm_90a, sm_100a, sm_120a; a/tuned.cu serves "
+        "sm_90a; family.cu serves sm_100f");
+  CHECK(planned(32, "h100", "tuner").error().text() ==
+        "not_found: k: no file \"tuner\"; it has portable, tuned, family; did you mean \"tuned\"?");
+  CHECK(make_plan({.kernel = "k"}, device(), {}).error().message == "there is no template to plan with");
+}
+
+TEST_CASE("enumeration is of the file that would be planned, else of the first") {
+  const auto of = [](std::int64_t n) {
+    return enumerate({.kernel = "k", .dims = {{"N", n}}}, device(), kFiles).value();
+  };
+  CHECK(of(32).file == "a/tuned.cu");
+  CHECK(of(18).file == "b/portable.cu");
+  CHECK(of(18).configurations == 2);
+  CHECK(of(17).file == "a/tuned.cu");
+  CHECK(of(17).valid == 0);
+  CHECK(of(17).rules.front().values == "N = 17");
+}
+
+}  // namespace tma_jit::planning

@@ -1,0 +1,161 @@
+// Optional tensors, hooks, types and reference plans.
+#include "planning_fixture.h"
+
+namespace tma_jit::planning {
+namespace {
+
+const std::string kMap = R"(//! kernel map
+//! arch sm_90a
+//! type T = f32 in {f32, bf16}
+//! dim N
+//! param INPUTS = 1 in 1..3
+//! tensor A : T[N]
+//! tensor B : T[N] when INPUTS >= 2
+//! tensor C : T[N] box [64] when INPUTS >= 3
+//! tensor D : T[N] out
+//! hook apply(f32 a, f32 b when INPUTS >= 2, T c when INPUTS >= 3) : f32 = a
+//! launch grid ceil_div(N, 64) block 64
+//! reference map_reference grid 1 block min(N, 32)
+)";
+
+Request inputs(int count) {
+  Request request{.kernel = "map"};
+  for (int i = 0; i < count; ++i) {
+    const std::string name(1, static_cast<char>('A' + i));
+    request.tensors.push_back({name, Tensor::row_major(std::uint64_t{0x1000}, DType::f32, {96})});
+  }
+  request.tensors.push_back({"D", Tensor::row_major(std::uint64_t{0x2000}, DType::f32, {96})});
+  return request;
+}
+
+std::string signature(const Hook& hook) {
+  std::string words;
+  for (const Hook::Parameter& p : hook.parameters) words += fmt::format("{} {}, ", name_of(p.type), p.name);
+  return fmt::format("{}({}) : {} = {}", hook.name, words, name_of(hook.result), hook.text);
+}
+
+}  // namespace
+
+TEST_CASE("the tensors given choose the configuration") {
+  CHECK(config(plan(kMap, inputs(1))) == "INPUTS=1");
+  CHECK(config(plan(kMap, inputs(2))) == "INPUTS=2");
+  CHECK(config(plan(kMap, inputs(3))) == "INPUTS=3");
+  CHECK(enumeration(kMap, inputs(2)).configurations == 1);
+  CHECK(enumeration(kMap, inputs(2)).valid == 1);
+  CHECK(enumeration(kMap, inputs(2)).rules.empty());
+}
+
+TEST_CASE("a rank-0 tensor is one that is not given") {
+  Request request = inputs(2);
+  request.tensors.push_back({"C", Tensor{}});
+  CHECK(config(plan(kMap, request)) == "INPUTS=2");
+}
+
+TEST_CASE("tensors that belong to no configuration") {
+  Request request = inputs(3);
+  request.tensors.erase(request.tensors.begin() + 1);  // A and C without B
+  CHECK(refusal(kMap, request) ==
+        "no_config: map: no configuration satisfies this request\n"
+        "  k.cu:7: 2 of 3 violate  tensor B when INPUTS >= 2\n"
+        "    tensor B is not given\n"
+        "    INPUTS = 2\n"
+        "  k.cu:8: 2 of 3 violate  tensor C when INPUTS >= 3\n"
+        "    tensor C is given\n"
+        "    INPUTS = 1");
+  request = inputs(2);
+  request.params = {{"INPUTS", 3}};
+  CHECK(refusal(kMap, request) ==
+        "no_config: map: no configuration satisfies this request\n"
+        "  k.cu:8: the only configuration violates  tensor C when INPUTS >= 3\n"
+        "    tensor C is not given\n"
+        "    INPUTS = 3");
+}
+
+TEST_CASE("an absent tensor is still a parameter, of zeros") {
+  const Plan planned = plan(kMap, inputs(1)).value();
+  REQUIRE(planned.arguments.size() == 5);
+  CHECK_FALSE(planned.arguments[1].present);
+  CHECK(planned.arguments[1].image == std::vector<std::byte>(16));
+  CHECK(planned.arguments[1].shape.empty());
+  CHECK_FALSE(planned.arguments[2].present);
+  CHECK(planned.arguments[2].kind == Argument::Kind::tensor_map);
+  CHECK(planned.arguments[2].image == std::vector<std::byte>(128));
+  CHECK_FALSE(planned.arguments[2].map.has_value());
+  CHECK(planned.arguments[3].present);
+}
+
+TEST_CASE("without any tensors `when` decides by itself") {
+  Request request{.kernel = "map", .dims = {{"N", 96}}, .params = {{"INPUTS", 2}}};
+  const Plan planned = plan(kMap, request).value();
+  CHECK(planned.arguments[1].present);
+  CHECK_FALSE(planned.arguments[2].present);
+  CHECK(enumeration(kMap, {.kernel = "map", .dims = {{"N", 96}}}).configurations == 3);
+}
+
+TEST_CASE("hooks: the default or the request's text, absent parameters dropped") {
+  CHECK(signature(plan(kMap, inputs(1))->hooks[0]) == "apply(f32 a, ) : f32 = a");
+  Request request = inputs(3);
+  request.hooks["apply"] = "a + b * f32(c)";
+  CHECK(signature(plan(kMap, request)->hooks[0]) == "apply(f32 a, f32 b, f32 c, ) : f32 = a + b * f32(c)");
+  request.hooks["apply"] = " \n";
+  CHECK(refusal(kMap, request)
+            .starts_with("invalid_argument: map: hook apply has no text; give an expression or a body: "));
+  const std::string text = "//! kernel k\n//! arch sm_90a\n//! hook f(f32 x) : f32\n//! launch grid 1 block 32\n";
+  CHECK(refusal(text, {.kernel = "k"}) ==
+        "invalid_argument: k: hook f has no text; give an expression or a body: f(f32 x) : f32");
+}
+
+TEST_CASE("a reference plan: views, f64 outputs and hooks, its own entry and geometry") {
+  Request request = inputs(3);
+  request.reference = true;
+  CHECK(refusal(kMap, request) == "invalid_argument: map: tensor D is f32; a reference writes f64");
+  request.tensors.back().tensor = Tensor::row_major(std::uint64_t{0x2000}, DType::f64, {96});
+  request.tensors[2].tensor.address = 0x1004;  // no map, so no demand of 16 bytes
+  const Plan planned = plan(kMap, request).value();
+  CHECK(planned.reference);
+  CHECK(planned.entry == "map_reference");
+  CHECK(planned.geometry.grid[0] == 1);
+  CHECK(planned.geometry.block[0] == 32);
+  CHECK(planned.arguments[2].kind == Argument::Kind::view);
+  CHECK(planned.arguments[2].image == packed(std::uint64_t{0x1004}, std::int64_t{1}));
+  CHECK(planned.arguments[3].dtype == DType::f64);
+  CHECK(signature(planned.hooks[0]) == "apply(f64 a, f64 b, f64 c, ) : f64 = a");
+  CHECK(config(planned) == "INPUTS=3");
+  CHECK(refusal(kLine, {.kernel = "line", .dims = {{"N", 4}}, .reference = true}) ==
+        "unsupported: line: k.cu declares no reference kernel");
+}
+
+TEST_CASE("a type that only outputs have is free in a reference plan, which writes f64") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a
+//! type O = bf16 in {bf16, f32}
+//! dim N
+//! param W = 64 in {64, 96}
+//! require W % (128 / sizeof(O)) == 0
+//! tensor D : O[N] out
+//! launch grid 1 block W
+//! reference k_reference grid 1 block W
+)";
+  const Tensor out = Tensor::row_major(std::uint64_t{0x1000}, DType::f64, {8});
+  const Request request{.kernel = "k", .tensors = {{"D", out}}, .params = {{"W", 96}}, .reference = true};
+  CHECK(plan(text, request)->constants[0].type == DType::f32);
+}
+
+TEST_CASE("types that no tensor has are chosen like params; the request may say") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a
+//! type ACC = f32 in {f32, f16}
+//! dim N
+//! require sizeof(ACC) * N <= 64
+//! launch grid 1 block 32
+)";
+  const auto chosen = [&](std::int64_t n) {
+    return plan(text, {.kernel = "k", .dims = {{"N", n}}})->constants[0].type;
+  };
+  CHECK(chosen(16) == DType::f32);
+  CHECK(chosen(32) == DType::f16);
+  CHECK(refusal(text, {.kernel = "k", .dims = {{"N", 32}}, .types = {{"ACC", DType::f32}}}).find("sizeof(ACC) = 4") !=
+        std::string::npos);
+}
+
+}  // namespace tma_jit::planning

@@ -1,0 +1,100 @@
+// What `check` and pre-warming build.
+#include "planning_fixture.h"
+#include "template/search.h"
+
+namespace tma_jit::planning {
+namespace {
+
+std::vector<std::string> listed(const std::string& text, const std::map<std::string, std::int64_t>& dims = {},
+                                std::string_view on = "h100") {
+  const Pointers templates = {parsed(text, "x/k.cu")};
+  std::vector<std::string> words;
+  const std::vector<Request> requests = preset_requests(device(on), templates, dims).value();
+  for (const Request& request : requests) {
+    CHECK(request.file == "k");
+    CHECK(request.tensors.empty());
+    std::string one;
+    for (const auto& [name, type] : request.types) one += fmt::format("{}={} ", name, name_of(type));
+    for (const auto& [name, value] : request.dims) one += fmt::format("{}={} ", name, value);
+    for (const auto& [name, value] : request.params) one += fmt::format("{}={} ", name, value);
+    words.push_back(one);
+  }
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("every preset and the defaults, once each, for every choice of the types") {
+  const std::vector<std::string> all = listed(kGemm, {{"K", 64}});
+  CHECK(all == std::vector<std::string>{
+                   "T=bf16 K=64 M=1024 N=1024 BAND=8 BM=64 BN=128 STAGES=6 ",
+                   "T=f16 K=64 M=1024 N=1024 BAND=8 BM=64 BN=128 STAGES=6 ",
+                   "T=bf16 K=64 M=1024 N=1024 BAND=8 BM=128 BN=256 STAGES=3 ",
+                   "T=f16 K=64 M=1024 N=1024 BAND=8 BM=128 BN=256 STAGES=3 ",
+               });
+}
+
+TEST_CASE("dims stay within their ranges; fixed ones are the template's") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a
+//! dim N in 1..16
+//! dim H = 128
+//! launch grid 1 block 32
+)";
+  CHECK(listed(text) == std::vector<std::string>{"N=16 "});
+}
+
+TEST_CASE("what has no default gets something that compiles") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a
+//! dim N
+//! scalar alpha : f32
+//! hook f(f32 x) : f32
+//! launch grid 1 block 32
+)";
+  const Pointers templates = {parsed(text)};
+  const std::vector<Request> requests = preset_requests(device(), templates, {}).value();
+  REQUIRE(requests.size() == 1);
+  CHECK(requests[0].hooks.at("f") == "f32(x)");
+  CHECK(make_plan(requests[0], device(), templates).has_value());
+}
+
+TEST_CASE("a preset that fits nothing is listed once, so that planning it tells why") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a, sm_121a
+//! type T = bf16 in {bf16, f16}
+//! param KB = 64 in {64, 200}
+//! tensor X : T[16]
+//! launch grid 1 block 32 smem KB * 1024
+//! preset KB = 200
+)";
+  CHECK(listed(text).size() == 4);
+  CHECK(listed(text, {}, "gb10") == std::vector<std::string>{"T=bf16 KB=200 ", "T=bf16 KB=64 ", "T=f16 KB=64 "});
+}
+
+TEST_CASE("an unknown dim") {
+  const Pointers templates = {parsed(kGemm)};
+  CHECK(preset_requests(device(), templates, {{"m", 4}}).error().message ==
+        "gemm: there is no dim \"m\"; it has M, N, K; did you mean \"M\"?");
+}
+
+TEST_CASE("every preset of the library's own kernels is a plan on every device it serves, or none of its types is") {
+  manifest::TemplateSet set;
+  for (const std::string& name : known_devices()) {
+    for (const auto& one : set.all()) {
+      REQUIRE(one.has_value());
+      const Pointers templates = {*one};
+      const auto requests = preset_requests(device(name), templates, {});
+      if (!requests.has_value()) {
+        CHECK(requests.error().code == ErrorCode::unsupported);
+        continue;
+      }
+      for (const Request& request : *requests) {
+        const auto planned = make_plan(request, device(name), templates);
+        if (!planned.has_value()) CHECK(planned.error().code == ErrorCode::no_config);
+      }
+    }
+  }
+}
+
+}  // namespace tma_jit::planning
