@@ -87,7 +87,7 @@ Json to_json(const Trial& trial, const Measurement& time, const Bound& bound) {
 }
 
 Outcome<int> bench(const Settings& settings, const Words& words) {
-  CLI_ASSIGN(Engine engine, make_engine(settings, Needs::device));
+  CLI_ASSIGN(Engine engine, make_engine(settings));
   CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
   CLI_ASSIGN(DataChoices choices, read_data_options(asked.kernel, words.data));
   CLI_ASSIGN(Request request, with_optionals(engine, asked.kernel, std::move(asked.request), {}));

@@ -64,7 +64,7 @@ void print(const Console& console, const Row& row) {
 Outcome<Engine> engine_for(const Settings& settings, const std::string& arch, const std::string& file) {
   Settings one = settings;
   one.arch = arch;
-  CLI_ASSIGN(Engine engine, make_engine(one, Needs::facts));
+  CLI_ASSIGN(Engine engine, make_engine(one));
   CLI_CHECK(engine.add_template_file(file));
   return engine;
 }
@@ -75,7 +75,8 @@ Outcome<std::map<std::string, std::int64_t>> read_dims(const Kernel& kernel, con
   for (const std::string& word : words) {
     CLI_ASSIGN(const Pair pair, split_pair(word, "word"));
     if (!kernel.declares(&KernelInfo::dims, pair.name))
-      return usage("{}: {} has no dim \"{}\"{}", word, kernel.name, pair.name, suggestion(pair.name, names));
+      return usage("{}: {} has no dim \"{}\"; it has {}{}", word, kernel.name, pair.name, fmt::join(names, ", "),
+                   suggestion(pair.name, names));
     const auto value = integer_in(pair.value);
     if (!value) return usage("{}: \"{}\" is not an integer", word, pair.value);
     dims[pair.name] = *value;
@@ -87,7 +88,7 @@ Outcome<std::vector<Row>> check_arch(const Settings& settings, const Kernel& ker
                                      const std::string& arch) {
   CLI_ASSIGN(Engine engine, engine_for(settings, arch, words.file));
   CLI_ASSIGN(const auto dims, read_dims(kernel, words.words));
-  std::map<std::string, std::string> hooks = placeholder_hooks(kernel);
+  std::map<std::string, std::string> hooks;
   for (const std::string& word : words.hooks) {
     CLI_ASSIGN(const Pair pair, split_pair(word, "--hook"));
     hooks[pair.name] = pair.value;
@@ -97,7 +98,7 @@ Outcome<std::vector<Row>> check_arch(const Settings& settings, const Kernel& ker
   for (Request& request : requests) {
     if (!request.file.empty() && request.file != stem_of(words.file)) continue;
     request.file = stem_of(words.file);
-    request.hooks.insert(hooks.begin(), hooks.end());
+    for (const auto& [name, text] : hooks) request.hooks[name] = text;
     rows.push_back(build_row(engine, arch, request));
     print(settings.console, rows.back());
   }
@@ -113,7 +114,7 @@ std::vector<std::string> archs_of(const Settings& settings, const Kernel& kernel
 Outcome<int> check(const Settings& settings, const Words& words) {
   Settings any = settings;
   any.arch.clear();
-  CLI_ASSIGN(Engine reader, make_engine(any, Needs::facts));
+  CLI_ASSIGN(Engine reader, make_engine(any));
   if (!words.file.ends_with(".cu")) return usage("check {}: expected a template file, which ends in .cu", words.file);
   CLI_ASSIGN(const Kernel kernel, find_kernel(reader, words.file, ""));
   settings.console.report("{:<8} {:>4} {:>6} {:>7} {:>8}\n", "arch", "regs", "spills", "shared", "ms");

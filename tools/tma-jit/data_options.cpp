@@ -11,8 +11,8 @@ Outcome<Pair> tensor_word(const Kernel& kernel, const char* option, const std::s
   CLI_ASSIGN(Pair pair, split_pair(word, option));
   if (kernel.declares(&KernelInfo::tensors, pair.name)) return pair;
   const std::vector<std::string> names = kernel.names(&KernelInfo::tensors);
-  return usage("{} {}: {} has no tensor \"{}\"{}; it has {}", option, word, kernel.name, pair.name,
-               suggestion(pair.name, names), fmt::join(names, ", "));
+  return usage("{} {}: {} has no tensor \"{}\"; it has {}{}", option, word, kernel.name, pair.name,
+               fmt::join(names, ", "), suggestion(pair.name, names));
 }
 
 Outcome<std::map<std::string, std::int64_t>> element_counts(const Kernel& kernel, const char* option,

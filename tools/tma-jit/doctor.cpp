@@ -90,7 +90,7 @@ Outcome<Request> proof_request(Engine& engine, const std::string& name) {
   Request request;
   request.kernel = name;
   request.hooks = placeholder_hooks(kernel);
-  for (const std::string& dim : kernel.names(&KernelInfo::dims)) request.dims[dim] = name == "gemm" ? 520 : 1000003;
+  for (const KernelInfo::Item& dim : kernel.files.front().dims) request.dims[dim.name] = name == "gemm" ? 520 : 1000003;
   return request;
 }
 
@@ -133,14 +133,15 @@ Json prove(const Console& console, Engine& engine, const std::string& name, bool
 Outcome<Engine> proving_engine(const Settings& settings, bool launch) {
   Settings chosen = settings;
   if (!launch && chosen.device.empty() && chosen.arch.empty()) chosen.device = "h100";
-  return make_engine(chosen, launch ? Needs::device : Needs::facts);
+  return make_engine(chosen);
 }
 
 Outcome<int> doctor(const Settings& settings) {
   const Console& console = settings.console;
-  CLI_ASSIGN(Engine engine, make_engine(settings, Needs::facts));
+  CLI_ASSIGN(Engine engine, make_engine(settings));
   const Environment found = engine.environment();
-  const bool launch = found.driver_version.has_value() && found.device.has_value();
+  const bool named = !settings.device.empty() && !integer_in(settings.device);
+  const bool launch = found.driver_version.has_value() && found.device.has_value() && !named;
   Json object;
   object["driver"] = examine_driver(console, found);
   object["device"] = examine_device(console, found);
@@ -154,7 +155,7 @@ Outcome<int> doctor(const Settings& settings) {
     object["proofs"].push_back(prove(console, prover, name, launch));
     passed = passed && object["proofs"].back()["passed"].get<bool>();
   }
-  if (!launch) console.report("nothing was launched: there is no device\n");
+  if (!launch) console.report("nothing was launched: {}\n", named ? "the device is only a name" : "there is no device");
   console.report("{}\n", passed ? "all is well" : "something is wrong");
   object["launched"] = launch;
   object["passed"] = passed;

@@ -33,7 +33,7 @@ Outcome<void> deliver(const Console& console, const std::string& text, const std
 }
 
 Outcome<int> emit(const Settings& settings, const Words& words) {
-  CLI_ASSIGN(Engine engine, make_engine(settings, Needs::facts));
+  CLI_ASSIGN(Engine engine, make_engine(settings));
   CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
   CLI_ASSIGN(const Request request, with_optionals(engine, asked.kernel, asked.request, {}));
   CLI_ASSIGN(const Plan plan, engine.plan(request));

@@ -50,7 +50,7 @@ tl::unexpected<Failure> unknown_kernel(const std::string& word, const std::vecto
     }
   }
   auto failure =
-      usage("no kernel is named \"{}\"{}; known are {}", word, suggestion(word, names), fmt::join(names, ", "));
+      usage("no kernel is named \"{}\"; known are {}{}", word, fmt::join(names, ", "), suggestion(word, names));
   failure.value().error.code = ErrorCode::not_found;
   failure.value().error.detail = faults;
   return failure;
@@ -62,8 +62,8 @@ Outcome<Kernel> only_file(Kernel kernel, const std::string& stem) {
   for (const KernelInfo& info : kernel.files) stems.push_back(stem_of(info.file));
   std::erase_if(kernel.files, [&](const KernelInfo& info) { return stem_of(info.file) != stem; });
   if (kernel.files.empty())
-    return usage("--template-file \"{}\": no file of {} is named so{}; its files are {}", stem, kernel.name,
-                 suggestion(stem, stems), fmt::join(stems, ", "));
+    return usage("--template-file \"{}\": no file of {} is named so; its files are {}{}", stem, kernel.name,
+                 fmt::join(stems, ", "), suggestion(stem, stems));
   return kernel;
 }
 

@@ -1,6 +1,6 @@
 // tma-jit list: every kernel, its files and the architectures each serves.
 #include <algorithm>
-#include <memory>
+#include <array>
 
 #include "kernel.h"
 #include "verbs.h"
@@ -13,17 +13,21 @@ Json to_json(const KernelInfo& info) {
           {"archs", info.archs},   {"embedded", info.embedded}, {"reference", info.has_reference}};
 }
 
-// One architecture a line where --arch-less listing would repeat them: kernel, file, architectures, what it computes.
+std::string archs_of(const KernelInfo& info) {
+  return fmt::format("{}", fmt::join(info.archs, " "));
+}
+
+// A line a file: kernel, file, architectures, what it computes. Embedded files by their stem, others by their path.
 void print(const Console& console, const std::vector<KernelInfo>& kernels) {
-  std::size_t kernel_width = 6;
-  std::size_t arch_width = 5;
+  std::vector<std::array<std::string, 3>> rows;
+  std::array<std::size_t, 3> widths{};
   for (const KernelInfo& info : kernels) {
-    kernel_width = std::max(kernel_width, info.kernel.size());
-    arch_width = std::max(arch_width, fmt::format("{}", fmt::join(info.archs, " ")).size());
+    rows.push_back({info.kernel, info.embedded ? stem_of(info.file) : info.file, archs_of(info)});
+    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], rows.back()[i].size());
   }
-  for (const KernelInfo& info : kernels)
-    console.result("{:<{}}  {:<{}}  {}{}\n", info.kernel, kernel_width, fmt::format("{}", fmt::join(info.archs, " ")),
-                   arch_width, info.doc, info.embedded ? "" : fmt::format("  ({})", info.file));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    console.result("{:<{}}  {:<{}}  {:<{}}  {}\n", rows[i][0], widths[0], rows[i][1], widths[1], rows[i][2], widths[2],
+                   kernels[i].doc);
 }
 
 bool serves(const KernelInfo& info, const std::string& arch) {
@@ -41,7 +45,7 @@ Outcome<int> list(const Settings& settings) {
     if (!exact) return usage("--arch: {}", exact.error().message);
     arch = *exact;
   }
-  CLI_ASSIGN(Engine engine, make_engine(without_device, Needs::facts));
+  CLI_ASSIGN(Engine engine, make_engine(without_device));
   std::vector<KernelInfo> kernels;
   Json faults = Json::array();
   for (Result<KernelInfo>& info : engine.kernels()) {

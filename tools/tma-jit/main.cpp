@@ -41,7 +41,7 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& fault, int argc, c
     message = fmt::format("no verb was given; verbs are {}", fmt::join(verbs, ", "));
   } else if (!known && !first.starts_with('-')) {
     message =
-        fmt::format("no verb is named \"{}\"{}; verbs are {}", first, suggestion(first, verbs), fmt::join(verbs, ", "));
+        fmt::format("no verb is named \"{}\"; verbs are {}{}", first, fmt::join(verbs, ", "), suggestion(first, verbs));
   } else {
     message = fmt::format("{}{}", known ? first + ": " : "", fault.what());
   }

@@ -52,7 +52,7 @@ Json to_json(const Enumeration& found) {
 }
 
 Outcome<int> plan(const Settings& settings, const Words& words) {
-  CLI_ASSIGN(Engine engine, make_engine(settings, Needs::facts));
+  CLI_ASSIGN(Engine engine, make_engine(settings));
   CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
   CLI_ASSIGN(const Request request, with_optionals(engine, asked.kernel, asked.request, {}));
   Json object = Json::object();

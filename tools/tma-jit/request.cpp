@@ -28,8 +28,8 @@ Outcome<void> set_word(Request& request, const Kernel& kernel, const std::string
     std::vector<std::string> names = kernel.names(&KernelInfo::dims);
     append(names, kernel.names(&KernelInfo::params));
     append(names, kernel.names(&KernelInfo::types));
-    return usage("{}: {} has no dim, param or type \"{}\"{}; it has {}", word, kernel.name, pair.name,
-                 suggestion(pair.name, names), fmt::join(names, ", "));
+    return usage("{}: {} has no dim, param or type \"{}\"; it has {}{}", word, kernel.name, pair.name,
+                 fmt::join(names, ", "), suggestion(pair.name, names));
   }
   const auto value = integer_in(pair.value);
   if (!value) return usage("{}: \"{}\" is not an integer", word, pair.value);
@@ -40,8 +40,8 @@ Outcome<void> set_word(Request& request, const Kernel& kernel, const std::string
 Outcome<void> check_name(const Kernel& kernel, Kernel::Items items, const char* option, const std::string& name) {
   if (kernel.declares(items, name)) return {};
   const std::vector<std::string> names = kernel.names(items);
-  return usage("{} {}: {} declares none of that name{}; it has {}", option, name, kernel.name, suggestion(name, names),
-               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+  return usage("{} {}: {} declares none of that name; it has {}{}", option, name, kernel.name,
+               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")), suggestion(name, names));
 }
 
 Outcome<void> set_hook(Request& request, const Kernel& kernel, const std::string& word) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <optional>
 
 #include "text.h"
 
@@ -20,8 +19,8 @@ Outcome<DeviceInfo> facts_named(const std::string& name, const char* option) {
   auto facts = device_named(name);
   if (facts) return *facts;
   const std::vector<std::string> known = known_devices();
-  return usage("{} \"{}\": no device of that name is known{}; known are {}", option, name, suggestion(name, known),
-               fmt::join(known, ", "));
+  return usage("{} \"{}\": no device of that name is known; known are {}{}", option, name, fmt::join(known, ", "),
+               suggestion(name, known));
 }
 
 Outcome<LogLevel> log_level(const Settings& settings) {
@@ -41,22 +40,11 @@ Outcome<std::vector<std::filesystem::path>> template_folders(const Settings& set
   return folders;
 }
 
-// The device to plan for: the one asked for; else device 0 where it exists and is of the target; else the known device
-// of the target.
-Outcome<std::string> choose_device(const Settings& settings, const std::string& arch, Needs needs) {
-  if (!settings.device.empty() && !is_ordinal(settings.device)) {
-    CLI_ASSIGN(const DeviceInfo facts, facts_named(settings.device, "--device"));
-    return facts.name;
-  }
-  if (!settings.device.empty()) return settings.device;
-  if (needs == Needs::device || arch.empty()) return std::string("0");
-  Options probe;
-  probe.log_level = LogLevel::off;
-  auto present = Engine(probe).device();
-  if (present && present->arch == arch) return std::string("0");
-  if (const auto known = device_for_arch(arch)) return *known;
-  return usage("--arch {}: no device of that architecture is known; name one whose limits to plan with by --device",
-               arch);
+Outcome<std::string> choose_device(const Settings& settings) {
+  if (settings.device.empty()) return std::string("0");
+  if (is_ordinal(settings.device)) return settings.device;
+  CLI_ASSIGN(const DeviceInfo facts, facts_named(settings.device, "--device"));
+  return facts.name;
 }
 
 }  // namespace
@@ -80,22 +68,14 @@ void add_settings(CLI::App& verb, Settings& settings) {
   verb.add_option("--log-level", settings.log_level, "trace, debug, info, warning, error or off");
 }
 
-std::optional<std::string> device_for_arch(const std::string& arch) {
-  for (const std::string& name : known_devices()) {
-    const auto facts = device_named(name);
-    if (facts && facts->arch == arch) return name;
-  }
-  return std::nullopt;
-}
-
-Outcome<Options> engine_options(const Settings& settings, Needs needs) {
+Outcome<Options> engine_options(const Settings& settings) {
   Options options;
   if (!settings.arch.empty()) {
     auto arch = normalise_arch(settings.arch);
     if (!arch) return usage("--arch: {}", arch.error().message);
     options.arch = *arch;
   }
-  CLI_ASSIGN(options.device, choose_device(settings, options.arch, needs));
+  CLI_ASSIGN(options.device, choose_device(settings));
   if (!settings.limits.empty()) {
     CLI_ASSIGN(options.limits, facts_named(settings.limits, "--limits"));
   }
@@ -108,8 +88,8 @@ Outcome<Options> engine_options(const Settings& settings, Needs needs) {
   return options;
 }
 
-Outcome<Engine> make_engine(const Settings& settings, Needs needs) {
-  CLI_ASSIGN(Options options, engine_options(settings, needs));
+Outcome<Engine> make_engine(const Settings& settings) {
+  CLI_ASSIGN(Options options, engine_options(settings));
   return Engine(std::move(options));
 }
 

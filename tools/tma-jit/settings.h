@@ -29,13 +29,7 @@ struct Settings {
 void add_console_options(CLI::App& verb, Settings& settings);
 void add_settings(CLI::App& verb, Settings& settings);
 
-// Whether a verb launches. One that only plans and builds may stand in a known device for --arch where none is named.
-enum class Needs : std::uint8_t { facts, device };
-
-Outcome<Options> engine_options(const Settings& settings, Needs needs);
-Outcome<Engine> make_engine(const Settings& settings, Needs needs);
-
-// The known device of an exact target, if any: "h100" for "sm_90a".
-std::optional<std::string> device_for_arch(const std::string& arch);
+Outcome<Options> engine_options(const Settings& settings);
+Outcome<Engine> make_engine(const Settings& settings);
 
 }  // namespace tma_jit::cli

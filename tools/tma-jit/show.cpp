@@ -48,7 +48,7 @@ struct Words {
 };
 
 Outcome<int> show(const Settings& settings, const Words& words) {
-  CLI_ASSIGN(Engine engine, make_engine(settings, Needs::facts));
+  CLI_ASSIGN(Engine engine, make_engine(settings));
   CLI_ASSIGN(const Kernel kernel, find_kernel(engine, words.kernel, words.template_file));
   Json files = Json::array();
   for (const KernelInfo& info : kernel.files) {
