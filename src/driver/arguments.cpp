@@ -27,6 +27,19 @@ Result<void> write_map(const Context& context, const Argument& argument, std::ui
   return {};
 }
 
+// Where each argument lies in the storage: in order, each at the next multiple of its alignment.
+std::vector<std::size_t> offsets_of(std::span<const Argument> arguments) {
+  std::vector<std::size_t> offsets;
+  offsets.reserve(arguments.size());
+  std::size_t end = 0;
+  for (const Argument& argument : arguments) {
+    const std::size_t alignment = std::max<std::size_t>(argument.alignment, 1);
+    offsets.push_back((end + alignment - 1) / alignment * alignment);
+    end = offsets.back() + argument.image.size();
+  }
+  return offsets;
+}
+
 }  // namespace
 
 bool needs_address(const Argument& argument) {

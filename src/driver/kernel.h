@@ -38,11 +38,6 @@ class Kernel {
   const std::string& name() const { return name_; }
 
  private:
-  struct Parameter {
-    std::size_t offset = 0;
-    std::size_t size = 0;
-  };
-
   Kernel(SharedContext context, std::string name) : context_(std::move(context)), name_(std::move(name)) {}
   Result<void> find_function();
   Result<void> read_parameters(CUkernel kernel);
@@ -56,13 +51,10 @@ class Kernel {
   std::string name_;
   CUlibrary library_ = nullptr;
   CUfunction function_ = nullptr;
-  std::vector<Parameter> parameters_;
+  std::vector<std::size_t> parameters_;  // bytes of each
   bool parameters_known_ = false;
   mutable std::mutex attributes_mutex_;
 };
 using SharedKernel = std::shared_ptr<const Kernel>;
-
-// Where each argument lies in a kernel's parameter space: in order, each at the next multiple of its alignment.
-std::vector<std::size_t> offsets_of(std::span<const Argument> arguments);
 
 }  // namespace tma_jit::driver

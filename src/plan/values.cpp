@@ -25,6 +25,12 @@ std::int64_t natural_stride(std::int64_t inner, std::int64_t extent, std::int64_
   return (packed + unit - 1) / unit * unit;
 }
 
+// What the strides of a tensor map are multiples of, in elements.
+std::int64_t pitch_unit(const manifest::Tensor& declared, DType type) {
+  const std::int64_t bytes = declared.interleave.has_value() ? kMapAlignment : kMapAlignment / 2;
+  return bytes / static_cast<std::int64_t>(size_of(type));
+}
+
 std::vector<std::int64_t> addressed_strides(const Layout& layout, DType type) {
   std::vector<std::int64_t> strides = layout.strides;
   const std::int64_t unit = kMapAlignment / static_cast<std::int64_t>(size_of(type));
@@ -155,13 +161,17 @@ Result<Layout> Values::layout(std::size_t index) const {
     }
     layout.shape.push_back(extent);
   }
+  // Packed, but where a tensor map needs it rows are padded, as whoever makes such a tensor would.
+  const std::int64_t unit = declared.box.has_value() ? pitch_unit(declared, binding_.element_of(declared)) : 1;
   layout.strides.assign(layout.shape.size(), 1);
   for (std::size_t i = layout.shape.size() - 1; i-- > 0;) {
     const std::int64_t inner = std::max<std::int64_t>(layout.shape[i + 1], 1);
-    if (__builtin_mul_overflow(layout.strides[i + 1], inner, &layout.strides[i])) {
+    std::int64_t& stride = layout.strides[i];
+    if (__builtin_mul_overflow(layout.strides[i + 1], inner, &stride) || stride > INT64_MAX - unit) {
       return fault(*binding_.kernel, ErrorCode::invalid_argument, "tensor {} [{}] has more than 2^63 elements",
                    declared.name, fmt::join(layout.shape, ", "));
     }
+    stride = (stride + unit - 1) / unit * unit;
   }
   layout.addressed = addressed_strides(layout, binding_.element_of(declared));
   return layout;

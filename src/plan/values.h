@@ -14,7 +14,7 @@ namespace tma_jit::planning {
 // Shape and strides of one tensor in elements, outermost first.
 struct Layout {
   std::vector<std::int64_t> shape;
-  std::vector<std::int64_t> strides;    // as given; packed where only dims are
+  std::vector<std::int64_t> strides;    // as given; packed, or padded for a tensor map, where only dims are
   std::vector<std::int64_t> addressed;  // the same, but where an extent of at most 1 makes a stride meaningless, one
                                         // that breaks no alignment rule
   bool empty() const;

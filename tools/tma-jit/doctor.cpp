@@ -86,7 +86,7 @@ Json examine_kernels(const Console& console, Engine& engine) {
 
 // A problem of every kernel that proves something: odd sizes where the kernel takes them.
 Outcome<Request> proof_request(Engine& engine, const std::string& name) {
-  CLI_ASSIGN(const Kernel kernel, find_kernel(engine, name, ""));
+  CLI_ASSIGN(const Kernel kernel, find_kernel(engine, name, name));
   Request request;
   request.kernel = name;
   request.hooks = placeholder_hooks(kernel);
