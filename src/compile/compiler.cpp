@@ -115,6 +115,7 @@ std::vector<std::string> Compiler::State::base_archs() const {
   if (api.list_archs(numbers.data()) != NVRTC_SUCCESS) return {};
   std::ranges::sort(numbers);
   std::vector<std::string> names;
+  names.reserve(numbers.size());
   for (const int number : numbers) names.push_back(fmt::format("sm_{}", number));
   return names;
 }

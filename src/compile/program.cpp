@@ -7,6 +7,7 @@ namespace {
 
 std::vector<const char*> pointers(const std::vector<std::string>& strings) {
   std::vector<const char*> list;
+  list.reserve(strings.size());
   for (const std::string& string : strings) list.push_back(string.c_str());
   return list;
 }

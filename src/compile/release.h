@@ -15,8 +15,8 @@ struct Release {
 
   // The first "13.0" or "13" in a name: "libnvrtc.so.13", "cuda-12.9".
   static Release in(std::string_view name);
-  std::string text() const;  // "13.0", "13", or "unknown"
-  auto operator<=>(const Release&) const = default;
+  std::string text() const;                          // "13.0", "13", or "unknown"
+  auto operator<=>(const Release&) const = default;  // NOLINT(modernize-use-nullptr): not a pointer
 };
 
 inline constexpr Release kOldestRelease{12, 8};   // the first that knows sm_100a and sm_120a

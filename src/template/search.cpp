@@ -226,7 +226,7 @@ Result<std::string> TemplateSet::header(std::string_view name) const {
   }
   Error error{ErrorCode::not_found, fmt::format("no header is named \"{}\"{}", name, suggestion(name, known)), {}};
   for (const fs::path& folder : folders) error.detail += fmt::format("tried {}\n", (folder / name).string());
-  error.detail += "tried the embedded headers";
+  error.detail += fmt::format("tried the embedded headers: {}", joined(known));
   return tl::make_unexpected(std::move(error));
 }
 

@@ -224,7 +224,7 @@ TEST_CASE("a header that is nowhere says where it was looked for") {
   CHECK(result.error().code == ErrorCode::not_found);
   CHECK(result.error().message == "no header is named \"device/tna.cuh\"; did you mean \"device/tma.cuh\"?");
   CHECK(result.error().detail ==
-        fmt::format("tried {}/device/tna.cuh\ntried the embedded headers", folder.path().string()));
+        fmt::format("tried {}/device/tna.cuh\ntried the embedded headers: device/tma.cuh", folder.path().string()));
   CHECK_FALSE(set.header("../secret"));
   CHECK_FALSE(set.header("/etc/passwd"));
 }
