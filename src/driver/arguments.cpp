@@ -95,6 +95,7 @@ Result<void> Arguments::set_address(const Context& context, std::size_t index, s
   const Argument& argument = arguments_[index];
   if (!needs_address(argument)) return {};
   TMA_JIT_CHECK(check_address(argument, address));
+  TMA_JIT_ASSIGN([[maybe_unused]] const Current current, Current::enter(context));
   TMA_JIT_CHECK(write_address(context, argument, address, storage_.get() + offsets_[index], bound_[index]));
   if (!bound_[index]) --unbound_;
   bound_[index] = true;

@@ -21,7 +21,8 @@ inline constexpr std::size_t kArgumentAlignment = 128;
 // workspace of no bytes.
 bool needs_address(const Argument& argument);
 
-// Writes an address into an argument's bytes. `encoded` says whether a tensor map is there to be changed.
+// Writes an address into an argument's bytes. `encoded` says whether a tensor map is there to be changed. The context
+// is current: the driver refuses to encode a map where none is (CUDA_ERROR_INVALID_CONTEXT, seen with driver 580).
 Result<void> write_address(const Context& context, const Argument& argument, std::uint64_t address, std::byte* bytes,
                            bool encoded);
 
