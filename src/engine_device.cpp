@@ -63,7 +63,9 @@ Result<DeviceInfo> EngineDevice::read_facts() {
   }
   TMA_JIT_ASSIGN(DeviceInfo facts, own_facts(target));
   if (!target.empty() && target != facts.arch) {
-    TMA_JIT_ASSIGN(facts, planning::device_for_arch(target));
+    TMA_JIT_ASSIGN(DeviceInfo other, planning::device_for_arch(target));
+    if (other.compute_capability != facts.compute_capability) facts = std::move(other);
+    facts.arch = target;  // "sm_120f" of an sm_120a device
   }
   return limits_ ? planning::tightened(std::move(facts), *limits_) : std::move(facts);
 }

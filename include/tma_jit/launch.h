@@ -46,7 +46,8 @@ class TMA_JIT_API Launch {
 
 // A kernel called with tensors each time: the first call of a shape prepares, later ones find the prepared launch.
 // Thread-safe. Tensors come in the order of the template's declaration (inputs and outputs as declared; a
-// default-constructed Tensor stands for an absent optional one).
+// default-constructed Tensor stands for an absent optional one). Workspaces that the engine provides are made once for
+// each shape and stream, so that calls on different streams never share one, and are kept for the Function's life.
 class TMA_JIT_API Function {
  public:
   Function(Function&&) noexcept;

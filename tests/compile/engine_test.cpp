@@ -273,6 +273,21 @@ TEST_CASE("a target stands in for a device that is not there; without one the er
   CHECK(bare.environment().compiler);
 }
 
+TEST_CASE("a target of the device's own generation keeps the device's facts; another brings its own") {
+  Bench bench;
+  bench.fake.device_attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = 12;
+  bench.fake.device_attributes[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT] = 84;
+  Options options = bench.options();
+  options.arch = "sm_120f";
+  CHECK(bench.engine(options).device()->arch == "sm_120f");
+  CHECK(bench.engine(options).device()->sm_count == 84);
+  options.arch = "sm_90";
+  CHECK(bench.engine(options).device()->arch == "sm_90a");
+  CHECK(bench.engine(options).device()->sm_count == 132);
+  options.arch = "sm_ninety";
+  CHECK(bench.engine(options).device().error().code == ErrorCode::invalid_argument);
+}
+
 TEST_CASE("limits tighten what is planned with") {
   Bench bench;
   Options options = bench.options();

@@ -96,10 +96,11 @@ inline std::vector<float> ramp(std::size_t count) {
   return values;
 }
 
-// A stream of the device's primary context.
+// A stream of the device's primary context, which is current on this thread meanwhile.
 class TestStream {
  public:
-  explicit TestStream(Gpu& gpu) : scope_(driver::Scope::enter(*gpu.engine.state()->device.context().value()).value()) {
+  explicit TestStream(Gpu& gpu)
+      : current_(driver::Current::enter(*gpu.engine.state()->device.context().value()).value()) {
     REQUIRE(api().stream_create(&stream_, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
   }
   ~TestStream() { api().stream_destroy(stream_); }
@@ -110,7 +111,7 @@ class TestStream {
   void wait() const { REQUIRE(api().stream_synchronize(stream_) == CUDA_SUCCESS); }
 
  private:
-  driver::Scope scope_;
+  driver::Current current_;
   CUstream stream_ = nullptr;
 };
 
