@@ -18,10 +18,9 @@ struct Machine {
   Result<Launch> prepare(const Plan& plan) {
     fake.parameters.clear();
     fake.argument_sizes.clear();
-    const auto offsets = driver::offsets_of(plan.arguments);
-    for (std::size_t i = 0; i < offsets.size(); ++i) {
-      fake.parameters.emplace_back(offsets[i], plan.arguments[i].image.size());
-      fake.argument_sizes.push_back(plan.arguments[i].image.size());
+    for (const Argument& argument : plan.arguments) {
+      fake.parameters.emplace_back(0, argument.image.size());
+      fake.argument_sizes.push_back(argument.image.size());
     }
     auto cubin = std::make_shared<Cubin>();
     cubin->bytes.resize(16);
