@@ -12,7 +12,8 @@ inline int print_plan(tma_jit::Engine& engine, const tma_jit::Request& request) 
     return 1;
   }
   std::printf("%s from %s for %s\n", plan->kernel.c_str(), plan->file.c_str(), plan->arch.c_str());
-  for (const auto& [name, value] : plan->config) std::printf("  %s = %lld\n", name.c_str(), static_cast<long long>(value));
+  for (const auto& [name, value] : plan->config)
+    std::printf("  %s = %lld\n", name.c_str(), static_cast<long long>(value));
   std::printf("  grid %u, %u, %u  block %u  shared %u\n", plan->geometry.grid[0], plan->geometry.grid[1],
               plan->geometry.grid[2], plan->geometry.block[0], plan->geometry.smem_bytes);
   return 0;
