@@ -43,13 +43,11 @@ std::vector<Request> with_free_types(const manifest::Template& kernel, const Req
   return requests;
 }
 
-Result<Plan> plan_as_asked(const manifest::Template& kernel, const Request& request, const DeviceInfo& device,
-                           Reasons reasons) {
+Result<Plan> plan_as_asked(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
   TMA_JIT_ASSIGN(const Binding binding, bound(kernel, request, device));
   Search search(binding);
   TMA_JIT_ASSIGN(const bool found, search.choose());
   if (found) return assemble(search.values(), search.conditions());
-  if (reasons == Reasons::unsaid) return fault(kernel, ErrorCode::no_config, "{}", kNoConfig);
   TMA_JIT_ASSIGN(const Enumeration enumeration, search.count());
   return tl::make_unexpected(no_config(kernel.kernel, enumeration));
 }
@@ -76,14 +74,6 @@ void append_line(std::string& text, std::string_view line) {
   text += line;
 }
 
-// A message less the kernel's name in front.
-std::string_view without(std::string_view kernel, std::string_view message) {
-  if (message.starts_with(kernel) && message.substr(kernel.size()).starts_with(": ")) {
-    message.remove_prefix(kernel.size() + 2);
-  }
-  return message;
-}
-
 // One candidate's error is the answer, and so is one that all share; else each file says why not.
 Error combined(const std::vector<Refusal>& refusals) {
   const Error& first = refusals.front().error;
@@ -91,15 +81,12 @@ Error combined(const std::vector<Refusal>& refusals) {
     return refusal.error.code == first.code && refusal.error.text() == first.text();
   });
   if (alike) return first;
-  const std::string& kernel = refusals.front().kernel->kernel;
-  const bool judged =
-      std::ranges::any_of(refusals, [](const Refusal& refusal) { return refusal.error.code == ErrorCode::no_config; });
-  Error error{judged ? ErrorCode::no_config : first.code,
-              fmt::format("{}: {}", kernel, judged ? kNoConfig : "no template takes this request"),
+  Error error{ErrorCode::no_config,
+              fmt::format("{}: no configuration satisfies this request", refusals.front().kernel->kernel),
               {}};
   for (const Refusal& refusal : refusals) {
     if (refusal.error.code != ErrorCode::no_config) {
-      append_line(error.detail, fmt::format("{}: {}", refusal.kernel->file(), without(kernel, refusal.error.message)));
+      append_line(error.detail, fmt::format("{}: {}", refusal.kernel->file(), refusal.error.message));
     }
     if (!refusal.error.detail.empty()) append_line(error.detail, refusal.error.detail);
   }
@@ -114,15 +101,14 @@ bool is_free(const manifest::Template& kernel, const manifest::Type& type, bool 
   });
 }
 
-Result<Plan> plan_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device,
-                       Reasons reasons) {
+Result<Plan> plan_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
   if (std::ranges::none_of(kernel.types,
                            [&](const manifest::Type& type) { return is_free(kernel, type, request.reference); })) {
-    return plan_as_asked(kernel, request, device, reasons);
+    return plan_as_asked(kernel, request, device);
   }
   std::optional<Error> first;
   for (const Request& typed : with_free_types(kernel, request)) {
-    Result<Plan> plan = plan_as_asked(kernel, typed, device, reasons);
+    Result<Plan> plan = plan_as_asked(kernel, typed, device);
     if (plan.has_value() || plan.error().code != ErrorCode::no_config) return plan;
     if (!first.has_value()) first = std::move(plan.error());
   }
@@ -133,13 +119,9 @@ Result<Plan> make_plan(const Request& request, const DeviceInfo& device, Templat
   TMA_JIT_ASSIGN(const std::vector<const manifest::Template*> tried, candidates(request.file, device, templates));
   std::vector<Refusal> refusals;
   for (const manifest::Template* kernel : tried) {
-    Result<Plan> plan = plan_with(*kernel, request, device, Reasons::unsaid);
+    Result<Plan> plan = plan_with(*kernel, request, device);
     if (plan.has_value()) return plan;
     refusals.push_back({kernel, std::move(plan.error())});
-  }
-  for (Refusal& refusal : refusals) {
-    if (refusal.error.code != ErrorCode::no_config) continue;
-    refusal.error = plan_with(*refusal.kernel, request, device, Reasons::said).error();
   }
   return tl::make_unexpected(combined(refusals));
 }

@@ -22,6 +22,7 @@ struct Row {
   std::string config;
   Json object = Json::object();
   std::string fault;  // empty: built without a warning
+  bool built = false;
   Resources resources;
   std::int64_t dynamic_shared_bytes = 0;
   double compile_ms = 0;
@@ -39,6 +40,7 @@ Row build_row(Engine& engine, const std::string& arch, const Request& request) {
     row.object = {{"types", row.types}, {"config", cli::to_json(*plan)["config"]}};
     const auto cubin = engine.build(*plan);
     if (cubin) {
+      row.built = true;
       row.resources = cubin->resources;
       row.dynamic_shared_bytes = plan->geometry.smem_bytes;
       row.compile_ms = cubin->compile_ms;
@@ -51,10 +53,17 @@ Row build_row(Engine& engine, const std::string& arch, const Request& request) {
   return row;
 }
 
+std::string spaced(const std::string& words) {
+  return words.empty() ? words : " " + words;
+}
+
 void print(const Console& console, const Row& row) {
-  console.report("{:<8} {:>4} {:>6} {:>7} {:>8.0f}  {} {}\n", row.arch, row.resources.registers,
-                 row.resources.spill_store_bytes + row.resources.spill_load_bytes,
-                 row.resources.static_shared_bytes + row.dynamic_shared_bytes, row.compile_ms, row.types, row.config);
+  if (row.built)
+    console.report("{:<8} {:>4} {:>6} {:>7} {:>8.0f}  {} {}\n", row.arch, row.resources.registers,
+                   row.resources.spill_store_bytes + row.resources.spill_load_bytes,
+                   row.resources.static_shared_bytes + row.dynamic_shared_bytes, row.compile_ms, row.types, row.config);
+  else
+    console.report("{:<8} failed{}{}\n", row.arch, spaced(row.types), spaced(row.config));
   if (row.fault.empty()) return;
   std::fflush(stdout);
   fmt::print(stderr, "{}\n", row.fault);

@@ -38,7 +38,7 @@ Json examine_driver(const Console& console, const Environment& found) {
 
 Json examine_device(const Console& console, const Environment& found) {
   if (!found.device) {
-    console.report("device      none: {}\n", indented(found.device.error()));
+    console.report("device      none{}\n", found.driver_version ? ": " + indented(found.device.error()) : "");
     return fault_of(found.device);
   }
   const DeviceInfo& d = *found.device;

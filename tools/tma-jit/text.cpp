@@ -39,7 +39,7 @@ std::string suggestion(std::string_view word, std::span<const std::string> candi
   std::size_t best = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
-    if (distance < best) {
+    if (distance < best && distance < std::max(word.size(), candidate.size())) {
       best = distance;
       nearest = &candidate;
     }

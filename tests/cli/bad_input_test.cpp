@@ -1,0 +1,169 @@
+// Wrong words, broken files and missing parts: the exit code, and an error that says what to do.
+#include <fstream>
+
+#include <doctest/doctest.h>
+
+#include "command.h"
+
+namespace tma_jit::cli {
+namespace {
+
+struct Case {
+  std::vector<std::string> words;
+  int exit;
+  const char* error;  // the first line of stderr, or its beginning
+};
+
+void check_all(const std::vector<Case>& cases) {
+  for (const Case& one : cases) {
+    const CommandResult result = run_command(one.words);
+    CAPTURE(one.words);
+    CHECK(result.exit == one.exit);
+    CHECK(result.out.empty());
+    const std::string text = normalised(result.err);
+    CHECK(text.substr(0, std::string_view(one.error).size()) == one.error);
+  }
+}
+
+std::vector<std::string> scale(std::vector<std::string> more, const char* verb = "plan") {
+  std::vector<std::string> words = {verb, "scale", "--device", "h100", "--templates", template_folder()};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST_CASE("unknown verbs, kernels, names and options") {
+  check_all({
+      {{}, 2, "invalid_argument: no verb was given; verbs are doctor, list, show"},
+      {{"buid"},
+       2,
+       "invalid_argument: no verb is named \"buid\"; verbs are doctor, list, show, plan, emit, build, run, bench, "
+       "check, cache; did you mean \"build\"?\n"},
+      {{"plan", "scal", "--templates", template_folder()}, 2, "not_found: no kernel is named \"scal\"; known are "},
+      {{"plan"}, 2, "invalid_argument: plan: kernel is required\n"},
+      {{"plan", "gemm", "--bogus"}, 2, "invalid_argument: plan: The following argument was not expected: --bogus\n"},
+      {{"cache"}, 2, "invalid_argument: cache: A subcommand is required\n"},
+      {scale({"TREADS=64"}), 2,
+       "invalid_argument: TREADS=64: scale has no dim, param or type \"TREADS\"; it has N, THREADS, "
+       "WITH_Z, T; did you mean \"THREADS\"?\n"},
+      {scale({"--fix", "THREADS"}), 2, "invalid_argument: --fix THREADS: scale declares none of that name; it has N\n"},
+      {scale({"--hook", "finnish=x"}), 2,
+       "invalid_argument: --hook finnish: scale declares none of that name; it has finish; "
+       "did you mean \"finish\"?\n"},
+      {scale({"--scalar", "beta=1"}), 2,
+       "invalid_argument: --scalar beta: scale declares none of that name; it has alpha\n"},
+      {scale({"--template-file", "scales"}), 2,
+       "invalid_argument: --template-file \"scales\": no file of scale is named so; its "
+       "files are scale; did you mean \"scale\"?\n"},
+      {{"plan", "gemm", "--device", "h1000"},
+       2,
+       "invalid_argument: --device \"h1000\": no device of that name is known; known are "},
+      {{"plan", "gemm", "--limits", "gb11"},
+       2,
+       "invalid_argument: --limits \"gb11\": no device of that name is known; known are "},
+      {{"plan", "gemm", "--arch", "hopper"}, 2, "invalid_argument: --arch: \"hopper\" is not a target"},
+      {{"list", "--log-level", "loud"},
+       2,
+       "invalid_argument: --log-level \"loud\": expected one of trace, debug, info, warning"},
+  });
+}
+
+TEST_CASE("malformed values") {
+  check_all({
+      {scale({"N"}), 2, "invalid_argument: word \"N\": expected NAME=VALUE\n"},
+      {scale({"N="}), 2, "invalid_argument: word \"N=\": expected NAME=VALUE\n"},
+      {scale({"=3"}), 2, "invalid_argument: word \"=3\": expected NAME=VALUE\n"},
+      {scale({"N=4k"}), 2, "invalid_argument: N=4k: \"4k\" is not an integer\n"},
+      {scale({"N=99999999999999999999"}), 2,
+       "invalid_argument: N=99999999999999999999: \"99999999999999999999\" is not an integer\n"},
+      {scale({"T=float"}), 2, "invalid_argument: T=float: \"float\" is not an element type; these are u8 "},
+      {scale({"--scalar", "alpha=two"}), 2, "invalid_argument: --scalar alpha=two: \"two\" is not a number\n"},
+      {scale({"--hook", "finish"}), 2, "invalid_argument: --hook \"finish\": expected NAME=VALUE\n"},
+  });
+}
+
+TEST_CASE("what planning refuses") {
+  check_all({
+      {scale({}), 1, "invalid_argument: scale: dim N has no value"},
+      {scale({"N=0"}), 1, "invalid_argument: scale: N = 0 "},
+      {scale({"N=-2"}), 1, "invalid_argument: scale: N = -2 "},
+      {scale({"N=2000", "THREADS=100"}), 1, "invalid_argument: scale: THREADS = 100 is not among {64, 128, 256}"},
+      {scale({"N=2000", "T=bf16"}), 1, "invalid_argument: scale: T = bf16 is not among {f32}"},
+  });
+  check_golden("no_config", run_command(scale({"N=2001"})));
+  check_golden("no_config_json", run_command(scale({"N=2001", "--json"})));
+  check_golden("usage_json", run_command(scale({"M=2001", "--json"})));
+}
+
+TEST_CASE("templates that are missing or broken") {
+  check_all({
+      {{"list", "--templates", "/nonexistent"}, 1, "io: --templates /nonexistent: no such folder\n"},
+      {{"check", "/nonexistent.cu"}, 1, "io: "},
+      {{"check", "gemm"}, 2, "invalid_argument: check gemm: expected a template file, which ends in .cu\n"},
+      {{"plan", "/nonexistent.cu"}, 1, "io: "},
+  });
+  check_golden("broken_manifest", run_command({"check", faulty("broken.cu")}));
+  const auto unreadable = scratch_folder() / "folder.cu";
+  std::filesystem::create_directories(unreadable);
+  CHECK(run_command({"plan", unreadable.string(), "N=1"}).exit == 1);
+  const CommandResult listed = run_command({"list", "--templates", TMA_JIT_CLI_TESTS "/faulty"});
+  CHECK(listed.exit == 1);
+  CHECK(listed.err.find("broken.cu:4:") != std::string::npos);
+  CHECK(listed.out.find("gemm") != std::string::npos);
+}
+
+TEST_CASE("without NVRTC a build fails with every place it looked in, and everything before it works") {
+  for (const CommandResult& result :
+       {run_command(scale({"N=2000", "--no-cache", "--nvrtc", "/nonexistent"}, "build")),
+        run_command(scale({"N=2000", "--no-cache"}, "build"), {"TMA_JIT_NVRTC=/nonexistent"})}) {
+    CHECK(result.exit == 1);
+    CHECK(result.err.starts_with("nvrtc: "));
+    CHECK(result.err.find("/nonexistent") != std::string::npos);
+  }
+  CHECK(run_command(scale({"N=2000", "--nvrtc", "/nonexistent"}, "emit")).exit == 0);
+  if (!has_compiler()) return;
+  REQUIRE(run_command(scale({"N=2000", "THREADS=256"}, "build")).exit == 0);
+  CHECK(run_command(scale({"N=2000", "THREADS=256", "--nvrtc", "/nonexistent"}, "build")).exit == 0);  // from the cache
+}
+
+TEST_CASE("without a device a launch fails and says how to go on") {
+  if (has_device()) return;
+  for (const char* verb : {"run", "bench"}) {
+    const CommandResult result = run_command({verb, "scale", "N=2000", "--templates", template_folder()});
+    CHECK(result.exit == 1);
+    CHECK(result.err.starts_with("driver: "));
+    const CommandResult named = run_command(scale({"N=2000"}, verb));
+    CHECK(named.exit == 1);
+    CHECK(named.err.find("plans for the device \"h100\" by name") != std::string::npos);
+  }
+}
+
+TEST_CASE("a cache that cannot be written is a warning, and the build is done") {
+  if (!has_compiler()) return;
+  const auto file = scratch_folder() / "not_a_folder";
+  std::ofstream(file) << "a file";
+  const CommandResult result = run_command(scale({"N=2000", "--cache-dir", (file / "cache").string()}, "build"));
+  CHECK(result.exit == 0);
+  CHECK(result.out.find("compiled in") != std::string::npos);
+  CHECK(result.err.find("cache") != std::string::npos);
+}
+
+TEST_CASE("data options") {
+  const auto text = scratch_folder() / "text.npy";
+  std::ofstream(text) << "hello";
+  check_all({
+      {scale({"N=2000", "--in", "W=a.npy"}, "run"), 2,
+       "invalid_argument: --in W=a.npy: scale has no tensor \"W\"; it has X, Z, Y\n"},
+      {scale({"N=2000", "--in", "X=/nonexistent.npy"}, "run"), 1, "io: /nonexistent.npy: no such file\n"},
+      {scale({"N=2000", "--in", "X=" + text.string()}, "run"), 1,
+       "invalid_argument: SCRATCH/text.npy: not a .npy file"},
+      {scale({"N=2000", "--pitch", "X=wide"}, "run"), 2,
+       "invalid_argument: --pitch X=wide: \"wide\" is not a number of elements\n"},
+      {scale({"N=2000", "--offset", "X=-1"}, "run"), 2,
+       "invalid_argument: --offset X=-1: \"-1\" is not a number of elements\n"},
+      {scale({"N=2000", "--data", "zeros"}, "run"), 2,
+       "invalid_argument: --data \"zeros\": expected normal or integers\n"},
+  });
+}
+
+}  // namespace
+}  // namespace tma_jit::cli

@@ -1,0 +1,134 @@
+#include "command.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include <doctest/doctest.h>
+
+namespace tma_jit::cli {
+namespace {
+
+std::string content_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// Removes the folder when the tests end.
+class Scratch {
+ public:
+  Scratch() : path_(std::filesystem::temp_directory_path() / ("tma_jit_cli_" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> out;
+  for (std::string& word : words) out.push_back(word.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+// The test's environment less every TMA_JIT_ variable, and then the given ones: the last of a name counts.
+std::vector<std::string> environment_with(const Environment& more) {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (!std::string_view(*entry).starts_with("TMA_JIT_")) all.emplace_back(*entry);
+  bool has_cache = false;
+  for (const std::string& entry : more) has_cache = has_cache || entry.starts_with("TMA_JIT_CACHE_DIR=");
+  if (!has_cache) all.push_back("TMA_JIT_CACHE_DIR=" + (scratch_folder() / "cache").string());
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+nlohmann::json doctor_findings() {
+  static const nlohmann::json findings = run_command({"doctor", "--json"}).json();
+  return findings;
+}
+
+}  // namespace
+
+CommandResult run_command(const std::vector<std::string>& words, const Environment& environment) {
+  const auto out = scratch_folder() / "stdout";
+  const auto err = scratch_folder() / "stderr";
+  std::vector<std::string> all = {TMA_JIT_COMMAND};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<std::string> variables = environment_with(environment);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  pid_t child = 0;
+  REQUIRE(posix_spawn(&child, TMA_JIT_COMMAND, &actions, nullptr, pointers(all).data(), pointers(variables).data()) ==
+          0);
+  posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(out), content_of(err)};
+}
+
+std::string template_folder() {
+  return TMA_JIT_CLI_TESTS "/templates";
+}
+
+std::string faulty(const char* name) {
+  return std::string(TMA_JIT_CLI_TESTS "/faulty/") + name;
+}
+
+std::filesystem::path scratch_folder() {
+  static const Scratch scratch;
+  return scratch.path();
+}
+
+bool has_compiler() {
+  return !doctor_findings()["nvrtc"].contains("error");
+}
+
+bool has_device() {
+  return !doctor_findings()["device"].contains("error");
+}
+
+std::string normalised(std::string text) {
+  const auto replace = [&](const std::string& pattern, const char* by) {
+    text = std::regex_replace(text, std::regex(pattern), by);
+  };
+  replace("[0-9a-f]{64}", "KEY");
+  replace("compiled in [0-9]+ ms|from the cache", "COMPILED");
+  replace("[0-9]+ bytes, COMPILED", "SIZE bytes, COMPILED");
+  replace("[0-9]+ registers", "R registers");
+  for (std::size_t at; (at = text.find(TMA_JIT_CLI_TESTS)) != std::string::npos;)
+    text.replace(at, sizeof(TMA_JIT_CLI_TESTS) - 1, "TESTS");
+  const std::string scratch = scratch_folder().string();
+  for (std::size_t at; (at = text.find(scratch)) != std::string::npos;) text.replace(at, scratch.size(), "SCRATCH");
+  return text;
+}
+
+void check_golden(const std::string& name, const CommandResult& result) {
+  const std::string got = "exit " + std::to_string(result.exit) + "\n--- stdout\n" + normalised(result.out) +
+                          "--- stderr\n" + normalised(result.err);
+  const std::filesystem::path path = std::filesystem::path(TMA_JIT_CLI_TESTS) / "golden" / (name + ".txt");
+  if (std::getenv("TMA_JIT_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path, std::ios::binary) << got;
+    return;
+  }
+  INFO("golden file ", path.string(), "; TMA_JIT_UPDATE_GOLDEN=1 writes it anew");
+  CHECK(got == content_of(path));
+}
+
+}  // namespace tma_jit::cli

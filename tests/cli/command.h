@@ -1,0 +1,38 @@
+// The command as a user runs it: words in, exit code and both streams out.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace tma_jit::cli {
+
+struct CommandResult {
+  int exit = -1;
+  std::string out;
+  std::string err;
+
+  nlohmann::json json() const { return nlohmann::json::parse(out, nullptr, false); }
+};
+
+using Environment = std::vector<std::string>;  // NAME=VALUE, beside the test's own
+
+// The cache is a folder of this test run unless the words or the environment name another.
+CommandResult run_command(const std::vector<std::string>& words, const Environment& environment = {});
+
+std::string template_folder();           // tests/cli/templates
+std::string faulty(const char* name);    // a file of tests/cli/faulty
+std::filesystem::path scratch_folder();  // removed when the tests end
+
+// What this machine offers, asked once.
+bool has_compiler();
+bool has_device();
+
+// Text with what changes from run to run replaced: keys, times, whether a cubin came from the cache, source paths.
+std::string normalised(std::string text);
+// Compares with tests/cli/golden/NAME.txt; with TMA_JIT_UPDATE_GOLDEN set, writes it.
+void check_golden(const std::string& name, const CommandResult& result);
+
+}  // namespace tma_jit::cli

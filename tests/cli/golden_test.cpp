@@ -1,0 +1,111 @@
+// What every verb prints, on templates of the tests' own so that tuning the library's kernels changes nothing here.
+#include <doctest/doctest.h>
+
+#include "command.h"
+
+namespace tma_jit::cli {
+namespace {
+
+CommandResult on_h100(std::vector<std::string> words) {
+  for (const char* word : {"--device", "h100", "--templates"}) words.emplace_back(word);
+  words.push_back(template_folder());
+  return run_command(words);
+}
+
+TEST_CASE("show") {
+  check_golden("show", on_h100({"show", "scale"}));
+  check_golden("show_json", on_h100({"show", "scale", "--json"}));
+}
+
+TEST_CASE("plan") {
+  check_golden("plan", on_h100({"plan", "scale", "N=2000", "--fix", "N", "--scalar", "alpha=2"}));
+  check_golden("plan_tensor_maps", on_h100({"plan", "tile", "M=100", "N=200", "T=f16", "ROWS=128"}));
+  check_golden("plan_json", on_h100({"plan", "tile", "M=100", "N=200", "--json"}));
+  check_golden("plan_all", on_h100({"plan", "scale", "N=100", "--all"}));
+}
+
+TEST_CASE("plan finds the parameter that makes a hook's argument exist") {
+  check_golden("plan_optional", on_h100({"plan", "scale", "N=2000", "--hook", "finish=x * z"}));
+}
+
+TEST_CASE("emit") {
+  check_golden("emit", on_h100({"emit", "scale", "N=2000", "--hook", "finish=x + z"}));
+  const auto file = scratch_folder() / "scale.cu";
+  const CommandResult written = on_h100({"emit", "scale", "N=2000", "--standalone", "-o", file.string()});
+  CHECK(written.exit == 0);
+  CHECK(written.out == "wrote " + file.string() + "\n");
+  CHECK(std::filesystem::file_size(file) > 1000);
+}
+
+TEST_CASE("build") {
+  if (!has_compiler()) return;
+  check_golden("build", on_h100({"build", "scale", "N=2000"}));
+  const nlohmann::json first = on_h100({"build", "scale", "N=2000", "THREADS=64", "--json"}).json();
+  const nlohmann::json second = on_h100({"build", "scale", "N=4000", "THREADS=64", "--json"}).json();
+  CHECK(first["compiled"] == true);
+  CHECK(second["compiled"] == false);
+  CHECK(first["key"] == second["key"]);
+  for (const char* field : {"key", "compiled", "compile_ms", "registers", "spill_bytes", "shared_bytes"})
+    CHECK(first.contains(field));
+  const auto cubin = scratch_folder() / "scale.cubin";
+  CHECK(on_h100({"build", "scale", "N=2000", "-q", "-o", cubin.string()}).out.empty());
+  CHECK(std::filesystem::file_size(cubin) == first["cubin_bytes"].get<std::size_t>());
+  const CommandResult ptx = on_h100({"build", "scale", "N=2000", "--ptx"});
+  CHECK(ptx.out.find(".target sm_90a") != std::string::npos);
+}
+
+TEST_CASE("check") {
+  if (!has_compiler()) return;
+  const CommandResult good = run_command({"check", template_folder() + "/scale.cu", "--json"});
+  CHECK(good.exit == 0);
+  CHECK(good.json()["faults"] == 0);
+  CHECK(good.json()["archs"].size() == 5);
+  const CommandResult one = run_command({"check", template_folder() + "/scale.cu", "--arch", "sm_90a", "N=4000"});
+  CHECK(one.exit == 0);
+  CHECK(one.out.find("builds are clean") != std::string::npos);
+  check_golden("check_no_compile", run_command({"check", faulty("no_compile.cu")}));
+}
+
+TEST_CASE("list") {
+  const CommandResult all = on_h100({"list", "--json"});
+  CHECK(all.exit == 0);
+  std::size_t found = 0;
+  const nlohmann::json object = all.json();
+  for (const auto& kernel : object["kernels"])
+    if (kernel["kernel"] == "scale" || kernel["kernel"] == "tile") ++found;
+  CHECK(found == 2);
+  const CommandResult blackwell = run_command({"list", "--arch", "sm_121", "--templates", template_folder()});
+  CHECK(blackwell.out.find("scale") != std::string::npos);
+  CHECK(blackwell.out.find("tile.cu") == std::string::npos);
+}
+
+TEST_CASE("cache") {
+  const std::string dir = (scratch_folder() / "own_cache").string();
+  check_golden("cache_stat_empty", run_command({"cache", "stat", "--cache-dir", dir}));
+  if (!has_compiler()) return;
+  CHECK(on_h100({"build", "scale", "N=2000", "--cache-dir", dir}).exit == 0);
+  CHECK(run_command({"cache", "stat", "--json", "--cache-dir", dir}).json()["entries"] == 1);
+  CHECK(run_command({"cache", "verify", "--cache-dir", dir}).out == "1 of 1 entries are sound\n");
+  CHECK(run_command({"cache", "clear", "--json", "--cache-dir", dir}).json()["removed"].get<int>() >= 1);
+  CHECK(run_command({"cache", "stat", "--json", "--cache-dir", dir}).json()["entries"] == 0);
+}
+
+TEST_CASE("doctor says what it found and what it proved") {
+  const CommandResult result = run_command({"doctor"});
+  CHECK(result.out.find("kernels     ") != std::string::npos);
+  if (!has_compiler()) return;
+  CHECK(result.exit == 0);
+  const char* proof = has_device() ? "agrees with the float64 reference" : "nothing was launched: there is no device";
+  CHECK(result.out.find(proof) != std::string::npos);
+}
+
+TEST_CASE("help") {
+  for (const char* verb : {"doctor", "list", "show", "plan", "emit", "build", "run", "bench", "check", "cache"}) {
+    const CommandResult result = run_command({verb, "--help"});
+    CHECK(result.exit == 0);
+    if (std::string_view(verb) != "cache") CHECK(result.out.find("--json") != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace tma_jit::cli
