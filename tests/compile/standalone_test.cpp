@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include <tma_jit/engine.h>
+
 #include "base/file.h"
 #include "nvrtc_fixture.h"
 
@@ -15,6 +17,16 @@ std::string nvcc() {
     if (std::filesystem::exists(path)) return path;
   }
   return {};
+}
+
+void check_with_nvcc(const std::string& text) {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("tma_jit_standalone_{}", ::getpid());
+  std::filesystem::create_directories(folder);
+  REQUIRE(write_file(folder / "k.cu", text));
+  const std::string command = fmt::format("cd {} && {} -arch=sm_90a -cubin k.cu > log 2>&1", folder.string(), nvcc());
+  CHECK_MESSAGE(std::system(command.c_str()) == 0, read_file(folder / "log").value_or(""));
+  CHECK(std::filesystem::exists(folder / "k.cubin"));
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
@@ -33,13 +45,23 @@ TEST_CASE("nvcc compiles a standalone file") {
   plan.body =
       "//! kernel k\n#include \"device/types.cuh\"\n"
       "extern \"C\" __global__ void k(f32* p, const Dims dims) { p[dims.M] = apply(p[0], K); }\n";
-  const auto folder = std::filesystem::temp_directory_path() / fmt::format("tma_jit_standalone_{}", ::getpid());
-  std::filesystem::create_directories(folder);
-  REQUIRE(write_file(folder / "k.cu", emission::standalone(plan, test_headers()).value()));
-  const std::string command = fmt::format("cd {} && {} -arch=sm_90a -cubin k.cu > log 2>&1", folder.string(), nvcc());
-  CHECK_MESSAGE(std::system(command.c_str()) == 0, read_file(folder / "log").value_or(""));
-  CHECK(std::filesystem::exists(folder / "k.cubin"));
-  std::filesystem::remove_all(folder);
+  check_with_nvcc(emission::standalone(plan, test_headers()).value());
+}
+
+TEST_CASE("nvcc compiles an embedded kernel's standalone file, and its reference's") {
+  if (nvcc().empty()) {
+    MESSAGE("skipped: there is no nvcc");
+    return;
+  }
+  Options options;
+  options.device = "h100";
+  options.use_cache = false;
+  Engine engine(options);
+  Request request = engine.presets("gemm")->front();
+  for (const bool reference : {false, true}) {
+    request.reference = reference;
+    check_with_nvcc(engine.emit_standalone(engine.plan(request).value()).value());
+  }
 }
 
 }  // namespace tma_jit::compile
