@@ -26,7 +26,7 @@ Outcome<void> check_file(const InputFile& file, const Argument& argument) {
 
 Outcome<Layout> layout_of(const Argument& argument, const DataChoices& choices) {
   const auto pitch = choices.pitches.find(argument.name);
-  if (pitch == choices.pitches.end()) return Layout::row_major(argument.shape);
+  if (pitch == choices.pitches.end()) return Layout{argument.shape, argument.strides};
   if (argument.shape.size() < 2) return usage("--pitch {}: it has one dimension, and so no rows", argument.name);
   if (pitch->second < argument.shape.back())
     return usage("--pitch {}={}: a row has {} elements", argument.name, pitch->second, argument.shape.back());

@@ -1,0 +1,85 @@
+// What a fresh process pays: from the request to the first launch with the kernel on disk, and the first compile. Each
+// figure is taken in a process of its own: this executable, run again with the hidden cases below.
+#include <unistd.h>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "gpu_fixture.h"
+#include "support/temporary_folder.h"
+
+namespace tma_jit {
+
+using namespace testing;
+
+namespace {
+
+bool nvrtc_is_loaded() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("libnvrtc") != std::string::npos) return true;
+  }
+  return false;
+}
+
+// Runs one hidden case in a new process with this cache folder; its standard output.
+std::string output_of(const std::string& hidden_case, const std::string& cache) {
+  const std::string command = fmt::format(
+      "TMA_JIT_CACHE_DIR='{}' '/proc/{}/exe' --no-skip --test-case='{}' -m=true 2>&1", cache, ::getpid(), hidden_case);
+  FILE* pipe = ::popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string text;
+  for (char block[4096]; const std::size_t got = std::fread(block, 1, sizeof block, pipe);) text.append(block, got);
+  ::pclose(pipe);
+  return text;
+}
+
+double figure_in(const std::string& text, const std::string& name) {
+  const std::size_t at = text.find(name + "=");
+  REQUIRE_MESSAGE(at != std::string::npos, text);
+  return std::atof(text.c_str() + at + name.size() + 1);
+}
+
+}  // namespace
+
+TEST_CASE("hidden: prepare and launch in a fresh process" * doctest::skip()) {
+  Engine engine;  // its cache folder comes from the environment
+  auto device = engine.device();
+  TMA_JIT_REQUIRE_OK(device);
+  auto memory = DeviceBuffer::allocate(engine, 3 * 4096 * 4096 * 2);  // makes the context, which is not counted
+  TMA_JIT_REQUIRE_OK(memory);
+  const auto matrix = [&](std::uint64_t index) {
+    return Tensor::row_major(memory->address() + index * 4096 * 4096 * 2, DType::bf16, {4096, 4096});
+  };
+  const Request request{.kernel = "gemm", .tensors = {{"A", matrix(0)}, {"B", matrix(1)}, {"D", matrix(2)}}};
+  const auto start = std::chrono::steady_clock::now();
+  auto launch = engine.prepare(request);
+  TMA_JIT_REQUIRE_OK(launch);
+  TMA_JIT_REQUIRE_OK(launch->launch());
+  const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
+  TMA_JIT_REQUIRE_OK(synchronize(engine));
+  fmt::print("\nms={} compiles={} nvrtc={}\n", taken.count(), engine.stats().compiles, nvrtc_is_loaded() ? 1 : 0);
+}
+
+TEST_CASE("a new process with a warm cache launches within milliseconds and never loads NVRTC") {
+  const TemporaryFolder cache;
+  const std::string hidden = "hidden: prepare and launch in a fresh process";
+  const std::string cold = output_of(hidden, cache.path().string());
+  CHECK(figure_in(cold, "compiles") == 1);
+  double best = 1e9;
+  for (int i = 0; i < 5; ++i) {
+    const std::string warm = output_of(hidden, cache.path().string());
+    CHECK(figure_in(warm, "compiles") == 0);
+    CHECK(figure_in(warm, "nvrtc") == 0);
+    best = std::min(best, figure_in(warm, "ms"));
+    MESSAGE("warm: prepare to first launch " << figure_in(warm, "ms") << " ms");
+  }
+  MESSAGE("cold: prepare to first launch " << figure_in(cold, "ms") << " ms");
+  CHECK(best < 10);  // a generous bound: docs/performance.md has the figure
+}
+
+}  // namespace tma_jit
