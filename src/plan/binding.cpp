@@ -107,6 +107,7 @@ Result<void> Binder::bind_element(const manifest::Tensor& declared, const Tensor
   const std::vector<DType>& choices = kernel_.types[type].choices;
   if (std::ranges::find(choices, given.dtype) == choices.end()) {
     std::vector<std::string> names;
+    names.reserve(choices.size());
     for (const DType choice : choices) names.emplace_back(name_of(choice));
     return fault(kernel_, ErrorCode::invalid_argument, "tensor {} is {}, but {} is one of {}", declared.name,
                  name_of(given.dtype), declared.type.name, joined(names));

@@ -43,11 +43,13 @@ std::vector<Request> with_free_types(const manifest::Template& kernel, const Req
   return requests;
 }
 
-Result<Plan> plan_as_asked(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
+Result<Plan> plan_as_asked(const manifest::Template& kernel, const Request& request, const DeviceInfo& device,
+                           Reasons reasons) {
   TMA_JIT_ASSIGN(const Binding binding, bound(kernel, request, device));
   Search search(binding);
   TMA_JIT_ASSIGN(const bool found, search.choose());
   if (found) return assemble(search.values(), search.conditions());
+  if (reasons == Reasons::unsaid) return fault(kernel, ErrorCode::no_config, "{}", kNoConfig);
   TMA_JIT_ASSIGN(const Enumeration enumeration, search.count());
   return tl::make_unexpected(no_config(kernel.kernel, enumeration));
 }
@@ -74,6 +76,14 @@ void append_line(std::string& text, std::string_view line) {
   text += line;
 }
 
+// A message less the kernel's name in front.
+std::string_view without(std::string_view kernel, std::string_view message) {
+  if (message.starts_with(kernel) && message.substr(kernel.size()).starts_with(": ")) {
+    message.remove_prefix(kernel.size() + 2);
+  }
+  return message;
+}
+
 // One candidate's error is the answer, and so is one that all share; else each file says why not.
 Error combined(const std::vector<Refusal>& refusals) {
   const Error& first = refusals.front().error;
@@ -81,12 +91,15 @@ Error combined(const std::vector<Refusal>& refusals) {
     return refusal.error.code == first.code && refusal.error.text() == first.text();
   });
   if (alike) return first;
-  Error error{ErrorCode::no_config,
-              fmt::format("{}: no configuration satisfies this request", refusals.front().kernel->kernel),
+  const std::string& kernel = refusals.front().kernel->kernel;
+  const bool judged =
+      std::ranges::any_of(refusals, [](const Refusal& refusal) { return refusal.error.code == ErrorCode::no_config; });
+  Error error{judged ? ErrorCode::no_config : first.code,
+              fmt::format("{}: {}", kernel, judged ? kNoConfig : "no template takes this request"),
               {}};
   for (const Refusal& refusal : refusals) {
     if (refusal.error.code != ErrorCode::no_config) {
-      append_line(error.detail, fmt::format("{}: {}", refusal.kernel->file(), refusal.error.message));
+      append_line(error.detail, fmt::format("{}: {}", refusal.kernel->file(), without(kernel, refusal.error.message)));
     }
     if (!refusal.error.detail.empty()) append_line(error.detail, refusal.error.detail);
   }
@@ -101,14 +114,15 @@ bool is_free(const manifest::Template& kernel, const manifest::Type& type, bool 
   });
 }
 
-Result<Plan> plan_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
+Result<Plan> plan_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device,
+                       Reasons reasons) {
   if (std::ranges::none_of(kernel.types,
                            [&](const manifest::Type& type) { return is_free(kernel, type, request.reference); })) {
-    return plan_as_asked(kernel, request, device);
+    return plan_as_asked(kernel, request, device, reasons);
   }
   std::optional<Error> first;
   for (const Request& typed : with_free_types(kernel, request)) {
-    Result<Plan> plan = plan_as_asked(kernel, typed, device);
+    Result<Plan> plan = plan_as_asked(kernel, typed, device, reasons);
     if (plan.has_value() || plan.error().code != ErrorCode::no_config) return plan;
     if (!first.has_value()) first = std::move(plan.error());
   }
@@ -119,9 +133,13 @@ Result<Plan> make_plan(const Request& request, const DeviceInfo& device, Templat
   TMA_JIT_ASSIGN(const std::vector<const manifest::Template*> tried, candidates(request.file, device, templates));
   std::vector<Refusal> refusals;
   for (const manifest::Template* kernel : tried) {
-    Result<Plan> plan = plan_with(*kernel, request, device);
+    Result<Plan> plan = plan_with(*kernel, request, device, Reasons::unsaid);
     if (plan.has_value()) return plan;
     refusals.push_back({kernel, std::move(plan.error())});
+  }
+  for (Refusal& refusal : refusals) {
+    if (refusal.error.code != ErrorCode::no_config) continue;
+    refusal.error = plan_with(*refusal.kernel, request, device, Reasons::said).error();
   }
   return tl::make_unexpected(combined(refusals));
 }

@@ -22,8 +22,12 @@ using TemplatePointers = std::span<const std::shared_ptr<const manifest::Templat
 // the error tells why for each.
 Result<Plan> make_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates);
 
+// Whether a no_config error has the count of what each rule excludes, which takes judging every configuration.
+enum class Reasons : std::uint8_t { unsaid, said };
+
 // The same with one template, whether or not it serves the device.
-Result<Plan> plan_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device);
+Result<Plan> plan_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device,
+                       Reasons reasons);
 
 // Every configuration judged, for the file `make_plan` would take; for the first file where none has a valid one.
 Result<Enumeration> enumerate(const Request& request, const DeviceInfo& device, TemplatePointers templates);

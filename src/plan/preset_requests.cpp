@@ -77,7 +77,7 @@ void add_requests(const manifest::Template& kernel, const std::vector<Request>& 
     const std::size_t before = requests.size();
     for (Request request : typed) {
       request.params = config;
-      if (plan_with(kernel, request, device).has_value()) requests.push_back(std::move(request));
+      if (plan_with(kernel, request, device, Reasons::unsaid).has_value()) requests.push_back(std::move(request));
     }
     if (requests.size() > before) continue;
     requests.push_back(typed.front());

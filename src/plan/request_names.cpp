@@ -10,6 +10,7 @@ namespace {
 
 template <class Declarations> std::vector<std::string> names_of(const Declarations& declarations) {
   std::vector<std::string> names;
+  names.reserve(std::size(declarations));
   for (const auto& declared : declarations) names.push_back(declared.name);
   return names;
 }

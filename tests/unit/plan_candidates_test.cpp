@@ -56,7 +56,7 @@ TEST_CASE("where none has a configuration every file says why") {
         "    N = 17");
   CHECK(planned(17, "h100", "", {{"STAGES", 4}}).error().text() ==
         "no_config: k: no configuration satisfies this request\n"
-        "  a/tuned.cu: k: there is no param \"STAGES\"; it has no params\n"
+        "  a/tuned.cu: there is no param \"STAGES\"; it has no params\n"
         "  b/portable.cu:5: the only configuration violates  N % 2 == 0\n"
         "    pairs\n"
         "    N = 17");
@@ -65,6 +65,15 @@ TEST_CASE("where none has a configuration every file says why") {
 TEST_CASE("an error all files share is told once") {
   CHECK(planned(0).error().text() ==
         "invalid_argument: k: N = 0 by the request is outside 1..2147483647; it does not take empty tensors");
+}
+
+TEST_CASE("files that refuse the request before any configuration each say why") {
+  const Pointers files = {parsed(file_text("sm_90a", "//! scalar alpha : f32\n"), "one.cu"),
+                          parsed(file_text("sm_90a", "//! dim M\n"), "two.cu")};
+  CHECK(make_plan({.kernel = "k", .dims = {{"N", 4}}}, device(), files).error().text() ==
+        "invalid_argument: k: no template takes this request\n"
+        "  one.cu: scalar alpha has no default; give it a value\n"
+        "  two.cu: dim M has no value; give it");
 }
 
 TEST_CASE("no file for the device, or of that name") {
