@@ -65,7 +65,6 @@ class CallArguments {
 
 Result<void> call(const FunctionEntry& entry, const Tensor* tensors, Stream stream) {
   const driver::Prepared& prepared = *entry.launch->prepared;
-  TMA_JIT_ASSIGN([[maybe_unused]] const driver::Current current, driver::Current::enter(prepared.kernel->context()));
   CallArguments arguments(entry.launch->arguments);
   for (std::size_t i = 0; i < entry.argument_of.size(); ++i) {
     const std::size_t index = entry.argument_of[i];

@@ -17,6 +17,8 @@ bool is_empty(const Argument& argument) {
 Result<void> write_map(const Context& context, const Argument& argument, std::uint64_t address, std::byte* bytes,
                        bool encoded) {
   if (!argument.map) return {};
+  // The driver refuses to encode a map where no context is current (CUDA_ERROR_INVALID_CONTEXT, seen with driver 580).
+  TMA_JIT_ASSIGN([[maybe_unused]] const Current current, Current::enter(context));
   CUtensorMap& map = *reinterpret_cast<CUtensorMap*>(bytes);
   if (encoded) {
     TMA_JIT_CHECK(replace_address(context, *argument.map, map, address));
@@ -95,7 +97,6 @@ Result<void> Arguments::set_address(const Context& context, std::size_t index, s
   const Argument& argument = arguments_[index];
   if (!needs_address(argument)) return {};
   TMA_JIT_CHECK(check_address(argument, address));
-  TMA_JIT_ASSIGN([[maybe_unused]] const Current current, Current::enter(context));
   TMA_JIT_CHECK(write_address(context, argument, address, storage_.get() + offsets_[index], bound_[index]));
   if (!bound_[index]) --unbound_;
   bound_[index] = true;

@@ -65,6 +65,28 @@ TEST_CASE("hidden: prepare and launch in a fresh process" * doctest::skip()) {
   fmt::print("\nms={} compiles={} nvrtc={}\n", taken.count(), engine.stats().compiles, nvrtc_is_loaded() ? 1 : 0);
 }
 
+TEST_CASE("hidden: the stages of a fresh process" * doctest::skip()) {
+  Engine engine;
+  TMA_JIT_REQUIRE_OK(DeviceBuffer::allocate(engine, 4096));
+  const Request request{.kernel = "gemm", .dims = {{"M", 4096}, {"N", 4096}, {"K", 4096}}};
+  auto start = std::chrono::steady_clock::now();
+  const auto lap = [&](const char* stage) {
+    const auto now = std::chrono::steady_clock::now();
+    fmt::print("{}={:.3f} ", stage, std::chrono::duration<double, std::milli>(now - start).count());
+    start = std::chrono::steady_clock::now();
+  };
+  const Plan plan = engine.plan(request).value();
+  lap("plan");
+  TMA_JIT_REQUIRE_OK(engine.emit(plan));
+  lap("emit");
+  TMA_JIT_REQUIRE_OK(engine.key(plan));
+  lap("key");
+  TMA_JIT_REQUIRE_OK(engine.build(plan));
+  lap("build");
+  TMA_JIT_REQUIRE_OK(engine.prepare(plan));
+  lap("load");
+}
+
 TEST_CASE("a new process with a warm cache launches within milliseconds and never loads NVRTC") {
   const TemporaryFolder cache;
   const std::string hidden = "hidden: prepare and launch in a fresh process";
@@ -78,6 +100,7 @@ TEST_CASE("a new process with a warm cache launches within milliseconds and neve
     best = std::min(best, figure_in(warm, "ms"));
     MESSAGE("warm: prepare to first launch " << figure_in(warm, "ms") << " ms");
   }
+  MESSAGE("stages, milliseconds: " << output_of("hidden: the stages of a fresh process", cache.path().string()));
   MESSAGE("cold: prepare to first launch " << figure_in(cold, "ms") << " ms");
   CHECK(best < 10);  // a generous bound: docs/performance.md has the figure
 }
