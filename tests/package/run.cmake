@@ -1,7 +1,7 @@
 # Installs the library, or builds one consumer of it and runs it.
 #
 #   cmake -DCASE=install  -DBUILD=folder -DWORK=folder -P run.cmake
-#   cmake -DCASE=consumer -DWORK=folder -DNAME=folder of consumers/ [-DLIBRARY=shared] [-DSOURCE=tree] -DEXPECT=regex -P run.cmake
+#   cmake -DCASE=consumer -DBUILD=folder -DWORK=folder -DNAME=folder of consumers/ [-DLIBRARY=shared] [-DSOURCE=tree] -DEXPECT=regex -P run.cmake
 #
 # Also CXX and LAUNCHER, the compiler and what to start it through.
 set(prefix ${WORK}/prefix)
@@ -26,9 +26,15 @@ endif()
 file(GLOB pkg_config_folder ${prefix}/lib*/pkgconfig ${prefix}/lib/*/pkgconfig)
 set(ENV{PKG_CONFIG_PATH} "${pkg_config_folder}")
 set(folder ${WORK}/${NAME}_${LIBRARY})
+set(flags -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0)
+if(NAME STREQUAL "subdirectory")
+  # It compiles the whole library: beside the build folder and with its flags, ccache has all of it.
+  set(folder ${BUILD}-subdirectory)
+  set(flags -DCMAKE_BUILD_TYPE=Release)
+endif()
 file(REMOVE_RECURSE ${folder})
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumers/${NAME} -B ${folder} -G Ninja
-  -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0 -DCMAKE_CXX_STANDARD=20 -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
+  ${flags} -DCMAKE_CXX_STANDARD=20 -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
   -DCMAKE_PREFIX_PATH=${prefix} -DLIBRARY=${LIBRARY} -DTMA_JIT_SOURCE_DIR=${SOURCE})
 run(${CMAKE_COMMAND} --build ${folder})
 run(${folder}/consumer)
