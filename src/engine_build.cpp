@@ -32,10 +32,8 @@ const cache::Store* Builder::store() {
   if (!store_tried_) {
     store_tried_ = true;
     auto opened = cache::Store::open(settings_.cache_dir);
-    if (opened)
-      store_ = *std::move(opened);
-    else
-      warn_once(opened.error().message);
+    if (!opened) warn_once(opened.error().message);
+    if (opened) store_ = *std::move(opened);
   }
   return store_ ? &*store_ : nullptr;
 }
@@ -48,10 +46,9 @@ Result<void> Builder::cache_writable() {
 }
 
 void Builder::warn_once(const std::string& what) {
-  if (warned_.exchange(true))
-    log_->debug("cache: {}", what);
-  else
-    log_->warn("cache: {}; going on without it (said once; later faults are counted)", what);
+  const bool again = warned_.exchange(true);
+  if (again) return log_->debug("cache: {}", what);
+  log_->warn("cache: {}; going on without it (said once; later faults are counted)", what);
 }
 
 Result<Key> Builder::key(const Source& source) {

@@ -89,7 +89,7 @@ Result<std::unique_ptr<Launch::State>> Launch::State::make(driver::SharedPrepare
   TMA_JIT_ASSIGN(driver::Arguments arguments,
                  driver::Arguments::encode(prepared->kernel->context(), prepared->plan.arguments));
   TMA_JIT_ASSIGN(std::vector<driver::Memory> workspaces, driver::make_workspaces(*prepared, arguments));
-  return std::unique_ptr<State>(new State{std::move(prepared), std::move(arguments), std::move(workspaces)});
+  return std::make_unique<State>(State{std::move(prepared), std::move(arguments), std::move(workspaces)});
 }
 
 Launch::Launch(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -156,6 +156,7 @@ struct FakeCalls {
                          const cuuint64_t* dims, const cuuint64_t* strides, const cuuint32_t* box, const cuuint32_t*,
                          CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2,
                          CUtensorMapFloatOOBfill fill) {
+    if (FakeDriver::contexts().empty()) return CUDA_ERROR_INVALID_CONTEXT;  // as driver 580 does
     FakeTensorMap fake{};
     fake.address = reinterpret_cast<std::uint64_t>(address);
     fake.flags = ~std::uint64_t{0};

@@ -25,6 +25,7 @@ std::uint64_t flags_on(int major, int version, std::uint64_t rows) {
   fake.api().version = version;
   fake.device_attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = major;
   const auto context = driver::Context::open(fake.api(), 0).value();
+  fake.contexts().push_back(fake.primary());
   return decoded(driver::encode(*context, *boxed("A", 0x1000, rows, 64).map, 0x1000, "A").value()).flags;
 }
 
@@ -33,6 +34,7 @@ std::uint64_t flags_on(int major, int version, std::uint64_t rows) {
 TEST_CASE("a spec reaches the driver as it is") {
   FakeDriver fake;
   const auto context = driver::Context::open(fake.api(), 0).value();
+  fake.contexts().push_back(fake.primary());
   TensorMapSpec spec = *boxed("A", 0x1000, 512, 256).map;
   spec.l2_promotion = L2Promotion::b256;
   spec.fill = Fill::nan;
@@ -54,6 +56,7 @@ TEST_CASE("a spec reaches the driver as it is") {
 TEST_CASE("what the driver would refuse without a word is refused in words, and the driver not asked") {
   FakeDriver fake;
   const auto context = driver::Context::open(fake.api(), 0).value();
+  fake.contexts().push_back(fake.primary());
   TensorMapSpec spec = *boxed("A", 0x1000, 512, 256).map;
   spec.box = {96, 128};
   const auto map = driver::encode(*context, spec, 0x1000, "A");
@@ -65,6 +68,7 @@ TEST_CASE("what the driver would refuse without a word is refused in words, and 
 TEST_CASE("a driver that refuses anyway is quoted with the whole call") {
   FakeDriver fake;
   const auto context = driver::Context::open(fake.api(), 0).value();
+  fake.contexts().push_back(fake.primary());
   fake.fail("cuTensorMapEncodeTiled", CUDA_ERROR_INVALID_VALUE);
   const auto map = driver::encode(*context, *boxed("A", 0x1000, 512, 256).map, 0x1000, "A");
   REQUIRE(!map);
@@ -77,6 +81,7 @@ TEST_CASE("a driver that refuses anyway is quoted with the whole call") {
 TEST_CASE("the address is replaced in place") {
   FakeDriver fake;
   const auto context = driver::Context::open(fake.api(), 0).value();
+  fake.contexts().push_back(fake.primary());
   const TensorMapSpec spec = *boxed("A", 0x1000, 512, 256).map;
   CUtensorMap map = driver::encode(*context, spec, 0x1000, "A").value();
   REQUIRE(driver::replace_address(*context, spec, map, 0x2000));
