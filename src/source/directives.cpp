@@ -34,6 +34,7 @@ class Lexer {
     const std::size_t length = literal ? literal_length(text) : 1;
     return {length > 1 ? Piece::Kind::literal : Piece::Kind::code, length};
   }
+  bool inside_comment() const { return inside_; }
 
  private:
   Piece block_comment(std::string_view text) {
@@ -84,6 +85,13 @@ std::optional<Directive> parse(std::string_view line) {
   return std::nullopt;
 }
 
+// Most lines can be passed over whole: no directive, and no block comment that begins, runs on or ends.
+bool is_plain(std::string_view line, const Lexer& lexer) {
+  if (lexer.inside_comment() || line.find("/*") != std::string_view::npos) return false;
+  const std::size_t first = line.find_first_not_of(" \t\r\n");
+  return first == std::string_view::npos || line[first] != '#';
+}
+
 }  // namespace
 
 std::vector<Directive> directives_of(std::string_view text) {
@@ -93,11 +101,14 @@ std::vector<Directive> directives_of(std::string_view text) {
   for (int line = 1; begin < text.size(); ++line) {
     const std::size_t newline = text.find('\n', begin);
     const std::size_t end = newline == std::string_view::npos ? text.size() : newline + 1;
-    if (auto directive = parse(without_comments(text.substr(begin, end - begin), lexer))) {
-      directive->line = line;
-      directive->begin = begin;
-      directive->end = end;
-      found.push_back(std::move(*directive));
+    const std::string_view whole = text.substr(begin, end - begin);
+    if (!is_plain(whole, lexer)) {
+      if (auto directive = parse(without_comments(whole, lexer))) {
+        directive->line = line;
+        directive->begin = begin;
+        directive->end = end;
+        found.push_back(std::move(*directive));
+      }
     }
     begin = end;
   }
