@@ -36,6 +36,7 @@ static_assert(sizeof(Smem) == SMEM);
 // The engine clips a store to the tensor in units of 16 bytes only: the box that holds a ragged end of the rows is written
 // element by element.
 __device__ inline void store_ragged(View<T, 2> to, const T (&box)[ROWS][COLUMNS], int rows, int columns, int row, int column) {
+#pragma unroll 1
   for (int i = threadIdx.x; i < ROWS * COLUMNS; i += 32) {
     const int r = i / COLUMNS, c = i % COLUMNS;
     if (r < rows && c < columns) to.data[(row + r) * to.stride[0] + column + c] = box[r][c];
@@ -52,14 +53,17 @@ void copy(const __grid_constant__ CUtensorMap S, const __grid_constant__ Mapped<
   const bool ragged = columns < COLUMNS && columns * sizeof(T) % 16 != 0;
 
   if (threadIdx.x == 0) {
+#pragma unroll 1
     for (Barrier& full : smem.full) full.init(1);
     fence_barrier_init();
+#pragma unroll 1
     for (int i = 0; i < BOXES; ++i) {
       smem.full[i].expect(sizeof(smem.box[i]));
       tma::load(smem.box[i], S, smem.full[i], column, first + i * ROWS);
     }
   }
   __syncwarp();
+#pragma unroll 1
   for (int i = 0; i < BOXES && first + i * ROWS < dims.M; ++i) {
     const int row = first + i * ROWS;
     smem.full[i].wait(0);
@@ -67,6 +71,7 @@ void copy(const __grid_constant__ CUtensorMap S, const __grid_constant__ Mapped<
     else if (threadIdx.x == 0) tma::store(D.map, smem.box[i], column, row);
   }
   if (threadIdx.x != 0) return;
+#pragma unroll 1
   for (Barrier& full : smem.full) full.wait(0);  // boxes below the tensor arrive too
   tma::commit();
   tma::wait_read<0>();
