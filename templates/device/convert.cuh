@@ -2,22 +2,56 @@
 // Conversions between storage types and the type that arithmetic is done in (f32, or f64 in a reference).
 #include "device/types.cuh"
 
-__device__ inline f32 to_f32(f32 x) { return x; }
-__device__ inline f32 to_f32(bf16 x) { return __uint_as_float(u32{x.bits} << 16); }
-__device__ inline f32 to_f32(f16 x) { f32 r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.bits)); return r; }
-template <class T> __device__ inline f32 to_f32(T x) { return static_cast<f32>(x); }
+__device__ inline f32 to_f32(f32 x) {
+  return x;
+}
+__device__ inline f32 to_f32(bf16 x) {
+  return __uint_as_float(u32{x.bits} << 16);
+}
+__device__ inline f32 to_f32(f16 x) {
+  f32 r;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.bits));
+  return r;
+}
+template <class T> __device__ inline f32 to_f32(T x) {
+  return static_cast<f32>(x);
+}
 
 // Exact for every type.
-__device__ inline f64 to_f64(bf16 x) { return to_f32(x); }
-__device__ inline f64 to_f64(f16 x) { return to_f32(x); }
-template <class T> __device__ inline f64 to_f64(T x) { return static_cast<f64>(x); }
+__device__ inline f64 to_f64(bf16 x) {
+  return to_f32(x);
+}
+__device__ inline f64 to_f64(f16 x) {
+  return to_f32(x);
+}
+template <class T> __device__ inline f64 to_f64(T x) {
+  return static_cast<f64>(x);
+}
 
 // Round to nearest even.
-template <class T> __device__ inline T from_f32(f32 x) { return static_cast<T>(x); }
-template <> __device__ inline bf16 from_f32<bf16>(f32 x) { bf16 r; asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r.bits) : "f"(x)); return r; }
-template <> __device__ inline f16 from_f32<f16>(f32 x) { f16 r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.bits) : "f"(x)); return r; }
+template <class T> __device__ inline T from_f32(f32 x) {
+  return static_cast<T>(x);
+}
+template <> __device__ inline bf16 from_f32<bf16>(f32 x) {
+  bf16 r;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r.bits) : "f"(x));
+  return r;
+}
+template <> __device__ inline f16 from_f32<f16>(f32 x) {
+  f16 r;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.bits) : "f"(x));
+  return r;
+}
 
 // Two floats as one packed pair of a 16-bit T, `lo` in the lower half.
 template <class T> __device__ inline u32 pack(f32 lo, f32 hi);
-template <> __device__ inline u32 pack<bf16>(f32 lo, f32 hi) { u32 r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo)); return r; }
-template <> __device__ inline u32 pack<f16>(f32 lo, f32 hi) { u32 r; asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo)); return r; }
+template <> __device__ inline u32 pack<bf16>(f32 lo, f32 hi) {
+  u32 r;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
+  return r;
+}
+template <> __device__ inline u32 pack<f16>(f32 lo, f32 hi) {
+  u32 r;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
+  return r;
+}

@@ -6,18 +6,24 @@
 
 // To and from the type that apply computes in: f32, or f64 in a reference and for f64 tensors.
 template <class C, class T> __device__ inline C widened(T x) {
-  if constexpr (sizeof(C) == 8) return to_f64(x);
-  else return to_f32(x);
+  if constexpr (sizeof(C) == 8)
+    return to_f64(x);
+  else
+    return to_f32(x);
 }
 template <class T, class C> __device__ inline T narrowed(C x) {
-  if constexpr (sizeof(T) == 8) return x;
-  else return from_f32<T>(static_cast<f32>(x));
+  if constexpr (sizeof(T) == 8)
+    return x;
+  else
+    return from_f32<T>(static_cast<f32>(x));
 }
 
 // apply(x[0], ..., x[INPUTS - 1]): the hook has as many parameters as the request gives inputs.
 template <class C, int Given = 0, class... Operands> __device__ inline C applied(const C* x, Operands... operands) {
-  if constexpr (Given == INPUTS) return apply(operands...);
-  else return applied<C, Given + 1>(x, operands..., x[Given]);
+  if constexpr (Given == INPUTS)
+    return apply(operands...);
+  else
+    return applied<C, Given + 1>(x, operands..., x[Given]);
 }
 
 template <class C, class O, class T, int Count>

@@ -9,7 +9,8 @@ extern "C" __global__ void gemm_reference(View<const T, 2> A, View<const T, 2> B
     const s64 row = i / dims.N, column = i % dims.N;
     f64 sum = 0;
     for (s64 k = 0; k < dims.K; ++k)
-      sum += to_f64(A.data[row * A.stride[0] + k * A.stride[1]]) * to_f64(B.data[column * B.stride[0] + k * B.stride[1]]);
+      sum +=
+          to_f64(A.data[row * A.stride[0] + k * A.stride[1]]) * to_f64(B.data[column * B.stride[0] + k * B.stride[1]]);
     D.data[row * D.stride[0] + column * D.stride[1]] = epilogue(sum, static_cast<s32>(row), static_cast<s32>(column));
   }
 }

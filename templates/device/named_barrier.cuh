@@ -3,4 +3,6 @@
 #include "device/types.cuh"
 
 // Waits for `threads` threads, a multiple of 32, to meet at barrier `id`: 1 to 15; 0 is __syncthreads.
-__device__ inline void sync(int id, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
+__device__ inline void sync(int id, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}

@@ -8,13 +8,14 @@
 template <class O> constexpr int kStripColumns = 128 / sizeof(O);
 
 __device__ inline void stmatrix_x4(const void* row, u32 a, u32 b, u32 c, u32 d) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
-               :: "r"(smem_address(row)), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(smem_address(row)), "r"(a),
+               "r"(b), "r"(c), "r"(d)
+               : "memory");
 }
 
-// One warp stores 16 rows by Columns columns of a strip that starts, 1024-byte aligned, at `strip`; rows begin at `row0`,
-// a multiple of 16, columns at `column0`. x[4j..4j+1] are columns 8j + 2q and the next of row g, x[4j+2..4j+3] those of
-// row g + 8, with g = lane / 4 and q = lane % 4.
+// One warp stores 16 rows by Columns columns of a strip that starts, 1024-byte aligned, at `strip`; rows begin at
+// `row0`, a multiple of 16, columns at `column0`. x[4j..4j+1] are columns 8j + 2q and the next of row g, x[4j+2..4j+3]
+// those of row g + 8, with g = lane / 4 and q = lane % 4.
 template <class O, int Columns = kStripColumns<O>>
 __device__ inline void store_fragment(O (*strip)[kStripColumns<O>], int row0, int column0, const f32* x) {
   constexpr int kChunks = Columns * sizeof(O) / 16;
@@ -24,8 +25,8 @@ __device__ inline void store_fragment(O (*strip)[kStripColumns<O>], int row0, in
     const int row = row0 + lane % 16;
 #pragma unroll
     for (int chunk = 0; chunk < kChunks; chunk += 2, x += 8)
-      stmatrix_x4(base + row * 128 + ((first + chunk + lane / 16) ^ row % 8) * 16,
-                  pack<O>(x[0], x[1]), pack<O>(x[2], x[3]), pack<O>(x[4], x[5]), pack<O>(x[6], x[7]));
+      stmatrix_x4(base + row * 128 + ((first + chunk + lane / 16) ^ row % 8) * 16, pack<O>(x[0], x[1]),
+                  pack<O>(x[2], x[3]), pack<O>(x[4], x[5]), pack<O>(x[6], x[7]));
   } else {
     const int row = row0 + lane / 4, q = lane % 4;
 #pragma unroll
@@ -41,11 +42,13 @@ struct Extent {
   int rows, columns;
 };
 
-// Called by Threads threads once a strip of Rows rows is whole: its part inside the tensor goes to (row, column). The copy
-// engine clips a store to the tensor in units of 16 bytes only (seen on an H100), so a strip that holds a ragged end of the
-// rows is written element by element. Stores are committed by the thread whose threadIdx.x is a multiple of Threads.
+// Called by Threads threads once a strip of Rows rows is whole: its part inside the tensor goes to (row, column). The
+// copy engine clips a store to the tensor in units of 16 bytes only (seen on an H100), so a strip that holds a ragged
+// end of the rows is written element by element. Stores are committed by the thread whose threadIdx.x is a multiple of
+// Threads.
 template <int Threads, class O, int Rows, int Columns>
-__device__ inline void store_strip(const Mapped<O, 2>& to, const O (&strip)[Rows][Columns], Extent tensor, int row, int column) {
+__device__ inline void store_strip(const Mapped<O, 2>& to, const O (&strip)[Rows][Columns], Extent tensor, int row,
+                                   int column) {
   if (row >= tensor.rows || column >= tensor.columns) return;
   const int thread = threadIdx.x % Threads, left = tensor.columns - column;
   if (left >= Columns || left * sizeof(O) % 16 == 0) {

@@ -12,13 +12,23 @@ using u64 = unsigned long long;
 using s64 = long long;
 using f32 = float;
 using f64 = double;
-struct alignas(2) bf16 { u16 bits; };
-struct alignas(2) f16 { u16 bits; };
-struct e4m3 { u8 bits; };
-struct e5m2 { u8 bits; };
+struct alignas(2) bf16 {
+  u16 bits;
+};
+struct alignas(2) f16 {
+  u16 bits;
+};
+struct e4m3 {
+  u8 bits;
+};
+struct e5m2 {
+  u8 bits;
+};
 
 // What the driver encodes and the copy engine reads; a kernel takes it as `const __grid_constant__ CUtensorMap`.
-struct alignas(64) CUtensorMap { u64 opaque[16]; };
+struct alignas(64) CUtensorMap {
+  u64 opaque[16];
+};
 
 // A tensor that is read by address. Strides are in elements, outermost dimension first.
 template <class T, int Rank> struct View {
@@ -32,6 +42,10 @@ template <class T, int Rank> struct Mapped {
   View<T, Rank> view;
 };
 
-template <class T> constexpr __host__ __device__ T ceil_div(T a, T b) { return a / b + (a % b != 0); }
+template <class T> constexpr __host__ __device__ T ceil_div(T a, T b) {
+  return a / b + (a % b != 0);
+}
 
-__device__ inline u32 smem_address(const void* p) { return static_cast<u32>(__cvta_generic_to_shared(p)); }
+__device__ inline u32 smem_address(const void* p) {
+  return static_cast<u32>(__cvta_generic_to_shared(p));
+}

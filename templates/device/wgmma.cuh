@@ -14,12 +14,19 @@ __device__ inline u64 descriptor(const void* tile) {
          | (u64{1} << 62);                         // 128-byte swizzle
 }
 
-__device__ inline void fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ inline void commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+__device__ inline void fence() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ inline void commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
 // Returns when at most Pending of this warpgroup's committed groups are still running.
-template <int Pending> __device__ inline void wait() { asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(Pending) : "memory"); }
+template <int Pending> __device__ inline void wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
+}
 
 // Operand lists. Each extends the one before, sixteen registers at a time.
+// clang-format off
 #define WGMMA_REGS_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define WGMMA_OUT_16 \
   "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), \
@@ -52,27 +59,30 @@ template <int Pending> __device__ inline void wait() { asm volatile("wgmma.wait_
 #define WGMMA_OUT_128 WGMMA_OUT_112, \
   "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), "+f"(d[116]), "+f"(d[117]), "+f"(d[118]), "+f"(d[119]), \
   "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
+// clang-format on
 
 // registers: accumulators a thread holds. issue: d = a * b, plus d where `accumulate`.
 template <int N, class T> struct Mma;
 
-#define WGMMA_DEFINE(N, R, A, B, P, T, NAME)                                                                       \
-  template <> struct Mma<N, T> {                                                                                   \
-    static constexpr int registers = R;                                                                            \
-    __device__ static void issue(f32 (&d)[R], u64 a, u64 b, bool accumulate) {                                     \
-      asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, %" #P ", 0;\n"                                              \
-                   " wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME                                \
-                   " {" WGMMA_REGS_##R "}, %" #A ", %" #B ", p, 1, 1, 0, 0;\n}"                                    \
-                   : WGMMA_OUT_##R : "l"(a), "l"(b), "r"(int{accumulate}));                                        \
-    }                                                                                                              \
+#define WGMMA_DEFINE(N, R, A, B, P, T, NAME)                                                            \
+  template <> struct Mma<N, T> {                                                                        \
+    static constexpr int registers = R;                                                                 \
+    __device__ static void issue(f32 (&d)[R], u64 a, u64 b, bool accumulate) {                          \
+      asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, %" #P                                            \
+                   ", 0;\n"                                                                             \
+                   " wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME " {" WGMMA_REGS_##R \
+                   "}, %" #A ", %" #B ", p, 1, 1, 0, 0;\n}"                                             \
+                   : WGMMA_OUT_##R                                                                      \
+                   : "l"(a), "l"(b), "r"(int{accumulate}));                                             \
+    }                                                                                                   \
   };
 #define WGMMA_DEFINE_ALL(T, NAME)                \
-  WGMMA_DEFINE(32, 16, 16, 17, 18, T, NAME) \
-  WGMMA_DEFINE(64, 32, 32, 33, 34, T, NAME) \
-  WGMMA_DEFINE(96, 48, 48, 49, 50, T, NAME) \
-  WGMMA_DEFINE(128, 64, 64, 65, 66, T, NAME) \
-  WGMMA_DEFINE(160, 80, 80, 81, 82, T, NAME) \
-  WGMMA_DEFINE(192, 96, 96, 97, 98, T, NAME) \
+  WGMMA_DEFINE(32, 16, 16, 17, 18, T, NAME)      \
+  WGMMA_DEFINE(64, 32, 32, 33, 34, T, NAME)      \
+  WGMMA_DEFINE(96, 48, 48, 49, 50, T, NAME)      \
+  WGMMA_DEFINE(128, 64, 64, 65, 66, T, NAME)     \
+  WGMMA_DEFINE(160, 80, 80, 81, 82, T, NAME)     \
+  WGMMA_DEFINE(192, 96, 96, 97, 98, T, NAME)     \
   WGMMA_DEFINE(224, 112, 112, 113, 114, T, NAME) \
   WGMMA_DEFINE(256, 128, 128, 129, 130, T, NAME)
 WGMMA_DEFINE_ALL(bf16, "bf16")

@@ -43,8 +43,7 @@ __device__ inline void copy_tile(u8* to, const u8* from) {
   for (int u = 0; u < UNROLL; ++u) reinterpret_cast<Access*>(to)[u * THREADS + threadIdx.x] = x[u];
 }
 
-extern "C" __global__ __launch_bounds__(THREADS)
-void copy(View<const T, 1> S, View<T, 1> D, const Dims dims) {
+extern "C" __global__ __launch_bounds__(THREADS) void copy(View<const T, 1> S, View<T, 1> D, const Dims dims) {
   const s64 first = s64{blockIdx.x} * TILE, rest = dims.N * s64{sizeof(T)} - first;
   const u8* from = reinterpret_cast<const u8*>(S.data) + first;
   u8* to = reinterpret_cast<u8*>(D.data) + first;

@@ -33,9 +33,10 @@ struct Smem {
 };
 static_assert(sizeof(Smem) == SMEM);
 
-// The engine clips a store to the tensor in units of 16 bytes only: the box that holds a ragged end of the rows is written
-// element by element.
-__device__ inline void store_ragged(View<T, 2> to, const T (&box)[ROWS][COLUMNS], int rows, int columns, int row, int column) {
+// The engine clips a store to the tensor in units of 16 bytes only: the box that holds a ragged end of the rows is
+// written element by element.
+__device__ inline void store_ragged(View<T, 2> to, const T (&box)[ROWS][COLUMNS], int rows, int columns, int row,
+                                    int column) {
 #pragma unroll 1
   for (int i = threadIdx.x; i < ROWS * COLUMNS; i += 32) {
     const int r = i / COLUMNS, c = i % COLUMNS;
@@ -43,8 +44,8 @@ __device__ inline void store_ragged(View<T, 2> to, const T (&box)[ROWS][COLUMNS]
   }
 }
 
-extern "C" __global__ __launch_bounds__(32)
-void copy(const __grid_constant__ CUtensorMap S, const __grid_constant__ Mapped<T, 2> D, const Dims dims) {
+extern "C" __global__ __launch_bounds__(32) void copy(const __grid_constant__ CUtensorMap S,
+                                                      const __grid_constant__ Mapped<T, 2> D, const Dims dims) {
   extern __shared__ __align__(128) u8 raw[];
   Smem& smem = *reinterpret_cast<Smem*>(raw);
   const u32 across = ceil_div<u32>(dims.N, COLUMNS);
@@ -67,8 +68,10 @@ void copy(const __grid_constant__ CUtensorMap S, const __grid_constant__ Mapped<
   for (int i = 0; i < BOXES && first + i * ROWS < dims.M; ++i) {
     const int row = first + i * ROWS;
     smem.full[i].wait(0);
-    if (ragged) store_ragged(D.view, smem.box[i], dims.M - row, columns, row, column);
-    else if (threadIdx.x == 0) tma::store(D.map, smem.box[i], column, row);
+    if (ragged)
+      store_ragged(D.view, smem.box[i], dims.M - row, columns, row, column);
+    else if (threadIdx.x == 0)
+      tma::store(D.map, smem.box[i], column, row);
   }
   if (threadIdx.x != 0) return;
 #pragma unroll 1

@@ -75,12 +75,18 @@ struct Problem {
   }
 };
 
-__device__ inline int rank_in_cluster() { return CLUSTER == 1 ? 0 : cluster::rank(); }
-__device__ inline int first_tile() { return blockIdx.x / CLUSTER; }
-__device__ inline int tile_stride() { return gridDim.x / CLUSTER; }
+__device__ inline int rank_in_cluster() {
+  return CLUSTER == 1 ? 0 : cluster::rank();
+}
+__device__ inline int first_tile() {
+  return blockIdx.x / CLUSTER;
+}
+__device__ inline int tile_stride() {
+  return gridDim.x / CLUSTER;
+}
 
-// One thread of the producer warpgroup keeps the ring of A and B tiles full. Invariant: slot `ring.slot` is filled only after
-// every consumer of every block of the cluster has released it, because B arrives in all of them.
+// One thread of the producer warpgroup keeps the ring of A and B tiles full. Invariant: slot `ring.slot` is filled only
+// after every consumer of every block of the cluster has released it, because B arrives in all of them.
 __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, Problem p) {
   constexpr int kShare = BN / CLUSTER;
   const int rank = rank_in_cluster();
@@ -89,14 +95,18 @@ __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, 
     const Tile tile = p.tile(index, rank);
     for (int step = 0; step < p.steps(); ++step, ring.advance()) {
       Barrier& full = smem.full[ring.slot];
-      if constexpr (CLUSTER == 1) smem.empty[ring.slot].wait(ring.phase ^ 1);
-      else smem.empty[ring.slot].wait_relaxed(ring.phase ^ 1);
+      if constexpr (CLUSTER == 1)
+        smem.empty[ring.slot].wait(ring.phase ^ 1);
+      else
+        smem.empty[ring.slot].wait_relaxed(ring.phase ^ 1);
       full.expect(sizeof(smem.a[0]) + sizeof(smem.b[0]));
       tma::load(smem.a[ring.slot], A, full, step * BK, tile.row * BM);
       T* share = smem.b[ring.slot][rank * kShare];
       const int row = tile.column * BN + rank * kShare;
-      if constexpr (CLUSTER == 1) tma::load(share, B, full, step * BK, row);
-      else tma::load_multicast(share, B, full, (1 << CLUSTER) - 1, step * BK, row);
+      if constexpr (CLUSTER == 1)
+        tma::load(share, B, full, step * BK, row);
+      else
+        tma::load_multicast(share, B, full, (1 << CLUSTER) - 1, step * BK, row);
     }
   }
 }
@@ -111,8 +121,8 @@ __device__ inline void release(Barrier& empty) {
   }
 }
 
-// Accumulate this warpgroup's 64 rows of one tile. The first product of a tile overwrites acc; with no steps (K = 0) acc
-// keeps the zeros it was made with.
+// Accumulate this warpgroup's 64 rows of one tile. The first product of a tile overwrites acc; with no steps (K = 0)
+// acc keeps the zeros it was made with.
 __device__ void accumulate(Smem& smem, Ring<STAGES>& ring, int steps, int group, f32 (&acc)[Mma::registers]) {
 #pragma unroll 1  // unrolled further it is no faster and takes ptxas three times as long
   for (int step = 0; step < steps; ++step, ring.advance()) {
@@ -131,16 +141,19 @@ __device__ void accumulate(Smem& smem, Ring<STAGES>& ring, int steps, int group,
 // Round one strip of the accumulators into its buffer in shared memory.
 __device__ inline void round_strip(Smem& smem, Tile tile, int group, int strip, const f32 (&acc)[Mma::registers]) {
   const int warp = threadIdx.x % kWarpgroup / 32, lane = threadIdx.x % 32;
-  const int row = tile.row * BM + group * 64 + warp * 16 + lane / 4, column = tile.column * BN + strip * STRIP + lane % 4 * 2;
+  const int row = tile.row * BM + group * 64 + warp * 16 + lane / 4,
+            column = tile.column * BN + strip * STRIP + lane % 4 * 2;
   f32 x[STRIP / 2];
 #pragma unroll
-  for (int i = 0; i < STRIP / 2; ++i) x[i] = epilogue(acc[strip * STRIP / 2 + i], row + i / 2 % 2 * 8, column + i / 4 * 8 + i % 2);
+  for (int i = 0; i < STRIP / 2; ++i)
+    x[i] = epilogue(acc[strip * STRIP / 2 + i], row + i / 2 % 2 * 8, column + i / 4 * 8 + i % 2);
   store_fragment<O>(smem.strip[group][strip % BUFFERS], warp * 16, 0, x);
 }
 
-// Store the accumulators BUFFERS strips at a time. The TMA writes them out while the next strips are rounded and the next
-// tile is accumulated. Invariant at each barrier: first, the buffers are free; second, they are whole.
-__device__ void store(Smem& smem, const Mapped<O, 2>& D, Problem p, Tile tile, int group, const f32 (&acc)[Mma::registers]) {
+// Store the accumulators BUFFERS strips at a time. The TMA writes them out while the next strips are rounded and the
+// next tile is accumulated. Invariant at each barrier: first, the buffers are free; second, they are whole.
+__device__ void store(Smem& smem, const Mapped<O, 2>& D, Problem p, Tile tile, int group,
+                      const f32 (&acc)[Mma::registers]) {
   const int row = tile.row * BM + group * 64;
 #pragma unroll
   for (int first = 0; first < BN / STRIP; first += BUFFERS) {
@@ -167,9 +180,9 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, Problem p) {
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, 1)
-void gemm(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
-          const __grid_constant__ Mapped<O, 2> D, const Dims dims) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A,
+                                                              const __grid_constant__ CUtensorMap B,
+                                                              const __grid_constant__ Mapped<O, 2> D, const Dims dims) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Smem& smem = *reinterpret_cast<Smem*>(raw);
   const Problem problem = {static_cast<int>(dims.M), static_cast<int>(dims.N), static_cast<int>(dims.K)};
@@ -181,8 +194,10 @@ void gemm(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtenso
     }
     fence_barrier_init();
   }
-  if constexpr (CLUSTER == 1) __syncthreads();
-  else cluster::sync();
+  if constexpr (CLUSTER == 1)
+    __syncthreads();
+  else
+    cluster::sync();
 
   if (threadIdx.x >= CONSUMERS * kWarpgroup) {
     give_registers<40>();

@@ -163,9 +163,10 @@ __device__ inline void round_part(Smem& smem, Tile tile, int row, int column, in
   }
 }
 
-// Strip by strip: the warps whose columns a strip covers round them into shared memory, then the strip is stored. Invariant
-// at each barrier: first, the strip is free; second, it is whole.
-__device__ void store(Smem& smem, const Mapped<O, 2>& D, Problem p, Tile tile, int row, int column, const Accumulators& acc) {
+// Strip by strip: the warps whose columns a strip covers round them into shared memory, then the strip is stored.
+// Invariant at each barrier: first, the strip is free; second, it is whole.
+__device__ void store(Smem& smem, const Mapped<O, 2>& D, Problem p, Tile tile, int row, int column,
+                      const Accumulators& acc) {
 #pragma unroll 1
   for (int strip = 0; strip < BN / STRIP; ++strip) {
     if (threadIdx.x == 0) tma::wait_read<0>();
@@ -191,9 +192,9 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, Problem p) {
   if (threadIdx.x == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, 1)
-void gemm(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
-          const __grid_constant__ Mapped<O, 2> D, const Dims dims) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A,
+                                                              const __grid_constant__ CUtensorMap B,
+                                                              const __grid_constant__ Mapped<O, 2> D, const Dims dims) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Smem& smem = *reinterpret_cast<Smem*>(raw);
   const Problem problem = {static_cast<int>(dims.M), static_cast<int>(dims.N), static_cast<int>(dims.K)};

@@ -49,9 +49,11 @@ __device__ inline void map_tile(const T* const (&in)[INPUTS], O* out) {
 #pragma unroll
   for (int u = 0; u < UNROLL; ++u)
 #pragma unroll
-    for (int k = 0; k < INPUTS; ++k) x[u][k] = reinterpret_cast<const Pack<T, COUNT>*>(in[k])[u * THREADS + threadIdx.x];
+    for (int k = 0; k < INPUTS; ++k)
+      x[u][k] = reinterpret_cast<const Pack<T, COUNT>*>(in[k])[u * THREADS + threadIdx.x];
 #pragma unroll
-  for (int u = 0; u < UNROLL; ++u) reinterpret_cast<Pack<O, COUNT>*>(out)[u * THREADS + threadIdx.x] = applied_to<F, O>(x[u]);
+  for (int u = 0; u < UNROLL; ++u)
+    reinterpret_cast<Pack<O, COUNT>*>(out)[u * THREADS + threadIdx.x] = applied_to<F, O>(x[u]);
 }
 
 // The last tile, element by element.
@@ -63,16 +65,18 @@ __device__ inline void map_rest(const T* const (&in)[INPUTS], O* out, int count)
   }
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, 1)
-void map(View<const T, 1> A, View<const T, 1> B, View<const T, 1> C, View<const T, 1> D, View<O, 1> Y, const Dims dims) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void map(View<const T, 1> A, View<const T, 1> B, View<const T, 1> C,
+                                                             View<const T, 1> D, View<O, 1> Y, const Dims dims) {
   const s64 first = s64{blockIdx.x} * TILE;
   const T* const given[4] = {A.data + first, B.data + first, C.data + first, D.data + first};
   const T* in[INPUTS];
 #pragma unroll
   for (int k = 0; k < INPUTS; ++k) in[k] = given[k];
   const s64 rest = dims.N - first;
-  if (rest >= TILE) map_tile(in, Y.data + first);
-  else map_rest(in, Y.data + first, static_cast<int>(rest));
+  if (rest >= TILE)
+    map_tile(in, Y.data + first);
+  else
+    map_rest(in, Y.data + first, static_cast<int>(rest));
 }
 
 #else

@@ -55,8 +55,8 @@ __device__ inline void map_pack(const T* const (&in)[INPUTS], O* out, s64 count)
   }
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, 1)
-void map(View<const T, 2> A, View<const T, 2> B, View<const T, 2> C, View<const T, 2> D, View<O, 2> Y, const Dims dims) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void map(View<const T, 2> A, View<const T, 2> B, View<const T, 2> C,
+                                                             View<const T, 2> D, View<O, 2> Y, const Dims dims) {
   const s64 packs = ceil_div<s64>(dims.N, COUNT), index = s64{blockIdx.x} * THREADS + threadIdx.x;
   const s64 row = index / packs, column = index % packs * COUNT;
   if (row >= dims.M) return;
@@ -75,7 +75,8 @@ extern "C" __global__ void map_reference(View<const T, 2> A, View<const T, 2> B,
   for (s64 i = s64{blockIdx.x} * blockDim.x + threadIdx.x; i < dims.M * dims.N; i += s64{gridDim.x} * blockDim.x) {
     const s64 row = i / dims.N, column = i % dims.N;
     f64 x[INPUTS];
-    for (int k = 0; k < INPUTS; ++k) x[k] = to_f64(given[k].data[row * given[k].stride[0] + column * given[k].stride[1]]);
+    for (int k = 0; k < INPUTS; ++k)
+      x[k] = to_f64(given[k].data[row * given[k].stride[0] + column * given[k].stride[1]]);
     Y.data[row * Y.stride[0] + column * Y.stride[1]] = applied<f64>(x);
   }
 }
