@@ -10,8 +10,8 @@ struct EmbeddedFile {
 };
 
 extern const EmbeddedFile kEmbeddedTemplates[];
-extern const unsigned long kEmbeddedTemplates_count;
+extern const unsigned long kEmbeddedTemplatesCount;
 extern const EmbeddedFile kDeviceFacts[];
-extern const unsigned long kDeviceFacts_count;
+extern const unsigned long kDeviceFactsCount;
 
 }  // namespace tma_jit

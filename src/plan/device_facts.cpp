@@ -62,7 +62,7 @@ Result<DeviceInfo> parsed(const EmbeddedFile& file) {
 }
 
 std::span<const EmbeddedFile> files() {
-  return {kDeviceFacts, kDeviceFacts_count};
+  return {kDeviceFacts, kDeviceFactsCount};
 }
 
 // "sm_", two or three digits, at most one of a and f. Returns the number, or 0.

@@ -87,7 +87,7 @@ Error no_kernel(std::string_view kernel, const std::set<std::string>& known) {
 }  // namespace
 
 std::span<const EmbeddedFile> embedded_templates() {
-  return {kEmbeddedTemplates, kEmbeddedTemplates_count};
+  return {kEmbeddedTemplates, kEmbeddedTemplatesCount};
 }
 
 std::string_view declared_kernel(std::string_view text) {

@@ -2,7 +2,7 @@
 #
 #   tma_jit_embed(OUTPUT file.cpp SYMBOL name BASE dir FILES a b ...)
 #
-# The source defines `extern const tma_jit::EmbeddedFile name[]` and `extern const unsigned long name_count`; a file's
+# The source defines `extern const tma_jit::EmbeddedFile name[]` and `extern const unsigned long nameCount`; a file's
 # name is its path below BASE.
 set(TMA_JIT_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/EmbedFiles.cmake)
 
