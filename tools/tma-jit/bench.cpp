@@ -62,11 +62,12 @@ void report(const Console& console, const Trial& trial, const Measurement& time,
   if (work.flops > 0) console.report("  rate      {:.4g} TFLOP/s\n", rate(work.flops, time.median_us, 1e-6));
   if (work.bytes > 0)
     console.report("  traffic   {:.4g} GB/s of compulsory traffic\n", rate(work.bytes, time.median_us, 1e-3));
-  if (bound.floor_us > 0)
+  if (bound.floor_us > 0) {
     console.report("  share     {:.1f}% of the device's {}, the bound of this problem\n",
                    100 * bound.floor_us / time.median_us,
                    bound.compute ? fmt::format("{:.4g} {} TFLOP/s", bound.peak_tflops, bound.unit)
                                  : fmt::format("{:.4g} GB/s", bound.peak_gb_per_s));
+  }
   if (time.host_us > 0) console.report("  host      {:.2f} us a launch call\n", time.host_us);
 }
 

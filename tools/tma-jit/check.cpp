@@ -58,12 +58,13 @@ std::string spaced(const std::string& words) {
 }
 
 void print(const Console& console, const Row& row) {
-  if (row.built)
+  if (row.built) {
     console.report("{:<8} {:>4} {:>6} {:>7} {:>8.0f}  {} {}\n", row.arch, row.resources.registers,
                    row.resources.spill_store_bytes + row.resources.spill_load_bytes,
                    row.resources.static_shared_bytes + row.dynamic_shared_bytes, row.compile_ms, row.types, row.config);
-  else
+  } else {
     console.report("{:<8} failed{}{}\n", row.arch, spaced(row.types), spaced(row.config));
+  }
   if (row.fault.empty()) return;
   std::fflush(stdout);
   fmt::print(stderr, "{}\n", row.fault);
@@ -83,9 +84,10 @@ Outcome<std::map<std::string, std::int64_t>> read_dims(const Kernel& kernel, con
   const std::vector<std::string> names = kernel.names(&KernelInfo::dims);
   for (const std::string& word : words) {
     CLI_ASSIGN(const Pair pair, split_pair(word, "word"));
-    if (!kernel.declares(&KernelInfo::dims, pair.name))
+    if (!kernel.declares(&KernelInfo::dims, pair.name)) {
       return usage("{}: {} has no dim \"{}\"; it has {}{}", word, kernel.name, pair.name, fmt::join(names, ", "),
                    suggestion(pair.name, names));
+    }
     const auto value = integer_in(pair.value);
     if (!value) return usage("{}: \"{}\" is not an integer", word, pair.value);
     dims[pair.name] = *value;

@@ -46,9 +46,10 @@ Outcome<void> infer_dims(const Kernel& kernel, const TensorDeclaration& declared
     const std::string& dim = declared.shape[i];
     if (!kernel.declares(&KernelInfo::dims, dim)) continue;
     const auto [known, fresh] = request.dims.emplace(dim, file.array.shape[i]);
-    if (!fresh && known->second != file.array.shape[i])
+    if (!fresh && known->second != file.array.shape[i]) {
       return usage("{}: its shape {} makes {} = {}, but {} is {} elsewhere", file.path, bracketed(file.array.shape),
                    dim, file.array.shape[i], dim, known->second);
+    }
   }
   return {};
 }

@@ -72,12 +72,13 @@ Json to_json(const Argument& argument) {
   Json object = {{"kind", name_of(argument.kind)}, {"name", argument.name}, {"bytes", argument.image.size()}};
   const bool tensor = argument.kind == Argument::Kind::tensor_map || argument.kind == Argument::Kind::view;
   if (tensor || argument.kind == Argument::Kind::scalar) object["dtype"] = std::string(name_of(argument.dtype));
-  if (tensor)
+  if (tensor) {
     merge(object, {{"present", argument.present},
                    {"output", argument.output},
                    {"shape", argument.shape},
                    {"strides", argument.strides},
                    {"address_alignment", argument.address_alignment}});
+  }
   if (argument.map) object["map"] = to_json(*argument.map);
   if (argument.kind == Argument::Kind::workspace)
     merge(object, {{"workspace_bytes", argument.workspace_bytes}, {"zeroed", argument.workspace_zeroed}});
@@ -122,9 +123,10 @@ std::string dim_words(const Plan& plan) {
 
 std::string type_words(const Plan& plan) {
   std::string words;
-  for (const Constant& constant : plan.constants)
+  for (const Constant& constant : plan.constants) {
     if (constant.kind == Constant::Kind::type)
       append_word(words, fmt::format("{}={}", constant.name, name_of(constant.type)));
+  }
   return words;
 }
 
@@ -137,9 +139,10 @@ std::string describe(const Plan& plan) {
                       dims3(g.block), dims3(g.cluster), g.smem_bytes, g.programmatic ? ", programmatic" : "");
   for (const Argument& argument : plan.arguments) text += describe(argument);
   for (const Hook& hook : plan.hooks) text += fmt::format("  hook      {} = {}\n", hook.name, hook.text);
-  for (const Constant& constant : plan.constants)
+  for (const Constant& constant : plan.constants) {
     if (constant.kind == Constant::Kind::integer && constant.origin != "param")
       text += fmt::format("  constant  {} = {} ({})\n", constant.name, constant.value, constant.origin);
+  }
   return text + fmt::format("  work      {:.6g} flops, {:.6g} bytes\n", plan.work.flops, plan.work.bytes);
 }
 

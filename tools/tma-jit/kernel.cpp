@@ -61,9 +61,10 @@ Outcome<Kernel> only_file(Kernel kernel, const std::string& stem) {
   std::vector<std::string> stems;
   for (const KernelInfo& info : kernel.files) stems.push_back(stem_of(info.file));
   std::erase_if(kernel.files, [&](const KernelInfo& info) { return stem_of(info.file) != stem; });
-  if (kernel.files.empty())
+  if (kernel.files.empty()) {
     return usage("--template-file \"{}\": no file of {} is named so; its files are {}{}", stem, kernel.name,
                  fmt::join(stems, ", "), suggestion(stem, stems));
+  }
   return kernel;
 }
 
@@ -84,9 +85,10 @@ Outcome<Kernel> kernel_of_file(Engine& engine, const std::string& path) {
 
 std::vector<std::string> Kernel::names(Items items) const {
   std::vector<std::string> found;
-  for (const KernelInfo& info : files)
+  for (const KernelInfo& info : files) {
     for (const KernelInfo::Item& item : info.*items)
       if (std::find(found.begin(), found.end(), item.name) == found.end()) found.push_back(item.name);
+  }
   return found;
 }
 
@@ -97,9 +99,10 @@ bool Kernel::declares(Items items, std::string_view wanted) const {
 
 std::vector<std::string> Kernel::declarations(Items items, std::string_view wanted) const {
   std::vector<std::string> found;
-  for (const KernelInfo& info : files)
+  for (const KernelInfo& info : files) {
     for (const KernelInfo::Item& item : info.*items)
       if (item.name == wanted) found.push_back(item.declaration);
+  }
   return found;
 }
 
@@ -152,13 +155,14 @@ std::map<std::string, std::vector<std::string>> names_in_hook_whens(std::string_
 
 std::map<std::string, std::string> placeholder_hooks(const Kernel& kernel) {
   std::map<std::string, std::string> texts;
-  for (const KernelInfo& info : kernel.files)
+  for (const KernelInfo& info : kernel.files) {
     for (const KernelInfo::Item& item : info.hooks) {
       const HookDeclaration hook = read_hook(item.declaration);
       if (hook.rest.find('=') != std::string_view::npos) continue;
       const std::vector<std::string> words = identifiers_in(hook.parameters.empty() ? "" : hook.parameters.front());
       texts[item.name] = words.size() < 2 ? "0" : words[1];
     }
+  }
   return texts;
 }
 

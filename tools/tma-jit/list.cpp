@@ -25,9 +25,10 @@ void print(const Console& console, const std::vector<KernelInfo>& kernels) {
     rows.push_back({info.kernel, info.embedded ? stem_of(info.file) : info.file, archs_of(info)});
     for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], rows.back()[i].size());
   }
-  for (std::size_t i = 0; i < rows.size(); ++i)
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     console.result("{:<{}}  {:<{}}  {:<{}}  {}\n", rows[i][0], widths[0], rows[i][1], widths[1], rows[i][2], widths[2],
                    kernels[i].doc);
+  }
 }
 
 bool serves(const KernelInfo& info, const std::string& arch) {

@@ -129,10 +129,11 @@ Result<Array> parse_npy(std::span<const std::byte> file, const std::string& name
     return refuse("{}: Fortran order; write it with numpy.ascontiguousarray", name);
   const std::span<const std::byte> body = file.subspan(extent->begin + extent->size);
   const std::optional<std::uint64_t> promised = promised_bytes(array);
-  if (!promised || *promised != body.size())
+  if (!promised || *promised != body.size()) {
     return refuse("{}: shape [{}] of {}-byte elements is {} bytes, the file holds {}", name,
                   fmt::join(array.shape, ", "), size_of(array.dtype),
                   promised ? fmt::format("{}", *promised) : "more than 2^63", body.size());
+  }
   array.bytes.assign(body.begin(), body.end());
   return array;
 }

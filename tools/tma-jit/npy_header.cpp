@@ -134,9 +134,10 @@ Result<NpyHeader> parse_npy_header(std::string_view text, const std::string& nam
   if (reader.fault().empty() && !reader.at_end()) reader.fail("text after the dictionary");
   if (reader.fault().empty() && !(seen[0] && seen[1] && seen[2]))
     reader.fail("descr, fortran_order or shape is missing");
-  if (!reader.fault().empty())
+  if (!reader.fault().empty()) {
     return tl::make_unexpected(
         Error{ErrorCode::invalid_argument, fmt::format("{}: bad .npy header: {}", name, reader.fault()), {}});
+  }
   return header;
 }
 

@@ -21,10 +21,12 @@ bool tensor_exists(const Plan& plan, const std::string& name) {
 }
 
 bool hook_takes(const Plan& plan, const std::string& hook, const std::string& parameter) {
-  for (const Hook& candidate : plan.hooks)
-    if (candidate.name == hook)
+  for (const Hook& candidate : plan.hooks) {
+    if (candidate.name == hook) {
       return std::any_of(candidate.parameters.begin(), candidate.parameters.end(),
                          [&](const Hook::Parameter& p) { return p.name == parameter; });
+    }
+  }
   return false;
 }
 
@@ -39,25 +41,27 @@ std::vector<std::string> open_params(const Kernel& kernel, const Request& reques
 
 void want_tensors(const Kernel& kernel, const Request& request, const std::set<std::string>& given,
                   std::vector<Wanted>& wanted) {
-  for (const std::string& name : given)
+  for (const std::string& name : given) {
     for (const std::string& declaration : kernel.declarations(&KernelInfo::tensors, name)) {
       const std::vector<std::string> names = names_in_tensor_when(declaration);
       if (names.empty()) continue;
       wanted.push_back({"tensor " + name, [name](const Plan& plan) { return tensor_exists(plan, name); },
                         open_params(kernel, request, names)});
     }
+  }
 }
 
 void want_hook_arguments(const Kernel& kernel, const Request& request, std::vector<Wanted>& wanted) {
   for (const auto& [hook, text] : request.hooks) {
     const std::vector<std::string> used = identifiers_in(text);
-    for (const std::string& declaration : kernel.declarations(&KernelInfo::hooks, hook))
+    for (const std::string& declaration : kernel.declarations(&KernelInfo::hooks, hook)) {
       for (const auto& [parameter, names] : names_in_hook_whens(declaration)) {
         if (std::find(used.begin(), used.end(), parameter) == used.end()) continue;
-        wanted.push_back({"argument " + parameter + " of hook " + hook,
+        wanted.push_back({fmt::format("argument {} of hook {}", parameter, hook),
                           [h = hook, p = parameter](const Plan& plan) { return hook_takes(plan, h, p); },
                           open_params(kernel, request, names)});
       }
+    }
   }
 }
 
@@ -66,9 +70,10 @@ std::vector<std::int64_t> values_of(Engine& engine, const Request& request, cons
   std::vector<std::int64_t> values;
   const auto found = engine.enumerate(request);
   if (!found) return values;
-  for (const auto& config : found->valid_configs)
+  for (const auto& config : found->valid_configs) {
     for (const auto& [name, value] : config)
       if (name == param && std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  }
   return values;
 }
 

@@ -31,13 +31,14 @@ void print(const Console& console, const Enumeration& found) {
 
 Json to_json(const Enumeration& found) {
   Json rules = Json::array();
-  for (const RuleCount& rule : found.rules)
+  for (const RuleCount& rule : found.rules) {
     rules.push_back({{"file", rule.file},
                      {"line", rule.line},
                      {"rule", rule.rule},
                      {"message", rule.message},
                      {"values", rule.values},
                      {"ruled_out", rule.ruled_out}});
+  }
   Json configs = Json::array();
   for (const auto& config : found.valid_configs) {
     Json object = Json::object();

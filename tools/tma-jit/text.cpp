@@ -121,7 +121,7 @@ std::string bracketed(std::span<const std::int64_t> values) {
 
 std::string readable_bytes(std::uint64_t bytes) {
   constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
+  auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
   while (value >= 1024 && unit + 1 < kUnits.size()) {
     value /= 1024;

@@ -40,9 +40,10 @@ Request reference_request(const Trial& trial) {
   request.reference = true;
   request.file = stem_of(plan.file);
   for (const auto& [name, value] : plan.config) request.params[name] = value;
-  for (const Constant& constant : plan.constants)
+  for (const Constant& constant : plan.constants) {
     if (constant.kind == Constant::Kind::type && constant.origin == "type")
       request.types[constant.name] = constant.type;
+  }
   return request;
 }
 
@@ -80,22 +81,24 @@ std::string describe(const OutputCheck& check, Strictness strictness) {
   if (c.unwritten > 0) text += fmt::format("            {} elements were never written\n", c.unwritten);
   if (check.stray_bytes > 0)
     text += fmt::format("            {} bytes outside the tensor were written\n", check.stray_bytes);
-  for (const Mismatch& mismatch : c.first)
+  for (const Mismatch& mismatch : c.first) {
     text += fmt::format("            {}{} is {}, the reference {}\n", check.name,
                         bracketed(check.layout.position(mismatch.index)),
                         mismatch.unwritten ? std::string("unwritten") : fmt::format("{:.9g}", mismatch.got),
                         fmt::format("{:.9g}", mismatch.expected));
+  }
   return text;
 }
 
 Json to_json(const OutputCheck& check) {
   const Comparison& c = check.comparison;
   Json first = Json::array();
-  for (const Mismatch& mismatch : c.first)
+  for (const Mismatch& mismatch : c.first) {
     first.push_back({{"index", check.layout.position(mismatch.index)},
                      {"got", mismatch.got},
                      {"expected", mismatch.expected},
                      {"unwritten", mismatch.unwritten}});
+  }
   return {
       {"tensor", check.name},
       {"passed", check.passed()},
