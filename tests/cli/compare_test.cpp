@@ -15,9 +15,10 @@ namespace {
 std::vector<std::byte> encoded(DType type, const Layout& layout, const std::vector<double>& values) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(layout.span()) * size_of(type), std::byte{0xff});
   for_each_row(layout, [&](std::int64_t offset, std::int64_t first, std::int64_t count, std::int64_t stride) {
-    for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t i = 0; i < count; ++i) {
       store_bits(bytes.data() + static_cast<std::size_t>(offset + i * stride) * size_of(type), size_of(type),
                  encode(type, values[static_cast<std::size_t>(first + i)]));
+    }
   });
   return bytes;
 }

@@ -130,12 +130,13 @@ TEST_CASE("truncated anywhere, a file is refused and never read past its end") {
   const std::vector<std::byte> whole = file_with("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }", 48);
   for (std::size_t size = 0; size < whole.size(); ++size)
     CHECK_FALSE(parse_npy(std::span(whole).first(size), "a.npy").has_value());
-  for (std::size_t at = 0; at < whole.size() - 48; ++at)  // any byte of the header may be anything
+  for (std::size_t at = 0; at < whole.size() - 48; ++at) {  // any byte of the header may be anything
     for (const int value : {0, 0x27, 0x28, 0xff}) {
       std::vector<std::byte> changed = whole;
       changed[at] = static_cast<std::byte>(value);
       (void)parse_npy(changed, "a.npy");
     }
+  }
 }
 
 TEST_CASE("files that cannot be read or written") {

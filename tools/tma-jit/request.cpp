@@ -11,11 +11,12 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& from) 
 
 Outcome<void> set_type(Request& request, const Pair& pair) {
   const auto type = dtype_named(pair.value);
-  if (!type)
+  if (!type) {
     return usage(
         "{}={}: \"{}\" is not an element type; these are u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64 "
         "e4m3 e5m2",
         pair.name, pair.value, pair.value);
+  }
   request.types[pair.name] = *type;
   return {};
 }

@@ -23,10 +23,12 @@ void print(const Console& console, const KernelInfo& info) {
   console.result("{}: {}\n", info.kernel, info.doc);
   console.result("  file       {}{}\n", info.file, info.embedded ? " (embedded)" : "");
   console.result("  arch       {}\n", fmt::join(info.archs, ", "));
-  for (const Section& section : kSections)
-    for (const KernelInfo::Item& item : info.*section.items)
+  for (const Section& section : kSections) {
+    for (const KernelInfo::Item& item : info.*section.items) {
       console.result("  {:<9}  {}{}\n", section.directive, item.declaration,
                      item.doc.empty() ? "" : fmt::format("    \"{}\"", item.doc));
+    }
+  }
   console.result("  reference  {}\n", info.has_reference ? "yes, so that run --check can prove it" : "none");
 }
 

@@ -11,16 +11,19 @@ namespace {
 Outcome<void> check_file(const InputFile& file, const Argument& argument) {
   const std::size_t bytes =
       static_cast<std::size_t>(Layout::row_major(argument.shape).elements()) * size_of(argument.dtype);
-  if (file.raw && file.array.bytes.size() != bytes)
+  if (file.raw && file.array.bytes.size() != bytes) {
     return failed(ErrorCode::invalid_argument, "{}: {} bytes, but {} is {} of {}, {} bytes", file.path,
                   file.array.bytes.size(), argument.name, bracketed(argument.shape), name_of(argument.dtype), bytes);
+  }
   if (file.raw) return {};
-  if (file.array.shape != argument.shape)
+  if (file.array.shape != argument.shape) {
     return failed(ErrorCode::invalid_argument, "{}: its shape is {}, but {} is {}", file.path,
                   bracketed(file.array.shape), argument.name, bracketed(argument.shape));
-  if (!holds(file.array, argument.dtype))
+  }
+  if (!holds(file.array, argument.dtype)) {
     return failed(ErrorCode::invalid_argument, "{}: its elements are {}, but {} holds {}", file.path,
                   name_of(file.array.dtype), argument.name, name_of(argument.dtype));
+  }
   return {};
 }
 
