@@ -93,7 +93,8 @@ TEST_CASE("writers that are killed leave whole entries and temporary files that 
   work(store, 0, 200, tally);
   CHECK(tally.unsound == 0);
   CHECK(tally.wrong == 0);
-  for (const CacheEntryInfo& entry : cache_verify(store.root()).value()) CHECK(entry.fault == "");
+  const auto entries = cache_verify(store.root()).value();
+  for (const CacheEntryInfo& entry : entries) CHECK(entry.fault == "");
   REQUIRE(cache_clear(store.root()));
   CHECK(cache_stat(store.root()).value().temporary_files == 0);
 }
