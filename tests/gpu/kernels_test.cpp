@@ -207,7 +207,8 @@ TEST_CASE("map agrees with float64 for vectors of every length, type and alignme
   const std::pair<DType, DType> types[] = {{DType::f32, DType::f32}, {DType::bf16, DType::bf16},
                                            {DType::f16, DType::f32}, {DType::f32, DType::bf16},
                                            {DType::f64, DType::f64}, {DType::bf16, DType::f16}};
-  for (const auto& [in, out] : types) {
+  for (const auto& pair : types) {
+    const DType in = pair.first, out = pair.second;
     for (const std::int64_t n : {0, 1, 7, 255, 4096, 100003}) {
       for (const std::int64_t offset : {0, 1, 4}) {
         for (int inputs = 1; inputs <= 4; ++inputs) {
@@ -215,7 +216,7 @@ TEST_CASE("map agrees with float64 for vectors of every length, type and alignme
           const Layout2D layout{1, n, 0, offset};
           for (int i = 0; i < inputs; ++i) {
             tensors.emplace_back(in, layout);
-            tensors.back().fill_random(static_cast<std::uint64_t>(10 + i));
+            tensors.back().fill_random(10 + static_cast<std::uint64_t>(i));
           }
           tensors.emplace_back(out, layout);
           Request request{.kernel = "map", .hooks = {{"apply", expressions[inputs - 1]}}};

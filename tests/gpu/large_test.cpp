@@ -82,9 +82,10 @@ TEST_CASE("copy and map work beyond 2^31 elements") {
                .tensors = {{"A", tensor(device_a)}, {"B", tensor(device_b)}, {"Y", tensor(device_y)}},
                .hooks = {{"apply", "a + b"}}});
   std::vector<std::uint16_t> sum(kPeriod);
-  for (std::size_t i = 0; i < kPeriod; ++i)
+  for (std::size_t i = 0; i < kPeriod; ++i) {
     sum[i] = static_cast<std::uint16_t>(
         cli::encode(DType::bf16, cli::decode(DType::bf16, a[i]) + cli::decode(DType::bf16, b[i])));
+  }
   CHECK(differences(device_y, sum) == 0);
 }
 
@@ -110,9 +111,10 @@ TEST_CASE("gemm works where D has more than 2^31 elements") {
       require_ok(device_d.download(row.data(), row.size() * 4, static_cast<std::size_t>(m * kN) * 4));
       for (std::int64_t n = 0; n < kN; n += 7) {
         double sum = 0;
-        for (std::int64_t k = 0; k < kK; ++k)
+        for (std::int64_t k = 0; k < kK; ++k) {
           sum += cli::decode(DType::bf16, a[static_cast<std::size_t>(m * kK + k)]) *
                  cli::decode(DType::bf16, b[static_cast<std::size_t>(n * kK + k)]);
+        }
         wrong += static_cast<double>(row[static_cast<std::size_t>(n)]) != sum;
       }
     }

@@ -1,6 +1,7 @@
 // What a fresh process pays: from the request to the first launch with the kernel on disk, and the first compile. Each
 // figure is taken in a process of its own: this executable, run again with the hidden cases below.
 #include <unistd.h>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +19,8 @@ using namespace testing;
 
 namespace {
 
+constexpr std::size_t kMatrixBytes = std::size_t{4096} * 4096 * 2;
+
 bool nvrtc_is_loaded() {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -33,7 +36,9 @@ std::string output_of(const std::string& hidden_case, const std::string& cache) 
   FILE* pipe = ::popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::string text;
-  for (char block[4096]; const std::size_t got = std::fread(block, 1, sizeof block, pipe);) text.append(block, got);
+  std::array<char, 4096> block{};
+  std::size_t got = 0;
+  while ((got = std::fread(block.data(), 1, block.size(), pipe)) > 0) text.append(block.data(), got);
   ::pclose(pipe);
   return text;
 }
@@ -50,10 +55,10 @@ TEST_CASE("hidden: prepare and launch in a fresh process" * doctest::skip()) {
   Engine engine;  // its cache folder comes from the environment
   auto device = engine.device();
   TMA_JIT_REQUIRE_OK(device);
-  auto memory = DeviceBuffer::allocate(engine, 3 * 4096 * 4096 * 2);  // makes the context, which is not counted
+  auto memory = DeviceBuffer::allocate(engine, 3 * kMatrixBytes);  // makes the context, which is not counted
   TMA_JIT_REQUIRE_OK(memory);
   const auto matrix = [&](std::uint64_t index) {
-    return Tensor::row_major(memory->address() + index * 4096 * 4096 * 2, DType::bf16, {4096, 4096});
+    return Tensor::row_major(memory->address() + index * kMatrixBytes, DType::bf16, {4096, 4096});
   };
   const Request request{.kernel = "gemm", .tensors = {{"A", matrix(0)}, {"B", matrix(1)}, {"D", matrix(2)}}};
   const auto start = std::chrono::steady_clock::now();
