@@ -8,13 +8,22 @@
 namespace tma_jit {
 namespace {
 
-Result<std::vector<manifest::TemplatePointer>> templates_of(Engine::State& state, const Request& request) {
-  return state.templates.find(request.kernel);
+emission::HeaderLookup header_lookup(const Engine::State& state) {
+  return [&state](std::string_view name) { return state.templates.header(name); };
 }
 
-emission::EmitOptions emit_options(Engine::State& state) {
-  return {.line_info = state.options.line_info,
-          .header = [&state](std::string_view name) { return state.templates.header(name); }};
+emission::EmitOptions emit_options(const Engine::State& state) {
+  return {.line_info = state.options.line_info, .header = header_lookup(state)};
+}
+
+// Calls a planner with the files of a kernel that may be used.
+template <class Plan> auto with_templates(Engine::State& state, std::string_view kernel, Plan&& plan) {
+  using Planned = std::invoke_result_t<Plan, const std::vector<manifest::TemplatePointer>&>;
+  const auto selection = state.select(kernel);
+  if (!selection) return Planned(tl::make_unexpected(selection.error()));
+  Planned planned = plan(selection->templates());
+  if (!planned) return Planned(tl::make_unexpected(selection->explained(std::move(planned).error())));
+  return planned;
 }
 
 }  // namespace
@@ -25,10 +34,16 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
+Result<Selection> Engine::State::select(std::string_view kernel) {
+  TMA_JIT_ASSIGN(auto found, templates.find(kernel));
+  return Selection::of(std::move(found), options.disable_tma, header_lookup(*this));
+}
+
 Result<Plan> Engine::State::plan(const Request& request) {
   TMA_JIT_ASSIGN(const DeviceInfo facts, device.facts());
-  TMA_JIT_ASSIGN(const auto candidates, templates_of(*this, request));
-  TMA_JIT_ASSIGN(Plan made, planning::make_plan(request, facts, candidates));
+  TMA_JIT_ASSIGN(Plan made, with_templates(*this, request.kernel, [&](const auto& candidates) {
+                   return planning::make_plan(request, facts, candidates);
+                 }));
   ++counters.plans;
   return made;
 }
@@ -48,8 +63,8 @@ Result<Plan> Engine::plan(const Request& request) {
 
 Result<Enumeration> Engine::enumerate(const Request& request) {
   TMA_JIT_ASSIGN(const DeviceInfo facts, device());
-  TMA_JIT_ASSIGN(const auto candidates, templates_of(*state_, request));
-  return planning::enumerate(request, facts, candidates);
+  return with_templates(*state_, request.kernel,
+                        [&](const auto& candidates) { return planning::enumerate(request, facts, candidates); });
 }
 
 Result<Source> Engine::emit(const Plan& plan) {
@@ -93,8 +108,8 @@ std::vector<Result<KernelInfo>> Engine::kernels() {
 
 Result<std::vector<Request>> Engine::presets(std::string_view kernel, const std::map<std::string, std::int64_t>& dims) {
   TMA_JIT_ASSIGN(const DeviceInfo facts, device());
-  TMA_JIT_ASSIGN(const auto candidates, state_->templates.find(kernel));
-  return planning::preset_requests(facts, candidates, dims);
+  return with_templates(*state_, kernel,
+                        [&](const auto& candidates) { return planning::preset_requests(facts, candidates, dims); });
 }
 
 Result<DeviceInfo> Engine::device() {

@@ -58,6 +58,9 @@ Options resolved(Options options) {
       if (!folder.empty()) options.template_dirs.emplace_back(folder);
     }
   }
+  if (const std::string disabled = environment_value("TMA_JIT_DISABLE_TMA"); !disabled.empty() && disabled != "0") {
+    options.disable_tma = true;
+  }
   return options;
 }
 

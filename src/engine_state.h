@@ -13,6 +13,7 @@
 #include "engine_build.h"
 #include "engine_counters.h"
 #include "engine_device.h"
+#include "engine_selection.h"
 #include "template/search.h"
 
 namespace tma_jit {
@@ -21,6 +22,7 @@ struct Engine::State {
   // `provider` gives the driver's table of functions.
   State(Options given, driver::Provider provider);
 
+  Result<Selection> select(std::string_view kernel);
   Result<Plan> plan(const Request& request);
   Result<Source> emit(const Plan& plan);
   Result<Built> build(const Plan& plan);

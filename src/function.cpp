@@ -144,12 +144,13 @@ Result<Function> Engine::function(const Request& request) {
   }
   TMA_JIT_CHECK(state_->device.context());
   TMA_JIT_ASSIGN(const DeviceInfo facts, device());
-  TMA_JIT_ASSIGN(const auto templates, state_->templates.find(request.kernel));
-  TMA_JIT_ASSIGN(const auto candidates, planning::candidates(request.file, facts, templates));
+  TMA_JIT_ASSIGN(const Selection selection, state_->select(request.kernel));
+  const auto found = planning::candidates(request.file, facts, selection.templates());
+  if (!found) return tl::make_unexpected(selection.explained(found.error()));
   auto state = std::make_unique<Function::State>();
   state->engine = state_;
   state->request = request;
-  for (const manifest::Tensor& tensor : candidates.front()->tensors) state->tensors.push_back(tensor.name);
+  for (const manifest::Tensor& tensor : found->front()->tensors) state->tensors.push_back(tensor.name);
   if (state->tensors.size() > kFunctionTensorsMax) {
     return failure(ErrorCode::unsupported, "{}: {} tensors; a function takes at most {}", request.kernel,
                    state->tensors.size(), kFunctionTensorsMax);

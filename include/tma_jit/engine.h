@@ -25,7 +25,8 @@ enum class LogLevel : std::uint8_t { trace, debug, info, warning, error, off };
 using LogCallback = std::function<void(LogLevel level, std::string_view message)>;
 
 // Read once, when the engine is made. Unset paths come from the environment at that moment: TMA_JIT_CACHE_DIR,
-// TMA_JIT_TEMPLATES (colon-separated), TMA_JIT_NVRTC (the library's path).
+// TMA_JIT_TEMPLATES (colon-separated), TMA_JIT_NVRTC (the library's path). TMA_JIT_DISABLE_TMA, set to anything but 0,
+// sets disable_tma.
 struct Options {
   std::string device = "0";          // a CUDA ordinal, or a name from known_devices() to plan and build without a GPU
   std::string arch;                  // target instead of the device's own
@@ -34,6 +35,7 @@ struct Options {
   bool use_cache = true;
   std::vector<std::filesystem::path> template_dirs;  // searched first; shadow embedded templates of the same name
   std::filesystem::path nvrtc;                       // libnvrtc to load instead of searching
+  bool disable_tma = false;                          // plan only with template files that do not use TMA
   bool line_info = false;                            // -lineinfo: profilers see the template's lines; part of the key
   LogLevel log_level = LogLevel::warning;
   LogCallback log;  // unset: warnings and errors go to stderr

@@ -64,6 +64,7 @@ void add_settings(CLI::App& verb, Settings& settings) {
   verb.add_option("--templates", settings.templates, "folder of templates, searched first; may be repeated")
       ->allow_extra_args(false);
   verb.add_option("--nvrtc", settings.nvrtc, "libnvrtc to load instead of searching for one");
+  verb.add_flag("--disable-tma", settings.disable_tma, "plan only with files that do not use TMA");
   verb.add_flag("--line-info", settings.line_info, "compile with line information for profilers");
   verb.add_option("--log-level", settings.log_level, "trace, debug, info, warning, error or off");
 }
@@ -84,6 +85,7 @@ Outcome<Options> engine_options(const Settings& settings) {
   options.cache_dir = settings.cache_dir;
   options.use_cache = !settings.no_cache;
   options.nvrtc = settings.nvrtc;
+  options.disable_tma = settings.disable_tma;
   options.line_info = settings.line_info;
   return options;
 }

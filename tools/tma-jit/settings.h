@@ -21,6 +21,7 @@ struct Settings {
   std::vector<std::string> templates;
   std::string nvrtc;
   bool no_cache = false;
+  bool disable_tma = false;
   bool line_info = false;
   std::string log_level = "warning";
 };
