@@ -171,17 +171,25 @@ Result<std::vector<std::byte>> read_bytes(const std::filesystem::path& path) {
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file) return io_error(path, std::strerror(errno));
   std::vector<std::byte> bytes(size);
-  if (std::fread(bytes.data(), 1, bytes.size(), file.get()) != bytes.size())
+  if (!bytes.empty() && std::fread(bytes.data(), 1, bytes.size(), file.get()) != bytes.size())
     return io_error(path, "could not be read whole");
   return bytes;
 }
+
+namespace {
+
+// fwrite may not be given a null pointer, not even with nothing to write, and an empty span may hold one.
+bool put(std::FILE* file, std::span<const std::byte> bytes) {
+  return bytes.empty() || std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+}
+
+}  // namespace
 
 Result<void> write_bytes(const std::filesystem::path& path, std::span<const std::byte> head,
                          std::span<const std::byte> body) {
   File file(std::fopen(path.c_str(), "wb"));
   if (!file) return io_error(path, std::strerror(errno));
-  const bool written = std::fwrite(head.data(), 1, head.size(), file.get()) == head.size() &&
-                       std::fwrite(body.data(), 1, body.size(), file.get()) == body.size();
+  const bool written = put(file.get(), head) && put(file.get(), body);
   const bool closed = std::fclose(file.release()) == 0;
   if (!written || !closed) return io_error(path, std::strerror(errno));
   return {};
