@@ -8,6 +8,7 @@
 #include <tma_jit/dtype.h>
 #include <tma_jit/engine.h>
 #include <tma_jit/error.h>
+#include <tma_jit/json.h>
 #include <tma_jit/launch.h>
 #include <tma_jit/plan.h>
 #include <tma_jit/request.h>

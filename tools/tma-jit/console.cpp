@@ -1,5 +1,7 @@
 #include "console.h"
 
+#include <tma_jit/json.h>
+
 namespace tma_jit::cli {
 
 void Console::write(std::string_view text) {
@@ -20,7 +22,7 @@ void Console::error(const Error& error) const {
 }
 
 Json to_json(const Error& error) {
-  return Json{{"code", std::string(name_of(error.code))}, {"message", error.message}, {"detail", error.detail}};
+  return Json::parse(json_of(error));
 }
 
 }  // namespace tma_jit::cli

@@ -1,5 +1,7 @@
 #include "describe.h"
 
+#include <tma_jit/json.h>
+
 #include "text.h"
 
 namespace tma_jit::cli {
@@ -55,51 +57,6 @@ std::string describe(const Argument& argument) {
   if (argument.workspace_zeroed) text += " zeroed";
   if (argument.output) text += " out";
   return text + "\n";
-}
-
-Json to_json(const TensorMapSpec& map) {
-  return {{"box", outermost_first(map.box, map.rank)},
-          {"dims", outermost_first(map.dims, map.rank)},
-          {"strides_bytes", outermost_first(map.strides, map.rank - 1)},
-          {"element_strides", outermost_first(map.element_strides, map.rank)},
-          {"swizzle", swizzle_bytes(map.swizzle)},
-          {"interleave", interleave_bytes(map.interleave)},
-          {"l2_promotion", promotion_bytes(map.l2_promotion)},
-          {"fill", map.fill == Fill::nan ? "nan" : "zero"}};
-}
-
-Json to_json(const Argument& argument) {
-  Json object = {{"kind", name_of(argument.kind)}, {"name", argument.name}, {"bytes", argument.image.size()}};
-  const bool tensor = argument.kind == Argument::Kind::tensor_map || argument.kind == Argument::Kind::view;
-  if (tensor || argument.kind == Argument::Kind::scalar) object["dtype"] = std::string(name_of(argument.dtype));
-  if (tensor) {
-    merge(object, {{"present", argument.present},
-                   {"output", argument.output},
-                   {"shape", argument.shape},
-                   {"strides", argument.strides},
-                   {"address_alignment", argument.address_alignment}});
-  }
-  if (argument.map) object["map"] = to_json(*argument.map);
-  if (argument.kind == Argument::Kind::workspace)
-    merge(object, {{"workspace_bytes", argument.workspace_bytes}, {"zeroed", argument.workspace_zeroed}});
-  return object;
-}
-
-Json constants_json(const Plan& plan) {
-  Json constants = Json::array();
-  for (const Constant& constant : plan.constants) {
-    Json value =
-        constant.kind == Constant::Kind::type ? Json(std::string(name_of(constant.type))) : Json(constant.value);
-    constants.push_back({{"name", constant.name}, {"value", value}, {"origin", constant.origin}});
-  }
-  return constants;
-}
-
-Json dims_json(const Plan& plan) {
-  Json dims = Json::array();
-  for (const DimValue& dim : plan.dims)
-    dims.push_back({{"name", dim.name}, {"value", dim.value}, {"fixed", dim.fixed}, {"wide", dim.wide}});
-  return dims;
 }
 
 void append_word(std::string& words, const std::string& word) {
@@ -161,66 +118,18 @@ std::string describe(const Cubin& cubin, const Plan& plan) {
 }
 
 Json to_json(const DeviceInfo& device) {
-  return {{"name", device.name},
-          {"arch", device.arch},
-          {"compute_capability", device.compute_capability},
-          {"sm_count", device.sm_count},
-          {"smem_per_block", device.smem_per_block},
-          {"smem_per_sm", device.smem_per_sm},
-          {"registers_per_sm", device.registers_per_sm},
-          {"threads_per_block", device.threads_per_block},
-          {"threads_per_sm", device.threads_per_sm},
-          {"cluster_max", device.cluster_max},
-          {"multicast", device.multicast},
-          {"l2_bytes", device.l2_bytes},
-          {"memory_bytes", device.memory_bytes},
-          {"clock_mhz", device.clock_mhz},
-          {"memory_gb_per_s", device.memory_gb_per_s},
-          {"bf16_tflops", device.bf16_tflops},
-          {"f32_tflops", device.f32_tflops}};
+  return Json::parse(json_of(device));
 }
 
 Json to_json(const Plan& plan) {
-  Json config = Json::object();
-  for (const auto& [name, value] : plan.config) config[name] = value;
-  Json arguments = Json::array();
-  for (const Argument& argument : plan.arguments) arguments.push_back(to_json(argument));
-  Json hooks = Json::object();
-  for (const Hook& hook : plan.hooks) hooks[hook.name] = hook.text;
-  const Geometry& g = plan.geometry;
-  return {{"kernel", plan.kernel},
-          {"entry", plan.entry},
-          {"file", plan.file},
-          {"arch", plan.arch},
-          {"config", config},
-          {"dims", dims_json(plan)},
-          {"constants", constants_json(plan)},
-          {"hooks", hooks},
-          {"geometry",
-           {{"grid", g.grid},
-            {"block", g.block},
-            {"cluster", g.cluster},
-            {"smem_bytes", g.smem_bytes},
-            {"programmatic", g.programmatic}}},
-          {"arguments", arguments},
-          {"work", {{"flops", plan.work.flops}, {"bytes", plan.work.bytes}}}};
+  return Json::parse(json_of(plan));
 }
 
 Json to_json(const Cubin& cubin, const Plan& plan) {
-  const Resources& r = cubin.resources;
-  return {{"key", cubin.key.hex()},
-          {"compiled", cubin.compiled},
-          {"compile_ms", cubin.compile_ms},
-          {"cubin_bytes", cubin.bytes.size()},
-          {"registers", r.registers},
-          {"spill_bytes", r.spill_store_bytes + r.spill_load_bytes},
-          {"spill_store_bytes", r.spill_store_bytes},
-          {"spill_load_bytes", r.spill_load_bytes},
-          {"stack_bytes", r.stack_bytes},
-          {"shared_bytes", r.static_shared_bytes + plan.geometry.smem_bytes},
-          {"static_shared_bytes", r.static_shared_bytes},
-          {"dynamic_shared_bytes", plan.geometry.smem_bytes},
-          {"warnings", r.warnings}};
+  Json object = Json::parse(json_of(cubin));
+  object["shared_bytes"] = cubin.resources.static_shared_bytes + plan.geometry.smem_bytes;
+  object["dynamic_shared_bytes"] = plan.geometry.smem_bytes;
+  return object;
 }
 
 void merge(Json& object, const Json& more) {

@@ -1,6 +1,8 @@
 // tma-jit plan: the decisions of one launch; with --all how they were made.
 #include <memory>
 
+#include <tma_jit/json.h>
+
 #include "describe.h"
 #include "request.h"
 #include "verbs.h"
@@ -29,29 +31,6 @@ void print(const Console& console, const Enumeration& found) {
   for (const auto& config : found.valid_configs) console.result("  {}\n", words_of(config));
 }
 
-Json to_json(const Enumeration& found) {
-  Json rules = Json::array();
-  for (const RuleCount& rule : found.rules) {
-    rules.push_back({{"file", rule.file},
-                     {"line", rule.line},
-                     {"rule", rule.rule},
-                     {"message", rule.message},
-                     {"values", rule.values},
-                     {"ruled_out", rule.ruled_out}});
-  }
-  Json configs = Json::array();
-  for (const auto& config : found.valid_configs) {
-    Json object = Json::object();
-    for (const auto& [name, value] : config) object[name] = value;
-    configs.push_back(object);
-  }
-  return {{"file", found.file},
-          {"configurations", found.configurations},
-          {"valid", found.valid},
-          {"rules", rules},
-          {"valid_configs", configs}};
-}
-
 Outcome<int> plan(const Settings& settings, const Words& words) {
   CLI_ASSIGN(Engine engine, make_engine(settings));
   CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
@@ -60,7 +39,7 @@ Outcome<int> plan(const Settings& settings, const Words& words) {
   if (words.all) {
     CLI_ASSIGN(const Enumeration found, engine.enumerate(request));
     print(settings.console, found);
-    object["enumeration"] = to_json(found);
+    object["enumeration"] = Json::parse(json_of(found));
     if (found.valid == 0) {
       settings.console.object(object);
       return kFailed;

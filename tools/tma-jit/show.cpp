@@ -1,6 +1,8 @@
 // tma-jit show: what the files of one kernel declare.
 #include <memory>
 
+#include <tma_jit/json.h>
+
 #include "kernel.h"
 #include "verbs.h"
 
@@ -9,15 +11,13 @@ namespace {
 
 struct Section {
   const char* directive;
-  const char* field;
   Kernel::Items items;
 };
-constexpr Section kSections[] = {
-    {"type", "types", &KernelInfo::types},       {"dim", "dims", &KernelInfo::dims},
-    {"param", "params", &KernelInfo::params},    {"let", "lets", &KernelInfo::lets},
-    {"require", "rules", &KernelInfo::rules},    {"tensor", "tensors", &KernelInfo::tensors},
-    {"scalar", "scalars", &KernelInfo::scalars}, {"workspace", "workspaces", &KernelInfo::workspaces},
-    {"hook", "hooks", &KernelInfo::hooks},       {"preset", "presets", &KernelInfo::presets}};
+constexpr Section kSections[] = {{"type", &KernelInfo::types},     {"dim", &KernelInfo::dims},
+                                 {"param", &KernelInfo::params},   {"let", &KernelInfo::lets},
+                                 {"require", &KernelInfo::rules},  {"tensor", &KernelInfo::tensors},
+                                 {"scalar", &KernelInfo::scalars}, {"workspace", &KernelInfo::workspaces},
+                                 {"hook", &KernelInfo::hooks},     {"preset", &KernelInfo::presets}};
 
 void print(const Console& console, const KernelInfo& info) {
   console.result("{}: {}\n", info.kernel, info.doc);
@@ -32,18 +32,6 @@ void print(const Console& console, const KernelInfo& info) {
   console.result("  reference  {}\n", info.has_reference ? "yes, so that run --check can prove it" : "none");
 }
 
-Json to_json(const KernelInfo& info) {
-  Json object = {{"kernel", info.kernel}, {"file", info.file},         {"doc", info.doc},
-                 {"archs", info.archs},   {"embedded", info.embedded}, {"reference", info.has_reference}};
-  for (const Section& section : kSections) {
-    Json items = Json::array();
-    for (const KernelInfo::Item& item : info.*section.items)
-      items.push_back({{"name", item.name}, {"declaration", item.declaration}, {"doc", item.doc}});
-    object[section.field] = items;
-  }
-  return object;
-}
-
 struct Words {
   std::string kernel;
   std::string template_file;
@@ -55,7 +43,7 @@ Outcome<int> show(const Settings& settings, const Words& words) {
   Json files = Json::array();
   for (const KernelInfo& info : kernel.files) {
     print(settings.console, info);
-    files.push_back(to_json(info));
+    files.push_back(Json::parse(json_of(info)));
   }
   settings.console.object({{"kernel", kernel.name}, {"files", files}});
   return kDone;

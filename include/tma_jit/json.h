@@ -1,0 +1,25 @@
+// The pipeline's values as JSON: one object each, with the fields that docs/cli.md documents. Text that is not UTF-8 (a
+// file's name, a compiler's log) has its faulty bytes replaced.
+#pragma once
+
+#include <string>
+
+#include <tma_jit/artifact.h>
+#include <tma_jit/cache.h>
+#include <tma_jit/device_info.h>
+#include <tma_jit/engine.h>
+#include <tma_jit/plan.h>
+
+namespace tma_jit {
+
+TMA_JIT_API std::string json_of(const Plan& plan);
+TMA_JIT_API std::string json_of(const Enumeration& enumeration);
+TMA_JIT_API std::string json_of(const Cubin& cubin);
+TMA_JIT_API std::string json_of(const DeviceInfo& device);
+TMA_JIT_API std::string json_of(const KernelInfo& kernel);
+TMA_JIT_API std::string json_of(const Environment& environment);
+TMA_JIT_API std::string json_of(const Stats& stats);
+TMA_JIT_API std::string json_of(const CacheEntryInfo& entry);
+TMA_JIT_API std::string json_of(const Error& error);
+
+}  // namespace tma_jit
