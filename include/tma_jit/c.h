@@ -1,0 +1,464 @@
+/* The C API: every stage of the engine for C, and for languages that call C (Python's ctypes, Rust, Go, Julia).
+ *
+ * CONVENTIONS
+ *
+ *  1. Status. A function that can fail returns a tma_jit_status: TMA_JIT_OK (0) or the reason. Its results come through
+ *     pointers named `out`. After a failure every handle and string that `out` points to is NULL, every struct as it
+ * was.
+ *  2. Errors. The last parameter of such a function is a `tma_jit_error**`, or NULL where only the status is wanted. It
+ * is always written: NULL after success, else an error with a code, a one-line message (what, where, with which values)
+ *     and a detail of zero or more lines. The caller frees it. There is no error state between calls or threads.
+ *  3. Handles. What a `*_create`, `tma_jit_emit`, `tma_jit_build` or `tma_jit_prepare*` makes belongs to the caller,
+ * who ends it with the `*_free` of its type. Freeing NULL does nothing. What a function only shows (a `const` handle)
+ * belongs to the object it was asked of.
+ *  4. Strings are UTF-8 and end with a zero byte. Those given to a function are copied before it returns. A `const
+ * char*` that a function returns lives as long as the object it was asked of, or for ever where there is no object. A
+ * `char** out` is a string of the caller's, to be freed with tma_jit_string_free.
+ *  5. Lifetime. Launches, functions and buffers may outlive their engine. Plans, sources, cubins and requests are plain
+ *     values, of use with any engine.
+ *  6. Threads. An engine and a function may be used by any number of threads at once. One thread at a time may use one
+ *     request, one launch or one buffer; different ones are independent. Values that are only read may be shared.
+ *  7. NULL where a pointer is required is TMA_JIT_INVALID_ARGUMENT, never a crash, and so are numbers out of range.
+ * Where NULL is allowed, the function says so. A handle that was freed is beyond checking.
+ *  8. Structs that may grow begin with `size`, which the caller sets to sizeof the struct as compiled. Fields that the
+ *     caller's header does not have count as zero; fields that the library does not have must be zero. Zero is every
+ *     field's default: zero the whole struct, set `size`, then what matters. tma_jit_tensor never grows.
+ *  9. Exceptions never leave a function, nor does the library print: warnings go to the engine's log.
+ * 10. Types. Addresses of device memory are uint64_t, streams are CUDA's own (a CUstream or cudaStream_t), flags are
+ *     int32_t, 0 or 1. Enumerations are int32_t, so that their size does not depend on a compiler.
+ * 11. Versions. Within one major version functions and constants are added, never changed. tma_jit_version() tells the
+ *     library's, TMA_JIT_VERSION the header's.
+ *
+ * What a stage does, and what a request may say, is documented in engine.h, request.h, plan.h, launch.h and device.h.
+ */
+#ifndef TMA_JIT_C_H
+#define TMA_JIT_C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tma_jit/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* 10000 * major + 100 * minor + patch */
+#define TMA_JIT_VERSION 100
+TMA_JIT_API int32_t tma_jit_version(void);
+
+/* ---- status and errors --------------------------------------------------------------------------------------------
+ */
+
+typedef int32_t tma_jit_status;
+enum {
+  TMA_JIT_OK = 0,
+  TMA_JIT_INVALID_ARGUMENT = 1, /* a request, tensor, option or file the caller supplied is wrong */
+  TMA_JIT_NOT_FOUND = 2,        /* no such kernel, file, parameter, device */
+  TMA_JIT_PARSE = 3,            /* a manifest or expression does not parse */
+  TMA_JIT_NO_CONFIG = 4,        /* no configuration of the kernel satisfies the request */
+  TMA_JIT_UNSUPPORTED = 5,      /* the device, driver or compiler lacks what is asked for */
+  TMA_JIT_COMPILE = 6,          /* NVRTC refused the source */
+  TMA_JIT_NVRTC = 7,            /* NVRTC is missing or failed */
+  TMA_JIT_DRIVER = 8,           /* libcuda is missing or returned an error */
+  TMA_JIT_IO = 9,               /* a file could not be read or written */
+  TMA_JIT_NO_MEMORY = 100,      /* the host has no memory left */
+  TMA_JIT_INTERNAL = 101        /* a defect of the library: please report it */
+};
+
+/* "no_config", as messages begin; "unknown" for no status of this library's. */
+TMA_JIT_API const char* tma_jit_status_name(tma_jit_status status);
+
+typedef struct tma_jit_error tma_jit_error;
+TMA_JIT_API tma_jit_status tma_jit_error_code(const tma_jit_error* error);
+TMA_JIT_API const char* tma_jit_error_message(const tma_jit_error* error);
+TMA_JIT_API const char* tma_jit_error_detail(const tma_jit_error* error);
+/* "code: message" and then the detail, indented: for people. */
+TMA_JIT_API const char* tma_jit_error_text(const tma_jit_error* error);
+TMA_JIT_API void tma_jit_error_free(tma_jit_error* error);
+
+TMA_JIT_API void tma_jit_string_free(char* string);
+
+/* ---- tensors ------------------------------------------------------------------------------------------------------
+ */
+
+typedef int32_t tma_jit_dtype;
+enum {
+  TMA_JIT_U8 = 0,
+  TMA_JIT_S8 = 1,
+  TMA_JIT_U16 = 2,
+  TMA_JIT_S16 = 3,
+  TMA_JIT_U32 = 4,
+  TMA_JIT_S32 = 5,
+  TMA_JIT_U64 = 6,
+  TMA_JIT_S64 = 7,
+  TMA_JIT_F16 = 8,
+  TMA_JIT_BF16 = 9,
+  TMA_JIT_F32 = 10,
+  TMA_JIT_F64 = 11,
+  TMA_JIT_E4M3 = 12,
+  TMA_JIT_E5M2 = 13
+};
+
+/* "bf16"; NULL where there is no such type. */
+TMA_JIT_API const char* tma_jit_dtype_name(tma_jit_dtype dtype);
+/* Bytes of one element; 0 where there is no such type. */
+TMA_JIT_API size_t tma_jit_dtype_size(tma_jit_dtype dtype);
+TMA_JIT_API tma_jit_status tma_jit_dtype_named(const char* name, tma_jit_dtype* out, tma_jit_error** error);
+
+/* A view of device memory, which it does not own. Shape and strides are in elements, outermost dimension first. Rank 0
+ * and address 0, which is what zeroing it gives, stand for an absent optional tensor. */
+#define TMA_JIT_MAX_RANK 5
+typedef struct tma_jit_tensor {
+  uint64_t address;
+  tma_jit_dtype dtype;
+  int32_t rank;
+  int64_t shape[TMA_JIT_MAX_RANK];
+  int64_t strides[TMA_JIT_MAX_RANK];
+} tma_jit_tensor;
+
+/* A packed tensor, the last dimension contiguous. */
+TMA_JIT_API tma_jit_status tma_jit_tensor_row_major(uint64_t address, tma_jit_dtype dtype, int32_t rank,
+                                                    const int64_t* shape, tma_jit_tensor* out, tma_jit_error** error);
+
+/* ---- devices by name ----------------------------------------------------------------------------------------------
+ */
+
+/* Sizes in bytes, clocks in MHz, bandwidth in GB/s (10^9), rates in TFLOP/s (dense). Zero means unknown. */
+typedef struct tma_jit_device_info {
+  size_t size;
+  char name[64];
+  char arch[16];
+  int32_t compute_capability;
+  int32_t sm_count;
+  int64_t smem_per_block;
+  int64_t smem_per_sm;
+  int64_t registers_per_sm;
+  int32_t threads_per_block;
+  int32_t threads_per_sm;
+  int32_t cluster_max;
+  int32_t multicast;
+  int64_t l2_bytes;
+  int64_t memory_bytes;
+  double clock_mhz;
+  double memory_gb_per_s;
+  double bf16_tflops;
+  double f32_tflops;
+} tma_jit_device_info;
+
+TMA_JIT_API size_t tma_jit_known_device_count(void);
+/* NULL beyond the last. */
+TMA_JIT_API const char* tma_jit_known_device(size_t index);
+TMA_JIT_API tma_jit_status tma_jit_device_named(const char* name, tma_jit_device_info* out, tma_jit_error** error);
+/* "sm_121" becomes "sm_121a". */
+TMA_JIT_API tma_jit_status tma_jit_normalise_arch(const char* arch, char** out, tma_jit_error** error);
+
+/* ---- engines ------------------------------------------------------------------------------------------------------
+ */
+
+typedef int32_t tma_jit_log_level;
+enum {
+  TMA_JIT_LOG_DEFAULT = 0, /* warnings and errors */
+  TMA_JIT_LOG_TRACE = 1,
+  TMA_JIT_LOG_DEBUG = 2,
+  TMA_JIT_LOG_INFO = 3,
+  TMA_JIT_LOG_WARNING = 4,
+  TMA_JIT_LOG_ERROR = 5,
+  TMA_JIT_LOG_OFF = 6
+};
+/* Called from any thread, one call at a time per engine; returns normally. `message` lives until it returns. */
+typedef void (*tma_jit_log)(tma_jit_log_level level, const char* message, void* user);
+
+/* All of it optional; unset paths come from the environment when the engine is made (engine.h). */
+typedef struct tma_jit_options {
+  size_t size;
+  const char* device;    /* a CUDA ordinal ("0"), or a known device's name to plan and build without a GPU */
+  const char* arch;      /* target instead of the device's own */
+  const char* cache_dir; /* instead of the environment's or the user's */
+  const char* nvrtc;     /* libnvrtc to load instead of searching */
+  const char* const* template_dirs;
+  size_t template_dir_count;
+  const tma_jit_device_info* limits; /* plan with the tighter of these and the device's */
+  tma_jit_log log;                   /* NULL: warnings and errors go to stderr */
+  void* log_user;
+  tma_jit_log_level log_level;
+  int32_t no_cache;
+  int32_t disable_tma;
+  int32_t line_info;
+} tma_jit_options;
+
+/* Counters since the engine was made. */
+typedef struct tma_jit_stats {
+  size_t size;
+  uint64_t plans;
+  uint64_t compiles;
+  uint64_t compile_failures;
+  uint64_t memory_hits;
+  uint64_t disk_hits;
+  uint64_t disk_misses;
+  uint64_t disk_faults;
+  uint64_t disk_writes;
+  uint64_t disk_write_failures;
+  uint64_t loads;
+  double compile_ms;
+} tma_jit_stats;
+
+typedef struct tma_jit_engine tma_jit_engine;
+/* `options` may be NULL. Opens nothing: device, NVRTC and cache are opened at first use. */
+TMA_JIT_API tma_jit_status tma_jit_engine_create(const tma_jit_options* options, tma_jit_engine** out,
+                                                 tma_jit_error** error);
+TMA_JIT_API void tma_jit_engine_free(tma_jit_engine* engine);
+
+/* A template's text under a file name ("scale.cu"), or a header's as templates include it ("device/own.cuh"). */
+TMA_JIT_API tma_jit_status tma_jit_engine_add_template(tma_jit_engine* engine, const char* name, const char* text,
+                                                       tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_engine_add_template_file(tma_jit_engine* engine, const char* path,
+                                                            tma_jit_error** error);
+
+/* The facts plans are made with. */
+TMA_JIT_API tma_jit_status tma_jit_engine_device(tma_jit_engine* engine, tma_jit_device_info* out,
+                                                 tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_engine_stats(tma_jit_engine* engine, tma_jit_stats* out, tma_jit_error** error);
+/* NULL for a NULL engine. */
+TMA_JIT_API const char* tma_jit_engine_cache_dir(const tma_jit_engine* engine);
+/* What the machine offers: {driver, device, nvrtc, cache}, each with an `error` where it is missing. */
+TMA_JIT_API tma_jit_status tma_jit_engine_environment_json(tma_jit_engine* engine, char** out, tma_jit_error** error);
+/* {kernels [what `tma-jit show --json` says of a file], faults [error]} */
+TMA_JIT_API tma_jit_status tma_jit_engine_kernels_json(tma_jit_engine* engine, char** out, tma_jit_error** error);
+
+/* ---- requests -----------------------------------------------------------------------------------------------------
+ */
+
+/* What is asked for. Setting a name again replaces what was set; names are checked when the request is planned. */
+typedef struct tma_jit_request tma_jit_request;
+TMA_JIT_API tma_jit_status tma_jit_request_create(const char* kernel, tma_jit_request** out, tma_jit_error** error);
+TMA_JIT_API void tma_jit_request_free(tma_jit_request* request);
+
+TMA_JIT_API tma_jit_status tma_jit_request_tensor(tma_jit_request* request, const char* name,
+                                                  const tma_jit_tensor* tensor, tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_request_dim(tma_jit_request* request, const char* name, int64_t value,
+                                               tma_jit_error** error);
+/* Compiles the dim in as a constant; its value comes from a tensor or from tma_jit_request_dim. */
+TMA_JIT_API tma_jit_status tma_jit_request_fix_dim(tma_jit_request* request, const char* name, tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_request_type(tma_jit_request* request, const char* name, tma_jit_dtype dtype,
+                                                tma_jit_error** error);
+/* Pins a parameter: only configurations with this value are considered. */
+TMA_JIT_API tma_jit_status tma_jit_request_param(tma_jit_request* request, const char* name, int64_t value,
+                                                 tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_request_scalar_integer(tma_jit_request* request, const char* name, int64_t value,
+                                                          tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_request_scalar_real(tma_jit_request* request, const char* name, double value,
+                                                       tma_jit_error** error);
+/* The CUDA text of a hook: an expression, or a body that contains ';'. */
+TMA_JIT_API tma_jit_status tma_jit_request_hook(tma_jit_request* request, const char* name, const char* text,
+                                                tma_jit_error** error);
+/* Device memory for a workspace; the engine allocates those that are not given. */
+TMA_JIT_API tma_jit_status tma_jit_request_workspace(tma_jit_request* request, const char* name, uint64_t address,
+                                                     tma_jit_error** error);
+/* Run the template's float64 reference: outputs are f64. */
+TMA_JIT_API tma_jit_status tma_jit_request_reference(tma_jit_request* request, int32_t reference,
+                                                     tma_jit_error** error);
+/* Only the template file of this stem, e.g. "gemm_portable"; NULL: any. */
+TMA_JIT_API tma_jit_status tma_jit_request_file(tma_jit_request* request, const char* stem, tma_jit_error** error);
+
+/* One request for every preset (and the defaults) of every file of a kernel that serves the engine's target, for every
+ * choice of its types. `dims` and `values` are `dim_count` pairs; dims not among them are 1024. */
+typedef struct tma_jit_presets tma_jit_presets;
+TMA_JIT_API tma_jit_status tma_jit_presets_create(tma_jit_engine* engine, const char* kernel, const char* const* dims,
+                                                  const int64_t* values, size_t dim_count, tma_jit_presets** out,
+                                                  tma_jit_error** error);
+TMA_JIT_API size_t tma_jit_presets_count(const tma_jit_presets* presets);
+/* NULL beyond the last. */
+TMA_JIT_API const tma_jit_request* tma_jit_presets_at(const tma_jit_presets* presets, size_t index);
+TMA_JIT_API void tma_jit_presets_free(tma_jit_presets* presets);
+
+/* ---- plans: every decision about one launch -----------------------------------------------------------------------
+ */
+
+typedef struct tma_jit_geometry {
+  size_t size;
+  uint32_t grid[3]; /* any zero: nothing to do */
+  uint32_t block[3];
+  uint32_t cluster[3];
+  uint32_t smem_bytes; /* dynamic shared memory */
+  int32_t programmatic;
+} tma_jit_geometry;
+
+typedef struct tma_jit_plan tma_jit_plan;
+TMA_JIT_API tma_jit_status tma_jit_plan_create(tma_jit_engine* engine, const tma_jit_request* request,
+                                               tma_jit_plan** out, tma_jit_error** error);
+TMA_JIT_API void tma_jit_plan_free(tma_jit_plan* plan);
+
+/* These are NULL for a NULL plan. */
+TMA_JIT_API const char* tma_jit_plan_kernel(const tma_jit_plan* plan);
+TMA_JIT_API const char* tma_jit_plan_entry(const tma_jit_plan* plan);
+TMA_JIT_API const char* tma_jit_plan_file(const tma_jit_plan* plan);
+TMA_JIT_API const char* tma_jit_plan_arch(const tma_jit_plan* plan);
+TMA_JIT_API tma_jit_status tma_jit_plan_geometry(const tma_jit_plan* plan, tma_jit_geometry* out,
+                                                 tma_jit_error** error);
+/* A parameter's chosen value. */
+TMA_JIT_API tma_jit_status tma_jit_plan_param(const tma_jit_plan* plan, const char* name, int64_t* out,
+                                              tma_jit_error** error);
+/* Floating-point operations and compulsory bytes of one launch; 0 where the template does not say. */
+TMA_JIT_API tma_jit_status tma_jit_plan_work(const tma_jit_plan* plan, double* flops, double* bytes,
+                                             tma_jit_error** error);
+/* Everything, as `tma-jit plan --json` prints it. */
+TMA_JIT_API tma_jit_status tma_jit_plan_json(const tma_jit_plan* plan, char** out, tma_jit_error** error);
+
+/* How the choice is made: {file, configurations, valid, rules, valid_configs}. */
+TMA_JIT_API tma_jit_status tma_jit_enumerate_json(tma_jit_engine* engine, const tma_jit_request* request, char** out,
+                                                  tma_jit_error** error);
+
+/* ---- sources and cubins -------------------------------------------------------------------------------------------
+ */
+
+/* What NVRTC is given: one text, the headers it may include, its options. */
+typedef struct tma_jit_source tma_jit_source;
+TMA_JIT_API tma_jit_status tma_jit_emit(tma_jit_engine* engine, const tma_jit_plan* plan, tma_jit_source** out,
+                                        tma_jit_error** error);
+TMA_JIT_API void tma_jit_source_free(tma_jit_source* source);
+TMA_JIT_API const char* tma_jit_source_name(const tma_jit_source* source);
+TMA_JIT_API const char* tma_jit_source_text(const tma_jit_source* source);
+TMA_JIT_API size_t tma_jit_source_header_count(const tma_jit_source* source);
+/* These are NULL beyond the last. */
+TMA_JIT_API const char* tma_jit_source_header_name(const tma_jit_source* source, size_t index);
+TMA_JIT_API const char* tma_jit_source_header_text(const tma_jit_source* source, size_t index);
+TMA_JIT_API size_t tma_jit_source_option_count(const tma_jit_source* source);
+TMA_JIT_API const char* tma_jit_source_option(const tma_jit_source* source, size_t index);
+
+/* One file that nvcc compiles as it is. */
+TMA_JIT_API tma_jit_status tma_jit_emit_standalone(tma_jit_engine* engine, const tma_jit_plan* plan, char** out,
+                                                   tma_jit_error** error);
+/* SHA-256 of everything that can change the cubin, as 64 hexadecimal digits. */
+TMA_JIT_API tma_jit_status tma_jit_key(tma_jit_engine* engine, const tma_jit_plan* plan, char** out,
+                                       tma_jit_error** error);
+
+/* What ptxas reported; bytes are per thread unless they are shared memory. */
+typedef struct tma_jit_resources {
+  size_t size;
+  int32_t registers;
+  int32_t compiled; /* 0: it came from a cache */
+  double compile_ms;
+  int64_t spill_store_bytes;
+  int64_t spill_load_bytes;
+  int64_t stack_bytes;
+  int64_t static_shared_bytes;
+} tma_jit_resources;
+
+typedef struct tma_jit_cubin tma_jit_cubin;
+TMA_JIT_API tma_jit_status tma_jit_build(tma_jit_engine* engine, const tma_jit_plan* plan, tma_jit_cubin** out,
+                                         tma_jit_error** error);
+TMA_JIT_API void tma_jit_cubin_free(tma_jit_cubin* cubin);
+/* The ELF image; `bytes` may be NULL. NULL for a NULL cubin. */
+TMA_JIT_API const void* tma_jit_cubin_data(const tma_jit_cubin* cubin, size_t* bytes);
+TMA_JIT_API const char* tma_jit_cubin_entry(const tma_jit_cubin* cubin);
+TMA_JIT_API const char* tma_jit_cubin_arch(const tma_jit_cubin* cubin);
+TMA_JIT_API const char* tma_jit_cubin_key(const tma_jit_cubin* cubin);
+TMA_JIT_API size_t tma_jit_cubin_warning_count(const tma_jit_cubin* cubin);
+TMA_JIT_API const char* tma_jit_cubin_warning(const tma_jit_cubin* cubin, size_t index);
+TMA_JIT_API tma_jit_status tma_jit_cubin_resources(const tma_jit_cubin* cubin, tma_jit_resources* out,
+                                                   tma_jit_error** error);
+/* PTX instead of a cubin; never cached. */
+TMA_JIT_API tma_jit_status tma_jit_build_ptx(tma_jit_engine* engine, const tma_jit_plan* plan, char** out,
+                                             tma_jit_error** error);
+
+/* ---- launches -----------------------------------------------------------------------------------------------------
+ */
+
+/* CUDA's stream; NULL is the legacy default stream. */
+typedef struct CUstream_st* tma_jit_stream;
+
+/* A loaded kernel with its arguments. A captured launch must outlive the graph's replays. */
+typedef struct tma_jit_launch tma_jit_launch;
+/* May compile. */
+TMA_JIT_API tma_jit_status tma_jit_prepare(tma_jit_engine* engine, const tma_jit_request* request, tma_jit_launch** out,
+                                           tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_prepare_plan(tma_jit_engine* engine, const tma_jit_plan* plan, tma_jit_launch** out,
+                                                tma_jit_error** error);
+TMA_JIT_API void tma_jit_launch_free(tma_jit_launch* launch);
+/* One cuLaunchKernelEx on the launch's device, whatever context is current; it is left as it was. */
+TMA_JIT_API tma_jit_status tma_jit_launch_run(tma_jit_launch* launch, tma_jit_stream stream, tma_jit_error** error);
+/* Another address for a tensor or a caller's workspace, of the same shape, type and alignment. */
+TMA_JIT_API tma_jit_status tma_jit_launch_rebind(tma_jit_launch* launch, const char* name, uint64_t address,
+                                                 tma_jit_error** error);
+/* These are NULL for a NULL launch. */
+TMA_JIT_API const tma_jit_plan* tma_jit_launch_plan(const tma_jit_launch* launch);
+TMA_JIT_API const tma_jit_cubin* tma_jit_launch_cubin(const tma_jit_launch* launch);
+
+/* A kernel called with tensors each time, in the order in which its template declares them: the first call of a shape
+ * prepares, later ones find what was prepared. The request gives everything but the tensors. */
+typedef struct tma_jit_function tma_jit_function;
+TMA_JIT_API tma_jit_status tma_jit_function_create(tma_jit_engine* engine, const tma_jit_request* request,
+                                                   tma_jit_function** out, tma_jit_error** error);
+TMA_JIT_API void tma_jit_function_free(tma_jit_function* function);
+TMA_JIT_API tma_jit_status tma_jit_function_call(tma_jit_function* function, const tma_jit_tensor* tensors,
+                                                 size_t count, tma_jit_stream stream, tma_jit_error** error);
+
+/* ---- device memory and time ---------------------------------------------------------------------------------------
+ */
+
+/* Memory of the engine's device. Copies and fills come after the default stream's work and are done on return. */
+typedef struct tma_jit_buffer tma_jit_buffer;
+TMA_JIT_API tma_jit_status tma_jit_buffer_create(tma_jit_engine* engine, size_t bytes, tma_jit_buffer** out,
+                                                 tma_jit_error** error);
+TMA_JIT_API void tma_jit_buffer_free(tma_jit_buffer* buffer);
+TMA_JIT_API uint64_t tma_jit_buffer_address(const tma_jit_buffer* buffer);
+TMA_JIT_API size_t tma_jit_buffer_bytes(const tma_jit_buffer* buffer);
+/* `source` and `destination` may be NULL where `bytes` is 0. */
+TMA_JIT_API tma_jit_status tma_jit_buffer_upload(tma_jit_buffer* buffer, const void* source, size_t bytes,
+                                                 size_t offset, tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_buffer_download(const tma_jit_buffer* buffer, void* destination, size_t bytes,
+                                                   size_t offset, tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_buffer_fill(tma_jit_buffer* buffer, uint8_t byte, tma_jit_error** error);
+
+/* Waits for everything submitted to the engine's device. */
+TMA_JIT_API tma_jit_status tma_jit_synchronize(tma_jit_engine* engine, tma_jit_error** error);
+
+typedef struct tma_jit_measure_options {
+  size_t size;
+  int32_t warmups;       /* 0: 3; -1: none */
+  int32_t repeats;       /* 0: 30 */
+  int32_t host_launches; /* 0: 2000; -1: none, and no host cost */
+  int32_t keep_l2;       /* leave the L2 cache warm between launches */
+} tma_jit_measure_options;
+
+/* Times in microseconds. */
+typedef struct tma_jit_measurement {
+  size_t size;
+  double median_us; /* device time of one launch, by events */
+  double min_us;
+  double max_us;
+  double host_us; /* host time of one launch call */
+  int32_t repeats;
+  int32_t flushed_l2;
+} tma_jit_measurement;
+
+/* `options` may be NULL. Waits for the device before it starts. */
+TMA_JIT_API tma_jit_status tma_jit_measure(tma_jit_engine* engine, tma_jit_launch* launch,
+                                           const tma_jit_measure_options* options, tma_jit_measurement* out,
+                                           tma_jit_error** error);
+
+/* ---- the cache folder ---------------------------------------------------------------------------------------------
+ */
+
+typedef struct tma_jit_cache_summary {
+  size_t size;
+  uint64_t entries;
+  uint64_t bytes;
+  uint64_t faulty;
+  uint64_t temporary_files;
+} tma_jit_cache_summary;
+
+/* "" where none is to be had. */
+TMA_JIT_API tma_jit_status tma_jit_default_cache_dir(char** out, tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_cache_stat(const char* root, tma_jit_cache_summary* out, tma_jit_error** error);
+/* [{key, kernel, arch, bytes, fault}], every entry read whole; `fault` is empty for a sound one. */
+TMA_JIT_API tma_jit_status tma_jit_cache_verify_json(const char* root, char** out, tma_jit_error** error);
+/* Removes entries and temporary files; `removed` may be NULL. */
+TMA_JIT_API tma_jit_status tma_jit_cache_clear(const char* root, uint64_t* removed, tma_jit_error** error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TMA_JIT_C_H */
