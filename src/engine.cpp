@@ -117,7 +117,9 @@ Result<DeviceInfo> Engine::device() {
 }
 
 Stats Engine::stats() const {
-  return state_->counters.snapshot();
+  Stats stats = state_->counters.snapshot();
+  state_->builder.add_cache_stats(stats.cache);
+  return stats;
 }
 
 const std::filesystem::path& Engine::cache_dir() const {

@@ -6,7 +6,13 @@
 namespace tma_jit {
 
 Builder::Builder(Settings settings, Logger log, Counters& counters)
-    : settings_(std::move(settings)), log_(std::move(log)), counters_(counters) {}
+    : settings_(std::move(settings)), log_(std::move(log)), counters_(counters) {
+  if (!settings_.use_cache) return;
+  cache::LayerSettings layers = settings_.cache;
+  layers.report = [this](const std::string& what) { warn_once(what); };
+  layers.progress = [this](const std::string& what) { log_->info("cache: {}", what); };
+  cache_.emplace(std::move(layers));
+}
 
 Result<compile::Location> Builder::location() {
   const std::lock_guard lock(mutex_);
@@ -26,23 +32,20 @@ Result<std::shared_ptr<compile::Compiler>> Builder::compiler() {
   return compiler_;
 }
 
-const cache::Store* Builder::store() {
-  if (settings_.cache_dir.empty()) return nullptr;
-  const std::lock_guard lock(mutex_);
-  if (!store_tried_) {
-    store_tried_ = true;
-    auto opened = cache::Store::open(settings_.cache_dir);
-    if (!opened) warn_once(opened.error().message);
-    if (opened) store_ = *std::move(opened);
-  }
-  return store_ ? &*store_ : nullptr;
+Result<void> Builder::cache_writable() {
+  if (!cache_) return failure(ErrorCode::invalid_argument, "the cache is off");
+  return cache_->writable();
 }
 
-Result<void> Builder::cache_writable() {
-  if (settings_.cache_dir.empty()) return failure(ErrorCode::invalid_argument, "the cache is off");
-  TMA_JIT_ASSIGN(const cache::Store opened, cache::Store::open(settings_.cache_dir));
-  if (opened.writable()) return {};
-  return failure(ErrorCode::io, "{} can be read but not written", settings_.cache_dir.string());
+void Builder::add_cache_stats(CacheStats& stats) {
+  if (!cache_) return;
+  const cache::Layers::Tally& tally = cache_->tally();
+  stats.node_hits = tally.node_hits;
+  stats.read_only_hits = tally.read_only_hits;
+  stats.waits = tally.waits;
+  stats.wait_timeouts = tally.wait_timeouts;
+  stats.lockless = tally.lockless;
+  stats.evicted = cache_->evicted();
 }
 
 void Builder::warn_once(const std::string& what) {
@@ -81,26 +84,41 @@ Result<Built> Builder::build(const Source& source) {
   return built;
 }
 
+// A miss waits for another process that compiles the same, then looks again.
 Result<Built> Builder::make(const Source& source, const Key& key, const std::string& identity, bool& compiled) {
-  if (store() != nullptr) {
+  cache::Turn turn;
+  bool damaged = false;
+  if (cache_) {
     auto kept = fetch(key);
     if (kept) return kept;
-    if (kept.error().code == ErrorCode::not_found) ++counters_.disk_misses;
+    damaged = kept.error().code != ErrorCode::not_found;
+    if (!damaged) ++counters_.disk_misses;
+    turn = cache_->turn(key);
+    if (turn.found && (kept = take(key, {std::move(turn.found), cache::MissReason::none, {}}))) return kept;
   }
   TMA_JIT_ASSIGN(Built built, compile(source, key, identity));
   compiled = true;
-  publish(built, source.kernel);
+  if (cache_ && publish(built, source.kernel, turn) && damaged) ++counters_.healed;
   return built;
 }
 
-// not_found: no entry. Any other error: an entry that cannot be used, counted here.
 Result<Built> Builder::fetch(const Key& key) {
-  cache::Lookup lookup = store()->get(key);
+  return take(key, cache_->get(key));
+}
+
+// not_found: no entry. Any other error: an entry that cannot be used, counted here.
+Result<Built> Builder::take(const Key& key, cache::Lookup lookup) {
   if (lookup.reason == cache::MissReason::absent) return failure(ErrorCode::not_found, "{} is not there", key.hex());
   Result<Built> built = lookup.entry ? built_from(std::move(*lookup.entry), key)
                                      : Result<Built>(failure(ErrorCode::io, "{}", lookup.detail));
-  ++(built ? counters_.disk_hits : counters_.disk_faults);
-  if (!built) warn_once(built.error().message);
+  if (built) {
+    ++counters_.disk_hits;
+    return built;
+  }
+  const auto reason = lookup.reason == cache::MissReason::none ? cache::MissReason::format : lookup.reason;
+  ++counters_.faults[static_cast<std::size_t>(reason)];
+  ++counters_.disk_faults;
+  warn_once(built.error().message);
   return built;
 }
 
@@ -119,20 +137,18 @@ Result<Built> Builder::compile(const Source& source, const Key& key, const std::
   return Built{std::make_shared<const Cubin>(*std::move(cubin)), identity};
 }
 
-void Builder::publish(const Built& built, const std::string& kernel) {
-  const cache::Store* folder = store();
-  if (folder == nullptr) return;
+bool Builder::publish(const Built& built, const std::string& kernel, cache::Turn& turn) {
   const Cubin& cubin = *built.cubin;
-  auto written = folder->put(cubin.key, {cubin.bytes, metadata_of(cubin, kernel, built.compiler)});
-  if (written) written = folder->record_compiler(built.compiler);
+  const auto written = cache_->put(cubin.key, {cubin.bytes, metadata_of(cubin, kernel, built.compiler)}, turn);
+  if (written) cache_->record_compiler(built.compiler);
   ++(written ? counters_.disk_writes : counters_.disk_write_failures);
   if (!written) warn_once(written.error().message);
+  return written.has_value();
 }
 
 // A warmed process without NVRTC: the cache knows which compilers filled it, and each gives one key to try.
 Result<Built> Builder::find_recorded(const Source& source, Error no_compiler) {
-  const cache::Store* folder = store();
-  const auto identities = folder != nullptr ? folder->compilers() : std::vector<std::string>();
+  const auto identities = cache_ ? cache_->compilers() : std::vector<std::string>();
   for (const std::string& identity : identities) {
     const Key key = emission::key_of(source, identity);
     MemoPath path{};
@@ -141,11 +157,11 @@ Result<Built> Builder::find_recorded(const Source& source, Error no_compiler) {
     if (built && path != MemoPath::made) ++counters_.memory_hits;
     if (built) return built;
   }
-  if (folder != nullptr) {
+  if (cache_) {
     ++counters_.disk_misses;
     if (!no_compiler.detail.empty() && no_compiler.detail.back() != '\n') no_compiler.detail += '\n';
     no_compiler.detail += fmt::format("the cache {} has no {} for {} by any of the {} compilers recorded there",
-                                      folder->root().string(), source.kernel, source.arch, identities.size());
+                                      settings_.cache.root.string(), source.kernel, source.arch, identities.size());
   }
   return tl::make_unexpected(std::move(no_compiler));
 }

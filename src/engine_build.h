@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "base/memo.h"
-#include "cache/store.h"
+#include "cache/layers.h"
 #include "compile/compiler.h"
 #include "compile/locate.h"
 #include "engine_counters.h"
@@ -30,7 +30,8 @@ struct Built {
 class Builder {
  public:
   struct Settings {
-    std::filesystem::path cache_dir;  // empty: no cache
+    bool use_cache = true;
+    cache::LayerSettings cache;
     compile::Places places;
   };
   Builder(Settings settings, Logger log, Counters& counters);
@@ -42,26 +43,26 @@ class Builder {
 
   Result<std::shared_ptr<compile::Compiler>> compiler();
   Result<void> cache_writable();
+  void add_cache_stats(CacheStats& stats);
 
  private:
   Result<compile::Location> location();
-  const cache::Store* store();
   Result<Built> make(const Source& source, const Key& key, const std::string& identity, bool& compiled);
   Result<Built> fetch(const Key& key);
+  Result<Built> take(const Key& key, cache::Lookup lookup);
   Result<Built> compile(const Source& source, const Key& key, const std::string& identity);
   Result<Built> find_recorded(const Source& source, Error no_compiler);
-  void publish(const Built& built, const std::string& kernel);
+  bool publish(const Built& built, const std::string& kernel, cache::Turn& turn);
   void warn_once(const std::string& what);
 
   const Settings settings_;
   const Logger log_;
   Counters& counters_;
+  std::optional<cache::Layers> cache_;  // none: the cache is off
   Memo<Key, Built> built_;
   std::mutex mutex_;  // of what is opened at first need
   std::optional<compile::Location> location_;
   std::shared_ptr<compile::Compiler> compiler_;
-  std::optional<cache::Store> store_;
-  bool store_tried_ = false;
   std::atomic<bool> warned_ = false;
 };
 

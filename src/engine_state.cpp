@@ -42,8 +42,26 @@ LogSink sink_of(const LogCallback& callback) {
   return [callback](spdlog::level::level_enum level, std::string_view message) { callback(level_of(level), message); };
 }
 
+std::vector<std::filesystem::path> paths_in(const char* variable) {
+  std::vector<std::filesystem::path> paths;
+  const std::string listed = environment_value(variable);
+  for (const std::string_view path : split(listed, ':')) {
+    if (!path.empty()) paths.emplace_back(path);
+  }
+  return paths;
+}
+
 Builder::Settings builder_settings(const Options& options) {
-  return {.cache_dir = options.use_cache ? options.cache_dir : std::filesystem::path(),
+  const CacheOptions& cache = options.cache;
+  const bool use_cache = options.use_cache && (!options.cache_dir.empty() || !cache.read_only.empty());
+  return {.use_cache = use_cache,
+          .cache = {.root = options.cache_dir,
+                    .node = cache.node_dir,
+                    .read_only = cache.read_only,
+                    .pack_keys = cache.pack_keys,
+                    .store = {.limits = {.bytes = cache.bytes, .entries = cache.entries}},
+                    .wait = std::chrono::milliseconds(static_cast<std::int64_t>(cache.wait_s * 1000)),
+                    .slots = cache.compiles_at_once},
           .places = compile::Places::from_environment(options.nvrtc)};
 }
 
@@ -52,12 +70,9 @@ Builder::Settings builder_settings(const Options& options) {
 Options resolved(Options options) {
   if (options.cache_dir.empty()) options.cache_dir = default_cache_dir();
   if (options.nvrtc.empty()) options.nvrtc = environment_value("TMA_JIT_NVRTC");
-  if (options.template_dirs.empty()) {
-    const std::string listed = environment_value("TMA_JIT_TEMPLATES");
-    for (const std::string_view folder : split(listed, ':')) {
-      if (!folder.empty()) options.template_dirs.emplace_back(folder);
-    }
-  }
+  if (options.template_dirs.empty()) options.template_dirs = paths_in("TMA_JIT_TEMPLATES");
+  if (options.cache.read_only.empty()) options.cache.read_only = paths_in("TMA_JIT_CACHE_RO");
+  if (options.cache.pack_keys.empty()) options.cache.pack_keys = paths_in("TMA_JIT_PACK_KEYS");
   if (const std::string disabled = environment_value("TMA_JIT_DISABLE_TMA"); !disabled.empty() && disabled != "0") {
     options.disable_tma = true;
   }

@@ -24,6 +24,20 @@ enum class LogLevel : std::uint8_t { trace, debug, info, warning, error, off };
 // Called from any thread, one call at a time per engine.
 using LogCallback = std::function<void(LogLevel level, std::string_view message)>;
 
+// How the cache folder is used; docs/caching.md says why. Unset lists come from the environment when the engine is
+// made.
+struct CacheOptions {
+  std::uint64_t bytes = std::uint64_t{2} << 30;  // beyond these the entries used longest ago are removed
+  std::uint64_t entries = 50'000;
+  std::vector<std::filesystem::path> read_only;  // folders and packs asked after cache_dir; TMA_JIT_CACHE_RO
+  std::vector<std::filesystem::path> pack_keys;  // public keys, or folders of them, one of which must have signed a
+                                                 // pack; TMA_JIT_PACK_KEYS
+  std::filesystem::path node_dir;  // this machine's own folder before cache_dir; empty: made where cache_dir is on a
+                                   // network file system
+  double wait_s = 120;             // for another process that compiles the same kernel
+  unsigned compiles_at_once = 0;   // on this machine, by all processes that share the cache; 0: processors and memory
+};
+
 // Read once, when the engine is made. Unset paths come from the environment at that moment: TMA_JIT_CACHE_DIR,
 // TMA_JIT_TEMPLATES (colon-separated), TMA_JIT_NVRTC (the library's path). TMA_JIT_DISABLE_TMA, set to anything but 0,
 // sets disable_tma.
@@ -33,12 +47,24 @@ struct Options {
   std::optional<DeviceInfo> limits;  // plan with the tighter of these and the device's limits
   std::filesystem::path cache_dir;   // empty: the environment, then the user's cache folder
   bool use_cache = true;
+  CacheOptions cache;
   std::vector<std::filesystem::path> template_dirs;  // searched first; shadow embedded templates of the same name
   std::filesystem::path nvrtc;                       // libnvrtc to load instead of searching
   bool disable_tma = false;                          // plan only with template files that do not use TMA
   bool line_info = false;                            // -lineinfo: profilers see the template's lines; part of the key
   LogLevel log_level = LogLevel::warning;
   LogCallback log;  // unset: warnings and errors go to stderr
+};
+
+struct CacheStats {
+  // Why entries that were there were not used; together Stats::disk_faults.
+  std::uint64_t unreadable = 0, untrusted = 0, other_format = 0, corrupt = 0, wrong_key = 0;
+  std::uint64_t healed = 0;                         // such entries replaced by a compile
+  std::uint64_t node_hits = 0, read_only_hits = 0;  // of Stats::disk_hits
+  std::uint64_t waits = 0;                          // for another process that compiled the same
+  std::uint64_t wait_timeouts = 0;                  // of these, given up
+  std::uint64_t lockless = 0;                       // compiles without a lock, for want of locks
+  std::uint64_t evicted = 0;
 };
 
 // Counters since the engine was made.
@@ -54,6 +80,7 @@ struct Stats {
   std::uint64_t disk_write_failures = 0;
   std::uint64_t loads = 0;  // cubins loaded into the driver
   double compile_ms = 0;
+  CacheStats cache;
 };
 
 // What a template declares, as text, for `list` and `show`.

@@ -1,6 +1,7 @@
 // Where the user's cache lies, by the XDG base directory specification.
 #include <pwd.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cstdlib>
 #include <vector>
@@ -10,11 +11,17 @@
 namespace tma_jit {
 namespace {
 
+// The home of another user, which a root shell with that user's environment (sudo -E) would fill with files of root's.
+bool is_foreign(const std::filesystem::path& path) {
+  struct stat status {};
+  return ::geteuid() == 0 && ::stat(path.c_str(), &status) == 0 && status.st_uid != 0;
+}
+
 // The specification says that a relative path is to be ignored.
 std::filesystem::path absolute_from(const char* variable) {
   const char* value = ::secure_getenv(variable);
   std::filesystem::path path(value != nullptr ? value : "");
-  return path.is_absolute() ? path : std::filesystem::path();
+  return path.is_absolute() && !is_foreign(path) ? path : std::filesystem::path();
 }
 
 std::filesystem::path home_folder() {

@@ -29,6 +29,7 @@ enum class MissReason : std::uint8_t {
   corrupt,    // an entry whose bytes are not those that were written
   wrong_key,  // a sound entry of another key
 };
+inline constexpr std::size_t kMissReasons = 7;
 std::string_view name_of(MissReason reason);
 
 // Why bytes are not the entry asked for.

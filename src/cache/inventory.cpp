@@ -14,6 +14,8 @@
 #include "base/digest.h"
 #include "base/failure.h"
 #include "cache/folder.h"
+#include "cache/reading.h"
+#include "cache/root.h"
 
 namespace tma_jit {
 namespace {
@@ -32,7 +34,7 @@ std::vector<Item> items_in(const std::filesystem::path& root) {
       if (key || name.starts_with(cache::kTemporaryPrefix)) items.push_back({folder / name, key});
     }
   };
-  for (unsigned shard = 0; shard < 256; ++shard) {
+  for (unsigned shard = 0; shard < cache::kShards; ++shard) {
     add(cache::shard_folder(root, shard), [&](std::string_view name) { return cache::key_named(shard, name); });
   }
   const auto no_key = [](std::string_view) { return std::optional<Key>(); };
@@ -50,9 +52,7 @@ Result<std::vector<Item>> trusted_items(const std::filesystem::path& root) {
 
 bool looks_faulty(const struct stat& status) {
   const auto size = static_cast<std::size_t>(status.st_size);
-  return !S_ISREG(status.st_mode) || (status.st_uid != ::geteuid() && status.st_uid != 0) ||
-         (status.st_mode & 022) != 0 || size < cache::kEntryHeaderBytes + cache::kEntryTrailerBytes ||
-         size > cache::kEntryBytesMax;
+  return cache::refusal(status, cache::kEntryBytesMax) || size < cache::kEntryHeaderBytes + cache::kEntryTrailerBytes;
 }
 
 std::string text_at(const nlohmann::json& object, const char* name) {
@@ -63,7 +63,7 @@ std::string text_at(const nlohmann::json& object, const char* name) {
 CacheEntryInfo verify(const std::filesystem::path& path, const Key& key) {
   CacheEntryInfo info;
   info.key = to_hex(key.bytes);
-  const auto file = cache::read_trusted(path, cache::kEntryBytesMax);
+  const auto file = cache::read_trusted(cache::Files::system(), AT_FDCWD, path.c_str(), {});
   if (!file) {
     info.fault = fmt::format("{}: {}", cache::name_of(file.error().reason), file.error().detail);
     return info;

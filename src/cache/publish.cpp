@@ -1,61 +1,63 @@
-// Putting a file in its place so that no reader ever sees half of it.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "cache/publish.h"
+
 #include <cerrno>
 #include <cstring>
-#include <random>
+
+#include <fmt/format.h>
 
 #include "base/descriptor.h"
-#include "base/digest.h"
-#include "base/failure.h"
 #include "cache/folder.h"
 
 namespace tma_jit::cache {
 namespace {
 
-// .tmp-<host8>-<pid>-<32 hex>: who left it can be told, and no two writers meet.
-std::string temporary_name() {
-  char host[256] = {};
-  (void)::gethostname(host, sizeof host - 1);
-  const Digest digest = sha256(host, std::strlen(host));
-  std::random_device random;
-  return fmt::format("{}{}-{}-{:08x}{:08x}{:08x}{:08x}", kTemporaryPrefix, to_hex(std::span(digest).first(4)),
-                     ::getpid(), random(), random(), random(), random());
-}
-
-bool write_all(const Descriptor& file, std::span<const std::byte> bytes) {
+bool write_all(const Files& files, int file, std::span<const std::byte> bytes) {
+  off_t at = 0;
   while (!bytes.empty()) {
-    const ssize_t put = ::write(file.get(), bytes.data(), bytes.size());
+    const ssize_t put = files.write(file, bytes.data(), bytes.size(), at);
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return false;
+    if (put == 0) errno = ENOSPC;
+    if (put <= 0) return false;
     bytes = bytes.subspan(static_cast<std::size_t>(put));
+    at += put;
   }
   return true;
 }
 
-bool write_flushed(Descriptor& file, std::span<const std::byte> bytes) {
-  return ::fchmod(file.get(), 0600) == 0 && write_all(file, bytes) && ::fdatasync(file.get()) == 0 && file.close();
+// A network file system may report a full quota only when the file is flushed or closed.
+bool write_flushed(const Files& files, Descriptor& file, std::span<const std::byte> bytes, struct stat& status) {
+  return files.set_mode(file.get(), 0600) == 0 && write_all(files, file.get(), bytes) && files.flush(file.get()) == 0 &&
+         files.stat(file.get(), status) == 0 && files.close(file.release()) == 0;
 }
 
-Descriptor create(const std::filesystem::path& path) {
-  return Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+// The reply to a rename can be lost on a network: the second try then finds the first one done.
+bool renamed(const Files& files, int folder, const char* from, const char* to, const struct stat& ours) {
+  if (files.rename(folder, from, to) == 0) return true;
+  const int error = errno;
+  struct stat there {};
+  const bool done = error == ENOENT && files.stat_at(folder, to, there) == 0 && there.st_ino == ours.st_ino &&
+                    there.st_dev == ours.st_dev;
+  errno = error;
+  return done;
+}
+
+tl::unexpected<WriteFault> fault(int error, const char* action) {
+  return tl::make_unexpected(WriteFault{error, fmt::format("{}: {}", action, std::strerror(error))});
 }
 
 }  // namespace
 
-Result<void> publish(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-  const auto folder = path.parent_path();
-  const auto temporary = folder / temporary_name();
-  Descriptor file = create(temporary);
-  if (!file && errno == ENOENT && ::mkdir(folder.c_str(), 0700) == 0) file = create(temporary);
-  if (!file) {
-    return failure(ErrorCode::io, "cannot write in the cache folder {}: {}", folder.string(), std::strerror(errno));
-  }
-  if (write_flushed(file, bytes) && ::rename(temporary.c_str(), path.c_str()) == 0) return {};
+tl::expected<std::time_t, WriteFault> publish(const Files& files, int folder, const std::string& path,
+                                              std::span<const std::byte> bytes) {
+  const std::string temporary = path.substr(0, path.rfind('/') + 1) + temporary_name();
+  Descriptor file(files.open(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) return fault(errno, "cannot create a file");
+  struct stat status {};
+  const bool written = write_flushed(files, file, bytes, status);
+  if (written && renamed(files, folder, temporary.c_str(), path.c_str(), status)) return status.st_mtime;
   const int error = errno;
-  (void)::unlink(temporary.c_str());
-  return failure(ErrorCode::io, "cannot write the cache entry {}: {}", path.string(), std::strerror(error));
+  (void)files.remove(folder, temporary.c_str());
+  return fault(error, written ? "cannot rename" : "cannot write");
 }
 
 }  // namespace tma_jit::cache

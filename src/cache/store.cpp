@@ -2,7 +2,11 @@
 
 #include <unistd.h>
 #include <algorithm>
-#include <ctime>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <random>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -10,21 +14,23 @@
 #include "base/digest.h"
 #include "base/failure.h"
 #include "cache/folder.h"
+#include "cache/publish.h"
+#include "cache/root.h"
 
 namespace tma_jit::cache {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+using SharedRoot = std::shared_ptr<const Root>;
+
 constexpr std::size_t kIdentityBytesMax = 4096;
 constexpr std::size_t kCompilersMax = 64;
-
-Lookup miss(Fault fault, const std::filesystem::path& path) {
-  if (fault.reason == MissReason::absent) return {std::nullopt, fault.reason, {}};
-  return {std::nullopt, fault.reason, fmt::format("cache entry {}: {}", path.string(), fault.detail)};
-}
+constexpr int kReadAttempts = 3;
+constexpr int kShardsSweptForSpace = 8;
 
 // The record of a compiler is named by the digest of its identity, which is all it holds.
-std::filesystem::path record_path(const std::filesystem::path& root, std::string_view identity) {
-  return compilers_folder(root) / to_hex(sha256(identity.data(), identity.size()));
+std::string record_name(std::string_view identity) {
+  return std::string(kCompilersName) + "/" + to_hex(sha256(identity.data(), identity.size()));
 }
 
 struct Record {
@@ -32,43 +38,174 @@ struct Record {
   std::time_t used = 0;
 };
 
-std::optional<Record> read_record(const std::filesystem::path& path) {
-  const auto file = read_trusted(path, kIdentityBytesMax);
+std::optional<Record> read_record(const Files& files, int folder, const std::string& name, bool touch) {
+  const auto file = read_trusted(files, folder, name.c_str(), {.limit = kIdentityBytesMax, .touch = touch});
   if (!file) return std::nullopt;
-  if (to_hex(sha256(file->bytes.data(), file->bytes.size())) != path.filename()) return std::nullopt;
-  return Record{{reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size()}, file->modified};
+  Record record{{reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size()}, file->modified};
+  if (record_name(record.identity) != name) return std::nullopt;
+  return record;
+}
+
+// Refusals that will not pass while this process runs.
+bool is_final(int error) {
+  return error == EROFS || error == EACCES || error == EPERM;
+}
+
+bool is_full(int error) {
+  return error == ENOSPC || error == EDQUOT;
 }
 
 }  // namespace
 
-Result<Store> Store::open(const std::filesystem::path& root) {
+struct Store::State {
+  std::filesystem::path root;
+  std::string name;
+  StoreOptions options;
+  std::atomic<bool> writable = false;
+  std::atomic<Clock::rep> paused_until = Clock::time_point::min().time_since_epoch().count();
+  std::atomic<std::uint64_t> evicted = 0;
+  Sweeper sweeper;
+  mutable std::mutex mutex;  // of `opened`
+  SharedRoot opened;
+
+  const Files& files() const { return *options.files; }
+  SharedRoot folder() const {
+    const std::lock_guard lock(mutex);
+    return opened;
+  }
+  // The folder was removed, or its server forgot it: makes what is missing and opens it again.
+  SharedRoot reopen();
+  tl::expected<File, ReadFault> read(const char* path);
+  Result<void> write(const std::string& path, std::span<const std::byte> bytes);
+  tl::expected<std::time_t, WriteFault> try_write(const std::string& path, std::span<const std::byte> bytes);
+  bool make_space(const SharedRoot& place, unsigned shard);
+  void note(int error);
+  void sweep_sometimes(const SharedRoot& place);
+  bool paused() const { return Clock::now().time_since_epoch().count() < paused_until; }
+};
+
+SharedRoot Store::State::reopen() {
+  auto again = options.existing ? open_existing_root(files(), root) : open_root(files(), root);
+  if (!again) return folder();
+  if (!options.existing) make_shards(files(), again->folder.get());
+  const std::lock_guard lock(mutex);
+  return opened = std::make_shared<const Root>(std::move(*again));
+}
+
+// A network file system may answer EIO or ESTALE once, while another node replaces the file.
+tl::expected<File, ReadFault> Store::State::read(const char* path) {
+  SharedRoot place = folder();
+  for (int attempt = 1;; ++attempt) {
+    auto file = read_trusted(files(), place->folder.get(), path, {.touch = writable});
+    if (file || file.error().reason != MissReason::io || attempt == kReadAttempts) return file;
+    if (file.error().error == ESTALE) place = reopen();
+  }
+}
+
+tl::expected<std::time_t, WriteFault> Store::State::try_write(const std::string& path,
+                                                              std::span<const std::byte> bytes) {
+  SharedRoot place = folder();
+  auto written = publish(files(), place->folder.get(), path, bytes);
+  if (!written && (written.error().error == ENOENT || written.error().error == ESTALE)) {
+    place = reopen();
+    written = publish(files(), place->folder.get(), path, bytes);
+  }
+  unsigned shard = 0;
+  (void)std::sscanf(path.c_str(), "%2x", &shard);
+  if (!written && is_full(written.error().error) && make_space(place, shard))
+    written = publish(files(), place->folder.get(), path, bytes);
+  if (written) sweep_sometimes(place);
+  return written;
+}
+
+Result<void> Store::State::write(const std::string& path, std::span<const std::byte> bytes) {
+  if (!writable) return failure(ErrorCode::io, "cache folder {}: it can be read but not written", name);
+  if (paused()) return failure(ErrorCode::io, "cache folder {}: there was no space; not writing for a while", name);
+  const auto written = try_write(path, bytes);
+  if (written) return {};
+  note(written.error().error);
+  return failure(ErrorCode::io, "cache folder {}: {} ({})", name, written.error().detail, path);
+}
+
+void Store::State::note(int error) {
+  if (is_final(error)) writable = false;
+  if (is_full(error)) paused_until = (Clock::now() + options.pause).time_since_epoch().count();
+}
+
+// Halves some shards; false when nothing was old enough to go.
+bool Store::State::make_space(const SharedRoot& place, unsigned shard) {
+  std::uint64_t removed = 0;
+  for (unsigned i = 0; i < kShardsSweptForSpace && removed == 0; ++i) {
+    const unsigned number = (shard + i) % kShards;
+    const Swept size = sweep_shard(files(), place->folder.get(), number, options.limits, {~0ULL, ~0ULL});
+    const Swept swept =
+        sweep_shard(files(), place->folder.get(), number, options.limits, {size.bytes / 2, size.entries / 2});
+    removed += swept.removed + size.temporaries;
+    evicted += swept.removed;
+  }
+  return removed > 0;
+}
+
+void Store::State::sweep_sometimes(const SharedRoot& place) {
+  thread_local std::minstd_rand numbers{std::random_device()()};
+  if (options.sweep_every == 0 || numbers() % options.sweep_every != 0) return;
+  Lock lock = Lock::open(files(), place->folder.get());
+  if (lock.take(files(), kEvictionByte) == LockState::busy) return;
+  evicted += sweeper.sweep(files(), place->folder.get(), options.limits).removed;
+}
+
+Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+Store::~Store() = default;
+
+Result<Store> Store::open(const std::filesystem::path& root, const StoreOptions& options) {
   std::error_code error;
   auto absolute = std::filesystem::absolute(root, error).lexically_normal();
   if (root.empty() || error) return failure(ErrorCode::invalid_argument, "no cache folder is named");
   if (!absolute.has_filename()) absolute = absolute.parent_path();  // "cache/" as "cache"
-  TMA_JIT_ASSIGN(const bool writable, prepare_folder(absolute));
-  return Store(std::move(absolute), writable);
+  TMA_JIT_ASSIGN(Root opened,
+                 options.existing ? open_existing_root(*options.files, absolute) : open_root(*options.files, absolute));
+  auto state = std::make_unique<State>();
+  state->name = absolute.string();
+  state->root = std::move(absolute);
+  state->options = options;
+  state->writable = opened.writable && !options.existing;
+  state->opened = std::make_shared<const Root>(std::move(opened));
+  return Store(std::move(state));
 }
 
 Lookup Store::get(const Key& key) const {
-  const auto path = entry_path(root_, key);
-  auto file = read_trusted(path, kEntryBytesMax);
-  if (!file) return miss(std::move(file).error(), path);
-  auto entry = decode(file->bytes, key);
-  if (!entry) return miss(std::move(entry).error(), path);
-  if (writable_) touch(path, file->modified);
-  return {std::move(*entry), MissReason::none, {}};
+  const auto name = entry_name(key);
+  auto file = state_->read(name.data());
+  std::optional<Fault> fault;
+  if (!file) {
+    fault = std::move(file).error();
+  } else if (auto entry = decode(file->bytes, key)) {
+    return {std::move(*entry), MissReason::none, {}};
+  } else {
+    fault = std::move(entry).error();
+  }
+  if (fault->reason == MissReason::absent) return {std::nullopt, fault->reason, {}};
+  return {std::nullopt, fault->reason,
+          fmt::format("cache entry {}: {}", entry_path(root(), key).string(), fault->detail)};
+}
+
+Result<void> Store::put(const Key& key, std::span<const std::byte> encoded) const {
+  return state_->write(entry_name(key).data(), encoded);
 }
 
 Result<void> Store::put(const Key& key, const Entry& entry) const {
   TMA_JIT_ASSIGN(const auto bytes, encode(key, entry));
-  return write(entry_path(root_, key), bytes);
+  return put(key, bytes);
 }
 
 std::vector<std::string> Store::compilers() const {
+  const SharedRoot place = state_->folder();
   std::vector<Record> records;
-  for (const std::string& name : names_in(compilers_folder(root_))) {
-    if (auto record = read_record(compilers_folder(root_) / name)) records.push_back(std::move(*record));
+  for (const std::string& name : names_in(compilers_folder(root()))) {
+    auto record = read_record(state_->files(), place->folder.get(), fmt::format("{}/{}", kCompilersName, name), false);
+    if (record) records.push_back(std::move(*record));
   }
   std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) {
     return std::tie(b.used, a.identity) < std::tie(a.used, b.identity);
@@ -85,19 +222,30 @@ Result<void> Store::record_compiler(std::string_view identity) const {
     return failure(ErrorCode::invalid_argument, "a compiler identity of {} bytes, allowed are 1 to {}", identity.size(),
                    kIdentityBytesMax);
   }
-  const auto path = record_path(root_, identity);
-  if (const auto known = read_record(path)) {
-    touch(path, known->used);
-    return {};
-  }
-  return write(path, std::as_bytes(std::span(identity)));
+  const std::string name = record_name(identity);
+  if (read_record(state_->files(), state_->folder()->folder.get(), name, state_->writable)) return {};
+  return state_->write(name, std::as_bytes(std::span(identity)));
 }
 
-Result<void> Store::write(const std::filesystem::path& path, std::span<const std::byte> bytes) const {
-  auto written = publish(path, bytes);
-  if (written || ::access(path.parent_path().c_str(), F_OK) == 0) return written;
-  TMA_JIT_CHECK(prepare_folder(root_));  // somebody removed the whole folder
-  return publish(path, bytes);
+const std::string& Store::name() const {
+  return state_->name;
+}
+const std::filesystem::path& Store::root() const {
+  return state_->root;
+}
+bool Store::writable() const {
+  return state_->writable;
+}
+bool Store::local() const {
+  return state_->folder()->local;
+}
+Lock Store::lock() const {
+  Lock lock = Lock::open(state_->files(), state_->folder()->folder.get());
+  if (lock.error() != ENOENT || lock.state() != LockState::unsupported) return lock;
+  return Lock::open(state_->files(), state_->reopen()->folder.get());
+}
+std::uint64_t Store::evicted() const {
+  return state_->evicted;
 }
 
 }  // namespace tma_jit::cache

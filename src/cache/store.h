@@ -2,53 +2,64 @@
 // reason, a failed write an error to count and warn of once.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <tma_jit/artifact.h>
-#include <tma_jit/error.h>
-
-#include "cache/entry.h"
+#include "cache/files.h"
+#include "cache/layer.h"
+#include "cache/lock.h"
+#include "cache/reading.h"
+#include "cache/sweep.h"
 
 namespace tma_jit::cache {
 
-struct Lookup {
-  std::optional<Entry> entry;
-  MissReason reason = MissReason::none;
-  std::string detail;  // one line for the log; empty for a hit and for MissReason::absent
+struct StoreOptions {
+  const Files* files = &Files::system();
+  Limits limits;
+  unsigned sweep_every = 32;                // publishes, on average, for each look at one shard's size
+  std::chrono::milliseconds pause{60'000};  // without writing, once there is no space
+  bool existing = false;                    // open what is there for reading, and make nothing
 };
 
-// A value that is cheap to copy; holds no file open, so that a fork, a removed folder or a full descriptor table harms
-// nothing. All of it may be called from any thread and beside other processes on the same folder.
-class Store {
+// May be moved, and used from any thread and beside other processes on the same folder. Holds the folder open; when
+// somebody removes it, the next `put` makes it anew.
+class Store final : public Layer {
  public:
   // Makes the folder (0700) with its shards where it is missing. A folder that can only be read is opened for reading.
   // Fails when there is nothing to read and nothing can be made, or when others could have written to it.
-  static Result<Store> open(const std::filesystem::path& root);
+  static Result<Store> open(const std::filesystem::path& root, const StoreOptions& options = {});
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store() override;
 
-  // Reads and verifies one entry. An unsound one is left for the next `put` to replace.
-  Lookup get(const Key& key) const;
+  // An unsound entry is left for the next `put` to replace.
+  Lookup get(const Key& key) const override;
   // Written beside its place, flushed, then renamed: a reader sees the old entry, the new one, or none.
+  Result<void> put(const Key& key, std::span<const std::byte> encoded) const override;
   Result<void> put(const Key& key, const Entry& entry) const;
 
-  // Identities of the compilers that put entries here, the latest used first, at most 64. A process without NVRTC
-  // finds entries by trying these.
-  std::vector<std::string> compilers() const;
+  // At most 64. A process without NVRTC finds entries by trying these.
+  std::vector<std::string> compilers() const override;
   Result<void> record_compiler(std::string_view identity) const;
 
-  const std::filesystem::path& root() const { return root_; }
-  bool writable() const { return writable_; }
+  const std::string& name() const override;
+  const std::filesystem::path& root() const;
+  bool writable() const;  // until a write is refused for good
+  bool local() const;     // on a file system of this machine alone
+  // A lock in this folder, not yet taken.
+  Lock lock() const;
+  std::uint64_t evicted() const;  // by this object
 
  private:
-  Store(std::filesystem::path root, bool writable) : root_(std::move(root)), writable_(writable) {}
-  Result<void> write(const std::filesystem::path& path, std::span<const std::byte> bytes) const;
-
-  std::filesystem::path root_;
-  bool writable_ = false;
+  struct State;
+  explicit Store(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace tma_jit::cache

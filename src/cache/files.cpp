@@ -1,0 +1,112 @@
+#include "cache/files.h"
+
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace tma_jit::cache {
+namespace {
+
+// Kernels before 5.6, some emulators and some seccomp filters have no openat2.
+std::atomic<bool> openat2_missing = false;
+
+int open_without_links(int folder, const char* path, int flags, mode_t mode) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags);
+  how.mode = (flags & O_CREAT) != 0 ? mode : 0;
+  how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH;
+  return static_cast<int>(::syscall(SYS_openat2, folder, path, &how, sizeof how));
+}
+
+// "ab/cdef" one component at a time; the cache's paths have two at most.
+int open_step_by_step(int folder, const char* path, int flags, mode_t mode) {
+  const char* slash = std::strchr(path, '/');
+  if (slash == nullptr) return ::openat(folder, path, flags | O_NOFOLLOW, mode);
+  const std::string first(path, slash);
+  const int between = ::openat(folder, first.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (between < 0) return -1;
+  const int opened = ::openat(between, slash + 1, flags | O_NOFOLLOW, mode);
+  const int error = errno;
+  ::close(between);
+  errno = error;
+  return opened;
+}
+
+}  // namespace
+
+int Files::open(int folder, const char* path, int flags, mode_t mode) const {
+  if (folder == AT_FDCWD) return ::openat(folder, path, flags, mode);
+  if (!openat2_missing) {
+    const int opened = open_without_links(folder, path, flags, mode);
+    if (opened >= 0 || (errno != ENOSYS && errno != EPERM)) return opened;
+    if (errno == ENOSYS) openat2_missing = true;
+  }
+  return open_step_by_step(folder, path, flags, mode);
+}
+
+int Files::close(int file) const {
+  return ::close(file);
+}
+
+int Files::stat(int file, struct stat& status) const {
+  return ::fstat(file, &status);
+}
+
+int Files::stat_at(int folder, const char* path, struct stat& status) const {
+  return ::fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW);
+}
+
+ssize_t Files::read(int file, void* bytes, std::size_t size, off_t from) const {
+  return ::pread(file, bytes, size, from);
+}
+
+ssize_t Files::write(int file, const void* bytes, std::size_t size, off_t to) const {
+  return ::pwrite(file, bytes, size, to);
+}
+
+int Files::set_mode(int file, mode_t mode) const {
+  return ::fchmod(file, mode);
+}
+
+int Files::flush(int file) const {
+  return ::fdatasync(file);
+}
+
+int Files::touch(int file) const {
+  return ::futimens(file, nullptr);
+}
+
+int Files::rename(int folder, const char* from, const char* to) const {
+  return ::renameat(folder, from, folder, to);
+}
+
+int Files::remove(int folder, const char* path) const {
+  return ::unlinkat(folder, path, 0);
+}
+
+// The mode is set whatever the umask is, on a folder this call made only.
+int Files::make_folder(int folder, const char* path, mode_t mode) const {
+  if (::mkdirat(folder, path, mode) != 0) return -1;
+  return ::fchmodat(folder, path, mode, 0);
+}
+
+int Files::set_lock(int file, struct flock& lock) const {
+  return ::fcntl(file, F_OFD_SETLK, &lock);
+}
+
+int Files::file_system(int file, struct statfs& status) const {
+  return ::fstatfs(file, &status);
+}
+
+const Files& Files::system() {
+  static const Files files;
+  return files;
+}
+
+}  // namespace tma_jit::cache

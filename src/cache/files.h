@@ -1,0 +1,38 @@
+// The system calls the cache makes, as a table: tests replace it to fail any of them at any moment.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <cstddef>
+
+struct statfs;
+
+namespace tma_jit::cache {
+
+// Each function returns, and sets errno, as the call it is named after. `folder` is a descriptor, or AT_FDCWD.
+// Thread-safe, and usable after fork.
+class Files {
+ public:
+  virtual ~Files() = default;
+
+  // openat. Below a descriptor no component of the path may be a symbolic link.
+  virtual int open(int folder, const char* path, int flags, mode_t mode) const;
+  virtual int close(int file) const;
+  virtual int stat(int file, struct stat& status) const;
+  virtual int stat_at(int folder, const char* path, struct stat& status) const;  // of a link itself
+  virtual ssize_t read(int file, void* bytes, std::size_t size, off_t from) const;
+  virtual ssize_t write(int file, const void* bytes, std::size_t size, off_t to) const;
+  virtual int set_mode(int file, mode_t mode) const;
+  virtual int flush(int file) const;  // fdatasync
+  virtual int touch(int file) const;  // modified now, by the file system's clock
+  virtual int rename(int folder, const char* from, const char* to) const;
+  virtual int remove(int folder, const char* path) const;
+  virtual int make_folder(int folder, const char* path, mode_t mode) const;  // mkdirat, then exactly this mode
+  virtual int set_lock(int file, struct flock& lock) const;                  // F_OFD_SETLK: does not wait
+  virtual int file_system(int file, struct statfs& status) const;
+
+  static const Files& system();
+};
+
+}  // namespace tma_jit::cache

@@ -1,0 +1,123 @@
+#include "cache/lock.h"
+
+#include <pthread.h>
+#include <unistd.h>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <tma_jit/artifact.h>
+
+#include "base/digest.h"
+#include "cache/folder.h"
+
+namespace tma_jit::cache {
+namespace {
+
+constexpr std::uint64_t kSlotBase = std::uint64_t{1} << 62;
+constexpr off_t kSignBytes = 96;
+constexpr off_t kSigns = 256;
+
+// The lock files this process has open, for the child of a fork: a description that parent and child share would stay
+// locked until both are gone. Slots are filled and emptied with atomics, since a fork may come at any moment.
+std::array<std::atomic<int>, 256> open_locks;
+
+void drop_in_child() {
+  for (std::atomic<int>& slot : open_locks) {
+    const int held = slot.exchange(0);
+    if (held > 0) ::close(held - 1);
+  }
+}
+
+void remember(int file) {
+  static const int registered = ::pthread_atfork(nullptr, nullptr, drop_in_child);
+  (void)registered;
+  for (std::atomic<int>& slot : open_locks) {
+    int empty = 0;
+    if (slot.compare_exchange_strong(empty, file + 1)) return;
+  }
+}
+
+// False in a forked child, where the descriptor is closed already and its number may be another file's.
+bool forget(int file) {
+  for (std::atomic<int>& slot : open_locks) {
+    int known = file + 1;
+    if (slot.compare_exchange_strong(known, 0)) return true;
+  }
+  return false;
+}
+
+off_t sign_offset(const Key& key) {
+  return static_cast<off_t>(key.bytes[8]) % kSigns * kSignBytes;
+}
+
+}  // namespace
+
+Lock Lock::open(const Files& files, int folder) {
+  Lock lock;
+  const std::string name(kLockName);
+  lock.file_ = Descriptor(files.open(folder, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  lock.error_ = errno;
+  if (lock.file_) {
+    lock.state_ = LockState::busy;
+    remember(lock.file_.get());
+  }
+  return lock;
+}
+
+Lock::~Lock() {
+  release();
+}
+
+LockState Lock::take(const Files& files, std::uint64_t byte) {
+  if (!file_) return state_;
+  struct flock range {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  range.l_start = static_cast<off_t>(byte);
+  range.l_len = 1;
+  if (files.set_lock(file_.get(), range) == 0) return state_ = LockState::held;
+  error_ = errno;
+  const bool busy = error_ == EAGAIN || error_ == EACCES || error_ == EINTR;
+  return state_ = busy ? LockState::busy : LockState::unsupported;
+}
+
+// Closing the only descriptor of the description ends the lock.
+void Lock::release() {
+  if (file_ && !forget(file_.get())) (void)file_.release();
+  file_ = Descriptor();
+  state_ = LockState::unsupported;
+}
+
+void Lock::sign(const Files& files, const Key& key) const {
+  char host[64] = {};
+  (void)::gethostname(host, sizeof host - 1);
+  std::string text = fmt::format("{} process {} on {}", to_hex(std::span(key.bytes).first(8)), ::getpid(), host);
+  text.resize(static_cast<std::size_t>(kSignBytes), '\0');
+  (void)files.write(file_.get(), text.data(), text.size(), sign_offset(key));
+}
+
+std::string Lock::holder(const Files& files, const Key& key) const {
+  std::array<char, static_cast<std::size_t>(kSignBytes)> text{};
+  if (!file_ || files.read(file_.get(), text.data(), text.size() - 1, sign_offset(key)) <= 0) return {};
+  const std::string_view sign(text.data());
+  const std::string wanted = to_hex(std::span(key.bytes).first(8)) + " ";
+  return sign.starts_with(wanted) ? std::string(sign.substr(wanted.size())) : std::string();
+}
+
+std::uint64_t byte_of(const Key& key) {
+  std::uint64_t byte = 0;
+  std::memcpy(&byte, key.bytes.data(), sizeof byte);
+  return byte & (kSlotBase - 1);
+}
+
+std::uint64_t byte_of_slot(unsigned slot) {
+  return kSlotBase + slot % kSlotsMax;
+}
+
+}  // namespace tma_jit::cache

@@ -1,0 +1,170 @@
+#include "cache/root.h"
+
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "base/failure.h"
+#include "cache/folder.h"
+#include "cache/publish.h"
+
+namespace tma_jit::cache {
+namespace {
+
+constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr std::string_view kBackupTag =
+    "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of compiled kernels made by tma-jit; safe to remove.\n";
+
+// linux/magic.h and the file systems' own sources: ext2-4, XFS, btrfs, tmpfs, ramfs, overlayfs, ZFS, F2FS, bcachefs.
+// All others may be changed by another machine.
+constexpr std::array<std::uint32_t, 9> kLocalFileSystems = {0xEF53,     0x58465342, 0x9123683E, 0x01021994, 0x858458F6,
+                                                            0x794C7630, 0x2FC12FC1, 0xF2F52010, 0xCA451A4E};
+
+tl::unexpected<Error> cannot(const char* what, const std::filesystem::path& path, int error) {
+  return failure(ErrorCode::io, "cannot {} the cache folder {}: {}", what, path.string(), std::strerror(error));
+}
+
+Result<void> check_status(const struct stat& status, const std::filesystem::path& path) {
+  if (S_ISLNK(status.st_mode)) {
+    return failure(ErrorCode::io, "cache folder {} is not trusted: it is a symbolic link; name the folder it points to",
+                   path.string());
+  }
+  if (!S_ISDIR(status.st_mode)) return failure(ErrorCode::io, "cache folder {}: it is not a folder", path.string());
+  const bool ours = status.st_uid == ::geteuid() || status.st_uid == 0;
+  if (!ours || (status.st_mode & 022) != 0) {
+    return failure(ErrorCode::io,
+                   "cache folder {} is not trusted: owned by user {} with mode {:04o}, this is user {}; chmod go-w it "
+                   "or name a folder below it, e.g. {}/tma-jit",
+                   path.string(), status.st_uid, status.st_mode & 07777, ::geteuid(), path.string());
+  }
+  return {};
+}
+
+// What root makes in a user's folder that user can neither use nor remove. A folder that everybody may write to and
+// nobody can rename in (/tmp) is nobody's.
+Result<void> check_maker(const Files& files, const std::filesystem::path& root) {
+  if (::geteuid() != 0) return {};
+  std::filesystem::path nearest = root.parent_path();
+  struct stat status {};
+  while (files.stat_at(AT_FDCWD, nearest.c_str(), status) != 0 && nearest.has_relative_path())
+    nearest = nearest.parent_path();
+  if (S_ISLNK(status.st_mode)) (void)::stat(nearest.c_str(), &status);
+  if (status.st_uid == 0 || (status.st_mode & S_ISVTX) != 0) return {};
+  return failure(ErrorCode::io,
+                 "cache folder {} is not made: {} belongs to user {} and this is root; set TMA_JIT_CACHE_DIR to a "
+                 "folder of root's",
+                 root.string(), nearest.string(), status.st_uid);
+}
+
+// A folder that is there already is left as it is. Some file systems answer EROFS or EACCES for those.
+bool make_folder(const Files& files, const std::filesystem::path& path) {
+  if (files.make_folder(AT_FDCWD, path.c_str(), 0700) == 0 || errno == EEXIST) return true;
+  const int error = errno;
+  struct stat status {};
+  const bool present = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  errno = error;
+  return present;
+}
+
+Result<void> make_folders(const Files& files, const std::filesystem::path& root) {
+  TMA_JIT_CHECK(check_maker(files, root));
+  std::filesystem::path made;
+  for (const auto& part : root) {
+    made /= part;
+    if (!make_folder(files, made)) return cannot("make", root, errno);
+  }
+  return {};
+}
+
+// The message for a folder that did not open; what it is matters more than what open said.
+tl::unexpected<Error> open_failure(const Files& files, const std::filesystem::path& path, int error) {
+  struct stat status {};
+  if (files.stat_at(AT_FDCWD, path.c_str(), status) == 0) {
+    if (auto checked = check_status(status, path); !checked) return tl::make_unexpected(std::move(checked).error());
+  }
+  return cannot("open", path, error);
+}
+
+Result<Descriptor> open_or_make(const Files& files, const std::filesystem::path& root) {
+  Descriptor folder(files.open(AT_FDCWD, root.c_str(), kFolderFlags, 0));
+  if (!folder && errno == ENOENT) {
+    TMA_JIT_CHECK(make_folders(files, root));
+    folder = Descriptor(files.open(AT_FDCWD, root.c_str(), kFolderFlags, 0));
+  }
+  if (!folder) return open_failure(files, root, errno);
+  return folder;
+}
+
+Result<struct stat> trusted(const Files& files, const Descriptor& folder, const std::filesystem::path& path) {
+  struct stat status {};
+  if (files.stat(folder.get(), status) != 0) return cannot("open", path, errno);
+  TMA_JIT_CHECK(check_status(status, path));
+  return status;
+}
+
+Result<Descriptor> open_format(const Files& files, const Descriptor& root, const std::filesystem::path& path) {
+  Descriptor folder(files.open(root.get(), "v1", kFolderFlags, 0));
+  if (folder) return folder;
+  if (errno != ENOENT) return open_failure(files, path / "v1", errno);
+  if (files.make_folder(root.get(), "v1", 0700) != 0 && errno != EEXIST) return cannot("make", path / "v1", errno);
+  folder = Descriptor(files.open(root.get(), "v1", kFolderFlags, 0));
+  if (!folder) return open_failure(files, path / "v1", errno);
+  make_shards(files, folder.get());
+  (void)publish(files, root.get(), "CACHEDIR.TAG", std::as_bytes(std::span(kBackupTag)));
+  return folder;
+}
+
+// What may be done in a folder that is open.
+Result<Root> checked_root(const Files& files, Descriptor folder, const std::filesystem::path& path) {
+  TMA_JIT_ASSIGN(const struct stat status, trusted(files, folder, path));
+  const uid_t user = ::geteuid();
+  const bool permitted = status.st_uid == user && (user == 0 || (status.st_mode & 0300) == 0300);
+  struct statfs where {};
+  const bool known = files.file_system(folder.get(), where) == 0;
+  Root opened;
+  opened.writable = permitted && !(known && (static_cast<unsigned long>(where.f_flags) & ST_RDONLY) != 0);
+  opened.local = known && std::ranges::find(kLocalFileSystems, static_cast<std::uint32_t>(where.f_type)) !=
+                              kLocalFileSystems.end();
+  opened.folder = std::move(folder);
+  return opened;
+}
+
+}  // namespace
+
+void make_shards(const Files& files, int folder) {
+  for (unsigned shard = 0; shard < kShards; ++shard) (void)files.make_folder(folder, shard_name(shard).c_str(), 0700);
+  (void)files.make_folder(folder, std::string(kCompilersName).c_str(), 0700);
+}
+
+Result<void> check_trusted(const std::filesystem::path& root) {
+  struct stat status {};
+  if (::lstat(root.c_str(), &status) != 0) return cannot("open", root, errno);
+  return check_status(status, root);
+}
+
+Result<Root> open_root(const Files& files, const std::filesystem::path& path) {
+  TMA_JIT_ASSIGN(const Descriptor root, open_or_make(files, path));
+  TMA_JIT_CHECK(trusted(files, root, path));
+  TMA_JIT_ASSIGN(Descriptor folder, open_format(files, root, path));
+  return checked_root(files, std::move(folder), path / "v1");
+}
+
+Result<Root> open_existing_root(const Files& files, const std::filesystem::path& path) {
+  const Descriptor root(files.open(AT_FDCWD, path.c_str(), kFolderFlags, 0));
+  if (!root && errno == ENOENT) return failure(ErrorCode::not_found, "there is no cache folder {}", path.string());
+  if (!root) return open_failure(files, path, errno);
+  TMA_JIT_CHECK(trusted(files, root, path));
+  Descriptor folder(files.open(root.get(), "v1", kFolderFlags, 0));
+  if (!folder && errno == ENOENT)
+    return failure(ErrorCode::not_found, "{} has no v1: it is no cache folder of this version", path.string());
+  if (!folder) return open_failure(files, path / "v1", errno);
+  return checked_root(files, std::move(folder), path / "v1");
+}
+
+}  // namespace tma_jit::cache
