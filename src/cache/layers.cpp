@@ -152,7 +152,11 @@ Turn Layers::turn(const Key& key) {
   turn.key = std::move(lock);
   turn.key->sign(files, key);
   turn.found = get(key).entry;  // put after we missed it and before we held the lock
-  if (!turn.found) wait_for_slot(turn, *place, start + settings_.wait);
+  if (turn.found) {
+    turn.release();
+  } else {
+    wait_for_slot(turn, *place, start + settings_.wait);
+  }
   return turn;
 }
 
