@@ -97,6 +97,7 @@ std::string json_of(const KernelInfo& kernel) {
                   {"doc", kernel.doc},
                   {"archs", kernel.archs},
                   {"embedded", kernel.embedded},
+                  {"probe", kernel.probe},
                   {"reference", kernel.has_reference},
                   {"types", list_of(kernel.types)},
                   {"dims", list_of(kernel.dims)},

@@ -94,6 +94,7 @@ struct KernelInfo {
   std::string file;
   std::string doc;
   bool embedded = true;
+  bool probe = false;  // shows and proves one device primitive; lies in a folder named "probes"
   std::vector<std::string> archs;
   std::vector<Item> types, dims, params, lets, rules, tensors, scalars, workspaces, hooks, presets;
   bool has_reference = false;

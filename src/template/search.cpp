@@ -35,6 +35,12 @@ struct TemplateSet::Listing {
 namespace {
 
 constexpr std::string_view kKernels = "kernels/";
+constexpr std::string_view kProbes = "probes/";
+
+bool is_template(const EmbeddedFile& file) {
+  const std::string_view name = file.name;
+  return name.starts_with(kKernels) || name.starts_with(kProbes);
+}
 
 std::string_view text_of(const EmbeddedFile& file) {
   return {file.text, file.size};
@@ -65,8 +71,10 @@ Result<std::vector<fs::path>> kernel_files(const fs::path& folder, bool optional
 
 Result<std::vector<fs::path>> folder_files(const fs::path& folder) {
   TMA_JIT_ASSIGN(std::vector<fs::path> files, kernel_files(folder, false));
-  TMA_JIT_ASSIGN(const std::vector<fs::path> below, kernel_files(folder / "kernels", true));
-  files.insert(files.end(), below.begin(), below.end());
+  for (const std::string_view name : {kKernels, kProbes}) {
+    TMA_JIT_ASSIGN(const std::vector<fs::path> below, kernel_files(folder / name.substr(0, name.size() - 1), true));
+    files.insert(files.end(), below.begin(), below.end());
+  }
   return files;
 }
 
@@ -75,11 +83,14 @@ bool is_plain_relative(const fs::path& name) {
          std::none_of(name.begin(), name.end(), [](const fs::path& part) { return part == ".."; });
 }
 
-Error no_kernel(std::string_view kernel, const std::set<std::string>& known) {
-  const std::vector<std::string> names(known.begin(), known.end());
+// What is meant may be a probe; they are too many to name all.
+Error no_kernel(std::string_view kernel, const std::set<std::string>& kernels, const std::set<std::string>& probes) {
+  const std::vector<std::string> names(kernels.begin(), kernels.end());
+  std::vector<std::string> all = names;
+  all.insert(all.end(), probes.begin(), probes.end());
   Error error;
   error.code = ErrorCode::not_found;
-  error.message = fmt::format("no kernel is named \"{}\"{}", kernel, suggestion(kernel, names));
+  error.message = fmt::format("no kernel is named \"{}\"{}", kernel, suggestion(kernel, all));
   error.detail = names.empty() ? "no template was found" : fmt::format("known kernels: {}", joined(names));
   return error;
 }
@@ -127,7 +138,8 @@ Result<void> TemplateSet::add_file(const fs::path& file) {
   TMA_JIT_CHECK(add(file.string(), std::move(text)));
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   const std::lock_guard lock(mutex_);
-  for (const fs::path& candidate : {folder, folder.filename() == "kernels" ? folder / ".." : folder}) {
+  const bool below = folder.filename() == "kernels" || folder.filename() == "probes";
+  for (const fs::path& candidate : {folder, below ? folder / ".." : folder}) {
     const bool known = std::find(added_folders_.begin(), added_folders_.end(), candidate) != added_folders_.end();
     if (!known) added_folders_.push_back(candidate);
   }
@@ -147,7 +159,7 @@ TemplateSet::Listing TemplateSet::listing() const {
     }
   }
   for (const EmbeddedFile& file : embedded_) {
-    if (!std::string_view(file.name).starts_with(kKernels)) continue;
+    if (!is_template(file)) continue;
     all.texts.push_back({fmt::format("templates/{}", file.name), {}, text_of(file), {}});
   }
   return all;
@@ -169,15 +181,15 @@ Result<std::vector<TemplatePointer>> TemplateSet::find(std::string_view kernel) 
   const Listing all = listing();
   if (!all.errors.empty()) return tl::make_unexpected(all.errors.front());
   std::map<std::string, TemplatePointer> by_stem;
-  std::set<std::string> known;
+  std::set<std::string> kernels, probes;
   for (const Text& text : all.texts) {
     const std::string_view declared = text.kernel();
-    if (!declared.empty()) known.emplace(declared);
+    if (!declared.empty()) (is_probe(text.file) ? probes : kernels).emplace(declared);
     const std::string stem = stem_of(text.file);
     if (declared.empty() || declared != kernel || by_stem.contains(stem)) continue;
     TMA_JIT_ASSIGN(by_stem[stem], parsed(text));
   }
-  if (by_stem.empty()) return tl::make_unexpected(no_kernel(kernel, known));
+  if (by_stem.empty()) return tl::make_unexpected(no_kernel(kernel, kernels, probes));
   std::vector<TemplatePointer> found;
   found.reserve(by_stem.size());
   for (const auto& [stem, pointer] : by_stem) found.push_back(pointer);
@@ -221,8 +233,8 @@ Result<std::string> TemplateSet::header(std::string_view name) const {
   }
   std::vector<std::string> known;
   for (const EmbeddedFile& file : embedded_) {
-    if (name == file.name && !name.starts_with(kKernels)) return std::string(text_of(file));
-    if (!std::string_view(file.name).starts_with(kKernels)) known.emplace_back(file.name);
+    if (name == file.name && !is_template(file)) return std::string(text_of(file));
+    if (!is_template(file)) known.emplace_back(file.name);
   }
   Error error{ErrorCode::not_found, fmt::format("no header is named \"{}\"{}", name, suggestion(name, known)), {}};
   for (const fs::path& folder : folders) error.detail += fmt::format("tried {}\n", (folder / name).string());

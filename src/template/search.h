@@ -1,6 +1,7 @@
 // Every template an engine knows: embedded ones, those in search folders, those added by hand. Later sources shadow
 // earlier ones of the same file stem and kernel: embedded < folders (the first folder wins) < added (the last wins).
-// A search folder holds kernels as *.cu or kernels/*.cu and headers as device/*.cuh. Thread-safe.
+// A search folder holds kernels as *.cu or kernels/*.cu, probes as probes/*.cu and headers as device/*.cuh.
+// Thread-safe.
 #pragma once
 
 #include <filesystem>

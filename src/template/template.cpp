@@ -29,6 +29,10 @@ std::string Template::stem() const {
   return stem_of(source->file);
 }
 
+bool is_probe(std::string_view file) {
+  return std::filesystem::path(file).parent_path().filename() == "probes";
+}
+
 std::string stem_of(std::string_view file) {
   std::string name = std::filesystem::path(file).filename().string();
   if (name.size() > 3 && name.ends_with(".cu")) name.resize(name.size() - 3);
@@ -73,6 +77,7 @@ KernelInfo kernel_info(const Template& kernel) {
   info.file = kernel.file();
   info.doc = kernel.doc;
   info.embedded = kernel.embedded;
+  info.probe = is_probe(kernel.file());
   info.archs = kernel.archs;
   info.types = items(kernel.types);
   info.dims = items(kernel.dims);

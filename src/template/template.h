@@ -184,6 +184,9 @@ Result<Template> parse(std::string file, std::string text);
 
 KernelInfo kernel_info(const Template& kernel);
 
+// Whether a file is a probe: one that shows and proves a device primitive. Those lie in a folder named "probes".
+bool is_probe(std::string_view file);
+
 // What Template::stem says of a file's name.
 std::string stem_of(std::string_view file);
 

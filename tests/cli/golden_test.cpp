@@ -1,6 +1,8 @@
 // What every verb prints, on templates of the tests' own so that tuning the library's kernels changes nothing here.
 #include <doctest/doctest.h>
 
+#include <fstream>
+
 #include "command.h"
 
 namespace tma_jit::cli {
@@ -64,6 +66,30 @@ TEST_CASE("check") {
   CHECK(one.exit == 0);
   CHECK(one.out.find("builds are clean") != std::string::npos);
   check_golden("check_no_compile", run_command({"check", faulty("no_compile.cu")}));
+}
+
+TEST_CASE("list shows kernels or probes, never both") {
+  for (const bool probes : {false, true}) {
+    const CommandResult listed = probes ? on_h100({"list", "--json", "--probes"}) : on_h100({"list", "--json"});
+    const nlohmann::json kernels = listed.json()["kernels"];
+    CHECK(kernels.size() > 1);
+    for (const nlohmann::json& kernel : kernels) CHECK(kernel["probe"] == probes);
+  }
+  const nlohmann::json of_elect = on_h100({"show", "elect", "--json"}).json();
+  CHECK(of_elect["files"][0]["probe"] == true);
+  CHECK(on_h100({"plan", "elect", "-q"}).exit == 0);  // its dims are fixed: no words are needed
+}
+
+TEST_CASE("a kernel for another architecture is refused with those that have it") {
+  const auto folder = scratch_folder() / "lacking";
+  std::filesystem::create_directories(folder / "probes");
+  std::ofstream(folder / "probes/unit.cu")
+      << "//! kernel unit\n//! arch sm_100a, sm_103a\n//! launch grid 1 block 32\n";
+  const CommandResult refused =
+      run_command({"run", "unit", "--arch", "sm_90a", "--templates", folder.string(), "--device", "h100"});
+  CHECK(refused.exit == 1);
+  CHECK(refused.err == "unsupported: unit: no template serves sm_90a; " + (folder / "probes/unit.cu").string() +
+                           " serves sm_100a, sm_103a\n");
 }
 
 TEST_CASE("list") {

@@ -1,6 +1,7 @@
-// Every configuration the embedded templates ship compiles for every architecture its file names, without a warning of
-// NVRTC or ptxas and without a spill. By default each preset is built with its file's default types, and each choice of
-// types with one preset, for the file's first architecture; TMA_JIT_TEST_ALL=1 builds every combination.
+// Every configuration the embedded templates, kernels and probes, ship compiles for every architecture its file names,
+// without a warning of NVRTC or ptxas and without a spill. By default each preset is built with its file's default
+// types, and each choice of types with one preset, for the file's first architecture; TMA_JIT_TEST_ALL=1 builds every
+// combination.
 #include <atomic>
 #include <cstdlib>
 #include <map>

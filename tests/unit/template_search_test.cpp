@@ -251,8 +251,30 @@ TEST_CASE("every template in the library parses") {
   TemplateSet set;
   for (const auto& one : set.all()) {
     if (!one) FAIL_CHECK(one.error().text());
-    if (one) CHECK((*one)->file().starts_with("templates/kernels/"));
+    if (one) CHECK(((*one)->file().starts_with("templates/kernels/") || is_probe((*one)->file())));
   }
+}
+
+TEST_CASE("a template in a folder named probes is a probe, wherever the folder is") {
+  const Embedded embedded;
+  const std::string unit = kernel_text("unit", "embedded");
+  std::vector<EmbeddedFile> files = embedded.files;
+  files.push_back({"probes/unit.cu", unit.data(), unit.size()});
+  const Folder folder, added;
+  folder.write("probes/mine.cu", kernel_text("mine", "folder"));
+  TemplateSet set({folder.path()}, files);
+  REQUIRE(set.add_file(added.write("probes/late.cu", kernel_text("late", "added"))));
+  added.write("device/late.cuh", "// late\n");
+  for (const char* name : {"unit", "mine", "late"}) {
+    const auto found = set.find(name);
+    REQUIRE_MESSAGE(found, (found ? "" : found.error().text()));
+    CHECK(kernel_info(*found->front()).probe);
+  }
+  CHECK_FALSE(kernel_info(*set.find("gemm")->front()).probe);
+  CHECK(set.header("device/late.cuh") == "// late\n");
+  CHECK_FALSE(set.header("probes/unit.cu"));
+  CHECK(set.find("unot").error().message == "no kernel is named \"unot\"; did you mean \"unit\"?");
+  CHECK(set.find("unot").error().detail == "known kernels: broken, copy, gemm");
 }
 
 }  // namespace tma_jit::manifest

@@ -75,7 +75,7 @@ Json examine_kernels(const Console& console, Engine& engine) {
   std::vector<std::string> names;
   std::size_t files = 0;
   for (const Result<KernelInfo>& info : engine.kernels()) {
-    if (!info) continue;
+    if (!info || info->probe) continue;
     ++files;
     if (std::find(names.begin(), names.end(), info->kernel) == names.end()) names.push_back(info->kernel);
   }

@@ -40,17 +40,18 @@ HookDeclaration read_hook(std::string_view declaration) {
 }
 
 tl::unexpected<Failure> unknown_kernel(const std::string& word, const std::vector<Result<KernelInfo>>& all) {
-  std::vector<std::string> names;
+  std::vector<std::string> names, kernels;  // a probe may be meant, but they are too many to name all
   std::string faults;
   for (const Result<KernelInfo>& info : all) {
     if (!info) {
       faults += info.error().text() + "\n";
     } else if (std::find(names.begin(), names.end(), info->kernel) == names.end()) {
       names.push_back(info->kernel);
+      if (!info->probe) kernels.push_back(info->kernel);
     }
   }
   auto failure =
-      usage("no kernel is named \"{}\"; known are {}{}", word, fmt::join(names, ", "), suggestion(word, names));
+      usage("no kernel is named \"{}\"; known are {}{}", word, fmt::join(kernels, ", "), suggestion(word, names));
   failure.value().error.code = ErrorCode::not_found;
   failure.value().error.detail = faults;
   return failure;

@@ -1,6 +1,7 @@
-// tma-jit list: every kernel, its files and the architectures each serves.
+// tma-jit list: every kernel, its files and the architectures each serves; with --probes the probes instead.
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "kernel.h"
 #include "verbs.h"
@@ -9,8 +10,17 @@ namespace tma_jit::cli {
 namespace {
 
 Json to_json(const KernelInfo& info) {
-  return {{"kernel", info.kernel}, {"file", info.file},         {"doc", info.doc},
-          {"archs", info.archs},   {"embedded", info.embedded}, {"reference", info.has_reference}};
+  Json presets = Json::array();
+  for (const KernelInfo::Item& preset : info.presets)
+    presets.push_back({{"declaration", preset.declaration}, {"doc", preset.doc}});
+  return {{"kernel", info.kernel},
+          {"file", info.file},
+          {"doc", info.doc},
+          {"archs", info.archs},
+          {"probe", info.probe},
+          {"embedded", info.embedded},
+          {"reference", info.has_reference},
+          {"presets", presets}};
 }
 
 std::string archs_of(const KernelInfo& info) {
@@ -37,7 +47,7 @@ bool serves(const KernelInfo& info, const std::string& arch) {
                                      [&](const std::string& served) { return served == arch || served == base; });
 }
 
-Outcome<int> list(const Settings& settings) {
+Outcome<int> list(const Settings& settings, bool probes) {
   Settings without_device = settings;
   without_device.arch.clear();
   std::string arch;
@@ -50,7 +60,7 @@ Outcome<int> list(const Settings& settings) {
   std::vector<KernelInfo> kernels;
   Json faults = Json::array();
   for (Result<KernelInfo>& info : engine.kernels()) {
-    if (info && serves(*info, arch)) kernels.push_back(*info);
+    if (info && info->probe == probes && serves(*info, arch)) kernels.push_back(*info);
     if (!info) {
       fmt::print(stderr, "{}\n", info.error().text());
       faults.push_back(cli::to_json(info.error()));
@@ -70,7 +80,10 @@ Outcome<int> list(const Settings& settings) {
 void add_list(CLI::App& app, Invocation& invocation) {
   CLI::App* verb = app.add_subcommand("list", "kernels and the architectures they serve");
   add_settings(*verb, invocation.settings);
-  verb->callback([&invocation] { invocation.run = [&invocation] { return list(invocation.settings); }; });
+  auto probes = std::make_shared<bool>(false);
+  verb->add_flag("--probes", *probes, "list the probes, which show and prove one device primitive each");
+  verb->callback(
+      [&invocation, probes] { invocation.run = [&invocation, probes] { return list(invocation.settings, *probes); }; });
 }
 
 }  // namespace tma_jit::cli
