@@ -9,11 +9,30 @@ namespace {
 
 FakeDriver* current_driver = nullptr;
 
+// A handle is a tag and the number of its device.
 constexpr int kContextTag = 0x1000;
 constexpr int kKernelTag = 0x2000;
+constexpr int kStreamTag = 0x3000;
+constexpr int kDevicesMax = 16;
 
 template <class Handle> Handle handle(int tag) {
   return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(tag));
+}
+
+CUcontext current_context() {
+  return FakeDriver::contexts().empty() ? nullptr : FakeDriver::contexts().back();
+}
+
+// The device of the current context; the last number where that is none of the fake's.
+int current_device() {
+  const auto number = reinterpret_cast<std::uintptr_t>(current_context()) - kContextTag;
+  return number < kDevicesMax ? static_cast<int>(number) : kDevicesMax - 1;
+}
+
+// The context of a handle that the fake made; null for any other.
+template <class Handle> CUcontext owner_of(Handle made, int tag) {
+  const auto number = reinterpret_cast<std::uintptr_t>(made) - static_cast<std::uintptr_t>(tag);
+  return number < kDevicesMax ? FakeDriver::primary(static_cast<CUdevice>(number)) : nullptr;
 }
 
 }  // namespace
@@ -23,7 +42,7 @@ struct FakeCalls {
   static FakeDriver& self() { return *current_driver; }
 
   static CUresult device_get_count(int* count) {
-    *count = 1;
+    *count = self().device_count;
     return self().note("cuDeviceGetCount");
   }
   static CUresult device_get(CUdevice* device, int ordinal) {
@@ -34,8 +53,13 @@ struct FakeCalls {
     std::strncpy(name, self().device_name.c_str(), static_cast<std::size_t>(size));
     return self().note("cuDeviceGetName");
   }
-  static CUresult device_get_attribute(int* value, CUdevice_attribute attribute, CUdevice) {
-    *value = self().device_attributes[attribute];
+  static CUresult device_get_attribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+    {
+      const std::lock_guard lock(self().attributes_mutex_);
+      *value = self().device_attributes[attribute];
+      const auto own = self().attributes_of.find(device);
+      if (own != self().attributes_of.end() && own->second.contains(attribute)) *value = own->second.at(attribute);
+    }
     return self().note("cuDeviceGetAttribute");
   }
   static CUresult device_total_mem(std::size_t* bytes, CUdevice) {
@@ -43,18 +67,22 @@ struct FakeCalls {
     return self().note("cuDeviceTotalMem");
   }
 
-  static CUresult retain(CUcontext* context, CUdevice) {
-    *context = self().primary();
+  static CUresult retain(CUcontext* context, CUdevice device) {
+    *context = self().primary(device);
     const CUresult result = self().note("cuDevicePrimaryCtxRetain");
+    const std::lock_guard lock(self().mutex_);
     if (result == CUDA_SUCCESS) ++self().retained_;
     return result;
   }
   static CUresult release(CUdevice) {
-    --self().retained_;
+    {
+      const std::lock_guard lock(self().mutex_);
+      --self().retained_;
+    }
     return self().note("cuDevicePrimaryCtxRelease");
   }
   static CUresult get_current(CUcontext* context) {
-    *context = FakeDriver::contexts().empty() ? nullptr : FakeDriver::contexts().back();
+    *context = current_context();
     return self().note("cuCtxGetCurrent");
   }
   static CUresult push(CUcontext context) {
@@ -78,35 +106,46 @@ struct FakeCalls {
     void* memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     *address = reinterpret_cast<CUdeviceptr>(memory);
     const std::lock_guard lock(self().mutex_);
-    self().memory_[*address] = memory;
+    self().memory_[*address] = {memory, current_context()};
     return CUDA_SUCCESS;
   }
   static CUresult mem_free(CUdeviceptr address) {
     if (const CUresult result = self().note_unsafe("cuMemFree"); result != CUDA_SUCCESS) return result;
+    self().check_owner_of(address, "cuMemFree");
     const std::lock_guard lock(self().mutex_);
-    std::free(self().memory_.at(address));
+    std::free(self().memory_.at(address).memory);
     self().memory_.erase(address);
     return CUDA_SUCCESS;
   }
   static CUresult to_device(CUdeviceptr target, const void* source, std::size_t bytes) {
+    self().check_owner_of(target, "cuMemcpyHtoD");
     std::memcpy(reinterpret_cast<void*>(target), source, bytes);
     return self().note("cuMemcpyHtoD");
   }
   static CUresult to_host(void* target, CUdeviceptr source, std::size_t bytes) {
+    self().check_owner_of(source, "cuMemcpyDtoH");
     std::memcpy(target, reinterpret_cast<void*>(source), bytes);
     return self().note("cuMemcpyDtoH");
   }
   static CUresult memset(CUdeviceptr target, unsigned char byte, std::size_t bytes, CUstream stream) {
+    self().check_owner_of(target, "cuMemsetD8Async");
+    self().check_owner(owner_of(stream, kStreamTag), "cuMemsetD8Async");
     std::memset(reinterpret_cast<void*>(target), byte, bytes);
     return stream == nullptr ? self().note_unsafe("cuMemsetD8Async") : self().note("cuMemsetD8Async");
   }
 
   static CUresult stream_create(CUstream* stream, unsigned) {
-    *stream = handle<CUstream>(0x3000);
+    *stream = handle<CUstream>(kStreamTag + current_device());
     return self().note("cuStreamCreate");
   }
-  static CUresult stream_destroy(CUstream) { return self().note("cuStreamDestroy"); }
-  static CUresult stream_synchronize(CUstream) { return self().note_unsafe("cuStreamSynchronize"); }
+  static CUresult stream_destroy(CUstream stream) {
+    self().check_owner(owner_of(stream, kStreamTag), "cuStreamDestroy");
+    return self().note("cuStreamDestroy");
+  }
+  static CUresult stream_synchronize(CUstream stream) {
+    self().check_owner(owner_of(stream, kStreamTag), "cuStreamSynchronize");
+    return self().note_unsafe("cuStreamSynchronize");
+  }
   static CUresult event_create(CUevent* event, unsigned) {
     *event = handle<CUevent>(0x4000);
     return self().note("cuEventCreate");
@@ -129,7 +168,7 @@ struct FakeCalls {
     return self().note("cuLibraryGetKernel");
   }
   static CUresult get_function(CUfunction* function, CUkernel) {
-    *function = handle<CUfunction>(kKernelTag);
+    *function = handle<CUfunction>(kKernelTag + current_device());
     return self().note_unsafe("cuKernelGetFunction");
   }
   static CUresult param_info(CUkernel, std::size_t index, std::size_t* offset, std::size_t* size) {
@@ -138,12 +177,16 @@ struct FakeCalls {
     std::tie(*offset, *size) = self().parameters[index];
     return CUDA_SUCCESS;
   }
-  static CUresult get_attribute(int* value, CUfunction_attribute attribute, CUfunction) {
+  static CUresult get_attribute(int* value, CUfunction_attribute attribute, CUfunction function) {
+    self().check_owner(owner_of(function, kKernelTag), "cuFuncGetAttribute");
+    const std::lock_guard lock(self().attributes_mutex_);
     *value = self().function_attributes[attribute];
     return self().note("cuFuncGetAttribute");
   }
-  static CUresult set_attribute(CUfunction, CUfunction_attribute attribute, int value) {
+  static CUresult set_attribute(CUfunction function, CUfunction_attribute attribute, int value) {
+    self().check_owner(owner_of(function, kKernelTag), "cuFuncSetAttribute");
     const CUresult result = self().note("cuFuncSetAttribute");
+    const std::lock_guard lock(self().attributes_mutex_);
     if (result == CUDA_SUCCESS) self().function_attributes[attribute] = value;
     return result;
   }
@@ -178,12 +221,14 @@ struct FakeCalls {
     return result;
   }
 
-  static CUresult launch(const CUlaunchConfig* config, CUfunction, void** arguments, void**) {
+  static CUresult launch(const CUlaunchConfig* config, CUfunction function, void** arguments, void**) {
+    self().check_owner(owner_of(function, kKernelTag), "cuLaunchKernelEx");
+    self().check_owner(owner_of(config->hStream, kStreamTag), "cuLaunchKernelEx");
     if (const CUresult result = self().note("cuLaunchKernelEx"); result != CUDA_SUCCESS) return result;
     FakeDriver::Launch made;
     made.config = *config;
     made.attributes.assign(config->attrs, config->attrs + config->numAttrs);
-    made.context = FakeDriver::contexts().empty() ? nullptr : FakeDriver::contexts().back();
+    made.context = current_context();
     const std::lock_guard lock(self().mutex_);
     for (std::size_t i = 0; i < self().argument_sizes.size(); ++i) {
       const auto* bytes = static_cast<const std::byte*>(arguments[i]);
@@ -286,7 +331,7 @@ FakeDriver::FakeDriver() {
 }
 
 FakeDriver::~FakeDriver() {
-  for (const auto& [address, memory] : memory_) std::free(memory);
+  for (const auto& [address, allocation] : memory_) std::free(allocation.memory);
   contexts().clear();
   capture_mode() = CU_STREAM_CAPTURE_MODE_GLOBAL;
   current_driver = nullptr;
@@ -337,8 +382,29 @@ std::size_t FakeDriver::allocated() const {
   return memory_.size();
 }
 
-CUcontext FakeDriver::primary() const {
-  return handle<CUcontext>(kContextTag);
+std::vector<std::string> FakeDriver::misplaced() const {
+  const std::lock_guard lock(mutex_);
+  return misplaced_;
+}
+
+void FakeDriver::check_owner(CUcontext owner, const char* call) {
+  if (owner == nullptr || owner == current_context()) return;
+  const std::lock_guard lock(mutex_);
+  misplaced_.emplace_back(call);
+}
+
+void FakeDriver::check_owner_of(CUdeviceptr address, const char* call) {
+  CUcontext owner = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto after = memory_.upper_bound(address);
+    if (after != memory_.begin()) owner = std::prev(after)->second.owner;
+  }
+  check_owner(owner, call);
+}
+
+CUcontext FakeDriver::primary(CUdevice device) {
+  return handle<CUcontext>(kContextTag + device);
 }
 
 std::vector<CUcontext>& FakeDriver::contexts() {

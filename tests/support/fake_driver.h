@@ -30,9 +30,12 @@ class FakeDriver {
     return [this]() -> Result<const driver::Api*> { return &api_; };
   }
 
-  // What the one device is: an H100 unless a test changes it before it opens a context.
+  // What a device is: an H100 unless a test changes it before it opens a context. All are alike, but for what
+  // `attributes_of` says of one.
+  int device_count = 1;
   std::string device_name = "NVIDIA H100 80GB HBM3";
   std::map<CUdevice_attribute, int> device_attributes;
+  std::map<CUdevice, std::map<CUdevice_attribute, int>> attributes_of;
 
   // What every kernel is.
   std::map<CUfunction_attribute, int> function_attributes;
@@ -58,9 +61,12 @@ class FakeDriver {
 
   // Contexts of this thread, the current one last.
   static std::vector<CUcontext>& contexts();
-  CUcontext primary() const;
+  static CUcontext primary(CUdevice device = 0);
   int retained() const { return retained_; }
   std::size_t allocated() const;  // allocations not freed
+
+  // Calls with memory, a stream or a kernel of another context than the current one.
+  std::vector<std::string> misplaced() const;
 
   // While it is set, a call that a global-mode capture forbids fails and sets `capture_broken`, unless the thread's
   // mode is relaxed.
@@ -72,13 +78,21 @@ class FakeDriver {
   friend struct FakeCalls;
   CUresult note(const char* call);
   CUresult note_unsafe(const char* call);
+  void check_owner(CUcontext owner, const char* call);
+  void check_owner_of(CUdeviceptr address, const char* call);
 
   driver::Api api_;
   mutable std::mutex mutex_;
+  std::mutex attributes_mutex_;  // of what kernels and devices are
   std::map<std::string, CUresult, std::less<>> failures_;
   std::vector<std::string> calls_;
   std::vector<Launch> launches_;
-  std::map<CUdeviceptr, void*> memory_;
+  struct Allocation {
+    void* memory = nullptr;
+    CUcontext owner = nullptr;
+  };
+  std::map<CUdeviceptr, Allocation> memory_;
+  std::vector<std::string> misplaced_;
   int retained_ = 0;
 };
 
