@@ -23,9 +23,6 @@ const char* name_of(Argument::Kind kind) {
   return "dims";
 }
 
-int bytes_of(Swizzle swizzle) {
-  return swizzle == Swizzle::none ? 0 : 16 << static_cast<int>(swizzle);
-}
 int bytes_of(Interleave interleave) {
   return interleave == Interleave::none ? 0 : 8 << static_cast<int>(interleave);
 }
@@ -41,14 +38,23 @@ template <class Array> Json outermost_first(const Array& values, int count) {
 }
 
 Json object_of(const TensorMapSpec& map) {
-  return {{"box", outermost_first(map.box, map.rank)},
-          {"dims", outermost_first(map.dims, map.rank)},
-          {"strides_bytes", outermost_first(map.strides, map.rank - 1)},
-          {"element_strides", outermost_first(map.element_strides, map.rank)},
-          {"swizzle", bytes_of(map.swizzle)},
-          {"interleave", bytes_of(map.interleave)},
-          {"l2_promotion", bytes_of(map.l2_promotion)},
-          {"fill", map.fill == Fill::nan ? "nan" : "zero"}};
+  Json object = {{"type", name_of(map.type())},
+                 {"mode", name_of(map.mode)},
+                 {"box", outermost_first(map.box, map.box_rank())},
+                 {"dims", outermost_first(map.dims, map.rank)},
+                 {"strides_bytes", outermost_first(map.strides, map.rank - 1)},
+                 {"element_strides", outermost_first(map.element_strides, map.rank)}};
+  if (map.corners() > 0) {
+    object["lower_corner"] = outermost_first(map.lower, map.corners());
+    object["upper_corner"] = outermost_first(map.upper, map.corners());
+  }
+  object["swizzle"] = span_of(map.swizzle);
+  object["swizzle_atom"] = atom_of(map.swizzle);
+  object["swizzle_flip"] = map.swizzle == Swizzle::b128_atom_b32_flip_b8;
+  object["interleave"] = bytes_of(map.interleave);
+  object["l2_promotion"] = bytes_of(map.l2_promotion);
+  object["fill"] = map.fill == Fill::nan ? "nan" : "zero";
+  return object;
 }
 
 Json object_of(const Argument& argument) {

@@ -12,28 +12,9 @@
 #include <tma_jit/device_info.h>
 #include <tma_jit/dtype.h>
 #include <tma_jit/request.h>
+#include <tma_jit/tensor_map.h>
 
 namespace tma_jit {
-
-enum class Swizzle : std::uint8_t { none, b32, b64, b128 };
-enum class Interleave : std::uint8_t { none, b16, b32 };
-enum class L2Promotion : std::uint8_t { none, b64, b128, b256 };
-enum class Fill : std::uint8_t { zero, nan };
-
-// The arguments of a tiled tensor map, less the address. Innermost dimension first, as the driver takes them.
-// `strides` are in bytes; strides[i] belongs to dimension i + 1.
-struct TensorMapSpec {
-  DType dtype = DType::f32;
-  int rank = 0;
-  std::array<std::uint64_t, 5> dims{};
-  std::array<std::uint64_t, 4> strides{};
-  std::array<std::uint32_t, 5> box{};
-  std::array<std::uint32_t, 5> element_strides{1, 1, 1, 1, 1};
-  Swizzle swizzle = Swizzle::none;
-  Interleave interleave = Interleave::none;
-  L2Promotion l2_promotion = L2Promotion::b128;
-  Fill fill = Fill::zero;
-};
 
 // A name the body sees as a constant: `constexpr` for an integer, `using` for a type.
 struct Constant {

@@ -113,6 +113,8 @@ void bind_kernels(Binder& binder, Api& api) {
   binder.required(api.func_set_attribute, "cuFuncSetAttribute");
   binder.required(api.occupancy_max_active_clusters, "cuOccupancyMaxActiveClusters");
   binder.required(api.tensor_map_encode_tiled, "cuTensorMapEncodeTiled");
+  binder.required(api.tensor_map_encode_im2col, "cuTensorMapEncodeIm2col");
+  binder.optional(api.tensor_map_encode_im2col_wide, "cuTensorMapEncodeIm2colWide", kIm2colWideDriver);
   binder.required(api.tensor_map_replace_address, "cuTensorMapReplaceAddress");
   binder.required(api.launch_kernel_ex, "cuLaunchKernelEx");
 }

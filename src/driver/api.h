@@ -15,6 +15,7 @@ namespace tma_jit::driver {
 
 // The oldest driver that has everything marked as required in api.cpp.
 inline constexpr int kOldestDriver = 12000;
+inline constexpr int kIm2colWideDriver = 12080;  // the first with cuTensorMapEncodeIm2colWide
 
 struct Api {
   int version = 0;  // as cuDriverGetVersion counts: 13000 is CUDA 13.0
@@ -62,6 +63,8 @@ struct Api {
   decltype(&::cuOccupancyMaxActiveClusters) occupancy_max_active_clusters = nullptr;
 
   decltype(&::cuTensorMapEncodeTiled) tensor_map_encode_tiled = nullptr;
+  decltype(&::cuTensorMapEncodeIm2col) tensor_map_encode_im2col = nullptr;
+  decltype(&::cuTensorMapEncodeIm2colWide) tensor_map_encode_im2col_wide = nullptr;  // CUDA 12.8; null before
   decltype(&::cuTensorMapReplaceAddress) tensor_map_replace_address = nullptr;
   decltype(&::cuLaunchKernelEx) launch_kernel_ex = nullptr;
 };

@@ -7,23 +7,24 @@
 namespace tma_jit::driver {
 namespace {
 
-// TMA moves bytes: it knows no signed 8- and 16-bit and no 8-bit float types, and needs none but to fill with NaN.
-CUtensorMapDataType type_of(DType dtype) {
-  switch (dtype) {
-    case DType::u8:
-    case DType::s8:
-    case DType::e4m3:
-    case DType::e5m2: return CU_TENSOR_MAP_DATA_TYPE_UINT8;
-    case DType::u16:
-    case DType::s16: return CU_TENSOR_MAP_DATA_TYPE_UINT16;
-    case DType::u32: return CU_TENSOR_MAP_DATA_TYPE_UINT32;
-    case DType::s32: return CU_TENSOR_MAP_DATA_TYPE_INT32;
-    case DType::u64: return CU_TENSOR_MAP_DATA_TYPE_UINT64;
-    case DType::s64: return CU_TENSOR_MAP_DATA_TYPE_INT64;
-    case DType::f16: return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
-    case DType::bf16: return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-    case DType::f32: return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
-    case DType::f64: return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
+CUtensorMapDataType driver_value(MapType type) {
+  switch (type) {
+    case MapType::u8: return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+    case MapType::u16: return CU_TENSOR_MAP_DATA_TYPE_UINT16;
+    case MapType::u32: return CU_TENSOR_MAP_DATA_TYPE_UINT32;
+    case MapType::s32: return CU_TENSOR_MAP_DATA_TYPE_INT32;
+    case MapType::u64: return CU_TENSOR_MAP_DATA_TYPE_UINT64;
+    case MapType::s64: return CU_TENSOR_MAP_DATA_TYPE_INT64;
+    case MapType::f16: return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    case MapType::f32: return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    case MapType::f64: return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
+    case MapType::bf16: return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    case MapType::f32_ftz: return CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ;
+    case MapType::tf32: return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+    case MapType::tf32_ftz: return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
+    case MapType::b4x16: return CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B;
+    case MapType::b4x16_p64: return CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B;
+    case MapType::b6x16_p32: return CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B;
   }
   return CU_TENSOR_MAP_DATA_TYPE_UINT8;
 }
@@ -34,6 +35,9 @@ CUtensorMapSwizzle driver_value(Swizzle swizzle) {
     case Swizzle::b32: return CU_TENSOR_MAP_SWIZZLE_32B;
     case Swizzle::b64: return CU_TENSOR_MAP_SWIZZLE_64B;
     case Swizzle::b128: return CU_TENSOR_MAP_SWIZZLE_128B;
+    case Swizzle::b128_atom_b32: return CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B;
+    case Swizzle::b128_atom_b32_flip_b8: return CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B;
+    case Swizzle::b128_atom_b64: return CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B;
   }
   return CU_TENSOR_MAP_SWIZZLE_NONE;
 }
@@ -76,34 +80,83 @@ template <class Values> std::string list_of(const Values& values, int count) {
   return fmt::format("{}", fmt::join(values.begin(), values.begin() + kept, ", "));
 }
 
+constexpr std::string_view kEncodeNames[] = {"cuTensorMapEncodeTiled", "cuTensorMapEncodeIm2col",
+                                             "cuTensorMapEncodeIm2colWide", "cuTensorMapEncodeIm2colWide"};
+std::string_view call_name(const TensorMapSpec& spec) {
+  return kEncodeNames[static_cast<std::size_t>(spec.mode)];
+}
+
 std::string call_text(const TensorMapSpec& spec, std::uint64_t address, std::string_view name) {
+  const std::string corners = spec.mode == MapMode::tile
+                                  ? ""
+                                  : fmt::format(", corners [{}] and [{}]", list_of(spec.lower, spec.corners()),
+                                                list_of(spec.upper, spec.corners()));
   return fmt::format(
-      "cuTensorMapEncodeTiled({}: {}, address {:#x}, innermost first dims [{}], strides [{}] bytes, box [{}], swizzle "
-      "{}, interleave {})",
-      name, name_of(spec.dtype), address, list_of(spec.dims, spec.rank), list_of(spec.strides, spec.rank - 1),
-      list_of(spec.box, spec.rank), planning::span_of(spec.swizzle), 16 * static_cast<int>(spec.interleave));
+      "{}({}: {}, address {:#x}, innermost first dims [{}], strides [{}] bytes, box [{}]{}, steps [{}], swizzle {}{}, "
+      "interleave {})",
+      call_name(spec), name, name_of(spec.type()), address, list_of(spec.dims, spec.rank),
+      list_of(spec.strides, spec.rank - 1), list_of(spec.box, spec.box_rank()), corners,
+      list_of(spec.element_strides, spec.rank), span_of(spec.swizzle),
+      atom_of(spec.swizzle) > 16 ? fmt::format(" atom {}", atom_of(spec.swizzle)) : "",
+      16 * static_cast<int>(spec.interleave));
+}
+
+CUresult encode_tiled(const Api& api, const TensorMapSpec& spec, void* address, CUtensorMap& map) {
+  return api.tensor_map_encode_tiled(
+      &map, driver_value(spec.type()), static_cast<cuuint32_t>(spec.rank), address, spec.dims.data(),
+      spec.strides.data(), spec.box.data(), spec.element_strides.data(), driver_value(spec.interleave),
+      driver_value(spec.swizzle), driver_value(spec.l2_promotion), driver_value(spec.fill));
+}
+
+CUresult encode_im2col(const Api& api, const TensorMapSpec& spec, void* address, CUtensorMap& map) {
+  return api.tensor_map_encode_im2col(&map, driver_value(spec.type()), static_cast<cuuint32_t>(spec.rank), address,
+                                      spec.dims.data(), spec.strides.data(), spec.lower.data(), spec.upper.data(),
+                                      spec.box[0], spec.box[1], spec.element_strides.data(),
+                                      driver_value(spec.interleave), driver_value(spec.swizzle),
+                                      driver_value(spec.l2_promotion), driver_value(spec.fill));
+}
+
+CUresult encode_im2col_wide(const Api& api, const TensorMapSpec& spec, void* address, CUtensorMap& map) {
+  const auto mode =
+      spec.mode == MapMode::im2col_w ? CU_TENSOR_MAP_IM2COL_WIDE_MODE_W : CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128;
+  return api.tensor_map_encode_im2col_wide(&map, driver_value(spec.type()), static_cast<cuuint32_t>(spec.rank), address,
+                                           spec.dims.data(), spec.strides.data(), spec.lower[0], spec.upper[0],
+                                           spec.box[0], spec.box[1], spec.element_strides.data(),
+                                           driver_value(spec.interleave), mode, driver_value(spec.swizzle),
+                                           driver_value(spec.l2_promotion), driver_value(spec.fill));
+}
+
+bool is_wide(const TensorMapSpec& spec) {
+  return spec.mode == MapMode::im2col_w || spec.mode == MapMode::im2col_w128;
+}
+
+Result<void> check_driver(const Api& api, const TensorMapSpec& spec, std::string_view name) {
+  if (!is_wide(spec) || api.tensor_map_encode_im2col_wide != nullptr) return {};
+  return failure(ErrorCode::driver,
+                 "{}: an {} map needs cuTensorMapEncodeIm2colWide, which drivers have since {}; this one supports {}: "
+                 "update the NVIDIA driver",
+                 name, name_of(spec.mode), version_text(kIm2colWideDriver), version_text(api.version));
 }
 
 }  // namespace
 
 std::uint64_t footprint_of(const TensorMapSpec& spec) {
-  std::uint64_t last = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(spec.rank); ++i) {
-    const std::uint64_t stride = i == 0 ? size_of(spec.dtype) : spec.strides[i - 1];
-    if (spec.dims[i] > 0) last += (spec.dims[i] - 1) * stride;
+  const auto bits = static_cast<std::uint64_t>(bits_of(spec.type()));
+  std::uint64_t last = (spec.dims[0] * bits + 7) / 8;
+  for (std::size_t i = 1; i < static_cast<std::size_t>(spec.rank); ++i) {
+    if (spec.dims[i] > 0) last += (spec.dims[i] - 1) * spec.strides[i - 1];
   }
-  return last + size_of(spec.dtype);
+  return last;
 }
 
 Result<CUtensorMap> encode(const Context& context, const TensorMapSpec& spec, std::uint64_t address,
                            std::string_view name) {
-  TMA_JIT_CHECK(planning::check_tensor_map(spec, address, name));
+  TMA_JIT_CHECK(planning::check_tensor_map(spec, {address, context.device().compute_capability}, name));
   const Api& api = context.api();
+  TMA_JIT_CHECK(check_driver(api, spec, name));
   CUtensorMap map{};
-  const CUresult result = api.tensor_map_encode_tiled(
-      &map, type_of(spec.dtype), static_cast<cuuint32_t>(spec.rank), reinterpret_cast<void*>(address), spec.dims.data(),
-      spec.strides.data(), spec.box.data(), spec.element_strides.data(), driver_value(spec.interleave),
-      driver_value(spec.swizzle), driver_value(spec.l2_promotion), driver_value(spec.fill));
+  const auto call = spec.mode == MapMode::tile ? encode_tiled : is_wide(spec) ? encode_im2col_wide : encode_im2col;
+  const CUresult result = call(api, spec, reinterpret_cast<void*>(address), map);
   if (result != CUDA_SUCCESS) return tl::make_unexpected(error_of(api, result, call_text(spec, address, name)));
   mend_small_allocation(context, spec, map);
   return map;

@@ -152,7 +152,9 @@ std::vector<const Expression*> Condition::expressions(const manifest::Template& 
   append(all, tensor.when);
   if (kind_ == Kind::presence) return all;
   append(all, tensor.shape);
-  for (const auto* part : {&tensor.swizzle, &tensor.interleave, &tensor.l2}) append(all, *part);
+  append(all, tensor.lower);
+  append(all, tensor.upper);
+  for (const auto* part : {&tensor.swizzle, &tensor.atom, &tensor.interleave, &tensor.l2}) append(all, *part);
   if (tensor.box.has_value()) append(all, *tensor.box);
   if (tensor.steps.has_value()) append(all, *tensor.steps);
   return all;

@@ -1,9 +1,10 @@
 #include "plan/tensor_map_rules.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
-#include "base/failure.h"
+#include "plan/tensor_map_subject.h"
 
 namespace tma_jit::planning {
 namespace {
@@ -11,83 +12,98 @@ namespace {
 constexpr int kRankMax = 5;
 constexpr std::uint64_t kExtentMax = std::uint64_t{1} << 32;
 constexpr std::uint64_t kStrideLimit = std::uint64_t{1} << 40;
-constexpr std::uint32_t kBoxMax = 256;
 constexpr std::uint32_t kStepMax = 8;
-// The opt-in shared memory of one block on sm_90 and sm_100, the largest there is (CUDA C++ Programming Guide, table
-// "Technical Specifications per Compute Capability": 227 KB).
-constexpr std::uint64_t kSharedMemoryMax = 232448;
+constexpr std::uint64_t kPaddedValues = 128;  // what rows of padded packed values are multiples of
+constexpr int kFirstTma = 90;                 // compute capabilities
+constexpr int kFirstBlackwell = 100;
+constexpr int kFirstConsumerBlackwell = 120;
 
-struct Subject {
-  const TensorMapSpec& spec;
-  std::string_view name;
-
-  std::uint64_t element() const { return size_of(spec.dtype); }
-  std::size_t rank() const { return static_cast<std::size_t>(spec.rank); }
-  // The template's index of a dimension: outermost first.
-  std::size_t written(std::size_t dimension) const { return rank() - 1 - dimension; }
-
-  template <class... Args> tl::unexpected<Error> fault(fmt::format_string<Args...> format, Args&&... args) const {
-    return failure(ErrorCode::invalid_argument, "{}: {}", name, fmt::format(format, std::forward<Args>(args)...));
-  }
-};
-
-template <class Array> std::string outermost_first(const Array& values, int rank) {
-  std::string text = "[";
-  for (int i = rank; i-- > 0;)
-    fmt::format_to(std::back_inserter(text), "{}{}", values[static_cast<std::size_t>(i)], i > 0 ? ", " : "");
-  return text + "]";
+bool is_padded(MapType type) {
+  return type == MapType::b4x16_p64 || type == MapType::b6x16_p32;
 }
 
-std::uint64_t rounded_up(std::uint64_t value, std::uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
-Result<void> check_rank(const Subject& subject) {
-  const int rank = subject.spec.rank;
-  if (rank < 1 || rank > kRankMax) {
-    return subject.fault("a tensor map has 1 to {} dimensions, this one {}; merge dimensions", kRankMax, rank);
-  }
-  if (subject.spec.interleave != Interleave::none && rank < 3) {
-    return subject.fault("an interleaved tensor map has at least 3 dimensions, this one {}", rank);
+// PTX ISA 9.0, "cp.async.bulk.tensor" and "tensormap.replace", target notes.
+Result<void> check_target(const MapSubject& subject) {
+  constexpr std::string_view kDatacentre = "sm_100a, sm_103a or sm_110a";
+  constexpr std::string_view kBlackwell = "sm_100a, sm_103a, sm_110a, sm_120a or sm_121a";
+  const int device = subject.place.compute_capability;
+  const TensorMapSpec& spec = subject.spec;
+  if (device < kFirstTma) return subject.fault("tensor maps need sm_90a or newer; this device is sm_{}", device);
+  if (spec.mode == MapMode::im2col_w128 && (device < kFirstBlackwell || device >= kFirstConsumerBlackwell))
+    return subject.fault("im2col_w128 needs {}; this device is sm_{}", kDatacentre, device);
+  if (device >= kFirstBlackwell) return {};
+  if (spec.mode == MapMode::im2col_w)
+    return subject.fault("im2col_w needs {}; this device is sm_{}", kBlackwell, device);
+  if (is_packed(spec.type()))
+    return subject.fault("{} needs {}; this device is sm_{}", name_of(spec.type()), kBlackwell, device);
+  if (atom_of(spec.swizzle) > 16) {
+    return subject.fault("swizzle 128 with atom {} needs {}; this device is sm_{}", atom_of(spec.swizzle), kBlackwell,
+                         device);
   }
   return {};
 }
 
-Result<void> check_address(const Subject& subject, std::uint64_t address) {
+Result<void> check_rank(const MapSubject& subject) {
+  const int rank = subject.spec.rank;
+  if (rank < 1 || rank > kRankMax)
+    return subject.fault("a tensor map has 1 to {} dimensions, this one {}; merge dimensions", kRankMax, rank);
+  if (!subject.tiled() && rank < 3) {
+    return subject.fault("an {} map has 3 to {} dimensions, this one {}; add dimensions of extent 1",
+                         name_of(subject.spec.mode), kRankMax, rank);
+  }
+  if (subject.spec.interleave != Interleave::none && rank < 3)
+    return subject.fault("an interleaved tensor map has at least 3 dimensions, this one {}", rank);
+  return {};
+}
+
+Result<void> check_type(const MapSubject& subject) {
+  const TensorMapSpec& spec = subject.spec;
+  const bool same = is_packed(spec.type()) ? size_of(spec.dtype) == 1 : subject.bits() == 8 * size_of(spec.dtype);
+  if (same) return {};
+  return subject.fault("{} elements of {} bytes cannot be taken for {}, of {} bits", name_of(spec.dtype),
+                       size_of(spec.dtype), name_of(spec.type()), subject.bits());
+}
+
+Result<void> check_address(const MapSubject& subject) {
   const std::uint32_t unit = alignment_of(subject.spec);
+  const std::uint64_t address = subject.place.address;
   if (address % unit == 0) return {};
   return subject.fault("address {:#x} is not a multiple of {} bytes; it is {} bytes past one", address, unit,
                        address % unit);
 }
 
-Result<void> check_extents(const Subject& subject) {
+Result<void> check_extents(const MapSubject& subject) {
+  const TensorMapSpec& spec = subject.spec;
   for (std::size_t i = 0; i < subject.rank(); ++i) {
-    const std::uint64_t extent = subject.spec.dims[i];
+    const std::uint64_t extent = spec.dims[i];
     if (extent >= 1 && extent <= kExtentMax) continue;
     return subject.fault("dimension {} has {} elements; a tensor map takes 1 to 2^32", subject.written(i), extent);
   }
-  return {};
+  const std::uint64_t unit = is_padded(spec.type()) ? kPaddedValues : is_packed(spec.type()) ? 2 : 1;
+  if (spec.dims[0] % unit == 0) return {};
+  return subject.fault("dimension {} has {} values of {}, not a multiple of {}; pad it to {}", subject.written(0),
+                       spec.dims[0], name_of(spec.type()), unit, rounded_up(spec.dims[0], unit));
 }
 
-Result<void> misaligned_stride(const Subject& subject, std::size_t index, std::uint32_t unit) {
+Result<void> misaligned_stride(const MapSubject& subject, std::size_t index, std::uint32_t unit) {
   const std::uint64_t bytes = subject.spec.strides[index];
   const std::uint64_t padded = rounded_up(bytes, unit);
-  if (bytes % subject.element() != 0) {
+  const std::uint64_t element = size_of(subject.spec.dtype);
+  if (bytes % element != 0) {
     return subject.fault("stride {} is {} bytes, not a multiple of {}; pad the pitch to {} bytes",
                          subject.written(index + 1), bytes, unit, padded);
   }
   return subject.fault("stride {} is {} elements of {} = {} bytes, not a multiple of {}; pad the pitch to {} elements",
-                       subject.written(index + 1), bytes / subject.element(), name_of(subject.spec.dtype), bytes, unit,
-                       padded / subject.element());
+                       subject.written(index + 1), bytes / element, name_of(subject.spec.dtype), bytes, unit,
+                       padded / element);
 }
 
-Result<void> check_strides(const Subject& subject) {
+Result<void> check_strides(const MapSubject& subject) {
   const std::uint32_t unit = alignment_of(subject.spec);
   for (std::size_t i = 0; i + 1 < subject.rank(); ++i) {
     const std::uint64_t bytes = subject.spec.strides[i];
-    if (bytes >= kStrideLimit) {
+    if (bytes >= kStrideLimit)
       return subject.fault("stride {} is {} bytes; a tensor map takes less than 2^40", subject.written(i + 1), bytes);
-    }
     if (bytes % unit != 0) return misaligned_stride(subject, i, unit);
     if (bytes == 0 && subject.spec.dims[i + 1] > 1) {
       return subject.fault("stride {} is 0 where the dimension has {} elements; copy the tensor to a packed one",
@@ -97,41 +113,7 @@ Result<void> check_strides(const Subject& subject) {
   return {};
 }
 
-Result<void> check_box(const Subject& subject) {
-  const TensorMapSpec& spec = subject.spec;
-  const std::string box = outermost_first(spec.box, spec.rank);
-  for (std::size_t i = 0; i < subject.rank(); ++i) {
-    if (spec.box[i] >= 1 && spec.box[i] <= kBoxMax) continue;
-    return subject.fault("box {} has {} elements in dimension {}; each takes 1 to {}", box, spec.box[i],
-                         subject.written(i), kBoxMax);
-  }
-  const std::uint64_t inner = spec.box[0] * subject.element();
-  if (spec.interleave == Interleave::none && inner % 16 != 0) {
-    return subject.fault("box {} of {} is {} bytes wide, not a multiple of 16; make its last extent {}", box,
-                         name_of(spec.dtype), inner, rounded_up(inner, 16) / subject.element());
-  }
-  if (box_bytes(spec) > kSharedMemoryMax) {
-    return subject.fault("box {} of {} is {} bytes; the shared memory of a block holds {}", box, name_of(spec.dtype),
-                         box_bytes(spec), kSharedMemoryMax);
-  }
-  return {};
-}
-
-Result<void> check_swizzle(const Subject& subject) {
-  const TensorMapSpec& spec = subject.spec;
-  const std::uint64_t inner = spec.box[0] * subject.element();
-  const std::uint32_t span = span_of(spec.swizzle);
-  if (spec.interleave == Interleave::none && span != 0 && inner > span) {
-    return subject.fault("box {} at swizzle {} is {} bytes wide, limit {}", outermost_first(spec.box, spec.rank), span,
-                         inner, span);
-  }
-  if (spec.interleave == Interleave::b32 && spec.swizzle != Swizzle::b32) {
-    return subject.fault("interleave 32 needs swizzle 32, not {}", span);
-  }
-  return {};
-}
-
-Result<void> check_steps(const Subject& subject) {
+Result<void> check_steps(const MapSubject& subject) {
   const TensorMapSpec& spec = subject.spec;
   for (std::size_t i = 0; i < subject.rank(); ++i) {
     if (spec.element_strides[i] >= 1 && spec.element_strides[i] <= kStepMax) continue;
@@ -142,41 +124,45 @@ Result<void> check_steps(const Subject& subject) {
   return {};
 }
 
-// Eight-bit floats travel as UINT8, which the driver does not count as a floating-point type.
-Result<void> check_fill(const Subject& subject) {
-  const DType type = subject.spec.dtype;
-  if (subject.spec.fill == Fill::zero || (is_floating_point(type) && size_of(type) > 1)) return {};
-  return subject.fault("fill nan needs f16, bf16, f32 or f64 elements, not {}", name_of(type));
+// Eight-bit floats travel as u8, which the driver does not count as a floating-point type.
+Result<void> check_fill(const MapSubject& subject) {
+  if (subject.spec.fill == Fill::zero) return {};
+  constexpr std::array kFloats = {MapType::f16,     MapType::bf16, MapType::f32,     MapType::f64,
+                                  MapType::f32_ftz, MapType::tf32, MapType::tf32_ftz};
+  const MapType type = subject.spec.type();
+  if (std::ranges::find(kFloats, type) != kFloats.end()) return {};
+  const bool travels = !subject.spec.as.has_value() && name_of(subject.spec.dtype) != name_of(type);
+  return subject.fault("fill nan needs f16, bf16, f32 or f64 elements, not {}{}", name_of(subject.spec.dtype),
+                       travels || subject.spec.as ? fmt::format(", which TMA takes for {}", name_of(type)) : "");
 }
 
 }  // namespace
 
-std::uint32_t span_of(Swizzle swizzle) {
-  constexpr std::array<std::uint32_t, 4> kSpans = {0, 32, 64, 128};
-  return kSpans[static_cast<std::size_t>(swizzle)];
-}
-
 std::uint32_t alignment_of(const TensorMapSpec& spec) {
-  return spec.interleave == Interleave::b32 ? 32 : 16;
+  return spec.interleave == Interleave::b32 || is_padded(spec.type()) ? 32 : 16;
 }
 
 std::uint64_t box_bytes(const TensorMapSpec& spec) {
-  std::uint64_t bytes = size_of(spec.dtype);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(spec.rank); ++i) {
-    const std::uint64_t step = spec.element_strides[i] != 0 ? spec.element_strides[i] : 1;
-    bytes *= (spec.box[i] + step - 1) / step;
+  std::uint64_t elements = 1;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(spec.box_rank()); ++i) {
+    const std::uint64_t step = spec.mode == MapMode::tile && spec.element_strides[i] != 0 ? spec.element_strides[i] : 1;
+    elements *= (spec.box[i] + step - 1) / step;
   }
-  return bytes;
+  if (is_padded(spec.type())) return elements;  // sixteen values in sixteen bytes
+  return elements * static_cast<std::uint64_t>(bits_of(spec.type())) / 8;
 }
 
-Result<void> check_tensor_map(const TensorMapSpec& spec, std::uint64_t address, std::string_view name) {
-  const Subject subject{spec, name};
+Result<void> check_tensor_map(const TensorMapSpec& spec, const MapPlace& place, std::string_view name) {
+  const MapSubject subject{spec, place, name};
+  TMA_JIT_CHECK(check_target(subject));
+  TMA_JIT_CHECK(check_type(subject));
   TMA_JIT_CHECK(check_rank(subject));
-  TMA_JIT_CHECK(check_address(subject, address));
+  TMA_JIT_CHECK(check_address(subject));
   TMA_JIT_CHECK(check_extents(subject));
   TMA_JIT_CHECK(check_strides(subject));
   TMA_JIT_CHECK(check_steps(subject));
   TMA_JIT_CHECK(check_box(subject));
+  TMA_JIT_CHECK(check_corners(subject));
   TMA_JIT_CHECK(check_swizzle(subject));
   return check_fill(subject);
 }

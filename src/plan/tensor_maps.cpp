@@ -38,15 +38,25 @@ Result<std::size_t> choice(const Subject& subject, const std::optional<Expressio
   return subject.fault("{} {} is not one of {}", attribute, value, fmt::join(choices, ", "));
 }
 
+Result<Swizzle> swizzle_of(const Subject& subject, Swizzle swizzle, std::int64_t atom) {
+  if (subject.declared.flip && atom != 32) return subject.fault("flip needs atom 32, not {}", atom);
+  if (atom == 16) return swizzle;
+  if (swizzle != Swizzle::b128) return subject.fault("atom {} needs swizzle 128, not {}", atom, span_of(swizzle));
+  if (atom == 64) return Swizzle::b128_atom_b64;
+  return subject.declared.flip ? Swizzle::b128_atom_b32_flip_b8 : Swizzle::b128_atom_b32;
+}
+
 Result<void> set_modes(const Subject& subject, TensorMapSpec& spec) {
   constexpr std::array<std::int64_t, 4> kSwizzles = {0, 32, 64, 128};
+  constexpr std::array<std::int64_t, 3> kAtoms = {16, 32, 64};
   constexpr std::array<std::int64_t, 3> kInterleaves = {0, 16, 32};
   constexpr std::array<std::int64_t, 4> kPromotions = {0, 64, 128, 256};
   TMA_JIT_ASSIGN(const std::size_t swizzle, choice(subject, subject.declared.swizzle, "swizzle", kSwizzles, 0));
+  TMA_JIT_ASSIGN(const std::size_t atom, choice(subject, subject.declared.atom, "atom", kAtoms, 16));
   TMA_JIT_ASSIGN(const std::size_t interleave,
                  choice(subject, subject.declared.interleave, "interleave", kInterleaves, 0));
   TMA_JIT_ASSIGN(const std::size_t promotion, choice(subject, subject.declared.l2, "l2", kPromotions, 128));
-  spec.swizzle = static_cast<Swizzle>(swizzle);
+  TMA_JIT_ASSIGN(spec.swizzle, swizzle_of(subject, static_cast<Swizzle>(swizzle), kAtoms[atom]));
   spec.interleave = static_cast<Interleave>(interleave);
   spec.l2_promotion = static_cast<L2Promotion>(promotion);
   spec.fill = subject.declared.fill;
@@ -61,13 +71,45 @@ Result<std::uint32_t> small(const Subject& subject, const Expression& expression
 }
 
 Result<void> set_box(const Subject& subject, TensorMapSpec& spec) {
-  const std::size_t rank = subject.layout.shape.size();
-  for (std::size_t i = 0; i < rank; ++i) {
-    const std::size_t inner_first = rank - 1 - i;
-    TMA_JIT_ASSIGN(spec.box[inner_first], small(subject, (*subject.declared.box)[i], "box"));
-    if (!subject.declared.steps.has_value()) continue;
-    TMA_JIT_ASSIGN(spec.element_strides[inner_first], small(subject, (*subject.declared.steps)[i], "step"));
+  const std::vector<Expression>& box = *subject.declared.box;
+  for (std::size_t i = 0; i < box.size(); ++i) {
+    TMA_JIT_ASSIGN(spec.box[box.size() - 1 - i], small(subject, box[i], "box"));
   }
+  if (!subject.declared.steps.has_value()) return {};
+  const std::vector<Expression>& steps = *subject.declared.steps;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    TMA_JIT_ASSIGN(spec.element_strides[steps.size() - 1 - i], small(subject, steps[i], "step"));
+  }
+  return {};
+}
+
+// A value beyond 32 bits is clamped, which the rules then refuse.
+Result<void> set_corner(const Subject& subject, const std::vector<Expression>& offsets,
+                        std::array<std::int32_t, 3>& corner) {
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    TMA_JIT_ASSIGN(const std::int64_t offset, offsets[i].evaluate(subject.values));
+    corner[offsets.size() - 1 - i] = static_cast<std::int32_t>(std::clamp<std::int64_t>(offset, INT32_MIN, INT32_MAX));
+  }
+  return {};
+}
+
+// Packed values live in a tensor of bytes: its last extent counts bytes, the map's innermost dimension values.
+Result<void> set_dims(const Subject& subject, TensorMapSpec& spec) {
+  const std::vector<std::int64_t>& shape = subject.layout.shape;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    spec.dims[shape.size() - 1 - i] = static_cast<std::uint64_t>(shape[i]);
+  }
+  const auto bits = static_cast<std::uint64_t>(bits_of(spec.type()));
+  if (!is_packed(spec.type())) return {};
+  if (size_of(spec.dtype) != 1) {
+    return subject.fault("{} packs values in bytes; declare a tensor of u8, not {}, whose last extent counts bytes",
+                         name_of(spec.type()), name_of(spec.dtype));
+  }
+  if (spec.dims[0] * 8 % bits != 0) {
+    return subject.fault("dimension {} is {} bytes, which hold no whole number of {}-bit values", shape.size() - 1,
+                         spec.dims[0], bits);
+  }
+  spec.dims[0] = spec.dims[0] * 8 / bits;
   return {};
 }
 
@@ -93,18 +135,22 @@ Result<void> set_strides(const Subject& subject, TensorMapSpec& spec) {
 }  // namespace
 
 Result<TensorMapSpec> map_spec(const Values& values, std::size_t index, const Layout& layout) {
-  const Subject subject{values.binding().kernel->tensors[index], values, layout};
+  const Binding& binding = values.binding();
+  const Subject subject{binding.kernel->tensors[index], values, layout};
   TensorMapSpec spec;
-  spec.dtype = values.binding().element_of(subject.declared);
+  spec.dtype = binding.element_of(subject.declared);
+  spec.as = subject.declared.as;
+  spec.mode = subject.declared.mode;
   spec.rank = static_cast<int>(layout.shape.size());
-  for (std::size_t i = 0; i < layout.shape.size(); ++i) {
-    spec.dims[layout.shape.size() - 1 - i] = static_cast<std::uint64_t>(layout.shape[i]);
-  }
+  TMA_JIT_CHECK(set_dims(subject, spec));
   TMA_JIT_CHECK(set_modes(subject, spec));
   TMA_JIT_CHECK(set_strides(subject, spec));
   TMA_JIT_CHECK(set_box(subject, spec));
-  const Tensor* given = values.binding().tensors[index];
-  TMA_JIT_CHECK(check_tensor_map(spec, given != nullptr ? given->address : 0, subject.declared.name));
+  TMA_JIT_CHECK(set_corner(subject, subject.declared.lower, spec.lower));
+  TMA_JIT_CHECK(set_corner(subject, subject.declared.upper, spec.upper));
+  const Tensor* given = binding.tensors[index];
+  const std::uint64_t address = given != nullptr ? given->address : 0;
+  TMA_JIT_CHECK(check_tensor_map(spec, {address, binding.device->compute_capability}, subject.declared.name));
   return spec;
 }
 

@@ -27,7 +27,8 @@ std::int64_t natural_stride(std::int64_t inner, std::int64_t extent, std::int64_
 
 // What the strides of a tensor map are multiples of, in elements.
 std::int64_t pitch_unit(const manifest::Tensor& declared, DType type) {
-  const std::int64_t bytes = declared.interleave.has_value() ? kMapAlignment : kMapAlignment / 2;
+  const bool strict = declared.interleave.has_value() || (declared.as.has_value() && is_packed(*declared.as));
+  const std::int64_t bytes = strict ? kMapAlignment : kMapAlignment / 2;
   return bytes / static_cast<std::int64_t>(size_of(type));
 }
 

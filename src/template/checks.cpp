@@ -28,7 +28,10 @@ void gather(Tensor& tensor, Expressions& all) {
   gather(tensor.shape, all);
   if (tensor.box) gather(*tensor.box, all);
   if (tensor.steps) gather(*tensor.steps, all);
-  for (auto* expression : {&tensor.swizzle, &tensor.interleave, &tensor.l2, &tensor.when}) gather(*expression, all);
+  gather(tensor.lower, all);
+  gather(tensor.upper, all);
+  for (auto* expression : {&tensor.swizzle, &tensor.atom, &tensor.interleave, &tensor.l2, &tensor.when})
+    gather(*expression, all);
 }
 
 // Every expression of the template, lets first.
@@ -132,29 +135,80 @@ Result<void> check_choice(const Builder& builder, const std::optional<Expression
   return error(builder, given->at(), fmt::format("{} is one of {}, not {}", what, fmt::join(choices, ", "), *value));
 }
 
-Result<void> check_entries(const Builder& builder, const Tensor& tensor, std::string_view what, std::int64_t limit) {
-  const std::vector<Expression>& entries = what == "box" ? *tensor.box : *tensor.steps;
-  if (entries.size() != tensor.shape.size()) {
-    return error(builder, entries.front().at(),
-                 fmt::format("the shape of {} has {} dimensions, its {} {}", tensor.name, tensor.shape.size(), what,
-                             entries.size()));
+// What an attribute's list may hold, outermost first.
+struct Entries {
+  const std::vector<Expression>& list;
+  std::string_view what;   // "box"
+  std::string_view entry;  // "a box extent"
+  std::size_t wanted = 0;
+  std::string_view meaning;  // of the entries wanted, where they are not the shape's: "pixels and channels"
+};
+
+Result<void> check_length(const Builder& builder, const Tensor& tensor, const Entries& entries) {
+  if (entries.list.size() == entries.wanted) return {};
+  const Position& at = entries.list.front().at();
+  if (entries.wanted == tensor.shape.size()) {
+    return error(builder, at,
+                 fmt::format("the shape of {} has {} dimensions, its {} {}", tensor.name, tensor.shape.size(),
+                             entries.what, entries.list.size()));
   }
-  for (const Expression& entry : entries) {
-    const std::optional<std::int64_t> value = entry.constant();
-    if (value && (*value < 1 || *value > limit)) {
-      return error(
-          builder, entry.at(),
-          fmt::format("{} is 1 to {}, not {}", what == "box" ? "a box extent" : "an element step", limit, *value));
-    }
-  }
+  return error(builder, at,
+               fmt::format("the {} of {}, {} over {} dimensions, takes {}, not {}", entries.what, tensor.name,
+                           name_of(tensor.mode), tensor.shape.size(), entries.meaning, entries.list.size()));
+}
+
+Result<void> check_limit(const Builder& builder, const Entries& entries, std::size_t index, std::int64_t limit) {
+  const Expression& entry = entries.list[index];
+  const std::optional<std::int64_t> value = entry.constant();
+  if (!value || (*value >= 1 && *value <= limit)) return {};
+  return error(builder, entry.at(), fmt::format("{} is 1 to {}, not {}", entries.entry, limit, *value));
+}
+
+// Limits of the driver's cuTensorMapEncode functions (CUDA driver API 13.0): box extents and channels to 256, pixels to
+// 1,024, element strides to 8.
+Result<void> check_lists(const Builder& builder, const Tensor& tensor) {
+  const std::size_t rank = tensor.shape.size();
+  const bool tiled = tensor.mode == MapMode::tile;
+  const Entries box{*tensor.box, "box", "a box extent", tiled ? rank : 2, "pixels and channels"};
+  TMA_JIT_CHECK(check_length(builder, tensor, box));
+  for (std::size_t i = 0; i < box.wanted; ++i) TMA_JIT_CHECK(check_limit(builder, box, i, tiled || i > 0 ? 256 : 1024));
+  if (!tensor.steps) return {};
+  const Entries steps{*tensor.steps, "steps", "an element step", rank, {}};
+  TMA_JIT_CHECK(check_length(builder, tensor, steps));
+  for (std::size_t i = 0; i < rank; ++i) TMA_JIT_CHECK(check_limit(builder, steps, i, 8));
   return {};
 }
 
-// Limits of cuTensorMapEncodeTiled (CUDA driver API 13.0): box extents to 256, element strides to 8.
-Result<void> check_tensor(const Builder& builder, const Tensor& tensor) {
-  if (tensor.box) TMA_JIT_CHECK(check_entries(builder, tensor, "box", 256));
-  if (tensor.steps) TMA_JIT_CHECK(check_entries(builder, tensor, "steps", 8));
+Result<void> check_corners(const Builder& builder, const Tensor& tensor) {
+  if (tensor.mode == MapMode::tile) return {};
+  const std::size_t rank = tensor.shape.size();
+  if (rank < 3) {
+    return error(builder, tensor.at,
+                 fmt::format("{} needs 3 to 5 dimensions, N, then D, H and W as there are, then C; {} has {}",
+                             name_of(tensor.mode), tensor.name, rank));
+  }
+  const bool wide = tensor.mode != MapMode::im2col;
+  const std::size_t corners = wide ? 1 : rank - 2;
+  const std::string_view meaning = wide           ? "one offset, W's"
+                                   : corners == 1 ? "W's offset"
+                                   : corners == 2 ? "the offsets of H and W"
+                                                  : "the offsets of D, H and W";
+  TMA_JIT_CHECK(check_length(builder, tensor, {tensor.lower, "lower corner", {}, corners, meaning}));
+  return check_length(builder, tensor, {tensor.upper, "upper corner", {}, corners, meaning});
+}
+
+Result<void> check_swizzle(const Builder& builder, const Tensor& tensor) {
   TMA_JIT_CHECK(check_choice(builder, tensor.swizzle, "swizzle", {0, 32, 64, 128}));
+  TMA_JIT_CHECK(check_choice(builder, tensor.atom, "atom", {16, 32, 64}));
+  if (!tensor.flip || tensor.atom) return {};
+  return error(builder, tensor.at, fmt::format("flip needs atom 32 and swizzle 128; {} has no atom", tensor.name));
+}
+
+Result<void> check_tensor(const Builder& builder, const Tensor& tensor) {
+  if (!tensor.box) return {};
+  TMA_JIT_CHECK(check_corners(builder, tensor));
+  TMA_JIT_CHECK(check_lists(builder, tensor));
+  TMA_JIT_CHECK(check_swizzle(builder, tensor));
   TMA_JIT_CHECK(check_choice(builder, tensor.interleave, "interleave", {0, 16, 32}));
   return check_choice(builder, tensor.l2, "l2", {0, 64, 128, 256});
 }

@@ -1,5 +1,6 @@
 // The directives that make kernel parameters and functions: tensor, scalar, workspace, hook.
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -26,36 +27,60 @@ template <class Target> Result<void> store(Result<Target> parsed, std::optional<
   return {};
 }
 
+Result<void> parse_as(LineParser& line, Tensor& tensor) {
+  const Position at = line.peek().at;
+  TMA_JIT_ASSIGN(const Token type, line.name("what TMA takes the elements for"));
+  tensor.as = map_type_named(type.text);
+  if (tensor.as) return {};
+  std::vector<std::string> known;
+  for (int i = 0; i <= static_cast<int>(MapType::b6x16_p32); ++i) known.emplace_back(name_of(static_cast<MapType>(i)));
+  return line.error(at, fmt::format("TMA knows no type {}; it knows {}", type.text, joined(known)));
+}
+
+Result<void> parse_corners(LineParser& line, std::string_view mode, Tensor& tensor) {
+  constexpr std::array kModes = {MapMode::im2col, MapMode::im2col_w, MapMode::im2col_w128};
+  tensor.mode = *std::find_if(kModes.begin(), kModes.end(), [&](MapMode known) { return name_of(known) == mode; });
+  TMA_JIT_ASSIGN(tensor.lower, line.bracketed("the lower corner"));
+  TMA_JIT_ASSIGN(tensor.upper, line.bracketed("the upper corner"));
+  return {};
+}
+
 Result<void> parse_attribute(LineParser& line, std::string_view attribute, Tensor& tensor) {
   if (attribute == "box") return store(line.bracketed("the box"), tensor.box);
+  if (attribute == "as") return parse_as(line, tensor);
+  if (attribute.starts_with("im2col")) return parse_corners(line, attribute, tensor);
   if (attribute == "swizzle") return store(line.expression("the swizzle in bytes"), tensor.swizzle);
+  if (attribute == "atom") return store(line.expression("the swizzle's atom in bytes"), tensor.atom);
   if (attribute == "interleave") return store(line.expression("the interleave in bytes"), tensor.interleave);
   if (attribute == "l2") return store(line.expression("the L2 promotion in bytes"), tensor.l2);
   if (attribute == "steps") return store(line.bracketed("the steps"), tensor.steps);
   if (attribute == "fill") return parse_fill(line, tensor);
   if (attribute == "when") return store(line.expression("the tensor's condition"), tensor.when);
-  (attribute == "view" ? tensor.viewed : tensor.output) = true;
+  (attribute == "view" ? tensor.viewed : attribute == "flip" ? tensor.flip : tensor.output) = true;
   return {};
 }
 
 Result<void> parse_attributes(LineParser& line, Tensor& tensor) {
-  static const std::vector<std::string> known = {"box",  "swizzle", "interleave", "l2",  "steps",
-                                                 "fill", "view",    "out",        "when"};
-  constexpr std::string_view kBoxed[] = {"swizzle", "interleave", "l2", "steps", "fill", "view"};
+  static const std::vector<std::string> known = {"box",     "as",   "im2col", "im2col_w",   "im2col_w128",
+                                                 "swizzle", "atom", "flip",   "interleave", "l2",
+                                                 "steps",   "fill", "view",   "out",        "when"};
+  constexpr std::string_view kUnboxed[] = {"box", "out", "when"};
   std::vector<Token> given;
   while (line.peek().kind == Token::Kind::name) {
     const Token word = line.take();
     if (std::find(known.begin(), known.end(), word.text) == known.end()) {
       return line.error(word.at, fmt::format("unknown tensor attribute {}{}", word.text, suggestion(word.text, known)));
     }
-    const auto same = [&](const Token& other) { return other.text == word.text; };
-    if (std::any_of(given.begin(), given.end(), same))
-      return line.error(word.at, fmt::format("{} is given twice", word.text));
+    for (const Token& other : given) {
+      if (other.text == word.text) return line.error(word.at, fmt::format("{} is given twice", word.text));
+      if (other.text.starts_with("im2col") && word.text.starts_with("im2col"))
+        return line.error(word.at, fmt::format("{} is {} already", tensor.name, other.text));
+    }
     given.push_back(word);
     TMA_JIT_CHECK(parse_attribute(line, word.text, tensor));
   }
   for (const Token& word : given) {
-    const bool boxed = std::find(std::begin(kBoxed), std::end(kBoxed), word.text) != std::end(kBoxed);
+    const bool boxed = std::find(std::begin(kUnboxed), std::end(kUnboxed), word.text) == std::end(kUnboxed);
     if (boxed && !tensor.box) {
       return line.error(word.at,
                         fmt::format("{} needs a box: without one {} has no tensor map", word.text, tensor.name));

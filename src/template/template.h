@@ -69,9 +69,14 @@ struct Rule : Declaration {
 // tensor A : T[M, K] box [BM, BK] swizzle 128 out when INPUTS >= 2
 struct Tensor : Declaration {
   TypeName type;
-  std::vector<Expression> shape;                 // outermost first, 1 to 5; Expression::single_name() of a dim binds it
-  std::optional<std::vector<Expression>> box;    // as long as `shape`; absent: the kernel takes a View
+  std::vector<Expression> shape;               // outermost first, 1 to 5; Expression::single_name() of a dim binds it
+  std::optional<std::vector<Expression>> box;  // as long as `shape`, or pixels and channels; absent: a View
+  std::optional<MapType> as;                   // absent: what the element type is
+  MapMode mode = MapMode::tile;
+  std::vector<Expression> lower, upper;          // of an im2col mode: corners, as long as the mode has
   std::optional<Expression> swizzle;             // absent: 0
+  std::optional<Expression> atom;                // bytes of the pieces the swizzle moves; absent: 16
+  bool flip = false;                             // the swizzle swaps the halves of 16 bytes in every second row
   std::optional<Expression> interleave;          // absent: 0
   std::optional<Expression> l2;                  // absent: 128
   std::optional<std::vector<Expression>> steps;  // as long as `shape`; absent: all 1

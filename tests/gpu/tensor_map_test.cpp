@@ -55,7 +55,7 @@ TEST_CASE("the rules in words agree with the driver on random maps") {
     const TensorMapSpec spec = random_spec(random);
     if (box_bytes(spec) > gpu.engine.device().value().smem_per_block) continue;  // ours to refuse, not the driver's
     const std::uint64_t address = buffer.address() + any_of<std::uint64_t>(random, {0, 0, 0, 16, 8});
-    const auto rules = planning::check_tensor_map(spec, address, "A");
+    const auto rules = planning::check_tensor_map(spec, {address, 90}, "A");
     const bool driver = driver_takes(spec, address);
     ++(driver ? taken : refused);
     if (driver && !rules && ++too_strict <= 5)

@@ -195,25 +195,70 @@ struct FakeCalls {
     return self().note("cuOccupancyMaxActiveClusters");
   }
 
+  // What the three kinds of map have in common.
+  struct Map {
+    CUtensorMapDataType type;
+    cuuint32_t rank;
+    void* address;
+    const cuuint64_t *dims, *strides;
+    CUtensorMapInterleave interleave;
+    CUtensorMapSwizzle swizzle;
+    CUtensorMapL2promotion l2;
+    CUtensorMapFloatOOBfill fill;
+  };
+  static FakeTensorMap noted(const Map& map) {
+    FakeTensorMap fake{};
+    fake.address = reinterpret_cast<std::uint64_t>(map.address);
+    fake.flags = ~std::uint64_t{0};
+    fake.type = map.type;
+    fake.rank = map.rank;
+    fake.swizzle = map.swizzle;
+    fake.interleave = map.interleave;
+    fake.l2 = map.l2;
+    fake.fill = map.fill;
+    std::copy_n(map.dims, std::min<cuuint32_t>(map.rank, 2), fake.dims.begin());
+    if (map.rank > 1) fake.stride = map.strides[0];
+    fake.wide_mode = -1;
+    return fake;
+  }
+  static CUresult encoded(CUtensorMap* map, const FakeTensorMap& fake, const char* call) {
+    if (FakeDriver::contexts().empty()) return CUDA_ERROR_INVALID_CONTEXT;  // as driver 580 does
+    static_assert(sizeof fake <= sizeof *map);
+    std::memcpy(map, &fake, sizeof fake);
+    return self().note(call);
+  }
+
   static CUresult encode(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address,
                          const cuuint64_t* dims, const cuuint64_t* strides, const cuuint32_t* box, const cuuint32_t*,
                          CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2,
                          CUtensorMapFloatOOBfill fill) {
-    if (FakeDriver::contexts().empty()) return CUDA_ERROR_INVALID_CONTEXT;  // as driver 580 does
-    FakeTensorMap fake{};
-    fake.address = reinterpret_cast<std::uint64_t>(address);
-    fake.flags = ~std::uint64_t{0};
-    fake.type = type;
-    fake.rank = rank;
-    fake.swizzle = swizzle;
-    fake.interleave = interleave;
-    fake.l2 = l2;
-    fake.fill = fill;
-    std::copy_n(dims, std::min<cuuint32_t>(rank, 2), fake.dims.begin());
+    FakeTensorMap fake = noted({type, rank, address, dims, strides, interleave, swizzle, l2, fill});
     std::copy_n(box, std::min<cuuint32_t>(rank, 2), fake.box.begin());
-    if (rank > 1) fake.stride = strides[0];
-    std::memcpy(map, &fake, sizeof fake);
-    return self().note("cuTensorMapEncodeTiled");
+    return encoded(map, fake, "cuTensorMapEncodeTiled");
+  }
+  static CUresult encode_im2col(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address,
+                                const cuuint64_t* dims, const cuuint64_t* strides, const int* lower, const int* upper,
+                                cuuint32_t channels, cuuint32_t pixels, const cuuint32_t*,
+                                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2,
+                                CUtensorMapFloatOOBfill fill) {
+    FakeTensorMap fake = noted({type, rank, address, dims, strides, interleave, swizzle, l2, fill});
+    fake.box = {channels, pixels};
+    std::copy_n(lower, rank - 2, fake.lower.begin());
+    std::copy_n(upper, rank - 2, fake.upper.begin());
+    return encoded(map, fake, "cuTensorMapEncodeIm2col");
+  }
+  static CUresult encode_im2col_wide(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address,
+                                     const cuuint64_t* dims, const cuuint64_t* strides, int lower, int upper,
+                                     cuuint32_t channels, cuuint32_t pixels, const cuuint32_t*,
+                                     CUtensorMapInterleave interleave, CUtensorMapIm2ColWideMode mode,
+                                     CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2,
+                                     CUtensorMapFloatOOBfill fill) {
+    FakeTensorMap fake = noted({type, rank, address, dims, strides, interleave, swizzle, l2, fill});
+    fake.box = {channels, pixels};
+    fake.lower[0] = lower;
+    fake.upper[0] = upper;
+    fake.wide_mode = mode;
+    return encoded(map, fake, "cuTensorMapEncodeIm2colWide");
   }
   static CUresult replace(CUtensorMap* map, void* address) {
     const CUresult result = self().note("cuTensorMapReplaceAddress");
@@ -298,6 +343,8 @@ void fill_kernel_calls(driver::Api& api) {
   api.func_set_attribute = FakeCalls::set_attribute;
   api.occupancy_max_active_clusters = FakeCalls::active_clusters;
   api.tensor_map_encode_tiled = FakeCalls::encode;
+  api.tensor_map_encode_im2col = FakeCalls::encode_im2col;
+  api.tensor_map_encode_im2col_wide = FakeCalls::encode_im2col_wide;
   api.tensor_map_replace_address = FakeCalls::replace;
   api.launch_kernel_ex = FakeCalls::launch;
 }

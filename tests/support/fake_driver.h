@@ -96,7 +96,8 @@ class FakeDriver {
   int retained_ = 0;
 };
 
-// What the fake's cuTensorMapEncodeTiled writes: the arguments, one after the other.
+// What the fake's cuTensorMapEncodeTiled, Im2col and Im2colWide write: the arguments, one after the other. Of the last
+// two, `box` is the channels and the pixels.
 struct FakeTensorMap {
   std::uint64_t address;
   std::uint64_t flags;  // all ones when encoded
@@ -106,6 +107,8 @@ struct FakeTensorMap {
   std::array<std::uint64_t, 2> dims;
   std::uint64_t stride;
   std::array<std::uint32_t, 2> box;
+  std::array<std::int32_t, 3> lower, upper;
+  std::int32_t wide_mode;  // -1 but for Im2colWide
 };
 
 }  // namespace tma_jit::testing

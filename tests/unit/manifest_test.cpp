@@ -180,6 +180,35 @@ TEST_CASE("tensors with every attribute") {
   CHECK(d.fill == Fill::zero);
 }
 
+TEST_CASE("tensors with the attributes of im2col maps and of other types and swizzles") {
+  const Template t = parsed(R"(//! kernel k
+//! arch sm_100a
+//! dim N, H, W, C
+//! param PAD = 1 in 0..3
+//! tensor X : f32[N, H, W, C] im2col [-PAD, 0] [PAD - 2, -1] box [100, 32] steps [1, 2, 2, 1] as tf32 swizzle 128 atom 32 flip
+//! tensor Y : u8[N, H, W, C] im2col_w128 [-1] [1] box [128, 128] as b6x16_p32
+//! tensor Z : f32[N, C] box [8, 8]
+//! launch grid 1 block 32
+)");
+  const Tensor& x = *t.find_tensor("X");
+  CHECK(x.mode == MapMode::im2col);
+  REQUIRE(x.lower.size() == 2);
+  CHECK(x.lower[0].text() == "-PAD");
+  CHECK(x.upper[0].text() == "PAD - 2");
+  CHECK(x.upper[1].constant() == -1);
+  CHECK(x.box->size() == 2);
+  CHECK(x.as == MapType::tf32);
+  CHECK(x.atom->constant() == 32);
+  CHECK(x.flip);
+  const Tensor& y = *t.find_tensor("Y");
+  CHECK(y.mode == MapMode::im2col_w128);
+  CHECK(y.as == MapType::b6x16_p32);
+  CHECK_FALSE(y.flip);
+  const Tensor& z = *t.find_tensor("Z");
+  CHECK(z.mode == MapMode::tile);
+  CHECK_FALSE(z.as);
+}
+
 TEST_CASE("scalars, workspaces and hooks") {
   const Template t = parsed(kFull);
   REQUIRE(t.scalars.size() == 4);
@@ -494,6 +523,28 @@ TEST_CASE("tensor") {
   check_refused({"//! tensor A : f32[1] box [0]", 28, 1, "a box extent is 1 to 256, not 0"});
   check_refused({"//! tensor A : f32[1] box [1] steps [9]", 38, 1, "an element step is 1 to 8, not 9"});
   check_refused({"//! tensor A : f32[1] box [1] swizzle 100", 39, 3, "swizzle is one of 0, 32, 64, 128, not 100"});
+  check_refused({"//! tensor A : f32[1] box [1] swizzle 128 atom 8", 48, 1, "atom is one of 16, 32, 64, not 8"});
+  check_refused(
+      {"//! tensor A : f32[1] box [1] swizzle 128 flip", 12, 1, "flip needs atom 32 and swizzle 128; A has no atom"});
+  check_refused(
+      {"//! tensor A : f32[1] box [1] as e5m2", 34, 4,
+       "TMA knows no type e5m2; it knows u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz, "
+       "b4x16, b4x16_p64, b6x16_p32"});
+  check_refused({"//! tensor A : f32[1] as tf32", 23, 2, "as needs a box: without one A has no tensor map"});
+  check_refused({"//! tensor A : f32[1, 2] im2col [1] [2] box [1, 4]", 12, 1,
+                 "im2col needs 3 to 5 dimensions, N, then D, H and W as there are, then C; A has 2"});
+  check_refused({"//! tensor A : f32[1, 2, 3, 4] im2col [1] [2, 3] box [1, 4]", 40, 1,
+                 "the lower corner of A, im2col over 4 dimensions, takes the offsets of H and W, not 1"});
+  check_refused({"//! tensor A : f32[1, 2, 3, 4] im2col_w [1] [2, 3] box [1, 4]", 46, 1,
+                 "the upper corner of A, im2col_w over 4 dimensions, takes one offset, W's, not 2"});
+  check_refused({"//! tensor A : f32[1, 2, 3] im2col [1] [2] box [1, 2, 4]", 49, 1,
+                 "the box of A, im2col over 3 dimensions, takes pixels and channels, not 3"});
+  check_refused(
+      {"//! tensor A : f32[1, 2, 3] im2col [1] [2] box [1025, 4]", 49, 4, "a box extent is 1 to 1024, not 1025"});
+  check_refused({"//! tensor A : f32[1, 2, 3] im2col [1] box [1, 4]", 40, 3,
+                 "expected \"[\" before the upper corner, found \"box\""});
+  check_refused(
+      {"//! tensor A : f32[1, 2, 3] im2col [1] [2] im2col_w [1] [2] box [1, 4]", 44, 8, "A is im2col already"});
   check_refused({"//! tensor A : f32[1] box [1] interleave 8", 42, 1, "interleave is one of 0, 16, 32, not 8"});
   check_refused({"//! tensor A : f32[1] box [1] l2 2 * 16", 34, 6, "l2 is one of 0, 64, 128, 256, not 32"});
   check_refused({"//! tensor A : f32[1] box [1] fill one", 36, 3, "fill is zero or nan, not one"});

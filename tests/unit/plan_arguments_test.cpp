@@ -200,6 +200,59 @@ TEST_CASE("attributes of a boxed tensor reach its map; expressions choose among 
   CHECK(refusal(text, pinned).find("X: swizzle 48 is not one of 0, 32, 64, 128") != std::string::npos);
 }
 
+TEST_CASE("im2col: corners and steps follow the params, innermost first in the map; the search turns refusals away") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a
+//! dim N, H, W, C
+//! param R = 3 in {3, 5, 200}
+//! param PAD = 1 in {0, 1}
+//! tensor X : bf16[N, H, W, C] im2col [-PAD, -2 * PAD] [PAD - R + 1, PAD - 2] box [96, 64] steps [1, 2, 3, 1] swizzle 128
+//! launch grid 1 block 32
+)";
+  Request request{.kernel = "k", .dims = {{"N", 4}, {"H", 32}, {"W", 48}, {"C", 128}}};
+  const TensorMapSpec map = *argument(plan(text, request).value(), "X").map;
+  CHECK(map.mode == MapMode::im2col);
+  CHECK(map.rank == 4);
+  CHECK(map.dims == std::array<std::uint64_t, 5>{128, 48, 32, 4});
+  CHECK(map.box == std::array<std::uint32_t, 5>{64, 96});
+  CHECK(map.lower == std::array<std::int32_t, 3>{-2, -1});
+  CHECK(map.upper == std::array<std::int32_t, 3>{-1, -1});
+  CHECK(map.element_strides == std::array<std::uint32_t, 5>{1, 3, 2, 1, 1});
+  request.params = {{"R", 200}};
+  CHECK(refusal(text, request).find("the upper corner [-198, -1] has -198 along H") != std::string::npos);
+  request.params = {{"R", 5}, {"PAD", 0}};
+  request.dims["H"] = 4;
+  CHECK(refusal(text, request)
+            .find("the corners leave no pixel along H: 4 in the tensor, from 0 at the first to -4 at the last") !=
+        std::string::npos);
+}
+
+TEST_CASE("packed values: the tensor counts bytes, its map values") {
+  const auto text = [](std::string_view type, int width) {
+    return fmt::format(R"(//! kernel k
+//! arch sm_100a
+//! dim M, BYTES
+//! tensor X : u8[M, BYTES] box [8, {}] as {} swizzle 128
+//! launch grid 1 block 32
+)",
+                       width, type);
+  };
+  const auto mapped = [&](std::string_view type, int width, std::int64_t bytes) {
+    const Request request{.kernel = "k", .dims = {{"M", 4}, {"BYTES", bytes}}};
+    return *argument(plan(text(type, width), request, "b200").value(), "X").map;
+  };
+  CHECK(mapped("b4x16", 64, 100).dims[0] == 200);
+  CHECK(mapped("b4x16", 64, 100).strides[0] == 128);
+  CHECK(mapped("b4x16_p64", 128, 128).dims[0] == 256);
+  CHECK(mapped("b6x16_p32", 128, 192).dims[0] == 256);
+  const Request odd{.kernel = "k", .dims = {{"M", 4}, {"BYTES", 100}}};
+  CHECK(refusal(text("b6x16_p32", 128), odd, "b200")
+            .find("dimension 1 is 100 bytes, which hold no whole number of 6-bit values") != std::string::npos);
+  CHECK(refusal(text("b4x16_p64", 128), odd, "b200")
+            .find("dimension 1 has 200 values of b4x16_p64, not a multiple of 128; pad it to 256") !=
+        std::string::npos);
+}
+
 TEST_CASE("workspaces: bytes of the configuration, an address if given") {
   const std::string text = R"(//! kernel k
 //! arch sm_90a

@@ -27,7 +27,7 @@ TensorMapSpec rank3() {
 }
 
 std::string fault(const TensorMapSpec& spec, std::uint64_t address = 4096) {
-  const Result<void> checked = check_tensor_map(spec, address, "A");
+  const Result<void> checked = check_tensor_map(spec, {address, 90}, "A");
   if (checked.has_value()) return "sound";
   CHECK(checked.error().code == ErrorCode::invalid_argument);
   return checked.error().message;
@@ -95,9 +95,9 @@ TEST_CASE("strides") {
 
 TEST_CASE("box") {
   CHECK(after([](TensorMapSpec& s) { s.box[1] = 257; }) ==
-        "A: box [257, 64] has 257 elements in dimension 0; each takes 1 to 256");
+        "A: box [257, 64] of bf16 has 257 elements in dimension 0; each takes 1 to 256");
   CHECK(after([](TensorMapSpec& s) { s.box[0] = 0; }) ==
-        "A: box [128, 0] has 0 elements in dimension 1; each takes 1 to 256");
+        "A: box [128, 0] of bf16 has 0 elements in dimension 1; each takes 1 to 256");
   CHECK(after([](TensorMapSpec& s) { s.box[0] = 12; }) ==
         "A: box [128, 12] of bf16 is 24 bytes wide, not a multiple of 16; make its last extent 16");
   CHECK(after(
@@ -132,7 +132,7 @@ TEST_CASE("NaN fill is for floating-point elements that the driver knows as such
     return after([type](TensorMapSpec& s) { s.fill = Fill::nan, s.dtype = type, s.box[0] = 16; });
   };
   CHECK(filled(DType::s32) == "A: fill nan needs f16, bf16, f32 or f64 elements, not s32");
-  CHECK(filled(DType::e4m3) == "A: fill nan needs f16, bf16, f32 or f64 elements, not e4m3");
+  CHECK(filled(DType::e4m3) == "A: fill nan needs f16, bf16, f32 or f64 elements, not e4m3, which TMA takes for u8");
 }
 
 }  // namespace tma_jit::planning

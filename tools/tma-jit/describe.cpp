@@ -1,5 +1,7 @@
 #include "describe.h"
 
+#include <algorithm>
+
 #include <tma_jit/json.h>
 
 #include "text.h"
@@ -21,9 +23,6 @@ const char* name_of(Argument::Kind kind) {
   }
 }
 
-int swizzle_bytes(Swizzle swizzle) {
-  return swizzle == Swizzle::none ? 0 : 16 << static_cast<int>(swizzle);
-}
 int interleave_bytes(Interleave interleave) {
   return interleave == Interleave::none ? 0 : 8 << static_cast<int>(interleave);
 }
@@ -38,12 +37,28 @@ template <class Array> std::vector<std::int64_t> outermost_first(const Array& va
   return out;
 }
 
+// As a manifest writes it.
+std::string swizzle_words(Swizzle swizzle) {
+  if (atom_of(swizzle) == 16) return fmt::format("{}", span_of(swizzle));
+  return fmt::format("{} atom {}{}", span_of(swizzle), atom_of(swizzle),
+                     swizzle == Swizzle::b128_atom_b32_flip_b8 ? " flip" : "");
+}
+
 std::string describe(const TensorMapSpec& map) {
-  return fmt::format(
-      "box {} swizzle {} l2 {}{}{}", bracketed(outermost_first(map.box, map.rank)), swizzle_bytes(map.swizzle),
-      promotion_bytes(map.l2_promotion),
-      map.interleave == Interleave::none ? "" : fmt::format(" interleave {}", interleave_bytes(map.interleave)),
-      map.fill == Fill::nan ? " fill nan" : "");
+  std::string text;
+  if (map.as) text += fmt::format("as {} ", name_of(*map.as));
+  if (map.corners() > 0) {
+    text += fmt::format("{} {} {} ", name_of(map.mode), bracketed(outermost_first(map.lower, map.corners())),
+                        bracketed(outermost_first(map.upper, map.corners())));
+  }
+  text += fmt::format("box {} swizzle {} l2 {}", bracketed(outermost_first(map.box, map.box_rank())),
+                      swizzle_words(map.swizzle), promotion_bytes(map.l2_promotion));
+  if (map.interleave != Interleave::none) text += fmt::format(" interleave {}", interleave_bytes(map.interleave));
+  if (map.fill == Fill::nan) text += " fill nan";
+  const auto stepped = [](std::uint32_t step) { return step != 1; };
+  if (std::any_of(map.element_strides.begin(), map.element_strides.begin() + map.rank, stepped))
+    text += fmt::format(" steps {}", bracketed(outermost_first(map.element_strides, map.rank)));
+  return text;
 }
 
 std::string describe(const Argument& argument) {

@@ -1,0 +1,113 @@
+// The rules of what one instruction moves: the box or the pixels of a column, their corners, and the swizzle.
+#include <array>
+
+#include "plan/tensor_map_subject.h"
+
+namespace tma_jit::planning {
+namespace {
+
+constexpr std::uint32_t kBoxMax = 256;
+constexpr std::uint32_t kPixelsMax = 1024;
+constexpr std::uint32_t kWidePixels = 128;    // what .im2col::w::128 moves
+constexpr std::uint32_t kPaddedValues = 128;  // the row of a box of padded packed values
+// The opt-in shared memory of one block on sm_90 and sm_100, the largest there is (CUDA C++ Programming Guide, table
+// "Technical Specifications per Compute Capability": 227 KB).
+constexpr std::uint64_t kSharedMemoryMax = 232448;
+
+std::uint64_t row_bits(const MapSubject& subject) {
+  return subject.spec.box[0] * subject.bits();
+}
+
+Result<void> check_extents(const MapSubject& subject) {
+  const TensorMapSpec& spec = subject.spec;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(spec.box_rank()); ++i) {
+    const std::uint32_t limit = subject.tiled() || i == 0 ? kBoxMax : kPixelsMax;
+    if (spec.box[i] >= 1 && spec.box[i] <= limit) continue;
+    if (subject.tiled()) {
+      return subject.fault("{} has {} elements in dimension {}; each takes 1 to {}", subject.box(), spec.box[i],
+                           subject.written(i), limit);
+    }
+    return subject.fault("{} has {} {}; an {} map takes 1 to {}", subject.box(), spec.box[i],
+                         i == 0 ? "channels" : "pixels", name_of(spec.mode), limit);
+  }
+  return {};
+}
+
+Result<void> check_row(const MapSubject& subject) {
+  const TensorMapSpec& spec = subject.spec;
+  const bool padded = spec.type() == MapType::b4x16_p64 || spec.type() == MapType::b6x16_p32;
+  if (padded && spec.box[0] != kPaddedValues) {
+    return subject.fault("{} is {} values wide; boxes of {} are {} wide", subject.box(), spec.box[0],
+                         name_of(spec.type()), kPaddedValues);
+  }
+  if (spec.interleave != Interleave::none || padded || row_bits(subject) % 128 == 0) return {};
+  return subject.fault("{} is {} bytes wide, not a multiple of 16; make its last extent {}", subject.box(),
+                       row_bits(subject) / 8, rounded_up(row_bits(subject), 128) / subject.bits());
+}
+
+Result<void> check_volume(const MapSubject& subject) {
+  const std::uint64_t bytes = box_bytes(subject.spec);
+  if (bytes <= kSharedMemoryMax) return {};
+  return subject.fault("{} is {} bytes; the shared memory of a block holds {}", subject.box(), bytes, kSharedMemoryMax);
+}
+
+// Of the rank: 16 bits in all for the corners of each side.
+struct Range {
+  std::int32_t low, high;
+};
+Range range_of(const MapSubject& subject) {
+  constexpr std::array<Range, 3> kRanges = {Range{-32768, 32767}, Range{-128, 127}, Range{-16, 15}};
+  return kRanges[static_cast<std::size_t>(subject.spec.corners() - 1)];
+}
+
+}  // namespace
+
+std::string MapSubject::box() const {
+  const bool own = spec.type() == map_type_of(spec.dtype);
+  return fmt::format("box {} of {}", outermost_first(spec.box, spec.box_rank()),
+                     own ? name_of(spec.dtype) : name_of(spec.type()));
+}
+
+Result<void> check_box(const MapSubject& subject) {
+  TMA_JIT_CHECK(check_extents(subject));
+  if (subject.spec.mode == MapMode::im2col_w128 && subject.spec.box[1] != kWidePixels) {
+    return subject.fault("{} has {} pixels; im2col_w128 moves {}", subject.box(), subject.spec.box[1], kWidePixels);
+  }
+  TMA_JIT_CHECK(check_row(subject));
+  return check_volume(subject);
+}
+
+Result<void> check_corners(const MapSubject& subject) {
+  const TensorMapSpec& spec = subject.spec;
+  constexpr std::array<char, 3> kAxes = {'W', 'H', 'D'};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(spec.corners()); ++i) {
+    const Range range = range_of(subject);
+    for (const auto* corner : {&spec.lower, &spec.upper}) {
+      const std::int32_t offset = (*corner)[i];
+      if (offset >= range.low && offset <= range.high) continue;
+      return subject.fault("the {} corner {} has {} along {}; an {} map of {} dimensions takes {} to {}",
+                           corner == &spec.lower ? "lower" : "upper", outermost_first(*corner, spec.corners()), offset,
+                           kAxes[i], name_of(spec.mode), spec.rank, range.low, range.high);
+    }
+    const std::int64_t pixels = static_cast<std::int64_t>(spec.dims[i + 1]) + spec.upper[i] - spec.lower[i];
+    if (pixels > 0) continue;
+    return subject.fault(
+        "the corners leave no pixel along {}: {} in the tensor, from {} at the first to {} at the last", kAxes[i],
+        spec.dims[i + 1], spec.lower[i], spec.upper[i]);
+  }
+  return {};
+}
+
+Result<void> check_swizzle(const MapSubject& subject) {
+  const TensorMapSpec& spec = subject.spec;
+  const std::uint32_t span = span_of(spec.swizzle);
+  if (spec.interleave == Interleave::none && span != 0 && row_bits(subject) > 8 * span) {
+    return subject.fault("box {} at swizzle {} is {} bytes wide, limit {}", outermost_first(spec.box, spec.box_rank()),
+                         span, row_bits(subject) / 8, span);
+  }
+  if (spec.interleave == Interleave::b32 && spec.swizzle != Swizzle::b32)
+    return subject.fault("interleave 32 needs swizzle 32, not {}", span);
+  return {};
+}
+
+}  // namespace tma_jit::planning
