@@ -1,4 +1,6 @@
 // The stages of an engine that need a device: loading, binding, and what the machine offers.
+#include <algorithm>
+
 #include "base/failure.h"
 #include "engine_state.h"
 
@@ -14,12 +16,26 @@ Result<Environment::Compiler> describe(Builder& builder) {
                                .lacks = compiler->lacks()};
 }
 
+// What a driver that executes PTX is given: PTX of the virtual architecture, with the lines that reports name. Both are
+// part of the key.
+Source as_ptx(Source source) {
+  source.arch = compile::virtual_of(source.arch);
+  if (std::ranges::find(source.options, "-lineinfo") == source.options.end()) source.options.emplace_back("-lineinfo");
+  return source;
+}
+
 }  // namespace
+
+Result<Built> Engine::State::build_for(const driver::Context& context, const Plan& plan) {
+  if (!context.api().takes_ptx) return build(plan);
+  TMA_JIT_ASSIGN(Source source, emit(plan));
+  return builder.build(as_ptx(std::move(source)));
+}
 
 // The context first: an engine without a device says so before it compiles anything.
 Result<driver::SharedPrepared> Engine::State::prepare(Plan plan) {
   TMA_JIT_ASSIGN(const driver::SharedContext context, device.context());
-  TMA_JIT_ASSIGN(Built built, build(plan));
+  TMA_JIT_ASSIGN(Built built, build_for(*context, plan));
   TMA_JIT_ASSIGN(driver::SharedKernel kernel, kernels.get(built.cubin->key, [&] {
     auto loaded = driver::Kernel::load(context, *built.cubin, built.compiler);
     if (loaded) ++counters.loads;

@@ -26,6 +26,8 @@ struct Engine::State {
   Result<Plan> plan(const Request& request);
   Result<Source> emit(const Plan& plan);
   Result<Built> build(const Plan& plan);
+  // What the context's driver loads.
+  Result<Built> build_for(const driver::Context& context, const Plan& plan);
   Result<driver::SharedPrepared> prepare(Plan plan);
   Result<std::unique_ptr<Launch::State>> launch(Plan plan);
 

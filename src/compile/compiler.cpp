@@ -28,11 +28,11 @@ Source trivial_source() {
   return source;
 }
 
+}  // namespace
+
 std::string virtual_of(std::string_view arch) {
   return arch.starts_with("sm_") ? fmt::format("compute_{}", arch.substr(3)) : std::string(arch);
 }
-
-}  // namespace
 
 struct Compiler::State {
   Location location;
@@ -42,6 +42,7 @@ struct Compiler::State {
   std::vector<std::string> archs;
 
   Outcome run(const Source& source, const std::string& arch, std::vector<std::string> extra = {}) const;
+  Result<Cubin> compile_to_ptx(const Source& source) const;
   tl::unexpected<Error> explain(const Source& source, const Outcome& outcome) const;
   Error refused_options(const Source& source, const Outcome& outcome) const;
   std::vector<Diagnostic> placed(const Source& source, const Outcome& outcome) const;
@@ -157,6 +158,7 @@ Result<std::shared_ptr<Compiler>> Compiler::open(const Location& location) {
 }
 
 Result<Cubin> Compiler::compile(const Source& source) {
+  if (source.arch.starts_with("compute_")) return state_->compile_to_ptx(source);
   Outcome outcome = state_->run(source, source.arch, {"--ptxas-options=-v"});
   if (outcome.result != NVRTC_SUCCESS) return state_->explain(source, outcome);
   TMA_JIT_CHECK(check_cubin(outcome.cubin, source.arch));
@@ -165,6 +167,21 @@ Result<Cubin> Compiler::compile(const Source& source) {
   cubin.entry = source.entry;
   cubin.arch = source.arch;
   cubin.resources = parse_resources(outcome.log, source.entry, parse_log(outcome.log));
+  cubin.compile_ms = outcome.milliseconds;
+  cubin.compiled = true;
+  return cubin;
+}
+
+Result<Cubin> Compiler::State::compile_to_ptx(const Source& source) const {
+  const Outcome outcome = run(source, source.arch);
+  if (outcome.result != NVRTC_SUCCESS) return explain(source, outcome);
+  if (outcome.ptx.empty())
+    return failure(ErrorCode::nvrtc, "{}: NVRTC reported success, but gave no PTX", source.kernel);
+  Cubin cubin;
+  const auto* text = reinterpret_cast<const std::byte*>(outcome.ptx.c_str());
+  cubin.bytes.assign(text, text + outcome.ptx.size() + 1);
+  cubin.entry = source.entry;
+  cubin.arch = source.arch;
   cubin.compile_ms = outcome.milliseconds;
   cubin.compiled = true;
   return cubin;

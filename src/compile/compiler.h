@@ -12,6 +12,9 @@
 
 namespace tma_jit::compile {
 
+// The virtual architecture of a target: "compute_90a" of sm_90a.
+std::string virtual_of(std::string_view arch);
+
 // Thread-safe: compiles run beside each other. Once opened, NVRTC stays loaded for the life of the process.
 class Compiler {
  public:
@@ -21,6 +24,7 @@ class Compiler {
 
   // Either a whole cubin for source.arch or an error: compile (with file:line:column at the template's own lines),
   // unsupported (the architecture), or nvrtc (NVRTC itself failed). `key` is left to the caller.
+  // For a virtual architecture the bytes are PTX and a terminating zero.
   Result<Cubin> compile(const Source& source);
   // For source.arch's virtual architecture.
   Result<std::string> ptx(const Source& source);

@@ -18,7 +18,8 @@ inline constexpr int kOldestDriver = 12000;
 inline constexpr int kIm2colWideDriver = 12080;  // the first with cuTensorMapEncodeIm2colWide
 
 struct Api {
-  int version = 0;  // as cuDriverGetVersion counts: 13000 is CUDA 13.0
+  int version = 0;         // as cuDriverGetVersion counts: 13000 is CUDA 13.0
+  bool takes_ptx = false;  // executes PTX and no cubins: the emulator
 
   decltype(&::cuInit) init = nullptr;
   decltype(&::cuDriverGetVersion) driver_get_version = nullptr;

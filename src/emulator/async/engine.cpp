@@ -1,0 +1,99 @@
+#include "emulator/async/engine.h"
+
+#include <algorithm>
+
+#include "emulator/exec/machine.h"
+
+namespace tma_jit::emulator::async {
+
+void Engine::submit(std::shared_ptr<Operation> operation) {
+  if (policy_ == Policy::eager && operation->ready()) {
+    while (!perform(operation)) {
+    }
+    return;
+  }
+  if (policy_ == Policy::starved && starved_ == nullptr) starved_ = operation.get();
+  loose_.push_back(std::move(operation));
+}
+
+void Engine::submit(std::shared_ptr<Operation> operation, Queue& queue) {
+  queue.operations_.push_back(std::move(operation));
+  if (!queue.listed_) queues_.push_back(&queue);
+  queue.listed_ = true;
+  kick(queue);
+}
+
+void Engine::kick(Queue& queue) {
+  if (policy_ != Policy::eager) return;
+  while (!queue.empty() && queue.operations_.front()->ready()) {
+    if (perform(queue.operations_.front())) finish(queue);
+  }
+}
+
+bool Engine::perform(const std::shared_ptr<Operation>& operation) {
+  const std::shared_ptr<Operation> held = operation;
+  const Machine::Acting acting(machine_, held->warp, held->op);
+  const bool done = held->perform(machine_);
+  machine_.progress();
+  if (done) ++machine_.counters().asynchronous;
+  return done;
+}
+
+void Engine::finish(Queue& queue) {
+  queue.operations_.pop_front();
+  if (!queue.empty()) return;
+  queue.listed_ = false;
+  std::erase(queues_, &queue);
+}
+
+// Loose operations first, then the heads of the queues.
+bool Engine::step_of(std::size_t index) {
+  if (index < loose_.size()) {
+    const auto at = std::next(loose_.begin(), static_cast<std::ptrdiff_t>(index));
+    if (!(*at)->ready()) return false;
+    if (perform(*at)) {
+      if (at->get() == starved_) starved_ = nullptr;
+      loose_.erase(at);
+    }
+    return true;
+  }
+  Queue& queue = *queues_[index - loose_.size()];
+  if (!queue.operations_.front()->ready()) return false;
+  if (perform(queue.operations_.front())) finish(queue);
+  return true;
+}
+
+bool Engine::step(bool idle) {
+  const std::size_t count = loose_.size() + queues_.size();
+  if (count == 0) return false;
+  const std::size_t first = random_.below(count);
+  std::size_t held_back = count;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t index = (first + i) % count;
+    if (starved_ != nullptr && index < loose_.size() &&
+        std::next(loose_.begin(), static_cast<std::ptrdiff_t>(index))->get() == starved_) {
+      held_back = index;
+      continue;
+    }
+    if (step_of(index)) return true;
+  }
+  return idle && held_back < count && step_of(held_back);
+}
+
+bool Engine::wants_step() {
+  if (policy_ == Policy::eager || policy_ == Policy::lazy || !pending()) return false;
+  return random_.below(4) == 0;
+}
+
+void Engine::drain(const Block& block) {
+  const auto of_block = [&block](const std::shared_ptr<Operation>& operation) { return operation->block == &block; };
+  while (true) {
+    bool any = std::any_of(loose_.begin(), loose_.end(), of_block);
+    for (const Queue* queue : queues_) {
+      any = any || std::any_of(queue->operations_.begin(), queue->operations_.end(), of_block);
+    }
+    if (!any || !step(true)) return;
+  }
+}
+
+}  // namespace tma_jit::emulator::async

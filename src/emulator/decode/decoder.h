@@ -1,0 +1,17 @@
+// From a parsed kernel to a program.
+#pragma once
+
+#include <memory>
+
+#include "emulator/decode/frame.h"
+#include "emulator/exec/program.h"
+#include "emulator/ptx/module.h"
+
+namespace tma_jit::emulator::decode {
+
+// Takes in every function the kernel calls, each call anew. Throws Fault{unsupported, syntax, limit} whose place is the
+// instruction's line. `module` must outlive the program.
+std::unique_ptr<const Program> decode(const ptx::Module& module, const ptx::Function& kernel,
+                                      const GlobalAddresses& globals);
+
+}  // namespace tma_jit::emulator::decode

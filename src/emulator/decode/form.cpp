@@ -1,0 +1,176 @@
+#include "emulator/decode/form.h"
+
+#include <array>
+#include <charconv>
+#include <unordered_map>
+
+#include "emulator/fault.h"
+
+namespace tma_jit::emulator::decode {
+namespace {
+
+struct Slot {
+  bool optional = false;
+  std::vector<std::string_view> choices;
+};
+
+struct Pattern {
+  const Form* form;
+  std::vector<Slot> slots;
+};
+
+template <class F> void for_each_part(std::string_view text, char separator, F f) {
+  while (true) {
+    const std::size_t end = text.find(separator);
+    f(text.substr(0, end));
+    if (end == std::string_view::npos) return;
+    text.remove_prefix(end + 1);
+  }
+}
+
+Slot slot_of(std::string_view text) {
+  Slot slot;
+  slot.optional = text[0] == '?';
+  if (slot.optional) text.remove_prefix(1);
+  for_each_part(text, '|', [&](std::string_view choice) { slot.choices.push_back(choice); });
+  return slot;
+}
+
+using Table = std::unordered_map<std::string_view, std::vector<Pattern>>;
+
+void add(Table& table, std::span<const Form> forms) {
+  for (const Form& form : forms) {
+    Pattern pattern{&form, {}};
+    std::string_view mnemonic;
+    for_each_part(form.pattern, ' ', [&](std::string_view word) {
+      if (mnemonic.empty()) mnemonic = word;
+      else pattern.slots.push_back(slot_of(word));
+    });
+    table[mnemonic].push_back(std::move(pattern));
+  }
+}
+
+const Table& table() {
+  static const Table built = [] {
+    Table all;
+    for (const auto forms : {arithmetic_forms(), logic_forms(), convert_forms(), memory_forms(), control_forms(), warp_forms()})
+      add(all, forms);
+    return all;
+  }();
+  return built;
+}
+
+bool fits(const Slot& slot, std::string_view modifier) {
+  for (const std::string_view choice : slot.choices) {
+    if (choice == modifier) return true;
+  }
+  return false;
+}
+
+bool fill(const Pattern& pattern, std::span<const std::string_view> modifiers, std::vector<std::string_view>& filled) {
+  filled.assign(pattern.slots.size(), {});
+  for (const std::string_view modifier : modifiers) {
+    bool taken = false;
+    for (std::size_t i = 0; i < pattern.slots.size() && !taken; ++i) {
+      if (!filled[i].empty() || !fits(pattern.slots[i], modifier)) continue;
+      filled[i] = modifier;
+      taken = true;
+    }
+    if (!taken) return false;
+  }
+  for (std::size_t i = 0; i < pattern.slots.size(); ++i) {
+    if (filled[i].empty() && !pattern.slots[i].optional) return false;
+  }
+  return true;
+}
+
+bool fits(char letter, const ptx::Operand& operand) {
+  using Kind = ptx::Operand::Kind;
+  const Kind kind = operand.kind;
+  const bool plain = kind == Kind::reg || kind == Kind::integer || kind == Kind::real || kind == Kind::symbol;
+  switch (letter) {
+    case 'd': return kind == Kind::reg || kind == Kind::sink;
+    case 'q': return kind == Kind::reg || kind == Kind::pair || kind == Kind::sink;
+    case 'p': return kind == Kind::reg || kind == Kind::sink;
+    case 's': return plain;
+    case 'P': return kind == Kind::reg || kind == Kind::integer;
+    case 'v': return plain || kind == Kind::vector || kind == Kind::sink;
+    case 'a': return kind == Kind::address;
+    case 'i': return kind == Kind::integer;
+    case 'L': return kind == Kind::label;
+    case 'c': return kind == Kind::list || kind == Kind::symbol || kind == Kind::label;
+    default: return false;
+  }
+}
+
+bool operands_fit(std::string_view letters, const std::vector<ptx::Operand>& operands) {
+  std::size_t given = 0;
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    if (letters[i] == '*') return true;
+    const bool optional = i + 1 < letters.size() && letters[i + 1] == '?';
+    if (given < operands.size() && fits(letters[i], operands[given])) {
+      ++given;
+    } else if (!optional) {
+      return false;
+    }
+    if (optional) ++i;
+  }
+  return given == operands.size();
+}
+
+struct Number {
+  int value = 0;
+  char suffix = ' ';
+};
+Number number_in(std::string_view target) {
+  Number number;
+  if (!target.starts_with("sm_")) return number;
+  target.remove_prefix(3);
+  const auto [end, error] = std::from_chars(target.data(), target.data() + target.size(), number.value);
+  if (error == std::errc{} && end != target.data() + target.size()) number.suffix = *end;
+  return number;
+}
+
+}  // namespace
+
+Match match(const ptx::Instruction& instruction) {
+  const auto found = table().find(instruction.modifiers[0]);
+  const std::span<const std::string_view> modifiers = std::span(instruction.modifiers).subspan(1);
+  bool modifiers_known = false;
+  if (found != table().end()) {
+    Match result;
+    for (const Pattern& pattern : found->second) {
+      if (!fill(pattern, modifiers, result.slots)) continue;
+      modifiers_known = true;
+      if (!operands_fit(pattern.form->operands, instruction.operands)) continue;
+      result.form = pattern.form;
+      return result;
+    }
+  }
+  stop(FaultKind::unsupported, "the emulator does not know {}{}", instruction.opcode,
+       modifiers_known ? " with these operands" : "");
+}
+
+bool has(std::string_view target, Needs needs) {
+  const Number number = number_in(target);
+  const bool exact = number.suffix == 'a' || number.suffix == 'f';
+  switch (needs) {
+    case Needs::any: return true;
+    case Needs::sm_80: return number.value >= 80;
+    case Needs::sm_90: return number.value >= 90;
+    case Needs::sm_100: return number.value >= 100;
+    case Needs::wgmma: return number.value == 90 && exact;
+    case Needs::tcgen05: return number.value >= 100 && number.value < 120 && exact;
+    case Needs::exact_90: return number.value >= 90 && exact;
+  }
+  return false;
+}
+
+std::string_view words_of(Needs needs) {
+  static constexpr std::array<std::string_view, 7> kWords = {
+      "any target", "sm_80 or newer", "sm_90 or newer", "sm_100 or newer", "sm_90a", "sm_100a to sm_110a",
+      "a target with a suffix, sm_90a or newer"};
+  return kWords[static_cast<std::size_t>(needs)];
+}
+
+}  // namespace tma_jit::emulator::decode

@@ -1,0 +1,139 @@
+// Loads, stores, atomics, address conversion and fences of the generic proxy. PTX ISA 9.0, "ld", "st", "atom", "red",
+// "cvta", "isspacep", "membar / fence", "prefetch".
+#include <map>
+
+#include "emulator/decode/assembler.h"
+#include "emulator/decode/frame.h"
+#include "emulator/exec/handlers.h"
+
+namespace tma_jit::emulator::decode {
+namespace {
+
+using ptx::Operand;
+using ptx::Space;
+using ptx::Type;
+
+Ordering ordering_of(const Assembler& a) {
+  if (a.has("acq_rel")) return Ordering::acquire_release;
+  if (a.has("acquire")) return Ordering::acquire;
+  if (a.has("release")) return Ordering::release;
+  if (a.has("relaxed") || a.has("volatile") || a.has("mmio")) return Ordering::relaxed;
+  return Ordering::weak;
+}
+
+// A .param variable of a call is local memory; a parameter of the kernel is the parameter block, whose address is global.
+Space space_of(const Assembler& a, const Operand& address) {
+  const Space space = a.space();
+  if (space == Space::constant) return Space::global;
+  if (space != Space::param) return space;
+  const Operand& base = address.parts.front();
+  Assembler& mutable_a = const_cast<Assembler&>(a);
+  const auto symbol = base.kind == Operand::Kind::symbol ? mutable_a.frame().symbol(base.name) : std::nullopt;
+  if (!symbol) a.refuse("an address in .param that is no parameter");
+  return symbol->kind == Symbol::Kind::local ? Space::local : Space::global;
+}
+
+// The elements of a vector, or the one register.
+void elements(Assembler& a, const Operand& operand, Type type, bool load) {
+  const auto add = [&](const Operand& element) {
+    a.op.list.push_back(load ? a.wide_destination(element, type) : a.wide_source(element, type));
+  };
+  if (operand.kind == Operand::Kind::vector) {
+    for (const Operand& element : operand.parts) add(element);
+  } else {
+    add(operand);
+  }
+  if (a.op.list.size() != a.op.vector) a.refuse("{} registers for {} elements", a.op.list.size(), a.op.vector);
+}
+
+void build_access(Assembler& a) {
+  const bool load = a.mnemonic() != "st";
+  const std::size_t address = load ? 1 : 0;
+  a.op.handler = load ? do_load : do_store;
+  a.op.type = a.type();
+  a.op.vector = static_cast<u8>(a.vector());
+  a.op.kind = static_cast<u16>(ordering_of(a));
+  a.op.space = space_of(a, a.operand(address));
+  if (ptx::size_of(a.op.type) * a.op.vector > 32) a.refuse("an access of {} bytes", ptx::size_of(a.op.type) * a.op.vector);
+  a.address(address);
+  elements(a, a.operand(1 - address), a.op.type, load);
+}
+
+void build_atomic(Assembler& a) {
+  static const std::map<std::string_view, Atomic> kKinds = {
+      {"add", Atomic::add}, {"min", Atomic::min}, {"max", Atomic::max}, {"inc", Atomic::inc}, {"dec", Atomic::dec},
+      {"and", Atomic::conjunction}, {"or", Atomic::disjunction}, {"xor", Atomic::exclusive}, {"exch", Atomic::exchange},
+      {"cas", Atomic::compare_exchange}};
+  const bool returns = a.mnemonic() == "atom";
+  const std::size_t at = returns ? 1 : 0;
+  a.op.handler = do_atomic;
+  a.op.type = a.type();
+  for (const auto& [name, kind] : kKinds) {
+    if (a.has(name)) a.op.immediate = static_cast<u64>(kind);
+  }
+  const Ordering ordering = ordering_of(a);
+  a.op.kind = static_cast<u16>(ordering == Ordering::weak ? Ordering::relaxed : ordering);
+  a.op.space = a.space();
+  a.address(at);
+  if (returns) a.op.d = a.destination(0, a.op.type);
+  a.op.b = a.source(at + 1, a.op.type);
+  const bool exchange = a.op.immediate == static_cast<u64>(Atomic::compare_exchange);
+  if (exchange != (a.count() > at + 2)) a.refuse("only cas takes a third value");
+  if (exchange) a.op.c = a.source(at + 2, a.op.type);
+}
+
+void build_cvta(Assembler& a) {
+  a.op.handler = do_convert_address;
+  a.op.space = a.space();
+  a.op.kind = a.has("to") ? 1 : 0;
+  a.op.d = a.destination(0, a.type());
+  a.op.a = a.source(1, a.type());
+}
+
+void build_isspacep(Assembler& a) {
+  a.op.handler = do_is_space;
+  a.op.space = a.space();
+  a.op.d = a.predicate_destination(0);
+  a.op.a = a.source(1, Type::b64);
+}
+
+void build_fence(Assembler& a) {
+  a.op.handler = do_fence;
+}
+
+void build_nothing(Assembler& a) {
+  a.op.handler = do_nothing;
+}
+
+constexpr Form kForms[] = {
+    {"ld ?weak|volatile|relaxed|acquire|mmio ?cta|cluster|gpu|sys ?global|shared|shared::cta|shared::cluster|local|param|const|param::entry|param::func "
+     "?ca|cg|cs|lu|cv|nc ?L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate "
+     "?L2::evict_normal|L2::evict_first|L2::evict_last ?L2::64B|L2::128B|L2::256B ?L2::cache_hint ?v2|v4|v8 "
+     "b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f16|bf16|f32|f64", "vas?", Needs::any, build_access},
+    {"ldu ?global ?v2|v4 b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64", "va", Needs::any, build_access},
+    {"st ?weak|volatile|relaxed|release|mmio ?cta|cluster|gpu|sys ?global|shared|shared::cta|shared::cluster|local|param|param::func "
+     "?wb|cg|cs|wt ?L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate "
+     "?L2::evict_normal|L2::evict_first|L2::evict_last ?L2::cache_hint ?v2|v4|v8 "
+     "b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f16|bf16|f32|f64", "avs?", Needs::any, build_access},
+    {"atom ?relaxed|acquire|release|acq_rel ?cta|cluster|gpu|sys ?global|shared|shared::cta|shared::cluster "
+     "add|min|max|inc|dec|and|or|xor|exch|cas ?noftz b16|b32|b64|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2", "dass?", Needs::any, build_atomic},
+    {"red ?relaxed|release ?cta|cluster|gpu|sys ?global|shared|shared::cta|shared::cluster "
+     "add|min|max|inc|dec|and|or|xor ?noftz b32|b64|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2", "as", Needs::any, build_atomic},
+    {"cvta ?to global|shared|local|const|param|shared::cta|shared::cluster u32|u64", "ds", Needs::any, build_cvta},
+    {"isspacep global|shared|local|shared::cta|shared::cluster", "ds", Needs::any, build_isspacep},
+    {"membar cta|gl|sys|gpu", "", Needs::any, build_fence},
+    {"fence ?sc|acq_rel|acquire|release cta|cluster|gpu|sys", "", Needs::any, build_fence},
+    {"prefetch ?global|local L1|L2", "a", Needs::any, build_nothing},
+    {"prefetch global L2::evict_last|L2::evict_normal", "a", Needs::any, build_nothing},
+    {"prefetchu L1", "a", Needs::any, build_nothing},
+    {"applypriority ?global L2::evict_normal", "ai", Needs::any, build_nothing},
+    {"discard ?global L2", "ai", Needs::any, build_nothing},
+};
+
+}  // namespace
+
+std::span<const Form> memory_forms() {
+  return kForms;
+}
+
+}  // namespace tma_jit::emulator::decode

@@ -1,0 +1,12 @@
+// The functions of the emulator's table, by what they are about.
+#pragma once
+
+#include "driver/api.h"
+
+namespace tma_jit::emulator {
+
+void fill_device_calls(driver::Api& api);
+void fill_memory_calls(driver::Api& api);
+void fill_kernel_calls(driver::Api& api);
+
+}  // namespace tma_jit::emulator

@@ -1,0 +1,55 @@
+// A block (CTA) and the cluster it belongs to.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "emulator/async/mbarrier.h"
+#include "emulator/check/shared_shadow.h"
+#include "emulator/exec/barrier.h"
+#include "emulator/exec/warp.h"
+
+namespace tma_jit::emulator {
+
+using Dim3 = std::array<u32, 3>;
+
+struct Cluster;
+
+class Block {
+ public:
+  Block(Machine& machine, Cluster& cluster, Dim3 index, u32 rank);
+
+  Machine& machine() const { return machine_; }
+  Cluster& cluster() { return cluster_; }
+  const Cluster& cluster() const { return cluster_; }
+  const Dim3& index() const { return index_; }
+  u32 rank() const { return rank_; }  // in the cluster
+  std::string name() const;           // "block (1, 0, 0)"
+
+  std::vector<u8> shared;
+  check::SharedShadow shadow;
+  std::vector<std::unique_ptr<Warp>> warps;
+  u32 live_warps = 0;
+  std::array<NamedBarrier, 16> barriers;
+  std::unordered_map<u32, Mbarrier> mbarriers;  // by offset into shared memory
+  std::unordered_map<u32, check::Clocks> releases;  // by offset: what strong stores there have released
+
+ private:
+  Machine& machine_;
+  Cluster& cluster_;
+  const Dim3 index_;
+  const u32 rank_;
+};
+
+struct Cluster {
+  std::vector<std::unique_ptr<Block>> blocks;  // by rank
+  Dim3 index{};
+  u32 channels = 0;  // clocks handed out to asynchronous engines
+  ClusterBarrier barrier;
+  bool exited() const;
+};
+
+}  // namespace tma_jit::emulator

@@ -1,0 +1,89 @@
+#include "emulator/exec/global_memory.h"
+
+#include <cstring>
+#include <new>
+
+#include <fmt/format.h>
+
+namespace tma_jit::emulator {
+namespace {
+
+constexpr u64 kAlignment = 512;
+constexpr u64 kGuard = 4096;  // on both sides of an allocation: what overruns it meets nothing else
+constexpr u8 kPoison = 0xCB;
+
+}  // namespace
+
+u64 GlobalMemory::allocate(u64 bytes) {
+  if (bytes > (u64{1} << 40)) return 0;
+  Owned owned;
+  owned.storage.reset(new (std::nothrow) u8[bytes + 2 * kGuard + kAlignment]);
+  if (owned.storage == nullptr) return 0;
+  const u64 raw = reinterpret_cast<u64>(owned.storage.get());
+  const u64 address = (raw + kGuard + kAlignment - 1) / kAlignment * kAlignment;
+  std::memset(reinterpret_cast<void*>(address), kPoison, bytes);
+  const std::lock_guard lock(mutex_);
+  allocations_[address] = {address, address + bytes, false, fmt::format("an allocation of {} bytes", bytes)};
+  owned_[address] = std::move(owned);
+  allocated_ += bytes;
+  return address;
+}
+
+bool GlobalMemory::free(u64 address) {
+  const std::lock_guard lock(mutex_);
+  const auto found = owned_.find(address);
+  if (found == owned_.end()) return false;
+  const Allocation& allocation = allocations_.at(address);
+  allocated_ -= allocation.end - allocation.begin;
+  allocations_.erase(address);
+  owned_.erase(found);
+  return true;
+}
+
+void GlobalMemory::admit(u64 address, u64 bytes, std::string name, bool read_only) {
+  const std::lock_guard lock(mutex_);
+  allocations_[address] = {address, address + bytes, read_only, std::move(name)};
+}
+
+void GlobalMemory::withdraw(u64 address) {
+  const std::lock_guard lock(mutex_);
+  allocations_.erase(address);
+}
+
+const Allocation* GlobalMemory::before(u64 address) const {
+  auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return nullptr;
+  return &(--after)->second;
+}
+
+Allocation GlobalMemory::find(u64 address, u64 bytes) const {
+  const std::lock_guard lock(mutex_);
+  const Allocation* allocation = before(address);
+  return allocation != nullptr && allocation->holds(address, bytes) ? *allocation : Allocation{};
+}
+
+std::string GlobalMemory::whereabouts(u64 address) const {
+  const std::lock_guard lock(mutex_);
+  const Allocation* allocation = before(address);
+  constexpr u64 kNear = u64{1} << 24;
+  if (allocation != nullptr && address < allocation->end) {
+    return fmt::format("{} bytes before the end of {} at {:#x}", allocation->end - address, allocation->name,
+                       allocation->begin);
+  }
+  if (allocation != nullptr && address - allocation->end < kNear) {
+    return fmt::format("{} bytes past the end of {} at {:#x}", address - allocation->end, allocation->name,
+                       allocation->begin);
+  }
+  const auto next = allocations_.upper_bound(address);
+  if (next != allocations_.end() && next->first - address < kNear) {
+    return fmt::format("{} bytes before {} at {:#x}", next->first - address, next->second.name, next->first);
+  }
+  return "near no allocation";
+}
+
+u64 GlobalMemory::allocated() const {
+  const std::lock_guard lock(mutex_);
+  return allocated_;
+}
+
+}  // namespace tma_jit::emulator

@@ -1,0 +1,48 @@
+// Device memory: host memory with a table of what is allocated. Reads of bytes that nothing wrote are not found.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "emulator/word.h"
+
+namespace tma_jit::emulator {
+
+struct Allocation {
+  u64 begin = 0, end = 0;
+  bool read_only = false;
+  std::string name;  // "an allocation of 4096 bytes", "the kernel's parameters"
+  bool holds(u64 address, u64 bytes) const { return address >= begin && bytes <= end - begin && address <= end - bytes; }
+};
+
+// Thread-safe.
+class GlobalMemory {
+ public:
+  // 0 where the host has no memory. Aligned as cuMemAlloc does; filled with bytes that are no sensible number.
+  u64 allocate(u64 bytes);
+  bool free(u64 address);  // false: nothing was allocated there
+  // Memory that someone else owns, for as long as it is not withdrawn.
+  void admit(u64 address, u64 bytes, std::string name, bool read_only);
+  void withdraw(u64 address);
+
+  // An allocation with an end of 0 where there is none.
+  Allocation find(u64 address, u64 bytes) const;
+  // "12 bytes past the end of an allocation of 4096 bytes at 0x..."; "not in any allocation".
+  std::string whereabouts(u64 address) const;
+  u64 allocated() const;
+
+ private:
+  struct Owned {
+    std::unique_ptr<u8[]> storage;
+  };
+  const Allocation* before(u64 address) const;
+
+  mutable std::mutex mutex_;
+  std::map<u64, Allocation> allocations_;
+  std::map<u64, Owned> owned_;
+  u64 allocated_ = 0;
+};
+
+}  // namespace tma_jit::emulator

@@ -1,0 +1,191 @@
+// Loads, stores, atomics and fences of the generic proxy.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "emulator/exec/address.h"
+#include "emulator/exec/atomic.h"
+#include "emulator/exec/handlers.h"
+#include "emulator/exec/machine.h"
+#include "emulator/fault.h"
+
+namespace tma_jit::emulator {
+namespace {
+
+using ptx::Space;
+
+bool is_strong(const Op& op) {
+  return static_cast<Ordering>(op.kind) != Ordering::weak;
+}
+bool acquires(Ordering ordering) {
+  return ordering == Ordering::acquire || ordering == Ordering::acquire_release;
+}
+bool releases(Ordering ordering) {
+  return ordering == Ordering::release || ordering == Ordering::acquire_release;
+}
+
+[[noreturn]] void misaligned(const Op& op, u64 address, u32 bytes) {
+  throw Fault{FaultKind::alignment, fmt::format("{} of {} bytes at {:#x}, which is {} bytes past a multiple of {}",
+                                                op.source->modifiers[0], bytes, address, address % bytes, bytes),
+              {}, {}};
+}
+
+// The host's bytes behind an address of one lane.
+struct Target {
+  u8* bytes;
+  SharedSpan span{};  // of shared memory, else no block
+};
+
+struct Accessor {
+  Warp& warp;
+  const Op& op;
+  bool write;
+  u32 bytes;
+  std::string_view what;
+
+  Target resolve(u64 address, int lane) const {
+    if ((address & (bytes - 1)) != 0) misaligned(op, address, bytes);
+    Space space = op.space;
+    if (space == Space::generic) space = is_shared(address) ? Space::shared : is_local(address) ? Space::local : Space::global;
+    if (space == Space::shared) return shared(static_cast<u32>(address), lane);
+    if (space == Space::local) return {local(static_cast<u32>(address), lane)};
+    return {warp.machine().global(address, bytes, write)};
+  }
+
+  Target shared(u32 address, int lane) const {
+    Machine& machine = warp.machine();
+    const SharedSpan span = machine.shared(warp.block(), address, bytes);
+    if (machine.settings().checks) {
+      const u8 flags = is_strong(op) ? check::Access::kStrong : 0;
+      const check::Stamp stamp{warp.clock.id, static_cast<u8>(lane), flags, warp.clock.now(), &op};
+      machine.record_shared(span, bytes, {write, stamp, &warp.clock.clocks, what});
+    }
+    if (write) machine.refuse_mbarrier_store(span, bytes);
+    return {span.bytes, span};
+  }
+
+  u8* local(u32 address, int lane) const {
+    const u32 each = warp.machine().program().local_bytes;
+    if (u64{address} + bytes > each) {
+      stop(FaultKind::bounds, "an access of {} bytes to local memory at {:#x}; a thread has {} bytes", bytes, address, each);
+    }
+    if (warp.local.empty()) warp.local.assign(std::size_t{each} * kLanes, 0xCB);
+    return warp.local.data() + std::size_t{each} * static_cast<u32>(lane) + address;
+  }
+};
+
+template <class F> void for_each(Mask active, F f) {
+  for (Mask rest = active; rest != 0; rest &= rest - 1) f(std::countr_zero(rest));
+}
+
+u64 read_element(const u8* bytes, ptx::Type type) {
+  u64 value = 0;
+  switch (ptx::size_of(type)) {
+    case 1: value = *bytes; break;
+    case 2: { u16 x; std::memcpy(&x, bytes, 2); value = x; break; }
+    case 4: { u32 x; std::memcpy(&x, bytes, 4); value = x; break; }
+    default: std::memcpy(&value, bytes, 8); break;
+  }
+  switch (type) {
+    case ptx::Type::s8: return static_cast<u64>(s64{static_cast<s8>(value)});
+    case ptx::Type::s16: return static_cast<u64>(s64{static_cast<s16>(value)});
+    case ptx::Type::s32: return static_cast<u64>(s64{static_cast<s32>(value)});
+    default: return value;
+  }
+}
+
+void write_element(u8* bytes, ptx::Type type, u64 value) {
+  std::memcpy(bytes, &value, static_cast<std::size_t>(std::min(ptx::size_of(type), 8)));
+}
+
+void move_wide(Warp& warp, const Place& place, int lane, u8* memory, bool store) {
+  if (store) std::memcpy(memory, warp.values<u8>(place) + 16 * lane, 16);
+  else if (place) std::memcpy(warp.writable<u8>(place) + 16 * lane, memory, 16);
+}
+
+// What a strong access of shared memory orders: through the clock that goes with the place.
+void synchronise(Warp& warp, const Target& target, Ordering ordering, bool write) {
+  if (target.span.block == nullptr || ordering == Ordering::weak) return;
+  check::Clocks& clocks = target.span.block->releases[target.span.offset];
+  if (acquires(ordering) && !write) warp.clock.acquire(clocks);
+  if (releases(ordering) && write) clocks.join(warp.clock.clocks);
+}
+
+}  // namespace
+
+Step do_load(Warp& warp, const Op& op, Mask active) {
+  const u32 size = static_cast<u32>(ptx::size_of(op.type));
+  const Accessor accessor{warp, op, false, size * op.vector, "a load"};
+  const auto ordering = static_cast<Ordering>(op.kind);
+  for_each(active, [&](int i) {
+    const Target target = accessor.resolve(warp.address(op, op.a, i), i);
+    if (size == 16) return move_wide(warp, op.list[0], i, target.bytes, false);
+    for (u32 k = 0; k < op.vector; ++k) warp.set_lane(op.list[k], i, read_element(target.bytes + k * size, op.type));
+    synchronise(warp, target, ordering, false);
+  });
+  return Step::next;
+}
+
+Step do_store(Warp& warp, const Op& op, Mask active) {
+  const u32 size = static_cast<u32>(ptx::size_of(op.type));
+  const Accessor accessor{warp, op, true, size * op.vector, "a store"};
+  const auto ordering = static_cast<Ordering>(op.kind);
+  for_each(active, [&](int i) {
+    const Target target = accessor.resolve(warp.address(op, op.a, i), i);
+    if (size == 16) return move_wide(warp, op.list[0], i, target.bytes, true);
+    for (u32 k = 0; k < op.vector; ++k) write_element(target.bytes + k * size, op.type, warp.lane(op.list[k], i));
+    synchronise(warp, target, ordering, true);
+  });
+  if (releases(ordering)) warp.clock.tick();
+  warp.machine().progress();
+  return Step::next;
+}
+
+Step do_convert_address(Warp& warp, const Op& op, Mask active) {
+  const bool to = op.kind == 1;
+  const u64 window = op.space == Space::shared ? kSharedWindow : op.space == Space::local ? kLocalWindow : 0;
+  for_each(active, [&](int i) {
+    const u64 address = warp.lane(op.a, i);
+    warp.set_lane(op.d, i, to ? address & ~(window != 0 ? kWindowMask : 0) : address | window);
+  });
+  return Step::next;
+}
+
+Step do_is_space(Warp& warp, const Op& op, Mask active) {
+  Mask holds = 0;
+  for_each(active, [&](int i) {
+    const u64 address = warp.lane(op.a, i);
+    const Space space = is_shared(address) ? Space::shared : is_local(address) ? Space::local : Space::global;
+    if (space == op.space) holds |= Mask{1} << i;
+  });
+  warp.set_predicate(op.d, active, holds);
+  return Step::next;
+}
+
+Step do_atomic(Warp& warp, const Op& op, Mask active) {
+  const u32 size = static_cast<u32>(ptx::size_of(op.type));
+  const Accessor accessor{warp, op, true, size, "an atomic operation"};
+  const auto ordering = static_cast<Ordering>(op.kind);
+  for_each(active, [&](int i) {
+    const Target target = accessor.resolve(warp.address(op, op.a, i), i);
+    synchronise(warp, target, ordering, false);
+    const u64 old = read_element(target.bytes, op.type);
+    const u64 value = atomic_value(static_cast<Atomic>(op.immediate), op.type, old, warp.lane(op.b, i), op.c ? warp.lane(op.c, i) : 0);
+    write_element(target.bytes, op.type, value);
+    warp.set_lane(op.d, i, old);
+    synchronise(warp, target, ordering, true);
+  });
+  if (releases(ordering)) warp.clock.tick();
+  warp.machine().progress();
+  return Step::next;
+}
+
+Step do_fence(Warp&, const Op&, Mask) {
+  return Step::next;  // memory is sequentially consistent here; what orders accesses are barriers and strong accesses
+}
+
+Step do_nothing(Warp&, const Op&, Mask) {
+  return Step::next;
+}
+
+}  // namespace tma_jit::emulator

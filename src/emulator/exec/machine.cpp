@@ -1,0 +1,175 @@
+// What a launch is made of, its memory, and how its reports name places.
+#include "emulator/exec/machine.h"
+
+#include <bit>
+#include <cstring>
+
+#include "emulator/exec/address.h"
+#include "emulator/fault.h"
+
+namespace tma_jit::emulator {
+namespace {
+
+constexpr u64 kConstantAlignment = 64;
+
+}  // namespace
+
+Machine::Machine(const Program& program, const LaunchShape& shape, u64 parameters, GlobalMemory& memory,
+                 const DeviceInfo& device, const Settings& settings)
+    : program_(program),
+      shape_(shape),
+      parameters_(parameters),
+      memory_(memory),
+      device_(device),
+      settings_(settings),
+      constant_storage_(program.constants.size() + kConstantAlignment),
+      random_(settings.seed),
+      async_(*this, settings.policy, random_) {
+  const u64 start = reinterpret_cast<u64>(constant_storage_.data());
+  auto* aligned = reinterpret_cast<u8*>((start + kConstantAlignment - 1) / kConstantAlignment * kConstantAlignment);
+  if (!program.constants.empty()) std::memcpy(aligned, program.constants.data(), program.constants.size());
+  constants_ = aligned;
+  cluster_count_ = 1;
+  for (std::size_t i = 0; i < 3; ++i) cluster_count_ *= shape.grid[i] / shape.cluster[i];
+}
+
+Machine::~Machine() = default;
+
+u8* Machine::global(u64 address, u64 bytes, bool write) {
+  if (!last_.holds(address, bytes)) {
+    const Allocation found = memory_.find(address, bytes);
+    if (found.end == 0) {
+      stop(FaultKind::bounds, "{} of {} bytes of global memory at {:#x}: {}", write ? "a write" : "a read", bytes, address,
+           memory_.whereabouts(address));
+    }
+    last_ = found;
+  }
+  if (write && last_.read_only) {
+    stop(FaultKind::bounds, "a write of {} bytes at {:#x} to {}, which can only be read", bytes, address, last_.name);
+  }
+  return reinterpret_cast<u8*>(address);
+}
+
+SharedSpan Machine::shared(Block& from, u32 address, u32 bytes) {
+  const u32 rank = address >> kRankShift;
+  Block* owner = &from;
+  if (rank != from.rank()) {
+    const auto& blocks = from.cluster().blocks;
+    if (rank >= blocks.size()) {
+      stop(FaultKind::cluster, "shared address {:#x} names block {} of a cluster of {}", address, rank, blocks.size());
+    }
+    owner = blocks[rank].get();
+    if (owner->live_warps == 0) {
+      throw Fault{FaultKind::cluster,
+                  fmt::format("an access to shared memory at {:#x} of {}, which has exited", address & kOffsetMask,
+                              owner->name()),
+                  "a block must not leave while others of its cluster still use its memory: synchronise the cluster last",
+                  {}};
+    }
+  }
+  return shared_at(*owner, address & kOffsetMask, bytes);
+}
+
+SharedSpan Machine::shared_at(Block& owner, u32 offset, u32 bytes) {
+  if (u64{offset} + bytes > owner.shared.size() || offset < kReservedShared) {
+    stop(FaultKind::bounds, "an access of {} bytes to shared memory at {:#x}; {} has {:#x} to {:#x}", bytes, offset,
+         owner.name(), kReservedShared, owner.shared.size());
+  }
+  return {&owner, offset, owner.shared.data() + offset};
+}
+
+void Machine::record_shared(const SharedSpan& span, u32 bytes, const check::Access& access) {
+  if (settings_.checks) span.block->shadow.record(*span.block, span.offset, bytes, access);
+}
+
+void Machine::refuse_mbarrier_store(const SharedSpan& span, u32 bytes) {
+  const auto& barriers = span.block->mbarriers;
+  if (barriers.empty()) return;
+  for (u32 offset = span.offset & ~7U; offset < span.offset + bytes; offset += 8) {
+    if (!barriers.contains(offset)) continue;
+    stop(FaultKind::barrier, "a store over the live mbarrier at {:#x} of {}", offset, span.block->name());
+  }
+}
+
+void Machine::queue(Warp& warp) {
+  if (warp.queued) return;
+  warp.queued = true;
+  runnable_.push_back(&warp);
+}
+
+void Machine::wake(const void* token) {
+  progress();
+  for (const auto& cluster : clusters_) {
+    for (const auto& block : cluster->blocks) {
+      for (const auto& warp : block->warps) {
+        if (warp->wake(token)) queue(*warp);
+      }
+    }
+  }
+}
+
+void Machine::warn(const std::string& text) {
+  const bool fresh = warned_.insert(text).second;
+  if (!fresh || !settings_.warn) return;
+  std::string full = text;
+  if (acting_op_ != nullptr) full += "\n  at " + place_of(*acting_op_);
+  settings_.warn(full);
+}
+
+check::ActorId Machine::new_channel(Cluster& cluster, std::string name) {
+  constexpr u32 kMost = check::kNobody - 1;
+  if (cluster.channels == 0) {
+    for (const auto& block : cluster.blocks) cluster.channels += static_cast<u32>(block->warps.size());
+  }
+  if (cluster.channels >= kMost) stop(FaultKind::limit, "more than {} warps and asynchronous channels in a cluster", kMost);
+  const auto id = static_cast<check::ActorId>(cluster.channels++);
+  channels_.push_back({&cluster, id, std::move(name)});
+  return id;
+}
+
+std::string Machine::place_of(const Op& op) const {
+  if (op.source == nullptr) return "the end of the kernel";
+  std::string place = program_.module->place_of(*op.source);
+  if (!place.empty()) place += ": ";
+  return fmt::format("{}{} (PTX line {})", place, op.source->opcode, op.source->line);
+}
+
+std::string Machine::describe(const Block& block, const check::Stamp& stamp, std::string_view what) const {
+  const Cluster& cluster = block.cluster();
+  const std::size_t warps = cluster.blocks.front()->warps.size();
+  std::string actor;
+  if (stamp.actor < warps * cluster.blocks.size()) {
+    actor = fmt::format("warp {}", stamp.actor % warps);
+    if (stamp.lane < kLanes) actor += fmt::format(" lane {}", stamp.lane);
+    if (cluster.blocks.size() > 1) actor += fmt::format(" of {}", cluster.blocks[stamp.actor / warps]->name());
+  } else {
+    for (const Channel& channel : channels_) {
+      if (channel.cluster == &cluster && channel.id == stamp.actor) actor = channel.name;
+    }
+  }
+  return fmt::format("  {} by {} at {}", what, actor, stamp.op != nullptr ? place_of(*stamp.op) : "an unknown place");
+}
+
+Machine::Acting::Acting(Machine& machine, const Warp* warp, const Op* op)
+    : machine_(machine), warp_(machine.acting_warp_), op_(machine.acting_op_) {
+  machine.acting_warp_ = warp;
+  machine.acting_op_ = op;
+}
+
+Machine::Acting::~Acting() {
+  if (std::uncaught_exceptions() > 0) return;  // the report names this one
+  machine_.acting_warp_ = warp_;
+  machine_.acting_op_ = op_;
+}
+
+void Machine::complete_place(Fault& fault) const {
+  if (acting_op_ == nullptr) return;
+  std::string at = "  at " + place_of(*acting_op_);
+  if (acting_warp_ != nullptr) {
+    at += fmt::format("\n  {}, warp {}", acting_warp_->block().name(), acting_warp_->index());
+    if (!acting_warp_->exited()) at += fmt::format(", lanes {:#010x}", acting_warp_->fragment().mask);
+  }
+  fault.place = fault.place.empty() ? at : at + "\n" + fault.place;
+}
+
+}  // namespace tma_jit::emulator

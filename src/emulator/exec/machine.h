@@ -1,0 +1,141 @@
+// One launch: the blocks that are resident, what they share, and the run of it all to the end.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emulator/async/engine.h"
+#include "emulator/exec/block.h"
+#include "emulator/exec/global_memory.h"
+#include "emulator/exec/random.h"
+#include "emulator/fault.h"
+#include "emulator/settings.h"
+
+#include <tma_jit/device_info.h>
+
+namespace tma_jit::emulator {
+
+struct LaunchShape {
+  Dim3 grid{1, 1, 1};
+  Dim3 block{1, 1, 1};
+  Dim3 cluster{1, 1, 1};
+  u32 dynamic_shared = 0;
+};
+
+struct Counters {
+  u64 instructions = 0;         // of warps
+  u64 thread_instructions = 0;  // of lanes
+  u64 asynchronous = 0;         // operations performed
+};
+
+// Where an access to shared memory goes.
+struct SharedSpan {
+  Block* block;
+  u32 offset;
+  u8* bytes;
+};
+
+class Machine {
+ public:
+  // `parameters` is the kernel's parameter block, laid out as the program says, 128-byte aligned.
+  Machine(const Program& program, const LaunchShape& shape, u64 parameters, GlobalMemory& memory,
+          const DeviceInfo& device, const Settings& settings);
+  ~Machine();
+
+  // Runs to the end. Throws Fault, with the place filled in.
+  Counters run();
+
+  const Program& program() const { return program_; }
+  const LaunchShape& shape() const { return shape_; }
+  const Settings& settings() const { return settings_; }
+  const DeviceInfo& device() const { return device_; }
+  u64 parameters() const { return parameters_; }
+  const u8* constants() const { return constants_; }
+  Random& random() { return random_; }
+  async::Engine& async() { return async_; }
+  GlobalMemory& memory() { return memory_; }
+  Counters& counters() { return counters_; }
+  u64 instructions() const { return counters_.instructions; }
+
+  // Memory. Each throws Fault{bounds, alignment, cluster}; `from` is whose instruction it is.
+  u8* global(u64 address, u64 bytes, bool write);
+  SharedSpan shared(Block& from, u32 address, u32 bytes);
+  SharedSpan shared_at(Block& owner, u32 offset, u32 bytes);  // in this very block
+  // Tells the checker, if there is one.
+  void record_shared(const SharedSpan& span, u32 bytes, const check::Access& access);
+  void refuse_mbarrier_store(const SharedSpan& span, u32 bytes);
+
+  // Something changed that a poll could see.
+  void progress() { stalled_ = 0; }
+  // Fragments that wait for the token become runnable.
+  void wake(const void* token);
+  void queue(Warp& warp);
+  void warn(const std::string& text);
+  // A clock for an asynchronous engine of the cluster.
+  check::ActorId new_channel(Cluster& cluster, std::string name);
+
+  // For reports: "  then read by warp 3 lane 0 at FILE:LINE: OPCODE (PTX line N)".
+  std::string describe(const Block& block, const check::Stamp& stamp, std::string_view what) const;
+  std::string place_of(const Op& op) const;
+  // The operation that runs, for faults found on its behalf; restores the former when it goes.
+  class Acting {
+   public:
+    Acting(Machine& machine, const Warp* warp, const Op* op);
+    ~Acting();
+    Acting(const Acting&) = delete;
+    Acting& operator=(const Acting&) = delete;
+
+   private:
+    Machine& machine_;
+    const Warp* const warp_;
+    const Op* const op_;
+  };
+
+ private:
+  friend class Scheduler;
+  struct Channel {
+    const Cluster* cluster;
+    check::ActorId id;
+    std::string name;
+  };
+  void start_cluster();
+  void retire(std::size_t index);
+  void run_warp(Warp& warp, u32 quantum);
+  Step execute(Warp& warp, const Op& op);
+  void warp_exited(Warp& warp);
+  void check_exit(Block& block);
+  void check_in_flight(const Warp& warp, const Op& op) const;
+  void settle(Warp& warp, Step step);
+  void complete_place(Fault& fault) const;
+  Warp* pick_warp();
+  void loop();
+  [[noreturn]] void report_stuck(FaultKind kind, std::string message) const;
+
+  const Program& program_;
+  const LaunchShape shape_;
+  const u64 parameters_;
+  GlobalMemory& memory_;
+  const DeviceInfo& device_;
+  const Settings settings_;
+  std::vector<u8> constant_storage_;
+  const u8* constants_;
+  Random random_;
+  Counters counters_;
+  async::Engine async_;
+  std::vector<std::unique_ptr<Cluster>> clusters_;
+  u64 next_cluster_ = 0;
+  u64 cluster_count_ = 0;
+  std::vector<Warp*> runnable_;
+  std::vector<Channel> channels_;
+  std::set<std::string> warned_;
+  Allocation last_;  // of global memory, found last
+  u64 stalled_ = 0;
+  const Warp* acting_warp_ = nullptr;
+  const Op* acting_op_ = nullptr;
+};
+
+}  // namespace tma_jit::emulator

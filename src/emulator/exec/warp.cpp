@@ -1,0 +1,211 @@
+#include "emulator/exec/warp.h"
+
+#include <bit>
+#include <cstring>
+
+#include "emulator/exec/address.h"
+#include "emulator/exec/machine.h"
+#include "emulator/exec/special.h"
+
+namespace tma_jit::emulator {
+namespace {
+
+constexpr u64 kRegisterAlignment = 64;
+
+template <class T> void blend(T* to, const T* from, Mask active) {
+  if (active == kAllLanes) {
+    std::memcpy(to, from, kLanes * sizeof(T));
+    return;
+  }
+  for (Mask rest = active; rest != 0; rest &= rest - 1) {
+    const int i = std::countr_zero(rest);
+    to[i] = from[i];
+  }
+}
+
+struct Wide {
+  u64 word[2];
+};
+
+}  // namespace
+
+Warp::Warp(Machine& machine, Block& block, u32 index, Mask live)
+    : machine_(machine),
+      block_(block),
+      index_(index),
+      actor_(block.rank() * ((machine.shape().block[0] * machine.shape().block[1] * machine.shape().block[2] + 31) / 32) +
+             index),
+      live_(live),
+      storage_(machine.program().register_bytes + kRegisterAlignment) {
+  const u64 start = reinterpret_cast<u64>(storage_.data());
+  registers_ = reinterpret_cast<u8*>((start + kRegisterAlignment - 1) / kRegisterAlignment * kRegisterAlignment);
+  banks_[Place::registers] = registers_;
+  banks_[Place::constants] = machine.constants();
+  fragments_.push_back({0, live});
+  clock.id = static_cast<check::ActorId>(actor_);
+  clock.tick();
+  fill_presets();
+}
+
+u64 Warp::preset_value(const Preset& preset, int lane) const {
+  switch (preset.kind) {
+    case Preset::Kind::shared: {
+      const bool dynamic = preset.value >= kDynamicShared / 2;
+      const u64 base = dynamic ? dynamic_shared_offset(machine_.program()) - kDynamicShared : 0;
+      return (u64{block_.rank()} << kRankShift) + base + preset.value;
+    }
+    case Preset::Kind::local: return preset.value;
+    case Preset::Kind::parameter: return machine_.parameters() + preset.value;
+    case Preset::Kind::special: break;
+  }
+  return special_value(preset.special, *this, lane);
+}
+
+void Warp::fill_presets() {
+  for (const Preset& preset : machine_.program().presets) {
+    for (int i = 0; i < kLanes; ++i) set_lane(preset.place, i, preset_value(preset, i));
+  }
+}
+
+u64 Warp::lane(const Place& place, int lane) const {
+  const u8* bytes = banks_[place.bank] + place.offset;
+  switch (place.width) {
+    case 0: return (predicate(place) >> lane) & 1U;
+    case 2: return reinterpret_cast<const u16*>(bytes)[lane];
+    case 4: return reinterpret_cast<const u32*>(bytes)[lane];
+    default: return reinterpret_cast<const u64*>(bytes)[lane * (place.width / 8)];
+  }
+}
+
+void Warp::set_lane(const Place& place, int lane, u64 value) {
+  if (!place) return;
+  u8* bytes = registers_ + place.offset;
+  switch (place.width) {
+    case 0: set_predicate(place, Mask{1} << lane, value != 0 ? kAllLanes : 0); break;
+    case 2: reinterpret_cast<u16*>(bytes)[lane] = static_cast<u16>(value); break;
+    case 4: reinterpret_cast<u32*>(bytes)[lane] = static_cast<u32>(value); break;
+    default: reinterpret_cast<u64*>(bytes)[lane * (place.width / 8)] = value; break;
+  }
+}
+
+void Warp::set_predicate(const Place& place, Mask active, Mask value) {
+  if (!place) return;
+  auto* mask = reinterpret_cast<Mask*>(registers_ + place.offset);
+  *mask = (*mask & ~active) | (value & active);
+}
+
+void Warp::set(const Place& place, Mask active, const void* value) {
+  if (!place) return;
+  u8* bytes = registers_ + place.offset;
+  switch (place.width) {
+    case 2: return blend(reinterpret_cast<u16*>(bytes), static_cast<const u16*>(value), active);
+    case 4: return blend(reinterpret_cast<u32*>(bytes), static_cast<const u32*>(value), active);
+    case 8: return blend(reinterpret_cast<u64*>(bytes), static_cast<const u64*>(value), active);
+    default: return blend(reinterpret_cast<Wide*>(bytes), static_cast<const Wide*>(value), active);
+  }
+}
+
+bool Warp::select() {
+  bool found = false;
+  for (std::size_t i = 0; i < fragments_.size(); ++i) {
+    if (fragments_[i].state != Fragment::State::runnable) continue;
+    if (!found || fragments_[i].pc < fragments_[current_].pc) current_ = i;
+    found = true;
+  }
+  return found;
+}
+
+bool Warp::select_other() {
+  for (std::size_t i = 1; i < fragments_.size(); ++i) {
+    const std::size_t next = (current_ + i) % fragments_.size();
+    if (fragments_[next].state != Fragment::State::runnable) continue;
+    current_ = next;
+    return true;
+  }
+  return false;
+}
+
+bool Warp::runnable() const {
+  for (const Fragment& fragment : fragments_) {
+    if (fragment.state == Fragment::State::runnable) return true;
+  }
+  return false;
+}
+
+void Warp::merge() {
+  for (std::size_t i = 0; i < fragments_.size();) {
+    const Fragment& other = fragments_[i];
+    if (i == current_ || other.pc != fragments_[current_].pc || other.state == Fragment::State::waiting) {
+      ++i;
+      continue;
+    }
+    fragments_[current_].mask |= other.mask;
+    fragments_.erase(fragments_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (i < current_) --current_;
+  }
+}
+
+bool Warp::meets(const Op& op) const {
+  const Mask here = fragment().mask;
+  if (op.meeting == Meeting::none || here == live_) return true;
+  if (op.meeting == Meeting::all) return false;
+  for (int i = 0; i < kLanes; ++i) {
+    if ((here >> i & 1U) != 0 && (lane(op.members, i) & live_ & ~here) != 0) return false;
+  }
+  return true;
+}
+
+void Warp::branch(u32 target, Mask taken) {
+  Fragment& here = fragments_[current_];
+  if (taken == here.mask) {
+    here.pc = target;
+    return;
+  }
+  Fragment rest;
+  rest.pc = here.pc + 1;
+  rest.mask = here.mask & ~taken;
+  here.pc = target;
+  here.mask = taken;
+  fragments_.push_back(rest);
+  select();
+}
+
+void Warp::exit(Mask lanes) {
+  live_ &= ~lanes;
+  Fragment& here = fragments_[current_];
+  here.mask &= ~lanes;
+  if (here.mask != 0) {
+    ++here.pc;
+  } else {
+    fragments_.erase(fragments_.begin() + static_cast<std::ptrdiff_t>(current_));
+    current_ = 0;
+  }
+  // Lanes that wait to meet the exited ones wait no longer.
+  for (Fragment& fragment : fragments_) {
+    if (fragment.state == Fragment::State::meeting) fragment.state = Fragment::State::runnable;
+  }
+  select();
+}
+
+Step Warp::wait_for(const void* token, Step how, u64 detail) {
+  Fragment& here = fragments_[current_];
+  here.state = Fragment::State::waiting;
+  here.token = token;
+  here.detail = detail;
+  here.resumes_after = how == Step::pause;
+  return how;
+}
+
+bool Warp::wake(const void* token) {
+  bool woken = false;
+  for (Fragment& fragment : fragments_) {
+    if (fragment.state != Fragment::State::waiting || fragment.token != token) continue;
+    fragment.state = Fragment::State::runnable;
+    fragment.token = nullptr;
+    if (fragment.resumes_after) ++fragment.pc;
+    woken = true;
+  }
+  return woken;
+}
+
+}  // namespace tma_jit::emulator

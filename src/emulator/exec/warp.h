@@ -1,0 +1,98 @@
+// A warp: its registers, and its lanes in fragments, each at its own instruction. The fragment with the lowest program
+// counter runs, and fragments that meet become one; for structured code that is reconvergence.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emulator/check/clock.h"
+#include "emulator/exec/program.h"
+
+namespace tma_jit::emulator {
+
+class Block;
+class Machine;
+
+struct Fragment {
+  enum class State : u8 { runnable, meeting, waiting };
+  u32 pc = 0;
+  Mask mask = 0;
+  State state = State::runnable;
+  bool resumes_after = false;   // woken, it goes on with the next instruction
+  const void* token = nullptr;  // what it waits for
+  u64 detail = 0;               // for the report of a deadlock: an address, a parity
+};
+
+class Warp {
+ public:
+  Warp(Machine& machine, Block& block, u32 index, Mask live);
+
+  Machine& machine() { return machine_; }
+  Block& block() { return block_; }
+  const Block& block() const { return block_; }
+  u32 index() const { return index_; }      // in its block
+  u32 actor() const { return actor_; }      // in its cluster
+  Mask live() const { return live_; }
+  bool exited() const { return fragments_.empty(); }
+
+  // Values.
+  template <class T> const T* values(const Place& place) const {
+    return reinterpret_cast<const T*>(banks_[place.bank] + place.offset);
+  }
+  template <class T> T* writable(const Place& place) { return reinterpret_cast<T*>(registers_ + place.offset); }
+  u64 lane(const Place& place, int lane) const;  // zero-extended
+  void set_lane(const Place& place, int lane, u64 value);
+  Mask predicate(const Place& place) const {
+    const Mask mask = *reinterpret_cast<const Mask*>(banks_[place.bank] + place.offset);
+    return place.inverted ? ~mask : mask;
+  }
+  void set_predicate(const Place& place, Mask active, Mask value);
+  // Writes the active lanes of `value`, 32 lanes of place.width bytes.
+  void set(const Place& place, Mask active, const void* value);
+  // The address in `op.a` plus its offset.
+  u64 address(const Op& op, const Place& base, int lane) const {
+    return this->lane(base, lane) + static_cast<u64>(op.offset);
+  }
+
+  // Control.
+  const std::vector<Fragment>& fragments() const { return fragments_; }
+  Fragment& fragment() { return fragments_[current_]; }
+  const Fragment& fragment() const { return fragments_[current_]; }
+  bool select();  // the runnable fragment with the lowest pc; false if none
+  bool select_other();  // any other runnable one, for fairness
+  void merge();   // fragments at the current one's pc into it
+  bool meets(const Op& op) const;
+  void branch(u32 target, Mask taken);
+  void exit(Mask lanes);
+  Step wait_for(const void* token, Step how, u64 detail = 0);
+  bool wake(const void* token);  // true if a fragment became runnable
+  bool runnable() const;
+  bool queued = false;  // in the scheduler's list
+
+  // Which places an asynchronous operation still owns, for the checks.
+  std::vector<u8> in_flight;  // by register offset / 4; empty until the first one
+  u32 in_flight_count = 0;
+
+  check::Actor clock;
+  std::vector<u8> local;  // local memory of the 32 lanes, one after the other; empty until used
+  u32 register_limit = 0;  // by setmaxnreg
+  u16 reducing = 0;        // barriers whose bar.red this warp has arrived at, a bit each
+  Mask carry = 0;          // the condition code register
+
+ private:
+  void fill_presets();
+  u64 preset_value(const Preset& preset, int lane) const;
+
+  Machine& machine_;
+  Block& block_;
+  const u32 index_;
+  const u32 actor_;
+  Mask live_;
+  std::vector<u8> storage_;
+  u8* registers_;
+  const u8* banks_[2];
+  std::vector<Fragment> fragments_;
+  std::size_t current_ = 0;
+};
+
+}  // namespace tma_jit::emulator

@@ -1,0 +1,49 @@
+// The nested scopes of one function's body. Registers are numbered through the whole function; a brace opens a scope
+// in which names of registers and labels may be declared again (inline assembly does).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "emulator/ptx/module.h"
+
+namespace tma_jit::emulator::ptx {
+
+class Scopes {
+ public:
+  explicit Scopes(Function& function) : function_(function) { scopes_.push_back({kNone, {}, {}, {}}); }
+
+  void open();
+  // False where there is no scope but the function's own.
+  bool close();
+  u32 current() const { return current_; }
+
+  void declare_register(std::string_view name, Type type);
+  void declare_range(std::string_view stem, u32 count, Type type);  // %r<8>
+  std::optional<u32> find_register(std::string_view name) const;
+
+  // False if the scope has the label already.
+  bool declare_label(std::string_view name, u32 instruction);
+  std::optional<u32> find_label(std::string_view name, u32 scope) const;
+
+ private:
+  static constexpr u32 kNone = ~u32{0};
+  struct Range {
+    u32 first, count;
+  };
+  struct Scope {
+    u32 parent;
+    std::unordered_map<std::string_view, u32> registers;
+    std::unordered_map<std::string_view, Range> ranges;
+    std::unordered_map<std::string_view, u32> labels;
+  };
+
+  Function& function_;
+  std::vector<Scope> scopes_;  // all that ever were: labels are looked up when the body is complete
+  u32 current_ = 0;
+};
+
+}  // namespace tma_jit::emulator::ptx

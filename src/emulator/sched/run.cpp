@@ -1,0 +1,156 @@
+// The scheduler: which warp runs, for how long, and when asynchronous operations have their turn. One thread, and every
+// choice from one seeded generator, so that a seed is a run.
+#include <exception>
+
+#include "emulator/exec/machine.h"
+#include "emulator/fault.h"
+
+namespace tma_jit::emulator {
+namespace {
+
+// A warp whose fragments spin on each other must let the others run: PTX promises progress to every thread.
+constexpr u32 kRunsBeforeOthers = 32;
+
+}  // namespace
+
+Counters Machine::run() {
+  try {
+    loop();
+  } catch (Fault& fault) {
+    complete_place(fault);
+    throw;
+  }
+  return counters_;
+}
+
+void Machine::start_cluster() {
+  const Dim3& grid = shape_.grid;
+  const Dim3& extents = shape_.cluster;
+  const Dim3 clusters = {grid[0] / extents[0], grid[1] / extents[1], grid[2] / extents[2]};
+  const u64 linear = next_cluster_++;
+  auto cluster = std::make_unique<Cluster>();
+  cluster->index = {static_cast<u32>(linear % clusters[0]), static_cast<u32>(linear / clusters[0] % clusters[1]),
+                    static_cast<u32>(linear / clusters[0] / clusters[1])};
+  u32 rank = 0;
+  for (u32 z = 0; z < extents[2]; ++z) {
+    for (u32 y = 0; y < extents[1]; ++y) {
+      for (u32 x = 0; x < extents[0]; ++x) {
+        const Dim3 index = {cluster->index[0] * extents[0] + x, cluster->index[1] * extents[1] + y,
+                            cluster->index[2] * extents[2] + z};
+        cluster->blocks.push_back(std::make_unique<Block>(*this, *cluster, index, rank++));
+      }
+    }
+  }
+  for (const auto& block : cluster->blocks) {
+    for (const auto& warp : block->warps) queue(*warp);
+  }
+  clusters_.push_back(std::move(cluster));
+}
+
+// What its engines still do is done first: their operations point into the cluster.
+void Machine::retire(std::size_t index) {
+  const std::unique_ptr<Cluster> cluster = std::move(clusters_[index]);
+  clusters_.erase(clusters_.begin() + static_cast<std::ptrdiff_t>(index));
+  for (const auto& block : cluster->blocks) async_.drain(*block);
+  for (const auto& block : cluster->blocks) check_exit(*block);
+  std::erase_if(channels_, [&](const Channel& channel) { return channel.cluster == cluster.get(); });
+}
+
+Warp* Machine::pick_warp() {
+  while (!runnable_.empty()) {
+    const std::size_t index = random_.below(runnable_.size());
+    Warp* warp = runnable_[index];
+    if (warp->select()) return warp;
+    warp->queued = false;
+    runnable_[index] = runnable_.back();
+    runnable_.pop_back();
+  }
+  return nullptr;
+}
+
+void Machine::loop() {
+  const u64 blocks_of_cluster = u64{shape_.cluster[0]} * shape_.cluster[1] * shape_.cluster[2];
+  const u64 resident = std::max<u64>(1, settings_.resident_blocks / blocks_of_cluster);
+  while (true) {
+    while (clusters_.size() < resident && next_cluster_ < cluster_count_) start_cluster();
+    if (clusters_.empty()) return;
+    if (async_.wants_step()) async_.step(false);
+    Warp* warp = pick_warp();
+    if (warp == nullptr) {
+      if (async_.step(true)) continue;
+      report_stuck(FaultKind::deadlock, "nothing can run any more: every warp waits, and no asynchronous operation is left");
+    }
+    const bool whole = settings_.policy == Policy::eager || settings_.policy == Policy::lazy;
+    run_warp(*warp, whole ? 8 * settings_.quantum : 1 + random_.below(settings_.quantum));
+    if (stalled_ > settings_.polls_before_livelock) {
+      report_stuck(FaultKind::livelock, fmt::format("{} instructions without any change that another warp could see",
+                                                    settings_.polls_before_livelock));
+    }
+    if (settings_.instruction_limit != 0 && counters_.instructions > settings_.instruction_limit) {
+      report_stuck(FaultKind::limit, fmt::format("more than {} instructions of warps", settings_.instruction_limit));
+    }
+    if (!warp->exited()) continue;
+    std::erase(runnable_, warp);
+    for (std::size_t i = clusters_.size(); i-- > 0;) {
+      if (clusters_[i]->exited()) retire(i);
+    }
+  }
+}
+
+void Machine::run_warp(Warp& warp, u32 quantum) {
+  const Acting acting(*this, &warp, nullptr);
+  const Op* const ops = program_.ops.data();
+  u32 executed = 0;
+  const bool other = warp.fragments().size() > 1 && random_.below(kRunsBeforeOthers) == 0 && warp.select_other();
+  while (executed < quantum) {
+    if (warp.fragments().size() > 1) {
+      if (!other) warp.select();
+      warp.merge();
+      warp.fragment().state = Fragment::State::runnable;
+    }
+    const Op& op = ops[warp.fragment().pc];
+    acting_op_ = &op;
+    ++executed;
+    if (!warp.meets(op)) {
+      warp.fragment().state = Fragment::State::meeting;
+      if (!warp.select()) break;
+      continue;
+    }
+    const Step step = execute(warp, op);
+    if (step == Step::next) {
+      ++warp.fragment().pc;
+      continue;
+    }
+    settle(warp, step);
+    if (step == Step::yield || warp.exited() || !warp.select()) break;
+  }
+  counters_.instructions += executed;
+  stalled_ += executed;
+}
+
+Step Machine::execute(Warp& warp, const Op& op) {
+  const Mask mask = warp.fragment().mask;
+  counters_.thread_instructions += static_cast<u64>(__builtin_popcount(mask));
+  Mask active = mask;
+  if (op.guard) {
+    const Mask holds = warp.predicate(op.guard);
+    active &= op.guard_negated ? ~holds : holds;
+    if (active == 0) return Step::next;
+    if (active != mask && op.meeting == Meeting::all) {
+      stop(FaultKind::divergence, "an .aligned instruction whose guard holds for lanes {:#010x} of {:#010x}", active, mask);
+    }
+  }
+  if (warp.in_flight_count != 0) check_in_flight(warp, op);
+  return op.handler(warp, op, active);
+}
+
+void Machine::settle(Warp& warp, Step step) {
+  if (step == Step::yield) ++warp.fragment().pc;
+  if (warp.exited()) {
+    --warp.block().live_warps;
+    progress();
+    warp_exited(warp);
+  }
+}
+
+}  // namespace tma_jit::emulator

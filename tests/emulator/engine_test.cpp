@@ -1,0 +1,75 @@
+// The engine on the emulator: the tree's kernels from request to checked result. Needs NVRTC.
+#include <cmath>
+#include <cstring>
+
+#include <tma_jit/device.h>
+
+#include "emulator/driver/table.h"
+#include "support/engines.h"
+#include "support/temporary_folder.h"
+
+#include <doctest/doctest.h>
+
+using namespace tma_jit;
+using namespace tma_jit::testing;
+
+namespace {
+
+Engine emulated(const char* arch) {
+  static const TemporaryFolder folder;
+  Options options;
+  options.device = std::to_string(emulator::ordinal_of(arch).value());
+  options.cache_dir = folder.path();
+  return engine_with(options, emulator::load);
+}
+
+}  // namespace
+
+TEST_CASE("A copy through plain loads runs on every target and is exact") {
+  for (const char* arch : {"sm_90a", "sm_100a", "sm_120a", "sm_121a"}) {
+    CAPTURE(arch);
+    Engine engine = emulated(arch);
+    constexpr std::int64_t kCount = 10007;
+    std::vector<std::uint16_t> from(kCount), to(kCount, 0);
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::uint16_t>(i * 2654435761U);
+    auto s = DeviceBuffer::allocate(engine, kCount * 2), d = DeviceBuffer::allocate(engine, kCount * 2);
+    REQUIRE(s);
+    REQUIRE(d);
+    REQUIRE(s->upload(from.data(), kCount * 2));
+    Request request{.kernel = "copy"};
+    request.tensors = {{"S", Tensor::row_major(s->address(), DType::u16, {kCount})},
+                       {"D", Tensor::row_major(d->address(), DType::u16, {kCount})}};
+    auto launch = engine.prepare(request);
+    REQUIRE_MESSAGE(launch, launch.error().text());
+    const auto done = launch->launch();
+    REQUIRE_MESSAGE(done, done.error().text());
+    REQUIRE(d->download(to.data(), kCount * 2));
+    CHECK(from == to);
+  }
+}
+
+TEST_CASE("A map with a hook runs, aligned and not") {
+  Engine engine = emulated("sm_90a");
+  constexpr std::int64_t kCount = 3001;
+  std::vector<float> a(kCount), b(kCount), y(kCount, 0);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    a[i] = static_cast<float>(i) * 0.25F;
+    b[i] = 3.0F - static_cast<float>(i);
+  }
+  auto device_a = DeviceBuffer::allocate(engine, kCount * 4), device_b = DeviceBuffer::allocate(engine, kCount * 4);
+  auto device_y = DeviceBuffer::allocate(engine, kCount * 4);
+  REQUIRE(device_a->upload(a.data(), kCount * 4));
+  REQUIRE(device_b->upload(b.data(), kCount * 4));
+  Request request{.kernel = "map"};
+  request.params = {{"INPUTS", 2}};
+  request.hooks = {{"apply", "a * b + 1.0f"}};
+  request.tensors = {{"A", Tensor::row_major(device_a->address(), DType::f32, {kCount})},
+                     {"B", Tensor::row_major(device_b->address(), DType::f32, {kCount})},
+                     {"Y", Tensor::row_major(device_y->address(), DType::f32, {kCount})}};
+  auto launch = engine.prepare(request);
+  REQUIRE_MESSAGE(launch, launch.error().text());
+  const auto done = launch->launch();
+  REQUIRE_MESSAGE(done, done.error().text());
+  REQUIRE(device_y->download(y.data(), kCount * 4));
+  for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(y[i] == std::fma(a[i], b[i], 1.0F));
+}

@@ -1,0 +1,92 @@
+// Kernels of a few PTX instructions, run on an emulated device.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "emulator/decode/decoder.h"
+#include "emulator/driver/device.h"
+#include "emulator/driver/library.h"
+#include "emulator/driver/launch.h"
+#include "emulator/driver/table.h"
+#include "emulator/exec/machine.h"
+
+namespace tma_jit::testing {
+
+// Device memory for the length of a test.
+class TestMemory {
+ public:
+  TestMemory(emulator::Device& device, std::size_t bytes) : device_(device), address_(device.memory.allocate(bytes)) {}
+  ~TestMemory() { device_.memory.free(address_); }
+  TestMemory(const TestMemory&) = delete;
+  TestMemory& operator=(const TestMemory&) = delete;
+  std::uint64_t address() const { return address_; }
+  template <class T> T* as() { return reinterpret_cast<T*>(address_); }
+
+ private:
+  emulator::Device& device_;
+  std::uint64_t address_;
+};
+
+inline emulator::Device& device_of(std::string_view arch) {
+  return *emulator::device_at(emulator::ordinal_of(arch).value());
+}
+
+// "test(.param .u64 p)" with the address of `p` in %p and the thread in %t.
+inline std::string kernel_text(std::string_view body, std::string_view arch = "sm_90a", std::string_view before = "") {
+  std::string text = ".version 9.0\n.target ";
+  text += arch;
+  text += "\n.address_size 64\n";
+  text += before;
+  text +=
+      ".visible .entry test(.param .u64 p) {\n"
+      ".reg .pred %p<16>; .reg .b16 %h<32>; .reg .b32 %r<64>; .reg .b64 %d<64>; .reg .f32 %f<32>; .reg .f64 %g<16>;\n"
+      ".reg .u64 %base; .reg .u32 %t;\n"
+      "ld.param.u64 %base, [p];\nmov.u32 %t, %tid.x;\n";
+  text += body;
+  text += "\nret;\n}\n";
+  return text;
+}
+
+struct RunShape {
+  unsigned grid = 1, block = 32, cluster = 1, dynamic_shared = 0;
+};
+
+// Runs the text's kernel "test" on `memory`. Throws emulator::Fault.
+inline void run_ptx(const std::string& text, TestMemory& memory, RunShape shape = {}, std::string_view arch = "sm_90a") {
+  emulator::Library library(device_of(arch), text);
+  emulator::Kernel* kernel = library.kernel("test");
+  REQUIRE(kernel != nullptr);
+  if (shape.dynamic_shared > kernel->most_dynamic_shared) kernel->most_dynamic_shared = shape.dynamic_shared;
+  CUlaunchAttribute cluster{};
+  cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  cluster.value.clusterDim.x = shape.cluster;
+  cluster.value.clusterDim.y = cluster.value.clusterDim.z = 1;
+  CUlaunchConfig config{};
+  config.gridDimX = shape.grid;
+  config.blockDimX = shape.block;
+  config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+  config.sharedMemBytes = shape.dynamic_shared;
+  config.attrs = &cluster;
+  config.numAttrs = shape.cluster > 1 ? 1 : 0;
+  std::uint64_t address = memory.address();
+  void* arguments[] = {&address};
+  emulator::launch(*kernel, config, arguments);
+}
+
+// The fault's text, or "" where there was none.
+inline std::string fault_of(const std::string& text, TestMemory& memory, RunShape shape = {}, std::string_view arch = "sm_90a") {
+  try {
+    run_ptx(text, memory, shape, arch);
+  } catch (const emulator::Fault& fault) {
+    return fault.text();
+  }
+  return "";
+}
+
+}  // namespace tma_jit::testing
