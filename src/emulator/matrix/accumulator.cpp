@@ -1,0 +1,64 @@
+#include "emulator/matrix/accumulator.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "emulator/matrix/multiply.h"
+#include "emulator/number/convert.h"
+#include "emulator/number/decode.h"
+
+namespace tma_jit::emulator::matrix {
+namespace {
+
+using number::Format;
+
+u16 rounded_f16(float value) {
+  u32 bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return static_cast<u16>(number::convert({.from = Format::f32, .to = Format::f16}, bits));
+}
+
+void accumulate_f16(const AccumulatorBlock& block, const float* sums, u32 stride) {
+  u16 source[2 * kLanes] = {};
+  float values[2 * kLanes];
+  u16 target[2 * kLanes];
+  if (block.source != nullptr) std::memcpy(source, block.source[0], sizeof source);
+  number::decode_f32(Format::f16, source, values, 2 * kLanes);
+  for (u32 row = 0; row < 8; ++row)
+    for (u32 column = 0; column < 8; ++column)
+      target[8 * row + column] = rounded_f16(sums[row * stride + column] + values[8 * row + column]);
+  std::memcpy(block.target[0], target, sizeof target);
+}
+
+s32 wrapped_or_clamped(s64 value, bool saturate) {
+  using Limits = std::numeric_limits<s32>;
+  if (saturate) value = std::clamp<s64>(value, Limits::min(), Limits::max());
+  return static_cast<s32>(static_cast<u32>(static_cast<u64>(value)));
+}
+
+}  // namespace
+
+void accumulate(const AccumulatorBlock& block, const float* sums, u32 stride) {
+  if (block.format == Format::f16) return accumulate_f16(block, sums, stride);
+  auto* even = reinterpret_cast<float*>(block.target[0]);
+  auto* odd = reinterpret_cast<float*>(block.target[1]);
+  if (block.source == nullptr) return kernels().store_block({sums, stride, even, odd});
+  if (block.source[0] != block.target[0]) std::memmove(even, block.source[0], kLanes * sizeof(float));
+  if (block.source[1] != block.target[1]) std::memmove(odd, block.source[1], kLanes * sizeof(float));
+  kernels().add_block({sums, stride, even, odd});
+}
+
+void accumulate(const AccumulatorBlock& block, const s32* sums, u32 stride) {
+  for (u32 parity = 0; parity < 2; ++parity) {
+    s32 lanes[kLanes] = {};
+    if (block.source != nullptr) std::memcpy(lanes, block.source[parity], sizeof lanes);
+    for (u32 lane = 0; lane < kLanes; ++lane) {
+      const s64 sum = s64{sums[lane / 4 * stride + lane % 4 * 2 + parity]} + lanes[lane];
+      lanes[lane] = wrapped_or_clamped(sum, block.saturate);
+    }
+    std::memcpy(block.target[parity], lanes, sizeof lanes);
+  }
+}
+
+}  // namespace tma_jit::emulator::matrix

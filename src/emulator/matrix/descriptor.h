@@ -1,0 +1,31 @@
+// Matrix descriptors: how wgmma and tcgen05 are told where an operand lies in shared memory. PTX ISA 9.0, "Matrix
+// Descriptor Format" (wgmma) and "Shared memory descriptor" (tcgen05).
+#pragma once
+
+#include "emulator/word.h"
+
+namespace tma_jit::emulator::matrix {
+
+// Chunks of 16 bytes move within 32, 64 or 128 bytes; b128_atom32 moves 32 bytes within 128.
+enum class Swizzle : u8 { none, b32, b64, b128, b128_atom32 };
+
+// All offsets in bytes.
+struct SharedDescriptor {
+  u32 start = 0;
+  u32 leading = 0;
+  u32 stride = 0;
+  u32 base_offset = 0;  // of the swizzle's pattern, in rows of 128 bytes
+  Swizzle swizzle = Swizzle::none;
+};
+
+// Throw a descriptor fault where the bits mean nothing.
+SharedDescriptor decode_wgmma(u64 bits);
+SharedDescriptor decode_tcgen05(u64 bits);
+
+// Bytes of a row of the swizzle's pattern: 16 for none.
+u32 span_of(Swizzle swizzle);
+
+// The address at which the swizzle puts the byte that the layout has at `address`.
+u32 swizzled(const SharedDescriptor& descriptor, u32 address);
+
+}  // namespace tma_jit::emulator::matrix

@@ -1,0 +1,204 @@
+#include "emulator/matrix/mma_sync.h"
+
+#include <bit>
+#include <cmath>
+
+#include "emulator/fault.h"
+#include "emulator/matrix/accumulator.h"
+#include "emulator/matrix/multiply.h"
+#include "emulator/matrix/operand.h"
+#include "emulator/number/convert.h"
+
+namespace tma_jit::emulator::matrix {
+namespace {
+
+using number::Format;
+
+constexpr u32 kMaxRows = 16;
+constexpr u32 kColumns = 8;
+constexpr u32 kMaxDepth = 256;
+constexpr u32 kMaxScales = 4;
+
+u32 elements_a(const MmaSync& instruction) {
+  return instruction.a_format == Format::b1    ? 32
+         : instruction.a_format == Format::f64 ? 1
+                                               : elements_per_word(instruction.a_format, instruction.packed);
+}
+
+// Registers of 8 rows by four groups of elements into rows of `depth`. A has 16 rows where its registers alternate
+// between the upper and the lower eight.
+template <class T, class Unpack> void gather(Registers registers, u32 group, u32 rows, Unpack unpack_register, T* out) {
+  const u32 halves = rows / 8;
+  const u32 width = 4 * group;
+  const auto depth = static_cast<u32>(registers.size()) / halves * width;
+  T block[kLanes * 32];
+  for (u32 i = 0; i < registers.size(); ++i) {
+    unpack_register(registers[i], block);
+    T* target = out + i % halves * 8 * depth + i / halves * width;
+    for (u32 row = 0; row < 8; ++row)
+      for (u32 j = 0; j < width; ++j) target[row * depth + j] = block[row * width + j];
+  }
+}
+
+// b[n][k] to [k][n].
+template <class T> void transpose(const T* rows, u32 depth, T* columns) {
+  for (u32 k = 0; k < depth; ++k)
+    for (u32 n = 0; n < kColumns; ++n) columns[k * kColumns + n] = rows[n * depth + k];
+}
+
+template <class T>
+void gather_operand(const MmaSync& instruction, Format format, Registers registers, u32 rows, T* out) {
+  const bool packed = instruction.packed;
+  gather(
+      registers, elements_per_word(format, packed), rows,
+      [&](const u8* from, T* block) { unpack(format, packed, from, kLanes, block); }, out);
+}
+
+// Blocks of 8 by 8 sums into D.
+template <class T> void spread(const MmaSync& instruction, const MmaRegisters& registers, const T* sums) {
+  const u32 step = registers_of_block(instruction.d_format);
+  const u32 c_step = registers_of_block(instruction.c_format);
+  for (u32 half = 0; half < instruction.m / 8; ++half) {
+    if (instruction.c_format != instruction.d_format)
+      stop(FaultKind::unsupported, "mma.sync with D of {} and C of {} is not emulated",
+           number::name_of(instruction.d_format), number::name_of(instruction.c_format));
+    accumulate({instruction.d_format, registers.d.data() + half * step, registers.c.data() + half * c_step,
+                instruction.saturate},
+               sums + half * 8 * kColumns, kColumns);
+  }
+}
+
+struct Scales {
+  float a[kMaxRows][kMaxScales];
+  float b[kColumns][kMaxScales];
+};
+
+u8 byte_of(const u8* lanes, u32 lane, u32 byte) {
+  return lanes[4 * lane + byte];
+}
+
+Scales gather_scales(const MmaSync& instruction, const MmaRegisters& registers) {
+  Scales scales{};
+  const auto value = [&](u8 bits) { return static_cast<float>(number::value_of(instruction.scale_format, bits)); };
+  for (u32 j = 0; j < instruction.scales; ++j) {
+    for (u32 row = 0; row < kMaxRows; ++row) {
+      const u32 lane = row % 8 * 4 + 2 * instruction.a_thread + row / 8;
+      scales.a[row][j] = value(byte_of(registers.a_scales, lane, instruction.a_byte + j));
+    }
+    for (u32 column = 0; column < kColumns; ++column) {
+      const u32 lane = column * 4 + instruction.b_thread;
+      scales.b[column][j] = value(byte_of(registers.b_scales, lane, instruction.b_byte + j));
+    }
+  }
+  return scales;
+}
+
+// The sums of each scaled block of K, scaled, added up in the order of the blocks.
+void multiply_scaled(const MmaSync& instruction, const Scales& scales, Tile<float> tile) {
+  const u32 depth = instruction.k / instruction.scales;
+  float sums[kMaxRows * kColumns];
+  float* total = tile.c;
+  tile.c = sums;
+  tile.k = depth;
+  for (u32 j = 0; j < instruction.scales; ++j) {
+    kernels().multiply_f32(tile);
+    for (u32 row = 0; row < kMaxRows; ++row) {
+      for (u32 column = 0; column < kColumns; ++column) {
+        const u32 at = row * kColumns + column;
+        const double scaled = double{sums[at]} * scales.a[row][j] * scales.b[column][j];
+        total[at] = j == 0 ? static_cast<float>(scaled) : total[at] + static_cast<float>(scaled);
+      }
+    }
+    tile.a += depth;
+    tile.b += depth * kColumns;
+  }
+}
+
+void run_float(const MmaSync& instruction, const MmaRegisters& registers) {
+  float a[kMaxRows * kMaxDepth];
+  float rows[kColumns * kMaxDepth];
+  float b[kColumns * kMaxDepth];
+  float sums[kMaxRows * kColumns];
+  gather_operand(instruction, instruction.a_format, registers.a, instruction.m, a);
+  gather_operand(instruction, instruction.b_format, registers.b, kColumns, rows);
+  transpose(rows, instruction.k, b);
+  const Tile<float> tile = {a, b, sums, instruction.m, kColumns, instruction.k, instruction.k, kColumns, kColumns};
+  if (instruction.scales == 0)
+    kernels().multiply_f32(tile);
+  else
+    multiply_scaled(instruction, gather_scales(instruction, registers), tile);
+  spread(instruction, registers, sums);
+}
+
+void run_integer(const MmaSync& instruction, const MmaRegisters& registers) {
+  s32 a[kMaxRows * kMaxDepth];
+  s32 rows[kColumns * kMaxDepth];
+  s32 b[kColumns * kMaxDepth];
+  s32 sums[kMaxRows * kColumns];
+  gather_operand(instruction, instruction.a_format, registers.a, instruction.m, a);
+  gather_operand(instruction, instruction.b_format, registers.b, kColumns, rows);
+  transpose(rows, instruction.k, b);
+  kernels().multiply_s32({a, b, sums, instruction.m, kColumns, instruction.k, instruction.k, kColumns, kColumns});
+  spread(instruction, registers, sums);
+}
+
+// One word a lane at a time: bits combine before they are counted.
+void run_bits(const MmaSync& instruction, const MmaRegisters& registers) {
+  s32 sums[kMaxRows * kColumns] = {};
+  const u32 halves = instruction.m / 8;
+  for (u32 i = 0; i < registers.b.size(); ++i) {
+    for (u32 row = 0; row < instruction.m; ++row) {
+      for (u32 column = 0; column < kColumns; ++column) {
+        for (u32 quarter = 0; quarter < 4; ++quarter) {
+          const u32 left = lane_word(registers.a, i * halves + row / 8, static_cast<int>(row % 8 * 4 + quarter));
+          const u32 right = lane_word(registers.b, i, static_cast<int>(column * 4 + quarter));
+          const u32 bits = instruction.bits == MmaSync::Bits::xor_count ? left ^ right : left & right;
+          sums[row * kColumns + column] += std::popcount(bits);
+        }
+      }
+    }
+  }
+  spread(instruction, registers, sums);
+}
+
+double f64_at(Registers registers, u32 index, u32 lane) {
+  double value;
+  std::memcpy(&value, registers[index] + 8 * lane, sizeof value);
+  return value;
+}
+
+void run_f64(const MmaSync& instruction, const MmaRegisters& registers) {
+  const u32 halves = instruction.m / 8;
+  for (u32 half = 0; half < halves; ++half) {
+    double sums[2][kLanes];
+    for (u32 lane = 0; lane < kLanes; ++lane) {
+      for (u32 parity = 0; parity < 2; ++parity) {
+        double sum = f64_at(registers.c, half * 2 + parity, lane);
+        for (u32 k = 0; k < instruction.k; ++k)
+          sum = std::fma(f64_at(registers.a, k / 4 * halves + half, lane / 4 * 4 + k % 4),
+                         f64_at(registers.b, k / 4, (lane % 4 * 2 + parity) * 4 + k % 4), sum);
+        sums[parity][lane] = sum;
+      }
+    }
+    for (u32 parity = 0; parity < 2; ++parity)
+      std::memcpy(registers.d[half * 2 + parity], sums[parity], sizeof sums[parity]);
+  }
+}
+
+}  // namespace
+
+MmaCounts counts_of(const MmaSync& instruction) {
+  const u32 halves = instruction.m / 8;
+  const u32 groups = instruction.k / (4 * elements_a(instruction));
+  return {halves * registers_of_block(instruction.d_format), halves * groups, groups,
+          halves * registers_of_block(instruction.c_format)};
+}
+
+void execute(const MmaSync& instruction, const MmaRegisters& registers) {
+  if (instruction.a_format == Format::f64) return run_f64(instruction, registers);
+  if (instruction.a_format == Format::b1) return run_bits(instruction, registers);
+  if (number::is_float(instruction.a_format)) return run_float(instruction, registers);
+  run_integer(instruction, registers);
+}
+
+}  // namespace tma_jit::emulator::matrix

@@ -1,0 +1,24 @@
+// The multiplications for any machine, and the choice between the sets.
+#include "emulator/matrix/multiply.h"
+
+namespace tma_jit::emulator::matrix {
+namespace generic {
+#include "emulator/matrix/multiply_body.h"
+}  // namespace generic
+
+#if defined(__x86_64__)
+namespace x86_64_v3 {
+extern const Kernels kKernels;
+}
+#endif
+
+const Kernels& kernels() {
+#if defined(__x86_64__)
+  static const bool kHasV3 =
+      __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 && __builtin_cpu_supports("bmi2") != 0;
+  if (kHasV3) return x86_64_v3::kKernels;
+#endif
+  return generic::kKernels;
+}
+
+}  // namespace tma_jit::emulator::matrix

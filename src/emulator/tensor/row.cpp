@@ -1,0 +1,112 @@
+#include "emulator/tensor/row.h"
+
+#include <algorithm>
+
+namespace tma_jit::emulator::tensor {
+namespace {
+
+u32 bytes_of_unit(ElementType element) {
+  switch (element) {
+    case ElementType::b4x16: return 1;
+    case ElementType::b4x16_p64: return 8;
+    case ElementType::b6x16_p32: return 12;
+    default: return static_cast<u32>(element_bytes(element));
+  }
+}
+
+bool is_padded(ElementType element) {
+  return element == ElementType::b4x16_p64 || element == ElementType::b6x16_p32;
+}
+
+// Stores reach to the end of the 16 bytes that hold the last element.
+s64 end_units(const TensorMap& map, Direction direction, u32 unit) {
+  const s64 units = static_cast<s64>(map.dims[0] / RowWriter::unit_elements(map.element));
+  if (direction == Direction::load || is_padded(map.element)) return units;
+  return (units * unit + 15) / 16 * 16 / unit;
+}
+
+}  // namespace
+
+u32 RowWriter::unit_elements(ElementType element) {
+  return is_padded(element) ? 16 : element == ElementType::b4x16 ? 2 : 1;
+}
+
+RowWriter::RowWriter(const Access& access, Direction direction, std::vector<Run>& runs)
+    : map_(access.map),
+      direction_(direction),
+      runs_(runs),
+      global_unit_(bytes_of_unit(map_.element)),
+      shared_unit_(is_padded(map_.element) ? 16 : global_unit_),
+      units_((map_.walk == Walk::tile ? map_.box[0] : map_.channels) / unit_elements(map_.element)),
+      first_(access.coordinates[0] / static_cast<s64>(unit_elements(map_.element))),
+      end_(end_units(map_, direction, global_unit_)),
+      shared_(access.shared) {}
+
+void RowWriter::write(s64 offset, bool inside) {
+  // 16 bytes are the finest that a swizzle moves, but for the mode that also swaps their halves.
+  const u32 chunk = (map_.atomicity == Atomicity::b32_flip_b8 ? 8U : 16U) / shared_unit_;
+  const u32 step = std::max(chunk, 1U);
+  for (u32 unit = 0; unit < units_; unit += step) {
+    const u32 count = std::min(step, units_ - unit);
+    if (inside) {
+      write_chunk(offset, first_ + unit, count);
+    } else if (direction_ == Direction::load) {
+      append({0, swizzled(map_, shared_), count * global_unit_, true});
+    }
+    shared_ += count * shared_unit_;
+  }
+}
+
+// Units outside dimension 0 come before or after those inside, so a chunk has at most three parts.
+void RowWriter::write_chunk(s64 offset, s64 first, u32 units) {
+  const u32 shared = swizzled(map_, shared_);
+  const s64 last = first + units;
+  const s64 from = std::clamp<s64>(0, first, last);
+  const s64 to = std::clamp<s64>(end_, from, last);
+  const auto part = [&](s64 begin, s64 end, bool fill) {
+    if (begin >= end || (fill && direction_ == Direction::store)) return;
+    const u64 global = map_.address + static_cast<u64>(offset + begin * global_unit_);
+    append({fill ? 0 : global, shared + static_cast<u32>(begin - first) * shared_unit_,
+            static_cast<u32>(end - begin) * global_unit_, fill});
+  };
+  part(first, from, true);
+  part(from, to, false);
+  part(to, last, true);
+}
+
+void RowWriter::append(Run run) {
+  if (!runs_.empty() && !is_padded(map_.element)) {
+    Run& before = runs_.back();
+    const bool adjacent = before.shared + before.bytes == run.shared && before.fill == run.fill;
+    if (adjacent && (run.fill || before.global + before.bytes == run.global)) {
+      before.bytes += run.bytes;
+      return;
+    }
+  }
+  runs_.push_back(run);
+}
+
+u32 swizzled(const TensorMap& map, u32 address) {
+  if (map.swizzle == SwizzleMode::none) return address;
+  if (map.swizzle == SwizzleMode::b32) return address ^ ((address >> 3) & 0x10);
+  if (map.swizzle == SwizzleMode::b64) return address ^ ((address >> 3) & 0x30);
+  switch (map.atomicity) {
+    case Atomicity::b16: return address ^ ((address >> 3) & 0x70);
+    case Atomicity::b32: return address ^ ((address >> 2) & 0x60);
+    case Atomicity::b32_flip_b8: return address ^ ((address >> 2) & 0x60) ^ ((address >> 4) & 0x8);
+    case Atomicity::b64: return address ^ ((address >> 1) & 0x40);
+  }
+  return address;
+}
+
+u32 pattern_alignment(const TensorMap& map) {
+  switch (map.swizzle) {
+    case SwizzleMode::none: return 128;
+    case SwizzleMode::b32: return 256;
+    case SwizzleMode::b64: return 512;
+    case SwizzleMode::b128: break;
+  }
+  return map.atomicity == Atomicity::b16 ? 1024 : map.atomicity == Atomicity::b64 ? 256 : 512;
+}
+
+}  // namespace tma_jit::emulator::tensor
