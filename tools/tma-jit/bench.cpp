@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "bound.h"
 #include "describe.h"
 #include "trial.h"
 #include "verbs.h"
@@ -15,36 +16,6 @@ struct Words {
   MeasureOptions measure;
   bool warm = false;
 };
-
-// What bounds a launch on its device: arithmetic at `peak_tflops`, or memory at `peak_gb_per_s`.
-struct Bound {
-  bool compute = false;
-  double peak_tflops = 0;
-  double peak_gb_per_s = 0;
-  const char* unit = "";  // which arithmetic the peak is of
-  double floor_us = 0;    // no launch can be quicker; 0 when unknown
-};
-
-DType input_type(const Trial& trial) {
-  for (const DeviceTensor& tensor : trial.tensors)
-    if (!tensor.output) return tensor.dtype;
-  return DType::f32;
-}
-
-Bound bound_of(const Trial& trial, const DeviceInfo& device) {
-  const Work& work = trial.launch.plan().work;
-  Bound bound;
-  const std::size_t size = size_of(input_type(trial));
-  // Tensor cores double their rate from 16-bit to 8-bit elements on every architecture with TMA.
-  bound.peak_tflops = size == 2 ? device.bf16_tflops : size == 1 ? 2 * device.bf16_tflops : device.f32_tflops;
-  bound.unit = size == 2 ? "bf16" : size == 1 ? "8-bit" : "f32";
-  bound.peak_gb_per_s = device.memory_gb_per_s;
-  const double compute_us = bound.peak_tflops > 0 ? work.flops / bound.peak_tflops * 1e-6 : 0;
-  const double memory_us = bound.peak_gb_per_s > 0 ? work.bytes / bound.peak_gb_per_s * 1e-3 : 0;
-  bound.compute = compute_us > memory_us;
-  bound.floor_us = std::max(compute_us, memory_us);
-  return bound;
-}
 
 std::string method_of(const MeasureOptions& options, const Measurement& time, const DataChoices& choices) {
   return fmt::format("events around each launch, {}; {} repeats after {} warm-ups; {} data, seed {}",
@@ -64,9 +35,7 @@ void report(const Console& console, const Trial& trial, const Measurement& time,
     console.report("  traffic   {:.4g} GB/s of compulsory traffic\n", rate(work.bytes, time.median_us, 1e-3));
   if (bound.floor_us > 0) {
     console.report("  share     {:.1f}% of the device's {}, the bound of this problem\n",
-                   100 * bound.floor_us / time.median_us,
-                   bound.compute ? fmt::format("{:.4g} {} TFLOP/s", bound.peak_tflops, bound.unit)
-                                 : fmt::format("{:.4g} GB/s", bound.peak_gb_per_s));
+                   100 * bound.share(time.median_us), peak_of(bound));
   }
   if (time.host_us > 0) console.report("  host      {:.2f} us a launch call\n", time.host_us);
 }
@@ -84,7 +53,7 @@ Json to_json(const Trial& trial, const Measurement& time, const Bound& bound) {
           {"bound", bound.floor_us > 0 ? (bound.compute ? "compute" : "memory") : "unknown"},
           {"peak_tflops", bound.peak_tflops},
           {"peak_gb_per_s", bound.peak_gb_per_s},
-          {"share", time.median_us > 0 ? bound.floor_us / time.median_us : 0}};
+          {"share", bound.share(time.median_us)}};
 }
 
 Outcome<int> bench(const Settings& settings, const Words& words) {

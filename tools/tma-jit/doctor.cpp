@@ -1,11 +1,17 @@
-// tma-jit doctor: what was found on this machine, and the whole chain proved with real launches where there is a
-// device.
+// tma-jit doctor: what was found on this machine, the whole chain proved with real launches where there is a device,
+// every feature of the device proved by its probe, and TMA compared with doing without.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <memory>
 
+#include <tma_jit/json.h>
+
+#include "advice.h"
 #include "describe.h"
+#include "device_features.h"
 #include "text.h"
+#include "tma_comparison.h"
 #include "trial.h"
 #include "verbs.h"
 
@@ -14,32 +20,27 @@ namespace {
 
 constexpr std::array<const char*, 3> kProved = {"copy", "map", "gemm"};
 
-// Every fault is printed where its part is reported; with --json it is in the object.
-template <class T> Json fault_of(const Result<T>& result) {
-  return Json{{"error", to_json(result.error())}};
+// An error behind a row's head: its further lines and what to do below it.
+std::string fault_text(const Error& error, const std::string& advice) {
+  return std::string(trimmed(indented(error.text() + "\ndo: " + advice, 12)));
 }
 
-std::string indented(const Error& error) {
-  std::string text = error.text();
-  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1))
-    text.insert(at + 1, "            ");
-  return text;
-}
-
-Json examine_driver(const Console& console, const Environment& found) {
+void examine_driver(const Console& console, const Environment& found, Json& part) {
   if (!found.driver_version) {
-    console.report("driver      none: {}\n", indented(found.driver_version.error()));
-    return fault_of(found.driver_version);
+    const std::string advice = advice_for_driver(found.driver_version.error());
+    part["advice"] = advice;
+    return console.report("driver      none: {}\n", fault_text(found.driver_version.error(), advice));
   }
   const int version = *found.driver_version;
   console.report("driver      supports CUDA {}.{}\n", version / 1000, version % 1000 / 10);
-  return {{"cuda", fmt::format("{}.{}", version / 1000, version % 1000 / 10)}};
 }
 
-Json examine_device(const Console& console, const Environment& found) {
+void examine_device(const Console& console, const Environment& found, Json& part) {
   if (!found.device) {
-    console.report("device      none{}\n", found.driver_version ? ": " + indented(found.device.error()) : "");
-    return fault_of(found.device);
+    const std::string advice = advice_for_device(found.device.error());
+    part["advice"] = advice;
+    return console.report("device      none{}\n",
+                          found.driver_version ? ": " + fault_text(found.device.error(), advice) : "");
   }
   const DeviceInfo& d = *found.device;
   console.report("device      {} ({}): {} SMs, {} of memory at {:.0f} GB/s, {} of L2\n", d.name, d.arch, d.sm_count,
@@ -48,27 +49,28 @@ Json examine_device(const Console& console, const Environment& found) {
   console.report("            TMA {}, multicast {}, clusters of up to {}, {} of shared memory a block\n",
                  d.compute_capability >= 90 ? "yes" : "no", d.multicast ? "yes" : "no", d.cluster_max,
                  readable_bytes(static_cast<std::uint64_t>(d.smem_per_block)));
-  return to_json(d);
 }
 
-Json examine_compiler(const Console& console, const Environment& found) {
+void examine_compiler(const Console& console, const Environment& found, Json& part) {
   if (!found.compiler) {
-    console.report("NVRTC       none: {}\n", indented(found.compiler.error()));
-    return fault_of(found.compiler);
+    const std::string advice = advice_for_compiler();
+    part["advice"] = advice;
+    return console.report("NVRTC       none: {}\n", fault_text(found.compiler.error(), advice));
   }
   const Environment::Compiler& c = *found.compiler;
   console.report("NVRTC       {} at {}\n            identity {}\n            compiles for {}\n", c.version, c.path,
                  c.identity, fmt::join(c.archs, " "));
   for (const std::string& lack : c.lacks) console.report("            lacks {}\n", lack);
-  return {{"version", c.version}, {"path", c.path}, {"identity", c.identity}, {"archs", c.archs}, {"lacks", c.lacks}};
 }
 
-Json examine_cache(const Console& console, const Environment& found) {
-  console.report("cache       {}, {}\n", found.cache_dir.string(),
-                 found.cache_writable ? "writable" : "not writable: " + indented(found.cache_writable.error()));
-  Json object = {{"dir", found.cache_dir.string()}, {"writable", found.cache_writable.has_value()}};
-  if (!found.cache_writable) object["error"] = to_json(found.cache_writable.error());
-  return object;
+void examine_cache(const Console& console, const Environment& found, Json& part) {
+  if (found.cache_writable) return console.report("cache       {}, writable\n", found.cache_dir.string());
+  const std::string advice =
+      "name a folder that this user can write with --cache-dir or TMA_JIT_CACHE_DIR; without "
+      "one every process compiles anew";
+  part["advice"] = advice;
+  console.report("cache       {}, not writable: {}\n", found.cache_dir.string(),
+                 fault_text(found.cache_writable.error(), advice));
 }
 
 Json examine_kernels(const Console& console, Engine& engine) {
@@ -100,8 +102,10 @@ Outcome<bool> launch_proof(const Console& console, Engine& engine, const Request
   CLI_ASSIGN(const TrialCheck check, check_trial(engine, trial));
   console.report("{:<11} launched: {}, {} with the float64 reference\n", request.kernel, dim_words(trial.launch.plan()),
                  check.passed() ? "agrees" : "DISAGREES");
-  if (!check.passed()) console.report("{}", describe(check));
-  return check.passed();
+  if (check.passed()) return true;
+  console.report("{}            do: {}\n", describe(check),
+                 advice_for_wrong_result(fmt::format("{} {}", request.kernel, dim_words(trial.launch.plan()))));
+  return false;
 }
 
 Outcome<bool> build_proof(const Console& console, Engine& engine, const Request& request) {
@@ -113,20 +117,53 @@ Outcome<bool> build_proof(const Console& console, Engine& engine, const Request&
   return true;
 }
 
-Json prove(const Console& console, Engine& engine, const std::string& name, bool launch) {
-  Outcome<bool> proof = true;
-  auto request = proof_request(engine, name);
-  if (!request) {
-    proof = tl::make_unexpected(std::move(request).error());
-  } else {
-    proof = launch ? launch_proof(console, engine, *request) : build_proof(console, engine, *request);
-  }
-  Json object = {{"kernel", name}, {"launched", launch && proof.has_value()}, {"passed", proof.value_or(false)}};
+// What doctor works on: what was found, and an engine that can prove it.
+struct Examination {
+  const Settings& settings;
+  const Environment& found;
+  Engine& engine;
+  bool launch;
+  Json object;
+};
+
+bool prove_kernel(Examination& exam, const std::string& name) {
+  const Console& console = exam.settings.console;
+  auto request = proof_request(exam.engine, name);
+  const Outcome<bool> proof = !request      ? Outcome<bool>(tl::make_unexpected(std::move(request).error()))
+                              : exam.launch ? launch_proof(console, exam.engine, *request)
+                                            : build_proof(console, exam.engine, *request);
+  Json object = {{"kernel", name}, {"launched", exam.launch && proof.has_value()}, {"passed", proof.value_or(false)}};
   if (!proof) {
-    console.report("{:<11} failed: {}\n", name, indented(proof.error().error));
+    const std::string advice = advice_for_kernel(proof.error().error, exam.found);
+    console.report("{:<11} failed: {}\n", name, fault_text(proof.error().error, advice));
     object["error"] = to_json(proof.error().error);
+    object["advice"] = advice;
   }
-  return object;
+  exam.object["proofs"].push_back(std::move(object));
+  return proof.value_or(false);
+}
+
+bool prove_features(Examination& exam) {
+  const Console& console = exam.settings.console;
+  std::vector<Feature> features = features_of(exam.engine);
+  if (exam.launch) prove(exam.engine, exam.found, features);
+  const auto count = [&](Feature::Status status) {
+    return std::count_if(features.begin(), features.end(), [&](const Feature& f) { return f.status == status; });
+  };
+  console.report("features    {} passed, {} failed, {} absent, {} not run\n{}", count(Feature::Status::passed),
+                 count(Feature::Status::failed), count(Feature::Status::absent), count(Feature::Status::not_run),
+                 exam.launch ? describe(features) : "");
+  exam.object["features"] = to_json(features);
+  return !exam.launch || (count(Feature::Status::failed) == 0 && count(Feature::Status::not_run) == 0);
+}
+
+void compare(Examination& exam) {
+  exam.object["comparison"] = Json::array();
+  if (!exam.launch) return;
+  const std::vector<ComparedProblem> compared = compare_tma(exam.settings);
+  exam.settings.console.report("share of the device's peak, L2 written over before each launch\n{}",
+                               describe(compared));
+  exam.object["comparison"] = to_json(compared);
 }
 
 // Where there is no device the chain is proved as far as the cubin, for a device that is only known by name.
@@ -136,39 +173,59 @@ Outcome<Engine> proving_engine(const Settings& settings, bool launch) {
   return make_engine(chosen);
 }
 
-Outcome<int> doctor(const Settings& settings) {
+// A machine without any driver is a place to build kernels, and may be well. One whose driver shows no device is not.
+bool is_missed(const Environment& found, bool named, bool required) {
+  if (named) return required;
+  if (found.driver_version) return !found.device;
+  return required || found.driver_version.error().message.find("could not be opened") == std::string::npos;
+}
+
+// Doctor proves both ways, so the variable that turns TMA off is for other commands.
+void set_aside_variable(const Console& console) {
+  const char* value = std::getenv("TMA_JIT_DISABLE_TMA");
+  if (value == nullptr) return;
+  console.note("TMA_JIT_DISABLE_TMA is \"{}\": other commands obey it, doctor compares both ways", value);
+  ::unsetenv("TMA_JIT_DISABLE_TMA");
+}
+
+Outcome<int> doctor(Settings settings, bool need_device) {
   const Console& console = settings.console;
+  set_aside_variable(console);
+  settings.disable_tma = false;
   CLI_ASSIGN(Engine engine, make_engine(settings));
   const Environment found = engine.environment();
   const bool named = !settings.device.empty() && !integer_in(settings.device);
   const bool launch = found.driver_version.has_value() && found.device.has_value() && !named;
-  Json object;
-  object["driver"] = examine_driver(console, found);
-  object["device"] = examine_device(console, found);
-  object["nvrtc"] = examine_compiler(console, found);
-  object["cache"] = examine_cache(console, found);
-  object["kernels"] = examine_kernels(console, engine);
   CLI_ASSIGN(Engine prover, proving_engine(settings, launch));
-  bool passed = true;
-  object["proofs"] = Json::array();
-  for (const char* name : kProved) {
-    object["proofs"].push_back(prove(console, prover, name, launch));
-    passed = passed && object["proofs"].back()["passed"].get<bool>();
-  }
+  Examination exam{settings, found, prover, launch, Json::parse(json_of(found))};
+  examine_driver(console, found, exam.object["driver"]);
+  examine_device(console, found, exam.object["device"]);
+  examine_compiler(console, found, exam.object["nvrtc"]);
+  examine_cache(console, found, exam.object["cache"]);
+  exam.object["kernels"] = examine_kernels(console, prover);
+  bool passed = !is_missed(found, named, need_device);
+  exam.object["proofs"] = Json::array();
+  for (const char* name : kProved) passed = prove_kernel(exam, name) && passed;
+  passed = prove_features(exam) && passed;
+  compare(exam);
   if (!launch) console.report("nothing was launched: {}\n", named ? "the device is only a name" : "there is no device");
   console.report("{}\n", passed ? "all is well" : "something is wrong");
-  object["launched"] = launch;
-  object["passed"] = passed;
-  console.object(object);
+  exam.object["launched"] = launch;
+  exam.object["passed"] = passed;
+  console.object(exam.object);
   return passed ? kDone : kFailed;
 }
 
 }  // namespace
 
 void add_doctor(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb = app.add_subcommand("doctor", "what this machine offers, and the whole chain proved");
+  CLI::App* verb = app.add_subcommand("doctor", "what this machine offers, and every feature of its device proved");
   add_settings(*verb, invocation.settings);
-  verb->callback([&invocation] { invocation.run = [&invocation] { return doctor(invocation.settings); }; });
+  auto need_device = std::make_shared<bool>(false);
+  verb->add_flag("--need-device", *need_device, "no device is a failure, even where there is no driver");
+  verb->callback([&invocation, need_device] {
+    invocation.run = [&invocation, need_device] { return doctor(invocation.settings, *need_device); };
+  });
 }
 
 }  // namespace tma_jit::cli

@@ -115,6 +115,16 @@ std::vector<std::string> split_commas(std::string_view text) {
   return parts;
 }
 
+std::string indented(std::string_view text, std::size_t blanks) {
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    out.append(blanks, ' ').append(line).append("\n");
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return out;
+}
+
 std::string bracketed(std::span<const std::int64_t> values) {
   return fmt::format("[{}]", fmt::join(values, ", "));
 }

@@ -32,6 +32,9 @@ std::vector<std::string> identifiers_in(std::string_view text);
 // Splits at commas that are outside parentheses and brackets; the parts are trimmed.
 std::vector<std::string> split_commas(std::string_view text);
 
+// Every line of a text after so many blanks, ended by a newline.
+std::string indented(std::string_view text, std::size_t blanks);
+
 // "[1, 2, 3]"
 std::string bracketed(std::span<const std::int64_t> values);
 // 1536 -> "1.5 KiB"

@@ -1,0 +1,212 @@
+#include "device_features.h"
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "advice.h"
+#include "bound.h"
+#include "text.h"
+
+namespace tma_jit::cli {
+namespace {
+
+using Params = std::map<std::string, std::int64_t>;
+
+// A share of a peak says something where the device needs at least this long for the work.
+constexpr double kLeastWork = 5;  // microseconds
+
+const char* name_of(Feature::Status status) {
+  switch (status) {
+    case Feature::Status::passed: return "passed";
+    case Feature::Status::failed: return "failed";
+    case Feature::Status::absent: return "absent";
+    default: return "not run";
+  }
+}
+
+// "BM = 64, BN = 128 when ..." and "BM = 128 in {64, 128}" as names and values.
+Params settings_in(std::string_view declaration) {
+  Params params;
+  declaration = declaration.substr(0, declaration.find(" when "));
+  declaration = declaration.substr(0, declaration.find(" in "));
+  for (const std::string& setting : split_commas(declaration)) {
+    const std::size_t sign = setting.find('=');
+    if (sign == std::string::npos) continue;
+    const auto value = integer_in(trimmed(std::string_view(setting).substr(sign + 1)));
+    if (value) params[std::string(trimmed(std::string_view(setting).substr(0, sign)))] = *value;
+  }
+  return params;
+}
+
+Feature feature_of(const KernelInfo& probe, const KernelInfo::Item* preset) {
+  Feature feature;
+  feature.name = preset != nullptr && !preset->doc.empty() ? preset->doc : probe.kernel + ": " + probe.doc;
+  feature.kernel = probe.kernel;
+  feature.file = stem_of(probe.file);
+  feature.archs = probe.archs;
+  for (const KernelInfo::Item& param : probe.params) feature.params.merge(settings_in(param.declaration));
+  if (preset != nullptr) {
+    for (const auto& [name, value] : settings_in(preset->declaration)) feature.params[name] = value;
+  }
+  return feature;
+}
+
+// The engine's own request of the preset, which has types and dims that fit.
+void find_request(Engine& engine, Feature& feature) {
+  const auto requests = engine.presets(feature.kernel);
+  if (!requests) {
+    if (requests.error().code != ErrorCode::unsupported) feature.error = requests.error();
+    return;
+  }
+  for (const Request& request : *requests) {
+    if (request.file != feature.file || request.params != feature.params) continue;
+    feature.request = request;
+    return;
+  }
+}
+
+std::string run_words(const Feature& feature) {
+  std::string words = fmt::format("{} --template-file {}", feature.kernel, feature.file);
+  for (const auto& [name, value] : feature.params) words += fmt::format(" {}={}", name, value);
+  return words;
+}
+
+// Ahead, several at a time; what fails is told when the feature runs.
+void build_all(Engine& engine, const std::vector<Feature>& features) {
+  std::vector<Request> requests;
+  for (const Feature& feature : features) {
+    if (!feature.request) continue;
+    for (const bool reference : {false, true}) {
+      requests.push_back(*feature.request);
+      requests.back().reference = reference;
+    }
+  }
+  std::atomic<std::size_t> next = 0;
+  const auto build = [&] {
+    for (std::size_t i = next++; i < requests.size(); i = next++) {
+      const auto plan = engine.plan(requests[i]);
+      if (plan) (void)engine.build(*plan);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < std::clamp(std::thread::hardware_concurrency(), 1U, 8U); ++i) threads.emplace_back(build);
+  build();
+  for (std::thread& thread : threads) thread.join();
+}
+
+// A configuration that no types make valid here needs something of the device: a rule says what.
+bool is_lack(const Error& error) {
+  return error.code == ErrorCode::no_config || error.code == ErrorCode::unsupported;
+}
+
+Outcome<void> run(Engine& engine, Feature& feature) {
+  const auto plan = engine.plan(*feature.request);
+  if (!plan && is_lack(plan.error())) {
+    feature.status = Feature::Status::absent;
+    feature.error = plan.error();
+    return {};
+  }
+  CLI_ASSIGN(Trial trial, prepare_trial(engine, *feature.request, {}));
+  CLI_CHECK(run_trial(engine, trial));
+  CLI_ASSIGN(const TrialCheck check, check_trial(engine, trial));
+  feature.status = check.passed() ? Feature::Status::passed : Feature::Status::failed;
+  if (!check.passed()) feature.fault = cli::describe(check);
+  CLI_ASSIGN(const Measurement time, measure(engine, trial.launch, {.warmups = 1, .repeats = 5, .host_launches = 0}));
+  CLI_ASSIGN(const DeviceInfo device, engine.device());
+  const Bound bound = bound_of(trial, device);
+  feature.time_us = time.median_us;
+  if (bound.floor_us < kLeastWork) return {};
+  feature.share = bound.share(time.median_us);
+  feature.peak = peak_of(bound);
+  return {};
+}
+
+// False when nothing more can run in this process.
+bool prove(Engine& engine, const Environment& found, Feature& feature) {
+  const Outcome<void> ran = run(engine, feature);
+  if (!ran) {
+    feature.status = Feature::Status::failed;
+    feature.error = ran.error().error;
+    feature.advice = advice_for_kernel(*feature.error, found);
+    return synchronize(engine).has_value();
+  }
+  if (feature.status == Feature::Status::failed) feature.advice = advice_for_wrong_result(run_words(feature));
+  return true;
+}
+
+std::string row(const Feature& feature, std::size_t width) {
+  std::string text = fmt::format("  {:<{}}  {:<7}", feature.name, width, name_of(feature.status));
+  if (feature.time_us > 0) text += fmt::format("  {:9.2f} us", feature.time_us);
+  if (feature.share > 0) text += fmt::format("  {:5.1f}% of {}", 100 * feature.share, feature.peak);
+  if (feature.status == Feature::Status::absent) {
+    text += feature.error ? "  " + feature.error->message : fmt::format("  only on {}", fmt::join(feature.archs, " "));
+  }
+  return text + "\n";
+}
+
+std::string explanation(const Feature& feature) {
+  std::string text;
+  if (feature.error) text += feature.error->text() + "\n";
+  text += feature.fault;
+  if (!feature.advice.empty()) text += fmt::format("do: {}\n", feature.advice);
+  return indented(text, 6);
+}
+
+}  // namespace
+
+std::vector<Feature> features_of(Engine& engine) {
+  std::vector<Feature> features;
+  for (const Result<KernelInfo>& info : engine.kernels()) {
+    if (!info || !info->probe) continue;
+    for (const KernelInfo::Item& preset : info->presets) features.push_back(feature_of(*info, &preset));
+    if (info->presets.empty()) features.push_back(feature_of(*info, nullptr));
+  }
+  std::set<std::string> had;
+  for (Feature& feature : features) {
+    find_request(engine, feature);
+    if (feature.request) had.insert(feature.name);
+    if (!feature.request) feature.status = feature.error ? Feature::Status::failed : Feature::Status::absent;
+  }
+  // Where another file shows the same feature on this device, the one that does not serve it is no news.
+  std::erase_if(features, [&](const Feature& feature) { return !feature.request && had.contains(feature.name); });
+  return features;
+}
+
+void prove(Engine& engine, const Environment& found, std::vector<Feature>& features) {
+  build_all(engine, features);
+  bool alive = true;
+  for (Feature& feature : features) {
+    if (feature.error) feature.advice = advice_for_kernel(*feature.error, found);
+    if (feature.request && alive) alive = prove(engine, found, feature);
+  }
+}
+
+std::string describe(const std::vector<Feature>& features) {
+  std::size_t width = 0;
+  for (const Feature& feature : features) width = std::max(width, feature.name.size());
+  std::string text;
+  for (const Feature& feature : features) {
+    text += row(feature, width);
+    if (feature.status == Feature::Status::failed) text += explanation(feature);
+  }
+  return text;
+}
+
+Json to_json(const std::vector<Feature>& features) {
+  Json list = Json::array();
+  for (const Feature& feature : features) {
+    Json object = {{"name", feature.name},     {"kernel", feature.kernel}, {"file", feature.file},
+                   {"config", feature.params}, {"archs", feature.archs},   {"status", name_of(feature.status)}};
+    if (feature.time_us > 0) object["median_us"] = feature.time_us;
+    if (feature.share > 0) object["share"] = feature.share;
+    if (feature.error) object["error"] = to_json(*feature.error);
+    if (!feature.fault.empty()) object["fault"] = feature.fault;
+    if (!feature.advice.empty()) object["advice"] = feature.advice;
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+}  // namespace tma_jit::cli
