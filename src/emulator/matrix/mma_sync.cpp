@@ -1,7 +1,9 @@
 #include "emulator/matrix/mma_sync.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <type_traits>
 
 #include "emulator/fault.h"
 #include "emulator/matrix/accumulator.h"
@@ -25,33 +27,46 @@ u32 elements_a(const MmaSync& instruction) {
                                                : elements_per_word(instruction.a_format, instruction.packed);
 }
 
-// Registers of 8 rows by four groups of elements into rows of `depth`. A has 16 rows where its registers alternate
-// between the upper and the lower eight.
-template <class T, class Unpack> void gather(Registers registers, u32 group, u32 rows, Unpack unpack_register, T* out) {
-  const u32 halves = rows / 8;
-  const u32 width = 4 * group;
-  const auto depth = static_cast<u32>(registers.size()) / halves * width;
+// What a register holds: 8 rows by `width` elements along K, lane after lane as they lie. A's registers alternate
+// between its upper and lower eight rows where it has sixteen.
+template <class T> struct Blocks {
+  T a[kMaxRows * kMaxDepth];  // a block a register
+  T b[kMaxDepth * kColumns];  // rows of k
+  u32 a_width;
+  u32 halves;
+
+  const T* a_block(u32 half, u32 k) const { return a + (k / a_width * halves + half) * 8 * a_width + k % a_width; }
+};
+
+template <class T> void gather(const MmaSync& instruction, const MmaRegisters& registers, Blocks<T>& blocks) {
+  blocks.a_width = 4 * elements_per_word(instruction.a_format, instruction.packed);
+  blocks.halves = instruction.m / 8;
+  for (u32 i = 0; i < registers.a.size(); ++i)
+    unpack(instruction.a_format, instruction.packed, registers.a[i], kLanes, blocks.a + i * 8 * blocks.a_width);
+  const u32 width = 4 * elements_per_word(instruction.b_format, instruction.packed);
   T block[kLanes * 32];
-  for (u32 i = 0; i < registers.size(); ++i) {
-    unpack_register(registers[i], block);
-    T* target = out + i % halves * 8 * depth + i / halves * width;
-    for (u32 row = 0; row < 8; ++row)
-      for (u32 j = 0; j < width; ++j) target[row * depth + j] = block[row * width + j];
+  for (u32 i = 0; i < registers.b.size(); ++i) {
+    unpack(instruction.b_format, instruction.packed, registers.b[i], kLanes, block);
+    T* rows = blocks.b + i * width * kColumns;
+    for (u32 k = 0; k < width; ++k)
+      for (u32 n = 0; n < kColumns; ++n) rows[k * kColumns + n] = block[n * width + k];
   }
 }
 
-// b[n][k] to [k][n].
-template <class T> void transpose(const T* rows, u32 depth, T* columns) {
-  for (u32 k = 0; k < depth; ++k)
-    for (u32 n = 0; n < kColumns; ++n) columns[k * kColumns + n] = rows[n * depth + k];
+void multiply(const Tile<float>& tile) {
+  kernels().multiply_f32(tile);
+}
+void multiply(const Tile<s32>& tile) {
+  kernels().multiply_s32(tile);
 }
 
-template <class T>
-void gather_operand(const MmaSync& instruction, Format format, Registers registers, u32 rows, T* out) {
-  const bool packed = instruction.packed;
-  gather(
-      registers, elements_per_word(format, packed), rows,
-      [&](const u8* from, T* block) { unpack(format, packed, from, kLanes, block); }, out);
+// sums = A * B over K from `first` on, `depth` of it.
+template <class T> void multiply_range(const Blocks<T>& blocks, u32 first, u32 depth, T* sums) {
+  const u32 width = std::min(blocks.a_width, depth);
+  for (u32 half = 0; half < blocks.halves; ++half)
+    for (u32 k = first; k < first + depth; k += width)
+      multiply({blocks.a_block(half, k), blocks.b + k * kColumns, sums + half * 8 * kColumns, 8, kColumns, width,
+                blocks.a_width, kColumns, kColumns, k != first});
 }
 
 // Blocks of 8 by 8 sums into D.
@@ -94,51 +109,32 @@ Scales gather_scales(const MmaSync& instruction, const MmaRegisters& registers) 
 }
 
 // The sums of each scaled block of K, scaled, added up in the order of the blocks.
-void multiply_scaled(const MmaSync& instruction, const Scales& scales, Tile<float> tile) {
+void multiply_scaled(const MmaSync& instruction, const Scales& scales, const Blocks<float>& blocks, float* total) {
   const u32 depth = instruction.k / instruction.scales;
   float sums[kMaxRows * kColumns];
-  float* total = tile.c;
-  tile.c = sums;
-  tile.k = depth;
   for (u32 j = 0; j < instruction.scales; ++j) {
-    kernels().multiply_f32(tile);
+    multiply_range(blocks, j * depth, depth, sums);
     for (u32 row = 0; row < kMaxRows; ++row) {
       for (u32 column = 0; column < kColumns; ++column) {
         const u32 at = row * kColumns + column;
-        const double scaled = double{sums[at]} * scales.a[row][j] * scales.b[column][j];
-        total[at] = j == 0 ? static_cast<float>(scaled) : total[at] + static_cast<float>(scaled);
+        const auto scaled = static_cast<float>(double{sums[at]} * scales.a[row][j] * scales.b[column][j]);
+        total[at] = j == 0 ? scaled : total[at] + scaled;
       }
     }
-    tile.a += depth;
-    tile.b += depth * kColumns;
   }
 }
 
-void run_float(const MmaSync& instruction, const MmaRegisters& registers) {
-  float a[kMaxRows * kMaxDepth];
-  float rows[kColumns * kMaxDepth];
-  float b[kColumns * kMaxDepth];
-  float sums[kMaxRows * kColumns];
-  gather_operand(instruction, instruction.a_format, registers.a, instruction.m, a);
-  gather_operand(instruction, instruction.b_format, registers.b, kColumns, rows);
-  transpose(rows, instruction.k, b);
-  const Tile<float> tile = {a, b, sums, instruction.m, kColumns, instruction.k, instruction.k, kColumns, kColumns};
-  if (instruction.scales == 0)
-    kernels().multiply_f32(tile);
-  else
-    multiply_scaled(instruction, gather_scales(instruction, registers), tile);
-  spread(instruction, registers, sums);
-}
-
-void run_integer(const MmaSync& instruction, const MmaRegisters& registers) {
-  s32 a[kMaxRows * kMaxDepth];
-  s32 rows[kColumns * kMaxDepth];
-  s32 b[kColumns * kMaxDepth];
-  s32 sums[kMaxRows * kColumns];
-  gather_operand(instruction, instruction.a_format, registers.a, instruction.m, a);
-  gather_operand(instruction, instruction.b_format, registers.b, kColumns, rows);
-  transpose(rows, instruction.k, b);
-  kernels().multiply_s32({a, b, sums, instruction.m, kColumns, instruction.k, instruction.k, kColumns, kColumns});
+template <class T> void run(const MmaSync& instruction, const MmaRegisters& registers) {
+  Blocks<T> blocks;
+  T sums[kMaxRows * kColumns];
+  gather(instruction, registers, blocks);
+  if constexpr (std::is_same_v<T, float>) {
+    if (instruction.scales != 0) {
+      multiply_scaled(instruction, gather_scales(instruction, registers), blocks, sums);
+      return spread(instruction, registers, sums);
+    }
+  }
+  multiply_range(blocks, 0, instruction.k, sums);
   spread(instruction, registers, sums);
 }
 
@@ -197,8 +193,8 @@ MmaCounts counts_of(const MmaSync& instruction) {
 void execute(const MmaSync& instruction, const MmaRegisters& registers) {
   if (instruction.a_format == Format::f64) return run_f64(instruction, registers);
   if (instruction.a_format == Format::b1) return run_bits(instruction, registers);
-  if (number::is_float(instruction.a_format)) return run_float(instruction, registers);
-  run_integer(instruction, registers);
+  if (number::is_float(instruction.a_format)) return run<float>(instruction, registers);
+  run<s32>(instruction, registers);
 }
 
 }  // namespace tma_jit::emulator::matrix

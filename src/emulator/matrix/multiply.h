@@ -15,6 +15,7 @@ template <class T> struct Tile {
   T* c;
   u32 m, n, k;
   u32 a_stride, b_stride, c_stride;
+  bool onto = false;
 };
 
 // Half a fragment of an accumulator: 8 rows by 8 columns, as m16n8 and wgmma spread them over a warp. Lane 4 * row + i

@@ -9,6 +9,11 @@ using I8 = int __attribute__((vector_size(32), aligned(4), may_alias));
 template <class Vector, class T, int kRows, int kVectors>
 static inline __attribute__((always_inline)) void multiply_block(const Tile<T>& tile, u32 row, u32 column) {
   Vector sums[kRows][kVectors] = {};
+  T* c = tile.c + row * tile.c_stride + column;
+  if (tile.onto)
+    for (int i = 0; i < kRows; ++i)
+      for (int j = 0; j < kVectors; ++j)
+        sums[i][j] = *reinterpret_cast<const Vector*>(c + static_cast<u32>(i) * tile.c_stride + 8 * j);
   const T* a = tile.a + row * tile.a_stride;
   const T* b = tile.b + column;
   for (u32 k = 0; k < tile.k; ++k, b += tile.b_stride) {
@@ -19,10 +24,9 @@ static inline __attribute__((always_inline)) void multiply_block(const Tile<T>& 
       for (int j = 0; j < kVectors; ++j) sums[i][j] += factor * values[j];
     }
   }
-  for (int i = 0; i < kRows; ++i) {
-    T* c = tile.c + (row + static_cast<u32>(i)) * tile.c_stride + column;
-    for (int j = 0; j < kVectors; ++j) *reinterpret_cast<Vector*>(c + 8 * j) = sums[i][j];
-  }
+  for (int i = 0; i < kRows; ++i)
+    for (int j = 0; j < kVectors; ++j)
+      *reinterpret_cast<Vector*>(c + static_cast<u32>(i) * tile.c_stride + 8 * j) = sums[i][j];
 }
 
 template <class Vector, class T, int kRows>

@@ -63,7 +63,10 @@ void decode_f32(Format format, const void* source, float* target, int count) {
 
 void decode_s32(Format format, const void* source, s32* target, int count) {
   const auto* bytes = static_cast<const u8*>(source);
-  for (int i = 0; i < count; ++i) target[i] = format == Format::s8 ? static_cast<s8>(bytes[i]) : s32{bytes[i]};
+  const int unused = 32 - bits_of(format);
+  const u32 sign = is_signed(format) ? 1U << 31 >> unused : 0;
+  // A set sign bit counts negatively: x - 2 * sign.
+  for (int i = 0; i < count; ++i) target[i] = static_cast<s32>((bytes[i] ^ sign) - sign);
 }
 
 }  // namespace tma_jit::emulator::number

@@ -12,7 +12,7 @@ const float* decode_table(Format format);
 // copied. Not for 64-bit formats.
 void decode_f32(Format format, const void* source, float* target, int count);
 
-// Integers of 8 bits, sign- or zero-extended.
+// Integers of at most 8 bits, each in a byte whose other bits are 0, sign- or zero-extended.
 void decode_s32(Format format, const void* source, s32* target, int count);
 
 }  // namespace tma_jit::emulator::number

@@ -1,0 +1,284 @@
+// mma.sync against sums in f64, for every dense shape and type, with and without block scaling; ldmatrix, stmatrix.
+#include "emulator/matrix_samples.h"
+
+#include <array>
+#include <bit>
+
+#include "emulator/matrix/fragment.h"
+#include "emulator/matrix/mma_sync.h"
+
+using namespace tma_jit::emulator;
+using namespace tma_jit::emulator::matrix;
+using namespace tma_jit::testing;
+
+namespace {
+
+// How an element lies in a lane's registers: fp8 kinds widen small formats to bytes.
+struct Stored {
+  int bits;
+  int shift;
+};
+Stored stored(const MmaSync& m, Format format) {
+  const int bits = number::bits_of(format);
+  if (bits >= 8 || m.packed || format == Format::b1) return {bits, 0};
+  return {8, format == Format::e2m1 ? 2 : 0};
+}
+
+// The figures of the fragments: element i of lane l of A and of B.
+struct Place {
+  u32 row, k;
+};
+Place a_place(const MmaSync& m, u32 each, u32 lane, u32 i) {
+  const u32 group = i / each;
+  if (m.m == 8) return {lane / 4, lane % 4 * each + i % each + group * 4 * each};
+  return {lane / 4 + group % 2 * 8, lane % 4 * each + i % each + group / 2 * 4 * each};
+}
+
+struct Operands {
+  Values a, b, c;
+  Bank ra, rb, rc, rd;
+};
+
+Operands make(const MmaSync& m, std::mt19937& random) {
+  const MmaCounts counts = counts_of(m);
+  const u32 width = m.a_format == Format::f64 ? 8 : 4;
+  Operands o{sample(m.m, m.k, m.a_format, random),
+             sample(m.k, m.n, m.b_format, random),
+             sample(m.m, m.n, m.c_format, random),
+             Bank(counts.a, width),
+             Bank(counts.b, width),
+             Bank(counts.c, width),
+             Bank(counts.d, width)};
+  const auto fill = [&](Bank& bank, Format format, bool is_a) {
+    const Stored s = stored(m, format);
+    const u32 each = width * 8 / static_cast<u32>(s.bits);
+    for (u32 lane = 0; lane < 32; ++lane)
+      for (u32 i = 0; i < bank.count() * each; ++i) {
+        const Place p =
+            is_a ? a_place(m, each, lane, i) : Place{lane / 4, lane % 4 * each + i % each + i / each * 4 * each};
+        const double value = is_a ? o.a.at(p.row, p.k) : o.b.at(p.k, p.row);
+        bank.put(i / each, lane, i % each * static_cast<u32>(s.bits), s.bits, pattern(format, value) << s.shift);
+      }
+  };
+  fill(o.ra, m.a_format, true);
+  fill(o.rb, m.b_format, false);
+  for (u32 lane = 0; lane < 32; ++lane)
+    for (u32 i = 0; i < m.m / 4; ++i) {
+      const u64 bits = pattern(m.c_format, o.c.at(lane / 4 + i / 2 * 8, lane % 4 * 2 + i % 2));
+      if (m.c_format == Format::f16)
+        o.rc.put(i / 2, lane, i % 2 * 16, 16, bits);
+      else
+        o.rc.put(i, lane, 0, number::bits_of(m.c_format), bits);
+    }
+  return o;
+}
+
+u32 wrong_elements(const MmaSync& m, const Bank& d, const Values& expected) {
+  u32 wrong = 0;
+  for (u32 lane = 0; lane < 32; ++lane)
+    for (u32 i = 0; i < m.m / 4; ++i) {
+      const u64 word = m.d_format == Format::f16 ? d.word(i / 2, lane) >> (i % 2 * 16) & 0xffff : d.word(i, lane);
+      if (number::value_of(m.d_format, word) != expected.at(lane / 4 + i / 2 * 8, lane % 4 * 2 + i % 2)) ++wrong;
+    }
+  return wrong;
+}
+
+void run_case(const MmaSync& m, std::mt19937& random) {
+  CAPTURE(m.m);
+  CAPTURE(m.k);
+  CAPTURE(number::name_of(m.a_format));
+  CAPTURE(number::name_of(m.b_format));
+  Operands o = make(m, random);
+  execute(m, {.d = o.rd.registers(), .a = o.ra.registers(), .b = o.rb.registers(), .c = o.rc.registers()});
+  Values expected = product(o.a, o.b);
+  if (m.bits == MmaSync::Bits::xor_count)
+    for (u32 i = 0; i < m.m; ++i)
+      for (u32 j = 0; j < m.n; ++j) {
+        expected.at(i, j) = 0;
+        for (u32 k = 0; k < m.k; ++k) expected.at(i, j) += o.a.at(i, k) != o.b.at(k, j) ? 1 : 0;
+      }
+  for (std::size_t i = 0; i < expected.data.size(); ++i) expected.data[i] += o.c.data[i];
+  CHECK(wrong_elements(m, o.rd, expected) == 0);
+}
+
+MmaSync shape(u32 m, u32 k, Format a, Format b, Format d) {
+  return {.m = m, .k = k, .a_format = a, .b_format = b, .c_format = d, .d_format = d};
+}
+
+}  // namespace
+
+TEST_CASE("mma.sync: floating-point shapes") {
+  std::mt19937 random(1);
+  for (const u32 k : {8U, 16U}) {
+    for (const Format d : {Format::f16, Format::f32}) run_case(shape(16, k, Format::f16, Format::f16, d), random);
+    run_case(shape(16, k, Format::bf16, Format::bf16, Format::f32), random);
+  }
+  for (const u32 k : {4U, 8U}) run_case(shape(16, k, Format::tf32, Format::tf32, Format::f32), random);
+  for (const Format a : {Format::e4m3, Format::e5m2})
+    for (const Format b : {Format::e4m3, Format::e5m2})
+      for (const u32 k : {16U, 32U})
+        for (const Format d : {Format::f16, Format::f32}) run_case(shape(16, k, a, b, d), random);
+  run_case(shape(8, 4, Format::f64, Format::f64, Format::f64), random);
+  for (const u32 k : {4U, 8U, 16U}) run_case(shape(16, k, Format::f64, Format::f64, Format::f64), random);
+}
+
+TEST_CASE("mma.sync: kind::f8f6f4 mixes every small format") {
+  std::mt19937 random(2);
+  for (const Format a : {Format::e4m3, Format::e5m2, Format::e2m3, Format::e3m2, Format::e2m1})
+    for (const Format b : {Format::e4m3, Format::e5m2, Format::e2m3, Format::e3m2, Format::e2m1})
+      for (const Format d : {Format::f16, Format::f32}) run_case(shape(16, 32, a, b, d), random);
+}
+
+TEST_CASE("mma.sync: integer and bit shapes") {
+  std::mt19937 random(3);
+  for (const Format a : {Format::u8, Format::s8})
+    for (const Format b : {Format::u8, Format::s8}) {
+      run_case(shape(8, 16, a, b, Format::s32), random);
+      for (const u32 k : {16U, 32U}) run_case(shape(16, k, a, b, Format::s32), random);
+    }
+  for (const u32 k : {128U, 256U})
+    for (const u32 m : {8U, 16U})
+      for (const auto bits : {MmaSync::Bits::and_count, MmaSync::Bits::xor_count}) {
+        if (m == 8 && k == 256) continue;
+        MmaSync mma = shape(m, k, Format::b1, Format::b1, Format::s32);
+        mma.bits = bits;
+        run_case(mma, random);
+      }
+}
+
+TEST_CASE("mma.sync: 4-bit integers") {
+  std::mt19937 random(4);
+  for (const Format a : {Format::u4, Format::s4})
+    for (const Format b : {Format::u4, Format::s4})
+      for (const auto& [m, k] : {std::pair{8U, 32U}, std::pair{16U, 32U}, std::pair{16U, 64U}}) {
+        MmaSync mma = shape(m, k, a, b, Format::s32);
+        mma.packed = true;
+        run_case(mma, random);
+      }
+}
+
+TEST_CASE("mma.sync: block scaling takes its factors from the lanes and bytes that the figures show") {
+  std::mt19937 random(5);
+  struct Kind {
+    u32 k, scales;
+    Format element, scale;
+    bool packed;
+  };
+  for (const Kind& kind :
+       {Kind{32, 1, Format::e4m3, Format::ue8m0, false}, Kind{32, 1, Format::e2m1, Format::ue8m0, false},
+        Kind{64, 2, Format::e2m1, Format::ue8m0, true}, Kind{64, 4, Format::e2m1, Format::ue8m0, true},
+        Kind{64, 4, Format::e2m1, Format::ue4m3, true}}) {
+    const u32 step = kind.scales == 1 ? 1 : kind.scales == 2 ? 2 : 4;
+    for (u32 byte = 0; byte < 4; byte += step)
+      for (u32 thread = 0; thread < 4; ++thread) {
+        MmaSync m = shape(16, kind.k, kind.element, kind.element, Format::f32);
+        m.packed = kind.packed;
+        m.scales = kind.scales;
+        m.scale_format = kind.scale;
+        m.a_byte = m.b_byte = byte;
+        m.a_thread = thread % 2;
+        m.b_thread = thread;
+        Operands o = make(m, random);
+        Bank sa(1);
+        Bank sb(1);
+        for (u32 lane = 0; lane < 32; ++lane)
+          for (u32 i = 0; i < 4; ++i) {
+            sa.put(0, lane, 8 * i, 8, number::nearest(kind.scale, std::exp2(static_cast<int>(random() % 5) - 2)));
+            sb.put(0, lane, 8 * i, 8, number::nearest(kind.scale, std::exp2(static_cast<int>(random() % 5) - 2)));
+          }
+        execute(m, {.d = o.rd.registers(),
+                    .a = o.ra.registers(),
+                    .b = o.rb.registers(),
+                    .c = o.rc.registers(),
+                    .a_scales = sa.registers()[0],
+                    .b_scales = sb.registers()[0]});
+        Values expected = o.c;
+        for (u32 i = 0; i < 16; ++i)
+          for (u32 j = 0; j < 8; ++j)
+            for (u32 k = 0; k < m.k; ++k) {
+              const u32 block = k * kind.scales / m.k;
+              const u64 fa = sa.word(0, i % 8 * 4 + 2 * m.a_thread + i / 8) >> (8 * (byte + block)) & 0xff;
+              const u64 fb = sb.word(0, j * 4 + m.b_thread) >> (8 * (byte + block)) & 0xff;
+              expected.at(i, j) +=
+                  o.a.at(i, k) * o.b.at(k, j) * number::value_of(kind.scale, fa) * number::value_of(kind.scale, fb);
+            }
+        CHECK(wrong_elements(m, o.rd, expected) == 0);
+      }
+  }
+}
+
+TEST_CASE("ldmatrix and stmatrix of 16-bit elements, and movmatrix") {
+  for (const u32 count : {1U, 2U, 4U}) {
+    for (const bool transposed : {false, true}) {
+      alignas(16) u16 memory[32][8];
+      MatrixRows rows{};
+      for (u32 row = 0; row < 32; ++row) {
+        rows[row] = reinterpret_cast<u8*>(memory[(row * 7) % 32]);
+        for (u32 i = 0; i < 8; ++i) memory[(row * 7) % 32][i] = static_cast<u16>(row * 8 + i);
+      }
+      const MatrixMove move = {.transposed = transposed, .count = count};
+      CHECK(address_lanes(move) == 8 * count);
+      Bank d(count);
+      load_matrix(move, rows, d.registers());
+      for (u32 matrix = 0; matrix < count; ++matrix)
+        for (u32 lane = 0; lane < 32; ++lane)
+          for (u32 j = 0; j < 2; ++j) {
+            const u32 row = lane / 4;
+            const u32 column = lane % 4 * 2 + j;
+            const u32 expected = matrix * 64 + (transposed ? column * 8 + row : row * 8 + column);
+            CHECK((d.word(matrix, lane) >> (16 * j) & 0xffff) == expected);
+          }
+      alignas(16) u16 copy[32][8] = {};
+      for (u32 row = 0; row < 32; ++row) rows[row] = reinterpret_cast<u8*>(copy[(row * 7) % 32]);
+      store_matrix(move, rows, d.registers());
+      for (u32 row = 0; row < 8 * count; ++row)
+        CHECK(std::memcmp(copy[(row * 7) % 32], memory[(row * 7) % 32], 16) == 0);
+    }
+  }
+  Bank s(1);
+  Bank d(1);
+  for (u32 lane = 0; lane < 32; ++lane) s.put(0, lane, 0, 32, lane * 2 | (lane * 2 + 1) << 16);
+  transpose_matrix(d.registers()[0], s.registers()[0]);
+  for (u32 lane = 0; lane < 32; ++lane) CHECK((d.word(0, lane) & 0xffff) == lane % 4 * 2 * 8 + lane / 4);
+}
+
+TEST_CASE("ldmatrix widens 4- and 6-bit elements; the 8-bit forms transpose and return") {
+  u8 memory[32][16] = {};
+  MatrixRows rows{};
+  for (u32 row = 0; row < 32; ++row) rows[row] = memory[row];
+  for (const auto& [source, bits] : {std::pair{Source::b4x16_p64, 4}, std::pair{Source::b6x16_p32, 6}}) {
+    for (u32 row = 0; row < 32; ++row)
+      for (u32 i = 0; i < 16; ++i)
+        put_bits(memory[row], i * static_cast<u32>(bits), bits, (row * 5 + i) & ((1U << bits) - 1));
+    Bank d(4);
+    load_matrix({.shape = Shape::m8n16_b8, .count = 4, .source = source}, rows, d.registers());
+    for (u32 row = 0; row < 32; ++row)
+      for (u32 i = 0; i < 16; ++i) {
+        const u64 word = d.word(row / 8, row % 8 * 4 + i / 4);
+        CHECK((word >> (8 * (i % 4)) & 0xff) == ((row * 5 + i) & ((1U << bits) - 1)));
+      }
+  }
+  for (u32 row = 0; row < 32; ++row)
+    for (u32 i = 0; i < 16; ++i) memory[row][i] = static_cast<u8>(row * 16 + i);
+  Bank wide(4);
+  load_matrix({.shape = Shape::m16n16_b8, .transposed = true, .count = 2}, rows, wide.registers());
+  for (u32 matrix = 0; matrix < 2; ++matrix)
+    for (u32 lane = 0; lane < 32; ++lane)
+      for (u32 e = 0; e < 8; ++e) {  // bytes of the two registers
+        const u32 row = matrix * 16 + lane % 4 * 4 + e / 4 * 2 + e % 2;
+        const u32 column = lane / 4 + e / 2 % 2 * 8;
+        CHECK((wide.word(matrix * 2 + e / 4, lane) >> (8 * (e % 4)) & 0xff) == ((row * 16 + column) & 0xff));
+      }
+  Bank narrow(4);
+  for (u32 i = 0; i < 4; ++i)
+    for (u32 lane = 0; lane < 32; ++lane)
+      for (u32 e = 0; e < 4; ++e) {  // as m16n8's accumulator: row g or g + 8, columns 2q and 2q + 1
+        const u32 m = lane / 4 + e / 2 * 8;
+        const u32 n = lane % 4 * 2 + e % 2;
+        narrow.put(i, lane, 8 * e, 8, (i * 64 + m * 8 + n) & 0xff);
+      }
+  store_matrix({.shape = Shape::m16n8_b8, .transposed = true, .count = 4}, rows, narrow.registers());
+  for (u32 i = 0; i < 4; ++i)
+    for (u32 n = 0; n < 8; ++n)
+      for (u32 m = 0; m < 16; ++m) CHECK(memory[i * 8 + n][m] == ((i * 64 + m * 8 + n) & 0xff));
+}

@@ -1,0 +1,509 @@
+// Tensor copies against a formula for one element at a time: ranks, swizzles, types, ends of the tensor on every side,
+// element strides, gather4 and scatter4, im2col.
+#include <array>
+#include <cstring>
+#include <map>
+#include <random>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "emulator/fault.h"
+#include "emulator/tensor/box.h"
+#include "emulator/tensor/encode.h"
+#include "emulator/tensor/transfer.h"
+
+using namespace tma_jit::emulator;
+using namespace tma_jit::emulator::tensor;
+
+namespace {
+
+constexpr u32 kShared = 32768;
+constexpr u8 kUntouched = 0xee;
+
+struct Tensor {
+  TensorMap map{};
+  std::vector<u8> storage;
+  u32 element = 0;  // bytes
+
+  // The byte of an element, by the definition of strides; null outside.
+  u8* at(const std::array<s64, 5>& index) {
+    u64 offset = static_cast<u64>(index[0]) * element;
+    for (int d = 0; d < map.rank; ++d) {
+      if (index[d] < 0 || index[d] >= static_cast<s64>(map.dims[d])) return nullptr;
+      if (d > 0) offset += static_cast<u64>(index[d]) * map.strides[d - 1];
+    }
+    return reinterpret_cast<u8*>(map.address) + offset;
+  }
+};
+
+struct Type {
+  u32 code;  // CUtensorMapDataType
+  u32 bytes;
+};
+
+Tensor make_tensor(int rank, Type type, u32 swizzle, const std::array<u32, 5>& box, const std::array<u32, 5>& steps,
+                   std::mt19937& random) {
+  Tensor tensor;
+  tensor.element = type.bytes;
+  std::array<u64, 5> dims{};
+  std::array<u64, 4> strides{};
+  u64 pitch = 0;
+  for (int d = 0; d < rank; ++d) {
+    dims[d] = 3 + random() % (d == 0 ? 150 : 9);
+    pitch =
+        d == 0 ? (dims[0] * type.bytes + 15) / 16 * 16 + 16 * (random() % 2) : pitch * dims[d] + 16 * (random() % 2);
+    if (d + 1 < rank) strides[d] = pitch;
+  }
+  tensor.storage.resize(pitch + 256);
+  for (u8& byte : tensor.storage) byte = static_cast<u8>(random());
+  EncodeArguments arguments = {.data_type = type.code,
+                               .rank = static_cast<u32>(rank),
+                               .dims = dims.data(),
+                               .strides = strides.data(),
+                               .element_strides = steps.data(),
+                               .swizzle = swizzle};
+  arguments.address = (reinterpret_cast<u64>(tensor.storage.data()) + 127) / 128 * 128;
+  REQUIRE(encode_tiled(arguments, box.data(), tensor.map) == "");
+  return tensor;
+}
+
+// Where the swizzle puts a byte: the tables of PTX ISA 9.0, "Swizzling modes", a row of 128 bytes at a time.
+u32 swizzled_byte(u32 swizzle, u32 address) {
+  const u32 line = address / 128;
+  const u32 in_line = address % 128;
+  const auto exchange = [&](u32 atom, u32 span) {
+    const u32 chunks = span / atom;
+    const u32 chunk = in_line / atom;
+    return address - in_line + (chunk ^ (line % chunks)) * atom + in_line % atom;
+  };
+  switch (swizzle) {
+    case 1: return exchange(16, 32);
+    case 2: return exchange(16, 64);
+    case 3: return exchange(16, 128);
+    case 4: return exchange(32, 128);
+    case 5: return exchange(32, 128) ^ (line % 2 == 1 ? 8 : 0);
+    case 6: return exchange(64, 128);
+    default: return address;
+  }
+}
+
+// The box by definition: bytes of shared memory, with what the tensor or the fill has.
+std::vector<u8> expected_load(Tensor& tensor, const Access& access, u32 swizzle, const std::array<u32, 5>& box,
+                              const std::array<u32, 5>& steps) {
+  std::vector<u8> shared(kShared, kUntouched);
+  std::array<u32, 5> count{1, 1, 1, 1, 1};
+  for (int d = 0; d < tensor.map.rank; ++d) count[d] = d == 0 ? box[0] : (box[d] + steps[d] - 1) / steps[d];
+  u32 linear = access.shared;
+  for (u32 i4 = 0; i4 < count[4]; ++i4)
+    for (u32 i3 = 0; i3 < count[3]; ++i3)
+      for (u32 i2 = 0; i2 < count[2]; ++i2)
+        for (u32 i1 = 0; i1 < count[1]; ++i1)
+          for (u32 i0 = 0; i0 < count[0]; ++i0, linear += tensor.element) {
+            const std::array<u32, 5> i{i0, i1, i2, i3, i4};
+            std::array<s64, 5> index{};
+            for (int d = 0; d < tensor.map.rank; ++d)
+              index[d] = access.coordinates[d] + s64{i[d]} * (d == 0 ? 1 : steps[d]);
+            const u8* from = tensor.at(index);
+            for (u32 b = 0; b < tensor.element; ++b)
+              shared[swizzled_byte(swizzle, linear + b)] = from == nullptr ? 0 : from[b];
+          }
+  return shared;
+}
+
+std::vector<u8> actual_load(const Access& access) {
+  std::vector<u8> shared(kShared, kUntouched);
+  std::vector<Run> runs;
+  check_access(access, Direction::load);
+  append_runs(access, Direction::load, runs);
+  u32 bytes = 0;
+  for (const Run& run : runs) {
+    load(access.map, run, shared.data() + run.shared);
+    bytes += run.bytes;
+  }
+  CHECK(bytes == transaction_bytes(access));
+  return shared;
+}
+
+Access access_to(const Tensor& tensor, Mode mode, std::array<s32, 5> coordinates) {
+  Access access;
+  access.map = tensor.map;
+  access.mode = mode;
+  access.coordinates = coordinates;
+  access.coordinate_count = mode == Mode::gather4 || mode == Mode::scatter4 ? 5 : tensor.map.rank;
+  access.shared = 2048;
+  return access;
+}
+
+}  // namespace
+
+TEST_CASE("tiled loads put every element where the formula says") {
+  std::mt19937 random(1);
+  const Type types[] = {{0, 1}, {6, 2}, {9, 2}, {2, 4}, {7, 4}, {8, 8}};
+  const u32 spans[] = {256, 32, 64, 128, 128, 128, 128};
+  for (int rank = 1; rank <= 5; ++rank)
+    for (u32 swizzle = 0; swizzle <= 6; ++swizzle)
+      for (const Type& type : types)
+        for (int round = 0; round < 3; ++round) {
+          CAPTURE(rank);
+          CAPTURE(swizzle);
+          CAPTURE(type.bytes);
+          std::array<u32, 5> box{};
+          std::array<u32, 5> steps{1, 1, 1, 1, 1};
+          const u32 inner = std::min(spans[swizzle] / type.bytes, 256U);
+          box[0] = static_cast<u32>(1 + random() % (inner * type.bytes / 16)) * 16 / type.bytes;
+          if (swizzle != 0) box[0] = inner;  // rows as wide as the pattern
+          for (int d = 1; d < rank; ++d) {
+            box[d] = static_cast<u32>(1 + random() % (rank > 3 ? 3 : 8));
+            steps[d] = round % 2 == 0 ? 1 : static_cast<u32>(1 + random() % 3);
+          }
+          Tensor tensor = make_tensor(rank, type, swizzle, box, steps, random);
+          std::array<s32, 5> coordinates{};
+          for (int d = 0; d < rank; ++d)
+            coordinates[d] =
+                static_cast<s32>(random() % (tensor.map.dims[d] + box[d] + 4)) - static_cast<s32>(box[d]) - 2;
+          const Access access = access_to(tensor, Mode::tile, coordinates);
+          CHECK(actual_load(access) == expected_load(tensor, access, swizzle, box, steps));
+        }
+}
+
+TEST_CASE("tiled stores write what lies inside the tensor, and to the end of its last 16 bytes") {
+  std::mt19937 random(2);
+  for (int rank = 1; rank <= 5; ++rank)
+    for (u32 swizzle = 0; swizzle <= 6; ++swizzle)
+      for (int round = 0; round < 10; ++round) {
+        CAPTURE(rank);
+        CAPTURE(swizzle);
+        std::array<u32, 5> box{swizzle == 0 ? 40U : swizzle == 1 ? 16U : swizzle == 2 ? 32U : 64U, 3, 2, 2, 2};
+        const std::array<u32, 5> steps{1, 1, 1, 1, 1};
+        Tensor tensor = make_tensor(rank, {6, 2}, swizzle, box, steps, random);
+        std::array<s32, 5> coordinates{};
+        for (int d = 0; d < rank; ++d)
+          coordinates[d] = static_cast<s32>(random() % (tensor.map.dims[d] + 2)) - (d == 0 ? 0 : 1);
+        coordinates[0] = coordinates[0] / 8 * 8;
+        const Access access = access_to(tensor, Mode::tile, coordinates);
+        std::vector<u8> shared(kShared);
+        for (u8& byte : shared) byte = static_cast<u8>(random());
+        std::vector<u8> expected = tensor.storage;
+        u32 linear = access.shared;
+        const auto base = reinterpret_cast<u64>(tensor.storage.data());
+        for (u32 row = 0;
+             row < (rank > 1 ? 3U : 1U) * (rank > 2 ? 2U : 1U) * (rank > 3 ? 2U : 1U) * (rank > 4 ? 2U : 1U); ++row) {
+          const std::array<u32, 5> i{0, row % 3, row / 3 % 2, row / 6 % 2, row / 12 % 2};
+          for (u32 i0 = 0; i0 < box[0]; ++i0, linear += 2) {
+            std::array<s64, 5> index{};
+            for (int d = 0; d < rank; ++d) index[d] = coordinates[d] + s64{d == 0 ? i0 : i[d]};
+            // Within the last 16 bytes of a row there is an element as far as the copy engine goes.
+            const s64 real = index[0];
+            const s64 last = static_cast<s64>((tensor.map.dims[0] * 2 + 15) / 16 * 8) - 1;
+            if (real > last) continue;
+            index[0] = 0;
+            const u8* row_start = tensor.at(index);
+            if (row_start == nullptr || real < 0) continue;
+            const u64 to = reinterpret_cast<u64>(row_start) + static_cast<u64>(real) * 2 - base;
+            for (u32 b = 0; b < 2; ++b) expected[to + b] = shared[swizzled_byte(swizzle, linear + b)];
+          }
+        }
+        std::vector<Run> runs;
+        check_access(access, Direction::store);
+        append_runs(access, Direction::store, runs);
+        for (const Run& run : runs) {
+          CHECK(!run.fill);
+          std::memcpy(reinterpret_cast<void*>(run.global), shared.data() + run.shared, run.bytes);
+        }
+        CHECK(tensor.storage == expected);
+      }
+}
+
+TEST_CASE("gather4 and scatter4 take four rows wherever they are") {
+  std::mt19937 random(3);
+  const std::array<u32, 5> box{64, 1, 1, 1, 1};
+  const std::array<u32, 5> steps{1, 1, 1, 1, 1};
+  for (int round = 0; round < 50; ++round) {
+    Tensor tensor = make_tensor(2, {9, 2}, 3, box, steps, random);
+    const auto rows = static_cast<s32>(tensor.map.dims[1]);
+    const auto row = [&] { return static_cast<s32>(random() % static_cast<u32>(rows + 2)) - 1; };
+    const Access access =
+        access_to(tensor, Mode::gather4, {static_cast<s32>(random() % 80), row(), row(), row(), row()});
+    std::vector<u8> expected(kShared, kUntouched);
+    for (u32 i = 0; i < 4; ++i)
+      for (u32 column = 0; column < 64; ++column) {
+        const u8* from = tensor.at({access.coordinates[0] + s64{column}, access.coordinates[i + 1]});
+        for (u32 b = 0; b < 2; ++b)
+          expected[swizzled_byte(3, access.shared + i * 128 + column * 2 + b)] = from == nullptr ? 0 : from[b];
+      }
+    CHECK(transaction_bytes(access) == 512);
+    CHECK(actual_load(access) == expected);
+    Access scatter = access;
+    scatter.mode = Mode::scatter4;
+    std::vector<Run> runs;
+    check_access(scatter, Direction::store);
+    append_runs(scatter, Direction::store, runs);
+    for (const Run& run : runs) CHECK(!run.fill);
+    CHECK_THROWS_AS(check_access(access, Direction::store), Fault);
+  }
+}
+
+TEST_CASE("im2col walks the pixels of the bounding box, W first, across images") {
+  std::mt19937 random(4);
+  for (int rank = 3; rank <= 5; ++rank)
+    for (int round = 0; round < 60; ++round) {
+      CAPTURE(rank);
+      std::array<u64, 5> dims{32 + 8 * (random() % 4), 4 + random() % 6, 4 + random() % 5, 3 + random() % 3, 2};
+      dims[rank - 1] = 1 + random() % 3;
+      std::array<u64, 4> strides{};
+      u64 pitch = dims[0] * 2;
+      for (int d = 1; d < rank; ++d) {
+        strides[d - 1] = pitch;
+        pitch *= dims[d];
+      }
+      Tensor tensor;
+      tensor.element = 2;
+      tensor.storage.resize(pitch + 128);
+      for (u8& byte : tensor.storage) byte = static_cast<u8>(random());
+      std::array<int, 3> lower{};
+      std::array<int, 3> upper{};
+      std::array<u32, 5> steps{1, 1, 1, 1, 1};
+      for (int d = 0; d < rank - 2; ++d) {
+        lower[d] = -static_cast<int>(random() % 2);
+        upper[d] = static_cast<int>(random() % 3) - 2;
+        steps[d + 1] = static_cast<u32>(1 + random() % 2);
+      }
+      const Im2colBox box = {
+          .lower = lower.data(), .upper = upper.data(), .channels = 16, .pixels = 20 + static_cast<u32>(random() % 40)};
+      EncodeArguments arguments = {.data_type = 9,
+                                   .rank = static_cast<u32>(rank),
+                                   .dims = dims.data(),
+                                   .strides = strides.data(),
+                                   .element_strides = steps.data(),
+                                   .swizzle = 1};
+      arguments.address = (reinterpret_cast<u64>(tensor.storage.data()) + 15) / 16 * 16;
+      REQUIRE(encode_im2col(arguments, box, tensor.map) == "");
+      Access access = access_to(tensor, Mode::im2col, {8, lower[0], lower[1], lower[2], 0});
+      access.coordinates[rank - 1] = 0;
+      for (u32& offset : access.offsets) offset = static_cast<u32>(random() % 3);
+      // By counting: the i-th pixel of a batch of boxes.
+      std::vector<u8> expected(kShared, kUntouched);
+      std::array<u32, 3> counts{1, 1, 1};
+      for (int d = 0; d < rank - 2; ++d)
+        counts[d] = static_cast<u32>(
+            (static_cast<int>(dims[d + 1]) + upper[d] - lower[d] - 1) / static_cast<int>(steps[d + 1]) + 1);
+      for (u32 pixel = 0; pixel < box.pixels; ++pixel) {
+        const std::array<u32, 3> at{pixel % counts[0], pixel / counts[0] % counts[1],
+                                    pixel / counts[0] / counts[1] % counts[2]};
+        std::array<s64, 5> index{};
+        for (int d = 0; d < rank - 2; ++d) index[d + 1] = lower[d] + s64{at[d]} * steps[d + 1] + access.offsets[d];
+        index[rank - 1] = pixel / (counts[0] * counts[1] * counts[2]);
+        for (u32 c = 0; c < 16; ++c) {
+          index[0] = 8 + s64{c};
+          const u8* from = tensor.at(index);
+          for (u32 b = 0; b < 2; ++b)
+            expected[swizzled_byte(1, access.shared + pixel * 32 + c * 2 + b)] = from == nullptr ? 0 : from[b];
+        }
+      }
+      CHECK(actual_load(access) == expected);
+    }
+}
+
+TEST_CASE("im2col::w keeps to a row of each image and appends its halo") {
+  std::vector<u8> storage(8 * 5 * 3 * 32 * 2 + 128);
+  for (std::size_t i = 0; i < storage.size(); ++i) storage[i] = static_cast<u8>(i * 37 + i / 256);
+  const std::array<u64, 5> dims{32, 5, 3, 8};
+  const std::array<u64, 4> strides{64, 320, 960};
+  const std::array<u32, 5> steps{1, 1, 1, 1, 1};
+  const int lower = 0;
+  const int upper = 0;
+  EncodeArguments arguments = {.data_type = 9,
+                               .rank = 4,
+                               .dims = dims.data(),
+                               .strides = strides.data(),
+                               .element_strides = steps.data(),
+                               .swizzle = 2};
+  arguments.address = (reinterpret_cast<u64>(storage.data()) + 15) / 16 * 16;
+  Tensor tensor;
+  tensor.element = 2;
+  REQUIRE(encode_im2col(arguments, {&lower, &upper, 32, 12, true}, tensor.map) == "");
+  Access access = access_to(tensor, Mode::im2col_w, {0, 2, 1, 0, 0});
+  access.offsets = {2, 1, 0};  // halo of two, moved by one
+  std::vector<u8> expected(kShared, kUntouched);
+  u32 linear = access.shared;
+  const auto pixel = [&](s64 w, s64 n) {
+    for (u32 c = 0; c < 32; ++c, linear += 2) {
+      const u8* from = tensor.at({s64{c}, w, 1, n});
+      for (u32 b = 0; b < 2; ++b) expected[swizzled_byte(2, linear + b)] = from == nullptr ? 0 : from[b];
+    }
+  };
+  // The box is 1 to 5 in W once moved; the first pixel is at 3.
+  for (const s64 w : {3, 4, 5}) pixel(w, 0);
+  for (const s64 w : {1, 2, 3, 4, 5}) pixel(w, 1);
+  for (const s64 w : {1, 2, 3, 4}) pixel(w, 2);
+  pixel(5, 2);
+  pixel(6, 2);
+  CHECK(transaction_bytes(access) == 14 * 64);
+  CHECK(actual_load(access) == expected);
+}
+
+TEST_CASE("packed and padded formats") {
+  std::vector<u8> storage(128 * 64 + 128);
+  for (std::size_t i = 0; i < storage.size(); ++i) storage[i] = static_cast<u8>(i * 31);
+  const u64 address = (reinterpret_cast<u64>(storage.data()) + 31) / 32 * 32;
+  const auto* global = reinterpret_cast<const u8*>(address);
+  const std::array<u32, 5> steps{1, 1, 1, 1, 1};
+  const std::array<u64, 5> dims{256, 16};
+  struct Format {
+    u32 code, group;  // bytes of 16 elements
+  };
+  for (const Format& format : {Format{14, 8}, Format{15, 12}}) {
+    const std::array<u64, 4> strides{16 * format.group};
+    const std::array<u32, 5> box{128, 4};
+    EncodeArguments arguments = {.data_type = format.code,
+                                 .rank = 2,
+                                 .address = address,
+                                 .dims = dims.data(),
+                                 .strides = strides.data(),
+                                 .element_strides = steps.data()};
+    Tensor tensor;
+    REQUIRE(encode_tiled(arguments, box.data(), tensor.map) == "");
+    const Access access = access_to(tensor, Mode::tile, {128, 3});
+    std::vector<u8> expected(kShared, kUntouched);
+    for (u32 row = 0; row < 4; ++row)
+      for (u32 g = 0; g < 8; ++g)
+        std::memcpy(&expected[access.shared + row * 128 + g * 16],
+                    global + (row + 3) * strides[0] + (8 + g) * format.group, format.group);
+    CHECK(transaction_bytes(access) == 4 * 8 * format.group);
+    CHECK(actual_load(access) == expected);
+  }
+  const std::array<u64, 4> strides{128};
+  const std::array<u32, 5> box{64, 2};
+  EncodeArguments arguments = {.data_type = 13,
+                               .rank = 2,
+                               .address = address,
+                               .dims = dims.data(),
+                               .strides = strides.data(),
+                               .element_strides = steps.data()};
+  Tensor tensor;
+  REQUIRE(encode_tiled(arguments, box.data(), tensor.map) == "");
+  const Access access = access_to(tensor, Mode::tile, {32, 1});
+  std::vector<u8> expected(kShared, kUntouched);
+  for (u32 row = 0; row < 2; ++row) std::memcpy(&expected[access.shared + row * 32], global + (row + 1) * 128 + 16, 32);
+  CHECK(actual_load(access) == expected);
+  Access odd = access;
+  odd.coordinates[0] = 31;
+  CHECK_THROWS_AS(check_access(odd, Direction::load), Fault);
+}
+
+TEST_CASE("every documented demand of the encoders is checked") {
+  std::array<u64, 5> dims{128, 64, 4, 2, 2};
+  std::array<u64, 4> strides{256, 16384, 65536, 131072};
+  std::array<u32, 5> box{64, 8, 1, 1, 1};
+  std::array<u32, 5> steps{1, 1, 1, 1, 1};
+  EncodeArguments good = {.data_type = 9,
+                          .rank = 2,
+                          .address = 4096,
+                          .dims = dims.data(),
+                          .strides = strides.data(),
+                          .element_strides = steps.data(),
+                          .swizzle = 3};
+  TensorMap map;
+  const auto refused = [&](const EncodeArguments& arguments) {
+    return !encode_tiled(arguments, box.data(), map).empty();
+  };
+  const auto with = [&](auto change) {
+    const auto saved = std::tuple(dims, strides, box, steps);
+    EncodeArguments arguments = good;
+    change(arguments);
+    const bool result = refused(arguments);
+    std::tie(dims, strides, box, steps) = saved;
+    return result;
+  };
+  CHECK(!refused(good));
+  CHECK(with([](auto& a) { a.rank = 0; }));
+  CHECK(with([](auto& a) { a.rank = 6; }));
+  CHECK(with([](auto& a) { a.data_type = 16; }));
+  CHECK(with([](auto& a) { a.swizzle = 7; }));
+  CHECK(with([](auto& a) { a.interleave = 3; }));
+  CHECK(with([](auto& a) { a.interleave = 1; }));  // rank 2
+  CHECK(with([](auto& a) { a.fill = 2; }));
+  CHECK(with([](auto& a) { a.fill = 1, a.data_type = 2; }));  // NaN for integers
+  CHECK(with([](auto& a) { a.address = 4104; }));
+  CHECK(with([&](auto&) { dims[1] = 0; }));
+  CHECK(with([&](auto&) { dims[1] = (u64{1} << 32) + 1; }));
+  CHECK(with([&](auto&) { strides[0] = 264; }));
+  CHECK(with([&](auto&) { strides[0] = u64{1} << 40; }));
+  CHECK(with([&](auto&) { box[1] = 0; }));
+  CHECK(with([&](auto&) { box[1] = 257; }));
+  CHECK(with([&](auto&) { box[0] = 72; }));  // wider than the swizzle
+  CHECK(with([&](auto&) { box[0] = 4; }));   // 8 bytes
+  CHECK(with([&](auto&) { steps[1] = 0; }));
+  CHECK(with([&](auto&) { steps[1] = 9; }));
+  CHECK(!with([&](auto&) { steps[0] = 9; }));  // "ignored"
+  CHECK(with([&](auto& a) {
+    a.data_type = 14, box[0] = 128;
+    strides[0] = 48;
+    a.swizzle = 0;
+  }));  // stride of 32
+  CHECK(with([&](auto& a) { a.data_type = 14, box[0] = 64, a.swizzle = 0; }));
+  CHECK(with([&](auto& a) { a.data_type = 14, box[0] = 128, a.swizzle = 2; }));
+  CHECK(with([&](auto& a) { a.data_type = 15, box[0] = 128, dims[0] = 130, a.swizzle = 0; }));
+  int lower[3] = {-129, 0, 0};
+  int upper[3] = {0, 0, 0};
+  good.rank = 4;
+  CHECK(!encode_im2col(good, {lower, upper, 64, 16}, map).empty());
+  lower[0] = -1;
+  CHECK(encode_im2col(good, {lower, upper, 64, 16}, map).empty());
+  CHECK(!encode_im2col(good, {lower, upper, 64, 1025}, map).empty());
+  CHECK(!encode_im2col(good, {lower, upper, 257, 16}, map).empty());
+}
+
+TEST_CASE("tensormap.replace edits a map or builds one in zeroed memory; rubbish is refused") {
+  alignas(128) u8 bytes[128] = {};
+  CHECK_THROWS_AS(read_map(bytes), Fault);
+  replace(bytes, Field::rank, 0, 1);
+  replace(bytes, Field::elemtype, 0, 10);
+  replace(bytes, Field::global_address, 0, 65536);
+  for (const u32 d : {0U, 1U}) {
+    replace(bytes, Field::box_dim, d, d == 0 ? 64 : 8);
+    replace(bytes, Field::global_dim, d, 100 + d);
+    replace(bytes, Field::element_stride, d, 1);
+  }
+  replace(bytes, Field::global_stride, 0, 208);
+  replace(bytes, Field::swizzle_mode, 0, 3);
+  const TensorMap map = read_map(bytes);
+  CHECK(map.rank == 2);
+  CHECK(map.element == ElementType::bf16);
+  CHECK(map.dims[1] == 101);
+  CHECK(map.strides[0] == 208);
+  replace(bytes, Field::global_stride, 0, 209);
+  CHECK_THROWS_AS(read_map(bytes), Fault);
+  CHECK_THROWS_AS(replace(bytes, Field::box_dim, 5, 1), Fault);
+  CHECK_THROWS_AS(replace(bytes, Field::swizzle_mode, 0, 4), Fault);
+  bytes[0] ^= 1;
+  CHECK_THROWS_AS(replace(bytes, Field::rank, 0, 1), Fault);
+}
+
+TEST_CASE("reductions combine element by element") {
+  using number::Format;
+  const auto reduce_one = [](Reduction reduction, Format format, auto target, auto source) {
+    reduce(reduction, format, reinterpret_cast<u8*>(&target), reinterpret_cast<const u8*>(&source), sizeof target);
+    return target;
+  };
+  CHECK(reduce_one(Reduction::add, Format::u32, 0xffffffffU, 2U) == 1);
+  CHECK(reduce_one(Reduction::min, Format::s32, -5, 3) == -5);
+  CHECK(reduce_one(Reduction::max, Format::u32, 0xfffffff0U, 3U) == 0xfffffff0U);
+  CHECK(reduce_one(Reduction::inc, Format::u32, 7U, 7U) == 0);
+  CHECK(reduce_one(Reduction::inc, Format::u32, 6U, 7U) == 7);
+  CHECK(reduce_one(Reduction::dec, Format::u32, 0U, 7U) == 7);
+  CHECK(reduce_one(Reduction::dec, Format::u32, 9U, 7U) == 7);
+  CHECK(reduce_one(Reduction::bitwise_and, Format::u64, u64{12}, u64{10}) == 8);
+  CHECK(reduce_one(Reduction::bitwise_or, Format::s64, s64{12}, s64{10}) == 14);
+  CHECK(reduce_one(Reduction::bitwise_xor, Format::u64, u64{12}, u64{10}) == 6);
+  CHECK(reduce_one(Reduction::add, Format::f32, 1.5F, 2.25F) == 3.75F);
+  CHECK(reduce_one(Reduction::add, Format::f32, 0x1p-140F, 0.0F) == 0.0F);  // flushed
+  CHECK(reduce_one(Reduction::add, Format::f64, 1.5, 2.25) == 3.75);
+  CHECK(reduce_one(Reduction::add, Format::bf16, u16{0x3f80}, u16{0x4000}) == 0x4040);
+  CHECK(reduce_one(Reduction::add, Format::f16, u16{0x0001}, u16{0x0001}) == 2);  // subnormals stay
+  CHECK(reduce_one(Reduction::max, Format::f16, u16{0x7fff}, u16{0x3c00}) == 0x3c00);
+  CHECK(reduce_one(Reduction::min, Format::bf16, u16{0xbf80}, u16{0x3f80}) == 0xbf80);
+  CHECK_THROWS_AS(reduce_one(Reduction::min, Format::f32, 1.0F, 2.0F), Fault);
+  CHECK_THROWS_AS(reduce_one(Reduction::inc, Format::s32, 1, 2), Fault);
+}
