@@ -1,6 +1,7 @@
 #include "engine_build.h"
 
 #include "base/failure.h"
+#include "base/profile.h"
 #include "source/key.h"
 
 namespace tma_jit {
@@ -123,6 +124,7 @@ Result<Built> Builder::take(const Key& key, cache::Lookup lookup) {
 }
 
 Result<Built> Builder::compile(const Source& source, const Key& key, const std::string& identity) {
+  const profile::Range range("compile", source.kernel);
   TMA_JIT_ASSIGN(const auto opened, compiler());
   auto cubin = opened->compile(source);
   if (!cubin) {

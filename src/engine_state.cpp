@@ -5,6 +5,7 @@
 #include <tma_jit/cache.h>
 
 #include "base/failure.h"
+#include "base/profile.h"
 #include "base/text.h"
 
 namespace tma_jit {
@@ -84,6 +85,8 @@ Engine::State::State(Options given, driver::Provider provider)
       log(make_logger(level_of(options.log_level), sink_of(options.log))),
       templates(options.template_dirs),
       device(options, std::move(provider)),
-      builder(builder_settings(options), log, counters) {}
+      builder(builder_settings(options), log, counters) {
+  profile::attach();
+}
 
 }  // namespace tma_jit

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/profile.h"
 #include "driver/launch_configuration.h"
 
 namespace tma_jit::driver {
@@ -52,6 +53,7 @@ std::string count_of(std::size_t parameters) {
 }  // namespace
 
 Result<SharedKernel> Kernel::load(const SharedContext& context, const Cubin& cubin, std::string_view compiler) {
+  const profile::Range range("load", cubin.entry);
   TMA_JIT_ASSIGN([[maybe_unused]] const Scope scope, Scope::enter(*context));
   std::shared_ptr<Kernel> kernel(new Kernel(context, cubin.entry));
   TMA_JIT_ASSIGN(kernel->library_, load_library(*kernel->context_, cubin, compiler));

@@ -1,5 +1,6 @@
 #include <tma_jit/launch.h>
 
+#include "base/profile.h"
 #include "base/text.h"
 #include "driver/launch_state.h"
 
@@ -26,16 +27,7 @@ namespace {
   return {};
 }
 
-}  // namespace
-
-Result<SharedPrepared> prepare(Plan plan, std::shared_ptr<const Cubin> cubin, SharedKernel kernel) {
-  TMA_JIT_CHECK(kernel->check_arguments(plan.arguments));
-  TMA_JIT_CHECK(kernel->admit(plan.geometry));
-  return std::make_shared<const Prepared>(std::move(plan), std::move(cubin), std::move(kernel));
-}
-
-Result<void> launch(const Prepared& prepared, void** arguments, CUstream stream) {
-  if (prepared.configuration.empty()) return {};
+Result<void> launch_now(const Prepared& prepared, void** arguments, CUstream stream) {
   CUlaunchConfig config = prepared.configuration.config();
   config.hStream = stream;
   const Context& context = prepared.kernel->context();
@@ -47,6 +39,27 @@ Result<void> launch(const Prepared& prepared, void** arguments, CUstream stream)
   if (result != CUDA_SUCCESS) [[unlikely]]
     return launch_failure(prepared, result);
   return {};
+}
+
+// A profiler is attached.
+[[gnu::noinline, gnu::cold]] Result<void> launch_in_range(const Prepared& prepared, void** arguments, CUstream stream) {
+  const profile::Range range("launch", prepared.plan.entry);
+  return launch_now(prepared, arguments, stream);
+}
+
+}  // namespace
+
+Result<SharedPrepared> prepare(Plan plan, std::shared_ptr<const Cubin> cubin, SharedKernel kernel) {
+  TMA_JIT_CHECK(kernel->check_arguments(plan.arguments));
+  TMA_JIT_CHECK(kernel->admit(plan.geometry));
+  return std::make_shared<const Prepared>(std::move(plan), std::move(cubin), std::move(kernel));
+}
+
+Result<void> launch(const Prepared& prepared, void** arguments, CUstream stream) {
+  if (prepared.configuration.empty()) return {};
+  if (profile::attached()) [[unlikely]]
+    return launch_in_range(prepared, arguments, stream);
+  return launch_now(prepared, arguments, stream);
 }
 
 Result<std::vector<Memory>> make_workspaces(const Prepared& prepared, Arguments& arguments) {

@@ -1,0 +1,55 @@
+#include "base/profile.h"
+
+#include <sys/auxv.h>
+#include <mutex>
+#include <string>
+
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define TMA_JIT_HAS_NVTX 1
+#endif
+
+namespace tma_jit::profile {
+
+std::atomic<bool> state::attached = false;
+
+#ifdef TMA_JIT_HAS_NVTX
+namespace {
+
+nvtxDomainHandle_t domain = nullptr;  // set before `attached` is
+
+}  // namespace
+
+void attach() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    if (::getauxval(AT_SECURE) != 0) return;  // its environment is not to be believed
+    domain = nvtxDomainCreateA("tma-jit");
+    state::attached = domain != nullptr;
+  });
+}
+
+void Range::begin(std::string_view verb, std::string_view name) {
+  const std::string text = std::string(verb).append(" ").append(name);
+  nvtxEventAttributes_t event{};
+  event.version = NVTX_VERSION;
+  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  event.message.ascii = text.c_str();
+  nvtxDomainRangePushEx(domain, &event);
+  begun_ = true;
+}
+
+void Range::end() {
+  nvtxDomainRangePop(domain);
+}
+
+#else
+
+void attach() {}
+void Range::begin(std::string_view, std::string_view) {}
+void Range::end() {}
+
+#endif
+
+}  // namespace tma_jit::profile
