@@ -6,9 +6,9 @@ namespace tma_jit::emulator {
 
 std::string_view name_of(FaultKind kind) {
   static constexpr std::array<std::string_view, 20> kNames = {
-      "syntax",  "unsupported", "launch",   "out of bounds", "misaligned", "uninitialised", "race",
-      "proxy",   "in flight",   "barrier",  "divergence",    "deadlock",   "livelock",      "tensor map",
-      "descriptor", "tensor memory", "cluster", "registers",  "trap",       "limit"};
+      "syntax",     "unsupported",   "launch",  "out of bounds", "misaligned", "uninitialised", "race",
+      "proxy",      "in flight",     "barrier", "divergence",    "deadlock",   "livelock",      "tensor map",
+      "descriptor", "tensor memory", "cluster", "registers",     "trap",       "limit"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -11,8 +11,8 @@
 
 #include "emulator/decode/decoder.h"
 #include "emulator/driver/device.h"
-#include "emulator/driver/library.h"
 #include "emulator/driver/launch.h"
+#include "emulator/driver/library.h"
 #include "emulator/driver/table.h"
 #include "emulator/exec/machine.h"
 
@@ -58,7 +58,8 @@ struct RunShape {
 };
 
 // Runs the text's kernel "test" on `memory`. Throws emulator::Fault.
-inline void run_ptx(const std::string& text, TestMemory& memory, RunShape shape = {}, std::string_view arch = "sm_90a") {
+inline void run_ptx(const std::string& text, TestMemory& memory, RunShape shape = {},
+                    std::string_view arch = "sm_90a") {
   emulator::Library library(device_of(arch), text);
   emulator::Kernel* kernel = library.kernel("test");
   REQUIRE(kernel != nullptr);
@@ -80,7 +81,8 @@ inline void run_ptx(const std::string& text, TestMemory& memory, RunShape shape 
 }
 
 // The fault's text, or "" where there was none.
-inline std::string fault_of(const std::string& text, TestMemory& memory, RunShape shape = {}, std::string_view arch = "sm_90a") {
+inline std::string fault_of(const std::string& text, TestMemory& memory, RunShape shape = {},
+                            std::string_view arch = "sm_90a") {
   try {
     run_ptx(text, memory, shape, arch);
   } catch (const emulator::Fault& fault) {

@@ -32,8 +32,8 @@ class Operation {
   Warp* warp = nullptr;  // the issuer
   Block* block = nullptr;
   const Op* op = nullptr;
-  check::Stamp stamp;     // of its accesses: its channel and its place in the channel's order
-  check::Clocks clocks;   // the issuer's when it was issued
+  check::Stamp stamp;    // of its accesses: its channel and its place in the channel's order
+  check::Clocks clocks;  // the issuer's when it was issued
 };
 
 // A queue performs its operations in the order of their issue: wgmma of a warpgroup, tcgen05 of a block.

@@ -15,9 +15,10 @@ struct Mbarrier {
   u32 pending = 0;   // arrivals that this phase still waits for
   u32 phase = 0;     // completed phases
   s64 bytes = 0;     // tx-count: announced and not yet complete
-  check::ActorId channel = check::kNobody;
-  u32 completions = 0;  // asynchronous operations that have completed on it: its channel's ticks
-  check::Clocks gathered, released;
+  check::Stamp initialised;
+  check::ActorId channel = check::kNobody;  // of the asynchronous operations that complete on it
+  u32 completions = 0;                      // those so far: the channel's time
+  check::Clocks gathered, released;         // of this phase; of the phases before
 };
 
 }  // namespace tma_jit::emulator

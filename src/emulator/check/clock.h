@@ -47,19 +47,26 @@ class Clock {
   std::vector<u32> ticks_;
 };
 
-// What an actor is ordered after (`seen`), and what of that the asynchronous proxy may read: raised by
-// fence.proxy.async, and carried along by every edge as `seen` is.
+// What an actor is ordered after. Edges carry all four along; fences raise the last two.
 struct Clocks {
-  Clock seen;
-  Clock visible;
+  Clock seen;       // happened before, and its writes are visible
+  Clock performed;  // happened before; what it wrote may not be visible: relaxed edges raise only this
+  Clock visible;    // of what was seen: what the asynchronous proxy may read, by fence.proxy.async
+  Clock announced;  // of what was seen: mbarriers made known to that proxy and to the cluster, by fence.mbarrier_init
+
   void join(const Clocks& other) {
     seen.join(other.seen);
+    performed.join(other.performed);
     visible.join(other.visible);
+    announced.join(other.announced);
   }
-  void clear() {
-    seen.clear();
-    visible.clear();
+  void join_relaxed(const Clocks& other) { performed.join(other.performed); }
+  // An event of an asynchronous engine that is over.
+  void complete(ActorId channel, u32 time) {
+    seen.raise(channel, time);
+    performed.raise(channel, time);
   }
+  void clear() { *this = Clocks{}; }
 };
 
 // A warp's side of it.
@@ -68,15 +75,27 @@ struct Actor {
   Clocks clocks;
 
   u32 now() const { return clocks.seen.of(id); }
-  void tick() { clocks.seen.raise(id, now() + 1); }
+  void tick() { clocks.complete(id, now() + 1); }
   // Others that acquire `to` later are ordered after everything before.
   void release(Clocks& to) {
     to.join(clocks);
     tick();
   }
+  void release_relaxed(Clocks& to) {
+    to.join_relaxed(clocks);
+    tick();
+  }
   void acquire(const Clocks& from) { clocks.join(from); }
-  // fence.proxy.async
-  void publish() { clocks.visible.join(clocks.seen); }
+  void acquire_relaxed(const Clocks& from) { clocks.join_relaxed(from); }
+  void fence_proxy() {
+    clocks.visible.join(clocks.seen);
+    clocks.announced.join(clocks.seen);
+    tick();
+  }
+  void fence_mbarrier_init() {
+    clocks.announced.join(clocks.seen);
+    tick();
+  }
 };
 
 }  // namespace tma_jit::emulator::check

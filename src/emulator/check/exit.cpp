@@ -9,9 +9,11 @@ void Machine::warp_exited(Warp&) {}
 void Machine::check_exit(Block& block) {
   for (const auto& [offset, barrier] : block.mbarriers) {
     if (barrier.bytes == 0) continue;
-    throw Fault{FaultKind::barrier,
-                fmt::format("{} exits while its mbarrier at {:#x} still expects {} bytes", block.name(), offset, barrier.bytes),
-                "every expect_tx needs copies that complete exactly as many bytes, waited for before the block leaves", {}};
+    throw Fault{
+        FaultKind::barrier,
+        fmt::format("{} exits while its mbarrier at {:#x} still expects {} bytes", block.name(), offset, barrier.bytes),
+        "every expect_tx needs copies that complete exactly as many bytes, waited for before the block leaves",
+        {}};
   }
 }
 
@@ -21,7 +23,8 @@ void Machine::check_in_flight(const Warp& warp, const Op& op) const {
     if (warp.in_flight[place.offset / 4] == 0) return;
     throw Fault{FaultKind::in_flight,
                 "an instruction uses a register that an asynchronous operation still owns",
-                "wait for the operation first: wgmma.wait_group, or tcgen05.wait::ld", {}};
+                "wait for the operation first: wgmma.wait_group, or tcgen05.wait::ld",
+                {}};
   };
   if (op.touches_in_flight) return;
   for (const Place& place : {op.d, op.a, op.b, op.c, op.e}) refuse(place);

@@ -66,7 +66,8 @@ bool Assembler::is_predicate(const Operand& operand) const {
 void Assembler::check_width(const Operand& operand, const Place& place, Type type) const {
   if (place.width == width_of(type)) return;
   refuse("register {} of {} is {} bits wide, .{} has {}", operand.index,
-         ptx::name_of(frame_.function().registers[operand.index]), 8 * place.width, ptx::name_of(type), ptx::bits_of(type));
+         ptx::name_of(frame_.function().registers[operand.index]), 8 * place.width, ptx::name_of(type),
+         ptx::bits_of(type));
 }
 
 Place Assembler::destination(const Operand& operand, Type type) {
@@ -103,7 +104,8 @@ Place Assembler::source(const Operand& operand, Type type) {
     case Operand::Kind::symbol: break;
     default: refuse("an operand that is no value");
   }
-  if (const SpecialRegister special = special_register(operand.name); special.width != 0 || operand.name == "%is_explicit_cluster") {
+  if (const SpecialRegister special = special_register(operand.name);
+      special.width != 0 || operand.name == "%is_explicit_cluster") {
     return frame_.layout().preset(Preset::Kind::special, operand.name, 0, width);
   }
   if (operand.name == "WARP_SZ") return frame_.layout().constant(kLanes, width);
@@ -135,7 +137,8 @@ Place Assembler::address(const Operand& operand, s64& offset) {
     if (place.width != 4 && place.width != 8) refuse("an address register is 32 or 64 bits wide");
     return place;
   }
-  if (base.kind == Operand::Kind::symbol && !frame_.symbol(base.name)) refuse("no variable {} is known here", base.name);
+  if (base.kind == Operand::Kind::symbol && !frame_.symbol(base.name))
+    refuse("no variable {} is known here", base.name);
   return source(base, Type::b64);
 }
 

@@ -32,7 +32,7 @@ class Assembler {
   const ptx::Operand& operand(std::size_t i) const { return instruction_.operands[i]; }
   Place destination(std::size_t i, ptx::Type type) { return destination(operand(i), type); }
   Place source(std::size_t i, ptx::Type type) { return source(operand(i), type); }
-  Place predicate(std::size_t i) { return predicate(operand(i)); }              // read: may be negated or a constant
+  Place predicate(std::size_t i) { return predicate(operand(i)); }  // read: may be negated or a constant
   Place predicate_destination(std::size_t i) { return destination(operand(i), ptx::Type::pred); }
   Place destination(const ptx::Operand& operand, ptx::Type type);
   Place source(const ptx::Operand& operand, ptx::Type type);

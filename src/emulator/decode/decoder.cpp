@@ -38,8 +38,8 @@ class Decoder {
   const ptx::Module& module_;
   std::unique_ptr<Program> program_;
   Layout layout_;
-  std::vector<const ptx::Function*> calls_;         // those we are in, the kernel first
-  std::vector<std::vector<std::size_t>> returns_;   // branches to patch to the end of each
+  std::vector<const ptx::Function*> calls_;        // those we are in, the kernel first
+  std::vector<std::vector<std::size_t>> returns_;  // branches to patch to the end of each
 };
 
 u32 aligned(u32 value, u32 unit) {
@@ -62,7 +62,8 @@ void Decoder::lay_out_module_shared() {
 void Decoder::lay_out_parameters(Frame& frame, const ptx::Function& kernel) {
   u32 offset = 0;
   for (const ptx::Variable& parameter : kernel.parameters) {
-    if (parameter.bytes() > 32764) stop(FaultKind::launch, "parameter {} has {} bytes", parameter.name, parameter.bytes());
+    if (parameter.bytes() > 32764)
+      stop(FaultKind::launch, "parameter {} has {} bytes", parameter.name, parameter.bytes());
     offset = aligned(offset, parameter.alignment);
     frame.define(parameter.name, {Symbol::Kind::parameter, offset});
     program_->parameters.push_back({offset, static_cast<u32>(parameter.bytes())});
@@ -131,7 +132,8 @@ void Decoder::emit(Frame& frame, const ptx::Instruction& instruction) {
 void Decoder::emit_plain(Frame& frame, const ptx::Instruction& instruction) {
   const Match found = match(instruction);
   if (!has(module_.target, found.form->needs)) {
-    stop(FaultKind::unsupported, "{} needs {}; the target is {}", instruction.opcode, words_of(found.form->needs), module_.target);
+    stop(FaultKind::unsupported, "{} needs {}; the target is {}", instruction.opcode, words_of(found.form->needs),
+         module_.target);
   }
   Assembler assembler(frame, instruction, found);
   guard(frame, instruction, assembler.op);
@@ -179,7 +181,8 @@ void Decoder::emit_call(Frame& frame, const ptx::Instruction& instruction) {
   const std::string_view name = operands[at].name;
   if (name == "__assertfail") return emit_assert(frame, instruction, arguments);
   const ptx::Function* callee = module_.function(name);
-  if (callee == nullptr || !callee->defined) stop(FaultKind::unsupported, "a call of {}, which this text does not define", name);
+  if (callee == nullptr || !callee->defined)
+    stop(FaultKind::unsupported, "a call of {}, which this text does not define", name);
   if (calls_.size() >= kDeepestCall || std::ranges::find(calls_, callee) != calls_.end()) {
     stop(FaultKind::unsupported, "a recursive call of {}", name);
   }

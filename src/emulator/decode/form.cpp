@@ -43,8 +43,10 @@ void add(Table& table, std::span<const Form> forms) {
     Pattern pattern{&form, {}};
     std::string_view mnemonic;
     for_each_part(form.pattern, ' ', [&](std::string_view word) {
-      if (mnemonic.empty()) mnemonic = word;
-      else pattern.slots.push_back(slot_of(word));
+      if (mnemonic.empty())
+        mnemonic = word;
+      else
+        pattern.slots.push_back(slot_of(word));
     });
     table[mnemonic].push_back(std::move(pattern));
   }
@@ -53,8 +55,10 @@ void add(Table& table, std::span<const Form> forms) {
 const Table& table() {
   static const Table built = [] {
     Table all;
-    for (const auto forms : {arithmetic_forms(), logic_forms(), convert_forms(), memory_forms(), control_forms(), warp_forms()})
+    for (const auto forms : {arithmetic_forms(), logic_forms(), convert_forms(), memory_forms(), control_forms(),
+                             warp_forms(), mbarrier_forms(), copy_forms(), cluster_forms()}) {
       add(all, forms);
+    }
     return all;
   }();
   return built;
@@ -167,9 +171,13 @@ bool has(std::string_view target, Needs needs) {
 }
 
 std::string_view words_of(Needs needs) {
-  static constexpr std::array<std::string_view, 7> kWords = {
-      "any target", "sm_80 or newer", "sm_90 or newer", "sm_100 or newer", "sm_90a", "sm_100a to sm_110a",
-      "a target with a suffix, sm_90a or newer"};
+  static constexpr std::array<std::string_view, 7> kWords = {"any target",
+                                                             "sm_80 or newer",
+                                                             "sm_90 or newer",
+                                                             "sm_100 or newer",
+                                                             "sm_90a",
+                                                             "sm_100a to sm_110a",
+                                                             "a target with a suffix, sm_90a or newer"};
   return kWords[static_cast<std::size_t>(needs)];
 }
 

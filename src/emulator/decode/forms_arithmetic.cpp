@@ -65,7 +65,8 @@ void build_carry(Assembler& a) {
   const std::string_view name = a.mnemonic();
   a.op.type = type;
   a.op.handler = do_carry;
-  a.op.kind = static_cast<u16>((name.starts_with("sub") ? 1 : 0) | (name.ends_with("c") ? 2 : 0) | (a.has("cc") ? 4 : 0));
+  a.op.kind =
+      static_cast<u16>((name.starts_with("sub") ? 1 : 0) | (name.ends_with("c") ? 2 : 0) | (a.has("cc") ? 4 : 0));
   a.op.d = a.destination(0, type);
   a.op.a = a.source(1, type);
   a.op.b = a.source(2, type);

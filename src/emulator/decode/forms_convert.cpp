@@ -42,7 +42,8 @@ void build_cvt(Assembler& a) {
   a.op.d = a.wide_destination(a.operand(0), to);
   a.op.a = a.wide_source(a.operand(1), from);
   const bool narrows = ptx::size_of(to) <= ptx::size_of(from) && !ptx::is_float(to) && !ptx::is_float(from);
-  const bool exact_widths = a.op.d.width == std::max(2, ptx::size_of(to)) && a.op.a.width == std::max(2, ptx::size_of(from));
+  const bool exact_widths =
+      a.op.d.width == std::max(2, ptx::size_of(to)) && a.op.a.width == std::max(2, ptx::size_of(from));
   const bool zero_extends = !ptx::is_float(to) && !ptx::is_float(from) && !ptx::is_signed(from);
   if (exact_widths && ptx::size_of(to) >= 2 && ptx::size_of(from) >= 2) {
     a.op.lanes = narrows || zero_extends ? fast_lanes(a, plain(to), plain(from)) : fast_lanes(a, to, from);
@@ -93,7 +94,8 @@ constexpr Form kForms[] = {
     {"cvt rn|rz|rm|rp ?sat f16|bf16|f32|f64 u8|u16|u32|u64|s8|s16|s32|s64", "ds", Needs::any, build_cvt},
     {"cvt rni|rzi|rmi|rpi ?ftz ?sat u8|u16|u32|u64|s8|s16|s32|s64 f16|bf16|f32|f64", "ds", Needs::any, build_cvt},
     {"cvt ?rn|rz|rm|rp|rni|rzi|rmi|rpi ?ftz ?sat f32|f64 f16|bf16|f32|f64", "ds", Needs::any, build_cvt},
-    {"cvt ?rn|rz|rm|rp|rni|rzi|rmi|rpi ?ftz ?sat ?relu ?satfinite f16|bf16 f16|bf16|f32|f64", "ds", Needs::any, build_cvt},
+    {"cvt ?rn|rz|rm|rp|rni|rzi|rmi|rpi ?ftz ?sat ?relu ?satfinite f16|bf16 f16|bf16|f32|f64", "ds", Needs::any,
+     build_cvt},
     {"cvt rn|rna|rz ?relu ?satfinite tf32 f32", "ds", Needs::sm_80, build_cvt},
     {"cvt rn|rz ?relu ?satfinite f16x2|bf16x2 f32", "dss", Needs::any, build_pack},
 };

@@ -21,10 +21,8 @@ void build_bitwise(Assembler& a) {
   const std::string_view name = a.mnemonic();
   if (type == Type::pred) {
     a.op.handler = do_logic;
-    static const std::map<std::string_view, Logic> kKinds = {{"and", Logic::conjunction},
-                                                             {"or", Logic::disjunction},
-                                                             {"xor", Logic::exclusive},
-                                                             {"not", Logic::negation}};
+    static const std::map<std::string_view, Logic> kKinds = {
+        {"and", Logic::conjunction}, {"or", Logic::disjunction}, {"xor", Logic::exclusive}, {"not", Logic::negation}};
     a.op.kind = static_cast<u16>(kKinds.at(name));
     a.op.d = a.predicate_destination(0);
     a.op.a = a.predicate(1);
@@ -68,8 +66,9 @@ void build_lop3(Assembler& a) {
 }
 
 void build_prmt(Assembler& a) {
-  static const std::map<std::string_view, Permute> kModes = {{"f4e", Permute::f4e}, {"b4e", Permute::b4e}, {"rc8", Permute::rc8},
-                                                             {"ecl", Permute::ecl}, {"ecr", Permute::ecr}, {"rc16", Permute::rc16}};
+  static const std::map<std::string_view, Permute> kModes = {{"f4e", Permute::f4e}, {"b4e", Permute::b4e},
+                                                             {"rc8", Permute::rc8}, {"ecl", Permute::ecl},
+                                                             {"ecr", Permute::ecr}, {"rc16", Permute::rc16}};
   a.op.handler = do_prmt;
   for (const auto& [name, mode] : kModes) {
     if (a.has(name)) a.op.kind = static_cast<u16>(mode);
@@ -116,7 +115,8 @@ void build_brev(Assembler& a) {
 
 // lo, ls, hi and hs are the unsigned lt, le, gt and ge.
 std::string comparison_of(const Assembler& a) {
-  static const std::map<std::string_view, std::string_view> kUnsigned = {{"lo", "lt"}, {"ls", "le"}, {"hi", "gt"}, {"hs", "ge"}};
+  static const std::map<std::string_view, std::string_view> kUnsigned = {
+      {"lo", "lt"}, {"ls", "le"}, {"hi", "gt"}, {"hs", "ge"}};
   const std::string_view written = a.instruction().modifiers[1];
   const auto found = kUnsigned.find(written);
   return std::string(found != kUnsigned.end() ? found->second : written);
@@ -145,9 +145,12 @@ void build_setp(Assembler& a) {
   a.op.a = a.source(1, type);
   a.op.b = a.source(2, type);
   const bool combined = a.count() > 3;
-  if (combined != (a.has("and") || a.has("or") || a.has("xor"))) a.refuse("a predicate to combine with and .and, .or or .xor go together");
+  if (combined != (a.has("and") || a.has("or") || a.has("xor")))
+    a.refuse("a predicate to combine with and .and, .or or .xor go together");
   if (!combined) return;
-  a.op.kind = static_cast<u16>(a.has("and") ? Combine::conjunction : a.has("or") ? Combine::disjunction : Combine::exclusive);
+  a.op.kind = static_cast<u16>(a.has("and")  ? Combine::conjunction
+                               : a.has("or") ? Combine::disjunction
+                                             : Combine::exclusive);
   a.op.c = a.predicate(3);
 }
 
@@ -189,14 +192,18 @@ void build_vector_move(Assembler& a) {
   const Type part = bits == 64 ? Type::b64 : bits == 32 ? Type::b32 : bits == 16 ? Type::b16 : Type::b8;
   a.op.type = type;
   a.op.handler = pack ? do_pack : do_unpack;
-  for (const Operand& operand : parts) a.op.list.push_back(pack ? a.source(operand, part) : a.destination(operand, part));
-  if (pack) a.op.d = a.destination(0, type);
-  else a.op.a = a.source(1, type);
+  for (const Operand& operand : parts)
+    a.op.list.push_back(pack ? a.source(operand, part) : a.destination(operand, part));
+  if (pack)
+    a.op.d = a.destination(0, type);
+  else
+    a.op.a = a.source(1, type);
 }
 
 void build_mov(Assembler& a) {
   const Type type = a.type();
-  if (a.operand(0).kind == Operand::Kind::vector || a.operand(1).kind == Operand::Kind::vector) return build_vector_move(a);
+  if (a.operand(0).kind == Operand::Kind::vector || a.operand(1).kind == Operand::Kind::vector)
+    return build_vector_move(a);
   if (type == Type::pred) {
     a.op.handler = do_logic;
     a.op.kind = static_cast<u16>(Logic::copy);
@@ -233,8 +240,10 @@ constexpr Form kForms[] = {
     {"clz b32|b64", "ds", Needs::any, build_count},
     {"bfind ?shiftamt u32|s32|u64|s64", "ds", Needs::any, build_count},
     {"brev b32|b64", "ds", Needs::any, build_brev},
-    {"setp eq|ne|lt|le|gt|ge|lo|ls|hi|hs ?and|or|xor b16|b32|b64|u16|u32|u64|s16|s32|s64", "qssP?", Needs::any, build_setp},
-    {"setp eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz f16|bf16|f32|f64", "qssP?", Needs::any, build_setp},
+    {"setp eq|ne|lt|le|gt|ge|lo|ls|hi|hs ?and|or|xor b16|b32|b64|u16|u32|u64|s16|s32|s64", "qssP?", Needs::any,
+     build_setp},
+    {"setp eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz f16|bf16|f32|f64", "qssP?", Needs::any,
+     build_setp},
     {"set eq|ne|lt|le|gt|ge|lo|ls|hi|hs u32|s32|f32 b32|u32|s32|b64|u64|s64|f32|f64", "dss", Needs::any, build_set},
     {"selp b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64", "dssP", Needs::any, build_selp},
     {"testp finite|infinite|number|notanumber|normal|subnormal f32|f64", "ds", Needs::any, build_testp},

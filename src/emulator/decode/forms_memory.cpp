@@ -21,14 +21,15 @@ Ordering ordering_of(const Assembler& a) {
   return Ordering::weak;
 }
 
-// A .param variable of a call is local memory; a parameter of the kernel is the parameter block, whose address is global.
-Space space_of(const Assembler& a, const Operand& address) {
+// A .param variable of a call is local memory; a parameter of the kernel is the parameter block, whose address is
+// global.
+Space space_of(Assembler& a, const Operand& address) {
   const Space space = a.space();
   if (space == Space::constant) return Space::global;
   if (space != Space::param) return space;
   const Operand& base = address.parts.front();
-  Assembler& mutable_a = const_cast<Assembler&>(a);
-  const auto symbol = base.kind == Operand::Kind::symbol ? mutable_a.frame().symbol(base.name) : std::nullopt;
+  if (base.kind == Operand::Kind::reg) return Space::global;  // only the address of a kernel's parameter can be taken
+  const auto symbol = base.kind == Operand::Kind::symbol ? a.frame().symbol(base.name) : std::nullopt;
   if (!symbol) a.refuse("an address in .param that is no parameter");
   return symbol->kind == Symbol::Kind::local ? Space::local : Space::global;
 }
@@ -54,16 +55,19 @@ void build_access(Assembler& a) {
   a.op.vector = static_cast<u8>(a.vector());
   a.op.kind = static_cast<u16>(ordering_of(a));
   a.op.space = space_of(a, a.operand(address));
-  if (ptx::size_of(a.op.type) * a.op.vector > 32) a.refuse("an access of {} bytes", ptx::size_of(a.op.type) * a.op.vector);
+  if (ptx::size_of(a.op.type) * a.op.vector > 32)
+    a.refuse("an access of {} bytes", ptx::size_of(a.op.type) * a.op.vector);
   a.address(address);
   elements(a, a.operand(1 - address), a.op.type, load);
 }
 
 void build_atomic(Assembler& a) {
   static const std::map<std::string_view, Atomic> kKinds = {
-      {"add", Atomic::add}, {"min", Atomic::min}, {"max", Atomic::max}, {"inc", Atomic::inc}, {"dec", Atomic::dec},
-      {"and", Atomic::conjunction}, {"or", Atomic::disjunction}, {"xor", Atomic::exclusive}, {"exch", Atomic::exchange},
-      {"cas", Atomic::compare_exchange}};
+      {"add", Atomic::add},        {"min", Atomic::min},
+      {"max", Atomic::max},        {"inc", Atomic::inc},
+      {"dec", Atomic::dec},        {"and", Atomic::conjunction},
+      {"or", Atomic::disjunction}, {"xor", Atomic::exclusive},
+      {"exch", Atomic::exchange},  {"cas", Atomic::compare_exchange}};
   const bool returns = a.mnemonic() == "atom";
   const std::size_t at = returns ? 1 : 0;
   a.op.handler = do_atomic;
@@ -106,19 +110,25 @@ void build_nothing(Assembler& a) {
 }
 
 constexpr Form kForms[] = {
-    {"ld ?weak|volatile|relaxed|acquire|mmio ?cta|cluster|gpu|sys ?global|shared|shared::cta|shared::cluster|local|param|const|param::entry|param::func "
+    {"ld ?weak|volatile|relaxed|acquire|mmio ?cta|cluster|gpu|sys "
+     "?global|shared|shared::cta|shared::cluster|local|param|const|param::entry|param::func "
      "?ca|cg|cs|lu|cv|nc ?L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate "
      "?L2::evict_normal|L2::evict_first|L2::evict_last ?L2::64B|L2::128B|L2::256B ?L2::cache_hint ?v2|v4|v8 "
-     "b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f16|bf16|f32|f64", "vas?", Needs::any, build_access},
+     "b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f16|bf16|f32|f64",
+     "vas?", Needs::any, build_access},
     {"ldu ?global ?v2|v4 b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64", "va", Needs::any, build_access},
-    {"st ?weak|volatile|relaxed|release|mmio ?cta|cluster|gpu|sys ?global|shared|shared::cta|shared::cluster|local|param|param::func "
+    {"st ?weak|volatile|relaxed|release|mmio ?cta|cluster|gpu|sys "
+     "?global|shared|shared::cta|shared::cluster|local|param|param::func "
      "?wb|cg|cs|wt ?L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate "
      "?L2::evict_normal|L2::evict_first|L2::evict_last ?L2::cache_hint ?v2|v4|v8 "
-     "b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f16|bf16|f32|f64", "avs?", Needs::any, build_access},
+     "b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f16|bf16|f32|f64",
+     "avs?", Needs::any, build_access},
     {"atom ?relaxed|acquire|release|acq_rel ?cta|cluster|gpu|sys ?global|shared|shared::cta|shared::cluster "
-     "add|min|max|inc|dec|and|or|xor|exch|cas ?noftz b16|b32|b64|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2", "dass?", Needs::any, build_atomic},
+     "add|min|max|inc|dec|and|or|xor|exch|cas ?noftz b16|b32|b64|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2",
+     "dass?", Needs::any, build_atomic},
     {"red ?relaxed|release ?cta|cluster|gpu|sys ?global|shared|shared::cta|shared::cluster "
-     "add|min|max|inc|dec|and|or|xor ?noftz b32|b64|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2", "as", Needs::any, build_atomic},
+     "add|min|max|inc|dec|and|or|xor ?noftz b32|b64|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2",
+     "as", Needs::any, build_atomic},
     {"cvta ?to global|shared|local|const|param|shared::cta|shared::cluster u32|u64", "ds", Needs::any, build_cvta},
     {"isspacep global|shared|local|shared::cta|shared::cluster", "ds", Needs::any, build_isspacep},
     {"membar cta|gl|sys|gpu", "", Needs::any, build_fence},

@@ -28,7 +28,10 @@ void destinations(Assembler& a, Type type) {
 
 void build_shfl(Assembler& a) {
   a.op.handler = do_shuffle;
-  a.op.kind = static_cast<u16>(a.has("up") ? Shuffle::up : a.has("down") ? Shuffle::down : a.has("bfly") ? Shuffle::butterfly : Shuffle::index);
+  a.op.kind = static_cast<u16>(a.has("up")     ? Shuffle::up
+                               : a.has("down") ? Shuffle::down
+                               : a.has("bfly") ? Shuffle::butterfly
+                                               : Shuffle::index);
   destinations(a, Type::b32);
   a.op.a = a.source(1, Type::b32);
   a.op.b = a.source(2, Type::b32);
@@ -39,7 +42,10 @@ void build_shfl(Assembler& a) {
 void build_vote(Assembler& a) {
   const bool ballot = a.has("ballot");
   a.op.handler = do_vote;
-  a.op.kind = static_cast<u16>(ballot ? Vote::ballot : a.has("all") ? Vote::all : a.has("any") ? Vote::any : Vote::uniform);
+  a.op.kind = static_cast<u16>(ballot         ? Vote::ballot
+                               : a.has("all") ? Vote::all
+                               : a.has("any") ? Vote::any
+                                              : Vote::uniform);
   a.op.d = a.destination(0, ballot ? Type::b32 : Type::pred);
   a.op.a = a.predicate(1);
   members(a, 2);
@@ -54,8 +60,9 @@ void build_match(Assembler& a) {
 }
 
 void build_redux(Assembler& a) {
-  static const std::map<std::string_view, Atomic> kKinds = {{"add", Atomic::add}, {"min", Atomic::min}, {"max", Atomic::max},
-                                                            {"and", Atomic::conjunction}, {"or", Atomic::disjunction}, {"xor", Atomic::exclusive}};
+  static const std::map<std::string_view, Atomic> kKinds = {{"add", Atomic::add},        {"min", Atomic::min},
+                                                            {"max", Atomic::max},        {"and", Atomic::conjunction},
+                                                            {"or", Atomic::disjunction}, {"xor", Atomic::exclusive}};
   a.op.handler = do_redux;
   a.op.type = a.type();
   for (const auto& [name, kind] : kKinds) {

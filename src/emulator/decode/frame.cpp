@@ -39,7 +39,8 @@ Place Layout::constant(u64 value, u8 width) {
   const int lanes = width == 0 ? 1 : kLanes;
   program_.constants.resize(offset + bytes * static_cast<std::size_t>(lanes));
   for (int i = 0; i < lanes; ++i) {
-    std::memcpy(program_.constants.data() + offset + static_cast<std::size_t>(i) * bytes, &value, std::min<std::size_t>(bytes, 8));
+    std::memcpy(program_.constants.data() + offset + static_cast<std::size_t>(i) * bytes, &value,
+                std::min<std::size_t>(bytes, 8));
   }
   found->second = Place{offset, Place::constants, width, false};
   return found->second;
@@ -48,7 +49,10 @@ Place Layout::constant(u64 value, u8 width) {
 Place Layout::preset(Preset::Kind kind, std::string_view special, u64 value, u8 width) {
   const auto [found, fresh] = presets_.try_emplace({kind, special, value, width});
   if (!fresh) return found->second;
-  const ptx::Type type = width == 0 ? ptx::Type::pred : width == 8 ? ptx::Type::b64 : width == 4 ? ptx::Type::b32 : ptx::Type::b16;
+  const ptx::Type type = width == 0   ? ptx::Type::pred
+                         : width == 8 ? ptx::Type::b64
+                         : width == 4 ? ptx::Type::b32
+                                      : ptx::Type::b16;
   found->second = add_register(type);
   program_.presets.push_back({kind, found->second, special, value});
   return found->second;
@@ -56,7 +60,8 @@ Place Layout::preset(Preset::Kind kind, std::string_view special, u64 value, u8 
 
 u32 Layout::add_shared(const ptx::Variable& variable) {
   const u64 offset = rounded_up(std::max(program_.shared_bytes, kReservedShared), variable.alignment);
-  if (offset + variable.bytes() > kMostShared) stop(FaultKind::limit, "{} does not fit in shared memory", variable.name);
+  if (offset + variable.bytes() > kMostShared)
+    stop(FaultKind::limit, "{} does not fit in shared memory", variable.name);
   program_.shared_bytes = static_cast<u32>(offset + variable.bytes());
   program_.shared_alignment = std::max(program_.shared_alignment, variable.alignment);
   return static_cast<u32>(offset);

@@ -15,16 +15,21 @@ Kernel& kernel_of(CUfunction function) {
   return *reinterpret_cast<Kernel*>(function);
 }
 
-CUresult load_library(CUlibrary* library, const void* code, CUjit_option*, void**, unsigned, CUlibraryOption*, void**, unsigned) {
+CUresult load_library(CUlibrary* library, const void* code, CUjit_option*, void**, unsigned, CUlibraryOption*, void**,
+                      unsigned) {
   Device* device = current_device();
   if (device == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   return guarded([&] {
     const auto* text = static_cast<const char*>(code);
-    if (std::memcmp(text, "\x7f" "ELF", 4) == 0) {
+    if (std::memcmp(text,
+                    "\x7f"
+                    "ELF",
+                    4) == 0) {
       stop(FaultKind::unsupported, "the emulator runs PTX, and was given a cubin");
     }
     auto made = std::make_unique<Library>(*device, std::string(text));
-    if (made->module->target.substr(0, 3) != "sm_") stop(FaultKind::syntax, "the target {} is no sm_", made->module->target);
+    if (made->module->target.substr(0, 3) != "sm_")
+      stop(FaultKind::syntax, "the target {} is no sm_", made->module->target);
     *library = reinterpret_cast<CUlibrary>(made.release());
     return CUDA_SUCCESS;
   });

@@ -31,7 +31,7 @@ const std::vector<std::unique_ptr<Device>>& devices() {
 Device* device_at(int ordinal) {
   const auto& all = devices();
   return ordinal >= 0 && static_cast<std::size_t>(ordinal) < all.size() ? all[static_cast<std::size_t>(ordinal)].get()
-                                                                         : nullptr;
+                                                                        : nullptr;
 }
 
 std::vector<Device*>& context_stack() {

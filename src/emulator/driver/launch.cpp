@@ -48,7 +48,8 @@ void check_extents(const LaunchShape& shape) {
   const Dim3& grid = shape.grid;
   const Dim3& block = shape.block;
   if (product(grid) == 0 || grid[0] > kMostGridX || grid[1] > kMostGridYZ || grid[2] > kMostGridYZ) {
-    stop(FaultKind::launch, "a grid of {}; the extents go from 1 to {}, {} and {}", text(grid), kMostGridX, kMostGridYZ, kMostGridYZ);
+    stop(FaultKind::launch, "a grid of {}; the extents go from 1 to {}, {} and {}", text(grid), kMostGridX, kMostGridYZ,
+         kMostGridYZ);
   }
   if (product(block) == 0 || block[2] > kMostBlockZ || block[0] > 1024 || block[1] > 1024) {
     stop(FaultKind::launch, "a block of {}; the extents go from 1 to 1024, 1024 and {}", text(block), kMostBlockZ);
@@ -62,7 +63,8 @@ void check_block(const Kernel& kernel, const LaunchShape& shape) {
   if (given(function.max_threads)) most = std::min(most, product(function.max_threads));
   if (threads > most) stop(FaultKind::launch, "a block of {} threads; the kernel takes at most {}", threads, most);
   if (given(function.required_threads) && shape.block != function.required_threads) {
-    stop(FaultKind::launch, "a block of {}; the kernel was compiled for {}", text(shape.block), text(function.required_threads));
+    stop(FaultKind::launch, "a block of {}; the kernel was compiled for {}", text(shape.block),
+         text(function.required_threads));
   }
 }
 
@@ -71,8 +73,8 @@ void check_cluster(const Kernel& kernel, const LaunchShape& shape) {
   const u32 most = kernel.large_clusters ? kLargestCluster : kPortableCluster;
   const int supported = kernel.library->device.info.cluster_max;
   if (blocks == 0 || blocks > most || (supported <= 1 && blocks > 1)) {
-    stop(FaultKind::launch, "a cluster of {}; {} takes 1 to {} blocks", text(shape.cluster), kernel.library->device.info.name,
-         supported <= 1 ? 1 : most);
+    stop(FaultKind::launch, "a cluster of {}; {} takes 1 to {} blocks", text(shape.cluster),
+         kernel.library->device.info.name, supported <= 1 ? 1 : most);
   }
   for (std::size_t i = 0; i < 3; ++i) {
     if (shape.grid[i] % shape.cluster[i] == 0) continue;
@@ -149,7 +151,8 @@ int active_clusters(const Kernel& kernel, const CUlaunchConfig& config) {
   const DeviceInfo& info = kernel.library->device.info;
   const u64 shared = shared_of(kernel, shape) + kReservedShared;
   const u64 threads = product(shape.block);
-  const u64 blocks_of_sm = std::min(static_cast<u64>(info.smem_per_sm) / shared, static_cast<u64>(info.threads_per_sm) / threads);
+  const u64 blocks_of_sm =
+      std::min(static_cast<u64>(info.smem_per_sm) / shared, static_cast<u64>(info.threads_per_sm) / threads);
   return static_cast<int>(static_cast<u64>(info.sm_count) * blocks_of_sm / product(shape.cluster));
 }
 

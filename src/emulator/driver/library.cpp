@@ -7,7 +7,8 @@
 namespace tma_jit::emulator {
 namespace {
 
-// Without an opt-in a kernel may have 48 KB, static and dynamic together. CUDA C++ Programming Guide 13.0, "Shared Memory".
+// Without an opt-in a kernel may have 48 KB, static and dynamic together. CUDA C++ Programming Guide 13.0, "Shared
+// Memory".
 constexpr u32 kSharedWithoutOptIn = 48 * 1024;
 
 bool lives_in_global(const ptx::Variable& variable) {
@@ -30,7 +31,8 @@ void Library::place_globals() {
     if (!lives_in_global(variable)) continue;
     if (variable.external) stop(FaultKind::unsupported, "the variable {} is defined in another module", variable.name);
     const u64 address = device.memory.allocate(std::max<u64>(variable.bytes(), 1));
-    if (address == 0) stop(FaultKind::limit, "no memory for the variable {} of {} bytes", variable.name, variable.bytes());
+    if (address == 0)
+      stop(FaultKind::limit, "no memory for the variable {} of {} bytes", variable.name, variable.bytes());
     globals_[variable.name] = address;
     std::memset(reinterpret_cast<void*>(address), 0, variable.bytes());
   }
@@ -45,7 +47,8 @@ void Library::fill_globals() {
       const auto found = globals_.find(name);
       if (found == globals_.end()) stop(FaultKind::unsupported, "{} holds the address of {}", variable.name, name);
       u64 value = 0;
-      if (offset + sizeof value > variable.bytes()) stop(FaultKind::syntax, "{} is too small for an address", variable.name);
+      if (offset + sizeof value > variable.bytes())
+        stop(FaultKind::syntax, "{} is too small for an address", variable.name);
       std::memcpy(&value, bytes + offset, sizeof value);
       value += found->second;
       std::memcpy(bytes + offset, &value, sizeof value);

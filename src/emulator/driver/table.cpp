@@ -2,6 +2,7 @@
 
 #include "emulator/driver/calls.h"
 #include "emulator/driver/device.h"
+#include "emulator/driver/encode.h"
 
 namespace tma_jit::emulator {
 namespace {
@@ -15,6 +16,7 @@ driver::Api make_table() {
   fill_device_calls(api);
   fill_memory_calls(api);
   fill_kernel_calls(api);
+  fill_tensor_map_calls(api);
   return api;
 }
 

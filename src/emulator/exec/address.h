@@ -15,7 +15,11 @@ inline constexpr u64 kWindowMask = u64{0xff} << 56;
 inline constexpr u64 kSharedWindow = u64{0x07} << 56;
 inline constexpr u64 kLocalWindow = u64{0x06} << 56;
 
-inline bool is_shared(u64 generic) { return (generic & kWindowMask) == kSharedWindow; }
-inline bool is_local(u64 generic) { return (generic & kWindowMask) == kLocalWindow; }
+inline bool is_shared(u64 generic) {
+  return (generic & kWindowMask) == kSharedWindow;
+}
+inline bool is_local(u64 generic) {
+  return (generic & kWindowMask) == kLocalWindow;
+}
 
 }  // namespace tma_jit::emulator

@@ -82,7 +82,8 @@ long double decode_float(u64 bits, const FloatFormat& format) {
   const u64 mantissa = bits & bits_mask(format.mantissa);
   long double value = 0;
   if (format.infinity && exponent == exponent_mask(format)) {
-    value = mantissa == 0 ? std::numeric_limits<long double>::infinity() : std::numeric_limits<long double>::quiet_NaN();
+    value =
+        mantissa == 0 ? std::numeric_limits<long double>::infinity() : std::numeric_limits<long double>::quiet_NaN();
   } else if (format.nan && !format.infinity && (bits & bits_mask(format.bits - 1U)) == bits_mask(format.bits - 1U)) {
     value = std::numeric_limits<long double>::quiet_NaN();
   } else if (exponent == 0) {
@@ -106,8 +107,9 @@ u64 encode_float(long double value, const FloatFormat& format, Rounding rounding
     result = std::ldexp(rounded(std::ldexp(value, -unit), rounding), unit);
   }
   if (std::fabs(result) > top) {
-    const bool inward = !std::isinf(value) && (rounding == Rounding::zero || (rounding == Rounding::down && sign == 0) ||
-                        (rounding == Rounding::up && sign != 0));
+    const bool inward =
+        !std::isinf(value) && (rounding == Rounding::zero || (rounding == Rounding::down && sign == 0) ||
+                               (rounding == Rounding::up && sign != 0));
     if (finite || inward) return sign | largest(format);
     return sign | (format.infinity ? exponent_mask(format) << format.mantissa : canonical_nan(format));
   }
@@ -141,7 +143,8 @@ u64 Conversion::from_float(long double value) const {
 u64 Conversion::from_integer(u64 bits) const {
   const u64 value = sign_extended(bits, from);
   const bool negative = ptx::is_signed(from) && (value >> 63) != 0;
-  const long double exact = negative ? static_cast<long double>(static_cast<s64>(value)) : static_cast<long double>(value);
+  const long double exact =
+      negative ? static_cast<long double>(static_cast<s64>(value)) : static_cast<long double>(value);
   if (format_of(to) != nullptr) return from_float(exact);
   if (!saturate) return sign_extended(value, to);
   const long double clamped = std::clamp(exact, lowest_of(to), highest_of(to));

@@ -11,7 +11,7 @@ enum class Rounding : u8 { nearest_even, zero, down, up, nearest_away };
 struct FloatFormat {
   u8 bits, mantissa;  // explicit mantissa bits
   int bias;
-  bool infinity;      // has one; else the largest pattern but NaN's is a number
+  bool infinity;  // has one; else the largest pattern but NaN's is a number
   bool nan;
 };
 inline constexpr FloatFormat kF64{64, 52, 1023, true, true};

@@ -14,7 +14,9 @@ struct Allocation {
   u64 begin = 0, end = 0;
   bool read_only = false;
   std::string name;  // "an allocation of 4096 bytes", "the kernel's parameters"
-  bool holds(u64 address, u64 bytes) const { return address >= begin && bytes <= end - begin && address <= end - bytes; }
+  bool holds(u64 address, u64 bytes) const {
+    return address >= begin && bytes <= end - begin && address <= end - bytes;
+  }
 };
 
 // Thread-safe.

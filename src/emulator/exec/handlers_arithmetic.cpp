@@ -147,9 +147,9 @@ u32 permuted(u64 bytes, u32 selectors) {
 
 // PTX ISA 9.0, "prmt": the selectors of the special modes, by the two low bits of c.
 u32 selectors_of(Permute mode, u32 c) {
-  static constexpr u16 kSelectors[6][4] = {
-      {0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123}, {0x0000, 0x1111, 0x2222, 0x3333},
-      {0x3210, 0x3211, 0x3222, 0x3333}, {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232}};
+  static constexpr u16 kSelectors[6][4] = {{0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123},
+                                           {0x0000, 0x1111, 0x2222, 0x3333}, {0x3210, 0x3211, 0x3222, 0x3333},
+                                           {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232}};
   return mode == Permute::general ? c : kSelectors[static_cast<int>(mode) - 1][c & 3U];
 }
 
@@ -237,22 +237,27 @@ Step do_dot(Warp& warp, const Op& op, Mask active) {
   for_each(active, [&](int i) {
     const u64 a = warp.lane(op.a, i), b = warp.lane(op.b, i) >> skip;
     u64 sum = warp.lane(op.c, i);
-    for (u32 k = 0; k < count; ++k) sum += extended(a >> (k * bits), bits, signed_a) * extended(b >> (k * 8), 8, signed_b);
+    for (u32 k = 0; k < count; ++k)
+      sum += extended(a >> (k * bits), bits, signed_a) * extended(b >> (k * 8), 8, signed_b);
     warp.set_lane(op.d, i, sum);
   });
   return Step::next;
 }
 
 Step do_testp(Warp& warp, const Op& op, Mask active) {
-  static constexpr int kWanted[6][5] = {// nan, infinite, zero, subnormal, normal
-                                        {0, 0, 1, 1, 1}, {0, 1, 0, 0, 0}, {0, 1, 1, 1, 1},
-                                        {1, 0, 0, 0, 0}, {0, 0, 0, 0, 1}, {0, 0, 0, 1, 0}};
+  static constexpr int kWanted[6][5] = {
+      // nan, infinite, zero, subnormal, normal
+      {0, 0, 1, 1, 1}, {0, 1, 0, 0, 0}, {0, 1, 1, 1, 1}, {1, 0, 0, 0, 0}, {0, 0, 0, 0, 1}, {0, 0, 0, 1, 0}};
   Mask holds = 0;
   for_each(active, [&](int i) {
     const u64 bits = warp.lane(op.a, i);
     const int type = op.type == ptx::Type::f32 ? std::fpclassify(std::bit_cast<float>(static_cast<u32>(bits)))
                                                : std::fpclassify(std::bit_cast<double>(bits));
-    const int column = type == FP_NAN ? 0 : type == FP_INFINITE ? 1 : type == FP_ZERO ? 2 : type == FP_SUBNORMAL ? 3 : 4;
+    const int column = type == FP_NAN         ? 0
+                       : type == FP_INFINITE  ? 1
+                       : type == FP_ZERO      ? 2
+                       : type == FP_SUBNORMAL ? 3
+                                              : 4;
     if (kWanted[op.kind][column] != 0) holds |= Mask{1} << i;
   });
   warp.set_predicate(op.d, active, holds);
@@ -288,7 +293,8 @@ Step do_pack(Warp& warp, const Op& op, Mask active) {
   }
   for_each(active, [&](int i) {
     u64 value = 0;
-    for (std::size_t k = op.list.size(); k-- > 0;) value = value << bits | extended(warp.lane(op.list[k], i), bits, false);
+    for (std::size_t k = op.list.size(); k-- > 0;)
+      value = value << bits | extended(warp.lane(op.list[k], i), bits, false);
     warp.set_lane(op.d, i, value);
   });
   return Step::next;

@@ -105,7 +105,8 @@ void arrive(Warp& warp, const Op& op, NamedBarrier& barrier, u32 id, Mask active
 Step do_barrier(Warp& warp, const Op& op, Mask active) {
   const u64 id = uniform(warp, op.a, active, "barriers");
   Block& block = warp.block();
-  if (id >= block.barriers.size()) stop(FaultKind::barrier, "barrier {}; a block has 0 to {}", id, block.barriers.size() - 1);
+  if (id >= block.barriers.size())
+    stop(FaultKind::barrier, "barrier {}; a block has 0 to {}", id, block.barriers.size() - 1);
   NamedBarrier& barrier = block.barriers[id];
   const bool reduces = op.kind >= 2;
   const auto bit = static_cast<u16>(1U << id);

@@ -25,9 +25,11 @@ bool releases(Ordering ordering) {
 }
 
 [[noreturn]] void misaligned(const Op& op, u64 address, u32 bytes) {
-  throw Fault{FaultKind::alignment, fmt::format("{} of {} bytes at {:#x}, which is {} bytes past a multiple of {}",
-                                                op.source->modifiers[0], bytes, address, address % bytes, bytes),
-              {}, {}};
+  throw Fault{FaultKind::alignment,
+              fmt::format("{} of {} bytes at {:#x}, which is {} bytes past a multiple of {}", op.source->modifiers[0],
+                          bytes, address, address % bytes, bytes),
+              {},
+              {}};
 }
 
 // The host's bytes behind an address of one lane.
@@ -46,7 +48,8 @@ struct Accessor {
   Target resolve(u64 address, int lane) const {
     if ((address & (bytes - 1)) != 0) misaligned(op, address, bytes);
     Space space = op.space;
-    if (space == Space::generic) space = is_shared(address) ? Space::shared : is_local(address) ? Space::local : Space::global;
+    if (space == Space::generic)
+      space = is_shared(address) ? Space::shared : is_local(address) ? Space::local : Space::global;
     if (space == Space::shared) return shared(static_cast<u32>(address), lane);
     if (space == Space::local) return {local(static_cast<u32>(address), lane)};
     return {warp.machine().global(address, bytes, write)};
@@ -67,7 +70,8 @@ struct Accessor {
   u8* local(u32 address, int lane) const {
     const u32 each = warp.machine().program().local_bytes;
     if (u64{address} + bytes > each) {
-      stop(FaultKind::bounds, "an access of {} bytes to local memory at {:#x}; a thread has {} bytes", bytes, address, each);
+      stop(FaultKind::bounds, "an access of {} bytes to local memory at {:#x}; a thread has {} bytes", bytes, address,
+           each);
     }
     if (warp.local.empty()) warp.local.assign(std::size_t{each} * kLanes, 0xCB);
     return warp.local.data() + std::size_t{each} * static_cast<u32>(lane) + address;
@@ -82,8 +86,18 @@ u64 read_element(const u8* bytes, ptx::Type type) {
   u64 value = 0;
   switch (ptx::size_of(type)) {
     case 1: value = *bytes; break;
-    case 2: { u16 x; std::memcpy(&x, bytes, 2); value = x; break; }
-    case 4: { u32 x; std::memcpy(&x, bytes, 4); value = x; break; }
+    case 2: {
+      u16 x;
+      std::memcpy(&x, bytes, 2);
+      value = x;
+      break;
+    }
+    case 4: {
+      u32 x;
+      std::memcpy(&x, bytes, 4);
+      value = x;
+      break;
+    }
     default: std::memcpy(&value, bytes, 8); break;
   }
   switch (type) {
@@ -99,8 +113,10 @@ void write_element(u8* bytes, ptx::Type type, u64 value) {
 }
 
 void move_wide(Warp& warp, const Place& place, int lane, u8* memory, bool store) {
-  if (store) std::memcpy(memory, warp.values<u8>(place) + 16 * lane, 16);
-  else if (place) std::memcpy(warp.writable<u8>(place) + 16 * lane, memory, 16);
+  if (store)
+    std::memcpy(memory, warp.values<u8>(place) + 16 * lane, 16);
+  else if (place)
+    std::memcpy(warp.writable<u8>(place) + 16 * lane, memory, 16);
 }
 
 // What a strong access of shared memory orders: through the clock that goes with the place.
@@ -170,7 +186,8 @@ Step do_atomic(Warp& warp, const Op& op, Mask active) {
     const Target target = accessor.resolve(warp.address(op, op.a, i), i);
     synchronise(warp, target, ordering, false);
     const u64 old = read_element(target.bytes, op.type);
-    const u64 value = atomic_value(static_cast<Atomic>(op.immediate), op.type, old, warp.lane(op.b, i), op.c ? warp.lane(op.c, i) : 0);
+    const u64 value = atomic_value(static_cast<Atomic>(op.immediate), op.type, old, warp.lane(op.b, i),
+                                   op.c ? warp.lane(op.c, i) : 0);
     write_element(target.bytes, op.type, value);
     warp.set_lane(op.d, i, old);
     synchronise(warp, target, ordering, true);

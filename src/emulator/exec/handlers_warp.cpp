@@ -58,7 +58,8 @@ Step do_shuffle(Warp& warp, const Op& op, Mask active) {
   const auto kind = static_cast<Shuffle>(op.kind);
   for_each_group(warp, op, active, [&](Mask group) {
     for_each(group, [&](int i) {
-      Partner partner = partner_of(kind, i, static_cast<int>(warp.lane(op.b, i) & 31U), static_cast<u32>(warp.lane(op.c, i)));
+      Partner partner =
+          partner_of(kind, i, static_cast<int>(warp.lane(op.b, i) & 31U), static_cast<u32>(warp.lane(op.c, i)));
       if (!partner.inside) partner.lane = i;
       if ((group >> partner.lane & 1U) == 0) {
         stop(FaultKind::divergence, "lane {} reads lane {}, which does not take part in the shuffle", i, partner.lane);
@@ -111,8 +112,10 @@ u32 reduced(const Op& op, u32 a, u32 b) {
   const bool is_signed = op.type == ptx::Type::s32;
   switch (static_cast<Atomic>(op.kind)) {
     case Atomic::add: return a + b;
-    case Atomic::min: return is_signed ? static_cast<u32>(std::min(static_cast<s32>(a), static_cast<s32>(b))) : std::min(a, b);
-    case Atomic::max: return is_signed ? static_cast<u32>(std::max(static_cast<s32>(a), static_cast<s32>(b))) : std::max(a, b);
+    case Atomic::min:
+      return is_signed ? static_cast<u32>(std::min(static_cast<s32>(a), static_cast<s32>(b))) : std::min(a, b);
+    case Atomic::max:
+      return is_signed ? static_cast<u32>(std::max(static_cast<s32>(a), static_cast<s32>(b))) : std::max(a, b);
     case Atomic::conjunction: return a & b;
     case Atomic::disjunction: return a | b;
     default: return a ^ b;

@@ -49,9 +49,9 @@ static inline float canonical(float x) {
   return x != x ? std::bit_cast<float>(0x7fffffffU) : x;
 }
 
-#define LANES_UNARY(NAME, T, N, EXPRESSION)                                      \
-  static void NAME(void* d, const void* a, const void*, const void*) {           \
-    each<T, T, N>(d, a, [](T x) -> T { return static_cast<T>(EXPRESSION); });    \
+#define LANES_UNARY(NAME, T, N, EXPRESSION)                                   \
+  static void NAME(void* d, const void* a, const void*, const void*) {        \
+    each<T, T, N>(d, a, [](T x) -> T { return static_cast<T>(EXPRESSION); }); \
   }
 #define LANES_BINARY(NAME, T, N, EXPRESSION)                                          \
   static void NAME(void* d, const void* a, const void* b, const void*) {              \
@@ -62,29 +62,29 @@ static inline float canonical(float x) {
     each<T, T, N>(d, a, b, c, [](T x, T y, T z) -> T { return static_cast<T>(EXPRESSION); }); \
   }
 // d = x op y with the result twice as wide, and the same plus a wide addend.
-#define LANES_WIDE(NAME, D, A)                                                                        \
-  static void mul_wide_##NAME(void* d, const void* a, const void* b, const void*) {                   \
-    widen<D, A>(d, a, b, [](A x, A y) -> D { return static_cast<D>(static_cast<D>(x) * y); });        \
-  }                                                                                                   \
-  static void mad_wide_##NAME(void* d, const void* a, const void* b, const void* c) {                 \
-    D product[kLanes];                                                                                \
-    widen<D, A>(product, a, b, [](A x, A y) -> D { return static_cast<D>(static_cast<D>(x) * y); });  \
-    using U = std::make_unsigned_t<D>;                                                                \
-    each<U, U, kLanes>(d, product, c, [](U x, U y) -> U { return static_cast<U>(x + y); });           \
+#define LANES_WIDE(NAME, D, A)                                                                       \
+  static void mul_wide_##NAME(void* d, const void* a, const void* b, const void*) {                  \
+    widen<D, A>(d, a, b, [](A x, A y) -> D { return static_cast<D>(static_cast<D>(x) * y); });       \
+  }                                                                                                  \
+  static void mad_wide_##NAME(void* d, const void* a, const void* b, const void* c) {                \
+    D product[kLanes];                                                                               \
+    widen<D, A>(product, a, b, [](A x, A y) -> D { return static_cast<D>(static_cast<D>(x) * y); }); \
+    using U = std::make_unsigned_t<D>;                                                               \
+    each<U, U, kLanes>(d, product, c, [](U x, U y) -> U { return static_cast<U>(x + y); });          \
   }
 // A shift by the register's width or more leaves zeros, or copies of the sign. The amount is 32-bit for every width.
-#define LANES_SHIFT(NAME, T, AMOUNT, EXPRESSION)                                  \
-  static void NAME(void* d, const void* a, const void* b, const void*) {          \
-    T* const to = static_cast<T*>(d);                                             \
-    const T* const from = static_cast<const T*>(a);                               \
-    u32 amount[kLanes];                                                           \
-    __builtin_memcpy(amount, b, sizeof amount);                                   \
-    for (int i = 0; i < kLanes; ++i) {                                            \
-      const T x = from[i];                                                        \
-      const u32 n = amount[i] > (AMOUNT) ? (AMOUNT) : amount[i];                  \
-      [[maybe_unused]] const bool all = amount[i] > (AMOUNT);                                      \
-      to[i] = static_cast<T>(EXPRESSION);                                         \
-    }                                                                             \
+#define LANES_SHIFT(NAME, T, AMOUNT, EXPRESSION)                         \
+  static void NAME(void* d, const void* a, const void* b, const void*) { \
+    T* const to = static_cast<T*>(d);                                    \
+    const T* const from = static_cast<const T*>(a);                      \
+    u32 amount[kLanes];                                                  \
+    __builtin_memcpy(amount, b, sizeof amount);                          \
+    for (int i = 0; i < kLanes; ++i) {                                   \
+      const T x = from[i];                                               \
+      const u32 n = amount[i] > (AMOUNT) ? (AMOUNT) : amount[i];         \
+      [[maybe_unused]] const bool all = amount[i] > (AMOUNT);            \
+      to[i] = static_cast<T>(EXPRESSION);                                \
+    }                                                                    \
   }
 // The value in f32 rounded to odd again, so that NARROW sees every bit that decides.
 static inline float odd_f32(double value) {
@@ -92,7 +92,8 @@ static inline float odd_f32(double value) {
   if (static_cast<double>(nearest) == value || value != value) return nearest;
   u32 bits = std::bit_cast<u32>(nearest);
   if ((bits & 1U) != 0) return nearest;
-  const bool away = (value > 0 ? value : -value) > (value > 0 ? static_cast<double>(nearest) : -static_cast<double>(nearest));
+  const bool away =
+      (value > 0 ? value : -value) > (value > 0 ? static_cast<double>(nearest) : -static_cast<double>(nearest));
   return std::bit_cast<float>(away ? bits + 1 : bits - 1);
 }
 
@@ -111,17 +112,19 @@ using host_f32 = float;
 using host_f64 = double;
 
 // Conversions that kernels are full of; the rest go lane by lane (convert.h).
-#define LANES_CONVERT(NAME, D, A)                                        \
-  static void NAME(void* d, const void* a, const void*, const void*) {   \
-    D to[kLanes];                                                        \
-    each<D, A, kLanes>(to, a, [](A x) { return static_cast<D>(x); });    \
-    __builtin_memcpy(d, to, sizeof to);                                  \
+#define LANES_CONVERT(NAME, D, A)                                      \
+  static void NAME(void* d, const void* a, const void*, const void*) { \
+    D to[kLanes];                                                      \
+    each<D, A, kLanes>(to, a, [](A x) { return static_cast<D>(x); });  \
+    __builtin_memcpy(d, to, sizeof to);                                \
   }
 static void cvt_pack_bf16x2(void* d, const void* a, const void* b, const void*) {
-  each<u32, float, kLanes>(d, a, b, [](float high, float low) { return static_cast<u32>(f32_to_bf16(high)) << 16 | f32_to_bf16(low); });
+  each<u32, float, kLanes>(
+      d, a, b, [](float high, float low) { return static_cast<u32>(f32_to_bf16(high)) << 16 | f32_to_bf16(low); });
 }
 static void cvt_pack_f16x2(void* d, const void* a, const void* b, const void*) {
-  each<u32, float, kLanes>(d, a, b, [](float high, float low) { return static_cast<u32>(f32_to_f16(high)) << 16 | f32_to_f16(low); });
+  each<u32, float, kLanes>(
+      d, a, b, [](float high, float low) { return static_cast<u32>(f32_to_f16(high)) << 16 | f32_to_f16(low); });
 }
 static void flush_f32(void* d, const void* a, const void*, const void*) {
   each<float, float, kLanes>(d, a, [](float x) { return flushed(x); });
@@ -139,12 +142,12 @@ template <class T, class F> static inline Mask compare(const void* a, const void
   for (int i = 0; i < kLanes; ++i) mask |= bits[i];
   return mask;
 }
-#define LANES_COMPARE(NAME, S, T, VALUE, EXPRESSION)                       \
-  static Mask NAME##_##S(const void* a, const void* b) {                   \
-    return compare<T>(a, b, [](T p, T q) {                                 \
-      const auto x = VALUE(p), y = VALUE(q);                               \
-      return EXPRESSION;                                                   \
-    });                                                                    \
+#define LANES_COMPARE(NAME, S, T, VALUE, EXPRESSION)     \
+  static Mask NAME##_##S(const void* a, const void* b) { \
+    return compare<T>(a, b, [](T p, T q) {               \
+      const auto x = VALUE(p), y = VALUE(q);             \
+      return EXPRESSION;                                 \
+    });                                                  \
   }
 
 #include "emulator/exec/lanes_list.h"

@@ -2,39 +2,42 @@
 // table. x, y and z are one lane of the sources. No include guard.
 
 // 16-bit floats: N elements, each through f32. WIDEN and NARROW are of float_bits.h.
-#define LANES_HALF(NAME, N, WIDEN, NARROW)                                                              \
-  LANES_BINARY(add_##NAME, u16, N, NARROW(WIDEN(x) + WIDEN(y)))                                         \
-  LANES_BINARY(sub_##NAME, u16, N, NARROW(WIDEN(x) - WIDEN(y)))                                         \
-  LANES_BINARY(mul_##NAME, u16, N, NARROW(WIDEN(x) * WIDEN(y)))                                         \
-  LANES_BINARY(min_##NAME, u16, N, NARROW(lesser(WIDEN(x), WIDEN(y))))                                  \
-  LANES_BINARY(max_##NAME, u16, N, NARROW(greater(WIDEN(x), WIDEN(y))))                                 \
-  LANES_UNARY(neg_##NAME, u16, N, x ^ 0x8000U)                                                          \
-  LANES_UNARY(abs_##NAME, u16, N, x & 0x7fffU)                                                          \
+#define LANES_HALF(NAME, N, WIDEN, NARROW)                              \
+  LANES_BINARY(add_##NAME, u16, N, NARROW(WIDEN(x) + WIDEN(y)))         \
+  LANES_BINARY(sub_##NAME, u16, N, NARROW(WIDEN(x) - WIDEN(y)))         \
+  LANES_BINARY(mul_##NAME, u16, N, NARROW(WIDEN(x) * WIDEN(y)))         \
+  LANES_BINARY(min_##NAME, u16, N, NARROW(lesser(WIDEN(x), WIDEN(y))))  \
+  LANES_BINARY(max_##NAME, u16, N, NARROW(greater(WIDEN(x), WIDEN(y)))) \
+  LANES_UNARY(neg_##NAME, u16, N, x ^ 0x8000U)                          \
+  LANES_UNARY(abs_##NAME, u16, N, x & 0x7fffU)                          \
   LANES_TERNARY(fma_##NAME, u16, N, NARROW(static_cast<float>(odd_f32(fused_to_odd(WIDEN(x), WIDEN(y), WIDEN(z))))))
 
-#define LANES_INTEGER(U, S)                                                                   \
-  LANES_BINARY(add_##U, U, kLanes, x + y)                                                     \
-  LANES_BINARY(sub_##U, U, kLanes, x - y)                                                     \
-  LANES_BINARY(mul_lo_##U, U, kLanes, u64{x} * y)                                             \
-  LANES_TERNARY(mad_lo_##U, U, kLanes, u64{x} * y + z)                                        \
-  LANES_BINARY(min_##U, U, kLanes, x < y ? x : y)                                             \
-  LANES_BINARY(max_##U, U, kLanes, x > y ? x : y)                                             \
-  LANES_BINARY(min_##S, S, kLanes, x < y ? x : y)                                             \
-  LANES_BINARY(max_##S, S, kLanes, x > y ? x : y)                                             \
-  LANES_BINARY(div_##U, U, kLanes, y != 0 ? x / y : static_cast<U>(~U{0}))                    \
-  LANES_BINARY(rem_##U, U, kLanes, y != 0 ? x % y : x)                                        \
-  LANES_BINARY(div_##S, S, kLanes, y == 0 ? S{-1} : y == -1 ? static_cast<S>(U{0} - static_cast<U>(x)) : static_cast<S>(x / y)) \
-  LANES_BINARY(rem_##S, S, kLanes, y == 0 ? x : y == -1 ? S{0} : static_cast<S>(x % y))       \
-  LANES_UNARY(neg_##S, U, kLanes, U{0} - x)                                                   \
-  LANES_UNARY(abs_##S, S, kLanes, x < 0 ? static_cast<S>(U{0} - static_cast<U>(x)) : x)       \
-  LANES_BINARY(and_##U, U, kLanes, x & y)                                                     \
-  LANES_BINARY(or_##U, U, kLanes, x | y)                                                      \
-  LANES_BINARY(xor_##U, U, kLanes, x ^ y)                                                     \
-  LANES_UNARY(not_##U, U, kLanes, ~x)                                                         \
-  LANES_UNARY(cnot_##U, U, kLanes, x == 0 ? 1 : 0)                                            \
-  LANES_UNARY(mov_##U, U, kLanes, x)                                                          \
-  LANES_SHIFT(shl_##U, U, 8 * sizeof(U) - 1, all ? 0 : static_cast<u64>(x) << n)              \
-  LANES_SHIFT(shr_##U, U, 8 * sizeof(U) - 1, all ? 0 : x >> n)                                \
+#define LANES_INTEGER(U, S)                                                             \
+  LANES_BINARY(add_##U, U, kLanes, x + y)                                               \
+  LANES_BINARY(sub_##U, U, kLanes, x - y)                                               \
+  LANES_BINARY(mul_lo_##U, U, kLanes, u64{x} * y)                                       \
+  LANES_TERNARY(mad_lo_##U, U, kLanes, u64{x} * y + z)                                  \
+  LANES_BINARY(min_##U, U, kLanes, x < y ? x : y)                                       \
+  LANES_BINARY(max_##U, U, kLanes, x > y ? x : y)                                       \
+  LANES_BINARY(min_##S, S, kLanes, x < y ? x : y)                                       \
+  LANES_BINARY(max_##S, S, kLanes, x > y ? x : y)                                       \
+  LANES_BINARY(div_##U, U, kLanes, y != 0 ? x / y : static_cast<U>(~U{0}))              \
+  LANES_BINARY(rem_##U, U, kLanes, y != 0 ? x % y : x)                                  \
+  LANES_BINARY(div_##S, S, kLanes,                                                      \
+               y == 0    ? S{-1}                                                        \
+               : y == -1 ? static_cast<S>(U{0} - static_cast<U>(x))                     \
+                         : static_cast<S>(x / y))                                       \
+  LANES_BINARY(rem_##S, S, kLanes, y == 0 ? x : y == -1 ? S{0} : static_cast<S>(x % y)) \
+  LANES_UNARY(neg_##S, U, kLanes, U{0} - x)                                             \
+  LANES_UNARY(abs_##S, S, kLanes, x < 0 ? static_cast<S>(U{0} - static_cast<U>(x)) : x) \
+  LANES_BINARY(and_##U, U, kLanes, x& y)                                                \
+  LANES_BINARY(or_##U, U, kLanes, x | y)                                                \
+  LANES_BINARY(xor_##U, U, kLanes, x ^ y)                                               \
+  LANES_UNARY(not_##U, U, kLanes, ~x)                                                   \
+  LANES_UNARY(cnot_##U, U, kLanes, x == 0 ? 1 : 0)                                      \
+  LANES_UNARY(mov_##U, U, kLanes, x)                                                    \
+  LANES_SHIFT(shl_##U, U, 8 * sizeof(U) - 1, all ? 0 : static_cast<u64>(x) << n)        \
+  LANES_SHIFT(shr_##U, U, 8 * sizeof(U) - 1, all ? 0 : x >> n)                          \
   LANES_SHIFT(shr_##S, S, 8 * sizeof(S) - 1, x >> n)
 
 LANES_INTEGER(u16, s16)
@@ -55,7 +58,8 @@ LANES_TERNARY(mad_hi_u32, u32, kLanes, ((u64{x} * y) >> 32) + z)
 LANES_TERNARY(mad_hi_s32, u32, kLanes, static_cast<u32>((s64{static_cast<s32>(x)} * static_cast<s32>(y)) >> 32) + z)
 LANES_TERNARY(mad_hi_u64, u64, kLanes, static_cast<u64>((static_cast<unsigned __int128>(x) * y) >> 64) + z)
 LANES_BINARY(mul24_lo_u32, u32, kLanes, (x & 0xffffffU) * (y & 0xffffffU))
-LANES_BINARY(mul24_lo_s32, u32, kLanes, static_cast<u32>((static_cast<s32>(x << 8) >> 8) * (static_cast<s64>(static_cast<s32>(y << 8) >> 8))))
+LANES_BINARY(mul24_lo_s32, u32, kLanes,
+             static_cast<u32>((static_cast<s32>(x << 8) >> 8) * (static_cast<s64>(static_cast<s32>(y << 8) >> 8))))
 LANES_TERNARY(sad_u32, u32, kLanes, z + (x > y ? x - y : y - x))
 LANES_TERNARY(sad_s32, u32, kLanes, z + (static_cast<s32>(x) > static_cast<s32>(y) ? x - y : y - x))
 
@@ -66,18 +70,18 @@ LANES_UNARY(brev_b64, u64, kLanes, (u64{reversed32(static_cast<u32>(x))} << 32) 
 LANES_UNARY(bfind_u32, u32, kLanes, x != 0 ? 31 - __builtin_clz(x) : ~0)
 LANES_UNARY(bfind_s32, u32, kLanes, bfind_signed(x))
 
-#define LANES_FLOAT(T, FMA, SQRT)                                          \
-  LANES_BINARY(add_##T, host_##T, kLanes, x + y)                           \
-  LANES_BINARY(sub_##T, host_##T, kLanes, x - y)                           \
-  LANES_BINARY(mul_##T, host_##T, kLanes, x* y)                            \
-  LANES_BINARY(div_##T, host_##T, kLanes, x / y)                           \
-  LANES_TERNARY(fma_##T, host_##T, kLanes, FMA(x, y, z))                   \
-  LANES_BINARY(min_##T, host_##T, kLanes, lesser(x, y))                    \
-  LANES_BINARY(max_##T, host_##T, kLanes, greater(x, y))                   \
-  LANES_UNARY(neg_##T, host_##T, kLanes, -x)                               \
-  LANES_UNARY(abs_##T, host_##T, kLanes, __builtin_fabs(x))                \
-  LANES_UNARY(rcp_##T, host_##T, kLanes, 1 / x)                            \
-  LANES_UNARY(sqrt_##T, host_##T, kLanes, SQRT(x))                         \
+#define LANES_FLOAT(T, FMA, SQRT)                           \
+  LANES_BINARY(add_##T, host_##T, kLanes, x + y)            \
+  LANES_BINARY(sub_##T, host_##T, kLanes, x - y)            \
+  LANES_BINARY(mul_##T, host_##T, kLanes, x* y)             \
+  LANES_BINARY(div_##T, host_##T, kLanes, x / y)            \
+  LANES_TERNARY(fma_##T, host_##T, kLanes, FMA(x, y, z))    \
+  LANES_BINARY(min_##T, host_##T, kLanes, lesser(x, y))     \
+  LANES_BINARY(max_##T, host_##T, kLanes, greater(x, y))    \
+  LANES_UNARY(neg_##T, host_##T, kLanes, -x)                \
+  LANES_UNARY(abs_##T, host_##T, kLanes, __builtin_fabs(x)) \
+  LANES_UNARY(rcp_##T, host_##T, kLanes, 1 / x)             \
+  LANES_UNARY(sqrt_##T, host_##T, kLanes, SQRT(x))          \
   LANES_UNARY(rsqrt_##T, host_##T, kLanes, 1 / __builtin_sqrt(x))
 LANES_FLOAT(f32, __builtin_fmaf, __builtin_sqrtf)
 LANES_FLOAT(f64, __builtin_fma, __builtin_sqrt)
@@ -120,22 +124,22 @@ LANES_CONVERT(cvt_f32_s32, float, s32)
 LANES_CONVERT(cvt_f64_f32, double, float)
 LANES_CONVERT(cvt_f32_f64, float, double)
 
-#define LANES_COMPARE_ORDERED(S, T, VALUE)      \
-  LANES_COMPARE(eq, S, T, VALUE, x == y)        \
-  LANES_COMPARE(ne, S, T, VALUE, x < y || x > y) \
-  LANES_COMPARE(lt, S, T, VALUE, x < y)         \
-  LANES_COMPARE(le, S, T, VALUE, x <= y)        \
-  LANES_COMPARE(gt, S, T, VALUE, x > y)         \
+#define LANES_COMPARE_ORDERED(S, T, VALUE)    \
+  LANES_COMPARE(eq, S, T, VALUE, x == y)      \
+  LANES_COMPARE(ne, S, T, VALUE, x<y || x> y) \
+  LANES_COMPARE(lt, S, T, VALUE, x < y)       \
+  LANES_COMPARE(le, S, T, VALUE, x <= y)      \
+  LANES_COMPARE(gt, S, T, VALUE, x > y)       \
   LANES_COMPARE(ge, S, T, VALUE, x >= y)
-#define LANES_COMPARE_FLOAT(S, T, VALUE)              \
-  LANES_COMPARE_ORDERED(S, T, VALUE)                  \
-  LANES_COMPARE(equ, S, T, VALUE, !(x < y || x > y))  \
-  LANES_COMPARE(neu, S, T, VALUE, !(x == y))          \
-  LANES_COMPARE(ltu, S, T, VALUE, !(x >= y))          \
-  LANES_COMPARE(leu, S, T, VALUE, !(x > y))           \
-  LANES_COMPARE(gtu, S, T, VALUE, !(x <= y))          \
-  LANES_COMPARE(geu, S, T, VALUE, !(x < y))           \
-  LANES_COMPARE(num, S, T, VALUE, x == x && y == y)   \
+#define LANES_COMPARE_FLOAT(S, T, VALUE)             \
+  LANES_COMPARE_ORDERED(S, T, VALUE)                 \
+  LANES_COMPARE(equ, S, T, VALUE, !(x < y || x > y)) \
+  LANES_COMPARE(neu, S, T, VALUE, !(x == y))         \
+  LANES_COMPARE(ltu, S, T, VALUE, !(x >= y))         \
+  LANES_COMPARE(leu, S, T, VALUE, !(x > y))          \
+  LANES_COMPARE(gtu, S, T, VALUE, !(x <= y))         \
+  LANES_COMPARE(geu, S, T, VALUE, !(x < y))          \
+  LANES_COMPARE(num, S, T, VALUE, x == x && y == y)  \
   LANES_COMPARE(nan, S, T, VALUE, x != x || y != y)
 LANES_COMPARE_ORDERED(u16, u16, )
 LANES_COMPARE_ORDERED(s16, s16, )

@@ -39,8 +39,8 @@ u8* Machine::global(u64 address, u64 bytes, bool write) {
   if (!last_.holds(address, bytes)) {
     const Allocation found = memory_.find(address, bytes);
     if (found.end == 0) {
-      stop(FaultKind::bounds, "{} of {} bytes of global memory at {:#x}: {}", write ? "a write" : "a read", bytes, address,
-           memory_.whereabouts(address));
+      stop(FaultKind::bounds, "{} of {} bytes of global memory at {:#x}: {}", write ? "a write" : "a read", bytes,
+           address, memory_.whereabouts(address));
     }
     last_ = found;
   }
@@ -60,11 +60,12 @@ SharedSpan Machine::shared(Block& from, u32 address, u32 bytes) {
     }
     owner = blocks[rank].get();
     if (owner->live_warps == 0) {
-      throw Fault{FaultKind::cluster,
-                  fmt::format("an access to shared memory at {:#x} of {}, which has exited", address & kOffsetMask,
-                              owner->name()),
-                  "a block must not leave while others of its cluster still use its memory: synchronise the cluster last",
-                  {}};
+      throw Fault{
+          FaultKind::cluster,
+          fmt::format("an access to shared memory at {:#x} of {}, which has exited", address & kOffsetMask,
+                      owner->name()),
+          "a block must not leave while others of its cluster still use its memory: synchronise the cluster last",
+          {}};
     }
   }
   return shared_at(*owner, address & kOffsetMask, bytes);
@@ -121,7 +122,8 @@ check::ActorId Machine::new_channel(Cluster& cluster, std::string name) {
   if (cluster.channels == 0) {
     for (const auto& block : cluster.blocks) cluster.channels += static_cast<u32>(block->warps.size());
   }
-  if (cluster.channels >= kMost) stop(FaultKind::limit, "more than {} warps and asynchronous channels in a cluster", kMost);
+  if (cluster.channels >= kMost)
+    stop(FaultKind::limit, "more than {} warps and asynchronous channels in a cluster", kMost);
   const auto id = static_cast<check::ActorId>(cluster.channels++);
   channels_.push_back({&cluster, id, std::move(name)});
   return id;

@@ -58,12 +58,12 @@ struct Op {
   LaneFunction lanes = nullptr;
   CompareFunction compare = nullptr;
 
-  Place d, a, b, c, e;      // what each means is the handler's
-  Place second;             // the second destination of p|q
-  Place members;            // the member mask
-  std::vector<Place> list;  // the elements of a vector operand
+  Place d, a, b, c, e;             // what each means is the handler's
+  Place second;                    // the second destination of p|q
+  Place members;                   // the member mask
+  std::vector<Place> list;         // the elements of a vector operand
   std::vector<Place> coordinates;  // of a tensor copy, or the second vector operand
-  s64 offset = 0;           // of an address
+  s64 offset = 0;                  // of an address
   u64 immediate = 0;
 
   ptx::Type type = ptx::Type::none;
@@ -98,10 +98,10 @@ struct Program {
   u32 register_bytes = 0;
   std::vector<u8> constants;  // places of 32 equal lanes
   std::vector<Preset> presets;
-  u32 shared_bytes = 0;   // static, the reserved part included
+  u32 shared_bytes = 0;  // static, the reserved part included
   u32 shared_alignment = 16;
   std::map<std::string_view, u64, std::less<>> shared_symbols;  // of the module; kDynamicShared for external ones
-  u32 local_bytes = 0;    // a thread
+  u32 local_bytes = 0;                                          // a thread
   struct Parameter {
     u32 offset, size;
   };

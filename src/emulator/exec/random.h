@@ -1,4 +1,5 @@
-// The scheduler's dice: small, fast and the same everywhere for a seed (SplitMix64, by Sebastiano Vigna, public domain).
+// The scheduler's dice: small, fast and the same everywhere for a seed (SplitMix64, by Sebastiano Vigna, public
+// domain).
 #pragma once
 
 #include "emulator/word.h"

@@ -85,16 +85,22 @@ const std::unordered_map<std::string_view, Row>& table() {
       {"%cluster_nctaid.z", {4, false, cluster_nctaid<2>}},
       {"%cluster_ctarank", {4, false, [](const Warp& w, int) -> u64 { return w.block().rank(); }}},
       {"%cluster_nctarank",
-       {4, false, [](const Warp& w, int) -> u64 { const Dim3& c = shape_of(w).cluster;
-        return u64{c[0]} * c[1] * c[2]; }}},
+       {4, false,
+        [](const Warp& w, int) -> u64 {
+          const Dim3& c = shape_of(w).cluster;
+          return u64{c[0]} * c[1] * c[2];
+        }}},
       {"%laneid", {4, false, [](const Warp&, int lane) -> u64 { return static_cast<u64>(lane); }}},
       {"%warpid", {4, false, [](const Warp& w, int) -> u64 { return w.index(); }}},
       {"%nwarpid", {4, false, [](const Warp&, int) -> u64 { return 64; }}},
-      {"%smid", {4, false, [](const Warp& w, int) -> u64 {
-         return (w.block().index()[0] + w.block().index()[1] + w.block().index()[2]) %
-                static_cast<u64>(machine_of(w).device().sm_count);
-       }}},
-      {"%nsmid", {4, false, [](const Warp& w, int) -> u64 { return static_cast<u64>(machine_of(w).device().sm_count); }}},
+      {"%smid",
+       {4, false,
+        [](const Warp& w, int) -> u64 {
+          return (w.block().index()[0] + w.block().index()[1] + w.block().index()[2]) %
+                 static_cast<u64>(machine_of(w).device().sm_count);
+        }}},
+      {"%nsmid",
+       {4, false, [](const Warp& w, int) -> u64 { return static_cast<u64>(machine_of(w).device().sm_count); }}},
       {"%gridid", {8, false, [](const Warp&, int) -> u64 { return 1; }}},
       {"%lanemask_eq", {4, false, [](const Warp&, int lane) -> u64 { return u64{1} << lane; }}},
       {"%lanemask_lt", {4, false, [](const Warp&, int lane) -> u64 { return (u64{1} << lane) - 1; }}},
@@ -102,11 +108,14 @@ const std::unordered_map<std::string_view, Row>& table() {
       {"%lanemask_gt", {4, false, [](const Warp&, int lane) -> u64 { return ~((u64{2} << lane) - 1) & kAllLanes; }}},
       {"%lanemask_ge", {4, false, [](const Warp&, int lane) -> u64 { return ~((u64{1} << lane) - 1) & kAllLanes; }}},
       {"%dynamic_smem_size", {4, false, [](const Warp& w, int) -> u64 { return shape_of(w).dynamic_shared; }}},
-      {"%total_smem_size", {4, false, [](const Warp& w, int) -> u64 { return w.block().shared.size() - kReservedShared; }}},
-      {"%is_explicit_cluster", {0, false, [](const Warp& w, int) -> u64 {
-         const Dim3& c = shape_of(w).cluster;
-         return c[0] * c[1] * c[2] > 1 ? 1 : 0;
-       }}},
+      {"%total_smem_size",
+       {4, false, [](const Warp& w, int) -> u64 { return w.block().shared.size() - kReservedShared; }}},
+      {"%is_explicit_cluster",
+       {0, false,
+        [](const Warp& w, int) -> u64 {
+          const Dim3& c = shape_of(w).cluster;
+          return c[0] * c[1] * c[2] > 1 ? 1 : 0;
+        }}},
       {"%clock", {4, true, [](const Warp& w, int) -> u64 { return time_of(w); }}},
       {"%clock_hi", {4, true, [](const Warp& w, int) -> u64 { return time_of(w) >> 32; }}},
       {"%clock64", {8, true, [](const Warp& w, int) -> u64 { return time_of(w); }}},

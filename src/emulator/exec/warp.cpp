@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "emulator/exec/address.h"
+#include "emulator/exec/cluster_barrier.h"
 #include "emulator/exec/machine.h"
 #include "emulator/exec/special.h"
 
@@ -33,7 +34,8 @@ Warp::Warp(Machine& machine, Block& block, u32 index, Mask live)
     : machine_(machine),
       block_(block),
       index_(index),
-      actor_(block.rank() * ((machine.shape().block[0] * machine.shape().block[1] * machine.shape().block[2] + 31) / 32) +
+      actor_(block.rank() *
+                 ((machine.shape().block[0] * machine.shape().block[1] * machine.shape().block[2] + 31) / 32) +
              index),
       live_(live),
       storage_(machine.program().register_bytes + kRegisterAlignment) {
@@ -172,6 +174,9 @@ void Warp::branch(u32 target, Mask taken) {
 
 void Warp::exit(Mask lanes) {
   live_ &= ~lanes;
+  block_.cluster().barrier.arrived -= static_cast<u32>(std::popcount(cluster_arrived & lanes));
+  cluster_arrived &= ~lanes;
+  check_cluster_barrier(machine_, block_.cluster());
   Fragment& here = fragments_[current_];
   here.mask &= ~lanes;
   if (here.mask != 0) {

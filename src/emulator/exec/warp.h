@@ -2,9 +2,12 @@
 // counter runs, and fragments that meet become one; for structured code that is reconvergence.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
+#include "emulator/async/copy.h"
+#include "emulator/async/element_copy.h"
 #include "emulator/check/clock.h"
 #include "emulator/exec/program.h"
 
@@ -30,8 +33,8 @@ class Warp {
   Machine& machine() { return machine_; }
   Block& block() { return block_; }
   const Block& block() const { return block_; }
-  u32 index() const { return index_; }      // in its block
-  u32 actor() const { return actor_; }      // in its cluster
+  u32 index() const { return index_; }  // in its block
+  u32 actor() const { return actor_; }  // in its cluster
   Mask live() const { return live_; }
   bool exited() const { return fragments_.empty(); }
 
@@ -58,9 +61,9 @@ class Warp {
   const std::vector<Fragment>& fragments() const { return fragments_; }
   Fragment& fragment() { return fragments_[current_]; }
   const Fragment& fragment() const { return fragments_[current_]; }
-  bool select();  // the runnable fragment with the lowest pc; false if none
+  bool select();        // the runnable fragment with the lowest pc; false if none
   bool select_other();  // any other runnable one, for fairness
-  void merge();   // fragments at the current one's pc into it
+  void merge();         // fragments at the current one's pc into it
   bool meets(const Op& op) const;
   void branch(u32 target, Mask taken);
   void exit(Mask lanes);
@@ -74,10 +77,15 @@ class Warp {
   u32 in_flight_count = 0;
 
   check::Actor clock;
-  std::vector<u8> local;  // local memory of the 32 lanes, one after the other; empty until used
-  u32 register_limit = 0;  // by setmaxnreg
-  u16 reducing = 0;        // barriers whose bar.red this warp has arrived at, a bit each
-  Mask carry = 0;          // the condition code register
+  std::vector<u8> local;                         // local memory of the 32 lanes, one after the other; empty until used
+  u32 register_limit = 0;                        // by setmaxnreg
+  u16 reducing = 0;                              // barriers whose bar.red this warp has arrived at, a bit each
+  std::map<int, async::BulkGroups> bulk_groups;  // by lane, of those that ever issued a store
+  // At the cluster's barrier: lanes that have arrived in this phase, and that have yet to wait, and for which phase.
+  Mask cluster_arrived = 0, cluster_waits = 0;
+  u32 cluster_phase = 0;
+  async::ElementGroups element_groups;  // of cp.async
+  Mask carry = 0;                       // the condition code register
 
  private:
   void fill_presets();

@@ -63,8 +63,8 @@ struct Variable {
   u64 elements = 1;
   bool external = false;  // no storage of its own: dynamic shared memory
   u32 line = 0;
-  std::vector<u8> content;                             // what initialises it; may be shorter than the variable
-  std::vector<std::pair<u64, std::string_view>> names; // offsets that hold the address of a symbol
+  std::vector<u8> content;                              // what initialises it; may be shorter than the variable
+  std::vector<std::pair<u64, std::string_view>> names;  // offsets that hold the address of a symbol
 
   u64 bytes() const { return elements * static_cast<u64>(size_of(type)); }
 };

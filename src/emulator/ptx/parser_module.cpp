@@ -1,6 +1,6 @@
 // Directives of a module, and what all of the parser uses.
-#include <array>
 #include <algorithm>
+#include <array>
 
 #include "emulator/ptx/parser.h"
 
@@ -41,7 +41,8 @@ bool Parser::accept(std::string_view word) {
 
 u64 Parser::expect_integer(std::string_view what, u64 most) {
   const Token token = expect(Token::Kind::integer, what);
-  if (token.bits > most) stop(FaultKind::syntax, "PTX line {}: {} is {}, at most {}", token.line, what, token.bits, most);
+  if (token.bits > most)
+    stop(FaultKind::syntax, "PTX line {}: {} is {}, at most {}", token.line, what, token.bits, most);
   return token.bits;
 }
 
@@ -138,14 +139,22 @@ void Parser::parse_performance(Function& function) {
   while (lexer_.peek().kind == Token::Kind::word) {
     const std::string_view directive = lexer_.next().text;
     std::array<u32, 3> ignored{};
-    if (directive == ".maxntid") parse_extents(function.max_threads);
-    else if (directive == ".reqntid") parse_extents(function.required_threads);
-    else if (directive == ".reqnctapercluster") parse_extents(function.cluster);
-    else if (directive == ".minnctapersm") function.min_blocks = static_cast<u32>(expect_integer("a count", 64));
-    else if (directive == ".maxnreg") function.max_registers = static_cast<u32>(expect_integer("a count", 256));
-    else if (directive == ".maxclusterrank") parse_extents(ignored);
-    else if (directive == ".pragma") { expect(Token::Kind::string, "a string"); accept(';'); }
-    else if (directive != ".explicitcluster" && directive != ".noreturn" && directive != ".blocksareclusters")
+    if (directive == ".maxntid")
+      parse_extents(function.max_threads);
+    else if (directive == ".reqntid")
+      parse_extents(function.required_threads);
+    else if (directive == ".reqnctapercluster")
+      parse_extents(function.cluster);
+    else if (directive == ".minnctapersm")
+      function.min_blocks = static_cast<u32>(expect_integer("a count", 64));
+    else if (directive == ".maxnreg")
+      function.max_registers = static_cast<u32>(expect_integer("a count", 256));
+    else if (directive == ".maxclusterrank")
+      parse_extents(ignored);
+    else if (directive == ".pragma") {
+      expect(Token::Kind::string, "a string");
+      accept(';');
+    } else if (directive != ".explicitcluster" && directive != ".noreturn" && directive != ".blocksareclusters")
       stop(FaultKind::syntax, "PTX line {}: unknown directive {} of a function", lexer_.line(), directive);
   }
 }

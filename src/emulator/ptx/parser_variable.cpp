@@ -95,7 +95,8 @@ void Parser::parse_initial_value(Variable& variable) {
   }
   const bool negative = accept('-');
   const Token token = lexer_.next();
-  if (token.kind == Token::Kind::integer || token.kind == Token::Kind::real) return append_value(variable, token, negative);
+  if (token.kind == Token::Kind::integer || token.kind == Token::Kind::real)
+    return append_value(variable, token, negative);
   if (token.kind != Token::Kind::word) wrong("an initial value");
   std::string_view name = token.text;
   if (name == "generic" && accept('(')) {

@@ -30,7 +30,8 @@ std::optional<u32> Scopes::find_register(std::string_view name) const {
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
   const std::string_view stem = name.substr(0, digits);
   u32 number = 0;
-  const bool numbered = digits < name.size() && std::from_chars(name.data() + digits, name.data() + name.size(), number).ec == std::errc{};
+  const bool numbered = digits < name.size() &&
+                        std::from_chars(name.data() + digits, name.data() + name.size(), number).ec == std::errc{};
   for (u32 scope = current_; scope != kNone; scope = scopes_[scope].parent) {
     const auto exact = scopes_[scope].registers.find(name);
     if (exact != scopes_[scope].registers.end()) return exact->second;

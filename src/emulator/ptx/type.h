@@ -9,8 +9,29 @@
 namespace tma_jit::emulator::ptx {
 
 enum class Type : u8 {
-  none, pred, u8, s8, b8, u16, s16, b16, f16, bf16, u32, s32, b32, f32, f16x2, bf16x2, tf32,
-  u64, s64, b64, f64, f32x2, b128
+  none,
+  pred,
+  u8,
+  s8,
+  b8,
+  u16,
+  s16,
+  b16,
+  f16,
+  bf16,
+  u32,
+  s32,
+  b32,
+  f32,
+  f16x2,
+  bf16x2,
+  tf32,
+  u64,
+  s64,
+  b64,
+  f64,
+  f32x2,
+  b128
 };
 
 enum class Space : u8 { generic, global, shared, local, param, constant };
@@ -22,6 +43,8 @@ std::string_view name_of(Type type);
 int size_of(Type type);  // bytes; 1 for a predicate
 bool is_signed(Type type);
 bool is_float(Type type);
-inline int bits_of(Type type) { return 8 * size_of(type); }
+inline int bits_of(Type type) {
+  return 8 * size_of(type);
+}
 
 }  // namespace tma_jit::emulator::ptx

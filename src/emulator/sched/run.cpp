@@ -78,7 +78,8 @@ void Machine::loop() {
     Warp* warp = pick_warp();
     if (warp == nullptr) {
       if (async_.step(true)) continue;
-      report_stuck(FaultKind::deadlock, "nothing can run any more: every warp waits, and no asynchronous operation is left");
+      report_stuck(FaultKind::deadlock,
+                   "nothing can run any more: every warp waits, and no asynchronous operation is left");
     }
     const bool whole = settings_.policy == Policy::eager || settings_.policy == Policy::lazy;
     run_warp(*warp, whole ? 8 * settings_.quantum : 1 + random_.below(settings_.quantum));
@@ -137,7 +138,8 @@ Step Machine::execute(Warp& warp, const Op& op) {
     active &= op.guard_negated ? ~holds : holds;
     if (active == 0) return Step::next;
     if (active != mask && op.meeting == Meeting::all) {
-      stop(FaultKind::divergence, "an .aligned instruction whose guard holds for lanes {:#010x} of {:#010x}", active, mask);
+      stop(FaultKind::divergence, "an .aligned instruction whose guard holds for lanes {:#010x} of {:#010x}", active,
+           mask);
     }
   }
   if (warp.in_flight_count != 0) check_in_flight(warp, op);

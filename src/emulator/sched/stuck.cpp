@@ -14,9 +14,9 @@ std::string awaited(const Block& block, const Fragment& fragment) {
   for (const auto& peer : block.cluster().blocks) {
     for (const auto& [offset, barrier] : peer->mbarriers) {
       if (&barrier != fragment.token) continue;
-      return fmt::format("mbarrier at {:#x} of {}, parity {}: in phase {}, {} of {} arrivals pending, {} bytes outstanding",
-                         offset, peer->name(), fragment.detail, barrier.phase, barrier.pending, barrier.expected,
-                         barrier.bytes);
+      return fmt::format(
+          "mbarrier at {:#x} of {}, parity {}: in phase {}, {} of {} arrivals pending, {} bytes outstanding", offset,
+          peer->name(), fragment.detail, barrier.phase, barrier.pending, barrier.expected, barrier.bytes);
     }
   }
   for (std::size_t i = 0; i < block.barriers.size(); ++i) {

@@ -1,0 +1,243 @@
+// Issuing copies: operands are read and checked here, at once; the rest happens when the engine performs them.
+#include "emulator/async/copy.h"
+
+#include <bit>
+#include <cstring>
+
+#include "emulator/async/copy_operation.h"
+#include "emulator/exec/address.h"
+#include "emulator/exec/atomic.h"
+#include "emulator/fault.h"
+
+namespace tma_jit::emulator {
+namespace {
+
+using async::Extent;
+using async::GroupedCopy;
+using async::LoadCopy;
+
+template <class F> void for_each(Mask active, F f) {
+  for (Mask rest = active; rest != 0; rest &= rest - 1) f(std::countr_zero(rest));
+}
+
+u64 address_of(const Warp& warp, const AddressOperand& operand, int lane) {
+  return warp.lane(operand.base, lane) + static_cast<u64>(operand.offset);
+}
+
+// A shared address as an offset and the block it is in.
+SharedSpan shared_of(Warp& warp, const AddressOperand& operand, int lane, u32 bytes) {
+  return warp.machine().shared(warp.block(), static_cast<u32>(address_of(warp, operand, lane)), bytes);
+}
+
+void check_multiple(u64 value, u64 unit, std::string_view what) {
+  if (value % unit != 0) {
+    stop(FaultKind::alignment, "{} is {:#x}, which is not a multiple of {}", what, value, unit);
+  }
+}
+
+TensorMap map_at(Warp& warp, const CopyForm& form, int lane) {
+  const u64 address = address_of(warp, form.map, lane);
+  check_multiple(address, 64, "the address of the tensor map");
+  TensorMap map;
+  if (is_shared(address)) stop(FaultKind::tensor_map, "the tensor map is in shared memory; it lies in global, constant or parameter memory");
+  std::memcpy(&map, warp.machine().global(address, TensorMap::kBytes, false), sizeof map);
+  if (map.magic != TensorMap::kMagic) {
+    throw Fault{FaultKind::tensor_map, fmt::format("the 128 bytes at {:#x} are no tensor map", address),
+                "encode it with cuTensorMapEncode*, and pass it as a __grid_constant__ parameter or through global memory", {}};
+  }
+  return map;
+}
+
+void check_map(const TensorMap& map, const CopyForm& form) {
+  const std::size_t wanted = form.gather ? 5 : map.rank;
+  if (form.gather && map.rank != 2) stop(FaultKind::tensor_map, "gather4 and scatter4 take a map of rank 2, this one has {}", map.rank);
+  if (form.coordinates.size() != wanted) {
+    stop(FaultKind::tensor_map, "the instruction has {} coordinates, the tensor map {} dimensions", form.coordinates.size(), map.rank);
+  }
+  const bool pixels = map.mode != TensorMap::Mode::tile;
+  if (pixels != form.im2col) {
+    stop(FaultKind::tensor_map, "the instruction copies {}, and the map is one for {}", form.im2col ? "pixels (im2col)" : "tiles",
+         pixels ? "pixels (im2col)" : "tiles");
+  }
+  if (map.interleave != 0) stop(FaultKind::unsupported, "interleaved tensor maps");
+}
+
+Extent tensor_extent(Warp& warp, const CopyForm& form, int lane) {
+  Extent extent;
+  extent.tensor = true;
+  extent.map = map_at(warp, form, lane);
+  check_map(extent.map, form);
+  extent.coordinates.gather = form.gather;
+  for (std::size_t i = 0; i < form.coordinates.size(); ++i) {
+    extent.coordinates.at[i] = static_cast<s32>(warp.lane(form.coordinates[i], lane));
+  }
+  for (std::size_t i = 0; i < form.offsets.size() && i < 3; ++i) {
+    extent.coordinates.offsets[i] = static_cast<s32>(warp.lane(form.offsets[i], lane) & 0xffffU);
+  }
+  return extent;
+}
+
+Extent stretch(Warp& warp, const CopyForm& form, int lane, const AddressOperand& global) {
+  Extent extent;
+  extent.bytes = static_cast<u32>(warp.lane(form.size, lane));
+  extent.global = address_of(warp, global, lane);
+  check_multiple(extent.bytes, 16, "the size of a bulk copy");
+  check_multiple(extent.global, 16, "the global address of a bulk copy");
+  return extent;
+}
+
+Extent extent_of(Warp& warp, const CopyForm& form, int lane, const AddressOperand& global) {
+  return form.tensor ? tensor_extent(warp, form, lane) : stretch(warp, form, lane, global);
+}
+
+// Boxes lie at multiples of 128 bytes, and of the swizzle's period: the pattern follows the address, so a tile at
+// another place would be another layout than the reader assumes.
+void check_tile(Machine& machine, const Extent& extent, u32 shared) {
+  if (!extent.tensor) return check_multiple(shared, 16, "the shared address of a bulk copy");
+  check_multiple(shared, 128, "the shared address of a tensor copy");
+  if (shared % period_of(extent.map.swizzle) != 0) {
+    machine.warn(fmt::format("a swizzled tile at shared address {:#x}, which is not a multiple of the pattern's {} bytes",
+                             shared, period_of(extent.map.swizzle)));
+  }
+}
+
+template <class T> std::shared_ptr<T> issued(Warp& warp, const Op& op, int lane) {
+  auto operation = std::make_shared<T>();
+  operation->warp = &warp;
+  operation->block = &warp.block();
+  operation->op = &op;
+  operation->clocks = warp.clock.clocks;
+  operation->stamp.lane = static_cast<u8>(lane);
+  return operation;
+}
+
+void add_targets(Warp& warp, const CopyForm& form, LoadCopy& copy, int lane) {
+  const SharedSpan barrier = shared_of(warp, form.barrier, lane, 8);
+  const SharedSpan tile = shared_of(warp, form.destination, lane, 1);
+  check_tile(warp.machine(), copy.extent, tile.offset);
+  async::mbarrier_in(warp.machine(), *barrier.block, barrier.offset);
+  if (!form.multicast) {
+    copy.targets.push_back({tile.block, tile.offset, barrier.block, barrier.offset});
+    return;
+  }
+  const auto& blocks = warp.block().cluster().blocks;
+  const u64 mask = warp.lane(form.multicast, lane) & 0xffffU;
+  if (mask == 0 || mask >> blocks.size() != 0) {
+    stop(FaultKind::cluster, "a multicast to blocks {:#x} of a cluster of {}", mask, blocks.size());
+  }
+  for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
+    if ((mask >> rank & 1U) == 0) continue;
+    if (blocks[rank]->live_warps == 0) stop(FaultKind::cluster, "a multicast to {}, which has exited", blocks[rank]->name());
+    copy.targets.push_back({blocks[rank].get(), tile.offset, blocks[rank].get(), barrier.offset});
+  }
+}
+
+void issue_load(Warp& warp, const Op& op, const CopyForm& form, int lane) {
+  auto copy = issued<LoadCopy>(warp, op, lane);
+  copy->from_shared = form.route == CopyForm::Route::shared_to_shared;
+  if (copy->from_shared) {
+    copy->extent.bytes = static_cast<u32>(warp.lane(form.size, lane));
+    const SharedSpan from = shared_of(warp, form.source, lane, copy->extent.bytes);
+    copy->extent.global = from.offset;
+    check_multiple(copy->extent.bytes, 16, "the size of a bulk copy");
+    check_multiple(from.offset, 16, "the shared source of a bulk copy");
+  } else {
+    copy->extent = extent_of(warp, form, lane, form.source);
+  }
+  add_targets(warp, form, *copy, lane);
+  if (form.reduces) stop(FaultKind::unsupported, "cp.reduce.async.bulk into shared memory");
+  warp.machine().async().submit(std::move(copy));
+}
+
+ptx::Type element_type(const TensorMap& map) {
+  using Type = TensorMap::Type;
+  switch (map.type) {
+    case Type::uint32: return ptx::Type::u32;
+    case Type::int32: return ptx::Type::s32;
+    case Type::uint64: return ptx::Type::u64;
+    case Type::int64: return ptx::Type::s64;
+    case Type::float16: return ptx::Type::f16;
+    case Type::bfloat16: return ptx::Type::bf16;
+    case Type::float32:
+    case Type::float32_ftz: return ptx::Type::f32;
+    case Type::float64: return ptx::Type::f64;
+    case Type::uint16: return ptx::Type::u16;
+    default: return ptx::Type::u8;
+  }
+}
+
+async::BulkGroups& groups_of(Warp& warp, int lane) {
+  async::BulkGroups& groups = warp.bulk_groups[lane];
+  if (groups.channel == check::kNobody) {
+    groups.channel = warp.machine().new_channel(
+        warp.block().cluster(), fmt::format("a copy out of shared memory issued by warp {} lane {} of {}", warp.index(), lane, warp.block().name()));
+  }
+  return groups;
+}
+
+void issue_store(Warp& warp, const Op& op, const CopyForm& form, int lane) {
+  auto copy = issued<GroupedCopy>(warp, op, lane);
+  copy->extent = extent_of(warp, form, lane, form.destination);
+  const SharedSpan from = shared_of(warp, form.source, lane, 1);
+  if (from.block != &warp.block()) stop(FaultKind::cluster, "a copy out of another block's shared memory");
+  copy->shared = from.offset;
+  check_tile(warp.machine(), copy->extent, from.offset);
+  copy->reduces = form.reduces;
+  copy->reduction = form.reduction;
+  copy->type = form.tensor ? element_type(copy->extent.map) : form.type;
+  if (form.byte_mask) copy->byte_mask = static_cast<u16>(warp.lane(form.byte_mask, lane));
+  async::BulkGroups& groups = groups_of(warp, lane);
+  copy->stamp = {groups.channel, check::kManyLanes, check::Access::kAsync, groups.committed + 1, &op};
+  groups.members.push_back({groups.committed, copy});
+  warp.machine().async().submit(std::move(copy));
+}
+
+}  // namespace
+
+Step do_copy(Warp& warp, const Op& op, Mask active) {
+  const auto& form = static_cast<const CopyForm&>(*op.data);
+  for_each(active, [&](int i) {
+    switch (form.route) {
+      case CopyForm::Route::prefetch:
+        if (form.tensor) check_map(map_at(warp, form, i), form);
+        break;
+      case CopyForm::Route::shared_to_global: issue_store(warp, op, form, i); break;
+      default: issue_load(warp, op, form, i); break;
+    }
+  });
+  warp.clock.tick();
+  return Step::next;
+}
+
+Step do_prefetch_map(Warp& warp, const Op& op, Mask active) {
+  const auto& form = static_cast<const CopyForm&>(*op.data);
+  for_each(active, [&](int i) { map_at(warp, form, i); });
+  return Step::next;
+}
+
+Step do_bulk_commit(Warp& warp, const Op&, Mask active) {
+  for_each(active, [&](int i) {
+    const auto found = warp.bulk_groups.find(i);
+    if (found != warp.bulk_groups.end()) ++found->second.committed;
+  });
+  return Step::next;
+}
+
+Step do_bulk_wait(Warp& warp, const Op& op, Mask active) {
+  const bool reading = op.kind == 1;
+  for (auto& [lane, groups] : warp.bulk_groups) {
+    if ((active >> lane & 1U) == 0) continue;
+    const u32 done = groups.committed > op.immediate ? groups.committed - static_cast<u32>(op.immediate) : 0;
+    for (const auto& member : groups.members) {
+      if (member.group < done && !(member.copy->written || (reading && member.copy->read_done))) {
+        return warp.wait_for(&warp.bulk_groups, Step::wait);
+      }
+    }
+    std::erase_if(groups.members, [&](const auto& member) { return member.copy->written; });
+    warp.clock.clocks.complete(groups.channel, done);
+  }
+  warp.clock.tick();
+  return Step::next;
+}
+
+}  // namespace tma_jit::emulator

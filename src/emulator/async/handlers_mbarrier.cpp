@@ -1,0 +1,145 @@
+#include "emulator/async/handlers_mbarrier.h"
+
+#include <bit>
+
+#include "emulator/async/mbarrier_ops.h"
+#include "emulator/exec/address.h"
+#include "emulator/fault.h"
+
+namespace tma_jit::emulator {
+namespace {
+
+using async::MbarrierRef;
+
+template <class F> void for_each(Mask active, F f) {
+  for (Mask rest = active; rest != 0; rest &= rest - 1) f(std::countr_zero(rest));
+}
+
+check::Stamp stamp_of(const Warp& warp, int lane, const Op& op) {
+  return {warp.clock.id, static_cast<u8>(lane), check::Access::kStrong, warp.clock.now(), &op};
+}
+
+MbarrierRef barrier_of(Warp& warp, const Op& op, int lane) {
+  const u64 address = warp.address(op, op.a, lane);
+  if (op.space == ptx::Space::generic && !is_shared(address)) {
+    stop(FaultKind::bounds, "an mbarrier at {:#x}, which is not in shared memory", address);
+  }
+  return async::mbarrier_at(warp.machine(), warp.block(), static_cast<u32>(address));
+}
+
+// The state that an arrival returns: the phase it belongs to, above what was pending before it.
+u64 state_of(const Mbarrier& barrier) {
+  return u64{barrier.phase} << 32 | barrier.pending;
+}
+
+bool complete(const Mbarrier& barrier, const MbarrierForm& form, u64 wanted) {
+  if (form.parity) return (barrier.phase & 1U) != (wanted & 1U);
+  return barrier.phase > wanted >> 32;
+}
+
+}  // namespace
+
+Step do_mbarrier_init(Warp& warp, const Op& op, Mask active) {
+  Machine& machine = warp.machine();
+  for_each(active, [&](int i) {
+    const SharedSpan span = machine.shared(warp.block(), static_cast<u32>(warp.address(op, op.a, i)), 8);
+    const u64 count = warp.lane(op.b, i);
+    if (span.offset % 8 != 0) stop(FaultKind::alignment, "an mbarrier at {:#x}; it lies at a multiple of 8", span.offset);
+    if (span.block != &warp.block()) stop(FaultKind::cluster, "an mbarrier of another block cannot be initialised");
+    if (count == 0 || count > Mbarrier::kMostArrivals) {
+      stop(FaultKind::barrier, "an mbarrier for {} arrivals; it takes 1 to {}", count, Mbarrier::kMostArrivals);
+    }
+    if (span.block->mbarriers.contains(span.offset)) {
+      throw Fault{FaultKind::barrier, fmt::format("the mbarrier at {:#x} is live and is initialised again", span.offset),
+                  "invalidate it first (mbarrier.inval), or initialise it in one thread only", {}};
+    }
+    check::Stamp stamp = stamp_of(warp, i, op);
+    stamp.flags = 0;
+    machine.record_shared(span, 8, {true, stamp, &warp.clock.clocks, "mbarrier.init"});
+    Mbarrier& barrier = span.block->mbarriers[span.offset];
+    barrier.expected = barrier.pending = static_cast<u32>(count);
+    barrier.initialised = stamp;
+  });
+  machine.progress();
+  return Step::next;
+}
+
+Step do_mbarrier_inval(Warp& warp, const Op& op, Mask active) {
+  for_each(active, [&](int i) {
+    const MbarrierRef at = barrier_of(warp, op, i);
+    async::check_initialised(warp.machine(), at, warp.clock.clocks, false);
+    at.block->shadow.forget(at.offset, 8);
+    at.block->mbarriers.erase(at.offset);
+  });
+  return Step::next;
+}
+
+Step do_mbarrier_arrive(Warp& warp, const Op& op, Mask active) {
+  const auto& form = static_cast<const MbarrierForm&>(*op.data);
+  Machine& machine = warp.machine();
+  for_each(active, [&](int i) {
+    const MbarrierRef at = barrier_of(warp, op, i);
+    async::check_initialised(machine, at, warp.clock.clocks, at.block != &warp.block());
+    if (form.expects) async::expect(at, warp.lane(op.c, i));
+    if (op.d) warp.set_lane(op.d, i, state_of(*at.barrier));
+    if (!form.arrives) return;
+    const u32 count = op.b ? static_cast<u32>(warp.lane(op.b, i)) : 1;
+    if (form.drops) async::arrive_and_drop(machine, at, count, warp.clock.clocks, form.relaxed);
+    else async::arrive(machine, at, count, warp.clock.clocks, form.relaxed);
+  });
+  warp.clock.tick();
+  return Step::next;
+}
+
+Step do_mbarrier_complete_tx(Warp& warp, const Op& op, Mask active) {
+  for_each(active, [&](int i) {
+    const MbarrierRef at = barrier_of(warp, op, i);
+    async::check_initialised(warp.machine(), at, warp.clock.clocks, at.block != &warp.block());
+    async::complete(warp.machine(), at, warp.lane(op.c, i), warp.clock.clocks);
+  });
+  return Step::next;
+}
+
+// Waits where no lane's phase is over; goes on when some lane's is, and tells each its own.
+Step do_mbarrier_wait(Warp& warp, const Op& op, Mask active) {
+  const auto& form = static_cast<const MbarrierForm&>(*op.data);
+  Mask done = 0;
+  const Mbarrier* awaited = nullptr;
+  u64 detail = 0;
+  for_each(active, [&](int i) {
+    const MbarrierRef at = barrier_of(warp, op, i);
+    if (at.block != &warp.block()) stop(FaultKind::cluster, "a wait for an mbarrier of another block");
+    async::check_initialised(warp.machine(), at, warp.clock.clocks, false);
+    const u64 wanted = warp.lane(op.b, i);
+    if (complete(*at.barrier, form, wanted)) {
+      done |= Mask{1} << i;
+      if (form.relaxed) warp.clock.acquire_relaxed(at.barrier->released);
+      else warp.clock.acquire(at.barrier->released);
+    } else if (awaited == nullptr) {
+      awaited = at.barrier;
+      detail = form.parity ? wanted : (wanted >> 32) & 1U;
+    }
+  });
+  if (done == 0 && form.suspends) return warp.wait_for(awaited, Step::wait, detail);
+  warp.set_predicate(op.d, active, done);
+  if (done == 0) return Step::yield;
+  warp.clock.tick();
+  return Step::next;
+}
+
+Step do_mbarrier_pending(Warp& warp, const Op& op, Mask active) {
+  for_each(active, [&](int i) { warp.set_lane(op.d, i, warp.lane(op.a, i) & ~u32{0}); });
+  return Step::next;
+}
+
+Step do_fence_proxy(Warp& warp, const Op&, Mask) {
+  warp.clock.fence_proxy();
+  return Step::next;
+}
+
+Step do_fence_mbarrier_init(Warp& warp, const Op&, Mask) {
+  warp.clock.fence_mbarrier_init();
+  return Step::next;
+}
+
+}  // namespace tma_jit::emulator

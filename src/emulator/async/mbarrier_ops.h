@@ -1,0 +1,33 @@
+// What threads and engines do to mbarriers. Each throws Fault for misuse.
+#pragma once
+
+#include "emulator/async/mbarrier.h"
+#include "emulator/exec/machine.h"
+
+namespace tma_jit::emulator::async {
+
+// A barrier and where it is.
+struct MbarrierRef {
+  Mbarrier* barrier = nullptr;
+  Block* block = nullptr;
+  u32 offset = 0;
+};
+
+// The live barrier at a shared address as `from` sees it, or at an offset in a block's own memory.
+MbarrierRef mbarrier_at(Machine& machine, Block& from, u32 address);
+MbarrierRef mbarrier_in(Machine& machine, Block& owner, u32 offset);
+
+// That the init happened before the user; `engine`: the user is the asynchronous proxy or another block, for which
+// init needs a fence besides.
+void check_initialised(Machine& machine, const MbarrierRef& at, const check::Clocks& user, bool engine);
+
+void expect(const MbarrierRef& at, u64 bytes);
+// `clocks` joins what a wait for this phase acquires.
+void arrive(Machine& machine, const MbarrierRef& at, u32 count, const check::Clocks& clocks, bool relaxed);
+void arrive_and_drop(Machine& machine, const MbarrierRef& at, u32 count, const check::Clocks& clocks, bool relaxed);
+// Bytes of a copy that has been performed; the copy is event `completed` of the barrier's channel.
+void complete(Machine& machine, const MbarrierRef& at, u64 bytes, const check::Clocks& clocks);
+// The next event of the barrier's channel, for the accesses of an operation that completes on it.
+check::Stamp next_event(Machine& machine, const MbarrierRef& at, const Op* op);
+
+}  // namespace tma_jit::emulator::async

@@ -1,0 +1,119 @@
+#include "emulator/exec/handlers_cluster.h"
+
+#include <bit>
+
+#include "emulator/exec/address.h"
+#include "emulator/exec/cluster_barrier.h"
+#include "emulator/fault.h"
+
+namespace tma_jit::emulator {
+namespace {
+
+constexpr u32 kRegisterFile = 65536;  // of an SM, on every target from sm_70 on
+constexpr u32 kWarpgroup = 4;         // warps
+
+u32 live_threads(const Cluster& cluster) {
+  u32 threads = 0;
+  for (const auto& block : cluster.blocks) {
+    for (const auto& warp : block->warps) threads += static_cast<u32>(std::popcount(warp->live()));
+  }
+  return threads;
+}
+
+// What ptxas may give each thread of the block so that one block fits: the pool that setmaxnreg divides.
+u32 registers_at_launch(const Block& block) {
+  const auto threads = static_cast<u32>(block.warps.size()) * kLanes;
+  return std::min<u32>(kRegisterFile / threads / 8 * 8, 248);
+}
+
+u32 limit_of(const Warp& warp) {
+  return warp.register_limit != 0 ? warp.register_limit : registers_at_launch(warp.block());
+}
+
+u32 registers_in_use(const Block& block) {
+  u32 used = 0;
+  for (const auto& warp : block.warps) used += limit_of(*warp) * kLanes;
+  return used;
+}
+
+}  // namespace
+
+void check_cluster_barrier(Machine& machine, Cluster& cluster) {
+  ClusterBarrier& barrier = cluster.barrier;
+  if (barrier.arrived == 0 || barrier.arrived < live_threads(cluster)) return;
+  barrier.arrived = 0;
+  ++barrier.phase;
+  barrier.released = barrier.gathered;
+  barrier.gathered.clear();
+  for (const auto& block : cluster.blocks) {
+    for (const auto& warp : block->warps) warp->cluster_arrived = 0;
+  }
+  machine.wake(&barrier);
+}
+
+Step do_cluster_arrive(Warp& warp, const Op& op, Mask active) {
+  Cluster& cluster = warp.block().cluster();
+  if ((warp.cluster_arrived & active) != 0 || (warp.cluster_waits & active) != 0) {
+    stop(FaultKind::barrier, "threads arrive at the cluster's barrier again before they have waited for it");
+  }
+  warp.cluster_arrived |= active;
+  warp.cluster_waits |= active;
+  warp.cluster_phase = cluster.barrier.phase;
+  cluster.barrier.arrived += static_cast<u32>(std::popcount(active));
+  if (op.kind == 1) warp.clock.release_relaxed(cluster.barrier.gathered);
+  else warp.clock.release(cluster.barrier.gathered);
+  check_cluster_barrier(warp.machine(), cluster);
+  return Step::next;
+}
+
+Step do_cluster_wait(Warp& warp, const Op& op, Mask active) {
+  ClusterBarrier& barrier = warp.block().cluster().barrier;
+  if ((warp.cluster_waits & active) != active) {
+    stop(FaultKind::barrier, "threads wait for the cluster's barrier without having arrived at it");
+  }
+  if (barrier.phase == warp.cluster_phase) return warp.wait_for(&barrier, Step::wait);
+  warp.cluster_waits &= ~active;
+  if (op.kind == 1) warp.clock.acquire_relaxed(barrier.released);
+  else warp.clock.acquire(barrier.released);
+  warp.clock.tick();
+  return Step::next;
+}
+
+Step do_mapa(Warp& warp, const Op& op, Mask active) {
+  const std::size_t blocks = warp.block().cluster().blocks.size();
+  for (Mask rest = active; rest != 0; rest &= rest - 1) {
+    const int i = std::countr_zero(rest);
+    const u64 rank = warp.lane(op.b, i), address = warp.lane(op.a, i);
+    if (rank >= blocks) stop(FaultKind::cluster, "mapa to block {} of a cluster of {}", rank, blocks);
+    if (op.kind == 1 && !is_shared(address)) stop(FaultKind::bounds, "mapa of {:#x}, which is not in shared memory", address);
+    const u64 window = op.kind == 1 ? kSharedWindow : 0;
+    warp.set_lane(op.d, i, window | rank << kRankShift | (address & kOffsetMask));
+  }
+  return Step::next;
+}
+
+Step do_get_rank(Warp& warp, const Op& op, Mask active) {
+  for (Mask rest = active; rest != 0; rest &= rest - 1) {
+    const int i = std::countr_zero(rest);
+    warp.set_lane(op.d, i, static_cast<u32>(warp.lane(op.a, i)) >> kRankShift);
+  }
+  return Step::next;
+}
+
+Step do_set_registers(Warp& warp, const Op& op, Mask) {
+  Block& block = warp.block();
+  const auto wanted = static_cast<u32>(op.immediate);
+  const u32 held = limit_of(warp);
+  if ((warp.index() / kWarpgroup + 1) * kWarpgroup > block.warps.size()) {
+    stop(FaultKind::registers, "setmaxnreg in a warpgroup of fewer than {} warps", kWarpgroup);
+  }
+  if (op.kind == 1 && wanted > held && registers_in_use(block) + (wanted - held) * kLanes > kRegisterFile) {
+    return warp.wait_for(&block.registers_released, Step::wait);
+  }
+  warp.register_limit = wanted;
+  if (wanted < held) warp.machine().wake(&block.registers_released);
+  warp.clock.tick();
+  return Step::next;
+}
+
+}  // namespace tma_jit::emulator
