@@ -30,7 +30,8 @@ struct DeviceInfo {
   double f32_tflops = 0;
 };
 
-// The devices known by name: "h100", "h200", "b200", "b300", "gb10", "rtx5090".
+// The devices known by name: "h100", "h200", "b200", "b300", "gb10", "rtx5090", and without TMA "a100", "a10", "l4",
+// "rtx4090".
 TMA_JIT_API std::vector<std::string> known_devices();
 TMA_JIT_API Result<DeviceInfo> device_named(std::string_view name);
 

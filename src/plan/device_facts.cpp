@@ -120,15 +120,15 @@ Result<DeviceInfo> device_for_arch(std::string_view arch) {
     int number;
     const char* device;
   };
-  constexpr std::array kRows = {Row{90, "h100"}, Row{100, "b200"}, Row{103, "b300"}, Row{120, "rtx5090"},
-                                Row{121, "gb10"}};
+  constexpr std::array kRows = {Row{80, "a100"},  Row{86, "a10"},   Row{89, "l4"},       Row{90, "h100"},
+                                Row{100, "b200"}, Row{103, "b300"}, Row{120, "rtx5090"}, Row{121, "gb10"}};
   TMA_JIT_ASSIGN(const std::string target, normalise_arch(arch));
   const int number = target_number(target);
   const auto* row = std::ranges::find(kRows, number, &Row::number);
   if (row == kRows.end()) {
     return failure(ErrorCode::unsupported,
-                   "no device facts for {}; known targets are sm_90a, sm_100a, sm_103a, "
-                   "sm_120a and sm_121a",
+                   "no device facts for {}; known targets are sm_80, sm_86, sm_89, sm_90a, sm_100a, "
+                   "sm_103a, sm_120a and sm_121a",
                    target);
   }
   TMA_JIT_ASSIGN(DeviceInfo info, device_named(row->device));

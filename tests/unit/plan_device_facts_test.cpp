@@ -7,20 +7,35 @@
 
 namespace tma_jit {
 
+namespace {
+
+// Bytes a block can have, by the technical specifications per compute capability.
+int smem_of(int compute_capability) {
+  if (compute_capability == 80) return 163 * 1024;
+  return (compute_capability >= 90 && compute_capability < 120 ? 227 : 99) * 1024;
+}
+
+}  // namespace
+
 TEST_CASE("every known device has every fact") {
-  CHECK(known_devices() == std::vector<std::string>{"b200", "b300", "gb10", "h100", "h200", "rtx5090"});
+  CHECK(known_devices() ==
+        std::vector<std::string>{"a10", "a100", "b200", "b300", "gb10", "h100", "h200", "l4", "rtx4090", "rtx5090"});
   for (const std::string& name : known_devices()) {
     CAPTURE(name);
     const Result<DeviceInfo> info = device_named(name);
     REQUIRE(info.has_value());
     CHECK(info->name == name);
     CHECK(info->arch == normalise_arch("sm_" + std::to_string(info->compute_capability)).value());
-    CHECK(info->smem_per_block == (info->compute_capability < 120 ? 232448 : 101376));
+    CHECK(info->smem_per_block == smem_of(info->compute_capability));
     CHECK(info->smem_per_sm == info->smem_per_block + 1024);
     CHECK(info->threads_per_block == 1024);
-    CHECK(info->multicast == (info->compute_capability < 120));
+    const bool clusters = info->compute_capability >= 90;
+    CHECK(info->cluster_max == (clusters ? 8 : 1));
+    CHECK(info->multicast == (clusters && info->compute_capability < 120));
     CHECK(info->sm_count >= 48);
-    CHECK(info->f32_tflops * 1e6 == doctest::Approx(info->sm_count * 256 * info->clock_mhz).epsilon(0.02));
+    CHECK(
+        info->f32_tflops * 1e6 ==
+        doctest::Approx(info->sm_count * (info->compute_capability == 80 ? 128 : 256) * info->clock_mhz).epsilon(0.02));
   }
 }
 
@@ -38,10 +53,12 @@ TEST_CASE("every number carries its origin") {
 
 TEST_CASE("a device is found by its name in any case, and an unknown one suggests") {
   CHECK(device_named("H200").value().memory_gb_per_s == 4800);
-  const Error error = device_named("h10").error();
+  const Error error = device_named("h2000").error();
   CHECK(error.code == ErrorCode::not_found);
-  CHECK(error.message ==
-        "no device is known as \"h10\" (known: b200, b300, gb10, h100, h200, rtx5090); did you mean \"h100\"?");
+  CHECK(
+      error.message ==
+      "no device is known as \"h2000\" (known: a10, a100, b200, b300, gb10, h100, h200, l4, rtx4090, rtx5090); did you "
+      "mean \"h200\"?");
 }
 
 TEST_CASE("targets become exact") {
@@ -63,8 +80,11 @@ TEST_CASE("a target alone is planned with its representative device") {
   CHECK(planning::device_for_arch("sm_100").value().name == "b200");
   CHECK(planning::device_for_arch("sm_120f").value().arch == "sm_120f");
   CHECK(planning::device_for_arch("sm_121a").value().smem_per_block == 101376);
-  CHECK(planning::device_for_arch("sm_80").error().message ==
-        "no device facts for sm_80; known targets are sm_90a, sm_100a, sm_103a, sm_120a and sm_121a");
+  CHECK(planning::device_for_arch("sm_80").value().smem_per_block == 166912);
+  CHECK(planning::device_for_arch("sm_86").value().name == "a10");
+  CHECK(planning::device_for_arch("sm_75").error().message ==
+        "no device facts for sm_75; known targets are sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a and "
+        "sm_121a");
 }
 
 TEST_CASE("limits only tighten") {
