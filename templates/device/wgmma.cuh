@@ -1,17 +1,17 @@
 #pragma once
-// wgmma.mma_async: D[64 x N] (+)= A[64 x 16] * B[N x 16]^T, f32 accumulators in registers, A and B in shared memory,
-// K-major, 128-byte swizzle. PTX ISA 9.0, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
-#include "device/types.cuh"
+// wgmma.mma_async: D[64 x N] (+)= A[64 x K] * B[N x K]^T by a warpgroup, K being 32 bytes; accumulators in registers, B
+// in shared memory, A in either. sm_90a. f32 accumulators here; s32 and f16 ones in wgmma_words.cuh. PTX ISA 9.0,
+// "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
+#include "device/matrix_descriptor.cuh"
+#include "device/ptx_text.cuh"
+#include "device/register_lists.cuh"
 
 namespace wgmma {
 
-// Shared-memory matrix descriptor of a K-major tile whose rows are one 128-byte swizzle atom wide and whose base is
-// 1024-byte aligned. Adding k * sizeof(T) / 16 moves it k elements along K, within the atom.
+// A K-major tile whose rows are one 128-byte swizzle atom wide and whose base is 1024-byte aligned. Adding
+// k * sizeof(T) / 16 moves it k elements along K, within the atom.
 __device__ inline u64 descriptor(const void* tile) {
-  return (u64{smem_address(tile) & 0x3FFFF} >> 4)  // start address
-         | (u64{1} << 16)                          // leading byte offset: ignored for this layout
-         | (u64{1024 / 16} << 32)                  // stride between groups of 8 rows
-         | (u64{1} << 62);                         // 128-byte swizzle
+  return matrix::descriptor<128>(smem_address(tile), 16, 1024);
 }
 
 __device__ inline void fence() {
@@ -25,67 +25,144 @@ template <int Pending> __device__ inline void wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
 }
 
-// Operand lists. Each extends the one before, sixteen registers at a time.
+enum class Major { k, mn };
+
+// What a product's immediates say: the major order of each operand (16-bit types only have a choice), and 1 or -1 that
+// it is multiplied by (floating-point types only).
+template <Major A = Major::k, Major B = Major::k, int ScaleA = 1, int ScaleB = 1> struct Mode {};
+
+// The immediates behind the predicate, as PTX writes them.
+template <class M, bool Float, bool Sixteen, bool Shared> struct Immediates;
+template <Major A, Major B, int ScaleA, int ScaleB, bool Sixteen, bool Shared>
+struct Immediates<Mode<A, B, ScaleA, ScaleB>, false, Sixteen, Shared> : ptx::Text<> {
+  static_assert(A == Major::k && B == Major::k && ScaleA == 1 && ScaleB == 1, "integer products have no immediates");
+};
+template <int Scale> constexpr char kSign = Scale == 1 ? ' ' : '-';
+template <Major Order> constexpr char kOrder = Order == Major::k ? '0' : '1';
+template <Major A, Major B, int ScaleA, int ScaleB, bool Shared>
+struct Immediates<Mode<A, B, ScaleA, ScaleB>, true, false, Shared>
+    : ptx::Text<',', kSign<ScaleA>, '1', ',', kSign<ScaleB>, '1'> {
+  static_assert(A == Major::k && B == Major::k, "only 16-bit operands can be MN-major");
+};
+template <Major A, Major B, int ScaleA, int ScaleB>
+struct Immediates<Mode<A, B, ScaleA, ScaleB>, true, true, true>
+    : ptx::Text<',', kSign<ScaleA>, '1', ',', kSign<ScaleB>, '1', ',', kOrder<A>, ',', kOrder<B>> {};
+template <Major A, Major B, int ScaleA, int ScaleB>
+struct Immediates<Mode<A, B, ScaleA, ScaleB>, true, true, false>
+    : ptx::Text<',', kSign<ScaleA>, '1', ',', kSign<ScaleB>, '1', ',', kOrder<B>> {
+  static_assert(A == Major::k, "A in registers is K-major");
+};
+
+// The asm statements, by what holds an accumulator and how many a thread has.
+template <class Register, int Count> struct Issue;
+
+#define WGMMA_F(x) "+f"(x)
+#define WGMMA_R(x) "+r"(x)
+#define WGMMA_CONSTRAINT_f32 WGMMA_F
+#define WGMMA_CONSTRAINT_u32 WGMMA_R
+#define WGMMA_APPLY(list, constraint) list(constraint)
 // clang-format off
-#define WGMMA_REGS_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
-#define WGMMA_OUT_16 \
-  "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), \
-  "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15])
-#define WGMMA_REGS_32 WGMMA_REGS_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define WGMMA_OUT_32 WGMMA_OUT_16, \
-  "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), \
-  "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
-#define WGMMA_REGS_48 WGMMA_REGS_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
-#define WGMMA_OUT_48 WGMMA_OUT_32, \
-  "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), \
-  "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47])
-#define WGMMA_REGS_64 WGMMA_REGS_48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define WGMMA_OUT_64 WGMMA_OUT_48, \
-  "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), \
-  "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-#define WGMMA_REGS_80 WGMMA_REGS_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
-#define WGMMA_OUT_80 WGMMA_OUT_64, \
-  "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]), \
-  "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79])
-#define WGMMA_REGS_96 WGMMA_REGS_80 ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-#define WGMMA_OUT_96 WGMMA_OUT_80, \
-  "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]), \
-  "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95])
-#define WGMMA_REGS_112 WGMMA_REGS_96 ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
-#define WGMMA_OUT_112 WGMMA_OUT_96, \
-  "+f"(d[96]), "+f"(d[97]), "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]), \
-  "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111])
-#define WGMMA_REGS_128 WGMMA_REGS_112 ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-#define WGMMA_OUT_128 WGMMA_OUT_112, \
-  "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), "+f"(d[116]), "+f"(d[117]), "+f"(d[118]), "+f"(d[119]), \
-  "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
+#define WGMMA_HEAD(PRED, N, K, D, TA, TB, COUNT) \
+  "{\n .reg .pred p;\n setp.ne.b32 p, " #PRED ", 0;\n wgmma.mma_async.sync.aligned.m64n" #N "k" #K "." #D "." #TA "." #TB \
+  " {" REGISTER_NAMES_##COUNT "}, "
+#define WGMMA_TEXTS "C"(F::N::text), "C"(F::K::text), "C"(F::D::text), "C"(F::A::text), "C"(F::B::text)
+#define WGMMA_DEFINE(REGISTER, COUNT, A, B, PRED, N, K, D, TA, TB, TAIL, A1, A2, A3) \
+  template <> struct Issue<REGISTER, COUNT> { \
+    template <class F, class Tail> __device__ static void ss(REGISTER (&d)[COUNT], u64 a, u64 b, bool accumulate) { \
+      asm volatile(WGMMA_HEAD(PRED, N, K, D, TA, TB, COUNT) #A ", " #B ", p" #TAIL ";\n}" \
+                   : WGMMA_APPLY(REGISTER_OPERANDS_##COUNT, WGMMA_CONSTRAINT_##REGISTER) \
+                   : "l"(a), "l"(b), "r"(int{accumulate}), WGMMA_TEXTS, "C"(Tail::text)); \
+    } \
+    template <class F, class Tail> \
+    __device__ static void rs(REGISTER (&d)[COUNT], const u32 (&a)[4], u64 b, bool accumulate) { \
+      asm volatile(WGMMA_HEAD(PRED, N, K, D, TA, TB, COUNT) "{" #A ", " #A1 ", " #A2 ", " #A3 "}, " #B ", p" #TAIL ";\n}" \
+                   : WGMMA_APPLY(REGISTER_OPERANDS_##COUNT, WGMMA_CONSTRAINT_##REGISTER) \
+                   : "r"(a[0]), "l"(b), "r"(int{accumulate}), WGMMA_TEXTS, "C"(Tail::text), \
+                     "r"(a[1]), "r"(a[2]), "r"(a[3])); \
+    } \
+  };
+// The numbers are the operands behind the accumulators.
+WGMMA_DEFINE(f32, 4, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15)
+WGMMA_DEFINE(f32, 8, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19)
+WGMMA_DEFINE(f32, 12, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23)
+WGMMA_DEFINE(f32, 16, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27)
+WGMMA_DEFINE(f32, 20, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31)
+WGMMA_DEFINE(f32, 24, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35)
+WGMMA_DEFINE(f32, 28, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39)
+WGMMA_DEFINE(f32, 32, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43)
+WGMMA_DEFINE(f32, 36, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47)
+WGMMA_DEFINE(f32, 40, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51)
+WGMMA_DEFINE(f32, 44, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55)
+WGMMA_DEFINE(f32, 48, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59)
+WGMMA_DEFINE(f32, 52, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63)
+WGMMA_DEFINE(f32, 56, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67)
+WGMMA_DEFINE(f32, 60, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71)
+WGMMA_DEFINE(f32, 64, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75)
+WGMMA_DEFINE(f32, 68, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79)
+WGMMA_DEFINE(f32, 72, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83)
+WGMMA_DEFINE(f32, 76, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87)
+WGMMA_DEFINE(f32, 80, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91)
+WGMMA_DEFINE(f32, 84, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95)
+WGMMA_DEFINE(f32, 88, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99)
+WGMMA_DEFINE(f32, 92, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103)
+WGMMA_DEFINE(f32, 96, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107)
+WGMMA_DEFINE(f32, 100, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111)
+WGMMA_DEFINE(f32, 104, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115)
+WGMMA_DEFINE(f32, 108, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119)
+WGMMA_DEFINE(f32, 112, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123)
+WGMMA_DEFINE(f32, 116, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127)
+WGMMA_DEFINE(f32, 120, %120, %121, %122, %123, %124, %125, %126, %127, %128, %129, %130, %131)
+WGMMA_DEFINE(f32, 124, %124, %125, %126, %127, %128, %129, %130, %131, %132, %133, %134, %135)
+WGMMA_DEFINE(f32, 128, %128, %129, %130, %131, %132, %133, %134, %135, %136, %137, %138, %139)
 // clang-format on
 
-// registers: accumulators a thread holds. issue: d = a * b, plus d where `accumulate`.
-template <int N, class T> struct Mma;
+// Which N there are: multiples of 8 up to 256; for integers, above 32 only multiples of 16, and 24.
+template <class D> __device__ constexpr bool legal_n(int n) {
+  if (n < 8 || n > 256 || n % 8 != 0) return false;
+  return !ptx::kSame<D, s32> || n <= 24 || n % 16 == 0;
+}
 
-#define WGMMA_DEFINE(N, R, A, B, P, T, NAME)                                                            \
-  template <> struct Mma<N, T> {                                                                        \
-    static constexpr int registers = R;                                                                 \
-    __device__ static void issue(f32 (&d)[R], u64 a, u64 b, bool accumulate) {                          \
-      asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, %" #P                                            \
-                   ", 0;\n"                                                                             \
-                   " wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME " {" WGMMA_REGS_##R \
-                   "}, %" #A ", %" #B ", p, 1, 1, 0, 0;\n}"                                             \
-                   : WGMMA_OUT_##R                                                                      \
-                   : "l"(a), "l"(b), "r"(int{accumulate}));                                             \
-    }                                                                                                   \
+// One product instruction. `Registers` accumulators of type Register a thread: f32, or a word that is an s32 or a pair
+// of f16. Thread t of the warpgroup holds, with g = t % 32 / 4, q = t % 4 and warp w = t / 32, in elements 4j and 4j +
+// 1 row 16w + g, columns 8j + 2q and the next, and in 4j + 2 and 4j + 3 the same of row 16w + g + 8. d = a * b, plus d
+// where `accumulate`; a wgmma::fence comes before the first, and whenever other instructions touched d or a.
+template <int Columns, class TA, class TB = TA, class TD = f32> struct Mma {
+  static constexpr bool kSixteen = ptx::kOneOf<TA, bf16, f16>;
+  static constexpr bool kInteger = ptx::kOneOf<TA, s8, u8>;
+  static constexpr int kDepth = 32 / sizeof(TA);  // elements of K
+  static_assert(ptx::kOneOf<TA, bf16, f16, tf32, e4m3, e5m2, s8, u8>, "wgmma has no such type");
+  static_assert(kInteger          ? ptx::kOneOf<TB, s8, u8>
+                : sizeof(TA) == 1 ? ptx::kOneOf<TB, e4m3, e5m2>
+                                  : ptx::kSame<TA, TB>,
+                "wgmma multiplies equal types, or e4m3 and e5m2, or s8 and u8");
+  static_assert(kInteger ? ptx::kSame<TD, s32>
+                         : ptx::kSame<TD, f32> || (ptx::kSame<TD, f16> && ptx::kOneOf<TA, f16, e4m3, e5m2>),
+                "s32 for integers, f32 for the others, f16 for f16 and 8-bit floats");
+  static_assert(legal_n<TD>(Columns), "wgmma has no such N");
+
+  static constexpr int registers = ptx::kSame<TD, f16> ? Columns / 4 : Columns / 2;
+  template <class T, bool Float> struct RegisterOf { using type = u32; };
+  template <class T> struct RegisterOf<T, true> { using type = f32; };
+  using Register = typename RegisterOf<TD, ptx::kSame<TD, f32>>::type;
+
+  struct Form {
+    using N = ptx::Number<Columns>;
+    using K = ptx::Number<kDepth>;
+    using D = ptx::Name<TD>;
+    using A = ptx::Name<TA>;
+    using B = ptx::Name<TB>;
   };
-#define WGMMA_DEFINE_ALL(T, NAME)                \
-  WGMMA_DEFINE(32, 16, 16, 17, 18, T, NAME)      \
-  WGMMA_DEFINE(64, 32, 32, 33, 34, T, NAME)      \
-  WGMMA_DEFINE(96, 48, 48, 49, 50, T, NAME)      \
-  WGMMA_DEFINE(128, 64, 64, 65, 66, T, NAME)     \
-  WGMMA_DEFINE(160, 80, 80, 81, 82, T, NAME)     \
-  WGMMA_DEFINE(192, 96, 96, 97, 98, T, NAME)     \
-  WGMMA_DEFINE(224, 112, 112, 113, 114, T, NAME) \
-  WGMMA_DEFINE(256, 128, 128, 129, 130, T, NAME)
-WGMMA_DEFINE_ALL(bf16, "bf16")
-WGMMA_DEFINE_ALL(f16, "f16")
+
+  // A and B in shared memory, by their descriptors.
+  template <class M = Mode<>> __device__ static void ss(Register (&d)[registers], u64 a, u64 b, bool accumulate) {
+    Issue<Register, registers>::template ss<Form, Immediates<M, !kInteger, kSixteen, true>>(d, a, b, accumulate);
+  }
+  // A in registers, in 32-bit words: word 0 is row g, bytes 4q to 4q + 3 of K; word 1 row g + 8; words 2 and 3 the same
+  // of the second 16 bytes of K. They must not change before the product is waited for.
+  template <class M = Mode<>>
+  __device__ static void rs(Register (&d)[registers], const u32 (&a)[4], u64 b, bool accumulate) {
+    Issue<Register, registers>::template rs<Form, Immediates<M, !kInteger, kSixteen, false>>(d, a, b, accumulate);
+  }
+};
 
 }  // namespace wgmma

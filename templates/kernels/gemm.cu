@@ -131,7 +131,7 @@ __device__ void accumulate(Smem& smem, Ring<STAGES>& ring, int steps, int group,
     const u64 a = wgmma::descriptor(smem.a[ring.slot][group * 64]);
     const u64 b = wgmma::descriptor(smem.b[ring.slot]);
 #pragma unroll
-    for (int k = 0; k < BK; k += 16) Mma::issue(acc, a + k * sizeof(T) / 16, b + k * sizeof(T) / 16, step + k > 0);
+    for (int k = 0; k < BK; k += 16) Mma::ss(acc, a + k * sizeof(T) / 16, b + k * sizeof(T) / 16, step + k > 0);
     wgmma::commit();
     wgmma::wait<0>();
     release(smem.empty[ring.slot]);

@@ -41,8 +41,8 @@
 //! preset  BM = 128, BN = 256, WM = 64, WN = 64, STAGES = 3
 
 #include "device/barrier.cuh"
+#include "device/fragment.cuh"
 #include "device/gemm_reference.cuh"
-#include "device/mma.cuh"
 #include "device/named_barrier.cuh"
 #include "device/strip.cuh"
 #include "device/tile_order.cuh"
@@ -92,11 +92,12 @@ struct Fragments {
 
   __device__ void load(Smem& smem, int slot, int row, int column, int k) {
     constexpr int kRowBytes = BK * sizeof(T);
-    const u32 a_tile = smem_address(smem.a[slot]), b_tile = smem_address(smem.b[slot]);
+    const u32 a_row = smem_address(smem.a[slot]) + (mma::offset_a<kRowBytes>(row) ^ k * 2),
+              b_row = smem_address(smem.b[slot]) + (mma::offset_b<kRowBytes>(column) ^ k * 2);
 #pragma unroll
-    for (int i = 0; i < WM / 16; ++i) a[i] = mma::load_a<kRowBytes>(a_tile, row + i * 16, k / 8);
+    for (int i = 0; i < WM / 16; ++i) a[i] = mma::load_a(a_row + i * 16 * kRowBytes);
 #pragma unroll
-    for (int j = 0; j < WN / 8; j += 2) mma::load_b<kRowBytes>(b_tile, column + j * 8, k / 8, b[j], b[j + 1]);
+    for (int j = 0; j < WN / 8; j += 2) mma::load_b(b_row + j * 8 * kRowBytes, b[j], b[j + 1]);
   }
   __device__ void multiply(Accumulators& acc) const {
 #pragma unroll
