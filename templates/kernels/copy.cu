@@ -1,5 +1,5 @@
 //! kernel  copy     "D[i] = S[i], bit for bit"
-//! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //!
 //! type    T      = u8    in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
 //! dim     N : s64        in 0..576460752303423488

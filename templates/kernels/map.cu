@@ -1,5 +1,5 @@
 //! kernel  map      "Y[i] = apply(A[i], B[i], C[i], D[i]) for one to four inputs"
-//! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //!
 //! type    T      = f32   in {f32, bf16, f16, f64}  "elements of the inputs"
 //! type    O      = f32   in {f32, bf16, f16, f64}  "elements of Y"

@@ -1,5 +1,5 @@
 //! kernel  map      "Y[i,j] = apply(A[i,j], B[i,j], C[i,j], D[i,j]) for one to four inputs, rows at any pitch"
-//! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //!
 //! type    T      = f32   in {f32, bf16, f16, f64}  "elements of the inputs"
 //! type    O      = f32   in {f32, bf16, f16, f64}  "elements of Y"

@@ -44,12 +44,16 @@ struct GemmCase {
   std::int64_t offset = 0;  // elements before each tensor, a multiple of 8
   std::int64_t extra = 0;   // elements added to each pitch, a multiple of 8
   std::map<std::string, std::int64_t> params = {};
+  bool padded = true;  // pitches are multiples of 16 bytes, as TMA needs them, before `extra`
 };
 
 std::string gemm_disagreement(Engine& engine, const std::string& file, const GemmCase& c) {
-  HostTensor a(c.in, {c.m, c.k, padded(c.k, c.in) + c.extra, c.offset});
-  HostTensor b(c.in, {c.n, c.k, padded(c.k, c.in) + c.extra, c.offset});
-  HostTensor d(c.out, {c.m, c.n, padded(c.n, c.out) + c.extra, c.offset});
+  const auto pitch = [&](std::int64_t columns, DType type) {
+    return (c.padded ? padded(columns, type) : columns) + c.extra;
+  };
+  HostTensor a(c.in, {c.m, c.k, pitch(c.k, c.in), c.offset});
+  HostTensor b(c.in, {c.n, c.k, pitch(c.k, c.in), c.offset});
+  HostTensor d(c.out, {c.m, c.n, pitch(c.n, c.out), c.offset});
   a.fill_random(1);
   b.fill_random(2);
   for (HostTensor* tensor : {&a, &b, &d}) require_ok(tensor->send(engine));
@@ -180,9 +184,47 @@ TEST_CASE("the portable gemm agrees with float64 in every tile shape within a GB
               {{"BM", 128}, {"BN", 128}, {"BK", 64}, {"WM", 64}, {"WN", 32}, {"STAGES", 2}}});
 }
 
+TEST_CASE("the cp.async gemm agrees with float64 at every edge") {
+  Engine engine;
+  for (const GemmCase& c : shared_gemm_cases()) check_gemm(engine, "gemm_cp_async", c);
+}
+
+TEST_CASE("the cp.async gemm agrees with float64 in every tile shape") {
+  Engine engine;
+  for (const std::int64_t vec : {16, 8, 4, 2}) {
+    for (const auto& [bm, bn, bk, wm, wn, stages, blocks] : {std::array{64, 64, 64, 32, 32, 4, 1},
+                                                             {128, 128, 64, 64, 32, 5, 1},
+                                                             {128, 256, 64, 64, 64, 4, 1},
+                                                             {128, 256, 32, 64, 64, 3, 1},
+                                                             {256, 128, 32, 64, 64, 6, 1},
+                                                             {128, 128, 32, 64, 64, 2, 2},
+                                                             {64, 128, 32, 32, 64, 3, 2},
+                                                             {64, 64, 32, 32, 32, 2, 3}}) {
+      if (vec == 4 && bk == 64) continue;
+      GemmCase c{391, 523, 200};
+      c.params = {{"VEC", vec}, {"BM", bm}, {"BN", bn},         {"BK", bk},
+                  {"WM", wm},   {"WN", wn}, {"STAGES", stages}, {"BLOCKS", blocks}};
+      check_gemm(engine, "gemm_cp_async", c);
+    }
+  }
+}
+
+TEST_CASE("tensors that break TMA's rules get a gemm all the same") {
+  Engine engine;
+  for (const auto& [offset, extra] : {std::array{0, 0}, {1, 0}, {2, 2}, {4, 4}, {3, 5}, {0, 1}}) {
+    for (const auto& [m, n, k] : {std::array{1, 1, 1}, {129, 257, 65}, {97, 101, 103}, {64, 72, 0}, {520, 500, 1000}}) {
+      for (const DType out : {DType::bf16, DType::f32}) {
+        GemmCase c{m, n, k, DType::bf16, out, offset, extra};
+        c.padded = false;
+        check_gemm(engine, "", c);
+      }
+    }
+  }
+}
+
 TEST_CASE("gemm applies the epilogue before it rounds") {
   Engine engine;
-  for (const std::string file : {"gemm", "gemm_portable"}) {
+  for (const std::string file : {"gemm", "gemm_portable", "gemm_cp_async"}) {
     HostTensor a(DType::bf16, {70, 40}), b(DType::bf16, {90, 40}), d(DType::f32, {70, 90, 92});
     a.fill_random(3);
     b.fill_random(4);
@@ -296,6 +338,23 @@ TEST_CASE("copy is exact for rows at any pitch that TMA can walk") {
       run(engine, {.kernel = "copy", .tensors = {{"S", s.matrix()}, {"D", d.matrix()}}});
       require_ok(d.fetch());
       CHECK(d.compare([&](std::int64_t row, std::int64_t column) { return s.at(row, column); }, 0, 0) == "");
+    }
+  }
+}
+
+TEST_CASE("copy is exact for rows at any pitch and address") {
+  Engine engine;
+  for (const DType type : {DType::u8, DType::bf16, DType::f32, DType::f64}) {
+    for (const auto& [rows, columns] :
+         {std::array<std::int64_t, 2>{1, 1}, {3, 5}, {33, 257}, {100, 1000}, {31, 512}, {0, 3}, {3, 0}, {9, 9001}}) {
+      for (const auto& [from, to] : {std::array<std::int64_t, 2>{0, 0}, {1, 0}, {0, 3}, {5, 2}, {7, 7}}) {
+        HostTensor s(type, {rows, columns, columns + from, from}), d(type, {rows, columns, columns + to, to});
+        s.fill_random(8);
+        for (HostTensor* tensor : {&s, &d}) require_ok(tensor->send(engine));
+        run(engine, {.kernel = "copy", .tensors = {{"S", s.matrix()}, {"D", d.matrix()}}, .file = "copy_rows"});
+        require_ok(d.fetch());
+        CHECK(d.compare([&](std::int64_t row, std::int64_t column) { return s.at(row, column); }, 0, 0) == "");
+      }
     }
   }
 }

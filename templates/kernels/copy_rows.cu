@@ -1,0 +1,85 @@
+//! kernel  copy     "D[i,j] = S[i,j], bit for bit, rows at any pitch and address"
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//!
+//! type    T      = u8    in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
+//! dim     M, N           in 0..2147483647
+//!
+//! param   NEIGHBOURS = 1 in {1, 0}                 "0: elements at any stride, moved one by one"
+//! param   LANES   = 256  in {8, 32, 256}           "threads that share a row; a block of 256 has 256 / LANES rows"
+//!
+//! let     THREADS = 256
+//! let     ROWS    = THREADS / LANES
+//! let     WHOLE   = alignment(D) >= 16 && stride(D, 0) * sizeof(T) % 16 == 0 "rows of D begin at 16 bytes"
+//! let     UNITS   = NEIGHBOURS == 0 ? N : WHOLE ? ceil_div(N * sizeof(T), 16) : ceil_div(N * sizeof(T) + 15, 16)
+//! let     DOWN    = ceil_div(M, ROWS)
+//! let     ACROSS  = N == 0 ? 0 : ceil_div(UNITS, LANES)
+//!
+//! require NEIGHBOURS == 0 || (stride(S, 1) == 1 && stride(D, 1) == 1) "elements that move together must be neighbours"
+//!
+//! tensor  S : T[M, N]
+//! tensor  D : T[M, N]  out
+//!
+//! launch  grid DOWN * ACROSS  block THREADS
+//! work    flops 0  bytes 2 * M * N * sizeof(T)
+//! reference copy_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
+//!
+//! preset  NEIGHBOURS = 1, LANES = 8    when N * sizeof(T) <= 256
+//! preset  NEIGHBOURS = 1, LANES = 32   when N * sizeof(T) <= 2048
+//! preset  NEIGHBOURS = 1, LANES = 256
+//! preset  NEIGHBOURS = 0, LANES = 8    when N <= 16
+//! preset  NEIGHBOURS = 0, LANES = 32
+
+#include "device/convert.cuh"
+#include "device/shifted.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+// The blocks of a band of rows take turns along it. A unit is 16 bytes that D holds at a multiple of 16, so the first
+// and the last of a row may be partial; or one element.
+struct Walk {
+  s64 row;
+  int first, step;
+};
+
+__device__ inline Walk walk(const Dims& dims) {
+  const int across = gridDim.x / ceil_div<u32>(dims.M, ROWS);
+  return {s64{blockIdx.x / across} * ROWS + threadIdx.x / LANES,
+          static_cast<int>(blockIdx.x % across * LANES + threadIdx.x % LANES), across * LANES};
+}
+
+__device__ inline void copy_row(u8* to, const u8* from, s64 bytes, const Walk& w) {
+  const int before = reinterpret_cast<u64>(to) % 16;
+  const s64 units = ceil_div<s64>(before + bytes, 16);
+  for (s64 unit = w.first; unit < units; unit += w.step) {
+    const s64 at = unit * 16 - before;
+    if (at >= 0 && at + 16 <= bytes && shifted::inside(from, at, bytes)) {
+      *reinterpret_cast<uint4*>(to + at) = shifted::load(from + at);
+    } else {
+      const s64 end = min(at + 16, bytes);
+      for (s64 i = max(at, s64{0}); i < end; ++i) to[i] = from[i];
+    }
+  }
+}
+
+extern "C" __global__ __launch_bounds__(THREADS) void copy(View<const T, 2> S, View<T, 2> D, const Dims dims) {
+  const Walk w = walk(dims);
+  if (w.row >= dims.M) return;
+  const T* from = S.data + w.row * S.stride[0];
+  T* to = D.data + w.row * D.stride[0];
+  if constexpr (NEIGHBOURS == 1)
+    copy_row(reinterpret_cast<u8*>(to), reinterpret_cast<const u8*>(from), dims.N * s64{sizeof(T)}, w);
+  else
+    for (s64 i = w.first; i < dims.N; i += w.step) to[i * D.stride[1]] = from[i * S.stride[1]];
+}
+
+#else
+
+extern "C" __global__ void copy_reference(View<const T, 2> S, View<f64, 2> D, const Dims dims) {
+  const s64 count = s64{dims.M} * dims.N;
+  for (s64 i = s64{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += s64{gridDim.x} * blockDim.x) {
+    const s64 row = i / dims.N, column = i % dims.N;
+    D.data[row * D.stride[0] + column * D.stride[1]] = to_f64(S.data[row * S.stride[0] + column * S.stride[1]]);
+  }
+}
+
+#endif
