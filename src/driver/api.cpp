@@ -1,5 +1,6 @@
 #include "driver/api.h"
 
+#include <unistd.h>
 #include <mutex>
 
 #include "base/library.h"
@@ -136,6 +137,7 @@ Result<void> initialise(const Api& api) {
 }
 
 struct Loaded {
+  const pid_t process = ::getpid();
   Library library;
   Api api;
 };
@@ -169,6 +171,13 @@ Result<const Api*> load() {
   if (loaded == nullptr) {
     TMA_JIT_ASSIGN(std::unique_ptr<const Loaded> fresh, load_once());
     loaded = fresh.release();
+  }
+  if (loaded->process != ::getpid()) {
+    return failure(
+        ErrorCode::driver,
+        "process {} was forked from {}, which had opened CUDA, and CUDA does not survive a fork: fork before "
+        "the first call that needs a device, or start a program in the child",
+        ::getpid(), loaded->process);
   }
   return &loaded->api;
 }

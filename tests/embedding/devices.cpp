@@ -1,0 +1,47 @@
+// What docs/embedding.md shows of streams, graphs, threads and several devices: compiled here, as an application with
+// CUDA's runtime would; tests/gpu runs the like.
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+#include <tma_jit/tma_jit.h>
+
+using namespace tma_jit;
+
+Result<void> steps(Engine& engine, const Request& request, cudaStream_t stream, std::uint64_t other_address) {
+  auto launch = engine.prepare(request);  // may compile: do it ahead, in any thread
+  if (!launch) return tl::make_unexpected(launch.error());
+  for (int step = 0; step < 100; ++step) {
+    if (auto launched = launch->launch(stream); !launched) return launched;  // one driver call
+  }
+  return launch->rebind("A", other_address);  // another buffer, the same shape
+}
+
+Result<cudaGraphExec_t> captured(Launch& launch, cudaStream_t stream) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t replay = nullptr;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  auto launched = launch.launch(stream);
+  cudaStreamEndCapture(stream, &graph);
+  if (!launched) return tl::make_unexpected(launched.error());
+  cudaGraphInstantiate(&replay, graph, 0);
+  cudaGraphDestroy(graph);
+  return replay;  // `launch` must outlive it
+}
+
+Result<void> on_every_shape(Engine& engine, const Tensor& a, const Tensor& b, const Tensor& d, cudaStream_t stream) {
+  auto gemm = engine.function({.kernel = "gemm"});
+  if (!gemm) return tl::make_unexpected(gemm.error());
+  return (*gemm)({a, b, d}, stream);  // tensors in the order in which the template declares them
+}
+
+std::vector<Engine> an_engine_a_device() {
+  int count = 0;
+  cudaGetDeviceCount(&count);
+  std::vector<Engine> engines;
+  for (int device = 0; device < count; ++device) engines.emplace_back(Options{.device = std::to_string(device)});
+  return engines;
+}
