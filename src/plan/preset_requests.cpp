@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <set>
 
+#include "base/failure.h"
 #include "base/text.h"
 #include "plan/fault.h"
 #include "plan/planner.h"
+#include "template/device_fact.h"
 
 namespace tma_jit::planning {
 namespace {
@@ -64,12 +66,34 @@ std::vector<Request> with_types(const manifest::Template& kernel, const Request&
   return requests;
 }
 
-// The presets that fit these types, each once, and the defaults. A preset that fits no types at all is kept for the
-// first of them, so that planning it tells what is wrong.
+// Knows the device and nothing of the problem.
+class DeviceScope final : public manifest::Scope {
+ public:
+  explicit DeviceScope(const DeviceInfo& device) : device_(device) {}
+  Result<std::int64_t> value(const manifest::Reference& reference) const override {
+    if (reference.kind == manifest::Reference::Kind::device) {
+      if (const auto fact = manifest::device_fact(device_, reference.name)) return *fact;
+    }
+    return failure(ErrorCode::not_found, "{} is not known of a device alone", reference.text());
+  }
+
+ private:
+  const DeviceInfo& device_;
+};
+
+// Whether the preset's condition excludes this device whatever the problem is.
+bool for_other_devices(const manifest::Preset& preset, const DeviceInfo& device) {
+  return preset.when.has_value() && preset.when->evaluate(DeviceScope(device)).value_or(1) == 0;
+}
+
+// The presets that fit these types, each once, and the defaults, less those for other devices. A preset that fits no
+// types at all is kept for the first of them, so that planning it tells what is wrong.
 void add_requests(const manifest::Template& kernel, const std::vector<Request>& typed, const DeviceInfo& device,
                   std::vector<Request>& requests) {
   std::vector<std::map<std::string, std::int64_t>> configs;
-  for (const manifest::Preset& preset : kernel.presets) configs.push_back(params_of(kernel, preset));
+  for (const manifest::Preset& preset : kernel.presets) {
+    if (!for_other_devices(preset, device)) configs.push_back(params_of(kernel, preset));
+  }
   configs.push_back(defaults_of(kernel));
   std::set<std::map<std::string, std::int64_t>> seen;
   for (const auto& config : configs) {

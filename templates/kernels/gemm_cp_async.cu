@@ -8,10 +8,10 @@
 //! param   VEC     = 16   in {16, 8, 4, 2}          "bytes copied at once: the rows of A and B begin at multiples of it"
 //! param   BM      = 128  in {64, 128, 256}         "rows of D per block"
 //! param   BN      = 256  in {64, 128, 256}         "columns of D per block"
-//! param   BK      = 64   in {32, 64}               "columns of A and B per step: one swizzled row of 64 or 128 bytes"
+//! param   BK      = 32   in {32, 64}               "columns of A and B per step: one swizzled row of 64 or 128 bytes"
 //! param   WM      = 64   in {32, 64}               "rows of D per warp"
 //! param   WN      = 64   in {32, 64}               "columns of D per warp"
-//! param   STAGES  = 4    in 2..6                   "tiles of A and B in flight"
+//! param   STAGES  = 3    in 2..6                   "tiles of A and B in flight"
 //! param   BLOCKS  = 1    in {1, 2, 3}              "blocks that share an SM"
 //! param   BAND    = 8    in {1, 4, 8, 16}          "tile rows visited together, for L2 reuse"
 //!
@@ -42,11 +42,11 @@
 //! reference gemm_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
 //!
 //! preset  VEC = 16, BM = 64, BN = 64, BK = 64, WM = 32, WN = 32, STAGES = 4   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
-//! preset  VEC = 16, BM = 128, BN = 128, BK = 64, WM = 64, WN = 32, STAGES = 5 when ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
-//! preset  VEC = 16, BM = 128, BN = 256, BK = 64, WM = 64, WN = 64, STAGES = 4
+//! preset  VEC = 16, BM = 128, BN = 128, BK = 64, WM = 64, WN = 32, STAGES = 5 when device.smem_per_block >= 180000 && ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
+//! preset  VEC = 16, BM = 128, BN = 256, BK = 64, WM = 64, WN = 64, STAGES = 4 when device.smem_per_block >= 220000
 //! preset  VEC = 16, BM = 128, BN = 256, BK = 32, WM = 64, WN = 64, STAGES = 3
-//! preset  VEC = 8, BM = 128, BN = 128, BK = 32, WM = 64, WN = 32, STAGES = 3, BLOCKS = 1
-//! preset  VEC = 4, BM = 128, BN = 128, BK = 32, WM = 64, WN = 32, STAGES = 3, BLOCKS = 1
+//! preset  VEC = 8, BM = 128, BN = 128, BK = 32, WM = 64, WN = 32, STAGES = 3
+//! preset  VEC = 4, BM = 128, BN = 128, BK = 32, WM = 64, WN = 32, STAGES = 3
 //! preset  VEC = 2, BM = 64, BN = 64, BK = 32, WM = 32, WN = 32, STAGES = 2, BLOCKS = 3
 
 #include "device/cp_async.cuh"

@@ -9,7 +9,7 @@
 //! launch  grid 1  block 32
 //! work    flops 2 * ROWS * 8 * DEPTH  bytes 8 * ROWS * 8
 //! preset  ROWS = 8, DEPTH = 4    "mma.sync: f64"
-//! preset  ROWS = 16, DEPTH = 16  "mma.sync: f64, 16 x 8 x 16"
+//! preset  ROWS = 16, DEPTH = 16  when device.compute_capability >= 90  "mma.sync: f64, 16 x 8 x 16"
 //! reference mma_f64_reference  grid 1  block ROWS * 8
 
 #include "device/mma.cuh"

@@ -16,7 +16,7 @@
 //! preset  FORM = 2, ROWS = 64      "tcgen05.mma: f16, f16 accumulators"
 //! preset  FORM = 3, COLUMNS = 128  "tcgen05.mma: tf32"
 //! preset  FORM = 5, COLUMNS = 128  "tcgen05.mma: e4m3 * e5m2"
-//! preset  FORM = 12, COLUMNS = 64  "tcgen05.mma: s8"
+//! preset  FORM = 12, COLUMNS = 64  when device.compute_capability == 100  "tcgen05.mma: s8"
 //! reference tcgen05_mma_reference  grid LAYOUTS  block 256
 
 #include "device/probe_operands.cuh"

@@ -72,6 +72,19 @@ TEST_CASE("a preset that fits nothing is listed once, so that planning it tells 
   CHECK(listed(text, {}, "gb10") == std::vector<std::string>{"T=bf16 KB=200 ", "T=bf16 KB=64 ", "T=f16 KB=64 "});
 }
 
+TEST_CASE("a preset whose condition excludes the device is left out, whatever else the condition says") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a, sm_121a
+//! dim N
+//! param KB = 64 in {64, 100, 200}
+//! launch grid 1 block 32 smem KB * 1024
+//! preset KB = 200 when device.smem_per_block >= 200000 && N > 1000000
+//! preset KB = 100 when device.compute_capability == 120
+)";
+  CHECK(listed(text, {}, "h100") == std::vector<std::string>{"N=1024 KB=200 ", "N=1024 KB=64 "});
+  CHECK(listed(text, {}, "gb10") == std::vector<std::string>{"N=1024 KB=64 "});
+}
+
 TEST_CASE("an unknown dim") {
   const Pointers templates = {parsed(kGemm)};
   CHECK(preset_requests(device(), templates, {{"m", 4}}).error().message ==
