@@ -1,4 +1,5 @@
 // The tree's kernels on the emulator, against sums done here. Needs NVRTC.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -45,11 +46,16 @@ void run(Engine& engine, const Request& request) {
 // rows x columns of bytes at a pitch, uploaded.
 struct Matrix {
   Matrix(Engine& engine, std::int64_t row_count, std::int64_t column_count, std::int64_t pitch_elements)
-      : rows(row_count), columns(column_count), pitch(pitch_elements), values(static_cast<std::size_t>(row_count * pitch_elements)),
+      : rows(row_count),
+        columns(column_count),
+        pitch(pitch_elements),
+        values(static_cast<std::size_t>(row_count * pitch_elements)),
         buffer(*DeviceBuffer::allocate(engine, values.size() * 2)) {}
   void upload() { REQUIRE(buffer.upload(values.data(), values.size() * 2)); }
   void download() { REQUIRE(buffer.download(values.data(), values.size() * 2)); }
-  std::uint16_t& at(std::int64_t row, std::int64_t column) { return values[static_cast<std::size_t>(row * pitch + column)]; }
+  std::uint16_t& at(std::int64_t row, std::int64_t column) {
+    return values[static_cast<std::size_t>(row * pitch + column)];
+  }
   Tensor tensor(DType type) const { return Tensor::strided(buffer.address(), type, {rows, columns}, {pitch, 1}); }
   std::int64_t rows, columns, pitch;
   std::vector<std::uint16_t> values;
@@ -78,6 +84,70 @@ TEST_CASE("The tiled copy is exact under every policy, ragged or not") {
           for (int c = 0; c < columns; ++c) REQUIRE(to.at(r, c) == from.at(r, c));
         }
       }
+    }
+  }
+}
+
+namespace {
+
+using emulator::bf16_to_f32;
+using emulator::f32_to_bf16;
+
+// Small integers, whose sums of products are exact in every order.
+void fill_summable(Matrix& matrix, unsigned seed) {
+  std::mt19937 generator(seed);
+  for (auto& value : matrix.values) value = f32_to_bf16(static_cast<float>(static_cast<int>(generator() % 5) - 2));
+}
+
+void check_gemm(const std::string& arch, std::int64_t m, std::int64_t n, std::int64_t k,
+                std::map<std::string, std::int64_t> params, const std::string& file) {
+  Engine engine = emulated(arch);
+  Matrix a(engine, m, k, k), b(engine, n, k, k), d(engine, m, n, n);
+  fill_summable(a, 1);
+  fill_summable(b, 2);
+  a.upload();
+  b.upload();
+  std::ranges::fill(d.values, std::uint16_t{0x7fff});
+  d.upload();
+  run(engine, {.kernel = "gemm",
+               .tensors = {{"A", a.tensor(DType::bf16)}, {"B", b.tensor(DType::bf16)}, {"D", d.tensor(DType::bf16)}},
+               .params = std::move(params),
+               .file = file});
+  d.download();
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      float sum = 0;
+      for (std::int64_t x = 0; x < k; ++x) sum += bf16_to_f32(a.at(i, x)) * bf16_to_f32(b.at(j, x));
+      REQUIRE(d.at(i, j) == f32_to_bf16(sum));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("The warp-specialised gemm is exact under every policy") {
+  for (const emulator::Policy policy : kPolicies) {
+    CAPTURE(static_cast<int>(policy));
+    with_policy("sm_90a", policy, 3);
+    check_gemm("sm_90a", 200, 136, 96, {}, "gemm");
+  }
+}
+
+TEST_CASE("The warp-specialised gemm shares tiles of B in a cluster") {
+  for (const emulator::Policy policy : kPolicies) {
+    CAPTURE(static_cast<int>(policy));
+    with_policy("sm_90a", policy, 5);
+    check_gemm("sm_90a", 300, 256, 192, {{"CLUSTER", 2}}, "gemm");
+  }
+}
+
+TEST_CASE("The portable gemm is exact on every target") {
+  for (const char* arch : {"sm_90a", "sm_100a", "sm_121a"}) {
+    for (const emulator::Policy policy : kPolicies) {
+      CAPTURE(arch);
+      CAPTURE(static_cast<int>(policy));
+      with_policy(arch, policy, 11);
+      check_gemm(arch, 150, 136, 96, {}, "gemm_portable");
     }
   }
 }

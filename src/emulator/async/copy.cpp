@@ -39,25 +39,31 @@ TensorMap map_at(Warp& warp, const CopyForm& form, int lane) {
   const u64 address = address_of(warp, form.map, lane);
   check_multiple(address, 64, "the address of the tensor map");
   TensorMap map;
-  if (is_shared(address)) stop(FaultKind::tensor_map, "the tensor map is in shared memory; it lies in global, constant or parameter memory");
+  if (is_shared(address))
+    stop(FaultKind::tensor_map, "the tensor map is in shared memory; it lies in global, constant or parameter memory");
   std::memcpy(&map, warp.machine().global(address, TensorMap::kBytes, false), sizeof map);
   if (map.magic != TensorMap::kMagic) {
-    throw Fault{FaultKind::tensor_map, fmt::format("the 128 bytes at {:#x} are no tensor map", address),
-                "encode it with cuTensorMapEncode*, and pass it as a __grid_constant__ parameter or through global memory", {}};
+    throw Fault{
+        FaultKind::tensor_map,
+        fmt::format("the 128 bytes at {:#x} are no tensor map", address),
+        "encode it with cuTensorMapEncode*, and pass it as a __grid_constant__ parameter or through global memory",
+        {}};
   }
   return map;
 }
 
 void check_map(const TensorMap& map, const CopyForm& form) {
   const std::size_t wanted = form.gather ? 5 : map.rank;
-  if (form.gather && map.rank != 2) stop(FaultKind::tensor_map, "gather4 and scatter4 take a map of rank 2, this one has {}", map.rank);
+  if (form.gather && map.rank != 2)
+    stop(FaultKind::tensor_map, "gather4 and scatter4 take a map of rank 2, this one has {}", map.rank);
   if (form.coordinates.size() != wanted) {
-    stop(FaultKind::tensor_map, "the instruction has {} coordinates, the tensor map {} dimensions", form.coordinates.size(), map.rank);
+    stop(FaultKind::tensor_map, "the instruction has {} coordinates, the tensor map {} dimensions",
+         form.coordinates.size(), map.rank);
   }
   const bool pixels = map.mode != TensorMap::Mode::tile;
   if (pixels != form.im2col) {
-    stop(FaultKind::tensor_map, "the instruction copies {}, and the map is one for {}", form.im2col ? "pixels (im2col)" : "tiles",
-         pixels ? "pixels (im2col)" : "tiles");
+    stop(FaultKind::tensor_map, "the instruction copies {}, and the map is one for {}",
+         form.im2col ? "pixels (im2col)" : "tiles", pixels ? "pixels (im2col)" : "tiles");
   }
   if (map.interleave != 0) stop(FaultKind::unsupported, "interleaved tensor maps");
 }
@@ -96,8 +102,9 @@ void check_tile(Machine& machine, const Extent& extent, u32 shared) {
   if (!extent.tensor) return check_multiple(shared, 16, "the shared address of a bulk copy");
   check_multiple(shared, 128, "the shared address of a tensor copy");
   if (shared % period_of(extent.map.swizzle) != 0) {
-    machine.warn(fmt::format("a swizzled tile at shared address {:#x}, which is not a multiple of the pattern's {} bytes",
-                             shared, period_of(extent.map.swizzle)));
+    machine.warn(
+        fmt::format("a swizzled tile at shared address {:#x}, which is not a multiple of the pattern's {} bytes",
+                    shared, period_of(extent.map.swizzle)));
   }
 }
 
@@ -127,7 +134,8 @@ void add_targets(Warp& warp, const CopyForm& form, LoadCopy& copy, int lane) {
   }
   for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
     if ((mask >> rank & 1U) == 0) continue;
-    if (blocks[rank]->live_warps == 0) stop(FaultKind::cluster, "a multicast to {}, which has exited", blocks[rank]->name());
+    if (blocks[rank]->live_warps == 0)
+      stop(FaultKind::cluster, "a multicast to {}, which has exited", blocks[rank]->name());
     copy.targets.push_back({blocks[rank].get(), tile.offset, blocks[rank].get(), barrier.offset});
   }
 }
@@ -170,7 +178,8 @@ async::BulkGroups& groups_of(Warp& warp, int lane) {
   async::BulkGroups& groups = warp.bulk_groups[lane];
   if (groups.channel == check::kNobody) {
     groups.channel = warp.machine().new_channel(
-        warp.block().cluster(), fmt::format("a copy out of shared memory issued by warp {} lane {} of {}", warp.index(), lane, warp.block().name()));
+        warp.block().cluster(), fmt::format("a copy out of shared memory issued by warp {} lane {} of {}", warp.index(),
+                                            lane, warp.block().name()));
   }
   return groups;
 }

@@ -35,7 +35,7 @@ struct CopyForm : FormData {
 
 Step do_copy(Warp& warp, const Op& op, Mask active);
 Step do_bulk_commit(Warp& warp, const Op& op, Mask active);
-Step do_bulk_wait(Warp& warp, const Op& op, Mask active);       // immediate: groups that may be pending; kind 1: .read
+Step do_bulk_wait(Warp& warp, const Op& op, Mask active);  // immediate: groups that may be pending; kind 1: .read
 Step do_prefetch_map(Warp& warp, const Op& op, Mask active);
 
 namespace async {

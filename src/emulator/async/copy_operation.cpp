@@ -52,7 +52,8 @@ u32 LoadCopy::deliver_box(Machine& machine, const Target& target, const check::A
       machine.refuse_mbarrier_store(span, run.bytes);
       if (run.global == 0) return fill_outside(shared + run.shared, run.bytes, extent.map);
       std::memcpy(shared + run.shared, machine.global(run.global, run.global_bytes, false), run.global_bytes);
-      if (run.bytes > run.global_bytes) std::memset(shared + run.shared + run.global_bytes, 0, run.bytes - run.global_bytes);
+      if (run.bytes > run.global_bytes)
+        std::memset(shared + run.shared + run.global_bytes, 0, run.bytes - run.global_bytes);
     });
   }
   return (last - first) * box.row_bytes();
@@ -61,8 +62,10 @@ u32 LoadCopy::deliver_box(Machine& machine, const Target& target, const check::A
 u32 LoadCopy::deliver(Machine& machine, const Target& target, u32 first, u32 last) {
   const MbarrierRef barrier = mbarrier_in(machine, *target.barrier_block, target.barrier);
   check_initialised(machine, barrier, clocks, true);
-  const check::Access access{true, next_event(machine, barrier, op), &clocks, extent.tensor ? "a tensor copy" : "a bulk copy"};
-  const u32 bytes = extent.tensor ? deliver_box(machine, target, access, first, last) : deliver_bytes(machine, target, access);
+  const check::Access access{true, next_event(machine, barrier, op), &clocks,
+                             extent.tensor ? "a tensor copy" : "a bulk copy"};
+  const u32 bytes =
+      extent.tensor ? deliver_box(machine, target, access, first, last) : deliver_bytes(machine, target, access);
   complete(machine, barrier, bytes, clocks);
   return bytes;
 }

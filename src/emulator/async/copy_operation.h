@@ -24,7 +24,7 @@ class LoadCopy : public Operation {
  public:
   struct Target {
     Block* block;
-    u32 shared;   // offset
+    u32 shared;  // offset
     Block* barrier_block;
     u32 barrier;  // offset
   };

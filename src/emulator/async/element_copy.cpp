@@ -162,7 +162,8 @@ Step do_remote_store(Warp& warp, const Op& op, Mask active) {
     const u64 address = warp.lane(form.destination.base, i) + static_cast<u64>(form.destination.offset);
     const u64 barrier = warp.lane(form.barrier.base, i) + static_cast<u64>(form.barrier.offset);
     const u32 bytes = size * static_cast<u32>(op.list.size());
-    if (address % bytes != 0) stop(FaultKind::alignment, "{} of {} bytes at {:#x}", op.source->modifiers[0], bytes, address);
+    if (address % bytes != 0)
+      stop(FaultKind::alignment, "{} of {} bytes at {:#x}", op.source->modifiers[0], bytes, address);
     const SharedSpan span = warp.machine().shared(warp.block(), static_cast<u32>(address), bytes);
     const SharedSpan counted = warp.machine().shared(warp.block(), static_cast<u32>(barrier), 8);
     if (span.block != counted.block) stop(FaultKind::cluster, "the data and the mbarrier are in different blocks");

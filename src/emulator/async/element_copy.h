@@ -11,11 +11,11 @@
 
 namespace tma_jit::emulator {
 
-Step do_element_copy(Warp& warp, const Op& op, Mask active);    // [a] = [b], immediate bytes, c of them read
+Step do_element_copy(Warp& warp, const Op& op, Mask active);  // [a] = [b], immediate bytes, c of them read
 Step do_element_commit(Warp& warp, const Op& op, Mask active);
 Step do_element_wait(Warp& warp, const Op& op, Mask active);    // immediate groups may be pending; ~0: wait_all
 Step do_element_arrive(Warp& warp, const Op& op, Mask active);  // kind 1: .noinc
-Step do_remote_store(Warp& warp, const Op& op, Mask active);    // [a] = list, then bytes on [b]; kind: Atomic + 1 for red
+Step do_remote_store(Warp& warp, const Op& op, Mask active);  // [a] = list, then bytes on [b]; kind: Atomic + 1 for red
 
 namespace async {
 

@@ -44,14 +44,17 @@ Step do_mbarrier_init(Warp& warp, const Op& op, Mask active) {
   for_each(active, [&](int i) {
     const SharedSpan span = machine.shared(warp.block(), static_cast<u32>(warp.address(op, op.a, i)), 8);
     const u64 count = warp.lane(op.b, i);
-    if (span.offset % 8 != 0) stop(FaultKind::alignment, "an mbarrier at {:#x}; it lies at a multiple of 8", span.offset);
+    if (span.offset % 8 != 0)
+      stop(FaultKind::alignment, "an mbarrier at {:#x}; it lies at a multiple of 8", span.offset);
     if (span.block != &warp.block()) stop(FaultKind::cluster, "an mbarrier of another block cannot be initialised");
     if (count == 0 || count > Mbarrier::kMostArrivals) {
       stop(FaultKind::barrier, "an mbarrier for {} arrivals; it takes 1 to {}", count, Mbarrier::kMostArrivals);
     }
     if (span.block->mbarriers.contains(span.offset)) {
-      throw Fault{FaultKind::barrier, fmt::format("the mbarrier at {:#x} is live and is initialised again", span.offset),
-                  "invalidate it first (mbarrier.inval), or initialise it in one thread only", {}};
+      throw Fault{FaultKind::barrier,
+                  fmt::format("the mbarrier at {:#x} is live and is initialised again", span.offset),
+                  "invalidate it first (mbarrier.inval), or initialise it in one thread only",
+                  {}};
     }
     check::Stamp stamp = stamp_of(warp, i, op);
     stamp.flags = 0;
@@ -84,8 +87,10 @@ Step do_mbarrier_arrive(Warp& warp, const Op& op, Mask active) {
     if (op.d) warp.set_lane(op.d, i, state_of(*at.barrier));
     if (!form.arrives) return;
     const u32 count = op.b ? static_cast<u32>(warp.lane(op.b, i)) : 1;
-    if (form.drops) async::arrive_and_drop(machine, at, count, warp.clock.clocks, form.relaxed);
-    else async::arrive(machine, at, count, warp.clock.clocks, form.relaxed);
+    if (form.drops)
+      async::arrive_and_drop(machine, at, count, warp.clock.clocks, form.relaxed);
+    else
+      async::arrive(machine, at, count, warp.clock.clocks, form.relaxed);
   });
   warp.clock.tick();
   return Step::next;
@@ -113,8 +118,10 @@ Step do_mbarrier_wait(Warp& warp, const Op& op, Mask active) {
     const u64 wanted = warp.lane(op.b, i);
     if (complete(*at.barrier, form, wanted)) {
       done |= Mask{1} << i;
-      if (form.relaxed) warp.clock.acquire_relaxed(at.barrier->released);
-      else warp.clock.acquire(at.barrier->released);
+      if (form.relaxed)
+        warp.clock.acquire_relaxed(at.barrier->released);
+      else
+        warp.clock.acquire(at.barrier->released);
     } else if (awaited == nullptr) {
       awaited = at.barrier;
       detail = form.parity ? wanted : (wanted >> 32) & 1U;

@@ -7,11 +7,11 @@ namespace tma_jit::emulator {
 
 struct MbarrierForm : FormData {
   bool relaxed = false;
-  bool drops = false;       // arrive_drop
-  bool arrives = true;      // not expect_tx alone
-  bool expects = false;     // with bytes in Op::c
-  bool parity = false;      // of a wait: Op::b is a parity, not a state
-  bool suspends = false;    // try_wait
+  bool drops = false;     // arrive_drop
+  bool arrives = true;    // not expect_tx alone
+  bool expects = false;   // with bytes in Op::c
+  bool parity = false;    // of a wait: Op::b is a parity, not a state
+  bool suspends = false;  // try_wait
   bool no_increment = false;
 };
 

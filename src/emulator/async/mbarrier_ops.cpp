@@ -29,7 +29,8 @@ MbarrierRef mbarrier_in(Machine& machine, Block& owner, u32 offset) {
   if (found == owner.mbarriers.end()) {
     throw Fault{FaultKind::barrier,
                 fmt::format("there is no live mbarrier at {:#x} of {}", offset, owner.name()),
-                "initialise it (mbarrier.init), and let every user wait for that: a barrier after the init", {}};
+                "initialise it (mbarrier.init), and let every user wait for that: a barrier after the init",
+                {}};
   }
   return {&found->second, &owner, offset};
 }
@@ -48,10 +49,11 @@ void check_initialised(Machine& machine, const MbarrierRef& at, const check::Clo
                 machine.describe(*at.block, init, "initialised")};
   }
   if (engine && !user.announced.covers(init)) {
-    throw Fault{FaultKind::proxy,
-                name_of(at) + " is used by the asynchronous proxy or by another block, and no fence made its init known there",
-                "execute fence.mbarrier_init.release.cluster (or fence.proxy.async) after mbarrier.init and before the barrier",
-                machine.describe(*at.block, init, "initialised")};
+    throw Fault{
+        FaultKind::proxy,
+        name_of(at) + " is used by the asynchronous proxy or by another block, and no fence made its init known there",
+        "execute fence.mbarrier_init.release.cluster (or fence.proxy.async) after mbarrier.init and before the barrier",
+        machine.describe(*at.block, init, "initialised")};
   }
 }
 
@@ -59,7 +61,8 @@ void expect(const MbarrierRef& at, u64 bytes) {
   Mbarrier& barrier = *at.barrier;
   barrier.bytes += static_cast<s64>(bytes);
   if (bytes > static_cast<u64>(Mbarrier::kMostBytes) || barrier.bytes > Mbarrier::kMostBytes) {
-    stop(FaultKind::barrier, "{} expects {} bytes; its count ends at {}", name_of(at), barrier.bytes, Mbarrier::kMostBytes);
+    stop(FaultKind::barrier, "{} expects {} bytes; its count ends at {}", name_of(at), barrier.bytes,
+         Mbarrier::kMostBytes);
   }
 }
 
@@ -67,12 +70,15 @@ void arrive(Machine& machine, const MbarrierRef& at, u32 count, const check::Clo
   Mbarrier& barrier = *at.barrier;
   if (count == 0 || count > barrier.pending) {
     throw Fault{FaultKind::barrier,
-                fmt::format("{} arrivals at {}, of which phase {} waits for {} of {} more", count, name_of(at), barrier.phase,
-                            barrier.pending, barrier.expected),
-                "the count of mbarrier.init is the number of arrivals of one phase", {}};
+                fmt::format("{} arrivals at {}, of which phase {} waits for {} of {} more", count, name_of(at),
+                            barrier.phase, barrier.pending, barrier.expected),
+                "the count of mbarrier.init is the number of arrivals of one phase",
+                {}};
   }
-  if (relaxed) barrier.gathered.join_relaxed(clocks);
-  else barrier.gathered.join(clocks);
+  if (relaxed)
+    barrier.gathered.join_relaxed(clocks);
+  else
+    barrier.gathered.join(clocks);
   barrier.pending -= count;
   machine.progress();
   finish_phase(machine, at);

@@ -16,8 +16,22 @@ struct TensorMap {
   enum class Mode : u8 { tile, im2col, im2col_w, im2col_w128 };
   // As CUtensorMapDataType counts.
   enum class Type : u8 {
-    uint8, uint16, uint32, int32, uint64, int64, float16, float32, float64, bfloat16, float32_ftz, tfloat32, tfloat32_ftz,
-    u4_align8, u4_align16, u6_align16
+    uint8,
+    uint16,
+    uint32,
+    int32,
+    uint64,
+    int64,
+    float16,
+    float32,
+    float64,
+    bfloat16,
+    float32_ftz,
+    tfloat32,
+    tfloat32_ftz,
+    u4_align8,
+    u4_align16,
+    u6_align16
   };
   // As CUtensorMapSwizzle counts.
   enum class Swizzle : u8 { none, b32, b64, b128, b128_atom32, b128_atom32_flip8, b128_atom64 };

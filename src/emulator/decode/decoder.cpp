@@ -138,6 +138,7 @@ void Decoder::emit_plain(Frame& frame, const ptx::Instruction& instruction) {
   Assembler assembler(frame, instruction, found);
   guard(frame, instruction, assembler.op);
   found.form->build(assembler);
+  if (found.form->needs == Needs::wgmma) program_->uses_wgmma = true;
   program_->ops.push_back(std::move(assembler.op));
 }
 

@@ -56,7 +56,7 @@ const Table& table() {
   static const Table built = [] {
     Table all;
     for (const auto forms : {arithmetic_forms(), logic_forms(), convert_forms(), memory_forms(), control_forms(),
-                             warp_forms(), mbarrier_forms(), copy_forms(), cluster_forms()}) {
+                             warp_forms(), mbarrier_forms(), copy_forms(), cluster_forms(), matrix_forms()}) {
       add(all, forms);
     }
     return all;
@@ -165,19 +165,16 @@ bool has(std::string_view target, Needs needs) {
     case Needs::sm_100: return number.value >= 100;
     case Needs::wgmma: return number.value == 90 && exact;
     case Needs::tcgen05: return number.value >= 100 && number.value < 120 && exact;
+    case Needs::block_scaling: return number.value >= 120 && number.value < 130 && exact;
     case Needs::exact_90: return number.value >= 90 && exact;
   }
   return false;
 }
 
 std::string_view words_of(Needs needs) {
-  static constexpr std::array<std::string_view, 7> kWords = {"any target",
-                                                             "sm_80 or newer",
-                                                             "sm_90 or newer",
-                                                             "sm_100 or newer",
-                                                             "sm_90a",
-                                                             "sm_100a to sm_110a",
-                                                             "a target with a suffix, sm_90a or newer"};
+  static constexpr std::array<std::string_view, 8> kWords = {
+      "any target", "sm_80 or newer",     "sm_90 or newer",     "sm_100 or newer",
+      "sm_90a",     "sm_100a to sm_110a", "sm_120a or sm_121a", "a target with a suffix, sm_90a or newer"};
   return kWords[static_cast<std::size_t>(needs)];
 }
 

@@ -18,10 +18,11 @@ enum class Needs : u8 {
   any,
   sm_80,
   sm_90,
-  sm_100,    // and later, family-specific or not
-  wgmma,     // sm_90a only
-  tcgen05,   // sm_100a, sm_101a, sm_103a, sm_110a and their families
-  exact_90,  // sm_90a, and every target with a suffix after it: setmaxnreg
+  sm_100,         // and later, family-specific or not
+  wgmma,          // sm_90a only
+  tcgen05,        // sm_100a, sm_101a, sm_103a, sm_110a and their families
+  block_scaling,  // sm_120a, sm_121a and their families
+  exact_90,       // sm_90a, and every target with a suffix after it: setmaxnreg
 };
 
 // `pattern`: the mnemonic, then slots for modifiers. A slot is its alternatives with '|' between them; '?' in front
@@ -54,6 +55,7 @@ std::span<const Form> warp_forms();
 std::span<const Form> mbarrier_forms();
 std::span<const Form> copy_forms();
 std::span<const Form> cluster_forms();
+std::span<const Form> matrix_forms();
 
 // Throws Fault{unsupported}.
 Match match(const ptx::Instruction& instruction);

@@ -78,8 +78,10 @@ void build_element_copy(Assembler& a) {
   std::size_t last = a.count();
   if (a.has("L2::cache_hint")) a.source(--last, Type::b64);
   if (last > 3) {
-    if (a.is_predicate(a.operand(3))) form->multicast = a.predicate(3);
-    else form->size = a.source(3, Type::u32);
+    if (a.is_predicate(a.operand(3)))
+      form->multicast = a.predicate(3);
+    else
+      form->size = a.source(3, Type::u32);
   }
   a.op.handler = do_element_copy;
   a.op.data = std::move(form);
@@ -104,8 +106,8 @@ void build_element_arrive(Assembler& a) {
 // [remote], value, [barrier]
 void build_remote_store(Assembler& a) {
   static const std::map<std::string_view, Atomic> kKinds = {
-      {"add", Atomic::add}, {"min", Atomic::min}, {"max", Atomic::max}, {"inc", Atomic::inc}, {"dec", Atomic::dec},
-      {"and", Atomic::conjunction}, {"or", Atomic::disjunction}, {"xor", Atomic::exclusive}};
+      {"add", Atomic::add}, {"min", Atomic::min},         {"max", Atomic::max},        {"inc", Atomic::inc},
+      {"dec", Atomic::dec}, {"and", Atomic::conjunction}, {"or", Atomic::disjunction}, {"xor", Atomic::exclusive}};
   auto form = std::make_shared<CopyForm>();
   form->destination = address_operand(a, 0);
   form->barrier = address_operand(a, 2);
@@ -130,16 +132,24 @@ constexpr Form kForms[] = {
     {"getctarank ?shared::cluster u32|u64", "ds", Needs::sm_90, build_get_rank},
     {"setmaxnreg inc|dec sync aligned u32", "i", Needs::exact_90, build_set_registers},
     {"griddepcontrol wait|launch_dependents", "", Needs::sm_90, build_nothing},
-    {"createpolicy fractional L2::evict_first|L2::evict_last|L2::evict_normal|L2::evict_unchanged ?L2::evict_first|L2::evict_unchanged b64", "ds?", Needs::sm_80, build_policy},
-    {"createpolicy range ?global L2::evict_first|L2::evict_last|L2::evict_normal|L2::evict_unchanged ?L2::evict_first|L2::evict_unchanged b64", "dass", Needs::sm_80, build_policy},
+    {"createpolicy fractional L2::evict_first|L2::evict_last|L2::evict_normal|L2::evict_unchanged "
+     "?L2::evict_first|L2::evict_unchanged b64",
+     "ds?", Needs::sm_80, build_policy},
+    {"createpolicy range ?global L2::evict_first|L2::evict_last|L2::evict_normal|L2::evict_unchanged "
+     "?L2::evict_first|L2::evict_unchanged b64",
+     "dass", Needs::sm_80, build_policy},
     {"createpolicy cvt L2 b64", "ds", Needs::sm_80, build_policy},
-    {"cp async ca|cg shared|shared::cta global ?L2::cache_hint ?L2::64B|L2::128B|L2::256B", "aais?s?", Needs::sm_80, build_element_copy},
+    {"cp async ca|cg shared|shared::cta global ?L2::cache_hint ?L2::64B|L2::128B|L2::256B", "aais?s?", Needs::sm_80,
+     build_element_copy},
     {"cp async commit_group", "", Needs::sm_80, build_element_commit},
     {"cp async wait_group", "i", Needs::sm_80, build_element_wait},
     {"cp async wait_all", "", Needs::sm_80, build_element_wait},
     {"cp async mbarrier arrive ?noinc ?shared|shared::cta b64", "a", Needs::sm_80, build_element_arrive},
-    {"st async ?weak shared::cluster mbarrier::complete_tx::bytes ?v2|v4 b32|b64|u32|u64|s32|s64|f32|f64", "ava", Needs::sm_90, build_remote_store},
-    {"red async ?relaxed ?cluster shared::cluster mbarrier::complete_tx::bytes add|min|max|inc|dec|and|or|xor u32|s32|u64|b32|b64", "asa", Needs::sm_90, build_remote_store},
+    {"st async ?weak shared::cluster mbarrier::complete_tx::bytes ?v2|v4 b32|b64|u32|u64|s32|s64|f32|f64", "ava",
+     Needs::sm_90, build_remote_store},
+    {"red async ?relaxed ?cluster shared::cluster mbarrier::complete_tx::bytes add|min|max|inc|dec|and|or|xor "
+     "u32|s32|u64|b32|b64",
+     "asa", Needs::sm_90, build_remote_store},
 };
 
 }  // namespace

@@ -27,7 +27,8 @@ std::size_t rank_of(const Assembler& a) {
 // [map, {coordinates}]
 void take_map(Assembler& a, CopyForm& form, const Operand& operand) {
   form.map = address_operand(a, operand);
-  if (operand.parts.size() != 2 || operand.parts[1].kind != Operand::Kind::vector) a.refuse("[map, {{coordinates}}] was expected");
+  if (operand.parts.size() != 2 || operand.parts[1].kind != Operand::Kind::vector)
+    a.refuse("[map, {{coordinates}}] was expected");
   for (const Operand& coordinate : operand.parts[1].parts) form.coordinates.push_back(a.source(coordinate, Type::b32));
   const std::size_t wanted = form.gather ? 5 : rank_of(a);
   if (form.coordinates.size() != wanted) a.refuse("{} coordinates; it takes {}", form.coordinates.size(), wanted);
@@ -78,8 +79,8 @@ void build_tensor_load(Assembler& a) {
 
 void take_reduction(const Assembler& a, CopyForm& form) {
   static const std::map<std::string_view, Atomic> kKinds = {
-      {"add", Atomic::add}, {"min", Atomic::min}, {"max", Atomic::max}, {"inc", Atomic::inc}, {"dec", Atomic::dec},
-      {"and", Atomic::conjunction}, {"or", Atomic::disjunction}, {"xor", Atomic::exclusive}};
+      {"add", Atomic::add}, {"min", Atomic::min},         {"max", Atomic::max},        {"inc", Atomic::inc},
+      {"dec", Atomic::dec}, {"and", Atomic::conjunction}, {"or", Atomic::disjunction}, {"xor", Atomic::exclusive}};
   form.reduces = true;
   for (const auto& [name, kind] : kKinds) {
     if (a.has(name)) form.reduction = kind;
@@ -166,20 +167,29 @@ void build_prefetch_map(Assembler& a) {
 
 constexpr Form kForms[] = {
     {"cp async bulk tensor 1d|2d|3d|4d|5d shared::cta global ?tile|im2col|tile::gather4 mbarrier::complete_tx::bytes "
-     "?L2::cache_hint", "aaa*", Needs::sm_90, build_tensor_load},
-    {"cp async bulk tensor 1d|2d|3d|4d|5d shared::cluster global ?tile|im2col|tile::gather4 mbarrier::complete_tx::bytes "
-     "?multicast::cluster ?cta_group::1|cta_group::2 ?L2::cache_hint", "aaa*", Needs::sm_90, build_tensor_load},
-    {"cp async bulk tensor 1d|2d|3d|4d|5d global shared::cta ?tile|im2col_no_offs|tile::scatter4 bulk_group ?L2::cache_hint",
+     "?L2::cache_hint",
+     "aaa*", Needs::sm_90, build_tensor_load},
+    {"cp async bulk tensor 1d|2d|3d|4d|5d shared::cluster global ?tile|im2col|tile::gather4 "
+     "mbarrier::complete_tx::bytes "
+     "?multicast::cluster ?cta_group::1|cta_group::2 ?L2::cache_hint",
+     "aaa*", Needs::sm_90, build_tensor_load},
+    {"cp async bulk tensor 1d|2d|3d|4d|5d global shared::cta ?tile|im2col_no_offs|tile::scatter4 bulk_group "
+     "?L2::cache_hint",
      "aa*", Needs::sm_90, build_tensor_store},
-    {"cp reduce async bulk tensor 1d|2d|3d|4d|5d global shared::cta add|min|max|inc|dec|and|or|xor ?tile|im2col_no_offs bulk_group "
-     "?L2::cache_hint", "aa*", Needs::sm_90, build_tensor_store},
-    {"cp async bulk prefetch tensor 1d|2d|3d|4d|5d L2 global ?tile|im2col|tile::gather4 ?L2::cache_hint", "a*", Needs::sm_90, build_tensor_prefetch},
-    {"cp async bulk shared::cta|shared::cluster global mbarrier::complete_tx::bytes ?multicast::cluster ?L2::cache_hint",
+    {"cp reduce async bulk tensor 1d|2d|3d|4d|5d global shared::cta add|min|max|inc|dec|and|or|xor "
+     "?tile|im2col_no_offs bulk_group "
+     "?L2::cache_hint",
+     "aa*", Needs::sm_90, build_tensor_store},
+    {"cp async bulk prefetch tensor 1d|2d|3d|4d|5d L2 global ?tile|im2col|tile::gather4 ?L2::cache_hint", "a*",
+     Needs::sm_90, build_tensor_prefetch},
+    {"cp async bulk shared::cta|shared::cluster global mbarrier::complete_tx::bytes ?multicast::cluster "
+     "?L2::cache_hint",
      "aasa*", Needs::sm_90, build_bulk_load},
     {"cp async bulk shared::cluster shared::cta mbarrier::complete_tx::bytes", "aasa", Needs::sm_90, build_bulk_load},
     {"cp async bulk global shared::cta bulk_group ?L2::cache_hint ?cp_mask", "aas*", Needs::sm_90, build_bulk_store},
     {"cp reduce async bulk global shared::cta bulk_group ?L2::cache_hint add|min|max|inc|dec|and|or|xor ?noftz "
-     "f16|bf16|b32|u32|s32|b64|u64|s64|f32|f64", "aas*", Needs::sm_90, build_bulk_store},
+     "f16|bf16|b32|u32|s32|b64|u64|s64|f32|f64",
+     "aas*", Needs::sm_90, build_bulk_store},
     {"cp async bulk prefetch L2 global ?L2::cache_hint", "as*", Needs::sm_90, build_bulk_prefetch},
     {"cp async bulk commit_group", "", Needs::sm_90, build_commit},
     {"cp async bulk wait_group ?read", "i", Needs::sm_90, build_wait},

@@ -82,20 +82,26 @@ void build_fence_other(Assembler& a) {
 constexpr Form kForms[] = {
     {"mbarrier init ?shared|shared::cta b64", "as", Needs::sm_80, build_init},
     {"mbarrier inval ?shared|shared::cta b64", "a", Needs::sm_80, build_inval},
-    {"mbarrier arrive|arrive_drop ?release|relaxed ?cta|cluster ?noComplete ?expect_tx ?shared|shared::cta|shared::cluster b64",
+    {"mbarrier arrive|arrive_drop ?release|relaxed ?cta|cluster ?noComplete ?expect_tx "
+     "?shared|shared::cta|shared::cluster b64",
      "d?as?", Needs::sm_80, build_arrive},
-    {"mbarrier expect_tx relaxed cta|cluster ?shared|shared::cta|shared::cluster b64", "as", Needs::sm_90, build_arrive},
+    {"mbarrier expect_tx relaxed cta|cluster ?shared|shared::cta|shared::cluster b64", "as", Needs::sm_90,
+     build_arrive},
     {"mbarrier expect_tx ?shared|shared::cta|shared::cluster b64", "as", Needs::sm_90, build_arrive},
-    {"mbarrier complete_tx ?relaxed ?cta|cluster ?shared|shared::cta|shared::cluster b64", "as", Needs::sm_90, build_complete},
-    {"mbarrier test_wait|try_wait ?parity ?acquire|relaxed ?cta|cluster ?shared|shared::cta b64", "pass?", Needs::sm_80, build_wait},
+    {"mbarrier complete_tx ?relaxed ?cta|cluster ?shared|shared::cta|shared::cluster b64", "as", Needs::sm_90,
+     build_complete},
+    {"mbarrier test_wait|try_wait ?parity ?acquire|relaxed ?cta|cluster ?shared|shared::cta b64", "pass?", Needs::sm_80,
+     build_wait},
     {"mbarrier pending_count b64", "ds", Needs::sm_80, build_pending},
     {"fence proxy async ?shared::cta|shared::cluster|global", "", Needs::sm_90, build_fence_proxy},
-    {"fence proxy async::generic acquire|release sync_restrict::shared::cta|sync_restrict::shared::cluster cluster", "", Needs::sm_90, build_fence_proxy},
+    {"fence proxy async::generic acquire|release sync_restrict::shared::cta|sync_restrict::shared::cluster cluster", "",
+     Needs::sm_90, build_fence_proxy},
     {"fence mbarrier_init release cluster", "", Needs::sm_90, build_fence_init},
     {"fence proxy alias", "", Needs::any, build_fence_other},
     {"fence proxy tensormap::generic release cta|cluster|gpu|sys", "", Needs::sm_90, build_fence_other},
     {"fence proxy tensormap::generic acquire cta|cluster|gpu|sys", "ai", Needs::sm_90, build_fence_other},
-    {"fence acquire|release sync_restrict::shared::cta|sync_restrict::shared::cluster cluster", "", Needs::sm_90, build_fence_other},
+    {"fence acquire|release sync_restrict::shared::cta|sync_restrict::shared::cluster cluster", "", Needs::sm_90,
+     build_fence_other},
 };
 
 }  // namespace

@@ -33,7 +33,8 @@ template <class... Args> std::optional<std::string> broken(fmt::format_string<Ar
 }
 
 u32 alignment_of(const Encoding& e) {
-  const bool packed = e.type == CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B || e.type == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B;
+  const bool packed =
+      e.type == CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B || e.type == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B;
   return e.interleave == CU_TENSOR_MAP_INTERLEAVE_32B || packed ? 32 : 16;
 }
 
@@ -52,7 +53,8 @@ std::optional<std::string> check_strides(const Encoding& e) {
 
 std::optional<std::string> check_common(const Encoding& e) {
   if (e.rank < 1 || e.rank > 5) return broken("a rank of {}", e.rank);
-  if (e.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE && e.rank < 3) return broken("an interleaved map of rank {}", e.rank);
+  if (e.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE && e.rank < 3)
+    return broken("an interleaved map of rank {}", e.rank);
   if (static_cast<unsigned>(e.type) > CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B) return broken("an unknown data type");
   const u64 address = reinterpret_cast<u64>(e.address);
   if (address % alignment_of(e) != 0) return broken("address {:#x} is not a multiple of {}", address, alignment_of(e));
@@ -60,7 +62,8 @@ std::optional<std::string> check_common(const Encoding& e) {
     if (e.dims[i] == 0 || e.dims[i] > kMostExtent) return broken("extent {} is {}", i, e.dims[i]);
     if (e.steps[i] == 0 || e.steps[i] > kMostStep) return broken("element stride {} is {}", i, e.steps[i]);
   }
-  if (e.interleave == CU_TENSOR_MAP_INTERLEAVE_32B && e.swizzle != CU_TENSOR_MAP_SWIZZLE_32B) return broken("interleave 32 without swizzle 32");
+  if (e.interleave == CU_TENSOR_MAP_INTERLEAVE_32B && e.swizzle != CU_TENSOR_MAP_SWIZZLE_32B)
+    return broken("interleave 32 without swizzle 32");
   if (e.fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE && !is_float(e.type)) return broken("a NaN fill of integers");
   return check_strides(e);
 }
@@ -74,7 +77,10 @@ std::optional<std::string> check_inner(const Encoding& e, u32 elements) {
   const u64 bytes = inner_bytes(e, elements);
   if (e.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) return std::nullopt;
   if (bytes % 16 != 0) return broken("the box is {} bytes wide, not a multiple of 16", bytes);
-  const u32 span = e.swizzle == CU_TENSOR_MAP_SWIZZLE_NONE ? 0U : e.swizzle == CU_TENSOR_MAP_SWIZZLE_32B ? 32U : e.swizzle == CU_TENSOR_MAP_SWIZZLE_64B ? 64U : 128U;
+  const u32 span = e.swizzle == CU_TENSOR_MAP_SWIZZLE_NONE  ? 0U
+                   : e.swizzle == CU_TENSOR_MAP_SWIZZLE_32B ? 32U
+                   : e.swizzle == CU_TENSOR_MAP_SWIZZLE_64B ? 64U
+                                                            : 128U;
   if (span != 0 && bytes > span) return broken("the box is {} bytes wide, the swizzle spans {}", bytes, span);
   return std::nullopt;
 }
@@ -114,7 +120,8 @@ CUresult encode_tiled(CUtensorMap* to, CUtensorMapDataType type, cuuint32_t rank
   const Encoding e{type, rank, address, dims, strides, steps, interleave, swizzle, fill};
   if (auto fault = check_common(e)) return refuse(*fault);
   for (u32 i = 0; i < rank; ++i) {
-    if (box[i] == 0 || box[i] > kMostBox) return refuse(fmt::format("box extent {} is {}; it takes 1 to {}", i, box[i], kMostBox));
+    if (box[i] == 0 || box[i] > kMostBox)
+      return refuse(fmt::format("box extent {} is {}; it takes 1 to {}", i, box[i], kMostBox));
   }
   if (auto fault = check_inner(e, box[0])) return refuse(*fault);
   TensorMap map = common_map(e);
@@ -137,10 +144,11 @@ std::optional<std::string> set_corners(TensorMap& map, const int* lower, const i
   return std::nullopt;
 }
 
-CUresult encode_im2col(CUtensorMap* to, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* dims,
-                       const cuuint64_t* strides, const int* lower, const int* upper, cuuint32_t channels,
-                       cuuint32_t pixels, const cuuint32_t* steps, CUtensorMapInterleave interleave,
-                       CUtensorMapSwizzle swizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
+CUresult encode_im2col(CUtensorMap* to, CUtensorMapDataType type, cuuint32_t rank, void* address,
+                       const cuuint64_t* dims, const cuuint64_t* strides, const int* lower, const int* upper,
+                       cuuint32_t channels, cuuint32_t pixels, const cuuint32_t* steps,
+                       CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
+                       CUtensorMapFloatOOBfill fill) {
   if (current_device() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   const Encoding e{type, rank, address, dims, strides, steps, interleave, swizzle, fill};
   if (auto fault = check_common(e)) return refuse(*fault);
@@ -162,7 +170,8 @@ CUresult replace_address(CUtensorMap* at, void* address) {
   TensorMap map;
   std::memcpy(static_cast<void*>(&map), at, sizeof map);
   if (map.magic != TensorMap::kMagic) return refuse("these 128 bytes are no tensor map");
-  if (reinterpret_cast<u64>(address) % 16 != 0) return refuse(fmt::format("address {} is not a multiple of 16", address));
+  if (reinterpret_cast<u64>(address) % 16 != 0)
+    return refuse(fmt::format("address {} is not a multiple of 16", address));
   map.address = reinterpret_cast<u64>(address);
   store(at, map);
   return CUDA_SUCCESS;

@@ -11,6 +11,7 @@
 #include "emulator/check/shared_shadow.h"
 #include "emulator/exec/barrier.h"
 #include "emulator/exec/warp.h"
+#include "emulator/warpgroup/warpgroup.h"
 
 namespace tma_jit::emulator {
 
@@ -33,7 +34,8 @@ class Block {
   check::SharedShadow shadow;
   std::vector<std::unique_ptr<Warp>> warps;
   u32 live_warps = 0;
-  u8 registers_released = 0;  // the token of warps that wait for setmaxnreg.inc
+  std::vector<std::unique_ptr<Warpgroup>> warpgroups;  // those that have used wgmma
+  u8 registers_released = 0;                           // the token of warps that wait for setmaxnreg.inc
   std::array<NamedBarrier, 16> barriers;
   std::unordered_map<u32, Mbarrier> mbarriers;      // by offset into shared memory
   std::unordered_map<u32, check::Clocks> releases;  // by offset: what strong stores there have released

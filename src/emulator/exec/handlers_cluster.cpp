@@ -60,8 +60,10 @@ Step do_cluster_arrive(Warp& warp, const Op& op, Mask active) {
   warp.cluster_waits |= active;
   warp.cluster_phase = cluster.barrier.phase;
   cluster.barrier.arrived += static_cast<u32>(std::popcount(active));
-  if (op.kind == 1) warp.clock.release_relaxed(cluster.barrier.gathered);
-  else warp.clock.release(cluster.barrier.gathered);
+  if (op.kind == 1)
+    warp.clock.release_relaxed(cluster.barrier.gathered);
+  else
+    warp.clock.release(cluster.barrier.gathered);
   check_cluster_barrier(warp.machine(), cluster);
   return Step::next;
 }
@@ -73,8 +75,10 @@ Step do_cluster_wait(Warp& warp, const Op& op, Mask active) {
   }
   if (barrier.phase == warp.cluster_phase) return warp.wait_for(&barrier, Step::wait);
   warp.cluster_waits &= ~active;
-  if (op.kind == 1) warp.clock.acquire_relaxed(barrier.released);
-  else warp.clock.acquire(barrier.released);
+  if (op.kind == 1)
+    warp.clock.acquire_relaxed(barrier.released);
+  else
+    warp.clock.acquire(barrier.released);
   warp.clock.tick();
   return Step::next;
 }
@@ -85,7 +89,8 @@ Step do_mapa(Warp& warp, const Op& op, Mask active) {
     const int i = std::countr_zero(rest);
     const u64 rank = warp.lane(op.b, i), address = warp.lane(op.a, i);
     if (rank >= blocks) stop(FaultKind::cluster, "mapa to block {} of a cluster of {}", rank, blocks);
-    if (op.kind == 1 && !is_shared(address)) stop(FaultKind::bounds, "mapa of {:#x}, which is not in shared memory", address);
+    if (op.kind == 1 && !is_shared(address))
+      stop(FaultKind::bounds, "mapa of {:#x}, which is not in shared memory", address);
     const u64 window = op.kind == 1 ? kSharedWindow : 0;
     warp.set_lane(op.d, i, window | rank << kRankShift | (address & kOffsetMask));
   }

@@ -96,6 +96,7 @@ struct Program {
   const ptx::Function* function = nullptr;
   std::vector<Op> ops;
   u32 register_bytes = 0;
+  bool uses_wgmma = false;
   std::vector<u8> constants;  // places of 32 equal lanes
   std::vector<Preset> presets;
   u32 shared_bytes = 0;  // static, the reserved part included

@@ -10,6 +10,7 @@
 #include "emulator/async/element_copy.h"
 #include "emulator/check/clock.h"
 #include "emulator/exec/program.h"
+#include "emulator/warpgroup/warpgroup.h"
 
 namespace tma_jit::emulator {
 
@@ -85,7 +86,8 @@ class Warp {
   Mask cluster_arrived = 0, cluster_waits = 0;
   u32 cluster_phase = 0;
   async::ElementGroups element_groups;  // of cp.async
-  Mask carry = 0;                       // the condition code register
+  WgmmaState wgmma;
+  Mask carry = 0;  // the condition code register
 
  private:
   void fill_presets();

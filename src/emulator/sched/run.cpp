@@ -143,6 +143,7 @@ Step Machine::execute(Warp& warp, const Op& op) {
     }
   }
   if (warp.in_flight_count != 0) check_in_flight(warp, op);
+  if (program_.uses_wgmma && !op.touches_in_flight) note_register_use(warp, op);
   return op.handler(warp, op, active);
 }
 

@@ -1,0 +1,80 @@
+#include "emulator/exec/handlers_matrix.h"
+
+#include <algorithm>
+
+#include "emulator/exec/address.h"
+#include "emulator/exec/machine.h"
+#include "emulator/fault.h"
+
+namespace tma_jit::emulator {
+namespace {
+
+// Matrix functions take pointers to registers; sources are not written.
+class RegisterPointers {
+ public:
+  RegisterPointers(Warp& warp, const std::vector<Place>& places) {
+    pointers_.reserve(places.size());
+    for (const Place& place : places) pointers_.push_back(const_cast<u8*>(warp.values<u8>(place)));
+  }
+  matrix::Registers registers() const { return pointers_; }
+
+ private:
+  std::vector<u8*> pointers_;
+};
+
+// The 16 bytes that each lane's address names, checked as `write` or read.
+matrix::MatrixRows rows_of(Warp& warp, const Op& op, u32 lanes, bool write) {
+  constexpr u32 kRow = 16;
+  matrix::MatrixRows rows{};
+  Machine& machine = warp.machine();
+  for (u32 i = 0; i < lanes; ++i) {
+    const auto lane = static_cast<int>(i);
+    const u64 address = warp.address(op, op.a, lane);
+    if (op.space == ptx::Space::generic && !is_shared(address)) {
+      stop(FaultKind::bounds, "a matrix row at {:#x}, which is not in shared memory", address);
+    }
+    if (address % kRow != 0) stop(FaultKind::alignment, "a matrix row at {:#x}, not a multiple of {}", address, kRow);
+    const SharedSpan span = machine.shared(warp.block(), static_cast<u32>(address), kRow);
+    const check::Stamp stamp{warp.clock.id, static_cast<u8>(i), 0, warp.clock.now(), &op};
+    machine.record_shared(span, kRow, {write, stamp, &warp.clock.clocks, op.source->modifiers[0]});
+    if (write) machine.refuse_mbarrier_store(span, kRow);
+    rows[i] = span.bytes;
+  }
+  return rows;
+}
+
+}  // namespace
+
+Step do_mma(Warp& warp, const Op& op, Mask) {
+  const auto& form = static_cast<const MmaForm&>(*op.data);
+  const RegisterPointers d(warp, form.d), a(warp, form.a), b(warp, form.b), c(warp, form.c);
+  matrix::MmaRegisters registers{d.registers(), a.registers(), b.registers(), c.registers()};
+  if (form.a_scales) registers.a_scales = warp.values<u8>(form.a_scales);
+  if (form.b_scales) registers.b_scales = warp.values<u8>(form.b_scales);
+  matrix::execute(form.instruction, registers);
+  return Step::next;
+}
+
+Step do_load_matrix(Warp& warp, const Op& op, Mask) {
+  const auto& form = static_cast<const MatrixMoveForm&>(*op.data);
+  const matrix::MatrixRows rows = rows_of(warp, op, matrix::address_lanes(form.move), false);
+  matrix::load_matrix(form.move, rows, RegisterPointers(warp, op.list).registers());
+  return Step::next;
+}
+
+Step do_store_matrix(Warp& warp, const Op& op, Mask) {
+  const auto& form = static_cast<const MatrixMoveForm&>(*op.data);
+  const matrix::MatrixRows rows = rows_of(warp, op, matrix::address_lanes(form.move), true);
+  matrix::store_matrix(form.move, rows, RegisterPointers(warp, op.list).registers());
+  warp.machine().progress();
+  return Step::next;
+}
+
+Step do_transpose_matrix(Warp& warp, const Op& op, Mask active) {
+  u32 result[kLanes];
+  matrix::transpose_matrix(reinterpret_cast<u8*>(result), warp.values<u8>(op.a));
+  warp.set(op.d, active, result);
+  return Step::next;
+}
+
+}  // namespace tma_jit::emulator
