@@ -9,10 +9,10 @@ namespace bulk {
 
 // From global memory; `full` counts the bytes.
 __device__ inline void load(void* to, const void* from, u32 bytes, Barrier& full) {
-  asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   smem_address(to)),
-               "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(smem_address(&full))
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(smem_address(to)),
+      "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(smem_address(&full))
+      : "memory");
 }
 __device__ inline void load(void* to, const void* from, u32 bytes, Barrier& full, l2::Policy policy) {
   asm volatile(
@@ -44,10 +44,10 @@ __device__ inline void store(void* to, const void* from, u32 bytes, l2::Policy p
 }
 // Of each 16 bytes those whose bit is set in `mask`. sm_100 and newer.
 __device__ inline void store_masked(void* to, const void* from, u32 bytes, u16 mask) {
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%0], [%1], %2, %3;" ::"l"(
-                   __cvta_generic_to_global(to)),
-               "r"(smem_address(from)), "r"(bytes), "h"(mask)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%0], [%1], %2, %3;" ::"l"(__cvta_generic_to_global(to)),
+      "r"(smem_address(from)), "r"(bytes), "h"(mask)
+      : "memory");
 }
 
 // To the offset of `to` in the shared memory of block `rank`, another of the cluster; its barrier at the offset of

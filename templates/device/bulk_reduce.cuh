@@ -14,12 +14,12 @@ template <Reduction R, class T> __device__ void reduce(T* to, const T* from, u32
 template <Reduction R, class T>
 __device__ void send_reduce(u32 rank, T* to, const T* from, u32 bytes, Barrier& full) = delete;
 
-#define TMA_JIT_REDUCE(R, T, PTX)                                                                             \
-  template <> __device__ inline void reduce<Reduction::R, T>(T * to, const T* from, u32 bytes) {             \
-    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group." PTX " [%0], [%1], %2;" ::"l"(         \
-                     __cvta_generic_to_global(to)),                                                           \
-                 "r"(smem_address(from)), "r"(bytes)                                                          \
-                 : "memory");                                                                                 \
+#define TMA_JIT_REDUCE(R, T, PTX)                                                                \
+  template <> __device__ inline void reduce<Reduction::R, T>(T * to, const T* from, u32 bytes) { \
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group." PTX                       \
+                 " [%0], [%1], %2;" ::"l"(__cvta_generic_to_global(to)),                         \
+                 "r"(smem_address(from)), "r"(bytes)                                             \
+                 : "memory");                                                                    \
   }
 #define TMA_JIT_SEND_REDUCE(R, T, PTX)                                                                             \
   template <>                                                                                                      \

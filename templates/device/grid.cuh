@@ -1,6 +1,6 @@
 #pragma once
-// Programmatic dependent launch: a kernel whose template says `launch ... pdl` may start before the one before it in the
-// stream has ended. PTX ISA 9.0, "griddepcontrol".
+// Programmatic dependent launch: a kernel whose template says `launch ... pdl` may start before the one before it in
+// the stream has ended. PTX ISA 9.0, "griddepcontrol".
 
 namespace grid {
 

@@ -13,9 +13,7 @@ __device__ inline const auto& pick(const First& first, const Rest&... rest) {
     return pick<I - 1>(rest...);
 }
 
-template <int Rank> struct Position {
-  int at[Rank];
-};
+template <int Rank> struct Position { int at[Rank]; };
 
 // Of the index-th element of a box.
 template <int Rank> __device__ inline Position<Rank> position(int index, const int (&box)[5]) {

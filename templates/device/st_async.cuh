@@ -45,12 +45,12 @@ __device__ inline void store(u32 rank, u64* to, const u64 (&values)[2], Barrier&
 // One element reduced where it lies. Only the combinations below exist.
 template <Reduction R, class T> __device__ void reduce(u32 rank, T* to, T value, Barrier& full) = delete;
 
-#define TMA_JIT_RED_ASYNC(R, T, PTX, REGISTER)                                                                    \
-  template <> __device__ inline void reduce<Reduction::R, T>(u32 rank, T * to, T value, Barrier & full) {        \
-    asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." PTX " [%0], %1, [%2];" \
-                 ::"r"(cluster::address(to, rank)),                                                               \
-                 REGISTER(value), "r"(cluster::address(&full, rank))                                              \
-                 : "memory");                                                                                     \
+#define TMA_JIT_RED_ASYNC(R, T, PTX, REGISTER)                                                            \
+  template <> __device__ inline void reduce<Reduction::R, T>(u32 rank, T * to, T value, Barrier & full) { \
+    asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." PTX            \
+                 " [%0], %1, [%2];" ::"r"(cluster::address(to, rank)),                                    \
+                 REGISTER(value), "r"(cluster::address(&full, rank))                                      \
+                 : "memory");                                                                             \
   }
 TMA_JIT_RED_ASYNC(add, u32, "add.u32", "r")
 TMA_JIT_RED_ASYNC(add, s32, "add.s32", "r")

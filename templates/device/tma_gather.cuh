@@ -1,7 +1,7 @@
 #pragma once
-// Four rows of a matrix by their numbers, in one copy. The tensor map's box is one row; the rows lie one below the other
-// in shared memory. Every number must be a row of the matrix.
-// PTX ISA 9.0, "Tensors: tile::scatter4 and tile::gather4 modes"; sm_100a, sm_103a.
+// Four rows of a matrix by their numbers, in one copy. The tensor map's box is one row; the rows lie one below the
+// other in shared memory. Every number must be a row of the matrix. PTX ISA 9.0, "Tensors: tile::scatter4 and
+// tile::gather4 modes"; sm_100a, sm_103a.
 #include "device/tma.cuh"
 
 namespace tma {

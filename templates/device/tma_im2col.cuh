@@ -7,18 +7,18 @@
 namespace tma {
 
 // Operands 0 to 4 are the coordinates, 5 to 7 the offsets, those an instruction has on its own begin at 8.
-#define TMA_JIT_COLUMN(TEXT, ...)                                                                                      \
+#define TMA_JIT_COLUMN(TEXT, ...)                                                                                     \
   asm volatile(TEXT ::"r"(coordinate<0>(at)), "r"(coordinate<1>(at)), "r"(coordinate<2>(at)), "r"(coordinate<3>(at)), \
                "r"(coordinate<4>(at)), "h"(offset<0>(offsets)), "h"(offset<1>(offsets)), "h"(offset<2>(offsets)),     \
-               __VA_ARGS__                                                                                             \
+               __VA_ARGS__                                                                                            \
                : "memory")
-#define TMA_JIT_COLUMN_BY_RANK(OPCODE, LEFT, MIDDLE, RIGHT, ...)                                       \
-  static_assert(Rank >= 3, "an im2col map has channels, at least one spatial dimension, and images");  \
-  if constexpr (Rank == 3)                                                                             \
-    TMA_JIT_COLUMN(OPCODE ".3d" LEFT "{%0, %1, %2}" MIDDLE "{%5}" RIGHT, __VA_ARGS__);                 \
-  else if constexpr (Rank == 4)                                                                        \
-    TMA_JIT_COLUMN(OPCODE ".4d" LEFT "{%0, %1, %2, %3}" MIDDLE "{%5, %6}" RIGHT, __VA_ARGS__);         \
-  else                                                                                                 \
+#define TMA_JIT_COLUMN_BY_RANK(OPCODE, LEFT, MIDDLE, RIGHT, ...)                                      \
+  static_assert(Rank >= 3, "an im2col map has channels, at least one spatial dimension, and images"); \
+  if constexpr (Rank == 3)                                                                            \
+    TMA_JIT_COLUMN(OPCODE ".3d" LEFT "{%0, %1, %2}" MIDDLE "{%5}" RIGHT, __VA_ARGS__);                \
+  else if constexpr (Rank == 4)                                                                       \
+    TMA_JIT_COLUMN(OPCODE ".4d" LEFT "{%0, %1, %2, %3}" MIDDLE "{%5, %6}" RIGHT, __VA_ARGS__);        \
+  else                                                                                                \
     TMA_JIT_COLUMN(OPCODE ".5d" LEFT "{%0, %1, %2, %3, %4}" MIDDLE "{%5, %6, %7}" RIGHT, __VA_ARGS__)
 
 template <int I, int Count> __device__ inline u16 offset(const int (&offsets)[Count]) {
@@ -40,10 +40,9 @@ __device__ inline void load_im2col(void* tile, const CUtensorMap& map, Barrier& 
 template <int Rank>
 __device__ inline void load_im2col(void* tile, const CUtensorMap& map, Barrier& full, const int (&at)[Rank],
                                    const int (&offsets)[Rank - 2], l2::Policy policy) {
-  TMA_JIT_COLUMN_BY_RANK("cp.async.bulk.tensor",
-                         ".shared::cta.global.im2col.mbarrier::complete_tx::bytes.L2::cache_hint [%8], [%9, ",
-                         "], [%10], ", ", %11;", "r"(smem_address(tile)), "l"(&map), "r"(smem_address(&full)),
-                         "l"(policy.bits));
+  TMA_JIT_COLUMN_BY_RANK(
+      "cp.async.bulk.tensor", ".shared::cta.global.im2col.mbarrier::complete_tx::bytes.L2::cache_hint [%8], [%9, ",
+      "], [%10], ", ", %11;", "r"(smem_address(tile)), "l"(&map), "r"(smem_address(&full)), "l"(policy.bits));
 }
 template <int Rank>
 __device__ inline void load_im2col_multicast(void* tile, const CUtensorMap& map, Barrier& full, u16 blocks,
@@ -54,8 +53,7 @@ __device__ inline void load_im2col_multicast(void* tile, const CUtensorMap& map,
                          "h"(blocks));
 }
 template <int Rank>
-__device__ inline void prefetch_im2col(const CUtensorMap& map, const int (&at)[Rank],
-                                       const int (&offsets)[Rank - 2]) {
+__device__ inline void prefetch_im2col(const CUtensorMap& map, const int (&at)[Rank], const int (&offsets)[Rank - 2]) {
   TMA_JIT_COLUMN_BY_RANK("cp.async.bulk.prefetch.tensor", ".L2.global.im2col [%8, ", "], ", ";", "l"(&map));
 }
 

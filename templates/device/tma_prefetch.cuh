@@ -8,8 +8,7 @@ namespace tma {
 template <int Rank> __device__ inline void prefetch(const CUtensorMap& map, const int (&at)[Rank]) {
   TMA_JIT_BY_RANK("cp.async.bulk.prefetch.tensor", ".L2.global.tile [%5, ", "];", "l"(&map));
 }
-template <int Rank>
-__device__ inline void prefetch(const CUtensorMap& map, const int (&at)[Rank], l2::Policy policy) {
+template <int Rank> __device__ inline void prefetch(const CUtensorMap& map, const int (&at)[Rank], l2::Policy policy) {
   TMA_JIT_BY_RANK("cp.async.bulk.prefetch.tensor", ".L2.global.tile.L2::cache_hint [%5, ", "], %6;", "l"(&map),
                   "l"(policy.bits));
 }

@@ -8,30 +8,29 @@
 
 namespace tma {
 
-#define TMA_JIT_TENSOR_REDUCE(OP)                                                                                   \
+#define TMA_JIT_TENSOR_REDUCE(OP)                                                                                \
   TMA_JIT_BY_RANK("cp.reduce.async.bulk.tensor", ".global.shared::cta." OP ".tile.bulk_group [%5, ", "], [%6];", \
                   "l"(&map), "r"(smem_address(tile)))
-#define TMA_JIT_TENSOR_REDUCE_HINTED(OP)                                                                       \
-  TMA_JIT_BY_RANK("cp.reduce.async.bulk.tensor",                                                               \
-                  ".global.shared::cta." OP ".tile.bulk_group.L2::cache_hint [%5, ", "], [%6], %7;", "l"(&map), \
-                  "r"(smem_address(tile)), "l"(policy.bits))
-#define TMA_JIT_EACH_REDUCTION(REDUCE)             \
-  if constexpr (R == Reduction::add) {             \
-    REDUCE("add");                                 \
-  } else if constexpr (R == Reduction::min) {      \
-    REDUCE("min");                                 \
-  } else if constexpr (R == Reduction::max) {      \
-    REDUCE("max");                                 \
-  } else if constexpr (R == Reduction::inc) {      \
-    REDUCE("inc");                                 \
-  } else if constexpr (R == Reduction::dec) {      \
-    REDUCE("dec");                                 \
-  } else if constexpr (R == Reduction::bit_and) {  \
-    REDUCE("and");                                 \
-  } else if constexpr (R == Reduction::bit_or) {   \
-    REDUCE("or");                                  \
-  } else {                                         \
-    REDUCE("xor");                                 \
+#define TMA_JIT_TENSOR_REDUCE_HINTED(OP)                                                                            \
+  TMA_JIT_BY_RANK("cp.reduce.async.bulk.tensor", ".global.shared::cta." OP ".tile.bulk_group.L2::cache_hint [%5, ", \
+                  "], [%6], %7;", "l"(&map), "r"(smem_address(tile)), "l"(policy.bits))
+#define TMA_JIT_EACH_REDUCTION(REDUCE)            \
+  if constexpr (R == Reduction::add) {            \
+    REDUCE("add");                                \
+  } else if constexpr (R == Reduction::min) {     \
+    REDUCE("min");                                \
+  } else if constexpr (R == Reduction::max) {     \
+    REDUCE("max");                                \
+  } else if constexpr (R == Reduction::inc) {     \
+    REDUCE("inc");                                \
+  } else if constexpr (R == Reduction::dec) {     \
+    REDUCE("dec");                                \
+  } else if constexpr (R == Reduction::bit_and) { \
+    REDUCE("and");                                \
+  } else if constexpr (R == Reduction::bit_or) {  \
+    REDUCE("or");                                 \
+  } else {                                        \
+    REDUCE("xor");                                \
   }
 
 // As part of the group committed next, like a store.

@@ -15,9 +15,9 @@ extern "C" __global__ void l2_policy(View<const s32, 2> S, View<s32, 1> D, const
   __shared__ alignas(16) s32 rows[8][4];
   __shared__ Barrier full;
   if (threadIdx.x != 0) return;
-  const l2::Policy policies[8] = {l2::kEvictNormal,      l2::kEvictFirst,      l2::kEvictLast,
-                                  l2::evict_normal(1),   l2::evict_first(1),   l2::evict_last(1),
-                                  l2::evict_first(0.5F), l2::evict_last_in(S.data, 64, 128)};
+  const l2::Policy policies[8] = {
+      l2::kEvictNormal,   l2::kEvictFirst,   l2::kEvictLast,        l2::evict_normal(1),
+      l2::evict_first(1), l2::evict_last(1), l2::evict_first(0.5F), l2::evict_last_in(S.data, 64, 128)};
   full.init(1);
   fence_barrier_init();
   full.expect(sizeof(rows));

@@ -58,9 +58,11 @@ __device__ inline void arrive(Barrier& barrier, int step) {
 __device__ inline void wait(Barrier& barrier, u32 parity) {
   if constexpr (WAIT == 0) barrier.wait(parity);
   if constexpr (WAIT == 1)
-    while (!barrier.test_wait(parity)) {}
+    while (!barrier.test_wait(parity)) {
+    }
   if constexpr (WAIT == 2)
-    while (!barrier.try_wait(parity)) {}
+    while (!barrier.try_wait(parity)) {
+    }
 }
 
 extern "C" __global__ __launch_bounds__(128) void mbarrier(View<const s32, 2> S, View<s32, 2> D, const Dims) {

@@ -43,7 +43,8 @@ extern "C" __global__ __launch_bounds__(64) void mbarrier_lost(View<s32, 1> D, c
 extern "C" __global__ void mbarrier_lost_reference(View<f64, 1> D, const Dims) {
   const bool lost = LOST != 0;
   const int phase = PHASES % 2;
-  const f64 record[8] = {1, 0, 40, 1, f64(phase), f64(phase), LOST == 1 ? 2. : 0., LOST == 2 ? 512. : LOST == 3 ? -256. : 0.};
+  const f64 record[8] = {
+      1, 0, 40, 1, f64(phase), f64(phase), LOST == 1 ? 2. : 0., LOST == 2 ? 512. : LOST == 3 ? -256. : 0.};
   for (int i = 0; i < 8; ++i) D.data[i * D.stride[0]] = lost ? record[i] : 0;
 }
 

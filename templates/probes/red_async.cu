@@ -53,8 +53,7 @@ extern "C" __global__ __launch_bounds__(128) void red_async(View<const s32, 2> S
 
 #else
 
-extern "C" __global__ void red_async_reference(View<const s32, 2> S, View<const s32, 2> C, View<f64, 2> D,
-                                               const Dims) {
+extern "C" __global__ void red_async_reference(View<const s32, 2> S, View<const s32, 2> C, View<f64, 2> D, const Dims) {
   const int block = blockIdx.x;
   for (int i = threadIdx.x; i < Dims::N; i += blockDim.x) {
     const E x = probe::from_s32<E>(C.data[block * C.stride[0] + i * C.stride[1]]);

@@ -29,7 +29,8 @@ extern "C" __global__ __launch_bounds__(128) void tma_gather4(const __grid_const
   }
   __syncthreads();
   full.wait(0);
-  for (int i = threadIdx.x; i < 256; i += 128) D.data[i / 32 * D.stride[0] + i % 32 * D.stride[1]] = rows[i / 32][i % 32];
+  for (int i = threadIdx.x; i < 256; i += 128)
+    D.data[i / 32 * D.stride[0] + i % 32 * D.stride[1]] = rows[i / 32][i % 32];
 }
 
 #else

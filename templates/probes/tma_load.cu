@@ -48,10 +48,12 @@ __device__ constexpr probe::Position<5> kCorner = {{-3, 15, -1, 3, -1}};
 
 #ifndef TMA_JIT_REFERENCE
 
-extern "C" __global__ __launch_bounds__(128) void tma_load(
-    const __grid_constant__ CUtensorMap S1, const __grid_constant__ CUtensorMap S2,
-    const __grid_constant__ CUtensorMap S3, const __grid_constant__ CUtensorMap S4,
-    const __grid_constant__ CUtensorMap S5, View<T, 1> D, const Dims) {
+extern "C" __global__ __launch_bounds__(128) void tma_load(const __grid_constant__ CUtensorMap S1,
+                                                           const __grid_constant__ CUtensorMap S2,
+                                                           const __grid_constant__ CUtensorMap S3,
+                                                           const __grid_constant__ CUtensorMap S4,
+                                                           const __grid_constant__ CUtensorMap S5, View<T, 1> D,
+                                                           const Dims) {
   extern __shared__ u8 raw[];
   u8* const base = raw + (-smem_address(raw) & 1023);
   T* const box = reinterpret_cast<T*>(base);

@@ -39,10 +39,12 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-extern "C" __global__ __launch_bounds__(128) void tma_multicast(
-    const __grid_constant__ CUtensorMap S1, const __grid_constant__ CUtensorMap S2,
-    const __grid_constant__ CUtensorMap S3, const __grid_constant__ CUtensorMap S4,
-    const __grid_constant__ CUtensorMap S5, View<s32, 3> D, const Dims) {
+extern "C" __global__ __launch_bounds__(128) void tma_multicast(const __grid_constant__ CUtensorMap S1,
+                                                                const __grid_constant__ CUtensorMap S2,
+                                                                const __grid_constant__ CUtensorMap S3,
+                                                                const __grid_constant__ CUtensorMap S4,
+                                                                const __grid_constant__ CUtensorMap S5, View<s32, 3> D,
+                                                                const Dims) {
   extern __shared__ u8 raw[];
   u8* const base = raw + (-smem_address(raw) & 127);
   s32* const boxes = reinterpret_cast<s32*>(base);

@@ -41,10 +41,12 @@ __device__ constexpr probe::Position<5> kCorner = {{32, 12, 2, 1, 1}};
 
 #ifndef TMA_JIT_REFERENCE
 
-extern "C" __global__ __launch_bounds__(128) void tma_prefetch(
-    const __grid_constant__ CUtensorMap S1, const __grid_constant__ CUtensorMap S2,
-    const __grid_constant__ CUtensorMap S3, const __grid_constant__ CUtensorMap S4,
-    const __grid_constant__ CUtensorMap S5, View<s32, 1> D, const Dims) {
+extern "C" __global__ __launch_bounds__(128) void tma_prefetch(const __grid_constant__ CUtensorMap S1,
+                                                               const __grid_constant__ CUtensorMap S2,
+                                                               const __grid_constant__ CUtensorMap S3,
+                                                               const __grid_constant__ CUtensorMap S4,
+                                                               const __grid_constant__ CUtensorMap S5, View<s32, 1> D,
+                                                               const Dims) {
   __shared__ alignas(128) s32 box[BOX];
   __shared__ Barrier full;
   if (threadIdx.x == 0) {

@@ -8,8 +8,8 @@
 
 #include <tma_jit/tma_jit.h>
 
+#include "gpu/trial_check.h"
 #include "plan/planner.h"
-#include "trial.h"
 
 namespace tma_jit {
 namespace {
@@ -21,16 +21,6 @@ std::string said(const Request& request) {
   for (const auto& [type, choice] : request.types) words.push_back(fmt::format("{}={}", type, name_of(choice)));
   for (const auto& [param, value] : request.params) words.push_back(fmt::format("{}={}", param, value));
   return fmt::format("{}", fmt::join(words, " "));
-}
-
-// "" where the launch agrees with its reference.
-std::string fault_of(Engine& engine, const Request& request) {
-  auto trial = cli::prepare_trial(engine, request, {});
-  if (!trial) return trial.error().error.text();
-  if (const auto ran = cli::run_trial(engine, *trial); !ran) return ran.error().error.text();
-  const auto check = cli::check_trial(engine, *trial);
-  if (!check) return check.error().error.text();
-  return check->passed() ? "" : cli::describe(*check);
 }
 
 // One request for each choice of types, no params pinned.
@@ -54,7 +44,7 @@ int check_every_configuration(Engine& engine, const Request& typed) {
   for (const auto& config : found->valid_configs) {
     Request request = typed;
     request.params = Params(config.begin(), config.end());
-    const std::string fault = fault_of(engine, request);
+    const std::string fault = testing::fault_of(engine, request);
     if (!fault.empty()) FAIL_CHECK(said(request) << "\n" << fault);
   }
   return static_cast<int>(found->valid_configs.size());

@@ -1,0 +1,100 @@
+// The kernels that show what the copy engine can do, against their float64 references: sizes that are not multiples of
+// anything, pitched and empty tensors, launches one after the other.
+#include <doctest/doctest.h>
+#include <fmt/ranges.h>
+
+#include <tma_jit/tma_jit.h>
+
+#include "gpu/trial_check.h"
+
+namespace tma_jit {
+namespace {
+
+using Values = std::map<std::string, std::int64_t>;
+
+struct Case {
+  Values dims;
+  Values params = {};
+  std::map<std::string, DType> types = {};
+  std::map<std::string, std::int64_t> pitches = {};
+};
+
+void check(Engine& engine, const std::string& kernel, const Case& c, int launches = 1) {
+  cli::DataChoices choices;
+  choices.recipe.kind = cli::DataKind::integers;  // sums are exact in every type
+  choices.pitches = c.pitches;
+  const Request request{.kernel = kernel, .dims = c.dims, .types = c.types, .params = c.params};
+  const std::string fault = testing::fault_of(engine, request, choices, launches);
+  CHECK_MESSAGE(fault.empty(), fmt::format("{} {} {}\n{}", kernel, c.dims, c.params, fault));
+}
+
+}  // namespace
+
+TEST_CASE("copy_multicast makes every copy whole, whatever the cluster") {
+  Engine engine;
+  for (const std::int64_t cluster : {1, 2, 4}) {
+    const Values params = {{"CLUSTER", cluster}};
+    for (const Case& c : {Case{{{"COPIES", 4}, {"M", 1}, {"N", 16}}, params},
+                          Case{{{"COPIES", 8}, {"M", 131}, {"N", 700}}, params, {}, {{"S", 704}, {"D", 704}}},
+                          Case{{{"COPIES", 4}, {"M", 65}, {"N", 333}}, params, {{"T", DType::f32}}, {{"S", 336}}},
+                          Case{{{"COPIES", 4}, {"M", 0}, {"N", 64}}, params},
+                          Case{{{"COPIES", 4}, {"M", 300}, {"N", 256}}, params, {{"T", DType::f64}}}})
+      check(engine, "copy_multicast", c);
+  }
+}
+
+TEST_CASE("reduce_scatter sums into every slice, launch after launch") {
+  Engine engine;
+  for (const std::int64_t slices : {1, 2, 4}) {
+    for (const DType type : {DType::f32, DType::bf16, DType::f16, DType::s32}) {
+      for (const std::int64_t parts : {1, 2, 7, 16}) {
+        check(engine, "reduce_scatter",
+              {{{"PARTS", parts}, {"M", 37}, {"N", 328}}, {{"SLICES", slices}}, {{"T", type}}}, 3);
+      }
+    }
+    check(engine, "reduce_scatter", {{{"PARTS", 3}, {"M", 0}, {"N", 64}}, {{"SLICES", slices}}});
+  }
+}
+
+TEST_CASE("gather takes rows in any order and zeros for what is no row") {
+  Engine engine;
+  for (const DType type : {DType::f32, DType::u8, DType::bf16, DType::f64}) {
+    for (const Values& dims : {Values{{"R", 3}, {"N", 16}, {"COUNT", 1}}, Values{{"R", 40}, {"N", 1040}, {"COUNT", 77}},
+                               Values{{"R", 1}, {"N", 272}, {"COUNT", 33}}, Values{{"R", 5}, {"N", 16}, {"COUNT", 0}}})
+      check(engine, "gather", {dims, {}, {{"T", type}}});
+  }
+}
+
+TEST_CASE("ragged_batch pads matrices of any length, empty ones too") {
+  Engine engine;
+  for (const DType type : {DType::f32, DType::u8, DType::bf16}) {
+    for (const Values& dims :
+         {Values{{"BATCH", 1}, {"TOTAL", 1}, {"M", 1}, {"N", 16}},
+          Values{{"BATCH", 70}, {"TOTAL", 100}, {"M", 3}, {"N", 336}},
+          Values{{"BATCH", 33}, {"TOTAL", 50}, {"M", 150}, {"N", 272}},  // more rows are asked for than there are
+          Values{{"BATCH", 0}, {"TOTAL", 1}, {"M", 1}, {"N", 16}}})
+      check(engine, "ragged_batch", {dims, {}, {{"T", type}}}, 2);
+  }
+}
+
+TEST_CASE("window agrees with a direct copy, asymmetric padding, strides and dilation included") {
+  Engine engine;
+  const auto image = [](std::int64_t batch, std::int64_t h, std::int64_t w, std::int64_t c) {
+    return Values{{"BATCH", batch}, {"H", h}, {"W", w}, {"C", c}};
+  };
+  const auto filtered = [](Values dims, const std::array<std::int64_t, 10>& filter) {
+    const char* names[] = {"R", "S", "TOP", "LEFT", "BOTTOM", "RIGHT", "DOWN", "ACROSS", "DILATE_H", "DILATE_W"};
+    for (std::size_t i = 0; i < filter.size(); ++i) dims[names[i]] = filter[i];
+    return dims;
+  };
+  for (const Values& dims : {filtered(image(1, 4, 4, 16), {1, 1, 0, 0, 0, 0, 1, 1, 1, 1}),
+                             filtered(image(2, 13, 11, 24), {3, 3, 1, 1, 1, 1, 1, 1, 1, 1}),
+                             filtered(image(2, 13, 11, 24), {3, 2, 1, 2, 0, 1, 2, 1, 2, 3}),
+                             filtered(image(3, 9, 17, 80), {5, 3, 0, 4, 3, 0, 3, 2, 1, 4}),
+                             filtered(image(1, 33, 7, 144), {7, 7, 5, 3, 2, 4, 2, 3, 1, 1})}) {
+    for (const DType type : {DType::bf16, DType::f32, DType::u8})
+      if (dims.at("C") % 16 == 0 || type != DType::u8) check(engine, "window", {dims, {}, {{"T", type}}});
+  }
+}
+
+}  // namespace tma_jit
