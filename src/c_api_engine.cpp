@@ -1,4 +1,6 @@
 // Engines and the cache folder for C.
+#include <algorithm>
+
 #include <tma_jit/cache.h>
 #include <tma_jit/json.h>
 
@@ -31,18 +33,40 @@ Result<void> set_log(const tma_jit_options& given, Options& options) {
   return {};
 }
 
+// A list of paths; `field` is what an error calls it.
+Result<std::vector<std::filesystem::path>> paths_in(const char* const* given, size_t count, const std::string& field) {
+  std::vector<std::filesystem::path> paths;
+  if (given == nullptr && count > 0) {
+    return invalid("tma_jit_options: " + field + " is NULL and its count is " + std::to_string(count));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (given[i] == nullptr) return invalid("tma_jit_options: " + field + "[" + std::to_string(i) + "] is NULL");
+    paths.emplace_back(given[i]);
+  }
+  return paths;
+}
+
 Result<void> set_folders(const tma_jit_options& given, Options& options) {
-  if (given.template_dirs == nullptr && given.template_dir_count > 0) {
-    return invalid("tma_jit_options: template_dirs is NULL and template_dir_count is " +
-                   std::to_string(given.template_dir_count));
-  }
-  for (size_t i = 0; i < given.template_dir_count; ++i) {
-    if (given.template_dirs[i] == nullptr) {
-      return invalid("tma_jit_options: template_dirs[" + std::to_string(i) + "] is NULL");
-    }
-    options.template_dirs.emplace_back(given.template_dirs[i]);
-  }
+  auto templates = paths_in(given.template_dirs, given.template_dir_count, "template_dirs");
+  if (!templates) return tl::make_unexpected(std::move(templates).error());
+  auto read_only = paths_in(given.cache_read_only, given.cache_read_only_count, "cache_read_only");
+  if (!read_only) return tl::make_unexpected(std::move(read_only).error());
+  auto keys = paths_in(given.cache_pack_keys, given.cache_pack_key_count, "cache_pack_keys");
+  if (!keys) return tl::make_unexpected(std::move(keys).error());
+  options.template_dirs = *std::move(templates);
+  options.cache.read_only = *std::move(read_only);
+  options.cache.pack_keys = *std::move(keys);
   return {};
+}
+
+void set_cache(const tma_jit_options& given, Options& options) {
+  options.cache_dir = text_or_empty(given.cache_dir);
+  options.use_cache = given.no_cache == 0;
+  options.cache.node_dir = text_or_empty(given.cache_node_dir);
+  options.cache.compiles_at_once = given.cache_compiles_at_once;
+  if (given.cache_bytes != 0) options.cache.bytes = given.cache_bytes;
+  if (given.cache_entries != 0) options.cache.entries = given.cache_entries;
+  if (given.cache_wait_s != 0) options.cache.wait_s = std::max(given.cache_wait_s, 0.0);
 }
 
 Result<Options> options_of(const tma_jit_options* from) {
@@ -51,11 +75,10 @@ Result<Options> options_of(const tma_jit_options* from) {
   Options options;
   if (given->device != nullptr) options.device = given->device;
   options.arch = text_or_empty(given->arch);
-  options.cache_dir = text_or_empty(given->cache_dir);
   options.nvrtc = text_or_empty(given->nvrtc);
-  options.use_cache = given->no_cache == 0;
   options.disable_tma = given->disable_tma != 0;
   options.line_info = given->line_info != 0;
+  set_cache(*given, options);
   if (auto set = set_folders(*given, options); !set) return tl::make_unexpected(std::move(set).error());
   if (auto set = set_log(*given, options); !set) return tl::make_unexpected(std::move(set).error());
   if (given->limits != nullptr) {
@@ -78,7 +101,19 @@ tma_jit_stats stats_of(const tma_jit::Stats& stats) {
           stats.disk_writes,
           stats.disk_write_failures,
           stats.loads,
-          stats.compile_ms};
+          stats.compile_ms,
+          stats.cache.unreadable,
+          stats.cache.untrusted,
+          stats.cache.other_format,
+          stats.cache.corrupt,
+          stats.cache.wrong_key,
+          stats.cache.healed,
+          stats.cache.node_hits,
+          stats.cache.read_only_hits,
+          stats.cache.waits,
+          stats.cache.wait_timeouts,
+          stats.cache.lockless,
+          stats.cache.evicted};
 }
 
 void append(std::string& list, const std::string& object) {

@@ -131,7 +131,20 @@ std::string json_of(const Stats& stats) {
                   {"disk_writes", stats.disk_writes},
                   {"disk_write_failures", stats.disk_write_failures},
                   {"loads", stats.loads},
-                  {"compile_ms", stats.compile_ms}});
+                  {"compile_ms", stats.compile_ms},
+                  {"cache",
+                   {{"unreadable", stats.cache.unreadable},
+                    {"untrusted", stats.cache.untrusted},
+                    {"other_format", stats.cache.other_format},
+                    {"corrupt", stats.cache.corrupt},
+                    {"wrong_key", stats.cache.wrong_key},
+                    {"healed", stats.cache.healed},
+                    {"node_hits", stats.cache.node_hits},
+                    {"read_only_hits", stats.cache.read_only_hits},
+                    {"waits", stats.cache.waits},
+                    {"wait_timeouts", stats.cache.wait_timeouts},
+                    {"lockless", stats.cache.lockless},
+                    {"evicted", stats.cache.evicted}}}});
 }
 
 std::string json_of(const CacheEntryInfo& entry) {

@@ -185,6 +185,15 @@ typedef struct tma_jit_options {
   int32_t no_cache;
   int32_t disable_tma;
   int32_t line_info;
+  uint64_t cache_bytes;               /* beyond these the entries used longest ago are removed; 0: 2 GiB */
+  uint64_t cache_entries;             /* likewise; 0: 50,000 */
+  const char* const* cache_read_only; /* folders and packs asked after cache_dir */
+  size_t cache_read_only_count;
+  const char* const* cache_pack_keys; /* public keys, or folders of them, that may have signed a pack */
+  size_t cache_pack_key_count;
+  const char* cache_node_dir;      /* this machine's own folder before cache_dir */
+  double cache_wait_s;             /* for another process that compiles the same; 0: 120; negative: not at all */
+  uint32_t cache_compiles_at_once; /* on this machine; 0: by its processors and memory */
 } tma_jit_options;
 
 /* Counters since the engine was made. */
@@ -201,6 +210,18 @@ typedef struct tma_jit_stats {
   uint64_t disk_write_failures;
   uint64_t loads;
   double compile_ms;
+  uint64_t faults_unreadable; /* these five: why entries that were there were not used; together disk_faults */
+  uint64_t faults_untrusted;
+  uint64_t faults_other_format;
+  uint64_t faults_corrupt;
+  uint64_t faults_wrong_key;
+  uint64_t healed; /* such entries replaced by a compile */
+  uint64_t node_hits;
+  uint64_t read_only_hits;
+  uint64_t waits;
+  uint64_t wait_timeouts;
+  uint64_t lockless;
+  uint64_t evicted;
 } tma_jit_stats;
 
 typedef struct tma_jit_engine tma_jit_engine;

@@ -115,6 +115,15 @@ static void bad_options(void) {
   options.log_level = TMA_JIT_LOG_OFF;
   options.template_dir_count = 2;
   CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "template_dirs is NULL");
+  options.template_dir_count = 0;
+  options.cache_read_only_count = 1;
+  CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "cache_read_only is NULL");
+  options.cache_read_only_count = 0;
+  options.cache_pack_keys = folders;
+  options.cache_pack_key_count = 2;
+  CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "cache_pack_keys[1] is NULL");
+  options.cache_pack_key_count = 0;
+  options.template_dir_count = 2;
   options.template_dirs = folders;
   CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "template_dirs[1] is NULL");
   CHECK_NULL_REFUSED(tma_jit_engine_create(NULL, NULL, &error), "out");

@@ -71,7 +71,9 @@ class Options(Sized):
     _fields_ = [("size", c_size_t), ("device", c_char_p), ("arch", c_char_p), ("cache_dir", c_char_p), ("nvrtc", c_char_p),
                 ("template_dirs", c_void_p), ("template_dir_count", c_size_t), ("limits", c_void_p), ("log", LOG),
                 ("log_user", c_void_p), ("log_level", c_int32), ("no_cache", c_int32), ("disable_tma", c_int32),
-                ("line_info", c_int32)]
+                ("line_info", c_int32), ("cache_bytes", c_uint64), ("cache_entries", c_uint64), ("cache_read_only", c_void_p),
+                ("cache_read_only_count", c_size_t), ("cache_pack_keys", c_void_p), ("cache_pack_key_count", c_size_t),
+                ("cache_node_dir", c_char_p), ("cache_wait_s", c_double), ("cache_compiles_at_once", c_uint32)]
 
 
 class Geometry(Sized):
@@ -82,7 +84,9 @@ class Geometry(Sized):
 class Stats(Sized):
     _fields_ = [("size", c_size_t)] + [(name, c_uint64) for name in (
         "plans", "compiles", "compile_failures", "memory_hits", "disk_hits", "disk_misses", "disk_faults", "disk_writes",
-        "disk_write_failures", "loads")] + [("compile_ms", c_double)]
+        "disk_write_failures", "loads")] + [("compile_ms", c_double)] + [(name, c_uint64) for name in (
+            "faults_unreadable", "faults_untrusted", "faults_other_format", "faults_corrupt", "faults_wrong_key", "healed",
+            "node_hits", "read_only_hits", "waits", "wait_timeouts", "lockless", "evicted")]
 
 
 class Error(Exception):

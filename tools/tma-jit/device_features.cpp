@@ -48,22 +48,30 @@ Feature feature_of(const KernelInfo& probe, const KernelInfo::Item* preset) {
   feature.archs = probe.archs;
   for (const KernelInfo::Item& param : probe.params) feature.params.merge(settings_in(param.declaration));
   if (preset != nullptr) {
+    feature.preset = preset->declaration;
     for (const auto& [name, value] : settings_in(preset->declaration)) feature.params[name] = value;
   }
   return feature;
 }
 
-// The engine's own request of the preset, which has types and dims that fit.
+// The engine's own request of the preset, which has types and dims that fit. The list of a file that serves the device
+// leaves a preset out whose condition excludes it.
 void find_request(Engine& engine, Feature& feature) {
-  const auto requests = engine.presets(feature.kernel);
+  auto requests = engine.presets(feature.kernel);
   if (!requests) {
-    if (requests.error().code != ErrorCode::unsupported) feature.error = requests.error();
+    if (requests.error().code == ErrorCode::unsupported) return;
+    feature.status = Feature::Status::failed;
+    feature.error = requests.error();
     return;
   }
-  for (const Request& request : *requests) {
-    if (request.file != feature.file || request.params != feature.params) continue;
-    feature.request = request;
-    return;
+  std::erase_if(*requests, [&](const Request& request) { return request.file != feature.file; });
+  const auto same = std::find_if(requests->begin(), requests->end(),
+                                 [&](const Request& request) { return request.params == feature.params; });
+  if (same != requests->end()) {
+    feature.request = *same;
+    feature.status = Feature::Status::not_run;
+  } else if (!requests->empty()) {
+    feature.error = Error{ErrorCode::unsupported, "not for this device: preset " + feature.preset, {}};
   }
 }
 
@@ -167,7 +175,6 @@ std::vector<Feature> features_of(Engine& engine) {
   for (Feature& feature : features) {
     find_request(engine, feature);
     if (feature.request) had.insert(feature.name);
-    if (!feature.request) feature.status = feature.error ? Feature::Status::failed : Feature::Status::absent;
   }
   // Where another file shows the same feature on this device, the one that does not serve it is no news.
   std::erase_if(features, [&](const Feature& feature) { return !feature.request && had.contains(feature.name); });
@@ -178,7 +185,7 @@ void prove(Engine& engine, const Environment& found, std::vector<Feature>& featu
   build_all(engine, features);
   bool alive = true;
   for (Feature& feature : features) {
-    if (feature.error) feature.advice = advice_for_kernel(*feature.error, found);
+    if (feature.status == Feature::Status::failed) feature.advice = advice_for_kernel(*feature.error, found);
     if (feature.request && alive) alive = prove(engine, found, feature);
   }
 }

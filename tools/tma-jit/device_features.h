@@ -19,10 +19,11 @@ struct Feature {
   };
   std::string name;  // the preset's text, else the probe's
   std::string kernel, file;
+  std::string preset;  // as declared
   std::map<std::string, std::int64_t> params;
   std::vector<std::string> archs;  // that have it
-  std::optional<Request> request;  // unset: the device does not have it
-  Status status = Status::not_run;
+  std::optional<Request> request;  // unset: the device does not have it, and `error` may say why
+  Status status = Status::absent;
   double time_us = 0;  // device time of one launch
   double share = 0;    // of the peak that bounds it; 0 where the probe is too small to say
   std::string peak;
