@@ -52,6 +52,26 @@ tma_jit_status keep(tma_jit_error** error, tma_jit_error made) {
   return code;
 }
 
+// Gives a tensor its shape and the strides of packed rows.
+Result<void> pack(tma_jit_tensor& tensor, const int64_t* shape) {
+  using tma_jit::c_api::invalid;
+  const std::string function = "tma_jit_tensor_row_major";
+  if (auto usable = tma_jit::c_api::tensor_of(tensor, function); !usable) {
+    return tl::make_unexpected(std::move(usable).error());
+  }
+  if (shape == nullptr && tensor.rank > 0) return invalid(function + ": shape is NULL");
+  int64_t stride = 1;
+  for (int32_t i = tensor.rank; i-- > 0;) {
+    if (shape[i] < 0) return invalid(function + ": an extent of " + std::to_string(shape[i]));
+    tensor.shape[i] = shape[i];
+    tensor.strides[i] = stride;
+    if (__builtin_mul_overflow(stride, std::max<int64_t>(shape[i], 1), &stride)) {
+      return invalid(function + ": more elements than 64 bits can count");
+    }
+  }
+  return {};
+}
+
 template <std::size_t kSize> void copy_text(char (&to)[kSize], std::string_view from) {
   const std::size_t length = std::min(from.size(), kSize - 1);
   std::memcpy(to, from.data(), length);
@@ -230,24 +250,12 @@ tma_jit_status tma_jit_dtype_named(const char* name, tma_jit_dtype* out, tma_jit
   });
 }
 
+// NOLINTNEXTLINE(readability-function-size): what makes a tensor
 tma_jit_status tma_jit_tensor_row_major(uint64_t address, tma_jit_dtype dtype, int32_t rank, const int64_t* shape,
                                         tma_jit_tensor* out, tma_jit_error** error) {
   return guarded(__func__, error, {{"out", out}}, [&]() -> Result<void> {
-    tma_jit_tensor made{};
-    made.address = address;
-    made.dtype = dtype;
-    made.rank = rank;
-    if (auto usable = tensor_of(made, __func__); !usable) return tl::make_unexpected(std::move(usable).error());
-    if (shape == nullptr && rank > 0) return invalid("tma_jit_tensor_row_major: shape is NULL");
-    int64_t stride = 1;
-    for (int32_t i = rank; i-- > 0;) {
-      if (shape[i] < 0) return invalid("tma_jit_tensor_row_major: an extent of " + std::to_string(shape[i]));
-      made.shape[i] = shape[i];
-      made.strides[i] = stride;
-      if (__builtin_mul_overflow(stride, std::max<int64_t>(shape[i], 1), &stride)) {
-        return invalid("tma_jit_tensor_row_major: more elements than 64 bits can count");
-      }
-    }
+    tma_jit_tensor made{address, dtype, rank, {}, {}};
+    if (auto filled = pack(made, shape); !filled) return filled;
     *out = made;
     return {};
   });

@@ -13,6 +13,7 @@
 #include <tma_jit/device.h>
 #include <tma_jit/engine.h>
 
+// NOLINTBEGIN(readability-identifier-naming): as c.h names them
 struct tma_jit_error {
   tma_jit_status code;
   std::string message, detail, text;
@@ -52,6 +53,7 @@ struct tma_jit_function {
 struct tma_jit_buffer {
   tma_jit::DeviceBuffer buffer;
 };
+// NOLINTEND(readability-identifier-naming)
 
 namespace tma_jit::c_api {
 
@@ -150,6 +152,6 @@ Result<DType> dtype_of(tma_jit_dtype dtype);
 // `name` is what an error calls the tensor.
 Result<Tensor> tensor_of(const tma_jit_tensor& tensor, std::string_view name);
 tma_jit_device_info device_info_of(const DeviceInfo& device);
-DeviceInfo device_of(const tma_jit_device_info& device);
+DeviceInfo device_of(const tma_jit_device_info& info);
 
 }  // namespace tma_jit::c_api

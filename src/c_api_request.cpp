@@ -62,7 +62,8 @@ tma_jit_status tma_jit_request_tensor(tma_jit_request* request, const char* name
     auto view = tensor_of(*tensor, name);
     if (!view) return tl::make_unexpected(std::move(view).error());
     auto& tensors = request->request.tensors;
-    const auto same = std::ranges::find(tensors, std::string_view(name), &tma_jit::NamedTensor::name);
+    const auto same = std::find_if(tensors.begin(), tensors.end(),
+                                   [&](const tma_jit::NamedTensor& given) { return given.name == name; });
     if (same == tensors.end()) {
       tensors.push_back({name, *view});
     } else {
@@ -78,7 +79,7 @@ tma_jit_status tma_jit_request_dim(tma_jit_request* request, const char* name, i
 
 tma_jit_status tma_jit_request_fix_dim(tma_jit_request* request, const char* name, tma_jit_error** error) {
   return setting(__func__, request, name, error, [&](Request& r) {
-    if (std::ranges::find(r.fixed, std::string_view(name)) == r.fixed.end()) r.fixed.emplace_back(name);
+    if (std::find(r.fixed.begin(), r.fixed.end(), name) == r.fixed.end()) r.fixed.emplace_back(name);
   });
 }
 
@@ -133,6 +134,7 @@ tma_jit_status tma_jit_request_file(tma_jit_request* request, const char* stem, 
   });
 }
 
+// NOLINTNEXTLINE(readability-function-size): an array of pairs is three parameters in C
 tma_jit_status tma_jit_presets_create(tma_jit_engine* engine, const char* kernel, const char* const* dims,
                                       const int64_t* values, size_t dim_count, tma_jit_presets** out,
                                       tma_jit_error** error) {

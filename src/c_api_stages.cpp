@@ -66,7 +66,8 @@ tma_jit_status tma_jit_plan_geometry(const tma_jit_plan* plan, tma_jit_geometry*
 tma_jit_status tma_jit_plan_param(const tma_jit_plan* plan, const char* name, int64_t* out, tma_jit_error** error) {
   return guarded(__func__, error, {{"plan", plan}, {"name", name}, {"out", out}}, [&]() -> Result<void> {
     const auto& config = plan->plan.config;
-    const auto chosen = std::ranges::find(config, std::string_view(name), &std::pair<std::string, int64_t>::first);
+    const auto chosen =
+        std::find_if(config.begin(), config.end(), [&](const auto& param) { return param.first == name; });
     if (chosen == config.end()) {
       return tl::make_unexpected(
           Error{ErrorCode::not_found, plan->plan.kernel + ": no parameter is named \"" + name + "\"", {}});

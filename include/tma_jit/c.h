@@ -39,6 +39,8 @@
 
 #include <tma_jit/export.h>
 
+/* NOLINTBEGIN(modernize-use-using, readability-identifier-naming): C has names and typedefs of its own */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -481,5 +483,7 @@ TMA_JIT_API tma_jit_status tma_jit_cache_clear(const char* root, uint64_t* remov
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(modernize-use-using, readability-identifier-naming) */
 
 #endif /* TMA_JIT_C_H */
