@@ -1,6 +1,6 @@
 #pragma once
 // A wait that ends: an arrival or a copy that never comes becomes a record instead of a hang. For development and for
-// services that must answer. PTX ISA 9.0, "mbarrier.try_wait", "mbarrier.pending_count".
+// services that must answer. PTX ISA 9.0, "mbarrier.test_wait", "mbarrier.pending_count".
 #include "device/barrier.cuh"
 
 // What the first thread found whose time was up. The caller provides it in global memory, cleared.
@@ -47,10 +47,11 @@ __device__ inline void report(const Barrier& barrier, u32 parity, LostArrival* l
 // True once the phase of this parity is complete; false, with a record, when `timeout_ns` have passed. What the copies
 // would have brought is then not there, and they may still land: the kernel should leave without reusing their memory.
 __device__ inline bool wait(Barrier& barrier, u32 parity, u64 timeout_ns, LostArrival* lost) {
-  if (barrier.try_wait(parity)) return true;
+  if (barrier.test_wait(parity)) return true;
   const u64 end = now_ns() + timeout_ns;
   do {
-    if (barrier.try_wait(parity)) return true;
+    __nanosleep(20);  // try_wait would sleep as long as the hardware likes
+    if (barrier.test_wait(parity)) return true;
   } while (now_ns() < end);
   report(barrier, parity, lost);
   return false;

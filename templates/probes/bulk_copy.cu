@@ -37,7 +37,7 @@ extern "C" __global__ __launch_bounds__(32) void bulk_copy(View<const u8, 2> S, 
     smem.full.init(1);
     smem.landed.init(1);
     fence_barrier_init();
-    smem.landed.expect(sizeof(smem.received));
+    if constexpr (WAY == 3) smem.landed.expect(sizeof(smem.received));
     smem.full.expect(sizeof(smem.loaded));
   }
   if constexpr (WAY == 3) cluster::sync();

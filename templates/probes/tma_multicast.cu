@@ -15,6 +15,7 @@
 //! let     B3      = RANK >= 4 ? 2 : 1
 //! let     B4      = RANK >= 5 ? 2 : 1
 //! let     BOX     = 16 * B1 * B2 * B3 * B4
+//! let     SLOT    = align_up(BOX, 32)              "a box begins at a multiple of 128 bytes"
 //!
 //! tensor  S1 : s32[X]              box [16]                  when RANK == 1
 //! tensor  S2 : s32[R, X]           box [B1, 16]              when RANK == 2
@@ -24,7 +25,7 @@
 //! tensor  D  : s32[CLUSTER, CLUSTER, BOX]  out
 //!
 //! cluster CLUSTER
-//! launch  grid CLUSTER  block 128  smem 128 + CLUSTER * BOX * 4 + 16
+//! launch  grid CLUSTER  block 128  smem 128 + CLUSTER * SLOT * 4 + 16
 //! work    flops 0  bytes 4 * (CLUSTER + 1) * CLUSTER * BOX
 //! reference tma_multicast_reference  grid CLUSTER  block 256
 //!
@@ -48,7 +49,7 @@ extern "C" __global__ __launch_bounds__(128) void tma_multicast(const __grid_con
   extern __shared__ u8 raw[];
   u8* const base = raw + (-smem_address(raw) & 127);
   s32* const boxes = reinterpret_cast<s32*>(base);
-  Barrier& full = *reinterpret_cast<Barrier*>(base + CLUSTER * BOX * 4);
+  Barrier& full = *reinterpret_cast<Barrier*>(base + CLUSTER * SLOT * 4);
   const int rank = cluster::rank();
   if (threadIdx.x == 0) {
     full.init(1);
@@ -61,13 +62,13 @@ extern "C" __global__ __launch_bounds__(128) void tma_multicast(const __grid_con
     at[0] = rank * 16;
     const CUtensorMap& map = probe::pick<RANK - 1>(S1, S2, S3, S4, S5);
     if constexpr (HINT == 1)
-      tma::load_multicast(boxes + rank * BOX, map, full, (1 << CLUSTER) - 1, at, l2::kEvictLast);
+      tma::load_multicast(boxes + rank * SLOT, map, full, (1 << CLUSTER) - 1, at, l2::kEvictLast);
     else
-      tma::load_multicast(boxes + rank * BOX, map, full, (1 << CLUSTER) - 1, at);
+      tma::load_multicast(boxes + rank * SLOT, map, full, (1 << CLUSTER) - 1, at);
   }
   full.wait(0);
   for (int i = threadIdx.x; i < CLUSTER * BOX; i += 128)
-    D.data[rank * D.stride[0] + i / BOX * D.stride[1] + i % BOX * D.stride[2]] = boxes[i];
+    D.data[rank * D.stride[0] + i / BOX * D.stride[1] + i % BOX * D.stride[2]] = boxes[i / BOX * SLOT + i % BOX];
   cluster::sync();  // no block leaves while its box may still be on its way
 }
 

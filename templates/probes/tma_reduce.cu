@@ -59,11 +59,9 @@ extern "C" __global__ __launch_bounds__(128) void tma_reduce(
   const int across = ceil_div(Dims::X, 16), row = blockIdx.x / across * 8, column = blockIdx.x % across * 16;
   const int r = threadIdx.x / 16, c = threadIdx.x % 16;
   const bool inside = row + r < Dims::R && column + c < Dims::X;
-  box[r][c] = probe::from_s32<E>(7);
-  if (inside) {
-    box[r][c] = value(S, row + r, column + c);
+  box[r][c] = inside ? value(S, row + r, column + c) : probe::from_s32<E>(7);
+  if (inside)
     D.view.data[(row + r) * D.view.stride[0] + (column + c) * D.view.stride[1]] = value(C, row + r, column + c);
-  }
   fence::proxy_async();
   __syncthreads();
   if (threadIdx.x != 0) return;
