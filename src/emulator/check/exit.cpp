@@ -1,12 +1,14 @@
 // What must be over when a warp or a block leaves, and registers that are not a warp's to touch yet.
 #include "emulator/exec/machine.h"
 #include "emulator/fault.h"
+#include "emulator/tcgen05/tensor_memory.h"
 
 namespace tma_jit::emulator {
 
 void Machine::warp_exited(Warp&) {}
 
 void Machine::check_exit(Block& block) {
+  tcgen05::check_exit(block);
   for (const auto& [offset, barrier] : block.mbarriers) {
     if (barrier.bytes == 0) continue;
     throw Fault{

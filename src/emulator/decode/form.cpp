@@ -55,8 +55,9 @@ void add(Table& table, std::span<const Form> forms) {
 const Table& table() {
   static const Table built = [] {
     Table all;
-    for (const auto forms : {arithmetic_forms(), logic_forms(), convert_forms(), memory_forms(), control_forms(),
-                             warp_forms(), mbarrier_forms(), copy_forms(), cluster_forms(), matrix_forms()}) {
+    for (const auto forms :
+         {arithmetic_forms(), logic_forms(), convert_forms(), memory_forms(), control_forms(), warp_forms(),
+          mbarrier_forms(), copy_forms(), cluster_forms(), matrix_forms(), tcgen05_forms(), tensormap_forms()}) {
       add(all, forms);
     }
     return all;

@@ -56,6 +56,8 @@ std::span<const Form> mbarrier_forms();
 std::span<const Form> copy_forms();
 std::span<const Form> cluster_forms();
 std::span<const Form> matrix_forms();
+std::span<const Form> tcgen05_forms();
+std::span<const Form> tensormap_forms();
 
 // Throws Fault{unsupported}.
 Match match(const ptx::Instruction& instruction);

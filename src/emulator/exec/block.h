@@ -18,6 +18,9 @@ namespace tma_jit::emulator {
 using Dim3 = std::array<u32, 3>;
 
 struct Cluster;
+namespace tcgen05 {
+class TensorMemory;
+}
 
 class Block {
  public:
@@ -38,6 +41,7 @@ class Block {
   u8 registers_released = 0;                           // the token of warps that wait for setmaxnreg.inc
   std::array<NamedBarrier, 16> barriers;
   std::unordered_map<u32, Mbarrier> mbarriers;      // by offset into shared memory
+  std::shared_ptr<tcgen05::TensorMemory> tensor_memory;  // made by the first tcgen05 instruction
   std::unordered_map<u32, check::Clocks> releases;  // by offset: what strong stores there have released
 
  private:

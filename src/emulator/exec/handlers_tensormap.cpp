@@ -1,0 +1,59 @@
+#include "emulator/exec/handlers_tensormap.h"
+
+#include <bit>
+#include <cstring>
+
+#include "emulator/exec/address.h"
+#include "emulator/exec/machine.h"
+#include "emulator/fault.h"
+
+namespace tma_jit::emulator {
+namespace {
+
+constexpr u32 kMapBytes = sizeof(tensor::TensorMap);
+
+void check_alignment(u64 address) {
+  if (address % 128 != 0)
+    stop(FaultKind::alignment, "a tensor map at {:#x}; instructions that change one need a multiple of 128 bytes",
+         address);
+}
+
+u8* shared_map(Warp& warp, const Op& op, u32 address, int lane, bool write) {
+  check_alignment(address & kOffsetMask);
+  Machine& machine = warp.machine();
+  const SharedSpan span = machine.shared(warp.block(), address, kMapBytes);
+  const check::Stamp stamp{warp.clock.id, static_cast<u8>(lane), 0, warp.clock.now(), &op};
+  machine.record_shared(span, kMapBytes, {false, stamp, &warp.clock.clocks, "a change of a tensor map"});
+  if (write) machine.record_shared(span, kMapBytes, {true, stamp, &warp.clock.clocks, "a change of a tensor map"});
+  return span.bytes;
+}
+
+}  // namespace
+
+Step do_tensormap_replace(Warp& warp, const Op& op, Mask active) {
+  for (Mask rest = active; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const u64 address = warp.address(op, op.a, lane);
+    const bool shared = op.space == ptx::Space::shared || (op.space == ptx::Space::generic && is_shared(address));
+    if (!shared) check_alignment(address);
+    u8* bytes = shared ? shared_map(warp, op, static_cast<u32>(address), lane, true)
+                       : warp.machine().global(address, kMapBytes, true);
+    tensor::replace(bytes, static_cast<tensor::Field>(op.kind), static_cast<u32>(op.immediate), warp.lane(op.b, lane));
+  }
+  warp.machine().progress();
+  return Step::next;
+}
+
+Step do_tensormap_copy(Warp& warp, const Op& op, Mask active) {
+  const int lane = std::countr_zero(active);
+  const u64 target = warp.address(op, op.a, lane);
+  const u64 source = warp.lane(op.b, lane) + op.immediate;
+  check_alignment(target);
+  std::memcpy(warp.machine().global(target, kMapBytes, true),
+              shared_map(warp, op, static_cast<u32>(source), lane, false), kMapBytes);
+  warp.clock.tick();
+  warp.machine().progress();
+  return Step::next;
+}
+
+}  // namespace tma_jit::emulator

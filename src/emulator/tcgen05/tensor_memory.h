@@ -1,0 +1,92 @@
+// A block's tensor memory while a kernel runs: who has allocated what, and what every part of it was last used for.
+// PTX ISA 9.0, "Tensor Memory", "tcgen05 Memory Consistency Model".
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "emulator/async/engine.h"
+#include "emulator/check/clock.h"
+#include "emulator/matrix/tensor_memory.h"
+
+namespace tma_jit::emulator::tcgen05 {
+
+// One access, for the checks. `order` is what it is ordered after among tcgen05 operations; `seen` is what its thread
+// has synchronised with, fenced or not, and only tells a missing fence from a race.
+struct TensorAccessRecord {
+  bool write = false;
+  check::Stamp stamp;
+  const check::Clock* order = nullptr;
+  const check::Clock* seen = nullptr;
+  const char* what = "";
+};
+
+// What a warp has to do with tensor memory. Its loads and its stores are channels of their own: an event of them is
+// over with tcgen05.wait, and known to others with the next tcgen05.fence::before_thread_sync.
+struct WarpState {
+  check::ActorId loads = check::kNobody;
+  check::ActorId stores = check::kNobody;
+  u32 loaded = 0, stored = 0;               // events issued
+  u32 waited_loads = 0, waited_stores = 0;  // events waited for
+  check::Clock order;                       // raised by fence::after_thread_sync
+  std::vector<u32> in_flight;               // indices into Warp::in_flight of registers that loads will write
+};
+
+class TensorMemory {
+ public:
+  TensorMemory(Machine& machine, Block& block);
+
+  // The first column of `columns` free ones, at a multiple of 32; nothing where there is no room now. Columns are taken
+  // for all lanes.
+  std::optional<u32> allocate(u32 columns);
+  // Throws a tensor_memory fault where no such allocation begins at `column`.
+  void free(u32 column, u32 columns);
+  bool relinquished = false;
+  // Faults for allocations that a leaving block has not freed.
+  void check_exit() const;
+
+  u32* words() { return words_.data(); }
+  // Checks that the region is allocated and, where checks are on, that the access races with no other.
+  void record(const matrix::Region& region, const TensorAccessRecord& access);
+
+  // All instructions of a kernel name the same .cta_group.
+  void use_group(u32 group);
+
+  WarpState& state_of(Warp& warp);
+  Block& block() { return block_; }
+
+  async::Queue queue;  // mma, cp, shift and commit, in the order of their issue
+  u32 issued = 0;      // events of the queue's channel
+  check::ActorId channel();
+
+ private:
+  // 32 lanes of a column.
+  struct Cell {
+    check::Stamp writer;
+    std::array<check::Stamp, 4> readers{};
+    Mask initialised = 0;
+  };
+
+  void check_allocated(const matrix::Region& region, const char* what) const;
+  void record_cell(Cell& cell, Mask lanes, u32 lane, u32 column, const TensorAccessRecord& access);
+  [[noreturn]] void report(const check::Stamp& other, bool other_writes, u32 lane, u32 column,
+                           const TensorAccessRecord& access) const;
+
+  Machine& machine_;
+  Block& block_;
+  std::vector<u32> words_;
+  std::vector<Cell> cells_;
+  std::array<u16, matrix::kTensorColumns> owner_{};  // 1 + the first column of the allocation; 0 for free
+  std::vector<WarpState> warps_;
+  check::ActorId channel_ = check::kNobody;
+  u32 group_ = 0;
+};
+
+// The block's, made at the first use.
+TensorMemory& tensor_memory_of(Machine& machine, Block& block);
+
+// What a leaving block must have freed; nothing for blocks that never used tensor memory.
+void check_exit(const Block& block);
+
+}  // namespace tma_jit::emulator::tcgen05

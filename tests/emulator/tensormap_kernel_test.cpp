@@ -1,0 +1,57 @@
+// Tensor maps that a kernel builds, field by field.
+#include "emulator/ptx_kernel.h"
+#include "emulator/tensor/tensor_map.h"
+
+using namespace tma_jit;
+using namespace tma_jit::testing;
+
+namespace {
+
+// One thread zeroes 128 bytes of shared memory, replaces every field and copies the map to %base.
+std::string builder(std::string_view stride) {
+  std::string body = "mov.u32 %r1, map;\nsetp.ne.u32 %p1, %t, 0;\n@%p1 bra built;\nmov.u32 %r2, 0;\n";
+  for (int i = 0; i < 128; i += 4) body += "st.shared.u32 [%r1+" + std::to_string(i) + "], %r2;\n";
+  const std::string map = "shared::cta.b1024.";
+  body += "tensormap.replace.tile.global_address." + map + "b64 [%r1], %base;\n";
+  body += "tensormap.replace.tile.rank." + map + "b32 [%r1], 1;\n";
+  for (int d = 0; d < 2; ++d) {
+    const std::string ordinal = std::to_string(d);
+    body += "tensormap.replace.tile.box_dim." + map + "b32 [%r1], " + ordinal + ", " + (d == 0 ? "64" : "8") + ";\n";
+    body += "mov.u32 %r3, " + std::string(d == 0 ? "100" : "40") + ";\n";
+    body += "tensormap.replace.tile.global_dim." + map + "b32 [%r1], " + ordinal + ", %r3;\n";
+    body += "tensormap.replace.tile.element_stride." + map + "b32 [%r1], " + ordinal + ", 1;\n";
+  }
+  body += "mov.u64 %d1, " + std::string(stride) + ";\n";
+  body += "tensormap.replace.tile.global_stride." + map + "b64 [%r1], 0, %d1;\n";
+  body += "tensormap.replace.tile.elemtype." + map + "b32 [%r1], 10;\n";
+  body += "tensormap.replace.tile.interleave_layout." + map + "b32 [%r1], 0;\n";
+  body += "tensormap.replace.tile.swizzle_mode." + map + "b32 [%r1], 3;\n";
+  body += "tensormap.replace.tile.fill_mode." + map + "b32 [%r1], 0;\n";
+  body +=
+      "built:\nbar.warp.sync 0xffffffff;\n"
+      "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%base], [%r1], 128;\n";
+  return kernel_text(body, "sm_90a", ".shared .align 128 .b8 map[128];\n");
+}
+
+}  // namespace
+
+TEST_CASE("a kernel builds a tensor map in shared memory and publishes it") {
+  TestMemory memory(device_of("sm_90a"), 4096);
+  run_ptx(builder("208"), memory);
+  const emulator::tensor::TensorMap map = emulator::tensor::read_map(memory.as<void>());
+  CHECK(map.address == memory.address());
+  CHECK(map.rank == 2);
+  CHECK(map.box[0] == 64);
+  CHECK(map.box[1] == 8);
+  CHECK(map.dims[0] == 100);
+  CHECK(map.dims[1] == 40);
+  CHECK(map.strides[0] == 208);
+  CHECK(map.element == emulator::tensor::ElementType::bf16);
+  CHECK(map.swizzle == emulator::tensor::SwizzleMode::b128);
+}
+
+TEST_CASE("a map that breaks a rule is refused where it is used") {
+  TestMemory memory(device_of("sm_90a"), 4096);
+  run_ptx(builder("200"), memory);
+  CHECK_THROWS_AS(emulator::tensor::read_map(memory.as<void>()), emulator::Fault);
+}
