@@ -1,7 +1,11 @@
 // Every probe that this device has, in every valid configuration and with every choice of its types, against its own
-// float64 reference: outputs poisoned first, nothing written beside them.
+// float64 reference: outputs poisoned first, nothing written beside them. TMA_JIT_TEST_PRESETS=1 takes the presets
+// alone.
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <set>
+#include <thread>
 
 #include <doctest/doctest.h>
 #include <fmt/ranges.h>
@@ -23,31 +27,47 @@ std::string said(const Request& request) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-// One request for each choice of types, no params pinned.
-std::vector<Request> typed_requests(Engine& engine, const std::string& probe) {
+bool presets_only() {
+  const char* only = std::getenv("TMA_JIT_TEST_PRESETS");
+  return only != nullptr && *only == '1';
+}
+
+// The presets of a probe with every choice of its types, or every valid configuration with each.
+std::vector<Request> requests_of(Engine& engine, const std::string& probe) {
   const auto presets = engine.presets(probe);
   REQUIRE_MESSAGE(presets, (presets ? "" : presets.error().text()));
+  if (presets_only()) return *presets;
   std::vector<Request> requests;
   std::set<std::map<std::string, DType>> seen;
   for (Request request : *presets) {
+    if (!seen.insert(request.types).second) continue;
     request.params.clear();
-    if (seen.insert(request.types).second) requests.push_back(std::move(request));
+    const auto found = engine.enumerate(request);
+    REQUIRE_MESSAGE(found, (found ? "" : found.error().text()));
+    CHECK_MESSAGE(found->valid == static_cast<std::int64_t>(found->valid_configs.size()), "more than one test can run");
+    for (const auto& config : found->valid_configs) {
+      request.params = Params(config.begin(), config.end());
+      requests.push_back(request);
+    }
   }
   return requests;
 }
 
-// How many configurations there are; failures are reported.
-int check_every_configuration(Engine& engine, const Request& typed) {
-  const auto found = engine.enumerate(typed);
-  REQUIRE_MESSAGE(found, (found ? "" : found.error().text()));
-  CHECK_MESSAGE(found->valid == static_cast<std::int64_t>(found->valid_configs.size()), "more than one test can run");
-  for (const auto& config : found->valid_configs) {
-    Request request = typed;
-    request.params = Params(config.begin(), config.end());
-    const std::string fault = testing::fault_of(engine, request);
-    if (!fault.empty()) FAIL_CHECK(said(request) << "\n" << fault);
-  }
-  return static_cast<int>(found->valid_configs.size());
+// Builds the kernels and their references on all processors, so that the launches find them built. What does not build
+// is reported when it is launched.
+void build_all(Engine& engine, const std::vector<Request>& requests) {
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < requests.size(); i = next++) {
+      Request request = requests[i];
+      for (const bool reference : {false, true}) {
+        request.reference = reference;
+        if (const auto plan = engine.plan(request)) static_cast<void>(engine.build(*plan));
+      }
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
 }
 
 bool serves(Engine& engine, const KernelInfo& info) {
@@ -60,19 +80,24 @@ bool serves(Engine& engine, const KernelInfo& info) {
 
 TEST_CASE("every probe agrees with its reference in every configuration") {
   Engine engine;
-  int probes = 0, configurations = 0;
+  int probes = 0;
+  std::vector<Request> requests;
   for (const auto& info : engine.kernels()) {
     REQUIRE_MESSAGE(info, (info ? "" : info.error().text()));
     if (!info->probe || !serves(engine, *info)) continue;
     CHECK_MESSAGE(info->has_reference, info->kernel);
     ++probes;
-    int here = 0;
-    for (const Request& typed : typed_requests(engine, info->kernel)) here += check_every_configuration(engine, typed);
-    CHECK_MESSAGE(here > 0, info->kernel);
-    configurations += here;
+    const std::vector<Request> here = requests_of(engine, info->kernel);
+    CHECK_MESSAGE(!here.empty(), info->kernel);
+    requests.insert(requests.end(), here.begin(), here.end());
   }
   CHECK(probes > 0);
-  MESSAGE(probes << " probes, " << configurations << " configurations");
+  build_all(engine, requests);
+  for (const Request& request : requests) {
+    const std::string fault = testing::fault_of(engine, request);
+    if (!fault.empty()) FAIL_CHECK(said(request) << "\n" << fault);
+  }
+  MESSAGE(probes << " probes, " << requests.size() << " configurations");
 }
 
 TEST_CASE("a probe of a unit this device lacks is refused with the architectures that have it") {
