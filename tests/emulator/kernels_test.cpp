@@ -151,3 +151,24 @@ TEST_CASE("The portable gemm is exact on every target") {
     }
   }
 }
+
+TEST_CASE("The tensor-memory gemm is exact under every policy, by one block and by pairs") {
+  for (const std::int64_t pair : {1, 2}) {
+    for (const std::int64_t columns : {64, 128, 256}) {
+      for (const emulator::Policy policy : kPolicies) {
+        CAPTURE(pair);
+        CAPTURE(columns);
+        CAPTURE(static_cast<int>(policy));
+        with_policy("sm_100a", policy, 13);
+        check_gemm("sm_100a", 300, 264, 192, {{"PAIR", pair}, {"BN", columns}, {"STAGES", 2}}, "gemm_sm100");
+      }
+    }
+  }
+}
+
+TEST_CASE("The tensor-memory gemm visits more tiles than there are blocks, stores ragged ends, and zeros without K") {
+  with_policy("sm_100a", emulator::Policy::random, 17);
+  check_gemm("sm_100a", 1500, 840, 64, {{"PAIR", 1}, {"BN", 64}, {"STAGES", 3}}, "gemm_sm100");
+  check_gemm("sm_100a", 130, 136, 0, {{"PAIR", 2}}, "gemm_sm100");
+  check_gemm("sm_103a", 40, 72, 72, {}, "gemm_sm100");
+}
