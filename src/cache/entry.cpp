@@ -8,6 +8,7 @@
 
 #include "base/digest.h"
 #include "base/failure.h"
+#include "cache/compression.h"
 
 namespace tma_jit::cache {
 namespace {
@@ -16,7 +17,8 @@ static_assert(std::endian::native == std::endian::little, "the header is written
 
 constexpr std::array<std::uint8_t, 8> kMagic = {0x89, 'T', 'M', 'J', '\r', '\n', 0x1a, '\n'};
 constexpr std::uint16_t kMajor = 1;
-constexpr std::uint32_t kKnownFlags = 0;  // compression, PTX, signature and load-tested are reserved
+constexpr std::uint32_t kCompressed = 1;
+constexpr std::uint32_t kKnownFlags = kCompressed;  // 2, 4 and 8 are reserved: PTX, signature, load-tested
 constexpr std::uint32_t kCubinSection = 1;
 
 struct Header {
@@ -84,7 +86,8 @@ std::optional<std::string> length_fault(const Header& header, std::size_t file_b
     return fmt::format("metadata of {} and payload of {} bytes do not fill {}", header.metadata_bytes,
                        header.stored_bytes, body);
   }
-  if (header.raw_bytes != header.stored_bytes) {
+  const bool compressed = (header.flags & kCompressed) != 0;
+  if (compressed ? header.raw_bytes > kEntryBytesMax : header.raw_bytes != header.stored_bytes) {
     return fmt::format("payload of {} bytes, stored {}", header.raw_bytes, header.stored_bytes);
   }
   if (header.minor == 0 && header.reserved != decltype(header.reserved){}) return "reserved bytes are not zero";
@@ -97,7 +100,7 @@ bool digest_matches(std::span<const std::byte> bytes, std::span<const std::byte>
 }
 
 // The payload is one cubin section and nothing after it.
-tl::expected<std::vector<std::byte>, Fault> read_payload(std::span<const std::byte> payload) {
+tl::expected<std::vector<std::byte>, Fault> read_section(std::span<const std::byte> payload) {
   if (payload.size() < sizeof(Section)) return fault(MissReason::corrupt, "payload of {} bytes", payload.size());
   const auto section = read<Section>(payload);
   const auto content = payload.subspan(sizeof section);
@@ -108,6 +111,31 @@ tl::expected<std::vector<std::byte>, Fault> read_payload(std::span<const std::by
     return fault(MissReason::corrupt, "section of {} bytes in {}", section.bytes, content.size());
   }
   return std::vector<std::byte>(content.begin(), content.end());
+}
+
+tl::expected<std::vector<std::byte>, Fault> read_payload(const Header& header, std::span<const std::byte> stored,
+                                                         Depth depth) {
+  std::vector<std::byte> unpacked;
+  std::span<const std::byte> payload = stored;
+  if ((header.flags & kCompressed) != 0) {
+    auto raw = decompressed(stored, header.raw_bytes);
+    if (!raw) return fault(MissReason::corrupt, "{}", raw.error());
+    unpacked = *std::move(raw);
+    payload = unpacked;
+  }
+  if (depth == Depth::all && !digest_matches(payload, std::as_bytes(std::span(header.payload_digest))))
+    return fault(MissReason::corrupt, "its payload does not match its digest");
+  return read_section(payload);
+}
+
+// What a reader gets back: the section and the cubin.
+std::vector<std::byte> payload_of(const Entry& entry) {
+  const Section section{.bytes = entry.cubin.size()};
+  std::vector<std::byte> payload;
+  payload.reserve(sizeof section + entry.cubin.size());
+  append(payload, &section, sizeof section);
+  append(payload, entry.cubin.data(), entry.cubin.size());
+  return payload;
 }
 
 }  // namespace
@@ -134,30 +162,30 @@ Result<std::vector<std::byte>> encode(const Key& key, const Entry& entry) {
     return failure(ErrorCode::invalid_argument, "cache entry {}: {} bytes of cubin and {} of metadata, limit {}",
                    to_hex(key.bytes), entry.cubin.size(), entry.metadata.size(), room);
   }
-  const Section section{.bytes = entry.cubin.size()};
-  Sha256 payload;
-  payload.update(&section, sizeof section);
-  payload.update(entry.cubin.data(), entry.cubin.size());
+  const std::vector<std::byte> raw = payload_of(entry);
+  const std::vector<std::byte> frame = compressed(raw);
+  const std::vector<std::byte>& stored = frame.empty() ? raw : frame;
 
   Header header;
-  header.file_bytes = fixed + entry.metadata.size() + entry.cubin.size();
+  header.file_bytes = kEntryHeaderBytes + entry.metadata.size() + stored.size() + kEntryTrailerBytes;
   header.metadata_bytes = static_cast<std::uint32_t>(entry.metadata.size());
-  header.stored_bytes = header.raw_bytes = sizeof section + entry.cubin.size();
+  header.flags = frame.empty() ? 0 : kCompressed;
+  header.stored_bytes = stored.size();
+  header.raw_bytes = raw.size();
   header.key = key.bytes;
-  header.payload_digest = payload.finish();
+  header.payload_digest = sha256(raw.data(), raw.size());
 
   std::vector<std::byte> out;
   out.reserve(header.file_bytes);
   append(out, &header, sizeof header);
   append(out, entry.metadata.data(), entry.metadata.size());
-  append(out, &section, sizeof section);
-  append(out, entry.cubin.data(), entry.cubin.size());
+  append(out, stored.data(), stored.size());
   const Digest trailer = sha256(out.data(), out.size());
   append(out, trailer.data(), trailer.size());
   return out;
 }
 
-tl::expected<Entry, Fault> decode(std::span<const std::byte> bytes, const Key& key) {
+tl::expected<Entry, Fault> decode(std::span<const std::byte> bytes, const Key& key, Depth depth) {
   const auto header = read_header(bytes);
   if (!header) return tl::make_unexpected(header.error());
   if (const auto wrong = length_fault(*header, bytes.size())) return fault(MissReason::corrupt, "{}", *wrong);
@@ -168,13 +196,14 @@ tl::expected<Entry, Fault> decode(std::span<const std::byte> bytes, const Key& k
   if (header->key != key.bytes) return fault(MissReason::wrong_key, "it holds key {}", to_hex(header->key));
 
   const auto metadata = covered.subspan(kEntryHeaderBytes, header->metadata_bytes);
-  const auto payload = covered.subspan(kEntryHeaderBytes + header->metadata_bytes);
-  if (!digest_matches(payload, std::as_bytes(std::span(header->payload_digest)))) {
-    return fault(MissReason::corrupt, "its payload does not match its digest");
-  }
-  auto cubin = read_payload(payload);
+  auto cubin = read_payload(*header, covered.subspan(kEntryHeaderBytes + header->metadata_bytes), depth);
   if (!cubin) return tl::make_unexpected(cubin.error());
   return Entry{std::move(*cubin), std::string(reinterpret_cast<const char*>(metadata.data()), metadata.size())};
+}
+
+std::optional<Key> key_in(std::span<const std::byte> bytes) {
+  if (bytes.size() < kEntryHeaderBytes) return std::nullopt;
+  return Key{read<Header>(bytes).key};
 }
 
 }  // namespace tma_jit::cache

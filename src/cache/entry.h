@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,8 +14,8 @@
 
 namespace tma_jit::cache {
 
-// What is remembered under a key. `metadata` is a JSON object for the writer's own use and for tools, which read its
-// "kernel" and "arch"; it may be empty. `cubin` is never empty.
+// What is remembered under a key. `metadata` is a line of JSON that the writer reads back, and may be followed by a
+// second line for tools; it may be empty. `cubin` is never empty.
 struct Entry {
   std::vector<std::byte> cubin;
   std::string metadata;
@@ -45,8 +46,15 @@ inline constexpr std::size_t kEntryBytesMax = std::size_t{64} << 20;
 // Fails when the cubin is empty or the entry would be larger than kEntryBytesMax.
 Result<std::vector<std::byte>> encode(const Key& key, const Entry& entry);
 
+// How much is checked. A hit trusts the trailing digest, which covers every byte, and zstd's own check of what it
+// decompressed; tools also hash the payload once more.
+enum class Depth : std::uint8_t { hit, all };
+
 // Accepts exactly what `encode` made for this key: every length is checked before any byte is hashed, and every byte
 // is covered by the trailing digest.
-tl::expected<Entry, Fault> decode(std::span<const std::byte> bytes, const Key& key);
+tl::expected<Entry, Fault> decode(std::span<const std::byte> bytes, const Key& key, Depth depth = Depth::all);
+
+// The key an encoded entry says it has; nullopt where there is no header to ask.
+std::optional<Key> key_in(std::span<const std::byte> bytes);
 
 }  // namespace tma_jit::cache

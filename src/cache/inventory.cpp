@@ -1,54 +1,30 @@
-// The cache folder seen by tools: what is in it, whether it is sound, and emptying it.
+// The cache folder seen by tools: what is in it, whether it is sound, making it smaller, emptying it.
+#include "cache/inventory.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <optional>
 #include <string_view>
 #include <utility>
 
-#include <tma_jit/cache.h>
 #include <nlohmann/json.hpp>
 
 #include "base/digest.h"
 #include "base/failure.h"
 #include "cache/folder.h"
+#include "cache/pack.h"
 #include "cache/reading.h"
 #include "cache/root.h"
+#include "cache/sweep.h"
 
 namespace tma_jit {
 namespace {
 
-struct Item {
-  std::filesystem::path path;
-  std::optional<Key> key;  // none: a temporary file
-};
-
-// Entries and temporary files; what somebody else put there is not ours to count or remove.
-std::vector<Item> items_in(const std::filesystem::path& root) {
-  std::vector<Item> items;
-  const auto add = [&](const std::filesystem::path& folder, auto&& key_of) {
-    for (const std::string& name : cache::names_in(folder)) {
-      const std::optional<Key> key = key_of(name);
-      if (key || name.starts_with(cache::kTemporaryPrefix)) items.push_back({folder / name, key});
-    }
-  };
-  for (unsigned shard = 0; shard < cache::kShards; ++shard) {
-    add(cache::shard_folder(root, shard), [&](std::string_view name) { return cache::key_named(shard, name); });
-  }
-  const auto no_key = [](std::string_view) { return std::optional<Key>(); };
-  add(cache::compilers_folder(root), no_key);
-  add(root, no_key);
-  return items;
-}
-
-// The items, or none where there is no folder yet.
-Result<std::vector<Item>> trusted_items(const std::filesystem::path& root) {
-  if (::access(root.c_str(), F_OK) != 0 && errno == ENOENT) return std::vector<Item>();
-  TMA_JIT_CHECK(cache::check_trusted(root));
-  return items_in(root);
-}
+// Of temporary files whose writer is gone: a writer takes less than a second, but two containers may name themselves
+// alike and number their processes apart.
+constexpr std::int64_t kDeadWriterSeconds = 60;
 
 bool looks_faulty(const struct stat& status) {
   const auto size = static_cast<std::size_t>(status.st_size);
@@ -60,33 +36,99 @@ std::string text_at(const nlohmann::json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-CacheEntryInfo verify(const std::filesystem::path& path, const Key& key) {
+bool is_pack(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+Result<std::unique_ptr<cache::Pack>> open_pack(const std::filesystem::path& path,
+                                               const std::vector<std::filesystem::path>& keys = {}) {
+  return cache::Pack::open(path, cache::Files::system(), keys);
+}
+
+cache::Found found_in(const cache::Pack& pack, const cache::PackRecord& record) {
+  const Key key{record.key};
+  auto entry = pack.read(record).and_then(
+      [&](const std::vector<std::byte>& bytes) { return cache::decode(bytes, key, cache::Depth::all); });
+  cache::Found found{cache::describe(key, record.bytes, entry), {}};
+  if (entry) found.entry = std::move(*entry);
+  return found;
+}
+
+Result<std::vector<CacheEntryInfo>> verify_pack(const std::filesystem::path& path,
+                                                const std::vector<std::filesystem::path>& keys) {
+  TMA_JIT_ASSIGN(const auto pack, open_pack(path, keys));
+  std::vector<CacheEntryInfo> entries;
+  for (const cache::PackRecord& record : pack->index().records) entries.push_back(found_in(*pack, record).info);
+  return entries;
+}
+
+Result<CacheEntry> only_one(std::vector<cache::Found> found, std::string_view prefix, const std::string& place) {
+  if (found.empty()) return failure(ErrorCode::not_found, "{} has no entry whose key starts with {}", place, prefix);
+  if (found.size() > 1) {
+    return failure(ErrorCode::invalid_argument, "{} entries of {} have keys that start with {}", found.size(), place,
+                   prefix);
+  }
+  cache::Found& one = found.front();
+  if (!one.entry) return failure(ErrorCode::io, "cache entry {}: {}", one.info.key, one.info.fault);
+  return CacheEntry{std::move(one.info), std::move(one.entry->cubin)};
+}
+
+}  // namespace
+
+namespace cache {
+
+Result<std::vector<Item>> items_in(const std::filesystem::path& root) {
+  std::vector<Item> items;
+  if (::access(root.c_str(), F_OK) != 0 && errno == ENOENT) return items;
+  TMA_JIT_CHECK(check_trusted(root));
+  const auto add = [&](const std::filesystem::path& folder, auto&& key_for) {
+    for (const std::string& name : names_in(folder)) {
+      const std::optional<Key> key = key_for(name);
+      if (key || name.starts_with(kTemporaryPrefix)) items.push_back({folder / name, key});
+    }
+  };
+  for (unsigned shard = 0; shard < kShards; ++shard) {
+    add(shard_folder(root, shard), [&](std::string_view name) { return key_named(shard, name); });
+  }
+  const auto no_key = [](std::string_view) { return std::optional<Key>(); };
+  add(compilers_folder(root), no_key);
+  add(root, no_key);
+  return items;
+}
+
+CacheEntryInfo describe(const Key& key, std::uint64_t bytes, const tl::expected<Entry, Fault>& entry) {
   CacheEntryInfo info;
   info.key = to_hex(key.bytes);
-  const auto file = cache::read_trusted(cache::Files::system(), AT_FDCWD, path.c_str(), {});
-  if (!file) {
-    info.fault = fmt::format("{}: {}", cache::name_of(file.error().reason), file.error().detail);
-    return info;
-  }
-  info.bytes = file->bytes.size();
-  const auto entry = cache::decode(file->bytes, key);
+  info.bytes = bytes;
   if (!entry) {
-    info.fault = fmt::format("{}: {}", cache::name_of(entry.error().reason), entry.error().detail);
+    info.fault = fmt::format("{}: {}", name_of(entry.error().reason), entry.error().detail);
     return info;
   }
-  const auto metadata = nlohmann::json::parse(entry->metadata, nullptr, false);
+  info.metadata = entry->metadata;
+  const auto metadata = nlohmann::json::parse(entry->metadata.substr(0, entry->metadata.find('\n')), nullptr, false);
   if (!metadata.is_object()) return info;
   info.kernel = text_at(metadata, "kernel");
   info.arch = text_at(metadata, "arch");
   return info;
 }
 
-}  // namespace
+Found find(const std::filesystem::path& path, const Key& key) {
+  const auto file = read_trusted(Files::system(), AT_FDCWD, path.c_str(), {});
+  if (!file) return {describe(key, 0, tl::make_unexpected(Fault(file.error()))), {}};
+  auto entry = decode(file->bytes, key, Depth::all);
+  Found found{describe(key, file->bytes.size(), entry), {}};
+  found.info.used_s = file->modified;
+  if (entry) found.entry = std::move(*entry);
+  return found;
+}
+
+}  // namespace cache
 
 Result<CacheSummary> cache_stat(const std::filesystem::path& root) {
   CacheSummary summary{.root = root};
-  TMA_JIT_ASSIGN(const auto items, trusted_items(root));
-  for (const Item& item : items) {
+  TMA_JIT_ASSIGN(const auto items, cache::items_in(root));
+  for (const cache::Item& item : items) {
     struct stat status {};
     if (::lstat(item.path.c_str(), &status) != 0) continue;  // removed since
     summary.bytes += static_cast<std::uint64_t>(status.st_size);
@@ -97,21 +139,40 @@ Result<CacheSummary> cache_stat(const std::filesystem::path& root) {
   return summary;
 }
 
-Result<std::vector<CacheEntryInfo>> cache_verify(const std::filesystem::path& root) {
-  TMA_JIT_ASSIGN(const auto items, trusted_items(root));
+Result<std::vector<CacheEntryInfo>> cache_verify(const std::filesystem::path& folder_or_pack,
+                                                 const std::vector<std::filesystem::path>& pack_keys) {
+  if (is_pack(folder_or_pack)) return verify_pack(folder_or_pack, pack_keys);
+  TMA_JIT_ASSIGN(const auto items, cache::items_in(folder_or_pack));
   std::vector<CacheEntryInfo> entries;
-  for (const Item& item : items) {
-    if (item.key) entries.push_back(verify(item.path, *item.key));
+  for (const cache::Item& item : items) {
+    if (item.key) entries.push_back(cache::find(item.path, *item.key).info);
   }
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
   return entries;
 }
 
+Result<CacheEntry> cache_read(const std::filesystem::path& folder_or_pack, std::string_view key_prefix) {
+  std::vector<cache::Found> found;
+  const auto wanted = [&](const auto& key) { return to_hex(key).starts_with(key_prefix); };
+  if (is_pack(folder_or_pack)) {
+    TMA_JIT_ASSIGN(const auto pack, open_pack(folder_or_pack));
+    for (const cache::PackRecord& record : pack->index().records) {
+      if (wanted(record.key)) found.push_back(found_in(*pack, record));
+    }
+  } else {
+    TMA_JIT_ASSIGN(const auto items, cache::items_in(folder_or_pack));
+    for (const cache::Item& item : items) {
+      if (item.key && wanted(item.key->bytes)) found.push_back(cache::find(item.path, *item.key));
+    }
+  }
+  return only_one(std::move(found), key_prefix, folder_or_pack.string());
+}
+
 Result<std::uint64_t> cache_clear(const std::filesystem::path& root) {
-  TMA_JIT_ASSIGN(const auto items, trusted_items(root));
+  TMA_JIT_ASSIGN(const auto items, cache::items_in(root));
   std::uint64_t removed = 0;
   std::string failed;
-  for (const Item& item : items) {
+  for (const cache::Item& item : items) {
     if (::unlink(item.path.c_str()) == 0) {
       ++removed;
     } else if (errno != ENOENT) {
@@ -120,6 +181,16 @@ Result<std::uint64_t> cache_clear(const std::filesystem::path& root) {
   }
   if (!failed.empty()) return failure(ErrorCode::io, "cannot clear the cache: removed {}, but not {}", removed, failed);
   return removed;
+}
+
+Result<CacheTrimmed> cache_trim(const std::filesystem::path& root, std::uint64_t bytes, std::uint64_t entries) {
+  if (::access(root.c_str(), F_OK) != 0 && errno == ENOENT) return CacheTrimmed{};
+  const cache::Files& files = cache::Files::system();
+  TMA_JIT_ASSIGN(const cache::Root opened, cache::open_existing_root(files, root));
+  cache::Limits limits{.bytes = bytes, .entries = entries, .youngest_s = 0};
+  limits.dead_writer_s = kDeadWriterSeconds;
+  const cache::Swept swept = cache::sweep_all(files, opened.folder.get(), limits);
+  return CacheTrimmed{swept.entries, swept.bytes, swept.removed, swept.removed_bytes, swept.temporaries};
 }
 
 }  // namespace tma_jit

@@ -181,7 +181,7 @@ Lookup Store::get(const Key& key) const {
   std::optional<Fault> fault;
   if (!file) {
     fault = std::move(file).error();
-  } else if (auto entry = decode(file->bytes, key)) {
+  } else if (auto entry = decode(file->bytes, key, Depth::hit)) {
     return {std::move(*entry), MissReason::none, {}};
   } else {
     fault = std::move(entry).error();

@@ -25,10 +25,23 @@ else()
   set(TMA_JIT_LINKED fmt::fmt spdlog::spdlog OpenSSL::Crypto Threads::Threads)
   set(TMA_JIT_LINKED_PACKAGES fmt spdlog OpenSSL Threads)
 endif()
+# Debian's libzstd has no package configuration file for CMake.
+find_path(TMA_JIT_ZSTD_INCLUDE zstd.h REQUIRED)
+if(TMA_JIT_STATIC_DEPENDENCIES)
+  find_library(TMA_JIT_ZSTD_LIBRARY NAMES libzstd.a REQUIRED)
+  list(APPEND TMA_JIT_LINKED -l:libzstd.a)
+else()
+  find_library(TMA_JIT_ZSTD_LIBRARY NAMES zstd REQUIRED)
+  list(APPEND TMA_JIT_LINKED zstd)
+endif()
+target_include_directories(tma_jit_dependencies SYSTEM INTERFACE ${TMA_JIT_ZSTD_INCLUDE})
 # Types only, from cuda.h and nvrtc.h: neither library is linked.
 find_path(TMA_JIT_CUDA_INCLUDE cuda.h
   HINTS ${CUDAToolkit_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda
   PATH_SUFFIXES include REQUIRED)
 
 target_include_directories(tma_jit_dependencies SYSTEM INTERFACE ${TMA_JIT_CUDA_INCLUDE})
-target_link_libraries(tma_jit_dependencies INTERFACE nlohmann_json::nlohmann_json ${TMA_JIT_LINKED} ${CMAKE_DL_LIBS})
+set(linked ${TMA_JIT_LINKED})
+list(REMOVE_ITEM linked zstd -l:libzstd.a)
+target_link_libraries(tma_jit_dependencies INTERFACE
+  nlohmann_json::nlohmann_json ${linked} ${TMA_JIT_ZSTD_LIBRARY} ${CMAKE_DL_LIBS})

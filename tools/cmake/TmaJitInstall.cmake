@@ -28,7 +28,7 @@ file(GLOB embedding ${CMAKE_CURRENT_LIST_DIR}/*Embed*Templates*.cmake)
 install(FILES ${embedding} DESTINATION ${package_folder})
 
 # Private to the static library: what it needs beside itself.
-set(TMA_JIT_PC_REQUIRES "libcrypto")
+set(TMA_JIT_PC_REQUIRES "libcrypto libzstd")
 if(NOT TMA_JIT_STATIC_DEPENDENCIES)
   string(APPEND TMA_JIT_PC_REQUIRES " fmt spdlog")
 endif()

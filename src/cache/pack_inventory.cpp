@@ -1,0 +1,76 @@
+// Packs seen by tools: a folder into a pack and back, and the keys they are signed with.
+#include <map>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/failure.h"
+#include "cache/inventory.h"
+#include "cache/pack.h"
+#include "cache/reading.h"
+#include "cache/store.h"
+
+namespace tma_jit {
+namespace {
+
+PackInfo info_of(const cache::PackIndex& index) {
+  PackInfo info{.entries = index.records.size()};
+  for (const cache::PackRecord& record : index.records) info.bytes += record.bytes;
+  if (index.has_signature) info.signer = to_hex(index.signature.id);
+  return info;
+}
+
+}  // namespace
+
+Result<PackInfo> cache_pack(const std::filesystem::path& root, const std::filesystem::path& file,
+                            const std::filesystem::path& private_key) {
+  cache::StoreOptions options;
+  options.existing = true;
+  TMA_JIT_ASSIGN(const cache::Store store, cache::Store::open(root, options));
+  TMA_JIT_ASSIGN(const auto items, cache::items_in(store.root()));
+  cache::PackContent content;
+  std::map<Key, std::filesystem::path> paths;
+  std::uint64_t skipped = 0;
+  for (const cache::Item& item : items) {
+    if (!item.key) continue;
+    const bool sound = cache::find(item.path, *item.key).entry.has_value();
+    skipped += sound ? 0 : 1;
+    if (!sound) continue;
+    paths[*item.key] = item.path;
+    content.keys.push_back(*item.key);
+  }
+  content.compilers = store.compilers();
+  content.read = [&](const Key& key) -> Result<std::vector<std::byte>> {
+    auto read = cache::read_trusted(cache::Files::system(), AT_FDCWD, paths[key].c_str(), {});
+    if (read && cache::decode(read->bytes, key)) return std::move(read->bytes);
+    return failure(ErrorCode::io, "cache entry {} changed while it was packed; try again", to_hex(key.bytes));
+  };
+  TMA_JIT_ASSIGN(const cache::PackIndex index, cache::write_pack(file, content, private_key));
+  PackInfo info = info_of(index);
+  info.skipped = skipped;
+  return info;
+}
+
+Result<PackInfo> cache_unpack(const std::filesystem::path& file, const std::filesystem::path& root,
+                              const std::vector<std::filesystem::path>& pack_keys) {
+  TMA_JIT_ASSIGN(const auto pack, cache::Pack::open(file, cache::Files::system(), pack_keys));
+  TMA_JIT_ASSIGN(const cache::Store store, cache::Store::open(root));
+  PackInfo info = info_of(pack->index());
+  for (const cache::PackRecord& record : pack->index().records) {
+    const Key key{record.key};
+    const auto bytes = pack->read(record);
+    if (!bytes || !cache::decode(*bytes, key)) {
+      ++info.skipped;
+      continue;
+    }
+    TMA_JIT_CHECK(store.put(key, *bytes));
+  }
+  for (const std::string& compiler : pack->compilers()) TMA_JIT_CHECK(store.record_compiler(compiler));
+  return info;
+}
+
+Result<std::string> cache_keygen(const std::filesystem::path& private_key, const std::filesystem::path& public_key) {
+  TMA_JIT_ASSIGN(const cache::PublicKey key, cache::make_keys(private_key, public_key));
+  return to_hex(key.id);
+}
+
+}  // namespace tma_jit

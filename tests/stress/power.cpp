@@ -1,0 +1,117 @@
+// A power cut: a real file system on a loop device is stopped in the middle of its work, without writing its log, then
+// mounted again. Needs the right to mount; each file system is skipped where it cannot be made.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cstdlib>
+#include <thread>
+
+#include <tma_jit/cache.h>
+
+#include "base/descriptor.h"
+#include "scenario.h"
+#include "support/temporary_folder.h"
+#include "workload.h"
+
+namespace tma_jit::stress {
+namespace {
+
+// linux: FS_IOC_SHUTDOWN of ext4, XFS and others, with FS_SHUTDOWN_FLAGS_NOLOGFLUSH: as if the cable were pulled.
+constexpr unsigned long kShutdown = _IOR('X', 125, std::uint32_t);
+constexpr std::uint32_t kNoLogFlush = 2;
+
+// The order of a publish without its flush: what an entry would be worth then.
+class UnflushedFiles final : public cache::Files {
+  int flush(int) const override { return 0; }
+};
+
+int shell(const std::string& command) {
+  return std::system((command + " > /dev/null 2>&1").c_str());
+}
+
+struct Disk {
+  std::string image, mount, options;
+  bool attach() const { return shell(fmt::format("mount -o loop,{} {} {}", options, image, mount)) == 0; }
+  void detach() const { (void)shell(fmt::format("umount {}", mount)); }
+  bool cut() const {
+    const Descriptor folder(::open(mount.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    std::uint32_t how = kNoLogFlush;
+    return folder && ::ioctl(folder.get(), kShutdown, &how) == 0;
+  }
+};
+
+// Puts entries at full speed until it is stopped; the number of the last one that was acknowledged is in `done`.
+pid_t start_writer(const Disk& disk, const cache::Files& files, std::atomic<unsigned>& done) {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  Counts& counts = shared_counts();
+  cache::LayerSettings settings = settings_for(disk.mount + "/cache", counts);
+  settings.store.files = &files;
+  cache::Layers layers(settings);
+  for (unsigned number = 0; number < kKeysMax; ++number) {
+    obtain(layers, number, {.compile_us = 500, .bytes = 6'000, .noise = true}, counts);
+    if (counts.put_failures == 0) done = number + 1;
+  }
+  ::_exit(0);
+}
+
+struct Outcome {
+  std::uint64_t visible = 0, damaged = 0, acknowledged = 0;
+};
+
+bool run_cut(const Disk& disk, const cache::Files& files, std::chrono::milliseconds after, Outcome& outcome) {
+  if (!disk.attach()) return false;
+  Counts& counts = shared_counts();
+  const pid_t writer = start_writer(disk, files, counts.go);
+  std::this_thread::sleep_for(after);
+  const unsigned acknowledged = counts.go;
+  const bool cut = disk.cut();
+  ::kill(writer, SIGKILL);
+  ::waitpid(writer, nullptr, 0);
+  disk.detach();
+  if (!cut || !disk.attach()) return false;
+  const auto entries = cache_verify(disk.mount + "/cache").value_or(std::vector<CacheEntryInfo>());
+  for (const CacheEntryInfo& entry : entries) outcome.damaged += entry.fault.empty() ? 0 : 1;
+  outcome.visible += entries.size();
+  outcome.acknowledged += acknowledged;
+  disk.detach();
+  return true;
+}
+
+void cut_repeatedly(const char* make, const char* options, unsigned cuts, bool flushed, Report& report) {
+  const std::string name = std::string(make).substr(0, std::string(make).find(' '));
+  const TemporaryFolder folder;
+  const Disk disk{folder.path() / "image", folder.path() / "mount", options};
+  std::filesystem::create_directory(disk.mount);
+  const UnflushedFiles unflushed;
+  Outcome outcome;
+  for (unsigned i = 0; i < cuts; ++i) {
+    const bool made = shell(fmt::format("rm -f {0}; truncate -s 400M {0} && {1} {0}", disk.image, make)) == 0;
+    const auto after = std::chrono::milliseconds(flushed ? 150 + 130 * (i % 10) : 2'500);
+    const cache::Files& files = flushed ? cache::Files::system() : unflushed;
+    if (!made || !run_cut(disk, files, after, outcome))
+      return report.skip(fmt::format("{}: cannot be made, mounted and stopped here", name));
+  }
+  report.row("{}{}: {} cuts, {} entries acknowledged, {} there afterwards, {} of them damaged", name,
+             flushed ? "" : " without the flush", cuts, outcome.acknowledged, outcome.visible, outcome.damaged);
+  if (flushed) {
+    report.equal(outcome.damaged, 0, "zero-length or torn entries");
+    report.expect(outcome.visible + cuts >= outcome.acknowledged, "acknowledged entries are missing");
+    report.expect(outcome.acknowledged > 10 * cuts, "too few entries for the test to mean anything");
+  } else {
+    report.expect(outcome.damaged > 0, "no damage without the flush: the cut is not one");
+  }
+}
+
+}  // namespace
+
+void power(const Budget& budget, Report& report) {
+  if (::geteuid() != 0) return report.skip("mounting needs root");
+  cut_repeatedly("mkfs.ext4 -q -F", "commit=1", budget.pick(4, 50), true, report);
+  cut_repeatedly("mkfs.ext4 -q -F", "commit=1", 1, false, report);
+  cut_repeatedly("mkfs.xfs -q -f", "noatime", budget.pick(4, 50), true, report);
+}
+
+}  // namespace tma_jit::stress
