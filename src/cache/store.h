@@ -22,7 +22,7 @@ namespace tma_jit::cache {
 struct StoreOptions {
   const Files* files = &Files::system();
   Limits limits;
-  unsigned sweep_every = 32;                // publishes, on average, for each look at one shard's size
+  unsigned sweep_every = 32;                // publishes, on average, for a look at a few shards; fewer of a small limit
   std::chrono::milliseconds pause{60'000};  // without writing, once there is no space
   bool existing = false;                    // open what is there for reading, and make nothing
 };

@@ -16,6 +16,7 @@
 namespace tma_jit::cache {
 namespace {
 
+constexpr unsigned kShardsASweep = 8;
 constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
 
 struct Item {
@@ -135,23 +136,37 @@ Swept sweep_all(const Files& files, int folder, const Limits& limits) {
   return swept;
 }
 
-Swept Sweeper::sweep(const Files& files, int folder, const Limits& limits) {
-  const unsigned shard = random_number() % kShards;
-  Swept found = sweep_shard(files, folder, shard, limits, {kAll, kAll});
-  const std::uint64_t look = looks_++;
-  bytes_[look % kLooks] = found.bytes;
-  entries_[look % kLooks] = found.entries;
-  std::uint64_t bytes = 0, entries = 0;
-  const std::uint64_t looks = std::min(look + 1, kLooks);
-  for (std::uint64_t i = 0; i < looks; ++i) {
-    bytes += bytes_[i];
-    entries += entries_[i];
+bool Sweeper::is_over(const Limits& limits) const {
+  std::uint64_t bytes = 0, entries = 0, known = 0;
+  for (const Seen& shard : seen_) {
+    bytes += shard.bytes;
+    entries += shard.entries;
+    known += shard.known ? 1 : 0;
   }
-  if (bytes * kShards / looks <= limits.bytes && entries * kShards / looks <= limits.entries) return found;
+  return bytes * kShards / known > limits.bytes || entries * kShards / known > limits.entries;
+}
+
+Swept Sweeper::sweep(const Files& files, int folder, const Limits& limits) {
+  unsigned start = kStart;
+  next_.compare_exchange_strong(start, random_number() % kShards);
+  const unsigned first = next_.fetch_add(kShardsASweep);
   const ShardLimits share{limits.bytes / kShards * 9 / 10, limits.entries * 9 / 10 / kShards};
-  Swept swept = sweep_shard(files, folder, shard, limits, share);
-  swept.temporaries += found.temporaries;
-  return swept;
+  Swept all;
+  for (unsigned i = 0; i < kShardsASweep; ++i) {
+    const unsigned shard = (first + i) % kShards;
+    Swept found = sweep_shard(files, folder, shard, limits, {kAll, kAll});
+    all.temporaries += found.temporaries;
+    seen_[shard].known = true;
+    seen_[shard].bytes = found.bytes;
+    seen_[shard].entries = found.entries;
+    if (!is_over(limits)) continue;
+    found = sweep_shard(files, folder, shard, limits, share);
+    seen_[shard].bytes = found.bytes - found.removed_bytes;
+    seen_[shard].entries = found.entries - found.removed;
+    all.removed += found.removed;
+    all.removed_bytes += found.removed_bytes;
+  }
+  return all;
 }
 
 }  // namespace tma_jit::cache

@@ -1,5 +1,5 @@
 // Keeping a cache folder small: the entries used longest ago go first. No index and no counter that could be wrong; a
-// look at one shard in 256 tells the size of all.
+// look at a few shards at a time tells the size of all.
 #pragma once
 
 #include <atomic>
@@ -34,17 +34,22 @@ Swept sweep_shard(const Files& files, int folder, unsigned shard, const Limits& 
 // All shards, oldest first over all of them.
 Swept sweep_all(const Files& files, int folder, const Limits& limits);
 
-// Looks at one random shard, and trims that shard to 90 % of its share when all shards together seem to be over the
-// limits. Keeps the averages of the last eight looks.
+// Goes around the shards, a few at each call, and remembers what it saw. While all of them together seem to be over the
+// limits, those it visits are trimmed to 90 % of their share. Thread-safe.
 class Sweeper {
  public:
   Swept sweep(const Files& files, int folder, const Limits& limits);
 
  private:
-  static constexpr std::uint64_t kLooks = 8;
-  std::atomic<std::uint64_t> bytes_[kLooks] = {};
-  std::atomic<std::uint64_t> entries_[kLooks] = {};
-  std::atomic<std::uint64_t> looks_ = 0;
+  struct Seen {
+    std::atomic<std::uint64_t> bytes = 0, entries = 0;
+    std::atomic<bool> known = false;
+  };
+  bool is_over(const Limits& limits) const;
+
+  Seen seen_[256];
+  std::atomic<unsigned> next_ = kStart;
+  static constexpr unsigned kStart = ~0U;  // a random shard
 };
 
 }  // namespace tma_jit::cache

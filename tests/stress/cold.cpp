@@ -66,10 +66,10 @@ void threads(unsigned rounds, Report& report) {
 }  // namespace
 
 void cold(const Budget& budget, Report& report) {
-  const unsigned rounds = budget.pick(3, 20);
+  const unsigned rounds = budget.pick(2, 20);
   const Work work{.compile_us = budget.pick(8'000, 40'000)};
   for (const Shape shape : {Shape{8, 64}, Shape{64, 64}, Shape{256, 50}}) stampede(shape, rounds, work, report);
-  threads(budget.pick(3, 20), report);
+  threads(budget.pick(2, 20), report);
 }
 
 }  // namespace tma_jit::stress

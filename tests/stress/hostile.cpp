@@ -199,7 +199,7 @@ void hostile(const Budget& budget, Report& report) {
     report.expect(Clock::now() - start < std::chrono::seconds(1), fmt::format("{}: it waited", plot.what));
   }
   report.row("{} things planted by another user: none loaded", std::size(kPlots));
-  race(budget.pick(2, 30), report);
+  race(budget.pick(1, 30), report);
   root_in_a_home(report);
 }
 
