@@ -10,6 +10,9 @@ struct statfs;
 
 namespace tma_jit::cache {
 
+// How often a call that a signal interrupted is made again; a file system that only ever answers EINTR exists.
+inline constexpr int kInterruptsMax = 100;
+
 // Each function returns, and sets errno, as the call it is named after. `folder` is a descriptor, or AT_FDCWD.
 // Thread-safe, and usable after fork.
 class Files {

@@ -11,9 +11,10 @@ namespace tma_jit::cache {
 namespace {
 
 bool read_at(const Files& files, int file, std::span<std::byte> bytes, std::uint64_t from) {
+  int interrupts = 0;
   while (!bytes.empty()) {
     const ssize_t got = files.read(file, bytes.data(), bytes.size(), static_cast<off_t>(from));
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EINTR && ++interrupts < kInterruptsMax) continue;
     if (got == 0) errno = ENODATA;
     if (got <= 0) return false;
     bytes = bytes.subspan(static_cast<std::size_t>(got));

@@ -13,7 +13,8 @@ namespace tma_jit {
 namespace {
 
 PackInfo info_of(const cache::PackIndex& index) {
-  PackInfo info{.entries = index.records.size()};
+  PackInfo info;
+  info.entries = index.records.size();
   for (const cache::PackRecord& record : index.records) info.bytes += record.bytes;
   if (index.has_signature) info.signer = to_hex(index.signature.id);
   return info;

@@ -13,9 +13,10 @@ namespace {
 
 bool write_all(const Files& files, int file, std::span<const std::byte> bytes) {
   off_t at = 0;
+  int interrupts = 0;
   while (!bytes.empty()) {
     const ssize_t put = files.write(file, bytes.data(), bytes.size(), at);
-    if (put < 0 && errno == EINTR) continue;
+    if (put < 0 && errno == EINTR && ++interrupts < kInterruptsMax) continue;
     if (put == 0) errno = ENOSPC;
     if (put <= 0) return false;
     bytes = bytes.subspan(static_cast<std::size_t>(put));

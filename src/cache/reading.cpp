@@ -30,9 +30,10 @@ tl::unexpected<ReadFault> system_fault(int error) {
 std::optional<std::vector<std::byte>> read_all(const Files& files, int file, std::size_t size) {
   std::vector<std::byte> bytes(size);
   std::size_t have = 0;
+  int interrupts = 0;
   while (have < size) {
     const ssize_t got = files.read(file, bytes.data() + have, size - have, static_cast<off_t>(have));
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EINTR && ++interrupts < kInterruptsMax) continue;
     if (got < 0) return std::nullopt;
     if (got == 0) break;
     have += static_cast<std::size_t>(got);
