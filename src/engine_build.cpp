@@ -95,11 +95,11 @@ Result<Built> Builder::make(const Source& source, const Key& key, const std::str
     damaged = kept.error().code != ErrorCode::not_found;
     if (!damaged) ++counters_.disk_misses;
     turn = cache_->turn(key);
-    if (turn.found && (kept = take(key, {std::move(turn.found), cache::MissReason::none, {}}))) return kept;
+    if (turn.found && (kept = take(key, {std::move(turn.found), cache::MissReason::none, {}, {}}))) return kept;
   }
   TMA_JIT_ASSIGN(Built built, compile(source, key, identity));
   compiled = true;
-  if (cache_ && publish(built, source.kernel, turn) && damaged) ++counters_.healed;
+  if (cache_ && publish(built, source, turn) && damaged) ++counters_.healed;
   return built;
 }
 
@@ -139,9 +139,9 @@ Result<Built> Builder::compile(const Source& source, const Key& key, const std::
   return Built{std::make_shared<const Cubin>(*std::move(cubin)), identity};
 }
 
-bool Builder::publish(const Built& built, const std::string& kernel, cache::Turn& turn) {
+bool Builder::publish(const Built& built, const Source& source, cache::Turn& turn) {
   const Cubin& cubin = *built.cubin;
-  const auto written = cache_->put(cubin.key, {cubin.bytes, metadata_of(cubin, kernel, built.compiler)}, turn);
+  const auto written = cache_->put(cubin.key, {cubin.bytes, metadata_of(cubin, source, built.compiler)}, turn);
   if (written) cache_->record_compiler(built.compiler);
   ++(written ? counters_.disk_writes : counters_.disk_write_failures);
   if (!written) warn_once(written.error().message);

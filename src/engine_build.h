@@ -44,6 +44,7 @@ class Builder {
   Result<std::shared_ptr<compile::Compiler>> compiler();
   Result<void> cache_writable();
   void add_cache_stats(CacheStats& stats);
+  Result<CacheExplanation> explain(const Source& source);
 
  private:
   Result<compile::Location> location();
@@ -51,8 +52,9 @@ class Builder {
   Result<Built> fetch(const Key& key);
   Result<Built> take(const Key& key, cache::Lookup lookup);
   Result<Built> compile(const Source& source, const Key& key, const std::string& identity);
+  Result<std::string> likely_identity();
   Result<Built> find_recorded(const Source& source, Error no_compiler);
-  bool publish(const Built& built, const std::string& kernel, cache::Turn& turn);
+  bool publish(const Built& built, const Source& source, cache::Turn& turn);
   void warn_once(const std::string& what);
 
   const Settings settings_;
@@ -66,8 +68,9 @@ class Builder {
   std::atomic<bool> warned_ = false;
 };
 
-// What a cache entry holds beside the cubin: a JSON object.
-std::string metadata_of(const Cubin& cubin, std::string_view kernel, std::string_view compiler);
+// What a cache entry holds beside the cubin: a line of JSON
+// for `built_from`, and a line for tools: what the key was made of.
+std::string metadata_of(const Cubin& cubin, const Source& source, std::string_view compiler);
 Result<Built> built_from(cache::Entry entry, const Key& key);
 
 }  // namespace tma_jit

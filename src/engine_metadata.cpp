@@ -3,6 +3,7 @@
 
 #include "base/failure.h"
 #include "engine_build.h"
+#include "source/key.h"
 
 namespace tma_jit {
 namespace {
@@ -26,8 +27,8 @@ Cubin cubin_from(const Json& fields) {
 
 }  // namespace
 
-std::string metadata_of(const Cubin& cubin, std::string_view kernel, std::string_view compiler) {
-  const Json fields = {{"kernel", kernel},
+std::string metadata_of(const Cubin& cubin, const Source& source, std::string_view compiler) {
+  const Json fields = {{"kernel", source.kernel},
                        {"arch", cubin.arch},
                        {"entry", cubin.entry},
                        {"compiler", compiler},
@@ -38,12 +39,16 @@ std::string metadata_of(const Cubin& cubin, std::string_view kernel, std::string
                        {"stack_bytes", cubin.resources.stack_bytes},
                        {"static_shared_bytes", cubin.resources.static_shared_bytes},
                        {"warnings", cubin.resources.warnings}};
-  return fields.dump(-1, ' ', false, Json::error_handler_t::replace);
+  Json parts = Json::array();
+  for (const emission::KeyField& part : emission::key_fields(source, compiler))
+    parts.push_back({part.name, part.value});
+  const auto line = [](const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); };
+  return line(fields) + "\n" + line({{"key", parts}});
 }
 
 Result<Built> built_from(cache::Entry entry, const Key& key) {
   try {
-    const Json fields = Json::parse(entry.metadata);
+    const Json fields = Json::parse(entry.metadata.substr(0, entry.metadata.find('\n')));
     Cubin cubin = cubin_from(fields);
     cubin.bytes = std::move(entry.cubin);
     cubin.key = key;

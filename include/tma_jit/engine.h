@@ -83,6 +83,20 @@ struct Stats {
   CacheStats cache;
 };
 
+// Why a kernel is, or is not, in the cache.
+struct CacheDifference {
+  std::string field;        // "arch", a constant's name, "template", a header's name, "options" ...
+  std::string here, there;  // of the request and of the entry; digests of what is long, empty where there is none
+};
+struct CacheExplanation {
+  Key key;
+  bool found = false;
+  std::string where;    // the folder or pack that has it
+  std::string fault;    // why an entry that is there is not used; empty: none is there, or it is used
+  std::string nearest;  // hex key of the entry of the same kernel that differs least; empty: there is none
+  std::vector<CacheDifference> differences;  // of that entry, the most telling first
+};
+
 // What a template declares, as text, for `list` and `show`.
 struct KernelInfo {
   struct Item {
@@ -131,6 +145,8 @@ class TMA_JIT_API Engine {
   Result<std::string> emit_standalone(const Plan& plan);  // one file that nvcc compiles as it is
   Result<Key> key(const Plan& plan);
   Result<Cubin> build(const Plan& plan);
+  // Compiles nothing; reads every entry of the cache unless it has the kernel.
+  Result<CacheExplanation> explain(const Plan& plan);
   Result<std::string> build_ptx(const Plan& plan);  // never cached
 
   // The whole way. One compile per key is in flight; other callers wait for it. The second form takes a plan that was

@@ -18,6 +18,7 @@ struct Lookup {
   std::optional<Entry> entry;
   MissReason reason = MissReason::none;
   std::string detail;  // one line for the log; empty for a hit and for MissReason::absent
+  std::string from;    // the layer of a hit, where several were asked
 };
 
 // Thread-safe, and used beside other processes. Never in the way: a fault is a miss with a reason, a failed write an

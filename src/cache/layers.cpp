@@ -98,11 +98,12 @@ void Layers::open_read_only(Opened& all) {
 
 Lookup Layers::get(const Key& key) {
   Opened& all = opened();
-  Lookup first{std::nullopt, MissReason::absent, {}};
+  Lookup first{std::nullopt, MissReason::absent, {}, {}};
   const auto asked = [&](const Layer& layer) {
     Lookup found = layer.get(key);
     const bool hit = found.entry.has_value();
     if (hit || first.reason == MissReason::absent) first = std::move(found);
+    if (hit) first.from = layer.name();
     return hit;
   };
   if (all.node && asked(*all.node)) {

@@ -85,12 +85,14 @@ tl::expected<std::vector<std::byte>, Fault> Pack::read(const PackRecord& record)
 
 Lookup Pack::get(const Key& key) const {
   const PackRecord* record = find_record(index_, key);
-  if (record == nullptr) return {std::nullopt, MissReason::absent, {}};
+  if (record == nullptr) return {std::nullopt, MissReason::absent, {}, {}};
   auto entry =
       read(*record).and_then([&](const std::vector<std::byte>& bytes) { return decode(bytes, key, Depth::hit); });
-  if (entry) return {std::move(*entry), MissReason::none, {}};
-  return {std::nullopt, entry.error().reason,
-          fmt::format("pack {}, entry {}: {}", name_, to_hex(key.bytes), entry.error().detail)};
+  if (entry) return {std::move(*entry), MissReason::none, {}, {}};
+  return {std::nullopt,
+          entry.error().reason,
+          fmt::format("pack {}, entry {}: {}", name_, to_hex(key.bytes), entry.error().detail),
+          {}};
 }
 
 Result<void> Pack::put(const Key&, std::span<const std::byte>) const {

@@ -188,13 +188,15 @@ Lookup Store::get(const Key& key) const {
   if (!file) {
     fault = std::move(file).error();
   } else if (auto entry = decode(file->bytes, key, Depth::hit)) {
-    return {std::move(*entry), MissReason::none, {}};
+    return {std::move(*entry), MissReason::none, {}, {}};
   } else {
     fault = std::move(entry).error();
   }
-  if (fault->reason == MissReason::absent) return {std::nullopt, fault->reason, {}};
-  return {std::nullopt, fault->reason,
-          fmt::format("cache entry {}: {}", entry_path(root(), key).string(), fault->detail)};
+  if (fault->reason == MissReason::absent) return {std::nullopt, fault->reason, {}, {}};
+  return {std::nullopt,
+          fault->reason,
+          fmt::format("cache entry {}: {}", entry_path(root(), key).string(), fault->detail),
+          {}};
 }
 
 Result<void> Store::put(const Key& key, std::span<const std::byte> encoded) const {

@@ -1,7 +1,9 @@
 // The name of a cubin in every cache: a hash of all that can change its bytes, and of nothing else.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <tma_jit/artifact.h>
 
@@ -19,5 +21,14 @@ inline constexpr int kKeySchema = 1;
 // Where a template lies does not matter: the folder in the text's `#line 1 "FILE"` is left out, unless line information
 // or __FILE__ would carry it into the cubin.
 Key key_of(const Source& source, std::string_view compiler_identity);
+
+// What key_of hashes, in small parts with names, so that two keys can be told apart later: short values as they are,
+// texts as the first 8 bytes of their SHA-256. In the order in which people look: target, constants, hooks, texts,
+// options.
+struct KeyField {
+  std::string name;
+  std::string value;
+};
+std::vector<KeyField> key_fields(const Source& source, std::string_view compiler_identity);
 
 }  // namespace tma_jit::emission

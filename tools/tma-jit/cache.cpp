@@ -1,18 +1,13 @@
-// tma-jit cache: the cache folder counted, verified or cleared.
-#include "text.h"
-#include "verbs.h"
+// tma-jit cache: the cache folder counted, verified, trimmed or cleared.
+#include "cache.h"
 
-#include <tma_jit/cache.h>
+#include "text.h"
 
 namespace tma_jit::cli {
 namespace {
 
-std::filesystem::path root_of(const Settings& settings) {
-  return settings.cache_dir.empty() ? default_cache_dir() : std::filesystem::path(settings.cache_dir);
-}
-
-Outcome<int> stat(const Settings& settings) {
-  CLI_ASSIGN(const CacheSummary summary, cache_stat(root_of(settings)));
+Outcome<int> stat(const Settings& settings, const CacheWords&) {
+  CLI_ASSIGN(const CacheSummary summary, cache_stat(cache_root(settings)));
   settings.console.report("{}\n  entries   {}, {}\n  faulty    {}\n  temporary {}\n", summary.root.string(),
                           summary.entries, readable_bytes(summary.bytes), summary.faulty, summary.temporary_files);
   settings.console.object({{"root", summary.root.string()},
@@ -23,8 +18,9 @@ Outcome<int> stat(const Settings& settings) {
   return kDone;
 }
 
-Outcome<int> verify(const Settings& settings) {
-  CLI_ASSIGN(const std::vector<CacheEntryInfo> entries, cache_verify(root_of(settings)));
+Outcome<int> verify(const Settings& settings, const CacheWords& words) {
+  const auto place = cache_place(settings, words);
+  CLI_ASSIGN(const std::vector<CacheEntryInfo> entries, cache_verify(place, pack_keys(words)));
   std::size_t faulty = 0;
   Json objects = Json::array();
   for (const CacheEntryInfo& entry : entries) {
@@ -37,35 +33,81 @@ Outcome<int> verify(const Settings& settings) {
                        {"fault", entry.fault}});
   }
   settings.console.report("{} of {} entries are sound\n", entries.size() - faulty, entries.size());
-  settings.console.object({{"root", root_of(settings).string()}, {"faulty", faulty}, {"entries", objects}});
+  settings.console.object({{"root", place.string()}, {"faulty", faulty}, {"entries", objects}});
   return faulty == 0 ? kDone : kFailed;
 }
 
-Outcome<int> clear(const Settings& settings) {
-  CLI_ASSIGN(const std::uint64_t removed, cache_clear(root_of(settings)));
-  settings.console.report("removed {} files from {}\n", removed, root_of(settings).string());
-  settings.console.object({{"root", root_of(settings).string()}, {"removed", removed}});
+Outcome<int> trim(const Settings& settings, const CacheWords& words) {
+  CLI_ASSIGN(const CacheTrimmed trimmed, cache_trim(cache_root(settings), words.bytes, words.entries));
+  settings.console.report("removed {} of {} entries, {} of {}, and {} temporary files from {}\n", trimmed.removed,
+                          trimmed.entries, readable_bytes(trimmed.removed_bytes), readable_bytes(trimmed.bytes),
+                          trimmed.temporary_files, cache_root(settings).string());
+  settings.console.object({{"root", cache_root(settings).string()},
+                           {"entries", trimmed.entries},
+                           {"bytes", trimmed.bytes},
+                           {"removed", trimmed.removed},
+                           {"removed_bytes", trimmed.removed_bytes},
+                           {"temporary_files", trimmed.temporary_files}});
   return kDone;
 }
 
-void add_action(CLI::App& cache, const char* name, const char* help, Invocation& invocation,
-                Outcome<int> (*action)(const Settings&)) {
-  CLI::App* verb = cache.add_subcommand(name, help);
-  add_console_options(*verb, invocation.settings);
-  verb->add_option("--cache-dir", invocation.settings.cache_dir,
-                   "cache folder instead of TMA_JIT_CACHE_DIR or the user's");
-  verb->callback(
-      [&invocation, action] { invocation.run = [&invocation, action] { return action(invocation.settings); }; });
+Outcome<int> clear(const Settings& settings, const CacheWords&) {
+  CLI_ASSIGN(const std::uint64_t removed, cache_clear(cache_root(settings)));
+  settings.console.report("removed {} files from {}\n", removed, cache_root(settings).string());
+  settings.console.object({{"root", cache_root(settings).string()}, {"removed", removed}});
+  return kDone;
 }
 
 }  // namespace
 
+std::filesystem::path cache_root(const Settings& settings) {
+  return settings.cache_dir.empty() ? default_cache_dir() : std::filesystem::path(settings.cache_dir);
+}
+
+std::filesystem::path cache_place(const Settings& settings, const CacheWords& words) {
+  return words.file.empty() ? cache_root(settings) : std::filesystem::path(words.file);
+}
+
+std::vector<std::filesystem::path> pack_keys(const CacheWords& words) {
+  return {words.pack_keys.begin(), words.pack_keys.end()};
+}
+
+CLI::App& add_cache_action(CLI::App& cache, Invocation& invocation, const char* name, const char* help,
+                           CacheAction action, const std::function<void(CLI::App&, CacheWords&)>& declare) {
+  CLI::App* verb = cache.add_subcommand(name, help);
+  add_console_options(*verb, invocation.settings);
+  verb->add_option("--cache-dir", invocation.settings.cache_dir,
+                   "cache folder instead of TMA_JIT_CACHE_DIR or the user's");
+  auto words = std::make_shared<CacheWords>();
+  declare(*verb, *words);
+  verb->callback([&invocation, action, words] {
+    invocation.run = [&invocation, action, words] { return action(invocation.settings, *words); };
+  });
+  return *verb;
+}
+
 void add_cache(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb = app.add_subcommand("cache", "the cache folder: stat, verify, clear");
+  CLI::App* verb = app.add_subcommand("cache", "the cache folder and packs: count, check, list, trim, explain a miss");
   verb->require_subcommand(1);
-  add_action(*verb, "stat", "how many entries, how large, how many unusable", invocation, stat);
-  add_action(*verb, "verify", "read every entry whole; faulty ones are listed, none is removed", invocation, verify);
-  add_action(*verb, "clear", "remove every entry", invocation, clear);
+  const auto nothing = [](CLI::App&, CacheWords&) {};
+  add_cache_action(*verb, invocation, "stat", "how many entries, how large, how many unusable", stat, nothing);
+  add_cache_action(*verb, invocation, "verify", "read every entry whole; faulty ones are listed, none is removed",
+                   verify, [](CLI::App& action, CacheWords& words) {
+                     action.add_option("pack", words.file, "a pack to verify instead of the cache folder");
+                     action.add_option("--pack-key", words.pack_keys, "public key that must have signed the pack")
+                         ->allow_extra_args(false);
+                   });
+  add_cache_explain(*verb, invocation);
+  add_cache_entries(*verb, invocation);
+  add_cache_packs(*verb, invocation);
+  add_cache_action(*verb, invocation, "trim", "remove the entries used longest ago", trim,
+                   [](CLI::App& action, CacheWords& words) {
+                     action.add_option("--max-size", words.bytes, "bytes to keep: 500M, 2G")
+                         ->required()
+                         ->transform(CLI::AsSizeValue(false));
+                     action.add_option("--max-entries", words.entries, "entries to keep")->capture_default_str();
+                   });
+  add_cache_action(*verb, invocation, "clear", "remove every entry", clear, nothing);
 }
 
 }  // namespace tma_jit::cli
