@@ -61,8 +61,7 @@ Builder::Settings builder_settings(const Options& options) {
                     .read_only = cache.read_only,
                     .pack_keys = cache.pack_keys,
                     .store = {.limits = {.bytes = cache.bytes, .entries = cache.entries}},
-                    .wait = std::chrono::milliseconds(static_cast<std::int64_t>(cache.wait_s * 1000)),
-                    .slots = cache.compiles_at_once},
+                    .wait = std::chrono::milliseconds(static_cast<std::int64_t>(cache.wait_s * 1000))},
           .places = compile::Places::from_environment(options.nvrtc)};
 }
 

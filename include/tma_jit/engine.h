@@ -35,7 +35,6 @@ struct CacheOptions {
   std::filesystem::path node_dir;  // this machine's own folder before cache_dir; empty: made where cache_dir is on a
                                    // network file system
   double wait_s = 120;             // for another process that compiles the same kernel
-  unsigned compiles_at_once = 0;   // on this machine, by all processes that share the cache; 0: processors and memory
 };
 
 // Read once, when the engine is made. Unset paths come from the environment at that moment: TMA_JIT_CACHE_DIR,

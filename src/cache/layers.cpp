@@ -37,7 +37,8 @@ class Pause {
 
 struct Layers::Opened {
   std::optional<Store> node, user;
-  std::vector<std::unique_ptr<Layer>> read_only;
+  std::vector<std::unique_ptr<Layer>> read_only;  // after `find_read_only`
+  std::once_flag find_read_only;
   std::string why_no_user;
 
   // Locks are trusted on file systems that only this machine changes.
@@ -56,7 +57,6 @@ Layers::Opened& Layers::opened() {
     auto all = std::make_unique<Opened>();
     open_user(*all);
     open_node(*all);
-    open_read_only(*all);
     opened_ = std::move(all);
   }
   return *opened_;
@@ -85,6 +85,12 @@ void Layers::open_node(Opened& all) {
   if (store->writable() && store->local()) all.node = *std::move(store);
 }
 
+// Only when the folders before them lack something: checking a signature takes as long as all the rest of a warm start.
+const std::vector<std::unique_ptr<Layer>>& Layers::read_only(Opened& all) {
+  std::call_once(all.find_read_only, [&] { open_read_only(all); });
+  return all.read_only;
+}
+
 void Layers::open_read_only(Opened& all) {
   for (const auto& path : settings_.read_only) {
     auto layer = open_read_only_layer(path, {settings_.store.files, settings_.pack_keys});
@@ -111,7 +117,7 @@ Lookup Layers::get(const Key& key) {
     return first;
   }
   if (all.user && asked(*all.user)) return first;
-  for (const auto& layer : all.read_only) {
+  for (const auto& layer : read_only(all)) {
     if (!asked(*layer)) continue;
     ++tally_.read_only_hits;
     return first;
@@ -153,26 +159,8 @@ Turn Layers::turn(const Key& key) {
   turn.key = std::move(lock);
   turn.key->sign(files, key);
   turn.found = get(key).entry;  // put after we missed it and before we held the lock
-  if (turn.found) {
-    turn.release();
-  } else {
-    wait_for_slot(turn, *place, start + settings_.wait);
-  }
+  if (turn.found) turn.key.reset();
   return turn;
-}
-
-void Layers::wait_for_slot(Turn& turn, const Store& place, Clock::time_point deadline) {
-  const unsigned slots = std::min(settings_.slots != 0 ? settings_.slots : default_slots(), kSlotsMax);
-  Lock lock = place.lock();
-  for (Pause pause; Clock::now() < deadline; pause.sleep()) {
-    for (unsigned slot = 0; slot < slots; ++slot) {
-      const LockState state = lock.take(*settings_.store.files, byte_of_slot(slot));
-      if (state == LockState::busy) continue;
-      if (state == LockState::held) turn.slot = std::move(lock);
-      return;
-    }
-  }
-  ++tally_.wait_timeouts;
 }
 
 Result<void> Layers::put(const Key& key, const Entry& entry, Turn& turn) {
@@ -180,9 +168,9 @@ Result<void> Layers::put(const Key& key, const Entry& entry, Turn& turn) {
   Opened& all = opened();
   Result<void> kept = failure(ErrorCode::io, "{}", all.why_no_user.empty() ? "no cache folder" : all.why_no_user);
   if (all.node) kept = all.node->put(key, encoded);
-  if (kept) turn.release();
+  if (kept) turn.key.reset();
   if (all.user) kept = all.user->put(key, encoded);
-  turn.release();
+  turn.key.reset();
   return kept;
 }
 
@@ -197,7 +185,7 @@ std::vector<std::string> Layers::compilers() {
   };
   if (all.user) add(*all.user);
   if (all.node) add(*all.node);
-  for (const auto& layer : all.read_only) add(*layer);
+  for (const auto& layer : read_only(all)) add(*layer);
   return identities;
 }
 
@@ -229,14 +217,6 @@ std::filesystem::path default_node_folder() {
       status.st_uid == ::geteuid() && (status.st_mode & 077) == 0)
     return runtime / "tma-jit";
   return fmt::format("/dev/shm/tma-jit-{}", ::geteuid());
-}
-
-unsigned default_slots() {
-  constexpr std::uint64_t kBytesEach = 1'500'000'000;
-  const auto pages = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_AVPHYS_PAGES)));
-  const std::uint64_t by_memory = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / kBytesEach;
-  const std::uint64_t by_processors = std::max(1U, std::thread::hardware_concurrency());
-  return static_cast<unsigned>(std::clamp<std::uint64_t>(by_memory, 1, by_processors));
 }
 
 }  // namespace tma_jit::cache

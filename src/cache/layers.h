@@ -27,7 +27,6 @@ struct LayerSettings {
   std::vector<std::filesystem::path> pack_keys;  // public keys; where there are any, a pack must be signed by one
   StoreOptions store;
   std::chrono::milliseconds wait{120'000};  // for another process that compiles the same
-  unsigned slots = 0;                       // compiles at a time on this machine; 0: by processors and memory
   std::function<void(const std::string&)> report = [](const std::string&) {};  // faults, as they are met
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };
@@ -35,11 +34,7 @@ struct LayerSettings {
 // The right to compile one key, or what another process compiled meanwhile. Ends with the object.
 struct Turn {
   std::optional<Entry> found;
-  std::optional<Lock> key, slot;  // held, or absent where there are no locks or the wait was too long
-  void release() {
-    key.reset();
-    slot.reset();
-  }
+  std::optional<Lock> key;  // held, or absent where there are no locks or the wait was too long
 };
 
 // Thread-safe; opened at first use. No fault of a folder is an error here: it is reported, and its layer is left out.
@@ -72,7 +67,7 @@ class Layers {
   void open_user(Opened& all);
   void open_node(Opened& all);
   void open_read_only(Opened& all);
-  void wait_for_slot(Turn& turn, const Store& place, std::chrono::steady_clock::time_point deadline);
+  const std::vector<std::unique_ptr<Layer>>& read_only(Opened& all);
 
   const LayerSettings settings_;
   Tally tally_;
@@ -82,8 +77,5 @@ class Layers {
 
 // The folder of this machine's own for this user: $XDG_RUNTIME_DIR/tma-jit, else /dev/shm/tma-jit-<uid>.
 std::filesystem::path default_node_folder();
-
-// As many compiles as there are processors and, at 1.5 GB each, free memory; at least one.
-unsigned default_slots();
 
 }  // namespace tma_jit::cache

@@ -19,7 +19,6 @@
 namespace tma_jit::cache {
 namespace {
 
-constexpr std::uint64_t kSlotBase = std::uint64_t{1} << 62;
 constexpr off_t kSignBytes = 96;
 constexpr off_t kSigns = 256;
 
@@ -113,11 +112,7 @@ std::string Lock::holder(const Files& files, const Key& key) const {
 std::uint64_t byte_of(const Key& key) {
   std::uint64_t byte = 0;
   std::memcpy(&byte, key.bytes.data(), sizeof byte);
-  return byte & (kSlotBase - 1);
-}
-
-std::uint64_t byte_of_slot(unsigned slot) {
-  return kSlotBase + slot % kSlotsMax;
+  return byte & (kEvictionByte - 1);
 }
 
 }  // namespace tma_jit::cache

@@ -48,10 +48,8 @@ class Lock {
   int error_ = 0;
 };
 
-// Bytes of the lock file. Those of keys lie below those of compile slots; `kEvictionByte` is above both.
+// Bytes of the lock file. Those of keys lie below that of eviction.
 std::uint64_t byte_of(const Key& key);
-std::uint64_t byte_of_slot(unsigned slot);
-inline constexpr unsigned kSlotsMax = 1024;
-inline constexpr std::uint64_t kEvictionByte = (std::uint64_t{1} << 62) + kSlotsMax;
+inline constexpr std::uint64_t kEvictionByte = std::uint64_t{1} << 62;
 
 }  // namespace tma_jit::cache

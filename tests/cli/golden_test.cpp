@@ -112,6 +112,38 @@ TEST_CASE("cache") {
   CHECK(on_h100({"build", "scale", "N=2000", "--cache-dir", dir}).exit == 0);
   CHECK(run_command({"cache", "stat", "--json", "--cache-dir", dir}).json()["entries"] == 1);
   CHECK(run_command({"cache", "verify", "--cache-dir", dir}).out == "1 of 1 entries are sound\n");
+  CHECK(run_command({"cache", "ls", "--json", "--cache-dir", dir}).json()["entries"][0]["kernel"] == "scale");
+
+  const auto explain = [&](const char* threads) {
+    return on_h100({"cache", "explain", "scale", "N=2000", threads, "--json", "--cache-dir", dir}).json();
+  };
+  const auto same = explain("THREADS=128"), other = explain("THREADS=256");
+  CHECK(same["found"].get<bool>() != other["found"].get<bool>());
+  const auto& missing = same["found"].get<bool>() ? other : same;
+  const auto& present = same["found"].get<bool>() ? same : other;
+  CHECK(missing["nearest"] == present["key"]);
+  CHECK(missing["differences"][0]["field"] == "THREADS");
+
+  const std::string key = present["key"].get<std::string>(), folder = scratch_folder().string();
+  CHECK(run_command({"cache", "show", key.substr(0, 8), "--json", "--cache-dir", dir}).json()["metadata"]["kernel"] ==
+        "scale");
+  CHECK(run_command({"cache", "keygen", folder + "/builder"}).exit == 0);
+  CHECK(run_command({"cache", "pack", folder + "/a.tmjpack", "--sign", folder + "/builder.key", "--cache-dir", dir})
+            .exit == 0);
+  CHECK(run_command({"cache", "verify", folder + "/a.tmjpack", "--pack-key", folder + "/builder.pub"}).out ==
+        "1 of 1 entries are sound\n");
+  CHECK(run_command({"cache", "extract", key, "--pack", folder + "/a.tmjpack", "-o", folder + "/k.cubin"}).exit == 0);
+  CHECK(std::filesystem::file_size(folder + "/k.cubin") ==
+        run_command({"cache", "show", key, "--json", "--cache-dir", dir}).json()["cubin_bytes"].get<std::uintmax_t>());
+  const auto trimmed = run_command({"cache", "trim", "--max-size", "0", "--json", "--cache-dir", dir}).json();
+  CHECK(trimmed["removed"] == 1);
+  CHECK(run_command({"cache", "unpack", folder + "/a.tmjpack", "--cache-dir", dir}).exit == 0);
+  // A signed pack alone serves a process that compiles nothing.
+  const CommandResult packed =
+      run_command({"build", "scale", "N=2000", "--device", "h100", "--json", "--cache-dir", folder + "/empty",
+                   "--templates", template_folder()},
+                  {"TMA_JIT_CACHE_RO=" + folder + "/a.tmjpack", "TMA_JIT_PACK_KEYS=" + folder + "/builder.pub"});
+  CHECK(packed.json()["compiled"] == false);
   CHECK(run_command({"cache", "clear", "--json", "--cache-dir", dir}).json()["removed"].get<int>() >= 1);
   CHECK(run_command({"cache", "stat", "--json", "--cache-dir", dir}).json()["entries"] == 0);
 }

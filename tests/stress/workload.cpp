@@ -56,7 +56,6 @@ void obtain(cache::Layers& layers, unsigned number, const Work& work, Counts& co
 cache::LayerSettings settings_for(const std::filesystem::path& root, Counts& counts) {
   cache::LayerSettings settings;
   settings.root = root;
-  settings.slots = 64;
   settings.report = [&counts](const std::string&) { ++counts.reports; };
   return settings;
 }

@@ -42,7 +42,7 @@ cache::Entry expected_entry(unsigned number, const Work& work);
 // As Builder::make does: get, wait for a turn, compile, put.
 void obtain(cache::Layers& layers, unsigned number, const Work& work, Counts& counts);
 
-// 64 slots, so that the fake compiles overlap; reports are counted.
+// Reports are counted.
 cache::LayerSettings settings_for(const std::filesystem::path& root, Counts& counts);
 
 // Starts processes that wait for each other and then run `body`; returns when all have ended, with how many ended

@@ -1,6 +1,8 @@
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cstdlib>
+#include <ctime>
 #include <map>
 #include <optional>
 #include <string>
@@ -95,6 +97,50 @@ TEST_CASE_FIXTURE(Fixture, "clear removes entries and temporary files, and nothi
   CHECK(store.compilers().size() == 1);
   CHECK(cache_clear(root).value() == 0);
   CHECK(store.put(cache::sample_key(1), cache::sample_entry(1)).has_value());
+}
+
+TEST_CASE_FIXTURE(Fixture, "trim removes the entries used longest ago, and what dead writers left") {
+  const timespec then{std::time(nullptr) - 7200, 0};
+  const timespec times[] = {then, then};
+  REQUIRE(::utimensat(AT_FDCWD, path(1).c_str(), times, 0) == 0);
+  const fs::path stale = root / "v1" / "00" / ".tmp-00000000-1-0";
+  REQUIRE(write_file(stale, "half an entry"));
+  const timespec days[] = {{then.tv_sec - 200'000, 0}, {then.tv_sec - 200'000, 0}};
+  REQUIRE(::utimensat(AT_FDCWD, stale.c_str(), days, 0) == 0);
+  REQUIRE(write_file(root / "v1" / "00" / "notes.txt", "somebody's notes"));
+  const CacheTrimmed by_count = cache_trim(root, 1 << 20, 2).value();
+  CHECK(by_count.entries == 3);
+  CHECK(by_count.removed == 1);
+  CHECK(by_count.temporary_files == 1);
+  CHECK_FALSE(fs::exists(path(1)));
+  CHECK(fs::exists(path(0)));
+  const CacheTrimmed by_size = cache_trim(root, fs::file_size(path(0))).value();
+  CHECK(by_size.removed == 1);
+  CHECK(cache_stat(root).value().entries == 1);
+  CHECK(fs::exists(root / "v1" / "00" / "notes.txt"));
+  CHECK(cache_trim(folder.path() / "none", 0).value().removed == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "single entries are found by the beginning of their key") {
+  const std::string key = to_hex(cache::sample_key(1).bytes);
+  const CacheEntry entry = cache_read(root, key.substr(0, 12)).value();
+  CHECK(entry.info.key == key);
+  CHECK(entry.info.kernel == "sample1");
+  CHECK(entry.cubin == cache::sample_entry(1).cubin);
+  CHECK(cache_read(root, "").error().code == ErrorCode::invalid_argument);
+  CHECK(cache_read(root, "no key").error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("root takes no folder of another user's for its own") {
+  if (::geteuid() != 0) return;
+  const TemporaryFolder home;
+  REQUIRE(::chown(home.path().c_str(), 65534, 65534) == 0);
+  const Environment of_a_user(
+      {{"TMA_JIT_CACHE_DIR", std::nullopt}, {"XDG_CACHE_HOME", std::nullopt}, {"HOME", home.path().string()}});
+  CHECK_FALSE(default_cache_dir().string().starts_with(home.path().string()));
+  CHECK(cache::Store::open(home.path() / ".cache" / "tma-jit").error().message.find("belongs to user 65534") !=
+        std::string::npos);
+  CHECK(fs::is_empty(home.path()));
 }
 
 TEST_CASE("a folder that is not there is an empty cache, one that is not trusted an error") {

@@ -131,18 +131,4 @@ TEST_CASE_FIXTURE(Fixture, "a holder that takes too long, or stops, is not waite
   ::waitpid(holder, nullptr, 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "no more compiles than slots run at a time") {
-  LayerSettings settings = settings_for(root);
-  settings.slots = 2;
-  settings.wait = 50ms;
-  Layers layers(settings);
-  Turn first = layers.turn(sample_key(1));
-  Turn second = layers.turn(sample_key(2));
-  REQUIRE(first.slot);
-  REQUIRE(second.slot);
-  CHECK_FALSE(layers.turn(sample_key(3)).slot);
-  first.release();
-  CHECK(layers.turn(sample_key(4)).slot);
-}
-
 }  // namespace tma_jit::cache

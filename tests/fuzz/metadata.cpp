@@ -1,0 +1,34 @@
+// The metadata of an entry, as the engine reads it back and as tools read it.
+#include <string>
+
+#include "cache/inventory.h"
+#include "engine_build.h"
+#include "support/cache_samples.h"
+#include "target.h"
+
+namespace tma_jit::fuzz {
+
+void run(std::span<const std::uint8_t> bytes) {
+  cache::Entry entry = cache::sample_entry(1, 16);
+  entry.metadata.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  (void)cache::describe(cache::sample_key(1), entry.metadata.size(), entry);
+  (void)built_from(std::move(entry), cache::sample_key(1));
+}
+
+std::vector<std::string> seeds() {
+  Cubin cubin;
+  cubin.entry = "copy";
+  cubin.arch = "sm_90a";
+  cubin.resources.registers = 40;
+  cubin.resources.warnings = {"ptxas: C7510 ..."};
+  const Source source{.kernel = "copy",
+                      .entry = "copy",
+                      .arch = "sm_90a",
+                      .name = "copy.cu",
+                      .text = "int x;",
+                      .headers = {{"device/tma.cuh", "int y;"}},
+                      .options = {"-std=c++20"}};
+  return {metadata_of(cubin, source, "nvrtc 13.0 abc"), "{}", ""};
+}
+
+}  // namespace tma_jit::fuzz
