@@ -42,13 +42,11 @@ void remember(int file) {
   }
 }
 
-// False in a forked child, where the descriptor is closed already and its number may be another file's.
-bool forget(int file) {
+void forget(int file) {
   for (std::atomic<int>& slot : open_locks) {
     int known = file + 1;
-    if (slot.compare_exchange_strong(known, 0)) return true;
+    if (slot.compare_exchange_strong(known, 0)) return;
   }
-  return false;
 }
 
 off_t sign_offset(const Key& key) {
@@ -64,6 +62,7 @@ Lock Lock::open(const Files& files, int folder) {
   lock.error_ = errno;
   if (lock.file_) {
     lock.state_ = LockState::busy;
+    lock.owner_ = ::getpid();
     remember(lock.file_.get());
   }
   return lock;
@@ -86,9 +85,11 @@ LockState Lock::take(const Files& files, std::uint64_t byte) {
   return state_ = busy ? LockState::busy : LockState::unsupported;
 }
 
-// Closing the only descriptor of the description ends the lock.
+// Closing the only descriptor of the description ends the lock. In a forked child it is closed already, and its number
+// may be another file's.
 void Lock::release() {
-  if (file_ && !forget(file_.get())) (void)file_.release();
+  if (file_ && owner_ != ::getpid()) (void)file_.release();
+  if (file_) forget(file_.get());
   file_ = Descriptor();
   state_ = LockState::unsupported;
 }

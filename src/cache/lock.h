@@ -44,6 +44,7 @@ class Lock {
 
  private:
   Descriptor file_;
+  int owner_ = 0;  // the process that opened it
   LockState state_ = LockState::unsupported;
   int error_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <random>
@@ -88,23 +89,21 @@ std::uint64_t sweep_temporaries(const Files& files, int folder, const Shard& sha
 }
 
 // Oldest first, until both limits hold.
-void sweep_entries(const Files& files, int folder, std::vector<Item>& entries, const Limits& limits, ShardLimits keep,
-                   Swept& swept) {
+Swept sweep_entries(const Files& files, int folder, std::vector<Item>& entries, const Limits& limits,
+                    ShardLimits keep) {
+  Swept swept{.entries = entries.size()};
+  for (const Item& item : entries) swept.bytes += item.bytes;
   std::sort(entries.begin(), entries.end(), [](const Item& a, const Item& b) { return a.used < b.used; });
   std::time_t now = std::time(nullptr);
   if (!entries.empty()) now = std::max(now, std::min(entries.back().used, now + 7 * 86'400));
   for (const Item& item : entries) {
-    if (swept.bytes - swept.removed_bytes <= keep.bytes && swept.entries - swept.removed <= keep.entries) return;
-    if (now - item.used < limits.youngest_s) return;
+    if (swept.bytes - swept.removed_bytes <= keep.bytes && swept.entries - swept.removed <= keep.entries) break;
+    if (now - item.used < limits.youngest_s) break;
     if (!remove_unchanged(files, folder, item)) continue;
     ++swept.removed;
     swept.removed_bytes += item.bytes;
   }
-}
-
-void count(const std::vector<Item>& entries, Swept& swept) {
-  swept.entries += entries.size();
-  for (const Item& item : entries) swept.bytes += item.bytes;
+  return swept;
 }
 
 unsigned random_number() {
@@ -116,23 +115,21 @@ unsigned random_number() {
 
 Swept sweep_shard(const Files& files, int folder, unsigned shard, const Limits& limits, ShardLimits keep) {
   Shard found = list(files, folder, shard);
-  Swept swept;
-  count(found.entries, swept);
+  Swept swept = sweep_entries(files, folder, found.entries, limits, keep);
   swept.temporaries = sweep_temporaries(files, folder, found, limits);
-  sweep_entries(files, folder, found.entries, limits, keep, swept);
   return swept;
 }
 
 Swept sweep_all(const Files& files, int folder, const Limits& limits) {
-  Swept swept;
+  std::uint64_t temporaries = 0;
   std::vector<Item> entries;
   for (unsigned number = 0; number < kShards; ++number) {
     Shard shard = list(files, folder, number);
-    swept.temporaries += sweep_temporaries(files, folder, shard, limits);
+    temporaries += sweep_temporaries(files, folder, shard, limits);
     std::move(shard.entries.begin(), shard.entries.end(), std::back_inserter(entries));
   }
-  count(entries, swept);
-  sweep_entries(files, folder, entries, limits, {limits.bytes, limits.entries}, swept);
+  Swept swept = sweep_entries(files, folder, entries, limits, {limits.bytes, limits.entries});
+  swept.temporaries = temporaries;
   return swept;
 }
 
