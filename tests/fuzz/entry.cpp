@@ -11,7 +11,7 @@ namespace tma_jit::fuzz {
 
 void run(std::span<const std::uint8_t> bytes) {
   std::vector<std::byte> entry(bytes.size());
-  std::memcpy(entry.data(), bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(entry.data(), bytes.data(), bytes.size());
   const Key key = cache::key_in(entry).value_or(Key{});
   (void)cache::decode(entry, key);
   if (entry.size() < cache::kEntryTrailerBytes) return;
