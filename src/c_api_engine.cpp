@@ -63,7 +63,6 @@ void set_cache(const tma_jit_options& given, Options& options) {
   options.cache_dir = text_or_empty(given.cache_dir);
   options.use_cache = given.no_cache == 0;
   options.cache.node_dir = text_or_empty(given.cache_node_dir);
-  options.cache.compiles_at_once = given.cache_compiles_at_once;
   if (given.cache_bytes != 0) options.cache.bytes = given.cache_bytes;
   if (given.cache_entries != 0) options.cache.entries = given.cache_entries;
   if (given.cache_wait_s != 0) options.cache.wait_s = std::max(given.cache_wait_s, 0.0);

@@ -195,7 +195,6 @@ typedef struct tma_jit_options {
   size_t cache_pack_key_count;
   const char* cache_node_dir;      /* this machine's own folder before cache_dir */
   double cache_wait_s;             /* for another process that compiles the same; 0: 120; negative: not at all */
-  uint32_t cache_compiles_at_once; /* on this machine; 0: by its processors and memory */
 } tma_jit_options;
 
 /* Counters since the engine was made. */

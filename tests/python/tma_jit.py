@@ -73,7 +73,7 @@ class Options(Sized):
                 ("log_user", c_void_p), ("log_level", c_int32), ("no_cache", c_int32), ("disable_tma", c_int32),
                 ("line_info", c_int32), ("cache_bytes", c_uint64), ("cache_entries", c_uint64), ("cache_read_only", c_void_p),
                 ("cache_read_only_count", c_size_t), ("cache_pack_keys", c_void_p), ("cache_pack_key_count", c_size_t),
-                ("cache_node_dir", c_char_p), ("cache_wait_s", c_double), ("cache_compiles_at_once", c_uint32)]
+                ("cache_node_dir", c_char_p), ("cache_wait_s", c_double)]
 
 
 class Geometry(Sized):
