@@ -113,7 +113,7 @@ std::string Lock::holder(const Files& files, const Key& key) const {
 std::uint64_t byte_of(const Key& key) {
   std::uint64_t byte = 0;
   std::memcpy(&byte, key.bytes.data(), sizeof byte);
-  return byte & (kEvictionByte - 1);
+  return byte & ((std::uint64_t{1} << 62) - 1);
 }
 
 }  // namespace tma_jit::cache

@@ -49,8 +49,7 @@ class Lock {
   int error_ = 0;
 };
 
-// Bytes of the lock file. Those of keys lie below that of eviction.
+// The byte of the lock file that stands for a key.
 std::uint64_t byte_of(const Key& key);
-inline constexpr std::uint64_t kEvictionByte = std::uint64_t{1} << 62;
 
 }  // namespace tma_jit::cache

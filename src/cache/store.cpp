@@ -147,16 +147,11 @@ bool Store::State::make_space(const SharedRoot& place, unsigned shard) {
 }
 
 // A folder of few entries is looked at more often: what is put between two rounds of all shards is how far it may
-// outgrow its limit.
+// outgrow its limit. Many processes may sweep at once; one of them removes an entry, the others find it gone.
 void Store::State::sweep_sometimes(const SharedRoot& place) {
   thread_local std::minstd_rand numbers{std::random_device()()};
   const auto every = std::clamp<std::uint64_t>(options.limits.entries / 1024, 1, std::max(1U, options.sweep_every));
   if (options.sweep_every == 0 || numbers() % every != 0) return;
-  Lock lock;
-  if (place->local) {  // one at a time is enough
-    lock = Lock::open(files(), place->folder.get());
-    if (lock.take(files(), kEvictionByte) == LockState::busy) return;
-  }
   evicted += sweeper.sweep(files(), place->folder.get(), options.limits).removed;
 }
 

@@ -36,9 +36,7 @@ void eviction(const Budget& budget, Report& report) {
              limit, counts.hits.load(), counts.total(), summary.entries, counts.wrong.load());
   report.equal(bad + counts.wrong + counts.unsound, 0, "wrong results, damage and failed processes");
   report.expect(counts.total() > summary.entries + limit / 2, "nothing was evicted, so nothing was tested");
-  // Each process knows only of the shards it looked at, so that many that write at full speed outgrow a limit this
-  // small by half.
-  report.expect(summary.entries <= 2 * limit, "the folder outgrew its limit by as much again");
+  report.expect(summary.entries <= limit + limit / 5, "the folder outgrew its limit by a fifth");
   const auto trimmed = cache_trim(root, std::uint64_t{1} << 40, limit / 2).value();
   report.equal(cache_stat(root).value().entries, limit / 2, "entries after a trim");
   report.expect(trimmed.removed > 0, "the trim removed nothing");
