@@ -2,7 +2,9 @@
 
 #include <charconv>
 
+#include "base/failure.h"
 #include "base/text.h"
+#include "emulator/driver/table.h"
 #include "plan/device_facts.h"
 
 namespace tma_jit {
@@ -15,14 +17,52 @@ std::optional<int> ordinal_in(std::string_view device) {
   return ordinal;
 }
 
+constexpr std::string_view kEmulator = "emulator";
+constexpr std::string_view kEmulatedByDefault = "sm_90a";
+
+bool is_emulator(std::string_view device) {
+  return device == kEmulator || device.starts_with("emulator:");
+}
+
+// "emulator:sm_100" is the emulated device that stands for sm_100a; without a target, Options::arch chooses.
+Result<int> emulated_ordinal(const Options& options) {
+  std::string_view target = options.device;
+  target.remove_prefix(std::min(target.size(), kEmulator.size() + 1));
+  if (target.empty()) target = options.arch.empty() ? kEmulatedByDefault : std::string_view(options.arch);
+  TMA_JIT_ASSIGN(const std::string arch, normalise_arch(target));
+  if (const auto ordinal = emulator::ordinal_of(arch)) return *ordinal;
+  return failure(ErrorCode::not_found, "the emulator has no device for {}", arch);
+}
+
+// A target that is no device's is the ordinal of none: opening it says so.
+std::optional<int> ordinal_of(const Options& options) {
+  if (!is_emulator(options.device)) return ordinal_in(options.device);
+  return emulated_ordinal(options).value_or(-1);
+}
+
+driver::Provider provider_of(const Options& options, driver::Provider given) {
+  if (!is_emulator(options.device)) return given;
+  return [options]() -> Result<const driver::Api*> {
+    TMA_JIT_CHECK(emulated_ordinal(options));
+    return emulator::load();
+  };
+}
+
 }  // namespace
 
 EngineDevice::EngineDevice(const Options& options, driver::Provider provider)
     : device_(options.device),
       arch_(options.arch),
       limits_(options.limits),
-      ordinal_(ordinal_in(options.device)),
-      provider_(std::move(provider)) {}
+      ordinal_(ordinal_of(options)),
+      provider_(provider_of(options, std::move(provider))) {}
+
+void EngineDevice::report_emulation(const Logger& log) const {
+  if (!is_emulator(device_) || !ordinal_ || *ordinal_ < 0) return;
+  emulator::Settings settings;
+  settings.warn = [log](std::string_view text) { log->warn("emulator: {}", text); };
+  emulator::configure(*ordinal_, settings);
+}
 
 Result<int> EngineDevice::driver_version() const {
   TMA_JIT_ASSIGN(const driver::Api* api, provider_());

@@ -7,6 +7,7 @@
 
 #include <tma_jit/engine.h>
 
+#include "base/log.h"
 #include "driver/context.h"
 
 namespace tma_jit {
@@ -21,10 +22,13 @@ class EngineDevice {
   // stands for the target.
   Result<DeviceInfo> facts();
 
-  // Fails for an engine whose device is a name.
+  // Fails for an engine whose device is a name; the emulator is a device, not a name.
   Result<driver::SharedContext> context();
 
   Result<int> driver_version() const;
+
+  // Where the device is the emulator, its warnings go to the log from now on.
+  void report_emulation(const Logger& log) const;
 
  private:
   Result<DeviceInfo> read_facts();
@@ -33,7 +37,7 @@ class EngineDevice {
   const std::string device_;
   const std::string arch_;
   const std::optional<DeviceInfo> limits_;
-  const std::optional<int> ordinal_;
+  const std::optional<int> ordinal_;  // nothing for a name
   const driver::Provider provider_;
   std::mutex mutex_;
   std::optional<DeviceInfo> facts_;

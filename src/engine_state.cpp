@@ -86,6 +86,7 @@ Engine::State::State(Options given, driver::Provider provider)
       device(options, std::move(provider)),
       builder(builder_settings(options), log, counters) {
   profile::attach();
+  device.report_emulation(log);
 }
 
 }  // namespace tma_jit

@@ -41,7 +41,9 @@ struct CacheOptions {
 // TMA_JIT_TEMPLATES (colon-separated), TMA_JIT_NVRTC (the library's path). TMA_JIT_DISABLE_TMA, set to anything but 0,
 // sets disable_tma.
 struct Options {
-  std::string device = "0";          // a CUDA ordinal, or a name from known_devices() to plan and build without a GPU
+  // A CUDA ordinal; "emulator" or "emulator:sm_100a" to run on the CPU; or a name from known_devices() to plan and
+  // build without a GPU.
+  std::string device = "0";
   std::string arch;                  // target instead of the device's own
   std::optional<DeviceInfo> limits;  // plan with the tighter of these and the device's limits
   std::filesystem::path cache_dir;   // empty: the environment, then the user's cache folder

@@ -7,8 +7,9 @@
 
 namespace tma_jit::planning {
 
-// The facts to plan with when only a target is named: sm_80 is an a100, sm_86 an a10, sm_89 an l4, sm_90a an h100, sm_100a a b200, sm_103a a b300, sm_120a an
-// rtx5090, sm_121a a gb10; family targets ("sm_120f") likewise, with `arch` as given. Others are `unsupported`.
+// The facts to plan with when only a target is named: sm_80 is an a100, sm_86 an a10, sm_89 an l4, sm_90a an h100,
+// sm_100a a b200, sm_103a a b300, sm_120a an rtx5090, sm_121a a gb10; family targets ("sm_120f") likewise, with `arch`
+// as given. Others are `unsupported`.
 Result<DeviceInfo> device_for_arch(std::string_view arch);
 
 // `device` with every limit at most that of `limits`; a zero in `limits` leaves the device's.

@@ -11,8 +11,8 @@ struct ue4m3 {};
 
 // Elements of K that share a factor, and how PTX says so: m16n8k32 of mxf8f6f4 takes one factor a row, m16n8k64 of mxf4
 // two, of mxf4nvf4 two or four.
-struct Mxf8f6f4 : ptx::Text<'m', 'x', 'f', '8', 'f', '6', 'f', '4', '.', 'b', 'l', 'o', 'c', 'k', '_', 's', 'c', 'a', 'l',
-                            'e', '.', 's', 'c', 'a', 'l', 'e', '_', 'v', 'e', 'c', ':', ':', '1', 'X'> {
+struct Mxf8f6f4 : ptx::Text<'m', 'x', 'f', '8', 'f', '6', 'f', '4', '.', 'b', 'l', 'o', 'c', 'k', '_', 's', 'c', 'a',
+                            'l', 'e', '.', 's', 'c', 'a', 'l', 'e', '_', 'v', 'e', 'c', ':', ':', '1', 'X'> {
   static constexpr int depth = 32;
 };
 struct Mxf4 : ptx::Text<'m', 'x', 'f', '4', '.', 'b', 'l', 'o', 'c', 'k', '_', 's', 'c', 'a', 'l', 'e', '.', 's', 'c',
@@ -28,8 +28,8 @@ struct Mxf4nvf4_4X : ptx::Text<'m', 'x', 'f', '4', 'n', 'v', 'f', '4', '.', 'b',
   static constexpr int depth = 64;
 };
 
-// A 32-bit word of factors, one a byte. Of A, lane 4g gives those of row g and lane 4g + 1 those of row g + 8; of B, lane
-// 4g those of column g; with `thread` other lanes of the four do, with `byte` other bytes than the first.
+// A 32-bit word of factors, one a byte. Of A, lane 4g gives those of row g and lane 4g + 1 those of row g + 8; of B,
+// lane 4g those of column g; with `thread` other lanes of the four do, with `byte` other bytes than the first.
 struct Factors {
   u32 word;
   u16 byte = 0, thread = 0;

@@ -127,14 +127,34 @@ TEST_CASE("without NVRTC a build fails with every place it looked in, and everyt
 
 TEST_CASE("without a device a launch fails and says how to go on") {
   if (has_device()) return;
+  const CommandResult result = run_command({"bench", "scale", "N=2000", "--templates", template_folder()});
+  CHECK(result.exit == 1);
+  CHECK(result.err.starts_with("driver: "));
   for (const char* verb : {"run", "bench"}) {
-    const CommandResult result = run_command({verb, "scale", "N=2000", "--templates", template_folder()});
-    CHECK(result.exit == 1);
-    CHECK(result.err.starts_with("driver: "));
     const CommandResult named = run_command(scale({"N=2000"}, verb));
     CHECK(named.exit == 1);
     CHECK(named.err.find("plans for the device \"h100\" by name") != std::string::npos);
   }
+}
+
+TEST_CASE("without a device run uses the emulator and says so") {
+  if (has_device() || !has_compiler()) return;
+  const CommandResult result = run_command({"run", "scale", "N=2000", "--check", "--templates", template_folder()});
+  CHECK_MESSAGE(result.exit == 0, result.err);
+  CHECK(result.err.find("note: there is no GPU here, so this runs on the emulator, as sm_90a") != std::string::npos);
+}
+
+TEST_CASE("the emulator is a device for every target it knows") {
+  if (!has_compiler()) return;
+  for (const char* target : {"sm_90a", "sm_121"}) {
+    const CommandResult result =
+        run_command({"run", "gemm", "M=70", "N=72", "K=64", "--check", "--device", std::string("emulator:") + target});
+    CHECK_MESSAGE(result.exit == 0, result.err);
+    CHECK(result.out.find("passed") != std::string::npos);
+  }
+  const CommandResult unknown = run_command({"run", "copy", "N=5", "--device", "emulator:sm_42"});
+  CHECK(unknown.exit == 1);
+  CHECK(unknown.err.find("the emulator has no device for sm_42") != std::string::npos);
 }
 
 TEST_CASE("a cache that cannot be written is a warning, and the build is done") {

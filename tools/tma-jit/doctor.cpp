@@ -159,7 +159,7 @@ bool prove_features(Examination& exam) {
 
 void compare(Examination& exam) {
   exam.object["comparison"] = Json::array();
-  if (!exam.launch) return;
+  if (!exam.launch || is_emulated(exam.settings)) return;  // the emulator's time says nothing
   const std::vector<ComparedProblem> compared = compare_tma(exam.settings);
   exam.settings.console.report("share of the device's peak, L2 written over before each launch\n{}",
                                describe(compared));
@@ -194,7 +194,7 @@ Outcome<int> doctor(Settings settings, bool need_device) {
   settings.disable_tma = false;
   CLI_ASSIGN(Engine engine, make_engine(settings));
   const Environment found = engine.environment();
-  const bool named = !settings.device.empty() && !integer_in(settings.device);
+  const bool named = !settings.device.empty() && !integer_in(settings.device) && !is_emulated(settings);
   const bool launch = found.driver_version.has_value() && found.device.has_value() && !named;
   CLI_ASSIGN(Engine prover, proving_engine(settings, launch));
   Examination exam{settings, found, prover, launch, Json::parse(json_of(found))};

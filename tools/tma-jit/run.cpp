@@ -68,7 +68,7 @@ void report(const Console& console, Engine& engine, const Trial& trial) {
 }
 
 Outcome<int> run(const Settings& settings, const Words& words) {
-  CLI_ASSIGN(Engine engine, make_engine(settings));
+  CLI_ASSIGN(Engine engine, make_launching_engine(settings));
   CLI_ASSIGN(Trial trial, prepare(engine, words));
   CLI_CHECK(run_trial(engine, trial));
   CLI_CHECK(write_outputs(trial));

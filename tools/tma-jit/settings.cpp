@@ -40,14 +40,36 @@ Outcome<std::vector<std::filesystem::path>> template_folders(const Settings& set
   return folders;
 }
 
+// "emulator", or "emulator:" and a target.
+Outcome<std::string> emulated_device(const std::string& device) {
+  constexpr std::size_t kPrefix = std::string_view("emulator:").size();
+  if (device.size() < kPrefix) return device;
+  auto arch = normalise_arch(device.substr(kPrefix));
+  if (!arch) return usage("--device {}: {}", device, arch.error().message);
+  return "emulator:" + *arch;
+}
+
 Outcome<std::string> choose_device(const Settings& settings) {
   if (settings.device.empty()) return std::string("0");
+  if (is_emulated(settings)) return emulated_device(settings.device);
   if (is_ordinal(settings.device)) return settings.device;
   CLI_ASSIGN(const DeviceInfo facts, facts_named(settings.device, "--device"));
   return facts.name;
 }
 
+bool has_device() {
+  Options options;
+  options.use_cache = false;
+  options.log_level = LogLevel::off;
+  Engine engine(options);
+  return engine.device().has_value();
+}
+
 }  // namespace
+
+bool is_emulated(const Settings& settings) {
+  return settings.device == "emulator" || settings.device.starts_with("emulator:");
+}
 
 void add_console_options(CLI::App& verb, Settings& settings) {
   verb.add_flag("--json", settings.console.json, "print one JSON object instead of text");
@@ -56,7 +78,8 @@ void add_console_options(CLI::App& verb, Settings& settings) {
 
 void add_settings(CLI::App& verb, Settings& settings) {
   add_console_options(verb, settings);
-  verb.add_option("--device", settings.device, "CUDA ordinal, or a known device to plan and build for without a GPU");
+  verb.add_option("--device", settings.device,
+                  "CUDA ordinal; emulator or emulator:TARGET to run on the CPU; a known device to plan and build for");
   verb.add_option("--arch", settings.arch, "target instead of the device's own, e.g. sm_90a");
   verb.add_option("--limits", settings.limits, "known device whose limits planning obeys where they are tighter");
   verb.add_option("--cache-dir", settings.cache_dir, "cache folder instead of TMA_JIT_CACHE_DIR or the user's");
@@ -88,6 +111,16 @@ Outcome<Options> engine_options(const Settings& settings) {
   options.disable_tma = settings.disable_tma;
   options.line_info = settings.line_info;
   return options;
+}
+
+Outcome<Engine> make_launching_engine(Settings settings) {
+  if (settings.device.empty() && !has_device()) {
+    settings.device = "emulator";
+    settings.console.note(
+        "there is no GPU here, so this runs on the emulator, as {}; --device emulator:TARGET chooses another",
+        settings.arch.empty() ? "sm_90a" : settings.arch);
+  }
+  return make_engine(settings);
 }
 
 Outcome<Engine> make_engine(const Settings& settings) {

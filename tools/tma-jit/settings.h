@@ -32,5 +32,10 @@ void add_settings(CLI::App& verb, Settings& settings);
 
 Outcome<Options> engine_options(const Settings& settings);
 Outcome<Engine> make_engine(const Settings& settings);
+// The same for verbs that launch: without a GPU, and where no device is named, the emulator's, and a note says so.
+Outcome<Engine> make_launching_engine(Settings settings);
+
+// Whether --device names the emulator.
+bool is_emulated(const Settings& settings);
 
 }  // namespace tma_jit::cli

@@ -6,7 +6,6 @@
 
 #include "emulator/async/copy_operation.h"
 #include "emulator/exec/address.h"
-#include "emulator/exec/atomic.h"
 #include "emulator/fault.h"
 
 namespace tma_jit::emulator {
@@ -35,51 +34,30 @@ void check_multiple(u64 value, u64 unit, std::string_view what) {
   }
 }
 
-TensorMap map_at(Warp& warp, const CopyForm& form, int lane) {
+tensor::TensorMap map_at(Warp& warp, const CopyForm& form, int lane) {
   const u64 address = address_of(warp, form.map, lane);
   check_multiple(address, 64, "the address of the tensor map");
-  TensorMap map;
-  if (is_shared(address))
+  if (is_shared(address)) {
     stop(FaultKind::tensor_map, "the tensor map is in shared memory; it lies in global, constant or parameter memory");
-  std::memcpy(&map, warp.machine().global(address, TensorMap::kBytes, false), sizeof map);
-  if (map.magic != TensorMap::kMagic) {
-    throw Fault{
-        FaultKind::tensor_map,
-        fmt::format("the 128 bytes at {:#x} are no tensor map", address),
-        "encode it with cuTensorMapEncode*, and pass it as a __grid_constant__ parameter or through global memory",
-        {}};
   }
-  return map;
-}
-
-void check_map(const TensorMap& map, const CopyForm& form) {
-  const std::size_t wanted = form.gather ? 5 : map.rank;
-  if (form.gather && map.rank != 2)
-    stop(FaultKind::tensor_map, "gather4 and scatter4 take a map of rank 2, this one has {}", map.rank);
-  if (form.coordinates.size() != wanted) {
-    stop(FaultKind::tensor_map, "the instruction has {} coordinates, the tensor map {} dimensions",
-         form.coordinates.size(), map.rank);
-  }
-  const bool pixels = map.mode != TensorMap::Mode::tile;
-  if (pixels != form.im2col) {
-    stop(FaultKind::tensor_map, "the instruction copies {}, and the map is one for {}",
-         form.im2col ? "pixels (im2col)" : "tiles", pixels ? "pixels (im2col)" : "tiles");
-  }
-  if (map.interleave != 0) stop(FaultKind::unsupported, "interleaved tensor maps");
+  return tensor::read_map(warp.machine().global(address, sizeof(tensor::TensorMap), false));
 }
 
 Extent tensor_extent(Warp& warp, const CopyForm& form, int lane) {
   Extent extent;
   extent.tensor = true;
-  extent.map = map_at(warp, form, lane);
-  check_map(extent.map, form);
-  extent.coordinates.gather = form.gather;
+  tensor::Access& access = extent.access;
+  access.map = map_at(warp, form, lane);
+  access.mode = form.mode;
+  access.coordinate_count = static_cast<u32>(form.coordinates.size());
   for (std::size_t i = 0; i < form.coordinates.size(); ++i) {
-    extent.coordinates.at[i] = static_cast<s32>(warp.lane(form.coordinates[i], lane));
+    access.coordinates[i] = static_cast<s32>(warp.lane(form.coordinates[i], lane));
   }
-  for (std::size_t i = 0; i < form.offsets.size() && i < 3; ++i) {
-    extent.coordinates.offsets[i] = static_cast<s32>(warp.lane(form.offsets[i], lane) & 0xffffU);
+  for (std::size_t i = 0; i < form.offsets.size() && i < access.offsets.size(); ++i) {
+    access.offsets[i] = static_cast<u32>(warp.lane(form.offsets[i], lane) & 0xffffU);
   }
+  const bool store = form.route == CopyForm::Route::shared_to_global;
+  tensor::check_access(access, store ? tensor::Direction::store : tensor::Direction::load);
   return extent;
 }
 
@@ -101,10 +79,10 @@ Extent extent_of(Warp& warp, const CopyForm& form, int lane, const AddressOperan
 void check_tile(Machine& machine, const Extent& extent, u32 shared) {
   if (!extent.tensor) return check_multiple(shared, 16, "the shared address of a bulk copy");
   check_multiple(shared, 128, "the shared address of a tensor copy");
-  if (shared % period_of(extent.map.swizzle) != 0) {
-    machine.warn(
-        fmt::format("a swizzled tile at shared address {:#x}, which is not a multiple of the pattern's {} bytes",
-                    shared, period_of(extent.map.swizzle)));
+  const u32 period = tensor::pattern_alignment(extent.access.map);
+  if (shared % period != 0) {
+    machine.warn(fmt::format(
+        "a swizzled tile at shared address {:#x}, which is not a multiple of the pattern's {} bytes", shared, period));
   }
 }
 
@@ -157,23 +135,6 @@ void issue_load(Warp& warp, const Op& op, const CopyForm& form, int lane) {
   warp.machine().async().submit(std::move(copy));
 }
 
-ptx::Type element_type(const TensorMap& map) {
-  using Type = TensorMap::Type;
-  switch (map.type) {
-    case Type::uint32: return ptx::Type::u32;
-    case Type::int32: return ptx::Type::s32;
-    case Type::uint64: return ptx::Type::u64;
-    case Type::int64: return ptx::Type::s64;
-    case Type::float16: return ptx::Type::f16;
-    case Type::bfloat16: return ptx::Type::bf16;
-    case Type::float32:
-    case Type::float32_ftz: return ptx::Type::f32;
-    case Type::float64: return ptx::Type::f64;
-    case Type::uint16: return ptx::Type::u16;
-    default: return ptx::Type::u8;
-  }
-}
-
 async::BulkGroups& groups_of(Warp& warp, int lane) {
   async::BulkGroups& groups = warp.bulk_groups[lane];
   if (groups.channel == check::kNobody) {
@@ -193,7 +154,12 @@ void issue_store(Warp& warp, const Op& op, const CopyForm& form, int lane) {
   check_tile(warp.machine(), copy->extent, from.offset);
   copy->reduces = form.reduces;
   copy->reduction = form.reduction;
-  copy->type = form.tensor ? element_type(copy->extent.map) : form.type;
+  copy->format = form.format;
+  if (form.reduces && form.tensor) {
+    const auto format = tensor::reduced_as(copy->extent.access.map.element);
+    if (!format) stop(FaultKind::tensor_map, "the elements of this tensor map cannot be reduced");
+    copy->format = *format;
+  }
   if (form.byte_mask) copy->byte_mask = static_cast<u16>(warp.lane(form.byte_mask, lane));
   async::BulkGroups& groups = groups_of(warp, lane);
   copy->stamp = {groups.channel, check::kManyLanes, check::Access::kAsync, groups.committed + 1, &op};
@@ -208,7 +174,7 @@ Step do_copy(Warp& warp, const Op& op, Mask active) {
   for_each(active, [&](int i) {
     switch (form.route) {
       case CopyForm::Route::prefetch:
-        if (form.tensor) check_map(map_at(warp, form, i), form);
+        if (form.tensor) tensor_extent(warp, form, i);
         break;
       case CopyForm::Route::shared_to_global: issue_store(warp, op, form, i); break;
       default: issue_load(warp, op, form, i); break;

@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "emulator/async/engine.h"
-#include "emulator/async/tensor_box.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/program.h"
+#include "emulator/tensor/box.h"
+#include "emulator/tensor/transfer.h"
 
 namespace tma_jit::emulator {
 
@@ -22,12 +23,11 @@ struct CopyForm : FormData {
   enum class Route : u8 { global_to_shared, shared_to_global, shared_to_shared, prefetch };
   Route route = Route::global_to_shared;
   bool tensor = false;
-  bool gather = false;
-  bool im2col = false;
+  tensor::Mode mode = tensor::Mode::tile;
   bool reduces = false;
   bool grouped = false;  // completes a bulk group, else an mbarrier
-  Atomic reduction = Atomic::add;
-  ptx::Type type = ptx::Type::none;  // of a reduction
+  tensor::Reduction reduction = tensor::Reduction::add;
+  number::Format format = number::Format::u32;  // of a bulk reduction
   AddressOperand destination, source, map, barrier;
   std::vector<Place> coordinates, offsets;
   Place size, multicast, byte_mask;

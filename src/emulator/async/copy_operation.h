@@ -12,10 +12,14 @@ namespace tma_jit::emulator::async {
 // What a copy moves: a box of a tensor, or a stretch of bytes.
 struct Extent {
   bool tensor = false;
-  TensorMap map;
-  TensorCoordinates coordinates;
-  u64 global = 0;  // of a stretch
+  tensor::Access access;  // of a box; `shared` is set for each target
+  u64 global = 0;         // of a stretch
   u32 bytes = 0;
+
+  // The runs of bytes between global memory and shared memory at `shared`.
+  std::vector<tensor::Run> runs(u32 shared, tensor::Direction direction) const;
+  // What the copy counts on its mbarrier.
+  u32 counted() const { return tensor ? tensor::transaction_bytes(access) : bytes; }
 };
 
 // Into the shared memory of one or more blocks; each block's mbarrier counts the bytes. Delivered in parts, each of
@@ -36,12 +40,13 @@ class LoadCopy : public Operation {
 
  private:
   void begin(Machine& machine);
-  u32 deliver(Machine& machine, const Target& target, u32 first, u32 last);
-  u32 deliver_box(Machine& machine, const Target& target, const check::Access& access, u32 first, u32 last);
-  u32 deliver_bytes(Machine& machine, const Target& target, const check::Access& access);
+  void deliver(Machine& machine, const Target& target, std::size_t last);
+  void deliver_run(Machine& machine, const Target& target, const tensor::Run& run, const check::Access& access);
 
-  u32 next_row_ = 0;
+  std::vector<tensor::Run> runs_;  // to the target whose turn it is
+  std::size_t next_run_ = 0;
   std::size_t next_target_ = 0;
+  u32 counted_ = 0;  // bytes told to the target's mbarrier so far
   bool begun_ = false;
   std::vector<u8> bytes_;  // read from shared memory
 };
@@ -52,8 +57,8 @@ class GroupedCopy : public Operation {
   Extent extent;
   u32 shared = 0;  // offset in the issuer's block
   bool reduces = false;
-  Atomic reduction = Atomic::add;
-  ptx::Type type = ptx::Type::none;
+  tensor::Reduction reduction = tensor::Reduction::add;
+  number::Format format = number::Format::u32;
   u16 byte_mask = 0xffff;
 
   bool read_done = false;
@@ -66,6 +71,7 @@ class GroupedCopy : public Operation {
   void write(Machine& machine);
   void write_run(Machine& machine, u64 global, const u8* bytes, u32 count) const;
 
+  std::vector<tensor::Run> runs_;
   std::vector<u8> bytes_;
 };
 

@@ -30,18 +30,30 @@ void take_map(Assembler& a, CopyForm& form, const Operand& operand) {
   if (operand.parts.size() != 2 || operand.parts[1].kind != Operand::Kind::vector)
     a.refuse("[map, {{coordinates}}] was expected");
   for (const Operand& coordinate : operand.parts[1].parts) form.coordinates.push_back(a.source(coordinate, Type::b32));
-  const std::size_t wanted = form.gather ? 5 : rank_of(a);
+  const bool gather = form.mode == tensor::Mode::gather4 || form.mode == tensor::Mode::scatter4;
+  const std::size_t wanted = gather ? 5 : rank_of(a);
   if (form.coordinates.size() != wanted) a.refuse("{} coordinates; it takes {}", form.coordinates.size(), wanted);
 }
 
 void take_modes(const Assembler& a, CopyForm& form) {
-  form.gather = a.has("tile::gather4") || a.has("tile::scatter4");
-  form.im2col = a.has("im2col") || a.has("im2col_no_offs");
+  using tensor::Mode;
+  static const std::map<std::string_view, Mode> kModes = {
+      {"tile::gather4", Mode::gather4}, {"tile::scatter4", Mode::scatter4},
+      {"im2col", Mode::im2col},         {"im2col_no_offs", Mode::im2col_no_offsets},
+      {"im2col::w", Mode::im2col_w},    {"im2col::w::128", Mode::im2col_w128}};
+  for (const auto& [name, mode] : kModes) {
+    if (a.has(name)) form.mode = mode;
+  }
+}
+
+bool has_offsets(const CopyForm& form) {
+  return form.mode == tensor::Mode::im2col || form.mode == tensor::Mode::im2col_w ||
+         form.mode == tensor::Mode::im2col_w128;
 }
 
 // What follows the fixed operands: im2col offsets, multicast mask, cache policy, each if its modifier is there.
 void take_rest(Assembler& a, CopyForm& form, std::size_t next) {
-  if (a.has("im2col")) {
+  if (has_offsets(form)) {
     if (next >= a.count() || a.operand(next).kind != Operand::Kind::vector) a.refuse("the im2col offsets are missing");
     for (const Operand& offset : a.operand(next++).parts) form.offsets.push_back(a.source(offset, Type::b16));
   }
@@ -77,10 +89,22 @@ void build_tensor_load(Assembler& a) {
   finish(a, std::move(form));
 }
 
+// Bits are reduced as the unsigned integers of their width.
+number::Format format_of(const Assembler& a) {
+  const Type type = a.type();
+  const std::string_view name = type == Type::b32 ? "u32" : type == Type::b64 ? "u64" : ptx::name_of(type);
+  for (int i = 0; i <= static_cast<int>(number::Format::f64); ++i) {
+    if (number::name_of(static_cast<number::Format>(i)) == name) return static_cast<number::Format>(i);
+  }
+  a.refuse("no reduction of .{}", name);
+}
+
 void take_reduction(const Assembler& a, CopyForm& form) {
-  static const std::map<std::string_view, Atomic> kKinds = {
-      {"add", Atomic::add}, {"min", Atomic::min},         {"max", Atomic::max},        {"inc", Atomic::inc},
-      {"dec", Atomic::dec}, {"and", Atomic::conjunction}, {"or", Atomic::disjunction}, {"xor", Atomic::exclusive}};
+  using tensor::Reduction;
+  static const std::map<std::string_view, Reduction> kKinds = {
+      {"add", Reduction::add},       {"min", Reduction::min},        {"max", Reduction::max},
+      {"inc", Reduction::inc},       {"dec", Reduction::dec},        {"and", Reduction::bitwise_and},
+      {"or", Reduction::bitwise_or}, {"xor", Reduction::bitwise_xor}};
   form.reduces = true;
   for (const auto& [name, kind] : kKinds) {
     if (a.has(name)) form.reduction = kind;
@@ -133,7 +157,7 @@ void build_bulk_store(Assembler& a) {
   form->size = a.source(2, Type::b32);
   if (a.instruction().modifiers[1] == "reduce") {
     take_reduction(a, *form);
-    form->type = a.type();
+    form->format = format_of(a);
   }
   take_rest(a, *form, 3);
   finish(a, std::move(form));
@@ -166,7 +190,8 @@ void build_prefetch_map(Assembler& a) {
 }
 
 constexpr Form kForms[] = {
-    {"cp async bulk tensor 1d|2d|3d|4d|5d shared::cta global ?tile|im2col|tile::gather4 mbarrier::complete_tx::bytes "
+    {"cp async bulk tensor 1d|2d|3d|4d|5d shared::cta global ?tile|im2col|im2col::w|im2col::w::128|tile::gather4 "
+     "mbarrier::complete_tx::bytes "
      "?L2::cache_hint",
      "aaa*", Needs::sm_90, build_tensor_load},
     {"cp async bulk tensor 1d|2d|3d|4d|5d shared::cluster global ?tile|im2col|tile::gather4 "
@@ -180,8 +205,9 @@ constexpr Form kForms[] = {
      "?tile|im2col_no_offs bulk_group "
      "?L2::cache_hint",
      "aa*", Needs::sm_90, build_tensor_store},
-    {"cp async bulk prefetch tensor 1d|2d|3d|4d|5d L2 global ?tile|im2col|tile::gather4 ?L2::cache_hint", "a*",
-     Needs::sm_90, build_tensor_prefetch},
+    {"cp async bulk prefetch tensor 1d|2d|3d|4d|5d L2 global ?tile|im2col|im2col::w|im2col::w::128|tile::gather4 "
+     "?L2::cache_hint",
+     "a*", Needs::sm_90, build_tensor_prefetch},
     {"cp async bulk shared::cta|shared::cluster global mbarrier::complete_tx::bytes ?multicast::cluster "
      "?L2::cache_hint",
      "aasa*", Needs::sm_90, build_bulk_load},

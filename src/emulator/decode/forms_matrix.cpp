@@ -67,12 +67,14 @@ std::vector<Place> registers(Assembler& a, std::size_t i, bool destination, std:
 
 void take_scales(Assembler& a, MmaForm& form) {
   matrix::MmaSync& mma = form.instruction;
-  mma.scales = a.has("scale_vec::4X") ? 4 : a.has("scale_vec::2X") || a.has("kind::mxf4nvf4") || a.has("kind::mxf4") ? 2 : 1;
+  mma.scales = a.has("scale_vec::4X")                                                     ? 4
+               : a.has("scale_vec::2X") || a.has("kind::mxf4nvf4") || a.has("kind::mxf4") ? 2
+                                                                                          : 1;
   if (a.count() != 8) a.refuse("block scaling takes two scale operands and where each is");
   const auto selector = [&](std::size_t i, u32& byte, u32& thread) {
     const Operand& operand = a.operand(i);
-    if (operand.kind != Operand::Kind::vector || operand.parts.size() != 2 || operand.parts[0].kind != Operand::Kind::integer ||
-        operand.parts[1].kind != Operand::Kind::integer) {
+    if (operand.kind != Operand::Kind::vector || operand.parts.size() != 2 ||
+        operand.parts[0].kind != Operand::Kind::integer || operand.parts[1].kind != Operand::Kind::integer) {
       a.refuse("operand {} must be {{byte, thread}} of constants", i);
     }
     byte = static_cast<u32>(operand.parts[0].bits);
@@ -126,7 +128,10 @@ void build_matrix_move(Assembler& a) {
   const bool load = a.mnemonic() == "ldmatrix";
   move.count = a.has("x4") ? 4 : a.has("x2") ? 2 : 1;
   move.transposed = a.has("trans");
-  move.shape = a.has("m16n16") ? matrix::Shape::m16n16_b8 : a.has("m8n16") ? matrix::Shape::m8n16_b8 : a.has("m16n8") ? matrix::Shape::m16n8_b8 : matrix::Shape::m8n8_b16;
+  move.shape = a.has("m16n16")  ? matrix::Shape::m16n16_b8
+               : a.has("m8n16") ? matrix::Shape::m8n16_b8
+               : a.has("m16n8") ? matrix::Shape::m16n8_b8
+                                : matrix::Shape::m8n8_b16;
   if (a.has("b4x16_p64")) move.source = matrix::Source::b4x16_p64;
   if (a.has("b6x16_p32")) move.source = matrix::Source::b6x16_p32;
   a.op.handler = load ? do_load_matrix : do_store_matrix;
@@ -178,12 +183,15 @@ void build_wgmma(Assembler& a) {
   wgmma.a_format = formats[1];
   wgmma.b_format = formats[2];
   wgmma.saturate = a.has("satfinite");
-  if (extents.n % 8 != 0 || extents.n == 0 || extents.n > 256) a.refuse("n{}; it takes multiples of 8 to 256", extents.n);
+  if (extents.n % 8 != 0 || extents.n == 0 || extents.n > 256)
+    a.refuse("n{}; it takes multiples of 8 to 256", extents.n);
   if (extents.k != matrix::depth_of(wgmma)) a.refuse("k{}; these types take k{}", extents.k, matrix::depth_of(wgmma));
   wgmma.a_in_registers = a.operand(1).kind == Operand::Kind::vector;
   form->d = registers(a, 0, true, matrix::accumulator_registers(wgmma), Type::b32);
-  if (wgmma.a_in_registers) form->a = registers(a, 1, false, 4, Type::b32);
-  else form->a_descriptor = a.source(1, Type::b64);
+  if (wgmma.a_in_registers)
+    form->a = registers(a, 1, false, 4, Type::b32);
+  else
+    form->a_descriptor = a.source(1, Type::b64);
   form->b_descriptor = a.source(2, Type::b64);
   form->accumulate = a.predicate(3);
   take_constants(a, wgmma, 4);
@@ -207,28 +215,39 @@ void build_wgmma_wait(Assembler& a) {
   a.op.immediate = a.immediate(0);
 }
 
-#define EIGHTS_64(K)                                                                                                      \
-  "m64n8" K "|m64n16" K "|m64n24" K "|m64n32" K "|m64n40" K "|m64n48" K "|m64n56" K "|m64n64" K "|m64n72" K "|m64n80" K    \
-  "|m64n88" K "|m64n96" K "|m64n104" K "|m64n112" K "|m64n120" K "|m64n128" K "|m64n136" K "|m64n144" K "|m64n152" K       \
-  "|m64n160" K "|m64n168" K "|m64n176" K "|m64n184" K "|m64n192" K "|m64n200" K "|m64n208" K "|m64n216" K "|m64n224" K     \
-  "|m64n232" K "|m64n240" K "|m64n248" K "|m64n256" K
+#define EIGHTS_64(K)                                                                                                   \
+  "m64n8" K "|m64n16" K "|m64n24" K "|m64n32" K "|m64n40" K "|m64n48" K "|m64n56" K "|m64n64" K "|m64n72" K            \
+  "|m64n80" K "|m64n88" K "|m64n96" K "|m64n104" K "|m64n112" K "|m64n120" K "|m64n128" K "|m64n136" K "|m64n144" K    \
+  "|m64n152" K "|m64n160" K "|m64n168" K "|m64n176" K "|m64n184" K "|m64n192" K "|m64n200" K "|m64n208" K "|m64n216" K \
+  "|m64n224" K "|m64n232" K "|m64n240" K "|m64n248" K "|m64n256" K
 
 constexpr Form kForms[] = {
     {"mma sync aligned m16n8k8|m16n8k16 row col f16|f32 f16|bf16 f16|bf16 f16|f32", "vvvv", Needs::sm_80, build_mma},
     {"mma sync aligned m16n8k4|m16n8k8 row col f32 tf32 tf32 f32", "vvvv", Needs::sm_80, build_mma},
     {"mma sync aligned m8n8k4|m16n8k4|m16n8k8|m16n8k16 row col f64 f64 f64 f64", "vvvv", Needs::sm_80, build_mma},
-    {"mma sync aligned m8n8k16|m16n8k16|m16n8k32 row col ?satfinite s32 s8|u8 s8|u8 s32", "vvvv", Needs::sm_80, build_mma},
-    {"mma sync aligned m8n8k32|m16n8k32|m16n8k64 row col ?satfinite s32 s4|u4 s4|u4 s32", "vvvv", Needs::sm_80, build_mma},
-    {"mma sync aligned m8n8k128|m16n8k128|m16n8k256 row col s32 b1 b1 s32 xor|and popc", "vvvv", Needs::sm_80, build_mma},
+    {"mma sync aligned m8n8k16|m16n8k16|m16n8k32 row col ?satfinite s32 s8|u8 s8|u8 s32", "vvvv", Needs::sm_80,
+     build_mma},
+    {"mma sync aligned m8n8k32|m16n8k32|m16n8k64 row col ?satfinite s32 s4|u4 s4|u4 s32", "vvvv", Needs::sm_80,
+     build_mma},
+    {"mma sync aligned m8n8k128|m16n8k128|m16n8k256 row col s32 b1 b1 s32 xor|and popc", "vvvv", Needs::sm_80,
+     build_mma},
     {"mma sync aligned m16n8k16|m16n8k32 row col f16|f32 e4m3|e5m2 e4m3|e5m2 f16|f32", "vvvv", Needs::sm_80, build_mma},
-    {"mma sync aligned m16n8k32 row col kind::f8f6f4 f16|f32 e4m3|e5m2|e3m2|e2m3|e2m1 e4m3|e5m2|e3m2|e2m3|e2m1 f16|f32", "vvvv", Needs::block_scaling, build_mma},
-    {"mma sync aligned m16n8k32 row col kind::mxf8f6f4 block_scale ?scale_vec::1X f32 e4m3|e5m2|e3m2|e2m3|e2m1 e4m3|e5m2|e3m2|e2m3|e2m1 f32 ue8m0", "vvvv*", Needs::block_scaling, build_mma},
-    {"mma sync aligned m16n8k64 row col kind::mxf4 block_scale ?scale_vec::2X f32 e2m1 e2m1 f32 ue8m0", "vvvv*", Needs::block_scaling, build_mma},
-    {"mma sync aligned m16n8k64 row col kind::mxf4nvf4 block_scale scale_vec::2X|scale_vec::4X f32 e2m1 e2m1 f32 ue8m0|ue4m3", "vvvv*", Needs::block_scaling, build_mma},
+    {"mma sync aligned m16n8k32 row col kind::f8f6f4 f16|f32 e4m3|e5m2|e3m2|e2m3|e2m1 e4m3|e5m2|e3m2|e2m3|e2m1 f16|f32",
+     "vvvv", Needs::block_scaling, build_mma},
+    {"mma sync aligned m16n8k32 row col kind::mxf8f6f4 block_scale ?scale_vec::1X f32 e4m3|e5m2|e3m2|e2m3|e2m1 "
+     "e4m3|e5m2|e3m2|e2m3|e2m1 f32 ue8m0",
+     "vvvv*", Needs::block_scaling, build_mma},
+    {"mma sync aligned m16n8k64 row col kind::mxf4 block_scale ?scale_vec::2X f32 e2m1 e2m1 f32 ue8m0", "vvvv*",
+     Needs::block_scaling, build_mma},
+    {"mma sync aligned m16n8k64 row col kind::mxf4nvf4 block_scale scale_vec::2X|scale_vec::4X f32 e2m1 e2m1 f32 "
+     "ue8m0|ue4m3",
+     "vvvv*", Needs::block_scaling, build_mma},
     {"ldmatrix sync aligned m8n8 x1|x2|x4 ?trans ?shared|shared::cta b16", "va", Needs::any, build_matrix_move},
     {"ldmatrix sync aligned m16n16 x1|x2 trans ?shared|shared::cta b8", "va", Needs::sm_100, build_matrix_move},
-    {"ldmatrix sync aligned m16n16 x1|x2 trans ?shared|shared::cta b8x16 b4x16_p64|b6x16_p32", "va", Needs::sm_100, build_matrix_move},
-    {"ldmatrix sync aligned m8n16 x1|x2|x4 ?shared|shared::cta b8x16 b4x16_p64|b6x16_p32", "va", Needs::sm_100, build_matrix_move},
+    {"ldmatrix sync aligned m16n16 x1|x2 trans ?shared|shared::cta b8x16 b4x16_p64|b6x16_p32", "va", Needs::sm_100,
+     build_matrix_move},
+    {"ldmatrix sync aligned m8n16 x1|x2|x4 ?shared|shared::cta b8x16 b4x16_p64|b6x16_p32", "va", Needs::sm_100,
+     build_matrix_move},
     {"stmatrix sync aligned m8n8 x1|x2|x4 ?trans ?shared|shared::cta b16", "av", Needs::sm_90, build_matrix_move},
     {"stmatrix sync aligned m16n8 x1|x2|x4 trans ?shared|shared::cta b8", "av", Needs::sm_100, build_matrix_move},
     {"movmatrix sync aligned m8n8 trans b16", "ds", Needs::any, build_transpose},
@@ -237,7 +256,8 @@ constexpr Form kForms[] = {
     {"wgmma wait_group sync aligned", "i", Needs::wgmma, build_wgmma_wait},
     {"wgmma mma_async sync aligned " EIGHTS_64("k16") " f16|f32 f16|bf16 f16|bf16", "vvs*", Needs::wgmma, build_wgmma},
     {"wgmma mma_async sync aligned " EIGHTS_64("k8") " f32 tf32 tf32", "vvs*", Needs::wgmma, build_wgmma},
-    {"wgmma mma_async sync aligned " EIGHTS_64("k32") " f16|f32 e4m3|e5m2 e4m3|e5m2", "vvs*", Needs::wgmma, build_wgmma},
+    {"wgmma mma_async sync aligned " EIGHTS_64("k32") " f16|f32 e4m3|e5m2 e4m3|e5m2", "vvs*", Needs::wgmma,
+     build_wgmma},
     {"wgmma mma_async sync aligned " EIGHTS_64("k32") " ?satfinite s32 s8|u8 s8|u8", "vvs*", Needs::wgmma, build_wgmma},
 };
 

@@ -18,7 +18,8 @@ Warpgroup& group_of(Warp& warp) {
   auto& group = block.warpgroups[index];
   if (group == nullptr) {
     group = std::make_unique<Warpgroup>();
-    group->channel = warp.machine().new_channel(block.cluster(), fmt::format("wgmma of warps {} to {} of {}", 4 * index, 4 * index + 3, block.name()));
+    group->channel = warp.machine().new_channel(
+        block.cluster(), fmt::format("wgmma of warps {} to {} of {}", 4 * index, 4 * index + 3, block.name()));
   }
   return *group;
 }
@@ -36,14 +37,14 @@ void own(Warp& warp, const std::vector<Place>& places, bool take) {
   }
 }
 
-// Ordinary instructions that touched the accumulators or A since the last fence.
-void check_fence(const Warp& warp, const std::vector<Place>& places) {
+// Ordinary instructions that touched the accumulators or A since the last fence. A warning: compilers move registers
+// between the fence and wgmma by themselves, and ptxas then puts the waits in.
+void check_fence(Warp& warp, const std::vector<Place>& places) {
   const WgmmaState& state = warp.wgmma;
   for (const Place& place : places) {
     if (place.bank != Place::registers || place.offset / 4 >= state.touched.size()) continue;
     if (state.touched[place.offset / 4] != state.fence + 1) continue;
-    throw Fault{FaultKind::in_flight, "a register of wgmma was used by an ordinary instruction since the last wgmma.fence",
-                "execute wgmma.fence.sync.aligned before the first wgmma that uses registers touched by other instructions", {}};
+    return warp.machine().warn("a register of wgmma was used by an ordinary instruction since the last wgmma.fence");
   }
 }
 
@@ -57,10 +58,13 @@ matrix::Wgmma instance_of(const Warp& warp, const WgmmaForm& form) {
 
 void check_same(const WgmmaOperation& operation, const Op& op, const matrix::Wgmma& instruction, u32 group) {
   if (operation.op != &op) stop(FaultKind::divergence, "the warps of a warpgroup issue different wgmma instructions");
-  if (operation.instruction.a_descriptor != instruction.a_descriptor || operation.instruction.b_descriptor != instruction.b_descriptor ||
+  if (operation.instruction.a_descriptor != instruction.a_descriptor ||
+      operation.instruction.b_descriptor != instruction.b_descriptor ||
       operation.instruction.accumulate != instruction.accumulate || operation.group != group) {
-    throw Fault{FaultKind::divergence, "the warps of a warpgroup give one wgmma different operands",
-                "descriptors, scale-d and commit groups are the same in all four warps", {}};
+    throw Fault{FaultKind::divergence,
+                "the warps of a warpgroup give one wgmma different operands",
+                "descriptors, scale-d and commit groups are the same in all four warps",
+                {}};
   }
 }
 
@@ -79,7 +83,8 @@ bool WgmmaOperation::perform(Machine& machine) {
   std::vector<matrix::Span> spans;
   matrix::append_footprint(instruction, static_cast<u32>(block->shared.size()), spans);
   for (const matrix::Span& span : spans) {
-    machine.record_shared(machine.shared_at(*block, span.offset, span.bytes), span.bytes, {false, stamp, &clocks, "wgmma"});
+    machine.record_shared(machine.shared_at(*block, span.offset, span.bytes), span.bytes,
+                          {false, stamp, &clocks, "wgmma"});
   }
   const std::vector<u8*> a = registers(form->a), d = registers(form->d);
   matrix::execute(instruction, block->shared.data(), a, d);
@@ -93,7 +98,7 @@ Step do_wgmma(Warp& warp, const Op& op, Mask) {
   Warpgroup& group = group_of(warp);
   const matrix::Wgmma instruction = instance_of(warp, form);
   if (warp.machine().settings().checks) {
-    check_fence(warp, form.d);
+    if (instruction.accumulate) check_fence(warp, form.d);
     check_fence(warp, form.a);
   }
   u32& issued = group.issued[warp.index() % kWarpsOfGroup];
