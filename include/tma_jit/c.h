@@ -193,8 +193,8 @@ typedef struct tma_jit_options {
   size_t cache_read_only_count;
   const char* const* cache_pack_keys; /* public keys, or folders of them, that may have signed a pack */
   size_t cache_pack_key_count;
-  const char* cache_node_dir;      /* this machine's own folder before cache_dir */
-  double cache_wait_s;             /* for another process that compiles the same; 0: 120; negative: not at all */
+  const char* cache_node_dir; /* this machine's own folder before cache_dir */
+  double cache_wait_s;        /* for another process that compiles the same; 0: 120; negative: not at all */
 } tma_jit_options;
 
 /* Counters since the engine was made. */

@@ -62,8 +62,7 @@ extern "C" __global__ __launch_bounds__(32) void gather(const __grid_constant__ 
 
 #else
 
-extern "C" __global__ void gather_reference(View<const T, 2> S, View<const s32, 1> I, View<f64, 2> D,
-                                            const Dims dims) {
+extern "C" __global__ void gather_reference(View<const T, 2> S, View<const s32, 1> I, View<f64, 2> D, const Dims dims) {
   for (s64 i = blockIdx.x; i < dims.COUNT; i += gridDim.x) {
     const s64 row = I.data[i * I.stride[0]];
     for (s64 c = threadIdx.x; c < dims.N; c += blockDim.x)

@@ -34,8 +34,8 @@ struct Smem {
 };
 static_assert(sizeof(Smem) <= SMEM);
 
-// Each fourth lane loads four rows by their numbers, and all rows leave as one box. Numbers that are no row's are loaded
-// one by one: only a whole box of one row knows what lies outside the tensor.
+// Each fourth lane loads four rows by their numbers, and all rows leave as one box. Numbers that are no row's are
+// loaded one by one: only a whole box of one row knows what lies outside the tensor.
 __device__ inline void load_four(Smem& smem, const CUtensorMap& S, const int (&rows)[4], int lane, int column,
                                  int extent) {
   bool all = true;
@@ -76,8 +76,7 @@ extern "C" __global__ __launch_bounds__(32) void gather(const __grid_constant__ 
 
 #else
 
-extern "C" __global__ void gather_reference(View<const T, 2> S, View<const s32, 1> I, View<f64, 2> D,
-                                            const Dims dims) {
+extern "C" __global__ void gather_reference(View<const T, 2> S, View<const s32, 1> I, View<f64, 2> D, const Dims dims) {
   for (s64 i = blockIdx.x; i < dims.COUNT; i += gridDim.x) {
     const s64 row = I.data[i * I.stride[0]];
     for (s64 c = threadIdx.x; c < dims.N; c += blockDim.x)

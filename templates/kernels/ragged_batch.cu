@@ -54,9 +54,9 @@ __device__ inline s64 first_row(const View<const s32, 1>& L, int matrix, int mos
   return sum;
 }
 
-// Makes this matrix's map: that of S, begun at its first row and ended at its last, so that what a box holds below it is
-// filled with zeros. A map has at least one row: of an empty matrix only what lies below that is loaded. Called by the
-// whole warp.
+// Makes this matrix's map: that of S, begun at its first row and ended at its last, so that what a box holds below it
+// is filled with zeros. A map has at least one row: of an empty matrix only what lies below that is loaded. Called by
+// the whole warp.
 __device__ inline const CUtensorMap* make_map(CUtensorMap& scratch, CUtensorMap* made, const Mapped<T, 2>& S, s64 first,
                                               int rows) {
   tensormap::copy(scratch, S.map);
@@ -80,8 +80,8 @@ extern "C" __global__ __launch_bounds__(32) void ragged_batch(const __grid_const
   const int matrix = blockIdx.x / across, column = blockIdx.x % across * COLUMNS;
   const s64 first = first_row(L, matrix, dims.M);
   const int rows = static_cast<int>(max(s64{0}, min(s64{length_of(L, matrix, dims.M)}, dims.TOTAL - first)));
-  const CUtensorMap* const map = make_map(smem.map, reinterpret_cast<CUtensorMap*>(maps) + blockIdx.x, S,
-                                          rows == 0 ? 0 : first, rows);
+  const CUtensorMap* const map =
+      make_map(smem.map, reinterpret_cast<CUtensorMap*>(maps) + blockIdx.x, S, rows == 0 ? 0 : first, rows);
   if (threadIdx.x != 0) return;
   fence::proxy_tensormap_acquire(map);
   init_relay(smem.full);
@@ -92,7 +92,9 @@ extern "C" __global__ __launch_bounds__(32) void ragged_batch(const __grid_const
         full.expect(sizeof(smem.box[0]));
         tma::load(smem.box[slot], *map, full, {column, i * ROWS + below});
       },
-      [&](int i, int slot) { tma::store(D, smem.box[slot], {column, i * ROWS, matrix}); });
+      [&](int i, int slot) {
+        tma::store(D, smem.box[slot], {column, i * ROWS, matrix});
+      });
 }
 
 #else

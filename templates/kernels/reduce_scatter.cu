@@ -66,10 +66,12 @@ __device__ inline void put(const CUtensorMap& D, const Smem& smem, u32* stored, 
   if (atomicAdd(stored, 1) + 1 == parts) atomicExch(stored, 0);
 }
 
-extern "C" __global__ __launch_bounds__(32) void reduce_scatter(
-    const __grid_constant__ CUtensorMap P, const __grid_constant__ CUtensorMap D0,
-    const __grid_constant__ CUtensorMap D1, const __grid_constant__ CUtensorMap D2,
-    const __grid_constant__ CUtensorMap D3, u8* stored, const Dims dims) {
+extern "C" __global__ __launch_bounds__(32) void reduce_scatter(const __grid_constant__ CUtensorMap P,
+                                                                const __grid_constant__ CUtensorMap D0,
+                                                                const __grid_constant__ CUtensorMap D1,
+                                                                const __grid_constant__ CUtensorMap D2,
+                                                                const __grid_constant__ CUtensorMap D3, u8* stored,
+                                                                const Dims dims) {
   extern __shared__ __align__(128) u8 raw[];
   Smem& smem = *reinterpret_cast<Smem*>(raw);
   if (threadIdx.x != 0) return;

@@ -71,7 +71,9 @@ extern "C" __global__ __launch_bounds__(32) void window(const __grid_constant__ 
         tma::load_im2col(smem.box[slot], X, full, {channel, w, h, n},
                          {tap % dims.S * dims.DILATE_W, tap / dims.S * dims.DILATE_H});
       },
-      [&](int tap, int slot) { tma::store(D, smem.box[slot], {channel, tap, pixel}); });
+      [&](int tap, int slot) {
+        tma::store(D, smem.box[slot], {channel, tap, pixel});
+      });
 }
 
 #else

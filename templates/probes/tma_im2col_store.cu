@@ -33,8 +33,8 @@
 // Of W, H and D: the corners of the bounding box, which begins the column.
 __device__ constexpr int kLower[3] = {RANK == 3 ? 1 : 2, 1, 0};
 __device__ constexpr int kUpper[3] = {RANK == 5 ? 0 : -1, -1, -1};
-__device__ constexpr int kExtent[5] = {Dims::C, Dims::W, RANK >= 4 ? Dims::H : Dims::N, RANK >= 5 ? Dims::DEEP : Dims::N,
-                                       Dims::N};
+__device__ constexpr int kExtent[5] = {Dims::C, Dims::W, RANK >= 4 ? Dims::H : Dims::N,
+                                       RANK >= 5 ? Dims::DEEP : Dims::N, Dims::N};
 constexpr int kElements = Dims::C * Dims::W * Dims::N * (RANK >= 4 ? Dims::H : 1) * (RANK >= 5 ? Dims::DEEP : 1);
 
 #ifndef TMA_JIT_REFERENCE
@@ -49,8 +49,7 @@ extern "C" __global__ __launch_bounds__(128) void tma_im2col_store(View<const s3
 #pragma unroll 1
   for (int i = threadIdx.x; i < kElements; i += 128) probe::element(D.view, probe::position<RANK>(i, kExtent)) = 1;
   if (threadIdx.x < PIXELS * 8)
-    tile[threadIdx.x / 8][threadIdx.x % 8] =
-        S.data[threadIdx.x / 8 * S.stride[0] + threadIdx.x % 8 * S.stride[1]];
+    tile[threadIdx.x / 8][threadIdx.x % 8] = S.data[threadIdx.x / 8 * S.stride[0] + threadIdx.x % 8 * S.stride[1]];
   fence::proxy_async();
   __syncthreads();
   if (threadIdx.x != 0) return;

@@ -22,26 +22,32 @@ const Bug kBugs[] = {
     {"a store to the parameters", "out of bounds", "mov.b64 %d1, p; st.global.u32 [%d1], %t;"},
     {"shared memory past the end", "out of bounds", "ld.shared.u32 %r1, [s+65536];"},
     {"uninitialised shared memory", "uninitialised", "ld.shared.u32 %r1, [s];"},
-    {"warps that read each other's stores with no barrier", "race",
+    {"warps that read each other's stores with no barrier",
+     "race",
      "mov.b32 %r3, s; shl.b32 %r1, %t, 2; add.s32 %r2, %r1, %r3; xor.b32 %r4, %r1, 128; add.s32 %r4, %r4, %r3;\n"
      "st.shared.u32 [%r2], %t; bar.sync 0; st.shared.u32 [%r2], %r1; ld.shared.u32 %r5, [%r4];",
      {.block = 64}},
     {"lanes that read each other's stores with no bar.warp.sync", "race",
-     "mov.b32 %r3, s; shl.b32 %r1, %t, 2; add.s32 %r2, %r1, %r3; st.shared.u32 [%r2], %t; xor.b32 %r4, %r2, 4; ld.shared.u32 %r5, [%r4];"},
+     "mov.b32 %r3, s; shl.b32 %r1, %t, 2; add.s32 %r2, %r1, %r3; st.shared.u32 [%r2], %t; xor.b32 %r4, %r2, 4; "
+     "ld.shared.u32 %r5, [%r4];"},
     {"two warps that store to one word", "race", "st.shared.u32 [s], %t;", {.block = 64}},
     {"an mbarrier used before its init", "barrier", "mbarrier.arrive.shared.b64 %d1, [m];"},
     {"more arrivals than a phase has", "barrier",
-     "setp.eq.u32 %p1, %t, 0; @%p1 mbarrier.init.shared.b64 [m], 41; bar.sync 0; mbarrier.arrive.shared.b64 %d1, [m], 2;"},
+     "setp.eq.u32 %p1, %t, 0; @%p1 mbarrier.init.shared.b64 [m], 41; bar.sync 0; mbarrier.arrive.shared.b64 %d1, [m], "
+     "2;"},
     {"an mbarrier that is never arrived at", "deadlock",
      "setp.ne.u32 %p1, %t, 0; @%p1 bra END; mbarrier.init.shared.b64 [m], 2; mbarrier.arrive.shared.b64 %d1, [m];\n"
      "AGAIN: mbarrier.try_wait.parity.shared.b64 %p2, [m], 0; @!%p2 bra AGAIN; END:"},
     {"a store over a live mbarrier", "barrier",
      "setp.ne.u32 %p1, %t, 0; @%p1 bra END; mbarrier.init.shared.b64 [m], 1; st.shared.u64 [m], %base; END:"},
     {"a live mbarrier initialised again", "barrier", "mbarrier.init.shared.b64 [m], 1;"},
-    {"an mbarrier used by another warp with nothing in between", "race",
+    {"an mbarrier used by another warp with nothing in between",
+     "race",
      "setp.ge.u32 %p2, %t, 32; setp.eq.u32 %p1, %t, 0; @%p1 mbarrier.init.shared.b64 [m], 33;\n"
-     "@%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100;\n"
-     "@%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100;\n"
+     "@%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100; @%p2 "
+     "nanosleep.u32 100;\n"
+     "@%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100; @%p2 "
+     "nanosleep.u32 100;\n"
      "@%p2 mbarrier.arrive.shared.b64 %d1, [m];",
      {.block = 64}},
     {"a copy on an mbarrier whose init no fence made known", "proxy",
@@ -50,39 +56,53 @@ const Bug kBugs[] = {
      "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r1], [%base], 16, [%r2];\n"
      "AGAIN: mbarrier.try_wait.parity.shared.b64 %p2, [m], 0; @!%p2 bra AGAIN; END:"},
     {"fewer bytes copied than expected", "deadlock",
-     "setp.ne.u32 %p1, %t, 0; @%p1 bra END; mbarrier.init.shared.b64 [m], 1; fence.mbarrier_init.release.cluster; mov.b32 %r1, s; mov.b32 %r2, m;\n"
+     "setp.ne.u32 %p1, %t, 0; @%p1 bra END; mbarrier.init.shared.b64 [m], 1; fence.mbarrier_init.release.cluster; "
+     "mov.b32 %r1, s; mov.b32 %r2, m;\n"
      "mbarrier.arrive.expect_tx.shared.b64 %d1, [m], 32;\n"
      "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r1], [%base], 16, [%r2];\n"
      "AGAIN: mbarrier.try_wait.parity.shared.b64 %p2, [m], 0; @!%p2 bra AGAIN; END:"},
     {"a copied word read with no wait", "",
-     "setp.ne.u32 %p1, %t, 0; @%p1 bra END; mbarrier.init.shared.b64 [m], 1; fence.mbarrier_init.release.cluster; mov.b32 %r1, s; mov.b32 %r2, m;\n"
+     "setp.ne.u32 %p1, %t, 0; @%p1 bra END; mbarrier.init.shared.b64 [m], 1; fence.mbarrier_init.release.cluster; "
+     "mov.b32 %r1, s; mov.b32 %r2, m;\n"
      "mbarrier.arrive.expect_tx.shared.b64 %d1, [m], 16;\n"
      "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r1], [%base], 16, [%r2];\n"
      "ld.shared.u32 %r3, [s]; END:"},
     {"a copy out of shared memory with no proxy fence", "proxy",
      "setp.ne.u32 %p1, %t, 0; @%p1 bra END; mov.b32 %r1, s; st.shared.v4.u32 [s], {%t, %t, %t, %t};\n"
-     "cp.async.bulk.global.shared::cta.bulk_group [%base], [%r1], 16; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; END:"},
+     "cp.async.bulk.global.shared::cta.bulk_group [%base], [%r1], 16; cp.async.bulk.commit_group; "
+     "cp.async.bulk.wait_group 0; END:"},
     {"a copy out of shared memory that is overwritten", "race",
-     "setp.ne.u32 %p1, %t, 0; @%p1 bra END; mov.b32 %r1, s; st.shared.v4.u32 [s], {%t, %t, %t, %t}; fence.proxy.async.shared::cta;\n"
-     "cp.async.bulk.global.shared::cta.bulk_group [%base], [%r1], 16; cp.async.bulk.commit_group; st.shared.u32 [s], %t; cp.async.bulk.wait_group 0; END:"},
+     "setp.ne.u32 %p1, %t, 0; @%p1 bra END; mov.b32 %r1, s; st.shared.v4.u32 [s], {%t, %t, %t, %t}; "
+     "fence.proxy.async.shared::cta;\n"
+     "cp.async.bulk.global.shared::cta.bulk_group [%base], [%r1], 16; cp.async.bulk.commit_group; st.shared.u32 [s], "
+     "%t; cp.async.bulk.wait_group 0; END:"},
     {"a bulk copy of 8 bytes", "misaligned",
      "mov.b32 %r1, s; cp.async.bulk.global.shared::cta.bulk_group [%base], [%r1], 8;"},
     {"an expect_tx that nothing fulfils", "barrier",
-     "setp.ne.u32 %p1, %t, 0; @%p1 bra END; mbarrier.init.shared.b64 [m], 2; mbarrier.arrive.expect_tx.shared.b64 %d1, [m], 16; END:"},
-    {"bar.sync that one warp does not reach", "deadlock", "setp.lt.u32 %p1, %t, 32; @%p1 bar.sync 1, 64;", {.block = 64}},
-    {"a barrier with different thread counts", "barrier",
-     "setp.lt.u32 %p1, %t, 32; @%p1 bar.sync 1, 96; @!%p1 bar.sync 1, 64;", {.block = 96}},
+     "setp.ne.u32 %p1, %t, 0; @%p1 bra END; mbarrier.init.shared.b64 [m], 2; mbarrier.arrive.expect_tx.shared.b64 %d1, "
+     "[m], 16; END:"},
+    {"bar.sync that one warp does not reach",
+     "deadlock",
+     "setp.lt.u32 %p1, %t, 32; @%p1 bar.sync 1, 64;",
+     {.block = 64}},
+    {"a barrier with different thread counts",
+     "barrier",
+     "setp.lt.u32 %p1, %t, 32; @%p1 bar.sync 1, 96; @!%p1 bar.sync 1, 64;",
+     {.block = 96}},
     {"an aligned barrier in half a warp", "divergence", "setp.lt.u32 %p1, %t, 16; @%p1 bar.sync 0;"},
     {"half a warp at an aligned barrier", "deadlock",
      "setp.lt.u32 %p1, %t, 16; @%p1 bra LOW; bar.sync 0; bra END; LOW: bar.sync 1; END:"},
     {"a shuffle whose mask does not name the lane", "divergence", "shfl.sync.idx.b32 %r1, %t, 0, 31, 65535;"},
     {"a tensor map that is none", "tensor map",
-     "mov.b32 %r1, s; mov.b32 %r2, m; mov.u32 %r3, 0; setp.ne.u32 %p1, %t, 0; @%p1 bra END; mbarrier.init.shared.b64 [m], 1;\n"
-     "fence.mbarrier_init.release.cluster; cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes [%r1], [%base, {%r3}], [%r2]; END:"},
+     "mov.b32 %r1, s; mov.b32 %r2, m; mov.u32 %r3, 0; setp.ne.u32 %p1, %t, 0; @%p1 bra END; mbarrier.init.shared.b64 "
+     "[m], 1;\n"
+     "fence.mbarrier_init.release.cluster; cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes "
+     "[%r1], [%base, {%r3}], [%r2]; END:"},
     {"mapa to a block that is not there", "cluster", "mov.b32 %r1, s; mapa.shared::cluster.u32 %r2, %r1, 5;"},
     {"setmaxnreg in one warp", "registers", "setmaxnreg.inc.sync.aligned.u32 240;"},
     {"trap", "trap", "trap;"},
-    {"threads that poll for ever", "livelock", "AGAIN: ld.volatile.global.u32 %r1, [%base]; setp.ne.u32 %p1, %r1, 77; @%p1 bra AGAIN;"},
+    {"threads that poll for ever", "livelock",
+     "AGAIN: ld.volatile.global.u32 %r1, [%base]; setp.ne.u32 %p1, %r1, 77; @%p1 bra AGAIN;"},
     {"an instruction nobody knows", "unsupported", "frobnicate.u32 %r1, %t;"},
     {"wgmma on a target without it", "unsupported", "tcgen05.fence::before_thread_sync;"},
 };

@@ -12,9 +12,9 @@ TEST_CASE("a chain of dependent launches adds up") {
   const std::vector<std::int32_t> zeros(kElements, 0);
   const DeviceBuffer a = gpu.buffer_of(zeros), b = gpu.buffer_of(zeros);
   const auto add_one = [&](const DeviceBuffer& from, const DeviceBuffer& to) {
-    return gpu.prepared({.kernel = "griddepcontrol",
-                         .tensors = {{"S", vector_of(from, kElements, DType::s32)},
-                                     {"D", vector_of(to, kElements, DType::s32)}}});
+    return gpu.prepared(
+        {.kernel = "griddepcontrol",
+         .tensors = {{"S", vector_of(from, kElements, DType::s32)}, {"D", vector_of(to, kElements, DType::s32)}}});
   };
   Launch there = add_one(a, b), back = add_one(b, a);
   CHECK(there.plan().geometry.programmatic);

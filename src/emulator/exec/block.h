@@ -40,9 +40,9 @@ class Block {
   std::vector<std::unique_ptr<Warpgroup>> warpgroups;  // those that have used wgmma
   u8 registers_released = 0;                           // the token of warps that wait for setmaxnreg.inc
   std::array<NamedBarrier, 16> barriers;
-  std::unordered_map<u32, Mbarrier> mbarriers;      // by offset into shared memory
+  std::unordered_map<u32, Mbarrier> mbarriers;           // by offset into shared memory
   std::shared_ptr<tcgen05::TensorMemory> tensor_memory;  // made by the first tcgen05 instruction
-  std::unordered_map<u32, check::Clocks> releases;  // by offset: what strong stores there have released
+  std::unordered_map<u32, check::Clocks> releases;       // by offset: what strong stores there have released
 
  private:
   Machine& machine_;
