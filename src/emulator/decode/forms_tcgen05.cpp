@@ -68,10 +68,11 @@ void build_move(Assembler& a, std::size_t registers, std::size_t address, bool l
     a.op.list.push_back(load ? a.destination(operand, Type::b32) : a.source(operand, Type::b32));
   };
   const Operand& operand = a.operand(registers);
-  if (operand.kind == Operand::Kind::vector)
+  if (operand.kind == Operand::Kind::vector) {
     for (const Operand& part : operand.parts) add(part);
-  else
+  } else {
     add(operand);
+  }
   if (a.op.list.size() != matrix::registers_of(form->access))
     a.refuse("{} registers where the shape has {}", a.op.list.size(), matrix::registers_of(form->access));
   a.op.data = std::move(form);
@@ -120,10 +121,11 @@ std::shared_ptr<tcgen05::MmaInstruction> mma_operands(Assembler& a) {
   form->form = {kind, group_of(a), a.has("ws"), scale_vector_of(a, kind)};
   form->d = tensor_address(a, 0);
   form->a_in_tensor = a.operand(1).kind == Operand::Kind::address;
-  if (form->a_in_tensor)
+  if (form->a_in_tensor) {
     form->tensor_a = tensor_address(a, 1);
-  else
+  } else {
     form->a = a.source(1, Type::b64);
+  }
   form->b = a.source(2, Type::b64);
   form->descriptor = a.source(3, Type::b32);
   a.op.handler = tcgen05::do_mma;
@@ -136,7 +138,7 @@ void build_mma(Assembler& a) {
   std::size_t next = 4;
   if (a.operand(next).kind == Operand::Kind::vector) {
     for (const Operand& part : a.operand(next).parts) form->disabled_lanes.push_back(a.source(part, Type::b32));
-    if (form->disabled_lanes.size() != 4 * form->form.cta_group)
+    if (form->disabled_lanes.size() != std::size_t{4} * form->form.cta_group)
       a.refuse("{} words of disabled lanes for {} CTAs", form->disabled_lanes.size(), form->form.cta_group);
     ++next;
   }

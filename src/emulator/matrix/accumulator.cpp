@@ -25,9 +25,10 @@ void accumulate_f16(const AccumulatorBlock& block, const float* sums, u32 stride
   u16 target[2 * kLanes];
   if (block.source != nullptr) std::memcpy(source, block.source[0], sizeof source);
   number::decode_f32(Format::f16, source, values, 2 * kLanes);
-  for (u32 row = 0; row < 8; ++row)
+  for (u32 row = 0; row < 8; ++row) {
     for (u32 column = 0; column < 8; ++column)
       target[8 * row + column] = rounded_f16(sums[row * stride + column] + values[8 * row + column]);
+  }
   std::memcpy(block.target[0], target, sizeof target);
 }
 

@@ -19,9 +19,10 @@ SharedDescriptor decode_offsets(u64 bits) {
 SharedDescriptor decode_wgmma(u64 bits) {
   SharedDescriptor descriptor = decode_offsets(bits);
   constexpr u64 kReserved = (u64{3} << 14) | (u64{3} << 30) | (u64{7} << 46) | (u64{0x3ff} << 52);
-  if ((bits & kReserved) != 0)
+  if ((bits & kReserved) != 0) {
     stop(FaultKind::descriptor, "the matrix descriptor {:#018x} of a wgmma has reserved bits set: {:#x}", bits,
          bits & kReserved);
+  }
   static constexpr Swizzle kModes[4] = {Swizzle::none, Swizzle::b128, Swizzle::b64, Swizzle::b32};
   descriptor.swizzle = kModes[bits >> 62];
   return descriptor;
@@ -29,19 +30,22 @@ SharedDescriptor decode_wgmma(u64 bits) {
 
 SharedDescriptor decode_tcgen05(u64 bits) {
   SharedDescriptor descriptor = decode_offsets(bits);
-  if (((bits >> 46) & 7) != 1)
+  if (((bits >> 46) & 7) != 1) {
     stop(FaultKind::descriptor,
          "the matrix descriptor {:#018x} of a tcgen05 needs the value 1 in bits 46 to 48, not {}", bits,
          (bits >> 46) & 7);
+  }
   constexpr u64 kReserved = (u64{3} << 14) | (u64{3} << 30) | (u64{0xff} << 53);
-  if ((bits & kReserved) != 0)
+  if ((bits & kReserved) != 0) {
     stop(FaultKind::descriptor, "the matrix descriptor {:#018x} of a tcgen05 has reserved bits set: {:#x}", bits,
          bits & kReserved);
-  if (((bits >> 52) & 1) != 0)
+  }
+  if (((bits >> 52) & 1) != 0) {
     stop(FaultKind::unsupported,
          "the matrix descriptor {:#018x} gives its leading dimension as an address (bit 52), which only "
          "sm_103a has; it is not emulated",
          bits);
+  }
   switch (bits >> 61) {
     case 0: descriptor.swizzle = Swizzle::none; break;
     case 1: descriptor.swizzle = Swizzle::b128_atom32; break;

@@ -13,7 +13,7 @@ u32 rows_of(Shape shape) {
 
 u16 half_at(const u8* row, u32 column) {
   u16 value;
-  std::memcpy(&value, row + 2 * column, sizeof value);
+  std::memcpy(&value, row + std::size_t{2} * column, sizeof value);
   return value;
 }
 
@@ -26,9 +26,10 @@ u32 half_pair(const u8* const* rows, bool transposed, u32 lane) {
 }
 
 void load_m8n8(const MatrixMove& move, const MatrixRows& rows, Registers d) {
-  for (u32 i = 0; i < move.count; ++i)
+  for (u32 i = 0; i < move.count; ++i) {
     for (u32 lane = 0; lane < kLanes; ++lane)
-      set_lane_word(d, i, static_cast<int>(lane), half_pair(rows.data() + 8 * i, move.transposed, lane));
+      set_lane_word(d, i, static_cast<int>(lane), half_pair(&rows[8 * i], move.transposed, lane));
+  }
 }
 
 // 16 elements of `source` to 16 bytes.
@@ -52,7 +53,7 @@ void load_m8n16(const MatrixMove& move, const MatrixRows& rows, Registers d) {
   for (u32 i = 0; i < move.count; ++i) {
     for (u32 row = 0; row < 8; ++row) {
       const auto bytes = widened(move.source, rows[8 * i + row]);
-      std::memcpy(d[i] + kRowBytes * row, bytes.data(), bytes.size());
+      std::memcpy(d[i] + std::size_t{kRowBytes} * row, bytes.data(), bytes.size());
     }
   }
 }
@@ -83,7 +84,7 @@ void store_m8n8(const MatrixMove& move, const MatrixRows& rows, Registers s) {
         const u32 row = move.transposed ? lane % 4 * 2 + j : lane / 4;
         const u32 column = move.transposed ? lane / 4 : lane % 4 * 2 + j;
         const auto half = static_cast<u16>(word >> (16 * j));
-        std::memcpy(rows[8 * i + row] + 2 * column, &half, sizeof half);
+        std::memcpy(rows[8 * i + row] + std::size_t{2} * column, &half, sizeof half);
       }
     }
   }

@@ -101,9 +101,10 @@ void decode_scales(const MmaForm& form, u32 bits, InstructionDescriptor& d) {
   const u32 step = 4 / ids;
   if (d.a_scale_id % step != 0 || d.b_scale_id % step != 0)
     refuse(bits, "has a scale factor id that does not suit the number of scale factors");
-  if (field(bits, 31, 1) != 0)
+  if (field(bits, 31, 1) != 0) {
     stop(FaultKind::unsupported,
          "tcgen05.mma with K = 96 (bit 31 of the instruction descriptor {:#010x}) is not emulated", bits);
+  }
 }
 
 u32 depth_of(MmaKind kind) {
@@ -126,9 +127,10 @@ bool is_packed(MmaKind kind) {
 }
 
 InstructionDescriptor decode_instruction(const MmaForm& form, u32 bits) {
-  if (field(bits, 2, 1) != 0)
+  if (field(bits, 2, 1) != 0) {
     stop(FaultKind::unsupported, "sparse tcgen05.mma (bit 2 of the instruction descriptor {:#010x}) is not emulated",
          bits);
+  }
   InstructionDescriptor d;
   d.m = field(bits, 24, 5) * 16;
   d.n = field(bits, 17, 6) * 8;
@@ -143,12 +145,13 @@ InstructionDescriptor decode_instruction(const MmaForm& form, u32 bits) {
   d.saturate = field(bits, 3, 1) != 0;
   if (form.kind == MmaKind::i8 && (d.negate_a || d.negate_b)) refuse(bits, "negates integers");
   if (form.kind != MmaKind::i8 && d.saturate) refuse(bits, "saturates what is not an integer");
-  if (is_scaled(form.kind))
+  if (is_scaled(form.kind)) {
     decode_scales(form, bits, d);
-  else if (form.weight_stationary)
+  } else if (form.weight_stationary) {
     d.max_shift = field(bits, 30, 2) == 0 ? 0 : 4U << field(bits, 30, 2);
-  else if (field(bits, 29, 3) != 0)
+  } else if (field(bits, 29, 3) != 0) {
     refuse(bits, "has reserved bits set");
+  }
   check_rows(form, bits, d.m);
   check_columns(form, bits, d);
   return d;

@@ -63,10 +63,12 @@ void multiply(const Tile<s32>& tile) {
 // sums = A * B over K from `first` on, `depth` of it.
 template <class T> void multiply_range(const Blocks<T>& blocks, u32 first, u32 depth, T* sums) {
   const u32 width = std::min(blocks.a_width, depth);
-  for (u32 half = 0; half < blocks.halves; ++half)
-    for (u32 k = first; k < first + depth; k += width)
+  for (u32 half = 0; half < blocks.halves; ++half) {
+    for (u32 k = first; k < first + depth; k += width) {
       multiply({blocks.a_block(half, k), blocks.b + k * kColumns, sums + half * 8 * kColumns, 8, kColumns, width,
                 blocks.a_width, kColumns, kColumns, k != first});
+    }
+  }
 }
 
 // Blocks of 8 by 8 sums into D.
@@ -74,11 +76,11 @@ template <class T> void spread(const MmaSync& instruction, const MmaRegisters& r
   const u32 step = registers_of_block(instruction.d_format);
   const u32 c_step = registers_of_block(instruction.c_format);
   for (u32 half = 0; half < instruction.m / 8; ++half) {
-    if (instruction.c_format != instruction.d_format)
+    if (instruction.c_format != instruction.d_format) {
       stop(FaultKind::unsupported, "mma.sync with D of {} and C of {} is not emulated",
            number::name_of(instruction.d_format), number::name_of(instruction.c_format));
-    accumulate({instruction.d_format, registers.d.data() + half * step, registers.c.data() + half * c_step,
-                instruction.saturate},
+    }
+    accumulate({instruction.d_format, &registers.d[half * step], &registers.c[half * c_step], instruction.saturate},
                sums + half * 8 * kColumns, kColumns);
   }
 }
@@ -159,7 +161,7 @@ void run_bits(const MmaSync& instruction, const MmaRegisters& registers) {
 
 double f64_at(Registers registers, u32 index, u32 lane) {
   double value;
-  std::memcpy(&value, registers[index] + 8 * lane, sizeof value);
+  std::memcpy(&value, registers[index] + std::size_t{8} * lane, sizeof value);
   return value;
 }
 
@@ -170,9 +172,10 @@ void run_f64(const MmaSync& instruction, const MmaRegisters& registers) {
     for (u32 lane = 0; lane < kLanes; ++lane) {
       for (u32 parity = 0; parity < 2; ++parity) {
         double sum = f64_at(registers.c, half * 2 + parity, lane);
-        for (u32 k = 0; k < instruction.k; ++k)
+        for (u32 k = 0; k < instruction.k; ++k) {
           sum = std::fma(f64_at(registers.a, k / 4 * halves + half, lane / 4 * 4 + k % 4),
                          f64_at(registers.b, k / 4, (lane % 4 * 2 + parity) * 4 + k % 4), sum);
+        }
         sums[parity][lane] = sum;
       }
     }

@@ -14,7 +14,7 @@ template <class T> struct Tile {
   const T* b;
   T* c;
   u32 m, n, k;
-  u32 a_stride, b_stride, c_stride;
+  std::size_t a_stride, b_stride, c_stride;
   bool onto = false;
 };
 
@@ -22,7 +22,7 @@ template <class T> struct Tile {
 // holds columns 2 * i, in `even`, and 2 * i + 1, in `odd`.
 struct Block {
   const float* sums;  // 8 rows, `stride` apart
-  u32 stride;
+  std::size_t stride;
   float* even;
   float* odd;
 };

@@ -10,10 +10,12 @@ template <class Vector, class T, int kRows, int kVectors>
 static inline __attribute__((always_inline)) void multiply_block(const Tile<T>& tile, u32 row, u32 column) {
   Vector sums[kRows][kVectors] = {};
   T* c = tile.c + row * tile.c_stride + column;
-  if (tile.onto)
-    for (int i = 0; i < kRows; ++i)
+  if (tile.onto) {
+    for (int i = 0; i < kRows; ++i) {
       for (int j = 0; j < kVectors; ++j)
         sums[i][j] = *reinterpret_cast<const Vector*>(c + static_cast<u32>(i) * tile.c_stride + 8 * j);
+    }
+  }
   const T* a = tile.a + row * tile.a_stride;
   const T* b = tile.b + column;
   for (u32 k = 0; k < tile.k; ++k, b += tile.b_stride) {
@@ -24,9 +26,10 @@ static inline __attribute__((always_inline)) void multiply_block(const Tile<T>& 
       for (int j = 0; j < kVectors; ++j) sums[i][j] += factor * values[j];
     }
   }
-  for (int i = 0; i < kRows; ++i)
+  for (int i = 0; i < kRows; ++i) {
     for (int j = 0; j < kVectors; ++j)
       *reinterpret_cast<Vector*>(c + static_cast<u32>(i) * tile.c_stride + 8 * j) = sums[i][j];
+  }
 }
 
 template <class Vector, class T, int kRows>
@@ -50,9 +53,9 @@ static void multiply_s32(const Tile<s32>& tile) {
 }
 
 static void store_block(const Block& block) {
-  for (u32 row = 0; row < 8; ++row) {
+  for (std::size_t row = 0; row < 8; ++row) {
     const float* sums = block.sums + row * block.stride;
-    for (u32 i = 0; i < 4; ++i) {
+    for (std::size_t i = 0; i < 4; ++i) {
       block.even[4 * row + i] = sums[2 * i];
       block.odd[4 * row + i] = sums[2 * i + 1];
     }
@@ -60,9 +63,9 @@ static void store_block(const Block& block) {
 }
 
 static void add_block(const Block& block) {
-  for (u32 row = 0; row < 8; ++row) {
+  for (std::size_t row = 0; row < 8; ++row) {
     const float* sums = block.sums + row * block.stride;
-    for (u32 i = 0; i < 4; ++i) {
+    for (std::size_t i = 0; i < 4; ++i) {
       block.even[4 * row + i] += sums[2 * i];
       block.odd[4 * row + i] += sums[2 * i + 1];
     }

@@ -14,9 +14,9 @@ extern const Kernels kKernels;
 
 const Kernels& kernels() {
 #if defined(__x86_64__)
-  static const bool kHasV3 =
+  static const bool has_v3 =
       __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 && __builtin_cpu_supports("bmi2") != 0;
-  if (kHasV3) return x86_64_v3::kKernels;
+  if (has_v3) return x86_64_v3::kKernels;
 #endif
   return generic::kKernels;
 }

@@ -63,17 +63,19 @@ void check_layout(const Operand& operand) {
   const int bits = number::bits_of(operand.format);
   if (bits < 8)
     stop(FaultKind::descriptor, "an operand of {} elements cannot be transposed", number::name_of(operand.format));
-  if ((bits == 32) != atoms32)
+  if ((bits == 32) != atoms32) {
     stop(FaultKind::descriptor, "a transposed operand of {} elements {} the 128-byte swizzle with atoms of 32 bytes",
          number::name_of(operand.format), bits == 32 ? "needs" : "does not take");
+  }
 }
 
 // The chunks' bytes in order of lines.
 void collect(const Operand& operand, const u8* shared, u8* out) {
   const Lines lines = lines_of(operand);
-  for (u32 line = 0; line < lines.count; ++line)
+  for (u32 line = 0; line < lines.count; ++line) {
     for (u32 chunk = 0; chunk < lines.chunks; ++chunk, out += kChunk)
       std::memcpy(out, shared + address_of(operand, line, chunk), kChunk);
+  }
 }
 
 // 16 elements packed at the front of each 16 bytes to a byte each.
@@ -92,7 +94,7 @@ void spread_padded(int bits, const u8* from, u32 chunks, u8* to) {
 }
 
 void spread_nibbles(const u8* from, u32 bytes, u8* to) {
-  for (u32 i = 0; i < bytes; ++i) {
+  for (std::size_t i = 0; i < bytes; ++i) {
     to[2 * i] = from[i] & 15;
     to[2 * i + 1] = from[i] >> 4;
   }
@@ -109,10 +111,11 @@ template <class T> void decode_lines(const Operand& operand, const u8* bytes, u3
   const int bits = number::bits_of(operand.format);
   if (bits >= 8) return decode(operand.format, bytes, count, out);
   static thread_local u8 spread[kMaxElements];
-  if (operand.padded)
+  if (operand.padded) {
     spread_padded(bits, bytes, count / 16, spread);
-  else
+  } else {
     spread_nibbles(bytes, count / 2, spread);
+  }
   decode(operand.format, spread, count, out);
 }
 
@@ -130,10 +133,11 @@ template <class T> void gather_as(const Operand& operand, const u8* shared, Orde
   const u32 count = operand.rows * operand.depth;
   if (order == stored) return decode_lines(operand, bytes, count, out);
   decode_lines(operand, bytes, count, values);
-  if (stored == Order::rows)
+  if (stored == Order::rows) {
     transpose(values, operand.rows, operand.depth, out);
-  else
+  } else {
     transpose(values, operand.depth, operand.rows, out);
+  }
 }
 
 template <class T> void unpack_as(Format format, bool packed, const u8* words, u32 count, T* out) {
@@ -158,11 +162,12 @@ void append_footprint(const Operand& operand, u32 size, std::vector<Span>& spans
   for (u32 line = 0; line < lines.count; ++line) {
     for (u32 chunk = 0; chunk < lines.chunks; ++chunk) {
       const u32 address = address_of(operand, line, chunk);
-      if (address + kChunk > size)
+      if (address + kChunk > size) {
         stop(FaultKind::bounds,
              "an operand of {} rows by {} elements of {} reaches {:#x}, beyond the block's {:#x} bytes of "
              "shared memory",
              operand.rows, operand.depth, number::name_of(operand.format), address + kChunk, size);
+      }
       if (spans.size() > first) {
         Span& last = spans.back();
         const bool before = address + kChunk == last.offset;

@@ -14,12 +14,12 @@ using Registers = std::span<u8* const>;
 
 inline u32 lane_word(Registers registers, std::size_t index, int lane) {
   u32 word;
-  std::memcpy(&word, registers[index] + 4 * lane, sizeof word);
+  std::memcpy(&word, registers[index] + std::ptrdiff_t{4} * lane, sizeof word);
   return word;
 }
 
 inline void set_lane_word(Registers registers, std::size_t index, int lane, u32 word) {
-  std::memcpy(registers[index] + 4 * lane, &word, sizeof word);
+  std::memcpy(registers[index] + std::ptrdiff_t{4} * lane, &word, sizeof word);
 }
 
 // Some bytes of shared memory: what an instruction reads or writes there.

@@ -112,20 +112,22 @@ template <class T> class Execution {
       multiply(tile);
       for (u32 row = 0; row < path_.rows; ++row) add_scaled_row(cta, part, row, block, total);
       tile.a += depth;
-      tile.b += depth * instruction_.n;
+      tile.b += std::size_t{depth} * instruction_.n;
     }
   }
 
   void add_scaled_row(u32 cta, u32 part, u32 row, u32 block, float* total) {
     const u32 lane = path_.lane(part, row);
     const u32 columns = part_columns();
-    if (lane % 32 == 0 || path_.rows < 32)  // the next 32 lanes have copies of B's factors of their own
-      for (u32 column = 0; column < columns; ++column)
+    if (lane % 32 == 0 || path_.rows < 32) {  // the next 32 lanes have copies of B's factors of their own
+      for (u32 column = 0; column < columns; ++column) {
         b_scales_[column] =
             scale_at(cta, mma_.b_scales, lane, part * columns + column, instruction_.b_scale_id + block);
+      }
+    }
     const double a_scale = scale_at(cta, mma_.a_scales, lane, row, instruction_.a_scale_id + block);
-    const float* from = partial_ + row * columns;
-    float* to = total + row * columns;
+    const float* from = partial_ + std::size_t{row} * columns;
+    float* to = total + std::size_t{row} * columns;
     for (u32 column = 0; column < columns; ++column) {
       const auto scaled = static_cast<float>(double{from[column]} * a_scale * double{b_scales_[column]});
       to[column] = block == 0 ? scaled : to[column] + scaled;
@@ -136,12 +138,13 @@ template <class T> class Execution {
     lane += lane_of(mma_.d);
     if (((mma_.disabled_lanes[cta * 4 + lane / 32] >> (lane % 32)) & 1) != 0) return;
     u32* words = word_at(ctas_[cta].tensor, lane, column_of(mma_.d));
-    if constexpr (std::is_same_v<T, s32>)
+    if constexpr (std::is_same_v<T, s32>) {
       store_integers(sums, words);
-    else if (instruction_.d == Format::f16)
+    } else if (instruction_.d == Format::f16) {
       store_halves(sums, words);
-    else
+    } else {
       store_floats(sums, words);
+    }
   }
 
   void store_floats(const float* sums, u32* words) const {
@@ -192,10 +195,11 @@ template <class T> class Execution {
 
 void execute(const TensorMma& mma, const InstructionDescriptor& instruction, std::span<const CtaMemory> ctas) {
   // Too large for the stack of a thread that the application made.
-  if (mma.form.kind == MmaKind::i8)
+  if (mma.form.kind == MmaKind::i8) {
     std::make_unique<Execution<s32>>(mma, instruction, ctas)->run();
-  else
+  } else {
     std::make_unique<Execution<float>>(mma, instruction, ctas)->run();
+  }
 }
 
 }  // namespace tma_jit::emulator::matrix

@@ -143,10 +143,11 @@ std::vector<Region> footprint(const TensorAccess& access, u32 warp) {
     regions.push_back({lane, facts.lanes, column_of(access.address) + access.half_split, columns});
   for (const Region& region : regions) check_inside(region, "tcgen05.ld or .st");
   const u32 first = warp * kWarpLanes;
-  if (lane < first || lane + facts.lanes > first + kWarpLanes)
+  if (lane < first || lane + facts.lanes > first + kWarpLanes) {
     stop(FaultKind::tensor_memory,
          "warp {} of its warpgroup may touch lanes {} to {} of tensor memory, and accesses {} to {}", warp, first,
          first + kWarpLanes - 1, lane, lane + facts.lanes - 1);
+  }
   if (lane % facts.lanes != 0)
     stop(FaultKind::alignment, "tcgen05.ld and .st of {} lanes begin at lane {}", facts.lanes, lane);
   return regions;
@@ -173,15 +174,17 @@ TensorCopyPlan plan(const TensorCopy& copy, u32 shared_size) {
   for (u32 row = 0; row < facts.rows; ++row) {
     for (u32 chunk = 0; chunk < facts.words / 4; ++chunk) {
       const u32 address = chunk_address(descriptor, row, chunk);
-      if (address + 16 > shared_size)
+      if (address + 16 > shared_size) {
         stop(FaultKind::bounds, "tcgen05.cp reads shared memory at {:#x}, beyond the block's {:#x} bytes", address,
              shared_size);
+      }
       plan.reads.push_back({address, 16});
     }
     const Lanes lanes = lanes_of_row(copy.shape, row);
-    for (u32 i = 0; i < lanes.copies; ++i)
+    for (u32 i = 0; i < lanes.copies; ++i) {
       plan.writes.push_back(
           {lane_of(copy.address) + lanes.first + i * lanes.step, 1, column_of(copy.address), facts.words});
+    }
     check_inside(plan.writes.back(), "tcgen05.cp");
   }
   return plan;
@@ -195,10 +198,11 @@ void execute(const TensorCopy& copy, const u8* shared, u32* tensor) {
     for (u32 chunk = 0; chunk < facts.words / 4; ++chunk) {
       u8 bytes[16];
       decompress(copy.decompression, shared + chunk_address(descriptor, row, chunk), bytes);
-      for (u32 i = 0; i < lanes.copies; ++i)
+      for (u32 i = 0; i < lanes.copies; ++i) {
         std::memcpy(
             word_at(tensor, lane_of(copy.address) + lanes.first + i * lanes.step, column_of(copy.address) + chunk * 4),
             bytes, sizeof bytes);
+      }
     }
   }
 }

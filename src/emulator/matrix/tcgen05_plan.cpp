@@ -9,9 +9,10 @@ namespace {
 
 void check_lane(const DataPath& path, u32 address, const char* what) {
   const u32 lane = lane_of(address);
-  if (lane != 0 && !(path.spread && lane == 16))
+  if (lane != 0 && !(path.spread && lane == 16)) {
     stop(FaultKind::tensor_memory, "{} of tcgen05.mma lies at lane {}; with its shape it must begin at lane 0{}", what,
          lane, path.spread ? " or 16" : "");
+  }
 }
 
 // The lanes of one part, in groups of 16 where rows are spread.
@@ -29,9 +30,10 @@ void plan_a(const TensorMma& mma, const DataPath& path, u32 shared_size, TensorM
     stop(FaultKind::descriptor, "tcgen05.mma cannot transpose A from tensor memory");
   const auto address = static_cast<u32>(mma.a);
   check_lane(path, address, "A");
-  if (path.spread && lane_of(address) != lane_of(mma.d))
+  if (path.spread && lane_of(address) != lane_of(mma.d)) {
     stop(FaultKind::tensor_memory, "A lies at lane {} and D at lane {}; with this shape they need the same",
          lane_of(address), lane_of(mma.d));
+  }
   const u32 columns = words_of_row(mma.form.kind, plan.instruction);
   append_lanes(path, lane_of(address), column_of(address), columns, plan.tensor_reads);
 }
@@ -52,9 +54,10 @@ void check_form(const TensorMma& mma, const InstructionDescriptor& instruction) 
     stop(FaultKind::descriptor, "tcgen05.mma scales D by 2^-{}; 15 is the most", mma.scale_input);
   if (mma.zero_columns) check_zero_columns(*mma.zero_columns, instruction);
   const u32 step = mma.form.cta_group == 2 && mma.a_in_tensor ? 32 : 1;
-  if (instruction.n % step != 0)
+  if (instruction.n % step != 0) {
     stop(FaultKind::descriptor,
          "tcgen05.mma by two CTAs with A in tensor memory needs N to be a multiple of 32, not {}", instruction.n);
+  }
 }
 
 }  // namespace

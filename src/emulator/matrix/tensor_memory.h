@@ -18,10 +18,10 @@ inline u32 column_of(u32 address) {
 
 // The word of a lane and a column; lanes are rows of kTensorColumns words.
 inline u32* word_at(u32* tensor, u32 lane, u32 column) {
-  return tensor + lane * kTensorColumns + column;
+  return tensor + std::size_t{lane} * kTensorColumns + column;
 }
 inline const u32* word_at(const u32* tensor, u32 lane, u32 column) {
-  return tensor + lane * kTensorColumns + column;
+  return tensor + std::size_t{lane} * kTensorColumns + column;
 }
 
 // Some of it: what an instruction reads or writes there.

@@ -59,9 +59,9 @@ template <class T> void spread(const Wgmma& instruction, const T* sums, Register
   for (u32 warp = 0; warp < kWarps; ++warp) {
     for (u32 i = 0; i < per_warp; i += per_block) {
       // Blocks alternate between the warp's upper and lower eight rows.
-      const u32 row = warp * 16 + i / per_block % 2 * 8;
+      const std::size_t row = warp * 16 + i / per_block % 2 * 8;
       const u32 column = i / per_block / 2 * 8;
-      u8* const* target = d.data() + warp * per_warp + i;
+      u8* const* target = &d[warp * per_warp + i];
       accumulate({instruction.accumulator, target, instruction.accumulate ? target : nullptr, instruction.saturate},
                  sums + row * instruction.n + column, instruction.n);
     }
@@ -73,10 +73,11 @@ template <class T> void run(const Wgmma& instruction, const u8* shared, Register
   static thread_local T right[kMaxColumns * kMaxDepth];
   static thread_local T sums[kRows * kMaxColumns];
   const u32 depth = depth_of(instruction);
-  if (instruction.a_in_registers)
+  if (instruction.a_in_registers) {
     gather_registers(instruction, a, left);
-  else
+  } else {
     gather(operand_a(instruction), shared, Order::rows, left);
+  }
   gather(operand_b(instruction), shared, Order::columns, right);
   if (instruction.negate_a != instruction.negate_b)
     for (u32 i = 0; i < kRows * depth; ++i) left[i] = -left[i];
@@ -102,10 +103,11 @@ void append_footprint(const Wgmma& instruction, u32 size, std::vector<Span>& spa
 }
 
 void execute(const Wgmma& instruction, const u8* shared, Registers a, Registers d) {
-  if (instruction.accumulator == Format::s32)
+  if (instruction.accumulator == Format::s32) {
     run<s32>(instruction, shared, a, d);
-  else
+  } else {
     run<float>(instruction, shared, a, d);
+  }
 }
 
 }  // namespace tma_jit::emulator::matrix

@@ -17,7 +17,7 @@ struct Parts {
 };
 
 u64 low_bits(int count) {
-  return count >= 64 ? ~u64{0} : (u64{1} << count) - 1;
+  return count >= 64 ? ~u64{0} : (u64{1} << (count & 63)) - 1;
 }
 
 Parts integer_parts(Format format, u64 bits) {

@@ -32,13 +32,13 @@ void decode_f16(const u16* source, float* target, int count) {
 }  // namespace
 
 const float* decode_table(Format format) {
-  static const std::array<Table, 7> kTables = [] {
+  static const std::array<Table, 7> tables_of_formats = [] {
     std::array<Table, 7> tables{};
     for (std::size_t i = 0; i < tables.size(); ++i)
       tables[i] = make_table(static_cast<Format>(static_cast<std::size_t>(Format::e2m1) + i));
     return tables;
   }();
-  return kTables[static_cast<std::size_t>(format) - static_cast<std::size_t>(Format::e2m1)].data();
+  return tables_of_formats[static_cast<std::size_t>(format) - static_cast<std::size_t>(Format::e2m1)].data();
 }
 
 void decode_f32(Format format, const void* source, float* target, int count) {

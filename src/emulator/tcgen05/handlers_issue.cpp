@@ -22,12 +22,14 @@ std::vector<Block*> group_of(Block& block, u32 group) {
   if (group == 1) return {&block};
   auto& blocks = block.cluster().blocks;
   const u32 even = block.rank() & ~1U;
-  if (even + 1 >= blocks.size())
+  if (even + 1 >= blocks.size()) {
     stop(FaultKind::cluster, "{} has no peer for .cta_group::2: the cluster has {} blocks", block.name(),
          blocks.size());
-  for (const u32 rank : {even, even + 1})
+  }
+  for (const u32 rank : {even, even + 1}) {
     if (blocks[rank]->live_warps == 0)
       stop(FaultKind::cluster, "a tcgen05 operation of two blocks, of which {} has exited", blocks[rank]->name());
+  }
   return {blocks[even].get(), blocks[even + 1].get()};
 }
 
@@ -50,9 +52,10 @@ class CoreOperation : public async::Operation {
 
   void record_shared(Machine& machine, Block& owner, const std::vector<matrix::Span>& spans, const char* what) const {
     if (!machine.settings().checks) return;
-    for (const matrix::Span& span : spans)
+    for (const matrix::Span& span : spans) {
       machine.record_shared(machine.shared_at(owner, span.offset, span.bytes), span.bytes,
                             {false, stamp, &clocks, what});
+    }
   }
 
   void record_tensor(TensorMemory& memory, const std::vector<matrix::Region>& regions, bool write,
@@ -67,7 +70,7 @@ class CoreOperation : public async::Operation {
 class Multiplication : public CoreOperation {
  public:
   Multiplication(Warp& issuer, const Op& instruction, TensorMemory& memory, matrix::TensorMma mma)
-      : mma_(std::move(mma)), blocks_(group_of(issuer.block(), mma_.form.cta_group)) {
+      : mma_(mma), blocks_(group_of(issuer.block(), mma_.form.cta_group)) {
     plan_ = matrix::plan(mma_, static_cast<u32>(issuer.block().shared.size()));
     issue(issuer, instruction, memory);
   }

@@ -12,6 +12,7 @@ namespace {
 // The bytes behind places, for reading or writing.
 std::vector<u8*> pointers(Warp& warp, const std::vector<Place>& places, std::vector<u8>& unused) {
   std::vector<u8*> result;
+  result.reserve(places.size());
   unused.resize(std::size_t{kLanes} * sizeof(u32));
   for (const Place& place : places) result.push_back(place ? const_cast<u8*>(warp.values<u8>(place)) : unused.data());
   return result;
@@ -33,9 +34,10 @@ u32 uniform(const Warp& warp, const AddressOperand& operand, Mask active) {
   for (int lane = 0; lane < kLanes; ++lane) {
     if ((active >> lane & 1) == 0) continue;
     const u32 own = static_cast<u32>(warp.lane(operand.base, lane)) + static_cast<u32>(operand.offset);
-    if (!first && own != address)
+    if (!first && own != address) {
       stop(FaultKind::divergence, "lanes of a warp give different addresses of tensor memory, {:#x} and {:#x}", address,
            own);
+    }
     address = own;
     first = false;
   }

@@ -40,7 +40,7 @@ std::optional<u32> TensorMemory::allocate(u32 columns) {
     if (!std::all_of(begin, begin + columns, [](u16 owner) { return owner == 0; })) continue;
     std::fill_n(begin, columns, static_cast<u16>(first + 1));
     for (u32 quarter = 0; quarter < kTensorLanes / kLanes; ++quarter)
-      std::fill_n(cells_.begin() + quarter * kTensorColumns + first, columns, Cell{});
+      std::fill_n(cells_.begin() + std::ptrdiff_t{quarter} * kTensorColumns + first, columns, Cell{});
     return first;
   }
   return std::nullopt;
@@ -75,9 +75,10 @@ void TensorMemory::check_exit() const {
 }
 
 void TensorMemory::use_group(u32 group) {
-  if (group_ != 0 && group_ != group)
+  if (group_ != 0 && group_ != group) {
     stop(FaultKind::tensor_memory, "tcgen05 instructions of one kernel name .cta_group::{} and .cta_group::{}", group_,
          group);
+  }
   group_ = group;
 }
 

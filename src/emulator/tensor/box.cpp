@@ -132,10 +132,11 @@ void check_mode(const Access& access, Direction direction) {
                                                                                             : Walk::im2col_wide;
   if (walk != map.walk)
     stop(FaultKind::tensor_map, "the instruction's mode is not the one the tensor map was encoded for");
-  if (rows4 && (map.rank != 2 || map.box[1] != 1))
+  if (rows4 && (map.rank != 2 || map.box[1] != 1)) {
     stop(FaultKind::tensor_map,
          "gather4 and scatter4 need a map of rank 2 with a box of one row, not rank {} with {} rows", map.rank,
          map.box[1]);
+  }
   const bool stores =
       access.mode == Mode::tile || access.mode == Mode::scatter4 || access.mode == Mode::im2col_no_offsets;
   const bool loads = access.mode != Mode::scatter4 && access.mode != Mode::im2col_no_offsets;
@@ -149,15 +150,17 @@ void check_mode(const Access& access, Direction direction) {
 
 void check_access(const Access& access, Direction direction) {
   check_mode(access, direction);
-  if (access.coordinate_count != expected_coordinates(access))
+  if (access.coordinate_count != expected_coordinates(access)) {
     stop(FaultKind::tensor_map, "the instruction has {} coordinates and the tensor map needs {}",
          access.coordinate_count, expected_coordinates(access));
+  }
   if (access.shared % 128 != 0)
     stop(FaultKind::alignment, "the shared address {:#x} of a tensor copy is not a multiple of 128", access.shared);
   const s64 unit = RowWriter::unit_elements(access.map.element);
-  if (coordinate(access, 0) % unit != 0)
+  if (coordinate(access, 0) % unit != 0) {
     stop(FaultKind::tensor_map, "coordinate 0 is {}; elements of this format are copied by {}", coordinate(access, 0),
          unit);
+  }
 }
 
 u32 transaction_bytes(const Access& access) {

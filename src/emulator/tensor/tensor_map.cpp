@@ -21,9 +21,10 @@ bool is_zeroed(const void* bytes) {
 }
 
 template <class Enum> Enum checked_code(Field field, u64 value, Enum last) {
-  if (value > static_cast<u64>(last))
+  if (value > static_cast<u64>(last)) {
     stop(FaultKind::tensor_map, "tensormap.replace: field {} does not take the value {}", static_cast<int>(field),
          value);
+  }
   return static_cast<Enum>(value);
 }
 
@@ -42,9 +43,10 @@ const char* broken_layout_rule(const TensorMap& map) {
     return "the address must be a multiple of 16 bytes (32 where interleaved by 32 or padded)";
   for (int d = 0; d < map.rank; ++d)
     if (map.dims[d] == 0 || map.dims[d] > kMaxDim) return "a dimension must have 1 to 2^32 elements";
-  for (int d = 0; d + 1 < map.rank; ++d)
+  for (int d = 0; d + 1 < map.rank; ++d) {
     if (map.strides[d] % alignment != 0 || map.strides[d] >= kMaxStride)
       return "a stride must be a multiple of 16 bytes (32 where interleaved by 32 or padded) below 2^40";
+  }
   for (int d = 0; d < map.rank; ++d)
     if (map.element_strides[d] < 1 || map.element_strides[d] > 8) return "an element stride must be 1 to 8";
   if (map.interleave != Interleave::none && map.rank < 3) return "interleaved layouts need rank 3 or more";
@@ -89,9 +91,10 @@ const char* broken_corner_rule(const TensorMap& map) {
   const int low = -(1 << (bits - 1));
   const int high = (1 << (bits - 1)) - 1;
   const int corners = map.walk == Walk::im2col_wide ? 1 : map.rank - 2;
-  for (int d = 0; d < corners; ++d)
+  for (int d = 0; d < corners; ++d) {
     if (map.lower[d] < low || map.lower[d] > high || map.upper[d] < low || map.upper[d] > high)
       return "a corner of the bounding box is out of its range (16 bits at rank 3, 8 at rank 4, 5 at rank 5)";
+  }
   if (map.walk == Walk::im2col_wide && map.interleave != Interleave::none)
     return "im2col::w does not take interleaved layouts";
   if (map.walk == Walk::im2col_wide && (map.swizzle == SwizzleMode::none || map.atomicity == Atomicity::b32_flip_b8))
