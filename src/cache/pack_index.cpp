@@ -114,9 +114,10 @@ tl::expected<PackHeader, std::string> read_pack_header(std::span<const std::byte
   const std::uint64_t body = file_bytes - kPackHeaderBytes - kPackTailBytes;
   const std::uint64_t most = kPackIndexBytesMax - kPackTailBytes;
   if (header.entries_bytes > body || header.compilers_bytes > kCompilersMax * (4 + kCompilerBytesMax) ||
-      header.records > most / sizeof(PackRecord))
+      header.records > most / sizeof(PackRecord)) {
     return fault("sizes of {}, {} and {} records in {} bytes", header.entries_bytes, header.compilers_bytes,
                  header.records, body);
+  }
   const std::uint64_t index = header.compilers_bytes + header.records * sizeof(PackRecord);
   if (index > most || header.entries_bytes + index != body)
     return fault("its parts take {} bytes of {}", header.entries_bytes + index, body);

@@ -18,12 +18,12 @@ struct Root {
   bool local = false;     // on a file system that only this machine changes
 };
 
-// Makes what is missing of root, v1, the shards and the tag that backup programs look for; all 0700. Fails when nothing
-// can be made, and unless both folders are of this user (or, for reading, of root), no links, and closed to others.
-// The super user makes none in a folder of another user's.
-Result<Root> open_root(const Files& files, const std::filesystem::path& root);
+// Makes what is missing of the folder, v1, the shards and the tag that backup programs look for; all 0700. Fails when
+// nothing can be made, and unless both folders are of this user (or, for reading, of root), no links, and closed to
+// others. The super user makes none in a folder of another user's.
+Result<Root> open_root(const Files& files, const std::filesystem::path& path);
 // The same without making anything; not_found where there is no such folder or nothing of this format in it.
-Result<Root> open_existing_root(const Files& files, const std::filesystem::path& root);
+Result<Root> open_existing_root(const Files& files, const std::filesystem::path& path);
 
 // The shards and "compilers" below an open v1; those that are there are left alone.
 void make_shards(const Files& files, int folder);

@@ -30,9 +30,10 @@ Result<PublicKey> public_part(const EVP_PKEY* key, const std::filesystem::path& 
   PublicKey part;
   std::size_t size = part.bytes.size();
   if (key == nullptr || EVP_PKEY_get_id(key) != EVP_PKEY_ED25519 ||
-      EVP_PKEY_get_raw_public_key(key, part.bytes.data(), &size) != 1 || size != part.bytes.size())
+      EVP_PKEY_get_raw_public_key(key, part.bytes.data(), &size) != 1 || size != part.bytes.size()) {
     return failure(ErrorCode::parse, "{}: not an Ed25519 key in PEM; make one with tma-jit cache keygen",
                    path.string());
+  }
   part.id = sha256(part.bytes.data(), part.bytes.size());
   return part;
 }

@@ -18,6 +18,7 @@ namespace tma_jit::cache {
 namespace {
 
 constexpr unsigned kShardsASweep = 8;
+constexpr std::time_t kWeekSeconds = 604'800;
 constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
 
 struct Item {
@@ -74,7 +75,7 @@ bool is_stale(const Item& item, std::time_t now, const Limits& limits) {
 // Ages by the newest file there: a server's clock may differ from this machine's.
 std::time_t latest(const Shard& shard, std::time_t now) {
   for (const auto* items : {&shard.entries, &shard.temporaries}) {
-    for (const Item& item : *items) now = std::max(now, std::min(item.used, now + 7 * 86'400));
+    for (const Item& item : *items) now = std::max(now, std::min(item.used, now + kWeekSeconds));
   }
   return now;
 }
@@ -95,7 +96,7 @@ Swept sweep_entries(const Files& files, int folder, std::vector<Item>& entries, 
   for (const Item& item : entries) swept.bytes += item.bytes;
   std::sort(entries.begin(), entries.end(), [](const Item& a, const Item& b) { return a.used < b.used; });
   std::time_t now = std::time(nullptr);
-  if (!entries.empty()) now = std::max(now, std::min(entries.back().used, now + 7 * 86'400));
+  if (!entries.empty()) now = std::max(now, std::min(entries.back().used, now + kWeekSeconds));
   for (const Item& item : entries) {
     if (swept.bytes - swept.removed_bytes <= keep.bytes && swept.entries - swept.removed <= keep.entries) break;
     if (now - item.used < limits.youngest_s) break;
