@@ -141,8 +141,7 @@ TEST_CASE("what a tensor map cannot describe is said with the values and a fix")
         kRuled + "stride 1 is 64; a tensor map needs the last dimension contiguous, stride 1");
   CHECK(boxed({64, 32}, {-32, 1}) ==
         kRuled + "stride 0 is -32; a tensor map takes no negative strides, copy the tensor");
-  CHECK(boxed({64, 32}, {0, 1}) ==
-        kRuled + "stride 0 is 0 where the dimension has 64 elements; copy the tensor to a packed one");
+  CHECK(boxed({64, 32}, {0, 1}) == "mapped");  // one row, broadcast
   CHECK(boxed({64, 32}, {32, 1}, 0x104) ==
         kRuled + "address 0x104 is not a multiple of 16 bytes; it is 4 bytes past one");
   CHECK(boxed({2, 32}, {std::int64_t{1} << 38, 1}) ==

@@ -62,6 +62,9 @@ TEST_CASE("rank") {
 
 TEST_CASE("address") {
   CHECK(fault(sound(), 0x1008) == "A: address 0x1008 is not a multiple of 16 bytes; it is 8 bytes past one");
+  CHECK(fault(sound(), (std::uint64_t{1} << 57) - 16) == "sound");
+  CHECK(fault(sound(), std::uint64_t{1} << 57) ==
+        "A: address 0x200000000000000 is not below 2^57, where addresses end");
   TensorMapSpec interleaved = rank3();
   interleaved.interleave = Interleave::b32;
   interleaved.swizzle = Swizzle::b32;
@@ -83,8 +86,7 @@ TEST_CASE("strides") {
         "A: stride 0 is 1025 bytes, not a multiple of 16; pad the pitch to 1040 bytes");
   CHECK(after([](TensorMapSpec& s) { s.strides[0] = std::uint64_t{1} << 40; }) ==
         "A: stride 0 is 1099511627776 bytes; a tensor map takes less than 2^40");
-  CHECK(after([](TensorMapSpec& s) { s.strides[0] = 0; }) ==
-        "A: stride 0 is 0 where the dimension has 1024 elements; copy the tensor to a packed one");
+  CHECK(after([](TensorMapSpec& s) { s.strides[0] = 0; }) == "sound");
   TensorMapSpec interleaved = rank3();
   interleaved.interleave = Interleave::b32;
   interleaved.swizzle = Swizzle::b32;
@@ -112,8 +114,79 @@ TEST_CASE("swizzle, interleave") {
         "A: box [128, 96] at swizzle 128 is 192 bytes wide, limit 128");
   CHECK(after([](TensorMapSpec& s) { s.swizzle = Swizzle::b64; }) ==
         "A: box [128, 64] at swizzle 64 is 128 bytes wide, limit 64");
-  CHECK(after([](TensorMapSpec& s) { s.interleave = Interleave::b32; }, rank3()) ==
-        "A: interleave 32 needs swizzle 32, not 128");
+  CHECK(after([](TensorMapSpec& s) { s.interleave = Interleave::b32; }, rank3()) == "sound");
+  CHECK(after([](TensorMapSpec& s) { s.interleave = Interleave::b16, s.box[0] = 256; }, rank3()) == "sound");
+  CHECK(after([](TensorMapSpec& s) { s.interleave = Interleave::b16, s.box[0] = 12; }, rank3()) ==
+        "A: box [2, 8, 12] of bf16 is 24 bytes wide, not a multiple of 16; make its last extent 16");
+}
+
+namespace {
+
+// 32 pixels of 8 channels of s32[16, 20, 64], one pixel of padding on the left.
+TensorMapSpec column() {
+  TensorMapSpec spec;
+  spec.dtype = DType::s32;
+  spec.mode = MapMode::im2col;
+  spec.rank = 3;
+  spec.dims = {64, 20, 16};
+  spec.strides = {256, 5120};
+  spec.box = {8, 32};
+  spec.lower = {-1};
+  return spec;
+}
+
+// The same for a device that has every mode.
+std::string on_blackwell(TensorMapSpec spec) {
+  const Result<void> checked = check_tensor_map(spec, {4096, 100}, "A");
+  return checked.has_value() ? "sound" : checked.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("channels and pixels") {
+  CHECK(fault(column()) == "sound");
+  CHECK(after([](TensorMapSpec& s) { s.box[1] = 1025; }, column()) ==
+        "A: box [1025, 8] of s32 has 1025 pixels; an im2col map takes 1 to 1024");
+  CHECK(after([](TensorMapSpec& s) { s.box[0] = 257; }, column()) ==
+        "A: box [32, 257] of s32 has 257 channels; an im2col map takes 1 to 256");
+  CHECK(after([](TensorMapSpec& s) { s.rank = 2; }, column()) ==
+        "A: an im2col map has 3 to 5 dimensions, this one 2; add dimensions of extent 1");
+}
+
+TEST_CASE("corners") {
+  CHECK(after([](TensorMapSpec& s) { s.lower[0] = -32769; }, column()) ==
+        "A: the lower corner [-32769] has -32769 along W; an im2col map of 3 dimensions takes -32768 to 32767");
+  CHECK(after([](TensorMapSpec& s) { s.lower[0] = 19; }, column()) == "sound");
+  CHECK(after([](TensorMapSpec& s) { s.lower[0] = 20; }, column()) ==
+        "A: the corners leave no pixel along W: 20 in the tensor, from 20 at the first to 0 at the last");
+  CHECK(after([](TensorMapSpec& s) { s.dims[1] = std::uint64_t{1} << 31; }, column()) ==
+        "A: an im2col map has 2147483648 pixels along W; the driver takes less than 2^31");
+}
+
+TEST_CASE("an interleaved map's corners are held against the dimensions one further in, as the driver does") {
+  const auto interleaved = [](TensorMapSpec& s) { s.interleave = Interleave::b16, s.lower[0] = 20; };
+  CHECK(after(interleaved, column()) == "sound");
+  TensorMapSpec narrow = column();
+  narrow.dims[0] = 16;
+  CHECK(after(interleaved, narrow) ==
+        "A: the corners leave no pixel along W: 16 in the tensor, from 20 at the first to 0 at the last");
+}
+
+TEST_CASE("the wide modes") {
+  TensorMapSpec wide = column();
+  wide.mode = MapMode::im2col_w;
+  CHECK(on_blackwell(wide) == "sound");
+  CHECK(fault(wide) == "A: im2col_w needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a; this device is sm_90");
+  TensorMapSpec rank4 = wide;
+  rank4.rank = 4;
+  rank4.dims = {64, 20, 16, 4};
+  rank4.strides = {256, 5120, 81920};
+  CHECK(on_blackwell(rank4) == "sound");
+  rank4.lower[0] = -129;
+  CHECK(on_blackwell(rank4) ==
+        "A: the lower corner [-129] has -129 along W; an im2col_w map of 4 dimensions takes -128 to 127");
+  wide.mode = MapMode::im2col_w128;
+  CHECK(on_blackwell(wide) == "A: box [32, 8] of s32 has 32 pixels; im2col_w128 moves 128");
 }
 
 TEST_CASE("steps") {
