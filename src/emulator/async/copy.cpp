@@ -131,7 +131,9 @@ void issue_load(Warp& warp, const Op& op, const CopyForm& form, int lane) {
     copy->extent = extent_of(warp, form, lane, form.source);
   }
   add_targets(warp, form, *copy, lane);
-  if (form.reduces) stop(FaultKind::unsupported, "cp.reduce.async.bulk into shared memory");
+  copy->reduces = form.reduces;
+  copy->reduction = form.reduction;
+  copy->format = form.format;
   warp.machine().async().submit(std::move(copy));
 }
 

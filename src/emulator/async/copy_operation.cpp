@@ -34,6 +34,7 @@ void LoadCopy::deliver_run(Machine& machine, const Target& target, const tensor:
   const SharedSpan span = machine.shared_at(*target.block, run.shared, run.bytes);
   machine.refuse_mbarrier_store(span, run.bytes);
   machine.record_shared(span, run.bytes, access);
+  if (reduces) return tensor::reduce(reduction, format, span.bytes, bytes_.data(), run.bytes);
   if (from_shared) {
     std::memcpy(span.bytes, bytes_.data(), run.bytes);
     return;
@@ -49,8 +50,9 @@ void LoadCopy::deliver_run(Machine& machine, const Target& target, const tensor:
 void LoadCopy::deliver(Machine& machine, const Target& target, std::size_t last) {
   const MbarrierRef barrier = mbarrier_in(machine, *target.barrier_block, target.barrier);
   check_initialised(machine, barrier, clocks, true);
-  const check::Access access{true, next_event(machine, barrier, op), &clocks,
-                             extent.tensor ? "a tensor copy" : "a bulk copy"};
+  check::Stamp event = next_event(machine, barrier, op);
+  if (reduces) event.flags |= check::Access::kStrong;
+  const check::Access access{true, event, &clocks, extent.tensor ? "a tensor copy" : "a bulk copy"};
   u32 bytes = 0;
   for (; next_run_ < last; ++next_run_) {
     deliver_run(machine, target, runs_[next_run_], access);

@@ -34,6 +34,9 @@ class LoadCopy : public Operation {
   };
   Extent extent;
   std::vector<Target> targets;
+  bool reduces = false;
+  tensor::Reduction reduction = tensor::Reduction::add;
+  number::Format format = number::Format::u32;
   bool from_shared = false;  // shared to shared: `global` is an offset in the issuer's shared memory
 
   bool perform(Machine& machine) override;

@@ -27,14 +27,8 @@ MbarrierRef barrier_of(Warp& warp, const Op& op, int lane) {
   return async::mbarrier_at(warp.machine(), warp.block(), static_cast<u32>(address));
 }
 
-// The state that an arrival returns: the phase it belongs to, above what was pending before it.
-u64 state_of(const Mbarrier& barrier) {
-  return u64{barrier.phase} << 32 | barrier.pending;
-}
-
 bool complete(const Mbarrier& barrier, const MbarrierForm& form, u64 wanted) {
-  if (form.parity) return (barrier.phase & 1U) != (wanted & 1U);
-  return barrier.phase > wanted >> 32;
+  return (barrier.phase & 1U) != (form.parity ? wanted & 1U : wanted >> 63);
 }
 
 }  // namespace
@@ -62,6 +56,7 @@ Step do_mbarrier_init(Warp& warp, const Op& op, Mask active) {
     Mbarrier& barrier = span.block->mbarriers[span.offset];
     barrier.expected = barrier.pending = static_cast<u32>(count);
     barrier.initialised = stamp;
+    async::show({&barrier, span.block, span.offset});
   });
   machine.progress();
   return Step::next;
@@ -84,7 +79,7 @@ Step do_mbarrier_arrive(Warp& warp, const Op& op, Mask active) {
     const MbarrierRef at = barrier_of(warp, op, i);
     async::check_initialised(machine, at, warp.clock.clocks, at.block != &warp.block());
     if (form.expects) async::expect(at, warp.lane(op.c, i));
-    if (op.d) warp.set_lane(op.d, i, state_of(*at.barrier));
+    if (op.d) warp.set_lane(op.d, i, async::word_of(*at.barrier));
     if (!form.arrives) return;
     const u32 count = op.b ? static_cast<u32>(warp.lane(op.b, i)) : 1;
     if (form.drops)
@@ -122,9 +117,12 @@ Step do_mbarrier_wait(Warp& warp, const Op& op, Mask active) {
         warp.clock.acquire_relaxed(at.barrier->released);
       else
         warp.clock.acquire(at.barrier->released);
-    } else if (awaited == nullptr) {
+      return;
+    }
+    if (!form.suspends) at.barrier->given_up = true;
+    if (awaited == nullptr) {
       awaited = at.barrier;
-      detail = form.parity ? wanted : (wanted >> 32) & 1U;
+      detail = form.parity ? wanted : wanted >> 63;
     }
   });
   if (done == 0 && form.suspends) return warp.wait_for(awaited, Step::wait, detail);
@@ -135,7 +133,7 @@ Step do_mbarrier_wait(Warp& warp, const Op& op, Mask active) {
 }
 
 Step do_mbarrier_pending(Warp& warp, const Op& op, Mask active) {
-  for_each(active, [&](int i) { warp.set_lane(op.d, i, warp.lane(op.a, i) & ~u32{0}); });
+  for_each(active, [&](int i) { warp.set_lane(op.d, i, warp.lane(op.a, i) >> 43 & 0xfffffU); });
   return Step::next;
 }
 

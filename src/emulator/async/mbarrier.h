@@ -11,10 +11,11 @@ struct Mbarrier {
   static constexpr u32 kMostArrivals = (1U << 20) - 1;
   static constexpr s64 kMostBytes = (1 << 20) - 1;
 
-  u32 expected = 0;  // arrivals of a phase
-  u32 pending = 0;   // arrivals that this phase still waits for
-  u32 phase = 0;     // completed phases
-  s64 bytes = 0;     // tx-count: announced and not yet complete
+  u32 expected = 0;       // arrivals of a phase
+  u32 pending = 0;        // arrivals that this phase still waits for
+  u32 phase = 0;          // completed phases
+  s64 bytes = 0;          // tx-count: announced and not yet complete
+  bool given_up = false;  // someone has seen that the phase is not complete and went on
   check::Stamp initialised;
   check::ActorId channel = check::kNobody;  // of the asynchronous operations that complete on it
   u32 completions = 0;                      // those so far: the channel's time

@@ -1,5 +1,7 @@
 #include "emulator/async/mbarrier_ops.h"
 
+#include <cstring>
+
 #include "emulator/fault.h"
 
 namespace tma_jit::emulator::async {
@@ -14,6 +16,7 @@ void finish_phase(Machine& machine, const MbarrierRef& at) {
   Mbarrier& barrier = *at.barrier;
   if (barrier.pending != 0 || barrier.bytes != 0) return;
   ++barrier.phase;
+  barrier.given_up = false;
   barrier.pending = barrier.expected;
   barrier.released.join(barrier.gathered);
   barrier.gathered.clear();
@@ -21,6 +24,17 @@ void finish_phase(Machine& machine, const MbarrierRef& at) {
 }
 
 }  // namespace
+
+u64 word_of(const Mbarrier& barrier) {
+  constexpr u64 kPendingMask = (u64{1} << 20) - 1, kBytesMask = (u64{1} << 22) - 1;
+  return u64{barrier.phase & 1U} << 63 | (barrier.pending & kPendingMask) << 43 |
+         (static_cast<u64>(barrier.bytes) & kBytesMask) << 21 | barrier.expected;
+}
+
+void show(const MbarrierRef& at) {
+  const u64 word = word_of(*at.barrier);
+  std::memcpy(at.block->shared.data() + at.offset, &word, sizeof word);
+}
 
 MbarrierRef mbarrier_in(Machine& machine, Block& owner, u32 offset) {
   machine.shared_at(owner, offset, 8);
@@ -64,6 +78,7 @@ void expect(const MbarrierRef& at, u64 bytes) {
     stop(FaultKind::barrier, "{} expects {} bytes; its count ends at {}", name_of(at), barrier.bytes,
          Mbarrier::kMostBytes);
   }
+  show(at);
 }
 
 void arrive(Machine& machine, const MbarrierRef& at, u32 count, const check::Clocks& clocks, bool relaxed) {
@@ -82,6 +97,7 @@ void arrive(Machine& machine, const MbarrierRef& at, u32 count, const check::Clo
   barrier.pending -= count;
   machine.progress();
   finish_phase(machine, at);
+  show(at);
 }
 
 void arrive_and_drop(Machine& machine, const MbarrierRef& at, u32 count, const check::Clocks& clocks, bool relaxed) {
@@ -100,6 +116,7 @@ void complete(Machine& machine, const MbarrierRef& at, u64 bytes, const check::C
   }
   machine.progress();
   finish_phase(machine, at);
+  show(at);
 }
 
 check::Stamp next_event(Machine& machine, const MbarrierRef& at, const Op* op) {

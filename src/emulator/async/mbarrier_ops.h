@@ -21,6 +21,12 @@ MbarrierRef mbarrier_in(Machine& machine, Block& owner, u32 offset);
 // init needs a fence besides.
 void check_initialised(Machine& machine, const MbarrierRef& at, const check::Clocks& user, bool engine);
 
+// The object's word as sm_90 to sm_121 show it to a load, and as arrivals return it: the phase's parity above 20 bits
+// of pending arrivals, 22 of outstanding bytes and the arrivals of a phase. PTX leaves it opaque; devices were seen to.
+u64 word_of(const Mbarrier& barrier);
+// Writes the word into shared memory, after every change.
+void show(const MbarrierRef& at);
+
 void expect(const MbarrierRef& at, u64 bytes);
 // `clocks` joins what a wait for this phase acquires.
 void arrive(Machine& machine, const MbarrierRef& at, u32 count, const check::Clocks& clocks, bool relaxed);

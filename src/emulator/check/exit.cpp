@@ -10,7 +10,7 @@ void Machine::warp_exited(Warp&) {}
 void Machine::check_exit(Block& block) {
   tcgen05::check_exit(block);
   for (const auto& [offset, barrier] : block.mbarriers) {
-    if (barrier.bytes == 0) continue;
+    if (barrier.bytes == 0 || barrier.given_up) continue;
     throw Fault{
         FaultKind::barrier,
         fmt::format("{} exits while its mbarrier at {:#x} still expects {} bytes", block.name(), offset, barrier.bytes),

@@ -49,14 +49,20 @@ void build_nothing(Assembler& a) {
   a.op.handler = do_nothing;
 }
 
-// A policy is a number that only loads and stores look at, and not here.
+// A policy for the whole is the number that devices make (the l2_policy probe compares them); what one for a part is
+// nobody knows, so it is some other number. Loads and stores do not look at it here.
 void build_policy(Assembler& a) {
-  a.op.handler = do_lanes;
-  a.op.lanes = find_lanes("mov_u64");
+  const std::string_view priority =
+      a.instruction().modifiers.size() > 2 ? a.instruction().modifiers[a.has("global") ? 3 : 2] : "";
+  a.op.immediate = priority == "L2::evict_first"  ? 0x12f0000000000000
+                   : priority == "L2::evict_last" ? 0x14f0000000000000
+                                                  : 0x16f0000000000000;
+  a.op.handler = do_policy;
   a.op.d = a.destination(0, Type::b64);
-  Operand zero;
-  zero.kind = Operand::Kind::integer;
-  a.op.a = a.source(zero, Type::b64);
+  if (a.has("range"))
+    a.op.kind = 1;
+  else if (a.count() > 1 && a.has("fractional"))
+    a.op.a = a.source(1, Type::f32);
 }
 
 AddressOperand address_operand(Assembler& a, std::size_t i) {

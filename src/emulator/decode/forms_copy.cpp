@@ -143,6 +143,10 @@ void build_bulk_load(Assembler& a) {
   form->source = address_operand(a, a.operand(1));
   form->size = a.source(2, Type::b32);
   form->barrier = address_operand(a, a.operand(3));
+  if (a.instruction().modifiers[1] == "reduce") {
+    take_reduction(a, *form);
+    form->format = format_of(a);
+  }
   take_rest(a, *form, 4);
   finish(a, std::move(form));
 }
@@ -216,6 +220,9 @@ constexpr Form kForms[] = {
     {"cp reduce async bulk global shared::cta bulk_group ?L2::cache_hint add|min|max|inc|dec|and|or|xor ?noftz "
      "f16|bf16|b32|u32|s32|b64|u64|s64|f32|f64",
      "aas*", Needs::sm_90, build_bulk_store},
+    {"cp reduce async bulk shared::cluster shared::cta mbarrier::complete_tx::bytes add|min|max|inc|dec|and|or|xor "
+     "b32|u32|s32|b64|u64|s64",
+     "aasa", Needs::sm_90, build_bulk_load},
     {"cp async bulk prefetch L2 global ?L2::cache_hint", "as*", Needs::sm_90, build_bulk_prefetch},
     {"cp async bulk commit_group", "", Needs::sm_90, build_commit},
     {"cp async bulk wait_group ?read", "i", Needs::sm_90, build_wait},

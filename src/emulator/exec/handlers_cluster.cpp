@@ -105,6 +105,17 @@ Step do_get_rank(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
+Step do_policy(Warp& warp, const Op& op, Mask active) {
+  constexpr u64 kOne = 0x3f800000;  // 1.0F
+  for (Mask rest = active; rest != 0; rest &= rest - 1) {
+    const int i = std::countr_zero(rest);
+    const u64 fraction = op.a ? warp.lane(op.a, i) : kOne;
+    const bool whole = op.kind == 0 && fraction == kOne;
+    warp.set_lane(op.d, i, whole ? op.immediate : op.immediate | 1U | fraction << 8);
+  }
+  return Step::next;
+}
+
 Step do_set_registers(Warp& warp, const Op& op, Mask) {
   Block& block = warp.block();
   const auto wanted = static_cast<u32>(op.immediate);
