@@ -16,7 +16,7 @@ void check_alignment(u64 address) {
   if (address % 128 != 0) {
     stop(FaultKind::alignment, "a tensor map at {:#x}; instructions that change one need a multiple of 128 bytes",
          address);
-}
+  }
 }
 
 u8* shared_map(Warp& warp, const Op& op, u32 address, int lane, bool write) {
