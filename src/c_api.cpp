@@ -25,6 +25,8 @@ static_assert(status_of(ErrorCode::compile) == TMA_JIT_COMPILE);
 static_assert(status_of(ErrorCode::nvrtc) == TMA_JIT_NVRTC);
 static_assert(status_of(ErrorCode::driver) == TMA_JIT_DRIVER);
 static_assert(status_of(ErrorCode::io) == TMA_JIT_IO);
+static_assert(status_of(ErrorCode::crash) == TMA_JIT_CRASH);
+static_assert(status_of(ErrorCode::sealed) == TMA_JIT_SEALED);
 
 constexpr std::array kDTypes = {DType::u8,  DType::s8,  DType::u16,  DType::s16, DType::u32, DType::s32,  DType::u64,
                                 DType::s64, DType::f16, DType::bf16, DType::f32, DType::f64, DType::e4m3, DType::e5m2};
@@ -206,7 +208,7 @@ const char* tma_jit_status_name(tma_jit_status status) {
   if (status == TMA_JIT_OK) return "ok";
   if (status == TMA_JIT_NO_MEMORY) return "no_memory";
   if (status == TMA_JIT_INTERNAL) return "internal";
-  if (status < TMA_JIT_INVALID_ARGUMENT || status > TMA_JIT_IO) return "unknown";
+  if (status < TMA_JIT_INVALID_ARGUMENT || status > TMA_JIT_SEALED) return "unknown";
   return tma_jit::name_of(static_cast<ErrorCode>(status - 1)).data();  // of a literal: it ends with a zero byte
 }
 

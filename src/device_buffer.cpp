@@ -46,6 +46,7 @@ Result<void> DeviceBuffer::upload(const void* source, std::size_t bytes, std::si
   if (bytes == 0) return {};
   const driver::Context& context = *state_->memory.context();
   TMA_JIT_ASSIGN([[maybe_unused]] const driver::Scope scope, driver::Scope::enter(context));
+  TMA_JIT_CHECK(driver::check_no_capture(context, "upload"));
   const driver::Api& api = context.api();
   TMA_JIT_CHECK(driver::checked(api, api.memcpy_host_to_device(address() + offset, source, bytes),
                                 "cuMemcpyHtoD({:#x}, {} bytes)", address() + offset, bytes));
@@ -57,6 +58,7 @@ Result<void> DeviceBuffer::download(void* destination, std::size_t bytes, std::s
   if (bytes == 0) return {};
   const driver::Context& context = *state_->memory.context();
   TMA_JIT_ASSIGN([[maybe_unused]] const driver::Scope scope, driver::Scope::enter(context));
+  TMA_JIT_CHECK(driver::check_no_capture(context, "download"));
   const driver::Api& api = context.api();
   return driver::checked(api, api.memcpy_device_to_host(destination, address() + offset, bytes),
                          "cuMemcpyDtoH({:#x}, {} bytes)", address() + offset, bytes);
@@ -66,6 +68,7 @@ Result<void> DeviceBuffer::fill(std::uint8_t byte) {
   if (bytes() == 0) return {};
   const driver::Context& context = *state_->memory.context();
   TMA_JIT_ASSIGN([[maybe_unused]] const driver::Scope scope, driver::Scope::enter(context));
+  TMA_JIT_CHECK(driver::check_no_capture(context, "fill"));
   const driver::Api& api = context.api();
   TMA_JIT_CHECK(driver::checked(api, api.memset_d8_async(address(), byte, bytes(), nullptr),
                                 "cuMemsetD8Async({:#x}, {}, {} bytes)", address(), byte, bytes()));

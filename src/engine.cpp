@@ -8,12 +8,48 @@
 namespace tma_jit {
 namespace {
 
+constexpr std::size_t kCrashesAvoided = 16;  // in one plan: more are no accident
+
 emission::HeaderLookup header_lookup(const Engine::State& state) {
   return [&state](std::string_view name) { return state.templates.header(name); };
 }
 
 emission::EmitOptions emit_options(const Engine::State& state) {
   return {.line_info = state.options.line_info, .header = header_lookup(state)};
+}
+
+std::string words_of(const Plan& plan) {
+  std::string words;
+  for (const auto& [name, value] : plan.config) words += fmt::format("{}{}={}", words.empty() ? "" : " ", name, value);
+  return words;
+}
+
+// A configuration that is known to crash the compiler is passed over for the next one that fits.
+Result<Plan> plan_around_crashes(Engine::State& state, const Request& request, const DeviceInfo& facts,
+                                 planning::TemplatePointers candidates) {
+  std::vector<planning::Configuration> avoided;
+  std::vector<std::string> told;
+  std::string first;
+  while (true) {
+    auto plan = planning::make_plan(request, facts, candidates, avoided);
+    if (!plan && !avoided.empty()) {
+      return tl::make_unexpected(Error{ErrorCode::crash, first, "no other configuration fits the request"});
+    }
+    if (!plan || state.builder.crashes().empty()) return plan;
+    const auto source = state.emit(*plan);
+    const auto crash = source ? state.builder.crash_of(*source) : std::nullopt;
+    if (!crash) {
+      plan->avoided = std::move(told);
+      return plan;
+    }
+    const std::string words = words_of(*plan);
+    if (first.empty()) first = crash->reason;
+    if (!crash->mentioned) state.log->warn("{} is planned without {}: {}", request.kernel, words, crash->reason);
+    if (avoided.size() >= kCrashesAvoided) return tl::make_unexpected(Error{ErrorCode::crash, first, {}});
+    told.push_back(fmt::format("{}: {}", words, crash->reason));
+    avoided.push_back({plan->file, plan->config});
+    ++state.counters.crashes_avoided;
+  }
 }
 
 // Calls a planner with the files of a kernel that may be used.
@@ -42,7 +78,7 @@ Result<Selection> Engine::State::select(std::string_view kernel) {
 Result<Plan> Engine::State::plan(const Request& request) {
   TMA_JIT_ASSIGN(const DeviceInfo facts, device.facts());
   TMA_JIT_ASSIGN(Plan made, with_templates(*this, request.kernel, [&](const auto& candidates) {
-                   return planning::make_plan(request, facts, candidates);
+                   return plan_around_crashes(*this, request, facts, candidates);
                  }));
   ++counters.plans;
   return made;
@@ -54,7 +90,9 @@ Result<Source> Engine::State::emit(const Plan& plan) {
 
 Result<Built> Engine::State::build(const Plan& plan) {
   TMA_JIT_ASSIGN(const Source source, emit(plan));
-  return builder.build(source);
+  auto built = builder.build(source);
+  if (built && built->cubin->compiled) misses.record(plan);
+  return built;
 }
 
 Result<Plan> Engine::plan(const Request& request) {
@@ -116,9 +154,14 @@ Result<DeviceInfo> Engine::device() {
   return state_->device.facts();
 }
 
+void Engine::seal(Seal seal) {
+  state_->misses.seal(seal);
+}
+
 Stats Engine::stats() const {
   Stats stats = state_->counters.snapshot();
   state_->builder.add_cache_stats(stats.cache);
+  state_->builder.compiler().add_to(stats);
   return stats;
 }
 

@@ -1,36 +1,34 @@
 #include "engine_build.h"
 
+#include <algorithm>
+
 #include "base/failure.h"
 #include "base/profile.h"
+#include "base/text.h"
 #include "source/key.h"
 
 namespace tma_jit {
 
-Builder::Builder(Settings settings, Logger log, Counters& counters)
-    : settings_(std::move(settings)), log_(std::move(log)), counters_(counters) {
+namespace {
+
+std::filesystem::path crash_folder(const EngineCompiler::Settings& compiler) {
+  return compiler.cache_dir.empty() ? std::filesystem::path() : compiler.cache_dir / "crashes";
+}
+
+}  // namespace
+
+Builder::Builder(Settings settings, Logger log, Counters& counters, Misses& misses)
+    : settings_(std::move(settings)),
+      log_(std::move(log)),
+      counters_(counters),
+      misses_(misses),
+      compiler_(settings_.compiler, log_),
+      crashes_(crash_folder(settings_.compiler)) {
   if (!settings_.use_cache) return;
   cache::LayerSettings layers = settings_.cache;
   layers.report = [this](const std::string& what) { warn_once(what); };
   layers.progress = [this](const std::string& what) { log_->info("cache: {}", what); };
   cache_.emplace(std::move(layers));
-}
-
-Result<compile::Location> Builder::location() {
-  const std::lock_guard lock(mutex_);
-  if (!location_) {
-    TMA_JIT_ASSIGN(location_, compile::locate(settings_.places));
-    log_->debug("NVRTC is {}", location_->path.string());
-  }
-  return *location_;
-}
-
-Result<std::shared_ptr<compile::Compiler>> Builder::compiler() {
-  TMA_JIT_ASSIGN(const compile::Location found, location());
-  const std::lock_guard lock(mutex_);
-  if (compiler_ == nullptr) {
-    TMA_JIT_ASSIGN(compiler_, compile::Compiler::open(found));
-  }
-  return compiler_;
 }
 
 Result<void> Builder::cache_writable() {
@@ -56,20 +54,20 @@ void Builder::warn_once(const std::string& what) {
 }
 
 Result<Key> Builder::key(const Source& source) {
-  auto found = location();
+  auto found = compiler_.location();
   if (found) return emission::key_of(source, found->identity);
   TMA_JIT_ASSIGN(const Built built, find_recorded(source, std::move(found).error()));
   return built.cubin->key;
 }
 
 Result<std::string> Builder::ptx(const Source& source) {
-  TMA_JIT_ASSIGN(const auto opened, compiler());
+  TMA_JIT_ASSIGN(const auto opened, compiler_.open());
   return opened->ptx(source);
 }
 
 // The caller whose compile it was is told so; whoever finds the cubin later, or waited for it, is told it was there.
 Result<Built> Builder::build(const Source& source) {
-  auto found = location();
+  auto found = compiler_.location();
   if (!found) return find_recorded(source, std::move(found).error());
   const Key key = emission::key_of(source, found->identity);
   bool compiled = false;
@@ -123,12 +121,44 @@ Result<Built> Builder::take(const Key& key, cache::Lookup lookup) {
   return built;
 }
 
+std::optional<CrashMemory::Crash> Builder::crash_of(const Source& source) {
+  const auto found = compiler_.location();
+  return found ? crashes_.find(emission::key_of(source, found->identity)) : std::nullopt;
+}
+
+// As lines: what the nearest kernel in the cache has otherwise.
+std::string Builder::differences(const Source& source) {
+  if (!cache_) return "the cache is off";
+  const auto found = explain(source);
+  if (!found) return found.error().message;
+  if (found->nearest.empty()) {
+    return fmt::format("the cache {} has no entry of {}", settings_.cache.root.string(), source.kernel);
+  }
+  std::string text =
+      fmt::format("the nearest entry of the cache {} is {}", settings_.cache.root.string(), found->nearest);
+  for (const CacheDifference& difference : found->differences) {
+    text += fmt::format("\n{}: {} here, {} there", difference.field, difference.here, difference.there);
+  }
+  return text;
+}
+
 Result<Built> Builder::compile(const Source& source, const Key& key, const std::string& identity) {
+  if (const auto crash = crashes_.find(key)) {
+    return tl::make_unexpected(
+        Error{ErrorCode::crash, crash->reason,
+              fmt::format("that was before; it is not tried again for a week unless {} is removed",
+                          (crash_folder(settings_.compiler) / (key.hex() + ".crash")).string())});
+  }
+  TMA_JIT_CHECK(misses_.admit(source, key, [&] { return differences(source); }));
   const profile::Range range("compile", source.kernel);
-  TMA_JIT_ASSIGN(const auto opened, compiler());
-  auto cubin = opened->compile(source);
+  auto cubin = compiler_.compile(source, key);
   if (!cubin) {
     ++counters_.compile_failures;
+    const Error& error = cubin.error();
+    // Memory that ran out, or a process that was killed, may fare better in the next program.
+    const bool lasting = error.message.find(compile::kCrashed) != std::string::npos ||
+                         error.message.find(compile::kHangs) != std::string::npos;
+    if (error.code == ErrorCode::crash) crashes_.remember(key, error.message, lasting);
     return tl::make_unexpected(std::move(cubin).error());
   }
   ++counters_.compiles;

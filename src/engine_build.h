@@ -13,9 +13,10 @@
 #include "base/log.h"
 #include "base/memo.h"
 #include "cache/layers.h"
-#include "compile/compiler.h"
-#include "compile/locate.h"
+#include "engine_compiler.h"
 #include "engine_counters.h"
+#include "engine_crashes.h"
+#include "engine_misses.h"
 
 namespace tma_jit {
 
@@ -32,39 +33,43 @@ class Builder {
   struct Settings {
     bool use_cache = true;
     cache::LayerSettings cache;
-    compile::Places places;
+    EngineCompiler::Settings compiler;
   };
-  Builder(Settings settings, Logger log, Counters& counters);
+  Builder(Settings settings, Logger log, Counters& counters, Misses& misses);
 
+  // A kernel that is known to crash the compiler is not compiled again: its error (crash) is given at once.
   Result<Built> build(const Source& source);
+  // Where the source is known to crash the compiler.
+  std::optional<CrashMemory::Crash> crash_of(const Source& source);
+  CrashMemory& crashes() { return crashes_; }
   // Where no NVRTC is found: the key under which the cache has the source.
   Result<Key> key(const Source& source);
   Result<std::string> ptx(const Source& source);
 
-  Result<std::shared_ptr<compile::Compiler>> compiler();
+  EngineCompiler& compiler() { return compiler_; }
   Result<void> cache_writable();
   void add_cache_stats(CacheStats& stats);
   Result<CacheExplanation> explain(const Source& source);
 
  private:
-  Result<compile::Location> location();
   Result<Built> make(const Source& source, const Key& key, const std::string& identity, bool& compiled);
   Result<Built> fetch(const Key& key);
   Result<Built> take(const Key& key, cache::Lookup lookup);
   Result<Built> compile(const Source& source, const Key& key, const std::string& identity);
   Result<std::string> likely_identity();
   Result<Built> find_recorded(const Source& source, Error no_compiler);
+  std::string differences(const Source& source);
   bool publish(const Built& built, const Source& source, cache::Turn& turn);
   void warn_once(const std::string& what);
 
   const Settings settings_;
   const Logger log_;
   Counters& counters_;
+  Misses& misses_;
+  EngineCompiler compiler_;
+  CrashMemory crashes_;
   std::optional<cache::Layers> cache_;  // none: the cache is off
   Memo<Key, Built> built_;
-  std::mutex mutex_;  // of what is opened at first need
-  std::optional<compile::Location> location_;
-  std::shared_ptr<compile::Compiler> compiler_;
   std::atomic<bool> warned_ = false;
 };
 

@@ -18,6 +18,7 @@ struct Counters {
   std::atomic<double> compile_ms = 0;
   std::array<Count, cache::kMissReasons> faults{};
   Count healed = 0;
+  Count crashes_avoided = 0, sealed_misses = 0, misses_recorded = 0;
 
   // What the cache's layers count is theirs to add.
   Stats snapshot() const {
@@ -31,6 +32,11 @@ struct Counters {
                  .disk_writes = disk_writes,
                  .disk_write_failures = disk_write_failures,
                  .loads = loads,
+                 .workers_started = 0,
+                 .workers_lost = 0,
+                 .crashes_avoided = crashes_avoided,
+                 .sealed_misses = sealed_misses,
+                 .misses_recorded = misses_recorded,
                  .compile_ms = compile_ms,
                  .cache = {.unreadable = fault(cache::MissReason::io),
                            .untrusted = fault(cache::MissReason::untrusted),

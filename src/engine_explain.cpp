@@ -62,7 +62,7 @@ void consider(const CacheEntryInfo& entry, const Fields& here, std::int64_t& use
 
 // NVRTC's, or where there is none the one that filled the cache last.
 Result<std::string> Builder::likely_identity() {
-  auto found = location();
+  auto found = compiler_.location();
   if (found) return found->identity;
   const auto recorded = cache_->compilers();
   if (recorded.empty()) return tl::make_unexpected(std::move(found).error());

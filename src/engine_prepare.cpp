@@ -8,12 +8,13 @@ namespace tma_jit {
 namespace {
 
 Result<Environment::Compiler> describe(Builder& builder) {
-  TMA_JIT_ASSIGN(const auto compiler, builder.compiler());
+  TMA_JIT_ASSIGN(const auto compiler, builder.compiler().open());
   return Environment::Compiler{.path = compiler->location().path.string(),
                                .version = compiler->version(),
                                .identity = compiler->location().identity,
                                .archs = compiler->archs(),
-                               .lacks = compiler->lacks()};
+                               .lacks = compiler->lacks(),
+                               .place = compiler->place()};
 }
 
 // What a driver that executes PTX is given: PTX of the virtual architecture, with the lines that reports name. Both are
@@ -49,10 +50,20 @@ Result<std::unique_ptr<Launch::State>> Engine::State::launch(Plan plan) {
   return Launch::State::make(std::move(prepared));
 }
 
+// Each crash is remembered, so that planning again passes over it; `plan` ends that.
+Result<std::unique_ptr<Launch::State>> Engine::State::launch(const Request& request) {
+  while (true) {
+    TMA_JIT_ASSIGN(Plan plan, this->plan(request));
+    auto launched = launch(std::move(plan));
+    const bool again = !launched && launched.error().code == ErrorCode::crash && !builder.crashes().full();
+    if (!again) return launched;
+    log->warn("{}", launched.error().text());
+  }
+}
+
 Result<Launch> Engine::prepare(const Request& request) {
   TMA_JIT_CHECK(state_->device.context());
-  TMA_JIT_ASSIGN(Plan plan, state_->plan(request));
-  TMA_JIT_ASSIGN(auto state, state_->launch(std::move(plan)));
+  TMA_JIT_ASSIGN(auto state, state_->launch(request));
   return Launch(std::move(state));
 }
 

@@ -5,6 +5,7 @@
 #include <tma_jit/cache.h>
 
 #include "base/failure.h"
+#include "base/process.h"
 #include "base/profile.h"
 #include "base/text.h"
 
@@ -62,13 +63,30 @@ Builder::Settings builder_settings(const Options& options) {
                     .pack_keys = cache.pack_keys,
                     .store = {.limits = {.bytes = cache.bytes, .entries = cache.entries}},
                     .wait = std::chrono::milliseconds(static_cast<std::int64_t>(cache.wait_s * 1000))},
-          .places = compile::Places::from_environment(options.nvrtc)};
+          .compiler = {.places = compile::Places::from_environment(options.nvrtc),
+                       .options = options.compiler,
+
+                       .environment = environment_words(),
+                       .cache_dir = use_cache ? options.cache_dir : std::filesystem::path()}};
+}
+
+// Only what the options leave open. A word that is neither is as good as none: the default is the safe one.
+CompilerOptions resolved(CompilerOptions options) {
+  const std::string place = environment_value("TMA_JIT_COMPILER");
+  if (options.place == CompilerOptions::Place::automatic) {
+    if (place == "inproc") options.place = CompilerOptions::Place::in_process;
+    if (place == "worker") options.place = CompilerOptions::Place::worker;
+  }
+  if (options.worker.empty()) options.worker = environment_value("TMA_JIT_WORKER");
+  return options;
 }
 
 }  // namespace
 
 Options resolved(Options options) {
   if (options.cache_dir.empty()) options.cache_dir = default_cache_dir();
+  options.compiler = resolved(std::move(options.compiler));
+  if (options.record_misses.empty()) options.record_misses = environment_value("TMA_JIT_RECORD_MISSES");
   if (options.nvrtc.empty()) options.nvrtc = environment_value("TMA_JIT_NVRTC");
   if (options.template_dirs.empty()) options.template_dirs = paths_in("TMA_JIT_TEMPLATES");
   if (options.cache.read_only.empty()) options.cache.read_only = paths_in("TMA_JIT_CACHE_RO");
@@ -84,7 +102,8 @@ Engine::State::State(Options given, driver::Provider provider)
       log(make_logger(level_of(options.log_level), sink_of(options.log))),
       templates(options.template_dirs),
       device(options, std::move(provider)),
-      builder(builder_settings(options), log, counters) {
+      misses(options, log, counters),
+      builder(builder_settings(options), log, counters, misses) {
   profile::attach();
   device.report_emulation(log);
 }

@@ -30,12 +30,15 @@ struct Engine::State {
   Result<Built> build_for(const driver::Context& context, const Plan& plan);
   Result<driver::SharedPrepared> prepare(Plan plan);
   Result<std::unique_ptr<Launch::State>> launch(Plan plan);
+  // Where a configuration crashes the compiler, with the next one that fits.
+  Result<std::unique_ptr<Launch::State>> launch(const Request& request);
 
   const Options options;  // paths resolved
   const Logger log;
   Counters counters;
   manifest::TemplateSet templates;
   EngineDevice device;
+  Misses misses;
   Builder builder;
   Memo<Key, driver::SharedKernel> kernels;
 };

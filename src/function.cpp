@@ -99,8 +99,7 @@ struct Function::State {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       if (is_given(given[i])) full.tensors.push_back({tensors[i], given[i]});
     }
-    TMA_JIT_ASSIGN(Plan plan, engine->plan(full));
-    TMA_JIT_ASSIGN(auto launch, engine->launch(std::move(plan)));
+    TMA_JIT_ASSIGN(auto launch, engine->launch(full));
     if (const Argument* unbound = launch->arguments.unbound(); unbound != nullptr) {
       return failure(ErrorCode::invalid_argument, "{}: the address of {} is null", request.kernel, unbound->name);
     }

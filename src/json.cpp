@@ -43,11 +43,8 @@ Json object_of(int driver_version) {
 }
 
 Json object_of(const Environment::Compiler& compiler) {
-  return {{"version", compiler.version},
-          {"path", compiler.path},
-          {"identity", compiler.identity},
-          {"archs", compiler.archs},
-          {"lacks", compiler.lacks}};
+  return {{"version", compiler.version}, {"path", compiler.path},   {"identity", compiler.identity},
+          {"archs", compiler.archs},     {"lacks", compiler.lacks}, {"place", compiler.place}};
 }
 
 // An absent part is its error.
@@ -131,6 +128,11 @@ std::string json_of(const Stats& stats) {
                   {"disk_writes", stats.disk_writes},
                   {"disk_write_failures", stats.disk_write_failures},
                   {"loads", stats.loads},
+                  {"workers_started", stats.workers_started},
+                  {"workers_lost", stats.workers_lost},
+                  {"crashes_avoided", stats.crashes_avoided},
+                  {"sealed_misses", stats.sealed_misses},
+                  {"misses_recorded", stats.misses_recorded},
                   {"compile_ms", stats.compile_ms},
                   {"cache",
                    {{"unreadable", stats.cache.unreadable},

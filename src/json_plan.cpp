@@ -124,7 +124,8 @@ std::string json_of(const Plan& plan) {
                     {"smem_bytes", geometry.smem_bytes},
                     {"programmatic", geometry.programmatic}}},
                   {"arguments", arguments},
-                  {"work", {{"flops", plan.work.flops}, {"bytes", plan.work.bytes}}}});
+                  {"work", {{"flops", plan.work.flops}, {"bytes", plan.work.bytes}}},
+                  {"avoided", plan.avoided}});
 }
 
 std::string json_of(const Enumeration& enumeration) {

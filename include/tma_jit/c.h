@@ -64,6 +64,8 @@ enum {
   TMA_JIT_NVRTC = 7,            /* NVRTC is missing or failed */
   TMA_JIT_DRIVER = 8,           /* libcuda is missing or returned an error */
   TMA_JIT_IO = 9,               /* a file could not be read or written */
+  TMA_JIT_CRASH = 10,           /* the compiler crashed, hung or was killed, twice; nothing but its worker is harmed */
+  TMA_JIT_SEALED = 11,          /* a compile is needed, and the engine was told that none would be */
   TMA_JIT_NO_MEMORY = 100,      /* the host has no memory left */
   TMA_JIT_INTERNAL = 101        /* a defect of the library: please report it */
 };

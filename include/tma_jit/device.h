@@ -12,6 +12,7 @@ namespace tma_jit {
 
 // Device memory of the engine's device. Move-only; freed on destruction. Copies and fills come after the default
 // stream's work and are done when they return; work on a stream that does not wait for it needs `synchronize` first.
+// They are refused (driver) where they would break a graph that is being captured.
 class TMA_JIT_API DeviceBuffer {
  public:
   static Result<DeviceBuffer> allocate(Engine& engine, std::size_t bytes);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <tma_jit/artifact.h>
+#include <tma_jit/compile_worker.h>
 #include <tma_jit/device_info.h>
 #include <tma_jit/launch.h>
 #include <tma_jit/plan.h>
@@ -37,9 +38,22 @@ struct CacheOptions {
   double wait_s = 120;             // for another process that compiles the same kernel
 };
 
+// What a sealed engine does when a kernel would have to be compiled: go on, say so and go on, or refuse
+// (ErrorCode::sealed).
+enum class Seal : std::uint8_t { off, warn, refuse };
+
+// A compile that a seal did not expect.
+struct Miss {
+  std::string kernel, arch;
+  Key key;
+  std::string explanation;  // how it differs from what the cache has; lines
+};
+// Called in the thread that asked for the kernel, from any thread, before it goes on.
+using MissCallback = std::function<void(const Miss& miss)>;
+
 // Read once, when the engine is made. Unset paths come from the environment at that moment: TMA_JIT_CACHE_DIR,
-// TMA_JIT_TEMPLATES (colon-separated), TMA_JIT_NVRTC (the library's path). TMA_JIT_DISABLE_TMA, set to anything but 0,
-// sets disable_tma.
+// TMA_JIT_TEMPLATES (colon-separated), TMA_JIT_NVRTC (the library's path), TMA_JIT_COMPILER and TMA_JIT_WORKER.
+// TMA_JIT_DISABLE_TMA, set to anything but 0, sets disable_tma.
 struct Options {
   // A CUDA ordinal; "emulator" or "emulator:sm_100a" to run on the CPU; or a name from known_devices() to plan and
   // build without a GPU.
@@ -52,7 +66,12 @@ struct Options {
   std::vector<std::filesystem::path> template_dirs;  // searched first; shadow embedded templates of the same name
   std::filesystem::path nvrtc;                       // libnvrtc to load instead of searching
   bool disable_tma = false;                          // plan only with template files that do not use TMA
-  bool line_info = false;                            // -lineinfo: profilers see the template's lines; part of the key
+  CompilerOptions compiler;                          // in a process of its own, and with which limits
+  std::filesystem::path record_misses;               // gets a line for every kernel that had to be compiled, for
+                                                     // `tma-jit warm`; empty: TMA_JIT_RECORD_MISSES
+  Seal seal = Seal::off;                             // from the start on: for processes whose cache was filled before
+  MissCallback on_sealed_miss;
+  bool line_info = false;  // -lineinfo: profilers see the template's lines; part of the key
   LogLevel log_level = LogLevel::warning;
   LogCallback log;  // unset: warnings and errors go to stderr
 };
@@ -80,6 +99,11 @@ struct Stats {
   std::uint64_t disk_writes = 0;
   std::uint64_t disk_write_failures = 0;
   std::uint64_t loads = 0;  // cubins loaded into the driver
+  std::uint64_t workers_started = 0;
+  std::uint64_t workers_lost = 0;     // to crashes, time and memory limits
+  std::uint64_t crashes_avoided = 0;  // configurations passed over because they crash this compiler
+  std::uint64_t sealed_misses = 0;    // compiles that a seal warned of or refused
+  std::uint64_t misses_recorded = 0;
   double compile_ms = 0;
   CacheStats cache;
 };
@@ -123,6 +147,7 @@ struct Environment {
     std::string identity;            // what the key holds
     std::vector<std::string> archs;  // probed: what really compiles, suffixes included
     std::vector<std::string> lacks;  // features of newer releases it does not have, in words
+    std::string place;               // where it runs: the worker's program, or "this process"
   };
   Result<int> driver_version = tl::unexpected(Error{});
   Result<DeviceInfo> device = tl::unexpected(Error{});
@@ -156,6 +181,10 @@ class TMA_JIT_API Engine {
   Result<Launch> prepare(const Plan& plan);
   // A callable for tensors that change; `request` gives everything but the tensors.
   Result<Function> function(const Request& request);
+
+  // From now on nothing should need a compile: what does is refused, or told of. Any thread, at any time; `off` undoes
+  // it.
+  void seal(Seal seal = Seal::refuse);
 
   // Templates beside the embedded ones and those in Options::template_dirs. A name like "device/own.cuh" adds a header
   // that templates may include.

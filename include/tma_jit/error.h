@@ -20,6 +20,8 @@ enum class ErrorCode {
   nvrtc,             // NVRTC is missing or failed
   driver,            // libcuda is missing or returned an error
   io,                // a file could not be read or written
+  crash,             // the compiler crashed, hung or was killed, twice; nothing but its worker is harmed
+  sealed,            // a compile is needed, and the engine was told that none would be
 };
 
 TMA_JIT_API std::string_view name_of(ErrorCode code);

@@ -97,6 +97,7 @@ struct Plan {
   Work work;
   bool reference = false;  // this plan runs the template's float64 reference (TMA_JIT_REFERENCE is defined)
   std::vector<std::pair<std::string, std::int64_t>> config;  // the chosen params, for people and for stores
+  std::vector<std::string> avoided;  // better configurations that crash the compiler at hand, as words
 };
 
 // How the choice was made: configurations tried and, per rule, how many it ruled out.

@@ -3,6 +3,7 @@
 
 #include <tma_jit/artifact.h>
 #include <tma_jit/cache.h>
+#include <tma_jit/compile_worker.h>
 #include <tma_jit/device.h>
 #include <tma_jit/device_info.h>
 #include <tma_jit/dtype.h>
@@ -13,3 +14,4 @@
 #include <tma_jit/plan.h>
 #include <tma_jit/request.h>
 #include <tma_jit/tensor.h>
+#include <tma_jit/warm_list.h>

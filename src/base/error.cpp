@@ -11,6 +11,8 @@ std::string_view name_of(ErrorCode code) {
     case ErrorCode::unsupported: return "unsupported";
     case ErrorCode::compile: return "compile";
     case ErrorCode::nvrtc: return "nvrtc";
+    case ErrorCode::crash: return "crash";
+    case ErrorCode::sealed: return "sealed";
     case ErrorCode::driver: return "driver";
     case ErrorCode::io: return "io";
   }

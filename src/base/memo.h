@@ -8,28 +8,30 @@
 #include <utility>
 
 #include "base/failure.h"
+#include "base/fork.h"
 
 namespace tma_jit {
 
 // How a call to Memo::get was served.
 enum class MemoPath { made, waited, remembered };
 
-// Thread-safe. A failure goes to the callers that waited for it and is forgotten: a later call tries again. No lock is
-// held while a value is made.
+// Thread-safe; a child of a fork starts with nothing. A failure goes to the callers that waited for it and is
+// forgotten: a later call tries again. No lock is held while a value is made.
 template <class Key, class Value> class Memo {
  public:
   template <class Make> Result<Value> get(const Key& key, Make&& make, MemoPath* path = nullptr) {
-    std::unique_lock lock(mutex_);
-    if (const auto known = values_.find(key); known != values_.end()) {
+    Members& members = members_.get();
+    std::unique_lock lock(members.mutex);
+    if (const auto known = members.values.find(key); known != members.values.end()) {
       return served(path, MemoPath::remembered, known->second);
     }
-    if (const auto flight = flights_.find(key); flight != flights_.end()) {
+    if (const auto flight = members.flights.find(key); flight != members.flights.end()) {
       const std::shared_future<Result<Value>> other = flight->second;
       lock.unlock();
       return served(path, MemoPath::waited, other.get());
     }
     std::promise<Result<Value>> promise;
-    flights_.emplace(key, promise.get_future().share());
+    members.flights.emplace(key, promise.get_future().share());
     lock.unlock();
     return served(path, MemoPath::made, land(key, promise, make));
   }
@@ -55,14 +57,18 @@ template <class Key, class Value> class Memo {
   }
 
   void finish(const Key& key, const Result<Value>* outcome) {
-    const std::lock_guard lock(mutex_);
-    if (outcome != nullptr && *outcome) values_.emplace(key, **outcome);
-    flights_.erase(key);
+    Members& members = members_.get();
+    const std::lock_guard lock(members.mutex);
+    if (outcome != nullptr && *outcome) members.values.emplace(key, **outcome);
+    members.flights.erase(key);
   }
 
-  std::mutex mutex_;
-  std::map<Key, Value> values_;
-  std::map<Key, std::shared_future<Result<Value>>> flights_;
+  struct Members {
+    std::mutex mutex;
+    std::map<Key, Value> values;
+    std::map<Key, std::shared_future<Result<Value>>> flights;
+  };
+  PerProcess<Members> members_;
 };
 
 }  // namespace tma_jit

@@ -8,7 +8,6 @@
 #include "base/failure.h"
 #include "base/text.h"
 #include "compile/cubin_check.h"
-#include "compile/program.h"
 #include "compile/report.h"
 #include "compile/resources.h"
 #include "compile/source_map.h"
@@ -28,49 +27,62 @@ Source trivial_source() {
   return source;
 }
 
+bool is_real(std::string_view arch) {
+  return arch.starts_with("sm_");
+}
+
 }  // namespace
 
 std::string virtual_of(std::string_view arch) {
-  return arch.starts_with("sm_") ? fmt::format("compute_{}", arch.substr(3)) : std::string(arch);
+  return is_real(arch) ? fmt::format("compute_{}", arch.substr(3)) : std::string(arch);
 }
 
 struct Compiler::State {
   Location location;
-  NvrtcApi api;
+  std::shared_ptr<Runner> runner;
   std::once_flag version_once, archs_once;
   std::string version;
   std::vector<std::string> archs;
 
-  Outcome run(const Source& source, const std::string& arch, std::vector<std::string> extra = {}) const;
+  const Release& release() const { return runner->facts().release; }
+  std::vector<std::string> options(const Source& source, const std::string& arch) const;
+  Result<Outcome> run(const Source& source, const std::string& arch, std::vector<std::string> extra = {}) const;
   Result<Cubin> compile_to_ptx(const Source& source) const;
   tl::unexpected<Error> explain(const Source& source, const Outcome& outcome) const;
   Error refused_options(const Source& source, const Outcome& outcome) const;
   std::vector<Diagnostic> placed(const Source& source, const Outcome& outcome) const;
-  std::vector<std::string> base_archs() const;
   bool compiles_for(const std::string& arch) const;
   void probe_archs();
   void probe_version();
 };
 
-Outcome Compiler::State::run(const Source& source, const std::string& arch, std::vector<std::string> extra) const {
+std::vector<std::string> Compiler::State::options(const Source& source, const std::string& arch) const {
   std::vector<std::string> options = {"--gpu-architecture=" + arch, std::string(kSuppress)};
   // A hit in NVRTC's own cache would hide the resource report and the time.
-  if (api.release >= kCachingRelease) options.emplace_back("--no-cache");
+  if (release() >= kCachingRelease) options.emplace_back("--no-cache");
   options.insert(options.end(), source.options.begin(), source.options.end());
-  std::ranges::move(extra, std::back_inserter(options));
-  return run_program(api, source, options);
+  return options;
+}
+
+Result<Outcome> Compiler::State::run(const Source& source, const std::string& arch,
+                                     std::vector<std::string> extra) const {
+  Job job{source, options(source, arch), !is_real(arch)};
+  std::ranges::move(extra, std::back_inserter(job.options));
+  auto outcome = runner->run(job);
+  if (!outcome) outcome.error().message = fmt::format("{} for {}: {}", source.kernel, arch, outcome.error().message);
+  return outcome;
 }
 
 Error Compiler::State::refused_options(const Source& source, const Outcome& outcome) const {
   if (outcome.log.find("--gpu-architecture") == std::string::npos &&
       outcome.log.find("--nv_arch") == std::string::npos) {
-    return {ErrorCode::nvrtc, fmt::format("NVRTC {} refuses its options", api.release.text()),
+    return {ErrorCode::nvrtc, fmt::format("NVRTC {} refuses its options", release().text()),
             std::string(trimmed(outcome.log))};
   }
   Error error{ErrorCode::unsupported,
-              fmt::format("{}: NVRTC {} does not compile for \"{}\"", source.kernel, api.release.text(), source.arch),
-              fmt::format("it knows {}", joined(base_archs()))};
-  if (const Release first = first_release_for(source.arch); first > api.release) {
+              fmt::format("{}: NVRTC {} does not compile for \"{}\"", source.kernel, release().text(), source.arch),
+              fmt::format("it knows {}", joined(runner->facts().archs))};
+  if (const Release first = first_release_for(source.arch); first > release()) {
     error.detail += fmt::format("\n{} needs NVRTC {} or newer", source.arch, first.text());
   }
   return error;
@@ -82,52 +94,40 @@ std::vector<Diagnostic> Compiler::State::placed(const Source& source, const Outc
   std::vector<Diagnostic> diagnostics = parse_log(outcome.log);
   if (std::ranges::none_of(diagnostics, [](const Diagnostic& d) { return d.assembler && d.line > 0; }))
     return diagnostics;
-  const Outcome traced = run(source, source.arch, {"-lineinfo"});
+  const auto traced = run(source, source.arch, {"-lineinfo"});
+  if (!traced) return diagnostics;
   const SourceMap map(source);
-  diagnostics = parse_log(traced.log);
+  diagnostics = parse_log(traced->log);
   for (Diagnostic& diagnostic : diagnostics) {
-    if (diagnostic.assembler) map.place(diagnostic, traced.ptx);
+    if (diagnostic.assembler) map.place(diagnostic, traced->ptx);
   }
   return diagnostics;
 }
 
 tl::unexpected<Error> Compiler::State::explain(const Source& source, const Outcome& outcome) const {
-  if (outcome.result == NVRTC_ERROR_INVALID_OPTION || outcome.log.find("--nv_arch flag") != std::string::npos) {
+  if (outcome.verdict == Verdict::invalid_option || outcome.log.find("--nv_arch flag") != std::string::npos) {
     return tl::make_unexpected(refused_options(source, outcome));
   }
-  if (outcome.result == NVRTC_ERROR_COMPILATION) {
+  if (outcome.verdict == Verdict::refused) {
     return tl::make_unexpected(compile_error(source, placed(source, outcome), outcome.log));
   }
-  Error error{
-      ErrorCode::nvrtc,
-      fmt::format("{}: NVRTC {} failed: {}", source.kernel, api.release.text(), api.error_string(outcome.result)),
-      std::string(trimmed(outcome.log))};
-  if (outcome.result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE) {
+  Error error{ErrorCode::nvrtc, fmt::format("{}: NVRTC {} failed: {}", source.kernel, release().text(), outcome.words),
+              std::string(trimmed(outcome.log))};
+  if (outcome.verdict == Verdict::missing_builtins) {
     error.detail += fmt::format("{}libnvrtc-builtins.so.{} belongs beside {}", error.detail.empty() ? "" : "\n",
-                                api.release.text(), location.path.string());
+                                release().text(), location.path.string());
   }
   return tl::make_unexpected(std::move(error));
 }
 
-std::vector<std::string> Compiler::State::base_archs() const {
-  int count = 0;
-  if (api.count_archs(&count) != NVRTC_SUCCESS || count <= 0) return {};
-  std::vector<int> numbers(static_cast<std::size_t>(count));
-  if (api.list_archs(numbers.data()) != NVRTC_SUCCESS) return {};
-  std::ranges::sort(numbers);
-  std::vector<std::string> names;
-  names.reserve(numbers.size());
-  for (const int number : numbers) names.push_back(fmt::format("sm_{}", number));
-  return names;
-}
-
 bool Compiler::State::compiles_for(const std::string& arch) const {
-  return run(trivial_source(), arch).result == NVRTC_SUCCESS;
+  const auto outcome = run(trivial_source(), arch);
+  return outcome && outcome->verdict == Verdict::success;
 }
 
 // NVRTC lists plain targets only. Suffixes begin with sm_90a and sm_100f.
 void Compiler::State::probe_archs() {
-  for (const std::string& base : base_archs()) {
+  for (const std::string& base : runner->facts().archs) {
     archs.push_back(base);
     if (Release::in(base).major < 90) continue;
     for (const char* suffix : {"a", "f"}) {
@@ -138,8 +138,10 @@ void Compiler::State::probe_archs() {
 
 // The PTX opens with "// Cuda compilation tools, release 13.0, V13.0.88".
 void Compiler::State::probe_version() {
-  version = api.release.text();
-  const std::string ptx = run(trivial_source(), "compute_90").ptx;
+  version = release().text();
+  const auto outcome = run(trivial_source(), "compute_90");
+  if (!outcome) return;
+  const std::string& ptx = outcome->ptx;
   const std::size_t at = ptx.find(", V");
   if (at == std::string::npos) return;
   const std::size_t end = ptx.find_first_not_of("0123456789.", at + 3);
@@ -151,16 +153,21 @@ Compiler::Compiler(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Compiler::~Compiler() = default;
 
 Result<std::shared_ptr<Compiler>> Compiler::open(const Location& location) {
+  TMA_JIT_ASSIGN(auto runner, run_in_process(location.path));
+  return over(location, std::move(runner));
+}
+
+std::shared_ptr<Compiler> Compiler::over(const Location& location, std::shared_ptr<Runner> runner) {
   auto state = std::make_unique<State>();
   state->location = location;
-  TMA_JIT_ASSIGN(state->api, NvrtcApi::load(location.path));
+  state->runner = std::move(runner);
   return std::make_shared<Compiler>(std::move(state));
 }
 
 Result<Cubin> Compiler::compile(const Source& source) {
   if (source.arch.starts_with("compute_")) return state_->compile_to_ptx(source);
-  Outcome outcome = state_->run(source, source.arch, {"--ptxas-options=-v"});
-  if (outcome.result != NVRTC_SUCCESS) return state_->explain(source, outcome);
+  TMA_JIT_ASSIGN(Outcome outcome, state_->run(source, source.arch, {"--ptxas-options=-v"}));
+  if (outcome.verdict != Verdict::success) return state_->explain(source, outcome);
   TMA_JIT_CHECK(check_cubin(outcome.cubin, source.arch));
   Cubin cubin;
   cubin.bytes = std::move(outcome.cubin);
@@ -173,8 +180,8 @@ Result<Cubin> Compiler::compile(const Source& source) {
 }
 
 Result<Cubin> Compiler::State::compile_to_ptx(const Source& source) const {
-  const Outcome outcome = run(source, source.arch);
-  if (outcome.result != NVRTC_SUCCESS) return explain(source, outcome);
+  TMA_JIT_ASSIGN(const Outcome outcome, run(source, source.arch));
+  if (outcome.verdict != Verdict::success) return explain(source, outcome);
   if (outcome.ptx.empty())
     return failure(ErrorCode::nvrtc, "{}: NVRTC reported success, but gave no PTX", source.kernel);
   Cubin cubin;
@@ -188,15 +195,23 @@ Result<Cubin> Compiler::State::compile_to_ptx(const Source& source) const {
 }
 
 Result<std::string> Compiler::ptx(const Source& source) {
-  Outcome outcome = state_->run(source, virtual_of(source.arch));
-  if (outcome.result != NVRTC_SUCCESS) return state_->explain(source, outcome);
+  TMA_JIT_ASSIGN(Outcome outcome, state_->run(source, virtual_of(source.arch)));
+  if (outcome.verdict != Verdict::success) return state_->explain(source, outcome);
   if (outcome.ptx.empty())
     return failure(ErrorCode::nvrtc, "{}: NVRTC reported success, but gave no PTX", source.kernel);
   return std::move(outcome.ptx);
 }
 
+std::vector<std::string> Compiler::options(const Source& source) const {
+  return state_->options(source, source.arch);
+}
+
 const Location& Compiler::location() const {
   return state_->location;
+}
+
+std::string Compiler::place() const {
+  return state_->runner->place();
 }
 
 std::string Compiler::version() {
@@ -210,7 +225,7 @@ std::vector<std::string> Compiler::archs() {
 }
 
 std::vector<std::string> Compiler::lacks() const {
-  return compile::lacks(state_->api.release);
+  return compile::lacks(state_->runner->facts().release);
 }
 
 }  // namespace tma_jit::compile

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "base/failure.h"
+
 namespace tma_jit::compile {
 namespace {
 
@@ -60,21 +62,66 @@ class Program {
   nvrtcResult created_;
 };
 
+Verdict verdict_of(nvrtcResult result) {
+  switch (result) {
+    case NVRTC_SUCCESS: return Verdict::success;
+    case NVRTC_ERROR_COMPILATION: return Verdict::refused;
+    case NVRTC_ERROR_INVALID_OPTION: return Verdict::invalid_option;
+    case NVRTC_ERROR_BUILTIN_OPERATION_FAILURE: return Verdict::missing_builtins;
+    case NVRTC_ERROR_OUT_OF_MEMORY: return Verdict::out_of_memory;
+    default: return Verdict::failed;
+  }
+}
+
 }  // namespace
 
-Outcome run_program(const NvrtcApi& api, const Source& source, const std::vector<std::string>& options) {
+Outcome run_program(const NvrtcApi& api, const Job& job) {
   Outcome outcome;
-  Program program(api, source);
-  outcome.result = program.created();
-  if (outcome.result != NVRTC_SUCCESS) return outcome;
-  const auto start = std::chrono::steady_clock::now();
-  outcome.result = program.compile(options);
-  const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - start;
-  outcome.milliseconds = wall.count();
-  outcome.log = program.text(api.log_size, api.log);
-  outcome.ptx = program.text(api.ptx_size, api.ptx);
-  if (outcome.result == NVRTC_SUCCESS) outcome.cubin = program.cubin();
+  Program program(api, job.source);
+  nvrtcResult result = program.created();
+  if (result == NVRTC_SUCCESS) {
+    const auto start = std::chrono::steady_clock::now();
+    result = program.compile(job.options);
+    const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - start;
+    outcome.milliseconds = wall.count();
+    outcome.log = program.text(api.log_size, api.log);
+    if (job.wants_ptx || result != NVRTC_SUCCESS) outcome.ptx = program.text(api.ptx_size, api.ptx);
+    if (result == NVRTC_SUCCESS) outcome.cubin = program.cubin();
+  }
+  outcome.verdict = verdict_of(result);
+  outcome.words = api.error_string(result);
   return outcome;
+}
+
+NvrtcFacts facts_of(const NvrtcApi& api) {
+  NvrtcFacts facts{api.release, {}};
+  int count = 0;
+  if (api.count_archs(&count) != NVRTC_SUCCESS || count <= 0) return facts;
+  std::vector<int> numbers(static_cast<std::size_t>(count));
+  if (api.list_archs(numbers.data()) != NVRTC_SUCCESS) return facts;
+  for (const int number : numbers) facts.archs.push_back("sm_" + std::to_string(number));
+  return facts;
+}
+
+namespace {
+
+class InProcess final : public Runner {
+ public:
+  explicit InProcess(NvrtcApi api) : api_(std::move(api)), facts_(facts_of(api_)) {}
+  Result<Outcome> run(const Job& job) override { return run_program(api_, job); }
+  const NvrtcFacts& facts() const override { return facts_; }
+  std::string place() const override { return "this process"; }
+
+ private:
+  const NvrtcApi api_;
+  const NvrtcFacts facts_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<Runner>> run_in_process(const std::filesystem::path& nvrtc) {
+  TMA_JIT_ASSIGN(NvrtcApi api, NvrtcApi::load(nvrtc));
+  return std::make_shared<InProcess>(std::move(api));
 }
 
 }  // namespace tma_jit::compile

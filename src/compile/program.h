@@ -1,24 +1,14 @@
 // One run of NVRTC: a program made, compiled, read and destroyed.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
-#include <tma_jit/artifact.h>
-
 #include "compile/nvrtc_api.h"
+#include "compile/runner.h"
 
 namespace tma_jit::compile {
 
-struct Outcome {
-  nvrtcResult result = NVRTC_SUCCESS;
-  std::string log;
-  std::vector<std::byte> cubin;  // empty unless the compile succeeded for a real architecture
-  std::string ptx;               // also there when only the assembler failed
-  double milliseconds = 0;       // of nvrtcCompileProgram
-};
+Outcome run_program(const NvrtcApi& api, const Job& job);
 
-Outcome run_program(const NvrtcApi& api, const Source& source, const std::vector<std::string>& options);
+// The targets that NVRTC lists, plain ones only: "sm_90".
+NvrtcFacts facts_of(const NvrtcApi& api);
 
 }  // namespace tma_jit::compile

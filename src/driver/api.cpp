@@ -109,6 +109,7 @@ void bind_kernels(Binder& binder, Api& api) {
   binder.required(api.library_unload, "cuLibraryUnload");
   binder.required(api.library_get_kernel, "cuLibraryGetKernel");
   binder.required(api.kernel_get_function, "cuKernelGetFunction");
+  binder.optional(api.stream_is_capturing, "cuStreamIsCapturing", 10000);
   binder.optional(api.kernel_get_param_info, "cuKernelGetParamInfo", 12040);
   binder.required(api.func_get_attribute, "cuFuncGetAttribute");
   binder.required(api.func_set_attribute, "cuFuncSetAttribute");

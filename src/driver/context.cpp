@@ -52,6 +52,19 @@ Result<Scope> Scope::enter(const Context& context) {
   return Scope(std::move(current), api, mode);
 }
 
+// Asking does not break the capture (CUDA driver API, cuStreamIsCapturing).
+Result<void> check_no_capture(const Context& context, std::string_view what) {
+  const Api& api = context.api();
+  CUstreamCaptureStatus status{};
+  if (api.stream_is_capturing == nullptr) return {};
+  if (api.stream_is_capturing(nullptr, &status) != CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return {};
+  return failure(
+      ErrorCode::driver,
+      "{}: a stream of {} is capturing a graph, which work on the default stream would break; do this before the "
+      "capture, or capture a stream made with CU_STREAM_NON_BLOCKING",
+      what, context.device().name);
+}
+
 Scope::~Scope() {
   if (api_ != nullptr) api_->thread_exchange_stream_capture_mode(&mode_);
 }

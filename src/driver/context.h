@@ -65,4 +65,8 @@ class Scope {
   CUstreamCaptureMode mode_;  // the caller's
 };
 
+// Fails where work on the default stream would break a graph: a stream that waits for the default stream is capturing
+// one. `what` is what was asked for. In the context's scope.
+Result<void> check_no_capture(const Context& context, std::string_view what);
+
 }  // namespace tma_jit::driver

@@ -44,9 +44,12 @@ std::vector<Request> with_free_types(const manifest::Template& kernel, const Req
 }
 
 Result<Plan> plan_as_asked(const manifest::Template& kernel, const Request& request, const DeviceInfo& device,
-                           Reasons reasons) {
+                           Reasons reasons, Avoided avoided) {
   TMA_JIT_ASSIGN(const Binding binding, bound(kernel, request, device));
   Search search(binding);
+  for (const Configuration& configuration : avoided) {
+    if (configuration.file == kernel.file()) search.avoid(configuration.params);
+  }
   TMA_JIT_ASSIGN(const bool found, search.choose());
   if (found) return assemble(search.values(), search.conditions());
   if (reasons == Reasons::unsaid) return fault(kernel, ErrorCode::no_config, "{}", kNoConfig);
@@ -115,31 +118,31 @@ bool is_free(const manifest::Template& kernel, const manifest::Type& type, bool 
 }
 
 Result<Plan> plan_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device,
-                       Reasons reasons) {
+                       Reasons reasons, Avoided avoided) {
   if (std::ranges::none_of(kernel.types,
                            [&](const manifest::Type& type) { return is_free(kernel, type, request.reference); })) {
-    return plan_as_asked(kernel, request, device, reasons);
+    return plan_as_asked(kernel, request, device, reasons, avoided);
   }
   std::optional<Error> first;
   for (const Request& typed : with_free_types(kernel, request)) {
-    Result<Plan> plan = plan_as_asked(kernel, typed, device, reasons);
+    Result<Plan> plan = plan_as_asked(kernel, typed, device, reasons, avoided);
     if (plan.has_value() || plan.error().code != ErrorCode::no_config) return plan;
     if (!first.has_value()) first = std::move(plan.error());
   }
   return tl::make_unexpected(std::move(*first));
 }
 
-Result<Plan> make_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates) {
+Result<Plan> make_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates, Avoided avoided) {
   TMA_JIT_ASSIGN(const std::vector<const manifest::Template*> tried, candidates(request.file, device, templates));
   std::vector<Refusal> refusals;
   for (const manifest::Template* kernel : tried) {
-    Result<Plan> plan = plan_with(*kernel, request, device, Reasons::unsaid);
+    Result<Plan> plan = plan_with(*kernel, request, device, Reasons::unsaid, avoided);
     if (plan.has_value()) return plan;
     refusals.push_back({kernel, std::move(plan.error())});
   }
   for (Refusal& refusal : refusals) {
     if (refusal.error.code != ErrorCode::no_config) continue;
-    refusal.error = plan_with(*refusal.kernel, request, device, Reasons::said).error();
+    refusal.error = plan_with(*refusal.kernel, request, device, Reasons::said, avoided).error();
   }
   return tl::make_unexpected(combined(refusals));
 }

@@ -15,19 +15,29 @@
 
 namespace tma_jit::planning {
 
+// A configuration of a template file.
+struct Configuration {
+  std::string file;                                          // Plan::file
+  std::vector<std::pair<std::string, std::int64_t>> params;  // Plan::config
+  friend bool operator==(const Configuration&, const Configuration&) = default;
+};
+// Those that are not to be chosen, however well they fit.
+using Avoided = std::span<const Configuration>;
+
 using TemplatePointers = std::span<const std::shared_ptr<const manifest::Template>>;
 
 // `templates` are the files that declare the request's kernel. Those that serve `device.arch` are tried in order, the
 // ones written for fewer targets first, then by file stem; the first with a valid configuration wins. If none has one,
 // the error tells why for each.
-Result<Plan> make_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates);
+Result<Plan> make_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates,
+                       Avoided avoided = {});
 
 // Whether a no_config error has the count of what each rule excludes, which takes judging every configuration.
 enum class Reasons : std::uint8_t { unsaid, said };
 
 // The same with one template, whether or not it serves the device.
 Result<Plan> plan_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device,
-                       Reasons reasons);
+                       Reasons reasons, Avoided avoided = {});
 
 // Every configuration judged, for the file `make_plan` would take; for the first file where none has a valid one.
 Result<Enumeration> enumerate(const Request& request, const DeviceInfo& device, TemplatePointers templates);

@@ -34,7 +34,18 @@ std::vector<std::int64_t> Search::standard() const {
 
 bool Search::take(const std::vector<std::int64_t>& params) {
   values_.set_params(params);
-  return valid(values_, conditions_);
+  return valid(values_, conditions_) && !avoided();
+}
+
+void Search::avoid(const std::vector<std::pair<std::string, std::int64_t>>& params) {
+  std::vector<std::int64_t> values;
+  for (const auto& [name, value] : params) values.push_back(value);
+  avoided_.push_back(std::move(values));
+}
+
+bool Search::avoided() const {
+  return std::ranges::any_of(avoided_,
+                             [&](const auto& params) { return std::ranges::equal(params, values_.params()); });
 }
 
 bool Search::choose_preset() {
@@ -47,7 +58,7 @@ bool Search::choose_preset() {
     }
     values_.set_params(params);
     if (preset.when.has_value() && preset.when->evaluate(values_).value_or(0) == 0) continue;
-    if (valid(values_, conditions_)) return true;
+    if (valid(values_, conditions_) && !avoided()) return true;
   }
   return false;
 }
@@ -58,7 +69,7 @@ Result<bool> Search::choose() {
   do {
     if (!all_hold()) continue;
     apply();
-    return true;
+    if (!avoided()) return true;
   } while (next());
   return false;
 }

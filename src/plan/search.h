@@ -14,6 +14,9 @@ class Search {
  public:
   explicit Search(const Binding& binding);
 
+  // `choose` passes over this configuration.
+  void avoid(const std::vector<std::pair<std::string, std::int64_t>>& params);
+
   // Leaves the chosen configuration in `values()`. False: there is no valid one; `count` says why. An error where
   // there are too many configurations to look at.
   Result<bool> choose();
@@ -39,6 +42,7 @@ class Search {
   bool stage_holds(Stage stage, bool counting);
   bool next();
   bool all_hold();
+  bool avoided() const;
   void apply();
   bool take(const std::vector<std::int64_t>& params);
   bool choose_preset();
@@ -51,6 +55,7 @@ class Search {
   std::vector<Condition> conditions_;
   std::vector<std::vector<std::int64_t>> choices_;  // by param, in the order they are tried
   std::vector<std::size_t> at_;                     // the current configuration, as positions in `choices_`
+  std::vector<std::vector<std::int64_t>> avoided_;  // by param
   std::vector<Table> tables_;                       // by condition; made by `prepare`
 };
 

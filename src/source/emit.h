@@ -22,5 +22,7 @@ Result<Source> emit(const Plan& plan, const EmitOptions& options);
 
 // One file with every header pasted in, which `nvcc -arch=ARCH -cubin FILE.cu` compiles as it is.
 Result<std::string> standalone(const Plan& plan, const EmitOptions& options);
+// The same of a source that is there already, less the line that says how to compile it.
+std::string standalone(const Source& source);
 
 }  // namespace tma_jit::emission

@@ -104,11 +104,15 @@ class Paster {
 
 Result<std::string> standalone(const Plan& plan, const EmitOptions& options) {
   TMA_JIT_ASSIGN(const Source source, emit(plan, options));
-  Paster paster(source.headers);
-  paster.paste(source.name, source.text, 0);
   return fmt::format("// {}, configured for {}. Compile with: nvcc -arch={} -cubin FILE.cu\n", plan.kernel, plan.arch,
                      plan.arch) +
-         std::move(paster).take();
+         standalone(source);
+}
+
+std::string standalone(const Source& source) {
+  Paster paster(source.headers);
+  paster.paste(source.name, source.text, 0);
+  return std::move(paster).take();
 }
 
 }  // namespace tma_jit::emission

@@ -68,4 +68,46 @@ TEST_CASE("preparing, calling a function and allocating while a stream captures 
   destroy(graph);
 }
 
+TEST_CASE("work on the default stream is refused while a stream that waits for it captures, and the capture goes on") {
+  Gpu gpu;
+  DeviceBuffer x = gpu.buffer_of(ramp(256)), y = gpu.buffer(1024);
+  Launch launch = gpu.prepared(scale_of(x, y, 256));
+  CUstream stream = nullptr;
+  REQUIRE(raw<CUresult(CUstream*, unsigned)>("cuStreamCreate")(&stream, CU_STREAM_DEFAULT) == CUDA_SUCCESS);
+  begin_capture(stream);
+  std::vector<float> values(256, 1.0F);
+  for (const auto& refused : {x.upload(values.data(), 1024), x.download(values.data(), 1024), y.fill(0)}) {
+    REQUIRE(!refused);
+    CHECK(refused.error().message.find("capturing a graph") != std::string::npos);
+  }
+  TMA_JIT_REQUIRE_OK(launch.launch(stream));
+  const CUgraphExec graph = end_capture(stream);
+  TMA_JIT_REQUIRE_OK(x.upload(values.data(), 1024));
+  replay(graph, stream);
+  CHECK(gpu.values_of<float>(y, 256) == std::vector<float>(256, 2.0F));
+  destroy(graph);
+  REQUIRE(raw<CUresult(CUstream)>("cuStreamDestroy_v2")(stream) == CUDA_SUCCESS);
+}
+
+TEST_CASE("preparing, rebinding and calling with new shapes in every mode of capture break none") {
+  Gpu gpu;
+  const DeviceBuffer x = gpu.buffer_of(ramp(4096)), y = gpu.buffer(4096 * 4), elsewhere = gpu.buffer(4096 * 4);
+  auto function = gpu.engine.function({.kernel = "scale"});
+  TMA_JIT_REQUIRE_OK(function);
+  std::int64_t n = 100;
+  for (const CUstreamCaptureMode mode :
+       {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_RELAXED}) {
+    const TestStream stream(gpu);
+    REQUIRE(raw<CUresult(CUstream, CUstreamCaptureMode)>("cuStreamBeginCapture_v2")(stream.get(), mode) ==
+            CUDA_SUCCESS);
+    Launch launch = gpu.prepared(scale_of(x, y, ++n));
+    TMA_JIT_REQUIRE_OK(launch.rebind("Y", elsewhere.address()));
+    TMA_JIT_REQUIRE_OK(launch.launch(stream.get()));
+    TMA_JIT_REQUIRE_OK(
+        (*function)({Tensor::row_major(x.address(), DType::f32, {n}), Tensor::row_major(y.address(), DType::f32, {n})},
+                    stream.get()));
+    destroy(end_capture(stream.get()));
+  }
+}
+
 }  // namespace tma_jit

@@ -142,6 +142,12 @@ struct FakeCalls {
     self().check_owner(owner_of(stream, kStreamTag), "cuStreamDestroy");
     return self().note("cuStreamDestroy");
   }
+  static CUresult stream_is_capturing(CUstream stream, CUstreamCaptureStatus* status) {
+    *status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUresult result = self().note("cuStreamIsCapturing");
+    const bool implicit = stream == nullptr && self().capturing && self().capturing_stream_waits;
+    return result == CUDA_SUCCESS && implicit ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : result;
+  }
   static CUresult stream_synchronize(CUstream stream) {
     self().check_owner(owner_of(stream, kStreamTag), "cuStreamSynchronize");
     return self().note_unsafe("cuStreamSynchronize");
@@ -327,6 +333,7 @@ void fill_memory_calls(driver::Api& api) {
   api.memset_d8_async = FakeCalls::memset;
   api.stream_create = FakeCalls::stream_create;
   api.stream_destroy = FakeCalls::stream_destroy;
+  api.stream_is_capturing = FakeCalls::stream_is_capturing;
   api.stream_synchronize = FakeCalls::stream_synchronize;
   api.event_create = FakeCalls::event_create;
   api.event_destroy = FakeCalls::event_destroy;

@@ -72,6 +72,7 @@ class FakeDriver {
   // mode is relaxed.
   bool capturing = false;
   bool capture_broken = false;
+  bool capturing_stream_waits = false;  // the capturing stream is one that the default stream's work would break
   static CUstreamCaptureMode& capture_mode();
 
  private:

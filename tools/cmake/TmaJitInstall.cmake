@@ -12,9 +12,13 @@ foreach(kind shared static)
     install(EXPORT tma_jit_${kind} NAMESPACE tma_jit:: FILE tma_jit-${kind}.cmake DESTINATION ${package_folder})
   endif()
 endforeach()
+install(TARGETS tma-jit-cc EXPORT tma_jit-worker RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tma-jit)
+install(EXPORT tma_jit-worker NAMESPACE tma_jit:: FILE tma_jit-worker.cmake DESTINATION ${package_folder})
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/TmaJitCompileWorker.cmake DESTINATION ${package_folder})
 if(TMA_JIT_BUILD_TOOLS)
   install(TARGETS tma-jit RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+install(FILES ${PROJECT_SOURCE_DIR}/cache/warm.jsonl DESTINATION ${CMAKE_INSTALL_DATADIR}/tma-jit)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/tma_jit-config.cmake.in

@@ -58,8 +58,8 @@ void examine_compiler(const Console& console, const Environment& found, Json& pa
     return console.report("NVRTC       none: {}\n", fault_text(found.compiler.error(), advice));
   }
   const Environment::Compiler& c = *found.compiler;
-  console.report("NVRTC       {} at {}\n            identity {}\n            compiles for {}\n", c.version, c.path,
-                 c.identity, fmt::join(c.archs, " "));
+  console.report("NVRTC       {} at {}, run in {}\n            identity {}\n            compiles for {}\n", c.version,
+                 c.path, c.place, c.identity, fmt::join(c.archs, " "));
   for (const std::string& lack : c.lacks) console.report("            lacks {}\n", lack);
 }
 

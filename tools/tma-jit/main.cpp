@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <tma_jit/compile_worker.h>
+
 #include "text.h"
 #include "verbs.h"
 
@@ -21,6 +23,7 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
   add_run(app, invocation);
   add_bench(app, invocation);
   add_check(app, invocation);
+  add_warm(app, invocation);
   add_cache(app, invocation);
 }
 
@@ -76,6 +79,7 @@ int parse_and_run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    if (const auto status = tma_jit::run_compile_worker(argc, argv)) return *status;
     return tma_jit::cli::parse_and_run(argc, argv);
   } catch (const std::exception& fault) {  // out of memory, or a defect: said, never a crash
     std::fprintf(stderr, "tma-jit: %s\n", fault.what());

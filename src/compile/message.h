@@ -1,0 +1,37 @@
+// What frames carry, and their layout.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "compile/runner.h"
+
+namespace tma_jit::compile {
+
+// The worker's first words.
+struct Greeting {
+  NvrtcFacts facts;
+  std::optional<Error> fault;  // why it cannot compile; `facts` is then empty
+};
+
+struct WorkerJob {
+  Job job;
+  bool alone = false;  // with all of the node's slots: after one that ran out of memory
+};
+
+struct WorkerOutcome {
+  Outcome outcome;
+  std::uint64_t resident_bytes = 0;  // the worker's memory afterwards
+};
+
+std::string to_payload(const Greeting& greeting);
+std::string to_payload(const Job& job, bool alone);
+std::string to_payload(const WorkerOutcome& outcome);
+
+// Nothing: the payload is not one.
+std::optional<Greeting> greeting_in(std::string_view payload);
+std::optional<WorkerJob> job_in(std::string_view payload);
+std::optional<WorkerOutcome> outcome_in(std::string_view payload);
+
+}  // namespace tma_jit::compile

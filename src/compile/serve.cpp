@@ -1,0 +1,137 @@
+#include "compile/serve.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <new>
+#include <thread>
+
+#include "compile/frame.h"
+#include "compile/program.h"
+
+namespace tma_jit::compile {
+namespace {
+
+constexpr int kSocket = 0;
+constexpr int kFailed = 3;
+constexpr std::chrono::milliseconds kWatchInterval{1000};
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;  // reserves terabytes of addresses
+#else
+constexpr bool kSanitized = false;
+#endif
+
+// A crash is reported by the program, not by a core file of the compiler's size. When memory runs out, the system is to
+// end this process and not the program.
+void limit_self(std::uint64_t memory_bytes) {
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  std::ofstream("/proc/self/oom_score_adj") << 1000;
+  if (memory_bytes == 0 || kSanitized) return;
+  rlimit limit{};
+  ::getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, memory_bytes);
+  ::setrlimit(RLIMIT_AS, &limit);
+}
+
+// Ends this process when its program is gone, in the middle of a compile too. (PR_SET_PDEATHSIG would also fire when
+// only the thread that started the worker ends.) The parent's number is asked for because a fork of the program may
+// keep the socket's other end open.
+void watch_program(pid_t program) {
+  std::thread([program] {
+    pollfd socket{kSocket, POLLRDHUP, 0};
+    while (true) {
+      ::poll(&socket, 1, static_cast<int>(kWatchInterval.count()));
+      if ((socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0 || ::getppid() != program) ::_exit(0);
+    }
+  }).detach();
+}
+
+bool send_all(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(kSocket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+// Nothing: the program is gone, or there was no job for too long.
+std::optional<Frame> next_frame(FrameReader& reader, std::chrono::milliseconds idle) {
+  char block[65536];
+  while (true) {
+    auto frame = reader.next();
+    if (!frame) throw std::runtime_error(frame.error().message);
+    if (*frame) return std::move(**frame);
+    pollfd socket{kSocket, POLLIN, 0};
+    const int ready = ::poll(&socket, 1, static_cast<int>(idle.count()));
+    if (ready == 0) return std::nullopt;
+    const ssize_t got = ready < 0 ? -1 : ::recv(kSocket, block, sizeof block, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return std::nullopt;
+    reader.append({block, static_cast<std::size_t>(got)});
+  }
+}
+
+std::uint64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t total = 0, resident = 0;
+  file >> total >> resident;
+  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+Outcome compile(const Service& service, const Job& job) {
+  try {
+    return service.compile(job);
+  } catch (const std::bad_alloc&) {
+    Outcome outcome;
+    outcome.verdict = Verdict::out_of_memory;
+    return outcome;
+  }
+}
+
+int serve_jobs(const ServeSettings& settings, const Service& service) {
+  Slots slots(settings.slots);
+  FrameReader reader;
+  while (const std::optional<Frame> frame = next_frame(reader, settings.idle)) {
+    const std::optional<WorkerJob> job = frame->kind == FrameKind::job ? job_in(frame->payload) : std::nullopt;
+    if (!job) throw std::runtime_error("not a job");
+    slots.take(job->alone);
+    if (!send_all(to_bytes(FrameKind::started, {}))) return 0;
+    const Outcome outcome = compile(service, job->job);
+    slots.release();
+    if (!send_all(to_bytes(FrameKind::outcome, to_payload(WorkerOutcome{outcome, resident_bytes()})))) return 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int serve(const ServeSettings& settings, const std::function<Service()>& make) {
+  try {
+    limit_self(settings.memory_bytes);
+    watch_program(::getppid());
+    const Service service = make();
+    if (!send_all(to_bytes(FrameKind::greeting, to_payload(service.greeting)))) return 0;
+    return service.greeting.fault ? 0 : serve_jobs(settings, service);
+  } catch (const std::exception& fault) {
+    std::fprintf(stderr, "compile worker: %s\n", fault.what());
+    return kFailed;
+  }
+}
+
+Service nvrtc_service(const std::filesystem::path& nvrtc) {
+  auto runner = run_in_process(nvrtc);
+  if (!runner) return {{{}, std::move(runner).error()}, {}};
+  return {{(*runner)->facts(), {}}, [runner = *runner](const Job& job) { return runner->run(job).value(); }};
+}
+
+}  // namespace tma_jit::compile

@@ -1,0 +1,161 @@
+#include "compile/worker.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/failure.h"
+#include "base/text.h"
+
+namespace tma_jit::compile {
+namespace {
+
+constexpr std::size_t kLogBytes = 4096;  // kept of what a worker writes to stderr
+constexpr std::chrono::milliseconds kEndPatience{1000};
+
+std::string seconds(std::chrono::milliseconds time) {
+  return fmt::format("{:g} s", static_cast<double>(time.count()) / 1000);
+}
+
+}  // namespace
+
+Answer<Worker> Worker::start(const Settings& settings) {
+  auto process = Process::start(settings.command);
+  if (!process) {
+    return tl::make_unexpected(Casualty{Casualty::Kind::absent, process.error().message, {}, process.error()});
+  }
+  Worker worker(std::move(*process));
+  auto frame = worker.receive(FrameKind::greeting, Clock::now() + settings.start_limit);
+  if (!frame) {
+    Casualty fault = std::move(frame).error();
+    if (fault.kind == Casualty::Kind::timed_out) fault.text = "no greeting within " + seconds(settings.start_limit);
+    return tl::make_unexpected(std::move(fault));
+  }
+  std::optional<Greeting> greeting = greeting_in(frame->payload);
+  if (!greeting) return tl::make_unexpected(worker.casualty(Casualty::Kind::garbled, "its greeting cannot be read"));
+  if (greeting->fault) {
+    Casualty fault = worker.casualty(Casualty::Kind::unable, greeting->fault->message);
+    fault.error = std::move(*greeting->fault);
+    return tl::make_unexpected(std::move(fault));
+  }
+  worker.facts_ = std::move(greeting->facts);
+  return worker;
+}
+
+Answer<WorkerOutcome> Worker::run(std::string_view job, const Settings& settings,
+                                  const std::function<void()>& on_slow) {
+  to_send_ = to_bytes(FrameKind::job, job);
+  log_.clear();
+  ++jobs_;
+  if (auto started = receive(FrameKind::started, Clock::now() + settings.slot_limit); !started) {
+    Casualty fault = std::move(started).error();
+    if (fault.kind == Casualty::Kind::timed_out) fault.text = "no compile slot within " + seconds(settings.slot_limit);
+    return tl::make_unexpected(std::move(fault));
+  }
+  return outcome(settings, on_slow);
+}
+
+Answer<WorkerOutcome> Worker::outcome(const Settings& settings, const std::function<void()>& on_slow) {
+  const Clock::time_point start = Clock::now();
+  const bool may_be_slow = on_slow && settings.slow < settings.compile_limit;
+  auto frame = receive(FrameKind::outcome, start + (may_be_slow ? settings.slow : settings.compile_limit));
+  if (!frame && frame.error().kind == Casualty::Kind::timed_out && may_be_slow) {
+    on_slow();
+    frame = receive(FrameKind::outcome, start + settings.compile_limit);
+  }
+  if (!frame) {
+    Casualty fault = std::move(frame).error();
+    if (fault.kind == Casualty::Kind::timed_out) fault.text = "no answer within " + seconds(settings.compile_limit);
+    if (fault.kind == Casualty::Kind::idle) fault.kind = Casualty::Kind::crashed;  // it had begun
+    return tl::make_unexpected(std::move(fault));
+  }
+  std::optional<WorkerOutcome> outcome = outcome_in(frame->payload);
+  if (!outcome) return tl::make_unexpected(casualty(Casualty::Kind::garbled, "its answer cannot be read"));
+  if (outcome->outcome.verdict == Verdict::out_of_memory) {
+    return tl::make_unexpected(casualty(Casualty::Kind::out_of_memory, "out of memory"));
+  }
+  return std::move(*outcome);
+}
+
+Answer<Frame> Worker::receive(FrameKind kind, Clock::time_point limit) {
+  for (bool open = true;; open = exchange(limit)) {
+    auto frame = reader_.next();
+    if (!frame && frame.error().code == ErrorCode::unsupported) {
+      return tl::make_unexpected(casualty(Casualty::Kind::absent, "it sent " + frame.error().message));
+    }
+    if (!frame) return tl::make_unexpected(casualty(Casualty::Kind::garbled, "it sent " + frame.error().message));
+    if (*frame && (*frame)->kind != kind) {
+      return tl::make_unexpected(casualty(Casualty::Kind::garbled, "it sent an answer out of turn"));
+    }
+    if (*frame) return std::move(**frame);
+    if (!open) return tl::make_unexpected(ended());
+    if (Clock::now() >= limit) return tl::make_unexpected(Casualty{Casualty::Kind::timed_out, {}, log_tail(), {}});
+  }
+}
+
+bool Worker::exchange(Clock::time_point limit) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit - Clock::now()).count();
+  const auto wait = static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
+  const short wanted = static_cast<short>(to_send_.empty() ? POLLIN : POLLIN | POLLOUT);
+  pollfd ends[] = {{process_.socket(), wanted, 0}, {errors_open_ ? process_.errors() : -1, POLLIN, 0}};
+  if (::poll(ends, 2, wait) < 0) return errno == EINTR;
+  if (ends[1].revents != 0) errors_open_ = read_errors();
+  if ((ends[0].revents & POLLOUT) != 0) send_some();
+  if ((ends[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) return read_socket();
+  return true;
+}
+
+void Worker::send_some() {
+  const ssize_t sent = ::send(process_.socket(), to_send_.data(), to_send_.size(), MSG_NOSIGNAL);
+  if (sent > 0) to_send_.erase(0, static_cast<std::size_t>(sent));
+  if (sent < 0 && errno != EAGAIN && errno != EINTR) to_send_.clear();  // reading tells that it is gone
+}
+
+bool Worker::read_socket() {
+  char block[65536];
+  while (true) {
+    const ssize_t got = ::recv(process_.socket(), block, sizeof block, 0);
+    if (got > 0) reader_.append({block, static_cast<std::size_t>(got)});
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return false;
+    if (got < static_cast<ssize_t>(sizeof block)) return true;
+  }
+}
+
+bool Worker::read_errors() {
+  char block[4096];
+  const ssize_t got = ::read(process_.errors(), block, sizeof block);
+  if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
+  log_.append(block, static_cast<std::size_t>(got));
+  if (log_.size() > 2 * kLogBytes) log_.erase(0, log_.size() - kLogBytes);
+  return true;
+}
+
+bool Worker::waits() const {
+  pollfd socket{process_.socket(), POLLIN | POLLRDHUP, 0};
+  return ::poll(&socket, 1, 0) == 0;
+}
+
+std::string Worker::log_tail() const {
+  return std::string(trimmed(std::string_view(log_).substr(log_.size() - std::min(log_.size(), kLogBytes))));
+}
+
+Casualty Worker::casualty(Casualty::Kind kind, std::string text) {
+  read_errors();
+  process_.end();
+  return {kind, std::move(text), log_tail(), {}};
+}
+
+// Its end of the socket is closed: it ends, or has ended.
+Casualty Worker::ended() {
+  const ProcessEnd end = process_.end(kEndPatience);
+  if (reader_.in_frame()) return casualty(Casualty::Kind::garbled, "half an answer, then " + end.text());
+  if (end.clean()) return casualty(Casualty::Kind::idle, "it had ended");
+  const auto kind = end.signal == SIGKILL ? Casualty::Kind::killed : Casualty::Kind::crashed;
+  return casualty(kind, end.text());
+}
+
+}  // namespace tma_jit::compile

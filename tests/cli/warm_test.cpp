@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <fstream>
+
+#include <doctest/doctest.h>
+
+#include "command.h"
+#include "progress.h"
+
+namespace tma_jit::cli {
+namespace {
+
+std::string cache_named(const char* name) {
+  return (scratch_folder() / name).string();
+}
+
+std::string list_of(const char* name, const std::string& text) {
+  const auto path = scratch_folder() / name;
+  std::ofstream(path) << text;
+  return path.string();
+}
+
+}  // namespace
+
+TEST_CASE("warm builds all presets of a kernel for several targets, and a second time finds them all") {
+  if (!has_compiler()) return;
+  const std::string cache = cache_named("warm_presets");
+  const auto first =
+      run_command({"warm", "copy", "--arch", "sm_90a,sm_120", "--jobs", "2", "--json", "--cache-dir", cache});
+  CHECK_MESSAGE(first.exit == 0, first.err);
+  const auto made = first.json();
+  CHECK(made["kernels"].get<int>() > 1);
+  CHECK(made["compiled"] == made["kernels"]);
+  CHECK(made["failed"] == 0);
+  const auto second = run_command({"warm", "copy", "--arch", "sm_90a,sm_120a", "--cache-dir", cache});
+  CHECK(second.exit == 0);
+  CHECK(second.out.find("0 compiled") != std::string::npos);
+  CHECK(second.err.find("  there\n") != std::string::npos);  // a line a kernel where there is no terminal
+  CHECK(static_cast<int>(std::count(second.err.begin(), second.err.end(), '\n')) == made["kernels"].get<int>());
+  CHECK(second.err.find('\r') == std::string::npos);
+  CHECK(run_command({"warm", "copy", "--arch", "sm_90a", "--quiet", "--cache-dir", cache}).err.empty());
+}
+
+TEST_CASE("what was warmed can be had as one pack") {
+  if (!has_compiler()) return;
+  const std::string pack = (scratch_folder() / "warm.tmjpack").string();
+  const auto made =
+      run_command({"warm", "copy", "--arch", "sm_90a", "--cache-dir", cache_named("packed"), "--pack", pack});
+  CHECK_MESSAGE(made.exit == 0, made.err);
+  CHECK(made.out.find("packed ") != std::string::npos);
+  CHECK(run_command({"cache", "verify", pack}).exit == 0);
+}
+
+TEST_CASE("a list's lines are built for their own targets or those asked for; --arch leaves the others out") {
+  if (!has_compiler()) return;
+  const std::string list = list_of("some.jsonl",
+                                   "# what the service needs\n\n"
+                                   "{\"kernel\": \"copy\", \"arch\": \"sm_90a\", \"dims\": {\"N\": 4096}}\n"
+                                   "{\"kernel\": \"copy\", \"arch\": \"sm_120a\", \"dims\": {\"N\": 4096}}\n"
+                                   "{\"kernel\": \"copy\", \"dims\": {\"N\": 4096}, \"params\": {\"UNROLL\": 2}}\n");
+  const auto result = run_command(
+      {"warm", "--list", list, "--arch", "sm_90a,sm_100a", "--json", "--cache-dir", cache_named("warm_list")});
+  CHECK_MESSAGE(result.exit == 0, result.err);
+  CHECK(result.json()["kernels"] == 3);
+  CHECK(result.json()["skipped"] == 1);
+  const auto own = run_command({"warm", "--list", list, "--cache-dir", cache_named("warm_list")});
+  CHECK(own.exit == 2);
+  CHECK(own.err.find("some.jsonl:5: no target") != std::string::npos);
+}
+
+TEST_CASE("what cannot be built is told, the rest is built, and warm fails") {
+  if (!has_compiler()) return;
+  const std::string list = list_of("faulty.jsonl",
+                                   "{\"kernel\": \"map\", \"dims\": {\"N\": 64}, \"hooks\": {\"apply\": \"a +* 1\"}}\n"
+                                   "{\"kernel\": \"copy\", \"dims\": {\"N\": 4096}}\n"
+                                   "{\"kernel\": \"none\", \"dims\": {}}\n");
+  const auto result =
+      run_command({"warm", "--list", list, "--arch", "sm_90a", "--json", "--cache-dir", cache_named("warm_faulty")});
+  CHECK(result.exit == 1);
+  CHECK(result.json()["compiled"] == 1);
+  CHECK(result.json()["failed"] == 2);
+  CHECK(result.err.find("none") != std::string::npos);
+}
+
+TEST_CASE("a faulty list, and words that name nothing, are refused") {
+  const std::string list = list_of("broken.jsonl", "# fine\n{\"kernel\": \"copy\", \"dims\": 7}\n");
+  const auto broken = run_command({"warm", "--list", list, "--arch", "sm_90a"});
+  CHECK(broken.exit == 1);
+  CHECK(broken.err.find("broken.jsonl:2: dims is not an object") != std::string::npos);
+  CHECK(run_command({"warm", "--list", "/nowhere.jsonl"}).exit == 1);
+  CHECK(run_command({"warm"}).exit == 2);
+  CHECK(run_command({"warm", "copy"}).exit == 2);
+  CHECK(run_command({"warm", "copy", "--arch", "sm_ninety"}).exit == 2);
+  CHECK(run_command({"warm", "coppy", "--arch", "sm_90a"}).exit != 0);
+}
+
+TEST_CASE("misses recorded through the environment are a list that warm takes") {
+  if (!has_compiler()) return;
+  const std::string list = (scratch_folder() / "misses.jsonl").string();
+  const auto built =
+      run_command({"build", "copy", "N=8192", "--device", "h100", "--cache-dir", cache_named("recorded")},
+                  {"TMA_JIT_RECORD_MISSES=" + list});
+  CHECK_MESSAGE(built.exit == 0, built.err);
+  const auto warmed = run_command({"warm", "--list", list, "--json", "--cache-dir", cache_named("recorded")});
+  CHECK_MESSAGE(warmed.exit == 0, warmed.err);
+  CHECK(warmed.json()["there"] == 1);
+}
+
+TEST_CASE("a bar shows how much is done and keeps to its line") {
+  CHECK(Progress::bar(0, 10, "a", 80) == "[........................]  0/10  a");
+  CHECK(Progress::bar(5, 10, "a", 80) == "[############............]  5/10  a");
+  CHECK(Progress::bar(10, 10, "a", 80) == "[########################] 10/10  a");
+  CHECK(Progress::bar(1, 2, std::string(200, 'x'), 60).size() == 59);
+}
+
+}  // namespace tma_jit::cli

@@ -1,0 +1,54 @@
+#include "progress.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace tma_jit::cli {
+namespace {
+
+constexpr std::size_t kBarColumns = 24;
+constexpr std::chrono::milliseconds kRedraw{50};
+
+std::size_t terminal_columns() {
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+}  // namespace
+
+Progress::Progress(const Console& console, std::size_t total)
+    : shown_(!console.quiet && !console.json && total > 0), terminal_(::isatty(STDERR_FILENO) == 1), total_(total) {}
+
+std::string Progress::bar(std::size_t done, std::size_t total, const std::string& what, std::size_t columns) {
+  const std::size_t filled = total == 0 ? kBarColumns : done * kBarColumns / total;
+  std::string text =
+      fmt::format("[{}{}] {:>{}}/{}  {}", std::string(filled, '#'), std::string(kBarColumns - filled, '.'), done,
+                  std::to_string(total).size(), total, what);
+  if (text.size() >= columns) text.resize(columns == 0 ? 0 : columns - 1);  // the last column would wrap
+  return text;
+}
+
+void Progress::step(const std::string& what, const std::string& how) {
+  const std::lock_guard lock(mutex_);
+  ++done_;
+  if (!shown_) return;
+  if (!terminal_) {
+    fmt::print(stderr, "{:>{}}/{}  {}  {}\n", done_, std::to_string(total_).size(), total_, what, how);
+    return;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (now - drawn_ < kRedraw && done_ < total_) return;
+  drawn_ = now;
+  fmt::print(stderr, "\r{}\x1b[K", bar(done_, total_, what, terminal_columns()));
+  std::fflush(stderr);
+}
+
+void Progress::finish() {
+  const std::lock_guard lock(mutex_);
+  if (!shown_ || !terminal_ || done_ == 0) return;
+  fmt::print(stderr, "\r\x1b[K");
+  done_ = 0;
+}
+
+}  // namespace tma_jit::cli
