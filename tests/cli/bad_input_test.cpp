@@ -37,7 +37,7 @@ TEST_CASE("unknown verbs, kernels, names and options") {
       {{"buid"},
        2,
        "invalid_argument: no verb is named \"buid\"; verbs are doctor, list, show, plan, emit, build, run, bench, "
-       "check, cache; did you mean \"build\"?\n"},
+       "check, warm, cache; did you mean \"build\"?\n"},
       {{"plan", "scal", "--templates", template_folder()}, 2, "not_found: no kernel is named \"scal\"; known are "},
       {{"plan"}, 2, "invalid_argument: plan: kernel is required\n"},
       {{"plan", "gemm", "--bogus"}, 2, "invalid_argument: plan: The following argument was not expected: --bogus\n"},
