@@ -53,9 +53,23 @@ Result<void> check_rank(const manifest::Template& kernel, const manifest::Tensor
                declared.name, given.rank, declared.shape.size(), declared_shape(declared));
 }
 
+// Threads that write different elements would write one place.
+Result<void> check_written(const manifest::Template& kernel, const NamedTensor& named) {
+  const Tensor& tensor = named.tensor;
+  for (std::size_t i = 0; i < extents(tensor).size(); ++i) {
+    if (tensor.strides[i] != 0 || tensor.shape[i] <= 1) continue;
+    return fault(kernel, ErrorCode::invalid_argument,
+                 "tensor {} {} has stride 0 along dimension {}: the kernel writes it, and its {} elements there would "
+                 "share one place; give each its own",
+                 named.name, shape_text(tensor), i, tensor.shape[i]);
+  }
+  return {};
+}
+
 Result<void> check_one(const manifest::Template& kernel, const NamedTensor& named) {
   const Tensor& tensor = named.tensor;
-  TMA_JIT_CHECK(check_rank(kernel, *kernel.find_tensor(named.name), tensor));
+  const manifest::Tensor& declared = *kernel.find_tensor(named.name);
+  TMA_JIT_CHECK(check_rank(kernel, declared, tensor));
   for (const std::int64_t extent : extents(tensor)) {
     if (extent >= 0) continue;
     return fault(kernel, ErrorCode::invalid_argument, "tensor {} {} has a negative extent", named.name,
@@ -71,7 +85,7 @@ Result<void> check_one(const manifest::Template& kernel, const NamedTensor& name
                  "tensor {}: address {:#x} is not a multiple of {} bytes, the size of {}", named.name, tensor.address,
                  size_of(tensor.dtype), name_of(tensor.dtype));
   }
-  return {};
+  return declared.output ? check_written(kernel, named) : Result<void>{};
 }
 
 }  // namespace

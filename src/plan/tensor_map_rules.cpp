@@ -122,6 +122,14 @@ Result<void> check_steps(const MapSubject& subject) {
   return {};
 }
 
+// The driver takes it, and TMA ignores it: "TMA doesn't support the stride for dimension zero" without an interleave.
+Result<void> check_innermost_step(const MapSubject& subject) {
+  const TensorMapSpec& spec = subject.spec;
+  if (spec.interleave != Interleave::none || spec.element_strides[0] == 1) return {};
+  return subject.fault("steps {} has {} in dimension {}, the innermost, whose steps TMA ignores; make it 1",
+                       outermost_first(spec.element_strides, spec.rank), spec.element_strides[0], subject.written(0));
+}
+
 // Eight-bit floats travel as u8, which the driver does not count as a floating-point type.
 Result<void> check_fill(const MapSubject& subject) {
   if (subject.spec.fill == Fill::zero) return {};
@@ -143,7 +151,8 @@ std::uint32_t alignment_of(const TensorMapSpec& spec) {
 std::uint64_t box_bytes(const TensorMapSpec& spec) {
   std::uint64_t elements = 1;
   for (std::size_t i = 0; i < static_cast<std::size_t>(spec.box_rank()); ++i) {
-    const std::uint64_t step = spec.mode == MapMode::tile && spec.element_strides[i] != 0 ? spec.element_strides[i] : 1;
+    const bool stepped = spec.mode == MapMode::tile && (i > 0 || spec.interleave != Interleave::none);
+    const std::uint64_t step = stepped && spec.element_strides[i] != 0 ? spec.element_strides[i] : 1;
     elements *= (spec.box[i] + step - 1) / step;
   }
   if (is_padded(spec.type())) return elements;  // sixteen values in sixteen bytes
@@ -162,7 +171,8 @@ Result<void> check_tensor_map(const TensorMapSpec& spec, const MapPlace& place, 
   TMA_JIT_CHECK(check_box(subject));
   TMA_JIT_CHECK(check_corners(subject));
   TMA_JIT_CHECK(check_swizzle(subject));
-  return check_fill(subject);
+  TMA_JIT_CHECK(check_fill(subject));
+  return check_innermost_step(subject);
 }
 
 }  // namespace tma_jit::planning

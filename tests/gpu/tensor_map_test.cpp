@@ -122,6 +122,7 @@ int judged_as(const TensorMapSpec& spec, int capability) {
 // What the rules refuse on the hardware's account and not the driver's (docs/tensor-maps.md).
 bool is_own_limit(const Error& error) {
   return error.message.find("the shared memory of a block holds") != std::string::npos ||
+         error.message.find("whose steps TMA ignores") != std::string::npos ||
          error.message.find("im2col_w128 moves 128") != std::string::npos;
 }
 

@@ -138,4 +138,21 @@ TEST_CASE("64-bit dims reach beyond 2^31, and their range can be given") {
         "invalid_argument: k: N = 4611686018427387905 by the request is outside 1..4611686018427387904");
 }
 
+TEST_CASE("a tensor that the kernel writes has a place for each element") {
+  const auto written = [](std::int64_t rows, std::int64_t stride) {
+    Request request = gemm_tensors(256, 256, 128);
+    request.tensors[2].tensor = Tensor::strided(std::uint64_t{0x30000}, DType::bf16, {rows, 256}, {stride, 1});
+    if (rows == 1) request.tensors[0].tensor = Tensor::row_major(std::uint64_t{0x10000}, DType::bf16, {1, 128});
+    return refusal(kGemm, request);
+  };
+  CHECK(written(256, 256) == "planned");
+  CHECK(written(256, 0) ==
+        "invalid_argument: gemm: tensor D [256, 256] has stride 0 along dimension 0: the kernel writes it, and its 256 "
+        "elements there would share one place; give each its own");
+  CHECK(written(1, 0) == "planned");
+  Request repeated = gemm_tensors(256, 256, 128);
+  repeated.tensors[0].tensor = Tensor::strided(std::uint64_t{0x10000}, DType::bf16, {256, 128}, {0, 1});
+  CHECK(refusal(kGemm, repeated) == "planned");
+}
+
 }  // namespace tma_jit::planning

@@ -194,9 +194,19 @@ TEST_CASE("steps") {
         "A: steps [9, 1] has 9 in dimension 0; each takes 1 to 8");
   CHECK(after([](TensorMapSpec& s) { s.element_strides[0] = 0; }) ==
         "A: steps [1, 0] has 0 in dimension 1; each takes 1 to 8");
+  CHECK(after([](TensorMapSpec& s) { s.element_strides[0] = 2; }) ==
+        "A: steps [1, 2] has 2 in dimension 1, the innermost, whose steps TMA ignores; make it 1");
+}
+
+TEST_CASE("a box brings each extent divided by its step, rounded up; the innermost has no steps") {
   TensorMapSpec strided = sound();
   strided.element_strides = {1, 2};
   CHECK(box_bytes(strided) == 64 * 64 * 2);
+  strided.box[1] = 8;
+  strided.element_strides = {1, 3};
+  CHECK(box_bytes(strided) == 64 * 3 * 2);
+  strided.element_strides = {3, 3};
+  CHECK(box_bytes(strided) == 64 * 3 * 2);
 }
 
 TEST_CASE("NaN fill is for floating-point elements that the driver knows as such") {
