@@ -43,6 +43,15 @@ __device__ inline void prefetch(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
+// Bytes that a box of T brings, what lies outside the tensor too: the number a barrier is told to expect. Extents and
+// the map's `steps` innermost first; an extent counts elements of the tensor, of which a step takes the first, the
+// step-th after it and so on: a box of 8 with a step of 3 has 3. The innermost dimension has no steps.
+template <class T, int Rank> __device__ constexpr u32 box_bytes(const int (&box)[Rank], const int (&steps)[Rank]) {
+  u32 bytes = box[0] * sizeof(T);
+  for (int i = 1; i < Rank; ++i) bytes *= ceil_div(box[i], steps[i]);
+  return bytes;
+}
+
 // A box of the tensor into `tile`, aligned to 128 bytes and more where the swizzle asks for it. `full` counts the bytes
 // of the whole box, those outside the tensor too, which are filled. The destination is written .shared::cta, not
 // .shared::cluster: for sm_120a and sm_121a ptxas 13.0 turns the cluster form into a system call, and then ignores
