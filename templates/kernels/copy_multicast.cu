@@ -1,4 +1,4 @@
-//! kernel  copy_multicast  "D[c,i,j] = S[i,j] for every copy c, bit for bit; a cluster reads each box of S once"
+//! kernel  copy_multicast  "D[c,i,j] = S[i,j] for every copy c, bit for bit; with CLUSTER=2 or 4 a cluster reads each box of S once"
 //! arch    sm_90a, sm_100a, sm_103a
 //!
 //! type    T       = u8  in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
@@ -25,9 +25,9 @@
 //! work    flops 0  bytes (COPIES + 1) * M * N * sizeof(T)
 //! reference copy_multicast_reference  grid min(ceil_div(M * N, 256), 65536), COPIES  block 256
 //!
-//! preset  CLUSTER = 4  when COPIES % 4 == 0
-//! preset  CLUSTER = 2  when COPIES % 2 == 0
-//! preset  CLUSTER = 1
+//! preset  CLUSTER = 1                              "fastest: L2 is not what the copy waits for (docs/tensor-maps.md)"
+//! preset  CLUSTER = 2  when COPIES % 2 == 0        "half the reads of L2"
+//! preset  CLUSTER = 4  when COPIES % 4 == 0        "a quarter of the reads of L2"
 
 #include "device/cluster.cuh"
 #include "device/convert.cuh"
