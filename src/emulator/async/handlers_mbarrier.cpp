@@ -54,6 +54,8 @@ Step do_mbarrier_init(Warp& warp, const Op& op, Mask active) {
     stamp.flags = 0;
     machine.record_shared(span, 8, {true, stamp, &warp.clock.clocks, "mbarrier.init"});
     Mbarrier& barrier = span.block->mbarriers[span.offset];
+    span.block->first_mbarrier = std::min(span.block->first_mbarrier, span.offset);
+    span.block->end_of_mbarriers = std::max(span.block->end_of_mbarriers, span.offset + 8);
     barrier.expected = barrier.pending = static_cast<u32>(count);
     barrier.initialised = stamp;
     async::show({&barrier, span.block, span.offset});

@@ -1,5 +1,7 @@
 #include "emulator/check/shared_shadow.h"
 
+#include <cstring>
+
 #include "emulator/exec/block.h"
 #include "emulator/exec/machine.h"
 #include "emulator/fault.h"
@@ -7,7 +9,7 @@
 namespace tma_jit::emulator::check {
 namespace {
 
-constexpr u8 kWholeWord = 0xf;
+constexpr u32 kWholeWord = 0xf;
 constexpr u8 kSplitLanes = 0xfe;
 
 // A write after a read needs only that the read is over.
@@ -24,11 +26,11 @@ std::string side(const Block& owner, const Stamp& stamp, std::string_view what) 
   return owner.machine().describe(owner, stamp, what);
 }
 
-[[noreturn]] void report_race(const Block& owner, u32 word, const Stamp& earlier, bool earlier_wrote,
+[[noreturn]] void report_race(const Block& owner, u32 address, const Stamp& earlier, bool earlier_wrote,
                               const Access& access) {
   Fault fault{
       FaultKind::race,
-      fmt::format("two accesses to shared memory at {:#x} of {} are not ordered: {} and {}", 4 * word, owner.name(),
+      fmt::format("two accesses to shared memory at {:#x} of {} are not ordered: {} and {}", address, owner.name(),
                   earlier_wrote ? "a write" : "a read", access.write ? "a write" : "a read"),
       "order them: a barrier between the warps, an mbarrier phase that the second side waits for, or the wait of "
       "the asynchronous operation",
@@ -37,19 +39,19 @@ std::string side(const Block& owner, const Stamp& stamp, std::string_view what) 
   throw fault;
 }
 
-[[noreturn]] void report_proxy(const Block& owner, u32 word, const Stamp& writer, const Access& access) {
+[[noreturn]] void report_proxy(const Block& owner, u32 address, const Stamp& writer, const Access& access) {
   throw Fault{
       FaultKind::proxy,
       fmt::format("{} reads shared memory at {:#x} of {} that was written through the generic proxy with no proxy "
                   "fence in between",
-                  access.what, 4 * word, owner.name()),
+                  access.what, address, owner.name()),
       "the writer executes fence.proxy.async.shared::cta after its stores and before the barrier",
       side(owner, writer, "written") + "\n" + side(owner, access.stamp, "read")};
 }
 
-[[noreturn]] void report_uninitialised(const Block& owner, u32 word, const Access& access) {
+[[noreturn]] void report_uninitialised(const Block& owner, u32 address, const Access& access) {
   throw Fault{FaultKind::uninitialised,
-              fmt::format("{} reads shared memory at {:#x} of {} that nothing has written", access.what, 4 * word,
+              fmt::format("{} reads shared memory at {:#x} of {} that nothing has written", access.what, address,
                           owner.name()),
               "shared memory holds anything when a block starts: write it first, or wait for the copy that fills it",
               side(owner, access.stamp, "read")};
@@ -57,48 +59,114 @@ std::string side(const Block& owner, const Stamp& stamp, std::string_view what) 
 
 }  // namespace
 
+bool SharedShadow::same(const Word& a, const Word& b) {
+  static_assert(std::has_unique_object_representations_v<Stamp> && sizeof(Word) % sizeof(u64) == 0);
+  u64 x[sizeof(Word) / sizeof(u64)], y[sizeof(Word) / sizeof(u64)];
+  std::memcpy(x, &a, sizeof x);
+  std::memcpy(y, &b, sizeof y);
+  u64 difference = 0;
+  for (std::size_t i = 0; i < std::size(x); ++i) difference |= x[i] ^ y[i];
+  return difference == 0;
+}
+
 void SharedShadow::record(const Block& owner, u32 offset, u32 bytes, const Access& access) {
-  if (words_.empty()) return;
+  if (chunks_.empty()) return;
+  Memory memory;
   const u32 end = offset + bytes;
-  for (u32 word = offset / 4; word * 4 < end; ++word) {
-    const u32 first = std::max(offset, word * 4) - word * 4;
-    const u32 last = std::min(end, word * 4 + 4) - word * 4;
-    const auto mask = static_cast<u8>((1U << last) - (1U << first));
-    if (access.write)
-      write(owner, word, mask, access);
+  while (offset < end) {
+    const u32 next = std::min(end, (offset / kChunk + 1) * kChunk);
+    if (next - offset == kChunk)
+      record_whole(owner, offset / kChunk, access, memory);
     else
-      read(owner, word, mask, access);
+      record_part(owner, offset, next, access);
+    offset = next;
   }
+}
+
+void SharedShadow::record_whole(const Block& owner, u32 index, const Access& access, Memory& memory) {
+  Chunk& chunk = chunks_[index];
+  if (chunk.split != 0) {
+    record_part(owner, index * kChunk, (index + 1) * kChunk, access);
+    return unite(chunk);
+  }
+  if (memory.valid && same(chunk.all, memory.before)) {
+    chunk.all = memory.after;
+    return;
+  }
+  memory.before = chunk.all;
+  apply(owner, chunk.all, index * kChunk, kWholeWord, access);
+  memory.after = chunk.all;
+  memory.valid = true;
+}
+
+void SharedShadow::record_part(const Block& owner, u32 offset, u32 end, const Access& access) {
+  Words& words = split(chunks_[offset / kChunk]);
+  for (u32 address = offset / 4 * 4; address < end; address += 4) {
+    const u32 first = std::max(offset, address) - address;
+    const u32 last = std::min(end, address + 4) - address;
+    apply(owner, words[address / 4 % kWords], address, (1U << last) - (1U << first), access);
+  }
+}
+
+SharedShadow::Words& SharedShadow::split(Chunk& chunk) {
+  if (chunk.split == 0) {
+    if (unused_.empty()) {
+      unused_.push_back(static_cast<u32>(split_.size()));
+      split_.emplace_back();
+    }
+    split_[unused_.back()].fill(chunk.all);
+    chunk.split = unused_.back() + 1;
+    unused_.pop_back();
+  }
+  return split_[chunk.split - 1];
+}
+
+void SharedShadow::unite(Chunk& chunk) {
+  const Words& words = split_[chunk.split - 1];
+  for (u32 i = 1; i < kWords; ++i) {
+    if (!same(words[0], words[i])) return;
+  }
+  chunk.all = words[0];
+  unused_.push_back(chunk.split - 1);
+  chunk.split = 0;
 }
 
 void SharedShadow::forget(u32 offset, u32 bytes) {
-  for (u32 word = offset / 4; word * 4 < offset + bytes && word < words_.size(); ++word) words_[word] = Word{};
+  for (u32 address = offset / 4 * 4; address < offset + bytes && address / kChunk < chunks_.size(); address += 4) {
+    split(chunks_[address / kChunk])[address / 4 % kWords] = Word{};
+  }
 }
 
-void SharedShadow::read(const Block& owner, u32 word, u8 bytes, const Access& access) {
-  Word& shadow = words_[word];
-  if ((shadow.initialised & bytes) != bytes) report_uninitialised(owner, word, access);
-  if ((shadow.written & bytes) == 0)
-    return remember_reader(shadow, bytes, access);  // the last writer wrote other bytes
-  if (!ordered(shadow.writer, access, access.clocks->seen)) report_race(owner, word, shadow.writer, true, access);
+void SharedShadow::apply(const Block& owner, Word& word, u32 address, u32 bytes, const Access& access) {
+  if (access.write)
+    write(owner, word, address, bytes, access);
+  else
+    read(owner, word, address, bytes, access);
+}
+
+void SharedShadow::read(const Block& owner, Word& word, u32 address, u32 bytes, const Access& access) {
+  if ((word.initialised & bytes) != bytes) report_uninitialised(owner, address, access);
+  if ((word.written & bytes) == 0)
+    return remember_reader(word, bytes, access);  // the last writer wrote other bytes
+  if (!ordered(word.writer, access, access.clocks->seen)) report_race(owner, address, word.writer, true, access);
   const bool async = (access.stamp.flags & Access::kAsync) != 0;
-  if (async && shadow.writer && (shadow.writer.flags & Access::kAsync) == 0 &&
-      !access.clocks->visible.covers(shadow.writer)) {
-    report_proxy(owner, word, shadow.writer, access);
+  if (async && word.writer && (word.writer.flags & Access::kAsync) == 0 &&
+      !access.clocks->visible.covers(word.writer)) {
+    report_proxy(owner, address, word.writer, access);
   }
-  remember_reader(shadow, bytes, access);
+  remember_reader(word, bytes, access);
 }
 
 // One stamp an actor, the latest. Where there is no room, a reader that this access is ordered after may go: whoever
 // is ordered after this access is ordered after that one.
-void SharedShadow::remember_reader(Word& word, u8 bytes, const Access& access) {
+void SharedShadow::remember_reader(Word& word, u32 bytes, const Access& access) {
   Stamp* free = nullptr;
   for (Stamp& reader : word.readers) {
     if (reader.actor == access.stamp.actor) {
-      const bool same = reader.time == access.stamp.time && reader.lane != access.stamp.lane;
+      const bool again = reader.time == access.stamp.time && reader.lane != access.stamp.lane;
       reader = access.stamp;
       // Lanes that read different bytes of a word may each overwrite their own.
-      if (same) reader.lane = bytes == kWholeWord ? kManyLanes : kSplitLanes;
+      if (again) reader.lane = bytes == kWholeWord ? kManyLanes : kSplitLanes;
       return;
     }
     if (free == nullptr && (!reader || access.clocks->performed.covers(reader))) free = &reader;
@@ -106,17 +174,16 @@ void SharedShadow::remember_reader(Word& word, u8 bytes, const Access& access) {
   *(free != nullptr ? free : &word.readers.back()) = access.stamp;
 }
 
-void SharedShadow::write(const Block& owner, u32 word, u8 bytes, const Access& access) {
-  Word& shadow = words_[word];
-  const bool after = ordered(shadow.writer, access, access.clocks->seen);
-  if (!after && (shadow.written & bytes) != 0) report_race(owner, word, shadow.writer, true, access);
-  for (Stamp& reader : shadow.readers) {
-    if (!ordered(reader, access, access.clocks->performed)) report_race(owner, word, reader, false, access);
+void SharedShadow::write(const Block& owner, Word& word, u32 address, u32 bytes, const Access& access) {
+  const bool after = ordered(word.writer, access, access.clocks->seen);
+  if (!after && (word.written & bytes) != 0) report_race(owner, address, word.writer, true, access);
+  for (Stamp& reader : word.readers) {
+    if (!ordered(reader, access, access.clocks->performed)) report_race(owner, address, reader, false, access);
     reader = Stamp{};
   }
-  shadow.writer = access.stamp;
-  shadow.written = static_cast<u8>(after ? bytes : shadow.written | bytes);
-  shadow.initialised = static_cast<u8>(shadow.initialised | bytes);
+  word.writer = access.stamp;
+  word.written = after ? bytes : word.written | bytes;
+  word.initialised |= bytes;
 }
 
 }  // namespace tma_jit::emulator::check

@@ -28,8 +28,8 @@ struct Access {
 
 class SharedShadow {
  public:
-  void resize(std::size_t bytes) { words_.resize((bytes + 3) / 4); }
-  bool empty() const { return words_.empty(); }
+  void resize(std::size_t bytes) { chunks_.resize((bytes + kChunk - 1) / kChunk); }
+  bool empty() const { return chunks_.empty(); }
 
   // Throws Fault{race, proxy, uninitialised}. `owner` is the block whose memory it is.
   void record(const Block& owner, u32 offset, u32 bytes, const Access& access);
@@ -37,19 +37,41 @@ class SharedShadow {
   void forget(u32 offset, u32 bytes);
 
  private:
+  static constexpr u32 kChunk = 16;
+  static constexpr u32 kWords = kChunk / 4;
   static constexpr std::size_t kReaders = 3;
   struct Word {
     Stamp writer;
     std::array<Stamp, kReaders> readers{};
-    u8 initialised = 0;  // a bit a byte
-    u8 written = 0;      // the bytes that `writer` wrote
+    u32 initialised = 0;  // a bit a byte
+    u32 written = 0;      // the bytes that `writer` wrote
+  };
+  using Words = std::array<Word, kWords>;
+  // Engines and vectors of registers move 16 bytes at a time, so most chunks have four words in one state.
+  struct Chunk {
+    Word all;
+    u32 split = 0;  // 1 + the index of its words in `split_`, where they differ
+  };
+  // Neighbours are mostly in the same state, too: what the last chunk of an access was, and what it became.
+  struct Memory {
+    Word before, after;
+    bool valid = false;
   };
 
-  void read(const Block& owner, u32 word, u8 bytes, const Access& access);
-  void write(const Block& owner, u32 word, u8 bytes, const Access& access);
-  static void remember_reader(Word& word, u8 bytes, const Access& access);
+  static bool same(const Word& a, const Word& b);
+  void record_whole(const Block& owner, u32 index, const Access& access, Memory& memory);
+  void record_part(const Block& owner, u32 offset, u32 end, const Access& access);
+  Words& split(Chunk& chunk);
+  void unite(Chunk& chunk);
+  // `address` is the word's, for reports; `bytes` has a bit a byte of it.
+  static void apply(const Block& owner, Word& word, u32 address, u32 bytes, const Access& access);
+  static void read(const Block& owner, Word& word, u32 address, u32 bytes, const Access& access);
+  static void write(const Block& owner, Word& word, u32 address, u32 bytes, const Access& access);
+  static void remember_reader(Word& word, u32 bytes, const Access& access);
 
-  std::vector<Word> words_;
+  std::vector<Chunk> chunks_;
+  std::vector<Words> split_;
+  std::vector<u32> unused_;  // indices into split_
 };
 
 }  // namespace tma_jit::emulator::check

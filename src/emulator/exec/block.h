@@ -41,6 +41,7 @@ class Block {
   u8 registers_released = 0;                           // the token of warps that wait for setmaxnreg.inc
   std::array<NamedBarrier, 16> barriers;
   std::unordered_map<u32, Mbarrier> mbarriers;           // by offset into shared memory
+  u32 first_mbarrier = ~u32{0}, end_of_mbarriers = 0;    // offsets between which all of them ever lay
   std::shared_ptr<tcgen05::TensorMemory> tensor_memory;  // made by the first tcgen05 instruction
   std::unordered_map<u32, check::Clocks> releases;       // by offset: what strong stores there have released
 

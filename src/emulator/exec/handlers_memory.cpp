@@ -7,6 +7,7 @@
 #include "emulator/exec/atomic.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/machine.h"
+#include "emulator/exec/vector_access.h"
 #include "emulator/fault.h"
 
 namespace tma_jit::emulator {
@@ -130,6 +131,7 @@ void synchronise(Warp& warp, const Target& target, Ordering ordering, bool write
 }  // namespace
 
 Step do_load(Warp& warp, const Op& op, Mask active) {
+  if (load_together(warp, op, active)) return Step::next;
   const u32 size = static_cast<u32>(ptx::size_of(op.type));
   const Accessor accessor{warp, op, false, size * op.vector, "a load"};
   const auto ordering = static_cast<Ordering>(op.kind);
@@ -146,12 +148,14 @@ Step do_store(Warp& warp, const Op& op, Mask active) {
   const u32 size = static_cast<u32>(ptx::size_of(op.type));
   const Accessor accessor{warp, op, true, size * op.vector, "a store"};
   const auto ordering = static_cast<Ordering>(op.kind);
-  for_each(active, [&](int i) {
-    const Target target = accessor.resolve(warp.address(op, op.a, i), i);
-    if (size == 16) return move_wide(warp, op.list[0], i, target.bytes, true);
-    for (u32 k = 0; k < op.vector; ++k) write_element(target.bytes + k * size, op.type, warp.lane(op.list[k], i));
-    synchronise(warp, target, ordering, true);
-  });
+  if (!store_together(warp, op, active)) {
+    for_each(active, [&](int i) {
+      const Target target = accessor.resolve(warp.address(op, op.a, i), i);
+      if (size == 16) return move_wide(warp, op.list[0], i, target.bytes, true);
+      for (u32 k = 0; k < op.vector; ++k) write_element(target.bytes + k * size, op.type, warp.lane(op.list[k], i));
+      synchronise(warp, target, ordering, true);
+    });
+  }
   if (releases(ordering)) warp.clock.tick();
   warp.machine().progress();
   return Step::next;

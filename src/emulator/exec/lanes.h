@@ -13,6 +13,14 @@ using LaneFunction = void (*)(void* d, const void* a, const void* b, const void*
 // One bit a lane.
 using CompareFunction = Mask (*)(const void* a, const void* b);
 
+// What the lane function "addresses" makes of a base (32 of u64), an offset (one) and the active lanes (one Mask).
+struct LaneAddresses {
+  u64 at[kLanes];  // base plus offset; that of the first active lane where a lane is not active
+  u64 low, high;   // the least and the greatest, as signed numbers
+  u64 any;         // bits that are set in any
+  u64 irregular;   // 0 where they are the same distance apart
+};
+
 struct NamedLanes {
   const char* name;  // "add_u32", "fma_f16x2"
   LaneFunction function;

@@ -133,6 +133,29 @@ static void saturate_f32(void* d, const void* a, const void*, const void*) {
   each<float, float, kLanes>(d, a, [](float x) { return x > 0 ? (x < 1 ? x : 1.0F) : 0.0F; });  // NaN becomes 0
 }
 
+static void addresses(void* d, const void* a, const void* b, const void* c) {
+  LaneAddresses& lanes = *static_cast<LaneAddresses*>(d);
+  const u64* const base = static_cast<const u64*>(a);
+  const u64 offset = *static_cast<const u64*>(b);
+  const Mask active = *static_cast<const Mask*>(c);
+  const u64 first = base[__builtin_ctz(active)] + offset;
+  s64 low = static_cast<s64>(first), high = low;
+  u64 any = 0, irregular = 0;
+  for (int i = 0; i < kLanes; ++i) lanes.at[i] = (active >> i & 1U) != 0 ? base[i] + offset : first;
+  const u64 start = lanes.at[0], stride = lanes.at[1] - start;
+  for (int i = 0; i < kLanes; ++i) {
+    const s64 at = static_cast<s64>(lanes.at[i]);
+    low = at < low ? at : low;
+    high = at > high ? at : high;
+    any |= lanes.at[i];
+    irregular |= lanes.at[i] ^ (start + static_cast<u64>(i) * stride);
+  }
+  lanes.low = static_cast<u64>(low);
+  lanes.high = static_cast<u64>(high);
+  lanes.any = any;
+  lanes.irregular = irregular;
+}
+
 template <class T, class F> static inline Mask compare(const void* a, const void* b, F f) {
   const T* const x = static_cast<const T*>(a);
   const T* const y = static_cast<const T*>(b);
@@ -177,6 +200,7 @@ extern const NamedLanes kTable[] = {
     {"cvt_pack_f16x2", cvt_pack_f16x2},
     {"flush_f32", flush_f32},
     {"saturate_f32", saturate_f32},
+    {"addresses", addresses},
     {nullptr, nullptr},
 };
 

@@ -36,18 +36,35 @@ Machine::Machine(const Program& program, const LaunchShape& shape, u64 parameter
 Machine::~Machine() = default;
 
 u8* Machine::global(u64 address, u64 bytes, bool write) {
-  if (!last_.holds(address, bytes)) {
-    const Allocation found = memory_.find(address, bytes);
-    if (found.end == 0) {
-      stop(FaultKind::bounds, "{} of {} bytes of global memory at {:#x}: {}", write ? "a write" : "a read", bytes,
-           address, memory_.whereabouts(address));
-    }
-    last_ = found;
+  const Known* const allocation = known(address, bytes);
+  if (allocation == nullptr) {
+    stop(FaultKind::bounds, "{} of {} bytes of global memory at {:#x}: {}", write ? "a write" : "a read", bytes,
+         address, memory_.whereabouts(address));
   }
-  if (write && last_.read_only) {
-    stop(FaultKind::bounds, "a write of {} bytes at {:#x} to {}, which can only be read", bytes, address, last_.name);
+  if (write && allocation->read_only) {
+    stop(FaultKind::bounds, "a write of {} bytes at {:#x} to {}, which can only be read", bytes, address,
+         memory_.find(address, bytes).name);
   }
   return reinterpret_cast<u8*>(address);
+}
+
+bool Machine::holds_global(u64 address, u64 bytes, bool write) {
+  const Known* const allocation = known(address, bytes);
+  return allocation != nullptr && !(write && allocation->read_only);
+}
+
+const Machine::Known* Machine::known(u64 address, u64 bytes) {
+  if (known_[0].holds(address, bytes)) return known_.data();
+  for (std::size_t i = 1; i < known_.size(); ++i) {
+    if (!known_[i].holds(address, bytes)) continue;
+    std::swap(known_[0], known_[i]);
+    return known_.data();
+  }
+  const Allocation found = memory_.find(address, bytes);
+  if (found.end == 0) return nullptr;
+  known_.back() = {found.begin, found.end, found.read_only};
+  std::swap(known_.front(), known_.back());
+  return known_.data();
 }
 
 SharedSpan Machine::shared(Block& from, u32 address, u32 bytes) {
@@ -85,7 +102,7 @@ void Machine::record_shared(const SharedSpan& span, u32 bytes, const check::Acce
 
 void Machine::refuse_mbarrier_store(const SharedSpan& span, u32 bytes) {
   const auto& barriers = span.block->mbarriers;
-  if (barriers.empty()) return;
+  if (span.offset >= span.block->end_of_mbarriers || span.offset + bytes <= span.block->first_mbarrier) return;
   for (u32 offset = span.offset & ~7U; offset < span.offset + bytes; offset += 8) {
     if (!barriers.contains(offset)) continue;
     stop(FaultKind::barrier, "a store over the live mbarrier at {:#x} of {}", offset, span.block->name());

@@ -1,6 +1,7 @@
 // One launch: the blocks that are resident, what they share, and the run of it all to the end.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -63,6 +64,8 @@ class Machine {
 
   // Memory. Each throws Fault{bounds, alignment, cluster}; `from` is whose instruction it is.
   u8* global(u64 address, u64 bytes, bool write);
+  // Whether one allocation holds all of it and takes the access.
+  bool holds_global(u64 address, u64 bytes, bool write);
   SharedSpan shared(Block& from, u32 address, u32 bytes);
   SharedSpan shared_at(Block& owner, u32 offset, u32 bytes);  // in this very block
   // Tells the checker, if there is one.
@@ -132,7 +135,14 @@ class Machine {
   std::vector<Warp*> runnable_;
   std::vector<Channel> channels_;
   std::set<std::string> warned_;
-  Allocation last_;  // of global memory, found last
+  // Allocations of global memory that were found lately, the first one last.
+  struct Known {
+    u64 begin = 0, end = 0;
+    bool read_only = false;
+    bool holds(u64 address, u64 bytes) const { return address >= begin && bytes <= end - begin && address <= end - bytes; }
+  };
+  const Known* known(u64 address, u64 bytes);
+  std::array<Known, 8> known_{};
   u64 stalled_ = 0;
   const Warp* acting_warp_ = nullptr;
   const Op* acting_op_ = nullptr;

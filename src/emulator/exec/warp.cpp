@@ -69,27 +69,6 @@ void Warp::fill_presets() {
   }
 }
 
-u64 Warp::lane(const Place& place, int lane) const {
-  const u8* bytes = banks_[place.bank] + place.offset;
-  switch (place.width) {
-    case 0: return (predicate(place) >> lane) & 1U;
-    case 2: return reinterpret_cast<const u16*>(bytes)[lane];
-    case 4: return reinterpret_cast<const u32*>(bytes)[lane];
-    default: return reinterpret_cast<const u64*>(bytes)[lane * (place.width / 8)];
-  }
-}
-
-void Warp::set_lane(const Place& place, int lane, u64 value) {
-  if (!place) return;
-  u8* bytes = registers_ + place.offset;
-  switch (place.width) {
-    case 0: set_predicate(place, Mask{1} << lane, value != 0 ? kAllLanes : 0); break;
-    case 2: reinterpret_cast<u16*>(bytes)[lane] = static_cast<u16>(value); break;
-    case 4: reinterpret_cast<u32*>(bytes)[lane] = static_cast<u32>(value); break;
-    default: reinterpret_cast<u64*>(bytes)[lane * (place.width / 8)] = value; break;
-  }
-}
-
 void Warp::set_predicate(const Place& place, Mask active, Mask value) {
   if (!place) return;
   auto* mask = reinterpret_cast<Mask*>(registers_ + place.offset);

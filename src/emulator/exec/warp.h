@@ -44,8 +44,23 @@ class Warp {
     return reinterpret_cast<const T*>(banks_[place.bank] + place.offset);
   }
   template <class T> T* writable(const Place& place) { return reinterpret_cast<T*>(registers_ + place.offset); }
-  u64 lane(const Place& place, int lane) const;  // zero-extended
-  void set_lane(const Place& place, int lane, u64 value);
+  u64 lane(const Place& place, int lane) const {  // zero-extended
+    switch (place.width) {
+      case 0: return (predicate(place) >> lane) & 1U;
+      case 2: return values<u16>(place)[lane];
+      case 4: return values<u32>(place)[lane];
+      default: return values<u64>(place)[lane * (place.width / 8)];
+    }
+  }
+  void set_lane(const Place& place, int lane, u64 value) {
+    if (!place) return;
+    switch (place.width) {
+      case 0: return set_predicate(place, Mask{1} << lane, value != 0 ? kAllLanes : 0);
+      case 2: writable<u16>(place)[lane] = static_cast<u16>(value); break;
+      case 4: writable<u32>(place)[lane] = static_cast<u32>(value); break;
+      default: writable<u64>(place)[lane * (place.width / 8)] = value; break;
+    }
+  }
   Mask predicate(const Place& place) const {
     const Mask mask = *reinterpret_cast<const Mask*>(banks_[place.bank] + place.offset);
     return place.inverted ? ~mask : mask;

@@ -8,17 +8,16 @@ namespace {
 struct Row {
   Type type;
   std::string_view name;
-  int size;
 };
 constexpr std::array kRows = {
-    Row{Type::none, "", 0},         Row{Type::pred, "pred", 1},  Row{Type::u8, "u8", 1},
-    Row{Type::s8, "s8", 1},         Row{Type::b8, "b8", 1},      Row{Type::u16, "u16", 2},
-    Row{Type::s16, "s16", 2},       Row{Type::b16, "b16", 2},    Row{Type::f16, "f16", 2},
-    Row{Type::bf16, "bf16", 2},     Row{Type::u32, "u32", 4},    Row{Type::s32, "s32", 4},
-    Row{Type::b32, "b32", 4},       Row{Type::f32, "f32", 4},    Row{Type::f16x2, "f16x2", 4},
-    Row{Type::bf16x2, "bf16x2", 4}, Row{Type::tf32, "tf32", 4},  Row{Type::u64, "u64", 8},
-    Row{Type::s64, "s64", 8},       Row{Type::b64, "b64", 8},    Row{Type::f64, "f64", 8},
-    Row{Type::f32x2, "f32x2", 8},   Row{Type::b128, "b128", 16},
+    Row{Type::none, ""},         Row{Type::pred, "pred"},  Row{Type::u8, "u8"},
+    Row{Type::s8, "s8"},         Row{Type::b8, "b8"},      Row{Type::u16, "u16"},
+    Row{Type::s16, "s16"},       Row{Type::b16, "b16"},    Row{Type::f16, "f16"},
+    Row{Type::bf16, "bf16"},     Row{Type::u32, "u32"},    Row{Type::s32, "s32"},
+    Row{Type::b32, "b32"},       Row{Type::f32, "f32"},    Row{Type::f16x2, "f16x2"},
+    Row{Type::bf16x2, "bf16x2"}, Row{Type::tf32, "tf32"},  Row{Type::u64, "u64"},
+    Row{Type::s64, "s64"},       Row{Type::b64, "b64"},    Row{Type::f64, "f64"},
+    Row{Type::f32x2, "f32x2"},   Row{Type::b128, "b128"},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(Type::b128) + 1);
 
@@ -33,10 +32,6 @@ std::optional<Type> type_named(std::string_view name) {
 
 std::string_view name_of(Type type) {
   return kRows[static_cast<std::size_t>(type)].name;
-}
-
-int size_of(Type type) {
-  return kRows[static_cast<std::size_t>(type)].size;
 }
 
 bool is_signed(Type type) {

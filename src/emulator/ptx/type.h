@@ -40,7 +40,12 @@ enum class Space : u8 { generic, global, shared, local, param, constant };
 std::optional<Type> type_named(std::string_view name);
 std::string_view name_of(Type type);
 
-int size_of(Type type);  // bytes; 1 for a predicate
+// Bytes; 1 for a predicate.
+constexpr int size_of(Type type) {
+  constexpr int kBytes[] = {0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 4, 4, 4, 4, 4, 4, 4, 8, 8, 8, 8, 8, 16};
+  static_assert(sizeof kBytes / sizeof kBytes[0] == static_cast<std::size_t>(Type::b128) + 1);
+  return kBytes[static_cast<std::size_t>(type)];
+}
 bool is_signed(Type type);
 bool is_float(Type type);
 inline int bits_of(Type type) {
