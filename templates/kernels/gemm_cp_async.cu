@@ -39,7 +39,7 @@
 //!
 //! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
-//! reference gemm_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
+//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
 //!
 //! preset  VEC = 16, BM = 64, BN = 64, BK = 64, WM = 32, WN = 32, STAGES = 4   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
 //! preset  VEC = 16, BM = 128, BN = 128, BK = 64, WM = 64, WN = 32, STAGES = 5 when device.smem_per_block >= 180000 && ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2

@@ -32,7 +32,7 @@
 //! cluster PAIR
 //! launch  grid ceil_div(TILES, WAVES) * PAIR  block THREADS  smem SMEM
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
-//! reference gemm_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
+//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
 //!
 //! preset  BN = 64, STAGES = 8, PAIR = 1   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
 //! preset  BN = 128, STAGES = 6, PAIR = 1  when ceil_div(M, 256) * ceil_div(N, 256) <= device.sm_count / 4

@@ -1,10 +1,11 @@
 // How fast the emulator is on one core, all checks on: the launches alone, not the compiles. Needs NVRTC.
 //   speed_emulator [REPEATS [WORD]]     only the rows whose name has WORD in it
-// Prints the least and the median of REPEATS launches, what they executed, and thread-instructions a second.
+// Prints the least and the median processor time of REPEATS launches, which other processes disturb less than the
+// clock's, what they executed, and thread-instructions a second.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <map>
 #include <random>
 #include <string>
@@ -20,7 +21,6 @@
 namespace {
 
 using namespace tma_jit;
-using Clock = std::chrono::steady_clock;
 
 int repeats = 5;
 std::string wanted;
@@ -38,10 +38,10 @@ template <class T> T checked(Result<T> result) {
 void report(const std::string& name, Launch launch, int ordinal) {
   std::vector<double> milliseconds;
   for (int i = 0; i < repeats; ++i) {
-    const auto start = Clock::now();
+    const std::clock_t start = std::clock();
     const Result<void> done = launch.launch();
     if (!done) fail(name + ": " + done.error().text());
-    milliseconds.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+    milliseconds.push_back(1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   }
   std::ranges::sort(milliseconds);
   const emulator::Counters counters = emulator::last_counters(ordinal);
@@ -104,8 +104,8 @@ void arithmetic(const std::string& name, const std::string& type, const std::str
       "extern \"C\" __global__ void arithmetic(View<float, 1> D, const Dims dims) {\n"
       "  const unsigned at = blockIdx.x * 256 + threadIdx.x;\n  " +
       type + " x[8];\n  for (int i = 0; i < 8; ++i) x[i] = at + i;\n" +
-      "  for (int k = 0; k < 4096; ++k) {\n#pragma unroll\n    for (int i = 0; i < 8; ++i) {" + work +
-      "}\n  }\n  " + type + " sum = 0;\n  for (int i = 0; i < 8; ++i) sum += x[i];\n" +
+      "  for (int k = 0; k < 4096; ++k) {\n#pragma unroll\n    for (int i = 0; i < 8; ++i) {" + work + "}\n  }\n  " +
+      type + " sum = 0;\n  for (int i = 0; i < 8; ++i) sum += x[i];\n" +
       "  if (at < dims.N) D.data[at] = static_cast<float>(sum);\n}\n";
   const TemporaryFolder folder;
   Options options;
@@ -124,8 +124,9 @@ void arithmetic(const std::string& name, const std::string& type, const std::str
 int main(int count, char** words) {
   if (count > 1) repeats = std::max(1, std::atoi(words[1]));
   if (count > 2) wanted = words[2];
-  std::printf("| launch, all checks                 |  least ms | median ms | M warp in | M thread  | G th/s |\n"
-              "|------------------------------------|----------:|----------:|----------:|----------:|-------:|\n");
+  std::printf(
+      "| launch, all checks                 |  least ms | median ms | M warp in | M thread  | G th/s |\n"
+      "|------------------------------------|----------:|----------:|----------:|----------:|-------:|\n");
   for (const std::int64_t size : {128, 512, 1024}) gemm({"sm_90a", "gemm", size, {}});
   for (const std::int64_t size : {128, 512, 1024}) gemm({"sm_100a", "gemm_sm100", size, {}});
   for (const std::int64_t size : {128, 512, 1024}) gemm({"sm_121a", "gemm_portable", size, {}});

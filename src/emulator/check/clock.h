@@ -27,6 +27,7 @@ struct Stamp {
   u32 time = 0;
   const Op* op = nullptr;
   explicit operator bool() const { return actor != kNobody; }
+  bool operator==(const Stamp&) const = default;
 };
 
 class Clock {

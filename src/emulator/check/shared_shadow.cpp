@@ -50,11 +50,11 @@ std::string side(const Block& owner, const Stamp& stamp, std::string_view what) 
 }
 
 [[noreturn]] void report_uninitialised(const Block& owner, u32 address, const Access& access) {
-  throw Fault{FaultKind::uninitialised,
-              fmt::format("{} reads shared memory at {:#x} of {} that nothing has written", access.what, address,
-                          owner.name()),
-              "shared memory holds anything when a block starts: write it first, or wait for the copy that fills it",
-              side(owner, access.stamp, "read")};
+  throw Fault{
+      FaultKind::uninitialised,
+      fmt::format("{} reads shared memory at {:#x} of {} that nothing has written", access.what, address, owner.name()),
+      "shared memory holds anything when a block starts: write it first, or wait for the copy that fills it",
+      side(owner, access.stamp, "read")};
 }
 
 }  // namespace
@@ -69,34 +69,46 @@ bool SharedShadow::same(const Word& a, const Word& b) {
   return difference == 0;
 }
 
+void SharedShadow::resize(std::size_t bytes) {
+  chunks_.assign((bytes + kChunk - 1) / kChunk, 0);
+  states_.assign(1, {Word{}, static_cast<u32>(chunks_.size()) + 1});  // that of fresh memory always has a use
+}
+
 void SharedShadow::record(const Block& owner, u32 offset, u32 bytes, const Access& access) {
   if (chunks_.empty()) return;
-  Memory memory;
+  const bool again =
+      (access.stamp.flags & Access::kAsync) != 0 && memory_.stamp == access.stamp && memory_.write == access.write;
+  if (!again) memory_ = {access.stamp, access.write, false, 0, 0};
   const u32 end = offset + bytes;
   while (offset < end) {
     const u32 next = std::min(end, (offset / kChunk + 1) * kChunk);
     if (next - offset == kChunk)
-      record_whole(owner, offset / kChunk, access, memory);
+      record_whole(owner, offset / kChunk, access);
     else
       record_part(owner, offset, next, access);
     offset = next;
   }
 }
 
-void SharedShadow::record_whole(const Block& owner, u32 index, const Access& access, Memory& memory) {
+void SharedShadow::record_whole(const Block& owner, u32 index, const Access& access) {
   Chunk& chunk = chunks_[index];
-  if (chunk.split != 0) {
+  if ((chunk & kSplit) != 0) {
     record_part(owner, index * kChunk, (index + 1) * kChunk, access);
     return unite(chunk);
   }
-  if (memory.valid && same(chunk.all, memory.before)) {
-    chunk.all = memory.after;
-    return;
+  if (!memory_.valid || chunk != memory_.before) {
+    Word word = states_[chunk].word;
+    apply(owner, word, index * kChunk, kWholeWord, access);
+    const Chunk after = same(word, states_[chunk].word) ? chunk : enter(word);
+    memory_.before = chunk;
+    memory_.after = after;
+    memory_.valid = true;
   }
-  memory.before = chunk.all;
-  apply(owner, chunk.all, index * kChunk, kWholeWord, access);
-  memory.after = chunk.all;
-  memory.valid = true;
+  if (memory_.after == chunk) return;
+  ++states_[memory_.after].uses;
+  const Chunk before = chunk;
+  chunk = memory_.after;
+  leave(before);
 }
 
 void SharedShadow::record_part(const Block& owner, u32 offset, u32 end, const Access& access) {
@@ -109,26 +121,46 @@ void SharedShadow::record_part(const Block& owner, u32 offset, u32 end, const Ac
 }
 
 SharedShadow::Words& SharedShadow::split(Chunk& chunk) {
-  if (chunk.split == 0) {
-    if (unused_.empty()) {
-      unused_.push_back(static_cast<u32>(split_.size()));
-      split_.emplace_back();
-    }
-    split_[unused_.back()].fill(chunk.all);
-    chunk.split = unused_.back() + 1;
-    unused_.pop_back();
+  if ((chunk & kSplit) != 0) return split_[chunk & ~kSplit];
+  if (unused_split_.empty()) {
+    unused_split_.push_back(static_cast<u32>(split_.size()));
+    split_.emplace_back();
   }
-  return split_[chunk.split - 1];
+  const u32 index = unused_split_.back();
+  unused_split_.pop_back();
+  split_[index].fill(states_[chunk].word);
+  leave(chunk);
+  chunk = index | kSplit;
+  return split_[index];
 }
 
 void SharedShadow::unite(Chunk& chunk) {
-  const Words& words = split_[chunk.split - 1];
+  const Words& words = split_[chunk & ~kSplit];
   for (u32 i = 1; i < kWords; ++i) {
     if (!same(words[0], words[i])) return;
   }
-  chunk.all = words[0];
-  unused_.push_back(chunk.split - 1);
-  chunk.split = 0;
+  unused_split_.push_back(chunk & ~kSplit);
+  const bool known = memory_.valid && same(words[0], states_[memory_.after].word);
+  chunk = known ? memory_.after : enter(words[0]);
+  ++states_[chunk].uses;
+}
+
+// A state that no chunk is in yet.
+SharedShadow::Chunk SharedShadow::enter(const Word& word) {
+  if (unused_states_.empty()) {
+    unused_states_.push_back(static_cast<Chunk>(states_.size()));
+    states_.emplace_back();
+  }
+  const Chunk state = unused_states_.back();
+  unused_states_.pop_back();
+  states_[state] = {word, 0};
+  return state;
+}
+
+void SharedShadow::leave(Chunk state) {
+  if (--states_[state].uses != 0) return;
+  unused_states_.push_back(state);
+  if (state == memory_.before || state == memory_.after) memory_.valid = false;
 }
 
 void SharedShadow::forget(u32 offset, u32 bytes) {
@@ -146,8 +178,7 @@ void SharedShadow::apply(const Block& owner, Word& word, u32 address, u32 bytes,
 
 void SharedShadow::read(const Block& owner, Word& word, u32 address, u32 bytes, const Access& access) {
   if ((word.initialised & bytes) != bytes) report_uninitialised(owner, address, access);
-  if ((word.written & bytes) == 0)
-    return remember_reader(word, bytes, access);  // the last writer wrote other bytes
+  if ((word.written & bytes) == 0) return remember_reader(word, bytes, access);  // the last writer wrote other bytes
   if (!ordered(word.writer, access, access.clocks->seen)) report_race(owner, address, word.writer, true, access);
   const bool async = (access.stamp.flags & Access::kAsync) != 0;
   if (async && word.writer && (word.writer.flags & Access::kAsync) == 0 &&

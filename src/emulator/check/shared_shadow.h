@@ -28,7 +28,7 @@ struct Access {
 
 class SharedShadow {
  public:
-  void resize(std::size_t bytes) { chunks_.resize((bytes + kChunk - 1) / kChunk); }
+  void resize(std::size_t bytes);
   bool empty() const { return chunks_.empty(); }
 
   // Throws Fault{race, proxy, uninitialised}. `owner` is the block whose memory it is.
@@ -47,22 +47,29 @@ class SharedShadow {
     u32 written = 0;      // the bytes that `writer` wrote
   };
   using Words = std::array<Word, kWords>;
-  // Engines and vectors of registers move 16 bytes at a time, so most chunks have four words in one state.
-  struct Chunk {
-    Word all;
-    u32 split = 0;  // 1 + the index of its words in `split_`, where they differ
+  // Engines and vectors of registers move 16 bytes at a time and tiles whole, so that most chunks have four words in
+  // one state, and share it with many others: a chunk is an index into `states_`, or with kSplit into `split_`.
+  using Chunk = u32;
+  static constexpr Chunk kSplit = Chunk{1} << 31;
+  struct State {
+    Word word;
+    u32 uses = 0;  // chunks in it
   };
-  // Neighbours are mostly in the same state, too: what the last chunk of an access was, and what it became.
+  // What an access last turned one state into. An engine's operation makes many accesses with the same stamp.
   struct Memory {
-    Word before, after;
+    Stamp stamp;
+    bool write = false;
     bool valid = false;
+    Chunk before = 0, after = 0;
   };
 
   static bool same(const Word& a, const Word& b);
-  void record_whole(const Block& owner, u32 index, const Access& access, Memory& memory);
+  void record_whole(const Block& owner, u32 index, const Access& access);
   void record_part(const Block& owner, u32 offset, u32 end, const Access& access);
   Words& split(Chunk& chunk);
   void unite(Chunk& chunk);
+  Chunk enter(const Word& word);
+  void leave(Chunk state);
   // `address` is the word's, for reports; `bytes` has a bit a byte of it.
   static void apply(const Block& owner, Word& word, u32 address, u32 bytes, const Access& access);
   static void read(const Block& owner, Word& word, u32 address, u32 bytes, const Access& access);
@@ -70,8 +77,11 @@ class SharedShadow {
   static void remember_reader(Word& word, u32 bytes, const Access& access);
 
   std::vector<Chunk> chunks_;
+  std::vector<State> states_;
+  std::vector<Chunk> unused_states_;
   std::vector<Words> split_;
-  std::vector<u32> unused_;  // indices into split_
+  std::vector<u32> unused_split_;
+  Memory memory_;
 };
 
 }  // namespace tma_jit::emulator::check

@@ -196,12 +196,8 @@ template <class T, class F> static inline Mask compare(const void* a, const void
 #define LANES_COMPARE(NAME, S, ...)
 extern const NamedLanes kTable[] = {
 #include "emulator/exec/lanes_list.h"
-    {"cvt_pack_bf16x2", cvt_pack_bf16x2},
-    {"cvt_pack_f16x2", cvt_pack_f16x2},
-    {"flush_f32", flush_f32},
-    {"saturate_f32", saturate_f32},
-    {"addresses", addresses},
-    {nullptr, nullptr},
+    {"cvt_pack_bf16x2", cvt_pack_bf16x2}, {"cvt_pack_f16x2", cvt_pack_f16x2}, {"flush_f32", flush_f32},
+    {"saturate_f32", saturate_f32},       {"addresses", addresses},           {nullptr, nullptr},
 };
 
 #undef LANES_UNARY

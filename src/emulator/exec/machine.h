@@ -139,7 +139,9 @@ class Machine {
   struct Known {
     u64 begin = 0, end = 0;
     bool read_only = false;
-    bool holds(u64 address, u64 bytes) const { return address >= begin && bytes <= end - begin && address <= end - bytes; }
+    bool holds(u64 address, u64 bytes) const {
+      return address >= begin && bytes <= end - begin && address <= end - bytes;
+    }
   };
   const Known* known(u64 address, u64 bytes);
   std::array<Known, 8> known_{};

@@ -1,5 +1,5 @@
-// Loads and stores of a warp in global memory whose lanes all lie in one allocation, which is the rule: checked once for
-// the warp, moved without a look at each lane.
+// Loads and stores of a warp in global memory whose lanes all lie in one allocation, which is the rule: checked once
+// for the warp, moved without a look at each lane.
 #pragma once
 
 #include "emulator/exec/program.h"

@@ -33,11 +33,30 @@ template <class T> void negate(T* values, u32 count) {
   for (u32 i = 0; i < count; ++i) values[i] = -values[i];
 }
 
-// One instruction on its way through one CTA after the other. T is what products are summed in.
+// T is what products are summed in.
+template <class T> struct Tiles {
+  T a[kMaxRows * kMaxDepth];
+  T b[kMaxDepth * kMaxColumns];
+  T gathered[kMaxDepth * (kMaxColumns + 32)];  // a zero-column mask may shift by 32
+  T sums[kMaxRows * kMaxColumns];
+  float partial[kMaxRows * kMaxColumns];
+  float b_scales[kMaxColumns];
+};
+
+// One instruction on its way through one CTA after the other.
 template <class T> class Execution {
  public:
   Execution(const TensorMma& mma, const InstructionDescriptor& instruction, std::span<const CtaMemory> ctas)
-      : mma_(mma), instruction_(instruction), ctas_(ctas), path_(data_path(mma.form, instruction.m)) {}
+      : mma_(mma), instruction_(instruction), ctas_(ctas), path_(data_path(mma.form, instruction.m)) {
+    // Too large for the stack of a thread that the application made, and for an allocation each time.
+    static thread_local const auto tiles = std::make_unique<Tiles<T>>();
+    a_ = tiles->a;
+    b_ = tiles->b;
+    gathered_ = tiles->gathered;
+    sums_ = tiles->sums;
+    partial_ = tiles->partial;
+    b_scales_ = tiles->b_scales;
+  }
 
   void run() {
     gather_b();
@@ -183,22 +202,21 @@ template <class T> class Execution {
   const InstructionDescriptor& instruction_;
   std::span<const CtaMemory> ctas_;
   const DataPath path_;
-  T a_[kMaxRows * kMaxDepth];
-  T b_[kMaxDepth * kMaxColumns];
-  T gathered_[kMaxDepth * (kMaxColumns + 32)];  // a zero-column mask may shift by 32
-  T sums_[kMaxRows * kMaxColumns];
-  float partial_[kMaxRows * kMaxColumns];
-  float b_scales_[kMaxColumns];
+  T* a_;
+  T* b_;
+  T* gathered_;
+  T* sums_;
+  float* partial_;
+  float* b_scales_;
 };
 
 }  // namespace
 
 void execute(const TensorMma& mma, const InstructionDescriptor& instruction, std::span<const CtaMemory> ctas) {
-  // Too large for the stack of a thread that the application made.
   if (mma.form.kind == MmaKind::i8) {
-    std::make_unique<Execution<s32>>(mma, instruction, ctas)->run();
+    Execution<s32>(mma, instruction, ctas).run();
   } else {
-    std::make_unique<Execution<float>>(mma, instruction, ctas)->run();
+    Execution<float>(mma, instruction, ctas).run();
   }
 }
 
