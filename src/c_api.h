@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <tma_jit/c.h>
+#include <tma_jit/cache.h>
 #include <tma_jit/device.h>
 #include <tma_jit/engine.h>
 
@@ -52,6 +53,9 @@ struct tma_jit_function {
 };
 struct tma_jit_buffer {
   tma_jit::DeviceBuffer buffer;
+};
+struct tma_jit_cache_entry {
+  tma_jit::CacheEntry entry;
 };
 // NOLINTEND(readability-identifier-naming)
 

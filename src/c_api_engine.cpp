@@ -1,7 +1,9 @@
-// Engines and the cache folder for C.
+// Engines for C.
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 
-#include <tma_jit/cache.h>
+#include <tma_jit/compile_worker.h>
 #include <tma_jit/json.h>
 
 #include "c_api.h"
@@ -9,13 +11,21 @@
 namespace {
 
 using namespace tma_jit::c_api;
+using tma_jit::CompilerOptions;
 using tma_jit::Engine;
 using tma_jit::LogLevel;
 using tma_jit::Options;
 using tma_jit::Result;
+using tma_jit::Seal;
 
 static_assert(static_cast<int>(LogLevel::trace) + 1 == TMA_JIT_LOG_TRACE);
 static_assert(static_cast<int>(LogLevel::off) + 1 == TMA_JIT_LOG_OFF);
+static_assert(static_cast<int>(CompilerOptions::Place::worker) == TMA_JIT_PLACE_WORKER);
+static_assert(static_cast<int>(CompilerOptions::Place::in_process) == TMA_JIT_PLACE_IN_PROCESS);
+static_assert(static_cast<int>(Seal::warn) == TMA_JIT_SEAL_WARN);
+static_assert(static_cast<int>(Seal::refuse) == TMA_JIT_SEAL_REFUSE);
+
+constexpr double kLongestSeconds = 1e9;
 
 std::string text_or_empty(const char* text) {
   return text != nullptr ? text : "";
@@ -68,6 +78,55 @@ void set_cache(const tma_jit_options& given, Options& options) {
   if (given.cache_wait_s != 0) options.cache.wait_s = std::max(given.cache_wait_s, 0.0);
 }
 
+// An enumeration of the C++ API that counts as C's does.
+template <class Enum> Result<Enum> enum_of(int32_t value, int32_t last, const char* field) {
+  if (value >= 0 && value <= last) return static_cast<Enum>(value);
+  return invalid("tma_jit_options: " + std::string(field) + " is " + std::to_string(value) + "; it is 0 to " +
+                 std::to_string(last));
+}
+
+Result<Seal> seal_of(tma_jit_seal seal) {
+  return enum_of<Seal>(seal, TMA_JIT_SEAL_REFUSE, "seal");
+}
+
+Result<void> set_compiler(const tma_jit_options& given, CompilerOptions& options) {
+  const auto place = enum_of<CompilerOptions::Place>(given.compiler_place, TMA_JIT_PLACE_IN_PROCESS, "compiler_place");
+  if (!place) return tl::make_unexpected(place.error());
+  if (given.compiler_workers < 0 || given.compiles_at_once < 0) {
+    return invalid("tma_jit_options: compiler_workers is " + std::to_string(given.compiler_workers) +
+                   " and compiles_at_once " + std::to_string(given.compiles_at_once) + "; neither may be negative");
+  }
+  if (!(given.compile_time_limit_s >= 0 && given.compile_time_limit_s <= kLongestSeconds)) {
+    return invalid("tma_jit_options: compile_time_limit_s is " + std::to_string(given.compile_time_limit_s));
+  }
+  options.place = *place;
+  options.worker = text_or_empty(given.compiler_worker);
+  options.workers = given.compiler_workers;
+  options.compiles_at_once = given.compiles_at_once;
+  if (given.compile_time_limit_s > 0) {
+    options.time_limit = std::chrono::milliseconds(std::max(1LL, std::llround(given.compile_time_limit_s * 1000)));
+  }
+  if (given.worker_memory_limit != 0) {
+    options.memory_limit = given.worker_memory_limit == UINT64_MAX ? 0 : given.worker_memory_limit;
+  }
+  return {};
+}
+
+Result<void> set_misses(const tma_jit_options& given, Options& options) {
+  const auto seal = seal_of(given.seal);
+  if (!seal) return tl::make_unexpected(seal.error());
+  options.seal = *seal;
+  options.record_misses = text_or_empty(given.record_misses);
+  if (given.on_sealed_miss == nullptr) return {};
+  options.on_sealed_miss = [call = given.on_sealed_miss, user = given.on_sealed_miss_user](const tma_jit::Miss& miss) {
+    const std::string key = miss.key.hex();
+    const tma_jit_miss shown{sizeof shown, miss.kernel.c_str(), miss.arch.c_str(), key.c_str(),
+                             miss.explanation.c_str()};
+    call(&shown, user);
+  };
+  return {};
+}
+
 Result<Options> options_of(const tma_jit_options* from) {
   auto given = read_struct(from, "tma_jit_options");
   if (!given) return tl::make_unexpected(std::move(given).error());
@@ -79,6 +138,8 @@ Result<Options> options_of(const tma_jit_options* from) {
   options.line_info = given->line_info != 0;
   set_cache(*given, options);
   if (auto set = set_folders(*given, options); !set) return tl::make_unexpected(std::move(set).error());
+  if (auto set = set_compiler(*given, options.compiler); !set) return tl::make_unexpected(std::move(set).error());
+  if (auto set = set_misses(*given, options); !set) return tl::make_unexpected(std::move(set).error());
   if (auto set = set_log(*given, options); !set) return tl::make_unexpected(std::move(set).error());
   if (given->limits != nullptr) {
     auto limits = read_struct(given->limits, "tma_jit_device_info");
@@ -112,7 +173,12 @@ tma_jit_stats stats_of(const tma_jit::Stats& stats) {
           stats.cache.waits,
           stats.cache.wait_timeouts,
           stats.cache.lockless,
-          stats.cache.evicted};
+          stats.cache.evicted,
+          stats.workers_started,
+          stats.workers_lost,
+          stats.crashes_avoided,
+          stats.sealed_misses,
+          stats.misses_recorded};
 }
 
 void append(std::string& list, const std::string& object) {
@@ -146,6 +212,15 @@ tma_jit_status tma_jit_engine_add_template(tma_jit_engine* engine, const char* n
 tma_jit_status tma_jit_engine_add_template_file(tma_jit_engine* engine, const char* path, tma_jit_error** error) {
   return guarded(__func__, error, {{"engine", engine}, {"path", path}},
                  [&] { return engine->engine.add_template_file(path); });
+}
+
+tma_jit_status tma_jit_engine_seal(tma_jit_engine* engine, tma_jit_seal seal, tma_jit_error** error) {
+  return guarded(__func__, error, {{"engine", engine}}, [&]() -> Result<void> {
+    const auto wanted = seal_of(seal);
+    if (!wanted) return tl::make_unexpected(wanted.error());
+    engine->engine.seal(*wanted);
+    return {};
+  });
 }
 
 tma_jit_status tma_jit_engine_device(tma_jit_engine* engine, tma_jit_device_info* out, tma_jit_error** error) {
@@ -182,35 +257,13 @@ tma_jit_status tma_jit_engine_kernels_json(tma_jit_engine* engine, char** out, t
                 }));
 }
 
-tma_jit_status tma_jit_default_cache_dir(char** out, tma_jit_error** error) {
-  return making(__func__, error, {}, out,
-                string_of([&]() -> Result<std::string> { return tma_jit::default_cache_dir().string(); }));
-}
-
-tma_jit_status tma_jit_cache_stat(const char* root, tma_jit_cache_summary* out, tma_jit_error** error) {
-  return guarded(__func__, error, {{"root", root}, {"out", out}}, [&]() -> Result<void> {
-    const auto found = tma_jit::cache_stat(root);
-    if (!found) return tl::make_unexpected(found.error());
-    return write_struct({0, found->entries, found->bytes, found->faulty, found->temporary_files}, out,
-                        "tma_jit_cache_summary");
-  });
-}
-
-tma_jit_status tma_jit_cache_verify_json(const char* root, char** out, tma_jit_error** error) {
-  return making(__func__, error, {{"root", root}}, out, string_of([&]() -> Result<std::string> {
-                  const auto entries = tma_jit::cache_verify(root);
-                  if (!entries) return tl::make_unexpected(entries.error());
-                  std::string list;
-                  for (const auto& entry : *entries) append(list, tma_jit::json_of(entry));
-                  return "[" + list + "]";
-                }));
-}
-
-tma_jit_status tma_jit_cache_clear(const char* root, uint64_t* removed, tma_jit_error** error) {
-  return guarded(__func__, error, {{"root", root}}, [&]() -> Result<void> {
-    const auto count = tma_jit::cache_clear(root);
-    if (!count) return tl::make_unexpected(count.error());
-    if (removed != nullptr) *removed = *count;
-    return {};
-  });
+int32_t tma_jit_run_compile_worker(int32_t argc, char** argv) {
+  if (argv == nullptr) return -1;
+  try {
+    return tma_jit::run_compile_worker(argc, argv).value_or(-1);
+  } catch (const abi::__forced_unwind&) {
+    throw;
+  } catch (...) {
+    return 1;
+  }
 }

@@ -147,6 +147,15 @@ tma_jit_status tma_jit_key(tma_jit_engine* engine, const tma_jit_plan* plan, cha
                 }));
 }
 
+tma_jit_status tma_jit_explain_json(tma_jit_engine* engine, const tma_jit_plan* plan, char** out,
+                                    tma_jit_error** error) {
+  return making(__func__, error, {{"engine", engine}, {"plan", plan}}, out, string_of([&] {
+                  return engine->engine.explain(plan->plan).map([](const tma_jit::CacheExplanation& found) {
+                    return tma_jit::json_of(found);
+                  });
+                }));
+}
+
 tma_jit_status tma_jit_build(tma_jit_engine* engine, const tma_jit_plan* plan, tma_jit_cubin** out,
                              tma_jit_error** error) {
   return making(__func__, error, {{"engine", engine}, {"plan", plan}}, out,

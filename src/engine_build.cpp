@@ -5,6 +5,7 @@
 #include "base/failure.h"
 #include "base/profile.h"
 #include "base/text.h"
+#include "cache/crash_files.h"
 #include "source/key.h"
 
 namespace tma_jit {
@@ -12,7 +13,7 @@ namespace tma_jit {
 namespace {
 
 std::filesystem::path crash_folder(const EngineCompiler::Settings& compiler) {
-  return compiler.cache_dir.empty() ? std::filesystem::path() : compiler.cache_dir / "crashes";
+  return compiler.cache_dir.empty() ? std::filesystem::path() : compiler.cache_dir / cache::kCrashFolder;
 }
 
 }  // namespace
@@ -144,10 +145,10 @@ std::string Builder::differences(const Source& source) {
 
 Result<Built> Builder::compile(const Source& source, const Key& key, const std::string& identity) {
   if (const auto crash = crashes_.find(key)) {
-    return tl::make_unexpected(
-        Error{ErrorCode::crash, crash->reason,
-              fmt::format("that was before; it is not tried again for a week unless {} is removed",
-                          (crash_folder(settings_.compiler) / (key.hex() + ".crash")).string())});
+    return tl::make_unexpected(Error{
+        ErrorCode::crash, crash->reason,
+        fmt::format("that was before; it is not tried again for a week unless {} is removed",
+                    (crash_folder(settings_.compiler) / (key.hex() + std::string(cache::kCrashSuffix))).string())});
   }
   TMA_JIT_CHECK(misses_.admit(source, key, [&] { return differences(source); }));
   const profile::Range range("compile", source.kernel);

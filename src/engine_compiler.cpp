@@ -4,6 +4,7 @@
 
 #include "base/failure.h"
 #include "base/text.h"
+#include "cache/crash_files.h"
 #include "compile/find_worker.h"
 #include "compile/reproducer.h"
 
@@ -91,7 +92,7 @@ void EngineCompiler::save(const compile::Compiler& compiler, const Source& sourc
       source,          compiler.options(source), error.message, compiler.location().identity, compiler.location().path,
       compiler.place()};
   std::vector<std::filesystem::path> folders;
-  if (!settings_.cache_dir.empty()) folders.push_back(settings_.cache_dir / "crashes");
+  if (!settings_.cache_dir.empty()) folders.push_back(settings_.cache_dir / cache::kCrashFolder);
   std::error_code none;
   folders.push_back(std::filesystem::temp_directory_path(none) / fmt::format("tma-jit-crashes-{}", ::geteuid()));
   for (const std::filesystem::path& folder : folders) {

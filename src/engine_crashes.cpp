@@ -9,6 +9,7 @@
 
 #include "base/failure.h"
 #include "base/file.h"
+#include "cache/crash_files.h"
 
 namespace tma_jit {
 namespace {
@@ -17,11 +18,11 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kReasonBytes = 4096;
 constexpr std::chrono::hours kLasting{7 * 24};
-constexpr std::string_view kSuffix = ".crash";
 
 std::optional<Key> key_in(std::string_view name) {
   Key key;
-  if (!name.ends_with(kSuffix) || name.size() != 2 * key.bytes.size() + kSuffix.size()) return std::nullopt;
+  if (!name.ends_with(cache::kCrashSuffix) || name.size() != 2 * key.bytes.size() + cache::kCrashSuffix.size())
+    return std::nullopt;
   for (std::size_t i = 0; i < key.bytes.size(); ++i) {
     const char* digits = name.data() + 2 * i;
     if (std::from_chars(digits, digits + 2, key.bytes[i], 16).ptr != digits + 2) return std::nullopt;
@@ -82,11 +83,12 @@ void CrashMemory::write(const Key& key, const std::string& reason) const {
   if (folder_.empty()) return;
   ::mkdir(folder_.c_str(), 0700);
   if (!is_own(folder_)) return;
-  const fs::path file = folder_ / (key.hex() + std::string(kSuffix));
+  const fs::path file = folder_ / (key.hex() + std::string(cache::kCrashSuffix));
   const fs::path beside = file.string() + "." + std::to_string(::getpid());
   std::error_code failed;
-  if (write_file(beside, reason.substr(0, kReasonBytes))) fs::rename(beside, file, failed);
-  if (failed) fs::remove(beside, failed);
+  const bool written = write_file(beside, reason.substr(0, kReasonBytes)).has_value();
+  if (written) fs::rename(beside, file, failed);
+  if (!written || failed) fs::remove(beside, failed);
 }
 
 }  // namespace tma_jit

@@ -65,7 +65,6 @@ Builder::Settings builder_settings(const Options& options) {
                     .wait = std::chrono::milliseconds(static_cast<std::int64_t>(cache.wait_s * 1000))},
           .compiler = {.places = compile::Places::from_environment(options.nvrtc),
                        .options = options.compiler,
-
                        .environment = environment_words(),
                        .cache_dir = use_cache ? options.cache_dir : std::filesystem::path()}};
 }

@@ -149,6 +149,19 @@ std::string json_of(const Stats& stats) {
                     {"evicted", stats.cache.evicted}}}});
 }
 
+std::string json_of(const CacheExplanation& explanation) {
+  Json differences = Json::array();
+  for (const CacheDifference& difference : explanation.differences) {
+    differences.push_back({{"field", difference.field}, {"here", difference.here}, {"there", difference.there}});
+  }
+  return text_of({{"key", explanation.key.hex()},
+                  {"found", explanation.found},
+                  {"where", explanation.where},
+                  {"fault", explanation.fault},
+                  {"nearest", explanation.nearest},
+                  {"differences", differences}});
+}
+
 std::string json_of(const CacheEntryInfo& entry) {
   return text_of({{"key", entry.key},
                   {"kernel", entry.kernel},

@@ -2,24 +2,25 @@
  *
  * CONVENTIONS
  *
- *  1. Status. A function that can fail returns a tma_jit_status: TMA_JIT_OK (0) or the reason. Its results come through
- *     pointers named `out`. After a failure every handle and string that `out` points to is NULL, every struct as it
- * was.
- *  2. Errors. The last parameter of such a function is a `tma_jit_error**`, or NULL where only the status is wanted. It
- * is always written: NULL after success, else an error with a code, a one-line message (what, where, with which values)
- *     and a detail of zero or more lines. The caller frees it. There is no error state between calls or threads.
- *  3. Handles. What a `*_create`, `tma_jit_emit`, `tma_jit_build` or `tma_jit_prepare*` makes belongs to the caller,
- * who ends it with the `*_free` of its type. Freeing NULL does nothing. What a function only shows (a `const` handle)
- * belongs to the object it was asked of.
- *  4. Strings are UTF-8 and end with a zero byte. Those given to a function are copied before it returns. A `const
- * char*` that a function returns lives as long as the object it was asked of, or for ever where there is no object. A
- * `char** out` is a string of the caller's, to be freed with tma_jit_string_free.
+ *  1. Status. A function that can fail returns a tma_jit_status: TMA_JIT_OK (0) or the reason. Its results come
+ *     through pointers named `out`. After a failure every handle and string that `out` points to is NULL, every struct
+ *     as it was.
+ *  2. Errors. The last parameter of such a function is a `tma_jit_error**`, or NULL where only the status is wanted.
+ *     It is always written: NULL after success, else an error with a code, a one-line message (what, where, with which
+ *     values) and a detail of zero or more lines. The caller frees it. There is no error state between calls or
+ *     threads.
+ *  3. Handles. What a `*_create`, `tma_jit_emit`, `tma_jit_build`, `tma_jit_warm_requests`, `tma_jit_cache_read` or
+ *     `tma_jit_prepare*` makes belongs to the caller, who ends it with the `*_free` of its type. Freeing NULL does
+ *     nothing. What a function only shows (a `const` handle) belongs to the object it was asked of.
+ *  4. Strings are UTF-8 and end with a zero byte. Those given to a function are copied before it returns. A
+ *     `const char*` that a function returns lives as long as the object it was asked of, or for ever where there is no
+ *     object. A `char** out` is a string of the caller's, to be freed with tma_jit_string_free.
  *  5. Lifetime. Launches, functions and buffers may outlive their engine. Plans, sources, cubins and requests are plain
  *     values, of use with any engine.
  *  6. Threads. An engine and a function may be used by any number of threads at once. One thread at a time may use one
  *     request, one launch or one buffer; different ones are independent. Values that are only read may be shared.
  *  7. NULL where a pointer is required is TMA_JIT_INVALID_ARGUMENT, never a crash, and so are numbers out of range.
- * Where NULL is allowed, the function says so. A handle that was freed is beyond checking.
+ *     Where NULL is allowed, the function says so. A handle that was freed is beyond checking.
  *  8. Structs that may grow begin with `size`, which the caller sets to sizeof the struct as compiled. Fields that the
  *     caller's header does not have count as zero; fields that the library does not have must be zero. Zero is every
  *     field's default: zero the whole struct, set `size`, then what matters. tma_jit_tensor never grows.
@@ -29,7 +30,8 @@
  * 11. Versions. Within one major version functions and constants are added, never changed. tma_jit_version() tells the
  *     library's, TMA_JIT_VERSION the header's.
  *
- * What a stage does, and what a request may say, is documented in engine.h, request.h, plan.h, launch.h and device.h.
+ * What a stage does, and what a request may say, is documented in engine.h, request.h, plan.h, launch.h, device.h,
+ * cache.h and compile_worker.h.
  */
 #ifndef TMA_JIT_C_H
 #define TMA_JIT_C_H
@@ -49,8 +51,7 @@ extern "C" {
 #define TMA_JIT_VERSION 100
 TMA_JIT_API int32_t tma_jit_version(void);
 
-/* ---- status and errors --------------------------------------------------------------------------------------------
- */
+/* ---- status and errors ----------------------------------------------------------------------------------------- */
 
 typedef int32_t tma_jit_status;
 enum {
@@ -83,8 +84,7 @@ TMA_JIT_API void tma_jit_error_free(tma_jit_error* error);
 
 TMA_JIT_API void tma_jit_string_free(char* string);
 
-/* ---- tensors ------------------------------------------------------------------------------------------------------
- */
+/* ---- tensors --------------------------------------------------------------------------------------------------- */
 
 typedef int32_t tma_jit_dtype;
 enum {
@@ -125,8 +125,7 @@ typedef struct tma_jit_tensor {
 TMA_JIT_API tma_jit_status tma_jit_tensor_row_major(uint64_t address, tma_jit_dtype dtype, int32_t rank,
                                                     const int64_t* shape, tma_jit_tensor* out, tma_jit_error** error);
 
-/* ---- devices by name ----------------------------------------------------------------------------------------------
- */
+/* ---- devices by name ------------------------------------------------------------------------------------------- */
 
 /* Sizes in bytes, clocks in MHz, bandwidth in GB/s (10^9), rates in TFLOP/s (dense). Zero means unknown. */
 typedef struct tma_jit_device_info {
@@ -157,8 +156,7 @@ TMA_JIT_API tma_jit_status tma_jit_device_named(const char* name, tma_jit_device
 /* "sm_121" becomes "sm_121a". */
 TMA_JIT_API tma_jit_status tma_jit_normalise_arch(const char* arch, char** out, tma_jit_error** error);
 
-/* ---- engines ------------------------------------------------------------------------------------------------------
- */
+/* ---- engines --------------------------------------------------------------------------------------------------- */
 
 typedef int32_t tma_jit_log_level;
 enum {
@@ -172,6 +170,33 @@ enum {
 };
 /* Called from any thread, one call at a time per engine; returns normally. `message` lives until it returns. */
 typedef void (*tma_jit_log)(tma_jit_log_level level, const char* message, void* user);
+
+/* Where NVRTC runs. */
+typedef int32_t tma_jit_place;
+enum {
+  TMA_JIT_PLACE_AUTOMATIC = 0, /* a worker process; this one where none can be started, with one warning */
+  TMA_JIT_PLACE_WORKER = 1,    /* a worker, or an error */
+  TMA_JIT_PLACE_IN_PROCESS = 2 /* this process: a crash of the compiler is then a crash of it */
+};
+
+/* What an engine does when a kernel would have to be compiled. */
+typedef int32_t tma_jit_seal;
+enum {
+  TMA_JIT_SEAL_OFF = 0,
+  TMA_JIT_SEAL_WARN = 1,  /* say so, and compile */
+  TMA_JIT_SEAL_REFUSE = 2 /* TMA_JIT_SEALED */
+};
+
+/* A compile that a seal did not expect. Lives, with its strings, until the callback returns. */
+typedef struct tma_jit_miss {
+  size_t size; /* of this struct, as the library knows it */
+  const char* kernel;
+  const char* arch;
+  const char* key;
+  const char* explanation; /* how it differs from what the cache has; lines */
+} tma_jit_miss;
+/* Called in the thread that asked for the kernel, from any thread; returns normally. */
+typedef void (*tma_jit_miss_callback)(const tma_jit_miss* miss, void* user);
 
 /* All of it optional; unset paths come from the environment when the engine is made (engine.h). */
 typedef struct tma_jit_options {
@@ -197,6 +222,16 @@ typedef struct tma_jit_options {
   size_t cache_pack_key_count;
   const char* cache_node_dir; /* this machine's own folder before cache_dir */
   double cache_wait_s;        /* for another process that compiles the same; 0: 120; negative: not at all */
+  tma_jit_place compiler_place;
+  tma_jit_seal seal;            /* from the start on */
+  const char* compiler_worker;  /* the worker's program, instead of searching */
+  int32_t compiler_workers;     /* of this engine at a time; 0: as many as the machine takes */
+  int32_t compiles_at_once;     /* on this machine, by all programs of this user; 0: by processors and memory */
+  double compile_time_limit_s;  /* of one compile; 0: 300 */
+  uint64_t worker_memory_limit; /* of a worker's addresses, bytes; 0: 4 GiB; UINT64_MAX: none */
+  const char* record_misses;    /* file that gets a line for every kernel that had to be compiled */
+  tma_jit_miss_callback on_sealed_miss;
+  void* on_sealed_miss_user;
 } tma_jit_options;
 
 /* Counters since the engine was made. */
@@ -225,6 +260,11 @@ typedef struct tma_jit_stats {
   uint64_t wait_timeouts;
   uint64_t lockless;
   uint64_t evicted;
+  uint64_t workers_started;
+  uint64_t workers_lost;    /* to crashes, time and memory limits */
+  uint64_t crashes_avoided; /* configurations passed over because they crash this compiler */
+  uint64_t sealed_misses;
+  uint64_t misses_recorded;
 } tma_jit_stats;
 
 typedef struct tma_jit_engine tma_jit_engine;
@@ -239,6 +279,9 @@ TMA_JIT_API tma_jit_status tma_jit_engine_add_template(tma_jit_engine* engine, c
 TMA_JIT_API tma_jit_status tma_jit_engine_add_template_file(tma_jit_engine* engine, const char* path,
                                                             tma_jit_error** error);
 
+/* From now on what needs a compile is refused, or told of; TMA_JIT_SEAL_OFF undoes it. At any time. */
+TMA_JIT_API tma_jit_status tma_jit_engine_seal(tma_jit_engine* engine, tma_jit_seal seal, tma_jit_error** error);
+
 /* The facts plans are made with. */
 TMA_JIT_API tma_jit_status tma_jit_engine_device(tma_jit_engine* engine, tma_jit_device_info* out,
                                                  tma_jit_error** error);
@@ -250,8 +293,7 @@ TMA_JIT_API tma_jit_status tma_jit_engine_environment_json(tma_jit_engine* engin
 /* {kernels [what `tma-jit show --json` says of a file], faults [error]} */
 TMA_JIT_API tma_jit_status tma_jit_engine_kernels_json(tma_jit_engine* engine, char** out, tma_jit_error** error);
 
-/* ---- requests -----------------------------------------------------------------------------------------------------
- */
+/* ---- requests -------------------------------------------------------------------------------------------------- */
 
 /* What is asked for. Setting a name again replaces what was set; names are checked when the request is planned. */
 typedef struct tma_jit_request tma_jit_request;
@@ -296,8 +338,7 @@ TMA_JIT_API size_t tma_jit_presets_count(const tma_jit_presets* presets);
 TMA_JIT_API const tma_jit_request* tma_jit_presets_at(const tma_jit_presets* presets, size_t index);
 TMA_JIT_API void tma_jit_presets_free(tma_jit_presets* presets);
 
-/* ---- plans: every decision about one launch -----------------------------------------------------------------------
- */
+/* ---- plans: every decision about one launch -------------------------------------------------------------------- */
 
 typedef struct tma_jit_geometry {
   size_t size;
@@ -333,8 +374,7 @@ TMA_JIT_API tma_jit_status tma_jit_plan_json(const tma_jit_plan* plan, char** ou
 TMA_JIT_API tma_jit_status tma_jit_enumerate_json(tma_jit_engine* engine, const tma_jit_request* request, char** out,
                                                   tma_jit_error** error);
 
-/* ---- sources and cubins -------------------------------------------------------------------------------------------
- */
+/* ---- sources and cubins ---------------------------------------------------------------------------------------- */
 
 /* What NVRTC is given: one text, the headers it may include, its options. */
 typedef struct tma_jit_source tma_jit_source;
@@ -356,6 +396,10 @@ TMA_JIT_API tma_jit_status tma_jit_emit_standalone(tma_jit_engine* engine, const
 /* SHA-256 of everything that can change the cubin, as 64 hexadecimal digits. */
 TMA_JIT_API tma_jit_status tma_jit_key(tma_jit_engine* engine, const tma_jit_plan* plan, char** out,
                                        tma_jit_error** error);
+
+/* Why a kernel is, or is not, in the cache: {key, found, where, fault, nearest, differences [{field, here, there}]}. */
+TMA_JIT_API tma_jit_status tma_jit_explain_json(tma_jit_engine* engine, const tma_jit_plan* plan, char** out,
+                                                tma_jit_error** error);
 
 /* What ptxas reported; bytes are per thread unless they are shared memory. */
 typedef struct tma_jit_resources {
@@ -386,8 +430,7 @@ TMA_JIT_API tma_jit_status tma_jit_cubin_resources(const tma_jit_cubin* cubin, t
 TMA_JIT_API tma_jit_status tma_jit_build_ptx(tma_jit_engine* engine, const tma_jit_plan* plan, char** out,
                                              tma_jit_error** error);
 
-/* ---- launches -----------------------------------------------------------------------------------------------------
- */
+/* ---- launches -------------------------------------------------------------------------------------------------- */
 
 /* CUDA's stream; NULL is the legacy default stream. */
 typedef struct CUstream_st* tma_jit_stream;
@@ -418,8 +461,7 @@ TMA_JIT_API void tma_jit_function_free(tma_jit_function* function);
 TMA_JIT_API tma_jit_status tma_jit_function_call(tma_jit_function* function, const tma_jit_tensor* tensors,
                                                  size_t count, tma_jit_stream stream, tma_jit_error** error);
 
-/* ---- device memory and time ---------------------------------------------------------------------------------------
- */
+/* ---- device memory and time ------------------------------------------------------------------------------------ */
 
 /* Memory of the engine's device. Copies and fills come after the default stream's work and are done on return. */
 typedef struct tma_jit_buffer tma_jit_buffer;
@@ -462,8 +504,16 @@ TMA_JIT_API tma_jit_status tma_jit_measure(tma_jit_engine* engine, tma_jit_launc
                                            const tma_jit_measure_options* options, tma_jit_measurement* out,
                                            tma_jit_error** error);
 
-/* ---- the cache folder ---------------------------------------------------------------------------------------------
- */
+/* ---- warm lists ------------------------------------------------------------------------------------------------ */
+
+/* The line of a warm list (docs/caching.md) that builds what the plan builds. */
+TMA_JIT_API tma_jit_status tma_jit_warm_line(const tma_jit_plan* plan, char** out, tma_jit_error** error);
+/* The requests that a line stands for on the engine's target, each to be planned and built; none where the line is for
+ * another target. TMA_JIT_PARSE where it is no such line. */
+TMA_JIT_API tma_jit_status tma_jit_warm_requests(tma_jit_engine* engine, const char* line, tma_jit_presets** out,
+                                                 tma_jit_error** error);
+
+/* ---- the cache folder ------------------------------------------------------------------------------------------ */
 
 typedef struct tma_jit_cache_summary {
   size_t size;
@@ -478,8 +528,67 @@ TMA_JIT_API tma_jit_status tma_jit_default_cache_dir(char** out, tma_jit_error**
 TMA_JIT_API tma_jit_status tma_jit_cache_stat(const char* root, tma_jit_cache_summary* out, tma_jit_error** error);
 /* [{key, kernel, arch, bytes, fault}], every entry read whole; `fault` is empty for a sound one. */
 TMA_JIT_API tma_jit_status tma_jit_cache_verify_json(const char* root, char** out, tma_jit_error** error);
-/* Removes entries and temporary files; `removed` may be NULL. */
+/* Removes entries, temporary files and what is kept about crashes of the compiler; `removed` may be NULL. */
 TMA_JIT_API tma_jit_status tma_jit_cache_clear(const char* root, uint64_t* removed, tma_jit_error** error);
+
+typedef struct tma_jit_cache_trimmed {
+  size_t size;
+  uint64_t entries; /* before */
+  uint64_t bytes;
+  uint64_t removed;
+  uint64_t removed_bytes;
+  uint64_t temporary_files; /* removed: their writers died */
+} tma_jit_cache_trimmed;
+/* Removes the entries used longest ago until no more than this is left; `out` may be NULL. */
+TMA_JIT_API tma_jit_status tma_jit_cache_trim(const char* root, uint64_t bytes, uint64_t entries,
+                                              tma_jit_cache_trimmed* out, tma_jit_error** error);
+
+/* The one entry of a folder or a pack whose key starts so. */
+typedef struct tma_jit_cache_entry tma_jit_cache_entry;
+TMA_JIT_API tma_jit_status tma_jit_cache_read(const char* folder_or_pack, const char* key_prefix,
+                                              tma_jit_cache_entry** out, tma_jit_error** error);
+TMA_JIT_API void tma_jit_cache_entry_free(tma_jit_cache_entry* entry);
+/* These are NULL for a NULL entry. */
+TMA_JIT_API const char* tma_jit_cache_entry_key(const tma_jit_cache_entry* entry);
+TMA_JIT_API const char* tma_jit_cache_entry_kernel(const tma_jit_cache_entry* entry);
+TMA_JIT_API const char* tma_jit_cache_entry_arch(const tma_jit_cache_entry* entry);
+/* One JSON object a line. */
+TMA_JIT_API const char* tma_jit_cache_entry_metadata(const tma_jit_cache_entry* entry);
+/* The cubin; `bytes` may be NULL. */
+TMA_JIT_API const void* tma_jit_cache_entry_data(const tma_jit_cache_entry* entry, size_t* bytes);
+
+/* ---- packs ----------------------------------------------------------------------------------------------------- */
+
+typedef struct tma_jit_pack_info {
+  size_t size;
+  uint64_t entries;
+  uint64_t bytes;
+  uint64_t skipped; /* faulty entries left out */
+  char signer[80];  /* id of the key, hexadecimal; "": not signed */
+} tma_jit_pack_info;
+/* All sound entries of a folder as one file. `private_key` may be NULL: not signed. `out` may be NULL. */
+TMA_JIT_API tma_jit_status tma_jit_cache_pack(const char* root, const char* file, const char* private_key,
+                                              tma_jit_pack_info* out, tma_jit_error** error);
+/* Puts the entries of a pack into a folder, which is made where it is missing. With keys, one of them must have signed
+ * the pack. `pack_keys` may be NULL where there are none, `out` always. */
+TMA_JIT_API tma_jit_status tma_jit_cache_unpack(const char* file, const char* root, const char* const* pack_keys,
+                                                size_t pack_key_count, tma_jit_pack_info* out, tma_jit_error** error);
+/* Like tma_jit_cache_verify_json, of a pack. */
+TMA_JIT_API tma_jit_status tma_jit_pack_verify_json(const char* file, const char* const* pack_keys,
+                                                    size_t pack_key_count, char** out, tma_jit_error** error);
+/* Makes an Ed25519 key pair in two new PEM files; `out` is the key's id. */
+TMA_JIT_API tma_jit_status tma_jit_cache_keygen(const char* private_key, const char* public_key, char** out,
+                                                tma_jit_error** error);
+
+/* ---- compile workers ------------------------------------------------------------------------------------------- */
+
+/* For a program that is to be its own compile worker, so that one file is shipped: the first thing in main.
+ *
+ *   const int32_t status = tma_jit_run_compile_worker(argc, argv);
+ *   if (status >= 0) return status;
+ *
+ * -1: this is an ordinary start, and engines made from here on start this program as their worker. */
+TMA_JIT_API int32_t tma_jit_run_compile_worker(int32_t argc, char** argv);
 
 #ifdef __cplusplus
 }

@@ -37,7 +37,8 @@ TMA_JIT_API Result<CacheSummary> cache_stat(const std::filesystem::path& root);
 // `pack_keys`, a pack must be signed by one of these public keys.
 TMA_JIT_API Result<std::vector<CacheEntryInfo>> cache_verify(const std::filesystem::path& folder_or_pack,
                                                              const std::vector<std::filesystem::path>& pack_keys = {});
-// Removes entries and temporary files, nothing else; returns how many. Safe beside running processes.
+// Removes entries, temporary files and what is kept about crashes of the compiler, nothing else; returns how many
+// files. Safe beside running processes.
 TMA_JIT_API Result<std::uint64_t> cache_clear(const std::filesystem::path& root);
 
 struct CacheTrimmed {

@@ -20,6 +20,7 @@ TMA_JIT_API std::string json_of(const KernelInfo& kernel);
 TMA_JIT_API std::string json_of(const Environment& environment);
 TMA_JIT_API std::string json_of(const Stats& stats);
 TMA_JIT_API std::string json_of(const CacheEntryInfo& entry);
+TMA_JIT_API std::string json_of(const CacheExplanation& explanation);
 TMA_JIT_API std::string json_of(const Error& error);
 
 }  // namespace tma_jit

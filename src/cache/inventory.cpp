@@ -13,6 +13,7 @@
 
 #include "base/digest.h"
 #include "base/failure.h"
+#include "cache/crash_files.h"
 #include "cache/folder.h"
 #include "cache/pack.h"
 #include "cache/reading.h"
@@ -170,7 +171,7 @@ Result<CacheEntry> cache_read(const std::filesystem::path& folder_or_pack, std::
 
 Result<std::uint64_t> cache_clear(const std::filesystem::path& root) {
   TMA_JIT_ASSIGN(const auto items, cache::items_in(root));
-  std::uint64_t removed = 0;
+  std::uint64_t removed = cache::clear_crashes(root);
   std::string failed;
   for (const cache::Item& item : items) {
     if (::unlink(item.path.c_str()) == 0) {

@@ -173,6 +173,52 @@ TEST_CASE("a cache folder that cannot be made is one warning, and everything wor
   CHECK(!engine.environment().cache_writable);
 }
 
+TEST_CASE(
+    "whatever ails the folder, from the start or under way, is one warning, and memory serves what was compiled") {
+  const auto in_threads = [](Engine& engine, const char* constant) {
+    std::atomic<int> right = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&, i] {
+        const std::string hook = "a + " + std::to_string(i % 4) + constant;
+        if (engine.prepare(scale_request(1000, hook)) && engine.prepare(scale_request(2000, hook))) ++right;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(right == 8);
+  };
+  const std::function<void(const std::filesystem::path&)> ailments[] = {
+      [](const auto& root) { std::ofstream(root) << "in the way"; },
+      [](const auto& root) { std::filesystem::create_symlink(root.parent_path(), root); },
+      [](const auto& root) { std::filesystem::create_symlink(root, root); },
+      [](const auto& root) { std::filesystem::create_symlink("/proc/1/no", root); },
+  };
+  for (const auto& spoil : ailments) {
+    Bench bench;
+    const Options options = bench.options();
+    spoil(options.cache_dir);
+    Engine engine = bench.engine(options);
+    in_threads(engine, ".5f");
+    CHECK(engine.stats().compiles == 4);
+    CHECK(engine.stats().memory_hits == 12);
+    CHECK(engine.stats().disk_writes == 0);
+    CHECK(bench.log.warnings().size() == 1);
+  }
+  Bench bench;
+  const Options options = bench.options();
+  Engine engine = bench.engine(options);
+  in_threads(engine, ".5f");
+  CHECK(engine.stats().disk_writes == 4);
+  CHECK(bench.log.warnings().empty());
+  std::filesystem::remove_all(options.cache_dir);
+  std::ofstream(options.cache_dir) << "in the way";
+  in_threads(engine, ".5f");
+  in_threads(engine, ".25f");
+  CHECK(engine.stats().compiles == 8);
+  CHECK(engine.stats().disk_write_failures == 4);
+  CHECK(bench.log.warnings().size() == 1);
+}
+
 TEST_CASE("a spoiled entry is counted, warned of once and replaced") {
   Bench bench;
   {

@@ -99,6 +99,24 @@ TEST_CASE_FIXTURE(Fixture, "clear removes entries and temporary files, and nothi
   CHECK(store.put(cache::sample_key(1), cache::sample_entry(1)).has_value());
 }
 
+TEST_CASE_FIXTURE(Fixture, "clear forgets crashes, and leaves what others put beside them or where a link leads") {
+  const std::string key(64, 'a');
+  fs::create_directory(root / "crashes");
+  const std::string ours[] = {key + ".crash", key + ".crash.4711", "gemm-0123456789ab.cu"};
+  const std::string others[] = {"notes.crash", "gemm.cu", "gemm-0123456789xy.cu", std::string(64, 'Z') + ".crash"};
+  for (const std::string& name : ours) REQUIRE(write_file(root / "crashes" / name, "words"));
+  for (const std::string& name : others) REQUIRE(write_file(root / "crashes" / name, "words"));
+  CHECK(cache_clear(root).value() == 6);
+  for (const std::string& name : ours) CHECK(!fs::exists(root / "crashes" / name));
+  for (const std::string& name : others) CHECK(fs::exists(root / "crashes" / name));
+  const fs::path elsewhere = folder.path() / "elsewhere";
+  fs::rename(root / "crashes", elsewhere);
+  REQUIRE(write_file(elsewhere / ours[0], "words"));
+  fs::create_directory_symlink(elsewhere, root / "crashes");
+  CHECK(cache_clear(root).value() == 0);
+  CHECK(fs::exists(elsewhere / ours[0]));
+}
+
 TEST_CASE_FIXTURE(Fixture, "trim removes the entries used longest ago, and what dead writers left") {
   const timespec then{std::time(nullptr) - 7200, 0};
   const timespec times[] = {then, then};

@@ -108,25 +108,13 @@ class Work {
 
   Outcome<void> add_for(const Entry& entry, const std::string& arch) {
     CLI_ASSIGN(Engine* const engine, targets_.engine(arch));
-    if (!entry.line.presets) {
-      tasks_.push_back({engine, entry.line.request});
-      return {};
-    }
-    auto requests = engine->presets(entry.line.request.kernel, entry.line.request.dims);
+    CLI_ASSIGN(auto requests, warm_requests(*engine, entry.line));
     // A kernel need not have a file for every target that is warmed for.
-    if (!requests && requests.error().code == ErrorCode::unsupported) {
+    if (requests.empty()) {
       ++skipped_;
-      settings_.console.note("{}: {}", entry.place, requests.error().message);
-      return {};
+      settings_.console.note("{}: {} has no file for {}", entry.place, entry.line.request.kernel, arch);
     }
-    if (!requests) {
-      return tl::make_unexpected(Failure(std::move(requests).error()));
-    }
-    for (Request& request : *requests) {
-      if (entry.line.request.file.empty() || entry.line.request.file == request.file) {
-        tasks_.push_back({engine, std::move(request)});
-      }
-    }
+    for (Request& request : requests) tasks_.push_back({engine, std::move(request)});
     return {};
   }
 
