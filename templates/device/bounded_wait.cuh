@@ -23,18 +23,19 @@ __device__ inline u64 now_ns() {
   return t;
 }
 
-// The barrier's word. Pending arrivals are read as mbarrier.pending_count reads them from an arrival's state, which is
-// the same word; the bytes lie between them and the arrivals of a phase (sm_90 to sm_121; the mbarrier_lost probe
-// checks both).
-__device__ inline void describe(const Barrier& barrier, LostArrival& lost) {
+// Ends the barrier's life, which is what brings its word to memory: a load from a live one sees nothing of it. Then the
+// word is, from the top (an H200's, PTX leaves it open; the mbarrier_lost probe checks it): 1 bit of parity, 20 of
+// minus the pending arrivals, 1 unused, 21 of bytes landed less bytes announced.
+__device__ inline void describe(Barrier& barrier, LostArrival& lost) {
   u64 word;
+  barrier.inval();
   asm volatile("ld.volatile.shared::cta.b64 %0, [%1];" : "=l"(word) : "r"(smem_address(&barrier)));
-  asm("mbarrier.pending_count.b64 %0, %1;" : "=r"(lost.pending) : "l"(word));
+  lost.pending = static_cast<u32>(-(word >> 43)) & 0xfffff;
   lost.phase = static_cast<u32>(word >> 63);
-  lost.bytes = static_cast<s32>(static_cast<s64>(word << 21) >> 42);
+  lost.bytes = -static_cast<s32>(static_cast<s64>(word << 22) >> 43);
 }
 
-__device__ inline void report(const Barrier& barrier, u32 parity, LostArrival* lost) {
+__device__ inline void report(Barrier& barrier, u32 parity, LostArrival* lost) {
   if (atomicCAS(&lost->found, 0, 1) != 0) return;
   lost->block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   lost->thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
@@ -44,18 +45,21 @@ __device__ inline void report(const Barrier& barrier, u32 parity, LostArrival* l
   __threadfence_system();
 }
 
-// True once the phase of this parity is complete; false, with a record, when `timeout_ns` have passed. What the copies
-// would have brought is then not there, and they may still land: the kernel should leave without reusing their memory.
+// True once the phase of this parity is complete; false when `timeout_ns` have passed, and soon after another thread
+// has filled the record. What the copies would have brought is then not there, they may still land, and the recorded
+// barrier is invalid: the kernel should leave without reusing their memory.
 __device__ inline bool wait(Barrier& barrier, u32 parity, u64 timeout_ns, LostArrival* lost) {
   if (barrier.test_wait(parity)) return true;
   const u64 end = now_ns() + timeout_ns;
   do {
     __nanosleep(20);  // try_wait would sleep as long as the hardware likes
+    if (*static_cast<volatile u32*>(&lost->found) != 0) return false;
     if (barrier.test_wait(parity)) return true;
   } while (now_ns() < end);
   report(barrier, parity, lost);
   return false;
 }
+
 // The same where nothing can go on: ends the grid with an error. The record must lie in memory that outlives the
 // context: the host's, mapped.
 __device__ inline void wait_or_trap(Barrier& barrier, u32 parity, u64 timeout_ns, LostArrival* lost) {

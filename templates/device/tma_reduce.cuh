@@ -1,7 +1,7 @@
 #pragma once
 // A tile reduced into a tensor where it lies, in L2: each element is one relaxed atomic of the GPU's scope. The element
 // type is the tensor map's: add takes u32 s32 u64 f32 f16 bf16; min and max u32 s32 u64 s64 f16 bf16; inc and dec u32;
-// the bitwise ones any integer of 4 or 8 bytes. Sums of f32 flush subnormals.
+// the bitwise ones u32 s32 u64 (with s64, an illegal instruction on an H200). Sums of f32 flush subnormals.
 // PTX ISA 9.0, "cp.reduce.async.bulk.tensor".
 #include "device/reduction.cuh"
 #include "device/tma.cuh"

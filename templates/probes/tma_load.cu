@@ -43,8 +43,8 @@
 #include "device/probe_box.cuh"
 #include "device/tma.cuh"
 
-// Where the box begins, innermost first.
-__device__ constexpr probe::Position<5> kCorner = {{-3, 15, -1, 3, -1}};
+// Where the box begins, innermost first: there only multiples of 16 bytes, or the instruction is illegal.
+__device__ constexpr probe::Position<5> kCorner = {{-16 / static_cast<int>(sizeof(T)), 15, -1, 3, -1}};
 
 #ifndef TMA_JIT_REFERENCE
 

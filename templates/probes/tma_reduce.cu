@@ -6,7 +6,7 @@
 //! param   OP   = 0  in 0..7                "add min max inc dec and or xor"
 //! param   TYPE = 0  in {0, 1, 2, 3, 4, 6, 7}  "u32 s32 u64 s64 f32 - f16 bf16"
 //!
-//! let     TYPES = OP == 0 ? 0b11010111 : OP <= 2 ? 0b11001111 : OP <= 4 ? 0b1 : 0b1111
+//! let     TYPES = OP == 0 ? 0b11010111 : OP <= 2 ? 0b11001111 : OP <= 4 ? 0b1 : 0b111
 //! require (TYPES >> TYPE & 1) == 1                 "the hardware has this reduction"
 //!
 //! tensor  S  : s32[R, X]
@@ -31,7 +31,7 @@
 //! preset  OP = 4, TYPE = 0  "tensor reduction: dec u32"
 //! preset  OP = 5, TYPE = 2  "tensor reduction: and of 64 bits"
 //! preset  OP = 6, TYPE = 0  "tensor reduction: or"
-//! preset  OP = 7, TYPE = 3  "tensor reduction: xor of 64 bits"
+//! preset  OP = 7, TYPE = 2  "tensor reduction: xor of 64 bits"
 
 #include "device/fence.cuh"
 #include "device/probe_box.cuh"

@@ -1,6 +1,7 @@
 #include "emulator/async/handlers_mbarrier.h"
 
 #include <bit>
+#include <cstring>
 
 #include "emulator/async/mbarrier_ops.h"
 #include "emulator/exec/address.h"
@@ -58,7 +59,7 @@ Step do_mbarrier_init(Warp& warp, const Op& op, Mask active) {
     span.block->end_of_mbarriers = std::max(span.block->end_of_mbarriers, span.offset + 8);
     barrier.expected = barrier.pending = static_cast<u32>(count);
     barrier.initialised = stamp;
-    async::show({&barrier, span.block, span.offset});
+    span.block->shadow.forget(span.offset, 8);  // a load sees nothing of a live one
   });
   machine.progress();
   return Step::next;
@@ -68,7 +69,11 @@ Step do_mbarrier_inval(Warp& warp, const Op& op, Mask active) {
   for_each(active, [&](int i) {
     const MbarrierRef at = barrier_of(warp, op, i);
     async::check_initialised(warp.machine(), at, warp.clock.clocks, false);
-    at.block->shadow.forget(at.offset, 8);
+    const u64 word = async::word_of(*at.barrier);
+    const SharedSpan span = warp.machine().shared_at(*at.block, at.offset, sizeof word);
+    warp.machine().record_shared(span, sizeof word,
+                                 {true, stamp_of(warp, i, op), &warp.clock.clocks, "mbarrier.inval"});
+    std::memcpy(span.bytes, &word, sizeof word);
     at.block->mbarriers.erase(at.offset);
   });
   return Step::next;
@@ -81,7 +86,7 @@ Step do_mbarrier_arrive(Warp& warp, const Op& op, Mask active) {
     const MbarrierRef at = barrier_of(warp, op, i);
     async::check_initialised(machine, at, warp.clock.clocks, at.block != &warp.block());
     if (form.expects) async::expect(at, warp.lane(op.c, i));
-    if (op.d) warp.set_lane(op.d, i, async::word_of(*at.barrier));
+    if (op.d) warp.set_lane(op.d, i, async::token_of(*at.barrier));
     if (!form.arrives) return;
     const u32 count = op.b ? static_cast<u32>(warp.lane(op.b, i)) : 1;
     if (form.drops)
@@ -135,7 +140,7 @@ Step do_mbarrier_wait(Warp& warp, const Op& op, Mask active) {
 }
 
 Step do_mbarrier_pending(Warp& warp, const Op& op, Mask active) {
-  for_each(active, [&](int i) { warp.set_lane(op.d, i, warp.lane(op.a, i) >> 43 & 0xfffffU); });
+  for_each(active, [&](int i) { warp.set_lane(op.d, i, (u64{1} << 20) - (warp.lane(op.a, i) >> 43 & 0xfffffU)); });
   return Step::next;
 }
 

@@ -1,7 +1,5 @@
 #include "emulator/async/mbarrier_ops.h"
 
-#include <cstring>
-
 #include "emulator/fault.h"
 
 namespace tma_jit::emulator::async {
@@ -26,14 +24,13 @@ void finish_phase(Machine& machine, const MbarrierRef& at) {
 }  // namespace
 
 u64 word_of(const Mbarrier& barrier) {
-  constexpr u64 kPendingMask = (u64{1} << 20) - 1, kBytesMask = (u64{1} << 22) - 1;
-  return u64{barrier.phase & 1U} << 63 | (barrier.pending & kPendingMask) << 43 |
-         (static_cast<u64>(barrier.bytes) & kBytesMask) << 21 | barrier.expected;
+  constexpr u64 kCount = u64{1} << 20, kBytesMask = (u64{1} << 21) - 1;
+  return u64{barrier.phase & 1U} << 63 | (kCount - barrier.pending) << 43 |
+         (static_cast<u64>(-barrier.bytes) & kBytesMask) << 21 | (kCount - barrier.expected) << 1;
 }
 
-void show(const MbarrierRef& at) {
-  const u64 word = word_of(*at.barrier);
-  std::memcpy(at.block->shared.data() + at.offset, &word, sizeof word);
+u64 token_of(const Mbarrier& barrier) {
+  return word_of(barrier) >> 32 << 32;
 }
 
 MbarrierRef mbarrier_in(Machine& machine, Block& owner, u32 offset) {
@@ -78,7 +75,6 @@ void expect(const MbarrierRef& at, u64 bytes) {
     stop(FaultKind::barrier, "{} expects {} bytes; its count ends at {}", name_of(at), barrier.bytes,
          Mbarrier::kMostBytes);
   }
-  show(at);
 }
 
 void arrive(Machine& machine, const MbarrierRef& at, u32 count, const check::Clocks& clocks, bool relaxed) {
@@ -97,7 +93,6 @@ void arrive(Machine& machine, const MbarrierRef& at, u32 count, const check::Clo
   barrier.pending -= count;
   machine.progress();
   finish_phase(machine, at);
-  show(at);
 }
 
 void arrive_and_drop(Machine& machine, const MbarrierRef& at, u32 count, const check::Clocks& clocks, bool relaxed) {
@@ -116,7 +111,6 @@ void complete(Machine& machine, const MbarrierRef& at, u64 bytes, const check::C
   }
   machine.progress();
   finish_phase(machine, at);
-  show(at);
 }
 
 check::Stamp next_event(Machine& machine, const MbarrierRef& at, const Op* op) {

@@ -21,11 +21,11 @@ MbarrierRef mbarrier_in(Machine& machine, Block& owner, u32 offset);
 // init needs a fence besides.
 void check_initialised(Machine& machine, const MbarrierRef& at, const check::Clocks& user, bool engine);
 
-// The object's word as sm_90 to sm_121 show it to a load, and as arrivals return it: the phase's parity above 20 bits
-// of pending arrivals, 22 of outstanding bytes and the arrivals of a phase. PTX leaves it opaque; devices were seen to.
+// The object's word as mbarrier.inval leaves it in memory, and what an arrival returns of it. PTX leaves both open; an
+// H200 was seen to have, from the top, the phase's parity, 20 bits of minus the pending arrivals, 1 unused, 21 of bytes
+// landed less bytes announced, 20 of minus the arrivals of a phase, 1 unused; and to return the upper half.
 u64 word_of(const Mbarrier& barrier);
-// Writes the word into shared memory, after every change.
-void show(const MbarrierRef& at);
+u64 token_of(const Mbarrier& barrier);
 
 void expect(const MbarrierRef& at, u64 bytes);
 // `clocks` joins what a wait for this phase acquires.
