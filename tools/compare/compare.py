@@ -160,6 +160,25 @@ def compare_copy(options, flush, bytes_):
     row(f"copy {bytes_ >> 20} MiB", ours, "cuMemcpyDtoD", times, ours.work["bytes"] / 1e6, "GB/s")
 
 
+def compare_copy_rows(options, flush, rows, columns):
+    source = torch.randn(rows, columns, device="cuda")
+    to, peer = (poisoned(torch.empty_like(source)) for _ in range(2))
+    ours = Kernel(options.tma_jit, ["copy", f"M={rows}", f"N={columns}", "T=f32"], {"S": source, "D": to})
+    times = alternate([ours, lambda: peer.copy_(source)], options.rounds, flush)
+    assert torch.equal(to, source)
+    row(f"copy {rows} x {columns} f32", ours, "torch copy_", times, ours.work["bytes"] / 1e6, "GB/s")
+
+
+def compare_gather(options, flush, rows, columns, count):
+    source = torch.randn(rows, columns, device="cuda")
+    index = torch.randint(rows, (count,), device="cuda", dtype=torch.int32)
+    to, peer = (poisoned(torch.empty(count, columns, device="cuda")) for _ in range(2))
+    ours = Kernel(options.tma_jit, ["gather", f"R={rows}", f"N={columns}", f"COUNT={count}", "T=f32"], {"S": source, "I": index, "D": to})
+    times = alternate([ours, lambda: torch.index_select(source, 0, index, out=peer)], options.rounds, flush)
+    assert torch.equal(to, peer)
+    row(f"gather {count} of {rows} x {columns} f32", ours, "torch.index_select", times, ours.work["bytes"] / 1e6, "GB/s")
+
+
 def compare_map(options, flush, bytes_):
     n = bytes_ // 4
     a, b = torch.randn(n, device="cuda"), torch.randn(n, device="cuda")
@@ -174,7 +193,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tma-jit", default="build/bin/tma-jit")
     parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--all", action="store_true", help="more gemm shapes, and the portable gemm")
+    parser.add_argument("--all", action="store_true", help="more shapes, the gemms without wgmma or TMA, and gather")
     options = parser.parse_args()
     if not torch.cuda.is_available():
         sys.exit("compare.py needs a GPU")
@@ -194,6 +213,10 @@ def main():
             compare_gemm(options, flush, m, n, k)
         for size in (4096, 8192):
             compare_gemm(options, flush, size, size, size, ("--template-file", "gemm_portable", "--limits", "gb10"))
+            compare_gemm(options, flush, size, size, size, ("--disable-tma",))
+        for columns in (16384, 16301):
+            compare_copy_rows(options, flush, 16384, columns)
+        compare_gather(options, flush, 1 << 20, 1024, 1 << 18)
         for mib in (64, 256):
             compare_copy(options, flush, mib << 20)
             compare_map(options, flush, mib << 20)
