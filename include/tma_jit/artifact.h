@@ -14,19 +14,19 @@ namespace tma_jit {
 
 // One file the compiler may include. `name` is what `#include` says, e.g. "device/tma.cuh".
 struct Header {
-  std::string name;
-  std::string text;
+  std::string name{};
+  std::string text{};
 };
 
 // A translation unit: the preamble, a #line, the template's own text. `headers` is the closed set it may include.
 struct Source {
-  std::string kernel;
-  std::string entry;  // extern "C" entry point
-  std::string arch;
-  std::string name;  // the file name the compiler is told
-  std::string text;
-  std::vector<Header> headers;
-  std::vector<std::string> options;  // for NVRTC, the architecture aside
+  std::string kernel{};
+  std::string entry{};  // extern "C" entry point
+  std::string arch{};
+  std::string name{};  // the file name the compiler is told
+  std::string text{};
+  std::vector<Header> headers{};
+  std::vector<std::string> options{};  // for NVRTC, the architecture aside
 };
 
 // SHA-256 of everything that can change the cubin.
@@ -44,17 +44,17 @@ struct Resources {
   std::int64_t spill_load_bytes = 0;
   std::int64_t stack_bytes = 0;
   std::int64_t static_shared_bytes = 0;
-  std::vector<std::string> warnings;  // ptxas and NVRTC warnings, one a line
+  std::vector<std::string> warnings{};  // ptxas and NVRTC warnings, one a line
 };
 
 struct Cubin {
-  std::vector<std::byte> bytes;
-  std::string entry;
-  std::string arch;
-  Resources resources;
+  std::vector<std::byte> bytes{};
+  std::string entry{};
+  std::string arch{};
+  Resources resources{};
   double compile_ms = 0;  // what the compile that made it took
   bool compiled = false;  // false: it came from a cache
-  Key key;
+  Key key{};
 };
 
 }  // namespace tma_jit

@@ -13,16 +13,16 @@
 namespace tma_jit {
 
 struct CacheEntryInfo {
-  std::string key;  // hex
-  std::string kernel, arch;
+  std::string key{};  // hex
+  std::string kernel{}, arch{};
   std::uint64_t bytes = 0;  // of the file
   std::int64_t used_s = 0;  // Unix time it was last used, to the hour; of an entry in a pack 0
-  std::string metadata;     // one JSON object a line; empty for a faulty entry
-  std::string fault;        // "reason: detail"; empty: sound
+  std::string metadata{};   // one JSON object a line; empty for a faulty entry
+  std::string fault{};      // "reason: detail"; empty: sound
 };
 
 struct CacheSummary {
-  std::filesystem::path root;
+  std::filesystem::path root{};
   std::uint64_t entries = 0, bytes = 0;
   std::uint64_t faulty = 0;           // of these, what type, owner, mode or size already give away
   std::uint64_t temporary_files = 0;  // being written, or left by a process that died while writing
@@ -51,8 +51,8 @@ TMA_JIT_API Result<CacheTrimmed> cache_trim(const std::filesystem::path& root, s
                                             std::uint64_t entries = 50'000);
 
 struct CacheEntry {
-  CacheEntryInfo info;
-  std::vector<std::byte> cubin;
+  CacheEntryInfo info{};
+  std::vector<std::byte> cubin{};
 };
 // The one entry of a folder or a pack whose key starts so; invalid_argument where there are several.
 TMA_JIT_API Result<CacheEntry> cache_read(const std::filesystem::path& folder_or_pack, std::string_view key_prefix);
@@ -60,7 +60,7 @@ TMA_JIT_API Result<CacheEntry> cache_read(const std::filesystem::path& folder_or
 struct PackInfo {
   std::uint64_t entries = 0, bytes = 0;
   std::uint64_t skipped = 0;  // faulty entries left out
-  std::string signer;         // id of the key, hex; empty: not signed
+  std::string signer{};       // id of the key, hex; empty: not signed
 };
 // All sound entries of a folder as one file. `private_key` empty: not signed.
 TMA_JIT_API Result<PackInfo> cache_pack(const std::filesystem::path& root, const std::filesystem::path& file,

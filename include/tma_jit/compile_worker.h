@@ -20,9 +20,9 @@ struct CompilerOptions {
     in_process,  // this process, for those who may not start another: a crash of the compiler is then a crash of it
   };
   Place place = Place::automatic;
-  std::filesystem::path worker;  // its program; empty: TMA_JIT_WORKER, then a search
-  int workers = 0;               // of this engine at a time; 0: as many as the machine takes
-  int compiles_at_once = 0;      // on this machine, by all programs of this user; 0: by processors and memory
+  std::filesystem::path worker{};  // its program; empty: TMA_JIT_WORKER, then a search
+  int workers = 0;                 // of this engine at a time; 0: as many as the machine takes
+  int compiles_at_once = 0;        // on this machine, by all programs of this user; 0: by processors and memory
   std::chrono::milliseconds time_limit{300'000};        // of one compile
   std::uint64_t memory_limit = std::uint64_t{4} << 30;  // of a worker's addresses, bytes; 0: none
 };

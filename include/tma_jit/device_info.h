@@ -11,8 +11,8 @@ namespace tma_jit {
 
 // Sizes in bytes, clocks in MHz, bandwidth in GB/s (10^9), rates in TFLOP/s (dense). Zero means unknown.
 struct DeviceInfo {
-  std::string name;            // "h100", or what the driver calls the device
-  std::string arch;            // the exact target: "sm_90a", "sm_100a", "sm_121a"
+  std::string name{};          // "h100", or what the driver calls the device
+  std::string arch{};          // the exact target: "sm_90a", "sm_100a", "sm_121a"
   int compute_capability = 0;  // 90, 100, 103, 120, 121
   int sm_count = 0;
   std::int64_t smem_per_block = 0;  // the opt-in maximum of one block

@@ -30,12 +30,12 @@ using LogCallback = std::function<void(LogLevel level, std::string_view message)
 struct CacheOptions {
   std::uint64_t bytes = std::uint64_t{2} << 30;  // beyond these the entries used longest ago are removed
   std::uint64_t entries = 50'000;
-  std::vector<std::filesystem::path> read_only;  // folders and packs asked after cache_dir; TMA_JIT_CACHE_RO
-  std::vector<std::filesystem::path> pack_keys;  // public keys, or folders of them, one of which must have signed a
-                                                 // pack; TMA_JIT_PACK_KEYS
-  std::filesystem::path node_dir;  // this machine's own folder before cache_dir; empty: made where cache_dir is on a
-                                   // network file system
-  double wait_s = 120;             // for another process that compiles the same kernel
+  std::vector<std::filesystem::path> read_only{};  // folders and packs asked after cache_dir; TMA_JIT_CACHE_RO
+  std::vector<std::filesystem::path> pack_keys{};  // public keys, or folders of them, one of which must have signed a
+                                                   // pack; TMA_JIT_PACK_KEYS
+  std::filesystem::path node_dir{};  // this machine's own folder before cache_dir; empty: made where cache_dir is on a
+                                     // network file system
+  double wait_s = 120;               // for another process that compiles the same kernel
 };
 
 // What a sealed engine does when a kernel would have to be compiled: go on, say so and go on, or refuse
@@ -44,9 +44,9 @@ enum class Seal : std::uint8_t { off, warn, refuse };
 
 // A compile that a seal did not expect.
 struct Miss {
-  std::string kernel, arch;
-  Key key;
-  std::string explanation;  // how it differs from what the cache has; lines
+  std::string kernel{}, arch{};
+  Key key{};
+  std::string explanation{};  // how it differs from what the cache has; lines
 };
 // Called in the thread that asked for the kernel, from any thread, before it goes on.
 using MissCallback = std::function<void(const Miss& miss)>;
@@ -58,22 +58,22 @@ struct Options {
   // A CUDA ordinal; "emulator" or "emulator:sm_100a" to run on the CPU; or a name from known_devices() to plan and
   // build without a GPU.
   std::string device = "0";
-  std::string arch;                  // target instead of the device's own
-  std::optional<DeviceInfo> limits;  // plan with the tighter of these and the device's limits
-  std::filesystem::path cache_dir;   // empty: the environment, then the user's cache folder
+  std::string arch{};                  // target instead of the device's own
+  std::optional<DeviceInfo> limits{};  // plan with the tighter of these and the device's limits
+  std::filesystem::path cache_dir{};   // empty: the environment, then the user's cache folder
   bool use_cache = true;
-  CacheOptions cache;
-  std::vector<std::filesystem::path> template_dirs;  // searched first; shadow embedded templates of the same name
-  std::filesystem::path nvrtc;                       // libnvrtc to load instead of searching
-  bool disable_tma = false;                          // plan only with template files that do not use TMA
-  CompilerOptions compiler;                          // in a process of its own, and with which limits
-  std::filesystem::path record_misses;               // gets a line for every kernel that had to be compiled, for
-                                                     // `tma-jit warm`; empty: TMA_JIT_RECORD_MISSES
-  Seal seal = Seal::off;                             // from the start on: for processes whose cache was filled before
-  MissCallback on_sealed_miss;
+  CacheOptions cache{};
+  std::vector<std::filesystem::path> template_dirs{};  // searched first; shadow embedded templates of the same name
+  std::filesystem::path nvrtc{};                       // libnvrtc to load instead of searching
+  bool disable_tma = false;                            // plan only with template files that do not use TMA
+  CompilerOptions compiler{};                          // in a process of its own, and with which limits
+  std::filesystem::path record_misses{};               // gets a line for every kernel that had to be compiled, for
+                                                       // `tma-jit warm`; empty: TMA_JIT_RECORD_MISSES
+  Seal seal = Seal::off;                               // from the start on: for processes whose cache was filled before
+  MissCallback on_sealed_miss{};
   bool line_info = false;  // -lineinfo: profilers see the template's lines; part of the key
   LogLevel log_level = LogLevel::warning;
-  LogCallback log;  // unset: warnings and errors go to stderr
+  LogCallback log{};  // unset: warnings and errors go to stderr
 };
 
 struct CacheStats {
@@ -105,54 +105,54 @@ struct Stats {
   std::uint64_t sealed_misses = 0;    // compiles that a seal warned of or refused
   std::uint64_t misses_recorded = 0;
   double compile_ms = 0;
-  CacheStats cache;
+  CacheStats cache{};
 };
 
 // Why a kernel is, or is not, in the cache.
 struct CacheDifference {
-  std::string field;        // "arch", a constant's name, "template", a header's name, "options" ...
-  std::string here, there;  // of the request and of the entry; digests of what is long, empty where there is none
+  std::string field{};          // "arch", a constant's name, "template", a header's name, "options" ...
+  std::string here{}, there{};  // of the request and of the entry; digests of what is long, empty where there is none
 };
 struct CacheExplanation {
-  Key key;
+  Key key{};
   bool found = false;
-  std::string where;    // the folder or pack that has it
-  std::string fault;    // why an entry that is there is not used; empty: none is there, or it is used
-  std::string nearest;  // hex key of the entry of the same kernel that differs least; empty: there is none
-  std::vector<CacheDifference> differences;  // of that entry, the most telling first
+  std::string where{};    // the folder or pack that has it
+  std::string fault{};    // why an entry that is there is not used; empty: none is there, or it is used
+  std::string nearest{};  // hex key of the entry of the same kernel that differs least; empty: there is none
+  std::vector<CacheDifference> differences{};  // of that entry, the most telling first
 };
 
 // What a template declares, as text, for `list` and `show`.
 struct KernelInfo {
   struct Item {
-    std::string name;
-    std::string declaration;  // as written, less the directive and the doc text
-    std::string doc;
+    std::string name{};
+    std::string declaration{};  // as written, less the directive and the doc text
+    std::string doc{};
   };
-  std::string kernel;
-  std::string file;
-  std::string doc;
+  std::string kernel{};
+  std::string file{};
+  std::string doc{};
   bool embedded = true;
   bool probe = false;  // shows and proves one device primitive; lies in a folder named "probes"
-  std::vector<std::string> archs;
-  std::vector<Item> types, dims, params, lets, rules, tensors, scalars, workspaces, hooks, presets;
+  std::vector<std::string> archs{};
+  std::vector<Item> types{}, dims{}, params{}, lets{}, rules{}, tensors{}, scalars{}, workspaces{}, hooks{}, presets{};
   bool has_reference = false;
 };
 
 // What the machine offers, for `doctor`. Absent parts carry the error that explains them.
 struct Environment {
   struct Compiler {
-    std::string path;
-    std::string version;             // "13.0.88" where known, else "13.0"
-    std::string identity;            // what the key holds
-    std::vector<std::string> archs;  // probed: what really compiles, suffixes included
-    std::vector<std::string> lacks;  // features of newer releases it does not have, in words
-    std::string place;               // where it runs: the worker's program, or "this process"
+    std::string path{};
+    std::string version{};             // "13.0.88" where known, else "13.0"
+    std::string identity{};            // what the key holds
+    std::vector<std::string> archs{};  // probed: what really compiles, suffixes included
+    std::vector<std::string> lacks{};  // features of newer releases it does not have, in words
+    std::string place{};               // where it runs: the worker's program, or "this process"
   };
   Result<int> driver_version = tl::unexpected(Error{});
   Result<DeviceInfo> device = tl::unexpected(Error{});
   Result<Compiler> compiler = tl::unexpected(Error{});
-  std::filesystem::path cache_dir;
+  std::filesystem::path cache_dir{};
   Result<void> cache_writable;
 };
 

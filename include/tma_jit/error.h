@@ -30,8 +30,8 @@ TMA_JIT_API std::string_view name_of(ErrorCode code);
 // source line with a caret, violated rules, a compiler log) and may be empty.
 struct Error {
   ErrorCode code = ErrorCode::invalid_argument;
-  std::string message;
-  std::string detail;
+  std::string message{};
+  std::string detail{};
 
   // "code: message" and then the detail, indented by two spaces a line.
   TMA_JIT_API std::string text() const;

@@ -19,16 +19,16 @@ namespace tma_jit {
 // A name the body sees as a constant: `constexpr` for an integer, `using` for a type.
 struct Constant {
   enum class Kind : std::uint8_t { integer, type };
-  std::string name;
+  std::string name{};
   Kind kind = Kind::integer;
   std::int64_t value = 0;
   DType type = DType::f32;
-  std::string origin;  // "param", "let", "type", "dim": for people
+  std::string origin{};  // "param", "let", "type", "dim": for people
 };
 
 // One dim as the body sees it in `Dims`: a member, or a static constant where the request fixes it.
 struct DimValue {
-  std::string name;
+  std::string name{};
   std::int64_t value = 0;
   bool wide = false;  // 64-bit in the kernel
   bool fixed = false;
@@ -38,12 +38,12 @@ struct DimValue {
 struct Hook {
   struct Parameter {
     DType type = DType::f32;
-    std::string name;
+    std::string name{};
   };
-  std::string name;
+  std::string name{};
   DType result = DType::f32;
-  std::vector<Parameter> parameters;
-  std::string text;
+  std::vector<Parameter> parameters{};
+  std::string text{};
 };
 
 // One kernel parameter, in signature order. `image` holds the bytes to pass; where the argument carries a device
@@ -52,10 +52,10 @@ struct Hook {
 struct Argument {
   enum class Kind : std::uint8_t { tensor_map, view, workspace, scalar, dims };
   Kind kind = Kind::scalar;
-  std::string name;
+  std::string name{};
   std::size_t alignment = 8;
-  std::vector<std::byte> image;         // 128 zero bytes for a tensor map
-  std::optional<TensorMapSpec> map;     // absent for an absent or empty tensor: the image stays zero
+  std::vector<std::byte> image{};       // 128 zero bytes for a tensor map
+  std::optional<TensorMapSpec> map{};   // absent for an absent or empty tensor: the image stays zero
   std::uint64_t address = 0;            // the tensor's or workspace's address, 0 when not given
   std::uint64_t workspace_bytes = 0;    // for a workspace
   bool workspace_zeroed = false;        // the engine clears it when it allocates it
@@ -66,8 +66,8 @@ struct Argument {
   DType dtype = DType::f32;  // of the tensor's or scalar's elements
   // Of a tensor, in elements, outermost dimension first; empty for an absent one and for other kinds. `strides` are the
   // request's, or packed row-major where it gives only dims.
-  std::vector<std::int64_t> shape;
-  std::vector<std::int64_t> strides;
+  std::vector<std::int64_t> shape{};
+  std::vector<std::int64_t> strides{};
 };
 
 struct Geometry {
@@ -84,37 +84,37 @@ struct Work {
 };
 
 struct Plan {
-  std::string kernel;               // the kernel's name
-  std::string entry;                // the extern "C" entry point: the kernel's name, or its reference's
-  std::string file;                 // where the body comes from, as errors name it: "templates/kernels/gemm.cu"
-  std::string body;                 // the template's whole text, manifest included, untouched
-  std::string arch;                 // "sm_90a"
-  std::vector<Constant> constants;  // in declaration order
-  std::vector<DimValue> dims;
-  std::vector<Hook> hooks;
-  std::vector<Argument> arguments;
-  Geometry geometry;
-  Work work;
+  std::string kernel{};               // the kernel's name
+  std::string entry{};                // the extern "C" entry point: the kernel's name, or its reference's
+  std::string file{};                 // where the body comes from, as errors name it: "templates/kernels/gemm.cu"
+  std::string body{};                 // the template's whole text, manifest included, untouched
+  std::string arch{};                 // "sm_90a"
+  std::vector<Constant> constants{};  // in declaration order
+  std::vector<DimValue> dims{};
+  std::vector<Hook> hooks{};
+  std::vector<Argument> arguments{};
+  Geometry geometry{};
+  Work work{};
   bool reference = false;  // this plan runs the template's float64 reference (TMA_JIT_REFERENCE is defined)
-  std::vector<std::pair<std::string, std::int64_t>> config;  // the chosen params, for people and for stores
-  std::vector<std::string> avoided;  // better configurations that crash the compiler at hand, as words
+  std::vector<std::pair<std::string, std::int64_t>> config{};  // the chosen params, for people and for stores
+  std::vector<std::string> avoided{};  // better configurations that crash the compiler at hand, as words
 };
 
 // How the choice was made: configurations tried and, per rule, how many it ruled out.
 struct RuleCount {
-  std::string file;
+  std::string file{};
   int line = 0;
-  std::string rule;     // the expression as written
-  std::string message;  // the rule's text
-  std::string values;   // "N = 4097, sizeof(T) = 2", for one violating configuration
+  std::string rule{};     // the expression as written
+  std::string message{};  // the rule's text
+  std::string values{};   // "N = 4097, sizeof(T) = 2", for one violating configuration
   std::int64_t ruled_out = 0;
 };
 struct Enumeration {
-  std::string file;
+  std::string file{};
   std::int64_t configurations = 0;
   std::int64_t valid = 0;
-  std::vector<RuleCount> rules;
-  std::vector<std::vector<std::pair<std::string, std::int64_t>>> valid_configs;  // at most 4,096
+  std::vector<RuleCount> rules{};
+  std::vector<std::vector<std::pair<std::string, std::int64_t>>> valid_configs{};  // at most 4,096
 };
 
 }  // namespace tma_jit

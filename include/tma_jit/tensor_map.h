@@ -60,7 +60,7 @@ TMA_JIT_API std::uint32_t atom_of(Swizzle swizzle);
 // bytes, and strides[i] belongs to dimension i + 1.
 struct TensorMapSpec {
   DType dtype = DType::f32;
-  std::optional<MapType> as;  // what TMA takes the elements for; absent: what they are
+  std::optional<MapType> as{};  // what TMA takes the elements for; absent: what they are
   MapMode mode = MapMode::tile;
   int rank = 0;
   std::array<std::uint64_t, 5> dims{};

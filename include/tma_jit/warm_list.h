@@ -14,8 +14,8 @@
 namespace tma_jit {
 
 struct WarmLine {
-  Request request;
-  std::string arch;      // empty: whatever is warmed for
+  Request request{};
+  std::string arch{};    // empty: whatever is warmed for
   bool presets = false;  // every preset of the kernel, for every choice of types; of the request only kernel, file and
                          // dims count
 };

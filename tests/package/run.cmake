@@ -26,7 +26,7 @@ endif()
 file(GLOB pkg_config_folder ${prefix}/lib*/pkgconfig ${prefix}/lib/*/pkgconfig)
 set(ENV{PKG_CONFIG_PATH} "${pkg_config_folder}")
 set(folder ${WORK}/${NAME}_${LIBRARY})
-set(flags -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0)
+set(flags -DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=-O0 -Wall -Wextra -Werror" "-DCMAKE_C_FLAGS=-O0 -Wall -Wextra -Werror")
 if(NAME STREQUAL "subdirectory")
   # It compiles the whole library: beside the build folder and with its flags, ccache has all of it.
   set(folder ${BUILD}-subdirectory)
