@@ -126,4 +126,21 @@ Result<void> check_swizzle(const MapSubject& subject) {
   return {};
 }
 
+Result<void> check_documented(const MapSubject& subject) {
+  const TensorMapSpec& spec = subject.spec;
+  const MapType type = spec.type();
+  const bool wide = spec.mode == MapMode::im2col_w || spec.mode == MapMode::im2col_w128;
+  const bool padded = type == MapType::b4x16_p64 || type == MapType::b6x16_p32;
+  const std::string_view what = wide ? name_of(spec.mode) : name_of(type);
+  if ((wide || padded) && spec.interleave != Interleave::none) return subject.fault("{} takes no interleave", what);
+  const Swizzle swizzle = spec.swizzle;
+  const bool full = swizzle == Swizzle::b128 || swizzle == Swizzle::b128_atom_b32;
+  if (wide && !full && swizzle != Swizzle::b64)
+    return subject.fault("{} takes swizzle 64, 128 or 128 with atom 32; this map has {}", what, span_of(swizzle));
+  const bool stored = type == MapType::b6x16_p32 && swizzle == Swizzle::b128_atom_b64;
+  if (padded && !full && !stored && swizzle != Swizzle::none)
+    return subject.fault("{} takes swizzle 0, 128 or 128 with atom 32; this map has {}", what, span_of(swizzle));
+  return {};
+}
+
 }  // namespace tma_jit::planning

@@ -172,6 +172,7 @@ Result<void> check_tensor_map(const TensorMapSpec& spec, const MapPlace& place, 
   TMA_JIT_CHECK(check_corners(subject));
   TMA_JIT_CHECK(check_swizzle(subject));
   TMA_JIT_CHECK(check_fill(subject));
+  TMA_JIT_CHECK(check_documented(subject));
   return check_innermost_step(subject);
 }
 

@@ -45,5 +45,8 @@ inline std::uint64_t rounded_up(std::uint64_t value, std::uint64_t unit) {
 Result<void> check_box(const MapSubject& subject);
 Result<void> check_corners(const MapSubject& subject);
 Result<void> check_swizzle(const MapSubject& subject);
+// What the driver's documentation asks of Blackwell's modes and types beyond what a driver was seen to ask: none that
+// was asked had such a device (CUDA Driver API 13.0, cuTensorMapEncodeIm2colWide; PTX ISA 9.0, "Interleave layout").
+Result<void> check_documented(const MapSubject& subject);
 
 }  // namespace tma_jit::planning

@@ -105,6 +105,8 @@ Result<void> set_dims(const Subject& subject, TensorMapSpec& spec) {
     return subject.fault("{} packs values in bytes; declare a tensor of u8, not {}, whose last extent counts bytes",
                          name_of(spec.type()), name_of(spec.dtype));
   }
+  if (subject.declared.output && spec.type() == MapType::b4x16_p64)
+    return subject.fault("{} can only be loaded, and the kernel writes this tensor", name_of(spec.type()));
   if (spec.dims[0] * 8 % bits != 0) {
     return subject.fault("dimension {} is {} bytes, which hold no whole number of {}-bit values", shape.size() - 1,
                          spec.dims[0], bits);

@@ -123,6 +123,8 @@ int judged_as(const TensorMapSpec& spec, int capability) {
 bool is_own_limit(const Error& error) {
   return error.message.find("the shared memory of a block holds") != std::string::npos ||
          error.message.find("whose steps TMA ignores") != std::string::npos ||
+         error.message.find("takes no interleave") != std::string::npos ||
+         error.message.find("; this map has ") != std::string::npos ||
          error.message.find("im2col_w128 moves 128") != std::string::npos;
 }
 

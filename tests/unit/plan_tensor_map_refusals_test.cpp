@@ -82,6 +82,7 @@ Subject sound(MapMode mode) {
   spec.strides = {256, 5120, 81920};
   spec.box = {8, 128};
   if (mode == MapMode::tile) spec.box = {8, 4, 4, 2};
+  if (mode == MapMode::im2col_w || mode == MapMode::im2col_w128) spec.swizzle = Swizzle::b64;
   return subject;
 }
 
@@ -138,6 +139,18 @@ const std::vector<Change>& changes() {
       [](S& s, P&) { s.dims[1] = std::uint64_t{1} << 31; },
       [](S& s, P&) { s.box[0] = 16, s.swizzle = Swizzle::b32; },
       [](S& s, P&) { s.box[0] = 64, s.swizzle = Swizzle::b128; },
+      [](S& s, P&) { s.interleave = Interleave::b16; },
+      [](S& s, P&) {
+        s.dtype = DType::u8, s.as = MapType::b6x16_p32, s.dims[0] = s.box[0] = 128, s.swizzle = Swizzle::b64;
+      },
+      [](S& s, P&) {
+        s.dtype = DType::u8, s.as = MapType::b4x16_p64, s.dims[0] = s.box[0] = 128, s.swizzle = Swizzle::b32;
+      },
+      [](S& s, P&) {
+        s.dtype = DType::u8, s.as = MapType::b6x16_p32, s.dims[0] = s.box[0] = 128, s.interleave = Interleave::b16;
+      },
+      [](S& s, P&) { s.swizzle = Swizzle::none; },
+      [](S& s, P&) { s.swizzle = Swizzle::b128_atom_b64; },
   };
   return all;
 }
@@ -160,6 +173,7 @@ const std::map<std::string, std::set<MapMode>>& particular() {
       {"the {} corner {} has {}", pixels},
       {"the driver takes less than 2^31", pixels},
       {"the corners leave no pixel", pixels},
+      {"{} takes swizzle 64, 128 or 128 with atom 32", {MapMode::im2col_w, MapMode::im2col_w128}},
   };
   return rules;
 }
@@ -231,6 +245,7 @@ TEST_CASE("every way in which a declaration can miss a tensor map is refused") {
       {"X : u8[16, 64] box [-P, 64]", packed(DType::u8, {16, 64})},
       {"X : u8[16, 64] box [8, 64] steps [-P, 1]", packed(DType::u8, {16, 64})},
       {"X : u16[16, 64] box [8, 64] as b4x16", packed(DType::u16, {16, 64})},
+      {"X : u8[16, 64] box [8, 128] as b4x16_p64 out", packed(DType::u8, {16, 64})},
       {"X : u8[16, 100] box [8, 128] as b6x16_p32", packed(DType::u8, {16, 100})},
       {"X : f64[2, 16] box [1, 8]", strided(DType::f64, 64, 2)},
       {"X : f64[2, 16] box [1, 8]", strided(DType::f64, -64, 1)},

@@ -175,6 +175,7 @@ TEST_CASE("an interleaved map's corners are held against the dimensions one furt
 TEST_CASE("the wide modes") {
   TensorMapSpec wide = column();
   wide.mode = MapMode::im2col_w;
+  wide.swizzle = Swizzle::b64;
   CHECK(on_blackwell(wide) == "sound");
   CHECK(fault(wide) == "A: im2col_w needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a; this device is sm_90");
   TensorMapSpec rank4 = wide;
