@@ -30,4 +30,19 @@ __device__ inline void stmatrix_x4_trans(u32 row, u32 a, u32 b, u32 c, u32 d) {
                : "memory");
 }
 
+// The form of bytes, transposed: sm_100a, sm_103a, sm_120a, sm_121a. Lane l gives row l % 8, of 16 bytes, of matrix
+// l / 8. Register i of lane 4g + q is of matrix i: rows 2q and the next, of column g in the low half, of column g + 8
+// in the high. That is how mma leaves 16 rows of 8 columns: a row of shared memory becomes a column of the product.
+__device__ inline void stmatrix_m16n8_x1_trans(u32 row, u32 a) {
+  asm volatile("stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [%0], {%1};" ::"r"(row), "r"(a) : "memory");
+}
+__device__ inline void stmatrix_m16n8_x2_trans(u32 row, u32 a, u32 b) {
+  asm volatile("stmatrix.sync.aligned.m16n8.x2.trans.shared.b8 [%0], {%1, %2};" ::"r"(row), "r"(a), "r"(b) : "memory");
+}
+__device__ inline void stmatrix_m16n8_x4_trans(u32 row, u32 a, u32 b, u32 c, u32 d) {
+  asm volatile("stmatrix.sync.aligned.m16n8.x4.trans.shared.b8 [%0], {%1, %2, %3, %4};" ::"r"(row), "r"(a), "r"(b),
+               "r"(c), "r"(d)
+               : "memory");
+}
+
 }  // namespace mma

@@ -2,16 +2,11 @@
 // A strip of the output tile in shared memory: rows of 128 bytes in the 128-byte swizzle, filled from accumulator
 // fragments (m16n8, the layout mma.sync and wgmma share) and handed to the TMA.
 #include "device/convert.cuh"
+#include "device/stmatrix.cuh"
 #include "device/tma.cuh"
 
 // Columns of O in one strip row.
 template <class O> constexpr int kStripColumns = 128 / sizeof(O);
-
-__device__ inline void stmatrix_x4(const void* row, u32 a, u32 b, u32 c, u32 d) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(smem_address(row)), "r"(a),
-               "r"(b), "r"(c), "r"(d)
-               : "memory");
-}
 
 // One warp stores 16 rows by Columns columns of a strip that starts, 1024-byte aligned, at `strip`; rows begin at
 // `row0`, a multiple of 16, columns at `column0`. x[4j..4j+1] are columns 8j + 2q and the next of row g, x[4j+2..4j+3]
@@ -25,8 +20,8 @@ __device__ inline void store_fragment(O (*strip)[kStripColumns<O>], int row0, in
     const int row = row0 + lane % 16;
 #pragma unroll
     for (int chunk = 0; chunk < kChunks; chunk += 2, x += 8)
-      stmatrix_x4(base + row * 128 + ((first + chunk + lane / 16) ^ row % 8) * 16, pack<O>(x[0], x[1]),
-                  pack<O>(x[2], x[3]), pack<O>(x[4], x[5]), pack<O>(x[6], x[7]));
+      mma::stmatrix_x4(smem_address(base + row * 128 + ((first + chunk + lane / 16) ^ row % 8) * 16),
+                       pack<O>(x[0], x[1]), pack<O>(x[2], x[3]), pack<O>(x[4], x[5]), pack<O>(x[6], x[7]));
   } else {
     const int row = row0 + lane / 4, q = lane % 4;
 #pragma unroll

@@ -57,6 +57,33 @@ __device__ inline void prefetch_im2col(const CUtensorMap& map, const int (&at)[R
   TMA_JIT_COLUMN_BY_RANK("cp.async.bulk.prefetch.tensor", ".L2.global.im2col [%8, ", "], ", ";", "l"(&map));
 }
 
+// Through a map of im2col_w: successive pixels along W, and the images, from `at`; H and D stay. Behind them come
+// `halo` pixels more, those that follow the last along W whatever the bounding box says: `pixels + halo` of the map's
+// channels arrive. `offset` moves the bounding box along W. sm_100a, sm_103a, sm_120a, sm_121a.
+template <int Rank>
+__device__ inline void load_im2col_w(void* tile, const CUtensorMap& map, Barrier& full, const int (&at)[Rank], int halo,
+                                     int offset) {
+  static_assert(Rank >= 3, "an im2col map has channels, at least one spatial dimension, and images");
+  TMA_JIT_BY_RANK("cp.async.bulk.tensor", ".shared::cta.global.im2col::w.mbarrier::complete_tx::bytes [%5], [%6, ",
+                  "], [%7], {%8, %9};", "r"(smem_address(tile)), "l"(&map), "r"(smem_address(&full)),
+                  "h"(static_cast<u16>(halo)), "h"(static_cast<u16>(offset)));
+}
+// Through a map of im2col_w128: 128 pixels in four groups of 32, each followed by its own halo. sm_100a, sm_103a.
+template <int Rank>
+__device__ inline void load_im2col_w128(void* tile, const CUtensorMap& map, Barrier& full, const int (&at)[Rank],
+                                        int halo, int offset) {
+  static_assert(Rank >= 3, "an im2col map has channels, at least one spatial dimension, and images");
+  TMA_JIT_BY_RANK("cp.async.bulk.tensor", ".shared::cta.global.im2col::w::128.mbarrier::complete_tx::bytes [%5], [%6, ",
+                  "], [%7], {%8, %9};", "r"(smem_address(tile)), "l"(&map), "r"(smem_address(&full)),
+                  "h"(static_cast<u16>(halo)), "h"(static_cast<u16>(offset)));
+}
+// sm_100a, sm_103a.
+template <int Rank>
+__device__ inline void prefetch_im2col_w(const CUtensorMap& map, const int (&at)[Rank], int halo, int offset) {
+  TMA_JIT_BY_RANK("cp.async.bulk.prefetch.tensor", ".L2.global.im2col::w [%5, ", "], {%6, %7};", "l"(&map),
+                  "h"(static_cast<u16>(halo)), "h"(static_cast<u16>(offset)));
+}
+
 // Columns go back without offsets, and the bounding box must lie within the tensor.
 template <int Rank>
 __device__ inline void store_im2col(const CUtensorMap& map, const void* tile, const int (&at)[Rank]) {

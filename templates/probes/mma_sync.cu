@@ -20,8 +20,7 @@
 //! preset  FORM = 21, BYTES = 32            "mma.sync: b1"
 //! reference mma_sync_reference  grid 1  block ROWS * 8
 
-#include "device/mma.cuh"
-#include "device/probe_operands.cuh"
+#include "device/probe_fragments.cuh"
 
 template <int Form> struct Types : probe::Types<Form> {};
 template <> struct Types<16> {
@@ -54,48 +53,29 @@ using A_ = Types<FORM>::A;
 using B_ = Types<FORM>::B;
 using D_ = Types<FORM>::D;
 
-template <class T> __device__ inline int value_of(s8 drawn) {
-  if constexpr (ptx::kSame<T, mma::b1>) return drawn & 1;
-  if constexpr (ptx::kSame<T, mma::u4>) return drawn & 7;
-  return probe::value<T>(drawn);
-}
-
 #ifndef TMA_JIT_REFERENCE
 
 using Last = probe::If<FORM == 20, mma::XorPopc, probe::If<FORM == 21, mma::AndPopc, mma::None>::type>::type;
 using Mma = mma::Mma<ROWS, 8, DEPTH, A_, B_, D_, mma::None, Last>;
 
-// 32 bits of row `row` from byte `byte` of K.
-template <class T> __device__ inline u32 word(const View<const s8, 2>& from, int row, int byte) {
-  u32 bits = 0;
-  for (int i = 0; i < 32 / BITS; ++i) {
-    const int x = value_of<T>(from.data[row * from.stride[0] + (byte * 8 / BITS + i) * from.stride[1]]);
-    const u32 code = BITS >= 8 ? probe::encoded<T>(x) : static_cast<u32>(x);
-    bits |= (code & (BITS == 32 ? ~0U : (1U << BITS % 32) - 1)) << i * BITS % 32;
-  }
-  return bits;
-}
-
 extern "C" __global__ void mma_sync(View<const s8, 2> A, View<const s8, 2> B, View<f32, 2> D) {
-  const int g = threadIdx.x / 4, q = threadIdx.x % 4;
   u32 a[Mma::a_registers], b[Mma::b_registers];
-  for (int i = 0; i < Mma::a_registers; ++i) a[i] = word<A_>(A, g + i % 2 * 8, i / 2 * 16 + q * 4);
-  for (int i = 0; i < Mma::b_registers; ++i) b[i] = word<B_>(B, g, i * 16 + q * 4);
+  probe::fragment_a<A_, BITS, 0>(a, A);
+  probe::fragment_b<B_, BITS, 0>(b, B);
   Mma::Accumulator d[Mma::d_registers] = {};
   Mma::multiply(d, a, b);
-  for (int i = 0; i < ROWS / 4; ++i)
-    D.data[(g + i / 2 * 8) * D.stride[0] + q * 2 + i % 2] = probe::accumulator<D_>(d, i);
+  probe::store_accumulators<D_, ROWS>(D, d);
 }
 
 #else
 
 extern "C" __global__ void mma_sync_reference(View<const s8, 2> A, View<const s8, 2> B, View<f64, 2> D) {
   const int row = threadIdx.x / 8, column = threadIdx.x % 8;
-  s32 sum = 0;
-  for (int k = 0; k < DEPTH; ++k) {
-    const int a = value_of<A_>(A.data[row * A.stride[0] + k * A.stride[1]]);
-    const int b = value_of<B_>(B.data[column * B.stride[0] + k * B.stride[1]]);
-    sum += FORM == 20 ? a != b : a * b;
+  s32 sum = probe::dot<A_, B_>(A, B, row, column, DEPTH);
+  if constexpr (FORM == 20) {  // bits that differ
+    sum = 0;
+    for (int k = 0; k < DEPTH; ++k)
+      sum += (A.data[row * A.stride[0] + k * A.stride[1]] ^ B.data[column * B.stride[0] + k * B.stride[1]]) & 1;
   }
   D.data[row * D.stride[0] + column * D.stride[1]] = sum;
 }

@@ -19,43 +19,17 @@
 //! preset  FORM = 12, COLUMNS = 64  when device.compute_capability == 100  "tcgen05.mma: s8"
 //! reference tcgen05_mma_reference  grid LAYOUTS  block 256
 
-#include "device/probe_operands.cuh"
-#include "device/tcgen05.cuh"
-#include "device/tensor_memory.cuh"
+#include "device/probe_tcgen05.cuh"
 
 // Every shared-memory layout of the types: swizzles 0, 32, 64 and 128, K-major and MN-major (of tf32 K-major only).
-using Types = probe::Types<FORM>;
-
 #ifndef TMA_JIT_REFERENCE
 
-constexpr int kSize = sizeof(Types::A), kDepth = 128 / kSize;
-using Kind = probe::If < FORM <= 2, tcgen05::F16,
-      probe::If<FORM == 3, tcgen05::Tf32, probe::If<FORM<12, tcgen05::F8f6f4, tcgen05::I8>::type>::type>::type;
-// The types' numbers in an instruction descriptor.
-constexpr u32 kA = FORM == 0 ? 1 : FORM <= 2 ? 0 : FORM == 3 ? 2 : FORM < 12 ? FORM >> 1 & 1 : FORM >> 1 & 1 ^ 1;
-constexpr u32 kB = FORM <= 3 ? kA : FORM < 12 ? FORM & 1 : FORM & 1 ^ 1;
-constexpr u32 kD = ptx::kSame<Types::D, f16> ? 0 : ptx::kSame<Types::D, f32> ? 1 : 2;
-
-// Descriptor of a probe's tile of `rows` rows, `step` products of 32 bytes along K.
-__device__ inline u64 descriptor(const u8* tile, probe::Layout layout, int rows, int step) {
-  const u32 base = smem_address(tile), width = layout.swizzle, depth = 32 / kSize;
-  const u64 swizzle = matrix::swizzle_code(width) << 62;
-  if (layout.mn_major && width == 0)
-    return swizzle | tcgen05::descriptor<0>(base + step * depth / 8 * 128, 128, kDepth / 8 * 128);
-  if (layout.mn_major) return swizzle | tcgen05::descriptor<0>(base + step * depth * width, kDepth * width, 8 * width);
-  if (width == 0) return tcgen05::descriptor<0>(base + step * rows * 32, rows * 16, 128);
-  return swizzle | tcgen05::descriptor<0>(base + step * 32 / width * rows * width + step * 32 % width, 16, 8 * width);
-}
+using Unit = probe::TensorCore<FORM>;
 
 struct Smem {
   alignas(1024) u8 a[ROWS * 128];
   alignas(1024) u8 b[(COLUMNS + 127) / 128 * 128 * 128];
 };
-
-__device__ inline f32 number(u32 bits) {
-  if constexpr (kD == 1) return __uint_as_float(bits);
-  return probe::accumulator<Types::D>(&bits, 0);
-}
 
 // One layout: fill the operands, multiply, fetch the accumulators. Row r of D lies in lane r, or, of 64 rows, in lane
 // r % 16 + 32 * (r / 16); each warp reaches 32 lanes.
@@ -64,16 +38,14 @@ __device__ inline void check(Smem& smem, Barrier& done, u32 d, int layout, const
   const int swizzle = layout % 4 == 0 ? 0 : 16 << layout % 4;
   const probe::Layout a = {swizzle, layout / 4 % 2 == 1}, b = {swizzle, layout / 8 == 1};
   __syncthreads();
-  probe::fill<Types::A>(smem.a, a, ROWS, A);
-  probe::fill<Types::B>(smem.b, b, COLUMNS, B);
-  tcgen05::fence_before();
-  probe::publish();
-  tcgen05::fence_after();
+  probe::fill<Unit::TA>(smem.a, a, ROWS, A);
+  probe::fill<Unit::TB>(smem.b, b, COLUMNS, B);
+  probe::hand_over();
   if (threadIdx.x == 0) {
-    const tcgen05::Instruction what =
-        tcgen05::Instruction(ROWS, COLUMNS, kA, kB).accumulators(kD).mn_major(a.mn_major, b.mn_major);
+    const tcgen05::Instruction what = Unit::instruction(ROWS, COLUMNS).mn_major(a.mn_major, b.mn_major);
     for (int step = 0; step < 4; ++step)
-      tcgen05::mma<Kind>(d, descriptor(smem.a, a, ROWS, step), descriptor(smem.b, b, COLUMNS, step), what, step > 0);
+      tcgen05::mma<Unit::Kind>(d, probe::descriptor<Unit::TA>(smem.a, a, ROWS, step),
+                               probe::descriptor<Unit::TB>(smem.b, b, COLUMNS, step), what, step > 0);
     tcgen05::commit(done);
   }
   done.wait(layout % 2);
@@ -83,48 +55,29 @@ __device__ inline void check(Smem& smem, Barrier& done, u32 d, int layout, const
 #pragma unroll 1
   for (int column = 0; column < COLUMNS; column += 8) {
     u32 x[8];
-    tensor_memory::ld<tensor_memory::Shape32x32b>(x, tensor_memory::at(d, warp * 32, column));
-    tensor_memory::wait_ld();
+    probe::load_eight(x, d, column);
     for (int i = 0; i < 8; ++i)
-      if (row < ROWS) D.data[layout * D.stride[0] + row * D.stride[1] + column + i] = number(x[i]);
+      if (row < ROWS) D.data[layout * D.stride[0] + row * D.stride[1] + column + i] = Unit::number(x[i]);
   }
 }
 
 extern "C" __global__ __launch_bounds__(128) void tcgen05_mma(View<const s8, 2> A, View<const s8, 2> B,
                                                               View<f32, 3> D) {
   extern __shared__ __align__(1024) u8 raw[];
-  __shared__ Barrier done;
-  __shared__ u32 allocated;
-  Smem& smem = *reinterpret_cast<Smem*>(raw + (1024 - smem_address(raw) % 1024) % 1024);
-  if (threadIdx.x == 0) {
-    done.init(1);
-    fence_barrier_init();
-  }
-  if (threadIdx.x < 32) {
-    tensor_memory::alloc<256>(&allocated);
-    tensor_memory::relinquish_alloc_permit();
-  }
-  tcgen05::fence_before();
-  __syncthreads();
-  tcgen05::fence_after();
+  __shared__ probe::TensorMemory<256> memory;
+  Smem& smem = probe::aligned<Smem>(raw);
+  memory.open();
 #pragma unroll 1
-  for (int layout = 0; layout < LAYOUTS; ++layout) check(smem, done, allocated, layout, A, B, D);
-  tcgen05::fence_before();
-  __syncthreads();
-  if (threadIdx.x < 32) tensor_memory::dealloc<256>(allocated);
+  for (int layout = 0; layout < LAYOUTS; ++layout) check(smem, memory.done, memory.address, layout, A, B, D);
+  memory.close();
 }
 
 #else
 
 extern "C" __global__ void tcgen05_mma_reference(View<const s8, 2> A, View<const s8, 2> B, View<f64, 3> D) {
-  for (int i = threadIdx.x; i < ROWS * COLUMNS; i += blockDim.x) {
-    const int row = i / COLUMNS, column = i % COLUMNS;
-    s32 sum = 0;
-    for (int k = 0; k < K; ++k)
-      sum += probe::value<Types::A>(A.data[row * A.stride[0] + k * A.stride[1]]) *
-             probe::value<Types::B>(B.data[column * B.stride[0] + k * B.stride[1]]);
-    D.data[blockIdx.x * D.stride[0] + row * D.stride[1] + column * D.stride[2]] = sum;
-  }
+  for (int i = threadIdx.x; i < ROWS * COLUMNS; i += blockDim.x)
+    D.data[blockIdx.x * D.stride[0] + i / COLUMNS * D.stride[1] + i % COLUMNS * D.stride[2]] =
+        probe::product<FORM>(A, B, i / COLUMNS, i % COLUMNS);
 }
 
 #endif

@@ -80,9 +80,15 @@ void take_scales(Assembler& a, MmaForm& form) {
     byte = static_cast<u32>(operand.parts[0].bits);
     thread = static_cast<u32>(operand.parts[1].bits);
   };
-  form.a_scales = a.source(4, Type::b32);
+  // A word by itself, or as a vector of one.
+  const auto word = [&](std::size_t i) {
+    const Operand& operand = a.operand(i);
+    const bool vector = operand.kind == Operand::Kind::vector && operand.parts.size() == 1;
+    return a.source(vector ? operand.parts[0] : operand, Type::b32);
+  };
+  form.a_scales = word(4);
   selector(5, mma.a_byte, mma.a_thread);
-  form.b_scales = a.source(6, Type::b32);
+  form.b_scales = word(6);
   selector(7, mma.b_byte, mma.b_thread);
 }
 
