@@ -27,6 +27,15 @@ template <class T> __device__ inline u32 encoded(int x) {
   }
 }
 
+// Sixteen values of `Bits` bits at the beginning of 16 bytes, one behind the other, as packed types lie in memory.
+// `value(i)` is the i-th.
+template <int Bits, class Value> __device__ inline void pack_row(u8* to, Value value) {
+  for (int i = 0; i < 16; ++i) to[i] = 0;
+  for (int i = 0; i < 16; ++i)
+    for (int bit = 0; bit < Bits; ++bit)
+      to[(i * Bits + bit) / 8] |= static_cast<u8>((value(i) >> bit & 1) << (i * Bits + bit) % 8);
+}
+
 // How an operand lies in shared memory: the swizzle's width in bytes, or 0, and the major order.
 struct Layout {
   int swizzle;

@@ -14,6 +14,15 @@ __device__ inline void load_gather4(void* tile, const CUtensorMap& map, Barrier&
       "l"(&map), "r"(smem_address(&full)), "r"(column), "r"(rows[0]), "r"(rows[1]), "r"(rows[2]), "r"(rows[3])
       : "memory");
 }
+__device__ inline void load_gather4(void* tile, const CUtensorMap& map, Barrier& full, int column, const int (&rows)[4],
+                                    l2::Policy policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, "
+      "{%3, %4, %5, %6, %7}], [%2], %8;" ::"r"(smem_address(tile)),
+      "l"(&map), "r"(smem_address(&full)), "r"(column), "r"(rows[0]), "r"(rows[1]), "r"(rows[2]), "r"(rows[3]),
+      "l"(policy.bits)
+      : "memory");
+}
 // Delivered to every block whose bit is set in `blocks`, as load_multicast does.
 __device__ inline void load_gather4_multicast(void* tile, const CUtensorMap& map, Barrier& full, u16 blocks, int column,
                                               const int (&rows)[4]) {
@@ -35,6 +44,15 @@ __device__ inline void store_scatter4(const CUtensorMap& map, const void* tile, 
       "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(
           &map),
       "r"(smem_address(tile)), "r"(column), "r"(rows[0]), "r"(rows[1]), "r"(rows[2]), "r"(rows[3])
+      : "memory");
+}
+
+__device__ inline void store_scatter4(const CUtensorMap& map, const void* tile, int column, const int (&rows)[4],
+                                      l2::Policy policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group.L2::cache_hint [%0, {%2, %3, %4, %5, %6}], "
+      "[%1], %7;" ::"l"(&map),
+      "r"(smem_address(tile)), "r"(column), "r"(rows[0]), "r"(rows[1]), "r"(rows[2]), "r"(rows[3]), "l"(policy.bits)
       : "memory");
 }
 

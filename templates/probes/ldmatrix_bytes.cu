@@ -37,19 +37,13 @@ template <int Count> __device__ inline auto load(u32 row) {
     return mma::ldmatrix_m8n16_x4<Format>(row);
 }
 
-// The low bits of sixteen values, one behind the other.
-__device__ inline void put_row(u8* to, const u8* values) {
-  for (int i = 0; i < 16; ++i) to[i] = 0;
-  for (int i = 0; i < 16; ++i)
-    for (int bit = 0; bit < BITS; ++bit)
-      to[(i * BITS + bit) / 8] |= static_cast<u8>((values[i] >> bit & 1) << (i * BITS + bit) % 8);
-}
-
 extern "C" __global__ void ldmatrix_bytes(View<const u8, 3> S, View<u8, 3> D) {
   __shared__ __align__(16) u8 matrices[MATRICES][ROWS][PITCH];
   const int lane = threadIdx.x, g = lane / 4, q = lane % 4;
-  for (int i = lane; i < MATRICES * ROWS; i += 32)
-    put_row(matrices[i / ROWS][i % ROWS], S.data + i / ROWS * S.stride[0] + i % ROWS * S.stride[1]);
+  for (int i = lane; i < MATRICES * ROWS; i += 32) {
+    const u8* from = S.data + i / ROWS * S.stride[0] + i % ROWS * S.stride[1];
+    probe::pack_row<BITS>(matrices[i / ROWS][i % ROWS], [&](int value) { return from[value]; });
+  }
   __syncwarp();
   const auto f = load<MATRICES>(smem_address(matrices[lane / ROWS % MATRICES][lane % ROWS]));
   for (int i = 0; i < MATRICES; ++i) {

@@ -3,12 +3,14 @@
 //! dim     R = 40
 //! dim     X = 96
 //! param   COLUMN = 0  in {0, 32, 64}               "where the rows' 32 elements begin"
+//! param   HINT   = 0  in {0, 1}                    "1: with an L2 policy"
 //! tensor  S : s32[R, X]  box [1, 32]
 //! tensor  D : s32[8, 32]  out
 //! launch  grid 1  block 128
 //! work    flops 0  bytes 2 * 8 * 32 * 4
 //! reference tma_gather4_reference  grid 8  block 32
-//! preset  COLUMN = 0  "tensor gather: four rows"
+//! preset  COLUMN = 0            "tensor gather: four rows"
+//! preset  COLUMN = 32, HINT = 1  "tensor gather: with an L2 policy"
 
 #include "device/tma_gather.cuh"
 
@@ -25,7 +27,10 @@ extern "C" __global__ __launch_bounds__(128) void tma_gather4(const __grid_const
     fence_barrier_init();
     full.expect(sizeof(rows));
     tma::load_gather4(rows[0], S, full, COLUMN, {kRows[0], kRows[1], kRows[2], kRows[3]});
-    tma::load_gather4(rows[4], S, full, COLUMN, {kRows[4], kRows[5], kRows[6], kRows[7]});
+    if constexpr (HINT == 1)
+      tma::load_gather4(rows[4], S, full, COLUMN, {kRows[4], kRows[5], kRows[6], kRows[7]}, l2::kEvictFirst);
+    else
+      tma::load_gather4(rows[4], S, full, COLUMN, {kRows[4], kRows[5], kRows[6], kRows[7]});
   }
   __syncthreads();
   full.wait(0);

@@ -3,6 +3,7 @@
 //! dim     R = 24
 //! dim     X = 32
 //! param   CLUSTER = 1  in {1, 2}                   "2: each block's rows come by the other's multicast"
+//! param   HINT    = 0  in {0, 1}                   "1: with an L2 policy"
 //! tensor  S : s32[8, X]  box [1, 32]
 //! tensor  D : s32[R, X]  box [1, 32]  out  view
 //! cluster CLUSTER
@@ -10,6 +11,7 @@
 //! work    flops 0  bytes 4 * (8 + R) * X
 //! reference tma_scatter4_reference  grid R  block 32
 //! preset  CLUSTER = 1  "tensor scatter: four rows"
+//! preset  CLUSTER = 1, HINT = 1  "tensor scatter: with an L2 policy"
 //! preset  CLUSTER = 2  "tensor gather: multicast"
 
 #include "device/cluster.cuh"
@@ -53,7 +55,10 @@ extern "C" __global__ __launch_bounds__(128) void tma_scatter4(const __grid_cons
   full.wait(0);
   if (threadIdx.x == 0) {
     const int* to = kRows + 4 * block;
-    tma::store_scatter4(D.map, rows, 0, {to[0], to[1], to[2], to[3]});
+    if constexpr (HINT == 1)
+      tma::store_scatter4(D.map, rows, 0, {to[0], to[1], to[2], to[3]}, l2::kEvictLast);
+    else
+      tma::store_scatter4(D.map, rows, 0, {to[0], to[1], to[2], to[3]});
     tma::commit();
     tma::wait_read<0>();
   }
