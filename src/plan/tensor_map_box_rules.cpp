@@ -139,7 +139,8 @@ Result<void> check_documented(const MapSubject& subject) {
     return subject.fault("{} takes swizzle 64, 128 or 128 with atom 32; this map has {}", what, span_of(swizzle));
   const bool stored = type == MapType::b6x16_p32 && swizzle == Swizzle::b128_atom_b64;
   if (padded && !full && !stored && swizzle != Swizzle::none)
-    return subject.fault("{} takes swizzle 0, 128 or 128 with atom 32; this map has {}", what, span_of(swizzle));
+    return subject.fault("{} takes swizzle 0, 128 or 128 with atom 32; this map has {}", name_of(type),
+                         span_of(swizzle));
   return {};
 }
 

@@ -144,7 +144,7 @@ const std::vector<Change>& changes() {
         s.dtype = DType::u8, s.as = MapType::b6x16_p32, s.dims[0] = s.box[0] = 128, s.swizzle = Swizzle::b64;
       },
       [](S& s, P&) {
-        s.dtype = DType::u8, s.as = MapType::b4x16_p64, s.dims[0] = s.box[0] = 128, s.swizzle = Swizzle::b32;
+        s.dtype = DType::u8, s.as = MapType::b4x16_p64, s.dims[0] = s.box[0] = 128, s.swizzle = Swizzle::b64;
       },
       [](S& s, P&) {
         s.dtype = DType::u8, s.as = MapType::b6x16_p32, s.dims[0] = s.box[0] = 128, s.interleave = Interleave::b16;

@@ -1,5 +1,6 @@
 // A kernel or a probe that a device's architecture lacks is refused in words that name the architectures that have it:
 // every kernel and probe of the library on every device known by name.
+#include <algorithm>
 #include <map>
 #include <set>
 
