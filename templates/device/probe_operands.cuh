@@ -88,26 +88,15 @@ template <int Form> struct Types {
   using B = typename If<(Form >= 12), typename If<(Form & 1) != 0, u8, s8>::type, Float8B>::type;
   using D = typename If<(Form >= 12), s32, typename If<(Form >= 8), f16, f32>::type>::type;
 };
-template <> struct Types<0> {
-  using A = bf16;
-  using B = bf16;
-  using D = f32;
+template <class Both, class Sum> struct Alike {
+  using A = Both;
+  using B = Both;
+  using D = Sum;
 };
-template <> struct Types<1> {
-  using A = f16;
-  using B = f16;
-  using D = f32;
-};
-template <> struct Types<2> {
-  using A = f16;
-  using B = f16;
-  using D = f16;
-};
-template <> struct Types<3> {
-  using A = tf32;
-  using B = tf32;
-  using D = f32;
-};
+template <> struct Types<0> : Alike<bf16, f32> {};
+template <> struct Types<1> : Alike<f16, f32> {};
+template <> struct Types<2> : Alike<f16, f16> {};
+template <> struct Types<3> : Alike<tf32, f32> {};
 
 // Accumulator i of a thread as a number: half of a word where two f16 share it.
 template <class D> __device__ inline f32 accumulator(const f32* d, int i) {

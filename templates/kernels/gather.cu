@@ -23,7 +23,7 @@
 //! preset  ROWS = 8   when ceil_div(COUNT, 32) * ceil_div(N, COLUMNS) < 2 * device.sm_count
 //! preset  ROWS = 32
 
-#include "device/convert.cuh"
+#include "device/gather_reference.cuh"
 #include "device/tma.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -63,12 +63,7 @@ extern "C" __global__ __launch_bounds__(32) void gather(const __grid_constant__ 
 #else
 
 extern "C" __global__ void gather_reference(View<const T, 2> S, View<const s32, 1> I, View<f64, 2> D, const Dims dims) {
-  for (s64 i = blockIdx.x; i < dims.COUNT; i += gridDim.x) {
-    const s64 row = I.data[i * I.stride[0]];
-    for (s64 c = threadIdx.x; c < dims.N; c += blockDim.x)
-      D.data[i * D.stride[0] + c * D.stride[1]] =
-          row >= 0 && row < dims.R ? to_f64(S.data[row * S.stride[0] + c * S.stride[1]]) : 0;
-  }
+  reference_gather(S, I, D, dims.R, dims.N, dims.COUNT);
 }
 
 #endif

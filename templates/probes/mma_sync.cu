@@ -26,32 +26,17 @@
 #include "device/probe_fragments.cuh"
 
 template <int Form> struct Types : probe::Types<Form> {};
-template <> struct Types<16> {
-  using A = mma::s4;
-  using B = mma::s4;
+template <class TA, class TB = TA> struct Integers {
+  using A = TA;
+  using B = TB;
   using D = s32;
 };
-template <> struct Types<17> {
-  using A = mma::s4;
-  using B = mma::u4;
-  using D = s32;
-};
-template <> struct Types<18> {
-  using A = mma::u4;
-  using B = mma::s4;
-  using D = s32;
-};
-template <> struct Types<19> {
-  using A = mma::u4;
-  using B = mma::u4;
-  using D = s32;
-};
-template <> struct Types<20> {
-  using A = mma::b1;
-  using B = mma::b1;
-  using D = s32;
-};
-template <> struct Types<21> : Types<20> {};
+template <> struct Types<16> : Integers<mma::s4> {};
+template <> struct Types<17> : Integers<mma::s4, mma::u4> {};
+template <> struct Types<18> : Integers<mma::u4, mma::s4> {};
+template <> struct Types<19> : Integers<mma::u4> {};
+template <> struct Types<20> : Integers<mma::b1> {};
+template <> struct Types<21> : Integers<mma::b1> {};
 using A_ = Types<FORM>::A;
 using B_ = Types<FORM>::B;
 using D_ = Types<FORM>::D;

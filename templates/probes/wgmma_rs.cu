@@ -21,8 +21,7 @@
 //! preset  FORM = 15, COLUMNS = 24   "wgmma_rs: u8"
 //! reference wgmma_rs_reference  grid LAYOUTS  block 256
 
-#include "device/probe_operands.cuh"
-#include "device/wgmma_words.cuh"
+#include "device/probe_wgmma.cuh"
 
 // Every shared-memory layout the types allow: swizzles 0, 32, 64 and 128, K-major and, for 16-bit types, MN-major.
 using Types = probe::Types<FORM>;
@@ -32,32 +31,7 @@ constexpr bool kSixteen = FORM <= 2;
 
 using Mma = wgmma::Mma<COLUMNS, Types::A, Types::B, Types::D>;
 
-// Descriptor of a probe's tile of `rows` rows, `step` products of 32 bytes along K.
-__device__ inline u64 descriptor(const u8* tile, probe::Layout layout, int rows, int step) {
-  const u32 base = smem_address(tile), width = layout.swizzle;
-  u64 bits;
-  if (layout.mn_major)
-    bits = width == 0 ? matrix::descriptor<0>(base + step * 256, 128, 1024)
-                      : matrix::descriptor<0>(base + step * 16 * width, 64 * width, 8 * width);
-  else
-    bits = width == 0
-               ? matrix::descriptor<0>(base + step * rows * 32, rows * 16, 128)
-               : matrix::descriptor<0>(base + step * 32 / width * rows * width + step * 32 % width, 16, 8 * width);
-  return bits | matrix::swizzle_code(width) << 62;
-}
-
-struct Smem {
-  alignas(1024) u8 a[64 * 128];
-  alignas(1024) u8 b[(COLUMNS + 63) / 64 * 64 * 128];
-};
-
-__device__ inline void store(const View<f32, 3>& D, int layout, const Mma::Register* d) {
-  const int lane = threadIdx.x % 32, row = threadIdx.x / 32 * 16 + lane / 4;
-#pragma unroll
-  for (int i = 0; i < COLUMNS / 2; ++i)
-    D.data[layout * D.stride[0] + (row + i / 2 % 2 * 8) * D.stride[1] + i / 4 * 8 + lane % 4 * 2 + i % 2] =
-        probe::accumulator<Types::D>(d, i);
-}
+using Smem = probe::WarpgroupTiles<COLUMNS>;
 
 // The products of one layout, for the major orders that are immediates of the instruction.
 template <bool MnA, bool MnB>
@@ -72,7 +46,7 @@ __device__ inline void multiply(Smem& smem, int swizzle, Mma::Register (&d)[Mma:
   }
   u64 b[4];
 #pragma unroll
-  for (int step = 0; step < 4; ++step) b[step] = descriptor(smem.b, {swizzle, MnB}, COLUMNS, step);
+  for (int step = 0; step < 4; ++step) b[step] = probe::warpgroup_descriptor(smem.b, {swizzle, MnB}, COLUMNS, step);
   wgmma::fence();
 #pragma unroll
   for (int step = 0; step < 4; ++step) Mma::rs<wgmma::Mode<kK, MnB ? kMn : kK>>(d, a[step], b[step], step > 0);
@@ -92,7 +66,7 @@ __device__ inline void check(Smem& smem, const View<const s8, 2>& A, const View<
     probe::publish();
     Mma::Register d[Mma::registers] = {};
     multiply<MnA, MnB>(smem, swizzle, d);
-    store(D, MnB * 4 + i, d);
+    probe::store_warpgroup<Types::D, COLUMNS>(D, MnB * 4 + i, d);
   }
 }
 
@@ -105,14 +79,7 @@ extern "C" __global__ __launch_bounds__(128) void wgmma_rs(View<const s8, 2> A, 
 #else
 
 extern "C" __global__ void wgmma_rs_reference(View<const s8, 2> A, View<const s8, 2> B, View<f64, 3> D) {
-  for (int i = threadIdx.x; i < 64 * COLUMNS; i += blockDim.x) {
-    const int row = i / COLUMNS, column = i % COLUMNS;
-    s32 sum = 0;
-    for (int k = 0; k < K; ++k)
-      sum += probe::value<Types::A>(A.data[row * A.stride[0] + k * A.stride[1]]) *
-             probe::value<Types::B>(B.data[column * B.stride[0] + k * B.stride[1]]);
-    D.data[blockIdx.x * D.stride[0] + row * D.stride[1] + column * D.stride[2]] = sum;
-  }
+  probe::reference_warpgroup<Types::A, Types::B, COLUMNS, K>(A, B, D);
 }
 
 #endif
