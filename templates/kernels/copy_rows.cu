@@ -29,7 +29,7 @@
 //! preset  NEIGHBOURS = 0, LANES = 8    when N <= 16
 //! preset  NEIGHBOURS = 0, LANES = 32
 
-#include "device/convert.cuh"
+#include "device/copy_reference.cuh"
 #include "device/shifted.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -75,11 +75,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void copy(View<const T, 2> S, V
 #else
 
 extern "C" __global__ void copy_reference(View<const T, 2> S, View<f64, 2> D, const Dims dims) {
-  const s64 count = s64{dims.M} * dims.N;
-  for (s64 i = s64{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += s64{gridDim.x} * blockDim.x) {
-    const s64 row = i / dims.N, column = i % dims.N;
-    D.data[row * D.stride[0] + column * D.stride[1]] = to_f64(S.data[row * S.stride[0] + column * S.stride[1]]);
-  }
+  reference_copy(S, D, dims.M, dims.N);
 }
 
 #endif

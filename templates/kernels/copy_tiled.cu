@@ -22,7 +22,7 @@
 //! reference copy_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
 
 #include "device/barrier.cuh"
-#include "device/convert.cuh"
+#include "device/copy_reference.cuh"
 #include "device/tma.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -83,11 +83,7 @@ extern "C" __global__ __launch_bounds__(32) void copy(const __grid_constant__ CU
 #else
 
 extern "C" __global__ void copy_reference(View<const T, 2> S, View<f64, 2> D, const Dims dims) {
-  const s64 count = s64{dims.M} * dims.N;
-  for (s64 i = s64{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += s64{gridDim.x} * blockDim.x) {
-    const s64 row = i / dims.N, column = i % dims.N;
-    D.data[row * D.stride[0] + column * D.stride[1]] = to_f64(S.data[row * S.stride[0] + column * S.stride[1]]);
-  }
+  reference_copy(S, D, dims.M, dims.N);
 }
 
 #endif

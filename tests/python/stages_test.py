@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import tma_jit
+from checks import check, failure_of
 
 EVEN = """//! kernel even "takes even extents"
 //! arch sm_90a
@@ -20,19 +21,6 @@ EVEN = """//! kernel even "takes even extents"
 //! launch grid 1 block 32
 extern "C" __global__ void even(View<f32, 1> X, const Dims dims) {}
 """
-
-
-def check(condition, what):
-    if not condition:
-        raise AssertionError(what)
-
-
-def failure_of(action):
-    try:
-        action()
-    except tma_jit.Error as error:
-        return error
-    raise AssertionError("no error")
 
 
 def test_prototypes(library, header):

@@ -9,6 +9,7 @@ import sys
 import threading
 
 import tma_jit
+from checks import check, failure_of
 
 try:
     import torch
@@ -18,19 +19,6 @@ except ImportError:
 if not torch.cuda.is_available():
     print("skipped: no device")
     sys.exit(77)
-
-
-def check(condition, what):
-    if not condition:
-        raise AssertionError(what)
-
-
-def failure_of(action):
-    try:
-        action()
-    except tma_jit.Error as error:
-        return error
-    raise AssertionError("no error")
 
 
 def matrices(m, n, k, device="cuda"):
