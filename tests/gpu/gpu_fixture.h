@@ -99,9 +99,9 @@ inline std::vector<float> ramp(std::size_t count) {
 // A stream of the device's primary context, which is current on this thread meanwhile.
 class TestStream {
  public:
-  explicit TestStream(Gpu& gpu)
+  explicit TestStream(Gpu& gpu, unsigned flags = CU_STREAM_NON_BLOCKING)
       : current_(driver::Current::enter(*gpu.engine.state()->device.context().value()).value()) {
-    REQUIRE(api().stream_create(&stream_, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+    REQUIRE(api().stream_create(&stream_, flags) == CUDA_SUCCESS);
   }
   ~TestStream() { api().stream_destroy(stream_); }
   TestStream(const TestStream&) = delete;

@@ -72,21 +72,19 @@ TEST_CASE("work on the default stream is refused while a stream that waits for i
   Gpu gpu;
   DeviceBuffer x = gpu.buffer_of(ramp(256)), y = gpu.buffer(1024);
   Launch launch = gpu.prepared(scale_of(x, y, 256));
-  CUstream stream = nullptr;
-  REQUIRE(raw<CUresult(CUstream*, unsigned)>("cuStreamCreate")(&stream, CU_STREAM_DEFAULT) == CUDA_SUCCESS);
-  begin_capture(stream);
+  const TestStream stream(gpu, CU_STREAM_DEFAULT);
+  begin_capture(stream.get());
   std::vector<float> values(256, 1.0F);
   for (const auto& refused : {x.upload(values.data(), 1024), x.download(values.data(), 1024), y.fill(0)}) {
     REQUIRE(!refused);
     CHECK(refused.error().message.find("capturing a graph") != std::string::npos);
   }
-  TMA_JIT_REQUIRE_OK(launch.launch(stream));
-  const CUgraphExec graph = end_capture(stream);
+  TMA_JIT_REQUIRE_OK(launch.launch(stream.get()));
+  const CUgraphExec graph = end_capture(stream.get());
   TMA_JIT_REQUIRE_OK(x.upload(values.data(), 1024));
-  replay(graph, stream);
+  replay(graph, stream.get());
   CHECK(gpu.values_of<float>(y, 256) == std::vector<float>(256, 2.0F));
   destroy(graph);
-  REQUIRE(raw<CUresult(CUstream)>("cuStreamDestroy_v2")(stream) == CUDA_SUCCESS);
 }
 
 TEST_CASE("preparing, rebinding and calling with new shapes in every mode of capture break none") {

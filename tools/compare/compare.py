@@ -160,10 +160,11 @@ def compare_copy(options, flush, bytes_):
     row(f"copy {bytes_ >> 20} MiB", ours, "cuMemcpyDtoD", times, ours.work["bytes"] / 1e6, "GB/s")
 
 
-def compare_copy_rows(options, flush, rows, columns):
+def compare_copy_rows(options, flush, rows, columns, file):
     source = torch.randn(rows, columns, device="cuda")
     to, peer = (poisoned(torch.empty_like(source)) for _ in range(2))
-    ours = Kernel(options.tma_jit, ["copy", f"M={rows}", f"N={columns}", "T=f32"], {"S": source, "D": to})
+    ours = Kernel(options.tma_jit, ["copy", f"M={rows}", f"N={columns}", "T=f32", "--template-file", file],
+                  {"S": source, "D": to})
     times = alternate([ours, lambda: peer.copy_(source)], options.rounds, flush)
     assert torch.equal(to, source)
     row(f"copy {rows} x {columns} f32", ours, "torch copy_", times, ours.work["bytes"] / 1e6, "GB/s")
@@ -214,8 +215,8 @@ def main():
         for size in (4096, 8192):
             compare_gemm(options, flush, size, size, size, ("--template-file", "gemm_portable", "--limits", "gb10"))
             compare_gemm(options, flush, size, size, size, ("--disable-tma",))
-        for columns in (16384, 16301):
-            compare_copy_rows(options, flush, 16384, columns)
+        compare_copy_rows(options, flush, 16384, 16384, "copy_tiled")
+        compare_copy_rows(options, flush, 16384, 16301, "copy_rows")
         compare_gather(options, flush, 1 << 20, 1024, 1 << 18)
         for mib in (64, 256):
             compare_copy(options, flush, mib << 20)
