@@ -27,10 +27,13 @@ extern "C" __global__ __launch_bounds__(64) void mbarrier_lost(View<s32, 1> D, c
     *record = {};
     barrier.init(5);
     fence_barrier_init();
-    for (int i = 0; i < PHASES; ++i) barrier.arrive(5);
-    barrier.arrive(LOST == 1 ? 2 : 4);
-    barrier.expect(1280);
+    for (int i = 0; i < PHASES; ++i) {
+      barrier.arrive(5);
+      barrier.wait(i % 2);
+    }
+    barrier.expect_tx(1280);
     barrier.complete_tx(LOST == 2 ? 768 : LOST == 3 ? 1536 : 1280);
+    barrier.arrive(LOST == 1 ? 3 : 5);
   }
   __syncthreads();
   if (threadIdx.x != 40) return;
