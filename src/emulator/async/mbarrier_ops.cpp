@@ -24,9 +24,9 @@ void finish_phase(Machine& machine, const MbarrierRef& at) {
 }  // namespace
 
 u64 word_of(const Mbarrier& barrier) {
-  constexpr u64 kCount = u64{1} << 20, kBytesMask = (u64{1} << 21) - 1;
-  return u64{barrier.phase & 1U} << 63 | (kCount - barrier.pending) << 43 |
-         (static_cast<u64>(-barrier.bytes) & kBytesMask) << 21 | (kCount - barrier.expected) << 1;
+  constexpr u64 kArrivalsMask = (u64{1} << 20) - 1, kBytesMask = (u64{1} << 21) - 1;
+  return u64{barrier.phase & 1U} << 63 | (-u64{barrier.pending} & kArrivalsMask) << 43 |
+         (static_cast<u64>(-barrier.bytes) & kBytesMask) << 21 | (-u64{barrier.expected} & kArrivalsMask) << 1;
 }
 
 u64 token_of(const Mbarrier& barrier) {
