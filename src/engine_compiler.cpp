@@ -5,6 +5,7 @@
 #include "base/failure.h"
 #include "base/text.h"
 #include "cache/crash_files.h"
+#include "compile/at_most.h"
 #include "compile/find_worker.h"
 #include "compile/reproducer.h"
 
@@ -55,7 +56,7 @@ compile::WorkerPool::Settings EngineCompiler::pool_settings(const compile::Locat
 // Programs that cannot be started are passed over; NVRTC's own refusal is the answer, here as in a worker.
 Result<std::shared_ptr<compile::Runner>> EngineCompiler::start(const compile::Location& found) {
   const CompilerOptions& options = settings_.options;
-  if (options.place == Place::in_process) return compile::run_in_process(found.path);
+  if (options.place == Place::in_process) return run_here(found);
   std::vector<std::string> tried;
   std::vector<std::filesystem::path> looked;
   for (const std::filesystem::path& program : compile::worker_programs(options.worker, &looked)) {
@@ -77,7 +78,12 @@ Result<std::shared_ptr<compile::Runner>> EngineCompiler::start(const compile::Lo
       "this program's. Install tma-jit-cc beside the program or name it in TMA_JIT_WORKER, or accept this with "
       "TMA_JIT_COMPILER=inproc. Tried {}",
       joined(tried, "; "));
-  return compile::run_in_process(found.path);
+  return run_here(found);
+}
+
+Result<std::shared_ptr<compile::Runner>> EngineCompiler::run_here(const compile::Location& found) {
+  TMA_JIT_ASSIGN(auto runner, compile::run_in_process(found.path));
+  return compile::at_most(settings_.options.workers, std::move(runner));
 }
 
 Result<Cubin> EngineCompiler::compile(const Source& source, const Key& key) {

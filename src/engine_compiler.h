@@ -35,6 +35,7 @@ class EngineCompiler {
 
  private:
   Result<std::shared_ptr<compile::Runner>> start(const compile::Location& found);
+  Result<std::shared_ptr<compile::Runner>> run_here(const compile::Location& found);
   compile::WorkerPool::Settings pool_settings(const compile::Location& found, const std::filesystem::path& program);
   void save(const compile::Compiler& compiler, const Source& source, const Key& key, Error& error);
 
