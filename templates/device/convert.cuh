@@ -13,6 +13,14 @@ __device__ inline f32 to_f32(f16 x) {
   asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.bits));
   return r;
 }
+__device__ inline f32 to_f32(e5m2 x) {
+  return to_f32(f16{static_cast<u16>(x.bits << 8)});  // f16 with 2 bits of mantissa
+}
+__device__ inline f32 to_f32(e4m3 x) {
+  if ((x.bits & 0x7f) == 0x7f) return __uint_as_float(0x7fffffff);  // NaN; there is no infinity
+  const u32 half = (x.bits & 0x80) << 8 | (x.bits & 0x7f) << 7;     // f16, but for the exponent's bias of 7
+  return to_f32(f16{static_cast<u16>(half)}) * 256;
+}
 template <class T> __device__ inline f32 to_f32(T x) {
   return static_cast<f32>(x);
 }
@@ -22,6 +30,12 @@ __device__ inline f64 to_f64(bf16 x) {
   return to_f32(x);
 }
 __device__ inline f64 to_f64(f16 x) {
+  return to_f32(x);
+}
+__device__ inline f64 to_f64(e4m3 x) {
+  return to_f32(x);
+}
+__device__ inline f64 to_f64(e5m2 x) {
   return to_f32(x);
 }
 template <class T> __device__ inline f64 to_f64(T x) {

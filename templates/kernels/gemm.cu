@@ -1,7 +1,7 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
 //! arch    sm_90a
 //!
-//! type    T      = bf16  in {bf16, f16}            "elements of A and B"
+//! type    T      = bf16  in {bf16, f16, e4m3, e5m2} "elements of A and B; sums of 8-bit products keep about 14 bits"
 //! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
 //! dim     M, N, K in 0..2147483647
 //!
@@ -131,7 +131,8 @@ __device__ void accumulate(Smem& smem, Ring<STAGES>& ring, int steps, int group,
     const u64 a = wgmma::descriptor(smem.a[ring.slot][group * 64]);
     const u64 b = wgmma::descriptor(smem.b[ring.slot]);
 #pragma unroll
-    for (int k = 0; k < BK; k += 16) Mma::ss(acc, a + k * sizeof(T) / 16, b + k * sizeof(T) / 16, step + k > 0);
+    for (int k = 0; k < BK; k += Mma::kDepth)
+      Mma::ss(acc, a + k * sizeof(T) / 16, b + k * sizeof(T) / 16, step + k > 0);
     wgmma::commit();
     wgmma::wait<0>();
     release(smem.empty[ring.slot]);

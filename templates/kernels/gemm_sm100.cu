@@ -1,7 +1,7 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
 //! arch    sm_100a, sm_103a
 //!
-//! type    T      = bf16  in {bf16, f16}            "elements of A and B"
+//! type    T      = bf16  in {bf16, f16, e4m3, e5m2} "elements of A and B"
 //! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
 //! dim     M, N, K in 0..2147483647
 //!
@@ -54,6 +54,12 @@
 constexpr int kStoreThreads = 128, kLoadWarp = 4, kMultiplyWarp = 5;
 constexpr int kAccumulators = 2;  // tiles in tensor memory: one is multiplied while the other is stored
 constexpr int kColumns = kAccumulators * BN;
+
+// An instruction multiplies 32 bytes along K.
+constexpr int kDepth = 32 / sizeof(T);
+template <int Bytes> struct KindOf { using type = tcgen05::F16; };
+template <> struct KindOf<1> { using type = tcgen05::F8f6f4; };
+using Kind = KindOf<sizeof(T)>::type;
 
 struct Smem {
   alignas(1024) T a[STAGES][BM][BK];
@@ -123,7 +129,7 @@ __device__ inline void commit(Barrier& barrier) {
 // One thread of the even block multiplies. Invariant: an accumulator is overwritten only after the warps of both blocks
 // have drained it; the first product of a tile overwrites it.
 __device__ void multiply(Smem& smem, Problem p, u32 accumulators) {
-  constexpr u32 kType = sizeof(T) == 2 && ptx::kSame<T, bf16> ? 1 : 0;
+  constexpr u32 kType = ptx::kOneOf<T, bf16, e5m2> ? 1 : 0;
   const tcgen05::Instruction what = tcgen05::Instruction(BM * PAIR, BN, kType, kType).accumulators(1);
   Ring<STAGES> ring;
   Ring<kAccumulators> tiles;
@@ -137,9 +143,9 @@ __device__ void multiply(Smem& smem, Problem p, u32 accumulators) {
       const u64 a = tcgen05::descriptor<128>(smem_address(smem.a[ring.slot]), 16, 1024);
       const u64 b = tcgen05::descriptor<128>(smem_address(smem.b[ring.slot]), 16, 1024);
 #pragma unroll
-      for (int k = 0; k < BK; k += 16)
-        tcgen05::mma<tcgen05::F16, PAIR>(accumulators + tiles.slot * BN, a + k * sizeof(T) / 16, b + k * sizeof(T) / 16,
-                                         what, step + k > 0);
+      for (int k = 0; k < BK; k += kDepth)
+        tcgen05::mma<Kind, PAIR>(accumulators + tiles.slot * BN, a + k * sizeof(T) / 16, b + k * sizeof(T) / 16, what,
+                                 step + k > 0);
       commit(smem.empty[ring.slot]);
     }
     commit(smem.ready[tiles.slot]);
