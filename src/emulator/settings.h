@@ -13,6 +13,7 @@ enum class Policy : u8 {
   eager,    // at once
   lazy,     // when nothing else can run
   random,   // at any time, in any order, in parts
+  split,    // every operation in as many parts as it may be seen in, and something else between two of them
   starved,  // random, but one operation at a time is left until nothing else can run
 };
 

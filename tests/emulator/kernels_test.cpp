@@ -34,7 +34,7 @@ void with_policy(const std::string& arch, emulator::Policy policy, std::uint64_t
 }
 
 constexpr emulator::Policy kPolicies[] = {emulator::Policy::eager, emulator::Policy::lazy, emulator::Policy::random,
-                                          emulator::Policy::starved};
+                                          emulator::Policy::split, emulator::Policy::starved};
 
 void run(Engine& engine, const Request& request) {
   auto launch = engine.prepare(request);

@@ -114,7 +114,7 @@ TEST_CASE("Planted mistakes are reported in their class, under every policy and 
   auto& device = device_of("sm_90a");
   TestMemory memory(device, 4096);
   for (const Bug& bug : kBugs) {
-    for (const Policy policy : {Policy::eager, Policy::lazy, Policy::random, Policy::starved}) {
+    for (const Policy policy : {Policy::eager, Policy::lazy, Policy::random, Policy::split, Policy::starved}) {
       std::memset(memory.as<char>(), 0, 4096);
       int reported = 0;
       std::string last;

@@ -46,6 +46,20 @@ void LoadCopy::deliver_run(Machine& machine, const Target& target, const tensor:
     std::memcpy(span.bytes, reinterpret_cast<const void*>(run.global), run.bytes);
 }
 
+// The same runs, none longer than a row of 128 bytes.
+std::vector<tensor::Run> LoadCopy::cut(const std::vector<tensor::Run>& runs) {
+  constexpr u32 kPiece = 128;
+  std::vector<tensor::Run> pieces;
+  for (tensor::Run rest : runs) {
+    for (; rest.bytes > kPiece; rest.shared += kPiece, rest.bytes -= kPiece) {
+      pieces.push_back({rest.global, rest.shared, kPiece, rest.fill});
+      if (!rest.fill) rest.global += kPiece;
+    }
+    pieces.push_back(rest);
+  }
+  return pieces;
+}
+
 // The mbarrier is told of what was delivered; the last part tells the rest of what the copy counts.
 void LoadCopy::deliver(Machine& machine, const Target& target, std::size_t last) {
   const MbarrierRef barrier = mbarrier_in(machine, *target.barrier_block, target.barrier);
@@ -64,13 +78,19 @@ void LoadCopy::deliver(Machine& machine, const Target& target, std::size_t last)
   complete(machine, barrier, bytes, clocks);
 }
 
-// A part is half of what one target is given.
+// A part is half of what one target is given; where everything is to be seen in parts, an eighth.
 bool LoadCopy::perform(Machine& machine) {
   if (!begun_) begin(machine);
   const Target& target = targets[next_target_];
-  if (next_run_ == 0) runs_ = extent.runs(target.shared, tensor::Direction::load);
-  const std::size_t half = runs_.size() / 2;
-  deliver(machine, target, next_run_ < half ? half : runs_.size());
+  const bool split = machine.settings().policy == Policy::split;
+  if (next_run_ == 0) {
+    runs_ = extent.runs(target.shared, tensor::Direction::load);
+    if (split && !from_shared) runs_ = cut(runs_);
+  }
+  const std::size_t parts = split ? 8 : 2;
+  const std::size_t part = std::max<std::size_t>(runs_.size() / parts, 1);
+  const std::size_t end = next_run_ / part * part + part;
+  deliver(machine, target, end + part > runs_.size() ? runs_.size() : end);
   if (next_run_ < runs_.size()) return false;
   next_run_ = 0;
   counted_ = 0;

@@ -42,6 +42,7 @@ class LoadCopy : public Operation {
   bool perform(Machine& machine) override;
 
  private:
+  static std::vector<tensor::Run> cut(const std::vector<tensor::Run>& runs);
   void begin(Machine& machine);
   void deliver(Machine& machine, const Target& target, std::size_t last);
   void deliver_run(Machine& machine, const Target& target, const tensor::Run& run, const check::Access& access);

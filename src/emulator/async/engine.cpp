@@ -34,6 +34,7 @@ bool Engine::perform(const std::shared_ptr<Operation>& operation) {
   const std::shared_ptr<Operation> held = operation;
   const Machine::Acting acting(machine_, held->warp, held->op);
   const bool done = held->perform(machine_);
+  last_ = done ? nullptr : held.get();
   machine_.progress();
   if (done) ++machine_.counters().asynchronous;
   return done;
@@ -70,19 +71,27 @@ bool Engine::step(bool idle) {
   std::size_t held_back = count;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t index = (first + i) % count;
-    if (starved_ != nullptr && index < loose_.size() &&
-        std::next(loose_.begin(), static_cast<std::ptrdiff_t>(index))->get() == starved_) {
+    if (waits(index)) {
       held_back = index;
       continue;
     }
     if (step_of(index)) return true;
   }
-  return idle && held_back < count && step_of(held_back);
+  return (idle || policy_ == Policy::split) && held_back < count && step_of(held_back);
+}
+
+// Whether the policy would rather have another operation's turn. Between two parts of one, when no other is there, the
+// scheduler runs a warp.
+bool Engine::waits(std::size_t index) const {
+  if (index >= loose_.size())
+    return policy_ == Policy::split && queues_[index - loose_.size()]->operations_.front().get() == last_;
+  const Operation* const operation = std::next(loose_.begin(), static_cast<std::ptrdiff_t>(index))->get();
+  return policy_ == Policy::split ? operation == last_ : operation == starved_;
 }
 
 bool Engine::wants_step() {
   if (policy_ == Policy::eager || policy_ == Policy::lazy || !pending()) return false;
-  return random_.below(4) == 0;
+  return policy_ == Policy::split || random_.below(4) == 0;
 }
 
 void Engine::drain(const Block& block) {

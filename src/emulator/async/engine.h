@@ -73,6 +73,7 @@ class Engine {
   bool perform(const std::shared_ptr<Operation>& operation);
   void finish(Queue& queue);
   bool step_of(std::size_t index);
+  bool waits(std::size_t index) const;
 
   Machine& machine_;
   const Policy policy_;
@@ -80,6 +81,7 @@ class Engine {
   std::list<std::shared_ptr<Operation>> loose_;
   std::vector<Queue*> queues_;  // those with operations
   const Operation* starved_ = nullptr;
+  const Operation* last_ = nullptr;  // whose part was performed last; for comparison only
 };
 
 }  // namespace tma_jit::emulator::async
