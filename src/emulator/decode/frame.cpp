@@ -19,11 +19,14 @@ u8 width_of(ptx::Type type) {
 }
 
 constexpr u64 kMostShared = u64{1} << 24;
-constexpr u64 kMostLocal = u64{1} << 24;
+constexpr u64 kMostLocal = u64{512} << 10;  // of a thread. CUDA C++ Programming Guide 13.0, "Compute Capabilities"
+constexpr u32 kMostRegisterBytes = u32{64} << 20;  // of a warp, for half a million registers
 
 }  // namespace
 
 Place Layout::add_register(ptx::Type type) {
+  if (program_.register_bytes > kMostRegisterBytes)
+    stop(FaultKind::limit, "more than {} bytes of registers a warp", kMostRegisterBytes);
   const u8 width = width_of(type);
   Place place{program_.register_bytes, Place::registers, width, false};
   program_.register_bytes += width == 0 ? 64U : static_cast<u32>(rounded_up(u64{width} * kLanes, 64));

@@ -2,8 +2,16 @@
 // functions may be used here: the linker could keep this file's copies for machines that cannot run them.
 // NOLINTBEGIN(misc-definitions-in-headers)
 
-using V8 = float __attribute__((vector_size(32), aligned(4), may_alias));
-using I8 = int __attribute__((vector_size(32), aligned(4), may_alias));
+using V8 = float __attribute__((vector_size(32)));
+using I8 = int __attribute__((vector_size(32)));
+
+// Rows lie at multiples of an element only.
+template <class Vector, class T> static inline __attribute__((always_inline)) void load(const T* from, Vector& to) {
+  __builtin_memcpy(&to, from, sizeof to);
+}
+template <class Vector, class T> static inline __attribute__((always_inline)) void store(const Vector& from, T* to) {
+  __builtin_memcpy(to, &from, sizeof from);
+}
 
 // kRows rows by 8 * kVectors columns, held in registers over all of k.
 template <class Vector, class T, int kRows, int kVectors>
@@ -12,23 +20,21 @@ static inline __attribute__((always_inline)) void multiply_block(const Tile<T>& 
   T* c = tile.c + row * tile.c_stride + column;
   if (tile.onto) {
     for (int i = 0; i < kRows; ++i) {
-      for (int j = 0; j < kVectors; ++j)
-        sums[i][j] = *reinterpret_cast<const Vector*>(c + static_cast<u32>(i) * tile.c_stride + 8 * j);
+      for (int j = 0; j < kVectors; ++j) load(c + static_cast<u32>(i) * tile.c_stride + 8 * j, sums[i][j]);
     }
   }
   const T* a = tile.a + row * tile.a_stride;
   const T* b = tile.b + column;
   for (u32 k = 0; k < tile.k; ++k, b += tile.b_stride) {
     Vector values[kVectors];
-    for (int j = 0; j < kVectors; ++j) values[j] = *reinterpret_cast<const Vector*>(b + 8 * j);
+    for (int j = 0; j < kVectors; ++j) load(b + 8 * j, values[j]);
     for (int i = 0; i < kRows; ++i) {
       const T factor = a[static_cast<u32>(i) * tile.a_stride + k];
       for (int j = 0; j < kVectors; ++j) sums[i][j] += factor * values[j];
     }
   }
   for (int i = 0; i < kRows; ++i) {
-    for (int j = 0; j < kVectors; ++j)
-      *reinterpret_cast<Vector*>(c + static_cast<u32>(i) * tile.c_stride + 8 * j) = sums[i][j];
+    for (int j = 0; j < kVectors; ++j) store(sums[i][j], c + static_cast<u32>(i) * tile.c_stride + 8 * j);
   }
 }
 

@@ -1,6 +1,7 @@
 // Recursive descent over PTX. One object reads one module; parse() in module.h is the way in.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -42,6 +43,7 @@ class Parser {
   void parse_extents(std::array<u32, 3>& extents);
   void parse_body();
   void parse_body_directive();
+  void parse_branch_targets(std::string_view name);
   void parse_registers();
   void parse_location();
   void parse_inlined_at(Location& location);
@@ -77,7 +79,8 @@ class Parser {
   std::optional<Scopes> scopes_;
   std::vector<u32> scope_of_;  // of each instruction of the body
   u32 location_ = 0;
-  u32 depth_ = 0;  // of nested operands
+  std::map<std::string_view, std::vector<Operand>> branch_targets_;  // of the function, by label
+  u32 depth_ = 0;                                                    // of nested operands
 };
 
 }  // namespace tma_jit::emulator::ptx

@@ -11,6 +11,7 @@ constexpr u32 kMostRegisters = 1U << 20;
 void Parser::parse_body() {
   scopes_.emplace(*function_);
   scope_of_.clear();
+  branch_targets_.clear();
   location_ = 0;
   expect('{');
   while (true) {
@@ -124,8 +125,22 @@ void Parser::parse_statement() {
     split_opcode(instruction, word);
     return parse_instruction(std::move(instruction));
   }
+  if (accept(".branchtargets")) return parse_branch_targets(word.text);
   if (!scopes_->declare_label(word.text, static_cast<u32>(function_->body.size())))
     stop(FaultKind::syntax, "PTX line {}: label {} is there already", word.line, word.text);
+}
+
+// NAME: .branchtargets LABEL, ...;
+void Parser::parse_branch_targets(std::string_view name) {
+  std::vector<Operand>& labels = branch_targets_[name];
+  if (!labels.empty()) stop(FaultKind::syntax, "PTX line {}: {} is there already", lexer_.line(), name);
+  do {
+    Operand label;
+    label.kind = Operand::Kind::symbol;
+    label.name = expect(Token::Kind::word, "a label").text;
+    labels.push_back(label);
+  } while (accept(','));
+  expect(';');
 }
 
 void Parser::parse_guard(Instruction& instruction) {
@@ -169,6 +184,20 @@ void Parser::resolve_labels() {
 
 void Parser::resolve_labels(Operand& operand, const Instruction& instruction, u32 scope) {
   if (operand.kind != Operand::Kind::symbol) return;
+  if (instruction.modifiers[0] == "brx") {
+    const auto table = branch_targets_.find(operand.name);
+    if (table == branch_targets_.end())
+      stop(FaultKind::syntax, "PTX line {}: no branch targets {}", instruction.line, operand.name);
+    operand.kind = Operand::Kind::list;
+    operand.parts = table->second;
+    for (Operand& label : operand.parts) {
+      const auto target = scopes_->find_label(label.name, scope);
+      if (!target) stop(FaultKind::syntax, "PTX line {}: no label {}", instruction.line, label.name);
+      label.kind = Operand::Kind::label;
+      label.index = *target;
+    }
+    return;
+  }
   if (const auto found = scopes_->find_label(operand.name, scope)) {
     operand.kind = Operand::Kind::label;
     operand.index = *found;

@@ -91,6 +91,8 @@ void Parser::parse_version() {
   const Token token = expect(Token::Kind::real, "a version such as 9.0");
   const std::string_view text = token.text;
   const std::size_t dot = text.find('.');
+  if (dot == 0 || dot > 2 || text.size() != dot + 2 || text[dot + 1] < '0' || text[dot + 1] > '9')
+    stop(FaultKind::syntax, "PTX line {}: version {}; such as 9.0", token.line, text);
   for (const char c : text.substr(0, dot)) module_.version = 10 * module_.version + (c - '0');
   module_.version = 10 * module_.version + (text[dot + 1] - '0');
 }

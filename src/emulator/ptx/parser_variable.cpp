@@ -8,6 +8,7 @@ namespace {
 
 // More than any device's memory space but the global one; a guard against absurd declarations.
 constexpr u64 kMostElements = u64{1} << 31;
+constexpr u32 kDeepestValue = 16;
 
 }  // namespace
 
@@ -40,7 +41,10 @@ Variable Parser::parse_variable(Space space) {
   while (lexer_.peek().is(".attribute")) {
     lexer_.next();
     expect('(');
-    while (!accept(')')) lexer_.next();
+    while (!accept(')')) {
+      if (lexer_.peek().kind == Token::Kind::end) wrong(")");
+      lexer_.next();
+    }
   }
   u64 vector = 1;
   if (accept(std::string_view(".v2"))) vector = 2;
@@ -88,9 +92,11 @@ void Parser::append_value(Variable& variable, const Token& token, bool negative)
 
 void Parser::parse_initial_value(Variable& variable) {
   if (accept('{')) {
+    if (++depth_ > kDeepestValue) stop(FaultKind::syntax, "PTX line {}: values nested too deep", lexer_.line());
     do parse_initial_value(variable);
     while (accept(','));
     expect('}');
+    --depth_;
     return;
   }
   const bool negative = accept('-');
