@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emulator/decode/assembler.h"
+#include "emulator/exec/branch_table.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/fault.h"
 
@@ -12,7 +13,9 @@ namespace {
 using ptx::Operand;
 
 constexpr std::size_t kDeepestCall = 32;
-constexpr std::size_t kMostOps = std::size_t{1} << 22;
+constexpr std::size_t kMostOps = std::size_t{1} << 20;
+constexpr u32 kMostCalls = 1U << 16;
+constexpr u32 kMostParameterBytes = 32764;
 
 class Decoder {
  public:
@@ -38,6 +41,7 @@ class Decoder {
   const ptx::Module& module_;
   std::unique_ptr<Program> program_;
   Layout layout_;
+  u32 inlined_ = 0;                                // calls
   std::vector<const ptx::Function*> calls_;        // those we are in, the kernel first
   std::vector<std::vector<std::size_t>> returns_;  // branches to patch to the end of each
 };
@@ -62,9 +66,9 @@ void Decoder::lay_out_module_shared() {
 void Decoder::lay_out_parameters(Frame& frame, const ptx::Function& kernel) {
   u32 offset = 0;
   for (const ptx::Variable& parameter : kernel.parameters) {
-    if (parameter.bytes() > 32764)
-      stop(FaultKind::launch, "parameter {} has {} bytes", parameter.name, parameter.bytes());
     offset = aligned(offset, parameter.alignment);
+    if (parameter.bytes() > kMostParameterBytes || offset + parameter.bytes() > kMostParameterBytes)
+      stop(FaultKind::limit, "with {} the parameters have more than {} bytes", parameter.name, kMostParameterBytes);
     frame.define(parameter.name, {Symbol::Kind::parameter, offset});
     program_->parameters.push_back({offset, static_cast<u32>(parameter.bytes())});
     offset += static_cast<u32>(parameter.bytes());
@@ -108,6 +112,12 @@ void Decoder::emit_body(Frame& frame) {
     Op& op = program_->ops[i];
     if (op.handler == do_branch && op.source != nullptr && op.kind == 1) {
       op.target = frame.ops_of[op.target];
+      op.kind = 0;
+    }
+    if (op.handler == do_branch_table && op.kind == 1) {
+      auto table = std::make_shared<BranchTable>(static_cast<const BranchTable&>(*op.data));
+      for (u32& target : table->targets) target = frame.ops_of[target];
+      op.data = std::move(table);
       op.kind = 0;
     }
   }
@@ -188,6 +198,7 @@ void Decoder::emit_call(Frame& frame, const ptx::Instruction& instruction) {
     stop(FaultKind::unsupported, "a recursive call of {}", name);
   }
   if (instruction.guard != ptx::Instruction::kNone) stop(FaultKind::unsupported, "a guarded call");
+  if (++inlined_ > kMostCalls) stop(FaultKind::limit, "more than {} calls, each taken in anew", kMostCalls);
   Frame inner(layout_, *callee);
   pass(frame, inner, results, callee->results);
   pass(frame, inner, arguments, callee->parameters);

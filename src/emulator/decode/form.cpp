@@ -1,9 +1,12 @@
 #include "emulator/decode/form.h"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <unordered_map>
 
+#include "emulator/decode/coverage.h"
 #include "emulator/fault.h"
 
 namespace tma_jit::emulator::decode {
@@ -16,8 +19,12 @@ struct Slot {
 
 struct Pattern {
   const Form* form;
+  std::size_t index;  // among all
   std::vector<Slot> slots;
 };
+
+constexpr std::size_t kMostForms = 1024;
+std::array<std::atomic<bool>, kMostForms> tried;
 
 template <class F> void for_each_part(std::string_view text, char separator, F f) {
   while (true) {
@@ -36,11 +43,15 @@ Slot slot_of(std::string_view text) {
   return slot;
 }
 
-using Table = std::unordered_map<std::string_view, std::vector<Pattern>>;
+struct Table {
+  std::unordered_map<std::string_view, std::vector<Pattern>> by_mnemonic;
+  std::vector<const Form*> all;
+};
 
 void add(Table& table, std::span<const Form> forms) {
   for (const Form& form : forms) {
-    Pattern pattern{&form, {}};
+    Pattern pattern{&form, table.all.size(), {}};
+    table.all.push_back(&form);
     std::string_view mnemonic;
     for_each_part(form.pattern, ' ', [&](std::string_view word) {
       if (mnemonic.empty())
@@ -48,16 +59,16 @@ void add(Table& table, std::span<const Form> forms) {
       else
         pattern.slots.push_back(slot_of(word));
     });
-    table[mnemonic].push_back(std::move(pattern));
+    table.by_mnemonic[mnemonic].push_back(std::move(pattern));
   }
 }
 
 const Table& table() {
   static const Table built = [] {
     Table all;
-    for (const auto forms :
-         {arithmetic_forms(), logic_forms(), convert_forms(), memory_forms(), control_forms(), warp_forms(),
-          mbarrier_forms(), copy_forms(), cluster_forms(), matrix_forms(), tcgen05_forms(), tensormap_forms()}) {
+    for (const auto forms : {arithmetic_forms(), logic_forms(), convert_forms(), memory_forms(), control_forms(),
+                             warp_forms(), mbarrier_forms(), copy_forms(), cluster_forms(), matrix_forms(),
+                             tcgen05_forms(), tensormap_forms(), launch_forms()}) {
       add(all, forms);
     }
     return all;
@@ -139,21 +150,32 @@ Number number_in(std::string_view target) {
 }  // namespace
 
 Match match(const ptx::Instruction& instruction) {
-  const auto found = table().find(instruction.modifiers[0]);
+  const auto& patterns = table().by_mnemonic;
+  const auto found = patterns.find(instruction.modifiers[0]);
   const std::span<const std::string_view> modifiers = std::span(instruction.modifiers).subspan(1);
   bool modifiers_known = false;
-  if (found != table().end()) {
+  if (found != patterns.end()) {
     Match result;
     for (const Pattern& pattern : found->second) {
       if (!fill(pattern, modifiers, result.slots)) continue;
       modifiers_known = true;
       if (!operands_fit(pattern.form->operands, instruction.operands)) continue;
       result.form = pattern.form;
+      tried[std::min(pattern.index, kMostForms - 1)].store(true, std::memory_order_relaxed);
       return result;
     }
   }
   stop(FaultKind::unsupported, "the emulator does not know {}{}", instruction.opcode,
        modifiers_known ? " with these operands" : "");
+}
+
+std::vector<std::string_view> untried_patterns() {
+  std::vector<std::string_view> patterns;
+  const auto& all = table().all;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!tried[std::min(i, kMostForms - 1)].load(std::memory_order_relaxed)) patterns.push_back(all[i]->pattern);
+  }
+  return patterns;
 }
 
 bool has(std::string_view target, Needs needs) {

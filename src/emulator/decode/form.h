@@ -58,6 +58,7 @@ std::span<const Form> cluster_forms();
 std::span<const Form> matrix_forms();
 std::span<const Form> tcgen05_forms();
 std::span<const Form> tensormap_forms();
+std::span<const Form> launch_forms();
 
 // Throws Fault{unsupported}.
 Match match(const ptx::Instruction& instruction);

@@ -1,7 +1,10 @@
 // add sub mul mad fma div rem min max abs neg and the approximations. PTX ISA 9.0, "Integer Arithmetic Instructions",
 // "Floating Point Instructions", "Half Precision Floating Point Instructions", "Mixed Precision".
+#include <cfenv>
+
 #include "emulator/decode/assembler.h"
 #include "emulator/exec/handlers.h"
+#include "emulator/exec/rounded_lanes.h"
 
 namespace tma_jit::emulator::decode {
 namespace {
@@ -30,21 +33,38 @@ std::string operation_of(const Assembler& a) {
   return name;
 }
 
+int rounding_of(const Assembler& a) {
+  return a.has("rz") ? FE_TOWARDZERO : a.has("rm") ? FE_DOWNWARD : a.has("rp") ? FE_UPWARD : FE_TONEAREST;
+}
+
+// What the modifiers add to the plain operation. Only f32 and f16 have subnormals that .ftz flushes.
+void finish_floats(Assembler& a, Type type) {
+  const bool flushes = a.has("ftz") && type != Type::f64;
+  if (!flushes && !a.has("sat") && !a.has("relu") && rounding_of(a) == FE_TONEAREST) return;
+  auto form = std::make_shared<RoundedLanes>();
+  if (flushes) form->flush = lanes_of(a, "flush", type);
+  if (a.has("sat")) form->finish = lanes_of(a, "saturate", type);
+  if (a.has("relu")) form->finish = lanes_of(a, "rectify", type);
+  form->rounding = rounding_of(a);
+  a.op.handler = do_lanes_rounded;
+  a.op.data = std::move(form);
+}
+
 // d = OP a [, b [, c]], all of one type.
 void build_same(Assembler& a) {
   const Type type = a.type();
   a.op.type = type;
-  a.op.flush = a.has("ftz") && type == Type::f32;
-  a.op.saturate = a.has("sat");
-  a.op.handler = a.op.flush || a.op.saturate ? do_lanes_rounded : do_lanes;
+  a.op.handler = do_lanes;
   std::string name = operation_of(a);
   if (name == "mad") name = "fma";  // mad.rn of floats
   if (type == Type::f32 && a.count() == 4 && (name == "min" || name == "max")) name += "3";
+  if (a.has("NaN")) name += "_nan";
   a.op.lanes = lanes_of(a, name, type);
   a.op.d = a.destination(0, type);
   a.op.a = a.source(1, type);
   if (a.count() > 2) a.op.b = a.source(2, type);
   if (a.count() > 3) a.op.c = a.source(3, type);
+  finish_floats(a, type);
 }
 
 // The product is twice as wide as its factors.
@@ -114,18 +134,18 @@ constexpr Form kForms[] = {
     {"dp4a u32|s32 u32|s32", "dsss", Needs::any, build_dot},
     {"dp2a lo|hi u32|s32 u32|s32", "dsss", Needs::any, build_dot},
 
-    {"add ?rn ?ftz ?sat f32", "dss", Needs::any, build_same},
-    {"sub ?rn ?ftz ?sat f32", "dss", Needs::any, build_same},
-    {"mul ?rn ?ftz ?sat f32", "dss", Needs::any, build_same},
-    {"fma rn ?ftz ?sat f32", "dsss", Needs::any, build_same},
-    {"mad rn ?ftz ?sat f32", "dsss", Needs::any, build_same},
-    {"div rn|full|approx ?ftz f32", "dss", Needs::any, build_same},
-    {"min ?ftz f32", "dsss?", Needs::any, build_same},
-    {"max ?ftz f32", "dsss?", Needs::any, build_same},
+    {"add ?rn|rz|rm|rp ?ftz ?sat f32", "dss", Needs::any, build_same},
+    {"sub ?rn|rz|rm|rp ?ftz ?sat f32", "dss", Needs::any, build_same},
+    {"mul ?rn|rz|rm|rp ?ftz ?sat f32", "dss", Needs::any, build_same},
+    {"fma rn|rz|rm|rp ?ftz ?sat f32", "dsss", Needs::any, build_same},
+    {"mad rn|rz|rm|rp ?ftz ?sat f32", "dsss", Needs::any, build_same},
+    {"div rn|rz|rm|rp|full|approx ?ftz f32", "dss", Needs::any, build_same},
+    {"min ?ftz ?NaN f32", "dsss?", Needs::any, build_same},
+    {"max ?ftz ?NaN f32", "dsss?", Needs::any, build_same},
     {"abs ?ftz f32", "ds", Needs::any, build_same},
     {"neg ?ftz f32", "ds", Needs::any, build_same},
-    {"rcp rn|approx ?ftz f32", "ds", Needs::any, build_same},
-    {"sqrt rn|approx ?ftz f32", "ds", Needs::any, build_same},
+    {"rcp rn|rz|rm|rp|approx ?ftz f32", "ds", Needs::any, build_same},
+    {"sqrt rn|rz|rm|rp|approx ?ftz f32", "ds", Needs::any, build_same},
     {"rsqrt approx ?ftz f32", "ds", Needs::any, build_same},
     {"ex2 approx ?ftz f32", "ds", Needs::any, build_same},
     {"lg2 approx ?ftz f32", "ds", Needs::any, build_same},
@@ -134,31 +154,37 @@ constexpr Form kForms[] = {
     {"tanh approx f32", "ds", Needs::any, build_same},
     {"copysign f32|f64", "dss", Needs::any, build_same},
 
-    {"add ?rn f64", "dss", Needs::any, build_same},
-    {"sub ?rn f64", "dss", Needs::any, build_same},
-    {"mul ?rn f64", "dss", Needs::any, build_same},
-    {"fma rn f64", "dsss", Needs::any, build_same},
-    {"mad rn f64", "dsss", Needs::any, build_same},
-    {"div rn f64", "dss", Needs::any, build_same},
+    {"add ?rn|rz|rm|rp f64", "dss", Needs::any, build_same},
+    {"sub ?rn|rz|rm|rp f64", "dss", Needs::any, build_same},
+    {"mul ?rn|rz|rm|rp f64", "dss", Needs::any, build_same},
+    {"fma rn|rz|rm|rp f64", "dsss", Needs::any, build_same},
+    {"mad rn|rz|rm|rp f64", "dsss", Needs::any, build_same},
+    {"div rn|rz|rm|rp f64", "dss", Needs::any, build_same},
     {"min f64", "dss", Needs::any, build_same},
     {"max f64", "dss", Needs::any, build_same},
     {"abs f64", "ds", Needs::any, build_same},
     {"neg f64", "ds", Needs::any, build_same},
-    {"rcp rn|approx ?ftz f64", "ds", Needs::any, build_same},
-    {"sqrt rn f64", "ds", Needs::any, build_same},
+    {"rcp rn|rz|rm|rp|approx ?ftz f64", "ds", Needs::any, build_same},
+    {"sqrt rn|rz|rm|rp f64", "ds", Needs::any, build_same},
     {"rsqrt approx ?ftz f64", "ds", Needs::any, build_same},
 
-    {"add ?rn f32x2", "dss", Needs::sm_100, build_same},
-    {"sub ?rn f32x2", "dss", Needs::sm_100, build_same},
-    {"mul ?rn f32x2", "dss", Needs::sm_100, build_same},
-    {"fma rn f32x2", "dsss", Needs::sm_100, build_same},
+    {"add ?rn|rz|rm|rp ?ftz f32x2", "dss", Needs::sm_100, build_same},
+    {"sub ?rn|rz|rm|rp ?ftz f32x2", "dss", Needs::sm_100, build_same},
+    {"mul ?rn|rz|rm|rp ?ftz f32x2", "dss", Needs::sm_100, build_same},
+    {"fma rn|rz|rm|rp ?ftz f32x2", "dsss", Needs::sm_100, build_same},
 
-    {"add ?rn f16|f16x2|bf16|bf16x2", "dss", Needs::any, build_same},
-    {"sub ?rn f16|f16x2|bf16|bf16x2", "dss", Needs::any, build_same},
-    {"mul ?rn f16|f16x2|bf16|bf16x2", "dss", Needs::any, build_same},
-    {"fma rn f16|f16x2|bf16|bf16x2", "dsss", Needs::any, build_same},
-    {"min f16|f16x2|bf16|bf16x2", "dss", Needs::any, build_same},
-    {"max f16|f16x2|bf16|bf16x2", "dss", Needs::any, build_same},
+    {"add ?rn ?ftz ?sat f16|f16x2", "dss", Needs::any, build_same},
+    {"add ?rn bf16|bf16x2", "dss", Needs::any, build_same},
+    {"sub ?rn ?ftz ?sat f16|f16x2", "dss", Needs::any, build_same},
+    {"sub ?rn bf16|bf16x2", "dss", Needs::any, build_same},
+    {"mul ?rn ?ftz ?sat f16|f16x2", "dss", Needs::any, build_same},
+    {"mul ?rn bf16|bf16x2", "dss", Needs::any, build_same},
+    {"fma rn ?ftz ?sat|relu f16|f16x2", "dsss", Needs::any, build_same},
+    {"fma rn ?relu bf16|bf16x2", "dsss", Needs::any, build_same},
+    {"min ?ftz ?NaN f16|f16x2", "dss", Needs::any, build_same},
+    {"min ?NaN bf16|bf16x2", "dss", Needs::any, build_same},
+    {"max ?ftz ?NaN f16|f16x2", "dss", Needs::any, build_same},
+    {"max ?NaN bf16|bf16x2", "dss", Needs::any, build_same},
     {"abs f16|f16x2|bf16|bf16x2", "ds", Needs::any, build_same},
     {"neg f16|f16x2|bf16|bf16x2", "ds", Needs::any, build_same},
     {"ex2 approx f16|f16x2", "ds", Needs::any, build_same},

@@ -65,12 +65,16 @@ constexpr Form kForms[] = {
     {"nanosleep u32", "s", Needs::any, build_nanosleep},
     {"bar ?cta sync", "ss?", Needs::any, build_barrier},
     {"bar ?cta arrive", "ss", Needs::any, build_barrier},
-    {"bar ?cta red popc u32", "dss?P", Needs::any, build_barrier_reduction},
-    {"bar ?cta red and|or pred", "dss?P", Needs::any, build_barrier_reduction},
+    {"bar ?cta red popc u32", "dsP", Needs::any, build_barrier_reduction},
+    {"bar ?cta red popc u32", "dssP", Needs::any, build_barrier_reduction},
+    {"bar ?cta red and|or pred", "dsP", Needs::any, build_barrier_reduction},
+    {"bar ?cta red and|or pred", "dssP", Needs::any, build_barrier_reduction},
     {"barrier ?cta sync ?aligned", "ss?", Needs::any, build_barrier},
     {"barrier ?cta arrive ?aligned", "ss", Needs::any, build_barrier},
-    {"barrier ?cta red popc ?aligned u32", "dss?P", Needs::any, build_barrier_reduction},
-    {"barrier ?cta red and|or ?aligned pred", "dss?P", Needs::any, build_barrier_reduction},
+    {"barrier ?cta red popc ?aligned u32", "dsP", Needs::any, build_barrier_reduction},
+    {"barrier ?cta red popc ?aligned u32", "dssP", Needs::any, build_barrier_reduction},
+    {"barrier ?cta red and|or ?aligned pred", "dsP", Needs::any, build_barrier_reduction},
+    {"barrier ?cta red and|or ?aligned pred", "dssP", Needs::any, build_barrier_reduction},
 };
 
 }  // namespace

@@ -1,4 +1,7 @@
 // cvt. PTX ISA 9.0, "Data Movement and Conversion Instructions: cvt".
+#include <algorithm>
+#include <array>
+
 #include "emulator/decode/assembler.h"
 #include "emulator/exec/convert.h"
 #include "emulator/exec/handlers.h"
@@ -6,7 +9,27 @@
 namespace tma_jit::emulator::decode {
 namespace {
 
+using number::Format;
+using number::Rounding;
 using ptx::Type;
+
+Format format_of(Type type) {
+  switch (type) {
+    case Type::u8: return Format::u8;
+    case Type::s8: return Format::s8;
+    case Type::u16: return Format::u16;
+    case Type::s16: return Format::s16;
+    case Type::u32: return Format::u32;
+    case Type::s32: return Format::s32;
+    case Type::u64: return Format::u64;
+    case Type::s64: return Format::s64;
+    case Type::f16: return Format::f16;
+    case Type::bf16: return Format::bf16;
+    case Type::tf32: return Format::tf32;
+    case Type::f64: return Format::f64;
+    default: return Format::f32;
+  }
+}
 
 Rounding rounding_of(const Assembler& a) {
   if (a.has("rz") || a.has("rzi")) return Rounding::zero;
@@ -18,6 +41,24 @@ Rounding rounding_of(const Assembler& a) {
 
 bool is_integral(const Assembler& a) {
   return a.has("rni") || a.has("rzi") || a.has("rmi") || a.has("rpi");
+}
+
+number::Conversion rules_of(const Assembler& a, Format from, Format to) {
+  number::Conversion rules;
+  rules.from = from;
+  rules.to = to;
+  rules.rounding = rounding_of(a);
+  rules.integral = is_integral(a);
+  rules.saturate = a.has("sat");
+  rules.finite = a.has("satfinite");
+  rules.flush = a.has("ftz");
+  rules.relu = a.has("relu");
+  return rules;
+}
+
+void convert_with(Assembler& a, ConversionForm form) {
+  a.op.data = std::make_shared<ConversionForm>(std::move(form));
+  a.op.handler = do_convert;
 }
 
 // The whole warp at once, for the conversions that kernels are full of; null for the rest.
@@ -55,17 +96,9 @@ void build_cvt(Assembler& a) {
     a.op.handler = do_lanes;
     return;
   }
-  auto conversion = std::make_shared<Conversion>();
-  conversion->to = to;
-  conversion->from = from;
-  conversion->rounding = rounding_of(a);
-  conversion->integral = is_integral(a);
-  conversion->saturate = a.has("sat");
-  conversion->finite = a.has("satfinite");
-  conversion->flush = a.has("ftz");
-  conversion->relu = a.has("relu");
-  a.op.data = std::move(conversion);
-  a.op.handler = do_convert;
+  ConversionForm form;
+  form.element = rules_of(a, format_of(from), format_of(to));
+  convert_with(a, form);
 }
 
 // Two f32 into one register; the first is the high half.
@@ -79,14 +112,52 @@ void build_pack(Assembler& a) {
     a.op.lanes = find_lanes(to == Type::bf16x2 ? "cvt_pack_bf16x2" : "cvt_pack_f16x2");
     return;
   }
-  auto conversion = std::make_shared<Conversion>();
-  conversion->to = to == Type::bf16x2 ? Type::bf16 : Type::f16;
-  conversion->from = Type::f32;
-  conversion->rounding = rounding_of(a);
-  conversion->finite = a.has("satfinite");
-  conversion->relu = a.has("relu");
-  a.op.data = std::move(conversion);
-  a.op.handler = do_convert;
+  ConversionForm form;
+  form.element = rules_of(a, Format::f32, to == Type::bf16x2 ? Format::bf16 : Format::f16);
+  form.to_bits = 16;
+  convert_with(a, form);
+}
+
+// Pairs of elements that are no types of registers, and the bits from one to the next.
+struct Packed {
+  std::string_view name;
+  Format format;
+  u8 bits;
+};
+constexpr std::array kPacked = {Packed{"e4m3x2", Format::e4m3, 8}, Packed{"e5m2x2", Format::e5m2, 8},
+                                Packed{"e2m3x2", Format::e2m3, 8}, Packed{"e3m2x2", Format::e3m2, 8},
+                                Packed{"e2m1x2", Format::e2m1, 4}, Packed{"ue8m0x2", Format::ue8m0, 8},
+                                Packed{"f16x2", Format::f16, 16},  Packed{"bf16x2", Format::bf16, 16}};
+
+const Packed& packed_named(std::string_view name) {
+  return *std::ranges::find(kPacked, name, &Packed::name);
+}
+
+Type container_of(const Packed& packed) {
+  return packed.bits == 4 ? Type::b8 : packed.bits == 8 ? Type::b16 : Type::b32;
+}
+
+// d, a, b: two f32, the first into the high part. d, a: one pair to another. The target is written first.
+void build_packed(Assembler& a) {
+  std::vector<const Packed*> pairs;
+  for (const std::string_view modifier : a.instruction().modifiers) {
+    if (std::ranges::find(kPacked, modifier, &Packed::name) != kPacked.end()) pairs.push_back(&packed_named(modifier));
+  }
+  const bool from_singles = a.count() == 3;
+  if (pairs.size() != (from_singles ? 1U : 2U)) a.refuse("not these types with {} operands", a.count());
+  ConversionForm form;
+  form.element = rules_of(a, from_singles ? Format::f32 : pairs[1]->format, pairs[0]->format);
+  form.to_bits = pairs[0]->bits;
+  a.op.d = a.wide_destination(a.operand(0), container_of(*pairs[0]));
+  if (from_singles) {
+    a.op.a = a.source(1, Type::f32);
+    a.op.b = a.source(2, Type::f32);
+  } else {
+    form.parts = 2;
+    form.from_bits = pairs[1]->bits;
+    a.op.a = a.wide_source(a.operand(1), container_of(*pairs[1]));
+  }
+  convert_with(a, form);
 }
 
 constexpr Form kForms[] = {
@@ -98,6 +169,14 @@ constexpr Form kForms[] = {
      build_cvt},
     {"cvt rn|rna|rz ?relu ?satfinite tf32 f32", "ds", Needs::sm_80, build_cvt},
     {"cvt rn|rz ?relu ?satfinite f16x2|bf16x2 f32", "dss", Needs::any, build_pack},
+    {"cvt rn satfinite ?relu e4m3x2|e5m2x2 f32", "dss", Needs::any, build_packed},
+    {"cvt rn satfinite ?relu e4m3x2|e5m2x2 f16x2", "ds", Needs::any, build_packed},
+    {"cvt rn ?relu f16x2 e4m3x2|e5m2x2", "ds", Needs::any, build_packed},
+    {"cvt rn satfinite ?relu e2m1x2|e2m3x2|e3m2x2 f32", "dss", Needs::sm_100, build_packed},
+    {"cvt rn ?relu f16x2 e2m1x2|e2m3x2|e3m2x2", "ds", Needs::sm_100, build_packed},
+    {"cvt rz|rp ?satfinite ue8m0x2 f32", "dss", Needs::sm_100, build_packed},
+    {"cvt rz|rp ?satfinite ue8m0x2 bf16x2", "ds", Needs::sm_100, build_packed},
+    {"cvt rn bf16x2 ue8m0x2", "ds", Needs::sm_100, build_packed},
 };
 
 }  // namespace

@@ -61,15 +61,14 @@ void build_access(Assembler& a) {
   elements(a, a.operand(1 - address), a.op.type, load);
 }
 
-void build_atomic(Assembler& a) {
+// What all atomics and reductions have; the address is operand `at`.
+void build_atomic_common(Assembler& a, std::size_t at) {
   static const std::map<std::string_view, Atomic> kKinds = {
       {"add", Atomic::add},        {"min", Atomic::min},
       {"max", Atomic::max},        {"inc", Atomic::inc},
       {"dec", Atomic::dec},        {"and", Atomic::conjunction},
       {"or", Atomic::disjunction}, {"xor", Atomic::exclusive},
       {"exch", Atomic::exchange},  {"cas", Atomic::compare_exchange}};
-  const bool returns = a.mnemonic() == "atom";
-  const std::size_t at = returns ? 1 : 0;
   a.op.handler = do_atomic;
   a.op.type = a.type();
   for (const auto& [name, kind] : kKinds) {
@@ -79,6 +78,31 @@ void build_atomic(Assembler& a) {
   a.op.kind = static_cast<u16>(ordering == Ordering::weak ? Ordering::relaxed : ordering);
   a.op.space = a.space();
   a.address(at);
+}
+
+// Elements of vectors of at most 16 bytes, each atomic by itself.
+void build_atomic_vector(Assembler& a) {
+  const bool returns = a.mnemonic() == "atom";
+  const std::size_t at = returns ? 1 : 0;
+  build_atomic_common(a, at);
+  a.op.vector = static_cast<u8>(a.vector());
+  if (ptx::size_of(a.op.type) * a.op.vector > 16) a.refuse("{} elements", a.op.vector);
+  const auto parts = [&](const Operand& operand) -> const std::vector<Operand>& {
+    if (operand.kind != Operand::Kind::vector || operand.parts.size() != a.op.vector)
+      a.refuse("the operands are vectors of {}", a.op.vector);
+    return operand.parts;
+  };
+  if (returns) {
+    for (const Operand& part : parts(a.operand(0))) a.op.coordinates.push_back(a.destination(part, a.op.type));
+  }
+  for (const Operand& part : parts(a.operand(at + 1))) a.op.list.push_back(a.source(part, a.op.type));
+  a.op.handler = do_atomic_vector;
+}
+
+void build_atomic(Assembler& a) {
+  const bool returns = a.mnemonic() == "atom";
+  const std::size_t at = returns ? 1 : 0;
+  build_atomic_common(a, at);
   if (returns) a.op.d = a.destination(0, a.op.type);
   a.op.b = a.source(at + 1, a.op.type);
   const bool exchange = a.op.immediate == static_cast<u64>(Atomic::compare_exchange);
@@ -129,6 +153,12 @@ constexpr Form kForms[] = {
     {"red ?relaxed|release ?cta|cluster|gpu|sys ?global|shared|shared::cta|shared::cluster "
      "add|min|max|inc|dec|and|or|xor ?noftz b32|b64|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2",
      "as", Needs::any, build_atomic},
+    {"atom ?relaxed|acquire|release|acq_rel ?cta|cluster|gpu|sys global add|min|max ?noftz ?L2::cache_hint v2|v4|v8 "
+     "f32|f16|f16x2|bf16|bf16x2",
+     "vavs?", Needs::sm_90, build_atomic_vector},
+    {"red ?relaxed|release ?cta|cluster|gpu|sys global add|min|max ?noftz ?L2::cache_hint v2|v4|v8 "
+     "f32|f16|f16x2|bf16|bf16x2",
+     "avs?", Needs::sm_90, build_atomic_vector},
     {"cvta ?to global|shared|local|const|param|shared::cta|shared::cluster u32|u64", "ds", Needs::any, build_cvta},
     {"isspacep global|shared|local|shared::cta|shared::cluster", "ds", Needs::any, build_isspacep},
     {"membar cta|gl|sys|gpu", "", Needs::any, build_fence},

@@ -6,9 +6,8 @@
 
 namespace tma_jit::emulator {
 
-// d = lanes(a, b, c), with `flush` (sources and result) and `saturate`.
+// d = lanes(a, b, c)
 Step do_lanes(Warp& warp, const Op& op, Mask active);
-Step do_lanes_rounded(Warp& warp, const Op& op, Mask active);
 // d, second = compare(a, b) combined with the predicate c as `kind` says.
 enum class Combine : u8 { none, conjunction, disjunction, exclusive };
 Step do_compare(Warp& warp, const Op& op, Mask active);
@@ -55,6 +54,8 @@ Step do_is_space(Warp& warp, const Op& op, Mask active);
 // d = [a + offset]; [a + offset] = f(it, b, c); immediate is the Atomic, kind the Ordering
 enum class Atomic : u16 { add, min, max, inc, dec, conjunction, disjunction, exclusive, exchange, compare_exchange };
 Step do_atomic(Warp& warp, const Op& op, Mask active);
+// The same of `vector` elements: b is list, d is coordinates (none for a reduction).
+Step do_atomic_vector(Warp& warp, const Op& op, Mask active);
 Step do_fence(Warp& warp, const Op& op, Mask active);
 Step do_nothing(Warp& warp, const Op& op, Mask active);
 

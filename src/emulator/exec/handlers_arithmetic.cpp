@@ -42,26 +42,6 @@ Step do_lanes(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-Step do_lanes_rounded(Warp& warp, const Op& op, Mask active) {
-  static const LaneFunction flush = find_lanes("flush_f32");
-  static const LaneFunction saturate = find_lanes("saturate_f32");
-  Lanes in[3], result;
-  const u8* sources[3] = {};
-  const Place* places[3] = {&op.a, &op.b, &op.c};
-  for (int i = 0; i < 3; ++i) {
-    if (!*places[i]) continue;
-    sources[i] = warp.values<u8>(*places[i]);
-    if (!op.flush) continue;
-    flush(in[i].bytes, sources[i], nullptr, nullptr);
-    sources[i] = in[i].bytes;
-  }
-  op.lanes(result.bytes, sources[0], sources[1], sources[2]);
-  if (op.flush) flush(result.bytes, result.bytes, nullptr, nullptr);
-  if (op.saturate) saturate(result.bytes, result.bytes, nullptr, nullptr);
-  warp.set(op.d, active, result.bytes);
-  return Step::next;
-}
-
 Step do_compare(Warp& warp, const Op& op, Mask active) {
   Lanes flushed[2];
   const u8* a = warp.values<u8>(op.a);

@@ -201,6 +201,23 @@ Step do_atomic(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
+Step do_atomic_vector(Warp& warp, const Op& op, Mask active) {
+  const u32 size = static_cast<u32>(ptx::size_of(op.type));
+  const Accessor accessor{warp, op, true, size * op.vector, "an atomic operation"};
+  for_each(active, [&](int i) {
+    u8* bytes = accessor.resolve(warp.address(op, op.a, i), i).bytes;
+    for (std::size_t k = 0; k < op.list.size(); ++k, bytes += size) {
+      const u64 old = read_element(bytes, op.type);
+      write_element(bytes, op.type,
+                    atomic_value(static_cast<Atomic>(op.immediate), op.type, old, warp.lane(op.list[k], i), 0));
+      if (!op.coordinates.empty()) warp.set_lane(op.coordinates[k], i, old);
+    }
+  });
+  if (releases(static_cast<Ordering>(op.kind))) warp.clock.tick();
+  warp.machine().progress();
+  return Step::next;
+}
+
 Step do_fence(Warp&, const Op&, Mask) {
   return Step::next;  // memory is sequentially consistent here; what orders accesses are barriers and strong accesses
 }

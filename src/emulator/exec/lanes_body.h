@@ -45,6 +45,23 @@ template <class T> static inline T greater(T a, T b) {
   if (a == b) return __builtin_signbit(a) != 0 ? b : a;
   return a > b ? a : b;
 }
+// .NaN: a NaN wins.
+template <class T> static inline T lesser_or_nan(T a, T b) {
+  return a != a ? a : b != b ? b : lesser(a, b);
+}
+template <class T> static inline T greater_or_nan(T a, T b) {
+  return a != a ? a : b != b ? b : greater(a, b);
+}
+static inline float clamped_unit(float x) {
+  return x > 0 ? (x < 1 ? x : 1.0F) : 0.0F;  // NaN becomes 0
+}
+// .relu: NaN stays one.
+static inline float rectified(float x) {
+  return x != x || x > 0 ? x : 0.0F;
+}
+static inline u16 flushed_f16(u16 x) {
+  return (x & 0x7c00U) == 0 ? x & 0x8000U : x;
+}
 static inline float canonical(float x) {
   return x != x ? std::bit_cast<float>(0x7fffffffU) : x;
 }
@@ -130,7 +147,7 @@ static void flush_f32(void* d, const void* a, const void*, const void*) {
   each<float, float, kLanes>(d, a, [](float x) { return flushed(x); });
 }
 static void saturate_f32(void* d, const void* a, const void*, const void*) {
-  each<float, float, kLanes>(d, a, [](float x) { return x > 0 ? (x < 1 ? x : 1.0F) : 0.0F; });  // NaN becomes 0
+  each<float, float, kLanes>(d, a, [](float x) { return clamped_unit(x); });
 }
 
 static void addresses(void* d, const void* a, const void* b, const void* c) {

@@ -2,14 +2,18 @@
 // table. x, y and z are one lane of the sources. No include guard.
 
 // 16-bit floats: N elements, each through f32. WIDEN and NARROW are of float_bits.h.
-#define LANES_HALF(NAME, N, WIDEN, NARROW)                              \
-  LANES_BINARY(add_##NAME, u16, N, NARROW(WIDEN(x) + WIDEN(y)))         \
-  LANES_BINARY(sub_##NAME, u16, N, NARROW(WIDEN(x) - WIDEN(y)))         \
-  LANES_BINARY(mul_##NAME, u16, N, NARROW(WIDEN(x) * WIDEN(y)))         \
-  LANES_BINARY(min_##NAME, u16, N, NARROW(lesser(WIDEN(x), WIDEN(y))))  \
-  LANES_BINARY(max_##NAME, u16, N, NARROW(greater(WIDEN(x), WIDEN(y)))) \
-  LANES_UNARY(neg_##NAME, u16, N, x ^ 0x8000U)                          \
-  LANES_UNARY(abs_##NAME, u16, N, x & 0x7fffU)                          \
+#define LANES_HALF(NAME, N, WIDEN, NARROW)                                         \
+  LANES_BINARY(add_##NAME, u16, N, NARROW(WIDEN(x) + WIDEN(y)))                    \
+  LANES_BINARY(sub_##NAME, u16, N, NARROW(WIDEN(x) - WIDEN(y)))                    \
+  LANES_BINARY(mul_##NAME, u16, N, NARROW(WIDEN(x) * WIDEN(y)))                    \
+  LANES_BINARY(min_##NAME, u16, N, NARROW(lesser(WIDEN(x), WIDEN(y))))             \
+  LANES_BINARY(max_##NAME, u16, N, NARROW(greater(WIDEN(x), WIDEN(y))))            \
+  LANES_BINARY(min_nan_##NAME, u16, N, NARROW(lesser_or_nan(WIDEN(x), WIDEN(y))))  \
+  LANES_BINARY(max_nan_##NAME, u16, N, NARROW(greater_or_nan(WIDEN(x), WIDEN(y)))) \
+  LANES_UNARY(saturate_##NAME, u16, N, NARROW(clamped_unit(WIDEN(x))))             \
+  LANES_UNARY(rectify_##NAME, u16, N, NARROW(rectified(WIDEN(x))))                 \
+  LANES_UNARY(neg_##NAME, u16, N, x ^ 0x8000U)                                     \
+  LANES_UNARY(abs_##NAME, u16, N, x & 0x7fffU)                                     \
   LANES_TERNARY(fma_##NAME, u16, N, NARROW(static_cast<float>(odd_f32(fused_to_odd(WIDEN(x), WIDEN(y), WIDEN(z))))))
 
 #define LANES_INTEGER(U, S)                                                             \
@@ -89,6 +93,13 @@ LANES_BINARY(add_f32x2, float, 2 * kLanes, x + y)
 LANES_BINARY(sub_f32x2, float, 2 * kLanes, x - y)
 LANES_BINARY(mul_f32x2, float, 2 * kLanes, x* y)
 LANES_TERNARY(fma_f32x2, float, 2 * kLanes, __builtin_fmaf(x, y, z))
+LANES_BINARY(min_nan_f32, float, kLanes, canonical(lesser_or_nan(x, y)))
+LANES_BINARY(max_nan_f32, float, kLanes, canonical(greater_or_nan(x, y)))
+LANES_TERNARY(min3_nan_f32, float, kLanes, canonical(lesser_or_nan(lesser_or_nan(x, y), z)))
+LANES_TERNARY(max3_nan_f32, float, kLanes, canonical(greater_or_nan(greater_or_nan(x, y), z)))
+LANES_UNARY(flush_f32x2, float, 2 * kLanes, flushed(x))
+LANES_UNARY(flush_f16, u16, kLanes, flushed_f16(x))
+LANES_UNARY(flush_f16x2, u16, 2 * kLanes, flushed_f16(x))
 LANES_TERNARY(min3_f32, float, kLanes, lesser(lesser(x, y), z))
 LANES_TERNARY(max3_f32, float, kLanes, greater(greater(x, y), z))
 LANES_UNARY(ex2_f32, float, kLanes, __builtin_exp2f(x))

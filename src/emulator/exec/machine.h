@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -78,6 +79,8 @@ class Machine {
   void wake(const void* token);
   void queue(Warp& warp);
   void warn(const std::string& text);
+  // Takes the next cluster from those still to be launched: its first block; nothing where all have been.
+  std::optional<Dim3> cancel_next_cluster();
   // A clock for an asynchronous engine of the cluster.
   check::ActorId new_channel(Cluster& cluster, std::string name);
 
@@ -105,6 +108,7 @@ class Machine {
     check::ActorId id;
     std::string name;
   };
+  Dim3 take_next_cluster();
   void start_cluster();
   void retire(std::size_t index);
   void run_warp(Warp& warp, u32 quantum);

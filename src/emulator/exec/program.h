@@ -72,7 +72,6 @@ struct Op {
   u8 vector = 1;
   u16 kind = 0;  // the handler's own: which operation, which rounding
   bool flush = false;
-  bool saturate = false;
   Meeting meeting = Meeting::none;
   bool guard_negated = false;
   bool touches_in_flight = false;  // wgmma: its own accumulators may be in flight

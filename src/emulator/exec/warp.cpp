@@ -151,6 +151,22 @@ void Warp::branch(u32 target, Mask taken) {
   select();
 }
 
+void Warp::branch(const std::map<u32, Mask>& ways) {
+  Mask rest = fragments_[current_].mask;
+  for (const auto& [target, lanes] : ways) {
+    rest &= ~lanes;
+    fragments_.push_back({target, lanes});
+  }
+  if (rest != 0) {
+    fragments_[current_].mask = rest;
+    ++fragments_[current_].pc;
+  } else {
+    fragments_.erase(fragments_.begin() + static_cast<std::ptrdiff_t>(current_));
+    current_ = 0;
+  }
+  select();
+}
+
 void Warp::exit(Mask lanes) {
   live_ &= ~lanes;
   block_.cluster().barrier.arrived -= static_cast<u32>(std::popcount(cluster_arrived & lanes));

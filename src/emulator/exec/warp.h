@@ -82,6 +82,7 @@ class Warp {
   void merge();         // fragments at the current one's pc into it
   bool meets(const Op& op) const;
   void branch(u32 target, Mask taken);
+  void branch(const std::map<u32, Mask>& ways);  // lanes in none of them go on
   void exit(Mask lanes);
   Step wait_for(const void* token, Step how, u64 detail = 0);
   bool wake(const void* token);  // true if a fragment became runnable

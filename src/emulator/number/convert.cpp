@@ -135,7 +135,7 @@ u64 to_float(const Conversion& conversion, const Parts& parts, u32 random) {
 u64 to_integer(const Conversion& conversion, const Parts& parts, u32 random) {
   const int width = bits_of(conversion.to);
   const bool has_sign = is_signed(conversion.to);
-  if (parts.kind == Parts::Kind::nan) return 0;
+  if (parts.kind == Parts::Kind::nan) return conversion.from == Format::f64 || width == 64 ? u64{1} << (width - 1) : 0;
   const u64 highest = low_bits(has_sign ? width - 1 : width);
   const u64 lowest = has_sign ? highest + 1 : 0;  // its magnitude
   const u64 limit = parts.negative ? lowest : highest;

@@ -28,7 +28,8 @@ struct Conversion {
 
 // The pattern of `conversion.to`, in its low bits, of the pattern `bits` of `conversion.from`. Integers are taken and
 // given in two's complement; a narrower integer target keeps the low bits unless it saturates. Conversions from
-// floating point to integers always clamp, and turn NaN into 0. `random` serves stochastic rounding, aligned to the top
+// floating point to integers always clamp, and turn NaN into 0, or where the source or the target has 64 bits into the
+// target's highest bit alone. `random` serves stochastic rounding, aligned to the top
 // of the bits cut off (PTX's rbits).
 u64 convert(const Conversion& conversion, u64 bits, u32 random = 0);
 

@@ -23,14 +23,26 @@ Counters Machine::run() {
   return counters_;
 }
 
-void Machine::start_cluster() {
+Dim3 Machine::take_next_cluster() {
   const Dim3& grid = shape_.grid;
   const Dim3& extents = shape_.cluster;
   const Dim3 clusters = {grid[0] / extents[0], grid[1] / extents[1], grid[2] / extents[2]};
   const u64 linear = next_cluster_++;
+  return {static_cast<u32>(linear % clusters[0]), static_cast<u32>(linear / clusters[0] % clusters[1]),
+          static_cast<u32>(linear / clusters[0] / clusters[1])};
+}
+
+std::optional<Dim3> Machine::cancel_next_cluster() {
+  if (next_cluster_ >= cluster_count_) return std::nullopt;
+  Dim3 first = take_next_cluster();
+  for (std::size_t i = 0; i < first.size(); ++i) first[i] *= shape_.cluster[i];
+  return first;
+}
+
+void Machine::start_cluster() {
+  const Dim3& extents = shape_.cluster;
   auto cluster = std::make_unique<Cluster>();
-  cluster->index = {static_cast<u32>(linear % clusters[0]), static_cast<u32>(linear / clusters[0] % clusters[1]),
-                    static_cast<u32>(linear / clusters[0] / clusters[1])};
+  cluster->index = take_next_cluster();
   u32 rank = 0;
   for (u32 z = 0; z < extents[2]; ++z) {
     for (u32 y = 0; y < extents[1]; ++y) {

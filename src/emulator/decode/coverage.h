@@ -1,0 +1,12 @@
+// Which forms instructions have been matched with since the process started: what tests have not tried.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace tma_jit::emulator::decode {
+
+// The patterns of forms that no instruction has had, in the order of the table.
+std::vector<std::string_view> untried_patterns();
+
+}  // namespace tma_jit::emulator::decode
