@@ -8,7 +8,25 @@
 namespace tensormap {
 
 // The values of a map's type field, which are not those of the driver's CUtensorMapDataType.
-enum class Type { u8, u16, u32, s32, u64, s64, f16, f32, f32_ftz, f64, bf16, tf32, tf32_ftz };
+// The last three need Blackwell.
+enum class Type {
+  u8,
+  u16,
+  u32,
+  s32,
+  u64,
+  s64,
+  f16,
+  f32,
+  f32_ftz,
+  f64,
+  bf16,
+  tf32,
+  tf32_ftz,
+  b4x16,
+  b4x16_p64,
+  b6x16_p32
+};
 enum class Interleave { none, b16, b32 };
 enum class Swizzle { none, b32, b64, b128 };
 enum class Atomicity { b16, b32, b32_flip_b8, b64 };

@@ -3,8 +3,10 @@
 //! param   FORM    = 0    in {0, 1, 3, 4, 7, 12}    "0 bf16, 1 f16, 3 tf32, 4 e4m3, 7 e5m2, 12 s8"
 //! param   ROWS    = 128  in {64, 128}              "M of the instruction"
 //! param   COLUMNS = 64   in {16, 64, 256}          "N of the instruction"
+//! param   SATURATE = 0   in {0, 1}                 "1: sums clamp, and begin near the least s32"
 //! let     K       = FORM <= 2 ? 64 : FORM == 3 ? 32 : 128  "128 bytes"
 //! require FORM < 12 || device.compute_capability == 100 "only sm_100a multiplies integers"
+//! require SATURATE == 0 || FORM == 12              "only sums of integers clamp"
 //! tensor  A : s8[ROWS, K]
 //! tensor  B : s8[COLUMNS, K]
 //! tensor  D : f32[ROWS, COLUMNS]  out
@@ -14,10 +16,14 @@
 //! preset  FORM = 4, ROWS = 64   "tcgen05.mma: A in tensor memory, e4m3, 64 rows"
 //! preset  FORM = 3              "tcgen05.mma: A in tensor memory, tf32"
 //! preset  FORM = 12             when device.compute_capability == 100  "tcgen05.mma: A in tensor memory, s8"
+//! preset  FORM = 12, SATURATE = 1  when device.compute_capability == 100  "tcgen05.mma: s8, clamped"
 //! reference tcgen05_ts_reference  grid ROWS  block COLUMNS
 
 #include "device/probe_fragments.cuh"
 #include "device/probe_tcgen05.cuh"
+
+constexpr int kWay = 8;  // from where clamped sums begin to the least s32
+constexpr u32 kFirst = 0x80000000 + kWay;
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -43,6 +49,21 @@ __device__ inline void store_a(u32 to, const View<const s8, 2>& A) {
   tensor_memory::wait_st();
 }
 
+__device__ inline void store_first_sums(u32 d) {
+  u32 x[8];
+#pragma unroll
+  for (u32& sum : x) sum = kFirst;
+  for (int column = 0; column < COLUMNS; column += 8)
+    tensor_memory::st<tensor_memory::Shape32x32b>(tensor_memory::at(d, threadIdx.x / 32 * 32, column), x);
+  tensor_memory::wait_st();
+}
+
+__device__ constexpr tcgen05::Instruction instruction() {
+  tcgen05::Instruction what = Unit::instruction(ROWS, COLUMNS);
+  if (SATURATE == 1) what.saturate();
+  return what;
+}
+
 extern "C" __global__ __launch_bounds__(128) void tcgen05_ts(View<const s8, 2> A, View<const s8, 2> B, View<f32, 2> D) {
   extern __shared__ __align__(1024) u8 raw[];
   __shared__ probe::TensorMemory<512> memory;
@@ -50,12 +71,13 @@ extern "C" __global__ __launch_bounds__(128) void tcgen05_ts(View<const s8, 2> A
   probe::fill<Unit::TB>(smem.b, kLayout, COLUMNS, B);
   memory.open();
   store_a(memory.address, A);
+  if constexpr (SATURATE == 1) store_first_sums(memory.address);
   probe::hand_over();
   if (threadIdx.x == 0) {
     for (int step = 0; step < 4; ++step)
       tcgen05::mma_ts<Unit::Kind>(memory.address, memory.address + kA + step * 8,
-                                  probe::descriptor<Unit::TB>(smem.b, kLayout, COLUMNS, step),
-                                  Unit::instruction(ROWS, COLUMNS), step > 0);
+                                  probe::descriptor<Unit::TB>(smem.b, kLayout, COLUMNS, step), instruction(),
+                                  SATURATE == 1 || step > 0);
     tcgen05::commit(memory.done);
   }
   memory.done.wait(0);
@@ -66,7 +88,7 @@ extern "C" __global__ __launch_bounds__(128) void tcgen05_ts(View<const s8, 2> A
     u32 x[8];
     probe::load_eight(x, memory.address, column);
     for (int i = 0; i < 8; ++i)
-      if (holds) D.data[row_of_lane() * D.stride[0] + column + i] = Unit::number(x[i]);
+      if (holds) D.data[row_of_lane() * D.stride[0] + column + i] = Unit::number(SATURATE == 1 ? x[i] - kFirst : x[i]);
   }
   memory.close();
 }
@@ -74,7 +96,17 @@ extern "C" __global__ __launch_bounds__(128) void tcgen05_ts(View<const s8, 2> A
 #else
 
 extern "C" __global__ void tcgen05_ts_reference(View<const s8, 2> A, View<const s8, 2> B, View<f64, 2> D) {
-  D.data[blockIdx.x * D.stride[0] + threadIdx.x * D.stride[1]] = probe::product<FORM>(A, B, blockIdx.x, threadIdx.x);
+  const int row = blockIdx.x, column = threadIdx.x;
+  s32 sum = probe::product<FORM>(A, B, row, column);
+  if constexpr (SATURATE == 1) {  // each instruction clamps
+    sum = 0;
+    for (int k = 0; k < K; ++k) {
+      sum += probe::value<s8>(A.data[row * A.stride[0] + k * A.stride[1]]) *
+             probe::value<s8>(B.data[column * B.stride[0] + k * B.stride[1]]);
+      if (k % 32 == 31) sum = max(sum, -kWay);
+    }
+  }
+  D.data[row * D.stride[0] + column * D.stride[1]] = sum;
 }
 
 #endif

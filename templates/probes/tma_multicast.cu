@@ -69,7 +69,8 @@ extern "C" __global__ __launch_bounds__(128) void tma_multicast(const __grid_con
   full.wait(0);
   for (int i = threadIdx.x; i < CLUSTER * BOX; i += 128)
     D.data[rank * D.stride[0] + i / BOX * D.stride[1] + i % BOX * D.stride[2]] = boxes[i / BOX * SLOT + i % BOX];
-  cluster::sync();  // no block leaves while its box may still be on its way
+  cluster::arrive_relaxed();  // no block leaves while its box may still be on its way; only the meeting counts
+  cluster::wait();
 }
 
 #else
