@@ -52,6 +52,9 @@ template <class T, int Rank> __device__ constexpr u32 box_bytes(const int (&box)
   return bytes;
 }
 
+// Of loads, stores and reductions alike: the innermost coordinate times the bytes of an element is a multiple of 16, or
+// the kernel ends with an illegal instruction (measured on Hopper). The other coordinates are free.
+
 // A box of the tensor into `tile`, aligned to 128 bytes and more where the swizzle asks for it. `full` counts the bytes
 // of the whole box, those outside the tensor too, which are filled. The destination is written .shared::cta, not
 // .shared::cluster: for sm_120a and sm_121a ptxas 13.0 turns the cluster form into a system call, and then ignores
