@@ -45,7 +45,7 @@ std::string machine_code(const std::string& tool, const std::string& arch, Reque
   REQUIRE_MESSAGE(cubin, (cubin ? "" : cubin.error().text()));
   CHECK(cubin->resources.spill_store_bytes == 0);
   CHECK(cubin->resources.warnings.empty());
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "gemm.cubin";
   std::ofstream(file, std::ios::binary)
       .write(reinterpret_cast<const char*>(cubin->bytes.data()), static_cast<std::streamsize>(cubin->bytes.size()));
