@@ -162,6 +162,7 @@ TEST_CASE("tiled loads put every element where the formula says") {
           for (int d = 0; d < rank; ++d)
             coordinates[d] =
                 static_cast<s32>(random() % (tensor.map.dims[d] + box[d] + 4)) - static_cast<s32>(box[d]) - 2;
+          coordinates[0] -= coordinates[0] % static_cast<s32>(16 / type.bytes);
           const Access access = access_to(tensor, Mode::tile, coordinates);
           CHECK(actual_load(access) == expected_load(tensor, access, swizzle, box, steps));
         }
@@ -390,6 +391,17 @@ TEST_CASE("packed and padded formats") {
   Access odd = access;
   odd.coordinates[0] = 31;
   CHECK_THROWS_AS(check_access(odd, Direction::load), Fault);
+}
+
+TEST_CASE("along the innermost dimension a box begins at a multiple of 16 bytes, along others anywhere") {
+  std::mt19937 random(5);
+  const Tensor tensor = make_tensor(2, {2, 4}, 0, {16, 4, 1, 1, 1}, {1, 1, 1, 1, 1}, random);
+  for (const Direction direction : {Direction::load, Direction::store}) {
+    for (const s32 fine : {-16, -4, 0, 8})
+      CHECK_NOTHROW(check_access(access_to(tensor, Mode::tile, {fine, -3}), direction));
+    for (const s32 column : {-3, 1, 2, 7})
+      CHECK_THROWS_AS(check_access(access_to(tensor, Mode::tile, {column, 0}), direction), Fault);
+  }
 }
 
 TEST_CASE("every documented demand of the encoders is checked") {

@@ -161,6 +161,15 @@ void check_access(const Access& access, Direction direction) {
     stop(FaultKind::tensor_map, "coordinate 0 is {}; elements of this format are copied by {}", coordinate(access, 0),
          unit);
   }
+  // Hopper ends the kernel with an illegal instruction; nothing documents it.
+  constexpr s64 kUnitBits = 128;
+  if (access.mode == Mode::tile && access.map.interleave == Interleave::none &&
+      coordinate(access, 0) * element_bits(access.map.element) % kUnitBits != 0) {
+    stop(FaultKind::tensor_map,
+         "coordinate 0 is {}, of elements of {} bits; along the innermost dimension a box begins at a multiple of 16 "
+         "bytes, or the hardware stops the kernel as an illegal instruction",
+         coordinate(access, 0), element_bits(access.map.element));
+  }
 }
 
 u32 transaction_bytes(const Access& access) {
