@@ -119,7 +119,7 @@ Result<void> check_corners(const MapSubject& subject) {
 Result<void> check_swizzle(const MapSubject& subject) {
   const TensorMapSpec& spec = subject.spec;
   const std::uint32_t span = span_of(spec.swizzle);
-  if (spec.interleave == Interleave::none && span != 0 && row_bits(subject) > 8 * span) {
+  if (spec.interleave == Interleave::none && span != 0 && row_bits(subject) > std::uint64_t{8} * span) {
     return subject.fault("box {} at swizzle {} is {} bytes wide, limit {}", outermost_first(spec.box, spec.box_rank()),
                          span, row_bits(subject) / 8, span);
   }
@@ -138,9 +138,10 @@ Result<void> check_documented(const MapSubject& subject) {
   if (wide && !full && swizzle != Swizzle::b64)
     return subject.fault("{} takes swizzle 64, 128 or 128 with atom 32; this map has {}", what, span_of(swizzle));
   const bool stored = type == MapType::b6x16_p32 && swizzle == Swizzle::b128_atom_b64;
-  if (padded && !full && !stored && swizzle != Swizzle::none)
+  if (padded && !full && !stored && swizzle != Swizzle::none) {
     return subject.fault("{} takes swizzle 0, 128 or 128 with atom 32; this map has {}", name_of(type),
                          span_of(swizzle));
+  }
   return {};
 }
 

@@ -30,6 +30,7 @@ std::vector<Kernel> library() {
     kernel.files.insert(info->file);
   }
   std::vector<Kernel> all;
+  all.reserve(kernels.size());
   for (auto& [name, kernel] : kernels) all.push_back(std::move(kernel));
   return all;
 }

@@ -194,10 +194,11 @@ void build_wgmma(Assembler& a) {
   if (extents.k != matrix::depth_of(wgmma)) a.refuse("k{}; these types take k{}", extents.k, matrix::depth_of(wgmma));
   wgmma.a_in_registers = a.operand(1).kind == Operand::Kind::vector;
   form->d = registers(a, 0, true, matrix::accumulator_registers(wgmma), Type::b32);
-  if (wgmma.a_in_registers)
+  if (wgmma.a_in_registers) {
     form->a = registers(a, 1, false, 4, Type::b32);
-  else
+  } else {
     form->a_descriptor = a.source(1, Type::b64);
+  }
   form->b_descriptor = a.source(2, Type::b64);
   form->accumulate = a.predicate(3);
   take_constants(a, wgmma, 4);
