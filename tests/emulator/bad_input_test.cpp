@@ -59,6 +59,7 @@ TEST_CASE("PTX with any byte replaced never does worse than report") {
 }
 
 TEST_CASE("Absurd declarations are refused before they cost memory or time") {
+  CHECK(reports(".version 9.0\n.version 9.0\n", "a second .version"));
   CHECK(reports(".version 999999999999.0\n.target sm_90a\n", "version 999999999999.0"));
   CHECK(reports(".version 9.0\n", "names no .target"));
   CHECK(reports("", "names no .target"));

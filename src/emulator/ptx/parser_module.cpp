@@ -89,6 +89,7 @@ void Parser::parse_directive(std::string_view directive) {
 
 void Parser::parse_version() {
   const Token token = expect(Token::Kind::real, "a version such as 9.0");
+  if (module_.version != 0) stop(FaultKind::syntax, "PTX line {}: a second .version", token.line);
   const std::string_view text = token.text;
   const std::size_t dot = text.find('.');
   if (dot == 0 || dot > 2 || text.size() != dot + 2 || text[dot + 1] < '0' || text[dot + 1] > '9')
