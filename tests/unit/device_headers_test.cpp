@@ -66,12 +66,12 @@ TEST_CASE("every device primitive is used by a probe, a kernel or another primit
   }
   const std::map<std::string, int> used = words_of(users);
   int primitives = 0;
-  for (const auto& [file, text] : texts_of("device")) {
-    const std::map<std::string, int> here = words_of(text);
-    for (const std::string& name : primitives_of(text)) {
+  for (const auto& header : texts_of("device")) {
+    const std::map<std::string, int> here = words_of(header.second);
+    for (const std::string& name : primitives_of(header.second)) {
       ++primitives;
       if (unused.contains(name) || used.contains(name)) continue;
-      CHECK_MESSAGE(here.at(name) > 1, file << ": " << name << " is used by nothing");
+      CHECK_MESSAGE(here.at(name) > 1, header.first << ": " << name << " is used by nothing");
     }
   }
   CHECK(primitives > 150);
