@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/failure.h"
+#include "base/json_integer.h"
 #include "base/text.h"
 
 namespace tma_jit {
@@ -42,9 +43,12 @@ void put(Json& line, const char* field, Json value) {
   if (!value.empty()) line[field] = std::move(value);
 }
 
-template <class Value> Result<std::map<std::string, Value>> map_in(const Json& value, const char* field) {
+Result<void> read_numbers(const std::string& field, const Json& value, std::map<std::string, std::int64_t>& numbers) {
   if (!value.is_object()) return failure(ErrorCode::parse, "{} is not an object", field);
-  return value.get<std::map<std::string, Value>>();
+  for (const auto& [name, number] : value.items()) {
+    TMA_JIT_ASSIGN(numbers[name], integer_in<std::int64_t>(number, field + "." + name));
+  }
+  return {};
 }
 
 Result<DType> type_in(const Json& value, std::string_view where) {
@@ -56,8 +60,8 @@ Result<DType> type_in(const Json& value, std::string_view where) {
 
 Result<NamedTensor> tensor_in(const std::string& name, const Json& value) {
   TMA_JIT_ASSIGN(const DType type, type_in(value.at("type"), name));
-  const auto shape = value.at("shape").get<std::vector<std::int64_t>>();
-  const auto strides = value.at("strides").get<std::vector<std::int64_t>>();
+  TMA_JIT_ASSIGN(const auto shape, integers_in<std::int64_t>(value.at("shape"), "tensors." + name + ".shape"));
+  TMA_JIT_ASSIGN(const auto strides, integers_in<std::int64_t>(value.at("strides"), "tensors." + name + ".strides"));
   if (shape.size() != strides.size() || shape.empty() || shape.size() > std::size_t{kMaxRank}) {
     return failure(ErrorCode::parse, "tensor {} has {} extents and {} strides; 1 to {} of each are wanted", name,
                    shape.size(), strides.size(), kMaxRank);
@@ -99,11 +103,12 @@ Result<void> read_field(const std::string& field, const Json& value, WarmLine& l
   } else if (field == "fixed") {
     value.get_to(request.fixed);
   } else if (field == "dims") {
-    TMA_JIT_ASSIGN(request.dims, map_in<std::int64_t>(value, "dims"));
+    return read_numbers(field, value, request.dims);
   } else if (field == "params") {
-    TMA_JIT_ASSIGN(request.params, map_in<std::int64_t>(value, "params"));
+    return read_numbers(field, value, request.params);
   } else if (field == "hooks") {
-    TMA_JIT_ASSIGN(request.hooks, map_in<std::string>(value, "hooks"));
+    if (!value.is_object()) return failure(ErrorCode::parse, "hooks is not an object");
+    value.get_to(request.hooks);
   } else if (field == "types") {
     return read_types(value, request);
   } else if (field == "tensors") {

@@ -1,7 +1,9 @@
 #include "compile/frame.h"
 
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/failure.h"
 
@@ -73,6 +75,10 @@ void PayloadWriter::number(std::uint64_t value) {
   put(bytes_, value);
 }
 
+void PayloadWriter::small(std::int32_t value) {
+  number(static_cast<std::uint32_t>(value));
+}
+
 void PayloadWriter::real(double value) {
   put(bytes_, value);
 }
@@ -97,9 +103,17 @@ std::uint64_t PayloadReader::number() {
   return failed_ ? 0 : get<std::uint64_t>(bytes, 0);
 }
 
+std::int32_t PayloadReader::small() {
+  const std::uint64_t bits = number();
+  if (bits > std::numeric_limits<std::uint32_t>::max()) failed_ = true;
+  return failed_ ? 0 : static_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
+}
+
 double PayloadReader::real() {
   const std::string_view bytes = take(8);
-  return failed_ ? 0 : get<double>(bytes, 0);
+  const double value = failed_ ? 0 : get<double>(bytes, 0);
+  if (!std::isfinite(value)) failed_ = true;
+  return failed_ ? 0 : value;
 }
 
 std::string_view PayloadReader::text() {

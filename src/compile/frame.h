@@ -52,6 +52,7 @@ class FrameReader {
 class PayloadWriter {
  public:
   void number(std::uint64_t value);
+  void small(std::int32_t value);
   void real(double value);
   void text(std::string_view value);
   std::string take() && { return std::move(bytes_); }
@@ -64,7 +65,8 @@ class PayloadReader {
  public:
   explicit PayloadReader(std::string_view bytes) : rest_(bytes) {}
   std::uint64_t number();
-  double real();
+  std::int32_t small();
+  double real();  // finite, or the reader fails
   std::string_view text();
   // How many elements follow, each of at least `smallest` bytes: never more than the payload can hold.
   std::size_t count(std::size_t smallest = 8);

@@ -18,11 +18,6 @@ std::vector<std::string> texts_in(PayloadReader& reader) {
   return texts;
 }
 
-// A minor release may be -1, unknown.
-int small_number(PayloadReader& reader) {
-  return static_cast<int>(static_cast<std::int32_t>(reader.number()));
-}
-
 template <class T> std::optional<T> whole(const PayloadReader& reader, T value) {
   if (!reader.complete()) return std::nullopt;
   return value;
@@ -32,8 +27,8 @@ template <class T> std::optional<T> whole(const PayloadReader& reader, T value) 
 
 std::string to_payload(const Greeting& greeting) {
   PayloadWriter writer;
-  writer.number(static_cast<std::uint32_t>(greeting.facts.release.major));
-  writer.number(static_cast<std::uint32_t>(greeting.facts.release.minor));
+  writer.small(greeting.facts.release.major);
+  writer.small(greeting.facts.release.minor);  // -1 where it is not known
   put(writer, greeting.facts.archs);
   writer.number(greeting.fault ? 1 : 0);
   const Error fault = greeting.fault.value_or(Error{});
@@ -46,8 +41,8 @@ std::string to_payload(const Greeting& greeting) {
 std::optional<Greeting> greeting_in(std::string_view payload) {
   PayloadReader reader(payload);
   Greeting greeting;
-  greeting.facts.release.major = small_number(reader);
-  greeting.facts.release.minor = small_number(reader);
+  greeting.facts.release.major = reader.small();
+  greeting.facts.release.minor = reader.small();
   greeting.facts.archs = texts_in(reader);
   const bool faulty = reader.number() != 0;
   const bool unsupported = reader.number() == static_cast<std::uint64_t>(ErrorCode::unsupported);

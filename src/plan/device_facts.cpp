@@ -8,6 +8,7 @@
 
 #include "base/embedded_file.h"
 #include "base/failure.h"
+#include "base/json_integer.h"
 #include "base/text.h"
 
 namespace tma_jit {
@@ -26,30 +27,36 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-template <class T> void take(const Json& facts, const char* fact, T& value) {
-  value = facts.at(fact).at("value").get<T>();
+template <class T> Result<void> take(const Json& facts, const char* fact, T& value) {
+  const Json& given = facts.at(fact).at("value");
+  if constexpr (std::integral<T> && !std::same_as<T, bool>) {
+    TMA_JIT_ASSIGN(value, integer_in<T>(given, fact));
+  } else {
+    given.get_to(value);
+  }
+  return {};
 }
 
 // Throws nlohmann's exceptions on a file that lacks a fact; device_named turns them into an Error.
-DeviceInfo parsed(std::string_view name, const Json& facts) {
+Result<DeviceInfo> parsed(std::string_view name, const Json& facts) {
   DeviceInfo info;
   info.name = name;
-  take(facts, "arch", info.arch);
-  take(facts, "compute_capability", info.compute_capability);
-  take(facts, "sm_count", info.sm_count);
-  take(facts, "smem_per_block", info.smem_per_block);
-  take(facts, "smem_per_sm", info.smem_per_sm);
-  take(facts, "registers_per_sm", info.registers_per_sm);
-  take(facts, "threads_per_block", info.threads_per_block);
-  take(facts, "threads_per_sm", info.threads_per_sm);
-  take(facts, "cluster_max", info.cluster_max);
-  take(facts, "multicast", info.multicast);
-  take(facts, "l2_bytes", info.l2_bytes);
-  take(facts, "memory_bytes", info.memory_bytes);
-  take(facts, "clock_mhz", info.clock_mhz);
-  take(facts, "memory_gb_per_s", info.memory_gb_per_s);
-  take(facts, "bf16_tflops", info.bf16_tflops);
-  take(facts, "f32_tflops", info.f32_tflops);
+  TMA_JIT_CHECK(take(facts, "arch", info.arch));
+  TMA_JIT_CHECK(take(facts, "compute_capability", info.compute_capability));
+  TMA_JIT_CHECK(take(facts, "sm_count", info.sm_count));
+  TMA_JIT_CHECK(take(facts, "smem_per_block", info.smem_per_block));
+  TMA_JIT_CHECK(take(facts, "smem_per_sm", info.smem_per_sm));
+  TMA_JIT_CHECK(take(facts, "registers_per_sm", info.registers_per_sm));
+  TMA_JIT_CHECK(take(facts, "threads_per_block", info.threads_per_block));
+  TMA_JIT_CHECK(take(facts, "threads_per_sm", info.threads_per_sm));
+  TMA_JIT_CHECK(take(facts, "cluster_max", info.cluster_max));
+  TMA_JIT_CHECK(take(facts, "multicast", info.multicast));
+  TMA_JIT_CHECK(take(facts, "l2_bytes", info.l2_bytes));
+  TMA_JIT_CHECK(take(facts, "memory_bytes", info.memory_bytes));
+  TMA_JIT_CHECK(take(facts, "clock_mhz", info.clock_mhz));
+  TMA_JIT_CHECK(take(facts, "memory_gb_per_s", info.memory_gb_per_s));
+  TMA_JIT_CHECK(take(facts, "bf16_tflops", info.bf16_tflops));
+  TMA_JIT_CHECK(take(facts, "f32_tflops", info.f32_tflops));
   return info;
 }
 

@@ -28,7 +28,14 @@ std::vector<std::string> seeds() {
                       .text = "int x;",
                       .headers = {{"device/tma.cuh", "int y;"}},
                       .options = {"-std=c++20"}};
-  return {metadata_of(cubin, source, "nvrtc 13.0 abc"), "{}", ""};
+  const std::string sound = metadata_of(cubin, source, "nvrtc 13.0 abc");
+  std::vector<std::string> all = {sound, "{}", ""};
+  // Numbers that no integer holds.
+  for (const char* number : {"8.88889e+45", "1.5", "-1", "18446744073709551616", "null"}) {
+    std::string text = sound;
+    all.push_back(text.replace(text.find(":40,") + 1, 2, number));
+  }
+  return all;
 }
 
 }  // namespace tma_jit::fuzz

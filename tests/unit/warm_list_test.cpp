@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -29,6 +30,33 @@ TEST_CASE("the shipped list names every kernel of the tree, and no other") {
     if (!manifest::kernel_info(**found).probe) known.insert((*found)->kernel);
   }
   CHECK(listed == known);
+}
+
+TEST_CASE("a number of a warm list that is no integer of 64 bits is refused, and named") {
+  const auto refused = [](const std::string& field, const char* number) {
+    std::string text = R"({"kernel": "copy", )" + field + "}";
+    text.replace(text.find('#'), 1, number);
+    const auto line = parse_warm_line(text);
+    return line ? std::string() : line.error().message;
+  };
+  const std::pair<const char*, const char*> fields[] = {
+      {R"("dims": {"M": #})", "dims.M"},
+      {R"("params": {"M": #})", "params.M"},
+      {R"("tensors": {"A": {"type": "f32", "shape": [8, #], "strides": [8, 1]}})", "tensors.A.shape"},
+      {R"("tensors": {"A": {"type": "f32", "shape": [8, 8], "strides": [#, 1]}})", "tensors.A.strides"}};
+  for (const auto& [field, name] : fields) {
+    CHECK(refused(field, "8").empty());
+    CHECK(refused(field, "-1").empty());  // the planner says what a dimension may be
+    CHECK(refused(field, "9223372036854775807").empty());
+    for (const char* number : {"1e45", "1.5", "8.0", "9223372036854775808", "18446744073709551616", "null", "true"}) {
+      CAPTURE(number);
+      CHECK(refused(field, number).starts_with(std::string(name) + " is "));
+    }
+  }
+  CHECK(refused(R"("dims": {"M": #})", R"("8")") ==
+        "dims.M is \"8\"; a whole number from -9223372036854775808 to 9223372036854775807 is wanted");
+  CHECK(refused(R"("tensors": {"A": {"type": "f32", "shape": #, "strides": [8, 1]}})", "8") ==
+        "tensors.A.shape is not an array");
 }
 
 }  // namespace tma_jit

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include <doctest/doctest.h>
 
 #include "compile/frame.h"
@@ -118,6 +120,25 @@ TEST_CASE("no cut of a message is read as one, nor one with more behind it, nor 
   PayloadWriter verdict;
   verdict.number(77);
   CHECK(!outcome_in(std::move(verdict).take()));
+}
+
+TEST_CASE("a number that does not fit its type makes a message none") {
+  const std::string greeting = to_payload(Greeting{{{13, 0}, {}}, {}});
+  REQUIRE(greeting_in(greeting));
+  for (const std::size_t number : {std::size_t{0}, std::size_t{8}}) {  // major, minor
+    std::string wide = greeting;
+    wide[number + 4] = 1;  // 2^32 and the number
+    CHECK(!greeting_in(wide));
+  }
+  for (const double milliseconds :
+       {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    WorkerOutcome outcome;
+    outcome.outcome.milliseconds = milliseconds;
+    CHECK(!outcome_in(to_payload(outcome)));
+  }
+  WorkerOutcome large;
+  large.outcome.milliseconds = 1e45;
+  CHECK(outcome_in(to_payload(large)));
 }
 
 }  // namespace tma_jit::compile

@@ -1,0 +1,19 @@
+#include "base/json_integer.h"
+
+#include "base/failure.h"
+
+namespace tma_jit {
+namespace {
+
+constexpr std::size_t kShownMax = 40;  // characters of what was found instead
+
+}  // namespace
+
+tl::unexpected<Error> not_an_integer(std::string_view what, const std::string& found, std::int64_t least,
+                                     std::uint64_t most) {
+  const std::string_view shown = std::string_view(found).substr(0, kShownMax);
+  return failure(ErrorCode::parse, "{} is {}{}; a whole number from {} to {} is wanted", what, shown,
+                 shown.size() < found.size() ? "..." : "", least, most);
+}
+
+}  // namespace tma_jit

@@ -1,0 +1,51 @@
+// Whole numbers in JSON that anybody may have written. nlohmann's own conversion takes a float, a boolean and a number
+// too large for an integer, and gives something else; a float out of range is undefined behaviour.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tma_jit/error.h>
+
+namespace tma_jit {
+
+// `found` is the value as JSON writes it.
+tl::unexpected<Error> not_an_integer(std::string_view what, const std::string& found, std::int64_t least,
+                                     std::uint64_t most);
+
+// `value`, an nlohmann::basic_json, as it stands, or why not (parse); `what` names it in the error.
+template <std::integral Integer, class Json>
+Result<Integer> integer_in(const Json& value, std::string_view what,
+                           Integer least = std::numeric_limits<Integer>::min()) {
+  constexpr Integer kMost = std::numeric_limits<Integer>::max();
+  const auto fits = [&](auto number) {
+    return std::in_range<Integer>(number) && std::cmp_greater_equal(number, least);
+  };
+  if (value.is_number_unsigned() ? fits(value.template get<std::uint64_t>())
+                                 : value.is_number_integer() && fits(value.template get<std::int64_t>())) {
+    return value.template get<Integer>();
+  }
+  return not_an_integer(what, value.dump(-1, ' ', true, Json::error_handler_t::replace),
+                        static_cast<std::int64_t>(least), static_cast<std::uint64_t>(kMost));
+}
+
+template <std::integral Integer, class Json>
+Result<std::vector<Integer>> integers_in(const Json& value, std::string_view what) {
+  if (!value.is_array()) {
+    return tl::make_unexpected(Error{ErrorCode::parse, std::string(what).append(" is not an array"), {}});
+  }
+  std::vector<Integer> integers;
+  for (const Json& element : value) {
+    auto integer = integer_in<Integer>(element, what);
+    if (!integer) return tl::make_unexpected(std::move(integer).error());
+    integers.push_back(*integer);
+  }
+  return integers;
+}
+
+}  // namespace tma_jit
