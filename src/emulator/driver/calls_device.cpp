@@ -37,6 +37,7 @@ const char* description_of(CUresult result) {
     case CUDA_ERROR_OUT_OF_MEMORY: return "out of memory";
     case CUDA_ERROR_INVALID_CONTEXT: return "no context is current";
     case CUDA_ERROR_INVALID_DEVICE: return "no such device";
+    case CUDA_ERROR_INVALID_HANDLE: return "invalid resource handle";
     case CUDA_ERROR_NOT_FOUND: return "named symbol not found";
     default: return "the emulator stopped";
   }
@@ -51,6 +52,7 @@ const char* name_of(CUresult result) {
     case CUDA_ERROR_INVALID_DEVICE: return "CUDA_ERROR_INVALID_DEVICE";
     case CUDA_ERROR_INVALID_PTX: return "CUDA_ERROR_INVALID_PTX";
     case CUDA_ERROR_NO_BINARY_FOR_GPU: return "CUDA_ERROR_NO_BINARY_FOR_GPU";
+    case CUDA_ERROR_INVALID_HANDLE: return "CUDA_ERROR_INVALID_HANDLE";
     case CUDA_ERROR_NOT_FOUND: return "CUDA_ERROR_NOT_FOUND";
     case CUDA_ERROR_NOT_SUPPORTED: return "CUDA_ERROR_NOT_SUPPORTED";
     case CUDA_ERROR_ILLEGAL_ADDRESS: return "CUDA_ERROR_ILLEGAL_ADDRESS";

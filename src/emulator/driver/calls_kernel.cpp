@@ -19,6 +19,7 @@ CUresult load_library(CUlibrary* library, const void* code, CUjit_option*, void*
                       unsigned) {
   Device* device = current_device();
   if (device == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (library == nullptr || code == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return guarded([&] {
     const auto* text = static_cast<const char*>(code);
     if (std::memcmp(text,
@@ -106,9 +107,12 @@ CUresult count_clusters(int* clusters, CUfunction function, const CUlaunchConfig
   });
 }
 
-CUresult launch_kernel(const CUlaunchConfig* config, CUfunction function, void** arguments, void**) {
+CUresult launch_kernel(const CUlaunchConfig* config, CUfunction function, void** arguments, void** extra) {
   if (current_device() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return guarded([&] {
+    if (extra != nullptr) stop(FaultKind::unsupported, "the emulator takes arguments as pointers, not in one buffer");
     launch(kernel_of(function), *config, arguments);
     return CUDA_SUCCESS;
   });

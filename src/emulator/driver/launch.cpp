@@ -86,6 +86,16 @@ u64 shared_of(const Kernel& kernel, const LaunchShape& shape) {
   return kernel.program->shared_bytes - kReservedShared + u64{shape.dynamic_shared};
 }
 
+// As many pointers as the kernel has parameters; how many were given can only be seen where there are none.
+void check_arguments(const Kernel& kernel, void** arguments) {
+  const std::size_t count = kernel.program->parameters.size();
+  if (count == 0) return;
+  if (arguments == nullptr) stop(FaultKind::launch, "no arguments; the kernel takes {}", count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (arguments[i] == nullptr) stop(FaultKind::launch, "argument {} of {} is a null pointer", i, count);
+  }
+}
+
 void check_shared(const Kernel& kernel, const LaunchShape& shape) {
   const DeviceInfo& info = kernel.library->device.info;
   if (shape.dynamic_shared > kernel.most_dynamic_shared) {
@@ -133,6 +143,7 @@ void launch(Kernel& kernel, const CUlaunchConfig& config, void** arguments) {
   check_block(kernel, shape);
   check_cluster(kernel, shape);
   check_shared(kernel, shape);
+  check_arguments(kernel, arguments);
   Device& device = kernel.library->device;
   Settings settings;
   {
