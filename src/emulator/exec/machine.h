@@ -134,6 +134,7 @@ class Machine {
   Counters counters_;
   async::Engine async_;
   std::vector<std::unique_ptr<Cluster>> clusters_;
+  std::unique_ptr<Cluster> retired_;  // the last one to go: what is reported of it names its warps
   u64 next_cluster_ = 0;
   u64 cluster_count_ = 0;
   std::vector<Warp*> runnable_;

@@ -61,11 +61,11 @@ void Machine::start_cluster() {
 
 // What its engines still do is done first: their operations point into the cluster.
 void Machine::retire(std::size_t index) {
-  const std::unique_ptr<Cluster> cluster = std::move(clusters_[index]);
+  retired_ = std::move(clusters_[index]);
   clusters_.erase(clusters_.begin() + static_cast<std::ptrdiff_t>(index));
-  for (const auto& block : cluster->blocks) async_.drain(*block);
-  for (const auto& block : cluster->blocks) check_exit(*block);
-  std::erase_if(channels_, [&](const Channel& channel) { return channel.cluster == cluster.get(); });
+  for (const auto& block : retired_->blocks) async_.drain(*block);
+  for (const auto& block : retired_->blocks) check_exit(*block);
+  std::erase_if(channels_, [&](const Channel& channel) { return channel.cluster == retired_.get(); });
 }
 
 Warp* Machine::pick_warp() {
