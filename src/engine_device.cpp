@@ -1,9 +1,11 @@
 #include "engine_device.h"
 
 #include <charconv>
+#include <cstdlib>
 
 #include "base/failure.h"
 #include "base/text.h"
+#include "emulator/choice.h"
 #include "emulator/driver/table.h"
 #include "plan/device_facts.h"
 
@@ -17,17 +19,17 @@ std::optional<int> ordinal_in(std::string_view device) {
   return ordinal;
 }
 
-constexpr std::string_view kEmulator = "emulator";
 constexpr std::string_view kEmulatedByDefault = "sm_90a";
 
-bool is_emulator(std::string_view device) {
-  return device == kEmulator || device.starts_with("emulator:");
+Result<emulator::Choice> choice_of(const std::string& device) {
+  const char* environment = std::getenv("TMA_JIT_EMULATOR");
+  return emulator::read_choice(device, environment != nullptr ? environment : "");
 }
 
 // "emulator:sm_100" is the emulated device that stands for sm_100a; without a target, Options::arch chooses.
 Result<int> emulated_ordinal(const Options& options) {
-  std::string_view target = options.device;
-  target.remove_prefix(std::min(target.size(), kEmulator.size() + 1));
+  TMA_JIT_ASSIGN(const emulator::Choice choice, choice_of(options.device));
+  std::string target = choice.target;
   if (target.empty()) target = options.arch.empty() ? kEmulatedByDefault : std::string_view(options.arch);
   TMA_JIT_ASSIGN(const std::string arch, normalise_arch(target));
   if (const auto ordinal = emulator::ordinal_of(arch)) return *ordinal;
@@ -36,12 +38,12 @@ Result<int> emulated_ordinal(const Options& options) {
 
 // A target that is no device's is the ordinal of none: opening it says so.
 std::optional<int> ordinal_of(const Options& options) {
-  if (!is_emulator(options.device)) return ordinal_in(options.device);
+  if (!emulator::is_emulator(options.device)) return ordinal_in(options.device);
   return emulated_ordinal(options).value_or(-1);
 }
 
 driver::Provider provider_of(const Options& options, driver::Provider given) {
-  if (!is_emulator(options.device)) return given;
+  if (!emulator::is_emulator(options.device)) return given;
   return [options]() -> Result<const driver::Api*> {
     TMA_JIT_CHECK(emulated_ordinal(options));
     return emulator::load();
@@ -58,8 +60,10 @@ EngineDevice::EngineDevice(const Options& options, driver::Provider provider)
       provider_(provider_of(options, std::move(provider))) {}
 
 void EngineDevice::report_emulation(const Logger& log) const {
-  if (!is_emulator(device_) || !ordinal_ || *ordinal_ < 0) return;
-  emulator::Settings settings;
+  if (!emulator::is_emulator(device_) || !ordinal_ || *ordinal_ < 0) return;
+  const auto choice = choice_of(device_);
+  if (!choice) return;  // opening the device says so
+  emulator::Settings settings = choice->settings;
   settings.warn = [log](std::string_view text) { log->warn("emulator: {}", text); };
   emulator::configure(*ordinal_, settings);
 }

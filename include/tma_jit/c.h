@@ -201,7 +201,7 @@ typedef void (*tma_jit_miss_callback)(const tma_jit_miss* miss, void* user);
 /* All of it optional; unset paths come from the environment when the engine is made (engine.h). */
 typedef struct tma_jit_options {
   size_t size;
-  const char* device;    /* a CUDA ordinal ("0"), or a known device's name to plan and build without a GPU */
+  const char* device;    /* a CUDA ordinal ("0"), "emulator:sm_90a" and its like, or a known device's name */
   const char* arch;      /* target instead of the device's own */
   const char* cache_dir; /* instead of the environment's or the user's */
   const char* nvrtc;     /* libnvrtc to load instead of searching */

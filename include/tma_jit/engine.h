@@ -55,8 +55,8 @@ using MissCallback = std::function<void(const Miss& miss)>;
 // TMA_JIT_TEMPLATES (colon-separated), TMA_JIT_NVRTC (the library's path), TMA_JIT_COMPILER and TMA_JIT_WORKER.
 // TMA_JIT_DISABLE_TMA, set to anything but 0, sets disable_tma.
 struct Options {
-  // A CUDA ordinal; "emulator" or "emulator:sm_100a" to run on the CPU; or a name from known_devices() to plan and
-  // build without a GPU.
+  // A CUDA ordinal; "emulator", "emulator:sm_100a" or "emulator:sm_100a:policy=lazy,seed=7" to run on the CPU
+  // (docs/emulator.md); or a name from known_devices() to plan and build without a GPU.
   std::string device = "0";
   std::string arch{};                  // target instead of the device's own
   std::optional<DeviceInfo> limits{};  // plan with the tighter of these and the device's limits

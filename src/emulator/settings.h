@@ -1,8 +1,12 @@
 // How a launch is emulated.
 #pragma once
 
+#include <filesystem>
 #include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "emulator/word.h"
 
@@ -17,6 +21,10 @@ enum class Policy : u8 {
   starved,  // random, but one operation at a time is left until nothing else can run
 };
 
+std::string_view name_of(Policy policy);  // "lazy"
+std::optional<Policy> policy_named(std::string_view name);
+const std::vector<std::string>& policy_names();
+
 struct Settings {
   Policy policy = Policy::random;
   u64 seed = 1;
@@ -25,6 +33,7 @@ struct Settings {
   u32 quantum = 64;                            // instructions a warp runs at most before another may
   u64 instruction_limit = 0;                   // of a launch, a warp's count; 0: none
   u64 polls_before_livelock = 100'000'000;     // instructions with no change of state
+  std::filesystem::path trace;                 // where a timeline of every launch is written; empty: nowhere
   std::function<void(std::string_view)> warn;  // each text once a launch
 };
 

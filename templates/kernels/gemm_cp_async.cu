@@ -299,6 +299,15 @@ __device__ inline void store(Smem& smem, const Problem& p, int row, int column, 
   }
 }
 
+// Fragments are read one step ahead, at the end of a short problem from slots that no copy has filled. What is read there
+// is not used, but shared memory that nothing has written is nobody's to read.
+__device__ inline void clear(Smem& smem) {
+  auto* const words = reinterpret_cast<uint4*>(&smem);
+#pragma unroll 1
+  for (u32 i = threadIdx.x; i < (sizeof(smem.a) + sizeof(smem.b)) / 16; i += THREADS) words[i] = {};
+  __syncthreads();
+}
+
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T, 2> A, View<const T, 2> B, View<O, 2> D,
                                                                    const Dims dims) {
   extern __shared__ __align__(1024) unsigned char raw[];
@@ -306,6 +315,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T,
   const Problem p = {A, B, D, static_cast<int>(dims.M), static_cast<int>(dims.N), static_cast<int>(dims.K)};
   const int warp = threadIdx.x / 32, row = warp / WARPS_N * WM, column = warp % WARPS_N * WN;
 
+  if (p.steps() < STAGES) clear(smem);
   Loader loader(p);
 #pragma unroll 1
   for (int i = 0; i < STAGES - 1; ++i) {

@@ -147,14 +147,41 @@ TEST_CASE("without a device run uses the emulator and says so") {
 TEST_CASE("the emulator is a device for every target it knows") {
   if (!has_compiler()) return;
   for (const char* target : {"sm_90a", "sm_121"}) {
-    const CommandResult result =
-        run_command({"run", "gemm", "M=70", "N=72", "K=64", "--check", "--device", std::string("emulator:") + target});
+    const CommandResult result = run_command({"run", "gemm", "M=70", "N=72", "K=64", "--check", "--device",
+                                              std::string("emulator:") + target + ":policy=lazy,seed=7"});
     CHECK_MESSAGE(result.exit == 0, result.err);
     CHECK(result.out.find("passed") != std::string::npos);
+  }
+  for (const char* device :
+       {"emulator:polcy=lazy", "emulator:sm_90a:policy=lzy", "emulator:seed=x", "emulator:sm_90a:7"}) {
+    const CommandResult refused = run_command({"run", "copy", "N=5", "--device", device});
+    CHECK(refused.exit == 2);
+    CHECK(refused.err.find("--device " + std::string(device) + ": emulator: ") != std::string::npos);
   }
   const CommandResult unknown = run_command({"run", "copy", "N=5", "--device", "emulator:sm_42"});
   CHECK(unknown.exit == 1);
   CHECK(unknown.err.find("the emulator has no device for sm_42") != std::string::npos);
+}
+
+TEST_CASE("the emulator writes a timeline and says what it sums up to; nothing else does") {
+  if (!has_compiler()) return;
+  const std::string file = (scratch_folder() / "copy.json").string();
+  const std::vector<std::string> words = {"run",        "copy",    "M=40", "N=64", "T=f32", "--template-file",
+                                          "copy_tiled", "--device"};
+  std::vector<std::string> traced = words;
+  traced.insert(traced.end(), {"emulator:sm_90a", "--trace", file, "--check"});
+  const CommandResult result = run_command(traced);
+  CHECK_MESSAGE(result.exit == 0, result.err);
+  CHECK(result.out.find("trace     " + file) != std::string::npos);
+  CHECK(result.out.find("a tensor copy reads global") != std::string::npos);
+  traced.emplace_back("--json");
+  const nlohmann::json summary = run_command(traced).json()["trace"]["summary"];
+  CHECK(summary["bytes"]["a tensor copy reads global"] == 40 * 64 * 4);
+  std::vector<std::string> planned = words;
+  planned.insert(planned.end(), {"h100", "--trace", file});
+  const CommandResult refused = run_command(planned);
+  CHECK(refused.exit == 2);
+  CHECK(refused.err.find("only the emulator writes one") != std::string::npos);
 }
 
 TEST_CASE("a cache that cannot be written is a warning, and the build is done") {

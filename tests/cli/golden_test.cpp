@@ -62,8 +62,14 @@ TEST_CASE("check") {
   CHECK(good.exit == 0);
   CHECK(good.json()["faults"] == 0);
   CHECK(good.json()["archs"].size() == 5);
+  CHECK(good.json()["emulated"]["sm_90a"].size() == good.json()["archs"]["sm_90a"].size());
+  CHECK(good.json()["emulated"]["sm_90a"][0]["fault"] == "");
   const CommandResult one = run_command({"check", template_folder() + "/scale.cu", "--arch", "sm_90a", "N=4000"});
   CHECK(one.exit == 0);
+  CHECK(one.out.find("presets agree, N=4000") != std::string::npos);
+  const CommandResult built =
+      run_command({"check", template_folder() + "/scale.cu", "--arch", "sm_90a", "--no-emulator"});
+  CHECK(built.out.find("emulated") == std::string::npos);
   CHECK(one.out.find("builds are clean") != std::string::npos);
   check_golden("check_no_compile", run_command({"check", faulty("no_compile.cu")}));
 }

@@ -100,6 +100,11 @@ const Bug kBugs[] = {
      "[%r1], [%base, {%r3}], [%r2]; END:"},
     {"mapa to a block that is not there", "cluster", "mov.b32 %r1, s; mapa.shared::cluster.u32 %r2, %r1, 5;"},
     {"setmaxnreg in one warp", "registers", "setmaxnreg.inc.sync.aligned.u32 240;"},
+    {"wgmma with no fence before it",
+     "in flight",
+     "mov.u64 %d1, 0; mov.u64 %d2, 0; setp.eq.u32 %p1, %t, 9999;\n"
+     "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, %f4}, %d1, %d2, %p1, 1, 1, 0, 0;",
+     {.block = 128}},
     {"trap", "trap", "trap;"},
     {"threads that poll for ever", "livelock",
      "AGAIN: ld.volatile.global.u32 %r1, [%base]; setp.ne.u32 %p1, %r1, 77; @%p1 bra AGAIN;"},
@@ -134,4 +139,23 @@ TEST_CASE("Planted mistakes are reported in their class, under every policy and 
     }
   }
   device.settings = {};
+}
+
+TEST_CASE("A block that leaves while a copy still reads its memory is warned about, one that waits is not") {
+  auto& device = device_of("sm_90a");
+  TestMemory memory(device, 4096);
+  const std::string copy =
+      "setp.ne.u32 %p1, %t, 0; @%p1 bra END; mov.b32 %r1, s; st.shared.v4.u32 [s], {%t, %t, %t, %t}; "
+      "fence.proxy.async.shared::cta;\n"
+      "cp.async.bulk.global.shared::cta.bulk_group [%base], [%r1], 16; cp.async.bulk.commit_group;\n";
+  for (const char* wait : {"", "cp.async.bulk.wait_group.read 0;", "cp.async.bulk.wait_group 0;"}) {
+    for (const auto policy : {tma_jit::emulator::Policy::eager, tma_jit::emulator::Policy::lazy}) {
+      std::vector<std::string> warnings;
+      device.settings.policy = policy;
+      device.settings.warn = [&warnings](std::string_view text) { warnings.emplace_back(text); };
+      CHECK(fault_of(kernel_text(copy + wait + " END:", "sm_90a", kVariables), memory) == "");
+      CHECK(warnings.size() == (*wait == '\0' ? 1U : 0U));
+      device.settings = {};
+    }
+  }
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "check_emulated.h"
 #include "describe.h"
 #include "request.h"
 #include "text.h"
@@ -14,6 +15,7 @@ struct Words {
   std::string file;
   std::vector<std::string> words;  // dims
   std::vector<std::string> hooks;
+  bool builds_only = false;
 };
 
 struct Row {
@@ -95,25 +97,24 @@ Outcome<std::map<std::string, std::int64_t>> read_dims(const Kernel& kernel, con
   return dims;
 }
 
-Outcome<std::vector<Row>> check_arch(const Settings& settings, const Kernel& kernel, const Words& words,
-                                     const std::string& arch) {
-  CLI_ASSIGN(Engine engine, engine_for(settings, arch, words.file));
-  CLI_ASSIGN(const auto dims, read_dims(kernel, words.words));
+Outcome<std::map<std::string, std::string>> read_hooks(const std::vector<std::string>& words) {
   std::map<std::string, std::string> hooks;
-  for (const std::string& word : words.hooks) {
+  for (const std::string& word : words) {
     CLI_ASSIGN(const Pair pair, split_pair(word, "--hook"));
     hooks[pair.name] = pair.value;
   }
-  CLI_ASSIGN(std::vector<Request> requests, engine.presets(kernel.name, dims));
+  return hooks;
+}
+
+Outcome<std::vector<Row>> check_arch(const Settings& settings, const CheckedFile& file, const std::string& arch) {
+  CLI_ASSIGN(Engine engine, engine_for(settings, arch, file.path));
+  CLI_ASSIGN(const std::vector<Request> requests, presets_of(engine, file, file.dims));
   std::vector<Row> rows;
-  for (Request& request : requests) {
-    if (!request.file.empty() && request.file != stem_of(words.file)) continue;
-    request.file = stem_of(words.file);
-    for (const auto& [name, text] : hooks) request.hooks[name] = text;
+  for (const Request& request : requests) {
     rows.push_back(build_row(engine, arch, request));
     print(settings.console, rows.back());
   }
-  if (rows.empty()) return failed(ErrorCode::no_config, "{}: nothing to build for {}", words.file, arch);
+  if (rows.empty()) return failed(ErrorCode::no_config, "{}: nothing to build for {}", file.path, arch);
   return rows;
 }
 
@@ -128,37 +129,50 @@ Outcome<int> check(const Settings& settings, const Words& words) {
   CLI_ASSIGN(Engine reader, make_engine(any));
   if (!words.file.ends_with(".cu")) return usage("check {}: expected a template file, which ends in .cu", words.file);
   CLI_ASSIGN(const Kernel kernel, find_kernel(reader, words.file, ""));
+  CLI_ASSIGN(auto dims, read_dims(kernel, words.words));
+  CLI_ASSIGN(auto hooks, read_hooks(words.hooks));
+  const CheckedFile file{words.file, &kernel, std::move(dims), std::move(hooks)};
   settings.console.report("{:<8} {:>4} {:>6} {:>7} {:>8}\n", "arch", "regs", "spills", "shared", "ms");
-  Json archs = Json::object();
-  std::size_t built = 0;
-  std::size_t faults = 0;
+  Json archs = Json::object(), emulated = Json::object();
+  std::size_t built = 0, faults = 0, emulated_faults = 0;
   for (const std::string& arch : archs_of(settings, kernel)) {
-    CLI_ASSIGN(const std::vector<Row> rows, check_arch(settings, kernel, words, arch));
+    CLI_ASSIGN(const std::vector<Row> rows, check_arch(settings, file, arch));
     Json objects = Json::array();
+    std::size_t here = 0;
     for (const Row& row : rows) {
-      faults += row.fault.empty() ? 0 : 1;
+      here += row.fault.empty() ? 0 : 1;
       objects.push_back(row.object);
       objects.back()["fault"] = row.fault;
     }
     built += rows.size();
+    faults += here;
     archs[arch] = objects;
+    if (here > 0 || words.builds_only) continue;
+    CLI_ASSIGN(const Emulated runs, check_emulated(settings, file, arch));
+    emulated[arch] = runs.object;
+    emulated_faults += runs.faults;
   }
   settings.console.report("{}: {} of {} builds are clean\n", words.file, built - faults, built);
-  settings.console.object(
-      {{"file", words.file}, {"kernel", kernel.name}, {"builds", built}, {"faults", faults}, {"archs", archs}});
-  return faults == 0 ? kDone : kFailed;
+  settings.console.object({{"file", words.file},
+                           {"kernel", kernel.name},
+                           {"builds", built},
+                           {"faults", faults + emulated_faults},
+                           {"archs", archs},
+                           {"emulated", emulated}});
+  return faults + emulated_faults == 0 ? kDone : kFailed;
 }
 
 }  // namespace
 
 void add_check(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb =
-      app.add_subcommand("check", "read a template file and build its presets for every architecture it names");
+  CLI::App* verb = app.add_subcommand(
+      "check", "read a template file; build its presets for every architecture it names, and emulate them");
   add_settings(*verb, invocation.settings);
   auto words = std::make_shared<Words>();
   verb->add_option("file", words->file, "the template (.cu)")->required();
-  verb->add_option("words", words->words, "NAME=VALUE of dims; the others are 1024");
+  verb->add_option("words", words->words, "NAME=VALUE of dims; the others are 1024, and small in the emulator");
   verb->add_option("--hook", words->hooks, "NAME=TEXT of a hook; may be repeated")->allow_extra_args(false);
+  verb->add_flag("--no-emulator", words->builds_only, "build only");
   verb->callback(
       [&invocation, words] { invocation.run = [&invocation, words] { return check(invocation.settings, *words); }; });
 }

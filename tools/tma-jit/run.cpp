@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "describe.h"
+#include "trace_summary.h"
 #include "trial.h"
 #include "verbs.h"
 
@@ -74,6 +75,11 @@ Outcome<int> run(const Settings& settings, const Words& words) {
   CLI_CHECK(write_outputs(trial));
   report(settings.console, engine, trial);
   Json object = to_json(engine, trial);
+  if (!settings.trace.empty()) {
+    CLI_ASSIGN(const Json summary, trace_summary(settings.trace));
+    settings.console.report("{}", describe_trace(settings.trace, summary));
+    object["trace"] = {{"file", settings.trace}, {"summary", summary}};
+  }
   bool passed = true;
   if (words.check) {
     CLI_ASSIGN(const TrialCheck check, check_trial(engine, trial));
@@ -94,6 +100,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
   add_request_options(*verb, words->request);
   add_data_options(*verb, words->data);
   add_file_options(*verb, words->data);
+  verb->add_option("--trace", invocation.settings.trace, "with the emulator: a timeline as JSON, which Perfetto opens");
   verb->add_flag("--check", words->check, "compare every output with the template's float64 reference");
   verb->callback(
       [&invocation, words] { invocation.run = [&invocation, words] { return run(invocation.settings, *words); }; });

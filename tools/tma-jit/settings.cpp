@@ -40,18 +40,26 @@ Outcome<std::vector<std::filesystem::path>> template_folders(const Settings& set
   return folders;
 }
 
-// "emulator", or "emulator:" and a target.
-Outcome<std::string> emulated_device(const std::string& device) {
-  constexpr std::size_t kPrefix = std::string_view("emulator:").size();
-  if (device.size() < kPrefix) return device;
-  auto arch = normalise_arch(device.substr(kPrefix));
-  if (!arch) return usage("--device {}: {}", device, arch.error().message);
-  return "emulator:" + *arch;
+// "emulator", or behind colons a target and settings: the library reads them when the device is opened, which is now.
+Outcome<std::string> emulated_device(const Settings& settings) {
+  Options options;
+  options.device = settings.device;
+  if (!settings.trace.empty()) options.device += ":trace=" + settings.trace;
+  options.arch = settings.arch;
+  options.use_cache = false;
+  options.log_level = LogLevel::off;
+  Engine engine(options);
+  const auto device = engine.device();
+  if (!device && device.error().code == ErrorCode::invalid_argument)
+    return usage("--device {}: {}", settings.device, device.error().message);
+  return options.device;
 }
 
 Outcome<std::string> choose_device(const Settings& settings) {
+  if (is_emulated(settings)) return emulated_device(settings);
+  if (!settings.trace.empty())
+    return usage("--trace {}: only the emulator writes one; give --device emulator", settings.trace);
   if (settings.device.empty()) return std::string("0");
-  if (is_emulated(settings)) return emulated_device(settings.device);
   if (is_ordinal(settings.device)) return settings.device;
   CLI_ASSIGN(const DeviceInfo facts, facts_named(settings.device, "--device"));
   return facts.name;
@@ -78,8 +86,9 @@ void add_console_options(CLI::App& verb, Settings& settings) {
 
 void add_settings(CLI::App& verb, Settings& settings) {
   add_console_options(verb, settings);
-  verb.add_option("--device", settings.device,
-                  "CUDA ordinal; emulator or emulator:TARGET to run on the CPU; a known device to plan and build for");
+  verb.add_option(
+      "--device", settings.device,
+      "CUDA ordinal; emulator[:TARGET][:policy=P,seed=N] to run on the CPU; a known device to plan and build for");
   verb.add_option("--arch", settings.arch, "target instead of the device's own, e.g. sm_90a");
   verb.add_option("--limits", settings.limits, "known device whose limits planning obeys where they are tighter");
   verb.add_option("--cache-dir", settings.cache_dir, "cache folder instead of TMA_JIT_CACHE_DIR or the user's");

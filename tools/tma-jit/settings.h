@@ -15,6 +15,7 @@ namespace tma_jit::cli {
 struct Settings {
   Console console;
   std::string device;  // empty: CUDA device 0
+  std::string trace;   // a file for the emulator's timeline
   std::string arch;
   std::string limits;
   std::string cache_dir;

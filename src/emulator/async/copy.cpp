@@ -210,7 +210,8 @@ Step do_bulk_wait(Warp& warp, const Op& op, Mask active) {
         return warp.wait_for(&warp.bulk_groups, Step::wait);
       }
     }
-    std::erase_if(groups.members, [&](const auto& member) { return member.copy->written; });
+    for (const auto& member : groups.members) member.copy->waited = member.copy->waited || member.group < done;
+    std::erase_if(groups.members, [&](const auto& member) { return member.copy->written && member.copy->waited; });
     warp.clock.clocks.complete(groups.channel, done);
   }
   warp.clock.tick();

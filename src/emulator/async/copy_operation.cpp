@@ -5,6 +5,7 @@
 
 #include "emulator/exec/warp.h"
 #include "emulator/fault.h"
+#include "emulator/insight/trace.h"
 
 namespace tma_jit::emulator::async {
 
@@ -39,7 +40,10 @@ void LoadCopy::deliver_run(Machine& machine, const Target& target, const tensor:
     std::memcpy(span.bytes, bytes_.data(), run.bytes);
     return;
   }
-  if (!run.fill) machine.global(run.global, run.bytes, false);
+  if (!run.fill) {
+    machine.global(run.global, run.bytes, false);
+    if (machine.trace() != nullptr) machine.trace()->moved(std::string(access.what) + " reads global", run.bytes);
+  }
   if (extent.tensor)
     tensor::load(extent.access.map, run, span.bytes);
   else
@@ -109,6 +113,8 @@ void GroupedCopy::read(Machine& machine) {
 
 void GroupedCopy::write_run(Machine& machine, u64 global, const u8* bytes, u32 count) const {
   u8* const to = machine.global(global, count, true);
+  if (machine.trace() != nullptr)
+    machine.trace()->moved(extent.tensor ? "a tensor copy writes global" : "a bulk copy writes global", count);
   if (reduces) return tensor::reduce(reduction, format, to, bytes, count);
   if (byte_mask == 0xffff) {
     std::memcpy(to, bytes, count);

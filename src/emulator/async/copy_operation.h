@@ -67,6 +67,7 @@ class GroupedCopy : public Operation {
 
   bool read_done = false;
   bool written = false;
+  bool waited = false;  // the issuer knows at least that the read is over
 
   bool perform(Machine& machine) override;
 

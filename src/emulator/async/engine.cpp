@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "emulator/exec/machine.h"
+#include "emulator/insight/trace.h"
 
 namespace tma_jit::emulator::async {
 
 void Engine::submit(std::shared_ptr<Operation> operation) {
+  if (machine_.trace() != nullptr) machine_.trace()->issued(*operation);
   if (policy_ == Policy::eager && operation->ready()) {
     while (!perform(operation)) {
     }
@@ -17,6 +19,7 @@ void Engine::submit(std::shared_ptr<Operation> operation) {
 }
 
 void Engine::submit(std::shared_ptr<Operation> operation, Queue& queue) {
+  if (machine_.trace() != nullptr) machine_.trace()->issued(*operation);
   queue.operations_.push_back(std::move(operation));
   if (!queue.listed_) queues_.push_back(&queue);
   queue.listed_ = true;
@@ -37,6 +40,7 @@ bool Engine::perform(const std::shared_ptr<Operation>& operation) {
   last_ = done ? nullptr : held.get();
   machine_.progress();
   if (done) ++machine_.counters().asynchronous;
+  if (done && machine_.trace() != nullptr) machine_.trace()->completed(*held);
   return done;
 }
 

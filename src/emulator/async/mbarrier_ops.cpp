@@ -1,6 +1,7 @@
 #include "emulator/async/mbarrier_ops.h"
 
 #include "emulator/fault.h"
+#include "emulator/insight/trace.h"
 
 namespace tma_jit::emulator::async {
 namespace {
@@ -13,6 +14,7 @@ std::string name_of(const MbarrierRef& at) {
 void finish_phase(Machine& machine, const MbarrierRef& at) {
   Mbarrier& barrier = *at.barrier;
   if (barrier.pending != 0 || barrier.bytes != 0) return;
+  if (machine.trace() != nullptr) machine.trace()->completes_phase(*at.block, at.offset, barrier.phase);
   ++barrier.phase;
   barrier.given_up = false;
   barrier.pending = barrier.expected;

@@ -33,6 +33,8 @@ void arrive(Machine& machine, const MbarrierRef& at, u32 count, const check::Clo
 void arrive_and_drop(Machine& machine, const MbarrierRef& at, u32 count, const check::Clocks& clocks, bool relaxed);
 // Bytes of a copy that has been performed; the copy is event `completed` of the barrier's channel.
 void complete(Machine& machine, const MbarrierRef& at, u64 bytes, const check::Clocks& clocks);
+// Throws where copies into a block that leaves are still expected, whether they are in flight or never come.
+void check_landed(const Block& block);
 // The next event of the barrier's channel, for the accesses of an operation that completes on it.
 check::Stamp next_event(Machine& machine, const MbarrierRef& at, const Op* op);
 

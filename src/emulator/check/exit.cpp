@@ -1,14 +1,30 @@
 // What must be over when a warp or a block leaves, and registers that are not a warp's to touch yet.
+#include "emulator/async/copy_operation.h"
+#include "emulator/async/mbarrier_ops.h"
 #include "emulator/exec/machine.h"
 #include "emulator/fault.h"
 #include "emulator/tcgen05/tensor_memory.h"
 
 namespace tma_jit::emulator {
 
-void Machine::warp_exited(Warp&) {}
+// A warning: devices were seen to keep the memory of a block that has left until such copies are done.
+void Machine::warp_exited(Warp& warp) {
+  for (const auto& [lane, groups] : warp.bulk_groups) {
+    for (const auto& member : groups.members) {
+      if (member.copy->waited) continue;
+      return warn(
+          fmt::format("lane {} leaves while a copy out of its block's shared memory may still read it: end with "
+                      "cp.async.bulk.wait_group.read 0\n  the copy: {}",
+                      lane, member.copy->op != nullptr ? place_of(*member.copy->op) : ""));
+    }
+  }
+}
 
 void Machine::check_exit(Block& block) {
   tcgen05::check_exit(block);
+}
+
+void async::check_landed(const Block& block) {
   for (const auto& [offset, barrier] : block.mbarriers) {
     if (barrier.bytes == 0 || barrier.given_up) continue;
     throw Fault{

@@ -149,6 +149,9 @@ void Decoder::emit_plain(Frame& frame, const ptx::Instruction& instruction) {
   guard(frame, instruction, assembler.op);
   found.form->build(assembler);
   if (found.form->needs == Needs::wgmma) program_->uses_wgmma = true;
+  const std::string_view mnemonic = instruction.modifiers[0];
+  assembler.op.copies = mnemonic == "mov";
+  assembler.op.writes_list = mnemonic == "ld" || mnemonic == "ldmatrix" || (assembler.op.copies && !assembler.op.d);
   program_->ops.push_back(std::move(assembler.op));
 }
 

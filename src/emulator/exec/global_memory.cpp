@@ -86,4 +86,11 @@ u64 GlobalMemory::allocated() const {
   return allocated_;
 }
 
+std::vector<Allocation> GlobalMemory::all() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Allocation> list;
+  for (const auto& [address, allocation] : allocations_) list.push_back(allocation);
+  return list;
+}
+
 }  // namespace tma_jit::emulator

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "emulator/word.h"
 
@@ -34,6 +35,7 @@ class GlobalMemory {
   // "12 bytes past the end of an allocation of 4096 bytes at 0x..."; "not in any allocation".
   std::string whereabouts(u64 address) const;
   u64 allocated() const;
+  std::vector<Allocation> all() const;  // by address
 
  private:
   struct Owned {

@@ -6,6 +6,7 @@
 
 #include "emulator/exec/address.h"
 #include "emulator/fault.h"
+#include "emulator/insight/trace.h"
 
 namespace tma_jit::emulator {
 namespace {
@@ -31,6 +32,7 @@ Machine::Machine(const Program& program, const LaunchShape& shape, u64 parameter
   constants_ = aligned;
   cluster_count_ = 1;
   for (std::size_t i = 0; i < 3; ++i) cluster_count_ *= shape.grid[i] / shape.cluster[i];
+  if (!settings.trace.empty()) trace_ = std::make_unique<insight::Trace>(*this);
 }
 
 Machine::~Machine() = default;
@@ -97,6 +99,8 @@ SharedSpan Machine::shared_at(Block& owner, u32 offset, u32 bytes) {
 }
 
 void Machine::record_shared(const SharedSpan& span, u32 bytes, const check::Access& access) {
+  if (trace_ != nullptr)
+    trace_->moved(fmt::format("{} {} shared", access.what, access.write ? "writes" : "reads"), bytes);
   if (settings_.checks) span.block->shadow.record(*span.block, span.offset, bytes, access);
 }
 

@@ -20,6 +20,9 @@
 #include <tma_jit/device_info.h>
 
 namespace tma_jit::emulator {
+namespace insight {
+class Trace;
+}
 
 struct LaunchShape {
   Dim3 grid{1, 1, 1};
@@ -62,6 +65,7 @@ class Machine {
   GlobalMemory& memory() { return memory_; }
   Counters& counters() { return counters_; }
   u64 instructions() const { return counters_.instructions; }
+  insight::Trace* trace() { return trace_.get(); }  // null where none was asked for
 
   // Memory. Each throws Fault{bounds, alignment, cluster}; `from` is whose instruction it is.
   u8* global(u64 address, u64 bytes, bool write);
@@ -118,6 +122,7 @@ class Machine {
   void check_in_flight(const Warp& warp, const Op& op) const;
   void settle(Warp& warp, Step step);
   void complete_place(Fault& fault) const;
+  void write_trace();
   Warp* pick_warp();
   void loop();
   [[noreturn]] void report_stuck(FaultKind kind, std::string message) const;
@@ -140,6 +145,7 @@ class Machine {
   std::vector<Warp*> runnable_;
   std::vector<Channel> channels_;
   std::set<std::string> warned_;
+  std::unique_ptr<insight::Trace> trace_;
   // Allocations of global memory that were found lately, the first one last.
   struct Known {
     u64 begin = 0, end = 0;

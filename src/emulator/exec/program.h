@@ -74,6 +74,8 @@ struct Op {
   bool flush = false;
   Meeting meeting = Meeting::none;
   bool guard_negated = false;
+  bool copies = false;             // mov: the result is as old as what it was made of
+  bool writes_list = false;        // `list` are destinations
   bool touches_in_flight = false;  // wgmma: its own accumulators may be in flight
   Place guard;
   u32 target = 0;  // of a branch

@@ -2,8 +2,10 @@
 // choice from one seeded generator, so that a seed is a run.
 #include <exception>
 
+#include "emulator/async/mbarrier_ops.h"
 #include "emulator/exec/machine.h"
 #include "emulator/fault.h"
+#include "emulator/insight/trace.h"
 
 namespace tma_jit::emulator {
 namespace {
@@ -11,13 +13,21 @@ namespace {
 // A warp whose fragments spin on each other must let the others run: PTX promises progress to every thread.
 constexpr u32 kRunsBeforeOthers = 32;
 
+// Warps that poll for what an operation will bring can always run: after so many instructions of no effect the engine
+// has its turn, whatever the policy.
+constexpr u64 kPatience = 20'000;
+
 }  // namespace
 
 Counters Machine::run() {
   try {
     loop();
+    write_trace();
   } catch (Fault& fault) {
     complete_place(fault);
+    write_trace();
+    fault.place += fmt::format("\n  again with --device emulator:{}:policy={},seed={}", device_.arch,
+                               name_of(settings_.policy), settings_.seed);
     throw;
   }
   return counters_;
@@ -63,6 +73,7 @@ void Machine::start_cluster() {
 void Machine::retire(std::size_t index) {
   retired_ = std::move(clusters_[index]);
   clusters_.erase(clusters_.begin() + static_cast<std::ptrdiff_t>(index));
+  for (const auto& block : retired_->blocks) async::check_landed(*block);
   for (const auto& block : retired_->blocks) async_.drain(*block);
   for (const auto& block : retired_->blocks) check_exit(*block);
   std::erase_if(channels_, [&](const Channel& channel) { return channel.cluster == retired_.get(); });
@@ -87,6 +98,7 @@ void Machine::loop() {
     while (clusters_.size() < resident && next_cluster_ < cluster_count_) start_cluster();
     if (clusters_.empty()) return;
     if (async_.wants_step()) async_.step(false);
+    if (stalled_ > kPatience && async_.pending()) async_.step(true);
     Warp* warp = pick_warp();
     if (warp == nullptr) {
       if (async_.step(true)) continue;
@@ -156,13 +168,26 @@ Step Machine::execute(Warp& warp, const Op& op) {
   }
   if (warp.in_flight_count != 0) check_in_flight(warp, op);
   if (program_.uses_wgmma && !op.touches_in_flight) note_register_use(warp, op);
-  return op.handler(warp, op, active);
+  if (trace_ == nullptr) return op.handler(warp, op, active);
+  trace_->executes(warp, op, active);
+  const Step step = op.handler(warp, op, active);
+  trace_->executed(warp, op, step);
+  return step;
+}
+
+// A launch that ends in a fault has a timeline up to there.
+void Machine::write_trace() {
+  if (trace_ == nullptr) return;
+  trace_->finish();
+  if (!insight::write_timeline(settings_.trace.string(), *this, *trace_))
+    warn("the trace cannot be written to " + settings_.trace.string());
 }
 
 void Machine::settle(Warp& warp, Step step) {
   if (step == Step::yield) ++warp.fragment().pc;
   if (warp.exited()) {
     --warp.block().live_warps;
+    if (trace_ != nullptr) trace_->exited(warp);
     progress();
     warp_exited(warp);
   }

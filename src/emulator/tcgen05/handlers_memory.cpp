@@ -84,7 +84,11 @@ Step do_alloc(Warp& warp, const Op& op, Mask) {
 Step do_dealloc(Warp& warp, const Op& op, Mask) {
   TensorMemory& memory = tensor_memory_of(warp.machine(), warp.block());
   memory.use_group(static_cast<u32>(op.immediate));
-  memory.free(matrix::column_of(static_cast<u32>(warp.lane(op.a, 0))), static_cast<u32>(warp.lane(op.b, 0)));
+  const WarpState& state = memory.state_of(warp);
+  check::Clock seen = warp.clock.clocks.seen;
+  seen.raise(state.loads, state.waited_loads);
+  seen.raise(state.stores, state.waited_stores);
+  memory.free(matrix::column_of(static_cast<u32>(warp.lane(op.a, 0))), static_cast<u32>(warp.lane(op.b, 0)), seen);
   return Step::next;
 }
 

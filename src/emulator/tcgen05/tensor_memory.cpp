@@ -46,7 +46,26 @@ std::optional<u32> TensorMemory::allocate(u32 columns) {
   return std::nullopt;
 }
 
-void TensorMemory::free(u32 column, u32 columns) {
+void TensorMemory::check_over(u32 column, u32 columns, const check::Clock& seen) const {
+  if (!machine_.settings().checks) return;
+  const auto refuse = [this](const check::Stamp& stamp, u32 at) {
+    throw Fault{FaultKind::race,
+                fmt::format("tcgen05.dealloc of column {} with nothing to order it after its last use", at),
+                "every warp executes tcgen05.wait and tcgen05.fence::before_thread_sync after its last access, then a "
+                "barrier that the freeing warp takes part in",
+                machine_.describe(block_, stamp, "last used")};
+  };
+  for (u32 quarter = 0; quarter < kTensorLanes / kLanes; ++quarter) {
+    for (u32 at = column; at < column + columns; ++at) {
+      const Cell& cell = cells_[std::size_t{quarter} * kTensorColumns + at];
+      if (cell.writer && !seen.covers(cell.writer)) refuse(cell.writer, at);
+      for (const check::Stamp& reader : cell.readers)
+        if (reader && !seen.covers(reader)) refuse(reader, at);
+    }
+  }
+}
+
+void TensorMemory::free(u32 column, u32 columns, const check::Clock& seen) {
   check_size(columns);
   const u32 last = column + columns;
   const auto owns = [&](u32 at) { return at < kTensorColumns && owner_[at] == column + 1; };
@@ -59,6 +78,7 @@ void TensorMemory::free(u32 column, u32 columns) {
   }
   if (!queue.empty())
     stop(FaultKind::tensor_memory, "tcgen05.dealloc while tcgen05 operations of the block are still in flight");
+  check_over(column, columns, seen);
   std::fill_n(owner_.begin() + column, columns, u16{0});
   machine_.wake(this);
 }

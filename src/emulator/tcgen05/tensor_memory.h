@@ -40,8 +40,9 @@ class TensorMemory {
   // The first column of `columns` free ones, at a multiple of 32; nothing where there is no room now. Columns are taken
   // for all lanes.
   std::optional<u32> allocate(u32 columns);
-  // Throws a tensor_memory fault where no such allocation begins at `column`.
-  void free(u32 column, u32 columns);
+  // Throws a tensor_memory fault where no such allocation begins at `column`, or where some access to it is not among
+  // what the freeing warp has `seen`.
+  void free(u32 column, u32 columns, const check::Clock& seen);
   bool relinquished = false;
   // Faults for allocations that a leaving block has not freed.
   void check_exit() const;
@@ -68,6 +69,7 @@ class TensorMemory {
     Mask initialised = 0;
   };
 
+  void check_over(u32 column, u32 columns, const check::Clock& seen) const;
   void check_allocated(const matrix::Region& region, const char* what) const;
   void record_cell(Cell& cell, Mask lanes, u32 lane, u32 column, const TensorAccessRecord& access);
   [[noreturn]] void report(const check::Stamp& other, bool other_writes, u32 lane, u32 column,

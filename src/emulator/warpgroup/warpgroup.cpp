@@ -37,14 +37,22 @@ void own(Warp& warp, const std::vector<Place>& places, bool take) {
   }
 }
 
-// Ordinary instructions that touched the accumulators or A since the last fence. A warning: compilers move registers
-// between the fence and wgmma by themselves, and ptxas then puts the waits in.
+// The first wgmma of a warp needs a fence before it. After that, ordinary instructions that gave the accumulators or A
+// other values since the last fence are a warning: compilers move such instructions past a fence that does not name
+// the registers, and ptxas then orders them itself. Copies carry along what was written before them.
 void check_fence(Warp& warp, const std::vector<Place>& places) {
   const WgmmaState& state = warp.wgmma;
+  if (state.fence == 0) {
+    throw Fault{FaultKind::in_flight,
+                "the first wgmma of a warp comes before any wgmma.fence",
+                "execute wgmma.fence.sync.aligned before the first wgmma, and after other instructions touched its "
+                "accumulators or A",
+                {}};
+  }
   for (const Place& place : places) {
     if (place.bank != Place::registers || place.offset / 4 >= state.touched.size()) continue;
     if (state.touched[place.offset / 4] != state.fence + 1) continue;
-    return warp.machine().warn("a register of wgmma was used by an ordinary instruction since the last wgmma.fence");
+    return warp.machine().warn("a register of wgmma was written by an ordinary instruction since the last wgmma.fence");
   }
 }
 
@@ -98,7 +106,7 @@ Step do_wgmma(Warp& warp, const Op& op, Mask) {
   Warpgroup& group = group_of(warp);
   const matrix::Wgmma instruction = instance_of(warp, form);
   if (warp.machine().settings().checks) {
-    if (instruction.accumulate) check_fence(warp, form.d);
+    check_fence(warp, instruction.accumulate ? form.d : std::vector<Place>{});
     check_fence(warp, form.a);
   }
   u32& issued = group.issued[warp.index() % kWarpsOfGroup];
@@ -163,13 +171,19 @@ Step do_wgmma_wait(Warp& warp, const Op& op, Mask) {
 void note_register_use(Warp& warp, const Op& op) {
   WgmmaState& state = warp.wgmma;
   if (state.touched.empty()) state.touched.resize(warp.machine().program().register_bytes / 4 + 1, 0);
-  const auto note = [&state](const Place& place) {
-    if (place.bank == Place::registers) state.touched[place.offset / 4] = state.fence + 1;
+  const auto age_of = [&state](const Place& place) {
+    return place.bank == Place::registers ? state.touched[place.offset / 4] : 0;
+  };
+  u32 when = state.fence + 1;
+  if (op.copies) {
+    when = age_of(op.a);
+    for (const Place& place : op.list) when = op.writes_list ? when : std::max(when, age_of(place));
+  }
+  const auto note = [&](const Place& place) {
+    if (place.bank == Place::registers) state.touched[place.offset / 4] = when;
   };
   note(op.d);
-  note(op.a);
-  note(op.b);
-  note(op.c);
+  if (!op.writes_list) return;
   for (const Place& place : op.list) note(place);
 }
 

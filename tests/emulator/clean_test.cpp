@@ -1,0 +1,96 @@
+// Every kernel and probe of the tree, in its presets, on every architecture that it serves: agrees with its float64
+// reference, and no policy and no seed finds anything to report, nor another result. The test takes one seed, and of
+// the kernels one choice of types; TMA_JIT_CLEAN=full takes 20 seeds, all types and all architectures, and
+// TMA_JIT_SHARD=I/N each N-th preset. Needs NVRTC.
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "emulator/replay.h"
+#include "gpu/agreement.h"
+
+#include <doctest/doctest.h>
+
+namespace tma_jit {
+namespace {
+
+using emulator::Policy;
+
+constexpr Policy kPolicies[] = {Policy::lazy, Policy::random, Policy::starved};
+constexpr std::uint64_t kSeedsInFull = 20;
+
+struct Form {
+  bool full = false;
+  std::uint64_t seeds = 1;
+  int shard = 0, shards = 1;
+};
+
+Form form_of_this_run() {
+  Form form;
+  const char* asked = std::getenv("TMA_JIT_CLEAN");
+  form.full = asked != nullptr && std::string_view(asked) == "full";
+  if (form.full) form.seeds = kSeedsInFull;
+  const char* part = std::getenv("TMA_JIT_SHARD");
+  if (form.full && part != nullptr) std::sscanf(part, "%d/%d", &form.shard, &form.shards);
+  return form;
+}
+
+bool is_probe(Engine& engine, const std::string& kernel) {
+  for (const auto& info : engine.kernels()) {
+    if (info && info->kernel == kernel) return info->probe;
+  }
+  return false;
+}
+
+// What is wrong with one preset; empty: nothing.
+std::string trouble_with(Engine& engine, const std::string& arch, const Request& request, std::uint64_t seeds) {
+  testing::Replay replay(engine, arch, request);
+  if (!replay.fault().empty()) return replay.name() + ": " + replay.fault();
+  for (const Policy policy : kPolicies) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      const auto result = replay.run(testing::bounded(policy, seed));
+      const std::string how = fmt::format("{}, policy={},seed={}: ", replay.name(), emulator::name_of(policy), seed);
+      if (!result.report.empty()) return how + result.report;
+      if (!result.warnings.empty()) return how + result.warnings.front();
+      if (!result.same) return how + "another result than at first";
+    }
+  }
+  return "";
+}
+
+void check_arch(const std::string& arch) {
+  const Form form = form_of_this_run();
+  Engine engine = testing::recording_engine(arch);
+  std::map<std::string, std::map<std::string, DType>> first;
+  int index = 0, checked = 0;
+  for (const Request& request : testing::small_presets(engine, arch)) {
+    const bool usual = first.try_emplace(request.file, request.types).first->second == request.types;
+    if (!form.full && !usual && !is_probe(engine, request.kernel)) continue;
+    if (index++ % form.shards != form.shard) continue;
+    const std::string trouble = trouble_with(engine, arch, request, form.seeds);
+    if (!trouble.empty()) FAIL_CHECK(trouble);
+    ++checked;
+  }
+  std::printf("%s: %d presets, %zu policies, %llu seeds\n", arch.c_str(), checked, std::size(kPolicies),
+              static_cast<unsigned long long>(form.seeds));
+  CHECK(checked > 0);
+}
+
+}  // namespace
+
+TEST_CASE("every kernel and probe of sm_90a is clean under every policy") {
+  check_arch("sm_90a");
+}
+TEST_CASE("every kernel and probe of sm_100a is clean under every policy") {
+  check_arch("sm_100a");
+}
+TEST_CASE("every kernel and probe of sm_121a is clean under every policy") {
+  check_arch("sm_121a");
+}
+TEST_CASE("every kernel and probe of sm_103a and sm_120a is clean under every policy") {
+  if (!form_of_this_run().full) return;  // the units are those of sm_100a and sm_121a
+  check_arch("sm_103a");
+  check_arch("sm_120a");
+}
+
+}  // namespace tma_jit

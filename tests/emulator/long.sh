@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# The long forms of the emulator's tests on all processors: long.sh TEST_EMULATOR [clean|mutation]...
+#   clean     every kernel and probe, every architecture, 3 policies x 20 seeds: no report
+#   mutation  every kernel and probe with one synchronising instruction removed or weakened: 95 in 100 reported
+# Prints a table last. Needs NVRTC.
+set -euo pipefail
+
+readonly test=$1
+shift
+jobs=$(nproc)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+run_shards() {  # ENVIRONMENT CASES
+  local shard status=0
+  local -a pids=()
+  for ((shard = 0; shard < jobs; ++shard)); do
+    env "$1=full" TMA_JIT_SHARD="$shard/$jobs" "$test" -tc="$2" > "$folder/$1.$shard" 2>&1 &
+    pids+=($!)
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || status=1; done
+  return "$status"
+}
+
+clean() {
+  local status=0
+  run_shards TMA_JIT_CLEAN '*is clean under every policy' || status=1
+  grep -h -A12 'ERROR:' "$folder"/TMA_JIT_CLEAN.* || true
+  awk '/presets, [0-9]+ policies/ { sub(":", "", $1); n[$1] += $2; seeds = $6; policies = $4 }
+       END { for (a in n) printf "%s: %d presets, %d policies x %d seeds\n", a, n[a], policies, seeds }' \
+    "$folder"/TMA_JIT_CLEAN.* | sort
+  ((status == 0)) || echo "clean: FAILED"
+  return "$status"
+}
+
+# A shard alone may be below the threshold: the sum counts.
+mutation() {
+  run_shards TMA_JIT_MUTATION 'kernels with a weakened synchronisation*' || true
+  grep -h -A6 'ERROR:' "$folder"/TMA_JIT_MUTATION.* | grep -v 'CHECK( total' || true
+  grep -h '^survived: ' "$folder"/TMA_JIT_MUTATION.* | sort || true
+  awk -F'|' '
+    /^\| [a-z]/ && $2 !~ /instruction/ { gsub(" ", "", $2); for (i = 3; i <= 6; ++i) sum[$2, i] += $i; seen[$2] = 1 }
+    END { for (name in seen) printf "| %s | %d | %d | %d | %d |\n", name, sum[name, 3], sum[name, 4], sum[name, 5], sum[name, 6] }' \
+    "$folder"/TMA_JIT_MUTATION.* | sort > "$folder/rows"
+  printf '| instruction | mutants | reported | equivalent | survived |\n|---|---:|---:|---:|---:|\n'
+  grep -v '^| all ' "$folder/rows" || true
+  awk -F'|' '/^\| all / { print; counted = $4 + $6; share = counted > 0 ? $4 / counted : 0 }
+    END { printf "reported: %.1f %% of %d\n", 100 * share, counted; exit !(share >= 0.95) }' "$folder/rows"
+}
+
+status=0
+for form in "${@:-clean}"; do
+  case $form in
+    clean) clean || status=1 ;;
+    mutation) mutation || status=1 ;;
+    *) echo "long.sh: no form is named $form" >&2; exit 2 ;;
+  esac
+done
+exit "$status"

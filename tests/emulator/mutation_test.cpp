@@ -1,0 +1,165 @@
+// What the checks are worth: kernels of the tree with one synchronising instruction removed or weakened, of which at
+// least 95 in 100 must be reported, by a fault or a warning, within five seeds of every policy. Mutants that provably
+// are the same kernel (mutation_equivalence.cpp says why) do not count, nor do instructions that the run never
+// executes. A sample of few kernels is a test; TMA_JIT_MUTATION=full takes every kernel and probe, and prints a table.
+// Needs NVRTC.
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <random>
+
+#include "emulator/driver/table.h"
+#include "emulator/mutation.h"
+#include "emulator/replay.h"
+#include "gpu/agreement.h"
+
+#include <doctest/doctest.h>
+
+namespace tma_jit {
+namespace {
+
+using emulator::Policy;
+using testing::Mutation;
+
+constexpr int kSeeds = 5;
+constexpr int kProcessors = 4;
+constexpr Policy kPolicies[] = {Policy::random, Policy::lazy, Policy::eager, Policy::starved};
+
+struct Count {
+  int reported = 0, survived = 0, equivalent = 0;
+};
+
+struct Score {
+  std::map<std::string, Count> by_family;
+  std::vector<std::string> survivors;
+  Count total() const {
+    Count sum;
+    for (const auto& [family, count] : by_family) {
+      sum.reported += count.reported;
+      sum.survived += count.survived;
+      sum.equivalent += count.equivalent;
+    }
+    return sum;
+  }
+};
+
+bool is_reported(testing::Replay& replay, const emulator::Program& program, bool& same) {
+  for (int seed = 1; seed <= kSeeds; ++seed) {
+    for (const Policy policy : kPolicies) {
+      const auto result = replay.run(testing::bounded(policy, static_cast<std::uint64_t>(seed)), program);
+      if (result.reported()) return true;
+      same = same && result.same;
+    }
+  }
+  return false;
+}
+
+// At most `most` of one family and change, chosen by a fixed seed.
+std::vector<Mutation> sample(const emulator::Program& program, std::vector<Mutation> all, std::size_t most) {
+  std::mt19937 generator(1);
+  std::shuffle(all.begin(), all.end(), generator);
+  std::map<std::string, std::size_t> taken;
+  std::vector<Mutation> chosen;
+  for (const Mutation& mutation : all) {
+    const std::string key = testing::family_of(program, mutation) + std::string(testing::name_of(mutation.change));
+    if (taken[key]++ < most) chosen.push_back(mutation);
+  }
+  return chosen;
+}
+
+void mutate(const std::string& arch, Engine& engine, const Request& request, std::size_t most, Score& score) {
+  testing::Replay replay(engine, arch, request);
+  REQUIRE_MESSAGE(replay.fault().empty(), replay.name() << ": " << replay.fault());
+  const emulator::Program& program = replay.program();
+  const std::vector<Mutation> all = testing::mutations_of(program);
+  const testing::Coverage coverage(program, all);
+  for (const Policy policy : kPolicies) {
+    const auto clean = replay.run(testing::bounded(policy, 1), coverage.program());
+    REQUIRE_MESSAGE(!clean.reported(),
+                    replay.name() << ": " << clean.report << (clean.warnings.empty() ? "" : clean.warnings.front()));
+  }
+  for (const Mutation& mutation : sample(program, all, most)) {
+    if (!coverage.executed(mutation.op)) continue;
+    Count& count = score.by_family[testing::family_of(program, mutation)];
+    bool same = true;
+    if (is_reported(replay, testing::mutated(program, mutation), same)) {
+      ++count.reported;
+      continue;
+    }
+    if (same && !testing::equivalence_of(program, mutation).empty()) {
+      ++count.equivalent;
+      continue;
+    }
+    ++count.survived;
+    score.survivors.push_back(replay.name() + ": " + testing::describe(program, mutation) +
+                              (same ? "" : "  -- AND THE OUTPUT IS WRONG"));
+  }
+}
+
+void print(const Score& score) {
+  std::string text = "| instruction | mutants | reported | equivalent | survived |\n|---|---:|---:|---:|---:|\n";
+  const auto row = [&text](const std::string& name, const Count& c) {
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", name, c.reported + c.survived + c.equivalent, c.reported,
+                        c.equivalent, c.survived);
+  };
+  for (const auto& [family, count] : score.by_family) row(family, count);
+  row("all", score.total());
+  for (const std::string& survivor : score.survivors) text += "survived: " + survivor + "\n";
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+void check(const Score& score) {
+  print(score);
+  const Count total = score.total();
+  CHECK(total.reported > 0);
+  CHECK(total.reported * 100 >= 95 * (total.reported + total.survived));
+}
+
+// Every kernel and probe with the first of its types. TMA_JIT_SHARD=I/N takes each N-th, from the I-th on.
+void mutate_all(Score& score) {
+  int index = 0, shard = 0, shards = 1;
+  if (const char* part = std::getenv("TMA_JIT_SHARD"); part != nullptr) std::sscanf(part, "%d/%d", &shard, &shards);
+  for (const std::string arch : {"sm_90a", "sm_100a", "sm_121a"}) {
+    Engine engine = testing::recording_engine(arch, kProcessors);
+    std::map<std::string, std::map<std::string, DType>> first;
+    for (const Request& request : testing::small_presets(engine, arch)) {
+      if (first.try_emplace(request.file, request.types).first->second != request.types) continue;
+      if (index++ % shards == shard) mutate(arch, engine, request, SIZE_MAX, score);
+    }
+  }
+}
+
+Request gemm(const char* file, std::map<std::string, std::int64_t> params) {
+  return {.kernel = "gemm", .dims = {{"M", 400}, {"N", 200}, {"K", 520}}, .params = std::move(params), .file = file};
+}
+
+}  // namespace
+
+TEST_CASE("kernels with a weakened synchronisation are reported") {
+  Score score;
+  const char* form = std::getenv("TMA_JIT_MUTATION");
+  if (form != nullptr && std::string_view(form) == "full") {
+    mutate_all(score);
+    return check(score);
+  }
+  struct Case {
+    const char* arch;
+    Request request;
+  };
+  const Case cases[] = {
+      {"sm_90a", gemm("gemm", {{"BM", 64}, {"BN", 64}, {"STAGES", 3}})},
+      {"sm_90a", gemm("gemm", {{"BM", 64}, {"BN", 64}, {"STAGES", 2}, {"CLUSTER", 2}})},
+      {"sm_100a", gemm("gemm_sm100", {{"BN", 64}, {"STAGES", 2}, {"PAIR", 1}})},
+      {"sm_100a", gemm("gemm_sm100", {{"BN", 64}, {"STAGES", 2}, {"PAIR", 2}})},
+      {"sm_121a", gemm("gemm_portable", {{"BM", 64}, {"BN", 64}, {"WM", 32}, {"WN", 32}, {"STAGES", 3}})},
+      {"sm_121a", {.kernel = "copy", .dims = {{"M", 70}, {"N", 264}}, .file = "copy_tiled"}},
+  };
+  for (const Case& each : cases) {
+    Engine engine = testing::recording_engine(each.arch, kProcessors);
+    mutate(each.arch, engine, each.request, 2, score);
+  }
+  check(score);
+}
+
+}  // namespace tma_jit

@@ -1,0 +1,173 @@
+#include "emulator/replay.h"
+
+#include <cstring>
+
+#include "emulator/driver/launch.h"
+#include "emulator/driver/table.h"
+#include "support/engines.h"
+#include "trial.h"
+
+namespace tma_jit::testing {
+namespace {
+
+struct Region {
+  std::uint64_t address;
+  std::vector<std::uint8_t> before, after;
+};
+
+struct Launched {
+  emulator::Kernel* kernel = nullptr;
+  CUlaunchConfig config{};
+  std::vector<CUlaunchAttribute> attributes;
+  std::vector<std::vector<std::uint8_t>> arguments;
+  std::vector<Region> memory;
+};
+
+Launched* recording = nullptr;  // where the next launch is written
+
+std::vector<std::uint8_t> bytes_at(std::uint64_t address, std::uint64_t bytes) {
+  const auto* from = reinterpret_cast<const std::uint8_t*>(address);
+  return {from, from + bytes};
+}
+
+void record(const CUlaunchConfig& config, CUfunction function, void** arguments) {
+  Launched& launched = *std::exchange(recording, nullptr);
+  launched.kernel = reinterpret_cast<emulator::Kernel*>(function);
+  launched.config = config;
+  launched.attributes.assign(config.attrs, config.attrs + config.numAttrs);
+  const auto& parameters = launched.kernel->program->parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    launched.arguments.push_back(bytes_at(reinterpret_cast<std::uint64_t>(arguments[i]), parameters[i].size));
+  for (const emulator::Allocation& allocation : launched.kernel->library->device.memory.all()) {
+    launched.memory.push_back({allocation.begin, bytes_at(allocation.begin, allocation.end - allocation.begin), {}});
+  }
+}
+
+CUresult recorded_launch(const CUlaunchConfig* config, CUfunction function, void** arguments, void** extra) {
+  if (recording != nullptr) record(*config, function, arguments);
+  return emulator::load().value()->launch_kernel_ex(config, function, arguments, extra);
+}
+
+Result<const driver::Api*> load_recording() {
+  static const driver::Api api = [] {
+    driver::Api table = *emulator::load().value();
+    table.launch_kernel_ex = recorded_launch;
+    return table;
+  }();
+  return &api;
+}
+
+std::string said(const Request& request, const std::string& arch) {
+  std::string text = request.file.empty() ? request.kernel : request.file;
+  for (const auto& [type, choice] : request.types) text += fmt::format(" {}={}", type, name_of(choice));
+  for (const auto& [param, value] : request.params) text += fmt::format(" {}={}", param, value);
+  return text + " for " + arch;
+}
+
+}  // namespace
+
+struct Replay::State {
+  cli::Trial trial;
+  Launched launched;
+};
+
+Replay::Replay(Engine& engine, const std::string& arch, const Request& request) : name_(said(request, arch)) {
+  emulator::configure(emulator::ordinal_of(arch).value(), {});
+  cli::DataChoices choices;
+  choices.recipe = {cli::DataKind::integers, 1};
+  auto trial = cli::prepare_trial(engine, request, std::move(choices));
+  if (!trial) {
+    fault_ = trial.error().error.text();
+    return;
+  }
+  state_ = std::make_unique<State>(State{std::move(*trial), {}});
+  recording = &state_->launched;
+  const auto ran = cli::run_trial(engine, state_->trial);
+  recording = nullptr;
+  if (!ran) {
+    fault_ = ran.error().error.text();
+    return;
+  }
+  for (Region& region : state_->launched.memory) region.after = bytes_at(region.address, region.before.size());
+  Request reference = request;
+  reference.reference = true;
+  if (!engine.plan(reference)) return;
+  const auto check = cli::check_trial(engine, state_->trial);
+  if (!check)
+    fault_ = check.error().error.text();
+  else if (!check->passed())
+    fault_ = cli::describe(*check);
+}
+
+Replay::~Replay() = default;
+
+const emulator::Program& Replay::program() const {
+  return *state_->launched.kernel->program;
+}
+
+void Replay::restore() {
+  for (const Region& region : state_->launched.memory)
+    std::memcpy(reinterpret_cast<void*>(region.address), region.before.data(), region.before.size());
+}
+
+bool Replay::unchanged() const {
+  for (const Region& region : state_->launched.memory) {
+    if (std::memcmp(reinterpret_cast<const void*>(region.address), region.after.data(), region.after.size()) != 0)
+      return false;
+  }
+  return true;
+}
+
+ReplayResult Replay::run(const emulator::Settings& settings) {
+  return run(settings, program());
+}
+
+ReplayResult Replay::run(const emulator::Settings& settings, const emulator::Program& program) {
+  Launched& launched = state_->launched;
+  restore();
+  ReplayResult result;
+  emulator::Kernel kernel;
+  kernel.library = launched.kernel->library;
+  kernel.program = std::make_unique<const emulator::Program>(program);
+  kernel.most_dynamic_shared = launched.kernel->most_dynamic_shared;
+  kernel.large_clusters = launched.kernel->large_clusters;
+  emulator::Device& device = kernel.library->device;
+  device.settings = settings;
+  device.settings.warn = [&result](std::string_view text) { result.warnings.emplace_back(text); };
+  launched.config.attrs = launched.attributes.data();
+  std::vector<void*> arguments;
+  for (auto& argument : launched.arguments) arguments.push_back(argument.data());
+  try {
+    emulator::launch(kernel, launched.config, arguments.data());
+    result.instructions = device.last.instructions;
+  } catch (const emulator::Fault& fault) {
+    result.report = fault.text();
+  }
+  device.settings = {};
+  result.same = unchanged();
+  return result;
+}
+
+Engine recording_engine(const std::string& arch, int processors) {
+  static const TemporaryFolder folder;
+  Options options;
+  options.device = std::to_string(emulator::ordinal_of(arch).value());
+  options.cache_dir = folder.path();
+  if (processors > 0) {
+    options.limits.emplace();
+    options.limits->sm_count = processors;
+    options.limits->multicast = true;
+  }
+  return engine_with(options, load_recording);
+}
+
+emulator::Settings bounded(emulator::Policy policy, std::uint64_t seed) {
+  emulator::Settings settings;
+  settings.policy = policy;
+  settings.seed = seed;
+  settings.polls_before_livelock = 1'000'000;
+  settings.instruction_limit = 200'000'000;
+  return settings;
+}
+
+}  // namespace tma_jit::testing

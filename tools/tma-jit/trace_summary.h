@@ -1,0 +1,13 @@
+// What the emulator's timeline says of the first launch in it.
+#pragma once
+
+#include <string>
+
+#include "console.h"
+
+namespace tma_jit::cli {
+
+Outcome<Json> trace_summary(const std::string& file);
+std::string describe_trace(const std::string& file, const Json& summary);
+
+}  // namespace tma_jit::cli
