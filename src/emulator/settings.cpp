@@ -5,7 +5,7 @@
 namespace tma_jit::emulator {
 namespace {
 
-constexpr std::array<std::string_view, 4> kPolicies = {"eager", "lazy", "random", "starved"};  // as in Policy
+constexpr std::array<std::string_view, 5> kPolicies = {"eager", "lazy", "random", "split", "starved"};  // as in Policy
 
 }  // namespace
 

@@ -299,8 +299,8 @@ __device__ inline void store(Smem& smem, const Problem& p, int row, int column, 
   }
 }
 
-// Fragments are read one step ahead, at the end of a short problem from slots that no copy has filled. What is read there
-// is not used, but shared memory that nothing has written is nobody's to read.
+// Fragments are read one step ahead, at the end of a short problem from slots that no copy has filled. What is read
+// there is not used, but shared memory that nothing has written is nobody's to read.
 __device__ inline void clear(Smem& smem) {
   auto* const words = reinterpret_cast<uint4*>(&smem);
 #pragma unroll 1

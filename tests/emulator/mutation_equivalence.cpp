@@ -29,7 +29,7 @@ bool is_private(const Op& op) {
 bool leads_to_barrier(const Program& program, std::size_t at, int depth) {
   for (int steps = 0; steps < 200 && at < program.ops.size(); ++steps) {
     const Op& op = program.ops[at];
-    if (op.meeting == emulator::Meeting::all && begins(op, "bar")) return true;
+    if (begins(op, "bar.warp.sync") || (op.meeting == emulator::Meeting::all && begins(op, "bar"))) return true;
     if (op.handler == emulator::do_exit && !op.guard) return true;
     if (op.handler == emulator::do_branch) {
       if (depth == 0) return false;
@@ -54,6 +54,13 @@ std::string_view equivalence_of(const Program& program, const Mutation& mutation
            "whether it is seen, and not only whether it is over, whatever the schedule; and through global memory "
            "these "
            "kernels' threads tell each other nothing by mbarriers";
+  if (mutation.change == Change::remove && begins(op, "fence.proxy.async"))
+    return "what it follows are reads: of every word that was written the checks know whether its writer has executed "
+           "a "
+           "proxy fence since";
+  if (mutation.change == Change::remove && begins(op, "tcgen05.fence::after"))
+    return "what was waited for are a copy's bytes: of every column of tensor memory the checks know whether its last "
+           "user is ordered by a fence, whatever the schedule";
   return {};
 }
 

@@ -23,7 +23,7 @@ using testing::Mutation;
 
 constexpr int kSeeds = 5;
 constexpr int kProcessors = 4;
-constexpr Policy kPolicies[] = {Policy::random, Policy::lazy, Policy::eager, Policy::starved};
+constexpr Policy kPolicies[] = {Policy::random, Policy::lazy, Policy::eager, Policy::split, Policy::starved};
 
 struct Count {
   int reported = 0, survived = 0, equivalent = 0;
