@@ -1,5 +1,9 @@
 // Launches, functions, device memory and measurements for C.
+#include <algorithm>
 #include <array>
+#include <bit>
+
+#include <tma_jit/lost_arrival.h>
 
 #include "c_api.h"
 
@@ -154,6 +158,14 @@ tma_jit_status tma_jit_buffer_fill(tma_jit_buffer* buffer, uint8_t byte, tma_jit
 
 tma_jit_status tma_jit_synchronize(tma_jit_engine* engine, tma_jit_error** error) {
   return guarded(__func__, error, {{"engine", engine}}, [&] { return tma_jit::synchronize(engine->engine); });
+}
+
+tma_jit_status tma_jit_check_lost_arrival(const uint32_t* record, tma_jit_error** error) {
+  return guarded(__func__, error, {{"record", record}}, [&] {
+    std::array<uint32_t, 8> words;
+    std::copy_n(record, words.size(), words.begin());
+    return tma_jit::check(std::bit_cast<tma_jit::LostArrival>(words));
+  });
 }
 
 tma_jit_status tma_jit_measure(tma_jit_engine* engine, tma_jit_launch* launch, const tma_jit_measure_options* options,

@@ -46,7 +46,7 @@ void put(Json& line, const char* field, Json value) {
 Result<void> read_numbers(const std::string& field, const Json& value, std::map<std::string, std::int64_t>& numbers) {
   if (!value.is_object()) return failure(ErrorCode::parse, "{} is not an object", field);
   for (const auto& [name, number] : value.items()) {
-    TMA_JIT_ASSIGN(numbers[name], integer_in<std::int64_t>(number, field + "." + name));
+    TMA_JIT_ASSIGN(numbers[name], integer_in<std::int64_t>(number, fmt::format("{}.{}", field, name)));
   }
   return {};
 }

@@ -34,7 +34,7 @@ struct Key {
   std::array<std::uint8_t, 32> bytes{};
   TMA_JIT_API std::string hex() const;
   friend bool operator==(const Key&, const Key&) = default;
-  friend auto operator<=>(const Key&, const Key&) = default;
+  friend auto operator<=>(const Key&, const Key&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // What ptxas reported. Bytes, per thread unless they are shared memory.

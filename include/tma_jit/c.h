@@ -480,6 +480,10 @@ TMA_JIT_API tma_jit_status tma_jit_buffer_fill(tma_jit_buffer* buffer, uint8_t b
 /* Waits for everything submitted to the engine's device. */
 TMA_JIT_API tma_jit_status tma_jit_synchronize(tma_jit_engine* engine, tma_jit_error** error);
 
+/* The eight words that a bounded wait leaves in global memory, copied to the host: TMA_JIT_OK where `record[0]` is 0,
+   else TMA_JIT_DRIVER with who waited for which barrier and what never came (tma_jit/lost_arrival.h). */
+TMA_JIT_API tma_jit_status tma_jit_check_lost_arrival(const uint32_t* record, tma_jit_error** error);
+
 typedef struct tma_jit_measure_options {
   size_t size;
   int32_t warmups;       /* 0: 3; -1: none */

@@ -11,6 +11,7 @@
 #include <tma_jit/error.h>
 #include <tma_jit/json.h>
 #include <tma_jit/launch.h>
+#include <tma_jit/lost_arrival.h>
 #include <tma_jit/plan.h>
 #include <tma_jit/request.h>
 #include <tma_jit/tensor.h>

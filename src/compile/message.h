@@ -27,7 +27,7 @@ struct WorkerOutcome {
 
 std::string to_payload(const Greeting& greeting);
 std::string to_payload(const Job& job, bool alone);
-std::string to_payload(const WorkerOutcome& outcome);
+std::string to_payload(const WorkerOutcome& of);
 
 // Nothing: the payload is not one.
 std::optional<Greeting> greeting_in(std::string_view payload);

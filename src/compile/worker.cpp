@@ -100,7 +100,7 @@ Answer<Frame> Worker::receive(FrameKind kind, Clock::time_point limit) {
 bool Worker::exchange(Clock::time_point limit) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit - Clock::now()).count();
   const auto wait = static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
-  const short wanted = static_cast<short>(to_send_.empty() ? POLLIN : POLLIN | POLLOUT);
+  const auto wanted = static_cast<short>(to_send_.empty() ? POLLIN : POLLIN | POLLOUT);
   pollfd ends[] = {{process_.socket(), wanted, 0}, {errors_open_ ? process_.errors() : -1, POLLIN, 0}};
   if (::poll(ends, 2, wait) < 0) return errno == EINTR;
   if (ends[1].revents != 0) errors_open_ = read_errors();

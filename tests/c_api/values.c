@@ -27,6 +27,14 @@ static void constants(void) {
   CHECK(strcmp(tma_jit_error_text(NULL), "") == 0);
 }
 
+static void lost_arrivals(void) {
+  const uint32_t clear[8] = {0};
+  const uint32_t lost[8] = {1, 3, 40, 0x400, 1, 1, 2, (uint32_t)-256};
+  REQUIRE_OK(tma_jit_check_lost_arrival(clear, &error));
+  CHECK_FAILS(tma_jit_check_lost_arrival(lost, &error), TMA_JIT_DRIVER, "block 3, thread 40");
+  CHECK_NULL_REFUSED(tma_jit_check_lost_arrival(NULL, &error), "record");
+}
+
 static void tensors(void) {
   const int64_t shape[] = {2, 0, 3};
   const int64_t huge[] = {INT64_MAX, INT64_MAX, 2};
@@ -232,6 +240,7 @@ static void nothing(void) {
 
 int main(void) {
   constants();
+  lost_arrivals();
   tensors();
   devices();
   growing_structs();

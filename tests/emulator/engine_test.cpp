@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include <tma_jit/device.h>
+#include <tma_jit/lost_arrival.h>
 
 #include "emulator/driver/table.h"
 #include "support/engines.h"
@@ -72,4 +73,21 @@ TEST_CASE("A map with a hook runs, aligned and not") {
   REQUIRE_MESSAGE(done, done.error().text());
   REQUIRE(device_y->download(y.data(), kCount * 4));
   for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(y[i] == std::fma(a[i], b[i], 1.0F));
+}
+
+TEST_CASE("A bounded wait for a lost arrival ends in an error with the barrier's state") {
+  Engine engine = emulated("sm_90a");
+  LostArrival record;
+  auto device = DeviceBuffer::allocate(engine, sizeof record);
+  REQUIRE(device);
+  Request request{.kernel = "mbarrier_lost", .params = {{"LOST", 1}, {"PHASES", 1}}};
+  request.tensors = {{"D", Tensor::row_major(device->address(), DType::s32, {8})}};
+  auto launch = engine.prepare(request);
+  REQUIRE_MESSAGE(launch, launch.error().text());
+  REQUIRE(launch->launch());
+  REQUIRE(device->download(&record, sizeof record));
+  const auto lost = check(record);
+  REQUIRE(!lost);
+  CHECK(lost.error().message.find("block 0, thread 40 waited in vain for parity 1") == 0);
+  CHECK(lost.error().message.find("2 arrivals never came") != std::string::npos);
 }
