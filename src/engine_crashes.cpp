@@ -30,18 +30,12 @@ std::optional<Key> key_in(std::string_view name) {
   return key;
 }
 
-// This user's, and nobody else's to write to: anyone could slow the kernels down otherwise.
-bool is_own(const fs::path& folder) {
-  struct stat status {};
-  return ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
-         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
 }  // namespace
 
 // Files that have expired are removed.
 void CrashMemory::load() {
-  if (folder_.empty() || !is_own(folder_)) return;
+  // With another's folder anyone could slow the kernels down otherwise.
+  if (folder_.empty() || !is_private_folder(folder_)) return;
   const auto oldest = fs::file_time_type::clock::now() - kLasting;
   std::error_code ignored;
   for (fs::directory_iterator it(folder_, ignored), end; !ignored && it != end; it.increment(ignored)) {
@@ -82,7 +76,7 @@ void CrashMemory::remember(const Key& key, const std::string& reason, bool lasti
 void CrashMemory::write(const Key& key, const std::string& reason) const {
   if (folder_.empty()) return;
   ::mkdir(folder_.c_str(), 0700);
-  if (!is_own(folder_)) return;
+  if (!is_private_folder(folder_)) return;
   const fs::path file = folder_ / (key.hex() + std::string(cache::kCrashSuffix));
   const fs::path beside = file.string() + "." + std::to_string(::getpid());
   std::error_code failed;

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/digest.h"
 #include "base/failure.h"
 #include "base/file.h"
@@ -17,25 +18,20 @@ constexpr std::size_t kLibraryLimit = std::size_t{1} << 30;
 
 class ElfFile {
  public:
-  explicit ElfFile(const std::filesystem::path& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  ~ElfFile() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  ElfFile(const ElfFile&) = delete;
-  ElfFile& operator=(const ElfFile&) = delete;
+  explicit ElfFile(const std::filesystem::path& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
 
   template <class T> bool read(T& value, std::uint64_t offset) const {
-    return fd_ >= 0 && ::pread(fd_, &value, sizeof value, static_cast<off_t>(offset)) == ssize_t{sizeof value};
+    return file_ && ::pread(file_.get(), &value, sizeof value, static_cast<off_t>(offset)) == ssize_t{sizeof value};
   }
   std::string bytes(std::uint64_t offset, std::uint64_t size) const {
     std::string text(std::min<std::uint64_t>(size, 4096), '\0');
-    const ssize_t got = ::pread(fd_, text.data(), text.size(), static_cast<off_t>(offset));
+    const ssize_t got = ::pread(file_.get(), text.data(), text.size(), static_cast<off_t>(offset));
     text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return text;
   }
 
  private:
-  int fd_;
+  Descriptor file_;
 };
 
 // The build id among the notes of one PT_NOTE segment, or "".

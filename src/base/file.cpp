@@ -50,4 +50,10 @@ Result<void> write_file(const std::filesystem::path& path, std::string_view byte
   return {};
 }
 
+bool is_private_folder(const std::filesystem::path& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 }  // namespace tma_jit

@@ -14,4 +14,7 @@ namespace tma_jit {
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t limit = std::size_t{64} << 20);
 Result<void> write_file(const std::filesystem::path& path, std::string_view bytes);
 
+// A folder, no link to one, of this user's, that nobody else can write to.
+bool is_private_folder(const std::filesystem::path& path);
+
 }  // namespace tma_jit

@@ -1,7 +1,6 @@
 #include "compile/at_most.h"
 
-#include <condition_variable>
-#include <mutex>
+#include <semaphore>
 #include <utility>
 
 #include "compile/slots.h"
@@ -14,17 +13,9 @@ class Bounded final : public Runner {
   Bounded(int runs, std::shared_ptr<Runner> runner) : runner_(std::move(runner)), free_(runs) {}
 
   Result<Outcome> run(const Job& job) override {
-    {
-      std::unique_lock lock(mutex_);
-      freed_.wait(lock, [this] { return free_ > 0; });
-      --free_;
-    }
+    free_.acquire();
     Result<Outcome> outcome = runner_->run(job);
-    {
-      const std::lock_guard lock(mutex_);
-      ++free_;
-    }
-    freed_.notify_one();
+    free_.release();
     return outcome;
   }
   const NvrtcFacts& facts() const override { return runner_->facts(); }
@@ -32,9 +23,7 @@ class Bounded final : public Runner {
 
  private:
   const std::shared_ptr<Runner> runner_;
-  std::mutex mutex_;
-  std::condition_variable freed_;
-  int free_;
+  std::counting_semaphore<> free_;
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "compile/reproducer.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -26,9 +25,7 @@ Result<void> make_own_folder(const fs::path& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     return failure(ErrorCode::io, "cannot make {}: {}", folder.string(), std::strerror(errno));
   }
-  struct stat status {};
-  if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() ||
-      (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+  if (!is_private_folder(folder)) {
     return failure(ErrorCode::io, "{} is not a folder of this user's that nobody else can write to", folder.string());
   }
   return {};

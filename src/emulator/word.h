@@ -1,6 +1,7 @@
 // The machine words of the emulated devices, and the width of a warp.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -20,5 +21,14 @@ inline constexpr int kLanes = 32;
 // One bit a lane, lane 0 in bit 0.
 using Mask = u32;
 inline constexpr Mask kAllLanes = ~Mask{0};
+
+// f(lane) for each lane of the mask, in ascending order.
+template <class F> void for_each(Mask lanes, F f) {
+  if (lanes == kAllLanes) {
+    for (int i = 0; i < kLanes; ++i) f(i);
+    return;
+  }
+  for (Mask rest = lanes; rest != 0; rest &= rest - 1) f(std::countr_zero(rest));
+}
 
 }  // namespace tma_jit::emulator

@@ -1,7 +1,6 @@
 // Issuing copies: operands are read and checked here, at once; the rest happens when the engine performs them.
 #include "emulator/async/copy.h"
 
-#include <bit>
 #include <cstring>
 
 #include "emulator/async/copy_operation.h"
@@ -14,10 +13,6 @@ namespace {
 using async::Extent;
 using async::GroupedCopy;
 using async::LoadCopy;
-
-template <class F> void for_each(Mask active, F f) {
-  for (Mask rest = active; rest != 0; rest &= rest - 1) f(std::countr_zero(rest));
-}
 
 u64 address_of(const Warp& warp, const AddressOperand& operand, int lane) {
   return warp.lane(operand.base, lane) + static_cast<u64>(operand.offset);

@@ -1,7 +1,6 @@
 #include "emulator/async/element_copy.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "emulator/async/mbarrier_ops.h"
@@ -65,10 +64,6 @@ bool RemoteStore::perform(Machine& machine) {
 }  // namespace async
 
 namespace {
-
-template <class F> void for_each(Mask active, F f) {
-  for (Mask rest = active; rest != 0; rest &= rest - 1) f(std::countr_zero(rest));
-}
 
 async::ElementGroups& groups_of(Warp& warp) {
   async::ElementGroups& groups = warp.element_groups;

@@ -1,6 +1,5 @@
 #include "emulator/async/handlers_mbarrier.h"
 
-#include <bit>
 #include <cstring>
 
 #include "emulator/async/mbarrier_ops.h"
@@ -11,10 +10,6 @@ namespace tma_jit::emulator {
 namespace {
 
 using async::MbarrierRef;
-
-template <class F> void for_each(Mask active, F f) {
-  for (Mask rest = active; rest != 0; rest &= rest - 1) f(std::countr_zero(rest));
-}
 
 check::Stamp stamp_of(const Warp& warp, int lane, const Op& op) {
   return {warp.clock.id, static_cast<u8>(lane), check::Access::kStrong, warp.clock.now(), &op};

@@ -15,10 +15,6 @@ struct alignas(64) Lanes {
   u8 bytes[kLanes * 16];
 };
 
-template <class F> void for_each(Mask active, F f) {
-  for (Mask rest = active; rest != 0; rest &= rest - 1) f(std::countr_zero(rest));
-}
-
 u64 extended(u64 value, u32 bits, bool is_signed) {
   if (bits >= 64) return value;
   value &= (u64{1} << bits) - 1;

@@ -1,6 +1,5 @@
 // Loads, stores, atomics and fences of the generic proxy.
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "emulator/exec/address.h"
@@ -78,10 +77,6 @@ struct Accessor {
     return warp.local.data() + std::size_t{each} * static_cast<u32>(lane) + address;
   }
 };
-
-template <class F> void for_each(Mask active, F f) {
-  for (Mask rest = active; rest != 0; rest &= rest - 1) f(std::countr_zero(rest));
-}
 
 u64 read_element(const u8* bytes, ptx::Type type) {
   u64 value = 0;

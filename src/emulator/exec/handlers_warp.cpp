@@ -10,10 +10,6 @@
 namespace tma_jit::emulator {
 namespace {
 
-template <class F> void for_each(Mask active, F f) {
-  for (Mask rest = active; rest != 0; rest &= rest - 1) f(std::countr_zero(rest));
-}
-
 // The active lanes by the member masks they give: lanes of one mask take part together.
 template <class F> void for_each_group(const Warp& warp, const Op& op, Mask active, F f) {
   for (Mask rest = active; rest != 0;) {

@@ -1,20 +1,11 @@
 #include "emulator/exec/vector_access.h"
 
-#include <bit>
 #include <cstring>
 
 #include "emulator/exec/machine.h"
 
 namespace tma_jit::emulator {
 namespace {
-
-template <class F> void for_each(Mask active, F f) {
-  if (active == kAllLanes) {
-    for (int i = 0; i < kLanes; ++i) f(i);
-    return;
-  }
-  for (Mask rest = active; rest != 0; rest &= rest - 1) f(std::countr_zero(rest));
-}
 
 bool locate(Warp& warp, const Op& op, Mask active, bool write, LaneAddresses& lanes) {
   if (op.space != ptx::Space::generic && op.space != ptx::Space::global) return false;
