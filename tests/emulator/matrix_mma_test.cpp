@@ -1,87 +1,16 @@
 // mma.sync against sums in f64, for every dense shape and type, with and without block scaling; ldmatrix, stmatrix.
-#include "emulator/matrix_samples.h"
-
 #include <array>
 #include <bit>
 
 #include "emulator/matrix/fragment.h"
-#include "emulator/matrix/mma_sync.h"
+#include "emulator/mma_samples.h"
 
 using namespace tma_jit::emulator;
 using namespace tma_jit::emulator::matrix;
 using namespace tma_jit::testing;
+using namespace tma_jit::testing::mma_samples;
 
 namespace {
-
-// How an element lies in a lane's registers: fp8 kinds widen small formats to bytes.
-struct Stored {
-  int bits;
-  int shift;
-};
-Stored stored(const MmaSync& m, Format format) {
-  const int bits = number::bits_of(format);
-  if (bits >= 8 || m.packed || format == Format::b1) return {bits, 0};
-  return {8, format == Format::e2m1 ? 2 : 0};
-}
-
-// The figures of the fragments: element i of lane l of A and of B.
-struct Place {
-  u32 row, k;
-};
-Place a_place(const MmaSync& m, u32 each, u32 lane, u32 i) {
-  const u32 group = i / each;
-  if (m.m == 8) return {lane / 4, lane % 4 * each + i % each + group * 4 * each};
-  return {lane / 4 + group % 2 * 8, lane % 4 * each + i % each + group / 2 * 4 * each};
-}
-
-struct Operands {
-  Values a, b, c;
-  Bank ra, rb, rc, rd;
-};
-
-Operands make(const MmaSync& m, std::mt19937& random) {
-  const MmaCounts counts = counts_of(m);
-  const u32 width = m.a_format == Format::f64 ? 8 : 4;
-  Operands o{sample(m.m, m.k, m.a_format, random),
-             sample(m.k, m.n, m.b_format, random),
-             sample(m.m, m.n, m.c_format, random),
-             Bank(counts.a, width),
-             Bank(counts.b, width),
-             Bank(counts.c, width),
-             Bank(counts.d, width)};
-  const auto fill = [&](Bank& bank, Format format, bool is_a) {
-    const Stored s = stored(m, format);
-    const u32 each = width * 8 / static_cast<u32>(s.bits);
-    for (u32 lane = 0; lane < 32; ++lane)
-      for (u32 i = 0; i < bank.count() * each; ++i) {
-        const Place p =
-            is_a ? a_place(m, each, lane, i) : Place{lane / 4, lane % 4 * each + i % each + i / each * 4 * each};
-        const double value = is_a ? o.a.at(p.row, p.k) : o.b.at(p.k, p.row);
-        bank.put(i / each, lane, i % each * static_cast<u32>(s.bits), s.bits, pattern(format, value) << s.shift);
-      }
-  };
-  fill(o.ra, m.a_format, true);
-  fill(o.rb, m.b_format, false);
-  for (u32 lane = 0; lane < 32; ++lane)
-    for (u32 i = 0; i < m.m / 4; ++i) {
-      const u64 bits = pattern(m.c_format, o.c.at(lane / 4 + i / 2 * 8, lane % 4 * 2 + i % 2));
-      if (m.c_format == Format::f16)
-        o.rc.put(i / 2, lane, i % 2 * 16, 16, bits);
-      else
-        o.rc.put(i, lane, 0, number::bits_of(m.c_format), bits);
-    }
-  return o;
-}
-
-u32 wrong_elements(const MmaSync& m, const Bank& d, const Values& expected) {
-  u32 wrong = 0;
-  for (u32 lane = 0; lane < 32; ++lane)
-    for (u32 i = 0; i < m.m / 4; ++i) {
-      const u64 word = m.d_format == Format::f16 ? d.word(i / 2, lane) >> (i % 2 * 16) & 0xffff : d.word(i, lane);
-      if (number::value_of(m.d_format, word) != expected.at(lane / 4 + i / 2 * 8, lane % 4 * 2 + i % 2)) ++wrong;
-    }
-  return wrong;
-}
 
 void run_case(const MmaSync& m, std::mt19937& random) {
   CAPTURE(m.m);
@@ -90,19 +19,7 @@ void run_case(const MmaSync& m, std::mt19937& random) {
   CAPTURE(number::name_of(m.b_format));
   Operands o = make(m, random);
   execute(m, {.d = o.rd.registers(), .a = o.ra.registers(), .b = o.rb.registers(), .c = o.rc.registers()});
-  Values expected = product(o.a, o.b);
-  if (m.bits == MmaSync::Bits::xor_count)
-    for (u32 i = 0; i < m.m; ++i)
-      for (u32 j = 0; j < m.n; ++j) {
-        expected.at(i, j) = 0;
-        for (u32 k = 0; k < m.k; ++k) expected.at(i, j) += o.a.at(i, k) != o.b.at(k, j) ? 1 : 0;
-      }
-  for (std::size_t i = 0; i < expected.data.size(); ++i) expected.data[i] += o.c.data[i];
-  CHECK(wrong_elements(m, o.rd, expected) == 0);
-}
-
-MmaSync shape(u32 m, u32 k, Format a, Format b, Format d) {
-  return {.m = m, .k = k, .a_format = a, .b_format = b, .c_format = d, .d_format = d};
+  CHECK(wrong_elements(m, o.rd, expected_of(m, o)) == 0);
 }
 
 }  // namespace
@@ -179,30 +96,15 @@ TEST_CASE("mma.sync: block scaling takes its factors from the lanes and bytes th
         m.a_thread = thread % 2;
         m.b_thread = thread;
         Operands o = make(m, random);
-        Bank sa(1);
-        Bank sb(1);
-        for (u32 lane = 0; lane < 32; ++lane)
-          for (u32 i = 0; i < 4; ++i) {
-            sa.put(0, lane, 8 * i, 8, number::nearest(kind.scale, std::exp2(static_cast<int>(random() % 5) - 2)));
-            sb.put(0, lane, 8 * i, 8, number::nearest(kind.scale, std::exp2(static_cast<int>(random() % 5) - 2)));
-          }
+        const Bank sa = sample_scales(kind.scale, random);
+        const Bank sb = sample_scales(kind.scale, random);
         execute(m, {.d = o.rd.registers(),
                     .a = o.ra.registers(),
                     .b = o.rb.registers(),
                     .c = o.rc.registers(),
                     .a_scales = sa.registers()[0],
                     .b_scales = sb.registers()[0]});
-        Values expected = o.c;
-        for (u32 i = 0; i < 16; ++i)
-          for (u32 j = 0; j < 8; ++j)
-            for (u32 k = 0; k < m.k; ++k) {
-              const u32 block = k * kind.scales / m.k;
-              const u64 fa = sa.word(0, i % 8 * 4 + 2 * m.a_thread + i / 8) >> (8 * (byte + block)) & 0xff;
-              const u64 fb = sb.word(0, j * 4 + m.b_thread) >> (8 * (byte + block)) & 0xff;
-              expected.at(i, j) +=
-                  o.a.at(i, k) * o.b.at(k, j) * number::value_of(kind.scale, fa) * number::value_of(kind.scale, fb);
-            }
-        CHECK(wrong_elements(m, o.rd, expected) == 0);
+        CHECK(wrong_elements(m, o.rd, expected_of(m, o, sa, sb)) == 0);
       }
   }
 }

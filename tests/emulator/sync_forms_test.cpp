@@ -75,6 +75,8 @@ TEST_CASE("Forms: fences and hints leave data as it was") {
                            "prefetchu.L1 [%d2];",
                            "applypriority.global.L2::evict_normal [%base], 128;",
                            "pmevent 3;",
+                           "brkpt;",
+                           "discard.global.L2 [%base+3840], 128;",
                            "griddepcontrol.wait;",
                            "griddepcontrol.launch_dependents;",
                            "cp.async.bulk.prefetch.L2.global [%base], 64;",
@@ -84,13 +86,23 @@ TEST_CASE("Forms: fences and hints leave data as it was") {
   }
   for (const char* policy :
        {"createpolicy.fractional.L2::evict_last.b64 %d5, 0.5;",
-        "createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %d5, 1.0;",
+        "createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %d5, 1.0;", "createpolicy.cvt.L2.b64 %d5, 0;",
         "createpolicy.range.global.L2::evict_last.L2::evict_unchanged.b64 %d5, [%base], 128, 256;"}) {
     check_threads(std::string(policy) + " ld.global.L2::cache_hint.u32 %r10, [%d2], %d5; ",
                   [](u32 i) { return 100 + i; });
   }
+  // A pool of registers is the whole warpgroup's.
+  check_threads("setmaxnreg.dec.sync.aligned.u32 40; setmaxnreg.inc.sync.aligned.u32 64; mov.u32 %r10, 3;",
+                [](u32) { return 3U; }, {.block = 128});
   check_threads("ldu.global.u32 %r10, [%d2];", [](u32 i) { return 100 + i; });
   check_threads("mov.u32 %r10, 1; setp.gt.u32 %p1, %t, 40; @%p1 exit;", [](u32 i) { return i > 40 ? 100 + i : 1; });
+}
+
+TEST_CASE("Forms: a trap ends the launch") {
+  TestMemory memory(device_of("sm_100a"), 64);
+  CHECK(fault_of(kernel_text("setp.eq.u32 %p1, %t, 7; @%p1 trap;", "sm_100a"), memory, {}, "sm_100a")
+            .starts_with("trap"));
+  CHECK(fault_of(kernel_text("setp.eq.u32 %p1, %t, 70; @%p1 trap;", "sm_100a"), memory, {}, "sm_100a") == "");
 }
 
 TEST_CASE("Forms: generic addresses and the spaces they lie in") {
@@ -117,15 +129,16 @@ TEST_CASE("Forms: an mbarrier's arrivals, bytes and end") {
                     "mad.lo.u32 %r10, %r7, 10, %r8;\nmbarrier.inval.shared::cta.b64 [%r1];\nE:",
                 [](u32 i) { return i == 0 ? 32U : 0U; });
   // Not complete while bytes are missing, complete when they came.
-  check_threads(one +
-                    "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 24;\n"
-                    "mbarrier.arrive.shared::cta.b64 %d3, [%r1], 3;\n"
-                    "mbarrier.test_wait.parity.shared::cta.b64 %p2, [%r1], 0;\n"
-                    "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r1], 24;\n"
-                    "mbarrier.test_wait.parity.shared::cta.b64 %p3, [%r1], 0;\n"
-                    "mbarrier.test_wait.shared::cta.b64 %p4, [%r1], %d3;\n"
-                    "selp.u32 %r10, 1, 0, %p2; @%p3 add.u32 %r10, %r10, 2; @%p4 add.u32 %r10, %r10, 4;\nE:",
-                [](u32 i) { return i == 0 ? 6U : 0U; });
+  check_threads(
+      one +
+          "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 8; mbarrier.expect_tx.shared.b64 [%r1], 16;\n"
+          "mbarrier.arrive.shared::cta.b64 %d3, [%r1], 3;\n"
+          "mbarrier.test_wait.parity.shared::cta.b64 %p2, [%r1], 0;\n"
+          "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r1], 24;\n"
+          "mbarrier.test_wait.parity.shared::cta.b64 %p3, [%r1], 0;\n"
+          "mbarrier.test_wait.shared::cta.b64 %p4, [%r1], %d3;\n"
+          "selp.u32 %r10, 1, 0, %p2; @%p3 add.u32 %r10, %r10, 2; @%p4 add.u32 %r10, %r10, 4;\nE:",
+      [](u32 i) { return i == 0 ? 6U : 0U; });
 }
 
 TEST_CASE("Forms: element copies, by group, all at once and by mbarrier") {

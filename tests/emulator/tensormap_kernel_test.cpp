@@ -35,7 +35,7 @@ std::string builder(std::string_view stride) {
 
 }  // namespace
 
-TEST_CASE("a kernel builds a tensor map in shared memory and publishes it") {
+TEST_CASE("Forms: a kernel builds a tensor map in shared memory and publishes it") {
   TestMemory memory(device_of("sm_90a"), 4096);
   run_ptx(builder("208"), memory);
   const emulator::tensor::TensorMap map = emulator::tensor::read_map(memory.as<void>());

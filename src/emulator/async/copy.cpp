@@ -170,9 +170,7 @@ Step do_copy(Warp& warp, const Op& op, Mask active) {
   const auto& form = static_cast<const CopyForm&>(*op.data);
   for_each(active, [&](int i) {
     switch (form.route) {
-      case CopyForm::Route::prefetch:
-        if (form.tensor) tensor_extent(warp, form, i);
-        break;
+      case CopyForm::Route::prefetch: extent_of(warp, form, i, form.source); break;
       case CopyForm::Route::shared_to_global: issue_store(warp, op, form, i); break;
       default: issue_load(warp, op, form, i); break;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emulator/decode/assembler.h"
+#include "emulator/decode/coverage.h"
 #include "emulator/exec/branch_table.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/fault.h"
@@ -148,6 +149,7 @@ void Decoder::emit_plain(Frame& frame, const ptx::Instruction& instruction) {
   Assembler assembler(frame, instruction, found);
   guard(frame, instruction, assembler.op);
   found.form->build(assembler);
+  note_tried(found);
   if (found.form->needs == Needs::wgmma) program_->uses_wgmma = true;
   const std::string_view mnemonic = instruction.modifiers[0];
   assembler.op.copies = mnemonic == "mov";

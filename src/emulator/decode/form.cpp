@@ -161,12 +161,16 @@ Match match(const ptx::Instruction& instruction) {
       modifiers_known = true;
       if (!operands_fit(pattern.form->operands, instruction.operands)) continue;
       result.form = pattern.form;
-      tried[std::min(pattern.index, kMostForms - 1)].store(true, std::memory_order_relaxed);
+      result.index = pattern.index;
       return result;
     }
   }
   stop(FaultKind::unsupported, "the emulator does not know {}{}", instruction.opcode,
        modifiers_known ? " with these operands" : "");
+}
+
+void note_tried(const Match& match) {
+  tried[std::min(match.index, kMostForms - 1)].store(true, std::memory_order_relaxed);
 }
 
 std::vector<std::string_view> untried_patterns() {

@@ -42,6 +42,7 @@ struct Form {
 // Which form an instruction is, and what its modifiers chose.
 struct Match {
   const Form* form = nullptr;
+  std::size_t index = 0;                // of the form among all
   std::vector<std::string_view> slots;  // by slot of the pattern; empty where absent
 };
 

@@ -8,8 +8,16 @@
 namespace tma_jit::emulator {
 namespace {
 
+// A signed integer narrower than its register fills it with its sign. PTX ISA 9.0, "Operand Size Exceeding
+// Instruction-Type Size".
+u64 extended(number::Format format, u64 value) {
+  if (number::is_float(format) || !number::is_signed(format)) return value;
+  const int unused = 64 - number::bits_of(format);
+  return static_cast<u64>(static_cast<s64>(value << unused) >> unused);
+}
+
 u64 converted(const ConversionForm& form, u64 bits) {
-  if (form.parts == 1) return number::convert(form.element, bits);
+  if (form.parts == 1) return extended(form.element.to, number::convert(form.element, bits));
   const u64 mask = (u64{1} << form.from_bits) - 1;
   u64 value = 0;
   for (u32 i = 0; i < form.parts; ++i)
