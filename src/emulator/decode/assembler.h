@@ -13,8 +13,8 @@ class Frame;
 
 class Assembler {
  public:
-  Assembler(Frame& frame, const ptx::Instruction& instruction, Match match)
-      : frame_(frame), instruction_(instruction), match_(std::move(match)) {}
+  Assembler(Frame& frame, const ptx::Instruction& instruction, Match match, std::string_view target)
+      : frame_(frame), instruction_(instruction), match_(std::move(match)), target_(target) {}
 
   Op op;
 
@@ -26,6 +26,7 @@ class Assembler {
   int vector() const;        // of .v2, .v4, .v8, .x2 ..., else 1
   const std::string_view& mnemonic() const { return instruction_.modifiers[0]; }
   const ptx::Instruction& instruction() const { return instruction_; }
+  bool target_has(Needs needs) const { return decode::has(target_, needs); }
 
   // Operands, by number. Widths are checked against the type.
   std::size_t count() const { return instruction_.operands.size(); }
@@ -59,6 +60,7 @@ class Assembler {
   Frame& frame_;
   const ptx::Instruction& instruction_;
   const Match match_;
+  const std::string_view target_;
 };
 
 }  // namespace tma_jit::emulator::decode

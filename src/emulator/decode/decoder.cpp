@@ -146,7 +146,7 @@ void Decoder::emit_plain(Frame& frame, const ptx::Instruction& instruction) {
     stop(FaultKind::unsupported, "{} needs {}; the target is {}", instruction.opcode, words_of(found.form->needs),
          module_.target);
   }
-  Assembler assembler(frame, instruction, found);
+  Assembler assembler(frame, instruction, found, module_.target);
   guard(frame, instruction, assembler.op);
   found.form->build(assembler);
   note_tried(found);

@@ -108,6 +108,8 @@ void build_mma(Assembler& a) {
   const bool small = number::bits_of(mma.a_format) == 4;
   mma.packed = small && (mma.k == 64 || mma.a_format == Format::s4 || mma.a_format == Format::u4);
   mma.saturate = a.has("satfinite");
+  mma.widened =
+      number::is_float(mma.a_format) && number::bits_of(mma.a_format) == 8 && !a.target_has(Needs::block_scaling);
   if (a.has("popc")) mma.bits = a.has("and") ? matrix::MmaSync::Bits::and_count : matrix::MmaSync::Bits::xor_count;
   if (a.has("block_scale")) {
     if (formats.size() < 5) a.refuse("the type of the scales is missing");

@@ -19,16 +19,16 @@ u16 rounded_f16(float value) {
   return static_cast<u16>(number::convert({.from = Format::f32, .to = Format::f16}, bits));
 }
 
-void accumulate_f16(const AccumulatorBlock& block, const float* sums, u32 stride) {
-  u16 source[2 * kLanes] = {};
+void load_f16(const AccumulatorBlock& block, float* sums, u32 stride) {
   float values[2 * kLanes];
+  number::decode_f32(Format::f16, block.source[0], values, 2 * kLanes);
+  for (u32 row = 0; row < 8; ++row) std::memcpy(sums + row * stride, values + 8 * row, 8 * sizeof(float));
+}
+
+void store_f16(const AccumulatorBlock& block, const float* sums, u32 stride) {
   u16 target[2 * kLanes];
-  if (block.source != nullptr) std::memcpy(source, block.source[0], sizeof source);
-  number::decode_f32(Format::f16, source, values, 2 * kLanes);
-  for (u32 row = 0; row < 8; ++row) {
-    for (u32 column = 0; column < 8; ++column)
-      target[8 * row + column] = rounded_f16(sums[row * stride + column] + values[8 * row + column]);
-  }
+  for (u32 row = 0; row < 8; ++row)
+    for (u32 column = 0; column < 8; ++column) target[8 * row + column] = rounded_f16(sums[row * stride + column]);
   std::memcpy(block.target[0], target, sizeof target);
 }
 
@@ -40,14 +40,29 @@ s32 wrapped_or_clamped(s64 value, bool saturate) {
 
 }  // namespace
 
-void accumulate(const AccumulatorBlock& block, const float* sums, u32 stride) {
-  if (block.format == Format::f16) return accumulate_f16(block, sums, stride);
-  auto* even = reinterpret_cast<float*>(block.target[0]);
-  auto* odd = reinterpret_cast<float*>(block.target[1]);
-  if (block.source == nullptr) return kernels().store_block({sums, stride, even, odd});
-  if (block.source[0] != block.target[0]) std::memmove(even, block.source[0], kLanes * sizeof(float));
-  if (block.source[1] != block.target[1]) std::memmove(odd, block.source[1], kLanes * sizeof(float));
-  kernels().add_block({sums, stride, even, odd});
+void load(const AccumulatorBlock& block, float* sums, u32 stride) {
+  if (block.source == nullptr) {
+    for (u32 row = 0; row < 8; ++row) std::fill_n(sums + row * stride, 8, 0.0F);
+  } else if (block.format == Format::f16) {
+    load_f16(block, sums, stride);
+  } else {
+    kernels().load_block({sums, stride, reinterpret_cast<const float*>(block.source[0]),
+                          reinterpret_cast<const float*>(block.source[1])});
+  }
+}
+
+void store(const AccumulatorBlock& block, const float* sums, u32 stride) {
+  if (block.format == Format::f16) return store_f16(block, sums, stride);
+  kernels().store_block(
+      {sums, stride, reinterpret_cast<float*>(block.target[0]), reinterpret_cast<float*>(block.target[1])});
+}
+
+void round_to(Format format, float* values, u32 count) {
+  if (format != Format::f16) return;
+  for (u32 i = 0; i < count; ++i) {
+    const u16 bits = rounded_f16(values[i]);
+    number::decode_f32(Format::f16, &bits, values + i, 1);
+  }
 }
 
 void accumulate(const AccumulatorBlock& block, const s32* sums, u32 stride) {

@@ -16,9 +16,14 @@ struct AccumulatorBlock {
   bool saturate = false;              // s32: clamp instead of wrapping
 };
 
-// D = sums + C. Sums are rounded to the accumulator's format once, with C.
-void accumulate(const AccumulatorBlock& block, const float* sums, u32 stride);
+// C, or zeros, as 8 rows of 8, `stride` apart.
+void load(const AccumulatorBlock& block, float* sums, u32 stride);
+// D = sums, rounded to the accumulator's format.
+void store(const AccumulatorBlock& block, const float* sums, u32 stride);
+// D = sums + C.
 void accumulate(const AccumulatorBlock& block, const s32* sums, u32 stride);
+// The values as an accumulator of this format would hold them.
+void round_to(number::Format format, float* values, u32 count);
 
 // Registers that a block of 8 by 8 takes: 1 with f16, else 2.
 inline u32 registers_of_block(number::Format format) {

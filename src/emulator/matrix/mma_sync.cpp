@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <type_traits>
 
 #include "emulator/fault.h"
 #include "emulator/matrix/accumulator.h"
-#include "emulator/matrix/multiply.h"
 #include "emulator/matrix/operand.h"
+#include "emulator/matrix/tensor_sum.h"
 #include "emulator/number/convert.h"
 
 namespace tma_jit::emulator::matrix {
@@ -27,63 +26,85 @@ u32 elements_a(const MmaSync& instruction) {
                                                : elements_per_word(instruction.a_format, instruction.packed);
 }
 
-// What a register holds: 8 rows by `width` elements along K, lane after lane as they lie. A's registers alternate
-// between its upper and lower eight rows where it has sixteen.
-template <class T> struct Blocks {
-  T a[kMaxRows * kMaxDepth];  // a block a register
-  T b[kMaxDepth * kColumns];  // rows of k
-  u32 a_width;
-  u32 halves;
-
-  const T* a_block(u32 half, u32 k) const { return a + (k / a_width * halves + half) * 8 * a_width + k % a_width; }
+// A as rows of K, B as K rows of columns.
+template <class T> struct Factors {
+  T a[kMaxRows * kMaxDepth];
+  T b[kMaxDepth * kColumns];
 };
 
-template <class T> void gather(const MmaSync& instruction, const MmaRegisters& registers, Blocks<T>& blocks) {
-  blocks.a_width = 4 * elements_per_word(instruction.a_format, instruction.packed);
-  blocks.halves = instruction.m / 8;
-  for (u32 i = 0; i < registers.a.size(); ++i)
-    unpack(instruction.a_format, instruction.packed, registers.a[i], kLanes, blocks.a + i * 8 * blocks.a_width);
-  const u32 width = 4 * elements_per_word(instruction.b_format, instruction.packed);
+// Where element k of K is kept: in the order in which it is multiplied.
+u32 place_of(const MmaSync& instruction, u32 k) {
+  return instruction.widened ? k % 4 / 2 * (instruction.k / 2) + k / 4 * 2 + k % 2 : k;
+}
+
+// A register holds 8 rows by `width` elements along K, lane after lane as they lie. A's registers alternate between its
+// upper and lower eight rows where it has sixteen.
+template <class T> void gather(const MmaSync& instruction, const MmaRegisters& registers, Factors<T>& factors) {
   T block[kLanes * 32];
+  const u32 halves = instruction.m / 8;
+  const u32 a_width = 4 * elements_per_word(instruction.a_format, instruction.packed);
+  for (u32 i = 0; i < registers.a.size(); ++i) {
+    unpack(instruction.a_format, instruction.packed, registers.a[i], kLanes, block);
+    T* rows = factors.a + i % halves * 8 * instruction.k;
+    const u32 first = i / halves * a_width;
+    for (u32 row = 0; row < 8; ++row, rows += instruction.k) {
+      if (!instruction.widened) {
+        std::copy_n(block + row * a_width, a_width, rows + first);
+        continue;
+      }
+      for (u32 k = 0; k < a_width; ++k) rows[place_of(instruction, first + k)] = block[row * a_width + k];
+    }
+  }
+  const u32 b_width = 4 * elements_per_word(instruction.b_format, instruction.packed);
   for (u32 i = 0; i < registers.b.size(); ++i) {
     unpack(instruction.b_format, instruction.packed, registers.b[i], kLanes, block);
-    T* rows = blocks.b + i * width * kColumns;
-    for (u32 k = 0; k < width; ++k)
-      for (u32 n = 0; n < kColumns; ++n) rows[k * kColumns + n] = block[n * width + k];
-  }
-}
-
-void multiply(const Tile<float>& tile) {
-  kernels().multiply_f32(tile);
-}
-void multiply(const Tile<s32>& tile) {
-  kernels().multiply_s32(tile);
-}
-
-// sums = A * B over K from `first` on, `depth` of it.
-template <class T> void multiply_range(const Blocks<T>& blocks, u32 first, u32 depth, T* sums) {
-  const u32 width = std::min(blocks.a_width, depth);
-  for (u32 half = 0; half < blocks.halves; ++half) {
-    for (u32 k = first; k < first + depth; k += width) {
-      multiply({blocks.a_block(half, k), blocks.b + k * kColumns, sums + half * 8 * kColumns, 8, kColumns, width,
-                blocks.a_width, kColumns, kColumns, k != first});
+    for (u32 k = 0; k < b_width; ++k) {
+      T* row = factors.b + place_of(instruction, i * b_width + k) * kColumns;
+      for (u32 n = 0; n < kColumns; ++n) row[n] = block[n * b_width + k];
     }
   }
 }
 
-// Blocks of 8 by 8 sums into D.
-template <class T> void spread(const MmaSync& instruction, const MmaRegisters& registers, const T* sums) {
+// Each block of 8 by 8 sums, with the registers of C and D that hold it.
+template <class T, class Each>
+void for_each_block(const MmaSync& instruction, const MmaRegisters& registers, T* sums, Each each) {
   const u32 step = registers_of_block(instruction.d_format);
-  const u32 c_step = registers_of_block(instruction.c_format);
   for (u32 half = 0; half < instruction.m / 8; ++half) {
-    if (instruction.c_format != instruction.d_format) {
-      stop(FaultKind::unsupported, "mma.sync with D of {} and C of {} is not emulated",
-           number::name_of(instruction.d_format), number::name_of(instruction.c_format));
-    }
-    accumulate({instruction.d_format, &registers.d[half * step], &registers.c[half * c_step], instruction.saturate},
-               sums + half * 8 * kColumns, kColumns);
+    each({instruction.d_format, &registers.d[half * step], &registers.c[half * step], instruction.saturate},
+         sums + half * 8 * kColumns);
   }
 }
+
+void load_c(const MmaSync& instruction, const MmaRegisters& registers, float* sums) {
+  for_each_block(instruction, registers, sums,
+                 [](const AccumulatorBlock& block, float* from) { load(block, from, kColumns); });
+}
+
+void store_d(const MmaSync& instruction, const MmaRegisters& registers, float* sums) {
+  for_each_block(instruction, registers, sums,
+                 [](const AccumulatorBlock& block, float* from) { store(block, from, kColumns); });
+}
+
+void add_c(const MmaSync& instruction, const MmaRegisters& registers, float* sums) {
+  float c[kMaxRows * kColumns];
+  load_c(instruction, registers, c);
+  for (u32 i = 0; i < instruction.m * kColumns; ++i) sums[i] += c[i];
+}
+
+// A product of floats, and parts of it along K.
+struct Product {
+  const MmaSync& instruction;
+  Factor a, b;
+
+  FloatTile part(u32 first, u32 depth, float* sums, bool onto) const {
+    const u32 row = first * kColumns;
+    const Factor left = {a.values + first, a.exponents + first, a.stride, a.reach};
+    const Factor right = {b.values + row, b.exponents + row, b.stride, b.reach};
+    return {left,          right,    sums,
+            instruction.m, kColumns, depth,
+            kColumns,      onto,     {.to_odd = instruction.d_format == Format::f16}};
+  }
+};
 
 struct Scales {
   float a[kMaxRows][kMaxScales];
@@ -111,11 +132,12 @@ Scales gather_scales(const MmaSync& instruction, const MmaRegisters& registers) 
 }
 
 // The sums of each scaled block of K, scaled, added up in the order of the blocks.
-void multiply_scaled(const MmaSync& instruction, const Scales& scales, const Blocks<float>& blocks, float* total) {
+void multiply_scaled(const Product& product, const Scales& scales, float* total) {
+  const MmaSync& instruction = product.instruction;
   const u32 depth = instruction.k / instruction.scales;
   float sums[kMaxRows * kColumns];
   for (u32 j = 0; j < instruction.scales; ++j) {
-    multiply_range(blocks, j * depth, depth, sums);
+    multiply(product.part(j * depth, depth, sums, false));
     for (u32 row = 0; row < kMaxRows; ++row) {
       for (u32 column = 0; column < kColumns; ++column) {
         const u32 at = row * kColumns + column;
@@ -126,18 +148,51 @@ void multiply_scaled(const MmaSync& instruction, const Scales& scales, const Blo
   }
 }
 
-template <class T> void run(const MmaSync& instruction, const MmaRegisters& registers) {
-  Blocks<T> blocks;
-  T sums[kMaxRows * kColumns];
-  gather(instruction, registers, blocks);
-  if constexpr (std::is_same_v<T, float>) {
-    if (instruction.scales != 0) {
-      multiply_scaled(instruction, gather_scales(instruction, registers), blocks, sums);
-      return spread(instruction, registers, sums);
-    }
+void multiply_widened(const Product& product, float* sums) {
+  const MmaSync& instruction = product.instruction;
+  for (const u32 half : {0U, 1U}) {
+    multiply(product.part(half * instruction.k / 2, instruction.k / 2, sums, half != 0));
+    round_to(instruction.d_format, sums, instruction.m * kColumns);
   }
-  multiply_range(blocks, 0, instruction.k, sums);
-  spread(instruction, registers, sums);
+}
+
+void run_floats(const MmaSync& instruction, const MmaRegisters& registers) {
+  if (instruction.c_format != instruction.d_format) {
+    stop(FaultKind::unsupported, "mma.sync with D of {} and C of {} is not emulated",
+         number::name_of(instruction.d_format), number::name_of(instruction.c_format));
+  }
+  Factors<float> factors;
+  Factors<s32> exponents;
+  float sums[kMaxRows * kColumns];
+  gather(instruction, registers, factors);
+  Product product = {instruction, {factors.a, exponents.a, instruction.k}, {factors.b, exponents.b, kColumns}};
+  find_exponents(instruction.a_format, product.a, instruction.m * instruction.k);
+  find_exponents(instruction.b_format, product.b, instruction.k * kColumns);
+  if (instruction.scales != 0) {
+    multiply_scaled(product, gather_scales(instruction, registers), sums);
+    add_c(instruction, registers, sums);
+  } else if (instruction.widened) {
+    multiply_widened(product, sums);
+    add_c(instruction, registers, sums);
+  } else {
+    load_c(instruction, registers, sums);
+    multiply(product.part(0, instruction.k, sums, true));
+  }
+  store_d(instruction, registers, sums);
+}
+
+void add_integers(const MmaSync& instruction, const MmaRegisters& registers, const s32* sums) {
+  for_each_block(instruction, registers, sums,
+                 [](const AccumulatorBlock& block, const s32* from) { accumulate(block, from, kColumns); });
+}
+
+void run_integers(const MmaSync& instruction, const MmaRegisters& registers) {
+  Factors<s32> factors;
+  s32 sums[kMaxRows * kColumns];
+  gather(instruction, registers, factors);
+  kernels().multiply_s32(
+      {factors.a, factors.b, sums, instruction.m, kColumns, instruction.k, instruction.k, kColumns, kColumns});
+  add_integers(instruction, registers, sums);
 }
 
 // One word a lane at a time: bits combine before they are counted.
@@ -156,7 +211,7 @@ void run_bits(const MmaSync& instruction, const MmaRegisters& registers) {
       }
     }
   }
-  spread(instruction, registers, sums);
+  add_integers(instruction, registers, sums);
 }
 
 double f64_at(Registers registers, u32 index, u32 lane) {
@@ -196,8 +251,8 @@ MmaCounts counts_of(const MmaSync& instruction) {
 void execute(const MmaSync& instruction, const MmaRegisters& registers) {
   if (instruction.a_format == Format::f64) return run_f64(instruction, registers);
   if (instruction.a_format == Format::b1) return run_bits(instruction, registers);
-  if (number::is_float(instruction.a_format)) return run<float>(instruction, registers);
-  run<s32>(instruction, registers);
+  if (number::is_float(instruction.a_format)) return run_floats(instruction, registers);
+  run_integers(instruction, registers);
 }
 
 }  // namespace tma_jit::emulator::matrix

@@ -3,7 +3,8 @@
 // follows one rule: a register of A or B holds 8 rows, lane 4 * row + i the i-th group of as many elements of K as fit
 // into it.
 //
-// Precision: as wgmma.h says; f64 in f64.
+// Precision: bit for bit a Hopper device's where there is no block scaling (tensor_sum.h); f64 in f64. The products of
+// a scaled block are summed so too, scaled in f64 and added in f32, block after block.
 #pragma once
 
 #include "emulator/matrix/registers.h"
@@ -22,6 +23,9 @@ struct MmaSync {
   number::Format d_format = number::Format::f32;
   bool packed = false;    // 4-bit elements eight to a register (mxf4, mxf4nvf4, u4, s4), not in bytes
   bool saturate = false;  // .satfinite of s32
+  // 8-bit floats have no unit of their own: ptxas widens them to f16, multiplies the lower two of each four elements of
+  // K first, then the upper two onto them, and adds C last (seen in what it makes for sm_90a and sm_100a).
+  bool widened = false;
   Bits bits = Bits::none;
   // Block scaling: scale factors a row of A and a column of B, 1, 2 or 4, or 0 for none. Of each quad of lanes, A's two
   // rows come from lanes 2 * a_thread and 2 * a_thread + 1, B's column from lane b_thread; bytes count from a_byte,

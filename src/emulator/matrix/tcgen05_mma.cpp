@@ -1,14 +1,15 @@
 #include "emulator/matrix/tcgen05_mma.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
 
-#include "emulator/matrix/multiply.h"
 #include "emulator/matrix/tcgen05_layout.h"
 #include "emulator/matrix/tcgen05_operands.h"
+#include "emulator/matrix/tensor_sum.h"
 #include "emulator/number/convert.h"
 #include "emulator/number/decode.h"
 
@@ -22,13 +23,6 @@ constexpr u32 kMaxColumns = 256;
 constexpr u32 kMaxDepth = 64;
 constexpr u32 kMaxScales = 4;
 
-void multiply(const Tile<float>& tile) {
-  kernels().multiply_f32(tile);
-}
-void multiply(const Tile<s32>& tile) {
-  kernels().multiply_s32(tile);
-}
-
 template <class T> void negate(T* values, u32 count) {
   for (u32 i = 0; i < count; ++i) values[i] = -values[i];
 }
@@ -39,6 +33,8 @@ template <class T> struct Tiles {
   T b[kMaxDepth * kMaxColumns];
   T gathered[kMaxDepth * (kMaxColumns + 32)];  // a zero-column mask may shift by 32
   T sums[kMaxRows * kMaxColumns];
+  s32 a_exponents[kMaxRows * kMaxDepth];  // of floats
+  s32 b_exponents[kMaxDepth * kMaxColumns];
   float partial[kMaxRows * kMaxColumns];
   float b_scales[kMaxColumns];
 };
@@ -50,18 +46,13 @@ template <class T> class Execution {
       : mma_(mma), instruction_(instruction), ctas_(ctas), path_(data_path(mma.form, instruction.m)) {
     // Too large for the stack of a thread that the application made, and for an allocation each time.
     static thread_local const auto tiles = std::make_unique<Tiles<T>>();
-    a_ = tiles->a;
-    b_ = tiles->b;
-    gathered_ = tiles->gathered;
-    sums_ = tiles->sums;
-    partial_ = tiles->partial;
-    b_scales_ = tiles->b_scales;
+    tiles_ = tiles.get();
   }
 
   void run() {
     gather_b();
     for (u32 cta = 0; cta < ctas_.size(); ++cta) {
-      if (!mma_.a_in_tensor) gather(operand_a(mma_, instruction_), ctas_[cta].shared, Order::rows, a_);
+      if (!mma_.a_in_tensor) gather(operand_a(mma_, instruction_), ctas_[cta].shared, Order::rows, tiles_->a);
       for (u32 part = 0; part < path_.parts; ++part) run_part(cta, part);
     }
   }
@@ -74,10 +65,10 @@ template <class T> class Execution {
     const Operand operand = operand_b(mma_, instruction_);
     const u32 share = instruction_.n / mma_.form.cta_group;
     for (u32 cta = 0; cta < ctas_.size(); ++cta) {
-      gather(operand, ctas_[cta].shared, Order::columns, gathered_);
+      gather(operand, ctas_[cta].shared, Order::columns, tiles_->gathered);
       for (u32 k = 0; k < instruction_.k; ++k) {
-        const T* from = gathered_ + k * operand.rows;
-        T* to = b_ + k * instruction_.n + cta * share;
+        const T* from = tiles_->gathered + k * operand.rows;
+        T* to = tiles_->b + k * instruction_.n + cta * share;
         if (!mma_.zero_columns) {
           std::copy_n(from, share, to);
           continue;
@@ -88,7 +79,7 @@ template <class T> class Execution {
         }
       }
     }
-    if (instruction_.negate_a != instruction_.negate_b) negate(b_, instruction_.k * instruction_.n);
+    if (instruction_.negate_a != instruction_.negate_b) negate(tiles_->b, instruction_.k * instruction_.n);
   }
 
   // Each part of the data path reads A from its own lanes.
@@ -98,21 +89,42 @@ template <class T> class Execution {
     for (u32 row = 0; row < path_.rows; ++row) {
       const u32* from = word_at(ctas_[cta].tensor, lane_of(address) + path_.lane(part, row), column_of(address));
       unpack(instruction_.a, is_packed(mma_.form.kind), reinterpret_cast<const u8*>(from), words,
-             a_ + row * instruction_.k);
+             tiles_->a + row * instruction_.k);
     }
   }
 
   void run_part(u32 cta, u32 part) {
     if (mma_.a_in_tensor) gather_tensor_a(cta, part);
-    const u32 columns = part_columns();
-    Tile<T> tile = {
-        a_, b_ + part * columns, sums_, path_.rows, columns, instruction_.k, instruction_.k, instruction_.n, columns};
-    if (is_scaled(mma_.form.kind)) {
-      if constexpr (std::is_same_v<T, float>) multiply_scaled(cta, part, tile);
+    if constexpr (std::is_same_v<T, s32>) {
+      const u32 columns = part_columns();
+      kernels().multiply_s32({tiles_->a, tiles_->b + part * columns, tiles_->sums, path_.rows, columns, instruction_.k,
+                              instruction_.k, instruction_.n, columns});
     } else {
-      multiply(tile);
+      multiply_floats(cta, part);
     }
-    for (u32 row = 0; row < path_.rows; ++row) store_row(cta, path_.lane(part, row), sums_ + row * columns);
+    for (u32 row = 0; row < path_.rows; ++row)
+      if (is_enabled(cta, part, row)) store_row(row_of_d(cta, part, row), tiles_->sums + row * part_columns());
+  }
+
+  void multiply_floats(u32 cta, u32 part) {
+    const u32 columns = part_columns();
+    FloatTile tile = {.a = {tiles_->a, tiles_->a_exponents, instruction_.k},
+                      .b = {tiles_->b, tiles_->b_exponents, instruction_.n},
+                      .c = tiles_->sums,
+                      .m = path_.rows,
+                      .n = columns,
+                      .k = instruction_.k,
+                      .c_stride = columns,
+                      .onto = mma_.accumulate,
+                      .sum = {.to_odd = instruction_.d == Format::f16}};
+    find_exponents(instruction_.a, tile.a, tile.m * tile.k);
+    find_exponents(instruction_.b, tile.b, tile.k * instruction_.n);
+    tile.b.values += part * columns;
+    tile.b.exponents += part * columns;
+    if (is_scaled(mma_.form.kind)) return multiply_scaled(cta, part, tile);
+    if (mma_.accumulate)
+      for (u32 row = 0; row < path_.rows; ++row) load_row(row_of_d(cta, part, row), tile.c + row * columns);
+    multiply(tile);
   }
 
   // A row's scale factors lie in the 32 lanes of tensor memory that its part of D belongs to.
@@ -122,16 +134,23 @@ template <class T> class Execution {
     return static_cast<float>(number::value_of(instruction_.scale, (word >> (8 * byte)) & 0xff));
   }
 
-  void multiply_scaled(u32 cta, u32 part, Tile<float> tile) {
-    const u32 depth = instruction_.k / mma_.form.scale_vector;
+  void multiply_scaled(u32 cta, u32 part, FloatTile tile) {
     float* total = tile.c;
-    tile.c = partial_;
-    tile.k = depth;
+    tile.c = tiles_->partial;
+    tile.k = instruction_.k / mma_.form.scale_vector;
+    tile.onto = false;
     for (u32 block = 0; block < mma_.form.scale_vector; ++block) {
       multiply(tile);
       for (u32 row = 0; row < path_.rows; ++row) add_scaled_row(cta, part, row, block, total);
-      tile.a += depth;
-      tile.b += std::size_t{depth} * instruction_.n;
+      tile.a.values += tile.k;
+      tile.a.exponents += tile.k;
+      tile.b.values += std::size_t{tile.k} * instruction_.n;
+      tile.b.exponents += std::size_t{tile.k} * instruction_.n;
+    }
+    if (!mma_.accumulate) return;
+    for (u32 row = 0; row < path_.rows; ++row) {
+      load_row(row_of_d(cta, part, row), tile.c);
+      for (u32 i = 0; i < tile.n; ++i) total[row * tile.n + i] += tile.c[i];
     }
   }
 
@@ -140,52 +159,47 @@ template <class T> class Execution {
     const u32 columns = part_columns();
     if (lane % 32 == 0 || path_.rows < 32) {  // the next 32 lanes have copies of B's factors of their own
       for (u32 column = 0; column < columns; ++column) {
-        b_scales_[column] =
+        tiles_->b_scales[column] =
             scale_at(cta, mma_.b_scales, lane, part * columns + column, instruction_.b_scale_id + block);
       }
     }
     const double a_scale = scale_at(cta, mma_.a_scales, lane, row, instruction_.a_scale_id + block);
-    const float* from = partial_ + std::size_t{row} * columns;
+    const float* from = tiles_->partial + std::size_t{row} * columns;
     float* to = total + std::size_t{row} * columns;
     for (u32 column = 0; column < columns; ++column) {
-      const auto scaled = static_cast<float>(double{from[column]} * a_scale * double{b_scales_[column]});
+      const auto scaled = static_cast<float>(double{from[column]} * a_scale * double{tiles_->b_scales[column]});
       to[column] = block == 0 ? scaled : to[column] + scaled;
     }
   }
 
-  void store_row(u32 cta, u32 lane, const T* sums) {
-    lane += lane_of(mma_.d);
-    if (((mma_.disabled_lanes[cta * 4 + lane / 32] >> (lane % 32)) & 1) != 0) return;
-    u32* words = word_at(ctas_[cta].tensor, lane, column_of(mma_.d));
+  u32 lane_of_d(u32 part, u32 row) const { return path_.lane(part, row) + lane_of(mma_.d); }
+  bool is_enabled(u32 cta, u32 part, u32 row) const {
+    const u32 lane = lane_of_d(part, row);
+    return ((mma_.disabled_lanes[cta * 4 + lane / 32] >> (lane % 32)) & 1) == 0;
+  }
+  u32* row_of_d(u32 cta, u32 part, u32 row) const {
+    return word_at(ctas_[cta].tensor, lane_of_d(part, row), column_of(mma_.d));
+  }
+
+  // An f16 has the lower half of a word.
+  void load_row(const u32* words, float* sums) const {
+    const float factor = std::ldexp(1.0F, -static_cast<int>(mma_.scale_input));
+    for (u32 i = 0; i < part_columns(); ++i) {
+      const float before = instruction_.d == Format::f16
+                               ? static_cast<float>(number::value_of(Format::f16, words[i] & 0xffff))
+                               : std::bit_cast<float>(words[i]);
+      sums[i] = before * factor;
+    }
+  }
+
+  void store_row(u32* words, const T* sums) const {
     if constexpr (std::is_same_v<T, s32>) {
       store_integers(sums, words);
     } else if (instruction_.d == Format::f16) {
-      store_halves(sums, words);
+      for (u32 i = 0; i < part_columns(); ++i)
+        words[i] = static_cast<u32>(number::nearest(Format::f16, double{sums[i]}));
     } else {
-      store_floats(sums, words);
-    }
-  }
-
-  void store_floats(const float* sums, u32* words) const {
-    const u32 columns = part_columns();
-    auto* row = reinterpret_cast<float*>(words);
-    if (!mma_.accumulate) {
-      std::memcpy(row, sums, columns * sizeof(float));
-      return;
-    }
-    if (mma_.scale_input != 0) {
-      const float factor = std::ldexp(1.0F, -static_cast<int>(mma_.scale_input));
-      for (u32 i = 0; i < columns; ++i) row[i] *= factor;
-    }
-    kernels().add_row(sums, row, columns);
-  }
-
-  // An f16 takes the lower half of a word.
-  void store_halves(const float* sums, u32* words) const {
-    const double factor = std::ldexp(1.0, -static_cast<int>(mma_.scale_input));
-    for (u32 i = 0; i < part_columns(); ++i) {
-      const double before = mma_.accumulate ? number::value_of(Format::f16, words[i] & 0xffff) * factor : 0.0;
-      words[i] = static_cast<u32>(number::nearest(Format::f16, static_cast<double>(sums[i]) + before));
+      std::memcpy(words, sums, part_columns() * sizeof(float));
     }
   }
 
@@ -202,12 +216,7 @@ template <class T> class Execution {
   const InstructionDescriptor& instruction_;
   std::span<const CtaMemory> ctas_;
   const DataPath path_;
-  T* a_;
-  T* b_;
-  T* gathered_;
-  T* sums_;
-  float* partial_;
-  float* b_scales_;
+  Tiles<T>* tiles_;
 };
 
 }  // namespace

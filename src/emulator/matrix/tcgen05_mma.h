@@ -1,8 +1,8 @@
 // tcgen05.mma: D[M][N] = A[M][K] * B[K][N] (+ D) with D in tensor memory, A in shared or tensor memory and B in shared
 // memory, by one CTA or a pair. PTX ISA 9.0, "TensorCore 5th Generation Matrix Multiply and accumulate Operations".
 //
-// Precision: as wgmma.h says. With block scaling the products of a block are summed in f32, scaled in f64 and added in
-// f32, block after block.
+// Precision: as tensor_sum.h says, which is not known of these units. With block scaling the products of a block are
+// summed so, scaled in f64 and added in f32, block after block.
 #pragma once
 
 #include <array>

@@ -2,7 +2,7 @@
 
 #include "emulator/fault.h"
 #include "emulator/matrix/accumulator.h"
-#include "emulator/matrix/multiply.h"
+#include "emulator/matrix/tensor_sum.h"
 
 namespace tma_jit::emulator::matrix {
 namespace {
@@ -46,14 +46,8 @@ template <class T> void gather_registers(const Wgmma& instruction, Registers a, 
   }
 }
 
-void multiply(const Tile<float>& tile) {
-  kernels().multiply_f32(tile);
-}
-void multiply(const Tile<s32>& tile) {
-  kernels().multiply_s32(tile);
-}
-
-template <class T> void spread(const Wgmma& instruction, const T* sums, Registers d) {
+// Each block of 8 by 8 sums, with the registers that hold it.
+template <class T, class Each> void for_each_block(const Wgmma& instruction, T* sums, Registers d, Each each) {
   const u32 per_warp = accumulator_registers(instruction);
   const u32 per_block = registers_of_block(instruction.accumulator);
   for (u32 warp = 0; warp < kWarps; ++warp) {
@@ -62,27 +56,60 @@ template <class T> void spread(const Wgmma& instruction, const T* sums, Register
       const std::size_t row = warp * 16 + i / per_block % 2 * 8;
       const u32 column = i / per_block / 2 * 8;
       u8* const* target = &d[warp * per_warp + i];
-      accumulate({instruction.accumulator, target, instruction.accumulate ? target : nullptr, instruction.saturate},
-                 sums + row * instruction.n + column, instruction.n);
+      each({instruction.accumulator, target, instruction.accumulate ? target : nullptr, instruction.saturate},
+           sums + row * instruction.n + column);
     }
   }
 }
 
-template <class T> void run(const Wgmma& instruction, const u8* shared, Registers a, Registers d) {
-  static thread_local T left[kRows * kMaxDepth];
-  static thread_local T right[kMaxColumns * kMaxDepth];
-  static thread_local T sums[kRows * kMaxColumns];
+template <class T> struct Tiles {
+  T a[kRows * kMaxDepth];
+  T b[kMaxColumns * kMaxDepth];
+  T sums[kRows * kMaxColumns];
+};
+
+template <class T> void gather_factors(const Wgmma& instruction, const u8* shared, Registers a, Tiles<T>& tiles) {
   const u32 depth = depth_of(instruction);
   if (instruction.a_in_registers) {
-    gather_registers(instruction, a, left);
+    gather_registers(instruction, a, tiles.a);
   } else {
-    gather(operand_a(instruction), shared, Order::rows, left);
+    gather(operand_a(instruction), shared, Order::rows, tiles.a);
   }
-  gather(operand_b(instruction), shared, Order::columns, right);
+  gather(operand_b(instruction), shared, Order::columns, tiles.b);
   if (instruction.negate_a != instruction.negate_b)
-    for (u32 i = 0; i < kRows * depth; ++i) left[i] = -left[i];
-  multiply({left, right, sums, kRows, instruction.n, depth, depth, instruction.n, instruction.n});
-  spread(instruction, sums, d);
+    for (u32 i = 0; i < kRows * depth; ++i) tiles.a[i] = -tiles.a[i];
+}
+
+Summation summation_of(const Wgmma& instruction) {
+  const bool short_floats = number::bits_of(instruction.b_format) == 8;
+  if (instruction.accumulator == Format::f16) return {.fraction = short_floats ? 13 : 25, .to_odd = true};
+  return short_floats ? Summation{.fraction = 13, .significand = 14} : Summation{};
+}
+
+void run_floats(const Wgmma& instruction, const u8* shared, Registers a, Registers d) {
+  static thread_local Tiles<float> tiles;
+  static thread_local s32 a_exponents[kRows * kMaxDepth];
+  static thread_local s32 b_exponents[kMaxColumns * kMaxDepth];
+  const u32 depth = depth_of(instruction), n = instruction.n;
+  gather_factors(instruction, shared, a, tiles);
+  Factor left = {tiles.a, a_exponents, depth}, right = {tiles.b, b_exponents, n};
+  find_exponents(instruction.a_format, left, kRows * depth);
+  find_exponents(instruction.b_format, right, depth * n);
+  if (instruction.accumulate)
+    for_each_block(instruction, tiles.sums, d,
+                   [&](const AccumulatorBlock& block, float* sums) { load(block, sums, n); });
+  multiply({left, right, tiles.sums, kRows, n, depth, n, instruction.accumulate, summation_of(instruction)});
+  for_each_block(instruction, tiles.sums, d,
+                 [&](const AccumulatorBlock& block, float* sums) { store(block, sums, n); });
+}
+
+void run_integers(const Wgmma& instruction, const u8* shared, Registers a, Registers d) {
+  static thread_local Tiles<s32> tiles;
+  const u32 depth = depth_of(instruction), n = instruction.n;
+  gather_factors(instruction, shared, a, tiles);
+  kernels().multiply_s32({tiles.a, tiles.b, tiles.sums, kRows, n, depth, depth, n, n});
+  for_each_block(instruction, tiles.sums, d,
+                 [&](const AccumulatorBlock& block, const s32* sums) { accumulate(block, sums, n); });
 }
 
 }  // namespace
@@ -104,9 +131,9 @@ void append_footprint(const Wgmma& instruction, u32 size, std::vector<Span>& spa
 
 void execute(const Wgmma& instruction, const u8* shared, Registers a, Registers d) {
   if (instruction.accumulator == Format::s32) {
-    run<s32>(instruction, shared, a, d);
+    run_integers(instruction, shared, a, d);
   } else {
-    run<float>(instruction, shared, a, d);
+    run_floats(instruction, shared, a, d);
   }
 }
 

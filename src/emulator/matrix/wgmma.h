@@ -1,8 +1,7 @@
 // wgmma.mma_async: D[64][N] = A[64][K] * B[K][N] (+ D), by the four warps of a warpgroup. PTX ISA 9.0, "Asynchronous
 // Warpgroup Level Matrix Multiply-Accumulate Operations".
 //
-// Precision: the products of an instruction are summed in f32 in ascending k, each sum rounded to nearest, and the sum
-// is added to D once. The device sums in an order and with truncations of its own; where all sums are exact both agree.
+// Precision: bit for bit a device's (tensor_sum.h).
 #pragma once
 
 #include <vector>
