@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "emulator/fault.h"
 #include "emulator/matrix/accumulator.h"
@@ -37,6 +38,15 @@ u32 place_of(const MmaSync& instruction, u32 k) {
   return instruction.widened ? k % 4 / 2 * (instruction.k / 2) + k / 4 * 2 + k % 2 : k;
 }
 
+// A register has 4, 8, 16 or 32 elements of a row; copies of a known size need no call.
+template <class T> void copy_row(const T* from, u32 count, T* to) {
+  switch (count) {
+    case 4: std::memcpy(to, from, 4 * sizeof(T)); break;
+    case 8: std::memcpy(to, from, 8 * sizeof(T)); break;
+    default: std::memcpy(to, from, count * sizeof(T)); break;
+  }
+}
+
 // A register holds 8 rows by `width` elements along K, lane after lane as they lie. A's registers alternate between its
 // upper and lower eight rows where it has sixteen.
 template <class T> void gather(const MmaSync& instruction, const MmaRegisters& registers, Factors<T>& factors) {
@@ -47,12 +57,13 @@ template <class T> void gather(const MmaSync& instruction, const MmaRegisters& r
     unpack(instruction.a_format, instruction.packed, registers.a[i], kLanes, block);
     T* rows = factors.a + i % halves * 8 * instruction.k;
     const u32 first = i / halves * a_width;
-    for (u32 row = 0; row < 8; ++row, rows += instruction.k) {
-      if (!instruction.widened) {
-        std::copy_n(block + row * a_width, a_width, rows + first);
-        continue;
-      }
-      for (u32 k = 0; k < a_width; ++k) rows[place_of(instruction, first + k)] = block[row * a_width + k];
+    if (!instruction.widened) {
+      for (u32 row = 0; row < 8; ++row) copy_row(block + row * a_width, a_width, rows + row * instruction.k + first);
+      continue;
+    }
+    for (u32 k = 0; k < a_width; ++k) {
+      const u32 place = place_of(instruction, first + k);
+      for (u32 row = 0; row < 8; ++row) rows[row * instruction.k + place] = block[row * a_width + k];
     }
   }
   const u32 b_width = 4 * elements_per_word(instruction.b_format, instruction.packed);
