@@ -125,6 +125,7 @@ std::string json_of(const Plan& plan) {
                     {"programmatic", geometry.programmatic}}},
                   {"arguments", arguments},
                   {"work", {{"flops", plan.work.flops}, {"bytes", plan.work.bytes}}},
+                  {"sum_bits", plan.sum_bits},
                   {"avoided", plan.avoided}});
 }
 

@@ -95,6 +95,7 @@ struct Plan {
   std::vector<Argument> arguments{};
   Geometry geometry{};
   Work work{};
+  int sum_bits = 0;        // bits that sums of products keep where fewer than an f32 has; 0: no fewer
   bool reference = false;  // this plan runs the template's float64 reference (TMA_JIT_REFERENCE is defined)
   std::vector<std::pair<std::string, std::int64_t>> config{};  // the chosen params, for people and for stores
   std::vector<std::string> avoided{};  // better configurations that crash the compiler at hand, as words

@@ -77,6 +77,18 @@ double amount(const Values& values, const std::optional<Expression>& formula) {
   return formula.has_value() ? static_cast<double>(formula->evaluate(values).value_or(0)) : 0.0;
 }
 
+// What the template says of its sums beside its reference.
+Result<int> sum_bits_of(const Values& values) {
+  const auto& reference = values.binding().kernel->reference;
+  if (!reference || !reference->bits) return 0;
+  TMA_JIT_ASSIGN(const std::int64_t bits, reference->bits->evaluate(values));
+  if (bits < 0 || bits > 24)
+    return fault(*values.binding().kernel, ErrorCode::invalid_argument,
+                 "reference {}: bits {} = {}; sums keep 1 to 24 bits, or 0 to say nothing of them", reference->entry,
+                 reference->bits->text(), bits);
+  return static_cast<int>(bits);
+}
+
 }  // namespace
 
 Result<Plan> assemble(Values& values, const std::vector<Condition>& conditions) {
@@ -97,6 +109,7 @@ Result<Plan> assemble(Values& values, const std::vector<Condition>& conditions) 
   }
   TMA_JIT_ASSIGN(plan.arguments, arguments_of(values, conditions));
   TMA_JIT_ASSIGN(plan.geometry, geometry_of(values));
+  TMA_JIT_ASSIGN(plan.sum_bits, sum_bits_of(values));
   plan.work = {amount(values, kernel.work.flops), amount(values, kernel.work.bytes)};
   for (std::size_t i = 0; i < kernel.params.size(); ++i) {
     plan.config.emplace_back(kernel.params[i].name, values.params()[i]);

@@ -54,6 +54,7 @@ Expressions expressions_of(Template& kernel) {
   if (kernel.reference) {
     gather(kernel.reference->grid, all);
     gather(kernel.reference->block, all);
+    gather(kernel.reference->bits, all);
   }
   return all;
 }

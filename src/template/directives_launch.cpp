@@ -64,8 +64,13 @@ Result<void> parse_reference(LineParser& line, Builder& builder) {
   reference.at = name.at;
   TMA_JIT_CHECK(parse_grid(line, reference.grid));
   TMA_JIT_CHECK(parse_block(line, reference.block));
+  if (line.accept_word("bits")) {
+    TMA_JIT_ASSIGN(reference.bits, line.expression("the bits that sums keep"));
+  }
   Declaration ignored;
-  TMA_JIT_CHECK(line.finish(ignored, "an operator, \",\", a doc text or the end of the line"));
+  TMA_JIT_CHECK(line.finish(ignored, reference.bits
+                                         ? "an operator, a doc text or the end of the line"
+                                         : "an operator, \",\", \"bits\", a doc text or the end of the line"));
   builder.result.reference = std::move(reference);
   return {};
 }

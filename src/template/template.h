@@ -135,10 +135,11 @@ struct WorkFormula {
   std::optional<Expression> flops, bytes;
 };
 
-// reference gemm_reference grid E block E
+// reference gemm_reference grid E block E bits E
 struct ReferenceKernel {
   std::string entry;
   std::vector<Expression> grid, block;
+  std::optional<Expression> bits;
   Position at;
 };
 

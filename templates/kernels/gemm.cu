@@ -1,7 +1,7 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
 //! arch    sm_90a
 //!
-//! type    T      = bf16  in {bf16, f16, e4m3, e5m2} "elements of A and B; sums of 8-bit products keep about 14 bits"
+//! type    T      = bf16  in {bf16, f16, e4m3, e5m2} "elements of A and B"
 //! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
 //! dim     M, N, K in 0..2147483647
 //!
@@ -9,11 +9,14 @@
 //! param   BN      = 256  in {64, 96, 128, 160, 192, 256} "columns of D per block"
 //! param   STAGES  = 4    in 2..8                   "tiles of A and B in flight"
 //! param   CLUSTER = 1    in {1, 2}                 "blocks, one below the other, that share each tile of B by multicast"
+//! param   FAST    = 0    in {0, 1}                 "8-bit types: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
 //! param   BAND    = 16   in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse"
 //!
 //! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
 //! let     CONSUMERS = BM / 64
 //! let     THREADS   = 128 * (CONSUMERS + 1)
+//! let     PROMOTED  = sizeof(T) == 1 && FAST == 0
+//! let     SUMS      = BN / 2 * (1 + PROMOTED)      "registers of a thread"
 //! let     STRIP     = 128 / sizeof(O)              "columns of D in one 128-byte swizzle row"
 //! let     BUFFERS   = BN / STRIP % 2 == 0 ? 2 : 1  "strips stored together"
 //! let     SMEM      = align_up(STAGES * (BM + BN) * 128 + CONSUMERS * BUFFERS * 64 * 128 + 16 * STAGES, 1024)
@@ -21,7 +24,8 @@
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count / CLUSTER))
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
-//! require CONSUMERS * (BN / 2 + 40) <= 480         "accumulators must fit in registers"
+//! require CONSUMERS * (SUMS + 40) <= 480 && SUMS <= 200 "accumulators must fit in registers"
+//! require FAST == 0 || sizeof(T) == 1              "only sums of 8-bit products can be cut short"
 //! require BN % STRIP == 0                          "a block stores whole strips"
 //! require BN / CLUSTER % 8 == 0                    "each block of a cluster loads whole swizzle atoms of B"
 //!
@@ -34,11 +38,12 @@
 //! cluster CLUSTER
 //! launch  grid ceil_div(TILES, WAVES) * CLUSTER  block THREADS  smem SMEM
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
-//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
+//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 64, BN = 128, STAGES = 8   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
 //! preset  BM = 128, BN = 128, STAGES = 6  when ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
 //! preset  BM = 128, BN = 256, STAGES = 4
+//! preset  BM = 128, BN = 128, STAGES = 6
 
 #include "device/barrier.cuh"
 #include "device/cluster.cuh"
@@ -121,21 +126,34 @@ __device__ inline void release(Barrier& empty) {
   }
 }
 
+// Multiply one slot's 64 rows of A with its B; the first product overwrites acc where not `onto`.
+__device__ inline void multiply(const Smem& smem, int slot, int group, bool onto, f32 (&acc)[Mma::registers]) {
+  wgmma::fence();
+  const u64 a = wgmma::descriptor(smem.a[slot][group * 64]);
+  const u64 b = wgmma::descriptor(smem.b[slot]);
+#pragma unroll
+  for (int k = 0; k < BK; k += Mma::kDepth)
+    Mma::ss(acc, a + k * sizeof(T) / 16, b + k * sizeof(T) / 16, onto || k > 0);
+  wgmma::commit();
+  wgmma::wait<0>();
+}
+
 // Accumulate this warpgroup's 64 rows of one tile. The first product of a tile overwrites acc; with no steps (K = 0)
 // acc keeps the zeros it was made with.
 __device__ void accumulate(Smem& smem, Ring<STAGES>& ring, int steps, int group, f32 (&acc)[Mma::registers]) {
 #pragma unroll 1  // unrolled further it is no faster and takes ptxas three times as long
   for (int step = 0; step < steps; ++step, ring.advance()) {
     smem.full[ring.slot].wait(ring.phase);
-    wgmma::fence();
-    const u64 a = wgmma::descriptor(smem.a[ring.slot][group * 64]);
-    const u64 b = wgmma::descriptor(smem.b[ring.slot]);
+    if constexpr (PROMOTED) {
+      f32 part[Mma::registers];
+      multiply(smem, ring.slot, group, false, part);
+      release(smem.empty[ring.slot]);
 #pragma unroll
-    for (int k = 0; k < BK; k += Mma::kDepth)
-      Mma::ss(acc, a + k * sizeof(T) / 16, b + k * sizeof(T) / 16, step + k > 0);
-    wgmma::commit();
-    wgmma::wait<0>();
-    release(smem.empty[ring.slot]);
+      for (int i = 0; i < Mma::registers; ++i) acc[i] = step > 0 ? acc[i] + part[i] : part[i];
+    } else {
+      multiply(smem, ring.slot, group, step > 0, acc);
+      release(smem.empty[ring.slot]);
+    }
   }
 }
 

@@ -105,4 +105,5 @@ TEST_CASE("The warp-specialised gemm multiplies 8-bit floats exactly under every
   check_policies({"sm_90a", "gemm", DType::e4m3, Format::e4m3, DType::bf16, Format::bf16, {}}, 200, 136, 208);
   check_policies({"sm_90a", "gemm", DType::e5m2, Format::e5m2, DType::f32, Format::f32, {{"CLUSTER", 2}}}, 300, 264,
                  144);
+  check_gemm({"sm_90a", "gemm", DType::e4m3, Format::e4m3, DType::f16, Format::f16, {{"FAST", 1}}}, 70, 136, 400);
 }

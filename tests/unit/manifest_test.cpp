@@ -487,7 +487,8 @@ TEST_CASE("names are checked in every place an expression may stand") {
                                                "//! work flops NOPE",
                                                "//! work bytes NOPE",
                                                "//! reference r grid NOPE block 1",
-                                               "//! reference r grid 1 block NOPE"};
+                                               "//! reference r grid 1 block NOPE",
+                                               "//! reference r grid 1 block 1 bits NOPE"};
   for (const std::string_view line : lines) {
     check_refused({line, static_cast<int>(line.find("NOPE")) + 1, 4, "unknown name NOPE"});
   }

@@ -125,6 +125,17 @@ TEST_CASE("a reference plan: views, f64 outputs and hooks, its own entry and geo
         "unsupported: line: k.cu declares no reference kernel");
 }
 
+TEST_CASE("a plan says how many bits its sums keep, where its reference does") {
+  CHECK(plan(kMap, inputs(1)).value().sum_bits == 0);
+  const std::string text = kMap.substr(0, kMap.rfind('\n')) + " bits N < 100 ? 9 : N\n";
+  CHECK(plan(text, inputs(1)).value().sum_bits == 9);
+  Request request = inputs(1);
+  for (NamedTensor& named : request.tensors) named.tensor.shape = {128};
+  CHECK(refusal(text, request) ==
+        "invalid_argument: map: reference map_reference: bits N < 100 ? 9 : N = 128; sums keep 1 to 24 bits, or 0 to "
+        "say nothing of them");
+}
+
 TEST_CASE("a type that only outputs have is free in a reference plan, which writes f64") {
   const std::string text = R"(//! kernel k
 //! arch sm_90a

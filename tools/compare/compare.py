@@ -21,7 +21,7 @@ import torch
 from cuda.bindings import driver as cuda
 
 TORCH_TYPE = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
-MAP_TYPE = {"bf16": "BFLOAT16", "f16": "FLOAT16", "f32": "FLOAT32"}
+MAP_TYPE = {"bf16": "BFLOAT16", "f16": "FLOAT16", "f32": "FLOAT32", "e4m3": "UINT8"}
 MAP_BYTES = 128  # sizeof(CUtensorMap), 64-byte aligned
 
 
@@ -148,6 +148,23 @@ def compare_gemm(options, flush, m, n, k, extra=()):
     row(f"gemm bf16 {m} x {n} x {k}{' ' + ' '.join(extra) if extra else ''}", ours, "cuBLAS", times, ours.work["flops"] / 1e9, "TFLOP/s")
 
 
+def compare_gemm_e4m3(options, flush, size, fast):
+    a, b = (torch.randn(size, size, device="cuda").to(torch.float8_e4m3fn) for _ in range(2))
+    d = poisoned(torch.empty(size, size, device="cuda", dtype=torch.bfloat16))
+    one, peer = torch.ones((), device="cuda"), []
+    words = ["gemm", f"M={size}", f"N={size}", f"K={size}", "T=e4m3", f"FAST={int(fast)}"]
+    ours = Kernel(options.tma_jit, words, {"A": a, "B": b, "D": d})
+
+    def scaled_mm():
+        peer[:] = [torch._scaled_mm(a, b.T, one, one, out_dtype=torch.bfloat16, use_fast_accum=fast)]
+    times = alternate([ours, scaled_mm], options.rounds, flush)
+    exact = a[:128].double() @ b.double().T
+    errors = [((got[:128].double() - exact).norm() / exact.norm()).item() for got in (d, peer[0])]
+    assert errors[0] < 1.1 * errors[1], f"gemm e4m3 {size}: error {errors[0]}, cuBLAS {errors[1]}"
+    row(f"gemm e4m3 {size} x {size} x {size}, {'fast' if fast else 'exact'} sums, errors {errors[0]:.2e} and {errors[1]:.2e}", ours,
+        "cuBLAS", times, ours.work["flops"] / 1e9, "TFLOP/s")
+
+
 def compare_copy(options, flush, bytes_):
     n = bytes_ // 4
     source = torch.randn(n, device="cuda")
@@ -215,6 +232,9 @@ def main():
         for size in (4096, 8192):
             compare_gemm(options, flush, size, size, size, ("--template-file", "gemm_portable", "--limits", "gb10"))
             compare_gemm(options, flush, size, size, size, ("--disable-tma",))
+        for size in (4096, 8192):
+            for fast in (False, True):
+                compare_gemm_e4m3(options, flush, size, fast)
         compare_copy_rows(options, flush, 16384, 16384, "copy_tiled")
         compare_copy_rows(options, flush, 16384, 16301, "copy_rows")
         compare_gather(options, flush, 1 << 20, 1024, 1 << 18)

@@ -33,8 +33,10 @@ bool saturates(DType type) {
 
 class Comparer {
  public:
-  Comparer(DType type, Strictness strictness, double rms)
-      : type_(type), strictness_(strictness), tolerance_(tolerance_of(type)) {
+  Comparer(DType type, Demand demand, double rms)
+      : type_(type), strictness_(demand.strictness), tolerance_(tolerance_of(type)) {
+    if (demand.sum_bits > 0)
+      tolerance_.absolute_per_rms = std::max(tolerance_.absolute_per_rms, std::ldexp(1.0, -demand.sum_bits));
     floor_ = tolerance_.absolute_per_rms * rms + tolerance_.smallest;
   }
 
@@ -79,12 +81,13 @@ Tolerance tolerance_of(DType type) {
 }
 
 Comparison compare(std::span<const std::byte> out, DType type, const Layout& layout, std::span<const double> reference,
-                   Strictness strictness) {
+                   Demand demand) {
   Comparison result;
   result.elements = layout.elements();
   result.rms = rms_of(reference);
   const Decoder decoder(type);
-  const Comparer comparer(type, is_floating_point(type) ? strictness : Strictness::exact, result.rms);
+  if (!is_floating_point(type)) demand.strictness = Strictness::exact;
+  const Comparer comparer(type, demand, result.rms);
   result.tolerance = comparer.tolerance();
 
   const auto visit = [&](const std::byte* element, std::int64_t index) {

@@ -31,6 +31,14 @@ enum class Strictness : std::uint8_t {
   exact,     // every element must be the reference rounded to its type
 };
 
+// What is asked of an output. `sum_bits`: bits that the kernel's sums keep, where fewer than an f32 has
+// (Plan::sum_bits): `absolute_per_rms` is 2^-sum_bits at least.
+struct Demand {
+  Demand(Strictness asked, int bits = 0) : strictness(asked), sum_bits(bits) {}
+  Strictness strictness;
+  int sum_bits;
+};
+
 struct Mismatch {
   std::int64_t index = 0;  // in row-major order
   double got = 0;
@@ -54,7 +62,7 @@ struct Comparison {
 // `out` starts at the first element; `reference` is packed row-major. Unwritten elements are those whose bytes are all
 // 0xFF: a NaN in every floating-point type.
 Comparison compare(std::span<const std::byte> out, DType type, const Layout& layout, std::span<const double> reference,
-                   Strictness strictness);
+                   Demand demand);
 
 // Bytes of `buffer` outside the tensor's elements that are no longer 0xFF: writes that went astray. The elements are
 // overwritten on the way. `origin` is the first element's byte position.

@@ -54,12 +54,12 @@ Outcome<std::vector<double>> doubles_of(const DeviceTensor& tensor) {
   return values;
 }
 
-Outcome<OutputCheck> check_output(const DeviceTensor& output, const DeviceTensor& reference, Strictness strictness) {
+Outcome<OutputCheck> check_output(const DeviceTensor& output, const DeviceTensor& reference, Demand demand) {
   CLI_ASSIGN(std::vector<std::byte> content, download(output));
   CLI_ASSIGN(const std::vector<double> expected, doubles_of(reference));
   OutputCheck check{output.name, output.dtype, output.layout, {}, 0};
   const std::span<const std::byte> elements = std::span<const std::byte>(content).subspan(output.origin);
-  check.comparison = compare(elements, output.dtype, output.layout, expected, strictness);
+  check.comparison = compare(elements, output.dtype, output.layout, expected, demand);
   check.stray_bytes = count_stray_bytes(content, output.origin, output.dtype, output.layout);
   return check;
 }
@@ -155,7 +155,8 @@ Outcome<TrialCheck> check_trial(Engine& engine, const Trial& trial) {
   for (const DeviceTensor& tensor : trial.tensors) {
     const auto reference = references.find(tensor.name);
     if (reference == references.end()) continue;
-    CLI_ASSIGN(OutputCheck output, check_output(tensor, reference->second, check.strictness));
+    CLI_ASSIGN(OutputCheck output,
+               check_output(tensor, reference->second, {check.strictness, trial.launch.plan().sum_bits}));
     check.outputs.push_back(std::move(output));
   }
   return check;
