@@ -132,8 +132,7 @@ __device__ inline void multiply(const Smem& smem, int slot, int group, bool onto
   const u64 a = wgmma::descriptor(smem.a[slot][group * 64]);
   const u64 b = wgmma::descriptor(smem.b[slot]);
 #pragma unroll
-  for (int k = 0; k < BK; k += Mma::kDepth)
-    Mma::ss(acc, a + k * sizeof(T) / 16, b + k * sizeof(T) / 16, onto || k > 0);
+  for (int k = 0; k < BK; k += Mma::kDepth) Mma::ss(acc, a + k * sizeof(T) / 16, b + k * sizeof(T) / 16, onto || k > 0);
   wgmma::commit();
   wgmma::wait<0>();
 }
