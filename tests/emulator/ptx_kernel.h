@@ -18,10 +18,13 @@
 
 namespace tma_jit::testing {
 
-// Device memory for the length of a test.
+// Device memory for the length of a test, which the test may fill by its address.
 class TestMemory {
  public:
-  TestMemory(emulator::Device& device, std::size_t bytes) : device_(device), address_(device.memory.allocate(bytes)) {}
+  TestMemory(emulator::Device& device, std::size_t bytes, bool written = true)
+      : device_(device), address_(device.memory.allocate(bytes)) {
+    if (written) device_.memory.wrote(address_, bytes);
+  }
   ~TestMemory() { device_.memory.free(address_); }
   TestMemory(const TestMemory&) = delete;
   TestMemory& operator=(const TestMemory&) = delete;

@@ -13,6 +13,8 @@ namespace {
 struct Region {
   std::uint64_t address;
   std::vector<std::uint8_t> before, after;
+  emulator::check::Written* written;  // null: all of it is
+  std::vector<std::uint64_t> written_before;
 };
 
 struct Launched {
@@ -39,7 +41,9 @@ void record(const CUlaunchConfig& config, CUfunction function, void** arguments)
   for (std::size_t i = 0; i < parameters.size(); ++i)
     launched.arguments.push_back(bytes_at(reinterpret_cast<std::uint64_t>(arguments[i]), parameters[i].size));
   for (const emulator::Allocation& allocation : launched.kernel->library->device.memory.all()) {
-    launched.memory.push_back({allocation.begin, bytes_at(allocation.begin, allocation.end - allocation.begin), {}});
+    launched.memory.push_back(
+        {allocation.begin, bytes_at(allocation.begin, allocation.end - allocation.begin), {}, allocation.written, {}});
+    if (allocation.written != nullptr) launched.memory.back().written_before = allocation.written->state();
   }
 }
 
@@ -106,8 +110,10 @@ const emulator::Program& Replay::program() const {
 }
 
 void Replay::restore() {
-  for (const Region& region : state_->launched.memory)
+  for (const Region& region : state_->launched.memory) {
     std::memcpy(reinterpret_cast<void*>(region.address), region.before.data(), region.before.size());
+    if (region.written != nullptr) region.written->set_state(region.written_before);
+  }
 }
 
 bool Replay::unchanged() const {

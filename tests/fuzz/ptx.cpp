@@ -48,6 +48,7 @@ void launch_kernel(Host& host, Kernel& kernel) {
   config.blockDimY = config.blockDimZ = 1;
   config.sharedMemBytes = kernel.most_dynamic_shared < 4096 ? 0 : 4096;
   std::memset(reinterpret_cast<void*>(host.memory), 0, kMemory);
+  if (kernel.program->parameters.size() % 2 == 0) host.device.memory.wrote(host.memory, kMemory);
   launch(kernel, config, arguments.data());
 }
 

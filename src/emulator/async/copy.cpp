@@ -29,20 +29,27 @@ void check_multiple(u64 value, u64 unit, std::string_view what) {
   }
 }
 
-tensor::TensorMap map_at(Warp& warp, const CopyForm& form, int lane) {
+tensor::TensorMap map_at(Warp& warp, const Op& op, const CopyForm& form, int lane) {
   const u64 address = address_of(warp, form.map, lane);
   check_multiple(address, 64, "the address of the tensor map");
   if (is_shared(address)) {
     stop(FaultKind::tensor_map, "the tensor map is in shared memory; it lies in global, constant or parameter memory");
   }
-  return tensor::read_map(warp.machine().global(address, sizeof(tensor::TensorMap), false));
+  constexpr u32 kBytes = sizeof(tensor::TensorMap);
+  const u8* const bytes = warp.machine().global(address, kBytes, false);
+  if (form.route != CopyForm::Route::prefetch) {
+    const check::Stamp stamp{warp.clock.id, check::kManyLanes, 0, warp.clock.now(), &op};
+    const check::Access access{false, stamp, &warp.clock.clocks, "the use of a tensor map"};
+    warp.machine().record_global(warp.block(), address, kBytes, access);
+  }
+  return tensor::read_map(bytes);
 }
 
-Extent tensor_extent(Warp& warp, const CopyForm& form, int lane) {
+Extent tensor_extent(Warp& warp, const Op& op, const CopyForm& form, int lane) {
   Extent extent;
   extent.tensor = true;
   tensor::Access& access = extent.access;
-  access.map = map_at(warp, form, lane);
+  access.map = map_at(warp, op, form, lane);
   access.mode = form.mode;
   access.coordinate_count = static_cast<u32>(form.coordinates.size());
   for (std::size_t i = 0; i < form.coordinates.size(); ++i) {
@@ -65,8 +72,8 @@ Extent stretch(Warp& warp, const CopyForm& form, int lane, const AddressOperand&
   return extent;
 }
 
-Extent extent_of(Warp& warp, const CopyForm& form, int lane, const AddressOperand& global) {
-  return form.tensor ? tensor_extent(warp, form, lane) : stretch(warp, form, lane, global);
+Extent extent_of(Warp& warp, const Op& op, const CopyForm& form, int lane, const AddressOperand& global) {
+  return form.tensor ? tensor_extent(warp, op, form, lane) : stretch(warp, form, lane, global);
 }
 
 // Boxes lie at multiples of 128 bytes, and of the swizzle's period: the pattern follows the address, so a tile at
@@ -123,7 +130,7 @@ void issue_load(Warp& warp, const Op& op, const CopyForm& form, int lane) {
     check_multiple(copy->extent.bytes, 16, "the size of a bulk copy");
     check_multiple(from.offset, 16, "the shared source of a bulk copy");
   } else {
-    copy->extent = extent_of(warp, form, lane, form.source);
+    copy->extent = extent_of(warp, op, form, lane, form.source);
   }
   add_targets(warp, form, *copy, lane);
   copy->reduces = form.reduces;
@@ -135,16 +142,17 @@ void issue_load(Warp& warp, const Op& op, const CopyForm& form, int lane) {
 async::BulkGroups& groups_of(Warp& warp, int lane) {
   async::BulkGroups& groups = warp.bulk_groups[lane];
   if (groups.channel == check::kNobody) {
-    groups.channel = warp.machine().new_channel(
-        warp.block().cluster(), fmt::format("a copy out of shared memory issued by warp {} lane {} of {}", warp.index(),
-                                            lane, warp.block().name()));
+    const std::string name = fmt::format("a copy out of shared memory issued by warp {} lane {} of {}", warp.index(),
+                                         lane, warp.block().name());
+    groups.channel = warp.machine().new_channel(warp.block().cluster(), name);
+    groups.write_channel = warp.machine().new_channel(warp.block().cluster(), name);
   }
   return groups;
 }
 
 void issue_store(Warp& warp, const Op& op, const CopyForm& form, int lane) {
   auto copy = issued<GroupedCopy>(warp, op, lane);
-  copy->extent = extent_of(warp, form, lane, form.destination);
+  copy->extent = extent_of(warp, op, form, lane, form.destination);
   const SharedSpan from = shared_of(warp, form.source, lane, 1);
   if (from.block != &warp.block()) stop(FaultKind::cluster, "a copy out of another block's shared memory");
   copy->shared = from.offset;
@@ -160,6 +168,8 @@ void issue_store(Warp& warp, const Op& op, const CopyForm& form, int lane) {
   if (form.byte_mask) copy->byte_mask = static_cast<u16>(warp.lane(form.byte_mask, lane));
   async::BulkGroups& groups = groups_of(warp, lane);
   copy->stamp = {groups.channel, check::kManyLanes, check::Access::kAsync, groups.committed + 1, &op};
+  copy->write_stamp = copy->stamp;
+  copy->write_stamp.actor = groups.write_channel;
   groups.members.push_back({groups.committed, copy});
   warp.machine().async().submit(std::move(copy));
 }
@@ -170,7 +180,7 @@ Step do_copy(Warp& warp, const Op& op, Mask active) {
   const auto& form = static_cast<const CopyForm&>(*op.data);
   for_each(active, [&](int i) {
     switch (form.route) {
-      case CopyForm::Route::prefetch: extent_of(warp, form, i, form.source); break;
+      case CopyForm::Route::prefetch: extent_of(warp, op, form, i, form.source); break;
       case CopyForm::Route::shared_to_global: issue_store(warp, op, form, i); break;
       default: issue_load(warp, op, form, i); break;
     }
@@ -181,7 +191,7 @@ Step do_copy(Warp& warp, const Op& op, Mask active) {
 
 Step do_prefetch_map(Warp& warp, const Op& op, Mask active) {
   const auto& form = static_cast<const CopyForm&>(*op.data);
-  for_each(active, [&](int i) { map_at(warp, form, i); });
+  for_each(active, [&](int i) { map_at(warp, op, form, i); });
   return Step::next;
 }
 
@@ -206,6 +216,7 @@ Step do_bulk_wait(Warp& warp, const Op& op, Mask active) {
     for (const auto& member : groups.members) member.copy->waited = member.copy->waited || member.group < done;
     std::erase_if(groups.members, [&](const auto& member) { return member.copy->written && member.copy->waited; });
     warp.clock.clocks.complete(groups.channel, done);
+    if (!reading) warp.clock.clocks.complete(groups.write_channel, done);
   }
   warp.clock.tick();
   return Step::next;

@@ -48,7 +48,7 @@ struct BulkGroups {
   };
   u32 committed = 0;
   std::vector<Member> members;  // not finished yet
-  check::ActorId channel = check::kNobody;
+  check::ActorId channel = check::kNobody, write_channel = check::kNobody;
 };
 
 }  // namespace async

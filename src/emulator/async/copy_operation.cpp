@@ -8,6 +8,11 @@
 #include "emulator/insight/trace.h"
 
 namespace tma_jit::emulator::async {
+namespace {
+
+constexpr u32 kBulkUnit = 16;  // bytes: sizes are rounded up to it
+
+}  // namespace
 
 std::vector<tensor::Run> Extent::runs(u32 shared, tensor::Direction direction) const {
   std::vector<tensor::Run> list;
@@ -30,8 +35,8 @@ void LoadCopy::begin(Machine& machine) {
   bytes_.assign(span.bytes, span.bytes + extent.bytes);
 }
 
-void LoadCopy::deliver_run(Machine& machine, const Target& target, const tensor::Run& run,
-                           const check::Access& access) {
+void LoadCopy::deliver_run(Machine& machine, const Target& target, const tensor::Run& run, const check::Access& access,
+                           check::GlobalAccesses& reads) {
   const SharedSpan span = machine.shared_at(*target.block, run.shared, run.bytes);
   machine.refuse_mbarrier_store(span, run.bytes);
   machine.record_shared(span, run.bytes, access);
@@ -42,6 +47,7 @@ void LoadCopy::deliver_run(Machine& machine, const Target& target, const tensor:
   }
   if (!run.fill) {
     machine.global(run.global, run.bytes, false);
+    reads.add(run.global, run.bytes);
     if (machine.trace() != nullptr) machine.trace()->moved(std::string(access.what) + " reads global", run.bytes);
   }
   if (extent.tensor)
@@ -71,11 +77,15 @@ void LoadCopy::deliver(Machine& machine, const Target& target, std::size_t last)
   check::Stamp event = next_event(machine, barrier, op);
   if (reduces) event.flags |= check::Access::kStrong;
   const check::Access access{true, event, &clocks, extent.tensor ? "a tensor copy" : "a bulk copy"};
+  check::Access reading{false, event, &clocks, access.what};
+  if (!extent.tensor) reading.unit = kBulkUnit;
+  check::GlobalAccesses reads(machine, *block, reading);
   u32 bytes = 0;
   for (; next_run_ < last; ++next_run_) {
-    deliver_run(machine, target, runs_[next_run_], access);
+    deliver_run(machine, target, runs_[next_run_], access, reads);
     bytes += runs_[next_run_].bytes;
   }
+  reads.finish();
   const u32 rest = extent.counted() - counted_;
   bytes = last == runs_.size() ? rest : std::min(bytes, rest);
   counted_ += bytes;
@@ -111,26 +121,35 @@ void GroupedCopy::read(Machine& machine) {
   }
 }
 
-void GroupedCopy::write_run(Machine& machine, u64 global, const u8* bytes, u32 count) const {
+void GroupedCopy::write_run(Machine& machine, u64 global, const u8* bytes, u32 count,
+                            check::GlobalAccesses& writes) const {
   u8* const to = machine.global(global, count, true);
   if (machine.trace() != nullptr)
     machine.trace()->moved(extent.tensor ? "a tensor copy writes global" : "a bulk copy writes global", count);
-  if (reduces) return tensor::reduce(reduction, format, to, bytes, count);
   if (byte_mask == 0xffff) {
+    writes.add(global, count);
+    if (reduces) return tensor::reduce(reduction, format, to, bytes, count);
     std::memcpy(to, bytes, count);
     return;
   }
   for (u32 i = 0; i < count; ++i) {
-    if ((byte_mask >> (i % 16) & 1U) != 0) to[i] = bytes[i];
+    if ((byte_mask >> (i % 16) & 1U) == 0) continue;
+    writes.add(global + i, 1);
+    to[i] = bytes[i];
   }
 }
 
 void GroupedCopy::write(Machine& machine) {
+  check::Access access{true, write_stamp, &clocks, extent.tensor ? "a tensor copy" : "a bulk copy"};
+  access.updates = reduces;
+  if (reduces) access.stamp.flags |= check::Access::kStrong;
+  check::GlobalAccesses writes(machine, *block, access);
   const u8* from = bytes_.data();
   for (const tensor::Run& run : runs_) {
-    write_run(machine, run.global, from, run.bytes);
+    write_run(machine, run.global, from, run.bytes, writes);
     from += run.bytes;
   }
+  writes.finish();
 }
 
 bool GroupedCopy::perform(Machine& machine) {

@@ -6,6 +6,7 @@
 
 #include "emulator/async/copy.h"
 #include "emulator/async/mbarrier_ops.h"
+#include "emulator/check/access.h"
 
 namespace tma_jit::emulator::async {
 
@@ -45,7 +46,8 @@ class LoadCopy : public Operation {
   static std::vector<tensor::Run> cut(const std::vector<tensor::Run>& runs);
   void begin(Machine& machine);
   void deliver(Machine& machine, const Target& target, std::size_t last);
-  void deliver_run(Machine& machine, const Target& target, const tensor::Run& run, const check::Access& access);
+  void deliver_run(Machine& machine, const Target& target, const tensor::Run& run, const check::Access& access,
+                   check::GlobalAccesses& reads);
 
   std::vector<tensor::Run> runs_;  // to the target whose turn it is
   std::size_t next_run_ = 0;
@@ -64,6 +66,7 @@ class GroupedCopy : public Operation {
   tensor::Reduction reduction = tensor::Reduction::add;
   number::Format format = number::Format::u32;
   u16 byte_mask = 0xffff;
+  check::Stamp write_stamp;  // of what it does to global memory, which wait_group.read does not wait for
 
   bool read_done = false;
   bool written = false;
@@ -74,7 +77,7 @@ class GroupedCopy : public Operation {
  private:
   void read(Machine& machine);
   void write(Machine& machine);
-  void write_run(Machine& machine, u64 global, const u8* bytes, u32 count) const;
+  void write_run(Machine& machine, u64 global, const u8* bytes, u32 count, check::GlobalAccesses& writes) const;
 
   std::vector<tensor::Run> runs_;
   std::vector<u8> bytes_;

@@ -15,14 +15,20 @@ namespace async {
 bool ElementCopy::perform(Machine& machine) {
   const std::size_t half = lanes.size() / 2;
   const std::size_t last = next_ < half ? half : lanes.size();
+  check::Access reading{false, stamp, &clocks, "cp.async"};
+  reading.unit = bytes;
+  check::GlobalAccesses reads(machine, *block, reading);
   for (; next_ < last; ++next_) {
     const Lane& lane = lanes[next_];
     const SharedSpan span = machine.shared_at(*lane.target, lane.shared, bytes);
     machine.refuse_mbarrier_store(span, bytes);
     machine.record_shared(span, bytes, {true, stamp, &clocks, "cp.async"});
     std::memset(span.bytes, 0, bytes);
-    if (lane.read != 0) std::memcpy(span.bytes, machine.global(lane.global, lane.read, false), lane.read);
+    if (lane.read == 0) continue;
+    std::memcpy(span.bytes, machine.global(lane.global, lane.read, false), lane.read);
+    reads.add(lane.global, lane.read);
   }
+  reads.finish();
   done = next_ == lanes.size();
   if (done) machine.wake(&warp->element_groups);
   return done;

@@ -139,8 +139,9 @@ Step do_mbarrier_pending(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-Step do_fence_proxy(Warp& warp, const Op&, Mask) {
-  warp.clock.fence_proxy();
+Step do_fence_proxy(Warp& warp, const Op& op, Mask) {
+  const auto memory = static_cast<ProxyFence>(op.kind);
+  warp.clock.fence_proxy(memory != ProxyFence::global, memory != ProxyFence::shared);
   return Step::next;
 }
 

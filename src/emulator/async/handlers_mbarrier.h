@@ -21,7 +21,8 @@ Step do_mbarrier_arrive(Warp& warp, const Op& op, Mask active);
 Step do_mbarrier_complete_tx(Warp& warp, const Op& op, Mask active);
 Step do_mbarrier_wait(Warp& warp, const Op& op, Mask active);
 Step do_mbarrier_pending(Warp& warp, const Op& op, Mask active);
-Step do_fence_proxy(Warp& warp, const Op& op, Mask active);
+enum class ProxyFence : u16 { all, shared, global };
+Step do_fence_proxy(Warp& warp, const Op& op, Mask active);  // kind: a ProxyFence
 Step do_fence_mbarrier_init(Warp& warp, const Op& op, Mask active);
 
 }  // namespace tma_jit::emulator

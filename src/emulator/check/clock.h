@@ -4,6 +4,8 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <vector>
 
 #include "emulator/word.h"
@@ -26,6 +28,7 @@ struct Stamp {
   u8 flags = 0;
   u32 time = 0;
   const Op* op = nullptr;
+  u64 cluster = 0;  // whose actor it is, of accesses to global memory; else 0
   explicit operator bool() const { return actor != kNobody; }
   bool operator==(const Stamp&) const = default;
 };
@@ -48,32 +51,64 @@ class Clock {
   std::vector<u32> ticks_;
 };
 
-// What an actor is ordered after. Edges carry all four along; fences raise the last two.
+// What an actor is ordered after. Edges carry all of it along; fences raise the three in the middle.
 struct Clocks {
-  Clock seen;       // happened before, and its writes are visible
-  Clock performed;  // happened before; what it wrote may not be visible: relaxed edges raise only this
-  Clock visible;    // of what was seen: what the asynchronous proxy may read, by fence.proxy.async
-  Clock announced;  // of what was seen: mbarriers made known to that proxy and to the cluster, by fence.mbarrier_init
+  // By the cluster's number. Shared, and copied when it changes: most kernels know of no cluster but their own.
+  using Others = std::map<u64, Clocks>;
+
+  Clock seen;            // happened before, and its writes are visible
+  Clock performed;       // happened before; what it wrote may not be visible: relaxed edges raise only this
+  Clock visible;         // of what was seen: shared memory that the asynchronous proxy may read, by fence.proxy.async
+  Clock visible_global;  // the same of global memory
+  Clock announced;       // mbarriers made known to that proxy and to the cluster, by fence.mbarrier_init
+  std::shared_ptr<const Others> others;  // what is known of the actors of other clusters; null: nothing
 
   void join(const Clocks& other) {
     seen.join(other.seen);
     performed.join(other.performed);
     visible.join(other.visible);
+    visible_global.join(other.visible_global);
     announced.join(other.announced);
+    if (other.others != others) join_others(other, false);
   }
-  void join_relaxed(const Clocks& other) { performed.join(other.performed); }
+  void join_relaxed(const Clocks& other) {
+    performed.join(other.performed);
+    if (other.others != others) join_others(other, true);
+  }
+  // Whether `kind` has the stamp of an access by cluster `own`, or by one of the others.
+  bool covers(Clock Clocks::*kind, const Stamp& stamp, u64 own) const {
+    return stamp.cluster == own ? (this->*kind).covers(stamp) : others != nullptr && covers_other(kind, stamp);
+  }
   // An event of an asynchronous engine that is over.
   void complete(ActorId channel, u32 time) {
     seen.raise(channel, time);
     performed.raise(channel, time);
   }
   void clear() { *this = Clocks{}; }
+
+ private:
+  void join_others(const Clocks& other, bool relaxed);
+  bool covers_other(Clock Clocks::*kind, const Stamp& stamp) const;
+};
+
+// What has been published at one place of memory, by actors of any cluster.
+class Published {
+ public:
+  void release(const Clocks& from, u64 cluster);
+  void acquire(Clocks& to, u64 cluster) const;
+
+ private:
+  Clocks::Others by_cluster_;
 };
 
 // A warp's side of it.
 struct Actor {
   ActorId id = kNobody;
   Clocks clocks;
+  // For accesses that only a fence makes release or acquire: what was known at the last fence, and what has been
+  // published at the places that were read since.
+  Clocks fenced, observed;
+  bool has_fenced = false, has_observed = false;
 
   u32 now() const { return clocks.seen.of(id); }
   void tick() { clocks.complete(id, now() + 1); }
@@ -88,11 +123,15 @@ struct Actor {
   }
   void acquire(const Clocks& from) { clocks.join(from); }
   void acquire_relaxed(const Clocks& from) { clocks.join_relaxed(from); }
-  void fence_proxy() {
-    clocks.visible.join(clocks.seen);
-    clocks.announced.join(clocks.seen);
+  void fence() {
+    if (has_observed) clocks.join(observed);
+    if (has_observed) observed.clear();
+    fenced = clocks;
+    has_observed = false;
+    has_fenced = true;
     tick();
   }
+  void fence_proxy(bool shared, bool global);
   void fence_mbarrier_init() {
     clocks.announced.join(clocks.seen);
     tick();

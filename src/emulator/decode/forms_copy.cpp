@@ -189,6 +189,7 @@ void build_wait(Assembler& a) {
 void build_prefetch_map(Assembler& a) {
   auto form = std::make_shared<CopyForm>();
   form->map = address_operand(a, a.operand(0));
+  form->route = CopyForm::Route::prefetch;
   a.op.data = std::move(form);
   a.op.handler = do_prefetch_map;
 }

@@ -70,6 +70,8 @@ void build_pending(Assembler& a) {
 }
 
 void build_fence_proxy(Assembler& a) {
+  const bool all = !a.has("shared::cta") && !a.has("shared::cluster") && !a.has("global") && !a.has("async::generic");
+  a.op.kind = static_cast<u16>(all ? ProxyFence::all : a.has("global") ? ProxyFence::global : ProxyFence::shared);
   a.op.handler = do_fence_proxy;
 }
 void build_fence_init(Assembler& a) {

@@ -41,7 +41,9 @@ CUresult to_device(CUdeviceptr target, const void* source, std::size_t bytes) {
   if (device == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   const CUresult refused = refuse_range(*device, target, bytes, "cuMemcpyHtoD");
   if (refused != CUDA_SUCCESS) return refused;
-  if (bytes != 0) std::memcpy(reinterpret_cast<void*>(target), source, bytes);
+  if (bytes == 0) return CUDA_SUCCESS;
+  std::memcpy(reinterpret_cast<void*>(target), source, bytes);
+  device->memory.wrote(target, bytes);
   return CUDA_SUCCESS;
 }
 
@@ -59,7 +61,9 @@ CUresult fill(CUdeviceptr target, unsigned char byte, std::size_t bytes, CUstrea
   if (device == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   const CUresult refused = refuse_range(*device, target, bytes, "cuMemsetD8Async");
   if (refused != CUDA_SUCCESS) return refused;
-  if (bytes != 0) std::memset(reinterpret_cast<void*>(target), byte, bytes);
+  if (bytes == 0) return CUDA_SUCCESS;
+  std::memset(reinterpret_cast<void*>(target), byte, bytes);
+  device->memory.wrote(target, bytes);
   return CUDA_SUCCESS;
 }
 

@@ -35,6 +35,7 @@ void Library::place_globals() {
       stop(FaultKind::limit, "no memory for the variable {} of {} bytes", variable.name, variable.bytes());
     globals_[variable.name] = address;
     std::memset(reinterpret_cast<void*>(address), 0, variable.bytes());
+    device.memory.wrote(address, variable.bytes());
   }
 }
 

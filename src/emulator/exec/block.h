@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emulator/async/mbarrier.h"
-#include "emulator/check/shared_shadow.h"
+#include "emulator/check/shadow.h"
 #include "emulator/exec/barrier.h"
 #include "emulator/exec/warp.h"
 #include "emulator/warpgroup/warpgroup.h"
@@ -34,7 +34,7 @@ class Block {
   std::string name() const;           // "block (1, 0, 0)"
 
   std::vector<u8> shared;
-  check::SharedShadow shadow;
+  check::SharedShadow shadow{*this};
   std::vector<std::unique_ptr<Warp>> warps;
   u32 live_warps = 0;
   std::vector<std::unique_ptr<Warpgroup>> warpgroups;  // those that have used wgmma
@@ -43,7 +43,7 @@ class Block {
   std::unordered_map<u32, Mbarrier> mbarriers;           // by offset into shared memory
   u32 first_mbarrier = ~u32{0}, end_of_mbarriers = 0;    // offsets between which all of them ever lay
   std::shared_ptr<tcgen05::TensorMemory> tensor_memory;  // made by the first tcgen05 instruction
-  std::unordered_map<u32, check::Clocks> releases;       // by offset: what strong stores there have released
+  std::unordered_map<u32, check::Published> published;   // by offset: what strong stores there have released
 
  private:
   Machine& machine_;
@@ -55,6 +55,7 @@ class Block {
 struct Cluster {
   std::vector<std::unique_ptr<Block>> blocks;  // by rank
   Dim3 index{};
+  u64 number = 0;    // in the grid
   u32 channels = 0;  // clocks handed out to asynchronous engines
   ClusterBarrier barrier;
   bool exited() const;

@@ -18,12 +18,14 @@ u64 GlobalMemory::allocate(u64 bytes) {
   if (bytes > (u64{1} << 40)) return 0;
   Owned owned;
   owned.storage.reset(new (std::nothrow) u8[bytes + 2 * kGuard + kAlignment]);
-  if (owned.storage == nullptr) return 0;
+  owned.written = check::Written::make(bytes);
+  if (owned.storage == nullptr || owned.written == nullptr) return 0;
   const u64 raw = reinterpret_cast<u64>(owned.storage.get());
   const u64 address = (raw + kGuard + kAlignment - 1) / kAlignment * kAlignment;
   std::memset(reinterpret_cast<void*>(address), kPoison, bytes);
   const std::lock_guard lock(mutex_);
-  allocations_[address] = {address, address + bytes, false, fmt::format("an allocation of {} bytes", bytes)};
+  allocations_[address] = {address, address + bytes, false, fmt::format("an allocation of {} bytes", bytes),
+                           owned.written.get()};
   owned_[address] = std::move(owned);
   allocated_ += bytes;
   return address;
@@ -40,9 +42,21 @@ bool GlobalMemory::free(u64 address) {
   return true;
 }
 
+void GlobalMemory::wrote(u64 address, u64 bytes) {
+  const std::lock_guard lock(mutex_);
+  const Allocation* const allocation = before(address);
+  if (allocation == nullptr || !allocation->holds(address, bytes) || allocation->written == nullptr) return;
+  allocation->written->mark(address - allocation->begin, bytes);
+}
+
+void GlobalMemory::assume_all_written() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [address, owned] : owned_) owned.written->assume_all();
+}
+
 void GlobalMemory::admit(u64 address, u64 bytes, std::string name, bool read_only) {
   const std::lock_guard lock(mutex_);
-  allocations_[address] = {address, address + bytes, read_only, std::move(name)};
+  allocations_[address] = {address, address + bytes, read_only, std::move(name), nullptr};
 }
 
 void GlobalMemory::withdraw(u64 address) {

@@ -1,4 +1,4 @@
-// Device memory: host memory with a table of what is allocated. Reads of bytes that nothing wrote are not found.
+// Device memory: host memory with a table of what is allocated, and which of its bytes anything has written.
 #pragma once
 
 #include <map>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/check/written.h"
 #include "emulator/word.h"
 
 namespace tma_jit::emulator {
@@ -14,7 +15,8 @@ namespace tma_jit::emulator {
 struct Allocation {
   u64 begin = 0, end = 0;
   bool read_only = false;
-  std::string name;  // "an allocation of 4096 bytes", "the kernel's parameters"
+  std::string name;                   // "an allocation of 4096 bytes", "the kernel's parameters"
+  check::Written* written = nullptr;  // lives as long as the allocation; null: all of it is
   bool holds(u64 address, u64 bytes) const {
     return address >= begin && bytes <= end - begin && address <= end - bytes;
   }
@@ -26,6 +28,9 @@ class GlobalMemory {
   // 0 where the host has no memory. Aligned as cuMemAlloc does; filled with bytes that are no sensible number.
   u64 allocate(u64 bytes);
   bool free(u64 address);  // false: nothing was allocated there
+  // The host, or what is not checked, has written there: the range lies in one allocation.
+  void wrote(u64 address, u64 bytes);
+  void assume_all_written();
   // Memory that someone else owns, for as long as it is not withdrawn.
   void admit(u64 address, u64 bytes, std::string name, bool read_only);
   void withdraw(u64 address);
@@ -40,6 +45,7 @@ class GlobalMemory {
  private:
   struct Owned {
     std::unique_ptr<u8[]> storage;
+    std::unique_ptr<check::Written> written;
   };
   const Allocation* before(u64 address) const;
 

@@ -14,9 +14,6 @@ namespace {
 
 using ptx::Space;
 
-bool is_strong(const Op& op) {
-  return static_cast<Ordering>(op.kind) != Ordering::weak;
-}
 bool acquires(Ordering ordering) {
   return ordering == Ordering::acquire || ordering == Ordering::acquire_release;
 }
@@ -44,6 +41,7 @@ struct Accessor {
   bool write;
   u32 bytes;
   std::string_view what;
+  bool updates = false;
 
   Target resolve(u64 address, int lane) const {
     if ((address & (bytes - 1)) != 0) misaligned(op, address, bytes);
@@ -52,16 +50,27 @@ struct Accessor {
       space = is_shared(address) ? Space::shared : is_local(address) ? Space::local : Space::global;
     if (space == Space::shared) return shared(static_cast<u32>(address), lane);
     if (space == Space::local) return {local(static_cast<u32>(address), lane)};
-    return {warp.machine().global(address, bytes, write)};
+    return {global(address)};
+  }
+
+  u8* global(u64 address) const {
+    Machine& machine = warp.machine();
+    u8* const at = machine.global(address, bytes, write);
+    if (machine.settings().checks) {
+      check::Access access = generic_access(warp, op, write, what);
+      access.updates = updates;
+      machine.record_global(warp.block(), address, bytes, access);
+    }
+    return at;
   }
 
   Target shared(u32 address, int lane) const {
     Machine& machine = warp.machine();
     const SharedSpan span = machine.shared(warp.block(), address, bytes);
     if (machine.settings().checks) {
-      const u8 flags = is_strong(op) ? check::Access::kStrong : 0;
-      const check::Stamp stamp{warp.clock.id, static_cast<u8>(lane), flags, warp.clock.now(), &op};
-      machine.record_shared(span, bytes, {write, stamp, &warp.clock.clocks, what});
+      check::Access access = generic_access(warp, op, write, what);
+      access.stamp.lane = static_cast<u8>(lane);
+      machine.record_shared(span, bytes, access);
     }
     if (write) machine.refuse_mbarrier_store(span, bytes);
     return {span.bytes, span};
@@ -115,12 +124,31 @@ void move_wide(Warp& warp, const Place& place, int lane, u8* memory, bool store)
     std::memcpy(warp.writable<u8>(place) + 16 * lane, memory, 16);
 }
 
-// What a strong access of shared memory orders: through the clock that goes with the place.
+// What a strong access orders, through what is published at its place. One that is relaxed does so by the fences
+// before it, where it writes, and after it, where it reads. PTX ISA 9.0, "Memory Consistency Model: Release and Acquire
+// Patterns"; scopes are taken to be wide enough.
+template <class Map> void publish(Warp& warp, Map& places, typename Map::key_type place, Ordering ordering) {
+  check::Actor& actor = warp.clock;
+  if (!releases(ordering) && !actor.has_fenced) return;
+  places[place].release(releases(ordering) ? actor.clocks : actor.fenced, warp.block().cluster().number);
+}
+
+template <class Map> void observe(Warp& warp, const Map& places, typename Map::key_type place, Ordering ordering) {
+  const auto found = places.find(place);
+  if (found == places.end()) return;
+  check::Actor& actor = warp.clock;
+  if (!acquires(ordering)) actor.has_observed = true;
+  found->second.acquire(acquires(ordering) ? actor.clocks : actor.observed, warp.block().cluster().number);
+}
+
 void synchronise(Warp& warp, const Target& target, Ordering ordering, bool write) {
-  if (target.span.block == nullptr || ordering == Ordering::weak) return;
-  check::Clocks& clocks = target.span.block->releases[target.span.offset];
-  if (acquires(ordering) && !write) warp.clock.acquire(clocks);
-  if (releases(ordering) && write) clocks.join(warp.clock.clocks);
+  if (ordering == Ordering::weak) return;
+  const SharedSpan& span = target.span;
+  if (span.block != nullptr && write) return publish(warp, span.block->published, span.offset, ordering);
+  if (span.block != nullptr) return observe(warp, span.block->published, span.offset, ordering);
+  auto& places = warp.machine().published();
+  const auto place = reinterpret_cast<u64>(target.bytes);
+  return write ? publish(warp, places, place, ordering) : observe(warp, places, place, ordering);
 }
 
 }  // namespace
@@ -179,7 +207,7 @@ Step do_is_space(Warp& warp, const Op& op, Mask active) {
 
 Step do_atomic(Warp& warp, const Op& op, Mask active) {
   const u32 size = static_cast<u32>(ptx::size_of(op.type));
-  const Accessor accessor{warp, op, true, size, "an atomic operation"};
+  const Accessor accessor{warp, op, true, size, "an atomic operation", true};
   const auto ordering = static_cast<Ordering>(op.kind);
   for_each(active, [&](int i) {
     const Target target = accessor.resolve(warp.address(op, op.a, i), i);
@@ -198,23 +226,29 @@ Step do_atomic(Warp& warp, const Op& op, Mask active) {
 
 Step do_atomic_vector(Warp& warp, const Op& op, Mask active) {
   const u32 size = static_cast<u32>(ptx::size_of(op.type));
-  const Accessor accessor{warp, op, true, size * op.vector, "an atomic operation"};
+  const Accessor accessor{warp, op, true, size * op.vector, "an atomic operation", true};
+  const auto ordering = static_cast<Ordering>(op.kind);
   for_each(active, [&](int i) {
-    u8* bytes = accessor.resolve(warp.address(op, op.a, i), i).bytes;
+    const Target target = accessor.resolve(warp.address(op, op.a, i), i);
+    u8* bytes = target.bytes;
+    synchronise(warp, target, ordering, false);
     for (std::size_t k = 0; k < op.list.size(); ++k, bytes += size) {
       const u64 old = read_element(bytes, op.type);
       write_element(bytes, op.type,
                     atomic_value(static_cast<Atomic>(op.immediate), op.type, old, warp.lane(op.list[k], i), 0));
       if (!op.coordinates.empty()) warp.set_lane(op.coordinates[k], i, old);
     }
+    synchronise(warp, target, ordering, true);
   });
-  if (releases(static_cast<Ordering>(op.kind))) warp.clock.tick();
+  if (releases(ordering)) warp.clock.tick();
   warp.machine().progress();
   return Step::next;
 }
 
-Step do_fence(Warp&, const Op&, Mask) {
-  return Step::next;  // memory is sequentially consistent here; what orders accesses are barriers and strong accesses
+// Memory is sequentially consistent here; a fence orders accesses together with strong ones, for the checkers.
+Step do_fence(Warp& warp, const Op&, Mask) {
+  warp.clock.fence();
+  return Step::next;
 }
 
 Step do_nothing(Warp&, const Op&, Mask) {

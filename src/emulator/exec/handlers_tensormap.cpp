@@ -29,6 +29,16 @@ u8* shared_map(Warp& warp, const Op& op, u32 address, int lane, bool write) {
   return span.bytes;
 }
 
+u8* global_map(Warp& warp, const Op& op, u64 address, bool updates) {
+  Machine& machine = warp.machine();
+  u8* const bytes = machine.global(address, kMapBytes, true);
+  const check::Stamp stamp{warp.clock.id, check::kManyLanes, 0, warp.clock.now(), &op};
+  check::Access access{true, stamp, &warp.clock.clocks, "a change of a tensor map"};
+  access.updates = updates;
+  machine.record_global(warp.block(), address, kMapBytes, access);
+  return bytes;
+}
+
 }  // namespace
 
 Step do_tensormap_replace(Warp& warp, const Op& op, Mask active) {
@@ -37,8 +47,8 @@ Step do_tensormap_replace(Warp& warp, const Op& op, Mask active) {
     const u64 address = warp.address(op, op.a, lane);
     const bool shared = op.space == ptx::Space::shared || (op.space == ptx::Space::generic && is_shared(address));
     if (!shared) check_alignment(address);
-    u8* bytes = shared ? shared_map(warp, op, static_cast<u32>(address), lane, true)
-                       : warp.machine().global(address, kMapBytes, true);
+    u8* bytes =
+        shared ? shared_map(warp, op, static_cast<u32>(address), lane, true) : global_map(warp, op, address, true);
     tensor::replace(bytes, static_cast<tensor::Field>(op.kind), static_cast<u32>(op.immediate), warp.lane(op.b, lane));
   }
   warp.machine().progress();
@@ -50,8 +60,8 @@ Step do_tensormap_copy(Warp& warp, const Op& op, Mask active) {
   const u64 target = warp.address(op, op.a, lane);
   const u64 source = warp.lane(op.b, lane) + op.immediate;
   check_alignment(target);
-  std::memcpy(warp.machine().global(target, kMapBytes, true),
-              shared_map(warp, op, static_cast<u32>(source), lane, false), kMapBytes);
+  std::memcpy(global_map(warp, op, target, false), shared_map(warp, op, static_cast<u32>(source), lane, false),
+              kMapBytes);
   warp.clock.tick();
   warp.machine().progress();
   return Step::next;

@@ -64,7 +64,7 @@ const Machine::Known* Machine::known(u64 address, u64 bytes) {
   }
   const Allocation found = memory_.find(address, bytes);
   if (found.end == 0) return nullptr;
-  known_.back() = {found.begin, found.end, found.read_only};
+  known_.back() = {found.begin, found.end, found.read_only, found.written};
   std::swap(known_.front(), known_.back());
   return known_.data();
 }
@@ -101,7 +101,7 @@ SharedSpan Machine::shared_at(Block& owner, u32 offset, u32 bytes) {
 void Machine::record_shared(const SharedSpan& span, u32 bytes, const check::Access& access) {
   if (trace_ != nullptr)
     trace_->moved(fmt::format("{} {} shared", access.what, access.write ? "writes" : "reads"), bytes);
-  if (settings_.checks) span.block->shadow.record(*span.block, span.offset, bytes, access);
+  if (settings_.checks) span.block->shadow.record(span.offset, bytes, access);
 }
 
 void Machine::refuse_mbarrier_store(const SharedSpan& span, u32 bytes) {
@@ -168,6 +168,25 @@ std::string Machine::describe(const Block& block, const check::Stamp& stamp, std
   } else {
     for (const Channel& channel : channels_) {
       if (channel.cluster == &cluster && channel.id == stamp.actor) actor = channel.name;
+    }
+  }
+  return fmt::format("  {} by {} at {}", what, actor, stamp.op != nullptr ? place_of(*stamp.op) : "an unknown place");
+}
+
+std::string Machine::describe_global(const check::Stamp& stamp, std::string_view what) const {
+  const Dim3& extents = shape_.cluster;
+  const u32 blocks = extents[0] * extents[1] * extents[2];
+  const u32 warps = (shape_.block[0] * shape_.block[1] * shape_.block[2] + kLanes - 1) / kLanes;
+  const Dim3 first = cluster_at(stamp.cluster);
+  const u32 rank = stamp.actor < warps * blocks ? stamp.actor / warps : 0;
+  const std::string block = fmt::format("block ({}, {}, {})", first[0] * extents[0] + rank % extents[0],
+                                        first[1] * extents[1] + rank / extents[0] % extents[1],
+                                        first[2] * extents[2] + rank / extents[0] / extents[1]);
+  std::string actor = fmt::format("warp {} of {}", stamp.actor % warps, block);
+  if (stamp.actor >= warps * blocks) {
+    actor = fmt::format("an asynchronous operation of {}{}", blocks > 1 ? "the cluster of " : "", block);
+    for (const Channel& channel : channels_) {
+      if (channel.cluster->number == stamp.cluster && channel.id == stamp.actor) actor = channel.name;
     }
   }
   return fmt::format("  {} by {} at {}", what, actor, stamp.op != nullptr ? place_of(*stamp.op) : "an unknown place");

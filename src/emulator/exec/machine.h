@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "emulator/async/engine.h"
@@ -62,7 +63,7 @@ class Machine {
   const u8* constants() const { return constants_; }
   Random& random() { return random_; }
   async::Engine& async() { return async_; }
-  GlobalMemory& memory() { return memory_; }
+  const GlobalMemory& memory() const { return memory_; }
   Counters& counters() { return counters_; }
   u64 instructions() const { return counters_.instructions; }
   insight::Trace* trace() { return trace_.get(); }  // null where none was asked for
@@ -75,6 +76,10 @@ class Machine {
   SharedSpan shared_at(Block& owner, u32 offset, u32 bytes);  // in this very block
   // Tells the checker, if there is one.
   void record_shared(const SharedSpan& span, u32 bytes, const check::Access& access);
+  // Tells the checkers of an access to global memory that has been admitted. check::GlobalAccesses joins many.
+  void record_global(const Block& block, u64 address, u64 bytes, const check::Access& access);
+  // By global address: what strong stores there have released.
+  std::unordered_map<u64, check::Published>& published() { return published_; }
   void refuse_mbarrier_store(const SharedSpan& span, u32 bytes);
 
   // Something changed that a poll could see.
@@ -90,6 +95,8 @@ class Machine {
 
   // For reports: "  then read by warp 3 lane 0 at FILE:LINE: OPCODE (PTX line N)".
   std::string describe(const Block& block, const check::Stamp& stamp, std::string_view what) const;
+  // The same of an access to global memory, whose block or cluster may be gone.
+  std::string describe_global(const check::Stamp& stamp, std::string_view what) const;
   std::string place_of(const Op& op) const;
   // The operation that runs, for faults found on its behalf; restores the former when it goes.
   class Acting {
@@ -112,6 +119,7 @@ class Machine {
     check::ActorId id;
     std::string name;
   };
+  Dim3 cluster_at(u64 number) const;
   Dim3 take_next_cluster();
   void start_cluster();
   void retire(std::size_t index);
@@ -150,11 +158,15 @@ class Machine {
   struct Known {
     u64 begin = 0, end = 0;
     bool read_only = false;
+    check::Written* written = nullptr;
     bool holds(u64 address, u64 bytes) const {
       return address >= begin && bytes <= end - begin && address <= end - bytes;
     }
   };
   const Known* known(u64 address, u64 bytes);
+  check::GlobalShadow global_shadow_{*this};
+  std::unordered_map<u64, check::Published> published_;
+  void check_written(const Known& allocation, u64 address, u64 bytes, const check::Access& access);
   std::array<Known, 8> known_{};
   u64 stalled_ = 0;
   const Warp* acting_warp_ = nullptr;

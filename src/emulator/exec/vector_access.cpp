@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "emulator/exec/handlers.h"
 #include "emulator/exec/machine.h"
 
 namespace tma_jit::emulator {
@@ -9,12 +10,25 @@ namespace {
 
 bool locate(Warp& warp, const Op& op, Mask active, bool write, LaneAddresses& lanes) {
   if (op.space != ptx::Space::generic && op.space != ptx::Space::global) return false;
-  if (op.a.width != sizeof(u64)) return false;
+  if (op.a.width != sizeof(u64) || static_cast<Ordering>(op.kind) != Ordering::weak) return false;
   static const LaneFunction addresses = find_lanes("addresses");
   addresses(&lanes, warp.values<u64>(op.a), &op.offset, &active);
   const u64 bytes = static_cast<u64>(ptx::size_of(op.type)) * op.vector;
   return (lanes.any & (bytes - 1)) == 0 &&
          warp.machine().holds_global(lanes.low, lanes.high - lanes.low + bytes, write);
+}
+
+void record(Warp& warp, const Op& op, Mask active, const LaneAddresses& lanes, bool write) {
+  if (!warp.machine().settings().checks) return;
+  const check::Access access = generic_access(warp, op, write, write ? "a store" : "a load");
+  check::GlobalAccesses accesses(warp.machine(), warp.block(), access);
+  const u64 bytes = access.unit;
+  const u64 stride = lanes.at[1] - lanes.at[0];
+  if (active == kAllLanes && lanes.irregular == 0 && (stride == bytes || stride == 0))
+    accesses.add(lanes.low, lanes.high - lanes.low + bytes);
+  else
+    for_each(active, [&](int i) { accesses.add(lanes.at[i], bytes); });
+  accesses.finish();
 }
 
 // Element `element` of every active lane: T in memory, R in the register.
@@ -97,9 +111,18 @@ bool all_plain(const Op& op) {
 
 }  // namespace
 
+check::Access generic_access(const Warp& warp, const Op& op, bool write, std::string_view what) {
+  const u8 flags = static_cast<Ordering>(op.kind) != Ordering::weak ? check::Access::kStrong : 0;
+  check::Access access{
+      write, {warp.clock.id, check::kManyLanes, flags, warp.clock.now(), &op}, &warp.clock.clocks, what};
+  access.unit = static_cast<u32>(ptx::size_of(op.type)) * op.vector;
+  return access;
+}
+
 bool load_together(Warp& warp, const Op& op, Mask active) {
   LaneAddresses lanes;
   if (!all_plain(op) || !locate(warp, op, active, false, lanes)) return false;
+  record(warp, op, active, lanes, false);
   for (u32 k = 0; k < op.vector; ++k) {
     if (!op.list[k]) continue;
     with_type(op.type, [&]<class T>(T) { gather_to<T>(warp, op.list[k], {lanes, k, active}); });
@@ -115,6 +138,7 @@ bool store_together(Warp& warp, const Op& op, Mask active) {
   for (u32 k = 0; k < op.vector; ++k) {
     if (!op.list[k]) return false;
   }
+  record(warp, op, active, lanes, true);
   for (u32 k = 0; k < op.vector; ++k) {
     with_type(op.type, [&]<class T>(T) { scatter_from<T>(warp, op.list[k], {lanes, k, active}); });
   }

@@ -33,13 +33,16 @@ Counters Machine::run() {
   return counters_;
 }
 
-Dim3 Machine::take_next_cluster() {
+Dim3 Machine::cluster_at(u64 number) const {
   const Dim3& grid = shape_.grid;
   const Dim3& extents = shape_.cluster;
   const Dim3 clusters = {grid[0] / extents[0], grid[1] / extents[1], grid[2] / extents[2]};
-  const u64 linear = next_cluster_++;
-  return {static_cast<u32>(linear % clusters[0]), static_cast<u32>(linear / clusters[0] % clusters[1]),
-          static_cast<u32>(linear / clusters[0] / clusters[1])};
+  return {static_cast<u32>(number % clusters[0]), static_cast<u32>(number / clusters[0] % clusters[1]),
+          static_cast<u32>(number / clusters[0] / clusters[1])};
+}
+
+Dim3 Machine::take_next_cluster() {
+  return cluster_at(next_cluster_++);
 }
 
 std::optional<Dim3> Machine::cancel_next_cluster() {
@@ -52,6 +55,7 @@ std::optional<Dim3> Machine::cancel_next_cluster() {
 void Machine::start_cluster() {
   const Dim3& extents = shape_.cluster;
   auto cluster = std::make_unique<Cluster>();
+  cluster->number = next_cluster_;
   cluster->index = take_next_cluster();
   u32 rank = 0;
   for (u32 z = 0; z < extents[2]; ++z) {

@@ -1,0 +1,147 @@
+// What is known of every byte of some memory: who wrote it last, who has read it since, and whether anything ever wrote
+// it. Finds races, missing proxy fences and reads of uninitialised memory at the second access.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "emulator/check/access.h"
+
+namespace tma_jit::emulator::check {
+
+// The rules, and the states of bytes, for memories that name their places and keep the cells of them.
+class Shadow {
+ public:
+  Shadow(const Shadow&) = delete;
+  Shadow& operator=(const Shadow&) = delete;
+
+ protected:
+  // Bytes in one state, an index into `states_`; or with kSplit an index to the cells of its parts. Of 64 bytes the
+  // parts are the words, of 16 too, of a word the bytes. Engines and warps move whole rows, so that most cells are
+  // whole and share their state with many others.
+  using Cell = u32;
+  static constexpr Cell kSplit = Cell{1} << 31;
+  static constexpr u32 kRow = 64, kChunk = 16, kWord = 4;
+
+  struct Rules {
+    Clock Clocks::*visible;  // what lets the asynchronous proxy read
+    bool initialised;        // fresh memory is
+    bool in_order;           // operations of one channel are done one after the other
+    std::string_view fence;  // the proxy fence for this memory
+  };
+  explicit Shadow(const Rules& rules);
+  virtual ~Shadow() = default;
+
+  // Of the bytes `begin` to `end` of a cell of `size` bytes, kRow or kChunk, at `address`. Throws Fault{race, proxy,
+  // uninitialised}.
+  void record(Cell& cell, u32 size, u32 begin, u32 end, u64 address, const Access& access) {
+    if (end - begin == size && (cell & kSplit) == 0) return record_whole(cell, address, access);
+    record_parts(cell, size, begin, end, address, access);
+  }
+  void forget(Cell& cell, u32 size, u32 begin, u32 end);
+
+  // For reports: "shared memory at 0x500 of block (0, 0, 0)"; and "  read by warp 3 at FILE:LINE: ...".
+  virtual std::string place(u64 address) const = 0;
+  virtual std::string side(const Stamp& stamp, std::string_view what) const = 0;
+
+ private:
+  static constexpr Cell kFresh = 0;  // the state of memory that nothing has touched; it stays, and its uses say nothing
+  static constexpr std::size_t kReaders = 3;
+  struct Bytes {
+    Stamp writer;
+    std::array<Stamp, kReaders> readers{};
+    u64 initialised = 0;
+  };
+  // The parts of cells that are split; references to them last.
+  template <std::size_t N> struct Parts {
+    std::deque<std::array<Cell, N>> all;
+    std::vector<u32> unused;
+    u32 take();
+  };
+  struct State {
+    Bytes bytes;
+    u32 uses = 0;  // cells in it, and memories
+  };
+  // What an access last turned one state into: an operation makes many accesses with the same stamp.
+  struct Memory {
+    Stamp stamp;
+    bool write = false;
+    bool valid = false;
+    Cell before = 0, after = 0;
+  };
+  static constexpr std::size_t kMemories = 8;  // a power of two
+
+  static bool same(const Bytes& a, const Bytes& b);
+  void record_whole(Cell& cell, u64 address, const Access& access);
+  void record_parts(Cell& cell, u32 size, u32 begin, u32 end, u64 address, const Access& access);
+  static u32 part_of(u32 size) { return size == kWord ? 1 : kWord; }
+  std::span<Cell> parts_of(Cell cell, u32 size);
+  std::span<Cell> split(Cell& cell, u32 size);
+  void unite(Cell& cell, u32 size, bool thoroughly);
+  Cell enter(const Bytes& bytes);  // with one use
+  void leave(Cell state);
+  Memory& memory_of(const Access& access);
+  void remember(Memory& memory, const Access& access, Cell before, Cell after);
+
+  bool ordered(const Stamp& earlier, const Access& access, Clock Clocks::*kind) const;
+  void apply(Bytes& bytes, u64 address, const Access& access) const;
+  void read(Bytes& bytes, u64 address, const Access& access) const;
+  void write(Bytes& bytes, u64 address, const Access& access) const;
+  static void remember_reader(Bytes& bytes, const Access& access);
+  [[noreturn]] void report_race(u64 address, const Stamp& earlier, bool earlier_wrote, const Access& access) const;
+  [[noreturn]] void report_proxy(u64 address, const Stamp& writer, const Access& access) const;
+  [[noreturn]] void report_uninitialised(u64 address, const Access& access) const;
+
+  const Rules rules_;
+  std::vector<State> states_;
+  std::vector<Cell> unused_states_;
+  Parts<kRow / kWord> rows_;
+  Parts<kWord> words_;  // and chunks
+  std::array<Memory, kMemories> memories_;
+};
+
+// Of a block's shared memory.
+class SharedShadow : public Shadow {
+ public:
+  explicit SharedShadow(const Block& owner)
+      : Shadow({&Clocks::visible, false, true, "fence.proxy.async.shared::cta"}), owner_(owner) {}
+  void resize(std::size_t bytes);
+  void record(u32 offset, u32 bytes, const Access& access);
+  // Memory whose content is not data: a fresh mbarrier.
+  void forget(u32 offset, u32 bytes);
+
+ private:
+  std::string place(u64 address) const override;
+  std::string side(const Stamp& stamp, std::string_view what) const override;
+
+  const Block& owner_;
+  std::vector<Cell> cells_;
+};
+
+// Of global memory during one launch. Pages come with their first access.
+class GlobalShadow : public Shadow {
+ public:
+  explicit GlobalShadow(const Machine& machine)
+      : Shadow({&Clocks::visible_global, true, false, "fence.proxy.async.global"}), machine_(machine) {}
+  void record(u64 address, u64 bytes, const Access& access);
+
+ private:
+  static constexpr u32 kPage = 4096;
+  static constexpr std::size_t kLately = 256;  // pages, a power of two
+  using Page = std::array<Cell, kPage / kRow>;
+  Page& page_of(u64 address);
+  std::string place(u64 address) const override;
+  std::string side(const Stamp& stamp, std::string_view what) const override;
+
+  const Machine& machine_;
+  std::unordered_map<u64, std::unique_ptr<Page>> pages_;
+  // Those touched lately, by the last bits of their numbers.
+  std::array<std::pair<u64, Page*>, kLately> lately_{};
+};
+
+}  // namespace tma_jit::emulator::check
