@@ -16,7 +16,7 @@
 //! let     CONSUMERS = BM / 64
 //! let     THREADS   = 128 * (CONSUMERS + 1)
 //! let     PROMOTED  = sizeof(T) == 1 && FAST == 0
-//! let     SUMS      = BN / 2 * (1 + PROMOTED)      "registers of a thread"
+//! let     SUMS      = BN / 2 * (1 + 2 * PROMOTED)  "registers of a thread"
 //! let     STRIP     = 128 / sizeof(O)              "columns of D in one 128-byte swizzle row"
 //! let     BUFFERS   = BN / STRIP % 2 == 0 ? 2 : 1  "strips stored together"
 //! let     SMEM      = align_up(STAGES * (BM + BN) * 128 + CONSUMERS * BUFFERS * 64 * 128 + 16 * STAGES, 1024)
@@ -126,7 +126,8 @@ __device__ inline void release(Barrier& empty) {
   }
 }
 
-// Multiply one slot's 64 rows of A with its B; the first product overwrites acc where not `onto`.
+// Start the products of one slot: its 64 rows of A for this warpgroup with its B. The first overwrites acc where not
+// `onto`.
 __device__ inline void multiply(const Smem& smem, int slot, int group, bool onto, f32 (&acc)[Mma::registers]) {
   wgmma::fence();
   const u64 a = wgmma::descriptor(smem.a[slot][group * 64]);
@@ -134,7 +135,6 @@ __device__ inline void multiply(const Smem& smem, int slot, int group, bool onto
 #pragma unroll
   for (int k = 0; k < BK; k += Mma::kDepth) Mma::ss(acc, a + k * sizeof(T) / 16, b + k * sizeof(T) / 16, onto || k > 0);
   wgmma::commit();
-  wgmma::wait<0>();
 }
 
 // Accumulate this warpgroup's 64 rows of one tile. The first product of a tile overwrites acc; with no steps (K = 0)
@@ -143,18 +143,63 @@ __device__ void accumulate(Smem& smem, Ring<STAGES>& ring, int steps, int group,
 #pragma unroll 1  // unrolled further it is no faster and takes ptxas three times as long
   for (int step = 0; step < steps; ++step, ring.advance()) {
     smem.full[ring.slot].wait(ring.phase);
-    if constexpr (PROMOTED) {
-      f32 part[Mma::registers];
-      multiply(smem, ring.slot, group, false, part);
-      release(smem.empty[ring.slot]);
-#pragma unroll
-      for (int i = 0; i < Mma::registers; ++i) acc[i] = step > 0 ? acc[i] + part[i] : part[i];
-    } else {
-      multiply(smem, ring.slot, group, step > 0, acc);
-      release(smem.empty[ring.slot]);
-    }
+    multiply(smem, ring.slot, group, step > 0, acc);
+    wgmma::wait<0>();
+    release(smem.empty[ring.slot]);
   }
 }
+
+// The same for 8-bit types, whose sums wgmma keeps to 14 bits: each step has sums of its own, and while the tensor
+// cores make one step's, those of the step before are added in f32.
+class Promotion {
+ public:
+  __device__ Promotion(Smem& smem, Ring<STAGES>& ring, int group)
+      : smem_(smem), next_(ring), done_(ring), group_(group) {}
+
+  // Waits and products stand in a row, with no branch between: else ptxas lets every product wait for the one before.
+  __device__ void accumulate(int steps, f32 (&acc)[Mma::registers]) {
+#pragma unroll
+    for (f32& sum : acc) sum = 0;
+    if (steps == 0) return;
+    f32 even[Mma::registers], odd[Mma::registers];
+    start(even);
+    int left = steps;
+#pragma unroll 1
+    for (; left > 2; left -= 2) {
+      start(odd);
+      finish<1>(even, acc);
+      start(even);
+      finish<1>(odd, acc);
+    }
+    if (left == 2) {
+      start(odd);
+      finish<1>(even, acc);
+      finish<0>(odd, acc);
+    } else {
+      finish<0>(even, acc);
+    }
+  }
+
+ private:
+  __device__ void start(f32 (&part)[Mma::registers]) {
+    smem_.full[next_.slot].wait(next_.phase);
+    multiply(smem_, next_.slot, group_, false, part);
+    next_.advance();
+  }
+
+  template <int Pending> __device__ void finish(f32 (&part)[Mma::registers], f32 (&acc)[Mma::registers]) {
+    wgmma::wait<Pending>();
+    release(smem_.empty[done_.slot]);
+    done_.advance();
+#pragma unroll
+    for (int i = 0; i < Mma::registers; ++i) acc[i] += part[i];
+  }
+
+  Smem& smem_;
+  Ring<STAGES>& next_;
+  Ring<STAGES> done_;
+  int group_;
+};
 
 // Round one strip of the accumulators into its buffer in shared memory.
 __device__ inline void round_strip(Smem& smem, Tile tile, int group, int strip, const f32 (&acc)[Mma::registers]) {
@@ -192,7 +237,10 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, Problem p) {
   Ring<STAGES> ring;
   f32 acc[Mma::registers] = {};
   for (int index = first_tile(); index < p.tiles(); index += tile_stride()) {
-    accumulate(smem, ring, p.steps(), group, acc);
+    if constexpr (PROMOTED)
+      Promotion(smem, ring, group).accumulate(p.steps(), acc);
+    else
+      accumulate(smem, ring, p.steps(), group, acc);
     store(smem, D, p, p.tile(index, rank), group, acc);
   }
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it

@@ -16,7 +16,8 @@ using number::Format;
 u16 rounded_f16(float value) {
   u32 bits;
   std::memcpy(&bits, &value, sizeof bits);
-  return static_cast<u16>(number::convert({.from = Format::f32, .to = Format::f16}, bits));
+  const auto rounded = static_cast<u16>(number::convert({.from = Format::f32, .to = Format::f16}, bits));
+  return rounded == 0x8000 ? u16{0} : rounded;  // a sum of zero has no sign
 }
 
 void load_f16(const AccumulatorBlock& block, float* sums, u32 stride) {

@@ -99,7 +99,8 @@ void store_d(const MmaSync& instruction, const MmaRegisters& registers, float* s
 void add_c(const MmaSync& instruction, const MmaRegisters& registers, float* sums) {
   float c[kMaxRows * kColumns];
   load_c(instruction, registers, c);
-  for (u32 i = 0; i < instruction.m * kColumns; ++i) sums[i] += c[i];
+  const auto nan = std::bit_cast<float>(static_cast<u32>(number::canonical_nan(Format::f32)));
+  for (u32 i = 0; i < instruction.m * kColumns; ++i) sums[i] = std::isnan(sums[i] + c[i]) ? nan : sums[i] + c[i];
 }
 
 // A product of floats, and parts of it along K.

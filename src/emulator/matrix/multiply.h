@@ -51,7 +51,7 @@ struct FloatTile {
 
 constexpr int kNear = 49;             // products and their scales stay within f32
 constexpr s32 kNoExponent = -1000;    // of zero
-constexpr s32 kLeastExponent = -124;  // sums are no finer than f32's smallest number
+constexpr s32 kLeastExponent = -133;  // addends are aligned no lower
 
 struct Values {
   const float* values;

@@ -28,7 +28,7 @@ float sum_at(const FloatTile& tile, u32 row, u32 column) {
   const float before = tile.onto ? tile.c[row * tile.c_stride + column] : 0.0F;
   const auto a = [&](u32 k) { return row * tile.a.stride + k; };
   const auto b = [&](u32 k) { return k * tile.b.stride + column; };
-  int top = std::max(exponent_of(before), int{kLeastExponent});
+  int top = std::max(exponent_of(before), kLeastExponent);
   double plain = before;
   for (u32 k = 0; k < tile.k; ++k) {
     plain += double{tile.a.values[a(k)]} * double{tile.b.values[b(k)]};
@@ -40,7 +40,9 @@ float sum_at(const FloatTile& tile, u32 row, u32 column) {
   double total = std::trunc(std::ldexp(double{before}, shift));
   for (u32 k = 0; k < tile.k; ++k)
     total += std::trunc(std::ldexp(double{tile.a.values[a(k)]} * double{tile.b.values[b(k)]}, shift));
-  return static_cast<float>(std::ldexp(cut(total, tile.sum), -shift)) + 0.0F;  // -0 becomes +0
+  constexpr int kFinest = 149;  // the last bit of f32's subnormal numbers
+  const double sum = std::ldexp(cut(total, tile.sum), kFinest - shift);
+  return static_cast<float>(std::ldexp(std::trunc(sum), -kFinest)) + 0.0F;  // -0 becomes +0
 }
 
 void multiply_any(const FloatTile& tile) {

@@ -6,7 +6,7 @@
 //  - The largest exponent among the products that are not zero and C is where all addends are aligned: bits of each
 //    below 2^-fraction of it are cut off, towards zero, before they are added.
 //  - Bits of the sum below its first `significand` ones are cut off, towards zero; with f16 accumulators the sum is
-//    rounded to the nearest f16 instead. A sum of zero is +0.
+//    rounded to the nearest f16 instead. A sum of zero, or rounded to zero, is +0, and every NaN is 0x7fffffff.
 // On Hopper the fraction is 25 bits and the significand 24; wgmma of 8-bit floats has 13 and 14, which is why long sums
 // of them drift. mma.sync of 8-bit floats is made of f16 ones there (mma_sync.cpp). Later architectures are taken to
 // have 25 and 24 for every type: nobody has seen them on a device.
