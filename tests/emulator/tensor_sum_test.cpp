@@ -40,7 +40,9 @@ u64 accumulator_of(Format format, u32 f32_bits) {
 
 u32 sum_of(const Bank& d, Format format) {
   if (format == Format::f32) return static_cast<u32>(d.word(0, 0));
-  return std::bit_cast<u32>(static_cast<float>(number::value_of(Format::f16, d.word(0, 0) & 0xffff)));
+  const u64 bits = d.word(0, 0) & 0xffff;
+  if (bits == number::canonical_nan(Format::f16)) return static_cast<u32>(number::canonical_nan(Format::f32));
+  return std::bit_cast<u32>(static_cast<float>(number::value_of(Format::f16, bits)));
 }
 
 u32 by_warpgroup(const TensorSum& sample) {
