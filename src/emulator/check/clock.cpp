@@ -11,10 +11,7 @@ void Clocks::join_others(const Clocks& other, bool relaxed) {
   auto joined = others != nullptr ? std::make_shared<Others>(*others) : std::make_shared<Others>();
   for (const auto& [cluster, clocks] : *other.others) {
     Clocks& known = (*joined)[cluster];
-    if (relaxed)
-      known.join_relaxed(clocks);
-    else
-      known.join(clocks);
+    relaxed ? known.join_relaxed(clocks) : known.join(clocks);
   }
   others = std::move(joined);
 }
@@ -33,13 +30,11 @@ void Published::release(const Clocks& from, u64 cluster) {
 }
 
 void Published::acquire(Clocks& to, u64 cluster) const {
-  Clocks known;
+  const auto own = by_cluster_.find(cluster);
+  Clocks known = own != by_cluster_.end() ? own->second : Clocks{};
   auto others = std::make_shared<Clocks::Others>();
   for (const auto& [from, clocks] : by_cluster_) {
-    if (from == cluster)
-      known = clocks;
-    else
-      others->emplace(from, clocks);
+    if (from != cluster) others->emplace(from, clocks);
   }
   if (!others->empty()) known.others = std::move(others);
   to.join(known);

@@ -20,14 +20,12 @@ bool Shadow::same(const Bytes& a, const Bytes& b) {
   return difference == 0;
 }
 
-void Shadow::record_parts(Cell& cell, u32 size, u32 begin, u32 end, u64 address, const Access& access) {
+void Shadow::record_parts(Cell& cell, u32 size, Range range, u64 address, const Access& access) {
   const std::span<Cell> parts = split(cell, size);
   const u32 part = part_of(size);
-  for (u32 i = begin / part; i * part < end; ++i) {
-    const u32 first = i * part;
-    record(parts[i], part, std::max(begin, first) - first, std::min(end - first, part), address + first, access);
-  }
-  if (end == size) unite(cell, size, begin == 0);
+  for (u32 i = range.begin / part; i * part < range.end; ++i)
+    record(parts[i], part, range.within(i * part, part), address + u64{i} * part, access);
+  if (range.end == size) unite(cell, size, range.begin == 0);
 }
 
 // A state that only this cell is in changes in place.
@@ -120,18 +118,15 @@ void Shadow::leave(Cell state) {
   if (state != kFresh && --states_[state].uses == 0) unused_states_.push_back(state);
 }
 
-void Shadow::forget(Cell& cell, u32 size, u32 begin, u32 end) {
-  if ((cell & kSplit) == 0 && end - begin == size) {
+void Shadow::forget(Cell& cell, u32 size, Range range) {
+  if ((cell & kSplit) == 0 && range.end - range.begin == size) {
     leave(cell);
     cell = kFresh;
     return;
   }
   const std::span<Cell> parts = split(cell, size);
   const u32 part = part_of(size);
-  for (u32 i = begin / part; i * part < end; ++i) {
-    const u32 first = i * part;
-    forget(parts[i], part, std::max(begin, first) - first, std::min(end - first, part));
-  }
+  for (u32 i = range.begin / part; i * part < range.end; ++i) forget(parts[i], part, range.within(i * part, part));
 }
 
 // Lanes of a warp are told apart between two of its synchronising instructions; a channel has none.
@@ -148,10 +143,7 @@ bool Shadow::ordered(const Stamp& earlier, const Access& access, Clock Clocks::*
 }
 
 void Shadow::apply(Bytes& bytes, u64 address, const Access& access) const {
-  if (access.write)
-    write(bytes, address, access);
-  else
-    read(bytes, address, access);
+  access.write ? write(bytes, address, access) : read(bytes, address, access);
 }
 
 void Shadow::read(Bytes& bytes, u64 address, const Access& access) const {

@@ -27,6 +27,11 @@ class Shadow {
   using Cell = u32;
   static constexpr Cell kSplit = Cell{1} << 31;
   static constexpr u32 kRow = 64, kChunk = 16, kWord = 4;
+  struct Range {
+    u32 begin, end;
+    // What of it lies in the `size` bytes from `first` on, counted from there.
+    Range within(u32 first, u32 size) const { return {std::max(begin, first) - first, std::min(end - first, size)}; }
+  };
 
   struct Rules {
     Clock Clocks::*visible;  // what lets the asynchronous proxy read
@@ -39,11 +44,11 @@ class Shadow {
 
   // Of the bytes `begin` to `end` of a cell of `size` bytes, kRow or kChunk, at `address`. Throws Fault{race, proxy,
   // uninitialised}.
-  void record(Cell& cell, u32 size, u32 begin, u32 end, u64 address, const Access& access) {
-    if (end - begin == size && (cell & kSplit) == 0) return record_whole(cell, address, access);
-    record_parts(cell, size, begin, end, address, access);
+  void record(Cell& cell, u32 size, Range range, u64 address, const Access& access) {
+    if (range.end - range.begin == size && (cell & kSplit) == 0) return record_whole(cell, address, access);
+    record_parts(cell, size, range, address, access);
   }
-  void forget(Cell& cell, u32 size, u32 begin, u32 end);
+  void forget(Cell& cell, u32 size, Range range);
 
   // For reports: "shared memory at 0x500 of block (0, 0, 0)"; and "  read by warp 3 at FILE:LINE: ...".
   virtual std::string place(u64 address) const = 0;
@@ -78,7 +83,7 @@ class Shadow {
 
   static bool same(const Bytes& a, const Bytes& b);
   void record_whole(Cell& cell, u64 address, const Access& access);
-  void record_parts(Cell& cell, u32 size, u32 begin, u32 end, u64 address, const Access& access);
+  void record_parts(Cell& cell, u32 size, Range range, u64 address, const Access& access);
   static u32 part_of(u32 size) { return size == kWord ? 1 : kWord; }
   std::span<Cell> parts_of(Cell cell, u32 size);
   std::span<Cell> split(Cell& cell, u32 size);

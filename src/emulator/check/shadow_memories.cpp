@@ -16,7 +16,7 @@ void SharedShadow::record(u32 offset, u32 bytes, const Access& access) {
   const u32 end = offset + bytes;
   for (u32 cell = offset / kChunk; cell * kChunk < end; ++cell) {
     const u32 first = cell * kChunk;
-    Shadow::record(cells_[cell], kChunk, std::max(offset, first) - first, std::min(end - first, kChunk), first, access);
+    Shadow::record(cells_[cell], kChunk, Range{offset, end}.within(first, kChunk), first, access);
   }
 }
 
@@ -25,7 +25,7 @@ void SharedShadow::forget(u32 offset, u32 bytes) {
   const u32 end = offset + bytes;
   for (u32 cell = offset / kChunk; cell * kChunk < end; ++cell) {
     const u32 first = cell * kChunk;
-    Shadow::forget(cells_[cell], kChunk, std::max(offset, first) - first, std::min(end - first, kChunk));
+    Shadow::forget(cells_[cell], kChunk, Range{offset, end}.within(first, kChunk));
   }
 }
 
@@ -54,7 +54,7 @@ void GlobalShadow::record(u64 address, u64 bytes, const Access& access) {
     const auto begin = static_cast<u32>(address % kRow);
     const auto count = static_cast<u32>(std::min<u64>(kRow - begin, end - address));
     Cell& cell = page_of(address)[address % kPage / kRow];
-    Shadow::record(cell, kRow, begin, begin + count, address - begin, access);
+    Shadow::record(cell, kRow, {begin, begin + count}, address - begin, access);
     address += count;
   }
 }
