@@ -28,6 +28,9 @@ const char kSample[] =
     ".func (.param .b32 r) f(.param .b32 a)\n{\n.reg .b32 %x<2>;\nld.param.b32 %x1, [a];\nst.param.b32 [r], "
     "%x1;\nret;\n}\n";
 const char kBody[] =
+    "proto: .callprototype (.param .b32 _) _ (.param .b32 _) .noreturn;\n{ .param .b32 p0; .param .b32 p1; mov.u64 "
+    "%d1, f; "
+    "@%p3 call (p1), %d1, (p0), proto; }\n"
     "ways: .branchtargets A, B;\nand.b32 %r1, %t, 1;\nbrx.idx %r1, ways;\nA: mov.u32 %r2, room;\n.loc 1 2 3\n"
     "B: { .param .b32 p0; .param .b32 p1; st.param.b32 [p0], %t; call.uni (p1), f, (p0); ld.param.b32 %r3, [p1]; }\n"
     "setp.eq.s32 %p1|%p2, %r3, -7; @!%p1 add.f32 %f1, %f2, 0f3F800000; ld.global.v2.u32 {%r4, _}, [%base+16];\n"
@@ -79,7 +82,6 @@ TEST_CASE("Absurd declarations are refused before they cost memory or time") {
     chain += ".func f" + std::to_string(i) + "()\n{\n" + inner + inner + "ret;\n}\n";
   }
   CHECK(reports(kernel_text("call.uni f20;", "sm_90a", chain), "each taken in anew"));
-  CHECK(reports(kernel_text("call.uni f;", "sm_90a", ".func f()\n{\ncall.uni f;\nret;\n}\n"), "recursive call of f"));
 }
 
 TEST_CASE("Launches that no device does are refused, whatever the kernel") {

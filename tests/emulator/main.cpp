@@ -1,4 +1,5 @@
-// The suite; with --every-form after it, a failure for each form of an instruction that no test of this run has had.
+// The suite; with --every-form after it, a failure for each form of an instruction that no test of this run has had,
+// and with --every-modifier for each modifier of each form.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <cstdio>
 #include <cstring>
@@ -15,12 +16,10 @@ bool asks_for(int count, char** words, const char* option) {
   return false;
 }
 
-int missing_forms() {
-  const auto patterns = tma_jit::emulator::decode::untried_patterns();
-  for (const std::string_view pattern : patterns)
-    std::fprintf(stderr, "no test has an instruction of the form: %.*s\n", static_cast<int>(pattern.size()),
-                 pattern.data());
-  return patterns.empty() ? 0 : 1;
+int missing_forms(bool modifiers) {
+  const auto forms = tma_jit::emulator::decode::untried_forms(modifiers);
+  for (const std::string& form : forms) std::fprintf(stderr, "no test has %s\n", form.c_str());
+  return forms.empty() ? 0 : 1;
 }
 
 }  // namespace
@@ -28,6 +27,7 @@ int missing_forms() {
 int main(int count, char** words) {
   doctest::Context context(count, words);
   const int failed = context.run();
-  if (context.shouldExit() || failed != 0 || !asks_for(count, words, "--every-form")) return failed;
-  return missing_forms();
+  const bool modifiers = asks_for(count, words, "--every-modifier");
+  if (context.shouldExit() || failed != 0 || !(modifiers || asks_for(count, words, "--every-form"))) return failed;
+  return missing_forms(modifiers);
 }

@@ -109,7 +109,7 @@ Place Assembler::source(const Operand& operand, Type type) {
     return frame_.layout().preset(Preset::Kind::special, operand.name, 0, width);
   }
   if (operand.name == "WARP_SZ") return frame_.layout().constant(kLanes, width);
-  const auto symbol = frame_.symbol(operand.name);
+  const auto symbol = frame_.symbol(operand);
   if (!symbol) refuse("no variable {} is known here", operand.name);
   return frame_.address_of(*symbol, operand.offset, width);
 }
@@ -137,8 +137,7 @@ Place Assembler::address(const Operand& operand, s64& offset) {
     if (place.width != 4 && place.width != 8) refuse("an address register is 32 or 64 bits wide");
     return place;
   }
-  if (base.kind == Operand::Kind::symbol && !frame_.symbol(base.name))
-    refuse("no variable {} is known here", base.name);
+  if (base.kind == Operand::Kind::symbol && !frame_.symbol(base)) refuse("no variable {} is known here", base.name);
   return source(base, Type::b64);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <memory>
 #include <unordered_map>
 
 #include "emulator/decode/coverage.h"
@@ -23,8 +24,7 @@ struct Pattern {
   std::vector<Slot> slots;
 };
 
-constexpr std::size_t kMostForms = 1024;
-std::array<std::atomic<bool>, kMostForms> tried;
+constexpr std::size_t kMostChoices = 64;  // of a slot
 
 template <class F> void for_each_part(std::string_view text, char separator, F f) {
   while (true) {
@@ -45,7 +45,11 @@ Slot slot_of(std::string_view text) {
 
 struct Table {
   std::unordered_map<std::string_view, std::vector<Pattern>> by_mnemonic;
+  // By number.
   std::vector<const Form*> all;
+  std::vector<std::vector<Slot>> slots;
+  // Whether any instruction had the form, then of each slot a bit for each choice that one had.
+  std::vector<std::unique_ptr<std::atomic<u64>[]>> tried;
 };
 
 void add(Table& table, std::span<const Form> forms) {
@@ -59,6 +63,8 @@ void add(Table& table, std::span<const Form> forms) {
       else
         pattern.slots.push_back(slot_of(word));
     });
+    table.slots.push_back(pattern.slots);
+    table.tried.push_back(std::make_unique<std::atomic<u64>[]>(pattern.slots.size() + 1));
     table.by_mnemonic[mnemonic].push_back(std::move(pattern));
   }
 }
@@ -170,16 +176,35 @@ Match match(const ptx::Instruction& instruction) {
 }
 
 void note_tried(const Match& match) {
-  tried[std::min(match.index, kMostForms - 1)].store(true, std::memory_order_relaxed);
+  const auto& tried = table().tried[match.index];
+  const auto& slots = table().slots[match.index];
+  tried[0].store(1, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const auto& choices = slots[i].choices;
+    const auto found = std::ranges::find(choices, match.slots[i]);
+    if (found == choices.end()) continue;
+    const u64 bit = u64{1} << static_cast<std::size_t>(found - choices.begin()) % kMostChoices;
+    if ((tried[i + 1].load(std::memory_order_relaxed) & bit) == 0) tried[i + 1].fetch_or(bit);
+  }
 }
 
-std::vector<std::string_view> untried_patterns() {
-  std::vector<std::string_view> patterns;
-  const auto& all = table().all;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!tried[std::min(i, kMostForms - 1)].load(std::memory_order_relaxed)) patterns.push_back(all[i]->pattern);
+std::vector<std::string> untried_forms(bool modifiers) {
+  std::vector<std::string> missing;
+  const Table& all = table();
+  for (std::size_t i = 0; i < all.all.size(); ++i) {
+    const std::string_view pattern = all.all[i]->pattern;
+    if (all.tried[i][0] == 0) {
+      missing.emplace_back(pattern);
+      continue;
+    }
+    for (std::size_t slot = 0; modifiers && slot < all.slots[i].size(); ++slot) {
+      const auto& choices = all.slots[i][slot].choices;
+      const u64 seen = all.tried[i][slot + 1];
+      for (std::size_t k = 0; k < choices.size(); ++k)
+        if ((seen >> k % kMostChoices & 1) == 0) missing.push_back(fmt::format(".{} of {}", choices[k], pattern));
+    }
   }
-  return patterns;
+  return missing;
 }
 
 bool has(std::string_view target, Needs needs) {

@@ -28,8 +28,9 @@ Space space_of(Assembler& a, const Operand& address) {
   if (space == Space::constant) return Space::global;
   if (space != Space::param) return space;
   const Operand& base = address.parts.front();
-  if (base.kind == Operand::Kind::reg) return Space::global;  // only the address of a kernel's parameter can be taken
-  const auto symbol = base.kind == Operand::Kind::symbol ? a.frame().symbol(base.name) : std::nullopt;
+  // What a register may point to: the kernel's parameters, or those of the function it is in.
+  if (base.kind == Operand::Kind::reg) return a.frame().function().entry ? Space::global : Space::local;
+  const auto symbol = a.frame().symbol(base);
   if (!symbol) a.refuse("an address in .param that is no parameter");
   return symbol->kind == Symbol::Kind::local ? Space::local : Space::global;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "emulator/decode/call_graph.h"
 #include "emulator/exec/special.h"
 #include "emulator/fault.h"
 
@@ -30,6 +31,7 @@ Place Layout::add_register(ptx::Type type) {
   const u8 width = width_of(type);
   Place place{program_.register_bytes, Place::registers, width, false};
   program_.register_bytes += width == 0 ? 64U : static_cast<u32>(rounded_up(u64{width} * kLanes, 64));
+  if (callable_ != nullptr) callable_->registers.push_back(place);
   return place;
 }
 
@@ -71,10 +73,25 @@ u32 Layout::add_shared(const ptx::Variable& variable) {
 }
 
 u32 Layout::add_local(u64 bytes, u32 alignment) {
-  const u64 offset = rounded_up(std::max<u64>(program_.local_bytes, 16), alignment);
+  u32& used = callable_ != nullptr ? callable_->local_bytes : program_.local_bytes;
+  const u64 offset = rounded_up(callable_ != nullptr ? used : std::max(used, 16U), alignment);
   if (offset + bytes > kMostLocal) stop(FaultKind::limit, "{} bytes of local memory a thread", offset + bytes);
-  program_.local_bytes = static_cast<u32>(offset + bytes);
+  used = static_cast<u32>(offset + bytes);
   return static_cast<u32>(offset);
+}
+
+Place Layout::local(u64 offset, u8 width) {
+  if (callable_ == nullptr) return constant(offset, width);
+  const auto [found, fresh] = local_places_.try_emplace({offset, width});
+  if (!fresh) return found->second;
+  found->second = add_register(width == 8 ? ptx::Type::b64 : ptx::Type::b32);
+  callable_->addresses.push_back({static_cast<u32>(offset), found->second});
+  return found->second;
+}
+
+void Layout::within(Callable* callable) {
+  callable_ = callable;
+  local_places_.clear();
 }
 
 std::optional<u64> Layout::global(std::string_view name) const {
@@ -87,19 +104,24 @@ Frame::Frame(Layout& layout, const ptx::Function& function) : layout_(layout), f
   for (const ptx::Type type : function.registers) registers_.push_back(layout.add_register(type));
   for (const ptx::Variable& variable : function.variables) {
     if (variable.space == ptx::Space::shared) {
-      define(variable.name, {Symbol::Kind::shared, layout.add_shared(variable)});
+      variables_.push_back({Symbol::Kind::shared, layout.add_shared(variable)});
     } else {
-      define(variable.name, {Symbol::Kind::local, layout.add_local(variable.bytes(), variable.alignment)});
+      variables_.push_back({Symbol::Kind::local, layout.add_local(variable.bytes(), variable.alignment)});
     }
   }
 }
 
-std::optional<Symbol> Frame::symbol(std::string_view name) const {
+std::optional<Symbol> Frame::symbol(const ptx::Operand& operand) const {
+  if (operand.kind != ptx::Operand::Kind::symbol) return std::nullopt;
+  if (operand.index != 0) return variables_[operand.index - 1];
+  const std::string_view name = operand.name;
   const auto found = symbols_.find(name);
   if (found != symbols_.end()) return found->second;
   const auto shared = layout_.program().shared_symbols.find(name);
   if (shared != layout_.program().shared_symbols.end()) return Symbol{Symbol::Kind::shared, shared->second};
   if (const auto address = layout_.global(name)) return Symbol{Symbol::Kind::global, *address};
+  const u64 function = function_address(*layout_.program().module, name);
+  if (function != 0) return Symbol{Symbol::Kind::global, function};
   return std::nullopt;
 }
 
@@ -108,7 +130,7 @@ Place Frame::address_of(const Symbol& symbol, s64 offset, u8 width) {
   switch (symbol.kind) {
     case Symbol::Kind::global: return layout_.constant(value, width);
     case Symbol::Kind::shared: return layout_.preset(Preset::Kind::shared, {}, value, width);
-    case Symbol::Kind::local: return layout_.constant(value, width);
+    case Symbol::Kind::local: return layout_.local(value, width);
     case Symbol::Kind::parameter: break;
   }
   return layout_.preset(Preset::Kind::parameter, {}, value, width);

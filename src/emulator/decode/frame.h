@@ -25,12 +25,18 @@ class Layout {
   Place preset(Preset::Kind kind, std::string_view special, u64 value, u8 width);
   u32 add_shared(const ptx::Variable& variable);
   u32 add_local(u64 bytes, u32 alignment);
+  // Where local memory begins that offset, as addresses count.
+  Place local(u64 offset, u8 width);
+  // From now on registers and local memory are those of the function's activations; null: the kernel's own.
+  void within(Callable* callable);
   std::optional<u64> global(std::string_view name) const;
   Program& program() { return program_; }
 
  private:
   Program& program_;
   const GlobalAddresses& globals_;
+  Callable* callable_ = nullptr;
+  std::map<std::pair<u64, u8>, Place> local_places_;  // of callable_
   std::map<std::pair<u64, u8>, Place> constants_;
   std::map<std::tuple<Preset::Kind, std::string_view, u64, u8>, Place> presets_;
 };
@@ -50,7 +56,7 @@ class Frame {
   Layout& layout() { return layout_; }
   const Place& reg(u32 index) const { return registers_[index]; }
   void define(std::string_view name, Symbol symbol) { symbols_[name] = symbol; }
-  std::optional<Symbol> symbol(std::string_view name) const;
+  std::optional<Symbol> symbol(const ptx::Operand& operand) const;
   // The address of a symbol as the space that the symbol is in counts.
   Place address_of(const Symbol& symbol, s64 offset, u8 width);
 
@@ -60,6 +66,7 @@ class Frame {
   Layout& layout_;
   const ptx::Function& function_;
   std::vector<Place> registers_;
+  std::vector<Symbol> variables_;  // of the function's body
   std::unordered_map<std::string_view, Symbol> symbols_;
 };
 

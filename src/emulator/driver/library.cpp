@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "emulator/decode/call_graph.h"
 #include "emulator/decode/decoder.h"
 
 namespace tma_jit::emulator {
@@ -46,12 +47,13 @@ void Library::fill_globals() {
     if (!variable.content.empty()) std::memcpy(bytes, variable.content.data(), variable.content.size());
     for (const auto& [offset, name] : variable.names) {
       const auto found = globals_.find(name);
-      if (found == globals_.end()) stop(FaultKind::unsupported, "{} holds the address of {}", variable.name, name);
+      const u64 address = found != globals_.end() ? found->second : decode::function_address(*module, name);
+      if (address == 0) stop(FaultKind::unsupported, "{} holds the address of {}", variable.name, name);
       u64 value = 0;
       if (offset + sizeof value > variable.bytes())
         stop(FaultKind::syntax, "{} is too small for an address", variable.name);
       std::memcpy(&value, bytes + offset, sizeof value);
-      value += found->second;
+      value += address;
       std::memcpy(bytes + offset, &value, sizeof value);
     }
   }

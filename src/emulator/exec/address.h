@@ -14,6 +14,7 @@ inline constexpr u32 kOffsetMask = (u32{1} << kRankShift) - 1;
 inline constexpr u64 kWindowMask = u64{0xff} << 56;
 inline constexpr u64 kSharedWindow = u64{0x07} << 56;
 inline constexpr u64 kLocalWindow = u64{0x06} << 56;
+inline constexpr u64 kFunctionWindow = u64{0x05} << 56;  // numbers that stand for functions; no memory
 
 inline bool is_shared(u64 generic) {
   return (generic & kWindowMask) == kSharedWindow;

@@ -11,6 +11,7 @@ namespace {
 constexpr u64 kAlignment = 512;
 constexpr u64 kGuard = 4096;  // on both sides of an allocation: what overruns it meets nothing else
 constexpr u8 kPoison = 0xCB;
+constexpr u64 kHeap = u64{8} << 20;  // CUDA C++ Programming Guide 13.0, "Heap Memory Allocation"
 
 }  // namespace
 
@@ -52,6 +53,34 @@ void GlobalMemory::wrote(u64 address, u64 bytes) {
 void GlobalMemory::assume_all_written() {
   const std::lock_guard lock(mutex_);
   for (const auto& [address, owned] : owned_) owned.written->assume_all();
+}
+
+u64 GlobalMemory::allocate_in_kernel(u64 bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (bytes == 0 || bytes > kHeap - heap_bytes_) return 0;
+    heap_bytes_ += bytes;
+  }
+  const u64 address = allocate(bytes);
+  const std::lock_guard lock(mutex_);
+  if (address == 0) {
+    heap_bytes_ -= bytes;
+    return 0;
+  }
+  heap_[address] = bytes;
+  allocations_.at(address).name = fmt::format("{} bytes that a kernel allocated", bytes);
+  return address;
+}
+
+bool GlobalMemory::free_in_kernel(u64 address) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = heap_.find(address);
+    if (found == heap_.end()) return false;
+    heap_bytes_ -= found->second;
+    heap_.erase(found);
+  }
+  return free(address);
 }
 
 void GlobalMemory::admit(u64 address, u64 bytes, std::string name, bool read_only) {

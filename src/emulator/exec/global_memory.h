@@ -31,6 +31,9 @@ class GlobalMemory {
   // The host, or what is not checked, has written there: the range lies in one allocation.
   void wrote(u64 address, u64 bytes);
   void assume_all_written();
+  // malloc and free of kernels: a heap of 8 MiB, whose memory stays until a kernel frees it. 0: it is full.
+  u64 allocate_in_kernel(u64 bytes);
+  bool free_in_kernel(u64 address);  // false: no kernel allocated it
   // Memory that someone else owns, for as long as it is not withdrawn.
   void admit(u64 address, u64 bytes, std::string name, bool read_only);
   void withdraw(u64 address);
@@ -52,7 +55,8 @@ class GlobalMemory {
   mutable std::mutex mutex_;
   std::map<u64, Allocation> allocations_;
   std::map<u64, Owned> owned_;
-  u64 allocated_ = 0;
+  std::map<u64, u64> heap_;  // of kernels: bytes by address
+  u64 allocated_ = 0, heap_bytes_ = 0;
 };
 
 }  // namespace tma_jit::emulator

@@ -62,7 +62,6 @@ Step do_nothing(Warp& warp, const Op& op, Mask active);
 Step do_branch(Warp& warp, const Op& op, Mask active);
 Step do_exit(Warp& warp, const Op& op, Mask active);
 Step do_trap(Warp& warp, const Op& op, Mask active);
-Step do_assert(Warp& warp, const Op& op, Mask active);
 Step do_pause(Warp& warp, const Op& op, Mask active);  // nanosleep
 
 // Across the lanes of a warp.

@@ -19,16 +19,6 @@ u64 uniform(const Warp& warp, const Place& place, Mask active, std::string_view 
   return value;
 }
 
-std::string text_at(Machine& machine, u64 address) {
-  std::string text;
-  for (u64 at = address; at != 0 && text.size() < 4096; ++at) {
-    const char c = static_cast<char>(*machine.global(at, 1, false));
-    if (c == '\0') break;
-    text.push_back(c);
-  }
-  return text;
-}
-
 u32 expected_threads(Warp& warp, const Op& op, Mask active) {
   const u32 all = static_cast<u32>(warp.block().warps.size()) * kLanes;
   if (!op.b) return all;
@@ -144,14 +134,6 @@ Step do_exit(Warp& warp, const Op&, Mask active) {
 
 Step do_trap(Warp&, const Op&, Mask) {
   stop(FaultKind::trap, "the kernel executed trap");
-}
-
-Step do_assert(Warp& warp, const Op& op, Mask active) {
-  const int lane = std::countr_zero(active);
-  Machine& machine = warp.machine();
-  stop(FaultKind::trap, "assertion failed: {}, {}:{}, {}", text_at(machine, warp.lane(op.list[0], lane)),
-       text_at(machine, warp.lane(op.list[1], lane)), warp.lane(op.list[2], lane),
-       text_at(machine, warp.lane(op.list[3], lane)));
 }
 
 Step do_pause(Warp&, const Op&, Mask) {

@@ -49,7 +49,7 @@ struct Accessor {
     if (space == Space::generic)
       space = is_shared(address) ? Space::shared : is_local(address) ? Space::local : Space::global;
     if (space == Space::shared) return shared(static_cast<u32>(address), lane);
-    if (space == Space::local) return {local(static_cast<u32>(address), lane)};
+    if (space == Space::local) return {warp.local_at(static_cast<u32>(address), bytes, lane)};
     return {global(address)};
   }
 
@@ -74,16 +74,6 @@ struct Accessor {
     }
     if (write) machine.refuse_mbarrier_store(span, bytes);
     return {span.bytes, span};
-  }
-
-  u8* local(u32 address, int lane) const {
-    const u32 each = warp.machine().program().local_bytes;
-    if (u64{address} + bytes > each) {
-      stop(FaultKind::bounds, "an access of {} bytes to local memory at {:#x}; a thread has {} bytes", bytes, address,
-           each);
-    }
-    if (warp.local.empty()) warp.local.assign(std::size_t{each} * kLanes, 0xCB);
-    return warp.local.data() + std::size_t{each} * static_cast<u32>(lane) + address;
   }
 };
 

@@ -2,6 +2,7 @@
 #include "emulator/exec/machine.h"
 
 #include <bit>
+#include <cstdio>
 #include <cstring>
 
 #include "emulator/exec/address.h"
@@ -136,6 +137,32 @@ void Machine::warn(const std::string& text) {
   std::string full = text;
   if (acting_op_ != nullptr) full += "\n  at " + place_of(*acting_op_);
   settings_.warn(full);
+}
+
+void Machine::print(std::string_view text) {
+  constexpr std::size_t kMuch = std::size_t{64} << 10;
+  printed_ += text;
+  if (printed_.size() > kMuch) flush_print();
+}
+
+void Machine::flush_print() {
+  if (printed_.empty()) return;
+  if (settings_.print) {
+    settings_.print(printed_);
+  } else {
+    std::fwrite(printed_.data(), 1, printed_.size(), stdout);
+    std::fflush(stdout);
+  }
+  printed_.clear();
+}
+
+void Machine::release_in_kernel(u64 address) {
+  if (address == 0) return;
+  if (!memory_.free_in_kernel(address)) {
+    stop(FaultKind::bounds, "free({:#x}), which no malloc of a kernel gave, or which is free already: {}", address,
+         memory_.whereabouts(address));
+  }
+  known_ = {};
 }
 
 check::ActorId Machine::new_channel(Cluster& cluster, std::string name) {

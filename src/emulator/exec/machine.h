@@ -88,6 +88,10 @@ class Machine {
   void wake(const void* token);
   void queue(Warp& warp);
   void warn(const std::string& text);
+  // What the kernel prints; handed on at the end of the launch, or earlier where it is much.
+  void print(std::string_view text);
+  // free() of a kernel. Throws Fault{bounds} where no malloc() of one gave the address.
+  void release_in_kernel(u64 address);
   // Takes the next cluster from those still to be launched: its first block; nothing where all have been.
   std::optional<Dim3> cancel_next_cluster();
   // A clock for an asynchronous engine of the cluster.
@@ -131,6 +135,7 @@ class Machine {
   void settle(Warp& warp, Step step);
   void complete_place(Fault& fault) const;
   void write_trace();
+  void flush_print();
   Warp* pick_warp();
   void loop();
   [[noreturn]] void report_stuck(FaultKind kind, std::string message) const;
@@ -153,6 +158,7 @@ class Machine {
   std::vector<Warp*> runnable_;
   std::vector<Channel> channels_;
   std::set<std::string> warned_;
+  std::string printed_;
   std::unique_ptr<insight::Trace> trace_;
   // Allocations of global memory that were found lately, the first one last.
   struct Known {

@@ -92,10 +92,29 @@ struct Preset {
   u64 value = 0;             // an offset into the space
 };
 
+// A function that calls enter with an activation of its own (exec/calls.h).
+struct Callable {
+  struct Value {
+    u32 offset, bytes;  // in the activation's local memory
+  };
+  struct Address {
+    u32 offset;  // in the activation's local memory
+    Place place;
+  };
+  const ptx::Function* function = nullptr;
+  u32 entry = 0;  // an op
+  u32 local_bytes = 0;
+  std::vector<Place> registers;  // all that its code writes
+  std::vector<Address> addresses;
+  std::vector<Value> parameters, results;
+};
+
 struct Program {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
   std::vector<Op> ops;
+  std::vector<std::shared_ptr<Callable>> callables;  // shared: programs are copied to be changed
+  std::map<u64, const Callable*> callables_by_address;
   u32 register_bytes = 0;
   bool uses_wgmma = false;
   std::vector<u8> constants;  // places of 32 equal lanes

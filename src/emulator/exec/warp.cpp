@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "emulator/exec/address.h"
+#include "emulator/exec/calls.h"
 #include "emulator/exec/cluster_barrier.h"
 #include "emulator/exec/machine.h"
 #include "emulator/exec/special.h"
@@ -47,7 +48,11 @@ Warp::Warp(Machine& machine, Block& block, u32 index, Mask live)
   clock.id = static_cast<check::ActorId>(actor_);
   clock.tick();
   fill_presets();
+  if (!machine.program().callables.empty())
+    calls_ = std::make_unique<CallStack>((machine.program().local_bytes + 15) / 16 * 16);
 }
+
+Warp::~Warp() = default;
 
 u64 Warp::preset_value(const Preset& preset, int lane) const {
   switch (preset.kind) {
@@ -84,6 +89,18 @@ void Warp::set(const Place& place, Mask active, const void* value) {
     case 8: return blend(reinterpret_cast<u64*>(bytes), static_cast<const u64*>(value), active);
     default: return blend(reinterpret_cast<Wide*>(bytes), static_cast<const Wide*>(value), active);
   }
+}
+
+u8* Warp::local_at(u32 address, u32 bytes, int lane) {
+  const u32 each = machine_.program().local_bytes;
+  if (u64{address} + bytes > each) {
+    u8* const stack = calls_ != nullptr ? calls_->at(address, bytes, lane) : nullptr;
+    if (stack != nullptr) return stack;
+    stop(FaultKind::bounds, "an access of {} bytes to local memory at {:#x}; a thread has {} bytes", bytes, address,
+         each);
+  }
+  if (local_.empty()) local_.assign(std::size_t{each} * kLanes, 0xCB);
+  return local_.data() + std::size_t{each} * static_cast<u32>(lane) + address;
 }
 
 bool Warp::select() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 namespace tma_jit::emulator {
 
 class Block;
+class CallStack;
 class Machine;
 
 struct Fragment {
@@ -30,6 +32,9 @@ struct Fragment {
 class Warp {
  public:
   Warp(Machine& machine, Block& block, u32 index, Mask live);
+  ~Warp();
+  Warp(const Warp&) = delete;
+  Warp& operator=(const Warp&) = delete;
 
   Machine& machine() { return machine_; }
   Block& block() { return block_; }
@@ -93,8 +98,11 @@ class Warp {
   std::vector<u8> in_flight;  // by register offset / 4; empty until the first one
   u32 in_flight_count = 0;
 
+  // Local memory of a lane, its stack included. Throws Fault{bounds}.
+  u8* local_at(u32 address, u32 bytes, int lane);
+  CallStack& calls() { return *calls_; }
+
   check::Actor clock;
-  std::vector<u8> local;                         // local memory of the 32 lanes, one after the other; empty until used
   u32 register_limit = 0;                        // by setmaxnreg
   u16 reducing = 0;                              // barriers whose bar.red this warp has arrived at, a bit each
   std::map<int, async::BulkGroups> bulk_groups;  // by lane, of those that ever issued a store
@@ -111,6 +119,8 @@ class Warp {
 
   Machine& machine_;
   Block& block_;
+  std::vector<u8> local_;             // memory of the 32 lanes, one after the other; empty until used
+  std::unique_ptr<CallStack> calls_;  // where the program has functions that are called
   const u32 index_;
   const u32 actor_;
   Mask live_;

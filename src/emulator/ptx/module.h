@@ -26,7 +26,8 @@ struct Operand {
     reg,      // `index`
     integer,  // `bits`
     real,     // `bits` as `single` says
-    symbol,   // `name` + `offset`: a variable, parameter, function or special register
+    symbol,   // `name` + `offset`: a variable, parameter, function or special register; `index` is 1 + its number
+              // among the function's variables, 0 where it is none
     label,    // `name`; `index` is the instruction once the body is complete
     vector,   // `parts`
     pair,     // a|b: two `parts`
@@ -69,6 +70,13 @@ struct Variable {
   u64 bytes() const { return elements * static_cast<u64>(size_of(type)); }
 };
 
+// What a call through a register passes: a .callprototype, or functions of which it calls one.
+struct Prototype {
+  std::vector<Variable> parameters;
+  std::vector<Variable> results;
+  std::vector<std::string_view> targets;  // .calltargets
+};
+
 struct Function {
   std::string_view name;
   bool entry = false;
@@ -78,6 +86,7 @@ struct Function {
   std::vector<Variable> results;
   std::vector<Variable> variables;  // .local, .shared and .param of the body
   std::vector<Type> registers;
+  std::map<std::string_view, Prototype> prototypes;  // by label
   std::vector<Instruction> body;
   std::array<u32, 3> max_threads{};       // .maxntid; zeros: not said
   std::array<u32, 3> required_threads{};  // .reqntid

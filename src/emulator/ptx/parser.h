@@ -44,6 +44,9 @@ class Parser {
   void parse_body();
   void parse_body_directive();
   void parse_branch_targets(std::string_view name);
+  Prototype& new_prototype(std::string_view name);
+  void parse_prototype(std::string_view name);
+  void parse_call_targets(std::string_view name);
   void parse_registers();
   void parse_location();
   void parse_inlined_at(Location& location);

@@ -54,6 +54,7 @@ void Parser::parse_body_directive() {
     stop(FaultKind::unsupported, "PTX line {}: directive {} in a function's body", directive.line, name);
   }
   function_->variables.push_back(parse_variable(space));
+  scopes_->declare_variable(function_->variables.back().name, static_cast<u32>(function_->variables.size() - 1));
   expect(';');
 }
 
@@ -126,6 +127,8 @@ void Parser::parse_statement() {
     return parse_instruction(std::move(instruction));
   }
   if (accept(".branchtargets")) return parse_branch_targets(word.text);
+  if (accept(".callprototype")) return parse_prototype(word.text);
+  if (accept(".calltargets")) return parse_call_targets(word.text);
   if (!scopes_->declare_label(word.text, static_cast<u32>(function_->body.size())))
     stop(FaultKind::syntax, "PTX line {}: label {} is there already", word.line, word.text);
 }
@@ -140,6 +143,30 @@ void Parser::parse_branch_targets(std::string_view name) {
     label.name = expect(Token::Kind::word, "a label").text;
     labels.push_back(label);
   } while (accept(','));
+  expect(';');
+}
+
+Prototype& Parser::new_prototype(std::string_view name) {
+  const auto [found, fresh] = function_->prototypes.try_emplace(name);
+  if (!fresh) stop(FaultKind::syntax, "PTX line {}: {} is there already", lexer_.line(), name);
+  return found->second;
+}
+
+// NAME: .callprototype [(results)] _ [(parameters)] [.noreturn] ...;
+void Parser::parse_prototype(std::string_view name) {
+  Prototype& prototype = new_prototype(name);
+  if (lexer_.peek().is('(')) prototype.results = parse_parameters();
+  if (!accept(std::string_view("_"))) wrong("_");
+  if (lexer_.peek().is('(')) prototype.parameters = parse_parameters();
+  while (lexer_.peek().kind == Token::Kind::word || lexer_.peek().kind == Token::Kind::integer) lexer_.next();
+  expect(';');
+}
+
+// NAME: .calltargets FUNCTION, ...;
+void Parser::parse_call_targets(std::string_view name) {
+  Prototype& prototype = new_prototype(name);
+  do prototype.targets.push_back(expect(Token::Kind::word, "a function").text);
+  while (accept(','));
   expect(';');
 }
 

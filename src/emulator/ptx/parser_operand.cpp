@@ -80,6 +80,7 @@ Operand Parser::parse_name(const Token& token) {
   }
   operand.kind = Operand::Kind::symbol;
   operand.name = token.text;
+  if (const auto variable = scopes_->find_variable(token.text)) operand.index = *variable + 1;
   parse_offset(operand);
   return operand;
 }

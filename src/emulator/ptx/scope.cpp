@@ -5,7 +5,7 @@
 namespace tma_jit::emulator::ptx {
 
 void Scopes::open() {
-  scopes_.push_back({current_, {}, {}, {}});
+  scopes_.push_back({current_, {}, {}, {}, {}});
   current_ = static_cast<u32>(scopes_.size() - 1);
 }
 
@@ -38,6 +38,18 @@ std::optional<u32> Scopes::find_register(std::string_view name) const {
     if (!numbered) continue;
     const auto range = scopes_[scope].ranges.find(stem);
     if (range != scopes_[scope].ranges.end() && number < range->second.count) return range->second.first + number;
+  }
+  return std::nullopt;
+}
+
+void Scopes::declare_variable(std::string_view name, u32 number) {
+  scopes_[current_].variables[name] = number;
+}
+
+std::optional<u32> Scopes::find_variable(std::string_view name) const {
+  for (u32 scope = current_; scope != kNone; scope = scopes_[scope].parent) {
+    const auto found = scopes_[scope].variables.find(name);
+    if (found != scopes_[scope].variables.end()) return found->second;
   }
   return std::nullopt;
 }

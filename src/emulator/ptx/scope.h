@@ -14,7 +14,7 @@ namespace tma_jit::emulator::ptx {
 
 class Scopes {
  public:
-  explicit Scopes(Function& function) : function_(function) { scopes_.push_back({kNone, {}, {}, {}}); }
+  explicit Scopes(Function& function) : function_(function) { scopes_.push_back({kNone, {}, {}, {}, {}}); }
 
   void open();
   // False where there is no scope but the function's own.
@@ -24,6 +24,9 @@ class Scopes {
   void declare_register(std::string_view name, Type type);
   void declare_range(std::string_view stem, u32 count, Type type);  // %r<8>
   std::optional<u32> find_register(std::string_view name) const;
+
+  void declare_variable(std::string_view name, u32 number);
+  std::optional<u32> find_variable(std::string_view name) const;
 
   // False if the scope has the label already.
   bool declare_label(std::string_view name, u32 instruction);
@@ -39,6 +42,7 @@ class Scopes {
     std::unordered_map<std::string_view, u32> registers;
     std::unordered_map<std::string_view, Range> ranges;
     std::unordered_map<std::string_view, u32> labels;
+    std::unordered_map<std::string_view, u32> variables;
   };
 
   Function& function_;

@@ -22,8 +22,10 @@ constexpr u64 kPatience = 20'000;
 Counters Machine::run() {
   try {
     loop();
+    flush_print();
     write_trace();
   } catch (Fault& fault) {
+    flush_print();
     complete_place(fault);
     write_trace();
     fault.place += fmt::format("\n  again with --device emulator:{}:policy={},seed={}", device_.arch,
