@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <initializer_list>
+#include <functional>
 #include <random>
 #include <string>
 
@@ -26,9 +26,9 @@ struct Inputs {
 
 // `text` computes X0 from X1, X2 and X3, where X is %h, %r or %d by `width` of the operands and of the result.
 struct Form {
-  const char* text;
+  std::string text;
   int from, to;  // bytes
-  u64 (*expected)(u64 a, u64 b, u64 c);
+  std::function<u64(u64 a, u64 b, u64 c)> expected;
 };
 
 inline std::string named(std::string text, char letter, const char* stem) {
@@ -62,7 +62,7 @@ inline u64 low(u64 value, int bytes) {
 }
 
 inline void check_form(const Form& form, const std::array<Inputs, kRows>& inputs, const char* arch) {
-  CAPTURE(std::string(form.text));
+  CAPTURE(form.text);
   TestMemory memory(device_of(arch), kRows * 32);
   u64* const words = memory.as<u64>();
   for (int i = 0; i < kRows; ++i) {
@@ -83,7 +83,7 @@ inline void check_form(const Form& form, const std::array<Inputs, kRows>& inputs
   }
 }
 
-inline void check_forms(std::initializer_list<Form> forms, Inputs (*make)(std::mt19937_64&),
+inline void check_forms(const std::vector<Form>& forms, Inputs (*make)(std::mt19937_64&),
                         const char* arch = "sm_100a") {
   std::mt19937_64 random(3);
   for (const Form& form : forms) {
@@ -91,6 +91,14 @@ inline void check_forms(std::initializer_list<Form> forms, Inputs (*make)(std::m
     for (Inputs& in : inputs) in = make(random);
     check_form(form, inputs, arch);
   }
+}
+
+// Adds bits 1 to 3 to #10: whether %p2, %p4 and %p5 hold.
+inline std::string more(const std::string& bits) {
+  std::string text;
+  for (const auto& [predicate, value] : {std::pair{"%p2", "2"}, {"%p4", "4"}, {"%p5", "8"}})
+    text += " selp.b" + bits + " #11, " + value + ", 0, " + predicate + "; or.b" + bits + " #10, #10, #11;";
+  return text;
 }
 
 inline Inputs any_bits(std::mt19937_64& random) {

@@ -80,8 +80,12 @@ u64 reduced(const std::string& operation, u64 old, u64 value) {
   for (int i = 0; i < 4; ++i)
     put += "mov.u32 %r4, " + std::to_string(static_cast<u32>(i % 2 == 0 ? value : value >> 32)) +
            "; st.shared.u32 [%r1+" + std::to_string(4 * i) + "], %r4;\n";
-  run_store(bytes, put + "fence.proxy.async.shared::cta; cp.reduce.async.bulk.global.shared::cta.bulk_group." +
-                       operation + " [%d8], [%r1], 16;");
+  const bool hinted = operation.starts_with("add.u");
+  run_store(bytes, put +
+                       "createpolicy.fractional.L2::evict_first.b64 %d5, 1.0; fence.proxy.async.shared::cta; "
+                       "cp.reduce.async.bulk.global.shared::cta.bulk_group" +
+                       (hinted ? ".L2::cache_hint." : ".") + operation + " [%d8], [%r1], 16" +
+                       (hinted ? ", %d5;" : ";"));
   u64 result[2];
   std::memcpy(result, bytes.words(), 16);
   CHECK(result[0] == result[1]);
@@ -156,6 +160,34 @@ TEST_CASE("Forms: bulk copies and reductions into another block's shared memory"
   }
 }
 
+TEST_CASE("Forms: bulk reductions of 64 bits into another block's shared memory") {
+  struct Kind {
+    const char* name;
+    u64 (*combine)(u64 old, u64 value);
+  };
+  for (const Kind& kind : {Kind{"add.u64", [](u64 o, u64 v) { return o + v; }},
+                           {"min.u64", [](u64 o, u64 v) { return std::min(o, v); }},
+                           {"max.s64", [](u64 o, u64 v) {
+                              return static_cast<u64>(std::max(static_cast<s64>(o), static_cast<s64>(v)));
+                            }}}) {
+    CAPTURE(std::string(kind.name));
+    Bytes bytes;
+    const std::string copy =
+        std::string(
+            "mapa.shared::cluster.u32 %r6, %r1, 1; mov.u32 %r7, bar; mapa.shared::cluster.u32 %r7, %r7, 1;\n"
+            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.") +
+        kind.name + " [%r6+32], [%r1+64], 96, [%r7];\n" +
+        "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r1+1024], [%d8], 96, [bar];";
+    run_ptx(kernel_text(load_text(copy, 96), "sm_100a", kShared), bytes.memory, {.grid = 2, .cluster = 2}, "sm_100a");
+    for (u32 i = 0; i < 24; i += 2) {
+      const auto wide = [](u32 word) { return filler(word) | u64{filler(word + 1)} << 32; };
+      u64 got = 0;
+      std::memcpy(&got, bytes.out(1) + 8 + i, 8);
+      CHECK(got == kind.combine(wide(8 + i), wide(16 + i)));
+    }
+  }
+}
+
 TEST_CASE("Forms: prefetches and discards leave data as it was, and want what they would touch to be right") {
   Bytes bytes;
   const std::array<u64, 1> dims{64};
@@ -173,6 +205,8 @@ TEST_CASE("Forms: prefetches and discards leave data as it was, and want what th
   };
   CHECK(fault("cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%base, {4}]; prefetch.tensormap [%base];") == "");
   CHECK(fault("cp.async.bulk.prefetch.tensor.1d.L2.global.L2::cache_hint [%base, {0}], %d8;") == "");
+  CHECK(fault("cp.async.bulk.prefetch.tensor.2d.L2.global [%base, {0, 0}];")
+            .starts_with("tensor map"));  // of 1 dimension
   CHECK(fault("cp.async.bulk.prefetch.L2.global.L2::cache_hint [%d8], 64, %d8; discard.global.L2 [%d8+1024], 128;") ==
         "");
   CHECK(fault("prefetch.tensormap [%d8];").starts_with("tensor map"));

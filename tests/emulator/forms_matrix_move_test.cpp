@@ -54,9 +54,11 @@ TEST_CASE("Forms: ldmatrix and stmatrix of 16-bit elements") {
   for (const u32 count : {1U, 2U, 4U})
     for (const bool transposed : {false, true}) {
       const std::string tail = ".m8n8.x" + std::to_string(count) + (transposed ? ".trans" : "");
-      const Bank d = loaded("ldmatrix.sync.aligned" + tail + ".shared.b16", count, rows, "sm_90a");
+      const Bank d = loaded("ldmatrix.sync.aligned" + tail + (transposed ? ".shared::cta.b16" : ".shared.b16"), count,
+                            rows, "sm_90a");
       const Bank from = numbered(count);
-      const std::vector<u8> back = stored("stmatrix.sync.aligned" + tail + ".shared::cta.b16", from, "sm_90a");
+      const std::vector<u8> back =
+          stored("stmatrix.sync.aligned" + tail + (transposed ? ".shared::cta.b16" : ".shared.b16"), from, "sm_90a");
       u32 wrong = 0;
       for (u32 matrix = 0; matrix < count; ++matrix)
         for (u32 lane = 0; lane < 32; ++lane)
@@ -76,7 +78,7 @@ TEST_CASE("Forms: ldmatrix and stmatrix of 16-bit elements") {
 TEST_CASE("Forms: ldmatrix transposes bytes, stmatrix gives them back") {
   const std::vector<u8> rows = rows_of(16);
   for (const u32 count : {1U, 2U}) {
-    const Bank d = loaded("ldmatrix.sync.aligned.m16n16.x" + std::to_string(count) + ".trans.shared.b8", 2 * count,
+    const Bank d = loaded("ldmatrix.sync.aligned.m16n16.x" + std::to_string(count) + ".trans.shared::cta.b8", 2 * count,
                           rows, "sm_120a");
     u32 wrong = 0;
     for (u32 matrix = 0; matrix < count; ++matrix)
@@ -90,7 +92,7 @@ TEST_CASE("Forms: ldmatrix transposes bytes, stmatrix gives them back") {
   for (const u32 count : {1U, 2U, 4U}) {
     const Bank from = numbered(count);
     const std::vector<u8> back =
-        stored("stmatrix.sync.aligned.m16n8.x" + std::to_string(count) + ".trans.shared.b8", from, "sm_120a");
+        stored("stmatrix.sync.aligned.m16n8.x" + std::to_string(count) + ".trans.shared::cta.b8", from, "sm_120a");
     u32 wrong = 0;
     for (u32 i = 0; i < count; ++i)
       for (u32 lane = 0; lane < 32; ++lane)
@@ -111,15 +113,17 @@ TEST_CASE("Forms: ldmatrix widens 4- and 6-bit elements to bytes") {
   for (const auto& [suffix, bits] : {std::pair{"b4x16_p64", 4U}, std::pair{"b6x16_p32", 6U}}) {
     u32 wrong = 0;
     for (const u32 count : {1U, 2U, 4U}) {
-      const Bank d = loaded("ldmatrix.sync.aligned.m8n16.x" + std::to_string(count) + ".shared.b8x16." + suffix, count,
-                            rows, "sm_120a");
+      const Bank d = loaded("ldmatrix.sync.aligned.m8n16.x" + std::to_string(count) +
+                                (count == 2 ? ".shared::cta.b8x16." : ".shared.b8x16.") + suffix,
+                            count, rows, "sm_120a");
       for (u32 row = 0; row < 8 * count; ++row)
         for (u32 i = 0; i < 16; ++i)
           wrong += byte_of(d, row / 8, row % 8 * 4 + i / 4, i % 4) != element(bits, row, i) ? 1 : 0;
     }
     CHECK(wrong == 0);
     for (const u32 count : {1U, 2U}) {
-      const Bank d = loaded("ldmatrix.sync.aligned.m16n16.x" + std::to_string(count) + ".trans.shared.b8x16." + suffix,
+      const Bank d = loaded("ldmatrix.sync.aligned.m16n16.x" + std::to_string(count) +
+                                (count == 2 ? ".trans.shared::cta.b8x16." : ".trans.shared.b8x16.") + suffix,
                             2 * count, rows, "sm_120a");
       for (u32 matrix = 0; matrix < count; ++matrix)
         for (u32 lane = 0; lane < 32; ++lane)

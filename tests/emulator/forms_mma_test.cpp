@@ -72,7 +72,8 @@ TEST_CASE("Forms: mma.sync of floats of 8 to 64 bits") {
   }
   for (const Format a : {Format::e4m3, Format::e5m2, Format::e2m3, Format::e3m2, Format::e2m1})
     check_shape(16, 32, a, Format::e3m2, Format::f32, "kind::f8f6f4.");
-  check_shape(16, 32, Format::e2m1, Format::e2m3, Format::f16, "kind::f8f6f4.");
+  for (const Format b : {Format::e4m3, Format::e5m2, Format::e2m3, Format::e2m1})
+    check_shape(16, 32, Format::e2m1, b, Format::f16, "kind::f8f6f4.");
 }
 
 TEST_CASE("Forms: mma.sync of integers and bits") {
@@ -82,13 +83,14 @@ TEST_CASE("Forms: mma.sync of integers and bits") {
       for (const u32 k : {16U, 32U}) check_shape(16, k, a, b, Format::s32);
     }
   for (const Format a : {Format::u4, Format::s4})
-    for (const auto& [rows, k] : {std::pair{8U, 32U}, std::pair{16U, 32U}, std::pair{16U, 64U}}) {
-      MmaSync m = shape(rows, k, a, Format::s4, Format::s32);
-      m.packed = true;
-      check_mma("mma.sync.aligned.m" + std::to_string(rows) + "n8k" + std::to_string(k) + ".row.col.s32." + name(a) +
-                    ".s4.s32",
-                m);
-    }
+    for (const Format b : {Format::u4, Format::s4})
+      for (const auto& [rows, k] : {std::pair{8U, 32U}, std::pair{16U, 32U}, std::pair{16U, 64U}}) {
+        MmaSync m = shape(rows, k, a, b, Format::s32);
+        m.packed = true;
+        check_mma("mma.sync.aligned.m" + std::to_string(rows) + "n8k" + std::to_string(k) + ".row.col" +
+                      (a == b ? ".satfinite" : "") + ".s32." + name(a) + "." + name(b) + ".s32",
+                  m);
+      }
   for (const auto& [rows, k] : {std::pair{8U, 128U}, std::pair{16U, 128U}, std::pair{16U, 256U}})
     for (const bool both : {false, true}) {
       MmaSync m = shape(rows, k, Format::b1, Format::b1, Format::s32);
@@ -118,7 +120,8 @@ TEST_CASE("Forms: mma.sync of integers saturates where it is asked to and wraps 
 
 TEST_CASE("Forms: mma.sync with scale factors of a block") {
   check_scaled("kind::mxf8f6f4.block_scale.scale_vec::1X", 32, 1, Format::e4m3, Format::ue8m0, false);
-  check_scaled("kind::mxf8f6f4.block_scale", 32, 1, Format::e2m1, Format::ue8m0, false);
+  for (const Format element : {Format::e5m2, Format::e2m3, Format::e3m2, Format::e2m1})
+    check_scaled("kind::mxf8f6f4.block_scale", 32, 1, element, Format::ue8m0, false);
   check_scaled("kind::mxf4.block_scale.scale_vec::2X", 64, 2, Format::e2m1, Format::ue8m0, true);
   check_scaled("kind::mxf4nvf4.block_scale.scale_vec::2X", 64, 2, Format::e2m1, Format::ue8m0, true);
   check_scaled("kind::mxf4nvf4.block_scale.scale_vec::4X", 64, 4, Format::e2m1, Format::ue4m3, true);

@@ -17,29 +17,29 @@ struct Cell {
 
 struct Shape {
   const char* name;
-  u32 registers;             // of x1
+  u32 registers, columns;    // of x1
   Cell (*at)(u32 l, u32 r);  // of register r of lane l, with every element in a column of its own
   bool split = false;        // lanes 16 and up lie as many columns further on as the immediate says
 };
 
 const Shape kShapes[] = {
-    {"32x32b", 1,
+    {"32x32b", 1, 1,
      [](u32 l, u32 r) {
        return Cell{l, r};
      }},
-    {"16x64b", 1,
+    {"16x64b", 1, 2,
      [](u32 l, u32 r) {
        return Cell{l / 4 + l % 2 * 8, l % 4 / 2 + 2 * r};
      }},
-    {"16x128b", 2,
+    {"16x128b", 2, 4,
      [](u32 l, u32 r) {
        return Cell{l / 4 + r % 2 * 8, l % 4 + r / 2 * 4};
      }},
-    {"16x256b", 4,
+    {"16x256b", 4, 8,
      [](u32 l, u32 r) {
        return Cell{l / 4 + r % 4 / 2 * 8, l % 4 * 2 + r % 2 + r / 4 * 8};
      }},
-    {"16x32bx2", 1,
+    {"16x32bx2", 1, 1,
      [](u32 l, u32 r) {
        return Cell{l % 16, r};
      },
@@ -66,8 +66,9 @@ u32 column_of(const Shape& s, const Cell& cell, u32 lane, u32 step) {
 
 TEST_CASE("Forms: tcgen05.ld takes registers from where each shape's figure shows") {
   for (const Shape& s : kShapes)
-    for (const u32 repeat : {1U, 8U})
+    for (u32 repeat = 1; repeat * s.registers <= 128; repeat *= 2)
       for (const bool packed : {false, true}) {
+        if ((packed ? 2 : 1) * repeat * s.columns > (s.split ? kSplit : 512 - kBase)) continue;
         const u32 count = s.registers * repeat, step = packed ? 2 : 1;
         std::string text = form_of(s, repeat, "ld", packed ? ".pack::16b" : "") + registers(0, count) +
                            fmt::format(", [%r5+{}]", kBase) + (s.split ? fmt::format(", {}", kSplit) : "") +
@@ -90,8 +91,9 @@ TEST_CASE("Forms: tcgen05.ld takes registers from where each shape's figure show
 
 TEST_CASE("Forms: tcgen05.st puts registers where each shape's figure shows") {
   for (const Shape& s : kShapes)
-    for (const u32 repeat : {1U, 8U})
+    for (u32 repeat = 1; repeat * s.registers <= 128; repeat *= 2)
       for (const bool unpacked : {false, true}) {
+        if ((unpacked ? 2 : 1) * repeat * s.columns > (s.split ? kSplit : 512 - kBase)) continue;
         const u32 count = s.registers * repeat, step = unpacked ? 2 : 1;
         std::string text = "mul.lo.u32 %r6, %t, 4099;\n";
         for (u32 i = 0; i < count; ++i) text += fmt::format("add.u32 %q{}, %r6, {};\n", i, (i + 1) << 20);
@@ -148,7 +150,6 @@ TEST_CASE("Forms: tcgen05.cp of every shape, whole and widened, by one CTA and b
                           {"32x128b.warpx4", 32, 16}})
     for (const auto& [suffix, bits] : {std::pair{"", 8U}, {".b8x16.b4x16_p64", 4U}, {".b8x16.b6x16_p32", 6U}})
       for (const u32 group : {1U, 2U}) {
-        if (group == 2 && bits != 8) continue;
         std::vector<Cta> ctas(group);
         for (u32 c = 0; c < group; ++c)
           for (std::size_t i = kImageStart; i < kImageEnd; ++i)

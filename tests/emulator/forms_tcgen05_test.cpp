@@ -110,6 +110,9 @@ TEST_CASE("Forms: tcgen05.mma of every kind, A in shared and in tensor memory, b
     for (const Kind& kind : {kBf16, kTf32, kFp8, kInteger})
       check_mma({.kind = kind, .m = 128, .n = 32, .a_in_tensor = tensor}, {});
     check_mma({.kind = kBf16, .m = 256, .n = 32, .group = 2, .a_in_tensor = tensor}, {});
+    for (const char* collector : {"fill", "use", "lastuse", "discard"})
+      check_mma({.kind = kBf16, .m = 128, .n = 16, .a_in_tensor = tensor},
+                {.modifiers = std::string(".collector::a::") + collector});
     // D / 2 is added to.
     check_mma({.kind = kBf16, .m = 128, .n = 16, .a_in_tensor = tensor},
               {.modifiers = tensor ? ".collector::a::use" : ".collector::a::fill", .last = ", 1", .factor = 1.5});
@@ -119,9 +122,18 @@ TEST_CASE("Forms: tcgen05.mma of every kind, A in shared and in tensor memory, b
 TEST_CASE("Forms: tcgen05.mma leaves out the lanes it is told to") {
   std::vector<u32> skipped = {95, 96};
   for (u32 lane = 0; lane < 32; ++lane) skipped.push_back(lane);
-  for (const bool tensor : {false, true})
-    check_mma({.kind = kBf16, .m = 128, .n = 32, .a_in_tensor = tensor}, {.middle = ", {0xffffffff, 0, 0x80000000, 1}"},
-              skipped);
+  const char* const collectors[] = {"fill", "use", "lastuse", "discard"};
+  for (const bool tensor : {false, true}) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      const Kind kinds[] = {kBf16, kTf32, kFp8, kInteger};
+      check_mma(
+          {.kind = kinds[i], .m = 128, .n = 32, .a_in_tensor = tensor},
+          {.modifiers = std::string(".collector::a::") + collectors[i], .middle = ", {0xffffffff, 0, 0x80000000, 1}"},
+          skipped);
+    }
+    check_mma({.kind = kBf16, .m = 256, .n = 32, .group = 2, .a_in_tensor = tensor},
+              {.middle = ", {0xffffffff, 0, 0x80000000, 1, 0xffffffff, 0, 0x80000000, 1}"}, skipped);
+  }
 }
 
 TEST_CASE("Forms: tcgen05.mma.ws, with and without zero columns") {
@@ -131,6 +143,11 @@ TEST_CASE("Forms: tcgen05.mma.ws, with and without zero columns") {
                 {.modifiers = ".collector::b1::fill"});
       check_mma({.kind = kFp8, .m = m, .n = 64, .stationary = true, .a_in_tensor = tensor}, {.last = ", 0"});
     }
+  for (const bool tensor : {false, true})
+    for (const char* buffer : {"b0", "b1", "b2", "b3"})
+      for (const char* use : {"fill", "use", "lastuse", "discard"})
+        check_mma({.kind = *use == 'f' ? kTf32 : kInteger, .m = 32, .n = 64, .stationary = true, .a_in_tensor = tensor},
+                  {.modifiers = std::string(".collector::") + buffer + "::" + use});
 }
 
 TEST_CASE("Forms: tcgen05.mma with scale factors of a block") {
@@ -139,5 +156,11 @@ TEST_CASE("Forms: tcgen05.mma with scale factors of a block") {
     check_mma({.kind = kMx4, .m = 128, .n = 32, .a_in_tensor = tensor}, {.modifiers = ".block_scale"});
     check_mma({.kind = kNv4, .m = 128, .n = 32, .a_in_tensor = tensor}, {.modifiers = ".block_scale.block16"});
     check_mma({.kind = kMx8, .m = 256, .n = 32, .group = 2, .a_in_tensor = tensor}, {.modifiers = ".block_scale"});
+    check_mma({.kind = kMx4, .m = 128, .n = 32, .a_in_tensor = tensor}, {.modifiers = ".block_scale.scale_vec::2X"});
+    check_mma({.kind = kNv4, .m = 128, .n = 32, .a_in_tensor = tensor}, {.modifiers = ".block_scale.scale_vec::4X"});
+    check_mma({.kind = kMx4, .m = 128, .n = 32, .a_in_tensor = tensor}, {.modifiers = ".block_scale.block32"});
+    for (const char* collector : {"fill", "use", "lastuse", "discard"})
+      check_mma({.kind = kMx8, .m = 128, .n = 32, .a_in_tensor = tensor},
+                {.modifiers = std::string(".block_scale.collector::a::") + collector});
   }
 }

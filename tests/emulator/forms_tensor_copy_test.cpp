@@ -121,15 +121,16 @@ TEST_CASE("Forms: boxes of tensors of every rank, loaded by one block, by a peer
         const auto box = first(kBox, rank);
         const auto start = first(kStart, rank);
         tensor.encode(box);
-        const bool multicast = way == 2;
+        const bool multicast = way == 2, hinted = way == 1 || (way == 0 && *tile != '\0');
+        const std::string group = way != 1 ? "" : *tile == '\0' ? ".cta_group::1" : ".cta_group::2";
         const std::string form = "cp.async.bulk.tensor." + rank_word(rank) +
                                  (way == 0 ? ".shared::cta.global" : ".shared::cluster.global") + tile +
-                                 ".mbarrier::complete_tx::bytes" + (multicast ? ".multicast::cluster" : "") +
-                                 (way == 1 ? ".L2::cache_hint" : "");
+                                 ".mbarrier::complete_tx::bytes" + (multicast ? ".multicast::cluster" : "") + group +
+                                 (hinted ? ".L2::cache_hint" : "");
         CAPTURE(form);
         const std::string copy = "mov.u16 %h1, 3; createpolicy.fractional.L2::evict_first.b64 %d5, 1.0;\n" + form +
                                  " [%r1], [%base, " + coordinates(start) + "], [bar]" + (multicast ? ", %h1" : "") +
-                                 (way == 1 ? ", %d5" : "") + ";";
+                                 (hinted ? ", %d5" : "") + ";";
         const u32 blocks = multicast ? 2 : 1;
         run_ptx(kernel_text(load_text(copy, product_of(box) * 4), "sm_100a", kShared), tensor.memory,
                 {.grid = blocks, .cluster = blocks}, "sm_100a");
@@ -176,13 +177,16 @@ TEST_CASE("Forms: boxes of tensors reduced into memory") {
         {"and", kU32, [](u32 a, u32 b) { return a & b; }},
         {"or", kS32, [](u32 a, u32 b) { return a | b; }},
         {"xor", kU32, [](u32 a, u32 b) { return a ^ b; }}})
-    for (const char* tile : {"", ".tile"}) {
-      Tensor tensor({24, 6}, kind.type);
-      const std::vector<u32> box = {16, 4};
-      const std::vector<s32> start = {12, -2};
+    for (std::size_t rank = 1; rank <= 5; ++rank) {
+      Tensor tensor(first(kDims, rank), kind.type);
+      const auto box = first(kBox, rank);
+      const auto start = first(kStart, rank);
       tensor.encode(box);
-      const std::string form = std::string("cp.reduce.async.bulk.tensor.2d.global.shared::cta.") + kind.name + tile +
-                               ".bulk_group [%base, {12, -2}], [%r1];";
+      const bool hinted = rank > 2;
+      const std::string form = "createpolicy.fractional.L2::evict_first.b64 %d5, 1.0; cp.reduce.async.bulk.tensor." +
+                               rank_word(rank) + ".global.shared::cta." + kind.name + (rank % 2 == 0 ? ".tile" : "") +
+                               ".bulk_group" + (hinted ? ".L2::cache_hint" : "") + " [%base, " + coordinates(start) +
+                               "], [%r1]" + (hinted ? ", %d5;" : ";");
       CAPTURE(form);
       run_ptx(kernel_text(store_text(form), "sm_100a", kShared), tensor.memory, {}, "sm_100a");
       std::vector<u32> expected = tensor.before;

@@ -63,8 +63,9 @@ TEST_CASE("Forms: wgmma of every type, A in shared memory and in registers") {
         Types{Format::f32, Format::e4m3, Format::e5m2, ", 1, 1", ", 1, 1"},
         Types{Format::f16, Format::e5m2, Format::e4m3, ", 1, 1", ", 1, 1"},
         Types{Format::s32, Format::s8, Format::u8, "", ""}, Types{Format::s32, Format::u8, Format::s8, "", ""}})
-    for (const u32 n : {8U, 40U, 256U})
+    for (u32 n = 8; n <= 256; n += 8)
       for (const bool in_registers : {false, true}) {
+        if (n % 32 != 0 && in_registers) continue;
         Wgmma m;
         m.n = n;
         m.accumulator = t.d;

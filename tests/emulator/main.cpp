@@ -7,6 +7,12 @@
 #include <doctest/doctest.h>
 
 #include "emulator/decode/coverage.h"
+#include "emulator/fault.h"
+
+// What a test did not expect is shown in words.
+REGISTER_EXCEPTION_TRANSLATOR(const tma_jit::emulator::Fault& fault) {
+  return fault.text().c_str();
+}
 
 namespace {
 

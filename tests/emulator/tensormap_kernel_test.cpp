@@ -50,6 +50,36 @@ TEST_CASE("Forms: a kernel builds a tensor map in shared memory and publishes it
   CHECK(map.swizzle == emulator::tensor::SwizzleMode::b128);
 }
 
+TEST_CASE("Forms: a kernel changes fields of a tensor map in global memory") {
+  TestMemory memory(device_of("sm_90a"), 4096);
+  run_ptx(builder("208"), memory);
+  std::string body =
+      "setp.ne.u32 %p1, %t, 0; @%p1 bra E; add.u64 %d2, %base, 256; mov.u64 %d3, 416; mov.u32 %r3, 90;\n";
+  for (const char* replace :
+       {"global_address.global.b1024.b64 [%base], %d2;", "global_dim.global.b1024.b32 [%base], 0, %r3;",
+        "global_stride.global.b1024.b64 [%base], 0, %d3;", "rank.global.b1024.b32 [%base], 1;",
+        "swizzle_atomicity.global.b1024.b32 [%base], 1;"})
+    body += std::string("tensormap.replace.tile.") + replace + "\n";
+  run_ptx(kernel_text(body + "E:"), memory);
+  const emulator::tensor::TensorMap map = emulator::tensor::read_map(memory.as<void>());
+  CHECK(map.address == memory.address() + 256);
+  CHECK(map.dims[0] == 90);
+  CHECK(map.strides[0] == 416);
+  CHECK(map.rank == 2);
+  CHECK(map.atomicity == emulator::tensor::Atomicity::b32);
+  for (const std::string scope : {"cta", "cluster", "sys"}) {
+    const std::string copy = ".shared .align 128 .b8 map[128];\n";
+    run_ptx(kernel_text(
+                "mov.u32 %r1, map; shl.b32 %r2, %t, 2; add.u32 %r2, %r1, %r2; mul.wide.u32 %d1, %t, 4; add.u64 %d1, "
+                "%d1, %base; ld.global.u32 %r3, [%d1]; st.shared.u32 [%r2], %r3; bar.warp.sync -1; add.u64 %d2, "
+                "%base, 1024;\ntensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release." +
+                    scope + ".sync.aligned [%d2], [%r1], 128;",
+                "sm_90a", copy),
+            memory);
+    CHECK(std::memcmp(memory.as<char>(), memory.as<char>() + 1024, 128) == 0);
+  }
+}
+
 TEST_CASE("a map that breaks a rule is refused where it is used") {
   TestMemory memory(device_of("sm_90a"), 4096);
   run_ptx(builder("200"), memory);

@@ -134,7 +134,7 @@ void build_setp(Assembler& a) {
   const Type type = a.type();
   a.op.handler = do_compare;
   a.op.type = type;
-  a.op.flush = a.has("ftz") && type == Type::f32;
+  a.op.flush = a.has("ftz") && (type == Type::f32 || type == Type::f16);
   a.op.compare = compare_of(a, type);
   if (a.operand(0).kind == Operand::Kind::pair) {
     a.op.d = a.destination(a.operand(0).parts[0], Type::pred);

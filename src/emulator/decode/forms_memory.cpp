@@ -135,14 +135,14 @@ void build_nothing(Assembler& a) {
 }
 
 constexpr Form kForms[] = {
-    {"ld ?weak|volatile|relaxed|acquire|mmio ?cta|cluster|gpu|sys "
+    {"ld ?mmio ?weak|volatile|relaxed|acquire ?cta|cluster|gpu|sys "
      "?global|shared|shared::cta|shared::cluster|local|param|const|param::entry|param::func "
      "?ca|cg|cs|lu|cv|nc ?L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate "
      "?L2::evict_normal|L2::evict_first|L2::evict_last ?L2::64B|L2::128B|L2::256B ?L2::cache_hint ?v2|v4|v8 "
      "b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f16|bf16|f32|f64",
      "vas?", Needs::any, build_access},
     {"ldu ?global ?v2|v4 b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64", "va", Needs::any, build_access},
-    {"st ?weak|volatile|relaxed|release|mmio ?cta|cluster|gpu|sys "
+    {"st ?mmio ?weak|volatile|relaxed|release ?cta|cluster|gpu|sys "
      "?global|shared|shared::cta|shared::cluster|local|param|param::func "
      "?wb|cg|cs|wt ?L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate "
      "?L2::evict_normal|L2::evict_first|L2::evict_last ?L2::cache_hint ?v2|v4|v8 "

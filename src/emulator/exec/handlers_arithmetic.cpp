@@ -43,7 +43,8 @@ Step do_compare(Warp& warp, const Op& op, Mask active) {
   const u8* a = warp.values<u8>(op.a);
   const u8* b = warp.values<u8>(op.b);
   if (op.flush) {
-    static const LaneFunction flush = find_lanes("flush_f32");
+    static const LaneFunction flush_f32 = find_lanes("flush_f32"), flush_f16 = find_lanes("flush_f16");
+    const LaneFunction flush = op.type == ptx::Type::f16 ? flush_f16 : flush_f32;
     flush(flushed[0].bytes, a, nullptr, nullptr);
     flush(flushed[1].bytes, b, nullptr, nullptr);
     a = flushed[0].bytes;

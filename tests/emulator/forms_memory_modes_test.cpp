@@ -1,0 +1,322 @@
+// Forms of loads, stores, atomics and reductions with every modifier, type and space, against plain loops.
+#include <algorithm>
+#include <bit>
+#include <functional>
+
+#include "emulator/ptx_kernel.h"
+
+using namespace tma_jit;
+using namespace tma_jit::testing;
+
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using s32 = std::int32_t;
+using s64 = std::int64_t;
+
+constexpr const char* kDeclared =
+    ".shared .align 128 .b8 room[1024];\n.const .align 16 .b32 table[8] = {100, 101, 102, 103, 104, 105, 106, 107};\n";
+
+// %d2 is the thread's place of 32 bytes in global memory, %r6 that in shared memory, %d3 the same as a generic address,
+// %d6 that in local memory. Each thread's 32 bytes in global memory hold words of 100 and their number.
+std::string places() {
+  return ".local .align 32 .b8 own[32];\n"
+         "mul.wide.u32 %d1, %t, 32; add.s64 %d2, %base, %d1; mov.u32 %r1, room; shl.b32 %r5, %t, 5; add.u32 %r6, %r1, "
+         "%r5; cvt.u64.u32 %d4, %r6; cvta.shared.u64 %d3, %d4; mov.u64 %d6, own;\n"
+         "createpolicy.fractional.L2::evict_first.b64 %d5, 1.0;\n";
+}
+
+void check(const std::string& body, const std::function<u32(u32)>& expected) {
+  CAPTURE(body);
+  TestMemory memory(device_of("sm_100a"), 4096);
+  for (u32 i = 0; i < 1024; ++i) memory.as<u32>()[i] = 100 + i;
+  run_ptx(kernel_text(places() + body + "\nst.global.u32 [%d2], %r10;", "sm_100a", kDeclared), memory, {}, "sm_100a");
+  for (u32 t = 0; t < 32; ++t) {
+    CAPTURE(t);
+    REQUIRE(memory.as<u32>()[8 * t] == expected(t));
+  }
+}
+
+const std::vector<const char*> kHints = {".ca",
+                                         ".cg",
+                                         ".cs",
+                                         ".lu",
+                                         ".cv",
+                                         ".nc",
+                                         ".L1::evict_normal",
+                                         ".L1::evict_unchanged",
+                                         ".L1::evict_first",
+                                         ".L1::evict_last",
+                                         ".L1::no_allocate",
+                                         ".L2::evict_normal",
+                                         ".L2::evict_first",
+                                         ".L2::evict_last",
+                                         ".L2::64B",
+                                         ".L2::128B",
+                                         ".L2::256B"};
+
+}  // namespace
+
+TEST_CASE("Forms: loads with every hint, order and scope bring what is there") {
+  const auto there = [](u32 t) { return 100 + 8 * t; };
+  for (const char* hint : kHints) check(std::string("ld.global") + hint + ".u32 %r10, [%d2];", there);
+  check("ld.global.L2::cache_hint.u32 %r10, [%d2], %d5;", there);
+  for (const char* order :
+       {".weak", ".volatile", ".relaxed.cta", ".relaxed.cluster", ".acquire.gpu", ".acquire.sys", ".mmio.relaxed.sys"})
+    check(std::string("ld") + order + ".global.u32 %r10, [%d2];", there);
+}
+
+TEST_CASE("Forms: stores with every hint, order and scope leave what they were given") {
+  const auto given = [](u32 t) { return t + 7; };
+  const std::string value = "add.u32 %r9, %t, 7; ", back = " ld.global.u32 %r10, [%d2+4];";
+  for (const char* hint :
+       {".wb", ".cg", ".cs", ".wt", ".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last",
+        ".L1::no_allocate", ".L2::evict_normal", ".L2::evict_first", ".L2::evict_last"})
+    check(value + "st.global" + hint + ".u32 [%d2+4], %r9;" + back, given);
+  check(value + "st.global.L2::cache_hint.u32 [%d2+4], %r9, %d5;" + back, given);
+  for (const char* order :
+       {".weak", ".volatile", ".relaxed.cta", ".relaxed.cluster", ".release.gpu", ".release.sys", ".mmio.relaxed.sys"})
+    check(value + "st" + order + ".global.u32 [%d2+4], %r9;" + back, given);
+}
+
+TEST_CASE("Forms: loads and stores in every space, and addresses turned into each other") {
+  const auto given = [](u32 t) { return t + 7; };
+  const std::string value = "add.u32 %r9, %t, 7; ";
+  for (const char* space : {"shared", "shared::cta", "shared::cluster"})
+    check(value + "st." + space + ".u32 [%r6], %r9; ld." + space + ".u32 %r10, [%r6];", given);
+  check(value + "st.local.u32 [%d6+4], %r9; ld.local.u32 %r10, [%d6+4];", given);
+  check(value + "cvta.local.u64 %d7, %d6; st.u32 [%d7+8], %r9; cvta.to.local.u64 %d8, %d7; ld.local.u32 %r10, [%d8+8];",
+        given);
+  check(value + "cvta.global.u64 %d7, %d2; cvta.to.global.u64 %d8, %d7; st.u32 [%d8+4], %r9; ld.u32 %r10, [%d7+4];",
+        given);
+  check(value +
+            "cvta.shared::cta.u64 %d7, %d4; st.u32 [%d7], %r9; cvta.to.shared::cluster.u64 %d8, %d7; cvt.u32.u64 "
+            "%r7, %d8; ld.shared.u32 %r10, [%r7];",
+        given);
+  check(
+      "and.b32 %r7, %t, 7; shl.b32 %r7, %r7, 2; cvt.u64.u32 %d7, %r7; mov.u64 %d8, table; add.u64 %d8, %d8, %d7; "
+      "ld.const.u32 %r10, [%d8];",
+      [](u32 t) { return 100 + t % 8; });
+  check("mov.u64 %d8, table; cvta.const.u64 %d9, %d8; ld.u32 %r10, [%d9+8];", [](u32) { return 102U; });
+  check(
+      "ld.param::entry.u64 %d8, [p]; ld.param.u64 %d9, [p]; setp.eq.u64 %p1, %d8, %base; setp.eq.and.u64 %p1, %d9, "
+      "%base, %p1; selp.u32 %r10, 5, 6, %p1;",
+      [](u32) { return 5U; });
+  check(
+      "mov.u64 %d8, p; cvta.param.u64 %d9, %d8; ld.u64 %d10, [%d9]; setp.eq.u64 %p1, %d10, %base; selp.u32 %r10, 5, 6, "
+      "%p1;",
+      [](u32) { return 5U; });
+  check(value + "{ .param .b32 v; st.param::func.b32 [v], %r9; ld.param::func.b32 %r10, [v]; }", given);
+  check(
+      "isspacep.local %p1, %d3; cvta.local.u64 %d7, %d6; isspacep.local %p2, %d7; isspacep.shared::cta %p3, %d3; "
+      "isspacep.shared::cluster %p4, %d3; selp.u32 %r10, 1, 0, %p1; @%p2 add.u32 %r10, %r10, 2; @%p3 add.u32 %r10, "
+      "%r10, 4; @%p4 add.u32 %r10, %r10, 8;",
+      [](u32) { return 14U; });
+  for (const char* hint : {"prefetch.local.L1 [%d6];", "prefetch.global.L2::evict_normal [%d2];", "pmevent.mask 5;",
+                           "fence.release.cta;", "fence.cta;", "membar.gpu;", "fence.proxy.async.global;",
+                           "fence.proxy.async.shared::cluster;", "bra.uni N; N:"})
+    check(std::string(hint) + " add.u32 %r10, %t, 7;", given);
+}
+
+TEST_CASE("Forms: loads and stores of every type carry its bytes") {
+  struct Type {
+    const char* name;
+    const char* stem;
+    int bytes;
+    bool is_signed;
+  };
+  for (const Type& t : {Type{"b8", "%r", 1, false},
+                        {"u8", "%r", 1, false},
+                        {"s8", "%r", 1, true},
+                        {"b16", "%h", 2, false},
+                        {"u16", "%r", 2, false},
+                        {"s16", "%r", 2, true},
+                        {"f16", "%h", 2, false},
+                        {"bf16", "%h", 2, false},
+                        {"b32", "%r", 4, false},
+                        {"u32", "%r", 4, false},
+                        {"s32", "%d", 4, true},
+                        {"f32", "%f", 4, false},
+                        {"b64", "%d", 8, false},
+                        {"u64", "%d", 8, false},
+                        {"s64", "%d", 8, true},
+                        {"f64", "%g", 8, false}})
+    for (const char* load : {"ld.global", "ldu.global"}) {
+      if (std::string(load) == "ldu.global" && (std::string(t.name) == "f16" || std::string(t.name) == "bf16"))
+        continue;
+      const std::string r = std::string(t.stem) + "8";
+      CAPTURE(std::string(t.name));
+      TestMemory memory(device_of("sm_100a"), 4096);
+      for (u32 i = 0; i < 1024; ++i) memory.as<u32>()[i] = i * 2654435761U;
+      std::vector<unsigned char> before(memory.as<unsigned char>(), memory.as<unsigned char>() + 1024);
+      const std::string widened = t.stem == std::string("%r")   ? "st.global.u32 [%d2+16], %r8;"
+                                  : t.stem == std::string("%d") ? "st.global.u64 [%d2+16], %d8;"
+                                                                : "";
+      run_ptx(kernel_text(places() + load + "." + t.name + " " + r + ", [%d2]; st.global." + t.name + " [%d2+8], " + r +
+                              "; " + widened,
+                          "sm_100a", kDeclared),
+              memory, {}, "sm_100a");
+      for (u32 thread = 0; thread < 32; ++thread) {
+        const unsigned char* const now = memory.as<unsigned char>() + 32 * thread;
+        CHECK(std::memcmp(now + 8, &before[32 * thread], static_cast<std::size_t>(t.bytes)) == 0);
+        CHECK(std::memcmp(now + 8 + t.bytes, &before[32 * thread + 8 + static_cast<u32>(t.bytes)],
+                          static_cast<std::size_t>(8 - t.bytes)) == 0);
+        if (widened.empty() || t.bytes == 8) continue;
+        const bool negative = t.is_signed && (before[32 * thread + static_cast<u32>(t.bytes) - 1] & 0x80) != 0;
+        CHECK(now[16 + t.bytes] == (t.bytes == 4 && t.stem == std::string("%r") ? now[16 + t.bytes]
+                                    : negative                                  ? 0xff
+                                                                                : 0));
+      }
+    }
+  check(
+      "ldu.global.v2.u32 {%r8, %r9}, [%d2]; ldu.global.v4.u32 {%r11, %r12, %r13, %r14}, [%d2]; sub.u32 %r10, %r14, "
+      "%r8;",
+      [](u32) { return 3U; });
+  check(
+      "{ .reg .b128 q, w; ld.global.b128 q, [%d2+16]; mov.b128 w, q; st.shared.b128 [%r6], w; } ld.shared.u32 %r10, "
+      "[%r6+8];",
+      [](u32 t) { return 100 + 8 * t + 6; });
+}
+
+namespace {
+
+struct Operation {
+  const char* name;
+  u64 (*integer)(u64 old, u64 value, u64 most);  // `most`: all bits of the type
+};
+const Operation kInteger[] = {{"add", [](u64 a, u64 b, u64 m) { return (a + b) & m; }},
+                              {"and", [](u64 a, u64 b, u64) { return a & b; }},
+                              {"or", [](u64 a, u64 b, u64) { return a | b; }},
+                              {"xor", [](u64 a, u64 b, u64) { return a ^ b; }},
+                              {"exch", [](u64, u64 b, u64) { return b; }},
+                              {"inc", [](u64 a, u64 b, u64) { return a >= b ? 0 : a + 1; }},
+                              {"dec", [](u64 a, u64 b, u64) { return a == 0 || a > b ? b : a - 1; }},
+                              {"min", [](u64 a, u64 b, u64) { return std::min(a, b); }},
+                              {"max", [](u64 a, u64 b, u64) { return std::max(a, b); }}};
+
+// One thread's atom, and its red where there is one; old value and new one.
+void check_atomic(const std::string& words, const std::string& type, int bytes, u64 old, u64 value, u64 expected) {
+  const std::string stem = bytes == 8 ? "%d" : bytes == 4 ? "%r" : "%h", bits = std::to_string(8 * bytes);
+  const bool reduces = words.find("exch") == std::string::npos && words.find("acquire") == std::string::npos &&
+                       words.find("acq_rel") == std::string::npos && bytes != 2;
+  for (const std::string space : {".global", ".shared", ".shared::cta", ".shared::cluster"}) {
+    const std::string at = space == ".global" ? "[%base+64]" : "[%r1+64]";
+    for (const bool red : {false, true}) {
+      if (red && !reduces) continue;
+      const std::size_t dot = words.rfind('.');
+      const std::string form =
+          (red ? "red" : "atom") + words.substr(0, dot) + space + words.substr(dot) +
+          (type == "f16" || type == "f16x2" || type == "bf16" || type == "bf16x2" ? ".noftz." : ".") + type;
+      CAPTURE(form);
+      TestMemory memory(device_of("sm_100a"), 256);
+      std::memset(memory.as<char>(), 0, 256);
+      memory.as<u64>()[0] = old;
+      memory.as<u64>()[1] = value;
+      run_ptx(kernel_text("setp.ne.u32 %p1, %t, 0; @%p1 bra E; mov.u32 %r1, room;\nld.global.b" + bits + " " + stem +
+                              "5, [%base]; ld.global.b" + bits + " " + stem + "6, [%base+8]; st" + space + ".b" + bits +
+                              " " + at + ", " + stem + "5;\n" + form + " " + (red ? "" : stem + "7, ") + at + ", " +
+                              stem + "6;\nld" + space + ".b" + bits + " " + stem + "8, " + at + "; st.global.b" + bits +
+                              " [%base+16], " + stem + "8;\n" +
+                              (red ? "" : "st.global.b" + bits + " [%base+24], " + stem + "7;") + "\nE:",
+                          "sm_100a", kDeclared),
+              memory, {}, "sm_100a");
+      CHECK(memory.as<u64>()[2] == expected);
+      if (!red) CHECK(memory.as<u64>()[3] == old);
+    }
+  }
+}
+
+u64 both(u32 half) {
+  return half | half << 16;
+}
+
+}  // namespace
+
+TEST_CASE("Forms: atomics and reductions of every operation, type and space") {
+  for (const Operation& o : kInteger) {
+    const std::string name = o.name;
+    const bool bitwise = name == "and" || name == "or" || name == "xor" || name == "exch";
+    const bool counts = name == "inc" || name == "dec";
+    for (const auto& [a, b] : {std::pair{u64{5}, u64{9}}, {0xfffffff0, 0x20}, {9, 9}}) {
+      check_atomic("." + name, bitwise ? "b32" : "u32", 4, a, b, o.integer(a, b, 0xffffffff));
+      if (!counts)
+        check_atomic("." + name, bitwise ? "b64" : "u64", 8, a << 20, b << 20, o.integer(a << 20, b << 20, ~u64{0}));
+    }
+  }
+  const auto narrow = [](s32 x) { return u64{static_cast<u32>(x)}; };
+  check_atomic(".add", "s32", 4, narrow(-5), 3, narrow(-2));
+  check_atomic(".min", "s32", 4, narrow(-5), 3, narrow(-5));
+  check_atomic(".max", "s32", 4, narrow(-5), 3, 3);
+  check_atomic(".min", "s64", 8, static_cast<u64>(-5), 3, static_cast<u64>(-5));
+  check_atomic(".max", "s64", 8, static_cast<u64>(-5), 3, 3);
+  check_atomic(".add", "f32", 4, std::bit_cast<u32>(1.5F), std::bit_cast<u32>(2.25F), std::bit_cast<u32>(3.75F));
+  check_atomic(".add", "f64", 8, std::bit_cast<u64>(1.5), std::bit_cast<u64>(2.25), std::bit_cast<u64>(3.75));
+  check_atomic(".add", "f16x2", 4, both(0x3c00), both(0x4000), both(0x4200));
+  check_atomic(".add", "bf16x2", 4, both(0x3f80), both(0x4000), both(0x4040));
+  check_atomic(".add", "f16", 2, 0x3c00, 0x4000, 0x4200);
+  check_atomic(".add", "bf16", 2, 0x3f80, 0x4000, 0x4040);
+  check_atomic(".exch", "b16", 2, 0x1234, 0x5678, 0x5678);
+}
+
+TEST_CASE("Forms: atomics and reductions in every order and scope") {
+  for (const char* scope : {".cta", ".cluster", ".gpu", ".sys"})
+    for (const char* order : {".relaxed", ".acquire", ".release", ".acq_rel"})
+      check_atomic(std::string(order) + scope + ".add", "u32", 4, 5, 9, 14);
+}
+
+TEST_CASE("Forms: atomics on vectors of every length and type") {
+  struct Type {
+    const char* name;
+    int length, bytes;
+    u32 one, two, sum;  // elements
+  };
+  const u32 f1 = std::bit_cast<u32>(1.0F), f2 = std::bit_cast<u32>(2.0F), f3 = std::bit_cast<u32>(3.0F);
+  for (const Type& t : {Type{"f32", 2, 4, f1, f2, f3},
+                        {"f32", 4, 4, f1, f2, f3},
+                        {"f16", 8, 2, 0x3c00, 0x4000, 0x4200},
+                        {"f16", 2, 2, 0x3c00, 0x4000, 0x4200},
+                        {"bf16", 4, 2, 0x3f80, 0x4000, 0x4040},
+                        {"f16x2", 4, 4, 0x3c003c00, 0x40004000, 0x42004200},
+                        {"bf16x2", 2, 4, 0x3f803f80, 0x40004000, 0x40404040}})
+    for (const std::string name : {"add", "min", "max"})
+      for (const bool red : {false, true}) {
+        const bool single = std::string(t.name) == "f32";
+        if (single && name != "add") continue;
+        const char* const scopes[] = {".relaxed.cta", ".release.cluster", red ? ".relaxed.gpu" : ".acquire.gpu",
+                                      red ? ".release.sys" : ".acq_rel.sys"};
+        const std::string stem = t.bytes == 4 ? (single ? "%f" : "%r") : "%h", bits = std::to_string(8 * t.bytes);
+        std::string values, olds, load, store;
+        for (int i = 0; i < t.length; ++i) {
+          const std::string r = stem + std::to_string(10 + i), o = stem + std::to_string(20 + i),
+                            at = std::to_string(t.bytes * i);
+          values += (i == 0 ? "{" : ", ") + r;
+          olds += (i == 0 ? "{" : ", ") + o;
+          load += "ld.global.b" + bits + " " + r + ", [%base+" + std::to_string(64 + t.bytes * i) + "];\n";
+          if (!red) store += "st.global.b" + bits + " [%base+" + std::to_string(128 + t.bytes * i) + "], " + o + ";\n";
+        }
+        const std::string form = std::string(red ? "red" : "atom") +
+                                 scopes[(t.length + t.bytes) % 4 + (name == "min" ? 0 : 0)] + ".global." + name +
+                                 (single ? "" : ".noftz") + (t.length == 4 ? ".L2::cache_hint" : "") + ".v" +
+                                 std::to_string(t.length) + "." + t.name + " ";
+        CAPTURE(form);
+        TestMemory memory(device_of("sm_100a"), 256);
+        std::memset(memory.as<char>(), 0, 256);
+        auto* const bytes = memory.as<unsigned char>();
+        for (int i = 0; i < t.length; ++i) {
+          std::memcpy(bytes + t.bytes * i, &t.one, static_cast<std::size_t>(t.bytes));
+          std::memcpy(bytes + 64 + t.bytes * i, &t.two, static_cast<std::size_t>(t.bytes));
+        }
+        run_ptx(
+            kernel_text("setp.ne.u32 %p1, %t, 0; @%p1 bra E; createpolicy.fractional.L2::evict_first.b64 %d5, 1.0;\n" +
+                            load + form + (red ? "" : olds + "}, ") + "[%base], " + values + "}" +
+                            (t.length == 4 ? ", %d5" : "") + ";\n" + store + "E:",
+                        "sm_100a"),
+            memory, {}, "sm_100a");
+        const u32 expected = name == "add" ? t.sum : name == "min" ? t.one : t.two;
+        for (int i = 0; i < t.length; ++i) {
+          CHECK(std::memcmp(bytes + t.bytes * i, &expected, static_cast<std::size_t>(t.bytes)) == 0);
+          if (!red) CHECK(std::memcmp(bytes + 128 + t.bytes * i, &t.one, static_cast<std::size_t>(t.bytes)) == 0);
+        }
+      }
+}
