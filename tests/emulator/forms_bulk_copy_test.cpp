@@ -201,7 +201,9 @@ TEST_CASE("Forms: prefetches and discards leave data as it was, and want what th
                                          box.data(), map) == "");
   std::memcpy(bytes.memory.as<u8>(), &map, sizeof map);
   const auto fault = [&](const std::string& body) {
-    return fault_of(kernel_text("add.u64 %d8, %base, 4096;\n" + body, "sm_100a", kShared), bytes.memory, {}, "sm_100a");
+    return fault_of(kernel_text("add.u64 %d8, %base, 4096;\n" + body, "sm_100a",
+                                std::string(kShared) + ".const .align 64 .b8 none[128];\n"),
+                    bytes.memory, {}, "sm_100a");
   };
   CHECK(fault("cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%base, {4}]; prefetch.tensormap [%base];") == "");
   CHECK(fault("cp.async.bulk.prefetch.tensor.1d.L2.global.L2::cache_hint [%base, {0}], %d8;") == "");
@@ -210,6 +212,7 @@ TEST_CASE("Forms: prefetches and discards leave data as it was, and want what th
   CHECK(fault("cp.async.bulk.prefetch.L2.global.L2::cache_hint [%d8], 64, %d8; discard.global.L2 [%d8+1024], 128;") ==
         "");
   CHECK(fault("prefetch.tensormap [%d8];").starts_with("tensor map"));
+  CHECK(fault("prefetch.const.tensormap [none];").starts_with("tensor map"));
   CHECK(fault("cp.async.bulk.prefetch.tensor.1d.L2.global [%d8, {0}];").starts_with("tensor map"));
   CHECK(fault("cp.async.bulk.prefetch.L2.global [%d8+4], 64;").starts_with("misaligned"));
   for (u32 i = 0; i < 64; ++i) CHECK(bytes.words()[i] == value_at(i));

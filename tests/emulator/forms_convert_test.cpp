@@ -56,6 +56,8 @@ TEST_CASE("Forms: f32 and f64 to 16 bits, in every direction, saturated, rectifi
        {"cvt.rn.bf16.f32 #10, @1;", 4, 2, [](u64 a, u64, u64) { return u64{bf16_format().code(value_of(a))}; }},
        {"cvt.rz.bf16.f32 #10, @1;", 4, 2,
         [](u64 a, u64, u64) { return u64{bf16_format().code(value_of(a), To::zero)}; }},
+       {"cvt.rz.relu.bf16.f32 #10, @1;", 4, 2,
+        [](u64 a, u64, u64) { return u64{bf16_format().code(rectified(value_of(a)), To::zero)}; }},
        {"cvt.rn.relu.satfinite.bf16.f32 #10, @1;", 4, 2,
         [](u64 a, u64, u64) { return u64{bf16_format().code(rectified(value_of(a)), To::nearest, true)}; }},
        {"cvt.rn.f16x2.f32 #10, @1, @2;", 4, 4,

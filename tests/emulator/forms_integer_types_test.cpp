@@ -148,6 +148,8 @@ TEST_CASE("Forms: logic and shifts of every width, and of predicates") {
        {two + "or.pred %p3, %p1, %p2;" + pick, 4, 4, [](u64 a, u64 b, u64) { return u64{s(a) > 0 || s(b) > 0}; }},
        {two + "xor.pred %p3, %p1, %p2;" + pick, 4, 4, [](u64 a, u64 b, u64) { return u64{(s(a) > 0) != (s(b) > 0)}; }},
        {two + "not.pred %p3, %p1;" + pick, 4, 4, [](u64 a, u64, u64) { return u64{s(a) <= 0}; }},
+       {"mov.s32 #10, @1;", 4, 4, [](u64 a, u64, u64) { return a; }},
+       {"cvt.s32.s8 #10, @1;", 4, 4, [](u64 a, u64, u64) { return static_cast<u64>(s64{as<std::int8_t>(a)}); }},
        {two + "mov.pred %p3, %p2;" + pick, 4, 4, [](u64, u64 b, u64) { return u64{s(b) > 0}; }},
        {"bfind.u32 #10, @1;", 4, 4, [](u64 a, u64, u64) { return static_cast<u64>(31 - std::countl_zero(u(a))); }},
        {"prmt.b32.ecl #10, @1, @2, @3;", 4, 4,
@@ -163,7 +165,9 @@ TEST_CASE("Forms: logic and shifts of every width, and of predicates") {
           return result;
         }}},
       any_bits);
-  check_forms({{"bfind.u64 %r5, @1; cvt.s64.s32 #10, %r5;", 8, 8,
+  check_forms({{"mov.s16 #10, @1;", 2, 2, [](u64 a, u64, u64) { return a; }}}, any_bits);
+  check_forms({{"mov.s64 #10, @1;", 8, 8, [](u64 a, u64, u64) { return a; }},
+               {"bfind.u64 %r5, @1; cvt.s64.s32 #10, %r5;", 8, 8,
                 [](u64 a, u64, u64) { return static_cast<u64>(s64{63} - std::countl_zero(a)); }},
                {"bfind.s64 %r5, @1; cvt.s64.s32 #10, %r5;", 8, 8,
                 [](u64 a, u64, u64) {

@@ -78,8 +78,9 @@ TEST_CASE("Forms: ldmatrix and stmatrix of 16-bit elements") {
 TEST_CASE("Forms: ldmatrix transposes bytes, stmatrix gives them back") {
   const std::vector<u8> rows = rows_of(16);
   for (const u32 count : {1U, 2U}) {
-    const Bank d = loaded("ldmatrix.sync.aligned.m16n16.x" + std::to_string(count) + ".trans.shared::cta.b8", 2 * count,
-                          rows, "sm_120a");
+    const Bank d = loaded("ldmatrix.sync.aligned.m16n16.x" + std::to_string(count) +
+                              (count == 2 ? ".trans.shared::cta.b8" : ".trans.shared.b8"),
+                          2 * count, rows, "sm_120a");
     u32 wrong = 0;
     for (u32 matrix = 0; matrix < count; ++matrix)
       for (u32 lane = 0; lane < 32; ++lane)
@@ -91,8 +92,9 @@ TEST_CASE("Forms: ldmatrix transposes bytes, stmatrix gives them back") {
   }
   for (const u32 count : {1U, 2U, 4U}) {
     const Bank from = numbered(count);
-    const std::vector<u8> back =
-        stored("stmatrix.sync.aligned.m16n8.x" + std::to_string(count) + ".trans.shared::cta.b8", from, "sm_120a");
+    const std::vector<u8> back = stored("stmatrix.sync.aligned.m16n8.x" + std::to_string(count) +
+                                            (count == 2 ? ".trans.shared::cta.b8" : ".trans.shared.b8"),
+                                        from, "sm_120a");
     u32 wrong = 0;
     for (u32 i = 0; i < count; ++i)
       for (u32 lane = 0; lane < 32; ++lane)

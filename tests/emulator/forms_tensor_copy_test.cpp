@@ -233,6 +233,71 @@ TEST_CASE("Forms: four rows gathered and scattered") {
   CHECK(std::equal(expected.begin(), expected.end(), tensor.words()));
 }
 
+TEST_CASE("Forms: im2col::w keeps to rows of images and appends their halo") {
+  // Rows of 5 pixels of 4 channels, moved by 1: w goes from 1 to 5, and the halo of 2 goes on from there.
+  const int lower = 0, upper = 0;
+  for (const char* mode : {"im2col::w", "im2col::w::128"}) {
+    CAPTURE(std::string(mode));
+    const bool fixed = std::string_view(mode).ends_with("128");
+    const u32 groups = fixed ? 4 : 1, pixels = fixed ? 32 : 12, bytes = groups * (pixels + 2) * 16;
+    Tensor tensor({4, 5, 3, 40});
+    auto arguments = tensor.arguments();
+    arguments.swizzle = 1;  // CU_TENSOR_MAP_SWIZZLE_32B: bit 7 of the address changes bit 4
+    emulator::tensor::TensorMap map{};
+    REQUIRE(emulator::tensor::encode_im2col(arguments, {&lower, &upper, 4, 12, true}, map) == "");
+    std::memcpy(tensor.memory.as<u8>(), &map, sizeof map);
+    run_ptx(
+        kernel_text(
+            load_text(std::string("mov.u16 %h1, 2; mov.u16 %h2, 1; cp.async.bulk.prefetch.tensor.4d.L2.global.") +
+                          mode + " [%base, {0, 2, 1, 0}], {%h1, %h2};\ncp.async.bulk.tensor.4d.shared::cta.global." +
+                          mode + ".mbarrier::complete_tx::bytes [%r1], [%base, {0, 2, 1, 0}], [bar], {%h1, %h2};",
+                      bytes),
+            "sm_100a", kShared),
+        tensor.memory, {}, "sm_100a");
+    u32 wrong = 0, linear = 0;
+    const auto expect = [&](s64 w, s64 n) {
+      for (u32 c = 0; c < 4; ++c, linear += 4) {
+        const s64 from = tensor.index({c, w, 1, n});
+        const u32 at = (linear ^ (linear >> 7 & 1) << 4) / 4;
+        wrong += tensor.out()[at] != (from < 0 ? 0 : tensor.before[static_cast<std::size_t>(from)]) ? 1 : 0;
+      }
+    };
+    s64 w = 3, n = 0;
+    for (u32 group = 0; group < groups; ++group) {
+      s64 last_w = w, last_n = n;
+      for (u32 i = 0; i < pixels; ++i) {
+        expect(w, n);
+        last_w = w, last_n = n;
+        if (++w > 5) w = 1, ++n;
+      }
+      expect(last_w + 1, last_n);
+      expect(last_w + 2, last_n);
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("Forms: prefetches of boxes of every rank and mode want the map that the mode needs") {
+  const auto fault = [](Tensor& tensor, const std::string& rest) {
+    return fault_of(kernel_text("mov.u16 %h1, 0; cp.async.bulk.prefetch.tensor." + rest, "sm_100a", kShared),
+                    tensor.memory, {}, "sm_100a");
+  };
+  for (std::size_t rank = 1; rank <= 5; ++rank) {
+    Tensor tensor(first(kDims, rank));
+    tensor.encode(first(kBox, rank));
+    CHECK(fault(tensor, rank_word(rank) + ".L2.global [%base, " + coordinates(first(kStart, rank)) + "];") == "");
+  }
+  Tensor rows({24, 12});
+  rows.encode({16, 1});
+  CHECK(fault(rows, "2d.L2.global.tile::gather4 [%base, {4, 5, 0, 11, 7}];") == "");
+  CHECK(fault(rows, "2d.L2.global.im2col [%base, {4, 5}], {%h1};") != "");
+  const int none[] = {0, 0};
+  Tensor images({8, 6, 5, 3});
+  images.encode({.lower = none, .upper = none, .channels = 8, .pixels = 20});
+  CHECK(fault(images, "4d.L2.global.im2col [%base, {0, 0, 0, 1}], {%h1, %h1};") == "");
+  CHECK(fault(images, "4d.L2.global [%base, {0, 0, 0, 1}];").starts_with("tensor map"));
+}
+
 TEST_CASE("Forms: im2col loads a filter's pixels, and stores them without offsets") {
   // Images of 6 by 5 pixels of 8 channels; a 3 by 3 filter with a border of one: the box is -1 to W - 2.
   const int lower[] = {-1, -1}, upper[] = {-1, -1};

@@ -133,7 +133,7 @@ void build_remote_store(Assembler& a) {
 
 constexpr Form kForms[] = {
     {"barrier cluster arrive ?release|relaxed ?aligned", "", Needs::sm_90, build_cluster_barrier},
-    {"barrier cluster wait ?acquire|relaxed ?aligned", "", Needs::sm_90, build_cluster_barrier},
+    {"barrier cluster wait ?acquire ?aligned", "", Needs::sm_90, build_cluster_barrier},
     {"mapa ?shared::cluster u32|u64", "dss", Needs::sm_90, build_mapa},
     {"getctarank ?shared::cluster u32|u64", "ds", Needs::sm_90, build_get_rank},
     {"setmaxnreg inc|dec sync aligned u32", "i", Needs::exact_90, build_set_registers},

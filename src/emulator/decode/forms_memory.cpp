@@ -160,7 +160,7 @@ constexpr Form kForms[] = {
     {"red ?relaxed|release ?cta|cluster|gpu|sys global add|min|max ?noftz ?L2::cache_hint v2|v4|v8 "
      "f32|f16|f16x2|bf16|bf16x2",
      "avs?", Needs::sm_90, build_atomic_vector},
-    {"cvta ?to global|shared|local|const|param|shared::cta|shared::cluster u32|u64", "ds", Needs::any, build_cvta},
+    {"cvta ?to global|shared|local|const|param|shared::cta|shared::cluster u64", "ds", Needs::any, build_cvta},
     {"isspacep global|shared|local|shared::cta|shared::cluster", "ds", Needs::any, build_isspacep},
     {"membar cta|gl|sys|gpu", "", Needs::any, build_fence},
     {"fence ?sc|acq_rel|acquire|release cta|cluster|gpu|sys", "", Needs::any, build_fence},
