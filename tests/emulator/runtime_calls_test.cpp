@@ -115,6 +115,15 @@ TEST_CASE("malloc gives each thread memory of its own until it frees it") {
   }
 }
 
+TEST_CASE("memory that one thread frees and another gets is no race") {
+  const Ran ran =
+      run_cuda(body("for (int i = 0; i < 20; ++i) { unsigned* p = (unsigned*)malloc(64 + t); p[i % 16] = t;\n"
+                    "  unsigned s = p[i % 16]; free(p); out[t] += s; }"),
+               "sm_90a", {.block = 64});
+  CHECK(ran.fault == "");
+  for (std::uint32_t t = 0; t < 64; ++t) CHECK(ran.words[t] == 20 * t);
+}
+
 TEST_CASE("misuse of the heap is reported") {
   const auto fault = [](const std::string& text) {
     const std::string found = run_cuda(body(text), "sm_90a").fault;

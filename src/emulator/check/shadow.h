@@ -134,6 +134,8 @@ class GlobalShadow : public Shadow {
   explicit GlobalShadow(const Machine& machine)
       : Shadow({&Clocks::visible_global, true, false, "fence.proxy.async.global"}), machine_(machine) {}
   void record(u64 address, u64 bytes, const Access& access);
+  // Memory that is no longer what it was: a kernel freed it.
+  void forget(u64 address, u64 bytes);
 
  private:
   static constexpr u32 kPage = 4096;

@@ -59,6 +59,16 @@ void GlobalShadow::record(u64 address, u64 bytes, const Access& access) {
   }
 }
 
+void GlobalShadow::forget(u64 address, u64 bytes) {
+  const u64 end = address + bytes;
+  while (address < end) {
+    const auto begin = static_cast<u32>(address % kRow);
+    const auto count = static_cast<u32>(std::min<u64>(kRow - begin, end - address));
+    Shadow::forget(page_of(address)[address % kPage / kRow], kRow, begin, begin + count);
+    address += count;
+  }
+}
+
 std::string GlobalShadow::place(u64 address) const {
   const Allocation allocation = machine_.memory().find(address, 1);
   return fmt::format("global memory at {:#x} (byte {} of {} at {:#x})", address, address - allocation.begin,

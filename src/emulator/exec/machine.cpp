@@ -158,10 +158,12 @@ void Machine::flush_print() {
 
 void Machine::release_in_kernel(u64 address) {
   if (address == 0) return;
+  const Allocation freed = memory_.find(address, 1);
   if (!memory_.free_in_kernel(address)) {
     stop(FaultKind::bounds, "free({:#x}), which no malloc of a kernel gave, or which is free already: {}", address,
          memory_.whereabouts(address));
   }
+  global_shadow_.forget(freed.begin, freed.end - freed.begin);
   known_ = {};
 }
 
