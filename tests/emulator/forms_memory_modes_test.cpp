@@ -296,7 +296,7 @@ TEST_CASE("Forms: atomics on vectors of every length and type") {
           load += "ld.global.b" + bits + " " + r + ", [%base+" + std::to_string(64 + t.bytes * i) + "];\n";
           if (!red) store += "st.global.b" + bits + " [%base+" + std::to_string(128 + t.bytes * i) + "], " + o + ";\n";
         }
-        const std::string form = std::string(red ? "red" : "atom") + scopes[turn++ % 4] + ".global." + name +
+        const std::string form = std::string(red ? "red" : "atom") + scopes[turn++ / 2 % 4] + ".global." + name +
                                  (single ? "" : ".noftz") + (t.length == 4 ? ".L2::cache_hint" : "") + ".v" +
                                  std::to_string(t.length) + "." + t.name + " ";
         CAPTURE(form);
