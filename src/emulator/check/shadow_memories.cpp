@@ -64,7 +64,7 @@ void GlobalShadow::forget(u64 address, u64 bytes) {
   while (address < end) {
     const auto begin = static_cast<u32>(address % kRow);
     const auto count = static_cast<u32>(std::min<u64>(kRow - begin, end - address));
-    Shadow::forget(page_of(address)[address % kPage / kRow], kRow, begin, begin + count);
+    Shadow::forget(page_of(address)[address % kPage / kRow], kRow, {begin, begin + count});
     address += count;
   }
 }

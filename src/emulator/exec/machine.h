@@ -90,6 +90,8 @@ class Machine {
   void warn(const std::string& text);
   // What the kernel prints; handed on at the end of the launch, or earlier where it is much.
   void print(std::string_view text);
+  // malloc() of a kernel; 0 where the heap is full.
+  u64 allocate_in_kernel(u64 bytes) { return memory_.allocate_in_kernel(bytes); }
   // free() of a kernel. Throws Fault{bounds} where no malloc() of one gave the address.
   void release_in_kernel(u64 address);
   // Takes the next cluster from those still to be launched: its first block; nothing where all have been.

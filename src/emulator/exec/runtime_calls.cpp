@@ -74,9 +74,7 @@ u64 call(Warp& warp, RuntimeFunction function, int lane, const u64* arguments) {
   switch (function) {
     case RuntimeFunction::print: return print(warp, reader, arguments[0], arguments[1]);
     case RuntimeFunction::assertion: fail(warp, reader, lane, arguments);
-    case RuntimeFunction::allocate:
-      // The machine shows its memory to be read; that it may be changed is what a kernel's malloc is for.
-      return const_cast<GlobalMemory&>(warp.machine().memory()).allocate_in_kernel(arguments[0]);
+    case RuntimeFunction::allocate: return warp.machine().allocate_in_kernel(arguments[0]);
     case RuntimeFunction::release: break;
   }
   warp.machine().release_in_kernel(arguments[0]);
