@@ -14,6 +14,7 @@ trap 'rm -rf "$folder"' EXIT
 # More shards than processors, for some presets take far longer than others.
 run_shards() {  # ENVIRONMENT CASES
   local shards=$((8 * jobs))
+  # shellcheck disable=SC2016  # the inner shell expands its own parameters
   seq 0 $((shards - 1)) | xargs -P "$jobs" -I '{}' sh -c \
     'env "$1=full" TMA_JIT_SHARD="$2/$3" "$4" -tc="$5" > "$6/$1.$2" 2>&1' sh "$1" '{}' "$shards" "$test" "$2" "$folder"
 }
