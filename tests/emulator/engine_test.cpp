@@ -26,6 +26,8 @@ Engine emulated(const char* arch) {
 
 }  // namespace
 
+TEST_SUITE_BEGIN("kernels");
+
 TEST_CASE("A copy through plain loads runs on every target and is exact") {
   for (const char* arch : {"sm_90a", "sm_100a", "sm_120a", "sm_121a"}) {
     CAPTURE(arch);
@@ -91,3 +93,5 @@ TEST_CASE("A bounded wait for a lost arrival ends in an error with the barrier's
   CHECK(lost.error().message.find("block 0, thread 40 waited in vain for parity 1") == 0);
   CHECK(lost.error().message.find("2 arrivals never came") != std::string::npos);
 }
+
+TEST_SUITE_END();

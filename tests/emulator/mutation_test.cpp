@@ -1,8 +1,8 @@
 // What the checks are worth: kernels of the tree with one synchronising instruction removed or weakened, of which at
 // least 95 in 100 must be reported, by a fault or a warning, within five seeds of every policy. Mutants that provably
 // are the same kernel (mutation_equivalence.cpp says why) do not count, nor do instructions that the run never
-// executes. A sample of few kernels is a test; TMA_JIT_MUTATION=full takes every kernel and probe, and prints a table.
-// Needs NVRTC.
+// executes. A sample of few kernels is a test, on all processors; TMA_JIT_MUTATION=full takes every kernel and probe,
+// and prints a table. Needs NVRTC.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -10,6 +10,7 @@
 
 #include "emulator/driver/table.h"
 #include "emulator/mutation.h"
+#include "emulator/processes.h"
 #include "emulator/replay.h"
 #include "gpu/agreement.h"
 
@@ -67,6 +68,29 @@ std::vector<Mutation> sample(const emulator::Program& program, std::vector<Mutat
   return chosen;
 }
 
+enum class Verdict : std::uint8_t { reported, equivalent, survived, survived_and_wrong };
+
+Verdict judge(testing::Replay& replay, const Mutation& mutation) {
+  const emulator::Program& program = replay.program();
+  bool same = true;
+  if (is_reported(replay, testing::mutated(program, mutation), same)) return Verdict::reported;
+  if (!same) return Verdict::survived_and_wrong;
+  return testing::equivalence_of(program, mutation).empty() ? Verdict::survived : Verdict::equivalent;
+}
+
+void add(const testing::Replay& replay, const Mutation& mutation, Verdict verdict, Score& score) {
+  const emulator::Program& program = replay.program();
+  Count& count = score.by_family[testing::family_of(program, mutation)];
+  switch (verdict) {
+    case Verdict::reported: ++count.reported; return;
+    case Verdict::equivalent: ++count.equivalent; return;
+    default: break;
+  }
+  ++count.survived;
+  score.survivors.push_back(replay.name() + ": " + testing::describe(program, mutation) +
+                            (verdict == Verdict::survived_and_wrong ? "  -- AND THE OUTPUT IS WRONG" : ""));
+}
+
 void mutate(const std::string& arch, Engine& engine, const Request& request, std::size_t most, Score& score) {
   testing::Replay replay(engine, arch, request);
   REQUIRE_MESSAGE(replay.fault().empty(), replay.name() << ": " << replay.fault());
@@ -78,22 +102,11 @@ void mutate(const std::string& arch, Engine& engine, const Request& request, std
     REQUIRE_MESSAGE(!clean.reported(),
                     replay.name() << ": " << clean.report << (clean.warnings.empty() ? "" : clean.warnings.front()));
   }
-  for (const Mutation& mutation : sample(program, all, most)) {
-    if (!coverage.executed(mutation.op)) continue;
-    Count& count = score.by_family[testing::family_of(program, mutation)];
-    bool same = true;
-    if (is_reported(replay, testing::mutated(program, mutation), same)) {
-      ++count.reported;
-      continue;
-    }
-    if (same && !testing::equivalence_of(program, mutation).empty()) {
-      ++count.equivalent;
-      continue;
-    }
-    ++count.survived;
-    score.survivors.push_back(replay.name() + ": " + testing::describe(program, mutation) +
-                              (same ? "" : "  -- AND THE OUTPUT IS WRONG"));
-  }
+  std::vector<Mutation> chosen = sample(program, all, most);
+  std::erase_if(chosen, [&](const Mutation& mutation) { return !coverage.executed(mutation.op); });
+  const auto verdicts = testing::in_processes(
+      chosen.size(), [&](std::size_t i) { return static_cast<std::uint8_t>(judge(replay, chosen[i])); });
+  for (std::size_t i = 0; i < chosen.size(); ++i) add(replay, chosen[i], static_cast<Verdict>(verdicts[i]), score);
 }
 
 void print(const Score& score) {
@@ -136,6 +149,8 @@ Request gemm(const char* file, std::map<std::string, std::int64_t> params) {
 
 }  // namespace
 
+TEST_SUITE_BEGIN("mutation");
+
 TEST_CASE("kernels with a weakened synchronisation are reported") {
   Score score;
   const char* form = std::getenv("TMA_JIT_MUTATION");
@@ -161,5 +176,7 @@ TEST_CASE("kernels with a weakened synchronisation are reported") {
   }
   check(score);
 }
+
+TEST_SUITE_END();
 
 }  // namespace tma_jit

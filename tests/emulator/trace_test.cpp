@@ -34,6 +34,8 @@ struct Gemm {
 
 }  // namespace
 
+TEST_SUITE_BEGIN("kernels");
+
 TEST_CASE("a gemm's timeline has its copies, phases and waits in order") {
   const TemporaryFolder folder;
   const auto file = folder.path() / "gemm.json";
@@ -108,3 +110,5 @@ TEST_CASE("the summary counts bank conflicts") {
   CHECK(shared["ld"]["conflicts"] == 0);
   CHECK(trace["launches"][0]["bytes"]["st shared"] == 2 * 32 * 4);
 }
+
+TEST_SUITE_END();
