@@ -35,11 +35,13 @@ enum class FaultKind : u8 {
   limit,          // the emulator's own limits
 };
 
-// "bounds", "tensor map"
+// "out of bounds", "tensor map"
 std::string_view name_of(FaultKind kind);
+// What to do about a fault of this kind that says nothing better; empty where the message says it all.
+std::string_view advice_of(FaultKind kind);
 
-// `message` says what, with which values; `advice` what to do, and may be empty. `place` is where in the kernel, filled
-// in by whoever knows it, once.
+// `message` says what, with which values; `advice` what to do, and may be empty where advice_of says it. `place` is
+// where in the kernel, filled in by whoever knows it, once.
 struct Fault {
   FaultKind kind;
   std::string message;

@@ -42,6 +42,7 @@ tensor::TensorMap map_at(Warp& warp, const Op& op, const CopyForm& form, int lan
     const check::Access access{false, stamp, &warp.clock.clocks, "the use of a tensor map"};
     warp.machine().record_global(warp.block(), address, kBytes, access);
   }
+  if (warp.machine().settings().checks) warp.machine().tensor_maps().use(address, warp);
   return tensor::read_map(bytes);
 }
 
@@ -114,8 +115,7 @@ void add_targets(Warp& warp, const CopyForm& form, LoadCopy& copy, int lane) {
   }
   for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
     if ((mask >> rank & 1U) == 0) continue;
-    if (blocks[rank]->live_warps == 0)
-      stop(FaultKind::cluster, "a multicast to {}, which has exited", blocks[rank]->name());
+    Machine::require_resident(*blocks[rank], "a multicast");
     copy.targets.push_back({blocks[rank].get(), tile.offset, blocks[rank].get(), barrier.offset});
   }
 }

@@ -72,6 +72,7 @@ std::vector<tensor::Run> LoadCopy::cut(const std::vector<tensor::Run>& runs) {
 
 // The mbarrier is told of what was delivered; the last part tells the rest of what the copy counts.
 void LoadCopy::deliver(Machine& machine, const Target& target, std::size_t last) {
+  Machine::require_resident(*target.block, "a copy");
   const MbarrierRef barrier = mbarrier_in(machine, *target.barrier_block, target.barrier);
   check_initialised(machine, barrier, clocks, true);
   check::Stamp event = next_event(machine, barrier, op);

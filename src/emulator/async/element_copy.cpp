@@ -46,6 +46,7 @@ bool ElementArrival::perform(Machine& machine) {
 }
 
 bool RemoteStore::perform(Machine& machine) {
+  Machine::require_resident(*target, "an asynchronous store");
   const MbarrierRef at = mbarrier_in(machine, *barrier_block, barrier);
   check_initialised(machine, at, clocks, true);
   const auto count = static_cast<u32>(bytes.size());

@@ -80,7 +80,10 @@ Step do_mbarrier_arrive(Warp& warp, const Op& op, Mask active) {
   for_each(active, [&](int i) {
     const MbarrierRef at = barrier_of(warp, op, i);
     async::check_initialised(machine, at, warp.clock.clocks, at.block != &warp.block());
-    if (form.expects) async::expect(at, warp.lane(op.c, i));
+    if (form.expects) {
+      async::expect(at, warp.lane(op.c, i));
+      at.barrier->expecting = &op;
+    }
     if (op.d) warp.set_lane(op.d, i, async::token_of(*at.barrier));
     if (!form.arrives) return;
     const u32 count = op.b ? static_cast<u32>(warp.lane(op.b, i)) : 1;

@@ -6,6 +6,7 @@
 #include "emulator/word.h"
 
 namespace tma_jit::emulator {
+struct Op;
 
 struct Mbarrier {
   static constexpr u32 kMostArrivals = (1U << 20) - 1;
@@ -17,6 +18,7 @@ struct Mbarrier {
   s64 bytes = 0;          // tx-count: announced and not yet complete
   bool given_up = false;  // someone has seen that the phase is not complete and went on
   check::Stamp initialised;
+  const Op* expecting = nullptr;            // the last expect_tx
   check::ActorId channel = check::kNobody;  // of the asynchronous operations that complete on it
   u32 completions = 0;                      // those so far: the channel's time
   check::Clocks gathered, released;         // of this phase; of the phases before

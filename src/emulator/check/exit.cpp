@@ -1,14 +1,32 @@
 // What must be over when a warp or a block leaves, and registers that are not a warp's to touch yet.
+#include <algorithm>
+
 #include "emulator/async/copy_operation.h"
 #include "emulator/async/mbarrier_ops.h"
+#include "emulator/exec/handlers_cluster.h"
 #include "emulator/exec/machine.h"
 #include "emulator/fault.h"
 #include "emulator/tcgen05/tensor_memory.h"
 
 namespace tma_jit::emulator {
+namespace {
+
+// The operation that owns a register; null where it is not known.
+const Op* owner_of(const Warp& warp, u32 index) {
+  const auto owns = [index](const Place& place) { return place.bank == Place::registers && place.offset / 4 == index; };
+  for (const auto& operation : warp.wgmma.pending) {
+    const WgmmaForm& form = *operation->form;
+    if (std::ranges::any_of(form.d, owns) || std::ranges::any_of(form.a, owns)) return operation->op;
+  }
+  const auto& memory = warp.block().tensor_memory;
+  return memory == nullptr ? nullptr : memory->load_of(warp, index);
+}
+
+}  // namespace
 
 // A warning: devices were seen to keep the memory of a block that has left until such copies are done.
 void Machine::warp_exited(Warp& warp) {
+  check_register_exit(warp);
   for (const auto& [lane, groups] : warp.bulk_groups) {
     for (const auto& member : groups.members) {
       if (member.copy->waited) continue;
@@ -27,11 +45,13 @@ void Machine::check_exit(Block& block) {
 void async::check_landed(const Block& block) {
   for (const auto& [offset, barrier] : block.mbarriers) {
     if (barrier.bytes == 0 || barrier.given_up) continue;
+    const Op* const op = barrier.expecting != nullptr ? barrier.expecting : barrier.initialised.op;
     throw Fault{
         FaultKind::barrier,
         fmt::format("{} exits while its mbarrier at {:#x} still expects {} bytes", block.name(), offset, barrier.bytes),
         "every expect_tx needs copies that complete exactly as many bytes, waited for before the block leaves",
-        {}};
+        fmt::format("  {} at {}", barrier.expecting != nullptr ? "expected" : "initialised",
+                    block.machine().place_of(*op))};
   }
 }
 
@@ -39,10 +59,10 @@ void Machine::check_in_flight(const Warp& warp, const Op& op) const {
   const auto refuse = [&](const Place& place) {
     if (place.bank != Place::registers || place.offset / 4 >= warp.in_flight.size()) return;
     if (warp.in_flight[place.offset / 4] == 0) return;
-    throw Fault{FaultKind::in_flight,
-                "an instruction uses a register that an asynchronous operation still owns",
+    const Op* const owner = owner_of(warp, place.offset / 4);
+    throw Fault{FaultKind::in_flight, "an instruction uses a register that an asynchronous operation still owns",
                 "wait for the operation first: wgmma.wait_group, or tcgen05.wait::ld",
-                {}};
+                owner == nullptr ? "" : "  owned by the operation at " + place_of(*owner)};
   };
   if (op.touches_in_flight) return;
   for (const Place& place : {op.d, op.a, op.b, op.c, op.e}) refuse(place);

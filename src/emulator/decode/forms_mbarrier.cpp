@@ -3,6 +3,7 @@
 #include "emulator/async/handlers_mbarrier.h"
 #include "emulator/decode/assembler.h"
 #include "emulator/exec/handlers.h"
+#include "emulator/exec/handlers_tensormap.h"
 
 namespace tma_jit::emulator::decode {
 namespace {
@@ -77,6 +78,13 @@ void build_fence_proxy(Assembler& a) {
 void build_fence_init(Assembler& a) {
   a.op.handler = do_fence_mbarrier_init;
 }
+void build_tensormap_release(Assembler& a) {
+  a.op.handler = do_tensormap_release;
+}
+void build_tensormap_acquire(Assembler& a) {
+  a.op.handler = do_tensormap_acquire;
+  a.address(0);
+}
 void build_fence_other(Assembler& a) {
   a.op.handler = do_fence;
 }
@@ -100,8 +108,8 @@ constexpr Form kForms[] = {
      Needs::sm_90, build_fence_proxy},
     {"fence mbarrier_init release cluster", "", Needs::sm_90, build_fence_init},
     {"fence proxy alias", "", Needs::any, build_fence_other},
-    {"fence proxy tensormap::generic release cta|cluster|gpu|sys", "", Needs::sm_90, build_fence_other},
-    {"fence proxy tensormap::generic acquire cta|cluster|gpu|sys", "ai", Needs::sm_90, build_fence_other},
+    {"fence proxy tensormap::generic release cta|cluster|gpu|sys", "", Needs::sm_90, build_tensormap_release},
+    {"fence proxy tensormap::generic acquire cta|cluster|gpu|sys", "ai", Needs::sm_90, build_tensormap_acquire},
     {"fence acquire|release sync_restrict::shared::cta|sync_restrict::shared::cluster cluster", "", Needs::sm_90,
      build_fence_other},
 };

@@ -120,7 +120,7 @@ class Parameters {
     for (std::size_t i = 0; i < program.parameters.size(); ++i) {
       std::memcpy(bytes_ + program.parameters[i].offset, arguments[i], program.parameters[i].size);
     }
-    memory_.admit(address(), bytes, "the kernel's parameters", true);
+    memory_.admit(address(), std::max<std::size_t>(program.parameter_bytes, 1), "the kernel's parameters", true);
   }
   ~Parameters() {
     memory_.withdraw(address());

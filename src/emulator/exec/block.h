@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "emulator/async/mbarrier.h"
@@ -37,8 +39,9 @@ class Block {
   check::SharedShadow shadow{*this};
   std::vector<std::unique_ptr<Warp>> warps;
   u32 live_warps = 0;
-  std::vector<std::unique_ptr<Warpgroup>> warpgroups;  // those that have used wgmma
-  u8 registers_released = 0;                           // the token of warps that wait for setmaxnreg.inc
+  std::vector<std::unique_ptr<Warpgroup>> warpgroups;                 // those that have used wgmma
+  u8 registers_released = 0;                                          // the token of warps that wait for setmaxnreg.inc
+  std::map<u32, std::vector<std::pair<bool, u32>>> register_changes;  // by warpgroup: setmaxnreg's .inc and value
   std::array<NamedBarrier, 16> barriers;
   std::unordered_map<u32, Mbarrier> mbarriers;           // by offset into shared memory
   u32 first_mbarrier = ~u32{0}, end_of_mbarriers = 0;    // offsets between which all of them ever lay

@@ -36,7 +36,36 @@ u32 registers_in_use(const Block& block) {
   return used;
 }
 
+// The warps of a warpgroup execute the same changes in the same order. PTX ISA 9.0, "setmaxnreg".
+void check_register_change(Warp& warp, const Op& op, u32 wanted, u32 held) {
+  auto& changes = warp.block().register_changes[warp.index() / kWarpgroup];
+  const std::pair change{op.kind == 1, wanted};
+  if (warp.register_changes == changes.size()) changes.push_back(change);
+  if (changes[warp.register_changes] != change) {
+    stop(FaultKind::registers, "warp {} asks for {} registers and another warp of its warpgroup for {}", warp.index(),
+         wanted, changes[warp.register_changes].second);
+  }
+  if (op.kind == 0 && wanted > held)
+    stop(FaultKind::registers, "setmaxnreg.dec to {} registers in a warp that has at most {}", wanted, held);
+  if (op.kind == 1 && warp.register_limit != 0 && wanted < held)
+    stop(FaultKind::registers, "setmaxnreg.inc to {} registers in a warp that has {}", wanted, held);
+}
+
 }  // namespace
+
+void check_register_exit(const Warp& warp) {
+  const Block& block = warp.block();
+  const std::size_t first = warp.index() / kWarpgroup * kWarpgroup;
+  const std::size_t end = std::min<std::size_t>(first + kWarpgroup, block.warps.size());
+  for (std::size_t i = first; i < end; ++i) {
+    if (!block.warps[i]->exited()) return;
+  }
+  for (std::size_t i = first; i < end; ++i) {
+    if (block.warps[i]->register_changes == warp.register_changes) continue;
+    stop(FaultKind::registers, "of one warpgroup warp {} has executed {} setmaxnreg and warp {} {}", warp.index(),
+         warp.register_changes, i, block.warps[i]->register_changes);
+  }
+}
 
 void check_cluster_barrier(Machine& machine, Cluster& cluster) {
   ClusterBarrier& barrier = cluster.barrier;
@@ -123,10 +152,12 @@ Step do_set_registers(Warp& warp, const Op& op, Mask) {
   if ((warp.index() / kWarpgroup + 1) * kWarpgroup > block.warps.size()) {
     stop(FaultKind::registers, "setmaxnreg in a warpgroup of fewer than {} warps", kWarpgroup);
   }
+  check_register_change(warp, op, wanted, held);
   if (op.kind == 1 && wanted > held && registers_in_use(block) + (wanted - held) * kLanes > kRegisterFile) {
     return warp.wait_for(&block.registers_released, Step::wait);
   }
   warp.register_limit = wanted;
+  ++warp.register_changes;
   if (wanted < held) warp.machine().wake(&block.registers_released);
   warp.clock.tick();
   return Step::next;

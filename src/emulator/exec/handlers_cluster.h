@@ -11,5 +11,7 @@ Step do_mapa(Warp& warp, const Op& op, Mask active);           // d = a in block
 Step do_get_rank(Warp& warp, const Op& op, Mask active);       // d = the rank in a; kind as above
 Step do_policy(Warp& warp, const Op& op, Mask active);         // d = immediate for the fraction a; kind 1: for a range
 Step do_set_registers(Warp& warp, const Op& op, Mask active);  // immediate; kind 1: .inc
+// What the warps of a warpgroup that has left must agree on: each has executed every setmaxnreg.
+void check_register_exit(const Warp& warp);
 
 }  // namespace tma_jit::emulator

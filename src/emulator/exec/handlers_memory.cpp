@@ -41,7 +41,7 @@ struct Accessor {
   bool write;
   u32 bytes;
   std::string_view what;
-  bool updates = false;
+  bool updates = false;  // what is written depends on what was there
 
   Target resolve(u64 address, int lane) const {
     if ((address & (bytes - 1)) != 0) misaligned(op, address, bytes);
@@ -70,6 +70,11 @@ struct Accessor {
     if (machine.settings().checks) {
       check::Access access = generic_access(warp, op, write, what);
       access.stamp.lane = static_cast<u8>(lane);
+      if (updates) {
+        check::Access read = access;
+        read.write = false;
+        machine.record_shared(span, bytes, read);
+      }
       machine.record_shared(span, bytes, access);
     }
     if (write) machine.refuse_mbarrier_store(span, bytes);
@@ -197,7 +202,8 @@ Step do_is_space(Warp& warp, const Op& op, Mask active) {
 
 Step do_atomic(Warp& warp, const Op& op, Mask active) {
   const u32 size = static_cast<u32>(ptx::size_of(op.type));
-  const Accessor accessor{warp, op, true, size, "an atomic operation", true};
+  const bool reads = static_cast<Atomic>(op.immediate) != Atomic::exchange;
+  const Accessor accessor{warp, op, true, size, "an atomic operation", reads};
   const auto ordering = static_cast<Ordering>(op.kind);
   for_each(active, [&](int i) {
     const Target target = accessor.resolve(warp.address(op, op.a, i), i);

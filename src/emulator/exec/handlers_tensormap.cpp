@@ -49,6 +49,7 @@ Step do_tensormap_replace(Warp& warp, const Op& op, Mask active) {
     if (!shared) check_alignment(address);
     u8* bytes =
         shared ? shared_map(warp, op, static_cast<u32>(address), lane, true) : global_map(warp, op, address, true);
+    if (!shared) warp.machine().tensor_maps().changed(address, warp, op);
     tensor::replace(bytes, static_cast<tensor::Field>(op.kind), static_cast<u32>(op.immediate), warp.lane(op.b, lane));
   }
   warp.machine().progress();
@@ -62,8 +63,20 @@ Step do_tensormap_copy(Warp& warp, const Op& op, Mask active) {
   check_alignment(target);
   std::memcpy(global_map(warp, op, target, false), shared_map(warp, op, static_cast<u32>(source), lane, false),
               kMapBytes);
-  warp.clock.tick();
+  warp.machine().tensor_maps().changed(target, warp, op);
+  warp.machine().tensor_maps().release(warp);
   warp.machine().progress();
+  return Step::next;
+}
+
+Step do_tensormap_release(Warp& warp, const Op&, Mask) {
+  warp.machine().tensor_maps().release(warp);
+  return Step::next;
+}
+
+Step do_tensormap_acquire(Warp& warp, const Op& op, Mask active) {
+  for (Mask rest = active; rest != 0; rest &= rest - 1)
+    warp.machine().tensor_maps().acquire(warp.address(op, op.a, std::countr_zero(rest)), warp, op);
   return Step::next;
 }
 

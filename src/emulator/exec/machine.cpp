@@ -79,14 +79,7 @@ SharedSpan Machine::shared(Block& from, u32 address, u32 bytes) {
       stop(FaultKind::cluster, "shared address {:#x} names block {} of a cluster of {}", address, rank, blocks.size());
     }
     owner = blocks[rank].get();
-    if (owner->live_warps == 0) {
-      throw Fault{
-          FaultKind::cluster,
-          fmt::format("an access to shared memory at {:#x} of {}, which has exited", address & kOffsetMask,
-                      owner->name()),
-          "a block must not leave while others of its cluster still use its memory: synchronise the cluster last",
-          {}};
-    }
+    require_resident(*owner, "an access");
   }
   return shared_at(*owner, address & kOffsetMask, bytes);
 }
@@ -103,6 +96,14 @@ void Machine::record_shared(const SharedSpan& span, u32 bytes, const check::Acce
   if (trace_ != nullptr)
     trace_->moved(fmt::format("{} {} shared", access.what, access.write ? "writes" : "reads"), bytes);
   if (settings_.checks) span.block->shadow.record(span.offset, bytes, access);
+}
+
+void Machine::require_resident(const Block& owner, std::string_view what) {
+  if (owner.live_warps != 0) return;
+  throw Fault{FaultKind::cluster,
+              fmt::format("{} to shared memory of {}, which has exited", what, owner.name()),
+              "a block must not leave while others of its cluster still use its memory: synchronise the cluster last",
+              {}};
 }
 
 void Machine::refuse_mbarrier_store(const SharedSpan& span, u32 bytes) {

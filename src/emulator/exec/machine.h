@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "emulator/async/engine.h"
+#include "emulator/check/tensor_maps.h"
 #include "emulator/exec/block.h"
 #include "emulator/exec/global_memory.h"
 #include "emulator/exec/random.h"
@@ -63,6 +64,7 @@ class Machine {
   const u8* constants() const { return constants_; }
   Random& random() { return random_; }
   async::Engine& async() { return async_; }
+  check::TensorMaps& tensor_maps() { return tensor_maps_; }
   const GlobalMemory& memory() const { return memory_; }
   Counters& counters() { return counters_; }
   u64 instructions() const { return counters_.instructions; }
@@ -81,6 +83,8 @@ class Machine {
   // By global address: what strong stores there have released.
   std::unordered_map<u64, check::Published>& published() { return published_; }
   void refuse_mbarrier_store(const SharedSpan& span, u32 bytes);
+  // Throws Fault{cluster} where `owner`, whose memory `what` is about to touch, has left.
+  static void require_resident(const Block& owner, std::string_view what);
 
   // Something changed that a poll could see.
   void progress() { stalled_ = 0; }
@@ -153,6 +157,7 @@ class Machine {
   Random random_;
   Counters counters_;
   async::Engine async_;
+  check::TensorMaps tensor_maps_;
   std::vector<std::unique_ptr<Cluster>> clusters_;
   std::unique_ptr<Cluster> retired_;  // the last one to go: what is reported of it names its warps
   u64 next_cluster_ = 0;

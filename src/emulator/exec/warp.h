@@ -104,6 +104,7 @@ class Warp {
 
   check::Actor clock;
   u32 register_limit = 0;                        // by setmaxnreg
+  u32 register_changes = 0;                      // how often
   u16 reducing = 0;                              // barriers whose bar.red this warp has arrived at, a bit each
   std::map<int, async::BulkGroups> bulk_groups;  // by lane, of those that ever issued a store
   // At the cluster's barrier: lanes that have arrived in this phase, and that have yet to wait, and for which phase.

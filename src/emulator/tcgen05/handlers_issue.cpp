@@ -165,6 +165,7 @@ class Commit : public CoreOperation {
       if ((*mask_ >> rank & 1) == 0) continue;
       if (rank >= blocks.size())
         stop(FaultKind::cluster, "tcgen05.commit arrives in block {} of a cluster of {}", rank, blocks.size());
+      if (blocks[rank].get() != block) Machine::require_resident(*blocks[rank], "an arrival of tcgen05.commit");
       arrive(machine, async::mbarrier_in(machine, *blocks[rank], address_ & kOffsetMask));
     }
     return true;

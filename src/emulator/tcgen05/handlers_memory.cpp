@@ -18,13 +18,13 @@ std::vector<u8*> pointers(Warp& warp, const std::vector<Place>& places, std::vec
   return result;
 }
 
-void own(Warp& warp, WarpState& state, const std::vector<Place>& places) {
+void own(Warp& warp, WarpState& state, const Op& load) {
   if (warp.in_flight.empty()) warp.in_flight.resize(warp.machine().program().register_bytes / sizeof(u32) + 1);
-  for (const Place& place : places) {
+  for (const Place& place : load.list) {
     if (place.bank != Place::registers) continue;
     const u32 index = place.offset / static_cast<u32>(sizeof(u32));
     if (warp.in_flight[index]++ == 0) ++warp.in_flight_count;
-    state.in_flight.push_back(index);
+    state.in_flight.push_back({index, &load});
   }
 }
 
@@ -71,7 +71,7 @@ Step do_alloc(Warp& warp, const Op& op, Mask) {
   memory.use_group(static_cast<u32>(op.immediate));
   if (memory.relinquished) stop(FaultKind::tensor_memory, "tcgen05.alloc after tcgen05.relinquish_alloc_permit");
   const auto columns = static_cast<u32>(warp.lane(op.b, 0));
-  const auto column = memory.allocate(columns);
+  const auto column = memory.allocate(columns, op);
   if (!column) return warp.wait_for(&memory, Step::wait, columns);
   const SharedSpan span = machine.shared(warp.block(), static_cast<u32>(warp.address(op, op.a, 0)), sizeof(u32));
   const check::Stamp stamp{warp.clock.id, 0, 0, warp.clock.now(), &op};
@@ -107,7 +107,7 @@ Step do_load(Warp& warp, const Op& op, Mask active) {
   std::vector<u8> unused;
   const std::vector<u8*> registers = pointers(warp, op.list, unused);
   matrix::load(access, warp.index() % 4, memory.words(), registers);
-  own(warp, state, op.list);
+  own(warp, state, op);
   return Step::next;
 }
 
@@ -131,8 +131,8 @@ Step do_wait(Warp& warp, const Op& op, Mask) {
     return Step::next;
   }
   state.waited_loads = state.loaded;
-  for (const u32 index : state.in_flight)
-    if (--warp.in_flight[index] == 0) --warp.in_flight_count;
+  for (const WarpState::Owned& owned : state.in_flight)
+    if (--warp.in_flight[owned.index] == 0) --warp.in_flight_count;
   state.in_flight.clear();
   return Step::next;
 }

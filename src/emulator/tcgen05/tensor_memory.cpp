@@ -33,12 +33,13 @@ TensorMemory::TensorMemory(Machine& machine, Block& block)
       cells_(std::size_t{kTensorLanes} / kLanes * kTensorColumns),
       warps_(block.warps.size()) {}
 
-std::optional<u32> TensorMemory::allocate(u32 columns) {
+std::optional<u32> TensorMemory::allocate(u32 columns, const Op& op) {
   check_size(columns);
   for (u32 first = 0; first + columns <= kTensorColumns; first += kGranule) {
     const auto begin = owner_.begin() + first;
     if (!std::all_of(begin, begin + columns, [](u16 owner) { return owner == 0; })) continue;
     std::fill_n(begin, columns, static_cast<u16>(first + 1));
+    allocated_[first] = &op;
     for (u32 quarter = 0; quarter < kTensorLanes / kLanes; ++quarter)
       std::fill_n(cells_.begin() + std::ptrdiff_t{quarter} * kTensorColumns + first, columns, Cell{});
     return first;
@@ -90,7 +91,7 @@ void TensorMemory::check_exit() const {
         FaultKind::tensor_memory,
         fmt::format("{} exits with tensor memory from column {} on still allocated", block_.name(), owner_[column] - 1),
         "a warp must execute tcgen05.dealloc for each allocation before the block leaves",
-        {}};
+        "  allocated at " + machine_.place_of(*allocated_.at(owner_[column] - 1U))};
   }
 }
 
@@ -117,6 +118,13 @@ WarpState& TensorMemory::state_of(Warp& warp) {
                                         fmt::format("a tcgen05.st of warp {} of {}", warp.index(), block_.name()));
   }
   return state;
+}
+
+const Op* TensorMemory::load_of(const Warp& warp, u32 index) const {
+  for (const WarpState::Owned& owned : warps_[warp.index()].in_flight) {
+    if (owned.index == index) return owned.load;
+  }
+  return nullptr;
 }
 
 void TensorMemory::check_allocated(const Region& region, const char* what) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -30,7 +31,11 @@ struct WarpState {
   u32 loaded = 0, stored = 0;               // events issued
   u32 waited_loads = 0, waited_stores = 0;  // events waited for
   check::Clock order;                       // raised by fence::after_thread_sync
-  std::vector<u32> in_flight;               // indices into Warp::in_flight of registers that loads will write
+  struct Owned {
+    u32 index;       // into Warp::in_flight
+    const Op* load;  // that will write the register
+  };
+  std::vector<Owned> in_flight;
 };
 
 class TensorMemory {
@@ -39,7 +44,7 @@ class TensorMemory {
 
   // The first column of `columns` free ones, at a multiple of 32; nothing where there is no room now. Columns are taken
   // for all lanes.
-  std::optional<u32> allocate(u32 columns);
+  std::optional<u32> allocate(u32 columns, const Op& op);
   // Throws a tensor_memory fault where no such allocation begins at `column`, or where some access to it is not among
   // what the freeing warp has `seen`.
   void free(u32 column, u32 columns, const check::Clock& seen);
@@ -55,6 +60,8 @@ class TensorMemory {
   void use_group(u32 group);
 
   WarpState& state_of(Warp& warp);
+  // The tcgen05.ld that owns a register of the warp, by its index into Warp::in_flight; null where none does.
+  const Op* load_of(const Warp& warp, u32 index) const;
   Block& block() { return block_; }
 
   async::Queue queue;  // mma, cp, shift and commit, in the order of their issue
@@ -80,6 +87,7 @@ class TensorMemory {
   std::vector<u32> words_;
   std::vector<Cell> cells_;
   std::array<u16, matrix::kTensorColumns> owner_{};  // 1 + the first column of the allocation; 0 for free
+  std::map<u32, const Op*> allocated_;               // by first column: by which tcgen05.alloc
   std::vector<WarpState> warps_;
   check::ActorId channel_ = check::kNobody;
   u32 group_ = 0;
