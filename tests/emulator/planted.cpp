@@ -60,7 +60,7 @@ std::string trouble_with(std::string_view arch, const Planted& bug, Policy polic
     } catch (const emulator::Fault& fault) {
       trouble = lacking(fault, bug);
       if (trouble.empty()) break;
-      trouble = "the report lacks " + trouble + ":\n" + fault.text();
+      trouble.insert(0, "the report lacks ").append(":\n").append(fault.text());
     }
   }
   device.settings = {};

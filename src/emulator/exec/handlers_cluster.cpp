@@ -55,7 +55,7 @@ void check_register_change(Warp& warp, const Op& op, u32 wanted, u32 held) {
 
 void check_register_exit(const Warp& warp) {
   const Block& block = warp.block();
-  const std::size_t first = warp.index() / kWarpgroup * kWarpgroup;
+  const std::size_t first = std::size_t{warp.index()} / kWarpgroup * kWarpgroup;
   const std::size_t end = std::min<std::size_t>(first + kWarpgroup, block.warps.size());
   for (std::size_t i = first; i < end; ++i) {
     if (!block.warps[i]->exited()) return;
@@ -89,10 +89,11 @@ Step do_cluster_arrive(Warp& warp, const Op& op, Mask active) {
   warp.cluster_waits |= active;
   warp.cluster_phase = cluster.barrier.phase;
   cluster.barrier.arrived += static_cast<u32>(std::popcount(active));
-  if (op.kind == 1)
+  if (op.kind == 1) {
     warp.clock.release_relaxed(cluster.barrier.gathered);
-  else
+  } else {
     warp.clock.release(cluster.barrier.gathered);
+  }
   check_cluster_barrier(warp.machine(), cluster);
   return Step::next;
 }
@@ -104,10 +105,11 @@ Step do_cluster_wait(Warp& warp, const Op& op, Mask active) {
   }
   if (barrier.phase == warp.cluster_phase) return warp.wait_for(&barrier, Step::wait);
   warp.cluster_waits &= ~active;
-  if (op.kind == 1)
+  if (op.kind == 1) {
     warp.clock.acquire_relaxed(barrier.released);
-  else
+  } else {
     warp.clock.acquire(barrier.released);
+  }
   warp.clock.tick();
   return Step::next;
 }
@@ -149,7 +151,7 @@ Step do_set_registers(Warp& warp, const Op& op, Mask) {
   Block& block = warp.block();
   const auto wanted = static_cast<u32>(op.immediate);
   const u32 held = limit_of(warp);
-  if ((warp.index() / kWarpgroup + 1) * kWarpgroup > block.warps.size()) {
+  if ((std::size_t{warp.index()} / kWarpgroup + 1) * kWarpgroup > block.warps.size()) {
     stop(FaultKind::registers, "setmaxnreg in a warpgroup of fewer than {} warps", kWarpgroup);
   }
   check_register_change(warp, op, wanted, held);
