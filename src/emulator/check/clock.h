@@ -41,6 +41,10 @@ class Clock {
     ticks_[actor] = std::max(ticks_[actor], time);
   }
   void join(const Clock& other) {
+    if (ticks_.empty()) {
+      ticks_ = other.ticks_;
+      return;
+    }
     if (ticks_.size() < other.ticks_.size()) ticks_.resize(other.ticks_.size(), 0);
     for (std::size_t i = 0; i < other.ticks_.size(); ++i) ticks_[i] = std::max(ticks_[i], other.ticks_[i]);
   }
