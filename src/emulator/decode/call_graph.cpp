@@ -46,12 +46,13 @@ class CallGraph {
   void find_taken() {
     for (const ptx::Variable& variable : module_.variables)
       for (const auto& entry : variable.names) take(entry.second);
-    for (const auto& function : module_.functions)
+    for (const auto& function : module_.functions) {
       for (const ptx::Instruction& instruction : function->body) {
         if (instruction.modifiers[0] == "call") continue;
         for (const Operand& operand : instruction.operands)
           if (operand.kind == Operand::Kind::symbol) take(operand.name);
       }
+    }
   }
 
   std::vector<const Function*> callees_of(const Function& function) {

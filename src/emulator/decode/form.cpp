@@ -58,10 +58,11 @@ void add(Table& table, std::span<const Form> forms) {
     table.all.push_back(&form);
     std::string_view mnemonic;
     for_each_part(form.pattern, ' ', [&](std::string_view word) {
-      if (mnemonic.empty())
+      if (mnemonic.empty()) {
         mnemonic = word;
-      else
+      } else {
         pattern.slots.push_back(slot_of(word));
+      }
     });
     table.slots.push_back(pattern.slots);
     table.tried.push_back(std::make_unique<std::atomic<u64>[]>(pattern.slots.size() + 1));

@@ -80,8 +80,8 @@ void CallStack::enter(Warp& warp, const Callable& callee, const CallForm& form, 
     made.results.push_back(static_cast<u32>(warp.lane(value.address, lane)));
   made.saved = saved(warp, callee.registers, lane);
   own.saved_bytes += made.saved.size();
-  const std::size_t end =
-      own.bytes.size() + (callee.local_bytes + kStackAlignment - 1) / kStackAlignment * kStackAlignment;
+  const std::size_t units = (callee.local_bytes + kStackAlignment - 1) / kStackAlignment;
+  const std::size_t end = own.bytes.size() + units * kStackAlignment;
   if (end + own.saved_bytes + first_ + kActivationBytes * own.activations.size() > kMostStack) {
     stop(FaultKind::limit,
          "lane {} is {} calls deep in {} and needs more than {} bytes of stack: recursion that does not end?", lane,
@@ -90,9 +90,10 @@ void CallStack::enter(Warp& warp, const Callable& callee, const CallForm& form, 
   own.bytes.resize(end, 0xCB);
   for (const Callable::Address& address : callee.addresses)
     warp.set_lane(address.place, lane, made.base + address.offset);
-  for (std::size_t i = 0; i < arguments.size(); ++i)
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
     std::memcpy(at(made.base + callee.parameters[i].offset, callee.parameters[i].bytes, lane), arguments[i].data(),
                 arguments[i].size());
+  }
   own.activations.push_back(std::move(made));
 }
 
@@ -108,9 +109,10 @@ u32 CallStack::leave(Warp& warp, int lane) {
   }
   restore(warp, done.callee->registers, lane, done.saved);
   own.bytes.resize(done.base - first_);
-  for (std::size_t i = 0; i < results.size(); ++i)
+  for (std::size_t i = 0; i < results.size(); ++i) {
     std::memcpy(warp.local_at(done.results[i], done.callee->results[i].bytes, lane), results[i].data(),
                 results[i].size());
+  }
   return done.return_to;
 }
 
