@@ -82,10 +82,11 @@ Result<int> sum_bits_of(const Values& values) {
   const auto& reference = values.binding().kernel->reference;
   if (!reference || !reference->bits) return 0;
   TMA_JIT_ASSIGN(const std::int64_t bits, reference->bits->evaluate(values));
-  if (bits < 0 || bits > 24)
+  if (bits < 0 || bits > 24) {
     return fault(*values.binding().kernel, ErrorCode::invalid_argument,
                  "reference {}: bits {} = {}; sums keep 1 to 24 bits, or 0 to say nothing of them", reference->entry,
                  reference->bits->text(), bits);
+  }
   return static_cast<int>(bits);
 }
 

@@ -20,10 +20,10 @@ u16 rounded_f16(float value) {
   return rounded == 0x8000 ? u16{0} : rounded;  // a sum of zero has no sign
 }
 
-void load_f16(const AccumulatorBlock& block, float* sums, u32 stride) {
+void load_f16(const AccumulatorBlock& block, float* sums, std::size_t stride) {
   float values[2 * kLanes];
   number::decode_f32(Format::f16, block.source[0], values, 2 * kLanes);
-  for (u32 row = 0; row < 8; ++row) std::memcpy(sums + row * stride, values + 8 * row, 8 * sizeof(float));
+  for (std::size_t row = 0; row < 8; ++row) std::memcpy(sums + row * stride, values + 8 * row, 8 * sizeof(float));
 }
 
 void store_f16(const AccumulatorBlock& block, const float* sums, u32 stride) {
@@ -43,7 +43,7 @@ s32 wrapped_or_clamped(s64 value, bool saturate) {
 
 void load(const AccumulatorBlock& block, float* sums, u32 stride) {
   if (block.source == nullptr) {
-    for (u32 row = 0; row < 8; ++row) std::fill_n(sums + row * stride, 8, 0.0F);
+    for (std::size_t row = 0; row < 8; ++row) std::fill_n(sums + row * stride, 8, 0.0F);
   } else if (block.format == Format::f16) {
     load_f16(block, sums, stride);
   } else {

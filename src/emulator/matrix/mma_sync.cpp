@@ -79,7 +79,7 @@ template <class T> void gather(const MmaSync& instruction, const MmaRegisters& r
 // Each block of 8 by 8 sums, with the registers of C and D that hold it.
 template <class T, class Each>
 void for_each_block(const MmaSync& instruction, const MmaRegisters& registers, T* sums, Each each) {
-  const u32 step = registers_of_block(instruction.d_format);
+  const std::size_t step = registers_of_block(instruction.d_format);
   for (u32 half = 0; half < instruction.m / 8; ++half) {
     each({instruction.d_format, &registers.d[half * step], &registers.c[half * step], instruction.saturate},
          sums + half * 8 * kColumns);
@@ -97,7 +97,7 @@ void store_d(const MmaSync& instruction, const MmaRegisters& registers, float* s
 }
 
 void add_c(const MmaSync& instruction, const MmaRegisters& registers, float* sums) {
-  float c[kMaxRows * kColumns];
+  float c[kMaxRows * kColumns] = {};
   load_c(instruction, registers, c);
   const auto nan = std::bit_cast<float>(static_cast<u32>(number::canonical_nan(Format::f32)));
   for (u32 i = 0; i < instruction.m * kColumns; ++i) sums[i] = std::isnan(sums[i] + c[i]) ? nan : sums[i] + c[i];
@@ -175,7 +175,7 @@ void run_floats(const MmaSync& instruction, const MmaRegisters& registers) {
   }
   Factors<float> factors;
   Factors<s32> exponents;
-  float sums[kMaxRows * kColumns];
+  float sums[kMaxRows * kColumns] = {};
   gather(instruction, registers, factors);
   Product product = {instruction, {factors.a, exponents.a, instruction.k}, {factors.b, exponents.b, kColumns}};
   find_exponents(instruction.a_format, product.a, instruction.m * instruction.k);

@@ -108,6 +108,7 @@ template <class T> class Execution {
 
   void multiply_floats(u32 cta, u32 part) {
     const u32 columns = part_columns();
+    const std::size_t first = std::size_t{part} * columns;
     FloatTile tile = {.a = {tiles_->a, tiles_->a_exponents, instruction_.k},
                       .b = {tiles_->b, tiles_->b_exponents, instruction_.n},
                       .c = tiles_->sums,
@@ -119,11 +120,11 @@ template <class T> class Execution {
                       .sum = {.to_odd = instruction_.d == Format::f16}};
     find_exponents(instruction_.a, tile.a, tile.m * tile.k);
     find_exponents(instruction_.b, tile.b, tile.k * instruction_.n);
-    tile.b.values += part * columns;
-    tile.b.exponents += part * columns;
+    tile.b.values += first;
+    tile.b.exponents += first;
     if (is_scaled(mma_.form.kind)) return multiply_scaled(cta, part, tile);
-    if (mma_.accumulate)
-      for (u32 row = 0; row < path_.rows; ++row) load_row(row_of_d(cta, part, row), tile.c + row * columns);
+    for (u32 row = 0; mma_.accumulate && row < path_.rows; ++row)
+      load_row(row_of_d(cta, part, row), tile.c + row * tile.c_stride);
     multiply(tile);
   }
 

@@ -95,9 +95,10 @@ void run_floats(const Wgmma& instruction, const u8* shared, Registers a, Registe
   Factor left = {tiles.a, a_exponents, depth}, right = {tiles.b, b_exponents, n};
   find_exponents(instruction.a_format, left, kRows * depth);
   find_exponents(instruction.b_format, right, depth * n);
-  if (instruction.accumulate)
+  if (instruction.accumulate) {
     for_each_block(instruction, tiles.sums, d,
                    [&](const AccumulatorBlock& block, float* sums) { load(block, sums, n); });
+  }
   multiply({left, right, tiles.sums, kRows, n, depth, n, instruction.accumulate, summation_of(instruction)});
   for_each_block(instruction, tiles.sums, d,
                  [&](const AccumulatorBlock& block, float* sums) { store(block, sums, n); });
