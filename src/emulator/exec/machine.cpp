@@ -187,6 +187,15 @@ std::string Machine::place_of(const Op& op) const {
   return fmt::format("{}{} (PTX line {})", place, op.source->opcode, op.source->line);
 }
 
+namespace {
+
+std::string side_of(const Machine& machine, const check::Stamp& stamp, std::string_view what, std::string_view actor) {
+  return fmt::format("  {} by {} at {}", what, actor,
+                     stamp.op != nullptr ? machine.place_of(*stamp.op) : "an unknown place");
+}
+
+}  // namespace
+
 std::string Machine::describe(const Block& block, const check::Stamp& stamp, std::string_view what) const {
   const Cluster& cluster = block.cluster();
   const std::size_t warps = cluster.blocks.front()->warps.size();
@@ -200,7 +209,7 @@ std::string Machine::describe(const Block& block, const check::Stamp& stamp, std
       if (channel.cluster == &cluster && channel.id == stamp.actor) actor = channel.name;
     }
   }
-  return fmt::format("  {} by {} at {}", what, actor, stamp.op != nullptr ? place_of(*stamp.op) : "an unknown place");
+  return side_of(*this, stamp, what, actor);
 }
 
 std::string Machine::describe_global(const check::Stamp& stamp, std::string_view what) const {
@@ -219,7 +228,7 @@ std::string Machine::describe_global(const check::Stamp& stamp, std::string_view
       if (channel.cluster->number == stamp.cluster && channel.id == stamp.actor) actor = channel.name;
     }
   }
-  return fmt::format("  {} by {} at {}", what, actor, stamp.op != nullptr ? place_of(*stamp.op) : "an unknown place");
+  return side_of(*this, stamp, what, actor);
 }
 
 Machine::Acting::Acting(Machine& machine, const Warp* warp, const Op* op)
