@@ -128,10 +128,12 @@ struct Actor {
   void acquire(const Clocks& from) { clocks.join(from); }
   void acquire_relaxed(const Clocks& from) { clocks.join_relaxed(from); }
   void fence() {
-    if (has_observed) clocks.join(observed);
-    if (has_observed) observed.clear();
+    if (has_observed) {
+      clocks.join(observed);
+      observed.clear();
+      has_observed = false;
+    }
     fenced = clocks;
-    has_observed = false;
     has_fenced = true;
     tick();
   }

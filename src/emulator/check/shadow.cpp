@@ -20,48 +20,75 @@ bool Shadow::same(const Bytes& a, const Bytes& b) {
   return difference == 0;
 }
 
-void Shadow::record_parts(Cell& cell, u32 size, Range range, u64 address, const Access& access) {
-  const std::span<Cell> parts = split(cell, size);
-  const u32 part = part_of(size);
-  for (u32 i = range.begin / part; i * part < range.end; ++i)
-    record(parts[i], part, range.within(i * part, part), address + u64{i} * part, access);
+void Shadow::record(const Recording& recording, std::span<Cell> cells, u32 size, Range range, u64 address) {
+  for_each_cell(cells, size, range, [&](Cell& cell, Range part, u32 offset) {
+    if (part.covers(size) && (cell & kSplit) == 0) return record_whole(recording, cell, address + offset);
+    record_parts(recording, cell, size, part, address + offset);
+  });
+}
+
+void Shadow::record_parts(const Recording& recording, Cell& cell, u32 size, Range range, u64 address) {
+  record(recording, split(cell, size), part_of(size), range, address);
   if (range.end == size) unite(cell, size, range.begin == 0);
 }
 
 // A state that only this cell is in changes in place.
-void Shadow::record_whole(Cell& cell, u64 address, const Access& access) {
-  Memory& memory = memory_of(access);
-  const bool again = memory.valid && memory.stamp == access.stamp && memory.write == access.write;
-  if (again && memory.after == cell) return;
-  if (again && memory.before == cell) {
-    ++states_[memory.after].uses;
-    leave(cell);
-    cell = memory.after;
-    return;
-  }
+void Shadow::record_whole(const Recording& recording, Cell& cell, u64 address) {
+  const auto& [access, memory] = recording;
+  if (memory != nullptr && repeat(*memory, cell)) return;
   if (cell != kFresh && states_[cell].uses == 1) return apply(states_[cell].bytes, address, access);
   Bytes bytes = states_[cell].bytes;
   apply(bytes, address, access);
   const Cell before = cell;
-  if (!same(bytes, states_[cell].bytes)) cell = enter(bytes);
-  remember(memory, access, before, cell);
-  if (cell != before) leave(before);
+  if (memory != nullptr && access.write && memory->known != 0) {
+    cell = memory->changes[0].after;
+    ++states_[cell].uses;
+  } else if (!same(bytes, states_[cell].bytes)) {
+    cell = enter(bytes);
+  } else {
+    ++states_[cell].uses;
+  }
+  if (memory != nullptr) remember(*memory, {before, cell});
+  leave(before);
 }
 
+// Where the operation has done the same to another cell.
+bool Shadow::repeat(const Memory& memory, Cell& cell) {
+  for (const Change& change : memory.kept()) {
+    if (change.after == cell) return true;
+    if (change.before != cell) continue;
+    ++states_[change.after].uses;
+    leave(cell);
+    cell = change.after;
+    return true;
+  }
+  return false;
+}
+
+// That of the access's stamp, emptied where another had it.
 Shadow::Memory& Shadow::memory_of(const Access& access) {
   const u64 hash = (reinterpret_cast<u64>(access.stamp.op) + (access.write ? 1 : 0)) * 0x9E3779B97F4A7C15;
-  return memories_[hash / (~u64{0} / kMemories + 1)];
+  Memory& memory = memories_[hash / (~u64{0} / kMemories + 1)];
+  if (memory.stamp == access.stamp && memory.write == access.write) return memory;
+  for (const Change& change : memory.kept()) forget(change);
+  memory.stamp = access.stamp;
+  memory.write = access.write;
+  memory.known = 0;
+  return memory;
 }
 
 // What is remembered is in use, so that it does not change.
-void Shadow::remember(Memory& memory, const Access& access, Cell before, Cell after) {
-  const Memory former = memory;
-  ++states_[before].uses;
-  ++states_[after].uses;
-  memory = {access.stamp, access.write, true, before, after};
-  if (!former.valid) return;
-  leave(former.before);
-  leave(former.after);
+void Shadow::remember(Memory& memory, const Change& change) {
+  Change& kept = memory.changes[memory.known % memory.changes.size()];
+  if (memory.known++ >= memory.changes.size()) forget(kept);
+  ++states_[change.before].uses;
+  ++states_[change.after].uses;
+  kept = change;
+}
+
+void Shadow::forget(const Change& change) {
+  leave(change.before);
+  leave(change.after);
 }
 
 template <std::size_t N> u32 Shadow::Parts<N>::take() {
@@ -118,15 +145,12 @@ void Shadow::leave(Cell state) {
   if (state != kFresh && --states_[state].uses == 0) unused_states_.push_back(state);
 }
 
-void Shadow::forget(Cell& cell, u32 size, Range range) {
-  if ((cell & kSplit) == 0 && range.end - range.begin == size) {
+void Shadow::forget(std::span<Cell> cells, u32 size, Range range) {
+  for_each_cell(cells, size, range, [&](Cell& cell, Range part, u32) {
+    if (!part.covers(size) || (cell & kSplit) != 0) return forget(split(cell, size), part_of(size), part);
     leave(cell);
     cell = kFresh;
-    return;
-  }
-  const std::span<Cell> parts = split(cell, size);
-  const u32 part = part_of(size);
-  for (u32 i = range.begin / part; i * part < range.end; ++i) forget(parts[i], part, range.within(i * part, part));
+  });
 }
 
 // Lanes of a warp are told apart between two of its synchronising instructions; a channel has none.

@@ -31,6 +31,7 @@ class Shadow {
     u32 begin, end;
     // What of it lies in the `size` bytes from `first` on, counted from there.
     Range within(u32 first, u32 size) const { return {std::max(begin, first) - first, std::min(end - first, size)}; }
+    bool covers(u32 size) const { return end - begin == size; }
   };
 
   struct Rules {
@@ -42,13 +43,12 @@ class Shadow {
   explicit Shadow(const Rules& rules);
   virtual ~Shadow() = default;
 
-  // Of the bytes `begin` to `end` of a cell of `size` bytes, kRow or kChunk, at `address`. Throws Fault{race, proxy,
-  // uninitialised}.
-  void record(Cell& cell, u32 size, Range range, u64 address, const Access& access) {
-    if (range.end - range.begin == size && (cell & kSplit) == 0) return record_whole(cell, address, access);
-    record_parts(cell, size, range, address, access);
+  // Of a range of bytes of cells of `size` bytes each, kRow or kChunk, the first of which is at `address`. Throws
+  // Fault{race, proxy, uninitialised}.
+  void record(std::span<Cell> cells, u32 size, Range range, u64 address, const Access& access) {
+    record({access, access.stamp.lane == kManyLanes ? &memory_of(access) : nullptr}, cells, size, range, address);
   }
-  void forget(Cell& cell, u32 size, Range range);
+  void forget(std::span<Cell> cells, u32 size, Range range);
 
   // For reports: "shared memory at 0x500 of block (0, 0, 0)"; and "  read by warp 3 at FILE:LINE: ...".
   virtual std::string place(u64 address) const = 0;
@@ -72,18 +72,32 @@ class Shadow {
     Bytes bytes;
     u32 uses = 0;  // cells in it, and memories
   };
-  // What an access last turned one state into: an operation makes many accesses with the same stamp.
+  // What the accesses with one stamp turned states into: an operation makes many of them. What a write makes does not
+  // depend on what was there before.
+  struct Change {
+    Cell before = 0, after = 0;
+  };
   struct Memory {
     Stamp stamp;
     bool write = false;
-    bool valid = false;
-    Cell before = 0, after = 0;
+    u32 known = 0;  // changes so far; the last of them are kept
+    std::array<Change, 8> changes{};
+    std::span<const Change> kept() const { return {changes.data(), std::min<std::size_t>(known, changes.size())}; }
   };
   static constexpr std::size_t kMemories = 8;  // a power of two
+  struct Recording {
+    const Access& access;
+    Memory* memory;  // none for a lane's accesses, which are few and small
+  };
 
+  // f(cell, what of it lies in the range, its offset) for each of the cells that the range touches.
+  template <class F> static void for_each_cell(std::span<Cell> cells, u32 size, Range range, F f) {
+    for (u32 i = range.begin / size; i * size < range.end; ++i) f(cells[i], range.within(i * size, size), i * size);
+  }
   static bool same(const Bytes& a, const Bytes& b);
-  void record_whole(Cell& cell, u64 address, const Access& access);
-  void record_parts(Cell& cell, u32 size, Range range, u64 address, const Access& access);
+  void record(const Recording& recording, std::span<Cell> cells, u32 size, Range range, u64 address);
+  void record_whole(const Recording& recording, Cell& cell, u64 address);
+  void record_parts(const Recording& recording, Cell& cell, u32 size, Range range, u64 address);
   static u32 part_of(u32 size) { return size == kWord ? 1 : kWord; }
   std::span<Cell> parts_of(Cell cell, u32 size);
   std::span<Cell> split(Cell& cell, u32 size);
@@ -91,7 +105,9 @@ class Shadow {
   Cell enter(const Bytes& bytes);  // with one use
   void leave(Cell state);
   Memory& memory_of(const Access& access);
-  void remember(Memory& memory, const Access& access, Cell before, Cell after);
+  bool repeat(const Memory& memory, Cell& cell);
+  void remember(Memory& memory, const Change& change);
+  void forget(const Change& change);
 
   bool ordered(const Stamp& earlier, const Access& access, Clock Clocks::*kind) const;
   void apply(Bytes& bytes, u64 address, const Access& access) const;
@@ -142,6 +158,8 @@ class GlobalShadow : public Shadow {
   static constexpr std::size_t kLately = 256;  // pages, a power of two
   using Page = std::array<Cell, kPage / kRow>;
   Page& page_of(u64 address);
+  // f(page, the range's bytes in it, the page's address) for each page that the range touches.
+  template <class F> void for_each_page(u64 address, u64 bytes, F f);
   std::string place(u64 address) const override;
   std::string side(const Stamp& stamp, std::string_view what) const override;
 

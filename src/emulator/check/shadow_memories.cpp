@@ -12,21 +12,11 @@ void SharedShadow::resize(std::size_t bytes) {
 }
 
 void SharedShadow::record(u32 offset, u32 bytes, const Access& access) {
-  if (cells_.empty()) return;
-  const u32 end = offset + bytes;
-  for (u32 cell = offset / kChunk; cell * kChunk < end; ++cell) {
-    const u32 first = cell * kChunk;
-    Shadow::record(cells_[cell], kChunk, Range{offset, end}.within(first, kChunk), first, access);
-  }
+  if (!cells_.empty()) Shadow::record(cells_, kChunk, {offset, offset + bytes}, 0, access);
 }
 
 void SharedShadow::forget(u32 offset, u32 bytes) {
-  if (cells_.empty()) return;
-  const u32 end = offset + bytes;
-  for (u32 cell = offset / kChunk; cell * kChunk < end; ++cell) {
-    const u32 first = cell * kChunk;
-    Shadow::forget(cells_[cell], kChunk, Range{offset, end}.within(first, kChunk));
-  }
+  if (!cells_.empty()) Shadow::forget(cells_, kChunk, {offset, offset + bytes});
 }
 
 std::string SharedShadow::place(u64 address) const {
@@ -48,25 +38,23 @@ GlobalShadow::Page& GlobalShadow::page_of(u64 address) {
   return *page;
 }
 
-void GlobalShadow::record(u64 address, u64 bytes, const Access& access) {
+template <class F> void GlobalShadow::for_each_page(u64 address, u64 bytes, F f) {
   const u64 end = address + bytes;
   while (address < end) {
-    const auto begin = static_cast<u32>(address % kRow);
-    const auto count = static_cast<u32>(std::min<u64>(kRow - begin, end - address));
-    Cell& cell = page_of(address)[address % kPage / kRow];
-    Shadow::record(cell, kRow, {begin, begin + count}, address - begin, access);
+    const auto begin = static_cast<u32>(address % kPage);
+    const auto count = static_cast<u32>(std::min<u64>(kPage - begin, end - address));
+    f(page_of(address), Range{begin, begin + count}, address - begin);
     address += count;
   }
 }
 
+void GlobalShadow::record(u64 address, u64 bytes, const Access& access) {
+  for_each_page(address, bytes,
+                [&](Page& page, Range range, u64 first) { Shadow::record(page, kRow, range, first, access); });
+}
+
 void GlobalShadow::forget(u64 address, u64 bytes) {
-  const u64 end = address + bytes;
-  while (address < end) {
-    const auto begin = static_cast<u32>(address % kRow);
-    const auto count = static_cast<u32>(std::min<u64>(kRow - begin, end - address));
-    Shadow::forget(page_of(address)[address % kPage / kRow], kRow, {begin, begin + count});
-    address += count;
-  }
+  for_each_page(address, bytes, [&](Page& page, Range range, u64) { Shadow::forget(page, kRow, range); });
 }
 
 std::string GlobalShadow::place(u64 address) const {
