@@ -92,11 +92,11 @@ std::vector<float> draw(Format format, u32 count, int radius, std::mt19937& rand
 
 struct Drawn {
   std::vector<float> a, b, c;
-  std::vector<s32> a_exponents, b_exponents;
+  std::vector<s16> a_exponents, b_exponents;
   FloatTile tile;
 };
 
-constexpr u32 kRows = 5, kColumns = 16;
+constexpr u32 kRows = 5, kColumns = 24;
 
 Drawn draw_tile(Format format, u32 depth, int radius, std::mt19937& random) {
   Drawn drawn{draw(format, kRows * depth, radius, random),
@@ -163,6 +163,24 @@ TEST_CASE("tensor sums: vectors compute what the plain text of the rule does") {
   }
 }
 
+TEST_CASE("tensor sums: vectors add up what takes more than 31 bits") {
+  std::mt19937 random(3);
+  for (const u32 depth : {16U, 32U, 64U}) {
+    for (const int round : {0, 1, 2, 3}) {
+      Drawn drawn = draw_tile(Format::f16, depth, 1, random);
+      const float sign = round % 2 == 0 ? 1.0F : -1.0F;
+      for (float& value : drawn.a) value = round < 2 ? 2047.0F / 1024 : std::abs(value);
+      for (float& value : drawn.b) value = sign * (round < 2 ? 2047.0F / 1024 : std::abs(value));
+      for (float& value : drawn.c) value = sign * std::abs(value);
+      find_exponents(Format::f16, drawn.tile.a, kRows * depth);
+      find_exponents(Format::f16, drawn.tile.b, depth * kColumns);
+      const std::vector<float> by_vectors = product_of(drawn.tile, drawn.c);
+      drawn.tile.a.reach.near = false;
+      CHECK(same_bits(product_of(drawn.tile, drawn.c), by_vectors));
+    }
+  }
+}
+
 TEST_CASE("tensor sums: the ends of the range") {
   std::mt19937 random(2);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -187,8 +205,8 @@ TEST_CASE("tensor sums: a sum too large is infinite, one of nothing is +0") {
     Drawn drawn{std::vector<float>(kRows * 16, value),
                 std::vector<float>(16 * kColumns, value),
                 std::vector<float>(kRows * kColumns, -0.0F),
-                std::vector<s32>(kRows * 16),
-                std::vector<s32>(16 * kColumns),
+                std::vector<s16>(kRows * 16),
+                std::vector<s16>(16 * kColumns),
                 {}};
     drawn.tile = {{drawn.a.data(), drawn.a_exponents.data(), 16},
                   {drawn.b.data(), drawn.b_exponents.data(), kColumns},

@@ -174,7 +174,7 @@ void run_floats(const MmaSync& instruction, const MmaRegisters& registers) {
          number::name_of(instruction.d_format), number::name_of(instruction.c_format));
   }
   Factors<float> factors;
-  Factors<s32> exponents;
+  Factors<s16> exponents;
   float sums[kMaxRows * kColumns] = {};
   gather(instruction, registers, factors);
   Product product = {instruction, {factors.a, exponents.a, instruction.k}, {factors.b, exponents.b, kColumns}};

@@ -1,6 +1,5 @@
-// The multiplications themselves, on dense tiles: plain loops over vectors of eight, compiled for any machine and for
-// x86-64-v3, and chosen when the program starts. Both do the same operations in the same order, so that a result does
-// not depend on the machine that emulates.
+// The multiplications themselves, on dense tiles: plain loops over vectors, compiled for any machine, for x86-64-v3 and
+// for x86-64-v4, and chosen when the program starts. A result does not depend on the machine that emulates.
 #pragma once
 
 #include "emulator/word.h"
@@ -34,7 +33,7 @@ struct Reach {
 // A factor: values, row by row, and beside each the exponent that its format gives it. Owned by the caller.
 struct Factor {
   float* values = nullptr;
-  s32* exponents = nullptr;
+  s16* exponents = nullptr;
   std::size_t stride = 0;
   Reach reach{};
 };
@@ -50,12 +49,12 @@ struct FloatTile {
 };
 
 constexpr int kNear = 49;             // products and their scales stay within f32
-constexpr s32 kNoExponent = -1000;    // of zero
+constexpr s16 kNoExponent = -1000;    // of zero
 constexpr s32 kLeastExponent = -133;  // addends are aligned no lower
 
 struct Values {
   const float* values;
-  s32* exponents;
+  s16* exponents;
   u32 count;
   int least;  // exponent of the format's subnormal numbers
 };
@@ -73,8 +72,8 @@ struct Kernels {
   void (*multiply_s32)(const IntegerTile& tile);
   void (*multiply_near)(const FloatTile& tile);  // of factors and C that are near and finite
   Reach (*exponents)(const Values& values);
-  // Of C: finite, and zero or no smaller than products of near factors.
-  bool (*sums_are_near)(const float* values, u32 count);
+  // Of C, rows of `columns` values, `stride` apart: finite, and zero or no smaller than products of near factors.
+  bool (*sums_are_near)(const float* values, u32 rows, u32 columns, std::size_t stride);
   void (*store_block)(const Block<const float, float>& block);  // the lanes become the sums
   void (*load_block)(const Block<float, const float>& block);   // the sums become the lanes
 };

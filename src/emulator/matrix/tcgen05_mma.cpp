@@ -33,8 +33,8 @@ template <class T> struct Tiles {
   T b[kMaxDepth * kMaxColumns];
   T gathered[kMaxDepth * (kMaxColumns + 32)];  // a zero-column mask may shift by 32
   T sums[kMaxRows * kMaxColumns];
-  s32 a_exponents[kMaxRows * kMaxDepth];  // of floats
-  s32 b_exponents[kMaxDepth * kMaxColumns];
+  s16 a_exponents[kMaxRows * kMaxDepth];  // of floats
+  s16 b_exponents[kMaxDepth * kMaxColumns];
   float partial[kMaxRows * kMaxColumns];
   float b_scales[kMaxColumns];
 };

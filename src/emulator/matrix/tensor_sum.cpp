@@ -51,9 +51,8 @@ void multiply_any(const FloatTile& tile) {
 }
 
 bool is_near(const FloatTile& tile) {
-  for (u32 row = 0; row < tile.m; ++row)
-    if (!kernels().sums_are_near(tile.c + row * tile.c_stride, tile.n)) return false;
-  return true;
+  const bool joined = tile.c_stride == tile.n;
+  return kernels().sums_are_near(tile.c, joined ? 1 : tile.m, joined ? tile.m * tile.n : tile.n, tile.c_stride);
 }
 
 }  // namespace

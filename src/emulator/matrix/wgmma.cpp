@@ -88,8 +88,8 @@ Summation summation_of(const Wgmma& instruction) {
 
 void run_floats(const Wgmma& instruction, const u8* shared, Registers a, Registers d) {
   static thread_local Tiles<float> tiles;
-  static thread_local s32 a_exponents[kRows * kMaxDepth];
-  static thread_local s32 b_exponents[kMaxColumns * kMaxDepth];
+  static thread_local s16 a_exponents[kRows * kMaxDepth];
+  static thread_local s16 b_exponents[kMaxColumns * kMaxDepth];
   const u32 depth = depth_of(instruction), n = instruction.n;
   gather_factors(instruction, shared, a, tiles);
   Factor left = {tiles.a, a_exponents, depth}, right = {tiles.b, b_exponents, n};
