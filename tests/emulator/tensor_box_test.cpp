@@ -118,7 +118,7 @@ std::vector<u8> actual_load(const Access& access) {
   append_runs(access, Direction::load, runs);
   u32 bytes = 0;
   for (const Run& run : runs) {
-    load(access.map, run, shared.data() + run.shared);
+    load(access.map, run, shared.data());
     bytes += run.bytes;
   }
   CHECK(bytes == transaction_bytes(access));
@@ -210,7 +210,9 @@ TEST_CASE("tiled stores write what lies inside the tensor, and to the end of its
         append_runs(access, Direction::store, runs);
         for (const Run& run : runs) {
           CHECK(!run.fill);
-          std::memcpy(reinterpret_cast<void*>(run.global), shared.data() + run.shared, run.bytes);
+          for_each_piece(access.map, run, [&](u32 at, u32 offset, u32 bytes) {
+            std::memcpy(reinterpret_cast<u8*>(run.global) + offset, shared.data() + at, bytes);
+          });
         }
         CHECK(tensor.storage == expected);
       }

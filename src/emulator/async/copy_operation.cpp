@@ -11,6 +11,7 @@ namespace tma_jit::emulator::async {
 namespace {
 
 constexpr u32 kBulkUnit = 16;  // bytes: sizes are rounded up to it
+constexpr u32 kRow = 128;      // bytes of the widest swizzle
 
 }  // namespace
 
@@ -35,35 +36,36 @@ void LoadCopy::begin(Machine& machine) {
   bytes_.assign(span.bytes, span.bytes + extent.bytes);
 }
 
-void LoadCopy::deliver_run(Machine& machine, const Target& target, const tensor::Run& run, const check::Access& access,
-                           check::GlobalAccesses& reads) {
-  const SharedSpan span = machine.shared_at(*target.block, run.shared, run.bytes);
-  machine.refuse_mbarrier_store(span, run.bytes);
-  machine.record_shared(span, run.bytes, access);
-  if (reduces) return tensor::reduce(reduction, format, span.bytes, bytes_.data(), run.bytes);
+void LoadCopy::deliver_run(Machine& machine, const Target& target, const tensor::Run& run,
+                           check::SharedAccesses& writes, check::GlobalAccesses& reads) {
+  extent.for_each_stretch(run, [&](u32 shared, u32 bytes) {
+    machine.refuse_mbarrier_store(machine.shared_at(*target.block, shared, bytes), bytes);
+    writes.add(shared, bytes);
+  });
+  u8* const shared = target.block->shared.data();
+  if (reduces) return tensor::reduce(reduction, format, shared + run.shared, bytes_.data(), run.bytes);
   if (from_shared) {
-    std::memcpy(span.bytes, bytes_.data(), run.bytes);
+    std::memcpy(shared + run.shared, bytes_.data(), run.bytes);
     return;
   }
   if (!run.fill) {
     machine.global(run.global, run.bytes, false);
     reads.add(run.global, run.bytes);
-    if (machine.trace() != nullptr) machine.trace()->moved(std::string(access.what) + " reads global", run.bytes);
+    if (machine.trace() != nullptr) machine.trace()->moved(std::string(extent.what()) + " reads global", run.bytes);
   }
   if (extent.tensor)
-    tensor::load(extent.access.map, run, span.bytes);
+    tensor::load(extent.access.map, run, shared);
   else
-    std::memcpy(span.bytes, reinterpret_cast<const void*>(run.global), run.bytes);
+    std::memcpy(shared + run.shared, reinterpret_cast<const void*>(run.global), run.bytes);
 }
 
-// The same runs, none longer than a row of 128 bytes.
-std::vector<tensor::Run> LoadCopy::cut(const std::vector<tensor::Run>& runs) {
-  constexpr u32 kPiece = 128;
+// The same runs in pieces of at most `longest` bytes.
+std::vector<tensor::Run> LoadCopy::cut(const std::vector<tensor::Run>& runs, u32 longest) {
   std::vector<tensor::Run> pieces;
   for (tensor::Run rest : runs) {
-    for (; rest.bytes > kPiece; rest.shared += kPiece, rest.bytes -= kPiece) {
-      pieces.push_back({rest.global, rest.shared, kPiece, rest.fill});
-      if (!rest.fill) rest.global += kPiece;
+    for (; rest.bytes > longest; rest.shared += longest, rest.bytes -= longest) {
+      pieces.push_back({rest.global, rest.shared, longest, rest.fill});
+      if (!rest.fill) rest.global += longest;
     }
     pieces.push_back(rest);
   }
@@ -77,15 +79,17 @@ void LoadCopy::deliver(Machine& machine, const Target& target, std::size_t last)
   check_initialised(machine, barrier, clocks, true);
   check::Stamp event = next_event(machine, barrier, op);
   if (reduces) event.flags |= check::Access::kStrong;
-  const check::Access access{true, event, &clocks, extent.tensor ? "a tensor copy" : "a bulk copy"};
-  check::Access reading{false, event, &clocks, access.what};
+  const check::Access writing{true, event, &clocks, extent.what()};
+  check::Access reading{false, event, &clocks, extent.what()};
   if (!extent.tensor) reading.unit = kBulkUnit;
+  check::SharedAccesses writes(machine, *target.block, writing);
   check::GlobalAccesses reads(machine, *block, reading);
   u32 bytes = 0;
   for (; next_run_ < last; ++next_run_) {
-    deliver_run(machine, target, runs_[next_run_], access, reads);
+    deliver_run(machine, target, runs_[next_run_], writes, reads);
     bytes += runs_[next_run_].bytes;
   }
+  writes.finish();
   reads.finish();
   const u32 rest = extent.counted() - counted_;
   bytes = last == runs_.size() ? rest : std::min(bytes, rest);
@@ -98,11 +102,12 @@ bool LoadCopy::perform(Machine& machine) {
   if (!begun_) begin(machine);
   const Target& target = targets[next_target_];
   const bool split = machine.settings().policy == Policy::split;
+  const u32 parts = split ? 8 : 2;
   if (next_run_ == 0) {
     runs_ = extent.runs(target.shared, tensor::Direction::load);
-    if (split && !from_shared) runs_ = cut(runs_);
+    const u32 longest = std::max(extent.counted() / parts / kBulkUnit, 1U) * kBulkUnit;
+    if (!from_shared && (split || runs_.size() < parts)) runs_ = cut(runs_, split ? std::min(longest, kRow) : longest);
   }
-  const std::size_t parts = split ? 8 : 2;
   const std::size_t part = std::max<std::size_t>(runs_.size() / parts, 1);
   const std::size_t end = next_run_ / part * part + part;
   deliver(machine, target, end + part > runs_.size() ? runs_.size() : end);
@@ -113,13 +118,20 @@ bool LoadCopy::perform(Machine& machine) {
 }
 
 void GroupedCopy::read(Machine& machine) {
-  const check::Access access{false, stamp, &clocks, extent.tensor ? "a tensor copy" : "a bulk copy"};
+  const check::Access access{false, stamp, &clocks, extent.what()};
+  check::SharedAccesses reads(machine, *block, access);
   runs_ = extent.runs(shared, tensor::Direction::store);
   for (const tensor::Run& run : runs_) {
-    const SharedSpan span = machine.shared_at(*block, run.shared, run.bytes);
-    machine.record_shared(span, run.bytes, access);
-    bytes_.insert(bytes_.end(), span.bytes, span.bytes + run.bytes);
+    extent.for_each_stretch(run, [&](u32 at, u32 bytes) {
+      machine.shared_at(*block, at, bytes);
+      reads.add(at, bytes);
+    });
+    extent.for_each_piece(run, [&](u32 at, u32, u32 bytes) {
+      const u8* const piece = block->shared.data() + at;
+      bytes_.insert(bytes_.end(), piece, piece + bytes);
+    });
   }
+  reads.finish();
 }
 
 void GroupedCopy::write_run(Machine& machine, u64 global, const u8* bytes, u32 count,
@@ -141,7 +153,7 @@ void GroupedCopy::write_run(Machine& machine, u64 global, const u8* bytes, u32 c
 }
 
 void GroupedCopy::write(Machine& machine) {
-  check::Access access{true, write_stamp, &clocks, extent.tensor ? "a tensor copy" : "a bulk copy"};
+  check::Access access{true, write_stamp, &clocks, extent.what()};
   access.updates = reduces;
   if (reduces) access.stamp.flags |= check::Access::kStrong;
   check::GlobalAccesses writes(machine, *block, access);

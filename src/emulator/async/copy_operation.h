@@ -19,6 +19,14 @@ struct Extent {
 
   // The runs of bytes between global memory and shared memory at `shared`.
   std::vector<tensor::Run> runs(u32 shared, tensor::Direction direction) const;
+  // tensor::for_each_piece() and for_each_stretch() of one of them.
+  template <class F> void for_each_piece(const tensor::Run& run, F f) const {
+    tensor ? tensor::for_each_piece(access.map, run, f) : f(run.shared, 0U, run.bytes);
+  }
+  template <class F> void for_each_stretch(const tensor::Run& run, F f) const {
+    tensor ? tensor::for_each_stretch(access.map, run, f) : f(run.shared, run.bytes);
+  }
+  const char* what() const { return tensor ? "a tensor copy" : "a bulk copy"; }
   // What the copy counts on its mbarrier.
   u32 counted() const { return tensor ? tensor::transaction_bytes(access) : bytes; }
 };
@@ -43,10 +51,10 @@ class LoadCopy : public Operation {
   bool perform(Machine& machine) override;
 
  private:
-  static std::vector<tensor::Run> cut(const std::vector<tensor::Run>& runs);
+  static std::vector<tensor::Run> cut(const std::vector<tensor::Run>& runs, u32 longest);
   void begin(Machine& machine);
   void deliver(Machine& machine, const Target& target, std::size_t last);
-  void deliver_run(Machine& machine, const Target& target, const tensor::Run& run, const check::Access& access,
+  void deliver_run(Machine& machine, const Target& target, const tensor::Run& run, check::SharedAccesses& writes,
                    check::GlobalAccesses& reads);
 
   std::vector<tensor::Run> runs_;  // to the target whose turn it is

@@ -27,13 +27,13 @@ struct Access {
   u32 unit = 1;                    // bytes of which one that matters may bring along others: a lane's vector
 };
 
-// The accesses to global memory of one instruction or of one part of a copy. Those that follow each other are told to
-// the checkers as one.
-class GlobalAccesses {
+// The accesses of one instruction or of one part of a copy. Those that follow each other are told to the checkers as
+// one.
+template <class Memory> class Accesses {
  public:
   // All three live longer.
-  GlobalAccesses(Machine& machine, const Block& block, const Access& access)
-      : machine_(machine), block_(block), access_(access) {}
+  Accesses(Machine& machine, Memory& memory, const Access& access)
+      : machine_(machine), memory_(memory), access_(access) {}
   void add(u64 address, u64 bytes) {
     if (address >= begin_ && address <= end_) {
       end_ = std::max(end_, address + bytes);
@@ -43,13 +43,22 @@ class GlobalAccesses {
     begin_ = address;
     end_ = address + bytes;
   }
-  void finish();
+  void finish() {
+    if (end_ != begin_) tell(machine_, memory_, begin_, end_ - begin_, access_);
+    begin_ = end_ = 0;
+  }
 
  private:
   Machine& machine_;
-  const Block& block_;
+  Memory& memory_;
   const Access& access_;
   u64 begin_ = 0, end_ = 0;
 };
+
+// To global memory, by a block; and to a block's own shared memory, by offset.
+using GlobalAccesses = Accesses<const Block>;
+using SharedAccesses = Accesses<Block>;
+void tell(Machine& machine, const Block& by, u64 address, u64 bytes, const Access& access);
+void tell(Machine& machine, Block& owner, u64 offset, u64 bytes, const Access& access);
 
 }  // namespace tma_jit::emulator::check

@@ -19,9 +19,13 @@ namespace {
 
 }  // namespace
 
-void check::GlobalAccesses::finish() {
-  if (end_ != begin_) machine_.record_global(block_, begin_, end_ - begin_, access_);
-  begin_ = end_ = 0;
+void check::tell(Machine& machine, const Block& by, u64 address, u64 bytes, const Access& access) {
+  machine.record_global(by, address, bytes, access);
+}
+
+void check::tell(Machine& machine, Block& owner, u64 offset, u64 bytes, const Access& access) {
+  const auto size = static_cast<u32>(bytes);
+  machine.record_shared(machine.shared_at(owner, static_cast<u32>(offset), size), size, access);
 }
 
 void Machine::record_global(const Block& block, u64 address, u64 bytes, const check::Access& access) {

@@ -43,30 +43,26 @@ RowWriter::RowWriter(const Access& access, Direction direction, std::vector<Run>
       shared_(access.shared) {}
 
 void RowWriter::write(s64 offset, bool inside) {
-  // 16 bytes are the finest that a swizzle moves, but for the mode that also swaps their halves.
-  const u32 chunk = (map_.atomicity == Atomicity::b32_flip_b8 ? 8U : 16U) / shared_unit_;
-  const u32 step = std::max(chunk, 1U);
+  const u32 step = is_padded(map_.element) ? 1 : units_;  // padded units lie apart from each other
   for (u32 unit = 0; unit < units_; unit += step) {
-    const u32 count = std::min(step, units_ - unit);
     if (inside) {
-      write_chunk(offset, first_ + unit, count);
+      write_units(offset, first_ + unit, step);
     } else if (direction_ == Direction::load) {
-      append({0, swizzled(map_, shared_), count * global_unit_, true});
+      append({0, shared_, step * global_unit_, true});
     }
-    shared_ += count * shared_unit_;
+    shared_ += step * shared_unit_;
   }
 }
 
-// Units outside dimension 0 come before or after those inside, so a chunk has at most three parts.
-void RowWriter::write_chunk(s64 offset, s64 first, u32 units) {
-  const u32 shared = swizzled(map_, shared_);
+// Units outside dimension 0 come before or after those inside, so they have at most three parts.
+void RowWriter::write_units(s64 offset, s64 first, u32 units) {
   const s64 last = first + units;
   const s64 from = std::clamp<s64>(0, first, last);
   const s64 to = std::clamp<s64>(end_, from, last);
   const auto part = [&](s64 begin, s64 end, bool fill) {
     if (begin >= end || (fill && direction_ == Direction::store)) return;
     const u64 global = map_.address + static_cast<u64>(offset + begin * global_unit_);
-    append({fill ? 0 : global, shared + static_cast<u32>(begin - first) * shared_unit_,
+    append({fill ? 0 : global, shared_ + static_cast<u32>(begin - first) * shared_unit_,
             static_cast<u32>(end - begin) * global_unit_, fill});
   };
   part(first, from, true);
@@ -75,7 +71,7 @@ void RowWriter::write_chunk(s64 offset, s64 first, u32 units) {
 }
 
 void RowWriter::append(Run run) {
-  if (!runs_.empty() && !is_padded(map_.element)) {
+  if (!runs_.empty() && !is_padded(map_.element) && map_.swizzle == SwizzleMode::none) {
     Run& before = runs_.back();
     const bool adjacent = before.shared + before.bytes == run.shared && before.fill == run.fill;
     if (adjacent && (run.fill || before.global + before.bytes == run.global)) {
@@ -84,19 +80,6 @@ void RowWriter::append(Run run) {
     }
   }
   runs_.push_back(run);
-}
-
-u32 swizzled(const TensorMap& map, u32 address) {
-  if (map.swizzle == SwizzleMode::none) return address;
-  if (map.swizzle == SwizzleMode::b32) return address ^ ((address >> 3) & 0x10);
-  if (map.swizzle == SwizzleMode::b64) return address ^ ((address >> 3) & 0x30);
-  switch (map.atomicity) {
-    case Atomicity::b16: return address ^ ((address >> 3) & 0x70);
-    case Atomicity::b32: return address ^ ((address >> 2) & 0x60);
-    case Atomicity::b32_flip_b8: return address ^ ((address >> 2) & 0x60) ^ ((address >> 4) & 0x8);
-    case Atomicity::b64: return address ^ ((address >> 1) & 0x40);
-  }
-  return address;
 }
 
 u32 pattern_alignment(const TensorMap& map) {

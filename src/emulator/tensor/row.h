@@ -1,4 +1,4 @@
-// One row of a box: its elements of dimension 0, cut where the tensor ends and where the swizzle moves chunks apart.
+// One row of a box: its elements of dimension 0, cut where the tensor ends.
 #pragma once
 
 #include "emulator/tensor/box.h"
@@ -18,7 +18,7 @@ class RowWriter {
   static u32 unit_elements(ElementType element);
 
  private:
-  void write_chunk(s64 offset, s64 first, u32 units);
+  void write_units(s64 offset, s64 first, u32 units);
   void append(Run run);
 
   const TensorMap& map_;

@@ -121,11 +121,18 @@ bool has_reduction(Reduction reduction, Format format) {
   }
 }
 
-void load(const TensorMap& map, const Run& run, u8* target) {
-  if (run.fill) return fill(map, run.bytes, target);
-  std::memcpy(target, reinterpret_cast<const void*>(run.global), run.bytes);
-  if (map.element != ElementType::f32_ftz && map.element != ElementType::tf32_ftz) return;
-  for (u32 i = 0; i < run.bytes; i += 4) store_as(target + i, flushed(load_as<float>(target + i)));
+void load(const TensorMap& map, const Run& run, u8* shared) {
+  const bool flushes = map.element == ElementType::f32_ftz || map.element == ElementType::tf32_ftz;
+  for_each_piece(map, run, [&](u32 at, u32 offset, u32 bytes) {
+    u8* const target = shared + at;
+    if (run.fill) return fill(map, bytes, target);
+    const auto* const source = reinterpret_cast<const u8*>(run.global + offset);
+    if (bytes == 16)  // a copy of a known size needs no call
+      std::memcpy(target, source, 16);
+    else
+      std::memcpy(target, source, bytes);
+    for (u32 i = 0; flushes && i < bytes; i += 4) store_as(target + i, flushed(load_as<float>(target + i)));
+  });
 }
 
 void reduce(Reduction reduction, Format format, u8* target, const u8* source, u32 bytes) {
