@@ -20,22 +20,22 @@ bool Shadow::same(const Bytes& a, const Bytes& b) {
   return difference == 0;
 }
 
-void Shadow::record(const Recording& recording, std::span<Cell> cells, u32 size, Range range, u64 address) {
+void Shadow::record(const Recording& recording, Cell* cells, u32 size, Range range, u64 address) {
   for_each_cell(cells, size, range, [&](Cell& cell, Range part, u32 offset) {
-    if (part.covers(size) && (cell & kSplit) == 0) return record_whole(recording, cell, address + offset);
-    record_parts(recording, cell, size, part, address + offset);
+    if (!part.covers(size) || (cell & kSplit) != 0) return record_parts(recording, cell, size, part, address + offset);
+    if (recording.memory == nullptr || !repeat(*recording.memory, cell))
+      record_whole(recording, cell, address + offset);
   });
 }
 
 void Shadow::record_parts(const Recording& recording, Cell& cell, u32 size, Range range, u64 address) {
-  record(recording, split(cell, size), part_of(size), range, address);
+  record(recording, split(cell, size).data(), part_of(size), range, address);
   if (range.end == size) unite(cell, size, range.begin == 0);
 }
 
 // A state that only this cell is in changes in place.
 void Shadow::record_whole(const Recording& recording, Cell& cell, u64 address) {
   const auto& [access, memory] = recording;
-  if (memory != nullptr && repeat(*memory, cell)) return;
   if (cell != kFresh && states_[cell].uses == 1) return apply(states_[cell].bytes, address, access);
   Bytes bytes = states_[cell].bytes;
   apply(bytes, address, access);
@@ -50,19 +50,6 @@ void Shadow::record_whole(const Recording& recording, Cell& cell, u64 address) {
   }
   if (memory != nullptr) remember(*memory, {before, cell});
   leave(before);
-}
-
-// Where the operation has done the same to another cell.
-bool Shadow::repeat(const Memory& memory, Cell& cell) {
-  for (const Change& change : memory.kept()) {
-    if (change.after == cell) return true;
-    if (change.before != cell) continue;
-    ++states_[change.after].uses;
-    leave(cell);
-    cell = change.after;
-    return true;
-  }
-  return false;
 }
 
 // That of the access's stamp, emptied where another had it.
@@ -141,13 +128,9 @@ Shadow::Cell Shadow::enter(const Bytes& bytes) {
   return state;
 }
 
-void Shadow::leave(Cell state) {
-  if (state != kFresh && --states_[state].uses == 0) unused_states_.push_back(state);
-}
-
-void Shadow::forget(std::span<Cell> cells, u32 size, Range range) {
+void Shadow::forget(Cell* cells, u32 size, Range range) {
   for_each_cell(cells, size, range, [&](Cell& cell, Range part, u32) {
-    if (!part.covers(size) || (cell & kSplit) != 0) return forget(split(cell, size), part_of(size), part);
+    if (!part.covers(size) || (cell & kSplit) != 0) return forget(split(cell, size).data(), part_of(size), part);
     leave(cell);
     cell = kFresh;
   });

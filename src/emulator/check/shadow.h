@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emulator/check/access.h"
+#include "emulator/matrix/registers.h"
 
 namespace tma_jit::emulator::check {
 
@@ -19,6 +20,9 @@ class Shadow {
  public:
   Shadow(const Shadow&) = delete;
   Shadow& operator=(const Shadow&) = delete;
+
+ private:
+  struct Memory;
 
  protected:
   // Bytes in one state, an index into `states_`; or with kSplit an index to the cells of its parts. Of 64 bytes the
@@ -43,12 +47,21 @@ class Shadow {
   explicit Shadow(const Rules& rules);
   virtual ~Shadow() = default;
 
-  // Of a range of bytes of cells of `size` bytes each, kRow or kChunk, the first of which is at `address`. Throws
-  // Fault{race, proxy, uninitialised}.
-  void record(std::span<Cell> cells, u32 size, Range range, u64 address, const Access& access) {
-    record({access, access.stamp.lane == kManyLanes ? &memory_of(access) : nullptr}, cells, size, range, address);
+  // Of a range of bytes of `cells`, which have `size` bytes each, kRow or kChunk, and the first of which is at
+  // `address`. Throws Fault{race, proxy, uninitialised}.
+  void record(Cell* cells, u32 size, Range range, u64 address, const Access& access) {
+    record(recording_of(access), cells, size, range, address);
   }
-  void forget(std::span<Cell> cells, u32 size, Range range);
+  void forget(Cell* cells, u32 size, Range range);
+  // The same for many ranges of one access.
+  struct Recording {
+    const Access& access;
+    Memory* memory;  // none for a lane's accesses, which are few and small
+  };
+  Recording recording_of(const Access& access) {
+    return {access, access.stamp.lane == kManyLanes ? &memory_of(access) : nullptr};
+  }
+  void record(const Recording& recording, Cell* cells, u32 size, Range range, u64 address);
 
   // For reports: "shared memory at 0x500 of block (0, 0, 0)"; and "  read by warp 3 at FILE:LINE: ...".
   virtual std::string place(u64 address) const = 0;
@@ -85,17 +98,12 @@ class Shadow {
     std::span<const Change> kept() const { return {changes.data(), std::min<std::size_t>(known, changes.size())}; }
   };
   static constexpr std::size_t kMemories = 8;  // a power of two
-  struct Recording {
-    const Access& access;
-    Memory* memory;  // none for a lane's accesses, which are few and small
-  };
 
   // f(cell, what of it lies in the range, its offset) for each of the cells that the range touches.
-  template <class F> static void for_each_cell(std::span<Cell> cells, u32 size, Range range, F f) {
+  template <class F> static void for_each_cell(Cell* cells, u32 size, Range range, const F& f) {
     for (u32 i = range.begin / size; i * size < range.end; ++i) f(cells[i], range.within(i * size, size), i * size);
   }
   static bool same(const Bytes& a, const Bytes& b);
-  void record(const Recording& recording, std::span<Cell> cells, u32 size, Range range, u64 address);
   void record_whole(const Recording& recording, Cell& cell, u64 address);
   void record_parts(const Recording& recording, Cell& cell, u32 size, Range range, u64 address);
   static u32 part_of(u32 size) { return size == kWord ? 1 : kWord; }
@@ -103,9 +111,22 @@ class Shadow {
   std::span<Cell> split(Cell& cell, u32 size);
   void unite(Cell& cell, u32 size, bool thoroughly);
   Cell enter(const Bytes& bytes);  // with one use
-  void leave(Cell state);
+  void leave(Cell state) {
+    if (state != kFresh && --states_[state].uses == 0) unused_states_.push_back(state);
+  }
   Memory& memory_of(const Access& access);
-  bool repeat(const Memory& memory, Cell& cell);
+  // Where the operation has done the same to another cell.
+  bool repeat(const Memory& memory, Cell& cell) {
+    for (const Change& change : memory.kept()) {
+      if (change.after == cell) return true;
+      if (change.before != cell) continue;
+      ++states_[change.after].uses;
+      leave(cell);
+      cell = change.after;
+      return true;
+    }
+    return false;
+  }
   void remember(Memory& memory, const Change& change);
   void forget(const Change& change);
 
@@ -133,6 +154,7 @@ class SharedShadow : public Shadow {
       : Shadow({&Clocks::visible, false, true, "fence.proxy.async.shared::cta"}), owner_(owner) {}
   void resize(std::size_t bytes);
   void record(u32 offset, u32 bytes, const Access& access);
+  void record(std::span<const matrix::Span> spans, const Access& access);
   // Memory whose content is not data: a fresh mbarrier.
   void forget(u32 offset, u32 bytes);
 
@@ -159,7 +181,7 @@ class GlobalShadow : public Shadow {
   using Page = std::array<Cell, kPage / kRow>;
   Page& page_of(u64 address);
   // f(page, the range's bytes in it, the page's address) for each page that the range touches.
-  template <class F> void for_each_page(u64 address, u64 bytes, F f);
+  template <class F> void for_each_page(u64 address, u64 bytes, const F& f);
   std::string place(u64 address) const override;
   std::string side(const Stamp& stamp, std::string_view what) const override;
 

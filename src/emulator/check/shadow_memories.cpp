@@ -12,11 +12,18 @@ void SharedShadow::resize(std::size_t bytes) {
 }
 
 void SharedShadow::record(u32 offset, u32 bytes, const Access& access) {
-  if (!cells_.empty()) Shadow::record(cells_, kChunk, {offset, offset + bytes}, 0, access);
+  if (!cells_.empty()) Shadow::record(cells_.data(), kChunk, {offset, offset + bytes}, 0, access);
+}
+
+void SharedShadow::record(std::span<const matrix::Span> spans, const Access& access) {
+  if (cells_.empty()) return;
+  const Recording recording = recording_of(access);
+  for (const matrix::Span& span : spans)
+    Shadow::record(recording, cells_.data(), kChunk, {span.offset, span.offset + span.bytes}, 0);
 }
 
 void SharedShadow::forget(u32 offset, u32 bytes) {
-  if (!cells_.empty()) Shadow::forget(cells_, kChunk, {offset, offset + bytes});
+  if (!cells_.empty()) Shadow::forget(cells_.data(), kChunk, {offset, offset + bytes});
 }
 
 std::string SharedShadow::place(u64 address) const {
@@ -38,7 +45,7 @@ GlobalShadow::Page& GlobalShadow::page_of(u64 address) {
   return *page;
 }
 
-template <class F> void GlobalShadow::for_each_page(u64 address, u64 bytes, F f) {
+template <class F> void GlobalShadow::for_each_page(u64 address, u64 bytes, const F& f) {
   const u64 end = address + bytes;
   while (address < end) {
     const auto begin = static_cast<u32>(address % kPage);
@@ -50,11 +57,11 @@ template <class F> void GlobalShadow::for_each_page(u64 address, u64 bytes, F f)
 
 void GlobalShadow::record(u64 address, u64 bytes, const Access& access) {
   for_each_page(address, bytes,
-                [&](Page& page, Range range, u64 first) { Shadow::record(page, kRow, range, first, access); });
+                [&](Page& page, Range range, u64 first) { Shadow::record(page.data(), kRow, range, first, access); });
 }
 
 void GlobalShadow::forget(u64 address, u64 bytes) {
-  for_each_page(address, bytes, [&](Page& page, Range range, u64) { Shadow::forget(page, kRow, range); });
+  for_each_page(address, bytes, [&](Page& page, Range range, u64) { Shadow::forget(page.data(), kRow, range); });
 }
 
 std::string GlobalShadow::place(u64 address) const {

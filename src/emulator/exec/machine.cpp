@@ -98,6 +98,15 @@ void Machine::record_shared(const SharedSpan& span, u32 bytes, const check::Acce
   if (settings_.checks) span.block->shadow.record(span.offset, bytes, access);
 }
 
+void Machine::record_shared(Block& owner, std::span<const matrix::Span> spans, const check::Access& access) {
+  for (const matrix::Span& span : spans) {
+    shared_at(owner, span.offset, span.bytes);
+    if (trace_ != nullptr)
+      trace_->moved(fmt::format("{} {} shared", access.what, access.write ? "writes" : "reads"), span.bytes);
+  }
+  if (settings_.checks) owner.shadow.record(spans, access);
+}
+
 void Machine::require_resident(const Block& owner, std::string_view what) {
   if (owner.live_warps != 0) return;
   throw Fault{FaultKind::cluster,

@@ -78,6 +78,7 @@ class Machine {
   SharedSpan shared_at(Block& owner, u32 offset, u32 bytes);  // in this very block
   // Tells the checker, if there is one.
   void record_shared(const SharedSpan& span, u32 bytes, const check::Access& access);
+  void record_shared(Block& owner, std::span<const matrix::Span> spans, const check::Access& access);
   // Tells the checkers of an access to global memory that has been admitted. check::GlobalAccesses joins many.
   void record_global(const Block& block, u64 address, u64 bytes, const check::Access& access);
   // By global address: what strong stores there have released.

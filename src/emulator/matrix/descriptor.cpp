@@ -62,17 +62,4 @@ u32 span_of(Swizzle swizzle) {
   return kSpans[static_cast<std::size_t>(swizzle)];
 }
 
-u32 swizzled(const SharedDescriptor& descriptor, u32 address) {
-  // The pattern's rows count from where the pattern starts.
-  const u32 row = (address >> 7) - descriptor.base_offset;
-  switch (descriptor.swizzle) {
-    case Swizzle::none: return address;
-    case Swizzle::b32: return address ^ ((row & 1) << 4);
-    case Swizzle::b64: return address ^ ((row & 3) << 4);
-    case Swizzle::b128: return address ^ ((row & 7) << 4);
-    case Swizzle::b128_atom32: return address ^ ((row & 3) << 5);
-  }
-  return address;
-}
-
 }  // namespace tma_jit::emulator::matrix

@@ -26,6 +26,15 @@ SharedDescriptor decode_tcgen05(u64 bits);
 u32 span_of(Swizzle swizzle);
 
 // The address at which the swizzle puts the byte that the layout has at `address`.
-u32 swizzled(const SharedDescriptor& descriptor, u32 address);
+inline u32 swizzled(const SharedDescriptor& descriptor, u32 address) {
+  struct Pattern {
+    u32 rows, shift;
+  };
+  static constexpr Pattern kPatterns[] = {{0, 0}, {1, 4}, {3, 4}, {7, 4}, {3, 5}};
+  const Pattern pattern = kPatterns[static_cast<std::size_t>(descriptor.swizzle)];
+  // The pattern's rows count from where the pattern starts.
+  const u32 row = (address >> 7) - descriptor.base_offset;
+  return address ^ ((row & pattern.rows) << pattern.shift);
+}
 
 }  // namespace tma_jit::emulator::matrix

@@ -31,30 +31,41 @@ Lines lines_of(const Operand& operand) {
   return {count, (length * stored_bits(operand) / 8 + kChunk - 1) / kChunk};
 }
 
-// Canonical layouts of PTX ISA 9.0, "Strides": eight rows make a group, `stride` leads to the next one. Without a
+// Where lines and chunks lie before the swizzle: some of each follow each other, and the next ones are a stride away.
+struct Layout {
+  u32 lines, line_bytes, line_stride;
+  u32 chunks, chunk_stride;
+};
+
+// Canonical layouts of PTX ISA 9.0, "Strides". Eight rows make a group, `stride` leads to the next one. Without a
 // swizzle `leading` leads from a chunk to the next.
-u32 k_major_address(const SharedDescriptor& descriptor, u32 row, u32 chunk) {
-  const u32 group = descriptor.start + row / 8 * descriptor.stride;
-  if (descriptor.swizzle == Swizzle::none) return group + row % 8 * kChunk + chunk * descriptor.leading;
-  return group + row % 8 * span_of(descriptor.swizzle) + chunk * kChunk;
+Layout k_major_layout(const SharedDescriptor& descriptor) {
+  if (descriptor.swizzle == Swizzle::none) return {8, kChunk, descriptor.stride, 1, descriptor.leading};
+  return {8, span_of(descriptor.swizzle), descriptor.stride, ~u32{0}, 0};
 }
 
 // Here eight (four with 32-byte atoms) values of k make a group of lines as wide as the swizzle. `leading` leads to the
 // next such width of M or N and `stride` to the next group of k; without a swizzle they change roles.
-u32 mn_major_address(const SharedDescriptor& descriptor, u32 k, u32 chunk) {
-  if (descriptor.swizzle == Swizzle::none)
-    return descriptor.start + chunk * descriptor.stride + k % 8 * kChunk + k / 8 * descriptor.leading;
+Layout mn_major_layout(const SharedDescriptor& descriptor) {
+  if (descriptor.swizzle == Swizzle::none) return {8, kChunk, descriptor.leading, 1, descriptor.stride};
   const u32 span = span_of(descriptor.swizzle);
   const u32 group = descriptor.swizzle == Swizzle::b128_atom32 ? 4 : 8;
-  const u32 chunks = span / kChunk;
-  return descriptor.start + chunk / chunks * descriptor.leading + chunk % chunks * kChunk + k % group * span +
-         k / group * descriptor.stride;
+  return {group, span, descriptor.stride, span / kChunk, descriptor.leading};
 }
 
-u32 address_of(const Operand& operand, u32 line, u32 chunk) {
-  const u32 address = operand.major == Major::k ? k_major_address(operand.descriptor, line, chunk)
-                                                : mn_major_address(operand.descriptor, line, chunk);
-  return swizzled(operand.descriptor, address);
+// f(address) for each chunk, line after line.
+template <class F> void for_each_chunk(const Operand& operand, F f) {
+  const Lines lines = lines_of(operand);
+  const SharedDescriptor& descriptor = operand.descriptor;
+  const Layout layout = operand.major == Major::k ? k_major_layout(descriptor) : mn_major_layout(descriptor);
+  for (u32 line = 0; line < lines.count; ++line) {
+    const u32 first =
+        descriptor.start + line % layout.lines * layout.line_bytes + line / layout.lines * layout.line_stride;
+    for (u32 chunk = 0; chunk < lines.chunks; ++chunk) {
+      const u32 offset = chunk % layout.chunks * kChunk + chunk / layout.chunks * layout.chunk_stride;
+      f(swizzled(descriptor, first + offset));
+    }
+  }
 }
 
 void check_layout(const Operand& operand) {
@@ -71,11 +82,10 @@ void check_layout(const Operand& operand) {
 
 // The chunks' bytes in order of lines.
 void collect(const Operand& operand, const u8* shared, u8* out) {
-  const Lines lines = lines_of(operand);
-  for (u32 line = 0; line < lines.count; ++line) {
-    for (u32 chunk = 0; chunk < lines.chunks; ++chunk, out += kChunk)
-      std::memcpy(out, shared + address_of(operand, line, chunk), kChunk);
-  }
+  for_each_chunk(operand, [&](u32 address) {
+    std::memcpy(out, shared + address, kChunk);
+    out += kChunk;
+  });
 }
 
 // 16 elements packed at the front of each 16 bytes to a byte each.
@@ -157,29 +167,24 @@ template <class T> void unpack_as(Format format, bool packed, const u8* words, u
 
 void append_footprint(const Operand& operand, u32 size, std::vector<Span>& spans) {
   check_layout(operand);
-  const Lines lines = lines_of(operand);
   const std::size_t first = spans.size();
-  for (u32 line = 0; line < lines.count; ++line) {
-    for (u32 chunk = 0; chunk < lines.chunks; ++chunk) {
-      const u32 address = address_of(operand, line, chunk);
-      if (address + kChunk > size) {
-        stop(FaultKind::bounds,
-             "an operand of {} rows by {} elements of {} reaches {:#x}, beyond the block's {:#x} bytes of "
-             "shared memory",
-             operand.rows, operand.depth, number::name_of(operand.format), address + kChunk, size);
-      }
-      if (spans.size() > first) {
-        Span& last = spans.back();
-        const bool before = address + kChunk == last.offset;
-        if (before || last.offset + last.bytes == address) {
-          if (before) last.offset = address;
-          last.bytes += kChunk;
-          continue;
-        }
-      }
-      spans.push_back({address, kChunk});
+  for_each_chunk(operand, [&](u32 address) {
+    if (address + kChunk > size) {
+      stop(FaultKind::bounds,
+           "an operand of {} rows by {} elements of {} reaches {:#x}, beyond the block's {:#x} bytes of shared memory",
+           operand.rows, operand.depth, number::name_of(operand.format), address + kChunk, size);
     }
-  }
+    if (spans.size() > first) {
+      Span& last = spans.back();
+      const bool before = address + kChunk == last.offset;
+      if (before || last.offset + last.bytes == address) {
+        if (before) last.offset = address;
+        last.bytes += kChunk;
+        return;
+      }
+    }
+    spans.push_back({address, kChunk});
+  });
 }
 
 void gather(const Operand& operand, const u8* shared, Order order, float* out) {

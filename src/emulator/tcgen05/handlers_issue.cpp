@@ -51,11 +51,7 @@ class CoreOperation : public async::Operation {
   }
 
   void record_shared(Machine& machine, Block& owner, const std::vector<matrix::Span>& spans, const char* what) const {
-    if (!machine.settings().checks) return;
-    for (const matrix::Span& span : spans) {
-      machine.record_shared(machine.shared_at(owner, span.offset, span.bytes), span.bytes,
-                            {false, stamp, &clocks, what});
-    }
+    if (machine.settings().checks) machine.record_shared(owner, spans, {false, stamp, &clocks, what});
   }
 
   void record_tensor(TensorMemory& memory, const std::vector<matrix::Region>& regions, bool write,
