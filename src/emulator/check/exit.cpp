@@ -13,7 +13,7 @@ namespace {
 
 // The operation that owns a register; null where it is not known.
 const Op* owner_of(const Warp& warp, u32 index) {
-  const auto owns = [index](const Place& place) { return place.bank == Place::registers && place.offset / 4 == index; };
+  const auto owns = [index](const Place& place) { return place.bank == Place::registers && place.number() == index; };
   for (const auto& operation : warp.wgmma.pending) {
     const WgmmaForm& form = *operation->form;
     if (std::ranges::any_of(form.d, owns) || std::ranges::any_of(form.a, owns)) return operation->op;
@@ -57,9 +57,9 @@ void async::check_landed(const Block& block) {
 
 void Machine::check_in_flight(const Warp& warp, const Op& op) const {
   const auto refuse = [&](const Place& place) {
-    if (place.bank != Place::registers || place.offset / 4 >= warp.in_flight.size()) return;
-    if (warp.in_flight[place.offset / 4] == 0) return;
-    const Op* const owner = owner_of(warp, place.offset / 4);
+    if (place.bank != Place::registers || place.number() >= warp.in_flight.size()) return;
+    if (warp.in_flight[place.number()] == 0) return;
+    const Op* const owner = owner_of(warp, place.number());
     throw Fault{FaultKind::in_flight, "an instruction uses a register that an asynchronous operation still owns",
                 "wait for the operation first: wgmma.wait_group, or tcgen05.wait::ld",
                 owner == nullptr ? "" : "  owned by the operation at " + place_of(*owner)};

@@ -30,7 +30,8 @@ Place Layout::add_register(ptx::Type type) {
     stop(FaultKind::limit, "more than {} bytes of registers a warp", kMostRegisterBytes);
   const u8 width = width_of(type);
   Place place{program_.register_bytes, Place::registers, width, false};
-  program_.register_bytes += width == 0 ? 64U : static_cast<u32>(rounded_up(u64{width} * kLanes, 64));
+  program_.register_bytes +=
+      width == 0 ? kRegisterUnit : static_cast<u32>(rounded_up(u64{width} * kLanes, kRegisterUnit));
   if (callable_ != nullptr) callable_->registers.push_back(place);
   return place;
 }

@@ -30,6 +30,8 @@ enum class Step : u8 {
 // `active` are the lanes of the current fragment whose guard holds; never empty.
 using Handler = Step (*)(Warp& warp, const Op& op, Mask active);
 
+inline constexpr u32 kRegisterUnit = 64;  // bytes: registers begin at multiples of it
+
 // 32 lanes of one operand. A predicate is one Mask.
 struct Place {
   enum Bank : u8 { registers, constants, nothing };
@@ -39,6 +41,7 @@ struct Place {
   bool inverted = false;  // of a predicate
 
   explicit operator bool() const { return bank != nothing; }
+  u32 number() const { return offset / kRegisterUnit; }  // of a register, which no other has
 };
 
 // Lanes that must meet at an instruction before it executes.
@@ -116,6 +119,7 @@ struct Program {
   std::vector<std::shared_ptr<Callable>> callables;  // shared: programs are copied to be changed
   std::map<u64, const Callable*> callables_by_address;
   u32 register_bytes = 0;
+  u32 register_numbers() const { return register_bytes / kRegisterUnit + 1; }
   bool uses_wgmma = false;
   std::vector<u8> constants;  // places of 32 equal lanes
   std::vector<Preset> presets;

@@ -12,7 +12,7 @@
 namespace tma_jit::emulator {
 namespace {
 
-constexpr u64 kRegisterAlignment = 64;
+constexpr u64 kRegisterAlignment = kRegisterUnit;
 
 template <class T> void blend(T* to, const T* from, Mask active) {
   if (active == kAllLanes) {

@@ -95,7 +95,7 @@ class Warp {
   bool queued = false;  // in the scheduler's list
 
   // Which places an asynchronous operation still owns, for the checks.
-  std::vector<u8> in_flight;  // by register offset / 4; empty until the first one
+  std::vector<u8> in_flight;  // by the register's number; empty until the first one
   u32 in_flight_count = 0;
 
   // Local memory of a lane, its stack included. Throws Fault{bounds}.

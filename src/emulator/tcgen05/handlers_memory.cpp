@@ -19,10 +19,10 @@ std::vector<u8*> pointers(Warp& warp, const std::vector<Place>& places, std::vec
 }
 
 void own(Warp& warp, WarpState& state, const Op& load) {
-  if (warp.in_flight.empty()) warp.in_flight.resize(warp.machine().program().register_bytes / sizeof(u32) + 1);
+  if (warp.in_flight.empty()) warp.in_flight.resize(warp.machine().program().register_numbers());
   for (const Place& place : load.list) {
     if (place.bank != Place::registers) continue;
-    const u32 index = place.offset / static_cast<u32>(sizeof(u32));
+    const u32 index = place.number();
     if (warp.in_flight[index]++ == 0) ++warp.in_flight_count;
     state.in_flight.push_back({index, &load});
   }

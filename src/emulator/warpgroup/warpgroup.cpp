@@ -25,10 +25,10 @@ Warpgroup& group_of(Warp& warp) {
 }
 
 void own(Warp& warp, const std::vector<Place>& places, bool take) {
-  if (warp.in_flight.empty()) warp.in_flight.resize(warp.machine().program().register_bytes / 4 + 1, 0);
+  if (warp.in_flight.empty()) warp.in_flight.resize(warp.machine().program().register_numbers(), 0);
   for (const Place& place : places) {
     if (place.bank != Place::registers) continue;
-    u8& owners = warp.in_flight[place.offset / 4];
+    u8& owners = warp.in_flight[place.number()];
     if (take) {
       if (owners++ == 0) ++warp.in_flight_count;
     } else if (--owners == 0) {
@@ -50,8 +50,8 @@ void check_fence(Warp& warp, const std::vector<Place>& places) {
                 {}};
   }
   for (const Place& place : places) {
-    if (place.bank != Place::registers || place.offset / 4 >= state.touched.size()) continue;
-    if (state.touched[place.offset / 4] != state.fence + 1) continue;
+    if (place.bank != Place::registers || place.number() >= state.touched.size()) continue;
+    if (state.touched[place.number()] != state.fence + 1) continue;
     return warp.machine().warn("a register of wgmma was written by an ordinary instruction since the last wgmma.fence");
   }
 }
@@ -90,10 +90,7 @@ std::vector<u8*> WgmmaOperation::registers(const std::vector<Place>& places) con
 bool WgmmaOperation::perform(Machine& machine) {
   std::vector<matrix::Span> spans;
   matrix::append_footprint(instruction, static_cast<u32>(block->shared.size()), spans);
-  for (const matrix::Span& span : spans) {
-    machine.record_shared(machine.shared_at(*block, span.offset, span.bytes), span.bytes,
-                          {false, stamp, &clocks, "wgmma"});
-  }
+  machine.record_shared(*block, spans, {false, stamp, &clocks, "wgmma"});
   const std::vector<u8*> a = registers(form->a), d = registers(form->d);
   matrix::execute(instruction, block->shared.data(), a, d);
   done = true;
@@ -170,9 +167,9 @@ Step do_wgmma_wait(Warp& warp, const Op& op, Mask) {
 
 void note_register_use(Warp& warp, const Op& op) {
   WgmmaState& state = warp.wgmma;
-  if (state.touched.empty()) state.touched.resize(warp.machine().program().register_bytes / 4 + 1, 0);
+  if (state.touched.empty()) state.touched.resize(warp.machine().program().register_numbers(), 0);
   const auto age_of = [&state](const Place& place) {
-    return place.bank == Place::registers ? state.touched[place.offset / 4] : 0;
+    return place.bank == Place::registers ? state.touched[place.number()] : 0;
   };
   u32 when = state.fence + 1;
   if (op.copies) {
@@ -180,7 +177,7 @@ void note_register_use(Warp& warp, const Op& op) {
     for (const Place& place : op.list) when = op.writes_list ? when : std::max(when, age_of(place));
   }
   const auto note = [&](const Place& place) {
-    if (place.bank == Place::registers) state.touched[place.offset / 4] = when;
+    if (place.bank == Place::registers) state.touched[place.number()] = when;
   };
   note(op.d);
   if (!op.writes_list) return;

@@ -58,7 +58,7 @@ struct WgmmaState {
   u32 committed = 0;
   std::deque<std::shared_ptr<WgmmaOperation>> pending;  // not waited for
   u32 fence = 0;                                        // fences so far
-  std::vector<u32> touched;  // by register offset / 4: 1 + the fences before the last ordinary access
+  std::vector<u32> touched;  // by the register's number: 1 + the fences before the last ordinary access
 };
 
 // Notes the registers that an instruction uses, in kernels with wgmma.
