@@ -1,6 +1,7 @@
 #include "emulator/exec/handlers_matrix.h"
 
 #include <algorithm>
+#include <array>
 
 #include "emulator/exec/address.h"
 #include "emulator/exec/machine.h"
@@ -12,14 +13,14 @@ namespace {
 // Matrix functions take pointers to registers; sources are not written.
 class RegisterPointers {
  public:
-  RegisterPointers(Warp& warp, const std::vector<Place>& places) {
-    pointers_.reserve(places.size());
-    for (const Place& place : places) pointers_.push_back(const_cast<u8*>(warp.values<u8>(place)));
+  RegisterPointers(Warp& warp, const std::vector<Place>& places) : count_(places.size()) {
+    for (std::size_t i = 0; i < count_; ++i) pointers_.at(i) = const_cast<u8*>(warp.values<u8>(places[i]));
   }
-  matrix::Registers registers() const { return pointers_; }
+  matrix::Registers registers() const { return {pointers_.data(), count_}; }
 
  private:
-  std::vector<u8*> pointers_;
+  std::array<u8*, 16> pointers_;  // more than any of these instructions has
+  std::size_t count_;
 };
 
 // The 16 bytes that each lane's address names, checked as `write` or read.
@@ -27,6 +28,8 @@ matrix::MatrixRows rows_of(Warp& warp, const Op& op, u32 lanes, bool write) {
   constexpr u32 kRow = 16;
   matrix::MatrixRows rows{};
   Machine& machine = warp.machine();
+  check::Access access{
+      write, {warp.clock.id, 0, 0, warp.clock.now(), &op}, &warp.clock.clocks, op.source->modifiers[0]};
   for (u32 i = 0; i < lanes; ++i) {
     const auto lane = static_cast<int>(i);
     const u64 address = warp.address(op, op.a, lane);
@@ -35,8 +38,8 @@ matrix::MatrixRows rows_of(Warp& warp, const Op& op, u32 lanes, bool write) {
     }
     if (address % kRow != 0) stop(FaultKind::alignment, "a matrix row at {:#x}, not a multiple of {}", address, kRow);
     const SharedSpan span = machine.shared(warp.block(), static_cast<u32>(address), kRow);
-    const check::Stamp stamp{warp.clock.id, static_cast<u8>(i), 0, warp.clock.now(), &op};
-    machine.record_shared(span, kRow, {write, stamp, &warp.clock.clocks, op.source->modifiers[0]});
+    access.stamp.lane = static_cast<u8>(i);
+    machine.record_shared(span, kRow, access);
     if (write) machine.refuse_mbarrier_store(span, kRow);
     rows[i] = span.bytes;
   }

@@ -18,17 +18,21 @@ u16 half_at(const u8* row, u32 column) {
 }
 
 // The fragment of 8 by 8 elements of 16 bits: lane 4 * row + i holds columns 2 * i and 2 * i + 1.
-u32 half_pair(const u8* const* rows, bool transposed, u32 lane) {
+// Transposed, rows and columns trade places.
+u32 transposed_pair(const u8* const* rows, u32 lane) {
   const u32 row = lane / 4;
   const u32 column = lane % 4 * 2;
-  if (transposed) return half_at(rows[column], row) | static_cast<u32>(half_at(rows[column + 1], row)) << 16;
-  return half_at(rows[row], column) | static_cast<u32>(half_at(rows[row], column + 1)) << 16;
+  return half_at(rows[column], row) | static_cast<u32>(half_at(rows[column + 1], row)) << 16;
 }
 
 void load_m8n8(const MatrixMove& move, const MatrixRows& rows, Registers d) {
   for (u32 i = 0; i < move.count; ++i) {
-    for (u32 lane = 0; lane < kLanes; ++lane)
-      set_lane_word(d, i, static_cast<int>(lane), half_pair(&rows[8 * i], move.transposed, lane));
+    if (move.transposed) {
+      for (u32 lane = 0; lane < kLanes; ++lane)
+        set_lane_word(d, i, static_cast<int>(lane), transposed_pair(&rows[8 * i], lane));
+      continue;
+    }
+    for (u32 row = 0; row < 8; ++row) std::memcpy(d[i] + std::size_t{kRowBytes} * row, rows[8 * i + row], kRowBytes);
   }
 }
 

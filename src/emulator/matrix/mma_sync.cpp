@@ -1,9 +1,11 @@
 #include "emulator/matrix/mma_sync.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <memory>
 
 #include "emulator/fault.h"
 #include "emulator/matrix/accumulator.h"
@@ -19,6 +21,7 @@ using number::Format;
 constexpr u32 kMaxRows = 16;
 constexpr u32 kColumns = 8;
 constexpr u32 kMaxDepth = 256;
+constexpr u32 kMaxFloatDepth = 64;
 constexpr u32 kMaxScales = 4;
 
 u32 elements_a(const MmaSync& instruction) {
@@ -26,12 +29,6 @@ u32 elements_a(const MmaSync& instruction) {
          : instruction.a_format == Format::f64 ? 1
                                                : elements_per_word(instruction.a_format, instruction.packed);
 }
-
-// A as rows of K, B as K rows of columns.
-template <class T> struct Factors {
-  T a[kMaxRows * kMaxDepth];
-  T b[kMaxDepth * kColumns];
-};
 
 // Where element k of K is kept: in the order in which it is multiplied.
 u32 place_of(const MmaSync& instruction, u32 k) {
@@ -47,33 +44,94 @@ template <class T> void copy_row(const T* from, u32 count, T* to) {
   }
 }
 
-// A register holds 8 rows by `width` elements along K, lane after lane as they lie. A's registers alternate between its
-// upper and lower eight rows where it has sixteen.
-template <class T> void gather(const MmaSync& instruction, const MmaRegisters& registers, Factors<T>& factors) {
+// A as rows of K. A register holds 8 rows by `width` elements along K, lane after lane as they lie. A's registers
+// alternate between its upper and lower eight rows where it has sixteen.
+template <class T> void gather_a(const MmaSync& instruction, Registers a, T* values) {
   T block[kLanes * 32];
   const u32 halves = instruction.m / 8;
-  const u32 a_width = 4 * elements_per_word(instruction.a_format, instruction.packed);
-  for (u32 i = 0; i < registers.a.size(); ++i) {
-    unpack(instruction.a_format, instruction.packed, registers.a[i], kLanes, block);
-    T* rows = factors.a + i % halves * 8 * instruction.k;
-    const u32 first = i / halves * a_width;
+  const u32 width = 4 * elements_per_word(instruction.a_format, instruction.packed);
+  for (u32 i = 0; i < a.size(); ++i) {
+    unpack(instruction.a_format, instruction.packed, a[i], kLanes, block);
+    T* rows = values + i % halves * 8 * instruction.k;
+    const u32 first = i / halves * width;
     if (!instruction.widened) {
-      for (u32 row = 0; row < 8; ++row) copy_row(block + row * a_width, a_width, rows + row * instruction.k + first);
+      for (u32 row = 0; row < 8; ++row) copy_row(block + row * width, width, rows + row * instruction.k + first);
       continue;
     }
-    for (u32 k = 0; k < a_width; ++k) {
+    for (u32 k = 0; k < width; ++k) {
       const u32 place = place_of(instruction, first + k);
-      for (u32 row = 0; row < 8; ++row) rows[row * instruction.k + place] = block[row * a_width + k];
+      for (u32 row = 0; row < 8; ++row) rows[row * instruction.k + place] = block[row * width + k];
     }
   }
-  const u32 b_width = 4 * elements_per_word(instruction.b_format, instruction.packed);
-  for (u32 i = 0; i < registers.b.size(); ++i) {
-    unpack(instruction.b_format, instruction.packed, registers.b[i], kLanes, block);
-    for (u32 k = 0; k < b_width; ++k) {
-      T* row = factors.b + place_of(instruction, i * b_width + k) * kColumns;
-      for (u32 n = 0; n < kColumns; ++n) row[n] = block[n * b_width + k];
+}
+
+// B as K rows of columns.
+template <class T> void gather_b(const MmaSync& instruction, Registers b, T* values) {
+  T block[kLanes * 32];
+  const u32 width = 4 * elements_per_word(instruction.b_format, instruction.packed);
+  for (u32 i = 0; i < b.size(); ++i) {
+    unpack(instruction.b_format, instruction.packed, b[i], kLanes, block);
+    for (u32 k = 0; k < width; ++k) {
+      T* row = values + place_of(instruction, i * width + k) * kColumns;
+      for (u32 n = 0; n < kColumns; ++n) row[n] = block[n * width + k];
     }
   }
+}
+
+// A factor of floats, and the registers that it was gathered from: a warp multiplies each fragment with many others.
+class Fragment {
+ public:
+  struct Key {
+    Format format = Format::f64;  // which none has
+    bool packed = false, widened = false;
+    u32 rows = 0, depth = 0;
+    bool operator==(const Key&) const = default;
+  };
+  // Gathers them, where these are not the last ones' bits again.
+  template <class Gather> const Factor& factor_of(const Key& key, Registers from, u32 stride, Gather gather) {
+    if (key == key_ && holds(from)) return factor_;
+    key_ = key;
+    for (std::size_t i = 0; i < from.size(); ++i) std::memcpy(registers_[i], from[i], sizeof registers_[i]);
+    gather(values_);
+    factor_ = {values_, exponents_, stride};
+    find_exponents(key.format, factor_, key.rows * key.depth);
+    return factor_;
+  }
+
+ private:
+  bool holds(Registers from) const {
+    for (std::size_t i = 0; i < from.size(); ++i)
+      if (std::memcmp(registers_[i], from[i], sizeof registers_[i]) != 0) return false;
+    return true;
+  }
+
+  Key key_;
+  Factor factor_;
+  u32 registers_[4][kLanes];
+  float values_[kMaxRows * kMaxFloatDepth];
+  s16 exponents_[kMaxRows * kMaxFloatDepth];
+};
+
+using Fragments = std::array<Fragment, 16>;
+
+// The one that such registers, by the place of the first, were gathered into last.
+Fragment& fragment_of(Fragments& fragments, Registers from) {
+  const u64 hash = reinterpret_cast<u64>(from[0]) * 0x9E3779B97F4A7C15;
+  return fragments[hash / (~u64{0} / std::tuple_size_v<Fragments> + 1)];
+}
+
+Factor factor_a(const MmaSync& instruction, Registers a) {
+  static thread_local const auto lately = std::make_unique<Fragments>();
+  const Fragment::Key key{instruction.a_format, instruction.packed, instruction.widened, instruction.m, instruction.k};
+  return fragment_of(*lately, a).factor_of(key, a, instruction.k, [&](float* values) {
+    gather_a(instruction, a, values);
+  });
+}
+
+Factor factor_b(const MmaSync& instruction, Registers b) {
+  static thread_local const auto lately = std::make_unique<Fragments>();
+  const Fragment::Key key{instruction.b_format, instruction.packed, instruction.widened, kColumns, instruction.k};
+  return fragment_of(*lately, b).factor_of(key, b, kColumns, [&](float* values) { gather_b(instruction, b, values); });
 }
 
 // Each block of 8 by 8 sums, with the registers of C and D that hold it.
@@ -173,13 +231,8 @@ void run_floats(const MmaSync& instruction, const MmaRegisters& registers) {
     stop(FaultKind::unsupported, "mma.sync with D of {} and C of {} is not emulated",
          number::name_of(instruction.d_format), number::name_of(instruction.c_format));
   }
-  Factors<float> factors;
-  Factors<s16> exponents;
-  float sums[kMaxRows * kColumns] = {};
-  gather(instruction, registers, factors);
-  Product product = {instruction, {factors.a, exponents.a, instruction.k}, {factors.b, exponents.b, kColumns}};
-  find_exponents(instruction.a_format, product.a, instruction.m * instruction.k);
-  find_exponents(instruction.b_format, product.b, instruction.k * kColumns);
+  float sums[kMaxRows * kColumns];
+  const Product product = {instruction, factor_a(instruction, registers.a), factor_b(instruction, registers.b)};
   if (instruction.scales != 0) {
     multiply_scaled(product, gather_scales(instruction, registers), sums);
     add_c(instruction, registers, sums);
@@ -199,11 +252,10 @@ void add_integers(const MmaSync& instruction, const MmaRegisters& registers, con
 }
 
 void run_integers(const MmaSync& instruction, const MmaRegisters& registers) {
-  Factors<s32> factors;
-  s32 sums[kMaxRows * kColumns];
-  gather(instruction, registers, factors);
-  kernels().multiply_s32(
-      {factors.a, factors.b, sums, instruction.m, kColumns, instruction.k, instruction.k, kColumns, kColumns});
+  s32 a[kMaxRows * kMaxDepth], b[kMaxDepth * kColumns], sums[kMaxRows * kColumns];
+  gather_a(instruction, registers.a, a);
+  gather_b(instruction, registers.b, b);
+  kernels().multiply_s32({a, b, sums, instruction.m, kColumns, instruction.k, instruction.k, kColumns, kColumns});
   add_integers(instruction, registers, sums);
 }
 
