@@ -13,6 +13,13 @@ namespace {
 constexpr u32 kBulkUnit = 16;  // bytes: sizes are rounded up to it
 constexpr u32 kRow = 128;      // bytes of the widest swizzle
 
+// Rows of a box lie too far apart for the host to foresee which comes next.
+void prefetch(const tensor::Run& run) {
+  constexpr u32 kLine = 64;
+  for (u32 at = 0; at < std::min(run.bytes, kRow); at += kLine)
+    __builtin_prefetch(reinterpret_cast<const void*>(run.global + at));
+}
+
 }  // namespace
 
 std::vector<tensor::Run> Extent::runs(u32 shared, tensor::Direction direction) const {
@@ -85,7 +92,9 @@ void LoadCopy::deliver(Machine& machine, const Target& target, std::size_t last)
   check::SharedAccesses writes(machine, *target.block, writing);
   check::GlobalAccesses reads(machine, *block, reading);
   u32 bytes = 0;
+  constexpr std::size_t kAhead = 8;
   for (; next_run_ < last; ++next_run_) {
+    if (next_run_ + kAhead < last) prefetch(runs_[next_run_ + kAhead]);
     deliver_run(machine, target, runs_[next_run_], writes, reads);
     bytes += runs_[next_run_].bytes;
   }

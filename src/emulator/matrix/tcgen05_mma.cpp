@@ -184,6 +184,10 @@ template <class T> class Execution {
 
   // An f16 has the lower half of a word.
   void load_row(const u32* words, float* sums) const {
+    if (instruction_.d != Format::f16 && mma_.scale_input == 0) {
+      std::memcpy(sums, words, part_columns() * sizeof(float));
+      return;
+    }
     const float factor = std::ldexp(1.0F, -static_cast<int>(mma_.scale_input));
     for (u32 i = 0; i < part_columns(); ++i) {
       const float before = instruction_.d == Format::f16
