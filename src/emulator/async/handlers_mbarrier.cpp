@@ -1,6 +1,7 @@
 #include "emulator/async/handlers_mbarrier.h"
 
 #include <cstring>
+#include <optional>
 
 #include "emulator/async/mbarrier_ops.h"
 #include "emulator/exec/address.h"
@@ -105,18 +106,31 @@ Step do_mbarrier_complete_tx(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-// Waits where no lane's phase is over; goes on when some lane's is, and tells each its own.
+// Waits where no lane's phase is over; goes on when some lane's is, and tells each its own. A lane that asks what the
+// lane before it has asked hears the same.
 Step do_mbarrier_wait(Warp& warp, const Op& op, Mask active) {
   const auto& form = static_cast<const MbarrierForm&>(*op.data);
   Mask done = 0;
   const Mbarrier* awaited = nullptr;
   u64 detail = 0;
+  struct Question {
+    u64 address, wanted;
+    bool operator==(const Question&) const = default;
+  };
+  std::optional<Question> last;
+  bool last_done = false;
   for_each(active, [&](int i) {
+    const Question question{warp.address(op, op.a, i), warp.lane(op.b, i)};
+    if (question == last) {
+      done |= Mask{last_done} << i;
+      return;
+    }
+    last = question;
     const MbarrierRef at = barrier_of(warp, op, i);
     if (at.block != &warp.block()) stop(FaultKind::cluster, "a wait for an mbarrier of another block");
     async::check_initialised(warp.machine(), at, warp.clock.clocks, false);
-    const u64 wanted = warp.lane(op.b, i);
-    if (complete(*at.barrier, form, wanted)) {
+    last_done = complete(*at.barrier, form, question.wanted);
+    if (last_done) {
       done |= Mask{1} << i;
       if (form.relaxed)
         warp.clock.acquire_relaxed(at.barrier->released);
@@ -127,7 +141,7 @@ Step do_mbarrier_wait(Warp& warp, const Op& op, Mask active) {
     if (!form.suspends) at.barrier->given_up = true;
     if (awaited == nullptr) {
       awaited = at.barrier;
-      detail = form.parity ? wanted : wanted >> 63;
+      detail = form.parity ? question.wanted : question.wanted >> 63;
     }
   });
   if (done == 0 && form.suspends) return warp.wait_for(awaited, Step::wait, detail);
