@@ -29,7 +29,7 @@ void load_m8n8(const MatrixMove& move, const MatrixRows& rows, Registers d) {
   for (u32 i = 0; i < move.count; ++i) {
     if (move.transposed) {
       for (u32 lane = 0; lane < kLanes; ++lane)
-        set_lane_word(d, i, static_cast<int>(lane), transposed_pair(&rows[8 * i], lane));
+        set_lane_word(d, i, static_cast<int>(lane), transposed_pair(&rows[std::size_t{8} * i], lane));
       continue;
     }
     for (u32 row = 0; row < 8; ++row) std::memcpy(d[i] + std::size_t{kRowBytes} * row, rows[8 * i + row], kRowBytes);

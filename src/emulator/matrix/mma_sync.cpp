@@ -231,7 +231,7 @@ void run_floats(const MmaSync& instruction, const MmaRegisters& registers) {
     stop(FaultKind::unsupported, "mma.sync with D of {} and C of {} is not emulated",
          number::name_of(instruction.d_format), number::name_of(instruction.c_format));
   }
-  float sums[kMaxRows * kColumns];
+  float sums[kMaxRows * kColumns] = {};
   const Product product = {instruction, factor_a(instruction, registers.a), factor_b(instruction, registers.b)};
   if (instruction.scales != 0) {
     multiply_scaled(product, gather_scales(instruction, registers), sums);

@@ -25,22 +25,22 @@ static inline __attribute__((always_inline)) void multiply_block(const IntegerTi
   I8 sums[kRows][kVectors] = {};
   s32* c = tile.c + row * tile.c_stride + column;
   if (tile.onto) {
-    for (int i = 0; i < kRows; ++i) {
-      for (int j = 0; j < kVectors; ++j) load(c + static_cast<u32>(i) * tile.c_stride + 8 * j, sums[i][j]);
+    for (std::size_t i = 0; i < kRows; ++i) {
+      for (std::size_t j = 0; j < kVectors; ++j) load(c + i * tile.c_stride + 8 * j, sums[i][j]);
     }
   }
   const s32* a = tile.a + row * tile.a_stride;
   const s32* b = tile.b + column;
   for (u32 k = 0; k < tile.k; ++k, b += tile.b_stride) {
     I8 values[kVectors];
-    for (int j = 0; j < kVectors; ++j) load(b + 8 * j, values[j]);
-    for (int i = 0; i < kRows; ++i) {
-      const s32 factor = a[static_cast<u32>(i) * tile.a_stride + k];
-      for (int j = 0; j < kVectors; ++j) sums[i][j] += factor * values[j];
+    for (std::size_t j = 0; j < kVectors; ++j) load(b + 8 * j, values[j]);
+    for (std::size_t i = 0; i < kRows; ++i) {
+      const s32 factor = a[i * tile.a_stride + k];
+      for (std::size_t j = 0; j < kVectors; ++j) sums[i][j] += factor * values[j];
     }
   }
-  for (int i = 0; i < kRows; ++i) {
-    for (int j = 0; j < kVectors; ++j) store(sums[i][j], c + static_cast<u32>(i) * tile.c_stride + 8 * j);
+  for (std::size_t i = 0; i < kRows; ++i) {
+    for (std::size_t j = 0; j < kVectors; ++j) store(sums[i][j], c + i * tile.c_stride + 8 * j);
   }
 }
 

@@ -84,14 +84,14 @@ template <int kWidth> struct LongTotal {
   __attribute__((always_inline)) void add(const Int& addend) {
     I4 parts[kWidth / 4];
     bits_of(addend, parts);
-    for (int i = 0; i < kWidth / 4; ++i) units[i] += __builtin_convertvector(parts[i], D4);
+    for (std::size_t i = 0; i < kWidth / 4; ++i) units[i] += __builtin_convertvector(parts[i], D4);
   }
 
   __attribute__((always_inline)) void finish(const Summation& sum, const Float& unit, float* result) const {
     V4 scales[kWidth / 4];
     bits_of(unit, scales);
     const long long lost = (1LL << (53 - sum.significand)) - 1;
-    for (int i = 0; i < kWidth / 4; ++i) {
+    for (std::size_t i = 0; i < kWidth / 4; ++i) {
       L4 bits;
       bits_of(units[i], bits);
       if (sum.to_odd) bits |= ((bits & lost) != 0) & (lost + 1);
@@ -115,9 +115,9 @@ static inline __attribute__((always_inline)) void find_tops(const FloatTile& til
   for (u32 k = 0; k < tile.k; ++k, b += tile.b.stride) {
     Short exponents;
     load(b, exponents);
-    for (int i = 0; i < kRows; ++i) raise(top[i], exponents + a[static_cast<u32>(i) * tile.a.stride + k]);
+    for (std::size_t i = 0; i < kRows; ++i) raise(top[i], exponents + a[i * tile.a.stride + k]);
   }
-  for (int i = 0; i < kRows; ++i) store(top[i], tops + i * kTops);
+  for (std::size_t i = 0; i < kRows; ++i) store(top[i], tops + i * kTops);
 }
 
 // What kRows rows by kWidth columns of sums begin with: C in units, and how many units 1 has.
@@ -130,9 +130,9 @@ template <int kRows, int kWidth>
 static inline __attribute__((always_inline)) void align(const FloatTile& tile, const s16* tops, const float* c,
                                                         Aligned<kRows, kWidth>& aligned) {
   using Int = typename Vectors<kWidth>::Int;
-  for (int i = 0; i < kRows; ++i) {
+  for (std::size_t i = 0; i < kRows; ++i) {
     typename Vectors<kWidth>::Float before = {};
-    if (tile.onto) load(c + static_cast<u32>(i) * tile.c_stride, before);
+    if (tile.onto) load(c + i * tile.c_stride, before);
     Int bits;
     bits_of(before, bits);
     typename Vectors<kWidth>::Short top;
@@ -160,12 +160,12 @@ static inline __attribute__((always_inline)) bool add_up(const FloatTile& tile, 
     for (u32 k = first; k < end; ++k, b += tile.b.stride) {
       Float values;
       load(b, values);
-      for (int i = 0; i < kRows; ++i) {
-        const Float products = a[static_cast<u32>(i) * tile.a.stride + k] * values;
+      for (std::size_t i = 0; i < kRows; ++i) {
+        const Float products = a[i * tile.a.stride + k] * values;
         sums[i] += __builtin_convertvector(products * aligned.per_unit[i], Int);
       }
     }
-    for (int i = 0; i < kRows; ++i) {
+    for (std::size_t i = 0; i < kRows; ++i) {
       total[i].add(sums[i]);
       raise(most, sums[i]);
       lower(least, sums[i]);
@@ -174,11 +174,11 @@ static inline __attribute__((always_inline)) bool add_up(const FloatTile& tile, 
   constexpr int kRoom = 0x78000000;  // beside C, and so that rounding does not reach 2^31
   const int limit = tile.k <= 16 ? kRoom : kRoom / static_cast<int>((tile.k + 15) / 16);
   if (Sum::kShort && has_any((most > limit) | (least < -limit))) return false;
-  for (int i = 0; i < kRows; ++i) {
+  for (std::size_t i = 0; i < kRows; ++i) {
     total[i].add(aligned.c[i]);
     Float unit;
     power_of_two(aligned.top[i] - tile.sum.fraction, unit);
-    total[i].finish(tile.sum, unit, tile.c + (row + static_cast<u32>(i)) * tile.c_stride + column);
+    total[i].finish(tile.sum, unit, tile.c + (row + i) * tile.c_stride + column);
   }
   return true;
 }
