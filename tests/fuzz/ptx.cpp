@@ -18,6 +18,7 @@ struct Host {
     device.settings.instruction_limit = 256;
     device.settings.polls_before_livelock = 10'000;
     device.settings.resident_blocks = 1;
+    device.settings.print = [](std::string_view) {};
   }
   static DeviceInfo facts() {
     DeviceInfo info;
@@ -55,7 +56,7 @@ void launch_kernel(Host& host, Kernel& kernel) {
 }  // namespace
 
 void run(std::span<const std::uint8_t> bytes) {
-  static Host host;
+  Host host;  // what one input's kernels allocate is no other's
   const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   try {
     u64 globals = 0;
@@ -135,14 +136,43 @@ const char kCall[] =
     "{ .param .b32 q0; st.param.b32 [q0], %r0; .param .b64 q1; st.param.b64 [q1], %d0; .param .b32 v;\n"
     "call.uni (v), f, (q0, q1);\nld.param.b32 %r1, [v]; }\nld.const.f32 %f1, [c+4];\nmov.u64 %d1, table;\n"
     "ld.global.u64 %d2, [%d1];\n";
+const char kCallables[] =
+    ".func (.param .b32 r) add(.param .b32 a)\n{\n.reg .b32 %x<3>;\nld.param.b32 %x1, [a];\nadd.u32 %x2, %x1, 5;\n"
+    "st.param.b32 [r], %x2;\nret;\n}\n"
+    ".func (.param .b32 r) down(.param .b32 a)\n{\n.reg .b32 %x<3>;\n.reg .pred %q;\n.param .b32 n;\n.param .b32 m;\n"
+    "ld.param.b32 %x1, [a];\nst.param.b32 [r], %x1;\nsetp.eq.u32 %q, %x1, 0;\n@%q ret;\nsub.u32 %x1, %x1, 1;\n"
+    "st.param.b32 [n], %x1;\ncall.uni (m), down, (n);\nret;\n}\n"
+    ".global .align 8 .u64 ways[2] = {add, down};\n";
+const char kIndirect[] =
+    "{ .param .b32 v; .param .b32 w;\nand.b32 %r1, %r0, 1;\nst.param.b32 [v], %r1;\nmov.u64 %d1, ways;\n"
+    "mul.wide.u32 %d2, %r1, 8;\nadd.s64 %d1, %d1, %d2;\nld.global.u64 %d3, [%d1];\n"
+    "p: .callprototype (.param .b32 _) _ (.param .b32 _);\ncall (w), %d3, (v), p;\nmov.u64 %d1, add;\n"
+    "q: .calltargets add, down;\ncall (w), %d1, (v), q;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 call.uni (w), add, (v);\n"
+    "ld.param.b32 %r2, [w]; }\n";
+// The text is "%d %5.2f %s\n".
+const char kRuntime[] =
+    ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n.extern .func (.param .b64 r) malloc(.param "
+    ".b64 a);\n.extern .func free(.param .b64 a);\n.extern .func __assertfail(.param .b64 a, .param .b64 b, .param "
+    ".b32 "
+    "c, .param .b64 d, .param .b64 e);\n"
+    ".global .align 1 .b8 text[16] = {37, 100, 32, 37, 53, 46, 50, 102, 32, 37, 115, 10};\n";
+const char kHeap[] =
+    "{ .local .align 8 .b8 s[24]; .param .b64 a; .param .b64 b; .param .b32 c; .param .b32 r; .param .b64 g;\n"
+    "setp.gt.u32 %p1, %r0, 1;\n@%p1 bra $L;\nmov.u64 %d1, s;\ncvta.local.u64 %d2, %d1;\nst.local.b32 [s], %r0;\n"
+    "mov.u64 %d3, 0x3ff8000000000000;\nst.local.b64 [s+8], %d3;\nmov.u64 %d4, text;\ncvta.global.u64 %d4, %d4;\n"
+    "st.local.b64 [s+16], %d4;\nst.param.b64 [a], %d4;\nst.param.b64 [b], %d2;\ncall.uni (r), vprintf, (a, b);\n"
+    "st.param.b64 [a], 48;\ncall.uni (g), malloc, (a);\nld.param.b64 %d5, [g];\nst.b64 [%d5+40], %d3;\n"
+    "st.param.b64 [a], %d5;\ncall.uni free, (a);\n$L: setp.ne.u32 %p2, %r0, 40;\n@%p2 bra $E;\n"
+    "st.param.b64 [a], %d4;\nst.param.b64 [b], %d4;\nst.param.b32 [c], 7;\nst.param.b64 [g], 0;\n"
+    "call.uni __assertfail, (a, b, c, g, g);\n$E: }\n";
 
 }  // namespace
 
 std::vector<std::string> seeds() {
   return {
-      module_of("", kArithmetic),  module_of(".file 1 \"k.cu\"\n", kControl), module_of(kShared, kAsync),
-      module_of(kShared, kTensor), module_of(kShared, kMatrix, "sm_121a"),    module_of(kShared, kWarpgroup, "sm_90a"),
-      module_of(kFunctions, kCall)};
+      module_of("", kArithmetic),   module_of(".file 1 \"k.cu\"\n", kControl), module_of(kShared, kAsync),
+      module_of(kShared, kTensor),  module_of(kShared, kMatrix, "sm_121a"),    module_of(kShared, kWarpgroup, "sm_90a"),
+      module_of(kFunctions, kCall), module_of(kCallables, kIndirect),          module_of(kRuntime, kHeap)};
 }
 
 }  // namespace tma_jit::fuzz
