@@ -69,6 +69,7 @@ TEST_CASE("Absurd declarations are refused before they cost memory or time") {
   CHECK(reports(kernel_text(".reg .b32 %many<4000000000>;"), "count of registers"));
   CHECK(reports(kernel_text(".reg .b64 %a<1000000>; .reg .b64 %b<48000>;"), "more than"));
   CHECK(reports(kernel_text(".local .b8 frame[1000000];"), "local memory a thread"));
+  CHECK(reports(kernel_text("", "sm_90a", ".global .b8 x[4];\n.const .b32 x;\n"), "variable x is there already"));
   CHECK(reports(kernel_text("", "sm_90a", ".shared .b8 room[100000000];\n"), "does not fit in shared memory"));
   CHECK(reports(kernel_text("", "sm_90a", ".global .b8 x[4] = " + std::string(100000, '{')), "nested too deep"));
   CHECK(reports(kernel_text("ld.global.u32 %r1, " + std::string(100000, '[')), "nested too deep"));

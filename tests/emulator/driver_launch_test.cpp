@@ -133,6 +133,12 @@ TEST_CASE("Absurd geometry is an invalid value, with the values") {
   CHECK_FALSE(refused(config, "cluster"));
   cluster.value.clusterDim.x = 0;
   CHECK(refused(config, "a cluster of [0, 1, 1]"));
+  int clusters = -1;
+  CHECK(loaded.api.occupancy_max_active_clusters(&clusters, few, &config) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(loaded.says(CUDA_ERROR_INVALID_VALUE, "a cluster of [0, 1, 1]"));
+  config = shape(1, 0);
+  CHECK(loaded.api.occupancy_max_active_clusters(&clusters, few, &config) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(loaded.says(CUDA_ERROR_INVALID_VALUE, "a block of [0, 1, 1]"));
 }
 
 TEST_CASE("What is no module, and a kernel that is not there, have results of their own") {
@@ -146,6 +152,11 @@ TEST_CASE("What is no module, and a kernel that is not there, have results of th
   CHECK(load("") == CUDA_ERROR_INVALID_PTX);
   CHECK(load("\x7f"
              "ELF") == CUDA_ERROR_NOT_SUPPORTED);
+  const auto allocated = [] { return device_of("sm_90a").memory.allocated(); };
+  const auto before = allocated();
+  CHECK(load(".version 9.0\n.target sm_90a\n.global .b8 room[4096];\n.global .u64 at[1] = {generic(nowhere)};\n") ==
+        CUDA_ERROR_NOT_SUPPORTED);
+  CHECK(allocated() == before);  // what does not load keeps no memory
   REQUIRE(load(kText) == CUDA_SUCCESS);
   CHECK(loaded.api.library_get_kernel(&kernel, library, "nowhere") == CUDA_ERROR_NOT_FOUND);
   CHECK(loaded.api.library_unload(library) == CUDA_SUCCESS);

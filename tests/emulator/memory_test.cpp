@@ -1,6 +1,7 @@
 // Loads and stores in every space.
 #include "emulator/ptx_kernel.h"
 
+using namespace tma_jit;
 using namespace tma_jit::testing;
 
 TEST_CASE("Each thread stores at its own address") {
@@ -11,4 +12,21 @@ TEST_CASE("Each thread stores at its own address") {
     CAPTURE(i);
     CHECK(memory.as<std::uint32_t>()[i] == i);
   }
+}
+
+TEST_CASE("Kernels' allocations are bounded in number, too") {
+  emulator::GlobalMemory memory;
+  REQUIRE(memory.allocate_in_kernel(7U << 20) != 0);  // of 8 MiB
+  CHECK(memory.allocate_in_kernel(2U << 20) == 0);
+  std::uint64_t last = 0, count = 0;
+  while (const std::uint64_t next = memory.allocate_in_kernel(1)) {
+    last = next;
+    ++count;
+  }
+  CHECK(count > 1000);
+  CHECK(count < 20'000);
+  CHECK_FALSE(memory.free(last));  // a kernel's is no host's to free
+  CHECK(memory.free_in_kernel(last));
+  CHECK_FALSE(memory.free_in_kernel(last));
+  CHECK(memory.allocate_in_kernel(1) != 0);
 }

@@ -159,7 +159,9 @@ void launch(Kernel& kernel, const CUlaunchConfig& config, void** arguments) {
 
 int active_clusters(const Kernel& kernel, const CUlaunchConfig& config) {
   const LaunchShape shape = shape_of(kernel, config);
+  check_extents(shape);
   check_block(kernel, shape);
+  check_cluster(kernel, shape);
   const DeviceInfo& info = kernel.library->device.info;
   const u64 shared = shared_of(kernel, shape) + kReservedShared;
   const u64 threads = product(shape.block);

@@ -18,23 +18,26 @@ bool lives_in_global(const ptx::Variable& variable) {
 
 }  // namespace
 
-Library::Library(Device& owner, std::string text) : device(owner), module(ptx::parse(std::move(text))) {
+Library::Library(Device& owner, std::string text)
+    : device(owner), module(ptx::parse(std::move(text))), globals_{owner.memory, {}} {
   place_globals();
   fill_globals();
 }
 
-Library::~Library() {
-  for (const auto& [name, address] : globals_) device.memory.free(address);
+Library::Globals::~Globals() {
+  for (const auto& [name, address] : addresses) memory.free(address);
 }
 
 void Library::place_globals() {
   for (const ptx::Variable& variable : module->variables) {
     if (!lives_in_global(variable)) continue;
     if (variable.external) stop(FaultKind::unsupported, "the variable {} is defined in another module", variable.name);
+    if (globals_.addresses.contains(variable.name))
+      stop(FaultKind::syntax, "PTX line {}: variable {} is there already", variable.line, variable.name);
     const u64 address = device.memory.allocate(std::max<u64>(variable.bytes(), 1));
     if (address == 0)
       stop(FaultKind::limit, "no memory for the variable {} of {} bytes", variable.name, variable.bytes());
-    globals_[variable.name] = address;
+    globals_.addresses[variable.name] = address;
     std::memset(reinterpret_cast<void*>(address), 0, variable.bytes());
     device.memory.wrote(address, variable.bytes());
   }
@@ -43,11 +46,11 @@ void Library::place_globals() {
 void Library::fill_globals() {
   for (const ptx::Variable& variable : module->variables) {
     if (!lives_in_global(variable)) continue;
-    auto* bytes = reinterpret_cast<u8*>(globals_.find(variable.name)->second);
+    auto* bytes = reinterpret_cast<u8*>(globals_.addresses.find(variable.name)->second);
     if (!variable.content.empty()) std::memcpy(bytes, variable.content.data(), variable.content.size());
     for (const auto& [offset, name] : variable.names) {
-      const auto found = globals_.find(name);
-      const u64 address = found != globals_.end() ? found->second : decode::function_address(*module, name);
+      const auto found = globals_.addresses.find(name);
+      const u64 address = found != globals_.addresses.end() ? found->second : decode::function_address(*module, name);
       if (address == 0) stop(FaultKind::unsupported, "{} holds the address of {}", variable.name, name);
       u64 value = 0;
       if (offset + sizeof value > variable.bytes())
@@ -67,7 +70,7 @@ Kernel* Library::kernel(std::string_view name) {
   if (function == nullptr || !function->entry || !function->defined) return nullptr;
   Kernel made;
   made.library = this;
-  made.program = decode::decode(*module, *function, globals_);
+  made.program = decode::decode(*module, *function, globals_.addresses);
   const u32 fixed = made.program->shared_bytes - kReservedShared;
   made.most_dynamic_shared = fixed < kSharedWithoutOptIn ? kSharedWithoutOptIn - fixed : 0;
   return &kernels_.emplace(std::string(name), std::move(made)).first->second;

@@ -27,7 +27,6 @@ struct Kernel {
 // Belongs to the device that was current when it was loaded.
 struct Library {
   Library(Device& owner, std::string text);  // throws Fault
-  ~Library();
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
@@ -38,10 +37,16 @@ struct Library {
   std::unique_ptr<const ptx::Module> module;
 
  private:
+  // Memory of the device, also given back where loading fails.
+  struct Globals {
+    ~Globals();
+    GlobalMemory& memory;
+    decode::GlobalAddresses addresses;
+  };
   void place_globals();
   void fill_globals();
 
-  decode::GlobalAddresses globals_;
+  Globals globals_;
   std::map<std::string, Kernel, std::less<>> kernels_;
   std::mutex mutex_;
 };

@@ -9,20 +9,28 @@ namespace tma_jit::emulator {
 namespace {
 
 constexpr u64 kAlignment = 512;
-constexpr u64 kGuard = 4096;  // on both sides of an allocation: what overruns it meets nothing else
+constexpr u64 kGuard = 4096;     // on both sides of an allocation: what overruns it meets nothing else
+constexpr u64 kHeapGuard = 256;  // of what kernels allocate, which may be small and many
 constexpr u8 kPoison = 0xCB;
 constexpr u64 kHeap = u64{8} << 20;  // CUDA C++ Programming Guide 13.0, "Heap Memory Allocation"
+// What an allocation of a kernel takes of the heap beyond its bytes. A device's own number is not documented; with
+// none, single bytes that a kernel loses would be eight million allocations of the host.
+constexpr u64 kHeapOverhead = 64;
 
 }  // namespace
 
 u64 GlobalMemory::allocate(u64 bytes) {
+  return allocate(bytes, kGuard);
+}
+
+u64 GlobalMemory::allocate(u64 bytes, u64 guard) {
   if (bytes > (u64{1} << 40)) return 0;
   Owned owned;
-  owned.storage.reset(new (std::nothrow) u8[bytes + 2 * kGuard + kAlignment]);
+  owned.storage.reset(new (std::nothrow) u8[bytes + 2 * guard + kAlignment]);
   owned.written = check::Written::make(bytes);
   if (owned.storage == nullptr || owned.written == nullptr) return 0;
   const u64 raw = reinterpret_cast<u64>(owned.storage.get());
-  const u64 address = (raw + kGuard + kAlignment - 1) / kAlignment * kAlignment;
+  const u64 address = (raw + guard + kAlignment - 1) / kAlignment * kAlignment;
   std::memset(reinterpret_cast<void*>(address), kPoison, bytes);
   const std::lock_guard lock(mutex_);
   allocations_[address] = {address, address + bytes, false, fmt::format("an allocation of {} bytes", bytes),
@@ -35,7 +43,7 @@ u64 GlobalMemory::allocate(u64 bytes) {
 bool GlobalMemory::free(u64 address) {
   const std::lock_guard lock(mutex_);
   const auto found = owned_.find(address);
-  if (found == owned_.end()) return false;
+  if (found == owned_.end() || heap_.contains(address)) return false;
   const Allocation& allocation = allocations_.at(address);
   allocated_ -= allocation.end - allocation.begin;
   allocations_.erase(address);
@@ -56,18 +64,20 @@ void GlobalMemory::assume_all_written() {
 }
 
 u64 GlobalMemory::allocate_in_kernel(u64 bytes) {
+  if (bytes == 0 || bytes > kHeap) return 0;
+  const u64 taken = bytes + kHeapOverhead;
   {
     const std::lock_guard lock(mutex_);
-    if (bytes == 0 || bytes > kHeap - heap_bytes_) return 0;
-    heap_bytes_ += bytes;
+    if (taken > kHeap - heap_bytes_) return 0;
+    heap_bytes_ += taken;
   }
-  const u64 address = allocate(bytes);
+  const u64 address = allocate(bytes, kHeapGuard);
   const std::lock_guard lock(mutex_);
   if (address == 0) {
-    heap_bytes_ -= bytes;
+    heap_bytes_ -= taken;
     return 0;
   }
-  heap_[address] = bytes;
+  heap_[address] = taken;
   allocations_.at(address).name = fmt::format("{} bytes that a kernel allocated", bytes);
   return address;
 }

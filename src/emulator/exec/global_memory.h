@@ -27,7 +27,7 @@ class GlobalMemory {
  public:
   // 0 where the host has no memory. Aligned as cuMemAlloc does; filled with bytes that are no sensible number.
   u64 allocate(u64 bytes);
-  bool free(u64 address);  // false: nothing was allocated there
+  bool free(u64 address);  // false: nothing was allocated there, or a kernel did it
   // The host, or what is not checked, has written there: the range lies in one allocation.
   void wrote(u64 address, u64 bytes);
   void assume_all_written();
@@ -50,12 +50,13 @@ class GlobalMemory {
     std::unique_ptr<u8[]> storage;
     std::unique_ptr<check::Written> written;
   };
+  u64 allocate(u64 bytes, u64 guard);
   const Allocation* before(u64 address) const;
 
   mutable std::mutex mutex_;
   std::map<u64, Allocation> allocations_;
   std::map<u64, Owned> owned_;
-  std::map<u64, u64> heap_;  // of kernels: bytes by address
+  std::map<u64, u64> heap_;  // of kernels: what each takes of the heap, by address
   u64 allocated_ = 0, heap_bytes_ = 0;
 };
 
