@@ -35,8 +35,9 @@ Result<void> set(Settings& settings, std::string_view name, std::string_view val
     return {};
   }
   if (name == "checks") {
-    TMA_JIT_ASSIGN(const u64 checks, number(name, value));
-    settings.checks = checks != 0;
+    if (value != "0" && value != "1")
+      return failure(ErrorCode::invalid_argument, "emulator: checks={}: expected 0 or 1", value);
+    settings.checks = value == "1";
     return {};
   }
   if (name == "trace") {

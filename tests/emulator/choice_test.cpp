@@ -28,7 +28,7 @@ TEST_CASE("A device's name chooses target, policy and seed; the environment what
 
 TEST_CASE("Names that cannot be read are refused with what is known") {
   for (const char* name : {"emulator:seed=", "emulator:seed=-1", "emulator:policy=fast", "emulator:sm_90a:sm_100a",
-                           "emulator:colour=red", "emulator:checks=yes"}) {
+                           "emulator:colour=red", "emulator:checks=yes", "emulator:checks=2"}) {
     CAPTURE(name);
     const auto choice = read_choice(name, "");
     REQUIRE_FALSE(choice);

@@ -67,7 +67,6 @@ class Engine {
   bool wants_step();
   // What is in flight for the block, until nothing is.
   void drain(const Block& block);
-  const std::list<std::shared_ptr<Operation>>& loose() const { return loose_; }
 
  private:
   bool perform(const std::shared_ptr<Operation>& operation);

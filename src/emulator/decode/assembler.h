@@ -45,7 +45,6 @@ class Assembler {
   void address(std::size_t i) { op.a = address(operand(i), op.offset); }
   Place address(const ptx::Operand& operand, s64& offset);
   u64 immediate(std::size_t i) const { return operand(i).bits; }
-  bool is_register(const ptx::Operand& operand) const { return operand.kind == ptx::Operand::Kind::reg; }
   bool is_predicate(const ptx::Operand& operand) const;
   Frame& frame() { return frame_; }
 

@@ -25,7 +25,7 @@ class Layout {
   Place preset(Preset::Kind kind, std::string_view special, u64 value, u8 width);
   u32 add_shared(const ptx::Variable& variable);
   u32 add_local(u64 bytes, u32 alignment);
-  // Where local memory begins that offset, as addresses count.
+  // The address of local memory at `offset`: the same for all, or in an activation its own.
   Place local(u64 offset, u8 width);
   // From now on registers and local memory are those of the function's activations; null: the kernel's own.
   void within(Callable* callable);

@@ -5,6 +5,8 @@
 
 namespace tma_jit::emulator {
 
+inline constexpr int kDriverVersion = 13000;  // whose driver API this is
+
 void fill_device_calls(driver::Api& api);
 void fill_memory_calls(driver::Api& api);
 void fill_kernel_calls(driver::Api& api);

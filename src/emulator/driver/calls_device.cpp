@@ -150,7 +150,7 @@ CUresult exchange_mode(CUstreamCaptureMode* mode) {
 void fill_device_calls(driver::Api& api) {
   api.init = [](unsigned) { return CUDA_SUCCESS; };
   api.driver_get_version = [](int* version) {
-    *version = 13000;
+    *version = kDriverVersion;
     return CUDA_SUCCESS;
   };
   api.get_error_name = get_error_name;

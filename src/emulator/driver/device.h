@@ -24,7 +24,6 @@ struct Device {
   std::mutex settings_mutex;
   Settings settings;
   Counters last;  // of the last launch
-  int retained = 0;
 };
 
 const std::vector<std::unique_ptr<Device>>& devices();

@@ -7,11 +7,9 @@
 namespace tma_jit::emulator {
 namespace {
 
-constexpr int kVersion = 13000;  // whose driver API this is
-
 driver::Api make_table() {
   driver::Api api;
-  api.version = kVersion;
+  api.version = kDriverVersion;
   api.takes_ptx = true;
   fill_device_calls(api);
   fill_memory_calls(api);

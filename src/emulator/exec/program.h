@@ -1,5 +1,5 @@
 // A kernel ready to run: a flat list of operations whose operands are places in a register file. Functions that the
-// kernel calls are part of the list, once for each call.
+// kernel calls are part of the list: once for each call, or once in all where calls enter them (Callable).
 #pragma once
 
 #include <array>

@@ -46,7 +46,7 @@ void Lexer::skip_comment() {
     return;
   }
   const std::size_t end = text_.find("*/", at_ + 2);
-  if (end == std::string_view::npos) stop(FaultKind::syntax, "line {}: the comment does not end", line_);
+  if (end == std::string_view::npos) stop(FaultKind::syntax, "PTX line {}: the comment does not end", line_);
   for (; at_ < end + 2; ++at_) line_ += text_[at_] == '\n' ? 1 : 0;
 }
 
@@ -80,7 +80,7 @@ void Lexer::advance() {
   if (c == '"') return read_string();
   if (begins_word(c)) return read_word();
   if (kPunctuation.find(c) != std::string_view::npos) return take(Token::Kind::punctuation, 1);
-  stop(FaultKind::syntax, "line {}: no token begins with character {:#04x}", line_, static_cast<unsigned char>(c));
+  stop(FaultKind::syntax, "PTX line {}: no token begins with character {:#04x}", line_, static_cast<unsigned char>(c));
 }
 
 void Lexer::read_word() {
@@ -99,7 +99,7 @@ void Lexer::read_word() {
 
 void Lexer::read_string() {
   const std::size_t end = text_.find('"', at_ + 1);
-  if (end == std::string_view::npos) stop(FaultKind::syntax, "line {}: the string does not end", line_);
+  if (end == std::string_view::npos) stop(FaultKind::syntax, "PTX line {}: the string does not end", line_);
   const std::size_t length = end - at_ - 1;
   ++at_;
   take(Token::Kind::string, length);
@@ -112,7 +112,7 @@ void Lexer::read_float_bits(std::size_t digits) {
   u64 bits = 0;
   const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), bits, 16);
   if (error != std::errc{} || hex.size() != digits || end != hex.data() + digits) {
-    stop(FaultKind::syntax, "line {}: a float constant has {} hexadecimal digits", line_, digits);
+    stop(FaultKind::syntax, "PTX line {}: a float constant has {} hexadecimal digits", line_, digits);
   }
   take(Token::Kind::real, 2 + digits);
   current_.bits = bits;
@@ -137,7 +137,7 @@ void Lexer::read_number() {
   u64 value = 0;
   const auto [stopped, error] = std::from_chars(text_.data() + first, text_.data() + end, value, hexadecimal ? 16 : 10);
   if (error != std::errc{} || stopped != text_.data() + end) {
-    stop(FaultKind::syntax, "line {}: \"{}\" is not a 64-bit integer", line_, text_.substr(at_, end - at_));
+    stop(FaultKind::syntax, "PTX line {}: \"{}\" is not a 64-bit integer", line_, text_.substr(at_, end - at_));
   }
   if (end < text_.size() && text_[end] == 'U') ++end;
   take(Token::Kind::integer, end - at_);
