@@ -7,8 +7,6 @@ using namespace tma_jit::testing;
 
 namespace {
 
-using u32 = std::uint32_t;
-
 constexpr const char* kArchs[] = {"sm_90a", "sm_100a", "sm_121a"};
 
 std::vector<u32> run_cuda(const std::string& cuda, const std::string& arch, RunShape shape = {}) {

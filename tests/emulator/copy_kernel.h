@@ -8,12 +8,6 @@
 
 namespace tma_jit::testing::copies {
 
-using emulator::s32;
-using emulator::s64;
-using emulator::u32;
-using emulator::u64;
-using emulator::u8;
-
 constexpr u32 kRoom = 4096;    // bytes of shared memory a block, from %r1 on
 constexpr u32 kMaps = 512;     // of global memory, for tensor maps
 constexpr u32 kTensor = 4096;  // where the tensor begins

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <bit>
-#include <cstdint>
 #include <functional>
 #include <random>
 #include <string>
@@ -11,12 +10,6 @@
 #include "emulator/ptx_kernel.h"
 
 namespace tma_jit::testing::forms {
-
-using u16 = std::uint16_t;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using s32 = std::int32_t;
-using s64 = std::int64_t;
 
 constexpr int kRows = 256;
 
@@ -55,6 +48,10 @@ inline u64 edge(std::mt19937_64& random) {
                                    0x80000000, 0xffffffff, 0x3f800000, 0xbf800000, ~u64{0}, u64{1} << 63, 0x7f800000,
                                    0x00000001, 0x3c003c00, 0x80008000};
   return random() % 3 == 0 ? kEdges[random() % std::size(kEdges)] : random();
+}
+
+inline bool has(const std::string& text, const char* word) {
+  return text.find(word) != std::string::npos;
 }
 
 inline u64 low(u64 value, int bytes) {

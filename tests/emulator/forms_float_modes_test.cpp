@@ -56,10 +56,6 @@ template <class T> const std::vector<Operation<T>>& operations() {
   return all;
 }
 
-bool has(const std::string& text, const char* word) {
-  return text.find(word) != std::string::npos;
-}
-
 // Positive and negative, some of them subnormal, none so that an operation overflows or has no value.
 template <class T> u64 number(std::mt19937_64& random, bool positive) {
   const T mantissa = 1 + static_cast<T>(random() % (1U << 20)) / (1U << 20);

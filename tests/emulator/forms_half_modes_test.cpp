@@ -15,10 +15,6 @@ struct Type {
 };
 constexpr Type kTypes[] = {{"f16", false}, {"bf16", true}};
 
-bool has(const std::string& text, const char* word) {
-  return text.find(word) != std::string::npos;
-}
-
 double flushed(double x) {
   return std::fabs(x) < 0x1p-14 ? std::copysign(0.0, x) : x;
 }

@@ -1,19 +1,13 @@
 // Forms of loads, stores, atomics and reductions with every modifier, type and space, against plain loops.
 #include <algorithm>
 #include <bit>
-#include <functional>
 
-#include "emulator/ptx_kernel.h"
+#include "emulator/thread_words.h"
 
 using namespace tma_jit;
 using namespace tma_jit::testing;
 
 namespace {
-
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using s32 = std::int32_t;
-using s64 = std::int64_t;
 
 constexpr const char* kDeclared =
     ".shared .align 128 .b8 room[1024];\n.const .align 16 .b32 table[8] = {100, 101, 102, 103, 104, 105, 106, 107};\n";
@@ -28,14 +22,7 @@ std::string places() {
 }
 
 void check(const std::string& body, const std::function<u32(u32)>& expected) {
-  CAPTURE(body);
-  TestMemory memory(device_of("sm_100a"), 4096);
-  for (u32 i = 0; i < 1024; ++i) memory.as<u32>()[i] = 100 + i;
-  run_ptx(kernel_text(places() + body + "\nst.global.u32 [%d2], %r10;", "sm_100a", kDeclared), memory, {}, "sm_100a");
-  for (u32 t = 0; t < 32; ++t) {
-    CAPTURE(t);
-    REQUIRE(memory.as<u32>()[8 * t] == expected(t));
-  }
+  check_words({places(), 8, kDeclared}, body, expected, {});
 }
 
 const std::vector<const char*> kHints = {".ca",
@@ -150,9 +137,9 @@ TEST_CASE("Forms: loads and stores of every type carry its bytes") {
       TestMemory memory(device_of("sm_100a"), 4096);
       for (u32 i = 0; i < 1024; ++i) memory.as<u32>()[i] = i * 2654435761U;
       std::vector<unsigned char> before(memory.as<unsigned char>(), memory.as<unsigned char>() + 1024);
-      const std::string widened = t.stem == std::string("%r")   ? "st.global.u32 [%d2+16], %r8;"
-                                  : t.stem == std::string("%d") ? "st.global.u64 [%d2+16], %d8;"
-                                                                : "";
+      const bool single = t.stem == std::string("%r"), wide = t.stem == std::string("%d");
+      const bool widens = (single && t.bytes < 4) || (wide && t.bytes < 8);
+      const std::string widened = single ? "st.global.u32 [%d2+16], %r8;" : wide ? "st.global.u64 [%d2+16], %d8;" : "";
       run_ptx(kernel_text(places() + load + "." + t.name + " " + r + ", [%d2]; st.global." + t.name + " [%d2+8], " + r +
                               "; " + widened,
                           "sm_100a", kDeclared),
@@ -162,11 +149,9 @@ TEST_CASE("Forms: loads and stores of every type carry its bytes") {
         CHECK(std::memcmp(now + 8, &before[32 * thread], static_cast<std::size_t>(t.bytes)) == 0);
         CHECK(std::memcmp(now + 8 + t.bytes, &before[32 * thread + 8 + static_cast<u32>(t.bytes)],
                           static_cast<std::size_t>(8 - t.bytes)) == 0);
-        if (widened.empty() || t.bytes == 8) continue;
+        if (!widens) continue;
         const bool negative = t.is_signed && (before[32 * thread + static_cast<u32>(t.bytes) - 1] & 0x80) != 0;
-        CHECK(now[16 + t.bytes] == (t.bytes == 4 && t.stem == std::string("%r") ? now[16 + t.bytes]
-                                    : negative                                  ? 0xff
-                                                                                : 0));
+        CHECK(now[16 + t.bytes] == (negative ? 0xff : 0));
       }
     }
   check(

@@ -1,37 +1,10 @@
 // Forms of barriers, mbarriers, clusters, warps and hints with every modifier, against what each must leave.
-#include <algorithm>
-#include <functional>
-
-#include "emulator/ptx_kernel.h"
+#include "emulator/thread_words.h"
 
 using namespace tma_jit;
 using namespace tma_jit::testing;
 
 namespace {
-
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using s32 = std::int32_t;
-using s64 = std::int64_t;
-
-constexpr const char* kDeclared = ".shared .align 128 .b8 room[1024];\n";
-
-// What each of two warps' threads leaves in %r10; %r1 is `room`, %d2 the thread's word, which holds 100 and its number.
-void check(const std::string& body, const std::function<u32(u32)>& expected, RunShape shape = {.block = 64}) {
-  CAPTURE(body);
-  TestMemory memory(device_of("sm_100a"), 4096);
-  for (u32 i = 0; i < 1024; ++i) memory.as<u32>()[i] = 100 + i;
-  run_ptx(
-      kernel_text("mov.u32 %r1, room; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r4, %r2, %r3, %t;\n"
-                  "mul.wide.u32 %d1, %r4, 4; add.s64 %d2, %base, %d1; shl.b32 %r5, %t, 2; add.u32 %r6, %r1, %r5;\n" +
-                      body + "\nst.global.u32 [%d2], %r10;",
-                  "sm_100a", kDeclared),
-      memory, shape, "sm_100a");
-  for (u32 i = 0; i < shape.block * shape.grid; ++i) {
-    CAPTURE(i);
-    REQUIRE(memory.as<u32>()[i] == expected(i));
-  }
-}
 
 u32 other_warp(u32 i) {
   return i ^ 32;
@@ -47,21 +20,21 @@ std::string exchange(const std::string& wait) {
 TEST_CASE("Forms: barriers with .cta and .aligned, and both ways of combining") {
   for (const char* wait :
        {"bar.cta.sync 0;", "bar.cta.sync 3, 64;", "barrier.cta.sync 0;", "barrier.cta.sync.aligned 2, 64;"})
-    check(exchange(wait), other_warp);
+    check_threads(exchange(wait), other_warp);
   const std::string above = "setp.gt.u32 %p1, %t, 10; ", pick = " selp.u32 %r10, 1, 0, %p2;";
   for (const char* name : {"bar.cta", "barrier.cta"})
     for (const bool both : {false, true})
       for (const char* count : {"0, ", "3, 64, "}) {
         const std::string aligned = std::string(name) == "bar.cta" ? "" : ".aligned";
-        check(above + name + ".red." + (both ? "and" : "or") + aligned + ".pred %p2, " + count + "%p1;" + pick,
-              [both](u32) { return both ? 0U : 1U; });
-        check(above + name + ".red.popc" + aligned + ".u32 %r10, " + count + "%p1;", [](u32) { return 53U; });
+        check_threads(above + name + ".red." + (both ? "and" : "or") + aligned + ".pred %p2, " + count + "%p1;" + pick,
+                      [both](u32) { return both ? 0U : 1U; });
+        check_threads(above + name + ".red.popc" + aligned + ".u32 %r10, " + count + "%p1;", [](u32) { return 53U; });
       }
   for (const std::string stem : {"bar.cta", "barrier.cta", "barrier"})
-    check("mov.u32 %r10, 5; setp.lt.u32 %p1, %t, 32; @%p1 bra R; st.shared.u32 [%r6], %t;\n" + stem + ".arrive" +
-              (stem == "barrier" ? ".aligned" : "") + " 1, 64; bra E;\nR: " + stem +
-              ".sync 1, 64; ld.shared.u32 %r10, [%r6+128];\nE:",
-          [](u32 i) { return i < 32 ? i + 32 : 5; });
+    check_threads("mov.u32 %r10, 5; setp.lt.u32 %p1, %t, 32; @%p1 bra R; st.shared.u32 [%r6], %t;\n" + stem +
+                      ".arrive" + (stem == "barrier" ? ".aligned" : "") + " 1, 64; bra E;\nR: " + stem +
+                      ".sync 1, 64; ld.shared.u32 %r10, [%r6+128];\nE:",
+                  [](u32 i) { return i < 32 ? i + 32 : 5; });
 }
 
 TEST_CASE("Forms: mbarriers with every order, scope and space") {
@@ -74,44 +47,48 @@ TEST_CASE("Forms: mbarriers with every order, scope and space") {
   for (const std::string order : {"", ".release.cta", ".release.cluster"})
     for (const char* space : {".shared", ".shared::cta", ".shared::cluster"}) {
       const bool token = std::string(space) != ".shared::cluster";
-      check(waits("mbarrier.arrive" + order + space + ".b64 " + (token ? "%d3" : "_") + ", [%r1+512];",
-                  "mbarrier.try_wait.parity.shared.b64 %p2, [%r1+512], 0;"),
-            other_warp);
+      check_threads(waits("mbarrier.arrive" + order + space + ".b64 " + (token ? "%d3" : "_") + ", [%r1+512];",
+                          "mbarrier.try_wait.parity.shared.b64 %p2, [%r1+512], 0;"),
+                    other_warp);
     }
   for (const char* wait : {".acquire.cta", ".acquire.cluster", ""})
     for (const std::string kind : {"test_wait", "try_wait"}) {
-      check(waits(plain, "mbarrier." + kind + wait + ".shared.b64 %p2, [%r1+512], %d3;"), other_warp);
-      check(waits(plain, "mbarrier." + kind + ".parity" + wait + ".shared::cta.b64 %p2, [%r1+512], 0;"), other_warp);
+      check_threads(waits(plain, "mbarrier." + kind + wait + ".shared.b64 %p2, [%r1+512], %d3;"), other_warp);
+      check_threads(waits(plain, "mbarrier." + kind + ".parity" + wait + ".shared::cta.b64 %p2, [%r1+512], 0;"),
+                    other_warp);
     }
   // Nothing is read of the other warp: relaxed operations order nothing.
   const std::string initialise =
       "setp.ne.u32 %p1, %t, 0; @%p1 bra I; mbarrier.init.shared.b64 [%r1+512], 64;\nI: bar.sync 0;\n";
   for (const char* scope : {".cta", ".cluster"})
-    check(initialise + "mbarrier.arrive.relaxed" + scope + ".shared.b64 %d3, [%r1+512];\nW: mbarrier.try_wait.relaxed" +
-              scope + ".shared.b64 %p2, [%r1+512], %d3; @!%p2 bra W; mov.u32 %r10, 6;",
-          [](u32) { return 6U; });
+    check_threads(initialise + "mbarrier.arrive.relaxed" + scope +
+                      ".shared.b64 %d3, [%r1+512];\nW: mbarrier.try_wait.relaxed" + scope +
+                      ".shared.b64 %p2, [%r1+512], %d3; @!%p2 bra W; mov.u32 %r10, 6;",
+                  [](u32) { return 6U; });
   // One thread: what leaves a phase is not waited for in the next.
   const std::string one = "setp.ne.u32 %p1, %t, 0; mov.u32 %r10, 0; @%p1 bra E; mbarrier.init.shared.b64 [%r1], 3;\n";
   const std::string polls =
       "mbarrier.test_wait.parity.shared.b64 %p2, [%r1], 0; mbarrier.test_wait.parity.shared.b64 %p3, "
       "[%r1], 1; selp.u32 %r10, 1, 0, %p2; @%p3 add.u32 %r10, %r10, 2;\nmbarrier.inval.shared.b64 "
       "[%r1];\nE:";
-  check(one +
-            "mbarrier.arrive_drop.shared.b64 %d3, [%r1]; mbarrier.arrive.noComplete.shared.b64 %d4, [%r1], 1;\n"
-            "mbarrier.arrive.shared.b64 %d5, [%r1]; mbarrier.arrive.shared.b64 %d3, [%r1], 2;\n" +
-            polls,
-        [](u32 i) { return i == 0 ? 2U : 0U; });
+  check_threads(one +
+                    "mbarrier.arrive_drop.shared.b64 %d3, [%r1]; mbarrier.arrive.noComplete.shared.b64 %d4, [%r1], 1;\n"
+                    "mbarrier.arrive.shared.b64 %d5, [%r1]; mbarrier.arrive.shared.b64 %d3, [%r1], 2;\n" +
+                    polls,
+                [](u32 i) { return i == 0 ? 2U : 0U; });
   for (const char* space : {".shared", ".shared::cta", ".shared::cluster"}) {
-    check(one + "mbarrier.expect_tx" + space + ".b64 [%r1], 8; mbarrier.expect_tx.relaxed.cluster" + space +
-              ".b64 [%r1], 16;\nmbarrier.arrive.shared.b64 %d3, [%r1], 3; mbarrier.complete_tx.relaxed.cluster" +
-              space + ".b64 [%r1], 24;\n" + polls,
-          [](u32 i) { return i == 0 ? 1U : 0U; });
+    check_threads(
+        one + "mbarrier.expect_tx" + space + ".b64 [%r1], 8; mbarrier.expect_tx.relaxed.cluster" + space +
+            ".b64 [%r1], 16;\nmbarrier.arrive.shared.b64 %d3, [%r1], 3; mbarrier.complete_tx.relaxed.cluster" + space +
+            ".b64 [%r1], 24;\n" + polls,
+        [](u32 i) { return i == 0 ? 1U : 0U; });
   }
-  check(initialise +
-            "cp.async.ca.shared.global.L2::64B [%r6], [%d2], 4; cp.async.mbarrier.arrive.noinc.shared.b64 [%r1+512];\n"
-            "W: mbarrier.try_wait.parity.shared.b64 %p2, [%r1+512], 0; @!%p2 bra W; ld.shared.u32 %r10, [%r6];",
-        [](u32 i) { return 100 + i; });
-  check(
+  check_threads(
+      initialise +
+          "cp.async.ca.shared.global.L2::64B [%r6], [%d2], 4; cp.async.mbarrier.arrive.noinc.shared.b64 [%r1+512];\n"
+          "W: mbarrier.try_wait.parity.shared.b64 %p2, [%r1+512], 0; @!%p2 bra W; ld.shared.u32 %r10, [%r6];",
+      [](u32 i) { return 100 + i; });
+  check_threads(
       "createpolicy.fractional.L2::evict_unchanged.b64 %d5, 1.0; cp.async.ca.shared.global.L2::cache_hint.L2::256B "
       "[%r6], "
       "[%d2], 4, %d5; cp.async.wait_all; ld.shared.u32 %r10, [%r6];",
@@ -122,34 +99,34 @@ TEST_CASE("Forms: policies of every priority and the rest of the hints") {
   for (const char* policy :
        {"fractional.L2::evict_normal.b64 %d5, 0.25;", "fractional.L2::evict_last.L2::evict_first.b64 %d5, 0.5;",
         "fractional.L2::evict_unchanged.L2::evict_unchanged.b64 %d5, 0.5;"})
-    check(std::string("createpolicy.") + policy + " ld.global.L2::cache_hint.u32 %r10, [%d2], %d5;",
-          [](u32 i) { return 100 + i; });
+    check_threads(std::string("createpolicy.") + policy + " ld.global.L2::cache_hint.u32 %r10, [%d2], %d5;",
+                  [](u32 i) { return 100 + i; });
   for (const char* first : {"evict_first", "evict_normal", "evict_unchanged", "evict_last"})
-    check(std::string("createpolicy.range.L2::") + first +
-              ".L2::evict_first.b64 %d5, [%base], 128, 256; "
-              "ld.global.L2::cache_hint.u32 %r10, [%d2], %d5;",
-          [](u32 i) { return 100 + i; });
+    check_threads(std::string("createpolicy.range.L2::") + first +
+                      ".L2::evict_first.b64 %d5, [%base], 128, 256; "
+                      "ld.global.L2::cache_hint.u32 %r10, [%d2], %d5;",
+                  [](u32 i) { return 100 + i; });
   for (const char* scope : {"cta", "cluster", "sys"})
-    check(std::string("fence.proxy.tensormap::generic.release.") + scope + "; fence.proxy.tensormap::generic.acquire." +
-              scope + " [%base], 128; mov.u32 %r10, 4;",
-          [](u32) { return 4U; });
+    check_threads(std::string("fence.proxy.tensormap::generic.release.") + scope +
+                      "; fence.proxy.tensormap::generic.acquire." + scope + " [%base], 128; mov.u32 %r10, 4;",
+                  [](u32) { return 4U; });
 }
 
 TEST_CASE("Forms: matches of 64 bits, reductions of a warp, uniform branches") {
-  check("cvt.u64.u32 %d3, %t; and.b64 %d3, %d3, 3; shl.b64 %d3, %d3, 40; match.any.sync.b64 %r10, %d3, -1;",
-        [](u32 i) { return 0x11111111U << (i % 4); });
-  check("match.all.sync.b64 %r10|%p1, %base, -1; selp.u32 %r10, %r10, 7, %p1;", [](u32) { return ~0U; });
-  check("redux.sync.max.u32 %r10, %t, -1;", [](u32 i) { return i | 31; });
-  check("redux.sync.max.s32 %r10, %t, -1;", [](u32 i) { return i | 31; });
-  check("redux.sync.and.b32 %r10, %t, -1;", [](u32 i) { return i & 32; });
-  check("redux.sync.or.b32 %r10, %t, -1;", [](u32 i) { return i | 31; });
-  check(
+  check_threads("cvt.u64.u32 %d3, %t; and.b64 %d3, %d3, 3; shl.b64 %d3, %d3, 40; match.any.sync.b64 %r10, %d3, -1;",
+                [](u32 i) { return 0x11111111U << (i % 4); });
+  check_threads("match.all.sync.b64 %r10|%p1, %base, -1; selp.u32 %r10, %r10, 7, %p1;", [](u32) { return ~0U; });
+  check_threads("redux.sync.max.u32 %r10, %t, -1;", [](u32 i) { return i | 31; });
+  check_threads("redux.sync.max.s32 %r10, %t, -1;", [](u32 i) { return i | 31; });
+  check_threads("redux.sync.and.b32 %r10, %t, -1;", [](u32 i) { return i & 32; });
+  check_threads("redux.sync.or.b32 %r10, %t, -1;", [](u32 i) { return i | 31; });
+  check_threads(
       "mov.u32 %r10, 1; mov.u32 %r7, 1;\nways: .branchtargets A, B;\nbrx.idx.uni %r7, ways;\nA: mov.u32 %r10, 2;\nB: "
       "add.u32 "
       "%r10, %r10, 5;",
       [](u32) { return 6U; });
-  check("mov.u32 %r10, 1; setp.gt.u32 %p1, %t, 40; @!%p1 bra S; st.global.u32 [%d2], %r10; ret.uni; S:",
-        [](u32) { return 1U; });
+  check_threads("mov.u32 %r10, 1; setp.gt.u32 %p1, %t, 40; @!%p1 bra S; st.global.u32 [%d2], %r10; ret.uni; S:",
+                [](u32) { return 1U; });
 }
 
 namespace {
@@ -202,11 +179,11 @@ TEST_CASE("Forms: stores and reductions in another block's memory, of every type
                             {"xor", "b64", 12, 10, 6}}) {
     const int bytes = std::string(c.type).ends_with("64") ? 8 : 4;
     const std::string r = bytes == 8 ? "%d15" : "%r15", b = bytes == 8 ? "b64" : "b32";
-    check(generic + sent("mov." + b + " " + r + ", " + std::to_string(c.value) +
-                             "; red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." + c.name +
-                             "." + c.type + " [%r7], " + r + ", [%r7+512];",
-                         compare(c.expected, bytes), bytes, c.old),
-          one, pair);
+    check_threads(generic + sent("mov." + b + " " + r + ", " + std::to_string(c.value) +
+                                     "; red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." +
+                                     c.name + "." + c.type + " [%r7], " + r + ", [%r7+512];",
+                                 compare(c.expected, bytes), bytes, c.old),
+                  one, pair);
   }
   struct Stored {
     const char* type;
@@ -233,14 +210,14 @@ TEST_CASE("Forms: stores and reductions in another block's memory, of every type
       }
       const std::string v = length == 1 ? "" : ".v" + std::to_string(length);
       if (length > 1) list = "{" + list + "}";
-      check(
+      check_threads(
           generic + sent(set + "st.async.shared::cluster.mbarrier::complete_tx::bytes" + v + "." + s.type + " [%r7], " +
                              list + ", [%r7+512];",
                          "ld.shared.u32 %r10, [%r1+" + std::to_string(s.bytes * (length - 1)) + "];", s.bytes * length,
                          1),
           [length](u32 i) { return i == 32 ? 76U + static_cast<u32>(length) : 0U; }, pair);
     }
-  check(
+  check_threads(
       generic +
           "mapa.u64 %d11, %d12, 1; getctarank.u64 %r10, %d11; barrier.cluster.arrive.aligned; "
           "barrier.cluster.wait.aligned;",

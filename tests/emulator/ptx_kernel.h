@@ -18,6 +18,13 @@
 
 namespace tma_jit::testing {
 
+using emulator::s32;
+using emulator::s64;
+using emulator::u16;
+using emulator::u32;
+using emulator::u64;
+using emulator::u8;
+
 // Device memory for the length of a test, which the test may fill by its address.
 class TestMemory {
  public:

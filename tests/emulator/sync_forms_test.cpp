@@ -1,37 +1,12 @@
 // Forms of barriers, memory barriers, asynchronous element copies, clusters and hints, against what each must leave.
-#include <array>
-#include <bit>
-
-#include "emulator/ptx_kernel.h"
+#include "emulator/thread_words.h"
 
 using namespace tma_jit;
 using namespace tma_jit::testing;
 
 namespace {
 
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-
-constexpr const char* kShared = ".shared .align 128 .b8 room[1024];\n";
 constexpr u32 kThreads = 64;
-
-// What each thread leaves in %r10; %d2 is its word, which holds 100 and its number, %r1 is `room`.
-template <class F> void check_threads(const std::string& body, F expected, RunShape shape = {.block = kThreads}) {
-  CAPTURE(body);
-  TestMemory memory(device_of("sm_100a"), 4096);
-  const u32 threads = shape.block * shape.grid;
-  for (u32 i = 0; i < 1024; ++i) memory.as<u32>()[i] = 100 + i;
-  run_ptx(
-      kernel_text("mov.u32 %r1, room; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r4, %r2, %r3, %t;\n"
-                  "mul.wide.u32 %d1, %r4, 4; add.s64 %d2, %base, %d1; shl.b32 %r5, %t, 2; add.u32 %r6, %r1, %r5;\n" +
-                      body + "\nst.global.u32 [%d2], %r10;",
-                  "sm_100a", kShared),
-      memory, shape, "sm_100a");
-  for (u32 i = 0; i < threads; ++i) {
-    CAPTURE(i);
-    REQUIRE(memory.as<u32>()[i] == expected(i));
-  }
-}
 
 }  // namespace
 

@@ -12,9 +12,6 @@ using namespace tma_jit::testing;
 
 namespace {
 
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-
 // What each of 32 threads leaves in %r10, of a value that is the thread's number times 7919 modulo 13.
 std::array<u32, 32> of_lanes(const std::string& body, const char* arch = "sm_100a") {
   TestMemory memory(device_of(arch), 4096);
