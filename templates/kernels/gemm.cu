@@ -47,16 +47,17 @@
 
 #include "device/barrier.cuh"
 #include "device/cluster.cuh"
+#include "device/gemm_problem.cuh"
 #include "device/gemm_reference.cuh"
 #include "device/named_barrier.cuh"
 #include "device/strip.cuh"
-#include "device/tile_order.cuh"
 #include "device/tma.cuh"
 #include "device/warpgroup.cuh"
 #include "device/wgmma.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
+using Problem = GemmProblem<CLUSTER>;
 using Mma = wgmma::Mma<BN, T>;
 
 struct Smem {
@@ -67,36 +68,13 @@ struct Smem {
 };
 static_assert(sizeof(Smem) == SMEM);
 
-struct Problem {
-  int m, n, k;
-  __device__ int rows() const { return ceil_div<u32>(m, BM * CLUSTER); }
-  __device__ int columns() const { return ceil_div<u32>(n, BN); }
-  __device__ int tiles() const { return rows() * columns(); }
-  __device__ int steps() const { return ceil_div<u32>(k, BK); }
-  // The tile of this block within the index-th tile of its cluster.
-  __device__ Tile tile(int index, int rank) const {
-    const Tile shared = tile_at<BAND>(index, rows(), columns());
-    return {shared.row * CLUSTER + rank, shared.column};
-  }
-};
-
-__device__ inline int rank_in_cluster() {
-  return CLUSTER == 1 ? 0 : cluster::rank();
-}
-__device__ inline int first_tile() {
-  return blockIdx.x / CLUSTER;
-}
-__device__ inline int tile_stride() {
-  return gridDim.x / CLUSTER;
-}
-
 // One thread of the producer warpgroup keeps the ring of A and B tiles full. Invariant: slot `ring.slot` is filled only
 // after every consumer of every block of the cluster has released it, because B arrives in all of them.
 __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, Problem p) {
   constexpr int kShare = BN / CLUSTER;
-  const int rank = rank_in_cluster();
+  const int rank = p.rank();
   Ring<STAGES> ring;
-  for (int index = first_tile(); index < p.tiles(); index += tile_stride()) {
+  for (int index = p.first(); index < p.tiles(); index += p.stride()) {
     const Tile tile = p.tile(index, rank);
     for (int step = 0; step < p.steps(); ++step, ring.advance()) {
       Barrier& full = smem.full[ring.slot];
@@ -233,10 +211,10 @@ __device__ void store(Smem& smem, const Mapped<O, 2>& D, Problem p, Tile tile, i
 }
 
 __device__ void consume(Smem& smem, const Mapped<O, 2>& D, Problem p) {
-  const int group = threadIdx.x / kWarpgroup, rank = rank_in_cluster();
+  const int group = threadIdx.x / kWarpgroup, rank = p.rank();
   Ring<STAGES> ring;
   f32 acc[Mma::registers] = {};
-  for (int index = first_tile(); index < p.tiles(); index += tile_stride()) {
+  for (int index = p.first(); index < p.tiles(); index += p.stride()) {
     if constexpr (PROMOTED)
       Promotion(smem, ring, group).accumulate(p.steps(), acc);
     else

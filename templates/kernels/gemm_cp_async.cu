@@ -51,9 +51,9 @@
 
 #include "device/cp_async.cuh"
 #include "device/fragment.cuh"
+#include "device/gemm_problem.cuh"
 #include "device/gemm_reference.cuh"
 #include "device/pack.cuh"
-#include "device/tile_order.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -67,15 +67,10 @@ struct Smem {
 };
 static_assert(sizeof(Smem) == SMEM);
 
-struct Problem {
+struct Problem : GemmProblem<1> {
   View<const T, 2> a, b;
   View<O, 2> d;
-  int m, n, k;
-  __device__ int rows() const { return ceil_div<u32>(m, BM); }
-  __device__ int columns() const { return ceil_div<u32>(n, BN); }
-  __device__ int tiles() const { return rows() * columns(); }
-  __device__ int steps() const { return max(1, ceil_div<u32>(k, BK)); }  // K = 0 is one step of zeros
-  __device__ Tile tile(int index) const { return tile_at<BAND>(index, rows(), columns()); }
+  __device__ int steps() const { return max(1, GemmProblem::steps()); }  // K = 0 is one step of zeros
 };
 
 // What a thread copies of one operand's tiles of Rows rows: the same columns of every kDown-th row.
@@ -137,7 +132,7 @@ struct Loader {
   int index, step = 0;
   u32 slot = 0;
 
-  __device__ explicit Loader(const Problem& p) : index(blockIdx.x) { start(p); }
+  __device__ explicit Loader(const Problem& p) : index(p.first()) { start(p); }
   __device__ void start(const Problem& p) {
     const Tile tile = p.tile(index);
     a.start(p.a, tile.row * BM, p.m, p.k);
@@ -165,7 +160,7 @@ struct Loader {
     b.advance();
     if (++step < p.steps()) return;
     step = 0;
-    index += gridDim.x;
+    index += p.stride();
     if (index < p.tiles()) start(p);
   }
 };
@@ -312,7 +307,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T,
                                                                    const Dims dims) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Smem& smem = *reinterpret_cast<Smem*>(raw);
-  const Problem p = {A, B, D, static_cast<int>(dims.M), static_cast<int>(dims.N), static_cast<int>(dims.K)};
+  const Problem p = {{static_cast<int>(dims.M), static_cast<int>(dims.N), static_cast<int>(dims.K)}, A, B, D};
   const int warp = threadIdx.x / 32, row = warp / WARPS_N * WM, column = warp % WARPS_N * WN;
 
   if (p.steps() < STAGES) clear(smem);
@@ -327,7 +322,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T,
   Fragments fragments[2];
   reader.load(fragments[0], 0);
 #pragma unroll 1
-  for (int index = blockIdx.x; index < p.tiles(); index += gridDim.x) {
+  for (int index = p.first(); index < p.tiles(); index += p.stride()) {
     Accumulators acc = {};
     accumulate(smem, p, loader, reader, fragments, acc);
     const Tile tile = p.tile(index);

@@ -42,10 +42,10 @@
 
 #include "device/barrier.cuh"
 #include "device/fragment.cuh"
+#include "device/gemm_problem.cuh"
 #include "device/gemm_reference.cuh"
 #include "device/named_barrier.cuh"
 #include "device/strip.cuh"
-#include "device/tile_order.cuh"
 #include "device/tma.cuh"
 #include "device/warpgroup.cuh"
 
@@ -59,21 +59,13 @@ struct Smem {
 };
 static_assert(sizeof(Smem) == SMEM);
 
-struct Problem {
-  int m, n, k;
-  __device__ int rows() const { return ceil_div<u32>(m, BM); }
-  __device__ int columns() const { return ceil_div<u32>(n, BN); }
-  __device__ int tiles() const { return rows() * columns(); }
-  __device__ int steps() const { return ceil_div<u32>(k, BK); }
-  __device__ Tile tile(int index) const { return tile_at<BAND>(index, rows(), columns()); }
-};
-
+using Problem = GemmProblem<1>;
 using Accumulators = f32[WM / 16][WN / 8][4];
 
 // One thread keeps the ring of A and B tiles full. Invariant: a slot is filled only after every warp has released it.
 __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, Problem p) {
   Ring<STAGES> ring;
-  for (int index = blockIdx.x; index < p.tiles(); index += gridDim.x) {
+  for (int index = p.first(); index < p.tiles(); index += p.stride()) {
     const Tile tile = p.tile(index);
     for (int step = 0; step < p.steps(); ++step, ring.advance()) {
       Barrier& full = smem.full[ring.slot];
@@ -186,7 +178,7 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, Problem p) {
   const int warp = threadIdx.x / 32, row = warp / WARPS_N * WM, column = warp % WARPS_N * WN;
   Ring<STAGES> ring;
   Accumulators acc;
-  for (int index = blockIdx.x; index < p.tiles(); index += gridDim.x) {
+  for (int index = p.first(); index < p.tiles(); index += p.stride()) {
     accumulate(smem, ring, p.steps(), row, column, acc);
     store(smem, D, p, p.tile(index), row, column, acc);
   }

@@ -40,16 +40,18 @@
 
 #include "device/barrier.cuh"
 #include "device/cluster.cuh"
+#include "device/gemm_problem.cuh"
 #include "device/gemm_reference.cuh"
 #include "device/named_barrier.cuh"
 #include "device/strip.cuh"
 #include "device/tcgen05.cuh"
 #include "device/tensor_memory.cuh"
-#include "device/tile_order.cuh"
 #include "device/tma.cuh"
 #include "device/tma_pair.cuh"
 
 #ifndef TMA_JIT_REFERENCE
+
+using Problem = GemmProblem<PAIR>;
 
 constexpr int kStoreThreads = 128, kLoadWarp = 4, kMultiplyWarp = 5;
 constexpr int kAccumulators = 2;  // tiles in tensor memory: one is multiplied while the other is stored
@@ -71,36 +73,13 @@ struct Smem {
 };
 static_assert(sizeof(Smem) == SMEM);
 
-struct Problem {
-  int m, n, k;
-  __device__ int rows() const { return ceil_div<u32>(m, BM * PAIR); }
-  __device__ int columns() const { return ceil_div<u32>(n, BN); }
-  __device__ int tiles() const { return rows() * columns(); }
-  __device__ int steps() const { return ceil_div<u32>(k, BK); }
-  // The tile of this block within the index-th tile of its pair.
-  __device__ Tile tile(int index, int rank) const {
-    const Tile shared = tile_at<BAND>(index, rows(), columns());
-    return {shared.row * PAIR + rank, shared.column};
-  }
-};
-
-__device__ inline int rank_in_pair() {
-  return PAIR == 1 ? 0 : cluster::rank();
-}
-__device__ inline int first_tile() {
-  return blockIdx.x / PAIR;
-}
-__device__ inline int tile_stride() {
-  return gridDim.x / PAIR;
-}
-
 // One thread of each block keeps its ring of A and B tiles full. Invariant: slot `ring.slot` is filled only after the
 // products that read it are complete, in both blocks of a pair. The even block's barrier counts the bytes of both.
 __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, Problem p) {
   constexpr int kShare = BN / PAIR;
-  const int rank = rank_in_pair();
+  const int rank = p.rank();
   Ring<STAGES> ring;
-  for (int index = first_tile(); index < p.tiles(); index += tile_stride()) {
+  for (int index = p.first(); index < p.tiles(); index += p.stride()) {
     const Tile tile = p.tile(index, rank);
     const int row = tile.column * BN + rank * kShare;
     for (int step = 0; step < p.steps(); ++step, ring.advance()) {
@@ -133,7 +112,7 @@ __device__ void multiply(Smem& smem, Problem p, u32 accumulators) {
   const tcgen05::Instruction what = tcgen05::Instruction(BM * PAIR, BN, kType, kType).accumulators(1);
   Ring<STAGES> ring;
   Ring<kAccumulators> tiles;
-  for (int index = first_tile(); index < p.tiles(); index += tile_stride(), tiles.advance()) {
+  for (int index = p.first(); index < p.tiles(); index += p.stride(), tiles.advance()) {
     if (p.steps() == 0) continue;
     smem.drained[tiles.slot].wait_cluster(tiles.phase ^ 1);
     tcgen05::fence_after();
@@ -177,9 +156,9 @@ __device__ inline void round_strip(Out (&strip)[STRIP], const u32 (&bits)[STRIP]
 // accumulator is given back before its last strips are stored. Invariant at each barrier: first, the buffers are free;
 // second, they are whole.
 __device__ void store(Smem& smem, const Mapped<O, 2>& D, Problem p, u32 accumulators) {
-  const int rank = rank_in_pair(), warp = threadIdx.x / 32;
+  const int rank = p.rank(), warp = threadIdx.x / 32;
   Ring<kAccumulators> tiles;
-  for (int index = first_tile(); index < p.tiles(); index += tile_stride(), tiles.advance()) {
+  for (int index = p.first(); index < p.tiles(); index += p.stride(), tiles.advance()) {
     const Tile tile = p.tile(index, rank);
     if (p.steps() > 0) smem.ready[tiles.slot].wait(tiles.phase);
     tcgen05::fence_after();
@@ -251,7 +230,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     store(smem, D, problem, accumulators);
   else if (warp == kLoadWarp && lane == 0)
     produce(smem, A, B, problem);
-  else if (warp == kMultiplyWarp && lane == 0 && rank_in_pair() == 0)
+  else if (warp == kMultiplyWarp && lane == 0 && problem.rank() == 0)
     multiply(smem, problem, accumulators);
   __syncwarp();
 
