@@ -12,7 +12,6 @@ struct MbarrierForm : FormData {
   bool expects = false;   // with bytes in Op::c
   bool parity = false;    // of a wait: Op::b is a parity, not a state
   bool suspends = false;  // try_wait
-  bool no_increment = false;
 };
 
 Step do_mbarrier_init(Warp& warp, const Op& op, Mask active);

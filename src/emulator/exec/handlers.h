@@ -42,7 +42,7 @@ Step do_unpack(Warp& warp, const Op& op, Mask active);
 Step do_move_wide(Warp& warp, const Op& op, Mask active);  // 128 bits
 Step do_special(Warp& warp, const Op& op, Mask active);    // d = a register that changes
 
-// d = convert(a [, b]) of Op::data, a Conversion.
+// d = convert(a [, b]) of Op::data, a ConversionForm.
 Step do_convert(Warp& warp, const Op& op, Mask active);
 
 // list = [a + offset], [a + offset] = list, in `space`, `vector` elements of `type`; kind is an Ordering.

@@ -70,7 +70,6 @@ struct Op {
   u64 immediate = 0;
 
   ptx::Type type = ptx::Type::none;
-  ptx::Type source_type = ptx::Type::none;
   ptx::Space space = ptx::Space::generic;
   u8 vector = 1;
   u16 kind = 0;  // the handler's own: which operation, which rounding

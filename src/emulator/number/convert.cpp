@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 namespace tma_jit::emulator::number {
 namespace {
@@ -54,7 +53,7 @@ Parts parts_of(Format format, u64 bits) {
 }
 
 // magnitude / 2^shift rounded to an integer; a shift of 0 or less multiplies, which the caller knows to fit.
-u64 rounded(const Parts& parts, int shift, Rounding rounding, u32 random) {
+u64 rounded(const Parts& parts, int shift, Rounding rounding) {
   if (shift <= 0) return parts.magnitude << -shift;
   const u64 kept = shift >= 64 ? 0 : parts.magnitude >> shift;
   const u64 cut = shift >= 64 ? parts.magnitude : parts.magnitude & low_bits(shift);
@@ -69,10 +68,6 @@ u64 rounded(const Parts& parts, int shift, Rounding rounding, u32 random) {
     case Rounding::nearest_even:
       if (half == 0 || cut < half) return kept;
       return kept + (cut > half || (kept & 1) != 0 ? 1 : 0);
-    case Rounding::stochastic: {
-      const u64 aligned = shift >= 32 ? (shift > 63 ? 0 : u64{random} << (shift - 32)) : u64{random} >> (32 - shift);
-      return kept + ((aligned + cut) >> (shift > 63 ? 63 : shift) != 0 ? 1 : 0);
-    }
   }
   return kept;
 }
@@ -98,28 +93,28 @@ u64 overflowed(const Conversion& conversion, const Parts& parts) {
 
 // ue8m0: the exponent alone. Signs are dropped; anything up to 2^-127 is pattern 0 (as the toolkit's cuda_fp8.hpp
 // computes on the host; rounding up looks at the magnitude).
-u64 to_scale(const Conversion& conversion, Parts parts, u32 random) {
+u64 to_scale(const Conversion& conversion, Parts parts) {
   parts.negative = false;
   if (parts.magnitude == 0) return 0;
   const int top = 63 - std::countl_zero(parts.magnitude);
   int power = parts.exponent + top;
   const u64 fraction = parts.magnitude & low_bits(top);
   Parts mantissa{Parts::Kind::finite, false, fraction, 0};
-  if (top > 0 && rounded(mantissa, top, conversion.rounding, random) != 0) ++power;
+  if (top > 0 && rounded(mantissa, top, conversion.rounding) != 0) ++power;
   if (power < -127) return 0;
   return power > 127 ? overflowed(conversion, parts) : static_cast<u64>(power + 127);
 }
 
-u64 to_float(const Conversion& conversion, const Parts& parts, u32 random) {
+u64 to_float(const Conversion& conversion, const Parts& parts) {
   const Format to = conversion.to;
   if (parts.kind == Parts::Kind::nan) return canonical_nan(to);
   if (parts.kind == Parts::Kind::infinite) return overflowed(conversion, parts);
-  if (to == Format::ue8m0) return to_scale(conversion, parts, random);
+  if (to == Format::ue8m0) return to_scale(conversion, parts);
   if (parts.magnitude == 0) return with_sign(to, parts.negative, 0);
   const FloatLayout layout = layout_of(to);
   const int top = parts.exponent + 63 - std::countl_zero(parts.magnitude);
   int power = top < 1 - layout.bias ? 1 - layout.bias : top;  // subnormals share the lowest exponent
-  u64 mantissa = rounded(parts, power - layout.mantissa_bits - parts.exponent, conversion.rounding, random);
+  u64 mantissa = rounded(parts, power - layout.mantissa_bits - parts.exponent, conversion.rounding);
   if (mantissa >> (layout.mantissa_bits + 1) != 0) {
     mantissa >>= 1;
     ++power;
@@ -132,7 +127,7 @@ u64 to_float(const Conversion& conversion, const Parts& parts, u32 random) {
   return with_sign(to, parts.negative, pattern);
 }
 
-u64 to_integer(const Conversion& conversion, const Parts& parts, u32 random) {
+u64 to_integer(const Conversion& conversion, const Parts& parts) {
   const int width = bits_of(conversion.to);
   const bool has_sign = is_signed(conversion.to);
   if (parts.kind == Parts::Kind::nan) return conversion.from == Format::f64 || width == 64 ? u64{1} << (width - 1) : 0;
@@ -141,7 +136,7 @@ u64 to_integer(const Conversion& conversion, const Parts& parts, u32 random) {
   const u64 limit = parts.negative ? lowest : highest;
   const bool huge = parts.kind == Parts::Kind::infinite ||
                     (parts.magnitude != 0 && parts.exponent + 64 - std::countl_zero(parts.magnitude) > 64);
-  u64 magnitude = huge ? ~u64{0} : rounded(parts, -parts.exponent, conversion.rounding, random);
+  u64 magnitude = huge ? ~u64{0} : rounded(parts, -parts.exponent, conversion.rounding);
   const bool clamps = is_float(conversion.from) || conversion.saturate;
   if (clamps && magnitude > limit) magnitude = limit;
   return (parts.negative ? ~magnitude + 1 : magnitude) & low_bits(width);
@@ -150,7 +145,7 @@ u64 to_integer(const Conversion& conversion, const Parts& parts, u32 random) {
 // To the nearest integral value, still as parts.
 Parts integral(const Parts& parts, Rounding rounding) {
   if (parts.kind != Parts::Kind::finite || parts.exponent >= 0) return parts;
-  return {Parts::Kind::finite, parts.negative, rounded(parts, -parts.exponent, rounding, 0), 0};
+  return {Parts::Kind::finite, parts.negative, rounded(parts, -parts.exponent, rounding), 0};
 }
 
 bool is_subnormal_f32(u64 bits) {
@@ -171,31 +166,14 @@ u64 finished_float(const Conversion& conversion, const Parts& parts, u64 result)
   return result;
 }
 
-u64 load(const void* from, int bytes) {
-  u64 bits = 0;
-  std::memcpy(&bits, from, static_cast<std::size_t>(bytes));
-  return bits;
-}
-
 }  // namespace
 
-u64 convert(const Conversion& conversion, u64 bits, u32 random) {
+u64 convert(const Conversion& conversion, u64 bits) {
   if (conversion.flush && conversion.from == Format::f32 && is_subnormal_f32(bits)) bits &= 0x80000000;
   Parts parts = parts_of(conversion.from, bits);
-  if (!is_float(conversion.to)) return to_integer(conversion, parts, random);
+  if (!is_float(conversion.to)) return to_integer(conversion, parts);
   if (conversion.integral) parts = integral(parts, conversion.rounding);
-  return finished_float(conversion, parts, to_float(conversion, parts, random));
-}
-
-void convert(const Conversion& conversion, const void* source, void* target, int count) {
-  const int from = container_bytes(conversion.from);
-  const int to = container_bytes(conversion.to);
-  const auto* in = static_cast<const u8*>(source);
-  auto* out = static_cast<u8*>(target);
-  for (int i = 0; i < count; ++i, in += from, out += to) {
-    const u64 bits = convert(conversion, load(in, from));
-    std::memcpy(out, &bits, static_cast<std::size_t>(to));
-  }
+  return finished_float(conversion, parts, to_float(conversion, parts));
 }
 
 double value_of(Format format, u64 bits) {

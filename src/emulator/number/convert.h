@@ -11,8 +11,7 @@ enum class Rounding : u8 {
   zero,          // rz, rzi
   down,          // rm, rmi: towards minus infinity
   up,            // rp, rpi: towards plus infinity
-  nearest_away,  // rna: ties away from zero
-  stochastic     // rs: up with the probability that the cut-off bits say
+  nearest_away   // rna: ties away from zero
 };
 
 struct Conversion {
@@ -29,12 +28,8 @@ struct Conversion {
 // The pattern of `conversion.to`, in its low bits, of the pattern `bits` of `conversion.from`. Integers are taken and
 // given in two's complement; a narrower integer target keeps the low bits unless it saturates. Conversions from
 // floating point to integers always clamp, and turn NaN into 0, or where the source or the target has 64 bits into the
-// target's highest bit alone. `random` serves stochastic rounding, aligned to the top
-// of the bits cut off (PTX's rbits).
-u64 convert(const Conversion& conversion, u64 bits, u32 random = 0);
-
-// `count` elements, one after the other in containers of container_bytes().
-void convert(const Conversion& conversion, const void* source, void* target, int count);
+// target's highest bit alone.
+u64 convert(const Conversion& conversion, u64 bits);
 
 // The value of a floating-point or integer pattern; exact for every format but 64-bit integers.
 double value_of(Format format, u64 bits);
