@@ -162,6 +162,10 @@ TEST_CASE("Forms: loads and stores of every type carry its bytes") {
       "{ .reg .b128 q, w; ld.global.b128 q, [%d2+16]; mov.b128 w, q; st.shared.b128 [%r6], w; } ld.shared.u32 %r10, "
       "[%r6+8];",
       [](u32 t) { return 100 + 8 * t + 6; });
+  TestMemory memory(device_of("sm_100a"), 4096);
+  CHECK(
+      fault_of(kernel_text("{ .reg .b128 q, w; ld.global.v2.b128 {q, w}, [%base]; }", "sm_100a"), memory, {}, "sm_100a")
+          .find("an access of 32 bytes") != std::string::npos);
 }
 
 namespace {
@@ -242,6 +246,30 @@ TEST_CASE("Forms: atomics and reductions of every operation, type and space") {
   check_atomic(".add", "f16", 2, 0x3c00, 0x4000, 0x4200);
   check_atomic(".add", "bf16", 2, 0x3f80, 0x4000, 0x4040);
   check_atomic(".exch", "b16", 2, 0x1234, 0x5678, 0x5678);
+}
+
+TEST_CASE("Forms: sums of f32 flush subnormal numbers in global memory and nowhere else") {
+  const auto left = [](const std::string& instruction, const std::string& back) {
+    TestMemory memory(device_of("sm_100a"), 256);
+    std::memset(memory.as<char>(), 0, 256);
+    memory.as<u32>()[0] = 0x00400000;  // half the least normal number
+    memory.as<u32>()[1] = 0x80200000;
+    run_ptx(kernel_text("setp.ne.u32 %p1, %t, 0; @%p1 bra E; mov.u32 %r1, room; cvt.u64.u32 %d1, %r1; cvta.shared.u64 "
+                        "%d1, %d1;\nld.global.f32 %f1, [%base]; ld.global.f32 %f2, [%base+4]; mov.f32 %f3, "
+                        "0f00800000; st.shared.f32 [%r1], %f1;\n" +
+                            instruction + "\n" + back + " st.global.f32 [%base+16], %f4;\nE:",
+                        "sm_100a", kDeclared),
+            memory, {}, "sm_100a");
+    return memory.as<u32>()[4];
+  };
+  const std::string global = "ld.global.f32 %f4, [%base];", shared = "ld.shared.f32 %f4, [%r1];";
+  CHECK(left("red.global.add.f32 [%base], %f1;", global) == 0);
+  CHECK(left("red.global.add.f32 [%base], %f3;", global) == 0x00800000);
+  CHECK(left("atom.add.f32 %f5, [%base], %f1;", global) == 0);
+  CHECK(left("red.global.add.v2.f32 [%base], {%f1, %f1};", global) == 0);
+  CHECK(left("st.global.f32 [%base], %f2; red.global.add.f32 [%base], %f2;", global) == 0x80000000);
+  CHECK(left("red.shared.add.f32 [%r1], %f1;", shared) == 0x00800000);
+  CHECK(left("atom.add.f32 %f5, [%d1], %f2;", shared) == 0x00200000);
 }
 
 TEST_CASE("Forms: atomics and reductions in every order and scope") {

@@ -393,6 +393,14 @@ TEST_CASE("packed and padded formats") {
   Access odd = access;
   odd.coordinates[0] = 31;
   CHECK_THROWS_AS(check_access(odd, Direction::load), Fault);
+  Access interleaved = access;
+  interleaved.map.interleave = Interleave::b16;
+  try {
+    check_access(interleaved, Direction::load);
+    FAIL("an interleaved layout is taken");
+  } catch (const Fault& fault) {
+    CHECK(fault.kind == FaultKind::unsupported);
+  }
 }
 
 TEST_CASE("along the innermost dimension a box begins at a multiple of 16 bytes, along others anywhere") {

@@ -56,8 +56,8 @@ void build_access(Assembler& a) {
   a.op.vector = static_cast<u8>(a.vector());
   a.op.kind = static_cast<u16>(ordering_of(a));
   a.op.space = space_of(a, a.operand(address));
-  if (ptx::size_of(a.op.type) * a.op.vector > 32)
-    a.refuse("an access of {} bytes", ptx::size_of(a.op.type) * a.op.vector);
+  const int bytes = ptx::size_of(a.op.type) * a.op.vector;
+  if (bytes > (a.op.type == Type::b128 ? 16 : 32)) a.refuse("an access of {} bytes", bytes);
   a.address(address);
   elements(a, a.operand(1 - address), a.op.type, load);
 }

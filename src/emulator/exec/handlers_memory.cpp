@@ -1,9 +1,11 @@
 // Loads, stores, atomics and fences of the generic proxy.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "emulator/exec/address.h"
 #include "emulator/exec/atomic.h"
+#include "emulator/exec/float_bits.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/machine.h"
 #include "emulator/exec/vector_access.h"
@@ -112,11 +114,26 @@ void write_element(u8* bytes, ptx::Type type, u64 value) {
   std::memcpy(bytes, &value, static_cast<std::size_t>(std::min(ptx::size_of(type), 8)));
 }
 
-void move_wide(Warp& warp, const Place& place, int lane, u8* memory, bool store) {
-  if (store)
-    std::memcpy(memory, warp.values<u8>(place) + 16 * lane, 16);
-  else if (place)
-    std::memcpy(warp.writable<u8>(place) + 16 * lane, memory, 16);
+constexpr u32 kWide = 16;  // bytes of an element that no u64 holds
+
+void load_element(Warp& warp, const Place& place, int lane, const u8* bytes, ptx::Type type) {
+  if (ptx::size_of(type) != kWide) return warp.set_lane(place, lane, read_element(bytes, type));
+  if (place) std::memcpy(warp.writable<u8>(place) + std::size_t{kWide} * static_cast<u32>(lane), bytes, kWide);
+}
+
+void store_element(const Warp& warp, const Place& place, int lane, u8* bytes, ptx::Type type) {
+  if (ptx::size_of(type) != kWide) return write_element(bytes, type, warp.lane(place, lane));
+  std::memcpy(bytes, warp.values<u8>(place) + std::size_t{kWide} * static_cast<u32>(lane), kWide);
+}
+
+// Sums of f32 take subnormal numbers for zeros in global memory and not in shared memory: ptxas has .FTZ instructions
+// for the one and loops around plain additions for the other. PTX ISA 9.0, "atom".
+u64 combined(const Op& op, const Target& target, u64 old, u64 b, u64 c) {
+  const auto kind = static_cast<Atomic>(op.immediate);
+  if (kind != Atomic::add || op.type != ptx::Type::f32 || target.span.block != nullptr)
+    return atomic_value(kind, op.type, old, b, c);
+  const auto flush = [](u64 bits) { return flushed(std::bit_cast<float>(static_cast<u32>(bits))); };
+  return std::bit_cast<u32>(flushed(flush(old) + flush(b)));
 }
 
 // What a strong access orders, through what is published at its place. One that is relaxed does so by the fences
@@ -155,8 +172,7 @@ Step do_load(Warp& warp, const Op& op, Mask active) {
   const auto ordering = static_cast<Ordering>(op.kind);
   for_each(active, [&](int i) {
     const Target target = accessor.resolve(warp.address(op, op.a, i), i);
-    if (size == 16) return move_wide(warp, op.list[0], i, target.bytes, false);
-    for (u32 k = 0; k < op.vector; ++k) warp.set_lane(op.list[k], i, read_element(target.bytes + k * size, op.type));
+    for (u32 k = 0; k < op.vector; ++k) load_element(warp, op.list[k], i, target.bytes + k * size, op.type);
     synchronise(warp, target, ordering, false);
   });
   return Step::next;
@@ -169,8 +185,7 @@ Step do_store(Warp& warp, const Op& op, Mask active) {
   if (!store_together(warp, op, active)) {
     for_each(active, [&](int i) {
       const Target target = accessor.resolve(warp.address(op, op.a, i), i);
-      if (size == 16) return move_wide(warp, op.list[0], i, target.bytes, true);
-      for (u32 k = 0; k < op.vector; ++k) write_element(target.bytes + k * size, op.type, warp.lane(op.list[k], i));
+      for (u32 k = 0; k < op.vector; ++k) store_element(warp, op.list[k], i, target.bytes + k * size, op.type);
       synchronise(warp, target, ordering, true);
     });
   }
@@ -209,9 +224,7 @@ Step do_atomic(Warp& warp, const Op& op, Mask active) {
     const Target target = accessor.resolve(warp.address(op, op.a, i), i);
     synchronise(warp, target, ordering, false);
     const u64 old = read_element(target.bytes, op.type);
-    const u64 value = atomic_value(static_cast<Atomic>(op.immediate), op.type, old, warp.lane(op.b, i),
-                                   op.c ? warp.lane(op.c, i) : 0);
-    write_element(target.bytes, op.type, value);
+    write_element(target.bytes, op.type, combined(op, target, old, warp.lane(op.b, i), op.c ? warp.lane(op.c, i) : 0));
     warp.set_lane(op.d, i, old);
     synchronise(warp, target, ordering, true);
   });
@@ -230,8 +243,7 @@ Step do_atomic_vector(Warp& warp, const Op& op, Mask active) {
     synchronise(warp, target, ordering, false);
     for (std::size_t k = 0; k < op.list.size(); ++k, bytes += size) {
       const u64 old = read_element(bytes, op.type);
-      write_element(bytes, op.type,
-                    atomic_value(static_cast<Atomic>(op.immediate), op.type, old, warp.lane(op.list[k], i), 0));
+      write_element(bytes, op.type, combined(op, target, old, warp.lane(op.list[k], i), 0));
       if (!op.coordinates.empty()) warp.set_lane(op.coordinates[k], i, old);
     }
     synchronise(warp, target, ordering, true);

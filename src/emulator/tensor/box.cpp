@@ -1,6 +1,7 @@
 #include "emulator/tensor/box.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "emulator/fault.h"
 #include "emulator/tensor/row.h"
@@ -120,6 +121,16 @@ void walk_im2col_wide(const Access& access, RowWriter& writer) {
   }
 }
 
+std::string_view name_of(Walk walk) {
+  return walk == Walk::tile ? "tile" : walk == Walk::im2col ? "im2col" : "im2col::w";
+}
+
+std::string_view name_of(Mode mode) {
+  static constexpr std::array<std::string_view, 7> kNames = {
+      "tile", "tile::gather4", "tile::scatter4", "im2col", "im2col_no_offs", "im2col::w", "im2col::w::128"};
+  return kNames[static_cast<std::size_t>(mode)];
+}
+
 u32 expected_coordinates(const Access& access) {
   return access.mode == Mode::gather4 || access.mode == Mode::scatter4 ? 5 : access.map.rank;
 }
@@ -130,8 +141,10 @@ void check_mode(const Access& access, Direction direction) {
   const Walk walk = access.mode == Mode::tile || rows4                                      ? Walk::tile
                     : access.mode == Mode::im2col || access.mode == Mode::im2col_no_offsets ? Walk::im2col
                                                                                             : Walk::im2col_wide;
-  if (walk != map.walk)
-    stop(FaultKind::tensor_map, "the instruction's mode is not the one the tensor map was encoded for");
+  if (walk != map.walk) {
+    stop(FaultKind::tensor_map, "the instruction copies by {} and the tensor map was encoded for {}", name_of(walk),
+         name_of(map.walk));
+  }
   if (rows4 && (map.rank != 2 || map.box[1] != 1)) {
     stop(FaultKind::tensor_map,
          "gather4 and scatter4 need a map of rank 2 with a box of one row, not rank {} with {} rows", map.rank,
@@ -141,7 +154,8 @@ void check_mode(const Access& access, Direction direction) {
       access.mode == Mode::tile || access.mode == Mode::scatter4 || access.mode == Mode::im2col_no_offsets;
   const bool loads = access.mode != Mode::scatter4 && access.mode != Mode::im2col_no_offsets;
   if (direction == Direction::store ? !stores : !loads)
-    stop(FaultKind::tensor_map, "the instruction's mode does not go in this direction");
+    stop(FaultKind::tensor_map, "a {} in mode {}, which has none", direction == Direction::store ? "store" : "load",
+         name_of(access.mode));
   if (direction == Direction::store && map.element == ElementType::b4x16_p64)
     stop(FaultKind::tensor_map, "padded 4-bit elements can be loaded only");
 }
@@ -150,6 +164,12 @@ void check_mode(const Access& access, Direction direction) {
 
 void check_access(const Access& access, Direction direction) {
   check_mode(access, direction);
+  if (access.map.interleave != Interleave::none) {
+    stop(FaultKind::unsupported,
+         "a copy by a tensor map of an interleaved layout (CUtensorMapInterleave {}), whose place in shared memory the "
+         "emulator does not know",
+         static_cast<int>(access.map.interleave));
+  }
   if (access.coordinate_count != expected_coordinates(access)) {
     stop(FaultKind::tensor_map, "the instruction has {} coordinates and the tensor map needs {}",
          access.coordinate_count, expected_coordinates(access));
@@ -163,8 +183,7 @@ void check_access(const Access& access, Direction direction) {
   }
   // Hopper ends the kernel with an illegal instruction; nothing documents it.
   constexpr s64 kUnitBits = 128;
-  if (access.mode == Mode::tile && access.map.interleave == Interleave::none &&
-      coordinate(access, 0) * element_bits(access.map.element) % kUnitBits != 0) {
+  if (access.mode == Mode::tile && coordinate(access, 0) * element_bits(access.map.element) % kUnitBits != 0) {
     stop(FaultKind::tensor_map,
          "coordinate 0 is {}, of elements of {} bits; along the innermost dimension a box begins at a multiple of 16 "
          "bytes, or the hardware stops the kernel as an illegal instruction",
