@@ -154,7 +154,10 @@ void issue_store(Warp& warp, const Op& op, const CopyForm& form, int lane) {
   auto copy = issued<GroupedCopy>(warp, op, lane);
   copy->extent = extent_of(warp, op, form, lane, form.destination);
   const SharedSpan from = shared_of(warp, form.source, lane, 1);
-  if (from.block != &warp.block()) stop(FaultKind::cluster, "a copy out of another block's shared memory");
+  if (from.block != &warp.block()) {
+    stop(FaultKind::cluster, "a copy by {} out of the shared memory of {}; a block copies out of its own",
+         warp.block().name(), from.block->name());
+  }
   copy->shared = from.offset;
   check_tile(warp.machine(), copy->extent, from.offset);
   copy->reduces = form.reduces;
@@ -162,7 +165,10 @@ void issue_store(Warp& warp, const Op& op, const CopyForm& form, int lane) {
   copy->format = form.format;
   if (form.reduces && form.tensor) {
     const auto format = tensor::reduced_as(copy->extent.access.map.element);
-    if (!format) stop(FaultKind::tensor_map, "the elements of this tensor map cannot be reduced");
+    if (!format) {
+      stop(FaultKind::tensor_map, "elements of type {} of tensormap.replace's .elemtype cannot be reduced",
+           static_cast<int>(copy->extent.access.map.element));
+    }
     copy->format = *format;
   }
   if (form.byte_mask) copy->byte_mask = static_cast<u16>(warp.lane(form.byte_mask, lane));

@@ -31,6 +31,7 @@ struct CopyForm : FormData {
   AddressOperand destination, source, map, barrier;
   std::vector<Place> coordinates, offsets;
   Place size, multicast, byte_mask;
+  Place ignores;  // of cp.async: a predicate; where it holds, zeros come in place of the source
 };
 
 Step do_copy(Warp& warp, const Op& op, Mask active);

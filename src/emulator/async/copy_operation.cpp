@@ -60,10 +60,11 @@ void LoadCopy::deliver_run(Machine& machine, const Target& target, const tensor:
     reads.add(run.global, run.bytes);
     if (machine.trace() != nullptr) machine.trace()->moved(std::string(extent.what()) + " reads global", run.bytes);
   }
-  if (extent.tensor)
+  if (extent.tensor) {
     tensor::load(extent.access.map, run, shared);
-  else
+  } else {
     std::memcpy(shared + run.shared, reinterpret_cast<const void*>(run.global), run.bytes);
+  }
 }
 
 // The same runs in pieces of at most `longest` bytes.

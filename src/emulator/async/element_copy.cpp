@@ -105,7 +105,7 @@ Step do_element_copy(Warp& warp, const Op& op, Mask active) {
     const SharedSpan span = warp.machine().shared(warp.block(), static_cast<u32>(shared), copy->bytes);
     u32 read = copy->bytes;
     if (form.size) read = static_cast<u32>(warp.lane(form.size, i));
-    if (form.multicast) read = (warp.predicate(form.multicast) >> i & 1U) != 0 ? 0 : read;  // ignore-src
+    if (form.ignores) read = (warp.predicate(form.ignores) >> i & 1U) != 0 ? 0 : read;
     if (read > copy->bytes) stop(FaultKind::bounds, "cp.async of {} bytes reads {}", copy->bytes, read);
     copy->lanes.push_back({global, span.block, span.offset, read});
   });
@@ -168,7 +168,10 @@ Step do_remote_store(Warp& warp, const Op& op, Mask active) {
       stop(FaultKind::alignment, "{} of {} bytes at {:#x}", op.source->modifiers[0], bytes, address);
     const SharedSpan span = warp.machine().shared(warp.block(), static_cast<u32>(address), bytes);
     const SharedSpan counted = warp.machine().shared(warp.block(), static_cast<u32>(barrier), 8);
-    if (span.block != counted.block) stop(FaultKind::cluster, "the data and the mbarrier are in different blocks");
+    if (span.block != counted.block) {
+      stop(FaultKind::cluster, "the data go to {} and the mbarrier is in {}; both are in one block", span.block->name(),
+           counted.block->name());
+    }
     store->target = span.block;
     store->shared = span.offset;
     store->barrier_block = counted.block;

@@ -10,7 +10,7 @@ namespace tma_jit::emulator::async {
 void Engine::submit(std::shared_ptr<Operation> operation) {
   if (machine_.trace() != nullptr) machine_.trace()->issued(*operation);
   if (policy_ == Policy::eager && operation->ready()) {
-    while (!perform(operation)) {
+    while (!perform(*operation)) {
     }
     return;
   }
@@ -29,18 +29,17 @@ void Engine::submit(std::shared_ptr<Operation> operation, Queue& queue) {
 void Engine::kick(Queue& queue) {
   if (policy_ != Policy::eager) return;
   while (!queue.empty() && queue.operations_.front()->ready()) {
-    if (perform(queue.operations_.front())) finish(queue);
+    if (perform(*queue.operations_.front())) finish(queue);
   }
 }
 
-bool Engine::perform(const std::shared_ptr<Operation>& operation) {
-  const std::shared_ptr<Operation> held = operation;
-  const Machine::Acting acting(machine_, held->warp, held->op);
-  const bool done = held->perform(machine_);
-  last_ = done ? nullptr : held.get();
+bool Engine::perform(Operation& operation) {
+  const Machine::Acting acting(machine_, operation.warp, operation.op);
+  const bool done = operation.perform(machine_);
+  last_ = done ? nullptr : &operation;
   machine_.progress();
   if (done) ++machine_.counters().asynchronous;
-  if (done && machine_.trace() != nullptr) machine_.trace()->completed(*held);
+  if (done && machine_.trace() != nullptr) machine_.trace()->completed(operation);
   return done;
 }
 
@@ -56,7 +55,7 @@ bool Engine::step_of(std::size_t index) {
   if (index < loose_.size()) {
     const auto at = std::next(loose_.begin(), static_cast<std::ptrdiff_t>(index));
     if (!(*at)->ready()) return false;
-    if (perform(*at)) {
+    if (perform(**at)) {
       if (at->get() == starved_) starved_ = nullptr;
       loose_.erase(at);
     }
@@ -64,7 +63,7 @@ bool Engine::step_of(std::size_t index) {
   }
   Queue& queue = *queues_[index - loose_.size()];
   if (!queue.operations_.front()->ready()) return false;
-  if (perform(queue.operations_.front())) finish(queue);
+  if (perform(*queue.operations_.front())) finish(queue);
   return true;
 }
 

@@ -69,7 +69,7 @@ class Engine {
   void drain(const Block& block);
 
  private:
-  bool perform(const std::shared_ptr<Operation>& operation);
+  bool perform(Operation& operation);
   void finish(Queue& queue);
   bool step_of(std::size_t index);
   bool waits(std::size_t index) const;

@@ -37,7 +37,10 @@ Step do_mbarrier_init(Warp& warp, const Op& op, Mask active) {
     const u64 count = warp.lane(op.b, i);
     if (span.offset % 8 != 0)
       stop(FaultKind::alignment, "an mbarrier at {:#x}; it lies at a multiple of 8", span.offset);
-    if (span.block != &warp.block()) stop(FaultKind::cluster, "an mbarrier of another block cannot be initialised");
+    if (span.block != &warp.block()) {
+      stop(FaultKind::cluster, "an mbarrier at {:#x} of {}; a block initialises only its own", span.offset,
+           span.block->name());
+    }
     if (count == 0 || count > Mbarrier::kMostArrivals) {
       stop(FaultKind::barrier, "an mbarrier for {} arrivals; it takes 1 to {}", count, Mbarrier::kMostArrivals);
     }
@@ -88,10 +91,8 @@ Step do_mbarrier_arrive(Warp& warp, const Op& op, Mask active) {
     if (op.d) warp.set_lane(op.d, i, async::token_of(*at.barrier));
     if (!form.arrives) return;
     const u32 count = op.b ? static_cast<u32>(warp.lane(op.b, i)) : 1;
-    if (form.drops)
-      async::arrive_and_drop(machine, at, count, warp.clock.clocks, form.relaxed);
-    else
-      async::arrive(machine, at, count, warp.clock.clocks, form.relaxed);
+    if (form.drops) return async::arrive_and_drop(machine, at, count, warp.clock.clocks, form.relaxed);
+    async::arrive(machine, at, count, warp.clock.clocks, form.relaxed);
   });
   warp.clock.tick();
   return Step::next;
@@ -127,16 +128,16 @@ Step do_mbarrier_wait(Warp& warp, const Op& op, Mask active) {
     }
     last = question;
     const MbarrierRef at = barrier_of(warp, op, i);
-    if (at.block != &warp.block()) stop(FaultKind::cluster, "a wait for an mbarrier of another block");
+    if (at.block != &warp.block()) {
+      stop(FaultKind::cluster, "a wait for the mbarrier at {:#x} of {}; only its own block can wait for it", at.offset,
+           at.block->name());
+    }
     async::check_initialised(warp.machine(), at, warp.clock.clocks, false);
     last_done = complete(*at.barrier, form, question.wanted);
     if (last_done) {
       done |= Mask{1} << i;
-      if (form.relaxed)
-        warp.clock.acquire_relaxed(at.barrier->released);
-      else
-        warp.clock.acquire(at.barrier->released);
-      return;
+      const check::Clocks& released = at.barrier->released;
+      return form.relaxed ? warp.clock.acquire_relaxed(released) : warp.clock.acquire(released);
     }
     if (!form.suspends) at.barrier->given_up = true;
     if (awaited == nullptr) {

@@ -51,7 +51,8 @@ void issue(Warp& warp, const Op& op, int lane) {
   const SharedSpan to = machine.shared(warp.block(), response, kResponseBytes);
   const SharedSpan counted = machine.shared(warp.block(), barrier, 8);
   if (to.block != &warp.block() || counted.block != &warp.block())
-    stop(FaultKind::cluster, "the response and its mbarrier are in the block's own shared memory");
+    stop(FaultKind::cluster, "the response in {} and its mbarrier in {}; both lie in {}, which asks", to.block->name(),
+         counted.block->name(), warp.block().name());
   auto cancel = std::make_shared<LaunchCancel>();
   cancel->warp = &warp;
   cancel->block = &warp.block();
@@ -76,7 +77,7 @@ Step do_query_cancel(Warp& warp, const Op& op, Mask active) {
   for (Mask rest = active; rest != 0; rest &= rest - 1) {
     const int i = std::countr_zero(rest);
     u32 response[4];
-    std::memcpy(response, warp.values<u8>(op.a) + kResponseBytes * static_cast<u32>(i), sizeof response);
+    std::memcpy(response, warp.values<u8>(op.a) + std::size_t{kResponseBytes} * static_cast<u32>(i), sizeof response);
     const bool taken = response[3] == kTaken;
     if (op.kind == 0) {
       warp.set_lane(op.d, i, taken ? 1 : 0);

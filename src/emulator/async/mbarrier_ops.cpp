@@ -88,10 +88,11 @@ void arrive(Machine& machine, const MbarrierRef& at, u32 count, const check::Clo
                 "the count of mbarrier.init is the number of arrivals of one phase",
                 {}};
   }
-  if (relaxed)
+  if (relaxed) {
     barrier.gathered.join_relaxed(clocks);
-  else
+  } else {
     barrier.gathered.join(clocks);
+  }
   barrier.pending -= count;
   machine.progress();
   finish_phase(machine, at);

@@ -154,7 +154,10 @@ void Decoder::emit_entered(Frame& frame, const ptx::Instruction& instruction, co
   if (callee == nullptr) {
     const auto& prototypes = frame.function().prototypes;
     const auto found = call.prototype != nullptr ? prototypes.find(call.prototype->name) : prototypes.end();
-    if (found == prototypes.end()) stop(FaultKind::syntax, "a call through a register whose prototype is not there");
+    if (found == prototypes.end()) {
+      stop(FaultKind::syntax, "a call through a register by the prototype \"{}\", which {} does not have",
+           call.prototype != nullptr ? call.prototype->name : "", frame.function().name);
+    }
     parameters = &found->second.parameters;
     results = &found->second.results;
     if (!found->second.targets.empty()) {

@@ -85,7 +85,7 @@ void build_element_copy(Assembler& a) {
   if (a.has("L2::cache_hint")) a.source(--last, Type::b64);
   if (last > 3) {
     if (a.is_predicate(a.operand(3)))
-      form->multicast = a.predicate(3);
+      form->ignores = a.predicate(3);
     else
       form->size = a.source(3, Type::u32);
   }

@@ -1,6 +1,6 @@
 // Libraries, kernels and launches.
 #include <algorithm>
-#include <cstring>
+#include <string_view>
 
 #include "emulator/driver/calls.h"
 #include "emulator/driver/launch.h"
@@ -15,6 +15,7 @@ Kernel& kernel_of(CUfunction function) {
   return *reinterpret_cast<Kernel*>(function);
 }
 
+// NOLINTNEXTLINE(readability-function-size): the driver's parameters
 CUresult load_library(CUlibrary* library, const void* code, CUjit_option*, void**, unsigned, CUlibraryOption*, void**,
                       unsigned) {
   Device* device = current_device();
@@ -22,12 +23,8 @@ CUresult load_library(CUlibrary* library, const void* code, CUjit_option*, void*
   if (library == nullptr || code == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return guarded([&] {
     const auto* text = static_cast<const char*>(code);
-    if (std::memcmp(text,
-                    "\x7f"
-                    "ELF",
-                    4) == 0) {
+    if (std::string_view(text).starts_with("\x7f\x45LF"))
       stop(FaultKind::unsupported, "the emulator runs PTX, and was given a cubin");
-    }
     auto made = std::make_unique<Library>(*device, std::string(text));
     if (made->module->target.substr(0, 3) != "sm_")
       stop(FaultKind::syntax, "the target {} is no sm_", made->module->target);

@@ -14,6 +14,7 @@ using tensor::EncodeArguments;
 static_assert(sizeof(tensor::TensorMap) == sizeof(CUtensorMap));
 static_assert(sizeof(cuuint64_t) == sizeof(u64) && sizeof(cuuint32_t) == sizeof(u32));
 
+// NOLINTBEGIN(readability-function-size): the driver's parameters
 EncodeArguments arguments_of(CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* dims,
                              const cuuint64_t* strides, const cuuint32_t* steps) {
   EncodeArguments arguments;
@@ -79,6 +80,8 @@ CUresult encode_im2col_wide(CUtensorMap* to, CUtensorMapDataType type, cuuint32_
   std::string fault = tensor::encode_im2col(arguments, {&lower, &upper, channels, pixels, true}, map);
   return finish(to, map, std::move(fault));
 }
+
+// NOLINTEND(readability-function-size)
 
 CUresult replace_address(CUtensorMap* at, void* address) {
   return guarded([&] {

@@ -138,7 +138,7 @@ class Parameters {
 }  // namespace
 
 void launch(Kernel& kernel, const CUlaunchConfig& config, void** arguments) {
-  const LaunchShape shape = shape_of(kernel, config);
+  LaunchShape shape = shape_of(kernel, config);
   check_extents(shape);
   check_block(kernel, shape);
   check_cluster(kernel, shape);
@@ -153,7 +153,8 @@ void launch(Kernel& kernel, const CUlaunchConfig& config, void** arguments) {
   const std::lock_guard lock(device.launch_mutex);
   const Parameters parameters(kernel, arguments);
   if (!settings.checks) device.memory.assume_all_written();  // nobody follows what this kernel writes
-  Machine machine(*kernel.program, shape, parameters.address(), device.memory, device.info, settings);
+  shape.parameters = parameters.address();
+  Machine machine(*kernel.program, shape, device.memory, device.info, settings);
   device.last = machine.run();
 }
 

@@ -83,7 +83,8 @@ void check_cluster_barrier(Machine& machine, Cluster& cluster) {
 Step do_cluster_arrive(Warp& warp, const Op& op, Mask active) {
   Cluster& cluster = warp.block().cluster();
   if ((warp.cluster_arrived & active) != 0 || (warp.cluster_waits & active) != 0) {
-    stop(FaultKind::barrier, "threads arrive at the cluster's barrier again before they have waited for it");
+    stop(FaultKind::barrier, "lanes {:#010x} arrive at the cluster's barrier again before they have waited for it",
+         (warp.cluster_arrived | warp.cluster_waits) & active);
   }
   warp.cluster_arrived |= active;
   warp.cluster_waits |= active;
@@ -101,7 +102,8 @@ Step do_cluster_arrive(Warp& warp, const Op& op, Mask active) {
 Step do_cluster_wait(Warp& warp, const Op& op, Mask active) {
   ClusterBarrier& barrier = warp.block().cluster().barrier;
   if ((warp.cluster_waits & active) != active) {
-    stop(FaultKind::barrier, "threads wait for the cluster's barrier without having arrived at it");
+    stop(FaultKind::barrier, "lanes {:#010x} wait for the cluster's barrier without having arrived at it",
+         active & ~warp.cluster_waits);
   }
   if (barrier.phase == warp.cluster_phase) return warp.wait_for(&barrier, Step::wait);
   warp.cluster_waits &= ~active;

@@ -16,11 +16,10 @@ constexpr u64 kConstantAlignment = 64;
 
 }  // namespace
 
-Machine::Machine(const Program& program, const LaunchShape& shape, u64 parameters, GlobalMemory& memory,
-                 const DeviceInfo& device, const Settings& settings)
+Machine::Machine(const Program& program, const LaunchShape& shape, GlobalMemory& memory, const DeviceInfo& device,
+                 const Settings& settings)
     : program_(program),
       shape_(shape),
-      parameters_(parameters),
       memory_(memory),
       device_(device),
       settings_(settings),

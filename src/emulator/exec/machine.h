@@ -26,11 +26,13 @@ namespace insight {
 class Trace;
 }
 
+// What a launch asks for.
 struct LaunchShape {
   Dim3 grid{1, 1, 1};
   Dim3 block{1, 1, 1};
   Dim3 cluster{1, 1, 1};
   u32 dynamic_shared = 0;
+  u64 parameters = 0;  // the address of the parameter block, laid out as the program says, 128-byte aligned
 };
 
 struct Counters {
@@ -48,9 +50,9 @@ struct SharedSpan {
 
 class Machine {
  public:
-  // `parameters` is the kernel's parameter block, laid out as the program says, 128-byte aligned.
-  Machine(const Program& program, const LaunchShape& shape, u64 parameters, GlobalMemory& memory,
-          const DeviceInfo& device, const Settings& settings);
+  // All but the shape and the settings outlives it.
+  Machine(const Program& program, const LaunchShape& shape, GlobalMemory& memory, const DeviceInfo& device,
+          const Settings& settings);
   ~Machine();
 
   // Runs to the end. Throws Fault, with the place filled in.
@@ -60,7 +62,6 @@ class Machine {
   const LaunchShape& shape() const { return shape_; }
   const Settings& settings() const { return settings_; }
   const DeviceInfo& device() const { return device_; }
-  u64 parameters() const { return parameters_; }
   const u8* constants() const { return constants_; }
   Random& random() { return random_; }
   async::Engine& async() { return async_; }
@@ -149,7 +150,6 @@ class Machine {
 
   const Program& program_;
   const LaunchShape shape_;
-  const u64 parameters_;
   GlobalMemory& memory_;
   const DeviceInfo& device_;
   const Settings settings_;

@@ -62,7 +62,7 @@ u64 Warp::preset_value(const Preset& preset, int lane) const {
       return (u64{block_.rank()} << kRankShift) + base + preset.value;
     }
     case Preset::Kind::local: return preset.value;
-    case Preset::Kind::parameter: return machine_.parameters() + preset.value;
+    case Preset::Kind::parameter: return machine_.shape().parameters + preset.value;
     case Preset::Kind::special: break;
   }
   return special_value(preset.special, *this, lane);

@@ -54,7 +54,7 @@ class Warp {
       case 0: return (predicate(place) >> lane) & 1U;
       case 2: return values<u16>(place)[lane];
       case 4: return values<u32>(place)[lane];
-      default: return values<u64>(place)[lane * (place.width / 8)];
+      default: return values<u64>(place)[static_cast<std::size_t>(lane) * (place.width / 8U)];
     }
   }
   void set_lane(const Place& place, int lane, u64 value) {
@@ -63,7 +63,7 @@ class Warp {
       case 0: return set_predicate(place, Mask{1} << lane, value != 0 ? kAllLanes : 0);
       case 2: writable<u16>(place)[lane] = static_cast<u16>(value); break;
       case 4: writable<u32>(place)[lane] = static_cast<u32>(value); break;
-      default: writable<u64>(place)[lane * (place.width / 8)] = value; break;
+      default: writable<u64>(place)[static_cast<std::size_t>(lane) * (place.width / 8U)] = value; break;
     }
   }
   Mask predicate(const Place& place) const {
