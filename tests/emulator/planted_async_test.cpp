@@ -145,6 +145,10 @@ TEST_CASE("Planted: wgmma, its fences, registers and descriptors") {
        operands(kFence) + kOpen + kProduct + kClose + "add.f32 %f5, %f1, %f1;\n" + kWait, 7, 5, kWarpgroup},
       {"an accumulator written before the wait", "in flight",
        operands(kFence) + kOpen + kProduct + kClose + "mov.b32 %f4, 0;\n" + kWait, 7, 5, kWarpgroup},
+      {"an accumulator read while 256 products are in flight", "in flight",
+       operands(kFence) + kOpen + "mov.u32 %r9, 0;\nL: " + kProduct + kClose +
+           "add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 256; @%p2 bra L;\nadd.f32 %f5, %f1, %f1;\n" + kWait,
+       9, 6, kWarpgroup},
       {"a wait for one group too few", "in flight",
        operands(kFence) + kOpen + kProduct + kClose + "wgmma.wait_group.sync.aligned 1;\nst.global.f32 [%base], %f2;\n",
        8, 5, kWarpgroup},
