@@ -94,8 +94,8 @@ class Warp {
   bool runnable() const;
   bool queued = false;  // in the scheduler's list
 
-  // Which places an asynchronous operation still owns, for the checks.
-  std::vector<u8> in_flight;  // by the register's number; empty until the first one
+  // How many asynchronous operations still own a place, for the checks.
+  std::vector<u32> in_flight;  // by the register's number; empty until the first one
   u32 in_flight_count = 0;
 
   // Local memory of a lane, its stack included. Throws Fault{bounds}.

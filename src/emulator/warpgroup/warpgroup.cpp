@@ -28,7 +28,7 @@ void own(Warp& warp, const std::vector<Place>& places, bool take) {
   if (warp.in_flight.empty()) warp.in_flight.resize(warp.machine().program().register_numbers(), 0);
   for (const Place& place : places) {
     if (place.bank != Place::registers) continue;
-    u8& owners = warp.in_flight[place.number()];
+    u32& owners = warp.in_flight[place.number()];
     if (take) {
       if (owners++ == 0) ++warp.in_flight_count;
     } else if (--owners == 0) {
