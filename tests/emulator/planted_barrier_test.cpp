@@ -206,6 +206,38 @@ TEST_CASE("A copy that is still to land in a block that leaves is reported when 
   CHECK(fault.starts_with("cluster: a copy to shared memory of block (1, 0, 0), which has exited\n  at planted.cu:4:"));
 }
 
+TEST_CASE("A block that leaves while its copy into other blocks is on its way is warned about, one that waits is not") {
+  auto& device = device_of("sm_90a");
+  TestMemory memory(device, 4096);
+  const std::string start =
+      "mov.u32 %r1, %cluster_ctarank; setp.ne.u32 %p1, %r1, 0; mov.u32 %r2, s; mov.u32 %r3, m; mov.b16 %h1, 2;\n"
+      "mbarrier.init.shared.b64 [m], 1; mbarrier.arrive.expect_tx.shared.b64 %d1, [m], 16; st.shared.v4.u32 [s+16], "
+      "{%r1, %r1, %r1, %r1}; fence.proxy.async.shared::cta; fence.mbarrier_init.release.cluster; "
+      "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n"
+      "@%p1 bra WAIT;\n";
+  const std::string multicast =
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r2], [%base], 16, [%r3], "
+      "%h1;\n";
+  const std::string send =
+      "mapa.shared::cluster.u32 %r4, %r2, 1; mapa.shared::cluster.u32 %r5, %r3, 1; add.u32 %r6, %r2, 16;\n"
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r4], [%r6], 16, [%r5];\n";
+  const std::string own =  // what the first block's own barrier expects
+      "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [m], 16; bra LEAVE;\n"
+      "WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [m], 0; @!%p2 bra WAIT;\nLEAVE:\n";
+  for (const std::string& copy : {multicast, send}) {
+    for (const char* last : {"", "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"}) {
+      std::vector<std::string> warnings;
+      device.settings.policy = tma_jit::emulator::Policy::lazy;
+      device.settings.warn = [&warnings](std::string_view text) { warnings.emplace_back(text); };
+      CHECK(fault_of(planted_text(start + copy + own + last, "sm_90a"), memory,
+                     {.grid = 2, .block = 1, .cluster = 2}) == "");
+      CAPTURE(last);
+      CHECK(warnings.size() == (*last == '\0' ? 1U : 0U));
+      device.settings = {};
+    }
+  }
+}
+
 TEST_CASE("Planted: the registers of a warpgroup") {
   const Planted bugs[] = {
       {"setmaxnreg in one warp", "registers", "setmaxnreg.inc.sync.aligned.u32 240;", 1},

@@ -24,9 +24,24 @@ const Op* owner_of(const Warp& warp, u32 index) {
 
 }  // namespace
 
-// A warning: devices were seen to keep the memory of a block that has left until such copies are done.
+// Warnings: devices were seen to keep the memory of a block that has left until such copies are done, and nothing says
+// what becomes of the copies themselves.
+void Machine::block_exited(const Block& block) {
+  for (const auto& operation : async_.loose()) {
+    const auto* const copy = dynamic_cast<const async::LoadCopy*>(operation.get());
+    if (copy == nullptr || copy->block != &block) continue;
+    const bool alone = std::ranges::all_of(copy->targets, [&](const auto& target) { return target.block == &block; });
+    if (alone && !copy->from_shared) continue;
+    return warn(fmt::format(
+        "{} leaves while {} is on its way: wait until the blocks that it goes to have it\n  the copy: {}", block.name(),
+        copy->from_shared ? "a copy out of its shared memory" : "a copy that it issued into other blocks",
+        place_of(*copy->op)));
+  }
+}
+
 void Machine::warp_exited(Warp& warp) {
   check_register_exit(warp);
+  if (warp.block().live_warps == 0) block_exited(warp.block());
   for (const auto& [lane, groups] : warp.bulk_groups) {
     for (const auto& member : groups.members) {
       if (member.copy->waited) continue;

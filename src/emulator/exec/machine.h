@@ -64,6 +64,11 @@ class Machine {
   const DeviceInfo& device() const { return device_; }
   const u8* constants() const { return constants_; }
   Random& random() { return random_; }
+  // Lanes of one warp are promised no common progress. Whether a branch that some of them take lets those ahead that
+  // would wait for the others; whether lanes part where all take a branch; and for how long.
+  bool parts_lanes_of_branch() { return random_.below(4) != 0; }
+  bool parts_lanes();
+  u32 parted_for() { return u32{8} << random_.below(8); }  // up to 1,024 instructions
   async::Engine& async() { return async_; }
   check::TensorMaps& tensor_maps() { return tensor_maps_; }
   const GlobalMemory& memory() const { return memory_; }
@@ -138,6 +143,7 @@ class Machine {
   void run_warp(Warp& warp, u32 quantum);
   Step execute(Warp& warp, const Op& op);
   void warp_exited(Warp& warp);
+  void block_exited(const Block& block);
   void check_exit(Block& block);
   void check_in_flight(const Warp& warp, const Op& op) const;
   void settle(Warp& warp, Step step);
@@ -156,6 +162,7 @@ class Machine {
   std::vector<u8> constant_storage_;
   const u8* constants_;
   Random random_;
+  u32 branches_to_parting_ = 1;
   Counters counters_;
   async::Engine async_;
   check::TensorMaps tensor_maps_;
