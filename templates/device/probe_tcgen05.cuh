@@ -1,6 +1,8 @@
 #pragma once
 // What the probes of tcgen05.mma share: the operand types by number (probe_operands.cuh) as this unit names them, the
 // descriptors of the tiles that probe::fill makes, and a kernel's tensor memory.
+#include "device/cluster.cuh"
+#include "device/fence.cuh"
 #include "device/probe_operands.cuh"
 #include "device/tcgen05.cuh"
 #include "device/tensor_memory.cuh"
@@ -52,26 +54,34 @@ __device__ inline void hand_over() {
   tcgen05::fence_after();
 }
 
-// Tensor memory and a barrier for one block, or for each of a pair that allocates together.
+// Tensor memory and a barrier for one block, or for each of a pair that allocates together. All threads open it and,
+// once nothing uses it any more, close it; both are barriers of the block or the pair.
 template <int Columns, int Blocks = 1> struct TensorMemory {
   u32 address;
   Barrier done;
 
+  // Also makes known to the unit what the threads have written to shared memory, the barrier's init included.
   __device__ void open() {
-    if (threadIdx.x == 0) {
-      done.init(1);
-      fence_barrier_init();
-    }
+    if (threadIdx.x == 0) done.init(1);
     if (threadIdx.x < 32) {
       tensor_memory::alloc<Columns, Blocks>(&address);
       tensor_memory::relinquish_alloc_permit<Blocks>();
     }
-    hand_over();
+    fence::proxy_async_shared();
+    meet();
   }
-  // By all threads, once nothing uses it any more.
   __device__ void close() {
-    hand_over();
+    tcgen05::fence_before();
+    meet();
     if (threadIdx.x < 32) tensor_memory::dealloc<Columns, Blocks>(address);
+  }
+
+ private:
+  __device__ static void meet() {
+    if constexpr (Blocks == 1)
+      __syncthreads();
+    else
+      cluster::sync();
   }
 };
 

@@ -87,7 +87,6 @@ extern "C" __global__ __launch_bounds__(32) void copy_multicast(const __grid_con
   __syncwarp();
   if constexpr (CLUSTER > 1) cluster::sync();
   if (threadIdx.x == 0) load(smem, S, CLUSTER == 1 ? 0 : cluster::rank(), column, first);
-  __syncwarp();
 #pragma unroll 1
   for (int i = 0; i < BOXES; ++i) {
     const int row = first + i * ROWS;

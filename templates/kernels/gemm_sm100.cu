@@ -221,9 +221,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     tensor_memory::alloc<kColumns, PAIR>(&smem.accumulators);
     tensor_memory::relinquish_alloc_permit<PAIR>();
   }
-  tcgen05::fence_before();
   sync_pair();
-  tcgen05::fence_after();
   const u32 accumulators = smem.accumulators;
 
   if (warp < kLoadWarp)
@@ -235,7 +233,6 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   __syncwarp();
 
   // No block leaves, or frees tensor memory, while the pair still multiplies or signals its barriers.
-  tcgen05::fence_before();
   sync_pair();
   if (warp == kMultiplyWarp) tensor_memory::dealloc<kColumns, PAIR>(accumulators);
 }

@@ -66,7 +66,6 @@ __device__ inline const CUtensorMap* make_map(CUtensorMap& scratch, CUtensorMap*
   }
   __syncwarp();
   tensormap::publish(made, scratch);
-  __syncwarp();
   return made;
 }
 

@@ -35,7 +35,7 @@ extern "C" __global__ __launch_bounds__(32) void bulk_copy(View<const u8, 2> S, 
   u8* const to = D.data + blockIdx.x * D.stride[0];
   if (threadIdx.x == 0) {
     smem.full.init(1);
-    smem.landed.init(1);
+    if constexpr (WAY == 3) smem.landed.init(1);
     fence_barrier_init();
     if constexpr (WAY == 3) smem.landed.expect(sizeof(smem.received));
     smem.full.expect(sizeof(smem.loaded));

@@ -51,7 +51,7 @@ __device__ inline void wait(Barrier& arrived, u32 phase) {
           : "r"(smem_address(&arrived)), "r"(phase)
           : "memory");
   }
-  __syncthreads();
+  if constexpr (WAIT < 2) __syncthreads();  // each thread has waited for its own copies only
 }
 
 // Four rows are on their way at a time.
@@ -59,8 +59,10 @@ extern "C" __global__ __launch_bounds__(64) void cp_async_copy(View<const u8, 2>
   __shared__ __align__(16) u8 ring[4][COLUMNS];
   __shared__ Barrier arrived[4];
   const int at = threadIdx.x * BYTES;
-  if (threadIdx.x < 4) arrived[threadIdx.x].init(64);
-  __syncthreads();
+  if constexpr (WAIT >= 2) {
+    if (threadIdx.x < 4) arrived[threadIdx.x].init(64);
+    __syncthreads();
+  }
   for (int row = 0; row < Dims::ROWS + 4; ++row) {
     const int done = row - 4, slot = row % 4;
     if (done >= 0) {
@@ -79,7 +81,7 @@ extern "C" __global__ __launch_bounds__(64) void cp_async_copy(View<const u8, 2>
         arrived[slot].arrive();
       }
     }
-    cp_async::commit();
+    if constexpr (WAIT == 0) cp_async::commit();
   }
 }
 

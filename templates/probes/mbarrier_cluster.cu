@@ -44,7 +44,6 @@ extern "C" __global__ __launch_bounds__(32) void mbarrier_cluster(View<const s32
     }
     if (t < CLUSTER) D.data[step * D.stride[0] + rank * D.stride[1] + t * D.stride[2]] = box[t];
   }
-  cluster::sync();  // no block leaves while a neighbour may still reach into it
 }
 
 #else

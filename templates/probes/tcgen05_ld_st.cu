@@ -47,9 +47,7 @@ template <int Shape_> __device__ inline void ld(u32 (&x)[COUNT], u32 address) {
 extern "C" __global__ __launch_bounds__(128) void tcgen05_ld_st(View<const u32, 2> S, View<u32, 2> D) {
   __shared__ u32 allocated;
   if (threadIdx.x < 32) tensor_memory::alloc<512>(&allocated);
-  tcgen05::fence_before();
   __syncthreads();
-  tcgen05::fence_after();
   const u32 mine = tensor_memory::at(allocated, threadIdx.x / 32 * 32, 0);
   u32 x[COUNT];
 #pragma unroll

@@ -37,7 +37,6 @@ __device__ inline void check(Smem& smem, Barrier& done, u32 d, int layout, const
                              const View<const s8, 2>& B, const View<f32, 3>& D) {
   const int swizzle = layout % 4 == 0 ? 0 : 16 << layout % 4;
   const probe::Layout a = {swizzle, layout / 4 % 2 == 1}, b = {swizzle, layout / 8 == 1};
-  __syncthreads();
   probe::fill<Unit::TA>(smem.a, a, ROWS, A);
   probe::fill<Unit::TB>(smem.b, b, COLUMNS, B);
   probe::hand_over();

@@ -57,10 +57,7 @@ extern "C" __global__ __launch_bounds__(128) void tcgen05_pair(View<const s8, 2>
   const int rank = cluster::rank();
   probe::fill<Unit::TA>(smem.a, kLayout, ROWS / 2, from_row(A, rank * ROWS / 2));
   probe::fill<Unit::TB>(smem.b, kLayout, COLUMNS / 2, from_row(B, rank * COLUMNS / 2));
-  memory.open();
-  tcgen05::fence_before();
-  cluster::sync();  // both blocks' halves and barriers are there
-  tcgen05::fence_after();
+  memory.open();  // both blocks' halves and barriers are there
   if (rank == 0 && threadIdx.x == 0) {
     for (int step = 0; step < 4; ++step)
       tcgen05::mma<Unit::Kind, 2>(memory.address, probe::descriptor<Unit::TA>(smem.a, kLayout, ROWS / 2, step),
@@ -71,9 +68,7 @@ extern "C" __global__ __launch_bounds__(128) void tcgen05_pair(View<const s8, 2>
   memory.done.wait(0);
   tcgen05::fence_after();
   store(D, memory.address, rank);
-  tcgen05::fence_before();
-  cluster::sync();  // no block leaves while the other still uses its memory
-  memory.close();
+  memory.close();  // no block leaves while the other still uses its memory
 }
 
 #else

@@ -91,10 +91,7 @@ extern "C" __global__ __launch_bounds__(128) void tcgen05_scaled(View<const s8, 
   __shared__ Barrier done;
   __shared__ u32 allocated;
   Smem& smem = *reinterpret_cast<Smem*>(raw + (1024 - smem_address(raw) % 1024) % 1024);
-  if (threadIdx.x == 0) {
-    done.init(1);
-    fence_barrier_init();
-  }
+  if (threadIdx.x == 0) done.init(1);
   if (threadIdx.x < 32) tensor_memory::alloc<512>(&allocated);
   fill(smem.a, 128, A);
   fill(smem.b, COLUMNS, B);
@@ -102,9 +99,7 @@ extern "C" __global__ __launch_bounds__(128) void tcgen05_scaled(View<const s8, 
     fill_factors(smem.factors[0][step], step, false);
     fill_factors(smem.factors[1][step], step, true);
   }
-  tcgen05::fence_before();
   probe::publish();
-  tcgen05::fence_after();
   if (threadIdx.x == 0) multiply(smem, allocated, done);
   done.wait(0);
   tcgen05::fence_after();
