@@ -50,13 +50,12 @@ std::string trouble_with(std::string_view arch, const Planted& bug, Policy polic
   emulator::Device& device = device_of(arch);
   TestMemory memory(device, kBytes);
   const std::string text = planted_text(bug.body, arch);
-  std::string trouble;
+  std::string trouble = "no report";
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     std::memset(memory.as<char>(), 0, kBytes);
     device.settings = settings_of(policy, seed);
     try {
       run_ptx(text, memory, bug.shape, arch);
-      trouble = "no report";
     } catch (const emulator::Fault& fault) {
       trouble = lacking(fault, bug);
       if (trouble.empty()) break;

@@ -132,3 +132,42 @@ TEST_CASE("Planted: accesses to shared memory that nothing orders") {
   };
   check_planted("sm_90a", bugs);
 }
+
+TEST_CASE("Planted: lanes of a warp that run ahead of others, where no bar.warp.sync holds them") {
+  const std::string rows = "mov.b32 %r1, s; mad.lo.u32 %r1, %t, 16, %r1; setp.ne.u32 %p1, %t, 0;\n";
+  const Planted bugs[] = {
+      {"an mbarrier used by lanes that do not wait for the one that initialises it", "barrier",
+       "setp.ne.u32 %p1, %t, 0; @%p1 bra USE;\nmbarrier.init.shared.b64 [m], 32;\nUSE:\n"
+       "mbarrier.arrive.shared.b64 %d1, [m];",
+       4},
+      {"a word read by lanes that do not wait for the one that writes it", "uninitialised",
+       "setp.ne.u32 %p1, %t, 0; @%p1 bra READ;\nst.shared.u32 [s], 5;\nfence.acq_rel.cta;\nREAD:\n"
+       "ld.shared.u32 %r1, [s];",
+       5},
+      {"one lane's arrival for lanes that may still read",
+       "race",
+       "mov.b32 %r1, s; mad.lo.u32 %r2, %t, 4, %r1; setp.ge.u32 %p1, %t, 32; mov.u32 %r3, 0;\n"
+       "st.shared.u32 [%r2], %t; setp.eq.u32 %p2, %t, 0; @%p2 mbarrier.init.shared.b64 [m], 1; bar.sync 0; @%p1 bra "
+       "OTHER;\n"
+       "AGAIN: add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 200; @%p2 bra AGAIN;\n"
+       "ld.shared.u32 %r4, [s];\n"
+       "setp.eq.u32 %p2, %t, 0; @%p2 mbarrier.arrive.shared.b64 %d1, [m]; bra END;\n"
+       "OTHER: mbarrier.try_wait.parity.shared.b64 %p2, [m], 0; @!%p2 bra OTHER;\n"
+       "setp.eq.u32 %p2, %t, 32; @%p2 st.shared.u32 [s], 7;\nEND:",
+       0,
+       0,
+       {.block = 64}},
+      {"matrices whose rows other lanes wrote, with no bar.warp.sync", "race",
+       rows + "st.shared.v4.u32 [%r1], {%t, %t, %t, %t};\nldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r2, %r3, %r4, "
+              "%r5}, [%r1];",
+       3, 2},
+      {"a tensor map that one lane changed and the warp publishes, with no bar.warp.sync", "race",
+       rows + "mad.lo.u32 %r2, %t, 4, %r1; mov.b32 %r1, s; mad.lo.u32 %r2, %t, 4, %r1; st.shared.u32 [%r2], 0; "
+              "bar.warp.sync -1;\n"
+              "@!%p1 tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r1], 1;\n"
+              "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%base], [%r1], "
+              "128;",
+       4, 3},
+  };
+  check_planted("sm_90a", bugs);
+}

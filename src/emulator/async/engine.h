@@ -63,10 +63,16 @@ class Engine {
   // Performs a part of some operation that is ready; false if there is none. `idle`: no warp can run, so that an
   // operation that is starved has its turn.
   bool step(bool idle);
+  void steps(int most) {
+    while (most-- > 0 && step(true)) {
+    }
+  }
   // Whether the policy wants a step now although warps can run.
   bool wants_step();
   // What is in flight for the block, until nothing is.
   void drain(const Block& block);
+  // Those that are in no queue.
+  const std::list<std::shared_ptr<Operation>>& loose() const { return loose_; }
 
  private:
   bool perform(Operation& operation);

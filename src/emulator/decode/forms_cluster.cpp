@@ -95,16 +95,19 @@ void build_element_copy(Assembler& a) {
 
 void build_element_commit(Assembler& a) {
   a.op.handler = do_element_commit;
+  a.op.gathers = true;
 }
 
 void build_element_wait(Assembler& a) {
   a.op.handler = do_element_wait;
+  a.op.gathers = true;
   a.op.kind = a.has("wait_all") ? 1 : 0;
   if (a.count() > 0) a.op.immediate = a.immediate(0);
 }
 
 void build_element_arrive(Assembler& a) {
   a.op.handler = do_element_arrive;
+  a.op.gathers = true;
   a.op.kind = a.has("noinc") ? 1 : 0;
   a.address(0);
 }

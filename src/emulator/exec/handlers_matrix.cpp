@@ -23,13 +23,14 @@ class RegisterPointers {
   std::size_t count_;
 };
 
-// The 16 bytes that each lane's address names, checked as `write` or read.
+// The 16 bytes that each lane's address names, checked as `write` or read. A row is read for lanes that did not name
+// it.
 matrix::MatrixRows rows_of(Warp& warp, const Op& op, u32 lanes, bool write) {
   constexpr u32 kRow = 16;
   matrix::MatrixRows rows{};
   Machine& machine = warp.machine();
   check::Access access{
-      write, {warp.clock.id, 0, 0, warp.clock.now(), &op}, &warp.clock.clocks, op.source->modifiers[0]};
+      write, {warp.clock.id, check::kManyLanes, 0, warp.clock.now(), &op}, &warp.clock.clocks, op.source->modifiers[0]};
   for (u32 i = 0; i < lanes; ++i) {
     const auto lane = static_cast<int>(i);
     const u64 address = warp.address(op, op.a, lane);
@@ -38,7 +39,7 @@ matrix::MatrixRows rows_of(Warp& warp, const Op& op, u32 lanes, bool write) {
     }
     if (address % kRow != 0) stop(FaultKind::alignment, "a matrix row at {:#x}, not a multiple of {}", address, kRow);
     const SharedSpan span = machine.shared(warp.block(), static_cast<u32>(address), kRow);
-    access.stamp.lane = static_cast<u8>(i);
+    if (write) access.stamp.lane = static_cast<u8>(i);
     machine.record_shared(span, kRow, access);
     if (write) machine.refuse_mbarrier_store(span, kRow);
     rows[i] = span.bytes;

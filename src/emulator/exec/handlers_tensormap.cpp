@@ -19,11 +19,11 @@ void check_alignment(u64 address) {
   }
 }
 
-u8* shared_map(Warp& warp, const Op& op, u32 address, int lane, bool write) {
+u8* shared_map(Warp& warp, const Op& op, u32 address, u8 lane, bool write) {
   check_alignment(address & kOffsetMask);
   Machine& machine = warp.machine();
   const SharedSpan span = machine.shared(warp.block(), address, kMapBytes);
-  const check::Stamp stamp{warp.clock.id, static_cast<u8>(lane), 0, warp.clock.now(), &op};
+  const check::Stamp stamp{warp.clock.id, lane, 0, warp.clock.now(), &op};
   machine.record_shared(span, kMapBytes, {false, stamp, &warp.clock.clocks, "a change of a tensor map"});
   if (write) machine.record_shared(span, kMapBytes, {true, stamp, &warp.clock.clocks, "a change of a tensor map"});
   return span.bytes;
@@ -47,8 +47,8 @@ Step do_tensormap_replace(Warp& warp, const Op& op, Mask active) {
     const u64 address = warp.address(op, op.a, lane);
     const bool shared = op.space == ptx::Space::shared || (op.space == ptx::Space::generic && is_shared(address));
     if (!shared) check_alignment(address);
-    u8* bytes =
-        shared ? shared_map(warp, op, static_cast<u32>(address), lane, true) : global_map(warp, op, address, true);
+    u8* bytes = shared ? shared_map(warp, op, static_cast<u32>(address), static_cast<u8>(lane), true)
+                       : global_map(warp, op, address, true);
     if (!shared) warp.machine().tensor_maps().changed(address, warp, op);
     tensor::replace(bytes, static_cast<tensor::Field>(op.kind), static_cast<u32>(op.immediate), warp.lane(op.b, lane));
   }
@@ -56,13 +56,14 @@ Step do_tensormap_replace(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
+// By the whole warp: what single lanes changed before must be ordered before it.
 Step do_tensormap_copy(Warp& warp, const Op& op, Mask active) {
   const int lane = std::countr_zero(active);
   const u64 target = warp.address(op, op.a, lane);
   const u64 source = warp.lane(op.b, lane) + op.immediate;
   check_alignment(target);
-  std::memcpy(global_map(warp, op, target, false), shared_map(warp, op, static_cast<u32>(source), lane, false),
-              kMapBytes);
+  std::memcpy(global_map(warp, op, target, false),
+              shared_map(warp, op, static_cast<u32>(source), check::kManyLanes, false), kMapBytes);
   warp.machine().tensor_maps().changed(target, warp, op);
   warp.machine().tensor_maps().release(warp);
   warp.machine().progress();

@@ -78,6 +78,7 @@ struct Op {
   bool guard_negated = false;
   bool copies = false;             // mov: the result is as old as what it was made of
   bool writes_list = false;        // `list` are destinations
+  bool gathers = false;            // cp.async, whose groups are kept for a warp: lanes that parted catch up first
   bool touches_in_flight = false;  // wgmma: its own accumulators may be in flight
   Place guard;
   u32 target = 0;  // of a branch

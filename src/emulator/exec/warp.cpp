@@ -104,13 +104,28 @@ u8* Warp::local_at(u32 address, u32 bytes, int lane) {
 }
 
 bool Warp::select() {
+  const auto goes_first = [](const Fragment& a, const Fragment& b) {
+    return (a.behind != 0) != (b.behind != 0) ? a.behind == 0 : a.pc < b.pc;
+  };
   bool found = false;
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
     if (fragments_[i].state != Fragment::State::runnable) continue;
-    if (!found || fragments_[i].pc < fragments_[current_].pc) current_ = i;
+    if (!found || goes_first(fragments_[i], fragments_[current_])) current_ = i;
     found = true;
   }
-  return found;
+  if (!found) return false;
+  fragments_[current_].behind = 0;
+  for (Fragment& fragment : fragments_) fragment.behind -= fragment.behind != 0 ? 1 : 0;
+  return true;
+}
+
+bool Warp::catch_up() {
+  bool ahead = false;
+  for (Fragment& fragment : fragments_) {
+    ahead = ahead || (fragment.behind != 0 && fragment.pc < fragments_[current_].pc);
+    fragment.behind = 0;
+  }
+  return ahead;
 }
 
 bool Warp::select_other() {
@@ -118,6 +133,7 @@ bool Warp::select_other() {
     const std::size_t next = (current_ + i) % fragments_.size();
     if (fragments_[next].state != Fragment::State::runnable) continue;
     current_ = next;
+    fragments_[current_].behind = 0;
     return true;
   }
   return false;
@@ -133,7 +149,8 @@ bool Warp::runnable() const {
 void Warp::merge() {
   for (std::size_t i = 0; i < fragments_.size();) {
     const Fragment& other = fragments_[i];
-    if (i == current_ || other.pc != fragments_[current_].pc || other.state == Fragment::State::waiting) {
+    if (i == current_ || other.pc != fragments_[current_].pc || other.state == Fragment::State::waiting ||
+        other.behind != 0) {
       ++i;
       continue;
     }
@@ -157,6 +174,7 @@ void Warp::branch(u32 target, Mask taken) {
   Fragment& here = fragments_[current_];
   if (taken == here.mask) {
     here.pc = target;
+    if (machine_.parts_lanes()) part();
     return;
   }
   Fragment rest;
@@ -164,8 +182,24 @@ void Warp::branch(u32 target, Mask taken) {
   rest.mask = here.mask & ~taken;
   here.pc = target;
   here.mask = taken;
+  if (fragments_.size() == 1 && machine_.parts_lanes_of_branch()) {
+    Fragment& first = rest.pc < target ? rest : here;
+    first.behind = machine_.parted_for();
+  }
   fragments_.push_back(rest);
   select();
+}
+
+// The first lane, which most kernels let act for its warp, and the others: either may run ahead.
+void Warp::part() {
+  Fragment& here = fragments_[current_];
+  const Mask first = here.mask & -here.mask;
+  if (fragments_.size() > 1 || first == here.mask) return;
+  Fragment behind = here;
+  behind.mask = machine_.random().below(2) == 0 ? first : here.mask & ~first;
+  behind.behind = machine_.parted_for();
+  here.mask &= ~behind.mask;
+  fragments_.push_back(behind);
 }
 
 void Warp::branch(const std::map<u32, Mask>& ways) {

@@ -1,5 +1,7 @@
 // A warp: its registers, and its lanes in fragments, each at its own instruction. The fragment with the lowest program
-// counter runs, and fragments that meet become one; for structured code that is reconvergence.
+// counter runs, and fragments that meet become one; for structured code that is reconvergence. Since Volta nothing
+// promises it: where the machine parts lanes, a fragment stays behind while the others run ahead to where they must
+// meet it.
 #pragma once
 
 #include <map>
@@ -25,6 +27,7 @@ struct Fragment {
   Mask mask = 0;
   State state = State::runnable;
   bool resumes_after = false;   // woken, it goes on with the next instruction
+  u32 behind = 0;               // so many times others are selected first
   const void* token = nullptr;  // what it waits for
   u64 detail = 0;               // for the report of a deadlock: an address, a parity
 };
@@ -82,9 +85,10 @@ class Warp {
   const std::vector<Fragment>& fragments() const { return fragments_; }
   Fragment& fragment() { return fragments_[current_]; }
   const Fragment& fragment() const { return fragments_[current_]; }
-  bool select();        // the runnable fragment with the lowest pc; false if none
+  bool select();        // the runnable fragment with the lowest pc that is not behind; false if none
   bool select_other();  // any other runnable one, for fairness
   void merge();         // fragments at the current one's pc into it
+  bool catch_up();      // nothing is behind any more; true if the current fragment was ahead of something
   bool meets(const Op& op) const;
   void branch(u32 target, Mask taken);
   void branch(const std::map<u32, Mask>& ways);  // lanes in none of them go on
@@ -115,6 +119,7 @@ class Warp {
   Mask carry = 0;  // the condition code register
 
  private:
+  void part();
   void fill_presets();
   u64 preset_value(const Preset& preset, int lane) const;
 

@@ -13,9 +13,13 @@ namespace {
 // A warp whose fragments spin on each other must let the others run: PTX promises progress to every thread.
 constexpr u32 kRunsBeforeOthers = 32;
 
+// Branches that all lanes of a warp take, at most, before a warp's lanes part at one.
+constexpr u32 kBranchesBeforeParting = 128;
+
 // Warps that poll for what an operation will bring can always run: after so many instructions of no effect the engine
-// has its turn, whatever the policy.
+// has its turn, whatever the policy, for so many parts of operations.
 constexpr u64 kPatience = 20'000;
+constexpr int kPartsAfterPatience = 32;
 
 }  // namespace
 
@@ -85,6 +89,12 @@ void Machine::retire(std::size_t index) {
   std::erase_if(channels_, [&](const Channel& channel) { return channel.cluster == retired_.get(); });
 }
 
+bool Machine::parts_lanes() {
+  if (--branches_to_parting_ != 0) return false;
+  branches_to_parting_ = 1 + random_.below(kBranchesBeforeParting);
+  return true;
+}
+
 Warp* Machine::pick_warp() {
   while (!runnable_.empty()) {
     const std::size_t index = random_.below(runnable_.size());
@@ -104,7 +114,7 @@ void Machine::loop() {
     while (clusters_.size() < resident && next_cluster_ < cluster_count_) start_cluster();
     if (clusters_.empty()) return;
     if (async_.wants_step()) async_.step(false);
-    if (stalled_ > kPatience && async_.pending()) async_.step(true);
+    if (stalled_ > kPatience) async_.steps(kPartsAfterPatience);
     Warp* warp = pick_warp();
     if (warp == nullptr) {
       if (async_.step(true)) continue;
@@ -142,6 +152,7 @@ void Machine::run_warp(Warp& warp, u32 quantum) {
     const Op& op = ops[warp.fragment().pc];
     acting_op_ = &op;
     ++executed;
+    if (op.gathers && warp.fragments().size() > 1 && warp.catch_up()) continue;
     if (!warp.meets(op)) {
       warp.fragment().state = Fragment::State::meeting;
       if (!warp.select()) break;
