@@ -20,7 +20,7 @@ Result<u64> number(std::string_view name, std::string_view text) {
 }
 
 Result<void> set(Settings& settings, std::string_view name, std::string_view value) {
-  static const std::vector<std::string> kSettings = {"policy", "seed", "checks", "trace"};
+  static const std::vector<std::string> names = {"policy", "seed", "checks", "trace"};
   if (name == "policy") {
     const auto policy = policy_named(value);
     if (!policy) {
@@ -44,8 +44,8 @@ Result<void> set(Settings& settings, std::string_view name, std::string_view val
     settings.trace = value;
     return {};
   }
-  return failure(ErrorCode::invalid_argument, "emulator: there is no setting \"{}\"; it has {}{}", name,
-                 joined(kSettings), suggestion(name, kSettings));
+  return failure(ErrorCode::invalid_argument, "emulator: there is no setting \"{}\"; it has {}{}", name, joined(names),
+                 suggestion(name, names));
 }
 
 // The text before the first of `ends`, which goes too.

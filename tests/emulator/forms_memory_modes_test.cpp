@@ -128,7 +128,7 @@ TEST_CASE("Forms: loads and stores of every type carry its bytes") {
                         {"b64", "%d", 8, false},
                         {"u64", "%d", 8, false},
                         {"s64", "%d", 8, true},
-                        {"f64", "%g", 8, false}})
+                        {"f64", "%g", 8, false}}) {
     for (const char* load : {"ld.global", "ldu.global"}) {
       if (std::string(load) == "ldu.global" && (std::string(t.name) == "f16" || std::string(t.name) == "bf16"))
         continue;
@@ -154,6 +154,7 @@ TEST_CASE("Forms: loads and stores of every type carry its bytes") {
         CHECK(now[16 + t.bytes] == (negative ? 0xff : 0));
       }
     }
+  }
   check(
       "ldu.global.v2.u32 {%r8, %r9}, [%d2]; ldu.global.v4.u32 {%r11, %r12, %r13, %r14}, [%d2]; sub.u32 %r10, %r14, "
       "%r8;",
@@ -273,9 +274,10 @@ TEST_CASE("Forms: sums of f32 flush subnormal numbers in global memory and nowhe
 }
 
 TEST_CASE("Forms: atomics and reductions in every order and scope") {
-  for (const char* scope : {".cta", ".cluster", ".gpu", ".sys"})
+  for (const char* scope : {".cta", ".cluster", ".gpu", ".sys"}) {
     for (const char* order : {".relaxed", ".acquire", ".release", ".acq_rel"})
       check_atomic(std::string(order) + scope + ".add", "u32", 4, 5, 9, 14);
+  }
 }
 
 TEST_CASE("Forms: atomics on vectors of every length and type") {
@@ -292,8 +294,8 @@ TEST_CASE("Forms: atomics on vectors of every length and type") {
                         {"f16", 2, 2, 0x3c00, 0x4000, 0x4200},
                         {"bf16", 4, 2, 0x3f80, 0x4000, 0x4040},
                         {"f16x2", 4, 4, 0x3c003c00, 0x40004000, 0x42004200},
-                        {"bf16x2", 2, 4, 0x3f803f80, 0x40004000, 0x40404040}})
-    for (const std::string name : {"add", "min", "max"})
+                        {"bf16x2", 2, 4, 0x3f803f80, 0x40004000, 0x40404040}}) {
+    for (const std::string name : {"add", "min", "max"}) {
       for (const bool red : {false, true}) {
         const bool single = std::string(t.name) == "f32";
         if (single && name != "add") continue;
@@ -332,4 +334,6 @@ TEST_CASE("Forms: atomics on vectors of every length and type") {
           if (!red) CHECK(std::memcmp(bytes + 128 + t.bytes * i, &t.one, static_cast<std::size_t>(t.bytes)) == 0);
         }
       }
+    }
+  }
 }

@@ -22,19 +22,22 @@ TEST_CASE("Forms: barriers with .cta and .aligned, and both ways of combining") 
        {"bar.cta.sync 0;", "bar.cta.sync 3, 64;", "barrier.cta.sync 0;", "barrier.cta.sync.aligned 2, 64;"})
     check_threads(exchange(wait), other_warp);
   const std::string above = "setp.gt.u32 %p1, %t, 10; ", pick = " selp.u32 %r10, 1, 0, %p2;";
-  for (const char* name : {"bar.cta", "barrier.cta"})
-    for (const bool both : {false, true})
+  for (const char* name : {"bar.cta", "barrier.cta"}) {
+    for (const bool both : {false, true}) {
       for (const char* count : {"0, ", "3, 64, "}) {
         const std::string aligned = std::string(name) == "bar.cta" ? "" : ".aligned";
         check_threads(above + name + ".red." + (both ? "and" : "or") + aligned + ".pred %p2, " + count + "%p1;" + pick,
                       [both](u32) { return both ? 0U : 1U; });
         check_threads(above + name + ".red.popc" + aligned + ".u32 %r10, " + count + "%p1;", [](u32) { return 53U; });
       }
-  for (const std::string stem : {"bar.cta", "barrier.cta", "barrier"})
+    }
+  }
+  for (const std::string stem : {"bar.cta", "barrier.cta", "barrier"}) {
     check_threads("mov.u32 %r10, 5; setp.lt.u32 %p1, %t, 32; @%p1 bra R; st.shared.u32 [%r6], %t;\n" + stem +
                       ".arrive" + (stem == "barrier" ? ".aligned" : "") + " 1, 64; bra E;\nR: " + stem +
                       ".sync 1, 64; ld.shared.u32 %r10, [%r6+128];\nE:",
                   [](u32 i) { return i < 32 ? i + 32 : 5; });
+  }
 }
 
 TEST_CASE("Forms: mbarriers with every order, scope and space") {
@@ -44,27 +47,30 @@ TEST_CASE("Forms: mbarriers with every order, scope and space") {
            exchange(arrive + "\nW: " + wait + " @!%p2 bra W;");
   };
   const std::string plain = "mbarrier.arrive.shared.b64 %d3, [%r1+512];";
-  for (const std::string order : {"", ".release.cta", ".release.cluster"})
+  for (const std::string order : {"", ".release.cta", ".release.cluster"}) {
     for (const char* space : {".shared", ".shared::cta", ".shared::cluster"}) {
       const bool token = std::string(space) != ".shared::cluster";
       check_threads(waits("mbarrier.arrive" + order + space + ".b64 " + (token ? "%d3" : "_") + ", [%r1+512];",
                           "mbarrier.try_wait.parity.shared.b64 %p2, [%r1+512], 0;"),
                     other_warp);
     }
-  for (const char* wait : {".acquire.cta", ".acquire.cluster", ""})
+  }
+  for (const char* wait : {".acquire.cta", ".acquire.cluster", ""}) {
     for (const std::string kind : {"test_wait", "try_wait"}) {
       check_threads(waits(plain, "mbarrier." + kind + wait + ".shared.b64 %p2, [%r1+512], %d3;"), other_warp);
       check_threads(waits(plain, "mbarrier." + kind + ".parity" + wait + ".shared::cta.b64 %p2, [%r1+512], 0;"),
                     other_warp);
     }
+  }
   // Nothing is read of the other warp: relaxed operations order nothing.
   const std::string initialise =
       "setp.ne.u32 %p1, %t, 0; @%p1 bra I; mbarrier.init.shared.b64 [%r1+512], 64;\nI: bar.sync 0;\n";
-  for (const char* scope : {".cta", ".cluster"})
+  for (const char* scope : {".cta", ".cluster"}) {
     check_threads(initialise + "mbarrier.arrive.relaxed" + scope +
                       ".shared.b64 %d3, [%r1+512];\nW: mbarrier.try_wait.relaxed" + scope +
                       ".shared.b64 %p2, [%r1+512], %d3; @!%p2 bra W; mov.u32 %r10, 6;",
                   [](u32) { return 6U; });
+  }
   // One thread: what leaves a phase is not waited for in the next.
   const std::string one = "setp.ne.u32 %p1, %t, 0; mov.u32 %r10, 0; @%p1 bra E; mbarrier.init.shared.b64 [%r1], 3;\n";
   const std::string polls =
@@ -98,18 +104,21 @@ TEST_CASE("Forms: mbarriers with every order, scope and space") {
 TEST_CASE("Forms: policies of every priority and the rest of the hints") {
   for (const char* policy :
        {"fractional.L2::evict_normal.b64 %d5, 0.25;", "fractional.L2::evict_last.L2::evict_first.b64 %d5, 0.5;",
-        "fractional.L2::evict_unchanged.L2::evict_unchanged.b64 %d5, 0.5;"})
+        "fractional.L2::evict_unchanged.L2::evict_unchanged.b64 %d5, 0.5;"}) {
     check_threads(std::string("createpolicy.") + policy + " ld.global.L2::cache_hint.u32 %r10, [%d2], %d5;",
                   [](u32 i) { return 100 + i; });
-  for (const char* first : {"evict_first", "evict_normal", "evict_unchanged", "evict_last"})
+  }
+  for (const char* first : {"evict_first", "evict_normal", "evict_unchanged", "evict_last"}) {
     check_threads(std::string("createpolicy.range.L2::") + first +
                       ".L2::evict_first.b64 %d5, [%base], 128, 256; "
                       "ld.global.L2::cache_hint.u32 %r10, [%d2], %d5;",
                   [](u32 i) { return 100 + i; });
-  for (const char* scope : {"cta", "cluster", "sys"})
+  }
+  for (const char* scope : {"cta", "cluster", "sys"}) {
     check_threads(std::string("fence.proxy.tensormap::generic.release.") + scope +
                       "; fence.proxy.tensormap::generic.acquire." + scope + " [%base], 128; mov.u32 %r10, 4;",
                   [](u32) { return 4U; });
+  }
 }
 
 TEST_CASE("Forms: matches of 64 bits, reductions of a warp, uniform branches") {
@@ -197,7 +206,7 @@ TEST_CASE("Forms: stores and reductions in another block's memory, of every type
                           {"b64", "%d", 8},
                           {"u64", "%d", 8},
                           {"s64", "%d", 8},
-                          {"f64", "%g", 8}})
+                          {"f64", "%g", 8}}) {
     for (const int length : {1, 2, 4}) {
       if (length * s.bytes > 16) continue;
       std::string set, list;
@@ -217,6 +226,7 @@ TEST_CASE("Forms: stores and reductions in another block's memory, of every type
                          1),
           [length](u32 i) { return i == 32 ? 76U + static_cast<u32>(length) : 0U; }, pair);
     }
+  }
   check_threads(
       generic +
           "mapa.u64 %d11, %d12, 1; getctarank.u64 %r10, %d11; barrier.cluster.arrive.aligned; "

@@ -24,7 +24,7 @@ inline void check_words(const WordKernel& kernel, const std::string& body, const
           "sm_100a");
   for (u32 i = 0; i < shape.block * shape.grid; ++i) {
     CAPTURE(i);
-    REQUIRE(memory.as<u32>()[kernel.words * i] == expected(i));
+    REQUIRE(memory.as<u32>()[std::size_t{kernel.words} * i] == expected(i));
   }
 }
 

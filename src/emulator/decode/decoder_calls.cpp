@@ -78,14 +78,14 @@ void Decoder::emit_callable(Callable& callable) {
 // call [.uni] [(results),] name [, (arguments)];
 // call [.uni] [(results),] register [, (arguments)], prototype;
 Decoder::Call Decoder::parts_of(const ptx::Instruction& instruction) {
-  static const Operand kNone = [] {
+  static const Operand nothing = [] {
     Operand none;
     none.kind = Operand::Kind::list;
     return none;
   }();
   const auto& operands = instruction.operands;
   Call call;
-  call.results = call.arguments = &kNone;
+  call.results = call.arguments = &nothing;
   std::size_t next = 0;
   const auto take = [&](auto... kinds) -> const Operand* {
     if (next >= operands.size() || !((operands[next].kind == kinds) || ...)) return nullptr;

@@ -114,14 +114,14 @@ void build_element_arrive(Assembler& a) {
 
 // [remote], value, [barrier]
 void build_remote_store(Assembler& a) {
-  static const std::map<std::string_view, Atomic> kKinds = {
+  static const std::map<std::string_view, Atomic> kinds = {
       {"add", Atomic::add}, {"min", Atomic::min},         {"max", Atomic::max},        {"inc", Atomic::inc},
       {"dec", Atomic::dec}, {"and", Atomic::conjunction}, {"or", Atomic::disjunction}, {"xor", Atomic::exclusive}};
   auto form = std::make_shared<CopyForm>();
   form->destination = address_operand(a, 0);
   form->barrier = address_operand(a, 2);
   a.op.type = a.type();
-  for (const auto& [name, kind] : kKinds) {
+  for (const auto& [name, kind] : kinds) {
     if (a.has(name)) a.op.kind = static_cast<u16>(static_cast<u16>(kind) + 1);
   }
   if (a.operand(1).kind == Operand::Kind::vector) {

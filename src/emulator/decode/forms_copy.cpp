@@ -37,11 +37,11 @@ void take_map(Assembler& a, CopyForm& form, const Operand& operand) {
 
 void take_modes(const Assembler& a, CopyForm& form) {
   using tensor::Mode;
-  static const std::map<std::string_view, Mode> kModes = {
+  static const std::map<std::string_view, Mode> modes = {
       {"tile::gather4", Mode::gather4}, {"tile::scatter4", Mode::scatter4},
       {"im2col", Mode::im2col},         {"im2col_no_offs", Mode::im2col_no_offsets},
       {"im2col::w", Mode::im2col_w},    {"im2col::w::128", Mode::im2col_w128}};
-  for (const auto& [name, mode] : kModes) {
+  for (const auto& [name, mode] : modes) {
     if (a.has(name)) form.mode = mode;
   }
 }
@@ -101,12 +101,12 @@ number::Format format_of(const Assembler& a) {
 
 void take_reduction(const Assembler& a, CopyForm& form) {
   using tensor::Reduction;
-  static const std::map<std::string_view, Reduction> kKinds = {
+  static const std::map<std::string_view, Reduction> kinds = {
       {"add", Reduction::add},       {"min", Reduction::min},        {"max", Reduction::max},
       {"inc", Reduction::inc},       {"dec", Reduction::dec},        {"and", Reduction::bitwise_and},
       {"or", Reduction::bitwise_or}, {"xor", Reduction::bitwise_xor}};
   form.reduces = true;
-  for (const auto& [name, kind] : kKinds) {
+  for (const auto& [name, kind] : kinds) {
     if (a.has(name)) form.reduction = kind;
   }
 }

@@ -21,9 +21,9 @@ void build_bitwise(Assembler& a) {
   const std::string_view name = a.mnemonic();
   if (type == Type::pred) {
     a.op.handler = do_logic;
-    static const std::map<std::string_view, Logic> kKinds = {
+    static const std::map<std::string_view, Logic> kinds = {
         {"and", Logic::conjunction}, {"or", Logic::disjunction}, {"xor", Logic::exclusive}, {"not", Logic::negation}};
-    a.op.kind = static_cast<u16>(kKinds.at(name));
+    a.op.kind = static_cast<u16>(kinds.at(name));
     a.op.d = a.predicate_destination(0);
     a.op.a = a.predicate(1);
     if (a.count() > 2) a.op.b = a.predicate(2);
@@ -66,11 +66,11 @@ void build_lop3(Assembler& a) {
 }
 
 void build_prmt(Assembler& a) {
-  static const std::map<std::string_view, Permute> kModes = {{"f4e", Permute::f4e}, {"b4e", Permute::b4e},
-                                                             {"rc8", Permute::rc8}, {"ecl", Permute::ecl},
-                                                             {"ecr", Permute::ecr}, {"rc16", Permute::rc16}};
+  static const std::map<std::string_view, Permute> modes = {{"f4e", Permute::f4e}, {"b4e", Permute::b4e},
+                                                            {"rc8", Permute::rc8}, {"ecl", Permute::ecl},
+                                                            {"ecr", Permute::ecr}, {"rc16", Permute::rc16}};
   a.op.handler = do_prmt;
-  for (const auto& [name, mode] : kModes) {
+  for (const auto& [name, mode] : modes) {
     if (a.has(name)) a.op.kind = static_cast<u16>(mode);
   }
   a.op.d = a.destination(0, Type::b32);
@@ -115,11 +115,11 @@ void build_brev(Assembler& a) {
 
 // lo, ls, hi and hs are the unsigned lt, le, gt and ge.
 std::string comparison_of(const Assembler& a) {
-  static const std::map<std::string_view, std::string_view> kUnsigned = {
+  static const std::map<std::string_view, std::string_view> unsigned_names = {
       {"lo", "lt"}, {"ls", "le"}, {"hi", "gt"}, {"hs", "ge"}};
   const std::string_view written = a.instruction().modifiers[1];
-  const auto found = kUnsigned.find(written);
-  return std::string(found != kUnsigned.end() ? found->second : written);
+  const auto found = unsigned_names.find(written);
+  return std::string(found != unsigned_names.end() ? found->second : written);
 }
 
 CompareFunction compare_of(const Assembler& a, Type type) {

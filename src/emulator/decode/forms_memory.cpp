@@ -64,7 +64,7 @@ void build_access(Assembler& a) {
 
 // What all atomics and reductions have; the address is operand `at`.
 void build_atomic_common(Assembler& a, std::size_t at) {
-  static const std::map<std::string_view, Atomic> kKinds = {
+  static const std::map<std::string_view, Atomic> kinds = {
       {"add", Atomic::add},        {"min", Atomic::min},
       {"max", Atomic::max},        {"inc", Atomic::inc},
       {"dec", Atomic::dec},        {"and", Atomic::conjunction},
@@ -72,7 +72,7 @@ void build_atomic_common(Assembler& a, std::size_t at) {
       {"exch", Atomic::exchange},  {"cas", Atomic::compare_exchange}};
   a.op.handler = do_atomic;
   a.op.type = a.type();
-  for (const auto& [name, kind] : kKinds) {
+  for (const auto& [name, kind] : kinds) {
     if (a.has(name)) a.op.immediate = static_cast<u64>(kind);
   }
   const Ordering ordering = ordering_of(a);

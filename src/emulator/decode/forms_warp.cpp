@@ -60,12 +60,12 @@ void build_match(Assembler& a) {
 }
 
 void build_redux(Assembler& a) {
-  static const std::map<std::string_view, Atomic> kKinds = {{"add", Atomic::add},        {"min", Atomic::min},
-                                                            {"max", Atomic::max},        {"and", Atomic::conjunction},
-                                                            {"or", Atomic::disjunction}, {"xor", Atomic::exclusive}};
+  static const std::map<std::string_view, Atomic> kinds = {{"add", Atomic::add},        {"min", Atomic::min},
+                                                           {"max", Atomic::max},        {"and", Atomic::conjunction},
+                                                           {"or", Atomic::disjunction}, {"xor", Atomic::exclusive}};
   a.op.handler = do_redux;
   a.op.type = a.type();
-  for (const auto& [name, kind] : kKinds) {
+  for (const auto& [name, kind] : kinds) {
     if (a.has(name)) a.op.kind = static_cast<u16>(kind);
   }
   a.op.d = a.destination(0, a.type());

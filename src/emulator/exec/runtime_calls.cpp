@@ -84,13 +84,13 @@ u64 call(Warp& warp, RuntimeFunction function, int lane, const u64* arguments) {
 }  // namespace
 
 std::optional<RuntimeSignature> runtime_function(std::string_view name) {
-  static const std::map<std::string_view, RuntimeSignature> kFunctions = {
+  static const std::map<std::string_view, RuntimeSignature> functions = {
       {"vprintf", {RuntimeFunction::print, 2, true}},
       {"__assertfail", {RuntimeFunction::assertion, 5, false}},
       {"malloc", {RuntimeFunction::allocate, 1, true}},
       {"free", {RuntimeFunction::release, 1, false}}};
-  const auto found = kFunctions.find(name);
-  return found == kFunctions.end() ? std::nullopt : std::optional(found->second);
+  const auto found = functions.find(name);
+  return found == functions.end() ? std::nullopt : std::optional(found->second);
 }
 
 // Lanes one after the other. An argument is as wide as its variable: all but __assertfail's line are 8 bytes.
