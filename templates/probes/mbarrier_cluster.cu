@@ -43,6 +43,7 @@ extern "C" __global__ __launch_bounds__(32) void mbarrier_cluster(View<const s32
       cluster::sync();
     }
     if (t < CLUSTER) D.data[step * D.stride[0] + rank * D.stride[1] + t * D.stride[2]] = box[t];
+    __syncwarp();  // each lane arrives for another block: none goes on while others still wait for this phase
   }
 }
 
