@@ -32,7 +32,8 @@ void run_case(const Case& c, std::mt19937& random) {
   }
   instruction.b_descriptor = place(transposed(b), instruction.b_format, c.b, 65536, shared);
   std::vector<Span> spans;
-  append_footprint(instruction, static_cast<u32>(shared.size()), spans);
+  append_common_footprint(instruction, static_cast<u32>(shared.size()), spans);
+  for (u32 warp = 0; warp < 4; ++warp) append_own_footprint(instruction, warp, static_cast<u32>(shared.size()), spans);
   u32 read = 0;
   for (const Span& span : spans) read += span.bytes;
   CHECK(read == (instruction.a_in_registers ? 0 : 64 * 32) + instruction.n * 32);
@@ -122,7 +123,8 @@ TEST_CASE("wgmma: an operand beyond shared memory, and bad descriptors, are name
   std::vector<Span> spans;
   const auto fault_of = [&](const Wgmma& instruction) {
     try {
-      append_footprint(instruction, 4096, spans);
+      append_common_footprint(instruction, 4096, spans);
+      append_own_footprint(instruction, 3, 4096, spans);
     } catch (const Fault& fault) {
       return fault.kind;
     }

@@ -137,6 +137,28 @@ const RunShape kWarpgroup = {.block = 128, .dynamic_shared = 4096};
 
 }  // namespace
 
+TEST_CASE("Planted: wgmma of what the warps of a warpgroup wrote, and nothing brought together") {
+  std::string apart = operands(kFence);
+  apart.erase(apart.find("bar.sync 0; "), 12);
+  const Planted bugs[] = {{"operands that four warps wrote, with no barrier", "race",
+                           apart + kOpen + kProduct + kClose + kWait, 5, 2, kWarpgroup}};
+  check_planted("sm_90a", bugs);
+  // Rows of A that only the warp itself reads need none; B, 4096 bytes on, has one.
+  const std::string own_rows =
+      "mov.u32 %r1, dyn; mad.lo.u32 %r2, %t, 16, %r1; mov.u32 %r3, 0;\n"
+      "st.shared.v4.u32 [%r2+4096], {%r3, %r3, %r3, %r3}; fence.proxy.async.shared::cta; bar.sync 0;\n"
+      "shr.u32 %r5, %t, 5; and.b32 %r6, %t, 31; mad.lo.u32 %r5, %r5, 16, %r6; mad.lo.u32 %r2, %r5, 16, %r1; "
+      "setp.lt.u32 %p3, %r6, 16;\n"
+      "@%p3 st.shared.v4.u32 [%r2], {%r3, %r3, %r3, %r3}; @%p3 st.shared.v4.u32 [%r2+1024], {%r3, %r3, %r3, %r3}; "
+      "fence.proxy.async.shared::cta; bar.warp.sync -1;\n"
+      "shr.u32 %r4, %r1, 4; cvt.u64.u32 %d1, %r4; or.b64 %d1, %d1, 0x0000000800400000; add.u64 %d2, %d1, 256; "
+      "setp.eq.u32 %p1, %t, 9999;\n" +
+      kOpen + "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, %f4}, %d1, %d2, %p1, 1, 1, 0, 0;\n" +
+      kClose + kWait;
+  TestMemory memory(device_of("sm_90a"), 4096);
+  CHECK(fault_of(planted_text(own_rows, "sm_90a"), memory, {.block = 128, .dynamic_shared = 8192}) == "");
+}
+
 TEST_CASE("Planted: wgmma, its fences, registers and descriptors") {
   const std::string bad = "or.b64 %d1, %d1, 0x0000400000000000;\n", far = "or.b64 %d1, %d1, 0x3f00;\n";
   const Planted bugs[] = {

@@ -48,6 +48,11 @@ class Clock {
     if (ticks_.size() < other.ticks_.size()) ticks_.resize(other.ticks_.size(), 0);
     for (std::size_t i = 0; i < other.ticks_.size(); ++i) ticks_[i] = std::max(ticks_[i], other.ticks_[i]);
   }
+  // Keeps what both know.
+  void meet(const Clock& other) {
+    if (ticks_.size() > other.ticks_.size()) ticks_.resize(other.ticks_.size());
+    for (std::size_t i = 0; i < ticks_.size(); ++i) ticks_[i] = std::min(ticks_[i], other.ticks_[i]);
+  }
   bool covers(const Stamp& stamp) const { return stamp.time <= of(stamp.actor); }
   void clear() { ticks_.clear(); }
 
@@ -74,6 +79,15 @@ struct Clocks {
     visible_global.join(other.visible_global);
     announced.join(other.announced);
     if (other.others != others) join_others(other, false);
+  }
+  // Keeps what both know of their own cluster.
+  void meet(const Clocks& other) {
+    seen.meet(other.seen);
+    performed.meet(other.performed);
+    visible.meet(other.visible);
+    visible_global.meet(other.visible_global);
+    announced.meet(other.announced);
+    others = nullptr;
   }
   void join_relaxed(const Clocks& other) {
     performed.join(other.performed);

@@ -123,11 +123,20 @@ u32 accumulator_registers(const Wgmma& instruction) {
   return instruction.n / 8 * 2 * registers_of_block(instruction.accumulator);
 }
 
-void append_footprint(const Wgmma& instruction, u32 size, std::vector<Span>& spans) {
+void append_common_footprint(const Wgmma& instruction, u32 size, std::vector<Span>& spans) {
   if (instruction.n == 0 || instruction.n % 8 != 0 || instruction.n > kMaxColumns)
     stop(FaultKind::unsupported, "wgmma has no shape with {} columns", instruction.n);
-  if (!instruction.a_in_registers) append_footprint(operand_a(instruction), size, spans);
+  if (!instruction.a_in_registers && instruction.a_major == Major::mn)
+    append_footprint(operand_a(instruction), size, spans);
   append_footprint(operand_b(instruction), size, spans);
+}
+
+void append_own_footprint(const Wgmma& instruction, u32 warp, u32 size, std::vector<Span>& spans) {
+  if (instruction.a_in_registers || instruction.a_major == Major::mn) return;
+  Operand rows = operand_a(instruction);
+  rows.rows = kRows / kWarps;
+  rows.descriptor.start += warp * (rows.rows / 8) * rows.descriptor.stride;
+  append_footprint(rows, size, spans);
 }
 
 void execute(const Wgmma& instruction, const u8* shared, Registers a, Registers d) {

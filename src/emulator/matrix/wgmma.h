@@ -31,8 +31,10 @@ u32 depth_of(const Wgmma& instruction);
 // Registers of D in each thread.
 u32 accumulator_registers(const Wgmma& instruction);
 
-// Appends what it reads of the block's `size` bytes of shared memory.
-void append_footprint(const Wgmma& instruction, u32 size, std::vector<Span>& spans);
+// Appends what it reads of the block's `size` bytes of shared memory: what all four warps do, and what warp 0 to 3 does
+// for itself, its 16 rows of A. An A along M is taken to be read by all.
+void append_common_footprint(const Wgmma& instruction, u32 size, std::vector<Span>& spans);
+void append_own_footprint(const Wgmma& instruction, u32 warp, u32 size, std::vector<Span>& spans);
 
 // `a` has 4 registers a warp, or is empty; `d` accumulator_registers() a warp; warp after warp.
 void execute(const Wgmma& instruction, const u8* shared, Registers a, Registers d);

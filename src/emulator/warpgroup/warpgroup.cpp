@@ -88,9 +88,15 @@ std::vector<u8*> WgmmaOperation::registers(const std::vector<Place>& places) con
 }
 
 bool WgmmaOperation::perform(Machine& machine) {
+  const auto size = static_cast<u32>(block->shared.size());
   std::vector<matrix::Span> spans;
-  matrix::append_footprint(instruction, static_cast<u32>(block->shared.size()), spans);
+  matrix::append_common_footprint(instruction, size, spans);
   machine.record_shared(*block, spans, {false, stamp, &clocks, "wgmma"});
+  for (u32 i = 0; i < kWarpsOfGroup; ++i) {
+    spans.clear();
+    matrix::append_own_footprint(instruction, i, size, spans);
+    machine.record_shared(*block, spans, {false, stamp, &warp_clocks.at(i), "wgmma"});
+  }
   const std::vector<u8*> a = registers(form->a), d = registers(form->d);
   matrix::execute(instruction, block->shared.data(), a, d);
   done = true;
@@ -123,8 +129,11 @@ Step do_wgmma(Warp& warp, const Op& op, Mask) {
   const std::shared_ptr<WgmmaOperation> operation = group.open[place];
   check_same(*operation, op, instruction, warp.wgmma.committed);
   operation->warps[warp.index() % kWarpsOfGroup] = &warp;
-  operation->clocks.join(warp.clock.clocks);
-  ++operation->joined;
+  operation->warp_clocks[warp.index() % kWarpsOfGroup] = warp.clock.clocks;
+  if (operation->joined++ == 0)
+    operation->clocks = warp.clock.clocks;
+  else
+    operation->clocks.meet(warp.clock.clocks);
   own(warp, form.d, true);
   own(warp, form.a, true);
   warp.wgmma.pending.push_back(operation);

@@ -27,13 +27,15 @@ Step do_wgmma_fence(Warp& warp, const Op& op, Mask active);
 Step do_wgmma_commit(Warp& warp, const Op& op, Mask active);
 Step do_wgmma_wait(Warp& warp, const Op& op, Mask active);  // immediate groups may be pending
 
-// One instruction, once its four warps have issued it.
+// One instruction, once its four warps have issued it. Its issue is no barrier: what one warp wrote before is there for
+// the others only where something else orders it, so that `clocks` are what all four know.
 class WgmmaOperation : public async::Operation {
  public:
   matrix::Wgmma instruction;
   const WgmmaForm* form = nullptr;
   u32 group = 0;
   std::array<Warp*, kWarpsOfGroup> warps{};
+  std::array<check::Clocks, kWarpsOfGroup> warp_clocks;
   u32 joined = 0;
   bool done = false;
 
