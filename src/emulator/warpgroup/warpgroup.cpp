@@ -130,10 +130,11 @@ Step do_wgmma(Warp& warp, const Op& op, Mask) {
   check_same(*operation, op, instruction, warp.wgmma.committed);
   operation->warps[warp.index() % kWarpsOfGroup] = &warp;
   operation->warp_clocks[warp.index() % kWarpsOfGroup] = warp.clock.clocks;
-  if (operation->joined++ == 0)
+  if (operation->joined++ == 0) {
     operation->clocks = warp.clock.clocks;
-  else
+  } else {
     operation->clocks.meet(warp.clock.clocks);
+  }
   own(warp, form.d, true);
   own(warp, form.a, true);
   warp.wgmma.pending.push_back(operation);
