@@ -78,6 +78,16 @@ std::string planted_text(std::string_view body, std::string_view arch) {
   return kernel_text(lines, arch, kVariables);
 }
 
+std::vector<std::string> warnings_of(std::string_view body, TestMemory& memory, Policy policy, RunShape shape) {
+  emulator::Device& device = device_of("sm_90a");
+  std::vector<std::string> warnings;
+  device.settings.policy = policy;
+  device.settings.warn = [&warnings](std::string_view text) { warnings.emplace_back(text); };
+  CHECK(fault_of(planted_text(body, "sm_90a"), memory, shape) == "");
+  device.settings = {};
+  return warnings;
+}
+
 void check_planted(std::string_view arch, std::span<const Planted> bugs) {
   for (const Planted& bug : bugs) {
     for (const Policy policy : {Policy::eager, Policy::lazy, Policy::random, Policy::split, Policy::starved}) {

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "emulator/ptx_kernel.h"
 
@@ -25,5 +26,9 @@ void check_planted(std::string_view arch, std::span<const Planted> bugs);
 
 // The body as lines of planted.cu in a kernel "test".
 std::string planted_text(std::string_view body, std::string_view arch);
+
+// What a run of the body on sm_90a, which ends with no fault, is warned about.
+std::vector<std::string> warnings_of(std::string_view body, TestMemory& memory, emulator::Policy policy,
+                                     RunShape shape = {});
 
 }  // namespace tma_jit::testing

@@ -264,20 +264,15 @@ TEST_CASE("Planted: tensor maps that are none, or that the proxy was not told of
 }
 
 TEST_CASE("A block that leaves while a copy still reads its memory is warned about, one that waits is not") {
-  auto& device = device_of("sm_90a");
-  TestMemory memory(device, 4096);
+  TestMemory memory(device_of("sm_90a"), 4096);
   const std::string copy =
       "setp.ne.u32 %p1, %t, 0; @%p1 bra END; mov.b32 %r1, s; st.shared.v4.u32 [s], {%t, %t, %t, %t}; "
       "fence.proxy.async.shared::cta;\n"
       "cp.async.bulk.global.shared::cta.bulk_group [%base], [%r1], 16; cp.async.bulk.commit_group;\n";
   for (const char* wait : {"", "cp.async.bulk.wait_group.read 0;", "cp.async.bulk.wait_group 0;"}) {
     for (const auto policy : {tma_jit::emulator::Policy::eager, tma_jit::emulator::Policy::lazy}) {
-      std::vector<std::string> warnings;
-      device.settings.policy = policy;
-      device.settings.warn = [&warnings](std::string_view text) { warnings.emplace_back(text); };
-      CHECK(fault_of(planted_text(copy + wait + " END:", "sm_90a"), memory) == "");
+      const auto warnings = warnings_of(copy + wait + " END:", memory, policy);
       CHECK(warnings.size() == (*wait == '\0' ? 1U : 0U));
-      device.settings = {};
     }
   }
 }
