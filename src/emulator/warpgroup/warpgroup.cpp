@@ -129,7 +129,8 @@ Step do_wgmma(Warp& warp, const Op& op, Mask) {
   const std::shared_ptr<WgmmaOperation> operation = group.open[place];
   check_same(*operation, op, instruction, warp.wgmma.committed);
   operation->warps[warp.index() % kWarpsOfGroup] = &warp;
-  operation->warp_clocks[warp.index() % kWarpsOfGroup] = warp.clock.clocks;
+  if (warp.machine().settings().checks && !instruction.a_in_registers)
+    operation->warp_clocks[warp.index() % kWarpsOfGroup] = warp.clock.clocks;
   if (operation->joined++ == 0) {
     operation->clocks = warp.clock.clocks;
   } else {

@@ -35,7 +35,7 @@ class WgmmaOperation : public async::Operation {
   const WgmmaForm* form = nullptr;
   u32 group = 0;
   std::array<Warp*, kWarpsOfGroup> warps{};
-  std::array<check::Clocks, kWarpsOfGroup> warp_clocks;
+  std::array<check::Clocks, kWarpsOfGroup> warp_clocks;  // for A in shared memory, where accesses are checked
   u32 joined = 0;
   bool done = false;
 
