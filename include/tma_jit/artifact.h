@@ -1,4 +1,4 @@
-// What lies between a plan and a loaded kernel: CUDA text, its key, and the compiled cubin. Plain values.
+// What lies between a plan and a loaded kernel: CUDA text, its key, and what is compiled of it. Plain values.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace tma_jit {
 
-// One file the compiler may include. `name` is what `#include` says, e.g. "device/tma.cuh".
+// One file the compiler may include. `name` is what `#include` says, e.g. "device/ptx/tma.cuh".
 struct Header {
   std::string name{};
   std::string text{};
@@ -22,14 +22,14 @@ struct Header {
 struct Source {
   std::string kernel{};
   std::string entry{};  // extern "C" entry point
-  std::string arch{};
-  std::string name{};  // the file name the compiler is told
+  std::string arch{};   // the target; a virtual one, "compute_90a", for a driver that executes PTX
+  std::string name{};   // the file name the compiler is told
   std::string text{};
   std::vector<Header> headers{};
   std::vector<std::string> options{};  // for NVRTC, the architecture aside
 };
 
-// SHA-256 of everything that can change the cubin.
+// SHA-256 of everything that can change the artifact.
 struct Key {
   std::array<std::uint8_t, 32> bytes{};
   TMA_JIT_API std::string hex() const;
@@ -47,10 +47,13 @@ struct Resources {
   std::vector<std::string> warnings{};  // ptxas and NVRTC warnings, one a line
 };
 
-struct Cubin {
-  std::vector<std::byte> bytes{};
+// What a driver loads: machine code, or PTX for a driver that executes that.
+struct Artifact {
+  enum class Form : std::uint8_t { cubin, ptx };
+  Form form = Form::cubin;
+  std::vector<std::byte> bytes{};  // of PTX with a terminating zero
   std::string entry{};
-  std::string arch{};
+  std::string arch{};  // as Source::arch
   Resources resources{};
   double compile_ms = 0;  // what the compile that made it took
   bool compiled = false;  // false: it came from a cache

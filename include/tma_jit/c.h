@@ -6,28 +6,32 @@
  *     through pointers named `out`. After a failure every handle and string that `out` points to is NULL, every struct
  *     as it was.
  *  2. Errors. The last parameter of such a function is a `tma_jit_error**`, or NULL where only the status is wanted.
- *     It is always written: NULL after success, else an error with a code, a one-line message (what, where, with which
- *     values) and a detail of zero or more lines. The caller frees it. There is no error state between calls or
- *     threads.
+ *     It is always written: NULL after success, else an error with a code, a reason, a one-line message (what, where,
+ *     with which values), a detail of zero or more lines and a suggestion. The caller frees it. There is no error
+ *     state between calls or threads.
  *  3. Handles. What a `*_create`, `tma_jit_emit`, `tma_jit_build`, `tma_jit_warm_requests`, `tma_jit_cache_read` or
  *     `tma_jit_prepare*` makes belongs to the caller, who ends it with the `*_free` of its type. Freeing NULL does
  *     nothing. What a function only shows (a `const` handle) belongs to the object it was asked of.
  *  4. Strings are UTF-8 and end with a zero byte. Those given to a function are copied before it returns. A
  *     `const char*` that a function returns lives as long as the object it was asked of, or for ever where there is no
  *     object. A `char** out` is a string of the caller's, to be freed with tma_jit_string_free.
- *  5. Lifetime. Launches, functions and buffers may outlive their engine. Plans, sources, cubins and requests are plain
- *     values, of use with any engine.
+ *  5. Lifetime. Launches, functions and buffers may outlive their engine. Plans, sources, artifacts and requests are
+ * plain values, of use with any engine.
  *  6. Threads. An engine and a function may be used by any number of threads at once. One thread at a time may use one
  *     request, one launch or one buffer; different ones are independent. Values that are only read may be shared.
  *  7. NULL where a pointer is required is TMA_JIT_INVALID_ARGUMENT, never a crash, and so are numbers out of range.
  *     Where NULL is allowed, the function says so. A handle that was freed is beyond checking.
  *  8. Structs that may grow begin with `size`, which the caller sets to sizeof the struct as compiled. Fields that the
- *     caller's header does not have count as zero; fields that the library does not have must be zero. Zero is every
- *     field's default: zero the whole struct, set `size`, then what matters. tma_jit_tensor never grows.
- *  9. Exceptions never leave a function, nor does the library print: warnings go to the engine's log.
- * 10. Types. Addresses of device memory are uint64_t, streams are CUDA's own (a CUstream or cudaStream_t), flags are
+ *     caller's header does not have count as zero; fields that the library does not have must be zero. tma_jit_tensor
+ *     never grows.
+ *  9. Unset. In every struct that the caller fills, zero or NULL is unset, and the default holds, which is given beside
+ *     the field: zero the whole struct, set `size`, then what matters. Where doing without is a choice (no limit, no
+ *     wait, no warm-up) that is TMA_JIT_NONE: -1, which is UINT64_MAX in a uint64_t. Other numbers below zero are
+ *     TMA_JIT_INVALID_ARGUMENT. In what the library fills, zero, NULL or "" is what is not there or not known.
+ * 10. Exceptions never leave a function, nor does the library print: warnings go to the engine's log.
+ * 11. Types. Addresses of device memory are uint64_t, streams are CUDA's own (a CUstream or cudaStream_t), flags are
  *     int32_t, 0 or 1. Enumerations are int32_t, so that their size does not depend on a compiler.
- * 11. Versions. Within one major version functions and constants are added, never changed. tma_jit_version() tells the
+ * 12. Versions. Within one major version functions and constants are added, never changed. tma_jit_version() tells the
  *     library's, TMA_JIT_VERSION the header's.
  *
  * What a stage does, and what a request may say, is documented in engine.h, request.h, plan.h, launch.h, device.h,
@@ -51,6 +55,9 @@ extern "C" {
 #define TMA_JIT_VERSION 100
 TMA_JIT_API int32_t tma_jit_version(void);
 
+/* In a field whose zero is a default: do without (convention 9). */
+#define TMA_JIT_NONE (-1)
+
 /* ---- status and errors ----------------------------------------------------------------------------------------- */
 
 typedef int32_t tma_jit_status;
@@ -65,8 +72,9 @@ enum {
   TMA_JIT_NVRTC = 7,            /* NVRTC is missing or failed */
   TMA_JIT_DRIVER = 8,           /* libcuda is missing or returned an error */
   TMA_JIT_IO = 9,               /* a file could not be read or written */
-  TMA_JIT_CRASH = 10,           /* the compiler crashed, hung or was killed, twice; nothing but its worker is harmed */
+  TMA_JIT_CRASH = 10,           /* the compiler crashed, hung or was killed, twice; only its worker is lost */
   TMA_JIT_SEALED = 11,          /* a compile is needed, and the engine was told that none would be */
+  TMA_JIT_CANCELLED = 12,       /* it was called off before it had begun */
   TMA_JIT_NO_MEMORY = 100,      /* the host has no memory left */
   TMA_JIT_INTERNAL = 101        /* a defect of the library: please report it */
 };
@@ -74,11 +82,39 @@ enum {
 /* "no_config", as messages begin; "unknown" for no status of this library's. */
 TMA_JIT_API const char* tma_jit_status_name(tma_jit_status status);
 
+/* What a program may want to tell apart within one status; error.h says when each occurs. */
+typedef int32_t tma_jit_reason;
+enum {
+  TMA_JIT_REASON_UNSPECIFIED = 0,
+  TMA_JIT_REASON_UNKNOWN_NAME = 1,
+  TMA_JIT_REASON_LIBRARY_MISSING = 2,
+  TMA_JIT_REASON_EMULATOR_MISSING = 3,
+  TMA_JIT_REASON_LIBRARY_OUTDATED = 4,
+  TMA_JIT_REASON_LIBRARY_REPLACED = 5,
+  TMA_JIT_REASON_IMAGE_REFUSED = 6,
+  TMA_JIT_REASON_NO_DEVICE = 7,
+  TMA_JIT_REASON_OUT_OF_MEMORY = 8,
+  TMA_JIT_REASON_FORKED = 9,
+  TMA_JIT_REASON_TARGET_UNKNOWN = 10,
+  TMA_JIT_REASON_NO_TEMPLATE = 11,
+  TMA_JIT_REASON_COMPILER_CRASHED = 12,
+  TMA_JIT_REASON_COMPILER_HUNG = 13,
+  TMA_JIT_REASON_COMPILER_KILLED = 14,
+  TMA_JIT_REASON_COMPILER_MEMORY = 15,
+  TMA_JIT_REASON_COMPILER_LOST = 16,
+  TMA_JIT_REASON_CRASHED_BEFORE = 17
+};
+/* "compiler_hung"; "unknown" for no reason of this library's. */
+TMA_JIT_API const char* tma_jit_reason_name(tma_jit_reason reason);
+
 typedef struct tma_jit_error tma_jit_error;
 TMA_JIT_API tma_jit_status tma_jit_error_code(const tma_jit_error* error);
+TMA_JIT_API tma_jit_reason tma_jit_error_reason(const tma_jit_error* error);
 TMA_JIT_API const char* tma_jit_error_message(const tma_jit_error* error);
 TMA_JIT_API const char* tma_jit_error_detail(const tma_jit_error* error);
-/* "code: message" and then the detail, indented: for people. */
+/* The name that was probably meant; "" where none is near. */
+TMA_JIT_API const char* tma_jit_error_suggestion(const tma_jit_error* error);
+/* "code: message", the suggestion, and then the detail, indented: for people. */
 TMA_JIT_API const char* tma_jit_error_text(const tma_jit_error* error);
 TMA_JIT_API void tma_jit_error_free(tma_jit_error* error);
 
@@ -214,24 +250,25 @@ typedef struct tma_jit_options {
   int32_t no_cache;
   int32_t disable_tma;
   int32_t line_info;
-  uint64_t cache_bytes;               /* beyond these the entries used longest ago are removed; 0: 2 GiB */
-  uint64_t cache_entries;             /* likewise; 0: 50,000 */
+  uint64_t cache_bytes;   /* beyond these the entries used longest ago are removed; 0: 2 GiB; TMA_JIT_NONE: no limit */
+  uint64_t cache_entries; /* likewise; 0: 50,000; TMA_JIT_NONE: no limit */
   const char* const* cache_read_only; /* folders and packs asked after cache_dir */
   size_t cache_read_only_count;
   const char* const* cache_pack_keys; /* public keys, or folders of them, that may have signed a pack */
   size_t cache_pack_key_count;
   const char* cache_node_dir; /* this machine's own folder before cache_dir */
-  double cache_wait_s;        /* for another process that compiles the same; 0: 120; negative: not at all */
+  double cache_wait_s;        /* for another process that compiles the same; 0: 120; TMA_JIT_NONE: no wait */
   tma_jit_place compiler_place;
   tma_jit_seal seal;            /* from the start on */
   const char* compiler_worker;  /* the worker's program, instead of searching */
   int32_t compiler_workers;     /* of this engine at a time; 0: as many as the machine takes */
   int32_t compiles_at_once;     /* on this machine, by all programs of this user; 0: by processors and memory */
-  double compile_time_limit_s;  /* of one compile; 0: 300 */
-  uint64_t worker_memory_limit; /* of a worker's addresses, bytes; 0: 4 GiB; UINT64_MAX: none */
+  double compile_time_limit_s;  /* of one compile; 0: 300; TMA_JIT_NONE: no limit */
+  uint64_t worker_memory_limit; /* of a worker's addresses, bytes; 0: 4 GiB; TMA_JIT_NONE: no limit */
   const char* record_misses;    /* file that gets a line for every kernel that had to be compiled */
   tma_jit_miss_callback on_sealed_miss;
   void* on_sealed_miss_user;
+  int32_t cache_shared; /* cache_dir and what is put there may be read by every user */
 } tma_jit_options;
 
 /* Counters since the engine was made. */
@@ -248,11 +285,11 @@ typedef struct tma_jit_stats {
   uint64_t disk_write_failures;
   uint64_t loads;
   double compile_ms;
-  uint64_t faults_unreadable; /* these five: why entries that were there were not used; together disk_faults */
-  uint64_t faults_untrusted;
-  uint64_t faults_other_format;
-  uint64_t faults_corrupt;
-  uint64_t faults_wrong_key;
+  uint64_t unreadable; /* these five: why entries that were there were not used; together disk_faults */
+  uint64_t untrusted;
+  uint64_t other_format;
+  uint64_t corrupt;
+  uint64_t wrong_key;
   uint64_t healed; /* such entries replaced by a compile */
   uint64_t node_hits;
   uint64_t read_only_hits;
@@ -318,14 +355,37 @@ TMA_JIT_API tma_jit_status tma_jit_request_scalar_real(tma_jit_request* request,
 /* The CUDA text of a hook: an expression, or a body that contains ';'. */
 TMA_JIT_API tma_jit_status tma_jit_request_hook(tma_jit_request* request, const char* name, const char* text,
                                                 tma_jit_error** error);
+/* What hooks read beside their arguments, declared as a template declares a tensor or a scalar: "bias : f32[N]",
+   "alpha : f32 = 1". tma_jit_request_tensor and tma_jit_request_scalar_real give what it holds. */
+TMA_JIT_API tma_jit_status tma_jit_request_operand(tma_jit_request* request, const char* declaration,
+                                                   tma_jit_error** error);
+/* The texts of this request's hooks are not trusted: each must be one expression of the hook's arguments, operands,
+   numbers, operators, conversions to number types and CUDA's math functions. */
+TMA_JIT_API tma_jit_status tma_jit_request_untrusted_hooks(tma_jit_request* request, int32_t untrusted,
+                                                           tma_jit_error** error);
 /* Device memory for a workspace; the engine allocates those that are not given. */
 TMA_JIT_API tma_jit_status tma_jit_request_workspace(tma_jit_request* request, const char* name, uint64_t address,
                                                      tma_jit_error** error);
 /* Run the template's float64 reference: outputs are f64. */
 TMA_JIT_API tma_jit_status tma_jit_request_reference(tma_jit_request* request, int32_t reference,
                                                      tma_jit_error** error);
-/* Only the template file of this stem, e.g. "gemm_portable"; NULL: any. */
+/* Only the template file of this stem, e.g. "gemm_mma"; NULL: any. */
 TMA_JIT_API tma_jit_status tma_jit_request_file(tma_jit_request* request, const char* stem, tma_jit_error** error);
+
+/* An optional tensor that is to be there, where tensors are still to be made. */
+TMA_JIT_API tma_jit_status tma_jit_request_present(tma_jit_request* request, const char* tensor, tma_jit_error** error);
+
+typedef int32_t tma_jit_extents;
+enum {
+  TMA_JIT_EXTENTS_RAGGED = 0, /* multiples of 8 elements */
+  TMA_JIT_EXTENTS_WHOLE = 1,  /* whole tiles */
+  TMA_JIT_EXTENTS_ODD = 2     /* odd where rules allow it */
+};
+/* The request with dims that the kernel takes, and with hooks and scalars where those have no default (example.h).
+ * Every dim whose range allows it is at least `least`. */
+TMA_JIT_API tma_jit_status tma_jit_example(tma_jit_engine* engine, const tma_jit_request* request,
+                                           tma_jit_extents extents, int64_t least, tma_jit_request** out,
+                                           tma_jit_error** error);
 
 /* One request for every preset (and the defaults) of every file of a kernel that serves the engine's target, for every
  * choice of its types. `dims` and `values` are `dim_count` pairs; dims not among them are 1024. */
@@ -367,6 +427,24 @@ TMA_JIT_API tma_jit_status tma_jit_plan_param(const tma_jit_plan* plan, const ch
 /* Floating-point operations and compulsory bytes of one launch; 0 where the template does not say. */
 TMA_JIT_API tma_jit_status tma_jit_plan_work(const tma_jit_plan* plan, double* flops, double* bytes,
                                              tma_jit_error** error);
+/* Why this is not the plan of packed tensors at aligned addresses, in one line; "" where it is. */
+TMA_JIT_API const char* tma_jit_plan_reason(const tma_jit_plan* plan);
+/* A dim's value. */
+TMA_JIT_API tma_jit_status tma_jit_plan_dim(const tma_jit_plan* plan, const char* name, int64_t* out,
+                                            tma_jit_error** error);
+/* Device memory that a launch needs beside its tensors. `name` lives as long as the plan. */
+typedef struct tma_jit_workspace {
+  size_t size;
+  const char* name;
+  uint64_t bytes;
+  uint64_t alignment; /* of its address */
+  int32_t zeroed;     /* the engine clears it; who gives the memory, clears it */
+  int32_t given;      /* the request names its address; else the engine allocates it */
+} tma_jit_workspace;
+/* 0 for a NULL plan. */
+TMA_JIT_API size_t tma_jit_plan_workspace_count(const tma_jit_plan* plan);
+TMA_JIT_API tma_jit_status tma_jit_plan_workspace(const tma_jit_plan* plan, size_t index, tma_jit_workspace* out,
+                                                  tma_jit_error** error);
 /* Everything, as `tma-jit plan --json` prints it. */
 TMA_JIT_API tma_jit_status tma_jit_plan_json(const tma_jit_plan* plan, char** out, tma_jit_error** error);
 
@@ -374,7 +452,7 @@ TMA_JIT_API tma_jit_status tma_jit_plan_json(const tma_jit_plan* plan, char** ou
 TMA_JIT_API tma_jit_status tma_jit_enumerate_json(tma_jit_engine* engine, const tma_jit_request* request, char** out,
                                                   tma_jit_error** error);
 
-/* ---- sources and cubins ---------------------------------------------------------------------------------------- */
+/* ---- sources and artifacts ------------------------------------------------------------------------------------- */
 
 /* What NVRTC is given: one text, the headers it may include, its options. */
 typedef struct tma_jit_source tma_jit_source;
@@ -393,7 +471,7 @@ TMA_JIT_API const char* tma_jit_source_option(const tma_jit_source* source, size
 /* One file that nvcc compiles as it is. */
 TMA_JIT_API tma_jit_status tma_jit_emit_standalone(tma_jit_engine* engine, const tma_jit_plan* plan, char** out,
                                                    tma_jit_error** error);
-/* SHA-256 of everything that can change the cubin, as 64 hexadecimal digits. */
+/* SHA-256 of everything that can change the artifact, as 64 hexadecimal digits. */
 TMA_JIT_API tma_jit_status tma_jit_key(tma_jit_engine* engine, const tma_jit_plan* plan, char** out,
                                        tma_jit_error** error);
 
@@ -413,19 +491,22 @@ typedef struct tma_jit_resources {
   int64_t static_shared_bytes;
 } tma_jit_resources;
 
-typedef struct tma_jit_cubin tma_jit_cubin;
-TMA_JIT_API tma_jit_status tma_jit_build(tma_jit_engine* engine, const tma_jit_plan* plan, tma_jit_cubin** out,
+typedef struct tma_jit_artifact tma_jit_artifact;
+TMA_JIT_API tma_jit_status tma_jit_build(tma_jit_engine* engine, const tma_jit_plan* plan, tma_jit_artifact** out,
                                          tma_jit_error** error);
-TMA_JIT_API void tma_jit_cubin_free(tma_jit_cubin* cubin);
-/* The ELF image; `bytes` may be NULL. NULL for a NULL cubin. */
-TMA_JIT_API const void* tma_jit_cubin_data(const tma_jit_cubin* cubin, size_t* bytes);
-TMA_JIT_API const char* tma_jit_cubin_entry(const tma_jit_cubin* cubin);
-TMA_JIT_API const char* tma_jit_cubin_arch(const tma_jit_cubin* cubin);
-TMA_JIT_API const char* tma_jit_cubin_key(const tma_jit_cubin* cubin);
-TMA_JIT_API size_t tma_jit_cubin_warning_count(const tma_jit_cubin* cubin);
-TMA_JIT_API const char* tma_jit_cubin_warning(const tma_jit_cubin* cubin, size_t index);
-TMA_JIT_API tma_jit_status tma_jit_cubin_resources(const tma_jit_cubin* cubin, tma_jit_resources* out,
-                                                   tma_jit_error** error);
+TMA_JIT_API void tma_jit_artifact_free(tma_jit_artifact* artifact);
+/* What the engine's driver loads: an ELF image, or PTX and a zero byte where it executes PTX. `bytes` may be NULL. NULL
+ * for a NULL artifact. */
+TMA_JIT_API const void* tma_jit_artifact_data(const tma_jit_artifact* artifact, size_t* bytes);
+/* 1 for PTX, 0 for a cubin. */
+TMA_JIT_API int32_t tma_jit_artifact_is_ptx(const tma_jit_artifact* artifact);
+TMA_JIT_API const char* tma_jit_artifact_entry(const tma_jit_artifact* artifact);
+TMA_JIT_API const char* tma_jit_artifact_arch(const tma_jit_artifact* artifact);
+TMA_JIT_API const char* tma_jit_artifact_key(const tma_jit_artifact* artifact);
+TMA_JIT_API size_t tma_jit_artifact_warning_count(const tma_jit_artifact* artifact);
+TMA_JIT_API const char* tma_jit_artifact_warning(const tma_jit_artifact* artifact, size_t index);
+TMA_JIT_API tma_jit_status tma_jit_artifact_resources(const tma_jit_artifact* artifact, tma_jit_resources* out,
+                                                      tma_jit_error** error);
 /* PTX instead of a cubin; never cached. */
 TMA_JIT_API tma_jit_status tma_jit_build_ptx(tma_jit_engine* engine, const tma_jit_plan* plan, char** out,
                                              tma_jit_error** error);
@@ -450,7 +531,39 @@ TMA_JIT_API tma_jit_status tma_jit_launch_rebind(tma_jit_launch* launch, const c
                                                  tma_jit_error** error);
 /* These are NULL for a NULL launch. */
 TMA_JIT_API const tma_jit_plan* tma_jit_launch_plan(const tma_jit_launch* launch);
-TMA_JIT_API const tma_jit_cubin* tma_jit_launch_cubin(const tma_jit_launch* launch);
+TMA_JIT_API const tma_jit_artifact* tma_jit_launch_artifact(const tma_jit_launch* launch);
+
+/* Called after each request that was prepared, by a thread of the library's, one call at a time; returns normally, and
+ * neither waits for the preparation nor frees it or its engine. Cancelled requests are not reported. */
+typedef void (*tma_jit_progress)(size_t done, size_t total, void* user);
+
+typedef struct tma_jit_prepare_options {
+  size_t size;
+  tma_jit_progress progress; /* NULL: nobody is told */
+  void* progress_user;
+  int32_t threads; /* that plan, compile and load beside each other; 0: as many as compile beside each other */
+} tma_jit_prepare_options;
+
+/* Requests that are prepared in the background. It may be used by any number of threads at once. Freeing it, or its
+ * engine, cancels what has not begun and waits for what has. It may outlive its engine. */
+typedef struct tma_jit_preparation tma_jit_preparation;
+/* Returns at once. The requests are copied. `options` may be NULL. */
+TMA_JIT_API tma_jit_status tma_jit_prepare_async(tma_jit_engine* engine, const tma_jit_request* const* requests,
+                                                 size_t count, const tma_jit_prepare_options* options,
+                                                 tma_jit_preparation** out, tma_jit_error** error);
+TMA_JIT_API void tma_jit_preparation_free(tma_jit_preparation* preparation);
+/* These are 0 for a NULL preparation. `done` counts those that have a result, be it an error. */
+TMA_JIT_API size_t tma_jit_preparation_total(const tma_jit_preparation* preparation);
+TMA_JIT_API size_t tma_jit_preparation_done(const tma_jit_preparation* preparation);
+/* What has not begun will not, and ends with TMA_JIT_CANCELLED. Returns at once. */
+TMA_JIT_API tma_jit_status tma_jit_preparation_cancel(tma_jit_preparation* preparation, tma_jit_error** error);
+/* Waits until every request has a result, for at most so many seconds; TMA_JIT_NONE: as long as it takes. `finished`
+ * tells which it was, and may be NULL. */
+TMA_JIT_API tma_jit_status tma_jit_preparation_wait(tma_jit_preparation* preparation, double limit_s, int32_t* finished,
+                                                    tma_jit_error** error);
+/* The result of one request, by its place in the list; waits for it. It is handed out once. */
+TMA_JIT_API tma_jit_status tma_jit_preparation_take(tma_jit_preparation* preparation, size_t index,
+                                                    tma_jit_launch** out, tma_jit_error** error);
 
 /* A kernel called with tensors each time, in the order in which its template declares them: the first call of a shape
  * prepares, later ones find what was prepared. The request gives everything but the tensors. */
@@ -486,9 +599,9 @@ TMA_JIT_API tma_jit_status tma_jit_check_lost_arrival(const uint32_t* record, tm
 
 typedef struct tma_jit_measure_options {
   size_t size;
-  int32_t warmups;       /* 0: 3; -1: none */
+  int32_t warmups;       /* 0: 3; TMA_JIT_NONE: none */
   int32_t repeats;       /* 0: 30 */
-  int32_t host_launches; /* 0: 2000; -1: none, and no host cost */
+  int32_t host_launches; /* 0: 2000; TMA_JIT_NONE: none, and no host cost */
   int32_t keep_l2;       /* leave the L2 cache warm between launches */
 } tma_jit_measure_options;
 

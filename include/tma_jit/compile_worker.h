@@ -32,7 +32,7 @@ struct CompilerOptions {
 //   int main(int argc, char** argv) {
 //     if (const auto status = tma_jit::run_compile_worker(argc, argv)) return *status;
 //
-// Nothing: this is an ordinary start, and engines made from here on start this program as their worker.
+// It returns nothing where this is an ordinary start; engines made from then on start this program as their worker.
 TMA_JIT_API std::optional<int> run_compile_worker(int argc, char** argv);
 
 }  // namespace tma_jit

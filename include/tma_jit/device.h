@@ -15,26 +15,27 @@ namespace tma_jit {
 // They are refused (driver) where they would break a graph that is being captured.
 class TMA_JIT_API DeviceBuffer {
  public:
-  static Result<DeviceBuffer> allocate(Engine& engine, std::size_t bytes);
+  [[nodiscard]] static Result<DeviceBuffer> allocate(Engine& engine, std::size_t bytes);
   DeviceBuffer(DeviceBuffer&&) noexcept;
   DeviceBuffer& operator=(DeviceBuffer&&) noexcept;
   ~DeviceBuffer();
 
   std::uint64_t address() const;
   std::size_t bytes() const;
-  Result<void> upload(const void* source, std::size_t bytes, std::size_t offset = 0);
-  Result<void> download(void* destination, std::size_t bytes, std::size_t offset = 0) const;
-  Result<void> fill(std::uint8_t byte);
+  [[nodiscard]] Result<void> upload(const void* source, std::size_t bytes, std::size_t offset = 0);
+  [[nodiscard]] Result<void> download(void* destination, std::size_t bytes, std::size_t offset = 0) const;
+  [[nodiscard]] Result<void> fill(std::uint8_t byte);
 
-  struct State;
-  explicit DeviceBuffer(std::unique_ptr<State> state);
+  struct State;  // the library's own
 
  private:
+  explicit DeviceBuffer(std::unique_ptr<State> state);
+
   std::unique_ptr<State> state_;
 };
 
 // Waits for everything submitted to the engine's device.
-TMA_JIT_API Result<void> synchronize(Engine& engine);
+[[nodiscard]] TMA_JIT_API Result<void> synchronize(Engine& engine);
 
 struct MeasureOptions {
   int warmups = 3;
@@ -50,6 +51,7 @@ struct Measurement {
   int repeats = 0;
   bool flushed_l2 = false;
 };
-TMA_JIT_API Result<Measurement> measure(Engine& engine, Launch& launch, const MeasureOptions& options = {});
+[[nodiscard]] TMA_JIT_API Result<Measurement> measure(Engine& engine, Launch& launch,
+                                                      const MeasureOptions& options = {});
 
 }  // namespace tma_jit

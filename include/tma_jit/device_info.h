@@ -33,10 +33,10 @@ struct DeviceInfo {
 // The devices known by name: "h100", "h200", "b200", "b300", "gb10", "rtx5090", and without TMA "a100", "a10", "l4",
 // "rtx4090".
 TMA_JIT_API std::vector<std::string> known_devices();
-TMA_JIT_API Result<DeviceInfo> device_named(std::string_view name);
+[[nodiscard]] TMA_JIT_API Result<DeviceInfo> device_named(std::string_view name);
 
 // "sm_121" becomes "sm_121a"; an exact target is returned as it is. Fails on anything that is not
 // sm_<digits> with an optional a or f.
-TMA_JIT_API Result<std::string> normalise_arch(std::string_view arch);
+[[nodiscard]] TMA_JIT_API Result<std::string> normalise_arch(std::string_view arch);
 
 }  // namespace tma_jit

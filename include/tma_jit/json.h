@@ -14,7 +14,7 @@ namespace tma_jit {
 
 TMA_JIT_API std::string json_of(const Plan& plan);
 TMA_JIT_API std::string json_of(const Enumeration& enumeration);
-TMA_JIT_API std::string json_of(const Cubin& cubin);
+TMA_JIT_API std::string json_of(const Artifact& artifact);
 TMA_JIT_API std::string json_of(const DeviceInfo& device);
 TMA_JIT_API std::string json_of(const KernelInfo& kernel);
 TMA_JIT_API std::string json_of(const Environment& environment);

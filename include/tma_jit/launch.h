@@ -27,40 +27,45 @@ class TMA_JIT_API Launch {
   ~Launch();
 
   // One cuLaunchKernelEx: no allocation, no lookup, no environment. Errors of the driver only.
-  Result<void> launch(Stream stream = nullptr);
+  [[nodiscard]] Result<void> launch(Stream stream = nullptr);
 
-  // Replaces the address of a tensor (or a caller's workspace) by its name. The shape, strides and type stay; the
-  // address must keep the alignment the plan was made for.
-  Result<void> rebind(std::string_view name, std::uint64_t address);
-  Result<void> rebind(std::string_view name, const void* address);
+  // Replaces the address of a tensor (an operand's or a caller's workspace too) by its name. The shape, strides and
+  // type stay; the address must keep the alignment the plan was made for.
+  [[nodiscard]] Result<void> rebind(std::string_view name, std::uint64_t address);
+  [[nodiscard]] Result<void> rebind(std::string_view name, const void* address);
 
   const Plan& plan() const;
-  const Cubin& cubin() const;
+  const Artifact& artifact() const;
 
-  struct State;
-  explicit Launch(std::unique_ptr<State> state);
+  struct State;  // the library's own
 
  private:
+  friend struct LaunchInternals;
+  explicit Launch(std::unique_ptr<State> state);
+
   std::unique_ptr<State> state_;
 };
 
 // A kernel called with tensors each time: the first call of a shape prepares, later ones find the prepared launch.
 // Thread-safe. Tensors come in the order of the template's declaration (inputs and outputs as declared; a
-// default-constructed Tensor stands for an absent optional one). Workspaces that the engine provides are made once for
-// each shape and stream, so that calls on different streams never share one, and are kept for the Function's life.
+// default-constructed Tensor stands for an absent optional one), then those of the request's operands. Workspaces that
+// the engine provides are made once for each shape and stream, so that calls on different streams never share one, and
+// are kept for the Function's life.
 class TMA_JIT_API Function {
  public:
   Function(Function&&) noexcept;
   Function& operator=(Function&&) noexcept;
   ~Function();
 
-  Result<void> operator()(std::initializer_list<Tensor> tensors, Stream stream = nullptr);
-  Result<void> operator()(const Tensor* tensors, std::size_t count, Stream stream = nullptr);
+  [[nodiscard]] Result<void> operator()(std::initializer_list<Tensor> tensors, Stream stream = nullptr);
+  [[nodiscard]] Result<void> operator()(const Tensor* tensors, std::size_t count, Stream stream = nullptr);
 
-  struct State;
-  explicit Function(std::unique_ptr<State> state);
+  struct State;  // the library's own
 
  private:
+  friend class Engine;
+  explicit Function(std::unique_ptr<State> state);
+
   std::unique_ptr<State> state_;
 };
 

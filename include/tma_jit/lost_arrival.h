@@ -1,4 +1,4 @@
-// The record of a bounded wait (templates/device/bounded_wait.cuh) that ended without its phase.
+// The record of a bounded wait (templates/device/pipeline/bounded_wait.cuh) that ended without its phase.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,6 @@ static_assert(sizeof(LostArrival) == 32 && std::is_trivially_copyable_v<LostArri
 
 // An error (ErrorCode::driver) that says who waited, where, and what never came; nothing when the record is still
 // clear. Read the record after the launch: DeviceBuffer::download, or host memory that the device maps.
-TMA_JIT_API Result<void> check(const LostArrival& record);
+[[nodiscard]] TMA_JIT_API Result<void> check(const LostArrival& record);
 
 }  // namespace tma_jit

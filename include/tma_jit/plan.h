@@ -5,12 +5,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <tma_jit/device_info.h>
 #include <tma_jit/dtype.h>
+#include <tma_jit/export.h>
 #include <tma_jit/request.h>
 #include <tma_jit/tensor_map.h>
 
@@ -34,7 +36,8 @@ struct DimValue {
   bool fixed = false;
 };
 
-// A device function whose text the request supplies. Argument types are manifest types, already resolved.
+// A device function whose text the request supplies, a member of the struct Hooks. Argument types are manifest types,
+// already resolved.
 struct Hook {
   struct Parameter {
     DType type = DType::f32;
@@ -44,13 +47,17 @@ struct Hook {
   DType result = DType::f32;
   std::vector<Parameter> parameters{};
   std::string text{};
+  bool untrusted = false;  // the text may only be an expression: see Request::untrusted_hooks
 };
 
 // One kernel parameter, in signature order. `image` holds the bytes to pass; where the argument carries a device
 // address it is the first eight bytes of a view or workspace, or lives inside the tensor map made from `map`. A viewed
 // tensor map is followed, 128 bytes in, by a View of the same tensor; its size is rounded up to the map's alignment.
+//
+// Operands of hooks are views and scalars with a `hooks_offset`. They come last, lie in the argument of kind `hooks`
+// and are no kernel parameters of their own. The image of such a view is data, strides, extents.
 struct Argument {
-  enum class Kind : std::uint8_t { tensor_map, view, workspace, scalar, dims };
+  enum class Kind : std::uint8_t { tensor_map, view, workspace, scalar, dims, hooks };
   Kind kind = Kind::scalar;
   std::string name{};
   std::size_t alignment = 8;
@@ -68,6 +75,8 @@ struct Argument {
   // request's, or packed row-major where it gives only dims.
   std::vector<std::int64_t> shape{};
   std::vector<std::int64_t> strides{};
+  std::optional<std::size_t> hooks_offset{};  // of an operand: bytes from the beginning of the argument of kind `hooks`
+  std::string declaration{};                  // of an operand: "bias : f32[N]"
 };
 
 struct Geometry {
@@ -81,12 +90,13 @@ struct Geometry {
 struct Work {
   double flops = 0;
   double bytes = 0;
+  double cycles = 0;  // estimated clock cycles of the launch, by which the configuration was chosen; 0: not stated
 };
 
 struct Plan {
   std::string kernel{};               // the kernel's name
   std::string entry{};                // the extern "C" entry point: the kernel's name, or its reference's
-  std::string file{};                 // where the body comes from, as errors name it: "templates/kernels/gemm.cu"
+  std::string file{};                 // where the body comes from, as errors name it: "templates/kernels/gemm_wgmma.cu"
   std::string body{};                 // the template's whole text, manifest included, untouched
   std::string arch{};                 // "sm_90a"
   std::vector<Constant> constants{};  // in declaration order
@@ -98,8 +108,22 @@ struct Plan {
   int sum_bits = 0;        // bits that sums of products keep where fewer than an f32 has; 0: no fewer
   bool reference = false;  // this plan runs the template's float64 reference (TMA_JIT_REFERENCE is defined)
   std::vector<std::pair<std::string, std::int64_t>> config{};  // the chosen params, for people and for stores
+  std::string record{};  // which record of tuning decided, for people; empty: none
+  // Why this is not the plan that packed tensors at aligned addresses would have: "A begins at 1 byte: copied without
+  // TMA". Empty: it is.
+  std::string reason{};
   std::vector<std::string> avoided{};  // better configurations that crash the compiler at hand, as words
 };
+
+// Device memory that a launch needs beside its tensors.
+struct Workspace {
+  std::string name{};
+  std::uint64_t bytes = 0;
+  std::uint32_t alignment = 1;  // of its address
+  bool zeroed = false;          // the engine clears it; who gives the memory, clears it
+  bool given = false;           // the request names its address; else the engine allocates it
+};
+TMA_JIT_API std::vector<Workspace> workspaces_of(const Plan& plan);
 
 // How the choice was made: configurations tried and, per rule, how many it ruled out.
 struct RuleCount {
@@ -116,6 +140,14 @@ struct Enumeration {
   std::int64_t valid = 0;
   std::vector<RuleCount> rules{};
   std::vector<std::vector<std::pair<std::string, std::int64_t>>> valid_configs{};  // at most 4,096
+};
+
+// A configuration that a request could have.
+struct Candidate {
+  std::string file{};                                          // the template file's stem, as Request::file takes it
+  std::map<std::string, DType> types{};                        // all of the template's
+  std::vector<std::pair<std::string, std::int64_t>> params{};  // all of them, in declaration order
+  double cycles = 0;                                           // as Work::cycles
 };
 
 }  // namespace tma_jit

@@ -1,4 +1,4 @@
-// What the Tensor Memory Accelerator is told of a tensor, less its address: the arguments of the driver's
+// The description of a tensor for the Tensor Memory Accelerator, without its address: the arguments of the driver's
 // cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col and cuTensorMapEncodeIm2colWide. docs/tensor-maps.md explains them.
 #pragma once
 

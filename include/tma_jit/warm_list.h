@@ -23,9 +23,9 @@ struct WarmLine {
 // The line, without its end, that builds what the plan builds.
 TMA_JIT_API std::string warm_line(const Plan& plan);
 // Fails (parse) on what is not such an object, naming the field.
-TMA_JIT_API Result<WarmLine> parse_warm_line(std::string_view line);
+[[nodiscard]] TMA_JIT_API Result<WarmLine> parse_warm_line(std::string_view line);
 // What the line stands for on the engine's target, each to be planned and built. None where the line is for another
 // target, or asks for the presets of a kernel that has no file for this one.
-TMA_JIT_API Result<std::vector<Request>> warm_requests(Engine& engine, const WarmLine& line);
+[[nodiscard]] TMA_JIT_API Result<std::vector<Request>> warm_requests(Engine& engine, const WarmLine& line);
 
 }  // namespace tma_jit

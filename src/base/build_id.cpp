@@ -1,15 +1,17 @@
 // Apart from library.cpp, so that what opens a library need not link libcrypto.
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <cstring>
 
 #include "base/descriptor.h"
 #include "base/digest.h"
-#include "base/failure.h"
 #include "base/file.h"
 #include "base/library.h"
+#include "core/failure.h"
 
 namespace tma_jit {
 namespace {
@@ -18,7 +20,7 @@ constexpr std::size_t kLibraryLimit = std::size_t{1} << 30;
 
 class ElfFile {
  public:
-  explicit ElfFile(const std::filesystem::path& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  explicit ElfFile(const std::filesystem::path& path) : file_(open_file(path).value_or(Descriptor())) {}
 
   template <class T> bool read(T& value, std::uint64_t offset) const {
     return file_ && ::pread(file_.get(), &value, sizeof value, static_cast<off_t>(offset)) == ssize_t{sizeof value};
@@ -66,7 +68,35 @@ std::string gnu_build_id(const std::filesystem::path& path) {
   return {};
 }
 
+struct LoadedId {
+  ElfW(Addr) base;
+  std::string id;
+};
+
+int read_loaded_id(dl_phdr_info* info, std::size_t, void* wanted) {
+  auto* loaded = static_cast<LoadedId*>(wanted);
+  if (info->dlpi_addr != loaded->base) return 0;
+  for (unsigned i = 0; i < info->dlpi_phnum && loaded->id.empty(); ++i) {
+    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+    if (segment.p_type != PT_NOTE) continue;
+    const auto* notes = reinterpret_cast<const char*>(info->dlpi_addr + segment.p_vaddr);
+    loaded->id = build_id_in({notes, segment.p_memsz});
+  }
+  return 1;
+}
+
 }  // namespace
+
+Result<std::string> build_id(void* handle) {
+  link_map* map = nullptr;
+  if (handle == nullptr || ::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) {
+    return failure(ErrorCode::not_found, "the library is not loaded");
+  }
+  LoadedId loaded{map->l_addr, {}};
+  ::dl_iterate_phdr(read_loaded_id, &loaded);
+  if (!loaded.id.empty()) return loaded.id;
+  return build_id(std::filesystem::path(map->l_name));
+}
 
 Result<std::string> build_id(const std::filesystem::path& path) {
   if (std::string id = gnu_build_id(path); !id.empty()) return id;

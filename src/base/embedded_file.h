@@ -4,14 +4,9 @@
 namespace tma_jit {
 
 struct EmbeddedFile {
-  const char* name;  // path below the embedded folder, e.g. "kernels/gemm.cu"
+  const char* name;  // path below the embedded folder, e.g. "kernels/gemm_wgmma.cu"
   const char* text;  // not necessarily terminated
   unsigned long size;
 };
-
-extern const EmbeddedFile kEmbeddedTemplates[];
-extern const unsigned long kEmbeddedTemplatesCount;
-extern const EmbeddedFile kDeviceFacts[];
-extern const unsigned long kDeviceFactsCount;
 
 }  // namespace tma_jit

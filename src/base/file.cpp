@@ -7,7 +7,8 @@
 #include <cstring>
 
 #include "base/descriptor.h"
-#include "base/failure.h"
+#include "base/write.h"
+#include "core/failure.h"
 
 namespace tma_jit {
 namespace {
@@ -16,14 +17,26 @@ tl::unexpected<Error> io_failure(std::string_view action, const std::filesystem:
   return failure(ErrorCode::io, "cannot {} {}: {}", action, path.string(), std::strerror(errno));
 }
 
+// Returns an error where the file is none of those that can be read to an end.
+Result<void> check_regular(const Descriptor& file, std::string_view action, const std::filesystem::path& path) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return io_failure(action, path);
+  if (S_ISREG(status.st_mode)) return {};
+  const std::string_view what = S_ISDIR(status.st_mode) ? "it is a folder" : "it is a pipe, socket or device";
+  return failure(ErrorCode::io, "cannot {} {}: {}", action, path.string(), what);
+}
+
 }  // namespace
 
-Result<std::string> read_file(const std::filesystem::path& path, std::size_t limit) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+Result<Descriptor> open_file(const std::filesystem::path& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) return io_failure("read", path);
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) return io_failure("read", path);
-  if (S_ISDIR(status.st_mode)) return failure(ErrorCode::io, "cannot read {}: it is a folder", path.string());
+  TMA_JIT_CHECK(check_regular(file, "read", path));
+  return file;
+}
+
+Result<std::string> read_file(const std::filesystem::path& path, std::size_t limit) {
+  TMA_JIT_ASSIGN(const Descriptor file, open_file(path));
   std::string bytes;
   char block[16384];
   while (true) {
@@ -39,15 +52,28 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t lim
 }
 
 Result<void> write_file(const std::filesystem::path& path, std::string_view bytes) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666));
   if (!file) return io_failure("write", path);
+  TMA_JIT_CHECK(check_regular(file, "write", path));
   while (!bytes.empty()) {
-    const ssize_t put = ::write(file.get(), bytes.data(), bytes.size());
+    const ssize_t put = write_some(file.get(), bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return io_failure("write", path);
     bytes.remove_prefix(static_cast<std::size_t>(put));
   }
   return {};
+}
+
+Result<void> append_to_file(const std::filesystem::path& path, std::string_view bytes) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644));
+  if (!file) return io_failure("write", path);
+  TMA_JIT_CHECK(check_regular(file, "write", path));
+  ssize_t put = 0;
+  do put = write_some(file.get(), bytes.data(), bytes.size());
+  while (put < 0 && errno == EINTR);
+  if (put < 0) return io_failure("write", path);
+  if (static_cast<std::size_t>(put) == bytes.size()) return {};
+  return failure(ErrorCode::io, "cannot write {}: {} of {} bytes fit", path.string(), put, bytes.size());
 }
 
 bool is_private_folder(const std::filesystem::path& path) {

@@ -7,8 +7,19 @@
 
 namespace tma_jit {
 
-// How many forks lie between the first call and this process: another number in a child than in its parent.
+// How many forks lie between the library's start and this process: another number in a child than in its parent.
 std::uint64_t fork_generation();
+
+// Held while a thread of ours takes locks that a fork's child could not free: those of the dynamic loader, and of the
+// driver while it starts. A fork waits for it, for ten seconds at most. The thread that holds it may fork, and may hold
+// it twice.
+class NoFork {
+ public:
+  NoFork();
+  ~NoFork();
+  NoFork(const NoFork&) = delete;
+  NoFork& operator=(const NoFork&) = delete;
+};
 
 // One T a process: a child of a fork gets a fresh one at its first `get`. What it inherited is left untouched, for no
 // lock in it can be trusted. Thread-safe.

@@ -1,6 +1,6 @@
 #include "base/json_integer.h"
 
-#include "base/failure.h"
+#include "core/failure.h"
 
 namespace tma_jit {
 namespace {

@@ -15,13 +15,13 @@
 namespace tma_jit {
 
 // `found` is the value as JSON writes it.
-tl::unexpected<Error> not_an_integer(std::string_view what, const std::string& found, std::int64_t least,
-                                     std::uint64_t most);
+[[nodiscard]] tl::unexpected<Error> not_an_integer(std::string_view what, const std::string& found, std::int64_t least,
+                                                   std::uint64_t most);
 
 // `value`, an nlohmann::basic_json, as it stands, or why not (parse); `what` names it in the error.
 template <std::integral Integer, class Json>
-Result<Integer> integer_in(const Json& value, std::string_view what,
-                           Integer least = std::numeric_limits<Integer>::min()) {
+[[nodiscard]] Result<Integer> integer_in(const Json& value, std::string_view what,
+                                         Integer least = std::numeric_limits<Integer>::min()) {
   constexpr Integer kMost = std::numeric_limits<Integer>::max();
   const auto fits = [&](auto number) {
     return std::in_range<Integer>(number) && std::cmp_greater_equal(number, least);
@@ -35,7 +35,7 @@ Result<Integer> integer_in(const Json& value, std::string_view what,
 }
 
 template <std::integral Integer, class Json>
-Result<std::vector<Integer>> integers_in(const Json& value, std::string_view what) {
+[[nodiscard]] Result<std::vector<Integer>> integers_in(const Json& value, std::string_view what) {
   if (!value.is_array()) {
     return tl::make_unexpected(Error{ErrorCode::parse, std::string(what).append(" is not an array"), {}});
   }

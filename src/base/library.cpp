@@ -2,19 +2,40 @@
 
 #include <dlfcn.h>
 
-#include "base/failure.h"
-#include "base/text.h"
+#include "base/fork.h"
+#include "core/failure.h"
 
 namespace tma_jit {
+namespace {
+
+// A pipe, which the loader would wait for, or a folder or device. A bare name is the loader's to find.
+bool is_special(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  return path.has_parent_path() && std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
+}  // namespace
 
 Result<Library> Library::open(const std::filesystem::path& path) {
+  if (!loader_works()) {
+    return failure(ErrorCode::unsupported,
+                   "{}: this process was forked while another thread of its parent loaded a library, and it can load "
+                   "none: fork at another time, or start a program in the child",
+                   path.string());
+  }
+  if (is_special(path)) return failure(ErrorCode::not_found, "{}: it is not a plain file", path.string());
+  const NoFork no_fork;
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* reason = ::dlerror();
     return failure(ErrorCode::not_found, "{}", reason != nullptr ? reason : "dlopen failed");
   }
   Library library;
-  library.handle_ = std::shared_ptr<void>(handle, [](void* open) { ::dlclose(open); });
+  library.handle_ = std::shared_ptr<void>(handle, [](void* open) {
+    const NoFork closing;
+    ::dlclose(open);
+  });
   library.path_ = path;
   return library;
 }
@@ -23,13 +44,13 @@ void* Library::symbol(const char* name) const {
   return ::dlsym(handle_.get(), name);
 }
 
-std::vector<std::filesystem::path> loader_folders() {
-  std::vector<std::filesystem::path> folders;
-  if (const char* listed = ::getenv("LD_LIBRARY_PATH"); listed != nullptr) {
-    for (const std::string_view folder : split(listed, ':')) {
-      if (!folder.empty()) folders.emplace_back(folder);
-    }
-  }
+std::string attempt_line(const std::filesystem::path& path, const Error& error) {
+  std::string_view reason = error.message;
+  if (const std::string prefix = path.string() + ": "; reason.starts_with(prefix)) reason.remove_prefix(prefix.size());
+  return fmt::format("{}: {}\n", path.string(), reason);
+}
+
+std::vector<std::filesystem::path> loader_folders(std::vector<std::filesystem::path> folders) {
 #if defined(__x86_64__)
   folders.emplace_back("/usr/lib/x86_64-linux-gnu");
 #elif defined(__aarch64__)

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <utility>
 
-#include "base/failure.h"
 #include "base/fork.h"
+#include "core/failure.h"
 
 namespace tma_jit {
 
@@ -19,7 +19,14 @@ enum class MemoPath { made, waited, remembered };
 // forgotten: a later call tries again. No lock is held while a value is made.
 template <class Key, class Value> class Memo {
  public:
-  template <class Make> Result<Value> get(const Key& key, Make&& make, MemoPath* path = nullptr) {
+  // For a value that turned out to be unusable.
+  void replace(const Key& key, Value value) {
+    Members& members = members_.get();
+    const std::lock_guard lock(members.mutex);
+    members.values.insert_or_assign(key, std::move(value));
+  }
+
+  template <class Make> [[nodiscard]] Result<Value> get(const Key& key, Make&& make, MemoPath* path = nullptr) {
     Members& members = members_.get();
     std::unique_lock lock(members.mutex);
     if (const auto known = members.values.find(key); known != members.values.end()) {
@@ -37,13 +44,14 @@ template <class Key, class Value> class Memo {
   }
 
  private:
-  template <class Outcome> static Result<Value> served(MemoPath* path, MemoPath how, Outcome&& outcome) {
+  template <class Outcome> [[nodiscard]] static Result<Value> served(MemoPath* path, MemoPath how, Outcome&& outcome) {
     if (path != nullptr) *path = how;
     return std::forward<Outcome>(outcome);
   }
 
   // An exception (out of memory, the embedder's log callback) passes through to all callers.
-  template <class Make> Result<Value> land(const Key& key, std::promise<Result<Value>>& promise, Make& make) {
+  template <class Make>
+  [[nodiscard]] Result<Value> land(const Key& key, std::promise<Result<Value>>& promise, Make& make) {
     try {
       Result<Value> outcome = make();
       finish(key, &outcome);

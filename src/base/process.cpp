@@ -10,7 +10,7 @@
 #include <cstring>
 #include <thread>
 
-#include "base/failure.h"
+#include "core/failure.h"
 
 namespace tma_jit {
 namespace {
@@ -103,12 +103,6 @@ std::string ProcessEnd::text() const {
   return fmt::format("SIG{} ({})", name != nullptr ? name : std::to_string(signal), words != nullptr ? words : "?");
 }
 
-std::vector<std::string> environment_words() {
-  std::vector<std::string> words;
-  for (char** word = environ; word != nullptr && *word != nullptr; ++word) words.emplace_back(*word);
-  return words;
-}
-
 Result<Process> Process::start(const Command& command) {
   TMA_JIT_ASSIGN(Ends ends, make_ends());
   const SpawnSettings settings(ends);
@@ -141,7 +135,7 @@ ProcessEnd Process::end(std::chrono::milliseconds patience) {
   return end_;
 }
 
-// False: it still runs.
+// Returns false where it still runs.
 bool Process::collect(std::chrono::milliseconds patience) {
   const Clock::time_point limit = Clock::now() + patience;
   std::chrono::microseconds pause{50};

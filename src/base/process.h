@@ -1,4 +1,4 @@
-// A child process: started clean, spoken to over a socket, its words on stderr kept apart, and always collected.
+// A child process: it inherits nothing, communicates over a socket, has a stderr of its own, and is always waited for.
 #pragma once
 
 #include <sys/types.h>
@@ -26,9 +26,6 @@ struct ProcessEnd {
   std::string text() const;
 };
 
-// The environment of this process as NAME=VALUE words, for a child that is started later.
-std::vector<std::string> environment_words();
-
 // Belongs to the process that started it: in a fork's child it neither kills nor waits. One thread at a time.
 class Process {
  public:
@@ -41,7 +38,7 @@ class Process {
   // The child's descriptor 0 is the socket, 1 and 2 are the pipe, and it has no other. No signal is blocked or ignored
   // in it, and it leads a process group of its own, so that a terminal's ^C is not for it. Fails with io where the
   // program cannot be started.
-  static Result<Process> start(const Command& command);
+  [[nodiscard]] static Result<Process> start(const Command& command);
 
   Process(Process&& other) noexcept
       : pid_(std::exchange(other.pid_, -1)),

@@ -1,8 +1,9 @@
 #include "base/profile.h"
 
-#include <sys/auxv.h>
 #include <mutex>
 #include <string>
+
+#include "base/environment.h"
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
@@ -23,7 +24,7 @@ nvtxDomainHandle_t domain = nullptr;  // set before `attached` is
 void attach() {
   static std::once_flag once;
   std::call_once(once, [] {
-    if (::getauxval(AT_SECURE) != 0) return;  // its environment is not to be believed
+    if (has_raised_privileges()) return;  // the caller chose $NVTX_INJECTION64_PATH
     domain = nvtxDomainCreateA("tma-jit");
     state::attached = domain != nullptr;
   });

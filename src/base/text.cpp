@@ -1,27 +1,24 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
 namespace tma_jit {
 namespace {
 
-// Levenshtein distance, one row at a time.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+// $'...', as POSIX has had it since 2024 and all common shells for longer: on one line, whatever is in it.
+std::string quoted_with_escapes(std::string_view word) {
+  std::string quoted = "$'";
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      quoted += fmt::format("\\{:03o}", byte);
+    } else {
+      quoted += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
     }
   }
-  return row[b.size()];
+  return quoted + "'";
 }
 
 }  // namespace
@@ -42,17 +39,15 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
-  const std::string* nearest = nullptr;
-  std::size_t best = std::max<std::size_t>(1, word.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(word, candidate);
-    if (distance < best) {
-      best = distance;
-      nearest = &candidate;
-    }
-  }
-  return nearest != nullptr ? fmt::format("; did you mean \"{}\"?", *nearest) : std::string();
+std::string quoted_for_shell(std::string_view word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) return std::string(word);
+  const bool control =
+      std::ranges::any_of(word, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  if (control) return quoted_with_escapes(word);
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 std::string joined(std::span<const std::string> words, std::string_view separator) {

@@ -1,4 +1,4 @@
-// Small text work: trimming, splitting, and the suggestion in "did you mean".
+// Small text work: trimming, splitting, joining, quoting.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@ namespace tma_jit {
 std::string_view trimmed(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-// "; did you mean \"STAGES\"?" for the nearest candidate within a third of the word's length, else "".
-std::string suggestion(std::string_view word, std::span<const std::string> candidates);
+// The word as a POSIX shell reads it back: in single quotes, unless it has none of the characters that need them.
+[[nodiscard]] std::string quoted_for_shell(std::string_view word);
 
 // "a, b, c"
 std::string joined(std::span<const std::string> words, std::string_view separator = ", ");

@@ -15,6 +15,7 @@ std::vector<std::byte> compressed(std::span<const std::byte> raw);
 
 // Exactly one frame of exactly `raw_bytes`; else why not. Allocates no more than `raw_bytes`, and nothing at all before
 // the frame's own statement of its size agrees.
-tl::expected<std::vector<std::byte>, std::string> decompressed(std::span<const std::byte> frame, std::size_t raw_bytes);
+[[nodiscard]] tl::expected<std::vector<std::byte>, std::string> decompressed(std::span<const std::byte> frame,
+                                                                             std::size_t raw_bytes);
 
 }  // namespace tma_jit::cache

@@ -1,9 +1,8 @@
-// Where the user's cache lies, by the XDG base directory specification.
+#include "cache/default_folder.h"
+
 #include <pwd.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cstdlib>
 #include <vector>
 
 #include <tma_jit/cache.h>
@@ -18,14 +17,12 @@ bool is_foreign(const std::filesystem::path& path) {
 }
 
 // The specification says that a relative path is to be ignored.
-std::filesystem::path absolute_from(const char* variable) {
-  const char* value = ::secure_getenv(variable);
-  std::filesystem::path path(value != nullptr ? value : "");
+std::filesystem::path usable(const std::filesystem::path& path) {
   return path.is_absolute() && !is_foreign(path) ? path : std::filesystem::path();
 }
 
-std::filesystem::path home_folder() {
-  if (auto home = absolute_from("HOME"); !home.empty()) return home;
+std::filesystem::path home_folder(const ProcessEnvironment& environment) {
+  if (auto home = usable(environment.home); !home.empty()) return home;
   passwd entry{};
   passwd* found = nullptr;
   std::vector<char> buffer(16384);
@@ -36,12 +33,20 @@ std::filesystem::path home_folder() {
 
 }  // namespace
 
-std::filesystem::path default_cache_dir() {
-  if (::getauxval(AT_SECURE) != 0 || ::getuid() != ::geteuid()) return {};
-  if (const char* named = ::secure_getenv("TMA_JIT_CACHE_DIR"); named != nullptr && *named != '\0') return named;
-  if (auto caches = absolute_from("XDG_CACHE_HOME"); !caches.empty()) return caches / "tma-jit";
-  const auto home = home_folder();
+namespace cache {
+
+std::filesystem::path default_folder(const ProcessEnvironment& environment) {
+  if (has_raised_privileges()) return {};
+  if (!environment.cache_dir.empty()) return environment.cache_dir;
+  if (auto caches = usable(environment.xdg_cache_home); !caches.empty()) return caches / "tma-jit";
+  const auto home = home_folder(environment);
   return home.empty() ? home : home / ".cache" / "tma-jit";
+}
+
+}  // namespace cache
+
+std::filesystem::path default_cache_dir() {
+  return cache::default_folder(ProcessEnvironment::read());
 }
 
 }  // namespace tma_jit

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/digest.h"
-#include "base/failure.h"
 #include "cache/compression.h"
+#include "core/failure.h"
 
 namespace tma_jit::cache {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the header is written as it lies in memory");
 
 constexpr std::array<std::uint8_t, 8> kMagic = {0x89, 'T', 'M', 'J', '\r', '\n', 0x1a, '\n'};
-constexpr std::uint16_t kMajor = 1;
+constexpr std::uint16_t kMajor = kEntryFormat;
 constexpr std::uint32_t kCompressed = 1;
 constexpr std::uint32_t kKnownFlags = kCompressed;  // 2, 4 and 8 are reserved: PTX, signature, load-tested
 constexpr std::uint32_t kCubinSection = 1;
@@ -199,6 +199,16 @@ tl::expected<Entry, Fault> decode(std::span<const std::byte> bytes, const Key& k
   auto cubin = read_payload(*header, covered.subspan(kEntryHeaderBytes + header->metadata_bytes), depth);
   if (!cubin) return tl::make_unexpected(cubin.error());
   return Entry{std::move(*cubin), std::string(reinterpret_cast<const char*>(metadata.data()), metadata.size())};
+}
+
+std::optional<std::string> metadata_in(std::span<const std::byte> head) {
+  if (head.size() < kEntryHeaderBytes) return std::nullopt;
+  const auto header = read<Header>(head);
+  if (header.magic != kMagic || header.major != kMajor || header.header_bytes != kEntryHeaderBytes ||
+      header.metadata_bytes > head.size() - kEntryHeaderBytes)
+    return std::nullopt;
+  const auto metadata = head.subspan(kEntryHeaderBytes, header.metadata_bytes);
+  return std::string(reinterpret_cast<const char*>(metadata.data()), metadata.size());
 }
 
 std::optional<Key> key_in(std::span<const std::byte> bytes) {

@@ -39,12 +39,13 @@ struct Fault {
   std::string detail;  // one line, with the values
 };
 
+inline constexpr std::uint16_t kEntryFormat = 1;  // of entries with another nothing is read
 inline constexpr std::size_t kEntryHeaderBytes = 128;
 inline constexpr std::size_t kEntryTrailerBytes = 32;
 inline constexpr std::size_t kEntryBytesMax = std::size_t{64} << 20;
 
 // Fails when the cubin is empty or the entry would be larger than kEntryBytesMax.
-Result<std::vector<std::byte>> encode(const Key& key, const Entry& entry);
+[[nodiscard]] Result<std::vector<std::byte>> encode(const Key& key, const Entry& entry);
 
 // How much is checked. A hit trusts the trailing digest, which covers every byte, and zstd's own check of what it
 // decompressed; tools also hash the payload once more.
@@ -52,7 +53,13 @@ enum class Depth : std::uint8_t { hit, all };
 
 // Accepts exactly what `encode` made for this key: every length is checked before any byte is hashed, and every byte
 // is covered by the trailing digest.
-tl::expected<Entry, Fault> decode(std::span<const std::byte> bytes, const Key& key, Depth depth = Depth::all);
+[[nodiscard]] tl::expected<Entry, Fault> decode(std::span<const std::byte> bytes, const Key& key,
+                                                Depth depth = Depth::all);
+
+// An entry's metadata, of which only the first bytes are there and nothing is verified; nullopt where it is not all in
+// them.
+std::optional<std::string> metadata_in(std::span<const std::byte> head);
+inline constexpr std::size_t kMetadataHeadBytes = std::size_t{64} << 10;
 
 // The key an encoded entry says it has; nullopt where there is no header to ask.
 std::optional<Key> key_in(std::span<const std::byte> bytes);

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/write.h"
+
 namespace tma_jit::cache {
 namespace {
 
@@ -67,7 +69,7 @@ ssize_t Files::read(int file, void* bytes, std::size_t size, off_t from) const {
 }
 
 ssize_t Files::write(int file, const void* bytes, std::size_t size, off_t to) const {
-  return ::pwrite(file, bytes, size, to);
+  return write_some_at(file, bytes, size, to);
 }
 
 int Files::set_mode(int file, mode_t mode) const {
@@ -82,12 +84,21 @@ int Files::touch(int file) const {
   return ::futimens(file, nullptr);
 }
 
+int Files::set_time(int folder, const char* path, std::time_t modified) const {
+  const timespec times[] = {{modified, 0}, {modified, 0}};
+  return ::utimensat(folder, path, times, AT_SYMLINK_NOFOLLOW);
+}
+
 int Files::rename(int folder, const char* from, const char* to) const {
   return ::renameat(folder, from, folder, to);
 }
 
 int Files::remove(int folder, const char* path) const {
   return ::unlinkat(folder, path, 0);
+}
+
+int Files::remove_folder(int folder, const char* path) const {
+  return ::unlinkat(folder, path, AT_REMOVEDIR);
 }
 
 // The mode is set whatever the umask is, on a folder this call made only.

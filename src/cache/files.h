@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <cstddef>
+#include <ctime>
 
 struct statfs;
 
@@ -29,8 +30,10 @@ class Files {
   virtual int set_mode(int file, mode_t mode) const;
   virtual int flush(int file) const;  // fdatasync
   virtual int touch(int file) const;  // modified now, by the file system's clock
+  virtual int set_time(int folder, const char* path, std::time_t modified) const;  // of a link itself
   virtual int rename(int folder, const char* from, const char* to) const;
   virtual int remove(int folder, const char* path) const;
+  virtual int remove_folder(int folder, const char* path) const;             // an empty one
   virtual int make_folder(int folder, const char* path, mode_t mode) const;  // mkdirat, then exactly this mode
   virtual int set_lock(int file, struct flock& lock) const;                  // F_OFD_SETLK: does not wait
   virtual int file_system(int file, struct statfs& status) const;

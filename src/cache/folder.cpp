@@ -27,14 +27,11 @@ std::optional<std::uint8_t> byte_of(char high, char low) {
 }
 
 // Eight digits that differ between hosts, which may share a folder and number their processes alike.
-const std::string& host_digits() {
-  static const std::string digits = [] {
-    char host[256] = {};
-    (void)::gethostname(host, sizeof host - 1);
-    const Digest digest = sha256(host, std::strlen(host));
-    return to_hex(std::span(digest).first(4));
-  }();
-  return digits;
+std::string host_digits() {
+  char host[256] = {};
+  (void)::gethostname(host, sizeof host - 1);
+  const Digest digest = sha256(host, std::strlen(host));
+  return to_hex(std::span(digest).first(4));
 }
 
 }  // namespace
@@ -97,8 +94,9 @@ std::string temporary_name() {
 std::optional<int> local_writer(std::string_view temporary) {
   if (!temporary.starts_with(kTemporaryPrefix)) return std::nullopt;
   temporary.remove_prefix(kTemporaryPrefix.size());
-  if (!temporary.starts_with(host_digits() + "-")) return std::nullopt;
-  temporary.remove_prefix(host_digits().size() + 1);
+  const std::string host = host_digits() + "-";
+  if (!temporary.starts_with(host)) return std::nullopt;
+  temporary.remove_prefix(host.size());
   int pid = 0;
   const auto [end, error] = std::from_chars(temporary.data(), temporary.data() + temporary.size(), pid);
   if (error != std::errc{} || pid <= 0 || end == temporary.data() + temporary.size() || *end != '-')

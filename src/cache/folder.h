@@ -16,8 +16,9 @@ inline constexpr unsigned kShards = 256;
 inline constexpr std::string_view kTemporaryPrefix = ".tmp-";
 inline constexpr std::string_view kCompilersName = "compilers";
 inline constexpr std::string_view kLockName = "lock";
+inline constexpr const char* kIndexName = "index";
 
-// <root>/v1, which holds the shards "00" to "ff", "compilers" and "lock".
+// <root>/v1, which holds the shards "00" to "ff", "compilers", "index" and "lock".
 std::filesystem::path format_folder(const std::filesystem::path& root);
 std::filesystem::path compilers_folder(const std::filesystem::path& root);
 std::filesystem::path shard_folder(const std::filesystem::path& root, unsigned shard);
@@ -31,7 +32,7 @@ std::optional<Key> key_named(unsigned shard, std::string_view file_name);
 // 64 hex digits, either case of which is read.
 std::optional<Key> key_of_hex(std::string_view text);
 
-// ".tmp-<host8>-<pid>-<32 hex>": no two writers meet, and who left it can be told.
+// ".tmp-<host8>-<pid>-<32 hex>": no two writers use one name, and the name says who left the file.
 std::string temporary_name();
 // The process that made a temporary file, where it ran on this host.
 std::optional<int> local_writer(std::string_view temporary);

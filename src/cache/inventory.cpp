@@ -12,13 +12,15 @@
 #include <nlohmann/json.hpp>
 
 #include "base/digest.h"
-#include "base/failure.h"
+#include "base/json_text.h"
 #include "cache/crash_files.h"
 #include "cache/folder.h"
 #include "cache/pack.h"
+#include "cache/publish.h"
 #include "cache/reading.h"
 #include "cache/root.h"
 #include "cache/sweep.h"
+#include "core/failure.h"
 
 namespace tma_jit {
 namespace {
@@ -32,6 +34,15 @@ bool looks_faulty(const struct stat& status) {
   return cache::refusal(status, cache::kEntryBytesMax) || size < cache::kEntryHeaderBytes + cache::kEntryTrailerBytes;
 }
 
+// errno, or 0. A folder in an entry's place goes with what is in it.
+int remove_whole(const std::filesystem::path& path) {
+  if (::unlink(path.c_str()) == 0) return 0;
+  if (errno != EISDIR) return errno;
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  return error.value();
+}
+
 std::string text_at(const nlohmann::json& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -43,8 +54,8 @@ bool is_pack(const std::filesystem::path& path) {
 }
 
 Result<std::unique_ptr<cache::Pack>> open_pack(const std::filesystem::path& path,
-                                               const std::vector<std::filesystem::path>& keys = {}) {
-  return cache::Pack::open(path, cache::Files::system(), keys);
+                                               const cache::PackPolicy& policy = {}) {
+  return cache::Pack::open(path, cache::Files::system(), policy);
 }
 
 cache::Found found_in(const cache::Pack& pack, const cache::PackRecord& record) {
@@ -58,7 +69,11 @@ cache::Found found_in(const cache::Pack& pack, const cache::PackRecord& record) 
 
 Result<std::vector<CacheEntryInfo>> verify_pack(const std::filesystem::path& path,
                                                 const std::vector<std::filesystem::path>& keys) {
-  TMA_JIT_ASSIGN(const auto pack, open_pack(path, keys));
+  cache::PackPolicy policy;
+  if (!keys.empty()) {
+    TMA_JIT_ASSIGN(policy, cache::read_pack_policy(keys));
+  }
+  TMA_JIT_ASSIGN(const auto pack, open_pack(path, policy));
   std::vector<CacheEntryInfo> entries;
   for (const cache::PackRecord& record : pack->index().records) entries.push_back(found_in(*pack, record).info);
   return entries;
@@ -106,11 +121,16 @@ CacheEntryInfo describe(const Key& key, std::uint64_t bytes, const tl::expected<
     info.fault = fmt::format("{}: {}", name_of(entry.error().reason), entry.error().detail);
     return info;
   }
+  if (is_too_deep(entry->metadata)) {
+    info.fault = fmt::format("{}: metadata of more than {} levels", name_of(MissReason::format), kJsonDepthMax);
+    return info;
+  }
   info.metadata = entry->metadata;
-  const auto metadata = nlohmann::json::parse(entry->metadata.substr(0, entry->metadata.find('\n')), nullptr, false);
-  if (!metadata.is_object()) return info;
-  info.kernel = text_at(metadata, "kernel");
-  info.arch = text_at(metadata, "arch");
+  const auto metadata =
+      read_json<nlohmann::json>(std::string_view(entry->metadata).substr(0, entry->metadata.find('\n')));
+  if (!metadata || !metadata->is_object()) return info;
+  info.kernel = text_at(*metadata, "kernel");
+  info.arch = text_at(*metadata, "arch");
   return info;
 }
 
@@ -174,12 +194,13 @@ Result<std::uint64_t> cache_clear(const std::filesystem::path& root) {
   std::uint64_t removed = cache::clear_crashes(root);
   std::string failed;
   for (const cache::Item& item : items) {
-    if (::unlink(item.path.c_str()) == 0) {
+    if (const int error = remove_whole(item.path); error == 0) {
       ++removed;
-    } else if (errno != ENOENT) {
-      failed = fmt::format("{}: {}", item.path.string(), std::strerror(errno));
+    } else if (error != ENOENT) {
+      failed = fmt::format("{}: {}", item.path.string(), std::strerror(error));
     }
   }
+  (void)::unlink((cache::format_folder(root) / cache::kIndexName).c_str());
   if (!failed.empty()) return failure(ErrorCode::io, "cannot clear the cache: removed {}, but not {}", removed, failed);
   return removed;
 }
@@ -190,7 +211,8 @@ Result<CacheTrimmed> cache_trim(const std::filesystem::path& root, std::uint64_t
   TMA_JIT_ASSIGN(const cache::Root opened, cache::open_existing_root(files, root));
   cache::Limits limits{.bytes = bytes, .entries = entries, .youngest_s = 0};
   limits.dead_writer_s = kDeadWriterSeconds;
-  const cache::Swept swept = cache::sweep_all(files, opened.folder.get(), limits);
+  const int folder = opened.folder.get();
+  const cache::Swept swept = cache::sweep_all({files, folder, cache::clock_of(files, folder)}, limits);
   return CacheTrimmed{swept.entries, swept.bytes, swept.removed, swept.removed_bytes, swept.temporaries};
 }
 

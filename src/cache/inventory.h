@@ -21,7 +21,7 @@ struct Item {
 
 // Entries and temporary files of a trusted folder; what somebody else put there is not ours to count or remove. None
 // where there is no folder yet.
-Result<std::vector<Item>> items_in(const std::filesystem::path& root);
+[[nodiscard]] Result<std::vector<Item>> items_in(const std::filesystem::path& root);
 
 // What tools show of an entry, or of the fault that keeps it from being one.
 CacheEntryInfo describe(const Key& key, std::uint64_t bytes, const tl::expected<Entry, Fault>& entry);

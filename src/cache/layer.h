@@ -5,12 +5,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tma_jit/artifact.h>
 #include <tma_jit/error.h>
 
 #include "cache/entry.h"
+#include "cache/nearest.h"
 
 namespace tma_jit::cache {
 
@@ -21,8 +23,8 @@ struct Lookup {
   std::string from;    // the layer of a hit, where several were asked
 };
 
-// Thread-safe, and used beside other processes. Never in the way: a fault is a miss with a reason, a failed write an
-// error to count and warn of once.
+// Thread-safe, and used beside other processes. It never fails its caller: a fault is a miss with a reason, a failed
+// write an error to count and warn of once.
 class Layer {
  public:
   virtual ~Layer() = default;
@@ -32,9 +34,15 @@ class Layer {
   // Reads and verifies one entry.
   virtual Lookup get(const Key& key) const = 0;
   // Keeps an encoded entry; io where nothing can be kept.
-  virtual Result<void> put(const Key& key, std::span<const std::byte> encoded) const = 0;
+  [[nodiscard]] virtual Result<void> put(const Key& key, std::span<const std::byte> encoded) const = 0;
   // Identities of the compilers whose entries it holds, the latest used first.
   virtual std::vector<std::string> compilers() const = 0;
+  // Its entries that come nearest to one that is not there.
+  virtual Nearest nearest(const Question& question) const = 0;
+  // Notes that it has entries of that compiler, where it can be written.
+  virtual Result<void> record_compiler(std::string_view) const { return {}; }
+  // On a file system of this machine alone, which always answers.
+  virtual bool local() const = 0;
 };
 
 }  // namespace tma_jit::cache

@@ -1,3 +1,12 @@
+// The problem: many processes, on one machine and on others, need the same entry at the same moment, and only one
+// should compile it, although locks may not work and a network file system may show a new file a minute late. A lookup
+// asks the folders from the nearest to the farthest and takes the first sound entry; read-only ones are opened when all
+// others had none, because checking a pack's signature costs more than a warm start. After a miss `turn` takes the lock
+// of the key's byte in the nearest folder that is local to the machine. Whoever does not get it looks for the entry
+// again and again until it is there, the lock is free or the time is over. Whoever gets it looks once more, for the
+// entry may have come between the miss and the lock. `put` writes the nearest folder first and releases the lock, since
+// those who wait need no more; then it writes the farther folder. Each step may fail: then the process compiles for
+// itself, which costs time and nothing else.
 #include "cache/layers.h"
 
 #include <sys/stat.h>
@@ -8,8 +17,9 @@
 #include <thread>
 #include <utility>
 
-#include "base/failure.h"
+#include "cache/patient_layer.h"
 #include "cache/read_only.h"
+#include "core/failure.h"
 
 namespace tma_jit::cache {
 namespace {
@@ -36,15 +46,16 @@ class Pause {
 }  // namespace
 
 struct Layers::Opened {
-  std::optional<Store> node, user;
-  std::vector<std::unique_ptr<Layer>> read_only;  // after `find_read_only`
+  std::shared_ptr<Store> node, user;
+  std::shared_ptr<const Layer> user_layer;              // `user`, asked with patience
+  std::vector<std::shared_ptr<const Layer>> read_only;  // after `find_read_only`
   std::once_flag find_read_only;
   std::string why_no_user;
 
   // Locks are trusted on file systems that only this machine changes.
   const Store* lock_folder() const {
-    if (node) return &*node;
-    return user && user->local() && user->writable() ? &*user : nullptr;
+    if (node) return node.get();
+    return user && user->local() && user->writable() ? user.get() : nullptr;
   }
 };
 
@@ -62,11 +73,21 @@ Layers::Opened& Layers::opened() {
   return *opened_;
 }
 
+// On what kind of file system a folder lies is known once it is open.
+template <class Open> auto Layers::within_patience(Open open, const std::filesystem::path& folder) const {
+  using Opening = std::invoke_result_t<Open>;
+  auto opened = Patience(settings_.patience).within(std::move(open));
+  return opened ? *std::move(opened)
+                : Opening(failure(ErrorCode::io, "{}", no_answer(folder.string(), settings_.patience)));
+}
+
 void Layers::open_user(Opened& all) {
   if (settings_.root.empty()) return;
-  auto store = Store::open(settings_.root, settings_.store);
+  auto store = within_patience(
+      [root = settings_.root, options = settings_.store] { return Store::open(root, options); }, settings_.root);
   if (store) {
-    all.user = *std::move(store);
+    all.user = std::make_shared<Store>(*std::move(store));
+    all.user_layer = patient(all.user, settings_.patience);
   } else {
     all.why_no_user = store.error().message;
     settings_.report(all.why_no_user);
@@ -78,27 +99,45 @@ void Layers::open_user(Opened& all) {
 void Layers::open_node(Opened& all) {
   if (settings_.node.empty() && (!all.user || all.user->local())) return;
   StoreOptions options = settings_.store;
+  options.shared = false;
   options.limits.bytes = std::min(options.limits.bytes, kNodeBytes);
-  const auto folder = settings_.node.empty() ? default_node_folder() : settings_.node;
-  auto store = Store::open(folder, options);
+  const auto folder = settings_.node.empty() ? default_node_folder(settings_.runtime_dir) : settings_.node;
+  auto store = within_patience([folder, options] { return Store::open(folder, options); }, folder);
   if (!store) return settings_.report(store.error().message);
-  if (store->writable() && store->local()) all.node = *std::move(store);
+  if (store->writable() && store->local()) all.node = std::make_shared<Store>(*std::move(store));
 }
 
 // Only when the folders before them lack something: checking a signature takes as long as all the rest of a warm start.
-const std::vector<std::unique_ptr<Layer>>& Layers::read_only(Opened& all) {
-  std::call_once(all.find_read_only, [&] { open_read_only(all); });
+const std::vector<std::shared_ptr<const Layer>>& Layers::read_only(Opened& all) {
+  std::call_once(all.find_read_only, [&] {
+    std::set<std::string> warned;
+    for (const auto& path : settings_.read_only) open_read_only(all, path, warned);
+  });
   return all.read_only;
 }
 
-void Layers::open_read_only(Opened& all) {
-  for (const auto& path : settings_.read_only) {
-    auto layer = open_read_only_layer(path, {settings_.store.files, settings_.pack_keys});
-    if (layer) {
-      all.read_only.push_back(*std::move(layer));
-    } else {
-      settings_.report(layer.error().message);
-    }
+// What is to be said is said here: the thread that opens may be given up and outlive this object.
+void Layers::open_read_only(Opened& all, const std::filesystem::path& path, std::set<std::string>& warned) {
+  struct Found {
+    std::vector<std::unique_ptr<Layer>> layers;
+    std::vector<std::string> reports, warnings;
+  };
+  const ReadOnlySettings how{settings_.store.files, settings_.pack_keys, settings_.system_keys, {}, {}};
+  auto found = within_patience(
+      [path, how]() -> Result<Found> {
+        Found made;
+        ReadOnlySettings heard = how;
+        heard.report = [&](const std::string& what) { made.reports.push_back(what); };
+        heard.warn = [&](const std::string& what) { made.warnings.push_back(what); };
+        made.layers = cache::open_read_only({path}, heard);
+        return made;
+      },
+      path);
+  if (!found) return settings_.report(found.error().message);
+  for (auto& layer : found->layers) all.read_only.push_back(patient(std::move(layer), settings_.patience));
+  for (const std::string& what : found->reports) settings_.report(what);
+  for (const std::string& what : found->warnings) {
+    if (warned.insert(what).second) settings_.warn(what);
   }
 }
 
@@ -116,7 +155,7 @@ Lookup Layers::get(const Key& key) {
     ++tally_.node_hits;
     return first;
   }
-  if (all.user && asked(*all.user)) return first;
+  if (all.user && asked(*all.user_layer)) return first;
   for (const auto& layer : read_only(all)) {
     if (!asked(*layer)) continue;
     ++tally_.read_only_hits;
@@ -125,7 +164,11 @@ Lookup Layers::get(const Key& key) {
   return first;
 }
 
-Turn Layers::turn(const Key& key) {
+Turn Layers::turn(const Key& key, const std::function<bool(const Entry&)>& is_wanted) {
+  const auto look = [&] {
+    auto entry = get(key).entry;
+    return entry && is_wanted && !is_wanted(*entry) ? std::nullopt : std::move(entry);
+  };
   Turn turn;
   const Store* place = opened().lock_folder();
   if (place == nullptr) return turn;
@@ -136,10 +179,7 @@ Turn Layers::turn(const Key& key) {
   Pause pause;
   for (bool waited = false; lock.take(files, byte_of(key)) == LockState::busy; waited = true) {
     if (!waited) ++tally_.waits;
-    if (Lookup found = get(key); found.entry) {
-      turn.found = std::move(found.entry);
-      return turn;
-    }
+    if (turn.found = look(); turn.found) return turn;
     if (Clock::now() - start >= settings_.wait) {
       ++tally_.wait_timeouts;
       return turn;
@@ -158,7 +198,7 @@ Turn Layers::turn(const Key& key) {
   }
   turn.key = std::move(lock);
   turn.key->sign(files, key);
-  turn.found = get(key).entry;  // put after we missed it and before we held the lock
+  turn.found = look();  // put after we missed it and before we held the lock
   if (turn.found) turn.key.reset();
   return turn;
 }
@@ -169,7 +209,7 @@ Result<void> Layers::put(const Key& key, const Entry& entry, Turn& turn) {
   Result<void> kept = failure(ErrorCode::io, "{}", all.why_no_user.empty() ? "no cache folder" : all.why_no_user);
   if (all.node) kept = all.node->put(key, encoded);
   if (kept) turn.key.reset();
-  if (all.user) kept = all.user->put(key, encoded);
+  if (all.user) kept = all.user_layer->put(key, encoded);
   turn.key.reset();
   return kept;
 }
@@ -183,17 +223,41 @@ std::vector<std::string> Layers::compilers() {
         identities.push_back(std::move(identity));
     }
   };
-  if (all.user) add(*all.user);
+  if (all.user) add(*all.user_layer);
   if (all.node) add(*all.node);
   for (const auto& layer : read_only(all)) add(*layer);
   return identities;
 }
 
+Nearest Layers::nearest(const Question& question) {
+  Opened& all = opened();
+  Nearest nearest;
+  const auto ask = [&](const Layer& layer) {
+    Nearest found = layer.nearest(question);
+    for (Near& near : found.entries) near.layer = &layer;
+    nearest.entries.insert(nearest.entries.end(), found.entries.begin(), found.entries.end());
+    nearest.complete = nearest.complete && found.complete;
+  };
+  if (all.user) ask(*all.user_layer);
+  for (const auto& layer : read_only(all)) ask(*layer);
+  keep_nearest(nearest);
+  return nearest;
+}
+
+void Layers::add_to_index(const Key& key, const Marks& marks) {
+  Opened& all = opened();
+  if (!all.user) return;
+  if (all.user->local()) return all.user->add_to_index(key, marks);
+  (void)Patience(settings_.patience).within([user = all.user, key, marks] {
+    user->add_to_index(key, marks);
+    return true;
+  });
+}
+
 void Layers::record_compiler(std::string_view identity) {
   Opened& all = opened();
-  for (const std::optional<Store>* store : {&all.node, &all.user}) {
-    if (*store) (void)(*store)->record_compiler(identity);
-  }
+  if (all.node) (void)all.node->record_compiler(identity);
+  if (all.user) (void)all.user_layer->record_compiler(identity);
 }
 
 Result<void> Layers::writable() {
@@ -209,9 +273,7 @@ std::uint64_t Layers::evicted() {
   return (opened_->user ? opened_->user->evicted() : 0) + (opened_->node ? opened_->node->evicted() : 0);
 }
 
-std::filesystem::path default_node_folder() {
-  const char* named = ::secure_getenv("XDG_RUNTIME_DIR");
-  const std::filesystem::path runtime(named != nullptr ? named : "");
+std::filesystem::path default_node_folder(const std::filesystem::path& runtime) {
   struct stat status {};
   if (runtime.is_absolute() && ::lstat(runtime.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
       status.st_uid == ::geteuid() && (status.st_mode & 077) == 0)

@@ -33,9 +33,9 @@ void drop_in_child() {
   }
 }
 
+[[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, drop_in_child);
+
 void remember(int file) {
-  static const int registered = ::pthread_atfork(nullptr, nullptr, drop_in_child);
-  (void)registered;
   for (std::atomic<int>& slot : open_locks) {
     int empty = 0;
     if (slot.compare_exchange_strong(empty, file + 1)) return;

@@ -1,11 +1,13 @@
 #include "cache/pack.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
-#include "base/failure.h"
 #include "cache/entry.h"
 #include "cache/reading.h"
+#include "cache/root.h"
+#include "core/failure.h"
 
 namespace tma_jit::cache {
 namespace {
@@ -23,10 +25,9 @@ bool read_at(const Files& files, int file, std::span<std::byte> bytes, std::uint
   return true;
 }
 
-Result<void> check_signature(const std::string& name, const PackIndex& index,
-                             const std::vector<std::filesystem::path>& paths) {
-  if (paths.empty()) return {};
-  TMA_JIT_ASSIGN(const auto keys, read_public_keys(paths));
+Result<void> check_signature(const std::string& name, const PackIndex& index, const PackPolicy& policy) {
+  if (!policy.signed_only) return {};
+  const std::vector<PublicKey>& keys = policy.keys;
   if (!index.has_signature) {
     return failure(ErrorCode::io,
                    "pack {} is not trusted: it is not signed, and a signature by one of {} keys is asked for; make it "
@@ -60,7 +61,7 @@ Result<PackIndex> read_index(const Files& files, int file, std::uint64_t size, c
 }  // namespace
 
 Result<std::unique_ptr<Pack>> Pack::open(const std::filesystem::path& path, const Files& files,
-                                         const std::vector<std::filesystem::path>& keys) {
+                                         const PackPolicy& policy) {
   std::unique_ptr<Pack> pack(new Pack(path.string(), files));
   pack->file_ = Descriptor(files.open(AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0));
   struct stat status {};
@@ -70,7 +71,8 @@ Result<std::unique_ptr<Pack>> Pack::open(const std::filesystem::path& path, cons
     return failure(ErrorCode::io, "pack {} is not trusted: {}", pack->name_, refused->detail);
   TMA_JIT_ASSIGN(pack->index_,
                  read_index(files, pack->file_.get(), static_cast<std::uint64_t>(status.st_size), pack->name_));
-  TMA_JIT_CHECK(check_signature(pack->name_, pack->index_, keys));
+  TMA_JIT_CHECK(check_signature(pack->name_, pack->index_, policy));
+  pack->local_ = is_local(files, pack->file_.get());
   return pack;
 }
 
@@ -93,6 +95,27 @@ Lookup Pack::get(const Key& key) const {
           entry.error().reason,
           fmt::format("pack {}, entry {}: {}", name_, to_hex(key.bytes), entry.error().detail),
           {}};
+}
+
+// Not verified: the entry that is shown in the end is verified then.
+Marks Pack::marks_of(const PackRecord& record, const Question& question) const {
+  std::vector<std::byte> head(std::min<std::uint64_t>(record.bytes, kMetadataHeadBytes));
+  if (!read_at(files_, file_.get(), head, record.offset)) return {};
+  const auto metadata = metadata_in(head);
+  return metadata ? question.marks_of(*metadata) : Marks{};
+}
+
+Nearest Pack::nearest(const Question& question) const {
+  const std::lock_guard lock(marks_mutex_);
+  while (marks_.size() < index_.records.size() && !question.is_late())
+    marks_.push_back(marks_of(index_.records[marks_.size()], question));
+  Nearest found{{}, marks_.size() == index_.records.size()};
+  for (std::size_t i = 0; i < marks_.size(); ++i) {
+    if (marks_[i].kernel == question.wanted.kernel)
+      found.entries.push_back({Key{index_.records[i].key}, differences(question.wanted, marks_[i]), 0, nullptr});
+  }
+  keep_nearest(found);
+  return found;
 }
 
 Result<void> Pack::put(const Key&, std::span<const std::byte>) const {

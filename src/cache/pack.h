@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "cache/files.h"
 #include "cache/layer.h"
 #include "cache/pack_index.h"
+#include "cache/pack_policy.h"
 
 namespace tma_jit::cache {
 
@@ -19,26 +21,33 @@ namespace tma_jit::cache {
 class Pack final : public Layer {
  public:
   // Fails with the reason unless header and index are sound and the file is of this user or root and closed to others;
-  // and, where `keys` are given, unless one of them signed it.
-  static Result<std::unique_ptr<Pack>> open(const std::filesystem::path& path, const Files& files,
-                                            const std::vector<std::filesystem::path>& keys);
+  // and where the policy asks for a signature, unless one of its keys signed it.
+  [[nodiscard]] static Result<std::unique_ptr<Pack>> open(const std::filesystem::path& path, const Files& files,
+                                                          const PackPolicy& policy);
 
   const std::string& name() const override { return name_; }
   Lookup get(const Key& key) const override;
-  Result<void> put(const Key& key, std::span<const std::byte> encoded) const override;
+  [[nodiscard]] Result<void> put(const Key& key, std::span<const std::byte> encoded) const override;
   std::vector<std::string> compilers() const override { return index_.compilers; }
+  // What was read of the entries for one question is kept for the next.
+  Nearest nearest(const Question& question) const override;
+  bool local() const override { return local_; }
 
   const PackIndex& index() const { return index_; }
   // One entry's bytes, checked against the index, which the signature covers.
-  tl::expected<std::vector<std::byte>, Fault> read(const PackRecord& record) const;
+  [[nodiscard]] tl::expected<std::vector<std::byte>, Fault> read(const PackRecord& record) const;
 
  private:
+  Marks marks_of(const PackRecord& record, const Question& question) const;
   Pack(std::string name, const Files& files) : name_(std::move(name)), files_(files) {}
 
   std::string name_;
   const Files& files_;
   Descriptor file_;
   PackIndex index_;
+  mutable std::mutex marks_mutex_;
+  mutable std::vector<Marks> marks_;  // of the first records, as far as they were read
+  bool local_ = true;
 };
 
 // Writes the entries of `keys`, whose bytes `read` gives, beside `path` and renames. `private_key` empty: not signed.
@@ -47,7 +56,7 @@ struct PackContent {
   std::vector<std::string> compilers;
   std::function<Result<std::vector<std::byte>>(const Key& key)> read;
 };
-Result<PackIndex> write_pack(const std::filesystem::path& path, const PackContent& content,
-                             const std::filesystem::path& private_key);
+[[nodiscard]] Result<PackIndex> write_pack(const std::filesystem::path& path, const PackContent& content,
+                                           const std::filesystem::path& private_key);
 
 }  // namespace tma_jit::cache

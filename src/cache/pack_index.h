@@ -44,10 +44,11 @@ struct PackIndex {
 };
 
 // Of the file's first bytes. Nothing else is to be read before its sizes are known to be possible.
-tl::expected<PackHeader, std::string> read_pack_header(std::span<const std::byte> bytes, std::uint64_t file_bytes);
+[[nodiscard]] tl::expected<PackHeader, std::string> read_pack_header(std::span<const std::byte> bytes,
+                                                                     std::uint64_t file_bytes);
 // Of the bytes after the entries. Every byte of header and index is covered by the digest at the end.
-tl::expected<PackIndex, std::string> read_pack_index(std::span<const std::byte> header,
-                                                     std::span<const std::byte> index);
+[[nodiscard]] tl::expected<PackIndex, std::string> read_pack_index(std::span<const std::byte> header,
+                                                                   std::span<const std::byte> index);
 
 // The record of a key; nullptr where there is none.
 const PackRecord* find_record(const PackIndex& index, const Key& key);

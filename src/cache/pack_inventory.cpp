@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "base/digest.h"
-#include "base/failure.h"
 #include "cache/inventory.h"
 #include "cache/pack.h"
 #include "cache/reading.h"
 #include "cache/store.h"
+#include "core/failure.h"
 
 namespace tma_jit {
 namespace {
@@ -52,9 +52,12 @@ Result<PackInfo> cache_pack(const std::filesystem::path& root, const std::filesy
 }
 
 Result<PackInfo> cache_unpack(const std::filesystem::path& file, const std::filesystem::path& root,
-                              const std::vector<std::filesystem::path>& pack_keys) {
-  TMA_JIT_ASSIGN(const auto pack, cache::Pack::open(file, cache::Files::system(), pack_keys));
-  TMA_JIT_ASSIGN(const cache::Store store, cache::Store::open(root));
+                              const std::vector<std::filesystem::path>& pack_keys, bool shared) {
+  TMA_JIT_ASSIGN(const cache::PackPolicy policy, cache::read_pack_policy(pack_keys));
+  TMA_JIT_ASSIGN(const auto pack, cache::Pack::open(file, cache::Files::system(), policy));
+  cache::StoreOptions options;
+  options.shared = shared;
+  TMA_JIT_ASSIGN(const cache::Store store, cache::Store::open(root, options));
   PackInfo info = info_of(pack->index());
   for (const cache::PackRecord& record : pack->index().records) {
     const Key key{record.key};

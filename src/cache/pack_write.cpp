@@ -3,10 +3,11 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/failure.h"
+#include "base/write.h"
 #include "cache/entry.h"
 #include "cache/folder.h"
 #include "cache/pack.h"
+#include "core/failure.h"
 
 namespace tma_jit::cache {
 namespace {
@@ -27,7 +28,7 @@ class Output {
   bool open() const { return static_cast<bool>(file_); }
   bool write(std::span<const std::byte> bytes, off_t at) const {
     while (!bytes.empty()) {
-      const ssize_t put = ::pwrite(file_.get(), bytes.data(), bytes.size(), at);
+      const ssize_t put = write_some_at(file_.get(), bytes.data(), bytes.size(), at);
       if (put < 0 && errno == EINTR) continue;
       if (put <= 0) return false;
       bytes = bytes.subspan(static_cast<std::size_t>(put));

@@ -26,14 +26,24 @@ bool write_all(const Files& files, int file, std::span<const std::byte> bytes) {
 }
 
 // A network file system may report a full quota only when the file is flushed or closed.
-bool write_flushed(const Files& files, Descriptor& file, std::span<const std::byte> bytes, struct stat& status) {
-  return files.set_mode(file.get(), 0600) == 0 && write_all(files, file.get(), bytes) && files.flush(file.get()) == 0 &&
+bool write_flushed(const Files& files, Descriptor& file, std::span<const std::byte> bytes, mode_t mode,
+                   struct stat& status) {
+  return files.set_mode(file.get(), mode) == 0 && write_all(files, file.get(), bytes) && files.flush(file.get()) == 0 &&
          files.stat(file.get(), status) == 0 && files.close(file.release()) == 0;
+}
+
+// A folder lies where the file belongs.
+bool put_aside(const Files& files, int folder, const std::string& path) {
+  const std::string aside = path.substr(0, path.rfind('/') + 1) + temporary_name();
+  if (files.rename(folder, path.c_str(), aside.c_str()) != 0) return false;
+  (void)files.remove_folder(folder, aside.c_str());
+  return true;
 }
 
 // The reply to a rename can be lost on a network: the second try then finds the first one done.
 bool renamed(const Files& files, int folder, const char* from, const char* to, const struct stat& ours) {
   if (files.rename(folder, from, to) == 0) return true;
+  if (errno == EISDIR && put_aside(files, folder, to) && files.rename(folder, from, to) == 0) return true;
   const int error = errno;
   struct stat there {};
   const bool done = error == ENOENT && files.stat_at(folder, to, there) == 0 && there.st_ino == ours.st_ino &&
@@ -48,13 +58,22 @@ tl::unexpected<WriteFault> fault(int error, const char* action) {
 
 }  // namespace
 
+std::time_t clock_of(const Files& files, int folder) {
+  const std::string name = temporary_name();
+  Descriptor file(files.open(folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  struct stat status {};
+  const bool known = file && files.stat(file.get(), status) == 0;
+  if (file) (void)files.remove(folder, name.c_str());
+  return known ? status.st_mtime : std::time(nullptr);
+}
+
 tl::expected<std::time_t, WriteFault> publish(const Files& files, int folder, const std::string& path,
-                                              std::span<const std::byte> bytes) {
+                                              std::span<const std::byte> bytes, mode_t mode) {
   const std::string temporary = path.substr(0, path.rfind('/') + 1) + temporary_name();
   Descriptor file(files.open(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file) return fault(errno, "cannot create a file");
   struct stat status {};
-  const bool written = write_flushed(files, file, bytes, status);
+  const bool written = write_flushed(files, file, bytes, mode, status);
   if (written && renamed(files, folder, temporary.c_str(), path.c_str(), status)) return status.st_mtime;
   const int error = errno;
   (void)files.remove(folder, temporary.c_str());

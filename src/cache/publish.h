@@ -18,10 +18,15 @@ struct WriteFault {
   std::string detail;
 };
 
-// Creates a temporary file beside `path`, writes, flushes, renames. Replaces whatever file is there, so that a damaged
-// one is healed and two writers never refuse each other. Leaves nothing behind when it fails. Returns when the file was
+// What the clock of the folder's file system says: that of a server may differ from this machine's. This machine's
+// where nothing can be written.
+std::time_t clock_of(const Files& files, int folder);
+
+// Creates a temporary file beside `path`, writes, flushes, renames. Replaces whatever is there, so that a damaged file
+// is healed and two writers never refuse each other; a folder in its place is put aside under a temporary name, and
+// removed where it is empty. Leaves nothing behind when it fails. Its mode is exactly `mode`. Returns when the file was
 // made, by the file system's own clock.
-tl::expected<std::time_t, WriteFault> publish(const Files& files, int folder, const std::string& path,
-                                              std::span<const std::byte> bytes);
+[[nodiscard]] tl::expected<std::time_t, WriteFault> publish(const Files& files, int folder, const std::string& path,
+                                                            std::span<const std::byte> bytes, mode_t mode = 0600);
 
 }  // namespace tma_jit::cache

@@ -1,19 +1,17 @@
 #include "cache/read_only.h"
 
-#include <unistd.h>
+#include <sys/stat.h>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
-#include "base/failure.h"
 #include "cache/pack.h"
 #include "cache/store.h"
+#include "core/failure.h"
 
 namespace tma_jit::cache {
 namespace {
-
-// An administrator's word on whose packs are believed, where the application has none.
-constexpr const char* kSystemKeys = "/etc/tma-jit/trusted.d";
 
 // A store that is not there is not made, and nothing is put into it.
 class ReadOnlyFolder final : public Layer {
@@ -22,6 +20,8 @@ class ReadOnlyFolder final : public Layer {
   const std::string& name() const override { return store_.name(); }
   Lookup get(const Key& key) const override { return store_.get(key); }
   std::vector<std::string> compilers() const override { return store_.compilers(); }
+  Nearest nearest(const Question& question) const override { return store_.nearest(question); }
+  bool local() const override { return store_.local(); }
   Result<void> put(const Key&, std::span<const std::byte>) const override {
     return failure(ErrorCode::io, "cache folder {}: it is used read-only", name());
   }
@@ -30,21 +30,55 @@ class ReadOnlyFolder final : public Layer {
   Store store_;
 };
 
-}  // namespace
-
-Result<std::unique_ptr<Layer>> open_read_only_layer(const std::filesystem::path& path, const ReadOnlyTrust& trust) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0)
-    return failure(ErrorCode::io, "read-only cache {}: {}", path.string(), std::strerror(errno));
-  if (!S_ISDIR(status.st_mode)) {
-    const bool use_system = trust.keys.empty() && ::access(kSystemKeys, F_OK) == 0;
-    return Pack::open(path, *trust.files, use_system ? std::vector<std::filesystem::path>{kSystemKeys} : trust.keys);
-  }
+Result<std::unique_ptr<Layer>> open_folder(const std::filesystem::path& path, const Files* files) {
   StoreOptions options;
-  options.files = trust.files;
+  options.files = files;
   options.existing = true;
   TMA_JIT_ASSIGN(Store store, Store::open(path, options));
   return std::make_unique<ReadOnlyFolder>(std::move(store));
+}
+
+// The policy is read for the first pack that is named.
+class Packs {
+ public:
+  explicit Packs(const ReadOnlySettings& settings) : settings_(settings) {}
+
+  std::unique_ptr<Layer> open(const std::filesystem::path& path) {
+    if (!policy_) {
+      policy_ = read_pack_policy(settings_.keys, settings_.system_keys);
+      if (!*policy_) settings_.warn(policy_->error().message);
+    }
+    if (!*policy_) return nullptr;
+    auto pack = Pack::open(path, *settings_.files, **policy_);
+    if (pack) return *std::move(pack);
+    settings_.report(pack.error().message);
+    return nullptr;
+  }
+
+ private:
+  const ReadOnlySettings& settings_;
+  std::optional<Result<PackPolicy>> policy_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Layer>> open_read_only(const std::vector<std::filesystem::path>& paths,
+                                                   const ReadOnlySettings& settings) {
+  std::vector<std::unique_ptr<Layer>> layers;
+  Packs packs(settings);
+  for (const auto& path : paths) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) {
+      settings.report(fmt::format("read-only cache {}: {}", path.string(), std::strerror(errno)));
+    } else if (!S_ISDIR(status.st_mode)) {
+      if (auto pack = packs.open(path)) layers.push_back(std::move(pack));
+    } else if (auto folder = open_folder(path, settings.files)) {
+      layers.push_back(*std::move(folder));
+    } else {
+      settings.report(folder.error().message);
+    }
+  }
+  return layers;
 }
 
 }  // namespace tma_jit::cache

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cache/files.h"
@@ -10,14 +12,17 @@
 
 namespace tma_jit::cache {
 
-struct ReadOnlyTrust {
+struct ReadOnlySettings {
   const Files* files = &Files::system();
-  // Public keys, or folders of them. Where there are any, a pack must be signed by one; a folder has no signature, and
-  // is believed by its owner and modes alone.
-  std::vector<std::filesystem::path> keys;
+  std::vector<std::filesystem::path> keys;  // as read_pack_policy takes them
+  std::filesystem::path system_keys;
+  std::function<void(const std::string&)> report;  // a layer that is left out
+  std::function<void(const std::string&)> warn;    // said once: why no pack is trusted
 };
 
-// A folder laid out as <root>/v1/..., or a pack.
-Result<std::unique_ptr<Layer>> open_read_only_layer(const std::filesystem::path& path, const ReadOnlyTrust& trust);
+// Folders laid out as <root>/v1/..., and packs, in order. A folder has no signature, and is trusted by its owner and
+// modes alone. Where the policy for packs cannot be read, every pack is left out.
+std::vector<std::unique_ptr<Layer>> open_read_only(const std::vector<std::filesystem::path>& paths,
+                                                   const ReadOnlySettings& settings);
 
 }  // namespace tma_jit::cache

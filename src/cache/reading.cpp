@@ -1,6 +1,7 @@
 #include "cache/reading.h"
 
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -11,7 +12,6 @@
 namespace tma_jit::cache {
 namespace {
 
-constexpr std::time_t kTouchSeconds = 3600;
 constexpr int kReadFlags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
 
 MissReason reason_of(int error) {
@@ -58,16 +58,31 @@ std::optional<Fault> refusal(const struct stat& status, std::size_t limit) {
   return std::nullopt;
 }
 
-tl::expected<File, ReadFault> read_trusted(const Files& files, int folder, const char* path, const Reading& how) {
+namespace {
+
+tl::expected<File, ReadFault> read_up_to(const Files& files, int folder, const char* path, const Reading& how,
+                                         std::size_t most) {
   const Descriptor file(files.open(folder, path, kReadFlags, 0));
   if (!file) return system_fault(errno);
   struct stat status {};
   if (files.stat(file.get(), status) != 0) return system_fault(errno);
   if (auto refused = refusal(status, how.limit)) return tl::make_unexpected(ReadFault{std::move(*refused), 0});
-  auto bytes = read_all(files, file.get(), static_cast<std::size_t>(status.st_size));
+  auto bytes = read_all(files, file.get(), std::min(most, static_cast<std::size_t>(status.st_size)));
   if (!bytes) return system_fault(errno);
-  if (how.touch && std::time(nullptr) - status.st_mtime > kTouchSeconds) (void)files.touch(file.get());
+  // A time to come is as wrong as one long past: a clock was wrong then, or went back since.
+  const std::time_t age = std::time(nullptr) - status.st_mtime;
+  if (how.touch && (age > kUseSeconds || age < -kUseSeconds)) (void)files.touch(file.get());
   return File{std::move(*bytes), status.st_mtime};
+}
+
+}  // namespace
+
+tl::expected<File, ReadFault> read_trusted(const Files& files, int folder, const char* path, const Reading& how) {
+  return read_up_to(files, folder, path, how, how.limit);
+}
+
+tl::expected<File, ReadFault> read_head(const Files& files, int folder, const char* path, std::size_t bytes) {
+  return read_up_to(files, folder, path, {}, bytes);
 }
 
 }  // namespace tma_jit::cache

@@ -17,9 +17,12 @@ struct File {
   std::time_t modified = 0;
 };
 
+// How exactly a file's time says when it was used; less than what eviction calls just used.
+inline constexpr std::time_t kUseSeconds = 300;
+
 struct Reading {
   std::size_t limit = kEntryBytesMax;
-  bool touch = false;  // mark as used now, if that was not done within the last hour
+  bool touch = false;  // mark as used now, where its time is off by more than kUseSeconds
 };
 
 struct ReadFault : Fault {
@@ -28,7 +31,12 @@ struct ReadFault : Fault {
 
 // Opens without following a link or waiting on a pipe, and reads a plain file of this user's or root's that others
 // cannot write to. Bytes are copied, never mapped: a mapped file that another machine replaces ends the process.
-tl::expected<File, ReadFault> read_trusted(const Files& files, int folder, const char* path, const Reading& how);
+[[nodiscard]] tl::expected<File, ReadFault> read_trusted(const Files& files, int folder, const char* path,
+                                                         const Reading& how);
+
+// The same of a file's first bytes only.
+[[nodiscard]] tl::expected<File, ReadFault> read_head(const Files& files, int folder, const char* path,
+                                                      std::size_t bytes);
 
 // nullopt when a file of this status may be read.
 std::optional<Fault> refusal(const struct stat& status, std::size_t limit);

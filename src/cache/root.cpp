@@ -10,9 +10,10 @@
 #include <span>
 #include <string>
 
-#include "base/failure.h"
 #include "cache/folder.h"
 #include "cache/publish.h"
+#include "cache/share.h"
+#include "core/failure.h"
 
 namespace tma_jit::cache {
 namespace {
@@ -26,6 +27,10 @@ constexpr std::string_view kBackupTag =
 constexpr std::array<std::uint32_t, 9> kLocalFileSystems = {0xEF53,     0x58465342, 0x9123683E, 0x01021994, 0x858458F6,
                                                             0x794C7630, 0x2FC12FC1, 0xF2F52010, 0xCA451A4E};
 
+bool is_local(const struct statfs& where) {
+  return std::ranges::find(kLocalFileSystems, static_cast<std::uint32_t>(where.f_type)) != kLocalFileSystems.end();
+}
+
 tl::unexpected<Error> cannot(const char* what, const std::filesystem::path& path, int error) {
   return failure(ErrorCode::io, "cannot {} the cache folder {}: {}", what, path.string(), std::strerror(error));
 }
@@ -37,13 +42,13 @@ Result<void> check_status(const struct stat& status, const std::filesystem::path
   }
   if (!S_ISDIR(status.st_mode)) return failure(ErrorCode::io, "cache folder {}: it is not a folder", path.string());
   const bool ours = status.st_uid == ::geteuid() || status.st_uid == 0;
-  if (!ours || (status.st_mode & 022) != 0) {
-    return failure(ErrorCode::io,
-                   "cache folder {} is not trusted: owned by user {} with mode {:04o}, this is user {}; chmod go-w it "
-                   "or name a folder below it, e.g. {}/tma-jit",
-                   path.string(), status.st_uid, status.st_mode & 07777, ::geteuid(), path.string());
-  }
-  return {};
+  if (ours && (status.st_mode & 022) == 0) return {};
+  const bool can_change = ::geteuid() == 0 || status.st_uid == ::geteuid();
+  const bool can_write = ::access(path.c_str(), W_OK) == 0;
+  return failure(
+      ErrorCode::io, "cache folder {} is not trusted: owned by user {} with mode {:04o}, this is user {}; {}{}",
+      path.string(), status.st_uid, status.st_mode & 07777, ::geteuid(), can_change ? "chmod go-w it or name" : "name",
+      can_write ? fmt::format(" a folder below it, e.g. {}/tma-jit", path.string()) : " another folder");
 }
 
 // What root makes in a user's folder that user can neither use nor remove. A folder that everybody may write to and
@@ -63,8 +68,8 @@ Result<void> check_maker(const Files& files, const std::filesystem::path& root) 
 }
 
 // A folder that is there already is left as it is. Some file systems answer EROFS or EACCES for those.
-bool make_folder(const Files& files, const std::filesystem::path& path) {
-  if (files.make_folder(AT_FDCWD, path.c_str(), 0700) == 0 || errno == EEXIST) return true;
+bool make_folder(const Files& files, const std::filesystem::path& path, mode_t mode) {
+  if (files.make_folder(AT_FDCWD, path.c_str(), mode) == 0 || errno == EEXIST) return true;
   const int error = errno;
   struct stat status {};
   const bool present = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
@@ -72,12 +77,12 @@ bool make_folder(const Files& files, const std::filesystem::path& path) {
   return present;
 }
 
-Result<void> make_folders(const Files& files, const std::filesystem::path& root) {
+Result<void> make_folders(const Files& files, const std::filesystem::path& root, bool shared) {
   TMA_JIT_CHECK(check_maker(files, root));
   std::filesystem::path made;
   for (const auto& part : root) {
     made /= part;
-    if (!make_folder(files, made)) return cannot("make", root, errno);
+    if (!make_folder(files, made, folder_mode(shared))) return cannot("make", root, errno);
   }
   return {};
 }
@@ -91,10 +96,10 @@ tl::unexpected<Error> open_failure(const Files& files, const std::filesystem::pa
   return cannot("open", path, error);
 }
 
-Result<Descriptor> open_or_make(const Files& files, const std::filesystem::path& root) {
+Result<Descriptor> open_or_make(const Files& files, const std::filesystem::path& root, bool shared) {
   Descriptor folder(files.open(AT_FDCWD, root.c_str(), kFolderFlags, 0));
   if (!folder && errno == ENOENT) {
-    TMA_JIT_CHECK(make_folders(files, root));
+    TMA_JIT_CHECK(make_folders(files, root, shared));
     folder = Descriptor(files.open(AT_FDCWD, root.c_str(), kFolderFlags, 0));
   }
   if (!folder) return open_failure(files, root, errno);
@@ -108,16 +113,22 @@ Result<struct stat> trusted(const Files& files, const Descriptor& folder, const 
   return status;
 }
 
-Result<Descriptor> open_format(const Files& files, const Descriptor& root, const std::filesystem::path& path) {
+Result<Descriptor> open_format(const Files& files, const Descriptor& root, const std::filesystem::path& path,
+                               bool shared) {
   Descriptor folder(files.open(root.get(), "v1", kFolderFlags, 0));
   if (folder) return folder;
   if (errno != ENOENT) return open_failure(files, path / "v1", errno);
-  if (files.make_folder(root.get(), "v1", 0700) != 0 && errno != EEXIST) return cannot("make", path / "v1", errno);
+  if (files.make_folder(root.get(), "v1", folder_mode(shared)) != 0 && errno != EEXIST)
+    return cannot("make", path / "v1", errno);
   folder = Descriptor(files.open(root.get(), "v1", kFolderFlags, 0));
   if (!folder) return open_failure(files, path / "v1", errno);
-  make_shards(files, folder.get());
-  (void)publish(files, root.get(), "CACHEDIR.TAG", std::as_bytes(std::span(kBackupTag)));
+  make_shards(files, folder.get(), shared);
+  (void)publish(files, root.get(), "CACHEDIR.TAG", std::as_bytes(std::span(kBackupTag)), file_mode(shared));
   return folder;
+}
+
+bool is_shared(const struct stat& status) {
+  return (status.st_mode & 0055) == 0055;
 }
 
 // What may be done in a folder that is open.
@@ -129,17 +140,23 @@ Result<Root> checked_root(const Files& files, Descriptor folder, const std::file
   const bool known = files.file_system(folder.get(), where) == 0;
   Root opened;
   opened.writable = permitted && !(known && (static_cast<unsigned long>(where.f_flags) & ST_RDONLY) != 0);
-  opened.local = known && std::ranges::find(kLocalFileSystems, static_cast<std::uint32_t>(where.f_type)) !=
-                              kLocalFileSystems.end();
+  opened.local = known && is_local(where);
+  opened.shared = is_shared(status);
   opened.folder = std::move(folder);
   return opened;
 }
 
 }  // namespace
 
-void make_shards(const Files& files, int folder) {
-  for (unsigned shard = 0; shard < kShards; ++shard) (void)files.make_folder(folder, shard_name(shard).c_str(), 0700);
-  (void)files.make_folder(folder, std::string(kCompilersName).c_str(), 0700);
+bool is_local(const Files& files, int file) {
+  struct statfs where {};
+  return files.file_system(file, where) == 0 && is_local(where);
+}
+
+void make_shards(const Files& files, int folder, bool shared) {
+  const mode_t mode = folder_mode(shared);
+  for (unsigned shard = 0; shard < kShards; ++shard) (void)files.make_folder(folder, shard_name(shard).c_str(), mode);
+  (void)files.make_folder(folder, std::string(kCompilersName).c_str(), mode);
 }
 
 Result<void> check_trusted(const std::filesystem::path& root) {
@@ -148,10 +165,12 @@ Result<void> check_trusted(const std::filesystem::path& root) {
   return check_status(status, root);
 }
 
-Result<Root> open_root(const Files& files, const std::filesystem::path& path) {
-  TMA_JIT_ASSIGN(const Descriptor root, open_or_make(files, path));
-  TMA_JIT_CHECK(trusted(files, root, path));
-  TMA_JIT_ASSIGN(Descriptor folder, open_format(files, root, path));
+Result<Root> open_root(const Files& files, const std::filesystem::path& path, bool shared) {
+  TMA_JIT_ASSIGN(const Descriptor root, open_or_make(files, path, shared));
+  TMA_JIT_ASSIGN(const struct stat status, trusted(files, root, path));
+  TMA_JIT_ASSIGN(Descriptor folder, open_format(files, root, path, shared));
+  TMA_JIT_ASSIGN(const struct stat format, trusted(files, folder, path / "v1"));
+  if (shared && !(is_shared(status) && is_shared(format))) share(files, root.get(), folder.get());
   return checked_root(files, std::move(folder), path / "v1");
 }
 

@@ -4,15 +4,15 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <unistd.h>
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 
 #include "base/descriptor.h"
-#include "base/failure.h"
-#include "cache/folder.h"
+#include "base/write.h"
+#include "cache/key_files.h"
 #include "cache/reading.h"
+#include "core/failure.h"
 
 namespace tma_jit::cache {
 namespace {
@@ -70,7 +70,7 @@ Result<void> write_new(const std::filesystem::path& path, BIO* text, mode_t mode
   const long size = BIO_get_mem_data(text, &bytes);
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   const bool written = file && ::fchmod(file.get(), mode) == 0 &&
-                       ::write(file.get(), bytes, static_cast<std::size_t>(size)) == size && file.close();
+                       write_some(file.get(), bytes, static_cast<std::size_t>(size)) == size && file.close();
   if (!written) return failure(ErrorCode::io, "cannot write the key {}: {}", path.string(), std::strerror(errno));
   return {};
 }
@@ -91,21 +91,10 @@ Result<PublicKey> make_keys(const std::filesystem::path& private_key, const std:
 }
 
 Result<std::vector<PublicKey>> read_public_keys(const std::vector<std::filesystem::path>& paths) {
+  TMA_JIT_ASSIGN(const auto files, key_files(paths));
   std::vector<PublicKey> keys;
-  for (const auto& path : paths) {
-    std::error_code ignored;
-    std::vector<std::filesystem::path> files = {path};
-    if (std::filesystem::is_directory(path, ignored)) {
-      files.clear();
-      for (const std::string& name : names_in(path)) {
-        if (name.ends_with(".pub")) files.push_back(path / name);
-      }
-      std::sort(files.begin(), files.end());
-    }
-    for (const auto& file : files) {
-      TMA_JIT_ASSIGN(const PublicKey key, read_public_key(file));
-      keys.push_back(key);
-    }
+  for (const auto& file : files) {
+    TMA_JIT_ASSIGN(keys.emplace_back(), read_public_key(file));
   }
   return keys;
 }

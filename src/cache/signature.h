@@ -28,13 +28,15 @@ struct Signed {
 };
 
 // Writes the private key (0600) and the public key (0644); replaces neither.
-Result<PublicKey> make_keys(const std::filesystem::path& private_key, const std::filesystem::path& public_key);
+[[nodiscard]] Result<PublicKey> make_keys(const std::filesystem::path& private_key,
+                                          const std::filesystem::path& public_key);
 
-// Files, and all *.pub in folders. Fails on a file that is no such key, or that others can write to.
-Result<std::vector<PublicKey>> read_public_keys(const std::vector<std::filesystem::path>& paths);
+// Files, and all *.pub in folders, as key_files finds them. Fails unless every one can be read and is such a key, of
+// this user or root and closed to others.
+[[nodiscard]] Result<std::vector<PublicKey>> read_public_keys(const std::vector<std::filesystem::path>& paths);
 
 // Refuses a private key that others can read.
-Result<Signed> sign(const std::filesystem::path& private_key, std::span<const std::uint8_t> message);
+[[nodiscard]] Result<Signed> sign(const std::filesystem::path& private_key, std::span<const std::uint8_t> message);
 bool is_signed_by(const PublicKey& key, const Signature& signature, std::span<const std::uint8_t> message);
 
 }  // namespace tma_jit::cache

@@ -12,10 +12,11 @@
 #include <utility>
 
 #include "base/digest.h"
-#include "base/failure.h"
 #include "cache/folder.h"
+#include "cache/index.h"
 #include "cache/publish.h"
 #include "cache/root.h"
+#include "core/failure.h"
 
 namespace tma_jit::cache {
 namespace {
@@ -80,14 +81,14 @@ struct Store::State {
   tl::expected<std::time_t, WriteFault> try_write(const std::string& path, std::span<const std::byte> bytes);
   bool make_space(const SharedRoot& place, unsigned shard);
   void note(int error);
-  void sweep_sometimes(const SharedRoot& place);
+  void sweep_sometimes(const SharedRoot& place, std::time_t now);
   bool paused() const { return Clock::now().time_since_epoch().count() < paused_until; }
 };
 
 SharedRoot Store::State::reopen() {
-  auto again = options.existing ? open_existing_root(files(), root) : open_root(files(), root);
+  auto again = options.existing ? open_existing_root(files(), root) : open_root(files(), root, options.shared);
   if (!again) return folder();
-  if (!options.existing) make_shards(files(), again->folder.get());
+  if (!options.existing) make_shards(files(), again->folder.get(), again->shared);
   const std::lock_guard lock(mutex);
   return opened = std::make_shared<const Root>(std::move(*again));
 }
@@ -105,16 +106,16 @@ tl::expected<File, ReadFault> Store::State::read(const char* path) {
 tl::expected<std::time_t, WriteFault> Store::State::try_write(const std::string& path,
                                                               std::span<const std::byte> bytes) {
   SharedRoot place = folder();
-  auto written = publish(files(), place->folder.get(), path, bytes);
+  auto written = publish(files(), place->folder.get(), path, bytes, file_mode(place->shared));
   if (!written && (written.error().error == ENOENT || written.error().error == ESTALE)) {
     place = reopen();
-    written = publish(files(), place->folder.get(), path, bytes);
+    written = publish(files(), place->folder.get(), path, bytes, file_mode(place->shared));
   }
   unsigned shard = 0;
   (void)std::sscanf(path.c_str(), "%2x", &shard);
   if (!written && is_full(written.error().error) && make_space(place, shard))
-    written = publish(files(), place->folder.get(), path, bytes);
-  if (written) sweep_sometimes(place);
+    written = publish(files(), place->folder.get(), path, bytes, file_mode(place->shared));
+  if (written) sweep_sometimes(place, *written);
   return written;
 }
 
@@ -134,12 +135,12 @@ void Store::State::note(int error) {
 
 // Halves some shards; false when nothing was old enough to go.
 bool Store::State::make_space(const SharedRoot& place, unsigned shard) {
+  const Place here{files(), place->folder.get(), std::time(nullptr)};
   std::uint64_t removed = 0;
   for (unsigned i = 0; i < kShardsSweptForSpace && removed == 0; ++i) {
     const unsigned number = (shard + i) % kShards;
-    const Swept size = sweep_shard(files(), place->folder.get(), number, options.limits, {~0ULL, ~0ULL});
-    const Swept swept =
-        sweep_shard(files(), place->folder.get(), number, options.limits, {size.bytes / 2, size.entries / 2});
+    const Swept size = sweep_shard(here, number, options.limits, {~0ULL, ~0ULL});
+    const Swept swept = sweep_shard(here, number, options.limits, {size.bytes / 2, size.entries / 2});
     removed += swept.removed + size.temporaries;
     evicted += swept.removed;
   }
@@ -148,11 +149,11 @@ bool Store::State::make_space(const SharedRoot& place, unsigned shard) {
 
 // A folder of few entries is looked at more often: what is put between two rounds of all shards is how far it may
 // outgrow its limit. Many processes may sweep at once; one of them removes an entry, the others find it gone.
-void Store::State::sweep_sometimes(const SharedRoot& place) {
+void Store::State::sweep_sometimes(const SharedRoot& place, std::time_t now) {
   thread_local std::minstd_rand numbers{std::random_device()()};
   const auto every = std::clamp<std::uint64_t>(options.limits.entries / 1024, 1, std::max(1U, options.sweep_every));
   if (options.sweep_every == 0 || numbers() % every != 0) return;
-  evicted += sweeper.sweep(files(), place->folder.get(), options.limits).removed;
+  evicted += sweeper.sweep({files(), place->folder.get(), now}, options.limits).removed;
 }
 
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -165,8 +166,8 @@ Result<Store> Store::open(const std::filesystem::path& root, const StoreOptions&
   auto absolute = std::filesystem::absolute(root, error).lexically_normal();
   if (root.empty() || error) return failure(ErrorCode::invalid_argument, "no cache folder is named");
   if (!absolute.has_filename()) absolute = absolute.parent_path();  // "cache/" as "cache"
-  TMA_JIT_ASSIGN(Root opened,
-                 options.existing ? open_existing_root(*options.files, absolute) : open_root(*options.files, absolute));
+  TMA_JIT_ASSIGN(Root opened, options.existing ? open_existing_root(*options.files, absolute)
+                                               : open_root(*options.files, absolute, options.shared));
   auto state = std::make_unique<State>();
   state->name = absolute.string();
   state->root = std::move(absolute);
@@ -228,6 +229,17 @@ Result<void> Store::record_compiler(std::string_view identity) const {
   const std::string name = record_name(identity);
   if (read_record(state_->files(), state_->folder()->folder.get(), name, state_->writable)) return {};
   return state_->write(name, std::as_bytes(std::span(identity)));
+}
+
+Nearest Store::nearest(const Question& question) const {
+  const SharedRoot place = state_->folder();
+  return nearest_in({state_->files(), place->folder.get(), state_->writable, place->shared}, question);
+}
+
+void Store::add_to_index(const Key& key, const Marks& marks) const {
+  if (!state_->writable || state_->paused()) return;
+  const SharedRoot place = state_->folder();
+  cache::add_to_index({state_->files(), place->folder.get(), true, place->shared}, {{key, marks}});
 }
 
 const std::string& Store::name() const {

@@ -13,12 +13,14 @@
 #include <vector>
 
 #include "cache/folder.h"
+#include "cache/reading.h"
 
 namespace tma_jit::cache {
 namespace {
 
 constexpr unsigned kShardsASweep = 8;
-constexpr std::time_t kWeekSeconds = 604'800;
+// Of a file from the future: just before what was just used.
+constexpr std::time_t kUnknownUseSeconds = 2 * kUseSeconds;
 constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
 
 struct Item {
@@ -32,10 +34,17 @@ struct Shard {
   std::vector<Item> entries, temporaries;
 };
 
-Shard list(const Files& files, int folder, unsigned number) {
+// When a file counts as used; a time to come is put right.
+std::time_t used_at(const Place& place, const char* path, std::time_t modified) {
+  if (modified <= place.now + kUseSeconds) return modified;
+  const std::time_t before = place.now - kUnknownUseSeconds;
+  return place.files.set_time(place.folder, path, before) == 0 ? before : modified;
+}
+
+Shard list(const Place& place, unsigned number) {
   Shard shard;
   const std::string name = shard_name(number);
-  const int opened = files.open(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+  const int opened = place.files.open(place.folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
   if (opened < 0) return shard;
   const std::unique_ptr<DIR, int (*)(DIR*)> items(::fdopendir(opened), ::closedir);
   if (!items) {
@@ -48,21 +57,23 @@ Shard list(const Files& files, int folder, unsigned number) {
     if (!temporary && !key_named(number, file)) continue;
     Item found{name + "/" + std::string(file)};
     struct stat status {};
-    if (files.stat_at(folder, found.path.c_str(), status) != 0) continue;
+    if (place.files.stat_at(place.folder, found.path.c_str(), status) != 0) continue;
     found.bytes = static_cast<std::uint64_t>(status.st_size);
-    found.used = status.st_mtime;
+    found.used = used_at(place, found.path.c_str(), status.st_mtime);
     found.inode = status.st_ino;
     (temporary ? shard.temporaries : shard.entries).push_back(std::move(found));
   }
   return shard;
 }
 
-// A name that now stands for another file, or for one that was used since, is left alone.
-bool remove_unchanged(const Files& files, int folder, const Item& item) {
+// A name that now stands for another file, or for one that was used since, is left alone. A folder in a file's place
+// goes where it is empty.
+bool remove_unchanged(const Place& place, const Item& item) {
   struct stat status {};
-  if (files.stat_at(folder, item.path.c_str(), status) != 0) return false;
+  if (place.files.stat_at(place.folder, item.path.c_str(), status) != 0) return false;
   if (status.st_ino != item.inode || status.st_mtime != item.used) return false;
-  return files.remove(folder, item.path.c_str()) == 0;
+  if (S_ISDIR(status.st_mode)) return place.files.remove_folder(place.folder, item.path.c_str()) == 0;
+  return place.files.remove(place.folder, item.path.c_str()) == 0;
 }
 
 bool is_stale(const Item& item, std::time_t now, const Limits& limits) {
@@ -72,35 +83,23 @@ bool is_stale(const Item& item, std::time_t now, const Limits& limits) {
   return age >= (dead ? limits.dead_writer_s : limits.unknown_writer_s);
 }
 
-// Ages by the newest file there: a server's clock may differ from this machine's.
-std::time_t latest(const Shard& shard, std::time_t now) {
-  for (const auto* items : {&shard.entries, &shard.temporaries}) {
-    for (const Item& item : *items) now = std::max(now, std::min(item.used, now + kWeekSeconds));
-  }
-  return now;
-}
-
-std::uint64_t sweep_temporaries(const Files& files, int folder, const Shard& shard, const Limits& limits) {
-  const std::time_t now = latest(shard, std::time(nullptr));
+std::uint64_t sweep_temporaries(const Place& place, const Shard& shard, const Limits& limits) {
   std::uint64_t removed = 0;
   for (const Item& item : shard.temporaries) {
-    if (is_stale(item, now, limits) && remove_unchanged(files, folder, item)) ++removed;
+    if (is_stale(item, place.now, limits) && remove_unchanged(place, item)) ++removed;
   }
   return removed;
 }
 
 // Oldest first, until both limits hold.
-Swept sweep_entries(const Files& files, int folder, std::vector<Item>& entries, const Limits& limits,
-                    ShardLimits keep) {
+Swept sweep_entries(const Place& place, std::vector<Item>& entries, const Limits& limits, ShardLimits keep) {
   Swept swept{.entries = entries.size()};
   for (const Item& item : entries) swept.bytes += item.bytes;
   std::sort(entries.begin(), entries.end(), [](const Item& a, const Item& b) { return a.used < b.used; });
-  std::time_t now = std::time(nullptr);
-  if (!entries.empty()) now = std::max(now, std::min(entries.back().used, now + kWeekSeconds));
   for (const Item& item : entries) {
     if (swept.bytes - swept.removed_bytes <= keep.bytes && swept.entries - swept.removed <= keep.entries) break;
-    if (now - item.used < limits.youngest_s) break;
-    if (!remove_unchanged(files, folder, item)) continue;
+    if (limits.youngest_s > 0 && place.now - item.used < limits.youngest_s) break;
+    if (!remove_unchanged(place, item)) continue;
     ++swept.removed;
     swept.removed_bytes += item.bytes;
   }
@@ -114,22 +113,22 @@ unsigned random_number() {
 
 }  // namespace
 
-Swept sweep_shard(const Files& files, int folder, unsigned shard, const Limits& limits, ShardLimits keep) {
-  Shard found = list(files, folder, shard);
-  Swept swept = sweep_entries(files, folder, found.entries, limits, keep);
-  swept.temporaries = sweep_temporaries(files, folder, found, limits);
+Swept sweep_shard(const Place& place, unsigned shard, const Limits& limits, ShardLimits keep) {
+  Shard found = list(place, shard);
+  Swept swept = sweep_entries(place, found.entries, limits, keep);
+  swept.temporaries = sweep_temporaries(place, found, limits);
   return swept;
 }
 
-Swept sweep_all(const Files& files, int folder, const Limits& limits) {
+Swept sweep_all(const Place& place, const Limits& limits) {
   std::uint64_t temporaries = 0;
   std::vector<Item> entries;
   for (unsigned number = 0; number < kShards; ++number) {
-    Shard shard = list(files, folder, number);
-    temporaries += sweep_temporaries(files, folder, shard, limits);
+    Shard shard = list(place, number);
+    temporaries += sweep_temporaries(place, shard, limits);
     std::move(shard.entries.begin(), shard.entries.end(), std::back_inserter(entries));
   }
-  Swept swept = sweep_entries(files, folder, entries, limits, {limits.bytes, limits.entries});
+  Swept swept = sweep_entries(place, entries, limits, {limits.bytes, limits.entries});
   swept.temporaries = temporaries;
   return swept;
 }
@@ -144,7 +143,7 @@ bool Sweeper::is_over(const Limits& limits) const {
   return bytes * kShards / known > limits.bytes || entries * kShards / known > limits.entries;
 }
 
-Swept Sweeper::sweep(const Files& files, int folder, const Limits& limits) {
+Swept Sweeper::sweep(const Place& place, const Limits& limits) {
   unsigned start = kStart;
   next_.compare_exchange_strong(start, random_number() % kShards);
   const unsigned first = next_.fetch_add(kShardsASweep);
@@ -152,13 +151,13 @@ Swept Sweeper::sweep(const Files& files, int folder, const Limits& limits) {
   Swept all;
   for (unsigned i = 0; i < kShardsASweep; ++i) {
     const unsigned shard = (first + i) % kShards;
-    Swept found = sweep_shard(files, folder, shard, limits, {kAll, kAll});
+    Swept found = sweep_shard(place, shard, limits, {kAll, kAll});
     all.temporaries += found.temporaries;
     seen_[shard].known = true;
     seen_[shard].bytes = found.bytes;
     seen_[shard].entries = found.entries;
     if (!is_over(limits)) continue;
-    found = sweep_shard(files, folder, shard, limits, share);
+    found = sweep_shard(place, shard, limits, share);
     seen_[shard].bytes = found.bytes - found.removed_bytes;
     seen_[shard].entries = found.entries - found.removed;
     all.removed += found.removed;

@@ -5,12 +5,14 @@
 #include <mutex>
 #include <utility>
 
-#include "base/failure.h"
 #include "base/text.h"
 #include "compile/cubin_check.h"
 #include "compile/report.h"
 #include "compile/resources.h"
 #include "compile/source_map.h"
+#include "core/failure.h"
+#include "source/form.h"
+#include "source/key.h"
 
 namespace tma_jit::compile {
 namespace {
@@ -18,6 +20,9 @@ namespace {
 // Warnings that a specialised template causes by being specialised: unused variable (177, 550), statement or loop that
 // a constant makes unreachable (111, 128), unsigned compared with a zero constant (186).
 constexpr std::string_view kSuppress = "-diag-suppress=177,550,111,128,186";
+
+// Without it NVRTC searches the folder of the source's name and the current one.
+constexpr std::string_view kNoSearch = "--no-source-include";
 
 Source trivial_source() {
   Source source;
@@ -33,23 +38,23 @@ bool is_real(std::string_view arch) {
 
 }  // namespace
 
-std::string virtual_of(std::string_view arch) {
-  return is_real(arch) ? fmt::format("compute_{}", arch.substr(3)) : std::string(arch);
-}
-
 struct Compiler::State {
   Location location;
   std::shared_ptr<Runner> runner;
   std::once_flag version_once, archs_once;
   std::string version;
   std::vector<std::string> archs;
+  mutable std::mutex replacement_mutex;
+  mutable std::optional<std::string> replacement;
 
   const Release& release() const { return runner->facts().release; }
   std::vector<std::string> options(const Source& source, const std::string& arch) const;
   Result<Outcome> run(const Source& source, const std::string& arch, std::vector<std::string> extra = {}) const;
-  Result<Cubin> compile_to_ptx(const Source& source) const;
+  Result<Artifact> compile_to_ptx(const Source& source) const;
   tl::unexpected<Error> explain(const Source& source, const Outcome& outcome) const;
+  tl::unexpected<Error> replaced(const Outcome& outcome) const;
   Error refused_options(const Source& source, const Outcome& outcome) const;
+  std::vector<Diagnostic> diagnostics_of(const Source& source, const Outcome& outcome) const;
   std::vector<Diagnostic> placed(const Source& source, const Outcome& outcome) const;
   bool compiles_for(const std::string& arch) const;
   void probe_archs();
@@ -57,7 +62,7 @@ struct Compiler::State {
 };
 
 std::vector<std::string> Compiler::State::options(const Source& source, const std::string& arch) const {
-  std::vector<std::string> options = {"--gpu-architecture=" + arch, std::string(kSuppress)};
+  std::vector<std::string> options = {"--gpu-architecture=" + arch, std::string(kSuppress), std::string(kNoSearch)};
   // A hit in NVRTC's own cache would hide the resource report and the time.
   if (release() >= kCachingRelease) options.emplace_back("--no-cache");
   options.insert(options.end(), source.options.begin(), source.options.end());
@@ -67,10 +72,22 @@ std::vector<std::string> Compiler::State::options(const Source& source, const st
 Result<Outcome> Compiler::State::run(const Source& source, const std::string& arch,
                                      std::vector<std::string> extra) const {
   Job job{source, options(source, arch), !is_real(arch)};
+  auto [name, text] = source::as_compiled(source);
+  job.source.name = std::move(name);
+  job.source.text = std::move(text);
   std::ranges::move(extra, std::back_inserter(job.options));
   auto outcome = runner->run(job);
+  if (outcome && !outcome->identity.empty() && outcome->identity != location.identity) return replaced(*outcome);
   if (!outcome) outcome.error().message = fmt::format("{} for {}: {}", source.kernel, arch, outcome.error().message);
   return outcome;
+}
+
+tl::unexpected<Error> Compiler::State::replaced(const Outcome& outcome) const {
+  const std::lock_guard lock(replacement_mutex);
+  replacement = outcome.identity;
+  return failure(ErrorCode::nvrtc, ErrorReason::library_replaced,
+                 "{} is another NVRTC than before: it was {}, and {} was loaded from there", location.path.string(),
+                 location.identity, outcome.identity);
 }
 
 Error Compiler::State::refused_options(const Source& source, const Outcome& outcome) const {
@@ -81,23 +98,35 @@ Error Compiler::State::refused_options(const Source& source, const Outcome& outc
   }
   Error error{ErrorCode::unsupported,
               fmt::format("{}: NVRTC {} does not compile for \"{}\"", source.kernel, release().text(), source.arch),
-              fmt::format("it knows {}", joined(runner->facts().archs))};
+              fmt::format("it knows {}", joined(runner->facts().archs)), ErrorReason::target_unknown};
   if (const Release first = first_release_for(source.arch); first > release()) {
     error.detail += fmt::format("\n{} needs NVRTC {} or newer", source.arch, first.text());
   }
   return error;
 }
 
+// The diagnostics of a compile, under the source's own name.
+std::vector<Diagnostic> Compiler::State::diagnostics_of(const Source& source, const Outcome& outcome) const {
+  const std::string name = source::as_compiled(source).name;
+  std::vector<Diagnostic> diagnostics = parse_log(outcome.log);
+  for (Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.file == name) diagnostic.file = source.name;
+  }
+  return diagnostics;
+}
+
 // ptxas counts lines of the PTX. Compiled again with line information, the PTX says which line of the template each
 // came from; the second log's numbers fit the second PTX.
 std::vector<Diagnostic> Compiler::State::placed(const Source& source, const Outcome& outcome) const {
-  std::vector<Diagnostic> diagnostics = parse_log(outcome.log);
+  std::vector<Diagnostic> diagnostics = diagnostics_of(source, outcome);
   if (std::ranges::none_of(diagnostics, [](const Diagnostic& d) { return d.assembler && d.line > 0; }))
     return diagnostics;
-  const auto traced = run(source, source.arch, {"-lineinfo"});
+  Source with_lines = source;
+  with_lines.options.emplace_back("-lineinfo");
+  const auto traced = run(with_lines, source.arch);
   if (!traced) return diagnostics;
   const SourceMap map(source);
-  diagnostics = parse_log(traced->log);
+  diagnostics = diagnostics_of(with_lines, *traced);
   for (Diagnostic& diagnostic : diagnostics) {
     if (diagnostic.assembler) map.place(diagnostic, traced->ptx);
   }
@@ -164,42 +193,44 @@ std::shared_ptr<Compiler> Compiler::over(const Location& location, std::shared_p
   return std::make_shared<Compiler>(std::move(state));
 }
 
-Result<Cubin> Compiler::compile(const Source& source) {
-  if (source.arch.starts_with("compute_")) return state_->compile_to_ptx(source);
+Result<Artifact> Compiler::compile(const Source& source) {
+  if (source::form_of(source.arch) == Artifact::Form::ptx) return state_->compile_to_ptx(source);
   TMA_JIT_ASSIGN(Outcome outcome, state_->run(source, source.arch, {"--ptxas-options=-v"}));
   if (outcome.verdict != Verdict::success) return state_->explain(source, outcome);
   TMA_JIT_CHECK(check_cubin(outcome.cubin, source.arch));
-  Cubin cubin;
-  cubin.bytes = std::move(outcome.cubin);
-  cubin.entry = source.entry;
-  cubin.arch = source.arch;
-  cubin.resources = parse_resources(outcome.log, source.entry, parse_log(outcome.log));
-  cubin.compile_ms = outcome.milliseconds;
-  cubin.compiled = true;
-  return cubin;
+  Artifact artifact;
+  artifact.bytes = std::move(outcome.cubin);
+  artifact.entry = source.entry;
+  artifact.arch = source.arch;
+  artifact.resources = parse_resources(outcome.log, source.entry, state_->diagnostics_of(source, outcome));
+  artifact.compile_ms = outcome.milliseconds;
+  artifact.compiled = true;
+  return artifact;
 }
 
-Result<Cubin> Compiler::State::compile_to_ptx(const Source& source) const {
-  TMA_JIT_ASSIGN(const Outcome outcome, run(source, source.arch));
+Result<Artifact> Compiler::State::compile_to_ptx(const Source& source) const {
+  TMA_JIT_ASSIGN(Outcome outcome, run(source, source.arch));
   if (outcome.verdict != Verdict::success) return explain(source, outcome);
   if (outcome.ptx.empty())
     return failure(ErrorCode::nvrtc, "{}: NVRTC reported success, but gave no PTX", source.kernel);
-  Cubin cubin;
-  const auto* text = reinterpret_cast<const std::byte*>(outcome.ptx.c_str());
-  cubin.bytes.assign(text, text + outcome.ptx.size() + 1);
-  cubin.entry = source.entry;
-  cubin.arch = source.arch;
-  cubin.compile_ms = outcome.milliseconds;
-  cubin.compiled = true;
-  return cubin;
+  Artifact artifact;
+  artifact.form = Artifact::Form::ptx;
+  const std::string ptx = SourceMap(source).with_own_names(std::move(outcome.ptx));
+  const auto* text = reinterpret_cast<const std::byte*>(ptx.c_str());
+  artifact.bytes.assign(text, text + ptx.size() + 1);
+  artifact.entry = source.entry;
+  artifact.arch = source.arch;
+  artifact.compile_ms = outcome.milliseconds;
+  artifact.compiled = true;
+  return artifact;
 }
 
 Result<std::string> Compiler::ptx(const Source& source) {
-  TMA_JIT_ASSIGN(Outcome outcome, state_->run(source, virtual_of(source.arch)));
+  TMA_JIT_ASSIGN(Outcome outcome, state_->run(source, source::virtual_of(source.arch)));
   if (outcome.verdict != Verdict::success) return state_->explain(source, outcome);
   if (outcome.ptx.empty())
     return failure(ErrorCode::nvrtc, "{}: NVRTC reported success, but gave no PTX", source.kernel);
-  return std::move(outcome.ptx);
+  return SourceMap(source).with_own_names(std::move(outcome.ptx));
 }
 
 std::vector<std::string> Compiler::options(const Source& source) const {
@@ -208,6 +239,11 @@ std::vector<std::string> Compiler::options(const Source& source) const {
 
 const Location& Compiler::location() const {
   return state_->location;
+}
+
+std::optional<std::string> Compiler::replacement() const {
+  const std::lock_guard lock(state_->replacement_mutex);
+  return state_->replacement;
 }
 
 std::string Compiler::place() const {
@@ -224,8 +260,8 @@ std::vector<std::string> Compiler::archs() {
   return state_->archs;
 }
 
-std::vector<std::string> Compiler::lacks() const {
-  return compile::lacks(state_->runner->facts().release);
+std::vector<std::string> Compiler::missing_features() const {
+  return compile::missing_features(state_->runner->facts().release);
 }
 
 }  // namespace tma_jit::compile

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <optional>
 
-#include "base/failure.h"
+#include "core/failure.h"
 
 #ifndef EM_CUDA
 #define EM_CUDA 190

@@ -10,6 +10,6 @@
 namespace tma_jit::compile {
 
 // ELF of 64 bits for EM_CUDA, whole by its own headers, and of the SM that `arch` names. Fails with nvrtc.
-Result<void> check_cubin(std::span<const std::byte> cubin, std::string_view arch);
+[[nodiscard]] Result<void> check_cubin(std::span<const std::byte> cubin, std::string_view arch);
 
 }  // namespace tma_jit::compile

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <tma_jit/error.h>
+
 namespace tma_jit::compile {
 
 inline constexpr std::string_view kWorkerProgram = "tma-jit-cc";
@@ -20,7 +22,12 @@ void offer_self();
 std::vector<std::filesystem::path> worker_programs(const std::filesystem::path& wanted,
                                                    std::vector<std::filesystem::path>* looked = nullptr);
 
-// The folders that are searched.
-std::vector<std::filesystem::path> worker_folders();
+// The file of a program that `worker_programs` names, which another process finds too: the running program has a name
+// there that means another in each process.
+std::filesystem::path real_program(const std::filesystem::path& program);
+
+// Passes for the running program itself, and where only root and this user can have put the program where it is
+// (base/trusted_path.h).
+[[nodiscard]] Result<void> check_worker_place(const std::filesystem::path& program);
 
 }  // namespace tma_jit::compile

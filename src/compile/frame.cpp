@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/failure.h"
+#include "core/failure.h"
 
 namespace tma_jit::compile {
 namespace {

@@ -15,8 +15,8 @@
 
 namespace tma_jit::compile {
 
-// Raised when a frame's or a message's layout changes: a worker of another version is not spoken to.
-inline constexpr std::uint16_t kProtocolVersion = 1;
+// Raised when a frame's or a message's layout changes: a worker of another version is not used.
+inline constexpr std::uint16_t kProtocolVersion = 2;
 inline constexpr std::size_t kFrameBytesMax = std::size_t{256} << 20;
 
 enum class FrameKind : std::uint16_t {
@@ -37,8 +37,8 @@ std::string to_bytes(FrameKind kind, std::string_view payload);
 class FrameReader {
  public:
   void append(std::string_view bytes) { buffer_.append(bytes); }
-  // Nothing: more bytes are needed. Fails (io) on bytes that are no frame.
-  Result<std::optional<Frame>> next();
+  // Returns nullopt while more bytes are needed. Fails (io) on bytes that are no frame.
+  [[nodiscard]] Result<std::optional<Frame>> next();
   // Whether a part of a frame has come.
   bool in_frame() const { return buffer_.size() > at_; }
 

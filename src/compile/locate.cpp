@@ -5,16 +5,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
 
-#include "base/failure.h"
 #include "base/library.h"
 #include "base/text.h"
+#include "base/trusted_path.h"
 #include "compile/release.h"
+#include "core/failure.h"
 
 namespace tma_jit::compile {
 namespace {
@@ -68,6 +68,7 @@ int find_loaded(dl_phdr_info* info, std::size_t, void* found) {
 
 std::string loaded_library() {
   std::string path;
+  if (!loader_works()) return path;
   ::dl_iterate_phdr(find_loaded, &path);
   return path;
 }
@@ -79,7 +80,8 @@ class Search {
   Result<Location> run() {
     if (!places_.wanted.empty()) return wanted();
     if (loaded() || installed() || packaged() || by_loader()) return std::move(*found_);
-    Error error{ErrorCode::nvrtc, "NVRTC was not found: no libnvrtc.so.13, libnvrtc.so.12 or libnvrtc.so", listing()};
+    Error error{ErrorCode::nvrtc, "NVRTC was not found: no libnvrtc.so.13, libnvrtc.so.12 or libnvrtc.so", listing(),
+                ErrorReason::library_missing};
     error.detail += "\ninstall the CUDA toolkit or pip's nvidia-cuda-nvrtc, or name the library in TMA_JIT_NVRTC";
     return tl::make_unexpected(std::move(error));
   }
@@ -88,15 +90,21 @@ class Search {
   Result<Location> wanted() {
     std::error_code ignored;
     const bool folder = fs::is_directory(places_.wanted, ignored);
+    named_ = true;
     if (folder ? in_folder(places_.wanted) : file(places_.wanted)) return std::move(*found_);
-    Error error{ErrorCode::nvrtc, fmt::format("NVRTC was not found at {}", places_.wanted.string()), listing()};
-    error.detail += "\nthe path is from Options::nvrtc or TMA_JIT_NVRTC; without it the usual places are searched";
+    Error error{ErrorCode::nvrtc, fmt::format("NVRTC was not found at {}", places_.wanted.string()), listing(),
+                ErrorReason::library_missing};
+    error.detail += "\nthe path was named by the caller or by TMA_JIT_NVRTC; without it the usual places are searched";
     return tl::make_unexpected(std::move(error));
   }
 
   bool loaded() {
     const std::string path = places_.loaded ? loaded_library() : std::string();
-    return !path.empty() && file(path);
+    if (path.empty()) return false;
+    named_ = true;  // the process has loaded it already, so it is trusted
+    const bool found = file(path);
+    named_ = false;
+    return found;
   }
 
   bool installed() {
@@ -175,6 +183,9 @@ class Search {
     std::error_code failed;
     const fs::path real = fs::canonical(path, failed);
     if (failed) return note(path, failed.message());
+    if (!named_) {
+      if (const auto trusted = check_trusted(real); !trusted) return note(path, trusted.error().message);
+    }
     const Result<std::string> id = build_id(real);
     if (!id) return note(path, id.error().message);
     std::string identity, ids = *id;
@@ -186,7 +197,7 @@ class Search {
     if (newest.major > 0 && newest < kOldestRelease) {
       return note(path, fmt::format("release {}; {} is the oldest that serves", newest.text(), kOldestRelease.text()));
     }
-    found_ = Location{path, fmt::format("nvrtc {} {}", newest.text(), ids)};
+    found_ = Location{path, identity_of(newest, ids)};
     return true;
   }
 
@@ -198,30 +209,21 @@ class Search {
   std::string listing() const { return "tried\n  " + joined(tried_, "\n  "); }
 
   const Places& places_;
+  bool named_ = false;  // the caller chose what is looked at, so that its place need not be trusted
   std::set<fs::path> seen_;
   std::vector<std::string> tried_;
   std::optional<Location> found_;
 };
 
-void add_from(const char* variable, std::vector<fs::path>& folders, const char* below = "") {
-  if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') {
-    folders.push_back(fs::path(value) / below);
-  }
-}
-
 }  // namespace
 
-Places Places::from_environment(fs::path wanted) {
+Places Places::usual(const ProcessEnvironment& environment, fs::path wanted) {
   Places places;
-  places.wanted = std::move(wanted);
-  if (const char* named = std::getenv("TMA_JIT_NVRTC"); places.wanted.empty() && named != nullptr)
-    places.wanted = named;
-  add_from("CUDA_HOME", places.toolkits);
-  add_from("CUDA_PATH", places.toolkits);
-  places.loader_folders = tma_jit::loader_folders();
-  add_from("VIRTUAL_ENV", places.environments);
-  add_from("CONDA_PREFIX", places.environments);
-  add_from("HOME", places.environments, ".local");
+  places.wanted = wanted.empty() ? environment.nvrtc : std::move(wanted);
+  places.toolkits = environment.toolkits;
+  places.loader_folders = tma_jit::loader_folders(environment.library_path);
+  places.environments = environment.python_environments;
+  if (!environment.home.empty()) places.environments.push_back(environment.home / ".local");
   return places;
 }
 
@@ -230,7 +232,7 @@ Result<Location> locate(const Places& places) {
 }
 
 Result<Location> locate(const fs::path& wanted) {
-  return locate(Places::from_environment(wanted));
+  return locate(Places::usual(ProcessEnvironment::read(), wanted));
 }
 
 }  // namespace tma_jit::compile

@@ -7,6 +7,8 @@
 
 #include <tma_jit/error.h>
 
+#include "base/environment.h"
+
 namespace tma_jit::compile {
 
 // `identity` is the same wherever the same build of NVRTC is installed: the release in the builtins' file name, and the
@@ -16,7 +18,7 @@ struct Location {
   std::string identity;
 };
 
-// Where to look. Reading it from the environment is separate, so that it can be done when an engine is made.
+// Where to look.
 struct Places {
   std::filesystem::path wanted;                       // the library or its folder; when set, nothing else is tried
   std::vector<std::filesystem::path> toolkits;        // CUDA_HOME, CUDA_PATH
@@ -26,13 +28,14 @@ struct Places {
   bool loaded = true;                                 // take a libnvrtc this process has loaded already
   bool loader = true;                                 // ask the loader by soname when all else fails
 
-  static Places from_environment(std::filesystem::path wanted = {});
+  static Places usual(const ProcessEnvironment& environment, std::filesystem::path wanted = {});
 };
 
 // In order: `wanted`; the library already loaded; the toolkits; the loader's folders; /usr/local/cuda*, newest first;
-// pip's and conda's packages; the loader. A release older than 12.8 is passed over. The error (nvrtc) lists every path
+// pip's and conda's packages; the loader. A release older than 12.8 is passed over, and one that is found by search
+// where others than root and this user could have put it (base/trusted_path.h). The error (nvrtc) lists every path
 // tried.
-Result<Location> locate(const Places& places);
-Result<Location> locate(const std::filesystem::path& wanted);
+[[nodiscard]] Result<Location> locate(const Places& places);
+[[nodiscard]] Result<Location> locate(const std::filesystem::path& wanted);
 
 }  // namespace tma_jit::compile

@@ -30,11 +30,13 @@ std::string to_payload(const Greeting& greeting) {
   writer.small(greeting.facts.release.major);
   writer.small(greeting.facts.release.minor);  // -1 where it is not known
   put(writer, greeting.facts.archs);
+  writer.text(greeting.facts.identity);
   writer.number(greeting.fault ? 1 : 0);
   const Error fault = greeting.fault.value_or(Error{});
   writer.number(static_cast<std::uint64_t>(fault.code));
   writer.text(fault.message);
   writer.text(fault.detail);
+  writer.number(static_cast<std::uint64_t>(fault.reason));
   return std::move(writer).take();
 }
 
@@ -44,10 +46,13 @@ std::optional<Greeting> greeting_in(std::string_view payload) {
   greeting.facts.release.major = reader.small();
   greeting.facts.release.minor = reader.small();
   greeting.facts.archs = texts_in(reader);
+  greeting.facts.identity = reader.text();
   const bool faulty = reader.number() != 0;
   const bool unsupported = reader.number() == static_cast<std::uint64_t>(ErrorCode::unsupported);
   Error fault{unsupported ? ErrorCode::unsupported : ErrorCode::nvrtc, std::string(reader.text()), {}};
   fault.detail = reader.text();
+  if (reader.number() == static_cast<std::uint64_t>(ErrorReason::library_missing))
+    fault.reason = ErrorReason::library_missing;
   if (faulty) greeting.fault = std::move(fault);
   return whole(reader, std::move(greeting));
 }
@@ -94,6 +99,7 @@ std::string to_payload(const WorkerOutcome& of) {
   writer.text({reinterpret_cast<const char*>(outcome.cubin.data()), outcome.cubin.size()});
   writer.text(outcome.ptx);
   writer.real(outcome.milliseconds);
+  writer.text(outcome.identity);
   writer.number(of.resident_bytes);
   return std::move(writer).take();
 }
@@ -111,6 +117,7 @@ std::optional<WorkerOutcome> outcome_in(std::string_view payload) {
   if (!cubin.empty()) std::memcpy(of.outcome.cubin.data(), cubin.data(), cubin.size());
   of.outcome.ptx = reader.text();
   of.outcome.milliseconds = reader.real();
+  of.outcome.identity = reader.text();
   of.resident_bytes = reader.number();
   return whole(reader, std::move(of));
 }

@@ -29,7 +29,7 @@ std::string to_payload(const Greeting& greeting);
 std::string to_payload(const Job& job, bool alone);
 std::string to_payload(const WorkerOutcome& of);
 
-// Nothing: the payload is not one.
+// Each returns nullopt where the payload is no such message.
 std::optional<Greeting> greeting_in(std::string_view payload);
 std::optional<WorkerJob> job_in(std::string_view payload);
 std::optional<WorkerOutcome> outcome_in(std::string_view payload);

@@ -2,7 +2,8 @@
 
 #include <dlfcn.h>
 
-#include "base/failure.h"
+#include "base/fork.h"
+#include "core/failure.h"
 
 namespace tma_jit::compile {
 namespace {
@@ -18,18 +19,20 @@ bool bind(NvrtcApi& api) {
          library.find(api.log_size, "nvrtcGetProgramLogSize") && library.find(api.log, "nvrtcGetProgramLog");
 }
 
-void keep_loaded(const std::filesystem::path& path) {
-  ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+void* keep_loaded(const std::filesystem::path& path) {
+  const NoFork no_fork;
+  return ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-void preload_builtins(const std::filesystem::path& library, Release release) {
+// Returns the handle, or nullptr where there are none.
+void* preload_builtins(const std::filesystem::path& library, Release release) {
   std::error_code failed;
   const std::filesystem::path folder = std::filesystem::canonical(library, failed).parent_path();
-  if (failed) return;
+  if (failed) return nullptr;
   const std::string name = library.filename().string();
   const std::string_view variant = name.find(".alt.so") != std::string::npos ? ".alt" : "";
   const std::filesystem::path file = folder / fmt::format("libnvrtc-builtins{}.so.{}", variant, release.text());
-  if (std::filesystem::exists(file, failed)) keep_loaded(file);
+  return keep_loaded(std::filesystem::is_regular_file(file, failed) ? file : file.filename());
 }
 
 }  // namespace
@@ -37,7 +40,8 @@ void preload_builtins(const std::filesystem::path& library, Release release) {
 Result<NvrtcApi> NvrtcApi::load(const std::filesystem::path& path) {
   NvrtcApi api;
   auto library = Library::open(path);
-  if (!library) return failure(ErrorCode::nvrtc, "cannot load NVRTC: {}", library.error().message);
+  if (!library)
+    return failure(ErrorCode::nvrtc, ErrorReason::library_missing, "cannot load NVRTC: {}", library.error().message);
   api.library = std::move(*library);
   if (!bind(api) || api.version(&api.release.major, &api.release.minor) != NVRTC_SUCCESS) {
     return failure(ErrorCode::nvrtc, "{} is not NVRTC {} or newer: functions are missing from it", path.string(),
@@ -48,7 +52,9 @@ Result<NvrtcApi> NvrtcApi::load(const std::filesystem::path& path) {
                    api.release.text(), kOldestRelease.text());
   }
   keep_loaded(path);
-  preload_builtins(path, api.release);
+  TMA_JIT_ASSIGN(std::string ids, build_id(api.library.handle()));
+  if (const auto builtins = build_id(preload_builtins(path, api.release))) ids += " " + *builtins;
+  api.identity = identity_of(api.release, ids);
   return api;
 }
 

@@ -4,6 +4,7 @@
 #include <nvrtc.h>
 
 #include <filesystem>
+#include <string>
 
 #include <tma_jit/error.h>
 
@@ -15,6 +16,7 @@ namespace tma_jit::compile {
 struct NvrtcApi {
   Library library;
   Release release;
+  std::string identity;  // by the build ids of what is loaded
   decltype(&nvrtcVersion) version = nullptr;
   decltype(&nvrtcGetErrorString) error_string = nullptr;
   decltype(&nvrtcGetNumSupportedArchs) count_archs = nullptr;
@@ -29,9 +31,9 @@ struct NvrtcApi {
   decltype(&nvrtcGetProgramLogSize) log_size = nullptr;
   decltype(&nvrtcGetProgramLog) log = nullptr;
 
-  // Loads the library for the life of the process, and the builtins that lie beside it, which NVRTC would otherwise
-  // look for by soname and not find in a private folder.
-  static Result<NvrtcApi> load(const std::filesystem::path& path);
+  // Loads the library for the life of the process, and its builtins: those beside it, which NVRTC would not find in a
+  // private folder, else those that the loader finds. NVRTC opens no library later.
+  [[nodiscard]] static Result<NvrtcApi> load(const std::filesystem::path& path);
 };
 
 }  // namespace tma_jit::compile

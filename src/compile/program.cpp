@@ -1,8 +1,11 @@
 #include "compile/program.h"
 
+#include <pthread.h>
+
+#include <atomic>
 #include <chrono>
 
-#include "base/failure.h"
+#include "core/failure.h"
 
 namespace tma_jit::compile {
 namespace {
@@ -90,11 +93,12 @@ Outcome run_program(const NvrtcApi& api, const Job& job) {
   }
   outcome.verdict = verdict_of(result);
   outcome.words = api.error_string(result);
+  outcome.identity = api.identity;
   return outcome;
 }
 
 NvrtcFacts facts_of(const NvrtcApi& api) {
-  NvrtcFacts facts{api.release, {}};
+  NvrtcFacts facts{api.release, {}, api.identity};
   int count = 0;
   if (api.count_archs(&count) != NVRTC_SUCCESS || count <= 0) return facts;
   std::vector<int> numbers(static_cast<std::size_t>(count));
@@ -105,10 +109,28 @@ NvrtcFacts facts_of(const NvrtcApi& api) {
 
 namespace {
 
+// Runs under way, and in a child of a fork those that went on in its parent. NVRTC takes locks of its own meanwhile.
+std::atomic<int> runs = 0, lost_runs = 0;
+
+[[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, [] { lost_runs += runs.exchange(0); });
+
+struct UnderWay {
+  UnderWay() { ++runs; }
+  ~UnderWay() { --runs; }
+};
+
 class InProcess final : public Runner {
  public:
   explicit InProcess(NvrtcApi api) : api_(std::move(api)), facts_(facts_of(api_)) {}
-  Result<Outcome> run(const Job& job) override { return run_program(api_, job); }
+  Result<Outcome> run(const Job& job) override {
+    if (lost_runs > 0) {
+      return failure(ErrorCode::nvrtc,
+                     "this process was forked while NVRTC compiled in its parent, whose locks nobody frees here: "
+                     "compile in a worker process, as is the default, or start a program in the child");
+    }
+    const UnderWay under_way;
+    return run_program(api_, job);
+  }
   const NvrtcFacts& facts() const override { return facts_; }
   std::string place() const override { return "this process"; }
 

@@ -57,7 +57,11 @@ std::string Release::text() const {
   return minor < 0 ? fmt::format("{}", major) : fmt::format("{}.{}", major, minor);
 }
 
-std::vector<std::string> lacks(Release release) {
+std::string identity_of(Release release, std::string_view ids) {
+  return fmt::format("nvrtc {} {}", release.text(), ids);
+}
+
+std::vector<std::string> missing_features(Release release) {
   std::vector<std::string> phrases;
   for (const Feature& feature : kFeatures) {
     if (release < feature.since) phrases.push_back(fmt::format("{} (since {})", feature.words, feature.since.text()));

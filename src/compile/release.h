@@ -22,8 +22,11 @@ struct Release {
 inline constexpr Release kOldestRelease{12, 8};   // the first that knows sm_100a and sm_120a
 inline constexpr Release kCachingRelease{12, 9};  // the first with a cache of its own and with --no-cache
 
+// How an NVRTC is named in keys: its release, the build id of libnvrtc, and that of its builtins.
+std::string identity_of(Release release, std::string_view ids);
+
 // What releases after this one can do and it cannot, one phrase each.
-std::vector<std::string> lacks(Release release);
+std::vector<std::string> missing_features(Release release);
 
 // The release that first compiles for an architecture; none is known: major 0.
 Release first_release_for(std::string_view arch);

@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/failure.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "compile/find_worker.h"
+#include "core/failure.h"
 #include "source/emit.h"
 
 namespace tma_jit::compile {
@@ -42,11 +42,25 @@ void remove_oldest(const fs::path& folder) {
   for (std::size_t i = 0; i < files.size() - kKept; ++i) fs::remove(files[i].second, ignored);
 }
 
+// A path that means the same in another folder, for a command that somebody runs later.
+std::string from_anywhere(const fs::path& path) {
+  std::error_code failed;
+  const fs::path whole = fs::absolute(path, failed);
+  return (failed ? path : whole).string();
+}
+
 }  // namespace
 
 std::string reproducing_command(const Reproducer& crash, const fs::path& file) {
-  return fmt::format("{} {} --nvrtc {} --file {} {}", crash.program.string(), kWorkerFlag, crash.nvrtc.string(),
-                     file.string(), fmt::join(crash.options, " "));
+  std::vector<std::string> words = {from_anywhere(real_program(crash.program)),
+                                    std::string(kWorkerFlag),
+                                    "--nvrtc",
+                                    from_anywhere(crash.nvrtc),
+                                    "--file",
+                                    from_anywhere(file)};
+  words.insert(words.end(), crash.options.begin(), crash.options.end());
+  for (std::string& word : words) word = quoted_for_shell(word);
+  return joined(words, " ");
 }
 
 Result<fs::path> save_reproducer(const fs::path& folder, const Reproducer& crash, const Key& key) {
@@ -55,11 +69,12 @@ Result<fs::path> save_reproducer(const fs::path& folder, const Reproducer& crash
   const fs::path file = folder / fmt::format("{}-{}.cu", source.kernel, key.hex().substr(0, 12));
   std::string reason = crash.reason;
   std::ranges::replace(reason, '\n', ' ');
-  const std::string text = fmt::format("// {}\n// {}\n//   {}\n//   nvcc -arch={} -std=c++17 -cubin {}\n", reason,
-                                       crash.compiler, reproducing_command(crash, file), source.arch, file.string());
+  const std::string text =
+      fmt::format("// {}\n// {}\n//   {}\n//   nvcc -arch={} -std=c++17 -cubin {}\n", reason, crash.compiler,
+                  reproducing_command(crash, file), source.arch, quoted_for_shell(file.string()));
   std::error_code ignored;
   fs::remove(file, ignored);
-  TMA_JIT_CHECK(write_file(file, text + emission::standalone(source)));
+  TMA_JIT_CHECK(write_file(file, text + source::standalone(source)));
   remove_oldest(folder);
   return file;
 }

@@ -1,4 +1,4 @@
-// What crashed the compiler, saved as one file that can be sent to whoever can mend it.
+// What crashed the compiler, saved as one file that can be sent with a report.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 namespace tma_jit::compile {
 
 struct Reproducer {
-  const Source& source;
+  Source source;
   std::vector<std::string> options;
   std::string reason;             // one line: what happened
   std::string compiler;           // NVRTC's identity
@@ -21,8 +21,8 @@ struct Reproducer {
 
 // Writes <kernel>-<12 digits of the key>.cu into `folder`, which is made (0700) and must be this user's; the oldest go
 // when there are more than 16. The file's first lines say how to compile it with the worker and with nvcc.
-Result<std::filesystem::path> save_reproducer(const std::filesystem::path& folder, const Reproducer& crash,
-                                              const Key& key);
+[[nodiscard]] Result<std::filesystem::path> save_reproducer(const std::filesystem::path& folder,
+                                                            const Reproducer& crash, const Key& key);
 
 // The command that compiles `file` as the worker did.
 std::string reproducing_command(const Reproducer& crash, const std::filesystem::path& file);

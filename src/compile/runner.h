@@ -37,12 +37,14 @@ struct Outcome {
   std::vector<std::byte> cubin;  // empty unless the compile succeeded for a real architecture
   std::string ptx;               // also there when only the assembler failed
   double milliseconds = 0;       // of nvrtcCompileProgram
+  std::string identity;          // of the NVRTC that ran, as it is loaded; empty where it is not known
 };
 
 // What an NVRTC says of itself.
 struct NvrtcFacts {
   Release release;
   std::vector<std::string> archs;  // "sm_90": as it lists them, without suffixes
+  std::string identity;            // as Location::identity, of what is loaded; empty where it is not known
 };
 
 // Thread-safe: runs go on beside each other.
@@ -51,13 +53,13 @@ class Runner {
   virtual ~Runner() = default;
   // Fails only where there is no outcome: crash (the compiler crashed, hung or was killed), nvrtc (it could not be
   // started).
-  virtual Result<Outcome> run(const Job& job) = 0;
+  [[nodiscard]] virtual Result<Outcome> run(const Job& job) = 0;
   virtual const NvrtcFacts& facts() const = 0;
   // Where it runs, for people: "this process", or the worker's program.
   virtual std::string place() const = 0;
 };
 
 // NVRTC in this process, loaded for as long as it lives.
-Result<std::shared_ptr<Runner>> run_in_process(const std::filesystem::path& nvrtc);
+[[nodiscard]] Result<std::shared_ptr<Runner>> run_in_process(const std::filesystem::path& nvrtc);
 
 }  // namespace tma_jit::compile

@@ -6,12 +6,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <fstream>
 #include <new>
 #include <thread>
 
+#include "base/descriptor.h"
 #include "compile/frame.h"
 #include "compile/program.h"
 
@@ -64,7 +67,7 @@ bool send_all(std::string_view bytes) {
   return true;
 }
 
-// Nothing: the program is gone, or there was no job for too long.
+// Returns nullopt where the program is gone, or there was no job for too long.
 std::optional<Frame> next_frame(FrameReader& reader, std::chrono::milliseconds idle) {
   char block[65536];
   while (true) {
@@ -72,7 +75,7 @@ std::optional<Frame> next_frame(FrameReader& reader, std::chrono::milliseconds i
     if (!frame) throw std::runtime_error(frame.error().message);
     if (*frame) return std::move(**frame);
     pollfd socket{kSocket, POLLIN, 0};
-    const int ready = ::poll(&socket, 1, static_cast<int>(idle.count()));
+    const int ready = ::poll(&socket, 1, static_cast<int>(std::clamp<std::int64_t>(idle.count(), 0, INT_MAX)));
     if (ready == 0) return std::nullopt;
     const ssize_t got = ready < 0 ? -1 : ::recv(kSocket, block, sizeof block, 0);
     if (got < 0 && errno == EINTR) continue;
@@ -81,12 +84,27 @@ std::optional<Frame> next_frame(FrameReader& reader, std::chrono::milliseconds i
   }
 }
 
-std::uint64_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::uint64_t total = 0, resident = 0;
-  file >> total >> resident;
-  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
+// This process's memory, by /proc/self/statm, which stays open: a compiler's worker can open no file.
+class Memory {
+ public:
+  std::uint64_t resident_bytes() const {
+    char text[128] = {};
+    unsigned long long total = 0, resident = 0;
+    if (::pread(file_.get(), text, sizeof text - 1, 0) <= 0) return 0;
+    if (std::sscanf(text, "%llu %llu", &total, &resident) != 2) return 0;
+    return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  }
+
+ private:
+  const Descriptor file_{::open("/proc/self/statm", O_RDONLY | O_CLOEXEC)};
+};
+
+// What is opened before the compiler is.
+struct Resources {
+  explicit Resources(const Slots::Settings& settings) : slots(settings) {}
+  Slots slots;
+  Memory memory;
+};
 
 Outcome compile(const Service& service, const Job& job) {
   try {
@@ -98,17 +116,17 @@ Outcome compile(const Service& service, const Job& job) {
   }
 }
 
-int serve_jobs(const ServeSettings& settings, const Service& service) {
-  Slots slots(settings.slots);
+int serve_jobs(std::chrono::milliseconds idle, const Service& service, Resources& resources) {
   FrameReader reader;
-  while (const std::optional<Frame> frame = next_frame(reader, settings.idle)) {
+  while (const std::optional<Frame> frame = next_frame(reader, idle)) {
     const std::optional<WorkerJob> job = frame->kind == FrameKind::job ? job_in(frame->payload) : std::nullopt;
     if (!job) throw std::runtime_error("not a job");
-    slots.take(job->alone);
+    resources.slots.take(job->alone);
     if (!send_all(to_bytes(FrameKind::started, {}))) return 0;
     const Outcome outcome = compile(service, job->job);
-    slots.release();
-    if (!send_all(to_bytes(FrameKind::outcome, to_payload(WorkerOutcome{outcome, resident_bytes()})))) return 0;
+    resources.slots.release();
+    if (!send_all(to_bytes(FrameKind::outcome, to_payload(WorkerOutcome{outcome, resources.memory.resident_bytes()}))))
+      return 0;
   }
   return 0;
 }
@@ -119,9 +137,10 @@ int serve(const ServeSettings& settings, const std::function<Service()>& make) {
   try {
     limit_self(settings.memory_bytes);
     watch_program(::getppid());
+    Resources resources(settings.slots);
     const Service service = make();
     if (!send_all(to_bytes(FrameKind::greeting, to_payload(service.greeting)))) return 0;
-    return service.greeting.fault ? 0 : serve_jobs(settings, service);
+    return service.greeting.fault ? 0 : serve_jobs(settings.idle, service, resources);
   } catch (const std::exception& fault) {
     std::fprintf(stderr, "compile worker: %s\n", fault.what());
     return kFailed;

@@ -9,7 +9,7 @@
 
 namespace tma_jit::compile {
 
-// Never in the way: where no file can be used, or a slot does not come free in time, the compile goes on without one.
+// A slot is not required: where no file can be used, or none comes free in time, the compile goes on without one.
 // One thread at a time.
 class Slots {
  public:
@@ -20,7 +20,7 @@ class Slots {
   };
   explicit Slots(Settings settings);
 
-  // Waits for a slot; for all of them where `alone`. True: held until `release`.
+  // Waits for a slot; for all of them where `alone`. Returns whether it is held, which it is until `release`.
   bool take(bool alone = false);
   void release();
   int count() const { return settings_.count; }

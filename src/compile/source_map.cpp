@@ -6,11 +6,13 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "source/operand_uses.h"
 #include "source/preamble.h"
 
 namespace tma_jit::compile {
 namespace {
 
+constexpr std::string_view kHooks = "\nstruct alignas(8) Hooks {\n";
 constexpr std::string_view kHookLine = "#line 1 \"hook ";
 
 // The user's text of a hook begins after its #line and ends before what emission closes it with.
@@ -56,17 +58,33 @@ std::string_view file_numbered(const std::vector<std::string_view>& lines, int n
   return {};
 }
 
+// The tensors among the members of Hooks: names behind "Operand<...> ".
+std::vector<source::Operand> tensors_of_hooks(std::string_view text) {
+  std::vector<source::Operand> operands;
+  const std::size_t begin = text.find(kHooks);
+  if (begin == std::string_view::npos) return operands;
+  for (const std::string_view line : split(text.substr(begin + kHooks.size()), '\n')) {
+    if (line.starts_with("__device__") || line.starts_with("#pragma")) break;
+    if (!line.starts_with("Operand<") || !line.ends_with(';')) continue;
+    const std::size_t name = line.rfind(' ') + 1;
+    operands.push_back({std::string(line.substr(name, line.size() - name - 1)), DType::f32, 1, false});
+  }
+  return operands;
+}
+
 }  // namespace
 
 SourceMap::SourceMap(const Source& source) {
   const std::string_view text = source.text;
   for (const Header& header : source.headers) texts_[header.name] = header.text;
+  const std::vector<source::Operand> operands = tensors_of_hooks(text);
   for (std::size_t at = text.find(kHookLine); at != std::string_view::npos; at = text.find(kHookLine, at + 1)) {
     const std::size_t begin = text.find("\"\n", at);
     if (begin == std::string_view::npos) break;
-    texts_.emplace(text.substr(at + 9, begin - at - 9), hook_text(text.substr(begin + 2)));
+    hooks_.push_back(source::with_brackets(hook_text(text.substr(begin + 2)), operands));
+    texts_.emplace(text.substr(at + 9, begin - at - 9), hooks_.back());
   }
-  const std::string directive = emission::line_directive(1, source.name);
+  const std::string directive = source::line_directive(1, source.name);
   const std::size_t start = text.find(directive);
   texts_[source.name] = start == std::string_view::npos ? text : text.substr(start + directive.size());
 }
@@ -76,7 +94,11 @@ void SourceMap::settle(Diagnostic& diagnostic) const {
   const auto text = texts_.find(diagnostic.file);
   if (text == texts_.end()) return;
   const int lines = static_cast<int>(std::ranges::count(text->second, '\n')) + 1;
-  if (diagnostic.line <= lines) return;
+  if (diagnostic.line >= 1 && diagnostic.line <= lines) {
+    const std::string_view own = line_of(diagnostic.file, diagnostic.line);
+    if (own.size() == diagnostic.source.size()) diagnostic.source = own;
+    return;
+  }
   diagnostic.line = lines;
   diagnostic.source = line_of(diagnostic.file, lines);
   diagnostic.column = static_cast<int>(characters(diagnostic.source)) + 1;
@@ -94,6 +116,17 @@ void SourceMap::place(Diagnostic& diagnostic, std::string_view ptx) const {
   diagnostic.line = location.line;
   diagnostic.column = location.column;
   diagnostic.source = line_of(file, location.line);
+}
+
+std::string SourceMap::with_own_names(std::string ptx) const {
+  constexpr std::string_view kDirective = "\n\t.file\t";
+  for (std::size_t at = ptx.find(kDirective); at != std::string::npos; at = ptx.find(kDirective, at + 1)) {
+    const std::size_t begin = ptx.find('"', at) + 1, end = ptx.find('"', begin);
+    if (begin == 0 || end == std::string::npos) break;
+    const std::string name = known_file(std::string_view(ptx).substr(begin, end - begin));
+    if (!name.empty()) ptx.replace(begin, end - begin, name);
+  }
+  return ptx;
 }
 
 // The compiler writes its working folder before a relative name.

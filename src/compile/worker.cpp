@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/failure.h"
 #include "base/text.h"
+#include "core/failure.h"
 
 namespace tma_jit::compile {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kLogBytes = 4096;  // kept of what a worker writes to stderr
 constexpr std::chrono::milliseconds kEndPatience{1000};
@@ -21,24 +23,34 @@ std::string seconds(std::chrono::milliseconds time) {
   return fmt::format("{:g} s", static_cast<double>(time.count()) / 1000);
 }
 
+// A limit that is too far away to be written is never reached.
+Clock::time_point after(Clock::time_point start, std::chrono::milliseconds time) {
+  if (time <= std::chrono::milliseconds::zero()) return start;
+  const auto most = std::chrono::floor<std::chrono::milliseconds>(Clock::time_point::max() - start);
+  return time < most ? start + time : Clock::time_point::max();
+}
+
 }  // namespace
 
 Answer<Worker> Worker::start(const Settings& settings) {
   auto process = Process::start(settings.command);
   if (!process) {
-    return tl::make_unexpected(Casualty{Casualty::Kind::absent, process.error().message, {}, process.error()});
+    return tl::make_unexpected(
+        WorkerFailure{WorkerFailure::Kind::absent, process.error().message, {}, process.error()});
   }
   Worker worker(std::move(*process));
-  auto frame = worker.receive(FrameKind::greeting, Clock::now() + settings.start_limit);
+  auto frame = worker.receive(FrameKind::greeting, after(Clock::now(), settings.start_limit));
   if (!frame) {
-    Casualty fault = std::move(frame).error();
-    if (fault.kind == Casualty::Kind::timed_out) fault.text = "no greeting within " + seconds(settings.start_limit);
+    WorkerFailure fault = std::move(frame).error();
+    if (fault.kind == WorkerFailure::Kind::timed_out)
+      fault.text = "no greeting within " + seconds(settings.start_limit);
     return tl::make_unexpected(std::move(fault));
   }
   std::optional<Greeting> greeting = greeting_in(frame->payload);
-  if (!greeting) return tl::make_unexpected(worker.casualty(Casualty::Kind::garbled, "its greeting cannot be read"));
+  if (!greeting)
+    return tl::make_unexpected(worker.failed(WorkerFailure::Kind::malformed, "its greeting cannot be read"));
   if (greeting->fault) {
-    Casualty fault = worker.casualty(Casualty::Kind::unable, greeting->fault->message);
+    WorkerFailure fault = worker.failed(WorkerFailure::Kind::unable, greeting->fault->message);
     fault.error = std::move(*greeting->fault);
     return tl::make_unexpected(std::move(fault));
   }
@@ -51,9 +63,10 @@ Answer<WorkerOutcome> Worker::run(std::string_view job, const Settings& settings
   to_send_ = to_bytes(FrameKind::job, job);
   log_.clear();
   ++jobs_;
-  if (auto started = receive(FrameKind::started, Clock::now() + settings.slot_limit); !started) {
-    Casualty fault = std::move(started).error();
-    if (fault.kind == Casualty::Kind::timed_out) fault.text = "no compile slot within " + seconds(settings.slot_limit);
+  if (auto started = receive(FrameKind::started, after(Clock::now(), settings.slot_limit)); !started) {
+    WorkerFailure fault = std::move(started).error();
+    if (fault.kind == WorkerFailure::Kind::timed_out)
+      fault.text = "no compile slot within " + seconds(settings.slot_limit);
     return tl::make_unexpected(std::move(fault));
   }
   return outcome(settings, on_slow);
@@ -62,21 +75,22 @@ Answer<WorkerOutcome> Worker::run(std::string_view job, const Settings& settings
 Answer<WorkerOutcome> Worker::outcome(const Settings& settings, const std::function<void()>& on_slow) {
   const Clock::time_point start = Clock::now();
   const bool may_be_slow = on_slow && settings.slow < settings.compile_limit;
-  auto frame = receive(FrameKind::outcome, start + (may_be_slow ? settings.slow : settings.compile_limit));
-  if (!frame && frame.error().kind == Casualty::Kind::timed_out && may_be_slow) {
+  auto frame = receive(FrameKind::outcome, after(start, may_be_slow ? settings.slow : settings.compile_limit));
+  if (!frame && frame.error().kind == WorkerFailure::Kind::timed_out && may_be_slow) {
     on_slow();
-    frame = receive(FrameKind::outcome, start + settings.compile_limit);
+    frame = receive(FrameKind::outcome, after(start, settings.compile_limit));
   }
   if (!frame) {
-    Casualty fault = std::move(frame).error();
-    if (fault.kind == Casualty::Kind::timed_out) fault.text = "no answer within " + seconds(settings.compile_limit);
-    if (fault.kind == Casualty::Kind::idle) fault.kind = Casualty::Kind::crashed;  // it had begun
+    WorkerFailure fault = std::move(frame).error();
+    if (fault.kind == WorkerFailure::Kind::timed_out)
+      fault.text = "no answer within " + seconds(settings.compile_limit);
+    if (fault.kind == WorkerFailure::Kind::idle) fault.kind = WorkerFailure::Kind::crashed;  // it had begun
     return tl::make_unexpected(std::move(fault));
   }
   std::optional<WorkerOutcome> outcome = outcome_in(frame->payload);
-  if (!outcome) return tl::make_unexpected(casualty(Casualty::Kind::garbled, "its answer cannot be read"));
+  if (!outcome) return tl::make_unexpected(failed(WorkerFailure::Kind::malformed, "its answer cannot be read"));
   if (outcome->outcome.verdict == Verdict::out_of_memory) {
-    return tl::make_unexpected(casualty(Casualty::Kind::out_of_memory, "out of memory"));
+    return tl::make_unexpected(failed(WorkerFailure::Kind::out_of_memory, "out of memory"));
   }
   return std::move(*outcome);
 }
@@ -85,15 +99,16 @@ Answer<Frame> Worker::receive(FrameKind kind, Clock::time_point limit) {
   for (bool open = true;; open = exchange(limit)) {
     auto frame = reader_.next();
     if (!frame && frame.error().code == ErrorCode::unsupported) {
-      return tl::make_unexpected(casualty(Casualty::Kind::absent, "it sent " + frame.error().message));
+      return tl::make_unexpected(failed(WorkerFailure::Kind::absent, "it sent " + frame.error().message));
     }
-    if (!frame) return tl::make_unexpected(casualty(Casualty::Kind::garbled, "it sent " + frame.error().message));
+    if (!frame) return tl::make_unexpected(failed(WorkerFailure::Kind::malformed, "it sent " + frame.error().message));
     if (*frame && (*frame)->kind != kind) {
-      return tl::make_unexpected(casualty(Casualty::Kind::garbled, "it sent an answer out of turn"));
+      return tl::make_unexpected(failed(WorkerFailure::Kind::malformed, "it sent an answer out of turn"));
     }
     if (*frame) return std::move(**frame);
     if (!open) return tl::make_unexpected(ended());
-    if (Clock::now() >= limit) return tl::make_unexpected(Casualty{Casualty::Kind::timed_out, {}, log_tail(), {}});
+    if (Clock::now() >= limit)
+      return tl::make_unexpected(WorkerFailure{WorkerFailure::Kind::timed_out, {}, log_tail(), {}});
   }
 }
 
@@ -143,19 +158,19 @@ std::string Worker::log_tail() const {
   return std::string(trimmed(std::string_view(log_).substr(log_.size() - std::min(log_.size(), kLogBytes))));
 }
 
-Casualty Worker::casualty(Casualty::Kind kind, std::string text) {
+WorkerFailure Worker::failed(WorkerFailure::Kind kind, std::string text) {
   read_errors();
   process_.end();
   return {kind, std::move(text), log_tail(), {}};
 }
 
 // Its end of the socket is closed: it ends, or has ended.
-Casualty Worker::ended() {
+WorkerFailure Worker::ended() {
   const ProcessEnd end = process_.end(kEndPatience);
-  if (reader_.in_frame()) return casualty(Casualty::Kind::garbled, "half an answer, then " + end.text());
-  if (end.clean()) return casualty(Casualty::Kind::idle, "it had ended");
-  const auto kind = end.signal == SIGKILL ? Casualty::Kind::killed : Casualty::Kind::crashed;
-  return casualty(kind, end.text());
+  if (reader_.in_frame()) return failed(WorkerFailure::Kind::malformed, "half an answer, then " + end.text());
+  if (end.clean()) return failed(WorkerFailure::Kind::idle, "it had ended");
+  const auto kind = end.signal == SIGKILL ? WorkerFailure::Kind::killed : WorkerFailure::Kind::crashed;
+  return failed(kind, end.text());
 }
 
 }  // namespace tma_jit::compile

@@ -1,4 +1,4 @@
-// One worker process, seen from the program: a job goes in, an outcome or a casualty comes out.
+// One worker process, seen from the program: a job goes in, an outcome or the reason why there is none comes out.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 namespace tma_jit::compile {
 
 // Why there is no outcome. The worker is of no more use.
-struct Casualty {
+struct WorkerFailure {
   enum class Kind : std::uint8_t {
     absent,         // could not be started, or is of another version
     unable,         // started, but NVRTC cannot be used; `error` says why
@@ -21,7 +21,7 @@ struct Casualty {
     killed,         // SIGKILL by someone else: most likely memory ran out
     out_of_memory,  // the worker's memory limit
     timed_out,
-    garbled,  // what it sent is no answer
+    malformed,  // what it sent is no answer
   };
   Kind kind = Kind::crashed;
   std::string text;  // "SIGSEGV (Segmentation fault)", "no answer within 300 s"
@@ -29,7 +29,7 @@ struct Casualty {
   Error error;
 };
 
-template <class T> using Answer = tl::expected<T, Casualty>;
+template <class T> using Answer = tl::expected<T, WorkerFailure>;
 
 // Not thread-safe.
 class Worker {
@@ -42,10 +42,11 @@ class Worker {
     std::chrono::milliseconds slow{30'000};  // after which `on_slow` is called, once a job
   };
 
-  static Answer<Worker> start(const Settings& settings);
+  [[nodiscard]] static Answer<Worker> start(const Settings& settings);
 
   // `job` is a frame's payload. `on_slow` may be empty.
-  Answer<WorkerOutcome> run(std::string_view job, const Settings& settings, const std::function<void()>& on_slow);
+  [[nodiscard]] Answer<WorkerOutcome> run(std::string_view job, const Settings& settings,
+                                          const std::function<void()>& on_slow);
 
   // It is there and has nothing to say: fit for a job.
   bool waits() const;
@@ -57,16 +58,16 @@ class Worker {
   explicit Worker(Process process) : process_(std::move(process)) {}
 
   // The next frame, which must be of that kind. After timed_out, and only then, it may be asked for again.
-  Answer<Frame> receive(FrameKind kind, Clock::time_point limit);
-  Answer<WorkerOutcome> outcome(const Settings& settings, const std::function<void()>& on_slow);
-  // False: there is nothing more to come.
+  [[nodiscard]] Answer<Frame> receive(FrameKind kind, Clock::time_point limit);
+  [[nodiscard]] Answer<WorkerOutcome> outcome(const Settings& settings, const std::function<void()>& on_slow);
+  // Returns false where nothing more can come.
   bool exchange(Clock::time_point limit);
   bool read_socket();
   bool read_errors();
   void send_some();
   std::string log_tail() const;
-  Casualty ended();
-  Casualty casualty(Casualty::Kind kind, std::string text);
+  WorkerFailure ended();
+  WorkerFailure failed(WorkerFailure::Kind kind, std::string text);
 
   Process process_;
   FrameReader reader_;

@@ -1,15 +1,29 @@
 #include "compile/worker_pool.h"
 
-#include "base/failure.h"
 #include "compile/slots.h"
+#include "core/failure.h"
 
 namespace tma_jit::compile {
 namespace {
 
-using Kind = Casualty::Kind;
+using Kind = WorkerFailure::Kind;
 
 bool is_memory(Kind kind) {
   return kind == Kind::out_of_memory || kind == Kind::killed;
+}
+
+ErrorReason reason_of(Kind kind) {
+  switch (kind) {
+    case Kind::absent:
+    case Kind::unable:
+    case Kind::idle:
+    case Kind::malformed: return ErrorReason::compiler_lost;
+    case Kind::timed_out: return ErrorReason::compiler_hung;
+    case Kind::out_of_memory: return ErrorReason::compiler_memory;
+    case Kind::killed: return ErrorReason::compiler_killed;
+    case Kind::crashed: return ErrorReason::compiler_crashed;
+  }
+  return ErrorReason::compiler_crashed;
 }
 
 // Not the job's doing: the worker was gone before it, or there was none.
@@ -35,7 +49,11 @@ std::string WorkerPool::place() const {
 
 Answer<Worker> WorkerPool::start() {
   auto worker = Worker::start(settings_.worker);
-  if (worker) ++started_;
+  if (!worker) return worker;
+  ++started_;
+  Members& members = members_.get();
+  const std::lock_guard lock(members.mutex);
+  members.identity = worker->facts().identity;
   return worker;
 }
 
@@ -46,7 +64,10 @@ Answer<Worker> WorkerPool::acquire(bool fresh) {
     std::unique_lock lock(members.mutex);
     members.freed.wait(lock, [&] { return members.busy < settings_.workers; });
     ++members.busy;
-    while (!members.idle.empty() && !members.idle.back().waits()) members.idle.pop_back();
+    const auto fit = [&](const Worker& worker) {
+      return worker.facts().identity == members.identity && worker.waits();
+    };
+    while (!members.idle.empty() && !fit(members.idle.back())) members.idle.pop_back();
     if (!fresh && !members.idle.empty()) {
       Worker worker = std::move(members.idle.back());
       members.idle.pop_back();
@@ -116,8 +137,8 @@ Result<Outcome> WorkerPool::run(const Job& job) {
   return std::move(*second);
 }
 
-Error WorkerPool::fatal(const Casualty& first, const Casualty& second) const {
-  Error error{ErrorCode::crash, {}, {}};
+Error WorkerPool::fatal(const WorkerFailure& first, const WorkerFailure& second) const {
+  Error error{ErrorCode::crash, {}, {}, reason_of(second.kind)};
   switch (second.kind) {
     case Kind::absent:
     case Kind::unable:
@@ -125,13 +146,15 @@ Error WorkerPool::fatal(const Casualty& first, const Casualty& second) const {
       error.message = fmt::format("the compiler's worker was lost ({}) and no other could be started", first.text);
       error.detail = second.text;
       return error;
-    case Kind::timed_out: error.message = fmt::format("{}: {}, twice", kHangs, second.text); break;
+    case Kind::timed_out: error.message = fmt::format("the compiler hangs: {}, twice", second.text); break;
     case Kind::out_of_memory:
       error.message = fmt::format("the compiler ran out of memory twice (limit {} MiB)", settings_.memory_bytes >> 20);
       break;
     case Kind::killed: error.message = fmt::format("the compiler was killed twice: {}", second.text); break;
-    case Kind::garbled: error.message = fmt::format("the compiler's worker talks nonsense: {}", second.text); break;
-    default: error.message = fmt::format("{}: {}", kCrashed, second.text);
+    case Kind::malformed:
+      error.message = fmt::format("the compiler's worker sent a malformed answer: {}", second.text);
+      break;
+    default: error.message = fmt::format("the compiler crashed twice: {}", second.text);
   }
   if (first.text != second.text) error.detail = fmt::format("the first time: {}\n", first.text);
   if (second.kind == Kind::killed) error.detail += "most likely the system's memory ran out\n";

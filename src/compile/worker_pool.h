@@ -1,5 +1,6 @@
 // Compiles in worker processes: as many beside each other as there are callers, up to a limit. A worker that crashes,
-// hangs, is killed or talks nonsense is replaced once; the second time it is the job's error, and nobody else's.
+// hangs, is killed or sends a malformed answer is replaced once; the second time it is the job's error,
+// and no other job's.
 #pragma once
 
 #include <atomic>
@@ -15,10 +16,6 @@
 #include "compile/worker.h"
 
 namespace tma_jit::compile {
-
-// How the messages of those crashes begin that are the source's doing.
-inline constexpr std::string_view kCrashed = "the compiler crashed twice";
-inline constexpr std::string_view kHangs = "the compiler hangs";
 
 // Thread-safe. Starts no process before `open`, which starts one, and later only when all others are busy. In a child
 // of a fork it starts afresh.
@@ -38,10 +35,10 @@ class WorkerPool final : public Runner {
   };
 
   // Fails with the worker's own reason: absent where another program may be tried, else NVRTC's.
-  static Answer<std::shared_ptr<WorkerPool>> open(Settings settings);
+  [[nodiscard]] static Answer<std::shared_ptr<WorkerPool>> open(Settings settings);
   explicit WorkerPool(Settings settings) : settings_(std::move(settings)) {}
 
-  Result<Outcome> run(const Job& job) override;
+  [[nodiscard]] Result<Outcome> run(const Job& job) override;
   const NvrtcFacts& facts() const override { return facts_; }
   std::string place() const override;
   Counts counts() const { return {started_, lost_}; }
@@ -51,15 +48,16 @@ class WorkerPool final : public Runner {
     std::mutex mutex;
     std::condition_variable freed;
     std::vector<Worker> idle;
+    std::string identity;  // of the NVRTC that the latest worker loaded; workers with another are let go
     int busy = 0;
   };
 
-  Answer<Worker> acquire(bool fresh);
-  Answer<Worker> start();
+  [[nodiscard]] Answer<Worker> acquire(bool fresh);
+  [[nodiscard]] Answer<Worker> start();
   void give_back(Worker worker, std::uint64_t resident_bytes);
   void lose();
-  Answer<Outcome> attempt(const Job& job, bool fresh, bool alone);
-  Error fatal(const Casualty& first, const Casualty& second) const;
+  [[nodiscard]] Answer<Outcome> attempt(const Job& job, bool fresh, bool alone);
+  Error fatal(const WorkerFailure& first, const WorkerFailure& second) const;
 
   const Settings settings_;
   NvrtcFacts facts_;

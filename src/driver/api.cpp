@@ -1,8 +1,12 @@
 #include "driver/api.h"
 
 #include <unistd.h>
+
+#include <atomic>
 #include <mutex>
 
+#include "base/environment.h"
+#include "base/fork.h"
 #include "base/library.h"
 #include "base/text.h"
 
@@ -15,23 +19,18 @@ constexpr std::string_view kName = "libcuda.so.1";
 constexpr const char* kFolders[] = {"/usr/lib/wsl/lib", "/run/opengl-driver/lib", "/usr/local/nvidia/lib64",
                                     "/usr/lib/aarch64-linux-gnu/nvidia", "/usr/local/cuda/compat"};
 
-// What the loader says, less the name that every line repeats.
-std::string attempt(const std::filesystem::path& path, const Error& error) {
-  std::string_view reason = error.message;
-  if (const std::string prefix = path.string() + ": "; reason.starts_with(prefix)) reason.remove_prefix(prefix.size());
-  return fmt::format("{}: {}\n", path.string(), reason);
-}
-
 // The bare name first, so that the loader's own rules win; then each folder by name.
 Result<Library> open_library() {
   std::vector<std::filesystem::path> candidates = {kName};
-  for (const auto& folder : loader_folders()) candidates.push_back(folder / kName);
+  for (const auto& folder : loader_folders(ProcessEnvironment::read().library_path))
+    candidates.push_back(folder / kName);
   for (const char* folder : kFolders) candidates.push_back(std::filesystem::path(folder) / kName);
-  Error error{ErrorCode::driver, "no CUDA driver: libcuda.so.1 could not be opened; tried", {}};
+  Error error{
+      ErrorCode::driver, "no CUDA driver: libcuda.so.1 could not be opened; tried", {}, ErrorReason::library_missing};
   for (const auto& candidate : candidates) {
     auto library = Library::open(candidate);
     if (library) return library;
-    error.detail += attempt(candidate, library.error());
+    error.detail += attempt_line(candidate, library.error());
   }
   return tl::make_unexpected(std::move(error));
 }
@@ -95,6 +94,7 @@ void bind_memory(Binder& binder, Api& api) {
   binder.required(api.memcpy_host_to_device, "cuMemcpyHtoD");
   binder.required(api.memcpy_device_to_host, "cuMemcpyDtoH");
   binder.required(api.memset_d8_async, "cuMemsetD8Async");
+  binder.optional(api.pointer_get_attributes, "cuPointerGetAttributes", 7000);
   binder.required(api.stream_create, "cuStreamCreate");
   binder.required(api.stream_destroy, "cuStreamDestroy");
   binder.required(api.stream_synchronize, "cuStreamSynchronize");
@@ -124,7 +124,7 @@ void bind_kernels(Binder& binder, Api& api) {
 Result<void> refuse_old(const Api& api, const Library& library) {
   if (api.version >= kOldestDriver) return {};
   return failure(
-      ErrorCode::driver,
+      ErrorCode::driver, ErrorReason::library_outdated,
       "the CUDA driver {} supports {}, and tma-jit needs {} or newer: update the NVIDIA driver (525 or newer)",
       library.path().string(), version_text(api.version), version_text(kOldestDriver));
 }
@@ -138,7 +138,6 @@ Result<void> initialise(const Api& api) {
 }
 
 struct Loaded {
-  const pid_t process = ::getpid();
   Library library;
   Api api;
 };
@@ -154,48 +153,76 @@ Result<std::unique_ptr<const Loaded>> load_once() {
   bind_memory(binder, api);
   bind_kernels(binder, api);
   if (!binder.missing().empty()) {
-    return failure(ErrorCode::driver, "the CUDA driver {} ({}) lacks {}: update the NVIDIA driver",
-                   library.path().string(), version_text(api.version), joined(binder.missing()));
+    return failure(ErrorCode::driver, ErrorReason::library_outdated,
+                   "the CUDA driver {} ({}) lacks {}: update the NVIDIA driver", library.path().string(),
+                   version_text(api.version), joined(binder.missing()));
   }
   TMA_JIT_CHECK(initialise(api));
   loaded->library = std::move(library);
   return loaded;
 }
 
+struct Process {
+  std::mutex mutex;
+  const Loaded* loaded = nullptr;
+};
+
+PerProcess<Process>& process = *new PerProcess<Process>;  // outlives every static object
+std::atomic<pid_t> opened_by = 0;  // this process, or the one that it was forked from; also while it opens
+
 }  // namespace
 
 // Never unloaded: libcuda does not survive a dlclose, and launches may outlive every engine.
-Result<const Api*> load() {
-  static std::mutex mutex;
-  static const Loaded* loaded = nullptr;
-  const std::lock_guard lock(mutex);
-  if (loaded == nullptr) {
-    TMA_JIT_ASSIGN(std::unique_ptr<const Loaded> fresh, load_once());
-    loaded = fresh.release();
-  }
-  if (loaded->process != ::getpid()) {
+Result<SharedApi> load() {
+  Process& own = process.get();
+  const std::lock_guard lock(own.mutex);
+  if (const pid_t opener = opened_by; opener != 0 && opener != ::getpid()) {
     return failure(
-        ErrorCode::driver,
+        ErrorCode::driver, ErrorReason::forked,
         "process {} was forked from {}, which had opened CUDA, and CUDA does not survive a fork: fork before "
         "the first call that needs a device, or start a program in the child",
-        ::getpid(), loaded->process);
+        ::getpid(), opener);
   }
-  return &loaded->api;
+  if (own.loaded == nullptr) {
+    const NoFork no_fork;
+    opened_by = ::getpid();
+    auto fresh = load_once();
+    if (!fresh) {
+      opened_by = 0;
+      return tl::make_unexpected(std::move(fresh).error());
+    }
+    own.loaded = fresh->release();
+  }
+  return borrowed(own.loaded->api);
 }
 
 std::string version_text(int version) {
   return fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
 }
 
+ErrorReason reason_of(CUresult result) {
+  switch (result) {
+    case CUDA_ERROR_NO_DEVICE: return ErrorReason::no_device;
+    case CUDA_ERROR_OUT_OF_MEMORY: return ErrorReason::out_of_memory;
+    case CUDA_ERROR_INVALID_IMAGE:
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_INVALID_SOURCE:
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    case CUDA_ERROR_INVALID_PTX: return ErrorReason::image_refused;
+    default: return ErrorReason::unspecified;
+  }
+}
+
 Error error_of(const Api& api, CUresult result, std::string_view call) {
   const char* name = nullptr;
-  const char* text = nullptr;
+  const char* text = api.failure_report != nullptr ? api.failure_report(result) : nullptr;
   api.get_error_name(result, &name);
-  api.get_error_string(result, &text);
+  if (text == nullptr) api.get_error_string(result, &text);
   if (name == nullptr) name = "an error this driver does not name";
   return Error{ErrorCode::driver,
                fmt::format("{}: {} ({}): {}", call, name, static_cast<int>(result), text != nullptr ? text : "?"),
-               {}};
+               {},
+               reason_of(result)};
 }
 
 }  // namespace tma_jit::driver

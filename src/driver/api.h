@@ -9,7 +9,9 @@
 
 #include <cuda.h>
 
-#include "base/failure.h"
+#include <tma_jit/artifact.h>
+
+#include "core/failure.h"
 
 namespace tma_jit::driver {
 
@@ -18,13 +20,17 @@ inline constexpr int kOldestDriver = 12000;
 inline constexpr int kIm2colWideDriver = 12080;  // the first with cuTensorMapEncodeIm2colWide
 
 struct Api {
-  int version = 0;         // as cuDriverGetVersion counts: 13000 is CUDA 13.0
-  bool takes_ptx = false;  // executes PTX and no cubins: the emulator
+  int version = 0;                               // as cuDriverGetVersion counts: 13000 is CUDA 13.0
+  Artifact::Form takes = Artifact::Form::cubin;  // what `library_load_data` loads
+  int only_device = -1;  // the ordinal of the one device that the table is for; -1: the caller chooses
 
   decltype(&::cuInit) init = nullptr;
   decltype(&::cuDriverGetVersion) driver_get_version = nullptr;
   decltype(&::cuGetErrorName) get_error_name = nullptr;
   decltype(&::cuGetErrorString) get_error_string = nullptr;
+  // Of the emulator, else null: the whole text behind this thread's last failure, of which cuGetErrorString has the
+  // beginning; null where the thread remembers none for the result.
+  const char* (*failure_report)(CUresult result) = nullptr;
 
   decltype(&::cuDeviceGetCount) device_get_count = nullptr;
   decltype(&::cuDeviceGet) device_get = nullptr;
@@ -45,6 +51,7 @@ struct Api {
   decltype(&::cuMemcpyHtoD) memcpy_host_to_device = nullptr;
   decltype(&::cuMemcpyDtoH) memcpy_device_to_host = nullptr;
   decltype(&::cuMemsetD8Async) memset_d8_async = nullptr;
+  decltype(&::cuPointerGetAttributes) pointer_get_attributes = nullptr;  // may be null
 
   decltype(&::cuStreamCreate) stream_create = nullptr;
   decltype(&::cuStreamDestroy) stream_destroy = nullptr;
@@ -71,22 +78,31 @@ struct Api {
   decltype(&::cuLaunchKernelEx) launch_kernel_ex = nullptr;
 };
 
+// Keeps what the table's functions need.
+using SharedApi = std::shared_ptr<const Api>;
+// A table that outlives every use.
+inline SharedApi borrowed(const Api& api) {
+  return {SharedApi(), &api};
+}
+
 // How an engine gets its table: `load`, an emulator's, or a test's.
-using Provider = std::function<Result<const Api*>()>;
+using Provider = std::function<Result<SharedApi>()>;
 
 // Opens libcuda.so.1 and initialises it, once in a process; a failure is tried again by the next call. The error lists
 // every name and folder tried.
-Result<const Api*> load();
+[[nodiscard]] Result<SharedApi> load();
 
 // "CUDA 13.0"
 std::string version_text(int version);
 
+// What a program may want to tell apart of a result.
+ErrorReason reason_of(CUresult result);
 // "cuMemAlloc(1048576): CUDA_ERROR_OUT_OF_MEMORY (2): out of memory"
 Error error_of(const Api& api, CUresult result, std::string_view call);
 
 // Turns a driver's answer into a Result; the format says the call with its values and is evaluated on failure only.
 template <class... Args>
-Result<void> checked(const Api& api, CUresult result, fmt::format_string<Args...> call, Args&&... args) {
+[[nodiscard]] Result<void> checked(const Api& api, CUresult result, fmt::format_string<Args...> call, Args&&... args) {
   if (result == CUDA_SUCCESS) [[likely]]
     return {};
   return tl::make_unexpected(error_of(api, result, fmt::format(call, std::forward<Args>(args)...)));

@@ -1,6 +1,6 @@
 #include "driver/context.h"
 
-#include "driver/device_facts.h"
+#include "driver/read_device.h"
 
 namespace tma_jit::driver {
 namespace {
@@ -9,13 +9,15 @@ Result<void> refuse_ordinal(const Api& api, int ordinal) {
   int count = 0;
   TMA_JIT_CHECK(checked(api, api.device_get_count(&count), "cuDeviceGetCount"));
   if (ordinal >= 0 && ordinal < count) return {};
-  return failure(ErrorCode::not_found, "no CUDA device {}: this process sees {} device{}", ordinal, count,
-                 count == 1 ? " (0)" : "s");
+  return failure(ErrorCode::not_found, ErrorReason::no_device, "no CUDA device {}: this process sees {} device{}",
+                 ordinal, count, count == 1 ? " (0)" : "s");
 }
 
 }  // namespace
 
-Result<SharedContext> Context::open(const Api& api, int ordinal) {
+Result<SharedContext> Context::open(SharedApi shared, int ordinal) {
+  const Api& api = *shared;
+  if (api.only_device >= 0) ordinal = api.only_device;
   TMA_JIT_CHECK(refuse_ordinal(api, ordinal));
   CUdevice device = 0;
   TMA_JIT_CHECK(checked(api, api.device_get(&device, ordinal), "cuDeviceGet({})", ordinal));
@@ -23,11 +25,11 @@ Result<SharedContext> Context::open(const Api& api, int ordinal) {
   CUcontext handle = nullptr;
   TMA_JIT_CHECK(
       checked(api, api.device_primary_ctx_retain(&handle, device), "cuDevicePrimaryCtxRetain(device {})", ordinal));
-  return SharedContext(new Context(api, device, handle, std::move(info)));
+  return SharedContext(new Context(std::move(shared), device, handle, std::move(info)));
 }
 
 Context::~Context() {
-  api_.device_primary_ctx_release(ordinal_);
+  api_->device_primary_ctx_release(ordinal_);
 }
 
 Result<Current> Current::enter(const Context& context) {

@@ -13,20 +13,22 @@ namespace tma_jit::driver {
 // Retained for as long as the object lives. Never changes which context is current; that is Scope's.
 class Context {
  public:
-  static Result<std::shared_ptr<const Context>> open(const Api& api, int ordinal);
+  // A table that is for one device has its own ordinal, and `ordinal` is not looked at.
+  [[nodiscard]] static Result<std::shared_ptr<const Context>> open(SharedApi api, int ordinal);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  const Api& api() const { return api_; }
+  const Api& api() const { return *api_; }
   CUcontext handle() const { return handle_; }
+  CUdevice ordinal() const { return ordinal_; }
   const DeviceInfo& device() const { return device_; }
 
  private:
-  Context(const Api& api, CUdevice ordinal, CUcontext handle, DeviceInfo device)
-      : api_(api), ordinal_(ordinal), handle_(handle), device_(std::move(device)) {}
+  Context(SharedApi api, CUdevice ordinal, CUcontext handle, DeviceInfo device)
+      : api_(std::move(api)), ordinal_(ordinal), handle_(handle), device_(std::move(device)) {}
 
-  const Api& api_;
+  SharedApi api_;
   CUdevice ordinal_;
   CUcontext handle_;
   DeviceInfo device_;
@@ -37,7 +39,7 @@ using SharedContext = std::shared_ptr<const Context>;
 // nothing.
 class Current {
  public:
-  static Result<Current> enter(const Context& context);
+  [[nodiscard]] static Result<Current> enter(const Context& context);
   ~Current();
   Current(Current&& other) noexcept : context_(std::exchange(other.context_, nullptr)) {}
   Current& operator=(Current&&) = delete;
@@ -51,7 +53,7 @@ class Current {
 // none of the graph's, and in the default capture mode each of them would break it.
 class Scope {
  public:
-  static Result<Scope> enter(const Context& context);
+  [[nodiscard]] static Result<Scope> enter(const Context& context);
   ~Scope();
   Scope(Scope&& other) noexcept
       : current_(std::move(other.current_)), api_(std::exchange(other.api_, nullptr)), mode_(other.mode_) {}
@@ -67,6 +69,6 @@ class Scope {
 
 // Fails where work on the default stream would break a graph: a stream that waits for the default stream is capturing
 // one. `what` is what was asked for. In the context's scope.
-Result<void> check_no_capture(const Context& context, std::string_view what);
+[[nodiscard]] Result<void> check_no_capture(const Context& context, std::string_view what);
 
 }  // namespace tma_jit::driver

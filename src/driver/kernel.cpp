@@ -15,34 +15,41 @@ std::uint32_t product(const std::array<std::uint32_t, 3>& extents) {
   return extents[0] * extents[1] * extents[2];
 }
 
-bool is_image_fault(CUresult result) {
-  return result == CUDA_ERROR_INVALID_IMAGE || result == CUDA_ERROR_NO_BINARY_FOR_GPU ||
-         result == CUDA_ERROR_INVALID_SOURCE || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ||
-         result == CUDA_ERROR_INVALID_PTX;
+// What a driver answers to an image that is damaged (bytes that are no ELF it takes for PTX), of another machine's, or
+// lacks the kernel.
+bool is_refusal(CUresult result) {
+  return reason_of(result) == ErrorReason::image_refused || result == CUDA_ERROR_INVALID_VALUE ||
+         result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_JIT_COMPILER_NOT_FOUND ||
+         result == CUDA_ERROR_JIT_COMPILATION_DISABLED || result == CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND ||
+         result == CUDA_ERROR_SHARED_OBJECT_INIT_FAILED;
 }
 
 // What a refused image and the machine are, so that an old driver or a foreign target is seen at a glance.
-std::string both_sides(const Context& context, const Cubin& cubin, std::string_view compiler) {
+std::string both_sides(const Context& context, const Artifact& artifact, std::string_view compiler) {
   const DeviceInfo& device = context.device();
-  std::string text = fmt::format("the cubin is for {}, built by {}; the device is {} ({}), its driver {}", cubin.arch,
+  std::string text = fmt::format("the {} is for {}, built by {}; the device is {} ({}), its driver {}",
+                                 artifact.form == Artifact::Form::ptx ? "PTX" : "cubin", artifact.arch,
                                  compiler.empty() ? "an unknown compiler" : compiler, device.name, device.arch,
                                  version_text(context.api().version));
   text +=
-      cubin.arch == device.arch
+      artifact.arch == device.arch
           ? "\na driver runs the cubins of its own CUDA release and of older ones: update the driver, or build with "
             "an NVRTC that is not newer than it"
           : "\na cubin for another target does not run here: build for " + device.arch;
   return text;
 }
 
-Result<CUlibrary> load_library(const Context& context, const Cubin& cubin, std::string_view compiler) {
+Result<CUlibrary> load_library(const Context& context, const Artifact& artifact, std::string_view compiler,
+                               bool& refused) {
   const Api& api = context.api();
   CUlibrary library = nullptr;
-  const CUresult result = api.library_load_data(&library, cubin.bytes.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+  const CUresult result =
+      api.library_load_data(&library, artifact.bytes.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
   if (result == CUDA_SUCCESS) return library;
-  const std::string call = fmt::format("cuLibraryLoadData({}, {} bytes)", cubin.entry, cubin.bytes.size());
+  const std::string call = fmt::format("cuLibraryLoadData({}, {} bytes)", artifact.entry, artifact.bytes.size());
   Error error = error_of(api, result, call);
-  if (is_image_fault(result)) error.detail = both_sides(context, cubin, compiler);
+  refused = is_refusal(result);
+  if (error.reason == ErrorReason::image_refused) error.detail = both_sides(context, artifact, compiler);
   return tl::make_unexpected(std::move(error));
 }
 
@@ -52,12 +59,15 @@ std::string count_of(std::size_t parameters) {
 
 }  // namespace
 
-Result<SharedKernel> Kernel::load(const SharedContext& context, const Cubin& cubin, std::string_view compiler) {
-  const profile::Range range("load", cubin.entry);
+Result<SharedKernel> Kernel::load(const SharedContext& context, const Artifact& artifact, std::string_view compiler,
+                                  bool* refused) {
+  bool unheard = false;
+  bool& fault = refused != nullptr ? *refused : unheard;
+  const profile::Range range("load", artifact.entry);
   TMA_JIT_ASSIGN([[maybe_unused]] const Scope scope, Scope::enter(*context));
-  std::shared_ptr<Kernel> kernel(new Kernel(context, cubin.entry));
-  TMA_JIT_ASSIGN(kernel->library_, load_library(*kernel->context_, cubin, compiler));
-  TMA_JIT_CHECK(kernel->find_function());
+  std::shared_ptr<Kernel> kernel(new Kernel(context, artifact.entry));
+  TMA_JIT_ASSIGN(kernel->library_, load_library(*kernel->context_, artifact, compiler, fault));
+  TMA_JIT_CHECK(kernel->find_function(fault));
   return kernel;
 }
 
@@ -67,12 +77,15 @@ Kernel::~Kernel() {
   if (scope) context_->api().library_unload(library_);
 }
 
-Result<void> Kernel::find_function() {
+Result<void> Kernel::find_function(bool& refused) {
   const Api& api = context_->api();
   CUkernel kernel = nullptr;
-  TMA_JIT_CHECK(
-      checked(api, api.library_get_kernel(&kernel, library_, name_.c_str()), "cuLibraryGetKernel({})", name_));
-  TMA_JIT_CHECK(checked(api, api.kernel_get_function(&function_, kernel), "cuKernelGetFunction({})", name_));
+  const CUresult found = api.library_get_kernel(&kernel, library_, name_.c_str());
+  refused = is_refusal(found);
+  TMA_JIT_CHECK(checked(api, found, "cuLibraryGetKernel({})", name_));
+  const CUresult loaded = api.kernel_get_function(&function_, kernel);  // lazily, it may be now
+  refused = is_refusal(loaded);
+  TMA_JIT_CHECK(checked(api, loaded, "cuKernelGetFunction({})", name_));
   return read_parameters(kernel);
 }
 
@@ -96,6 +109,8 @@ Result<void> Kernel::check_arguments(std::span<const Argument> arguments) const 
   if (!parameters_known_) return {};
   // Sizes, not offsets: the driver counts offsets from the start of its parameter bank, which is not as aligned as a
   // tensor map, so that the first one need not be at 0 (48 on an H100).
+  const auto operand = [](const Argument& argument) { return argument.hooks_offset.has_value(); };
+  arguments = arguments.first(static_cast<std::size_t>(std::ranges::find_if(arguments, operand) - arguments.begin()));
   for (std::size_t i = 0; i < std::min(arguments.size(), parameters_.size()); ++i) {
     const std::size_t size = arguments[i].image.size();
     if (size == parameters_[i]) continue;

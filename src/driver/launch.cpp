@@ -49,10 +49,10 @@ Result<void> launch_now(const Prepared& prepared, void** arguments, CUstream str
 
 }  // namespace
 
-Result<SharedPrepared> prepare(Plan plan, std::shared_ptr<const Cubin> cubin, SharedKernel kernel) {
+Result<SharedPrepared> prepare(Plan plan, std::shared_ptr<const Artifact> artifact, SharedKernel kernel) {
   TMA_JIT_CHECK(kernel->check_arguments(plan.arguments));
   TMA_JIT_CHECK(kernel->admit(plan.geometry));
-  return std::make_shared<const Prepared>(std::move(plan), std::move(cubin), std::move(kernel));
+  return std::make_shared<const Prepared>(std::move(plan), std::move(artifact), std::move(kernel));
 }
 
 Result<void> launch(const Prepared& prepared, void** arguments, CUstream stream) {
@@ -85,15 +85,17 @@ Result<std::size_t> find_rebindable(const Plan& plan, std::string_view name) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < plan.arguments.size(); ++i) {
     const Argument& argument = plan.arguments[i];
-    if (argument.kind == Argument::Kind::scalar || argument.kind == Argument::Kind::dims) continue;
+    const bool rebindable = argument.kind == Argument::Kind::tensor_map || argument.kind == Argument::Kind::view ||
+                            argument.kind == Argument::Kind::workspace;
+    if (!rebindable) continue;
     if (argument.name == name && argument.present) return i;
     if (argument.name == name) {
       return failure(ErrorCode::invalid_argument, "{}: this launch was prepared without {}", plan.kernel, name);
     }
     names.push_back(argument.name);
   }
-  return failure(ErrorCode::not_found, "{}: no tensor or workspace is named {}{}", plan.kernel, name,
-                 suggestion(name, names));
+  return unknown_name(failure(ErrorCode::not_found, "{}: no tensor or workspace is named {}", plan.kernel, name), name,
+                      names);
 }
 
 }  // namespace
@@ -131,8 +133,8 @@ Result<void> Launch::rebind(std::string_view name, const void* address) {
 const Plan& Launch::plan() const {
   return state_->prepared->plan;
 }
-const Cubin& Launch::cubin() const {
-  return *state_->prepared->cubin;
+const Artifact& Launch::artifact() const {
+  return *state_->prepared->artifact;
 }
 
 }  // namespace tma_jit

@@ -11,7 +11,7 @@ namespace tma_jit::driver {
 class Memory {
  public:
   // 0 bytes: no allocation, address 0.
-  static Result<Memory> allocate(SharedContext context, std::size_t bytes);
+  [[nodiscard]] static Result<Memory> allocate(SharedContext context, std::size_t bytes);
   ~Memory();
   Memory(Memory&& other) noexcept
       : context_(std::move(other.context_)),
@@ -24,7 +24,7 @@ class Memory {
   const SharedContext& context() const { return context_; }
 
   // Done when it returns, on a stream of its own: waits for no work of the caller's and disturbs no capture.
-  Result<void> fill(std::uint8_t byte) const;
+  [[nodiscard]] Result<void> fill(std::uint8_t byte) const;
 
  private:
   Memory(SharedContext context, std::uint64_t address, std::size_t bytes)
@@ -38,14 +38,14 @@ class Memory {
 // whenever one is made.
 class PrivateStream {
  public:
-  static Result<PrivateStream> create(const Context& context);
+  [[nodiscard]] static Result<PrivateStream> create(const Context& context);
   ~PrivateStream();
   PrivateStream(PrivateStream&& other) noexcept
       : context_(other.context_), stream_(std::exchange(other.stream_, nullptr)) {}
   PrivateStream& operator=(PrivateStream&&) = delete;
 
   CUstream get() const { return stream_; }
-  Result<void> synchronize() const;
+  [[nodiscard]] Result<void> synchronize() const;
 
  private:
   PrivateStream(const Context& context, CUstream stream) : context_(&context), stream_(stream) {}

@@ -4,11 +4,12 @@
 #include <cstring>
 
 #include "plan/fault.h"
-#include "plan/scalar_image.h"
+#include "plan/hook_arguments.h"
+#include "plan/scalar_argument.h"
 #include "plan/tensor_map_rules.h"
 #include "plan/tensor_maps.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 constexpr std::size_t kMapBytes = 128;             // sizeof(CUtensorMap)
@@ -34,9 +35,9 @@ std::size_t image_bytes(const Argument& argument, std::size_t rank) {
   return kMapBytes + (view + kMapAlignment - 1) / kMapAlignment * kMapAlignment;
 }
 
-bool asks_alignment(const manifest::Template& kernel, std::string_view tensor) {
-  return std::ranges::any_of(kernel.references, [&](const manifest::Reference& reference) {
-    return reference.kind == manifest::Reference::Kind::alignment && reference.name == tensor;
+bool asks_alignment(const templates::Template& kernel, std::string_view tensor) {
+  return std::ranges::any_of(kernel.references, [&](const templates::Reference& reference) {
+    return reference.kind == templates::Reference::Kind::alignment && reference.name == tensor;
   });
 }
 
@@ -57,7 +58,7 @@ std::uint32_t needed_alignment(Values& values, const std::vector<Condition>& con
 
 Result<Argument> tensor_argument(Values& values, const std::vector<Condition>& conditions, std::size_t index) {
   const Binding& binding = values.binding();
-  const manifest::Tensor& declared = binding.kernel->tensors[index];
+  const templates::Tensor& declared = binding.kernel->tensors[index];
   const Tensor* given = binding.tensors[index];
   Argument argument;
   argument.name = declared.name;
@@ -85,7 +86,7 @@ Result<Argument> tensor_argument(Values& values, const std::vector<Condition>& c
   return argument;
 }
 
-Result<Argument> workspace_argument(const Values& values, const manifest::Workspace& declared) {
+Result<Argument> workspace_argument(const Values& values, const templates::Workspace& declared) {
   const Binding& binding = values.binding();
   Argument argument;
   argument.kind = Argument::Kind::workspace;
@@ -107,25 +108,6 @@ Result<Argument> workspace_argument(const Values& values, const manifest::Worksp
   }
   argument.image.resize(8);
   put(argument.image, 0, argument.address);
-  return argument;
-}
-
-Result<Argument> scalar_argument(const Binding& binding, const manifest::Scalar& declared) {
-  const auto given = binding.request->scalars.find(declared.name);
-  const bool is_given = given != binding.request->scalars.end();
-  if (!is_given && !declared.standard.has_value()) {
-    return fault(*binding.kernel, ErrorCode::invalid_argument, "scalar {} has no default; give it a value",
-                 declared.name);
-  }
-  Argument argument;
-  argument.kind = Argument::Kind::scalar;
-  argument.name = declared.name;
-  argument.dtype = binding.type_of(declared.type);
-  argument.alignment = size_of(argument.dtype);
-  Result<std::vector<std::byte>> image =
-      scalar_image(declared.name, argument.dtype, is_given ? given->second : *declared.standard);
-  if (!image) return fault(*binding.kernel, image.error().code, "{}", image.error().message);
-  argument.image = std::move(*image);
   return argument;
 }
 
@@ -154,7 +136,7 @@ Argument dims_argument(const std::vector<DimValue>& dims) {
 std::vector<DimValue> dims_of(const Binding& binding) {
   std::vector<DimValue> dims;
   for (std::size_t i = 0; i < binding.dims.size(); ++i) {
-    const manifest::Dim& declared = binding.kernel->dims[i];
+    const templates::Dim& declared = binding.kernel->dims[i];
     const bool fixed = declared.value.has_value() || binding.fixed.contains(declared.name);
     dims.push_back({declared.name, binding.dims[i], declared.wide, fixed});
   }
@@ -163,22 +145,27 @@ std::vector<DimValue> dims_of(const Binding& binding) {
 
 Result<std::vector<Argument>> arguments_of(Values& values, const std::vector<Condition>& conditions) {
   const Binding& binding = values.binding();
-  const manifest::Template& kernel = *binding.kernel;
+  const templates::Template& kernel = *binding.kernel;
   std::vector<Argument> arguments;
   for (std::size_t i = 0; i < kernel.tensors.size(); ++i) {
+    if (kernel.tensors[i].operand) continue;
     TMA_JIT_ASSIGN(Argument argument, tensor_argument(values, conditions, i));
     arguments.push_back(std::move(argument));
   }
-  for (const manifest::Workspace& declared : kernel.workspaces) {
+  for (const templates::Workspace& declared : kernel.workspaces) {
+    if (binding.request->reference) break;  // a reference needs none
     TMA_JIT_ASSIGN(Argument argument, workspace_argument(values, declared));
     arguments.push_back(std::move(argument));
   }
-  for (const manifest::Scalar& declared : kernel.scalars) {
+  for (const templates::Scalar& declared : kernel.scalars) {
+    if (declared.operand) continue;
     TMA_JIT_ASSIGN(Argument argument, scalar_argument(binding, declared));
     arguments.push_back(std::move(argument));
   }
   if (!kernel.dims.empty()) arguments.push_back(dims_argument(dims_of(binding)));
+  TMA_JIT_ASSIGN(std::vector<Argument> hooks, hook_arguments(values));
+  std::ranges::move(hooks, std::back_inserter(arguments));
   return arguments;
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

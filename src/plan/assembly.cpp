@@ -4,30 +4,30 @@
 #include "plan/fault.h"
 #include "plan/geometry.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
-using manifest::Expression;
+using templates::Expression;
 
 // One name of Template::order, or nothing where its value is known only at launch.
 Result<std::optional<Constant>> constant_of(const Values& values, std::string_view name) {
   const Binding& binding = values.binding();
-  const manifest::Template& kernel = *binding.kernel;
+  const templates::Template& kernel = *binding.kernel;
   Constant constant;
   constant.name = name;
-  if (const manifest::Type* type = kernel.find_type(name); type != nullptr) {
+  if (const templates::Type* type = kernel.find_type(name); type != nullptr) {
     constant.kind = Constant::Kind::type;
     constant.type = binding.types[static_cast<std::size_t>(type - kernel.types.data())];
     constant.origin = "type";
-  } else if (const manifest::Param* param = kernel.find_param(name); param != nullptr) {
+  } else if (const templates::Param* param = kernel.find_param(name); param != nullptr) {
     constant.value = values.params()[static_cast<std::size_t>(param - kernel.params.data())];
     constant.origin = "param";
-  } else if (const manifest::Let* let = kernel.find_let(name); let != nullptr) {
-    if (manifest::launch_time(*let, binding.fixed)) return std::nullopt;
+  } else if (const templates::Let* let = kernel.find_let(name); let != nullptr) {
+    if (templates::launch_time(*let, binding.fixed)) return std::nullopt;
     TMA_JIT_ASSIGN(constant.value, values.let(static_cast<std::size_t>(let - kernel.lets.data())));
     constant.origin = "let";
   } else {
-    const manifest::Dim* dim = kernel.find_dim(name);
+    const templates::Dim* dim = kernel.find_dim(name);
     if (dim == nullptr || (!dim->value.has_value() && !binding.fixed.contains(name))) return std::nullopt;
     constant.value = binding.dims[static_cast<std::size_t>(dim - kernel.dims.data())];
     constant.origin = "dim";
@@ -45,24 +45,25 @@ Result<std::vector<Constant>> constants_of(const Values& values) {
 }
 
 // A reference computes in f64 where the kernel computes in f32.
-DType hook_type(const Binding& binding, const manifest::TypeName& name) {
+DType hook_type(const Binding& binding, const templates::TypeName& name) {
   const DType type = binding.type_of(name);
   return binding.request->reference && type == DType::f32 ? DType::f64 : type;
 }
 
-Result<Hook> hook_of(const Values& values, const manifest::Hook& declared) {
+Result<Hook> hook_of(const Values& values, const templates::Hook& declared) {
   const Binding& binding = values.binding();
   const auto given = binding.request->hooks.find(declared.name);
   const bool is_given = given != binding.request->hooks.end();
   Hook hook{declared.name,
             hook_type(binding, declared.result),
             {},
-            is_given ? given->second : declared.standard.value_or("")};
+            is_given ? given->second : declared.default_value.value_or(""),
+            is_given && binding.request->untrusted_hooks};
   if (hook.text.find_first_not_of(" \t\r\n") == std::string::npos) {
     return fault(*binding.kernel, ErrorCode::invalid_argument, "hook {} has no text; give an expression or a body: {}",
                  declared.name, declared.text);
   }
-  for (const manifest::Hook::Parameter& parameter : declared.parameters) {
+  for (const templates::Hook::Parameter& parameter : declared.parameters) {
     if (parameter.when.has_value()) {
       TMA_JIT_ASSIGN(const std::int64_t wanted, parameter.when->evaluate(values));
       if (wanted == 0) continue;
@@ -94,7 +95,7 @@ Result<int> sum_bits_of(const Values& values) {
 
 Result<Plan> assemble(Values& values, const std::vector<Condition>& conditions) {
   const Binding& binding = values.binding();
-  const manifest::Template& kernel = *binding.kernel;
+  const templates::Template& kernel = *binding.kernel;
   Plan plan;
   plan.kernel = kernel.kernel;
   plan.reference = binding.request->reference;
@@ -104,18 +105,19 @@ Result<Plan> assemble(Values& values, const std::vector<Condition>& conditions) 
   plan.arch = binding.device->arch;
   TMA_JIT_ASSIGN(plan.constants, constants_of(values));
   plan.dims = dims_of(binding);
-  for (const manifest::Hook& declared : kernel.hooks) {
+  for (const templates::Hook& declared : kernel.hooks) {
     TMA_JIT_ASSIGN(Hook hook, hook_of(values, declared));
     plan.hooks.push_back(std::move(hook));
   }
   TMA_JIT_ASSIGN(plan.arguments, arguments_of(values, conditions));
   TMA_JIT_ASSIGN(plan.geometry, geometry_of(values));
   TMA_JIT_ASSIGN(plan.sum_bits, sum_bits_of(values));
-  plan.work = {amount(values, kernel.work.flops), amount(values, kernel.work.bytes)};
+  plan.work = {amount(values, kernel.work.flops), amount(values, kernel.work.bytes),
+               amount(values, kernel.work.cycles)};
   for (std::size_t i = 0; i < kernel.params.size(); ++i) {
     plan.config.emplace_back(kernel.params[i].name, values.params()[i]);
   }
   return plan;
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -3,8 +3,8 @@
 
 #include "plan/condition.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 
-Result<Plan> assemble(Values& values, const std::vector<Condition>& conditions);
+[[nodiscard]] Result<Plan> assemble(Values& values, const std::vector<Condition>& conditions);
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "plan/fault.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 // A value and who gave it, for the message when someone else disagrees.
@@ -23,7 +23,7 @@ template <class Declarations> std::optional<std::size_t> index_of(const Declarat
 
 class Binder {
  public:
-  Binder(const manifest::Template& kernel, const Request& request, const DeviceInfo& device)
+  Binder(const templates::Template& kernel, const Request& request, const DeviceInfo& device)
       : kernel_(kernel), request_(request), types_(kernel.types.size()), dims_(kernel.dims.size()) {
     binding_.kernel = &kernel;
     binding_.request = &request;
@@ -45,15 +45,15 @@ class Binder {
   void find_tensors();
   Result<void> check_all_given() const;
   Result<void> bind_types();
-  Result<void> bind_element(const manifest::Tensor& declared, const Tensor& given);
+  Result<void> bind_element(const templates::Tensor& declared, const Tensor& given);
   Result<void> set_type(std::size_t type, DType value, std::string source);
   Result<void> bind_dims();
-  Result<void> bind_extents(const manifest::Tensor& declared, const Tensor& given);
+  Result<void> bind_extents(const templates::Tensor& declared, const Tensor& given);
   Result<void> set_dim(std::size_t dim, std::int64_t value, std::string source);
-  Result<std::int64_t> settled(const manifest::Dim& dim, const std::optional<Sourced<std::int64_t>>& value) const;
+  Result<std::int64_t> settled(const templates::Dim& dim, const std::optional<Sourced<std::int64_t>>& value) const;
   std::string tensors_with(std::string_view dim) const;
 
-  const manifest::Template& kernel_;
+  const templates::Template& kernel_;
   const Request& request_;
   std::vector<std::optional<Sourced<DType>>> types_;
   std::vector<std::optional<Sourced<std::int64_t>>> dims_;
@@ -72,10 +72,11 @@ void Binder::find_tensors() {
 Result<void> Binder::check_all_given() const {
   if (!binding_.has_tensors) return {};
   for (std::size_t i = 0; i < kernel_.tensors.size(); ++i) {
-    const manifest::Tensor& declared = kernel_.tensors[i];
-    if (binding_.tensors[i] != nullptr || declared.when.has_value()) continue;
+    const templates::Tensor& declared = kernel_.tensors[i];
+    const bool asked = std::ranges::find(request_.present, declared.name) != request_.present.end();
+    if (binding_.tensors[i] != nullptr || (declared.when.has_value() && !asked)) continue;
     std::vector<std::string> names;
-    for (const manifest::Tensor& tensor : kernel_.tensors) names.push_back(tensor.name);
+    for (const templates::Tensor& tensor : kernel_.tensors) names.push_back(tensor.name);
     return fault(kernel_, ErrorCode::invalid_argument, "tensor {} is missing; it takes {}", declared.name,
                  joined(names));
   }
@@ -83,7 +84,7 @@ Result<void> Binder::check_all_given() const {
 }
 
 Result<void> Binder::set_type(std::size_t type, DType value, std::string source) {
-  const manifest::Type& declared = kernel_.types[type];
+  const templates::Type& declared = kernel_.types[type];
   if (types_[type].has_value() && types_[type]->value != value) {
     return fault(kernel_, ErrorCode::invalid_argument, "{} is {} by {} and {} by {}", declared.name,
                  name_of(types_[type]->value), types_[type]->source, name_of(value), source);
@@ -92,7 +93,7 @@ Result<void> Binder::set_type(std::size_t type, DType value, std::string source)
   return {};
 }
 
-Result<void> Binder::bind_element(const manifest::Tensor& declared, const Tensor& given) {
+Result<void> Binder::bind_element(const templates::Tensor& declared, const Tensor& given) {
   if (request_.reference && declared.output) {
     if (given.dtype == DType::f64) return {};
     return fault(kernel_, ErrorCode::invalid_argument, "tensor {} is {}; a reference writes f64", declared.name,
@@ -123,7 +124,7 @@ Result<void> Binder::bind_types() {
     if (binding_.tensors[i] != nullptr) TMA_JIT_CHECK(bind_element(kernel_.tensors[i], *binding_.tensors[i]));
   }
   for (std::size_t i = 0; i < types_.size(); ++i) {
-    binding_.types.push_back(types_[i].has_value() ? types_[i]->value : kernel_.types[i].standard);
+    binding_.types.push_back(types_[i].has_value() ? types_[i]->value : kernel_.types[i].default_value);
   }
   return {};
 }
@@ -137,7 +138,7 @@ Result<void> Binder::set_dim(std::size_t dim, std::int64_t value, std::string so
   return {};
 }
 
-Result<void> Binder::bind_extents(const manifest::Tensor& declared, const Tensor& given) {
+Result<void> Binder::bind_extents(const templates::Tensor& declared, const Tensor& given) {
   for (std::size_t i = 0; i < declared.shape.size(); ++i) {
     const std::optional<std::string_view> name = declared.shape[i].single_name();
     const std::optional<std::size_t> dim = name.has_value() ? index_of(kernel_.dims, *name) : std::nullopt;
@@ -150,7 +151,7 @@ Result<void> Binder::bind_extents(const manifest::Tensor& declared, const Tensor
 // The tensors whose shape would give a dim its value.
 std::string Binder::tensors_with(std::string_view dim) const {
   std::vector<std::string> names;
-  for (const manifest::Tensor& tensor : kernel_.tensors) {
+  for (const templates::Tensor& tensor : kernel_.tensors) {
     if (std::ranges::any_of(tensor.shape, [&](const auto& entry) { return entry.single_name() == dim; })) {
       names.push_back(tensor.name);
     }
@@ -158,7 +159,7 @@ std::string Binder::tensors_with(std::string_view dim) const {
   return names.empty() ? std::string() : fmt::format(" or a tensor that has it ({})", joined(names));
 }
 
-Result<std::int64_t> Binder::settled(const manifest::Dim& dim,
+Result<std::int64_t> Binder::settled(const templates::Dim& dim,
                                      const std::optional<Sourced<std::int64_t>>& value) const {
   if (!value.has_value()) {
     return fault(kernel_, ErrorCode::invalid_argument, "dim {} has no value; give it{}", dim.name,
@@ -191,17 +192,17 @@ Result<void> Binder::bind_dims() {
 
 }  // namespace
 
-DType Binding::type_of(const manifest::TypeName& name) const {
+DType Binding::type_of(const templates::TypeName& name) const {
   if (name.concrete.has_value()) return *name.concrete;
   return types[*index_of(kernel->types, name.name)];
 }
 
-DType Binding::element_of(const manifest::Tensor& tensor) const {
+DType Binding::element_of(const templates::Tensor& tensor) const {
   return request->reference && tensor.output ? DType::f64 : type_of(tensor.type);
 }
 
-Result<Binding> bind(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
+Result<Binding> bind(const templates::Template& kernel, const Request& request, const DeviceInfo& device) {
   return Binder(kernel, request, device).bound();
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

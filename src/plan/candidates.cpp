@@ -6,7 +6,7 @@
 #include "plan/fault.h"
 #include "plan/planner.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 struct Target {
@@ -24,16 +24,19 @@ Target target_of(std::string_view arch) {
   return target;
 }
 
-bool serves_any(const manifest::Template& kernel, std::string_view target) {
+bool serves_any(const templates::Template& kernel, std::string_view target) {
   return std::ranges::any_of(kernel.archs, [&](const std::string& listed) { return serves(listed, target); });
 }
 
-tl::unexpected<Error> none_serves(std::span<const manifest::Template* const> found, std::string_view target) {
+tl::unexpected<Error> none_serves(std::span<const templates::Template* const> found, std::string_view target) {
   std::vector<std::string> served;
-  for (const manifest::Template* kernel : found) {
+  for (const templates::Template* kernel : found) {
     served.push_back(fmt::format("{} serves {}", kernel->file(), joined(kernel->archs)));
   }
-  return fault(*found.front(), ErrorCode::unsupported, "no template serves {}; {}", target, joined(served, "; "));
+  auto refused =
+      fault(*found.front(), ErrorCode::unsupported, "no template serves {}; {}", target, joined(served, "; "));
+  refused.value().reason = ErrorReason::no_template;
+  return refused;
 }
 
 }  // namespace
@@ -47,28 +50,28 @@ bool serves(std::string_view listed, std::string_view target) {
   return offered.suffix == 'f' && wanted.suffix != 0 && same_family;
 }
 
-Result<std::vector<const manifest::Template*>> candidates(std::string_view stem, const DeviceInfo& device,
-                                                          TemplatePointers templates) {
+Result<std::vector<const templates::Template*>> candidates(std::string_view stem, const DeviceInfo& device,
+                                                           TemplatePointers templates) {
   if (templates.empty()) return failure(ErrorCode::not_found, "there is no template to plan with");
-  std::vector<const manifest::Template*> found;
+  std::vector<const templates::Template*> found;
   std::vector<std::string> stems;
   for (const auto& kernel : templates) {
     stems.push_back(kernel->stem());
     if (stem.empty() || stems.back() == stem) found.push_back(kernel.get());
   }
   if (found.empty()) {
-    return fault(*templates.front(), ErrorCode::not_found, "no file \"{}\"; it has {}{}", stem, joined(stems),
-                 suggestion(stem, stems));
+    return unknown_name(
+        fault(*templates.front(), ErrorCode::not_found, "no file \"{}\"; it has {}", stem, joined(stems)), stem, stems);
   }
-  std::vector<const manifest::Template*> serving;
+  std::vector<const templates::Template*> serving;
   std::ranges::copy_if(found, std::back_inserter(serving),
-                       [&](const manifest::Template* kernel) { return serves_any(*kernel, device.arch); });
+                       [&](const templates::Template* kernel) { return serves_any(*kernel, device.arch); });
   if (serving.empty()) return none_serves(found, device.arch);
-  std::ranges::stable_sort(serving, [](const manifest::Template* a, const manifest::Template* b) {
+  std::ranges::stable_sort(serving, [](const templates::Template* a, const templates::Template* b) {
     if (a->archs.size() != b->archs.size()) return a->archs.size() < b->archs.size();
     return a->stem() < b->stem();
   });
   return serving;
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

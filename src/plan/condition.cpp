@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <set>
 
-#include "base/failure.h"
+#include "core/failure.h"
 #include "plan/geometry.h"
+#include "plan/operands.h"
 #include "plan/tensor_maps.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
-using manifest::Expression;
+using templates::Expression;
 using Judgement = Result<std::optional<Violation>>;
 
 void append(std::vector<const Expression*>& to, const std::optional<Expression>& from) {
@@ -26,21 +27,21 @@ class Dependencies {
   explicit Dependencies(const Binding& binding) : binding_(binding) {}
 
   void add(const Expression& expression) {
-    for (const manifest::Reference& reference : expression.references()) add(reference);
+    for (const templates::Reference& reference : expression.references()) add(reference);
   }
   std::vector<std::size_t> params() const { return {params_.begin(), params_.end()}; }
 
  private:
-  void add(const manifest::Reference& reference) {
-    const manifest::Template& kernel = *binding_.kernel;
+  void add(const templates::Reference& reference) {
+    const templates::Template& kernel = *binding_.kernel;
     if (!seen_.insert(reference.text()).second) return;
-    if (reference.kind == manifest::Reference::Kind::name) {
-      const manifest::Param* param = kernel.find_param(reference.name);
+    if (reference.kind == templates::Reference::Kind::name) {
+      const templates::Param* param = kernel.find_param(reference.name);
       if (param != nullptr) params_.insert(static_cast<std::size_t>(param - kernel.params.data()));
-      const manifest::Let* let = kernel.find_let(reference.name);
+      const templates::Let* let = kernel.find_let(reference.name);
       if (let != nullptr) add(let->value);
-    } else if (reference.kind == manifest::Reference::Kind::stride) {
-      const manifest::Tensor& tensor = *kernel.find_tensor(reference.name);
+    } else if (reference.kind == templates::Reference::Kind::stride) {
+      const templates::Tensor& tensor = *kernel.find_tensor(reference.name);
       for (const Expression& entry : tensor.shape) add(entry);
     }
   }
@@ -50,29 +51,58 @@ class Dependencies {
   std::set<std::size_t> params_;
 };
 
-bool binds_dim(const manifest::Template& kernel, const Expression& entry) {
+// Whether a request without tensors says that this one is to be there.
+bool asks_for(const Request& request, const templates::Tensor& tensor) {
+  return std::ranges::find(request.present, tensor.name) != request.present.end();
+}
+
+bool binds_dim(const templates::Template& kernel, const Expression& entry) {
   const auto name = entry.single_name();
   return name.has_value() && kernel.find_dim(*name) != nullptr;
+}
+
+// The optional arguments that the texts of a request's hooks name are there.
+void add_operands(const Binding& binding, std::vector<Condition>& conditions) {
+  const templates::Template& kernel = *binding.kernel;
+  for (std::size_t i = 0; i < kernel.hooks.size(); ++i) {
+    const templates::Hook& hook = kernel.hooks[i];
+    const auto text = binding.request->hooks.find(hook.name);
+    if (text == binding.request->hooks.end()) continue;
+    for (std::size_t j = 0; j < hook.parameters.size(); ++j) {
+      if (!hook.parameters[j].when.has_value() || !names_operand(text->second, hook.parameters[j].name)) continue;
+      conditions.emplace_back(Condition::Kind::operand, i, j);
+    }
+  }
 }
 
 }  // namespace
 
 Stage Condition::stage() const {
-  if (kind_ == Kind::presence || kind_ == Kind::extent) return Stage::fit;
+  if (kind_ == Kind::presence || kind_ == Kind::operand || kind_ == Kind::extent) return Stage::fit;
   return kind_ == Kind::rule ? Stage::rule : Stage::machine;
 }
 
 Judgement Condition::judge_presence(const Values& values) const {
-  const manifest::Tensor& tensor = values.binding().kernel->tensors[index_];
-  const bool given = values.binding().tensors[index_] != nullptr;
+  const templates::Tensor& tensor = values.binding().kernel->tensors[index_];
+  const Binding& binding = values.binding();
+  const bool given = binding.has_tensors ? binding.tensors[index_] != nullptr : asks_for(*binding.request, tensor);
   TMA_JIT_ASSIGN(const bool wanted, values.wanted(tensor));
   if (given == wanted) return std::nullopt;
   return Violation{fmt::format("tensor {} is {}", tensor.name, given ? "given" : "not given"),
                    tensor.when->values(values)};
 }
 
+Judgement Condition::judge_operand(const Values& values) const {
+  const templates::Hook& hook = values.binding().kernel->hooks[index_];
+  const templates::Hook::Parameter& parameter = hook.parameters[dimension_];
+  TMA_JIT_ASSIGN(const std::int64_t there, parameter.when->evaluate(values));
+  if (there != 0) return std::nullopt;
+  return Violation{fmt::format("the text of hook {} names {}", hook.name, parameter.name),
+                   parameter.when->values(values)};
+}
+
 Judgement Condition::judge_extent(const Values& values) const {
-  const manifest::Tensor& tensor = values.binding().kernel->tensors[index_];
+  const templates::Tensor& tensor = values.binding().kernel->tensors[index_];
   const Expression& entry = tensor.shape[dimension_];
   const std::int64_t given = values.binding().tensors[index_]->shape[dimension_];
   TMA_JIT_ASSIGN(const std::int64_t wanted, entry.evaluate(values));
@@ -82,7 +112,7 @@ Judgement Condition::judge_extent(const Values& values) const {
 }
 
 Judgement Condition::judge_rule(const Values& values) const {
-  const manifest::Rule& rule = values.binding().kernel->rules[index_];
+  const templates::Rule& rule = values.binding().kernel->rules[index_];
   TMA_JIT_ASSIGN(const std::int64_t holds, rule.condition.evaluate(values));
   if (holds != 0) return std::nullopt;
   return Violation{rule.doc, rule.condition.values(values)};
@@ -101,6 +131,7 @@ Judgement Condition::judge_tensor_map(const Values& values) const {
 Judgement Condition::judged(const Values& values) const {
   switch (kind_) {
     case Kind::presence: return judge_presence(values);
+    case Kind::operand: return judge_operand(values);
     case Kind::extent: return judge_extent(values);
     case Kind::rule: return judge_rule(values);
     case Kind::tensor_map: return judge_tensor_map(values);
@@ -116,15 +147,21 @@ std::optional<Violation> Condition::violated(const Values& values) const {
   return Violation{std::move(judgement.error().message), {}};
 }
 
-int Condition::line(const manifest::Template& kernel) const {
+int Condition::line(const templates::Template& kernel) const {
   if (kind_ == Kind::rule) return kernel.rules[index_].at.line;
+  if (kind_ == Kind::operand) return kernel.hooks[index_].at.line;
   return kind_ == Kind::launch ? kernel.launch.at.line : kernel.tensors[index_].at.line;
 }
 
-std::string Condition::text(const manifest::Template& kernel) const {
+std::string Condition::text(const templates::Template& kernel) const {
   switch (kind_) {
     case Kind::presence:
       return fmt::format("tensor {} when {}", kernel.tensors[index_].name, kernel.tensors[index_].when->text());
+    case Kind::operand: {
+      const templates::Hook& hook = kernel.hooks[index_];
+      const templates::Hook::Parameter& parameter = hook.parameters[dimension_];
+      return fmt::format("{} of hook {} when {}", parameter.name, hook.name, parameter.when->text());
+    }
     case Kind::extent:
       return fmt::format("the extent {} of tensor {}", kernel.tensors[index_].shape[dimension_].text(),
                          kernel.tensors[index_].name);
@@ -135,9 +172,10 @@ std::string Condition::text(const manifest::Template& kernel) const {
   return "the launch";
 }
 
-std::vector<const Expression*> Condition::expressions(const manifest::Template& kernel) const {
+std::vector<const Expression*> Condition::expressions(const templates::Template& kernel) const {
   std::vector<const Expression*> all;
   if (kind_ == Kind::rule) return {&kernel.rules[index_].condition};
+  if (kind_ == Kind::operand) return {&*kernel.hooks[index_].parameters[dimension_].when};
   if (kind_ == Kind::extent) return {&kernel.tensors[index_].shape[dimension_]};
   if (kind_ == Kind::launch) {
     for (const auto* part : {&kernel.launch.grid, &kernel.launch.block, &kernel.cluster}) append(all, *part);
@@ -148,7 +186,7 @@ std::vector<const Expression*> Condition::expressions(const manifest::Template& 
     }
     return all;
   }
-  const manifest::Tensor& tensor = kernel.tensors[index_];
+  const templates::Tensor& tensor = kernel.tensors[index_];
   append(all, tensor.when);
   if (kind_ == Kind::presence) return all;
   append(all, tensor.shape);
@@ -168,15 +206,17 @@ std::vector<std::size_t> Condition::params(const Binding& binding) const {
 
 std::vector<Condition> conditions_of(const Binding& binding) {
   using Kind = Condition::Kind;
-  const manifest::Template& kernel = *binding.kernel;
+  const templates::Template& kernel = *binding.kernel;
   std::vector<Condition> conditions;
   for (std::size_t i = 0; i < kernel.tensors.size(); ++i) {
-    if (binding.has_tensors && kernel.tensors[i].when.has_value()) conditions.emplace_back(Kind::presence, i);
+    const bool decided = binding.has_tensors || asks_for(*binding.request, kernel.tensors[i]);
+    if (decided && kernel.tensors[i].when.has_value()) conditions.emplace_back(Kind::presence, i);
     if (binding.tensors[i] == nullptr) continue;
     for (std::size_t d = 0; d < kernel.tensors[i].shape.size(); ++d) {
       if (!binds_dim(kernel, kernel.tensors[i].shape[d])) conditions.emplace_back(Kind::extent, i, d);
     }
   }
+  add_operands(binding, conditions);
   for (std::size_t i = 0; i < kernel.rules.size(); ++i) conditions.emplace_back(Kind::rule, i);
   for (std::size_t i = 0; i < kernel.tensors.size(); ++i) {
     if (kernel.tensors[i].box.has_value() && !binding.request->reference) conditions.emplace_back(Kind::tensor_map, i);
@@ -190,4 +230,4 @@ bool valid(const Values& values, const std::vector<Condition>& conditions) {
                               [&](const Condition& condition) { return condition.violated(values).has_value(); });
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

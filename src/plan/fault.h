@@ -3,15 +3,15 @@
 
 #include <utility>
 
-#include "base/failure.h"
+#include "core/failure.h"
 #include "template/template.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 
 template <class... Args>
-tl::unexpected<Error> fault(const manifest::Template& kernel, ErrorCode code, fmt::format_string<Args...> format,
-                            Args&&... args) {
+[[nodiscard]] tl::unexpected<Error> fault(const templates::Template& kernel, ErrorCode code,
+                                          fmt::format_string<Args...> format, Args&&... args) {
   return failure(code, "{}: {}", kernel.kernel, fmt::format(format, std::forward<Args>(args)...));
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

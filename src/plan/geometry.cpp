@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "base/failure.h"
+#include "core/failure.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
-using manifest::Expression;
+using templates::Expression;
 using Extent = std::array<std::int64_t, 3>;
 
 // CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability", the same for all of them.
@@ -50,7 +50,7 @@ Result<void> check_block(const Geometry& geometry, const DeviceInfo& device) {
   return refusal("a block of {} threads; {} takes {}", volume(geometry.block), device.name, limit);
 }
 
-Result<void> set_smem(const Values& values, const manifest::LaunchShape& launch, Geometry& geometry) {
+Result<void> set_smem(const Values& values, const templates::LaunchShape& launch, Geometry& geometry) {
   if (!launch.smem.has_value()) return {};
   const DeviceInfo& device = *values.binding().device;
   TMA_JIT_ASSIGN(const std::int64_t bytes, launch.smem->evaluate(values));
@@ -80,7 +80,7 @@ Result<void> check_cluster(const Geometry& geometry, const DeviceInfo& device) {
 
 Result<Geometry> geometry_of(const Values& values) {
   const Binding& binding = values.binding();
-  const manifest::Template& kernel = *binding.kernel;
+  const templates::Template& kernel = *binding.kernel;
   const bool reference = binding.request->reference;
   const Bounds grid{"grid", 0, kGridMax};
   const Bounds block{"block", 1, kBlockMax};
@@ -97,4 +97,4 @@ Result<Geometry> geometry_of(const Values& values) {
   return geometry;
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -3,9 +3,9 @@
 
 #include "plan/values.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 
 // Of the template's `launch`, or of its `reference` in a reference request. Messages name values and limits.
-Result<Geometry> geometry_of(const Values& values);
+[[nodiscard]] Result<Geometry> geometry_of(const Values& values);
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -5,12 +5,14 @@
 
 #include "plan/assembly.h"
 #include "plan/fault.h"
+#include "plan/layout_reason.h"
 #include "plan/search.h"
+#include "template/operand_declarations.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
-Result<Binding> bound(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
+Result<Binding> bound(const templates::Template& kernel, const Request& request, const DeviceInfo& device) {
   if (request.reference && !kernel.reference.has_value()) {
     return fault(kernel, ErrorCode::unsupported, "{} declares no reference kernel", kernel.file());
   }
@@ -18,18 +20,18 @@ Result<Binding> bound(const manifest::Template& kernel, const Request& request, 
 }
 
 // The default and then the others as written.
-std::vector<DType> choices_of(const manifest::Type& type) {
-  std::vector<DType> choices = {type.standard};
+std::vector<DType> choices_of(const templates::Type& type) {
+  std::vector<DType> choices = {type.default_value};
   std::ranges::copy_if(type.choices, std::back_inserter(choices),
-                       [&](DType choice) { return choice != type.standard; });
+                       [&](DType choice) { return choice != type.default_value; });
   return choices;
 }
 
 // Types that no tensor has and the request leaves open are chosen like params: one request for every choice, those with
 // the defaults first. Usually that is the request itself.
-std::vector<Request> with_free_types(const manifest::Template& kernel, const Request& request) {
+std::vector<Request> with_free_types(const templates::Template& kernel, const Request& request) {
   std::vector<Request> requests = {request};
-  for (const manifest::Type& type : kernel.types) {
+  for (const templates::Type& type : kernel.types) {
     if (request.types.contains(type.name) || !is_free(kernel, type, request.reference)) continue;
     std::vector<Request> chosen;
     for (const DType choice : choices_of(type)) {
@@ -43,7 +45,7 @@ std::vector<Request> with_free_types(const manifest::Template& kernel, const Req
   return requests;
 }
 
-Result<Plan> plan_as_asked(const manifest::Template& kernel, const Request& request, const DeviceInfo& device,
+Result<Plan> plan_as_asked(const templates::Template& kernel, const Request& request, const DeviceInfo& device,
                            Reasons reasons, Avoided avoided) {
   TMA_JIT_ASSIGN(const Binding binding, bound(kernel, request, device));
   Search search(binding);
@@ -58,7 +60,9 @@ Result<Plan> plan_as_asked(const manifest::Template& kernel, const Request& requ
 }
 
 // For the types that a plan would get.
-Result<Enumeration> enumerate_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device) {
+Result<Enumeration> enumerate_with(const templates::Template& declared, const Request& request,
+                                   const DeviceInfo& device) {
+  TMA_JIT_ASSIGN(const templates::Template kernel, templates::with_operands(declared, request.operands));
   std::optional<Enumeration> first;
   for (const Request& typed : with_free_types(kernel, request)) {
     TMA_JIT_ASSIGN(const Binding binding, bound(kernel, typed, device));
@@ -70,7 +74,7 @@ Result<Enumeration> enumerate_with(const manifest::Template& kernel, const Reque
 }
 
 struct Refusal {
-  const manifest::Template* kernel;
+  const templates::Template* kernel;
   Error error;
 };
 
@@ -102,25 +106,17 @@ Error combined(const std::vector<Refusal>& refusals) {
               {}};
   for (const Refusal& refusal : refusals) {
     if (refusal.error.code != ErrorCode::no_config) {
-      append_line(error.detail, fmt::format("{}: {}", refusal.kernel->file(), without(kernel, refusal.error.message)));
+      append_line(error.detail, fmt::format("{}: {}", refusal.kernel->file(), without(kernel, refusal.error.line())));
     }
     if (!refusal.error.detail.empty()) append_line(error.detail, refusal.error.detail);
   }
   return error;
 }
 
-}  // namespace
-
-bool is_free(const manifest::Template& kernel, const manifest::Type& type, bool reference) {
-  return std::ranges::none_of(kernel.tensors, [&](const manifest::Tensor& tensor) {
-    return tensor.type.name == type.name && !(reference && tensor.output);
-  });
-}
-
-Result<Plan> plan_with(const manifest::Template& kernel, const Request& request, const DeviceInfo& device,
-                       Reasons reasons, Avoided avoided) {
+Result<Plan> plan_with_types(const templates::Template& kernel, const Request& request, const DeviceInfo& device,
+                             Reasons reasons, Avoided avoided) {
   if (std::ranges::none_of(kernel.types,
-                           [&](const manifest::Type& type) { return is_free(kernel, type, request.reference); })) {
+                           [&](const templates::Type& type) { return is_free(kernel, type, request.reference); })) {
     return plan_as_asked(kernel, request, device, reasons, avoided);
   }
   std::optional<Error> first;
@@ -132,14 +128,40 @@ Result<Plan> plan_with(const manifest::Template& kernel, const Request& request,
   return tl::make_unexpected(std::move(*first));
 }
 
-Result<Plan> make_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates, Avoided avoided) {
-  TMA_JIT_ASSIGN(const std::vector<const manifest::Template*> tried, candidates(request.file, device, templates));
+}  // namespace
+
+bool is_free(const templates::Template& kernel, const templates::Type& type, bool reference) {
+  return std::ranges::none_of(kernel.tensors, [&](const templates::Tensor& tensor) {
+    return tensor.type.name == type.name && !(reference && tensor.output);
+  });
+}
+
+Result<Plan> plan_with(const templates::Template& kernel, const Request& request, const DeviceInfo& device,
+                       Reasons reasons, Avoided avoided) {
+  if (request.operands.empty()) return plan_with_types(kernel, request, device, reasons, avoided);
+  TMA_JIT_ASSIGN(const templates::Template extended, templates::with_operands(kernel, request.operands));
+  return plan_with_types(extended, request, device, reasons, avoided);
+}
+
+namespace {
+
+Result<Plan> choose_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates,
+                         Avoided avoided) {
+  TMA_JIT_ASSIGN(const std::vector<const templates::Template*> tried, candidates(request.file, device, templates));
   std::vector<Refusal> refusals;
-  for (const manifest::Template* kernel : tried) {
+  std::optional<Plan> cheapest;
+  for (const templates::Template* kernel : tried) {
+    if (cheapest.has_value() && !kernel->work.cycles.has_value()) continue;
     Result<Plan> plan = plan_with(*kernel, request, device, Reasons::unsaid, avoided);
-    if (plan.has_value()) return plan;
-    refusals.push_back({kernel, std::move(plan.error())});
+    if (!plan.has_value()) {
+      refusals.push_back({kernel, std::move(plan.error())});
+    } else if (!kernel->work.cycles.has_value()) {
+      return plan;
+    } else if (!cheapest.has_value() || plan->work.cycles < cheapest->work.cycles) {
+      cheapest = std::move(*plan);
+    }
   }
+  if (cheapest.has_value()) return std::move(*cheapest);
   for (Refusal& refusal : refusals) {
     if (refusal.error.code != ErrorCode::no_config) continue;
     refusal.error = plan_with(*refusal.kernel, request, device, Reasons::said, avoided).error();
@@ -147,11 +169,20 @@ Result<Plan> make_plan(const Request& request, const DeviceInfo& device, Templat
   return tl::make_unexpected(combined(refusals));
 }
 
+}  // namespace
+
+Result<Plan> make_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates, Avoided avoided) {
+  const Planner planner = [&](const Request& other) { return choose_plan(other, device, templates, avoided); };
+  TMA_JIT_ASSIGN(Plan plan, planner(request));
+  if (!request.reference) plan.reason = layout_reason(request, plan, planner);
+  return plan;
+}
+
 Result<Enumeration> enumerate(const Request& request, const DeviceInfo& device, TemplatePointers templates) {
-  TMA_JIT_ASSIGN(const std::vector<const manifest::Template*> tried, candidates(request.file, device, templates));
+  TMA_JIT_ASSIGN(const std::vector<const templates::Template*> tried, candidates(request.file, device, templates));
   std::vector<Refusal> refusals;
   std::optional<Enumeration> first;
-  for (const manifest::Template* kernel : tried) {
+  for (const templates::Template* kernel : tried) {
     Result<Enumeration> enumeration = enumerate_with(*kernel, request, device);
     if (!enumeration.has_value()) {
       refusals.push_back({kernel, std::move(enumeration.error())});
@@ -164,4 +195,4 @@ Result<Enumeration> enumerate(const Request& request, const DeviceInfo& device, 
   return tl::make_unexpected(combined(refusals));
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -5,7 +5,7 @@
 #include "plan/binding.h"
 #include "plan/fault.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 template <class Declarations> std::vector<std::string> names_of(const Declarations& declarations) {
@@ -15,15 +15,15 @@ template <class Declarations> std::vector<std::string> names_of(const Declaratio
   return names;
 }
 
-tl::unexpected<Error> unknown(const manifest::Template& kernel, std::string_view kind, const std::string& name,
+tl::unexpected<Error> unknown(const templates::Template& kernel, std::string_view kind, const std::string& name,
                               const std::vector<std::string>& names) {
   const std::string has = names.empty() ? fmt::format("it has no {}s", kind) : fmt::format("it has {}", joined(names));
-  return fault(kernel, ErrorCode::not_found, "there is no {} \"{}\"; {}{}", kind, name, has, suggestion(name, names));
+  return unknown_name(fault(kernel, ErrorCode::not_found, "there is no {} \"{}\"; {}", kind, name, has), name, names);
 }
 
 // `given` is a map or list whose elements are names or have them first.
 template <class Given, class Declarations, class NameOf>
-Result<void> all_known(const manifest::Template& kernel, std::string_view kind, const Given& given,
+Result<void> all_known(const templates::Template& kernel, std::string_view kind, const Given& given,
                        const Declarations& declarations, NameOf name_of) {
   for (const auto& entry : given) {
     const std::string& name = name_of(entry);
@@ -33,9 +33,9 @@ Result<void> all_known(const manifest::Template& kernel, std::string_view kind, 
   return {};
 }
 
-Result<void> check_pins(const manifest::Template& kernel, const Request& request) {
+Result<void> check_pins(const templates::Template& kernel, const Request& request) {
   for (const auto& [name, value] : request.params) {
-    const manifest::Param& param = *kernel.find_param(name);
+    const templates::Param& param = *kernel.find_param(name);
     if (std::ranges::find(param.values, value) != param.values.end()) continue;
     return fault(kernel, ErrorCode::invalid_argument, "{} = {} is not among {{{}}}", name, value,
                  fmt::join(param.values, ", "));
@@ -43,9 +43,9 @@ Result<void> check_pins(const manifest::Template& kernel, const Request& request
   return {};
 }
 
-Result<void> check_types(const manifest::Template& kernel, const Request& request) {
+Result<void> check_types(const templates::Template& kernel, const Request& request) {
   for (const auto& [name, type] : request.types) {
-    const manifest::Type& declared = *kernel.find_type(name);
+    const templates::Type& declared = *kernel.find_type(name);
     if (std::ranges::find(declared.choices, type) != declared.choices.end()) continue;
     std::vector<std::string> choices;
     for (const DType choice : declared.choices) choices.emplace_back(tma_jit::name_of(choice));
@@ -57,11 +57,12 @@ Result<void> check_types(const manifest::Template& kernel, const Request& reques
 
 }  // namespace
 
-Result<void> check_names(const manifest::Template& kernel, const Request& request) {
+Result<void> check_names(const templates::Template& kernel, const Request& request) {
   const auto key = [](const auto& entry) -> const std::string& { return entry.first; };
   const auto itself = [](const std::string& name) -> const std::string& { return name; };
   const auto tensor = [](const NamedTensor& named) -> const std::string& { return named.name; };
   TMA_JIT_CHECK(all_known(kernel, "tensor", request.tensors, kernel.tensors, tensor));
+  TMA_JIT_CHECK(all_known(kernel, "tensor", request.present, kernel.tensors, itself));
   TMA_JIT_CHECK(all_known(kernel, "dim", request.dims, kernel.dims, key));
   TMA_JIT_CHECK(all_known(kernel, "dim", request.fixed, kernel.dims, itself));
   TMA_JIT_CHECK(all_known(kernel, "type", request.types, kernel.types, key));
@@ -73,4 +74,4 @@ Result<void> check_names(const manifest::Template& kernel, const Request& reques
   return check_types(kernel, request);
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -5,7 +5,7 @@
 #include "plan/binding.h"
 #include "plan/fault.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 constexpr std::int64_t kSpanMax = std::int64_t{1} << 62;  // bytes
@@ -37,13 +37,13 @@ bool countable(const Tensor& tensor) {
   });
 }
 
-std::string declared_shape(const manifest::Tensor& declared) {
+std::string declared_shape(const templates::Tensor& declared) {
   std::vector<std::string_view> entries;
-  for (const manifest::Expression& entry : declared.shape) entries.push_back(entry.text());
+  for (const templates::Expression& entry : declared.shape) entries.push_back(entry.text());
   return fmt::format("{}[{}]", declared.name, fmt::join(entries, ", "));
 }
 
-Result<void> check_rank(const manifest::Template& kernel, const manifest::Tensor& declared, const Tensor& given) {
+Result<void> check_rank(const templates::Template& kernel, const templates::Tensor& declared, const Tensor& given) {
   if (given.rank < 0) {
     return fault(kernel, ErrorCode::invalid_argument, "tensor {} has shape and strides of different lengths",
                  declared.name);
@@ -54,7 +54,7 @@ Result<void> check_rank(const manifest::Template& kernel, const manifest::Tensor
 }
 
 // Threads that write different elements would write one place. Packed strides of an empty tensor are 0, and harmless.
-Result<void> check_written(const manifest::Template& kernel, const NamedTensor& named) {
+Result<void> check_written(const templates::Template& kernel, const NamedTensor& named) {
   const Tensor& tensor = named.tensor;
   if (std::ranges::count(extents(tensor), 0) != 0) return {};
   for (std::size_t i = 0; i < extents(tensor).size(); ++i) {
@@ -67,9 +67,20 @@ Result<void> check_written(const manifest::Template& kernel, const NamedTensor& 
   return {};
 }
 
-Result<void> check_one(const manifest::Template& kernel, const NamedTensor& named) {
+// An operand's extents that are numbers. What a template declares is judged with its rules.
+Result<void> check_numbers(const templates::Template& kernel, const templates::Tensor& declared,
+                           const NamedTensor& named) {
+  for (std::size_t i = 0; i < declared.shape.size() && declared.operand; ++i) {
+    if (declared.shape[i].constant().value_or(named.tensor.shape[i]) == named.tensor.shape[i]) continue;
+    return fault(kernel, ErrorCode::invalid_argument, "operand {} is {}, declared as {}", named.name,
+                 shape_text(named.tensor), declared.text);
+  }
+  return {};
+}
+
+Result<void> check_one(const templates::Template& kernel, const NamedTensor& named) {
   const Tensor& tensor = named.tensor;
-  const manifest::Tensor& declared = *kernel.find_tensor(named.name);
+  const templates::Tensor& declared = *kernel.find_tensor(named.name);
   TMA_JIT_CHECK(check_rank(kernel, declared, tensor));
   for (const std::int64_t extent : extents(tensor)) {
     if (extent >= 0) continue;
@@ -81,6 +92,7 @@ Result<void> check_one(const manifest::Template& kernel, const NamedTensor& name
                  named.name, shape_text(tensor),
                  fmt::join(tensor.strides.begin(), tensor.strides.begin() + tensor.rank, ", "));
   }
+  TMA_JIT_CHECK(check_numbers(kernel, declared, named));
   if (tensor.address % size_of(tensor.dtype) != 0) {
     return fault(kernel, ErrorCode::invalid_argument,
                  "tensor {}: address {:#x} is not a multiple of {} bytes, the size of {}", named.name, tensor.address,
@@ -96,8 +108,8 @@ std::string shape_text(const Tensor& tensor) {
   return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ", "));
 }
 
-Result<void> check_tensors(const manifest::Template& kernel, const Request& request) {
-  manifest::Names seen;
+Result<void> check_tensors(const templates::Template& kernel, const Request& request) {
+  templates::Names seen;
   for (const NamedTensor& named : request.tensors) {
     if (!seen.insert(named.name).second) {
       return fault(kernel, ErrorCode::invalid_argument, "tensor {} is given twice", named.name);
@@ -107,4 +119,4 @@ Result<void> check_tensors(const manifest::Template& kernel, const Request& requ
   return {};
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -1,21 +1,30 @@
+// A template of six params with four values each has 4,096 configurations, and some have millions, so a plan must not
+// judge them all. Presets come first: they are few, and one of them nearly always fits. Otherwise the configurations
+// are counted through like the digits of a number, the last param fastest, and the first at which every condition holds
+// is taken. A condition depends on few params: its outcomes are kept in a table with one cell for each combination of
+// those, filled when it is first asked for, so that evaluating expressions costs the sum of the tables' sizes and each
+// configuration only a look into each table. Finding that nothing fits costs as much as counting, at most
+// kConfigurationsMax configurations.
 #include "plan/search.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 
 #include "plan/fault.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 constexpr std::int64_t kConfigurationsMax = std::int64_t{1} << 24;
 constexpr std::size_t kListedMax = 4096;  // as Enumeration::valid_configs promises
 
 // The pinned value alone, else the default and then the others as written.
-std::vector<std::int64_t> choices_of(const manifest::Param& param, const Request& request) {
+std::vector<std::int64_t> choices_of(const templates::Param& param, const Request& request) {
   if (const auto pin = request.params.find(param.name); pin != request.params.end()) return {pin->second};
-  std::vector<std::int64_t> choices = {param.standard};
+  std::vector<std::int64_t> choices = {param.default_value};
   std::ranges::copy_if(param.values, std::back_inserter(choices),
-                       [&](std::int64_t value) { return value != param.standard; });
+                       [&](std::int64_t value) { return value != param.default_value; });
   return choices;
 }
 
@@ -23,10 +32,36 @@ std::vector<std::int64_t> choices_of(const manifest::Param& param, const Request
 
 Search::Search(const Binding& binding)
     : binding_(binding), values_(binding), conditions_(conditions_of(binding)), at_(binding.kernel->params.size()) {
-  for (const manifest::Param& param : binding.kernel->params) choices_.push_back(choices_of(param, *binding.request));
+  for (const templates::Param& param : binding.kernel->params) choices_.push_back(choices_of(param, *binding.request));
+  narrow();
 }
 
-std::vector<std::int64_t> Search::standard() const {
+// A param that alone decides whether a tensor or a hook's argument is there has only the values that suit the request,
+// so that presets, which do not name it, hold with those. Where none suits, all stay, and `count` says why.
+void Search::narrow() {
+  const auto all = choices_;
+  const bool suited =
+      std::ranges::all_of(conditions_, [&](const Condition& condition) { return narrow_by(condition); });
+  if (!suited) choices_ = all;
+  values_.set_params(default_values());
+}
+
+bool Search::narrow_by(const Condition& condition) {
+  if (!condition.of_presence()) return true;
+  const std::vector<std::size_t> deciding = condition.params(binding_);
+  if (deciding.size() != 1) return true;
+  std::vector<std::int64_t>& choices = choices_[deciding.front()];
+  std::vector<std::int64_t> params = default_values(), fitting;
+  for (const std::int64_t value : choices) {
+    params[deciding.front()] = value;
+    values_.set_params(params);
+    if (!condition.violated(values_)) fitting.push_back(value);
+  }
+  choices = std::move(fitting);
+  return !choices.empty();
+}
+
+std::vector<std::int64_t> Search::default_values() const {
   std::vector<std::int64_t> params;
   for (const std::vector<std::int64_t>& choices : choices_) params.push_back(choices.front());
   return params;
@@ -48,23 +83,44 @@ bool Search::avoided() const {
                              [&](const auto& params) { return std::ranges::equal(params, values_.params()); });
 }
 
+std::vector<std::int64_t> Search::params_of(const templates::Preset& preset) const {
+  const templates::Template& kernel = *binding_.kernel;
+  std::vector<std::int64_t> params = default_values();
+  for (const templates::Preset::Setting& setting : preset.settings) {
+    if (binding_.request->params.contains(setting.param)) continue;
+    params[static_cast<std::size_t>(kernel.find_param(setting.param) - kernel.params.data())] = setting.value;
+  }
+  return params;
+}
+
 bool Search::choose_preset() {
-  const manifest::Template& kernel = *binding_.kernel;
-  for (const manifest::Preset& preset : kernel.presets) {
-    std::vector<std::int64_t> params = standard();
-    for (const manifest::Preset::Setting& setting : preset.settings) {
-      if (binding_.request->params.contains(setting.param)) continue;
-      params[static_cast<std::size_t>(kernel.find_param(setting.param) - kernel.params.data())] = setting.value;
-    }
+  const templates::Template& kernel = *binding_.kernel;
+  std::optional<std::vector<std::int64_t>> cheapest;
+  std::int64_t fewest = 0;
+  for (const templates::Preset& preset : kernel.presets) {
+    std::vector<std::int64_t> params = params_of(preset);
     values_.set_params(params);
     if (preset.when.has_value() && preset.when->evaluate(values_).value_or(0) == 0) continue;
-    if (valid(values_, conditions_) && !avoided()) return true;
+    if (!valid(values_, conditions_) || avoided()) continue;
+    if (!kernel.work.cycles.has_value()) return true;
+    const std::int64_t estimate = cycles();
+    if (cheapest.has_value() && estimate >= fewest) continue;
+    cheapest = std::move(params);
+    fewest = estimate;
   }
-  return false;
+  if (cheapest.has_value()) values_.set_params(*cheapest);
+  return cheapest.has_value();
+}
+
+// Of the configuration in values_.
+std::int64_t Search::cycles() {
+  const templates::Template& kernel = *binding_.kernel;
+  if (!kernel.work.cycles.has_value()) return 0;
+  return kernel.work.cycles->evaluate(values_).value_or(std::numeric_limits<std::int64_t>::max());
 }
 
 Result<bool> Search::choose() {
-  if (choose_preset() || take(standard())) return true;
+  if (choose_preset() || take(default_values())) return true;
   TMA_JIT_CHECK(prepare());
   do {
     if (!all_hold()) continue;
@@ -156,7 +212,7 @@ std::vector<RuleCount> Search::rule_counts(bool fits) const {
   for (std::size_t i = 0; i < conditions_.size(); ++i) {
     const Table& table = tables_[i];
     if (table.violations == 0 || (conditions_[i].stage() == Stage::fit) == fits) continue;
-    const manifest::Template& kernel = *binding_.kernel;
+    const templates::Template& kernel = *binding_.kernel;
     counts.push_back({kernel.file(), conditions_[i].line(kernel), conditions_[i].text(kernel), table.example->message,
                       table.example->values, table.violations});
   }
@@ -184,6 +240,60 @@ Result<Enumeration> Search::count() {
   return result;
 }
 
+void Search::add_if_valid(std::vector<Ranked>& ranked, std::vector<std::int64_t> params) {
+  if (std::ranges::any_of(ranked, [&](const Ranked& other) { return other.params == params; })) return;
+  if (take(params)) ranked.push_back({std::move(params), cycles()});
+}
+
+// Every configuration is judged; one of each estimate is kept, because params that it ignores (the order of tiles, say)
+// would else fill the list with near twins.
+Result<void> Search::rank_by_cycles(std::vector<Ranked>& ranked, std::size_t most) {
+  TMA_JIT_CHECK(prepare());
+  std::map<std::int64_t, std::vector<std::int64_t>> cheapest;  // by cycles
+  do {
+    if (!all_hold()) continue;
+    apply();
+    if (avoided()) continue;
+    const std::int64_t estimate = cycles();
+    if (cheapest.size() >= most && estimate >= cheapest.rbegin()->first) continue;
+    cheapest.try_emplace(estimate, values_.params());
+    if (cheapest.size() > most) cheapest.erase(std::prev(cheapest.end()));
+  } while (next());
+  for (auto& [estimate, params] : cheapest) {
+    if (ranked.size() >= most) break;
+    if (estimate != ranked.front().cycles) ranked.push_back({std::move(params), estimate});
+  }
+  return {};
+}
+
+void Search::rank_near(std::vector<Ranked>& ranked, std::size_t most) {
+  for (const templates::Preset& preset : binding_.kernel->presets) {
+    if (ranked.size() < most) add_if_valid(ranked, params_of(preset));
+  }
+  const std::vector<std::int64_t> chosen = ranked.front().params;
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    for (const std::int64_t value : choices_[i]) {
+      if (ranked.size() >= most) return;
+      std::vector<std::int64_t> params = chosen;
+      params[i] = value;
+      add_if_valid(ranked, std::move(params));
+    }
+  }
+}
+
+Result<std::vector<Search::Ranked>> Search::rank(std::size_t most) {
+  TMA_JIT_ASSIGN(const bool found, choose());
+  std::vector<Ranked> ranked;
+  if (!found || most == 0) return ranked;
+  ranked.push_back({values_.params(), cycles()});
+  if (binding_.kernel->work.cycles.has_value()) {
+    TMA_JIT_CHECK(rank_by_cycles(ranked, most));
+  } else {
+    rank_near(ranked, most);
+  }
+  return ranked;
+}
+
 Error no_config(std::string_view kernel, const Enumeration& enumeration) {
   Error error{ErrorCode::no_config, fmt::format("{}: {}", kernel, kNoConfig), {}};
   const std::int64_t total = enumeration.configurations;
@@ -202,4 +312,4 @@ Error no_config(std::string_view kernel, const Enumeration& enumeration) {
   return error;
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -1,6 +1,6 @@
 #include "plan/swizzle.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 // The bits of an offset that number the pieces, and how far above them the bits of the line they are combined with.
@@ -41,4 +41,4 @@ std::uint32_t period_of(Swizzle swizzle) {
   return 2 * highest;
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

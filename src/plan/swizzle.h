@@ -6,7 +6,7 @@
 
 #include <tma_jit/tensor_map.h>
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 
 // Byte `offset` of the tile as if it were not swizzled lies at swizzled(swizzle, offset), both relative to a base that
 // is a multiple of the pattern's period. The pattern exchanges pieces within `span_of(swizzle)` bytes by the number of
@@ -17,4 +17,4 @@ std::uint32_t swizzled(Swizzle swizzle, std::uint32_t offset);
 // the alignment TMA asks for anyway.
 std::uint32_t period_of(Swizzle swizzle);
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -3,7 +3,7 @@
 
 #include "plan/tensor_map_subject.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 constexpr std::uint32_t kBoxMax = 256;
@@ -145,4 +145,4 @@ Result<void> check_documented(const MapSubject& subject) {
   return {};
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

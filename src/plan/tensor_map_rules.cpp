@@ -6,7 +6,7 @@
 
 #include "plan/tensor_map_subject.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 constexpr int kRankMax = 5;
@@ -176,4 +176,4 @@ Result<void> check_tensor_map(const TensorMapSpec& spec, const MapPlace& place, 
   return check_innermost_step(subject);
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

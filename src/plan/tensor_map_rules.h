@@ -10,7 +10,7 @@
 #include <tma_jit/error.h>
 #include <tma_jit/tensor_map.h>
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 
 // What the map's address and strides must be multiples of: 32 with a 32-byte interleave and for packed values that are
 // padded in shared memory, else 16.
@@ -27,6 +27,6 @@ struct MapPlace {
 
 // The first rule that `spec` breaks, as "NAME: ...". Boxes and strides are named outermost first, as templates write
 // them.
-Result<void> check_tensor_map(const TensorMapSpec& spec, const MapPlace& place, std::string_view name);
+[[nodiscard]] Result<void> check_tensor_map(const TensorMapSpec& spec, const MapPlace& place, std::string_view name);
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "base/failure.h"
+#include "core/failure.h"
 #include "plan/tensor_map_rules.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 
 struct MapSubject {
   const TensorMapSpec& spec;
@@ -25,7 +25,8 @@ struct MapSubject {
   // "box [128, 64] of bf16"; the extents alone would not say what a byte count is of.
   std::string box() const;
 
-  template <class... Args> tl::unexpected<Error> fault(fmt::format_string<Args...> format, Args&&... args) const {
+  template <class... Args>
+  [[nodiscard]] tl::unexpected<Error> fault(fmt::format_string<Args...> format, Args&&... args) const {
     return failure(ErrorCode::invalid_argument, "{}: {}", name, fmt::format(format, std::forward<Args>(args)...));
   }
 };
@@ -42,11 +43,11 @@ inline std::uint64_t rounded_up(std::uint64_t value, std::uint64_t unit) {
 }
 
 // The rules of the box, or of pixels, channels and corners; and of the swizzle that they share.
-Result<void> check_box(const MapSubject& subject);
-Result<void> check_corners(const MapSubject& subject);
-Result<void> check_swizzle(const MapSubject& subject);
+[[nodiscard]] Result<void> check_box(const MapSubject& subject);
+[[nodiscard]] Result<void> check_corners(const MapSubject& subject);
+[[nodiscard]] Result<void> check_swizzle(const MapSubject& subject);
 // What the driver's documentation asks of Blackwell's modes and types beyond what a driver was seen to ask: none that
 // was asked had such a device (CUDA Driver API 13.0, cuTensorMapEncodeIm2colWide; PTX ISA 9.0, "Interleave layout").
-Result<void> check_documented(const MapSubject& subject);
+[[nodiscard]] Result<void> check_documented(const MapSubject& subject);
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -4,16 +4,16 @@
 #include <array>
 #include <optional>
 
-#include "base/failure.h"
+#include "core/failure.h"
 #include "plan/tensor_map_rules.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
-using manifest::Expression;
+using templates::Expression;
 
 struct Subject {
-  const manifest::Tensor& declared;
+  const templates::Tensor& declared;
   const Values& values;
   const Layout& layout;
 
@@ -27,8 +27,8 @@ struct Subject {
 template <std::size_t N>
 Result<std::size_t> choice(const Subject& subject, const std::optional<Expression>& expression,
                            std::string_view attribute, const std::array<std::int64_t, N>& choices,
-                           std::int64_t standard) {
-  std::int64_t value = standard;
+                           std::int64_t default_value) {
+  std::int64_t value = default_value;
   if (expression.has_value()) {
     TMA_JIT_ASSIGN(value, expression->evaluate(subject.values));
   }
@@ -156,4 +156,4 @@ Result<TensorMapSpec> map_spec(const Values& values, std::size_t index, const La
   return spec;
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -3,10 +3,10 @@
 
 #include "plan/values.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 
 // Of Template::tensors[index], which has a box. Checked against every rule of the driver; the
 // message names the tensor, e.g. "A: stride 0 is ...".
-Result<TensorMapSpec> map_spec(const Values& values, std::size_t index, const Layout& layout);
+[[nodiscard]] Result<TensorMapSpec> map_spec(const Values& values, std::size_t index, const Layout& layout);
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "device/fact_names.h"
 #include "plan/fault.h"
-#include "template/device_fact.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 constexpr std::int64_t kAlignmentMax = 256;
@@ -26,7 +26,7 @@ std::int64_t natural_stride(std::int64_t inner, std::int64_t extent, std::int64_
 }
 
 // What the strides of a tensor map are multiples of, in elements.
-std::int64_t pitch_unit(const manifest::Tensor& declared, DType type) {
+std::int64_t pitch_unit(const templates::Tensor& declared, DType type) {
   const bool strict = declared.interleave.has_value() || (declared.as.has_value() && is_packed(*declared.as));
   const std::int64_t bytes = strict ? kMapAlignment : kMapAlignment / 2;
   return bytes / static_cast<std::int64_t>(size_of(type));
@@ -63,9 +63,9 @@ Layout layout_of(const Tensor& tensor) {
 }
 
 Values::Values(const Binding& binding) : binding_(binding), lets_(binding.kernel->lets.size()) {
-  for (const manifest::Param& param : binding.kernel->params) params_.push_back(param.standard);
+  for (const templates::Param& param : binding.kernel->params) params_.push_back(param.default_value);
   slots_.reserve(binding.kernel->references.size());
-  for (const manifest::Reference& reference : binding.kernel->references) slots_.push_back(slot_of(reference));
+  for (const templates::Reference& reference : binding.kernel->references) slots_.push_back(slot_of(reference));
 }
 
 void Values::forget() {
@@ -78,9 +78,9 @@ void Values::set_params(std::span<const std::int64_t> params) {
 }
 
 void Values::set_alignment(std::string_view tensor, std::int64_t bytes) {
-  const std::vector<manifest::Reference>& references = binding_.kernel->references;
+  const std::vector<templates::Reference>& references = binding_.kernel->references;
   for (std::size_t i = 0; i < references.size(); ++i) {
-    if (references[i].kind == manifest::Reference::Kind::alignment && references[i].name == tensor) {
+    if (references[i].kind == templates::Reference::Kind::alignment && references[i].name == tensor) {
       slots_[i] = {Slot::Kind::constant, bytes};
     }
   }
@@ -88,7 +88,7 @@ void Values::set_alignment(std::string_view tensor, std::int64_t bytes) {
 }
 
 Values::Slot Values::slot_of_name(std::string_view name) const {
-  const manifest::Template& kernel = *binding_.kernel;
+  const templates::Template& kernel = *binding_.kernel;
   if (const std::int64_t param = index_of(kernel.params, name); param >= 0) return {Slot::Kind::param, param};
   if (const std::int64_t let = index_of(kernel.lets, name); let >= 0) return {Slot::Kind::let, let};
   const std::int64_t dim = index_of(kernel.dims, name);
@@ -96,23 +96,23 @@ Values::Slot Values::slot_of_name(std::string_view name) const {
   return {Slot::Kind::constant, binding_.dims[static_cast<std::size_t>(dim)]};
 }
 
-Values::Slot Values::slot_of_tensor(const manifest::Reference& reference) const {
+Values::Slot Values::slot_of_tensor(const templates::Reference& reference) const {
   const std::int64_t index = index_of(binding_.kernel->tensors, reference.name);
   if (index < 0) return {};
   const Tensor* given = binding_.tensors[static_cast<std::size_t>(index)];
-  if (reference.kind == manifest::Reference::Kind::alignment) {
+  if (reference.kind == templates::Reference::Kind::alignment) {
     return {Slot::Kind::constant, alignment_of_address(given != nullptr ? given->address : 0)};
   }
   if (given == nullptr) return {Slot::Kind::stride, index};
   return {Slot::Kind::constant, layout_of(*given).addressed[static_cast<std::size_t>(reference.dimension)]};
 }
 
-Values::Slot Values::slot_of(const manifest::Reference& reference) const {
-  using Kind = manifest::Reference::Kind;
+Values::Slot Values::slot_of(const templates::Reference& reference) const {
+  using Kind = templates::Reference::Kind;
   if (reference.kind == Kind::name) return slot_of_name(reference.name);
   if (reference.kind == Kind::stride || reference.kind == Kind::alignment) return slot_of_tensor(reference);
   if (reference.kind == Kind::device) {
-    const auto fact = manifest::device_fact(*binding_.device, reference.name);
+    const auto fact = device::device_fact(*binding_.device, reference.name);
     return fact.has_value() ? Slot{Slot::Kind::constant, *fact} : Slot{};
   }
   const std::int64_t type = index_of(binding_.kernel->types, reference.name);
@@ -123,7 +123,7 @@ Values::Slot Values::slot_of(const manifest::Reference& reference) const {
 Result<std::int64_t> Values::let(std::size_t index) const {
   Memo& memo = lets_[index];
   if (memo.state == Memo::State::known) return memo.value;
-  const manifest::Let& declared = binding_.kernel->lets[index];
+  const templates::Let& declared = binding_.kernel->lets[index];
   if (memo.state == Memo::State::running) {
     return fault(*binding_.kernel, ErrorCode::invalid_argument, "let {} needs its own value", declared.name);
   }
@@ -133,7 +133,7 @@ Result<std::int64_t> Values::let(std::size_t index) const {
   return memo.value;
 }
 
-Result<std::int64_t> Values::value(const manifest::Reference& reference) const {
+Result<std::int64_t> Values::value(const templates::Reference& reference) const {
   const auto id = static_cast<std::size_t>(reference.id);
   const Slot slot = reference.id >= 0 && id < slots_.size() ? slots_[id] : slot_of(reference);
   const auto index = static_cast<std::size_t>(slot.value);
@@ -152,9 +152,9 @@ Result<std::int64_t> Values::value(const manifest::Reference& reference) const {
 
 Result<Layout> Values::layout(std::size_t index) const {
   if (binding_.tensors[index] != nullptr) return layout_of(*binding_.tensors[index]);
-  const manifest::Tensor& declared = binding_.kernel->tensors[index];
+  const templates::Tensor& declared = binding_.kernel->tensors[index];
   Layout layout;
-  for (const manifest::Expression& entry : declared.shape) {
+  for (const templates::Expression& entry : declared.shape) {
     TMA_JIT_ASSIGN(const std::int64_t extent, entry.evaluate(*this));
     if (extent < 0) {
       return fault(*binding_.kernel, ErrorCode::invalid_argument, "tensor {}: its extent {} is {}", declared.name,
@@ -178,7 +178,7 @@ Result<Layout> Values::layout(std::size_t index) const {
   return layout;
 }
 
-Result<bool> Values::wanted(const manifest::Tensor& tensor) const {
+Result<bool> Values::wanted(const templates::Tensor& tensor) const {
   if (!tensor.when.has_value()) return true;
   TMA_JIT_ASSIGN(const std::int64_t value, tensor.when->evaluate(*this));
   return value != 0;
@@ -189,4 +189,4 @@ Result<bool> Values::present(std::size_t index) const {
   return wanted(binding_.kernel->tensors[index]);
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -9,7 +9,7 @@
 #include "plan/binding.h"
 #include "template/expression.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 
 // Shape and strides of one tensor in elements, outermost first.
 struct Layout {
@@ -22,25 +22,25 @@ struct Layout {
 
 // Starts with every param at its default. Lets are evaluated when first asked for and forgotten when a param changes.
 // One thread at a time.
-class Values final : public manifest::Scope {
+class Values final : public templates::Scope {
  public:
   explicit Values(const Binding& binding);
 
   void set_params(std::span<const std::int64_t> params);  // in declaration order
   void set_alignment(std::string_view tensor, std::int64_t bytes);
 
-  Result<std::int64_t> value(const manifest::Reference& reference) const override;
-  Result<std::int64_t> let(std::size_t index) const;
+  [[nodiscard]] Result<std::int64_t> value(const templates::Reference& reference) const override;
+  [[nodiscard]] Result<std::int64_t> let(std::size_t index) const;
 
   const Binding& binding() const { return binding_; }
   const std::vector<std::int64_t>& params() const { return params_; }
 
   // Of Template::tensors[index]; the given one's, or made of the dims.
-  Result<Layout> layout(std::size_t index) const;
+  [[nodiscard]] Result<Layout> layout(std::size_t index) const;
   // Whether the configuration has the tensor: its `when`, or true.
-  Result<bool> wanted(const manifest::Tensor& tensor) const;
+  [[nodiscard]] Result<bool> wanted(const templates::Tensor& tensor) const;
   // Whether the kernel gets it: given, or wanted where the request gives no tensors at all.
-  Result<bool> present(std::size_t index) const;
+  [[nodiscard]] Result<bool> present(std::size_t index) const;
 
  private:
   struct Slot {
@@ -54,9 +54,9 @@ class Values final : public manifest::Scope {
     Result<std::int64_t> value;
   };
 
-  Slot slot_of(const manifest::Reference& reference) const;
+  Slot slot_of(const templates::Reference& reference) const;
   Slot slot_of_name(std::string_view name) const;
-  Slot slot_of_tensor(const manifest::Reference& reference) const;
+  Slot slot_of_tensor(const templates::Reference& reference) const;
   void forget();
 
   const Binding& binding_;
@@ -71,4 +71,4 @@ std::int64_t alignment_of_address(std::uint64_t address);
 // Shape and strides of a tensor the caller gave.
 Layout layout_of(const Tensor& tensor);
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -2,21 +2,34 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 
-#include "base/failure.h"
-#include "source/directives.h"
+#include "core/failure.h"
+#include "source/header_scans.h"
 
-namespace tma_jit::emission {
+namespace tma_jit::source {
 namespace {
 
 class Closure {
  public:
   explicit Closure(const HeaderLookup& lookup) : lookup_(lookup) {}
 
-  Result<void> visit(std::string_view file, std::string_view text) {
-    for (const Directive& directive : directives_of(text)) {
+  Result<void> visit(std::string_view file, const Scan& found) {
+    if (found.refusal) return refused(file, *found.refusal);
+    pastes_ = pastes_ || found.pastes;
+    if (found.fragment && !fragment_) fragment_ = {std::string(file), *found.fragment};
+    for (const Directive& directive : found.directives) {
       if (directive.kind == Directive::Kind::include_quoted) TMA_JIT_CHECK(add(directive, file));
+      if (directive.kind == Directive::Kind::include_angled || directive.kind == Directive::Kind::has_include) {
+        TMA_JIT_CHECK(add_if_found(directive.argument));
+      }
     }
+    return {};
+  }
+
+  // Fails where a macro pastes (##) a fragment of a name that is refused.
+  Result<void> check_pasting() const {
+    if (pastes_ && fragment_) return refused(fragment_->first, fragment_->second);
     return {};
   }
 
@@ -40,9 +53,24 @@ class Closure {
     return keep(name, forward_to(beside));
   }
 
+  // What is not found here the compiler does not find either: it has no folder to search.
+  Result<void> add_if_found(const std::string& name) {
+    if (found_.contains(name)) return {};
+    Result<std::string> text = lookup_(name);
+    if (text) return keep(name, std::move(*text));
+    if (text.error().code != ErrorCode::not_found) return tl::make_unexpected(std::move(text).error());
+    return {};
+  }
+
+  static tl::unexpected<Error> refused(std::string_view file, const Refusal& refusal) {
+    return tl::make_unexpected(
+        Error{ErrorCode::parse, fmt::format("{}:{}: refused: {}", file, refusal.line, refusal.what),
+              "what the compiler reads must be part of the kernel's key, or the cache would give stale kernels"});
+  }
+
   Result<void> keep(const std::string& name, std::string text) {
     const auto entry = found_.emplace(name, std::move(text)).first;
-    return visit(name, entry->second);
+    return visit(name, *scan_of_header(name, entry->second));
   }
 
   // True when the closure holds `name` or could.
@@ -60,7 +88,7 @@ class Closure {
 
   static tl::unexpected<Error> missing(const Directive& include, std::string_view file, const Error& reason) {
     Error error{ErrorCode::not_found,
-                fmt::format("{}:{}: there is no header \"{}\"", file, include.line, include.argument), reason.message};
+                fmt::format("{}:{}: there is no header \"{}\"", file, include.line, include.argument), reason.line()};
     if (!reason.detail.empty()) error.detail += "\n" + reason.detail;
     return tl::make_unexpected(std::move(error));
   }
@@ -76,14 +104,17 @@ class Closure {
   static constexpr std::string_view kForward = "#pragma once\n#include ";
   const HeaderLookup& lookup_;
   std::map<std::string, std::string> found_;
+  bool pastes_ = false;
+  std::optional<std::pair<std::string, Refusal>> fragment_;  // by file
 };
 
 }  // namespace
 
 Result<std::vector<Header>> reachable_headers(const std::vector<Root>& roots, const HeaderLookup& lookup) {
   Closure closure(lookup);
-  for (const Root& root : roots) TMA_JIT_CHECK(closure.visit(root.file, root.text));
+  for (const Root& root : roots) TMA_JIT_CHECK(closure.visit(root.file, scan(root.text)));
+  TMA_JIT_CHECK(closure.check_pasting());
   return std::move(closure).sorted();
 }
 
-}  // namespace tma_jit::emission
+}  // namespace tma_jit::source

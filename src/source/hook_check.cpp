@@ -1,15 +1,20 @@
 #include "source/hook_check.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/failure.h"
-#include "source/directives.h"
+#include "core/failure.h"
+#include "source/hook_expression.h"
+#include "source/preprocessor_lines.h"
+#include "source/token_reader.h"
 
-namespace tma_jit::emission {
+namespace tma_jit::source {
 namespace {
+
+using Kind = Token::Kind;
 
 constexpr std::string_view kOpening = "([{";
 constexpr std::string_view kClosing = ")]}";
@@ -29,7 +34,89 @@ std::string excerpt(std::string_view text, std::size_t at) {
   return fmt::format("{}\n{}^", text.substr(begin, text.find('\n', begin) - begin), caret);
 }
 
-tl::unexpected<Error> fault(const Hook& hook, std::size_t at, std::string_view what) {
+std::size_t start_of_line(std::string_view text, int line) {
+  std::size_t at = 0;
+  for (int i = 1; i < line; ++i) at = std::min(text.find('\n', at), text.size() - 1) + 1;
+  return at;
+}
+
+// Follows the brackets of a hook's code, token by token.
+class Brackets {
+ public:
+  explicit Brackets(const Hook& hook) : hook_(hook) {}
+
+  Result<void> take(const Token& token, bool before_colon) {
+    const bool digraph = token.kind == Kind::punctuator && token.text.size() == 2;
+    // `<::` is no digraph but `<` and `::`.
+    if (digraph && !(token.text == "<:" && before_colon)) {
+      return hook_fault(hook_, token.begin,
+                        fmt::format("the digraph {}; write the bracket or # that it stands for", token.text));
+    }
+    if (token.kind != Kind::punctuator || digraph) return {};
+    if (kOpening.find(token.text) != std::string_view::npos) open_.push_back(token);
+    const std::size_t kind = kClosing.find(token.text);
+    if (kind == std::string_view::npos) return {};
+    if (open_.empty()) return hook_fault(hook_, token.begin, fmt::format("\"{}\" closes nothing", token.text));
+    if (open_.back().text[0] != kOpening[kind]) {
+      return hook_fault(hook_, token.begin, fmt::format("\"{}\" does not close \"{}\"", token.text, open_.back().text));
+    }
+    open_.pop_back();
+    return {};
+  }
+
+  Result<void> end() const {
+    if (open_.empty()) return {};
+    return hook_fault(hook_, open_.back().begin, fmt::format("\"{}\" is never closed", open_.back().text));
+  }
+
+ private:
+  const Hook& hook_;
+  std::vector<Token> open_;
+};
+
+// A joined last line, or a comment or literal that runs on, would take in what stands after the hook.
+Result<void> check_end(const Hook& hook) {
+  const std::string_view text = hook.text;
+  const bool carriage = text.ends_with("\\\r");
+  if (!carriage && !text.ends_with('\\')) return {};
+  return hook_fault(hook, text.size() - (carriage ? 2 : 1),
+                    "a backslash at the end, which joins the line after the hook");
+}
+
+// `#` begins a line of its own only in "#pragma unroll" and the like.
+Result<void> check_directive(const Hook& hook, const Token& hash, TokenReader& reader) {
+  Token word = reader.next();
+  while (word.kind == Kind::blank) word = reader.next();
+  if (word.text != "pragma") {
+    return hook_fault(hook, hash.begin,
+                      fmt::format("#{}; of preprocessor lines a hook may hold #pragma unroll", word.text));
+  }
+  do word = reader.next();
+  while (word.kind == Kind::blank);
+  if (word.text == "unroll" || word.text == "nounroll") return {};
+  return hook_fault(hook, hash.begin,
+                    fmt::format("#pragma {}; of preprocessor lines a hook may hold #pragma unroll", word.text));
+}
+
+Result<void> check_tokens(const Hook& hook) {
+  Brackets brackets(hook);
+  TokenReader reader(hook.text);
+  bool line_begins = true;
+  for (Token token = reader.next(); token.kind != Kind::end; token = reader.next()) {
+    if (line_begins && token.text == "#") TMA_JIT_CHECK(check_directive(hook, token, reader));
+    TMA_JIT_CHECK(brackets.take(token, hook.text.compare(token.end, 1, ":") == 0));
+    line_begins =
+        token.kind == Kind::newline || (line_begins && (token.kind == Kind::blank || token.kind == Kind::comment));
+  }
+  if (reader.refusal()) {
+    return hook_fault(hook, start_of_line(hook.text, reader.refusal()->line), reader.refusal()->what);
+  }
+  return brackets.end();
+}
+
+}  // namespace
+
+tl::unexpected<Error> hook_fault(const Hook& hook, std::size_t at, std::string_view what) {
   const std::string_view before = std::string_view(hook.text).substr(0, at);
   const auto line = std::ranges::count(before, '\n') + 1;
   const std::string_view in_line = before.substr(before.rfind('\n') + 1);
@@ -39,24 +126,15 @@ tl::unexpected<Error> fault(const Hook& hook, std::size_t at, std::string_view w
                                    excerpt(hook.text, at)});
 }
 
-}  // namespace
-
-Result<void> check_brackets(const Hook& hook) {
-  const std::string code = blanked(hook.text);
-  if (code.find('#') != std::string::npos) return {};
-  std::vector<std::size_t> open;
-  for (std::size_t i = 0; i < code.size(); ++i) {
-    if (kOpening.find(code[i]) != std::string_view::npos) open.push_back(i);
-    const std::size_t kind = kClosing.find(code[i]);
-    if (kind == std::string_view::npos) continue;
-    if (open.empty()) return fault(hook, i, fmt::format("\"{}\" closes nothing", code[i]));
-    if (code[open.back()] != kOpening[kind]) {
-      return fault(hook, i, fmt::format("\"{}\" does not close \"{}\"", code[i], code[open.back()]));
-    }
-    open.pop_back();
+Result<void> check_hook(const Hook& hook, Operands operands) {
+  if (const auto refusal = scan(hook.text).refusal) {
+    return hook_fault(hook, start_of_line(hook.text, refusal->line), refusal->what);
   }
-  if (!open.empty()) return fault(hook, open.back(), fmt::format("\"{}\" is never closed", code[open.back()]));
+  TMA_JIT_CHECK(check_end(hook));
+  TMA_JIT_CHECK(check_tokens(hook));
+  TMA_JIT_CHECK(check_uses(hook, operands));
+  if (hook.untrusted) TMA_JIT_CHECK(check_expression(hook, operands));
   return {};
 }
 
-}  // namespace tma_jit::emission
+}  // namespace tma_jit::source

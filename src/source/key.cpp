@@ -16,7 +16,7 @@ std::string Key::hex() const {
 
 }  // namespace tma_jit
 
-namespace tma_jit::emission {
+namespace tma_jit::source {
 namespace {
 
 enum class Tag : std::uint16_t { schema = 1, kind, arch, entry, text, headers, options, compiler };
@@ -80,16 +80,6 @@ bool path_matters(const Source& source, std::span<const std::string_view> option
   return std::ranges::any_of(source.headers, [](const Header& header) { return names_its_file(header.text); });
 }
 
-std::string portable_text(const Source& source, std::span<const std::string_view> options) {
-  const std::size_t slash = source.name.rfind('/');
-  if (slash == std::string::npos || path_matters(source, options)) return source.text;
-  const std::string directive = line_directive(1, source.name);
-  const std::size_t at = source.text.find(directive);
-  if (at == std::string::npos) return source.text;
-  std::string text = source.text;
-  return text.replace(at, directive.size(), line_directive(1, std::string_view(source.name).substr(slash + 1)));
-}
-
 void add_headers(FieldHash& hash, const Source& source) {
   std::vector<const Header*> headers;
   for (const Header& header : source.headers) headers.push_back(&header);
@@ -104,6 +94,18 @@ void add_headers(FieldHash& hash, const Source& source) {
 
 }  // namespace
 
+NamedText as_compiled(const Source& source) {
+  NamedText compiled{source.name, source.text};
+  const std::size_t slash = source.name.rfind('/');
+  if (slash == std::string::npos || path_matters(source, canonical_options(source))) return compiled;
+  const std::string directive = line_directive(1, source.name);
+  const std::size_t at = source.text.find(directive);
+  if (at == std::string::npos) return compiled;
+  compiled.name.erase(0, slash + 1);
+  compiled.text.replace(at, directive.size(), line_directive(1, compiled.name));
+  return compiled;
+}
+
 Key key_of(const Source& source, std::string_view compiler_identity) {
   const std::vector<std::string_view> options = canonical_options(source);
   FieldHash hash;
@@ -111,7 +113,7 @@ Key key_of(const Source& source, std::string_view compiler_identity) {
   hash.field(Tag::kind, "cubin");
   hash.field(Tag::arch, source.arch);
   hash.field(Tag::entry, source.entry);
-  hash.field(Tag::text, portable_text(source, options));
+  hash.field(Tag::text, as_compiled(source).text);
   add_headers(hash, source);
   hash.count(Tag::options, options.size());
   for (const std::string_view option : options) hash.field(Tag::options, option);
@@ -119,4 +121,4 @@ Key key_of(const Source& source, std::string_view compiler_identity) {
   return hash.finish();
 }
 
-}  // namespace tma_jit::emission
+}  // namespace tma_jit::source

@@ -7,7 +7,7 @@
 
 #include <tma_jit/artifact.h>
 
-namespace tma_jit::emission {
+namespace tma_jit::source {
 
 // Raised when the fields or their encoding change.
 inline constexpr int kKeySchema = 1;
@@ -18,17 +18,24 @@ inline constexpr int kKeySchema = 1;
 //   1 schema   2 kind ("cubin")   3 arch   4 entry   5 text   6 headers: name, SHA-256 of the text
 //   7 options, canonical          8 compiler identity
 //
-// Where a template lies does not matter: the folder in the text's `#line 1 "FILE"` is left out, unless line information
-// or __FILE__ would carry it into the cubin.
+// The text is that of as_compiled, so that where a template lies does not matter.
 Key key_of(const Source& source, std::string_view compiler_identity);
 
-// What key_of hashes, in small parts with names, so that two keys can be told apart later: short values as they are,
-// texts as the first 8 bytes of their SHA-256. In the order in which people look: target, constants, hooks, texts,
-// options.
+struct NamedText {
+  std::string name;
+  std::string text;
+};
+// A source's name and text as the compiler gets them: without the folder in the name and in the text's
+// `#line 1 "FILE"`, unless line information or __FILE__ is there to carry it into the cubin.
+NamedText as_compiled(const Source& source);
+
+// What key_of hashes, in small parts with names, so that the difference of two keys can be found later: short values as
+// they are, texts as the first 8 bytes of their SHA-256. In the order in which people look: target, constants, hooks,
+// texts, options.
 struct KeyField {
   std::string name;
   std::string value;
 };
 std::vector<KeyField> key_fields(const Source& source, std::string_view compiler_identity);
 
-}  // namespace tma_jit::emission
+}  // namespace tma_jit::source

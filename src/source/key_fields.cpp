@@ -8,12 +8,21 @@
 #include "source/key.h"
 #include "source/preamble.h"
 
-namespace tma_jit::emission {
+namespace tma_jit::source {
 namespace {
 
 std::string short_digest(std::string_view text) {
   const Digest digest = sha256(text.data(), text.size());
   return to_hex(std::span(digest).first(8));
+}
+
+// The name and type of "Operand<bf16, 2, f32, true> up;" and "f32 alpha;", members of Hooks; false for any other line.
+bool read_operand(std::string_view line, KeyField& field) {
+  const std::size_t name = line.rfind(' ');
+  if (name == std::string_view::npos || !line.ends_with(';')) return false;
+  field.name = line.substr(name + 1, line.size() - name - 2);
+  field.value = line.substr(0, name);
+  return true;
 }
 
 // The name and value of "using T = bf16;" and "constexpr int BM = 64;"; false for any other line.
@@ -27,18 +36,20 @@ bool read_constant(std::string_view line, KeyField& field) {
   return true;
 }
 
-// The preamble of emission, line by line: constants by name, the rest (hooks, the layout of Dims) together.
+// The preamble of emission, line by line: constants and operands by name, the rest (hooks, the layout of Dims)
+// together.
 void add_preamble(std::string_view text, std::vector<KeyField>& fields) {
   std::string rest;
-  bool in_hooks = false;
+  bool in_operands = false, in_hooks = false;
   for (const std::string_view line : split(text, '\n')) {
     KeyField field;
-    in_hooks = in_hooks || line.starts_with("__device__");
-    if (!in_hooks && read_constant(line, field)) {
+    in_hooks = in_hooks || line.starts_with("__device__") || line.starts_with("#pragma");
+    if (!in_hooks && (in_operands ? read_operand(line, field) : read_constant(line, field))) {
       fields.push_back(std::move(field));
     } else if (!line.starts_with("#line")) {
       rest.append(line).push_back('\n');
     }
+    in_operands = in_operands || line == "struct alignas(8) Hooks {";
   }
   fields.push_back({"dims and hooks", short_digest(rest)});
 }
@@ -64,4 +75,4 @@ std::vector<KeyField> key_fields(const Source& source, std::string_view compiler
   return fields;
 }
 
-}  // namespace tma_jit::emission
+}  // namespace tma_jit::source

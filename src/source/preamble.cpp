@@ -6,9 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "source/directives.h"
+#include "source/operand_uses.h"
+#include "source/token_reader.h"
 
-namespace tma_jit::emission {
+namespace tma_jit::source {
 namespace {
 
 std::string literal(std::int64_t value) {
@@ -58,22 +59,57 @@ std::string signature(const Hook& hook) {
   for (const Hook::Parameter& parameter : hook.parameters) {
     parameters += fmt::format("{}{} {}", parameters.empty() ? "" : ", ", name_of(parameter.type), parameter.name);
   }
-  return fmt::format("__device__ inline {} {}({})", name_of(hook.result), hook.name, parameters);
+  return fmt::format("__device__ {} {}({}) const", name_of(hook.result), hook.name, parameters);
+}
+
+bool is_body(const Hook& hook) {
+  return blanked(hook.text).find(';') != std::string::npos;
 }
 
 // The text starts at column 1 of its own #line, so that the compiler's columns are the user's.
-std::string definition(const Hook& hook) {
-  const bool is_body = blanked(hook.text).find(';') != std::string::npos;
-  return fmt::format("{} {{\n{}{}{}\n{}\n", signature(hook), is_body ? "" : "return (\n",
-                     line_directive(1, "hook " + hook.name), hook.text, is_body ? "}" : ");}");
+std::string definition(const Hook& hook, Operands operands) {
+  const bool body = is_body(hook);
+  return fmt::format("{} {{\n{}{}{}\n{}\n", signature(hook), body ? "" : "return (\n",
+                     line_directive(1, "hook " + hook.name), with_parentheses(hook.text, operands), body ? "}" : ");}");
 }
 
+// What hooks compute in, and what they get floating-point elements as: f64 in a reference.
+DType real_of(const Plan& plan) {
+  const bool wide = std::ranges::any_of(plan.hooks, [](const Hook& hook) { return hook.result == DType::f64; });
+  return plan.reference || wide ? DType::f64 : DType::f32;
+}
+
+std::string member(const Operand& operand, DType real) {
+  if (operand.rank == 0) return fmt::format("{} {};\n", name_of(operand.type), operand.name);
+  return fmt::format("Operand<{}, {}, {}, {}> {};\n", name_of(operand.type), operand.rank,
+                     name_of(is_floating_point(operand.type) ? real : operand.type), operand.neighbours, operand.name);
+}
+
+// 940 is "missing return statement at end of non-void function", a warning by default: the kernel would use any value.
+void append_hook(const Hook& hook, Operands operands, std::string& text) {
+  const bool body = is_body(hook);
+  if (body) text += "#pragma nv_diag_error 940\n";
+  text += definition(hook, operands);
+  const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  text += line_directive(lines + 1, kPreambleName);
+  if (body) text += "#pragma nv_diag_default 940\n";
+}
+
+// The hooks of a kernel as functions of its last parameter, whose members are the operands they read. Aligned to 8
+// bytes: beside a __grid_constant__ of less NVRTC 13.0 reads other structs that are parameters byte by byte.
 void append_hooks(const Plan& plan, std::string& text) {
-  for (const Hook& hook : plan.hooks) {
-    text += definition(hook);
-    const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
-    text += line_directive(lines + 1, kPreambleName);
-  }
+  if (plan.hooks.empty()) return;
+  const std::vector<Operand> operands = operands_of(plan);
+  text += "struct alignas(8) Hooks {\n";
+  for (const Operand& operand : operands) text += member(operand, real_of(plan));
+  for (const Hook& hook : plan.hooks) append_hook(hook, operands, text);
+  text += "};\n";
+}
+
+bool has_tensor_operand(const Plan& plan) {
+  return std::ranges::any_of(plan.arguments, [](const Argument& argument) {
+    return argument.hooks_offset.has_value() && argument.kind == Argument::Kind::view;
+  });
 }
 
 }  // namespace
@@ -90,6 +126,7 @@ std::string line_directive(std::size_t line, std::string_view file) {
 std::string preamble(const Plan& plan) {
   std::string text = line_directive(1, kPreambleName);
   text += "#include \"device/types.cuh\"\n";
+  if (has_tensor_operand(plan)) text += "#include \"device/tile/operand.cuh\"\n";
   if (plan.reference) text += "#define TMA_JIT_REFERENCE 1\n";
   for (const Constant& constant : plan.constants) text += declaration(constant);
   text += dims_text(plan);
@@ -97,4 +134,4 @@ std::string preamble(const Plan& plan) {
   return text + line_directive(1, plan.file);
 }
 
-}  // namespace tma_jit::emission
+}  // namespace tma_jit::source

@@ -6,7 +6,7 @@
 
 #include <tma_jit/plan.h>
 
-namespace tma_jit::emission {
+namespace tma_jit::source {
 
 // What errors call the preamble's own lines.
 inline constexpr std::string_view kPreambleName = "preamble";
@@ -17,4 +17,4 @@ std::string preamble(const Plan& plan);
 // `#line 1 "name"` with its newline.
 std::string line_directive(std::size_t line, std::string_view file);
 
-}  // namespace tma_jit::emission
+}  // namespace tma_jit::source

@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "base/failure.h"
-#include "source/directives.h"
+#include "core/failure.h"
 #include "source/emit.h"
 #include "source/preamble.h"
+#include "source/preprocessor_lines.h"
 
-namespace tma_jit::emission {
+namespace tma_jit::source {
 namespace {
 
 constexpr int kDepthLimit = 64;
@@ -24,15 +24,15 @@ class Paster {
   void paste(std::string_view file, std::string_view text, int conditions, int depth = 0) {
     Position at{std::string(file), 1, 1};
     std::size_t copied = 0;
-    for (const Directive& directive : directives_of(text)) {
+    for (const Directive& directive : scan(text).directives) {
       if (directive.kind == Directive::Kind::open) ++conditions;
       if (directive.kind == Directive::Kind::close) --conditions;
       if (directive.kind == Directive::Kind::line) at = position_of(directive, at);
       if (!replaced(directive)) continue;
       out_.append(text.substr(copied, directive.begin - copied));
       copied = directive.end;
-      if (directive.kind == Directive::Kind::include_quoted) include(directive.argument, conditions, depth);
-      out_ += line_directive(at.presumed(directive.line + 1), at.file);
+      if (is_include(directive)) include(directive.argument, conditions, depth);
+      out_ += line_directive(at.presumed(directive.next_line), at.file);
     }
     out_.append(text.substr(copied));
     if (!out_.ends_with('\n')) out_.push_back('\n');
@@ -41,7 +41,7 @@ class Paster {
   std::string take() && { return std::move(out_); }
 
  private:
-  // What the compiler is told of the current line: `line` counts from `since`, a line of the text being pasted.
+  // What #line says of the current line: `line` counts from `since`, a line of the text being pasted.
   struct Position {
     std::string file;
     int line;
@@ -53,7 +53,7 @@ class Paster {
     const std::string& operand = directive.argument;
     const std::size_t open = operand.find('"');
     const std::size_t close = operand.rfind('"');
-    Position at{before.file, std::atoi(operand.c_str()), directive.line + 1};
+    Position at{before.file, std::atoi(operand.c_str()), directive.next_line};
     if (open == std::string::npos || close <= open) return at;
     at.file.clear();
     for (std::size_t i = open + 1; i < close; ++i) {
@@ -65,7 +65,11 @@ class Paster {
 
   bool replaced(const Directive& directive) const {
     if (directive.kind == Directive::Kind::pragma_once) return true;
-    return directive.kind == Directive::Kind::include_quoted && headers_.contains(directive.argument);
+    return is_include(directive) && headers_.contains(directive.argument);
+  }
+
+  static bool is_include(const Directive& directive) {
+    return directive.kind == Directive::Kind::include_quoted || directive.kind == Directive::Kind::include_angled;
   }
 
   // A #pragma once header is pasted in full once; while only an #if block may have seen it, it is pasted again with a
@@ -83,7 +87,7 @@ class Paster {
   }
 
   static bool is_once(std::string_view text) {
-    for (const Directive& directive : directives_of(text)) {
+    for (const Directive& directive : scan(text).directives) {
       if (directive.kind == Directive::Kind::pragma_once) return true;
     }
     return false;
@@ -115,4 +119,4 @@ std::string standalone(const Source& source) {
   return std::move(paster).take();
 }
 
-}  // namespace tma_jit::emission
+}  // namespace tma_jit::source

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 using Operator = Expression::Node::Operator;
@@ -102,4 +102,4 @@ bool is_function(Operator op) {
   return op >= Operator::align_up;
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

@@ -6,7 +6,7 @@
 
 #include "template/expression.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 
 struct Outcome {
   std::int64_t value = 0;
@@ -20,4 +20,4 @@ Outcome apply_binary(Expression::Node::Operator op, std::int64_t a, std::int64_t
 std::string_view spelling(Expression::Node::Operator op);
 bool is_function(Expression::Node::Operator op);
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "base/failure.h"
 #include "base/text.h"
+#include "core/failure.h"
 #include "template/references.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 tl::unexpected<Error> error(const Builder& builder, const Position& at, std::string_view message) {
@@ -51,6 +51,7 @@ Expressions expressions_of(Template& kernel) {
   gather(kernel.launch.smem, all);
   gather(kernel.work.flops, all);
   gather(kernel.work.bytes, all);
+  gather(kernel.work.cycles, all);
   if (kernel.reference) {
     gather(kernel.reference->grid, all);
     gather(kernel.reference->block, all);
@@ -115,7 +116,7 @@ Result<void> check_type(const Builder& builder, const TypeName& type) {
   }
   std::vector<std::string> known = names_of(builder.names, {NameKind::type});
   for (std::string& name : dtype_names()) known.push_back(std::move(name));
-  return error(builder, type.at, fmt::format("unknown type {}{}", type.name, suggestion(type.name, known)));
+  return unknown_name(error(builder, type.at, fmt::format("unknown type {}", type.name)), type.name, known);
 }
 
 Result<void> check_types(const Builder& builder) {
@@ -224,8 +225,8 @@ Result<void> check_preset(const Builder& builder, const Preset& preset) {
                      fmt::format("a preset sets params, and {} is {}", setting.param, described(found->second.kind)));
       }
       const auto known = names_of(builder.names, {NameKind::param});
-      return error(builder, setting.at,
-                   fmt::format("unknown param {}{}", setting.param, suggestion(setting.param, known)));
+      return unknown_name(error(builder, setting.at, fmt::format("unknown param {}", setting.param)), setting.param,
+                          known);
     }
     if (std::find(param->values.begin(), param->values.end(), setting.value) == param->values.end()) {
       return error(builder, setting.at, fmt::format("{} is not one of the values of {}", setting.value, setting.param));
@@ -249,6 +250,18 @@ Result<void> check_presence(const Builder& builder) {
 
 }  // namespace
 
+Result<void> check_added(Builder& builder, Tensor& tensor) {
+  Expressions all;
+  gather(tensor, all);
+  ReferenceTable references(builder);
+  for (Expression* expression : all) TMA_JIT_CHECK(references.resolve(*expression));
+  return check_type(builder, tensor.type);
+}
+
+Result<void> check_added(const Builder& builder, const Scalar& scalar) {
+  return check_type(builder, scalar.type);
+}
+
 Result<void> check(Builder& builder) {
   Template& kernel = builder.result;
   TMA_JIT_CHECK(check_presence(builder));
@@ -264,4 +277,4 @@ Result<void> check(Builder& builder) {
   return {};
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

@@ -3,9 +3,13 @@
 
 #include "template/directives.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 
 // Resolves every reference, fills in what lets depend on, and checks the declarations against each other.
-Result<void> check(Builder& builder);
+[[nodiscard]] Result<void> check(Builder& builder);
 
-}  // namespace tma_jit::manifest
+// The part of it that concerns one tensor or scalar, of a template that is complete.
+Result<void> check_added(Builder& builder, Tensor& tensor);
+Result<void> check_added(const Builder& builder, const Scalar& scalar);
+
+}  // namespace tma_jit::templates

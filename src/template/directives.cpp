@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "base/failure.h"
+#include "core/failure.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 struct Entry {
@@ -118,4 +118,4 @@ Result<void> parse_require(LineParser& line, Builder& builder) {
   return {};
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

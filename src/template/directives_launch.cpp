@@ -1,10 +1,10 @@
 // The directives that shape a launch: cluster, launch, work, reference.
 #include <fmt/format.h>
 
-#include "base/failure.h"
+#include "core/failure.h"
 #include "template/directives.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 Result<void> parse_grid(LineParser& line, std::vector<Expression>& grid) {
@@ -51,10 +51,14 @@ Result<void> parse_work(LineParser& line, Builder& builder) {
   if (line.accept_word("bytes")) {
     TMA_JIT_ASSIGN(work.bytes, line.expression("the number of bytes"));
   }
-  if (!work.flops && !work.bytes) return line.unexpected("\"flops\" or \"bytes\"");
+  if (line.accept_word("cycles")) {
+    TMA_JIT_ASSIGN(work.cycles, line.expression("the number of cycles"));
+  }
+  if (!work.flops && !work.bytes && !work.cycles) return line.unexpected("\"flops\", \"bytes\" or \"cycles\"");
   Declaration ignored;
-  return line.finish(ignored, work.bytes ? "an operator, a doc text or the end of the line"
-                                         : "an operator, \"bytes\", a doc text or the end of the line");
+  return line.finish(ignored, work.cycles  ? "an operator, a doc text or the end of the line"
+                              : work.bytes ? "an operator, \"cycles\", a doc text or the end of the line"
+                                           : "an operator, \"bytes\", \"cycles\", a doc text or the end of the line");
 }
 
 Result<void> parse_reference(LineParser& line, Builder& builder) {
@@ -75,4 +79,4 @@ Result<void> parse_reference(LineParser& line, Builder& builder) {
   return {};
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

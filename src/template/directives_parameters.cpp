@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "base/failure.h"
 #include "base/text.h"
+#include "core/failure.h"
 #include "template/directives.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 Result<void> parse_fill(LineParser& line, Tensor& tensor) {
@@ -61,15 +61,15 @@ Result<void> parse_attribute(LineParser& line, std::string_view attribute, Tenso
 }
 
 Result<void> parse_attributes(LineParser& line, Tensor& tensor) {
-  static const std::vector<std::string> known = {"box",     "as",   "im2col", "im2col_w",   "im2col_w128",
-                                                 "swizzle", "atom", "flip",   "interleave", "l2",
-                                                 "steps",   "fill", "view",   "out",        "when"};
+  const std::vector<std::string> known = {"box",     "as",   "im2col", "im2col_w",   "im2col_w128",
+                                          "swizzle", "atom", "flip",   "interleave", "l2",
+                                          "steps",   "fill", "view",   "out",        "when"};
   constexpr std::string_view kUnboxed[] = {"box", "out", "when"};
   std::vector<Token> given;
   while (line.peek().kind == Token::Kind::name) {
     const Token word = line.take();
     if (std::find(known.begin(), known.end(), word.text) == known.end()) {
-      return line.error(word.at, fmt::format("unknown tensor attribute {}{}", word.text, suggestion(word.text, known)));
+      return unknown_name(line.error(word.at, fmt::format("unknown tensor attribute {}", word.text)), word.text, known);
     }
     for (const Token& other : given) {
       if (other.text == word.text) return line.error(word.at, fmt::format("{} is given twice", word.text));
@@ -156,8 +156,8 @@ Result<void> parse_scalar(LineParser& line, Builder& builder) {
   TMA_JIT_ASSIGN(scalar.type, line.type_name("the scalar's type"));
   if (line.accept("=")) {
     const Position at = line.peek().at;
-    TMA_JIT_CHECK(store(parse_scalar_value(line), scalar.standard));
-    const bool fraction = std::holds_alternative<double>(*scalar.standard);
+    TMA_JIT_CHECK(store(parse_scalar_value(line), scalar.default_value));
+    const bool fraction = std::holds_alternative<double>(*scalar.default_value);
     if (fraction && scalar.type.concrete && !is_floating_point(*scalar.type.concrete)) {
       return line.error(
           at, fmt::format("the default of {} must be an integer, as {} is one", scalar.name, scalar.type.name));
@@ -196,12 +196,12 @@ Result<void> parse_hook(LineParser& line, Builder& builder) {
   TMA_JIT_ASSIGN(hook.result, line.type_name("the hook's result type"));
   if (line.peek().is("=")) {
     const Position at = line.take().at;
-    hook.standard = line.raw_text();
-    if (hook.standard->empty()) return line.error(at, fmt::format("the default of {} is empty", hook.name));
+    hook.default_value = line.raw_text();
+    if (hook.default_value->empty()) return line.error(at, fmt::format("the default of {} is empty", hook.name));
   }
   TMA_JIT_CHECK(line.finish(hook, "\"=\", a doc text or the end of the line"));
   builder.result.hooks.push_back(std::move(hook));
   return {};
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "base/failure.h"
+#include "core/failure.h"
 #include "template/directives.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 constexpr std::int64_t kMaxDim = std::numeric_limits<std::int32_t>::max();
@@ -125,8 +125,8 @@ Result<void> parse_type(LineParser& line, Builder& builder) {
   type.name = name.text;
   type.at = name.at;
   TMA_JIT_CHECK(line.expect("=", fmt::format("after {}", name.text)));
-  const Position standard_at = line.peek().at;
-  TMA_JIT_ASSIGN(type.standard, line.dtype("the type's default"));
+  const Position default_at = line.peek().at;
+  TMA_JIT_ASSIGN(type.default_value, line.dtype("the type's default"));
   if (line.accept_word("in")) {
     TMA_JIT_CHECK(line.expect("{", "after in"));
     do {
@@ -139,11 +139,11 @@ Result<void> parse_type(LineParser& line, Builder& builder) {
     } while (line.accept(","));
     TMA_JIT_CHECK(line.expect("}", "after the types"));
   } else {
-    type.choices.push_back(type.standard);
+    type.choices.push_back(type.default_value);
   }
-  if (std::find(type.choices.begin(), type.choices.end(), type.standard) == type.choices.end()) {
-    return line.error(standard_at,
-                      fmt::format("the default {} is not one of the choices of {}", name_of(type.standard), type.name));
+  if (std::find(type.choices.begin(), type.choices.end(), type.default_value) == type.choices.end()) {
+    return line.error(default_at, fmt::format("the default {} is not one of the choices of {}",
+                                              name_of(type.default_value), type.name));
   }
   TMA_JIT_CHECK(line.finish(type, "\"in\", a doc text or the end of the line"));
   builder.result.types.push_back(std::move(type));
@@ -185,12 +185,12 @@ Result<void> parse_param(LineParser& line, Builder& builder) {
   param.name = name.text;
   param.at = name.at;
   TMA_JIT_CHECK(line.expect("=", fmt::format("after {}", name.text)));
-  const Position standard_at = line.peek().at;
-  TMA_JIT_ASSIGN(param.standard, line.constant("the param's default", "a param's values"));
+  const Position default_at = line.peek().at;
+  TMA_JIT_ASSIGN(param.default_value, line.constant("the param's default", "a param's values"));
   if (!line.accept_word("in")) return line.unexpected("\"in\" and the param's values");
   TMA_JIT_CHECK(parse_values(line, param));
-  if (std::find(param.values.begin(), param.values.end(), param.standard) == param.values.end()) {
-    return line.error(standard_at, fmt::format("the default {}", out_of_set(param.name, param.standard)));
+  if (std::find(param.values.begin(), param.values.end(), param.default_value) == param.values.end()) {
+    return line.error(default_at, fmt::format("the default {}", out_of_set(param.name, param.default_value)));
   }
   TMA_JIT_CHECK(line.finish(param, "a doc text or the end of the line"));
   builder.result.params.push_back(std::move(param));
@@ -210,4 +210,4 @@ Result<void> parse_preset(LineParser& line, Builder& builder) {
   return {};
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

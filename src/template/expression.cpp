@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "base/failure.h"
+#include "core/failure.h"
 #include "template/arithmetic.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 using Node = Expression::Node;
@@ -152,4 +152,4 @@ std::string Expression::values(const Scope& scope) const {
   return list;
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

@@ -10,7 +10,7 @@
 
 #include "template/source_text.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 
 // One thing an expression asks its scope for.
 struct Reference {
@@ -34,7 +34,7 @@ struct Reference {
 class Scope {
  public:
   virtual ~Scope() = default;
-  virtual Result<std::int64_t> value(const Reference& reference) const = 0;
+  [[nodiscard]] virtual Result<std::int64_t> value(const Reference& reference) const = 0;
 };
 
 class Expression {
@@ -47,7 +47,7 @@ class Expression {
 
   // && || and ?: evaluate only what they need. Arithmetic errors are ErrorCode::parse errors at the operator, with
   // the operands' values: "gemm.cu:12:30: division by zero: 4096 / 0".
-  Result<std::int64_t> evaluate(const Scope& scope) const;
+  [[nodiscard]] Result<std::int64_t> evaluate(const Scope& scope) const;
 
   // The value of an expression that refers to nothing; nullopt when it refers to something or does not evaluate.
   std::optional<std::int64_t> constant() const;
@@ -61,7 +61,7 @@ class Expression {
 
   std::string_view text() const { return text_; }  // as written
   const Position& at() const { return at_; }
-  std::string file_and_line() const;  // "templates/kernels/gemm.cu:19"
+  std::string file_and_line() const;  // "templates/kernels/gemm_wgmma.cu:19"
 
   // "N = 4097, sizeof(T) = 2": every reference with its value, for messages. Those without a value are left out.
   std::string values(const Scope& scope) const;
@@ -115,6 +115,6 @@ struct Expression::Node {
 };
 
 // An expression from text of its own, e.g. for a test. Names are not checked against anything.
-Result<Expression> parse_expression(std::string_view text, std::string_view file = "expression");
+[[nodiscard]] Result<Expression> parse_expression(std::string_view text, std::string_view file = "expression");
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

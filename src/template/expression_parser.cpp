@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <tma_jit/dtype.h>
 
-#include "base/failure.h"
 #include "base/text.h"
+#include "core/failure.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 using Operator = Expression::Node::Operator;
@@ -234,7 +234,7 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
     result = function(found->op, token);
   } else {
     const std::array<std::string, 7> known = {"align_up", "ceil_div", "min", "max", "sizeof", "stride", "alignment"};
-    return error(token, fmt::format("unknown function {}{}", token.text, suggestion(token.text, known)));
+    return unknown_name(error(token, fmt::format("unknown function {}", token.text)), token.text, known);
   }
   if (!result) return result;
   TMA_JIT_CHECK(expect(")", fmt::format("after the arguments of {}", token.text)));
@@ -307,4 +307,4 @@ Result<Expression> parse_expression(std::string_view text, std::string_view file
   return expression;
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

@@ -8,14 +8,14 @@
 #include "template/expression.h"
 #include "template/lexer.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 
 class ExpressionParser {
  public:
   ExpressionParser(const SourcePointer& source, Lexer& lexer) : lexer_(lexer) { expression_.source_ = source; }
 
   // `what` names the expected thing in messages: "a value".
-  Result<Expression> parse(std::string_view what);
+  [[nodiscard]] Result<Expression> parse(std::string_view what);
 
  private:
   using Node = Expression::Node;
@@ -35,10 +35,10 @@ class ExpressionParser {
   Index function(Node::Operator op, const Token& token);
   Index add(Node node);
   Index add_reference(Reference reference);
-  Result<Token> expect_name(std::string_view what);
-  Result<void> expect(std::string_view symbol, std::string_view where);
-  tl::unexpected<Error> error(const Token& token, std::string_view message) const;
-  tl::unexpected<Error> unexpected(const Token& token, std::string_view wanted) const;
+  [[nodiscard]] Result<Token> expect_name(std::string_view what);
+  [[nodiscard]] Result<void> expect(std::string_view symbol, std::string_view where);
+  [[nodiscard]] tl::unexpected<Error> error(const Token& token, std::string_view message) const;
+  [[nodiscard]] tl::unexpected<Error> unexpected(const Token& token, std::string_view wanted) const;
 
   Lexer& lexer_;
   Expression expression_;
@@ -49,4 +49,4 @@ class ExpressionParser {
 // "expected X, found Y", or what is wrong with the token itself.
 std::string unexpected_message(const Token& token, std::string_view wanted);
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

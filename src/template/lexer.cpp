@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 bool is_digit(char c) {
@@ -123,4 +123,4 @@ std::size_t Lexer::text_end() const {
   return std::string_view::npos;
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

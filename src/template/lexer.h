@@ -8,7 +8,7 @@
 
 #include "template/source_text.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 
 struct Token {
   enum class Kind : std::uint8_t { end, name, number, text, symbol, invalid };
@@ -56,4 +56,4 @@ class Lexer {
   Token token_;
 };
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

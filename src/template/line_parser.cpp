@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "base/failure.h"
 #include "base/text.h"
+#include "core/failure.h"
 #include "template/expression_parser.h"
 #include "template/names.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 // Where the doc text that ends `text` begins; npos when it ends in none.
@@ -105,7 +105,7 @@ Result<TypeName> LineParser::type_name(std::string_view wanted) {
 Result<DType> LineParser::dtype(std::string_view wanted) {
   TMA_JIT_ASSIGN(const TypeName type, type_name(wanted));
   if (type.concrete) return *type.concrete;
-  return error(type.at, fmt::format("unknown element type {}{}", type.name, suggestion(type.name, dtype_names())));
+  return unknown_name(error(type.at, fmt::format("unknown element type {}", type.name)), type.name, dtype_names());
 }
 
 std::string LineParser::raw_text() {
@@ -127,4 +127,4 @@ Result<void> LineParser::finish(Declaration& declaration, std::string_view wante
   return {};
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

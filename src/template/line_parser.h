@@ -12,7 +12,7 @@
 #include "template/lexer.h"
 #include "template/template.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 
 class LineParser {
  public:
@@ -25,18 +25,18 @@ class LineParser {
   bool at_end() const { return lexer_.peek().kind == Token::Kind::end; }
   bool accept(std::string_view symbol);
   bool accept_word(std::string_view word);
-  Result<void> expect(std::string_view symbol, std::string_view where);
-  Result<Token> name(std::string_view wanted);
+  [[nodiscard]] Result<void> expect(std::string_view symbol, std::string_view where);
+  [[nodiscard]] Result<Token> name(std::string_view wanted);
 
-  Result<Expression> expression(std::string_view wanted);
+  [[nodiscard]] Result<Expression> expression(std::string_view wanted);
   // E, E, ... up to `most`.
-  Result<std::vector<Expression>> expressions(std::string_view wanted, std::size_t most);
+  [[nodiscard]] Result<std::vector<Expression>> expressions(std::string_view wanted, std::size_t most);
   // [E, E, ...]
-  Result<std::vector<Expression>> bracketed(std::string_view wanted);
+  [[nodiscard]] Result<std::vector<Expression>> bracketed(std::string_view wanted);
   // An expression of literals only; `whose` says what it is in messages: "a param's values".
-  Result<std::int64_t> constant(std::string_view wanted, std::string_view whose);
-  Result<TypeName> type_name(std::string_view wanted);
-  Result<DType> dtype(std::string_view wanted);
+  [[nodiscard]] Result<std::int64_t> constant(std::string_view wanted, std::string_view whose);
+  [[nodiscard]] Result<TypeName> type_name(std::string_view wanted);
+  [[nodiscard]] Result<DType> dtype(std::string_view wanted);
   // The default of a hook: everything up to the doc text or the end of the line, blanks trimmed.
   std::string raw_text();
 
@@ -44,10 +44,10 @@ class LineParser {
   void begin_declaration() { declaration_begin_ = lexer_.begin(); }
   // The optional doc text, then the end of the line; fills in `doc` and `text`. `wanted` is what else could have stood
   // there, for messages.
-  Result<void> finish(Declaration& declaration, std::string_view wanted);
+  [[nodiscard]] Result<void> finish(Declaration& declaration, std::string_view wanted);
 
-  tl::unexpected<Error> error(const Position& at, std::string_view message) const;
-  tl::unexpected<Error> unexpected(std::string_view wanted) const;
+  [[nodiscard]] tl::unexpected<Error> error(const Position& at, std::string_view message) const;
+  [[nodiscard]] tl::unexpected<Error> unexpected(std::string_view wanted) const;
 
   // A place to come back to.
   Lexer mark() const { return lexer_; }
@@ -59,4 +59,4 @@ class LineParser {
   std::size_t declaration_begin_;
 };
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

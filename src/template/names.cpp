@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <tma_jit/dtype.h>
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 constexpr std::string_view kLanguageWords[] = {
@@ -26,8 +26,9 @@ constexpr std::string_view kLanguageWords[] = {
     "xor_eq"};
 
 // Functions of expressions, and what the preamble or CUDA defines.
-constexpr std::string_view kTakenNames[] = {"align_up",  "ceil_div", "min",      "max",     "stride",  "alignment",
-                                            "device",    "Dims",     "dims",     "View",    "Mapped",  "CUtensorMap",
+constexpr std::string_view kTakenNames[] = {"align_up",  "ceil_div", "min",      "max",     "stride",
+                                            "alignment", "device",   "Dims",     "dims",    "Hooks",
+                                            "hooks",     "Operand",  "View",     "Mapped",  "CUtensorMap",
                                             "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"};
 
 template <std::size_t Size> bool contains(const std::string_view (&words)[Size], std::string_view word) {
@@ -37,8 +38,9 @@ template <std::size_t Size> bool contains(const std::string_view (&words)[Size],
 }  // namespace
 
 std::string_view described(NameKind kind) {
-  constexpr std::array<std::string_view, 9> kTexts = {"the kernel", "a type",   "a dim",       "a param", "a let",
-                                                      "a tensor",   "a scalar", "a workspace", "a hook"};
+  constexpr std::array<std::string_view, 10> kTexts = {"the kernel", "a type",    "a dim",    "a param",
+                                                       "a let",      "a tensor",  "a scalar", "a workspace",
+                                                       "a hook",     "an operand"};
   return kTexts[static_cast<std::size_t>(kind)];
 }
 
@@ -65,4 +67,4 @@ std::vector<std::string> names_of(const NameTable& table, std::initializer_list<
   return names;
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

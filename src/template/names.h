@@ -8,9 +8,9 @@
 
 #include "template/source_text.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 
-enum class NameKind : std::uint8_t { kernel, type, dim, param, let, tensor, scalar, workspace, hook };
+enum class NameKind : std::uint8_t { kernel, type, dim, param, let, tensor, scalar, workspace, hook, operand };
 
 std::string_view described(NameKind kind);  // "a param"
 
@@ -28,4 +28,4 @@ std::vector<std::string> dtype_names();
 // The names in `table` of one of `kinds`.
 std::vector<std::string> names_of(const NameTable& table, std::initializer_list<NameKind> kinds);
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

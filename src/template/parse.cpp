@@ -1,13 +1,13 @@
 // The whole manifest: finds the `//!` lines, hands each to its directive, then checks them together.
 #include <fmt/format.h>
 
-#include "base/failure.h"
 #include "base/text.h"
+#include "core/failure.h"
 #include "template/checks.h"
 #include "template/directives.h"
 #include "template/line_parser.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 constexpr std::string_view kMarker = "//!";
@@ -17,8 +17,8 @@ Result<void> parse_line(LineParser& line, Builder& builder) {
   TMA_JIT_ASSIGN(const Token word, line.name("a directive"));
   const Directive directive = find_directive(word.text);
   if (directive == nullptr) {
-    return line.error(word.at,
-                      fmt::format("unknown directive {}{}", word.text, suggestion(word.text, directive_names())));
+    return unknown_name(line.error(word.at, fmt::format("unknown directive {}", word.text)), word.text,
+                        directive_names());
   }
   const auto [first, inserted] = builder.seen.emplace(word.text, word.at);
   if (!inserted && is_single(word.text)) {
@@ -57,4 +57,4 @@ Result<Template> parse(std::string file, std::string text) {
   return std::move(builder.result);
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "base/failure.h"
 #include "base/text.h"
-#include "template/device_fact.h"
+#include "core/failure.h"
+#include "device/fact_names.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 bool contains(const std::vector<std::string>& words, std::string_view word) {
@@ -19,8 +19,11 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
 
 Result<void> ReferenceTable::resolve(Expression& expression) {
   for (Reference& reference : expression.references_) {
-    if (const std::string text = problem(reference); !text.empty()) {
-      return tl::make_unexpected(error_at(*template_.source, reference.at, text));
+    if (const Problem found = problem(reference); !found.text.empty()) {
+      Error error = error_at(*template_.source, reference.at, found.text);
+      if (found.unknown) error.reason = ErrorReason::unknown_name;
+      error.suggestion = found.suggestion;
+      return tl::make_unexpected(std::move(error));
     }
     reference.id = id_of(reference);
   }
@@ -41,14 +44,14 @@ int ReferenceTable::id_of(const Reference& reference) {
   return id;
 }
 
-std::string ReferenceTable::problem(const Reference& reference) const {
+ReferenceTable::Problem ReferenceTable::problem(const Reference& reference) const {
   switch (reference.kind) {
     case Reference::Kind::name: return name_problem(reference.name);
     case Reference::Kind::type_size: return size_problem(reference.name);
     case Reference::Kind::device: {
-      const std::vector<std::string> facts = device_fact_names();
+      const std::vector<std::string> facts = device::device_fact_names();
       if (contains(facts, reference.name)) return {};
-      return fmt::format("a device has no {}{}", reference.name, suggestion(reference.name, facts));
+      return {fmt::format("a device has no {}", reference.name), true, nearest_name(reference.name, facts)};
     }
     case Reference::Kind::stride:
     case Reference::Kind::alignment: return tensor_problem(reference);
@@ -56,54 +59,56 @@ std::string ReferenceTable::problem(const Reference& reference) const {
   return {};
 }
 
-std::string ReferenceTable::name_problem(const std::string& name) const {
+ReferenceTable::Problem ReferenceTable::name_problem(const std::string& name) const {
   const auto found = names_.find(name);
   if (found == names_.end()) {
-    if (contains(device_fact_names(), name))
-      return fmt::format("unknown name {}; did you mean \"device.{}\"?", name, name);
+    if (contains(device::device_fact_names(), name))
+      return {fmt::format("unknown name {}", name), true, "device." + name};
     const auto known = names_of(names_, {NameKind::param, NameKind::dim, NameKind::let});
-    return fmt::format("unknown name {}{}", name, suggestion(name, known));
+    return {fmt::format("unknown name {}", name), true, nearest_name(name, known)};
   }
   switch (found->second.kind) {
     case NameKind::param:
     case NameKind::dim:
     case NameKind::let: return {};
-    case NameKind::type: return fmt::format("{} is a type, not a number; sizeof({}) is its size in bytes", name, name);
+    case NameKind::type:
+      return {fmt::format("{} is a type, not a number; sizeof({}) is its size in bytes", name, name)};
     case NameKind::tensor:
-      return fmt::format("{} is a tensor, not a number; stride({}, 0) and alignment({}) are known of it", name, name,
-                         name);
+      return {fmt::format("{} is a tensor, not a number; stride({}, 0) and alignment({}) are known of it", name, name,
+                          name)};
     case NameKind::scalar:
-      return fmt::format("{} is a scalar, and its value is not known when a configuration is chosen", name);
-    default: return fmt::format("{} is {}, not a number", name, described(found->second.kind));
+      return {fmt::format("{} is a scalar, and its value is not known when a configuration is chosen", name)};
+    default: return {fmt::format("{} is {}, not a number", name, described(found->second.kind))};
   }
 }
 
-std::string ReferenceTable::size_problem(const std::string& name) const {
+ReferenceTable::Problem ReferenceTable::size_problem(const std::string& name) const {
   const auto found = names_.find(name);
   if (found != names_.end() && found->second.kind == NameKind::type) return {};
   if (found != names_.end())
-    return fmt::format("sizeof takes a type, and {} is {}", name, described(found->second.kind));
+    return {fmt::format("sizeof takes a type, and {} is {}", name, described(found->second.kind))};
   std::vector<std::string> known = names_of(names_, {NameKind::type});
   for (std::string& type : dtype_names()) known.push_back(std::move(type));
-  return fmt::format("unknown type {}{}", name, suggestion(name, known));
+  return {fmt::format("unknown type {}", name), true, nearest_name(name, known)};
 }
 
-std::string ReferenceTable::tensor_problem(const Reference& reference) const {
+ReferenceTable::Problem ReferenceTable::tensor_problem(const Reference& reference) const {
   const std::string_view function = reference.kind == Reference::Kind::stride ? "stride" : "alignment";
   const Tensor* tensor = template_.find_tensor(reference.name);
   if (tensor == nullptr) {
     const auto found = names_.find(reference.name);
     if (found != names_.end()) {
-      return fmt::format("{} takes a tensor, and {} is {}", function, reference.name, described(found->second.kind));
+      return {fmt::format("{} takes a tensor, and {} is {}", function, reference.name, described(found->second.kind))};
     }
-    return fmt::format("unknown tensor {}{}", reference.name,
-                       suggestion(reference.name, names_of(names_, {NameKind::tensor})));
+    return {fmt::format("unknown tensor {}", reference.name), true,
+            nearest_name(reference.name, names_of(names_, {NameKind::tensor}))};
   }
   const int rank = static_cast<int>(tensor->shape.size());
   if (reference.kind == Reference::Kind::stride && reference.dimension >= rank) {
-    return fmt::format("{} has no dimension {}: it has {}, counted from 0", reference.name, reference.dimension, rank);
+    return {
+        fmt::format("{} has no dimension {}: it has {}, counted from 0", reference.name, reference.dimension, rank)};
   }
   return {};
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

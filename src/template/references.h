@@ -3,24 +3,30 @@
 
 #include "template/directives.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 
 class ReferenceTable {
  public:
   explicit ReferenceTable(Builder& builder) : template_(builder.result), names_(builder.names) {}
 
   // Fails at the first reference to something that is not there or cannot be asked for.
-  Result<void> resolve(Expression& expression);
+  [[nodiscard]] Result<void> resolve(Expression& expression);
 
  private:
-  std::string problem(const Reference& reference) const;
-  std::string name_problem(const std::string& name) const;
-  std::string size_problem(const std::string& name) const;
-  std::string tensor_problem(const Reference& reference) const;
+  // What is wrong with a reference; no text where nothing is.
+  struct Problem {
+    std::string text{};
+    bool unknown = false;  // nothing has the name
+    std::string suggestion{};
+  };
+  Problem problem(const Reference& reference) const;
+  Problem name_problem(const std::string& name) const;
+  Problem size_problem(const std::string& name) const;
+  Problem tensor_problem(const Reference& reference) const;
   int id_of(const Reference& reference);
 
   Template& template_;
   const NameTable& names_;
 };
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

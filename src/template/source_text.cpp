@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 // Blank as wide as `text`: tabs stay tabs and a UTF-8 sequence is one column.
@@ -48,4 +48,4 @@ Error error_at(const SourceText& source, const Position& at, std::string_view me
   return error;
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

@@ -8,7 +8,7 @@
 
 #include <tma_jit/error.h>
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 
 // Lines and columns count from 1; columns and lengths are in bytes.
 struct Position {
@@ -30,4 +30,4 @@ std::string_view line_of(const SourceText& source, int line);
 // ErrorCode::parse, "file:line:column: message", with the source line and a caret line as detail.
 Error error_at(const SourceText& source, const Position& at, std::string_view message);
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

@@ -3,24 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <fmt/format.h>
-
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 template <class T> const T* named(const std::vector<T>& declarations, std::string_view name) {
   const auto found = std::find_if(declarations.begin(), declarations.end(),
                                   [&](const T& declaration) { return declaration.name == name; });
   return found != declarations.end() ? &*found : nullptr;
-}
-
-template <class T> std::vector<KernelInfo::Item> items(const std::vector<T>& declarations) {
-  std::vector<KernelInfo::Item> list;
-  list.reserve(declarations.size());
-  for (const Declaration& declaration : declarations) {
-    list.push_back({declaration.name, declaration.text, declaration.doc});
-  }
-  return list;
 }
 
 }  // namespace
@@ -71,26 +60,4 @@ bool launch_time(const Template& kernel, const Expression& expression, const Nam
   return std::any_of(expression.references().begin(), expression.references().end(), depends);
 }
 
-KernelInfo kernel_info(const Template& kernel) {
-  KernelInfo info;
-  info.kernel = kernel.kernel;
-  info.file = kernel.file();
-  info.doc = kernel.doc;
-  info.embedded = kernel.embedded;
-  info.probe = is_probe(kernel.file());
-  info.archs = kernel.archs;
-  info.types = items(kernel.types);
-  info.dims = items(kernel.dims);
-  info.params = items(kernel.params);
-  info.lets = items(kernel.lets);
-  info.rules = items(kernel.rules);
-  info.tensors = items(kernel.tensors);
-  info.scalars = items(kernel.scalars);
-  info.workspaces = items(kernel.workspaces);
-  info.hooks = items(kernel.hooks);
-  info.presets = items(kernel.presets);
-  info.has_reference = kernel.reference.has_value();
-  return info;
-}
-
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

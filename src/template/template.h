@@ -10,14 +10,14 @@
 #include <vector>
 
 #include <tma_jit/dtype.h>
-#include <tma_jit/engine.h>
+#include <tma_jit/kernel_info.h>
 #include <tma_jit/plan.h>
 #include <tma_jit/request.h>
 
 #include "template/expression.h"
 #include "template/source_text.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 
 // What all declarations have in common.
 struct Declaration {
@@ -36,8 +36,8 @@ struct TypeName {
 
 // type T = bf16 in {bf16, f16}
 struct Type : Declaration {
-  DType standard = DType::f32;  // the default
-  std::vector<DType> choices;   // the default among them, in the order written
+  DType default_value = DType::f32;  // the default
+  std::vector<DType> choices;        // the default among them, in the order written
 };
 
 // dim M, N in 0..100 : s64 = 128    (one Dim a name)
@@ -50,7 +50,7 @@ struct Dim : Declaration {
 
 // param BM = 128 in {64, 128, 192}
 struct Param : Declaration {
-  std::int64_t standard = 0;         // the default
+  std::int64_t default_value = 0;    // the default
   std::vector<std::int64_t> values;  // distinct, the default among them, in the order written
 };
 
@@ -83,13 +83,15 @@ struct Tensor : Declaration {
   Fill fill = Fill::zero;
   bool viewed = false;  // the tensor map comes with a View of the same tensor, as one Mapped parameter
   bool output = false;
+  bool operand = false;  // added by a request, for hooks to read
   std::optional<Expression> when;
 };
 
 // scalar alpha : f32 = 1
 struct Scalar : Declaration {
   TypeName type;
-  std::optional<tma_jit::Scalar> standard;  // the default; absent: the request must give it
+  std::optional<tma_jit::Scalar> default_value;  // the default; absent: the request must give it
+  bool operand = false;                          // added by a request, for hooks to read
 };
 
 // workspace partials SPLITS * M * N * 4 zero
@@ -108,7 +110,7 @@ struct Hook : Declaration {
   };
   std::vector<Parameter> parameters;
   TypeName result;
-  std::optional<std::string> standard;  // the default text; absent: the request must give it
+  std::optional<std::string> default_value;  // the default text; absent: the request must give it
 };
 
 // preset BM = 64, BN = 128 when TILES < device.sm_count     (name is empty)
@@ -130,9 +132,10 @@ struct LaunchShape {
   Position at;
 };
 
-// work flops E bytes E
+// work flops E bytes E cycles E
 struct WorkFormula {
   std::optional<Expression> flops, bytes;
+  std::optional<Expression> cycles;  // an estimate of the launch's time, by which presets and files are chosen
 };
 
 // reference gemm_reference grid E block E bits E
@@ -168,7 +171,7 @@ struct Template {
 
   const std::string& file() const { return source->file; }
   const std::string& text() const { return source->text; }
-  std::string stem() const;  // "gemm" of "templates/kernels/gemm.cu"; only ".cu" is taken off
+  std::string stem() const;  // "gemm_wgmma" of "templates/kernels/gemm_wgmma.cu"; only ".cu" is taken off
 
   // nullptr when there is none of that name.
   const Type* find_type(std::string_view name) const;
@@ -186,7 +189,7 @@ bool launch_time(const Template& kernel, const Expression& expression, const Nam
 bool launch_time(const Let& let, const Names& fixed_dims = {});
 
 // Errors are ErrorCode::parse, "file:line:column: text", with the source line and a caret as detail.
-Result<Template> parse(std::string file, std::string text);
+[[nodiscard]] Result<Template> parse(std::string file, std::string text);
 
 KernelInfo kernel_info(const Template& kernel);
 
@@ -196,4 +199,4 @@ bool is_probe(std::string_view file);
 // What Template::stem says of a file's name.
 std::string stem_of(std::string_view file);
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

@@ -27,8 +27,8 @@
 //! preset  VEC = 2,  UNROLL = 8
 //! preset  VEC = 1,  UNROLL = 8
 
-#include "device/convert.cuh"
-#include "device/pack.cuh"
+#include "device/ptx/cvt.cuh"
+#include "device/tile/pack.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

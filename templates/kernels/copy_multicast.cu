@@ -29,52 +29,31 @@
 //! preset  CLUSTER = 2  when COPIES % 2 == 0        "half the reads of L2"
 //! preset  CLUSTER = 4  when COPIES % 4 == 0        "a quarter of the reads of L2"
 
-#include "device/cluster.cuh"
-#include "device/convert.cuh"
-#include "device/tma.cuh"
+#include "device/epilogue/store_tile.cuh"
+#include "device/ptx/cluster.cuh"
+#include "device/ptx/cvt.cuh"
+#include "device/tile/shared_memory.cuh"
+#include "device/tile/tma_tile.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
 struct Smem {
-  alignas(128) T box[BOXES][ROWS][COLUMNS];
+  SharedTile<T, ROWS, COLUMNS, 0> box[BOXES];
   Barrier full[BOXES];
 };
 static_assert(sizeof(Smem) == SMEM);
 
-constexpr int kShare = ROWS / CLUSTER;  // rows of a box that this block reads, for all blocks of the cluster
-
-// The engine clips a store to the tensor in units of 16 bytes only: the box that holds a ragged end of the rows is
-// written element by element.
-__device__ inline void store_ragged(T* to, const View<T, 3>& view, const T (&box)[ROWS][COLUMNS], int rows,
-                                    int columns) {
-#pragma unroll 1
-  for (int i = threadIdx.x; i < ROWS * COLUMNS; i += 32) {
-    const int r = i / COLUMNS, c = i % COLUMNS;
-    if (r < rows && c < columns) to[r * view.stride[1] + c] = box[r][c];
-  }
-}
-
-// Every block announces whole boxes on its barriers, and loads its share of each into all blocks of the cluster.
-__device__ inline void load(Smem& smem, const CUtensorMap& S, int rank, int column, int first) {
-#pragma unroll 1
-  for (int i = 0; i < BOXES; ++i) {
-    const int row = first + i * ROWS + rank * kShare;
-    if constexpr (CLUSTER == 1)
-      tma::load(smem.box[i], S, smem.full[i], {column, row});
-    else
-      tma::load_multicast(smem.box[i][rank * kShare], S, smem.full[i], (1 << CLUSTER) - 1, {column, row});
-  }
-}
-
 extern "C" __global__ __launch_bounds__(32) void copy_multicast(const __grid_constant__ CUtensorMap S,
                                                                 const __grid_constant__ Mapped<T, 3> D,
                                                                 const Dims dims) {
-  extern __shared__ __align__(128) u8 raw[];
-  Smem& smem = *reinterpret_cast<Smem*>(raw);
+  Smem& smem = shared_memory<Smem>();
   const u32 across = ceil_div<u32>(dims.N, COLUMNS), tile = blockIdx.x / dims.COPIES, copy = blockIdx.x % dims.COPIES;
   const int column = tile % across * COLUMNS, first = tile / across * (ROWS * BOXES);
+  // The TMA clips a store to the tensor in units of 16 bytes only: the box that holds a ragged end of the rows is
+  // written element by element.
   const int columns = dims.N - column;
   const bool ragged = columns < COLUMNS && columns * sizeof(T) % 16 != 0;
+  const View<T, 2> made = {D.view.data + copy * D.view.stride[0], {D.view.stride[1], D.view.stride[2]}};
 
   if (threadIdx.x == 0) {
 #pragma unroll 1
@@ -86,17 +65,22 @@ extern "C" __global__ __launch_bounds__(32) void copy_multicast(const __grid_con
   }
   __syncwarp();
   if constexpr (CLUSTER > 1) cluster::sync();
-  if (threadIdx.x == 0) load(smem, S, CLUSTER == 1 ? 0 : cluster::rank(), column, first);
+  // Every block announces whole boxes on its barriers, and loads its share of each into all blocks of the cluster.
+  if (threadIdx.x == 0) {
+    const int rank = CLUSTER == 1 ? 0 : cluster::rank();
+#pragma unroll 1
+    for (int i = 0; i < BOXES; ++i)
+      tma::load_shares<CLUSTER>(smem.box[i], S, smem.full[i], rank, column, first + i * ROWS);
+  }
 #pragma unroll 1
   for (int i = 0; i < BOXES; ++i) {
     const int row = first + i * ROWS;
     smem.full[i].wait(0);
     if (row >= dims.M) continue;  // boxes below the tensor arrive too
     if (ragged)
-      store_ragged(D.view.data + copy * D.view.stride[0] + row * D.view.stride[1] + column, D.view, smem.box[i],
-                   dims.M - row, columns);
+      store_elements<32, 1>(made, smem.box[i], {dims.M, dims.N}, row, column, threadIdx.x);
     else if (threadIdx.x == 0)
-      tma::store(D.map, smem.box[i], {column, row, static_cast<int>(copy)});
+      tma::store(D.map, &smem.box[i], {column, row, static_cast<int>(copy)});
   }
   if (threadIdx.x == 0) {
     tma::commit();

@@ -29,8 +29,8 @@
 //! preset  NEIGHBOURS = 0, LANES = 8    when N <= 16
 //! preset  NEIGHBOURS = 0, LANES = 32
 
-#include "device/copy_reference.cuh"
-#include "device/shifted.cuh"
+#include "device/reference/copy.cuh"
+#include "device/tile/unaligned.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -52,8 +52,8 @@ __device__ inline void copy_row(u8* to, const u8* from, s64 bytes, const Walk& w
   const s64 units = ceil_div<s64>(before + bytes, 16);
   for (s64 unit = w.first; unit < units; unit += w.step) {
     const s64 at = unit * 16 - before;
-    if (at >= 0 && at + 16 <= bytes && shifted::inside(from, at, bytes)) {
-      *reinterpret_cast<uint4*>(to + at) = shifted::load(from + at);
+    if (at >= 0 && at + 16 <= bytes && unaligned::inside(from, at, bytes)) {
+      *reinterpret_cast<uint4*>(to + at) = unaligned::load(from + at);
     } else {
       const s64 end = min(at + 16, bytes);
       for (s64 i = max(at, s64{0}); i < end; ++i) to[i] = from[i];

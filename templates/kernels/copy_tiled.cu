@@ -21,35 +21,26 @@
 //! work    flops 0  bytes 2 * M * N * sizeof(T)
 //! reference copy_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
 
-#include "device/barrier.cuh"
-#include "device/copy_reference.cuh"
-#include "device/tma.cuh"
+#include "device/epilogue/store_tile.cuh"
+#include "device/reference/copy.cuh"
+#include "device/tile/shared_memory.cuh"
+#include "device/tile/tma_tile.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
 struct Smem {
-  alignas(128) T box[BOXES][ROWS][COLUMNS];
+  SharedTile<T, ROWS, COLUMNS, 0> box[BOXES];
   Barrier full[BOXES];
 };
 static_assert(sizeof(Smem) == SMEM);
 
-// The engine clips a store to the tensor in units of 16 bytes only: the box that holds a ragged end of the rows is
-// written element by element.
-__device__ inline void store_ragged(View<T, 2> to, const T (&box)[ROWS][COLUMNS], int rows, int columns, int row,
-                                    int column) {
-#pragma unroll 1
-  for (int i = threadIdx.x; i < ROWS * COLUMNS; i += 32) {
-    const int r = i / COLUMNS, c = i % COLUMNS;
-    if (r < rows && c < columns) to.data[(row + r) * to.stride[0] + column + c] = box[r][c];
-  }
-}
-
 extern "C" __global__ __launch_bounds__(32) void copy(const __grid_constant__ CUtensorMap S,
                                                       const __grid_constant__ Mapped<T, 2> D, const Dims dims) {
-  extern __shared__ __align__(128) u8 raw[];
-  Smem& smem = *reinterpret_cast<Smem*>(raw);
+  Smem& smem = shared_memory<Smem>();
   const u32 across = ceil_div<u32>(dims.N, COLUMNS);
   const int column = blockIdx.x % across * COLUMNS, first = blockIdx.x / across * (ROWS * BOXES);
+  // The TMA clips a store to the tensor in units of 16 bytes only: the box that holds a ragged end of the rows is
+  // written element by element.
   const int columns = dims.N - column;
   const bool ragged = columns < COLUMNS && columns * sizeof(T) % 16 != 0;
 
@@ -69,7 +60,7 @@ extern "C" __global__ __launch_bounds__(32) void copy(const __grid_constant__ CU
     const int row = first + i * ROWS;
     smem.full[i].wait(0);
     if (ragged)
-      store_ragged(D.view, smem.box[i], dims.M - row, columns, row, column);
+      store_elements<32, 1>(D.view, smem.box[i], {dims.M, dims.N}, row, column, threadIdx.x);
     else if (threadIdx.x == 0)
       tma::store(D.map, smem.box[i], column, row);
   }

@@ -23,8 +23,8 @@
 //! preset  ROWS = 8   when ceil_div(COUNT, 32) * ceil_div(N, COLUMNS) < 2 * device.sm_count
 //! preset  ROWS = 32
 
-#include "device/gather_reference.cuh"
-#include "device/tma_gather.cuh"
+#include "device/ptx/tma_gather.cuh"
+#include "device/reference/gather.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

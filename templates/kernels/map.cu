@@ -28,7 +28,7 @@
 //! tensor  D : T[N]  when INPUTS >= 4
 //! tensor  Y : O[N]  out
 //!
-//! hook    apply(F a, F b when INPUTS >= 2, F c when INPUTS >= 3, F d when INPUTS >= 4) : F  "the expression, in a, b, c and d"
+//! hook    apply(F a, F b when INPUTS >= 2, F c when INPUTS >= 3, F d when INPUTS >= 4, s64 i) : F  "the expression, in a, b, c and d, and the element's index i"
 //!
 //! launch  grid ceil_div(N, TILE)  block THREADS
 //! work    flops N  bytes N * (INPUTS * sizeof(T) + sizeof(O))
@@ -39,12 +39,21 @@
 //! preset  VEC = 4,  UNROLL = 4
 //! preset  VEC = 2,  UNROLL = 4
 
-#include "device/elementwise.cuh"
+#include "device/tile/elementwise.cuh"
+
+// The hook, of elements from `at` on.
+struct Apply {
+  const Hooks& hooks;
+  s64 at;
+  template <class... Inputs> __device__ auto operator()(int i, Inputs... inputs) const {
+    return hooks.apply(inputs..., at + i);
+  }
+};
 
 #ifndef TMA_JIT_REFERENCE
 
-// A whole tile: every thread's reads are in flight before the first is used.
-__device__ inline void map_tile(const T* const (&in)[INPUTS], O* out) {
+// A whole tile, from element `first` on: every thread's reads are in flight before the first is used.
+__device__ inline void map_tile(const T* const (&in)[INPUTS], O* out, s64 first, const Hooks& hooks) {
   Pack<T, COUNT> x[UNROLL][INPUTS];
 #pragma unroll
   for (int u = 0; u < UNROLL; ++u)
@@ -52,21 +61,24 @@ __device__ inline void map_tile(const T* const (&in)[INPUTS], O* out) {
     for (int k = 0; k < INPUTS; ++k)
       x[u][k] = reinterpret_cast<const Pack<T, COUNT>*>(in[k])[u * THREADS + threadIdx.x];
 #pragma unroll
-  for (int u = 0; u < UNROLL; ++u)
-    reinterpret_cast<Pack<O, COUNT>*>(out)[u * THREADS + threadIdx.x] = applied_to<F, O>(x[u]);
+  for (int u = 0; u < UNROLL; ++u) {
+    const int pack = u * THREADS + threadIdx.x;
+    reinterpret_cast<Pack<O, COUNT>*>(out)[pack] = applied_to<F, O>(Apply{hooks, first + pack * COUNT}, x[u]);
+  }
 }
 
 // The last tile, element by element.
-__device__ inline void map_rest(const T* const (&in)[INPUTS], O* out, int count) {
+__device__ inline void map_rest(const T* const (&in)[INPUTS], O* out, s64 first, int count, const Hooks& hooks) {
   for (int i = threadIdx.x; i < count; i += THREADS) {
     Pack<T, 1> x[INPUTS];
     for (int k = 0; k < INPUTS; ++k) x[k].x[0] = in[k][i];
-    out[i] = applied_to<F, O>(x).x[0];
+    out[i] = applied_to<F, O>(Apply{hooks, first + i}, x).x[0];
   }
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void map(View<const T, 1> A, View<const T, 1> B, View<const T, 1> C,
-                                                             View<const T, 1> D, View<O, 1> Y, const Dims dims) {
+                                                             View<const T, 1> D, View<O, 1> Y, const Dims dims,
+                                                             const __grid_constant__ Hooks hooks) {
   const s64 first = s64{blockIdx.x} * TILE;
   const T* const given[4] = {A.data + first, B.data + first, C.data + first, D.data + first};
   const T* in[INPUTS];
@@ -74,20 +86,20 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void map(View<const T, 1> A,
   for (int k = 0; k < INPUTS; ++k) in[k] = given[k];
   const s64 rest = dims.N - first;
   if (rest >= TILE)
-    map_tile(in, Y.data + first);
+    map_tile(in, Y.data + first, first, hooks);
   else
-    map_rest(in, Y.data + first, static_cast<int>(rest));
+    map_rest(in, Y.data + first, first, static_cast<int>(rest), hooks);
 }
 
 #else
 
 extern "C" __global__ void map_reference(View<const T, 1> A, View<const T, 1> B, View<const T, 1> C, View<const T, 1> D,
-                                         View<f64, 1> Y, const Dims dims) {
+                                         View<f64, 1> Y, const Dims dims, const __grid_constant__ Hooks hooks) {
   const View<const T, 1> given[4] = {A, B, C, D};
   for (s64 i = s64{blockIdx.x} * blockDim.x + threadIdx.x; i < dims.N; i += s64{gridDim.x} * blockDim.x) {
     f64 x[INPUTS];
     for (int k = 0; k < INPUTS; ++k) x[k] = to_f64(given[k].data[i * given[k].stride[0]]);
-    Y.data[i * Y.stride[0]] = applied<f64>(x);
+    Y.data[i * Y.stride[0]] = applied<f64>(Apply{hooks, i}, 0, x);
   }
 }
 

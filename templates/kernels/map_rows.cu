@@ -29,55 +29,50 @@
 //! tensor  D : T[M, N]  when INPUTS >= 4
 //! tensor  Y : O[M, N]  out
 //!
-//! hook    apply(F a, F b when INPUTS >= 2, F c when INPUTS >= 3, F d when INPUTS >= 4) : F  "the expression, in a, b, c and d"
+//! hook    apply(F a, F b when INPUTS >= 2, F c when INPUTS >= 3, F d when INPUTS >= 4, s64 row, s64 column) : F  "the expression, in a, b, c and d, and where the element lies"
 //!
 //! launch  grid ceil_div(PACKS, THREADS)  block THREADS
 //! work    flops M * N  bytes M * N * (INPUTS * sizeof(T) + sizeof(O))
 //! reference map_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
 
-#include "device/elementwise.cuh"
+#include "device/tile/elementwise.cuh"
+
+// The hook, of elements of a row from `column` on.
+struct Apply {
+  const Hooks& hooks;
+  s64 row, column;
+  template <class... Inputs> __device__ auto operator()(int i, Inputs... inputs) const {
+    return hooks.apply(inputs..., row, column + i);
+  }
+};
 
 #ifndef TMA_JIT_REFERENCE
 
-// The pack at `in`, or its first `count` elements where the row ends inside it.
-__device__ inline void map_pack(const T* const (&in)[INPUTS], O* out, s64 count) {
-  Pack<T, COUNT> x[INPUTS];
-  if (count >= COUNT) {
-#pragma unroll
-    for (int k = 0; k < INPUTS; ++k) x[k] = *reinterpret_cast<const Pack<T, COUNT>*>(in[k]);
-    *reinterpret_cast<Pack<O, COUNT>*>(out) = applied_to<F, O>(x);
-    return;
-  }
-  for (int i = 0; i < count; ++i) {
-    Pack<T, 1> one[INPUTS];
-    for (int k = 0; k < INPUTS; ++k) one[k].x[0] = in[k][i];
-    out[i] = applied_to<F, O>(one).x[0];
-  }
-}
-
 extern "C" __global__ __launch_bounds__(THREADS, 1) void map(View<const T, 2> A, View<const T, 2> B, View<const T, 2> C,
-                                                             View<const T, 2> D, View<O, 2> Y, const Dims dims) {
+                                                             View<const T, 2> D, View<O, 2> Y, const Dims dims,
+                                                             const __grid_constant__ Hooks hooks) {
   const s64 packs = ceil_div<s64>(dims.N, COUNT), index = s64{blockIdx.x} * THREADS + threadIdx.x;
   const s64 row = index / packs, column = index % packs * COUNT;
   if (row >= dims.M) return;
   const View<const T, 2> given[4] = {A, B, C, D};
-  const T* in[INPUTS];
+  const int left = static_cast<int>(min(s64{COUNT}, dims.N - column));  // the row may end within the pack
+  Pack<T, COUNT> x[INPUTS];
 #pragma unroll
-  for (int k = 0; k < INPUTS; ++k) in[k] = given[k].data + row * given[k].stride[0] + column;
-  map_pack(in, Y.data + row * Y.stride[0] + column, dims.N - column);
+  for (int k = 0; k < INPUTS; ++k) x[k] = load_pack<COUNT>(given[k].data + row * given[k].stride[0] + column, left);
+  store_pack(Y.data + row * Y.stride[0] + column, applied_to<F, O>(Apply{hooks, row, column}, x), left);
 }
 
 #else
 
 extern "C" __global__ void map_reference(View<const T, 2> A, View<const T, 2> B, View<const T, 2> C, View<const T, 2> D,
-                                         View<f64, 2> Y, const Dims dims) {
+                                         View<f64, 2> Y, const Dims dims, const __grid_constant__ Hooks hooks) {
   const View<const T, 2> given[4] = {A, B, C, D};
   for (s64 i = s64{blockIdx.x} * blockDim.x + threadIdx.x; i < dims.M * dims.N; i += s64{gridDim.x} * blockDim.x) {
     const s64 row = i / dims.N, column = i % dims.N;
     f64 x[INPUTS];
     for (int k = 0; k < INPUTS; ++k)
       x[k] = to_f64(given[k].data[row * given[k].stride[0] + column * given[k].stride[1]]);
-    Y.data[row * Y.stride[0] + column * Y.stride[1]] = applied<f64>(x);
+    Y.data[row * Y.stride[0] + column * Y.stride[1]] = applied<f64>(Apply{hooks, row, column}, 0, x);
   }
 }
 

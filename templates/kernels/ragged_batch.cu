@@ -28,9 +28,9 @@
 //! preset  ROWS = 8   when M <= 32
 //! preset  ROWS = 16
 
-#include "device/convert.cuh"
-#include "device/relay.cuh"
-#include "device/tensormap.cuh"
+#include "device/pipeline/pipelined_copy.cuh"
+#include "device/ptx/cvt.cuh"
+#include "device/ptx/tensormap.cuh"
 
 // Lengths below 0 count as 0, those above M as M.
 __device__ inline int length_of(const View<const s32, 1>& L, int matrix, int most) {
@@ -83,9 +83,9 @@ extern "C" __global__ __launch_bounds__(32) void ragged_batch(const __grid_const
       make_map(smem.map, reinterpret_cast<CUtensorMap*>(maps) + blockIdx.x, S, rows == 0 ? 0 : first, rows);
   if (threadIdx.x != 0) return;
   fence::proxy_tensormap_acquire(map);
-  init_relay(smem.full);
+  init_pipelined_copy(smem.full);
   const int below = rows == 0 ? 1 : 0;
-  relay(
+  pipelined_copy(
       smem.full, ceil_div<int>(dims.M, ROWS),
       [&](int i, int slot, Barrier& full) {
         full.expect(sizeof(smem.box[0]));
@@ -98,7 +98,7 @@ extern "C" __global__ __launch_bounds__(32) void ragged_batch(const __grid_const
 
 #else
 
-extern "C" __global__ void ragged_batch_reference(View<const T, 2> S, View<const s32, 1> L, View<f64, 3> D, u8*,
+extern "C" __global__ void ragged_batch_reference(View<const T, 2> S, View<const s32, 1> L, View<f64, 3> D,
                                                   const Dims dims) {
   const int matrix = blockIdx.y;
   s64 first = 0;

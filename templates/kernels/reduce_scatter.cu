@@ -29,9 +29,9 @@
 //!
 //! preset  ROWS = 16
 
-#include "device/convert.cuh"
-#include "device/fence.cuh"
-#include "device/tma_reduce.cuh"
+#include "device/ptx/cvt.cuh"
+#include "device/ptx/fence.cuh"
+#include "device/ptx/tma_reduce.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -91,7 +91,7 @@ extern "C" __global__ __launch_bounds__(32) void reduce_scatter(const __grid_con
 #else
 
 extern "C" __global__ void reduce_scatter_reference(View<const T, 3> P, View<f64, 2> D0, View<f64, 2> D1,
-                                                    View<f64, 2> D2, View<f64, 2> D3, u8*, const Dims dims) {
+                                                    View<f64, 2> D2, View<f64, 2> D3, const Dims dims) {
   const s64 count = s64{dims.M} * dims.N;
   const int slice = blockIdx.y;
   const View<f64, 2>& D = slice == 0 ? D0 : slice == 1 ? D1 : slice == 2 ? D2 : D3;

@@ -17,8 +17,8 @@
 //! preset  WAY = 2  "bulk copy: prefetch into L2"
 //! preset  WAY = 3  "bulk copy: to another block's shared memory"
 
-#include "device/bulk.cuh"
-#include "device/cluster.cuh"
+#include "device/ptx/bulk.cuh"
+#include "device/ptx/cluster.cuh"
 
 // Where blocks send to each other, D[b] = S[b ^ 1].
 #ifndef TMA_JIT_REFERENCE

@@ -9,8 +9,8 @@
 //! reference bulk_mask_reference  grid 1  block 128
 //! preset  MASK = 0x8001  "bulk copy: store with a byte mask"
 
-#include "device/bulk.cuh"
-#include "device/fence.cuh"
+#include "device/ptx/bulk.cuh"
+#include "device/ptx/fence.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

@@ -11,8 +11,8 @@
 //! preset  CLUSTER = 2  "bulk copy: multicast to 2 blocks"
 //! preset  CLUSTER = 4  "bulk copy: multicast to 4 blocks"
 
-#include "device/bulk.cuh"
-#include "device/cluster.cuh"
+#include "device/ptx/bulk.cuh"
+#include "device/ptx/cluster.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

@@ -27,10 +27,10 @@
 //! preset  OP = 7, TYPE = 2              "bulk reduction: xor of 64 bits"
 //! preset  OP = 0, TYPE = 2, REMOTE = 1  "bulk reduction: add u64 in another block's shared memory"
 
-#include "device/bulk_reduce.cuh"
-#include "device/cluster.cuh"
-#include "device/fence.cuh"
-#include "device/probe_reduction.cuh"
+#include "device/probe/reduction.cuh"
+#include "device/ptx/bulk_reduce.cuh"
+#include "device/ptx/cluster.cuh"
+#include "device/ptx/fence.cuh"
 
 using E = probe::Element<TYPE>::Type;
 constexpr Reduction kOp = static_cast<Reduction>(OP);
@@ -93,7 +93,7 @@ extern "C" __global__ __launch_bounds__(128) void bulk_reduce(View<const s32, 2>
 
 #else
 
-extern "C" __global__ void bulk_reduce_reference(View<const s32, 2> S, View<const s32, 2> C, View<f64, 2> D, u8*,
+extern "C" __global__ void bulk_reduce_reference(View<const s32, 2> S, View<const s32, 2> C, View<f64, 2> D,
                                                  const Dims) {
   const int block = blockIdx.x, from = REMOTE == 1 ? block ^ 1 : block;
   for (int i = threadIdx.x; i < Dims::N; i += blockDim.x) {

@@ -13,7 +13,7 @@
 //! preset  CLUSTER = 2, WAY = 1  "cluster: stores to another block's shared memory"
 //! preset  CLUSTER = 8, WAY = 2  "cluster: atomics in another block's shared memory"
 
-#include "device/cluster.cuh"
+#include "device/ptx/cluster.cuh"
 
 // D[b][i] = S[(b + 1) % CLUSTER][i] + (b + 1) % CLUSTER
 #ifndef TMA_JIT_REFERENCE

@@ -17,8 +17,8 @@
 //! preset  BYTES = 16, GLOBAL = 1, WAIT = 3     "cp.async.mbarrier.arrive"
 //! reference cp_async_copy_reference  grid ROWS  block 256
 
-#include "device/convert.cuh"
-#include "device/cp_async.cuh"
+#include "device/ptx/cp_async.cuh"
+#include "device/ptx/cvt.cuh"
 
 // Of the copy of thread t in row r this many bytes are valid: 0 to BYTES in odd rows, all in even ones.
 __device__ inline int valid(int row, int thread) {

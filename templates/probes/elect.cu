@@ -9,7 +9,7 @@
 //! preset  FIRST = 5   "elect: one lane of some of a warp's lanes"
 //! reference elect_reference  grid 1  block WARPS
 
-#include "device/elect.cuh"
+#include "device/ptx/elect.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

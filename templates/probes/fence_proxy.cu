@@ -4,7 +4,7 @@
 //! param   WAY = 0  in 0..4                         "which fence"
 //! tensor  S : s32[N]
 //! tensor  D : s32[N]  out
-//! workspace relay 4 * N
+//! workspace forwarded 4 * N
 //! launch  grid 1  block 128
 //! work    flops 0  bytes 8 * N
 //! reference fence_proxy_reference  grid 1  block 256
@@ -14,8 +14,8 @@
 //! preset  WAY = 3  "fence.proxy.async.global: a bulk store, then loads"
 //! preset  WAY = 4  "fence.proxy.alias, fence.proxy.async.shared::cluster"
 
-#include "device/bulk.cuh"
-#include "device/fence.cuh"
+#include "device/ptx/bulk.cuh"
+#include "device/ptx/fence.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -34,10 +34,10 @@ __device__ inline void load_from(Smem& smem, const void* from) {
   bulk::load(smem.words, from, sizeof(smem.words), smem.full);
 }
 
-extern "C" __global__ __launch_bounds__(128) void fence_proxy(View<const s32, 1> S, View<s32, 1> D, u8* relay,
+extern "C" __global__ __launch_bounds__(128) void fence_proxy(View<const s32, 1> S, View<s32, 1> D, u8* forwarded,
                                                               const Dims) {
   __shared__ Smem smem;
-  s32* const far = reinterpret_cast<s32*>(relay);
+  s32* const far = reinterpret_cast<s32*>(forwarded);
   const int t = threadIdx.x;
   if ((WAY == 1 || WAY == 2) && t == 0) smem.full.init(1);
   if (WAY == 1 && t == 0) fence_barrier_init();  // the second way's fence is for the barrier too
@@ -72,7 +72,7 @@ extern "C" __global__ __launch_bounds__(128) void fence_proxy(View<const s32, 1>
 
 #else
 
-extern "C" __global__ void fence_proxy_reference(View<const s32, 1> S, View<f64, 1> D, u8*, const Dims) {
+extern "C" __global__ void fence_proxy_reference(View<const s32, 1> S, View<f64, 1> D, const Dims) {
   for (int i = threadIdx.x; i < Dims::N; i += blockDim.x) D.data[i * D.stride[0]] = S.data[i * S.stride[0]];
 }
 

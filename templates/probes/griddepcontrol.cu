@@ -7,7 +7,7 @@
 //! work    flops 0  bytes 8 * N
 //! reference griddepcontrol_reference  grid N / 256  block 256
 
-#include "device/grid.cuh"
+#include "device/ptx/griddepcontrol.cuh"
 #include "device/types.cuh"
 
 #ifndef TMA_JIT_REFERENCE

@@ -7,7 +7,7 @@
 //! work    flops 0  bytes 4 * FIELDS
 //! reference l2_policy_reference  grid 1  block 8
 
-#include "device/bulk.cuh"
+#include "device/ptx/bulk.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

@@ -13,7 +13,7 @@
 //! preset  MATRICES = 4, TRANS = 1  "ldmatrix: x4, transposed"
 //! reference ldmatrix_reference  grid MATRICES  block 64
 
-#include "device/ldmatrix.cuh"
+#include "device/ptx/ldmatrix.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

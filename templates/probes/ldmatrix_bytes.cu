@@ -17,8 +17,8 @@
 //! preset  SQUARE = 0, BITS = 6, MATRICES = 2  "ldmatrix: 6-bit values"
 //! reference ldmatrix_bytes_reference  grid MATRICES  block ROWS * 16
 
-#include "device/ldmatrix.cuh"
-#include "device/probe_operands.cuh"
+#include "device/probe/operands.cuh"
+#include "device/ptx/ldmatrix.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

@@ -18,8 +18,8 @@
 //! preset  ARRIVE = 4            "mbarrier: arrive.expect_tx"
 //! preset  ARRIVE = 5            "mbarrier: inval"
 
-#include "device/barrier.cuh"
-#include "device/named_barrier.cuh"
+#include "device/ptx/mbarrier.cuh"
+#include "device/ptx/named_barrier.cuh"
 
 // Threads that take part in a step: where half of them drop out at the first, the rest does their work.
 __device__ inline int threads_in(int step) {

@@ -15,8 +15,8 @@
 //! preset  CLUSTER = 4, RELEASE = 1  "mbarrier: remote arrivals that publish"
 //! preset  CLUSTER = 2, RELEASE = 0  "mbarrier: remote arrivals, relaxed"
 
-#include "device/barrier.cuh"
-#include "device/cluster.cuh"
+#include "device/ptx/cluster.cuh"
+#include "device/ptx/mbarrier.cuh"
 
 // D[step][b][i] = S[step][i] + b
 #ifndef TMA_JIT_REFERENCE

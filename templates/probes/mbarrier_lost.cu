@@ -15,7 +15,7 @@
 //! preset  LOST = 3  "bounded wait: more bytes than were announced"
 //! preset  LOST = 0  "bounded wait: nothing lost"
 
-#include "device/bounded_wait.cuh"
+#include "device/pipeline/bounded_wait.cuh"
 
 // Of five arrivals in a phase the last two are lost, or 512 of 1280 bytes, or 256 bytes come that were not announced.
 #ifndef TMA_JIT_REFERENCE

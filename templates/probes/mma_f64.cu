@@ -12,7 +12,7 @@
 //! preset  ROWS = 16, DEPTH = 16  when device.compute_capability >= 90  "mma.sync: f64, 16 x 8 x 16"
 //! reference mma_f64_reference  grid 1  block ROWS * 8
 
-#include "device/mma.cuh"
+#include "device/ptx/mma.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

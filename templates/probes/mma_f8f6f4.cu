@@ -13,7 +13,7 @@
 //! preset  TYPE_A = 4, TYPE_B = 1, HALF = 1  "mma.sync: e2m1 * e5m2, f16 accumulators"
 //! reference mma_f8f6f4_reference  grid 1  block 16 * 8
 
-#include "device/probe_fragments.cuh"
+#include "device/probe/fragments.cuh"
 
 using A_ = probe::SmallType<TYPE_A>;
 using B_ = probe::SmallType<TYPE_B>;

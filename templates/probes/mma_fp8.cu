@@ -13,7 +13,7 @@
 //! preset  FORM = 9, BYTES = 32             "mma.sync: e4m3 * e5m2, f16 accumulators"
 //! reference mma_fp8_reference  grid 1  block 16 * 8
 
-#include "device/probe_fragments.cuh"
+#include "device/probe/fragments.cuh"
 
 using Types = probe::Types<FORM>;
 

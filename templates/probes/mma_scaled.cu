@@ -21,8 +21,8 @@
 //! preset  KIND = 3, THREAD = 1                        "mma.sync: mxf4nvf4, four factors a row"
 //! reference mma_scaled_reference  grid 1  block 16 * 8
 
-#include "device/mma_block_scale.cuh"
-#include "device/probe_fragments.cuh"
+#include "device/probe/fragments.cuh"
+#include "device/ptx/mma_block_scale.cuh"
 
 // The factor of a row's block of K is 2 to this power; A and B have different ones.
 __device__ inline int power(int row, int block, bool b) {

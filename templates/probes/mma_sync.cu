@@ -23,7 +23,7 @@
 //! preset  FORM = 21, BYTES = 32            "mma.sync: b1"
 //! reference mma_sync_reference  grid 1  block ROWS * 8
 
-#include "device/probe_fragments.cuh"
+#include "device/probe/fragments.cuh"
 
 template <int Form> struct Types : probe::Types<Form> {};
 template <class TA, class TB = TA> struct Integers {

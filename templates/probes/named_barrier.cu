@@ -11,7 +11,7 @@
 //! preset  THREADS = 64, ID = 15  "named barrier: the last of the sixteen"
 //! reference named_barrier_reference  grid STEPS  block THREADS
 
-#include "device/named_barrier.cuh"
+#include "device/ptx/named_barrier.cuh"
 
 // D[step][t] = S[step][t + 32]: each thread reads what the next warp wrote.
 #ifndef TMA_JIT_REFERENCE

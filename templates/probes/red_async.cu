@@ -18,8 +18,8 @@
 //! preset  OP = 3, TYPE = 0  "red.async: inc u32"
 //! preset  OP = 7, TYPE = 0  "red.async: xor"
 
-#include "device/probe_reduction.cuh"
-#include "device/st_async.cuh"
+#include "device/probe/reduction.cuh"
+#include "device/ptx/st_async.cuh"
 
 using E = probe::Element<TYPE>::Type;
 constexpr Reduction kOp = static_cast<Reduction>(OP);

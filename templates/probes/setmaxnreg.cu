@@ -14,7 +14,7 @@
 //! preset  GIVEN = 104, TAKEN = 152, VALUES = 96   "setmaxnreg: 104 and 152 of 128 each"
 //! reference setmaxnreg_reference  grid 1  block THREADS
 
-#include "device/warpgroup.cuh"
+#include "device/ptx/setmaxnreg.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

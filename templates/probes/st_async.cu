@@ -15,7 +15,7 @@
 //! preset  BYTES = 16            "st.async: 16 bytes"
 //! preset  BYTES = 16, WIDE = 1  "st.async: 16 bytes as two"
 
-#include "device/st_async.cuh"
+#include "device/ptx/st_async.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

@@ -13,7 +13,7 @@
 //! preset  MATRICES = 4, TRANS = 1  "stmatrix: x4, transposed"
 //! reference stmatrix_reference  grid MATRICES  block 64
 
-#include "device/stmatrix.cuh"
+#include "device/ptx/stmatrix.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

@@ -11,7 +11,7 @@
 //! preset  MATRICES = 4  "stmatrix: bytes, x4"
 //! reference stmatrix_bytes_reference  grid MATRICES  block 128
 
-#include "device/stmatrix.cuh"
+#include "device/ptx/stmatrix.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

@@ -19,7 +19,7 @@
 //! preset  SHAPE = 0, SHIFT = 1  "tcgen05.shift"
 //! reference tcgen05_cp_reference  grid 128  block BYTES
 
-#include "device/probe_tcgen05.cuh"
+#include "device/probe/tcgen05.cuh"
 
 // The row of S that a lane gets, or -1.
 __device__ inline int row_of_lane(int lane) {

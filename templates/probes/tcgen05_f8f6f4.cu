@@ -16,8 +16,8 @@
 //! preset  TYPE_A = 3, TYPE_B = 2, HALF = 1    "tcgen05.mma: e2m3 * e3m2, f16 accumulators"
 //! reference tcgen05_f8f6f4_reference  grid 128  block COLUMNS
 
-#include "device/probe_fragments.cuh"
-#include "device/probe_tcgen05.cuh"
+#include "device/probe/fragments.cuh"
+#include "device/probe/tcgen05.cuh"
 
 using A_ = probe::SmallType<TYPE_A>::T;
 using B_ = probe::SmallType<TYPE_B>::T;

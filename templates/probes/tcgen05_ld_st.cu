@@ -17,9 +17,9 @@
 //! preset  SHAPE = 0, COUNT = 16, PACKED = 1  "tcgen05.ld and st: two columns of 16 bits a register"
 //! reference tcgen05_ld_st_reference  grid COUNT  block 128
 
-#include "device/probe_operands.cuh"
-#include "device/tcgen05.cuh"
-#include "device/tensor_memory.cuh"
+#include "device/probe/operands.cuh"
+#include "device/ptx/tcgen05.cuh"
+#include "device/ptx/tensor_memory.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

@@ -19,7 +19,7 @@
 //! preset  FORM = 12, COLUMNS = 64  when device.compute_capability == 100  "tcgen05.mma: s8"
 //! reference tcgen05_mma_reference  grid LAYOUTS  block 256
 
-#include "device/probe_tcgen05.cuh"
+#include "device/probe/tcgen05.cuh"
 
 // Every shared-memory layout of the types: swizzles 0, 32, 64 and 128, K-major and MN-major (of tf32 K-major only).
 #ifndef TMA_JIT_REFERENCE

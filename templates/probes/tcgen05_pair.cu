@@ -17,8 +17,8 @@
 //! preset  FORM = 12                            when device.compute_capability == 100  "tcgen05.mma: by two blocks, s8"
 //! reference tcgen05_pair_reference  grid ROWS  block COLUMNS
 
-#include "device/cluster.cuh"
-#include "device/probe_tcgen05.cuh"
+#include "device/probe/tcgen05.cuh"
+#include "device/ptx/cluster.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

@@ -15,9 +15,9 @@
 //! preset  KIND = 3  "tcgen05.mma: mxf4nvf4, blocks of 32"
 //! reference tcgen05_scaled_reference  grid 128  block COLUMNS
 
-#include "device/probe_operands.cuh"
-#include "device/tcgen05.cuh"
-#include "device/tensor_memory.cuh"
+#include "device/probe/operands.cuh"
+#include "device/ptx/tcgen05.cuh"
+#include "device/ptx/tensor_memory.cuh"
 
 // The factor of block `block` of row `row` is 2 to this power; A and B have different ones.
 __device__ inline int power(int row, int block, bool b) {

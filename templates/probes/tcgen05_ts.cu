@@ -19,8 +19,8 @@
 //! preset  FORM = 12, SATURATE = 1  when device.compute_capability == 100  "tcgen05.mma: s8, clamped"
 //! reference tcgen05_ts_reference  grid ROWS  block COLUMNS
 
-#include "device/probe_fragments.cuh"
-#include "device/probe_tcgen05.cuh"
+#include "device/probe/fragments.cuh"
+#include "device/probe/tcgen05.cuh"
 
 constexpr int kWay = 8;  // from where clamped sums begin to the least s32
 constexpr u32 kFirst = 0x80000000 + kWay;

@@ -16,7 +16,7 @@
 //! preset  FORM = 12, ROWS = 32               when device.compute_capability == 100  "tcgen05.mma.ws: s8"
 //! reference tcgen05_ws_reference  grid ROWS  block COLUMNS
 
-#include "device/probe_tcgen05.cuh"
+#include "device/probe/tcgen05.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

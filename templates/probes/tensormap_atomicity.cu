@@ -12,8 +12,8 @@
 //! preset  PIECE = 32  "tensor map in a kernel: swizzle of 32-byte pieces"
 //! preset  PIECE = 64  "tensor map in a kernel: swizzle of 64-byte pieces"
 
-#include "device/tensormap.cuh"
-#include "device/tma.cuh"
+#include "device/ptx/tensormap.cuh"
+#include "device/ptx/tma.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -47,7 +47,7 @@ extern "C" __global__ __launch_bounds__(32) void tensormap_atomicity(const __gri
 #else
 
 // A row is 128 bytes; its pieces' numbers are changed by the row's.
-extern "C" __global__ void tensormap_atomicity_reference(View<const s32, 2> S, View<f64, 2> D, u8*, const Dims) {
+extern "C" __global__ void tensormap_atomicity_reference(View<const s32, 2> S, View<f64, 2> D, const Dims) {
   const int r = blockIdx.x, c = threadIdx.x, words = PIECE / 4;
   const int from = (c / words ^ r % (128 / PIECE)) * words + c % words;
   D.data[r * D.stride[0] + c * D.stride[1]] = S.data[r * S.stride[0] + from * S.stride[1]];

@@ -11,9 +11,9 @@
 //! reference tensormap_release_reference  grid 8  block X
 //! preset  ROW = 4  "tensor map in global memory: release and acquire"
 
-#include "device/convert.cuh"
-#include "device/fence.cuh"
-#include "device/tma.cuh"
+#include "device/ptx/cvt.cuh"
+#include "device/ptx/fence.cuh"
+#include "device/ptx/tma.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -44,7 +44,7 @@ extern "C" __global__ __launch_bounds__(64) void tensormap_release(const __grid_
 
 #else
 
-extern "C" __global__ void tensormap_release_reference(View<const s32, 2> S, View<f64, 2> D, u8*, const Dims) {
+extern "C" __global__ void tensormap_release_reference(View<const s32, 2> S, View<f64, 2> D, const Dims) {
   const int row = ROW + blockIdx.x, column = threadIdx.x;
   D.data[blockIdx.x * D.stride[0] + column * D.stride[1]] =
       row < Dims::R ? to_f64(S.data[row * S.stride[0] + column * S.stride[1]]) : 0;

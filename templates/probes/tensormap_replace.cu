@@ -25,9 +25,9 @@
 //! preset  FIELD = 8  "tensor map in a kernel: fill"
 //! preset  FIELD = 9  "tensor map in a kernel: interleave"
 
-#include "device/probe_box.cuh"
-#include "device/tensormap.cuh"
-#include "device/tma.cuh"
+#include "device/probe/box.cuh"
+#include "device/ptx/tensormap.cuh"
+#include "device/ptx/tma.cuh"
 
 // Where the box begins; the last eight of its columns lie outside where the fill is looked at.
 constexpr int kColumn = FIELD == 8 ? 56 : 0;
@@ -84,7 +84,7 @@ extern "C" __global__ __launch_bounds__(32) void tensormap_replace(const __grid_
 
 #else
 
-extern "C" __global__ void tensormap_replace_reference(View<const f32, 2> S, View<f64, 1> D, u8*, const Dims) {
+extern "C" __global__ void tensormap_replace_reference(View<const f32, 2> S, View<f64, 1> D, const Dims) {
   const int i = FIELD == 7 ? probe::swizzled(threadIdx.x * 4, 64) / 4 : threadIdx.x;
   const int across = FIELD == 3 || FIELD == 6 ? 8 : 16, r = i / across, c = i % across;
   const int row = FIELD == 0 ? r + 4 : FIELD == 2 || FIELD == 4 ? 2 * r : r, column = kColumn + c;

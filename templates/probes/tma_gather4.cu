@@ -12,7 +12,7 @@
 //! preset  COLUMN = 0            "tensor gather: four rows"
 //! preset  COLUMN = 32, HINT = 1  "tensor gather: with an L2 policy"
 
-#include "device/tma_gather.cuh"
+#include "device/ptx/tma_gather.cuh"
 
 __device__ constexpr int kRows[8] = {39, 0, 17, 17, 3, 38, 1, 20};
 

@@ -27,8 +27,8 @@
 //! preset  RANK = 4, WAY = 1   "im2col load: with an L2 policy"
 //! preset  RANK = 5, WAY = 2   "im2col prefetch"
 
-#include "device/probe_box.cuh"
-#include "device/tma_im2col.cuh"
+#include "device/probe/box.cuh"
+#include "device/ptx/tma_im2col.cuh"
 
 // Of W, H and D: the lower corner, the upper corner, the tap, and the place where the column begins. The channels begin
 // at the eighth, so that their second half lies outside the tensor.

@@ -12,9 +12,9 @@
 //! reference tma_im2col_multicast_reference  grid 2  block 256
 //! preset  TAP = 1  "im2col multicast"
 
-#include "device/cluster.cuh"
-#include "device/convert.cuh"
-#include "device/tma_im2col.cuh"
+#include "device/ptx/cluster.cuh"
+#include "device/ptx/cvt.cuh"
+#include "device/ptx/tma_im2col.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

@@ -26,9 +26,9 @@
 //! preset  RANK = 5           "im2col store: 5 dimensions"
 //! preset  RANK = 4, ADD = 1  "im2col reduction"
 
-#include "device/fence.cuh"
-#include "device/probe_box.cuh"
-#include "device/tma_im2col.cuh"
+#include "device/probe/box.cuh"
+#include "device/ptx/fence.cuh"
+#include "device/ptx/tma_im2col.cuh"
 
 // Of W, H and D: the corners of the bounding box, which begins the column.
 __device__ constexpr int kLower[3] = {RANK == 3 ? 1 : 2, 1, 0};

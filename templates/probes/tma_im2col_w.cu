@@ -35,8 +35,8 @@
 //! preset  RANK = 4, WAY = 1  when device.compute_capability < 120  "im2col::w prefetch"
 //! preset  RANK = 4, WAY = 2  when device.compute_capability < 120  "im2col::w::128 load"
 
-#include "device/probe_box.cuh"
-#include "device/tma_im2col.cuh"
+#include "device/probe/box.cuh"
+#include "device/ptx/tma_im2col.cuh"
 
 // Along W the corners and the place where the pixels begin; H and D are fixed. The channels begin at the eighth, so
 // that their second half lies outside the tensor.

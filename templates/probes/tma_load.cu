@@ -40,8 +40,8 @@
 //! preset  RANK = 5                  "tensor load: 5 dimensions"
 //! preset  RANK = 2, HINT = 1        "tensor load: with an L2 policy"
 
-#include "device/probe_box.cuh"
-#include "device/tma.cuh"
+#include "device/probe/box.cuh"
+#include "device/ptx/tma.cuh"
 
 // Where the box begins, innermost first: there only multiples of 16 bytes, or the instruction is illegal.
 __device__ constexpr probe::Position<5> kCorner = {{-16 / static_cast<int>(sizeof(T)), 15, -1, 3, -1}};

@@ -34,9 +34,9 @@
 //! preset  RANK = 5, CLUSTER = 2            "tensor multicast: 5 dimensions"
 //! preset  RANK = 2, CLUSTER = 2, HINT = 1  "tensor multicast: with an L2 policy"
 
-#include "device/cluster.cuh"
-#include "device/probe_box.cuh"
-#include "device/tma.cuh"
+#include "device/probe/box.cuh"
+#include "device/ptx/cluster.cuh"
+#include "device/ptx/tma.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

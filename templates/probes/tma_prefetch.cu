@@ -34,8 +34,8 @@
 //! preset  RANK = 5                  "tensor prefetch: 5 dimensions"
 //! preset  RANK = 2, HINT = 1        "tensor prefetch: with an L2 policy"
 
-#include "device/probe_box.cuh"
-#include "device/tma_prefetch.cuh"
+#include "device/probe/box.cuh"
+#include "device/ptx/tma_prefetch.cuh"
 
 __device__ constexpr probe::Position<5> kCorner = {{32, 12, 2, 1, 1}};
 

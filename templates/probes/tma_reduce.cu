@@ -33,10 +33,10 @@
 //! preset  OP = 6, TYPE = 0  "tensor reduction: or"
 //! preset  OP = 7, TYPE = 2  "tensor reduction: xor of 64 bits"
 
-#include "device/fence.cuh"
-#include "device/probe_box.cuh"
-#include "device/probe_reduction.cuh"
-#include "device/tma_reduce.cuh"
+#include "device/probe/box.cuh"
+#include "device/probe/reduction.cuh"
+#include "device/ptx/fence.cuh"
+#include "device/ptx/tma_reduce.cuh"
 
 using E = probe::Element<TYPE>::Type;
 constexpr Reduction kOp = static_cast<Reduction>(OP);

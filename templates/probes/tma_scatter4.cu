@@ -14,9 +14,9 @@
 //! preset  CLUSTER = 1, HINT = 1  "tensor scatter: with an L2 policy"
 //! preset  CLUSTER = 2  "tensor gather: multicast"
 
-#include "device/cluster.cuh"
-#include "device/fence.cuh"
-#include "device/tma_gather.cuh"
+#include "device/ptx/cluster.cuh"
+#include "device/ptx/fence.cuh"
+#include "device/ptx/tma_gather.cuh"
 
 __device__ constexpr int kRows[8] = {23, 0, 7, 11, 3, 22, 1, 20};
 

@@ -22,8 +22,8 @@
 //! preset  STEP = 3             "tensor load: every third row"
 //! preset  STEP = 2, SLICE = 2  "tensor load: every second row of every second slice"
 
-#include "device/probe_box.cuh"
-#include "device/tma.cuh"
+#include "device/probe/box.cuh"
+#include "device/ptx/tma.cuh"
 
 // Where the box begins, innermost first: its last rows and slices lie outside the tensor.
 __device__ constexpr int kCorner[3] = {8, 12, 4};

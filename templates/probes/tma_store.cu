@@ -51,9 +51,9 @@
 //! preset  RANK = 1, WAY = 2         "tensor reduction: 1 dimension"
 //! preset  RANK = 5, WAY = 2         "tensor reduction: 5 dimensions"
 
-#include "device/fence.cuh"
-#include "device/probe_box.cuh"
-#include "device/tma_reduce.cuh"
+#include "device/probe/box.cuh"
+#include "device/ptx/fence.cuh"
+#include "device/ptx/tma_reduce.cuh"
 
 __device__ constexpr int kExtent[5] = {Dims::X, Dims::R, Dims::C, Dims::B, Dims::A};
 __device__ constexpr int kBox[5] = {B0, B1, B2, B3, B4};

@@ -21,7 +21,7 @@
 //! preset  FORM = 15, COLUMNS = 24   "wgmma_ss: u8"
 //! reference wgmma_ss_reference  grid LAYOUTS  block 256
 
-#include "device/probe_wgmma.cuh"
+#include "device/probe/wgmma.cuh"
 
 // Every shared-memory layout the types allow: swizzles 0, 32, 64 and 128, K-major and, for 16-bit types, MN-major.
 using Types = probe::Types<FORM>;

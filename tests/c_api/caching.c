@@ -1,5 +1,6 @@
 /* Cache folders, packs, warm lists, seals and compile workers through the C API. Where there is no NVRTC what needs
    kernels is skipped, and the program says so. */
+#include <math.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -45,9 +46,9 @@ static tma_jit_plan* plan_copy(tma_jit_engine* engine, int64_t unroll) {
 }
 
 static tma_jit_status build(tma_jit_engine* engine, const tma_jit_plan* plan) {
-  tma_jit_cubin* cubin = NULL;
+  tma_jit_artifact* cubin = NULL;
   const tma_jit_status status = tma_jit_build(engine, plan, &cubin, &error);
-  tma_jit_cubin_free(cubin);
+  tma_jit_artifact_free(cubin);
   return status;
 }
 
@@ -70,9 +71,16 @@ static void bad_options(void) {
   options.compiler_workers = -2;
   CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "compiler_workers is -2");
   options = cached(folder);
-  options.compile_time_limit_s = -1;
+  options.compile_time_limit_s = -2;
+  CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "compile_time_limit_s");
+  options.compile_time_limit_s = NAN;
   CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "compile_time_limit_s");
   options = cached(folder);
+  options.cache_wait_s = NAN;
+  CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT,
+              "cache_wait_s is not a number");
+  options.cache_wait_s = INFINITY;
+  options.compile_time_limit_s = INFINITY;
   engine = engine_of(&options);
   CHECK_FAILS(tma_jit_engine_seal(engine, 7, &error), TMA_JIT_INVALID_ARGUMENT, "seal is 7");
   CHECK_NULL_REFUSED(tma_jit_engine_seal(NULL, TMA_JIT_SEAL_OFF, &error), "engine");

@@ -14,9 +14,10 @@ static const char* const kScale =
     "//! hook    apply(f32 a) : f32 = a\n"
     "//! launch  grid ceil_div(N, 128)  block 128\n"
     "#include \"device/types.cuh\"\n"
-    "extern \"C\" __global__ void scale_c(View<const f32, 1> X, View<f32, 1> Y, f32 alpha, const Dims dims) {\n"
+    "extern \"C\" __global__ void scale_c(View<const f32, 1> X, View<f32, 1> Y, f32 alpha, const Dims dims, const "
+    "__grid_constant__ Hooks hooks) {\n"
     "  const int i = blockIdx.x * 128 + threadIdx.x;\n"
-    "  if (i < dims.N) Y.data[i] = apply(alpha * X.data[i]);\n"
+    "  if (i < dims.N) Y.data[i] = hooks.apply(alpha * X.data[i]);\n"
     "}\n";
 
 static tma_jit_error* error = NULL;
@@ -112,7 +113,7 @@ static void check_launch(tma_jit_engine* engine, const tma_jit_buffer* x, tma_ji
   REQUIRE_OK(tma_jit_request_tensor(request, "Y", &out, &error));
   REQUIRE_OK(tma_jit_prepare(engine, request, &launch, &error));
   CHECK(strcmp(tma_jit_plan_kernel(tma_jit_launch_plan(launch)), "scale_c") == 0);
-  CHECK(strlen(tma_jit_cubin_key(tma_jit_launch_cubin(launch))) == 64);
+  CHECK(strlen(tma_jit_artifact_key(tma_jit_launch_artifact(launch))) == 64);
   REQUIRE_OK(tma_jit_launch_run(launch, NULL, &error));
   check_results(engine, y, COUNT, 2, 1);
   REQUIRE_OK(tma_jit_launch_rebind(launch, "Y", tma_jit_buffer_address(z), &error));

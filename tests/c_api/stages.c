@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <tma_jit/c_kernels.h>
+
 #include "check.h"
 
 static const char* const kScale =
@@ -17,10 +19,11 @@ static const char* const kScale =
     "//! hook    apply(f32 a) : f32 = a\n"
     "//! launch  grid ceil_div(N, THREADS)  block THREADS\n"
     "//! work    flops N  bytes 2 * N * sizeof(T)\n"
-    "#include \"device/convert.cuh\"\n"
-    "extern \"C\" __global__ void scale_c(View<const T, 1> X, View<T, 1> Y, f32 alpha, const Dims dims) {\n"
+    "#include \"device/ptx/cvt.cuh\"\n"
+    "extern \"C\" __global__ void scale_c(View<const T, 1> X, View<T, 1> Y, f32 alpha, const Dims dims, const "
+    "__grid_constant__ Hooks hooks) {\n"
     "  const int i = blockIdx.x * THREADS + threadIdx.x;\n"
-    "  if (i < dims.N) Y.data[i] = static_cast<T>(apply(alpha * static_cast<f32>(X.data[i])));\n"
+    "  if (i < dims.N) Y.data[i] = static_cast<T>(hooks.apply(alpha * static_cast<f32>(X.data[i])));\n"
     "}\n";
 
 static tma_jit_error* error = NULL;
@@ -49,6 +52,95 @@ static int has(const char* text, const char* words) {
   return text != NULL && strstr(text, words) != NULL;
 }
 
+static void declarations(tma_jit_engine* engine) {
+  tma_jit_kernels* kernels = NULL;
+  const tma_jit_kernel* kernel = NULL;
+  tma_jit_dim_info dim = {0};
+  tma_jit_param_info param = {0};
+  tma_jit_type_info type = {0};
+  tma_jit_tensor_info tensor = {0};
+  tma_jit_scalar_info scalar = {0};
+  tma_jit_hook_info hook = {0};
+  tma_jit_preset_info preset = {0};
+  dim.size = sizeof dim;
+  param.size = sizeof param;
+  type.size = sizeof type;
+  tensor.size = sizeof tensor;
+  scalar.size = sizeof scalar;
+  hook.size = sizeof hook;
+  preset.size = sizeof preset;
+  REQUIRE_OK(tma_jit_kernels_create(engine, "scale_c", &kernels, &error));
+  CHECK(tma_jit_kernels_count(kernels) == 1 && tma_jit_kernels_at(kernels, 1) == NULL);
+  kernel = tma_jit_kernels_at(kernels, 0);
+  CHECK(strcmp(tma_jit_kernel_name(kernel), "scale_c") == 0 && strcmp(tma_jit_kernel_file(kernel), "scale_c.cu") == 0);
+  CHECK(strcmp(tma_jit_kernel_arch(kernel, 0), "sm_90a") == 0 && tma_jit_kernel_arch(kernel, 1) == NULL);
+  CHECK(!tma_jit_kernel_is_probe(kernel) && !tma_jit_kernel_has_reference(kernel));
+  CHECK(tma_jit_kernel_count(kernel, TMA_JIT_PART_TENSORS) == 2 && tma_jit_kernel_count(kernel, 99) == 0);
+  REQUIRE_OK(tma_jit_kernel_dim(kernel, 0, &dim, &error));
+  CHECK(strcmp(dim.name, "N") == 0 && dim.least == 1 && dim.most == INT32_MAX && !dim.is_fixed);
+  CHECK_FAILS(tma_jit_kernel_dim(kernel, 1, &dim, &error), TMA_JIT_NOT_FOUND, "scale_c has 1");
+  REQUIRE_OK(tma_jit_kernel_param(kernel, 0, &param, &error));
+  CHECK(param.default_value == 128 && param.value_count == 2 && param.values[0] == 64);
+  REQUIRE_OK(tma_jit_kernel_type(kernel, 0, &type, &error));
+  CHECK(type.default_type == TMA_JIT_F32 && type.choice_count == 2 && type.choices[1] == TMA_JIT_BF16);
+  REQUIRE_OK(tma_jit_kernel_tensor(kernel, 1, &tensor, &error));
+  CHECK(strcmp(tensor.type, "T") == 0 && tensor.rank == 1 && strcmp(tensor.shape[0], "N") == 0 && tensor.is_output);
+  CHECK(tensor.box_rank == 0 && tensor.when == NULL);
+  REQUIRE_OK(tma_jit_kernel_scalar(kernel, 0, &scalar, &error));
+  CHECK(scalar.has_default && scalar.default_value == 1);
+  REQUIRE_OK(tma_jit_kernel_hook(kernel, 0, &hook, &error));
+  CHECK(hook.parameter_count == 1 && strcmp(hook.parameter_names[0], "a") == 0 && strcmp(hook.default_text, "a") == 0);
+  CHECK(hook.parameter_whens[0] == NULL);
+  CHECK_FAILS(tma_jit_kernel_preset(kernel, 0, &preset, &error), TMA_JIT_NOT_FOUND, "has 0");
+  tma_jit_kernels_free(kernels);
+  CHECK_FAILS(tma_jit_kernels_create(engine, "none", &kernels, &error), TMA_JIT_NOT_FOUND, "none");
+}
+
+static void examples(tma_jit_engine* engine) {
+  tma_jit_request* request = NULL;
+  tma_jit_request* example = NULL;
+  tma_jit_plan* plan = NULL;
+  int64_t n = 0;
+  REQUIRE_OK(tma_jit_request_create("scale_c", &request, &error));
+  REQUIRE_OK(tma_jit_example(engine, request, TMA_JIT_EXTENTS_ODD, 1000, &example, &error));
+  REQUIRE_OK(tma_jit_plan_create(engine, example, &plan, &error));
+  REQUIRE_OK(tma_jit_plan_dim(plan, "N", &n, &error));
+  CHECK(n >= 1000 && n % 2 == 1);
+  CHECK(strcmp(tma_jit_plan_reason(plan), "") == 0);
+  CHECK_FAILS(tma_jit_plan_dim(plan, "M", &n, &error), TMA_JIT_NOT_FOUND, "\"M\"");
+  CHECK_FAILS(tma_jit_example(engine, request, 3, 0, &example, &error), TMA_JIT_INVALID_ARGUMENT, "extents is 3");
+  REQUIRE_OK(tma_jit_request_present(request, "Q", &error));
+  CHECK_FAILS(tma_jit_example(engine, request, 0, 0, &example, &error), TMA_JIT_NOT_FOUND, "Q");
+  tma_jit_plan_free(plan);
+  tma_jit_request_free(request);
+}
+
+/* What a plan says of the memory it needs beside its tensors. */
+static void workspaces(tma_jit_engine* engine) {
+  static const char* const kParts =
+      "//! kernel parts_c\n//! arch sm_90a\n//! dim N\n//! workspace parts N * 4\n//! workspace counter 8 zero\n"
+      "//! launch grid 1 block 32\n"
+      "extern \"C\" __global__ void parts_c(unsigned char* parts, unsigned char* counter, const Dims dims) {}\n";
+  tma_jit_request* request = NULL;
+  tma_jit_plan* plan = NULL;
+  tma_jit_workspace workspace;
+  workspace.size = sizeof workspace;
+  REQUIRE_OK(tma_jit_engine_add_template(engine, "parts_c.cu", kParts, &error));
+  request = make_request("parts_c", 100);
+  REQUIRE_OK(tma_jit_request_workspace(request, "parts", 4096, &error));
+  REQUIRE_OK(tma_jit_plan_create(engine, request, &plan, &error));
+  CHECK(tma_jit_plan_workspace_count(plan) == 2);
+  REQUIRE_OK(tma_jit_plan_workspace(plan, 0, &workspace, &error));
+  CHECK(strcmp(workspace.name, "parts") == 0 && workspace.bytes == 400 && workspace.alignment == 16);
+  CHECK(workspace.given == 1 && workspace.zeroed == 0);
+  REQUIRE_OK(tma_jit_plan_workspace(plan, 1, &workspace, &error));
+  CHECK(strcmp(workspace.name, "counter") == 0 && workspace.bytes == 8 && workspace.given == 0 &&
+        workspace.zeroed == 1);
+  CHECK_FAILS(tma_jit_plan_workspace(plan, 2, &workspace, &error), TMA_JIT_NOT_FOUND, "2 workspaces");
+  tma_jit_plan_free(plan);
+  tma_jit_request_free(request);
+}
+
 static void planning(tma_jit_engine* engine) {
   tma_jit_request* request = make_request("scale_c", 1000);
   tma_jit_plan* plan = NULL;
@@ -61,6 +153,9 @@ static void planning(tma_jit_engine* engine) {
   REQUIRE_OK(tma_jit_request_type(request, "T", TMA_JIT_BF16, &error));
   REQUIRE_OK(tma_jit_request_scalar_real(request, "alpha", 0.5, &error));
   REQUIRE_OK(tma_jit_request_hook(request, "apply", "a + 1.0f", &error));
+  REQUIRE_OK(tma_jit_request_operand(request, "beta : f32", &error));
+  REQUIRE_OK(tma_jit_request_operand(request, "beta : f32 = 0.25", &error));
+  REQUIRE_OK(tma_jit_request_operand(request, "bias : T[N]", &error));
   REQUIRE_OK(tma_jit_request_fix_dim(request, "N", &error));
   REQUIRE_OK(tma_jit_request_fix_dim(request, "N", &error));
   REQUIRE_OK(tma_jit_request_file(request, "scale_c", &error));
@@ -78,6 +173,7 @@ static void planning(tma_jit_engine* engine) {
   CHECK(flops == 1000 && bytes == 4000);
   REQUIRE_OK(tma_jit_plan_json(plan, &json, &error));
   CHECK(has(json, "\"kernel\":\"scale_c\"") && has(json, "\"apply\":\"a + 1.0f\"") && has(json, "\"fixed\":true"));
+  CHECK(has(json, "\"operand\":\"bias : T[N]\"") && has(json, "\"operand\":\"beta : f32 = 0.25\""));
   tma_jit_string_free(json);
   tma_jit_plan_free(plan);
   REQUIRE_OK(tma_jit_request_param(request, "THREADS", 77, &error));
@@ -88,7 +184,45 @@ static void planning(tma_jit_engine* engine) {
   CHECK_FAILS(tma_jit_plan_create(engine, request, &plan, &error), TMA_JIT_NOT_FOUND, "scale_c");
   tma_jit_request_free(request);
   CHECK_FAILS(tma_jit_engine_add_template(engine, "bad.cu", "//! kernel\n", &error), TMA_JIT_PARSE, "bad.cu:1");
-  CHECK_FAILS(tma_jit_engine_add_template_file(engine, "/nowhere/a.cu", &error), TMA_JIT_IO, "/nowhere/a.cu");
+}
+
+/* A hook that is said to be untrusted is one expression, and is refused before it is compiled. */
+static void untrusted_hooks(tma_jit_engine* engine) {
+  const char* const texts[] = {"a + 1.0f", "a; } __device__ int x; float f() { return 0.0f", "__trap()"};
+  size_t i = 0;
+  for (; i < sizeof texts / sizeof *texts; ++i) {
+    tma_jit_request* request = make_request("scale_c", 1000);
+    tma_jit_plan* plan = NULL;
+    tma_jit_source* source = NULL;
+    REQUIRE_OK(tma_jit_request_hook(request, "apply", texts[i], &error));
+    REQUIRE_OK(tma_jit_request_untrusted_hooks(request, 1, &error));
+    REQUIRE_OK(tma_jit_plan_create(engine, request, &plan, &error));
+    if (i == 0) {
+      REQUIRE_OK(tma_jit_emit(engine, plan, &source, &error));
+      tma_jit_source_free(source);
+    } else {
+      CHECK(tma_jit_emit(engine, plan, &source, &error) != TMA_JIT_OK);
+      CHECK(source == NULL && has(tma_jit_error_text(error), "apply"));
+      tma_jit_error_free(error);
+      error = NULL;
+    }
+    tma_jit_plan_free(plan);
+    if (i == 2) { /* what is trusted may do more */
+      REQUIRE_OK(tma_jit_request_untrusted_hooks(request, 0, &error));
+      REQUIRE_OK(tma_jit_plan_create(engine, request, &plan, &error));
+      REQUIRE_OK(tma_jit_emit(engine, plan, &source, &error));
+      tma_jit_source_free(source);
+      tma_jit_plan_free(plan);
+    }
+    tma_jit_request_free(request);
+  }
+  CHECK_NULL_REFUSED(tma_jit_request_untrusted_hooks(NULL, 1, &error), "request");
+}
+
+static void missing_template(tma_jit_engine* engine, const char* folder) {
+  char path[64];
+  snprintf(path, sizeof path, "%s/a.cu", folder);
+  CHECK_FAILS(tma_jit_engine_add_template_file(engine, path, &error), TMA_JIT_IO, path);
 }
 
 static void tensors_of_a_request(tma_jit_engine* engine) {
@@ -207,16 +341,16 @@ static void emitting(tma_jit_engine* engine, const tma_jit_plan* plan) {
   tma_jit_string_free(text);
 }
 
-static void check_cubin(const tma_jit_cubin* cubin, const char* key, int32_t compiled) {
+static void check_cubin(const tma_jit_artifact* cubin, const char* key, int32_t compiled) {
   size_t bytes = 0;
   tma_jit_resources resources;
-  const void* data = tma_jit_cubin_data(cubin, &bytes);
-  CHECK(bytes > 64 && memcmp(data, "\177ELF", 4) == 0 && tma_jit_cubin_data(cubin, NULL) == data);
-  CHECK(strcmp(tma_jit_cubin_entry(cubin), "scale_c") == 0 && strcmp(tma_jit_cubin_arch(cubin), "sm_90a") == 0);
-  CHECK(strcmp(tma_jit_cubin_key(cubin), key) == 0 && strlen(key) == 64);
-  CHECK(tma_jit_cubin_warning_count(cubin) == 0 && tma_jit_cubin_warning(cubin, 0) == NULL);
+  const void* data = tma_jit_artifact_data(cubin, &bytes);
+  CHECK(bytes > 64 && memcmp(data, "\177ELF", 4) == 0 && tma_jit_artifact_data(cubin, NULL) == data);
+  CHECK(strcmp(tma_jit_artifact_entry(cubin), "scale_c") == 0 && strcmp(tma_jit_artifact_arch(cubin), "sm_90a") == 0);
+  CHECK(strcmp(tma_jit_artifact_key(cubin), key) == 0 && strlen(key) == 64);
+  CHECK(tma_jit_artifact_warning_count(cubin) == 0 && tma_jit_artifact_warning(cubin, 0) == NULL);
   resources.size = sizeof resources;
-  REQUIRE_OK(tma_jit_cubin_resources(cubin, &resources, &error));
+  REQUIRE_OK(tma_jit_artifact_resources(cubin, &resources, &error));
   CHECK(resources.registers > 0 && resources.spill_store_bytes == 0 && resources.compiled == compiled);
 }
 
@@ -243,7 +377,7 @@ static int building(const char* folder) {
   tma_jit_engine* engine = make_engine("h100", folder);
   tma_jit_request* request = make_request("scale_c", 1000);
   tma_jit_plan* plan = NULL;
-  tma_jit_cubin* cubin = NULL;
+  tma_jit_artifact* cubin = NULL;
   char* text = NULL;
   char* key = NULL;
   tma_jit_status status = TMA_JIT_OK;
@@ -259,7 +393,7 @@ static int building(const char* folder) {
     REQUIRE_OK(status);
     REQUIRE_OK(tma_jit_key(engine, plan, &key, &error));
     check_cubin(cubin, key, 1);
-    tma_jit_cubin_free(cubin);
+    tma_jit_artifact_free(cubin);
     REQUIRE_OK(tma_jit_build(engine, plan, &cubin, &error));
     check_cubin(cubin, key, 0);
     REQUIRE_OK(tma_jit_build_ptx(engine, plan, &text, &error));
@@ -268,12 +402,12 @@ static int building(const char* folder) {
     tma_jit_plan_free(plan);
     REQUIRE_OK(tma_jit_request_hook(request, "apply", "a +", &error));
     REQUIRE_OK(tma_jit_plan_create(engine, request, &plan, &error));
-    tma_jit_cubin_free(cubin);
+    tma_jit_artifact_free(cubin);
     CHECK_FAILS(tma_jit_build(engine, plan, &cubin, &error), TMA_JIT_COMPILE, "apply");
     empty_cache(folder);
   }
   tma_jit_string_free(key);
-  tma_jit_cubin_free(cubin);
+  tma_jit_artifact_free(cubin);
   tma_jit_plan_free(plan);
   tma_jit_request_free(request);
   tma_jit_engine_free(engine);
@@ -292,7 +426,7 @@ static void logging(const char* folder) {
   tma_jit_engine* engine = NULL;
   tma_jit_request* request = NULL;
   tma_jit_plan* plan = NULL;
-  tma_jit_cubin* cubin = NULL;
+  tma_jit_artifact* cubin = NULL;
   FILE* file = NULL;
   snprintf(path, sizeof path, "%s/file", folder);
   file = fopen(path, "w");
@@ -309,7 +443,7 @@ static void logging(const char* folder) {
   REQUIRE_OK(tma_jit_plan_create(engine, request, &plan, &error));
   REQUIRE_OK(tma_jit_build(engine, plan, &cubin, &error));
   CHECK(warnings == 1);
-  tma_jit_cubin_free(cubin);
+  tma_jit_artifact_free(cubin);
   tma_jit_plan_free(plan);
   tma_jit_request_free(request);
   tma_jit_engine_free(engine);
@@ -346,7 +480,12 @@ int main(void) {
   tma_jit_engine* engine = make_engine("h100", NULL);
   int built = 0;
   CHECK(mkdtemp(folder) != NULL);
+  declarations(engine);
+  examples(engine);
+  workspaces(engine);
   planning(engine);
+  untrusted_hooks(engine);
+  missing_template(engine, folder);
   tensors_of_a_request(engine);
   describing(engine);
   refused_without_device(engine);

@@ -25,6 +25,12 @@ static void constants(void) {
   CHECK(tma_jit_dtype_named("f12", &dtype, NULL) == TMA_JIT_NOT_FOUND);
   CHECK(tma_jit_error_code(NULL) == TMA_JIT_OK);
   CHECK(strcmp(tma_jit_error_text(NULL), "") == 0);
+  CHECK(strcmp(tma_jit_error_suggestion(NULL), "") == 0);
+  CHECK(tma_jit_error_reason(NULL) == TMA_JIT_REASON_UNSPECIFIED);
+
+  CHECK(strcmp(tma_jit_reason_name(TMA_JIT_REASON_COMPILER_HUNG), "compiler_hung") == 0);
+  CHECK(strcmp(tma_jit_reason_name(TMA_JIT_REASON_CRASHED_BEFORE), "crashed_before") == 0);
+  CHECK(strcmp(tma_jit_reason_name(99), "unknown") == 0);
 }
 
 static void lost_arrivals(void) {
@@ -68,6 +74,13 @@ static void devices(void) {
   CHECK(i > 3 && tma_jit_known_device(i) == NULL);
   info.sm_count = -5;
   CHECK_FAILS(tma_jit_device_named("h1000", &info, &error), TMA_JIT_NOT_FOUND, "h1000");
+  CHECK(tma_jit_device_named("h1000", &info, &error) == TMA_JIT_NOT_FOUND);
+  CHECK(tma_jit_error_reason(error) == TMA_JIT_REASON_UNKNOWN_NAME);
+  CHECK(strcmp(tma_jit_error_suggestion(error), "h100") == 0);
+  CHECK(strstr(tma_jit_error_message(error), "did you mean") == NULL);
+  CHECK(strstr(tma_jit_error_text(error), "; did you mean \"h100\"?") != NULL);
+  tma_jit_error_free(error);
+  error = NULL;
   CHECK(info.sm_count == -5);
   REQUIRE_OK(tma_jit_normalise_arch("sm_121", &arch, &error));
   CHECK(strcmp(arch, "sm_121a") == 0);
@@ -144,7 +157,7 @@ static void nulls_of_engines(void) {
   char* text = NULL;
   tma_jit_plan* plan = NULL;
   tma_jit_source* source = NULL;
-  tma_jit_cubin* cubin = NULL;
+  tma_jit_artifact* cubin = NULL;
   tma_jit_launch* launch = NULL;
   tma_jit_function* function = NULL;
   tma_jit_buffer* buffer = NULL;
@@ -193,13 +206,17 @@ static void nulls_of_values(void) {
   CHECK_NULL_REFUSED(tma_jit_request_dim(request, NULL, 1, &error), "name");
   CHECK_NULL_REFUSED(tma_jit_request_tensor(request, "A", NULL, &error), "tensor");
   CHECK_NULL_REFUSED(tma_jit_request_hook(request, "apply", NULL, &error), "text");
+  CHECK_NULL_REFUSED(tma_jit_request_operand(NULL, "bias : f32[N]", &error), "request");
+  CHECK_NULL_REFUSED(tma_jit_request_operand(request, NULL, &error), "declaration");
   CHECK_FAILS(tma_jit_request_type(request, "T", -3, &error), TMA_JIT_INVALID_ARGUMENT, "tma_jit_dtype -3");
   tma_jit_request_free(request);
   CHECK_NULL_REFUSED(tma_jit_plan_geometry(NULL, NULL, &error), "plan");
   CHECK_NULL_REFUSED(tma_jit_plan_param(NULL, "BM", &value, &error), "plan");
   CHECK_NULL_REFUSED(tma_jit_plan_work(NULL, NULL, NULL, &error), "plan");
   CHECK_NULL_REFUSED(tma_jit_plan_json(NULL, &text, &error), "plan");
-  CHECK_NULL_REFUSED(tma_jit_cubin_resources(NULL, NULL, &error), "cubin");
+  CHECK_NULL_REFUSED(tma_jit_plan_workspace(NULL, 0, NULL, &error), "plan");
+  CHECK(tma_jit_plan_workspace_count(NULL) == 0);
+  CHECK_NULL_REFUSED(tma_jit_artifact_resources(NULL, NULL, &error), "artifact");
   CHECK_NULL_REFUSED(tma_jit_launch_run(NULL, NULL, &error), "launch");
   CHECK_NULL_REFUSED(tma_jit_launch_rebind(NULL, "A", 1, &error), "launch");
   CHECK_NULL_REFUSED(tma_jit_function_call(NULL, NULL, 0, NULL, &error), "function");
@@ -219,11 +236,12 @@ static void nothing(void) {
   CHECK(tma_jit_plan_arch(NULL) == NULL && tma_jit_source_text(NULL) == NULL && tma_jit_source_name(NULL) == NULL);
   CHECK(tma_jit_source_header_count(NULL) == 0 && tma_jit_source_header_name(NULL, 0) == NULL);
   CHECK(tma_jit_source_header_text(NULL, 0) == NULL && tma_jit_source_option_count(NULL) == 0);
-  CHECK(tma_jit_source_option(NULL, 0) == NULL && tma_jit_cubin_data(NULL, &bytes) == NULL && bytes == 0);
-  CHECK(tma_jit_cubin_entry(NULL) == NULL && tma_jit_cubin_arch(NULL) == NULL && tma_jit_cubin_key(NULL) == NULL);
-  CHECK(tma_jit_cubin_warning_count(NULL) == 0 && tma_jit_cubin_warning(NULL, 0) == NULL);
+  CHECK(tma_jit_source_option(NULL, 0) == NULL && tma_jit_artifact_data(NULL, &bytes) == NULL && bytes == 0);
+  CHECK(tma_jit_artifact_entry(NULL) == NULL && tma_jit_artifact_arch(NULL) == NULL &&
+        tma_jit_artifact_key(NULL) == NULL);
+  CHECK(tma_jit_artifact_warning_count(NULL) == 0 && tma_jit_artifact_warning(NULL, 0) == NULL);
   CHECK(tma_jit_presets_count(NULL) == 0 && tma_jit_presets_at(NULL, 0) == NULL);
-  CHECK(tma_jit_launch_plan(NULL) == NULL && tma_jit_launch_cubin(NULL) == NULL);
+  CHECK(tma_jit_launch_plan(NULL) == NULL && tma_jit_launch_artifact(NULL) == NULL);
   CHECK(tma_jit_buffer_address(NULL) == 0 && tma_jit_buffer_bytes(NULL) == 0);
   tma_jit_error_free(NULL);
   tma_jit_string_free(NULL);
@@ -232,7 +250,7 @@ static void nothing(void) {
   tma_jit_presets_free(NULL);
   tma_jit_plan_free(NULL);
   tma_jit_source_free(NULL);
-  tma_jit_cubin_free(NULL);
+  tma_jit_artifact_free(NULL);
   tma_jit_launch_free(NULL);
   tma_jit_function_free(NULL);
   tma_jit_buffer_free(NULL);

@@ -1,4 +1,7 @@
 // Wrong words, broken files and missing parts: the exit code, and an error that says what to do.
+#include <sys/wait.h>
+
+#include <cstdlib>
 #include <fstream>
 
 #include <doctest/doctest.h>
@@ -25,6 +28,10 @@ void check_all(const std::vector<Case>& cases) {
   }
 }
 
+constexpr const char* kHugeOffset[] = {"--offset", "S=9223372036854775807"};
+constexpr const char* kHugePitch[] = {"--pitch", "S=9223372036854775807"};
+constexpr const char* kLargePitch[] = {"--pitch", "S=1152921504606846976"};  // 2^60 f32 a row
+
 std::vector<std::string> scale(std::vector<std::string> more, const char* verb = "plan") {
   std::vector<std::string> words = {verb, "scale", "--device", "h100", "--templates", template_folder()};
   words.insert(words.end(), more.begin(), more.end());
@@ -37,9 +44,19 @@ TEST_CASE("unknown verbs, kernels, names and options") {
       {{"buid"},
        2,
        "invalid_argument: no verb is named \"buid\"; verbs are doctor, list, show, plan, emit, build, run, bench, "
-       "check, warm, cache; did you mean \"build\"?\n"},
+       "check, tune, warm, cache, help; did you mean \"build\"?\n"},
       {{"plan", "scal", "--templates", template_folder()}, 2, "not_found: no kernel is named \"scal\"; known are "},
+      {{"help", "bech"}, 2, "invalid_argument: no verb is named \"bech\"; verbs are doctor, list, show"},
       {{"plan"}, 2, "invalid_argument: plan: kernel is required\n"},
+      {{"plan", "gemm", "--device", "emulator:polcy=lazy"},
+       2,
+       "invalid_argument: --device emulator:polcy=lazy: emulator: there is no setting \"polcy\"; it has policy, seed, "
+       "checks, instructions, processors, trace; did you mean \"policy\"?\n"},
+      {{"plan", "gemm", "--device", "emulator:sm_90a", "--arch", "sm_100a"},
+       2,
+       "invalid_argument: --device emulator:sm_90a: the emulated device is sm_90a and the target wanted is sm_100a, "
+       "whose "
+       "code it does not run: name one of them\n"},
       {{"plan", "gemm", "--bogus"}, 2, "invalid_argument: plan: The following argument was not expected: --bogus\n"},
       {{"cache"}, 2, "invalid_argument: cache: A subcommand is required\n"},
       {scale({"TREADS=64"}), 2,
@@ -77,7 +94,30 @@ TEST_CASE("malformed values") {
        "invalid_argument: N=99999999999999999999: \"99999999999999999999\" is not an integer\n"},
       {scale({"T=float"}), 2, "invalid_argument: T=float: \"float\" is not an element type; these are u8 "},
       {scale({"--scalar", "alpha=two"}), 2, "invalid_argument: --scalar alpha=two: \"two\" is not a number\n"},
+      {scale({"N=2000", "--operand", "w : f32[K]"}), 1,
+       "parse: operand:1:9: unknown name K\n  w : f32[K]\n          ^\n"},
+      {scale({"N=2000", "--operand", "X : f32[N]"}), 1,
+       "parse: operand:1:1: X is a tensor already; an operand has a name of its own\n  X : f32[N]\n  ^\n"},
       {scale({"--hook", "finish"}), 2, "invalid_argument: --hook \"finish\": expected NAME=VALUE\n"},
+  });
+}
+
+TEST_CASE("words that contradict each other") {
+  check_all({
+      {scale({"N=4", "N=5"}), 2, "invalid_argument: N is given twice\n"},
+      {scale({"N=4", "THREADS=64", "THREADS=64"}), 2, "invalid_argument: THREADS is given twice\n"},
+      {scale({"N=4", "T=f32", "T=f32"}), 2, "invalid_argument: T is given twice\n"},
+      {scale({"N=4", "--hook", "finish=x", "--hook", "finish=x + 1"}), 2,
+       "invalid_argument: --hook finish is given twice\n"},
+      {scale({"N=4", "--scalar", "alpha=1", "--scalar", "alpha=2.5"}), 2,
+       "invalid_argument: --scalar alpha is given twice\n"},
+      {scale({"N=4", "--pitch", "X=8", "--pitch", "X=8"}, "run"), 2, "invalid_argument: --pitch X is given twice\n"},
+      {scale({"N=4", "--out", "Y=a", "--out", "Y=b"}, "run"), 2, "invalid_argument: --out Y is given twice\n"},
+      {scale({"N=4", "--no-cache", "--cache-dir", "c"}), 2,
+       "invalid_argument: --no-cache and --cache-dir c contradict each other"},
+      {{"warm", "copy", "--no-cache", "--pack", "p"},
+       2,
+       "invalid_argument: --no-cache and --pack p contradict each other"},
   });
 }
 
@@ -96,10 +136,10 @@ TEST_CASE("what planning refuses") {
 
 TEST_CASE("templates that are missing or broken") {
   check_all({
-      {{"list", "--templates", "/nonexistent"}, 1, "io: --templates /nonexistent: no such folder\n"},
-      {{"check", "/nonexistent.cu"}, 1, "io: "},
+      {{"list", "--templates", missing_file("t")}, 1, "io: --templates SCRATCH/missing/t: no such folder\n"},
+      {{"check", missing_file("a.cu")}, 1, "io: "},
       {{"check", "gemm"}, 2, "invalid_argument: check gemm: expected a template file, which ends in .cu\n"},
-      {{"plan", "/nonexistent.cu"}, 1, "io: "},
+      {{"plan", missing_file("a.cu")}, 1, "io: "},
   });
   check_golden("broken_manifest", run_command({"check", faulty("broken.cu")}));
   const auto unreadable = scratch_folder() / "folder.cu";
@@ -112,17 +152,18 @@ TEST_CASE("templates that are missing or broken") {
 }
 
 TEST_CASE("without NVRTC a build fails with every place it looked in, and everything before it works") {
+  const std::string nowhere = missing_file("libnvrtc.so");
   for (const CommandResult& result :
-       {run_command(scale({"N=2000", "--no-cache", "--nvrtc", "/nonexistent"}, "build")),
-        run_command(scale({"N=2000", "--no-cache"}, "build"), {"TMA_JIT_NVRTC=/nonexistent"})}) {
+       {run_command(scale({"N=2000", "--no-cache", "--nvrtc", nowhere}, "build")),
+        run_command(scale({"N=2000", "--no-cache"}, "build"), {"TMA_JIT_NVRTC=" + nowhere})}) {
     CHECK(result.exit == 1);
     CHECK(result.err.starts_with("nvrtc: "));
-    CHECK(result.err.find("/nonexistent") != std::string::npos);
+    CHECK(result.err.find(nowhere) != std::string::npos);
   }
-  CHECK(run_command(scale({"N=2000", "--nvrtc", "/nonexistent"}, "emit")).exit == 0);
+  CHECK(run_command(scale({"N=2000", "--nvrtc", nowhere}, "emit")).exit == 0);
   if (!has_compiler()) return;
   REQUIRE(run_command(scale({"N=2000", "THREADS=256"}, "build")).exit == 0);
-  CHECK(run_command(scale({"N=2000", "THREADS=256", "--nvrtc", "/nonexistent"}, "build")).exit == 0);  // from the cache
+  CHECK(run_command(scale({"N=2000", "THREADS=256", "--nvrtc", nowhere}, "build")).exit == 0);  // from the cache
 }
 
 TEST_CASE("without a device a launch fails and says how to go on") {
@@ -138,14 +179,22 @@ TEST_CASE("without a device a launch fails and says how to go on") {
 }
 
 TEST_CASE("without a device run uses the emulator and says so") {
-  if (has_device() || !has_compiler()) return;
+  if (has_device() || !has_compiler() || !kHasEmulator) return;
   const CommandResult result = run_command({"run", "scale", "N=2000", "--check", "--templates", template_folder()});
   CHECK_MESSAGE(result.exit == 0, result.err);
   CHECK(result.err.find("note: there is no GPU here, so this runs on the emulator, as sm_90a") != std::string::npos);
 }
 
+TEST_CASE("without the emulator its device is an error that says what to install") {
+  if (kHasEmulator) return;
+  const CommandResult result = run_command({"plan", "copy", "N=5", "--device", "emulator:sm_90a"});
+  CHECK(result.exit == 1);
+  CHECK(result.err.find("driver: the emulator is a library of its own, libtma_jit_emulator.so") == 0);
+  CHECK(result.err.find("TMA_JIT_BUILD_EMULATOR=ON") != std::string::npos);
+}
+
 TEST_CASE("the emulator is a device for every target it knows") {
-  if (!has_compiler()) return;
+  if (!has_compiler() || !kHasEmulator) return;
   for (const char* target : {"sm_90a", "sm_121"}) {
     const CommandResult result = run_command({"run", "gemm", "M=70", "N=72", "K=64", "--check", "--device",
                                               std::string("emulator:") + target + ":policy=lazy,seed=7"});
@@ -163,8 +212,21 @@ TEST_CASE("the emulator is a device for every target it knows") {
   CHECK(unknown.err.find("the emulator has no device for sm_42") != std::string::npos);
 }
 
+TEST_CASE("offsets and pitches that no memory has are errors") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::vector<std::string> words = {"run", "copy", "M=4", "N=64", "T=f32", "--device", "emulator:sm_90a"};
+  for (const char* const* option : {kHugeOffset, kHugePitch, kLargePitch}) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), option, option + 2);
+    const CommandResult result = run_command(all);
+    CAPTURE(option[1]);
+    CHECK(result.exit != 0);
+    CHECK(result.err.find("more bytes than can be addressed") != std::string::npos);
+  }
+}
+
 TEST_CASE("the emulator writes a timeline and says what it sums up to; nothing else does") {
-  if (!has_compiler()) return;
+  if (!has_compiler() || !kHasEmulator) return;
   const std::string file = (scratch_folder() / "copy.json").string();
   const std::vector<std::string> words = {"run",        "copy",    "M=40", "N=64", "T=f32", "--template-file",
                                           "copy_tiled", "--device"};
@@ -194,13 +256,27 @@ TEST_CASE("a cache that cannot be written is a warning, and the build is done") 
   CHECK(result.err.find("cache") != std::string::npos);
 }
 
+TEST_CASE("an output that does not fit is an error, not a signal's death") {
+  const std::string err = (scratch_folder() / "limit_err").string();
+  for (const std::string& out : {(scratch_folder() / "limit_out").string(), std::string("/dev/full")}) {
+    const std::string command = "ulimit -f 1; exec " TMA_JIT_COMMAND " list --json > " + out + " 2> " + err;
+    const int status = std::system(command.c_str());  // NOLINT(concurrency-mt-unsafe)
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 1);
+    std::ifstream said(err);
+    std::string line;
+    std::getline(said, line);
+    CHECK(line.find("tma-jit: cannot write the output: ") == 0);
+  }
+}
+
 TEST_CASE("data options") {
   const auto text = scratch_folder() / "text.npy";
   std::ofstream(text) << "hello";
   check_all({
       {scale({"N=2000", "--in", "W=a.npy"}, "run"), 2,
        "invalid_argument: --in W=a.npy: scale has no tensor \"W\"; it has X, Z, Y\n"},
-      {scale({"N=2000", "--in", "X=/nonexistent.npy"}, "run"), 1, "io: /nonexistent.npy: no such file\n"},
+      {scale({"N=2000", "--in", "X=" + missing_file("x.npy")}, "run"), 1, "io: SCRATCH/missing/x.npy: no such file\n"},
       {scale({"N=2000", "--in", "X=" + text.string()}, "run"), 1,
        "invalid_argument: SCRATCH/text.npy: not a .npy file"},
       {scale({"N=2000", "--pitch", "X=wide"}, "run"), 2,

@@ -97,6 +97,10 @@ std::filesystem::path scratch_folder() {
   return scratch.path();
 }
 
+std::string missing_file(const std::string& name) {
+  return (scratch_folder() / "missing" / name).string();
+}
+
 bool has_compiler() {
   return !doctor_findings()["nvrtc"].contains("error");
 }

@@ -22,13 +22,21 @@ using Environment = std::vector<std::string>;  // NAME=VALUE, beside the test's 
 // The cache is a folder of this test run unless the words or the environment name another.
 CommandResult run_command(const std::vector<std::string>& words, const Environment& environment = {});
 
-std::string template_folder();           // tests/cli/templates
-std::string faulty(const char* name);    // a file of tests/cli/faulty
-std::filesystem::path scratch_folder();  // removed when the tests end
+std::string template_folder();                      // tests/cli/templates
+std::string faulty(const char* name);               // a file of tests/cli/faulty
+std::filesystem::path scratch_folder();             // removed when the tests end
+std::string missing_file(const std::string& name);  // the path of a file that does not exist, in a folder that does not
 
 // What this machine offers, asked once.
 bool has_compiler();
 bool has_device();
+
+// Whether the emulator was built with the command.
+#ifdef TMA_JIT_TEST_EMULATOR
+inline constexpr bool kHasEmulator = true;
+#else
+inline constexpr bool kHasEmulator = false;
+#endif
 
 // Text with what changes from run to run replaced: keys, times, whether a cubin came from the cache, source paths.
 std::string normalised(std::string text);

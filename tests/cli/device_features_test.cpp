@@ -26,7 +26,7 @@ std::string probe(const std::string& arch) {
 }
 
 std::vector<Feature> shown_on(const std::string& device, const std::string& arch) {
-  Engine engine({.device = device, .use_cache = false, .log_level = LogLevel::off});
+  Engine engine({.device = Device::known(device), .use_cache = false, .log_level = LogLevel::off});
   REQUIRE(engine.add_template("/probes/shown.cu", probe(arch)));
   std::vector<Feature> features = features_of(engine);
   std::erase_if(features, [](const Feature& feature) { return feature.kernel != "shown"; });
@@ -61,7 +61,7 @@ TEST_CASE("a feature of another architecture is absent, with those that have it"
 }
 
 TEST_CASE("a preset whose condition excludes the device is absent, and says so") {
-  Engine engine({.device = "h100", .use_cache = false, .log_level = LogLevel::off});
+  Engine engine({.device = Device::known("h100"), .use_cache = false, .log_level = LogLevel::off});
   std::string text = probe("sm_90a");
   const std::string condition = "when N > 8";
   REQUIRE(engine.add_template("/probes/shown.cu",
@@ -77,7 +77,7 @@ TEST_CASE("a preset whose condition excludes the device is absent, and says so")
 }
 
 TEST_CASE("the embedded probes are all found, each preset with a name of its own") {
-  Engine engine({.device = "h100", .use_cache = false, .log_level = LogLevel::off});
+  Engine engine({.device = Device::known("h100"), .use_cache = false, .log_level = LogLevel::off});
   const std::vector<Feature> features = features_of(engine);
   CHECK(features.size() >= 4);
   std::map<std::string, int> named;
@@ -114,12 +114,10 @@ TEST_CASE("each failure has advice of its own") {
   const auto starts = [](const std::string& advice, const std::string& words) {
     CHECK_MESSAGE(advice.find(words) != std::string::npos, advice);
   };
-  starts(advice_for_driver({ErrorCode::driver, "no CUDA driver: libcuda.so.1 could not be opened; tried", {}}),
-         "--gpus all");
-  starts(advice_for_driver({ErrorCode::driver, "cuInit(0): CUDA_ERROR_NO_DEVICE (100): none", {}}),
-         "CUDA_VISIBLE_DEVICES");
-  starts(advice_for_driver({ErrorCode::driver, "too old: update the NVIDIA driver (525 or newer)", {}}),
-         "update the NVIDIA");
+  starts(advice_for_driver({ErrorCode::driver, "no CUDA driver", {}, ErrorReason::library_missing}), "--gpus all");
+  starts(advice_for_driver({ErrorCode::driver, "cuInit(0): none", {}, ErrorReason::no_device}), "CUDA_VISIBLE_DEVICES");
+  starts(advice_for_driver({ErrorCode::driver, "too old", {}, ErrorReason::library_outdated}), "update the NVIDIA");
+  starts(advice_for_driver({ErrorCode::driver, "no emulator", {}, ErrorReason::emulator_missing}), "TMA_JIT_EMULATOR");
   starts(advice_for_device({ErrorCode::not_found, "no CUDA device 3", {}}), "--device");
   starts(advice_for_compiler(), "TMA_JIT_NVRTC");
 
@@ -127,17 +125,17 @@ TEST_CASE("each failure has advice of its own") {
   const Error refused{ErrorCode::compile, "sm_103a is not known", {}};
   starts(advice_for_kernel(refused, found), "install NVRTC");
   found.compiler =
-      Environment::Compiler{.path = "", .version = "12.4", .identity = "", .archs = {"sm_90a"}, .lacks = {}};
+      Environment::Compiler{.path = "", .version = "12.4", .identity = "", .archs = {"sm_90a"}, .missing_features = {}};
   found.device = DeviceInfo{};
   found.device->arch = "sm_103a";
   starts(advice_for_kernel(refused, found), "NVRTC 12.4 does not compile for sm_103a");
   found.compiler->archs.emplace_back("sm_103a");
   starts(advice_for_kernel(refused, found), "please report");
-  found.compiler->lacks.emplace_back("something (since 13.1)");
+  found.compiler->missing_features.emplace_back("something (since 13.1)");
   starts(advice_for_kernel(refused, found), "lacks features of newer releases");
-  starts(advice_for_kernel({ErrorCode::driver, "cuLibraryLoadData: no", "update the driver, or build with"}, found),
+  starts(advice_for_kernel({ErrorCode::driver, "cuLibraryLoadData: no", {}, ErrorReason::image_refused}, found),
          "older than NVRTC");
-  starts(advice_for_kernel({ErrorCode::driver, "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2)", {}}, found), "nvidia-smi");
+  starts(advice_for_kernel({ErrorCode::driver, "cuMemAlloc: no", {}, ErrorReason::out_of_memory}, found), "nvidia-smi");
 }
 
 }  // namespace tma_jit::cli

@@ -14,6 +14,9 @@ CommandResult run_own(std::vector<std::string> words) {
   return run_command(words);
 }
 
+constexpr const char* kDevice = "--device";
+constexpr const char* kEmulator = "emulator:sm_90a";
+
 void check_passes(const std::vector<std::string>& words) {
   const CommandResult result = run_own(words);
   CAPTURE(words);
@@ -30,6 +33,9 @@ TEST_CASE("the library's kernels agree with their references") {
   check_passes({"map", "N=1000003", "--hook", "apply=a + b"});
   check_passes({"map", "N=1000003", "--hook", "apply=a + b", "T=bf16", "O=bf16", "--data", "integers"});
   check_passes({"gemm", "M=512", "N=768", "K=640"});
+  check_passes({"gemm", "M=500", "N=300", "K=64", "--operand", "bias : f32[N]", "--operand", "up : bf16[M, N]",
+                "--operand", "alpha : f32 = 0.5", "--hook", "epilogue=alpha * (x + bias[column]) * up[row, column]",
+                "--pitch", "D=304", "--offset", "up=1", "--scalar", "alpha=2"});
   check_passes({"gemm", "M=512", "N=768", "K=640", "--data", "integers", "--fix", "K"});
   check_passes({"gemm", "M=100", "N=200", "K=300", "--pitch", "A=304", "--pitch", "B=304", "--pitch", "D=208"});
 }
@@ -52,6 +58,48 @@ TEST_CASE("faults are found and named") {
   CHECK(off.exit == 1);
   CHECK(off.json()["check"]["outputs"][0]["first"][0]["index"] == std::vector<int>{7});
   CHECK(run_own({"wrong", "N=1000", "FAULT=3"}).json()["check"]["outputs"][0]["stray_bytes"] == 4);
+}
+
+TEST_CASE("a matrix in a file binds the dims of copy and of map, a vector those of their other files") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string matrix = (scratch_folder() / "matrix.npy").string();
+  const std::vector<float> values(24 * 40, 1.5F);
+  const std::vector<std::int64_t> shape = {24, 40};
+  REQUIRE(write_npy(matrix, DType::f32, shape, std::as_bytes(std::span(values))).has_value());
+  check_passes({"copy", kDevice, kEmulator, "--in", "S=" + matrix});
+  check_passes({"map", kDevice, kEmulator, "--in", "A=" + matrix, "--hook", "apply=a + 1"});
+  check_passes({"map", kDevice, kEmulator, "--in", "B=" + matrix, "--hook", "apply=a"});
+  check_passes({"map", kDevice, kEmulator, "--in", "A=" + matrix, "--hook", "apply=a + b + c"});
+  const nlohmann::json ran = run_own({"map", kDevice, kEmulator, "--in", "B=" + matrix, "--hook", "apply=a"}).json();
+  CHECK(ran["config"]["INPUTS"] == 2);
+  CHECK(ran["dims"][0]["value"] == 24);
+  CHECK(ran["dims"][1]["value"] == 40);
+}
+
+TEST_CASE("without dims an example is run") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* kernel : {"copy", "map", "gemm", "softmax"}) check_passes({kernel, kDevice, kEmulator});
+}
+
+TEST_CASE("plan, emit and build have the layouts that run has") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::vector<std::string> words = {"copy", "M=40", "N=100", "--pitch", "S=101", "--offset", "S=1"};
+  const auto said = [&](const char* verb) {
+    std::vector<std::string> all = {verb, "--json", kDevice, kEmulator};
+    all.insert(all.end(), words.begin(), words.end());
+    return run_command(all).json();
+  };
+  const nlohmann::json ran = said("run"), planned = said("plan");
+  CHECK(planned["file"] == ran["file"]);
+  CHECK(planned["config"] == ran["config"]);
+  CHECK(planned["reason"] ==
+        "S begins at 1 byte, rows of S are 101 bytes apart: without TMA, by copy_rows instead of "
+        "copy_tiled");
+  CHECK(ran["reason"] == planned["reason"]);
+  CHECK(said("emit")["name"] == ran["file"]);
+  CHECK(said("build")["config"] == ran["config"]);
+  CHECK(run_command({"plan", "copy", "N=100", "--offset", "X=1"}).exit == 2);
+  CHECK(run_command({"plan", "copy", "N=100", "--pitch", "S=128", "--device", "h100"}).exit == 2);
 }
 
 TEST_CASE("files go in and come out whole") {

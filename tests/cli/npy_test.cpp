@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "command.h"
 #include "npy_header.h"
 
 namespace tma_jit::cli {
@@ -140,11 +141,11 @@ TEST_CASE("truncated anywhere, a file is refused and never read past its end") {
 }
 
 TEST_CASE("files that cannot be read or written") {
-  CHECK(read_npy("/nonexistent/a.npy").error().text() == "io: /nonexistent/a.npy: no such file");
+  const std::string missing = missing_file("a");
+  CHECK(read_npy(missing).error().text() == "io: " + missing + ": no such file");
   CHECK(read_npy("/").error().text() == "io: /: not a regular file");
   CHECK(read_npy("/dev/null").error().text() == "io: /dev/null: not a regular file");
-  CHECK(write_bytes("/nonexistent/a.raw", {}, {}).error().text() ==
-        "io: /nonexistent/a.raw: No such file or directory");
+  CHECK(write_bytes(missing, {}, {}).error().text() == "io: " + missing + ": No such file or directory");
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
-// Words of the command line, and what is read from the text of declarations.
+// Words of the command line.
 #include "text.h"
 
 #include <doctest/doctest.h>
-
-#include "kernel.h"
 
 namespace tma_jit::cli {
 namespace {
@@ -32,32 +30,9 @@ TEST_CASE("numbers are read whole or not at all") {
   CHECK_FALSE(number_in("0.5f"));
 }
 
-TEST_CASE("suggestions are near or absent") {
-  const std::vector<std::string> verbs = {"doctor", "build", "bench"};
-  CHECK(suggestion("biuld", verbs) == "");
-  CHECK(suggestion("buid", verbs) == "; did you mean \"build\"?");
-  CHECK(suggestion("zzz", verbs).empty());
-}
-
-TEST_CASE("tensor declarations") {
-  const auto tensor = read_tensor("A : T[M, ceil_div(K, 2) + 1] box [BM, BK] swizzle 128 when INPUTS >= 2 out");
-  REQUIRE(tensor.has_value());
-  CHECK(tensor->type == "T");
-  CHECK(tensor->shape == std::vector<std::string>{"M", "ceil_div(K, 2) + 1"});
-  CHECK_FALSE(read_tensor("nonsense").has_value());
-  CHECK(names_in_tensor_when("B : T[N] when INPUTS >= 2 out") == std::vector<std::string>{"INPUTS", "out"});
-  CHECK(names_in_tensor_when("B : T[when_N] out").empty());
-}
-
-TEST_CASE("hook declarations") {
-  const auto whens = names_in_hook_whens("apply(F a, F b when max(INPUTS, 1) >= 2, F c when (INPUTS >= 3)) : F");
-  REQUIRE(whens.size() == 2);
-  CHECK(whens.at("b") == std::vector<std::string>{"max", "INPUTS"});
-  CHECK(whens.at("c") == std::vector<std::string>{"INPUTS"});
-  Kernel kernel{"map", {KernelInfo{}}};
-  kernel.files[0].hooks = {{"apply", "apply(F a, F b when INPUTS >= 2) : F", ""},
-                           {"epilogue", "epilogue(f32 x, s32 row) : f32 = x", ""}};
-  CHECK(placeholder_hooks(kernel) == std::map<std::string, std::string>{{"apply", "a"}});
+TEST_CASE("lists") {
+  CHECK(split_commas("sm_90a, sm_100a") == std::vector<std::string>{"sm_90a", "sm_100a"});
+  CHECK(split_commas("a,") == std::vector<std::string>{"a", ""});
 }
 
 TEST_CASE("sizes for people") {

@@ -1,5 +1,12 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <fstream>
+#include <string_view>
+#include <thread>
 
 #include <doctest/doctest.h>
 
@@ -38,6 +45,28 @@ TEST_CASE("warm builds all presets of a kernel for several targets, and a second
   CHECK(static_cast<int>(std::count(second.err.begin(), second.err.end(), '\n')) == made["kernels"].get<int>());
   CHECK(second.err.find('\r') == std::string::npos);
   CHECK(run_command({"warm", "copy", "--arch", "sm_90a", "--quiet", "--cache-dir", cache}).err.empty());
+}
+
+TEST_CASE("a list may be a pipe of the shell's; a pipe that nobody writes to is an error at once") {
+  const std::string pipe = (scratch_folder() / "pipe").string();
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const auto silent = run_command({"warm", "--list", pipe});
+  CHECK(silent.exit == 1);
+  CHECK(silent.err.find("io: cannot read " + pipe + ": it is a pipe that nobody writes to") == 0);
+  CHECK(run_command({"warm", "--list", "/dev/zero"}).err.find("io: cannot read /dev/zero: it is neither a file") == 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);  // keeps what was written before the command reads it
+  const int writing = ::open(pipe.c_str(), O_WRONLY | O_CLOEXEC);
+  REQUIRE(writing >= 0);
+  std::thread writer([writing] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    constexpr std::string_view kWords = "not a line\n";
+    CHECK(::write(writing, kWords.data(), kWords.size()) == static_cast<ssize_t>(kWords.size()));
+    ::close(writing);
+  });
+  const auto spoken = run_command({"warm", "--list", pipe});
+  writer.join();
+  ::close(reader);
+  CHECK(spoken.err.find("parse: " + pipe + ":1: ") == 0);
 }
 
 TEST_CASE("what was warmed can be had as one pack") {
@@ -86,11 +115,28 @@ TEST_CASE("a faulty list, and words that name nothing, are refused") {
   const auto broken = run_command({"warm", "--list", list, "--arch", "sm_90a"});
   CHECK(broken.exit == 1);
   CHECK(broken.err.find("broken.jsonl:2: dims is not an object") != std::string::npos);
-  CHECK(run_command({"warm", "--list", "/nowhere.jsonl"}).exit == 1);
+  CHECK(run_command({"warm", "--list", missing_file("list.jsonl")}).exit == 1);
   CHECK(run_command({"warm"}).exit == 2);
   CHECK(run_command({"warm", "copy"}).exit == 2);
   CHECK(run_command({"warm", "copy", "--arch", "sm_ninety"}).exit == 2);
   CHECK(run_command({"warm", "coppy", "--arch", "sm_90a"}).exit != 0);
+}
+
+TEST_CASE("an emulated device is warmed as any other, and explained") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string cache = cache_named("warm_emulator"), device = "emulator:sm_90a";
+  const auto warmed = run_command({"warm", "copy", "--device", device, "--json", "--cache-dir", cache});
+  CHECK_MESSAGE(warmed.exit == 0, warmed.err);
+  CHECK(warmed.json()["compiled"] == warmed.json()["kernels"]);
+  const std::vector<std::string> problem = {"copy", "N=4096", "--device", device, "--json", "--cache-dir", cache};
+  const auto with = [&](std::vector<std::string> words) {
+    words.insert(words.end(), problem.begin(), problem.end());
+    return run_command(words).json();
+  };
+  CHECK(with({"run"})["compiled"] == false);
+  CHECK(with({"cache", "explain"})["found"] == true);
+  CHECK(with({"build"})["form"] == "ptx");
+  CHECK(with({"build"})["key"] == with({"run"})["key"]);
 }
 
 TEST_CASE("misses recorded through the environment are a list that warm takes") {

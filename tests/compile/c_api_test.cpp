@@ -1,5 +1,5 @@
 // The C API over a fake driver: what reaches the driver, and exceptions that must not reach the caller.
-#include "c_api.h"
+#include "c_api/c_handles.h"
 
 #include <stdexcept>
 
@@ -73,7 +73,7 @@ TEST_CASE("a launch through the C API reaches the driver with its stream, and go
   CHECK(bench.address_in_launch(1, 1) == 0x30000);
   CHECK(std::string(tma_jit_plan_kernel(tma_jit_launch_plan(launch))) == "scale");
   std::size_t bytes = 0;
-  CHECK(tma_jit_cubin_data(tma_jit_launch_cubin(launch), &bytes) != nullptr);
+  CHECK(tma_jit_artifact_data(tma_jit_launch_artifact(launch), &bytes) != nullptr);
   CHECK(bytes > 0);
   bench.fake.fail("cuLaunchKernelEx", CUDA_ERROR_LAUNCH_FAILED);
   CHECK(tma_jit_launch_run(launch, nullptr, &bench.error) == TMA_JIT_DRIVER);
@@ -120,8 +120,7 @@ TEST_CASE("buffers and measurements through the C API") {
 
 TEST_CASE("exceptions of what the library calls end as a status") {
   const auto status_after = [](auto thrown, std::string& text) {
-    tma_jit_engine engine{
-        engine_with({.use_cache = false}, [thrown]() -> Result<const driver::Api*> { throw thrown; })};
+    tma_jit_engine engine{engine_with({.use_cache = false}, [thrown]() -> Result<driver::SharedApi> { throw thrown; })};
     tma_jit_error* error = nullptr;
     tma_jit_device_info info{};
     info.size = sizeof info;

@@ -5,6 +5,7 @@
 
 #include "compile/cubin_check.h"
 #include "nvrtc_fixture.h"
+#include "support/temporary_folder.h"
 
 namespace tma_jit::compile {
 
@@ -16,7 +17,7 @@ TEST_CASE("a good source becomes a checked cubin with its resources") {
       "  __syncthreads();\n"
       "  p[threadIdx.x] = tile[63 - threadIdx.x];\n"
       "}\n");
-  const Cubin cubin = nvrtc().compile(source_of(plan)).value();
+  const Artifact cubin = nvrtc().compile(source_of(plan)).value();
   CHECK(cubin.compiled);
   CHECK(cubin.entry == "k");
   CHECK(cubin.arch == "sm_90a");
@@ -34,7 +35,7 @@ TEST_CASE("the same source gives the same bytes") {
 }
 
 TEST_CASE("threads compile beside each other") {
-  std::vector<std::future<Result<Cubin>>> compiles;
+  std::vector<std::future<Result<Artifact>>> compiles;
   for (const char* arch : {"sm_90a", "sm_100a", "sm_120a", "sm_80"}) {
     compiles.push_back(
         std::async(std::launch::async, [arch] { return nvrtc().compile(source_of(plan_of(kGoodBody, arch))); }));
@@ -47,7 +48,7 @@ TEST_CASE("threads compile beside each other") {
 }
 
 TEST_CASE("a cubin for another architecture does not pass for this one") {
-  const Cubin cubin = nvrtc().compile(source_of(plan_of(kGoodBody))).value();
+  const Artifact cubin = nvrtc().compile(source_of(plan_of(kGoodBody))).value();
   CHECK(check_cubin(cubin.bytes, "sm_100a").error().message ==
         "NVRTC reported success, but its cubin is for sm_90, not sm_100a");
 }
@@ -132,25 +133,36 @@ TEST_CASE("the version has a build number and the targets their suffixes") {
 }
 
 TEST_CASE("line information is in the cubin only when asked for") {
-  emission::EmitOptions options = test_headers();
+  source::EmitOptions options = test_headers();
   options.line_info = true;
-  const auto holds_name = [](const Cubin& cubin) {
+  const auto holds_name = [](const Artifact& cubin) {
     const std::string_view bytes(reinterpret_cast<const char*>(cubin.bytes.data()), cubin.bytes.size());
     return bytes.find("k.cu") != std::string_view::npos;
   };
-  CHECK(holds_name(nvrtc().compile(emission::emit(plan_of(kGoodBody), options).value()).value()));
+  CHECK(holds_name(nvrtc().compile(source::emit(plan_of(kGoodBody), options).value()).value()));
   CHECK_FALSE(holds_name(nvrtc().compile(source_of(plan_of(kGoodBody))).value()));
 }
 
 TEST_CASE("a file that is not NVRTC is refused in words") {
-  const Location location{"/no/such/libnvrtc.so", ""};
+  const TemporaryFolder folder;
+  const Location location{folder.path() / "libnvrtc.so", ""};
   const auto missing = Compiler::open(location);
   REQUIRE_FALSE(missing);
   CHECK(missing.error().code == ErrorCode::nvrtc);
-  CHECK(missing.error().message.find("/no/such/libnvrtc.so") != std::string::npos);
+  CHECK(missing.error().message.find(location.path.string()) != std::string::npos);
   const auto other = Compiler::open({"libm.so.6", ""});
   REQUIRE_FALSE(other);
   CHECK(other.error().message == "libm.so.6 is not NVRTC 12.8 or newer: functions are missing from it");
+}
+
+TEST_CASE("PTX names files as the source does, wherever the compiler stands") {
+  Plan plan = plan_of("#include \"device/types.cuh\"\nextern \"C\" __global__ void k(u32 x) { bad_primitive(x); }\n");
+  source::EmitOptions options = test_headers();
+  options.line_info = true;
+  const auto ptx = nvrtc().ptx(source::emit(plan, options).value());
+  REQUIRE_MESSAGE(ptx, ptx.error().text());
+  CHECK(ptx->find("\"templates/kernels/k.cu\"") != std::string::npos);
+  CHECK(ptx->find("\"device/types.cuh\"") != std::string::npos);
 }
 
 }  // namespace tma_jit::compile

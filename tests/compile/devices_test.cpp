@@ -28,7 +28,7 @@ struct Bench {
   }
   Engine engine(int device) {
     Engine made =
-        engine_with({.device = std::to_string(device), .use_cache = false, .log = log.callback()}, fake.provider());
+        engine_with({.device = Device::cuda(device), .use_cache = false, .log = log.callback()}, fake.provider());
     REQUIRE(made.add_template("scale.cu", kScale));
     REQUIRE(made.add_template("tile.cu", kTile));
     return made;

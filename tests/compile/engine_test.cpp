@@ -1,8 +1,10 @@
 #include <tma_jit/engine.h>
 
 #include <atomic>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <thread>
 
 #include <doctest/doctest.h>
@@ -10,6 +12,7 @@
 #include <tma_jit/cache.h>
 #include <tma_jit/device.h>
 
+#include "cache/store.h"
 #include "support/engines.h"
 #include "support/fake_driver.h"
 #include "support/templates.h"
@@ -60,8 +63,8 @@ TEST_CASE("the whole way from a request to the bytes of a launch") {
   Engine engine = bench.engine();
   auto launch = engine.prepare(scale_request());
   REQUIRE_MESSAGE(launch, launch.error().text());
-  CHECK(launch->cubin().compiled);
-  CHECK(launch->cubin().resources.registers > 0);
+  CHECK(launch->artifact().compiled);
+  CHECK(launch->artifact().resources.registers > 0);
   CHECK(launch->plan().kernel == "scale");
   REQUIRE(launch->launch());
   const auto made = bench.fake.launches().at(0);
@@ -91,7 +94,7 @@ TEST_CASE("the second time it is in memory; in another engine on disk; a dim is 
   REQUIRE(engine.prepare(scale_request(1000)));
   const auto again = engine.prepare(scale_request(2000));
   REQUIRE(again);
-  CHECK(!again->cubin().compiled);
+  CHECK(!again->artifact().compiled);
   CHECK(engine.stats().compiles == 1);
   CHECK(engine.stats().memory_hits == 1);
   CHECK(engine.stats().loads == 1);
@@ -99,13 +102,13 @@ TEST_CASE("the second time it is in memory; in another engine on disk; a dim is 
   Engine other = bench.engine();
   const auto warm = other.prepare(scale_request());
   REQUIRE(warm);
-  CHECK(!warm->cubin().compiled);
+  CHECK(!warm->artifact().compiled);
   CHECK(other.stats().compiles == 0);
   CHECK(other.stats().disk_hits == 1);
-  CHECK(warm->cubin().bytes == again->cubin().bytes);
-  CHECK(warm->cubin().key == again->cubin().key);
-  CHECK(warm->cubin().compile_ms == doctest::Approx(again->cubin().compile_ms));
-  CHECK(warm->cubin().resources.registers == again->cubin().resources.registers);
+  CHECK(warm->artifact().bytes == again->artifact().bytes);
+  CHECK(warm->artifact().key == again->artifact().key);
+  CHECK(warm->artifact().compile_ms == doctest::Approx(again->artifact().compile_ms));
+  CHECK(warm->artifact().resources.registers == again->artifact().resources.registers);
 }
 
 TEST_CASE("sixteen threads that ask for one kernel compile and load it once") {
@@ -117,7 +120,7 @@ TEST_CASE("sixteen threads that ask for one kernel compile and load it once") {
     threads.emplace_back([&] {
       const auto launch = engine.prepare(scale_request());
       if (launch) ++prepared;
-      if (launch && launch->cubin().compiled) ++compiled;
+      if (launch && launch->artifact().compiled) ++compiled;
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -231,7 +234,7 @@ TEST_CASE("a spoiled entry is counted, warned of once and replaced") {
   Engine engine = bench.engine();
   const auto launch = engine.prepare(scale_request());
   REQUIRE(launch);
-  CHECK(launch->cubin().compiled);
+  CHECK(launch->artifact().compiled);
   CHECK(engine.stats().disk_faults == 1);
   CHECK(engine.stats().disk_hits == 0);
   CHECK(engine.stats().disk_misses == 0);
@@ -239,6 +242,98 @@ TEST_CASE("a spoiled entry is counted, warned of once and replaced") {
   Engine healed = bench.engine();
   REQUIRE(healed.prepare(scale_request()));
   CHECK(healed.stats().disk_hits == 1);
+}
+
+namespace {
+
+// A driver that refuses cubins which begin so.
+constexpr std::string_view kSpoiled = "SPOILED!";
+decltype(driver::Api::library_load_data) load_anything = nullptr;
+
+CUresult load_what_is_sound(CUlibrary* library, const void* code, CUjit_option* options, void** values, unsigned count,
+                            CUlibraryOption* library_options, void** library_values, unsigned library_count) {
+  if (std::memcmp(code, kSpoiled.data(), kSpoiled.size()) == 0) return CUDA_ERROR_INVALID_IMAGE;
+  return load_anything(library, code, options, values, count, library_options, library_values, library_count);
+}
+
+struct SpoiledBench : Bench {
+  Key key;
+
+  // An entry that is sound in every way but that no driver loads it.
+  SpoiledBench() {
+    load_anything = fake.api().library_load_data;
+    fake.api().library_load_data = load_what_is_sound;
+    key = engine().prepare(scale_request())->artifact().key;
+    const cache::Store store = this->store();
+    cache::Entry entry = store.get(key).entry.value();
+    std::memcpy(entry.cubin.data(), kSpoiled.data(), kSpoiled.size());
+    REQUIRE(store.put(key, entry));
+  }
+  cache::Store store() { return cache::Store::open(options().cache_dir).value(); }
+  bool is_spoiled() { return std::memcmp(store().get(key).entry->cubin.data(), kSpoiled.data(), kSpoiled.size()) == 0; }
+};
+
+}  // namespace
+
+TEST_CASE("an entry that the driver refuses to load is compiled again once and replaced, with one warning") {
+  SpoiledBench bench;
+  Engine engine = bench.engine();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      const auto launch = engine.prepare(scale_request());
+      CHECK(launch);
+      if (!launch) return;
+      CHECK(std::memcmp(launch->artifact().bytes.data(), kSpoiled.data(), kSpoiled.size()) != 0);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const Stats stats = engine.stats();
+  CHECK(stats.compiles == 1);
+  CHECK(stats.loads == 1);
+  CHECK(stats.disk_hits == 1);
+  CHECK(stats.disk_faults == 1);
+  CHECK(stats.cache.healed == 1);
+  const auto warnings = bench.log.warnings();
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].find("the driver refuses the entry " + bench.key.hex() + " of scale for sm_90a") !=
+        std::string::npos);
+  CHECK(!bench.is_spoiled());
+  Engine next = bench.engine();
+  REQUIRE(next.prepare(scale_request()));
+  CHECK(next.stats().compiles == 0);
+}
+
+TEST_CASE("a driver that refuses what its compiler makes is the error, and the entry stays") {
+  SpoiledBench bench;
+  REQUIRE(bench.engine().prepare(scale_request()));  // heals it
+  bench.fake.fail("cuLibraryLoadData", CUDA_ERROR_NO_BINARY_FOR_GPU);
+  Engine engine = bench.engine();
+  const auto launch = engine.prepare(scale_request());
+  REQUIRE(!launch);
+  CHECK(launch.error().code == ErrorCode::driver);
+  CHECK(engine.stats().compiles == 1);
+  CHECK(engine.stats().disk_faults == 0);
+  CHECK(engine.stats().disk_writes == 0);
+  CHECK(bench.log.warnings().size() == 1);  // of the first
+}
+
+TEST_CASE("an entry that the driver refuses stays where it cannot be compiled again, and the error says why") {
+  SpoiledBench bench;
+  Options options = bench.options();
+  options.seal = Seal::refuse;
+  const auto sealed = bench.engine(options).prepare(scale_request());
+  REQUIRE(!sealed);
+  CHECK(sealed.error().code == ErrorCode::driver);
+  CHECK(sealed.error().detail.find("it was not compiled again: scale for sm_90a is not in the cache") !=
+        std::string::npos);
+  options = bench.options();
+  options.nvrtc = bench.folder.path() / "libnvrtc.so.99";
+  const auto without = bench.engine(options).prepare(scale_request());
+  REQUIRE(!without);
+  CHECK(without.error().code == ErrorCode::driver);
+  CHECK(without.error().detail.find("libnvrtc.so.99") != std::string::npos);
+  CHECK(bench.is_spoiled());
 }
 
 TEST_CASE("a cache that is off is neither read nor written") {
@@ -258,14 +353,14 @@ TEST_CASE("a process without NVRTC finds what another one compiled, and says wha
     Engine engine = bench.engine();
     const auto launch = engine.prepare(scale_request());
     REQUIRE(launch);
-    key = launch->cubin().key;
+    key = launch->artifact().key;
   }
   Options options = bench.options();
   options.nvrtc = bench.folder.path() / "libnvrtc.so.99";
   Engine engine = bench.engine(options);
   const auto warm = engine.prepare(scale_request());
   REQUIRE_MESSAGE(warm, warm.error().text());
-  CHECK(warm->cubin().key == key);
+  CHECK(warm->artifact().key == key);
   CHECK(engine.stats().disk_hits == 1);
   REQUIRE(engine.prepare(scale_request(5)));
   CHECK(engine.stats().memory_hits == 1);
@@ -282,7 +377,7 @@ TEST_CASE("a process without NVRTC finds what another one compiled, and says wha
 TEST_CASE("an engine for a device by name plans and builds without a driver, and prepare says why it cannot") {
   Bench bench;
   Options options = bench.options();
-  options.device = "h100";
+  options.device = Device::known("h100");
   Engine engine = engine_with(options, no_driver());
   REQUIRE(engine.add_template("scale.cu", kScale));
   const Request request{.kernel = "scale", .dims = {{"N", 1000}}};

@@ -36,12 +36,12 @@ TEST_CASE("every error is listed, with what the compiler adds") {
 
 TEST_CASE("an error in a header names the header") {
   Plan plan = plan_of("#include \"device/broken.cuh\"\n");
-  emission::EmitOptions options = test_headers();
+  source::EmitOptions options = test_headers();
   options.header = [](std::string_view name) -> Result<std::string> {
     if (name == "device/types.cuh") return std::string(kTypes);
     return std::string("#pragma once\n\n__device__ int x = ;\n");
   };
-  const auto cubin = nvrtc().compile(emission::emit(plan, options).value());
+  const auto cubin = nvrtc().compile(source::emit(plan, options).value());
   REQUIRE_FALSE(cubin);
   CHECK(cubin.error().message == "device/broken.cuh:3:20: error: expected an expression");
 }
@@ -107,6 +107,17 @@ TEST_CASE("many errors are cut at twenty") {
   for (int i = 0; i < 30; ++i) body += fmt::format("  p[{}] = nosuch{};\n", i, i);
   const Error error = error_of(plan_of(body + "}\n"));
   CHECK(error.detail.ends_with("and 10 more errors"));
+}
+
+TEST_CASE("a hook's body that ends without a return is an error at its last line") {
+  for (const char* text : {"if (a > 0.0f) b = a;\nb *= 2.0f;", "if (a > 0.0f) return a;\nb *= 2.0f;"}) {
+    const auto cubin = nvrtc().compile(source_of(plan_with_hook(text)));
+    REQUIRE_FALSE(cubin);
+    CHECK(cubin.error().code == ErrorCode::compile);
+    CHECK_MESSAGE(cubin.error().message.starts_with("hook apply:2:11: error: missing return statement"),
+                  cubin.error().message);
+  }
+  CHECK(nvrtc().compile(source_of(plan_with_hook("if (a > 0.0f) return a;\nreturn b;"))));
 }
 
 }  // namespace tma_jit::compile

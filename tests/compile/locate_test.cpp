@@ -3,6 +3,7 @@
 
 #include "base/library.h"
 #include "nvrtc_fixture.h"
+#include "support/temporary_folder.h"
 
 namespace tma_jit::compile {
 
@@ -22,17 +23,20 @@ TEST_CASE("its identity does not depend on the path it is found by") {
 }
 
 TEST_CASE("a bogus wanted path is an error that names it and searches no further") {
-  const auto location = locate(std::filesystem::path("/no/such/libnvrtc.so.13"));
+  const TemporaryFolder folder;
+  const auto wanted = folder.path() / "libnvrtc.so.13";
+  const auto location = locate(wanted);
   REQUIRE_FALSE(location);
   CHECK(location.error().code == ErrorCode::nvrtc);
-  CHECK(location.error().message == "NVRTC was not found at /no/such/libnvrtc.so.13");
-  CHECK(location.error().detail.find("/no/such/libnvrtc.so.13: No such file or directory") != std::string::npos);
+  CHECK(location.error().message == "NVRTC was not found at " + wanted.string());
+  CHECK(location.error().detail.find(wanted.string() + ": No such file or directory") != std::string::npos);
 }
 
 TEST_CASE("a library this process has loaded is found first") {
   nvrtc();
+  const TemporaryFolder empty;
   Places places;
-  places.root = "/no/such/root";
+  places.root = empty.path();
   places.loader = false;
   const auto location = locate(places);
   REQUIRE(location);

@@ -112,6 +112,48 @@ TEST_CASE("an engine sealed from the start takes all from a warm cache, and name
   CHECK(warm.stats().workers_started == 0);
 }
 
+TEST_CASE("a sealed engine without NVRTC answers sealed, calls back and counts, and serves what is there") {
+  MissBench bench;
+  std::vector<Miss> misses;
+  bench.options.on_sealed_miss = [&](const Miss& miss) { misses.push_back(miss); };
+  bench.options.nvrtc = bench.folder.path() / "libnvrtc.so.99";
+  bench.options.seal = Seal::refuse;
+  const auto empty = bench.engine().prepare(scale_request());
+  REQUIRE(!empty);
+  CHECK(empty.error().code == ErrorCode::sealed);
+  CHECK(empty.error().detail == "the cache " + bench.options.cache_dir.string() + " has no entry of scale");
+  CHECK(misses.size() == 1);
+
+  Options warming = bench.options;
+  std::swap(warming, bench.options);
+  bench.options.nvrtc.clear();
+  bench.options.seal = Seal::off;
+  REQUIRE(bench.engine().prepare(scale_request()));
+  bench.options = warming;
+  Engine engine = bench.engine();
+  CHECK(engine.prepare(scale_request()));
+  const auto refused = engine.prepare(scale_request("a * 2.0f"));
+  REQUIRE(!refused);
+  CHECK(refused.error().code == ErrorCode::sealed);
+  CHECK(refused.error().detail.starts_with("the nearest entry of the cache " + bench.options.cache_dir.string()));
+  CHECK(refused.error().detail.find("dims and hooks: ") != std::string::npos);
+  CHECK(engine.stats().sealed_misses == 1);
+  REQUIRE(misses.size() == 2);
+  CHECK(misses[1].kernel == "scale");
+  CHECK(misses[1].explanation == refused.error().detail);
+
+  engine.seal(Seal::warn);
+  const auto warned = engine.prepare(scale_request("a * 2.0f"));
+  REQUIRE(!warned);
+  CHECK(warned.error().code == ErrorCode::nvrtc);
+  CHECK(engine.stats().sealed_misses == 2);
+  CHECK(misses.size() == 3);
+  const auto warnings = bench.log.warnings();
+  CHECK(std::ranges::any_of(warnings, [](const std::string& warning) {
+    return warning.find("and there is no compiler") != std::string::npos;
+  }));
+}
+
 TEST_CASE("misses are recorded as lines that build the same kernels; hits are not, nor what fails") {
   MissBench bench;
   bench.options.record_misses = bench.folder.path() / "misses.jsonl";
@@ -128,7 +170,7 @@ TEST_CASE("misses are recorded as lines that build the same kernels; hits are no
     for (const Request& request : {scale_request("a\n+ \"1\"[0]"), fixed, tile, fixed}) {
       const auto launch = engine.prepare(request);
       REQUIRE_MESSAGE(launch, launch.error().text());
-      keys.push_back(launch->cubin().key);
+      keys.push_back(launch->artifact().key);
     }
     CHECK(!engine.prepare(scale_request("a +* 1")));
     CHECK(engine.stats().misses_recorded == 3);
@@ -174,7 +216,7 @@ TEST_CASE("threads and engines that record at once write whole lines; a list tha
 }
 
 TEST_CASE("faulty lines are refused by field") {
-  const auto fault = [](const char* line) { return parse_warm_line(line).error().message; };
+  const auto fault = [](const char* line) { return parse_warm_line(line).error().line(); };
   CHECK(fault("gemm M=1").starts_with("not a JSON object"));
   CHECK(fault("[1]") == "a line of a warm list is a JSON object");
   CHECK(fault("{}") == "the line names no kernel");
@@ -185,6 +227,13 @@ TEST_CASE("faulty lines are refused by field") {
   CHECK(fault(R"({"kernel": "a", "tensors": {"X": {"type": "f32", "shape": [1, 2], "strides": [1]}}})") ==
         "tensor X has 2 extents and 1 strides; 1 to 5 of each are wanted");
   CHECK(fault(R"({"kernel": "a", "tensors": {"X": {}}})").starts_with("tensors: "));
+  const std::string deep(1'000'000, '['), closed = deep + std::string(deep.size(), ']');
+  for (const char* field : {"dims", "params", "types", "hooks", "tensors", "fixed", "kernel", "presets"}) {
+    for (const std::string& value : {deep, closed, R"({"M":)" + closed + "}"}) {
+      CHECK(fault(fmt::format(R"({{"kernel": "a", "{}": {}}})", field, value).c_str()) ==
+            "not a JSON object: JSON of more than 16 levels");
+    }
+  }
 }
 
 TEST_CASE("a configuration that crashes the compiler is passed over, and not tried again") {
@@ -250,14 +299,23 @@ TEST_CASE("functions pass over crashes too; memory that ran out is forgotten wit
   const auto crashes = bench.options.cache_dir / "crashes";
   CHECK(files_in(crashes, ".crash") == 1);
 
-  for (const auto& entry : std::filesystem::directory_iterator(crashes)) {
-    std::filesystem::last_write_time(entry.path(),
-                                     std::filesystem::file_time_type::clock::now() - std::chrono::hours(24 * 8));
-  }
-  Engine later = bench.engine();
-  const auto plan = later.plan(scale_request(crashing({128})));
-  REQUIRE(plan);
-  CHECK(plan->config.at(0).second == 128);
+  const auto written_days_ago = [&](int days) {
+    for (const auto& entry : std::filesystem::directory_iterator(crashes)) {
+      std::filesystem::last_write_time(entry.path(),
+                                       std::filesystem::file_time_type::clock::now() - std::chrono::hours(24 * days));
+    }
+    Engine later = bench.engine();
+    const auto plan = later.plan(scale_request(crashing({128})));
+    REQUIRE(plan);
+    return plan->config.at(0).second;
+  };
+  CHECK(written_days_ago(6) == 64);
+  const auto kept = bench.folder.path() / "kept";
+  std::filesystem::copy(crashes, kept);
+  CHECK(written_days_ago(8) == 128);
+  CHECK(files_in(crashes, ".crash") == 0);
+  std::filesystem::copy(kept, crashes, std::filesystem::copy_options::overwrite_existing);
+  CHECK(written_days_ago(-8) == 128);  // a clock was wrong
   CHECK(files_in(crashes, ".crash") == 0);
 }
 

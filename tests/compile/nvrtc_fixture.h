@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
-#include "base/failure.h"
 #include "compile/compiler.h"
+#include "core/failure.h"
 #include "source/emit.h"
 
 namespace tma_jit::compile {
@@ -31,8 +31,8 @@ inline constexpr std::string_view kTypes =
     "  asm volatile(\"worse.instr %0;\" :: \"r\"(x));\n"
     "}\n";
 
-inline emission::EmitOptions test_headers() {
-  emission::EmitOptions options;
+inline source::EmitOptions test_headers() {
+  source::EmitOptions options;
   options.header = [](std::string_view name) -> Result<std::string> {
     if (name == "device/types.cuh") return std::string(kTypes);
     return failure(ErrorCode::not_found, "known headers: device/types.cuh");
@@ -50,13 +50,14 @@ inline Plan plan_of(std::string body, std::string arch = "sm_90a") {
 }
 
 inline Plan plan_with_hook(std::string text) {
-  Plan plan = plan_of("extern \"C\" __global__ void k(float* p) { p[0] = apply(p[0], p[1]); }\n");
+  Plan plan =
+      plan_of("extern \"C\" __global__ void k(float* p, const Hooks hooks) { p[0] = hooks.apply(p[0], p[1]); }\n");
   plan.hooks = {{"apply", DType::f32, {{DType::f32, "a"}, {DType::f32, "b"}}, std::move(text)}};
   return plan;
 }
 
 inline Source source_of(const Plan& plan) {
-  return emission::emit(plan, test_headers()).value();
+  return source::emit(plan, test_headers()).value();
 }
 
 inline constexpr const char* kGoodBody = "extern \"C\" __global__ void k(float* p) { p[threadIdx.x] *= 2.0f; }\n";

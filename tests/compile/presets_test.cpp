@@ -1,13 +1,12 @@
-// Every configuration the embedded templates, kernels and probes, ship compiles for every architecture its file names,
-// without a warning of NVRTC or ptxas and without a spill. By default each preset is built with its file's default
-// types, and each choice of types with one preset, for the file's first architecture; TMA_JIT_TEST_ALL=1 builds every
-// combination.
+// Configurations that the embedded templates, kernels and probes, ship compile for the architectures their files name,
+// without a warning of NVRTC or ptxas and without a spill. TMA_JIT_TEST_COMBINATIONS chooses them: "pairs" (the
+// default) takes few of each file in which every pair of preset, choice of types and architecture occurs; "all" every
+// combination; "first" a file's first.
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <map>
 #include <mutex>
-#include <optional>
-#include <set>
 #include <thread>
 
 #include <doctest/doctest.h>
@@ -15,6 +14,8 @@
 #include <fmt/ranges.h>
 
 #include <tma_jit/engine.h>
+
+#include "compile/pairwise.h"
 
 namespace tma_jit {
 namespace {
@@ -25,9 +26,15 @@ struct Job {
   std::string arch;
 };
 
+std::vector<std::string> type_names(const Request& request) {
+  std::vector<std::string> names;
+  for (const auto& [type, choice] : request.types) names.push_back(fmt::format("{} = {}", type, name_of(choice)));
+  return names;
+}
+
 std::string name_of(const Job& job) {
   std::vector<std::string> words = {job.request.kernel, job.request.file, job.arch};
-  for (const auto& [type, choice] : job.request.types) words.push_back(fmt::format("{} = {}", type, name_of(choice)));
+  for (const std::string& name : type_names(job.request)) words.push_back(name);
   for (const auto& [param, value] : job.request.params) words.push_back(fmt::format("{} = {}", param, value));
   if (job.request.reference) words.emplace_back("reference");
   return fmt::format("{}", fmt::join(words, ", "));
@@ -35,12 +42,12 @@ std::string name_of(const Job& job) {
 
 Engine engine_for(const std::string& arch) {
   Options options;
-  options.device = "h100";
+  options.device = Device::known("h100");
   for (const std::string& device : known_devices()) {
-    if (device_named(device)->arch == arch) options.device = device;
+    if (device_named(device)->arch == arch) options.device = Device::known(device);
   }
   options.arch = arch;
-  options.use_cache = false;
+  options.use_cache = std::getenv("TMA_JIT_CACHE_DIR") != nullptr;  // CTest names a folder of the build, nobody else's
   return Engine(options);
 }
 
@@ -48,27 +55,29 @@ std::string stem_of(const KernelInfo& info) {
   return std::filesystem::path(info.file).stem().string();
 }
 
-bool build_everything() {
-  const char* all = std::getenv("TMA_JIT_TEST_ALL");
-  return all != nullptr && *all == '1';
+// Which of a file's jobs to build.
+std::vector<Job> chosen(std::vector<Job> jobs) {
+  const char* asked = std::getenv("TMA_JIT_TEST_COMBINATIONS");
+  const std::string_view form = asked == nullptr ? "pairs" : asked;
+  REQUIRE((form == "pairs" || form == "all" || form == "first"));
+  if (form == "first" && !jobs.empty()) jobs.resize(1);
+  if (form != "pairs") return jobs;
+  std::vector<testing::PairwiseRow> rows;
+  for (const Job& job : jobs) {
+    rows.push_back({fmt::format("{}", job.request.params), fmt::format("{}", type_names(job.request)), job.arch});
+  }
+  std::vector<Job> few;
+  for (const std::size_t i : testing::pairwise_cover(rows)) few.push_back(jobs[i]);
+  return few;
 }
 
-// The jobs of one file for one architecture.
+// Every preset of one file with every choice of its types, for one architecture.
 std::vector<Job> jobs_of(Engine& engine, const KernelInfo& info, const std::string& arch) {
   const auto requests = engine.presets(info.kernel);
   REQUIRE_MESSAGE(requests, (requests ? "" : requests.error().text()));
   std::vector<Job> jobs;
-  std::optional<Request> first;
   for (const Request& request : *requests) {
-    if (request.file != stem_of(info)) continue;
-    if (!first) first = request;
-    const bool wanted =
-        request.types == first->types || (request.params == first->params && arch == info.archs.front());
-    if (wanted || build_everything()) jobs.push_back({&engine, request, arch});
-  }
-  if (first && info.has_reference && arch == info.archs.front()) {
-    first->reference = true;
-    jobs.push_back({&engine, *first, arch});
+    if (request.file == stem_of(info)) jobs.push_back({&engine, request, arch});
   }
   return jobs;
 }
@@ -98,9 +107,9 @@ std::map<std::string, std::string> faults_of(const std::vector<Job>& jobs) {
       if (!fault.empty()) faults[name_of(jobs[i])] = fault;
     }
   };
-  std::thread beside(work);
-  work();
-  beside.join();
+  std::vector<std::jthread> threads;
+  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
+  threads.clear();
   return faults;
 }
 
@@ -111,10 +120,17 @@ TEST_CASE("every preset compiles for every architecture, without warnings or spi
   std::vector<Job> jobs;
   for (const auto& info : Engine().kernels()) {
     REQUIRE_MESSAGE(info, (info ? "" : info.error().text()));
+    std::vector<Job> of_file;
     for (const std::string& arch : info->archs) {
       Engine& engine = engines.try_emplace(arch, engine_for(arch)).first->second;
-      for (Job& job : jobs_of(engine, *info, arch)) jobs.push_back(std::move(job));
+      for (Job& job : jobs_of(engine, *info, arch)) of_file.push_back(std::move(job));
     }
+    CHECK(!of_file.empty());
+    if (info->reference && !of_file.empty()) {
+      jobs.push_back(of_file.front());
+      jobs.back().request.reference = true;
+    }
+    for (Job& job : chosen(std::move(of_file))) jobs.push_back(std::move(job));
   }
   CHECK(jobs.size() > 10);
   for (const auto& [job, fault] : faults_of(jobs)) FAIL_CHECK(job << "\n" << fault);

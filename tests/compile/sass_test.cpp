@@ -34,7 +34,7 @@ std::string disassembler() {
 
 std::string machine_code(const std::string& tool, const std::string& arch, Request request) {
   Options options;
-  options.device = arch == "sm_103a" ? "b300" : "b200";
+  options.device = Device::known(arch == "sm_103a" ? "b300" : "b200");
   options.use_cache = false;
   Engine engine(options);
   request.kernel = "gemm";

@@ -44,8 +44,10 @@ TEST_CASE("nvcc compiles a standalone file") {
   plan.dims = {{"M", 8, false, false}, {"K", 16, false, true}};
   plan.body =
       "//! kernel k\n#include \"device/types.cuh\"\n"
-      "extern \"C\" __global__ void k(f32* p, const Dims dims) { p[dims.M] = apply(p[0], K); }\n";
-  check_with_nvcc(emission::standalone(plan, test_headers()).value());
+      "extern \"C\" __global__ void k(f32* p, const Dims dims, const Hooks hooks) {\n"
+      "  p[dims.M] = hooks.apply(p[0], K);\n"
+      "}\n";
+  check_with_nvcc(source::standalone(plan, test_headers()).value());
 }
 
 TEST_CASE("nvcc compiles an embedded kernel's standalone file, and its reference's") {
@@ -54,7 +56,7 @@ TEST_CASE("nvcc compiles an embedded kernel's standalone file, and its reference
     return;
   }
   Options options;
-  options.device = "h100";
+  options.device = Device::known("h100");
   options.use_cache = false;
   Engine engine(options);
   Request request = engine.presets("gemm")->front();

@@ -12,6 +12,7 @@
 #include <doctest/doctest.h>
 
 #include "base/file.h"
+#include "base/own_folders.h"
 #include "compile/find_worker.h"
 #include "compile/reproducer.h"
 #include "support/engines.h"
@@ -31,7 +32,7 @@ struct EngineBench {
   Options options;
 
   explicit EngineBench(std::filesystem::path worker = compile::real_worker()) {
-    options.device = "h100";
+    options.device = Device::known("h100");
     options.cache_dir = folder.path() / "cache";
     options.log = log.callback();
     options.compiler.place = Place::worker;
@@ -48,7 +49,7 @@ Request request_with(std::string hook = "a + 1.0f") {
   return {.kernel = "scale", .dims = {{"N", 1000}}, .hooks = {{"apply", std::move(hook)}}};
 }
 
-Result<Cubin> build(Engine& engine, const Request& request) {
+Result<Artifact> build(Engine& engine, const Request& request) {
   auto plan = engine.plan(request);
   if (!plan) return tl::make_unexpected(plan.error());
   return engine.build(*plan);
@@ -152,7 +153,8 @@ TEST_CASE("the command of a reproducer compiles it") {
                                   environment.compiler->identity,
                                   environment.compiler->path,
                                   compile::real_worker()};
-  const auto file = compile::save_reproducer(folder.path() / "crashes", crash, engine.key(*plan).value());
+  const auto file =
+      compile::save_reproducer(folder.path() / "the 'crashes'; of $HOME", crash, engine.key(*plan).value());
   REQUIRE_MESSAGE(file, file.error().text());
   const std::string command =
       compile::reproducing_command(crash, *file) + " -o " + (folder.path() / "out.cubin").string() + " 2>/dev/null";
@@ -162,12 +164,12 @@ TEST_CASE("the command of a reproducer compiles it") {
   Key key;
   for (std::uint8_t i = 0; i < 30; ++i) {
     key.bytes[0] = i;
-    CHECK(compile::save_reproducer(folder.path() / "crashes", crash, key));
+    CHECK(compile::save_reproducer(folder.path() / "the 'crashes'; of $HOME", crash, key));
   }
-  const std::filesystem::directory_iterator files(folder.path() / "crashes");
+  const std::filesystem::directory_iterator files(folder.path() / "the 'crashes'; of $HOME");
   CHECK(std::distance(begin(files), end(files)) == 16);
-  std::filesystem::permissions(folder.path() / "crashes", std::filesystem::perms::all);
-  CHECK(!compile::save_reproducer(folder.path() / "crashes", crash, key));
+  std::filesystem::permissions(folder.path() / "the 'crashes'; of $HOME", std::filesystem::perms::all);
+  CHECK(!compile::save_reproducer(folder.path() / "the 'crashes'; of $HOME", crash, key));
 }
 
 TEST_CASE("NVRTC that hangs is ended") {
@@ -192,7 +194,14 @@ TEST_CASE("NVRTC that crashes is ended: a deep expression in little memory") {
   bench.options.compiler.memory_limit = std::uint64_t{250} << 20;
   Engine engine = bench.engine();
   constexpr std::size_t kDepth = 1'000'000;
-  const auto crashed = build(engine, request_with(std::string(kDepth, '(') + "a" + std::string(kDepth, ')')));
+  const std::string deep = std::string(kDepth, '(') + "a" + std::string(kDepth, ')');
+  REQUIRE(engine.add_template("deep.cu",
+                              "//! kernel deep\n//! arch sm_90a\n//! launch grid 1 block 32\n"
+                              "__device__ float nested(float a) { return " +
+                                  deep +
+                                  "; }\n"
+                                  "extern \"C\" __global__ void deep() {}\n"));
+  const auto crashed = build(engine, Request{.kernel = "deep"});
   REQUIRE(!crashed);
   CHECK_MESSAGE(crashed.error().code == ErrorCode::crash, crashed.error().text());
   CHECK(build(engine, request_with()));
@@ -200,12 +209,14 @@ TEST_CASE("NVRTC that crashes is ended: a deep expression in little memory") {
 }
 
 TEST_CASE("a worker that is wanted and cannot be had is an error that says what was tried") {
-  EngineBench bench(std::filesystem::path("/nowhere/tma-jit-cc"));
+  const TemporaryFolder folder;
+  const std::filesystem::path missing = folder.path() / "tma-jit-cc";
+  EngineBench bench(missing);
   Engine engine = bench.engine();
   const auto built = build(engine, request_with());
   REQUIRE(!built);
   CHECK(built.error().code == ErrorCode::nvrtc);
-  CHECK(built.error().text().find("/nowhere/tma-jit-cc: No such file or directory") != std::string::npos);
+  CHECK(built.error().text().find(missing.string() + ": No such file or directory") != std::string::npos);
 }
 
 TEST_CASE("an NVRTC that is too old, or none, is refused by a worker as by this process") {
@@ -224,7 +235,7 @@ TEST_CASE("an NVRTC that is too old, or none, is refused by a worker as by this 
 }
 
 TEST_CASE("the worker is looked for where the library and the program are") {
-  const auto folders = compile::worker_folders();
+  const auto folders = own_folders();
   REQUIRE(!folders.empty());
   CHECK(folders.back() == compile::real_worker().parent_path());  // this test's, in the build folder
   std::vector<std::filesystem::path> looked;

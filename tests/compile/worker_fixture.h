@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/environment.h"
 #include "compile/worker_pool.h"
 #include "support/temporary_folder.h"
 
@@ -24,7 +25,7 @@ struct WorkerBench {
 
   explicit WorkerBench(std::vector<std::string> more = {}) {
     settings.worker.command.program = test_worker();
-    settings.worker.command.environment = environment_words();
+    settings.worker.command.environment = ProcessEnvironment::read().words;
     settings.worker.command.arguments = {"--slot-file", (folder.path() / "slots").string(), "--slots", "4"};
     for (std::string& word : more) settings.worker.command.arguments.push_back(std::move(word));
     settings.worker.compile_limit = std::chrono::seconds(60);

@@ -73,7 +73,7 @@ TEST_CASE("whatever happens to a worker once costs a retry and a warning; twice,
   };
   for (const Case& of : {Case{"segv", "crashed twice: SIGSEGV"}, Case{"abort", "crashed twice: SIGABRT"},
                          Case{"kill", "killed twice: SIGKILL"}, Case{"exit", "crashed twice: exit status 7"},
-                         Case{"garbage", "nonsense: it sent not a frame"}, Case{"half", "half an answer"},
+                         Case{"garbage", "malformed answer: it sent not a frame"}, Case{"half", "half an answer"},
                          Case{"flood", "an answer out of turn"}, Case{"hang", "hangs: no answer within 0.2 s"}}) {
     CAPTURE(of.what);
     WorkerBench bench;
@@ -158,6 +158,16 @@ TEST_CASE("a slow compile is told of while it goes on") {
   CHECK(bench.warnings[0].find("k for sm_90a: the compiler has been at it for") != std::string::npos);
 }
 
+TEST_CASE("limits that are too far away to be written are never reached") {
+  WorkerBench bench;
+  bench.settings.worker.start_limit = bench.settings.worker.slot_limit = bench.settings.worker.compile_limit =
+      std::chrono::milliseconds::max();
+  bench.settings.worker.slow = std::chrono::milliseconds(50);
+  const auto pool = bench.open();
+  CHECK(pool->run(job_of("FAULT(slow) FAULT(echo)")));
+  CHECK(bench.warnings.size() == 1);
+}
+
 TEST_CASE("a worker is replaced after so many jobs, and when it has grown too large") {
   WorkerBench bench;
   bench.settings.jobs_per_worker = 3;
@@ -215,16 +225,17 @@ TEST_CASE("a killed worker's slot is free at once") {
 TEST_CASE("a worker that does not greet properly cannot be opened") {
   struct Case {
     const char* greeting;
-    Casualty::Kind kind;
+    WorkerFailure::Kind kind;
     const char* text;
   };
-  for (const Case& of :
-       {Case{"none", Casualty::Kind::timed_out, "no greeting within 0.3 s"},
-        Case{"garbage", Casualty::Kind::garbled, "not a frame"}, Case{"exit", Casualty::Kind::crashed, "exit status 5"},
-        Case{"unable", Casualty::Kind::unable, "NVRTC is too old"}}) {
+  for (const Case& of : {Case{"none", WorkerFailure::Kind::timed_out, "no greeting within 0.3 s"},
+                         Case{"garbage", WorkerFailure::Kind::malformed, "not a frame"},
+                         Case{"exit", WorkerFailure::Kind::crashed, "exit status 5"},
+                         Case{"unable", WorkerFailure::Kind::unable, "NVRTC is too old"}}) {
     CAPTURE(of.greeting);
     WorkerBench bench({std::string("--greeting=") + of.greeting});
-    bench.settings.worker.start_limit = std::chrono::milliseconds(of.kind == Casualty::Kind::timed_out ? 300 : 30'000);
+    bench.settings.worker.start_limit =
+        std::chrono::milliseconds(of.kind == WorkerFailure::Kind::timed_out ? 300 : 30'000);
     const auto opened = WorkerPool::open(bench.settings);
     REQUIRE(!opened);
     CHECK(opened.error().kind == of.kind);
@@ -234,7 +245,7 @@ TEST_CASE("a worker that does not greet properly cannot be opened") {
   bench.settings.worker.command.program = bench.folder.path() / "none";
   const auto opened = WorkerPool::open(bench.settings);
   REQUIRE(!opened);
-  CHECK(opened.error().kind == Casualty::Kind::absent);
+  CHECK(opened.error().kind == WorkerFailure::Kind::absent);
   CHECK(opened.error().text.find("No such file") != std::string::npos);
 }
 

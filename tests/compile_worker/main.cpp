@@ -144,7 +144,7 @@ Service service_of(const std::string& nvrtc, std::string_view greeting) {
   if (greeting == "garbage") send_raw("good morning, good morning, good morning");
   if (greeting == "unable") return {{{}, Error{ErrorCode::unsupported, "NVRTC is too old", "details"}}, {}};
   if (nvrtc.empty())
-    return {{{{13, 0}, {"sm_90"}}, {}}, [](const Job& job) {
+    return {{{{13, 0}, {"sm_90"}, {}}, {}}, [](const Job& job) {
               obey(job.source.text);
               return echo();
             }};

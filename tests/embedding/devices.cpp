@@ -1,5 +1,6 @@
 // What docs/embedding.md shows of streams, graphs, threads and several devices: compiled here, as an application with
 // CUDA's runtime would; tests/gpu runs the like.
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <thread>
@@ -8,6 +9,7 @@
 #include <cuda_runtime_api.h>
 
 #include <tma_jit/tma_jit.h>
+#include <tma_jit/tuning.h>
 
 using namespace tma_jit;
 
@@ -32,6 +34,30 @@ Result<cudaGraphExec_t> captured(Launch& launch, cudaStream_t stream) {
   return replay;  // `launch` must outlive it
 }
 
+Result<std::vector<Launch>> ahead(Engine& engine, const std::vector<Request>& requests) {
+  std::vector<Launch> launches;
+  Preparation preparation = engine.prepare_async(requests, {.progress = [](std::size_t done, std::size_t total) {
+                                                   std::printf("%zu of %zu kernels are ready\n", done, total);
+                                                 }});
+  for (std::size_t i = 0; i < preparation.total(); ++i) {
+    auto launch = preparation.take(i);  // waits for this one
+    if (!launch) return tl::make_unexpected(launch.error());
+    launches.push_back(*std::move(launch));
+  }
+  return launches;
+}
+
+Result<void> tuned(Engine& engine, const std::vector<Request>& requests) {
+  TuneOptions options;
+  options.budget_s = 30;  // for all of them; a request that has a record costs nothing
+  auto results = tune(engine, requests, options);
+  if (!results) return tl::make_unexpected(results.error());
+  for (const TuneResult& result : *results) {
+    if (result.error) std::printf("%s\n", result.error->text().c_str());
+  }
+  return {};
+}
+
 Result<void> on_every_shape(Engine& engine, const Tensor& a, const Tensor& b, const Tensor& d, cudaStream_t stream) {
   auto gemm = engine.function({.kernel = "gemm"});
   if (!gemm) return tl::make_unexpected(gemm.error());
@@ -42,6 +68,6 @@ std::vector<Engine> an_engine_a_device() {
   int count = 0;
   cudaGetDeviceCount(&count);
   std::vector<Engine> engines;
-  for (int device = 0; device < count; ++device) engines.emplace_back(Options{.device = std::to_string(device)});
+  for (int device = 0; device < count; ++device) engines.emplace_back(Options{.device = Device::cuda(device)});
   return engines;
 }

@@ -19,7 +19,7 @@ int report(const Error& error) {
 }
 
 int build_ahead() {
-  Engine engine({.device = "h100"});
+  Engine engine({.device = Device::known("h100")});
   auto plan = engine.plan({.kernel = "gemm", .dims = {{"M", 4096}, {"N", 4096}, {"K", 4096}}});
   if (!plan) return report(plan.error());
   std::printf("%s: %u blocks of %u threads\n", plan->file.c_str(), plan->geometry.grid[0], plan->geometry.block[0]);
@@ -38,7 +38,7 @@ int build_a_hook(Engine& engine, const std::string& expression) {
 }
 
 int build_in_threads() {
-  Engine engine({.device = "h100", .use_cache = false});
+  Engine engine({.device = Device::known("h100"), .use_cache = false});
   std::vector<int> outcomes(4);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -53,7 +53,7 @@ int build_in_threads() {
 
 // A device cannot be used on both sides of a fork; plans, texts and builds can.
 int build_after_a_fork() {
-  Engine engine({.device = "h100", .use_cache = false});
+  Engine engine({.device = Device::known("h100"), .use_cache = false});
   if (const int outcome = build_a_hook(engine, "a + b"); outcome != 0) return outcome;
   const pid_t child = ::fork();
   if (child == 0) ::_exit(build_a_hook(engine, "a - b"));
@@ -62,10 +62,23 @@ int build_after_a_fork() {
   return WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : build_a_hook(engine, "a * b");
 }
 
+int build_with_operands() {
+  Engine engine({.device = Device::known("h100")});
+  auto gated = Request{.kernel = "gemm",
+                       .dims = {{"M", 4096}, {"N", 4096}, {"K", 4096}},
+                       .scalars = {{"alpha", 0.5}},
+                       .hooks = {{"epilogue", "fmaxf(alpha * x + bias[column], 0) * up[row, column]"}},
+                       .operands = {"bias : f32[N]", "up : bf16[M, N]", "alpha : f32"}};
+  auto plan = engine.plan(gated);
+  if (!plan) return report(plan.error());
+  auto cubin = engine.build(*plan);
+  return cubin ? 0 : report(cubin.error());
+}
+
 }  // namespace
 
 int main() {
-  for (const auto part : {build_ahead, build_in_threads, build_after_a_fork}) {
+  for (const auto part : {build_ahead, build_in_threads, build_after_a_fork, build_with_operands}) {
     if (const int outcome = part(); outcome != 0) return outcome;
   }
   return 0;

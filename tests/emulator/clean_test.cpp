@@ -49,7 +49,7 @@ std::string trouble_with(Engine& engine, const std::string& arch, const Request&
   for (const Policy policy : kPolicies) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       const auto result = replay.run(testing::bounded(policy, seed));
-      const std::string how = fmt::format("{}, policy={},seed={}: ", replay.name(), emulator::name_of(policy), seed);
+      const std::string how = fmt::format("{}, policy={},seed={}: ", replay.name(), name_of(policy), seed);
       if (!result.report.empty()) return how + result.report;
       if (!result.warnings.empty()) return how + result.warnings.front();
       if (!result.same) return how + "another result than at first";

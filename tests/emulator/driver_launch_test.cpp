@@ -18,7 +18,7 @@ constexpr const char* kText =
 // The kernels of kText on the device of sm_90a, whose context is current for as long.
 class Loaded {
  public:
-  Loaded() : api(*emulator::load().value()) {
+  Loaded() : api(table_of("sm_90a")) {
     CUcontext context = nullptr;
     REQUIRE(api.device_primary_ctx_retain(&context, device()) == CUDA_SUCCESS);
     REQUIRE(api.ctx_push_current(context) == CUDA_SUCCESS);
@@ -35,7 +35,7 @@ class Loaded {
   Loaded(const Loaded&) = delete;
   Loaded& operator=(const Loaded&) = delete;
 
-  static int device() { return emulator::ordinal_of("sm_90a").value(); }
+  int device() const { return api.only_device; }
   CUfunction function(const char* name) const {
     CUkernel kernel = nullptr;
     CUfunction made = nullptr;
@@ -50,7 +50,7 @@ class Loaded {
     return std::string(text).find(words) != std::string::npos;
   }
 
-  const driver::Api& api;
+  const driver::Api api;
   CUdeviceptr word = 0;
 
  private:

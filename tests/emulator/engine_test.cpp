@@ -5,7 +5,7 @@
 #include <tma_jit/device.h>
 #include <tma_jit/lost_arrival.h>
 
-#include "emulator/driver/table.h"
+#include "emulator/devices.h"
 #include "support/engines.h"
 #include "support/temporary_folder.h"
 
@@ -14,24 +14,14 @@
 using namespace tma_jit;
 using namespace tma_jit::testing;
 
-namespace {
-
-Engine emulated(const char* arch) {
-  static const TemporaryFolder folder;
-  Options options;
-  options.device = std::to_string(emulator::ordinal_of(arch).value());
-  options.cache_dir = folder.path();
-  return engine_with(options, emulator::load);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_SUITE_BEGIN("kernels");
 
 TEST_CASE("A copy through plain loads runs on every target and is exact") {
   for (const char* arch : {"sm_90a", "sm_100a", "sm_120a", "sm_121a"}) {
     CAPTURE(arch);
-    Engine engine = emulated(arch);
+    Engine engine = emulated_engine(arch);
     constexpr std::int64_t kCount = 10007;
     std::vector<std::uint16_t> from(kCount), to(kCount, 0);
     for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::uint16_t>(i * 2654435761U);
@@ -51,8 +41,33 @@ TEST_CASE("A copy through plain loads runs on every target and is exact") {
   }
 }
 
+TEST_CASE("What one engine built ahead of time a sealed one finds, and it compiles nothing") {
+  TemporaryFolder cache;
+  Options options{.device = Device::parse("emulator:sm_90a").value(), .cache_dir = cache.path()};
+  const Request request{.kernel = "copy", .dims = {{"N", 4096}}};
+  Engine before(options);
+  const auto plan = before.plan(request);
+  REQUIRE(plan);
+  const auto built = before.build(*plan);
+  REQUIRE_MESSAGE(built, built.error().text());
+  CHECK(built->form == Artifact::Form::ptx);
+  CHECK(before.key(*plan).value() == built->key);
+
+  Engine sealed(options);
+  sealed.seal();
+  CHECK(sealed.explain(*plan).value().found);
+  const auto launch = sealed.prepare(*plan);
+  REQUIRE_MESSAGE(launch, launch.error().text());
+  CHECK(sealed.stats().compiles == 0);
+  CHECK(sealed.stats().disk_hits == 1);
+  CHECK(launch->artifact().key == built->key);
+  const auto refused = sealed.prepare({.kernel = "copy", .dims = {{"N", 4096}}, .params = {{"THREADS", 128}}});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::sealed);
+}
+
 TEST_CASE("A map with a hook runs, aligned and not") {
-  Engine engine = emulated("sm_90a");
+  Engine engine = emulated_engine("sm_90a");
   constexpr std::int64_t kCount = 3001;
   std::vector<float> a(kCount), b(kCount), y(kCount, 0);
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -77,8 +92,22 @@ TEST_CASE("A map with a hook runs, aligned and not") {
   for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(y[i] == std::fma(a[i], b[i], 1.0F));
 }
 
+TEST_CASE("Host memory is refused") {
+  Engine engine = emulated_engine("sm_90a");
+  const std::vector<std::uint16_t> host(64);
+  const auto d = DeviceBuffer::allocate(engine, 128);
+  Request request{.kernel = "copy"};
+  request.tensors = {{"S", Tensor::row_major(reinterpret_cast<std::uint64_t>(host.data()), DType::u16, {64})},
+                     {"D", Tensor::row_major(d->address(), DType::u16, {64})}};
+  const auto refused = engine.prepare(request);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::invalid_argument);
+  CHECK(refused.error().message.find("S: ") == 0);
+  CHECK(refused.error().message.find("CUDA knows no memory there") != std::string::npos);
+}
+
 TEST_CASE("A bounded wait for a lost arrival ends in an error with the barrier's state") {
-  Engine engine = emulated("sm_90a");
+  Engine engine = emulated_engine("sm_90a");
   LostArrival record;
   auto device = DeviceBuffer::allocate(engine, sizeof record);
   REQUIRE(device);

@@ -229,13 +229,13 @@ TEST_CASE("Forms: comparisons of floats of every type") {
   for (const Layout& l : kLayouts)
     for (const char* flush : {"", ".ftz"}) {
       const bool flushes = *flush != '\0';
-      if (flushes && l.bytes == 8) continue;
       const std::string t = l.type, bits = std::to_string(8 * l.bytes);
+      if (flushes && (l.bytes == 8 || t == "bf16")) continue;
       std::vector<Form> forms;
       for (const Comparison& c : kComparisons) {
         const auto holds = [=](u64 a, u64 b) {
           if (class_of(l, a) == Class::nan || class_of(l, b) == Class::nan) return c.unordered;
-          const int order = order_of(l, a, b, flushes && t != "bf16");
+          const int order = order_of(l, a, b, flushes);
           return order < 0 ? c.less : order == 0 ? c.equal : c.greater;
         };
         const std::string name = c.name;

@@ -1,9 +1,9 @@
 // Forms of floating-point arithmetic and conversion, each against a scalar formula on edge values and random ones.
 #include <cmath>
 
-#include "emulator/exec/float_bits.h"
 #include "emulator/form_check.h"
-#include "emulator/number/convert.h"
+#include "emulator/numeric/convert.h"
+#include "emulator/numeric/float_bits.h"
 
 using namespace tma_jit;
 using namespace tma_jit::testing;

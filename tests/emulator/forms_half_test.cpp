@@ -1,9 +1,9 @@
 // Forms of 16-bit floats in pairs and alone, each against a formula in f64, where it is exact.
 #include <cmath>
 
-#include "emulator/exec/float_bits.h"
 #include "emulator/form_check.h"
-#include "emulator/number/convert.h"
+#include "emulator/numeric/convert.h"
+#include "emulator/numeric/float_bits.h"
 
 using namespace tma_jit;
 using namespace tma_jit::testing;

@@ -184,8 +184,7 @@ TEST_CASE("Forms: stores and reductions in another block's memory, of every type
                             {"dec", "u32", 0, 9, 9},
                             {"and", "b32", 12, 10, 8},
                             {"or", "b32", 12, 10, 14},
-                            {"xor", "b32", 12, 10, 6},
-                            {"xor", "b64", 12, 10, 6}}) {
+                            {"xor", "b32", 12, 10, 6}}) {
     const int bytes = std::string(c.type).ends_with("64") ? 8 : 4;
     const std::string r = bytes == 8 ? "%d15" : "%r15", b = bytes == 8 ? "b64" : "b32";
     check_threads(generic + sent("mov." + b + " " + r + ", " + std::to_string(c.value) +

@@ -3,11 +3,10 @@
 
 #include <tma_jit/device.h>
 
-#include "emulator/driver/table.h"
-#include "emulator/number/convert.h"
+#include "emulator/devices.h"
+#include "emulator/numeric/convert.h"
 #include "support/engines.h"
 #include "support/products.h"
-#include "support/temporary_folder.h"
 
 #include <doctest/doctest.h>
 
@@ -49,11 +48,7 @@ DeviceBuffer uploaded(Engine& engine, const std::vector<std::uint8_t>& values) {
 }
 
 void check_gemm(const Case& c, std::int64_t m, std::int64_t n, std::int64_t k) {
-  static const TemporaryFolder folder;
-  Options options;
-  options.device = std::to_string(emulator::ordinal_of(c.arch).value());
-  options.cache_dir = folder.path();
-  Engine engine = engine_with(options, emulator::load);
+  Engine engine = emulated_engine(c.arch);
   const auto a = small_integers(m * k, c.format, 1), b = small_integers(n * k, c.format, 2);
   const DeviceBuffer device_a = uploaded(engine, a), device_b = uploaded(engine, b);
   const auto size = static_cast<std::size_t>(emulator::number::container_bytes(c.out_format));
@@ -80,16 +75,15 @@ void check_gemm(const Case& c, std::int64_t m, std::int64_t n, std::int64_t k) {
 
 void check_policies(const Case& c, std::int64_t m, std::int64_t n, std::int64_t k) {
   using emulator::Policy;
-  const int ordinal = emulator::ordinal_of(c.arch).value();
   for (const Policy policy : {Policy::eager, Policy::lazy, Policy::random, Policy::split, Policy::starved}) {
     CAPTURE(static_cast<int>(policy));
     emulator::Settings settings;
     settings.policy = policy;
     settings.seed = 19;
-    emulator::configure(ordinal, settings);
+    device_of(c.arch).settings = settings;
     check_gemm(c, m, n, k);
   }
-  emulator::configure(ordinal, {});
+  device_of(c.arch).settings = {};
 }
 
 }  // namespace
@@ -100,19 +94,19 @@ TEST_CASE("The tensor-memory gemm multiplies 8-bit floats exactly under every po
   for (const std::int64_t pair : {1, 2}) {
     CAPTURE(pair);
     const std::map<std::string, std::int64_t> params = {{"PAIR", pair}, {"BN", 128}, {"STAGES", 2}};
-    check_policies({"sm_100a", "gemm_sm100", DType::e4m3, Format::e4m3, DType::bf16, Format::bf16, params}, 300, 264,
+    check_policies({"sm_100a", "gemm_tcgen05", DType::e4m3, Format::e4m3, DType::bf16, Format::bf16, params}, 300, 264,
                    208);
-    check_policies({"sm_100a", "gemm_sm100", DType::e5m2, Format::e5m2, DType::f32, Format::f32, params}, 130, 136,
+    check_policies({"sm_100a", "gemm_tcgen05", DType::e5m2, Format::e5m2, DType::f32, Format::f32, params}, 130, 136,
                    400);
   }
-  check_gemm({"sm_103a", "gemm_sm100", DType::e4m3, Format::e4m3, DType::f16, Format::f16, {}}, 40, 72, 144);
+  check_gemm({"sm_103a", "gemm_tcgen05", DType::e4m3, Format::e4m3, DType::f16, Format::f16, {}}, 40, 72, 144);
 }
 
 TEST_CASE("The warp-specialised gemm multiplies 8-bit floats exactly under every policy") {
-  check_policies({"sm_90a", "gemm", DType::e4m3, Format::e4m3, DType::bf16, Format::bf16, {}}, 200, 136, 208);
-  check_policies({"sm_90a", "gemm", DType::e5m2, Format::e5m2, DType::f32, Format::f32, {{"CLUSTER", 2}}}, 300, 264,
-                 144);
-  check_gemm({"sm_90a", "gemm", DType::e4m3, Format::e4m3, DType::f16, Format::f16, {{"FAST", 1}}}, 70, 136, 400);
+  check_policies({"sm_90a", "gemm_wgmma", DType::e4m3, Format::e4m3, DType::bf16, Format::bf16, {}}, 200, 136, 208);
+  check_policies({"sm_90a", "gemm_wgmma", DType::e5m2, Format::e5m2, DType::f32, Format::f32, {{"CLUSTER", 2}}}, 300,
+                 264, 144);
+  check_gemm({"sm_90a", "gemm_wgmma", DType::e4m3, Format::e4m3, DType::f16, Format::f16, {{"FAST", 1}}}, 70, 136, 400);
 }
 
 TEST_SUITE_END();

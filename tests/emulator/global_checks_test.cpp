@@ -132,14 +132,15 @@ void check_cases(const std::vector<Case>& cases, std::size_t written) {
 }  // namespace
 
 TEST_CASE("Reads of global memory that nothing has written are reported") {
+  const std::string use = " st.global.u32 [%base], %r1;";
   check_cases(
       {
-          {"a load", "uninitialised", "ld.global.u32 %r1, [%base+4096];"},
-          {"a vector", "uninitialised", "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%base+4096];"},
+          {"a load", "uninitialised", "ld.global.u32 %r1, [%base+4096];" + use},
+          {"a vector", "uninitialised", "ld.global.v4.u32 {%r2, %r1, %r3, %r4}, [%base+4096];" + use},
           {"the last lane of a row", "uninitialised",
-           "mul.wide.u32 %d1, %t, 4; add.s64 %d2, %base, %d1; ld.global.u32 %r1, [%d2+3972];"},
+           "mul.wide.u32 %d1, %t, 4; add.s64 %d2, %base, %d1; ld.global.u32 %r1, [%d2+3972];" + use},
           {"lanes far from each other", "uninitialised",
-           "mul.wide.u32 %d1, %t, 136; add.s64 %d2, %base, %d1; ld.global.u8 %r1, [%d2];"},
+           "mul.wide.u32 %d1, %t, 136; add.s64 %d2, %base, %d1; ld.global.u8 %r1, [%d2];" + use},
           {"an atomic sum", "uninitialised", "atom.global.add.u32 %r1, [%base+4096], 1;"},
           {"a reduction", "uninitialised", "red.global.add.u32 [%base+4096], 1;"},
           {"cp.async", "uninitialised", once("cp.async.ca.shared.global [s], [%base+4096], 16; cp.async.wait_all;")},
@@ -202,7 +203,7 @@ TEST_CASE("A vector of which some bytes are written is warned about once") {
 TEST_CASE("The report of an unwritten byte says where it is, and switched off there is none, then or later") {
   auto& device = device_of("sm_90a");
   TestMemory memory(device, kBytes, false);
-  const std::string text = kernel_text("ld.global.u32 %r1, [%base+64];");
+  const std::string text = kernel_text("ld.global.u32 %r1, [%base+64]; st.global.u32 [%base], %r1;");
   const std::string fault = fault_of(text, memory);
   CAPTURE(fault);
   CHECK(fault.find(fmt::format("bytes 64 to 67 of an allocation of 8192 bytes at {:#x}", memory.address())) !=
@@ -215,19 +216,21 @@ TEST_CASE("The report of an unwritten byte says where it is, and switched off th
 }
 
 TEST_CASE("Copies and fills of the host count as writing, and reading by the host as nothing") {
-  const auto& api = *tma_jit::emulator::load().value();
+  const auto api = table_of("sm_90a");
   auto& device = device_of("sm_90a");
-  tma_jit::emulator::context_stack().push_back(&device);
+  REQUIRE(tma_jit::emulator::context_stack().push(&device));
   TestMemory memory(device, kBytes, false);
   std::vector<unsigned char> bytes(128);
   CHECK(api.memcpy_device_to_host(bytes.data(), memory.address(), bytes.size()) == CUDA_SUCCESS);
-  CHECK(fault_of(kernel_text("ld.global.u32 %r1, [%base];"), memory).starts_with("uninitialised"));
+  CHECK(fault_of(kernel_text("ld.global.u32 %r1, [%base]; st.global.u32 [%base+256], %r1;"), memory)
+            .starts_with("uninitialised"));
   CHECK(api.memcpy_host_to_device(memory.address(), bytes.data(), bytes.size()) == CUDA_SUCCESS);
   CHECK(fault_of(kernel_text("ld.global.u32 %r1, [%base+124];"), memory) == "");
   CHECK(api.memset_d8_async(memory.address() + 128, 7, 100, nullptr) == CUDA_SUCCESS);
   CHECK(fault_of(kernel_text("ld.global.u32 %r1, [%base+224];"), memory) == "");
-  CHECK(fault_of(kernel_text("ld.global.u32 %r1, [%base+228];"), memory).starts_with("uninitialised"));
-  tma_jit::emulator::context_stack().pop_back();
+  CHECK(fault_of(kernel_text("ld.global.u32 %r1, [%base+228]; st.global.u32 [%base+256], %r1;"), memory)
+            .starts_with("uninitialised"));
+  tma_jit::emulator::context_stack().pop();
 }
 
 TEST_CASE("Accesses to global memory that nothing orders are reported") {

@@ -2,7 +2,7 @@
 // (driver 580.159.04, NVRTC 13.0.88) from random bits, exponents near each other and far apart, C zero or not.
 #pragma once
 
-#include "emulator/number/format.h"
+#include "emulator/numeric/format.h"
 
 namespace tma_jit::testing {
 

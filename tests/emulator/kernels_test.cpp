@@ -6,11 +6,10 @@
 
 #include <tma_jit/device.h>
 
-#include "emulator/driver/table.h"
-#include "emulator/exec/float_bits.h"
+#include "emulator/devices.h"
+#include "emulator/numeric/float_bits.h"
 #include "support/engines.h"
 #include "support/products.h"
-#include "support/temporary_folder.h"
 
 #include <doctest/doctest.h>
 
@@ -19,19 +18,11 @@ using namespace tma_jit::testing;
 
 namespace {
 
-Engine emulated(const std::string& arch) {
-  static const TemporaryFolder folder;
-  Options options;
-  options.device = std::to_string(emulator::ordinal_of(arch).value());
-  options.cache_dir = folder.path();
-  return engine_with(options, emulator::load);
-}
-
 void with_policy(const std::string& arch, emulator::Policy policy, std::uint64_t seed) {
   emulator::Settings settings;
   settings.policy = policy;
   settings.seed = seed;
-  emulator::configure(emulator::ordinal_of(arch).value(), settings);
+  device_of(arch).settings = settings;
 }
 
 constexpr emulator::Policy kPolicies[] = {emulator::Policy::eager, emulator::Policy::lazy, emulator::Policy::random,
@@ -76,7 +67,7 @@ TEST_SUITE_BEGIN("kernels");
 
 TEST_CASE("The tiled copy is exact under every policy, ragged or not") {
   for (const std::string arch : {"sm_90a", "sm_100a", "sm_121a"}) {
-    Engine engine = emulated(arch);
+    Engine engine = emulated_engine(arch);
     for (const auto& [rows, columns] : {std::pair{70, 100}, {64, 512}, {33, 257}}) {
       for (const emulator::Policy policy : kPolicies) {
         CAPTURE(arch);
@@ -110,7 +101,7 @@ void fill_summable(Matrix& matrix, unsigned seed) {
 
 void check_gemm(const std::string& arch, std::int64_t m, std::int64_t n, std::int64_t k,
                 std::map<std::string, std::int64_t> params, const std::string& file) {
-  Engine engine = emulated(arch);
+  Engine engine = emulated_engine(arch);
   Matrix a(engine, m, k, k), b(engine, n, k, k), d(engine, m, n, n);
   fill_summable(a, 1);
   fill_summable(b, 2);
@@ -136,7 +127,7 @@ TEST_CASE("The warp-specialised gemm is exact under every policy") {
   for (const emulator::Policy policy : kPolicies) {
     CAPTURE(static_cast<int>(policy));
     with_policy("sm_90a", policy, 3);
-    check_gemm("sm_90a", 200, 136, 96, {}, "gemm");
+    check_gemm("sm_90a", 200, 136, 96, {}, "gemm_wgmma");
   }
 }
 
@@ -144,7 +135,7 @@ TEST_CASE("The warp-specialised gemm shares tiles of B in a cluster") {
   for (const emulator::Policy policy : kPolicies) {
     CAPTURE(static_cast<int>(policy));
     with_policy("sm_90a", policy, 5);
-    check_gemm("sm_90a", 300, 256, 192, {{"CLUSTER", 2}}, "gemm");
+    check_gemm("sm_90a", 300, 256, 192, {{"CLUSTER", 2}}, "gemm_wgmma");
   }
 }
 
@@ -154,7 +145,7 @@ TEST_CASE("The portable gemm is exact on every target") {
       CAPTURE(arch);
       CAPTURE(static_cast<int>(policy));
       with_policy(arch, policy, 11);
-      check_gemm(arch, 150, 136, 96, {}, "gemm_portable");
+      check_gemm(arch, 150, 136, 96, {}, "gemm_mma");
     }
   }
 }
@@ -167,7 +158,7 @@ TEST_CASE("The tensor-memory gemm is exact under every policy, by one block and 
         CAPTURE(columns);
         CAPTURE(static_cast<int>(policy));
         with_policy("sm_100a", policy, 13);
-        check_gemm("sm_100a", 300, 264, 192, {{"PAIR", pair}, {"BN", columns}, {"STAGES", 2}}, "gemm_sm100");
+        check_gemm("sm_100a", 300, 264, 192, {{"PAIR", pair}, {"BN", columns}, {"STAGES", 2}}, "gemm_tcgen05");
       }
     }
   }
@@ -175,9 +166,9 @@ TEST_CASE("The tensor-memory gemm is exact under every policy, by one block and 
 
 TEST_CASE("The tensor-memory gemm visits more tiles than there are blocks, stores ragged ends, and zeros without K") {
   with_policy("sm_100a", emulator::Policy::random, 17);
-  check_gemm("sm_100a", 1500, 840, 64, {{"PAIR", 1}, {"BN", 64}, {"STAGES", 3}}, "gemm_sm100");
-  check_gemm("sm_100a", 130, 136, 0, {{"PAIR", 2}}, "gemm_sm100");
-  check_gemm("sm_103a", 40, 72, 72, {}, "gemm_sm100");
+  check_gemm("sm_100a", 1500, 840, 64, {{"PAIR", 1}, {"BN", 64}, {"STAGES", 3}}, "gemm_tcgen05");
+  check_gemm("sm_100a", 130, 136, 0, {{"PAIR", 2}}, "gemm_tcgen05");
+  check_gemm("sm_103a", 40, 72, 72, {}, "gemm_tcgen05");
 }
 
 TEST_SUITE_END();

@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
-#include "emulator/decode/coverage.h"
 #include "emulator/fault.h"
+#include "emulator/isa/forms.h"
 
 // What a test did not expect is shown in words.
 REGISTER_EXCEPTION_TRANSLATOR(const tma_jit::emulator::Fault& fault) {
@@ -23,7 +23,7 @@ bool asks_for(int count, char** words, const char* option) {
 }
 
 int missing_forms(bool modifiers) {
-  const auto forms = tma_jit::emulator::decode::untried_forms(modifiers);
+  const auto forms = tma_jit::emulator::decode::all_forms().untried(modifiers);
   for (const std::string& form : forms) std::fprintf(stderr, "no test has %s\n", form.c_str());
   return forms.empty() ? 0 : 1;
 }

@@ -9,8 +9,8 @@
 
 #include <doctest/doctest.h>
 
-#include "emulator/matrix/registers.h"
-#include "emulator/number/convert.h"
+#include "emulator/numeric/convert.h"
+#include "emulator/numeric/registers.h"
 
 namespace tma_jit::testing {
 

@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "emulator/async/handlers_mbarrier.h"
-#include "emulator/exec/handlers.h"
-#include "emulator/exec/warp.h"
+#include "emulator/isa/mbarrier/handlers_mbarrier.h"
+#include "emulator/isa/memory/handlers_memory.h"
+#include "emulator/machine/control.h"
+#include "emulator/machine/warp.h"
 
 namespace tma_jit::testing {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "emulator/exec/program.h"
+#include "emulator/program/program.h"
 
 namespace tma_jit::testing {
 

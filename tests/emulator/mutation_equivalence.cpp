@@ -1,5 +1,5 @@
 // Mutants that are the same kernel, and why.
-#include "emulator/exec/handlers.h"
+#include "emulator/machine/control.h"
 #include "emulator/mutation.h"
 
 namespace tma_jit::testing {

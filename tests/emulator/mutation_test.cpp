@@ -175,11 +175,11 @@ TEST_CASE("kernels with a weakened synchronisation are reported") {
     Request request;
   };
   const Case cases[] = {
-      {"sm_90a", gemm("gemm", {{"BM", 64}, {"BN", 64}, {"STAGES", 3}})},
-      {"sm_90a", gemm("gemm", {{"BM", 64}, {"BN", 64}, {"STAGES", 2}, {"CLUSTER", 2}})},
-      {"sm_100a", gemm("gemm_sm100", {{"BN", 64}, {"STAGES", 2}, {"PAIR", 1}})},
-      {"sm_100a", gemm("gemm_sm100", {{"BN", 64}, {"STAGES", 2}, {"PAIR", 2}})},
-      {"sm_121a", gemm("gemm_portable", {{"BM", 64}, {"BN", 64}, {"WM", 32}, {"WN", 32}, {"STAGES", 3}})},
+      {"sm_90a", gemm("gemm_wgmma", {{"BM", 64}, {"BN", 64}, {"STAGES", 3}})},
+      {"sm_90a", gemm("gemm_wgmma", {{"BM", 64}, {"BN", 64}, {"STAGES", 2}, {"CLUSTER", 2}})},
+      {"sm_100a", gemm("gemm_tcgen05", {{"BN", 64}, {"STAGES", 2}, {"PAIR", 1}})},
+      {"sm_100a", gemm("gemm_tcgen05", {{"BN", 64}, {"STAGES", 2}, {"PAIR", 2}})},
+      {"sm_121a", gemm("gemm_mma", {{"BM", 64}, {"BN", 64}, {"WM", 32}, {"WN", 32}, {"STAGES", 3}})},
       {"sm_121a", {.kernel = "copy", .dims = {{"M", 70}, {"N", 264}}, .file = "copy_tiled"}},
   };
   for (const Case& each : cases) {

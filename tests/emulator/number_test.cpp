@@ -9,8 +9,8 @@
 
 #include <doctest/doctest.h>
 
-#include "emulator/number/convert.h"
-#include "emulator/number/decode.h"
+#include "emulator/numeric/convert.h"
+#include "emulator/numeric/decode_float.h"
 
 using namespace tma_jit::emulator;
 using namespace tma_jit::emulator::number;

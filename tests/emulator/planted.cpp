@@ -92,8 +92,7 @@ void check_planted(std::string_view arch, std::span<const Planted> bugs) {
   for (const Planted& bug : bugs) {
     for (const Policy policy : {Policy::eager, Policy::lazy, Policy::random, Policy::split, Policy::starved}) {
       const std::string trouble = trouble_with(arch, bug, policy);
-      CHECK_MESSAGE(trouble.empty(), std::string(bug.name)
-                                         << ", policy " << emulator::name_of(policy) << ": " << trouble);
+      CHECK_MESSAGE(trouble.empty(), std::string(bug.name) << ", policy " << name_of(policy) << ": " << trouble);
     }
   }
 }

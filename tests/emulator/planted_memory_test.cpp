@@ -72,10 +72,10 @@ TEST_CASE("Planted: misaligned addresses, in every space") {
 
 TEST_CASE("Planted: shared memory that nothing has written") {
   const Planted bugs[] = {
-      {"a load", "uninitialised", "ld.shared.u32 %r1, [s];", 1},
+      {"a load", "uninitialised", "ld.shared.u32 %r1, [s];\nst.global.u32 [%base], %r1;", 1},
       {"a load of four bytes of which two were written",
        "uninitialised",
-       "cvt.u16.u32 %h1, %t;\nst.shared.u16 [s], %h1;\nld.shared.u32 %r1, [s];",
+       "cvt.u16.u32 %h1, %t;\nst.shared.u16 [s], %h1;\nld.shared.u32 %r1, [s];\nst.global.u32 [%base], %r1;",
        3,
        0,
        {.block = 1}},
@@ -142,7 +142,7 @@ TEST_CASE("Planted: lanes of a warp that run ahead of others, where no bar.warp.
        4},
       {"a word read by lanes that do not wait for the one that writes it", "uninitialised",
        "setp.ne.u32 %p1, %t, 0; @%p1 bra READ;\nst.shared.u32 [s], 5;\nfence.acq_rel.cta;\nREAD:\n"
-       "ld.shared.u32 %r1, [s];",
+       "ld.shared.u32 %r1, [s];\nst.global.u32 [%base], %r1;",
        5},
       {"one lane's arrival for lanes that may still read",
        "race",

@@ -10,11 +10,11 @@
 #include <doctest/doctest.h>
 
 #include "emulator/decode/decoder.h"
+#include "emulator/devices.h"
 #include "emulator/driver/device.h"
 #include "emulator/driver/launch.h"
 #include "emulator/driver/library.h"
-#include "emulator/driver/table.h"
-#include "emulator/exec/machine.h"
+#include "emulator/machine/machine.h"
 
 namespace tma_jit::testing {
 
@@ -43,10 +43,6 @@ class TestMemory {
   std::uint64_t address_;
 };
 
-inline emulator::Device& device_of(std::string_view arch) {
-  return *emulator::device_at(emulator::ordinal_of(arch).value());
-}
-
 // "test(.param .u64 p)" with the address of `p` in %p and the thread in %t.
 inline std::string kernel_text(std::string_view body, std::string_view arch = "sm_90a", std::string_view before = "") {
   std::string text = ".version 9.0\n.target ";
@@ -65,6 +61,7 @@ inline std::string kernel_text(std::string_view body, std::string_view arch = "s
 
 struct RunShape {
   unsigned grid = 1, block = 32, cluster = 1, dynamic_shared = 0;
+  bool cooperative = false;
 };
 
 // Runs the text's kernel "test" on `memory`. Throws emulator::Fault.
@@ -74,17 +71,19 @@ inline void run_ptx(const std::string& text, TestMemory& memory, RunShape shape 
   emulator::Kernel* kernel = library.kernel("test");
   REQUIRE(kernel != nullptr);
   if (shape.dynamic_shared > kernel->most_dynamic_shared) kernel->most_dynamic_shared = shape.dynamic_shared;
-  CUlaunchAttribute cluster{};
-  cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-  cluster.value.clusterDim.x = shape.cluster;
-  cluster.value.clusterDim.y = cluster.value.clusterDim.z = 1;
+  CUlaunchAttribute attributes[2]{};
+  attributes[0].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  attributes[0].value.cooperative = shape.cooperative ? 1 : 0;
+  attributes[1].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  attributes[1].value.clusterDim.x = shape.cluster;
+  attributes[1].value.clusterDim.y = attributes[1].value.clusterDim.z = 1;
   CUlaunchConfig config{};
   config.gridDimX = shape.grid;
   config.blockDimX = shape.block;
   config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
   config.sharedMemBytes = shape.dynamic_shared;
-  config.attrs = &cluster;
-  config.numAttrs = shape.cluster > 1 ? 1 : 0;
+  config.attrs = attributes;
+  config.numAttrs = shape.cluster > 1 ? 2 : 1;
   std::uint64_t address = memory.address();
   void* arguments[] = {&address};
   emulator::launch(*kernel, config, arguments);

@@ -1,9 +1,11 @@
 #include "emulator/replay.h"
 
+#include <cstdlib>
 #include <cstring>
 
+#include "emulator/devices.h"
 #include "emulator/driver/launch.h"
-#include "emulator/driver/table.h"
+#include "emulator/driver/library.h"
 #include "support/engines.h"
 #include "trial.h"
 
@@ -25,7 +27,8 @@ struct Launched {
   std::vector<Region> memory;
 };
 
-Launched* recording = nullptr;  // where the next launch is written
+Launched* recording = nullptr;                                  // where the next launch is written
+decltype(driver::Api::launch_kernel_ex) real_launch = nullptr;  // of every device
 
 std::vector<std::uint8_t> bytes_at(std::uint64_t address, std::uint64_t bytes) {
   const auto* from = reinterpret_cast<const std::uint8_t*>(address);
@@ -49,16 +52,13 @@ void record(const CUlaunchConfig& config, CUfunction function, void** arguments)
 
 CUresult recorded_launch(const CUlaunchConfig* config, CUfunction function, void** arguments, void** extra) {
   if (recording != nullptr) record(*config, function, arguments);
-  return emulator::load().value()->launch_kernel_ex(config, function, arguments, extra);
+  return real_launch(config, function, arguments, extra);
 }
 
-Result<const driver::Api*> load_recording() {
-  static const driver::Api api = [] {
-    driver::Api table = *emulator::load().value();
-    table.launch_kernel_ex = recorded_launch;
-    return table;
-  }();
-  return &api;
+driver::Provider recording_driver(const std::string& arch) {
+  auto table = std::make_shared<driver::Api>(table_of(arch));
+  real_launch = std::exchange(table->launch_kernel_ex, recorded_launch);
+  return [table]() -> Result<driver::SharedApi> { return table; };
 }
 
 std::string said(const Request& request, const std::string& arch) {
@@ -76,7 +76,7 @@ struct Replay::State {
 };
 
 Replay::Replay(Engine& engine, const std::string& arch, const Request& request) : name_(said(request, arch)) {
-  emulator::configure(emulator::ordinal_of(arch).value(), {});
+  device_of(arch).settings = {};
   cli::DataChoices choices;
   choices.recipe = {cli::DataKind::integers, 1};
   auto trial = cli::prepare_trial(engine, request, std::move(choices));
@@ -155,16 +155,17 @@ ReplayResult Replay::run(const emulator::Settings& settings, const emulator::Pro
 }
 
 Engine recording_engine(const std::string& arch, int processors) {
-  static const TemporaryFolder folder;
   Options options;
-  options.device = std::to_string(emulator::ordinal_of(arch).value());
-  options.cache_dir = folder.path();
+  if (std::getenv("TMA_JIT_CACHE_DIR") == nullptr) {  // CTest names a folder that its tests share
+    static const TemporaryFolder folder;
+    options.cache_dir = folder.path();
+  }
   if (processors > 0) {
     options.limits.emplace();
     options.limits->sm_count = processors;
     options.limits->multicast = true;
   }
-  return engine_with(options, load_recording);
+  return engine_with(options, recording_driver(arch));
 }
 
 emulator::Settings bounded(emulator::Policy policy, std::uint64_t seed) {

@@ -1,6 +1,6 @@
 // What kernels call of the device's runtime: printf, assert, malloc and free. Needs NVRTC.
 #include "emulator/cuda_kernel.h"
-#include "emulator/exec/print_format.h"
+#include "emulator/runtime/print_format.h"
 
 using namespace tma_jit;
 using namespace tma_jit::testing;

@@ -7,7 +7,7 @@
 
 #include "emulator/hopper_sums.h"
 #include "emulator/matrix/mma_sync.h"
-#include "emulator/matrix/tensor_sum.h"
+#include "emulator/numeric/tensor_sum.h"
 #include "emulator/wgmma_samples.h"
 
 using namespace tma_jit::emulator;

@@ -8,7 +8,7 @@ using namespace tma_jit::testing;
 namespace {
 
 // One thread zeroes 128 bytes of shared memory, replaces every field and copies the map to %base.
-std::string builder(std::string_view stride) {
+std::string builder(std::string_view stride, const char* arch = "sm_90a") {
   std::string body = "mov.u32 %r1, map;\nsetp.ne.u32 %p1, %t, 0;\n@%p1 bra built;\nmov.u32 %r2, 0;\n";
   for (int i = 0; i < 128; i += 4) body += "st.shared.u32 [%r1+" + std::to_string(i) + "], %r2;\n";
   const std::string map = "shared::cta.b1024.";
@@ -30,7 +30,7 @@ std::string builder(std::string_view stride) {
   body +=
       "built:\nbar.warp.sync 0xffffffff;\n"
       "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%base], [%r1], 128;\n";
-  return kernel_text(body, "sm_90a", ".shared .align 128 .b8 map[128];\n");
+  return kernel_text(body, arch, ".shared .align 128 .b8 map[128];\n");
 }
 
 }  // namespace
@@ -51,8 +51,9 @@ TEST_CASE("Forms: a kernel builds a tensor map in shared memory and publishes it
 }
 
 TEST_CASE("Forms: a kernel changes fields of a tensor map in global memory") {
-  TestMemory memory(device_of("sm_90a"), 4096);
-  run_ptx(builder("208"), memory);
+  const char* const arch = "sm_100a";  // .swizzle_atomicity needs it
+  TestMemory memory(device_of(arch), 4096);
+  run_ptx(builder("208", arch), memory, {}, arch);
   std::string body =
       "setp.ne.u32 %p1, %t, 0; @%p1 bra E; add.u64 %d2, %base, 256; mov.u64 %d3, 416; mov.u32 %r3, 90;\n";
   for (const char* replace :
@@ -60,7 +61,7 @@ TEST_CASE("Forms: a kernel changes fields of a tensor map in global memory") {
         "global_stride.global.b1024.b64 [%base], 0, %d3;", "rank.global.b1024.b32 [%base], 1;",
         "swizzle_atomicity.global.b1024.b32 [%base], 1;"})
     body += std::string("tensormap.replace.tile.") + replace + "\n";
-  run_ptx(kernel_text(body + "E:"), memory);
+  run_ptx(kernel_text(body + "E:", arch), memory, {}, arch);
   const emulator::tensor::TensorMap map = emulator::tensor::read_map(memory.as<void>());
   CHECK(map.address == memory.address() + 256);
   CHECK(map.dims[0] == 90);
@@ -74,8 +75,8 @@ TEST_CASE("Forms: a kernel changes fields of a tensor map in global memory") {
                 "%d1, %base; ld.global.u32 %r3, [%d1]; st.shared.u32 [%r2], %r3; bar.warp.sync -1; add.u64 %d2, "
                 "%base, 1024;\ntensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release." +
                     scope + ".sync.aligned [%d2], [%r1], 128;",
-                "sm_90a", copy),
-            memory);
+                arch, copy),
+            memory, {}, arch);
     CHECK(std::memcmp(memory.as<char>(), memory.as<char>() + 1024, 128) == 0);
   }
 }

@@ -26,7 +26,7 @@ struct Gemm {
     return {.kernel = "gemm",
             .dims = {{"M", 128}, {"N", 128}, {"K", 512}},
             .params = {{"BM", 64}, {"BN", 128}, {"STAGES", 4}},
-            .file = "gemm"};
+            .file = "gemm_wgmma"};
   }
   Engine engine;
   Replay replay;

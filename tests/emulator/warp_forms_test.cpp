@@ -4,7 +4,7 @@
 #include <map>
 #include <numeric>
 
-#include "emulator/exec/float_bits.h"
+#include "emulator/numeric/float_bits.h"
 #include "emulator/ptx_kernel.h"
 
 using namespace tma_jit;

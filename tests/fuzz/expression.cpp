@@ -2,16 +2,16 @@
 #include <limits>
 #include <string_view>
 
-#include "base/failure.h"
+#include "core/failure.h"
 #include "target.h"
 #include "template/expression.h"
 
 namespace tma_jit::fuzz {
 namespace {
 
-class ExtremeScope final : public manifest::Scope {
+class ExtremeScope final : public templates::Scope {
  public:
-  Result<std::int64_t> value(const manifest::Reference& reference) const override {
+  Result<std::int64_t> value(const templates::Reference& reference) const override {
     switch (reference.text().size() % 5) {
       case 0: return std::int64_t{0};
       case 1: return std::int64_t{-1};
@@ -25,7 +25,7 @@ class ExtremeScope final : public manifest::Scope {
 }  // namespace
 
 void run(std::span<const std::uint8_t> bytes) {
-  const auto expression = manifest::parse_expression({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const auto expression = templates::parse_expression({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (expression) (void)expression->evaluate(ExtremeScope());
 }
 

@@ -7,7 +7,7 @@
 namespace tma_jit::fuzz {
 
 void run(std::span<const std::uint8_t> bytes) {
-  (void)manifest::parse("fuzz.cu", std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  (void)templates::parse("fuzz.cu", std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
 std::vector<std::string> seeds() {

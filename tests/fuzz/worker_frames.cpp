@@ -57,7 +57,7 @@ void run(std::span<const std::uint8_t> data) {
 }
 
 std::vector<std::string> seeds() {
-  const Greeting greeting{{{13, 0}, {"sm_90a", "sm_100a"}}, std::nullopt};
+  const Greeting greeting{{{13, 0}, {"sm_90a", "sm_100a"}, "nvrtc 13.0"}, std::nullopt};
   const Greeting faulty{{}, Error{ErrorCode::nvrtc, "no NVRTC", "searched: ..."}};
   WorkerOutcome outcome;
   outcome.outcome = {Verdict::success, "", "log", {std::byte{1}, std::byte{2}}, "ptx", 12.5};

@@ -10,7 +10,6 @@
 
 #include "element.h"
 #include "plan/planner.h"
-#include "small_dims.h"
 #include "trial.h"
 
 namespace tma_jit::testing {
@@ -111,9 +110,9 @@ inline std::vector<Request> small_presets(Engine& engine, const std::string& arc
   std::vector<Request> all;
   for (const auto& info : engine.kernels()) {
     if (!info || std::none_of(info->archs.begin(), info->archs.end(),
-                              [&](const std::string& listed) { return planning::serves(listed, arch); }))
+                              [&](const std::string& listed) { return plan::serves(listed, arch); }))
       continue;
-    auto presets = engine.presets(info->kernel, cli::small_dims(*info));
+    auto presets = engine.examples(info->kernel);
     if (!presets) continue;
     const std::string stem = cli::stem_of(info->file);
     for (Request& request : *presets) {

@@ -9,7 +9,6 @@
 
 #include <tma_jit/tma_jit.h>
 
-#include "emulator/driver/table.h"
 #include "gpu/agreement.h"
 
 namespace tma_jit {
@@ -76,13 +75,15 @@ void print_table(const std::string& arch, const std::map<std::string, Row>& rows
 TEST_CASE("the emulator agrees with this device" * doctest::test_suite("agreement")) {
   Engine engine;
   const std::string arch = engine.device().value().arch;
-  if (!emulator::ordinal_of(arch)) {
-    MESSAGE("the emulator has no device for " << arch);
+  Options options;
+  options.device = Device::emulated({.arch = arch});
+  Engine emulated(options);
+  const auto device = emulated.device();
+  if (!device && device.error().code == ErrorCode::not_found) {
+    MESSAGE(device.error().message);
     return;
   }
-  Options options;
-  options.device = "emulator:" + arch;
-  Engine emulated(options);
+  REQUIRE_MESSAGE(device, device.error().text());
   const std::vector<Request> requests = testing::small_presets(engine, arch);
   CHECK(requests.size() > 100);
   build_all(engine, emulated, requests);

@@ -49,7 +49,7 @@ TEST_CASE("an engine a device: right results everywhere, and the caller's curren
   const int count = device_count();
   for (int device = 0; device < count && count > 1; ++device) {
     const CUcontext before = current_context();
-    Gpu gpu({.device = std::to_string(device)});
+    Gpu gpu({.device = Device::cuda(device)});
     CHECK(faults_of(gpu, static_cast<float>(device + 2)) == 0);
     CHECK(current_context() == before);
   }
@@ -57,9 +57,9 @@ TEST_CASE("an engine a device: right results everywhere, and the caller's curren
 
 TEST_CASE("a launch of one device runs while another's context is current") {
   if (device_count() < 2) return;
-  Gpu first({.device = "0"});
-  Gpu second({.device = "1"});
-  const auto current = driver::Current::enter(*first.engine.state()->device.context().value());
+  Gpu first({.device = Device::cuda(0)});
+  Gpu second({.device = Device::cuda(1)});
+  const auto current = driver::Current::enter(*EngineInternals::state_of(first.engine).device.context().value());
   REQUIRE(current);
   const CUcontext before = current_context();
   CHECK(faults_of(second, 3) == 0);
@@ -70,8 +70,7 @@ TEST_CASE("threads on several engines of all devices at once") {
   const int count = device_count();
   if (count < 2) return;
   std::vector<std::unique_ptr<Gpu>> gpus;
-  for (int i = 0; i < 2 * count; ++i)
-    gpus.push_back(std::make_unique<Gpu>(Options{.device = std::to_string(i % count)}));
+  for (int i = 0; i < 2 * count; ++i) gpus.push_back(std::make_unique<Gpu>(Options{.device = Device::cuda(i % count)}));
   std::atomic<std::size_t> faults = 0;
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < 4 * gpus.size(); ++i) {

@@ -100,7 +100,7 @@ inline std::vector<float> ramp(std::size_t count) {
 class TestStream {
  public:
   explicit TestStream(Gpu& gpu, unsigned flags = CU_STREAM_NON_BLOCKING)
-      : current_(driver::Current::enter(*gpu.engine.state()->device.context().value()).value()) {
+      : current_(driver::Current::enter(*EngineInternals::state_of(gpu.engine).device.context().value()).value()) {
     REQUIRE(api().stream_create(&stream_, flags) == CUDA_SUCCESS);
   }
   ~TestStream() { api().stream_destroy(stream_); }

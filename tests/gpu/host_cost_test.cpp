@@ -41,7 +41,7 @@ TEST_CASE("a launch costs the host what the driver's call costs; a function's ca
   auto function = gpu.engine.function({.kernel = "tile"});
   TMA_JIT_REQUIRE_OK(function);
 
-  auto bare = gpu.engine.state()->launch(gpu.engine.plan(request).value());
+  auto bare = EngineInternals::state_of(gpu.engine).launch(gpu.engine.plan(request).value());
   TMA_JIT_REQUIRE_OK(bare);
   const TestStream stream(gpu);
   CUlaunchConfig config = (*bare)->prepared->configuration.config();

@@ -122,7 +122,7 @@ Options gb10_limits() {
 
 TEST_CASE("gemm agrees with float64 at every edge") {
   Engine engine;
-  for (const GemmCase& c : shared_gemm_cases()) check_gemm(engine, "gemm", c);
+  for (const GemmCase& c : shared_gemm_cases()) check_gemm(engine, "gemm_wgmma", c);
 }
 
 TEST_CASE("gemm agrees with float64 in every tile shape") {
@@ -137,7 +137,7 @@ TEST_CASE("gemm agrees with float64 in every tile shape") {
                                          {128, 256, 4},
                                          {192, 128, 4},
                                          {192, 64, 5}}) {
-      check_gemm(engine, "gemm",
+      check_gemm(engine, "gemm_wgmma",
                  {391,
                   523,
                   200,
@@ -148,13 +148,15 @@ TEST_CASE("gemm agrees with float64 in every tile shape") {
                   {{"BM", bm}, {"BN", bn}, {"STAGES", stages}, {"CLUSTER", cluster}}});
     }
   }
-  check_gemm(engine, "gemm", {391, 523, 200, DType::bf16, DType::f32, 0, 0, {{"BM", 192}, {"BN", 160}, {"STAGES", 4}}});
-  check_gemm(engine, "gemm", {391, 523, 200, DType::bf16, DType::f32, 0, 0, {{"BM", 128}, {"BN", 96}, {"STAGES", 6}}});
+  check_gemm(engine, "gemm_wgmma",
+             {391, 523, 200, DType::bf16, DType::f32, 0, 0, {{"BM", 192}, {"BN", 160}, {"STAGES", 4}}});
+  check_gemm(engine, "gemm_wgmma",
+             {391, 523, 200, DType::bf16, DType::f32, 0, 0, {{"BM", 128}, {"BN", 96}, {"STAGES", 6}}});
 }
 
 TEST_CASE("the portable gemm agrees with float64 at every edge within a GB10's limits") {
   Engine engine(gb10_limits());
-  for (const GemmCase& c : shared_gemm_cases()) check_gemm(engine, "gemm_portable", c);
+  for (const GemmCase& c : shared_gemm_cases()) check_gemm(engine, "gemm_mma", c);
 }
 
 TEST_CASE("the portable gemm agrees with float64 in every tile shape within a GB10's limits") {
@@ -165,7 +167,7 @@ TEST_CASE("the portable gemm agrees with float64 in every tile shape within a GB
                                                {128, 128, 64, 64, 4},
                                                {128, 128, 32, 64, 5},
                                                {64, 128, 32, 32, 6}}) {
-    check_gemm(engine, "gemm_portable",
+    check_gemm(engine, "gemm_mma",
                {391,
                 523,
                 200,
@@ -175,7 +177,7 @@ TEST_CASE("the portable gemm agrees with float64 in every tile shape within a GB
                 0,
                 {{"BM", bm}, {"BN", bn}, {"WM", wm}, {"WN", wn}, {"STAGES", stages}}});
   }
-  check_gemm(engine, "gemm_portable",
+  check_gemm(engine, "gemm_mma",
              {391,
               523,
               200,
@@ -188,7 +190,7 @@ TEST_CASE("the portable gemm agrees with float64 in every tile shape within a GB
 
 TEST_CASE("the cp.async gemm agrees with float64 at every edge") {
   Engine engine;
-  for (const GemmCase& c : shared_gemm_cases()) check_gemm(engine, "gemm_cp_async", c);
+  for (const GemmCase& c : shared_gemm_cases()) check_gemm(engine, "gemm_mma_cp_async", c);
 }
 
 TEST_CASE("the cp.async gemm agrees with float64 in every tile shape") {
@@ -206,7 +208,7 @@ TEST_CASE("the cp.async gemm agrees with float64 in every tile shape") {
       GemmCase c{391, 523, 200};
       c.params = {{"VEC", vec}, {"BM", bm}, {"BN", bn},         {"BK", bk},
                   {"WM", wm},   {"WN", wn}, {"STAGES", stages}, {"BLOCKS", blocks}};
-      check_gemm(engine, "gemm_cp_async", c);
+      check_gemm(engine, "gemm_mma_cp_async", c);
     }
   }
 }
@@ -226,7 +228,7 @@ TEST_CASE("tensors that break TMA's rules get a gemm all the same") {
 
 TEST_CASE("gemm applies the epilogue before it rounds") {
   Engine engine;
-  for (const std::string file : {"gemm", "gemm_portable", "gemm_cp_async"}) {
+  for (const std::string file : {"gemm_wgmma", "gemm_mma", "gemm_mma_cp_async"}) {
     HostTensor a(DType::bf16, {70, 40}), b(DType::bf16, {90, 40}), d(DType::f32, {70, 90, 92});
     a.fill_random(3);
     b.fill_random(4);

@@ -97,7 +97,7 @@ TEST_CASE("gemm works where D has more than 2^31 elements") {
   DeviceBuffer device_a = allocate(engine, kM * kK, DType::bf16), device_b = allocate(engine, kN * kK, DType::bf16);
   require_ok(device_a.upload(a.data(), a.size() * 2));
   require_ok(device_b.upload(b.data(), b.size() * 2));
-  for (const std::string file : {"gemm", "gemm_portable"}) {
+  for (const std::string file : {"gemm_wgmma", "gemm_mma"}) {
     DeviceBuffer device_d = allocate(engine, kM * kN, DType::f32);
     require_ok(device_d.fill(0xFF));
     run(engine, {.kernel = "gemm",

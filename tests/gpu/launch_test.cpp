@@ -86,6 +86,37 @@ TEST_CASE("rebind moves the output, and refuses an address the map cannot have")
   CHECK(gpu.values_of<float>(second, values.size()) == values);
 }
 
+TEST_CASE(
+    "host memory and freed memory are refused unless the device reaches them; pinned and managed memory never is") {
+  Gpu gpu;
+  const DeviceBuffer x = gpu.buffer_of(ramp(64)), y = gpu.buffer(256);
+  Launch launch = gpu.prepared(scale_of(x, y, 64));
+  const std::vector<float> host(64);
+  const std::uint64_t freed = gpu.buffer(64 << 20).address();
+  int reaches = 0;
+  REQUIRE(raw<CUresult(int*, CUdevice_attribute, CUdevice)>("cuDeviceGetAttribute")(
+              &reaches, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, 0) == CUDA_SUCCESS);
+  for (const std::uint64_t address : {reinterpret_cast<std::uint64_t>(host.data()), freed}) {
+    const auto bound = launch.rebind("Y", address);
+    CHECK(bound.has_value() == (reaches != 0));
+    if (!bound) CHECK(bound.error().message.find("CUDA knows no memory there") != std::string::npos);
+  }
+  CUdeviceptr managed = 0;
+  void* pinned = nullptr;
+  const auto current = driver::Current::enter(*EngineInternals::state_of(gpu.engine).device.context().value());
+  REQUIRE(current);
+  REQUIRE(raw<CUresult(CUdeviceptr*, std::size_t, unsigned)>("cuMemAllocManaged")(&managed, 256, 1) == CUDA_SUCCESS);
+  REQUIRE(raw<CUresult(void**, std::size_t, unsigned)>("cuMemHostAlloc")(&pinned, 256, 0) == CUDA_SUCCESS);
+  for (const std::uint64_t address : {std::uint64_t{managed}, reinterpret_cast<std::uint64_t>(pinned)}) {
+    TMA_JIT_REQUIRE_OK(launch.rebind("Y", address));
+    TMA_JIT_REQUIRE_OK(launch.launch());
+    TMA_JIT_REQUIRE_OK(synchronize(gpu.engine));
+    CHECK(reinterpret_cast<const float*>(address)[63] == 128.0F);
+  }
+  raw<CUresult(CUdeviceptr)>("cuMemFree_v2")(managed);
+  raw<CUresult(void*)>("cuMemFreeHost")(pinned);
+}
+
 TEST_CASE("a plan whose arguments the compiled kernel does not take is refused, and the first is named") {
   Gpu gpu;
   const DeviceBuffer x = gpu.buffer(4000), y = gpu.buffer(4000);

@@ -9,8 +9,8 @@
 namespace {
 
 tma_jit::Result<tma_jit::driver::SharedContext> first_device() {
-  TMA_JIT_ASSIGN(const tma_jit::driver::Api* api, tma_jit::driver::load());
-  return tma_jit::driver::Context::open(*api, 0);
+  TMA_JIT_ASSIGN(tma_jit::driver::SharedApi api, tma_jit::driver::load());
+  return tma_jit::driver::Context::open(std::move(api), 0);
 }
 
 }  // namespace

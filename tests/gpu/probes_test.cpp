@@ -73,7 +73,7 @@ void build_all(Engine& engine, const std::vector<Request>& requests) {
 bool serves(Engine& engine, const KernelInfo& info) {
   const std::string arch = engine.device().value().arch;
   return std::any_of(info.archs.begin(), info.archs.end(),
-                     [&](const std::string& listed) { return planning::serves(listed, arch); });
+                     [&](const std::string& listed) { return plan::serves(listed, arch); });
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ TEST_CASE("every probe agrees with its reference in every configuration") {
   for (const auto& info : engine.kernels()) {
     REQUIRE_MESSAGE(info, (info ? "" : info.error().text()));
     if (!info->probe || !serves(engine, *info)) continue;
-    CHECK_MESSAGE(info->has_reference, info->kernel);
+    CHECK_MESSAGE(info->reference.has_value(), info->kernel);
     ++probes;
     const std::vector<Request> here = requests_of(engine, info->kernel);
     CHECK_MESSAGE(!here.empty(), info->kernel);

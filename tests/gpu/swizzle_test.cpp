@@ -3,7 +3,7 @@
 // builds.
 #include "plan/swizzle.h"
 #include "gpu/gpu_fixture.h"
-#include "plan/matrix_descriptor.h"
+#include "support/matrix_descriptor.h"
 
 namespace tma_jit::testing {
 namespace {
@@ -15,7 +15,7 @@ constexpr const char* kDump = R"(//! kernel  dump
 //! tensor  S : u16[64, COLUMNS]  box [64, COLUMNS]  swizzle SWIZZLE
 //! tensor  D : u16[64 * COLUMNS]  out
 //! launch  grid 1  block 32
-#include "device/tma.cuh"
+#include "device/ptx/tma.cuh"
 extern "C" __global__ void dump(const __grid_constant__ CUtensorMap S, View<u16, 1> D) {
   __shared__ alignas(1024) u16 tile[64 * COLUMNS];
   __shared__ Barrier full;
@@ -38,7 +38,7 @@ constexpr const char* kDescriptors = R"(//! kernel  descriptors
 //! param   MN      = 0   in {0, 1}
 //! tensor  D : u64[5]  out
 //! launch  grid 1  block 1
-#include "device/matrix_descriptor.cuh"
+#include "device/ptx/matrix_descriptor.cuh"
 extern "C" __global__ void descriptors(View<u64, 1> D) {
   __shared__ alignas(1024) u16 tile[64 * 64];
   const u32 base = smem_address(tile);
@@ -78,7 +78,7 @@ TEST_CASE("TMA puts every element where the host's swizzle says") {
     const auto dumped = gpu.values_of<std::uint16_t>(to, numbers.size());
     int wrong = 0;
     for (std::uint32_t i = 0; i < dumped.size(); ++i) {
-      if (dumped[planning::swizzled(swizzle_of(bytes), 2 * i) / 2] != i) ++wrong;
+      if (dumped[plan::swizzled(swizzle_of(bytes), 2 * i) / 2] != i) ++wrong;
     }
     CHECK_MESSAGE(wrong == 0, wrong << " of " << count << " elements are elsewhere with a swizzle of " << bytes);
   }
@@ -95,11 +95,10 @@ TEST_CASE("device code builds the descriptors that the host builds") {
                                     .params = {{"SWIZZLE", bytes}, {"MN", mn}}});
       TMA_JIT_REQUIRE_OK(launch.launch());
       const auto dumped = gpu.values_of<std::uint64_t>(to, 5);
-      const planning::OperandTile tile{.major = mn == 1 ? planning::Major::mn : planning::Major::k,
-                                       .swizzle = swizzle_of(bytes)};
+      const plan::OperandTile tile{.major = mn == 1 ? plan::Major::mn : plan::Major::k, .swizzle = swizzle_of(bytes)};
       for (std::uint32_t step = 0; step < 4; ++step) {
-        const auto matrix = planning::operand_of(tile, static_cast<std::uint32_t>(dumped[4]), step * 16);
-        CHECK(dumped[step] == planning::wgmma_descriptor(matrix).value());
+        const auto matrix = plan::operand_of(tile, static_cast<std::uint32_t>(dumped[4]), step * 16);
+        CHECK(dumped[step] == plan::wgmma_descriptor(matrix).value());
       }
     }
   }

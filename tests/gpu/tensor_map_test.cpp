@@ -1,6 +1,6 @@
 #include <random>
 
-#include "driver/tensor_map.h"
+#include "driver/encode_tensor_map.h"
 #include "gpu_fixture.h"
 #include "plan/tensor_map_rules.h"
 
@@ -134,7 +134,7 @@ bool driver_takes(const driver::Api& api, const TensorMapSpec& spec, std::uint64
 
 TEST_CASE("the rules in words accept exactly the maps that the driver accepts") {
   Gpu gpu;
-  const auto context = gpu.engine.state()->device.context().value();
+  const auto context = EngineInternals::state_of(gpu.engine).device.context().value();
   const auto scope = driver::Scope::enter(*context);
   const DeviceBuffer buffer = gpu.buffer(1 << 20);
   const int capability = context->device().compute_capability;
@@ -144,7 +144,7 @@ TEST_CASE("the rules in words accept exactly the maps that the driver accepts") 
     const TensorMapSpec spec = AnySpec(random).spec();
     if (is_wide(spec) && context->api().tensor_map_encode_im2col_wide == nullptr) continue;
     const std::uint64_t address = buffer.address() + (random() % 16 == 0 ? random() % 64 : 0);
-    const auto rules = planning::check_tensor_map(spec, {address, judged_as(spec, capability)}, "A");
+    const auto rules = plan::check_tensor_map(spec, {address, judged_as(spec, capability)}, "A");
     const bool driver = driver_takes(context->api(), spec, address);
     ++(driver ? taken : refused);
     if (driver && !rules && is_own_limit(rules.error())) {
@@ -164,7 +164,7 @@ TEST_CASE("the rules in words accept exactly the maps that the driver accepts") 
 
 TEST_CASE("a map whose address was replaced is the map of that address") {
   Gpu gpu;
-  const auto context = gpu.engine.state()->device.context().value();
+  const auto context = EngineInternals::state_of(gpu.engine).device.context().value();
   const auto scope = driver::Scope::enter(*context);
   const DeviceBuffer buffer = gpu.buffer(1 << 20);
   std::mt19937 random(7);

@@ -22,7 +22,7 @@ struct Case {
 void check(Engine& engine, const std::string& kernel, const Case& c, int launches = 1) {
   cli::DataChoices choices;
   choices.recipe.kind = cli::DataKind::integers;  // sums are exact in every type
-  choices.pitches = c.pitches;
+  choices.placement.pitches = c.pitches;
   const Request request{.kernel = kernel, .dims = c.dims, .types = c.types, .params = c.params};
   const std::string fault = testing::fault_of(engine, request, choices, launches);
   CHECK_MESSAGE(fault.empty(), fmt::format("{} {} {}\n{}", kernel, c.dims, c.params, fault));
@@ -77,13 +77,14 @@ TEST_CASE("ragged_batch pads matrices of any length, empty ones too") {
   }
 }
 
-TEST_CASE("window agrees with a direct copy, asymmetric padding, strides and dilation included") {
+TEST_CASE("im2col agrees with a direct copy, asymmetric padding, strides and dilation included") {
   Engine engine;
   const auto image = [](std::int64_t batch, std::int64_t h, std::int64_t w, std::int64_t c) {
     return Values{{"BATCH", batch}, {"H", h}, {"W", w}, {"C", c}};
   };
   const auto filtered = [](Values dims, const std::array<std::int64_t, 10>& filter) {
-    const char* names[] = {"R", "S", "TOP", "LEFT", "BOTTOM", "RIGHT", "DOWN", "ACROSS", "DILATE_H", "DILATE_W"};
+    const char* names[] = {"R",         "S",        "PAD_TOP",  "PAD_LEFT",   "PAD_BOTTOM",
+                           "PAD_RIGHT", "STRIDE_H", "STRIDE_W", "DILATION_H", "DILATION_W"};
     for (std::size_t i = 0; i < filter.size(); ++i) dims[names[i]] = filter[i];
     return dims;
   };
@@ -93,7 +94,7 @@ TEST_CASE("window agrees with a direct copy, asymmetric padding, strides and dil
                              filtered(image(3, 9, 17, 80), {5, 3, 0, 4, 3, 0, 3, 2, 1, 4}),
                              filtered(image(1, 33, 7, 144), {7, 7, 5, 3, 2, 4, 2, 3, 1, 1})}) {
     for (const DType type : {DType::bf16, DType::f32, DType::u8})
-      if (dims.at("C") % 16 == 0 || type != DType::u8) check(engine, "window", {dims, {}, {{"T", type}}});
+      if (dims.at("C") % 16 == 0 || type != DType::u8) check(engine, "im2col", {dims, {}, {{"T", type}}});
   }
 }
 

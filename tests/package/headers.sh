@@ -19,7 +19,7 @@ fi
 "$compiler" -std=c++20 "${flags[@]}" -x c++ - <<'TEXT'
 #include <tma_jit/tma_jit.h>
 using namespace tma_jit;
-Options options{.device = "h100", .cache = {.bytes = 1}, .compiler = {.workers = 1}, .line_info = true};
+Options options{.device = Device::known("h100"), .cache = {.bytes = 1}, .compiler = {.workers = 1}, .line_info = true};
 Request request{.kernel = "gemm", .tensors = {{.name = "A", .tensor = {.address = 256}}}, .dims = {{"M", 1}}};
 Plan plan{.kernel = "gemm",
           .constants = {{.name = "BM", .value = 128}},
@@ -29,7 +29,7 @@ Plan plan{.kernel = "gemm",
           .geometry = {.grid = {1, 1, 1}},
           .work = {.flops = 1}};
 Source source{.kernel = "gemm", .headers = {{.name = "device/own.cuh"}}};
-Cubin cubin{.entry = "gemm", .resources = {.registers = 32}};
+Artifact cubin{.entry = "gemm", .resources = {.registers = 32}};
 DeviceInfo device{.name = "h100", .sm_count = 132};
 MeasureOptions how{.repeats = 3};
 Error error{.code = ErrorCode::io, .message = "lost"};

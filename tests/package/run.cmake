@@ -28,9 +28,7 @@ set(ENV{PKG_CONFIG_PATH} "${pkg_config_folder}")
 set(folder ${WORK}/${NAME}_${LIBRARY})
 set(flags -DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=-O0 -Wall -Wextra -Werror" "-DCMAKE_C_FLAGS=-O0 -Wall -Wextra -Werror")
 if(NAME STREQUAL "subdirectory")
-  # It compiles the whole library: beside the build folder and with its flags, ccache has all of it.
-  set(folder ${BUILD}-subdirectory)
-  set(flags -DCMAKE_BUILD_TYPE=Release)
+  set(flags -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0)  # the whole library, without precompiled headers
 endif()
 file(REMOVE_RECURSE ${folder})
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumers/${NAME} -B ${folder} -G Ninja

@@ -52,7 +52,7 @@ def test_tensors(engine):
 
 def test_errors(engine):
     error = failure_of(lambda: engine.plan("gem", dims={"M": 1}))
-    check(error.code == "not_found" and "gemm" in error.message, str(error))
+    check(error.code == "not_found" and "gemm" in str(error), str(error))
     engine.add_template("even.cu", EVEN)
     error = failure_of(lambda: engine.plan("even", dims={"N": 4097}))
     check(error.code == "no_config" and "4097" in error.detail, str(error))
@@ -67,7 +67,7 @@ def test_build(library):
         messages = []
         log = tma_jit.LOG(lambda level, message, user: messages.append((level, message.decode())))
         engine = tma_jit.Engine(library, device="h100", cache_dir=folder, log=log, log_level=3)
-        plan = engine.plan("map", dims={"N": 1000}, hooks={"apply": "a * a"})
+        plan = engine.plan("map", dims={"N": 1000}, hooks={"apply": "a * w[i]"}, operands=["w : f32[N]"])
         try:
             cubin = engine.build(plan)
         except tma_jit.Error as error:

@@ -12,7 +12,8 @@ import re
 from ctypes import c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 
 SCALARS = {"void": None, "size_t": c_size_t, "double": c_double, "int32_t": c_int32, "int64_t": c_int64, "uint8_t": c_uint8,
-           "uint64_t": c_uint64, "tma_jit_status": c_int32, "tma_jit_seal": c_int32, "tma_jit_dtype": c_int32, "tma_jit_stream": c_void_p}
+           "uint64_t": c_uint64, "tma_jit_status": c_int32, "tma_jit_reason": c_int32, "tma_jit_seal": c_int32, "tma_jit_dtype": c_int32,
+           "tma_jit_extents": c_int32, "tma_jit_stream": c_void_p}
 DTYPES = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64", "e4m3", "e5m2"]
 TORCH_DTYPES = {"uint8": "u8", "int8": "s8", "int16": "s16", "int32": "s32", "int64": "s64", "float16": "f16", "bfloat16": "bf16",
                 "float32": "f32", "float64": "f64", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}
@@ -76,7 +77,7 @@ class Options(Sized):
                 ("cache_node_dir", c_char_p), ("cache_wait_s", c_double), ("compiler_place", c_int32), ("seal", c_int32),
                 ("compiler_worker", c_char_p), ("compiler_workers", c_int32), ("compiles_at_once", c_int32),
                 ("compile_time_limit_s", c_double), ("worker_memory_limit", c_uint64), ("record_misses", c_char_p),
-                ("on_sealed_miss", c_void_p), ("on_sealed_miss_user", c_void_p)]
+                ("on_sealed_miss", c_void_p), ("on_sealed_miss_user", c_void_p), ("cache_shared", c_int32)]
 
 
 class Geometry(Sized):
@@ -88,7 +89,7 @@ class Stats(Sized):
     _fields_ = [("size", c_size_t)] + [(name, c_uint64) for name in (
         "plans", "compiles", "compile_failures", "memory_hits", "disk_hits", "disk_misses", "disk_faults", "disk_writes",
         "disk_write_failures", "loads")] + [("compile_ms", c_double)] + [(name, c_uint64) for name in (
-            "faults_unreadable", "faults_untrusted", "faults_other_format", "faults_corrupt", "faults_wrong_key", "healed",
+            "unreadable", "untrusted", "other_format", "corrupt", "wrong_key", "healed",
             "node_hits", "read_only_hits", "waits", "wait_timeouts", "lockless", "evicted", "workers_started", "workers_lost",
             "crashes_avoided", "sealed_misses", "misses_recorded")]
 
@@ -162,6 +163,8 @@ class Request(Handle):
             self.set("type", name, DTYPES.index(dtype))
         for name, value in parts.pop("scalars", {}).items():
             self.set("scalar_real" if isinstance(value, float) else "scalar_integer", name, value)
+        for declaration in parts.pop("operands", ()):
+            self.set("operand", declaration)
         for part, one in (("dims", "dim"), ("params", "param"), ("hooks", "hook"), ("workspaces", "workspace")):
             for name, value in parts.pop(part, {}).items():
                 self.set(one, name, value)
@@ -184,12 +187,12 @@ class Plan(Handle):
         return geometry
 
 
-class Cubin(Handle):
-    kind = "cubin"
+class Artifact(Handle):
+    kind = "artifact"
 
     def bytes(self):
         size = c_size_t()
-        data = self.library.ask("cubin_data", self.pointer, ctypes.byref(size))
+        data = self.library.ask("artifact_data", self.pointer, ctypes.byref(size))
         return ctypes.string_at(data, size.value)
 
 
@@ -240,7 +243,7 @@ class Engine(Handle):
         return Plan(self.library, self.library.make("plan_create", self.pointer, request.pointer))
 
     def build(self, plan):
-        return Cubin(self.library, self.library.make("build", self.pointer, plan.pointer))
+        return Artifact(self.library, self.library.make("build", self.pointer, plan.pointer))
 
     def prepare(self, kernel, tensors, **parts):
         request = Request(self.library, kernel, tensors, **parts)

@@ -13,8 +13,8 @@
 
 #include <tma_jit/device.h>
 
-#include "emulator/driver/table.h"
-#include "emulator/exec/float_bits.h"
+#include "emulator/devices.h"
+#include "emulator/numeric/float_bits.h"
 #include "support/engines.h"
 #include "support/temporary_folder.h"
 
@@ -35,7 +35,7 @@ template <class T> T checked(Result<T> result) {
   return std::move(*result);
 }
 
-void report(const std::string& name, Launch launch, int ordinal) {
+void report(const std::string& name, Launch launch, const std::string& arch) {
   std::vector<double> milliseconds;
   for (int i = 0; i < repeats; ++i) {
     const std::clock_t start = std::clock();
@@ -44,21 +44,13 @@ void report(const std::string& name, Launch launch, int ordinal) {
     milliseconds.push_back(1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   }
   std::ranges::sort(milliseconds);
-  const emulator::Counters counters = emulator::last_counters(ordinal);
+  const emulator::Counters counters = testing::device_of(arch).last;
   const double best = milliseconds.front();
   std::printf("| %-34s | %9.2f | %9.2f | %9.3f | %9.3f | %6.2f |\n", name.c_str(), best,
               milliseconds[milliseconds.size() / 2], static_cast<double>(counters.instructions) * 1e-6,
               static_cast<double>(counters.thread_instructions) * 1e-6,
               static_cast<double>(counters.thread_instructions) * 1e-6 / best);
   std::fflush(stdout);
-}
-
-Engine emulated(const std::string& arch) {
-  static const TemporaryFolder folder;
-  Options options;
-  options.device = std::to_string(emulator::ordinal_of(arch).value());
-  options.cache_dir = folder.path();
-  return testing::engine_with(options, emulator::load);
 }
 
 DeviceBuffer filled(Engine& engine, std::int64_t count) {
@@ -82,7 +74,7 @@ void gemm(const Problem& problem, const std::string& note = "", bool reference =
   const std::string name =
       std::string(problem.file) + (reference ? " reference " : " ") + std::to_string(problem.size) + "^3" + note;
   if (name.find(wanted) == std::string::npos) return;
-  Engine engine = emulated(problem.arch);
+  Engine engine = testing::emulated_engine(problem.arch);
   const std::int64_t n = problem.size;
   const DeviceBuffer a = filled(engine, n * n), b = filled(engine, n * n);
   const DeviceBuffer d = checked(DeviceBuffer::allocate(engine, static_cast<std::size_t>(n * n) * 8));
@@ -92,7 +84,7 @@ void gemm(const Problem& problem, const std::string& note = "", bool reference =
                      {"B", Tensor::row_major(b.address(), DType::bf16, {n, n})},
                      {"D", Tensor::row_major(d.address(), reference ? DType::f64 : DType::bf16, {n, n})}};
   if (reference) request.types = {{"O", DType::bf16}};
-  report(name, checked(engine.prepare(request)), emulator::ordinal_of(problem.arch).value());
+  report(name, checked(engine.prepare(request)), problem.arch);
 }
 
 // A kernel of the user's own: `work` on eight independent values of a thread, 4096 times.
@@ -109,14 +101,13 @@ void arithmetic(const std::string& name, const std::string& type, const std::str
       "  if (at < dims.N) D.data[at] = static_cast<float>(sum);\n}\n";
   const TemporaryFolder folder;
   Options options;
-  options.device = std::to_string(emulator::ordinal_of("sm_90a").value());
   options.cache_dir = folder.path();
-  Engine engine = testing::engine_with(options, emulator::load);
+  Engine engine = testing::engine_with(options, testing::driver_of("sm_90a"));
   if (const auto added = engine.add_template("arithmetic.cu", text); !added) fail(added.error().text());
   const DeviceBuffer d = checked(DeviceBuffer::allocate(engine, 1024 * 4));
   Request request{.kernel = "arithmetic"};
   request.tensors = {{"D", Tensor::row_major(d.address(), DType::f32, {1024})}};
-  report(name, checked(engine.prepare(request)), emulator::ordinal_of("sm_90a").value());
+  report(name, checked(engine.prepare(request)), "sm_90a");
 }
 
 }  // namespace
@@ -127,10 +118,10 @@ int main(int count, char** words) {
   std::printf(
       "| launch, all checks                 |  least ms | median ms | M warp in | M thread  | G th/s |\n"
       "|------------------------------------|----------:|----------:|----------:|----------:|-------:|\n");
-  for (const std::int64_t size : {128, 512, 1024}) gemm({"sm_90a", "gemm", size, {}});
-  for (const std::int64_t size : {128, 512, 1024}) gemm({"sm_100a", "gemm_sm100", size, {}});
-  for (const std::int64_t size : {128, 512, 1024}) gemm({"sm_121a", "gemm_portable", size, {}});
-  for (const std::int64_t size : {512, 1024}) gemm({"sm_90a", "gemm", size, {}}, "", true);
+  for (const std::int64_t size : {128, 512, 1024}) gemm({"sm_90a", "gemm_wgmma", size, {}});
+  for (const std::int64_t size : {128, 512, 1024}) gemm({"sm_100a", "gemm_tcgen05", size, {}});
+  for (const std::int64_t size : {128, 512, 1024}) gemm({"sm_121a", "gemm_mma", size, {}});
+  for (const std::int64_t size : {512, 1024}) gemm({"sm_90a", "gemm_wgmma", size, {}}, "", true);
   arithmetic("f32 fused multiply-adds", "float", "x[i] = x[i] * 1.0001f + 0.5f;");
   arithmetic("u32 mixed", "unsigned", "x[i] = (x[i] * 1664525u + 1013904223u) ^ (x[i] >> 7);");
 }

@@ -44,6 +44,14 @@ void eviction(const Budget& budget, Report& report) {
 
 namespace {
 
+using std::chrono::milliseconds;
+
+// For filling a folder quickly.
+class UnflushedFiles final : public cache::Files {
+ public:
+  int flush(int) const override { return 0; }
+};
+
 template <class Body> double median_us(unsigned times, Body body) {
   std::vector<double> all;
   for (unsigned i = 0; i < times; ++i) {
@@ -53,6 +61,37 @@ template <class Body> double median_us(unsigned times, Body body) {
   }
   std::nth_element(all.begin(), all.begin() + all.size() / 2, all.end());
   return all[all.size() / 2];
+}
+
+// A miss among many entries, explained: with the index, and without it in the time that a sealed engine gives it.
+void explain_cost(const Budget& budget, Report& report) {
+  const unsigned entries = budget.pick(5'000, 50'000);
+  const TemporaryFolder folder;
+  const UnflushedFiles files;
+  const cache::Store store = cache::Store::open(folder.path() / "cache", {.files = &files, .sweep_every = 0}).value();
+  const auto marks_of = [](std::string_view number) {
+    cache::Marks marks = cache::Marks::of("sample");
+    for (unsigned part = 0; part < 40; ++part) marks.add(std::to_string(part), part == 7 ? number : "value");
+    return marks;
+  };
+  for (unsigned number = 0; number < entries; ++number) {
+    cache::Entry entry = cache::sample_entry(number, 16);
+    entry.metadata = std::to_string(number);
+    (void)store.put(cache::sample_key(number), entry);
+    store.add_to_index(cache::sample_key(number), marks_of(entry.metadata));
+  }
+  const auto explain = [&](milliseconds limit) {
+    const auto start = Clock::now();
+    const auto found = store.nearest({marks_of("none"), marks_of, start + limit});
+    report.expect(!found.entries.empty() && found.entries[0].differences == 1, "no nearest entry was found");
+    return std::chrono::duration_cast<milliseconds>(Clock::now() - start).count();
+  };
+  const auto indexed = explain(milliseconds(60'000));
+  std::filesystem::remove(store.root() / "v1" / "index");
+  const auto bounded = explain(milliseconds(250));
+  report.row("a miss among {} entries explained: {} ms; without an index, given 250 ms: {} ms", entries, indexed,
+             bounded);
+  report.expect(indexed < 2'000 && bounded < 2'000, "far too slow");
 }
 
 }  // namespace
@@ -76,6 +115,7 @@ void cost(const Budget& budget, Report& report) {
   }
   const double open = median_us(times, [&](unsigned) { (void)cache::Store::open(store.root()); });
   report.row("opening a folder: {:.0f} us", open);
+  explain_cost(budget, report);
 }
 
 }  // namespace tma_jit::stress

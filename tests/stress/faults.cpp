@@ -47,10 +47,16 @@ class FailingFiles final : public cache::Files {
   int set_mode(int file, mode_t mode) const override { return fails() ? -1 : Files::set_mode(file, mode); }
   int flush(int file) const override { return fails() ? -1 : Files::flush(file); }
   int touch(int file) const override { return fails() ? -1 : Files::touch(file); }
+  int set_time(int folder, const char* path, std::time_t modified) const override {
+    return fails() ? -1 : Files::set_time(folder, path, modified);
+  }
   int rename(int folder, const char* from, const char* to) const override {
     return fails() ? -1 : Files::rename(folder, from, to);
   }
   int remove(int folder, const char* path) const override { return fails() ? -1 : Files::remove(folder, path); }
+  int remove_folder(int folder, const char* path) const override {
+    return fails() ? -1 : Files::remove_folder(folder, path);
+  }
   int make_folder(int folder, const char* path, mode_t mode) const override {
     return fails() ? -1 : Files::make_folder(folder, path, mode);
   }

@@ -41,7 +41,8 @@ void stop(pid_t child) {
 
 std::uint64_t faulty_entries(const std::filesystem::path& root) {
   std::uint64_t faulty = 0;
-  for (const CacheEntryInfo& entry : cache_verify(root).value()) faulty += entry.fault.empty() ? 0 : 1;
+  const std::vector<CacheEntryInfo> entries = cache_verify(root).value();
+  for (const CacheEntryInfo& entry : entries) faulty += entry.fault.empty() ? 0 : 1;
   return faulty;
 }
 
@@ -58,7 +59,8 @@ void check_aftermath(const std::filesystem::path& root, Report& report) {
   report.expect(after.longest_wait_us < 100'000, "a lock of a dead process was waited for");
   const Descriptor folder(::open(cache::format_folder(root).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // The number of a dead writer may be another process's by now: nobody writes any more, so all of them must go.
-  (void)cache::sweep_all(cache::Files::system(), folder.get(), {.dead_writer_s = 0, .unknown_writer_s = 0});
+  (void)cache::sweep_all({cache::Files::system(), folder.get(), std::time(nullptr)},
+                         {.dead_writer_s = 0, .unknown_writer_s = 0});
   report.equal(cache_stat(root).value().temporary_files, 0, "temporary files after a trim");
 }
 
@@ -95,7 +97,7 @@ void kill(const Budget& budget, Report& report) {
   const TemporaryFolder folder;
   const auto root = folder.path() / "cache";
   Counts& counts = shared_counts();
-  const double seconds = budget.seconds > 0 ? budget.seconds : budget.pick(60, 600);
+  const double seconds = budget.seconds > 0 ? budget.seconds : budget.pick(15, 600);
   std::vector<pid_t> children;
   for (unsigned i = 0; i < kProcesses; ++i) children.push_back(start(root, i + 1, counts));
   std::minstd_rand numbers{7};

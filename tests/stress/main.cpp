@@ -1,6 +1,6 @@
 // test_stress: the cache's promises under load. See scenario.h.
 //
-//   test_stress [--full] [--seconds N] [SCENARIO...]
+//   test_stress [--full] [--seconds N] [--seed N] [SCENARIO...]
 //
 // Exit 0: all held; 1: one did not; 2: usage; 77: nothing could run here.
 #include <cstdlib>
@@ -24,7 +24,11 @@ const std::vector<Scenario>& scenarios() {
       {"network", "a network file system's late and stale answers cost no error and one compile a node", network},
       {"power", "after a power cut an entry is whole or absent", power},
       {"eviction", "a folder beyond its limit shrinks beside its readers", eviction},
+      {"folders", "whatever lies in a folder, kernels are right, nothing crashes and nobody waits", folders},
       {"cost", "a hit and a publish are quick", cost},
+      {"forks", "a child of a fork never waits for a lock of a thread that it does not have", forks},
+      {"nfs", "a folder on an NFS server serves two clients, and one that hangs costs a bounded wait", nfs},
+      {"quota", "a user's full quota costs the cache only", quota},
   };
   return all;
 }
@@ -32,7 +36,7 @@ const std::vector<Scenario>& scenarios() {
 namespace {
 
 int usage() {
-  fmt::print(stderr, "test_stress [--full] [--seconds N] [SCENARIO...]\n");
+  fmt::print(stderr, "test_stress [--full] [--seconds N] [--seed N] [SCENARIO...]\n");
   for (const Scenario& scenario : scenarios()) fmt::print(stderr, "  {:<12} {}\n", scenario.name, scenario.promise);
   return 2;
 }
@@ -71,6 +75,8 @@ int main(int argc, char** argv) {
       budget.full = true;
     } else if (std::strcmp(argv[i], "--seconds") == 0 && i + 1 < argc) {
       budget.seconds = std::atof(argv[++i]);
+    } else if (std::strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
+      budget.seed = std::strtoull(argv[++i], nullptr, 10);
     } else if (argv[i][0] == '-') {
       return tma_jit::stress::usage();
     } else {

@@ -5,13 +5,13 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cstdlib>
 #include <thread>
 
 #include <tma_jit/cache.h>
 
 #include "base/descriptor.h"
 #include "scenario.h"
+#include "shell.h"
 #include "support/temporary_folder.h"
 #include "workload.h"
 
@@ -26,10 +26,6 @@ constexpr std::uint32_t kNoLogFlush = 2;
 class UnflushedFiles final : public cache::Files {
   int flush(int) const override { return 0; }
 };
-
-int shell(const std::string& command) {
-  return std::system((command + " > /dev/null 2>&1").c_str());
-}
 
 struct Disk {
   std::string image, mount, options;

@@ -14,8 +14,9 @@
 namespace tma_jit::stress {
 
 struct Budget {
-  bool full = false;   // the numbers of docs/caching.md instead of the suite's shorter ones
-  double seconds = 0;  // of scenarios that go on for a time; 0: their own
+  bool full = false;       // the numbers of docs/caching.md instead of the suite's shorter ones
+  double seconds = 0;      // of scenarios that go on for a time; 0: their own
+  std::uint64_t seed = 1;  // of scenarios at random
   unsigned pick(unsigned in_suite, unsigned in_full) const { return full ? in_full : in_suite; }
 };
 
@@ -62,6 +63,10 @@ void hostile(const Budget& budget, Report& report);
 void network(const Budget& budget, Report& report);
 void power(const Budget& budget, Report& report);
 void eviction(const Budget& budget, Report& report);
+void folders(const Budget& budget, Report& report);
 void cost(const Budget& budget, Report& report);
+void forks(const Budget& budget, Report& report);
+void nfs(const Budget& budget, Report& report);
+void quota(const Budget& budget, Report& report);
 
 }  // namespace tma_jit::stress

@@ -21,10 +21,14 @@ unsigned Counts::not_once(unsigned keys) const {
   return static_cast<unsigned>(std::count_if(compiles, compiles + keys, [](const auto& count) { return count != 1; }));
 }
 
-Counts& shared_counts() {
-  void* memory = ::mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+void* shared_memory(std::size_t bytes) {
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  return *new (memory) Counts{};
+  return memory;
+}
+
+Counts& shared_counts() {
+  return *new (shared_memory(sizeof(Counts))) Counts{};
 }
 
 cache::Entry expected_entry(unsigned number, const Work& work) {

@@ -29,7 +29,8 @@ struct Counts {
   unsigned not_once(unsigned keys) const;
 };
 
-// Zeroed; lives until the process ends.
+// Memory that fork does not copy, zeroed; lives until the process ends.
+void* shared_memory(std::size_t bytes);
 Counts& shared_counts();
 
 struct Work {

@@ -7,7 +7,7 @@
 
 #include <tma_jit/engine.h>
 
-#include "engine_state.h"
+#include "engine/state.h"
 #include "support/temporary_folder.h"
 
 namespace tma_jit::testing {
@@ -31,12 +31,12 @@ class TestLog {
 };
 
 inline Engine engine_with(Options options, driver::Provider provider) {
-  return Engine(std::make_shared<Engine::State>(std::move(options), std::move(provider)));
+  return EngineInternals::engine_of(std::make_shared<Engine::State>(std::move(options), std::move(provider)));
 }
 
 // A driver that is not there.
 inline driver::Provider no_driver() {
-  return []() -> Result<const driver::Api*> {
+  return []() -> Result<driver::SharedApi> {
     return tl::make_unexpected(Error{ErrorCode::driver, "no CUDA driver", "libcuda.so.1: not found\n"});
   };
 }

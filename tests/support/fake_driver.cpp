@@ -134,6 +134,29 @@ struct FakeCalls {
     return stream == nullptr ? self().note_unsafe("cuMemsetD8Async") : self().note("cuMemsetD8Async");
   }
 
+  static CUresult pointer_attributes(unsigned count, CUpointer_attribute* attributes, void** values,
+                                     CUdeviceptr address) {
+    ++self().pointer_queries;
+    if (current_context() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    const auto known = self().pointers.find(address);
+    const FakeDriver::Pointer own{CU_MEMORYTYPE_DEVICE, current_device(), true, false, true};
+    const FakeDriver::Pointer& pointer = known != self().pointers.end() ? known->second : own;
+    for (unsigned i = 0; i < count; ++i) {
+      auto* const number = static_cast<unsigned*>(values[i]);
+      switch (attributes[i]) {
+        case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: *number = pointer.memory_type; break;
+        case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+          *static_cast<CUdeviceptr*>(values[i]) = pointer.reachable ? address : 0;
+          break;
+        case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *static_cast<int*>(values[i]) = pointer.ordinal; break;
+        case CU_POINTER_ATTRIBUTE_IS_MANAGED: *number = pointer.managed ? 1 : 0; break;
+        case CU_POINTER_ATTRIBUTE_MAPPED: *number = pointer.mapped ? 1 : 0; break;
+        default: return CUDA_ERROR_INVALID_VALUE;
+      }
+    }
+    return CUDA_SUCCESS;
+  }
+
   static CUresult stream_create(CUstream* stream, unsigned) {
     *stream = handle<CUstream>(kStreamTag + current_device());
     return self().note("cuStreamCreate");
@@ -331,6 +354,7 @@ void fill_memory_calls(driver::Api& api) {
   api.memcpy_host_to_device = FakeCalls::to_device;
   api.memcpy_device_to_host = FakeCalls::to_host;
   api.memset_d8_async = FakeCalls::memset;
+  api.pointer_get_attributes = FakeCalls::pointer_attributes;
   api.stream_create = FakeCalls::stream_create;
   api.stream_destroy = FakeCalls::stream_destroy;
   api.stream_is_capturing = FakeCalls::stream_is_capturing;

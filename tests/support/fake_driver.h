@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -27,7 +28,7 @@ class FakeDriver {
 
   driver::Api& api() { return api_; }
   driver::Provider provider() {
-    return [this]() -> Result<const driver::Api*> { return &api_; };
+    return [this]() -> Result<driver::SharedApi> { return driver::borrowed(api_); };
   }
 
   // What a device is: an H100 unless a test changes it before it opens a context. All are alike, but for what
@@ -41,6 +42,15 @@ class FakeDriver {
   std::map<CUfunction_attribute, int> function_attributes;
   std::vector<std::pair<std::size_t, std::size_t>> parameters;  // offset, size: what cuKernelGetParamInfo says
   int active_clusters = 66;
+
+  // What cuPointerGetAttributes says of an address; of any other, that it is the current device's memory.
+  struct Pointer {
+    unsigned memory_type = 0;
+    int ordinal = -2;
+    bool reachable = false, managed = false, mapped = false;
+  };
+  std::map<CUdeviceptr, Pointer> pointers;
+  std::atomic<int> pointer_queries = 0;  // not among `calls`
 
   // The call of that name fails from now on, or succeeds again.
   void fail(std::string call, CUresult result);

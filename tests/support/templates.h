@@ -5,8 +5,8 @@
 
 namespace tma_jit::testing {
 
-// Y = apply(alpha * X); counts its blocks in a workspace that must be clear at first.
-inline const std::string kScale = R"cu(//! kernel  scale  "Y[i] = apply(alpha * X[i])"
+// Y = hooks.apply(alpha * X); counts its blocks in a workspace that must be clear at first.
+inline const std::string kScale = R"cu(//! kernel  scale  "Y[i] = hooks.apply(alpha * X[i])"
 //! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //! dim     N
 //! param   THREADS = 128 in {64, 128, 256}
@@ -18,9 +18,9 @@ inline const std::string kScale = R"cu(//! kernel  scale  "Y[i] = apply(alpha * 
 //! launch  grid ceil_div(N, THREADS)  block THREADS
 #include "device/types.cuh"
 
-extern "C" __global__ void scale(View<const f32, 1> X, View<f32, 1> Y, unsigned char* counter, f32 alpha, const Dims dims) {
+extern "C" __global__ void scale(View<const f32, 1> X, View<f32, 1> Y, unsigned char* counter, f32 alpha, const Dims dims, const __grid_constant__ Hooks hooks) {
   const int i = blockIdx.x * THREADS + threadIdx.x;
-  if (i < dims.N) Y.data[i] = apply(alpha * X.data[i]);
+  if (i < dims.N) Y.data[i] = hooks.apply(alpha * X.data[i]);
   if (threadIdx.x == 0) atomicAdd(reinterpret_cast<unsigned*>(counter), 1u);
 }
 )cu";
@@ -33,7 +33,7 @@ inline const std::string kTile = R"cu(//! kernel  tile  "Y = X, by tiles"
 //! tensor  X : f32[M, N]  box [ROWS, 32]
 //! tensor  Y : f32[M, N]  box [ROWS, 32]  out
 //! launch  grid ceil_div(N, 32), ceil_div(M, ROWS)  block 32
-#include "device/tma.cuh"
+#include "device/ptx/tma.cuh"
 
 extern "C" __global__ void tile(const __grid_constant__ CUtensorMap X, const __grid_constant__ CUtensorMap Y, const Dims dims) {
   __shared__ alignas(128) f32 strip[ROWS * 32];

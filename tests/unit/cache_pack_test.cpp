@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "cache/folder.h"
 #include "cache/layers.h"
+#include "core/failure.h"
 #include "support/cache_samples.h"
 #include "support/temporary_folder.h"
 
@@ -34,7 +35,8 @@ struct Fixture {
     REQUIRE(cache_keygen(secret, open));
   }
   Result<std::unique_ptr<Pack>> opened(const std::vector<fs::path>& keys = {}) const {
-    return Pack::open(pack, Files::system(), keys);
+    TMA_JIT_ASSIGN(const PackPolicy policy, read_pack_policy(keys, folder.path() / "no rule"));
+    return Pack::open(pack, Files::system(), policy);
   }
 };
 

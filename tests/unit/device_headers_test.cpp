@@ -1,5 +1,6 @@
 // templates/device is documented and shown whole: every header stands in the guide, and every primitive is used by a
 // probe, a kernel or another primitive.
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <map>
@@ -10,15 +11,18 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "core/map_types.h"
 
 namespace tma_jit {
 namespace {
 
-// The texts of a folder of templates/, by file name.
+// The texts below a folder of templates/, by their path below it.
 std::map<std::string, std::string> texts_of(const std::string& folder) {
+  const std::filesystem::path top = TMA_JIT_SOURCE_DIR "/templates/" + folder;
   std::map<std::string, std::string> texts;
-  for (const auto& file : std::filesystem::directory_iterator(TMA_JIT_SOURCE_DIR "/templates/" + folder))
-    texts[file.path().filename().string()] = read_file(file.path()).value();
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(top)) {
+    if (entry.is_regular_file()) texts[entry.path().lexically_relative(top).string()] = read_file(entry.path()).value();
+  }
   return texts;
 }
 
@@ -28,6 +32,7 @@ std::set<std::string> primitives_of(const std::string& text) {
   std::set<std::string> names;
   for (std::sregex_iterator at(text.begin(), text.end(), definition), end; at != end; ++at) names.insert(at->str(1));
   names.erase("Instruction");
+  names.erase("operator");
   return names;
 }
 
@@ -47,6 +52,20 @@ std::map<std::string, int> words_of(const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("the device header counts the types of tensor maps as the table does") {
+  const std::string header = texts_of("device").at("ptx/tensormap.cuh");
+  const std::size_t begin = header.find("enum class Type {") + std::string_view("enum class Type {").size();
+  const std::string names = header.substr(begin, header.find('}', begin) - begin);
+  static const std::regex name(R"(\w+)");
+  int number = 0;
+  for (std::sregex_iterator at(names.begin(), names.end(), name), end; at != end; ++at, ++number) {
+    const auto* row = std::ranges::find(kMapTypes, at->str(), &MapTypeRow::name);
+    REQUIRE_MESSAGE(row != kMapTypes.end(), at->str());
+    CHECK_MESSAGE(row->ptx == number, at->str());
+  }
+  CHECK(number == static_cast<int>(kMapTypes.size()));
+}
 
 TEST_CASE("the guide's table has every device header") {
   const auto page = read_file(TMA_JIT_SOURCE_DIR "/docs/writing-templates.md");

@@ -32,10 +32,11 @@ std::string including(const std::string& header) {
   return text.replace(text.find(types), types.size(), "#include \"" + header + "\"");
 }
 
-Engine engine_for(const std::string& device, bool disable_tma) {
-  Engine engine = engine_with({.device = device, .use_cache = false, .disable_tma = disable_tma}, no_driver());
-  REQUIRE(engine.add_template("device/bulk.cuh", "#pragma once\n#include \"device/types.cuh\"\n"));
-  REQUIRE(engine.add_template("device/own.cuh", "#pragma once\n#include \"device/tma.cuh\"\n"));
+Engine engine_for(const std::string& device, std::optional<bool> disable_tma) {
+  Engine engine =
+      engine_with({.device = Device::known(device), .use_cache = false, .disable_tma = disable_tma}, no_driver());
+  REQUIRE(engine.add_template("device/ptx/bulk.cuh", "#pragma once\n#include \"device/types.cuh\"\n"));
+  REQUIRE(engine.add_template("device/own.cuh", "#pragma once\n#include \"device/ptx/tma.cuh\"\n"));
   REQUIRE(engine.add_template("tile.cu", kTile));
   return engine;
 }
@@ -53,7 +54,7 @@ class Variable {
 }  // namespace
 
 TEST_CASE("without TMA, planning passes over files that reach it by an include, however indirectly") {
-  for (const char* header : {"device/tma.cuh", "device/bulk.cuh", "device/own.cuh"}) {
+  for (const char* header : {"device/ptx/tma.cuh", "device/ptx/bulk.cuh", "device/own.cuh"}) {
     Engine engine = engine_for("h100", true);
     REQUIRE(engine.add_template("move.cu", including(header)));
     REQUIRE(engine.add_template("move_plain.cu", kPlain));
@@ -72,7 +73,7 @@ TEST_CASE("a kernel that has only files with TMA is refused with their names") {
   const auto plan = engine.plan({.kernel = "tile", .dims = {{"M", 64}, {"N", 64}}});
   REQUIRE(!plan);
   CHECK(plan.error().text() ==
-        "unsupported: tile: TMA is disabled (by TMA_JIT_DISABLE_TMA or Options::disable_tma), and every file of this "
+        "unsupported: tile: TMA is disabled (by TMA_JIT_DISABLE_TMA, or by the caller), and every file of this "
         "kernel uses it: tile.cu");
   CHECK(!engine.presets("tile"));
   CHECK(!engine.enumerate({.kernel = "tile", .dims = {{"M", 64}, {"N", 64}}}));
@@ -80,10 +81,9 @@ TEST_CASE("a kernel that has only files with TMA is refused with their names") {
 
 TEST_CASE("an error of the files that are left says which were left out, and a bad request stays as it is") {
   Engine engine = engine_for("h100", true);
-  REQUIRE(engine.add_template("move.cu", including("device/tma.cuh")));
+  REQUIRE(engine.add_template("move.cu", including("device/ptx/tma.cuh")));
   REQUIRE(engine.add_template("move_plain.cu", kPlain));
-  const std::string left_out =
-      "TMA is disabled (by TMA_JIT_DISABLE_TMA or Options::disable_tma), which leaves out move.cu";
+  const std::string left_out = "TMA is disabled (by TMA_JIT_DISABLE_TMA, or by the caller), which leaves out move.cu";
   Request odd = kMove;
   odd.dims["N"] = 63;
   const auto none = engine.plan(odd);
@@ -97,7 +97,7 @@ TEST_CASE("an error of the files that are left says which were left out, and a b
   wrong.dims["N"] = -1;
   CHECK(engine.plan(wrong).error().detail.find("TMA is disabled") == std::string::npos);
   Engine elsewhere = engine_for("b200", true);
-  REQUIRE(elsewhere.add_template("move.cu", including("device/tma.cuh")));
+  REQUIRE(elsewhere.add_template("move.cu", including("device/ptx/tma.cuh")));
   REQUIRE(elsewhere.add_template("move_plain.cu", kPlain));
   const auto unserved = elsewhere.plan(kMove);
   REQUIRE(!unserved);
@@ -109,7 +109,7 @@ TEST_CASE("the variable is read when the engine is made, and 0 means no") {
   for (const auto& [value, disabled] : {std::pair{"1", true}, {"yes", true}, {"0", false}, {"", false}}) {
     Engine engine = [&] {
       const Variable variable(value);
-      return engine_for("h100", false);
+      return engine_for("h100", std::nullopt);
     }();
     CAPTURE(value);
     CHECK(engine.plan({.kernel = "tile", .dims = {{"M", 64}, {"N", 64}}}).has_value() == !disabled);
@@ -117,6 +117,9 @@ TEST_CASE("the variable is read when the engine is made, and 0 means no") {
   Engine before = engine_for("h100", false);
   const Variable variable("1");
   CHECK(before.plan({.kernel = "tile", .dims = {{"M", 64}, {"N", 64}}}));
+  Engine told = engine_for("h100", false);
+  CHECK(told.plan({.kernel = "tile", .dims = {{"M", 64}, {"N", 64}}}));  // an option that is set is obeyed
+  CHECK(told.environment().tma_disabled);
 }
 
 }  // namespace tma_jit

@@ -31,7 +31,7 @@ TEST_CASE("without libcuda the error lists what was tried") {
 TEST_CASE("a context is retained for its life and its device read") {
   FakeDriver fake;
   {
-    const auto context = driver::Context::open(fake.api(), 0);
+    const auto context = driver::Context::open(driver::borrowed(fake.api()), 0);
     REQUIRE(context);
     CHECK(fake.retained() == 1);
     const DeviceInfo& device = (*context)->device();
@@ -53,7 +53,7 @@ TEST_CASE("a context is retained for its life and its device read") {
 TEST_CASE("a cut-down device has its share of the named device's rate") {
   FakeDriver fake;
   fake.device_attributes[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT] = 66;
-  const auto context = driver::Context::open(fake.api(), 0);
+  const auto context = driver::Context::open(driver::borrowed(fake.api()), 0);
   REQUIRE(context);
   const auto facts = device_named("h100");
   REQUIRE(facts);
@@ -66,7 +66,7 @@ TEST_CASE("an sm_121 device is planned for as it is: its exact target, no multic
   fake.device_attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = 12;
   fake.device_attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR] = 1;
   fake.device_attributes[CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE] = 0;
-  const auto context = driver::Context::open(fake.api(), 0);
+  const auto context = driver::Context::open(driver::borrowed(fake.api()), 0);
   REQUIRE(context);
   CHECK((*context)->device().arch == "sm_121a");
   CHECK(!(*context)->device().multicast);
@@ -75,7 +75,7 @@ TEST_CASE("an sm_121 device is planned for as it is: its exact target, no multic
 
 TEST_CASE("an ordinal that is not there is refused with the number that are") {
   FakeDriver fake;
-  const auto context = driver::Context::open(fake.api(), 3);
+  const auto context = driver::Context::open(driver::borrowed(fake.api()), 3);
   REQUIRE(!context);
   CHECK(context.error().text() == "not_found: no CUDA device 3: this process sees 1 device (0)");
   CHECK(fake.retained() == 0);
@@ -86,7 +86,7 @@ TEST_CASE("every failing call of opening a device is reported and leaves nothing
                            "cuDeviceTotalMem", "cuDevicePrimaryCtxRetain"}) {
     FakeDriver fake;
     fake.fail(call, CUDA_ERROR_INVALID_VALUE);
-    const auto context = driver::Context::open(fake.api(), 0);
+    const auto context = driver::Context::open(driver::borrowed(fake.api()), 0);
     REQUIRE(!context);
     CHECK(context.error().message.starts_with(call));
     CHECK(context.error().message.find("CUDA_ERROR_INVALID_VALUE (1)") != std::string::npos);
@@ -96,7 +96,7 @@ TEST_CASE("every failing call of opening a device is reported and leaves nothing
 
 TEST_CASE("a scope pushes only where another context is current, and puts it back") {
   FakeDriver fake;
-  const auto context = driver::Context::open(fake.api(), 0);
+  const auto context = driver::Context::open(driver::borrowed(fake.api()), 0);
   REQUIRE(context);
   const auto other = reinterpret_cast<CUcontext>(std::uintptr_t{0x99});
   fake.contexts().push_back(other);
@@ -115,7 +115,7 @@ TEST_CASE("a scope pushes only where another context is current, and puts it bac
 
 TEST_CASE("a scope that cannot change the capture mode pops what it pushed") {
   FakeDriver fake;
-  const auto context = driver::Context::open(fake.api(), 0);
+  const auto context = driver::Context::open(driver::borrowed(fake.api()), 0);
   REQUIRE(context);
   fake.fail("cuThreadExchangeStreamCaptureMode", CUDA_ERROR_INVALID_VALUE);
   CHECK(!driver::Scope::enter(**context));

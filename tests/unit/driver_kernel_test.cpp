@@ -11,8 +11,8 @@ using namespace testing;
 
 namespace {
 
-Cubin cubin_for(std::string arch) {
-  Cubin cubin;
+Artifact cubin_for(std::string arch) {
+  Artifact cubin;
   cubin.bytes.resize(100);
   cubin.entry = "gemm";
   cubin.arch = std::move(arch);
@@ -21,7 +21,7 @@ Cubin cubin_for(std::string arch) {
 
 struct Loaded {
   FakeDriver fake;
-  driver::SharedContext context = driver::Context::open(fake.api(), 0).value();
+  driver::SharedContext context = driver::Context::open(driver::borrowed(fake.api()), 0).value();
   Result<driver::SharedKernel> load(std::string arch = "sm_90a") {
     return driver::Kernel::load(context, cubin_for(std::move(arch)), "NVRTC 13.0");
   }

@@ -13,7 +13,7 @@ namespace {
 // A kernel loaded into the fake, and launches of plans on it.
 struct Machine {
   FakeDriver fake;
-  driver::SharedContext context = driver::Context::open(fake.api(), 0).value();
+  driver::SharedContext context = driver::Context::open(driver::borrowed(fake.api()), 0).value();
 
   Result<Launch> prepare(const Plan& plan) {
     fake.parameters.clear();
@@ -22,13 +22,13 @@ struct Machine {
       fake.parameters.emplace_back(0, argument.image.size());
       fake.argument_sizes.push_back(argument.image.size());
     }
-    auto cubin = std::make_shared<Cubin>();
+    auto cubin = std::make_shared<Artifact>();
     cubin->bytes.resize(16);
     cubin->entry = plan.entry;
     TMA_JIT_ASSIGN(auto kernel, driver::Kernel::load(context, *cubin, "NVRTC"));
     TMA_JIT_ASSIGN(auto prepared, driver::prepare(plan, cubin, kernel));
     TMA_JIT_ASSIGN(auto state, Launch::State::make(prepared));
-    return Launch(std::move(state));
+    return LaunchInternals::launch_of(std::move(state));
   }
 
   FakeDriver::Launch last() { return fake.launches().back(); }

@@ -1,4 +1,4 @@
-#include "driver/tensor_map.h"
+#include "driver/encode_tensor_map.h"
 
 #include <doctest/doctest.h>
 
@@ -24,7 +24,7 @@ std::uint64_t flags_on(int major, int version, std::uint64_t rows) {
   FakeDriver fake;
   fake.api().version = version;
   fake.device_attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = major;
-  const auto context = driver::Context::open(fake.api(), 0).value();
+  const auto context = driver::Context::open(driver::borrowed(fake.api()), 0).value();
   fake.contexts().push_back(fake.primary());
   return decoded(driver::encode(*context, *boxed("A", 0x1000, rows, 64).map, 0x1000, "A").value()).flags;
 }
@@ -33,7 +33,7 @@ std::uint64_t flags_on(int major, int version, std::uint64_t rows) {
 
 TEST_CASE("a spec reaches the driver as it is") {
   FakeDriver fake;
-  const auto context = driver::Context::open(fake.api(), 0).value();
+  const auto context = driver::Context::open(driver::borrowed(fake.api()), 0).value();
   fake.contexts().push_back(fake.primary());
   TensorMapSpec spec = *boxed("A", 0x1000, 512, 256).map;
   spec.l2_promotion = L2Promotion::b256;
@@ -74,7 +74,7 @@ TensorMapSpec windows() {
 
 TEST_CASE("an im2col map reaches its own function, corners W first") {
   FakeDriver fake;
-  const auto context = driver::Context::open(fake.api(), 0).value();
+  const auto context = driver::Context::open(driver::borrowed(fake.api()), 0).value();
   fake.contexts().push_back(fake.primary());
   const auto map = driver::encode(*context, windows(), 0x1000, "X");
   REQUIRE(map);
@@ -91,7 +91,7 @@ TEST_CASE("an im2col map reaches its own function, corners W first") {
 TEST_CASE("an im2col_w map needs a Blackwell device and a driver that can encode it") {
   FakeDriver fake;
   fake.device_attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = 10;
-  const auto context = driver::Context::open(fake.api(), 0).value();
+  const auto context = driver::Context::open(driver::borrowed(fake.api()), 0).value();
   fake.contexts().push_back(fake.primary());
   TensorMapSpec spec = windows();
   spec.mode = MapMode::im2col_w128;
@@ -115,7 +115,7 @@ TEST_CASE("an im2col_w map needs a Blackwell device and a driver that can encode
 TEST_CASE("what TMA takes elements for is what the driver is told") {
   FakeDriver fake;
   fake.device_attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = 10;
-  const auto context = driver::Context::open(fake.api(), 0).value();
+  const auto context = driver::Context::open(driver::borrowed(fake.api()), 0).value();
   fake.contexts().push_back(fake.primary());
   const auto told = [&](DType dtype, MapType type, std::uint32_t width) {
     TensorMapSpec spec = *boxed("A", 0x1000, 512, 256).map;
@@ -134,7 +134,7 @@ TEST_CASE("what TMA takes elements for is what the driver is told") {
 
 TEST_CASE("what the driver would refuse without a word is refused in words, and the driver not asked") {
   FakeDriver fake;
-  const auto context = driver::Context::open(fake.api(), 0).value();
+  const auto context = driver::Context::open(driver::borrowed(fake.api()), 0).value();
   fake.contexts().push_back(fake.primary());
   TensorMapSpec spec = *boxed("A", 0x1000, 512, 256).map;
   spec.box = {96, 128};
@@ -146,7 +146,7 @@ TEST_CASE("what the driver would refuse without a word is refused in words, and 
 
 TEST_CASE("a driver that refuses anyway is quoted with the whole call") {
   FakeDriver fake;
-  const auto context = driver::Context::open(fake.api(), 0).value();
+  const auto context = driver::Context::open(driver::borrowed(fake.api()), 0).value();
   fake.contexts().push_back(fake.primary());
   fake.fail("cuTensorMapEncodeTiled", CUDA_ERROR_INVALID_VALUE);
   const auto map = driver::encode(*context, *boxed("A", 0x1000, 512, 256).map, 0x1000, "A");
@@ -159,7 +159,7 @@ TEST_CASE("a driver that refuses anyway is quoted with the whole call") {
 
 TEST_CASE("the address is replaced in place") {
   FakeDriver fake;
-  const auto context = driver::Context::open(fake.api(), 0).value();
+  const auto context = driver::Context::open(driver::borrowed(fake.api()), 0).value();
   fake.contexts().push_back(fake.primary());
   const TensorMapSpec spec = *boxed("A", 0x1000, 512, 256).map;
   CUtensorMap map = driver::encode(*context, spec, 0x1000, "A").value();
@@ -184,7 +184,7 @@ TEST_CASE("the bit that faulty Blackwell drivers set for small allocations is cl
 TEST_CASE("im2col maps of faulty Blackwell drivers are mended too, when made and when their address is replaced") {
   FakeDriver fake;
   fake.device_attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = 10;
-  const auto context = driver::Context::open(fake.api(), 0).value();
+  const auto context = driver::Context::open(driver::borrowed(fake.api()), 0).value();
   fake.contexts().push_back(fake.primary());
   TensorMapSpec spec = windows();
   spec.dims = {64, 8, 8, 2};

@@ -5,11 +5,11 @@
 
 #include <doctest/doctest.h>
 
-#include "base/failure.h"
-#include "source/directives.h"
+#include "core/failure.h"
 #include "source/preamble.h"
+#include "source/preprocessor_lines.h"
 
-namespace tma_jit::emission {
+namespace tma_jit::source {
 namespace {
 
 using Files = std::map<std::string, std::string, std::less<>>;
@@ -70,13 +70,15 @@ TEST_CASE("the whole preamble, and the body untouched below its #line") {
         "constexpr int BM = 128;\n"
         "constexpr int K = 4096;\n"
         "struct Dims { int M; long long N; static constexpr int K = 4096; };\n"
-        "__device__ inline f32 apply(f32 a, f64 b) {\n"
+        "struct alignas(8) Hooks {\n"
+        "__device__ f32 apply(f32 a, f64 b) const {\n"
         "return (\n"
         "#line 1 \"hook apply\"\n"
         "a +\n"
         "  b\n"
         ");}\n"
-        "#line 13 \"preamble\"\n"
+        "#line 14 \"preamble\"\n"
+        "};\n"
         "#line 1 \"templates/kernels/scale.cu\"\n" +
             plan.body);
   CHECK(source.name == plan.file);
@@ -110,8 +112,10 @@ TEST_CASE("a hook with a semicolon is a body, but not for one in a comment") {
   plan.hooks = {{"f", DType::f32, {{DType::f32, "a"}}, "f32 b = a; return b;"},
                 {"g", DType::f32, {{DType::f32, "a"}}, "a // a; b"}};
   const std::string text = preamble(plan);
-  CHECK(holds(text, "f32 f(f32 a) {\n#line 1 \"hook f\"\nf32 b = a; return b;\n}\n"));
-  CHECK(holds(text, "f32 g(f32 a) {\nreturn (\n#line 1 \"hook g\"\na // a; b\n);}\n"));
+  CHECK(holds(text, "f32 f(f32 a) const {\n#line 1 \"hook f\"\nf32 b = a; return b;\n}\n"));
+  CHECK(text.find("#pragma nv_diag_error 940\n__device__ f32 f") < text.find("#pragma nv_diag_default 940\n"));
+  CHECK(text.find("#pragma nv_diag_error") == text.rfind("#pragma nv_diag_error"));
+  CHECK(holds(text, "f32 g(f32 a) const {\nreturn (\n#line 1 \"hook g\"\na // a; b\n);}\n"));
 }
 
 TEST_CASE("a hook's brackets must match, or the mistake would surface in the template") {
@@ -126,6 +130,97 @@ TEST_CASE("a hook's brackets must match, or the mistake would surface in the tem
   CHECK(fault("a\n\t); } int x; (") == "parse: hook f:2:2: error: \")\" closes nothing\n  \t); } int x; (\n  \t^");
   CHECK(fault("/* \xC3\xA9 */ (a]") ==
         "parse: hook f:1:11: error: \"]\" does not close \"(\"\n  /* \xC3\xA9 */ (a]\n            ^");
+}
+
+TEST_CASE("a hook stays in its function, however its end is hidden") {
+  const auto refused = [](std::string text, std::string_view why) {
+    Plan plan = small_plan();
+    plan.hooks = {{"f", DType::f32, {{DType::f32, "a"}}, std::move(text)}};
+    const auto source = emit(plan, only_types());
+    INFO(plan.hooks[0].text);
+    REQUIRE_FALSE(source);
+    CHECK(source.error().code == ErrorCode::parse);
+    CHECK_MESSAGE(source.error().message.starts_with(why), source.error().message);
+  };
+  refused("return a; %> int x; <%", "hook f:1:11: error: the digraph %>");
+  refused("a:>", "hook f:1:2: error: the digraph :>");
+  refused("a; }\nint x;\n{", "hook f:1:4: error: \"}\" closes nothing");
+  refused("#define X }\nreturn a; X int y; {", "hook f:1:1: error: #define; ");
+  refused("a\n %:define X }", "hook f:2:1: error: a directive that begins with the digraph");
+  refused("#if 1\nreturn a; }\n#else\n{\n#endif", "hook f:1:1: error: #if; ");
+  refused("#include \"device/types.cuh\"\na", "hook f:1:1: error: #include; ");
+  refused("/* b */ # /* c */ line 7 \"x\"\na", "hook f:1:9: error: #");
+  refused("#pragma nv_diag_suppress 940\n;", "hook f:1:1: error: #pragma nv_diag_suppress");
+  refused("a /* ); }", "hook f:1:1: error: a comment that is not closed");
+  refused("a + R\"x()\" ", "hook f:1:1: error: a raw string literal that is not closed");
+  refused("a // \\", "hook f:1:6: error: a backslash at the end");
+  refused("a // ?\?/", "hook f:1:1: error: the trigraph ??/");
+  refused(std::string("a\0 }", 4), "hook f:1:1: error: a NUL byte");
+  refused("a + __TIME__", "hook f:1:1: error: __TIME__");
+  const auto fine = [](std::string text) {
+    Plan plan = small_plan();
+    plan.hooks = {{"f", DType::f32, {{DType::f32, "a"}}, std::move(text)}};
+    INFO(plan.hooks[0].text);
+    CHECK(emit(plan, only_types()));
+  };
+  fine("#pragma unroll 4\nfor (int i = 0; i < 4; ++i) a *= 2;\nreturn a;");
+  fine("static_cast<::f32>(a) + \")\"[0] + ')' /* ) */ // )");
+}
+
+TEST_CASE("an untrusted hook is an expression of its arguments and nothing else") {
+  const auto checked = [](std::string text) {
+    Plan plan = small_plan();
+    plan.hooks = {{"f", DType::f32, {{DType::f32, "a"}, {DType::s32, "row"}}, std::move(text), true}};
+    const auto source = emit(plan, only_types());
+    return source ? std::string("fine") : source.error().message;
+  };
+  for (const char* text :
+       {"a", "a * 2.0f + 1e-3f", "(a > 0 ? a : 0.1f * a)", "fmaxf(a, 0) / (1 + expf(-a))", "f32(row) * (f32)a",
+        "-(~row) & 0xff", "row << 2 | row % 3", "a > 0 && !(row == 1) ? sqrt(a) : float(row)", "a - -a /* b */ // c"}) {
+    INFO(text);
+    CHECK(checked(text) == "fine");
+  }
+  for (const char* text : {"a;",
+                           "a = 1",
+                           "a += 1",
+                           "--row",
+                           "row++",
+                           "a, a",
+                           "return a",
+                           "blockIdx.x",
+                           "a.x",
+                           "*(int*)0",
+                           "(f32*)a",
+                           "&a",
+                           "asm(\"\")",
+                           "[](){ return 1; }()",
+                           "printf(\"x\")",
+                           "\"x\"",
+                           "sizeof(a)",
+                           "other",
+                           "f(a, row)",
+                           "a::b",
+                           "a->b",
+                           "new int",
+                           "__nanosleep(9)",
+                           "a a",
+                           "",
+                           "()",
+                           "sqrt()",
+                           "a ?: a",
+                           "a[0]",
+                           "{a}",
+                           "1 <=> 2",
+                           "true ? a"}) {
+    INFO(text);
+    CHECK(checked(text).starts_with("hook f:1:"));
+  }
+  CHECK(checked("a +\n  other").starts_with("hook f:2:3: error: \"other\" is neither an argument"));
+  CHECK(checked(std::string(1000, '(') + "a" + std::string(1000, ')')).find("nested more than 64 deep") !=
+        std::string::npos);
+  std::string signs;
+  for (int i = 0; i < 100'000; ++i) signs += "- ";
+  CHECK(checked(signs + "a").find("nested more than 64 deep") != std::string::npos);
 }
 
 TEST_CASE("a reference plan defines TMA_JIT_REFERENCE") {
@@ -240,9 +335,4 @@ TEST_CASE("a standalone file does not lose a header that was first included unde
   CHECK(holds(text, "#ifndef TMA_JIT_PASTED_"));
 }
 
-TEST_CASE("directives in comments and strings do not count") {
-  CHECK(directives_of("/* #if */ // #if\nconst char* s = \"/*\";\n#endif // \"x\n").size() == 1);
-  CHECK(blanked("a /* b\n c */ d // e\nf \"//g\"") == "a     \n      d     \nf      ");
-}
-
-}  // namespace tma_jit::emission
+}  // namespace tma_jit::source

@@ -3,21 +3,23 @@
 
 #include <doctest/doctest.h>
 
-#include "engine_build.h"
+#include "base/json_text.h"
+#include "cache/inventory.h"
+#include "engine/builder.h"
 #include "support/cache_samples.h"
 
-namespace tma_jit {
+namespace tma_jit::engine {
 namespace {
 
 constexpr const char* kNumbers[] = {"registers", "spill_store_bytes", "spill_load_bytes", "stack_bytes",
                                     "static_shared_bytes"};
 
-Result<Built> read_back(const std::string& metadata) {
+Result<engine::Built> read_back(const std::string& metadata) {
   return built_from(cache::Entry{std::vector<std::byte>(16), metadata}, cache::sample_key(1));
 }
 
 std::string sound() {
-  Cubin cubin;
+  Artifact cubin;
   cubin.entry = "copy";
   cubin.arch = "sm_90a";
   cubin.compile_ms = 12.5;
@@ -38,10 +40,10 @@ TEST_CASE("metadata comes back as it was written") {
   const auto built = read_back(sound());
   REQUIRE(built);
   CHECK(built->compiler == "nvrtc 13.0 abc");
-  CHECK(built->cubin->entry == "copy");
-  CHECK(built->cubin->compile_ms == 12.5);
-  CHECK(built->cubin->key == cache::sample_key(1));
-  const Resources& resources = built->cubin->resources;
+  CHECK(built->artifact->entry == "copy");
+  CHECK(built->artifact->compile_ms == 12.5);
+  CHECK(built->artifact->key == cache::sample_key(1));
+  const Resources& resources = built->artifact->resources;
   CHECK(resources.registers == 40);
   CHECK(resources.spill_store_bytes == 1);
   CHECK(resources.spill_load_bytes == 2);
@@ -71,4 +73,21 @@ TEST_CASE("metadata with a number that its field cannot hold is refused, and the
   CHECK(!read_back(with("compile_ms", "1e999")));
 }
 
-}  // namespace tma_jit
+TEST_CASE("metadata nested beyond any of ours is refused before anything is built of it") {
+  const auto nested = [](std::size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); };
+  CHECK(read_back(with("registers", nested(10))).error().message.find("registers is [[[") != std::string::npos);
+  for (const std::string& value : {nested(20), nested(1'000'000), std::string(1'000'000, '[')}) {
+    const auto built = read_back(with("registers", value));
+    REQUIRE(!built);
+    CHECK(built.error().message.ends_with("JSON of more than 16 levels"));
+    const cache::Entry entry{std::vector<std::byte>(16), with("registers", value)};
+    const CacheEntryInfo info = cache::describe(cache::sample_key(1), 1, entry);
+    CHECK(info.fault == "format: metadata of more than 16 levels");
+    CHECK(info.metadata.empty());
+  }
+  CHECK(is_too_deep(std::string(17, '{')));
+  CHECK(!is_too_deep(std::string(16, '{')));
+  CHECK(!is_too_deep('"' + std::string(100, '[') + R"(\"[[")"));
+}
+
+}  // namespace tma_jit::engine

@@ -4,9 +4,9 @@
 
 #include <doctest/doctest.h>
 
-#include "base/failure.h"
+#include "core/failure.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 struct TableScope final : Scope {
@@ -31,7 +31,7 @@ TableScope example_scope() {
 // The value, or the error's text.
 std::string result_of(std::string_view text) {
   const auto expression = parse_expression(text);
-  if (!expression) return expression.error().message + "\n" + expression.error().detail;
+  if (!expression) return expression.error().line() + "\n" + expression.error().detail;
   const auto value = expression->evaluate(example_scope());
   if (!value) return value.error().message + "\n" + value.error().detail;
   return std::to_string(*value);
@@ -223,4 +223,4 @@ TEST_CASE("a copy outlives the original") {
   CHECK(copy.evaluate(example_scope()).error().detail == "M / ZERO\n  ^");
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -10,6 +12,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/library.h"
 #include "base/memo.h"
 
 namespace tma_jit {
@@ -41,6 +44,34 @@ TEST_CASE("a child of a fork has state of its own, even where its parent's was l
           return mine.text.empty() && &mine == &state.get() ? 0 : 1;
         }) == 0);
   CHECK(state.get().text == "parent's");
+}
+
+TEST_CASE("a fork waits for what no child could free, and a thread that holds it may fork itself") {
+  using Clock = std::chrono::steady_clock;
+  std::promise<void> inside;
+  std::atomic<bool> done = false;
+  std::thread loading([&] {
+    const NoFork no_fork;
+    inside.set_value();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    done = true;
+  });
+  inside.get_future().wait();
+  CHECK(in_child([&] { return done ? 0 : 1; }) == 0);
+  loading.join();
+  const auto start = Clock::now();
+  const NoFork once, twice;
+  CHECK(in_child([] {
+          ::alarm(20);
+          const NoFork own;
+          return in_child([] { return 0; });
+        }) == 0);
+  CHECK(Clock::now() - start < std::chrono::seconds(5));
+}
+
+TEST_CASE("a child finds out whether the loader works") {
+  CHECK(loader_works());
+  CHECK(in_child([] { return loader_works() ? 0 : 1; }) == 0);
 }
 
 TEST_CASE("threads agree on the state of their process") {

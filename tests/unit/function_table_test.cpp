@@ -1,31 +1,31 @@
-#include "function_table.h"
+#include "engine/function_table.h"
 
 #include <atomic>
 #include <thread>
 
 #include <doctest/doctest.h>
 
-#include "function_key.h"
+#include "engine/function_key.h"
 
 namespace tma_jit {
 namespace {
 
-std::unique_ptr<FunctionEntry> entry_of(std::vector<std::uint64_t> key) {
-  auto entry = std::make_unique<FunctionEntry>();
+std::unique_ptr<engine::FunctionEntry> entry_of(std::vector<std::uint64_t> key) {
+  auto entry = std::make_unique<engine::FunctionEntry>();
   entry->key = std::move(key);
   return entry;
 }
 
 std::vector<std::uint64_t> key_of(const Tensor& tensor) {
-  const FunctionKey key(&tensor, 1);
+  const engine::FunctionKey key(&tensor, 1);
   return {key.words().begin(), key.words().end()};
 }
 
 }  // namespace
 
 TEST_CASE("entries are found by their whole key, through growth") {
-  FunctionTable table;
-  std::vector<const FunctionEntry*> entries;
+  engine::FunctionTable table;
+  std::vector<const engine::FunctionEntry*> entries;
   for (std::uint64_t i = 0; i < 1000; ++i) entries.push_back(table.insert(entry_of({i, i * i})));
   for (std::uint64_t i = 0; i < 1000; ++i) {
     CHECK(table.find(std::vector<std::uint64_t>{i, i * i}) == entries[i]);
@@ -35,13 +35,13 @@ TEST_CASE("entries are found by their whole key, through growth") {
 }
 
 TEST_CASE("the first entry of a key stays") {
-  FunctionTable table;
-  const FunctionEntry* first = table.insert(entry_of({1, 2}));
+  engine::FunctionTable table;
+  const engine::FunctionEntry* first = table.insert(entry_of({1, 2}));
   CHECK(table.insert(entry_of({1, 2})) == first);
 }
 
 TEST_CASE("readers find what was inserted while others insert") {
-  FunctionTable table;
+  engine::FunctionTable table;
   std::atomic<std::uint64_t> inserted = 0;
   std::atomic<bool> missed = false;
   std::vector<std::thread> readers;

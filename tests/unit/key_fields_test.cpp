@@ -5,7 +5,7 @@
 #include "source/key.h"
 #include "source/preamble.h"
 
-namespace tma_jit::emission {
+namespace tma_jit::source {
 namespace {
 
 Source source_with(const char* constant, const char* hook = "x", const char* body = "void f();\n") {
@@ -14,8 +14,9 @@ Source source_with(const char* constant, const char* hook = "x", const char* bod
   source.entry = "f";
   source.name = "templates/kernels/f.cu";
   source.text = line_directive(1, kPreambleName) + "using T = bf16;\nconstexpr int BM = " + constant +
-                ";\nstruct Dims { int M; };\n__device__ inline f32 apply(f32 x) {\nreturn (\n" + hook + "\n);}\n" +
-                line_directive(1, source.name) + body;
+                ";\nstruct Dims { int M; };\nstruct alignas(8) Hooks {\nOperand<bf16, 1, f32, true> bias;\nf32 "
+                "alpha;\n__device__ f32 apply(f32 x) const {\n" +
+                "return (\n" + hook + "\n);}\n};\n" + line_directive(1, source.name) + body;
   source.headers = {{"device/b.cuh", "b"}, {"device/a.cuh", "a"}};
   source.options = {"-std=c++20"};
   return source;
@@ -37,8 +38,8 @@ std::vector<std::string> differing(const Source& a, const Source& b) {
 TEST_CASE("a key's fields are named in the order in which people look") {
   std::vector<std::string> names;
   for (const KeyField& field : key_fields(source_with("64"), "nvrtc")) names.push_back(field.name);
-  CHECK(names == std::vector<std::string>{"arch", "compiler", "T", "BM", "dims and hooks", "template", "device/a.cuh",
-                                          "device/b.cuh", "options", "entry point"});
+  CHECK(names == std::vector<std::string>{"arch", "compiler", "T", "BM", "bias", "alpha", "dims and hooks", "template",
+                                          "device/a.cuh", "device/b.cuh", "options", "entry point"});
 }
 
 TEST_CASE("each part of a key shows under its own name, and keeps its text to itself") {
@@ -60,4 +61,4 @@ TEST_CASE("a text without emission's preamble is one field") {
   CHECK(std::ranges::count(fields, "text", &KeyField::name) == 1);
 }
 
-}  // namespace tma_jit::emission
+}  // namespace tma_jit::source

@@ -6,7 +6,7 @@
 
 #include "source/preamble.h"
 
-namespace tma_jit::emission {
+namespace tma_jit::source {
 namespace {
 
 constexpr std::string_view kCompiler = "nvrtc 13.0 aa bb";
@@ -98,4 +98,4 @@ TEST_CASE("where a template lies counts once the cubin can hold it") {
   CHECK_FALSE(differs([](Source& s) { s.text += "static_assert(true);"; }));
 }
 
-}  // namespace tma_jit::emission
+}  // namespace tma_jit::source

@@ -50,14 +50,15 @@ std::string found(const Machine& machine) {
 
 TEST_CASE("nothing found: every folder tried is listed, and what to do") {
   Machine machine;
-  machine.places.toolkits = {"/no/cuda"};
+  const fs::path missing = machine / "no/cuda";
+  machine.places.toolkits = {missing};
   fs::create_directories(machine / "usr/local/cuda-12.9/lib64");
   const auto location = locate(machine.places);
   REQUIRE_FALSE(location);
   CHECK(location.error().code == ErrorCode::nvrtc);
   CHECK(location.error().message == "NVRTC was not found: no libnvrtc.so.13, libnvrtc.so.12 or libnvrtc.so");
   const std::string& tried = location.error().detail;
-  CHECK(tried.starts_with("tried\n  /no/cuda: no such folder\n"));
+  CHECK(tried.starts_with("tried\n  " + missing.string() + ": no such folder\n"));
   CHECK(tried.find((machine / "usr/local/cuda-12.9/lib64: no libnvrtc.so.13").string()) != std::string::npos);
   CHECK(tried.find("name the library in TMA_JIT_NVRTC") != std::string::npos);
 }
@@ -130,7 +131,7 @@ TEST_CASE("releases are read from names and ordered by number") {
 
 TEST_CASE("what a release lacks, and the first that serves a target") {
   const auto mentions = [](Release release, std::string_view words) {
-    for (const std::string& phrase : lacks(release)) {
+    for (const std::string& phrase : missing_features(release)) {
       if (phrase.find(words) != std::string::npos) return true;
     }
     return false;

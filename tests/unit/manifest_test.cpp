@@ -3,10 +3,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "template/device_fact.h"
+#include "device/fact_names.h"
 #include "template/template.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 constexpr std::string_view kFull = R"(//! kernel  demo     "what it \"does\""
@@ -70,7 +70,7 @@ void check_refused(std::string_view before, const Refused& row) {
   REQUIRE_FALSE(result.has_value());
   const long line = std::count(before.begin(), before.end(), '\n') + 1;
   CHECK(result.error().code == ErrorCode::parse);
-  CHECK(result.error().message == fmt::format("k.cu:{}:{}: {}", line, row.column, row.message));
+  CHECK(result.error().line() == fmt::format("k.cu:{}:{}: {}", line, row.column, row.message));
   CHECK(result.error().detail == fmt::format("{}\n{}^{}", row.line,
                                              std::string(static_cast<std::size_t>(row.column - 1), ' '),
                                              std::string(static_cast<std::size_t>(row.length - 1), '~')));
@@ -98,7 +98,7 @@ TEST_CASE("every directive is read into the template") {
 TEST_CASE("types, dims and params") {
   const Template t = parsed(kFull);
   REQUIRE(t.types.size() == 2);
-  CHECK(t.types[0].standard == DType::bf16);
+  CHECK(t.types[0].default_value == DType::bf16);
   CHECK(t.types[0].choices == std::vector{DType::bf16, DType::f16});
   CHECK(t.types[0].doc == "elements");
   CHECK(t.types[1].choices == std::vector{DType::f32});
@@ -115,7 +115,7 @@ TEST_CASE("types, dims and params") {
   CHECK(t.find_dim("K")->max == std::int64_t{1} << 62);
   CHECK(t.find_dim("H")->value == 128);
 
-  CHECK(t.find_param("BM")->standard == 128);
+  CHECK(t.find_param("BM")->default_value == 128);
   CHECK(t.find_param("BM")->values == std::vector<std::int64_t>{64, 128, 192});
   CHECK(t.find_param("BM")->text == "BM = 128 in {64, 128, 192}");
   CHECK(t.find_param("BM")->at.line == 10);
@@ -212,13 +212,13 @@ TEST_CASE("tensors with the attributes of im2col maps and of other types and swi
 TEST_CASE("scalars, workspaces and hooks") {
   const Template t = parsed(kFull);
   REQUIRE(t.scalars.size() == 4);
-  CHECK(std::get<double>(*t.scalars[0].standard) == 1.5);
+  CHECK(std::get<double>(*t.scalars[0].default_value) == 1.5);
   CHECK(t.scalars[0].type.concrete == DType::f32);
   CHECK(t.scalars[0].doc == "factor");
-  CHECK_FALSE(t.scalars[1].standard);
+  CHECK_FALSE(t.scalars[1].default_value);
   CHECK(t.scalars[1].type.name == "T");
-  CHECK(std::get<std::int64_t>(*t.scalars[2].standard) == -3);
-  CHECK(std::get<double>(*t.scalars[3].standard) == -1e-5);
+  CHECK(std::get<std::int64_t>(*t.scalars[2].default_value) == -3);
+  CHECK(std::get<double>(*t.scalars[3].default_value) == -1e-5);
 
   REQUIRE(t.workspaces.size() == 2);
   CHECK(t.workspaces[0].name == "partials");
@@ -236,21 +236,21 @@ TEST_CASE("scalars, workspaces and hooks") {
   CHECK(apply.parameters[1].type.name == "T");
   CHECK(apply.parameters[1].when->text() == "STAGES >= 3");
   CHECK(apply.result.concrete == DType::f32);
-  CHECK(apply.standard == "a * \"x\"[0] + 0.5f");
+  CHECK(apply.default_value == "a * \"x\"[0] + 0.5f");
   CHECK(apply.doc == "the epilogue");
   CHECK(apply.text == "apply(f32 a, T b when STAGES >= 3) : f32 = a * \"x\"[0] + 0.5f");
   CHECK(t.hooks[1].parameters.empty());
-  CHECK_FALSE(t.hooks[1].standard);
+  CHECK_FALSE(t.hooks[1].default_value);
 }
 
 TEST_CASE("a hook's default runs to the end of the line") {
   const auto hook = [](std::string_view rest) {
     return parsed(fmt::format("{}//! hook f(f32 a) : f32 = {}\n", kFrame, rest)).hooks[0];
   };
-  CHECK(hook("a").standard == "a");
-  CHECK(hook("float b = a; return b;  ").standard == "float b = a; return b;");
-  CHECK(hook("a > 0 ? a : `@#$").standard == "a > 0 ? a : `@#$");
-  CHECK(hook("a \"doc \\\"quoted\\\"\"").standard == "a");
+  CHECK(hook("a").default_value == "a");
+  CHECK(hook("float b = a; return b;  ").default_value == "float b = a; return b;");
+  CHECK(hook("a > 0 ? a : `@#$").default_value == "a > 0 ? a : `@#$");
+  CHECK(hook("a \"doc \\\"quoted\\\"\"").default_value == "a");
   CHECK(hook("a \"doc \\\"quoted\\\"\"").doc == "doc \"quoted\"");
 }
 
@@ -293,13 +293,56 @@ TEST_CASE("the information for list and show") {
   CHECK(info.kernel == "demo");
   CHECK(info.file == "k.cu");
   CHECK_FALSE(info.embedded);
-  CHECK(info.has_reference);
+  CHECK(info.reference.has_value());
   CHECK(info.params[1].name == "STAGES");
   CHECK(info.params[1].declaration == "STAGES = 3 in 2..8");
   CHECK(info.rules[0].declaration == "K * sizeof(T) % 16 == 0");
   CHECK(info.rules[0].doc == "rows must be aligned");
   CHECK(info.presets[1].declaration == "BM = 192");
   CHECK(info.dims.size() == 4);
+}
+
+TEST_CASE("declarations as values") {
+  const KernelInfo info = kernel_info(parsed(R"(//! kernel k
+//! arch sm_90a
+//! type T = bf16 in {bf16, f16}
+//! dim M in 0..100
+//! dim H = 64
+//! param P = 2 in {1, 2}
+//! param Q = 1 in 1..3 "how"
+//! let R = P * M
+//! tensor A : T[M, H] box [R, H] swizzle 128 when R + sizeof(T) >= 2
+//! tensor B : f32[M] out
+//! scalar alpha : f32 = 0.5
+//! workspace w R * 4 zero
+//! hook f(f32 a, T b when Q >= 2) : f32 = a
+//! launch grid R block 32 smem 64
+//! work flops M
+//! preset P = 1, Q = 3 when M > 8 "doc"
+)"));
+  CHECK(info.types[0].default_type == DType::bf16);
+  CHECK(info.types[0].choices == std::vector<DType>{DType::bf16, DType::f16});
+  CHECK((info.dims[0].least == 0 && info.dims[0].most == 100 && !info.dims[0].value));
+  CHECK(info.dims[1].value == 64);
+  CHECK((info.params[1].default_value == 1 && info.params[1].values == std::vector<std::int64_t>{1, 2, 3}));
+  CHECK(info.params[1].doc == "how");
+  CHECK(info.params[1].line == 7);
+  const KernelInfo::Tensor& a = info.tensors[0];
+  CHECK((a.type == "T" && a.shape.size() == 2 && a.shape[0].text == "M" && a.box[0].text == "R" && !a.output));
+  CHECK(a.swizzle->text == "128");
+  CHECK(a.when->text == "R + sizeof(T) >= 2");
+  CHECK(a.when->names == std::vector<std::string>{"R", "T"});
+  CHECK(a.when->params == std::vector<std::string>{"P"});
+  CHECK((info.tensors[1].type == "f32" && info.tensors[1].box.empty() && info.tensors[1].output));
+  CHECK(std::get<double>(*info.scalars[0].default_value) == 0.5);
+  CHECK((info.workspaces[0].zeroed && info.workspaces[0].bytes.text == "R * 4"));
+  CHECK((info.hooks[0].result == "f32" && info.hooks[0].default_text == "a"));
+  CHECK((info.hooks[0].parameters[1].name == "b" && info.hooks[0].parameters[1].when->params[0] == "Q"));
+  CHECK(!info.hooks[0].parameters[0].when);
+  CHECK(info.presets[0].settings == std::vector<std::pair<std::string, std::int64_t>>{{"P", 1}, {"Q", 3}});
+  CHECK(info.presets[0].when->names == std::vector<std::string>{"M"});
+  CHECK((info.launch.grid[0].text == "R" && info.launch.smem->text == "64"));
+  CHECK((info.flops->text == "M" && !info.bytes && !info.reference));
 }
 
 TEST_CASE("layout is free: tabs, indentation, carriage returns, no final newline, names apart from their place") {
@@ -314,7 +357,7 @@ TEST_CASE("layout is free: tabs, indentation, carriage returns, no final newline
 
 TEST_CASE("a caret stands under tabs and multi-byte characters") {
   const auto tabs = parse("k.cu", "//!\tparm X");
-  CHECK(tabs.error().message == "k.cu:1:5: unknown directive parm; did you mean \"param\"?");
+  CHECK(tabs.error().line() == "k.cu:1:5: unknown directive parm; did you mean \"param\"?");
   CHECK(tabs.error().detail == "//!\tparm X\n   \t^~~~");
   const auto wide = parse("k.cu", "//! kernel k \"\xc3\xa9\" x");
   CHECK(wide.error().message == "k.cu:1:19: expected the end of the line, found \"x\"");
@@ -569,8 +612,8 @@ TEST_CASE("scalar") {
   check_refused({"//! scalar n : s32 = k", 22, 1, "a scalar's default values must be numbers, and k is not one"});
   check_refused({"//! scalar n : s32 1", 20, 1, "expected \"=\", a doc text or the end of the line, found \"1\""});
   const Template t = parsed(fmt::format("{}//! scalar a : f32 = 2.5f\n//! scalar b : s32 = -(2 + 3) * 4\n", kFrame));
-  CHECK(std::get<double>(*t.scalars[0].standard) == 2.5);
-  CHECK(std::get<std::int64_t>(*t.scalars[1].standard) == -20);
+  CHECK(std::get<double>(*t.scalars[0].default_value) == 2.5);
+  CHECK(std::get<std::int64_t>(*t.scalars[1].default_value) == -20);
 }
 
 TEST_CASE("workspace") {
@@ -614,12 +657,12 @@ TEST_CASE("cluster, launch, work and reference") {
           "expected an operator, \"pdl\", a doc text or the end of the line, found \"2\""});
   launch({"//! launch grid 1 block 1 sm 2", 27, 2,
           "expected an operator, \",\", \"smem\", \"pdl\", a doc text or the end of the line, found \"sm\""});
-  check_refused({"//! work", 9, 1, "expected \"flops\" or \"bytes\", found the end of the line"});
+  check_refused({"//! work", 9, 1, "expected \"flops\", \"bytes\" or \"cycles\", found the end of the line"});
   check_refused({"//! work flops", 15, 1, "expected the number of flops, found the end of the line"});
   check_refused({"//! work flops 1 by 2", 18, 2,
-                 "expected an operator, \"bytes\", a doc text or the end of the line, found \"by\""});
-  check_refused(
-      {"//! work bytes 1 flops 2", 18, 5, "expected an operator, a doc text or the end of the line, found \"flops\""});
+                 "expected an operator, \"bytes\", \"cycles\", a doc text or the end of the line, found \"by\""});
+  check_refused({"//! work bytes 1 flops 2", 18, 5,
+                 "expected an operator, \"cycles\", a doc text or the end of the line, found \"flops\""});
   check_refused({"//! reference", 14, 1, "expected the name of the kernel, found the end of the line"});
   check_refused({"//! reference k grid 1 block 1", 15, 1, "k is already declared, as the kernel on line 1"});
   check_refused(
@@ -673,11 +716,11 @@ TEST_CASE("device facts by name") {
   device.sm_count = 132;
   device.multicast = true;
   device.compute_capability = 90;
-  CHECK(device_fact(device, "sm_count") == 132);
-  CHECK(device_fact(device, "multicast") == 1);
-  CHECK(device_fact(device, "compute_capability") == 90);
-  CHECK_FALSE(device_fact(device, "sm_cout"));
-  CHECK(device_fact_names().size() == 10);
+  CHECK(device::device_fact(device, "sm_count") == 132);
+  CHECK(device::device_fact(device, "multicast") == 1);
+  CHECK(device::device_fact(device, "compute_capability") == 90);
+  CHECK_FALSE(device::device_fact(device, "sm_cout"));
+  CHECK(device::device_fact_names().size() == 11);
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

@@ -1,7 +1,7 @@
 // The kernel's parameters byte for byte, the tensor maps, and what an address must keep.
 #include "planning_fixture.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 
 TEST_CASE("a plan of the gemm: constants, dims, maps, geometry, work") {
   Request request = gemm_tensors(4096, 8192, 512, DType::f16);
@@ -268,12 +268,37 @@ TEST_CASE("workspaces: bytes of the configuration, an address if given") {
   CHECK(planned.arguments[0].image == packed(std::uint64_t{0x1000}));
   CHECK_FALSE(planned.arguments[0].workspace_zeroed);
   CHECK(planned.arguments[1].workspace_zeroed);
+  const std::vector<Workspace> needed = workspaces_of(planned);
+  REQUIRE(needed.size() == 2);
+  CHECK(needed[0].name == "partials");
+  CHECK(needed[0].bytes == 128);
+  CHECK(needed[0].alignment == 16);
+  CHECK(needed[0].given);
+  CHECK(needed[1].zeroed);
+  CHECK_FALSE(needed[1].given);
   CHECK(planned.arguments[1].image == packed(std::uint64_t{0}));
   request.dims["N"] = 100;
   CHECK(refusal(text, request) == "invalid_argument: k: workspace counters is -36 bytes: N = 100");
   request.dims["N"] = 8;
   request.workspaces["partials"] = 0x1008;
   CHECK(refusal(text, request) == "invalid_argument: k: workspace partials: address 0x1008 is not a multiple of 16");
+}
+
+TEST_CASE("a reference gets no workspaces") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a
+//! dim N
+//! workspace partials N * 4
+//! tensor X : f32[N] out
+//! launch grid 1 block 32
+//! reference k_reference grid 1 block 32
+)";
+  Request request{.kernel = "k", .dims = {{"N", 8}}};
+  CHECK(plan(text, request).value().arguments.size() == 3);
+  request.reference = true;
+  const Plan reference = plan(text, request).value();
+  REQUIRE(reference.arguments.size() == 2);
+  CHECK(reference.arguments[0].name == "X");
 }
 
 TEST_CASE("an address must keep the alignment the configuration needs, not what it happened to have") {
@@ -314,4 +339,4 @@ TEST_CASE("stride() is what the tensor has, packed where there is none") {
   CHECK(config(plan(text, {.kernel = "k", .dims = {{"M", 4}, {"N", 32}}})) == "ROWS=1");
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

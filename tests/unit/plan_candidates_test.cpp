@@ -1,7 +1,7 @@
 // Several files of one kernel: which serve a device, their order, and the error when none has a configuration.
 #include "planning_fixture.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 std::string file_text(std::string_view archs, std::string_view rest = "") {
@@ -43,6 +43,26 @@ TEST_CASE("the file for fewer targets goes first; another takes what it refuses"
   CHECK(planned(32, "rtx5090")->file == "b/portable.cu");
   CHECK(planned(32, "h100", "portable")->file == "b/portable.cu");
   CHECK(planned(32, "h100", "", {{"STAGES", 4}})->file == "b/portable.cu");  // only this one has the param
+}
+
+TEST_CASE("of files that state cycles the cheapest plan is taken, unless a file before them states none") {
+  const Pointers files = {
+      parsed(file_text("sm_90a", "//! work cycles N\n"), "few.cu"),
+      parsed(file_text("sm_90a", "//! require N > 5\n//! work cycles 10\n"), "many.cu"),
+      parsed(file_text("sm_90a, sm_100a", "//! work cycles 12\n"), "portable.cu"),
+      parsed(file_text("sm_90a, sm_100a, sm_120a"), "unstated.cu"),
+  };
+  const auto file = [&](std::int64_t n, std::string_view on = "h100",
+                        std::span<const Pointers::value_type> among = {}) {
+    return make_plan({.kernel = "k", .dims = {{"N", n}}}, device(on), among.empty() ? files : among)->file;
+  };
+  CHECK(file(4) == "few.cu");
+  CHECK(file(10) == "few.cu");
+  CHECK(file(11) == "many.cu");
+  CHECK(file(4, "b200") == "portable.cu");
+  CHECK(file(4, "rtx5090") == "unstated.cu");
+  const Pointers unstated_first = {parsed(file_text("sm_90a"), "a.cu"), files[1]};
+  CHECK(file(11, "h100", unstated_first) == "a.cu");
 }
 
 TEST_CASE("where none has a configuration every file says why") {
@@ -97,4 +117,4 @@ TEST_CASE("enumeration is of the file that would be planned, else of the first")
   CHECK(of(17).rules.front().values == "N = 17");
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -1,7 +1,7 @@
 // Launch geometry within the limits of CUDA and of the device.
 #include "planning_fixture.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 std::string launched(std::string_view launch, std::string_view cluster = "", std::string_view on = "h100") {
@@ -82,4 +82,4 @@ TEST_CASE("a smaller device gets a smaller configuration of the same template") 
   CHECK(small.geometry.grid[0] == 48);
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

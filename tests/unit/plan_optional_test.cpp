@@ -1,7 +1,7 @@
 // Optional tensors, hooks, types and reference plans.
 #include "planning_fixture.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 const std::string kMap = R"(//! kernel map
@@ -73,7 +73,7 @@ TEST_CASE("tensors that belong to no configuration") {
 
 TEST_CASE("an absent tensor is still a parameter, of zeros") {
   const Plan planned = plan(kMap, inputs(1)).value();
-  REQUIRE(planned.arguments.size() == 5);
+  REQUIRE(planned.arguments.size() == 6);  // and hooks
   CHECK_FALSE(planned.arguments[1].present);
   CHECK(planned.arguments[1].image == std::vector<std::byte>(16));
   CHECK(planned.arguments[1].shape.empty());
@@ -169,4 +169,4 @@ TEST_CASE("types that no tensor has are chosen like params; the request may say"
         std::string::npos);
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -1,8 +1,8 @@
 // What `check` and pre-warming build.
 #include "planning_fixture.h"
-#include "template/search.h"
+#include "template/catalogue.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 std::vector<std::string> listed(const std::string& text, const std::map<std::string, std::int64_t>& dims = {},
@@ -87,12 +87,12 @@ TEST_CASE("a preset whose condition excludes the device is left out, whatever el
 
 TEST_CASE("an unknown dim") {
   const Pointers templates = {parsed(kGemm)};
-  CHECK(preset_requests(device(), templates, {{"m", 4}}).error().message ==
+  CHECK(preset_requests(device(), templates, {{"m", 4}}).error().line() ==
         "gemm: there is no dim \"m\"; it has M, N, K; did you mean \"M\"?");
 }
 
 TEST_CASE("every preset of the library's own kernels is a plan on every device it serves, or none of its types is") {
-  manifest::TemplateSet set;
+  templates::TemplateSet set;
   for (const std::string& name : known_devices()) {
     for (const auto& one : set.all()) {
       REQUIRE(one.has_value());
@@ -110,4 +110,4 @@ TEST_CASE("every preset of the library's own kernels is a plan on every device i
   }
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -1,11 +1,37 @@
 // Which configuration is chosen, what is counted, and what is said when there is none.
 #include "planning_fixture.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 
 TEST_CASE("the first preset whose condition holds is taken") {
   CHECK(config(plan(kGemm, gemm_dims(512, 512, 512))) == "BM=64 BN=128 STAGES=6 BAND=8");
   CHECK(config(plan(kGemm, gemm_dims(8192, 8192, 8192))) == "BM=128 BN=256 STAGES=3 BAND=8");
+}
+
+TEST_CASE("where cycles are stated the cheapest preset that holds and is valid is taken, the first of equals") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a
+//! dim N
+//! param A = 1 in {1, 2, 4, 8}
+//! param B = 0 in {0, 1}
+//! require A != 8 || N % 8 == 0
+//! launch grid 1 block 32
+//! work cycles ceil_div(N, A) + 10 * A
+//! preset A = 1
+//! preset A = 8
+//! preset A = 4, B = 1 when N != 500
+//! preset A = 4
+//! preset A = 2
+)";
+  const auto chosen = [&](std::int64_t n) { return plan(text, {.kernel = "k", .dims = {{"N", n}}}); };
+  CHECK(config(chosen(1)) == "A=1 B=0");
+  CHECK(chosen(1)->work.cycles == 11);
+  CHECK(config(chosen(40)) == "A=2 B=0");
+  CHECK(config(chosen(100)) == "A=4 B=1");
+  CHECK(config(chosen(500)) == "A=4 B=0");
+  CHECK(config(chosen(800)) == "A=8 B=0");
+  CHECK(config(chosen(801)) == "A=4 B=1");
+  CHECK(config(plan(text, {.kernel = "k", .dims = {{"N", 100}}, .params = {{"B", 0}}})) == "A=4 B=0");
 }
 
 TEST_CASE("pins hold through presets, defaults and search") {
@@ -198,4 +224,4 @@ TEST_CASE("a cold plan of the gemm takes well under 0.3 ms where a preset fits")
 #endif
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

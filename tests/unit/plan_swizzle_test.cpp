@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 constexpr Swizzle kAll[] = {Swizzle::none,         Swizzle::b32,           Swizzle::b64,
@@ -73,4 +73,4 @@ TEST_CASE("eight rows of 16 bytes at one column meet no bank twice") {
   }
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

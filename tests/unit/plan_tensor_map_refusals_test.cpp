@@ -9,7 +9,7 @@
 #include "plan/tensor_map_rules.h"
 #include "planning_fixture.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 constexpr std::array kModes = {MapMode::tile, MapMode::im2col, MapMode::im2col_w, MapMode::im2col_w128};
@@ -280,4 +280,4 @@ TEST_CASE("every way in which a declaration can miss a tensor map is refused") {
   for (const Refusal& refusal : refusals) CHECK_MESSAGE(!refusal.heard.empty(), "never heard: " << refusal.text);
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 // bf16[1024, 512] in boxes of [128, 64], 128-byte swizzle: breaks no rule.
@@ -219,4 +219,4 @@ TEST_CASE("NaN fill is for floating-point elements that the driver knows as such
   CHECK(filled(DType::e4m3) == "A: fill nan needs f16, bf16, f32 or f64 elements, not e4m3, which TMA takes for u8");
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

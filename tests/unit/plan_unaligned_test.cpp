@@ -1,8 +1,8 @@
 // Which of the library's own files serve tensors that TMA cannot walk, and devices without TMA.
 #include "planning_fixture.h"
-#include "template/search.h"
+#include "template/catalogue.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 struct Case {
@@ -17,7 +17,7 @@ Tensor matrix(const Case& c, DType dtype, std::int64_t rows, std::int64_t column
 }
 
 Result<Plan> planned(const std::string& kernel, std::vector<NamedTensor> tensors, const Case& c) {
-  manifest::TemplateSet set;
+  templates::TemplateSet set;
   const auto templates = set.find(kernel).value();
   return make_plan({.kernel = kernel, .tensors = std::move(tensors)}, device(c.on), templates);
 }
@@ -37,7 +37,7 @@ Result<Plan> copy(const Case& c) {
 }  // namespace
 
 TEST_CASE("a gemm that breaks TMA's rules is served by cp.async, with the widest access its rows allow") {
-  CHECK(gemm({})->file == "templates/kernels/gemm.cu");
+  CHECK(gemm({})->file == "templates/kernels/gemm_wgmma_split.cu");
   struct Row {
     Case c;
     std::int64_t vec;
@@ -45,7 +45,7 @@ TEST_CASE("a gemm that breaks TMA's rules is served by cp.async, with the widest
   for (const Row& row : {Row{{8, 128}, 8}, Row{{0, 108}, 8}, Row{{0, 102}, 4}, Row{{0, 101}, 2}, Row{{2, 128}, 2}}) {
     const auto plan = gemm(row.c);
     REQUIRE_MESSAGE(plan.has_value(), (plan ? "" : plan.error().text()));
-    CHECK(plan->file == "templates/kernels/gemm_cp_async.cu");
+    CHECK(plan->file == "templates/kernels/gemm_mma_cp_async.cu");
     CHECK(plan->config.at(0) == std::pair<std::string, std::int64_t>("VEC", row.vec));
   }
 }
@@ -59,10 +59,10 @@ TEST_CASE("a copy that breaks TMA's rules is served by plain loads") {
 TEST_CASE("devices without TMA have gemm and copy") {
   for (const char* on : {"a100", "a10", "l4", "rtx4090"}) {
     CAPTURE(std::string(on));
-    CHECK(gemm({0, 128, on})->file == "templates/kernels/gemm_cp_async.cu");
-    CHECK(gemm({2, 101, on})->file == "templates/kernels/gemm_cp_async.cu");
+    CHECK(gemm({0, 128, on})->file == "templates/kernels/gemm_mma_cp_async.cu");
+    CHECK(gemm({2, 101, on})->file == "templates/kernels/gemm_mma_cp_async.cu");
     CHECK(copy({0, 128, on})->file == "templates/kernels/copy_rows.cu");
   }
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -11,7 +11,7 @@
 
 #include "plan/planner.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 namespace {
 
 struct Kernel {
@@ -22,7 +22,7 @@ struct Kernel {
 
 std::vector<Kernel> library() {
   std::map<std::string, Kernel> kernels;
-  for (const auto& info : Engine({.device = "h100", .use_cache = false}).kernels()) {
+  for (const auto& info : Engine({.device = Device::known("h100"), .use_cache = false}).kernels()) {
     REQUIRE_MESSAGE(info, (info ? "" : info.error().text()));
     Kernel& kernel = kernels[info->kernel];
     kernel.name = info->kernel;
@@ -41,7 +41,7 @@ bool has(const Kernel& kernel, const std::string& arch) {
 
 // The whole refusal of a configuration, or "planned".
 std::string said(const std::string& device, const Request& request) {
-  const auto plan = Engine({.device = device, .use_cache = false}).plan(request);
+  const auto plan = Engine({.device = Device::known(device), .use_cache = false}).plan(request);
   return plan ? "planned" : plan.error().text();
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("what a device's architecture lacks is refused with the architectures 
   CHECK(kernels.size() > 50);
   int refused = 0, served = 0;
   for (const std::string& device : known_devices()) {
-    Engine engine({.device = device, .use_cache = false});
+    Engine engine({.device = Device::known(device), .use_cache = false});
     const std::string arch = engine.device().value().arch;
     for (const Kernel& kernel : kernels) {
       CAPTURE(kernel.name);
@@ -79,8 +79,8 @@ TEST_CASE("what a device's architecture lacks is refused with the architectures 
 
 TEST_CASE("a rule about the device's architecture names the architectures that have what it asks for") {
   int rules = 0;
-  for (const auto& info : Engine({.device = "h100", .use_cache = false}).kernels()) {
-    for (const KernelInfo::Item& rule : info->rules) {
+  for (const auto& info : Engine({.device = Device::known("h100"), .use_cache = false}).kernels()) {
+    for (const KernelInfo::Rule& rule : info->rules) {
       if (rule.declaration.find("device.compute_capability") == std::string::npos) continue;
       CHECK_MESSAGE(rule.doc.find("sm_") != std::string::npos, info->file << ": " << rule.declaration);
       ++rules;
@@ -109,4 +109,4 @@ TEST_CASE("a variant that one architecture of several lacks is refused by such a
   CHECK(said("b200", {.kernel = "tcgen05_mma", .params = {{"FORM", 12}}}) == "planned");
 }
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

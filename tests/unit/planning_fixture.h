@@ -13,14 +13,14 @@
 
 #include "plan/planner.h"
 
-namespace tma_jit::planning {
+namespace tma_jit::plan {
 
-using Pointers = std::vector<std::shared_ptr<const manifest::Template>>;
+using Pointers = std::vector<std::shared_ptr<const templates::Template>>;
 
-inline std::shared_ptr<const manifest::Template> parsed(const std::string& text, const std::string& file = "k.cu") {
-  auto kernel = manifest::parse(file, text);
+inline std::shared_ptr<const templates::Template> parsed(const std::string& text, const std::string& file = "k.cu") {
+  auto kernel = templates::parse(file, text);
   if (!kernel.has_value()) FAIL(kernel.error().text());
-  return std::make_shared<const manifest::Template>(std::move(*kernel));
+  return std::make_shared<const templates::Template>(std::move(*kernel));
 }
 
 inline DeviceInfo device(std::string_view name = "h100") {
@@ -117,4 +117,4 @@ inline const std::string kLine = R"(//! kernel line
 //! launch grid ceil_div(N, 128) block 128
 )";
 
-}  // namespace tma_jit::planning
+}  // namespace tma_jit::plan

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "template/template.h"
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 struct Fence {
@@ -78,4 +78,4 @@ TEST_CASE("the guide's example of an error is what the parser says") {
   }
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

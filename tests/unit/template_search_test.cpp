@@ -1,4 +1,4 @@
-#include "template/search.h"
+#include "template/catalogue.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-namespace tma_jit::manifest {
+namespace tma_jit::templates {
 namespace {
 
 namespace fs = std::filesystem;
@@ -163,8 +163,19 @@ TEST_CASE("files and folders that cannot be read") {
         fmt::format("cannot read {}/gone.cu: No such file or directory", folder.path().string()));
   CHECK(set.add_file(folder.path()).error().code == ErrorCode::io);
   fs::create_symlink("nowhere.cu", folder.path() / "dangling.cu");
-  CHECK(found(set, "k") ==
-        fmt::format("io: cannot read {}/dangling.cu: No such file or directory", folder.path().string()));
+  const std::string fault =
+      fmt::format("io: cannot read {}/dangling.cu: No such file or directory", folder.path().string());
+  CHECK(found(set, "k") == "not_found: no kernel is named \"k\"\n  no template was found\n  " + fault);
+  REQUIRE(set.all().size() == 1);
+  CHECK(set.all().front().error().text() == fault);
+  folder.write("copy.cu", kernel_text("copy", "mine"));
+  CHECK(found(set, "copy").find("copy.cu: mine") != std::string::npos);
+  fs::rename(folder.path() / "dangling.cu", folder.path() / "gone.cu");
+  const Embedded embedded;
+  TemplateSet shadowing({folder.path()}, embedded.files);
+  CHECK(found(shadowing, "gemm").find("embedded") != std::string::npos);
+  fs::rename(folder.path() / "gone.cu", folder.path() / "gemm.cu");  // it may be the one that is wanted
+  CHECK(found(shadowing, "gemm").find("io: cannot read") == 0);
 }
 
 TEST_CASE("everything that is not shadowed is listed, errors in their place") {
@@ -174,8 +185,7 @@ TEST_CASE("everything that is not shadowed is listed, errors in their place") {
   folder.write("nothing.cu", "int x;\n");
   TemplateSet set({folder.path()}, embedded.files);
   std::string list;
-  for (const auto& one : set.all())
-    list += one ? (*one)->kernel + " " + (*one)->doc + "\n" : one.error().message + "\n";
+  for (const auto& one : set.all()) list += one ? (*one)->kernel + " " + (*one)->doc + "\n" : one.error().line() + "\n";
   CHECK(list ==
         fmt::format("{}/nothing.cu:1:1: there is no manifest: a template declares its kernel in lines that begin "
                     "with //!\n"
@@ -222,7 +232,7 @@ TEST_CASE("a header that is nowhere says where it was looked for") {
   const auto result = set.header("device/tna.cuh");
   REQUIRE_FALSE(result);
   CHECK(result.error().code == ErrorCode::not_found);
-  CHECK(result.error().message == "no header is named \"device/tna.cuh\"; did you mean \"device/tma.cuh\"?");
+  CHECK(result.error().line() == "no header is named \"device/tna.cuh\"; did you mean \"device/tma.cuh\"?");
   CHECK(result.error().detail ==
         fmt::format("tried {}/device/tna.cuh\ntried the embedded headers: device/tma.cuh", folder.path().string()));
   CHECK_FALSE(set.header("../secret"));
@@ -273,8 +283,8 @@ TEST_CASE("a template in a folder named probes is a probe, wherever the folder i
   CHECK_FALSE(kernel_info(*set.find("gemm")->front()).probe);
   CHECK(set.header("device/late.cuh") == "// late\n");
   CHECK_FALSE(set.header("probes/unit.cu"));
-  CHECK(set.find("unot").error().message == "no kernel is named \"unot\"; did you mean \"unit\"?");
+  CHECK(set.find("unot").error().line() == "no kernel is named \"unot\"; did you mean \"unit\"?");
   CHECK(set.find("unot").error().detail == "known kernels: broken, copy, gemm");
 }
 
-}  // namespace tma_jit::manifest
+}  // namespace tma_jit::templates

@@ -6,10 +6,11 @@
 
 namespace tma_jit {
 
-TEST_CASE("a suggestion names the nearest word and only a near one") {
-  const std::vector<std::string> names = {"STAGES", "BM", "BN"};
-  CHECK(suggestion("STAGE", names) == "; did you mean \"STAGES\"?");
-  CHECK(suggestion("WARPS", names).empty());
+TEST_CASE("a word is quoted so that a shell reads it back") {
+  CHECK(quoted_for_shell("--std=c++17") == "--std=c++17");
+  CHECK(quoted_for_shell("") == "''");
+  CHECK(quoted_for_shell("it's $HOME;") == "'it'\\''s $HOME;'");
+  CHECK(quoted_for_shell("a\nb's \\") == "$'a\\012b\\'s \\\\'");
 }
 
 TEST_CASE("split keeps empty parts") {

@@ -9,9 +9,31 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "template/search.h"
+#include "template/catalogue.h"
 
 namespace tma_jit {
+
+TEST_CASE("operands are recorded as they were declared, and read back") {
+  Plan plan;
+  plan.kernel = "gemm";
+  Argument bias, alpha, beta;
+  bias.kind = Argument::Kind::view;
+  bias.hooks_offset = 0;
+  bias.declaration = "bias : f32[1, N]";
+  bias.shape = {1, 8};
+  bias.strides = {0, 1};
+  alpha.hooks_offset = 24;
+  alpha.declaration = "alpha : f32";
+  beta.hooks_offset = 28;
+  beta.declaration = "beta : f32 = 0.5";
+  plan.arguments = {bias, alpha, beta};
+  const std::string line = warm_line(plan);
+  CHECK(line.find(R"("operands":["bias : f32[1, N]","alpha : f32 = 0","beta : f32 = 0.5"])") != std::string::npos);
+  const auto read = parse_warm_line(line);
+  REQUIRE(read);
+  CHECK(read->request.operands == std::vector<std::string>{"bias : f32[1, N]", "alpha : f32 = 0", "beta : f32 = 0.5"});
+  CHECK_FALSE(parse_warm_line(R"({"kernel": "gemm", "operands": "bias"})"));
+}
 
 TEST_CASE("the shipped list names every kernel of the tree, and no other") {
   std::set<std::string> listed, known;
@@ -24,10 +46,10 @@ TEST_CASE("the shipped list names every kernel of the tree, and no other") {
     CHECK(line->arch.empty());
     listed.insert(line->request.kernel);
   }
-  manifest::TemplateSet templates(std::vector<std::filesystem::path>{});
+  templates::TemplateSet templates(std::vector<std::filesystem::path>{});
   for (const auto& found : templates.all()) {
     REQUIRE(found);
-    if (!manifest::kernel_info(**found).probe) known.insert((*found)->kernel);
+    if (!templates::kernel_info(**found).probe) known.insert((*found)->kernel);
   }
   CHECK(listed == known);
 }

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "compile/frame.h"
 #include "compile/message.h"
@@ -71,7 +72,7 @@ TEST_CASE("garbage is refused by its first byte, and another protocol by name") 
   const auto frame = reader.next();
   REQUIRE(!frame);
   CHECK(frame.error().code == ErrorCode::unsupported);
-  CHECK(frame.error().message == "a frame of protocol 9; this library speaks 1");
+  CHECK(frame.error().message == fmt::format("a frame of protocol 9; this library speaks {}", kProtocolVersion));
 }
 
 TEST_CASE("messages come out as they went in") {
@@ -96,13 +97,15 @@ TEST_CASE("messages come out as they went in") {
   CHECK(outcome->resident_bytes == 99);
 
   const auto greeting =
-      greeting_in(to_payload({{{13, -1}, {"sm_90"}}, Error{ErrorCode::unsupported, "old", "detail"}}));
+      greeting_in(to_payload({{{13, -1}, {"sm_90"}, "nvrtc 13"},
+                              Error{ErrorCode::unsupported, "old", "detail", ErrorReason::library_missing}}));
   REQUIRE(greeting);
   CHECK(greeting->facts.release.major == 13);
   CHECK(greeting->facts.release.minor == -1);
   CHECK(greeting->facts.archs == std::vector<std::string>{"sm_90"});
   CHECK(greeting->fault->code == ErrorCode::unsupported);
   CHECK(greeting->fault->detail == "detail");
+  CHECK(greeting->fault->reason == ErrorReason::library_missing);
 }
 
 TEST_CASE("no cut of a message is read as one, nor one with more behind it, nor with impossible counts") {
@@ -123,7 +126,7 @@ TEST_CASE("no cut of a message is read as one, nor one with more behind it, nor 
 }
 
 TEST_CASE("a number that does not fit its type makes a message none") {
-  const std::string greeting = to_payload(Greeting{{{13, 0}, {}}, {}});
+  const std::string greeting = to_payload(Greeting{{{13, 0}, {}, {}}, {}});
   REQUIRE(greeting_in(greeting));
   for (const std::size_t number : {std::size_t{0}, std::size_t{8}}) {  // major, minor
     std::string wide = greeting;

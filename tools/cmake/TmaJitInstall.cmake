@@ -12,6 +12,13 @@ foreach(kind shared static)
     install(EXPORT tma_jit_${kind} NAMESPACE tma_jit:: FILE tma_jit-${kind}.cmake DESTINATION ${package_folder})
   endif()
 endforeach()
+# A component of its own: the core works without it, and a package may leave it out.
+if(TMA_JIT_BUILD_EMULATOR)
+  install(TARGETS tma_jit_emulator EXPORT tma_jit-emulator LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT emulator)
+  install(EXPORT tma_jit-emulator NAMESPACE tma_jit:: FILE tma_jit-emulator.cmake DESTINATION ${package_folder}
+    COMPONENT emulator)
+  install(FILES ${CMAKE_CURRENT_LIST_DIR}/TmaJitEmulator.cmake DESTINATION ${package_folder} COMPONENT emulator)
+endif()
 install(TARGETS tma-jit-cc EXPORT tma_jit-worker RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tma-jit)
 install(EXPORT tma_jit-worker NAMESPACE tma_jit:: FILE tma_jit-worker.cmake DESTINATION ${package_folder})
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/TmaJitCompileWorker.cmake DESTINATION ${package_folder})
@@ -19,7 +26,11 @@ if(TMA_JIT_BUILD_TOOLS)
   install(TARGETS tma-jit RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/cache/warm.jsonl DESTINATION ${CMAKE_INSTALL_DATADIR}/tma-jit)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The library has these inside. Here they are for editors, which resolve a template's #include "device/..." below this folder.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates DESTINATION ${CMAKE_INSTALL_DATADIR}/tma-jit
+  FILES_MATCHING PATTERN "*.cu" PATTERN "*.cuh")
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/tma_jit-config.cmake.in
   ${PROJECT_BINARY_DIR}/package/tma_jit-config.cmake INSTALL_DESTINATION ${package_folder})
@@ -31,10 +42,15 @@ install(FILES
 file(GLOB embedding ${CMAKE_CURRENT_LIST_DIR}/*Embed*Templates*.cmake)
 install(FILES ${embedding} DESTINATION ${package_folder})
 
-# Private to the static library: what it needs beside itself.
-set(TMA_JIT_PC_REQUIRES "libcrypto libzstd")
+# What the static library needs beside itself. As libraries, not as packages: pkg-config looks for a private package even
+# where nothing of it is used, and the shared library needs none.
+set(TMA_JIT_PC_LIBS "-lcrypto -lzstd -pthread -ldl")
 if(NOT TMA_JIT_STATIC_DEPENDENCIES)
-  string(APPEND TMA_JIT_PC_REQUIRES " fmt spdlog")
+  string(PREPEND TMA_JIT_PC_LIBS "-lspdlog -lfmt ")
+endif()
+set(TMA_JIT_PC_EMULATOR "")
+if(TMA_JIT_BUILD_EMULATOR)
+  set(TMA_JIT_PC_EMULATOR "\${libdir}/libtma_jit_emulator.so")
 endif()
 file(RELATIVE_PATH TMA_JIT_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/tma_jit.pc.in ${PROJECT_BINARY_DIR}/package/tma_jit.pc @ONLY)

@@ -20,6 +20,8 @@ import tempfile
 import torch
 from cuda.bindings import driver as cuda
 
+from prepared import prepare
+
 TORCH_TYPE = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
 MAP_TYPE = {"bf16": "BFLOAT16", "f16": "FLOAT16", "f32": "FLOAT32", "e4m3": "UINT8"}
 MAP_BYTES = 128  # sizeof(CUtensorMap), 64-byte aligned
@@ -54,13 +56,15 @@ def words(*values, size=8):
 class Kernel:
     """One planned and built launch of ours on given tensors."""
 
-    def __init__(self, command, request, tensors):
-        plan = json.loads(subprocess.check_output([command, "plan", *request, "--json"]))
+    @classmethod
+    def of(cls, command, request, tensors):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "kernel.cubin")
-            subprocess.check_output([command, "build", *request, "-o", path])
-            with open(path, "rb") as file:
-                module = check(cuda.cuModuleLoadData(file.read()))
+            return cls(prepare(command, request, path), path, tensors)
+
+    def __init__(self, plan, path, tensors):
+        with open(path, "rb") as file:
+            module = check(cuda.cuModuleLoadData(file.read()))
         self.config = " ".join(f"{k}={v}" for k, v in plan["config"].items())
         self.work = plan["work"]
         self.function = check(cuda.cuModuleGetFunction(module, plan["entry"].encode()))
@@ -70,7 +74,7 @@ class Kernel:
                 self.function, cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, geometry["smem_bytes"]))
         self.keep, addresses = [], []
         for argument in plan["arguments"]:
-            image = self.image(plan, argument, tensors)
+            image = self.workspace(argument) if argument["kind"] == "workspace" else self.image(plan, argument, tensors)
             buffer = ctypes.create_string_buffer(len(image) + 64)
             address = -(-ctypes.addressof(buffer) // 64) * 64
             ctypes.memmove(address, image, len(image))
@@ -78,6 +82,11 @@ class Kernel:
             addresses.append(address)
         self.parameters = (ctypes.c_void_p * len(addresses))(*addresses)
         self.launch_config = self.configure(geometry)
+
+    def workspace(self, argument):
+        memory = torch.zeros(argument["workspace_bytes"], dtype=torch.uint8, device="cuda")
+        self.keep.append(memory)
+        return words(memory.data_ptr())
 
     @staticmethod
     def image(plan, argument, tensors):
@@ -141,7 +150,7 @@ def poisoned(tensor):
 def compare_gemm(options, flush, m, n, k, extra=()):
     a, b = (torch.randn(rows, k, device="cuda").bfloat16() for rows in (m, n))
     d, peer = (poisoned(torch.empty(m, n, device="cuda", dtype=torch.bfloat16)) for _ in range(2))
-    ours = Kernel(options.tma_jit, ["gemm", f"M={m}", f"N={n}", f"K={k}", *extra], {"A": a, "B": b, "D": d})
+    ours = Kernel.of(options.tma_jit, ["gemm", f"M={m}", f"N={n}", f"K={k}", *extra], {"A": a, "B": b, "D": d})
     times = alternate([ours, lambda: torch.mm(a, b.T, out=peer)], options.rounds, flush)
     error = ((d.float() - peer.float()).norm() / peer.float().norm()).item()
     assert error < 4e-3, f"gemm {m}x{n}x{k} differs from cuBLAS by {error}"
@@ -153,7 +162,7 @@ def compare_gemm_e4m3(options, flush, size, fast):
     d = poisoned(torch.empty(size, size, device="cuda", dtype=torch.bfloat16))
     one, peer = torch.ones((), device="cuda"), []
     words = ["gemm", f"M={size}", f"N={size}", f"K={size}", "T=e4m3", f"FAST={int(fast)}"]
-    ours = Kernel(options.tma_jit, words, {"A": a, "B": b, "D": d})
+    ours = Kernel.of(options.tma_jit, words, {"A": a, "B": b, "D": d})
 
     def scaled_mm():
         peer[:] = [torch._scaled_mm(a, b.T, one, one, out_dtype=torch.bfloat16, use_fast_accum=fast)]
@@ -169,7 +178,7 @@ def compare_copy(options, flush, bytes_):
     n = bytes_ // 4
     source = torch.randn(n, device="cuda")
     to, peer = (poisoned(torch.empty_like(source)) for _ in range(2))
-    ours = Kernel(options.tma_jit, ["copy", f"N={n}", "T=f32"], {"S": source, "D": to})
+    ours = Kernel.of(options.tma_jit, ["copy", f"N={n}", "T=f32"], {"S": source, "D": to})
     stream = torch.cuda.current_stream().cuda_stream
     times = alternate([ours, lambda: check(cuda.cuMemcpyDtoDAsync(peer.data_ptr(), source.data_ptr(), bytes_, stream))],
                       options.rounds, flush)
@@ -180,7 +189,7 @@ def compare_copy(options, flush, bytes_):
 def compare_copy_rows(options, flush, rows, columns, file):
     source = torch.randn(rows, columns, device="cuda")
     to, peer = (poisoned(torch.empty_like(source)) for _ in range(2))
-    ours = Kernel(options.tma_jit, ["copy", f"M={rows}", f"N={columns}", "T=f32", "--template-file", file],
+    ours = Kernel.of(options.tma_jit, ["copy", f"M={rows}", f"N={columns}", "T=f32", "--template-file", file],
                   {"S": source, "D": to})
     times = alternate([ours, lambda: peer.copy_(source)], options.rounds, flush)
     assert torch.equal(to, source)
@@ -191,7 +200,7 @@ def compare_gather(options, flush, rows, columns, count):
     source = torch.randn(rows, columns, device="cuda")
     index = torch.randint(rows, (count,), device="cuda", dtype=torch.int32)
     to, peer = (poisoned(torch.empty(count, columns, device="cuda")) for _ in range(2))
-    ours = Kernel(options.tma_jit, ["gather", f"R={rows}", f"N={columns}", f"COUNT={count}", "T=f32"], {"S": source, "I": index, "D": to})
+    ours = Kernel.of(options.tma_jit, ["gather", f"R={rows}", f"N={columns}", f"COUNT={count}", "T=f32"], {"S": source, "I": index, "D": to})
     times = alternate([ours, lambda: torch.index_select(source, 0, index, out=peer)], options.rounds, flush)
     assert torch.equal(to, peer)
     row(f"gather {count} of {rows} x {columns} f32", ours, "torch.index_select", times, ours.work["bytes"] / 1e6, "GB/s")
@@ -201,7 +210,7 @@ def compare_map(options, flush, bytes_):
     n = bytes_ // 4
     a, b = torch.randn(n, device="cuda"), torch.randn(n, device="cuda")
     y, peer = (poisoned(torch.empty_like(a)) for _ in range(2))
-    ours = Kernel(options.tma_jit, ["map", f"N={n}", "INPUTS=2", "--hook", "apply=a + b"], {"A": a, "B": b, "Y": y})
+    ours = Kernel.of(options.tma_jit, ["map", f"N={n}", "INPUTS=2", "--hook", "apply=a + b"], {"A": a, "B": b, "Y": y})
     times = alternate([ours, lambda: torch.add(a, b, out=peer)], options.rounds, flush)
     assert torch.equal(y, peer)
     row(f"map a + b, f32, {bytes_ >> 20} MiB", ours, "torch.add", times, ours.work["bytes"] / 1e6, "GB/s")
@@ -230,7 +239,7 @@ def main():
                         (512, 4096, 7168), (128, 7168, 4096), (64, 8192, 8192), (16, 8192, 8192), (2048, 7168, 2048), (5000, 5120, 2880)):
             compare_gemm(options, flush, m, n, k)
         for size in (4096, 8192):
-            compare_gemm(options, flush, size, size, size, ("--template-file", "gemm_portable", "--limits", "gb10"))
+            compare_gemm(options, flush, size, size, size, ("--template-file", "gemm_mma", "--limits", "gb10"))
             compare_gemm(options, flush, size, size, size, ("--disable-tma",))
         for size in (4096, 8192):
             for fast in (False, True):

@@ -77,7 +77,7 @@ Picture steps() {
   drawing.small(60, 58, "the tensor, and the box");
   drawing.small(330, 58, "shared memory");
   drawing.small(330, 190,
-                fmt::format("ceil({} / {}) = {} rows: {} bytes", kExtent, kStep, taken, planning::box_bytes(spec)));
+                fmt::format("ceil({} / {}) = {} rows: {} bytes", kExtent, kStep, taken, plan::box_bytes(spec)));
   drawing.small(60, 460, "the extent counts rows of the tensor, from the first that is taken");
   return {"steps", drawing.finished()};
 }

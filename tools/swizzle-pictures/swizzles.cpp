@@ -46,7 +46,7 @@ std::size_t banks_of_column(Swizzle swizzle) {
   std::set<std::uint32_t> banks;
   for (std::uint32_t row = 0; row < 8; ++row) {
     for (std::uint32_t byte = 0; byte < 16; byte += kBank)
-      banks.insert(planning::swizzled(swizzle, row * row_of(swizzle) + byte) % kLine / kBank);
+      banks.insert(plan::swizzled(swizzle, row * row_of(swizzle) + byte) % kLine / kBank);
   }
   return banks.size();
 }
@@ -65,7 +65,7 @@ void draw_line(Drawing& drawing, Swizzle swizzle, std::uint32_t line) {
   const int y = kTop + static_cast<int>(line) * kHeight;
   drawing.small(kLeft - 10, y + 18, fmt::format("0x{:03x}", line * kLine), Anchor::end);
   for (std::uint32_t at = 0; at < kLine; at += piece) {
-    const std::uint32_t from = planning::swizzled(swizzle, line * kLine + at);
+    const std::uint32_t from = plan::swizzled(swizzle, line * kLine + at);
     const std::uint32_t column = from % row / 16;
     const std::string_view half = piece == 16 ? "" : from % 16 == 0 ? "l" : "h";
     drawing.cell({kLeft + static_cast<int>(at) * kByte, y, static_cast<int>(piece) * kByte, kHeight},
@@ -85,7 +85,7 @@ Picture picture_of(const Subject& subject) {
                     : "r.c: the c-th 16 bytes of the box's row r, l their low half, h the high");
   drawing.small(kLeft, below + 18,
                 fmt::format("repeats after {} bytes; the first 16 bytes of 8 rows lie in {} of 32 banks",
-                            planning::period_of(subject.swizzle), banks_of_column(subject.swizzle)));
+                            plan::period_of(subject.swizzle), banks_of_column(subject.swizzle)));
   return {std::string(subject.name), drawing.finished()};
 }
 

@@ -5,24 +5,19 @@
 #include <fmt/format.h>
 
 namespace tma_jit::cli {
-namespace {
-
-bool says(const Error& error, const char* words) {
-  return error.message.find(words) != std::string::npos || error.detail.find(words) != std::string::npos;
-}
-
-}  // namespace
 
 std::string advice_for_driver(const Error& error) {
-  if (says(error, "could not be opened")) {
-    return "install the NVIDIA driver (525 or newer); in a container, start it with the GPU (docker run --gpus all)";
+  switch (error.reason) {
+    case ErrorReason::library_missing:
+      return "install the NVIDIA driver (525 or newer); in a container, start it with the GPU (docker run --gpus all)";
+    case ErrorReason::emulator_missing: return "install the emulator's library, or name its file in TMA_JIT_EMULATOR";
+    case ErrorReason::no_device:
+      return "see whether nvidia-smi lists a GPU, whether CUDA_VISIBLE_DEVICES hides it, and whether the container was "
+             "given it";
+    case ErrorReason::library_outdated: return "update the NVIDIA driver to 525 or newer";
+    default:
+      return "see whether nvidia-smi works; a reboot or a reload of the nvidia module may be due after an update";
   }
-  if (says(error, "CUDA_ERROR_NO_DEVICE")) {
-    return "see whether nvidia-smi lists a GPU, whether CUDA_VISIBLE_DEVICES hides it, and whether the container was "
-           "given it";
-  }
-  if (says(error, "update the NVIDIA driver")) return "update the NVIDIA driver to 525 or newer";
-  return "see whether nvidia-smi works; a reboot or a reload of the nvidia module may be due after an update";
 }
 
 std::string advice_for_device(const Error& error) {
@@ -36,7 +31,7 @@ std::string advice_for_compiler() {
 }
 
 std::string advice_for_kernel(const Error& error, const Environment& found) {
-  if (error.code == ErrorCode::driver && says(error, "update the driver")) {
+  if (error.reason == ErrorReason::image_refused) {
     return "the driver is older than NVRTC: update the driver, or name an older NVRTC with --nvrtc";
   }
   const bool compiling =
@@ -49,12 +44,12 @@ std::string advice_for_kernel(const Error& error, const Environment& found) {
           "NVRTC {} does not compile for {}: install a newer CUDA toolkit and name its libnvrtc with --nvrtc",
           found.compiler->version, found.device->arch);
     }
-    if (!found.compiler->lacks.empty()) {
+    if (!found.compiler->missing_features.empty()) {
       return fmt::format("NVRTC {} lacks features of newer releases (above): try a newer one with --nvrtc",
                          found.compiler->version);
     }
   }
-  if (error.code == ErrorCode::driver && says(error, "CUDA_ERROR_OUT_OF_MEMORY")) {
+  if (error.code == ErrorCode::driver && error.reason == ErrorReason::out_of_memory) {
     return "the device's memory is taken by others: see nvidia-smi";
   }
   return "a defect of tma-jit: please report it with the output of tma-jit doctor --json";

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "bound.h"
 #include "describe.h"
 #include "trial.h"
@@ -16,6 +18,13 @@ struct Words {
   MeasureOptions measure;
   bool warm = false;
 };
+
+constexpr const char* kMeaningless = "the emulator's time, which says nothing of a device's";
+
+// One launch is enough, for the emulator's times say nothing of a device's.
+MeasureOptions on_emulator() {
+  return {.warmups = 0, .repeats = 1, .flush_l2 = false, .host_launches = 0};
+}
 
 std::string method_of(const MeasureOptions& options, const Measurement& time, const DataChoices& choices) {
   return fmt::format("events around each launch, {}; {} repeats after {} warm-ups; {} data, seed {}",
@@ -60,26 +69,34 @@ Outcome<int> bench(const Settings& settings, const Words& words) {
   CLI_ASSIGN(Engine engine, make_engine(settings));
   CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
   CLI_ASSIGN(DataChoices choices, read_data_options(asked.kernel, words.data));
-  CLI_ASSIGN(Request request, with_optionals(engine, asked.kernel, std::move(asked.request), {}));
-  CLI_ASSIGN(Trial trial, prepare_trial(engine, std::move(request), std::move(choices)));
+  CLI_ASSIGN(Trial trial, prepare_trial(engine, std::move(asked.request), std::move(choices)));
   CLI_ASSIGN(const DeviceInfo device, engine.device());
   MeasureOptions options = words.measure;
   options.flush_l2 = !words.warm;
+  const bool emulated = is_emulated(settings);
+  if (emulated) options = on_emulator();
   CLI_ASSIGN(const Measurement time, measure(engine, trial.launch, options));
 
   const Plan& plan = trial.launch.plan();
-  const Bound bound = bound_of(trial, device);
-  const std::string method = method_of(options, time, trial.choices);
+  const Bound bound = emulated ? Bound{} : bound_of(trial, device);
+  const std::string method = emulated ? kMeaningless : method_of(options, time, trial.choices);
   settings.console.report("{} on {} ({}): {} {}\n  config    {}\n  method    {}\n", plan.kernel, device.name, plan.arch,
                           dim_words(plan), type_words(plan), config_words(plan), method);
-  report(settings.console, trial, time, bound);
+  if (!plan.reason.empty()) settings.console.report("  because   {}\n", plan.reason);
+  if (emulated) {
+    settings.console.report("  emulated  {:.1f} ms for one launch\n", time.median_us / 1000);
+  } else {
+    report(settings.console, trial, time, bound);
+  }
   Json object = {{"kernel", plan.kernel},
                  {"arch", plan.arch},
                  {"device", device.name},
+                 {"emulated", emulated},
                  {"dims", cli::to_json(plan)["dims"]},
                  {"config", cli::to_json(plan)["config"]},
+                 {"reason", plan.reason},
                  {"method", method}};
-  merge(object, to_json(trial, time, bound));
+  merge(object, emulated ? Json{{"median_us", time.median_us}} : to_json(trial, time, bound));
   settings.console.object(object);
   return kDone;
 }

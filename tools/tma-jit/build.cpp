@@ -1,8 +1,11 @@
 // tma-jit build: the cubin of one problem, or its PTX, with what ptxas said of it.
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "describe.h"
 #include "npy.h"
+#include "placement.h"
 #include "request.h"
 #include "verbs.h"
 
@@ -11,6 +14,7 @@ namespace {
 
 struct Words {
   RequestWords request;
+  PlacementWords placement;
   bool ptx = false;
   std::string output;
 };
@@ -32,7 +36,7 @@ Outcome<int> build_ptx(const Settings& settings, Engine& engine, const Plan& pla
 }
 
 Outcome<int> build_cubin(const Settings& settings, Engine& engine, const Plan& plan, const std::string& output) {
-  CLI_ASSIGN(const Cubin cubin, engine.build(plan));
+  CLI_ASSIGN(const Artifact cubin, engine.build(plan));
   if (!output.empty()) CLI_CHECK(write_bytes(output, {}, cubin.bytes));
   settings.console.report("{} for {}: {} {} {}\n{}", plan.kernel, plan.arch, dim_words(plan), type_words(plan),
                           config_words(plan), describe(cubin, plan));
@@ -47,9 +51,9 @@ Outcome<int> build_cubin(const Settings& settings, Engine& engine, const Plan& p
 
 Outcome<int> build(const Settings& settings, const Words& words) {
   CLI_ASSIGN(Engine engine, make_engine(settings));
-  CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
-  CLI_ASSIGN(const Request request, with_optionals(engine, asked.kernel, asked.request, {}));
-  CLI_ASSIGN(const Plan plan, engine.plan(request));
+  CLI_ASSIGN(const KernelRequest asked, read_request(engine, words.request));
+  CLI_ASSIGN(const Placement placement, read_placement(asked.kernel, words.placement));
+  CLI_ASSIGN(const Plan plan, plan_placed(engine, asked.request, placement));
   return (words.ptx ? build_ptx : build_cubin)(settings, engine, plan, words.output);
 }
 
@@ -58,8 +62,10 @@ Outcome<int> build(const Settings& settings, const Words& words) {
 void add_build(CLI::App& app, Invocation& invocation) {
   CLI::App* verb = app.add_subcommand("build", "the cubin for one problem: registers, spills, shared memory");
   add_settings(*verb, invocation.settings);
+  add_shared(*verb, invocation.settings);
   auto words = std::make_shared<Words>();
   add_request_options(*verb, words->request);
+  add_placement_options(*verb, words->placement);
   verb->add_flag("--ptx", words->ptx, "PTX instead; never cached");
   verb->add_option("-o,--output", words->output, "file to write the cubin or PTX to");
   verb->callback(

@@ -1,6 +1,8 @@
 // tma-jit cache: the cache folder counted, verified, trimmed or cleared.
 #include "cache.h"
 
+#include <CLI/CLI.hpp>
+
 #include "text.h"
 
 namespace tma_jit::cli {

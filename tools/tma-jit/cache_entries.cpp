@@ -1,6 +1,8 @@
 // tma-jit cache ls, show, extract: single entries, of the cache folder or of a pack.
 #include <ctime>
 
+#include <CLI/CLI.hpp>
+
 #include "cache.h"
 #include "npy.h"
 #include "text.h"

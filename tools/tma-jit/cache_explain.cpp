@@ -1,6 +1,8 @@
 // tma-jit cache explain: is this kernel in the cache, and if not, what does the nearest entry have otherwise?
 #include <algorithm>
 
+#include <CLI/CLI.hpp>
+
 #include "cache.h"
 #include "request.h"
 
@@ -28,9 +30,8 @@ void report(const Console& console, const CacheExplanation& found) {
 
 Outcome<int> explain(const Settings& settings, const RequestWords& words) {
   CLI_ASSIGN(Engine engine, make_engine(settings));
-  CLI_ASSIGN(KernelRequest asked, read_request(engine, words));
-  CLI_ASSIGN(const Request request, with_optionals(engine, asked.kernel, asked.request, {}));
-  CLI_ASSIGN(const Plan plan, engine.plan(request));
+  CLI_ASSIGN(const KernelRequest asked, read_request(engine, words));
+  CLI_ASSIGN(const Plan plan, engine.plan(asked.request));
   CLI_ASSIGN(const CacheExplanation found, engine.explain(plan));
   report(settings.console, found);
   Json differences = Json::array();

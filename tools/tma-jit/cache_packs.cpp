@@ -1,4 +1,7 @@
 // tma-jit cache pack, unpack, keygen: a cache folder as one signed file that never changes, and back.
+
+#include <CLI/CLI.hpp>
+
 #include "cache.h"
 #include "text.h"
 
@@ -27,7 +30,7 @@ Outcome<int> pack(const Settings& settings, const CacheWords& words) {
 }
 
 Outcome<int> unpack(const Settings& settings, const CacheWords& words) {
-  CLI_ASSIGN(const PackInfo info, cache_unpack(words.file, cache_root(settings), pack_keys(words)));
+  CLI_ASSIGN(const PackInfo info, cache_unpack(words.file, cache_root(settings), pack_keys(words), settings.shared));
   settings.console.report("{} entries put into {}\n", info.entries - info.skipped, cache_root(settings).string());
   tell_skipped(settings, info);
   settings.console.object(to_json(info, words.file));
@@ -51,12 +54,14 @@ void add_cache_packs(CLI::App& cache, Invocation& invocation) {
                      action.add_option("file", words.file, "the pack to write")->required();
                      action.add_option("--sign", words.sign, "private key to sign it with (see keygen)");
                    });
-  add_cache_action(cache, invocation, "unpack", "the entries of a pack into the cache folder", unpack,
-                   [](CLI::App& action, CacheWords& words) {
-                     action.add_option("file", words.file, "the pack to read")->required();
-                     action.add_option("--pack-key", words.pack_keys, "public key that must have signed it")
-                         ->allow_extra_args(false);
-                   });
+  CLI::App& into =
+      add_cache_action(cache, invocation, "unpack", "the entries of a pack into the cache folder", unpack,
+                       [](CLI::App& action, CacheWords& words) {
+                         action.add_option("file", words.file, "the pack to read")->required();
+                         action.add_option("--pack-key", words.pack_keys, "public key that must have signed it")
+                             ->allow_extra_args(false);
+                       });
+  add_shared(into, invocation.settings);
   add_cache_action(cache, invocation, "keygen", "an Ed25519 key pair to sign packs with: NAME.key and NAME.pub", keygen,
                    [](CLI::App& action, CacheWords& words) {
                      action.add_option("name", words.file, "where the two files go, without .key")->required();

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "check_emulated.h"
 #include "describe.h"
 #include "request.h"
@@ -16,6 +18,7 @@ struct Words {
   std::vector<std::string> words;  // dims
   std::vector<std::string> hooks;
   bool builds_only = false;
+  int processors = 4;  // few, so that blocks that take several tiles have several; more than any preset's cluster needs
 };
 
 struct Row {
@@ -75,6 +78,7 @@ void print(const Console& console, const Row& row) {
 // An engine that plans for one architecture: with the device asked for, or with the known device of that architecture.
 Outcome<Engine> engine_for(const Settings& settings, const std::string& arch, const std::string& file) {
   Settings one = settings;
+  if (is_emulated(settings)) one.device.clear();  // what is built is for the target's GPUs
   one.arch = arch;
   CLI_ASSIGN(Engine engine, make_engine(one));
   CLI_CHECK(engine.add_template_file(file));
@@ -87,8 +91,9 @@ Outcome<std::map<std::string, std::int64_t>> read_dims(const Kernel& kernel, con
   for (const std::string& word : words) {
     CLI_ASSIGN(const Pair pair, split_pair(word, "word"));
     if (!kernel.declares(&KernelInfo::dims, pair.name)) {
-      return usage("{}: {} has no dim \"{}\"; it has {}{}", word, kernel.name, pair.name, fmt::join(names, ", "),
-                   suggestion(pair.name, names));
+      return unknown_name(
+          usage("{}: {} has no dim \"{}\"; it has {}", word, kernel.name, pair.name, fmt::join(names, ", ")), pair.name,
+          names);
     }
     const auto value = integer_in(pair.value);
     if (!value) return usage("{}: \"{}\" is not an integer", word, pair.value);
@@ -108,7 +113,8 @@ Outcome<std::map<std::string, std::string>> read_hooks(const std::vector<std::st
 
 Outcome<std::vector<Row>> check_arch(const Settings& settings, const CheckedFile& file, const std::string& arch) {
   CLI_ASSIGN(Engine engine, engine_for(settings, arch, file.path));
-  CLI_ASSIGN(const std::vector<Request> requests, presets_of(engine, file, file.dims));
+  CLI_ASSIGN(std::vector<Request> presets, engine.presets(file.kernel->name, file.dims));
+  const std::vector<Request> requests = of_file(std::move(presets), file);
   std::vector<Row> rows;
   for (const Request& request : requests) {
     rows.push_back(build_row(engine, arch, request));
@@ -131,10 +137,10 @@ Outcome<int> check(const Settings& settings, const Words& words) {
   CLI_ASSIGN(const Kernel kernel, find_kernel(reader, words.file, ""));
   CLI_ASSIGN(auto dims, read_dims(kernel, words.words));
   CLI_ASSIGN(auto hooks, read_hooks(words.hooks));
-  const CheckedFile file{words.file, &kernel, std::move(dims), std::move(hooks)};
+  const CheckedFile file{words.file, &kernel, std::move(dims), std::move(hooks), words.processors};
   settings.console.report("{:<8} {:>4} {:>6} {:>7} {:>8}\n", "arch", "regs", "spills", "shared", "ms");
   Json archs = Json::object(), emulated = Json::object();
-  std::size_t built = 0, faults = 0, emulated_faults = 0;
+  std::size_t built = 0, faults = 0, runs = 0, wrong = 0;
   for (const std::string& arch : archs_of(settings, kernel)) {
     CLI_ASSIGN(const std::vector<Row> rows, check_arch(settings, file, arch));
     Json objects = Json::array();
@@ -148,18 +154,21 @@ Outcome<int> check(const Settings& settings, const Words& words) {
     faults += here;
     archs[arch] = objects;
     if (here > 0 || words.builds_only) continue;
-    CLI_ASSIGN(const Emulated runs, check_emulated(settings, file, arch));
-    emulated[arch] = runs.object;
-    emulated_faults += runs.faults;
+    CLI_ASSIGN(const Emulated ran, check_emulated(settings, file, arch));
+    emulated[arch] = ran.object;
+    runs += ran.object.size();
+    wrong += ran.faults;
   }
-  settings.console.report("{}: {} of {} builds are clean\n", words.file, built - faults, built);
+  settings.console.report("{}: {} failures: {} of {} builds are clean, {} of {} runs are right\n", words.file,
+                          faults + wrong, built - faults, built, runs - wrong, runs);
   settings.console.object({{"file", words.file},
                            {"kernel", kernel.name},
                            {"builds", built},
-                           {"faults", faults + emulated_faults},
+                           {"runs", runs},
+                           {"faults", faults + wrong},
                            {"archs", archs},
                            {"emulated", emulated}});
-  return faults + emulated_faults == 0 ? kDone : kFailed;
+  return faults + wrong == 0 ? kDone : kFailed;
 }
 
 }  // namespace
@@ -170,8 +179,9 @@ void add_check(CLI::App& app, Invocation& invocation) {
   add_settings(*verb, invocation.settings);
   auto words = std::make_shared<Words>();
   verb->add_option("file", words->file, "the template (.cu)")->required();
-  verb->add_option("words", words->words, "NAME=VALUE of dims; the others are 1024, and small in the emulator");
+  verb->add_option("words", words->words, "NAME=VALUE of dims; the others are 1024, and several in the emulator");
   verb->add_option("--hook", words->hooks, "NAME=TEXT of a hook; may be repeated")->allow_extra_args(false);
+  verb->add_option("--processors", words->processors, "of the emulated device (4)")->check(CLI::Range(1, 1024));
   verb->add_flag("--no-emulator", words->builds_only, "build only");
   verb->callback(
       [&invocation, words] { invocation.run = [&invocation, words] { return check(invocation.settings, *words); }; });

@@ -2,31 +2,41 @@
 
 #include <algorithm>
 
+#include <tma_jit/emulator.h>
+
 #include "describe.h"
-#include "small_dims.h"
 #include "text.h"
 #include "trial.h"
 
 namespace tma_jit::cli {
 namespace {
 
-// The settings of a device that is the emulator, ":policy=lazy" of "emulator:sm_90a:policy=lazy"; the target is `arch`.
-Outcome<Engine> emulated_engine(const Settings& settings, const CheckedFile& file, const std::string& arch) {
+// Those of --device where that is the emulator; the target is `arch`.
+Outcome<EmulatorSettings> emulator_settings(const Settings& settings, const CheckedFile& file,
+                                            const std::string& arch) {
+  EmulatorSettings emulator;
+  if (is_emulated(settings)) {
+    CLI_ASSIGN(emulator, parse_emulator(settings.device));
+  }
+  emulator.arch = arch;
+  if (emulator.processors == 0) emulator.processors = file.processors;
+  return emulator;
+}
+
+Outcome<Engine> emulated_engine(const Settings& settings, const CheckedFile& file, const EmulatorSettings& emulator) {
   Settings one = settings;
-  const std::size_t equals = is_emulated(settings) ? settings.device.find('=') : std::string::npos;
-  one.device = "emulator:" + arch;
-  if (equals != std::string::npos) one.device += settings.device.substr(settings.device.rfind(':', equals));
-  one.arch = arch;
+  one.device = device_text(emulator);
+  one.arch = emulator.arch;
   CLI_ASSIGN(Engine engine, make_engine(one));
   CLI_CHECK(engine.add_template_file(file.path));
   return engine;
 }
 
-// "" where it is right.
+// "" where it is right, as `run --check` judges. Without a reference nothing is compared.
 Outcome<std::string> emulate(Engine& engine, const CheckedFile& file, const Request& request) {
   CLI_ASSIGN(Trial trial, prepare_trial(engine, request, {}));
   CLI_CHECK(run_trial(engine, trial));
-  if (!file.kernel->files.front().has_reference) return std::string();
+  if (!file.kernel->files.front().reference) return std::string();
   CLI_ASSIGN(const TrialCheck check, check_trial(engine, trial));
   return check.passed() ? std::string() : describe(check);
 }
@@ -42,11 +52,26 @@ Json run_one(Engine& engine, const CheckedFile& file, const Request& request) {
   return object;
 }
 
+// The command that has the failure again.
+std::string command_of(const CheckedFile& file, const EmulatorSettings& emulator, const Request& request) {
+  std::string command = fmt::format("tma-jit run {}", file.path);
+  for (const auto& [name, value] : request.dims) command += fmt::format(" {}={}", name, value);
+  for (const auto& [name, type] : request.types) command += fmt::format(" {}={}", name, name_of(type));
+  for (const auto& [name, value] : request.params) command += fmt::format(" {}={}", name, value);
+  for (const auto& [name, text] : request.hooks) command += fmt::format(" --hook '{}={}'", name, text);
+  return command + fmt::format(" --device {} --check", device_text(emulator));
+}
+
+std::size_t distinct_dims(const Json& rows) {
+  std::vector<std::string> dims;
+  for (const Json& row : rows) dims.push_back(row.value("dims", ""));
+  std::sort(dims.begin(), dims.end());
+  return static_cast<std::size_t>(std::unique(dims.begin(), dims.end()) - dims.begin());
+}
+
 }  // namespace
 
-Outcome<std::vector<Request>> presets_of(Engine& engine, const CheckedFile& file,
-                                         const std::map<std::string, std::int64_t>& dims) {
-  CLI_ASSIGN(std::vector<Request> requests, engine.presets(file.kernel->name, dims));
+std::vector<Request> of_file(std::vector<Request> requests, const CheckedFile& file) {
   const std::string stem = stem_of(file.path);
   std::erase_if(requests, [&](const Request& request) { return !request.file.empty() && request.file != stem; });
   for (Request& request : requests) {
@@ -57,13 +82,14 @@ Outcome<std::vector<Request>> presets_of(Engine& engine, const CheckedFile& file
 }
 
 Outcome<Emulated> check_emulated(const Settings& settings, const CheckedFile& file, const std::string& arch) {
-  CLI_ASSIGN(Engine engine, emulated_engine(settings, file, arch));
+  CLI_ASSIGN(const EmulatorSettings emulator, emulator_settings(settings, file, arch));
+  CLI_ASSIGN(Engine engine, emulated_engine(settings, file, emulator));
   if (!engine.device()) {
-    settings.console.note("{}: {}; its presets are built only", arch, engine.device().error().message);
+    settings.console.note("{}: {}; its presets are built only", arch, engine.device().error().line());
     return Emulated{};
   }
-  CLI_ASSIGN(const std::vector<Request> requests,
-             presets_of(engine, file, small_dims(file.kernel->files.front(), file.dims)));
+  CLI_ASSIGN(std::vector<Request> found, engine.examples(file.kernel->name, file.dims));
+  const std::vector<Request> requests = of_file(std::move(found), file);
   Emulated result;
   for (const Request& request : requests) {
     result.object.push_back(run_one(engine, file, request));
@@ -74,10 +100,12 @@ Outcome<Emulated> check_emulated(const Settings& settings, const CheckedFile& fi
     settings.console.report("{:<8} emulated: failed {} {} {}\n", arch, row.value("dims", ""), row.value("types", ""),
                             row.value("config", ""));
     std::fflush(stdout);
-    fmt::print(stderr, "{}\n", fault);
+    fmt::print(stderr, "{}\n  again with {}\n", fault, command_of(file, emulator, request));
   }
-  settings.console.report("{:<8} emulated: {} of {} presets agree, {}\n", arch, requests.size() - result.faults,
-                          requests.size(), result.object.empty() ? "" : result.object[0].value("dims", ""));
+  settings.console.report("{:<8} emulated: {} of {} runs are right, of {} problems on {} processors{}\n", arch,
+                          requests.size() - result.faults, requests.size(), distinct_dims(result.object),
+                          emulator.processors,
+                          file.kernel->files.front().reference ? "" : "; not compared, for there is no reference");
   return result;
 }
 

@@ -17,18 +17,19 @@ struct CheckedFile {
   const Kernel* kernel;  // outlives this
   std::map<std::string, std::int64_t> dims;
   std::map<std::string, std::string> hooks;
+  int processors = 0;  // of the emulated device
 };
 
-// The presets of this file alone, with the hooks.
-Outcome<std::vector<Request>> presets_of(Engine& engine, const CheckedFile& file,
-                                         const std::map<std::string, std::int64_t>& dims);
+// Of a kernel's requests those of this file, with the hooks.
+std::vector<Request> of_file(std::vector<Request> requests, const CheckedFile& file);
 
 struct Emulated {
   Json object = Json::array();  // {types, config, dims, fault} each
   std::size_t faults = 0;
 };
 
-// An architecture that no emulated device stands for is noted and not run.
-Outcome<Emulated> check_emulated(const Settings& settings, const CheckedFile& file, const std::string& arch);
+// Every preset on problems of several sizes. An architecture that no emulated device stands for is noted and not run.
+[[nodiscard]] Outcome<Emulated> check_emulated(const Settings& settings, const CheckedFile& file,
+                                               const std::string& arch);
 
 }  // namespace tma_jit::cli

@@ -19,7 +19,7 @@ class Console {
   bool json = false;
   bool quiet = false;
 
-  // What happened, for people. Nothing with --json or --quiet.
+  // What happened, for people; prints nothing with --json or --quiet.
   template <class... Args> void report(fmt::format_string<Args...> format, Args&&... args) const {
     if (!json && !quiet) write(fmt::format(format, std::forward<Args>(args)...));
   }

@@ -6,22 +6,24 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "kernel.h"
 #include "npy.h"
 #include "outcome.h"
+#include "placement.h"
 #include "random_data.h"
+
+namespace CLI {
+class App;
+}
 
 namespace tma_jit::cli {
 
 struct DataWords {
   std::vector<std::string> inputs;   // --in NAME=FILE
   std::vector<std::string> outputs;  // --out NAME=FILE
-  std::vector<std::string> pitches;  // --pitch NAME=ELEMENTS
-  std::vector<std::string> offsets;  // --offset NAME=ELEMENTS
-  std::string kind = "normal";       // --data
-  std::uint64_t seed = 0;            // --seed
+  PlacementWords placement;
+  std::string kind = "normal";  // --data
+  std::uint64_t seed = 0;       // --seed
 };
 
 // --pitch, --offset, --data, --seed
@@ -39,15 +41,15 @@ struct InputFile {
 struct DataChoices {
   std::map<std::string, InputFile> inputs;
   std::map<std::string, std::string> outputs;
-  std::map<std::string, std::int64_t> pitches;
-  std::map<std::string, std::int64_t> offsets;
+  Placement placement;
   Recipe recipe;
 };
 
 // Names are looked up in the kernel's tensors; input files are read.
-Outcome<DataChoices> read_data_options(const Kernel& kernel, const DataWords& words);
+[[nodiscard]] Outcome<DataChoices> read_data_options(const Kernel& kernel, const DataWords& words);
 
-// Dims and types that the request leaves open and the shapes and types of .npy inputs give.
-Outcome<void> infer_from_inputs(const Kernel& kernel, const DataChoices& choices, Request& request);
+// Dims and types that the request leaves open and the shapes and types of .npy inputs give, as the first file of the
+// kernel declares them whose tensors have those ranks. The tensors are to be there.
+[[nodiscard]] Outcome<void> infer_from_inputs(const Kernel& kernel, const DataChoices& choices, Request& request);
 
 }  // namespace tma_jit::cli

@@ -19,6 +19,7 @@ const char* name_of(Argument::Kind kind) {
     case Argument::Kind::view: return "view";
     case Argument::Kind::workspace: return "workspace";
     case Argument::Kind::scalar: return "scalar";
+    case Argument::Kind::hooks: return "hooks";
     default: return "dims";
   }
 }
@@ -71,7 +72,12 @@ std::string describe(const Argument& argument) {
   if (argument.workspace_bytes > 0) text += fmt::format(" {} bytes", argument.workspace_bytes);
   if (argument.workspace_zeroed) text += " zeroed";
   if (argument.output) text += " out";
+  if (argument.hooks_offset) text += ", of hooks";
   return text + "\n";
+}
+
+std::string_view form_of(const Artifact& artifact) {
+  return artifact.form == Artifact::Form::ptx ? "PTX" : "cubin";
 }
 
 void append_word(std::string& words, const std::string& word) {
@@ -107,8 +113,10 @@ std::string describe(const Plan& plan) {
   std::string text = fmt::format("{} for {} from {}\n", plan.kernel, plan.arch, plan.file);
   text += fmt::format("  dims      {}\n  types     {}\n  config    {}\n", dim_words(plan), type_words(plan),
                       config_words(plan));
+  if (!plan.record.empty()) text += fmt::format("  record    {}\n", plan.record);
   text += fmt::format("  launch    grid {}, block {}, cluster {}, {} bytes of dynamic shared memory{}\n", dims3(g.grid),
                       dims3(g.block), dims3(g.cluster), g.smem_bytes, g.programmatic ? ", programmatic" : "");
+  if (!plan.reason.empty()) text += fmt::format("  because   {}\n", plan.reason);
   for (const Argument& argument : plan.arguments) text += describe(argument);
   for (const Hook& hook : plan.hooks) text += fmt::format("  hook      {} = {}\n", hook.name, hook.text);
   for (const Constant& constant : plan.constants) {
@@ -118,12 +126,12 @@ std::string describe(const Plan& plan) {
   return text + fmt::format("  work      {:.6g} flops, {:.6g} bytes\n", plan.work.flops, plan.work.bytes);
 }
 
-std::string describe(const Cubin& cubin, const Plan& plan) {
-  const Resources& r = cubin.resources;
-  std::string text = fmt::format("  key       {}\n", cubin.key.hex());
+std::string describe(const Artifact& artifact, const Plan& plan) {
+  const Resources& r = artifact.resources;
+  std::string text = fmt::format("  key       {}\n", artifact.key.hex());
   text += fmt::format(
-      "  cubin     {} bytes, {}\n", cubin.bytes.size(),
-      cubin.compiled ? fmt::format("compiled in {:.0f} ms", cubin.compile_ms) : std::string("from the cache"));
+      "  {:<8}  {} bytes, {}\n", form_of(artifact), artifact.bytes.size(),
+      artifact.compiled ? fmt::format("compiled in {:.0f} ms", artifact.compile_ms) : std::string("from the cache"));
   text += fmt::format("  uses      {} registers, {} bytes of stack, {} + {} bytes of spills (stores + loads)\n",
                       r.registers, r.stack_bytes, r.spill_store_bytes, r.spill_load_bytes);
   text += fmt::format("            {} + {} bytes of shared memory (static + dynamic)\n", r.static_shared_bytes,
@@ -140,9 +148,9 @@ Json to_json(const Plan& plan) {
   return Json::parse(json_of(plan));
 }
 
-Json to_json(const Cubin& cubin, const Plan& plan) {
-  Json object = Json::parse(json_of(cubin));
-  object["shared_bytes"] = cubin.resources.static_shared_bytes + plan.geometry.smem_bytes;
+Json to_json(const Artifact& artifact, const Plan& plan) {
+  Json object = Json::parse(json_of(artifact));
+  object["shared_bytes"] = artifact.resources.static_shared_bytes + plan.geometry.smem_bytes;
   object["dynamic_shared_bytes"] = plan.geometry.smem_bytes;
   return object;
 }

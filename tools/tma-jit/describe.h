@@ -15,12 +15,12 @@ std::string dim_words(const Plan& plan);
 std::string type_words(const Plan& plan);
 
 std::string describe(const Plan& plan);
-std::string describe(const Cubin& cubin, const Plan& plan);
+std::string describe(const Artifact& cubin, const Plan& plan);
 
 Json to_json(const DeviceInfo& device);
 Json to_json(const Plan& plan);
 // key, compiled, compile_ms, registers, spills, stack and shared memory, warnings.
-Json to_json(const Cubin& cubin, const Plan& plan);
+Json to_json(const Artifact& cubin, const Plan& plan);
 // Adds the fields of `more` to `object`.
 void merge(Json& object, const Json& more);
 

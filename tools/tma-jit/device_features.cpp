@@ -12,8 +12,6 @@
 namespace tma_jit::cli {
 namespace {
 
-using Params = std::map<std::string, std::int64_t>;
-
 // A share of a peak says something where the device needs at least this long for the work.
 constexpr double kLeastWork = 5;  // microseconds
 
@@ -26,30 +24,16 @@ const char* name_of(Feature::Status status) {
   }
 }
 
-// "BM = 64, BN = 128 when ..." and "BM = 128 in {64, 128}" as names and values.
-Params settings_in(std::string_view declaration) {
-  Params params;
-  declaration = declaration.substr(0, declaration.find(" when "));
-  declaration = declaration.substr(0, declaration.find(" in "));
-  for (const std::string& setting : split_commas(declaration)) {
-    const std::size_t sign = setting.find('=');
-    if (sign == std::string::npos) continue;
-    const auto value = integer_in(trimmed(std::string_view(setting).substr(sign + 1)));
-    if (value) params[std::string(trimmed(std::string_view(setting).substr(0, sign)))] = *value;
-  }
-  return params;
-}
-
-Feature feature_of(const KernelInfo& probe, const KernelInfo::Item* preset) {
+Feature feature_of(const KernelInfo& probe, const KernelInfo::Preset* preset) {
   Feature feature;
   feature.name = preset != nullptr && !preset->doc.empty() ? preset->doc : probe.kernel + ": " + probe.doc;
   feature.kernel = probe.kernel;
   feature.file = stem_of(probe.file);
   feature.archs = probe.archs;
-  for (const KernelInfo::Item& param : probe.params) feature.params.merge(settings_in(param.declaration));
+  for (const KernelInfo::Param& param : probe.params) feature.params[param.name] = param.default_value;
   if (preset != nullptr) {
     feature.preset = preset->declaration;
-    for (const auto& [name, value] : settings_in(preset->declaration)) feature.params[name] = value;
+    for (const auto& [name, value] : preset->settings) feature.params[name] = value;
   }
   return feature;
 }
@@ -81,7 +65,7 @@ std::string run_words(const Feature& feature) {
   return words;
 }
 
-// Ahead, several at a time; what fails is told when the feature runs.
+// Ahead, several at a time; what fails is reported when the feature runs.
 void build_all(Engine& engine, const std::vector<Feature>& features) {
   std::vector<Request> requests;
   for (const Feature& feature : features) {
@@ -109,7 +93,7 @@ bool is_lack(const Error& error) {
   return error.code == ErrorCode::no_config || error.code == ErrorCode::unsupported;
 }
 
-Outcome<void> run(Engine& engine, Feature& feature) {
+Outcome<void> run(Engine& engine, Feature& feature, bool timed) {
   const auto plan = engine.plan(*feature.request);
   if (!plan && is_lack(plan.error())) {
     feature.status = Feature::Status::absent;
@@ -121,6 +105,7 @@ Outcome<void> run(Engine& engine, Feature& feature) {
   CLI_ASSIGN(const TrialCheck check, check_trial(engine, trial));
   feature.status = check.passed() ? Feature::Status::passed : Feature::Status::failed;
   if (!check.passed()) feature.fault = cli::describe(check);
+  if (!timed) return {};
   CLI_ASSIGN(const Measurement time, measure(engine, trial.launch, {.warmups = 1, .repeats = 5, .host_launches = 0}));
   CLI_ASSIGN(const DeviceInfo device, engine.device());
   const Bound bound = bound_of(trial, device);
@@ -132,8 +117,8 @@ Outcome<void> run(Engine& engine, Feature& feature) {
 }
 
 // False when nothing more can run in this process.
-bool prove(Engine& engine, const Environment& found, Feature& feature) {
-  const Outcome<void> ran = run(engine, feature);
+bool prove(Engine& engine, const Environment& found, Feature& feature, bool timed) {
+  const Outcome<void> ran = run(engine, feature, timed);
   if (!ran) {
     feature.status = Feature::Status::failed;
     feature.error = ran.error().error;
@@ -168,7 +153,7 @@ std::vector<Feature> features_of(Engine& engine) {
   std::vector<Feature> features;
   for (const Result<KernelInfo>& info : engine.kernels()) {
     if (!info || !info->probe) continue;
-    for (const KernelInfo::Item& preset : info->presets) features.push_back(feature_of(*info, &preset));
+    for (const KernelInfo::Preset& preset : info->presets) features.push_back(feature_of(*info, &preset));
     if (info->presets.empty()) features.push_back(feature_of(*info, nullptr));
   }
   std::set<std::string> had;
@@ -181,12 +166,12 @@ std::vector<Feature> features_of(Engine& engine) {
   return features;
 }
 
-void prove(Engine& engine, const Environment& found, std::vector<Feature>& features) {
+void prove(Engine& engine, const Environment& found, std::vector<Feature>& features, bool timed) {
   build_all(engine, features);
   bool alive = true;
   for (Feature& feature : features) {
     if (feature.status == Feature::Status::failed) feature.advice = advice_for_kernel(*feature.error, found);
-    if (feature.request && alive) alive = prove(engine, found, feature);
+    if (feature.request && alive) alive = prove(engine, found, feature, timed);
   }
 }
 

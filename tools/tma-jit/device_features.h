@@ -37,7 +37,7 @@ std::vector<Feature> features_of(Engine& engine);
 
 // Builds what is needed in several threads, then runs one after the other. After an error that takes the device from
 // this process, the rest is not run.
-void prove(Engine& engine, const Environment& found, std::vector<Feature>& features);
+void prove(Engine& engine, const Environment& found, std::vector<Feature>& features, bool timed);
 
 // A line a feature, and for each failure what it is and what to do.
 std::string describe(const std::vector<Feature>& features);

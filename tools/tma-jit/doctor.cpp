@@ -2,10 +2,11 @@
 // every feature of the device proved by its probe, and TMA compared with doing without.
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <memory>
 
 #include <tma_jit/json.h>
+
+#include <CLI/CLI.hpp>
 
 #include "advice.h"
 #include "describe.h"
@@ -60,7 +61,7 @@ void examine_compiler(const Console& console, const Environment& found, Json& pa
   const Environment::Compiler& c = *found.compiler;
   console.report("NVRTC       {} at {}, run in {}\n            identity {}\n            compiles for {}\n", c.version,
                  c.path, c.place, c.identity, fmt::join(c.archs, " "));
-  for (const std::string& lack : c.lacks) console.report("            lacks {}\n", lack);
+  for (const std::string& missing : c.missing_features) console.report("            without {}\n", missing);
 }
 
 void examine_cache(const Console& console, const Environment& found, Json& part) {
@@ -86,13 +87,11 @@ Json examine_kernels(const Console& console, Engine& engine) {
   return names;
 }
 
-// A problem of every kernel that proves something: odd sizes where the kernel takes them.
-Outcome<Request> proof_request(Engine& engine, const std::string& name) {
-  CLI_ASSIGN(const Kernel kernel, find_kernel(engine, name, name));
+// A problem that proves something: ragged, and large enough for every path of the kernel; a small one for the emulator.
+Outcome<Request> proof_request(Engine& engine, const std::string& name, bool emulated) {
   Request request;
   request.kernel = name;
-  request.hooks = placeholder_hooks(kernel);
-  for (const KernelInfo::Item& dim : kernel.files.front().dims) request.dims[dim.name] = name == "gemm" ? 520 : 1000003;
+  CLI_ASSIGN(request, engine.example(request, {.extents = Extents::ragged, .least = emulated ? 64 : 512}));
   return request;
 }
 
@@ -110,7 +109,7 @@ Outcome<bool> launch_proof(const Console& console, Engine& engine, const Request
 
 Outcome<bool> build_proof(const Console& console, Engine& engine, const Request& request) {
   CLI_ASSIGN(const Plan plan, engine.plan(request));
-  CLI_ASSIGN(const Cubin cubin, engine.build(plan));
+  CLI_ASSIGN(const Artifact cubin, engine.build(plan));
   console.report(
       "{:<11} built for {}: {}, not launched\n", request.kernel, plan.arch,
       cubin.compiled ? fmt::format("compiled in {:.0f} ms", cubin.compile_ms) : std::string("from the cache"));
@@ -128,7 +127,7 @@ struct Examination {
 
 bool prove_kernel(Examination& exam, const std::string& name) {
   const Console& console = exam.settings.console;
-  auto request = proof_request(exam.engine, name);
+  auto request = proof_request(exam.engine, name, is_emulated(exam.settings));
   const Outcome<bool> proof = !request      ? Outcome<bool>(tl::make_unexpected(std::move(request).error()))
                               : exam.launch ? launch_proof(console, exam.engine, *request)
                                             : build_proof(console, exam.engine, *request);
@@ -146,7 +145,7 @@ bool prove_kernel(Examination& exam, const std::string& name) {
 bool prove_features(Examination& exam) {
   const Console& console = exam.settings.console;
   std::vector<Feature> features = features_of(exam.engine);
-  if (exam.launch) prove(exam.engine, exam.found, features);
+  if (exam.launch) prove(exam.engine, exam.found, features, !is_emulated(exam.settings));
   const auto count = [&](Feature::Status status) {
     return std::count_if(features.begin(), features.end(), [&](const Feature& f) { return f.status == status; });
   };
@@ -159,7 +158,7 @@ bool prove_features(Examination& exam) {
 
 void compare(Examination& exam) {
   exam.object["comparison"] = Json::array();
-  if (!exam.launch || is_emulated(exam.settings)) return;  // the emulator's time says nothing
+  if (!exam.launch || is_emulated(exam.settings)) return;
   const std::vector<ComparedProblem> compared = compare_tma(exam.settings);
   exam.settings.console.report("share of the device's peak, L2 written over before each launch\n{}",
                                describe(compared));
@@ -177,23 +176,16 @@ Outcome<Engine> proving_engine(const Settings& settings, bool launch) {
 bool is_missed(const Environment& found, bool named, bool required) {
   if (named) return required;
   if (found.driver_version) return !found.device;
-  return required || found.driver_version.error().message.find("could not be opened") == std::string::npos;
-}
-
-// Doctor proves both ways, so the variable that turns TMA off is for other commands.
-void set_aside_variable(const Console& console) {
-  const char* value = std::getenv("TMA_JIT_DISABLE_TMA");
-  if (value == nullptr) return;
-  console.note("TMA_JIT_DISABLE_TMA is \"{}\": other commands obey it, doctor compares both ways", value);
-  ::unsetenv("TMA_JIT_DISABLE_TMA");
+  return required || found.driver_version.error().reason != ErrorReason::library_missing;
 }
 
 Outcome<int> doctor(Settings settings, bool need_device) {
   const Console& console = settings.console;
-  set_aside_variable(console);
-  settings.disable_tma = false;
+  settings.disable_tma = false;  // doctor proves both ways
   CLI_ASSIGN(Engine engine, make_engine(settings));
   const Environment found = engine.environment();
+  if (found.tma_disabled)
+    console.note("TMA_JIT_DISABLE_TMA turns TMA off: other commands obey it, doctor compares both ways");
   const bool named = !settings.device.empty() && !integer_in(settings.device) && !is_emulated(settings);
   const bool launch = found.driver_version.has_value() && found.device.has_value() && !named;
   CLI_ASSIGN(Engine prover, proving_engine(settings, launch));
@@ -208,6 +200,8 @@ Outcome<int> doctor(Settings settings, bool need_device) {
   for (const char* name : kProved) passed = prove_kernel(exam, name) && passed;
   passed = prove_features(exam) && passed;
   compare(exam);
+  if (launch && is_emulated(settings))
+    console.report("emulated: nothing was timed, for the emulator's times say nothing of a device's\n");
   if (!launch) console.report("nothing was launched: {}\n", named ? "the device is only a name" : "there is no device");
   console.report("{}\n", passed ? "all is well" : "something is wrong");
   exam.object["launched"] = launch;

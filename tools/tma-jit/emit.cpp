@@ -1,8 +1,11 @@
 // tma-jit emit: the CUDA text of one problem.
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "describe.h"
 #include "npy.h"
+#include "placement.h"
 #include "request.h"
 #include "verbs.h"
 
@@ -11,6 +14,7 @@ namespace {
 
 struct Words {
   RequestWords request;
+  PlacementWords placement;
   bool standalone = false;
   std::string output;
 };
@@ -34,9 +38,9 @@ Outcome<void> deliver(const Console& console, const std::string& text, const std
 
 Outcome<int> emit(const Settings& settings, const Words& words) {
   CLI_ASSIGN(Engine engine, make_engine(settings));
-  CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
-  CLI_ASSIGN(const Request request, with_optionals(engine, asked.kernel, asked.request, {}));
-  CLI_ASSIGN(const Plan plan, engine.plan(request));
+  CLI_ASSIGN(const KernelRequest asked, read_request(engine, words.request));
+  CLI_ASSIGN(const Placement placement, read_placement(asked.kernel, words.placement));
+  CLI_ASSIGN(const Plan plan, plan_placed(engine, asked.request, placement));
   CLI_ASSIGN(const Source source, engine.emit(plan));
   Json object = to_json(source);
   std::string text = source.text;
@@ -57,6 +61,7 @@ void add_emit(CLI::App& app, Invocation& invocation) {
   add_settings(*verb, invocation.settings);
   auto words = std::make_shared<Words>();
   add_request_options(*verb, words->request);
+  add_placement_options(*verb, words->placement);
   verb->add_flag("--standalone", words->standalone, "one file with the headers in it, which nvcc compiles as it is");
   verb->add_option("-o,--output", words->output, "file to write instead of stdout");
   verb->callback(

@@ -1,6 +1,5 @@
 #include "kernel.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include "text.h"
@@ -10,33 +9,6 @@ namespace {
 
 bool is_template_path(const std::string& word) {
   return word.ends_with(".cu");
-}
-
-// The text after the word `when`, if it stands by itself.
-std::optional<std::string_view> after_when(std::string_view text) {
-  for (std::size_t at = text.find("when"); at != std::string_view::npos; at = text.find("when", at + 1)) {
-    const bool begins = at == 0 || text[at - 1] == ' ' || text[at - 1] == '\t' || text[at - 1] == ']';
-    const std::string_view rest = text.substr(at + 4);
-    if (begins && (rest.empty() || rest.front() == ' ' || rest.front() == '(' || rest.front() == '\t')) return rest;
-  }
-  return std::nullopt;
-}
-
-// name(parameters) rest
-struct HookDeclaration {
-  std::vector<std::string> parameters;
-  std::string_view rest;
-};
-HookDeclaration read_hook(std::string_view declaration) {
-  const std::size_t open = std::min(declaration.find('('), declaration.size());
-  int depth = 0;
-  std::size_t close = open;
-  for (; close < declaration.size(); ++close) {
-    depth += declaration[close] == '(' ? 1 : declaration[close] == ')' ? -1 : 0;
-    if (depth == 0) break;
-  }
-  if (close >= declaration.size()) return {};
-  return {split_commas(declaration.substr(open + 1, close - open - 1)), declaration.substr(close + 1)};
 }
 
 tl::unexpected<Failure> unknown_kernel(const std::string& word, const std::vector<Result<KernelInfo>>& all) {
@@ -51,7 +23,7 @@ tl::unexpected<Failure> unknown_kernel(const std::string& word, const std::vecto
     }
   }
   auto failure =
-      usage("no kernel is named \"{}\"; known are {}{}", word, fmt::join(kernels, ", "), suggestion(word, names));
+      unknown_name(usage("no kernel is named \"{}\"; known are {}", word, fmt::join(kernels, ", ")), word, names);
   failure.value().error.code = ErrorCode::not_found;
   failure.value().error.detail = faults;
   return failure;
@@ -63,8 +35,9 @@ Outcome<Kernel> only_file(Kernel kernel, const std::string& stem) {
   for (const KernelInfo& info : kernel.files) stems.push_back(stem_of(info.file));
   std::erase_if(kernel.files, [&](const KernelInfo& info) { return stem_of(info.file) != stem; });
   if (kernel.files.empty()) {
-    return usage("--template-file \"{}\": no file of {} is named so; its files are {}{}", stem, kernel.name,
-                 fmt::join(stems, ", "), suggestion(stem, stems));
+    return unknown_name(usage("--template-file \"{}\": no file of {} is named so; its files are {}", stem, kernel.name,
+                              fmt::join(stems, ", ")),
+                        stem, stems);
   }
   return kernel;
 }
@@ -84,29 +57,6 @@ Outcome<Kernel> kernel_of_file(Engine& engine, const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> Kernel::names(Items items) const {
-  std::vector<std::string> found;
-  for (const KernelInfo& info : files) {
-    for (const KernelInfo::Item& item : info.*items)
-      if (std::find(found.begin(), found.end(), item.name) == found.end()) found.push_back(item.name);
-  }
-  return found;
-}
-
-bool Kernel::declares(Items items, std::string_view wanted) const {
-  const std::vector<std::string> all = names(items);
-  return std::find(all.begin(), all.end(), wanted) != all.end();
-}
-
-std::vector<std::string> Kernel::declarations(Items items, std::string_view wanted) const {
-  std::vector<std::string> found;
-  for (const KernelInfo& info : files) {
-    for (const KernelInfo::Item& item : info.*items)
-      if (item.name == wanted) found.push_back(item.declaration);
-  }
-  return found;
-}
-
 std::string stem_of(const std::string& file) {
   return std::filesystem::path(file).stem().string();
 }
@@ -122,49 +72,6 @@ Outcome<Kernel> find_kernel(Engine& engine, const std::string& word, const std::
     if (info && info->kernel == word) kernel.files.push_back(*info);
   if (kernel.files.empty()) return unknown_kernel(word, all);
   return only_file(std::move(kernel), stem);
-}
-
-std::optional<TensorDeclaration> read_tensor(std::string_view declaration) {
-  const std::size_t colon = declaration.find(':');
-  const std::size_t open = declaration.find('[');
-  if (colon == std::string_view::npos || open == std::string_view::npos || open < colon) return std::nullopt;
-  int depth = 0;
-  for (std::size_t i = open; i < declaration.size(); ++i) {
-    depth += declaration[i] == '[' ? 1 : declaration[i] == ']' ? -1 : 0;
-    if (depth > 0) continue;
-    return TensorDeclaration{std::string(trimmed(declaration.substr(colon + 1, open - colon - 1))),
-                             split_commas(declaration.substr(open + 1, i - open - 1))};
-  }
-  return std::nullopt;
-}
-
-std::vector<std::string> names_in_tensor_when(std::string_view declaration) {
-  const auto condition = after_when(declaration);
-  return condition ? identifiers_in(*condition) : std::vector<std::string>();
-}
-
-std::map<std::string, std::vector<std::string>> names_in_hook_whens(std::string_view declaration) {
-  std::map<std::string, std::vector<std::string>> whens;
-  const HookDeclaration hook = read_hook(declaration);
-  for (const std::string& parameter : hook.parameters) {
-    const std::vector<std::string> words = identifiers_in(parameter);
-    const auto condition = after_when(parameter);
-    if (condition && words.size() >= 2) whens[words[1]] = identifiers_in(*condition);
-  }
-  return whens;
-}
-
-std::map<std::string, std::string> placeholder_hooks(const Kernel& kernel) {
-  std::map<std::string, std::string> texts;
-  for (const KernelInfo& info : kernel.files) {
-    for (const KernelInfo::Item& item : info.hooks) {
-      const HookDeclaration hook = read_hook(item.declaration);
-      if (hook.rest.find('=') != std::string_view::npos) continue;
-      const std::vector<std::string> words = identifiers_in(hook.parameters.empty() ? "" : hook.parameters.front());
-      texts[item.name] = words.size() < 2 ? "0" : words[1];
-    }
-  }
-  return texts;
 }
 
 }  // namespace tma_jit::cli

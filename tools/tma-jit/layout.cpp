@@ -1,8 +1,24 @@
 #include "layout.h"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace tma_jit::cli {
+
+namespace {
+
+// What does not fit is the largest number there is: such a tensor cannot be allocated.
+std::int64_t product_of(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+std::int64_t sum_of(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+}  // namespace
 
 Layout Layout::row_major(std::vector<std::int64_t> shape) {
   Layout layout;
@@ -10,7 +26,7 @@ Layout Layout::row_major(std::vector<std::int64_t> shape) {
   std::int64_t stride = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {
     layout.strides[i] = stride;
-    stride *= shape[i];
+    stride = product_of(stride, shape[i]);
   }
   layout.shape = std::move(shape);
   return layout;
@@ -22,7 +38,7 @@ Layout Layout::pitched(std::vector<std::int64_t> shape, std::int64_t pitch) {
   std::int64_t stride = pitch;
   for (std::size_t i = shape.size() - 1; i-- > 0;) {
     layout.strides[i] = stride;
-    stride *= shape[i];
+    stride = product_of(stride, shape[i]);
   }
   layout.shape = std::move(shape);
   return layout;
@@ -30,15 +46,18 @@ Layout Layout::pitched(std::vector<std::int64_t> shape, std::int64_t pitch) {
 
 std::int64_t Layout::elements() const {
   std::int64_t product = 1;
-  for (const std::int64_t extent : shape) product *= extent;
+  for (const std::int64_t extent : shape) {
+    if (extent == 0) return 0;
+    product = product_of(product, extent);
+  }
   return product;
 }
 
 std::int64_t Layout::span() const {
   if (elements() == 0) return 0;
   std::int64_t last = 0;
-  for (std::size_t i = 0; i < shape.size(); ++i) last += (shape[i] - 1) * strides[i];
-  return last + 1;
+  for (std::size_t i = 0; i < shape.size(); ++i) last = sum_of(last, product_of(shape[i] - 1, strides[i]));
+  return sum_of(last, 1);
 }
 
 std::vector<std::int64_t> Layout::position(std::int64_t index) const {

@@ -15,6 +15,7 @@ struct Layout {
   // Row-major with `pitch` elements from one row to the next; needs two dimensions.
   static Layout pitched(std::vector<std::int64_t> shape, std::int64_t pitch);
 
+  // These two are INT64_MAX where the number does not fit.
   std::int64_t elements() const;
   // Elements from the first to one past the last; 0 for an empty tensor.
   std::int64_t span() const;

@@ -3,25 +3,15 @@
 #include <array>
 #include <memory>
 
+#include <tma_jit/json.h>
+
+#include <CLI/CLI.hpp>
+
 #include "kernel.h"
 #include "verbs.h"
 
 namespace tma_jit::cli {
 namespace {
-
-Json to_json(const KernelInfo& info) {
-  Json presets = Json::array();
-  for (const KernelInfo::Item& preset : info.presets)
-    presets.push_back({{"declaration", preset.declaration}, {"doc", preset.doc}});
-  return {{"kernel", info.kernel},
-          {"file", info.file},
-          {"doc", info.doc},
-          {"archs", info.archs},
-          {"probe", info.probe},
-          {"embedded", info.embedded},
-          {"reference", info.has_reference},
-          {"presets", presets}};
-}
 
 std::string archs_of(const KernelInfo& info) {
   return fmt::format("{}", fmt::join(info.archs, " "));
@@ -53,7 +43,7 @@ Outcome<int> list(const Settings& settings, bool probes) {
   std::string arch;
   if (!settings.arch.empty()) {
     auto exact = normalise_arch(settings.arch);
-    if (!exact) return usage("--arch: {}", exact.error().message);
+    if (!exact) return usage_of(exact.error(), "--arch");
     arch = *exact;
   }
   CLI_ASSIGN(Engine engine, make_engine(without_device));
@@ -70,7 +60,7 @@ Outcome<int> list(const Settings& settings, bool probes) {
                    [](const KernelInfo& a, const KernelInfo& b) { return a.kernel < b.kernel; });
   print(settings.console, kernels);
   Json objects = Json::array();
-  for (const KernelInfo& info : kernels) objects.push_back(to_json(info));
+  for (const KernelInfo& info : kernels) objects.push_back(Json::parse(json_of(info)));
   settings.console.object({{"kernels", objects}, {"faults", faults}});
   return faults.empty() ? kDone : kFailed;
 }

@@ -1,17 +1,33 @@
 // tma-jit: the command. Parses the line, runs one verb, prints its error and ends with its exit code.
+#include <fcntl.h>
+#include <signal.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <tma_jit/compile_worker.h>
 
-#include "text.h"
+#include <CLI/CLI.hpp>
+
 #include "verbs.h"
+#include "version.h"
 
 namespace tma_jit::cli {
 namespace {
+
+std::vector<std::string> names_below(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(verb->get_name());
+  return names;
+}
 
 void add_verbs(CLI::App& app, Invocation& invocation) {
   add_doctor(app, invocation);
@@ -23,50 +39,66 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
   add_run(app, invocation);
   add_bench(app, invocation);
   add_check(app, invocation);
+  add_tune(app, invocation);
   add_warm(app, invocation);
   add_cache(app, invocation);
+  app.add_subcommand("help", "what a verb does and takes: VERB --help");
 }
 
-std::vector<std::string> names_below(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(verb->get_name());
-  return names;
-}
-
-// CLI11 calls an unknown verb "an argument that was not expected". Say what it is, and what was probably meant.
-Error usage_error(const CLI::App& app, const CLI::ParseError& fault, int argc, char** argv) {
+// An unknown verb, which CLI11 would call an argument that was not expected; nothing where it is known or an option.
+std::optional<Error> unknown_verb(const CLI::App& app, int argc, char** argv) {
   const std::vector<std::string> verbs = names_below(app);
   const std::string first = argc > 1 ? argv[1] : "";
-  const bool known = std::find(verbs.begin(), verbs.end(), first) != verbs.end();
-  std::string message;
-  if (first.empty()) {
-    message = fmt::format("no verb was given; verbs are {}", fmt::join(verbs, ", "));
-  } else if (!known && !first.starts_with('-')) {
-    message =
-        fmt::format("no verb is named \"{}\"; verbs are {}{}", first, fmt::join(verbs, ", "), suggestion(first, verbs));
-  } else {
-    message = fmt::format("{}{}", known ? first + ": " : "", fault.what());
-  }
-  return {ErrorCode::invalid_argument, message,
-          known ? fmt::format("tma-jit {} --help says what it takes", first) : ""};
+  if (first.starts_with('-') || std::find(verbs.begin(), verbs.end(), first) != verbs.end()) return std::nullopt;
+  const std::string known = fmt::format("verbs are {}", fmt::join(verbs, ", "));
+  if (first.empty()) return Error{ErrorCode::invalid_argument, "no verb was given; " + known};
+  return unknown_name(usage("no verb is named \"{}\"; {}", first, known), first, verbs).value().error;
+}
+
+Error usage_error(const CLI::ParseError& fault, int argc, char** argv) {
+  const std::string first = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
+  if (first.empty()) return {ErrorCode::invalid_argument, fault.what()};
+  return {ErrorCode::invalid_argument, fmt::format("{}: {}", first, fault.what()),
+          fmt::format("tma-jit {} --help says what it takes", first)};
+}
+
+bool has_word(int argc, char** argv, std::string_view word) {
+  return std::any_of(argv + 1, argv + argc, [&](const char* given) { return given == word; });
+}
+
+// `help VERB` is `VERB --help`, and `help` alone `--help`.
+std::vector<char*> words_of(int argc, char** argv) {
+  static char option[] = "--help";
+  std::vector<char*> words(argv, argv + argc);
+  if (argc < 2 || std::string_view(argv[1]) != "help") return words;
+  words.erase(words.begin() + 1);
+  words.push_back(option);
+  return words;
 }
 
 int parse_and_run(int argc, char** argv) {
   CLI::App app("TMA kernels from templates, compiled when they are needed.", "tma-jit");
   app.require_subcommand(1);
+  app.set_version_flag("--version", "", "library, compiler and cache format; --json as an object");
   app.footer("Exit codes: 0 done, 1 failed, 2 the command line is wrong. tma-jit VERB --help says more.");
   Invocation invocation;
   add_verbs(app, invocation);
   Console& console = invocation.settings.console;
+  const auto refused = [&](const Error& error) {
+    console.json = has_word(argc, argv, "--json");
+    console.error(error);
+    return kUsage;
+  };
+  if (const auto unknown = unknown_verb(app, argc, argv)) return refused(*unknown);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
+  } catch (const CLI::CallForVersion&) {
+    console.json = has_word(argc, argv, "--json");
+    return print_version(console);
   } catch (const CLI::ParseError& fault) {
-    console.json = std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
-    console.error(usage_error(app, fault, argc, argv));
-    return kUsage;
+    return refused(usage_error(fault, argc, argv));
   }
   const Outcome<int> outcome = invocation.run();
   if (outcome) return *outcome;
@@ -75,12 +107,30 @@ int parse_and_run(int argc, char** argv) {
 }
 
 }  // namespace
+
+// A file that is opened must not take the number of a standard descriptor that was closed, for texts would go into it.
+// A file at its limit of size is an error that is reported, not a signal.
+void prepare_process() {
+  for (int standard = 0; standard <= 2; ++standard) {
+    if (::fcntl(standard, F_GETFD) == -1) (void)::open("/dev/null", O_RDWR);
+  }
+  ::signal(SIGXFSZ, SIG_IGN);
+}
+
+int written_whole(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  std::fprintf(stderr, "tma-jit: cannot write the output: %s\n", std::strerror(errno));
+  return kFailed;
+}
+
 }  // namespace tma_jit::cli
 
 int main(int argc, char** argv) {
   try {
+    tma_jit::cli::prepare_process();
     if (const auto status = tma_jit::run_compile_worker(argc, argv)) return *status;
-    return tma_jit::cli::parse_and_run(argc, argv);
+    std::vector<char*> words = tma_jit::cli::words_of(argc, argv);
+    return tma_jit::cli::written_whole(tma_jit::cli::parse_and_run(static_cast<int>(words.size()), words.data()));
   } catch (const std::exception& fault) {  // out of memory, or a defect: said, never a crash
     std::fprintf(stderr, "tma-jit: %s\n", fault.what());
     return tma_jit::cli::kFailed;

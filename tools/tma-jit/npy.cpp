@@ -187,6 +187,10 @@ bool put(std::FILE* file, std::span<const std::byte> bytes) {
 
 Result<void> write_bytes(const std::filesystem::path& path, std::span<const std::byte> head,
                          std::span<const std::byte> body) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return io_error(path, "not a regular file");
   File file(std::fopen(path.c_str(), "wb"));
   if (!file) return io_error(path, std::strerror(errno));
   const bool written = put(file.get(), head) && put(file.get(), body);

@@ -26,15 +26,15 @@ struct Array {
 bool holds(const Array& array, DType type);
 
 // `name` is how errors call it.
-Result<Array> parse_npy(std::span<const std::byte> file, const std::string& name);
-Result<Array> read_npy(const std::filesystem::path& path);
+[[nodiscard]] Result<Array> parse_npy(std::span<const std::byte> file, const std::string& name);
+[[nodiscard]] Result<Array> read_npy(const std::filesystem::path& path);
 std::string npy_header(DType type, std::span<const std::int64_t> shape);
-Result<void> write_npy(const std::filesystem::path& path, DType type, std::span<const std::int64_t> shape,
-                       std::span<const std::byte> bytes);
+[[nodiscard]] Result<void> write_npy(const std::filesystem::path& path, DType type, std::span<const std::int64_t> shape,
+                                     std::span<const std::byte> bytes);
 
 // A regular file's bytes, whole.
-Result<std::vector<std::byte>> read_bytes(const std::filesystem::path& path);
-Result<void> write_bytes(const std::filesystem::path& path, std::span<const std::byte> head,
-                         std::span<const std::byte> body);
+[[nodiscard]] Result<std::vector<std::byte>> read_bytes(const std::filesystem::path& path);
+[[nodiscard]] Result<void> write_bytes(const std::filesystem::path& path, std::span<const std::byte> head,
+                                       std::span<const std::byte> body);
 
 }  // namespace tma_jit::cli

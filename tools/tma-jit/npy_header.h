@@ -17,6 +17,6 @@ struct NpyHeader {
 };
 
 // `name` is how errors call the file.
-Result<NpyHeader> parse_npy_header(std::string_view text, const std::string& name);
+[[nodiscard]] Result<NpyHeader> parse_npy_header(std::string_view text, const std::string& name);
 
 }  // namespace tma_jit::cli

@@ -1,6 +1,8 @@
 // What a step of a command hands back: a value, or an error with the exit code it ends the command with.
 #pragma once
 
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,14 +25,30 @@ template <class T> using Outcome = tl::expected<T, Failure>;
 
 // The command did what it could and the answer is no.
 template <class... Args>
-tl::unexpected<Failure> failed(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
+[[nodiscard]] tl::unexpected<Failure> failed(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
   return tl::make_unexpected(Failure(Error{code, fmt::format(format, std::forward<Args>(args)...), {}}));
 }
 
 // The command line is wrong.
-template <class... Args> tl::unexpected<Failure> usage(fmt::format_string<Args...> format, Args&&... args) {
+template <class... Args>
+[[nodiscard]] tl::unexpected<Failure> usage(fmt::format_string<Args...> format, Args&&... args) {
   return tl::make_unexpected(
       Failure(Error{ErrorCode::invalid_argument, fmt::format(format, std::forward<Args>(args)...), {}}, kUsage));
+}
+
+// The command line is wrong in a value that the library refused; `place` is where the user wrote it.
+[[nodiscard]] inline tl::unexpected<Failure> usage_of(Error error, std::string_view place) {
+  error.code = ErrorCode::invalid_argument;
+  error.message = fmt::format("{}: {}", place, error.message);
+  return tl::make_unexpected(Failure(std::move(error), kUsage));
+}
+
+// The failure of a name that none of `known` is: with its reason, and the nearest of them as the suggestion.
+[[nodiscard]] inline tl::unexpected<Failure> unknown_name(tl::unexpected<Failure> failure, std::string_view name,
+                                                          std::span<const std::string> known) {
+  failure.value().error.reason = ErrorReason::unknown_name;
+  failure.value().error.suggestion = nearest_name(name, known);
+  return failure;
 }
 
 }  // namespace tma_jit::cli

@@ -3,7 +3,10 @@
 
 #include <tma_jit/json.h>
 
+#include <CLI/CLI.hpp>
+
 #include "describe.h"
+#include "placement.h"
 #include "request.h"
 #include "verbs.h"
 
@@ -12,6 +15,7 @@ namespace {
 
 struct Words {
   RequestWords request;
+  PlacementWords placement;
   bool all = false;
 };
 
@@ -33,8 +37,9 @@ void print(const Console& console, const Enumeration& found) {
 
 Outcome<int> plan(const Settings& settings, const Words& words) {
   CLI_ASSIGN(Engine engine, make_engine(settings));
-  CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
-  CLI_ASSIGN(const Request request, with_optionals(engine, asked.kernel, asked.request, {}));
+  CLI_ASSIGN(const KernelRequest asked, read_request(engine, words.request));
+  CLI_ASSIGN(const Placement placement, read_placement(asked.kernel, words.placement));
+  CLI_ASSIGN(const Request request, placed(engine, asked.request, placement));
   Json object = Json::object();
   if (words.all) {
     CLI_ASSIGN(const Enumeration found, engine.enumerate(request));
@@ -59,6 +64,7 @@ void add_plan(CLI::App& app, Invocation& invocation) {
   add_settings(*verb, invocation.settings);
   auto words = std::make_shared<Words>();
   add_request_options(*verb, words->request);
+  add_placement_options(*verb, words->placement);
   verb->add_flag("--all", words->all, "every valid configuration, and what each rule ruled out");
   verb->callback(
       [&invocation, words] { invocation.run = [&invocation, words] { return plan(invocation.settings, *words); }; });

@@ -1,5 +1,7 @@
 #include "request.h"
 
+#include <CLI/CLI.hpp>
+
 #include "text.h"
 
 namespace tma_jit::cli {
@@ -7,6 +9,13 @@ namespace {
 
 void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
   to.insert(to.end(), from.begin(), from.end());
+}
+
+// Adds what a word says; a name that has a value already is a contradiction.
+template <class Map, class Value>
+Outcome<void> set_once(Map& values, const char* what, const std::string& name, Value&& value) {
+  if (values.emplace(name, std::forward<Value>(value)).second) return {};
+  return usage("{}{} is given twice", what, name);
 }
 
 Outcome<void> set_type(Request& request, const Pair& pair) {
@@ -17,8 +26,7 @@ Outcome<void> set_type(Request& request, const Pair& pair) {
         "e4m3 e5m2",
         pair.name, pair.value, pair.value);
   }
-  request.types[pair.name] = *type;
-  return {};
+  return set_once(request.types, "", pair.name, *type);
 }
 
 Outcome<void> set_word(Request& request, const Kernel& kernel, const std::string& word) {
@@ -29,40 +37,52 @@ Outcome<void> set_word(Request& request, const Kernel& kernel, const std::string
     std::vector<std::string> names = kernel.names(&KernelInfo::dims);
     append(names, kernel.names(&KernelInfo::params));
     append(names, kernel.names(&KernelInfo::types));
-    return usage("{}: {} has no dim, param or type \"{}\"; it has {}{}", word, kernel.name, pair.name,
-                 fmt::join(names, ", "), suggestion(pair.name, names));
+    return unknown_name(usage("{}: {} has no dim, param or type \"{}\"; it has {}", word, kernel.name, pair.name,
+                              fmt::join(names, ", ")),
+                        pair.name, names);
   }
   const auto value = integer_in(pair.value);
   if (!value) return usage("{}: \"{}\" is not an integer", word, pair.value);
-  (dim ? request.dims : request.params)[pair.name] = *value;
-  return {};
+  return set_once(dim ? request.dims : request.params, "", pair.name, *value);
 }
 
-Outcome<void> check_name(const Kernel& kernel, Kernel::Items items, const char* option, const std::string& name) {
+template <class Item>
+Outcome<void> check_name(const Kernel& kernel, std::vector<Item> KernelInfo::*items, const char* option,
+                         const std::string& name) {
   if (kernel.declares(items, name)) return {};
   const std::vector<std::string> names = kernel.names(items);
-  return usage("{} {}: {} declares none of that name; it has {}{}", option, name, kernel.name,
-               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")), suggestion(name, names));
+  return unknown_name(usage("{} {}: {} declares none of that name; it has {}", option, name, kernel.name,
+                            names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))),
+                      name, names);
 }
 
 Outcome<void> set_hook(Request& request, const Kernel& kernel, const std::string& word) {
   CLI_ASSIGN(Pair pair, split_pair(word, "--hook"));
   CLI_CHECK(check_name(kernel, &KernelInfo::hooks, "--hook", pair.name));
-  request.hooks[pair.name] = std::move(pair.value);
-  return {};
+  return set_once(request.hooks, "--hook ", pair.name, std::move(pair.value));
+}
+
+// From here on the operand is one of the kernel's tensors or scalars, so that --in, --pitch or --scalar may name it.
+// The planner reads the rest of the declaration.
+void add_operand(Request& request, Kernel& kernel, const std::string& declaration) {
+  request.operands.push_back(declaration);
+  const std::string name(trimmed(declaration.substr(0, declaration.find(':'))));
+  const bool is_tensor = declaration.find('[') != std::string::npos;
+  for (KernelInfo& file : kernel.files) {
+    if (is_tensor) {
+      file.tensors.emplace_back().name = name;
+    } else {
+      file.scalars.emplace_back().name = name;
+    }
+  }
 }
 
 Outcome<void> set_scalar(Request& request, const Kernel& kernel, const std::string& word) {
   CLI_ASSIGN(const Pair pair, split_pair(word, "--scalar"));
   CLI_CHECK(check_name(kernel, &KernelInfo::scalars, "--scalar", pair.name));
-  if (const auto integer = integer_in(pair.value)) {
-    request.scalars[pair.name] = *integer;
-  } else if (const auto number = number_in(pair.value)) {
-    request.scalars[pair.name] = *number;
-  } else {
-    return usage("--scalar {}: \"{}\" is not a number", word, pair.value);
-  }
-  return {};
+  if (const auto integer = integer_in(pair.value)) return set_once(request.scalars, "--scalar ", pair.name, *integer);
+  if (const auto number = number_in(pair.value)) return set_once(request.scalars, "--scalar ", pair.name, *number);
+  return usage("--scalar {}: \"{}\" is not a number", word, pair.value);
 }
 
 }  // namespace
@@ -75,8 +95,13 @@ void add_request_options(CLI::App& verb, RequestWords& words) {
   };
   repeated("--fix", words.fixed, "compile this dim in as a constant; may be repeated");
   repeated("--hook", words.hooks, "NAME=TEXT: CUDA text of a hook, an expression or a body; may be repeated");
+  repeated("--operand", words.operands,
+           "NAME : TYPE[EXTENTS] or NAME : TYPE = NUMBER: a tensor or scalar that hooks read; may be repeated");
+  verb.add_flag(
+      "--untrusted-hooks", words.untrusted_hooks,
+      "the texts of --hook are not trusted: each must be one expression of the hook's arguments and operands");
   repeated("--scalar", words.scalars, "NAME=NUMBER; may be repeated");
-  verb.add_option("--template-file", words.template_file, "only the template file of this stem, e.g. gemm_portable");
+  verb.add_option("--template-file", words.template_file, "only the template file of this stem, e.g. gemm_mma");
 }
 
 Outcome<KernelRequest> read_request(Engine& engine, const RequestWords& words) {
@@ -85,8 +110,10 @@ Outcome<KernelRequest> read_request(Engine& engine, const RequestWords& words) {
   request.kernel = kernel.name;
   request.file = words.template_file;
   if (words.kernel.ends_with(".cu")) request.file = stem_of(words.kernel);
+  for (const std::string& declaration : words.operands) add_operand(request, kernel, declaration);
   for (const std::string& word : words.words) CLI_CHECK(set_word(request, kernel, word));
   for (const std::string& word : words.hooks) CLI_CHECK(set_hook(request, kernel, word));
+  request.untrusted_hooks = words.untrusted_hooks;
   for (const std::string& word : words.scalars) CLI_CHECK(set_scalar(request, kernel, word));
   for (const std::string& name : words.fixed) {
     CLI_CHECK(check_name(kernel, &KernelInfo::dims, "--fix", name));

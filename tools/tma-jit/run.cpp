@@ -1,6 +1,8 @@
 // tma-jit run: one launch on files or random data, and with --check its outputs against the float64 reference.
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "describe.h"
 #include "trace_summary.h"
 #include "trial.h"
@@ -19,10 +21,10 @@ Outcome<Trial> prepare(Engine& engine, const Words& words) {
   CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
   CLI_ASSIGN(DataChoices choices, read_data_options(asked.kernel, words.data));
   CLI_CHECK(infer_from_inputs(asked.kernel, choices, asked.request));
-  std::set<std::string> given;
-  for (const auto& [name, file] : choices.inputs) given.insert(name);
-  CLI_ASSIGN(Request request, with_optionals(engine, asked.kernel, std::move(asked.request), given));
-  return prepare_trial(engine, std::move(request), std::move(choices));
+  if (asked.request.dims.empty() && choices.inputs.empty()) {
+    CLI_ASSIGN(asked.request, engine.example(asked.request));
+  }
+  return prepare_trial(engine, std::move(asked.request), std::move(choices));
 }
 
 Outcome<void> write_outputs(const Trial& trial) {
@@ -48,8 +50,9 @@ Json to_json(Engine& engine, const Trial& trial) {
                  {"device", device ? device->name : ""},
                  {"file", plan.file},
                  {"config", cli::to_json(plan)["config"]},
-                 {"dims", cli::to_json(plan)["dims"]}};
-  merge(object, cli::to_json(trial.launch.cubin(), plan));
+                 {"dims", cli::to_json(plan)["dims"]},
+                 {"reason", plan.reason}};
+  merge(object, cli::to_json(trial.launch.artifact(), plan));
   object["launched"] = true;
   Json outputs = Json::object();
   for (const auto& [name, file] : trial.choices.outputs) outputs[name] = file;
@@ -62,9 +65,12 @@ void report(const Console& console, Engine& engine, const Trial& trial) {
   const auto device = engine.device();
   console.report("{} on {} ({}): {} {}\n  config    {}\n", plan.kernel, device ? device->name : "", plan.arch,
                  dim_words(plan), type_words(plan), config_words(plan));
-  console.report("  cubin     {}\n", trial.launch.cubin().compiled
-                                         ? fmt::format("compiled in {:.0f} ms", trial.launch.cubin().compile_ms)
-                                         : std::string("from the cache"));
+  if (!plan.reason.empty()) console.report("  because   {}\n", plan.reason);
+  const bool ptx = trial.launch.artifact().form == Artifact::Form::ptx;
+  console.report("  {:<8}  {}\n", ptx ? "PTX" : "cubin",
+                 trial.launch.artifact().compiled
+                     ? fmt::format("compiled in {:.0f} ms", trial.launch.artifact().compile_ms)
+                     : std::string("from the cache"));
   for (const auto& [name, file] : trial.choices.outputs) console.report("  wrote     {} to {}\n", name, file);
 }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <filesystem>
 
+#include <CLI/CLI.hpp>
+
 #include "text.h"
 
 namespace tma_jit::cli {
@@ -19,8 +21,9 @@ Outcome<DeviceInfo> facts_named(const std::string& name, const char* option) {
   auto facts = device_named(name);
   if (facts) return *facts;
   const std::vector<std::string> known = known_devices();
-  return usage("{} \"{}\": no device of that name is known; known are {}{}", option, name, fmt::join(known, ", "),
-               suggestion(name, known));
+  return unknown_name(
+      usage("{} \"{}\": no device of that name is known; known are {}", option, name, fmt::join(known, ", ")), name,
+      known);
 }
 
 Outcome<LogLevel> log_level(const Settings& settings) {
@@ -41,28 +44,32 @@ Outcome<std::vector<std::filesystem::path>> template_folders(const Settings& set
 }
 
 // "emulator", or behind colons a target and settings: the library reads them when the device is opened, which is now.
-Outcome<std::string> emulated_device(const Settings& settings) {
+Outcome<Device> emulated_device(const Settings& settings) {
+  auto wanted = Device::parse(settings.trace.empty() ? settings.device : settings.device + ":trace=" + settings.trace);
+  if (!wanted) return usage_of(std::move(wanted).error(), "--device " + settings.device);
   Options options;
-  options.device = settings.device;
-  if (!settings.trace.empty()) options.device += ":trace=" + settings.trace;
+  options.device = *std::move(wanted);
   options.arch = settings.arch;
   options.use_cache = false;
   options.log_level = LogLevel::off;
   Engine engine(options);
   const auto device = engine.device();
   if (!device && device.error().code == ErrorCode::invalid_argument)
-    return usage("--device {}: {}", settings.device, device.error().message);
+    return usage_of(device.error(), "--device " + settings.device);
   return options.device;
 }
 
-Outcome<std::string> choose_device(const Settings& settings) {
+Outcome<Device> choose_device(const Settings& settings) {
   if (is_emulated(settings)) return emulated_device(settings);
   if (!settings.trace.empty())
     return usage("--trace {}: only the emulator writes one; give --device emulator", settings.trace);
-  if (settings.device.empty()) return std::string("0");
-  if (is_ordinal(settings.device)) return settings.device;
+  if (settings.device.empty()) return Device();
+  if (is_ordinal(settings.device)) {
+    CLI_ASSIGN(Device gpu, Device::parse(settings.device));
+    return gpu;
+  }
   CLI_ASSIGN(const DeviceInfo facts, facts_named(settings.device, "--device"));
-  return facts.name;
+  return Device::known(facts.name);
 }
 
 bool has_device() {
@@ -96,16 +103,25 @@ void add_settings(CLI::App& verb, Settings& settings) {
   verb.add_option("--templates", settings.templates, "folder of templates, searched first; may be repeated")
       ->allow_extra_args(false);
   verb.add_option("--nvrtc", settings.nvrtc, "libnvrtc to load instead of searching for one");
-  verb.add_flag("--disable-tma", settings.disable_tma, "plan only with files that do not use TMA");
+  verb.add_flag_callback(
+      "--disable-tma", [&settings] { settings.disable_tma = true; }, "plan only with files that do not use TMA");
   verb.add_flag("--line-info", settings.line_info, "compile with line information for profilers");
   verb.add_option("--log-level", settings.log_level, "trace, debug, info, warning, error or off");
 }
 
+void add_shared(CLI::App& verb, Settings& settings) {
+  CLI::Option* shared = verb.add_flag("--shared", settings.shared,
+                                      "make the cache folder, and what is put there, readable by every user");
+  if (CLI::Option* off = verb.get_option_no_throw("--no-cache"); off != nullptr) shared->excludes(off);
+}
+
 Outcome<Options> engine_options(const Settings& settings) {
+  if (settings.no_cache && !settings.cache_dir.empty())
+    return usage("--no-cache and --cache-dir {} contradict each other: give one of them", settings.cache_dir);
   Options options;
   if (!settings.arch.empty()) {
     auto arch = normalise_arch(settings.arch);
-    if (!arch) return usage("--arch: {}", arch.error().message);
+    if (!arch) return usage_of(arch.error(), "--arch");
     options.arch = *arch;
   }
   CLI_ASSIGN(options.device, choose_device(settings));
@@ -116,8 +132,9 @@ Outcome<Options> engine_options(const Settings& settings) {
   CLI_ASSIGN(options.template_dirs, template_folders(settings));
   options.cache_dir = settings.cache_dir;
   options.use_cache = !settings.no_cache;
+  options.cache.shared = settings.shared;
   options.nvrtc = settings.nvrtc;
-  options.disable_tma = settings.disable_tma;
+  if (settings.disable_tma) options.disable_tma = *settings.disable_tma;
   options.line_info = settings.line_info;
   return options;
 }

@@ -1,14 +1,18 @@
 // The options every verb takes, and the engine they describe.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <tma_jit/engine.h>
-#include <CLI/CLI.hpp>
 
 #include "console.h"
 #include "outcome.h"
+
+namespace CLI {
+class App;
+}
 
 namespace tma_jit::cli {
 
@@ -22,7 +26,8 @@ struct Settings {
   std::vector<std::string> templates;
   std::string nvrtc;
   bool no_cache = false;
-  bool disable_tma = false;
+  bool shared = false;
+  std::optional<bool> disable_tma;  // not set: as the environment says
   bool line_info = false;
   std::string log_level = "warning";
 };
@@ -30,11 +35,13 @@ struct Settings {
 // --json and --quiet alone, for verbs that need no engine.
 void add_console_options(CLI::App& verb, Settings& settings);
 void add_settings(CLI::App& verb, Settings& settings);
+// --shared, for verbs that fill a cache.
+void add_shared(CLI::App& verb, Settings& settings);
 
-Outcome<Options> engine_options(const Settings& settings);
-Outcome<Engine> make_engine(const Settings& settings);
+[[nodiscard]] Outcome<Options> engine_options(const Settings& settings);
+[[nodiscard]] Outcome<Engine> make_engine(const Settings& settings);
 // The same for verbs that launch: without a GPU, and where no device is named, the emulator's, and a note says so.
-Outcome<Engine> make_launching_engine(Settings settings);
+[[nodiscard]] Outcome<Engine> make_launching_engine(Settings settings);
 
 // Whether --device names the emulator.
 bool is_emulated(const Settings& settings);

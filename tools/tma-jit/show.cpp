@@ -3,33 +3,36 @@
 
 #include <tma_jit/json.h>
 
+#include <CLI/CLI.hpp>
+
 #include "kernel.h"
 #include "verbs.h"
 
 namespace tma_jit::cli {
 namespace {
 
-struct Section {
-  const char* directive;
-  Kernel::Items items;
-};
-constexpr Section kSections[] = {{"type", &KernelInfo::types},     {"dim", &KernelInfo::dims},
-                                 {"param", &KernelInfo::params},   {"let", &KernelInfo::lets},
-                                 {"require", &KernelInfo::rules},  {"tensor", &KernelInfo::tensors},
-                                 {"scalar", &KernelInfo::scalars}, {"workspace", &KernelInfo::workspaces},
-                                 {"hook", &KernelInfo::hooks},     {"preset", &KernelInfo::presets}};
+template <class Item> void print(const Console& console, const char* directive, const std::vector<Item>& items) {
+  for (const KernelInfo::Declaration& item : items) {
+    console.result("  {:<9}  {}{}\n", directive, item.declaration,
+                   item.doc.empty() ? "" : fmt::format("    \"{}\"", item.doc));
+  }
+}
 
 void print(const Console& console, const KernelInfo& info) {
   console.result("{}: {}\n", info.kernel, info.doc);
   console.result("  file       {}{}\n", info.file, info.embedded ? " (embedded)" : "");
   console.result("  arch       {}\n", fmt::join(info.archs, ", "));
-  for (const Section& section : kSections) {
-    for (const KernelInfo::Item& item : info.*section.items) {
-      console.result("  {:<9}  {}{}\n", section.directive, item.declaration,
-                     item.doc.empty() ? "" : fmt::format("    \"{}\"", item.doc));
-    }
-  }
-  console.result("  reference  {}\n", info.has_reference ? "yes, so that run --check can prove it" : "none");
+  print(console, "type", info.types);
+  print(console, "dim", info.dims);
+  print(console, "param", info.params);
+  print(console, "let", info.lets);
+  print(console, "require", info.rules);
+  print(console, "tensor", info.tensors);
+  print(console, "scalar", info.scalars);
+  print(console, "workspace", info.workspaces);
+  print(console, "hook", info.hooks);
+  print(console, "preset", info.presets);
+  console.result("  reference  {}\n", info.reference ? "yes, so that run --check can prove it" : "none");
 }
 
 struct Words {

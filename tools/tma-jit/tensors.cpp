@@ -1,5 +1,6 @@
 #include "tensors.h"
 
+#include <cstdint>
 #include <cstring>
 
 #include "element.h"
@@ -9,8 +10,10 @@ namespace tma_jit::cli {
 namespace {
 
 Outcome<void> check_file(const InputFile& file, const Argument& argument) {
-  const std::size_t bytes =
-      static_cast<std::size_t>(Layout::row_major(argument.shape).elements()) * size_of(argument.dtype);
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<std::size_t>(Layout::row_major(argument.shape).elements()),
+                             size_of(argument.dtype), &bytes))
+    bytes = SIZE_MAX;  // which no file has
   if (file.raw && file.array.bytes.size() != bytes) {
     return failed(ErrorCode::invalid_argument, "{}: {} bytes, but {} is {} of {}, {} bytes", file.path,
                   file.array.bytes.size(), argument.name, bracketed(argument.shape), name_of(argument.dtype), bytes);
@@ -25,15 +28,6 @@ Outcome<void> check_file(const InputFile& file, const Argument& argument) {
                   name_of(file.array.dtype), argument.name, name_of(argument.dtype));
   }
   return {};
-}
-
-Outcome<Layout> layout_of(const Argument& argument, const DataChoices& choices) {
-  const auto pitch = choices.pitches.find(argument.name);
-  if (pitch == choices.pitches.end()) return Layout{argument.shape, argument.strides};
-  if (argument.shape.size() < 2) return usage("--pitch {}: it has one dimension, and so no rows", argument.name);
-  if (pitch->second < argument.shape.back())
-    return usage("--pitch {}={}: a row has {} elements", argument.name, pitch->second, argument.shape.back());
-  return Layout::pitched(argument.shape, pitch->second);
 }
 
 void copy_elements(std::byte* to, const std::byte* packed_elements, const Layout& layout, std::size_t size) {
@@ -58,19 +52,23 @@ std::vector<std::byte> initial_content(const DeviceTensor& tensor, const DataCho
 
 Outcome<DeviceTensor> allocate(Engine& engine, const Argument& argument, Layout layout, std::int64_t offset) {
   const std::size_t size = size_of(argument.dtype);
+  std::int64_t end = 0, bytes = 0;
+  if (__builtin_add_overflow(offset, layout.span(), &end) || __builtin_mul_overflow(end, size, &bytes) ||
+      __builtin_add_overflow(bytes, std::int64_t{2 * kGuardBytes}, &bytes)) {
+    return failed(ErrorCode::invalid_argument,
+                  "{}: {} of {} with strides {} at offset {} are more bytes than can be addressed", argument.name,
+                  bracketed(layout.shape), name_of(argument.dtype), bracketed(layout.strides), offset);
+  }
   const std::size_t origin = kGuardBytes + static_cast<std::size_t>(offset) * size;
-  const std::size_t bytes = origin + static_cast<std::size_t>(layout.span()) * size + kGuardBytes;
-  CLI_ASSIGN(DeviceBuffer buffer, DeviceBuffer::allocate(engine, bytes));
+  CLI_ASSIGN(DeviceBuffer buffer, DeviceBuffer::allocate(engine, static_cast<std::size_t>(bytes)));
   return DeviceTensor{argument.name, argument.dtype, std::move(layout), argument.output, origin, std::move(buffer)};
 }
 
 Outcome<DeviceTensor> make_tensor(Engine& engine, const Argument& argument, const DataChoices& choices) {
   if (const auto file = choices.inputs.find(argument.name); file != choices.inputs.end())
     CLI_CHECK(check_file(file->second, argument));
-  CLI_ASSIGN(Layout layout, layout_of(argument, choices));
-  const auto offset = choices.offsets.find(argument.name);
-  CLI_ASSIGN(DeviceTensor tensor,
-             allocate(engine, argument, std::move(layout), offset == choices.offsets.end() ? 0 : offset->second));
+  CLI_ASSIGN(Layout layout, choices.placement.layout(argument));
+  CLI_ASSIGN(DeviceTensor tensor, allocate(engine, argument, std::move(layout), choices.placement.offset(argument)));
   const std::vector<std::byte> content = initial_content(tensor, choices);
   CLI_CHECK(tensor.buffer.upload(content.data(), content.size()));
   return tensor;

@@ -29,14 +29,16 @@ struct DeviceTensor {
 
 // Makes the tensors of a plan that are present. Inputs hold a file's content or random data; outputs are poisoned with
 // 0xFF bytes unless a file is given; so are paddings and guards.
-Outcome<std::vector<DeviceTensor>> make_tensors(Engine& engine, const Plan& plan, const DataChoices& choices);
+[[nodiscard]] Outcome<std::vector<DeviceTensor>> make_tensors(Engine& engine, const Plan& plan,
+                                                              const DataChoices& choices);
 
 // The whole buffer, guards included.
-Outcome<std::vector<std::byte>> download(const DeviceTensor& tensor);
+[[nodiscard]] Outcome<std::vector<std::byte>> download(const DeviceTensor& tensor);
 // The elements alone, packed row-major. `buffer` is what download() gave.
 std::vector<std::byte> packed(const DeviceTensor& tensor, const std::vector<std::byte>& buffer);
 
 // A packed f64 output for the reference, poisoned, with its initial content where the tensor has one.
-Outcome<DeviceTensor> make_reference_output(Engine& engine, const DeviceTensor& output, const DataChoices& choices);
+[[nodiscard]] Outcome<DeviceTensor> make_reference_output(Engine& engine, const DeviceTensor& output,
+                                                          const DataChoices& choices);
 
 }  // namespace tma_jit::cli

@@ -1,28 +1,10 @@
 #include "text.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
-#include <numeric>
 
 namespace tma_jit::cli {
 namespace {
-
-// Levenshtein distance, one row at a time.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
-    }
-  }
-  return row[b.size()];
-}
 
 bool starts_identifier(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -33,19 +15,6 @@ bool continues_identifier(char c) {
 }
 
 }  // namespace
-
-std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
-  const std::string* nearest = nullptr;
-  std::size_t best = std::max<std::size_t>(1, word.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(word, candidate);
-    if (distance < best && distance < std::max(word.size(), candidate.size())) {
-      best = distance;
-      nearest = &candidate;
-    }
-  }
-  return nearest != nullptr ? fmt::format("; did you mean \"{}\"?", *nearest) : std::string();
-}
 
 Outcome<Pair> split_pair(std::string_view word, std::string_view what) {
   const std::size_t equals = word.find('=');
@@ -83,34 +52,12 @@ bool is_identifier(std::string_view text) {
          std::all_of(text.begin(), text.end(), continues_identifier);
 }
 
-std::vector<std::string> identifiers_in(std::string_view text) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < text.size();) {
-    if (!continues_identifier(text[i])) {
-      ++i;
-      continue;
-    }
-    std::size_t end = i;
-    while (end < text.size() && continues_identifier(text[end])) ++end;
-    if (starts_identifier(text[i])) names.emplace_back(text.substr(i, end - i));
-    i = end;
-  }
-  return names;
-}
-
 std::vector<std::string> split_commas(std::string_view text) {
   std::vector<std::string> parts;
-  std::size_t start = 0;
-  int depth = 0;
-  for (std::size_t i = 0; i <= text.size(); ++i) {
-    if (i == text.size() || (text[i] == ',' && depth == 0)) {
-      parts.emplace_back(trimmed(text.substr(start, i - start)));
-      start = i + 1;
-    } else if (text[i] == '(' || text[i] == '[') {
-      ++depth;
-    } else if (text[i] == ')' || text[i] == ']') {
-      --depth;
-    }
+  for (std::size_t comma = 0; comma != std::string_view::npos;) {
+    comma = text.find(',');
+    parts.emplace_back(trimmed(text.substr(0, comma)));
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
   }
   return parts;
 }

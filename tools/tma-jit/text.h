@@ -1,4 +1,4 @@
-// Small text work: NAME=VALUE, numbers, identifiers, and the suggestion in "did you mean".
+// Small text work: NAME=VALUE, numbers, identifiers.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,19 @@
 
 namespace tma_jit::cli {
 
-// "; did you mean \"STAGES\"?" for the nearest candidate within a third of the word's length, else "".
-std::string suggestion(std::string_view word, std::span<const std::string> candidates);
-
 struct Pair {
   std::string name;
   std::string value;
 };
 // Splits at the first '='. `what` is how the error names the word, e.g. "--hook".
-Outcome<Pair> split_pair(std::string_view word, std::string_view what);
+[[nodiscard]] Outcome<Pair> split_pair(std::string_view word, std::string_view what);
 
 std::optional<std::int64_t> integer_in(std::string_view text);  // the whole text, decimal or 0x
 std::optional<double> number_in(std::string_view text);
 
 std::string_view trimmed(std::string_view text);
 bool is_identifier(std::string_view text);
-std::vector<std::string> identifiers_in(std::string_view text);
-// Splits at commas that are outside parentheses and brackets; the parts are trimmed.
+// The parts are trimmed.
 std::vector<std::string> split_commas(std::string_view text);
 
 // Every line of a text after so many blanks, ended by a newline.

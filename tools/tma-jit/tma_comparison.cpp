@@ -41,7 +41,7 @@ ComparedSide side(const Settings& settings, const Problem& problem, std::string&
 }
 
 std::string describe(const ComparedSide& side) {
-  if (side.file.empty()) return side.error.message;
+  if (side.file.empty()) return side.error.line();
   return fmt::format("{:5.1f}%  {:9.2f} us  {}", 100 * side.share, side.median_us, side.file);
 }
 

@@ -1,6 +1,6 @@
 #include "trace_summary.h"
 
-#include <fstream>
+#include "input_text.h"
 
 namespace tma_jit::cli {
 namespace {
@@ -12,8 +12,8 @@ double share_of(std::uint64_t part, std::uint64_t whole) {
 }  // namespace
 
 Outcome<Json> trace_summary(const std::string& file) {
-  std::ifstream in(file);
-  const Json trace = Json::parse(in, nullptr, false);
+  CLI_ASSIGN(const std::string text, read_text(file));
+  const Json trace = Json::parse(text, nullptr, false);
   if (trace.is_discarded() || !trace.contains("launches") || trace["launches"].empty())
     return failed(ErrorCode::io, "--trace {}: the emulator wrote no launch there", file);
   return trace["launches"][0];

@@ -7,7 +7,7 @@
 
 namespace tma_jit::cli {
 
-Outcome<Json> trace_summary(const std::string& file);
+[[nodiscard]] Outcome<Json> trace_summary(const std::string& file);
 std::string describe_trace(const std::string& file, const Json& summary);
 
 }  // namespace tma_jit::cli

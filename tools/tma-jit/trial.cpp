@@ -8,7 +8,7 @@
 namespace tma_jit::cli {
 namespace {
 
-// A file or a layout for a tensor that this launch does not have is a mistake, not a wish to be ignored.
+// A file or a layout for a tensor that this launch does not have is a mistake, and an error.
 Outcome<void> check_names(const Trial& trial) {
   const auto exists = [&](const std::string& name) {
     return std::any_of(trial.tensors.begin(), trial.tensors.end(),
@@ -23,7 +23,7 @@ Outcome<void> check_names(const Trial& trial) {
       return usage("--out {}={}: this configuration has no tensor {}", name, file, name);
     if (!tensor->output) return usage("--out {}={}: {} is an input", name, file, name);
   }
-  return {};
+  return check_placement(trial.request, trial.choices.placement);
 }
 
 Strictness strictness_of(const Trial& trial) {

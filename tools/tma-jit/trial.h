@@ -20,10 +20,10 @@ struct Trial {
 };
 
 // Plans by dims to learn the tensors, makes them, and prepares the launch with them.
-Outcome<Trial> prepare_trial(Engine& engine, Request request, DataChoices choices);
+[[nodiscard]] Outcome<Trial> prepare_trial(Engine& engine, Request request, DataChoices choices);
 
 // Launches and waits.
-Outcome<void> run_trial(Engine& engine, Trial& trial);
+[[nodiscard]] Outcome<void> run_trial(Engine& engine, Trial& trial);
 
 struct OutputCheck {
   std::string name;
@@ -43,7 +43,7 @@ struct TrialCheck {
 
 // Runs the reference with the same configuration on the same inputs and compares every output element. Inputs must not
 // have changed. `trial` has run.
-Outcome<TrialCheck> check_trial(Engine& engine, const Trial& trial);
+[[nodiscard]] Outcome<TrialCheck> check_trial(Engine& engine, const Trial& trial);
 
 // For people, one or more lines; and as an object.
 std::string describe(const TrialCheck& check);

@@ -3,10 +3,12 @@
 
 #include <functional>
 
-#include <CLI/CLI.hpp>
-
 #include "outcome.h"
 #include "settings.h"
+
+namespace CLI {
+class App;
+}
 
 namespace tma_jit::cli {
 
@@ -24,6 +26,7 @@ void add_build(CLI::App& app, Invocation& invocation);
 void add_run(CLI::App& app, Invocation& invocation);
 void add_bench(CLI::App& app, Invocation& invocation);
 void add_check(CLI::App& app, Invocation& invocation);
+void add_tune(CLI::App& app, Invocation& invocation);
 void add_warm(CLI::App& app, Invocation& invocation);
 void add_cache(CLI::App& app, Invocation& invocation);
 

@@ -2,16 +2,18 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
 #include <thread>
 
 #include <tma_jit/cache.h>
-#include <tma_jit/warm_list.h>
+#include <tma_jit/emulator.h>
+
+#include <CLI/CLI.hpp>
 
 #include "describe.h"
+#include "list_file.h"
 #include "progress.h"
 #include "text.h"
 #include "verbs.h"
@@ -42,12 +44,6 @@ struct Row {
   double compile_ms = 0;
 };
 
-// A list's line, and where it stands.
-struct Entry {
-  WarmLine line;
-  std::string place;  // "warm.jsonl:12", or the kernel's name on the command line
-};
-
 // Engines by target. One is made when the first line asks for it.
 class Targets {
  public:
@@ -75,13 +71,17 @@ class Work {
  public:
   Work(const Settings& settings, unsigned jobs) : settings_(settings), targets_(settings, jobs) {}
 
-  Outcome<void> add(const Entry& entry) {
+  Outcome<void> add(const ListEntry& entry) {
     std::vector<std::string> archs;
     if (!settings_.arch.empty()) archs = split_commas(settings_.arch);
     if (!entry.line.arch.empty()) {
       CLI_ASSIGN(const bool wanted, is_wanted(entry, archs));
       if (!wanted) return {};
       archs = {entry.line.arch};
+    }
+    if (archs.empty() && is_emulated(settings_)) {
+      CLI_ASSIGN(const EmulatorSettings emulator, parse_emulator(settings_.device));
+      if (!emulator.arch.empty()) archs = {emulator.arch};
     }
     if (archs.empty()) {
       return usage("{}: no target: name some with --arch, e.g. --arch sm_90a,sm_100a,sm_120a", entry.place);
@@ -95,9 +95,9 @@ class Work {
 
  private:
   // A line for a target that --arch does not name is left out.
-  Outcome<bool> is_wanted(const Entry& entry, const std::vector<std::string>& archs) {
+  Outcome<bool> is_wanted(const ListEntry& entry, const std::vector<std::string>& archs) {
     const auto target = normalise_arch(entry.line.arch);
-    if (!target) return usage("{}: {}", entry.place, target.error().message);
+    if (!target) return usage_of(target.error(), entry.place);
     const bool wanted = archs.empty() || std::any_of(archs.begin(), archs.end(), [&](const std::string& arch) {
                           const auto named = normalise_arch(arch);
                           return named && *named == *target;
@@ -106,7 +106,7 @@ class Work {
     return wanted;
   }
 
-  Outcome<void> add_for(const Entry& entry, const std::string& arch) {
+  Outcome<void> add_for(const ListEntry& entry, const std::string& arch) {
     CLI_ASSIGN(Engine* const engine, targets_.engine(arch));
     CLI_ASSIGN(auto requests, warm_requests(*engine, entry.line));
     // A kernel need not have a file for every target that is warmed for.
@@ -164,29 +164,15 @@ std::vector<Row> build_all(const std::vector<Task>& tasks, unsigned jobs, Progre
   return rows;
 }
 
-Outcome<void> read_list(const std::string& path, std::vector<Entry>& entries) {
-  std::ifstream file(path);
-  if (!file) return failed(ErrorCode::io, "cannot read {}", path);
-  std::string text;
-  for (int number = 1; std::getline(file, text); ++number) {
-    const std::size_t first = text.find_first_not_of(" \t\r");
-    if (first == std::string::npos || text[first] == '#') continue;
-    auto line = parse_warm_line(text);
-    if (!line) return failed(ErrorCode::parse, "{}:{}: {}", path, number, line.error().message);
-    entries.push_back({std::move(*line), fmt::format("{}:{}", path, number)});
-  }
-  return {};
-}
-
-Entry all_presets_of(const std::string& kernel) {
-  Entry entry{{}, kernel};
+ListEntry all_presets_of(const std::string& kernel) {
+  ListEntry entry{{}, kernel};
   entry.line.request.kernel = kernel;
   entry.line.presets = true;
   return entry;
 }
 
-Outcome<std::vector<Entry>> read_entries(const Settings& settings, const Words& words) {
-  std::vector<Entry> entries;
+Outcome<std::vector<ListEntry>> read_entries(const Settings& settings, const Words& words) {
+  std::vector<ListEntry> entries;
   for (const std::string& list : words.lists) CLI_CHECK(read_list(list, entries));
   for (const std::string& kernel : words.kernels) entries.push_back(all_presets_of(kernel));
   if (words.all) {
@@ -244,11 +230,13 @@ Outcome<int> report(const Settings& settings, const std::vector<Row>& rows, std:
 }
 
 Outcome<int> warm(const Settings& settings, const Words& words) {
+  if (settings.no_cache && !words.pack.empty())
+    return usage("--no-cache and --pack {} contradict each other: what is packed is the cache", words.pack);
   const auto start = std::chrono::steady_clock::now();
-  CLI_ASSIGN(const std::vector<Entry> entries, read_entries(settings, words));
+  CLI_ASSIGN(const std::vector<ListEntry> entries, read_entries(settings, words));
   const unsigned jobs = words.jobs != 0 ? words.jobs : std::max(1U, std::thread::hardware_concurrency());
   Work work(settings, jobs);
-  for (const Entry& entry : entries) CLI_CHECK(work.add(entry));
+  for (const ListEntry& entry : entries) CLI_CHECK(work.add(entry));
   Progress progress(settings.console, work.tasks().size());
   const std::vector<Row> rows = build_all(work.tasks(), jobs, progress);
   progress.finish();
@@ -263,6 +251,7 @@ Outcome<int> warm(const Settings& settings, const Words& words) {
 void add_warm(CLI::App& app, Invocation& invocation) {
   CLI::App* verb = app.add_subcommand("warm", "build kernels ahead of time, for any targets, without a GPU");
   add_settings(*verb, invocation.settings);
+  add_shared(*verb, invocation.settings);
   auto words = std::make_shared<Words>();
   verb->add_option("kernels", words->kernels, "kernels, all presets of each");
   verb->add_option("--list", words->lists, "file of what to build, a JSON object a line; may be repeated")

@@ -7,7 +7,7 @@ int main([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
   if (const auto status = tma_jit::run_compile_worker(argc, argv)) return *status;
 #endif
   tma_jit::Options options;
-  options.device = "h100";
+  options.device = tma_jit::Device::known("h100");
   options.use_cache = false;
   options.log = [](tma_jit::LogLevel, std::string_view message) {
     std::printf("said: %.60s\n", std::string(message).c_str());

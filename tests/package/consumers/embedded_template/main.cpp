@@ -3,7 +3,7 @@
 #include "../plan.h"
 
 int main() {
-  tma_jit::Engine engine({.device = "h100", .use_cache = false});
+  tma_jit::Engine engine({.device = tma_jit::Device::known("h100"), .use_cache = false});
   if (const auto added = app_kernels::add_to(engine); !added) {
     std::fprintf(stderr, "%s\n", added.error().text().c_str());
     return 1;

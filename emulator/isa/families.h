@@ -1,0 +1,23 @@
+// The forms of each family of instructions. Every file of forms has one of these.
+#pragma once
+
+#include "emulator/decode/form.h"
+
+namespace tma_jit::emulator::decode {
+
+std::span<const Form> arithmetic_forms();
+std::span<const Form> logic_forms();
+std::span<const Form> convert_forms();
+std::span<const Form> memory_forms();
+std::span<const Form> control_forms();
+std::span<const Form> warp_forms();
+std::span<const Form> mbarrier_forms();
+std::span<const Form> copy_forms();
+std::span<const Form> element_copy_forms();
+std::span<const Form> cluster_forms();
+std::span<const Form> matrix_forms();
+std::span<const Form> tcgen05_forms();
+std::span<const Form> tensormap_forms();
+std::span<const Form> launch_forms();
+
+}  // namespace tma_jit::emulator::decode

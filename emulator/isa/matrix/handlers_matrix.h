@@ -1,0 +1,29 @@
+// Matrix instructions of one warp, on matrix/: mma.sync, ldmatrix, stmatrix, movmatrix.
+#pragma once
+
+#include <vector>
+
+#include "emulator/matrix/fragment.h"
+#include "emulator/matrix/mma_sync.h"
+#include "emulator/program/program.h"
+
+namespace tma_jit::emulator {
+
+struct MmaForm : FormData {
+  matrix::MmaSync instruction;
+  std::vector<Place> d, a, b, c;
+  Place a_scales, b_scales;
+  std::vector<Place> reads() const override;
+  std::vector<Place> writes() const override { return d; }
+};
+Step do_mma(Warp& warp, const Op& op, Mask active);
+
+// Op::a the address, Op::list the registers.
+struct MatrixMoveForm : FormData {
+  matrix::MatrixMove move;
+};
+Step do_load_matrix(Warp& warp, const Op& op, Mask active);
+Step do_store_matrix(Warp& warp, const Op& op, Mask active);
+Step do_transpose_matrix(Warp& warp, const Op& op, Mask active);  // d = a
+
+}  // namespace tma_jit::emulator

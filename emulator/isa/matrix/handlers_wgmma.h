@@ -1,0 +1,13 @@
+// The instructions of wgmma. PTX ISA 9.0, "Asynchronous Warpgroup Level Matrix Instructions".
+#pragma once
+
+#include "emulator/program/program.h"
+
+namespace tma_jit::emulator {
+
+Step do_wgmma(Warp& warp, const Op& op, Mask active);
+Step do_wgmma_fence(Warp& warp, const Op& op, Mask active);
+Step do_wgmma_commit(Warp& warp, const Op& op, Mask active);
+Step do_wgmma_wait(Warp& warp, const Op& op, Mask active);  // immediate groups may be pending
+
+}  // namespace tma_jit::emulator

@@ -1,0 +1,96 @@
+// Copies in flight.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "emulator/machine/accesses.h"
+#include "emulator/machine/async_engine.h"
+#include "emulator/machine/mbarrier_ops.h"
+#include "emulator/tensor/box.h"
+#include "emulator/tensor/transfer.h"
+
+namespace tma_jit::emulator::async {
+
+// What a copy moves: a box of a tensor, or a stretch of bytes.
+struct Extent {
+  bool tensor = false;
+  tensor::Access access;  // of a box; `shared` is set for each target
+  u64 global = 0;         // of a stretch
+  u32 bytes = 0;
+
+  // The runs of bytes between global memory and shared memory at `shared`.
+  std::vector<tensor::Run> runs(u32 shared, tensor::Direction direction) const;
+  // tensor::for_each_piece() and for_each_stretch() of one of them.
+  template <class F> void for_each_piece(const tensor::Run& run, F f) const {
+    tensor ? tensor::for_each_piece(access.map, run, f) : f(run.shared, 0U, run.bytes);
+  }
+  template <class F> void for_each_stretch(const tensor::Run& run, F f) const {
+    tensor ? tensor::for_each_stretch(access.map, run, f) : f(run.shared, run.bytes);
+  }
+  const char* what() const { return tensor ? "a tensor copy" : "a bulk copy"; }
+  // What the copy counts on its mbarrier.
+  u32 counted() const { return tensor ? tensor::transaction_bytes(access) : bytes; }
+};
+
+// Into the shared memory of one or more blocks; each block's mbarrier counts the bytes. Delivered in parts, each of
+// which may be seen before the next.
+class LoadCopy : public Operation {
+ public:
+  struct Target {
+    Block* block;
+    u32 shared;  // offset
+    Block* barrier_block;
+    u32 barrier;  // offset
+  };
+  Extent extent;
+  std::vector<Target> targets;
+  bool reduces = false;
+  tensor::Reduction reduction = tensor::Reduction::add;
+  number::Format format = number::Format::u32;
+  bool from_shared = false;  // shared to shared: `global` is an offset in the issuer's shared memory
+
+  bool perform(Machine& machine) override;
+
+ private:
+  static std::vector<tensor::Run> cut(const std::vector<tensor::Run>& runs, u32 longest);
+  void begin(Machine& machine);
+  void deliver(Machine& machine, const Target& target, std::size_t last);
+  void deliver_run(Machine& machine, const Target& target, const tensor::Run& run, check::SharedAccesses& writes,
+                   check::GlobalAccesses& reads);
+
+  std::vector<tensor::Run> runs_;  // to the target whose turn it is
+  std::size_t next_run_ = 0;
+  std::size_t next_target_ = 0;
+  u32 counted_ = 0;  // bytes told to the target's mbarrier so far
+  bool begun_ = false;
+  std::vector<u8> bytes_;  // read from shared memory
+};
+
+// Out of shared memory, in two steps: the read, which wait_group.read waits for, and the write.
+class GroupedCopy : public Operation {
+ public:
+  Extent extent;
+  u32 shared = 0;  // offset in the issuer's block
+  bool reduces = false;
+  tensor::Reduction reduction = tensor::Reduction::add;
+  number::Format format = number::Format::u32;
+  u16 byte_mask = 0xffff;
+  check::Stamp write_stamp;  // of what it does to global memory, which wait_group.read does not wait for
+
+  bool read_done = false;
+  bool written = false;
+  bool waited = false;  // the issuer knows at least that the read is over
+
+  bool perform(Machine& machine) override;
+
+ private:
+  void read(Machine& machine);
+  void write(Machine& machine);
+  void write_run(Machine& machine, u64 global, const u8* bytes, u32 count, check::GlobalAccesses& writes) const;
+
+  std::vector<tensor::Run> runs_;
+  std::vector<u8> bytes_;
+};
+
+}  // namespace tma_jit::emulator::async

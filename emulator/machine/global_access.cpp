@@ -1,0 +1,61 @@
+// What is checked of every access to global memory.
+#include "emulator/check/access.h"
+#include "emulator/fault.h"
+#include "emulator/machine/accesses.h"
+#include "emulator/machine/machine.h"
+
+namespace tma_jit::emulator {
+namespace {
+
+[[noreturn]] void report_uninitialised(const Allocation& allocation, u64 address, u64 bytes,
+                                       const check::Access& access) {
+  const u64 offset = address - allocation.begin;
+  throw Fault{FaultKind::uninitialised,
+              fmt::format("{} reads global memory at {:#x} that nothing has written: bytes {} to {} of {} at {:#x}",
+                          access.what, address, offset, offset + bytes - 1, allocation.name, allocation.begin),
+              "memory that was allocated holds anything: copy to it, set it, or let a kernel write it before one reads "
+              "it; of a buffer, see that pitch, extent and offset are the kernel's",
+              {}};
+}
+
+}  // namespace
+
+void check::tell(Machine& machine, const Block& by, u64 address, u64 bytes, const Access& access) {
+  machine.record_global(by, address, bytes, access);
+}
+
+void check::tell(Machine& machine, Block& owner, u64 offset, u64 bytes, const Access& access) {
+  const auto size = static_cast<u32>(bytes);
+  machine.record_shared(machine.shared_at(owner, static_cast<u32>(offset), size), size, access);
+}
+
+void Machine::record_global(const Block& block, u64 address, u64 bytes, const check::Access& access) {
+  if (!settings_.checks) return;
+  const Known* const allocation = known(address, bytes);
+  if (allocation == nullptr || allocation->written == nullptr) return;
+  check::Written& written = *allocation->written;
+  if (!access.write || access.updates) check_written(*allocation, address, bytes, access);
+  if (access.write) written.mark(address - allocation->begin, bytes);
+  check::Access known = access;
+  known.stamp.cluster = block.cluster().number;
+  global_shadow_.record(address, bytes, known);
+}
+
+// Where a part of a unit is written the rest may be padding that nobody looks at: that is worth a warning only.
+void Machine::check_written(const Known& allocation, u64 address, u64 bytes, const check::Access& access) {
+  const check::Written& written = *allocation.written;
+  const u64 begin = address - allocation.begin, end = begin + bytes;
+  for (u64 at = begin; at < end;) {
+    const u64 missing = written.first_missing(at, end - at);
+    if (missing == end) return;
+    const u64 unit = begin + (missing - begin) / access.unit * access.unit;
+    const u64 size = std::min<u64>(access.unit, end - unit);
+    const Allocation whole = memory_.find(address, bytes);
+    if (!written.has_any(unit, size)) report_uninitialised(whole, allocation.begin + unit, size, access);
+    warn(fmt::format("{} of {} bytes at a time reads some that nothing has written, besides others, in {} at {:#x}",
+                     access.what, access.unit, whole.name, whole.begin));
+    at = unit + size;
+  }
+}
+
+}  // namespace tma_jit::emulator

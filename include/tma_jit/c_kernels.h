@@ -1,0 +1,145 @@
+/* The C API's part for what template files declare, as values (kernel_info.h). Conventions as in c.h.
+ *
+ * Everything that these functions show, strings and arrays in structs too, belongs to the list of kernels and lives as
+ * long as it does. */
+#ifndef TMA_JIT_C_KERNELS_H
+#define TMA_JIT_C_KERNELS_H
+
+#include <tma_jit/c.h>
+
+/* NOLINTBEGIN(modernize-use-using, readability-identifier-naming): C has names and typedefs of its own */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One element a template file. Files that do not parse are left out, with their errors: tma_jit_engine_kernels_json has
+ * those. */
+typedef struct tma_jit_kernels tma_jit_kernels;
+typedef struct tma_jit_kernel tma_jit_kernel;
+/* The files of one kernel, or of all where `kernel` is NULL. TMA_JIT_NOT_FOUND where none declares it. */
+TMA_JIT_API tma_jit_status tma_jit_kernels_create(tma_jit_engine* engine, const char* kernel, tma_jit_kernels** out,
+                                                  tma_jit_error** error);
+TMA_JIT_API void tma_jit_kernels_free(tma_jit_kernels* kernels);
+TMA_JIT_API size_t tma_jit_kernels_count(const tma_jit_kernels* kernels);
+/* NULL beyond the last. */
+TMA_JIT_API const tma_jit_kernel* tma_jit_kernels_at(const tma_jit_kernels* kernels, size_t index);
+
+/* These are NULL or 0 for a NULL kernel. */
+TMA_JIT_API const char* tma_jit_kernel_name(const tma_jit_kernel* kernel);
+TMA_JIT_API const char* tma_jit_kernel_file(const tma_jit_kernel* kernel);
+TMA_JIT_API const char* tma_jit_kernel_doc(const tma_jit_kernel* kernel);
+TMA_JIT_API int32_t tma_jit_kernel_is_probe(const tma_jit_kernel* kernel);
+TMA_JIT_API int32_t tma_jit_kernel_has_reference(const tma_jit_kernel* kernel);
+/* The `index`th architecture as written; NULL beyond the last. */
+TMA_JIT_API const char* tma_jit_kernel_arch(const tma_jit_kernel* kernel, size_t index);
+
+/* What is declared. */
+typedef int32_t tma_jit_part;
+enum {
+  TMA_JIT_PART_TYPES = 0,
+  TMA_JIT_PART_DIMS = 1,
+  TMA_JIT_PART_PARAMS = 2,
+  TMA_JIT_PART_TENSORS = 3,
+  TMA_JIT_PART_SCALARS = 4,
+  TMA_JIT_PART_HOOKS = 5,
+  TMA_JIT_PART_PRESETS = 6
+};
+/* 0 where there is no such part. */
+TMA_JIT_API size_t tma_jit_kernel_count(const tma_jit_kernel* kernel, tma_jit_part part);
+
+typedef struct tma_jit_type_info {
+  size_t size;
+  const char* name;
+  const char* doc;
+  tma_jit_dtype default_type;
+  const tma_jit_dtype* choices;
+  size_t choice_count;
+} tma_jit_type_info;
+
+typedef struct tma_jit_dim_info {
+  size_t size;
+  const char* name;
+  const char* doc;
+  int64_t least; /* to most, both included */
+  int64_t most;
+  int64_t value;    /* where the template fixes it */
+  int32_t is_fixed; /* a request need not give it */
+  int32_t is_wide;  /* 64-bit in the kernel */
+} tma_jit_dim_info;
+
+typedef struct tma_jit_param_info {
+  size_t size;
+  const char* name;
+  const char* doc;
+  int64_t default_value;
+  const int64_t* values;
+  size_t value_count;
+} tma_jit_param_info;
+
+typedef struct tma_jit_tensor_info {
+  size_t size;
+  const char* name;
+  const char* doc;
+  const char* type;         /* a dtype's name, or a type's */
+  const char* const* shape; /* expressions, outermost first: a dim's name binds the dim */
+  size_t rank;
+  const char* const* box; /* expressions, outermost first */
+  size_t box_rank;        /* 0: the tensor is passed as a view */
+  const char* when;       /* an expression; NULL: it is always there */
+  int32_t is_output;
+} tma_jit_tensor_info;
+
+typedef struct tma_jit_scalar_info {
+  size_t size;
+  const char* name;
+  const char* doc;
+  const char* type;
+  double default_value; /* rounded where it is an integer of more than 53 bits */
+  int32_t has_default;
+} tma_jit_scalar_info;
+
+typedef struct tma_jit_hook_info {
+  size_t size;
+  const char* name;
+  const char* doc;
+  const char* result;       /* its type */
+  const char* default_text; /* NULL: the request must give one */
+  const char* const* parameter_types;
+  const char* const* parameter_names;
+  const char* const* parameter_whens; /* expressions; NULL: it is always there */
+  size_t parameter_count;
+} tma_jit_hook_info;
+
+typedef struct tma_jit_preset_info {
+  size_t size;
+  const char* doc;
+  const char* const* params;
+  const int64_t* values;
+  size_t param_count;
+  const char* when; /* an expression; NULL: always */
+} tma_jit_preset_info;
+
+/* TMA_JIT_NOT_FOUND beyond the last. */
+TMA_JIT_API tma_jit_status tma_jit_kernel_type(const tma_jit_kernel* kernel, size_t index, tma_jit_type_info* out,
+                                               tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_kernel_dim(const tma_jit_kernel* kernel, size_t index, tma_jit_dim_info* out,
+                                              tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_kernel_param(const tma_jit_kernel* kernel, size_t index, tma_jit_param_info* out,
+                                                tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_kernel_tensor(const tma_jit_kernel* kernel, size_t index, tma_jit_tensor_info* out,
+                                                 tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_kernel_scalar(const tma_jit_kernel* kernel, size_t index, tma_jit_scalar_info* out,
+                                                 tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_kernel_hook(const tma_jit_kernel* kernel, size_t index, tma_jit_hook_info* out,
+                                               tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_kernel_preset(const tma_jit_kernel* kernel, size_t index, tma_jit_preset_info* out,
+                                                 tma_jit_error** error);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* NOLINTEND(modernize-use-using, readability-identifier-naming) */
+
+#endif /* TMA_JIT_C_KERNELS_H */

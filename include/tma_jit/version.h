@@ -1,0 +1,19 @@
+// Which library this is.
+#pragma once
+
+#include <string>
+
+#include <tma_jit/export.h>
+
+namespace tma_jit {
+
+struct Version {
+  std::string library{};  // "0.1.0"
+  std::string
+      commit{};  // of the sources it was built from, with "-dirty" where they were changed since; empty: unknown
+  int cache_format = 0;  // of entries; one with another format is a miss
+};
+
+TMA_JIT_API Version version();
+
+}  // namespace tma_jit

@@ -1,0 +1,78 @@
+#include "base/environment.h"
+
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/text.h"
+
+namespace tma_jit {
+namespace {
+
+std::string value_of(const char* name) {
+  const char* value = has_raised_privileges() ? nullptr : ::secure_getenv(name);
+  return value != nullptr ? value : "";
+}
+
+std::vector<std::filesystem::path> paths_in(const char* variable) {
+  std::vector<std::filesystem::path> paths;
+  const std::string listed = value_of(variable);
+  for (const std::string_view path : split(listed, ':')) {
+    if (!path.empty()) paths.emplace_back(path);
+  }
+  return paths;
+}
+
+// A rule that is set to nothing is a mistake to be reported: it is one empty path.
+std::vector<std::filesystem::path> rules_in(const char* variable) {
+  auto paths = paths_in(variable);
+  const bool set = !has_raised_privileges() && ::secure_getenv(variable) != nullptr;
+  if (paths.empty() && set) paths.emplace_back();
+  return paths;
+}
+
+std::vector<std::filesystem::path> named(std::initializer_list<const char*> variables) {
+  std::vector<std::filesystem::path> paths;
+  for (const char* variable : variables) {
+    if (std::string path = value_of(variable); !path.empty()) paths.emplace_back(std::move(path));
+  }
+  return paths;
+}
+
+std::vector<std::string> all_words() {
+  std::vector<std::string> words;
+  if (has_raised_privileges()) return words;
+  for (char** word = environ; word != nullptr && *word != nullptr; ++word) words.emplace_back(*word);
+  return words;
+}
+
+}  // namespace
+
+// The identifiers are compared too, for a program that took another user's after it was started.
+bool has_raised_privileges() {
+  return ::getauxval(AT_SECURE) != 0 || ::getuid() != ::geteuid() || ::getgid() != ::getegid();
+}
+
+ProcessEnvironment ProcessEnvironment::read() {
+  return {.compiler = value_of("TMA_JIT_COMPILER"),
+          .disable_tma = value_of("TMA_JIT_DISABLE_TMA"),
+          .emulator = value_of("TMA_JIT_EMULATOR"),
+          .cache_dir = value_of("TMA_JIT_CACHE_DIR"),
+          .nvrtc = value_of("TMA_JIT_NVRTC"),
+          .record_misses = value_of("TMA_JIT_RECORD_MISSES"),
+          .worker = value_of("TMA_JIT_WORKER"),
+          .cache_read_only = paths_in("TMA_JIT_CACHE_RO"),
+          .pack_keys = rules_in("TMA_JIT_PACK_KEYS"),
+          .templates = paths_in("TMA_JIT_TEMPLATES"),
+          .tuned = paths_in("TMA_JIT_TUNED"),
+          .home = value_of("HOME"),
+          .xdg_cache_home = value_of("XDG_CACHE_HOME"),
+          .xdg_runtime_dir = value_of("XDG_RUNTIME_DIR"),
+          .library_path = paths_in("LD_LIBRARY_PATH"),
+          .toolkits = named({"CUDA_HOME", "CUDA_PATH"}),
+          .python_environments = named({"VIRTUAL_ENV", "CONDA_PREFIX"}),
+          .words = all_words()};
+}
+
+}  // namespace tma_jit

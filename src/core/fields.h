@@ -1,0 +1,70 @@
+// The fields of value structs, each written once: JSON, the C API, files and the emulator's interface are made from
+// these lists. Several structs that have the fields under the same names are visited side by side:
+//
+//   each_device_field([](const char* name, auto& to, const auto& from) { … }, to, from);
+#pragma once
+
+namespace tma_jit {
+
+// Of DeviceInfo and its forms in C: what a file of facts has beside the device's name.
+template <class Visit, class... Devices> void each_device_number(Visit&& visit, Devices&... devices) {
+  visit("compute_capability", devices.compute_capability...);
+  visit("sm_count", devices.sm_count...);
+  visit("smem_per_block", devices.smem_per_block...);
+  visit("smem_per_sm", devices.smem_per_sm...);
+  visit("registers_per_sm", devices.registers_per_sm...);
+  visit("threads_per_block", devices.threads_per_block...);
+  visit("threads_per_sm", devices.threads_per_sm...);
+  visit("cluster_max", devices.cluster_max...);
+  visit("multicast", devices.multicast...);
+  visit("l2_bytes", devices.l2_bytes...);
+  visit("memory_bytes", devices.memory_bytes...);
+  visit("clock_mhz", devices.clock_mhz...);
+  visit("memory_gb_per_s", devices.memory_gb_per_s...);
+  visit("bf16_tflops", devices.bf16_tflops...);
+  visit("f32_tflops", devices.f32_tflops...);
+}
+
+template <class Visit, class... Devices> void each_device_field(Visit&& visit, Devices&... devices) {
+  visit("name", devices.name...);
+  visit("arch", devices.arch...);
+  each_device_number(visit, devices...);
+}
+
+// Of Stats and its form in C.
+template <class Visit, class... Stats> void each_counter(Visit&& visit, Stats&... stats) {
+  visit("plans", stats.plans...);
+  visit("compiles", stats.compiles...);
+  visit("compile_failures", stats.compile_failures...);
+  visit("memory_hits", stats.memory_hits...);
+  visit("disk_hits", stats.disk_hits...);
+  visit("disk_misses", stats.disk_misses...);
+  visit("disk_faults", stats.disk_faults...);
+  visit("disk_writes", stats.disk_writes...);
+  visit("disk_write_failures", stats.disk_write_failures...);
+  visit("loads", stats.loads...);
+  visit("workers_started", stats.workers_started...);
+  visit("workers_lost", stats.workers_lost...);
+  visit("crashes_avoided", stats.crashes_avoided...);
+  visit("sealed_misses", stats.sealed_misses...);
+  visit("misses_recorded", stats.misses_recorded...);
+  visit("compile_ms", stats.compile_ms...);
+}
+
+// Of CacheStats and of the form of Stats in C, which has them in itself.
+template <class Visit, class... Stats> void each_cache_counter(Visit&& visit, Stats&... stats) {
+  visit("unreadable", stats.unreadable...);
+  visit("untrusted", stats.untrusted...);
+  visit("other_format", stats.other_format...);
+  visit("corrupt", stats.corrupt...);
+  visit("wrong_key", stats.wrong_key...);
+  visit("healed", stats.healed...);
+  visit("node_hits", stats.node_hits...);
+  visit("read_only_hits", stats.read_only_hits...);
+  visit("waits", stats.waits...);
+  visit("wait_timeouts", stats.wait_timeouts...);
+  visit("lockless", stats.lockless...);
+  visit("evicted", stats.evicted...);
+}
+
+}  // namespace tma_jit

@@ -1,0 +1,24 @@
+// Tensor maps made from specs by the driver.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <tma_jit/plan.h>
+
+#include "driver/context.h"
+
+namespace tma_jit::driver {
+
+// Checks the spec in words first (plan::check_tensor_map), then asks the driver. `name` is the tensor's.
+[[nodiscard]] Result<CUtensorMap> encode(const Context& context, const TensorMapSpec& spec, std::uint64_t address,
+                                         std::string_view name);
+
+// Points an encoded map elsewhere; the cost of a few stores. The address must keep plan::alignment_of(spec).
+[[nodiscard]] Result<void> replace_address(const Context& context, const TensorMapSpec& spec, CUtensorMap& map,
+                                           std::uint64_t address);
+
+// Bytes from a tensor's first element to the end of its last.
+std::uint64_t footprint_of(const TensorMapSpec& spec);
+
+}  // namespace tma_jit::driver

@@ -1,0 +1,149 @@
+#include "driver/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "core/failure.h"
+#include "driver/memory.h"
+
+namespace tma_jit::driver {
+namespace {
+
+// Fewer launches than any driver queues, so that no timed call waits for the device.
+constexpr int kHostBatch = 20;
+
+class Event {
+ public:
+  static Result<Event> create(const driver::Context& context) {
+    const driver::Api& api = context.api();
+    CUevent event = nullptr;
+    TMA_JIT_CHECK(driver::checked(api, api.event_create(&event, CU_EVENT_DEFAULT), "cuEventCreate"));
+    return Event(api, event);
+  }
+  ~Event() {
+    if (event_ != nullptr) api_->event_destroy(event_);
+  }
+  Event(Event&& other) noexcept : api_(other.api_), event_(std::exchange(other.event_, nullptr)) {}
+  Event& operator=(Event&&) = delete;
+
+  Result<void> record(CUstream stream) const {
+    return driver::checked(*api_, api_->event_record(event_, stream), "cuEventRecord");
+  }
+  Result<double> microseconds_since(const Event& start) const {
+    float milliseconds = 0;
+    TMA_JIT_CHECK(
+        driver::checked(*api_, api_->event_elapsed_time(&milliseconds, start.event_, event_), "cuEventElapsedTime"));
+    return double{milliseconds} * 1e3;
+  }
+
+ private:
+  Event(const driver::Api& api, CUevent event) : api_(&api), event_(event) {}
+  const driver::Api* api_;
+  CUevent event_;
+};
+
+struct Span {
+  Event start, stop;
+};
+
+// One measurement under way: everything it queues goes to one stream.
+class Run {
+ public:
+  Run(const driver::Context& context, CUstream stream, Launch& launch)
+      : context_(context), stream_(stream), launch_(launch) {}
+
+  Result<void> warm_up(int launches) {
+    for (int i = 0; i < launches; ++i) TMA_JIT_CHECK(launch_.launch(stream_));
+    return synchronize();
+  }
+
+  // The flush before a launch keeps the device busy while the host queues the events and the launch, so that what lies
+  // between the two events is the kernel alone.
+  Result<std::vector<double>> device_times(int repeats, const driver::Memory& flushed) {
+    std::vector<Span> spans;
+    for (int i = 0; i < repeats; ++i) {
+      TMA_JIT_CHECK(flush(flushed));
+      TMA_JIT_ASSIGN(Span span, timed_launch());
+      spans.push_back(std::move(span));
+    }
+    TMA_JIT_CHECK(synchronize());
+    std::vector<double> times;
+    for (const Span& span : spans) {
+      TMA_JIT_ASSIGN(const double time, span.stop.microseconds_since(span.start));
+      times.push_back(time);
+    }
+    return times;
+  }
+
+  Result<std::vector<double>> host_times(int launches) {
+    using Clock = std::chrono::steady_clock;
+    std::vector<double> times;
+    for (int done = 0; done < launches; done += kHostBatch) {
+      const auto start = Clock::now();
+      for (int i = 0; i < kHostBatch; ++i) TMA_JIT_CHECK(launch_.launch(stream_));
+      times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count() / kHostBatch);
+      TMA_JIT_CHECK(synchronize());
+    }
+    return times;
+  }
+
+ private:
+  Result<Span> timed_launch() {
+    TMA_JIT_ASSIGN(Event start, Event::create(context_));
+    TMA_JIT_ASSIGN(Event stop, Event::create(context_));
+    TMA_JIT_CHECK(start.record(stream_));
+    TMA_JIT_CHECK(launch_.launch(stream_));
+    TMA_JIT_CHECK(stop.record(stream_));
+    return Span{std::move(start), std::move(stop)};
+  }
+
+  Result<void> flush(const driver::Memory& memory) {
+    if (memory.bytes() == 0) return {};
+    const driver::Api& api = context_.api();
+    return driver::checked(api, api.memset_d8_async(memory.address(), 0, memory.bytes(), stream_),
+                           "cuMemsetD8Async({} bytes)", memory.bytes());
+  }
+
+  Result<void> synchronize() {
+    const driver::Api& api = context_.api();
+    return driver::checked(api, api.stream_synchronize(stream_), "cuStreamSynchronize");
+  }
+
+  const driver::Context& context_;
+  CUstream stream_;
+  Launch& launch_;
+};
+
+double median_of(std::vector<double>& values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 != 0 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+}  // namespace
+
+Result<Measurement> measure(const driver::SharedContext& context, Launch& launch, const MeasureOptions& options) {
+  if (options.repeats < 1) {
+    return failure(ErrorCode::invalid_argument, "measure: {} repeats; 1 or more are needed", options.repeats);
+  }
+  TMA_JIT_ASSIGN([[maybe_unused]] const driver::Scope scope, driver::Scope::enter(*context));
+  TMA_JIT_CHECK(driver::checked(context->api(), context->api().ctx_synchronize(), "cuCtxSynchronize"));
+  TMA_JIT_ASSIGN(const driver::PrivateStream stream, driver::PrivateStream::create(*context));
+  const auto flushed_bytes = options.flush_l2 ? 2 * static_cast<std::size_t>(context->device().l2_bytes) : 0;
+  TMA_JIT_ASSIGN(const driver::Memory flushed, driver::Memory::allocate(context, flushed_bytes));
+  Run run(*context, stream.get(), launch);
+  TMA_JIT_CHECK(run.warm_up(options.warmups));
+  TMA_JIT_ASSIGN(std::vector<double> device, run.device_times(options.repeats, flushed));
+  Measurement measurement{.repeats = options.repeats, .flushed_l2 = flushed_bytes > 0};
+  measurement.median_us = median_of(device);
+  measurement.min_us = device.front();
+  measurement.max_us = device.back();
+  if (options.host_launches > 0) {
+    TMA_JIT_ASSIGN(std::vector<double> host, run.host_times(options.host_launches));
+    measurement.host_us = median_of(host);
+  }
+  return measurement;
+}
+
+}  // namespace tma_jit::driver

@@ -1,0 +1,14 @@
+// Device and host time of a launch.
+#pragma once
+
+#include <tma_jit/device.h>
+
+#include "driver/context.h"
+
+namespace tma_jit::driver {
+
+// On a stream of its own; returns with nothing in flight.
+[[nodiscard]] Result<Measurement> measure(const driver::SharedContext& context, Launch& launch,
+                                          const MeasureOptions& options);
+
+}  // namespace tma_jit::driver

@@ -1,8 +1,0 @@
-// The multiplications for x86-64-v3, with whose options this file alone is compiled.
-#if defined(__x86_64__)
-#include "emulator/matrix/multiply.h"
-
-namespace tma_jit::emulator::matrix::x86_64_v3 {
-#include "emulator/matrix/multiply_body.h"
-}  // namespace tma_jit::emulator::matrix::x86_64_v3
-#endif

@@ -1,0 +1,238 @@
+#include "engine/builder.h"
+
+#include <algorithm>
+
+#include "base/profile.h"
+#include "base/text.h"
+#include "cache/crash_files.h"
+#include "core/failure.h"
+#include "source/key.h"
+
+namespace tma_jit::engine {
+
+namespace {
+
+constexpr int kReplacementsMax = 3;  // of NVRTC under one call
+
+std::filesystem::path crash_folder(const EngineCompiler::Settings& compiler) {
+  return compiler.cache_dir.empty() ? std::filesystem::path() : compiler.cache_dir / cache::kCrashFolder;
+}
+
+}  // namespace
+
+Builder::Builder(Settings settings, Logger log, Counters& counters, Misses& misses)
+    : settings_(std::move(settings)),
+      log_(std::move(log)),
+      counters_(counters),
+      misses_(misses),
+      compiler_(settings_.compiler, log_),
+      crashes_(crash_folder(settings_.compiler)) {
+  if (!settings_.use_cache) return;
+  cache::LayerSettings layers = settings_.cache;
+  layers.report = [this](const std::string& what) { warn_once(what); };
+  layers.warn = [this](const std::string& what) { log_->warn("cache: {}", what); };
+  layers.progress = [this](const std::string& what) { log_->info("cache: {}", what); };
+  cache_.emplace(std::move(layers));
+}
+
+Result<void> Builder::cache_writable() {
+  if (!cache_) return failure(ErrorCode::invalid_argument, "the cache is off");
+  return cache_->writable();
+}
+
+void Builder::add_cache_stats(CacheStats& stats) {
+  if (!cache_) return;
+  const cache::Layers::Tally& tally = cache_->tally();
+  stats.node_hits = tally.node_hits;
+  stats.read_only_hits = tally.read_only_hits;
+  stats.waits = tally.waits;
+  stats.wait_timeouts = tally.wait_timeouts;
+  stats.lockless = tally.lockless;
+  stats.evicted = cache_->evicted();
+}
+
+void Builder::warn_once(const std::string& what) {
+  const bool again = warned_.exchange(true);
+  if (again) return log_->debug("cache: {}", what);
+  log_->warn("cache: {}; going on without it (said once; later faults are counted)", what);
+}
+
+Result<Key> Builder::key(const Source& source) {
+  auto found = compiler_.location();
+  if (found) return source::key_of(source, found->identity);
+  TMA_JIT_ASSIGN(const Built built, find_recorded(source, std::move(found).error()));
+  return built.artifact->key;
+}
+
+Result<std::string> Builder::ptx(const Source& source) {
+  TMA_JIT_ASSIGN(const auto opened, compiler_.open());
+  return opened->ptx(source);
+}
+
+// `compiled` is true for the one caller whose compile it was, not for those who waited for it or found it later.
+Result<Built> Builder::build(const Source& source) {
+  auto found = compiler_.location();
+  if (!found) {
+    auto recorded = find_recorded(source, std::move(found).error());
+    if (!recorded) TMA_JIT_CHECK(admit_without_compiler(source));
+    return recorded;
+  }
+  auto built = build_with(*found, source);
+  // An NVRTC that was replaced since it was located has another identity, and its kernels other keys.
+  for (int again = 0; !built && again < kReplacementsMax; ++again) {
+    const auto now = compiler_.location();
+    if (!now || now->identity == found->identity) break;
+    found = now;
+    built = build_with(*found, source);
+  }
+  return built;
+}
+
+// A miss that a seal is to tell of, as where there is a compiler.
+Result<void> Builder::admit_without_compiler(const Source& source) {
+  const std::string identity = likely_identity();
+  const Misses::Cause cause{[&] { return differences(source, identity); }, false};
+  return misses_.admit(source, source::key_of(source, identity), cause);
+}
+
+Result<Built> Builder::build_with(const compile::Location& found, const Source& source) {
+  const Key key = source::key_of(source, found.identity);
+  bool compiled = false;
+  MemoPath path{};
+  TMA_JIT_ASSIGN(Built built, built_.get(
+                                  key, [&] { return make(source, key, found.identity, compiled); }, &path));
+  if (path != MemoPath::made) ++counters_.memory_hits;
+  if (compiled) {
+    Artifact mine = *built.artifact;
+    mine.compiled = true;
+    built.artifact = std::make_shared<const Artifact>(std::move(mine));
+  }
+  return built;
+}
+
+// A miss waits for another process that compiles the same, then looks again.
+Result<Built> Builder::make(const Source& source, const Key& key, const std::string& identity, bool& compiled) {
+  cache::Turn turn;
+  bool damaged = false;
+  if (cache_) {
+    auto kept = fetch(key);
+    if (kept) return kept;
+    damaged = kept.error().code != ErrorCode::not_found;
+    if (!damaged) ++counters_.disk_misses;
+    turn = cache_->turn(key);
+    if (turn.found && (kept = take(key, {std::move(turn.found), cache::MissReason::none, {}, {}}))) return kept;
+  }
+  TMA_JIT_ASSIGN(Built built, compile(source, key, identity));
+  compiled = true;
+  if (cache_ && publish(built, source, turn) && damaged) ++counters_.healed;
+  return built;
+}
+
+Result<Built> Builder::rebuild(const Source& source, const Built& refused) {
+  const Key& key = refused.artifact->key;
+  TMA_JIT_ASSIGN(const compile::Location found, compiler_.location());
+  if (!cache_ || source::key_of(source, found.identity) != key)
+    return failure(ErrorCode::nvrtc, "{} was compiled by {}, which is not here", key.hex(), refused.compiler);
+  const auto is_other = [&](const cache::Entry& entry) { return entry.cubin != refused.artifact->bytes; };
+  cache::Turn turn = cache_->turn(key, is_other);
+  if (turn.found) {
+    TMA_JIT_ASSIGN(const Built replaced, built_from(*std::move(turn.found), key));
+    built_.replace(key, replaced);
+    return replaced;
+  }
+  TMA_JIT_ASSIGN(Built built, compile(source, key, found.identity));
+  if (built.artifact->bytes == refused.artifact->bytes) return built;
+  log_->warn("cache: the driver refuses the entry {} of {} for {}; it was compiled again and is replaced", key.hex(),
+             source.kernel, source.arch);
+  ++counters_.faults[static_cast<std::size_t>(cache::MissReason::corrupt)];
+  ++counters_.disk_faults;
+  if (publish(built, source, turn)) ++counters_.healed;
+  built_.replace(key, built);
+  return built;
+}
+
+Result<Built> Builder::fetch(const Key& key) {
+  return take(key, cache_->get(key));
+}
+
+// not_found: no entry. Any other error: an entry that cannot be used, counted here.
+Result<Built> Builder::take(const Key& key, cache::Lookup lookup) {
+  if (lookup.reason == cache::MissReason::absent) return failure(ErrorCode::not_found, "{} is not there", key.hex());
+  Result<Built> built = lookup.entry ? built_from(std::move(*lookup.entry), key)
+                                     : Result<Built>(failure(ErrorCode::io, "{}", lookup.detail));
+  if (built) {
+    ++counters_.disk_hits;
+    return built;
+  }
+  const auto reason = lookup.reason == cache::MissReason::none ? cache::MissReason::format : lookup.reason;
+  ++counters_.faults[static_cast<std::size_t>(reason)];
+  ++counters_.disk_faults;
+  warn_once(built.error().message);
+  return built;
+}
+
+std::optional<CrashMemory::Crash> Builder::crash_of(const Source& source) {
+  const auto found = compiler_.location();
+  return found ? crashes_.find(source::key_of(source, found->identity)) : std::nullopt;
+}
+
+Result<Built> Builder::compile(const Source& source, const Key& key, const std::string& identity) {
+  if (const auto crash = crashes_.find(key)) {
+    return tl::make_unexpected(
+        Error{ErrorCode::crash, crash->reason,
+              fmt::format("that was before; it is not tried again for a week unless {} is removed",
+                          (crash_folder(settings_.compiler) / (key.hex() + std::string(cache::kCrashSuffix))).string()),
+              ErrorReason::crashed_before});
+  }
+  TMA_JIT_CHECK(misses_.admit(source, key, {[&] { return differences(source, identity); }, true}));
+  const profile::Range range("compile", source.kernel);
+  auto artifact = compiler_.compile(source, key, identity);
+  if (!artifact) {
+    ++counters_.compile_failures;
+    const Error& error = artifact.error();
+    // Memory that ran out, or a process that was killed, may succeed in the next program.
+    const bool lasting = error.reason == ErrorReason::compiler_crashed || error.reason == ErrorReason::compiler_hung;
+    if (error.code == ErrorCode::crash) crashes_.remember(key, error.message, lasting);
+    return tl::make_unexpected(std::move(artifact).error());
+  }
+  ++counters_.compiles;
+  counters_.compile_ms += artifact->compile_ms;
+  artifact->key = key;
+  artifact->compiled = false;
+  log_->info("compiled {} for {} in {:.0f} ms", source.kernel, source.arch, artifact->compile_ms);
+  return Built{std::make_shared<const Artifact>(*std::move(artifact)), identity, false};
+}
+
+bool Builder::publish(const Built& built, const Source& source, cache::Turn& turn) {
+  const Artifact& artifact = *built.artifact;
+  const Fields fields = source::key_fields(source, built.compiler);
+  const auto written =
+      cache_->put(artifact.key, {artifact.bytes, metadata_of(artifact, source.kernel, built.compiler, fields)}, turn);
+  if (written) cache_->record_compiler(built.compiler);
+  if (written) cache_->add_to_index(artifact.key, marks_of(source.kernel, fields));
+  ++(written ? counters_.disk_writes : counters_.disk_write_failures);
+  if (!written) warn_once(written.error().message);
+  return written.has_value();
+}
+
+// A warmed process without NVRTC: the cache knows which compilers filled it, and each gives one key to try.
+Result<Built> Builder::find_recorded(const Source& source, Error no_compiler) {
+  const auto identities = cache_ ? cache_->compilers() : std::vector<std::string>();
+  for (const std::string& identity : identities) {
+    const Key key = source::key_of(source, identity);
+    MemoPath path{};
+    auto built = built_.get(
+        key, [&] { return fetch(key); }, &path);
+    if (built && path != MemoPath::made) ++counters_.memory_hits;
+    if (built) return built;
+  }
+  if (cache_) {
+    ++counters_.disk_misses;
+    if (!no_compiler.detail.empty() && no_compiler.detail.back() != '\n') no_compiler.detail += '\n';
+    no_compiler.detail += fmt::format("the cache {} has no {} for {} by any of the {} compilers recorded there",
+                                      settings_.cache.root.string(), source.kernel, source.arch, identities.size());
+  }
+  return tl::make_unexpected(std::move(no_compiler));
+}
+
+}  // namespace tma_jit::engine

@@ -1,0 +1,211 @@
+#include <tma_jit/engine.h>
+
+#include "core/failure.h"
+#include "engine/state.h"
+#include "plan/example.h"
+#include "plan/planner.h"
+#include "source/emit.h"
+
+namespace tma_jit {
+namespace {
+
+constexpr std::size_t kCrashesAvoided = 16;  // in one plan: more are no accident
+
+source::HeaderLookup header_lookup(const Engine::State& state) {
+  return [&state](std::string_view name) { return state.templates.header(name); };
+}
+
+source::EmitOptions emit_options(Engine::State& state) {
+  return {.line_info = state.options.line_info, .form = state.device.takes(), .header = header_lookup(state)};
+}
+
+std::string words_of(const Plan& plan) {
+  std::string words;
+  for (const auto& [name, value] : plan.config) words += fmt::format("{}{}={}", words.empty() ? "" : " ", name, value);
+  return words;
+}
+
+// A configuration that is known to crash the compiler is passed over for the next one that fits.
+Result<Plan> plan_around_crashes(Engine::State& state, const Request& request, const DeviceInfo& facts,
+                                 plan::TemplatePointers candidates) {
+  std::vector<plan::Configuration> avoided;
+  std::vector<std::string> told;
+  std::string first;
+  while (true) {
+    auto plan = plan::make_plan(request, facts, candidates, avoided);
+    if (!plan && !avoided.empty()) {
+      return tl::make_unexpected(Error{ErrorCode::crash, first, "no other configuration fits the request"});
+    }
+    if (!plan || state.builder.crashes().empty()) return plan;
+    const auto source = state.emit(*plan);
+    const auto crash = source ? state.builder.crash_of(*source) : std::nullopt;
+    if (!crash) {
+      plan->avoided = std::move(told);
+      return plan;
+    }
+    const std::string words = words_of(*plan);
+    if (first.empty()) first = crash->reason;
+    if (!crash->mentioned) state.log->warn("{} is planned without {}: {}", request.kernel, words, crash->reason);
+    if (avoided.size() >= kCrashesAvoided) return tl::make_unexpected(Error{ErrorCode::crash, first, {}});
+    told.push_back(fmt::format("{}: {}", words, crash->reason));
+    avoided.push_back({plan->file, plan->config});
+    ++state.counters.crashes_avoided;
+  }
+}
+
+// What a record of tuning says, else what the planner chooses.
+Result<Plan> plan_as_advised(Engine::State& state, const Request& request, const DeviceInfo& facts,
+                             plan::TemplatePointers candidates) {
+  TMA_JIT_ASSIGN(Plan preset, plan_around_crashes(state, request, facts, candidates));
+  auto advised = state.records.advised(request, preset, facts, [&](const Request& pinned) {
+    return plan_around_crashes(state, pinned, facts, candidates);
+  });
+  return advised ? std::move(*advised) : std::move(preset);
+}
+
+// Calls a planner with the files of a kernel that may be used.
+template <class Plan> auto with_templates(Engine::State& state, std::string_view kernel, Plan&& plan) {
+  using Planned = std::invoke_result_t<Plan, const std::vector<templates::TemplatePointer>&>;
+  const auto selection = state.select(kernel);
+  if (!selection) return Planned(tl::make_unexpected(selection.error()));
+  Planned planned = plan(selection->templates());
+  if (!planned) return Planned(tl::make_unexpected(selection->explained(std::move(planned).error())));
+  return planned;
+}
+
+}  // namespace
+
+Engine::Engine(Options options) : Engine(std::make_shared<State>(std::move(options), driver::load)) {}
+Engine::Engine(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Engine::Engine(Engine&&) noexcept = default;
+
+Engine& Engine::operator=(Engine&& other) noexcept {
+  if (state_ != nullptr && this != &other) state_->preparations.end();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+Engine::~Engine() {
+  if (state_ != nullptr) state_->preparations.end();
+}
+
+Result<engine::Selection> Engine::State::select(std::string_view kernel) {
+  TMA_JIT_ASSIGN(auto found, templates.find(kernel));
+  return engine::Selection::of(std::move(found), options.disable_tma.value_or(false), header_lookup(*this));
+}
+
+Result<Plan> Engine::State::plan(const Request& request) {
+  TMA_JIT_ASSIGN(const DeviceInfo facts, device.facts());
+  TMA_JIT_ASSIGN(Plan made, with_templates(*this, request.kernel, [&](const auto& candidates) {
+                   return plan_as_advised(*this, request, facts, candidates);
+                 }));
+  ++counters.plans;
+  if (!made.reason.empty()) log->info("{}: {}", request.kernel, made.reason);
+  return made;
+}
+
+Result<Source> Engine::State::emit(const Plan& plan) {
+  return source::emit(plan, emit_options(*this));
+}
+
+Result<engine::Built> Engine::State::build(const Plan& plan) {
+  TMA_JIT_ASSIGN(const Source source, emit(plan));
+  auto built = builder.build(source);
+  if (built && built->artifact->compiled) misses.record(plan);
+  return built;
+}
+
+Result<Plan> Engine::plan(const Request& request) {
+  return state_->plan(request);
+}
+
+Result<Enumeration> Engine::enumerate(const Request& request) {
+  TMA_JIT_ASSIGN(const DeviceInfo facts, device());
+  return with_templates(*state_, request.kernel,
+                        [&](const auto& candidates) { return plan::enumerate(request, facts, candidates); });
+}
+
+Result<std::vector<Candidate>> Engine::candidates(const Request& request, std::size_t most) {
+  TMA_JIT_ASSIGN(const DeviceInfo facts, device());
+  return with_templates(*state_, request.kernel,
+                        [&](const auto& found) { return plan::rank(request, facts, found, most); });
+}
+
+Result<Source> Engine::emit(const Plan& plan) {
+  return state_->emit(plan);
+}
+
+Result<std::string> Engine::emit_standalone(const Plan& plan) {
+  return source::standalone(plan, emit_options(*state_));
+}
+
+Result<Key> Engine::key(const Plan& plan) {
+  TMA_JIT_ASSIGN(const Source source, emit(plan));
+  return state_->builder.key(source);
+}
+
+Result<Artifact> Engine::build(const Plan& plan) {
+  TMA_JIT_ASSIGN(const engine::Built built, state_->build(plan));
+  return *built.artifact;
+}
+
+Result<std::string> Engine::build_ptx(const Plan& plan) {
+  TMA_JIT_ASSIGN(const Source source, emit(plan));
+  return state_->builder.ptx(source);
+}
+
+Result<void> Engine::add_template(std::string name, std::string text) {
+  return state_->templates.add(std::move(name), std::move(text));
+}
+
+Result<void> Engine::add_template_file(const std::filesystem::path& file) {
+  return state_->templates.add_file(file);
+}
+
+std::vector<Result<KernelInfo>> Engine::kernels() {
+  std::vector<Result<KernelInfo>> infos;
+  for (const auto& found : state_->templates.all()) {
+    infos.push_back(found.map([](const auto& kernel) { return templates::kernel_info(*kernel); }));
+  }
+  return infos;
+}
+
+Result<std::vector<Request>> Engine::presets(std::string_view kernel, const std::map<std::string, std::int64_t>& dims) {
+  TMA_JIT_ASSIGN(const DeviceInfo facts, device());
+  return with_templates(*state_, kernel,
+                        [&](const auto& candidates) { return plan::preset_requests(facts, candidates, dims); });
+}
+
+Result<Request> Engine::example(const Request& request, ExampleSize size) {
+  TMA_JIT_ASSIGN(const DeviceInfo facts, device());
+  return with_templates(*state_, request.kernel,
+                        [&](const auto& candidates) { return plan::example(request, facts, candidates, size); });
+}
+
+Result<std::vector<Request>> Engine::examples(std::string_view kernel,
+                                              const std::map<std::string, std::int64_t>& dims) {
+  TMA_JIT_ASSIGN(const DeviceInfo facts, device());
+  return with_templates(*state_, kernel,
+                        [&](const auto& candidates) { return plan::preset_examples(facts, candidates, dims); });
+}
+
+Result<DeviceInfo> Engine::device() {
+  return state_->device.facts();
+}
+
+void Engine::seal(Seal seal) {
+  state_->misses.seal(seal);
+}
+
+Stats Engine::stats() const {
+  Stats stats = state_->counters.snapshot();
+  state_->builder.add_cache_stats(stats.cache);
+  state_->builder.compiler().add_to(stats);
+  return stats;
+}
+
+const std::filesystem::path& Engine::cache_dir() const {
+  return state_->options.cache_dir;
+}
+
+}  // namespace tma_jit

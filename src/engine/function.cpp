@@ -1,0 +1,163 @@
+// A kernel called with tensors each time: a lookup by shape, the addresses written into a copy of the prepared
+// arguments, and the launch.
+#include <algorithm>
+#include <cstring>
+
+#include "base/text.h"
+#include "core/failure.h"
+#include "engine/function_key.h"
+#include "engine/function_table.h"
+#include "engine/state.h"
+#include "plan/planner.h"
+#include "template/operand_declarations.h"
+
+namespace tma_jit {
+namespace {
+
+constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
+
+bool is_given(const Tensor& tensor) {
+  return tensor.rank != 0 || tensor.address != 0;
+}
+
+// The argument of each tensor, by name; kAbsent where the plan has none.
+std::vector<std::size_t> arguments_of(const Plan& plan, const std::vector<std::string>& tensors) {
+  std::vector<std::size_t> indices;
+  for (const std::string& name : tensors) {
+    const auto found = std::find_if(plan.arguments.begin(), plan.arguments.end(), [&](const Argument& argument) {
+      const bool tensor = argument.kind == Argument::Kind::tensor_map || argument.kind == Argument::Kind::view;
+      return tensor && argument.present && argument.name == name;
+    });
+    indices.push_back(found == plan.arguments.end() ? kAbsent
+                                                    : static_cast<std::size_t>(found - plan.arguments.begin()));
+  }
+  return indices;
+}
+
+// A copy of an entry's argument bytes for one call, on the stack for all but the largest parameter lists.
+class CallArguments {
+ public:
+  explicit CallArguments(const driver::Arguments& from) {
+    const auto bytes = from.bytes();
+    if (bytes.size() > sizeof stack_ || from.count() > pointers_.size()) grow(bytes.size(), from.count());
+    std::memcpy(bytes_, bytes.data(), bytes.size());
+    for (std::size_t i = 0; i < from.count(); ++i) list_[i] = bytes_ + from.offset(i);
+  }
+  std::byte* at(std::size_t index) { return static_cast<std::byte*>(list_[index]); }
+  void** pointers() { return list_; }
+
+ private:
+  void grow(std::size_t bytes, std::size_t count) {
+    heap_.resize(bytes + driver::kArgumentAlignment);
+    void* start = heap_.data();
+    std::size_t space = heap_.size();
+    bytes_ = static_cast<std::byte*>(std::align(driver::kArgumentAlignment, bytes, start, space));
+    many_.resize(count);
+    list_ = many_.data();
+  }
+
+  alignas(driver::kArgumentAlignment) std::byte stack_[4096];
+  std::array<void*, 64> pointers_;
+  std::vector<std::byte> heap_;
+  std::vector<void*> many_;
+  std::byte* bytes_ = stack_;
+  void** list_ = pointers_.data();
+};
+
+Result<void> call(const engine::FunctionEntry& entry, const Tensor* tensors, Stream stream) {
+  const driver::Prepared& prepared = *entry.launch->prepared;
+  CallArguments arguments(entry.launch->arguments);
+  for (std::size_t i = 0; i < entry.argument_of.size(); ++i) {
+    const std::size_t index = entry.argument_of[i];
+    if (index == kAbsent) continue;
+    const Argument& argument = prepared.plan.arguments[index];
+    if (tensors[i].address == argument.address) continue;  // as it was when the entry was made
+    TMA_JIT_CHECK(
+        driver::write_address(prepared.kernel->context(), argument, tensors[i].address, arguments.at(index), true));
+  }
+  return driver::launch(prepared, arguments.pointers(), stream);
+}
+
+}  // namespace
+
+struct Function::State {
+  std::shared_ptr<Engine::State> engine;
+  Request request;                   // all but the tensors
+  std::vector<std::string> tensors;  // names, in the order of the declaration
+  engine::FunctionTable table;
+  Memo<std::vector<std::uint64_t>, const engine::FunctionEntry*> making;
+
+  Result<const engine::FunctionEntry*> find(const engine::FunctionKey& key, const Tensor* given, Stream stream) {
+    const engine::FunctionEntry* entry = table.find(key.words());
+    if (entry != nullptr) [[likely]]
+      return entry;
+    const std::vector<std::uint64_t> words(key.words().begin(), key.words().end());
+    return making.get(words, [&]() -> Result<const engine::FunctionEntry*> { return make(words, given, stream); });
+  }
+
+  Result<const engine::FunctionEntry*> make(const std::vector<std::uint64_t>& words, const Tensor* given,
+                                            Stream stream) {
+    Request full = request;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      if (is_given(given[i])) full.tensors.push_back({tensors[i], given[i]});
+    }
+    TMA_JIT_ASSIGN(auto launch, engine->launch(full));
+    if (const Argument* unbound = launch->arguments.unbound(); unbound != nullptr) {
+      return failure(ErrorCode::invalid_argument, "{}: the address of {} is null", request.kernel, unbound->name);
+    }
+    auto entry = std::make_unique<engine::FunctionEntry>();
+    entry->key = words;
+    entry->argument_of = arguments_of(launch->prepared->plan, tensors);
+    entry->workspace_per_stream = !launch->workspaces.empty();
+    entry->stream = stream;
+    entry->launch = std::move(launch);
+    return table.insert(std::move(entry));
+  }
+};
+
+Function::Function(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Function::Function(Function&&) noexcept = default;
+Function& Function::operator=(Function&&) noexcept = default;
+Function::~Function() = default;
+
+Result<void> Function::operator()(std::initializer_list<Tensor> tensors, Stream stream) {
+  return (*this)(tensors.begin(), tensors.size(), stream);
+}
+
+Result<void> Function::operator()(const Tensor* tensors, std::size_t count, Stream stream) {
+  if (count != state_->tensors.size()) {
+    return failure(ErrorCode::invalid_argument, "{}: {} tensors given, it takes {}: {}", state_->request.kernel, count,
+                   state_->tensors.size(), joined(state_->tensors));
+  }
+  engine::FunctionKey key(tensors, count);
+  TMA_JIT_ASSIGN(const engine::FunctionEntry* entry, state_->find(key, tensors, stream));
+  if (entry->workspace_per_stream && entry->stream != stream) {
+    key.add(reinterpret_cast<std::uint64_t>(stream));
+    TMA_JIT_ASSIGN(entry, state_->find(key, tensors, stream));
+  }
+  return call(*entry, tensors, stream);
+}
+
+Result<Function> Engine::function(const Request& request) {
+  if (!request.tensors.empty()) {
+    return failure(ErrorCode::invalid_argument, "{}: a function's request gives no tensors; each call does",
+                   request.kernel);
+  }
+  TMA_JIT_CHECK(state_->device.context());
+  TMA_JIT_ASSIGN(const DeviceInfo facts, device());
+  TMA_JIT_ASSIGN(const engine::Selection selection, state_->select(request.kernel));
+  const auto found = plan::candidates(request.file, facts, selection.templates());
+  if (!found) return tl::make_unexpected(selection.explained(found.error()));
+  auto state = std::make_unique<Function::State>();
+  state->engine = state_;
+  state->request = request;
+  TMA_JIT_ASSIGN(const auto kernel, templates::with_operands(*found->front(), request.operands));
+  for (const templates::Tensor& tensor : kernel.tensors) state->tensors.push_back(tensor.name);
+  if (state->tensors.size() > engine::kFunctionTensorsMax) {
+    return failure(ErrorCode::unsupported, "{}: {} tensors; a function takes at most {}", request.kernel,
+                   state->tensors.size(), engine::kFunctionTensorsMax);
+  }
+  return Function(std::move(state));
+}
+
+}  // namespace tma_jit

@@ -1,0 +1,44 @@
+// What tells one shape of a Function's call from another, as words on the stack.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
+
+#include <tma_jit/tensor.h>
+
+namespace tma_jit::engine {
+
+inline constexpr std::size_t kFunctionTensorsMax = 32;
+
+class FunctionKey {
+ public:
+  FunctionKey(const Tensor* tensors, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) add(tensors[i]);
+  }
+  void add(std::uint64_t word) { words_[size_++] = word; }
+  std::span<const std::uint64_t> words() const { return {words_.data(), size_}; }
+
+ private:
+  // A null address has a class of its own: it never finds what was prepared for a real one.
+  static std::uint64_t alignment_class(std::uint64_t address) {
+    return address == 0 ? 9 : static_cast<std::uint64_t>(std::min(std::countr_zero(address), 8));
+  }
+
+  void add(const Tensor& tensor) {
+    const auto rank = static_cast<std::uint32_t>(tensor.rank);
+    add(std::uint64_t{rank} << 32 | static_cast<std::uint64_t>(tensor.dtype) << 8 | alignment_class(tensor.address));
+    for (std::size_t i = 0; i < std::min<std::size_t>(rank, kMaxRank); ++i) {
+      add(static_cast<std::uint64_t>(tensor.shape[i]));
+      add(static_cast<std::uint64_t>(tensor.strides[i]));
+    }
+  }
+
+  static constexpr std::size_t kWordsMax = kFunctionTensorsMax * (1 + 2 * std::size_t{kMaxRank}) + 1;
+  std::array<std::uint64_t, kWordsMax> words_;  // the first size_ are set
+  std::size_t size_ = 0;
+};
+
+}  // namespace tma_jit::engine

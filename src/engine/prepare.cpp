@@ -1,0 +1,101 @@
+// The stages of an engine that need a device: loading, binding, and what the machine offers.
+#include "core/failure.h"
+#include "engine/state.h"
+
+namespace tma_jit {
+namespace {
+
+Result<Environment::Compiler> describe(engine::Builder& builder) {
+  TMA_JIT_ASSIGN(const auto compiler, builder.compiler().open());
+  return Environment::Compiler{.path = compiler->location().path.string(),
+                               .version = compiler->version(),
+                               .identity = compiler->location().identity,
+                               .archs = compiler->archs(),
+                               .missing_features = compiler->missing_features(),
+                               .place = compiler->place()};
+}
+
+}  // namespace
+
+// The driver's word on what the compiler of today makes is the last.
+Result<Engine::State::Loaded> Engine::State::load(const driver::SharedContext& context, const Plan& plan,
+                                                  const engine::Built& built) {
+  bool refused = false;
+  auto kernel = driver::Kernel::load(context, *built.artifact, built.compiler, &refused);
+  if (!kernel && refused && built.kept) {
+    TMA_JIT_ASSIGN(const Source source, emit(plan));
+    const auto again = builder.rebuild(source, built);
+    if (again && again->artifact->bytes != built.artifact->bytes) {
+      TMA_JIT_ASSIGN(auto loaded, driver::Kernel::load(context, *again->artifact, again->compiler));
+      ++counters.loads;
+      return Loaded{std::move(loaded), again->artifact};
+    }
+    if (!again) kernel.error().detail += "\nit was not compiled again: " + again.error().message;
+  }
+  if (!kernel) return tl::make_unexpected(std::move(kernel).error());
+  ++counters.loads;
+  return Loaded{*std::move(kernel), nullptr};
+}
+
+// The context first: an engine without a device says so before it compiles anything.
+Result<driver::SharedPrepared> Engine::State::prepare(Plan plan) {
+  TMA_JIT_ASSIGN(const driver::SharedContext context, device.context());
+  TMA_JIT_ASSIGN(engine::Built built, build(plan));
+  TMA_JIT_ASSIGN(Loaded loaded, kernels.get(built.artifact->key, [&] { return load(context, plan, built); }));
+  if (loaded.instead) built.artifact = std::move(loaded.instead);
+  return driver::prepare(std::move(plan), std::move(built.artifact), std::move(loaded.kernel));
+}
+
+Result<std::unique_ptr<Launch::State>> Engine::State::launch(Plan plan) {
+  TMA_JIT_ASSIGN(driver::SharedPrepared prepared, prepare(std::move(plan)));
+  return Launch::State::make(std::move(prepared));
+}
+
+// Each crash is remembered, so that planning again passes over it; `plan` ends that.
+Result<std::unique_ptr<Launch::State>> Engine::State::launch(const Request& request) {
+  while (true) {
+    TMA_JIT_ASSIGN(Plan plan, this->plan(request));
+    auto launched = launch(std::move(plan));
+    const bool again = !launched && launched.error().code == ErrorCode::crash && !builder.crashes().full();
+    if (!again) return launched;
+    log->warn("{}", launched.error().text());
+  }
+}
+
+Result<Launch> Engine::State::prepare_launch(const Request& request) {
+  TMA_JIT_CHECK(device.context());
+  TMA_JIT_ASSIGN(auto state, launch(request));
+  return LaunchInternals::launch_of(std::move(state));
+}
+
+Result<Launch> Engine::prepare(const Request& request) {
+  return state_->prepare_launch(request);
+}
+
+Result<Launch> Engine::prepare(const Plan& plan) {
+  TMA_JIT_ASSIGN(auto state, state_->launch(plan));
+  return LaunchInternals::launch_of(std::move(state));
+}
+
+Result<Environment::Compiler> Engine::compiler() {
+  TMA_JIT_ASSIGN(const auto compiler, state_->builder.compiler().open());
+  return Environment::Compiler{.path = compiler->location().path.string(),
+                               .version = compiler->version(),
+                               .identity = compiler->location().identity,
+                               .archs = {},
+                               .missing_features = {},
+                               .place = compiler->place()};
+}
+
+Environment Engine::environment() {
+  Environment environment;
+  environment.driver_version = state_->device.driver_version();
+  environment.device = state_->device.facts();
+  environment.compiler = describe(state_->builder);
+  environment.cache_dir = state_->options.cache_dir;
+  environment.cache_writable = state_->builder.cache_writable();
+  environment.tma_disabled = state_->tma_disabled;
+  return environment;
+}
+
+}  // namespace tma_jit

@@ -1,0 +1,101 @@
+#include "engine/records.h"
+
+#include <fmt/format.h>
+
+#include "engine/state.h"
+#include "tuning/problem_key.h"
+
+namespace tma_jit {
+namespace engine {
+namespace {
+
+constexpr double kWorthANeighbour = 1.0;  // estimated cycles of a near problem's configuration, over the preset's
+
+// A request that chooses for itself needs no advice.
+bool is_open(const Request& request) {
+  return request.params.empty() && request.file.empty() && !request.reference;
+}
+
+Request pinned(Request request, const TuningRecord& record) {
+  request.file = record.file;
+  for (const auto& [name, type] : record.types) request.types[name] = type;
+  for (const auto& [name, value] : record.params) request.params[name] = value;
+  return request;
+}
+
+std::string words_of(const tuning::Advice& advice) {
+  const TuningRecord& record = advice.record;
+  std::string words = fmt::format("{}: {:.2f} us, {:.2f} without it", advice.origin, record.us, record.preset_us);
+  if (!advice.nearest) return words;
+  words += ", measured with";
+  for (const auto& [name, value] : record.dims) words += fmt::format(" {}={}", name, value);
+  return words;
+}
+
+}  // namespace
+
+Records::Records(TuningOptions options, std::filesystem::path user_file, const Logger& log)
+    : options_(std::move(options)), user_file_(std::move(user_file)), log_(log) {}
+
+void Records::follow(const std::vector<TuningRecord>& records) {
+  Members& members = members_.get();
+  const std::lock_guard lock(members.mutex);
+  members.followed.insert(members.followed.begin(), records.begin(), records.end());
+  members.book = nullptr;
+}
+
+// Each file with faults is told of once, by its first.
+std::shared_ptr<const tuning::RecordBook> Records::read(std::vector<TuningRecord> followed) const {
+  auto book = std::make_shared<tuning::RecordBook>();
+  book->add_layer("tuned in this process", std::move(followed));
+  std::vector<std::filesystem::path> files = options_.records;
+  if (!user_file_.empty()) files.push_back(user_file_);
+  for (const std::filesystem::path& file : files) {
+    auto found = read_tuning_file(file);
+    if (!found) {
+      // Of a cache folder that cannot be read the cache tells.
+      const auto level = file == user_file_ ? spdlog::level::debug : spdlog::level::warn;
+      log_->log(level, "records of tuning are left out: {}", found.error().message);
+      continue;
+    }
+    if (!found->faults.empty()) {
+      log_->warn("{} lines of records of tuning are left out, the first of them {}", found->faults.size(),
+                 found->faults.front());
+    }
+    book->add_layer(file.string(), std::move(found->records));
+  }
+  return book;
+}
+
+std::shared_ptr<const tuning::RecordBook> Records::book() {
+  Members& members = members_.get();
+  const std::lock_guard lock(members.mutex);
+  if (members.book == nullptr) members.book = read(members.followed);
+  return members.book;
+}
+
+std::optional<Plan> Records::advised(const Request& request, const Plan& preset, const DeviceInfo& device,
+                                     const std::function<Result<Plan>(const Request&)>& plan) {
+  if (!options_.follow_records || !is_open(request)) return std::nullopt;
+  const auto records = book();
+  if (records->empty()) return std::nullopt;
+  const auto advice = records->find(tuning::problem_of(preset, device));
+  if (!advice) return std::nullopt;
+  Result<Plan> made = plan(pinned(request, advice->record));
+  if (!made || tuning::digest_of(made->body) != advice->record.digest) return std::nullopt;
+  if (advice->nearest && made->work.cycles > preset.work.cycles * kWorthANeighbour) return std::nullopt;
+  made->record = words_of(*advice);
+  return std::move(*made);
+}
+
+}  // namespace engine
+
+std::filesystem::path tuning_file(const Engine& engine) {
+  return EngineInternals::state_of(engine).records.user_file();
+}
+
+void Engine::follow(const std::vector<TuningRecord>& records) {
+  state_->records.follow(records);
+}
+
+}  // namespace tma_jit

@@ -1,0 +1,51 @@
+// The records of tuning that an engine's plans follow.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include <tma_jit/options.h>
+
+#include "base/fork.h"
+#include "base/log.h"
+#include "tuning/record_book.h"
+
+namespace tma_jit::engine {
+
+// Reads the files at the first look. Thread-safe; a child of a fork reads them anew.
+class Records {
+ public:
+  // `user_file` is asked last; it need not exist.
+  Records(TuningOptions options, std::filesystem::path user_file, const Logger& log);
+
+  void follow(const std::vector<TuningRecord>& records);
+
+  // The plan of the configuration that a record has for the problem of `preset`, which is what `plan` made without one.
+  // nullopt where there is no record, or where it does not fit the request or the template as it is today; the nearest
+  // record also where its configuration is estimated to be slower than the preset.
+  std::optional<Plan> advised(const Request& request, const Plan& preset, const DeviceInfo& device,
+                              const std::function<Result<Plan>(const Request&)>& plan);
+
+  const std::filesystem::path& user_file() const { return user_file_; }
+
+ private:
+  struct Members {
+    std::mutex mutex;
+    std::vector<TuningRecord> followed;
+    std::shared_ptr<const tuning::RecordBook> book;
+  };
+
+  std::shared_ptr<const tuning::RecordBook> book();
+  std::shared_ptr<const tuning::RecordBook> read(std::vector<TuningRecord> followed) const;
+
+  const TuningOptions options_;
+  const std::filesystem::path user_file_;
+  const Logger& log_;
+  PerProcess<Members> members_;
+};
+
+}  // namespace tma_jit::engine

@@ -1,0 +1,104 @@
+#include "engine/state.h"
+
+#include <cmath>
+
+#include "base/duration.h"
+#include "base/profile.h"
+#include "cache/default_folder.h"
+#include "core/failure.h"
+
+namespace tma_jit {
+namespace {
+
+spdlog::level::level_enum level_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::trace: return spdlog::level::trace;
+    case LogLevel::debug: return spdlog::level::debug;
+    case LogLevel::info: return spdlog::level::info;
+    case LogLevel::warning: return spdlog::level::warn;
+    case LogLevel::error: return spdlog::level::err;
+    case LogLevel::off: return spdlog::level::off;
+  }
+  return spdlog::level::warn;
+}
+
+LogLevel level_of(spdlog::level::level_enum level) {
+  switch (level) {
+    case spdlog::level::trace: return LogLevel::trace;
+    case spdlog::level::debug: return LogLevel::debug;
+    case spdlog::level::info: return LogLevel::info;
+    case spdlog::level::warn: return LogLevel::warning;
+    default: return LogLevel::error;
+  }
+}
+
+LogSink sink_of(const LogCallback& callback) {
+  if (!callback) return {};
+  return [callback](spdlog::level::level_enum level, std::string_view message) { callback(level_of(level), message); };
+}
+
+engine::Builder::Settings builder_settings(const Options& options, const ProcessEnvironment& environment) {
+  const CacheOptions& cache = options.cache;
+  const bool use_cache = options.use_cache && (!options.cache_dir.empty() || !cache.read_only.empty());
+  return {.use_cache = use_cache,
+          .cache = {.root = options.cache_dir,
+                    .node = cache.node_dir,
+                    .runtime_dir = environment.xdg_runtime_dir,
+                    .read_only = cache.read_only,
+                    .pack_keys = cache.pack_keys,
+                    .store = {.limits = {.bytes = cache.bytes, .entries = cache.entries}, .shared = cache.shared},
+                    .wait = milliseconds_of(cache.wait_s)},
+          .compiler = {.places = compile::Places::usual(environment, options.nvrtc),
+                       .options = options.compiler,
+                       .environment = environment.words,
+                       .cache_dir = use_cache ? options.cache_dir : std::filesystem::path()}};
+}
+
+// Any other word counts as unset: the default is the safe one.
+CompilerOptions resolved(CompilerOptions options, const ProcessEnvironment& environment) {
+  if (options.place == CompilerOptions::Place::automatic) {
+    if (environment.compiler == "inproc") options.place = CompilerOptions::Place::in_process;
+    if (environment.compiler == "worker") options.place = CompilerOptions::Place::worker;
+  }
+  if (options.worker.empty()) options.worker = environment.worker;
+  return options;
+}
+
+bool disables_tma(const ProcessEnvironment& environment) {
+  return !environment.disable_tma.empty() && environment.disable_tma != "0";
+}
+
+// The options with what the environment says where they say nothing.
+Options resolved(Options options, const ProcessEnvironment& environment) {
+  if (options.cache_dir.empty()) options.cache_dir = cache::default_folder(environment);
+  options.compiler = resolved(std::move(options.compiler), environment);
+  if (options.record_misses.empty()) options.record_misses = environment.record_misses;
+  if (options.nvrtc.empty()) options.nvrtc = environment.nvrtc;
+  if (options.template_dirs.empty()) options.template_dirs = environment.templates;
+  if (options.cache.read_only.empty()) options.cache.read_only = environment.cache_read_only;
+  if (options.cache.pack_keys.empty()) options.cache.pack_keys = environment.pack_keys;
+  if (std::isnan(options.cache.wait_s)) options.cache.wait_s = CacheOptions().wait_s;
+  if (!options.disable_tma) options.disable_tma = disables_tma(environment);
+  if (options.tuning.records.empty()) options.tuning.records = environment.tuned;
+  return options;
+}
+
+std::filesystem::path user_records(const Options& options) {
+  return options.use_cache && !options.cache_dir.empty() ? options.cache_dir / "tuned.jsonl" : std::filesystem::path();
+}
+
+}  // namespace
+
+Engine::State::State(Options given, driver::Provider provider, const ProcessEnvironment& environment)
+    : tma_disabled(disables_tma(environment)),
+      options(resolved(std::move(given), environment)),
+      log(make_logger(level_of(options.log_level), sink_of(options.log))),
+      templates(options.template_dirs),
+      device(options, environment.emulator, std::move(provider), log),
+      records(options.tuning, user_records(options), log),
+      misses(options, log, counters),
+      builder(builder_settings(options, environment), log, counters, misses) {
+  profile::attach();
+}
+
+}  // namespace tma_jit

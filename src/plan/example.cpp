@@ -1,0 +1,228 @@
+// The problem: find extents that satisfy rules of any form, show a kernel at work, and are small. The idea: from usual
+// extents, change one dim at a time to whichever of some fifty values is best, until no change helps; where a rule
+// still does not hold, change two at a time. A merit takes tens of microseconds, and a search some thousand of them.
+#include "plan/example.h"
+
+#include <algorithm>
+#include <array>
+
+#include "plan/example_problem.h"
+#include "plan/extents.h"
+#include "plan/fault.h"
+
+namespace tma_jit::plan {
+namespace {
+
+constexpr int kRounds = 6;
+constexpr std::size_t kPairedDims = 4;  // more make too many pairs
+constexpr std::array kAllExtents = {Extents::ragged, Extents::whole, Extents::odd};
+
+struct Solution {
+  Dims dims;
+  Merit merit;
+};
+
+class ExtentSearch {
+ public:
+  ExtentSearch(const ExampleProblem& problem, ExampleSize size) : problem_(problem) {
+    best_.dims = problem.request().dims;
+    for (const templates::Dim& dim : problem.kernel().dims) {
+      if (dim.value || best_.dims.contains(dim.name)) continue;
+      open_.push_back({dim.name, extents_of(dim, size)});
+      best_.dims[dim.name] = open_.back().extents.front().value;
+    }
+    best_.merit = judged(best_.dims);
+  }
+
+  Solution run() {
+    descend();
+    if (best_.merit.violations > 0 && open_.size() <= kPairedDims && change_two()) descend();
+    return best_;
+  }
+
+ private:
+  struct Open {
+    std::string name;
+    std::vector<Extent> extents;  // at least one
+  };
+
+  Merit judged(const Dims& dims) const {
+    Merit merit = problem_.merit(dims);
+    for (const Open& open : open_) {
+      const std::int64_t value = dims.at(open.name);
+      const auto extent =
+          std::ranges::find_if(open.extents, [&](const Extent& candidate) { return candidate.value == value; });
+      merit.unusual += extent != open.extents.end() && extent->usual ? 0 : 1;
+    }
+    return merit;
+  }
+
+  // Only the cost can get better, which grows with every dim.
+  bool content() const { return best_.merit.violations == 0 && best_.merit.missing == 0 && best_.merit.unusual == 0; }
+
+  bool take_if_better(Dims dims) {
+    const Merit merit = judged(dims);
+    if (merit >= best_.merit) return false;
+    best_ = {std::move(dims), merit};
+    return true;
+  }
+
+  bool change_one(const Open& open) {
+    bool better = false;
+    for (const Extent& extent : open.extents) {
+      if (content() && (!extent.usual || extent.value > best_.dims.at(open.name))) continue;
+      Dims dims = best_.dims;
+      dims[open.name] = extent.value;
+      if (take_if_better(std::move(dims))) better = true;
+    }
+    return better;
+  }
+
+  void descend() {
+    for (int round = 0; round < kRounds; ++round) {
+      bool better = false;
+      for (const Open& open : open_) better |= change_one(open);
+      if (!better) return;
+    }
+  }
+
+  // True as soon as every rule holds.
+  bool change_two() {
+    for (const Open& first : open_) {
+      const Dims before = best_.dims;
+      for (const Extent& extent : first.extents) {
+        for (const Open& second : open_) {
+          if (&second == &first) continue;
+          for (const Extent& other : second.extents) {
+            Dims dims = before;
+            dims[first.name] = extent.value;
+            dims[second.name] = other.value;
+            if (take_if_better(std::move(dims)) && best_.merit.violations == 0) return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  const ExampleProblem& problem_;
+  std::vector<Open> open_;
+  Solution best_;
+};
+
+// The dims alone, if the planner takes them by itself; with the params of a preset otherwise.
+std::optional<Request> example_of(const templates::Template& kernel, const Request& request, const DeviceInfo& device,
+                                  ExampleSize size) {
+  for (const PresetConfig& config : preset_configs(kernel, device)) {
+    Request pinned = request;
+    for (const auto& [name, value] : config.named) pinned.params.try_emplace(name, value);
+    const ExampleProblem problem(kernel, pinned, device, config.when);
+    const Solution found = ExtentSearch(problem, size).run();
+    if (found.merit.violations > 0) continue;
+    Request open = request;
+    open.dims = pinned.dims = found.dims;
+    if (plan_with(kernel, open, device, Reasons::unsaid)) return open;
+    if (plan_with(kernel, pinned, device, Reasons::unsaid)) return pinned;
+  }
+  return std::nullopt;
+}
+
+// Where no preset goes with what the request pins: dims for the configuration that the planner finds for usual extents.
+std::optional<Request> searched_example(const templates::Template& kernel, const Request& request,
+                                        const DeviceInfo& device, ExampleSize size) {
+  Request pinned = request;
+  for (const templates::Dim& dim : kernel.dims) {
+    if (!dim.value) pinned.dims.try_emplace(dim.name, extents_of(dim, size).front().value);
+  }
+  const auto plan = plan_with(kernel, pinned, device, Reasons::unsaid);
+  if (!plan) return std::nullopt;
+  pinned.dims = request.dims;
+  for (const auto& [name, value] : plan->config) pinned.params[name] = value;
+  const Solution found = ExtentSearch({kernel, pinned, device, nullptr}, size).run();
+  pinned.dims = found.dims;
+  if (found.merit.violations > 0) return std::nullopt;
+  return pinned;
+}
+
+// The dims that the kernel has, of those given for all files.
+Dims own_dims(const templates::Template& kernel, const Dims& dims) {
+  Dims own;
+  for (const templates::Dim& dim : kernel.dims) {
+    if (const auto given = dims.find(dim.name); given != dims.end()) own.insert(*given);
+  }
+  return own;
+}
+
+// The problem of a preset for one choice of types. What another choice found is tried first.
+std::optional<Request> preset_example(const templates::Template& kernel, const Request& typed, const DeviceInfo& device,
+                                      const PresetConfig& config, std::pair<Extents, Solution*> hint) {
+  Request request = typed;
+  request.params = config.params;
+  const ExampleProblem problem(kernel, request, device, config.when);
+  Solution& known = *hint.second;
+  if (!known.dims.empty()) {
+    const Merit merit = problem.merit(known.dims);
+    request.dims = known.dims;
+    if (merit.violations == 0 && merit.missing <= known.merit.missing) return request;
+  }
+  const Solution found = ExtentSearch(problem, {hint.first, 0}).run();
+  if (found.merit.violations > 0) return std::nullopt;
+  known = found;
+  request.dims = found.dims;
+  return request;
+}
+
+void add_examples(const templates::Template& kernel, const std::vector<Request>& typed, const DeviceInfo& device,
+                  std::vector<Request>& requests) {
+  for (const PresetConfig& config : preset_configs(kernel, device)) {
+    const std::size_t before = requests.size();
+    for (const Extents extents : kAllExtents) {
+      Solution known;
+      for (const Request& one : typed) {
+        auto request = preset_example(kernel, one, device, config, {extents, &known});
+        const bool there = request && std::ranges::any_of(requests, [&](const Request& other) {
+                             return other.file == request->file && other.params == request->params &&
+                                    other.types == request->types && other.dims == request->dims;
+                           });
+        if (request && !there && plan_with(kernel, *request, device, Reasons::unsaid)) requests.push_back(*request);
+      }
+    }
+    if (requests.size() > before) continue;
+    Request refused = typed.front();
+    refused.params = config.params;
+    refused.dims = ExtentSearch({kernel, refused, device, config.when}, {}).run().dims;
+    requests.push_back(std::move(refused));
+  }
+}
+
+}  // namespace
+
+Result<Request> example(const Request& request, const DeviceInfo& device, TemplatePointers templates,
+                        ExampleSize size) {
+  TMA_JIT_ASSIGN(const std::vector<const templates::Template*> tried, candidates(request.file, device, templates));
+  for (const templates::Template* kernel : tried) {
+    if (!check_names(*kernel, request)) continue;
+    const Request whole = completed(*kernel, request);
+    if (auto found = example_of(*kernel, whole, device, size)) return std::move(*found);
+    if (auto found = searched_example(*kernel, whole, device, size)) return std::move(*found);
+  }
+  TMA_JIT_CHECK(check_names(*tried.front(), request));
+  return fault(*tried.front(), ErrorCode::no_config, "no problem was found that it takes; give dims");
+}
+
+Result<std::vector<Request>> preset_examples(const DeviceInfo& device, TemplatePointers templates,
+                                             const std::map<std::string, std::int64_t>& dims) {
+  TMA_JIT_ASSIGN(const std::vector<const templates::Template*> kernels, candidates({}, device, templates));
+  TMA_JIT_CHECK(check_dims(kernels, dims));
+  std::vector<Request> requests;
+  for (const templates::Template* kernel : kernels) {
+    Request bare;
+    bare.kernel = kernel->kernel;
+    bare.file = kernel->stem();
+    bare.dims = own_dims(*kernel, dims);
+    add_examples(*kernel, with_types(*kernel, completed(*kernel, std::move(bare))), device, requests);
+  }
+  return requests;
+}
+
+}  // namespace tma_jit::plan

@@ -1,0 +1,15 @@
+// The kernel's last parameter, `const __grid_constant__ Hooks hooks`: a struct whose members are the request's
+// operands.
+#pragma once
+
+#include <vector>
+
+#include "plan/values.h"
+
+namespace tma_jit::plan {
+
+// Nothing where the template has no hook. Else the struct's own argument, and behind it one for each operand, tensors
+// first, each in the order of the request.
+Result<std::vector<Argument>> hook_arguments(const Values& values);
+
+}  // namespace tma_jit::plan

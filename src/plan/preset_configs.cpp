@@ -1,0 +1,108 @@
+#include "plan/preset_configs.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/failure.h"
+#include "device/fact_names.h"
+#include "plan/fault.h"
+
+namespace tma_jit::plan {
+namespace {
+
+std::map<std::string, std::int64_t> defaults_of(const templates::Template& kernel) {
+  std::map<std::string, std::int64_t> params;
+  for (const templates::Param& param : kernel.params) params[param.name] = param.default_value;
+  return params;
+}
+
+// Knows the device and nothing of the problem.
+class DeviceScope final : public templates::Scope {
+ public:
+  explicit DeviceScope(const DeviceInfo& device) : device_(device) {}
+  Result<std::int64_t> value(const templates::Reference& reference) const override {
+    if (reference.kind == templates::Reference::Kind::device) {
+      if (const auto fact = device::device_fact(device_, reference.name)) return *fact;
+    }
+    return failure(ErrorCode::not_found, "{} is not known of a device alone", reference.text());
+  }
+
+ private:
+  const DeviceInfo& device_;
+};
+
+// Whether the preset's condition excludes this device whatever the problem is.
+bool for_other_devices(const templates::Preset& preset, const DeviceInfo& device) {
+  return preset.when.has_value() && preset.when->evaluate(DeviceScope(device)).value_or(1) == 0;
+}
+
+}  // namespace
+
+std::string placeholder(const templates::Hook& hook) {
+  const auto always = std::ranges::find_if(hook.parameters, [](const auto& parameter) { return !parameter.when; });
+  return fmt::format("{}({})", hook.result.name, always == hook.parameters.end() ? "0" : always->name);
+}
+
+Request completed(const templates::Template& kernel, Request request) {
+  for (const templates::Scalar& scalar : kernel.scalars) {
+    if (!scalar.default_value.has_value()) request.scalars.try_emplace(scalar.name, std::int64_t{1});
+  }
+  for (const templates::Hook& hook : kernel.hooks) {
+    if (!hook.default_value.has_value()) request.hooks.try_emplace(hook.name, placeholder(hook));
+  }
+  return request;
+}
+
+std::vector<Request> with_types(const templates::Template& kernel, const Request& request) {
+  std::vector<Request> requests = {request};
+  for (const templates::Type& type : kernel.types) {
+    if (is_free(kernel, type) || request.types.contains(type.name)) continue;
+    std::vector<Request> chosen;
+    for (const Request& other : requests) {
+      for (const DType choice : type.choices) {
+        chosen.push_back(other);
+        chosen.back().types[type.name] = choice;
+      }
+    }
+    requests = std::move(chosen);
+  }
+  return requests;
+}
+
+std::vector<PresetConfig> preset_configs(const templates::Template& kernel, const DeviceInfo& device) {
+  std::vector<PresetConfig> configs;
+  const auto add = [&](PresetConfig config) {
+    const bool there =
+        std::ranges::any_of(configs, [&](const PresetConfig& other) { return other.params == config.params; });
+    if (!there) configs.push_back(std::move(config));
+  };
+  for (const templates::Preset& preset : kernel.presets) {
+    if (for_other_devices(preset, device)) continue;
+    PresetConfig config{{}, defaults_of(kernel), preset.when.has_value() ? &*preset.when : nullptr};
+    for (const templates::Preset::Setting& setting : preset.settings) {
+      config.named[setting.param] = config.params[setting.param] = setting.value;
+    }
+    add(std::move(config));
+  }
+  add({{}, defaults_of(kernel), nullptr});
+  return configs;
+}
+
+Result<void> check_dims(const std::vector<const templates::Template*>& kernels,
+                        const std::map<std::string, std::int64_t>& dims) {
+  std::vector<std::string> names;
+  for (const templates::Template* kernel : kernels) {
+    for (const templates::Dim& dim : kernel->dims) {
+      if (std::ranges::find(names, dim.name) == names.end()) names.push_back(dim.name);
+    }
+  }
+  for (const auto& [name, value] : dims) {
+    if (std::ranges::find(names, name) != names.end()) continue;
+    return unknown_name(
+        fault(*kernels.front(), ErrorCode::not_found, "there is no dim \"{}\"; it has {}", name, joined(names)), name,
+        names);
+  }
+  return {};
+}
+
+}  // namespace tma_jit::plan

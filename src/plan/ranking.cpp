@@ -1,0 +1,74 @@
+// Configurations in the order in which they are worth measuring.
+#include <algorithm>
+
+#include "core/failure.h"
+#include "plan/planner.h"
+#include "plan/search.h"
+#include "template/operand_declarations.h"
+
+namespace tma_jit::plan {
+namespace {
+
+std::map<std::string, DType> types_of(const Plan& plan) {
+  std::map<std::string, DType> types;
+  for (const Constant& constant : plan.constants) {
+    if (constant.kind == Constant::Kind::type && constant.origin == "type") types[constant.name] = constant.type;
+  }
+  return types;
+}
+
+Candidate candidate_of(const templates::Template& kernel, const Plan& plan) {
+  return {kernel.stem(), types_of(plan), plan.config, plan.work.cycles};
+}
+
+// Of one file; none where it does not take the request.
+Result<std::vector<Candidate>> rank_file(const templates::Template& file, Request request, const DeviceInfo& device,
+                                         std::size_t most) {
+  std::vector<Candidate> candidates;
+  const Result<Plan> plan = plan_with(file, request, device, Reasons::unsaid);
+  if (!plan.has_value()) return candidates;
+  request.types = types_of(*plan);
+  TMA_JIT_ASSIGN(const templates::Template kernel, templates::with_operands(file, request.operands));
+  TMA_JIT_ASSIGN(const Binding binding, bind(kernel, request, device));
+  TMA_JIT_ASSIGN(const std::vector<Search::Ranked> ranked, Search(binding).rank(most));
+  for (const Search::Ranked& one : ranked) {
+    Candidate candidate{kernel.stem(), request.types, {}, static_cast<double>(one.cycles)};
+    for (std::size_t i = 0; i < one.params.size(); ++i) {
+      candidate.params.emplace_back(kernel.params[i].name, one.params[i]);
+    }
+    candidates.push_back(std::move(candidate));
+  }
+  return candidates;
+}
+
+bool same(const Candidate& a, const Candidate& b) {
+  return a.file == b.file && a.params == b.params;
+}
+
+// A file that states no cycles comes after those that do.
+bool cheaper(const Candidate& a, const Candidate& b) {
+  if ((a.cycles > 0) != (b.cycles > 0)) return a.cycles > 0;
+  return a.cycles < b.cycles;
+}
+
+}  // namespace
+
+Result<std::vector<Candidate>> rank(const Request& request, const DeviceInfo& device, TemplatePointers templates,
+                                    std::size_t most) {
+  TMA_JIT_ASSIGN(const Plan plan, make_plan(request, device, templates));
+  TMA_JIT_ASSIGN(const std::vector<const templates::Template*> tried, candidates(request.file, device, templates));
+  std::vector<Candidate> all, ranked;
+  for (const templates::Template* kernel : tried) {
+    if (kernel->file() == plan.file) ranked.push_back(candidate_of(*kernel, plan));
+    TMA_JIT_ASSIGN(std::vector<Candidate> some, rank_file(*kernel, request, device, most));
+    std::ranges::move(some, std::back_inserter(all));
+  }
+  std::ranges::stable_sort(all, cheaper);
+  for (Candidate& candidate : all) {
+    if (ranked.size() >= most) break;
+    if (!same(candidate, ranked.front())) ranked.push_back(std::move(candidate));
+  }
+  return ranked;
+}
+
+}  // namespace tma_jit::plan

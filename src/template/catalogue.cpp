@@ -1,0 +1,268 @@
+#include "template/catalogue.h"
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "core/failure.h"
+#include "template/lexer.h"
+
+namespace tma_jit::templates {
+
+namespace fs = std::filesystem;
+
+// `owned` is empty for an embedded file, whose text lives as long as the library.
+struct TemplateSet::Text {
+  std::string file;
+  std::string owned;
+  std::string_view embedded;
+  TemplatePointer added;  // already parsed
+
+  std::string_view text() const { return added ? added->text() : embedded.data() != nullptr ? embedded : owned; }
+  std::string_view kernel() const { return added ? added->kernel : declared_kernel(text()); }
+};
+
+// A template file that could not be read: which kernel it is of, nobody can say.
+struct Unreadable {
+  std::string stem;
+  Error error;
+};
+
+// Everything there is, what shadows before what is shadowed; and what could not be read.
+struct TemplateSet::Listing {
+  std::vector<Text> texts;
+  std::vector<Error> folders;
+  std::vector<Unreadable> files;
+};
+
+namespace {
+
+constexpr std::string_view kKernels = "kernels/";
+constexpr std::string_view kProbes = "probes/";
+
+bool is_template(const EmbeddedFile& file) {
+  const std::string_view name = file.name;
+  return name.starts_with(kKernels) || name.starts_with(kProbes);
+}
+
+std::string_view text_of(const EmbeddedFile& file) {
+  return {file.text, file.size};
+}
+
+tl::unexpected<Error> folder_failure(const fs::path& folder, const std::error_code& reason) {
+  return failure(ErrorCode::io, "cannot read the template folder {}: {}", folder.string(), reason.message());
+}
+
+// The *.cu files directly in a folder, by name. A folder that does not exist is an error unless it is optional.
+Result<std::vector<fs::path>> kernel_files(const fs::path& folder, bool optional) {
+  std::vector<fs::path> files;
+  std::error_code reason;
+  if (optional && !fs::exists(folder, reason)) return files;
+  fs::directory_iterator entry(folder, reason);
+  if (reason) return folder_failure(folder, reason);
+  for (; entry != fs::directory_iterator(); entry.increment(reason)) {
+    std::error_code ignored;
+    const fs::file_status status = entry->status(ignored);
+    // What is neither a file nor missing behind a link (a folder, a pipe) is not a template.
+    const bool file = fs::is_regular_file(status) || !fs::exists(status);
+    if (file && entry->path().extension() == ".cu") files.push_back(entry->path());
+    if (reason) return folder_failure(folder, reason);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Result<std::vector<fs::path>> folder_files(const fs::path& folder) {
+  TMA_JIT_ASSIGN(std::vector<fs::path> files, kernel_files(folder, false));
+  for (const std::string_view name : {kKernels, kProbes}) {
+    TMA_JIT_ASSIGN(const std::vector<fs::path> below, kernel_files(folder / name.substr(0, name.size() - 1), true));
+    files.insert(files.end(), below.begin(), below.end());
+  }
+  return files;
+}
+
+bool is_plain_relative(const fs::path& name) {
+  return name.is_relative() &&
+         std::none_of(name.begin(), name.end(), [](const fs::path& part) { return part == ".."; });
+}
+
+// What is meant may be a probe; they are too many to name all.
+Error no_kernel(std::string_view kernel, const std::set<std::string>& kernels, const std::set<std::string>& probes) {
+  const std::vector<std::string> names(kernels.begin(), kernels.end());
+  std::vector<std::string> all = names;
+  all.insert(all.end(), probes.begin(), probes.end());
+  Error error;
+  error.code = ErrorCode::not_found;
+  error.message = fmt::format("no kernel is named \"{}\"", kernel);
+  error.reason = ErrorReason::unknown_name;
+  error.suggestion = nearest_name(kernel, all);
+  error.detail = names.empty() ? "no template was found" : fmt::format("known kernels: {}", joined(names));
+  return error;
+}
+
+}  // namespace
+
+std::span<const EmbeddedFile> embedded_templates() {
+  return {kEmbeddedTemplates, kEmbeddedTemplatesCount};
+}
+
+std::string_view declared_kernel(std::string_view text) {
+  while (!text.empty()) {
+    std::string_view line = trimmed(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    if (!line.starts_with("//!")) continue;
+    Lexer words(line, 1, 3);
+    if (!words.take().is_word("kernel")) continue;
+    return words.peek().kind == Token::Kind::name ? words.peek().text : std::string_view();
+  }
+  return {};
+}
+
+TemplateSet::TemplateSet(std::vector<fs::path> folders, std::span<const EmbeddedFile> embedded)
+    : folders_(std::move(folders)), embedded_(embedded) {}
+
+Result<void> TemplateSet::add(std::string name, std::string text) {
+  if (name.empty()) return failure(ErrorCode::invalid_argument, "a template needs a name");
+  if (name.starts_with("device/") && name.ends_with(".cuh")) {
+    const std::lock_guard lock(mutex_);
+    added_headers_.insert_or_assign(std::move(name), std::move(text));
+    return {};
+  }
+  TMA_JIT_ASSIGN(Template parsed, parse(std::move(name), std::move(text)));
+  const auto added = std::make_shared<const Template>(std::move(parsed));
+  const std::lock_guard lock(mutex_);
+  std::erase_if(added_, [&](const TemplatePointer& other) {
+    return other->kernel == added->kernel && other->stem() == added->stem();
+  });
+  added_.insert(added_.begin(), added);
+  return {};
+}
+
+Result<void> TemplateSet::add_file(const fs::path& file) {
+  TMA_JIT_ASSIGN(std::string text, read_file(file));
+  TMA_JIT_CHECK(add(file.string(), std::move(text)));
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  const std::lock_guard lock(mutex_);
+  const bool below = folder.filename() == "kernels" || folder.filename() == "probes";
+  for (const fs::path& candidate : {folder, below ? folder / ".." : folder}) {
+    const bool known = std::find(added_folders_.begin(), added_folders_.end(), candidate) != added_folders_.end();
+    if (!known) added_folders_.push_back(candidate);
+  }
+  return {};
+}
+
+TemplateSet::Listing TemplateSet::listing() const {
+  Listing all;
+  for (const TemplatePointer& added : added_) all.texts.push_back({added->file(), {}, {}, added});
+  for (const fs::path& folder : folders_) {
+    const Result<std::vector<fs::path>> files = folder_files(folder);
+    if (!files) all.folders.push_back(files.error());
+    for (const fs::path& file : files.value_or(std::vector<fs::path>())) {
+      Result<std::string> text = read_file(file);
+      if (text) all.texts.push_back({file.string(), std::move(*text), {}, {}});
+      if (!text) all.files.push_back({stem_of(file.string()), text.error()});
+    }
+  }
+  for (const EmbeddedFile& file : embedded_) {
+    if (!is_template(file)) continue;
+    all.texts.push_back({fmt::format("templates/{}", file.name), {}, text_of(file), {}});
+  }
+  return all;
+}
+
+Result<TemplatePointer> TemplateSet::parsed(const Text& text) {
+  if (text.added) return text.added;
+  const bool embedded = text.embedded.data() != nullptr;
+  TemplatePointer& kept = parsed_[fmt::format("{}{}", embedded ? "embedded:" : "", text.file)];
+  if (kept && kept->text() == text.text()) return kept;
+  TMA_JIT_ASSIGN(Template fresh, parse(text.file, std::string(text.text())));
+  fresh.embedded = embedded;
+  kept = std::make_shared<const Template>(std::move(fresh));
+  return kept;
+}
+
+// A file that cannot be read stands in the way of the kernels that it may be of: one with a file of its stem, which it
+// may shadow, and one that is not found.
+Result<std::vector<TemplatePointer>> TemplateSet::find(std::string_view kernel) {
+  const std::lock_guard lock(mutex_);
+  const Listing all = listing();
+  if (!all.folders.empty()) return tl::make_unexpected(all.folders.front());
+  std::map<std::string, TemplatePointer> by_stem;
+  std::set<std::string> kernels, probes;
+  for (const Text& text : all.texts) {
+    const std::string_view declared = text.kernel();
+    if (!declared.empty()) (is_probe(text.file) ? probes : kernels).emplace(declared);
+    const std::string stem = stem_of(text.file);
+    if (declared.empty() || declared != kernel || by_stem.contains(stem)) continue;
+    TMA_JIT_ASSIGN(by_stem[stem], parsed(text));
+  }
+  for (const Unreadable& file : all.files) {
+    if (by_stem.contains(file.stem)) return tl::make_unexpected(file.error);
+  }
+  if (by_stem.empty()) {
+    Error none = no_kernel(kernel, kernels, probes);
+    for (const Unreadable& file : all.files) none.detail += "\n" + file.error.text();
+    return tl::make_unexpected(std::move(none));
+  }
+  std::vector<TemplatePointer> found;
+  found.reserve(by_stem.size());
+  for (const auto& [stem, pointer] : by_stem) found.push_back(pointer);
+  return found;
+}
+
+std::vector<Result<TemplatePointer>> TemplateSet::all() {
+  const std::lock_guard lock(mutex_);
+  const Listing all = listing();
+  std::map<std::pair<std::string, std::string>, Result<TemplatePointer>> by_name;
+  for (const Text& text : all.texts) {
+    const std::pair name(std::string(text.kernel()), stem_of(text.file));
+    if (!by_name.contains(name)) by_name.emplace(name, parsed(text));
+  }
+  std::vector<Result<TemplatePointer>> list;
+  list.reserve(by_name.size() + all.folders.size() + all.files.size());
+  for (auto& [name, result] : by_name) list.push_back(std::move(result));
+  for (const Error& error : all.folders) list.emplace_back(tl::make_unexpected(error));
+  for (const Unreadable& file : all.files) list.emplace_back(tl::make_unexpected(file.error));
+  return list;
+}
+
+std::vector<fs::path> TemplateSet::header_folders() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<fs::path> folders = folders_;
+  folders.insert(folders.end(), added_folders_.begin(), added_folders_.end());
+  return folders;
+}
+
+std::optional<std::string> TemplateSet::added_header(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = added_headers_.find(name);
+  return found != added_headers_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+Result<std::string> TemplateSet::header(std::string_view name) const {
+  if (std::optional<std::string> added = added_header(name)) return std::move(*added);
+  const std::vector<fs::path> folders = is_plain_relative(name) ? header_folders() : std::vector<fs::path>();
+  for (const fs::path& folder : folders) {
+    std::error_code ignored;
+    if (fs::is_regular_file(folder / name, ignored)) return read_file(folder / name);
+  }
+  std::vector<std::string> known;
+  for (const EmbeddedFile& file : embedded_) {
+    if (name == file.name && !is_template(file)) return std::string(text_of(file));
+    if (!is_template(file)) known.emplace_back(file.name);
+  }
+  Error error{ErrorCode::not_found,
+              fmt::format("no header is named \"{}\"", name),
+              {},
+              ErrorReason::unknown_name,
+              nearest_name(name, known)};
+  for (const fs::path& folder : folders) error.detail += fmt::format("tried {}\n", (folder / name).string());
+  error.detail += fmt::format("tried the embedded headers: {}", joined(known));
+  return tl::make_unexpected(std::move(error));
+}
+
+}  // namespace tma_jit::templates

@@ -1,0 +1,172 @@
+// What a template declares, as the values of the public API.
+#include <algorithm>
+#include <set>
+
+#include "template/template.h"
+
+namespace tma_jit::templates {
+namespace {
+
+// The params behind an expression, in declaration order.
+class Params {
+ public:
+  explicit Params(const Template& kernel) : kernel_(kernel) {}
+
+  std::vector<std::string> of(const Expression& expression) {
+    add(expression);
+    std::vector<std::string> params;
+    for (const Param& param : kernel_.params) {
+      if (seen_.contains(param.name)) params.push_back(param.name);
+    }
+    return params;
+  }
+
+ private:
+  void add(const Expression& expression) {
+    for (const std::string& name : expression.names()) {
+      const Let* let = seen_.insert(name).second ? kernel_.find_let(name) : nullptr;
+      if (let != nullptr) add(let->value);
+    }
+  }
+
+  const Template& kernel_;
+  Names seen_;
+};
+
+KernelInfo::Formula formula(const Template& kernel, const Expression& expression) {
+  KernelInfo::Formula made{std::string(expression.text()), {}, Params(kernel).of(expression)};
+  for (const Reference& reference : expression.references()) {
+    const bool named = reference.kind == Reference::Kind::name || reference.kind == Reference::Kind::type_size;
+    if (named && std::ranges::find(made.names, reference.name) == made.names.end())
+      made.names.push_back(reference.name);
+  }
+  return made;
+}
+
+std::optional<KernelInfo::Formula> formula(const Template& kernel, const std::optional<Expression>& expression) {
+  if (!expression) return std::nullopt;
+  return formula(kernel, *expression);
+}
+
+std::vector<KernelInfo::Formula> formulas(const Template& kernel, const std::vector<Expression>& expressions) {
+  std::vector<KernelInfo::Formula> made;
+  made.reserve(expressions.size());
+  for (const Expression& expression : expressions) made.push_back(formula(kernel, expression));
+  return made;
+}
+
+std::vector<KernelInfo::Formula> formulas(const Template& kernel,
+                                          const std::optional<std::vector<Expression>>& expressions) {
+  return expressions ? formulas(kernel, *expressions) : std::vector<KernelInfo::Formula>();
+}
+
+KernelInfo::Declaration common(const Declaration& declared) {
+  return {declared.name, declared.text, declared.doc, declared.at.line};
+}
+
+KernelInfo::Type info(const Template& /*kernel*/, const Type& type) {
+  return {common(type), type.default_value, type.choices};
+}
+KernelInfo::Dim info(const Template& /*kernel*/, const Dim& dim) {
+  return {common(dim), dim.min, dim.max, dim.wide, dim.value};
+}
+KernelInfo::Param info(const Template& /*kernel*/, const Param& param) {
+  return {common(param), param.default_value, param.values};
+}
+KernelInfo::Let info(const Template& kernel, const Let& let) {
+  return {common(let), formula(kernel, let.value)};
+}
+KernelInfo::Rule info(const Template& kernel, const Rule& rule) {
+  return {common(rule), formula(kernel, rule.condition)};
+}
+KernelInfo::Scalar info(const Template& /*kernel*/, const Scalar& scalar) {
+  return {common(scalar), scalar.type.name, scalar.default_value};
+}
+KernelInfo::Workspace info(const Template& kernel, const Workspace& workspace) {
+  return {common(workspace), formula(kernel, workspace.bytes), workspace.zeroed};
+}
+
+KernelInfo::Tensor info(const Template& kernel, const Tensor& tensor) {
+  KernelInfo::Tensor made{common(tensor)};
+  made.type = tensor.type.name;
+  made.shape = formulas(kernel, tensor.shape);
+  made.box = formulas(kernel, tensor.box);
+  made.mode = tensor.mode;
+  made.lower = formulas(kernel, tensor.lower);
+  made.upper = formulas(kernel, tensor.upper);
+  made.as = tensor.as;
+  made.steps = formulas(kernel, tensor.steps);
+  made.swizzle = formula(kernel, tensor.swizzle);
+  made.atom = formula(kernel, tensor.atom);
+  made.interleave = formula(kernel, tensor.interleave);
+  made.l2 = formula(kernel, tensor.l2);
+  made.flip = tensor.flip;
+  made.fill = tensor.fill;
+  made.view = tensor.viewed;
+  made.output = tensor.output;
+  made.when = formula(kernel, tensor.when);
+  return made;
+}
+
+KernelInfo::Hook info(const Template& kernel, const Hook& hook) {
+  KernelInfo::Hook made{common(hook)};
+  for (const Hook::Parameter& parameter : hook.parameters) {
+    made.parameters.push_back({parameter.type.name, parameter.name, formula(kernel, parameter.when)});
+  }
+  made.result = hook.result.name;
+  made.default_text = hook.default_value;
+  return made;
+}
+
+KernelInfo::Preset info(const Template& kernel, const Preset& preset) {
+  KernelInfo::Preset made{common(preset)};
+  for (const Preset::Setting& setting : preset.settings) made.settings.emplace_back(setting.param, setting.value);
+  made.when = formula(kernel, preset.when);
+  return made;
+}
+
+KernelInfo::Launch launch_info(const Template& kernel) {
+  return {formulas(kernel, kernel.launch.grid), formulas(kernel, kernel.launch.block), formulas(kernel, kernel.cluster),
+          formula(kernel, kernel.launch.smem), kernel.launch.programmatic};
+}
+
+std::optional<KernelInfo::Reference> reference_info(const Template& kernel) {
+  if (!kernel.reference) return std::nullopt;
+  return KernelInfo::Reference{kernel.reference->entry, formulas(kernel, kernel.reference->grid),
+                               formulas(kernel, kernel.reference->block), formula(kernel, kernel.reference->bits)};
+}
+
+template <class Infos, class Declarations>
+void append(const Template& kernel, Infos& infos, const Declarations& declarations) {
+  for (const auto& declared : declarations) infos.push_back(info(kernel, declared));
+}
+
+}  // namespace
+
+KernelInfo kernel_info(const Template& kernel) {
+  KernelInfo made;
+  made.kernel = kernel.kernel;
+  made.file = kernel.file();
+  made.doc = kernel.doc;
+  made.embedded = kernel.embedded;
+  made.probe = is_probe(kernel.file());
+  made.archs = kernel.archs;
+  append(kernel, made.types, kernel.types);
+  append(kernel, made.dims, kernel.dims);
+  append(kernel, made.params, kernel.params);
+  append(kernel, made.lets, kernel.lets);
+  append(kernel, made.rules, kernel.rules);
+  append(kernel, made.tensors, kernel.tensors);
+  append(kernel, made.scalars, kernel.scalars);
+  append(kernel, made.workspaces, kernel.workspaces);
+  append(kernel, made.hooks, kernel.hooks);
+  append(kernel, made.presets, kernel.presets);
+  made.launch = launch_info(kernel);
+  made.flops = formula(kernel, kernel.work.flops);
+  made.bytes = formula(kernel, kernel.work.bytes);
+  made.cycles = formula(kernel, kernel.work.cycles);
+  made.reference = reference_info(kernel);
+  return made;
+}
+
+}  // namespace tma_jit::templates

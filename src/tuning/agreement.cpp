@@ -1,0 +1,61 @@
+#include "tuning/agreement.h"
+
+#include <array>
+#include <cmath>
+
+#include "core/failure.h"
+
+namespace tma_jit::tuning {
+namespace {
+
+constexpr std::int64_t kParts = 256, kSums = 3;  // as templates/kernels/distance.cu
+
+// Twice the unit roundoff, of both roundings; f32 and wider: what sums of a million products lose in f32.
+double tolerance_of(DType type) {
+  switch (type) {
+    case DType::e5m2: return 0.25;
+    case DType::e4m3: return 0.125;
+    case DType::bf16: return std::ldexp(1, -7);
+    case DType::f16: return std::ldexp(1, -10);
+    default: return is_floating_point(type) ? 1e-3 : 0;
+  }
+}
+
+struct Sums {
+  double difference = 0, square = 0, lone = 0;
+};
+
+Result<Sums> distance(Engine& engine, const MadeTensor& a, const MadeTensor& b) {
+  TMA_JIT_ASSIGN(const DeviceBuffer parts, DeviceBuffer::allocate(engine, kParts * kSums * sizeof(double)));
+  const DType type = a.tensor.dtype;
+  Request request{.kernel = "distance"};
+  request.tensors = {{"A", Tensor::row_major(a.tensor.address, type, {a.span})},
+                     {"B", Tensor::row_major(b.tensor.address, type, {b.span})},
+                     {"D", Tensor::row_major(parts.address(), DType::f64, {kParts, kSums})}};
+  TMA_JIT_ASSIGN(Launch launch, engine.prepare(request));
+  TMA_JIT_CHECK(launch.launch());
+  std::array<std::array<double, kSums>, kParts> host{};
+  TMA_JIT_CHECK(parts.download(host.data(), sizeof host));
+  Sums sums;
+  for (const auto& part : host) {
+    sums.difference += part[0];
+    sums.square += part[1];
+    sums.lone += part[2];
+  }
+  return sums;
+}
+
+}  // namespace
+
+Result<std::string> disagreement(Engine& engine, const MadeTensor& expected, const MadeTensor& got) {
+  TMA_JIT_ASSIGN(const Sums sums, distance(engine, expected, got));
+  if (sums.lone > 0) {
+    return fmt::format("{} elements of {} are numbers in one output only", sums.lone, expected.name);
+  }
+  const double tolerance = tolerance_of(expected.tensor.dtype);
+  if (sums.difference <= tolerance * tolerance * sums.square) return std::string();
+  return fmt::format("{} is {:.3g} of its root mean square away from the preset's, more than {:.3g}", expected.name,
+                     std::sqrt(sums.difference / sums.square), tolerance);
+}
+
+}  // namespace tma_jit::tuning

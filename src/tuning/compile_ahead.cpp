@@ -1,0 +1,44 @@
+#include "tuning/compile_ahead.h"
+
+#include <algorithm>
+
+namespace tma_jit::tuning {
+
+CompileAhead::CompileAhead(Engine& engine, std::vector<Request> requests)
+    : engine_(engine), requests_(std::move(requests)) {
+  const std::size_t threads =
+      std::min<std::size_t>(requests_.size(), std::max(1U, std::thread::hardware_concurrency()));
+  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+}
+
+CompileAhead::~CompileAhead() {
+  const std::lock_guard lock(mutex_);
+  begun_ = requests_.size();
+}
+
+void CompileAhead::work() {
+  while (true) {
+    std::size_t mine = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      if (begun_ == requests_.size()) return;
+      mine = begun_++;
+    }
+    Done done{mine, engine_.prepare(requests_[mine])};
+    const std::lock_guard lock(mutex_);
+    done_.push_back(std::move(done));
+    came_.notify_one();
+  }
+}
+
+std::optional<CompileAhead::Done> CompileAhead::next() {
+  std::unique_lock lock(mutex_);
+  if (handed_out_ == requests_.size()) return std::nullopt;
+  came_.wait(lock, [this] { return !done_.empty(); });
+  ++handed_out_;
+  Done done = std::move(done_.front());
+  done_.pop_front();
+  return done;
+}
+
+}  // namespace tma_jit::tuning

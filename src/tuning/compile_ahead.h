@@ -1,0 +1,43 @@
+// Launches prepared in other threads while the calling one does something else.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <tma_jit/engine.h>
+
+namespace tma_jit::tuning {
+
+// Prepares requests in the order given, several at a time, and hands them out as they are done. One consumer.
+class CompileAhead {
+ public:
+  using Done = std::pair<std::size_t, Result<Launch>>;  // the request's place, and its launch
+
+  CompileAhead(Engine& engine, std::vector<Request> requests);
+  // Waits for those that have begun.
+  ~CompileAhead();
+  CompileAhead(const CompileAhead&) = delete;
+  CompileAhead& operator=(const CompileAhead&) = delete;
+
+  // The next that is done; nullopt once all have been handed out.
+  std::optional<Done> next();
+
+ private:
+  void work();
+
+  Engine& engine_;
+  const std::vector<Request> requests_;
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::deque<Done> done_;
+  std::size_t begun_ = 0, handed_out_ = 0;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace tma_jit::tuning

@@ -1,0 +1,72 @@
+// The configurations of one problem, measured against each other.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <tma_jit/tuning.h>
+#include "tuning/tensors.h"
+
+namespace tma_jit::tuning {
+
+using Clock = std::chrono::steady_clock;
+
+struct ContestSettings {
+  Clock::time_point until;
+  bool flush_l2 = true;
+  std::function<bool(std::size_t trial, std::size_t trials)> go_on;  // false: stop where it stands
+};
+
+// Who won, and both times, measured side by side.
+struct Verdict {
+  std::size_t winner = 0;  // of the trials; 0 is the preset
+  double us = 0, preset_us = 0;
+};
+
+// One problem's trials. Candidates are compiled in other threads while this one measures. Each that compiles runs once,
+// its outputs are compared with the preset's, and only then is it timed: a few launches for all, then more for the
+// better half, until two are left. The last and the preset meet in turns, and it wins by `least_gain` and by more than
+// three standard errors, or the preset stays.
+class Contest {
+ public:
+  // `candidates`: the preset first.
+  [[nodiscard]] static Result<Contest> prepare(Engine& engine, const Request& request,
+                                               std::vector<Candidate> candidates);
+
+  [[nodiscard]] Result<Verdict> run(const ContestSettings& settings, double least_gain);
+  const std::vector<TuneTrial>& trials() const { return trials_; }
+  // The preset's plan.
+  const Plan& plan() const { return plan_; }
+
+ private:
+  struct Runner {
+    std::size_t trial = 0;
+    std::unique_ptr<Launch> launch;
+    std::vector<double> times;
+  };
+
+  Contest(Engine& engine, Request request, Plan plan)
+      : engine_(&engine), request_(std::move(request)), plan_(std::move(plan)) {}
+
+  Request request_for(const Candidate& candidate) const;
+  [[nodiscard]] Result<void> check(Runner& runner);
+  [[nodiscard]] Result<void> measure(Runner& runner, int launches, bool flush);
+  [[nodiscard]] Result<std::vector<Runner>> admit(const ContestSettings& settings);
+  void admit_one(std::vector<Runner>& runners, std::size_t trial, Result<Launch> launch,
+                 const ContestSettings& settings);
+  [[nodiscard]] Result<void> halve(std::vector<Runner>& runners, const ContestSettings& settings);
+  [[nodiscard]] Result<Verdict> decide(Runner& preset, Runner* best, const ContestSettings& settings,
+                                       double least_gain);
+  void rule_out(std::size_t trial, TuneTrial::Outcome outcome, std::string reason);
+
+  Engine* engine_;
+  Request request_;
+  Plan plan_;
+  std::vector<MadeTensor> tensors_;
+  std::vector<MadeTensor> expected_;  // the preset's outputs
+  std::vector<TuneTrial> trials_;
+};
+
+}  // namespace tma_jit::tuning

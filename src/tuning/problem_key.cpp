@@ -1,0 +1,51 @@
+#include "tuning/problem_key.h"
+
+#include <fmt/format.h>
+
+#include "base/digest.h"
+
+namespace tma_jit::tuning {
+namespace {
+
+constexpr std::size_t kDigestBytes = 8;
+
+// Of the texts that are not the template's defaults it cannot tell, so it covers all.
+std::string digest_of(const std::vector<Hook>& hooks) {
+  std::string texts;
+  for (const Hook& hook : hooks) texts += fmt::format("{}={};", hook.name, hook.text);
+  return texts.empty() ? std::string() : tuning::digest_of(texts);
+}
+
+}  // namespace
+
+std::string digest_of(std::string_view text) {
+  const Digest digest = sha256(text.data(), text.size());
+  return to_hex(std::span(digest).first(kDigestBytes));
+}
+
+std::string family_key(const TuningRecord& record) {
+  std::string key = fmt::format("{}\n{}\n{}\n{}", record.kernel, record.device, record.sm_count, record.hooks);
+  for (const auto& [name, type] : record.types) key += fmt::format("\n{}={}", name, name_of(type));
+  return key;
+}
+
+std::string problem_key(const TuningRecord& record) {
+  std::string key = family_key(record);
+  for (const auto& [name, value] : record.dims) key += fmt::format("\n{}={}", name, value);
+  return key;
+}
+
+TuningRecord problem_of(const Plan& plan, const DeviceInfo& device) {
+  TuningRecord record;
+  record.kernel = plan.kernel;
+  for (const Constant& constant : plan.constants) {
+    if (constant.kind == Constant::Kind::type && constant.origin == "type") record.types[constant.name] = constant.type;
+  }
+  for (const DimValue& dim : plan.dims) record.dims[dim.name] = dim.value;
+  record.hooks = digest_of(plan.hooks);
+  record.device = device.name;
+  record.sm_count = device.sm_count;
+  return record;
+}
+
+}  // namespace tma_jit::tuning

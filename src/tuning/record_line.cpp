@@ -1,0 +1,113 @@
+// A record as a line of text and back.
+#include <nlohmann/json.hpp>
+
+#include <tma_jit/tuning.h>
+#include "base/json_integer.h"
+#include "base/text.h"
+#include "core/failure.h"
+
+namespace tma_jit {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Result<double> time_in(const std::string& field, const Json& value) {
+  const double time = value.is_number() ? value.get<double>() : -1;
+  if (time > 0 && time < 1e15) return time;
+  return failure(ErrorCode::parse, "{} is no time in microseconds", field);
+}
+
+Result<void> read_numbers(const std::string& field, const Json& value, std::map<std::string, std::int64_t>& numbers) {
+  if (!value.is_object()) return failure(ErrorCode::parse, "{} is not an object", field);
+  for (const auto& [name, number] : value.items()) {
+    TMA_JIT_ASSIGN(numbers[name], integer_in<std::int64_t>(number, fmt::format("{}.{}", field, name)));
+  }
+  return {};
+}
+
+Result<void> read_types(const Json& value, std::map<std::string, DType>& types) {
+  if (!value.is_object()) return failure(ErrorCode::parse, "types is not an object");
+  for (const auto& [name, type] : value.items()) {
+    const auto known = type.is_string() ? dtype_named(type.get<std::string>()) : std::nullopt;
+    if (!known) return failure(ErrorCode::parse, "types.{} is not an element type", name);
+    types[name] = *known;
+  }
+  return {};
+}
+
+Result<void> read_text(const std::string& field, const Json& value, std::string& text) {
+  if (!value.is_string()) return failure(ErrorCode::parse, "{} is not a text", field);
+  text = value.get<std::string>();
+  return {};
+}
+
+// A field that a later version adds is a parse error, so that its line says nothing here and is kept as it is.
+Result<void> read_field(const std::string& field, const Json& value, TuningRecord& record) {
+  const std::map<std::string_view, std::string*> texts = {
+      {"kernel", &record.kernel}, {"hooks", &record.hooks},   {"device", &record.device},    {"file", &record.file},
+      {"digest", &record.digest}, {"driver", &record.driver}, {"compiler", &record.compiler}};
+  if (const auto text = texts.find(field); text != texts.end()) return read_text(field, value, *text->second);
+  if (field == "types") return read_types(value, record.types);
+  if (field == "dims") return read_numbers(field, value, record.dims);
+  if (field == "params") return read_numbers(field, value, record.params);
+  if (field == "sm_count") {
+    TMA_JIT_ASSIGN(record.sm_count, integer_in<int>(value, field));
+    return {};
+  }
+  if (field == "us" || field == "preset_us") {
+    TMA_JIT_ASSIGN((field == "us" ? record.us : record.preset_us), time_in(field, value));
+    return {};
+  }
+  return failure(ErrorCode::parse, "no field is named \"{}\"", field);
+}
+
+Result<void> check_complete(const TuningRecord& record) {
+  for (const auto& [name, text] : {std::pair("kernel", &record.kernel),
+                                   {"device", &record.device},
+                                   {"file", &record.file},
+                                   {"digest", &record.digest}}) {
+    if (text->empty()) return failure(ErrorCode::parse, "the record has no {}", name);
+  }
+  if (record.us <= 0) return failure(ErrorCode::parse, "the record has no us");
+  return {};
+}
+
+Json names_of(const std::map<std::string, DType>& types) {
+  Json names = Json::object();
+  for (const auto& [name, type] : types) names[name] = name_of(type);
+  return names;
+}
+
+double hundredths(double value) {
+  return std::round(value * 100) / 100;
+}
+
+}  // namespace
+
+std::string tuning_line(const TuningRecord& record) {
+  const Json line = {{"kernel", record.kernel},
+                     {"types", names_of(record.types)},
+                     {"dims", Json(record.dims)},
+                     {"hooks", record.hooks},
+                     {"device", record.device},
+                     {"sm_count", record.sm_count},
+                     {"file", record.file},
+                     {"digest", record.digest},
+                     {"params", Json(record.params)},
+                     {"us", hundredths(record.us)},
+                     {"preset_us", hundredths(record.preset_us)},
+                     {"driver", record.driver},
+                     {"compiler", record.compiler}};
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<TuningRecord> parse_tuning_line(std::string_view line) {
+  const Json object = Json::parse(line, nullptr, false);
+  if (!object.is_object()) return failure(ErrorCode::parse, "not a JSON object");
+  TuningRecord record;
+  for (const auto& [field, value] : object.items()) TMA_JIT_CHECK(read_field(field, value, record));
+  TMA_JIT_CHECK(check_complete(record));
+  return record;
+}
+
+}  // namespace tma_jit

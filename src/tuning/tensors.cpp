@@ -1,0 +1,87 @@
+#include "tuning/tensors.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <random>
+
+#include "core/failure.h"
+#include "core/scalar_image.h"
+
+namespace tma_jit::tuning {
+namespace {
+
+constexpr std::uint64_t kAlignment = 256;  // of what the driver allocates
+constexpr std::size_t kDistinct = 65'537;  // elements before they repeat: a prime, so that no rows are alike
+constexpr std::size_t kUpload = std::size_t{8} << 20;
+
+std::vector<std::byte> distinct_elements(DType type, std::uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  std::normal_distribution<double> normal;
+  std::vector<std::byte> bytes;
+  bytes.reserve(kDistinct * size_of(type));
+  for (std::size_t i = 0; i < kDistinct; ++i) {
+    const Scalar value = is_floating_point(type) ? Scalar(normal(generator)) : Scalar(std::int64_t(generator() & 3));
+    const std::vector<std::byte> image = scalar_image("an element", type, value).value();
+    bytes.insert(bytes.end(), image.begin(), image.end());
+  }
+  return bytes;
+}
+
+Result<void> fill_random(MadeTensor& made, std::uint64_t seed) {
+  const std::vector<std::byte> distinct = distinct_elements(made.tensor.dtype, seed);
+  std::vector<std::byte> block;
+  while (block.size() < std::min(kUpload, made.buffer.bytes())) {
+    block.insert(block.end(), distinct.begin(), distinct.end());
+  }
+  const std::size_t origin = made.tensor.address - made.buffer.address();
+  for (std::size_t at = origin; at < made.buffer.bytes(); at += block.size()) {
+    TMA_JIT_CHECK(made.buffer.upload(block.data(), std::min(block.size(), made.buffer.bytes() - at), at));
+  }
+  return {};
+}
+
+std::int64_t span_of(const Argument& argument) {
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < argument.shape.size(); ++i) {
+    if (argument.shape[i] == 0) return 0;
+    last += (argument.shape[i] - 1) * argument.strides[i];
+  }
+  return last + 1;
+}
+
+Result<MadeTensor> make(Engine& engine, const std::string& name, Tensor tensor, bool output, std::int64_t span) {
+  const std::uint64_t origin = tensor.address % kAlignment;
+  const std::size_t bytes = origin + static_cast<std::size_t>(span) * size_of(tensor.dtype);
+  TMA_JIT_ASSIGN(DeviceBuffer buffer, DeviceBuffer::allocate(engine, std::max<std::size_t>(bytes, 1)));
+  tensor.address = buffer.address() + origin;
+  return MadeTensor{name, tensor, output, span, std::move(buffer)};
+}
+
+bool is_tensor(const Argument& argument) {
+  return argument.present && (argument.kind == Argument::Kind::tensor_map || argument.kind == Argument::Kind::view);
+}
+
+}  // namespace
+
+Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan) {
+  std::vector<MadeTensor> tensors;
+  for (const Argument& argument : plan.arguments) {
+    if (!is_tensor(argument)) continue;
+    const Tensor tensor = Tensor::strided(argument.address, argument.dtype, static_cast<int>(argument.shape.size()),
+                                          argument.shape.data(), argument.strides.data());
+    TMA_JIT_ASSIGN(MadeTensor made, make(engine, argument.name, tensor, argument.output, span_of(argument)));
+    if (!made.output) TMA_JIT_CHECK(fill_random(made, tensors.size()));
+    tensors.push_back(std::move(made));
+  }
+  return tensors;
+}
+
+Result<MadeTensor> made_like(Engine& engine, const MadeTensor& output) {
+  return make(engine, output.name, output.tensor, true, output.span);
+}
+
+Result<void> poison(MadeTensor& output) {
+  return output.buffer.fill(0xff);
+}
+
+}  // namespace tma_jit::tuning

@@ -1,0 +1,170 @@
+// Tunes requests one after the other, and keeps what was found.
+#include <algorithm>
+#include <cmath>
+
+#include "core/failure.h"
+#include "tuning/contest.h"
+#include "tuning/file_lock.h"
+#include "tuning/problem_key.h"
+
+namespace tma_jit {
+namespace {
+
+using tuning::Clock;
+
+constexpr std::uint64_t kAddressAlignment = 256;  // what an address keeps of its alignment
+constexpr double kSecondsMax = 1e9;               // decades, which a time point holds
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+Clock::time_point after(double seconds) {
+  const std::chrono::duration<double> wait(std::clamp(seconds, 0.0, kSecondsMax));
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(wait);
+}
+
+Request without_addresses(Request request) {
+  for (NamedTensor& named : request.tensors) named.tensor.address %= kAddressAlignment;
+  return request;
+}
+
+template <class Choice> Request pinned(Request request, const Choice& choice) {
+  request.file = choice.file;
+  for (const auto& [name, type] : choice.types) request.types[name] = type;
+  for (const auto& [name, value] : choice.params) request.params[name] = value;
+  return request;
+}
+
+std::string words_of(const Result<int>& driver) {
+  return driver ? fmt::format("{}.{}", *driver / 1000, *driver % 1000 / 10) : std::string();
+}
+
+class Tuning {
+ public:
+  Tuning(Engine& engine, std::size_t requests, const TuneOptions& options, DeviceInfo device)
+      : engine_(engine),
+        options_(options),
+        records_(options.records.empty() ? tuning_file(engine) : options.records),
+        device_(std::move(device)),
+        environment_(engine.environment()),
+        requests_(requests) {}
+
+  bool ended() const { return ended_; }
+
+  TuneResult tune(const Request& request) {
+    const auto start = Clock::now();
+    TuneResult result;
+    result.request = request;
+    if (const auto done = tune(without_addresses(request), result); !done) result.error = done.error();
+    result.seconds = seconds_since(start);
+    ++at_;
+    return result;
+  }
+
+ private:
+  Result<void> tune(const Request& request, TuneResult& result) {
+    TMA_JIT_ASSIGN(std::vector<Candidate> candidates, engine_.candidates(request, options_.candidates + 1));
+    TMA_JIT_ASSIGN(const Plan plan, engine_.plan(pinned(request, candidates.front())));
+    const TuningRecord problem = tuning::problem_of(plan, device_);
+    TMA_JIT_ASSIGN(const bool was_known, take_known(request, problem, result));
+    if (was_known) return {};
+    if (records_.empty()) return contest(request, std::move(candidates), problem, result);
+    TMA_JIT_ASSIGN([[maybe_unused]] const tuning::FileLock lock,
+                   tuning::FileLock::take(records_, ".tuning", after(share())));
+    TMA_JIT_ASSIGN(const bool is_known, take_known(request, problem, result));
+    return is_known ? Result<void>() : contest(request, std::move(candidates), problem, result);
+  }
+
+  // A record of the problem that holds for today's template: made before, or meanwhile by another process.
+  Result<bool> take_known(const Request& request, const TuningRecord& problem, TuneResult& result) {
+    if (records_.empty() || options_.again) return false;
+    TMA_JIT_ASSIGN(const TuningFile file, read_tuning_file(records_));
+    const std::string key = tuning::problem_key(problem);
+    for (const TuningRecord& record : file.records) {
+      if (tuning::problem_key(record) != key) continue;
+      const Result<Plan> plan = engine_.plan(pinned(request, record));
+      if (!plan || tuning::digest_of(plan->body) != record.digest) continue;
+      result.record = record;
+      result.known = true;
+      result.gain = record.preset_us / record.us - 1;
+      engine_.follow({record});
+      return true;
+    }
+    return false;
+  }
+
+  Result<void> contest(const Request& request, std::vector<Candidate> candidates, const TuningRecord& problem,
+                       TuneResult& result) {
+    TMA_JIT_ASSIGN(tuning::Contest contest, tuning::Contest::prepare(engine_, request, std::move(candidates)));
+    const tuning::ContestSettings settings{
+        after(share()), options_.flush_l2,
+        [this](std::size_t trial, std::size_t trials) { return tell(trial, trials); }};
+    const auto verdict = contest.run(settings, options_.least_gain);
+    result.trials = contest.trials();
+    if (!verdict) return tl::make_unexpected(verdict.error());
+    result.record = record_of(problem, result.trials[verdict->winner].candidate, *verdict);
+    result.gain = verdict->preset_us / verdict->us - 1;
+    TMA_JIT_ASSIGN(const Plan plan, engine_.plan(pinned(request, result.record)));
+    result.record.digest = tuning::digest_of(plan.body);
+    engine_.follow({result.record});
+    return records_.empty() ? Result<void>() : merge_tuning_file(records_, std::span(&result.record, 1));
+  }
+
+  TuningRecord record_of(TuningRecord problem, const Candidate& winner, const tuning::Verdict& verdict) const {
+    problem.file = winner.file;
+    problem.params = {winner.params.begin(), winner.params.end()};
+    problem.us = verdict.us;
+    problem.preset_us = verdict.preset_us;
+    problem.driver = words_of(environment_.driver_version);
+    if (environment_.compiler) problem.compiler = environment_.compiler->version;
+    return problem;
+  }
+
+  bool tell(std::size_t trial, std::size_t trials) {
+    if (!options_.progress) return true;
+    ended_ = ended_ || !options_.progress({at_, requests_, trial, trials, seconds_since(start_), options_.budget_s});
+    return !ended_;
+  }
+
+  // Seconds of the budget for the request at hand.
+  double share() const { return (options_.budget_s - seconds_since(start_)) / static_cast<double>(requests_ - at_); }
+
+  Engine& engine_;
+  const TuneOptions& options_;
+  const std::filesystem::path records_;
+  const DeviceInfo device_;
+  const Environment environment_;
+  const Clock::time_point start_ = Clock::now();
+  const std::size_t requests_;
+  std::size_t at_ = 0;
+  bool ended_ = false;
+};
+
+Result<void> check(const TuneOptions& options) {
+  if (!(options.budget_s > 0)) {
+    return failure(ErrorCode::invalid_argument, "tune: a budget of {} seconds; more than 0 are needed",
+                   options.budget_s);
+  }
+  if (!(options.least_gain >= 0)) {
+    return failure(ErrorCode::invalid_argument, "tune: a least gain of {}; 0 or more is needed", options.least_gain);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> requests, const TuneOptions& options) {
+  TMA_JIT_CHECK(check(options));
+  TMA_JIT_CHECK(synchronize(engine));  // where there is no device, that is the answer
+  TMA_JIT_ASSIGN(DeviceInfo device, engine.device());
+  Tuning tuning(engine, requests.size(), options, std::move(device));
+  std::vector<TuneResult> results;
+  for (const Request& request : requests) {
+    if (tuning.ended()) break;
+    results.push_back(tuning.tune(request));
+  }
+  return results;
+}
+
+}  // namespace tma_jit

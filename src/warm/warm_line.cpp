@@ -1,0 +1,181 @@
+// The lines of warm lists as text.
+#include <tma_jit/warm_list.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json_integer.h"
+#include "base/json_text.h"
+#include "base/text.h"
+#include "core/failure.h"
+
+namespace tma_jit {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string stem_of(const std::string& file) {
+  const std::string name = file.substr(file.rfind('/') + 1);
+  return name.substr(0, name.rfind('.'));
+}
+
+bool is_packed(const Argument& tensor) {
+  std::int64_t stride = 1;
+  for (std::size_t i = tensor.shape.size(); i-- > 0;) {
+    if (tensor.strides[i] != stride && tensor.shape[i] > 1) return false;
+    stride *= tensor.shape[i];
+  }
+  return true;
+}
+
+// All of them, or none where dims say it all: every tensor is packed.
+Json tensors_of(const Plan& plan) {
+  Json tensors = Json::object();
+  bool packed = true;
+  for (const Argument& argument : plan.arguments) {
+    if (!argument.present || argument.shape.empty()) continue;
+    packed = packed && is_packed(argument);
+    tensors[argument.name] = {
+        {"type", name_of(argument.dtype)}, {"shape", argument.shape}, {"strides", argument.strides}};
+  }
+  return packed ? Json::object() : tensors;
+}
+
+// As the request declared them. A scalar needs a value to be planned, and the kernel is the same for all.
+Json operands_of(const Plan& plan) {
+  Json operands = Json::array();
+  for (const Argument& argument : plan.arguments) {
+    if (!argument.hooks_offset.has_value()) continue;
+    const bool needs_value =
+        argument.kind == Argument::Kind::scalar && argument.declaration.find('=') == std::string::npos;
+    operands.push_back(argument.declaration + (needs_value ? " = 0" : ""));
+  }
+  return operands;
+}
+
+void put(Json& line, const char* field, Json value) {
+  if (!value.empty()) line[field] = std::move(value);
+}
+
+Result<void> read_numbers(const std::string& field, const Json& value, std::map<std::string, std::int64_t>& numbers) {
+  if (!value.is_object()) return failure(ErrorCode::parse, "{} is not an object", field);
+  for (const auto& [name, number] : value.items()) {
+    TMA_JIT_ASSIGN(numbers[name], integer_in<std::int64_t>(number, fmt::format("{}.{}", field, name)));
+  }
+  return {};
+}
+
+Result<DType> type_in(const Json& value, std::string_view where) {
+  const auto name = value.get<std::string>();
+  const auto type = dtype_named(name);
+  if (!type) return failure(ErrorCode::parse, "{}: \"{}\" is not an element type", where, name);
+  return *type;
+}
+
+Result<NamedTensor> tensor_in(const std::string& name, const Json& value) {
+  TMA_JIT_ASSIGN(const DType type, type_in(value.at("type"), name));
+  TMA_JIT_ASSIGN(const auto shape, integers_in<std::int64_t>(value.at("shape"), "tensors." + name + ".shape"));
+  TMA_JIT_ASSIGN(const auto strides, integers_in<std::int64_t>(value.at("strides"), "tensors." + name + ".strides"));
+  if (shape.size() != strides.size() || shape.empty() || shape.size() > std::size_t{kMaxRank}) {
+    return failure(ErrorCode::parse, "tensor {} has {} extents and {} strides; 1 to {} of each are wanted", name,
+                   shape.size(), strides.size(), kMaxRank);
+  }
+  return NamedTensor{
+      name, Tensor::strided(std::uint64_t{0}, type, static_cast<int>(shape.size()), shape.data(), strides.data())};
+}
+
+Result<void> read_types(const Json& value, Request& request) {
+  if (!value.is_object()) return failure(ErrorCode::parse, "types is not an object");
+  for (const auto& [name, type] : value.items()) {
+    TMA_JIT_ASSIGN(request.types[name], type_in(type, name));
+  }
+  return {};
+}
+
+Result<void> read_tensors(const Json& value, Request& request) {
+  if (!value.is_object()) return failure(ErrorCode::parse, "tensors is not an object");
+  for (const auto& [name, tensor] : value.items()) {
+    TMA_JIT_ASSIGN(NamedTensor read, tensor_in(name, tensor));
+    request.tensors.push_back(std::move(read));
+  }
+  return {};
+}
+
+// Fails by exception where a value has another JSON type than the field's.
+Result<void> read_field(const std::string& field, const Json& value, WarmLine& line) {
+  Request& request = line.request;
+  if (field == "kernel") {
+    value.get_to(request.kernel);
+  } else if (field == "arch") {
+    value.get_to(line.arch);
+  } else if (field == "file") {
+    value.get_to(request.file);
+  } else if (field == "presets") {
+    value.get_to(line.presets);
+  } else if (field == "reference") {
+    value.get_to(request.reference);
+  } else if (field == "fixed") {
+    value.get_to(request.fixed);
+  } else if (field == "dims") {
+    return read_numbers(field, value, request.dims);
+  } else if (field == "params") {
+    return read_numbers(field, value, request.params);
+  } else if (field == "hooks") {
+    if (!value.is_object()) return failure(ErrorCode::parse, "hooks is not an object");
+    value.get_to(request.hooks);
+  } else if (field == "operands") {
+    value.get_to(request.operands);
+  } else if (field == "types") {
+    return read_types(value, request);
+  } else if (field == "tensors") {
+    return read_tensors(value, request);
+  } else {
+    const std::vector<std::string> known = {"kernel", "arch",   "file",  "presets",  "reference", "fixed",
+                                            "dims",   "params", "hooks", "operands", "types",     "tensors"};
+    return unknown_name(failure(ErrorCode::parse, "no field is named \"{}\"", field), field, known);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string warm_line(const Plan& plan) {
+  Json line = {{"kernel", plan.kernel}, {"arch", plan.arch}, {"file", stem_of(plan.file)}};
+  Json dims = Json::object(), types = Json::object(), params = Json::object(), hooks = Json::object();
+  Json fixed = Json::array();
+  for (const DimValue& dim : plan.dims) {
+    dims[dim.name] = dim.value;
+    if (dim.fixed) fixed.push_back(dim.name);
+  }
+  for (const Constant& constant : plan.constants) {
+    if (constant.kind == Constant::Kind::type) types[constant.name] = name_of(constant.type);
+  }
+  for (const auto& [name, value] : plan.config) params[name] = value;
+  for (const Hook& hook : plan.hooks) hooks[hook.name] = hook.text;
+  put(line, "dims", std::move(dims));
+  put(line, "types", std::move(types));
+  put(line, "params", std::move(params));
+  put(line, "fixed", std::move(fixed));
+  put(line, "hooks", std::move(hooks));
+  put(line, "operands", operands_of(plan));
+  put(line, "tensors", tensors_of(plan));
+  if (plan.reference) line["reference"] = true;
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<WarmLine> parse_warm_line(std::string_view text) {
+  const auto object = read_json<Json>(text);
+  if (!object) return failure(ErrorCode::parse, "not a JSON object: {}", object.error().message);
+  if (!object->is_object()) return failure(ErrorCode::parse, "a line of a warm list is a JSON object");
+  WarmLine line;
+  for (const auto& [field, value] : object->items()) {
+    try {
+      TMA_JIT_CHECK(read_field(field, value, line));
+    } catch (const Json::exception& fault) {
+      return failure(ErrorCode::parse, "{}: {}", field, fault.what());
+    }
+  }
+  if (line.request.kernel.empty()) return failure(ErrorCode::parse, "the line names no kernel");
+  return line;
+}
+
+}  // namespace tma_jit

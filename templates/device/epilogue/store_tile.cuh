@@ -1,0 +1,45 @@
+#pragma once
+// What lies in a shared tile, out to a tensor of two dimensions: 16 bytes at a time, or element by element where the
+// tensor ends within the tile or its rows do not allow more.
+#include "device/tile/shared_tile.cuh"
+
+struct Extent {
+  int rows, columns;
+};
+
+// The part of the tile inside the tensor goes to (row, column), by Threads threads of which this is number `thread`.
+template <int Threads, int Unroll = 4, class T, int Rows, int Columns, int Swizzle>
+__device__ inline void store_elements(const View<T, 2>& to, const SharedTile<T, Rows, Columns, Swizzle>& tile,
+                                      Extent tensor, int row, int column, int thread) {
+  const int left = tensor.columns - column;
+#pragma unroll Unroll
+  for (int i = thread; i < Rows * Columns; i += Threads) {
+    const int r = i / Columns, c = i % Columns;
+    if (c < left && row + r < tensor.rows)
+      to.data[(row + r) * to.stride[0] + (column + c) * to.stride[1]] = tile.at(r, c);
+  }
+}
+
+// Whether every row of the tensor begins at a multiple of 16 bytes and its elements are neighbours.
+template <class T> __device__ inline bool rows_of_16_bytes(const View<T, 2>& tensor) {
+  return reinterpret_cast<u64>(tensor.data) % 16 == 0 && tensor.stride[0] * sizeof(T) % 16 == 0 &&
+         tensor.stride[1] == 1;
+}
+
+// The same, 16 bytes a thread at a time where `vectors`, which is rows_of_16_bytes of the tensor, and no row ends
+// within the tile.
+template <int Threads, class T, int Rows, int Columns, int Swizzle>
+__device__ inline void store_rows(const View<T, 2>& to, const SharedTile<T, Rows, Columns, Swizzle>& tile,
+                                  Extent tensor, int row, int column, int thread, bool vectors) {
+  constexpr int kCount = 16 / sizeof(T), kAcross = Columns / kCount;
+  if (!vectors || column + Columns > tensor.columns) {
+    store_elements<Threads, 1>(to, tile, tensor, row, column, thread);
+    return;
+  }
+  const int c = thread % kAcross * kCount;
+#pragma unroll
+  for (int r = thread / kAcross; r < Rows; r += Threads / kAcross) {
+    if (row + r < tensor.rows)
+      *reinterpret_cast<uint4*>(to.data + (row + r) * to.stride[0] + column + c) = tile.template at<uint4>(r, c);
+  }
+}

@@ -1,0 +1,21 @@
+#pragma once
+// The ring of slots that a producer and its consumers share.
+#include "device/ptx/mbarrier.cuh"
+
+// The position of one thread in a ring of Stages slots: which slot, and the parity of this pass over the ring.
+// Consumers wait for full[slot] with `phase`; the producer waits for empty[slot] with `phase ^ 1`, which a fresh
+// barrier grants.
+template <int Stages> struct Ring {
+  u32 slot = 0, phase = 0;
+  __device__ void advance() {
+    if (++slot == Stages) {
+      slot = 0;
+      phase ^= 1;
+    }
+  }
+  __device__ void advance(u32 slots) {
+    slot += slots;
+    phase ^= slot / Stages & 1;
+    slot %= Stages;
+  }
+};

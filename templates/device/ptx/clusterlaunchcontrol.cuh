@@ -1,0 +1,35 @@
+#pragma once
+// A running block takes over the work of a block that has not begun: the launch of one waiting cluster is cancelled and
+// its number handed over. sm_100 and newer. PTX ISA 9.0, "clusterlaunchcontrol.try_cancel",
+// "clusterlaunchcontrol.query_cancel".
+#include "device/ptx/mbarrier.cuh"
+
+namespace launch_control {
+
+struct alignas(16) Response {
+  u64 words[2];
+};
+
+// Asks for a cluster. The answer's 16 bytes arrive in `response`, in shared memory, and count on `full`. Not to be
+// called again after an answer that cancelled nothing.
+__device__ inline void try_cancel(Response& response, Barrier& full) {
+  asm volatile("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%0], [%1];" ::"r"(
+                   smem_address(&response)),
+               "r"(smem_address(&full))
+               : "memory");
+}
+
+// The number along x of the cancelled cluster's first block, or -1 where nothing was left to cancel.
+__device__ inline int first_block(const Response& response) {
+  int block;
+  asm volatile(
+      "{\n .reg .b128 answer;\n .reg .pred cancelled;\n ld.shared.b128 answer, [%1];\n mov.b32 %0, -1;\n"
+      " clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 cancelled, answer;\n"
+      " @cancelled clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %0, answer;\n}"
+      : "=r"(block)
+      : "r"(smem_address(&response))
+      : "memory");
+  return block;
+}
+
+}  // namespace launch_control

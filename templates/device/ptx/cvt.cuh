@@ -1,0 +1,104 @@
+#pragma once
+// Conversions between storage types and the type that arithmetic is done in (f32, or f64 in a reference).
+#include "device/types.cuh"
+
+__device__ inline f32 to_f32(f32 x) {
+  return x;
+}
+__device__ inline f32 to_f32(bf16 x) {
+  return __uint_as_float(u32{x.bits} << 16);
+}
+__device__ inline f32 to_f32(f16 x) {
+  f32 r;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.bits));
+  return r;
+}
+__device__ inline f32 to_f32(e5m2 x) {
+  return to_f32(f16{static_cast<u16>(x.bits << 8)});  // f16 with 2 bits of mantissa
+}
+__device__ inline f32 to_f32(e4m3 x) {
+  if ((x.bits & 0x7f) == 0x7f) return __uint_as_float(0x7fffffff);  // NaN; there is no infinity
+  const u32 half = (x.bits & 0x80) << 8 | (x.bits & 0x7f) << 7;     // f16, but for the exponent's bias of 7
+  return to_f32(f16{static_cast<u16>(half)}) * 256;
+}
+template <class T> __device__ inline f32 to_f32(T x) {
+  return static_cast<f32>(x);
+}
+
+// Exact for every type.
+__device__ inline f64 to_f64(bf16 x) {
+  return to_f32(x);
+}
+__device__ inline f64 to_f64(f16 x) {
+  return to_f32(x);
+}
+__device__ inline f64 to_f64(e4m3 x) {
+  return to_f32(x);
+}
+__device__ inline f64 to_f64(e5m2 x) {
+  return to_f32(x);
+}
+template <class T> __device__ inline f64 to_f64(T x) {
+  return static_cast<f64>(x);
+}
+
+// Round to nearest even.
+template <class T> __device__ inline T from_f32(f32 x) {
+  return static_cast<T>(x);
+}
+template <> __device__ inline bf16 from_f32<bf16>(f32 x) {
+  bf16 r;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r.bits) : "f"(x));
+  return r;
+}
+template <> __device__ inline f16 from_f32<f16>(f32 x) {
+  f16 r;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.bits) : "f"(x));
+  return r;
+}
+
+// An 8-bit float from an f32: beyond its largest number that number, as cvt.satfinite does. Largest is the
+// code of the largest number, Bias the exponent's, Mantissa the bits behind the point. The instruction is sm_89's.
+template <int Mantissa, int Bias, u32 Largest> __device__ inline u8 to_f8(f32 x) {
+  const u32 bits = __float_as_uint(x), sign = bits >> 24 & 0x80, size = bits & 0x7fffffff;
+  if (size > 0x7f800000) return 0x7f;  // NaN, without its sign
+  constexpr int kCut = 23 - Mantissa;
+  // Below the smallest normal number the code counts steps of the smallest subnormal one; the largest count is the
+  // smallest normal number's code.
+  constexpr f32 kSteps = static_cast<f32>(1 << (Bias - 1 + Mantissa));
+  const u32 code = size < u32{128 - Bias} << 23
+                       ? __float2uint_rn(__uint_as_float(size) * kSteps)
+                       : ((size + (1u << (kCut - 1)) - 1 + (size >> kCut & 1)) >> kCut) - (u32{127 - Bias} << Mantissa);
+  return static_cast<u8>(sign | min(code, Largest));
+}
+template <> __device__ inline e4m3 from_f32<e4m3>(f32 x) {
+#if __CUDA_ARCH__ >= 890
+  u16 pair;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0F), "f"(x));
+  return {static_cast<u8>(pair)};
+#else
+  return {to_f8<3, 7, 0x7e>(x)};
+#endif
+}
+template <> __device__ inline e5m2 from_f32<e5m2>(f32 x) {
+#if __CUDA_ARCH__ >= 890
+  u16 pair;
+  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0F), "f"(x));
+  return {static_cast<u8>(pair)};
+#else
+  return {to_f8<2, 15, 0x7b>(x)};
+#endif
+}
+
+// Two floats as one packed pair of a 16-bit T, `lo` in the lower half.
+template <class T> __device__ inline u32 pack(f32 lo, f32 hi);
+template <> __device__ inline u32 pack<bf16>(f32 lo, f32 hi) {
+  u32 r;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
+  return r;
+}
+template <> __device__ inline u32 pack<f16>(f32 lo, f32 hi) {
+  u32 r;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
+  return r;
+}

@@ -1,0 +1,162 @@
+#pragma once
+// wgmma.mma_async: D[64 x N] (+)= A[64 x K] * B[N x K]^T by a warpgroup, K being 32 bytes; accumulators in registers, B
+// in shared memory, A in either. sm_90a. f32 accumulators here; s32 and f16 ones in ptx/wgmma_words.cuh. PTX ISA 9.0,
+// "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
+#include "device/ptx/matrix_descriptor.cuh"
+#include "device/ptx/register_lists.cuh"
+#include "device/ptx/text.cuh"
+
+namespace wgmma {
+
+__device__ inline void fence() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ inline void commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+// Returns when at most Pending of this warpgroup's committed groups are still running.
+template <int Pending> __device__ inline void wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
+}
+
+enum class Major { k, mn };
+
+// What a product's immediates say: the major order of each operand (16-bit types only have a choice), and 1 or -1 that
+// it is multiplied by (floating-point types only).
+template <Major A = Major::k, Major B = Major::k, int ScaleA = 1, int ScaleB = 1> struct Mode {};
+
+// The immediates behind the predicate, as PTX writes them.
+template <class M, bool Float, bool Sixteen, bool Shared> struct Immediates;
+template <Major A, Major B, int ScaleA, int ScaleB, bool Sixteen, bool Shared>
+struct Immediates<Mode<A, B, ScaleA, ScaleB>, false, Sixteen, Shared> : ptx::Text<> {
+  static_assert(A == Major::k && B == Major::k && ScaleA == 1 && ScaleB == 1, "integer products have no immediates");
+};
+template <int Scale> constexpr char kSign = Scale == 1 ? ' ' : '-';
+template <Major Order> constexpr char kOrder = Order == Major::k ? '0' : '1';
+template <Major A, Major B, int ScaleA, int ScaleB, bool Shared>
+struct Immediates<Mode<A, B, ScaleA, ScaleB>, true, false, Shared>
+    : ptx::Text<',', kSign<ScaleA>, '1', ',', kSign<ScaleB>, '1'> {
+  static_assert(A == Major::k && B == Major::k, "only 16-bit operands can be MN-major");
+};
+template <Major A, Major B, int ScaleA, int ScaleB>
+struct Immediates<Mode<A, B, ScaleA, ScaleB>, true, true, true>
+    : ptx::Text<',', kSign<ScaleA>, '1', ',', kSign<ScaleB>, '1', ',', kOrder<A>, ',', kOrder<B>> {};
+template <Major A, Major B, int ScaleA, int ScaleB>
+struct Immediates<Mode<A, B, ScaleA, ScaleB>, true, true, false>
+    : ptx::Text<',', kSign<ScaleA>, '1', ',', kSign<ScaleB>, '1', ',', kOrder<B>> {
+  static_assert(A == Major::k, "A in registers is K-major");
+};
+
+// The asm statements, by what holds an accumulator and how many a thread has.
+template <class Register, int Count> struct Issue;
+
+#define WGMMA_F(x) "+f"(x)
+#define WGMMA_R(x) "+r"(x)
+#define WGMMA_CONSTRAINT_f32 WGMMA_F
+#define WGMMA_CONSTRAINT_u32 WGMMA_R
+#define WGMMA_APPLY(list, constraint) list(constraint)
+// clang-format off
+#define WGMMA_HEAD(PRED, N, K, D, TA, TB, COUNT) \
+  "{\n .reg .pred p;\n setp.ne.b32 p, " #PRED ", 0;\n wgmma.mma_async.sync.aligned.m64n" #N "k" #K "." #D "." #TA "." #TB \
+  " {" REGISTER_NAMES_##COUNT "}, "
+#define WGMMA_TEXTS "C"(F::N::text), "C"(F::K::text), "C"(F::D::text), "C"(F::A::text), "C"(F::B::text)
+#define WGMMA_DEFINE(REGISTER, COUNT, A, B, PRED, N, K, D, TA, TB, TAIL, A1, A2, A3) \
+  template <> struct Issue<REGISTER, COUNT> { \
+    template <class F, class Tail> __device__ static void ss(REGISTER (&d)[COUNT], u64 a, u64 b, bool accumulate) { \
+      asm volatile(WGMMA_HEAD(PRED, N, K, D, TA, TB, COUNT) #A ", " #B ", p" #TAIL ";\n}" \
+                   : WGMMA_APPLY(REGISTER_OPERANDS_##COUNT, WGMMA_CONSTRAINT_##REGISTER) \
+                   : "l"(a), "l"(b), "r"(int{accumulate}), WGMMA_TEXTS, "C"(Tail::text)); \
+    } \
+    template <class F, class Tail> \
+    __device__ static void rs(REGISTER (&d)[COUNT], const u32 (&a)[4], u64 b, bool accumulate) { \
+      asm volatile(WGMMA_HEAD(PRED, N, K, D, TA, TB, COUNT) "{" #A ", " #A1 ", " #A2 ", " #A3 "}, " #B ", p" #TAIL ";\n}" \
+                   : WGMMA_APPLY(REGISTER_OPERANDS_##COUNT, WGMMA_CONSTRAINT_##REGISTER) \
+                   : "r"(a[0]), "l"(b), "r"(int{accumulate}), WGMMA_TEXTS, "C"(Tail::text), \
+                     "r"(a[1]), "r"(a[2]), "r"(a[3])); \
+    } \
+  };
+// The numbers are the operands behind the accumulators.
+WGMMA_DEFINE(f32, 4, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15)
+WGMMA_DEFINE(f32, 8, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19)
+WGMMA_DEFINE(f32, 12, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23)
+WGMMA_DEFINE(f32, 16, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27)
+WGMMA_DEFINE(f32, 20, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31)
+WGMMA_DEFINE(f32, 24, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35)
+WGMMA_DEFINE(f32, 28, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39)
+WGMMA_DEFINE(f32, 32, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43)
+WGMMA_DEFINE(f32, 36, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47)
+WGMMA_DEFINE(f32, 40, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51)
+WGMMA_DEFINE(f32, 44, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55)
+WGMMA_DEFINE(f32, 48, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59)
+WGMMA_DEFINE(f32, 52, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63)
+WGMMA_DEFINE(f32, 56, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67)
+WGMMA_DEFINE(f32, 60, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71)
+WGMMA_DEFINE(f32, 64, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75)
+WGMMA_DEFINE(f32, 68, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79)
+WGMMA_DEFINE(f32, 72, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83)
+WGMMA_DEFINE(f32, 76, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87)
+WGMMA_DEFINE(f32, 80, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91)
+WGMMA_DEFINE(f32, 84, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95)
+WGMMA_DEFINE(f32, 88, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99)
+WGMMA_DEFINE(f32, 92, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103)
+WGMMA_DEFINE(f32, 96, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107)
+WGMMA_DEFINE(f32, 100, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111)
+WGMMA_DEFINE(f32, 104, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115)
+WGMMA_DEFINE(f32, 108, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119)
+WGMMA_DEFINE(f32, 112, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123)
+WGMMA_DEFINE(f32, 116, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127)
+WGMMA_DEFINE(f32, 120, %120, %121, %122, %123, %124, %125, %126, %127, %128, %129, %130, %131)
+WGMMA_DEFINE(f32, 124, %124, %125, %126, %127, %128, %129, %130, %131, %132, %133, %134, %135)
+WGMMA_DEFINE(f32, 128, %128, %129, %130, %131, %132, %133, %134, %135, %136, %137, %138, %139)
+// clang-format on
+
+// Which N there are: multiples of 8 up to 256; for integers, above 32 only multiples of 16, and 24.
+template <class D> __device__ constexpr bool legal_n(int n) {
+  if (n < 8 || n > 256 || n % 8 != 0) return false;
+  return !ptx::kSame<D, s32> || n <= 24 || n % 16 == 0;
+}
+
+// One product instruction. `Registers` accumulators of type Register a thread: f32, or a word that is an s32 or a pair
+// of f16. Thread t of the warpgroup holds, with g = t % 32 / 4, q = t % 4 and warp w = t / 32, in elements 4j and 4j +
+// 1 row 16w + g, columns 8j + 2q and the next, and in 4j + 2 and 4j + 3 the same of row 16w + g + 8. d = a * b, plus d
+// where `accumulate`; a wgmma::fence comes before the first, and whenever other instructions touched d or a.
+template <int Columns, class TA, class TB = TA, class TD = f32> struct Mma {
+  static constexpr bool kSixteen = ptx::kOneOf<TA, bf16, f16>;
+  static constexpr bool kInteger = ptx::kOneOf<TA, s8, u8>;
+  static constexpr int kDepth = 32 / sizeof(TA);  // elements of K
+  static_assert(ptx::kOneOf<TA, bf16, f16, tf32, e4m3, e5m2, s8, u8>, "wgmma has no such type");
+  static_assert(kInteger          ? ptx::kOneOf<TB, s8, u8>
+                : sizeof(TA) == 1 ? ptx::kOneOf<TB, e4m3, e5m2>
+                                  : ptx::kSame<TA, TB>,
+                "wgmma multiplies equal types, or e4m3 and e5m2, or s8 and u8");
+  static_assert(kInteger ? ptx::kSame<TD, s32>
+                         : ptx::kSame<TD, f32> || (ptx::kSame<TD, f16> && ptx::kOneOf<TA, f16, e4m3, e5m2>),
+                "s32 for integers, f32 for the others, f16 for f16 and 8-bit floats");
+  static_assert(legal_n<TD>(Columns), "wgmma has no such N");
+
+  static constexpr int registers = ptx::kSame<TD, f16> ? Columns / 4 : Columns / 2;
+  template <class T, bool Float> struct RegisterOf { using type = u32; };
+  template <class T> struct RegisterOf<T, true> { using type = f32; };
+  using Register = typename RegisterOf<TD, ptx::kSame<TD, f32>>::type;
+
+  struct Form {
+    using N = ptx::Number<Columns>;
+    using K = ptx::Number<kDepth>;
+    using D = ptx::Name<TD>;
+    using A = ptx::Name<TA>;
+    using B = ptx::Name<TB>;
+  };
+
+  // A and B in shared memory, by their descriptors.
+  template <class M = Mode<>> __device__ static void ss(Register (&d)[registers], u64 a, u64 b, bool accumulate) {
+    Issue<Register, registers>::template ss<Form, Immediates<M, !kInteger, kSixteen, true>>(d, a, b, accumulate);
+  }
+  // A in registers, in 32-bit words: word 0 is row g, bytes 4q to 4q + 3 of K; word 1 row g + 8; words 2 and 3 the same
+  // of the second 16 bytes of K. They must not change before the product is waited for.
+  template <class M = Mode<>>
+  __device__ static void rs(Register (&d)[registers], const u32 (&a)[4], u64 b, bool accumulate) {
+    Issue<Register, registers>::template rs<Form, Immediates<M, !kInteger, kSixteen, false>>(d, a, b, accumulate);
+  }
+};
+
+}  // namespace wgmma

@@ -1,0 +1,18 @@
+#pragma once
+// One value of each thread of a block combined into one that all threads have, always in the same order.
+#include "device/reduce/warp.cuh"
+
+// By all Threads threads of the block. `partial`, in shared memory, is used again only after another barrier of the
+// block. `neutral` changes nothing: f(x, neutral) is x.
+template <int Threads, class X, class F>
+__device__ inline X block_reduce(X x, X (&partial)[Threads / 32], X neutral, F f) {
+  static_assert(Threads % 32 == 0 && Threads <= 1024);
+  x = warp_reduce(x, f);
+  if constexpr (Threads > 32) {
+    const int lane = threadIdx.x % 32;
+    if (lane == 0) partial[threadIdx.x / 32] = x;
+    __syncthreads();
+    x = warp_reduce(lane < Threads / 32 ? partial[lane] : neutral, f);
+  }
+  return x;
+}

@@ -1,0 +1,34 @@
+#pragma once
+// The float64 reference that the attention files share. T, CAUSAL, HD and Dims are the template's.
+#include "device/ptx/cvt.cuh"
+
+#ifdef TMA_JIT_REFERENCE
+// A block makes a row of the output at a time, from the weights of 128 keys at a time.
+extern "C" __global__ void attention_reference(View<const T, 3> Q, View<const T, 3> K, View<const T, 3> V,
+                                               View<f64, 3> O, f32 scale, const Dims dims) {
+  __shared__ f64 weight[128], query[HD];
+  for (s64 i = blockIdx.x; i < s64{dims.HEADS} * dims.M; i += gridDim.x) {
+    const s64 row = i % dims.M, head = i / dims.M, kv_head = head / (dims.HEADS / dims.KV_HEADS);
+    const s64 keys = CAUSAL ? max(s64{0}, min(s64{dims.N}, row + 1 + dims.N - dims.M)) : dims.N;
+    const int d = threadIdx.x;  // the element of the head that this thread makes
+    if (d < HD) query[d] = to_f64(Q.data[head * Q.stride[0] + row * Q.stride[1] + d * Q.stride[2]]) * scale;
+    __syncthreads();
+    f64 sum = 0, made = 0;
+    for (s64 first = 0; first < keys; first += 128) {
+      f64 score = 0;
+      const T* key = K.data + kv_head * K.stride[0] + (first + threadIdx.x) * K.stride[1];
+      if (first + threadIdx.x < keys)
+        for (int e = 0; e < HD; ++e, key += K.stride[2]) score += query[e] * to_f64(*key);
+      weight[threadIdx.x] = first + threadIdx.x < keys ? exp(score) : 0;
+      __syncthreads();
+      const T* value = V.data + kv_head * V.stride[0] + first * V.stride[1] + d * V.stride[2];
+      for (int j = 0; j < 128 && first + j < keys; ++j, value += V.stride[1]) {
+        sum += weight[j];
+        if (d < HD) made += weight[j] * to_f64(*value);
+      }
+      __syncthreads();
+    }
+    if (d < HD) O.data[head * O.stride[0] + row * O.stride[1] + d * O.stride[2]] = sum == 0 ? 0 : made / sum;
+  }
+}
+#endif

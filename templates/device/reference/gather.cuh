@@ -1,0 +1,15 @@
+#pragma once
+// The float64 reference of the gather kernels, by a definition of their own.
+#include "device/ptx/cvt.cuh"
+
+// D[i] = S[I[i]] for `count` rows of `columns` elements, of `rows` there are; zeros for a number that is no row's.
+template <class T>
+__device__ inline void reference_gather(const View<const T, 2>& S, const View<const s32, 1>& I, const View<f64, 2>& D,
+                                        s64 rows, s64 columns, s64 count) {
+  for (s64 i = blockIdx.x; i < count; i += gridDim.x) {
+    const s64 row = I.data[i * I.stride[0]];
+    for (s64 c = threadIdx.x; c < columns; c += blockDim.x)
+      D.data[i * D.stride[0] + c * D.stride[1]] =
+          row >= 0 && row < rows ? to_f64(S.data[row * S.stride[0] + c * S.stride[1]]) : 0;
+  }
+}

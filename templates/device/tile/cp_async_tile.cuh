@@ -1,0 +1,81 @@
+#pragma once
+// Shared tiles filled by cp.async from tensors at any address and pitch: every thread of the block copies a share.
+#include "device/ptx/cp_async.cuh"
+#include "device/tile/shared_tile.cuh"
+
+namespace cp_async {
+
+// What one of Threads threads copies of each tile along a band of rows: the same columns of every kDown-th row. Access
+// is the bytes copied at once, of which the rows' beginnings are multiples; 2 is for elements of 2 bytes at any stride,
+// which are gathered. What lies outside the tensor becomes zero.
+template <class Tile, int Threads, int Access> class TileCopy {
+ public:
+  using T = typename Tile::Element;
+  static constexpr int kAccess = Access, kBytes = Access == 2 ? 16 : Access;
+  static constexpr int kAcross = Tile::kRowBytes / kBytes, kDown = Threads / kAcross, kPasses = Tile::kRows / kDown;
+  static_assert(kDown % 8 == 0 && Tile::kRows % kDown == 0);  // so every pass has the same place in the swizzle
+  static_assert(Tile::kPanels == 1 && (Access > 2 || sizeof(T) == 2));
+
+  // Of a tensor of `extent` rows and k columns, from (row, 0) on.
+  __device__ void start(const View<const T, 2>& tensor, int row, int extent, int k) {
+    const int down = threadIdx.x / kAcross, column = threadIdx.x % kAcross * kElements;
+    along_ = Access == 2 ? tensor.stride[1] : 1;
+    from_ = tensor.data + s64{row + down} * tensor.stride[0] + column * along_;
+    pass_ = tensor.stride[0] * kDown;
+    rows_ = extent - row - down;
+    columns_ = k - column;
+  }
+  // To the tile to the right.
+  __device__ void advance() {
+    from_ += Tile::kColumns * along_;
+    columns_ -= Tile::kColumns;
+  }
+  // The index-th of kPasses parts of this thread's share of the tile.
+  __device__ void copy(Tile& tile, int index) const {
+    const T* const source = from_ + pass_ * index;
+    const int inside = index * kDown < rows_ ? min(max(columns_, 0), kElements) : 0;
+    const u32 to = smem_address(&tile.at(threadIdx.x / kAcross, threadIdx.x % kAcross * kElements)) +
+                   index * (kDown * Tile::kRowBytes);
+    if constexpr (Access == 16)
+      cg(to, source, inside * sizeof(T));
+    else if constexpr (Access > 2)
+      ca<Access>(to, source, inside * sizeof(T));
+    else
+      gather(to, source, inside);
+  }
+
+ private:
+  static constexpr int kElements = kBytes / sizeof(T);
+
+  __device__ void gather(u32 to, const T* source, int inside) const {
+    u32 x[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const u32 low = 2 * i < inside ? source[2 * i * along_].bits : 0;
+      const u32 high = 2 * i + 1 < inside ? source[(2 * i + 1) * along_].bits : 0;
+      x[i] = high << 16 | low;
+    }
+    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
+                 : "memory");
+  }
+
+  const T* from_;       // the first row's elements in the next tile
+  s64 pass_, along_;    // elements from one pass to the next, and from one element to the next
+  int rows_, columns_;  // left in the tensor, from the thread's first ones; may be negative
+};
+
+// One of Parts parts of this thread's shares of two tiles, so that copies can be started between products.
+template <int Parts, class CopyA, class TileA, class CopyB, class TileB>
+__device__ inline void copy_part(const CopyA& from_a, TileA& a, const CopyB& from_b, TileB& b, int part) {
+  constexpr int kAll = CopyA::kPasses + CopyB::kPasses;
+#pragma unroll(CopyA::kAccess == 2 ? 1 : kAll)  // gathering takes many registers
+  for (int i = 0; i < kAll; ++i) {
+    if (i * Parts / kAll != part) continue;
+    if (i < CopyA::kPasses)
+      from_a.copy(a, i);
+    else
+      from_b.copy(b, i - CopyA::kPasses);
+  }
+}
+
+}  // namespace cp_async

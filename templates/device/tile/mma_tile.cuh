@@ -1,0 +1,107 @@
+#pragma once
+// Products of a warp on shared tiles by mma.sync m16n8k16 for 16-bit types. Operands are fetched by ldmatrix from
+// K-major tiles of one panel: what the TMA writes with that swizzle, and what cp.async can write as well. PTX ISA 9.0,
+// "Matrix Fragments for mma.m16n8k16 with floating point type", "ldmatrix".
+#include "device/ptx/cvt.cuh"
+#include "device/ptx/ldmatrix.cuh"
+#include "device/ptx/mma.cuh"
+#include "device/tile/register_tile.cuh"
+#include "device/tile/shared_tile.cuh"
+
+namespace mma {
+
+// What one step of 16 along K multiplies: M rows of A and N rows of B.
+template <class T, int M, int N> struct Operands {
+  u32 a[M / 16][4], b[N / 8][2];
+
+  // Columns k to k + 15 of the rows from `row` on, a multiple of 16. Blocks of 16 rows repeat the swizzle, so one
+  // address serves all of them. Matrices: rows 0-7 | 8-15, then the second half of K.
+  template <class Tile> __device__ void load_a(const Tile& from, int row, int k) {
+    const int lane = threadIdx.x % 32;
+    const u32 at = from.row_address(row + lane % 16, lane / 16 * 16, k * 2);
+#pragma unroll
+    for (int i = 0; i < M / 16; ++i) {
+      const Matrices<4> f = ldmatrix_x4(at + i * 16 * Tile::kRowBytes);
+#pragma unroll
+      for (int r = 0; r < 4; ++r) a[i][r] = f.r[r];
+    }
+  }
+  // The same of a tile whose rows are columns of the product, two blocks of 8 of them at a time.
+  template <class Tile> __device__ void load_b(const Tile& from, int column, int k) {
+    const int lane = threadIdx.x % 32;
+    const u32 at = from.row_address(column + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 16, k * 2);
+#pragma unroll
+    for (int j = 0; j < N / 8; j += 2) {
+      const Matrices<4> f = ldmatrix_x4(at + j * 8 * Tile::kRowBytes);
+#pragma unroll
+      for (int r = 0; r < 4; ++r) b[j + r / 2][r % 2] = f.r[r];
+    }
+  }
+  // Of a tile whose rows lie along the columns of the product: its rows k to k + 15.
+  template <class Tile> __device__ void load_b_transposed(const Tile& from, int k) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int j = 0; j < N / 8; j += 2) {
+      const int p = j * 8 / Tile::kPanel;
+      const Matrices<4> f =
+          ldmatrix_x4_trans(from.part(p).row_address(k + lane % 16, lane / 16 * 16, (j * 8 - p * Tile::kPanel) * 2));
+#pragma unroll
+      for (int r = 0; r < 4; ++r) b[j + r / 2][r % 2] = f.r[r];
+    }
+  }
+  template <class TileA, class TileB>
+  __device__ void load(const TileA& from_a, int row, const TileB& from_b, int column, int k) {
+    load_a(from_a, row, k);
+    load_b(from_b, column, k);
+  }
+  // Columns k to k + 15 of another product's accumulators, rounded: they lie as operands do.
+  template <int Columns> __device__ void round_a(const RegisterTile<layout::Mma<M, Columns>>& from, int k) {
+#pragma unroll
+    for (int i = 0; i < M / 16; ++i)
+#pragma unroll
+      for (int r = 0; r < 4; ++r) {
+        const f32* const x = &from.x[(i * (Columns / 8) + k / 8 + r / 2) * 4 + r % 2 * 2];
+        a[i][r] = pack<T>(x[0], x[1]);
+      }
+  }
+
+  // d += a * b^T. Every other row of products is walked backwards, so that neighbours share an operand.
+  __device__ void multiply(RegisterTile<layout::Mma<M, N>>& d) const {
+#pragma unroll
+    for (int i = 0; i < M / 16; ++i)
+#pragma unroll
+      for (int n = 0; n < N / 8; ++n) {
+        const int j = i % 2 == 0 ? n : N / 8 - 1 - n;
+        Mma<16, 8, 16, T>::multiply(d.block(i, j), a[i], b[j]);
+      }
+  }
+};
+
+// d += a * b^T: the M rows of `a` from `row` on, all rows of `b`, over the columns of both.
+template <int M, class T, int RowsA, int N, int K, int Swizzle>
+__device__ inline void multiply(RegisterTile<layout::Mma<M, N>>& d, const SharedTile<T, RowsA, K, Swizzle>& a, int row,
+                                const SharedTile<T, N, K, Swizzle>& b) {
+  constexpr int kPanel = SharedTile<T, N, K, Swizzle>::kPanel;
+#pragma unroll
+  for (int k = 0; k < K; k += 16) {
+    Operands<T, M, N> operands;
+    operands.load(a.part(k / kPanel), row, b.part(k / kPanel), 0, k % kPanel);
+    operands.multiply(d);
+  }
+}
+
+// d += a * b: a is other products' accumulators, rounded; b has a row for each of their columns and a column for each
+// of the product's.
+template <int M, class T, int K, int N, int Swizzle>
+__device__ inline void multiply_rounded(RegisterTile<layout::Mma<M, N>>& d, const RegisterTile<layout::Mma<M, K>>& a,
+                                        const SharedTile<T, K, N, Swizzle>& b) {
+#pragma unroll
+  for (int k = 0; k < K; k += 16) {
+    Operands<T, M, N> operands;
+    operands.round_a(a, k);
+    operands.load_b_transposed(b, k);
+    operands.multiply(d);
+  }
+}
+
+}  // namespace mma

@@ -1,0 +1,64 @@
+#pragma once
+// Products of one thread on shared tiles, by tcgen05.mma, and what becomes of them. Where Blocks is 2 a pair of blocks
+// of a cluster multiplies: each has half of the rows of `a` and half of the rows of `b`.
+#include "device/ptx/tcgen05.cuh"
+#include "device/ptx/tensor_memory.cuh"
+#include "device/tile/register_tile.cuh"
+#include "device/tile/shared_tile.cuh"
+
+namespace tcgen05 {
+
+template <int Bytes> struct KindOf { using type = F16; };
+template <> struct KindOf<1> { using type = F8f6f4; };
+
+// d (+)= a * b^T in f32, over the columns of both; `d` is an address in tensor memory. Overwrites d unless
+// `accumulate`.
+template <int Blocks, class T, int M, int N, int K, int Swizzle>
+__device__ inline void multiply(u32 d, const SharedTile<T, M, K, Swizzle>& a, const SharedTile<T, N, K, Swizzle>& b,
+                                bool accumulate) {
+  constexpr int kDepth = 32 / sizeof(T);  // an instruction multiplies 32 bytes along K
+  constexpr u32 kType = ptx::kOneOf<T, bf16, e5m2> ? 1 : 0;
+  const Instruction what = Instruction(M * Blocks, N * Blocks, kType, kType).accumulators(1);
+#pragma unroll
+  for (int p = 0; p < a.kPanels; ++p) {
+    const u64 a_panel = a.k_major(0, p) | kVersion, b_panel = b.k_major(0, p) | kVersion;
+#pragma unroll
+    for (int k = 0; k < a.kPanel; k += kDepth)
+      mma<typename KindOf<sizeof(T)>::type, Blocks>(d, a_panel + k * sizeof(T) / 16, b_panel + k * sizeof(T) / 16, what,
+                                                    accumulate || p + k > 0);
+  }
+}
+
+// d = a * b in f32 by one block: `b` has a row for each column of `a` and a column for each of the product's. 16-bit
+// types.
+template <class T, int M, int K, int N, int Swizzle, int SwizzleA>
+__device__ inline void multiply_rows(u32 d, const SharedTile<T, M, K, SwizzleA>& a,
+                                     const SharedTile<T, K, N, Swizzle>& b) {
+  constexpr u32 kType = ptx::kOneOf<T, bf16> ? 1 : 0;
+  constexpr int kPanel = SharedTile<T, M, K, SwizzleA>::kPanel;
+  const Instruction what = Instruction(M, N, kType, kType).accumulators(1).mn_major(false, true);
+#pragma unroll
+  for (int k = 0; k < K; k += 16)
+    mma<F16>(d, (a.k_major(0, k / kPanel) | kVersion) + k % kPanel * sizeof(T) / 16, b.mn_major(k) | kVersion, what,
+             k > 0);
+}
+
+// One arrival at the barrier of each of Blocks blocks when everything this thread has issued before is complete.
+template <int Blocks> __device__ inline void commit_blocks(Barrier& barrier) {
+  if constexpr (Blocks == 1)
+    commit(barrier);
+  else
+    commit_multicast<Blocks>(barrier, (1 << Blocks) - 1);
+}
+
+// 32 lanes of tensor memory, of which `from` names the first, to the registers of the warp that may read them. Nothing
+// may touch the registers before the wait, not even a move that gives them another type.
+template <int Columns> __device__ inline void load(RegisterTile<layout::Lane<Columns>>& to, u32 from) {
+  u32 bits[Columns];
+  tensor_memory::ld<tensor_memory::Shape32x32b>(bits, from);
+  tensor_memory::wait_ld();
+#pragma unroll
+  for (int i = 0; i < Columns; ++i) to.x[i] = __uint_as_float(bits[i]);
+}
+
+}  // namespace tcgen05

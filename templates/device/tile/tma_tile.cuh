@@ -1,0 +1,57 @@
+#pragma once
+// Shared tiles filled and emptied by the TMA, a box a panel. Coordinates are those of the tile's first element.
+#include "device/ptx/tma.cuh"
+#include "device/ptx/tma_pair.cuh"
+#include "device/tile/shared_tile.cuh"
+
+namespace tma {
+
+template <class T, int Rows, int Columns, int Swizzle>
+__device__ inline void load(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
+                            int column, int row) {
+#pragma unroll
+  for (int p = 0; p < tile.kPanels; ++p) load(&tile.panel[p], map, full, {column + p * tile.kPanel, row});
+}
+
+// From a tensor of three dimensions, of which the tile lies in the inner two.
+template <class T, int Rows, int Columns, int Swizzle>
+__device__ inline void load(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
+                            const int (&at)[3]) {
+#pragma unroll
+  for (int p = 0; p < tile.kPanels; ++p) load(&tile.panel[p], map, full, {at[0] + p * tile.kPanel, at[1], at[2]});
+}
+
+// Each of Blocks blocks of a cluster, of which this is the one of that rank, loads its share of the rows into all of
+// them. Every block's `full` is told to expect the whole tile. The map's box has Rows / Blocks rows.
+template <int Blocks, class T, int Rows, int Columns, int Swizzle>
+__device__ inline void load_shares(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
+                                   int rank, int column, int row) {
+  constexpr int kShare = Rows / Blocks;
+  static_assert(kShare * Blocks == Rows && (Swizzle == 0 || Columns * sizeof(T) == Swizzle),
+                "blocks load equal shares of the rows of one panel");
+  if constexpr (Blocks == 1)
+    load(tile, map, full, column, row);
+  else
+    load_multicast(tile.panel[0][rank * kShare], map, full, (1 << Blocks) - 1, {column, row + rank * kShare});
+}
+
+// Of a pair of blocks (PTX's cta_group::2) each loads a tile of its own, counted by the barrier of the even one. Blocks
+// 1 is no pair.
+template <int Blocks, class T, int Rows, int Columns, int Swizzle>
+__device__ inline void load_of_pair(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
+                                    int column, int row) {
+  static_assert(Columns * sizeof(T) == Swizzle, "a pair loads one panel at a time");
+  if constexpr (Blocks == 1)
+    load(tile, map, full, column, row);
+  else
+    load_pair(&tile, map, full, column, row);
+}
+
+template <class T, int Rows, int Columns, int Swizzle>
+__device__ inline void store(const CUtensorMap& map, const SharedTile<T, Rows, Columns, Swizzle>& tile, int column,
+                             int row) {
+#pragma unroll
+  for (int p = 0; p < tile.kPanels; ++p) store(map, &tile.panel[p], {column + p * tile.kPanel, row});
+}
+
+}  // namespace tma

@@ -1,0 +1,42 @@
+#pragma once
+// Products of a warpgroup on shared tiles. The accumulators of each of its warps are 16 of the 64 rows.
+#include "device/ptx/cvt.cuh"
+#include "device/ptx/wgmma.cuh"
+#include "device/tile/register_tile.cuh"
+#include "device/tile/shared_tile.cuh"
+
+namespace wgmma {
+
+// Starts d (+)= a * b^T as one group: the 64 rows of `a` from `row` on, all rows of `b`, over the columns of both. The
+// product overwrites d unless `accumulate`.
+template <class T, int Rows, int N, int K, int Swizzle>
+__device__ inline void multiply(RegisterTile<layout::Mma<16, N>>& d, const SharedTile<T, Rows, K, Swizzle>& a, int row,
+                                const SharedTile<T, N, K, Swizzle>& b, bool accumulate) {
+  using Product = Mma<N, T>;
+  fence();
+#pragma unroll
+  for (int p = 0; p < a.kPanels; ++p) {
+    const u64 a_panel = a.k_major(row, p), b_panel = b.k_major(0, p);
+#pragma unroll
+    for (int k = 0; k < a.kPanel; k += Product::kDepth)
+      Product::ss(d.x, a_panel + k * sizeof(T) / 16, b_panel + k * sizeof(T) / 16, accumulate || p + k > 0);
+  }
+  commit();
+}
+
+// Starts d += a * b as one group: a is other products' accumulators, rounded, b has a row for each of their columns and
+// a column for each of the product's. `words` holds a's 16-bit elements, and must live until the group is waited for.
+template <class T, int K, int N, int Swizzle>
+__device__ inline void multiply_rounded(RegisterTile<layout::Mma<16, N>>& d, const RegisterTile<layout::Mma<16, K>>& a,
+                                        u32 (&words)[K / 16][4], const SharedTile<T, K, N, Swizzle>& b) {
+  using Product = Mma<N, T>;
+#pragma unroll
+  for (int i = 0; i < K / 4; ++i) words[i / 4][i % 4] = pack<T>(a.x[i * 2], a.x[i * 2 + 1]);
+  fence();
+#pragma unroll
+  for (int k = 0; k < K; k += 16)
+    Product::template rs<Mode<Major::k, Major::mn>>(d.x, words[k / 16], b.mn_major(k), true);
+  commit();
+}
+
+}  // namespace wgmma

@@ -1,0 +1,120 @@
+//! kernel  attention  "O = softmax(scale * Q K^T) V for each head, plain or causal"
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//!
+//! type    T       = bf16  in {bf16, f16}
+//! dim     HEADS, KV_HEADS in 1..65535              "of all sequences of a batch; HEADS / KV_HEADS of queries share keys and values"
+//! dim     M, N            in 0..2147483647         "queries, keys"
+//!
+//! param   HD      = 64    in {64, 128}             "elements of a head"
+//! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
+//! param   BM      = 64    in {64, 128}             "queries of a block: 16 a warp"
+//! param   BN      = 64    in {32, 64}              "keys of a step"
+//! param   STAGES  = 2     in {2, 3}                "steps of keys and values in flight or in use"
+//!
+//! let     THREADS = 2 * BM
+//! let     SMEM    = (BM + 2 * STAGES * BN) * HD * sizeof(T)
+//! let     BLOCKS  = HEADS * ceil_div(M, BM)
+//!
+//! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
+//! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
+//! require alignment(Q) >= 16 && alignment(K) >= 16 && alignment(V) >= 16 "rows are copied 16 bytes at a time"
+//! require stride(Q, 1) % 8 == 0 && stride(K, 1) % 8 == 0 && stride(V, 1) % 8 == 0 "rows are copied 16 bytes at a time"
+//! require stride(Q, 0) % 8 == 0 && stride(K, 0) % 8 == 0 && stride(V, 0) % 8 == 0 "rows are copied 16 bytes at a time"
+//! require stride(Q, 2) == 1 && stride(K, 2) == 1 && stride(V, 2) == 1 "elements of a head are neighbours"
+//!
+//! tensor  Q : T[HEADS, M, HD]
+//! tensor  K : T[KV_HEADS, N, HD]
+//! tensor  V : T[KV_HEADS, N, HD]
+//! tensor  O : T[HEADS, M, HD]  out
+//! scalar  scale : f32 = 0.125
+//!
+//! launch  grid BLOCKS  block THREADS  smem SMEM
+//! work    flops 4 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)
+//! reference attention_reference  grid min(HEADS * M, 65536)  block 128  bits 5
+//!
+//! preset  HD = 64, BM = 64, BN = 64, STAGES = 2
+//! preset  HD = 128, BM = 64, BN = 64, STAGES = 2
+//! preset  HD = 64, CAUSAL = 1, BM = 64, BN = 64, STAGES = 2
+
+#include "device/epilogue/store_tile.cuh"
+#include "device/pipeline/cp_async_pipeline.cuh"
+#include "device/reference/attention.cuh"
+#include "device/schedule/attention.cuh"
+#include "device/tile/cp_async_tile.cuh"
+#include "device/tile/mma_tile.cuh"
+#include "device/tile/online_softmax.cuh"
+#include "device/tile/register_store.cuh"
+#include "device/tile/shared_memory.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+using Work = AttentionTile<BM, BN>;
+using Scores = RegisterTile<layout::Mma<16, BN>>;
+using Output = RegisterTile<layout::Mma<16, HD>>;
+
+struct Smem {
+  SharedTile<T, BM, HD> q;
+  SharedTile<T, BN, HD> k[STAGES], v[STAGES];
+};
+static_assert(sizeof(Smem) == SMEM);
+
+// One head's rows of a tensor.
+template <class E> __device__ inline View<E, 2> head_of(const View<E, 3>& of, s64 head) {
+  return {of.data + head * of.stride[0], {of.stride[1], of.stride[2]}};
+}
+
+// Starts copying the rows from `row` on; zeros behind the last of `rows`.
+template <int Rows>
+__device__ inline void copy_rows(SharedTile<T, Rows, HD>& to, const View<const T, 2>& from, int row, int rows) {
+#pragma unroll
+  for (int p = 0; p < HD / 64; ++p) {
+    cp_async::TileCopy<SharedTile<T, Rows, 64>, THREADS, 16> copy;
+    copy.start({from.data + p * 64, {from.stride[0], from.stride[1]}}, row, rows, 64);
+#pragma unroll
+    for (int i = 0; i < copy.kPasses; ++i) copy.copy(to.part(p), i);
+  }
+}
+
+extern "C" __global__ __launch_bounds__(THREADS) void attention(View<const T, 3> Q, View<const T, 3> K,
+                                                                View<const T, 3> V, View<T, 3> O, f32 scale,
+                                                                const Dims dims) {
+  Smem& smem = shared_memory<Smem>();
+  const Work work(dims);
+  const View<const T, 2> keys = head_of(K, work.kv_head), values = head_of(V, work.kv_head);
+  const int row = threadIdx.x / 32 * 16;
+
+  CpAsyncPipeline<STAGES> pipeline;
+  const auto load = [&](int step) {
+    const u32 slot = pipeline.acquire();
+    if (step < work.steps) {
+      copy_rows(smem.k[slot], keys, step * BN, dims.N);
+      copy_rows(smem.v[slot], values, step * BN, dims.N);
+    }
+    pipeline.commit();
+  };
+  copy_rows(smem.q, head_of(Q, work.head), work.first, dims.M);
+  for (int step = 0; step < STAGES - 1; ++step) load(step);
+
+  OnlineSoftmax<Scores> softmax;
+  Output o = {};
+#pragma unroll 1
+  for (int step = 0; step < work.steps; ++step) {
+    const u32 slot = pipeline.wait();
+    load(step + STAGES - 1);
+    Scores s = {};
+    mma::multiply(s, smem.q, row, smem.k[slot]);
+    s.map_at([&](f32 x, int r, int c) { return work.sees(row + r, step * BN + c) ? x * scale : softmax.kMasked; });
+    o.map_rows(softmax.weigh(s), [](f32 x, f32 factor) { return x * factor; });
+    mma::multiply_rounded(o, s, smem.v[slot]);
+  }
+  o.map_rows(softmax.inverse_sums(), [](f32 x, f32 factor) { return x * factor; });
+
+  cp_async::wait_all();  // with no keys the queries may still be on their way
+  __syncthreads();
+  store(smem.q, row, 0, o);
+  __syncthreads();
+  const View<T, 2> out = head_of(O, work.head);
+  store_rows<THREADS>(out, smem.q, {dims.M, HD}, work.first, 0, threadIdx.x, rows_of_16_bytes(out));
+}
+
+#endif

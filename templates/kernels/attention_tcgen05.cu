@@ -1,0 +1,151 @@
+//! kernel  attention  "O = softmax(scale * Q K^T) V for each head, plain or causal"
+//! arch    sm_100a, sm_103a
+//!
+//! type    T       = bf16  in {bf16, f16}
+//! dim     HEADS, KV_HEADS in 1..65535              "of all sequences of a batch; HEADS / KV_HEADS of queries share keys and values"
+//! dim     M, N            in 0..2147483647         "queries, keys"
+//!
+//! param   HD      = 64    in {64, 128}             "elements of a head"
+//! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
+//! param   BN      = 64    in {64, 128}             "keys of a step"
+//! param   STAGES  = 2     in {2, 3}                "steps of keys and values in flight or in use"
+//!
+//! let     BM      = 128                           "queries of a block: the lanes of tensor memory"
+//! let     THREADS = 192                           "four warps make weights, one loads, one multiplies"
+//! let     SMEM    = align_up(((BM + 2 * STAGES * BN) * HD + BM * BN) * sizeof(T) + 16 * STAGES + 40, 1024)
+//! let     BLOCKS  = HEADS * ceil_div(M, BM)
+//!
+//! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
+//! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
+//! require BN + HD <= 192                           "scores and output must fit in registers"
+//!
+//! tensor  Q : T[HEADS, M, HD]     box [1, BM, 64]  swizzle 128
+//! tensor  K : T[KV_HEADS, N, HD]  box [1, BN, 64]  swizzle 128  l2 256
+//! tensor  V : T[KV_HEADS, N, HD]  box [1, BN, 64]  swizzle 128  l2 256
+//! tensor  O : T[HEADS, M, HD]     box [1, 32, 64]  swizzle 128  out
+//! scalar  scale : f32 = 0.125
+//!
+//! launch  grid BLOCKS  block THREADS  smem SMEM
+//! work    flops 4 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)
+//! reference attention_reference  grid min(HEADS * M, 65536)  block 128  bits 5
+//!
+//! preset  HD = 64, BN = 128, STAGES = 2
+//! preset  HD = 128, BN = 64, STAGES = 2
+//! preset  HD = 64, CAUSAL = 1, BN = 128, STAGES = 2
+
+#include "device/pipeline/tma_attention.cuh"
+#include "device/reference/attention.cuh"
+#include "device/schedule/attention.cuh"
+#include "device/tile/online_softmax.cuh"
+#include "device/tile/register_store.cuh"
+#include "device/tile/shared_memory.cuh"
+#include "device/tile/tcgen05_tile.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+using Work = AttentionTile<BM, BN>;
+using Scores = RegisterTile<layout::Lane<BN>>;
+using Output = RegisterTile<layout::Lane<HD>>;
+
+constexpr int kWarps = 4, kLoadWarp = 4, kMultiplyWarp = 5;
+constexpr int kColumns = BN + HD <= 128 ? 128 : 256;  // of tensor memory: scores, then a step's part of the output
+
+struct Smem {
+  SharedTile<T, BM, HD> q;
+  SharedTile<T, BN, HD> k[STAGES], v[STAGES];
+  SharedTile<T, BM, BN> weights;
+  Pipeline<STAGES> pipeline;
+  Barrier queries, scored, weighed, made;  // the latter three complete once a step
+  u32 address;                             // in tensor memory
+};
+static_assert(sizeof(Smem) == SMEM);
+
+// One thread: a step's scores, and once they have become weights its part of the output.
+__device__ void multiply(Smem& smem, const Work& work) {
+  if (work.steps > 0) smem.queries.wait(0);
+  Consumer consumer(smem.pipeline);
+  for (int step = 0; step < work.steps; ++step) {
+    const u32 slot = consumer.wait();
+    tcgen05::fence_after();
+    tcgen05::multiply<1>(smem.address, smem.q, smem.k[slot], false);
+    tcgen05::commit(smem.scored);
+    smem.weighed.wait(step % 2);
+    tcgen05::fence_after();
+    tcgen05::multiply_rows(smem.address + BN, smem.weights, smem.v[slot]);
+    tcgen05::commit(smem.pipeline.empty[slot]);
+    tcgen05::commit(smem.made);
+  }
+}
+
+// Four warps, a query a thread.
+__device__ void weigh(Smem& smem, const CUtensorMap& O, const Work& work, f32 scale) {
+  const int row = threadIdx.x / 32 * 32;
+  const u32 from = tensor_memory::at(smem.address, row, 0);
+  OnlineSoftmax<Scores> softmax;
+  Output o = {};
+#pragma unroll 1
+  for (int step = 0; step < work.steps; ++step) {
+    Scores s;
+    smem.scored.wait(step % 2);
+    tcgen05::fence_after();
+    tcgen05::load(s, from);
+    s.map_at([&](f32 x, int r, int c) { return work.sees(row + r, step * BN + c) ? x * scale : softmax.kMasked; });
+    o.map_rows(softmax.weigh(s), [](f32 x, f32 factor) { return x * factor; });
+    store(smem.weights, row, 0, s);
+    tma::fence();
+    tcgen05::fence_before();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) smem.weighed.arrive();
+    smem.made.wait(step % 2);
+    tcgen05::fence_after();
+#pragma unroll
+    for (int column = 0; column < HD; column += 32) {
+      RegisterTile<layout::Lane<32>> part;
+      tcgen05::load(part, from + BN + column);
+      o.add_columns(column, part);
+    }
+  }
+  o.map_rows(softmax.inverse_sums(), [](f32 x, f32 factor) { return x * factor; });
+  store(smem.q, row, 0, o);  // over the queries, whose last product is complete
+  tma::fence();
+  __syncwarp();
+  if (threadIdx.x % 32 != 0) return;
+#pragma unroll
+  for (int p = 0; p < HD / 64; ++p) tma::store(O, smem.q.panel[p][row], {p * 64, work.first + row, work.head});
+  tma::commit();
+  tma::wait_read<0>();  // shared memory must outlive the stores that read it
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_constant__ CUtensorMap Q,
+                                                                   const __grid_constant__ CUtensorMap K,
+                                                                   const __grid_constant__ CUtensorMap V,
+                                                                   const __grid_constant__ CUtensorMap O, f32 scale,
+                                                                   const Dims dims) {
+  Smem& smem = shared_memory<Smem>();
+  const Work work(dims);
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (threadIdx.x == 0) {
+    smem.queries.init(1);
+    smem.scored.init(1);
+    smem.weighed.init(kWarps);
+    smem.made.init(1);
+    smem.pipeline.init(1);
+  }
+  if (warp == kMultiplyWarp) {
+    tensor_memory::alloc<kColumns>(&smem.address);
+    tensor_memory::relinquish_alloc_permit();
+  }
+  __syncthreads();
+  if (warp < kWarps)
+    weigh(smem, O, work, scale);
+  else if (warp == kLoadWarp && lane == 0)
+    load_attention(smem, Q, K, V, work);
+  else if (warp == kMultiplyWarp && lane == 0)
+    multiply(smem, work);
+  __syncwarp();
+  tcgen05::fence_before();  // tensor memory is freed after everybody's last use of it
+  __syncthreads();
+  if (warp == kMultiplyWarp) tensor_memory::dealloc<kColumns>(smem.address);
+}
+
+#endif

@@ -1,0 +1,135 @@
+//! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
+//! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//!
+//! type    T      = bf16  in {bf16, f16}            "elements of A and B"
+//! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
+//! dim     M, N, K in 0..2147483647
+//!
+//! param   BM      = 128  in {64, 128, 256}         "rows of D per block"
+//! param   BN      = 256  in {64, 128, 256}         "columns of D per block"
+//! param   BK      = 32   in {32, 64}               "columns of A and B per step: one swizzle row of 64 or 128 bytes"
+//! param   WM      = 64   in {32, 64}               "rows of D per warp"
+//! param   WN      = 64   in {32, 64}               "columns of D per warp"
+//! param   STAGES  = 3    in 2..8                   "tiles of A and B in flight"
+//! param   GROUP_M = 8    in {1, 4, 8, 16}          "tile rows visited together, for L2 reuse"
+//!
+//! let     WARPS_N   = BN / WN
+//! let     WARPS     = BM / WM * WARPS_N            "warps that multiply; a warpgroup more loads"
+//! let     THREADS   = 32 * WARPS + 128
+//! let     EPI_N     = 128 / sizeof(O)              "columns of D stored at a time"
+//! let     SMEM      = align_up(STAGES * (BM + BN) * BK * sizeof(T) + BM * 128 + 16 * STAGES, 1024)
+//! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
+//! let     WAVES     = max(1, ceil_div(TILES, device.sm_count))
+//!
+//! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
+//! require WARPS == 4 || WARPS == 8                 "registers are traded between whole warpgroups"
+//! require WM * WN / 32 + WM / 2 + WN / 2 + 40 <= (WARPS == 8 ? 232 : 255) "accumulators and fragments must fit in registers"
+//! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
+//!
+//! tensor  A : T[M, K]    box [BM, BK]     swizzle BK * sizeof(T)  l2 256
+//! tensor  B : T[N, K]    box [BN, BK]     swizzle BK * sizeof(T)  l2 256
+//! tensor  D : O[M, N]    box [BM, EPI_N]  swizzle 128  out  view
+//!
+//! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
+//!
+//! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
+//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
+//!
+//! preset  BM = 64, BN = 64, WM = 32, WN = 32, STAGES = 8   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
+//! preset  BM = 128, BN = 128, WM = 64, WN = 32, STAGES = 5  when ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
+//! preset  BM = 128, BN = 256, WM = 64, WN = 64, STAGES = 3
+
+#include "device/epilogue/tma_store.cuh"
+#include "device/pipeline/tma_operands.cuh"
+#include "device/ptx/setmaxnreg.cuh"
+#include "device/reference/gemm.cuh"
+#include "device/schedule/persistent.cuh"
+#include "device/tile/mma_tile.cuh"
+#include "device/tile/register_store.cuh"
+#include "device/tile/shared_memory.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+using Tiles = PersistentTiles<BM, BN, GROUP_M>;
+using Accumulators = RegisterTile<layout::Mma<WM, WN>>;
+using Staged = SharedTile<O, BM, EPI_N>;
+
+struct Smem {
+  SharedTile<T, BM, BK> a[STAGES];
+  SharedTile<T, BN, BK> b[STAGES];
+  Staged staged[1];
+  Pipeline<STAGES> pipeline;
+};
+static_assert(sizeof(Smem) == SMEM);
+
+// Invariant: while one k16 step is multiplied the operands of the next are on their way, across slots too.
+__device__ void accumulate(Smem& smem, Consumer<STAGES, 1>& consumer, int steps, int row, int column,
+                           Accumulators& acc) {
+  static_assert(BK / 16 % 2 == 0);
+  acc.fill(0);
+  if (steps == 0) return;
+  mma::Operands<T, WM, WN> operands[2];
+  u32 slot = consumer.wait();
+  operands[0].load(smem.a[slot], row, smem.b[slot], column, 0);
+#pragma unroll 1
+  for (int step = 0; step < steps; ++step) {
+    const u32 current = slot;
+#pragma unroll
+    for (int k = 0; k < BK; k += 16) {
+      auto& next = operands[(k / 16 + 1) % 2];
+      if (k + 16 < BK) {
+        next.load(smem.a[current], row, smem.b[current], column, k + 16);
+      } else if (step + 1 < steps) {
+        slot = consumer.wait();
+        next.load(smem.a[slot], row, smem.b[slot], column, 0);
+      }
+      operands[k / 16 % 2].multiply(acc);
+    }
+    smem.pipeline.release_warp(current);
+  }
+}
+
+__device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
+                        int steps) {
+  constexpr int kPart = WN < EPI_N ? WN : EPI_N;  // columns of this warp that fall into one epilogue tile
+  const int warp = threadIdx.x / 32, row = warp / WARPS_N * WM, column = warp % WARPS_N * WN;
+  Consumer consumer(smem.pipeline);
+  Accumulators acc;
+  for (const int index : tiles) {
+    accumulate(smem, consumer, steps, row, column, acc);
+    const Tile tile = tiles[index];
+    const int tile_row = tile.row * BM, tile_column = tile.column * BN;
+    acc.map_at([&](f32 x, int r, int c) { return hooks.epilogue(x, tile_row + row + r, tile_column + column + c); });
+    tma::store_each<WARPS * 32, BN / EPI_N, 1>(
+        1, smem.staged, D, {dims.M, dims.N}, tile_row, tile_column, [&](int n, Staged& staged) {
+#pragma unroll
+          for (int first = 0; first < WN; first += kPart) {
+            if ((column + first) / EPI_N != n) continue;
+            store(staged, row, (column + first) % EPI_N, acc.columns<kPart>(first));
+          }
+        });
+  }
+  if (threadIdx.x == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A,
+                                                              const __grid_constant__ CUtensorMap B,
+                                                              const __grid_constant__ Mapped<O, 2> D, const Dims dims,
+                                                              const __grid_constant__ Hooks hooks) {
+  Smem& smem = shared_memory<Smem>();
+  const Tiles tiles(dims.M, dims.N);
+  const int steps = ceil_div<u32>(dims.K, BK);
+  if (threadIdx.x == 0) smem.pipeline.init(WARPS);
+  __syncthreads();
+
+  if (threadIdx.x >= WARPS * 32) {
+    if constexpr (WARPS == 8) give_registers<40>();
+    if (threadIdx.x == WARPS * 32) load_operands(smem.pipeline, smem, A, B, tiles, steps);
+  } else {
+    if constexpr (WARPS == 8) take_registers<232>();
+    consume(smem, D, tiles, dims, hooks, steps);
+  }
+}
+
+#endif

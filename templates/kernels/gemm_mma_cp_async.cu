@@ -1,0 +1,175 @@
+//! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//!
+//! type    T      = bf16  in {bf16, f16}            "elements of A and B"
+//! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
+//! dim     M, N, K in 0..2147483647
+//!
+//! param   VEC     = 16   in {16, 8, 4, 2}          "bytes copied at once: the rows of A and B begin at multiples of it"
+//! param   BM      = 128  in {64, 128, 256}         "rows of D per block"
+//! param   BN      = 256  in {64, 128, 256}         "columns of D per block"
+//! param   BK      = 32   in {32, 64}               "columns of A and B per step: one swizzled row of 64 or 128 bytes"
+//! param   WM      = 64   in {32, 64}               "rows of D per warp"
+//! param   WN      = 64   in {32, 64}               "columns of D per warp"
+//! param   STAGES  = 3    in 2..6                   "tiles of A and B in flight"
+//! param   BLOCKS  = 1    in {1, 2, 3}              "blocks that share an SM"
+//! param   GROUP_M = 8    in {1, 4, 8, 16}          "tile rows visited together, for L2 reuse"
+//!
+//! let     WARPS_N   = BN / WN
+//! let     WARPS     = BM / WM * WARPS_N
+//! let     THREADS   = 32 * WARPS
+//! let     SMEM      = align_up(STAGES * (BM + BN) * BK * sizeof(T) + WARPS * 16 * WN * sizeof(O), 1024)
+//! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
+//! let     WAVES     = max(1, ceil_div(TILES, device.sm_count * BLOCKS))
+//!
+//! require alignment(A) >= VEC && alignment(B) >= VEC "A and B must begin at a multiple of the access"
+//! require stride(A, 0) * sizeof(T) % VEC == 0 && stride(B, 0) * sizeof(T) % VEC == 0 "rows of A and B must begin at multiples of the access"
+//! require VEC == 2 || (stride(A, 1) == 1 && stride(B, 1) == 1) "elements that move together must be neighbours"
+//! require VEC != 4 || BK == 32                   "one pass of the block copies whole groups of 8 rows"
+//! require WARPS == 4 || WARPS == 8                 "a block has 128 or 256 threads"
+//! require SMEM <= device.smem_per_block && (SMEM + 1024) * BLOCKS <= device.smem_per_sm "the pipelines of an SM's blocks must fit in shared memory"
+//! require (WM * WN / 32 + WM / 2 + WN / 2 + 60) * THREADS * BLOCKS <= device.registers_per_sm "accumulators and fragments must fit in registers"
+//!
+//! tensor  A : T[M, K]
+//! tensor  B : T[N, K]
+//! tensor  D : O[M, N]  out
+//!
+//! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
+//!
+//! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
+//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
+//!
+//! preset  VEC = 16, BM = 64, BN = 64, BK = 64, WM = 32, WN = 32, STAGES = 4   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
+//! preset  VEC = 16, BM = 128, BN = 128, BK = 64, WM = 64, WN = 32, STAGES = 5 when device.smem_per_block >= 180000 && ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
+//! preset  VEC = 16, BM = 128, BN = 256, BK = 64, WM = 64, WN = 64, STAGES = 4 when device.smem_per_block >= 220000
+//! preset  VEC = 16, BM = 128, BN = 256, BK = 32, WM = 64, WN = 64, STAGES = 3
+//! preset  VEC = 8, BM = 128, BN = 128, BK = 32, WM = 64, WN = 32, STAGES = 3
+//! preset  VEC = 4, BM = 128, BN = 128, BK = 32, WM = 64, WN = 32, STAGES = 3
+//! preset  VEC = 2, BM = 64, BN = 64, BK = 32, WM = 32, WN = 32, STAGES = 2, BLOCKS = 3
+
+#include "device/epilogue/store_tile.cuh"
+#include "device/pipeline/cp_async_pipeline.cuh"
+#include "device/reference/gemm.cuh"
+#include "device/schedule/persistent.cuh"
+#include "device/tile/cp_async_tile.cuh"
+#include "device/tile/mma_tile.cuh"
+#include "device/tile/register_store.cuh"
+#include "device/tile/shared_memory.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+using Tiles = PersistentTiles<BM, BN, GROUP_M>;
+using Accumulators = RegisterTile<layout::Mma<WM, WN>>;
+using Operands = mma::Operands<T, WM, WN>;
+using TileA = SharedTile<T, BM, BK>;
+using TileB = SharedTile<T, BN, BK>;
+
+struct Smem {
+  TileA a[STAGES];
+  TileB b[STAGES];
+  SharedTile<O, 16, WN> staged[WARPS];
+};
+static_assert(sizeof(Smem) == SMEM);
+
+struct Problem {
+  View<const T, 2> a, b;
+  View<O, 2> d;
+  Extent extent;
+  int k;
+  Tiles tiles;
+  __device__ int steps() const { return max(1, ceil_div<u32>(k, BK)); }
+};
+
+// Walks all steps of all tiles of this block, STAGES - 1 steps ahead of the products. Where K is 0 nothing is loaded,
+// and the one step multiplies the zeros that all slots hold.
+struct Loader {
+  cp_async::TileCopy<TileA, THREADS, VEC> a;
+  cp_async::TileCopy<TileB, THREADS, VEC> b;
+  Tiles::Index index;
+  int step = 0;
+
+  __device__ explicit Loader(const Problem& p) : index(p.k > 0 ? p.tiles.begin() : p.tiles.end()) { start(p); }
+  __device__ void start(const Problem& p) {
+    const Tile tile = p.tiles[*index];
+    a.start(p.a, tile.row * BM, p.extent.rows, p.k);
+    b.start(p.b, tile.column * BN, p.extent.columns, p.k);
+  }
+  // One of Parts shares of the next step's copies; nothing once every tile is loaded.
+  template <int Parts> __device__ void copy(Smem& smem, u32 slot, const Problem& p, int part) const {
+    if (index != p.tiles.end()) cp_async::copy_part<Parts>(a, smem.a[slot], b, smem.b[slot], part);
+  }
+  __device__ void advance(const Problem& p) {
+    a.advance();
+    b.advance();
+    if (++step < p.steps()) return;
+    step = 0;
+    ++index;
+    if (index != p.tiles.end()) start(p);
+  }
+};
+
+// 16 rows of a warp at a time go through shared memory of its own.
+__device__ inline void store(SharedTile<O, 16, WN>& staged, const Problem& p, const Hooks& hooks, int row, int column,
+                             Accumulators& acc) {
+  const bool vectors = rows_of_16_bytes(p.d);
+  acc.map_at([&](f32 x, int r, int c) { return hooks.epilogue(x, row + r, column + c); });
+#pragma unroll
+  for (int i = 0; i < WM; i += 16) {
+    __syncwarp();
+    store(staged, 0, 0, acc.rows<16>(i));
+    __syncwarp();
+    store_rows<32>(p.d, staged, p.extent, row + i, column, threadIdx.x % 32, vectors);
+  }
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T, 2> A, View<const T, 2> B, View<O, 2> D,
+                                                                   const Dims dims,
+                                                                   const __grid_constant__ Hooks hooks) {
+  Smem& smem = shared_memory<Smem>();
+  const Problem p = {A, B, D, {dims.M, dims.N}, dims.K, Tiles(dims.M, dims.N)};
+  const int warp = threadIdx.x / 32, row = warp / WARPS_N * WM, column = warp % WARPS_N * WN;
+
+  // Operands are read one step ahead, at the end of a short problem from slots that no copy has filled. What is read
+  // there is not used, but shared memory that nothing has written is nobody's to read.
+  if (p.steps() < STAGES) {
+    clear<THREADS>(smem.a);
+    clear<THREADS>(smem.b);
+    __syncthreads();
+  }
+  CpAsyncPipeline<STAGES> pipeline;
+  Loader loader(p);
+#pragma unroll 1
+  for (int i = 0; i < STAGES - 1; ++i) {
+    loader.copy<1>(smem, pipeline.acquire(), p, 0);
+    pipeline.commit();
+    loader.advance(p);
+  }
+  u32 slot = pipeline.wait();
+  Operands operands[2];
+  operands[0].load(smem.a[slot], row, smem.b[slot], column, 0);
+#pragma unroll 1
+  for (const int index : p.tiles) {
+    Accumulators acc = {};
+    // Invariant: operands[0] holds the first k16 step; while one is multiplied the next are on their way, across slots
+    // and tiles too.
+#pragma unroll 1
+    for (int step = 0; step < p.steps(); ++step) {
+#pragma unroll
+      for (int k = 0; k < BK; k += 16) {
+        if (k + 16 == BK) {
+          pipeline.commit();
+          loader.advance(p);
+          slot = pipeline.wait();
+        }
+        operands[(k / 16 + 1) % 2].load(smem.a[slot], row, smem.b[slot], column, (k + 16) % BK);
+        if (k + 16 < BK) loader.copy<BK / 16 - 1>(smem, pipeline.acquire(), p, k / 16);
+        operands[k / 16 % 2].multiply(acc);
+      }
+    }
+    const Tile tile = p.tiles[index];
+    store(smem.staged[warp], p, hooks, tile.row * BM + row, tile.column * BN + column, acc);
+  }
+}
+
+#endif

@@ -1,0 +1,164 @@
+//! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
+//! arch    sm_100a, sm_103a
+//!
+//! type    T      = bf16  in {bf16, f16, e4m3, e5m2} "elements of A and B"
+//! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
+//! dim     M, N, K in 0..2147483647
+//!
+//! param   BN      = 256  in {32, 64, 128, 256}     "columns of D per tile"
+//! param   STAGES  = 6    in 2..8                   "tiles of A and B in flight"
+//! param   PAIR    = 2    in {1, 2}                 "blocks that multiply one tile together, 128 rows of D each"
+//! param   GROUP_M = 8    in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse"
+//!
+//! let     BM        = 128                          "rows of D per block: the lanes of tensor memory"
+//! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
+//! let     THREADS   = 192                          "four warps store, one loads, one multiplies"
+//! let     EPI_N     = 128 / sizeof(O)              "columns of D in one 128-byte swizzle row"
+//! let     EPI_TILES = BN / EPI_N % 2 == 0 ? 2 : 1  "epilogue tiles stored together"
+//! let     SMEM      = align_up(STAGES * (BM + BN / PAIR) * 128 + EPI_TILES * BM * 128 + 16 * STAGES + 40, 1024)
+//! let     TILES     = ceil_div(M, BM * PAIR) * ceil_div(N, BN) "tiles of a pair"
+//! let     WAVES     = max(1, ceil_div(TILES, device.sm_count / PAIR))
+//!
+//! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
+//! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
+//! require BN / PAIR % 8 == 0                       "each block of a pair loads whole swizzle atoms of B"
+//!
+//! tensor  A : T[M, K]    box [BM, BK]         swizzle 128  l2 256
+//! tensor  B : T[N, K]    box [BN / PAIR, BK]  swizzle 128  l2 256
+//! tensor  D : O[M, N]    box [BM, EPI_N]      swizzle 128  out  view
+//!
+//! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
+//!
+//! cluster PAIR
+//! launch  grid ceil_div(TILES, WAVES) * PAIR  block THREADS  smem SMEM
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
+//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
+//!
+//! preset  BN = 64, STAGES = 8, PAIR = 1   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
+//! preset  BN = 128, STAGES = 6, PAIR = 1  when ceil_div(M, 256) * ceil_div(N, 256) <= device.sm_count / 4
+//! preset  BN = 256, STAGES = 6, PAIR = 2
+
+#include "device/epilogue/tma_store.cuh"
+#include "device/pipeline/pipeline.cuh"
+#include "device/reference/gemm.cuh"
+#include "device/schedule/persistent.cuh"
+#include "device/tile/register_store.cuh"
+#include "device/tile/shared_memory.cuh"
+#include "device/tile/tcgen05_tile.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+using Tiles = PersistentTiles<BM, BN, GROUP_M, PAIR>;
+using Staged = SharedTile<O, BM, EPI_N>;
+
+constexpr int kStoreThreads = 128, kLoadWarp = 4, kMultiplyWarp = 5;
+constexpr int kAccumulators = 2;  // tiles in tensor memory: one is multiplied while the other is stored
+constexpr int kColumns = kAccumulators * BN;
+
+struct Smem {
+  SharedTile<T, BM, BK> a[STAGES];
+  SharedTile<T, BN / PAIR, BK> b[STAGES];
+  Staged staged[EPI_TILES];
+  Pipeline<STAGES> operands;
+  Pipeline<kAccumulators, PAIR> accumulators;  // filled by the multiplying thread, drained by the storing warps
+  u32 address;                                 // of the accumulators, in tensor memory
+};
+static_assert(sizeof(Smem) == SMEM);
+
+// One thread of each block keeps its ring of A and B tiles full. A slot is free when the products that read it are
+// complete, in both blocks of a pair. The even block's barrier counts the bytes of both.
+__device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, const Tiles& tiles, int steps) {
+  Producer producer(smem.operands);
+  for (const int index : tiles) {
+    const Tile tile = tiles[index];
+    for (int step = 0; step < steps; ++step) {
+      const u32 slot = producer.acquire();
+      Barrier& full = smem.operands.full[slot];
+      if (tiles.rank() == 0) full.expect(PAIR * (sizeof(smem.a[0]) + sizeof(smem.b[0])));
+      tma::load_of_pair<PAIR>(smem.a[slot], A, full, step * BK, tile.row * BM);
+      tma::load_of_pair<PAIR>(smem.b[slot], B, full, step * BK, tile.column * BN + tiles.rank() * (BN / PAIR));
+    }
+  }
+}
+
+// One thread of the even block multiplies. The first product of a tile overwrites its accumulator.
+__device__ void multiply(Smem& smem, const Tiles& tiles, int steps) {
+  Consumer operands(smem.operands);
+  Producer accumulators(smem.accumulators);
+  const u32 d = smem.address;
+  for (const int index : tiles) {
+    if (steps == 0) continue;
+    const u32 tile = accumulators.acquire_cluster();
+    tcgen05::fence_after();
+    for (int step = 0; step < steps; ++step) {
+      const u32 slot = operands.wait();
+      tcgen05::fence_after();
+      tcgen05::multiply<PAIR>(d + tile * BN, smem.a[slot], smem.b[slot], step > 0);
+      tcgen05::commit_blocks<PAIR>(smem.operands.empty[slot]);
+    }
+    tcgen05::commit_blocks<PAIR>(smem.accumulators.full[tile]);
+  }
+}
+
+// Four warps, a row of D a thread: from tensor memory to shared memory and from there to D. The accumulator is given
+// back before its last tiles are stored.
+__device__ void store(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
+                      int steps) {
+  const int warp = threadIdx.x / 32;
+  const u32 address = smem.address;
+  Consumer accumulators(smem.accumulators);
+  for (const int index : tiles) {
+    const Tile tile = tiles[index];
+    const int row = tile.row * BM, column = tile.column * BN;
+    const u32 slot = steps > 0 ? accumulators.wait() : 0;
+    tcgen05::fence_after();
+    const u32 from = tensor_memory::at(address, warp * 32, slot * BN);
+    tma::store_each<kStoreThreads, BN / EPI_N, 1>(
+        1, smem.staged, D, {dims.M, dims.N}, row, column, [&](int n, Staged& staged) {
+          RegisterTile<layout::Lane<EPI_N>> part = {};
+          if (steps > 0) tcgen05::load(part, from + n * EPI_N);
+          part.map_at(
+              [&](f32 x, int r, int c) { return hooks.epilogue(x, row + warp * 32 + r, column + n * EPI_N + c); });
+          store(staged, warp * 32, 0, part);
+          if (n == BN / EPI_N - 1 && steps > 0) {
+            tcgen05::fence_before();
+            __syncwarp();
+            if (threadIdx.x % 32 == 0) smem.accumulators.empty[slot].arrive_release_at(0);
+          }
+        });
+  }
+  if (threadIdx.x == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A,
+                                                              const __grid_constant__ CUtensorMap B,
+                                                              const __grid_constant__ Mapped<O, 2> D, const Dims dims,
+                                                              const __grid_constant__ Hooks hooks) {
+  Smem& smem = shared_memory<Smem>();
+  const Tiles tiles(dims.M, dims.N);
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, steps = ceil_div<u32>(dims.K, BK);
+
+  if (threadIdx.x == 0) {
+    smem.operands.init(1);
+    smem.accumulators.init(kStoreThreads / 32);
+  }
+  if (warp == kMultiplyWarp) {
+    tensor_memory::alloc<kColumns, PAIR>(&smem.address);
+    tensor_memory::relinquish_alloc_permit<PAIR>();
+  }
+  cluster::sync_blocks<PAIR>();
+
+  if (warp < kLoadWarp)
+    store(smem, D, tiles, dims, hooks, steps);
+  else if (warp == kLoadWarp && lane == 0)
+    produce(smem, A, B, tiles, steps);
+  else if (warp == kMultiplyWarp && lane == 0 && tiles.rank() == 0)
+    multiply(smem, tiles, steps);
+  __syncwarp();
+
+  // No block leaves, or frees tensor memory, while the pair still multiplies or signals its barriers.
+  cluster::sync_blocks<PAIR>();
+  if (warp == kMultiplyWarp) tensor_memory::dealloc<kColumns, PAIR>(smem.address);
+}
+
+#endif

@@ -1,0 +1,226 @@
+//! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
+//! arch    sm_90a
+//!
+//! type    T      = bf16  in {bf16, f16, e4m3, e5m2} "elements of A and B"
+//! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
+//! dim     M, N, K in 0..2147483647
+//!
+//! param   BM      = 128  in {64, 128, 192, 256}    "rows of D per block"
+//! param   BN      = 256  in {64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256} "columns of D per block"
+//! param   STAGES  = 4    in 2..8                   "tiles of A and B in flight"
+//! param   CLUSTER = 1    in {1, 2}                 "blocks, one below the other, that share each tile of B by multicast"
+//! param   PINGPONG = 0   in {0, 1}                 "0: the consumers share each tile; 1: two make tiles in turn, and one multiplies while the other stores"
+//! param   FAST    = 0    in {0, 1}                 "8-bit types: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
+//! param   GROUP_M = 16   in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse"
+//!
+//! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
+//! let     SLICES    = PINGPONG ? BM / 64 : BM == 256 ? 2 : 1  "blocks of 64 rows per consumer warpgroup"
+//! let     CONSUMERS = PINGPONG ? 2 : BM / (64 * SLICES)
+//! let     THREADS   = 128 * (CONSUMERS + 1)
+//! let     PROMOTED  = sizeof(T) == 1 && FAST == 0
+//! let     SUMS      = SLICES * BN / 2 * (1 + 2 * PROMOTED)  "registers of a thread"
+//! let     SWIZZLE   = BN * sizeof(O) % 128 == 0 ? 128 : 0  "of the epilogue's tiles"
+//! let     EPI_N     = SWIZZLE == 128 ? 128 / sizeof(O) : BN / (BN & -BN) * 8 "columns of D stored together: a swizzle row, or a plain row of an odd number of 8 columns, so that stores of 8 rows use all banks"
+//! let     EPI_TILES = BN / EPI_N % 2 == 0 ? 2 : 1  "epilogue tiles stored together"
+//! let     SMEM      = align_up(STAGES * (BM + BN) * 128 + CONSUMERS * EPI_TILES * align_up(64 * EPI_N * sizeof(O), 128) + 16 * STAGES + 16, 1024)
+//! let     TILES     = ceil_div(M, BM * CLUSTER) * ceil_div(N, BN) "tiles of a whole cluster"
+//! let     WAVES     = max(1, ceil_div(TILES, device.sm_count / CLUSTER))
+//! let     STEP      = max((BM * BN * 33 + (BM + BN) * 185) / 1000, (BM + BN) * 5 / 2) "cycles of one step along K: tensor cores, L2"
+//! let     STORE     = BM * BN * 52 / 1000          "cycles of storing a tile"
+//!
+//! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
+//! require CONSUMERS * (SUMS + 40) <= 480 && SUMS <= 200 "accumulators must fit in registers"
+//! require FAST == 0 || sizeof(T) == 1              "only sums of 8-bit products can be cut short"
+//! require PROMOTED == 0 || SLICES == 1 && PINGPONG == 0 "sums of 8-bit products that are added in f32 leave registers for 64 rows"
+//! require BN / CLUSTER % 8 == 0                    "each block of a cluster loads whole swizzle atoms of B"
+//!
+//! tensor  A : T[M, K]    box [BM, BK]            swizzle 128  l2 128
+//! tensor  B : T[N, K]    box [BN / CLUSTER, BK]  swizzle 128  l2 128
+//! tensor  D : O[M, N]    box [64, EPI_N]         swizzle SWIZZLE  out  view
+//!
+//! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
+//!
+//! cluster CLUSTER
+//! launch  grid ceil_div(TILES, WAVES) * CLUSTER  block THREADS  smem SMEM
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 10200 + max(WAVES * (1500 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 2230) "fitted to 200 configurations of 12 problems on an H200"
+//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
+//!
+//! preset  BM = 128, BN = 256, STAGES = 4
+//! preset  BM = 256, BN = 192, STAGES = 3
+//! preset  BM = 256, BN = 128, STAGES = 4
+//! preset  BM = 192, BN = 200, STAGES = 3
+//! preset  BM = 128, BN = 224, STAGES = 4
+//! preset  BM = 128, BN = 208, STAGES = 4
+//! preset  BM = 128, BN = 176, STAGES = 4, CLUSTER = 2
+//! preset  BM = 128, BN = 176, STAGES = 4, PINGPONG = 1
+//! preset  BM = 128, BN = 160, STAGES = 4, PINGPONG = 1
+//! preset  BM = 128, BN = 128, STAGES = 6
+//! preset  BM = 128, BN = 128, STAGES = 5, PINGPONG = 1
+//! preset  BM = 64, BN = 128, STAGES = 8
+
+#include "device/epilogue/tma_store.cuh"
+#include "device/pipeline/tma_operands.cuh"
+#include "device/pipeline/turns.cuh"
+#include "device/ptx/setmaxnreg.cuh"
+#include "device/reference/gemm.cuh"
+#include "device/schedule/persistent.cuh"
+#include "device/tile/register_store.cuh"
+#include "device/tile/shared_memory.cuh"
+#include "device/tile/wgmma_tile.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+using Tiles = PersistentTiles<BM, BN, GROUP_M, CLUSTER>;
+using Accumulators = RegisterTile<layout::Mma<16, BN>>;  // of a warp
+using Staged = SharedTile<O, 64, EPI_N, SWIZZLE>;
+
+struct Smem {
+  SharedTile<T, BM, BK> a[STAGES];
+  SharedTile<T, BN, BK> b[STAGES];
+  Staged staged[CONSUMERS][EPI_TILES];
+  Pipeline<STAGES, CLUSTER> pipeline;
+  Turns turns;
+};
+static_assert(sizeof(Smem) <= SMEM);
+
+// One consumer warpgroup: SLICES blocks of 64 rows, from block `first` of each of its tiles on.
+class Multiplier {
+ public:
+  __device__ Multiplier(Smem& smem, int first) : smem_(smem), consumer_(smem.pipeline), first_(first) {}
+
+  // The first product of a tile overwrites acc; with no steps (K = 0) acc keeps the zeros it was made with. Products of
+  // two steps are in flight. `issued` is called once all have been started.
+  template <class F> __device__ void accumulate(int steps, Accumulators (&acc)[SLICES], F issued) {
+    if (steps == 0) return;
+    u32 before = start(acc, false);
+#pragma unroll 1  // unrolled further it is no faster and takes ptxas three times as long
+    for (int step = 1; step < steps; ++step) {
+      const u32 slot = start(acc, true);
+      finish<SLICES>(before);
+      before = slot;
+    }
+    issued();
+    finish<0>(before);
+  }
+
+  // The same for 8-bit types, whose sums wgmma keeps to 14 bits: each step has sums of its own, and while the tensor
+  // cores make one step's, those of the step before are added in f32. Waits and products stand in a row, with no branch
+  // between: else ptxas lets every product wait for the one before.
+  __device__ void accumulate_promoted(int steps, Accumulators& acc) {
+    acc.fill(0);
+    if (steps == 0) return;
+    Accumulators even[1], odd[1];
+    u32 even_slot = start(even, false), odd_slot;
+    int left = steps;
+#pragma unroll 1
+    for (; left > 2; left -= 2) {
+      odd_slot = start(odd, false);
+      finish<1>(even_slot, even[0], acc);
+      even_slot = start(even, false);
+      finish<1>(odd_slot, odd[0], acc);
+    }
+    if (left == 2) {
+      odd_slot = start(odd, false);
+      finish<1>(even_slot, even[0], acc);
+      finish<0>(odd_slot, odd[0], acc);
+    } else {
+      finish<0>(even_slot, even[0], acc);
+    }
+  }
+
+  // Leaves a tile to the other consumer.
+  __device__ void skip(int steps) {
+    consumer_.skip(steps);
+  }
+
+ private:
+  template <int Slices> __device__ u32 start(Accumulators (&acc)[Slices], bool onto) {
+    const u32 slot = consumer_.wait();
+#pragma unroll
+    for (int i = 0; i < Slices; ++i) wgmma::multiply(acc[i], smem_.a[slot], (first_ + i) * 64, smem_.b[slot], onto);
+    return slot;
+  }
+  template <int Pending> __device__ void finish(u32 slot) {
+    wgmma::wait<Pending>();
+    smem_.pipeline.release_warpgroup(slot);
+  }
+  template <int Pending> __device__ void finish(u32 slot, const Accumulators& part, Accumulators& acc) {
+    finish<Pending>(slot);
+    acc.add(part);
+  }
+
+  Smem& smem_;
+  Consumer<STAGES, CLUSTER> consumer_;
+  int first_;
+};
+
+// Stores 64 rows of a tile.
+__device__ inline void store_slice(Smem& smem, const Mapped<O, 2>& D, const Dims& dims, const Hooks& hooks, int row,
+                                   int column, const Accumulators& acc) {
+  const int group = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
+  tma::store_each<kWarpgroup, BN / EPI_N, BN / EPI_N>(
+      1 + group, smem.staged[group], D, {dims.M, dims.N}, row, column, [&](int n, Staged& staged) {
+        auto part = acc.columns<EPI_N>(n * EPI_N);
+        part.map_at(
+            [&](f32 x, int r, int c) { return hooks.epilogue(x, row + warp * 16 + r, column + n * EPI_N + c); });
+        store(staged, warp * 16, 0, part);
+      });
+}
+
+__device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
+                        int steps) {
+  const int group = threadIdx.x / kWarpgroup, first = PINGPONG ? 0 : group * SLICES;
+  Multiplier multiplier(smem, first);
+  Turn turn(smem.turns, group);
+  bool others = PINGPONG && group == 1;  // the next tile is the other consumer's
+  Accumulators acc[SLICES] = {};
+  for (const int index : tiles) {
+    if (others) {
+      multiplier.skip(steps);
+      others = false;
+      continue;
+    }
+    others = PINGPONG;
+    if constexpr (PROMOTED) {
+      multiplier.accumulate_promoted(steps, acc[0]);
+    } else {
+      if (PINGPONG && steps > 0) turn.begin();
+      multiplier.accumulate(steps, acc, [&] {
+        if (PINGPONG) turn.end();
+      });
+    }
+    const Tile tile = tiles[index];
+#pragma unroll
+    for (int i = 0; i < SLICES; ++i)
+      store_slice(smem, D, dims, hooks, tile.row * BM + (first + i) * 64, tile.column * BN, acc[i]);
+  }
+  if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A,
+                                                              const __grid_constant__ CUtensorMap B,
+                                                              const __grid_constant__ Mapped<O, 2> D, const Dims dims,
+                                                              const __grid_constant__ Hooks hooks) {
+  Smem& smem = shared_memory<Smem>();
+  const Tiles tiles(dims.M, dims.N);
+  const int steps = ceil_div<u32>(dims.K, BK);
+  if (threadIdx.x == 0) {
+    if (steps > 0) tma::prefetch(A), tma::prefetch(B);
+    smem.turns.init();
+    smem.pipeline.init(PINGPONG ? 1 : CONSUMERS);
+  }
+  cluster::sync_blocks<CLUSTER>();
+
+  if (threadIdx.x >= CONSUMERS * kWarpgroup) {
+    give_registers<40>();
+    if (threadIdx.x == CONSUMERS * kWarpgroup) load_operands(smem.pipeline, smem, A, B, tiles, steps);
+    __syncwarp();
+  } else {
+    take_registers<CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152>();
+    consume(smem, D, tiles, dims, hooks, steps);
+    __syncwarp();
+  }
+  if constexpr (CLUSTER > 1) cluster::sync();  // no block leaves while a neighbour may still signal its barriers
+}
+
+#endif

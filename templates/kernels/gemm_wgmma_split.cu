@@ -1,0 +1,293 @@
+//! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation; few tiles of D, or long K"
+//! arch    sm_90a
+//!
+//! type    T      = bf16  in {bf16, f16}            "elements of A and B"
+//! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
+//! dim     M, N, K in 0..2147483647
+//!
+//! param   BM      = 64   in {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256} "rows of D per block: columns of the product"
+//! param   BN      = 64   in {64, 128, 192}         "columns of D per block: one consumer warpgroup per 64"
+//! param   STAGES  = 8    in 2..16                  "tiles of A and B in flight"
+//! param   SPLIT   = 1    in 1..8                   "blocks of a cluster that share K"
+//! param   CHUNKS  = 1    in {1, 2, 3, 4, 6, 8, 12, 16} "clusters that share K: the last to come adds up what the others left in global memory"
+//!
+//! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
+//! let     CONSUMERS = BN / 64
+//! let     THREADS   = 128 * CONSUMERS + 32
+//! let     OWNERS    = BM / 8 % SPLIT == 0 ? SPLIT : 1  "blocks of a cluster that each sum and store BM / OWNERS rows of the tile"
+//! let     ROWS      = BM / OWNERS
+//! let     PANEL     = 128 / sizeof(O)              "columns of D in one 128-byte swizzle row"
+//! let     RING      = STAGES * (BM + BN) * 128
+//! let     SMEM      = align_up(RING + align_up(BN * ROWS * sizeof(O), 1024) + 16 * STAGES + 16, 1024)
+//! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
+//! let     BLOCKS    = TILES * SPLIT * CHUNKS
+//! let     RESIDENT  = max(1, min(device.smem_per_sm / (SMEM + 1024), 65536 / (THREADS * (BM / 2 + 50)))) "blocks on an SM at a time"
+//! let     SLOTS     = max(1, device.sm_count * RESIDENT * (SPLIT <= 2 ? 100 : SPLIT <= 4 ? 95 : 85) / 100) "large clusters leave some SMs of a GPC without work"
+//! let     WAVES     = max(1, ceil_div(BLOCKS, SLOTS))
+//! let     SHARING   = WAVES == 1 ? ceil_div(BLOCKS, device.sm_count) : RESIDENT "blocks that share an SM's units"
+//! let     STEPS     = WAVES * ceil_div(ceil_div(K, BK), SPLIT * CHUNKS)
+//! let     STEP      = max(18 + 700 / STAGES, max(SHARING * (BM + BN) * 17 / 10, SHARING * BM * BN * 34 / 1000)) "cycles of one step along K: latency, L2, tensor cores"
+//! let     REDUCE    = (SPLIT == 1 ? 0 : 3700 + BM * BN / OWNERS * 3 / 4) + (CHUNKS == 1 ? 0 : 4000 + CHUNKS * BM * BN / OWNERS / 16) "cycles of adding up the partial sums"
+//!
+//! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
+//! require BM * CONSUMERS <= 512 && BM / 2 + 80 <= 65536 / THREADS "accumulators must fit in registers"
+//! require SPLIT == 1 || BM * BN * 4 <= RING        "the ring's memory holds the partial sums"
+//!
+//! tensor  A : T[M, K]    box [BM, BK]    swizzle 128  l2 128
+//! tensor  B : T[N, K]    box [BN, BK]    swizzle 128  l2 128
+//! tensor  D : O[M, N]    box [ROWS, PANEL]  swizzle 128  out  view
+//!
+//! workspace partials  CHUNKS == 1 ? 0 : TILES * CHUNKS * BM * BN * 4  "sums of one chunk"
+//! workspace counters  CHUNKS == 1 ? 0 : TILES * OWNERS * 4  zero       "chunks that have come"
+//!
+//! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
+//!
+//! cluster SPLIT
+//! launch  grid BLOCKS  block THREADS  smem SMEM
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 7300 + WAVES * 3900 + STEPS * STEP + REDUCE + (M * K + N * K + M * N) * sizeof(T) / 4500 "fitted to 1300 configurations of 45 problems on an H200"
+//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
+//!
+//! preset  BM = 8, BN = 64, STAGES = 16
+//! preset  BM = 8, BN = 128, STAGES = 8, SPLIT = 2
+//! preset  BM = 8, BN = 128, STAGES = 6
+//! preset  BM = 16, BN = 64, STAGES = 16
+//! preset  BM = 16, BN = 64, STAGES = 10, SPLIT = 2
+//! preset  BM = 16, BN = 128, STAGES = 6
+//! preset  BM = 32, BN = 64, STAGES = 16
+//! preset  BM = 32, BN = 128, STAGES = 8
+//! preset  BM = 64, BN = 64, STAGES = 12
+//! preset  BM = 64, BN = 64, STAGES = 6, SPLIT = 4
+//! preset  BM = 64, BN = 128, STAGES = 8
+//! preset  BM = 128, BN = 64, STAGES = 8
+//! preset  BM = 128, BN = 128, STAGES = 6
+//! preset  BM = 128, BN = 128, STAGES = 6, SPLIT = 4
+//! preset  BM = 128, BN = 128, STAGES = 6, SPLIT = 8
+//! preset  BM = 192, BN = 128, STAGES = 4
+//! preset  BM = 160, BN = 128, STAGES = 5
+//! preset  BM = 112, BN = 128, STAGES = 6
+//! preset  BM = 96, BN = 128, STAGES = 7
+//! preset  BM = 192, BN = 64, STAGES = 6
+//! preset  BM = 48, BN = 64, STAGES = 8
+//! preset  BM = 128, BN = 128, STAGES = 6, CHUNKS = 4  when M > 64
+//! preset  BM = 112, BN = 128, STAGES = 6, CHUNKS = 4  when M > 64
+//! preset  BM = 80, BN = 128, STAGES = 7, CHUNKS = 6  when M > 64
+//! preset  BM = 80, BN = 128, STAGES = 7, CHUNKS = 4  when M > 64
+//! preset  BM = 64, BN = 128, STAGES = 8, CHUNKS = 3  when M > 64
+//! preset  BM = 112, BN = 64, STAGES = 8, CHUNKS = 4  when M > 64
+//! preset  BM = 96, BN = 64, STAGES = 8, CHUNKS = 8  when M > 64
+//! preset  BM = 80, BN = 64, STAGES = 8, CHUNKS = 4  when M > 64
+//! preset  BM = 64, BN = 128, STAGES = 8, SPLIT = 4, CHUNKS = 6  when M > 64
+//! preset  BM = 16, BN = 64, STAGES = 8, SPLIT = 4, CHUNKS = 4  when M > 64
+
+#include "device/epilogue/tma_store.cuh"
+#include "device/pipeline/pipeline.cuh"
+#include "device/ptx/cluster.cuh"
+#include "device/ptx/named_barrier.cuh"
+#include "device/ptx/setmaxnreg.cuh"
+#include "device/reduce/grid.cuh"
+#include "device/reference/gemm.cuh"
+#include "device/tile/register_store.cuh"
+#include "device/tile/shared_memory.cuh"
+#include "device/tile/tma_tile.cuh"
+#include "device/tile/wgmma_tile.cuh"
+
+// The unit multiplies with its operands swapped: D^T = B * A^T. The 64 rows that one instruction needs are columns of
+// D, of which there are many where D has few rows, and a tile may be as narrow as 8 rows of D. The K of one tile is
+// shared by the blocks of a cluster, whose sums are exchanged through distributed shared memory, and by clusters (each
+// sums a chunk of K), whose sums are exchanged through global memory. Both are added in ascending order of K, whoever
+// comes last, so that results do not depend on timing. All tiles of one chunk have neighbouring blocks, and the chunks
+// take steps of K in turn: blocks that run side by side then read the same pieces of A and B at the same time. (On an
+// H200 that gained 14 % over blocks of one tile side by side, each with a run of K of its own, and up to 60 %.)
+
+#ifndef TMA_JIT_REFERENCE
+
+constexpr int PARTS = SPLIT * CHUNKS;  // of K: a part takes every PARTS-th step
+
+struct Range {
+  int first, end;
+};
+
+using Sums = RegisterTile<layout::Mma<16, BM>>;
+using Share = RegisterTile<layout::Mma<16, ROWS>>;  // of the rows of D, what one owner stores
+using Staged = SharedTile<O, ROWS, 64>;
+
+struct Operands {
+  SharedTile<T, BM, BK> a[STAGES];
+  SharedTile<T, BN, BK> b[STAGES];
+};
+// What one thread adds to the share of one owner.
+struct Partial {
+  float4 x[OWNERS][ROWS / 8][CONSUMERS * kWarpgroup];
+};
+struct Smem {
+  union {
+    Operands operands;
+    Partial partial;  // once all operands have been read
+  };
+  Staged staged[CONSUMERS];
+  Pipeline<STAGES> pipeline;
+  bool last;  // this block's chunk came last
+};
+static_assert(sizeof(Smem) <= SMEM);
+
+// Where results go: D through the hooks, and the sums of a tile's chunks in global memory on the way.
+struct Output {
+  const Mapped<O, 2>& D;
+  const Dims& dims;
+  const Hooks& hooks;
+  float4* partials;  // [tile][owner][chunk][ROWS / 8][thread]
+  u32* counters;     // [tile][owner]
+};
+
+__device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, int row, int column, Range steps) {
+  Producer producer(smem.pipeline);
+  for (int step = steps.first; step < steps.end; step += PARTS) {
+    const u32 slot = producer.acquire(sizeof(smem.operands.a[0]) + sizeof(smem.operands.b[0]));
+    tma::load(smem.operands.b[slot], B, smem.pipeline.full[slot], step * BK, column);
+    tma::load(smem.operands.a[slot], A, smem.pipeline.full[slot], step * BK, row);
+  }
+}
+
+// One product is always in flight: a slot is released when the next one's product has been started.
+__device__ void accumulate(Smem& smem, int group, Range steps, Sums& sums) {
+  Consumer consumer(smem.pipeline);
+  u32 before = 0;
+#pragma unroll 1
+  for (int step = steps.first; step < steps.end; step += PARTS) {
+    const u32 slot = consumer.wait();
+    wgmma::multiply(sums, smem.operands.b[slot], group * 64, smem.operands.a[slot], step > steps.first);
+    wgmma::wait<1>();
+    if (step > steps.first) smem.pipeline.release_warpgroup(before);
+    before = slot;
+  }
+  wgmma::wait<0>();
+}
+
+// Leaves this block's sums in shared memory for the owners of the rows. All operands have come and been read.
+__device__ void publish(Smem& smem, const Sums& sums) {
+  sync(1, CONSUMERS * kWarpgroup);
+#pragma unroll
+  for (int owner = 0; owner < OWNERS; ++owner) {
+#pragma unroll
+    for (int j = 0; j < ROWS / 8; ++j) {
+      const f32* x = &sums.x[(owner * (ROWS / 8) + j) * 4];
+      smem.partial.x[owner][j][threadIdx.x] = make_float4(x[0], x[1], x[2], x[3]);
+    }
+  }
+}
+
+__device__ inline void add(Share& share, int j, float4 x) {
+  share.x[4 * j] += x.x;
+  share.x[4 * j + 1] += x.y;
+  share.x[4 * j + 2] += x.z;
+  share.x[4 * j + 3] += x.w;
+}
+
+// The sums of all blocks of the cluster for one owner's rows, in the order of their ranks.
+__device__ void collect(Smem& smem, int owner, Share& share) {
+  share.fill(0);
+#pragma unroll 1
+  for (int rank = 0; rank < SPLIT; ++rank) {
+    const auto& partial = *cluster::map(&smem.partial, rank);
+#pragma unroll
+    for (int j = 0; j < ROWS / 8; ++j) {
+      add(share, j, partial.x[owner][j][threadIdx.x]);
+    }
+  }
+}
+
+__device__ void store(Smem& smem, const Output& output, int row, int column, Share& share) {
+  const int group = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
+  Staged& staged = smem.staged[group];
+  column += group * 64;
+  share.map_at([&](f32 x, int c, int r) { return output.hooks.epilogue(x, row + r, column + warp * 16 + c); });
+  store_transposed(staged, 0, warp * 16, share);
+  tma::fence();
+  sync(1 + group, kWarpgroup);
+  tma::store_clipped<kWarpgroup>(output.D, staged, {output.dims.M, output.dims.N}, row, column);
+  if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
+}
+
+// The sums of all chunks of one owner's rows in the last of the owner's blocks to come; false in the others. By all
+// consumers.
+__device__ bool collect_chunks(Smem& smem, const Output& output, int owner, int chunk, Share& share) {
+  constexpr int kThreads = CONSUMERS * kWarpgroup, kVectors = ROWS / 8;
+  float4* const sums = output.partials + s64{owner} * (CHUNKS * kVectors * kThreads) + threadIdx.x;
+#pragma unroll
+  for (int j = 0; j < kVectors; ++j) {
+    const f32* x = &share.x[4 * j];
+    sums[(chunk * kVectors + j) * kThreads] = make_float4(x[0], x[1], x[2], x[3]);
+  }
+  sync(1, kThreads);
+  if (threadIdx.x == 0) smem.last = last_arriver(&output.counters[owner], CHUNKS);
+  sync(1, kThreads);
+  if (!smem.last) return false;
+  share.fill(0);
+#pragma unroll(ROWS <= 16 ? 4 : 1)
+  for (int i = 0; i < CHUNKS; ++i) {
+#pragma unroll
+    for (int j = 0; j < kVectors; ++j) add(share, j, sums[(i * kVectors + j) * kThreads]);
+  }
+  return true;
+}
+
+// What one block does: some steps of a tile.
+struct Part {
+  int tile, chunk, rank;
+  int row, column;
+};
+
+// Adds up what the chunks have summed, and stores it. By the consumers of one owner.
+__device__ void store_chunks(Smem& smem, const Output& output, const Part& part, Share& share) {
+  if constexpr (CHUNKS > 1) {
+    if (!collect_chunks(smem, output, part.tile * OWNERS + part.rank, part.chunk, share)) return;
+  }
+  store(smem, output, part.row + part.rank * ROWS, part.column, share);
+}
+
+// All threads of the cluster call together, the producers with sums that nobody reads.
+template <class Tile> __device__ void finish(Smem& smem, const Output& output, const Part& part, Tile& sums) {
+  const bool consumer = threadIdx.x < CONSUMERS * kWarpgroup;
+  if constexpr (SPLIT == 1) {
+    if (consumer) store_chunks(smem, output, part, sums);
+  } else {
+    if (consumer) publish(smem, sums);
+    cluster::sync();
+    Share share;
+    if (consumer && part.rank < OWNERS) collect(smem, part.rank, share);
+    cluster::arrive();  // after which nobody reads another's partial sums
+    if (consumer && part.rank < OWNERS) store_chunks(smem, output, part, share);
+    cluster::wait();  // no block leaves while another reads its partial sums
+  }
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A,
+                                                              const __grid_constant__ CUtensorMap B,
+                                                              const __grid_constant__ Mapped<O, 2> D, u8* partials,
+                                                              u8* counters, const Dims dims,
+                                                              const __grid_constant__ Hooks hooks) {
+  Smem& smem = shared_memory<Smem>();
+  const int rows = ceil_div<u32>(dims.M, BM), tiles = rows * ceil_div<u32>(dims.N, BN);
+  const int tile = blockIdx.x / SPLIT % tiles, chunk = blockIdx.x / SPLIT / tiles;
+  const int rank = SPLIT == 1 ? 0 : cluster::rank();
+  const Part part = {tile, chunk, rank, tile % rows * BM, tile / rows * BN};
+  const Range steps = {chunk * SPLIT + rank, static_cast<int>(ceil_div<u32>(dims.K, BK))};
+  if (threadIdx.x == 0) {
+    if (dims.K > 0) tma::prefetch(A), tma::prefetch(B);
+    smem.pipeline.init(CONSUMERS);
+  }
+  __syncthreads();
+
+  Sums sums = {};
+  const bool producer = threadIdx.x >= CONSUMERS * kWarpgroup;
+  if (producer) {
+    if (threadIdx.x == CONSUMERS * kWarpgroup) produce(smem, A, B, part.row, part.column, steps);
+    __syncwarp();
+  } else {
+    accumulate(smem, threadIdx.x / kWarpgroup, steps, sums);
+  }
+  const Output output = {D, dims, hooks, reinterpret_cast<float4*>(partials), reinterpret_cast<u32*>(counters)};
+  finish(smem, output, part, sums);
+}
+
+#endif

@@ -1,0 +1,106 @@
+// The templates that docs/writing-templates.md shows, run as they stand there, and what it says of the 8-bit floats.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "command.h"
+
+namespace tma_jit::cli {
+namespace {
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// The blocks of CUDA, each in a file named after its kernel; returns the kernels.
+std::vector<std::string> write_listings(const std::string& page, const std::filesystem::path& folder) {
+  std::vector<std::string> kernels;
+  std::filesystem::create_directories(folder);
+  for (std::size_t at = page.find("```cuda\n"); at != std::string::npos; at = page.find("```cuda\n", at + 1)) {
+    const std::string text = page.substr(at + 8, page.find("\n```", at) - at - 7);
+    std::istringstream words(text.substr(text.find("kernel") + 6));
+    words >> kernels.emplace_back();
+    std::ofstream(folder / (kernels.back() + ".cu")) << text;
+  }
+  return kernels;
+}
+
+CommandResult checked(const std::string& kernel, const std::filesystem::path& folder, const std::string& device,
+                      std::vector<std::string> words) {
+  words.insert(words.begin(), {"run", kernel, "--templates", folder.string(), "--check", "--device", device});
+  return run_command(words);
+}
+
+}  // namespace
+
+TEST_CASE("the guide's templates agree with their references, and the emulator finds nothing to report") {
+  if (!has_compiler()) return;
+  const std::filesystem::path folder = scratch_folder() / "guide";
+  const std::vector<std::string> kernels =
+      write_listings(text_of(TMA_JIT_SOURCE_DIR "/docs/writing-templates.md"), folder);
+  CHECK(kernels == std::vector<std::string>{"scale", "quantise"});
+  for (const std::string& kernel : kernels) {
+    for (const char* device : {"emulator:sm_90a:policy=random", "emulator:sm_100a:policy=lazy",
+                               "emulator:sm_121a:policy=split,processors=3"}) {
+      const CommandResult result = checked(kernel, folder, device, {"M=133", "N=400"});
+      CHECK_MESSAGE(result.exit == 0, kernel << " on " << device << ": " << result.out << result.err);
+    }
+  }
+}
+
+TEST_CASE("the guide's pipeline without its fence is reported") {
+  if (!has_compiler()) return;
+  const std::filesystem::path folder = scratch_folder() / "unfenced";
+  write_listings(text_of(TMA_JIT_SOURCE_DIR "/docs/writing-templates.md"), folder);
+  std::string text = text_of(folder / "quantise.cu");
+  const std::size_t fence = text.find("    fence::proxy_async_shared();");
+  REQUIRE(fence != std::string::npos);
+  text.erase(fence, text.find('\n', fence) - fence);
+  std::ofstream(folder / "quantise.cu") << text;
+  const CommandResult result = checked("quantise", folder, "emulator:sm_90a", {"M=133", "N=400"});
+  CHECK(result.exit == 1);
+  CHECK(result.err.find("fence.proxy.async") != std::string::npos);
+}
+
+TEST_CASE("8-bit floats are rounded alike by the instruction and without it, whatever the number") {
+  if (!has_compiler()) return;
+  const std::filesystem::path folder = scratch_folder() / "rounding";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "round.cu") << R"(//! kernel round_f8
+//! arch sm_90a
+//! type O = e4m3 in {e4m3, e5m2}
+//! dim N
+//! tensor D : u32[N] out
+//! launch grid ceil_div(N, 128) block 128
+//! reference round_f8_reference grid ceil_div(N, 128) block 128
+#include "device/ptx/cvt.cuh"
+// Every exponent and sign with the mantissas around each tie, and all that is no number.
+__device__ f32 number(u32 i) {
+  const u32 top = i >> 2 << 18, low = (i & 3) == 0 ? 0 : (i & 3) == 1 ? 1 : (i & 3) == 2 ? 0x3ffff : 0x20000;
+  return __uint_as_float(top | low);
+}
+#ifndef TMA_JIT_REFERENCE
+extern "C" __global__ void round_f8(View<u32, 1> D, const Dims dims) {
+  const u32 i = blockIdx.x * 128 + threadIdx.x;
+  if (i < dims.N) D.data[i] = from_f32<O>(number(i)).bits;
+}
+#else
+template <class F> __device__ u32 code(f32 x);
+template <> __device__ u32 code<e4m3>(f32 x) { return to_f8<3, 7, 0x7e>(x); }
+template <> __device__ u32 code<e5m2>(f32 x) { return to_f8<2, 15, 0x7b>(x); }
+extern "C" __global__ void round_f8_reference(View<f64, 1> D, const Dims dims) {
+  const u32 i = blockIdx.x * 128 + threadIdx.x;
+  if (i < dims.N) D.data[i] = code<O>(number(i));
+}
+#endif
+)";
+  for (const char* type : {"O=e4m3", "O=e5m2"}) {
+    const CommandResult result = checked("round_f8", folder, "emulator:sm_90a", {"N=65536", type});
+    CHECK_MESSAGE(result.exit == 0, type << ": " << result.out << result.err);
+  }
+}
+
+}  // namespace tma_jit::cli

@@ -1,0 +1,42 @@
+#include "emulator/devices.h"
+
+#include <map>
+#include <mutex>
+
+#include "driver/emulator.h"
+#include "emulator/driver/table.h"
+#include "support/engines.h"
+#include "support/temporary_folder.h"
+
+namespace tma_jit::testing {
+
+// Never destroyed: engines and buffers of static objects may outlive this function's.
+emulator::Device& device_of(std::string_view arch) {
+  static auto* const mutex = new std::mutex;
+  static auto* const devices = new std::map<std::string, std::unique_ptr<emulator::Device>, std::less<>>;
+  const std::lock_guard lock(*mutex);
+  auto found = devices->find(arch);
+  if (found == devices->end()) {
+    DeviceInfo facts = driver::emulated_device({.arch = std::string(arch)}).value();
+    found = devices->emplace(std::string(arch), std::make_unique<emulator::Device>(std::move(facts))).first;
+  }
+  return *found->second;
+}
+
+driver::Api table_of(std::string_view arch) {
+  return emulator::table_of(device_of(arch));
+}
+
+driver::Provider driver_of(std::string_view arch) {
+  auto table = std::make_shared<const driver::Api>(table_of(arch));
+  return [table]() -> Result<driver::SharedApi> { return table; };
+}
+
+Engine emulated_engine(std::string_view arch) {
+  static const TemporaryFolder folder;
+  Options options;
+  options.cache_dir = folder.path();
+  return engine_with(options, driver_of(arch));
+}
+
+}  // namespace tma_jit::testing

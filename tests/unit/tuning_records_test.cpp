@@ -1,0 +1,155 @@
+// Records of tuning: their lines, their files, and which one speaks for a problem.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include <doctest/doctest.h>
+
+#include <tma_jit/tuning.h>
+
+#include "support/temporary_folder.h"
+#include "tuning/record_book.h"
+
+namespace tma_jit {
+namespace {
+
+TuningRecord record_of(std::int64_t m, double us = 10, const std::string& digest = "0123456789abcdef") {
+  TuningRecord record;
+  record.kernel = "gemm";
+  record.types = {{"T", DType::bf16}, {"O", DType::f32}};
+  record.dims = {{"M", m}, {"N", 512}, {"K", 1024}};
+  record.device = "NVIDIA H200";
+  record.sm_count = 132;
+  record.file = "gemm_wgmma";
+  record.digest = digest;
+  record.params = {{"BM", 128}, {"BN", 256}};
+  record.us = us;
+  record.preset_us = 12.5;
+  record.driver = "13.0";
+  record.compiler = "13.0.88";
+  return record;
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::string refusal(const std::string& line) {
+  const auto record = parse_tuning_line(line);
+  return record ? std::string() : record.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("A record survives the way to a line and back") {
+  const TuningRecord record = record_of(4096);
+  const auto read = parse_tuning_line(tuning_line(record));
+  REQUIRE(read);
+  CHECK(*read == record);
+  CHECK(tuning_line(record).find('\n') == std::string::npos);
+}
+
+TEST_CASE("What is no record is refused with the field's name") {
+  CHECK(refusal("nonsense") == "not a JSON object");
+  CHECK(refusal("[1]") == "not a JSON object");
+  CHECK(refusal("{}") == "the record has no kernel");
+  CHECK(refusal(R"({"kernel": 1})") == "kernel is not a text");
+  CHECK(refusal(R"({"colour": 1})") == "no field is named \"colour\"");
+  CHECK(refusal(R"({"types": {"T": "f5"}})") == "types.T is not an element type");
+  CHECK(refusal(R"({"dims": [1]})") == "dims is not an object");
+  CHECK(refusal(R"({"us": -1})") == "us is no time in microseconds");
+  CHECK(refusal(R"({"kernel": "k", "device": "d", "file": "f", "digest": "00"})") == "the record has no us");
+  std::string nested(100'000, '[');
+  CHECK(refusal(nested) == "not a JSON object");
+}
+
+TEST_CASE("A file of records loses only the lines that are none, and names them") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "tuned.jsonl";
+  CHECK(read_tuning_file(file)->records.empty());
+  std::ofstream(file) << "# by hand\n" << tuning_line(record_of(64)) << "\nrotten\n\n" << tuning_line(record_of(128));
+  const auto read = read_tuning_file(file);
+  REQUIRE(read);
+  CHECK(read->records.size() == 2);
+  REQUIRE(read->faults.size() == 1);
+  CHECK(read->faults[0] == file.string() + ":3: not a JSON object");
+  CHECK_FALSE(read_tuning_file(folder.path()));
+}
+
+TEST_CASE("Merging replaces the record of the same problem and keeps the rest, foreign lines too") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "tuned.jsonl";
+  std::ofstream(file) << "# by hand\n" << tuning_line(record_of(64)) << "\n{\"of\": \"a later version\"}\n";
+  REQUIRE(merge_tuning_file(file, std::vector{record_of(128), record_of(64, 8)}));
+  const auto read = read_tuning_file(file);
+  REQUIRE(read);
+  REQUIRE(read->records.size() == 2);
+  CHECK(text_of(file).find("# by hand\n{\"of\": \"a later version\"}\n") == 0);
+  double fastest = 0;
+  for (const TuningRecord& record : read->records) {
+    if (record.dims.at("M") == 64) fastest = record.us;
+  }
+  CHECK(fastest == 8);
+  const std::string once = text_of(file);
+  REQUIRE(merge_tuning_file(file, std::vector{record_of(64, 8)}));
+  CHECK(text_of(file) == once);
+}
+
+TEST_CASE("Processes that merge into one file at the same time lose nothing") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "tuned.jsonl";
+  constexpr int kProcesses = 8, kEach = 5;
+  for (int process = 0; process < kProcesses; ++process) {
+    if (::fork() != 0) continue;
+    bool merged = true;
+    for (int i = 0; i < kEach; ++i) {
+      merged = merged && merge_tuning_file(file, std::vector{record_of(1 + process * kEach + i)});
+    }
+    ::_exit(merged ? 0 : 1);
+  }
+  for (int process = 0; process < kProcesses; ++process) {
+    int status = 0;
+    ::wait(&status);
+    CHECK(status == 0);
+  }
+  CHECK(read_tuning_file(file)->records.size() == std::size_t{kProcesses * kEach});
+}
+
+TEST_CASE("The first layer that has a problem speaks for it; of two records there, the faster") {
+  tuning::RecordBook book;
+  CHECK(book.empty());
+  book.add_layer("application", {record_of(64, 9), record_of(64, 7)});
+  book.add_layer("user", {record_of(64, 5), record_of(4096, 5)});
+  const auto first = book.find(record_of(64));
+  REQUIRE(first);
+  CHECK(first->record.us == 7);
+  CHECK(first->origin == "application");
+  CHECK(book.find(record_of(4096))->origin == "user");
+}
+
+TEST_CASE("The nearest problem speaks where none is the same, within a fifth of an octave") {
+  tuning::RecordBook book;
+  book.add_layer("user", {record_of(4096), record_of(4608)});
+  const auto near = book.find(record_of(4200));
+  REQUIRE(near);
+  CHECK(near->nearest);
+  CHECK(near->record.dims.at("M") == 4096);
+  CHECK(book.find(record_of(4500))->record.dims.at("M") == 4608);
+  CHECK_FALSE(book.find(record_of(2048)));
+  CHECK_FALSE(book.find(record_of(0)));
+  TuningRecord other = record_of(4096);
+  other.device = "NVIDIA H100 80GB HBM3";
+  CHECK_FALSE(book.find(other));
+  other = record_of(4096);
+  other.hooks = "fedcba9876543210";
+  CHECK_FALSE(book.find(other));
+  other = record_of(4096);
+  other.types["O"] = DType::bf16;
+  CHECK_FALSE(book.find(other));
+}
+
+}  // namespace tma_jit

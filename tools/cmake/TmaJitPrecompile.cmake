@@ -1,0 +1,14 @@
+# Compiles the headers that most files of a target include, once for all of them: the standard library's and those of the
+# dependencies that are named (fmt/format.h, nlohmann/json.hpp ...). Sources with optimisation flags of their own cannot use
+# them and should set SKIP_PRECOMPILE_HEADERS.
+#
+#   tma_jit_precompile(TARGET HEADER...)
+function(tma_jit_precompile TARGET)
+  if(NOT TMA_JIT_PRECOMPILE_HEADERS)
+    return()
+  endif()
+  set(headers algorithm array atomic charconv chrono cstdint cstring filesystem functional map memory mutex optional set
+    span string string_view thread unordered_map utility variant vector tl/expected.hpp ${ARGN})
+  list(TRANSFORM headers REPLACE "(.+)" "<\\1>")
+  target_precompile_headers(${TARGET} PRIVATE ${headers})
+endfunction()

@@ -1,0 +1,51 @@
+# shellcheck shell=bash
+# Builds: the product, everything with its tests, and tests under a sanitizer.
+
+readonly cli=build/bin/tma-jit
+
+# Without these ccache keeps nothing that was compiled with precompiled headers.
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros,include_file_mtime,include_file_ctime}
+
+# As many compiles at a time as there are processors and, at 1.5 GB each, memory.
+parallel_jobs() {
+  local by_memory
+  by_memory=$(awk '/^MemAvailable/ { n = int($2 / 1572864); print (n > 0 ? n : 1) }' /proc/meminfo)
+  local processors
+  processors=$(nproc)
+  echo $((processors < by_memory ? processors : by_memory))
+}
+
+# A new build folder is configured without tests, which need more packages; one that has them keeps them.
+build_product() {
+  local -a without_tests=()
+  [[ -e build/CMakeCache.txt ]] || without_tests=(-DTMA_JIT_BUILD_TESTS=OFF)
+  cmake --preset release "${without_tests[@]}" > /dev/null
+  build_configured --target product
+}
+
+configure_all() {  # SANITIZED-BUILDS
+  find_cuda
+  choose_compiler
+  cmake --preset release -DTMA_JIT_BUILD_TESTS=ON -DTMA_JIT_SANITIZED_BUILDS="$1" > /dev/null
+}
+
+build_configured() {  # [OPTION...]
+  cmake --build build -j "$(parallel_jobs)" "$@"
+}
+
+build_all() {
+  configure_all ""
+  build_configured
+}
+
+build_sanitized() {  # SANITIZER TARGET...
+  say "building the tests with $1"
+  cmake --preset "$1" > /dev/null
+  cmake --build "build-$1" -j "$(parallel_jobs)" --target "${@:2}"
+}
+
+command_build() {
+  find_cuda
+  choose_compiler
+  build_product
+}

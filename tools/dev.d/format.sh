@@ -1,0 +1,27 @@
+# shellcheck shell=bash
+# Formats and lints the sources.
+
+command_format() {
+  local formatter
+  formatter=$(command -v clang-format-14 || command -v clang-format || true)
+  [[ -n $formatter ]] || fail "clang-format is not installed"
+  local mode=(-i)
+  [[ ${1:-} != --check ]] || mode=(--dry-run -Werror)
+  git ls-files -z '*.h' '*.c' '*.cpp' '*.cu' '*.cuh' | xargs -0 "$formatter" "${mode[@]}"
+}
+
+# The files of tools/dev.d are read where tools/dev sources them.
+check_scripts() { shellcheck --external-sources --check-sourced tools/dev .ci/run tests/*/*.sh; }
+
+command_lint() {
+  if [[ ${1:-} == --scripts ]]; then
+    check_scripts
+    return
+  fi
+  install_packages clang-tidy shellcheck
+  build_all
+  local runner
+  runner=$(command -v run-clang-tidy || command -v run-clang-tidy-14)
+  check_scripts
+  "$runner" -p build -quiet -j "$(nproc)" "$PWD/(src|emulator|tools|tests)/.*"
+}

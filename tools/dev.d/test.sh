@@ -1,0 +1,48 @@
+# shellcheck shell=bash
+# Runs the tests that need no GPU: tools/dev test [--quick | --full].
+
+# Sanitized builds have what they test and no more: the command has one thread, so that ThreadSanitizer has nothing to see there.
+readonly asan_targets=(test_unit test_compile test_cli) tsan_targets=(test_unit test_compile)
+readonly quick_targets=(tma-jit test_unit test_emulator)
+
+slow_steps=()  # "SECONDS NAME" of what was done before the tests
+
+timed() {  # NAME COMMAND...
+  local begin=$SECONDS
+  "${@:2}"
+  slow_steps+=("$((SECONDS - begin)) $1")
+}
+
+# Passes CTest's words on; before its summary, which stays last, stand the ten slowest steps.
+run_ctest() {  # OPTION...
+  ctest --test-dir build --output-on-failure --no-label-summary -j "$(nproc)" "$@" |
+    awk -v steps="$(printf '%s\n' "${slow_steps[@]}")" -f tools/dev.d/slowest.awk
+}
+
+quick_tests() {
+  configure_all ""
+  timed "the build" build_configured --target "${quick_targets[@]}"
+  run_ctest -L quick
+}
+
+command_test() {
+  case ${1:-} in
+    "" | --quick | --full) ;;
+    *) fail "test: $1 is neither --quick nor --full" ;;
+  esac
+  timed "setup" command_setup
+  if [[ ${1:-} == --quick ]]; then
+    quick_tests
+    return
+  fi
+  configure_all "$PWD/build-asan;$PWD/build-tsan"
+  timed "the build" build_configured
+  timed "the build with asan" build_sanitized asan "${asan_targets[@]}"
+  timed "the build with tsan" build_sanitized tsan "${tsan_targets[@]}"
+  if [[ ${1:-} == --full ]]; then
+    timed "the emulator's tests in full" tests/emulator/long.sh build/bin/test_emulator clean mutation
+    TMA_JIT_TEST_COMBINATIONS=all run_ctest --timeout 7200
+  else
+    run_ctest
+  fi
+}

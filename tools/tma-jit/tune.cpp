@@ -1,0 +1,184 @@
+// tma-jit tune: measures the configurations of requests, and keeps a record of the best for each.
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include <tma_jit/tuning.h>
+
+#include <CLI/CLI.hpp>
+
+#include "describe.h"
+#include "list_file.h"
+#include "progress.h"
+#include "request.h"
+#include "verbs.h"
+
+namespace tma_jit::cli {
+namespace {
+
+struct Words {
+  RequestWords request;
+  std::vector<std::string> lists, merged;
+  std::string records;
+  TuneOptions options;
+  bool warm = false;
+};
+
+const char* name_of(TuneTrial::Outcome outcome) {
+  switch (outcome) {
+    case TuneTrial::Outcome::measured: return "measured";
+    case TuneTrial::Outcome::failed: return "failed";
+    case TuneTrial::Outcome::spills: return "spills";
+    case TuneTrial::Outcome::disagrees: return "disagrees";
+    case TuneTrial::Outcome::out_of_time: return "out of time";
+  }
+  return "";
+}
+
+template <class Params> std::string words_of(const Params& params) {
+  std::string words;
+  for (const auto& [name, value] : params) words += fmt::format("{}{}={}", words.empty() ? "" : " ", name, value);
+  return words;
+}
+
+// "12 measured, 3 spills"
+std::string count_words(const std::vector<TuneTrial>& trials) {
+  std::map<std::string, int> counts;
+  for (const TuneTrial& trial : trials) ++counts[name_of(trial.outcome)];
+  std::string words;
+  for (const auto& [name, count] : counts) words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, name);
+  return words;
+}
+
+void report(const Console& console, const TuneResult& result) {
+  if (result.error) return console.error(*result.error);
+  const TuningRecord& record = result.record;
+  console.report("{} {} on {}\n", record.kernel, words_of(record.dims), record.device);
+  console.report("  best      {:.2f} us, {:.2f} as planned without a record: {:+.1f}%\n", record.us, record.preset_us,
+                 100 * result.gain);
+  console.report("  config    {} {}\n", record.file, words_of(record.params));
+  if (result.known) return console.report("  known     from an earlier tuning; --again measures anew\n");
+  console.report("  tried     {} in {:.1f} s\n", count_words(result.trials), result.seconds);
+  for (const TuneTrial& trial : result.trials) {
+    if (trial.outcome != TuneTrial::Outcome::disagrees) continue;
+    console.note("{} {} computes something else, which is a bug of the kernel: {}", trial.candidate.file,
+                 words_of(trial.candidate.params), trial.reason);
+  }
+}
+
+Json to_json(const TuneTrial& trial) {
+  return {{"file", trial.candidate.file},
+          {"params", Json(std::map(trial.candidate.params.begin(), trial.candidate.params.end()))},
+          {"cycles", trial.candidate.cycles},
+          {"outcome", name_of(trial.outcome)},
+          {"us", trial.us},
+          {"launches", trial.launches},
+          {"reason", trial.reason}};
+}
+
+Json to_json(const TuneResult& result) {
+  if (result.error) return {{"kernel", result.request.kernel}, {"error", cli::to_json(*result.error)}};
+  Json trials = Json::array();
+  for (const TuneTrial& trial : result.trials) trials.push_back(to_json(trial));
+  return {{"record", Json::parse(tuning_line(result.record))},
+          {"known", result.known},
+          {"gain", result.gain},
+          {"seconds", result.seconds},
+          {"trials", std::move(trials)}};
+}
+
+// What the command names, and what the lists do.
+Outcome<std::vector<Request>> read_requests(Engine& engine, const Words& words) {
+  std::vector<Request> requests;
+  if (!words.request.kernel.empty()) {
+    CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
+    requests.push_back(std::move(asked.request));
+  }
+  std::vector<ListEntry> entries;
+  for (const std::string& list : words.lists) CLI_CHECK(read_list(list, entries));
+  for (const ListEntry& entry : entries) {
+    CLI_ASSIGN(std::vector<Request> listed, warm_requests(engine, entry.line));
+    for (Request& request : listed) {
+      request.params.clear();  // what is to be chosen
+      request.file.clear();
+      requests.push_back(std::move(request));
+    }
+  }
+  if (requests.empty()) return usage("tune: nothing to tune: name a kernel and its dims, or a list with --list");
+  return requests;
+}
+
+// Needs no device.
+Outcome<int> merge_records(const Settings& settings, const Words& words) {
+  if (words.records.empty()) return usage("tune --merge: name the file that gets the records with --records");
+  std::size_t count = 0;
+  for (const std::string& path : words.merged) {
+    CLI_ASSIGN(const TuningFile file, read_tuning_file(path));
+    for (const std::string& fault : file.faults) settings.console.note("left out: {}", fault);
+    CLI_CHECK(merge_tuning_file(words.records, file.records));
+    count += file.records.size();
+  }
+  settings.console.report("merged {} records into {}\n", count, words.records);
+  settings.console.object({{"merged", count}, {"records", words.records}});
+  return kDone;
+}
+
+std::function<bool(const TuneProgress&)> teller(const Console& console) {
+  if (console.quiet) return {};
+  return [](const TuneProgress& at) {
+    fmt::print(stderr, "\r{} of {}, configuration {} of {}, {:.0f} of {:.0f} s ", at.request + 1, at.requests, at.trial,
+               at.trials, at.seconds, at.budget_s);
+    std::fflush(stderr);
+    return true;
+  };
+}
+
+Outcome<int> tune_all(const Settings& settings, const Words& words) {
+  CLI_ASSIGN(Engine engine, make_launching_engine(settings));
+  CLI_ASSIGN(const std::vector<Request> requests, read_requests(engine, words));
+  TuneOptions options = words.options;
+  options.records = words.records;
+  options.flush_l2 = !words.warm;
+  options.progress = teller(settings.console);
+  CLI_ASSIGN(const std::vector<TuneResult> results, tune(engine, requests, options));
+  if (options.progress) fmt::print(stderr, "\n");
+  if (is_emulated(settings)) settings.console.note("times of the emulator say nothing of a GPU");
+  Json list = Json::array();
+  std::size_t faults = 0;
+  for (const TuneResult& result : results) {
+    report(settings.console, result);
+    list.push_back(to_json(result));
+    faults += result.error ? 1 : 0;
+  }
+  const std::filesystem::path file = options.records.empty() ? tuning_file(engine) : options.records;
+  if (!file.empty()) settings.console.report("records are in {}\n", file.string());
+  settings.console.object({{"records", file.string()}, {"results", list}});
+  return faults == 0 ? kDone : kFailed;
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Invocation& invocation) {
+  CLI::App* verb = app.add_subcommand("tune", "measure configurations, and record the best for the plans to come");
+  add_settings(*verb, invocation.settings);
+  auto words = std::make_shared<Words>();
+  add_request_options(*verb, words->request);
+  verb->get_option("kernel")->required(false);
+  verb->add_option("--list", words->lists,
+                   "file of what to tune, a JSON object a line, as warm takes it; may be repeated")
+      ->allow_extra_args(false);
+  verb->add_option("--budget", words->options.budget_s, "seconds for all together (60)");
+  verb->add_option("--candidates", words->options.candidates,
+                   "configurations tried for each, beside the planned one (16)");
+  verb->add_option("--records", words->records, "file that gets the records; default: tuned.jsonl in the cache folder");
+  verb->add_option("--merge", words->merged, "put the records of these files into --records, and do nothing else");
+  verb->add_flag("--again", words->options.again, "measure what has a record, too");
+  verb->add_flag("--warm", words->warm, "leave the L2 cache warm between launches");
+  verb->callback([&invocation, words] {
+    invocation.run = [&invocation, words] {
+      return words->merged.empty() ? tune_all(invocation.settings, *words) : merge_records(invocation.settings, *words);
+    };
+  });
+}
+
+}  // namespace tma_jit::cli
