@@ -1,28 +1,28 @@
-/* The C API's part for what template files declare, as values (kernel_info.h). Conventions as in c.h.
+/* The declarations of template files for the C API (kernel_info.h). The conventions are those of c.h.
  *
- * Everything that these functions show, strings and arrays in structs too, belongs to the list of kernels and lives as
- * long as it does. */
+ * Everything that these functions return, including strings and arrays in structs, belongs to the list of kernels and
+ * lives as long as it does. */
 #ifndef TMA_JIT_C_KERNELS_H
 #define TMA_JIT_C_KERNELS_H
 
 #include <tma_jit/c.h>
 
-/* NOLINTBEGIN(modernize-use-using, readability-identifier-naming): C has names and typedefs of its own */
+/* NOLINTBEGIN(modernize-use-using, readability-identifier-naming): C requires typedefs, and names with a prefix */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* One element a template file. Files that do not parse are left out, with their errors: tma_jit_engine_kernels_json has
- * those. */
+/* A list with one element per template file. Files that do not parse are left out; tma_jit_engine_kernels_json returns
+ * their errors. */
 typedef struct tma_jit_kernels tma_jit_kernels;
 typedef struct tma_jit_kernel tma_jit_kernel;
-/* The files of one kernel, or of all where `kernel` is NULL. TMA_JIT_NOT_FOUND where none declares it. */
+/* Lists the files of one kernel, or of all if `kernel` is NULL. TMA_JIT_NOT_FOUND if no file declares it. */
 TMA_JIT_API tma_jit_status tma_jit_kernels_create(tma_jit_engine* engine, const char* kernel, tma_jit_kernels** out,
                                                   tma_jit_error** error);
 TMA_JIT_API void tma_jit_kernels_free(tma_jit_kernels* kernels);
 TMA_JIT_API size_t tma_jit_kernels_count(const tma_jit_kernels* kernels);
-/* NULL beyond the last. */
+/* NULL if `index` is out of range. */
 TMA_JIT_API const tma_jit_kernel* tma_jit_kernels_at(const tma_jit_kernels* kernels, size_t index);
 
 /* These are NULL or 0 for a NULL kernel. */
@@ -31,10 +31,10 @@ TMA_JIT_API const char* tma_jit_kernel_file(const tma_jit_kernel* kernel);
 TMA_JIT_API const char* tma_jit_kernel_doc(const tma_jit_kernel* kernel);
 TMA_JIT_API int32_t tma_jit_kernel_is_probe(const tma_jit_kernel* kernel);
 TMA_JIT_API int32_t tma_jit_kernel_has_reference(const tma_jit_kernel* kernel);
-/* The `index`th architecture as written; NULL beyond the last. */
+/* Returns an architecture as written; NULL if `index` is out of range. */
 TMA_JIT_API const char* tma_jit_kernel_arch(const tma_jit_kernel* kernel, size_t index);
 
-/* What is declared. */
+/* A kind of declaration. */
 typedef int32_t tma_jit_part;
 enum {
   TMA_JIT_PART_TYPES = 0,
@@ -45,7 +45,7 @@ enum {
   TMA_JIT_PART_HOOKS = 5,
   TMA_JIT_PART_PRESETS = 6
 };
-/* 0 where there is no such part. */
+/* 0 if there is no such part. */
 TMA_JIT_API size_t tma_jit_kernel_count(const tma_jit_kernel* kernel, tma_jit_part part);
 
 typedef struct tma_jit_type_info {
@@ -61,10 +61,10 @@ typedef struct tma_jit_dim_info {
   size_t size;
   const char* name;
   const char* doc;
-  int64_t least; /* to most, both included */
+  int64_t least; /* lower bound of the range; both bounds are included */
   int64_t most;
-  int64_t value;    /* where the template fixes it */
-  int32_t is_fixed; /* a request need not give it */
+  int64_t value;    /* if the template fixes it, else 0 */
+  int32_t is_fixed; /* whether the template fixes it; a request then need not give it */
   int32_t is_wide;  /* 64-bit in the kernel */
 } tma_jit_dim_info;
 
@@ -81,12 +81,12 @@ typedef struct tma_jit_tensor_info {
   size_t size;
   const char* name;
   const char* doc;
-  const char* type;         /* a dtype's name, or a type's */
-  const char* const* shape; /* expressions, outermost first: a dim's name binds the dim */
+  const char* type;         /* the name of a dtype or of a type */
+  const char* const* shape; /* expressions, outermost first; a plain dim name determines the dim */
   size_t rank;
   const char* const* box; /* expressions, outermost first */
   size_t box_rank;        /* 0: the tensor is passed as a view */
-  const char* when;       /* an expression; NULL: it is always there */
+  const char* when;       /* an expression; NULL: always present */
   int32_t is_output;
 } tma_jit_tensor_info;
 
@@ -95,7 +95,7 @@ typedef struct tma_jit_scalar_info {
   const char* name;
   const char* doc;
   const char* type;
-  double default_value; /* rounded where it is an integer of more than 53 bits */
+  double default_value; /* rounded if it is an integer of more than 53 bits */
   int32_t has_default;
 } tma_jit_scalar_info;
 
@@ -103,11 +103,11 @@ typedef struct tma_jit_hook_info {
   size_t size;
   const char* name;
   const char* doc;
-  const char* result;       /* its type */
+  const char* result;       /* the type's name */
   const char* default_text; /* NULL: the request must give one */
   const char* const* parameter_types;
   const char* const* parameter_names;
-  const char* const* parameter_whens; /* expressions; NULL: it is always there */
+  const char* const* parameter_whens; /* expressions; NULL: always present */
   size_t parameter_count;
 } tma_jit_hook_info;
 
@@ -120,7 +120,7 @@ typedef struct tma_jit_preset_info {
   const char* when; /* an expression; NULL: always */
 } tma_jit_preset_info;
 
-/* TMA_JIT_NOT_FOUND beyond the last. */
+/* TMA_JIT_NOT_FOUND if `index` is out of range. */
 TMA_JIT_API tma_jit_status tma_jit_kernel_type(const tma_jit_kernel* kernel, size_t index, tma_jit_type_info* out,
                                                tma_jit_error** error);
 TMA_JIT_API tma_jit_status tma_jit_kernel_dim(const tma_jit_kernel* kernel, size_t index, tma_jit_dim_info* out,

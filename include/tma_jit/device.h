@@ -1,4 +1,4 @@
-// Device memory and timing, enough to run, check and measure a launch without another CUDA library.
+// Device memory and timing: enough to run, check and measure a launch without another CUDA library.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace tma_jit {
 
-// Device memory of the engine's device. Move-only; freed on destruction. Copies and fills come after the default
-// stream's work and are done when they return; work on a stream that does not wait for it needs `synchronize` first.
-// They are refused (driver) where they would break a graph that is being captured.
+// Memory of the engine's device. Move-only; freed on destruction. Copies and fills run after the default stream's
+// earlier work and are complete when they return. Work on a stream that does not synchronise with the default stream
+// needs `synchronize` first. They fail (driver) while a graph is being captured that they would invalidate.
 class TMA_JIT_API DeviceBuffer {
  public:
   [[nodiscard]] static Result<DeviceBuffer> allocate(Engine& engine, std::size_t bytes);
@@ -26,7 +26,7 @@ class TMA_JIT_API DeviceBuffer {
   [[nodiscard]] Result<void> download(void* destination, std::size_t bytes, std::size_t offset = 0) const;
   [[nodiscard]] Result<void> fill(std::uint8_t byte);
 
-  struct State;  // the library's own
+  struct State;  // private to the library
 
  private:
   explicit DeviceBuffer(std::unique_ptr<State> state);
@@ -34,20 +34,20 @@ class TMA_JIT_API DeviceBuffer {
   std::unique_ptr<State> state_;
 };
 
-// Waits for everything submitted to the engine's device.
+// Waits for all work submitted to the engine's device.
 [[nodiscard]] TMA_JIT_API Result<void> synchronize(Engine& engine);
 
 struct MeasureOptions {
   int warmups = 3;
   int repeats = 30;
-  bool flush_l2 = true;      // write a buffer of twice the L2 before every timed launch
-  int host_launches = 2000;  // for the host cost; 0 to skip
+  bool flush_l2 = true;      // overwrite a buffer of twice the L2's size before every timed launch
+  int host_launches = 2000;  // launches that measure the host cost; 0: skip
 };
 
 // Times in microseconds.
 struct Measurement {
-  double median_us = 0, min_us = 0, max_us = 0;  // device time of one launch, by events
-  double host_us = 0;  // host time of one `launch` call, median of batches that never fill the queue
+  double median_us = 0, min_us = 0, max_us = 0;  // device time of one launch, measured with events
+  double host_us = 0;  // host time of one `launch` call, median over batches that never fill the queue
   int repeats = 0;
   bool flushed_l2 = false;
 };

@@ -1,4 +1,4 @@
-// Element types of tensors and scalars, named as templates name them.
+// Element types of tensors and scalars, with the names that templates use.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace tma_jit {
 
 enum class DType : std::uint8_t { u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2 };
 
-// Bytes of one element.
+// Returns the size of one element in bytes.
 TMA_JIT_API std::size_t size_of(DType type);
 TMA_JIT_API std::string_view name_of(DType type);
 TMA_JIT_API std::optional<DType> dtype_named(std::string_view name);

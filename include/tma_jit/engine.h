@@ -1,4 +1,4 @@
-// The engine: from a request to a launch, and each stage between as a value.
+// The engine: turns a request into a launch, and offers each stage in between as a value.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace tma_jit {
 
 struct TuningRecord;
 
-// Cheap to make: opens the device, NVRTC and the cache on first use. Thread-safe. Engines share nothing.
+// Cheap to construct: the device, NVRTC and the cache are opened on first use. Thread-safe. Engines share no state.
 class TMA_JIT_API Engine {
  public:
   explicit Engine(Options options = {});
@@ -32,64 +32,71 @@ class TMA_JIT_API Engine {
   Engine& operator=(Engine&&) noexcept;
   ~Engine();
 
-  // Stages. `plan` needs no CUDA for a known device; `emit` never does; `build` needs NVRTC on a miss.
+  // The stages. `plan` needs no CUDA for a known device, `emit` never needs it, and `build` needs NVRTC only on a cache
+  // miss.
   [[nodiscard]] Result<Plan> plan(const Request& request);
   [[nodiscard]] Result<Enumeration> enumerate(const Request& request);
-  // The configurations most worth measuring for a request, at most `most`, the one `plan` takes first.
+  // Returns the configurations of a request that are most worth measuring, at most `most`; the first is the one that
+  // `plan` would choose.
   [[nodiscard]] Result<std::vector<Candidate>> candidates(const Request& request, std::size_t most);
   [[nodiscard]] Result<Source> emit(const Plan& plan);
-  [[nodiscard]] Result<std::string> emit_standalone(const Plan& plan);  // one file that nvcc compiles as it is
+  [[nodiscard]] Result<std::string> emit_standalone(const Plan& plan);  // one file that nvcc compiles unchanged
   [[nodiscard]] Result<Key> key(const Plan& plan);
   [[nodiscard]] Result<Artifact> build(const Plan& plan);
-  // Compiles nothing. Reads the folder's index, and those entries that it lacks.
+  // Explains a cache hit or miss without compiling. Reads the folder's index, and those entries that the index lacks.
   [[nodiscard]] Result<CacheExplanation> explain(const Plan& plan);
   [[nodiscard]] Result<std::string> build_ptx(const Plan& plan);  // never cached
 
-  // The whole way. One compile per key is in flight; other callers wait for it. The second form takes a plan that was
-  // edited or written by hand.
+  // Run all stages. Only one compile per key is in flight; other callers wait for it. The second form takes a plan that
+  // was edited or written by hand.
   [[nodiscard]] Result<Launch> prepare(const Request& request);
   [[nodiscard]] Result<Launch> prepare(const Plan& plan);
-  // Each of the requests the same way, in the background; returns at once. Its end waits for what has begun.
+  // Prepares each of the requests in the background; returns at once. Destroying the Preparation waits for requests
+  // that have begun.
   [[nodiscard]] Preparation prepare_async(std::vector<Request> requests, PrepareOptions options = {});
-  // A callable for tensors that change; `request` gives everything but the tensors.
+  // Returns a callable for tensors that change between calls; `request` gives everything but the tensors.
   [[nodiscard]] Result<Function> function(const Request& request);
 
-  // Plans follow these records from now on, before those of any file: what another process or host has tuned.
+  // Adds tuning records that later plans follow, in preference to those of any file. For records of another process or
+  // host.
   void follow(const std::vector<TuningRecord>& records);
 
-  // From now on nothing should need a compile: what does is refused, or reported. Any thread, at any time; `off` undoes
-  // it.
+  // From now on a request that needs a compile is refused or reported. `off` undoes it. Any thread may call it at any
+  // time.
   void seal(Seal seal = Seal::refuse);
 
-  // Templates beside the embedded ones and those in Options::template_dirs. A name like "device/own.cuh" adds a header
-  // that templates may include.
+  // Adds a template to the embedded ones and those in Options::template_dirs. A name such as "device/own.cuh" adds a
+  // header that templates may include.
   [[nodiscard]] Result<void> add_template(std::string name, std::string text);
   [[nodiscard]] Result<void> add_template_file(const std::filesystem::path& file);
-  // One element a template file; a file that does not parse is an error in its place.
+  // Returns one element per template file; a file that does not parse is an error in its place.
   std::vector<Result<KernelInfo>> kernels();
-  // One request for every preset (and the defaults) of every file of a kernel that serves the engine's arch, and for
-  // every choice of its types: what `check` and pre-warming build. Dims not in `dims` are 1024.
+  // Returns one request for every preset (and the defaults) of every file of a kernel that serves the engine's arch,
+  // and for every choice of its types: the set that `check` and pre-warming build. Dims that are not in `dims` are
+  // 1024.
   [[nodiscard]] Result<std::vector<Request>> presets(std::string_view kernel,
                                                      const std::map<std::string, std::int64_t>& dims = {});
 
-  // A problem of the kernel for this engine's device: the request with dims that satisfy the template's ranges and
-  // rules, and with hooks and scalars where those have no default. Params are pinned only where the planner would
-  // choose ones that do not take the problem. Planning it tells the tensors. Fails (no_config) where none is found.
+  // Returns the request completed to a solvable problem for this engine's device: dims that satisfy the template's
+  // ranges and rules, and hooks and scalars where those have no default. Params are pinned only if the planner's own
+  // choice would not accept the problem. Planning the result gives the tensors. Fails (no_config) if no such problem is
+  // found.
   [[nodiscard]] Result<Request> example(const Request& request, ExampleSize size = {});
-  // What `check` runs: for every preset (and the defaults) of every file that serves the engine's arch, every choice of
-  // types and every sort of extents, a problem that satisfies the preset's condition too, all params pinned. A preset
-  // for which no problem is found is there once, so that planning it tells why.
+  // Returns the problems that `check` runs: for every preset (and the defaults) of every file that serves the engine's
+  // arch, for every choice of types and every kind of extents, a problem that also satisfies the preset's condition,
+  // with all params pinned. A preset for which no problem is found occurs once, so that planning it reports the reason.
   [[nodiscard]] Result<std::vector<Request>> examples(std::string_view kernel,
                                                       const std::map<std::string, std::int64_t>& dims = {});
 
-  [[nodiscard]] Result<DeviceInfo> device();  // the facts plans are made with
+  [[nodiscard]] Result<DeviceInfo> device();  // the facts that plans are based on
   Environment environment();
-  // The compiler alone, and of it only what costs no compile: `archs` and `missing_features` are empty.
+  // Returns the compiler's part of `environment`, without what needs a compile: `archs` and `missing_features` are
+  // empty.
   [[nodiscard]] Result<Environment::Compiler> compiler();
   Stats stats() const;
   const std::filesystem::path& cache_dir() const;
 
-  struct State;  // the library's own
+  struct State;  // private to the library
 
  private:
   friend struct EngineInternals;

@@ -10,14 +10,14 @@
 
 namespace tma_jit {
 
-// What the machine offers, for `doctor`. Absent parts carry the error that explains them.
+// What the machine offers, for `doctor`. A missing part holds the error that explains it.
 struct Environment {
   struct Compiler {
     std::string path{};
-    std::string version{};                        // "13.0.88" where known, else "13.0"
-    std::string identity{};                       // what the key holds
-    std::vector<std::string> archs{};             // probed: what really compiles, suffixes included
-    std::vector<std::string> missing_features{};  // those of newer releases, in words
+    std::string version{};                        // "13.0.88" if known, else "13.0"
+    std::string identity{};                       // the text that cache keys contain
+    std::vector<std::string> archs{};             // found by test compiles, with suffixes
+    std::vector<std::string> missing_features{};  // described in words; features of newer releases
     std::string place{};                          // where it runs: the worker's program, or "this process"
   };
   Result<int> driver_version = tl::unexpected(Error{});
@@ -25,7 +25,7 @@ struct Environment {
   Result<Compiler> compiler = tl::unexpected(Error{});
   std::filesystem::path cache_dir{};
   Result<void> cache_writable;
-  bool tma_disabled = false;  // by TMA_JIT_DISABLE_TMA, for engines whose options leave it open
+  bool tma_disabled = false;  // by TMA_JIT_DISABLE_TMA, for engines whose options do not set it
 };
 
 }  // namespace tma_jit

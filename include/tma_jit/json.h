@@ -1,5 +1,5 @@
-// The pipeline's values as JSON: one object each, with the fields that docs/cli.md documents. Text that is not UTF-8 (a
-// file's name, a compiler's log) has its faulty bytes replaced.
+// The pipeline's values as JSON: one object each, with the fields that docs/cli.md documents. Bytes that are not valid
+// UTF-8 (in a file name or a compiler log) are replaced.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a template file declares, as values: one struct a directive, its expressions with the names in them.
+// The declarations of a template file as values: one struct per directive, and its expressions with the names they use.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ namespace tma_jit {
 
 // The declarations of one file, each list in the order in which they are written.
 struct KernelInfo {
-  // What all declarations have in common.
+  // The fields that all declarations share.
   struct Declaration {
-    std::string name{};         // empty for a rule and a preset
-    std::string declaration{};  // as written, less the directive and the doc text
-    std::string doc{};          // of a rule its message
+    std::string name{};         // empty for a rule or a preset
+    std::string declaration{};  // as written, without the directive and the doc text
+    std::string doc{};          // for a rule, its message
     int line = 0;
   };
 
-  // An expression of the manifest. `names` are the types, dims, params and lets that it names, in the order of their
-  // first appearance; `params` those of the params on which its value depends, through lets too.
+  // An expression of the manifest. `names` are the types, dims, params and lets that it mentions, in order of first
+  // appearance; `params` are the params on which its value depends, also through lets.
   struct Formula {
     std::string text{};
     std::vector<std::string> names{};
@@ -33,9 +33,10 @@ struct KernelInfo {
 
   struct Type : Declaration {
     DType default_type = DType::f32;
-    std::vector<DType> choices{};  // the default among them
+    std::vector<DType> choices{};  // includes the default
   };
-  // `least` to `most`, both included. A dim that the template fixes has a value, and a request need not give it.
+  // The range is `least` to `most`, both included. If the template fixes the dim, `value` is set and a request need not
+  // give it.
   struct Dim : Declaration {
     std::int64_t least = 1;
     std::int64_t most = 0;
@@ -44,7 +45,7 @@ struct KernelInfo {
   };
   struct Param : Declaration {
     std::int64_t default_value = 0;
-    std::vector<std::int64_t> values{};  // the default among them
+    std::vector<std::int64_t> values{};  // includes the default
   };
   struct Let : Declaration {
     Formula value{};
@@ -54,19 +55,19 @@ struct KernelInfo {
   };
   // Shapes, boxes and corners are outermost first. A tensor without a box is passed as a View.
   struct Tensor : Declaration {
-    std::string type{};  // a dtype's name, or that of a Type
+    std::string type{};  // the name of a dtype or of a Type
     std::vector<Formula> shape{};
     std::vector<Formula> box{};
     MapMode mode = MapMode::tile;
     std::vector<Formula> lower{}, upper{};  // corners of an im2col mode
-    std::optional<MapType> as{};            // absent: what the elements are
+    std::optional<MapType> as{};            // absent: the type of the elements
     std::vector<Formula> steps{};           // absent: all 1
     std::optional<Formula> swizzle{}, atom{}, interleave{}, l2{};
     bool flip = false;
     Fill fill = Fill::zero;
-    bool view = false;              // the map comes with a View of the same tensor
-    bool output = false;            // the kernel writes it
-    std::optional<Formula> when{};  // absent: it is always there
+    bool view = false;              // a View of the same tensor follows the map
+    bool output = false;            // whether the kernel writes it
+    std::optional<Formula> when{};  // absent: always present
   };
   struct Scalar : Declaration {
     std::string type{};
@@ -80,17 +81,17 @@ struct KernelInfo {
     struct Parameter {
       std::string type{};
       std::string name{};
-      std::optional<Formula> when{};  // absent: it is always there
+      std::optional<Formula> when{};  // absent: always present
     };
     std::vector<Parameter> parameters{};
-    std::string result{};                       // its type
+    std::string result{};                       // the type's name
     std::optional<std::string> default_text{};  // absent: the request must give one
   };
   struct Preset : Declaration {
     std::vector<std::pair<std::string, std::int64_t>> settings{};
     std::optional<Formula> when{};
   };
-  // Extents are x first, and those not written are 1.
+  // Extents are x first; an extent that is not written is 1.
   struct Launch {
     std::vector<Formula> grid{}, block{}, cluster{};
     std::optional<Formula> smem{};
@@ -106,7 +107,7 @@ struct KernelInfo {
   std::string file{};
   std::string doc{};
   bool embedded = true;
-  bool probe = false;  // shows and proves one device primitive; lies in a folder named "probes"
+  bool probe = false;  // demonstrates and tests one device primitive; its folder is named "probes"
   std::vector<std::string> archs{};
   std::vector<Type> types{};
   std::vector<Dim> dims{};
@@ -119,7 +120,7 @@ struct KernelInfo {
   std::vector<Hook> hooks{};
   std::vector<Preset> presets{};
   Launch launch{};
-  std::optional<Formula> flops{}, bytes{}, cycles{};  // of `work`
+  std::optional<Formula> flops{}, bytes{}, cycles{};  // of the `work` directive
   std::optional<Reference> reference{};
 };
 

@@ -1,4 +1,5 @@
-// The last stage: a kernel that is loaded, its arguments encoded, ready to run. And the call that finds one by shape.
+// The last stage: a loaded kernel with its encoded arguments, ready to run; and Function, which finds a launch by
+// shape.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +14,32 @@ struct CUstream_st;
 
 namespace tma_jit {
 
-// A CUstream or cudaStream_t; the default is the legacy default stream. Typed as CUDA's own handle so that no CUDA
-// header is needed.
+// A CUstream or cudaStream_t; the default is the legacy default stream. It has the type of CUDA's own handle, so that
+// no CUDA header is needed.
 using Stream = ::CUstream_st*;
 
-// Owns its arguments and a share of the loaded kernel and of the workspaces the engine made. Move-only; outlives its
-// Engine. One thread at a time may call `launch` or `rebind` on one Launch; different Launches are independent. A
-// captured launch copies the arguments into the graph; the Launch must outlive the graph's replays.
+// Owns its arguments, and shares the loaded kernel and the workspaces that the engine allocated. Move-only; may outlive
+// its Engine. One thread at a time may call `launch` or `rebind` on one Launch; different Launches are independent. A
+// captured launch copies its arguments into the graph, and the Launch must outlive the graph's replays.
 class TMA_JIT_API Launch {
  public:
   Launch(Launch&&) noexcept;
   Launch& operator=(Launch&&) noexcept;
   ~Launch();
 
-  // One cuLaunchKernelEx: no allocation, no lookup, no environment. Errors of the driver only.
+  // Calls cuLaunchKernelEx once, without allocation, lookup or access to the environment. Returns errors of the driver
+  // only.
   [[nodiscard]] Result<void> launch(Stream stream = nullptr);
 
-  // Replaces the address of a tensor (an operand's or a caller's workspace too) by its name. The shape, strides and
-  // type stay; the address must keep the alignment the plan was made for.
+  // Replaces the address of a tensor, a hook's operand or a workspace of the caller by its name. Shape, strides and
+  // type stay; the address must have the alignment that the plan assumes.
   [[nodiscard]] Result<void> rebind(std::string_view name, std::uint64_t address);
   [[nodiscard]] Result<void> rebind(std::string_view name, const void* address);
 
   const Plan& plan() const;
   const Artifact& artifact() const;
 
-  struct State;  // the library's own
+  struct State;  // private to the library
 
  private:
   friend struct LaunchInternals;
@@ -46,11 +48,11 @@ class TMA_JIT_API Launch {
   std::unique_ptr<State> state_;
 };
 
-// A kernel called with tensors each time: the first call of a shape prepares, later ones find the prepared launch.
-// Thread-safe. Tensors come in the order of the template's declaration (inputs and outputs as declared; a
-// default-constructed Tensor stands for an absent optional one), then those of the request's operands. Workspaces that
-// the engine provides are made once for each shape and stream, so that calls on different streams never share one, and
-// are kept for the Function's life.
+// A kernel that is called with tensors each time: the first call for a shape prepares a launch, later calls find it.
+// Thread-safe. Tensors come in the order of the template's declarations (a default-constructed Tensor stands for an
+// absent optional one), then those of the request's operands. Workspaces that the engine provides are allocated once
+// per shape and stream, so that calls on different streams never share one, and are kept until the Function is
+// destroyed.
 class TMA_JIT_API Function {
  public:
   Function(Function&&) noexcept;
@@ -60,7 +62,7 @@ class TMA_JIT_API Function {
   [[nodiscard]] Result<void> operator()(std::initializer_list<Tensor> tensors, Stream stream = nullptr);
   [[nodiscard]] Result<void> operator()(const Tensor* tensors, std::size_t count, Stream stream = nullptr);
 
-  struct State;  // the library's own
+  struct State;  // private to the library
 
  private:
   friend class Engine;

@@ -1,5 +1,5 @@
-// The second stage of the pipeline: every decision about one launch, as plain data. A plan can be printed, edited
-// or written by hand; nothing after it looks at the template's manifest again.
+// The second stage of the pipeline: every decision about one launch, as plain data. A plan can be printed, edited or
+// written by hand; later stages do not read the template's manifest.
 #pragma once
 
 #include <array>
@@ -18,17 +18,17 @@
 
 namespace tma_jit {
 
-// A name the body sees as a constant: `constexpr` for an integer, `using` for a type.
+// A name that the template's body sees as a constant: `constexpr` for an integer, `using` for a type.
 struct Constant {
   enum class Kind : std::uint8_t { integer, type };
   std::string name{};
   Kind kind = Kind::integer;
   std::int64_t value = 0;
   DType type = DType::f32;
-  std::string origin{};  // "param", "let", "type", "dim": for people
+  std::string origin{};  // "param", "let", "type" or "dim"; for display
 };
 
-// One dim as the body sees it in `Dims`: a member, or a static constant where the request fixes it.
+// One dim as the body sees it in `Dims`: a member, or a static constant if the request fixes it.
 struct DimValue {
   std::string name{};
   std::int64_t value = 0;
@@ -36,8 +36,8 @@ struct DimValue {
   bool fixed = false;
 };
 
-// A device function whose text the request supplies, a member of the struct Hooks. Argument types are manifest types,
-// already resolved.
+// A device function whose text the request supplies; it becomes a member of the struct Hooks. Argument types are
+// manifest types, already resolved.
 struct Hook {
   struct Parameter {
     DType type = DType::f32;
@@ -50,39 +50,40 @@ struct Hook {
   bool untrusted = false;  // the text may only be an expression: see Request::untrusted_hooks
 };
 
-// One kernel parameter, in signature order. `image` holds the bytes to pass; where the argument carries a device
-// address it is the first eight bytes of a view or workspace, or lives inside the tensor map made from `map`. A viewed
-// tensor map is followed, 128 bytes in, by a View of the same tensor; its size is rounded up to the map's alignment.
+// One kernel parameter, in signature order. `image` holds the bytes to pass. A device address is in the first eight
+// bytes of a view's or a workspace's image, or in the tensor map encoded from `map`. If `viewed`, a View of the same
+// tensor follows the tensor map at byte 128, and the image's size is rounded up to the map's alignment.
 //
-// Operands of hooks are views and scalars with a `hooks_offset`. They come last, lie in the argument of kind `hooks`
-// and are no kernel parameters of their own. The image of such a view is data, strides, extents.
+// A hook's operand is a view or a scalar with a `hooks_offset`. Operands come last, are stored inside the argument of
+// kind `hooks` and are not kernel parameters themselves. The image of such a view holds data, strides and extents.
 struct Argument {
   enum class Kind : std::uint8_t { tensor_map, view, workspace, scalar, dims, hooks };
   Kind kind = Kind::scalar;
   std::string name{};
   std::size_t alignment = 8;
   std::vector<std::byte> image{};       // 128 zero bytes for a tensor map
-  std::optional<TensorMapSpec> map{};   // absent for an absent or empty tensor: the image stays zero
-  std::uint64_t address = 0;            // the tensor's or workspace's address, 0 when not given
-  std::uint64_t workspace_bytes = 0;    // for a workspace
-  bool workspace_zeroed = false;        // the engine clears it when it allocates it
-  bool present = true;                  // false: an optional tensor the request does not give
-  std::uint32_t address_alignment = 1;  // bytes; what the chosen configuration needs of the address
-  bool viewed = false;                  // a tensor map with a View behind it
+  std::optional<TensorMapSpec> map{};   // absent for an absent or empty tensor, whose image stays zero
+  std::uint64_t address = 0;            // of the tensor or workspace; 0 if not given
+  std::uint64_t workspace_bytes = 0;    // only for a workspace
+  bool workspace_zeroed = false;        // whether the engine clears it after allocation
+  bool present = true;                  // false: an optional tensor that the request does not give
+  std::uint32_t address_alignment = 1;  // bytes; required of the address by the chosen configuration
+  bool viewed = false;                  // whether a View follows the tensor map
   bool output = false;
   DType dtype = DType::f32;  // of the tensor's or scalar's elements
-  // Of a tensor, in elements, outermost dimension first; empty for an absent one and for other kinds. `strides` are the
-  // request's, or packed row-major where it gives only dims.
+  // Only for a present tensor: in elements, outermost dimension first. `strides` are the request's, or packed row-major
+  // if the request gives only dims.
   std::vector<std::int64_t> shape{};
   std::vector<std::int64_t> strides{};
-  std::optional<std::size_t> hooks_offset{};  // of an operand: bytes from the beginning of the argument of kind `hooks`
-  std::string declaration{};                  // of an operand: "bias : f32[N]"
+  std::optional<std::size_t> hooks_offset{};  // only for an operand: bytes from the start of the argument of kind
+                                              // `hooks`
+  std::string declaration{};                  // only for an operand, e.g. "bias : f32[N]"
 };
 
 struct Geometry {
-  std::array<std::uint32_t, 3> grid{1, 1, 1};  // any zero: nothing to do, the launch is empty
+  std::array<std::uint32_t, 3> grid{1, 1, 1};  // if any is zero, the launch is empty
   std::array<std::uint32_t, 3> block{1, 1, 1};
-  std::array<std::uint32_t, 3> cluster{1, 1, 1};  // 1, 1, 1: no cluster attribute
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};  // 1, 1, 1: launched without a cluster attribute
   std::uint32_t smem_bytes = 0;                   // dynamic shared memory
   bool programmatic = false;                      // programmatic dependent launch
 };
@@ -90,14 +91,14 @@ struct Geometry {
 struct Work {
   double flops = 0;
   double bytes = 0;
-  double cycles = 0;  // estimated clock cycles of the launch, by which the configuration was chosen; 0: not stated
+  double cycles = 0;  // estimated clock cycles of the launch, used to choose the configuration; 0: not stated
 };
 
 struct Plan {
   std::string kernel{};               // the kernel's name
   std::string entry{};                // the extern "C" entry point: the kernel's name, or its reference's
-  std::string file{};                 // where the body comes from, as errors name it: "templates/kernels/gemm_wgmma.cu"
-  std::string body{};                 // the template's whole text, manifest included, untouched
+  std::string file{};                 // the template file as errors name it: "templates/kernels/gemm_wgmma.cu"
+  std::string body{};                 // the template's complete text, including the manifest
   std::string arch{};                 // "sm_90a"
   std::vector<Constant> constants{};  // in declaration order
   std::vector<DimValue> dims{};
@@ -105,33 +106,35 @@ struct Plan {
   std::vector<Argument> arguments{};
   Geometry geometry{};
   Work work{};
-  int sum_bits = 0;        // bits that sums of products keep where fewer than an f32 has; 0: no fewer
-  bool reference = false;  // this plan runs the template's float64 reference (TMA_JIT_REFERENCE is defined)
-  std::vector<std::pair<std::string, std::int64_t>> config{};  // the chosen params, for people and for stores
-  std::string record{};  // which record of tuning decided, for people; empty: none
-  // Why this is not the plan that packed tensors at aligned addresses would have: "A begins at 1 byte: copied without
-  // TMA". Empty: it is.
+  int sum_bits = 0;        // bits of precision of accumulated products, if fewer than f32 has; 0: as f32
+  bool reference = false;  // whether it runs the template's float64 reference (TMA_JIT_REFERENCE is defined)
+  std::vector<std::pair<std::string, std::int64_t>> config{};  // the chosen params
+  std::string record{};  // the tuning record that decided, for display; empty: none
+  // Why the plan differs from that for packed tensors at aligned addresses, e.g. "A begins at 1 byte: copied without
+  // TMA"; empty if it does not differ.
   std::string reason{};
-  std::vector<std::string> avoided{};  // better configurations that crash the compiler at hand, as words
+  std::vector<std::string> avoided{};  // better configurations that were passed over because they crash this compiler,
+                                       // as text
 };
 
-// Device memory that a launch needs beside its tensors.
+// Device memory that a launch needs besides its tensors.
 struct Workspace {
   std::string name{};
   std::uint64_t bytes = 0;
   std::uint32_t alignment = 1;  // of its address
-  bool zeroed = false;          // the engine clears it; who gives the memory, clears it
-  bool given = false;           // the request names its address; else the engine allocates it
+  bool zeroed = false;          // the memory must be zero: the engine clears what it allocates, the caller clears what
+                                // it gives
+  bool given = false;           // whether the request gives its address; else the engine allocates it
 };
 TMA_JIT_API std::vector<Workspace> workspaces_of(const Plan& plan);
 
-// How the choice was made: configurations tried and, per rule, how many it ruled out.
+// How a configuration was chosen: the number tried and, per rule, the number ruled out.
 struct RuleCount {
   std::string file{};
   int line = 0;
   std::string rule{};     // the expression as written
   std::string message{};  // the rule's text
-  std::string values{};   // "N = 4097, sizeof(T) = 2", for one violating configuration
+  std::string values{};   // of one violating configuration: "N = 4097, sizeof(T) = 2"
   std::int64_t ruled_out = 0;
 };
 struct Enumeration {
@@ -142,12 +145,12 @@ struct Enumeration {
   std::vector<std::vector<std::pair<std::string, std::int64_t>>> valid_configs{};  // at most 4,096
 };
 
-// A configuration that a request could have.
+// A configuration that satisfies a request.
 struct Candidate {
   std::string file{};                                          // the template file's stem, as Request::file takes it
-  std::map<std::string, DType> types{};                        // all of the template's
-  std::vector<std::pair<std::string, std::int64_t>> params{};  // all of them, in declaration order
-  double cycles = 0;                                           // as Work::cycles
+  std::map<std::string, DType> types{};                        // all types of the template
+  std::vector<std::pair<std::string, std::int64_t>> params{};  // all params, in declaration order
+  double cycles = 0;                                           // see Work::cycles
 };
 
 }  // namespace tma_jit

@@ -12,14 +12,15 @@
 namespace tma_jit {
 
 struct PrepareOptions {
-  int threads = 0;  // that plan, compile and load beside each other; 0: as many as compile beside each other
-  // Called after each request by the thread that prepared it, one call at a time: how many are done, of how many. It
-  // must not throw, wait for the Preparation, or end it or its engine. Cancelled requests are not reported.
+  int threads = 0;  // threads that plan, compile and load; 0: as many as compiles run at once
+  // Called after each request in the thread that prepared it, one call at a time, with the number of finished requests
+  // and their total. It must not throw, wait for the Preparation, or destroy it or its engine. Not called for cancelled
+  // requests.
   std::function<void(std::size_t done, std::size_t total)> progress{};
 };
 
-// Requests of one Engine::prepare_async on their way. Any thread may call anything but the destructor. Its end, and the
-// engine's, cancels what has not begun and waits for what has. It outlives its engine.
+// The requests of one Engine::prepare_async. Any thread may call any member except the destructor. The destructor, and
+// the engine's, cancel requests that have not begun and wait for those that have. May outlive its engine.
 class TMA_JIT_API Preparation {
  public:
   Preparation(Preparation&&) noexcept;
@@ -27,20 +28,20 @@ class TMA_JIT_API Preparation {
   ~Preparation();
 
   std::size_t total() const;
-  std::size_t done() const;  // those that have a result, be it an error
+  std::size_t done() const;  // requests that have a result, including an error
 
-  // What has not begun will not, and has ErrorCode::cancelled for a result. Returns at once.
+  // Cancels the requests that have not begun; their result is ErrorCode::cancelled. Returns at once.
   void cancel();
 
-  // Return when every request has a result; `wait_for` also when the time is over, and then returns false.
+  // Return when every request has a result. `wait_for` returns false if the limit is reached first.
   void wait();
   [[nodiscard]] bool wait_for(std::chrono::milliseconds limit);
 
-  // The result of one request, by its place in the list; waits for it. It is handed out once: afterwards, and beyond
-  // the list, there is none (not_found).
+  // Waits for the result of the request at `index` and returns it. Each result is returned once: fails (not_found)
+  // afterwards and if `index` is out of range.
   [[nodiscard]] Result<Launch> take(std::size_t index);
 
-  class Work;  // the library's own
+  class Work;  // private to the library
 
  private:
   friend class Engine;

@@ -1,4 +1,4 @@
-// What a caller asks for. A plain value: build it with designated initialisers.
+// What a caller asks for: a plain value, to be built with designated initialisers.
 #pragma once
 
 #include <cstdint>
@@ -18,30 +18,30 @@ struct NamedTensor {
   Tensor tensor{};
 };
 
-// Tensors give dims and types; `dims` and `types` give them where there are no tensors (planning, pre-warming) and
-// must agree with the tensors where there are.
+// Tensors determine dims and types. `dims` and `types` give them if there are no tensors (planning, pre-warming) and
+// must otherwise agree with the tensors.
 struct Request {
   std::string kernel{};
   std::vector<NamedTensor> tensors{};
-  std::vector<std::string> present{};  // optional tensors that are to be there, where `tensors` are still to be made
+  std::vector<std::string> present{};  // optional tensors to plan as present while `tensors` does not contain them yet
   std::map<std::string, std::int64_t> dims{};
   std::map<std::string, DType> types{};
   std::map<std::string, std::int64_t> params{};  // pinned: only configurations with these values are considered
   std::vector<std::string> fixed{};              // dims to compile in as constants
   std::map<std::string, Scalar> scalars{};
-  // Hook name -> CUDA text: an expression, or a body that contains ';'. Only configurations are considered in which the
-  // optional arguments that a text names are there.
+  // Hook name -> CUDA text: an expression, or a body that contains ';'. Only configurations are considered that provide
+  // the optional arguments that a text uses.
   std::map<std::string, std::string> hooks{};
-  // What hooks read beside their parameters, each declared as the manifest declares a tensor or a scalar: "bias :
-  // f32[N]", "alpha : f32". `tensors` and `scalars` give what they hold, as of those the template declares.
+  // What hooks read besides their parameters, each declared as the manifest declares a tensor or a scalar: "bias :
+  // f32[N]", "alpha : f32". `tensors` and `scalars` give their values, as for those that the template declares.
   std::vector<std::string> operands{};
-  std::map<std::string, std::uint64_t> workspaces{};  // device addresses; the engine allocates those not named here
-  // The texts in `hooks` come from someone who is not trusted: each must be one expression of the hook's arguments,
-  // operands, numbers, operators, conversions to number types and CUDA's math functions, and anything else is an error
-  // (parse).
+  std::map<std::string, std::uint64_t> workspaces{};  // device addresses; the engine allocates workspaces that are not
+                                                      // listed here
+  // The texts in `hooks` come from an untrusted source. Each must be one expression of the hook's arguments, operands,
+  // numbers, operators, conversions to number types and CUDA's math functions; anything else is an error (parse).
   bool untrusted_hooks = false;
-  bool reference = false;  // run the template's float64 reference: outputs are f64, no tensor maps
-  std::string file{};      // only the template file of this stem, e.g. "gemm_mma"
+  bool reference = false;  // run the template's float64 reference: outputs are f64, without tensor maps
+  std::string file{};      // stem of the only template file to consider, e.g. "gemm_mma"
 };
 
 }  // namespace tma_jit

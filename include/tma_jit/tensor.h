@@ -1,4 +1,4 @@
-// A view of device memory: address, element type, shape and strides. Owns nothing.
+// A view of device memory: address, element type, shape and strides. Does not own the memory.
 #pragma once
 
 #include <array>
@@ -11,9 +11,8 @@ namespace tma_jit {
 
 inline constexpr int kMaxRank = 5;
 
-// Shapes and strides are in elements, outermost dimension first. A default-constructed tensor is
-// rank 0 and stands for "not given". A `rank` above kMaxRank is kept so that `prepare` can refuse it;
-// only the first kMaxRank extents are stored.
+// Shapes and strides are in elements, outermost dimension first. A default-constructed tensor has rank 0 and means "not
+// given". A `rank` above kMaxRank is kept so that `prepare` can reject it; only the first kMaxRank extents are stored.
 struct Tensor {
   std::uint64_t address = 0;
   DType dtype = DType::f32;
@@ -21,18 +20,18 @@ struct Tensor {
   std::array<std::int64_t, kMaxRank> shape{};
   std::array<std::int64_t, kMaxRank> strides{};
 
-  // Packed, last dimension contiguous.
+  // Packed: the last dimension is contiguous.
   TMA_JIT_API static Tensor row_major(std::uint64_t address, DType dtype, std::initializer_list<std::int64_t> shape);
   TMA_JIT_API static Tensor strided(std::uint64_t address, DType dtype, std::initializer_list<std::int64_t> shape,
                                     std::initializer_list<std::int64_t> strides);
-  // The same from pointers and counted arrays, for callers whose rank is known at run time.
+  // The same for pointers, and for shapes whose rank is known only at run time.
   TMA_JIT_API static Tensor row_major(const void* address, DType dtype, std::initializer_list<std::int64_t> shape);
   TMA_JIT_API static Tensor strided(const void* address, DType dtype, std::initializer_list<std::int64_t> shape,
                                     std::initializer_list<std::int64_t> strides);
   TMA_JIT_API static Tensor strided(std::uint64_t address, DType dtype, int rank, const std::int64_t* shape,
                                     const std::int64_t* strides);
 
-  // Product of the extents; 1 for rank 0.
+  // Returns the product of the extents; 1 for rank 0.
   TMA_JIT_API std::int64_t elements() const;
 };
 

@@ -1,4 +1,4 @@
-// The whole public API.
+// Includes the public C++ API.
 #pragma once
 
 #include <tma_jit/artifact.h>

@@ -1,4 +1,4 @@
-// Which library this is.
+// The library's version.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ struct Version {
   std::string library{};  // "0.1.0"
   std::string
       commit{};  // of the sources it was built from, with "-dirty" where they were changed since; empty: unknown
-  int cache_format = 0;  // of entries; one with another format is a miss
+  int cache_format = 0;  // of cache entries; an entry of another format is a miss
 };
 
 TMA_JIT_API Version version();

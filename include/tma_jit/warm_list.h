@@ -1,5 +1,5 @@
-// Warm lists: which kernels to build ahead of time. A text file of one JSON object a line (docs/caching.md has the
-// fields); lines that are empty or begin with # say nothing.
+// Warm lists: which kernels to build ahead of time. A text file with one JSON object per line (docs/caching.md lists
+// the fields); lines that are empty or begin with # are ignored.
 #pragma once
 
 #include <string>
@@ -15,17 +15,17 @@ namespace tma_jit {
 
 struct WarmLine {
   Request request{};
-  std::string arch{};    // empty: whatever is warmed for
-  bool presets = false;  // every preset of the kernel, for every choice of types; of the request only kernel, file and
-                         // dims count
+  std::string arch{};    // empty: any target
+  bool presets = false;  // every preset of the kernel for every choice of types; only the request's kernel, file and
+                         // dims are used
 };
 
-// The line, without its end, that builds what the plan builds.
+// Returns the line, without a newline, that builds the same kernel as the plan.
 TMA_JIT_API std::string warm_line(const Plan& plan);
-// Fails (parse) on what is not such an object, naming the field.
+// Fails (parse) if the line is not such an object; the error names the field.
 [[nodiscard]] TMA_JIT_API Result<WarmLine> parse_warm_line(std::string_view line);
-// What the line stands for on the engine's target, each to be planned and built. None where the line is for another
-// target, or asks for the presets of a kernel that has no file for this one.
+// Returns the requests that the line describes on the engine's target, each to be planned and built. Empty if the line
+// is for another target, or asks for the presets of a kernel without a file for this target.
 [[nodiscard]] TMA_JIT_API Result<std::vector<Request>> warm_requests(Engine& engine, const WarmLine& line);
 
 }  // namespace tma_jit
