@@ -1,4 +1,4 @@
-// Apart from library.cpp, so that what opens a library need not link libcrypto.
+// Separate from library.cpp, so that a program that only opens libraries need not link libcrypto.
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -36,7 +36,7 @@ class ElfFile {
   Descriptor file_;
 };
 
-// The build id among the notes of one PT_NOTE segment, or "".
+// Returns the build id from the notes of one PT_NOTE segment, or "" if there is none.
 std::string build_id_in(const std::string& notes) {
   const auto padded = [](std::size_t size) { return (size + 3) & ~std::size_t{3}; };
   std::size_t at = 0;

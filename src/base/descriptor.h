@@ -21,8 +21,8 @@ class Descriptor {
 
   explicit operator bool() const { return fd_ >= 0; }
   int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }  // the caller closes it
-  // Closes now; false with errno set where the file system reports a late write error.
+  int release() { return std::exchange(fd_, -1); }  // the caller must close it
+  // Closes the file now. Returns false with errno set if the file system reports a late write error.
   bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
 
  private:

@@ -1,7 +1,7 @@
 #include "base/digest.h"
 
-// The low-level SHA256_* calls: EVP would load libcrypto's providers, about a millisecond in a fresh process, which is
-// most of what a warm start may cost.
+// Uses the low-level SHA256_* calls: EVP would load libcrypto's providers, which takes about a millisecond in a fresh
+// process and would dominate a warm start.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 

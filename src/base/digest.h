@@ -1,4 +1,4 @@
-// SHA-256, by libcrypto.
+// SHA-256, computed by libcrypto.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ class Sha256 {
 
   void update(const void* bytes, std::size_t size);
   void update(std::string_view text) { update(text.data(), text.size()); }
-  Digest finish();  // once
+  Digest finish();  // may be called once
 
  private:
   struct State;

@@ -1,12 +1,12 @@
-// Times as callers give them.
+// Conversion of the times that callers give.
 #pragma once
 
 #include <chrono>
 
 namespace tma_jit {
 
-// Seconds as a time that can be counted in nanoseconds: what is too long for that, infinity too, is the longest such
-// time (292 years), and less than none is none. What is not a number is none.
+// Converts seconds to milliseconds that can still be counted in nanoseconds. Larger values, including infinity, give
+// the longest such time (292 years); negative values and NaN give 0.
 std::chrono::milliseconds milliseconds_of(double seconds);
 
 }  // namespace tma_jit

@@ -24,7 +24,7 @@ std::vector<std::filesystem::path> paths_in(const char* variable) {
   return paths;
 }
 
-// A rule that is set to nothing is a mistake to be reported: it is one empty path.
+// Returns one empty path if the variable is set to "", because an empty rule is a mistake that must be reported.
 std::vector<std::filesystem::path> rules_in(const char* variable) {
   auto paths = paths_in(variable);
   const bool set = !has_raised_privileges() && ::secure_getenv(variable) != nullptr;
@@ -49,7 +49,7 @@ std::vector<std::string> all_words() {
 
 }  // namespace
 
-// The identifiers are compared too, for a program that took another user's after it was started.
+// Also compares the user ids, for a program that changed its user after it was started.
 bool has_raised_privileges() {
   return ::getauxval(AT_SECURE) != 0 || ::getuid() != ::geteuid() || ::getgid() != ::getegid();
 }

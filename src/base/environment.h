@@ -1,4 +1,4 @@
-// The process's environment, as far as the library uses it. Nothing else in the library reads it.
+// The environment variables that the library uses. No other file of the library reads the environment.
 #pragma once
 
 #include <filesystem>
@@ -7,9 +7,9 @@
 
 namespace tma_jit {
 
-// Read once, when an engine is made, and handed on. In a program that has more rights than the user who started it
-// (set-user-id, set-group-id, file capabilities: AT_SECURE), every member is empty: the caller chose the environment,
-// and must not choose what such a program loads, starts or writes.
+// Read once, when an engine is created, and passed on. In a program with more rights than the user who started it
+// (set-user-id, set-group-id, file capabilities: AT_SECURE) every member is empty, because the environment comes from
+// that user, who must not choose what such a program loads, starts or writes.
 struct ProcessEnvironment {
   // TMA_JIT_...
   std::string compiler;                                // COMPILER: "inproc" or "worker"
@@ -20,7 +20,7 @@ struct ProcessEnvironment {
   std::filesystem::path record_misses;                 // RECORD_MISSES
   std::filesystem::path worker;                        // WORKER
   std::vector<std::filesystem::path> cache_read_only;  // CACHE_RO
-  std::vector<std::filesystem::path> pack_keys;        // PACK_KEYS; an empty path where it is set to nothing
+  std::vector<std::filesystem::path> pack_keys;        // PACK_KEYS; one empty path if set to ""
   std::vector<std::filesystem::path> templates;        // TEMPLATES
   std::vector<std::filesystem::path> tuned;            // TUNED
 
@@ -30,12 +30,12 @@ struct ProcessEnvironment {
   std::vector<std::filesystem::path> library_path;         // LD_LIBRARY_PATH
   std::vector<std::filesystem::path> toolkits;             // CUDA_HOME, CUDA_PATH
   std::vector<std::filesystem::path> python_environments;  // VIRTUAL_ENV, CONDA_PREFIX
-  std::vector<std::string> words;  // all of it as NAME=VALUE, for a process that is started later
+  std::vector<std::string> words;  // the whole environment as NAME=VALUE, for processes started later
 
   [[nodiscard]] static ProcessEnvironment read();
 };
 
-// Whether this program has more rights than the user who started it.
+// Returns whether this program has more rights than the user who started it.
 [[nodiscard]] bool has_raised_privileges();
 
 }  // namespace tma_jit

@@ -17,7 +17,7 @@ tl::unexpected<Error> io_failure(std::string_view action, const std::filesystem:
   return failure(ErrorCode::io, "cannot {} {}: {}", action, path.string(), std::strerror(errno));
 }
 
-// Returns an error where the file is none of those that can be read to an end.
+// Returns an error unless the file is a regular file, which can be read to its end.
 Result<void> check_regular(const Descriptor& file, std::string_view action, const std::filesystem::path& path) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return io_failure(action, path);

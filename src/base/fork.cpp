@@ -14,8 +14,8 @@ std::atomic<std::uint64_t> generation = 0;
 pthread_mutex_t gate = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 thread_local bool held_by_fork = false;
 
-// A thread that forks in the middle of what others hold the gate for, as a constructor of a library may, must not wait
-// for ever.
+// Waits with a time limit: a thread may fork while another holds the gate (a library's constructor may do so) and must
+// not deadlock.
 void before_fork() {
   timespec limit{};
   ::clock_gettime(CLOCK_REALTIME, &limit);
@@ -27,7 +27,7 @@ void after_fork() {
   if (held_by_fork) ::pthread_mutex_unlock(&gate);
 }
 
-// A mutex of this kind knows its thread by a number that is another in the child.
+// A recursive mutex identifies its owner by thread id, and the id differs in the child.
 void in_child() {
   gate = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
   generation.fetch_add(1, std::memory_order_relaxed);

@@ -1,5 +1,5 @@
-// State that a fork's child must not take over: its locks may be held by threads the child does not have, and its
-// sockets and child processes are the parent's.
+// State that the child of a fork must not use: its locks may be held by threads that the child does not have, and its
+// sockets and child processes belong to the parent.
 #pragma once
 
 #include <atomic>
@@ -7,12 +7,12 @@
 
 namespace tma_jit {
 
-// How many forks lie between the library's start and this process: another number in a child than in its parent.
+// Returns the number of forks between the library's start and this process; it differs between a child and its parent.
 std::uint64_t fork_generation();
 
-// Held while a thread of ours takes locks that a fork's child could not free: those of the dynamic loader, and of the
-// driver while it starts. A fork waits for it, for ten seconds at most. The thread that holds it may fork, and may hold
-// it twice.
+// Held while one of the library's threads takes locks that the child of a fork could not release: those of the dynamic
+// loader, and of the driver while it starts. A fork waits for it for at most ten seconds. Recursive: the holding thread
+// may take it again, and may fork.
 class NoFork {
  public:
   NoFork();
@@ -21,8 +21,8 @@ class NoFork {
   NoFork& operator=(const NoFork&) = delete;
 };
 
-// One T a process: a child of a fork gets a fresh one at its first `get`. What it inherited is left untouched, for no
-// lock in it can be trusted. Thread-safe.
+// One T per process: the child of a fork gets a new one at its first `get`. The inherited one is not touched, because
+// its locks may be held for ever. Thread-safe.
 template <class T> class PerProcess {
  public:
   PerProcess() : current_(new Held(fork_generation())) {}

@@ -5,7 +5,7 @@
 namespace tma_jit {
 namespace {
 
-constexpr std::size_t kShownMax = 40;  // characters of what was found instead
+constexpr std::size_t kShownMax = 40;  // most characters of the offending value shown
 
 }  // namespace
 

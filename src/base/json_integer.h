@@ -1,5 +1,5 @@
-// Whole numbers in JSON that anybody may have written. nlohmann's own conversion takes a float, a boolean and a number
-// too large for an integer, and gives something else; a float out of range is undefined behaviour.
+// Integers in JSON from untrusted sources. nlohmann's own conversion silently accepts floats, booleans and integers
+// that do not fit, and converting a float that is out of range is undefined behaviour.
 #pragma once
 
 #include <concepts>
@@ -14,11 +14,12 @@
 
 namespace tma_jit {
 
-// `found` is the value as JSON writes it.
+// Returns the error for a value that is not an integer in the range; `found` is the value as JSON text.
 [[nodiscard]] tl::unexpected<Error> not_an_integer(std::string_view what, const std::string& found, std::int64_t least,
                                                    std::uint64_t most);
 
-// `value`, an nlohmann::basic_json, as it stands, or why not (parse); `what` names it in the error.
+// Converts `value`, an nlohmann::basic_json, to an integer. Fails (parse) if it is not one or does not fit; `what`
+// names it in the error.
 template <std::integral Integer, class Json>
 [[nodiscard]] Result<Integer> integer_in(const Json& value, std::string_view what,
                                          Integer least = std::numeric_limits<Integer>::min()) {

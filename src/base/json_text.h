@@ -1,5 +1,5 @@
-// Reading JSON that anybody may have written. nlohmann's values are copied, written out and compared by functions that
-// call themselves, so that a text of a few megabytes of "[" ends the process; no text of this library's is deep.
+// Reading of JSON from untrusted sources. nlohmann copies, prints and compares values recursively, so that a text of a
+// few megabytes of "[" overflows the stack. No JSON of this library nests deeply.
 #pragma once
 
 #include <string_view>
@@ -12,12 +12,12 @@ namespace tma_jit {
 
 inline constexpr int kJsonDepthMax = 16;
 
-// Whether arrays and objects lie in each other deeper than kJsonDepthMax, as far as the text is JSON. One pass over the
-// text, and no memory.
+// Returns whether arrays and objects nest deeper than kJsonDepthMax. Scans the text once and allocates nothing; the
+// text need not be valid JSON.
 [[nodiscard]] bool is_too_deep(std::string_view json);
 
-// Every JSON of foreign bytes is read here. `Json` is an nlohmann::basic_json. Fails (parse) for what is not JSON or is
-// too deep, before anything is built of it.
+// Parses JSON from outside the library; every such text must be read with it. `Json` is an nlohmann::basic_json. Fails
+// (parse) if the text is not JSON, or, before parsing, if it nests too deeply.
 template <class Json> [[nodiscard]] Result<Json> read_json(std::string_view text) {
   if (is_too_deep(text)) return failure(ErrorCode::parse, "JSON of more than {} levels", kJsonDepthMax);
   try {

@@ -8,7 +8,8 @@
 namespace tma_jit {
 namespace {
 
-// A pipe, which the loader would wait for, or a folder or device. A bare name is the loader's to find.
+// Returns whether the path is a pipe, which the loader would wait for, a folder or a device. A bare name is never
+// special: the loader searches for it.
 bool is_special(const std::filesystem::path& path) {
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(path, ignored);

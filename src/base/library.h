@@ -1,5 +1,5 @@
-// Shared libraries opened at run time: by candidates in order, remembering what was tried; and a library's identity
-// (GNU build id) read from the file without loading it.
+// Shared libraries opened at run time from a list of candidates, with a record of the failed attempts; and a library's
+// identity (GNU build id), read without loading it.
 #pragma once
 
 #include <filesystem>
@@ -11,12 +11,12 @@
 
 namespace tma_jit {
 
-// Open for as long as the object lives. Copies share.
+// A shared library that stays open while any copy of the object exists.
 class Library {
  public:
   [[nodiscard]] static Result<Library> open(const std::filesystem::path& path);
 
-  // nullptr when the library has no such symbol.
+  // Returns nullptr if the library has no such symbol.
   void* symbol(const char* name) const;
   template <class Function> bool find(Function& function, const char* name) const {
     function = reinterpret_cast<Function>(symbol(name));
@@ -30,21 +30,21 @@ class Library {
   std::filesystem::path path_;
 };
 
-// Whether this process may ask the dynamic loader for anything. In a child of a fork it may not where another thread
-// was in the loader when its parent forked: what that thread had locked stays so, and what it changed is half done. A
-// child finds out once, in a process of its own.
+// Returns whether this process may use the dynamic loader. The child of a fork may not if another thread of its parent
+// was in the loader: the loader's locks stay taken and its lists may be inconsistent. A child finds out once, by trying
+// it in a process of its own.
 bool loader_works();
 
-// A line for the detail of an error that lists what was tried: the path, and what the loader said of it.
+// Returns a line for an error's detail that lists attempts: the path and the loader's message.
 std::string attempt_line(const std::filesystem::path& path, const Error& error);
 
-// The GNU build id of an ELF file as hex; the file's SHA-256 where it has none.
+// Returns the GNU build id of an ELF file in hex, or the file's SHA-256 if it has none.
 [[nodiscard]] Result<std::string> build_id(const std::filesystem::path& path);
-// The same of a library that is loaded, by a handle of dlopen: its id is read from memory, so that a file that was
-// replaced since does not matter. The SHA-256 for want of an id is of the file that has the library's path now.
+// Returns the build id of a loaded library, given a handle of dlopen. It is read from memory, so that a replaced file
+// does not matter. If there is no id, returns the SHA-256 of the file that now has the library's path.
 [[nodiscard]] Result<std::string> build_id(void* handle);
 
-// The folders the loader would look in for a bare name, in its order: those of LD_LIBRARY_PATH, then the system's.
+// Returns the folders in which the loader looks for a bare name, in order: those of LD_LIBRARY_PATH, then the system's.
 [[nodiscard]] std::vector<std::filesystem::path> loader_folders(std::vector<std::filesystem::path> library_path);
 
 }  // namespace tma_jit

@@ -17,15 +17,15 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{2};
 
-// Libraries of glibc that no program has loaded; the loader works where one is loaded, and also where it says that
-// there is none.
+// Libraries of glibc that programs do not normally load. The loader works if it loads one of them or reports that there
+// is none.
 constexpr const char* kUnused[] = {"libBrokenLocale.so.1", "libanl.so.1"};
 
 int look_at_nothing(dl_phdr_info*, std::size_t, void*) {
   return 0;
 }
 
-// Without standard error, on which the loader says what it finds wrong with itself.
+// Closes standard error first, because the loader prints the inconsistencies that it finds in itself.
 [[noreturn]] void use_loader() {
   ::close(STDERR_FILENO);
   ::dl_iterate_phdr(look_at_nothing, nullptr);
@@ -35,7 +35,8 @@ int look_at_nothing(dl_phdr_info*, std::size_t, void*) {
   ::_exit(0);
 }
 
-// Nobody else is told of this process: when it ends it sends no signal, and only a wait that asks for such sees it.
+// Starts a copy of this process that the program does not notice: it sends no signal when it ends, and only a wait with
+// __WCLONE or __WALL sees it.
 pid_t start_copy() {
   return static_cast<pid_t>(::syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr));
 }
@@ -54,7 +55,7 @@ bool ends_well(pid_t copy) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// Twice, for another thread of this process may have held a lock of malloc's when the first copy was made.
+// Tries twice, because another thread may have held a lock of malloc when the first copy was made.
 bool try_loader() {
   for (int attempt = 0; attempt < 2; ++attempt) {
     const pid_t copy = start_copy();
@@ -69,7 +70,7 @@ struct Answer {
   const bool works;
 };
 
-PerProcess<Answer>& answer = *new PerProcess<Answer>;  // outlives every static object
+PerProcess<Answer>& answer = *new PerProcess<Answer>;  // leaked, so that it outlives every static object
 
 }  // namespace
 

@@ -30,15 +30,15 @@ class CallbackSink final : public spdlog::sinks::base_sink<std::mutex> {
   LogSink deliver_;
 };
 
-// Where the program was started without standard error, what has its number since is another file.
+// If the program was started without standard error, descriptor 2 later refers to some other file.
 const bool has_standard_error = ::fcntl(STDERR_FILENO, F_GETFD) != -1;
 
-// What descriptor 2 is, as it was when the logger was made.
+// The file behind descriptor 2 at the time when the logger was made.
 class StandardError {
  public:
   StandardError() : open_(has_standard_error && ::fstat(STDERR_FILENO, &status_) == 0) {}
 
-  // Returns false where it has been closed since, or has become another file: its text must not go into that.
+  // Returns false if it was closed since then, or replaced by another file, which must not get log text.
   bool is_as_it_was() const {
     struct stat now {};
     return open_ && ::fstat(STDERR_FILENO, &now) == 0 && now.st_dev == status_.st_dev && now.st_ino == status_.st_ino;

@@ -1,4 +1,4 @@
-// Values made once a key: remembered, and made by one caller while the others wait.
+// A cache of values by key, each computed by one caller while others wait.
 #pragma once
 
 #include <exception>
@@ -12,14 +12,14 @@
 
 namespace tma_jit {
 
-// How a call to Memo::get was served.
+// How a call of Memo::get obtained its value.
 enum class MemoPath { made, waited, remembered };
 
-// Thread-safe; a child of a fork starts with nothing. A failure goes to the callers that waited for it and is
-// forgotten: a later call tries again. No lock is held while a value is made.
+// Thread-safe; the child of a fork starts with an empty one. A failure is returned to the callers that waited for it
+// and then forgotten, so that a later call tries again. No lock is held while a value is computed.
 template <class Key, class Value> class Memo {
  public:
-  // For a value that turned out to be unusable.
+  // Replaces a value that turned out to be unusable.
   void replace(const Key& key, Value value) {
     Members& members = members_.get();
     const std::lock_guard lock(members.mutex);
@@ -49,7 +49,7 @@ template <class Key, class Value> class Memo {
     return std::forward<Outcome>(outcome);
   }
 
-  // An exception (out of memory, the embedder's log callback) passes through to all callers.
+  // An exception (out of memory, from the embedder's log callback) propagates to all waiting callers.
   template <class Make>
   [[nodiscard]] Result<Value> land(const Key& key, std::promise<Result<Value>>& promise, Make& make) {
     try {

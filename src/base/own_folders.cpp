@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Empty where the loader knows the file by a relative path only, as it may a program.
+// Returns the path of the file that contains this code; empty if the loader knows it only by a relative path.
 fs::path own_file() {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<void*>(&own_folders), &info) == 0 || info.dli_fname == nullptr) return {};
@@ -18,7 +18,7 @@ fs::path own_file() {
   return file.is_absolute() ? file : fs::path();
 }
 
-// Where the program was started from, also when its file has been replaced since.
+// Returns the path from which the program was started, even if that file has been replaced since.
 fs::path own_program() {
   std::error_code failed;
   const std::string path = fs::read_symlink("/proc/self/exe", failed).string();

@@ -1,4 +1,4 @@
-// Where this code lies: the folders beside which an installation has what belongs to it.
+// The folders of this library and of the program, beside which an installation keeps its other files.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,8 @@
 
 namespace tma_jit {
 
-// The folder of the file that holds this code, and the folder of the program where it is another one. Links are
-// followed. A folder that cannot be found out is left out.
+// Returns the folder of the file that contains this code, then the program's folder if it differs, with links resolved.
+// Folders that cannot be determined are left out.
 std::vector<std::filesystem::path> own_folders();
 
 }  // namespace tma_jit

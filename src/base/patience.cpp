@@ -8,7 +8,7 @@
 
 namespace tma_jit {
 
-// The thread inherits the mask that it is started with.
+// The thread inherits the signal mask of its creator.
 bool start_detached(std::function<void()> work) {
   sigset_t all, before;
   ::sigfillset(&all);

@@ -1,5 +1,4 @@
-// Work that may never end, such as a system call on a file server that does not answer, waited for no longer than it
-// may take.
+// Runs work that may never end, such as a system call on an unresponsive file server, with a limit on the waiting time.
 #pragma once
 
 #include <atomic>
@@ -15,17 +14,17 @@
 
 namespace tma_jit {
 
-// A thread that takes no signals and is waited for by nobody. False where the system gives none.
+// Starts a detached thread that receives no signals. Returns false if no thread can be created.
 bool start_detached(std::function<void()> work);
 
-// Thread-safe. Where something hung, all that comes later is given up at once until the hung work is done, so that a
-// program waits once and not at every call.
+// Thread-safe. After one piece of work has exceeded its limit, later ones are given up at once until it is done, so
+// that a program waits once and not at every call.
 class Patience {
  public:
   explicit Patience(std::chrono::milliseconds limit) : limit_(limit) {}
 
-  // What `work` returns, or nothing where it takes too long. It may go on after that: what it uses it must own. Where
-  // no thread can be had, it is done in this one.
+  // Returns the result of `work`, or nullopt if it takes too long. The work may then still be running, so it must own
+  // everything it uses. If no thread can be created, the work runs in this thread.
   template <class Work> std::optional<std::invoke_result_t<Work>> within(Work work) const {
     if (*hung_ > 0) return std::nullopt;
     auto task = std::make_shared<Task<Work>>(std::move(work));

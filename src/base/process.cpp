@@ -17,10 +17,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a killed process may take to go before it is left to the system (it may hang in a file server).
+// How long to wait for a killed process to end before giving it up (it may hang in a file server).
 constexpr std::chrono::seconds kDeathPatience{2};
 
-// The same open file under a number that a child's standard descriptors do not take.
+// Duplicates the descriptor to a number above 2, which a child's standard descriptors do not overwrite.
 Descriptor above_standard(Descriptor descriptor) {
   if (!descriptor || descriptor.get() > 2) return descriptor;
   return Descriptor(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, 3));
@@ -79,7 +79,7 @@ class SpawnSettings {
   posix_spawnattr_t attributes_{};
 };
 
-// Pointers to words that outlive them, with the null that ends a list for exec.
+// Returns a null-terminated array for exec; the words must outlive it.
 std::vector<char*> pointers(const std::vector<std::string>& words, const char* first = nullptr) {
   std::vector<char*> list;
   if (first != nullptr) list.push_back(const_cast<char*>(first));
@@ -126,7 +126,7 @@ Process::~Process() {
 ProcessEnd Process::end(std::chrono::milliseconds patience) {
   if (ended_ || owner_ != ::getpid()) return end_;
   if (!collect(patience)) {
-    // Not collected yet, so that the number is still this child's.
+    // The child has not been waited for, so that its number cannot have been reused.
     ::kill(-pid_, SIGKILL);
     ::kill(pid_, SIGKILL);
     if (!collect(kDeathPatience)) end_.known = false;
@@ -135,7 +135,7 @@ ProcessEnd Process::end(std::chrono::milliseconds patience) {
   return end_;
 }
 
-// Returns false where it still runs.
+// Returns false if the process is still running.
 bool Process::collect(std::chrono::milliseconds patience) {
   const Clock::time_point limit = Clock::now() + patience;
   std::chrono::microseconds pause{50};

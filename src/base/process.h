@@ -1,4 +1,5 @@
-// A child process: it inherits nothing, communicates over a socket, has a stderr of its own, and is always waited for.
+// A child process. It inherits no descriptors, communicates over a socket, has its output in a pipe, and is always
+// waited for.
 #pragma once
 
 #include <sys/types.h>
@@ -17,27 +18,27 @@ namespace tma_jit {
 
 // How a process ended.
 struct ProcessEnd {
-  int signal = 0;     // what killed it, 0: it ended by itself
-  int status = 0;     // what it ended with
-  bool known = true;  // false: someone else collected it (SIGCHLD ignored, a wait for any child)
+  int signal = 0;     // the signal that killed it; 0: none
+  int status = 0;     // its exit status
+  bool known = true;  // false if something else waited for it (SIGCHLD ignored, a wait for any child)
 
   bool clean() const { return known && signal == 0 && status == 0; }
-  // "SIGSEGV (Segmentation fault)", "exit status 3"
+  // Returns e.g. "SIGSEGV (Segmentation fault)" or "exit status 3".
   std::string text() const;
 };
 
-// Belongs to the process that started it: in a fork's child it neither kills nor waits. One thread at a time.
+// Belongs to the process that started it: in the child of a fork it neither kills nor waits. Not thread-safe.
 class Process {
  public:
   struct Command {
     std::filesystem::path program;
-    std::vector<std::string> arguments;  // after the program's own name
+    std::vector<std::string> arguments;  // without the program's name
     std::vector<std::string> environment;
   };
 
-  // The child's descriptor 0 is the socket, 1 and 2 are the pipe, and it has no other. No signal is blocked or ignored
-  // in it, and it leads a process group of its own, so that a terminal's ^C is not for it. Fails with io where the
-  // program cannot be started.
+  // Starts a program. Descriptor 0 of the child is the socket, 1 and 2 are the pipe, and no other is open. No signal is
+  // blocked or ignored in it, and it leads its own process group, so that a ^C at the terminal does not reach it. Fails
+  // with io if the program cannot be started.
   [[nodiscard]] static Result<Process> start(const Command& command);
 
   Process(Process&& other) noexcept
@@ -51,10 +52,11 @@ class Process {
   ~Process();
 
   pid_t pid() const { return pid_; }
-  int socket() const { return socket_.get(); }  // this end; does not block
-  int errors() const { return errors_.get(); }  // what the child writes to stdout and stderr; does not block
+  int socket() const { return socket_.get(); }  // this end of the socket; non-blocking
+  int errors() const { return errors_.get(); }  // this end of the pipe with the child's stdout and stderr; non-blocking
 
-  // Waits this long for it to end by itself, then kills its group; collects it. May be called again.
+  // Waits at most this long for the process to end by itself, then kills its group and waits for it. May be called
+  // again.
   ProcessEnd end(std::chrono::milliseconds patience = {});
 
  private:

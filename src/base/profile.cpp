@@ -17,14 +17,14 @@ std::atomic<bool> state::attached = false;
 #ifdef TMA_JIT_HAS_NVTX
 namespace {
 
-nvtxDomainHandle_t domain = nullptr;  // set before `attached` is
+nvtxDomainHandle_t domain = nullptr;  // written before `attached` is set
 
 }  // namespace
 
 void attach() {
   static std::once_flag once;
   std::call_once(once, [] {
-    if (has_raised_privileges()) return;  // the caller chose $NVTX_INJECTION64_PATH
+    if (has_raised_privileges()) return;  // because the caller chose $NVTX_INJECTION64_PATH
     domain = nvtxDomainCreateA("tma-jit");
     state::attached = domain != nullptr;
   });

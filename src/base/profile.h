@@ -1,4 +1,4 @@
-// Ranges for a profiler's timeline (NVTX 3), where one is attached to the process; without one, a look at one flag.
+// Ranges for a profiler's timeline (NVTX 3) if a profiler is attached; otherwise each costs the test of one flag.
 #pragma once
 
 #include <atomic>
@@ -10,15 +10,15 @@ namespace state {
 extern std::atomic<bool> attached;
 }
 
-// Finds the profiler, once in a process: NVTX loads what $NVTX_INJECTION64_PATH names. A set-user-id process has none,
-// nor has a build without CUDA's nvtx3 headers.
+// Attaches to the profiler, once per process: NVTX loads the library that $NVTX_INJECTION64_PATH names. Does nothing in
+// a set-user-id process or in a build without CUDA's nvtx3 headers.
 void attach();
 
 inline bool attached() {
   return state::attached.load(std::memory_order_relaxed);
 }
 
-// From here to its end on this thread, as "VERB NAME" in the domain "tma-jit".
+// A range named "VERB NAME" in the domain "tma-jit" on this thread, from construction to destruction.
 class Range {
  public:
   Range(std::string_view verb, std::string_view name) {

@@ -7,7 +7,8 @@
 namespace tma_jit {
 namespace {
 
-// $'...', as POSIX has had it since 2024 and all common shells for longer: on one line, whatever is in it.
+// Quotes as $'...', which POSIX has specified since 2024 and common shells have had for longer, so that any word stays
+// on one line.
 std::string quoted_with_escapes(std::string_view word) {
   std::string quoted = "$'";
   for (const char c : word) {

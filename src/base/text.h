@@ -1,4 +1,4 @@
-// Small text work: trimming, splitting, joining, quoting.
+// Trimming, splitting, joining and quoting of text.
 #pragma once
 
 #include <span>
@@ -11,10 +11,10 @@ namespace tma_jit {
 std::string_view trimmed(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-// The word as a POSIX shell reads it back: in single quotes, unless it has none of the characters that need them.
+// Quotes the word for a POSIX shell: in single quotes, unless no character needs them.
 [[nodiscard]] std::string quoted_for_shell(std::string_view word);
 
-// "a, b, c"
+// Returns e.g. "a, b, c".
 std::string joined(std::span<const std::string> words, std::string_view separator = ", ");
 
 }  // namespace tma_jit

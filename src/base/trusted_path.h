@@ -1,4 +1,4 @@
-// Whether a file can have been put where it is by someone else than root and this user.
+// Whether only root and this user can have put a file in its place.
 #pragma once
 
 #include <filesystem>
@@ -7,11 +7,11 @@
 
 namespace tma_jit {
 
-// Passes where the file, with links followed, belongs to root or to the effective user, and nobody else can write to it
-// or change a folder on the way to it. A folder with the sticky bit (/tmp) may be open to all: what lies in it is
-// judged by its own owner. A folder that a group can write to passes where it is root's or the group is this process's
-// own. Root is also whoever owns "/", since a user namespace may give root's files another number. Fails with io; the
-// message names the file or folder, its owner and mode.
+// Succeeds if the file, with links followed, belongs to root or the effective user and nobody else can write to it or
+// change a folder on the way to it. A sticky folder (/tmp) may be writable by all, since the files in it are checked by
+// their own owner. A folder that is writable by a group passes if root owns it or the group is this process's own. The
+// owner of "/" counts as root, because a user namespace may map root's files to another number. Fails with io; the
+// message names the file or folder, its owner and its mode.
 [[nodiscard]] Result<void> check_trusted(const std::filesystem::path& path);
 
 }  // namespace tma_jit

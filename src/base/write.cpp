@@ -9,14 +9,15 @@
 namespace tma_jit {
 namespace {
 
-// Linux sends SIGXFSZ to the thread that writes. It is blocked here meanwhile and taken back where it came.
+// Blocks SIGXFSZ, which Linux sends to the writing thread, and removes it if a write raised it.
 class HeldBack {
  public:
   HeldBack() {
     ::sigemptyset(&signal_);
     ::sigaddset(&signal_, SIGXFSZ);
     ::pthread_sigmask(SIG_BLOCK, &signal_, &before_);
-    // One that waits already is the caller's: of a signal there is one at most, so ours is then not told from it.
+    // If one is pending already, it is the caller's. Signals of this kind do not queue, so that a later one would merge
+    // with it.
     foreign_ = ::sigismember(&before_, SIGXFSZ) == 1 && is_pending();
   }
   ~HeldBack() {

@@ -1,4 +1,4 @@
-// Writing to a file that may be at a limit of its size.
+// Writing to a file that may reach its size limit.
 #pragma once
 
 #include <sys/types.h>
@@ -7,8 +7,8 @@
 
 namespace tma_jit {
 
-// As ::write and ::pwrite, except that a file which would outgrow RLIMIT_FSIZE is EFBIG and nothing else: the signal
-// SIGXFSZ, which ends a process by default, is not delivered. The program's disposition and mask stay as they are.
+// Like ::write and ::pwrite, but exceeding RLIMIT_FSIZE only gives EFBIG: the signal SIGXFSZ, which ends a process by
+// default, is not delivered. The program's signal disposition and mask stay unchanged.
 ssize_t write_some(int file, const void* bytes, std::size_t size);
 ssize_t write_some_at(int file, const void* bytes, std::size_t size, off_t at);
 
