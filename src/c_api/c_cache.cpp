@@ -12,7 +12,7 @@ using tma_jit::Result;
 
 using Paths = std::vector<std::filesystem::path>;
 
-// A list of files given as a pointer and a count, where NULL and 0 are none.
+// Converts a list of files, given as a pointer and a count; NULL with 0 is an empty list.
 Result<Paths> keys_of(const char* const* given, size_t count) {
   if (given == nullptr && count > 0) return invalid("pack_keys is NULL and its count is " + std::to_string(count));
   Paths paths;

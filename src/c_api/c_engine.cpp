@@ -42,7 +42,7 @@ Result<void> set_log(const tma_jit_options& given, Options& options) {
   return {};
 }
 
-// A list of paths; `field` is what an error calls it.
+// Converts a list of paths; `field` is its name in errors.
 Result<std::vector<std::filesystem::path>> paths_in(const char* const* given, size_t count, const std::string& field) {
   std::vector<std::filesystem::path> paths;
   if (given == nullptr && count > 0) {
@@ -86,7 +86,7 @@ Result<void> set_cache(const tma_jit_options& given, Options& options) {
   return {};
 }
 
-// An enumeration of the C++ API that counts as C's does.
+// Converts to an enumeration of the C++ API whose values are the same as in C.
 template <class Enum> Result<Enum> enum_of(int32_t value, int32_t last, const char* field) {
   if (value >= 0 && value <= last) return static_cast<Enum>(value);
   return invalid("tma_jit_options: " + std::string(field) + " is " + std::to_string(value) + "; it is 0 to " +
@@ -97,7 +97,7 @@ Result<Seal> seal_of(tma_jit_seal seal) {
   return enum_of<Seal>(seal, TMA_JIT_SEAL_REFUSE, "seal");
 }
 
-// A time that cannot be counted is none that ends.
+// A time that cannot be represented means no limit.
 std::chrono::milliseconds limit_of(double seconds) {
   constexpr double kCountable = 9e18;
   const double milliseconds = std::ceil(seconds * 1000);
@@ -183,7 +183,7 @@ void append(std::string& list, const std::string& object) {
   list += object;
 }
 
-// An engine's constructor cannot fail but by exception.
+// An engine's constructor can report a failure only by an exception.
 Result<Engine> make_engine(const tma_jit_options* given) {
   auto options = options_of(given);
   if (!options) return tl::make_unexpected(std::move(options).error());

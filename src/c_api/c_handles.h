@@ -1,4 +1,4 @@
-// What the files of the C API share: the handles, the one way in and out of a function, and structs that grow.
+// What the files of the C API share: the handles, the wrapper around every function, and versioned structs.
 #pragma once
 
 #include <cxxabi.h>
@@ -65,7 +65,7 @@ struct tma_jit_cache_entry {
 
 namespace tma_jit::c_api {
 
-// A parameter that must not be NULL.
+// An argument that must not be NULL.
 struct Given {
   const char* name;
   const void* pointer;
@@ -73,13 +73,13 @@ struct Given {
 
 [[nodiscard]] tl::unexpected<Error> invalid(std::string message);
 
-// Writes an error for the caller, if one is wanted; never throws.
+// Stores the error for the caller unless `error` is NULL. Never throws.
 tma_jit_status report(tma_jit_error** error, Error failed) noexcept;
 tma_jit_status report(tma_jit_error** error, tma_jit_status code, std::string_view what) noexcept;
 tma_jit_status refuse_null(const char* function, const char* name, tma_jit_error** error) noexcept;
 
-// Runs a function's body, which returns Result<void>, and turns whatever ends it into a status. A thread that is being
-// cancelled goes on unwinding.
+// Runs a function's body, which returns Result<void>, and converts any failure or exception to a status. The unwinding
+// of a cancelled thread passes through.
 template <class Body>
 tma_jit_status guarded(const char* function, tma_jit_error** error, std::initializer_list<Given> required,
                        Body&& body) {
@@ -103,7 +103,8 @@ tma_jit_status guarded(const char* function, tma_jit_error** error, std::initial
   }
 }
 
-// The same for a function that makes something: `body` returns a Result of what `keep` turns into the caller's.
+// The same for a function that creates an object: `body` returns a Result, and `keep` converts its value to the
+// caller's handle.
 template <class Made, class Body, class Keep>
 tma_jit_status making(const char* function, tma_jit_error** error, std::initializer_list<Given> required, Made** out,
                       std::pair<Body, Keep> parts) {
@@ -117,7 +118,7 @@ tma_jit_status making(const char* function, tma_jit_error** error, std::initiali
   });
 }
 
-// A string of the caller's.
+// Returns a string that the caller owns.
 char* copy_of(std::string_view text);
 
 template <class Handle, class Body> auto handle_of(Body body) {
@@ -129,7 +130,7 @@ template <class Body> auto string_of(Body body) {
 
 [[nodiscard]] Result<void> refuse_struct_size(const char* type, std::size_t size, std::size_t known);
 
-// A caller's struct as this library knows it: fields the caller does not have are zero.
+// Reads a caller's struct into this library's version of it: fields that the caller's version lacks become zero.
 template <class Struct> [[nodiscard]] Result<Struct> read_struct(const Struct* given, const char* type) {
   Struct own{};
   if (given == nullptr) return own;
@@ -145,7 +146,7 @@ template <class Struct> [[nodiscard]] Result<Struct> read_struct(const Struct* g
   return own;
 }
 
-// As much of the struct as the caller has room for; what the library does not know is zero.
+// Writes as much of the struct as the caller's version has; fields that the library's version lacks become zero.
 template <class Struct> [[nodiscard]] Result<void> write_struct(Struct made, Struct* out, const char* type) {
   const std::size_t size = out->size;
   if (size < sizeof size) return refuse_struct_size(type, size, sizeof(Struct));
@@ -157,7 +158,7 @@ template <class Struct> [[nodiscard]] Result<void> write_struct(Struct made, Str
 }
 
 [[nodiscard]] Result<DType> dtype_of(tma_jit_dtype dtype);
-// `name` is what an error calls the tensor.
+// `name` is the tensor's name in errors.
 [[nodiscard]] Result<Tensor> tensor_of(const tma_jit_tensor& tensor, std::string_view name);
 tma_jit_device_info device_info_of(const DeviceInfo& device);
 DeviceInfo device_of(const tma_jit_device_info& info);

@@ -1,4 +1,5 @@
-// What template files declare, for C: every array that a struct shows is made once, with the list of kernels.
+// The declarations of template files for C. The arrays that the structs point to are built once, with the list of
+// kernels.
 #include <tma_jit/c_kernels.h>
 
 #include "c_api/c_handles.h"
@@ -105,7 +106,7 @@ Result<Kernels> kernels_of(tma_jit_engine& engine, const char* kernel) {
   return kernels;
 }
 
-// Shows the `index`th of a kernel's declarations of one sort. `shown` makes the struct of it.
+// Returns the declaration at `index` among those of one kind; `shown` makes its struct.
 template <class Info, class Item, class Shown>
 tma_jit_status show(const tma_jit_kernel* kernel, std::vector<Item> KernelInfo::*items,
                     std::pair<size_t, const char*> which, std::pair<Info*, tma_jit_error**> to, Shown&& shown) {

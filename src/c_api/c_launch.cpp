@@ -14,7 +14,7 @@ using tma_jit::MeasureOptions;
 using tma_jit::Result;
 using tma_jit::Tensor;
 
-// More than any function takes, which the call itself refuses by name.
+// More tensors than any function takes; the call itself rejects a wrong number with an error that names it.
 constexpr size_t kTensorsMax = 64;
 
 Result<void> call(tma_jit_function& function, const tma_jit_tensor* tensors, size_t count, tma_jit_stream stream) {
@@ -31,7 +31,7 @@ Result<void> call(tma_jit_function& function, const tma_jit_tensor* tensors, siz
   return function.function(views.data(), count, stream);
 }
 
-// 0 is the default.
+// Returns an option's value, or the default if it is 0.
 Result<int> choice(const char* field, int32_t given, int by_default, bool may_be_none) {
   if (given > 0) return given;
   if (given == 0) return by_default;

@@ -1,4 +1,4 @@
-// Preparing in the background, for C.
+// Preparation in the background, for C.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -32,7 +32,7 @@ Result<std::vector<tma_jit_request>> presets_of(tma_jit_engine& engine, const ch
   return requests;
 }
 
-// Sets one thing of a request that has a name.
+// Sets one named value of a request.
 template <class Set>
 tma_jit_status setting(const char* function, tma_jit_request* request, const char* name, tma_jit_error** error,
                        Set&& set) {

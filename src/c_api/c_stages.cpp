@@ -13,12 +13,12 @@ using tma_jit::ErrorCode;
 using tma_jit::Geometry;
 using tma_jit::Result;
 
-// A string of an object that may be NULL.
+// Returns a string of an object that may be NULL.
 template <class Handle, class Member> const char* text_of(const Handle* handle, Member&& member) {
   return handle != nullptr ? member(*handle).c_str() : nullptr;
 }
 
-// The same for the `index`th of a list.
+// Returns the string at `index` of a list, or NULL if out of range.
 template <class Items> const char* item_of(const Items& items, size_t index) {
   return index < items.size() ? items[index].c_str() : nullptr;
 }

@@ -1,4 +1,4 @@
-// What all of the C API uses: versions, errors, strings, types, tensors and devices by name.
+// What the whole C API uses: versions, errors, strings, types, tensors and devices by name.
 #include "c_api/c_handles.h"
 
 #include <array>
@@ -44,7 +44,7 @@ static_assert(static_cast<int>(tma_jit::ErrorReason::crashed_before) == TMA_JIT_
 static_assert(TMA_JIT_MAX_RANK == tma_jit::kMaxRank);
 static_assert(sizeof(tma_jit_tensor) == 96);
 
-// Static, for there was no memory to allocate another; freeing it does nothing.
+// Static, because it reports that no memory is left; freeing it does nothing.
 tma_jit_error no_memory{TMA_JIT_NO_MEMORY,
                         TMA_JIT_REASON_UNSPECIFIED,
                         "the host has no memory left",
@@ -63,7 +63,7 @@ tma_jit_status keep(tma_jit_error** error, tma_jit_error made) {
   return code;
 }
 
-// Gives a tensor its shape and the strides of packed rows.
+// Sets a tensor's shape and packed row-major strides.
 Result<void> pack(tma_jit_tensor& tensor, const int64_t* shape) {
   using tma_jit::c_api::invalid;
   const std::string function = "tma_jit_tensor_row_major";
@@ -197,7 +197,7 @@ const char* tma_jit_status_name(tma_jit_status status) {
   if (status == TMA_JIT_NO_MEMORY) return "no_memory";
   if (status == TMA_JIT_INTERNAL) return "internal";
   if (status < TMA_JIT_INVALID_ARGUMENT || status > TMA_JIT_CANCELLED) return "unknown";
-  return tma_jit::name_of(static_cast<ErrorCode>(status - 1)).data();  // of a literal: it ends with a zero byte
+  return tma_jit::name_of(static_cast<ErrorCode>(status - 1)).data();  // a literal, so that it ends with a zero byte
 }
 
 tma_jit_status tma_jit_error_code(const tma_jit_error* error) {
