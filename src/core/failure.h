@@ -1,4 +1,4 @@
-// Short ways to make an Error and to pass one on.
+// Short forms to create an Error and to pass one on.
 #pragma once
 
 #include <span>
@@ -22,7 +22,7 @@ template <class... Args>
   return tl::make_unexpected(Error{code, fmt::format(format, std::forward<Args>(args)...), {}, reason});
 }
 
-// The failure of a name that none of `known` is: with its reason, and the nearest of them as the suggestion.
+// Adds to a failure that `name` is not among `known`: the reason, and the nearest known name as the suggestion.
 [[nodiscard]] inline tl::unexpected<Error> unknown_name(tl::unexpected<Error> failure, std::string_view name,
                                                         std::span<const std::string> known) {
   failure.value().reason = ErrorReason::unknown_name;

@@ -1,12 +1,12 @@
-// The fields of value structs, each written once: JSON, the C API, files and the emulator's interface are made from
-// these lists. Several structs that have the fields under the same names are visited side by side:
+// The fields of value structs, each listed once: JSON, the C API, files and the emulator's interface are generated from
+// these lists. Several structs whose fields have the same names can be visited in parallel:
 //
 //   each_device_field([](const char* name, auto& to, const auto& from) { … }, to, from);
 #pragma once
 
 namespace tma_jit {
 
-// Of DeviceInfo and its forms in C: what a file of facts has beside the device's name.
+// For DeviceInfo and its forms in C: the numbers in a file of device facts.
 template <class Visit, class... Devices> void each_device_number(Visit&& visit, Devices&... devices) {
   visit("compute_capability", devices.compute_capability...);
   visit("sm_count", devices.sm_count...);
@@ -31,7 +31,7 @@ template <class Visit, class... Devices> void each_device_field(Visit&& visit, D
   each_device_number(visit, devices...);
 }
 
-// Of Stats and its form in C.
+// For Stats and its form in C.
 template <class Visit, class... Stats> void each_counter(Visit&& visit, Stats&... stats) {
   visit("plans", stats.plans...);
   visit("compiles", stats.compiles...);
@@ -51,7 +51,7 @@ template <class Visit, class... Stats> void each_counter(Visit&& visit, Stats&..
   visit("compile_ms", stats.compile_ms...);
 }
 
-// Of CacheStats and of the form of Stats in C, which has them in itself.
+// For CacheStats, and for the form of Stats in C, which contains these fields.
 template <class Visit, class... Stats> void each_cache_counter(Visit&& visit, Stats&... stats) {
   visit("unreadable", stats.unreadable...);
   visit("untrusted", stats.untrusted...);

@@ -18,7 +18,7 @@ std::string what_never_came(const LostArrival& record) {
   return fmt::format("{} never came, and {} bytes never landed", arrivals(record.pending), record.bytes);
 }
 
-// What to look at in the kernel.
+// Returns a hint where to look in the kernel.
 const char* advice(const LostArrival& record) {
   if (record.bytes < 0) return "announce with expect() the bytes of the whole box, the elements outside the tensor too";
   if (record.bytes > 0) return "every expect() needs copies on this barrier that bring exactly its bytes";

@@ -1,5 +1,5 @@
-// The element types of tensor maps, one row each, for the host, the driver, devices and the emulator. The driver counts
-// them as MapType does (CUtensorMapDataType); PTX puts f32_ftz before f64 (PTX ISA 9.0, "tensormap.replace",
+// The element types of tensor maps, one row each, for the host, the driver, devices and the emulator. The driver
+// (CUtensorMapDataType) numbers them as MapType does; PTX puts f32_ftz before f64 (PTX ISA 9.0, "tensormap.replace",
 // .elemtype).
 #pragma once
 
@@ -15,10 +15,10 @@ struct MapTypeRow {
   std::string_view name;
   int bits;       // of an element in global memory
   int ptx;        // the value of .elemtype
-  bool floating;  // may be filled with NaN
+  bool floating;  // whether it may be filled with NaN
 };
 
-// By MapType.
+// Indexed by MapType.
 inline constexpr std::array kMapTypes = {
     MapTypeRow{MapType::u8, "u8", 8, 0, false},
     MapTypeRow{MapType::u16, "u16", 16, 1, false},

@@ -9,7 +9,8 @@
 namespace tma_jit {
 namespace {
 
-// A binary floating-point format. e4m3 is OCP FP8's: no infinities, and its top exponent holds numbers up to 448.
+// A binary floating-point format. e4m3 is that of OCP FP8: it has no infinities, and its top exponent holds numbers up
+// to 448.
 struct Format {
   int exponent_bits;
   int mantissa_bits;
@@ -21,7 +22,7 @@ struct Format {
   std::uint64_t quiet_nan() const {
     return infinities ? infinity() | std::uint64_t{1} << (mantissa_bits - 1) : sign() - 1;
   }
-  // The first pattern above every finite number.
+  // Returns the first bit pattern above every finite number.
   std::uint64_t finite_end() const { return infinities ? infinity() : sign() - 1; }
 };
 
@@ -37,7 +38,7 @@ std::optional<Format> format_of(DType type) {
   }
 }
 
-// The pattern of a positive finite number, rounded; may reach past `finite_end`.
+// Returns the bit pattern of a positive finite number, rounded; it may reach `finite_end`.
 std::uint64_t magnitude(const Format& format, double value) {
   if (value == 0) return 0;
   int exponent = 0;
@@ -45,7 +46,7 @@ std::uint64_t magnitude(const Format& format, double value) {
   const int least = 1 - format.bias();
   const int scale = std::max(exponent - 1, least);
   const auto mantissa = static_cast<std::uint64_t>(std::nearbyint(std::ldexp(value, format.mantissa_bits - scale)));
-  // A subnormal's mantissa lacks the implicit one, so the biased exponent below is one too many by just that one.
+  // A subnormal's mantissa lacks the implicit leading one, which makes up for the biased exponent being one too large.
   return (static_cast<std::uint64_t>(scale - least) << format.mantissa_bits) + mantissa;
 }
 
@@ -62,7 +63,7 @@ bool is_signed(DType type) {
   return type == DType::s8 || type == DType::s16 || type == DType::s32 || type == DType::s64;
 }
 
-// The two's complement pattern, or nullopt where the value is not representable.
+// Returns the two's complement pattern, or nullopt if the value is not representable.
 std::optional<std::uint64_t> integer(DType type, long double value) {
   const int bits = 8 * static_cast<int>(size_of(type)) - (is_signed(type) ? 1 : 0);
   const long double end = std::ldexp(1.0L, bits);

@@ -1,4 +1,4 @@
-// A scalar argument as the bytes that the kernel parameter takes.
+// The bytes of a scalar argument as the kernel parameter expects them.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace tma_jit {
 
-// Little-endian, size_of(type) bytes. Floating-point types round to the nearest, ties to even. Fails, naming `name`,
-// where the type has no such value: too large, or a fraction for an integer type.
+// Returns size_of(type) bytes, little-endian. Floating-point types round to nearest, ties to even. Fails, naming
+// `name`, if the type cannot hold the value: too large, or a fraction for an integer type.
 [[nodiscard]] Result<std::vector<std::byte>> scalar_image(std::string_view name, DType type, const Scalar& value);
 
 }  // namespace tma_jit

@@ -1,4 +1,4 @@
-// Which name was probably meant.
+// The search for the name that was probably meant.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -24,7 +24,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// One letter is as near to every other: of those only the other case is meant.
+// A word of one letter is at the same distance from every other letter, so that only its other case counts as near.
 bool is_near(std::string_view word, std::string_view name, std::size_t distance) {
   if (word.size() == 1) return name.size() == 1 && (word[0] ^ name[0]) == ('a' ^ 'A');
   return distance <= std::max<std::size_t>(1, word.size() / 3);

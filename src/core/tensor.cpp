@@ -33,7 +33,8 @@ Tensor Tensor::row_major(std::uint64_t address, DType dtype, std::initializer_li
   return strided(address, dtype, static_cast<int>(shape.size()), shape.begin(), strides.data());
 }
 
-// A list of strides shorter than the shape would be read past its end; the rank becomes -1, which `prepare` refuses.
+// A list of strides that is shorter than the shape must not be read past its end. The rank then becomes -1, which
+// `prepare` rejects.
 Tensor Tensor::strided(std::uint64_t address, DType dtype, std::initializer_list<std::int64_t> shape,
                        std::initializer_list<std::int64_t> strides) {
   const bool matched = shape.size() == strides.size();
