@@ -37,7 +37,7 @@ template <class T> Result<void> take(const Json& facts, const char* fact, T& val
   return {};
 }
 
-// Throws nlohmann's exceptions on a file that lacks a fact; device_named turns them into an Error.
+// Throws nlohmann's exceptions if the file lacks a fact; device_named turns them into an Error.
 Result<DeviceInfo> parsed(std::string_view name, const Json& facts) {
   DeviceInfo info;
   info.name = name;
@@ -64,7 +64,7 @@ std::span<const EmbeddedFile> files() {
   return {kDeviceFacts, kDeviceFactsCount};
 }
 
-// "sm_", two or three digits, at most one of a and f. Returns the number, or 0.
+// Parses "sm_", two or three digits, and at most one of a and f. Returns the number, or 0 if malformed.
 int target_number(std::string_view arch) {
   if (!arch.starts_with("sm_")) return 0;
   arch.remove_prefix(3);
@@ -98,8 +98,8 @@ Result<DeviceInfo> device_named(std::string_view name) {
 }
 
 Result<std::string> normalise_arch(std::string_view arch) {
-  constexpr int kFirstWithExact = 90;    // CUDA 12.0 brought sm_90a
-  constexpr int kFirstWithFamily = 100;  // CUDA 12.9 brought sm_100f
+  constexpr int kFirstWithExact = 90;    // CUDA 12.0 introduced sm_90a
+  constexpr int kFirstWithFamily = 100;  // CUDA 12.9 introduced sm_100f
   const int number = target_number(arch);
   if (number == 0) {
     return failure(ErrorCode::invalid_argument, "\"{}\" is not a target; write sm_ and a number, e.g. sm_90a", arch);

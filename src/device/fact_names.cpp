@@ -7,7 +7,7 @@
 namespace tma_jit::device {
 namespace {
 
-// The facts that are whole numbers.
+// Visits the facts that are integers.
 template <class Visit> void each_fact(const DeviceInfo& device, Visit&& visit) {
   each_device_number(
       [&](const char* name, const auto& value) {

@@ -1,4 +1,4 @@
-// The numbers of a device that expressions may ask for, as `device.NAME`.
+// The device numbers that expressions may use as `device.NAME`.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tma_jit::device {
 
-// nullopt: there is no such name.
+// Returns nullopt if there is no such name.
 std::optional<std::int64_t> device_fact(const DeviceInfo& device, std::string_view name);
 std::vector<std::string> device_fact_names();
 
