@@ -1,4 +1,4 @@
-// What a template file declares, as JSON.
+// The declarations of a template file as JSON.
 #include <tma_jit/json.h>
 
 #include <nlohmann/json.hpp>
@@ -41,7 +41,7 @@ Json value_or_null(const std::optional<Scalar>& scalar) {
   return scalar ? std::visit([](auto value) { return Json(value); }, *scalar) : Json(nullptr);
 }
 
-// What every declaration has, and then what this one has.
+// Puts the fields that all declarations share before those of this one.
 Json with_common(const Info::Declaration& declared, Json more) {
   Json object = {
       {"name", declared.name}, {"declaration", declared.declaration}, {"doc", declared.doc}, {"line", declared.line}};

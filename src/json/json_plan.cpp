@@ -31,7 +31,7 @@ int bytes_of(L2Promotion promotion) {
   return promotion == L2Promotion::none ? 0 : 32 << static_cast<int>(promotion);
 }
 
-// Outermost first, as templates write shapes; the driver's order is the other one.
+// Reverses the driver's order to outermost first, as templates write shapes.
 template <class Array> Json outermost_first(const Array& values, int count) {
   Json list = Json::array();
   for (int i = count; i-- > 0;) list.push_back(values[static_cast<std::size_t>(i)]);

@@ -1,4 +1,4 @@
-// What is around a plan, as JSON: devices, cubins, the machine, counters, errors.
+// The other values of the API as JSON: devices, cubins, the machine, counters, errors.
 #include <tma_jit/json.h>
 
 #include <nlohmann/json.hpp>
@@ -28,7 +28,7 @@ Json object_of(const DeviceInfo& device) {
   return object;
 }
 
-// "CUDA 13.0" as 13000 is how the driver counts.
+// Converts the driver's number (13000) to "CUDA 13.0".
 Json object_of(int driver_version) {
   const std::string major = std::to_string(driver_version / 1000);
   return {{"cuda", major + "." + std::to_string(driver_version % 1000 / 10)}};
@@ -43,7 +43,7 @@ Json object_of(const Environment::Compiler& compiler) {
           {"place", compiler.place}};
 }
 
-// An absent part is its error.
+// A missing part is written as its error.
 template <class Part> Json part_of(const Result<Part>& part) {
   if (part) return object_of(*part);
   return {{"error", object_of(part.error())}};
