@@ -8,9 +8,10 @@
 namespace tma_jit::tuning {
 namespace {
 
-constexpr std::int64_t kParts = 256, kSums = 3;  // as templates/kernels/distance.cu
+constexpr std::int64_t kParts = 256, kSums = 3;  // as in templates/kernels/distance.cu
 
-// Twice the unit roundoff, of both roundings; f32 and wider: what sums of a million products lose in f32.
+// Returns twice the unit roundoff, once for each of the two outputs; for f32 and wider, the error that a sum of a
+// million products accumulates in f32.
 double tolerance_of(DType type) {
   switch (type) {
     case DType::e5m2: return 0.25;

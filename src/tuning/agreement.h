@@ -1,4 +1,4 @@
-// Whether two configurations computed the same.
+// Whether two configurations computed the same result.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace tma_jit::tuning {
 
-// Compares the outputs by the kernel `distance`. Sums are added in another order by every configuration, so outputs
-// agree where their distance, relative to the first one's root mean square, is below what rounding to their type and
-// sums in f32 explain. Returns "" where they agree, else by how much they do not.
+// Compares outputs with the kernel `distance`. Every configuration adds in another order, so outputs agree if their
+// distance, relative to the root mean square of the expected one, is within what rounding to their type and summation
+// in f32 explain. Returns "" if they agree, else a description of the difference.
 [[nodiscard]] Result<std::string> disagreement(Engine& engine, const MadeTensor& expected, const MadeTensor& got);
 
 }  // namespace tma_jit::tuning

@@ -1,4 +1,4 @@
-// Launches prepared in other threads while the calling one does something else.
+// Launches that other threads prepare while the calling thread does something else.
 #pragma once
 
 #include <condition_variable>
@@ -14,18 +14,18 @@
 
 namespace tma_jit::tuning {
 
-// Prepares requests in the order given, several at a time, and hands them out as they are done. One consumer.
+// Prepares requests in the order given, several at a time, and returns them in order of completion. For one consumer.
 class CompileAhead {
  public:
-  using Done = std::pair<std::size_t, Result<Launch>>;  // the request's place, and its launch
+  using Done = std::pair<std::size_t, Result<Launch>>;  // the request's index, and its launch
 
   CompileAhead(Engine& engine, std::vector<Request> requests);
-  // Waits for those that have begun.
+  // Waits for preparations that have begun.
   ~CompileAhead();
   CompileAhead(const CompileAhead&) = delete;
   CompileAhead& operator=(const CompileAhead&) = delete;
 
-  // The next that is done; nullopt once all have been handed out.
+  // Waits for the next finished one; nullopt once all have been returned.
   std::optional<Done> next();
 
  private:

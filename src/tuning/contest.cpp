@@ -13,7 +13,7 @@ namespace {
 constexpr int kFirstLaunches = 3, kLaunches = 5;
 constexpr std::size_t kLastTwo = 2;
 constexpr int kLastRounds = 7;
-constexpr double kErrors = 3;  // standard errors that a gain must exceed
+constexpr double kErrors = 3;  // number of standard errors that a gain must exceed
 
 double median_of(std::vector<double> values) {
   std::ranges::sort(values);
@@ -21,7 +21,7 @@ double median_of(std::vector<double> values) {
   return values.size() % 2 != 0 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// Of the mean, relative to it.
+// Returns the standard error of the mean, relative to the mean.
 double standard_error(const std::vector<double>& values) {
   const auto count = static_cast<double>(values.size());
   double sum = 0, squares = 0;
@@ -71,7 +71,7 @@ void Contest::rule_out(std::size_t trial, TuneTrial::Outcome outcome, std::strin
   trials_[trial].reason = std::move(reason);
 }
 
-// The preset's outputs are what the others are compared with.
+// Compares a configuration's outputs with the preset's, which become the reference.
 Result<void> Contest::check(Runner& runner) {
   for (MadeTensor& made : tensors_) {
     if (made.output) TMA_JIT_CHECK(poison(made));
@@ -128,7 +128,8 @@ void Contest::admit_one(std::vector<Runner>& runners, std::size_t trial, Result<
   runners.push_back(std::move(runner));
 }
 
-// All that compile and agree, each measured a few times. The preset first, whatever time is left.
+// Compiles and checks all configurations and measures each that agrees a few times. The preset comes first, whatever
+// time is left.
 Result<std::vector<Contest::Runner>> Contest::admit(const ContestSettings& settings) {
   std::vector<Runner> runners(1);
   TMA_JIT_ASSIGN(Launch preset, engine_->prepare(request_for(trials_.front().candidate)));
@@ -148,7 +149,7 @@ Result<std::vector<Contest::Runner>> Contest::admit(const ContestSettings& setti
   return runners;
 }
 
-// Leaves the best of all but the preset, which stays first.
+// Keeps the better half of the configurations, and the preset, which stays first.
 Result<void> Contest::halve(std::vector<Runner>& runners, const ContestSettings& settings) {
   while (runners.size() > kLastTwo) {
     const auto others = runners.begin() + 1;

@@ -16,28 +16,30 @@ using Clock = std::chrono::steady_clock;
 struct ContestSettings {
   Clock::time_point until;
   bool flush_l2 = true;
-  std::function<bool(std::size_t trial, std::size_t trials)> go_on;  // false: stop where it stands
+  std::function<bool(std::size_t trial, std::size_t trials)> go_on;  // returns false to stop the contest at its current
+                                                                     // state
 };
 
-// Who won, and both times, measured side by side.
+// The winner and both times, measured side by side.
 struct Verdict {
-  std::size_t winner = 0;  // of the trials; 0 is the preset
+  std::size_t winner = 0;  // index of the trial; 0 is the preset
   double us = 0, preset_us = 0;
 };
 
-// One problem's trials. Candidates are compiled in other threads while this one measures. Each that compiles runs once,
-// its outputs are compared with the preset's, and only then is it timed: a few launches for all, then more for the
-// better half, until two are left. The last and the preset meet in turns, and it wins by `least_gain` and by more than
-// three standard errors, or the preset stays.
+// Finds the fastest configuration of one problem without measuring all equally long. Candidates are compiled in other
+// threads while this one measures. Each that compiles runs once, its outputs are compared with the preset's, and only
+// then is it timed: a few launches for all, then twice as many for the better half, until one is left beside the
+// preset. Finally it and the preset are measured in turns. It wins if it is faster by `least_gain` and by more than
+// three standard errors; else the preset stays.
 class Contest {
  public:
-  // `candidates`: the preset first.
+  // The first of `candidates` is the preset.
   [[nodiscard]] static Result<Contest> prepare(Engine& engine, const Request& request,
                                                std::vector<Candidate> candidates);
 
   [[nodiscard]] Result<Verdict> run(const ContestSettings& settings, double least_gain);
   const std::vector<TuneTrial>& trials() const { return trials_; }
-  // The preset's plan.
+  // Returns the preset's plan.
   const Plan& plan() const { return plan_; }
 
  private:
@@ -65,7 +67,7 @@ class Contest {
   Request request_;
   Plan plan_;
   std::vector<MadeTensor> tensors_;
-  std::vector<MadeTensor> expected_;  // the preset's outputs
+  std::vector<MadeTensor> expected_;  // outputs of the preset
   std::vector<TuneTrial> trials_;
 };
 

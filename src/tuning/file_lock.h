@@ -1,4 +1,5 @@
-// A lock between processes, kept by the kernel: it ends with its process, however that ends.
+// A lock between processes, held by the operating system's kernel: it is released when its process ends, however that
+// happens.
 #pragma once
 
 #include <chrono>
@@ -10,10 +11,10 @@
 
 namespace tma_jit::tuning {
 
-// Held until destruction, on a file of its own beside the one it guards, which is never removed.
+// Held until destruction. The lock file lies beside the guarded file and is never removed.
 class FileLock {
  public:
-  // Waits until the time. Fails (io) where the lock file cannot be made or where another process keeps it.
+  // Waits until the given time. Fails (io) if the lock file cannot be created or another process still holds it.
   [[nodiscard]] static Result<FileLock> take(const std::filesystem::path& guarded, const char* suffix,
                                              std::chrono::steady_clock::time_point until);
 

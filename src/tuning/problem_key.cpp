@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kDigestBytes = 8;
 
-// Of the texts that are not the template's defaults it cannot tell, so it covers all.
+// Covers all hooks, because a plan does not tell which texts are the template's defaults.
 std::string digest_of(const std::vector<Hook>& hooks) {
   std::string texts;
   for (const Hook& hook : hooks) texts += fmt::format("{}={};", hook.name, hook.text);

@@ -1,4 +1,4 @@
-// What two records of one problem have in common.
+// The keys by which tuning records of the same problem are found.
 #pragma once
 
 #include <string>
@@ -7,14 +7,15 @@
 
 namespace tma_jit::tuning {
 
-// Equal for records of one problem on one model of device: kernel, types, dims, hooks, device and its SMs.
+// Returns a text that is equal for records of one problem on one model of device: kernel, types, dims, hooks, device
+// and number of SMs.
 [[nodiscard]] std::string problem_key(const TuningRecord& record);
-// The same less the dims: what the nearest record is looked for among.
+// Returns the same without the dims: the records among which the nearest one is searched.
 [[nodiscard]] std::string family_key(const TuningRecord& record);
 
-// The problem of a plan: a record without a choice.
+// Returns the problem of a plan as a record without a choice.
 [[nodiscard]] TuningRecord problem_of(const Plan& plan, const DeviceInfo& device);
-// A template's text as a record names it.
+// Returns the digest by which a record identifies a template's text.
 [[nodiscard]] std::string digest_of(std::string_view text);
 
 }  // namespace tma_jit::tuning

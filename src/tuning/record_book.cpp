@@ -14,7 +14,7 @@ double distance(std::int64_t a, std::int64_t b) {
   return std::abs(std::log2(static_cast<double>(a) / static_cast<double>(b)));
 }
 
-// Infinite where the dims have other names.
+// Returns infinity if the dims have other names.
 double distance(const TuningRecord& a, const TuningRecord& b) {
   if (a.dims.size() != b.dims.size()) return std::numeric_limits<double>::infinity();
   double sum = 0;

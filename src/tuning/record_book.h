@@ -1,4 +1,4 @@
-// The records that an engine's plans follow, in layers: the first layer that has a problem says what is best for it.
+// The records that an engine's plans follow, in layers: the first layer with a record of a problem decides.
 #pragma once
 
 #include <map>
@@ -10,25 +10,26 @@
 
 namespace tma_jit::tuning {
 
-// A fifth of an octave in one dim, or less in several: 4096 and 4608 are near, 4096 and 5120 are not.
+// Largest distance, in log2: a fifth of an octave in one dim, or less in each of several. 4096 and 4608 are near, 4096
+// and 5120 are not.
 inline constexpr double kNearest = 0.2;
 
-// A record that speaks for a problem, and why.
+// The record that applies to a problem, and why.
 struct Advice {
   TuningRecord record;
   std::string origin;    // the file, or "shipped"
-  bool nearest = false;  // of another problem, whose dims are near
+  bool nearest = false;  // of another problem with similar dims
 };
 
-// Immutable once filled; then safe from any thread.
+// Thread-safe once filled, because it is then immutable.
 class RecordBook {
  public:
-  // Behind the layers that are there. Of two records of one problem the faster one counts.
+  // Adds a layer after the existing ones. Of two records of one problem the faster one is used.
   void add_layer(std::string origin, std::vector<TuningRecord> records);
 
-  // The record of this problem; else, over all layers, that of the nearest: of the same kernel, types, hooks and
-  // device, the one with the least sum of |log2(dim / its dim)|, at most kNearest, the earliest of equals. A dim of 0
-  // is near to none but 0.
+  // Returns the record of this problem. If there is none, returns the nearest one of all layers: of those with the same
+  // kernel, types, hooks and device, the one with the least sum of |log2(dim / its dim)|, if that is at most kNearest;
+  // the earliest of equals. A dim of 0 is near only to 0.
   [[nodiscard]] std::optional<Advice> find(const TuningRecord& problem) const;
 
   bool empty() const { return layers_.empty(); }
@@ -37,7 +38,7 @@ class RecordBook {
   struct Layer {
     std::string origin;
     std::map<std::string, TuningRecord> by_problem;
-    std::multimap<std::string, const TuningRecord*> by_family;  // into by_problem
+    std::multimap<std::string, const TuningRecord*> by_family;  // points into by_problem
   };
   std::vector<Layer> layers_;
 };

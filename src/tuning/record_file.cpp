@@ -1,4 +1,4 @@
-// Files of records: read with their faults, and changed by one process at a time, whole or not at all.
+// Files of records: read together with their faults, and changed atomically by one process at a time.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -33,7 +33,7 @@ bool says_nothing(std::string_view line) {
   return trimmed(line).empty() || trimmed(line).front() == '#';
 }
 
-// Beside the file, then in its place, so that a reader sees the old or the new one.
+// Writes a temporary file and renames it, so that a reader sees either the old or the new text.
 Result<void> replace_file(const std::filesystem::path& file, std::string_view text) {
   std::filesystem::path made = file;
   made += fmt::format(".{}.new", ::getpid());
@@ -83,7 +83,7 @@ Result<TuningFile> read_tuning_file(const std::filesystem::path& file) {
   return found;
 }
 
-// Where two of the given records have one problem, the first is kept.
+// If two of the given records have the same problem, the first is kept.
 Result<void> merge_tuning_file(const std::filesystem::path& file, std::span<const TuningRecord> records) {
   if (records.empty()) return {};
   TMA_JIT_ASSIGN([[maybe_unused]] const tuning::FileLock lock,

@@ -1,4 +1,4 @@
-// A record as a line of text and back.
+// Conversion of a record to a line of text and back.
 #include <nlohmann/json.hpp>
 
 #include <tma_jit/tuning.h>
@@ -41,7 +41,7 @@ Result<void> read_text(const std::string& field, const Json& value, std::string&
   return {};
 }
 
-// A field that a later version adds is a parse error, so that its line says nothing here and is kept as it is.
+// A field that a later version added is a parse error, so that the line is not used but kept unchanged.
 Result<void> read_field(const std::string& field, const Json& value, TuningRecord& record) {
   const std::map<std::string_view, std::string*> texts = {
       {"kernel", &record.kernel}, {"hooks", &record.hooks},   {"device", &record.device},    {"file", &record.file},

@@ -10,8 +10,8 @@
 namespace tma_jit::tuning {
 namespace {
 
-constexpr std::uint64_t kAlignment = 256;  // of what the driver allocates
-constexpr std::size_t kDistinct = 65'537;  // elements before they repeat: a prime, so that no rows are alike
+constexpr std::uint64_t kAlignment = 256;  // alignment of the driver's allocations
+constexpr std::size_t kDistinct = 65'537;  // period of the data in elements; a prime, so that no two rows are equal
 constexpr std::size_t kUpload = std::size_t{8} << 20;
 
 std::vector<std::byte> distinct_elements(DType type, std::uint64_t seed) {

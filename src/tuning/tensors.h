@@ -1,4 +1,4 @@
-// The tensors of a problem on the device, made for tuning.
+// The tensors of a problem, allocated on the device for tuning.
 #pragma once
 
 #include <string>
@@ -8,23 +8,23 @@
 
 namespace tma_jit::tuning {
 
-// One tensor in memory of its own. Owns the memory.
+// One tensor and its memory, which it owns.
 struct MadeTensor {
   std::string name;
-  Tensor tensor;  // with the address
+  Tensor tensor;  // with its address
   bool output = false;
-  std::int64_t span = 0;  // elements from the first to the last, those between rows included
+  std::int64_t span = 0;  // elements from the first to the last, including gaps between rows
   DeviceBuffer buffer;
 };
 
-// The tensors that a plan has, with its shapes and strides, and at addresses as aligned as the plan's. Inputs hold
-// random data: standard normal numbers, or integers of 0 to 3. The same each time.
+// Allocates the tensors of a plan with its shapes and strides, at addresses aligned as the plan assumes. Inputs hold
+// random data, the same each time: standard normal numbers, or integers from 0 to 3.
 [[nodiscard]] Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan);
 
-// An output like another, in memory of its own.
+// Allocates an output of the same layout.
 [[nodiscard]] Result<MadeTensor> made_like(Engine& engine, const MadeTensor& output);
 
-// Fills an output with bytes of 0xFF, which is no number in a floating-point type.
+// Fills an output with bytes of 0xFF, which are NaN in every floating-point type.
 [[nodiscard]] Result<void> poison(MadeTensor& output);
 
 }  // namespace tma_jit::tuning

@@ -1,4 +1,4 @@
-// Tunes requests one after the other, and keeps what was found.
+// Tunes requests one after the other and records the results.
 #include <algorithm>
 #include <cmath>
 
@@ -12,8 +12,8 @@ namespace {
 
 using tuning::Clock;
 
-constexpr std::uint64_t kAddressAlignment = 256;  // what an address keeps of its alignment
-constexpr double kSecondsMax = 1e9;               // decades, which a time point holds
+constexpr std::uint64_t kAddressAlignment = 256;  // alignments of addresses are considered up to this
+constexpr double kSecondsMax = 1e9;               // about thirty years, which a time point can hold
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -76,7 +76,7 @@ class Tuning {
     return is_known ? Result<void>() : contest(request, std::move(candidates), problem, result);
   }
 
-  // A record of the problem that holds for today's template: made before, or meanwhile by another process.
+  // Uses an existing record of the problem for the current template, made earlier or meanwhile by another process.
   Result<bool> take_known(const Request& request, const TuningRecord& problem, TuneResult& result) {
     if (records_.empty() || options_.again) return false;
     TMA_JIT_ASSIGN(const TuningFile file, read_tuning_file(records_));
@@ -127,7 +127,7 @@ class Tuning {
     return !ended_;
   }
 
-  // Seconds of the budget for the request at hand.
+  // Returns the seconds of the budget for the current request.
   double share() const { return (options_.budget_s - seconds_since(start_)) / static_cast<double>(requests_ - at_); }
 
   Engine& engine_;
@@ -156,7 +156,7 @@ Result<void> check(const TuneOptions& options) {
 
 Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> requests, const TuneOptions& options) {
   TMA_JIT_CHECK(check(options));
-  TMA_JIT_CHECK(synchronize(engine));  // where there is no device, that is the answer
+  TMA_JIT_CHECK(synchronize(engine));  // fails here if there is no device
   TMA_JIT_ASSIGN(DeviceInfo device, engine.device());
   Tuning tuning(engine, requests.size(), options, std::move(device));
   std::vector<TuneResult> results;
