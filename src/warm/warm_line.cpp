@@ -1,4 +1,4 @@
-// The lines of warm lists as text.
+// Conversion of the lines of warm lists to text and back.
 #include <tma_jit/warm_list.h>
 
 #include <nlohmann/json.hpp>
@@ -27,7 +27,7 @@ bool is_packed(const Argument& tensor) {
   return true;
 }
 
-// All of them, or none where dims say it all: every tensor is packed.
+// Lists either all tensors or none: if every tensor is packed, the dims determine them all.
 Json tensors_of(const Plan& plan) {
   Json tensors = Json::object();
   bool packed = true;
@@ -40,7 +40,7 @@ Json tensors_of(const Plan& plan) {
   return packed ? Json::object() : tensors;
 }
 
-// As the request declared them. A scalar needs a value to be planned, and the kernel is the same for all.
+// As the request declared them. A scalar needs some value to be planned; the kernel does not depend on it.
 Json operands_of(const Plan& plan) {
   Json operands = Json::array();
   for (const Argument& argument : plan.arguments) {
@@ -100,7 +100,7 @@ Result<void> read_tensors(const Json& value, Request& request) {
   return {};
 }
 
-// Fails by exception where a value has another JSON type than the field's.
+// Throws nlohmann's exception if the value's JSON type is not the field's.
 Result<void> read_field(const std::string& field, const Json& value, WarmLine& line) {
   Request& request = line.request;
   if (field == "kernel") {

@@ -1,4 +1,4 @@
-// What a line of a warm list asks an engine to build.
+// Expands a line of a warm list to the requests that an engine builds.
 #include <tma_jit/warm_list.h>
 
 #include <tma_jit/device.h>
