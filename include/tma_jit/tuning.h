@@ -22,7 +22,7 @@ struct TuningRecord {
   std::string kernel{};
   std::map<std::string, DType> types{};
   std::map<std::string, std::int64_t> dims{};
-  std::string hooks{};   // 16 hex digits of the SHA-256 of the hooks' texts; empty if all hooks have their defaults
+  std::string hooks{};   // 16 hex digits of the SHA-256 of the hooks' texts; empty if the kernel has no hooks
   std::string device{};  // DeviceInfo::name
   int sm_count = 0;
   // The choice.
