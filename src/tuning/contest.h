@@ -28,7 +28,7 @@ struct Verdict {
 
 // Finds the fastest configuration of one problem without measuring all equally long. Candidates are compiled in other
 // threads while this one measures. Each that compiles runs once, its outputs are compared with the preset's, and only
-// then is it timed: a few launches for all, then twice as many for the better half, until one is left beside the
+// then is it timed: a few launches for all, then five at a time for the better half, until one is left beside the
 // preset. Finally it and the preset are measured in turns. It wins if it is faster by `least_gain` and by more than
 // three standard errors; else the preset stays.
 class Contest {
