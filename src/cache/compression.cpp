@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kLevel = 3;
 
-// A level-3 frame of any input is larger than this share of it: 17 bytes of frame and 3 for each block of 128 KB.
+// Upper bound of the compression ratio: a frame has 17 bytes, and 3 for each block of 128 KB, whatever its content.
 constexpr std::size_t kRatioMax = 40'000;
 
 }  // namespace

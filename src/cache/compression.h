@@ -1,4 +1,4 @@
-// zstd around a payload: one frame that knows its own size and checks its own content.
+// Compression of a payload by zstd, as one frame that records its size and a checksum of its content.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,12 @@
 
 namespace tma_jit::cache {
 
-// Level 3, at which a cubin shrinks to between a half and a quarter. Empty unless a tenth or more is saved.
+// Compresses at level 3, which reduces a cubin to between a quarter and a half. Returns an empty vector unless it saves
+// at least a tenth.
 std::vector<std::byte> compressed(std::span<const std::byte> raw);
 
-// Exactly one frame of exactly `raw_bytes`; else why not. Allocates no more than `raw_bytes`, and nothing at all before
-// the frame's own statement of its size agrees.
+// Decompresses exactly one frame of exactly `raw_bytes`, or returns the reason for failure. Allocates at most
+// `raw_bytes`, and only after the size recorded in the frame agrees.
 [[nodiscard]] tl::expected<std::vector<std::byte>, std::string> decompressed(std::span<const std::byte> frame,
                                                                              std::size_t raw_bytes);
 

@@ -1,4 +1,4 @@
-// What an engine keeps beside its cache about crashes of the compiler: reproducers, and which kernels crash it.
+// The files about compiler crashes that an engine keeps next to its cache: reproducers, and which kernels crash it.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 namespace tma_jit::cache {
 
 inline constexpr std::string_view kCrashFolder = "crashes";
-inline constexpr std::string_view kCrashSuffix = ".crash";  // <key>.crash: what happened, in words
+inline constexpr std::string_view kCrashSuffix = ".crash";  // <key>.crash: a description of the crash
 
-// Removes such files, and nothing else that lies there; returns how many.
+// Removes these files and no others; returns their number.
 std::uint64_t clear_crashes(const std::filesystem::path& root);
 
 }  // namespace tma_jit::cache

@@ -10,13 +10,14 @@
 namespace tma_jit {
 namespace {
 
-// The home of another user, which a root shell with that user's environment (sudo -E) would fill with files of root's.
+// Returns whether root would write into another user's home, as a root shell with that user's environment (sudo -E)
+// would; the files there would then belong to root.
 bool is_foreign(const std::filesystem::path& path) {
   struct stat status {};
   return ::geteuid() == 0 && ::stat(path.c_str(), &status) == 0 && status.st_uid != 0;
 }
 
-// The specification says that a relative path is to be ignored.
+// The XDG specification requires relative paths to be ignored.
 std::filesystem::path usable(const std::filesystem::path& path) {
   return path.is_absolute() && !is_foreign(path) ? path : std::filesystem::path();
 }

@@ -1,4 +1,4 @@
-// Where the user's cache lies, by the XDG base directory specification.
+// The location of the user's cache, by the XDG base directory specification.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace tma_jit::cache {
 
-// $TMA_JIT_CACHE_DIR, $XDG_CACHE_HOME/tma-jit or ~/.cache/tma-jit; empty in a program with raised privileges.
+// Returns $TMA_JIT_CACHE_DIR, $XDG_CACHE_HOME/tma-jit or ~/.cache/tma-jit; empty in a program with raised privileges.
 [[nodiscard]] std::filesystem::path default_folder(const ProcessEnvironment& environment);
 
 }  // namespace tma_jit::cache

@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "the header is written
 constexpr std::array<std::uint8_t, 8> kMagic = {0x89, 'T', 'M', 'J', '\r', '\n', 0x1a, '\n'};
 constexpr std::uint16_t kMajor = kEntryFormat;
 constexpr std::uint32_t kCompressed = 1;
-constexpr std::uint32_t kKnownFlags = kCompressed;  // 2, 4 and 8 are reserved: PTX, signature, load-tested
+constexpr std::uint32_t kKnownFlags = kCompressed;  // 2, 4 and 8 are reserved for PTX, a signature and load tests
 constexpr std::uint32_t kCubinSection = 1;
 
 struct Header {
@@ -76,7 +76,7 @@ tl::expected<Header, Fault> read_header(std::span<const std::byte> bytes) {
   return header;
 }
 
-// A minor version above ours may give the reserved bytes a meaning that old readers can do without.
+// A later minor version may use the reserved bytes for data that older readers can ignore.
 std::optional<std::string> length_fault(const Header& header, std::size_t file_bytes) {
   if (header.header_bytes != kEntryHeaderBytes) return fmt::format("header of {} bytes", header.header_bytes);
   if (header.file_bytes != file_bytes)
@@ -99,7 +99,7 @@ bool digest_matches(std::span<const std::byte> bytes, std::span<const std::byte>
   return std::memcmp(actual.data(), digest.data(), actual.size()) == 0;
 }
 
-// The payload is one cubin section and nothing after it.
+// Accepts a payload of one cubin section with nothing after it.
 tl::expected<std::vector<std::byte>, Fault> read_section(std::span<const std::byte> payload) {
   if (payload.size() < sizeof(Section)) return fault(MissReason::corrupt, "payload of {} bytes", payload.size());
   const auto section = read<Section>(payload);
@@ -128,7 +128,7 @@ tl::expected<std::vector<std::byte>, Fault> read_payload(const Header& header, s
   return read_section(payload);
 }
 
-// What a reader gets back: the section and the cubin.
+// Returns the payload that `read_section` accepts: the section header and the cubin.
 std::vector<std::byte> payload_of(const Entry& entry) {
   const Section section{.bytes = entry.cubin.size()};
   std::vector<std::byte> payload;

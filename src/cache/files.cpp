@@ -15,7 +15,7 @@
 namespace tma_jit::cache {
 namespace {
 
-// Kernels before 5.6, some emulators and some seccomp filters have no openat2.
+// openat2 is missing in kernels before 5.6, some emulators and some seccomp filters.
 std::atomic<bool> openat2_missing = false;
 
 int open_without_links(int folder, const char* path, int flags, mode_t mode) {
@@ -26,7 +26,7 @@ int open_without_links(int folder, const char* path, int flags, mode_t mode) {
   return static_cast<int>(::syscall(SYS_openat2, folder, path, &how, sizeof how));
 }
 
-// "ab/cdef" one component at a time; the cache's paths have two at most.
+// Opens "ab/cdef" one component at a time; the cache's paths have at most two.
 int open_step_by_step(int folder, const char* path, int flags, mode_t mode) {
   const char* slash = std::strchr(path, '/');
   if (slash == nullptr) return ::openat(folder, path, flags | O_NOFOLLOW, mode);
@@ -101,7 +101,7 @@ int Files::remove_folder(int folder, const char* path) const {
   return ::unlinkat(folder, path, AT_REMOVEDIR);
 }
 
-// The mode is set whatever the umask is, on a folder this call made only.
+// Sets the mode independently of the umask, but only on a folder that this call created.
 int Files::make_folder(int folder, const char* path, mode_t mode) const {
   if (::mkdirat(folder, path, mode) != 0) return -1;
   return ::fchmodat(folder, path, mode, 0);

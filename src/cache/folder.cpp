@@ -26,7 +26,7 @@ std::optional<std::uint8_t> byte_of(char high, char low) {
   return static_cast<std::uint8_t>(value(high) << 4 | value(low));
 }
 
-// Eight digits that differ between hosts, which may share a folder and number their processes alike.
+// Eight digits that differ between hosts, because hosts that share a folder may use the same process ids.
 std::string host_digits() {
   char host[256] = {};
   (void)::gethostname(host, sizeof host - 1);

@@ -21,7 +21,7 @@
 namespace tma_jit::cache {
 namespace {
 
-constexpr std::size_t kTiesMax = 64;  // of equally near entries, how many are asked when they were used
+constexpr std::size_t kTiesMax = 64;  // most equally near entries whose time of last use is looked up
 constexpr std::size_t kWorthAnew = std::size_t{1} << 20;
 
 struct KeyHash {
@@ -31,7 +31,7 @@ struct KeyHash {
     return hash;
   }
 };
-using Present = std::unordered_map<Key, bool, KeyHash>;  // whether the index has it
+using Present = std::unordered_map<Key, bool, KeyHash>;  // whether the index contains the key
 
 void list_shard(const IndexedFolder& place, unsigned number, Present& present) {
   const int opened =
@@ -47,7 +47,7 @@ void list_shard(const IndexedFolder& place, unsigned number, Present& present) {
   }
 }
 
-// Only what comes before the cubin, and unverified: the entry that is shown in the end is verified then.
+// Reads only the part before the cubin, unverified: the entry that is finally shown is verified then.
 std::optional<std::string> metadata_of(const IndexedFolder& place, const Key& key) {
   const auto head = read_head(place.files, place.folder, entry_name(key).data(), kMetadataHeadBytes);
   return head ? metadata_in(head->bytes) : std::nullopt;

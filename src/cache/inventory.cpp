@@ -1,4 +1,4 @@
-// The cache folder seen by tools: what is in it, whether it is sound, making it smaller, emptying it.
+// Operations of tools on a cache folder: list, verify, trim and clear.
 #include "cache/inventory.h"
 
 #include <sys/stat.h>
@@ -25,8 +25,8 @@
 namespace tma_jit {
 namespace {
 
-// Of temporary files whose writer is gone: a writer takes less than a second, but two containers may name themselves
-// alike and number their processes apart.
+// Age at which a temporary file counts as abandoned although its writer may run elsewhere: a write takes less than a
+// second, but two containers may have the same host name and separate process ids.
 constexpr std::int64_t kDeadWriterSeconds = 60;
 
 bool looks_faulty(const struct stat& status) {
@@ -34,7 +34,7 @@ bool looks_faulty(const struct stat& status) {
   return cache::refusal(status, cache::kEntryBytesMax) || size < cache::kEntryHeaderBytes + cache::kEntryTrailerBytes;
 }
 
-// errno, or 0. A folder in an entry's place goes with what is in it.
+// Returns errno, or 0. A folder in an entry's place is removed with its contents.
 int remove_whole(const std::filesystem::path& path) {
   if (::unlink(path.c_str()) == 0) return 0;
   if (errno != EISDIR) return errno;
@@ -151,7 +151,7 @@ Result<CacheSummary> cache_stat(const std::filesystem::path& root) {
   TMA_JIT_ASSIGN(const auto items, cache::items_in(root));
   for (const cache::Item& item : items) {
     struct stat status {};
-    if (::lstat(item.path.c_str(), &status) != 0) continue;  // removed since
+    if (::lstat(item.path.c_str(), &status) != 0) continue;  // removed meanwhile
     summary.bytes += static_cast<std::uint64_t>(status.st_size);
     summary.temporary_files += item.key ? 0 : 1;
     summary.entries += item.key ? 1 : 0;

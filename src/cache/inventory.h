@@ -1,4 +1,4 @@
-// What the tools' functions share.
+// What the tools' functions on folders and packs share.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ namespace tma_jit::cache {
 
 struct Item {
   std::filesystem::path path;
-  std::optional<Key> key;  // none: a temporary file
+  std::optional<Key> key;  // absent for a temporary file
 };
 
-// Entries and temporary files of a trusted folder; what somebody else put there is not ours to count or remove. None
-// where there is no folder yet.
+// Returns the entries and temporary files of a trusted folder; files of others are neither counted nor removed. Empty
+// if the folder does not exist.
 [[nodiscard]] Result<std::vector<Item>> items_in(const std::filesystem::path& root);
 
-// What tools show of an entry, or of the fault that keeps it from being one.
+// Returns what tools show of an entry, or of the fault that makes it unusable.
 CacheEntryInfo describe(const Key& key, std::uint64_t bytes, const tl::expected<Entry, Fault>& entry);
 
-// The bytes of an entry file, and when it was used; checked as far as they can be without its key.
+// The bytes of an entry file and its time of last use, checked as far as possible without its key.
 struct Found {
   CacheEntryInfo info;
   std::optional<Entry> entry;

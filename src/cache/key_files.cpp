@@ -14,9 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kLinksMax = 40;  // as the kernel's own limit
+constexpr int kLinksMax = 40;  // the Linux kernel's own limit
 
-// The parts of a path that are still to be gone, the next one last.
+// Adds the components of a path to those that are still to be followed; the next one is last.
 void push(std::vector<std::string>& left, const fs::path& path) {
   const std::vector<fs::path> parts(path.begin(), path.end());
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {

@@ -1,4 +1,4 @@
-// Where public keys lie: files, and folders of them, as administrators put them and orchestrators mount them.
+// Finds public keys: files, or folders of them, as administrators install them and orchestrators mount them.
 #pragma once
 
 #include <filesystem>
@@ -8,10 +8,10 @@
 
 namespace tma_jit::cache {
 
-// The files that `named` stands for: a file is itself, a folder every *.pub in it, in the order of their names. Links
-// are followed where each belongs to this user or to root: a mounted key is a link through a link ("..data") to a file
-// of the version that is current. What comes back has no links left. Fails (io) where anything cannot be looked at,
-// and where a name is empty or a folder has no key, so that what was asked for never turns into no rule at all.
+// Returns the files that `named` stands for: a file is itself, a folder is every *.pub in it, in order of name. A link
+// is followed if it belongs to this user or root: a mounted key is usually a link through another link ("..data") to
+// the current version. The result contains no links. Fails (io) if anything cannot be examined, if a name is empty or
+// if a folder has no key, so that a configured rule is never silently dropped.
 [[nodiscard]] Result<std::vector<std::filesystem::path>> key_files(const std::vector<std::filesystem::path>& named);
 
 }  // namespace tma_jit::cache

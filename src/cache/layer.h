@@ -1,4 +1,4 @@
-// One place where entries may be: a folder, a pack, some day a server. The cache asks them in order.
+// One place that may have entries: a folder or a pack. The cache searches the layers in order.
 #pragma once
 
 #include <cstddef>
@@ -20,28 +20,28 @@ struct Lookup {
   std::optional<Entry> entry;
   MissReason reason = MissReason::none;
   std::string detail;  // one line for the log; empty for a hit and for MissReason::absent
-  std::string from;    // the layer of a hit, where several were asked
+  std::string from;    // the layer that had the entry, if several were searched
 };
 
-// Thread-safe, and used beside other processes. It never fails its caller: a fault is a miss with a reason, a failed
-// write an error to count and warn of once.
+// Thread-safe, and usable while other processes use the same place. A fault of the place is never an error of the
+// caller: on reading it is a miss with a reason, on writing an error to be counted and warned of once.
 class Layer {
  public:
   virtual ~Layer() = default;
 
-  // What reports call it: its path.
+  // Returns the name for reports: the layer's path.
   virtual const std::string& name() const = 0;
   // Reads and verifies one entry.
   virtual Lookup get(const Key& key) const = 0;
-  // Keeps an encoded entry; io where nothing can be kept.
+  // Stores an encoded entry; fails (io) if nothing can be stored.
   [[nodiscard]] virtual Result<void> put(const Key& key, std::span<const std::byte> encoded) const = 0;
-  // Identities of the compilers whose entries it holds, the latest used first.
+  // Returns the identities of the compilers whose entries it holds, most recently used first.
   virtual std::vector<std::string> compilers() const = 0;
-  // Its entries that come nearest to one that is not there.
+  // Returns its entries that are most similar to a missing one.
   virtual Nearest nearest(const Question& question) const = 0;
-  // Notes that it has entries of that compiler, where it can be written.
+  // Records that it has entries of that compiler, if it is writable.
   virtual Result<void> record_compiler(std::string_view) const { return {}; }
-  // On a file system of this machine alone, which always answers.
+  // Returns whether it is on a file system of this machine only, which always answers.
   virtual bool local() const = 0;
 };
 

@@ -1,12 +1,12 @@
-// The problem: many processes, on one machine and on others, need the same entry at the same moment, and only one
-// should compile it, although locks may not work and a network file system may show a new file a minute late. A lookup
-// asks the folders from the nearest to the farthest and takes the first sound entry; read-only ones are opened when all
-// others had none, because checking a pack's signature costs more than a warm start. After a miss `turn` takes the lock
-// of the key's byte in the nearest folder that is local to the machine. Whoever does not get it looks for the entry
-// again and again until it is there, the lock is free or the time is over. Whoever gets it looks once more, for the
-// entry may have come between the miss and the lock. `put` writes the nearest folder first and releases the lock, since
-// those who wait need no more; then it writes the farther folder. Each step may fail: then the process compiles for
-// itself, which costs time and nothing else.
+// The problem: many processes, on one machine and on several, need the same entry at the same time, and only one should
+// compile it, although locks may not work and a network file system may show a new file a minute late. A lookup
+// searches the folders from the nearest to the farthest and takes the first sound entry. Read-only layers are opened
+// only if no other has the entry, because checking a pack's signature costs more than a warm start. After a miss `turn`
+// takes the lock of the key's byte in the nearest folder that is local to the machine. A process that does not get it
+// looks for the entry repeatedly until it exists, the lock is free or the time limit is reached. The process that gets
+// it looks once more, because the entry may have been added between the miss and the lock. `put` writes the nearest
+// folder first and releases the lock, since waiting processes need no more, and then writes the farther folder. If any
+// step fails, the process compiles for itself, which costs only time.
 #include "cache/layers.h"
 
 #include <sys/stat.h>
@@ -30,7 +30,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kReportEvery{10'000};
 constexpr std::uint64_t kNodeBytes = std::uint64_t{256} << 20;
 
-// 1 to 50 ms, each time half as long again, and never in step with others.
+// Waits 1 to 50 ms, half as long again each time, with random jitter.
 class Pause {
  public:
   void sleep() {
@@ -47,12 +47,12 @@ class Pause {
 
 struct Layers::Opened {
   std::shared_ptr<Store> node, user;
-  std::shared_ptr<const Layer> user_layer;              // `user`, asked with patience
-  std::vector<std::shared_ptr<const Layer>> read_only;  // after `find_read_only`
+  std::shared_ptr<const Layer> user_layer;              // `user`, with a time limit on each access
+  std::vector<std::shared_ptr<const Layer>> read_only;  // set by `find_read_only`
   std::once_flag find_read_only;
   std::string why_no_user;
 
-  // Locks are trusted on file systems that only this machine changes.
+  // Returns the folder for locks: they are relied on only on file systems that no other machine changes.
   const Store* lock_folder() const {
     if (node) return node.get();
     return user && user->local() && user->writable() ? user.get() : nullptr;
@@ -73,7 +73,7 @@ Layers::Opened& Layers::opened() {
   return *opened_;
 }
 
-// On what kind of file system a folder lies is known once it is open.
+// Opens a folder within the time limit, because the kind of its file system is known only once it is open.
 template <class Open> auto Layers::within_patience(Open open, const std::filesystem::path& folder) const {
   using Opening = std::invoke_result_t<Open>;
   auto opened = Patience(settings_.patience).within(std::move(open));
@@ -94,8 +94,8 @@ void Layers::open_user(Opened& all) {
   }
 }
 
-// Where the user's folder may be changed by other machines, what these processes hand over must not travel through it:
-// a network file system may show a new file a minute late.
+// Opens a node-local folder if other machines may change the user's folder: processes of this machine must not exchange
+// entries through a network file system, which may show a new file a minute late.
 void Layers::open_node(Opened& all) {
   if (settings_.node.empty() && (!all.user || all.user->local())) return;
   StoreOptions options = settings_.store;
@@ -107,7 +107,8 @@ void Layers::open_node(Opened& all) {
   if (store->writable() && store->local()) all.node = std::make_shared<Store>(*std::move(store));
 }
 
-// Only when the folders before them lack something: checking a signature takes as long as all the rest of a warm start.
+// Opens these layers only if those before them lack an entry: checking a signature takes as long as the rest of a warm
+// start.
 const std::vector<std::shared_ptr<const Layer>>& Layers::read_only(Opened& all) {
   std::call_once(all.find_read_only, [&] {
     std::set<std::string> warned;
@@ -116,7 +117,7 @@ const std::vector<std::shared_ptr<const Layer>>& Layers::read_only(Opened& all) 
   return all.read_only;
 }
 
-// What is to be said is said here: the thread that opens may be given up and outlive this object.
+// Reports from this thread, because the thread that opens the layer may be given up and outlive this object.
 void Layers::open_read_only(Opened& all, const std::filesystem::path& path, std::set<std::string>& warned) {
   struct Found {
     std::vector<std::unique_ptr<Layer>> layers;
@@ -198,7 +199,7 @@ Turn Layers::turn(const Key& key, const std::function<bool(const Entry&)>& is_wa
   }
   turn.key = std::move(lock);
   turn.key->sign(files, key);
-  turn.found = look();  // put after we missed it and before we held the lock
+  turn.found = look();  // another process may have put it between the miss and the lock
   if (turn.found) turn.key.reset();
   return turn;
 }

@@ -1,5 +1,5 @@
-// The cache as the engine sees it: a node-local folder, the user's folder, and read-only folders and packs, asked in
-// this order; and the locks that let one process compile what others then find.
+// The cache as the engine sees it: a node-local folder, the user's folder, and read-only folders and packs, searched in
+// this order; and the locks by which one process compiles a kernel that others wait for.
 #pragma once
 
 #include <atomic>
@@ -24,45 +24,47 @@ namespace tma_jit::cache {
 
 struct LayerSettings {
   std::filesystem::path root;                       // the user's folder; empty: none
-  std::filesystem::path node;                       // empty: chosen where `root` is on a file system that others change
+  std::filesystem::path node;                       // empty: used if other machines may change `root`, in the default
+                                                    // place
   std::filesystem::path runtime_dir;                // $XDG_RUNTIME_DIR, for the default of `node`
   std::vector<std::filesystem::path> read_only;     // folders and packs, in order
-  std::vector<std::filesystem::path> pack_keys;     // public keys; where there are any, a pack must be signed by one
-  std::filesystem::path system_keys = kSystemKeys;  // the same, where `pack_keys` is empty and this is there
+  std::vector<std::filesystem::path> pack_keys;     // public keys; if there are any, a pack must be signed by one of
+                                                    // them
+  std::filesystem::path system_keys = kSystemKeys;  // used if `pack_keys` is empty and this exists
   StoreOptions store;
-  std::chrono::milliseconds wait{120'000};     // for another process that compiles the same
+  std::chrono::milliseconds wait{120'000};     // for another process that compiles the same kernel
   std::chrono::milliseconds patience{10'000};  // with a folder that does not answer
-  std::function<void(const std::string&)> report = [](const std::string&) {};  // faults, as they are met
-  std::function<void(const std::string&)> warn = [](const std::string&) {};    // what is to be heard; met once each
+  std::function<void(const std::string&)> report = [](const std::string&) {};  // called with every fault
+  std::function<void(const std::string&)> warn = [](const std::string&) {};    // called with warnings, once each
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };
 
-// The right to compile one key, or what another process compiled meanwhile. Ends with the object.
+// The right to compile one key, or the entry that another process made meanwhile. The right ends with the object.
 struct Turn {
   std::optional<Entry> found;
-  std::optional<Lock> key;  // held, or absent where there are no locks or the wait was too long
+  std::optional<Lock> key;  // held; absent if there are no locks or the wait was too long
 };
 
-// Thread-safe; opened at first use. No fault of a folder is an error here: it is reported, and its layer is left out.
+// Thread-safe; opened at first use. A fault of a folder is reported and its layer is left out; it is not an error.
 class Layers {
  public:
   explicit Layers(LayerSettings settings);
   ~Layers();
 
-  // Never fails; the first layer's fault is kept where no layer has a sound entry.
+  // Never fails. If no layer has a sound entry, the result has the first layer's fault.
   Lookup get(const Key& key);
-  // Call after a miss. Waits while another process compiles the key, but no longer than allowed. An entry that
-  // `is_wanted` refuses counts as none.
+  // Call it after a miss. Waits, at most as long as allowed, while another process compiles the key. An entry for which
+  // `is_wanted` returns false is ignored.
   Turn turn(const Key& key, const std::function<bool(const Entry&)>& is_wanted = {});
-  // In the nearest folder first; then others may go on, and the farther folder is written.
+  // Writes the nearest folder and releases the lock, then writes the farther folder.
   [[nodiscard]] Result<void> put(const Key& key, const Entry& entry, Turn& turn);
 
   std::vector<std::string> compilers();
-  // Of all layers but the node's own, which has nothing that another lacks for long.
+  // Searches all layers except the node's, whose entries the others have as well.
   Nearest nearest(const Question& question);
   void add_to_index(const Key& key, const Marks& marks);
   void record_compiler(std::string_view identity);
-  // Where a compile would be kept: ok, or why nowhere.
+  // Succeeds if a compiled entry could be stored somewhere; else returns the reason.
   [[nodiscard]] Result<void> writable();
 
   struct Tally {
@@ -82,11 +84,11 @@ class Layers {
 
   const LayerSettings settings_;
   Tally tally_;
-  std::mutex mutex_;  // of `opened_`
+  std::mutex mutex_;  // guards `opened_`
   std::unique_ptr<Opened> opened_;
 };
 
-// The folder of this machine's own for this user: tma-jit in $XDG_RUNTIME_DIR, else /dev/shm/tma-jit-<uid>.
+// Returns this user's folder on this machine: tma-jit in $XDG_RUNTIME_DIR, else /dev/shm/tma-jit-<uid>.
 [[nodiscard]] std::filesystem::path default_node_folder(const std::filesystem::path& runtime_dir);
 
 }  // namespace tma_jit::cache

@@ -22,8 +22,9 @@ namespace {
 constexpr off_t kSignBytes = 96;
 constexpr off_t kSigns = 256;
 
-// The lock files this process has open, for the child of a fork: a description that parent and child share would stay
-// locked until both are gone. Slots are filled and emptied with atomics, since a fork may come at any moment.
+// The lock files that this process has open, to be closed in the child of a fork: otherwise the file description that
+// parent and child share would stay locked until both end. Slots are set and cleared with atomics, because a fork may
+// happen at any time.
 std::array<std::atomic<int>, 256> open_locks;
 
 void drop_in_child() {
@@ -85,8 +86,8 @@ LockState Lock::take(const Files& files, std::uint64_t byte) {
   return state_ = busy ? LockState::busy : LockState::unsupported;
 }
 
-// Closing the only descriptor of the description ends the lock. In a forked child it is closed already, and its number
-// may be another file's.
+// Closing the only descriptor of the description releases the lock. In a forked child it is already closed, and its
+// number may belong to another file.
 void Lock::release() {
   if (file_ && owner_ != ::getpid()) (void)file_.release();
   if (file_) forget(file_.get());

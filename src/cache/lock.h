@@ -1,5 +1,6 @@
-// Locks between processes, kept by the kernel: bytes of one file that is never deleted, locked by open file description
-// (F_OFD_SETLK). They end with the process however it ends, and only save work: nothing is wrong without them.
+// Locks between processes, kept by the Linux kernel: bytes of one file that is never deleted, locked by open file
+// description (F_OFD_SETLK). They are released when the process ends in any way. They only avoid duplicate work;
+// correctness does not depend on them.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +17,12 @@ namespace tma_jit::cache {
 
 enum class LockState : std::uint8_t {
   held,
-  busy,         // another process, or another engine of this one, has it
-  unsupported,  // this file system has no locks, or the file cannot be opened
+  busy,         // another process, or another engine of this process, holds it
+  unsupported,  // the file system has no locks, or the file cannot be opened
 };
 
-// One byte's lock, held until destruction. Each has a description of its own, so that two engines in one process
-// exclude each other too. A forked child drops what its parent held.
+// The lock on one byte, held until destruction. Each has its own file description, so that two engines in one process
+// exclude each other too. A forked child releases the locks that it inherited.
 class Lock {
  public:
   Lock() = default;
@@ -31,14 +32,14 @@ class Lock {
 
   LockState state() const { return state_; }
   bool held() const { return state_ == LockState::held; }
-  int error() const { return error_; }  // errno of LockState::unsupported
+  int error() const { return error_; }  // errno if LockState::unsupported
 
-  // Tries to take the byte; with `busy` call it again later.
+  // Tries to lock the byte; if `busy`, call it again later.
   static Lock open(const Files& files, int folder);
   LockState take(const Files& files, std::uint64_t byte);
   void release();
 
-  // Who holds a key, for people: the holder writes itself into the lock file. Empty when unknown.
+  // `sign` writes this process into the lock file, for messages; `holder` returns who holds the key, or "" if unknown.
   void sign(const Files& files, const Key& key) const;
   std::string holder(const Files& files, const Key& key) const;
 
@@ -49,7 +50,7 @@ class Lock {
   int error_ = 0;
 };
 
-// The byte of the lock file that stands for a key.
+// Returns the byte of the lock file for a key.
 std::uint64_t byte_of(const Key& key);
 
 }  // namespace tma_jit::cache

@@ -17,7 +17,7 @@ constexpr std::array<std::uint8_t, 4> kMagic = {'T', 'M', 'J', 0x89};
 struct RecordHeader {
   std::array<std::uint8_t, 4> magic = kMagic;
   std::uint32_t parts = 0;
-  std::uint64_t check = 0;  // of everything after it
+  std::uint64_t check = 0;  // hash of everything after it
   std::uint64_t kernel = 0;
   std::array<std::uint8_t, 32> key{};
 };
@@ -43,7 +43,7 @@ std::uint64_t check_of(std::span<const std::byte> record) {
   return check;
 }
 
-// The sound record at the beginning of `bytes`; empty where there is none.
+// Returns the sound record at the beginning of `bytes`; empty if there is none.
 std::span<const std::byte> record_at(std::span<const std::byte> bytes, RecordHeader& header) {
   if (bytes.size() < sizeof header) return {};
   std::memcpy(&header, bytes.data(), sizeof header);

@@ -1,6 +1,6 @@
-// What tells entries apart, small enough that tens of thousands can be compared in the time of one compile: of every
-// part of a key, a hash of its name and one of its value. Good for finding an entry that comes near; what differs is
-// then read in that entry itself, so that nothing depends on two hashes being different.
+// Marks make tens of thousands of entries comparable in the time of one compile: for every part of a key, a hash of its
+// name and one of its value. They serve to find a similar entry; the differences are then read from that entry itself,
+// so that no result depends on hashes being distinct.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ struct Mark {
 };
 
 struct Marks {
-  std::uint64_t kernel = 0;  // of what has no parts to compare: 0
+  std::uint64_t kernel = 0;  // 0 if there are no parts to compare
   std::vector<Mark> parts;   // ascending
 
   static Marks of(std::string_view kernel);
   void add(std::string_view name, std::string_view value);
 };
 
-// Parts of one that the other has not, or has with another value.
+// Returns the number of parts that only one of the two has or that differ in value.
 unsigned differences(const Marks& a, const Marks& b);
 
 inline constexpr std::size_t kMarksMax = 4096;
@@ -37,8 +37,8 @@ struct IndexRecord {
   Marks marks;
 };
 
-// The records of an index file, which cache/README.md defines. Bytes that are no sound record (the end of one that is
-// being written, rot) are passed over, up to the next that is.
+// Reads and writes the records of an index file (format in cache/README.md). Bytes that are not a sound record, such as
+// the end of an incomplete write, are skipped up to the next sound record.
 void append_record(std::vector<std::byte>& out, const IndexRecord& record);
 using RecordVisitor = std::function<void(const IndexRecord& record, std::span<const std::byte> bytes)>;
 void read_records(std::span<const std::byte> bytes, const RecordVisitor& visit);

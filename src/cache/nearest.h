@@ -1,4 +1,4 @@
-// The question which entries come nearest to one that is not there.
+// The query for the entries that are most similar to a missing one.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ class Layer;
 
 struct Question {
   Marks wanted;
-  std::function<Marks(std::string_view metadata)> marks_of;  // of an entry that no index knows yet
+  std::function<Marks(std::string_view metadata)> marks_of;  // returns the marks of an entry that no index contains yet
   std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
 
   bool is_late() const { return std::chrono::steady_clock::now() >= until; }
@@ -31,12 +31,12 @@ struct Near {
 };
 
 struct Nearest {
-  std::vector<Near> entries;  // of the same kernel; kNearMax at most, the nearest first, of equals the one used last
-  bool complete = true;       // every entry was looked at; else time ran out
+  std::vector<Near> entries;  // of the same kernel; at most kNearMax, nearest first, equals by latest use
+  bool complete = true;       // false if time ran out before every entry was examined
 };
 inline constexpr std::size_t kNearMax = 8;
 
-// Sorts, and drops what is beyond kNearMax.
+// Sorts the entries and drops those beyond kNearMax.
 void keep_nearest(Nearest& nearest);
 
 }  // namespace tma_jit::cache

@@ -97,7 +97,7 @@ Lookup Pack::get(const Key& key) const {
           {}};
 }
 
-// Not verified: the entry that is shown in the end is verified then.
+// Reads unverified metadata: the entry that is finally shown is verified then.
 Marks Pack::marks_of(const PackRecord& record, const Question& question) const {
   std::vector<std::byte> head(std::min<std::uint64_t>(record.bytes, kMetadataHeadBytes));
   if (!read_at(files_, file_.get(), head, record.offset)) return {};

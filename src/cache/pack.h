@@ -1,5 +1,4 @@
-// Packs: any number of entries as one file that never changes, for images and fleets. Signed, so that a machine can
-// tell who built what it loads.
+// Packs: any number of entries in one immutable file, for images and fleets. A signature tells who built the entries.
 #pragma once
 
 #include <filesystem>
@@ -17,11 +16,11 @@
 
 namespace tma_jit::cache {
 
-// Keeps the file open and its index in memory; a pack that is replaced goes on being read as it was. Thread-safe.
+// Keeps the file open and its index in memory; a replaced pack is still read in its old version. Thread-safe.
 class Pack final : public Layer {
  public:
-  // Fails with the reason unless header and index are sound and the file is of this user or root and closed to others;
-  // and where the policy asks for a signature, unless one of its keys signed it.
+  // Fails with the reason unless header and index are sound and the file belongs to this user or root and is not
+  // writable by others. If the policy requires a signature, one of its keys must have signed the pack.
   [[nodiscard]] static Result<std::unique_ptr<Pack>> open(const std::filesystem::path& path, const Files& files,
                                                           const PackPolicy& policy);
 
@@ -29,12 +28,12 @@ class Pack final : public Layer {
   Lookup get(const Key& key) const override;
   [[nodiscard]] Result<void> put(const Key& key, std::span<const std::byte> encoded) const override;
   std::vector<std::string> compilers() const override { return index_.compilers; }
-  // What was read of the entries for one question is kept for the next.
+  // Caches what it read of the entries for later questions.
   Nearest nearest(const Question& question) const override;
   bool local() const override { return local_; }
 
   const PackIndex& index() const { return index_; }
-  // One entry's bytes, checked against the index, which the signature covers.
+  // Returns one entry's bytes, checked against the index, which the signature covers.
   [[nodiscard]] tl::expected<std::vector<std::byte>, Fault> read(const PackRecord& record) const;
 
  private:
@@ -46,11 +45,12 @@ class Pack final : public Layer {
   Descriptor file_;
   PackIndex index_;
   mutable std::mutex marks_mutex_;
-  mutable std::vector<Marks> marks_;  // of the first records, as far as they were read
+  mutable std::vector<Marks> marks_;  // of the first records, as far as they have been read
   bool local_ = true;
 };
 
-// Writes the entries of `keys`, whose bytes `read` gives, beside `path` and renames. `private_key` empty: not signed.
+// Writes the entries of `keys`, whose bytes `read` returns, to a temporary file and renames it to `path`. If
+// `private_key` is empty, the pack is not signed.
 struct PackContent {
   std::vector<Key> keys;  // in any order
   std::vector<std::string> compilers;

@@ -16,7 +16,7 @@ constexpr std::array<std::uint8_t, 8> kMagic = {0x89, 'T', 'M', 'P', '\r', '\n',
 constexpr std::uint16_t kMajor = 1;
 constexpr std::size_t kCompilerBytesMax = 4096;
 constexpr std::size_t kCompilersMax = 64;
-constexpr std::string_view kPurpose = "tma-jit pack 1\n";  // so that a signature cannot serve for anything else
+constexpr std::string_view kPurpose = "tma-jit pack 1\n";  // prevents the use of a signature for another purpose
 
 struct Header {
   std::array<std::uint8_t, 8> magic = kMagic;

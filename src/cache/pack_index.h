@@ -1,5 +1,5 @@
-// A pack's header and index as bytes: the format of cache/README.md, read and written here and nowhere else. Touches no
-// file.
+// The byte format of a pack's header and index, specified in cache/README.md. Only this file and pack_index.cpp know
+// it. Accesses no file.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct PackHeader {
   std::uint64_t index_bytes = 0;    // compilers, records and tail
 };
 
-// One entry: `digest` is the last 32 bytes of it, which cover the rest.
+// One entry; `digest` is the entry's last 32 bytes, which cover the rest of it.
 struct PackRecord {
   std::array<std::uint8_t, 32> key{};
   Digest digest{};
@@ -37,25 +37,25 @@ static_assert(sizeof(PackRecord) == 80);
 
 struct PackIndex {
   std::vector<std::string> compilers;
-  std::vector<PackRecord> records;  // by key, ascending; they lie in the file in the same order, without gaps
+  std::vector<PackRecord> records;  // ascending by key; entries lie in the file in the same order without gaps
   bool has_signature = false;
   Signed signature;
   std::vector<std::uint8_t> message;  // what is signed
 };
 
-// Of the file's first bytes. Nothing else is to be read before its sizes are known to be possible.
+// Parses the file's first bytes. The caller must not read more before this has validated the sizes.
 [[nodiscard]] tl::expected<PackHeader, std::string> read_pack_header(std::span<const std::byte> bytes,
                                                                      std::uint64_t file_bytes);
-// Of the bytes after the entries. Every byte of header and index is covered by the digest at the end.
+// Parses the bytes after the entries. The digest at the end covers every byte of header and index.
 [[nodiscard]] tl::expected<PackIndex, std::string> read_pack_index(std::span<const std::byte> header,
                                                                    std::span<const std::byte> index);
 
-// The record of a key; nullptr where there is none.
+// Returns the record of a key, or nullptr if there is none.
 const PackRecord* find_record(const PackIndex& index, const Key& key);
 
-// Header and index for these records; `sign_message` is called once with what is to be signed.
+// Returns header and index for these records; `sign_message` is called once with the message to sign.
 struct PackFrame {
-  std::vector<std::byte> header, index;  // index still without its tail
+  std::vector<std::byte> header, index;  // the index lacks its tail
   std::vector<std::uint8_t> message;
 };
 PackFrame pack_frame(std::span<const std::string> compilers, std::span<const PackRecord> records);

@@ -1,4 +1,4 @@
-// Packs seen by tools: a folder into a pack and back, and the keys they are signed with.
+// Operations of tools on packs: making, unpacking and verifying them, and making signing keys.
 #include <map>
 #include <utility>
 

@@ -7,7 +7,7 @@
 
 namespace tma_jit::cache {
 
-// Only a folder that is certainly not there is no rule.
+// Only a system folder that is known not to exist means that there is no rule.
 Result<PackPolicy> read_pack_policy(const std::vector<std::filesystem::path>& named,
                                     const std::filesystem::path& system) {
   struct stat status {};

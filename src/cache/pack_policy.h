@@ -1,4 +1,4 @@
-// Whose packs are trusted.
+// The rule that decides which packs are trusted.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace tma_jit::cache {
 
-// An administrator's rule about whose packs are trusted, where the application has none.
+// An administrator's rule, for applications that give none.
 inline constexpr const char* kSystemKeys = "/etc/tma-jit/trusted.d";
 
 struct PackPolicy {
@@ -18,8 +18,8 @@ struct PackPolicy {
   std::vector<PublicKey> keys;
 };
 
-// By the keys that are named; where none are, by the folder `system`, where it is there at all. Fails where a rule was
-// given and cannot be read as a whole: then no pack is trusted.
+// Reads the rule: the keys that are named; if none are, those in the folder `system`, if it exists. Fails if a rule
+// exists but cannot be read completely; then no pack is trusted.
 [[nodiscard]] Result<PackPolicy> read_pack_policy(const std::vector<std::filesystem::path>& named,
                                                   const std::filesystem::path& system = kSystemKeys);
 

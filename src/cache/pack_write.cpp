@@ -1,4 +1,4 @@
-// Making a pack: entries in the order of their keys, then the index over them, then the signature over that.
+// Writing of a pack: entries in the order of their keys, then their index, then the signature over the index.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -12,7 +12,7 @@
 namespace tma_jit::cache {
 namespace {
 
-// Removes what was written unless it was put in its place.
+// A temporary output file, removed on destruction unless it was renamed to its place.
 class Output {
  public:
   explicit Output(std::filesystem::path path)

@@ -27,7 +27,7 @@ std::vector<std::string> PatientLayer::compilers() const {
   return patience_.within([layer = layer_] { return layer->compilers(); }).value_or(std::vector<std::string>());
 }
 
-// None, and not all were looked at, where it takes too long.
+// Returns an incomplete empty result if it takes too long.
 Nearest PatientLayer::nearest(const Question& question) const {
   return patience_.within([layer = layer_, question] { return layer->nearest(question); })
       .value_or(Nearest{.entries = {}, .complete = false});

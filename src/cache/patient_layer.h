@@ -1,4 +1,4 @@
-// A layer on a file server, which may stop answering at any moment.
+// A layer on a file server, which may stop answering at any time.
 #pragma once
 
 #include <chrono>
@@ -9,11 +9,11 @@
 
 namespace tma_jit::cache {
 
-// "cache folder X: it did not answer within 10 s; ..."
+// Returns "cache folder X: it did not answer within 10 s; ...".
 std::string no_answer(const std::string& name, std::chrono::milliseconds limit);
 
-// Asks another layer in a thread of its own and waits no longer than `limit` for it: what takes longer is a miss (io)
-// or a failed write, and nothing more is asked until the one that hangs is done.
+// Accesses another layer from a separate thread and waits at most `limit` for it. What takes longer is a miss (io) or a
+// failed write, and no further access starts until the one that hangs is done.
 class PatientLayer final : public Layer {
  public:
   PatientLayer(std::shared_ptr<const Layer> layer, std::chrono::milliseconds limit)
@@ -32,7 +32,7 @@ class PatientLayer final : public Layer {
   Patience patience_;
 };
 
-// The layer itself where it is on a file system of this machine, which answers.
+// Returns the layer itself if it is on a file system of this machine, which always answers.
 std::shared_ptr<const Layer> patient(std::shared_ptr<const Layer> layer, std::chrono::milliseconds limit);
 
 }  // namespace tma_jit::cache

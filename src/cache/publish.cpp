@@ -25,14 +25,14 @@ bool write_all(const Files& files, int file, std::span<const std::byte> bytes) {
   return true;
 }
 
-// A network file system may report a full quota only when the file is flushed or closed.
+// Flushes and closes, because a network file system may report an exhausted quota only then.
 bool write_flushed(const Files& files, Descriptor& file, std::span<const std::byte> bytes, mode_t mode,
                    struct stat& status) {
   return files.set_mode(file.get(), mode) == 0 && write_all(files, file.get(), bytes) && files.flush(file.get()) == 0 &&
          files.stat(file.get(), status) == 0 && files.close(file.release()) == 0;
 }
 
-// A folder lies where the file belongs.
+// Moves aside a folder that lies in the file's place.
 bool put_aside(const Files& files, int folder, const std::string& path) {
   const std::string aside = path.substr(0, path.rfind('/') + 1) + temporary_name();
   if (files.rename(folder, path.c_str(), aside.c_str()) != 0) return false;
@@ -40,7 +40,7 @@ bool put_aside(const Files& files, int folder, const std::string& path) {
   return true;
 }
 
-// The reply to a rename can be lost on a network: the second try then finds the first one done.
+// Retries a rename. A network may lose the reply, so that a second try finds the first one done.
 bool renamed(const Files& files, int folder, const char* from, const char* to, const struct stat& ours) {
   if (files.rename(folder, from, to) == 0) return true;
   if (errno == EISDIR && put_aside(files, folder, to) && files.rename(folder, from, to) == 0) return true;

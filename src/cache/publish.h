@@ -1,4 +1,4 @@
-// Putting a file in its place so that no reader ever sees half of it.
+// Atomic creation of a file: a reader never sees an incomplete one.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ struct WriteFault {
   std::string detail;
 };
 
-// What the clock of the folder's file system says: that of a server may differ from this machine's. This machine's
-// where nothing can be written.
+// Returns the time of the clock of the folder's file system, which on a server may differ from this machine's. Returns
+// this machine's if nothing can be written.
 std::time_t clock_of(const Files& files, int folder);
 
-// Creates a temporary file beside `path`, writes, flushes, renames. Replaces whatever is there, so that a damaged file
-// is healed and two writers never refuse each other; a folder in its place is put aside under a temporary name, and
-// removed where it is empty. Leaves nothing behind when it fails. Its mode is exactly `mode`. Returns when the file was
-// made, by the file system's own clock.
+// Creates a temporary file beside `path`, writes, flushes and renames it. Replaces an existing file, so that a damaged
+// one is repaired and two writers never block each other. A folder in its place is renamed to a temporary name, and
+// removed if it is empty. Leaves no file behind on failure. The file's mode is exactly `mode`. Returns the file's
+// modification time, by the file system's clock.
 [[nodiscard]] tl::expected<std::time_t, WriteFault> publish(const Files& files, int folder, const std::string& path,
                                                             std::span<const std::byte> bytes, mode_t mode = 0600);
 

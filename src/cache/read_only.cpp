@@ -13,7 +13,7 @@
 namespace tma_jit::cache {
 namespace {
 
-// A store that is not there is not made, and nothing is put into it.
+// A store that is never created and never written.
 class ReadOnlyFolder final : public Layer {
  public:
   explicit ReadOnlyFolder(Store store) : store_(std::move(store)) {}
@@ -38,7 +38,7 @@ Result<std::unique_ptr<Layer>> open_folder(const std::filesystem::path& path, co
   return std::make_unique<ReadOnlyFolder>(std::move(store));
 }
 
-// The policy is read for the first pack that is named.
+// Reads the policy when the first pack is opened.
 class Packs {
  public:
   explicit Packs(const ReadOnlySettings& settings) : settings_(settings) {}

@@ -1,4 +1,4 @@
-// Layers that are never written: folders that an image or an administrator filled, and packs.
+// Layers that are never written: packs, and folders that an image or an administrator filled.
 #pragma once
 
 #include <filesystem>
@@ -14,14 +14,14 @@ namespace tma_jit::cache {
 
 struct ReadOnlySettings {
   const Files* files = &Files::system();
-  std::vector<std::filesystem::path> keys;  // as read_pack_policy takes them
+  std::vector<std::filesystem::path> keys;  // see read_pack_policy
   std::filesystem::path system_keys;
-  std::function<void(const std::string&)> report;  // a layer that is left out
-  std::function<void(const std::string&)> warn;    // said once: why no pack is trusted
+  std::function<void(const std::string&)> report;  // called for every layer that is left out
+  std::function<void(const std::string&)> warn;    // called once, with the reason why no pack is trusted
 };
 
-// Folders laid out as <root>/v1/..., and packs, in order. A folder has no signature, and is trusted by its owner and
-// modes alone. Where the policy for packs cannot be read, every pack is left out.
+// Opens folders with the layout <root>/v1/... and packs, in order. A folder has no signature; its owner and modes alone
+// decide whether it is trusted. If the policy for packs cannot be read, all packs are left out.
 std::vector<std::unique_ptr<Layer>> open_read_only(const std::vector<std::filesystem::path>& paths,
                                                    const ReadOnlySettings& settings);
 

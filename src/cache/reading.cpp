@@ -26,7 +26,7 @@ tl::unexpected<ReadFault> system_fault(int error) {
   return tl::make_unexpected(ReadFault{{reason_of(error), detail}, error});
 }
 
-// Fewer bytes than asked for where the file ends early; nullopt on a read error.
+// Returns fewer bytes than requested if the file ends early; nullopt on a read error.
 std::optional<std::vector<std::byte>> read_all(const Files& files, int file, std::size_t size) {
   std::vector<std::byte> bytes(size);
   std::size_t have = 0;
@@ -69,7 +69,7 @@ tl::expected<File, ReadFault> read_up_to(const Files& files, int folder, const c
   if (auto refused = refusal(status, how.limit)) return tl::make_unexpected(ReadFault{std::move(*refused), 0});
   auto bytes = read_all(files, file.get(), std::min(most, static_cast<std::size_t>(status.st_size)));
   if (!bytes) return system_fault(errno);
-  // A time to come is as wrong as one long past: a clock was wrong then, or went back since.
+  // A time in the future also needs correction: some clock was wrong, or has been set back since.
   const std::time_t age = std::time(nullptr) - status.st_mtime;
   if (how.touch && (age > kUseSeconds || age < -kUseSeconds)) (void)files.touch(file.get());
   return File{std::move(*bytes), status.st_mtime};

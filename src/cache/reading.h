@@ -1,4 +1,4 @@
-// Reading a file whole, if it is one that only this user could have written.
+// Reading of complete files that only this user can have written.
 #pragma once
 
 #include <cstddef>
@@ -17,28 +17,28 @@ struct File {
   std::time_t modified = 0;
 };
 
-// How exactly a file's time says when it was used; less than what eviction calls just used.
+// Accuracy of a file's time of last use; shorter than the time within which eviction treats a file as just used.
 inline constexpr std::time_t kUseSeconds = 300;
 
 struct Reading {
   std::size_t limit = kEntryBytesMax;
-  bool touch = false;  // mark as used now, where its time is off by more than kUseSeconds
+  bool touch = false;  // set the time of last use to now if it is off by more than kUseSeconds
 };
 
 struct ReadFault : Fault {
-  int error = 0;  // errno, where reading failed
+  int error = 0;  // errno if reading failed
 };
 
-// Opens without following a link or waiting on a pipe, and reads a plain file of this user's or root's that others
-// cannot write to. Bytes are copied, never mapped: a mapped file that another machine replaces ends the process.
+// Opens without following a link or blocking on a pipe, and reads a regular file of this user or root that others
+// cannot write. Bytes are copied, not mapped: a mapped file that another machine replaces would raise SIGBUS.
 [[nodiscard]] tl::expected<File, ReadFault> read_trusted(const Files& files, int folder, const char* path,
                                                          const Reading& how);
 
-// The same of a file's first bytes only.
+// The same for only a file's first bytes.
 [[nodiscard]] tl::expected<File, ReadFault> read_head(const Files& files, int folder, const char* path,
                                                       std::size_t bytes);
 
-// nullopt when a file of this status may be read.
+// Returns why a file with this status may not be read; nullopt if it may.
 std::optional<Fault> refusal(const struct stat& status, std::size_t limit);
 
 }  // namespace tma_jit::cache

@@ -22,8 +22,8 @@ constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr std::string_view kBackupTag =
     "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of compiled kernels made by tma-jit; safe to remove.\n";
 
-// linux/magic.h and the file systems' own sources: ext2-4, XFS, btrfs, tmpfs, ramfs, overlayfs, ZFS, F2FS, bcachefs.
-// All others may be changed by another machine.
+// From linux/magic.h and the file systems' own sources: ext2-4, XFS, btrfs, tmpfs, ramfs, overlayfs, ZFS, F2FS,
+// bcachefs. Every other file system may be changed by another machine.
 constexpr std::array<std::uint32_t, 9> kLocalFileSystems = {0xEF53,     0x58465342, 0x9123683E, 0x01021994, 0x858458F6,
                                                             0x794C7630, 0x2FC12FC1, 0xF2F52010, 0xCA451A4E};
 
@@ -51,8 +51,8 @@ Result<void> check_status(const struct stat& status, const std::filesystem::path
       can_write ? fmt::format(" a folder below it, e.g. {}/tma-jit", path.string()) : " another folder");
 }
 
-// What root makes in a user's folder that user can neither use nor remove. A folder that everybody may write to and
-// nobody can rename in (/tmp) is nobody's.
+// Prevents root from creating a cache in a user's folder, since that user could neither use nor remove it. A folder
+// that everybody may write to but nobody may rename in (/tmp) belongs to no user in this sense.
 Result<void> check_maker(const Files& files, const std::filesystem::path& root) {
   if (::geteuid() != 0) return {};
   std::filesystem::path nearest = root.parent_path();
@@ -67,7 +67,7 @@ Result<void> check_maker(const Files& files, const std::filesystem::path& root) 
                  root.string(), nearest.string(), status.st_uid);
 }
 
-// A folder that is there already is left as it is. Some file systems answer EROFS or EACCES for those.
+// Leaves an existing folder unchanged. Some file systems report EROFS or EACCES for an existing folder.
 bool make_folder(const Files& files, const std::filesystem::path& path, mode_t mode) {
   if (files.make_folder(AT_FDCWD, path.c_str(), mode) == 0 || errno == EEXIST) return true;
   const int error = errno;
@@ -87,7 +87,7 @@ Result<void> make_folders(const Files& files, const std::filesystem::path& root,
   return {};
 }
 
-// The message for a folder that did not open; what it is matters more than what open said.
+// Returns the error for a folder that did not open. The kind of file found there is more helpful than errno.
 tl::unexpected<Error> open_failure(const Files& files, const std::filesystem::path& path, int error) {
   struct stat status {};
   if (files.stat_at(AT_FDCWD, path.c_str(), status) == 0) {
@@ -131,7 +131,7 @@ bool is_shared(const struct stat& status) {
   return (status.st_mode & 0055) == 0055;
 }
 
-// What may be done in a folder that is open.
+// Determines what may be done in an open folder.
 Result<Root> checked_root(const Files& files, Descriptor folder, const std::filesystem::path& path) {
   TMA_JIT_ASSIGN(const struct stat status, trusted(files, folder, path));
   const uid_t user = ::geteuid();

@@ -1,4 +1,4 @@
-// Opening a cache folder: making it where it is missing, and deciding whether it is to be trusted.
+// Opening a cache folder: creating it if it is missing, and deciding whether it is trusted.
 #pragma once
 
 #include <filesystem>
@@ -10,30 +10,30 @@
 
 namespace tma_jit::cache {
 
-// The folder of the format, <root>/v1, held open: every later look is by this descriptor, so that what was checked is
-// what is used, whatever is renamed meanwhile.
+// The folder of the format, <root>/v1, as an open descriptor. All later accesses use the descriptor, so that a rename
+// cannot replace what was checked.
 struct Root {
   Descriptor folder;
   bool writable = false;  // as far as owner, mode and mount tell
-  bool local = false;     // on a file system that only this machine changes
-  bool shared = false;    // readable by everyone; what is put there is to be so too
+  bool local = false;     // whether only this machine changes the file system
+  bool shared = false;    // whether every user may read it and new files in it
 };
 
-// Makes what is missing of the folder, v1, the shards and the tag that backup programs look for; all 0700, or with
-// `shared` 0755 and open to all readers, also where it was there before. Fails when
-// nothing can be made, and unless both folders are of this user (or, for reading, of root), no links, and closed to
-// others. The super user makes none in a folder of another user's.
+// Creates the missing parts of the folder, v1, the shards and the tag for backup programs, all with mode 0700, or with
+// `shared` 0755 and readable by all, which also changes an existing folder. Fails if nothing can be created, and unless
+// both folders belong to this user (or, for reading, to root), are not links and are closed to writes by others. Root
+// creates none in another user's folder.
 [[nodiscard]] Result<Root> open_root(const Files& files, const std::filesystem::path& path, bool shared = false);
-// The same without making anything; not_found where there is no such folder or nothing of this format in it.
+// The same without creating anything; fails (not_found) if there is no such folder or nothing of this format in it.
 [[nodiscard]] Result<Root> open_existing_root(const Files& files, const std::filesystem::path& path);
 
-// Whether an open file is on a file system that only this machine changes.
+// Returns whether an open file is on a file system that only this machine changes.
 bool is_local(const Files& files, int file);
 
-// The shards and "compilers" below an open v1; those that are there are left alone.
+// Creates the shards and "compilers" below an open v1; existing ones stay unchanged.
 void make_shards(const Files& files, int folder, bool shared);
 
-// The modes of what is made.
+// Modes of new folders and files.
 constexpr mode_t folder_mode(bool shared) {
   return shared ? 0755 : 0700;
 }
@@ -41,7 +41,7 @@ constexpr mode_t file_mode(bool shared) {
   return shared ? 0644 : 0600;
 }
 
-// Fails unless `root` may be read, by the rules of open_root.
+// Fails unless open_root's rules allow reading `root`.
 [[nodiscard]] Result<void> check_trusted(const std::filesystem::path& root);
 
 }  // namespace tma_jit::cache

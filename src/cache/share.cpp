@@ -36,7 +36,7 @@ void share_folder(const Files& files, int format, const std::string& name) {
 
 }  // namespace
 
-// The outermost folder last: until then nobody sees half of it.
+// Changes the outermost folder last, so that nobody sees a partly shared cache.
 void share(const Files& files, int root, int format) {
   for (unsigned shard = 0; shard < kShards; ++shard) share_folder(files, format, shard_name(shard));
   share_folder(files, format, std::string(kCompilersName));

@@ -1,12 +1,12 @@
-// Making a private cache folder one that everyone may read.
+// Makes a private cache folder readable for every user.
 #pragma once
 
 #include "cache/files.h"
 
 namespace tma_jit::cache {
 
-// Of a folder and its v1, both open: they, the shards and what this user has in them. What cannot be changed stays as
-// it is. Locks, and what is kept about crashes, stay private.
+// Changes a folder and its v1, both open, the shards and this user's files in them. What cannot be changed is left
+// unchanged. Locks and the records of crashes stay private.
 void share(const Files& files, int root, int format);
 
 }  // namespace tma_jit::cache

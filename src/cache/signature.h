@@ -1,4 +1,4 @@
-// Ed25519 by libcrypto: who made a pack. Keys are PEM files, as openssl genpkey -algorithm ED25519 makes them.
+// Ed25519 signatures of packs, by libcrypto. Keys are PEM files as `openssl genpkey -algorithm ED25519` makes them.
 #pragma once
 
 #include <array>
@@ -27,15 +27,15 @@ struct Signed {
   Signature signature{};
 };
 
-// Writes the private key (0600) and the public key (0644); replaces neither.
+// Writes the private key (0600) and the public key (0644). Fails if either file exists.
 [[nodiscard]] Result<PublicKey> make_keys(const std::filesystem::path& private_key,
                                           const std::filesystem::path& public_key);
 
-// Files, and all *.pub in folders, as key_files finds them. Fails unless every one can be read and is such a key, of
-// this user or root and closed to others.
+// Reads files, and all *.pub in folders, as key_files finds them. Fails unless every one is such a key, belongs to this
+// user or root, and is not writable by others.
 [[nodiscard]] Result<std::vector<PublicKey>> read_public_keys(const std::vector<std::filesystem::path>& paths);
 
-// Refuses a private key that others can read.
+// Fails if others can read the private key.
 [[nodiscard]] Result<Signed> sign(const std::filesystem::path& private_key, std::span<const std::uint8_t> message);
 bool is_signed_by(const PublicKey& key, const Signature& signature, std::span<const std::uint8_t> message);
 

@@ -29,7 +29,7 @@ constexpr std::size_t kCompilersMax = 64;
 constexpr int kReadAttempts = 3;
 constexpr int kShardsSweptForSpace = 8;
 
-// The record of a compiler is named by the digest of its identity, which is all it holds.
+// A compiler's record is a file with its identity as content and the identity's digest as name.
 std::string record_name(std::string_view identity) {
   return std::string(kCompilersName) + "/" + to_hex(sha256(identity.data(), identity.size()));
 }
@@ -47,7 +47,7 @@ std::optional<Record> read_record(const Files& files, int folder, const std::str
   return record;
 }
 
-// Refusals that will not pass while this process runs.
+// Returns whether a write error is permanent for this process.
 bool is_final(int error) {
   return error == EROFS || error == EACCES || error == EPERM;
 }
@@ -66,7 +66,7 @@ struct Store::State {
   std::atomic<Clock::rep> paused_until = Clock::time_point::min().time_since_epoch().count();
   std::atomic<std::uint64_t> evicted = 0;
   Sweeper sweeper;
-  mutable std::mutex mutex;  // of `opened`
+  mutable std::mutex mutex;  // guards `opened`
   SharedRoot opened;
 
   const Files& files() const { return *options.files; }
@@ -74,7 +74,7 @@ struct Store::State {
     const std::lock_guard lock(mutex);
     return opened;
   }
-  // The folder was removed, or its server forgot it: makes what is missing and opens it again.
+  // Creates and opens the folder again after it was removed or its server lost it.
   SharedRoot reopen();
   tl::expected<File, ReadFault> read(const char* path);
   Result<void> write(const std::string& path, std::span<const std::byte> bytes);
@@ -93,7 +93,7 @@ SharedRoot Store::State::reopen() {
   return opened = std::make_shared<const Root>(std::move(*again));
 }
 
-// A network file system may answer EIO or ESTALE once, while another node replaces the file.
+// Retries once: a network file system may answer EIO or ESTALE while another node replaces the file.
 tl::expected<File, ReadFault> Store::State::read(const char* path) {
   SharedRoot place = folder();
   for (int attempt = 1;; ++attempt) {
@@ -133,7 +133,7 @@ void Store::State::note(int error) {
   if (is_full(error)) paused_until = (Clock::now() + options.pause).time_since_epoch().count();
 }
 
-// Halves some shards; false when nothing was old enough to go.
+// Halves some shards. Returns false if no entry was old enough to be removed.
 bool Store::State::make_space(const SharedRoot& place, unsigned shard) {
   const Place here{files(), place->folder.get(), std::time(nullptr)};
   std::uint64_t removed = 0;
@@ -147,8 +147,8 @@ bool Store::State::make_space(const SharedRoot& place, unsigned shard) {
   return removed > 0;
 }
 
-// A folder of few entries is looked at more often: what is put between two rounds of all shards is how far it may
-// outgrow its limit. Many processes may sweep at once; one of them removes an entry, the others find it gone.
+// Sweeps more often if the limit on entries is small, because the entries put between two complete rounds are what the
+// folder may exceed its limit by. Several processes may sweep at once: one removes an entry, the others find it gone.
 void Store::State::sweep_sometimes(const SharedRoot& place, std::time_t now) {
   thread_local std::minstd_rand numbers{std::random_device()()};
   const auto every = std::clamp<std::uint64_t>(options.limits.entries / 1024, 1, std::max(1U, options.sweep_every));
@@ -165,7 +165,7 @@ Result<Store> Store::open(const std::filesystem::path& root, const StoreOptions&
   std::error_code error;
   auto absolute = std::filesystem::absolute(root, error).lexically_normal();
   if (root.empty() || error) return failure(ErrorCode::invalid_argument, "no cache folder is named");
-  if (!absolute.has_filename()) absolute = absolute.parent_path();  // "cache/" as "cache"
+  if (!absolute.has_filename()) absolute = absolute.parent_path();  // turns "cache/" into "cache"
   TMA_JIT_ASSIGN(Root opened, options.existing ? open_existing_root(*options.files, absolute)
                                                : open_root(*options.files, absolute, options.shared));
   auto state = std::make_unique<State>();

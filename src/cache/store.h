@@ -1,5 +1,5 @@
-// The folder of entries: get, put, and the compilers that made them. It never fails its caller: a fault is a miss with
-// a reason, a failed write an error to count and warn of once.
+// The folder of entries: get, put, and the list of compilers that made them. Its faults are never errors of the caller:
+// on reading a miss with a reason, on writing an error to be counted and warned of once.
 #pragma once
 
 #include <chrono>
@@ -22,44 +22,45 @@ namespace tma_jit::cache {
 struct StoreOptions {
   const Files* files = &Files::system();
   Limits limits;
-  unsigned sweep_every = 32;                // publishes, on average, for a look at a few shards; fewer of a small limit
-  std::chrono::milliseconds pause{60'000};  // without writing, once there is no space
-  bool existing = false;                    // open what is there for reading, and make nothing
-  bool shared = false;                      // for everyone to read
+  unsigned sweep_every = 32;                // average number of writes between two looks at some shards; smaller for a
+                                            // small limit
+  std::chrono::milliseconds pause{60'000};  // without writes after the disk is full
+  bool existing = false;                    // open an existing folder for reading and create nothing
+  bool shared = false;                      // whether every user may read it
 };
 
-// May be moved, and used from any thread and beside other processes on the same folder. Holds the folder open; when
-// somebody removes it, the next `put` makes it anew.
+// Movable, thread-safe, and usable while other processes use the same folder. Keeps the folder open; if it is removed,
+// the next `put` creates it again.
 class Store final : public Layer {
  public:
-  // Makes the folder (0700) with its shards where it is missing. A folder that can only be read is opened for reading.
-  // Fails when there is nothing to read and nothing can be made, or when others could have written to it.
+  // Creates the folder (0700) and its shards if missing. Opens a folder that is not writable for reading. Fails if
+  // there is nothing to read and nothing can be created, or if others could have written to the folder.
   [[nodiscard]] static Result<Store> open(const std::filesystem::path& root, const StoreOptions& options = {});
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store() override;
 
-  // An unsound entry is left for the next `put` to replace.
+  // Leaves an unsound entry for the next `put` to replace.
   Lookup get(const Key& key) const override;
-  // Written beside its place, flushed, then renamed: a reader sees the old entry, the new one, or none.
+  // Writes a temporary file, flushes and renames it: a reader sees the old entry, the new one, or none.
   [[nodiscard]] Result<void> put(const Key& key, std::span<const std::byte> encoded) const override;
   [[nodiscard]] Result<void> put(const Key& key, const Entry& entry) const;
 
-  // At most 64. A process without NVRTC finds entries by trying these.
+  // Returns at most 64. A process without NVRTC finds entries by trying these.
   std::vector<std::string> compilers() const override;
   [[nodiscard]] Result<void> record_compiler(std::string_view identity) const override;
 
   Nearest nearest(const Question& question) const override;
-  // What tells an entry that was put from others.
+  // Adds the marks of an entry that was put.
   void add_to_index(const Key& key, const Marks& marks) const;
 
   const std::string& name() const override;
   const std::filesystem::path& root() const;
-  bool writable() const;  // until a write is refused for good
+  bool writable() const;  // becomes false after a permanent write error
   bool local() const override;
-  // A lock in this folder, not yet taken.
+  // Returns a lock in this folder that is not yet taken.
   Lock lock() const;
-  std::uint64_t evicted() const;  // by this object
+  std::uint64_t evicted() const;  // entries removed by this object
 
  private:
   struct State;

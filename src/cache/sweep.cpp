@@ -19,7 +19,7 @@ namespace tma_jit::cache {
 namespace {
 
 constexpr unsigned kShardsASweep = 8;
-// Of a file from the future: just before what was just used.
+// Assumed age of a file whose time is in the future: slightly more than just used.
 constexpr std::time_t kUnknownUseSeconds = 2 * kUseSeconds;
 constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
 
@@ -34,7 +34,7 @@ struct Shard {
   std::vector<Item> entries, temporaries;
 };
 
-// When a file counts as used; a time to come is put right.
+// Returns when a file counts as used; corrects a time in the future.
 std::time_t used_at(const Place& place, const char* path, std::time_t modified) {
   if (modified <= place.now + kUseSeconds) return modified;
   const std::time_t before = place.now - kUnknownUseSeconds;
@@ -66,8 +66,8 @@ Shard list(const Place& place, unsigned number) {
   return shard;
 }
 
-// A name that now stands for another file, or for one that was used since, is left alone. A folder in a file's place
-// goes where it is empty.
+// Leaves the file unchanged if the name now refers to another file or it was used since. A folder in a file's place is
+// removed if it is empty.
 bool remove_unchanged(const Place& place, const Item& item) {
   struct stat status {};
   if (place.files.stat_at(place.folder, item.path.c_str(), status) != 0) return false;
@@ -91,7 +91,7 @@ std::uint64_t sweep_temporaries(const Place& place, const Shard& shard, const Li
   return removed;
 }
 
-// Oldest first, until both limits hold.
+// Removes the oldest first until both limits hold.
 Swept sweep_entries(const Place& place, std::vector<Item>& entries, const Limits& limits, ShardLimits keep) {
   Swept swept{.entries = entries.size()};
   for (const Item& item : entries) swept.bytes += item.bytes;

@@ -1,5 +1,5 @@
-// Keeping a cache folder small: the entries used longest ago go first. No index and no counter that could be wrong; a
-// look at a few shards at a time tells the size of all.
+// Eviction: keeps a cache folder within its limits by removing the least recently used entries first. It needs no index
+// or counter that could become wrong; a sample of a few shards estimates the size of all.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace tma_jit::cache {
 
-// A folder's <root>/v1, held open, and what its file system's clock says.
+// A folder's <root>/v1 as an open descriptor, and the time of its file system's clock.
 struct Place {
   const Files& files;
   int folder;
@@ -20,8 +20,8 @@ struct Place {
 struct Limits {
   std::uint64_t bytes = std::uint64_t{2} << 30;
   std::uint64_t entries = 50'000;
-  std::int64_t youngest_s = 600;       // what was used within this time stays; at least twice kUseSeconds, or 0
-  std::int64_t dead_writer_s = 3'600;  // age at which a temporary file goes whose process on this host is gone
+  std::int64_t youngest_s = 600;       // entries used within this time stay; at least twice kUseSeconds, or 0
+  std::int64_t dead_writer_s = 3'600;  // age at which a temporary file is removed whose process on this host has ended
   std::int64_t unknown_writer_s = 86'400;
 };
 
@@ -34,19 +34,19 @@ struct Swept {
 // Removes stale temporary files of one shard, and the shard's oldest entries until `keep` is met. Files that are being
 // written, or were used since they were listed, stay.
 //
-// A file whose time is yet to come was used at no time that can be known, by a clock that was wrong or went back since:
-// it counts as used a little before what was just used, and is given that time, so that it ages from then on. What is
-// used again has its time put right by the hit.
+// A file with a time in the future was last used at an unknown time, because a clock was wrong or has been set back. It
+// counts as used slightly before the files just used and is given that time, so that it ages from then on. The next hit
+// sets its time correctly.
 struct ShardLimits {
   std::uint64_t bytes = 0, entries = 0;
 };
 Swept sweep_shard(const Place& place, unsigned shard, const Limits& limits, ShardLimits keep);
 
-// All shards, oldest first over all of them.
+// Sweeps all shards and removes the oldest entries of all of them first.
 Swept sweep_all(const Place& place, const Limits& limits);
 
-// Goes around the shards, a few at each call, and remembers what it saw. While all of them together seem to be over the
-// limits, those it visits are trimmed to 90 % of their share. Thread-safe.
+// Visits the shards in turn, a few per call, and remembers their sizes. While the estimated total exceeds the limits,
+// each visited shard is trimmed to 90 % of its share. Thread-safe.
 class Sweeper {
  public:
   Swept sweep(const Place& place, const Limits& limits);
