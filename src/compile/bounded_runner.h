@@ -1,4 +1,4 @@
-// A limit on how many compiles run at a time, for a runner that has none of its own.
+// A limit on the number of concurrent compiles, for a runner that has none of its own.
 #pragma once
 
 #include <memory>

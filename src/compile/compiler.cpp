@@ -17,11 +17,11 @@
 namespace tma_jit::compile {
 namespace {
 
-// Warnings that a specialised template causes by being specialised: unused variable (177, 550), statement or loop that
-// a constant makes unreachable (111, 128), unsigned compared with a zero constant (186).
+// Warnings that are expected in a specialised template: unused variable (177, 550), statement or loop that a constant
+// makes unreachable (111, 128), unsigned compared with a zero constant (186).
 constexpr std::string_view kSuppress = "-diag-suppress=177,550,111,128,186";
 
-// Without it NVRTC searches the folder of the source's name and the current one.
+// Without this option NVRTC searches the folder of the source's name and the working folder.
 constexpr std::string_view kNoSearch = "--no-source-include";
 
 Source trivial_source() {
@@ -63,7 +63,7 @@ struct Compiler::State {
 
 std::vector<std::string> Compiler::State::options(const Source& source, const std::string& arch) const {
   std::vector<std::string> options = {"--gpu-architecture=" + arch, std::string(kSuppress), std::string(kNoSearch)};
-  // A hit in NVRTC's own cache would hide the resource report and the time.
+  // A hit in NVRTC's own cache would suppress the resource report and falsify the compile time.
   if (release() >= kCachingRelease) options.emplace_back("--no-cache");
   options.insert(options.end(), source.options.begin(), source.options.end());
   return options;
@@ -105,7 +105,7 @@ Error Compiler::State::refused_options(const Source& source, const Outcome& outc
   return error;
 }
 
-// The diagnostics of a compile, under the source's own name.
+// Returns the diagnostics of a compile, positioned in the source's own file names.
 std::vector<Diagnostic> Compiler::State::diagnostics_of(const Source& source, const Outcome& outcome) const {
   const std::string name = source::as_compiled(source).name;
   std::vector<Diagnostic> diagnostics = parse_log(outcome.log);
@@ -115,8 +115,8 @@ std::vector<Diagnostic> Compiler::State::diagnostics_of(const Source& source, co
   return diagnostics;
 }
 
-// ptxas counts lines of the PTX. Compiled again with line information, the PTX says which line of the template each
-// came from; the second log's numbers fit the second PTX.
+// ptxas reports lines of the PTX. Compiles again with line information, so that the PTX tells the template line of each
+// of its lines; the line numbers in the second log refer to the second PTX.
 std::vector<Diagnostic> Compiler::State::placed(const Source& source, const Outcome& outcome) const {
   std::vector<Diagnostic> diagnostics = diagnostics_of(source, outcome);
   if (std::ranges::none_of(diagnostics, [](const Diagnostic& d) { return d.assembler && d.line > 0; }))
@@ -154,7 +154,7 @@ bool Compiler::State::compiles_for(const std::string& arch) const {
   return outcome && outcome->verdict == Verdict::success;
 }
 
-// NVRTC lists plain targets only. Suffixes begin with sm_90a and sm_100f.
+// NVRTC lists only targets without suffix. Suffixes exist from sm_90a and sm_100f on.
 void Compiler::State::probe_archs() {
   for (const std::string& base : runner->facts().archs) {
     archs.push_back(base);
@@ -165,7 +165,7 @@ void Compiler::State::probe_archs() {
   }
 }
 
-// The PTX opens with "// Cuda compilation tools, release 13.0, V13.0.88".
+// Reads the PTX's header "// Cuda compilation tools, release 13.0, V13.0.88".
 void Compiler::State::probe_version() {
   version = release().text();
   const auto outcome = run(trivial_source(), "compute_90");

@@ -1,4 +1,4 @@
-// CUDA text to cubin or PTX, and what the compiler said to what a person can use.
+// Compiles CUDA text to a cubin or PTX, and converts the compiler's log to errors at the template's lines.
 #pragma once
 
 #include <memory>
@@ -14,37 +14,38 @@
 
 namespace tma_jit::compile {
 
-// Thread-safe: compiles run beside each other.
+// Thread-safe: compiles may run concurrently.
 class Compiler {
  public:
-  // NVRTC in this process, which then stays loaded for the process's life. Refuses releases older than 12.8
-  // (unsupported) and files that are no NVRTC (nvrtc).
+  // Opens NVRTC in this process, where it then stays loaded. Fails for releases older than 12.8 (unsupported) and for
+  // files that are not NVRTC (nvrtc).
   [[nodiscard]] static Result<std::shared_ptr<Compiler>> open(const Location& location);
-  // The NVRTC at `location`, run by another: a worker.
+  // Uses the NVRTC at `location` through another process, a worker.
   static std::shared_ptr<Compiler> over(const Location& location, std::shared_ptr<Runner> runner);
   ~Compiler();
 
-  // Either a whole cubin for source.arch or an error: compile (with file:line:column at the template's own lines),
-  // unsupported (the architecture), nvrtc (NVRTC itself failed), or crash (its worker did, twice). `key` is left to the
-  // caller. For a virtual architecture the bytes are PTX and a terminating zero.
+  // Returns either a complete cubin for source.arch or an error: compile (with file:line:column in the template),
+  // unsupported (the architecture), nvrtc (NVRTC itself failed), or crash (the worker crashed twice). The caller sets
+  // `key`. For a virtual architecture the bytes are PTX with a terminating zero.
   [[nodiscard]] Result<Artifact> compile(const Source& source);
-  // For source.arch's virtual architecture.
+  // Returns PTX for the virtual architecture of source.arch.
   [[nodiscard]] Result<std::string> ptx(const Source& source);
 
-  // The options that NVRTC gets for the source.
+  // Returns the NVRTC options for the source.
   std::vector<std::string> options(const Source& source) const;
 
   const Location& location() const;
-  // The identity of the NVRTC that ran last, where it is not location()'s: its files were replaced, or a link on the
-  // way to them was switched, after they had been located. What it compiled is an error of code nvrtc.
+  // Returns the identity of the NVRTC that ran last if it differs from location()'s, because its files were replaced or
+  // a link to them was changed after they had been located. A compile by such an NVRTC fails (nvrtc).
   std::optional<std::string> replacement() const;
-  // Where NVRTC runs, for people.
+  // Returns where NVRTC runs, for display.
   std::string place() const;
-  // "13.0.88"; "13.0" should the build number not be found. Compiles a trivial program once.
+  // Returns e.g. "13.0.88", or "13.0" if the build number cannot be found. Compiles a trivial program once.
   std::string version();
-  // The targets that compile, suffixes included, probed once by trivial compiles: "sm_90", "sm_90a", "sm_100f"...
+  // Returns the targets that compile, with suffixes, found once by trivial compiles: "sm_90", "sm_90a", "sm_100f" and
+  // so on.
   std::vector<std::string> archs();
-  // Features of newer releases that this one does not have, in words.
+  // Returns descriptions of the features of newer releases that this one lacks.
   std::vector<std::string> missing_features() const;
 
   struct State;

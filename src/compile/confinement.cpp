@@ -15,7 +15,7 @@
 namespace tma_jit::compile {
 namespace {
 
-// Not a removed one, whose name getcwd refuses to give: NVRTC then reads the name from memory it has never written.
+// The working folder must not be a removed one: getcwd then fails, and NVRTC reads uninitialised memory as its name.
 void enter_root() {
   [[maybe_unused]] const int entered = ::chdir("/");
 }
@@ -25,7 +25,7 @@ void enter_root() {
 #ifdef LANDLOCK_ACCESS_FS_EXECUTE
 namespace {
 
-// The rights of Landlock's first version, which all kernels with Landlock know.
+// The rights of Landlock's first version, which every kernel with Landlock supports.
 constexpr std::uint64_t kAllRights = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
 
 }  // namespace

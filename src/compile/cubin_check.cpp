@@ -22,7 +22,7 @@ int sm_in(std::string_view arch) {
   return number;
 }
 
-// The SM lies in e_flags: bits 0-7 in ABI 7 (CUDA 12), 8-15 in ABI 8 (CUDA 13). Unknown for other ABIs.
+// Returns the SM from e_flags: bits 0-7 in ABI 7 (CUDA 12), 8-15 in ABI 8 (CUDA 13); nullopt for other ABIs.
 std::optional<unsigned> sm_of(const Elf64_Ehdr& header) {
   switch (header.e_ident[EI_ABIVERSION]) {
     case 7: return header.e_flags & 0xFF;

@@ -1,4 +1,5 @@
-// Whether bytes are a cubin for an architecture. NVRTC reports success for an empty one after a failed compile.
+// Checks that bytes are a cubin for an architecture, because NVRTC may report success with an empty one after a failed
+// compile.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 
 namespace tma_jit::compile {
 
-// ELF of 64 bits for EM_CUDA, whole by its own headers, and of the SM that `arch` names. Fails with nvrtc.
+// Requires a 64-bit ELF file for EM_CUDA, complete by its own headers, for the SM of `arch`. Fails with nvrtc.
 [[nodiscard]] Result<void> check_cubin(std::span<const std::byte> cubin, std::string_view arch);
 
 }  // namespace tma_jit::compile

@@ -27,7 +27,7 @@ int number_in(std::string_view digits) {
   return value;
 }
 
-// "error: text" or "warning #177-D: text".
+// Parses "error: text" or "warning #177-D: text".
 std::optional<Diagnostic> parse_verdict(std::string_view text) {
   for (const auto& [word, severity] : kWords) {
     if (!text.starts_with(word)) continue;
@@ -47,7 +47,7 @@ std::optional<Diagnostic> parse_verdict(std::string_view text) {
   return std::nullopt;
 }
 
-// "file(12): error: text". A file name may itself hold "(3): ", so every "): " is tried.
+// Parses "file(12): error: text". A file name may itself contain "(3): ", so every "): " is tried.
 std::optional<Diagnostic> parse_positioned(std::string_view line) {
   for (std::size_t at = line.find("): "); at != std::string_view::npos; at = line.find("): ", at + 1)) {
     const std::size_t open = line.rfind('(', at);
@@ -63,7 +63,7 @@ std::optional<Diagnostic> parse_positioned(std::string_view line) {
   return std::nullopt;
 }
 
-// "ptxas info    : (C7510) text", "ptxas application ptx input, line 34; warning : text".
+// Parses "ptxas info    : (C7510) text" and "ptxas application ptx input, line 34; warning : text".
 std::optional<Diagnostic> parse_assembler(std::string_view line) {
   if (!line.starts_with("ptxas ")) return std::nullopt;
   const std::size_t semicolon = line.find("; ");
@@ -95,7 +95,8 @@ bool is_caret(std::string_view line) {
   return trimmed(line) == "^";
 }
 
-// The excerpt is indented by two; the caret's offset counts bytes and tabs are repeated above it.
+// The excerpt is indented by two spaces. The caret's offset counts bytes; tabs of the source line are repeated in its
+// line.
 void take_excerpt(Diagnostic& diagnostic, std::string_view source, std::string_view caret) {
   const std::size_t offset = caret.find('^');
   diagnostic.source = source.substr(std::min<std::size_t>(2, source.size()));

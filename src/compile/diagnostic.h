@@ -1,5 +1,5 @@
-// What the compiler and the assembler say, as structure. The log's format is EDG's: `file(line): error: text`, notes,
-// the source line and a caret; and ptxas's: `ptxas fatal   : text`.
+// The compiler's and the assembler's messages as structs, parsed from EDG's format (`file(line): error: text`, notes,
+// the source line and a caret) and ptxas's (`ptxas fatal   : text`).
 #pragma once
 
 #include <string>
@@ -13,22 +13,22 @@ struct Diagnostic {
   Severity severity = Severity::error;
   std::string file;  // empty: no position
   int line = 0;
-  int column = 0;      // 1-based, in characters; 0 unknown
+  int column = 0;      // 1-based, in characters; 0 if unknown
   std::string number;  // "177-D", "C7510"
   std::string message;
-  std::string source;              // the source line, "" unknown
-  std::vector<std::string> notes;  // further lines of the compiler's
-  bool assembler = false;          // ptxas said it; `line` is then a line of the PTX until it is mapped
+  std::string source;              // the source line; "" if unknown
+  std::vector<std::string> notes;  // further lines of the message
+  bool assembler = false;          // from ptxas; `line` is then a line of the PTX until it is mapped
 };
 
 std::vector<Diagnostic> parse_log(std::string_view log);
 
-// Bytes of UTF-8 counted as characters.
+// Returns the number of characters in UTF-8 text.
 std::size_t characters(std::string_view bytes);
 
-// "file:line:column: error: message"
+// Returns "file:line:column: error: message".
 std::string headline(const Diagnostic& diagnostic);
-// The headline's rest: notes, source line and caret, a line each, without a final newline.
+// Returns the lines after the headline: notes, source line and caret, without a final newline.
 std::string body(const Diagnostic& diagnostic);
 
 }  // namespace tma_jit::compile

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 std::atomic<bool> self_offered = false;
 
-// Follows the link in the child too, where it names the same program, even when its file was replaced since.
+// In the child the link still names the same program, even if its file has been replaced.
 constexpr const char* kSelf = "/proc/self/exe";
 
 bool is_program(const fs::path& path) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0x57434A54;  // "TJCW"
 constexpr std::size_t kHeaderBytes = 24;
-constexpr std::size_t kCompactAt = std::size_t{64} << 10;  // read bytes are dropped when there are this many
+constexpr std::size_t kCompactAt = std::size_t{64} << 10;  // consumed bytes are dropped once there are this many
 
 static_assert(std::endian::native == std::endian::little);
 
@@ -50,7 +50,7 @@ std::string to_bytes(FrameKind kind, std::string_view payload) {
 
 Result<std::optional<Frame>> FrameReader::next() {
   const std::string_view bytes = std::string_view(buffer_).substr(at_);
-  // What has come of a header is judged at once: garbage is not waited on to become longer.
+  // Checks each part of a header as soon as it has arrived, so that the reader does not wait for more bytes of garbage.
   const std::string_view magic(reinterpret_cast<const char*>(&kMagic), sizeof kMagic);
   if (bytes.substr(0, 4) != magic.substr(0, bytes.size())) return failure(ErrorCode::io, "not a frame");
   if (bytes.size() < kHeaderBytes) return std::optional<Frame>();

@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 3> kSonames = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 
-// Sub-folders whose name starts with `prefix`, in descending order of name; none where the folder cannot be read.
+// Returns the sub-folders whose name starts with `prefix`, in descending order of name; none if the folder cannot be
+// read.
 std::vector<fs::path> folders_starting(const fs::path& folder, std::string_view prefix) {
   std::vector<fs::path> found;
   std::error_code ignored;
@@ -36,8 +37,8 @@ std::vector<fs::path> folders_starting(const fs::path& folder, std::string_view 
   return found;
 }
 
-// The file names NVRTC's builtins may have beside `library`: the release where the library's name tells it, else every
-// minor release of its major. Listing the folder instead would read all of /usr/lib in a warm start.
+// Returns the possible file names of NVRTC's builtins beside `library`: for its release if its name contains it, else
+// for every minor release of its major one. Listing the folder instead would read all of /usr/lib in a warm start.
 std::vector<std::pair<Release, fs::path>> builtins_beside(const fs::path& library) {
   const std::string name = library.filename().string();
   const std::size_t suffix = name.find(".so");
@@ -57,7 +58,7 @@ std::vector<std::pair<Release, fs::path>> builtins_beside(const fs::path& librar
   return found;
 }
 
-// The path of an NVRTC among the objects this process has loaded.
+// Finds the path of an NVRTC among the objects that this process has loaded.
 int find_loaded(dl_phdr_info* info, std::size_t, void* found) {
   const std::string_view path = info->dlpi_name != nullptr ? info->dlpi_name : "";
   const std::string_view name = path.substr(path.rfind('/') + 1);
@@ -101,7 +102,7 @@ class Search {
   bool loaded() {
     const std::string path = places_.loaded ? loaded_library() : std::string();
     if (path.empty()) return false;
-    named_ = true;  // the process has loaded it already, so it is trusted
+    named_ = true;  // the process has already loaded it, so it is trusted
     const bool found = file(path);
     named_ = false;
     return found;
@@ -126,7 +127,8 @@ class Search {
     return std::ranges::any_of(targets, [&](const fs::path& target) { return in_folder(target / "lib"); });
   }
 
-  // pip's packages in every Python below the environments and the system's; conda puts the library in its own lib.
+  // Searches pip's packages in every Python of the environments and of the system, and the lib folder of conda
+  // environments.
   bool packaged() {
     std::vector<fs::path> roots = places_.environments;
     roots.push_back(places_.root / "usr/local");
@@ -209,7 +211,7 @@ class Search {
   std::string listing() const { return "tried\n  " + joined(tried_, "\n  "); }
 
   const Places& places_;
-  bool named_ = false;  // the caller chose what is looked at, so that its place need not be trusted
+  bool named_ = false;  // the caller chose the path, so that it need not be a trusted one
   std::set<fs::path> seen_;
   std::vector<std::string> tried_;
   std::optional<Location> found_;

@@ -28,7 +28,7 @@ template <class T> std::optional<T> whole(const PayloadReader& reader, T value) 
 std::string to_payload(const Greeting& greeting) {
   PayloadWriter writer;
   writer.small(greeting.facts.release.major);
-  writer.small(greeting.facts.release.minor);  // -1 where it is not known
+  writer.small(greeting.facts.release.minor);  // -1 if unknown
   put(writer, greeting.facts.archs);
   writer.text(greeting.facts.identity);
   writer.number(greeting.fault ? 1 : 0);

@@ -1,4 +1,4 @@
-// What frames carry, and their layout.
+// The messages that frames carry, and their layout.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace tma_jit::compile {
 
-// The worker's first words.
+// The worker's first message.
 struct Greeting {
   NvrtcFacts facts;
   std::optional<Error> fault;  // why it cannot compile; `facts` is then empty
@@ -17,7 +17,7 @@ struct Greeting {
 
 struct WorkerJob {
   Job job;
-  bool alone = false;  // with all of the node's slots: after one that ran out of memory
+  bool alone = false;  // run with all slots of the machine, after a run that exhausted memory
 };
 
 struct WorkerOutcome {
@@ -29,7 +29,7 @@ std::string to_payload(const Greeting& greeting);
 std::string to_payload(const Job& job, bool alone);
 std::string to_payload(const WorkerOutcome& of);
 
-// Each returns nullopt where the payload is no such message.
+// Each returns nullopt if the payload is malformed.
 std::optional<Greeting> greeting_in(std::string_view payload);
 std::optional<WorkerJob> job_in(std::string_view payload);
 std::optional<WorkerOutcome> outcome_in(std::string_view payload);

@@ -24,7 +24,7 @@ void* keep_loaded(const std::filesystem::path& path) {
   return ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-// Returns the handle, or nullptr where there are none.
+// Returns the handle, or nullptr if there are none.
 void* preload_builtins(const std::filesystem::path& library, Release release) {
   std::error_code failed;
   const std::filesystem::path folder = std::filesystem::canonical(library, failed).parent_path();

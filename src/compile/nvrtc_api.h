@@ -1,4 +1,4 @@
-// NVRTC's functions, by dlopen. Nothing links the library; nvrtc.h gives the types.
+// NVRTC's functions, loaded with dlopen. The library does not link NVRTC; nvrtc.h provides the types.
 #pragma once
 
 #include <nvrtc.h>
@@ -16,7 +16,7 @@ namespace tma_jit::compile {
 struct NvrtcApi {
   Library library;
   Release release;
-  std::string identity;  // by the build ids of what is loaded
+  std::string identity;  // from the build ids of the loaded files
   decltype(&nvrtcVersion) version = nullptr;
   decltype(&nvrtcGetErrorString) error_string = nullptr;
   decltype(&nvrtcGetNumSupportedArchs) count_archs = nullptr;
@@ -31,8 +31,8 @@ struct NvrtcApi {
   decltype(&nvrtcGetProgramLogSize) log_size = nullptr;
   decltype(&nvrtcGetProgramLog) log = nullptr;
 
-  // Loads the library for the life of the process, and its builtins: those beside it, which NVRTC would not find in a
-  // private folder, else those that the loader finds. NVRTC opens no library later.
+  // Loads the library for the life of the process, together with its builtins: those beside it, which NVRTC would not
+  // find in a private folder, else those that the loader finds. NVRTC opens no library later.
   [[nodiscard]] static Result<NvrtcApi> load(const std::filesystem::path& path);
 };
 

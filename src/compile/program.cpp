@@ -41,7 +41,7 @@ class Program {
     return api_.compile(program_, static_cast<int>(list.size()), list.data());
   }
 
-  // Text NVRTC counts with its terminator; empty where there is none.
+  // Returns a text whose size NVRTC counts with its terminator; empty if there is none.
   std::string text(decltype(&nvrtcGetPTXSize) size_of, decltype(&nvrtcGetPTX) get) const {
     std::size_t size = 0;
     if (size_of(program_, &size) != NVRTC_SUCCESS || size < 2) return {};
@@ -109,7 +109,8 @@ NvrtcFacts facts_of(const NvrtcApi& api) {
 
 namespace {
 
-// Runs under way, and in a child of a fork those that went on in its parent. NVRTC takes locks of its own meanwhile.
+// Runs in progress, and in the child of a fork those that continue only in its parent. NVRTC holds locks of its own
+// during a run.
 std::atomic<int> runs = 0, lost_runs = 0;
 
 [[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, [] { lost_runs += runs.exchange(0); });

@@ -1,4 +1,4 @@
-// One run of NVRTC: a program made, compiled, read and destroyed.
+// One run of NVRTC: a program is created, compiled, read and destroyed.
 #pragma once
 
 #include "compile/nvrtc_api.h"
@@ -8,7 +8,7 @@ namespace tma_jit::compile {
 
 Outcome run_program(const NvrtcApi& api, const Job& job);
 
-// The targets that NVRTC lists, plain ones only: "sm_90".
+// Returns the targets that NVRTC lists, without suffixes: "sm_90".
 NvrtcFacts facts_of(const NvrtcApi& api);
 
 }  // namespace tma_jit::compile

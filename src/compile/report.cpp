@@ -11,7 +11,7 @@ namespace {
 using Severity = Diagnostic::Severity;
 constexpr int kShown = 20;
 
-// "Ptx assembly aborted due to errors" says nothing where another error stands.
+// "Ptx assembly aborted due to errors" adds nothing if there is another error.
 bool is_summary(const Diagnostic& diagnostic) {
   return diagnostic.assembler && diagnostic.message.starts_with("Ptx assembly aborted");
 }
@@ -22,7 +22,7 @@ void append(std::string& text, const std::string& lines) {
   text += lines;
 }
 
-// Errors and the notes that belong to them.
+// Returns the errors and the notes that belong to them.
 std::vector<Diagnostic> of_interest(std::vector<Diagnostic> diagnostics, const Source& source) {
   const SourceMap map(source);
   std::vector<Diagnostic> kept;

@@ -10,8 +10,8 @@
 
 namespace tma_jit::compile {
 
-// The first error in `message`; its source line and caret, and the errors after it (at most 20), in `detail`.
-// `log` is quoted where no error was understood.
+// Returns the first error in `message`, and its source line, caret and the errors after it (at most 20) in `detail`. If
+// no error could be parsed, quotes `log`.
 Error compile_error(const Source& source, std::vector<Diagnostic> diagnostics, const std::string& log);
 
 }  // namespace tma_jit::compile

@@ -42,7 +42,7 @@ void remove_oldest(const fs::path& folder) {
   for (std::size_t i = 0; i < files.size() - kKept; ++i) fs::remove(files[i].second, ignored);
 }
 
-// A path that means the same in another folder, for a command that somebody runs later.
+// Makes a path absolute, for a command that is run later from another folder.
 std::string from_anywhere(const fs::path& path) {
   std::error_code failed;
   const fs::path whole = fs::absolute(path, failed);

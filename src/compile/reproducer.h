@@ -1,4 +1,4 @@
-// What crashed the compiler, saved as one file that can be sent with a report.
+// The source that crashed the compiler, saved as one file that can be sent with a report.
 #pragma once
 
 #include <filesystem>
@@ -13,18 +13,19 @@ namespace tma_jit::compile {
 struct Reproducer {
   Source source;
   std::vector<std::string> options;
-  std::string reason;             // one line: what happened
+  std::string reason;             // one line: the crash
   std::string compiler;           // NVRTC's identity
   std::filesystem::path nvrtc;    // the library
-  std::filesystem::path program;  // the worker's
+  std::filesystem::path program;  // the worker's program
 };
 
-// Writes <kernel>-<12 digits of the key>.cu into `folder`, which is made (0700) and must be this user's; the oldest go
-// when there are more than 16. The file's first lines say how to compile it with the worker and with nvcc.
+// Writes <kernel>-<12 digits of the key>.cu into `folder`, which is created (0700) if missing and must belong to this
+// user; beyond 16 files the oldest are removed. The file's first lines are the commands that compile it with the worker
+// and with nvcc.
 [[nodiscard]] Result<std::filesystem::path> save_reproducer(const std::filesystem::path& folder,
                                                             const Reproducer& crash, const Key& key);
 
-// The command that compiles `file` as the worker did.
+// Returns the command that compiles `file` as the worker did.
 std::string reproducing_command(const Reproducer& crash, const std::filesystem::path& file);
 
 }  // namespace tma_jit::compile

@@ -11,7 +11,7 @@
 namespace tma_jit::compile {
 namespace {
 
-// The number before `unit`: 12 in "..., 12 bytes spill stores, ...".
+// Returns the number before `unit`: 12 in "..., 12 bytes spill stores, ...".
 std::optional<std::int64_t> number_before(std::string_view line, std::string_view unit) {
   const std::size_t at = line.find(unit);
   if (at == std::string_view::npos || at == 0) return std::nullopt;
@@ -34,8 +34,8 @@ std::string_view quoted(std::string_view text) {
   return text.substr(1, text.find('\'', 1) - 1);
 }
 
-// Reads the report line by line. "Compiling entry function 'X'" opens an entry, "Function properties for Y" a function,
-// "Used N registers" closes the entry's numbers.
+// Parses the report line by line. "Compiling entry function 'X'" starts an entry, "Function properties for Y" a
+// function, "Used N registers" ends the entry's numbers.
 class Report {
  public:
   explicit Report(std::string_view entry) : entry_(entry) {}

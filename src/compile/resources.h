@@ -1,4 +1,4 @@
-// The resource report of `ptxas -v`, read from NVRTC's log.
+// The resource report of `ptxas -v` in NVRTC's log.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace tma_jit::compile {
 
-// The entry's registers, stack and shared memory; spills of it and of the functions it may call. ptxas's warnings and
-// its numbered advisories ("ptxas: C7510 ...") and NVRTC's warnings become Resources::warnings.
+// Returns the entry's registers, stack and shared memory, and the spills of it and of the functions it may call.
+// Resources::warnings gets ptxas's warnings, its numbered advisories ("ptxas: C7510 ...") and NVRTC's warnings.
 Resources parse_resources(std::string_view log, std::string_view entry, const std::vector<Diagnostic>& diagnostics);
 
 }  // namespace tma_jit::compile

@@ -26,13 +26,13 @@ constexpr int kFailed = 3;
 constexpr std::chrono::milliseconds kWatchInterval{1000};
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  // reserves terabytes of addresses
+constexpr bool kSanitized = true;  // sanitizers reserve terabytes of address space
 #else
 constexpr bool kSanitized = false;
 #endif
 
-// A crash is reported by the program, not by a core file of the compiler's size. When memory runs out, the system is to
-// end this process and not the program.
+// The program reports a crash, so that no core file of the compiler's size is needed. When memory runs out, the system
+// should end this process rather than the program.
 void limit_self(std::uint64_t memory_bytes) {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
@@ -44,9 +44,9 @@ void limit_self(std::uint64_t memory_bytes) {
   ::setrlimit(RLIMIT_AS, &limit);
 }
 
-// Ends this process when its program is gone, in the middle of a compile too. (PR_SET_PDEATHSIG would also fire when
-// only the thread that started the worker ends.) The parent's number is asked for because a fork of the program may
-// keep the socket's other end open.
+// Ends this process when its program ends, even during a compile. PR_SET_PDEATHSIG would also fire when only the thread
+// that started the worker ends. The parent's process id is polled, because a fork of the program may keep the other end
+// of the socket open.
 void watch_program(pid_t program) {
   std::thread([program] {
     pollfd socket{kSocket, POLLRDHUP, 0};
@@ -67,7 +67,7 @@ bool send_all(std::string_view bytes) {
   return true;
 }
 
-// Returns nullopt where the program is gone, or there was no job for too long.
+// Returns nullopt if the program has ended, or sent no job for too long.
 std::optional<Frame> next_frame(FrameReader& reader, std::chrono::milliseconds idle) {
   char block[65536];
   while (true) {
@@ -84,7 +84,7 @@ std::optional<Frame> next_frame(FrameReader& reader, std::chrono::milliseconds i
   }
 }
 
-// This process's memory, by /proc/self/statm, which stays open: a compiler's worker can open no file.
+// This process's memory, from /proc/self/statm, which is kept open because a confined worker can open no files.
 class Memory {
  public:
   std::uint64_t resident_bytes() const {
@@ -99,7 +99,7 @@ class Memory {
   const Descriptor file_{::open("/proc/self/statm", O_RDONLY | O_CLOEXEC)};
 };
 
-// What is opened before the compiler is.
+// What must be opened before the worker is confined.
 struct Resources {
   explicit Resources(const Slots::Settings& settings) : slots(settings) {}
   Slots slots;

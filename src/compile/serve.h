@@ -1,5 +1,5 @@
-// The worker's side: greets, then takes one job after the other from descriptor 0 until the program at the other end is
-// gone or has had nothing for it for a while.
+// The worker's side: it greets, then runs jobs from descriptor 0 until the program at the other end ends or sends no
+// job for some time.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace tma_jit::compile {
 
-// What is done with jobs, and how it introduces itself.
+// How jobs are run, and the greeting.
 struct Service {
   Greeting greeting;
   std::function<Outcome(const Job&)> compile;
@@ -23,11 +23,11 @@ struct ServeSettings {
   Slots::Settings slots;
 };
 
-// `make` opens the compiler; it is called when the limits are in force. Returns the process's exit status: 0 after its
-// program is gone or it was idle for too long. While a job runs, the program's end ends this process at once.
+// `make` opens the compiler; it is called after the limits are set. Returns the process's exit status: 0 after the
+// program has ended or the worker was idle for too long. If the program ends during a job, this process ends at once.
 int serve(const ServeSettings& settings, const std::function<Service()>& make);
 
-// NVRTC at that path, as a service.
+// Returns a service that runs the NVRTC at that path.
 Service nvrtc_service(const std::filesystem::path& nvrtc);
 
 }  // namespace tma_jit::compile

@@ -20,7 +20,7 @@ constexpr std::uint64_t kBytesPerSlot = std::uint64_t{1}
                                         << 30;  // an NVRTC compile of the tree's largest kernel: 0.3 GB
 constexpr std::chrono::milliseconds kLongestPause{20};
 
-// Opened without following a link, and used only if it is a plain file of this user's: in /tmp anyone can make names.
+// Opens without following a link, and only a regular file of this user, because in /tmp anyone can create names.
 Descriptor open_own(const std::filesystem::path& path) {
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   struct stat status {};
@@ -38,7 +38,7 @@ Descriptor open_file(const std::filesystem::path& wanted) {
   return {};
 }
 
-// 0: unknown.
+// Returns 0 if unknown.
 std::uint64_t available_bytes() {
   std::ifstream file("/proc/meminfo");
   std::string word;
@@ -77,7 +77,7 @@ bool Slots::take(bool alone) {
   if (!file_) return false;
   const Clock::time_point limit = Clock::now() + settings_.patience;
   if (!alone) return take_any(limit);
-  // In ascending order, so that two that want all of them do not wait for each other.
+  // In ascending order, so that two processes that take all slots do not deadlock.
   for (int slot = 0; slot < settings_.count; ++slot) {
     if (!lock(slot, limit)) return false;
   }
@@ -90,7 +90,7 @@ bool Slots::take_any(Clock::time_point limit) {
   while (true) {
     for (int i = 0; i < settings_.count; ++i) {
       if (set_lock(file_.get(), F_WRLCK, (first + i) % settings_.count, 1)) return true;
-      if (errno != EAGAIN && errno != EACCES) return false;  // a file system without locks
+      if (errno != EAGAIN && errno != EACCES) return false;  // the file system has no locks
     }
     if (Clock::now() + pause > limit) return false;
     std::this_thread::sleep_for(pause);

@@ -1,5 +1,5 @@
-// How many compilers run on this machine at a time, whichever programs they work for. A slot is a lock on a byte of one
-// file: the worker that compiles holds it, and the kernel frees it when the worker ends, however it ends.
+// Limits the number of compilers that run on this machine at a time, for all programs. A slot is a lock on a byte of
+// one file: the worker that compiles holds it, and the Linux kernel releases it when the worker ends in any way.
 #pragma once
 
 #include <chrono>
@@ -9,18 +9,18 @@
 
 namespace tma_jit::compile {
 
-// A slot is not required: where no file can be used, or none comes free in time, the compile goes on without one.
-// One thread at a time.
+// Slots are optional: if no file can be used, or none becomes free in time, the compile runs without one. Not
+// thread-safe.
 class Slots {
  public:
   struct Settings {
-    std::filesystem::path file;  // empty: /tmp or /dev/shm, one for each user
-    int count = 0;               // 0: processors, or less where there is not 1 GiB of free memory for each
+    std::filesystem::path file;  // empty: in /tmp or /dev/shm, one per user
+    int count = 0;               // 0: the number of processors, or less if there is not 1 GiB of free memory for each
     std::chrono::milliseconds patience{120'000};
   };
   explicit Slots(Settings settings);
 
-  // Waits for a slot; for all of them where `alone`. Returns whether it is held, which it is until `release`.
+  // Waits for a slot, or for all of them if `alone`. Returns whether it is held; it is held until `release`.
   bool take(bool alone = false);
   void release();
   int count() const { return settings_.count; }
@@ -33,7 +33,8 @@ class Slots {
   Descriptor file_;
 };
 
-// Processors this process may use, or fewer where there is not 1 GiB of available memory for each; at least 1.
+// Returns the number of processors that this process may use, or fewer if there is not 1 GiB of available memory for
+// each; at least 1.
 int default_slots();
 
 }  // namespace tma_jit::compile

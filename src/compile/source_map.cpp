@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kHooks = "\nstruct alignas(8) Hooks {\n";
 constexpr std::string_view kHookLine = "#line 1 \"hook ";
 
-// The user's text of a hook begins after its #line and ends before what emission closes it with.
+// The user's text of a hook starts after its #line and ends before the closing text that emission adds.
 std::string_view hook_text(std::string_view rest) {
   const std::size_t end = std::min(rest.find("\n);}\n#line "), rest.find("\n}\n#line "));
   return rest.substr(0, end);
@@ -27,7 +27,7 @@ struct Location {
   int column = 0;
 };
 
-// ".loc 1 40 3, function_name ..." read as three numbers.
+// Parses the three numbers of ".loc 1 40 3, function_name ...".
 Location parse_loc(std::string_view text) {
   Location location;
   for (int* number : {&location.file, &location.line, &location.column}) {
@@ -38,7 +38,7 @@ Location parse_loc(std::string_view text) {
   return location;
 }
 
-// The .loc in force at a line of the PTX: the nearest one above it in the same function.
+// Returns the .loc that applies to a line of the PTX: the nearest one above it in the same function.
 Location loc_above(const std::vector<std::string_view>& lines, int line) {
   for (int i = std::min(line, static_cast<int>(lines.size())) - 1; i >= 0; --i) {
     const std::string_view text = trimmed(lines[static_cast<std::size_t>(i)]);
@@ -48,7 +48,7 @@ Location loc_above(const std::vector<std::string_view>& lines, int line) {
   return {};
 }
 
-// The path in `.file 2 "/cwd/device/tma.cuh"`.
+// Returns the path in `.file 2 "/cwd/device/tma.cuh"`.
 std::string_view file_numbered(const std::vector<std::string_view>& lines, int number) {
   const std::string start = fmt::format(".file\t{} \"", number);
   for (const std::string_view line : lines) {
@@ -58,7 +58,7 @@ std::string_view file_numbered(const std::vector<std::string_view>& lines, int n
   return {};
 }
 
-// The tensors among the members of Hooks: names behind "Operand<...> ".
+// Returns the tensors among the members of Hooks: the names after "Operand<...> ".
 std::vector<source::Operand> tensors_of_hooks(std::string_view text) {
   std::vector<source::Operand> operands;
   const std::size_t begin = text.find(kHooks);
@@ -129,7 +129,7 @@ std::string SourceMap::with_own_names(std::string ptx) const {
   return ptx;
 }
 
-// The compiler writes its working folder before a relative name.
+// Strips the working folder, which the compiler puts before a relative name.
 std::string SourceMap::known_file(std::string_view path) const {
   for (const auto& [name, text] : texts_) {
     if (path == name || path.ends_with("/" + name)) return name;

@@ -1,4 +1,4 @@
-// From what the compiler names (a file named by #line, a line of the PTX) to the text a person wrote.
+// Maps the compiler's positions (a file named by #line, a line of the PTX) to the text that a person wrote.
 #pragma once
 
 #include <deque>
@@ -16,22 +16,24 @@ class SourceMap {
  public:
   explicit SourceMap(const Source& source);
 
-  // Keeps a position in a hook inside the user's text: what closes the hook after it is not theirs. The line shown is
-  // as the user wrote it.
+  // Keeps a position in a hook within the user's text, without the closing text that emission added. The line shown is
+  // the user's own.
   void settle(Diagnostic& diagnostic) const;
 
-  // Gives a ptxas diagnostic the template's line, by the .loc above the PTX line; `ptx` was made with -lineinfo.
+  // Gives a ptxas diagnostic the template's line, from the .loc above the PTX line; `ptx` must have been compiled with
+  // -lineinfo.
   void place(Diagnostic& diagnostic, std::string_view ptx) const;
 
-  // The PTX with names of files as the source has them: the compiler writes its working folder before relative ones.
+  // Returns the PTX with file names as in the source: the compiler puts its working folder before relative ones.
   std::string with_own_names(std::string ptx) const;
 
  private:
   std::string_view line_of(std::string_view file, int line) const;
   std::string known_file(std::string_view path) const;
 
-  std::map<std::string, std::string_view, std::less<>> texts_;  // by the name the compiler uses
-  std::deque<std::string> hooks_;                               // as the user wrote them; views in texts_ show these
+  std::map<std::string, std::string_view, std::less<>> texts_;  // by the name that the compiler uses
+  std::deque<std::string> hooks_;                               // as the user wrote them; views in texts_ refer to
+                                                                // these
 };
 
 }  // namespace tma_jit::compile

@@ -16,14 +16,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kLogBytes = 4096;  // kept of what a worker writes to stderr
+constexpr std::size_t kLogBytes = 4096;  // the last bytes kept of a worker's stderr
 constexpr std::chrono::milliseconds kEndPatience{1000};
 
 std::string seconds(std::chrono::milliseconds time) {
   return fmt::format("{:g} s", static_cast<double>(time.count()) / 1000);
 }
 
-// A limit that is too far away to be written is never reached.
+// A limit that is too large to be represented is never reached.
 Clock::time_point after(Clock::time_point start, std::chrono::milliseconds time) {
   if (time <= std::chrono::milliseconds::zero()) return start;
   const auto most = std::chrono::floor<std::chrono::milliseconds>(Clock::time_point::max() - start);
@@ -84,7 +84,7 @@ Answer<WorkerOutcome> Worker::outcome(const Settings& settings, const std::funct
     WorkerFailure fault = std::move(frame).error();
     if (fault.kind == WorkerFailure::Kind::timed_out)
       fault.text = "no answer within " + seconds(settings.compile_limit);
-    if (fault.kind == WorkerFailure::Kind::idle) fault.kind = WorkerFailure::Kind::crashed;  // it had begun
+    if (fault.kind == WorkerFailure::Kind::idle) fault.kind = WorkerFailure::Kind::crashed;  // because it had begun
     return tl::make_unexpected(std::move(fault));
   }
   std::optional<WorkerOutcome> outcome = outcome_in(frame->payload);
@@ -127,7 +127,9 @@ bool Worker::exchange(Clock::time_point limit) {
 void Worker::send_some() {
   const ssize_t sent = ::send(process_.socket(), to_send_.data(), to_send_.size(), MSG_NOSIGNAL);
   if (sent > 0) to_send_.erase(0, static_cast<std::size_t>(sent));
-  if (sent < 0 && errno != EAGAIN && errno != EINTR) to_send_.clear();  // reading tells that it is gone
+  if (sent < 0 && errno != EAGAIN && errno != EINTR)
+    to_send_.clear();  // a later read notices that the worker has
+                       // ended
 }
 
 bool Worker::read_socket() {
@@ -164,7 +166,7 @@ WorkerFailure Worker::failed(WorkerFailure::Kind kind, std::string text) {
   return {kind, std::move(text), log_tail(), {}};
 }
 
-// Its end of the socket is closed: it ends, or has ended.
+// Its end of the socket is closed: it is ending, or has ended.
 WorkerFailure Worker::ended() {
   const ProcessEnd end = process_.end(kEndPatience);
   if (reader_.in_frame()) return failed(WorkerFailure::Kind::malformed, "half an answer, then " + end.text());

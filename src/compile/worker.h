@@ -1,4 +1,4 @@
-// One worker process, seen from the program: a job goes in, an outcome or the reason why there is none comes out.
+// One worker process, as the program sees it: takes a job and returns an outcome or a failure.
 #pragma once
 
 #include <chrono>
@@ -11,21 +11,21 @@
 
 namespace tma_jit::compile {
 
-// Why there is no outcome. The worker is of no more use.
+// Why there is no outcome. The worker cannot be used again.
 struct WorkerFailure {
   enum class Kind : std::uint8_t {
     absent,         // could not be started, or is of another version
-    unable,         // started, but NVRTC cannot be used; `error` says why
-    idle,           // had ended by itself before it took the job
-    crashed,        // a signal, or an exit in the middle of a job
-    killed,         // SIGKILL by someone else: most likely memory ran out
-    out_of_memory,  // the worker's memory limit
+    unable,         // started, but NVRTC is unusable; `error` says why
+    idle,           // ended by itself before it took the job
+    crashed,        // a signal, or an exit during a job
+    killed,         // SIGKILL by another process; most likely the machine ran out of memory
+    out_of_memory,  // exceeded the worker's memory limit
     timed_out,
-    malformed,  // what it sent is no answer
+    malformed,  // its answer is malformed
   };
   Kind kind = Kind::crashed;
-  std::string text;  // "SIGSEGV (Segmentation fault)", "no answer within 300 s"
-  std::string log;   // the end of what it wrote to stderr
+  std::string text;  // e.g. "SIGSEGV (Segmentation fault)", "no answer within 300 s"
+  std::string log;   // the last bytes of its stderr
   Error error;
 };
 
@@ -36,10 +36,11 @@ class Worker {
  public:
   struct Settings {
     Process::Command command;
-    std::chrono::milliseconds start_limit{60'000};  // NVRTC is 100 MB, perhaps on a slow file system
-    std::chrono::milliseconds slot_limit{180'000};  // the worker itself gives up waiting before that
+    std::chrono::milliseconds start_limit{60'000};  // allows for loading NVRTC, which is 100 MB, from a slow file
+                                                    // system
+    std::chrono::milliseconds slot_limit{180'000};  // longer than a worker's own limit for the wait
     std::chrono::milliseconds compile_limit{300'000};
-    std::chrono::milliseconds slow{30'000};  // after which `on_slow` is called, once a job
+    std::chrono::milliseconds slow{30'000};  // time after which `on_slow` is called, once per job
   };
 
   [[nodiscard]] static Answer<Worker> start(const Settings& settings);
@@ -48,7 +49,7 @@ class Worker {
   [[nodiscard]] Answer<WorkerOutcome> run(std::string_view job, const Settings& settings,
                                           const std::function<void()>& on_slow);
 
-  // It is there and has nothing to say: fit for a job.
+  // Returns whether it is running and has sent nothing, so that it can take a job.
   bool waits() const;
   const NvrtcFacts& facts() const { return facts_; }
   int jobs() const { return jobs_; }
@@ -57,10 +58,10 @@ class Worker {
   using Clock = std::chrono::steady_clock;
   explicit Worker(Process process) : process_(std::move(process)) {}
 
-  // The next frame, which must be of that kind. After timed_out, and only then, it may be asked for again.
+  // Returns the next frame, which must be of that kind. Only after timed_out may it be called again.
   [[nodiscard]] Answer<Frame> receive(FrameKind kind, Clock::time_point limit);
   [[nodiscard]] Answer<WorkerOutcome> outcome(const Settings& settings, const std::function<void()>& on_slow);
-  // Returns false where nothing more can come.
+  // Returns false if nothing more can arrive.
   bool exchange(Clock::time_point limit);
   bool read_socket();
   bool read_errors();

@@ -26,7 +26,7 @@ ErrorReason reason_of(Kind kind) {
   return ErrorReason::compiler_crashed;
 }
 
-// Not the job's doing: the worker was gone before it, or there was none.
+// Returns whether the failure is not the job's: the worker had ended before it took the job, or none could be started.
 bool before_job(Kind kind) {
   return kind == Kind::absent || kind == Kind::unable || kind == Kind::idle;
 }
@@ -57,7 +57,7 @@ Answer<Worker> WorkerPool::start() {
   return worker;
 }
 
-// The worker is counted as busy from here to `give_back` or `lose`.
+// Returns a worker, which counts as busy until `give_back` or `lose`.
 Answer<Worker> WorkerPool::acquire(bool fresh) {
   Members& members = members_.get();
   {
@@ -124,7 +124,7 @@ Result<Outcome> WorkerPool::run(const Job& job) {
     return failure(ErrorCode::nvrtc, "the compile worker {} cannot be used: {}", place(), first.error().text);
   }
   ++lost_;
-  // A compiler that lost its memory to others beside it gets the machine for itself.
+  // A compile that ran out of memory while others ran is repeated with the machine to itself.
   auto second = attempt(job, true, is_memory(first.error().kind));
   if (!second) {
     ++lost_;

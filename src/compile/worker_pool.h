@@ -1,6 +1,6 @@
-// Compiles in worker processes: as many beside each other as there are callers, up to a limit. A worker that crashes,
-// hangs, is killed or sends a malformed answer is replaced once; the second time it is the job's error,
-// and no other job's.
+// Compiles in worker processes, one per concurrent caller up to a limit. If a worker crashes, hangs, is killed or sends
+// a malformed answer, the job is repeated once in a new one; the second time the failure is returned for this job.
+// Other jobs are not affected.
 #pragma once
 
 #include <atomic>
@@ -17,24 +17,26 @@
 
 namespace tma_jit::compile {
 
-// Thread-safe. Starts no process before `open`, which starts one, and later only when all others are busy. In a child
-// of a fork it starts afresh.
+// Thread-safe. `open` starts one process; further ones start only when all are busy. In the child of a fork it starts
+// new ones.
 class WorkerPool final : public Runner {
  public:
   struct Settings {
     Worker::Settings worker;
-    int workers = 0;                                        // at most; 0: default_slots()
-    int jobs_per_worker = 64;                               // then it is replaced: what NVRTC leaks is bounded
-    std::uint64_t resident_bytes = std::uint64_t{1} << 30;  // or when it has grown to this
-    std::uint64_t memory_bytes = 0;                         // the worker's limit, for messages
-    std::function<void(const std::string&)> warn;           // a crash that a retry mended, a slow compile; any thread
+    int workers = 0;                                        // most workers; 0: default_slots()
+    int jobs_per_worker = 64;                               // a worker is replaced after so many, which bounds what
+                                                            // NVRTC leaks
+    std::uint64_t resident_bytes = std::uint64_t{1} << 30;  // a worker is also replaced when it uses this much memory
+    std::uint64_t memory_bytes = 0;                         // the worker's limit, for error messages
+    std::function<void(const std::string&)> warn;           // called from any thread, for a crash that a retry repaired
+                                                            // and for a slow compile
   };
   struct Counts {
     std::uint64_t started = 0;  // workers
-    std::uint64_t lost = 0;     // jobs that cost a worker
+    std::uint64_t lost = 0;     // jobs during which a worker was lost
   };
 
-  // Fails with the worker's own reason: absent where another program may be tried, else NVRTC's.
+  // Fails with the worker's own reason: `absent` if another program may be tried, else NVRTC's error.
   [[nodiscard]] static Answer<std::shared_ptr<WorkerPool>> open(Settings settings);
   explicit WorkerPool(Settings settings) : settings_(std::move(settings)) {}
 
@@ -48,7 +50,7 @@ class WorkerPool final : public Runner {
     std::mutex mutex;
     std::condition_variable freed;
     std::vector<Worker> idle;
-    std::string identity;  // of the NVRTC that the latest worker loaded; workers with another are let go
+    std::string identity;  // of the NVRTC that the latest worker loaded; workers with another are discarded
     int busy = 0;
   };
 

@@ -1,4 +1,4 @@
-// A process's way to be a worker: words to settings, then the loop; or one file compiled, to reproduce a crash.
+// The main function of a worker: parses its arguments, then serves jobs; or compiles one file, to reproduce a crash.
 #include <tma_jit/compile_worker.h>
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ struct Words {
   compile::ServeSettings serve;
   std::filesystem::path nvrtc;
   std::string file, output;
-  std::vector<std::string> options;  // NVRTC's, for one file
+  std::vector<std::string> options;  // NVRTC's options, to compile one file
   bool understood = true;
 };
 
@@ -30,7 +30,7 @@ template <class T> bool parse(std::string_view text, T& value) {
   return fault == std::errc() && end == text.data() + text.size();
 }
 
-// Returns false for a name that the worker does not know.
+// Returns false if the worker has no setting of this name.
 bool take(Words& words, std::string_view name, std::string_view value) {
   std::int64_t milliseconds = 0;
   bool good = true;
@@ -108,7 +108,7 @@ std::optional<int> run_compile_worker(int argc, char** argv) {
     return kUsage;
   }
   if (!words.file.empty()) return compile_file(words);
-  // Without NVRTC's own end, which is known to crash.
+  // _exit skips NVRTC's destructors, which are known to crash.
   ::_exit(compile::serve(words.serve, [&] {
     compile::Service service = compile::nvrtc_service(words.nvrtc);
     compile::confine();
