@@ -22,7 +22,7 @@ enum class LockState : std::uint8_t {
 };
 
 // The lock on one byte, held until destruction. Each has its own file description, so that two engines in one process
-// exclude each other too. A forked child releases the locks that it inherited.
+// exclude each other too. A forked child closes its copy of the descriptor, and the lock stays its parent's.
 class Lock {
  public:
   Lock() = default;
