@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::string_view kName = "libcuda.so.1";
 
-// Not in the loader's path on these systems: WSL, NixOS, containers that mount the driver.
+// Folders outside the loader's path on some systems: WSL, NixOS, containers that mount the driver.
 constexpr const char* kFolders[] = {"/usr/lib/wsl/lib", "/run/opengl-driver/lib", "/usr/local/nvidia/lib64",
                                     "/usr/lib/aarch64-linux-gnu/nvidia", "/usr/local/cuda/compat"};
 
-// The bare name first, so that the loader's own rules win; then each folder by name.
+// Tries the bare name first, so that the loader's own rules take precedence; then each folder.
 Result<Library> open_library() {
   std::vector<std::filesystem::path> candidates = {kName};
   for (const auto& folder : loader_folders(ProcessEnvironment::read().library_path))
@@ -35,7 +35,7 @@ Result<Library> open_library() {
   return tl::make_unexpected(std::move(error));
 }
 
-// Finds functions by name and the CUDA version whose signature cuda.h declares here.
+// Looks up functions by name and by the CUDA version whose signature cuda.h declares here.
 class Binder {
  public:
   explicit Binder(const Library& library) {
@@ -53,7 +53,7 @@ class Binder {
   const std::vector<std::string>& missing() const { return missing_; }
 
  private:
-  // The legacy stream's variants: Launch documents its default stream as the legacy one.
+  // Requests the variants for the legacy stream, because Launch documents its default stream as the legacy one.
   void* find(const char* name, int since) const {
     void* address = nullptr;
     if (get_ != nullptr) {
@@ -167,12 +167,12 @@ struct Process {
   const Loaded* loaded = nullptr;
 };
 
-PerProcess<Process>& process = *new PerProcess<Process>;  // outlives every static object
-std::atomic<pid_t> opened_by = 0;  // this process, or the one that it was forked from; also while it opens
+PerProcess<Process>& process = *new PerProcess<Process>;  // leaked, so that it outlives every static object
+std::atomic<pid_t> opened_by = 0;  // this process, or the one that it was forked from; set before the driver is opened
 
 }  // namespace
 
-// Never unloaded: libcuda does not survive a dlclose, and launches may outlive every engine.
+// The library is never unloaded: libcuda does not survive a dlclose, and launches may outlive every engine.
 Result<SharedApi> load() {
   Process& own = process.get();
   const std::lock_guard lock(own.mutex);

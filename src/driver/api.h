@@ -1,5 +1,5 @@
-// The CUDA driver as a table of functions. Everything that reaches a device takes a `const Api&`, so that an emulator
-// or a test is simply another table. Types come from cuda.h; nothing is linked.
+// The CUDA driver as a table of functions. All code that uses a device takes a `const Api&`, so that an emulator or a
+// test can supply another table. Types come from cuda.h; libcuda is not linked.
 #pragma once
 
 #include <functional>
@@ -15,21 +15,21 @@
 
 namespace tma_jit::driver {
 
-// The oldest driver that has everything marked as required in api.cpp.
+// The oldest driver that has every function marked as required in api.cpp.
 inline constexpr int kOldestDriver = 12000;
-inline constexpr int kIm2colWideDriver = 12080;  // the first with cuTensorMapEncodeIm2colWide
+inline constexpr int kIm2colWideDriver = 12080;  // the first version with cuTensorMapEncodeIm2colWide
 
 struct Api {
-  int version = 0;                               // as cuDriverGetVersion counts: 13000 is CUDA 13.0
-  Artifact::Form takes = Artifact::Form::cubin;  // what `library_load_data` loads
-  int only_device = -1;  // the ordinal of the one device that the table is for; -1: the caller chooses
+  int version = 0;                               // as cuDriverGetVersion returns it: 13000 is CUDA 13.0
+  Artifact::Form takes = Artifact::Form::cubin;  // the form that `library_load_data` loads
+  int only_device = -1;                          // ordinal of the only device of this table; -1: the caller chooses
 
   decltype(&::cuInit) init = nullptr;
   decltype(&::cuDriverGetVersion) driver_get_version = nullptr;
   decltype(&::cuGetErrorName) get_error_name = nullptr;
   decltype(&::cuGetErrorString) get_error_string = nullptr;
-  // Of the emulator, else null: the whole text behind this thread's last failure, of which cuGetErrorString has the
-  // beginning; null where the thread remembers none for the result.
+  // Only the emulator sets it, else null. Returns the complete text of this thread's last failure, of which
+  // cuGetErrorString returns the beginning; null if the thread has none for the result.
   const char* (*failure_report)(CUresult result) = nullptr;
 
   decltype(&::cuDeviceGetCount) device_get_count = nullptr;
@@ -66,41 +66,41 @@ struct Api {
   decltype(&::cuLibraryUnload) library_unload = nullptr;
   decltype(&::cuLibraryGetKernel) library_get_kernel = nullptr;
   decltype(&::cuKernelGetFunction) kernel_get_function = nullptr;
-  decltype(&::cuKernelGetParamInfo) kernel_get_param_info = nullptr;  // CUDA 12.4; null before
+  decltype(&::cuKernelGetParamInfo) kernel_get_param_info = nullptr;  // since CUDA 12.4; null before
   decltype(&::cuFuncGetAttribute) func_get_attribute = nullptr;
   decltype(&::cuFuncSetAttribute) func_set_attribute = nullptr;
   decltype(&::cuOccupancyMaxActiveClusters) occupancy_max_active_clusters = nullptr;
 
   decltype(&::cuTensorMapEncodeTiled) tensor_map_encode_tiled = nullptr;
   decltype(&::cuTensorMapEncodeIm2col) tensor_map_encode_im2col = nullptr;
-  decltype(&::cuTensorMapEncodeIm2colWide) tensor_map_encode_im2col_wide = nullptr;  // CUDA 12.8; null before
+  decltype(&::cuTensorMapEncodeIm2colWide) tensor_map_encode_im2col_wide = nullptr;  // since CUDA 12.8; null before
   decltype(&::cuTensorMapReplaceAddress) tensor_map_replace_address = nullptr;
   decltype(&::cuLaunchKernelEx) launch_kernel_ex = nullptr;
 };
 
-// Keeps what the table's functions need.
+// Owns what the table's functions need.
 using SharedApi = std::shared_ptr<const Api>;
-// A table that outlives every use.
+// Returns a pointer that does not own the table, which must outlive every use.
 inline SharedApi borrowed(const Api& api) {
   return {SharedApi(), &api};
 }
 
-// How an engine gets its table: `load`, an emulator's, or a test's.
+// Provides an engine's table: `load`, an emulator's provider, or a test's.
 using Provider = std::function<Result<SharedApi>()>;
 
-// Opens libcuda.so.1 and initialises it, once in a process; a failure is tried again by the next call. The error lists
+// Opens libcuda.so.1 and initialises it, once per process; after a failure the next call tries again. The error lists
 // every name and folder tried.
 [[nodiscard]] Result<SharedApi> load();
 
-// "CUDA 13.0"
+// Returns e.g. "CUDA 13.0".
 std::string version_text(int version);
 
-// What a program may want to tell apart of a result.
+// Returns the reason that corresponds to a result.
 ErrorReason reason_of(CUresult result);
-// "cuMemAlloc(1048576): CUDA_ERROR_OUT_OF_MEMORY (2): out of memory"
+// Returns e.g. "cuMemAlloc(1048576): CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".
 Error error_of(const Api& api, CUresult result, std::string_view call);
 
-// Turns a driver's answer into a Result; the format says the call with its values and is evaluated on failure only.
+// Converts a driver's result; the format describes the call with its values and is evaluated only on failure.
 template <class... Args>
 [[nodiscard]] Result<void> checked(const Api& api, CUresult result, fmt::format_string<Args...> call, Args&&... args) {
   if (result == CUDA_SUCCESS) [[likely]]

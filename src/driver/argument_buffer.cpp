@@ -18,7 +18,7 @@ bool is_empty(const Argument& argument) {
 Result<void> write_map(const Context& context, const Argument& argument, std::uint64_t address, std::byte* bytes,
                        bool encoded) {
   if (!argument.map) return {};
-  // The driver refuses to encode a map where no context is current (CUDA_ERROR_INVALID_CONTEXT, seen with driver 580).
+  // The driver does not encode a map unless a context is current (CUDA_ERROR_INVALID_CONTEXT, seen with driver 580).
   TMA_JIT_ASSIGN([[maybe_unused]] const Current current, Current::enter(context));
   CUtensorMap& map = *reinterpret_cast<CUtensorMap*>(bytes);
   if (encoded) {
@@ -30,8 +30,8 @@ Result<void> write_map(const Context& context, const Argument& argument, std::ui
   return {};
 }
 
-// Where each argument lies in the storage: in order, each at the next multiple of its alignment; operands of hooks in
-// the argument that holds them.
+// Returns the offset of each argument in the storage: in order, each at the next multiple of its alignment. Operands of
+// hooks lie inside the argument that holds them.
 std::vector<std::size_t> offsets_of(std::span<const Argument> arguments) {
   std::vector<std::size_t> offsets;
   offsets.reserve(arguments.size());

@@ -1,4 +1,5 @@
-// The bytes of a launch's parameters, laid out as the kernel's parameter space, and the pointers the driver wants.
+// The bytes of a launch's parameters, laid out like the kernel's parameter space, and the pointers that the driver
+// takes.
 #pragma once
 
 #include <cstddef>
@@ -14,32 +15,34 @@
 
 namespace tma_jit::driver {
 
-// The driver wants tensor maps at multiples of 64.
+// The driver requires tensor maps at multiples of 64 bytes.
 inline constexpr std::size_t kArgumentAlignment = 128;
 
-// True for the kinds that carry a device address and need one: not for an absent or an empty tensor, nor for a
-// workspace of no bytes.
+// Returns whether the argument needs a device address: not for an absent or empty tensor or a workspace of 0 bytes, nor
+// for a kind without address.
 bool needs_address(const Argument& argument);
 
-// Writes an address into an argument's bytes. `encoded` says whether a tensor map is there to be changed. The context
-// is current: the driver refuses to encode a map where none is (CUDA_ERROR_INVALID_CONTEXT, seen with driver 580).
+// Writes an address into an argument's bytes. `encoded` says whether they already contain an encoded tensor map. The
+// context must be current: the driver does not encode a map otherwise (CUDA_ERROR_INVALID_CONTEXT, seen with driver
+// 580).
 [[nodiscard]] Result<void> write_address(const Context& context, const Argument& argument, std::uint64_t address,
                                          std::byte* bytes, bool encoded);
 
-// An address the chosen configuration can use: not null, and a multiple of what the plan needs.
+// Fails unless the address is not null and a multiple of the alignment that the plan needs.
 [[nodiscard]] Result<void> check_address(const Argument& argument, std::uint64_t address);
 
-// Owned by one Launch; its memory does not move.
+// The arguments of one Launch, which owns them. Their memory does not move.
 class Arguments {
  public:
-  // Encodes what has an address; the rest waits for set_address. `arguments` are the plan's, and outlive this.
+  // Encodes the arguments whose addresses are known; set_address adds the others. `arguments` are the plan's and must
+  // outlive this object.
   [[nodiscard]] static Result<Arguments> encode(const Context& context, std::span<const Argument> arguments);
 
   [[nodiscard]] Result<void> set_address(const Context& context, std::size_t index, std::uint64_t address);
 
-  // The first argument that needs an address and has none, or null.
+  // Returns the first argument that needs an address and has none, or null.
   const Argument* unbound() const { return unbound_ == 0 ? nullptr : first_unbound(); }
-  // One for each argument. Operands of hooks, which are no parameters of their own, are the last.
+  // Returns one pointer per argument. Operands of hooks, which are not parameters themselves, come last.
   void** pointers() { return pointers_.data(); }
   std::span<const std::byte> bytes() const { return {storage_.get(), size_}; }
   std::size_t count() const { return pointers_.size(); }

@@ -54,7 +54,7 @@ Result<Scope> Scope::enter(const Context& context) {
   return Scope(std::move(current), api, mode);
 }
 
-// Asking does not break the capture (CUDA driver API, cuStreamIsCapturing).
+// The query itself does not invalidate the capture (CUDA driver API, cuStreamIsCapturing).
 Result<void> check_no_capture(const Context& context, std::string_view what) {
   const Api& api = context.api();
   CUstreamCaptureStatus status{};

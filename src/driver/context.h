@@ -1,4 +1,4 @@
-// The primary context of one device, and the scope in which it is current.
+// The primary context of one device, and scopes in which it is current.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace tma_jit::driver {
 
-// Retained for as long as the object lives. Never changes which context is current; that is Scope's.
+// Retains the context as long as the object exists. Does not make it current; see Scope.
 class Context {
  public:
-  // A table that is for one device has its own ordinal, and `ordinal` is not looked at.
+  // A table for a single device determines the ordinal; `ordinal` is then ignored.
   [[nodiscard]] static Result<std::shared_ptr<const Context>> open(SharedApi api, int ordinal);
   ~Context();
   Context(const Context&) = delete;
@@ -35,8 +35,8 @@ class Context {
 };
 using SharedContext = std::shared_ptr<const Context>;
 
-// Makes a context current on this thread and puts the caller's back. Where the caller's is ours already, it pushes
-// nothing.
+// Makes a context current on this thread and restores the caller's on destruction. Does nothing if the context is
+// already current.
 class Current {
  public:
   [[nodiscard]] static Result<Current> enter(const Context& context);
@@ -46,11 +46,11 @@ class Current {
 
  private:
   explicit Current(const Context* pushed) : context_(pushed) {}
-  const Context* context_;  // null when nothing was pushed
+  const Context* context_;  // null if nothing was pushed
 };
 
-// Current, and also lets the thread allocate, load and free while one of its streams captures a graph: those calls are
-// none of the graph's, and in the default capture mode each of them would break it.
+// Like Current, and also permits allocating, loading and freeing while a stream of this thread captures a graph. These
+// calls are not part of the graph, but in the default capture mode each would invalidate it.
 class Scope {
  public:
   [[nodiscard]] static Result<Scope> enter(const Context& context);
@@ -64,11 +64,11 @@ class Scope {
       : current_(std::move(current)), api_(&api), mode_(mode) {}
   Current current_;
   const Api* api_;
-  CUstreamCaptureMode mode_;  // the caller's
+  CUstreamCaptureMode mode_;  // the caller's mode
 };
 
-// Fails where work on the default stream would break a graph: a stream that waits for the default stream is capturing
-// one. `what` is what was asked for. In the context's scope.
+// Fails if work on the default stream would invalidate a graph, because a stream that synchronises with the default
+// stream is capturing one. `what` names the requested operation. The context must be current.
 [[nodiscard]] Result<void> check_no_capture(const Context& context, std::string_view what);
 
 }  // namespace tma_jit::driver

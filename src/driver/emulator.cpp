@@ -33,7 +33,7 @@ void warn_receiver(void* receiver, const char* text, std::size_t bytes) {
   (*static_cast<const WarningSink*>(receiver))(std::string_view(text, bytes));
 }
 
-// Found by search, it is opened only from where others could not have put it. A bare name is the loader's to find.
+// A library found by search is opened only if others could not have put it there. A bare name is left to the loader.
 Result<Library> open_found(const fs::path& candidate) {
   std::error_code ignored;
   if (candidate.has_parent_path() && fs::exists(candidate, ignored)) TMA_JIT_CHECK(check_trusted(candidate));
@@ -57,7 +57,8 @@ Result<Library> open_library(const fs::path& wanted) {
   return tl::make_unexpected(std::move(error));
 }
 
-// An instance with the library that has its code. Neither is copied or moved, for the library keeps `warn_`'s address.
+// An instance, together with the library that contains its code. Not copyable or movable, because the library keeps the
+// address of `warn_`.
 class Emulator {
  public:
   explicit Emulator(WarningSink warn) : warn_(std::move(warn)) {}

@@ -1,4 +1,4 @@
-// The emulator as a driver: its shared library found, opened at run time and asked for a device.
+// The emulator as a driver: finds its shared library, opens it at run time and creates a device.
 #pragma once
 
 #include <filesystem>
@@ -13,19 +13,19 @@
 
 namespace tma_jit::driver {
 
-// Gets every warning of an emulated kernel. Must not throw.
+// Receives every warning of an emulated kernel. Must not throw.
 using WarningSink = std::function<void(std::string_view text)>;
 
-// The device that stands for a target, of those known by name, with as many processors as the settings say.
+// Returns the facts of the known device that represents the target, with the number of processors from the settings.
 [[nodiscard]] Result<DeviceInfo> emulated_device(const EmulatorSettings& settings);
 
-// Opens the emulator's library for one device, which the provider's table has as its only one. The first call opens it,
-// a failure is tried again, and later calls give the same table. The instance lives as long as provider and tables do.
-// `settings` have a target.
+// Returns a provider of a table with one emulated device. Its first call opens the emulator's library, later calls
+// return the same table, and a failure is tried again. The device exists as long as the provider or a table.
+// `settings.arch` must be set.
 Provider emulator_provider(EmulatorSettings settings, WarningSink warn);
 
-// The files to try, in order: only `wanted` where it is set; else libtma_jit_emulator.so beside this library and beside
-// the program, in ../lib and ../lib64 of both, and where the loader looks.
+// Returns the files to try, in order: only `wanted` if it is set; else libtma_jit_emulator.so beside this library and
+// beside the program, in ../lib and ../lib64 of both, and where the loader searches.
 std::vector<std::filesystem::path> emulator_libraries(const std::filesystem::path& wanted);
 
 }  // namespace tma_jit::driver

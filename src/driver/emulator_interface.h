@@ -1,6 +1,6 @@
-// What this library and libtma_jit_emulator.so say to each other: the names, types and version of three C functions.
-// Both are compiled with this file; sizes of structs are part of the version, so that libraries of different releases
-// refuse each other.
+// The interface between this library and libtma_jit_emulator.so: the names, types and version of three C functions.
+// Both libraries are compiled with this file. The version includes the sizes of structs, so that libraries of different
+// releases reject each other.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@
 
 namespace tma_jit::driver {
 
-// As EmulatorPolicy counts.
+// Indexed by EmulatorPolicy.
 inline constexpr std::array<std::string_view, 5> kEmulatorPolicies = {"eager", "lazy", "random", "split", "starved"};
 
-// DeviceInfo in C, what an emulated device needs of it. Texts are owned by the caller and copied.
+// The part of DeviceInfo that an emulated device needs, in C. The caller owns the texts, which are copied.
 struct EmulatedFacts {
   const char* name;
   const char* arch;
@@ -26,37 +26,38 @@ struct EmulatedFacts {
   double clock_mhz, memory_gb_per_s, bf16_tflops, f32_tflops;
 };
 
-// EmulatorSettings in C. `warn` is called with each warning of a launch, in the thread that launches, until the
-// instance is closed.
+// EmulatorSettings in C. `warn` is called with each warning of a launch, in the launching thread, until the instance is
+// closed.
 struct EmulatorConfiguration {
   EmulatedFacts device;
   std::uint32_t policy;
   std::uint32_t checks;
   std::uint64_t seed;
-  std::uint64_t instructions;  // 0: any number
-  const char* trace;           // a file's path; empty: none
+  std::uint64_t instructions;  // 0: no limit
+  const char* trace;           // path of a file; empty: none
   void (*warn)(void* receiver, const char* text, std::size_t bytes);
   void* receiver;
 };
 
-// Raised with every change of what is said here that changes no size.
+// Incremented with every change of this interface that changes no size.
 inline constexpr std::uint64_t kEmulatorRevision = 1;
 inline constexpr std::uint64_t kEmulatorInterface =
     kEmulatorRevision << 32 | sizeof(Api) << 16 | sizeof(EmulatorConfiguration);
 
-// Copies the numbers of one form of the facts to the other.
+// Copies the numbers from one form of the facts to the other.
 template <class From, class To> void copy_numbers(const From& from, To& to) {
   each_device_number([](const char*, auto& target, const auto& source) { target = source; }, to, from);
 }
 
-// What the emulator's library exports.
+// The functions that the emulator's library exports.
 extern "C" {
-// kEmulatorInterface of the library.
+// Returns the library's kEmulatorInterface.
 using EmulatorInterface = std::uint64_t (*)();
-// Makes an instance: a device of its own, of which `table` gets the functions and the ordinal. Returns null where the
-// host has no memory, and in a child of a fork whose parent had a thread in the emulator. Instances share nothing.
+// Creates an instance, which is a separate device, and fills `table` with its functions and ordinal. Returns null if
+// the host has no memory left, and in the child of a fork whose parent had a thread in the emulator. Instances share no
+// state.
 using EmulatorOpen = void* (*)(const EmulatorConfiguration* configuration, Api* table);
-// After the last call of the table. Whatever was allocated on the device is gone.
+// Destroys the instance and its device memory. No function of its table may be called afterwards.
 using EmulatorClose = void (*)(void* instance);
 }
 inline constexpr const char* kEmulatorInterfaceName = "tma_jit_emulator_interface";

@@ -63,7 +63,7 @@ Result<void> set(EmulatorSettings& settings, std::string_view name, std::string_
   return {};
 }
 
-// The text before the first of `ends`, which goes too.
+// Removes and returns the text before the first character of `ends`, and removes that character.
 std::string_view take(std::string_view& rest, std::string_view ends) {
   const std::size_t end = std::min(rest.find_first_of(ends), rest.size());
   const std::string_view word = rest.substr(0, end);

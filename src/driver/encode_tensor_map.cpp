@@ -7,7 +7,7 @@
 namespace tma_jit::driver {
 namespace {
 
-// The driver's enumerators have the order of ours.
+// The driver's enumerators are in the same order as this library's.
 template <class Driver, class Ours> constexpr Driver same_number(Ours value) {
   return static_cast<Driver>(static_cast<int>(value));
 }
@@ -40,8 +40,9 @@ CUtensorMapFloatOOBfill driver_value(Fill fill) {
   return same_number<CUtensorMapFloatOOBfill>(fill);
 }
 
-// On Blackwell, drivers up to CUDA 13.1 encode a bit that makes TMA read past small allocations of tensors that are
-// not dense; clearing it is the fix of the notes to NVIDIA driver 595.71.05, and what CUTLASS and Triton do.
+// On Blackwell, drivers up to CUDA 13.1 encode a bit that makes TMA read past the end of small allocations of tensors
+// that are not dense. Clearing it is the fix given in the release notes of NVIDIA driver 595.71.05, which CUTLASS and
+// Triton also apply.
 void clear_faulty_small_allocation_bit(const Context& context, const TensorMapSpec& spec, CUtensorMap& map) {
   constexpr int kLastFaultyDriver = 13010;
   constexpr std::uint64_t kSmallAllocation = std::uint64_t{128} << 10;

@@ -1,4 +1,4 @@
-// Tensor maps made from specs by the driver.
+// Encoding of tensor maps by the driver.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace tma_jit::driver {
 
-// Checks the spec in words first (plan::check_tensor_map), then asks the driver. `name` is the tensor's.
+// Checks the spec (plan::check_tensor_map), which gives readable errors, then calls the driver. `name` is the tensor's.
 [[nodiscard]] Result<CUtensorMap> encode(const Context& context, const TensorMapSpec& spec, std::uint64_t address,
                                          std::string_view name);
 
-// Points an encoded map elsewhere; the cost of a few stores. The address must keep plan::alignment_of(spec).
+// Replaces the address in an encoded map, which costs a few stores. It must be a multiple of plan::alignment_of(spec).
 [[nodiscard]] Result<void> replace_address(const Context& context, const TensorMapSpec& spec, CUtensorMap& map,
                                            std::uint64_t address);
 
-// Bytes from a tensor's first element to the end of its last.
+// Returns the bytes from a tensor's first element to the end of its last.
 std::uint64_t footprint_of(const TensorMapSpec& spec);
 
 }  // namespace tma_jit::driver

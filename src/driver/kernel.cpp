@@ -15,8 +15,8 @@ std::uint32_t product(const std::array<std::uint32_t, 3>& extents) {
   return extents[0] * extents[1] * extents[2];
 }
 
-// What a driver answers to an image that is damaged (bytes that are no ELF it takes for PTX), of another machine's, or
-// lacks the kernel.
+// Returns whether the driver rejected the image: it is damaged (bytes that are not ELF are taken for PTX), is for
+// another target, or lacks the kernel.
 bool is_refusal(CUresult result) {
   return reason_of(result) == ErrorReason::image_refused || result == CUDA_ERROR_INVALID_VALUE ||
          result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_JIT_COMPILER_NOT_FOUND ||
@@ -24,7 +24,7 @@ bool is_refusal(CUresult result) {
          result == CUDA_ERROR_SHARED_OBJECT_INIT_FAILED;
 }
 
-// What a refused image and the machine are, so that an old driver or a foreign target is seen at a glance.
+// Describes the rejected image and the machine, so that an old driver or a wrong target is obvious.
 std::string both_sides(const Context& context, const Artifact& artifact, std::string_view compiler) {
   const DeviceInfo& device = context.device();
   std::string text = fmt::format("the {} is for {}, built by {}; the device is {} ({}), its driver {}",
@@ -83,13 +83,13 @@ Result<void> Kernel::find_function(bool& refused) {
   const CUresult found = api.library_get_kernel(&kernel, library_, name_.c_str());
   refused = is_refusal(found);
   TMA_JIT_CHECK(checked(api, found, "cuLibraryGetKernel({})", name_));
-  const CUresult loaded = api.kernel_get_function(&function_, kernel);  // lazily, it may be now
+  const CUresult loaded = api.kernel_get_function(&function_, kernel);  // may load the code only now (lazy loading)
   refused = is_refusal(loaded);
   TMA_JIT_CHECK(checked(api, loaded, "cuKernelGetFunction({})", name_));
   return read_parameters(kernel);
 }
 
-// The driver has no call for the number of parameters: the first index it refuses is the number.
+// The driver has no call for the number of parameters: it is the first index for which the query fails.
 Result<void> Kernel::read_parameters(CUkernel kernel) {
   const Api& api = context_->api();
   if (api.kernel_get_param_info == nullptr) return {};
@@ -107,8 +107,8 @@ Result<void> Kernel::read_parameters(CUkernel kernel) {
 
 Result<void> Kernel::check_arguments(std::span<const Argument> arguments) const {
   if (!parameters_known_) return {};
-  // Sizes, not offsets: the driver counts offsets from the start of its parameter bank, which is not as aligned as a
-  // tensor map, so that the first one need not be at 0 (48 on an H100).
+  // Compares sizes instead of offsets: the driver counts offsets from the start of its parameter bank, which is less
+  // aligned than a tensor map, so that the first parameter need not be at 0 (48 on an H100).
   const auto operand = [](const Argument& argument) { return argument.hooks_offset.has_value(); };
   arguments = arguments.first(static_cast<std::size_t>(std::ranges::find_if(arguments, operand) - arguments.begin()));
   for (std::size_t i = 0; i < std::min(arguments.size(), parameters_.size()); ++i) {

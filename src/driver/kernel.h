@@ -1,4 +1,4 @@
-// A cubin loaded into a context, its entry point found and its parameter list read.
+// A cubin loaded into a context, with its entry point and parameter list.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@
 
 namespace tma_jit::driver {
 
-// Unloaded when the last share goes. Thread-safe.
+// Unloaded when the last owner releases it. Thread-safe.
 class Kernel {
  public:
-  // `compiler` says who built the cubin, for the error of a driver that is too old for it. `refused`, where given,
-  // becomes true where it is these bytes that the driver does not take, as against a failure that others would meet.
+  // `compiler` is the compiler that built the cubin, for the error of a driver that is too old for it. If not null,
+  // `refused` is set to whether the driver rejects these bytes, as opposed to a failure that any image would have.
   [[nodiscard]] static Result<std::shared_ptr<const Kernel>> load(const SharedContext& context,
                                                                   const Artifact& artifact, std::string_view compiler,
                                                                   bool* refused = nullptr);
@@ -26,12 +26,12 @@ class Kernel {
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
 
-  // The plan's arguments lie where the compiled kernel reads its parameters, or the first that does not is named.
-  // Passes where the driver (before CUDA 12.4) cannot tell.
+  // Fails unless the plan's arguments lie where the compiled kernel reads its parameters; the error names the first
+  // that does not. Succeeds if the driver (before CUDA 12.4) cannot tell.
   [[nodiscard]] Result<void> check_arguments(std::span<const Argument> arguments) const;
 
-  // The device can run one block, and one cluster, of this geometry. Raises the kernel's limit of dynamic shared
-  // memory and allows clusters above 8 blocks where the geometry needs them, and only then.
+  // Fails unless the device can run one block and one cluster of this geometry. Raises the kernel's limit of dynamic
+  // shared memory and permits clusters above 8 blocks, only if the geometry needs them.
   [[nodiscard]] Result<void> admit(const Geometry& geometry) const;
 
   const Context& context() const { return *context_; }
@@ -53,7 +53,7 @@ class Kernel {
   std::string name_;
   CUlibrary library_ = nullptr;
   CUfunction function_ = nullptr;
-  std::vector<std::size_t> parameters_;  // bytes of each
+  std::vector<std::size_t> parameters_;  // size of each, in bytes
   bool parameters_known_ = false;
   mutable std::mutex attributes_mutex_;
 };

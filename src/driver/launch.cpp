@@ -17,7 +17,7 @@ namespace {
                            fmt::join(geometry.cluster, ", "), geometry.smem_bytes)));
 }
 
-// The caller's current context is another device's, or it has none.
+// For a thread whose current context belongs to another device, or that has none.
 [[gnu::noinline, gnu::cold]] Result<void> launch_elsewhere(const Prepared& prepared, const CUlaunchConfig& config,
                                                            void** arguments) {
   const Context& context = prepared.kernel->context();
@@ -41,7 +41,7 @@ Result<void> launch_now(const Prepared& prepared, void** arguments, CUstream str
   return {};
 }
 
-// A profiler is attached.
+// For a process with an attached profiler.
 [[gnu::noinline, gnu::cold]] Result<void> launch_in_range(const Prepared& prepared, void** arguments, CUstream stream) {
   const profile::Range range("launch", prepared.plan.entry);
   return launch_now(prepared, arguments, stream);
@@ -80,7 +80,7 @@ Result<std::vector<Memory>> make_workspaces(const Prepared& prepared, Arguments&
 
 namespace {
 
-// The index of an argument that carries an address, by its name as the template writes it.
+// Returns the index of an argument with an address, by its name in the template.
 Result<std::size_t> find_rebindable(const Plan& plan, std::string_view name) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < plan.arguments.size(); ++i) {

@@ -1,4 +1,4 @@
-// A plan's geometry as the driver takes it.
+// A plan's geometry in the driver's form.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace tma_jit::driver {
 
-// Holds the attributes its CUlaunchConfig points to, so it stays where it was made. Immutable, and shared by threads:
-// a launch copies the CUlaunchConfig to set its stream.
+// Contains the attributes to which its CUlaunchConfig points, and is therefore not movable. Immutable and shared by
+// threads: a launch copies the CUlaunchConfig to set its stream.
 class LaunchConfiguration {
  public:
   explicit LaunchConfiguration(const Geometry& geometry);

@@ -1,4 +1,4 @@
-// What stands behind a Launch; the engine makes it, launch.cpp runs it.
+// The implementation of a Launch: the engine creates it, launch.cpp runs it.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace tma_jit {
 
 namespace driver {
 
-// A kernel ready to be given arguments. Immutable and shared: by a Launch, and by all calls of one shape of a Function.
+// A kernel that only lacks its arguments. Immutable; shared by a Launch, or by all calls of one shape of a Function.
 struct Prepared {
   Prepared(Plan made_plan, std::shared_ptr<const Artifact> built, SharedKernel loaded)
       : plan(std::move(made_plan)),
@@ -33,11 +33,11 @@ using SharedPrepared = std::shared_ptr<const Prepared>;
 // Checks the plan against the kernel and the device.
 [[nodiscard]] Result<SharedPrepared> prepare(Plan plan, std::shared_ptr<const Artifact> artifact, SharedKernel kernel);
 
-// The one call: cuLaunchKernelEx, with the context pushed around it only where the caller's is another.
+// Calls cuLaunchKernelEx, and pushes the context only if another one is current.
 [[nodiscard]] Result<void> launch(const Prepared& prepared, void** arguments, CUstream stream);
 
-// Memory for the workspaces the request does not give, cleared where the template asks for it; written into
-// `arguments`.
+// Allocates the workspaces that the request does not give, clears those that the template requires to be zero, and
+// writes their addresses into `arguments`.
 [[nodiscard]] Result<std::vector<Memory>> make_workspaces(const Prepared& prepared, Arguments& arguments);
 
 }  // namespace driver
@@ -50,7 +50,7 @@ struct Launch::State {
   [[nodiscard]] static Result<std::unique_ptr<State>> make(driver::SharedPrepared prepared);
 };
 
-// The one way to make a Launch.
+// The only way to create a Launch.
 struct LaunchInternals {
   static Launch launch_of(std::unique_ptr<Launch::State> state) { return Launch(std::move(state)); }
 };

@@ -10,7 +10,7 @@
 namespace tma_jit::driver {
 namespace {
 
-// Fewer launches than any driver queues, so that no timed call waits for the device.
+// Less than the length of any driver's launch queue, so that no timed call waits for the device.
 constexpr int kHostBatch = 20;
 
 class Event {
@@ -47,7 +47,7 @@ struct Span {
   Event start, stop;
 };
 
-// One measurement under way: everything it queues goes to one stream.
+// One measurement; all its work is queued to one stream.
 class Run {
  public:
   Run(const driver::Context& context, CUstream stream, Launch& launch)
@@ -58,8 +58,8 @@ class Run {
     return synchronize();
   }
 
-  // The flush before a launch keeps the device busy while the host queues the events and the launch, so that what lies
-  // between the two events is the kernel alone.
+  // The flush before a launch keeps the device busy while the host queues the events and the launch, so that the time
+  // between the two events contains only the kernel.
   Result<std::vector<double>> device_times(int repeats, const driver::Memory& flushed) {
     std::vector<Span> spans;
     for (int i = 0; i < repeats; ++i) {

@@ -7,7 +7,7 @@
 
 namespace tma_jit::driver {
 
-// On a stream of its own; returns with nothing in flight.
+// Uses a stream of its own; when it returns, all its work is done.
 [[nodiscard]] Result<Measurement> measure(const driver::SharedContext& context, Launch& launch,
                                           const MeasureOptions& options);
 

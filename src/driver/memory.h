@@ -1,4 +1,4 @@
-// Device memory that frees itself.
+// Owned device memory.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace tma_jit::driver {
 
 class Memory {
  public:
-  // 0 bytes: no allocation, address 0.
+  // With 0 bytes, allocates nothing; the address is 0.
   [[nodiscard]] static Result<Memory> allocate(SharedContext context, std::size_t bytes);
   ~Memory();
   Memory(Memory&& other) noexcept
@@ -23,7 +23,8 @@ class Memory {
   std::size_t bytes() const { return bytes_; }
   const SharedContext& context() const { return context_; }
 
-  // Done when it returns, on a stream of its own: waits for no work of the caller's and disturbs no capture.
+  // Complete when it returns. Uses a stream of its own, so that it waits for no work of the caller and disturbs no
+  // capture.
   [[nodiscard]] Result<void> fill(std::uint8_t byte) const;
 
  private:
@@ -34,8 +35,8 @@ class Memory {
   std::size_t bytes_ = 0;
 };
 
-// A stream that does not wait for the legacy default stream, and is destroyed with the object. The context is current
-// whenever one is made.
+// A stream that does not synchronise with the legacy default stream; destroyed with the object. The context must be
+// current when one is created.
 class PrivateStream {
  public:
   [[nodiscard]] static Result<PrivateStream> create(const Context& context);

@@ -5,13 +5,13 @@
 namespace tma_jit::driver {
 namespace {
 
-// What cuPointerGetAttributes says; as it is set here for an address of which CUDA knows nothing.
+// The result of cuPointerGetAttributes; the initial values are for an address that CUDA does not know.
 struct Pointer {
   unsigned memory_type = 0;
-  CUdeviceptr device_pointer = 0;  // where the current context's kernels find it; 0: nowhere
+  CUdeviceptr device_pointer = 0;  // address for kernels of the current context; 0: none
   int ordinal = -2;
   unsigned managed = 0;
-  unsigned mapped = 0;  // to memory, whoever made it
+  unsigned mapped = 0;  // whether it is mapped to memory, by any allocator
 };
 
 CUresult look_at(const Api& api, std::uint64_t address, Pointer& pointer) {

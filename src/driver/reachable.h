@@ -1,4 +1,4 @@
-// Whether a device can reach an address at all, asked before a launch meets it as an error that ends the context.
+// Whether a device can access an address, checked before a launch would fail with an error that destroys the context.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace tma_jit::driver {
 
-// One question to the driver. Fails (invalid_argument) for an address at which CUDA knows no memory, where the device
-// cannot reach pageable host memory: an ordinary host pointer, or memory that was freed; and for another device's
-// memory without access to it. Memory that is pinned, registered or managed is always fine, and so is whatever the
-// driver has no answer for. `name` is the tensor's.
+// Asks the driver once. Fails (invalid_argument) for an address that CUDA does not know, unless the device can access
+// pageable host memory: an ordinary host pointer, or freed memory. Also fails for another device's memory without
+// access to it. Succeeds for pinned, registered and managed memory, and if the driver does not answer. `name` is the
+// tensor's.
 [[nodiscard]] Result<void> check_reachable(const Context& context, std::string_view name, std::uint64_t address);
 
 }  // namespace tma_jit::driver

@@ -7,7 +7,7 @@
 namespace tma_jit::driver {
 namespace {
 
-// Reads attributes of one device; the first failure sticks.
+// Reads attributes of one device and keeps the first failure.
 class Attributes {
  public:
   Attributes(const Api& api, CUdevice device) : api_(api), device_(device) {}
@@ -39,16 +39,18 @@ void read_limits(Attributes& attribute, DeviceInfo& info) {
   info.cluster_max = attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) != 0 ? 8 : 1;
   info.l2_bytes = attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   info.clock_mhz = attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1e3;
-  const double transfers_per_s = 2e3 * attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);  // double data rate, from kHz
+  const double transfers_per_s = 2e3 * attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);  // double data rate; the
+                                                                                          // attribute is in kHz
   info.memory_gb_per_s = transfers_per_s * attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8 / 1e9;
 }
 
-// Hopper and the data-centre Blackwells; on sm_120 and sm_121 a multicast is many unicasts.
+// Returns whether multicast is fast: on Hopper and data-centre Blackwell. On sm_120 and sm_121 it is executed as many
+// unicasts.
 bool has_multicast(int compute_capability) {
   return compute_capability >= 90 && compute_capability < 120;
 }
 
-// "NVIDIA GeForce RTX 5090" -> "nvidiageforcertx5090"
+// Turns "NVIDIA GeForce RTX 5090" into "nvidiageforcertx5090".
 std::string squeezed(std::string_view name) {
   std::string out;
   for (const char c : name) {

@@ -1,4 +1,4 @@
-// A device's facts, as the driver tells them.
+// A device's facts, read from the driver.
 #pragma once
 
 #include <tma_jit/device_info.h>
@@ -7,11 +7,11 @@
 
 namespace tma_jit::driver {
 
-// What the driver does not tell (peak rates, a memory clock of 0) comes from the data file of the device's name,
-// scaled to its number of SMs; zero where no file matches.
+// Facts that the driver does not report (peak rates, a memory clock of 0) come from the data file of the device's name,
+// scaled to its number of SMs; they are zero if no file matches.
 [[nodiscard]] Result<DeviceInfo> read_device(const Api& api, CUdevice device);
 
-// The exact target of a compute capability: 121 is "sm_121a", 89 is "sm_89".
+// Returns the exact target of a compute capability: "sm_121a" for 121, "sm_89" for 89.
 std::string target_of(int compute_capability);
 
 }  // namespace tma_jit::driver
