@@ -12,7 +12,7 @@ namespace tma_jit::engine {
 
 namespace {
 
-constexpr int kReplacementsMax = 3;  // of NVRTC under one call
+constexpr int kReplacementsMax = 3;  // most replacements of NVRTC during one call
 
 std::filesystem::path crash_folder(const EngineCompiler::Settings& compiler) {
   return compiler.cache_dir.empty() ? std::filesystem::path() : compiler.cache_dir / cache::kCrashFolder;
@@ -69,7 +69,7 @@ Result<std::string> Builder::ptx(const Source& source) {
   return opened->ptx(source);
 }
 
-// `compiled` is true for the one caller whose compile it was, not for those who waited for it or found it later.
+// `compiled` is true only for the caller that compiled it, not for those that waited or found it later.
 Result<Built> Builder::build(const Source& source) {
   auto found = compiler_.location();
   if (!found) {
@@ -78,7 +78,7 @@ Result<Built> Builder::build(const Source& source) {
     return recorded;
   }
   auto built = build_with(*found, source);
-  // An NVRTC that was replaced since it was located has another identity, and its kernels other keys.
+  // If NVRTC has been replaced since it was located, its identity and therefore the keys have changed.
   for (int again = 0; !built && again < kReplacementsMax; ++again) {
     const auto now = compiler_.location();
     if (!now || now->identity == found->identity) break;
@@ -88,7 +88,7 @@ Result<Built> Builder::build(const Source& source) {
   return built;
 }
 
-// A miss that a seal is to tell of, as where there is a compiler.
+// Reports a miss to the seal in the same way as if a compiler were present.
 Result<void> Builder::admit_without_compiler(const Source& source) {
   const std::string identity = likely_identity();
   const Misses::Cause cause{[&] { return differences(source, identity); }, false};
@@ -110,7 +110,7 @@ Result<Built> Builder::build_with(const compile::Location& found, const Source& 
   return built;
 }
 
-// A miss waits for another process that compiles the same, then looks again.
+// After a miss, waits for another process that compiles the same kernel, then looks again.
 Result<Built> Builder::make(const Source& source, const Key& key, const std::string& identity, bool& compiled) {
   cache::Turn turn;
   bool damaged = false;
@@ -155,7 +155,7 @@ Result<Built> Builder::fetch(const Key& key) {
   return take(key, cache_->get(key));
 }
 
-// not_found: no entry. Any other error: an entry that cannot be used, counted here.
+// Fails with not_found if there is no entry; any other error is an unusable entry, which is counted here.
 Result<Built> Builder::take(const Key& key, cache::Lookup lookup) {
   if (lookup.reason == cache::MissReason::absent) return failure(ErrorCode::not_found, "{} is not there", key.hex());
   Result<Built> built = lookup.entry ? built_from(std::move(*lookup.entry), key)
@@ -190,7 +190,7 @@ Result<Built> Builder::compile(const Source& source, const Key& key, const std::
   if (!artifact) {
     ++counters_.compile_failures;
     const Error& error = artifact.error();
-    // Memory that ran out, or a process that was killed, may succeed in the next program.
+    // A compile that failed for lack of memory, or because it was killed, may succeed in another process.
     const bool lasting = error.reason == ErrorReason::compiler_crashed || error.reason == ErrorReason::compiler_hung;
     if (error.code == ErrorCode::crash) crashes_.remember(key, error.message, lasting);
     return tl::make_unexpected(std::move(artifact).error());
@@ -215,7 +215,8 @@ bool Builder::publish(const Built& built, const Source& source, cache::Turn& tur
   return written.has_value();
 }
 
-// A warmed process without NVRTC: the cache knows which compilers filled it, and each gives one key to try.
+// For a process without NVRTC but with a filled cache: the cache lists the compilers that filled it, and each gives a
+// key to try.
 Result<Built> Builder::find_recorded(const Source& source, Error no_compiler) {
   const auto identities = cache_ ? cache_->compilers() : std::vector<std::string>();
   for (const std::string& identity : identities) {

@@ -1,4 +1,4 @@
-// From CUDA text to an artifact by the shortest way: this process's memory, the cache folder, NVRTC.
+// Obtains the artifact of a CUDA text from the cheapest source: this process's memory, the cache folder, NVRTC.
 #pragma once
 
 #include <atomic>
@@ -22,15 +22,15 @@
 
 namespace tma_jit::engine {
 
-// An artifact and who compiled it.
+// An artifact and its compiler's identity.
 struct Built {
   std::shared_ptr<const Artifact> artifact;
   std::string compiler;
-  bool kept = false;  // in the cache; else by this process
+  bool kept = false;  // whether it is in the cache; else only in this process
 };
 
-// Thread-safe. One compile a key is in flight; a failed one is not remembered. Cache faults are counted, warned of once
-// and never an error.
+// Thread-safe. At most one compile per key is in flight; a failed one is not remembered. Cache faults are counted and
+// warned of once, and are never errors.
 class Builder {
  public:
   struct Settings {
@@ -40,15 +40,15 @@ class Builder {
   };
   Builder(Settings settings, Logger log, Counters& counters, Misses& misses);
 
-  // A kernel that is known to crash the compiler is not compiled again: its error (crash) is given at once.
+  // A kernel that is known to crash the compiler is not compiled again: its error (crash) is returned at once.
   [[nodiscard]] Result<Built> build(const Source& source);
-  // For a cubin of the cache's that the driver refuses to load: compiles it again and replaces the entry, unless
-  // another process has done so or the compiler makes the same bytes.
+  // For a cached cubin that the driver rejects: compiles it again and replaces the entry, unless another process has
+  // done so or the compiler produces the same bytes.
   [[nodiscard]] Result<Built> rebuild(const Source& source, const Built& refused);
-  // Where the source is known to crash the compiler.
+  // Returns the recorded crash of the compiler for this source, if any.
   std::optional<CrashMemory::Crash> crash_of(const Source& source);
   CrashMemory& crashes() { return crashes_; }
-  // Where no NVRTC is found: the key under which the cache has the source.
+  // Returns the key; without NVRTC, the key under which the cache has the source.
   [[nodiscard]] Result<Key> key(const Source& source);
   [[nodiscard]] Result<std::string> ptx(const Source& source);
 
@@ -75,7 +75,7 @@ class Builder {
   bool publish(const Built& built, const Source& source, cache::Turn& turn);
   void warn_once(const std::string& what);
 
-  static constexpr std::chrono::milliseconds kExplainingMax{250};  // of a sealed engine's miss
+  static constexpr std::chrono::milliseconds kExplainingMax{250};  // longest time to explain a sealed engine's miss
 
   const Settings settings_;
   const Logger log_;
@@ -83,13 +83,13 @@ class Builder {
   Misses& misses_;
   EngineCompiler compiler_;
   CrashMemory crashes_;
-  std::optional<cache::Layers> cache_;  // none: the cache is off
+  std::optional<cache::Layers> cache_;  // absent if the cache is off
   Memo<Key, Built> built_;
   std::atomic<bool> warned_ = false;
 };
 
-// What a cache entry holds beside the artifact: a line of JSON
-// for `built_from`, and a line for tools: what the key was made of.
+// Returns the metadata of a cache entry: a line of JSON for `built_from`, and a line for tools with the inputs of the
+// key.
 std::string metadata_of(const Artifact& artifact, const Source& source, std::string_view compiler);
 std::string metadata_of(const Artifact& artifact, std::string_view kernel, std::string_view compiler,
                         const Fields& fields);

@@ -20,7 +20,7 @@ struct Counters {
   Count healed = 0;
   Count crashes_avoided = 0, sealed_misses = 0, misses_recorded = 0;
 
-  // What the cache's layers count is theirs to add.
+  // Does not include the counts of the cache's layers.
   Stats snapshot() const {
     return Stats{.plans = plans,
                  .compiles = compiles,

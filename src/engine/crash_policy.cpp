@@ -30,11 +30,10 @@ std::optional<Key> key_in(std::string_view name) {
   return key;
 }
 
-// Files that have expired are removed, and those from the future, which would not expire for as long as a clock was
-// wrong.
+// Removes expired files, and files with a time in the future, which would not expire as long as that time lasts.
 CrashMemory::Crashes crashes_in(const fs::path& folder) {
   CrashMemory::Crashes crashes;
-  // With another's folder anyone could slow the kernels down otherwise.
+  // Otherwise anyone who can write to the folder could make this user's kernels slower.
   if (!is_private_folder(folder)) return crashes;
   const auto now = fs::file_time_type::clock::now();
   std::error_code ignored;
@@ -52,7 +51,7 @@ CrashMemory::Crashes crashes_in(const fs::path& folder) {
   return crashes;
 }
 
-// Written beside its place and renamed. A failure is no matter: the crash is then another process's to meet.
+// Writes a temporary file and renames it. A failure is ignored: another process then runs into the crash itself.
 bool write_crash(const fs::path& folder, const Key& key, std::string_view reason) {
   ::mkdir(folder.c_str(), 0700);
   if (!is_private_folder(folder)) return false;
@@ -68,7 +67,7 @@ bool write_crash(const fs::path& folder, const Key& key, std::string_view reason
 
 }  // namespace
 
-// The folder may lie on a file server that does not answer.
+// Reads with a time limit, because the folder may be on a file server that does not answer.
 void CrashMemory::load() {
   if (folder_.empty()) return;
   auto found = patience_.within([folder = folder_] { return crashes_in(folder); });

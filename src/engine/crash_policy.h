@@ -1,5 +1,5 @@
-// Which kernels crash the compiler at hand, remembered in this process and beside the cache, so that they are not tried
-// again. The key of a kernel holds the compiler's identity: another NVRTC is another key.
+// Remembers, in this process and next to the cache, which kernels crash the current compiler, so that they are not
+// tried again. A kernel's key contains the compiler's identity, so that another NVRTC means another key.
 #pragma once
 
 #include <atomic>
@@ -16,25 +16,25 @@
 
 namespace tma_jit::engine {
 
-// Thread-safe. At most 256 are remembered, on disk each for a week: a crash may have been the machine's fault.
+// Thread-safe. Remembers at most 256 crashes; on disk each for a week, because the machine may have been the cause.
 class CrashMemory {
  public:
   static constexpr std::size_t kMost = 256;
   struct Crash {
-    std::string reason;      // what happened when it was compiled
-    bool mentioned = false;  // asked for before
+    std::string reason;      // description of the crash
+    bool mentioned = false;  // whether it has been asked for before
   };
   using Crashes = std::map<Key, Crash>;
 
-  // Where `folder` is empty, only in this process. It is read at the first question, and only then.
+  // If `folder` is empty, remembers only in this process. The folder is read once, at the first query.
   explicit CrashMemory(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // Nothing is remembered: the common answer, and a cheap one.
+  // Returns whether nothing is remembered; cheap, because this is the usual case.
   bool empty();
-  // Nothing more is remembered.
+  // Returns whether the limit is reached, so that nothing more is remembered.
   bool full() const { return count_ >= kMost; }
   std::optional<Crash> find(const Key& key);
-  // `lasting`: on disk too.
+  // If `lasting`, also stores the crash on disk.
   void remember(const Key& key, const std::string& reason, bool lasting);
 
  private:

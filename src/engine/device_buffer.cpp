@@ -1,4 +1,4 @@
-// Device memory, waiting and timing for the public API.
+// Device memory, synchronisation and timing for the public API.
 #include <tma_jit/device.h>
 
 #include "core/failure.h"
@@ -40,7 +40,7 @@ std::size_t DeviceBuffer::bytes() const {
   return state_->memory.bytes();
 }
 
-// The copy of pageable memory may return before the last bytes have reached the device: hence the wait.
+// Synchronises, because a copy from pageable memory may return before the last bytes have reached the device.
 Result<void> DeviceBuffer::upload(const void* source, std::size_t bytes, std::size_t offset) {
   TMA_JIT_CHECK(check_range(state_->memory, "upload", bytes, offset));
   if (bytes == 0) return {};

@@ -20,7 +20,7 @@ bool is_emulated(const Device& device) {
 
 constexpr std::string_view kEmulatedByDefault = "sm_90a";
 
-// "emulator:sm_100" is the emulated device that stands for sm_100a; without a target, Options::arch chooses.
+// "emulator:sm_100" means the emulated device for sm_100a; without a target, Options::arch decides.
 Result<EmulatorSettings> emulation_of(const Options& options, std::string_view defaults) {
   TMA_JIT_ASSIGN(EmulatorSettings settings, parse_emulator(options.device.text(), defaults));
   const std::string target = options.arch.empty() ? std::string(kEmulatedByDefault) : options.arch;
@@ -101,7 +101,7 @@ Result<DeviceInfo> EngineDevice::read_facts() {
   if (!target.empty() && target != facts.arch) {
     TMA_JIT_ASSIGN(DeviceInfo other, device::device_for_arch(target));
     if (other.compute_capability != facts.compute_capability) facts = std::move(other);
-    facts.arch = target;  // "sm_120f" of an sm_120a device
+    facts.arch = target;  // e.g. "sm_120f" for an sm_120a device
   }
   return limits_ ? device::tightened(std::move(facts), *limits_) : std::move(facts);
 }

@@ -1,4 +1,4 @@
-// Which device an engine is for: the facts it plans with, and the context it launches in.
+// The device of an engine: the facts for planning and the context for launches.
 #pragma once
 
 #include <mutex>
@@ -12,23 +12,23 @@
 
 namespace tma_jit::engine {
 
-// Opens the driver at first need. Thread-safe. A success is remembered; a failure is tried again by the next call.
+// Opens the driver on first use. Thread-safe. Success is remembered; after a failure the next call tries again.
 class EngineDevice {
  public:
-  // Reads Options::device, arch and limits. Where the device is the emulator, `emulator_defaults` are its settings that
-  // the device leaves open, `provider` is not used, and warnings go to the log.
+  // Reads Options::device, arch and limits. For an emulated device, `emulator_defaults` gives the settings that the
+  // device does not, `provider` is not used, and warnings go to the log.
   EngineDevice(const Options& options, std::string_view emulator_defaults, driver::Provider provider,
                const Logger& log);
 
-  // An ordinal's facts are the driver's; where it has none and the options name a target, those of the device that
-  // stands for the target. An emulated device that cannot be opened is an error whatever the options name.
+  // For an ordinal, returns the driver's facts; if there is no such device and the options name a target, those of the
+  // device that represents the target. Fails for an emulated device that cannot be opened, whatever the options name.
   [[nodiscard]] Result<DeviceInfo> facts();
 
-  // Fails for an engine whose device is a name; the emulator is a device, not a name.
+  // Fails for a device known only by name. An emulated device has a context.
   [[nodiscard]] Result<driver::SharedContext> context();
 
-  // What the device's driver loads, as it says itself: an emulated device is opened for that. Of a name, and of a GPU
-  // that nobody has opened yet, cubins.
+  // Returns the form that the device's driver loads; opens an emulated device to find out. Cubins for a device known
+  // only by name and for a GPU that is not opened yet.
   Artifact::Form takes();
 
   [[nodiscard]] Result<int> driver_version() const;
@@ -40,7 +40,7 @@ class EngineDevice {
   const Device device_;
   const std::string arch_;
   const std::optional<DeviceInfo> limits_;
-  const std::optional<int> ordinal_;  // nothing for a name; the emulator's provider has one device
+  const std::optional<int> ordinal_;  // absent for a device known by name; the emulator's provider has one device
   const driver::Provider provider_;
   std::mutex mutex_;
   std::optional<DeviceInfo> facts_;

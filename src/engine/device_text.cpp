@@ -1,4 +1,4 @@
-// Devices as values and as text.
+// Conversion of devices to text and back.
 #include <tma_jit/device_choice.h>
 #include <tma_jit/device_info.h>
 

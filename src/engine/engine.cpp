@@ -9,7 +9,7 @@
 namespace tma_jit {
 namespace {
 
-constexpr std::size_t kCrashesAvoided = 16;  // in one plan: more are no accident
+constexpr std::size_t kCrashesAvoided = 16;  // most configurations passed over in one plan; more point to another cause
 
 source::HeaderLookup header_lookup(const Engine::State& state) {
   return [&state](std::string_view name) { return state.templates.header(name); };
@@ -25,7 +25,7 @@ std::string words_of(const Plan& plan) {
   return words;
 }
 
-// A configuration that is known to crash the compiler is passed over for the next one that fits.
+// Replaces a configuration that is known to crash the compiler by the next one that satisfies the request.
 Result<Plan> plan_around_crashes(Engine::State& state, const Request& request, const DeviceInfo& facts,
                                  plan::TemplatePointers candidates) {
   std::vector<plan::Configuration> avoided;
@@ -53,7 +53,7 @@ Result<Plan> plan_around_crashes(Engine::State& state, const Request& request, c
   }
 }
 
-// What a record of tuning says, else what the planner chooses.
+// Follows a tuning record if one applies, else the planner.
 Result<Plan> plan_as_advised(Engine::State& state, const Request& request, const DeviceInfo& facts,
                              plan::TemplatePointers candidates) {
   TMA_JIT_ASSIGN(Plan preset, plan_around_crashes(state, request, facts, candidates));
@@ -63,7 +63,7 @@ Result<Plan> plan_as_advised(Engine::State& state, const Request& request, const
   return advised ? std::move(*advised) : std::move(preset);
 }
 
-// Calls a planner with the files of a kernel that may be used.
+// Calls a planner with the usable files of a kernel.
 template <class Plan> auto with_templates(Engine::State& state, std::string_view kernel, Plan&& plan) {
   using Planned = std::invoke_result_t<Plan, const std::vector<templates::TemplatePointer>&>;
   const auto selection = state.select(kernel);

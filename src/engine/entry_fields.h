@@ -1,4 +1,4 @@
-// What a cache entry says its key was made of, for comparing keys.
+// The inputs of a key that a cache entry records, for the comparison of keys.
 #pragma once
 
 #include <string_view>
@@ -11,10 +11,10 @@ namespace tma_jit::engine {
 
 using Fields = std::vector<source::KeyField>;
 
-// The second line of an entry's metadata; empty where a version that wrote none made it.
+// Parses the second line of an entry's metadata; empty if the entry was made by a version without it.
 [[nodiscard]] Fields fields_in(std::string_view metadata);
 [[nodiscard]] cache::Marks marks_of(std::string_view kernel, const Fields& fields);
-// Of both lines; without a kernel where there is nothing to compare.
+// Returns the marks of both lines; their kernel is 0 if there is nothing to compare.
 [[nodiscard]] cache::Marks marks_in(std::string_view metadata);
 
 }  // namespace tma_jit::engine

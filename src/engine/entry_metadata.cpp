@@ -1,4 +1,4 @@
-// An artifact's metadata in a cache entry.
+// Conversion of an artifact to a cache entry's metadata and back.
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -31,7 +31,7 @@ Result<Resources> resources_in(const Json& fields) {
   return resources;
 }
 
-// Without the artifact's bytes and key. Fails by exception too: where a field is missing or is no text.
+// Omits the artifact's bytes and key. Throws nlohmann's exceptions if a field is missing or has another type.
 Result<std::pair<Artifact, std::string>> artifact_and_compiler_in(const Json& fields) {
   Artifact artifact;
   fields.at("entry").get_to(artifact.entry);
@@ -42,7 +42,7 @@ Result<std::pair<Artifact, std::string>> artifact_and_compiler_in(const Json& fi
   return std::pair(std::move(artifact), fields.at("compiler").get<std::string>());
 }
 
-// The first line of an entry's metadata.
+// Parses the first line of an entry's metadata.
 Result<std::pair<Artifact, std::string>> read(std::string_view metadata) {
   try {
     TMA_JIT_ASSIGN(const Json fields, read_json<Json>(metadata.substr(0, metadata.find('\n'))));

@@ -1,4 +1,4 @@
-// Why a kernel is not in the cache: the entry that comes nearest, and what differs.
+// Explains why a kernel is not in the cache: finds the most similar entry and lists the differences.
 #include <chrono>
 #include <map>
 
@@ -13,7 +13,7 @@ namespace {
 
 using engine::Fields;
 
-// In the order of `here`; what only the entry has comes last.
+// Returns the differences in the order of `here`, then fields that only the entry has.
 std::vector<CacheDifference> differences(const Fields& here, const Fields& there) {
   std::map<std::string, std::string> others;
   for (const source::KeyField& field : there) others[field.name] = field.value;
@@ -28,7 +28,7 @@ std::vector<CacheDifference> differences(const Fields& here, const Fields& there
   return found;
 }
 
-// The first of those that come nearest which can be read.
+// Describes the first of the nearest entries that can be read.
 void describe(const cache::Nearest& nearest, const Fields& here, CacheExplanation& explanation) {
   for (const cache::Near& near : nearest.entries) {
     const cache::Lookup lookup = near.layer->get(near.key);
@@ -42,7 +42,7 @@ void describe(const cache::Nearest& nearest, const Fields& here, CacheExplanatio
 
 }  // namespace
 
-// NVRTC's, or where there is none the one that filled the cache last; empty where nothing did.
+// Returns NVRTC's identity; without NVRTC, that of the compiler that used the cache last; empty if there is none.
 std::string engine::Builder::likely_identity() {
   auto found = compiler_.location();
   if (found) return found->identity;
@@ -76,7 +76,7 @@ Result<CacheExplanation> engine::Builder::explain(const Source& source) {
   return explain(source, identity, std::chrono::steady_clock::time_point::max()).explanation;
 }
 
-// What the nearest kernel in the cache has otherwise, as lines, as far as a quarter of a second allows.
+// Describes, one per line, the differences to the most similar cached kernel, as far as a quarter of a second allows.
 std::string engine::Builder::differences(const Source& source, const std::string& identity) {
   if (!cache_) return "the cache is off";
   const auto [found, complete] = explain(source, identity, std::chrono::steady_clock::now() + kExplainingMax);

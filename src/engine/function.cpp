@@ -1,5 +1,5 @@
-// A kernel called with tensors each time: a lookup by shape, the addresses written into a copy of the prepared
-// arguments, and the launch.
+// A kernel called with tensors each time: finds the prepared kernel by shape, writes the addresses into a copy of its
+// arguments, and launches it.
 #include <algorithm>
 #include <cstring>
 
@@ -20,7 +20,7 @@ bool is_given(const Tensor& tensor) {
   return tensor.rank != 0 || tensor.address != 0;
 }
 
-// The argument of each tensor, by name; kAbsent where the plan has none.
+// Returns the index of each tensor's argument; kAbsent if the plan has none.
 std::vector<std::size_t> arguments_of(const Plan& plan, const std::vector<std::string>& tensors) {
   std::vector<std::size_t> indices;
   for (const std::string& name : tensors) {
@@ -34,7 +34,7 @@ std::vector<std::size_t> arguments_of(const Plan& plan, const std::vector<std::s
   return indices;
 }
 
-// A copy of an entry's argument bytes for one call, on the stack for all but the largest parameter lists.
+// A copy of an entry's argument bytes for one call; on the stack unless the parameter list is very large.
 class CallArguments {
  public:
   explicit CallArguments(const driver::Arguments& from) {
@@ -71,7 +71,7 @@ Result<void> call(const engine::FunctionEntry& entry, const Tensor* tensors, Str
     const std::size_t index = entry.argument_of[i];
     if (index == kAbsent) continue;
     const Argument& argument = prepared.plan.arguments[index];
-    if (tensors[i].address == argument.address) continue;  // as it was when the entry was made
+    if (tensors[i].address == argument.address) continue;  // unchanged since the entry was made
     TMA_JIT_CHECK(
         driver::write_address(prepared.kernel->context(), argument, tensors[i].address, arguments.at(index), true));
   }
@@ -82,8 +82,8 @@ Result<void> call(const engine::FunctionEntry& entry, const Tensor* tensors, Str
 
 struct Function::State {
   std::shared_ptr<Engine::State> engine;
-  Request request;                   // all but the tensors
-  std::vector<std::string> tensors;  // names, in the order of the declaration
+  Request request;                   // everything but the tensors
+  std::vector<std::string> tensors;  // names in declaration order
   engine::FunctionTable table;
   Memo<std::vector<std::uint64_t>, const engine::FunctionEntry*> making;
 

@@ -1,4 +1,4 @@
-// What tells one shape of a Function's call from another, as words on the stack.
+// The key that distinguishes the shapes of a Function's calls: an array of words on the stack.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class FunctionKey {
   std::span<const std::uint64_t> words() const { return {words_.data(), size_}; }
 
  private:
-  // A null address has a class of its own: it never finds what was prepared for a real one.
+  // A null address has its own class, so that it never matches a kernel prepared for a real address.
   static std::uint64_t alignment_class(std::uint64_t address) {
     return address == 0 ? 9 : static_cast<std::uint64_t>(std::min(std::countr_zero(address), 8));
   }
@@ -37,7 +37,7 @@ class FunctionKey {
   }
 
   static constexpr std::size_t kWordsMax = kFunctionTensorsMax * (1 + 2 * std::size_t{kMaxRank}) + 1;
-  std::array<std::uint64_t, kWordsMax> words_;  // the first size_ are set
+  std::array<std::uint64_t, kWordsMax> words_;  // only the first size_ are used
   std::size_t size_ = 0;
 };
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kFirstSlots = 16;  // a power of two
 
-// Multiply-and-fold over the words; the constants are those of wyhash.
+// Multiply-and-fold hash over the words; the constants are those of wyhash.
 std::uint64_t hash_of(std::span<const std::uint64_t> words) {
   std::uint64_t hash = 0xa0761d6478bd642fULL;
   for (const std::uint64_t word : words) {
@@ -22,7 +22,7 @@ std::uint64_t hash_of(std::span<const std::uint64_t> words) {
 
 struct FunctionTable::Slots {
   struct Slot {
-    std::uint64_t hash = 0;  // written before, and read after, `entry`
+    std::uint64_t hash = 0;  // written before `entry`, read after it
     std::atomic<const FunctionEntry*> entry = nullptr;
   };
   explicit Slots(std::size_t count) : slots(count) {}

@@ -1,4 +1,4 @@
-// Finds what was prepared for a shape: readers take no lock and allocate nothing.
+// Finds the prepared kernel for a shape. Readers take no lock and allocate nothing.
 #pragma once
 
 #include <atomic>
@@ -12,25 +12,25 @@
 
 namespace tma_jit::engine {
 
-// A prepared kernel with the argument bytes that every call of its shape starts from.
+// A prepared kernel, and the argument bytes from which every call of its shape starts.
 struct FunctionEntry {
   std::vector<std::uint64_t> key;
   std::unique_ptr<Launch::State> launch;
-  std::vector<std::size_t> argument_of;  // per tensor of the call: the index of its argument
-  bool workspace_per_stream = false;     // the engine made workspaces: two streams must not share them
-  Stream stream = nullptr;               // the stream whose workspaces they are
+  std::vector<std::size_t> argument_of;  // for each tensor of the call, the index of its argument
+  bool workspace_per_stream = false;     // the engine made its workspaces, which two streams must not share
+  Stream stream = nullptr;               // the stream that the workspaces belong to
 };
 
-// Open addressing over atomic slots. Entries are never removed; a table that is half full is replaced by one of twice
-// the size, and the old ones are kept for readers that still look at them.
+// A hash table with open addressing over atomic slots. Entries are never removed. A table that is half full is replaced
+// by one of twice the size, and the old one is kept for readers that still use it.
 class FunctionTable {
  public:
   FunctionTable();
   ~FunctionTable();
 
-  // nullptr when there is none. Lock-free.
+  // Returns nullptr if there is none. Lock-free.
   const FunctionEntry* find(std::span<const std::uint64_t> key) const;
-  // The entry of that key that is in the table: the given one, or one that another thread put first.
+  // Returns the entry for that key in the table: the given one, or one that another thread inserted first.
   const FunctionEntry* insert(std::unique_ptr<FunctionEntry> entry);
 
  private:
@@ -39,7 +39,7 @@ class FunctionTable {
   void place(Slots& slots, const FunctionEntry* entry);
   void grow();
 
-  std::mutex mutex_;  // of writers
+  std::mutex mutex_;  // held by writers
   std::atomic<Slots*> current_;
   std::vector<std::unique_ptr<Slots>> all_;
   std::vector<std::unique_ptr<FunctionEntry>> entries_;

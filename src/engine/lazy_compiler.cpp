@@ -15,7 +15,7 @@ namespace {
 
 using Place = CompilerOptions::Place;
 
-constexpr std::chrono::seconds kPatience{10};  // with a folder that may be a file server's
+constexpr std::chrono::seconds kPatience{10};  // for a folder that may be on a file server
 
 std::vector<std::string> worker_words(const compile::Location& found, std::uint64_t memory_limit, int slots) {
   return {std::string(compile::kWorkerFlag), "--nvrtc", found.path.string(),  "--memory",
@@ -45,7 +45,7 @@ Result<std::shared_ptr<compile::Compiler>> EngineCompiler::open() {
   return compiler_;
 }
 
-// With open_mutex_ held.
+// The caller holds open_mutex_.
 void EngineCompiler::adopt(const std::string& identity) {
   const std::lock_guard lock(location_mutex_);
   log_->warn("{} was replaced while this program runs: from now on, its kernels are those of {}",
@@ -67,7 +67,8 @@ compile::WorkerPool::Settings EngineCompiler::pool_settings(const compile::Locat
   return pool;
 }
 
-// Programs that cannot be started are passed over; NVRTC's own refusal is the answer, here as in a worker.
+// Skips worker programs that cannot be started. If NVRTC itself fails, in a worker or in this process, returns that
+// error.
 Result<std::shared_ptr<compile::Runner>> EngineCompiler::start(const compile::Location& found) {
   const CompilerOptions& options = settings_.options;
   if (options.place == Place::in_process) return run_here(found);
@@ -130,7 +131,7 @@ void EngineCompiler::save(const compile::Compiler& compiler, const Source& sourc
   for (const std::filesystem::path& folder : folders) {
     const auto answer =
         Patience(kPatience).within([folder, crash, key] { return compile::save_reproducer(folder, crash, key); });
-    if (!answer) continue;  // a file server that is away
+    if (!answer) continue;  // a file server does not answer
     const auto& saved = *answer;
     if (!error.detail.empty()) error.detail += '\n';
     if (!saved) {

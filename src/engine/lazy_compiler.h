@@ -1,4 +1,4 @@
-// An engine's compiler: NVRTC found, and run in a worker or in this process; started by the first compile.
+// An engine's compiler: locates NVRTC and runs it in a worker or in this process, from the first compile on.
 #pragma once
 
 #include <memory>
@@ -21,16 +21,16 @@ class EngineCompiler {
  public:
   struct Settings {
     compile::Places places;
-    CompilerOptions options;               // resolved: what the environment says is in them
-    std::vector<std::string> environment;  // of workers
-    std::filesystem::path cache_dir;       // reproducers are kept there; empty: in the temporary folder
+    CompilerOptions options;               // with the environment's settings applied
+    std::vector<std::string> environment;  // environment variables of the workers
+    std::filesystem::path cache_dir;       // folder for reproducers; empty: the temporary folder
   };
   EngineCompiler(Settings settings, Logger log) : settings_(std::move(settings)), log_(std::move(log)) {}
 
   [[nodiscard]] Result<compile::Location> location();
   [[nodiscard]] Result<std::shared_ptr<compile::Compiler>> open();
-  // `identity` is the one in the key. Fails (nvrtc) where another NVRTC was loaded, as its files were replaced since:
-  // location() has the other's identity from then on. A crash's error also says where the source was saved, and the
+  // `identity` is the one in the key. Fails (nvrtc) if another NVRTC was loaded because its files have been replaced;
+  // location() then has the new identity. The error of a crash also names the file with the saved source and the
   // command that compiles it.
   [[nodiscard]] Result<Artifact> compile(const Source& source, const Key& key, const std::string& identity);
   void add_to(Stats& stats);

@@ -1,5 +1,5 @@
-// What is done about a kernel that has to be compiled: reported or refused where the engine is sealed, and written to a
-// list where one is kept.
+// Handles a kernel that has to be compiled: reports or refuses it if the engine is sealed, and appends it to the list
+// of misses if one is kept.
 #pragma once
 
 #include <atomic>
@@ -28,13 +28,13 @@ class Misses {
   void seal(Seal seal) { seal_ = seal; }
 
   struct Cause {
-    std::function<std::string()> explain;  // called only where it is wanted
+    std::function<std::string()> explain;  // called only if the explanation is needed
     bool can_compile = true;
   };
-  // Before a compile, or where one is needed that cannot be. Fails (sealed) where there is to be none.
+  // Call it before a compile, or if one is needed but no compiler exists. Fails (sealed) if the seal forbids compiles.
   [[nodiscard]] Result<void> admit(const Source& source, const Key& key, const Cause& cause);
 
-  // After one. Lines of several processes do not mix: each is one write to the end of the file.
+  // Call it after a compile. Several processes may write to the file: each line is a single write to its end.
   void record(const Plan& plan);
 
  private:

@@ -40,7 +40,7 @@ Result<Launch> Preparation::take(std::size_t index) {
 
 Preparation Engine::prepare_async(std::vector<Request> requests, PrepareOptions options) {
   const int threads = options.threads > 0 ? options.threads : compile::default_slots();
-  // The engine ends its preparations before its state goes.
+  // The engine ends its preparations before its state is destroyed.
   auto work = std::make_shared<Preparation::Work>(
       std::move(requests), std::move(options),
       [state = state_.get()](const Request& request) { return state->prepare_launch(request); });

@@ -39,7 +39,7 @@ void Preparation::Work::run() {
   }
 }
 
-// An exception is none of the library's errors: the host's memory ran out, or a defect.
+// An exception means that the host is out of memory, or a defect of the library.
 void Preparation::Work::prepare_one(std::size_t index) {
   std::optional<Result<Launch>> made;
   try {
@@ -124,7 +124,7 @@ void Preparations::add(const std::shared_ptr<Preparation::Work>& work) {
   all_.push_back(work);
 }
 
-// All are cancelled before the first is waited for.
+// Cancels all before it waits for the first.
 void Preparations::end() {
   std::vector<std::shared_ptr<Preparation::Work>> all;
   {

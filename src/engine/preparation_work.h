@@ -1,4 +1,4 @@
-// What stands behind a Preparation: a list of requests, the threads that prepare them, and a result for each.
+// The implementation of a Preparation: a list of requests, the threads that prepare them, and their results.
 #pragma once
 
 #include <condition_variable>
@@ -14,9 +14,9 @@
 
 namespace tma_jit {
 
-// Thread-safe. All that changes is guarded by one mutex, which is not held while a request is prepared or progress is
-// told. The threads are joined once, by whoever is first; `prepare` is not called afterwards, so that what it refers to
-// need live only until then.
+// Thread-safe. One mutex guards all mutable state; it is not held while a request is prepared or progress is reported.
+// The first caller of `end` or `wait` joins the threads. `prepare` is not called afterwards, so that what it refers to
+// need only exist until then.
 class Preparation::Work {
  public:
   using Prepare = std::function<Result<Launch>(const Request& request)>;
@@ -26,7 +26,7 @@ class Preparation::Work {
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
-  // Where the system has no thread to give, the results are that error.
+  // If no thread can be created, every result is that error.
   void start(int threads);
   void cancel();
   // Cancels and joins.
@@ -50,7 +50,7 @@ class Preparation::Work {
   const Prepare prepare_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::size_t next_ = 0;  // the first request that has not begun
+  std::size_t next_ = 0;  // index of the first request that has not begun
   std::size_t done_ = 0;
   std::vector<std::optional<Result<Launch>>> results_;
   std::vector<bool> taken_;
@@ -62,7 +62,7 @@ class Preparation::Work {
 
 namespace engine {
 
-// The preparations of one engine, which end before it does. Thread-safe.
+// The preparations of one engine, which must end before it does. Thread-safe.
 class Preparations {
  public:
   void add(const std::shared_ptr<Preparation::Work>& work);

@@ -1,4 +1,4 @@
-// The stages of an engine that need a device: loading, binding, and what the machine offers.
+// The engine's stages that need a device: loading, binding, and the description of the machine.
 #include "core/failure.h"
 #include "engine/state.h"
 
@@ -17,7 +17,7 @@ Result<Environment::Compiler> describe(engine::Builder& builder) {
 
 }  // namespace
 
-// The driver's word on what the compiler of today makes is the last.
+// Loads an artifact. If the driver rejects a cached one, compiles it again; its answer to the new one is final.
 Result<Engine::State::Loaded> Engine::State::load(const driver::SharedContext& context, const Plan& plan,
                                                   const engine::Built& built) {
   bool refused = false;
@@ -37,7 +37,7 @@ Result<Engine::State::Loaded> Engine::State::load(const driver::SharedContext& c
   return Loaded{*std::move(kernel), nullptr};
 }
 
-// The context first: an engine without a device says so before it compiles anything.
+// Opens the context first, so that an engine without a device fails before it compiles anything.
 Result<driver::SharedPrepared> Engine::State::prepare(Plan plan) {
   TMA_JIT_ASSIGN(const driver::SharedContext context, device.context());
   TMA_JIT_ASSIGN(engine::Built built, build(plan));
@@ -51,7 +51,7 @@ Result<std::unique_ptr<Launch::State>> Engine::State::launch(Plan plan) {
   return Launch::State::make(std::move(prepared));
 }
 
-// Each crash is remembered, so that planning again passes over it; `plan` ends that.
+// Records each crash and plans again, which passes over the configuration; ends when planning fails.
 Result<std::unique_ptr<Launch::State>> Engine::State::launch(const Request& request) {
   while (true) {
     TMA_JIT_ASSIGN(Plan plan, this->plan(request));

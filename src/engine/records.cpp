@@ -9,9 +9,10 @@ namespace tma_jit {
 namespace engine {
 namespace {
 
-constexpr double kWorthANeighbour = 1.0;  // estimated cycles of a near problem's configuration, over the preset's
+constexpr double kWorthANeighbour = 1.0;  // largest estimated cycles of a near problem's configuration, relative to the
+                                          // preset's
 
-// A request that chooses for itself needs no advice.
+// A request that pins its configuration does not need a record.
 bool is_open(const Request& request) {
   return request.params.empty() && request.file.empty() && !request.reference;
 }
@@ -44,7 +45,7 @@ void Records::follow(const std::vector<TuningRecord>& records) {
   members.book = nullptr;
 }
 
-// Each file with faults is told of once, by its first.
+// Warns once of each file with faults, quoting the first fault.
 std::shared_ptr<const tuning::RecordBook> Records::read(std::vector<TuningRecord> followed) const {
   auto book = std::make_shared<tuning::RecordBook>();
   book->add_layer("tuned in this process", std::move(followed));
@@ -53,7 +54,7 @@ std::shared_ptr<const tuning::RecordBook> Records::read(std::vector<TuningRecord
   for (const std::filesystem::path& file : files) {
     auto found = read_tuning_file(file);
     if (!found) {
-      // Of a cache folder that cannot be read the cache tells.
+      // The cache itself warns of a cache folder that cannot be read.
       const auto level = file == user_file_ ? spdlog::level::debug : spdlog::level::warn;
       log_->log(level, "records of tuning are left out: {}", found.error().message);
       continue;

@@ -1,4 +1,4 @@
-// The records of tuning that an engine's plans follow.
+// The tuning records that an engine's plans follow.
 #pragma once
 
 #include <filesystem>
@@ -16,17 +16,17 @@
 
 namespace tma_jit::engine {
 
-// Reads the files at the first look. Thread-safe; a child of a fork reads them anew.
+// Reads the files at the first query. Thread-safe; the child of a fork reads them again.
 class Records {
  public:
-  // `user_file` is asked last; it need not exist.
+  // `user_file` is searched last; it may be missing.
   Records(TuningOptions options, std::filesystem::path user_file, const Logger& log);
 
   void follow(const std::vector<TuningRecord>& records);
 
-  // The plan of the configuration that a record has for the problem of `preset`, which is what `plan` made without one.
-  // nullopt where there is no record, or where it does not fit the request or the template as it is today; the nearest
-  // record also where its configuration is estimated to be slower than the preset.
+  // Returns the plan with the configuration that a record gives for the problem of `preset`, which is the plan made
+  // without records. Returns nullopt if there is no record, or if it does not fit the request or the current template;
+  // also if it is only the nearest record and its configuration is estimated to be slower than the preset.
   std::optional<Plan> advised(const Request& request, const Plan& preset, const DeviceInfo& device,
                               const std::function<Result<Plan>(const Request&)>& plan);
 

@@ -1,4 +1,4 @@
-// The template files of a kernel that an engine plans with.
+// The template files of a kernel that an engine considers.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ namespace tma_jit::engine {
 
 class Selection {
  public:
-  // Without TMA: only the files that do not use it, or an error where all do.
+  // If `disable_tma`, selects only files that do not use TMA, or fails if all do.
   [[nodiscard]] static Result<Selection> of(std::vector<templates::TemplatePointer> found, bool disable_tma,
                                             const source::HeaderLookup& lookup);
 
   const std::vector<templates::TemplatePointer>& templates() const { return templates_; }
 
-  // A planning error, with what was left out where that may be why.
+  // Adds to a planning error which files were left out, if that may be the cause.
   Error explained(Error error) const;
 
  private:

@@ -54,7 +54,7 @@ engine::Builder::Settings builder_settings(const Options& options, const Process
                        .cache_dir = use_cache ? options.cache_dir : std::filesystem::path()}};
 }
 
-// Any other word counts as unset: the default is the safe one.
+// Any other word counts as unset, because the default is the safe choice.
 CompilerOptions resolved(CompilerOptions options, const ProcessEnvironment& environment) {
   if (options.place == CompilerOptions::Place::automatic) {
     if (environment.compiler == "inproc") options.place = CompilerOptions::Place::in_process;
@@ -68,7 +68,7 @@ bool disables_tma(const ProcessEnvironment& environment) {
   return !environment.disable_tma.empty() && environment.disable_tma != "0";
 }
 
-// The options with what the environment says where they say nothing.
+// Fills unset options from the environment.
 Options resolved(Options options, const ProcessEnvironment& environment) {
   if (options.cache_dir.empty()) options.cache_dir = cache::default_folder(environment);
   options.compiler = resolved(std::move(options.compiler), environment);

@@ -1,4 +1,4 @@
-// What stands behind an Engine, and the way in for what is not an embedder: tests and other drivers.
+// The implementation of an Engine, and access to it for tests and other drivers.
 #pragma once
 
 #include <filesystem>
@@ -22,29 +22,29 @@
 namespace tma_jit {
 
 struct Engine::State {
-  // `provider` gives the driver's table of functions. What the options leave open, the environment says.
+  // `provider` gives the driver's table of functions. Unset options are taken from the environment.
   State(Options given, driver::Provider provider, const ProcessEnvironment& environment = ProcessEnvironment::read());
 
   [[nodiscard]] Result<engine::Selection> select(std::string_view kernel);
   [[nodiscard]] Result<Plan> plan(const Request& request);
-  // For what the device's driver takes.
+  // Emits in the form that the device's driver loads.
   [[nodiscard]] Result<Source> emit(const Plan& plan);
   [[nodiscard]] Result<engine::Built> build(const Plan& plan);
-  // A cubin of the cache's that the driver refuses is compiled again, once.
+  // A cached cubin that the driver rejects is compiled again, once.
   struct Loaded {
     driver::SharedKernel kernel;
-    std::shared_ptr<const Artifact> instead;  // of the one that was refused; else none
+    std::shared_ptr<const Artifact> instead;  // the replacement of a rejected artifact; else null
   };
   [[nodiscard]] Result<Loaded> load(const driver::SharedContext& context, const Plan& plan, const engine::Built& built);
   [[nodiscard]] Result<driver::SharedPrepared> prepare(Plan plan);
   [[nodiscard]] Result<std::unique_ptr<Launch::State>> launch(Plan plan);
-  // Where a configuration crashes the compiler, with the next one that fits.
+  // If a configuration crashes the compiler, uses the next one that satisfies the request.
   [[nodiscard]] Result<std::unique_ptr<Launch::State>> launch(const Request& request);
-  // The same, and fails before anything else where there is no device.
+  // The same; without a device it fails before anything else.
   [[nodiscard]] Result<Launch> prepare_launch(const Request& request);
 
   const bool tma_disabled;  // by the environment, whatever the options say
-  const Options options;    // paths resolved
+  const Options options;    // with resolved paths
   const Logger log;
   engine::Counters counters;
   templates::TemplateSet templates;
@@ -53,10 +53,10 @@ struct Engine::State {
   engine::Misses misses;
   engine::Builder builder;
   Memo<Key, Loaded> kernels;
-  engine::Preparations preparations;  // ended by the Engine, for their threads use all of this
+  engine::Preparations preparations;  // ended by the Engine, because their threads use this whole object
 };
 
-// The way in for the library's own parts and for tests.
+// Access for the library's other modules and for tests.
 struct EngineInternals {
   static Engine engine_of(std::shared_ptr<Engine::State> state) { return Engine(std::move(state)); }
   static Engine::State& state_of(const Engine& engine) { return *engine.state_; }
