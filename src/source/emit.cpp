@@ -7,8 +7,8 @@
 
 namespace tma_jit::source {
 
-// C++17 because it is nvcc's default: the standalone file and the one NVRTC compiles are the same program. NVRTC
-// compiles C++17 and C++20 equally fast.
+// Uses C++17, nvcc's default, so that the standalone file and the text for NVRTC are the same program. NVRTC compiles
+// C++17 and C++20 equally fast.
 Result<Source> emit(const Plan& plan, const EmitOptions& options) {
   const std::vector<Operand> operands = operands_of(plan);
   for (const Hook& hook : plan.hooks) TMA_JIT_CHECK(check_hook(hook, operands));

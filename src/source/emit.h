@@ -1,4 +1,5 @@
-// A plan becomes CUDA text. Nothing here looks at the manifest: the plan decides, the template's text is not edited.
+// Converts a plan to CUDA text. Does not read the manifest: the plan contains every decision, and the template's text
+// is not edited.
 #pragma once
 
 #include <string>
@@ -13,18 +14,19 @@ namespace tma_jit::source {
 
 struct EmitOptions {
   bool line_info = false;  // -lineinfo
-  // What the driver takes. PTX is of the virtual architecture and has the lines that the emulator's reports name.
+  // The form that the driver loads. PTX is for the virtual architecture and has the line numbers that the emulator's
+  // reports use.
   Artifact::Form form = Artifact::Form::cubin;
   HeaderLookup header;  // finds device headers by name
 };
 
-// Fails where a quoted #include names no header (not_found, with file:line and what the lookup says), where the
-// compiler could read more than the template and its headers, and where a hook's brackets do not match (both parse).
+// Fails if a quoted #include names no header (not_found, with file:line and the lookup's error), if the compiler could
+// read more than the template and its headers, or if a hook's brackets do not match (both parse).
 [[nodiscard]] Result<Source> emit(const Plan& plan, const EmitOptions& options);
 
-// One file with every header pasted in, which `nvcc -arch=ARCH -cubin FILE.cu` compiles as it is.
+// Returns one file with every header pasted in, which `nvcc -arch=ARCH -cubin FILE.cu` compiles unchanged.
 [[nodiscard]] Result<std::string> standalone(const Plan& plan, const EmitOptions& options);
-// The same of a source that is there already, less the line that says how to compile it.
+// The same for an emitted source, without the line that says how to compile it.
 std::string standalone(const Source& source);
 
 }  // namespace tma_jit::source

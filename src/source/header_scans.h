@@ -1,4 +1,4 @@
-// The scans of headers, remembered: an engine emits the same few headers again and again.
+// A cache of the scans of headers, because an engine emits the same few headers repeatedly.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace tma_jit::source {
 
-// scan(text), taken from the last time a header of this name had the same text. Thread-safe; a child of a fork starts
-// with nothing remembered.
+// Returns scan(text), cached while the header of this name has the same text. Thread-safe; the child of a fork starts
+// with an empty cache.
 [[nodiscard]] std::shared_ptr<const Scan> scan_of_header(std::string_view name, std::string_view text);
 
 }  // namespace tma_jit::source

@@ -27,7 +27,7 @@ class Closure {
     return {};
   }
 
-  // Fails where a macro pastes (##) a fragment of a name that is refused.
+  // Fails if a macro pastes (##) a fragment of a forbidden name.
   Result<void> check_pasting() const {
     if (pastes_ && fragment_) return refused(fragment_->first, fragment_->second);
     return {};
@@ -53,7 +53,7 @@ class Closure {
     return keep(name, forward_to(beside));
   }
 
-  // What is not found here the compiler does not find either: it has no folder to search.
+  // A header that is not found here is not found by the compiler either, which has no folder to search.
   Result<void> add_if_found(const std::string& name) {
     if (found_.contains(name)) return {};
     Result<std::string> text = lookup_(name);
@@ -73,10 +73,10 @@ class Closure {
     return visit(name, *scan_of_header(name, entry->second));
   }
 
-  // True when the closure holds `name` or could.
+  // Returns whether the closure contains `name` or could.
   bool reach(const std::string& name) { return found_.contains(name) || lookup_(name).has_value(); }
 
-  // One name must mean one header throughout: NVRTC finds virtual headers by what the #include says.
+  // Each name must mean one header throughout, because NVRTC finds virtual headers by the text of the #include.
   Result<void> same_target(const std::string& text, const std::string& beside, const Directive& include,
                            std::string_view file) {
     const bool forwards = text.starts_with(kForward);
@@ -105,7 +105,7 @@ class Closure {
   const HeaderLookup& lookup_;
   std::map<std::string, std::string> found_;
   bool pastes_ = false;
-  std::optional<std::pair<std::string, Refusal>> fragment_;  // by file
+  std::optional<std::pair<std::string, Refusal>> fragment_;  // the first, with its file
 };
 
 }  // namespace

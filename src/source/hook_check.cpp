@@ -23,7 +23,7 @@ bool is_character_start(char c) {
   return (c & 0xC0) != 0x80;
 }
 
-// The line with the fault, and a caret below it.
+// Returns the line with the fault, and a caret below it.
 std::string excerpt(std::string_view text, std::size_t at) {
   const std::size_t before = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
   const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
@@ -40,14 +40,14 @@ std::size_t start_of_line(std::string_view text, int line) {
   return at;
 }
 
-// Follows the brackets of a hook's code, token by token.
+// Follows the brackets of a hook's code token by token.
 class Brackets {
  public:
   explicit Brackets(const Hook& hook) : hook_(hook) {}
 
   Result<void> take(const Token& token, bool before_colon) {
     const bool digraph = token.kind == Kind::punctuator && token.text.size() == 2;
-    // `<::` is no digraph but `<` and `::`.
+    // `<::` is not a digraph but `<` and `::`.
     if (digraph && !(token.text == "<:" && before_colon)) {
       return hook_fault(hook_, token.begin,
                         fmt::format("the digraph {}; write the bracket or # that it stands for", token.text));
@@ -74,7 +74,7 @@ class Brackets {
   std::vector<Token> open_;
 };
 
-// A joined last line, or a comment or literal that runs on, would take in what stands after the hook.
+// A line continuation, comment or literal at the end would continue into the text after the hook.
 Result<void> check_end(const Hook& hook) {
   const std::string_view text = hook.text;
   const bool carriage = text.ends_with("\\\r");
@@ -83,7 +83,7 @@ Result<void> check_end(const Hook& hook) {
                     "a backslash at the end, which joins the line after the hook");
 }
 
-// `#` begins a line of its own only in "#pragma unroll" and the like.
+// Allows `#` at the start of a line only in "#pragma unroll" and similar.
 Result<void> check_directive(const Hook& hook, const Token& hash, TokenReader& reader) {
   Token word = reader.next();
   while (word.kind == Kind::blank) word = reader.next();

@@ -17,15 +17,15 @@ using Kind = Token::Kind;
 
 constexpr int kDepthMax = 64;
 
-// In descending length, so that the longest is taken, as the compiler does. Those that are not allowed are here too, or
-// `a--b` would be read as two minus signs.
+// In descending length, so that the longest match is taken, as in the compiler. Includes operators that are not
+// allowed, because otherwise `a--b` would be read as two minus signs.
 constexpr std::array<std::string_view, 36> kOperators = {
     "<<=", ">>=", "<=>", "->*", "...", "::", "->", ".*", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
     "+=",  "-=",  "*=",  "/=",  "%=",  "&=", "|=", "^=", "+",  "-",  "*",  "/",  "%",  "<",  ">",  "&",  "|",  "^"};
 constexpr std::array<std::string_view, 18> kBinary = {"||", "&&", "|",  "^",  "&", "==", "!=", "<", ">",
                                                       "<=", ">=", "<<", ">>", "+", "-",  "*",  "/", "%"};
 constexpr std::array<std::string_view, 4> kUnary = {"+", "-", "!", "~"};
-// Each is also there for float with an f at its end.
+// Each also exists for float with the suffix f.
 constexpr std::array<std::string_view, 50> kFunctions = {
     "abs",       "acos",  "acosh", "asin",  "asinh", "atan",  "atan2",     "atanh",   "cbrt",  "ceil",
     "cos",       "cosh",  "erf",   "erfc",  "exp",   "exp10", "exp2",      "expm1",   "fabs",  "fdim",
@@ -55,7 +55,7 @@ bool is_function(std::string_view word) {
   return word.ends_with('f') && is_one_of(word.substr(0, word.size() - 1), kFunctions);
 }
 
-// The hook's text without blanks and comments, operators whole.
+// Splits the hook's text into tokens without blanks and comments.
 std::vector<Lexeme> lexemes_of(std::string_view text) {
   std::vector<Lexeme> found;
   TokenReader reader(text);

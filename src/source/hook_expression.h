@@ -1,4 +1,4 @@
-// The grammar of hooks whose text comes from someone the program does not trust.
+// The grammar of hooks whose text comes from an untrusted source.
 #pragma once
 
 #include <tma_jit/error.h>
@@ -8,13 +8,13 @@
 
 namespace tma_jit::source {
 
-// Passes where the hook's text is one expression of its parameters, operands, numbers, parentheses, the operators
+// Succeeds if the hook's text is one expression of its parameters, operands, numbers, parentheses, the operators
 //
 //   ?:  ||  &&  |  ^  &  == !=  < > <= >=  << >>  + -  * / %  unary + - ! ~
 //
 // elements of operands (`bias[column]`), conversions to number types (`f32(a)` or `(f32)a`) and calls of CUDA's math
-// functions, nested to a depth of 64. Nothing else can be written: no statement, assignment, lambda, member, pointer,
-// string, or name of anything else. Fails with parse, as "hook NAME:line:column: ...".
+// functions, nested to a depth of at most 64. Everything else fails: statements, assignments, lambdas, members,
+// pointers, strings, and any other name. Fails with parse, as "hook NAME:line:column: ...".
 [[nodiscard]] Result<void> check_expression(const Hook& hook, Operands operands = {});
 
 }  // namespace tma_jit::source

@@ -44,7 +44,7 @@ class FieldHash {
   Sha256 hash_;
 };
 
-// Options that change what is reported or how fast, never the cubin.
+// Returns false for options that change only the report or the speed of a compile.
 bool changes_cubin(std::string_view option) {
   static constexpr std::array<std::string_view, 4> kPrefixes = {"--ptxas-options=-v", "--no-cache",
                                                                 "-diag-suppress=", "--diag-suppress="};
@@ -65,7 +65,7 @@ std::vector<std::string_view> canonical_options(const Source& source) {
   return options;
 }
 
-// Whether the text can name its own file: __FILE__, or the assert that NVRTC defines by it.
+// Returns whether the text can depend on its file name: by __FILE__, or by assert, which NVRTC defines with it.
 bool names_its_file(std::string_view text) {
   if (text.find("FILE__") != std::string_view::npos || text.find("__builtin_FILE") != std::string_view::npos)
     return true;

@@ -1,4 +1,4 @@
-// The name of a cubin in every cache: a hash of all that can change its bytes, and of nothing else.
+// The key of a cubin in every cache: a hash of everything that can change its bytes, and of nothing else.
 #pragma once
 
 #include <string>
@@ -9,28 +9,28 @@
 
 namespace tma_jit::source {
 
-// Raised when the fields or their encoding change.
+// Incremented when the fields or their encoding change.
 inline constexpr int kKeySchema = 1;
 
-// SHA-256 of the fields below, each written as tag (u16), length (u64), bytes, little-endian; a list is its count and
-// then its elements. `compiler_identity` is compile::Location::identity.
+// Returns the SHA-256 of the fields below, each written as tag (u16), length (u64) and bytes, little-endian; a list is
+// its count followed by its elements. `compiler_identity` is compile::Location::identity.
 //
 //   1 schema   2 kind ("cubin")   3 arch   4 entry   5 text   6 headers: name, SHA-256 of the text
 //   7 options, canonical          8 compiler identity
 //
-// The text is that of as_compiled, so that where a template lies does not matter.
+// The text is that of as_compiled, so that the template's folder does not matter.
 Key key_of(const Source& source, std::string_view compiler_identity);
 
 struct NamedText {
   std::string name;
   std::string text;
 };
-// A source's name and text as the compiler gets them: without the folder in the name and in the text's
-// `#line 1 "FILE"`, unless line information or __FILE__ is there to carry it into the cubin.
+// Returns a source's name and text as passed to the compiler: without the folder in the name and in `#line 1 "FILE"`,
+// unless line information or __FILE__ would put the folder into the cubin.
 NamedText as_compiled(const Source& source);
 
-// What key_of hashes, in small parts with names, so that the difference of two keys can be found later: short values as
-// they are, texts as the first 8 bytes of their SHA-256. In the order in which people look: target, constants, hooks,
+// The inputs of key_of as small named parts, from which the difference of two keys can be found later: short values
+// unchanged, texts as the first 8 bytes of their SHA-256. Ordered as in an explanation: target, constants, hooks,
 // texts, options.
 struct KeyField {
   std::string name;

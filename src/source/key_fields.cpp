@@ -1,4 +1,4 @@
-// A key taken apart. See key.h.
+// Splits the inputs of a key into named fields. See key.h.
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -16,7 +16,8 @@ std::string short_digest(std::string_view text) {
   return to_hex(std::span(digest).first(8));
 }
 
-// The name and type of "Operand<bf16, 2, f32, true> up;" and "f32 alpha;", members of Hooks; false for any other line.
+// Reads name and type of "Operand<bf16, 2, f32, true> up;" or "f32 alpha;", members of Hooks. Returns false for other
+// lines.
 bool read_operand(std::string_view line, KeyField& field) {
   const std::size_t name = line.rfind(' ');
   if (name == std::string_view::npos || !line.ends_with(';')) return false;
@@ -25,7 +26,7 @@ bool read_operand(std::string_view line, KeyField& field) {
   return true;
 }
 
-// The name and value of "using T = bf16;" and "constexpr int BM = 64;"; false for any other line.
+// Reads name and value of "using T = bf16;" or "constexpr int BM = 64;". Returns false for other lines.
 bool read_constant(std::string_view line, KeyField& field) {
   if (!line.starts_with("using ") && !line.starts_with("constexpr ")) return false;
   const std::size_t equals = line.find(" = ");
@@ -36,8 +37,8 @@ bool read_constant(std::string_view line, KeyField& field) {
   return true;
 }
 
-// The preamble of emission, line by line: constants and operands by name, the rest (hooks, the layout of Dims)
-// together.
+// Splits emission's preamble by lines: constants and operands become fields of their own, the rest (hooks, the layout
+// of Dims) one field.
 void add_preamble(std::string_view text, std::vector<KeyField>& fields) {
   std::string rest;
   bool in_operands = false, in_hooks = false;

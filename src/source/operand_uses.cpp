@@ -18,16 +18,16 @@ const Operand* operand_named(Operands operands, const Token& token) {
   return found != operands.end() ? &*found : nullptr;
 }
 
-// A name of an operand, and what stands behind it.
+// An occurrence of an operand's name, and the brackets after it.
 struct Use {
   const Operand* operand = nullptr;
-  std::size_t name = 0;   // where it begins
-  std::size_t open = 0;   // the bracket behind it; 0: none
-  std::size_t close = 0;  // the bracket that closes that one
+  std::size_t name = 0;   // offset of the name
+  std::size_t open = 0;   // offset of the bracket after it; 0: none
+  std::size_t close = 0;  // offset of the matching bracket
   std::size_t indices = 0;
 };
 
-// Finds the uses of operands whose indices stand between brackets of one kind, "[]" or "()".
+// Finds the uses of operands whose indices are in brackets of one kind, "[]" or "()".
 class Uses {
  public:
   Uses(std::string_view text, Operands operands, std::string_view brackets) : operands_(operands), brackets_(brackets) {
@@ -46,7 +46,7 @@ class Uses {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   void take(const Token& token) {
-    // A member of something else has the name by chance.
+    // A member of another object that happens to have the name is not a use.
     const bool member = joined_.ends_with(".") || joined_.ends_with("->") || joined_.ends_with("::");
     if (const Operand* operand = operand_named(operands_, token); operand != nullptr && !member) {
       found_.push_back({operand, token.begin, 0, 0, 0});
@@ -80,10 +80,10 @@ class Uses {
   Operands operands_;
   std::string_view brackets_;
   std::vector<Use> found_;
-  std::vector<std::size_t> open_;  // of each open bracket the use whose indices it holds
-  std::size_t named_ = kNone;      // the use whose name is the token before
+  std::vector<std::size_t> open_;  // for each open bracket, the use whose indices it contains
+  std::size_t named_ = kNone;      // the use whose name is the previous token
   Token before_;
-  std::string joined_;  // the token before, with the punctuators it follows at once
+  std::string joined_;  // the previous token, with the punctuators directly before it
 };
 
 std::vector<Use> uses_in(std::string_view text, Operands operands, std::string_view brackets) {

@@ -1,4 +1,4 @@
-// What hooks read beside their parameters, and how their text names it.
+// The operands of hooks, and how the hooks' texts use them.
 #pragma once
 
 #include <span>
@@ -11,26 +11,26 @@
 
 namespace tma_jit::source {
 
-// A member of the struct Hooks.
+// An operand, which is a member of the struct Hooks.
 struct Operand {
   std::string name;
   DType type = DType::f32;
-  std::size_t rank = 0;     // 0: a scalar
-  bool neighbours = false;  // the elements of a tensor's innermost dimension are
+  std::size_t rank = 0;     // 0 for a scalar
+  bool neighbours = false;  // whether the elements of the innermost dimension are adjacent in memory
 };
 using Operands = std::span<const Operand>;
 
-// In the order of the struct's members.
+// Returns the operands in the order of the struct's members.
 std::vector<Operand> operands_of(const Plan& plan);
 
-// Whether each tensor that the hook names is read with as many indices as it has dimensions, and no scalar is. Fails
-// with parse, as "hook NAME:line:column: error: ...". The text's brackets match.
+// Fails unless every tensor that the hook uses has as many indices as dimensions and no scalar has any: parse, as "hook
+// NAME:line:column: error: ...". The brackets of the text must match.
 [[nodiscard]] Result<void> check_uses(const Hook& hook, Operands operands);
 
-// The text with the brackets of tensors' indices as parentheses, which C++17 can give several of; every byte stays
-// where it is.
+// Replaces the brackets of tensors' indices by parentheses, because C++17 allows only one index in brackets. Keeps the
+// position of every byte.
 std::string with_parentheses(std::string_view text, Operands operands);
-// The inverse.
+// The inverse of with_parentheses.
 std::string with_brackets(std::string_view text, Operands operands);
 
 }  // namespace tma_jit::source

@@ -31,7 +31,7 @@ std::string declaration(const Constant& constant) {
   return fmt::format("constexpr {} {} = {};\n", integer_type(constant.value), constant.name, literal(constant.value));
 }
 
-// A wide dim is long long however small its value is, so that the body's arithmetic on it is 64-bit.
+// A wide dim is always long long, so that the body's arithmetic on it is 64-bit.
 std::string declaration(const DimValue& dim) {
   return fmt::format("constexpr {} {} = {};", dim.wide ? "long long" : integer_type(dim.value), dim.name,
                      literal(dim.value));
@@ -42,7 +42,7 @@ std::string member(const DimValue& dim) {
   return fmt::format(" {} {};", dim.wide ? "long long" : "int", dim.name);
 }
 
-// A fixed dim is also a global constant, unless the plan lists it among its constants already.
+// A fixed dim is also a global constant, unless the plan already lists it among its constants.
 std::string dims_text(const Plan& plan) {
   if (plan.dims.empty()) return {};
   std::string globals, members;
@@ -66,14 +66,14 @@ bool is_body(const Hook& hook) {
   return blanked(hook.text).find(';') != std::string::npos;
 }
 
-// The text starts at column 1 of its own #line, so that the compiler's columns are the user's.
+// The hook's text starts in column 1 after its own #line, so that the compiler's columns are the user's.
 std::string definition(const Hook& hook, Operands operands) {
   const bool body = is_body(hook);
   return fmt::format("{} {{\n{}{}{}\n{}\n", signature(hook), body ? "" : "return (\n",
                      line_directive(1, "hook " + hook.name), with_parentheses(hook.text, operands), body ? "}" : ");}");
 }
 
-// What hooks compute in, and what they get floating-point elements as: f64 in a reference.
+// Returns the type in which hooks compute and receive floating-point elements: f64 in a reference.
 DType real_of(const Plan& plan) {
   const bool wide = std::ranges::any_of(plan.hooks, [](const Hook& hook) { return hook.result == DType::f64; });
   return plan.reference || wide ? DType::f64 : DType::f32;
@@ -85,7 +85,7 @@ std::string member(const Operand& operand, DType real) {
                      name_of(is_floating_point(operand.type) ? real : operand.type), operand.neighbours, operand.name);
 }
 
-// 940 is "missing return statement at end of non-void function", a warning by default: the kernel would use any value.
+// 940 is "missing return statement at end of non-void function", a warning by default; the result would be undefined.
 void append_hook(const Hook& hook, Operands operands, std::string& text) {
   const bool body = is_body(hook);
   if (body) text += "#pragma nv_diag_error 940\n";
@@ -95,8 +95,9 @@ void append_hook(const Hook& hook, Operands operands, std::string& text) {
   if (body) text += "#pragma nv_diag_default 940\n";
 }
 
-// The hooks of a kernel as functions of its last parameter, whose members are the operands they read. Aligned to 8
-// bytes: beside a __grid_constant__ of less NVRTC 13.0 reads other structs that are parameters byte by byte.
+// Emits the hooks of a kernel as member functions of its last parameter, whose members are their operands. The struct
+// is aligned to 8 bytes: beside a less aligned __grid_constant__, NVRTC 13.0 reads other struct parameters byte by
+// byte.
 void append_hooks(const Plan& plan, std::string& text) {
   if (plan.hooks.empty()) return;
   const std::vector<Operand> operands = operands_of(plan);

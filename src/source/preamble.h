@@ -1,4 +1,5 @@
-// What emission writes above a template: constants, types, Dims, hooks, and the #line that hands over to the template.
+// The text that emission puts before a template: constants, types, Dims, hooks, and a #line for the template's first
+// line.
 #pragma once
 
 #include <string>
@@ -8,13 +9,13 @@
 
 namespace tma_jit::source {
 
-// What errors call the preamble's own lines.
+// The preamble's file name in errors.
 inline constexpr std::string_view kPreambleName = "preamble";
 
-// Ends with `#line 1 "FILE"`: the template's text follows as it is.
+// Ends with `#line 1 "FILE"`, so that the template's text can follow unchanged.
 std::string preamble(const Plan& plan);
 
-// `#line 1 "name"` with its newline.
+// Returns a #line directive with its newline, e.g. `#line 1 "name"`.
 std::string line_directive(std::size_t line, std::string_view file);
 
 }  // namespace tma_jit::source

@@ -15,7 +15,7 @@ namespace {
 using Kind = Token::Kind;
 
 constexpr std::array<std::string_view, 3> kTimes = {"__DATE__", "__TIME__", "__TIMESTAMP__"};
-// #include_next and its like, which name a place by where the compiler stands.
+// Directives that are refused: #include_next and others whose meaning depends on the file system.
 constexpr std::array<std::string_view, 4> kUnfollowed = {"include_next", "import", "embed", "using"};
 constexpr std::string_view kHasInclude = "__has_include";
 
@@ -32,7 +32,7 @@ bool is_fragment(std::string_view word) {
   return begins(kHasInclude) || begins("__has_embed") || std::ranges::any_of(kTimes, begins);
 }
 
-// Whether plain code may hold one of the words that matter outside of directives. Comments and literals count here.
+// Returns whether text outside directives may contain a word that matters. May report words in comments and literals.
 bool may_tell_time(std::string_view text) {
   for (std::size_t at = text.find('_'); at != std::string_view::npos; at = text.find('_', at + 1)) {
     if (at > 0 && continues_identifier(text[at - 1])) continue;
@@ -56,7 +56,7 @@ int line_at(std::string_view text, std::size_t at) {
   return static_cast<int>(std::ranges::count(text.substr(0, at), '\n')) + 1;
 }
 
-// Most lines can be passed over whole: no directive, and nothing that runs on into the next line.
+// Returns whether a line can be skipped as a whole: no directive, and nothing that continues on the next line.
 bool is_plain(std::string_view line) {
   const std::size_t first = line.find_first_not_of(" \t\r\v\f");
   if (first == std::string_view::npos) return true;
@@ -103,7 +103,7 @@ class Scanner {
     return true;
   }
 
-  // The next token that is neither blank nor comment.
+  // Returns the next token that is neither blank nor comment.
   Token next() {
     while (true) {
       Token token = reader_.next();
@@ -170,7 +170,7 @@ class Scanner {
     return word.text == "if" || word.text == "ifdef" || word.text == "ifndef" || word.text == "endif";
   }
 
-  // What stands before the next newline, which stays to be read, without comments.
+  // Returns the text before the next newline without comments. The newline is not consumed.
   std::string rest_of_line() {
     std::string rest;
     while (true) {
@@ -185,7 +185,7 @@ class Scanner {
     }
   }
 
-  // The name of a header after blanks and comments.
+  // Reads the name of a header after blanks and comments.
   std::optional<std::string> header_name(Directive::Kind& kind) {
     while (true) {
       const std::size_t at = reader_.at();
@@ -233,7 +233,7 @@ class Scanner {
     }
   }
 
-  // #ifdef __has_include, and defined(__has_include), ask whether the compiler has the operator.
+  // #ifdef __has_include and defined(__has_include) test whether the compiler has the operator.
   void probe(const Token& token, bool condition, std::string_view word) {
     if (word == "ifdef" || word == "ifndef") return;
     const std::size_t at = reader_.at();

@@ -1,4 +1,4 @@
-// Pastes headers where they are included, so that one file holds the whole translation unit.
+// Replaces #includes by the text of the headers, so that one file contains the whole translation unit.
 #include <map>
 #include <set>
 
@@ -20,7 +20,7 @@ class Paster {
     for (const Header& header : headers) headers_.emplace(header.name, &header);
   }
 
-  // Appends `text` with its includes replaced. `conditions` counts the #if blocks around it.
+  // Appends `text` with its includes replaced. `conditions` is the number of enclosing #if blocks.
   void paste(std::string_view file, std::string_view text, int conditions, int depth = 0) {
     Position at{std::string(file), 1, 1};
     std::size_t copied = 0;
@@ -41,7 +41,7 @@ class Paster {
   std::string take() && { return std::move(out_); }
 
  private:
-  // What #line says of the current line: `line` counts from `since`, a line of the text being pasted.
+  // The position that #line gives the current line; `line` is relative to `since`, a line of the pasted text.
   struct Position {
     std::string file;
     int line;
@@ -72,8 +72,8 @@ class Paster {
     return directive.kind == Directive::Kind::include_quoted || directive.kind == Directive::Kind::include_angled;
   }
 
-  // A #pragma once header is pasted in full once; while only an #if block may have seen it, it is pasted again with a
-  // guard that lets the first one win.
+  // A header with #pragma once is pasted once. As long as it has been pasted only inside #if blocks, it is pasted again
+  // with a guard, so that the first active copy is used.
   void include(const std::string& name, int conditions, int depth) {
     if (done_.contains(name) || depth > kDepthLimit) return;
     const Header& header = *headers_.at(name);

@@ -1,4 +1,4 @@
-// Whether a template's kernels go through the tensor memory accelerator.
+// Whether a template's kernels use the Tensor Memory Accelerator.
 #pragma once
 
 #include "source/headers.h"
@@ -6,8 +6,8 @@
 
 namespace tma_jit::source {
 
-// True when a tensor has a box, or an #include reaches device/ptx/bulk.cuh or a device/ptx/tma*.cuh. A header that
-// cannot be found does not count; emission says so.
+// Returns whether a tensor has a box, or an #include reaches device/ptx/bulk.cuh or a device/ptx/tma*.cuh. Ignores
+// headers that cannot be found; emission reports them.
 bool uses_tma(const templates::Template& kernel, const HeaderLookup& lookup);
 
 }  // namespace tma_jit::source

@@ -52,7 +52,7 @@ char TokenReader::peek() {
   return at_ < text_.size() ? text_[at_] : '\0';
 }
 
-// The character after the next one, which is `first`.
+// Returns the character after the next one, which is `first`.
 char TokenReader::peek_after(char first) {
   const std::size_t at = at_;
   const int line = line_;
@@ -107,7 +107,7 @@ void TokenReader::line_comment() {
   while (at_ < text_.size() && peek() != '\n') step();
 }
 
-// An unclosed quotation mark is a character of its own.
+// An unclosed quotation mark is a token of its own.
 Kind TokenReader::literal() {
   const char quote = peek();
   step();
