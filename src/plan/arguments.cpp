@@ -14,20 +14,21 @@ namespace {
 
 constexpr std::size_t kMapBytes = 128;             // sizeof(CUtensorMap)
 constexpr std::size_t kMapAlignment = 64;          // alignof(CUtensorMap)
-constexpr std::uint32_t kWorkspaceAlignment = 16;  // what kernels may assume of a workspace, e.g. for 16-byte accesses
+constexpr std::uint32_t kWorkspaceAlignment = 16;  // alignment that kernels may assume of a workspace, e.g. for 16-byte
+                                                   // accesses
 
 template <class T> void put(std::vector<std::byte>& image, std::size_t offset, T value) {
   std::memcpy(image.data() + offset, &value, sizeof value);
 }
 
-// The View: data, then one stride in elements a dimension.
+// Writes a View: the address, then one stride in elements per dimension.
 void put_view(std::vector<std::byte>& image, std::size_t offset, std::uint64_t address,
               const std::vector<std::int64_t>& strides) {
   put(image, offset, address);
   for (std::size_t i = 0; i < strides.size(); ++i) put(image, offset + 8 * (i + 1), strides[i]);
 }
 
-// A View, a tensor map, or a Mapped: the map, a View, and what rounds the struct up to the map's alignment.
+// Returns the size of a View, a tensor map, or a Mapped (the map, a View, and padding to the map's alignment).
 std::size_t image_bytes(const Argument& argument, std::size_t rank) {
   const std::size_t view = 8 * (1 + rank);
   if (argument.kind == Argument::Kind::view) return view;
@@ -41,8 +42,8 @@ bool asks_alignment(const templates::Template& kernel, std::string_view tensor) 
   });
 }
 
-// The least alignment of the address with which the same configuration stays valid: the planner assumed the actual
-// one, but another address may serve as well.
+// Returns the smallest alignment of the address for which the configuration stays valid: the planner assumed the actual
+// alignment, but a less aligned address may also work.
 std::uint32_t needed_alignment(Values& values, const std::vector<Condition>& conditions, const Argument& argument,
                                std::uint32_t least) {
   if (!asks_alignment(*values.binding().kernel, argument.name)) return least;
@@ -111,8 +112,8 @@ Result<Argument> workspace_argument(const Values& values, const templates::Works
   return argument;
 }
 
-// `struct Dims` as a C++ compiler lays it out: members that are not fixed, in declaration order, each at a multiple of
-// its size. With none left it is an empty struct, which still takes one byte.
+// Lays out `struct Dims` as a C++ compiler does: members that are not fixed, in declaration order, each at a multiple
+// of its size. Without members it is an empty struct, which takes one byte.
 Argument dims_argument(const std::vector<DimValue>& dims) {
   Argument argument;
   argument.kind = Argument::Kind::dims;
@@ -124,7 +125,7 @@ Argument dims_argument(const std::vector<DimValue>& dims) {
     argument.alignment = std::max(argument.alignment, size);
     const std::size_t offset = (argument.image.size() + size - 1) / size * size;
     argument.image.resize(offset + size);
-    std::memcpy(argument.image.data() + offset, &dim.value, size);  // little-endian: the low bytes come first
+    std::memcpy(argument.image.data() + offset, &dim.value, size);  // the low bytes come first (little-endian)
   }
   const std::size_t unit = argument.alignment;
   argument.image.resize(std::max<std::size_t>(1, (argument.image.size() + unit - 1) / unit * unit));
@@ -153,7 +154,7 @@ Result<std::vector<Argument>> arguments_of(Values& values, const std::vector<Con
     arguments.push_back(std::move(argument));
   }
   for (const templates::Workspace& declared : kernel.workspaces) {
-    if (binding.request->reference) break;  // a reference needs none
+    if (binding.request->reference) break;  // a reference uses no workspaces
     TMA_JIT_ASSIGN(Argument argument, workspace_argument(values, declared));
     arguments.push_back(std::move(argument));
   }

@@ -5,7 +5,7 @@
 
 namespace tma_jit::plan {
 
-// `values` holds a valid configuration and is left as it is; `conditions` are those it satisfies.
+// `values` holds a valid configuration and is unchanged on return; `conditions` are those that it satisfies.
 [[nodiscard]] Result<std::vector<Argument>> arguments_of(Values& values, const std::vector<Condition>& conditions);
 
 std::vector<DimValue> dims_of(const Binding& binding);

@@ -9,7 +9,7 @@ namespace {
 
 using templates::Expression;
 
-// One name of Template::order, or nothing where its value is known only at launch.
+// Returns the constant for a name in Template::order; nullopt if its value is known only at launch.
 Result<std::optional<Constant>> constant_of(const Values& values, std::string_view name) {
   const Binding& binding = values.binding();
   const templates::Template& kernel = *binding.kernel;
@@ -73,12 +73,12 @@ Result<Hook> hook_of(const Values& values, const templates::Hook& declared) {
   return hook;
 }
 
-// For people and for rates only: a count that does not fit 64 bits is left at 0, unknown.
+// For display and rates only: a count that does not fit into 64 bits becomes 0, which means unknown.
 double amount(const Values& values, const std::optional<Expression>& formula) {
   return formula.has_value() ? static_cast<double>(formula->evaluate(values).value_or(0)) : 0.0;
 }
 
-// What the template says of its sums beside its reference.
+// Returns the `bits` of the template's `reference` directive.
 Result<int> sum_bits_of(const Values& values) {
   const auto& reference = values.binding().kernel->reference;
   if (!reference || !reference->bits) return 0;

@@ -1,4 +1,4 @@
-// Puts a plan together from a valid configuration.
+// Assembles a plan from a valid configuration.
 #pragma once
 
 #include "plan/condition.h"

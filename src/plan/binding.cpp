@@ -9,7 +9,7 @@
 namespace tma_jit::plan {
 namespace {
 
-// A value and who gave it, for the message when someone else disagrees.
+// A value and its source, for the error if another source gives a different value.
 template <class T> struct Sourced {
   T value;
   std::string source;
@@ -148,7 +148,7 @@ Result<void> Binder::bind_extents(const templates::Tensor& declared, const Tenso
   return {};
 }
 
-// The tensors whose shape would give a dim its value.
+// Returns the tensors whose shape could determine a dim.
 std::string Binder::tensors_with(std::string_view dim) const {
   std::vector<std::string> names;
   for (const templates::Tensor& tensor : kernel_.tensors) {

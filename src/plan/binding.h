@@ -1,4 +1,4 @@
-// What a request settles before any param is chosen: the types, the dims, and which tensors are there.
+// What a request determines before any param is chosen: the types, the dims, and the tensors that are present.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +11,33 @@
 
 namespace tma_jit::plan {
 
-// Refers to the template, request and device it was made from; they must outlive it.
+// Refers to the template, request and device that it was made from, which must outlive it.
 struct Binding {
   const templates::Template* kernel = nullptr;
   const Request* request = nullptr;
   const DeviceInfo* device = nullptr;
-  std::vector<DType> types;            // as Template::types
-  std::vector<std::int64_t> dims;      // as Template::dims
-  std::vector<const Tensor*> tensors;  // as Template::tensors; nullptr where one is not given
-  bool has_tensors = false;            // the request gives at least one
-  templates::Names fixed;              // dims the request compiles in
+  std::vector<DType> types;            // in the order of Template::types
+  std::vector<std::int64_t> dims;      // in the order of Template::dims
+  std::vector<const Tensor*> tensors;  // in the order of Template::tensors; nullptr if not given
+  bool has_tensors = false;            // whether the request gives at least one
+  templates::Names fixed;              // dims that the request compiles in as constants
 
   DType type_of(const templates::TypeName& name) const;
-  // Of a tensor's elements; a reference plan writes f64.
+  // Returns the type of a tensor's elements; f64 for the outputs of a reference plan.
   DType element_of(const templates::Tensor& tensor) const;
 };
 
-// Every error names the kernel, the thing, the values and what would be right.
+// Errors name the kernel, the faulty part, the values and the correct ones.
 [[nodiscard]] Result<Binding> bind(const templates::Template& kernel, const Request& request, const DeviceInfo& device);
 
-// The part of `bind` that needs no tensors: every name in the request exists, pins and types are among the choices.
+// The part of `bind` that needs no tensors: fails unless every name in the request exists, and pins and types are among
+// the choices.
 [[nodiscard]] Result<void> check_names(const templates::Template& kernel, const Request& request);
 
-// The part that looks at each tensor by itself: once each, rank, extents, span, alignment.
+// The part of `bind` that checks each tensor by itself: given once, rank, extents, span, alignment.
 [[nodiscard]] Result<void> check_tensors(const templates::Template& kernel, const Request& request);
 
-// "[4096, 64]" of a tensor the caller gave.
+// Returns e.g. "[4096, 64]" for a tensor that the caller gave.
 std::string shape_text(const Tensor& tensor);
 
 }  // namespace tma_jit::plan

@@ -1,4 +1,4 @@
-// Which files of a kernel are considered for a device, and in which order.
+// Selects the files of a kernel that serve a device, and orders them.
 #include <algorithm>
 #include <charconv>
 
@@ -11,7 +11,7 @@ namespace {
 
 struct Target {
   int number = 0;
-  char suffix = 0;  // 'a', 'f' or none
+  char suffix = 0;  // 'a', 'f' or 0
 };
 
 Target target_of(std::string_view arch) {

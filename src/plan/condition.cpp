@@ -21,7 +21,7 @@ void append(std::vector<const Expression*>& to, const std::vector<Expression>& f
   for (const Expression& expression : from) to.push_back(&expression);
 }
 
-// The params behind an expression: through lets, and through the shape of a tensor that is not given.
+// Finds the params on which an expression depends, through lets and through the shape of a tensor that is not given.
 class Dependencies {
  public:
   explicit Dependencies(const Binding& binding) : binding_(binding) {}
@@ -51,7 +51,7 @@ class Dependencies {
   std::set<std::size_t> params_;
 };
 
-// Whether a request without tensors says that this one is to be there.
+// Returns whether a request without tensors lists this one as present.
 bool asks_for(const Request& request, const templates::Tensor& tensor) {
   return std::ranges::find(request.present, tensor.name) != request.present.end();
 }
@@ -61,7 +61,7 @@ bool binds_dim(const templates::Template& kernel, const Expression& entry) {
   return name.has_value() && kernel.find_dim(*name) != nullptr;
 }
 
-// The optional arguments that the texts of a request's hooks name are there.
+// Adds the condition that the optional arguments are present that the texts of the request's hooks use.
 void add_operands(const Binding& binding, std::vector<Condition>& conditions) {
   const templates::Template& kernel = *binding.kernel;
   for (std::size_t i = 0; i < kernel.hooks.size(); ++i) {

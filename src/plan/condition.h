@@ -1,4 +1,4 @@
-// What makes a configuration valid: the template's rules, and those the planner knows by itself.
+// The conditions of a valid configuration: the template's rules, and those that the planner adds.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,16 @@
 
 namespace tma_jit::plan {
 
-// Choosing judges the conditions of one stage only where all of the stages before hold.
+// Conditions of one stage are evaluated only if all earlier stages hold.
 enum class Stage : std::uint8_t {
-  fit,      // the configuration has the tensors that the request gives, with their shapes, and what its hooks name
-  rule,     // the template's `require`
-  machine,  // what the driver demands of a tensor map and of a launch
+  fit,      // the configuration has the tensors that the request gives, with their shapes, and what its hooks use
+  rule,     // the template's `require` directives
+  machine,  // the driver's requirements for tensor maps and launches
 };
 
 struct Violation {
   std::string message;
-  std::string values;  // of the names involved; may be empty
+  std::string values;  // values of the names involved; may be empty
 };
 
 class Condition {
@@ -28,14 +28,14 @@ class Condition {
       : kind_(kind), index_(index), dimension_(dimension) {}
 
   Stage stage() const;
-  // Whether it says that something optional is there.
+  // Returns whether the condition requires that something optional is present.
   bool of_presence() const { return kind_ == Kind::presence || kind_ == Kind::operand; }
-  // nullopt: it holds. An expression that cannot be evaluated is a violation.
+  // Returns nullopt if the condition holds. An expression that cannot be evaluated is a violation.
   std::optional<Violation> violated(const Values& values) const;
 
   int line(const templates::Template& kernel) const;
   std::string text(const templates::Template& kernel) const;
-  // Indices of the params on which the outcome depends, ascending.
+  // Returns the indices of the params on which the outcome depends, ascending.
   std::vector<std::size_t> params(const Binding& binding) const;
 
  private:
@@ -48,14 +48,14 @@ class Condition {
   std::vector<const templates::Expression*> expressions(const templates::Template& kernel) const;
 
   Kind kind_;
-  std::size_t index_;      // of a rule, tensor or hook of the template
-  std::size_t dimension_;  // of an extent, or the hook's parameter
+  std::size_t index_;      // of the template's rule, tensor or hook
+  std::size_t dimension_;  // of the extent, or of the hook's parameter
 };
 
-// In the order of their stages, then of declaration.
+// Returns all conditions, ordered by stage, then by declaration.
 std::vector<Condition> conditions_of(const Binding& binding);
 
-// Whether every condition holds.
+// Returns whether every condition holds.
 bool valid(const Values& values, const std::vector<Condition>& conditions);
 
 }  // namespace tma_jit::plan

@@ -1,6 +1,7 @@
-// The problem: find extents that satisfy rules of any form, show a kernel at work, and are small. The idea: from usual
-// extents, change one dim at a time to whichever of some fifty values is best, until no change helps; where a rule
-// still does not hold, change two at a time. A merit takes tens of microseconds, and a search some thousand of them.
+// The problem: find small extents that satisfy rules of any form and exercise every part of a kernel. The idea: start
+// from usual extents and change one dim at a time to the best of about fifty values, until no change helps; while a
+// rule is violated, also change two at a time. Evaluating one candidate takes tens of microseconds, and a search
+// evaluates some thousands.
 #include "plan/example.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace tma_jit::plan {
 namespace {
 
 constexpr int kRounds = 6;
-constexpr std::size_t kPairedDims = 4;  // more make too many pairs
+constexpr std::size_t kPairedDims = 4;  // limits the number of pairs
 constexpr std::array kAllExtents = {Extents::ragged, Extents::whole, Extents::odd};
 
 struct Solution {
@@ -57,7 +58,7 @@ class ExtentSearch {
     return merit;
   }
 
-  // Only the cost can get better, which grows with every dim.
+  // Returns whether only the cost could still improve, which grows with every dim.
   bool content() const { return best_.merit.violations == 0 && best_.merit.missing == 0 && best_.merit.unusual == 0; }
 
   bool take_if_better(Dims dims) {
@@ -86,7 +87,7 @@ class ExtentSearch {
     }
   }
 
-  // True as soon as every rule holds.
+  // Returns true as soon as every rule holds.
   bool change_two() {
     for (const Open& first : open_) {
       const Dims before = best_.dims;
@@ -110,7 +111,7 @@ class ExtentSearch {
   Solution best_;
 };
 
-// The dims alone, if the planner takes them by itself; with the params of a preset otherwise.
+// Returns a request with only dims if the planner accepts it; otherwise with the params of a preset.
 std::optional<Request> example_of(const templates::Template& kernel, const Request& request, const DeviceInfo& device,
                                   ExampleSize size) {
   for (const PresetConfig& config : preset_configs(kernel, device)) {
@@ -127,7 +128,8 @@ std::optional<Request> example_of(const templates::Template& kernel, const Reque
   return std::nullopt;
 }
 
-// Where no preset goes with what the request pins: dims for the configuration that the planner finds for usual extents.
+// For a request whose pinned params match no preset: finds dims for the configuration that the planner chooses for
+// usual extents.
 std::optional<Request> searched_example(const templates::Template& kernel, const Request& request,
                                         const DeviceInfo& device, ExampleSize size) {
   Request pinned = request;
@@ -144,7 +146,7 @@ std::optional<Request> searched_example(const templates::Template& kernel, const
   return pinned;
 }
 
-// The dims that the kernel has, of those given for all files.
+// Selects from the dims given for all files those that the kernel has.
 Dims own_dims(const templates::Template& kernel, const Dims& dims) {
   Dims own;
   for (const templates::Dim& dim : kernel.dims) {
@@ -153,7 +155,7 @@ Dims own_dims(const templates::Template& kernel, const Dims& dims) {
   return own;
 }
 
-// The problem of a preset for one choice of types. What another choice found is tried first.
+// Finds the problem of a preset for one choice of types. Tries the dims found for another choice first.
 std::optional<Request> preset_example(const templates::Template& kernel, const Request& typed, const DeviceInfo& device,
                                       const PresetConfig& config, std::pair<Extents, Solution*> hint) {
   Request request = typed;

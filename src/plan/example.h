@@ -10,13 +10,15 @@
 
 namespace tma_jit::plan {
 
-// The request with dims that satisfy what the template demands, and with a hook's text and a scalar where those have no
-// default. Params are pinned where the planner's own choice would not take the problem. What the request says stays.
+// Returns the request completed with dims that satisfy the template, and with texts of hooks and values of scalars that
+// have no default. Params are pinned only if the planner's own choice would not accept the problem. What the request
+// gives is unchanged.
 Result<Request> example(const Request& request, const DeviceInfo& device, TemplatePointers templates, ExampleSize size);
 
-// For the defaults and every preset of every file that serves the device, for every choice of types that makes it valid
-// and for every sort of extents: a problem that satisfies the preset's condition and the template's rules, all params
-// pinned. A preset for which there is none is there once, so that planning it tells why.
+// Returns one problem for the defaults and every preset of every file that serves the device, for every choice of types
+// for which it is valid and every kind of extents. The problem satisfies the preset's condition and the template's
+// rules, and all params are pinned. A preset without such a problem occurs once, so that planning it reports the
+// reason.
 Result<std::vector<Request>> preset_examples(const DeviceInfo& device, TemplatePointers templates,
                                              const std::map<std::string, std::int64_t>& dims);
 

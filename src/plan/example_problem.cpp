@@ -1,7 +1,8 @@
-// A grid depends on a dim where another extent of it gives another number of blocks: then the dim is cut into tiles,
-// and the example should have two of them. A dim that is not cut is walked by a loop, usually through a ring of stages
-// in shared memory: the ring goes round where the loop reads more bytes than shared memory holds. Neither tiles nor
-// rings are declared, so both are found by evaluating the grid with the dim and without it.
+// The problem: a good example has at least two tiles along every dim that is split into tiles, and wraps every ring of
+// stages around, but neither tiles nor rings are declared. Tiles: if another extent of a dim changes the number of
+// blocks of the grid, the dim is split. Rings: a dim that is not split is processed by a loop, usually through a ring
+// of stages in shared memory; the ring wraps around if the loop reads more bytes than shared memory holds. Both are
+// found by evaluating the grid for different extents.
 #include "plan/example_problem.h"
 
 #include <algorithm>
@@ -14,12 +15,12 @@
 namespace tma_jit::plan {
 namespace {
 
-constexpr double kOperationsPerByte = 8;  // of the emulator's time
+constexpr double kOperationsPerByte = 8;  // cost of an operation relative to a byte, in the emulator's time
 constexpr int kManyProcessors = 1 << 20;
-constexpr int kFewProcessors = 16;  // more would take too large a problem to be given several tiles each
+constexpr int kFewProcessors = 16;  // with more processors, several tiles for each would need too large a problem
 constexpr std::int64_t kManyElements = 1 << 17;
 
-// The request must outlive the values, which refer to it.
+// The request must outlive the result, which refers to it.
 std::optional<Binding> bound(const templates::Template& kernel, const Request& request, const DeviceInfo& device) {
   auto binding = bind(kernel, request, device);
   if (!binding) return std::nullopt;
@@ -40,7 +41,7 @@ double value_of(const std::optional<templates::Expression>& expression, const Va
   return expression ? static_cast<double>(expression->evaluate(values).value_or(0)) : 0;
 }
 
-// The extent of a tensor's box along one of its dimensions; 0 where it has none.
+// Returns the extent of a tensor's box along a dimension; 0 if it has none.
 std::int64_t box_extent(const templates::Tensor& tensor, std::size_t dimension, const Values& values) {
   if (!tensor.box || tensor.mode != MapMode::tile) return 0;
   return (*tensor.box)[dimension].evaluate(values).value_or(0);
@@ -85,7 +86,7 @@ int ExampleProblem::violations(const Values& values) const {
   return static_cast<int>(count);
 }
 
-// Dimensions of tensors that one box covers.
+// Returns the number of tensor dimensions that a single box covers.
 int ExampleProblem::lone_boxes(const Values& values) const {
   int count = 0;
   for (std::size_t i = 0; i < kernel_.tensors.size(); ++i) {
@@ -99,7 +100,7 @@ int ExampleProblem::lone_boxes(const Values& values) const {
   return count;
 }
 
-// Bytes that one step along a dim brings into shared memory: a tile of each input that has it.
+// Returns the bytes that one step along a dim loads into shared memory: a tile of each input that has the dim.
 double ExampleProblem::ring_bytes(const Values& values, const std::string& dim, const Dims& tiles) const {
   double bytes = 0;
   for (std::size_t i = 0; i < kernel_.tensors.size(); ++i) {

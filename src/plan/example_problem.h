@@ -1,4 +1,4 @@
-// How good an example some dims make for one configuration of a template.
+// Rates how good an example given dims make for one configuration of a template.
 #pragma once
 
 #include <compare>
@@ -11,11 +11,11 @@
 
 namespace tma_jit::plan {
 
-// The less the better, the first member counting most.
+// Smaller is better; compared lexicographically.
 struct Merit {
-  int violations = 0;  // rules, limits and the preset's condition that do not hold
-  int missing = 0;     // tensors without a second box, dims without a second tile, rings that do not go round
-  int unusual = 0;     // extents of another sort than the one that is asked for
+  int violations = 0;  // violated rules, limits and conditions of the preset
+  int missing = 0;     // tensors without a second box, dims without a second tile, rings that do not wrap around
+  int unusual = 0;     // extents of another kind than requested
   double cost = 0;     // bytes and operations
 
   friend auto operator<=>(const Merit&, const Merit&) = default;
@@ -25,7 +25,7 @@ using Dims = std::map<std::string, std::int64_t>;
 
 class ExampleProblem {
  public:
-  // `request` has all but the dims; params are pinned or keep their defaults.
+  // `request` has everything but the dims; params are pinned or keep their defaults.
   ExampleProblem(const templates::Template& kernel, Request request, const DeviceInfo& device,
                  const templates::Expression* when);
 
@@ -34,9 +34,9 @@ class ExampleProblem {
   const Request& request() const { return request_; }
 
  private:
-  // Of the grid, were there processors for all of them.
+  // Returns the blocks of the grid if there were processors for all of them.
   double blocks(const Dims& dims, const std::vector<std::int64_t>& params) const;
-  // Whether the number of blocks depends on the dim.
+  // Returns whether the number of blocks depends on the dim.
   bool cut(const templates::Dim& dim, Dims dims, const std::vector<std::int64_t>& params) const;
   int violations(const Values& values) const;
   int lone_boxes(const Values& values) const;
@@ -49,7 +49,7 @@ class ExampleProblem {
   const DeviceInfo& device_;
   const templates::Expression* const when_;
   DeviceInfo unlimited_;  // the device, with more processors than any grid has blocks
-  bool persistent_;       // the template asks for the number of processors, and there are few
+  bool persistent_;       // whether the template uses the number of processors, and the device has few
   mutable std::map<std::string, bool> cut_;
 };
 

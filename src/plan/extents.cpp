@@ -7,9 +7,9 @@
 namespace tma_jit::plan {
 namespace {
 
-constexpr std::int64_t kElements = 1 << 16;  // the largest range of what does not count elements
+constexpr std::int64_t kElements = 1 << 16;  // largest range of a dim that does not count elements
 
-// About one and a half, two and three times the usual tiles. The second list is of multiples of 8, the odd ones of 16.
+// About one and a half, two and three times the usual tiles. The second list has multiples of 8, mainly odd ones.
 constexpr std::array<std::int64_t, 17> kWhole = {64,   32,   128,  192,  256,   320,   384,   512,   768,
                                                  1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072};
 constexpr std::array<std::int64_t, 19> kRagged = {72,   40,   136,  200,  264,  328,   392,   520,   648,   776,
@@ -25,7 +25,7 @@ std::span<const std::int64_t> list_of(Extents extents) {
   return extents == Extents::odd ? std::span<const std::int64_t>(kOdd) : kRagged;
 }
 
-// Where more is asked for than the lists have: the next number of the sort, and twice and four times that.
+// For a minimum above the lists: the next number of the kind, and twice and four times that.
 std::vector<std::int64_t> from(std::int64_t least, Extents extents) {
   const std::int64_t whole = (least + 63) / 64 * 64;
   const std::int64_t more = extents == Extents::whole ? 0 : extents == Extents::odd ? 3 : 8;

@@ -1,4 +1,4 @@
-// The extents that are tried for a dim of an example.
+// The candidate extents for a dim of an example.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace tma_jit::plan {
 
-// Whether the dim counts elements; one of a smaller range counts parts, paddings or a filter's rows.
+// Returns whether the dim counts elements. A dim with a smaller range counts parts, paddings or rows of a filter.
 bool counts_elements(const templates::Dim& dim);
 
 struct Extent {
   std::int64_t value = 0;
-  bool usual = true;  // of the sort that is asked for
+  bool usual = true;  // whether it is of the requested kind
 };
 
-// What may be tried, the first one first. Every one is in the dim's range.
+// Returns the candidates in the order in which they are tried, all within the dim's range.
 std::vector<Extent> extents_of(const templates::Dim& dim, ExampleSize size);
 
 }  // namespace tma_jit::plan

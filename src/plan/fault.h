@@ -1,4 +1,4 @@
-// An error of planning: its message opens with the kernel's name.
+// Errors of planning; their messages start with the kernel's name.
 #pragma once
 
 #include <utility>

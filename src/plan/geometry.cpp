@@ -11,7 +11,7 @@ namespace {
 using templates::Expression;
 using Extent = std::array<std::int64_t, 3>;
 
-// CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability", the same for all of them.
+// CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability"; equal for all of them.
 constexpr Extent kGridMax = {2147483647, 65535, 65535};
 constexpr Extent kBlockMax = {1024, 1024, 64};
 constexpr std::array<char, 3> kAxes = {'x', 'y', 'z'};

@@ -1,11 +1,11 @@
-// Grid, block, cluster and shared memory of a configuration, within what CUDA and the device allow.
+// Grid, block, cluster and shared memory of a configuration, within the limits of CUDA and the device.
 #pragma once
 
 #include "plan/values.h"
 
 namespace tma_jit::plan {
 
-// Of the template's `launch`, or of its `reference` in a reference request. Messages name values and limits.
+// Evaluates the template's `launch`, or its `reference` for a reference request. Errors give values and limits.
 [[nodiscard]] Result<Geometry> geometry_of(const Values& values);
 
 }  // namespace tma_jit::plan

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kEveryIndex = std::numeric_limits<std::int64_t>::max();
 
-// A dimension declared as 1 is read for every index.
+// A dimension declared with extent 1 is broadcast: its stride is 0.
 void broadcast(const templates::Tensor& declared, std::vector<std::int64_t>& strides,
                std::vector<std::int64_t>& extents) {
   for (std::size_t i = 0; i < extents.size(); ++i) {
@@ -22,7 +22,7 @@ void broadcast(const templates::Tensor& declared, std::vector<std::int64_t>& str
   }
 }
 
-// device/tile/operand.cuh: the address, strides in elements, extents.
+// Returns the image of device/tile/operand.cuh's struct: the address, strides in elements, extents.
 std::vector<std::byte> image_of(const Argument& operand, const std::vector<std::int64_t>& extents) {
   std::vector<std::uint64_t> words = {operand.address};
   words.insert(words.end(), operand.strides.begin(), operand.strides.end());
@@ -72,8 +72,8 @@ Result<std::vector<Argument>> operands_of(const Values& values) {
   return operands;
 }
 
-// As a C++ compiler lays `struct alignas(8) Hooks` out: members in order, each at a multiple of its alignment. Empty it
-// takes 8 bytes.
+// Lays out `struct alignas(8) Hooks` as a C++ compiler does: members in order, each at a multiple of its alignment. An
+// empty struct takes 8 bytes.
 Argument struct_of(std::vector<Argument>& operands) {
   Argument hooks;
   hooks.kind = Argument::Kind::hooks;

@@ -8,8 +8,8 @@
 
 namespace tma_jit::plan {
 
-// Nothing where the template has no hook. Else the struct's own argument, and behind it one for each operand, tensors
-// first, each in the order of the request.
+// Returns nothing if the template has no hook. Else returns the struct's own argument, followed by one for each
+// operand: tensors first, each kind in the order of the request.
 Result<std::vector<Argument>> hook_arguments(const Values& values);
 
 }  // namespace tma_jit::plan

@@ -12,22 +12,22 @@
 namespace tma_jit::plan {
 namespace {
 
-constexpr std::int64_t kRow = 16;  // bytes: what TMA and vector accesses want addresses and rows to be multiples of
-constexpr std::int64_t kAligned = 256;  // bytes: more tells no kernel anything
+constexpr std::int64_t kRow = 16;  // bytes; TMA and vector accesses need addresses and rows that are multiples of it
+constexpr std::int64_t kAligned = 256;  // bytes; no kernel benefits from more alignment
 constexpr double kSameSpeed = 0.95;
 
-// One thing about how a tensor lies.
+// One property of a tensor's layout that may exclude kernels.
 struct Trait {
-  std::size_t tensor;                    // of the request
+  std::size_t tensor;                    // index in the request
   std::string text;                      // "A begins at 1 byte"
-  std::function<void(Tensor&)> restore;  // makes an ideal tensor have it
+  std::function<void(Tensor&)> restore;  // gives a tensor with the ideal layout this property
 };
 
 bool strided(const Tensor& tensor, int dimension) {
   return tensor.shape[static_cast<std::size_t>(dimension)] > 1;
 }
 
-// At an aligned address, rows packed and padded to 16 bytes.
+// Returns the tensor at an aligned address, with packed rows padded to 16 bytes.
 Tensor ideal(const Tensor& given) {
   Tensor tensor = given;
   if (tensor.address != 0) tensor.address = std::max<std::uint64_t>(tensor.address / kAligned * kAligned, kAligned);
@@ -79,7 +79,8 @@ bool alike(const Plan& a, const Plan& b) {
   return a.file == b.file && a.config == b.config;
 }
 
-// Those of the traits each of which alone rules out the ideal tensors' plan; all, where only several together do.
+// Returns the traits that exclude the ideal tensors' plan by themselves; all of them if only several together exclude
+// it.
 std::vector<std::string> causes(const std::vector<Trait>& traits, const Request& request, const Plan& wanted,
                                 const Planner& planner) {
   std::vector<std::string> alone, all;
@@ -112,7 +113,7 @@ std::string difference(const Plan& wanted, const Plan& plan) {
   return joined(params);
 }
 
-// "" where the templates do not estimate their times.
+// Compares the estimated times; "" if the templates do not state them.
 std::string speed(const Plan& wanted, const Plan& plan) {
   if (wanted.work.cycles <= 0 || plan.work.cycles <= 0) return {};
   const double share = wanted.work.cycles / plan.work.cycles;

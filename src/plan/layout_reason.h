@@ -1,4 +1,4 @@
-// Why a request got another plan than its tensors would get if they lay as kernels like them.
+// Explains why the layout of a request's tensors leads to another plan than an ideal layout would.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@ namespace tma_jit::plan {
 
 using Planner = std::function<Result<Plan>(const Request&)>;
 
-// One line, or "" where tensors at aligned addresses with rows padded to 16 bytes would have the same file and
-// configuration. `planner` is asked again only where a tensor does not lie so.
+// Returns one line, or "" if tensors at aligned addresses with rows padded to 16 bytes would have the same file and
+// configuration. Calls `planner` only if a tensor's layout differs from that.
 std::string layout_reason(const Request& request, const Plan& plan, const Planner& planner);
 
 }  // namespace tma_jit::plan

@@ -12,12 +12,12 @@ bool continues_name(char c) {
   return starts_name(c) || (c >= '0' && c <= '9');
 }
 
-// Takes the words of a text one by one: names, numbers, single signs. Comments and quoted text are no words.
+// Splits a text into words: names, numbers, single characters. Skips comments and quoted text.
 class Words {
  public:
   explicit Words(std::string_view text) : text_(text) {}
 
-  // Empty at the end.
+  // Returns an empty word at the end.
   std::string_view next() {
     while (skip_blank() || skip_comment() || skip_quoted()) {
     }
@@ -62,7 +62,7 @@ class Words {
   std::string_view text_;
 };
 
-// After these words a name is a value; after any other name it is what that type declares.
+// A name before another name is a type, so that the latter is a declaration, unless it is one of these keywords.
 bool is_type(std::string_view before) {
   return !before.empty() && starts_name(before.front()) && before != "return" && before != "case" && before != "else" &&
          before != "sizeof";

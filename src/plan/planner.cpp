@@ -19,7 +19,7 @@ Result<Binding> bound(const templates::Template& kernel, const Request& request,
   return bind(kernel, request, device);
 }
 
-// The default and then the others as written.
+// Returns the default, then the others as written.
 std::vector<DType> choices_of(const templates::Type& type) {
   std::vector<DType> choices = {type.default_value};
   std::ranges::copy_if(type.choices, std::back_inserter(choices),
@@ -27,8 +27,8 @@ std::vector<DType> choices_of(const templates::Type& type) {
   return choices;
 }
 
-// Types that no tensor has and the request leaves open are chosen like params: one request for every choice, those with
-// the defaults first. Usually that is the request itself.
+// Types that no tensor has and that the request does not give are chosen like params: returns one request per choice,
+// the defaults first. Usually that is only the request itself.
 std::vector<Request> with_free_types(const templates::Template& kernel, const Request& request) {
   std::vector<Request> requests = {request};
   for (const templates::Type& type : kernel.types) {
@@ -59,7 +59,7 @@ Result<Plan> plan_as_asked(const templates::Template& kernel, const Request& req
   return tl::make_unexpected(no_config(kernel.kernel, enumeration));
 }
 
-// For the types that a plan would get.
+// Enumerates with the types that a plan would get.
 Result<Enumeration> enumerate_with(const templates::Template& declared, const Request& request,
                                    const DeviceInfo& device) {
   TMA_JIT_ASSIGN(const templates::Template kernel, templates::with_operands(declared, request.operands));
@@ -83,7 +83,7 @@ void append_line(std::string& text, std::string_view line) {
   text += line;
 }
 
-// A message less the kernel's name in front.
+// Removes the kernel's name from the start of a message.
 std::string_view without(std::string_view kernel, std::string_view message) {
   if (message.starts_with(kernel) && message.substr(kernel.size()).starts_with(": ")) {
     message.remove_prefix(kernel.size() + 2);
@@ -91,7 +91,8 @@ std::string_view without(std::string_view kernel, std::string_view message) {
   return message;
 }
 
-// One candidate's error is the answer, and so is one that all share; else each file says why not.
+// If there is one candidate, or all have the same error, returns that error; else one that lists the reason of each
+// file.
 Error combined(const std::vector<Refusal>& refusals) {
   const Error& first = refusals.front().error;
   const bool alike = std::ranges::all_of(refusals, [&](const Refusal& refusal) {

@@ -16,7 +16,7 @@ std::map<std::string, std::int64_t> defaults_of(const templates::Template& kerne
   return params;
 }
 
-// Knows the device and nothing of the problem.
+// A scope that knows the device's values and none of the problem.
 class DeviceScope final : public templates::Scope {
  public:
   explicit DeviceScope(const DeviceInfo& device) : device_(device) {}
@@ -31,7 +31,7 @@ class DeviceScope final : public templates::Scope {
   const DeviceInfo& device_;
 };
 
-// Whether the preset's condition excludes this device whatever the problem is.
+// Returns whether the preset's condition excludes this device for every problem.
 bool for_other_devices(const templates::Preset& preset, const DeviceInfo& device) {
   return preset.when.has_value() && preset.when->evaluate(DeviceScope(device)).value_or(1) == 0;
 }

@@ -21,8 +21,8 @@ Request bare_request(const templates::Template& kernel, const std::map<std::stri
   return completed(kernel, std::move(request));
 }
 
-// The presets that fit these types. A preset that fits no types at all is kept for the first of them, so that planning
-// it tells what is wrong.
+// Adds the presets that are valid for these types. A preset that is valid for no types is added for the first of them,
+// so that planning it reports the reason.
 void add_requests(const templates::Template& kernel, const std::vector<Request>& typed, const DeviceInfo& device,
                   std::vector<Request>& requests) {
   for (const PresetConfig& config : preset_configs(kernel, device)) {

@@ -1,4 +1,4 @@
-// Configurations in the order in which they are worth measuring.
+// Ranks configurations by how much they are worth measuring.
 #include <algorithm>
 
 #include "core/failure.h"
@@ -21,7 +21,7 @@ Candidate candidate_of(const templates::Template& kernel, const Plan& plan) {
   return {kernel.stem(), types_of(plan), plan.config, plan.work.cycles};
 }
 
-// Of one file; none where it does not take the request.
+// Ranks those of one file; none if it does not accept the request.
 Result<std::vector<Candidate>> rank_file(const templates::Template& file, Request request, const DeviceInfo& device,
                                          std::size_t most) {
   std::vector<Candidate> candidates;
@@ -45,7 +45,7 @@ bool same(const Candidate& a, const Candidate& b) {
   return a.file == b.file && a.params == b.params;
 }
 
-// A file that states no cycles comes after those that do.
+// A file without an estimate of cycles comes after those with one.
 bool cheaper(const Candidate& a, const Candidate& b) {
   if ((a.cycles > 0) != (b.cycles > 0)) return a.cycles > 0;
   return a.cycles < b.cycles;

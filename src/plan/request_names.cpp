@@ -1,4 +1,4 @@
-// The names a request uses: each must be one the template declares, and a choice must be among the template's.
+// Checks the names in a request: the template must declare each, and a choice must be among the template's.
 #include <algorithm>
 
 #include "base/text.h"
@@ -21,7 +21,7 @@ tl::unexpected<Error> unknown(const templates::Template& kernel, std::string_vie
   return unknown_name(fault(kernel, ErrorCode::not_found, "there is no {} \"{}\"; {}", kind, name, has), name, names);
 }
 
-// `given` is a map or list whose elements are names or have them first.
+// `given` is a map or list whose elements are names, or pairs that start with one.
 template <class Given, class Declarations, class NameOf>
 Result<void> all_known(const templates::Template& kernel, std::string_view kind, const Given& given,
                        const Declarations& declarations, NameOf name_of) {

@@ -1,4 +1,5 @@
-// Each tensor of a request by itself: given once, the declared rank, extents and strides that 64 bits can address.
+// Checks each tensor of a request by itself: given once, with the declared rank, and extents and strides that 64 bits
+// can address.
 #include <algorithm>
 #include <span>
 
@@ -14,7 +15,7 @@ std::span<const std::int64_t> extents(const Tensor& tensor) {
   return {tensor.shape.data(), static_cast<std::size_t>(std::clamp(tensor.rank, 0, kMaxRank))};
 }
 
-// Bytes from the lowest to the highest element, or -1 when that is more than kSpanMax.
+// Returns the bytes from the lowest to the highest element, or -1 if there are more than kSpanMax.
 std::int64_t span_bytes(const Tensor& tensor) {
   if (std::ranges::find(extents(tensor), 0) != extents(tensor).end()) return 0;
   auto span = static_cast<std::int64_t>(size_of(tensor.dtype));
@@ -29,7 +30,7 @@ std::int64_t span_bytes(const Tensor& tensor) {
   return span;
 }
 
-// Sized so that a product of extents, which templates form freely, is at least representable.
+// Returns whether the product of the extents, which templates may use, is representable.
 bool countable(const Tensor& tensor) {
   std::int64_t product = 1;
   return std::ranges::all_of(extents(tensor), [&](std::int64_t extent) {
@@ -53,7 +54,7 @@ Result<void> check_rank(const templates::Template& kernel, const templates::Tens
                declared.name, given.rank, declared.shape.size(), declared_shape(declared));
 }
 
-// Threads that write different elements would write one place. Packed strides of an empty tensor are 0, and harmless.
+// An output whose elements overlap is rejected. Packed strides of an empty tensor are 0, which is harmless.
 Result<void> check_written(const templates::Template& kernel, const NamedTensor& named) {
   const Tensor& tensor = named.tensor;
   if (std::ranges::count(extents(tensor), 0) != 0) return {};
@@ -67,7 +68,7 @@ Result<void> check_written(const templates::Template& kernel, const NamedTensor&
   return {};
 }
 
-// An operand's extents that are numbers. What a template declares is judged with its rules.
+// Checks an operand's extents that are numbers. The extents that a template declares are checked with its rules.
 Result<void> check_numbers(const templates::Template& kernel, const templates::Tensor& declared,
                            const NamedTensor& named) {
   for (std::size_t i = 0; i < declared.shape.size() && declared.operand; ++i) {

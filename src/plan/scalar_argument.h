@@ -7,7 +7,7 @@
 
 namespace tma_jit::plan {
 
-// The request's value or the default, in the scalar's type.
+// Returns the request's value or the default, in the scalar's type.
 Result<Argument> scalar_argument(const Binding& binding, const templates::Scalar& declared);
 
 }  // namespace tma_jit::plan

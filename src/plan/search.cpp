@@ -1,10 +1,10 @@
-// A template of six params with four values each has 4,096 configurations, and some have millions, so a plan must not
-// judge them all. Presets come first: they are few, and one of them nearly always fits. Otherwise the configurations
-// are counted through like the digits of a number, the last param fastest, and the first at which every condition holds
-// is taken. A condition depends on few params: its outcomes are kept in a table with one cell for each combination of
-// those, filled when it is first asked for, so that evaluating expressions costs the sum of the tables' sizes and each
-// configuration only a look into each table. Finding that nothing fits costs as much as counting, at most
-// kConfigurationsMax configurations.
+// The problem: a template of six params with four values each has 4,096 configurations, and some templates have
+// millions, so that a plan cannot evaluate all of them. The idea: presets come first; they are few, and one of them
+// nearly always fits. Otherwise the configurations are enumerated like the digits of a number, the last param fastest,
+// and the first one that satisfies every condition is used. A condition depends on few params: its outcomes are cached
+// in a table with one cell per combination of these, filled on first use. The cost: expressions are evaluated at most
+// once per cell of the tables, and each configuration needs one lookup per table. If no configuration is valid, all are
+// enumerated, at most kConfigurationsMax.
 #include "plan/search.h"
 
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace tma_jit::plan {
 namespace {
 
 constexpr std::int64_t kConfigurationsMax = std::int64_t{1} << 24;
-constexpr std::size_t kListedMax = 4096;  // as Enumeration::valid_configs promises
+constexpr std::size_t kListedMax = 4096;  // the limit documented for Enumeration::valid_configs
 
-// The pinned value alone, else the default and then the others as written.
+// Returns only the pinned value, or the default followed by the others as written.
 std::vector<std::int64_t> choices_of(const templates::Param& param, const Request& request) {
   if (const auto pin = request.params.find(param.name); pin != request.params.end()) return {pin->second};
   std::vector<std::int64_t> choices = {param.default_value};
@@ -36,8 +36,9 @@ Search::Search(const Binding& binding)
   narrow();
 }
 
-// A param that alone decides whether a tensor or a hook's argument is there has only the values that suit the request,
-// so that presets, which do not name it, hold with those. Where none suits, all stay, and `count` says why.
+// If a single param decides whether a tensor or a hook's argument is present, restricts it to the values that match the
+// request, so that presets, which do not set it, apply with these. If no value matches, keeps all, and `count` reports
+// the reason.
 void Search::narrow() {
   const auto all = choices_;
   const bool suited =
@@ -112,7 +113,7 @@ bool Search::choose_preset() {
   return cheapest.has_value();
 }
 
-// Of the configuration in values_.
+// Returns the estimate for the configuration in values_.
 std::int64_t Search::cycles() {
   const templates::Template& kernel = *binding_.kernel;
   if (!kernel.work.cycles.has_value()) return 0;
@@ -154,7 +155,7 @@ Result<void> Search::prepare() {
   return {};
 }
 
-// The last param varies fastest.
+// Advances to the next configuration; the last param varies fastest.
 bool Search::next() {
   for (std::size_t i = at_.size(); i-- > 0;) {
     if (++at_[i] < choices_[i].size()) return true;
@@ -183,7 +184,7 @@ bool Search::holds(std::size_t condition) {
   return outcome == Table::Outcome::holds;
 }
 
-// Counting looks at every condition of the stage; otherwise the first violated one decides.
+// When counting, evaluates every condition of the stage; otherwise stops at the first violated one.
 bool Search::stage_holds(Stage stage, bool counting) {
   bool all = true;
   for (std::size_t i = 0; i < conditions_.size(); ++i) {
@@ -228,7 +229,8 @@ Result<Enumeration> Search::count() {
     ++all;
     if (!stage_holds(Stage::fit, true)) continue;
     ++result.configurations;
-    // Both stages are counted, so that what no configuration can mend (a pitch, say) shows as ruling out all of them.
+    // Counts both stages, so that a condition that no configuration can satisfy (a pitch, for example) is reported as
+    // excluding all of them.
     const bool rules_hold = stage_holds(Stage::rule, true);
     if (!stage_holds(Stage::machine, true) || !rules_hold) continue;
     ++result.valid;
@@ -245,8 +247,8 @@ void Search::add_if_valid(std::vector<Ranked>& ranked, std::vector<std::int64_t>
   if (take(params)) ranked.push_back({std::move(params), cycles()});
 }
 
-// Every configuration is judged; one of each estimate is kept, because params that it ignores (the order of tiles, say)
-// would else fill the list with near twins.
+// Evaluates every configuration and keeps one for each estimate, because otherwise params that the estimate ignores
+// (the order of tiles, for example) would fill the list with nearly equal configurations.
 Result<void> Search::rank_by_cycles(std::vector<Ranked>& ranked, std::size_t most) {
   TMA_JIT_CHECK(prepare());
   std::map<std::int64_t, std::vector<std::int64_t>> cheapest;  // by cycles

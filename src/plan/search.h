@@ -1,6 +1,6 @@
-// Which configuration a request gets: of the presets that match and are valid the one of the fewest cycles (`work
-// cycles E`), the first of equals and where the template states none; else the defaults, else the first valid one of
-// all, defaults tried first. Pinned params hold throughout.
+// Chooses the configuration for a request: of the valid presets whose condition holds, the one with the fewest cycles
+// (`work cycles E`), the first of equal ones, and the first if the template states none; else the defaults if they are
+// valid; else the first valid configuration, with default values tried first. Pinned params always apply.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,26 @@
 
 namespace tma_jit::plan {
 
-// Refers to the binding, which must outlive it. One thread at a time.
+// Refers to the binding, which must outlive it. Not thread-safe.
 class Search {
  public:
   explicit Search(const Binding& binding);
 
-  // `choose` passes over this configuration.
+  // Excludes this configuration from `choose`.
   void avoid(const std::vector<std::pair<std::string, std::int64_t>>& params);
 
-  // Leaves the chosen configuration in `values()`. Returns false where there is no valid one; `count` says why. Fails
-  // where there are too many configurations to look at.
+  // Leaves the chosen configuration in `values()`. Returns false if none is valid; `count` then tells why. Fails if
+  // there are too many configurations to enumerate.
   [[nodiscard]] Result<bool> choose();
-  // Judges every configuration.
+  // Evaluates every configuration.
   [[nodiscard]] Result<Enumeration> count();
 
-  // The configurations most worth measuring, at most `most`, the chosen one first. Where the template states cycles:
-  // those of the fewest, of equal ones the first. Else its presets, and then what differs from the chosen one in one
-  // param. Empty where there is no valid one.
+  // Returns the configurations that are most worth measuring, at most `most`, the chosen one first. If the template
+  // states cycles: those with the fewest, the first of equal ones. Else: its presets, and then those that differ from
+  // the chosen one in one param. Empty if none is valid.
   struct Ranked {
     std::vector<std::int64_t> params;  // in declaration order
-    std::int64_t cycles = 0;           // 0: the template states none
+    std::int64_t cycles = 0;           // 0 if the template states none
   };
   Result<std::vector<Ranked>> rank(std::size_t most);
 
@@ -37,13 +37,13 @@ class Search {
   const std::vector<Condition>& conditions() const { return conditions_; }
 
  private:
-  // One outcome per combination of the params a condition depends on, judged when first met.
+  // The outcomes of one condition, one per combination of the params it depends on, evaluated on first use.
   struct Table {
     enum class Outcome : std::uint8_t { unknown, holds, violated };
     std::vector<std::size_t> params;
     std::vector<Outcome> outcomes;
-    std::int64_t violations = 0;       // configurations counted against it
-    std::optional<Violation> example;  // the first
+    std::int64_t violations = 0;       // number of configurations that violate it
+    std::optional<Violation> example;  // the first violation
   };
 
   void narrow();
@@ -70,16 +70,16 @@ class Search {
   const Binding& binding_;
   Values values_;
   std::vector<Condition> conditions_;
-  std::vector<std::vector<std::int64_t>> choices_;  // by param, in the order they are tried
-  std::vector<std::size_t> at_;                     // the current configuration, as positions in `choices_`
-  std::vector<std::vector<std::int64_t>> avoided_;  // by param
-  std::vector<Table> tables_;                       // by condition; made by `prepare`
+  std::vector<std::vector<std::int64_t>> choices_;  // per param, in the order in which they are tried
+  std::vector<std::size_t> at_;                     // the current configuration, as indices into `choices_`
+  std::vector<std::vector<std::int64_t>> avoided_;  // values by param
+  std::vector<Table> tables_;                       // per condition; created by `prepare`
 };
 
 inline constexpr std::string_view kNoConfig = "no configuration satisfies this request";
 
-// no_config: per rule, how many configurations it rules out, its text and the values. Where some rules exclude every
-// configuration, only those are reported.
+// Returns the no_config error: per rule, how many configurations it excludes, its text and the values. If some rules
+// exclude every configuration, lists only those.
 Error no_config(std::string_view kernel, const Enumeration& enumeration);
 
 }  // namespace tma_jit::plan

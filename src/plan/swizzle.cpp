@@ -3,7 +3,8 @@
 namespace tma_jit::plan {
 namespace {
 
-// The bits of an offset that number the pieces, and how far above them the bits of the line they are combined with.
+// The bits of an offset that contain the number of the piece, and the distance to the bits of the line number with
+// which they are combined by XOR.
 struct Pattern {
   std::uint32_t pieces = 0;
   int distance = 0;

@@ -1,4 +1,4 @@
-// The rules of what one instruction moves: the box or the pixels of a column, their corners, and the swizzle.
+// The rules for what one instruction moves: the box, or the pixels of a column and their corners; and the swizzle.
 #include <array>
 
 #include "plan/tensor_map_subject.h"
@@ -8,9 +8,9 @@ namespace {
 
 constexpr std::uint32_t kBoxMax = 256;
 constexpr std::uint32_t kPixelsMax = 1024;
-constexpr std::uint32_t kWidePixels = 128;    // what .im2col::w::128 moves
-constexpr std::uint32_t kPaddedValues = 128;  // the row of a box of padded packed values
-// The opt-in shared memory of one block on sm_90 and sm_100, the largest there is (CUDA C++ Programming Guide, table
+constexpr std::uint32_t kWidePixels = 128;    // pixels that .im2col::w::128 moves
+constexpr std::uint32_t kPaddedValues = 128;  // length of a row in a box of padded packed values
+// The opt-in shared memory of one block on sm_90 and sm_100, which have the most (CUDA C++ Programming Guide, table
 // "Technical Specifications per Compute Capability": 227 KB).
 constexpr std::uint64_t kSharedMemoryMax = 232448;
 
@@ -51,7 +51,8 @@ Result<void> check_volume(const MapSubject& subject) {
   return subject.fault("{} is {} bytes; the shared memory of a block holds {}", subject.box(), bytes, kSharedMemoryMax);
 }
 
-// Of the rank: 16 bits in all for the corners of each side. The driver holds the wide modes to it, too.
+// The range of corner offsets for a rank: 16 bits in total for the corners of each side. The driver enforces it for the
+// wide modes too.
 struct Range {
   std::int32_t low, high;
 };
@@ -74,8 +75,8 @@ Result<void> check_range(const MapSubject& subject, const std::array<std::int32_
   return {};
 }
 
-// As the driver counts: in 32 bits, so that extents from 2^31 on wrap round, over every dimension between the first and
-// the last of a wide map, too, and one dimension further in when the map is interleaved.
+// Follows the driver's arithmetic: it counts in 32 bits, so that extents from 2^31 on wrap around; in every dimension
+// between the first and the last also for a wide map; and one dimension further inward for an interleaved map.
 Result<void> check_pixels(const MapSubject& subject, std::size_t axis) {
   const TensorMapSpec& spec = subject.spec;
   const bool cornered = axis < static_cast<std::size_t>(spec.corners());

@@ -14,8 +14,8 @@ constexpr std::uint64_t kExtentMax = std::uint64_t{1} << 32;
 constexpr std::uint64_t kStrideLimit = std::uint64_t{1} << 40;
 constexpr std::uint64_t kAddressLimit = std::uint64_t{1} << 57;
 constexpr std::uint32_t kStepMax = 8;
-constexpr std::uint64_t kPaddedValues = 128;  // what rows of padded packed values are multiples of
-constexpr int kFirstTma = 90;                 // compute capabilities
+constexpr std::uint64_t kPaddedValues = 128;  // rows of padded packed values must be multiples of it
+constexpr int kFirstTma = 90;                 // compute capability
 constexpr int kFirstBlackwell = 100;
 constexpr int kFirstConsumerBlackwell = 120;
 
@@ -122,7 +122,7 @@ Result<void> check_steps(const MapSubject& subject) {
   return {};
 }
 
-// The driver takes it, and TMA ignores it: "TMA doesn't support the stride for dimension zero" without an interleave.
+// The driver accepts it, but TMA ignores it without interleave: "TMA doesn't support the stride for dimension zero".
 Result<void> check_innermost_step(const MapSubject& subject) {
   const TensorMapSpec& spec = subject.spec;
   if (spec.interleave != Interleave::none || spec.element_strides[0] == 1) return {};
@@ -130,7 +130,7 @@ Result<void> check_innermost_step(const MapSubject& subject) {
                        outermost_first(spec.element_strides, spec.rank), spec.element_strides[0], subject.written(0));
 }
 
-// Eight-bit floats travel as u8, which the driver does not count as a floating-point type.
+// Eight-bit floats are passed as u8, which the driver does not treat as a floating-point type.
 Result<void> check_fill(const MapSubject& subject) {
   if (subject.spec.fill == Fill::zero) return {};
   constexpr std::array kFloats = {MapType::f16,     MapType::bf16, MapType::f32,     MapType::f64,
@@ -155,7 +155,7 @@ std::uint64_t box_bytes(const TensorMapSpec& spec) {
     const std::uint64_t step = stepped && spec.element_strides[i] != 0 ? spec.element_strides[i] : 1;
     elements *= (spec.box[i] + step - 1) / step;
   }
-  if (is_padded(spec.type())) return elements;  // sixteen values in sixteen bytes
+  if (is_padded(spec.type())) return elements;  // sixteen values take sixteen bytes
   return elements * static_cast<std::uint64_t>(bits_of(spec.type())) / 8;
 }
 

@@ -1,4 +1,4 @@
-// One tensor map under examination by the rules, and the words they share.
+// A tensor map that is being checked, and the texts that the rules share.
 #pragma once
 
 #include <array>
@@ -18,11 +18,11 @@ struct MapSubject {
   std::string_view name;
 
   std::size_t rank() const { return static_cast<std::size_t>(spec.rank); }
-  // The template's index of a dimension: outermost first.
+  // Returns the template's index of a dimension, which counts from the outermost.
   std::size_t written(std::size_t dimension) const { return rank() - 1 - dimension; }
   std::uint64_t bits() const { return static_cast<std::uint64_t>(bits_of(spec.type())); }
   bool tiled() const { return spec.mode == MapMode::tile; }
-  // "box [128, 64] of bf16"; the extents alone would not say what a byte count is of.
+  // Returns e.g. "box [128, 64] of bf16"; the type is needed to understand a number of bytes.
   std::string box() const;
 
   template <class... Args>
@@ -42,12 +42,12 @@ inline std::uint64_t rounded_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-// The rules of the box, or of pixels, channels and corners; and of the swizzle that they share.
+// Checks the rules of the box, or of pixels, channels and corners; and of the swizzle.
 [[nodiscard]] Result<void> check_box(const MapSubject& subject);
 [[nodiscard]] Result<void> check_corners(const MapSubject& subject);
 [[nodiscard]] Result<void> check_swizzle(const MapSubject& subject);
-// What the driver's documentation asks of Blackwell's modes and types beyond what a driver was seen to ask: none that
-// was asked had such a device (CUDA Driver API 13.0, cuTensorMapEncodeIm2colWide; PTX ISA 9.0, "Interleave layout").
+// Checks rules of Blackwell's modes and types that are documented (CUDA Driver API 13.0, cuTensorMapEncodeIm2colWide;
+// PTX ISA 9.0, "Interleave layout") but were not confirmed with a driver, because no tested driver had such a device.
 [[nodiscard]] Result<void> check_documented(const MapSubject& subject);
 
 }  // namespace tma_jit::plan

@@ -23,7 +23,7 @@ struct Subject {
   }
 };
 
-// The position of the value among `choices`, which is the enumerator's value.
+// Returns the index of the value in `choices`, which equals the enumerator's value.
 template <std::size_t N>
 Result<std::size_t> choice(const Subject& subject, const std::optional<Expression>& expression,
                            std::string_view attribute, const std::array<std::int64_t, N>& choices,
@@ -63,7 +63,7 @@ Result<void> set_modes(const Subject& subject, TensorMapSpec& spec) {
   return {};
 }
 
-// A value beyond 32 bits is clamped, which the rules then refuse; a negative one is refused here.
+// Clamps a value beyond 32 bits, which the rules then reject; rejects a negative one itself.
 Result<std::uint32_t> small(const Subject& subject, const Expression& expression, std::string_view attribute) {
   TMA_JIT_ASSIGN(const std::int64_t value, expression.evaluate(subject.values));
   if (value < 0) return subject.fault("{} {} is {}", attribute, expression.text(), value);
@@ -83,7 +83,7 @@ Result<void> set_box(const Subject& subject, TensorMapSpec& spec) {
   return {};
 }
 
-// A value beyond 32 bits is clamped, which the rules then refuse.
+// Clamps a value beyond 32 bits, which the rules then reject.
 Result<void> set_corner(const Subject& subject, const std::vector<Expression>& offsets,
                         std::array<std::int32_t, 3>& corner) {
   for (std::size_t i = 0; i < offsets.size(); ++i) {
@@ -93,7 +93,7 @@ Result<void> set_corner(const Subject& subject, const std::vector<Expression>& o
   return {};
 }
 
-// Packed values live in a tensor of bytes: its last extent counts bytes, the map's innermost dimension values.
+// Packed values are declared as a tensor of bytes: its last extent counts bytes, the map's innermost dimension values.
 Result<void> set_dims(const Subject& subject, TensorMapSpec& spec) {
   const std::vector<std::int64_t>& shape = subject.layout.shape;
   for (std::size_t i = 0; i < shape.size(); ++i) {

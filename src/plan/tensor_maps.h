@@ -1,12 +1,12 @@
-// From a tensor's declaration to the arguments of its tensor map.
+// Converts a tensor's declaration to the arguments of its tensor map.
 #pragma once
 
 #include "plan/values.h"
 
 namespace tma_jit::plan {
 
-// Of Template::tensors[index], which has a box. Checked against every rule of the driver; the
-// message names the tensor, e.g. "A: stride 0 is ...".
+// Returns the spec of Template::tensors[index], which must have a box, checked against every rule of the driver. Errors
+// name the tensor, e.g. "A: stride 0 is ...".
 [[nodiscard]] Result<TensorMapSpec> map_spec(const Values& values, std::size_t index, const Layout& layout);
 
 }  // namespace tma_jit::plan

@@ -10,14 +10,15 @@ namespace tma_jit::plan {
 namespace {
 
 constexpr std::int64_t kAlignmentMax = 256;
-constexpr std::int64_t kMapAlignment = 32;  // the strictest unit of a tensor map's strides, in bytes
+constexpr std::int64_t kMapAlignment = 32;  // largest unit of a tensor map's strides, in bytes
 
 template <class Declarations> std::int64_t index_of(const Declarations& declared, std::string_view name) {
   const auto at = std::ranges::find(declared, name, [](const auto& d) -> std::string_view { return d.name; });
   return at == declared.end() ? -1 : at - declared.begin();
 }
 
-// A stride that steps over `extent` inner rows and is whole units; the unit itself where that is not representable.
+// Returns a stride that covers `extent` inner rows and is a multiple of the unit; the unit itself if that is not
+// representable.
 std::int64_t natural_stride(std::int64_t inner, std::int64_t extent, std::int64_t unit) {
   std::int64_t packed = 0;
   if (__builtin_mul_overflow(inner, std::max<std::int64_t>(extent, 1), &packed)) return unit;
@@ -25,7 +26,7 @@ std::int64_t natural_stride(std::int64_t inner, std::int64_t extent, std::int64_
   return (packed + unit - 1) / unit * unit;
 }
 
-// What the strides of a tensor map are multiples of, in elements.
+// Returns the unit of a tensor map's strides, in elements.
 std::int64_t pitch_unit(const templates::Tensor& declared, DType type) {
   const bool strict = declared.interleave.has_value() || (declared.as.has_value() && is_packed(*declared.as));
   const std::int64_t bytes = strict ? kMapAlignment : kMapAlignment / 2;
@@ -162,7 +163,7 @@ Result<Layout> Values::layout(std::size_t index) const {
     }
     layout.shape.push_back(extent);
   }
-  // Packed, but where a tensor map needs it rows are padded, as whoever makes such a tensor would.
+  // Rows are packed, but padded if a tensor map requires it, as a caller would allocate them.
   const std::int64_t unit = declared.box.has_value() ? pitch_unit(declared, binding_.element_of(declared)) : 1;
   layout.strides.assign(layout.shape.size(), 1);
   for (std::size_t i = layout.shape.size() - 1; i-- > 0;) {

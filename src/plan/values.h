@@ -1,4 +1,4 @@
-// The value of every name in one configuration: what expressions of the template are evaluated in.
+// The values of all names in one configuration; the template's expressions are evaluated in it.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace tma_jit::plan {
 // Shape and strides of one tensor in elements, outermost first.
 struct Layout {
   std::vector<std::int64_t> shape;
-  std::vector<std::int64_t> strides;    // as given; packed, or padded for a tensor map, where only dims are
-  std::vector<std::int64_t> addressed;  // the same, but where an extent of at most 1 makes a stride meaningless, one
-                                        // that breaks no alignment rule
+  std::vector<std::int64_t> strides;    // as given; if only dims are given, packed, or padded for a tensor map
+  std::vector<std::int64_t> addressed;  // the same, except that a stride that is meaningless, because its extent is at
+                                        // most 1, is replaced by one that satisfies every alignment rule
   bool empty() const;
 };
 
-// Starts with every param at its default. Lets are evaluated when first asked for and forgotten when a param changes.
-// One thread at a time.
+// Initially every param has its default. Lets are evaluated on first use and again after a param changes. Not
+// thread-safe.
 class Values final : public templates::Scope {
  public:
   explicit Values(const Binding& binding);
@@ -35,11 +35,12 @@ class Values final : public templates::Scope {
   const Binding& binding() const { return binding_; }
   const std::vector<std::int64_t>& params() const { return params_; }
 
-  // Of Template::tensors[index]; the given one's, or made of the dims.
+  // Returns the layout of Template::tensors[index]: the given tensor's, or one derived from the dims.
   [[nodiscard]] Result<Layout> layout(std::size_t index) const;
-  // Whether the configuration has the tensor: its `when`, or true.
+  // Returns whether the configuration has the tensor: the value of its `when`, or true.
   [[nodiscard]] Result<bool> wanted(const templates::Tensor& tensor) const;
-  // Whether the kernel gets it: given, or wanted where the request gives no tensors at all.
+  // Returns whether the kernel receives the tensor: it is given, or the configuration has it and the request gives no
+  // tensors.
   [[nodiscard]] Result<bool> present(std::size_t index) const;
 
  private:
@@ -60,15 +61,16 @@ class Values final : public templates::Scope {
   void forget();
 
   const Binding& binding_;
-  std::vector<Slot> slots_;  // by Reference::id
+  std::vector<Slot> slots_;  // indexed by Reference::id
   std::vector<std::int64_t> params_;
   mutable std::vector<Memo> lets_;
 };
 
-// The largest power of two, at most 256, that divides the address; 256 for address 0, which is none yet.
+// Returns the largest power of two, at most 256, that divides the address; 256 for address 0, which means not known
+// yet.
 std::int64_t alignment_of_address(std::uint64_t address);
 
-// Shape and strides of a tensor the caller gave.
+// Returns shape and strides of a tensor that the caller gave.
 Layout layout_of(const Tensor& tensor);
 
 }  // namespace tma_jit::plan

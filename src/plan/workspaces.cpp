@@ -1,4 +1,4 @@
-// What a plan says of its workspaces.
+// The workspaces of a plan.
 #include <tma_jit/plan.h>
 
 namespace tma_jit {
