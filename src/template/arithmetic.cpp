@@ -25,7 +25,7 @@ Outcome shift(std::int64_t a, std::int64_t b, bool left) {
   return {shifted, {}};
 }
 
-// The quotient rounded towards positive infinity; b > 0.
+// Returns the quotient rounded towards positive infinity; b > 0.
 Outcome ceil_div(std::int64_t a, std::int64_t b) {
   if (b <= 0) return {0, "divisor that is not positive"};
   return {a / b + (a % b > 0 ? 1 : 0), {}};

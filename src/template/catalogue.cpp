@@ -15,7 +15,7 @@ namespace tma_jit::templates {
 
 namespace fs = std::filesystem;
 
-// `owned` is empty for an embedded file, whose text lives as long as the library.
+// `owned` is empty for an embedded file, whose text exists as long as the library.
 struct TemplateSet::Text {
   std::string file;
   std::string owned;
@@ -26,13 +26,13 @@ struct TemplateSet::Text {
   std::string_view kernel() const { return added ? added->kernel : declared_kernel(text()); }
 };
 
-// A template file that could not be read: which kernel it is of, nobody can say.
+// A template file that could not be read, whose kernel is therefore unknown.
 struct Unreadable {
   std::string stem;
   Error error;
 };
 
-// Everything there is, what shadows before what is shadowed; and what could not be read.
+// All templates, those that shadow others first; and the files that could not be read.
 struct TemplateSet::Listing {
   std::vector<Text> texts;
   std::vector<Error> folders;
@@ -57,7 +57,7 @@ tl::unexpected<Error> folder_failure(const fs::path& folder, const std::error_co
   return failure(ErrorCode::io, "cannot read the template folder {}: {}", folder.string(), reason.message());
 }
 
-// The *.cu files directly in a folder, by name. A folder that does not exist is an error unless it is optional.
+// Returns the *.cu files directly in a folder, by name. A missing folder is an error unless it is optional.
 Result<std::vector<fs::path>> kernel_files(const fs::path& folder, bool optional) {
   std::vector<fs::path> files;
   std::error_code reason;
@@ -67,7 +67,7 @@ Result<std::vector<fs::path>> kernel_files(const fs::path& folder, bool optional
   for (; entry != fs::directory_iterator(); entry.increment(reason)) {
     std::error_code ignored;
     const fs::file_status status = entry->status(ignored);
-    // What is neither a file nor missing behind a link (a folder, a pipe) is not a template.
+    // A folder or pipe is not a template. A dangling link is kept, so that reading it reports the error.
     const bool file = fs::is_regular_file(status) || !fs::exists(status);
     if (file && entry->path().extension() == ".cu") files.push_back(entry->path());
     if (reason) return folder_failure(folder, reason);
@@ -90,7 +90,7 @@ bool is_plain_relative(const fs::path& name) {
          std::none_of(name.begin(), name.end(), [](const fs::path& part) { return part == ".."; });
 }
 
-// What is meant may be a probe; they are too many to name all.
+// Returns the error for an unknown kernel. A probe may be suggested, but is not listed, because there are many.
 Error no_kernel(std::string_view kernel, const std::set<std::string>& kernels, const std::set<std::string>& probes) {
   const std::vector<std::string> names(kernels.begin(), kernels.end());
   std::vector<std::string> all = names;
@@ -185,8 +185,8 @@ Result<TemplatePointer> TemplateSet::parsed(const Text& text) {
   return kept;
 }
 
-// A file that cannot be read stands in the way of the kernels that it may be of: one with a file of its stem, which it
-// may shadow, and one that is not found.
+// A file that cannot be read is an error for every kernel that it may declare: one with a file of the same stem, which
+// it may shadow, and one that is not found otherwise.
 Result<std::vector<TemplatePointer>> TemplateSet::find(std::string_view kernel) {
   const std::lock_guard lock(mutex_);
   const Listing all = listing();

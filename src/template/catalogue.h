@@ -1,7 +1,7 @@
-// Every template an engine knows: embedded ones, those in search folders, those added by the program. Later sources
-// shadow earlier ones of the same file stem and kernel: embedded < folders (the first folder wins) < added (the last
-// wins). A search folder holds kernels as *.cu or kernels/*.cu, probes as probes/*.cu and headers below device/.
-// Thread-safe.
+// All templates that an engine knows: embedded ones, those in search folders, those added by the program. Later sources
+// shadow earlier ones with the same file stem and kernel: embedded < folders (the first folder takes precedence) <
+// added (the last takes precedence). A search folder holds kernels as *.cu or kernels/*.cu, probes as probes/*.cu and
+// headers below device/. Thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -21,7 +21,7 @@
 
 namespace tma_jit {
 
-// The files of templates/, embedded by src/CMakeLists.txt.
+// The files in templates/, embedded by src/CMakeLists.txt.
 extern const EmbeddedFile kEmbeddedTemplates[];
 extern const unsigned long kEmbeddedTemplatesCount;
 
@@ -31,7 +31,7 @@ namespace tma_jit::templates {
 
 using TemplatePointer = std::shared_ptr<const Template>;
 
-// The files compiled into the library.
+// Returns the files compiled into the library.
 std::span<const EmbeddedFile> embedded_templates();
 
 class TemplateSet {
@@ -39,25 +39,27 @@ class TemplateSet {
   explicit TemplateSet(std::vector<std::filesystem::path> folders = {},
                        std::span<const EmbeddedFile> embedded = embedded_templates());
 
-  // Parse at once; `name` is what errors call the text, with or without ".cu". The folder of an added file serves
-  // headers like a search folder, after those. An added "device/NAME.cuh" is a header, and comes before all others.
+  // Add and parse a template. `name` is the text's name in errors, with or without ".cu". The folder of an added file
+  // provides headers like a search folder, after those. An added "device/NAME.cuh" is a header and takes precedence
+  // over all others.
   [[nodiscard]] Result<void> add(std::string name, std::string text);
   [[nodiscard]] Result<void> add_file(const std::filesystem::path& file);
 
-  // The templates that declare `kernel`, by file stem; only those are parsed. Folders are read anew each time. Fails
-  // with not_found and a suggestion, with the first parse error among them, or with io when a search folder or a
+  // Returns the templates that declare `kernel`, by file stem; parses only those. Folders are read again each time.
+  // Fails with not_found and a suggestion, with the first parse error among them, or with io if a search folder or a
   // template in one cannot be read.
   [[nodiscard]] Result<std::vector<TemplatePointer>> find(std::string_view kernel);
 
-  // Everything that is not shadowed, by kernel and file stem; what cannot be read or parsed is an error in its place.
+  // Returns all templates that are not shadowed, by kernel and file stem; a file that cannot be read or parsed is an
+  // error in its place.
   std::vector<Result<TemplatePointer>> all();
 
-  // The text of a device header by the name `#include` gives it, e.g. "device/ptx/tma.cuh": from those added, the
-  // search folders, the folders of added files, then the embedded ones.
+  // Returns the text of a device header by its name in an #include, e.g. "device/ptx/tma.cuh", from: added headers, the
+  // search folders, the folders of added files, the embedded files.
   [[nodiscard]] Result<std::string> header(std::string_view name) const;
 
  private:
-  struct Text;  // a template not yet parsed
+  struct Text;  // a template that is not parsed yet
   struct Listing;
   Listing listing() const;
   [[nodiscard]] Result<TemplatePointer> parsed(const Text& text);
@@ -66,14 +68,14 @@ class TemplateSet {
 
   const std::vector<std::filesystem::path> folders_;
   const std::span<const EmbeddedFile> embedded_;
-  mutable std::mutex mutex_;            // guards what follows
+  mutable std::mutex mutex_;            // guards the members below
   std::vector<TemplatePointer> added_;  // the latest first
   std::vector<std::filesystem::path> added_folders_;
   std::map<std::string, std::string, std::less<>> added_headers_;
-  std::map<std::string, TemplatePointer> parsed_;  // by file; used while the file's text stays the same
+  std::map<std::string, TemplatePointer> parsed_;  // by file; valid while the file's text is unchanged
 };
 
-// The kernel a text declares, found without parsing the rest; "" when there is none.
+// Returns the kernel that a text declares, without parsing the rest; "" if there is none.
 std::string_view declared_kernel(std::string_view text);
 
 }  // namespace tma_jit::templates

@@ -34,7 +34,7 @@ void gather(Tensor& tensor, Expressions& all) {
     gather(*expression, all);
 }
 
-// Every expression of the template, lets first.
+// Returns all expressions of the template, lets first.
 Expressions expressions_of(Template& kernel) {
   Expressions all;
   for (Let& let : kernel.lets) all.push_back(&let.value);
@@ -60,7 +60,7 @@ Expressions expressions_of(Template& kernel) {
   return all;
 }
 
-// The lets from `from` to `to` by use, "A -> B -> A", or "" when there is no way.
+// Returns a path by use from one let to another, e.g. "A -> B -> A"; "" if there is none.
 std::string path_between(const Template& kernel, const std::string& from, std::string_view to, Names& visited) {
   if (from == to) return from;
   const Let* let = kernel.find_let(from);
@@ -129,7 +129,7 @@ Result<void> check_types(const Builder& builder) {
   return {};
 }
 
-// A literal that is not one of the values the hardware has; expressions are the planner's to check.
+// Rejects a literal that is not one of the hardware's values. Other expressions are checked by the planner.
 Result<void> check_choice(const Builder& builder, const std::optional<Expression>& given, std::string_view what,
                           std::initializer_list<std::int64_t> choices) {
   const std::optional<std::int64_t> value = given ? given->constant() : std::nullopt;
@@ -137,13 +137,13 @@ Result<void> check_choice(const Builder& builder, const std::optional<Expression
   return error(builder, given->at(), fmt::format("{} is one of {}, not {}", what, fmt::join(choices, ", "), *value));
 }
 
-// What an attribute's list may hold, outermost first.
+// The permitted contents of an attribute's list, outermost first.
 struct Entries {
   const std::vector<Expression>& list;
   std::string_view what;   // "box"
   std::string_view entry;  // "a box extent"
   std::size_t wanted = 0;
-  std::string_view meaning;  // of the entries wanted, where they are not the shape's: "pixels and channels"
+  std::string_view meaning;  // of the entries, if they do not correspond to the shape's: "pixels and channels"
 };
 
 Result<void> check_length(const Builder& builder, const Tensor& tensor, const Entries& entries) {
@@ -166,8 +166,8 @@ Result<void> check_limit(const Builder& builder, const Entries& entries, std::si
   return error(builder, entry.at(), fmt::format("{} is 1 to {}, not {}", entries.entry, limit, *value));
 }
 
-// Limits of the driver's cuTensorMapEncode functions (CUDA driver API 13.0): box extents and channels to 256, pixels to
-// 1,024, element strides to 8.
+// Limits of the driver's cuTensorMapEncode functions (CUDA driver API 13.0): box extents and channels up to 256, pixels
+// up to 1,024, element strides up to 8.
 Result<void> check_lists(const Builder& builder, const Tensor& tensor) {
   const std::size_t rank = tensor.shape.size();
   const bool tiled = tensor.mode == MapMode::tile;

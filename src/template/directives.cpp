@@ -32,7 +32,7 @@ const Entry* entry_of(std::string_view name) {
   return found != std::end(kDirectives) ? found : nullptr;
 }
 
-// sm_<digits> with an optional a or f.
+// Returns whether the word is sm_<digits> with an optional a or f.
 bool is_arch(std::string_view word) {
   if (!word.starts_with("sm_")) return false;
   word.remove_prefix(3);

@@ -1,4 +1,4 @@
-// One function a directive: reads the rest of its line into the template that is being built.
+// One function per directive: each parses the rest of its line into the template being built.
 #pragma once
 
 #include <map>
@@ -11,22 +11,22 @@
 
 namespace tma_jit::templates {
 
-// The template so far, and what has been declared where.
+// The template so far, and the positions of its declarations.
 struct Builder {
   Template result;
   NameTable names;
-  std::map<std::string, Position, std::less<>> seen;  // directives that may stand only once
+  std::map<std::string, Position, std::less<>> seen;  // directives that may occur only once
 };
 
 using Directive = Result<void> (*)(LineParser& line, Builder& builder);
 
-// nullptr when there is no such directive.
+// Returns nullptr if there is no such directive.
 Directive find_directive(std::string_view name);
 std::vector<std::string> directive_names();
-// True of those a manifest may hold once.
+// Returns whether a manifest may contain the directive only once.
 bool is_single(std::string_view directive);
 
-// Takes the next name as a new one; fails when it is declared already or cannot be declared.
+// Parses a new name; fails if it is already declared or cannot be declared.
 [[nodiscard]] Result<Token> declare(LineParser& line, Builder& builder, NameKind kind);
 
 [[nodiscard]] Result<void> parse_kernel(LineParser& line, Builder& builder);

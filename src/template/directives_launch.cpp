@@ -1,4 +1,4 @@
-// The directives that shape a launch: cluster, launch, work, reference.
+// The directives of the launch: cluster, launch, work, reference.
 #include <fmt/format.h>
 
 #include "core/failure.h"

@@ -1,4 +1,4 @@
-// The directives that make kernel parameters and functions: tensor, scalar, workspace, hook.
+// The directives that declare kernel parameters and functions: tensor, scalar, workspace, hook.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -94,7 +94,7 @@ bool is_decimal_fraction(std::string_view number) {
          number.find_first_of(".eE") != std::string_view::npos;
 }
 
-// A float literal with a sign, or a constant integer expression.
+// Parses a float literal with optional sign, or a constant integer expression.
 Result<tma_jit::Scalar> parse_scalar_value(LineParser& line) {
   const Lexer start = line.mark();
   const bool negative = line.accept("-");

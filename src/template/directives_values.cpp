@@ -1,4 +1,4 @@
-// The directives that give names their values: type, dim, param, and preset.
+// The directives that declare values: type, dim, param, and preset.
 #include <algorithm>
 #include <limits>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMaxDim = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMaxWideDim = std::int64_t{1} << 62;
-constexpr std::int64_t kMaxValues = 4096;  // of one param
+constexpr std::int64_t kMaxValues = 4096;  // most values of one param
 
 std::string out_of_set(std::string_view name, std::int64_t value) {
   return fmt::format("{} is not one of the values of {}", value, name);

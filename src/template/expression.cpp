@@ -11,7 +11,7 @@ namespace {
 using Node = Expression::Node;
 using Operator = Node::Operator;
 
-// What an expression without references is evaluated in.
+// The scope of an expression without references.
 struct EmptyScope final : Scope {
   Result<std::int64_t> value(const Reference& reference) const override {
     return failure(ErrorCode::parse, "{} has no value here", reference.text());
@@ -81,7 +81,7 @@ Result<std::int64_t> Evaluator::conditional(const Node& here) const {
   return node(here.operands[chosen != 0 ? 1 : 2]);
 }
 
-// A function of two or more operands, applied from the left.
+// Evaluates a function of two or more operands, applied from the left.
 Result<std::int64_t> Evaluator::call(const Node& here) const {
   TMA_JIT_ASSIGN(std::int64_t a, node(here.operands[0]));
   for (std::size_t i = 1; i < here.operands.size(); ++i) {

@@ -1,5 +1,5 @@
-// Integer expressions of a manifest: C++ syntax and precedence, int64 arithmetic in which overflow, division by zero
-// and shifts out of range are errors. Immutable; copies share the source text.
+// Integer expressions of a manifest: C++ syntax and precedence, with int64 arithmetic in which overflow, division by
+// zero and shifts out of range are errors. Immutable; copies share the source text.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace tma_jit::templates {
 
-// One thing an expression asks its scope for.
+// One value that an expression requests from its scope.
 struct Reference {
   enum class Kind : std::uint8_t {
     name,       // a param, dim or let
-    type_size,  // sizeof(name), in bytes; sizeof of a concrete dtype is a literal, not a reference
+    type_size,  // sizeof(name) in bytes; sizeof of a concrete dtype is a literal instead
     device,     // device.name
     stride,     // stride(name, dimension), in elements; dimension 0 is the outermost
     alignment,  // alignment(name), in bytes
@@ -25,12 +25,12 @@ struct Reference {
   std::string name;
   int dimension = 0;
   Position at;
-  int id = -1;  // index into Template::references: equal for equal references anywhere in one template
+  int id = -1;  // index into Template::references; equal references in a template have equal ids
 
   std::string text() const;  // "M", "sizeof(T)", "device.sm_count", "stride(A, 0)", "alignment(A)"
 };
 
-// Where names get their values. An error is passed on by `evaluate` as it is.
+// Provides the values of references. `evaluate` returns its errors unchanged.
 class Scope {
  public:
   virtual ~Scope() = default;
@@ -41,38 +41,38 @@ class Expression {
  public:
   struct Node;
 
-  // The constant 0, with no text.
+  // Creates the constant 0, without text.
   Expression();
   explicit Expression(std::int64_t constant);
 
-  // && || and ?: evaluate only what they need. Arithmetic errors are ErrorCode::parse errors at the operator, with
-  // the operands' values: "gemm.cu:12:30: division by zero: 4096 / 0".
+  // Evaluates the expression; && || and ?: evaluate only the operands needed. Arithmetic errors are ErrorCode::parse at
+  // the operator, with the operands' values: "gemm.cu:12:30: division by zero: 4096 / 0".
   [[nodiscard]] Result<std::int64_t> evaluate(const Scope& scope) const;
 
-  // The value of an expression that refers to nothing; nullopt when it refers to something or does not evaluate.
+  // Returns the value of an expression without references; nullopt if it has references or does not evaluate.
   std::optional<std::int64_t> constant() const;
 
-  // Distinct references in the order of their first appearance.
+  // Returns the distinct references in order of first appearance.
   const std::vector<Reference>& references() const { return references_; }
-  // The names among them (params, dims, lets).
+  // Returns the names among them (params, dims, lets).
   std::vector<std::string> names() const;
-  // The name, when the expression is nothing but one name.
+  // Returns the name if the expression consists of a single name.
   std::optional<std::string_view> single_name() const;
 
   std::string_view text() const { return text_; }  // as written
   const Position& at() const { return at_; }
   std::string file_and_line() const;  // "templates/kernels/gemm_wgmma.cu:19"
 
-  // "N = 4097, sizeof(T) = 2": every reference with its value, for messages. Those without a value are left out.
+  // Returns every reference with its value, for messages: "N = 4097, sizeof(T) = 2". Omits those without a value.
   std::string values(const Scope& scope) const;
 
  private:
   friend class ExpressionParser;
   friend class ReferenceTable;
   SourcePointer source_;
-  std::string_view text_;  // into source_
+  std::string_view text_;  // a part of source_
   Position at_;
-  std::vector<Node> nodes_;  // the operands of a node come before it; the last is the root
+  std::vector<Node> nodes_;  // operands precede their node; the last is the root
   std::vector<Reference> references_;
 };
 
@@ -109,12 +109,12 @@ struct Expression::Node {
   };
   Kind kind = Kind::literal;
   Operator op = Operator::none;
-  std::int64_t value = 0;     // of a literal; the index of a reference
+  std::int64_t value = 0;     // of a literal, or the index of a reference
   std::vector<int> operands;  // indices of nodes
-  Position at;                // of the operator or name
+  Position at;                // position of the operator or name
 };
 
-// An expression from text of its own, e.g. for a test. Names are not checked against anything.
+// Parses a separate text, for example in a test. Names are not checked.
 [[nodiscard]] Result<Expression> parse_expression(std::string_view text, std::string_view file = "expression");
 
 }  // namespace tma_jit::templates

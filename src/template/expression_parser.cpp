@@ -15,7 +15,7 @@ namespace {
 
 using Operator = Expression::Node::Operator;
 
-// Beyond these a text is not an expression a person wrote; they keep recursion shallow.
+// Limits that no hand-written expression reaches; they bound the recursion.
 constexpr int kMaxDepth = 64;
 constexpr std::size_t kMaxNodes = 1000;
 

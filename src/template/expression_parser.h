@@ -1,5 +1,5 @@
-// Reads one expression from a line's words: precedence climbing over C++'s operators. Stops at the first word that
-// cannot continue the expression; what follows is the caller's.
+// Parses one expression from a line's tokens by precedence climbing over C++'s operators. Stops at the first token that
+// cannot continue the expression and leaves it to the caller.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class ExpressionParser {
  public:
   ExpressionParser(const SourcePointer& source, Lexer& lexer) : lexer_(lexer) { expression_.source_ = source; }
 
-  // `what` names the expected thing in messages: "a value".
+  // `what` names the expected part in messages: "a value".
   [[nodiscard]] Result<Expression> parse(std::string_view what);
 
  private:
@@ -46,7 +46,7 @@ class ExpressionParser {
   int depth_ = 0;
 };
 
-// "expected X, found Y", or what is wrong with the token itself.
+// Returns "expected X, found Y", or the problem of the token itself.
 std::string unexpected_message(const Token& token, std::string_view wanted);
 
 }  // namespace tma_jit::templates

@@ -1,4 +1,4 @@
-// What a template declares, as the values of the public API.
+// Converts a template's declarations to the values of the public API.
 #include <algorithm>
 #include <set>
 
@@ -7,7 +7,7 @@
 namespace tma_jit::templates {
 namespace {
 
-// The params behind an expression, in declaration order.
+// Finds the params on which an expression depends, in declaration order.
 class Params {
  public:
   explicit Params(const Template& kernel) : kernel_(kernel) {}

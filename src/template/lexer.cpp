@@ -70,7 +70,7 @@ void Lexer::scan() {
   begin_ = end_;
   while (begin_ < line_.size() && (line_[begin_] == ' ' || line_[begin_] == '\t')) ++begin_;
   if (begin_ == line_.size()) {
-    // The end is shown just behind the last word, not behind trailing blanks.
+    // The end is reported directly after the last word, not after trailing blanks.
     begin_ = std::min(begin_, std::max(end_, taken_end_));
     set(Token::Kind::end, begin_);
     return;
@@ -92,12 +92,13 @@ void Lexer::scan() {
     return set(Token::Kind::symbol, begin_ + 2);
   }
   if (kSymbols.find(first) != std::string_view::npos) return set(Token::Kind::symbol, begin_ + 1);
-  std::size_t end = begin_ + 1;  // the whole of a UTF-8 sequence
+  std::size_t end = begin_ + 1;  // extended to a whole UTF-8 sequence
   while (end < line_.size() && (static_cast<unsigned char>(line_[end]) & 0xC0U) == 0x80U) ++end;
   set(Token::Kind::invalid, end, "unexpected character");
 }
 
-// Digits, letters, ' and a fraction or signed exponent: what it means is the parser's to say. Stops before "..".
+// Returns the end of a number: digits, letters, ' and a fraction or signed exponent; the parser checks it. Stops before
+// "..".
 std::size_t Lexer::number_end() const {
   const bool hexadecimal = line_.substr(begin_, 2) == "0x" || line_.substr(begin_, 2) == "0X";
   std::size_t end = begin_ + 1;

@@ -1,4 +1,4 @@
-// The words of one manifest line, one at a time. Copyable: a copy is a place to come back to.
+// Splits one manifest line into tokens, one at a time. A copy remembers a position to return to.
 #pragma once
 
 #include <cstddef>
@@ -13,35 +13,35 @@ namespace tma_jit::templates {
 struct Token {
   enum class Kind : std::uint8_t { end, name, number, text, symbol, invalid };
   Kind kind = Kind::end;
-  std::string_view text;     // as written, the quotes of a text included
-  std::string_view problem;  // of an invalid token
+  std::string_view text;     // as written, including the quotes of a text
+  std::string_view problem;  // what is wrong with an invalid token
   Position at;
 
   bool is(std::string_view symbol) const { return kind == Kind::symbol && text == symbol; }
   bool is_word(std::string_view word) const { return kind == Kind::name && text == word; }
 };
 
-// For messages: "\"BM\"", "a text", "the end of the line".
+// Returns a description for messages: "\"BM\"", "a text", "the end of the line".
 std::string described(const Token& token);
 
-// The content of a text token: quotes off, \" and \\ undone.
+// Returns the content of a text token, without quotes and with \" and \\ replaced.
 std::string unquoted(std::string_view text);
 
 class Lexer {
  public:
-  // Reads `line`, which is line number `number` of its file, from `column` (from 0) on.
+  // Reads `line`, which is line `number` of its file, from `column` (0-based) on.
   Lexer(std::string_view line, int number, std::size_t column);
 
   const Token& peek() const { return token_; }
   Token take();
 
-  // What is left of the line, the peeked token included; and where the last taken token ended, as a column from 0.
+  // Return the rest of the line, including the peeked token; and the end of the last token taken, as a 0-based column.
   std::string_view rest() const { return line_.substr(begin_); }
   std::size_t begin() const { return begin_; }
   std::size_t taken_end() const { return taken_end_; }
   std::string_view line() const { return line_; }
   int number() const { return number_; }
-  // Continues at `column` (from 0).
+  // Continues at `column` (0-based).
   void jump(std::size_t column);
 
  private:

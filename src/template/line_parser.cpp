@@ -10,7 +10,7 @@
 namespace tma_jit::templates {
 namespace {
 
-// Where the doc text that ends `text` begins; npos when it ends in none.
+// Returns the start of the doc text at the end of `text`; npos if there is none.
 std::size_t doc_begin(std::string_view text) {
   const std::string_view kept = text.substr(0, text.find_last_not_of(" \t") + 1);
   if (kept.size() < 2 || kept.back() != '"') return std::string_view::npos;
@@ -20,7 +20,7 @@ std::size_t doc_begin(std::string_view text) {
   return std::string_view::npos;
 }
 
-// Trimmed, and the blanks that align columns across lines reduced to one.
+// Trims, and reduces runs of blanks, which align columns across lines, to one.
 std::string single_spaced(std::string_view text) {
   std::string spaced;
   for (const char c : trimmed(text)) {

@@ -1,4 +1,4 @@
-// Reads one `//!` line: words, expressions, sets of values, the closing doc text. Every failure carries its place.
+// Parses one `//!` line: words, expressions, sets of values, the final doc text. Errors have a position.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace tma_jit::templates {
 
 class LineParser {
  public:
-  // Starts behind the `//!`, which ends at `column` (from 0).
+  // Starts after the `//!`, which ends at `column` (0-based).
   LineParser(SourcePointer source, std::string_view line, int number, std::size_t column)
       : source_(std::move(source)), lexer_(line, number, column), declaration_begin_(column) {}
 
@@ -29,27 +29,27 @@ class LineParser {
   [[nodiscard]] Result<Token> name(std::string_view wanted);
 
   [[nodiscard]] Result<Expression> expression(std::string_view wanted);
-  // E, E, ... up to `most`.
+  // Parses E, E and so on, up to `most`.
   [[nodiscard]] Result<std::vector<Expression>> expressions(std::string_view wanted, std::size_t most);
-  // [E, E, ...]
+  // Parses [E, E, ...].
   [[nodiscard]] Result<std::vector<Expression>> bracketed(std::string_view wanted);
-  // An expression of literals only; `whose` says what it is in messages: "a param's values".
+  // Parses an expression of literals only; `whose` describes it in messages: "a param's values".
   [[nodiscard]] Result<std::int64_t> constant(std::string_view wanted, std::string_view whose);
   [[nodiscard]] Result<TypeName> type_name(std::string_view wanted);
   [[nodiscard]] Result<DType> dtype(std::string_view wanted);
-  // The default of a hook: everything up to the doc text or the end of the line, blanks trimmed.
+  // Returns the default of a hook: everything up to the doc text or the end of the line, trimmed.
   std::string raw_text();
 
-  // What follows belongs to `declaration`: marks where its text begins, e.g. behind the directive.
+  // Marks the start of a declaration's text, e.g. after the directive.
   void begin_declaration() { declaration_begin_ = lexer_.begin(); }
-  // The optional doc text, then the end of the line; fills in `doc` and `text`. `wanted` is what else could have stood
-  // there, for messages.
+  // Parses the optional doc text and the end of the line, and sets `doc` and `text`. `wanted` is what else could have
+  // followed, for messages.
   [[nodiscard]] Result<void> finish(Declaration& declaration, std::string_view wanted);
 
   [[nodiscard]] tl::unexpected<Error> error(const Position& at, std::string_view message) const;
   [[nodiscard]] tl::unexpected<Error> unexpected(std::string_view wanted) const;
 
-  // A place to come back to.
+  // Returns a position to come back to.
   Lexer mark() const { return lexer_; }
   void back_to(const Lexer& mark) { lexer_ = mark; }
 

@@ -25,7 +25,7 @@ constexpr std::string_view kLanguageWords[] = {
     "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
     "xor_eq"};
 
-// Functions of expressions, and what the preamble or CUDA defines.
+// Functions of expressions, and names that the preamble or CUDA defines.
 constexpr std::string_view kTakenNames[] = {"align_up",  "ceil_div", "min",      "max",     "stride",
                                             "alignment", "device",   "Dims",     "dims",    "Hooks",
                                             "hooks",     "Operand",  "View",     "Mapped",  "CUtensorMap",

@@ -1,4 +1,4 @@
-// What a template's names stand for, and which words cannot be names.
+// The kinds of a template's names, and the words that cannot be names.
 #pragma once
 
 #include <map>
@@ -20,12 +20,13 @@ struct NamedThing {
 };
 using NameTable = std::map<std::string, NamedThing, std::less<>>;
 
-// Why `name` cannot be declared, or "": it is a word of C++, an element type, or a name the body already has.
+// Returns why `name` cannot be declared: it is a word of C++, an element type, or a name that the body already has.
+// Returns "" if it can.
 std::string reserved_reason(std::string_view name);
 
 std::vector<std::string> dtype_names();
 
-// The names in `table` of one of `kinds`.
+// Returns the names in `table` of one of `kinds`.
 std::vector<std::string> names_of(const NameTable& table, std::initializer_list<NameKind> kinds);
 
 }  // namespace tma_jit::templates

@@ -10,7 +10,7 @@
 namespace tma_jit::templates {
 namespace {
 
-// What errors call the text of a declaration.
+// The file name of a declaration in errors.
 constexpr const char* kFile = "operand";
 
 template <class T> void add_names(const std::vector<T>& declarations, NameKind kind, NameTable& names) {
@@ -46,7 +46,7 @@ Result<void> check_free(LineParser& line, const Builder& builder) {
   return {};
 }
 
-// Whether what follows is NAME : TYPE [. The line is left where it was.
+// Returns whether NAME : TYPE [ follows; consumes nothing.
 bool is_tensor(LineParser& line) {
   const Lexer start = line.mark();
   for (int i = 0; i < 3 && !line.at_end(); ++i) line.take();

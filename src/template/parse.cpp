@@ -1,4 +1,4 @@
-// The whole manifest: finds the `//!` lines, hands each to its directive, then checks them together.
+// Parses the whole manifest: finds the `//!` lines, passes each to its directive, then checks them together.
 #include <fmt/format.h>
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-// Connects what expressions refer to with what the template declares, and gives every distinct reference its id.
+// Resolves the references of expressions to the template's declarations, and gives every distinct reference its id.
 #pragma once
 
 #include "template/directives.h"
@@ -9,14 +9,14 @@ class ReferenceTable {
  public:
   explicit ReferenceTable(Builder& builder) : template_(builder.result), names_(builder.names) {}
 
-  // Fails at the first reference to something that is not there or cannot be asked for.
+  // Fails at the first reference to something that does not exist or has no such property.
   [[nodiscard]] Result<void> resolve(Expression& expression);
 
  private:
-  // What is wrong with a reference; no text where nothing is.
+  // What is wrong with a reference; the text is empty if nothing is.
   struct Problem {
     std::string text{};
-    bool unknown = false;  // nothing has the name
+    bool unknown = false;  // whether nothing has the name
     std::string suggestion{};
   };
   Problem problem(const Reference& reference) const;

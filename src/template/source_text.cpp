@@ -7,7 +7,7 @@
 namespace tma_jit::templates {
 namespace {
 
-// Blank as wide as `text`: tabs stay tabs and a UTF-8 sequence is one column.
+// Returns blanks as wide as `text`: tabs stay tabs, and a UTF-8 sequence is one column.
 std::string padding(std::string_view text) {
   std::string blank;
   for (const char c : text) {

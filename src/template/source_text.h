@@ -1,4 +1,4 @@
-// The text of one template file, places in it, and errors that show the place with a caret.
+// The text of one template file, positions in it, and errors that show a position with a caret.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace tma_jit::templates {
 
-// Lines and columns count from 1; columns and lengths are in bytes.
+// Lines and columns are 1-based; columns and lengths are in bytes.
 struct Position {
   int line = 0;
   int column = 0;
@@ -19,15 +19,15 @@ struct Position {
 
 // Shared by a template and every expression in it.
 struct SourceText {
-  std::string file;  // as errors name it
+  std::string file;  // the file's name in errors
   std::string text;
 };
 using SourcePointer = std::shared_ptr<const SourceText>;
 
-// The line without its end; "" past the last.
+// Returns the line without its newline; "" past the last.
 std::string_view line_of(const SourceText& source, int line);
 
-// ErrorCode::parse, "file:line:column: message", with the source line and a caret line as detail.
+// Returns an ErrorCode::parse error, "file:line:column: message", with the source line and a caret line as detail.
 Error error_at(const SourceText& source, const Position& at, std::string_view message);
 
 }  // namespace tma_jit::templates

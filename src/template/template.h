@@ -1,5 +1,5 @@
-// A kernel template: what its manifest declares, with the place of every declaration, and its whole text.
-// A plain immutable value once parsed; everything in it has passed the static checks of `parse`.
+// A kernel template: its manifest's declarations with their positions, and its whole text. An immutable value that has
+// passed the static checks of `parse`.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@
 
 namespace tma_jit::templates {
 
-// What all declarations have in common.
+// The fields that all declarations share.
 struct Declaration {
   std::string name;
   std::string doc;
-  std::string text;  // as written, less the directive and the doc text, runs of blanks as one
-  Position at;       // of the name
+  std::string text;  // as written, without the directive and the doc text, runs of blanks as one
+  Position at;       // position of the name
 };
 
-// A type as a declaration names it: a concrete dtype, or the name of a `type`.
+// A type in a declaration: a concrete dtype, or the name of a `type`.
 struct TypeName {
   std::string name;
   std::optional<DType> concrete;
@@ -37,10 +37,10 @@ struct TypeName {
 // type T = bf16 in {bf16, f16}
 struct Type : Declaration {
   DType default_value = DType::f32;  // the default
-  std::vector<DType> choices;        // the default among them, in the order written
+  std::vector<DType> choices;        // includes the default; in the order written
 };
 
-// dim M, N in 0..100 : s64 = 128    (one Dim a name)
+// dim M, N in 0..100 : s64 = 128    (one Dim per name)
 struct Dim : Declaration {
   std::int64_t min = 1;
   std::int64_t max = 0;
@@ -51,14 +51,15 @@ struct Dim : Declaration {
 // param BM = 128 in {64, 128, 192}
 struct Param : Declaration {
   std::int64_t default_value = 0;    // the default
-  std::vector<std::int64_t> values;  // distinct, the default among them, in the order written
+  std::vector<std::int64_t> values;  // distinct, includes the default; in the order written
 };
 
-// let SMEM = STAGES * BM. Refers only to lets declared above it.
+// let SMEM = STAGES * BM. Only lets declared above it may be used.
 struct Let : Declaration {
   Expression value;
-  std::vector<std::string> dims;    // those it depends on, through other lets too, less those the template fixes
-  bool depends_on_request = false;  // on device.X, stride() or alignment(), through other lets too
+  std::vector<std::string> dims;    // dims on which it depends, also through other lets, without those that the
+                                    // template fixes
+  bool depends_on_request = false;  // whether it depends on device.X, stride() or alignment(), also through other lets
 };
 
 // require K % 16 == 0 "TMA needs ..."     (name is empty, doc is the message)
@@ -69,29 +70,29 @@ struct Rule : Declaration {
 // tensor A : T[M, K] box [BM, BK] swizzle 128 out when INPUTS >= 2
 struct Tensor : Declaration {
   TypeName type;
-  std::vector<Expression> shape;               // outermost first, 1 to 5; Expression::single_name() of a dim binds it
-  std::optional<std::vector<Expression>> box;  // as long as `shape`, or pixels and channels; absent: a View
-  std::optional<MapType> as;                   // absent: what the element type is
+  std::vector<Expression> shape;               // outermost first, 1 to 5; a plain dim name determines the dim
+  std::optional<std::vector<Expression>> box;  // as many as `shape`, or pixels and channels; absent: a View
+  std::optional<MapType> as;                   // absent: the element type
   MapMode mode = MapMode::tile;
-  std::vector<Expression> lower, upper;          // of an im2col mode: corners, as long as the mode has
+  std::vector<Expression> lower, upper;          // of an im2col mode: as many corner offsets as the mode has
   std::optional<Expression> swizzle;             // absent: 0
-  std::optional<Expression> atom;                // bytes of the pieces the swizzle moves; absent: 16
+  std::optional<Expression> atom;                // size of the pieces that the swizzle moves, in bytes; absent: 16
   bool flip = false;                             // the swizzle swaps the halves of 16 bytes in every second row
   std::optional<Expression> interleave;          // absent: 0
   std::optional<Expression> l2;                  // absent: 128
-  std::optional<std::vector<Expression>> steps;  // as long as `shape`; absent: all 1
+  std::optional<std::vector<Expression>> steps;  // as many as `shape`; absent: all 1
   Fill fill = Fill::zero;
-  bool viewed = false;  // the tensor map comes with a View of the same tensor, as one Mapped parameter
+  bool viewed = false;  // a View of the same tensor follows the tensor map, in one Mapped parameter
   bool output = false;
-  bool operand = false;  // added by a request, for hooks to read
+  bool operand = false;  // added by a request, for use by hooks
   std::optional<Expression> when;
 };
 
 // scalar alpha : f32 = 1
 struct Scalar : Declaration {
   TypeName type;
-  std::optional<tma_jit::Scalar> default_value;  // the default; absent: the request must give it
-  bool operand = false;                          // added by a request, for hooks to read
+  std::optional<tma_jit::Scalar> default_value;  // absent: the request must give it
+  bool operand = false;                          // added by a request, for use by hooks
 };
 
 // workspace partials SPLITS * M * N * 4 zero
@@ -110,7 +111,7 @@ struct Hook : Declaration {
   };
   std::vector<Parameter> parameters;
   TypeName result;
-  std::optional<std::string> default_value;  // the default text; absent: the request must give it
+  std::optional<std::string> default_value;  // absent: the request must give it
 };
 
 // preset BM = 64, BN = 128 when TILES < device.sm_count     (name is empty)
@@ -135,7 +136,7 @@ struct LaunchShape {
 // work flops E bytes E cycles E
 struct WorkFormula {
   std::optional<Expression> flops, bytes;
-  std::optional<Expression> cycles;  // an estimate of the launch's time, by which presets and files are chosen
+  std::optional<Expression> cycles;  // estimated duration of the launch, by which presets and files are chosen
 };
 
 // reference gemm_reference grid E block E bits E
@@ -166,14 +167,14 @@ struct Template {
   LaunchShape launch;
   WorkFormula work;
   std::optional<ReferenceKernel> reference;
-  std::vector<Reference> references;  // every distinct thing any expression refers to; Reference::id indexes it
+  std::vector<Reference> references;  // all distinct references of all expressions, indexed by Reference::id
   std::vector<std::string> order;     // names of types, dims, params and lets in declaration order
 
   const std::string& file() const { return source->file; }
   const std::string& text() const { return source->text; }
-  std::string stem() const;  // "gemm_wgmma" of "templates/kernels/gemm_wgmma.cu"; only ".cu" is taken off
+  std::string stem() const;  // "gemm_wgmma" for "templates/kernels/gemm_wgmma.cu"; removes only ".cu"
 
-  // nullptr when there is none of that name.
+  // Return nullptr if there is none with that name.
   const Type* find_type(std::string_view name) const;
   const Dim* find_dim(std::string_view name) const;
   const Param* find_param(std::string_view name) const;
@@ -183,8 +184,8 @@ struct Template {
 
 using Names = std::set<std::string, std::less<>>;
 
-// True when the value is known only at launch: it depends on device.X, stride(), alignment() or on a dim that neither
-// the template nor `fixed_dims` fixes.
+// Returns whether the value is known only at launch: it depends on device.X, stride(), alignment() or on a dim that
+// neither the template nor `fixed_dims` fixes.
 bool launch_time(const Template& kernel, const Expression& expression, const Names& fixed_dims = {});
 bool launch_time(const Let& let, const Names& fixed_dims = {});
 
@@ -193,10 +194,11 @@ bool launch_time(const Let& let, const Names& fixed_dims = {});
 
 KernelInfo kernel_info(const Template& kernel);
 
-// Whether a file is a probe: one that shows and proves a device primitive. Those lie in a folder named "probes".
+// Returns whether a file is a probe, which demonstrates and tests one device primitive: it is in a folder named
+// "probes".
 bool is_probe(std::string_view file);
 
-// What Template::stem says of a file's name.
+// Returns Template::stem for a file's name.
 std::string stem_of(std::string_view file);
 
 }  // namespace tma_jit::templates
