@@ -1,6 +1,6 @@
 #pragma once
-// Storage types, tensor views and the few helpers every primitive needs. No CUDA or C++ library headers: a template
-// compiles in tens of milliseconds because it includes nothing it does not use.
+// Storage types, tensor views and the few functions that every primitive needs. Includes no CUDA or C++ library
+// headers, so that a template compiles in tens of milliseconds.
 
 using u8 = unsigned char;
 using s8 = signed char;
@@ -25,18 +25,19 @@ struct e5m2 {
   u8 bits;
 };
 
-// What the driver encodes and the copy engine reads; a kernel takes it as `const __grid_constant__ CUtensorMap`.
+// The tensor map that the driver encodes and the copy engine reads; a kernel takes it as `const __grid_constant__
+// CUtensorMap`.
 struct alignas(64) CUtensorMap {
   u64 opaque[16];
 };
 
-// A tensor that is read by address. Strides are in elements, outermost dimension first.
+// A tensor that is accessed by address. Strides are in elements, outermost dimension first.
 template <class T, int Rank> struct View {
   T* data;
   s64 stride[Rank];
 };
 
-// A tensor that is read both ways.
+// A tensor that is accessed both ways: through a tensor map and as a View.
 template <class T, int Rank> struct Mapped {
   CUtensorMap map;
   View<T, Rank> view;

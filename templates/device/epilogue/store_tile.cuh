@@ -1,13 +1,14 @@
 #pragma once
-// What lies in a shared tile, out to a tensor of two dimensions: 16 bytes at a time, or element by element where the
-// tensor ends within the tile or its rows do not allow more.
+// Stores a shared tile to a tensor of two dimensions: 16 bytes at a time, or element by element where the tensor ends
+// within the tile or its rows are not aligned.
 #include "device/tile/shared_tile.cuh"
 
 struct Extent {
   int rows, columns;
 };
 
-// The part of the tile inside the tensor goes to (row, column), by Threads threads of which this is number `thread`.
+// Stores the part of the tile inside the tensor to (row, column). Called by Threads threads; `thread` is the caller's
+// index.
 template <int Threads, int Unroll = 4, class T, int Rows, int Columns, int Swizzle>
 __device__ inline void store_elements(const View<T, 2>& to, const SharedTile<T, Rows, Columns, Swizzle>& tile,
                                       Extent tensor, int row, int column, int thread) {
@@ -20,14 +21,13 @@ __device__ inline void store_elements(const View<T, 2>& to, const SharedTile<T, 
   }
 }
 
-// Whether every row of the tensor begins at a multiple of 16 bytes and its elements are neighbours.
+// Returns whether every row of the tensor begins at a multiple of 16 bytes and its elements are contiguous.
 template <class T> __device__ inline bool rows_of_16_bytes(const View<T, 2>& tensor) {
   return reinterpret_cast<u64>(tensor.data) % 16 == 0 && tensor.stride[0] * sizeof(T) % 16 == 0 &&
          tensor.stride[1] == 1;
 }
 
-// The same, 16 bytes a thread at a time where `vectors`, which is rows_of_16_bytes of the tensor, and no row ends
-// within the tile.
+// The same, with 16-byte accesses if `vectors` (rows_of_16_bytes of the tensor) and no row ends within the tile.
 template <int Threads, class T, int Rows, int Columns, int Swizzle>
 __device__ inline void store_rows(const View<T, 2>& to, const SharedTile<T, Rows, Columns, Swizzle>& tile,
                                   Extent tensor, int row, int column, int thread, bool vectors) {

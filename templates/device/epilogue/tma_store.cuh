@@ -1,14 +1,14 @@
 #pragma once
-// Results out by the TMA, through shared tiles that are written while others are on their way.
+// Stores results by TMA from shared tiles: while one tile is copied, the next is written.
 #include "device/epilogue/store_tile.cuh"
 #include "device/ptx/named_barrier.cuh"
 #include "device/tile/tma_tile.cuh"
 
 namespace tma {
 
-// Called by Threads threads once a tile is whole: its part inside the tensor goes to (row, column). The copy engine
-// clips a store to the tensor in units of 16 bytes only (seen on an H100), so a tile that holds a ragged end of the
-// rows is written element by element. Stores are committed by the thread whose threadIdx.x is a multiple of Threads.
+// Stores the part of a complete tile inside the tensor to (row, column). Called by Threads threads. TMA clips a store
+// to the tensor only in units of 16 bytes (seen on an H100), so a tile with a partial unit at the end of its rows is
+// written element by element. The thread whose threadIdx.x is a multiple of Threads commits the store.
 template <int Threads, class T, int Rows, int Columns, int Swizzle>
 __device__ inline void store_clipped(const Mapped<T, 2>& to, const SharedTile<T, Rows, Columns, Swizzle>& tile,
                                      Extent tensor, int row, int column) {
@@ -24,10 +24,10 @@ __device__ inline void store_clipped(const Mapped<T, 2>& to, const SharedTile<T,
   }
 }
 
-// Stores Count tiles side by side, the first at (row, column), Buffers at a time. `write(n, tile)` puts the n-th into
-// its buffer; all of Threads threads, which meet at named barrier `id`, take part. The copies go on while the next
-// tiles are written. Invariant at each barrier: first, the buffers are free; second, they are whole. Unroll is Count /
-// Buffers where `write` needs a constant n.
+// Stores Count tiles side by side, the first at (row, column), Buffers at a time. `write(n, tile)` writes the n-th tile
+// to its buffer. All of Threads threads call it and synchronise at named barrier `id`. Invariant at each barrier: after
+// the first the buffers are free, after the second they are complete. Unroll is Count / Buffers if `write` needs n as a
+// constant.
 template <int Threads, int Count, int Unroll, class Shared, int Buffers, class T, class Write>
 __device__ inline void store_each(int id, Shared (&buffers)[Buffers], const Mapped<T, 2>& to, Extent tensor, int row,
                                   int column, Write write) {

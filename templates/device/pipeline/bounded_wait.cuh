@@ -1,18 +1,18 @@
 #pragma once
-// A wait that ends: an arrival or a copy that never comes becomes a record instead of a hang. For development and for
-// services that must answer. PTX ISA 9.0, "mbarrier.test_wait", "mbarrier.pending_count".
+// A wait with a time limit: an arrival or a copy that never happens produces a record instead of a hang. For
+// development and for services that must respond. PTX ISA 9.0, "mbarrier.test_wait", "mbarrier.pending_count".
 #include "device/ptx/mbarrier.cuh"
 
-// What the first thread found whose time was up. The caller provides it in global memory, cleared.
+// Filled by the first thread whose time limit expired. The caller provides it in global memory, cleared.
 struct LostArrival {
   u32 found;    // 1 once the record is written
   u32 block;    // linear in the grid
   u32 thread;   // linear in the block
-  u32 barrier;  // its byte address in shared memory
-  u32 parity;   // waited for
-  u32 phase;    // parity of the phase that is not complete
-  u32 pending;  // arrivals it still needs
-  s32 bytes;    // announced and not landed; below zero where more landed than were announced
+  u32 barrier;  // byte address in shared memory
+  u32 parity;   // parity that was waited for
+  u32 phase;    // parity of the incomplete phase
+  u32 pending;  // arrivals that the phase still needs
+  s32 bytes;    // bytes announced but not yet arrived; negative if more arrived than were announced
 };
 
 namespace bounded {
@@ -23,9 +23,9 @@ __device__ inline u64 now_ns() {
   return t;
 }
 
-// Ends the barrier's life, which is what brings its word to memory: a load from a live one sees nothing of it. Then the
-// word is, from the top (an H200's, PTX leaves it open; the mbarrier_lost probe checks it): 1 bit of parity, 20 of
-// minus the pending arrivals, 1 unused, 21 of bytes landed less bytes announced.
+// Invalidates the barrier, which writes its word to memory: a load from a live barrier does not see it. The word then
+// contains, from the top: 1 bit of parity, 20 of minus the pending arrivals, 1 unused, 21 of bytes arrived minus bytes
+// announced. PTX leaves this open; it holds on an H200, and the mbarrier_lost probe checks it.
 __device__ inline void describe(Barrier& barrier, LostArrival& lost) {
   u64 word;
   barrier.inval();
@@ -45,14 +45,14 @@ __device__ inline void report(Barrier& barrier, u32 parity, LostArrival* lost) {
   __threadfence_system();
 }
 
-// True once the phase of this parity is complete; false when `timeout_ns` have passed, and soon after another thread
-// has filled the record. What the copies would have brought is then not there, they may still land, and the recorded
-// barrier is invalid: the kernel should leave without reusing their memory.
+// Returns true once the phase of this parity is complete; false after `timeout_ns`, or soon after another thread has
+// filled the record. Then the data of the copies is missing or may still arrive, and the recorded barrier is invalid:
+// the kernel should exit without reusing their memory.
 __device__ inline bool wait(Barrier& barrier, u32 parity, u64 timeout_ns, LostArrival* lost) {
   if (barrier.test_wait(parity)) return true;
   const u64 end = now_ns() + timeout_ns;
   do {
-    __nanosleep(20);  // try_wait would sleep as long as the hardware likes
+    __nanosleep(20);  // limits the pause; the duration of try_wait's sleep is up to the hardware
     if (*static_cast<volatile u32*>(&lost->found) != 0) return false;
     if (barrier.test_wait(parity)) return true;
   } while (now_ns() < end);
@@ -60,8 +60,8 @@ __device__ inline bool wait(Barrier& barrier, u32 parity, u64 timeout_ns, LostAr
   return false;
 }
 
-// The same where nothing can go on: ends the grid with an error. The record must lie in memory that outlives the
-// context: the host's, mapped.
+// The same for kernels that cannot continue: ends the grid with an error. The record must be in memory that outlives
+// the context, which is mapped host memory.
 __device__ inline void wait_or_trap(Barrier& barrier, u32 parity, u64 timeout_ns, LostArrival* lost) {
   if (!wait(barrier, parity, timeout_ns, lost)) __trap();
 }

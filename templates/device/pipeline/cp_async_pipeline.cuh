@@ -1,21 +1,22 @@
 #pragma once
-// A ring of slots that all threads of a block fill with cp.async and all read, sm_80 and newer. A thread acquires a
-// slot, starts its copies into it and commits them; wait returns the next slot for reading. commit and wait move on to
-// the next slot by themselves. Invariants: Stages - 1 slots are committed before the first wait, and one between two
-// waits, an empty one where there is nothing left to copy; a slot that wait returned is read until the next wait.
+// A ring of slots that all threads of a block fill with cp.async and all read, for sm_80 and newer. A thread acquires a
+// slot, starts its copies into it and commits them; `wait` returns the next slot to read. `commit` and `wait` advance
+// to the next slot. Invariants: Stages - 1 slots are committed before the first wait, and one between two waits (an
+// empty one if there is nothing left to copy). A slot returned by `wait` may be read until the next wait.
 #include "device/ptx/cp_async.cuh"
 
 template <int Stages> class CpAsyncPipeline {
   static_assert(Stages >= 2);
 
  public:
-  // The slot to fill: nobody reads it any more.
+  // Returns the slot to fill, which no thread reads any more.
   __device__ u32 acquire() const { return filling_; }
   __device__ void commit() {
     cp_async::commit();
     filling_ = next(filling_);
   }
-  // The next slot, once its bytes have arrived for every thread and no thread reads the one before. By the whole block.
+  // Returns the next slot once its bytes have arrived for every thread and no thread reads the previous one. Called by
+  // the whole block.
   __device__ u32 wait() {
     cp_async::wait<Stages - 2>();
     __syncthreads();

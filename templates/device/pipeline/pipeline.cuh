@@ -1,9 +1,9 @@
 #pragma once
-// A ring of slots in shared memory between one producer and its consumers, in a block or over a cluster. The producer
-// acquires a slot and fills it with asynchronous copies; a consumer waits for a slot, reads it and releases it. acquire
-// and wait move on to the next slot by themselves, so nobody can advance out of step: every consumer waits for every
-// slot that the producer acquires, in the same order, and releases each once. Invariants: a slot is filled only after
-// all consumers of all Blocks blocks have released it; it is read only after its bytes have landed.
+// A ring of slots in shared memory between one producer and its consumers, in a block or across a cluster. The producer
+// acquires a slot and fills it with asynchronous copies; a consumer waits for a slot, reads it and releases it.
+// `acquire` and `wait` advance to the next slot, so that producer and consumers stay in step: every consumer waits for
+// every slot that the producer acquires, in the same order, and releases each exactly once. Invariants: a slot is
+// filled only after all consumers of all Blocks blocks have released it, and read only after its bytes have arrived.
 #include "device/pipeline/ring.cuh"
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/fence.cuh"
@@ -11,8 +11,8 @@
 template <int Stages, int Blocks = 1> struct Pipeline {
   Barrier full[Stages], empty[Stages];
 
-  // By one thread, then a barrier of the block, or of the cluster where Blocks > 1. `consumers` of each block release
-  // each slot.
+  // Called by one thread, followed by a barrier of the block, or of the cluster if Blocks > 1. Each slot is released by
+  // `consumers` consumers of each block.
   __device__ void init(u32 consumers) {
     for (int i = 0; i < Stages; ++i) {
       full[i].init(1);
@@ -21,7 +21,7 @@ template <int Stages, int Blocks = 1> struct Pipeline {
     fence_barrier_init();
   }
 
-  // Releases of a slot whose reads are complete, by all threads of the consumer. A warpgroup that read by wgmma:
+  // Releases a slot whose reads are complete. Called by all threads of a warpgroup that read it with wgmma.
   __device__ void release_warpgroup(u32 slot) {
     const int thread = threadIdx.x % 128;
     if constexpr (Blocks == 1) {
@@ -30,7 +30,8 @@ template <int Stages, int Blocks = 1> struct Pipeline {
       if (thread < Blocks) empty[slot].arrive_at(thread);
     }
   }
-  // A warp that read by ordinary loads or ldmatrix: the fence orders them before the copy that refills the slot.
+  // The same for a warp that read with ordinary loads or ldmatrix: the fence orders its reads before the copy that
+  // refills the slot.
   __device__ void release_warp(u32 slot) {
     static_assert(Blocks == 1);
     fence::proxy_async_shared();
@@ -39,12 +40,12 @@ template <int Stages, int Blocks = 1> struct Pipeline {
   }
 };
 
-// The producer's end: one thread of each block.
+// The producer's side of the ring; held by one thread of each block.
 template <int Stages, int Blocks> class Producer {
  public:
   __device__ explicit Producer(Pipeline<Stages, Blocks>& pipeline) : pipeline_(pipeline) {}
 
-  // The next slot, once it is free.
+  // Returns the next slot once it is free.
   __device__ u32 acquire() {
     const u32 slot = ring_.slot;
     if constexpr (Blocks == 1)
@@ -54,14 +55,15 @@ template <int Stages, int Blocks> class Producer {
     ring_.advance();
     return slot;
   }
-  // The same for consumers that release at cluster scope and whose ordinary or tensor memory accesses come first.
+  // The same for consumers that release at cluster scope, after ordinary or tensor memory accesses that must be ordered
+  // before.
   __device__ u32 acquire_cluster() {
     const u32 slot = ring_.slot;
     pipeline_.empty[slot].wait_cluster(ring_.phase ^ 1);
     ring_.advance();
     return slot;
   }
-  // acquire(), after which `bytes` of copies into the slot are expected on its barrier `full`.
+  // Returns acquire(), and announces `bytes` of copies into the slot on its barrier `full`.
   __device__ u32 acquire(u32 bytes) {
     const u32 slot = acquire();
     pipeline_.full[slot].expect(bytes);
@@ -73,19 +75,19 @@ template <int Stages, int Blocks> class Producer {
   Ring<Stages> ring_;
 };
 
-// A consumer's end: each of its threads has one.
+// The consumer's side of the ring; held by each of a consumer's threads.
 template <int Stages, int Blocks> class Consumer {
  public:
   __device__ explicit Consumer(Pipeline<Stages, Blocks>& pipeline) : pipeline_(pipeline) {}
 
-  // The next slot, once it is full. Several may be held at a time; they are released in the same order.
+  // Returns the next slot once it is full. A consumer may hold several slots and releases them in the same order.
   __device__ u32 wait() {
     const u32 slot = ring_.slot;
     pipeline_.full[slot].wait(ring_.phase);
     ring_.advance();
     return slot;
   }
-  // Leaves that many slots to another consumer, which waits for them and releases them.
+  // Skips slots that another consumer waits for and releases.
   __device__ void skip(u32 slots) { ring_.advance(slots); }
 
  private:

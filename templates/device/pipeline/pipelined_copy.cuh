@@ -1,12 +1,13 @@
 #pragma once
-// Boxes that only pass through shared memory: one thread keeps a ring of slots in flight, each loaded, and stored from
-// where it lies. No other thread touches the data, so no proxy fence is needed: the barrier orders the copies.
+// Copies boxes through shared memory without reading them: one thread keeps a ring of slots in flight, and each box is
+// loaded into a slot and stored from it. No other thread accesses the data, so no proxy fence is needed; the barriers
+// order the copies.
 #include "device/pipeline/ring.cuh"
 #include "device/ptx/tma.cuh"
 
-// Moves `count` boxes. `load(i, slot, full)` announces the bytes of box i on `full` and starts loading it into a slot;
-// `store(i, slot)` starts storing it. Called by one thread, with fresh barriers. When it returns, shared memory may be
-// given back; the stores' results are visible once the kernel has ended.
+// Copies `count` boxes. `load(i, slot, full)` announces the bytes of box i on `full` and starts loading it into a slot;
+// `store(i, slot)` starts storing it. Called by one thread with newly initialised barriers. On return shared memory may
+// be released; the stores' results are visible after the kernel has ended.
 template <int Stages, class Load, class Store>
 __device__ inline void pipelined_copy(Barrier (&full)[Stages], int count, Load load, Store store) {
   static_assert(Stages >= 2, "a slot is stored from while others are loaded");
@@ -18,7 +19,7 @@ __device__ inline void pipelined_copy(Barrier (&full)[Stages], int count, Load l
     full[ring.slot].wait(ring.phase);
     store(i, ring.slot);
     tma::commit();
-    // The slot before this one is free once only the newest group still reads: its next box can come.
+    // Once only the newest group still reads shared memory, the previous slot is free and its next box can be loaded.
     if (i == 0 || i - 1 + Stages >= count) continue;
     tma::wait_read<1>();
     const int freed = ring.slot == 0 ? Stages - 1 : ring.slot - 1;

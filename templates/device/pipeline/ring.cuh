@@ -1,10 +1,10 @@
 #pragma once
-// The ring of slots that a producer and its consumers share.
+// The position in a ring of slots that a producer and its consumers share.
 #include "device/ptx/mbarrier.cuh"
 
-// The position of one thread in a ring of Stages slots: which slot, and the parity of this pass over the ring.
-// Consumers wait for full[slot] with `phase`; the producer waits for empty[slot] with `phase ^ 1`, which a fresh
-// barrier grants.
+// The position of one thread in a ring of Stages slots: the slot, and the parity of the current pass over the ring.
+// Consumers wait for full[slot] with `phase`; the producer waits for empty[slot] with `phase ^ 1`, which a newly
+// initialised barrier satisfies at once.
 template <int Stages> struct Ring {
   u32 slot = 0, phase = 0;
   __device__ void advance() {

@@ -1,11 +1,12 @@
 #pragma once
-// The producer of attention whose operands come by the TMA.
+// The producer of attention kernels whose operands are loaded by TMA.
 #include "device/pipeline/pipeline.cuh"
 #include "device/tile/tma_tile.cuh"
 
-// One thread: `smem.q` gets the queries of the block's tile, counted by `smem.queries`, and the slots of
-// `smem.pipeline` its keys and values, in `smem.k` and `smem.v`, a step at a time. Tensors are [head, row,
-// element].
+// Called by one thread. Loads the queries of the block's tile into `smem.q`, on the barrier `smem.queries`, and step by
+// step the keys and values into the slots of `smem.pipeline`, in `smem.k` and `smem.v`. Tensors are [head, row,
+// element]. Loop invariant: before step i, the keys and values of steps 0 to i - 1 have been requested in order, each
+// in the slot that its acquire returned; at most as many steps as slots are not yet released.
 template <class Smem, class Work>
 __device__ inline void load_attention(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
                                       const Work& work) {

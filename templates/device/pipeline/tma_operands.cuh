@@ -1,11 +1,13 @@
 #pragma once
-// The producer of a matrix product whose operands come by the TMA.
+// The producer of matrix products whose operands are loaded by TMA.
 #include "device/pipeline/pipeline.cuh"
 #include "device/tile/tma_tile.cuh"
 
-// One thread of each block keeps the slots of `smem.pipeline` full: tiles of A in `smem.a` and of B in `smem.b`, for
-// each of `steps` steps along K of each of this block's output tiles. Blocks of a cluster lie one below the other: each
-// has its own rows of A, and they share those of B, of which each loads its part into all of them.
+// Called by one thread of each block. Loads tiles of A into `smem.a` and of B into `smem.b`, in the slots of
+// `smem.pipeline`, for each of `steps` steps along K of each of this block's output tiles. The tiles of a cluster's
+// blocks lie one below the other: each block has its own rows of A, and they share those of B, of which each block
+// loads a part into all of them. Loop invariant: all earlier steps, in the order of tiles and then of K, have been
+// requested, each in the slot that its acquire returned; at most Stages of them are not yet released.
 template <int Stages, int Blocks, class Smem, class Tiles>
 __device__ inline void load_operands(Pipeline<Stages, Blocks>& pipeline, Smem& smem, const CUtensorMap& A,
                                      const CUtensorMap& B, const Tiles& tiles, int steps) {

@@ -1,10 +1,10 @@
 #pragma once
-// What the probes of tensor copies share: boxes of 1 to 5 dimensions, element by element. Innermost dimension first.
+// Shared by the probes of tensor copies: boxes of 1 to 5 dimensions, element by element, innermost dimension first.
 #include "device/ptx/cvt.cuh"
 
 namespace probe {
 
-// The I-th of several tensors, of which one belongs to the configuration.
+// Returns the I-th of several tensors; the configuration selects one.
 template <int I, class First, class... Rest>
 __device__ inline const auto& pick(const First& first, const Rest&... rest) {
   if constexpr (I == 0)
@@ -15,7 +15,7 @@ __device__ inline const auto& pick(const First& first, const Rest&... rest) {
 
 template <int Rank> struct Position { int at[Rank]; };
 
-// Of the index-th element of a box.
+// Returns the position of the index-th element of a box.
 template <int Rank> __device__ inline Position<Rank> position(int index, const int (&box)[5]) {
   Position<Rank> p;
 #pragma unroll
@@ -44,8 +44,8 @@ template <class T, int Rank> __device__ inline T& element(const View<T, Rank>& v
   return view.data[offset];
 }
 
-// Where the swizzle puts a byte of a box whose base is aligned to 1024 bytes: the 16-byte chunk's number within its row
-// is changed by the 128-byte line's. The same function finds what lies at a byte.
+// Returns where the swizzle puts a byte of a box whose base is aligned to 1024 bytes: the number of the 16-byte chunk
+// within its row is XORed with bits of the number of the 128-byte line. The function is its own inverse.
 __device__ inline int swizzled(int byte, int swizzle) {
   return swizzle == 0 ? byte : byte ^ ((byte >> 7 & (swizzle / 16 - 1)) << 4);
 }

@@ -1,12 +1,13 @@
 #pragma once
-// What the probes of mma.sync multiply: operands of every type, packed into words as fragments take them. The values
-// are those of probe_operands.cuh, exact in the float types of 4 and 6 bits as well.
+// The operands of the mma.sync probes: values of every type, packed into words as fragments require. They are the
+// values of operands.cuh, which are exact in the float types of 4 and 6 bits as well.
 #include "device/probe/operands.cuh"
 #include "device/ptx/mma.cuh"
 
 namespace probe {
 
-// -4 to 3 in a float type of 4 or 6 bits. Magnitudes are bytes of a word: 0, 1, 2 and 3, and 4 by itself.
+// -4 to 3 in a float type of 4 or 6 bits. The bytes of a word are the codes of 0, 1, 2 and 3; the code of 4 is
+// separate.
 template <class T> struct SmallFloat;
 template <> struct SmallFloat<mma::e2m1> { static constexpr u32 magnitudes = 0x05040200, four = 6, sign = 8; };
 template <> struct SmallFloat<mma::e2m3> { static constexpr u32 magnitudes = 0x14100800, four = 0x18, sign = 0x20; };
@@ -18,7 +19,7 @@ template <class T> __device__ inline int operand(s8 drawn) {
   return value<T>(drawn);
 }
 
-// The bits of a value, in the low ones of a word.
+// Returns the bits of a value, in the low bits of a word.
 template <class T> __device__ inline u32 code(int x) {
   if constexpr (ptx::kOneOf<T, mma::e2m1, mma::e2m3, mma::e3m2>) {
     const u32 magnitude = x < 0 ? -x : x;
@@ -31,7 +32,7 @@ template <class T> __device__ inline u32 code(int x) {
   }
 }
 
-// 32 bits of row `row` from byte `byte` of K, elements of `Bits` bits each, `Shift` bits up in them.
+// Returns 32 bits of row `row` from byte `byte` of K: elements of `Bits` bits, each shifted left by `Shift` bits.
 template <class T, int Bits = mma::kBits<T>, int Shift = 0>
 __device__ inline u32 word(const View<const s8, 2>& from, int row, int byte) {
   u32 bits = 0;
@@ -42,7 +43,7 @@ __device__ inline u32 word(const View<const s8, 2>& from, int row, int byte) {
   return bits;
 }
 
-// Element (row, column) of the product.
+// Returns element (row, column) of the product.
 template <class TA, class TB>
 __device__ inline s32 dot(const View<const s8, 2>& A, const View<const s8, 2>& B, int row, int column, int depth) {
   s32 sum = 0;
@@ -52,7 +53,7 @@ __device__ inline s32 dot(const View<const s8, 2>& A, const View<const s8, 2>& B
   return sum;
 }
 
-// The fragments of a warp, as mma::Mma describes them.
+// Fills the fragments of a warp, with the layout of mma::Mma.
 template <class T, int Bits, int Shift, int Count>
 __device__ inline void fragment_a(u32 (&a)[Count], const View<const s8, 2>& A) {
   for (int i = 0; i < Count; ++i)
@@ -63,7 +64,7 @@ __device__ inline void fragment_b(u32 (&b)[Count], const View<const s8, 2>& B) {
   for (int i = 0; i < Count; ++i) b[i] = word<T, Bits, Shift>(B, threadIdx.x / 4, i * 16 + threadIdx.x % 4 * 4);
 }
 
-// What the lanes hold of 8 or 16 rows and 8 columns, to D.
+// Stores the lanes' elements of 8 or 16 rows and 8 columns to D.
 template <class TD, int Rows, class Register>
 __device__ inline void store_accumulators(const View<f32, 2>& D, const Register* d) {
   for (int i = 0; i < Rows / 4; ++i)
@@ -71,7 +72,7 @@ __device__ inline void store_accumulators(const View<f32, 2>& D, const Register*
         accumulator<TD>(d, i);
 }
 
-// Operand types of kinds f8f6f4 and mxf8f6f4 by number, and where their bits lie in a byte of a register.
+// Operand types of kinds f8f6f4 and mxf8f6f4 by number, and the position of their bits in a byte of a register.
 template <int Number> struct SmallType;
 template <> struct SmallType<0> {
   using T = e4m3;

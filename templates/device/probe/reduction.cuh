@@ -1,5 +1,5 @@
 #pragma once
-// What the probes of reductions share: the element types by number, and each reduction as plain arithmetic.
+// Shared by the probes of reductions: the element types by number, and each reduction as plain arithmetic.
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/reduction.cuh"
 
@@ -15,7 +15,7 @@ template <> struct Element<5> { using Type = f64; };
 template <> struct Element<6> { using Type = f16; };
 template <> struct Element<7> { using Type = bf16; };
 
-// Small integers are exact in every type; in the unsigned ones negative numbers wrap around.
+// Small integers are exact in every type; negative numbers wrap around in the unsigned types.
 template <class E> __device__ inline E from_s32(s32 x) {
   if constexpr (sizeof(E) == 2)
     return from_f32<E>(static_cast<f32>(x));

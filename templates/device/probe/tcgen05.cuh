@@ -1,6 +1,6 @@
 #pragma once
-// What the probes of tcgen05.mma share: the operand types by number (probe_operands.cuh) as this unit names them, the
-// descriptors of the tiles that probe::fill makes, and a kernel's tensor memory.
+// Shared by the probes of tcgen05.mma: the operand types of operands.cuh as this unit names them, the descriptors of
+// the tiles that probe::fill makes, and a kernel's tensor memory.
 #include "device/probe/operands.cuh"
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/fence.cuh"
@@ -9,7 +9,7 @@
 
 namespace probe {
 
-// The kind, the types' numbers in an instruction descriptor, and elements of K in 128 bytes.
+// The kind, the types' numbers in an instruction descriptor, and the elements of K in 128 bytes.
 template <int Form> struct TensorCore {
   using TA = typename Types<Form>::A;
   using TB = typename Types<Form>::B;
@@ -28,14 +28,15 @@ template <int Form> struct TensorCore {
   __device__ static constexpr tcgen05::Instruction instruction(int rows, int columns) {
     return tcgen05::Instruction(rows, columns, a, b).accumulators(d);
   }
-  // An accumulator as it lies in tensor memory.
+  // Converts an accumulator from tensor memory to a number.
   __device__ static f32 number(u32 bits) {
     if constexpr (d == 1) return __uint_as_float(bits);
     return accumulator<TD>(&bits, 0);
   }
 };
 
-// Descriptor of a tile of `rows` rows of T by 128 bytes of K, `step` products of 32 bytes along K.
+// Returns the descriptor of a tile of `rows` rows of T by 128 bytes of K, for the `step`-th product of 32 bytes along
+// K.
 template <class T> __device__ inline u64 descriptor(const u8* tile, Layout layout, int rows, int step) {
   constexpr int kDepth = 128 / sizeof(T);
   const u32 base = smem_address(tile), width = layout.swizzle, depth = 32 / sizeof(T);
@@ -47,20 +48,20 @@ template <class T> __device__ inline u64 descriptor(const u8* tile, Layout layou
   return swizzle | tcgen05::descriptor<0>(base + step * 32 / width * rows * width + step * 32 % width, 16, 8 * width);
 }
 
-// Between what threads did and what the unit does, or the other way round: a barrier of the block.
+// Orders the threads' accesses against the unit's in both directions, with a barrier of the block.
 __device__ inline void hand_over() {
   tcgen05::fence_before();
   publish();
   tcgen05::fence_after();
 }
 
-// Tensor memory and a barrier for one block, or for each of a pair that allocates together. All threads open it and,
-// once nothing uses it any more, close it; both are barriers of the block or the pair.
+// Tensor memory and a barrier for one block, or for each block of a pair that allocates together. All threads call
+// `open`, and `close` once nothing uses it any more; both are barriers of the block or the pair.
 template <int Columns, int Blocks = 1> struct TensorMemory {
   u32 address;
   Barrier done;
 
-  // Also makes known to the unit what the threads have written to shared memory, the barrier's init included.
+  // Also makes what the threads have written to shared memory visible to the unit, including the barrier's init.
   __device__ void open() {
     if (threadIdx.x == 0) done.init(1);
     if (threadIdx.x < 32) {
@@ -85,13 +86,13 @@ template <int Columns, int Blocks = 1> struct TensorMemory {
   }
 };
 
-// Eight columns of a warp's own 32 lanes.
+// Loads eight columns of the warp's own 32 lanes.
 __device__ inline void load_eight(u32 (&x)[8], u32 d, int column) {
   tensor_memory::ld<tensor_memory::Shape32x32b>(x, tensor_memory::at(d, threadIdx.x / 32 * 32, column));
   tensor_memory::wait_ld();
 }
 
-// Element (row, column) of the product of two s8 tensors of drawn values.
+// Returns element (row, column) of the product of two s8 tensors.
 template <int Form>
 __device__ inline s32 product(const View<const s8, 2>& A, const View<const s8, 2>& B, int row, int column) {
   using Unit = TensorCore<Form>;
@@ -102,7 +103,7 @@ __device__ inline s32 product(const View<const s8, 2>& A, const View<const s8, 2
   return sum;
 }
 
-// The aligned place of a probe's shared memory in the dynamic shared memory of the block.
+// Returns a probe's shared memory at its alignment in the block's dynamic shared memory.
 template <class Smem> __device__ inline Smem& aligned(u8* raw) {
   return *reinterpret_cast<Smem*>(raw + (1024 - smem_address(raw) % 1024) % 1024);
 }

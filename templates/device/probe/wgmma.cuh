@@ -1,12 +1,12 @@
 #pragma once
-// What the probes of wgmma share: the descriptors of the tiles that probe::fill makes, a thread's accumulators on their
-// way out, and the product they are compared with.
+// Shared by the probes of wgmma: the descriptors of the tiles that probe::fill makes, the output of a thread's
+// accumulators, and the expected product.
 #include "device/probe/operands.cuh"
 #include "device/ptx/wgmma_words.cuh"
 
 namespace probe {
 
-// Descriptor of a tile of `rows` rows by 128 bytes of K, `step` products of 32 bytes along K.
+// Returns the descriptor of a tile of `rows` rows by 128 bytes of K, for the `step`-th product of 32 bytes along K.
 __device__ inline u64 warpgroup_descriptor(const u8* tile, Layout layout, int rows, int step) {
   const u32 base = smem_address(tile), width = layout.swizzle;
   u64 bits;
@@ -35,7 +35,7 @@ __device__ inline void store_warpgroup(const View<f32, 3>& D, int layout, const 
         accumulator<TD>(d, i);
 }
 
-// The product, once for each layout: a block each.
+// Computes the product once per layout, each by its own block.
 template <class TA, class TB, int Columns, int Depth>
 __device__ inline void reference_warpgroup(const View<const s8, 2>& A, const View<const s8, 2>& B,
                                            const View<f64, 3>& D) {

@@ -7,7 +7,7 @@
 
 namespace bulk {
 
-// From global memory; `full` counts the bytes.
+// Copies from global memory; `full` counts the bytes.
 __device__ inline void load(void* to, const void* from, u32 bytes, Barrier& full) {
   asm volatile(
       "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(smem_address(to)),
@@ -21,7 +21,8 @@ __device__ inline void load(void* to, const void* from, u32 bytes, Barrier& full
       "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(smem_address(&full)), "l"(policy.bits)
       : "memory");
 }
-// To every block of the cluster whose bit is set in `blocks`, at the same offset; each block's own barrier counts.
+// Copies to every block of the cluster whose bit is set in `blocks`, at the same offset; each block's own barrier
+// counts the bytes.
 __device__ inline void load_multicast(void* to, const void* from, u32 bytes, Barrier& full, u16 blocks) {
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], "
@@ -30,7 +31,7 @@ __device__ inline void load_multicast(void* to, const void* from, u32 bytes, Bar
       : "memory");
 }
 
-// To global memory, as part of the group committed next.
+// Copies to global memory, as part of the group committed next.
 __device__ inline void store(void* to, const void* from, u32 bytes) {
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(__cvta_generic_to_global(to)),
                "r"(smem_address(from)), "r"(bytes)
@@ -42,7 +43,7 @@ __device__ inline void store(void* to, const void* from, u32 bytes, l2::Policy p
                "r"(smem_address(from)), "r"(bytes), "l"(policy.bits)
                : "memory");
 }
-// Of each 16 bytes those whose bit is set in `mask`. sm_100 and newer.
+// Copies only the bytes of each 16 whose bit is set in `mask`. sm_100 and newer.
 __device__ inline void store_masked(void* to, const void* from, u32 bytes, u16 mask) {
   asm volatile(
       "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%0], [%1], %2, %3;" ::"l"(__cvta_generic_to_global(to)),
@@ -50,8 +51,8 @@ __device__ inline void store_masked(void* to, const void* from, u32 bytes, u16 m
       : "memory");
 }
 
-// To the offset of `to` in the shared memory of block `rank`, another of the cluster; its barrier at the offset of
-// `full` counts the bytes.
+// Copies to the offset of `to` in the shared memory of another block of the cluster, with rank `rank`; its barrier at
+// the offset of `full` counts the bytes.
 __device__ inline void send(u32 rank, void* to, const void* from, u32 bytes, Barrier& full) {
   asm volatile(
       "{\n .reg .u32 remote, barrier;\n mapa.shared::cluster.u32 remote, %0, %4;\n"
@@ -62,7 +63,7 @@ __device__ inline void send(u32 rank, void* to, const void* from, u32 bytes, Bar
       : "memory");
 }
 
-// Into L2.
+// Prefetches into L2.
 __device__ inline void prefetch(const void* from, u32 bytes) {
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(from)), "r"(bytes)
                : "memory");

@@ -1,16 +1,16 @@
 #pragma once
-// Bulk reductions of contiguous elements from shared memory, into global memory or another block's shared memory.
+// Bulk reductions of contiguous elements in shared memory into global memory or another block's shared memory.
 // Addresses and sizes are multiples of 16 bytes. PTX ISA 9.0, "cp.reduce.async.bulk".
 #include "device/ptx/bulk.cuh"
 #include "device/ptx/reduction.cuh"
 
 namespace bulk {
 
-// Into global memory, as part of the group committed next. Each element is one relaxed atomic of the GPU's scope. Only
-// the combinations below exist. Sums of f32 flush subnormals.
+// Reduces into global memory, as part of the group committed next. Each element is a relaxed atomic operation at GPU
+// scope. Only the combinations below exist. Sums of f32 flush subnormals.
 template <Reduction R, class T> __device__ void reduce(T* to, const T* from, u32 bytes) = delete;
-// Into the shared memory of block `rank`, another of the cluster, at the offset of `to`; its barrier at the offset of
-// `full` counts the bytes.
+// Reduces into the offset of `to` in the shared memory of another block of the cluster, with rank `rank`; its barrier
+// at the offset of `full` counts the bytes.
 template <Reduction R, class T>
 __device__ void send_reduce(u32 rank, T* to, const T* from, u32 bytes, Barrier& full) = delete;
 

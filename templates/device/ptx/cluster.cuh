@@ -10,7 +10,7 @@ __device__ inline u32 rank() {
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
   return r;
 }
-// Blocks in the cluster.
+// Returns the number of blocks in the cluster.
 __device__ inline u32 size() {
   u32 n;
   asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(n));
@@ -20,7 +20,7 @@ __device__ inline u32 size() {
 __device__ inline void arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
-// Orders no memory: enough where only the meeting counts, as before a block leaves.
+// Orders no memory accesses: for synchronisation alone, as before a block exits.
 __device__ inline void arrive_relaxed() {
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
@@ -32,7 +32,7 @@ __device__ inline void sync() {
   wait();
 }
 
-// The barrier of a cluster of Blocks blocks: of the block where there is one.
+// The barrier of a cluster of Blocks blocks; of the block if Blocks is 1.
 template <int Blocks> __device__ inline void sync_blocks() {
   if constexpr (Blocks == 1)
     __syncthreads();
@@ -40,8 +40,8 @@ template <int Blocks> __device__ inline void sync_blocks() {
     sync();
 }
 
-// What lies at the offset of `local` in the shared memory of block `rank`: for ordinary loads, stores and atomics. No
-// block may leave while another still reaches into it.
+// Returns the address of the object at the offset of `local` in the shared memory of block `rank`, for ordinary loads,
+// stores and atomics. No block may exit while another accesses its shared memory.
 template <class T> __device__ inline T* map(T* local, u32 rank) {
   T* remote;
   asm("mapa.u64 %0, %1, %2;" : "=l"(remote) : "l"(local), "r"(rank));

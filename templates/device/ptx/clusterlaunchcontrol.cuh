@@ -1,6 +1,6 @@
 #pragma once
-// A running block takes over the work of a block that has not begun: the launch of one waiting cluster is cancelled and
-// its number handed over. sm_100 and newer. PTX ISA 9.0, "clusterlaunchcontrol.try_cancel",
+// Lets a running block take over the work of a block that has not begun: the launch of a waiting cluster is cancelled
+// and its index returned. sm_100 and newer. PTX ISA 9.0, "clusterlaunchcontrol.try_cancel",
 // "clusterlaunchcontrol.query_cancel".
 #include "device/ptx/mbarrier.cuh"
 
@@ -10,8 +10,8 @@ struct alignas(16) Response {
   u64 words[2];
 };
 
-// Asks for a cluster. The answer's 16 bytes arrive in `response`, in shared memory, and count on `full`. Not to be
-// called again after an answer that cancelled nothing.
+// Requests a cluster. The 16 bytes of the answer are written to `response` in shared memory and counted on `full`. Must
+// not be called again after an answer that cancelled nothing.
 __device__ inline void try_cancel(Response& response, Barrier& full) {
   asm volatile("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%0], [%1];" ::"r"(
                    smem_address(&response)),
@@ -19,7 +19,7 @@ __device__ inline void try_cancel(Response& response, Barrier& full) {
                : "memory");
 }
 
-// The number along x of the cancelled cluster's first block, or -1 where nothing was left to cancel.
+// Returns the x index of the cancelled cluster's first block, or -1 if nothing was left to cancel.
 __device__ inline int first_block(const Response& response) {
   int block;
   asm volatile(

@@ -1,7 +1,7 @@
 #pragma once
-// Asynchronous copies of 4, 8 or 16 bytes a thread from global to shared memory, sm_80 and newer; both addresses are
-// multiples of the size, and `to` is a shared-memory address. PTX ISA 9.0, "Data Movement and Conversion Instructions:
-// cp.async".
+// Asynchronous copies of 4, 8 or 16 bytes per thread from global to shared memory, for sm_80 and newer. Both addresses
+// are multiples of the size, and `to` is a shared-memory address. PTX ISA 9.0, "Data Movement and Conversion
+// Instructions: cp.async".
 #include "device/ptx/mbarrier.cuh"
 
 namespace cp_async {
@@ -11,13 +11,13 @@ template <int Bytes> __device__ inline void ca(u32 to, const void* from) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16 bytes");
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(Bytes) : "memory");
 }
-// The first `valid` bytes, 0 to Bytes, then zeros; with 0 nothing is read.
+// Copies the first `valid` bytes, 0 to Bytes, and fills the rest with zeros; with 0 nothing is read.
 template <int Bytes> __device__ inline void ca(u32 to, const void* from, u32 valid) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16 bytes");
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(Bytes), "r"(valid) : "memory");
 }
 
-// Past L1 (.cg): 16 bytes, which is what data read once by each block wants. L2 fetches the 128 bytes around them.
+// Bypasses L1 (.cg): 16 bytes, for data that each block reads once. L2 fetches the surrounding 128 bytes.
 __device__ inline void cg(u32 to, const void* from) {
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
@@ -26,7 +26,7 @@ __device__ inline void cg(u32 to, const void* from, u32 valid) {
 }
 
 // Groups belong to the thread that commits them; an empty group is complete. `wait` returns when at most Pending of
-// this thread's groups are still on their way; other threads see the bytes after a barrier.
+// this thread's groups are incomplete; other threads see the bytes after a barrier.
 __device__ inline void commit() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
@@ -37,9 +37,9 @@ __device__ inline void wait_all() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
-// Arrives on `barrier` once every copy this thread has started is complete. `arrive` counts as a further arrival that
-// the phase did not expect, so it leaves the pending count as it was; `arrive_noinc` is one of those the barrier was
-// initialised for.
+// Arrives on `barrier` once all copies that this thread has started are complete. `arrive` adds an arrival that the
+// phase does not expect, so that the pending count stays the same; `arrive_noinc` is one of the arrivals for which the
+// barrier was initialised.
 __device__ inline void arrive(Barrier& barrier) {
   asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(smem_address(&barrier)) : "memory");
 }

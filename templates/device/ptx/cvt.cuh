@@ -1,5 +1,5 @@
 #pragma once
-// Conversions between storage types and the type that arithmetic is done in (f32, or f64 in a reference).
+// Conversions between storage types and the type used for arithmetic (f32, or f64 in a reference).
 #include "device/types.cuh"
 
 __device__ inline f32 to_f32(f32 x) {
@@ -14,11 +14,11 @@ __device__ inline f32 to_f32(f16 x) {
   return r;
 }
 __device__ inline f32 to_f32(e5m2 x) {
-  return to_f32(f16{static_cast<u16>(x.bits << 8)});  // f16 with 2 bits of mantissa
+  return to_f32(f16{static_cast<u16>(x.bits << 8)});  // an f16 with 2 bits of mantissa
 }
 __device__ inline f32 to_f32(e4m3 x) {
   if ((x.bits & 0x7f) == 0x7f) return __uint_as_float(0x7fffffff);  // NaN; there is no infinity
-  const u32 half = (x.bits & 0x80) << 8 | (x.bits & 0x7f) << 7;     // f16, but for the exponent's bias of 7
+  const u32 half = (x.bits & 0x80) << 8 | (x.bits & 0x7f) << 7;     // as an f16, except for the exponent's bias of 7
   return to_f32(f16{static_cast<u16>(half)}) * 256;
 }
 template <class T> __device__ inline f32 to_f32(T x) {
@@ -42,7 +42,7 @@ template <class T> __device__ inline f64 to_f64(T x) {
   return static_cast<f64>(x);
 }
 
-// Round to nearest even.
+// Rounds to nearest even.
 template <class T> __device__ inline T from_f32(f32 x) {
   return static_cast<T>(x);
 }
@@ -57,14 +57,15 @@ template <> __device__ inline f16 from_f32<f16>(f32 x) {
   return r;
 }
 
-// An 8-bit float from an f32: beyond its largest number that number, as cvt.satfinite does. Largest is the
-// code of the largest number, Bias the exponent's, Mantissa the bits behind the point. The instruction is sm_89's.
+// Converts an f32 to an 8-bit float; larger magnitudes become the largest number, as with cvt.satfinite. Largest is the
+// code of the largest number, Bias the exponent's bias, Mantissa the bits of the fraction. Replaces the instruction
+// below sm_89.
 template <int Mantissa, int Bias, u32 Largest> __device__ inline u8 to_f8(f32 x) {
   const u32 bits = __float_as_uint(x), sign = bits >> 24 & 0x80, size = bits & 0x7fffffff;
   if (size > 0x7f800000) return 0x7f;  // NaN, without its sign
   constexpr int kCut = 23 - Mantissa;
-  // Below the smallest normal number the code counts steps of the smallest subnormal one; the largest count is the
-  // smallest normal number's code.
+  // Below the smallest normal number the code is the number of steps of the smallest subnormal one; the largest such
+  // number is the code of the smallest normal one.
   constexpr f32 kSteps = static_cast<f32>(1 << (Bias - 1 + Mantissa));
   const u32 code = size < u32{128 - Bias} << 23
                        ? __float2uint_rn(__uint_as_float(size) * kSteps)
@@ -90,7 +91,7 @@ template <> __device__ inline e5m2 from_f32<e5m2>(f32 x) {
 #endif
 }
 
-// Two floats as one packed pair of a 16-bit T, `lo` in the lower half.
+// Packs two floats as a pair of a 16-bit T, `lo` in the lower half.
 template <class T> __device__ inline u32 pack(f32 lo, f32 hi);
 template <> __device__ inline u32 pack<bf16>(f32 lo, f32 hi) {
   u32 r;

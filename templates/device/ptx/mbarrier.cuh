@@ -1,16 +1,18 @@
 #pragma once
-// Transaction barriers. A phase is complete when its arrivals have come and the bytes announced for it have landed; the
-// next phase begins by itself. PTX ISA 9.0, "Parallel Synchronization and Communication Instructions: mbarrier".
+// Transaction barriers. A phase completes when all its arrivals have occurred and the bytes announced for it have
+// arrived; the next phase then begins automatically. PTX ISA 9.0, "Parallel Synchronization and Communication
+// Instructions: mbarrier".
 #include "device/types.cuh"
 
 struct Barrier {
   u64 state;
 
-  // `arrivals` a phase, 1 to 2^20 - 1. Then fence_barrier_init() and a barrier of the block, or of the cluster.
+  // Initialises for `arrivals` per phase, 1 to 2^20 - 1. Must be followed by fence_barrier_init() and a barrier of the
+  // block or cluster.
   __device__ void init(u32 arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(smem_address(this)), "r"(arrivals));
   }
-  // Before its memory is used for anything else. Nobody may be waiting.
+  // Must be called before the memory is used for anything else, while no thread waits.
   __device__ void inval() { asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(smem_address(this)) : "memory"); }
   __device__ void arrive() {
     asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(smem_address(this)) : "memory");
@@ -19,12 +21,13 @@ struct Barrier {
     asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(smem_address(this)), "r"(count)
                  : "memory");
   }
-  // Arrives and takes part no more: later phases need one arrival fewer.
+  // Arrives, and reduces the arrivals that later phases expect by one.
   __device__ void arrive_drop() {
     asm volatile("mbarrier.arrive_drop.release.cta.shared::cta.b64 _, [%0];" ::"r"(smem_address(this)) : "memory");
   }
-  // Arrives on the barrier at the same offset in block `rank` of the cluster. Relaxed: it orders no ordinary memory (a
-  // release at cluster scope would drain this thread's outstanding work), which is all that a slot read by wgmma needs.
+  // Arrives on the barrier at the same offset in block `rank` of the cluster. Relaxed: it orders no ordinary memory
+  // accesses, which suffices for a slot read by wgmma; a release at cluster scope would wait for all outstanding
+  // accesses of the thread.
   __device__ void arrive_at(u32 rank) {
     asm volatile(
         "{\n .reg .u32 remote;\n mapa.shared::cluster.u32 remote, %0, %1;\n"
@@ -32,7 +35,7 @@ struct Barrier {
         "r"(rank)
         : "memory");
   }
-  // The same, publishing this thread's ordinary writes to those who wait with wait_cluster().
+  // The same with release semantics: this thread's writes are visible to threads that wait with wait_cluster().
   __device__ void arrive_release_at(u32 rank) {
     asm volatile(
         "{\n .reg .u32 remote;\n mapa.shared::cluster.u32 remote, %0, %1;\n"
@@ -40,12 +43,12 @@ struct Barrier {
         "r"(rank)
         : "memory");
   }
-  // One arrival that also announces `bytes` of asynchronous copies into this phase, 2^20 - 1 at most.
+  // Arrives, and announces `bytes` of asynchronous copies for this phase, at most 2^20 - 1.
   __device__ void expect(u32 bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(smem_address(this)), "r"(bytes)
                  : "memory");
   }
-  // Announces bytes without arriving, and counts them as landed: what a copy does when it ends.
+  // expect_tx announces bytes without arriving; complete_tx counts them as arrived, as a copy does when it ends.
   __device__ void expect_tx(u32 bytes) {
     asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(smem_address(this)), "r"(bytes)
                  : "memory");
@@ -55,8 +58,8 @@ struct Barrier {
                  : "memory");
   }
 
-  // Returns once the phase of this parity is complete. A fresh barrier counts as having completed parity 1. A thread
-  // must not fall two phases behind: parities repeat.
+  // Returns once the phase of this parity is complete. On a newly initialised barrier parity 1 counts as complete. A
+  // thread must not fall two phases behind, because parities repeat.
   __device__ void wait(u32 parity) {
     asm volatile(
         "{\n .reg .pred done;\n"
@@ -74,7 +77,7 @@ struct Barrier {
         "r"(parity)
         : "memory");
   }
-  // The same, acquiring what blocks of the cluster wrote before they arrived, st.async included.
+  // The same with acquire semantics for what blocks of the cluster wrote before they arrived, including by st.async.
   __device__ void wait_cluster(u32 parity) {
     asm volatile(
         "{\n .reg .pred done;\n"
@@ -83,7 +86,8 @@ struct Barrier {
         "r"(parity)
         : "memory");
   }
-  // One look: true when the phase is complete. test_wait returns at once; try_wait may sleep for a moment first.
+  // Return whether the phase is complete. test_wait returns at once; try_wait may first suspend the thread for a short
+  // time.
   __device__ bool test_wait(u32 parity) {
     u32 done;
     asm volatile(
@@ -106,7 +110,7 @@ struct Barrier {
   }
 };
 
-// Makes freshly initialised barriers visible to the copy engine and to the cluster.
+// Makes newly initialised barriers visible to the copy engine and to the cluster.
 __device__ inline void fence_barrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }

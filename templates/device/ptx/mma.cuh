@@ -1,13 +1,13 @@
 #pragma once
-// mma.sync: D[M x N] = A[M x K] * B[N x K]^T + D by one warp, for every dense shape and type, operands in registers.
-// PTX ISA 9.0, "Warp Level Matrix Multiply-Accumulate Instructions: mma". Without m8n8k4 of f16, which is sm_70's own;
-// block-scaled products are in mma_block_scale.cuh.
+// mma.sync: D[M x N] = A[M x K] * B[N x K]^T + D by one warp, for every dense shape and type, with operands in
+// registers. PTX ISA 9.0, "Warp Level Matrix Multiply-Accumulate Instructions: mma". Omits m8n8k4 of f16, which is
+// specific to sm_70; block-scaled products are in mma_block_scale.cuh.
 #include "device/ptx/text.cuh"
 
 namespace mma {
 
-// Types that only products have. Operands narrower than a byte are packed, the lowest k in the lowest bits; in products
-// of kind f8f6f4, e3m2 and e2m3 take the low six bits of a byte and e2m1 bits 2 to 5.
+// Types that exist only in products. Operands narrower than a byte are packed, the lowest k in the lowest bits; in
+// products of kind f8f6f4, e3m2 and e2m3 are in the low six bits of a byte and e2m1 in bits 2 to 5.
 struct s4 {};
 struct u4 {};
 struct b1 {};
@@ -20,14 +20,16 @@ template <> constexpr int kBits<s4> = 4;
 template <> constexpr int kBits<u4> = 4;
 template <> constexpr int kBits<b1> = 1;
 
-// What a product may ask for beyond its shape and types: between the layouts and the types, and at the end.
+// Qualifiers of a product beyond its shape and types: between the layouts and the types, and at the end.
 using None = ptx::Text<>;
-using Satfinite = ptx::Text<'.', 's', 'a', 't', 'f', 'i', 'n', 'i', 't', 'e'>;  // s32 sums clamp, they do not wrap
+using Satfinite = ptx::Text<'.', 's', 'a', 't', 'f', 'i', 'n', 'i', 't', 'e'>;  // s32 sums saturate instead of wrapping
 using F8f6f4 = ptx::Text<'.', 'k', 'i', 'n', 'd', ':', ':', 'f', '8', 'f', '6', 'f', '4'>;  // sm_120a
-using XorPopc = ptx::Text<'.', 'x', 'o', 'r', '.', 'p', 'o', 'p', 'c'>;                     // b1: bits that differ
-using AndPopc = ptx::Text<'.', 'a', 'n', 'd', '.', 'p', 'o', 'p', 'c'>;                     // b1: bits set in both
+using XorPopc = ptx::Text<'.', 'x', 'o', 'r', '.', 'p', 'o', 'p', 'c'>;                     // b1: number of differing
+                                                                                            // bits
+using AndPopc = ptx::Text<'.', 'a', 'n', 'd', '.', 'p', 'o', 'p', 'c'>;                     // b1: number of bits set in
+                                                                                            // both
 
-// The asm statements, by what holds the operands and how many registers each takes.
+// The asm statements, by the register types of the operands and the number of registers of each.
 template <class RegisterD, int D, class RegisterAB, int A, int B> struct Issue;
 
 #define MMA_TEXTS                                                                                               \
@@ -76,7 +78,7 @@ MMA_DEFINE(f64, 4, f64, 8, 4, MMA_HEAD(16, 17, 18, 19, 20, 21, 22, 23),
            "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]))
 // clang-format on
 
-// Whether PTX has the product: its shapes for each type of A.
+// Returns whether PTX has the product: its shapes for each type of A.
 template <class A> __device__ constexpr bool has_shape(int m, int n, int k) {
   const bool sixteen = m == 16 && n == 8, eight = m == 8 && n == 8;
   if (ptx::kSame<A, f64>) return (eight && k == 4) || (sixteen && (k == 4 || k == 8 || k == 16));  // m16: sm_90
@@ -87,10 +89,10 @@ template <class A> __device__ constexpr bool has_shape(int m, int n, int k) {
 }
 
 // One product. Operands are arrays of 32-bit words (f64s for f64). With g = lane / 4 and q = lane % 4, word i of A
-// holds row g + 8 * (i % 2), or g where M is 8, from byte 4q of the (i / 2)-th 16 bytes of K; word i of B column g from
-// byte 4q of the i-th 16 bytes of K. For f64, element i of A is row g + 8 * (i % 2), k = q + 4 * (i / 2), of B column
-// g, k = q + 4i. Accumulators 0 and 1 are row g, columns 2q and the next, 2 and 3 those of row g + 8; two f16 share a
-// word.
+// holds 4 bytes of row g + 8 * (i % 2), or of row g if M is 8, starting at byte 4q of the (i / 2)-th 16 bytes of K;
+// word i of B holds 4 bytes of column g, starting at byte 4q of the i-th 16 bytes of K. For f64, element i of A is row
+// g + 8 * (i % 2), k = q + 4 * (i / 2), and of B column g, k = q + 4i. Accumulators 0 and 1 are row g, columns 2q and
+// the next; 2 and 3 are those of row g + 8; two f16 share a word.
 template <int Rows, int Columns, int Depth, class TA, class TB = TA, class TD = f32, class Asked = None,
           class Last = None>
 struct Mma {
@@ -100,7 +102,7 @@ struct Mma {
   template <class X, class Y> struct Choice<false, X, Y> { using type = Y; };
   using Register = typename Choice<kDouble, f64, u32>::type;
   using Accumulator = typename Choice<ptx::kOneOf<TD, f32, f64>, TD, u32>::type;
-  static constexpr int kUnit = 32 * 8 * sizeof(Register);  // bits that one register of each lane holds
+  static constexpr int kUnit = 32 * 8 * sizeof(Register);  // bits in one register of all lanes
   static constexpr int a_registers = Rows * Depth * kBits<TA> / kUnit;
   static constexpr int b_registers = Columns * Depth * kBits<TB> / kUnit;
   static constexpr int d_registers = Rows * Columns * kBits<TD> / (32 * 8 * int{sizeof(Accumulator)});

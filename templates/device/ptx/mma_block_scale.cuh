@@ -1,7 +1,7 @@
 #pragma once
-// mma.sync with block-scaled operands, on sm_120a and sm_121a: each row's elements of K share scale factors in groups,
-// which the product applies. f32 accumulators. PTX ISA 9.0, "mma with block scaling", ".kind::mxf8f6f4", ".kind::mxf4",
-// ".kind::mxf4nvf4".
+// mma.sync with block-scaled operands, for sm_120a and sm_121a: groups of each row's elements of K share a scale
+// factor, which the product applies. f32 accumulators. PTX ISA 9.0, "mma with block scaling", ".kind::mxf8f6f4",
+// ".kind::mxf4", ".kind::mxf4nvf4".
 #include "device/ptx/mma.cuh"
 
 namespace mma {
@@ -9,7 +9,7 @@ namespace mma {
 struct ue8m0 {};
 struct ue4m3 {};
 
-// Elements of K that share a factor, and how PTX says so: m16n8k32 of mxf8f6f4 takes one factor a row, m16n8k64 of mxf4
+// Number of factors per row, and PTX's text for it: m16n8k32 of mxf8f6f4 takes one factor per row, m16n8k64 of mxf4
 // two, of mxf4nvf4 two or four.
 struct Mxf8f6f4 : ptx::Text<'m', 'x', 'f', '8', 'f', '6', 'f', '4', '.', 'b', 'l', 'o', 'c', 'k', '_', 's', 'c', 'a',
                             'l', 'e', '.', 's', 'c', 'a', 'l', 'e', '_', 'v', 'e', 'c', ':', ':', '1', 'X'> {
@@ -28,12 +28,12 @@ struct Mxf4nvf4_4X : ptx::Text<'m', 'x', 'f', '4', 'n', 'v', 'f', '4', '.', 'b',
   static constexpr int depth = 64;
 };
 
-// A 32-bit word of factors, one a byte. Of A, lane 4g gives those of row g and lane 4g + 1 those of row g + 8; of B,
-// lane 4g those of column g. They begin at byte `Byte`, a multiple of their number. With `Thread` other lanes of the
-// four give them: of A 1 the other two, of B 0 to 3 each.
+// A 32-bit word of factors, one per byte. For A, lane 4g provides those of row g and lane 4g + 1 those of row g + 8;
+// for B, lane 4g provides those of column g. They start at byte `Byte`, a multiple of their number. `Thread` selects
+// other lanes of the four: for A, 1 selects the other two; for B, 0 to 3 select one each.
 template <int Byte = 0, int Thread = 0> struct Factors { u32 word; };
 
-// d += (a * factors) * (b * factors)^T, fragments as in Mma of the same shape.
+// d += (a * factors) * (b * factors)^T, with the fragments of Mma of the same shape.
 template <class Kind, class TA, class TB = TA, class Scale = ue8m0, int ByteA, int ThreadA, int ByteB, int ThreadB>
 __device__ inline void multiply_scaled(f32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2], Factors<ByteA, ThreadA> fa,
                                        Factors<ByteB, ThreadB> fb) {

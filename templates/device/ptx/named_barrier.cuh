@@ -1,8 +1,8 @@
 #pragma once
-// Barriers among some of a block's threads. PTX ISA 9.0, "bar".
+// Barriers among a subset of a block's threads. PTX ISA 9.0, "bar".
 #include "device/types.cuh"
 
-// Waits for `threads` threads, a multiple of 32, to meet at barrier `id`: 1 to 15; 0 is __syncthreads.
+// Waits until `threads` threads, a multiple of 32, have reached barrier `id`: 1 to 15; 0 is __syncthreads.
 __device__ inline void sync(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Operand lists of wgmma: the accumulators a thread holds, as PTX names them and as asm operands of one constraint.
-// Each extends the one before.
+// Operand lists of wgmma: a thread's accumulators, as PTX names them and as asm operands with one constraint. Each list
+// extends the previous one.
 
 // clang-format off
 #define REGISTER_NAMES_1 "%0"

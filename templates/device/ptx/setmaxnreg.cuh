@@ -1,5 +1,6 @@
 #pragma once
-// Warpgroups: four warps that issue wgmma together, and the registers they trade. PTX ISA 9.0, "setmaxnreg".
+// Warpgroups, which are four warps that issue wgmma together, and the transfer of registers between them. PTX ISA 9.0,
+// "setmaxnreg".
 #include "device/types.cuh"
 
 constexpr int kWarpgroup = 128;

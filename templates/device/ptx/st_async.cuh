@@ -1,6 +1,6 @@
 #pragma once
-// Values written or reduced asynchronously into another block's shared memory: to the offset of `to` in block `rank` of
-// the cluster, whose barrier at the offset of `full` counts the bytes. The receiver announces them, and waits with
+// Values stored or reduced asynchronously into another block's shared memory: at the offset of `to` in block `rank` of
+// the cluster, whose barrier at the offset of `full` counts the bytes. The receiver announces them and waits with
 // Barrier::wait_cluster. PTX ISA 9.0, "st.async" and "red.async".
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/mbarrier.cuh"
@@ -8,7 +8,7 @@
 
 namespace remote {
 
-// One value of 4 or 8 bytes.
+// Stores one value of 4 or 8 bytes.
 template <class T> __device__ inline void store(u32 rank, T* to, T value, Barrier& full) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "st.async moves values of 4 and 8 bytes");
   const u32 address = cluster::address(to, rank), barrier = cluster::address(&full, rank);
@@ -22,7 +22,7 @@ template <class T> __device__ inline void store(u32 rank, T* to, T value, Barrie
                  : "memory");
   }
 }
-// 8 or 16 bytes at once, aligned to their size.
+// Stores 8 or 16 bytes at once, aligned to their size.
 __device__ inline void store(u32 rank, u32* to, const u32 (&values)[2], Barrier& full) {
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];" ::"r"(
                    cluster::address(to, rank)),
@@ -42,7 +42,7 @@ __device__ inline void store(u32 rank, u64* to, const u64 (&values)[2], Barrier&
                : "memory");
 }
 
-// One element reduced where it lies. Only the combinations below exist.
+// Reduces one element in place. Only the combinations below exist.
 template <Reduction R, class T> __device__ void reduce(u32 rank, T* to, T value, Barrier& full) = delete;
 
 #define TMA_JIT_RED_ASYNC(R, T, PTX, REGISTER)                                                            \

@@ -1,19 +1,19 @@
 #pragma once
-// tcgen05: the matrix products of sm_100a and sm_103a, whose accumulators lie in tensor memory (tensor_memory.cuh). One
-// thread issues them; they run asynchronously, in order among those of one shape. PTX ISA 9.0, "TensorCore 5th
+// tcgen05: the matrix products of sm_100a and sm_103a, with accumulators in tensor memory (tensor_memory.cuh). One
+// thread issues them; they run asynchronously, and products of the same shape in order. PTX ISA 9.0, "TensorCore 5th
 // Generation Family Instructions". `Blocks` is PTX's cta_group: 1, or 2 for a pair of blocks of a cluster, of which
-// only the one of even rank issues.
+// only the one with even rank issues products.
 #include "device/ptx/matrix_descriptor.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/text.cuh"
 
 namespace tcgen05 {
 
-// What distinguishes this unit's descriptors from those of wgmma.
+// Distinguishes this unit's descriptors from those of wgmma.
 constexpr u64 kVersion = u64{1} << 46;
 
-// The address of a tile in shared memory, as wgmma describes it, for this unit. Swizzle 132 is the 128-byte swizzle
-// that moves 32-byte pieces, which MN-major 32-bit operands need.
+// Returns the descriptor of a tile in shared memory in this unit's format; the parameters are those of wgmma's. Swizzle
+// 132 is the 128-byte swizzle that moves 32-byte pieces, which MN-major 32-bit operands need.
 template <int Swizzle> __device__ inline u64 descriptor(u32 address, u32 leading, u32 stride, u32 base_offset = 0) {
   if constexpr (Swizzle == 132)
     return matrix::descriptor<0>(address, leading, stride, base_offset) | kVersion | u64{1} << 61;
@@ -21,8 +21,8 @@ template <int Swizzle> __device__ inline u64 descriptor(u32 address, u32 leading
     return matrix::descriptor<Swizzle>(address, leading, stride, base_offset) | kVersion;
 }
 
-// What an instruction multiplies: the 32-bit instruction descriptor. Type numbers are those of the kind: f16 0 f16,
-// 1 bf16; tf32 2; f8f6f4 and mxf8f6f4 0 e4m3, 1 e5m2, 3 e2m3, 4 e3m2, 5 e2m1; mxf4 and mxf4nvf4 1 e2m1; i8 0 u8, 1 s8.
+// The 32-bit instruction descriptor. Type numbers depend on the kind: f16 0 f16, 1 bf16; tf32 2; f8f6f4 and mxf8f6f4 0
+// e4m3, 1 e5m2, 3 e2m3, 4 e3m2, 5 e2m1; mxf4 and mxf4nvf4 1 e2m1; i8 0 u8, 1 s8.
 struct Instruction {
   u32 bits = 0;
   __device__ constexpr Instruction(int m, int n, u32 a, u32 b)
@@ -31,8 +31,8 @@ struct Instruction {
   __device__ constexpr Instruction& accumulators(u32 type) { return set(type << 4); }
   __device__ constexpr Instruction& mn_major(bool a, bool b) { return set(u32{a} << 15 | u32{b} << 16); }
   __device__ constexpr Instruction& negate(bool a, bool b) { return set(u32{a} << 13 | u32{b} << 14); }
-  __device__ constexpr Instruction& saturate() { return set(1 << 3); }  // i8
-  // Block-scaled kinds: scale factors are ue8m0, or ue4m3; which byte of their word holds them.
+  __device__ constexpr Instruction& saturate() { return set(1 << 3); }  // only kind i8
+  // Block-scaled kinds: the factors' type (ue8m0, else ue4m3), and the byte of their word that contains them.
   __device__ constexpr Instruction& scales(bool ue8m0, u32 a_byte, u32 b_byte) {
     return set(u32{ue8m0} << 23 | b_byte << 4 | a_byte << 29);
   }
@@ -44,7 +44,7 @@ struct Instruction {
   }
 };
 
-// PTX's kinds. The scaled ones say how many elements of K share a factor.
+// PTX's kinds. The text of a scaled kind includes the number of elements of K that share a factor.
 using F16 = ptx::Text<'f', '1', '6'>;
 using Tf32 = ptx::Text<'t', 'f', '3', '2'>;
 using F8f6f4 = ptx::Text<'f', '8', 'f', '6', 'f', '4'>;
@@ -58,7 +58,7 @@ using Mxf4nvf4Block16 = ptx::Text<'m', 'x', 'f', '4', 'n', 'v', 'f', '4', '.', '
 using Mxf4nvf4Block32 = ptx::Text<'m', 'x', 'f', '4', 'n', 'v', 'f', '4', '.', 'b', 'l', 'o', 'c', 'k', '_', 's', 'c',
                                   'a', 'l', 'e', '.', 'b', 'l', 'o', 'c', 'k', '3', '2'>;
 
-// D (+)= A * B^T, both in shared memory. `d` is an address in tensor memory.
+// D (+)= A * B^T, with A and B in shared memory. `d` is an address in tensor memory.
 template <class Kind, int Blocks = 1>
 __device__ inline void mma(u32 d, u64 a, u64 b, Instruction what, bool accumulate) {
   asm volatile(
@@ -67,7 +67,7 @@ __device__ inline void mma(u32 d, u64 a, u64 b, Instruction what, bool accumulat
       "l"(a), "l"(b), "r"(what.bits), "r"(int{accumulate}), "C"(ptx::Number<Blocks>::text), "C"(Kind::text)
       : "memory");
 }
-// A in tensor memory, at address `a`.
+// The same with A in tensor memory, at address `a`.
 template <class Kind, int Blocks = 1>
 __device__ inline void mma_ts(u32 d, u32 a, u64 b, Instruction what, bool accumulate) {
   asm volatile(
@@ -76,7 +76,7 @@ __device__ inline void mma_ts(u32 d, u32 a, u64 b, Instruction what, bool accumu
       "r"(a), "l"(b), "r"(what.bits), "r"(int{accumulate}), "C"(ptx::Number<Blocks>::text), "C"(Kind::text)
       : "memory");
 }
-// Block-scaled: the factors lie in tensor memory, where tensor_memory::cp put them.
+// Block-scaled: the factors are in tensor memory, where tensor_memory::cp put them.
 template <class Kind, int Blocks = 1>
 __device__ inline void mma_scaled(u32 d, u64 a, u64 b, Instruction what, u32 scale_a, u32 scale_b, bool accumulate) {
   asm volatile(
@@ -86,7 +86,7 @@ __device__ inline void mma_scaled(u32 d, u64 a, u64 b, Instruction what, u32 sca
       "C"(Kind::text)
       : "memory");
 }
-// Weight-stationary: M may be 32; one block.
+// Weight-stationary: M may be 32; for one block only.
 template <class Kind> __device__ inline void mma_ws(u32 d, u64 a, u64 b, Instruction what, bool accumulate) {
   asm volatile(
       "{\n .reg .pred p;\n setp.ne.b32 p, %4, 0;\n"
@@ -95,7 +95,7 @@ template <class Kind> __device__ inline void mma_ws(u32 d, u64 a, u64 b, Instruc
       : "memory");
 }
 
-// One arrival on `barrier` when everything this thread has issued before is complete. Implies fence_before.
+// Arrives once on `barrier` when everything that this thread has issued before is complete. Implies fence_before.
 template <int Blocks = 1> __device__ inline void commit(Barrier& barrier) {
   asm volatile(
       "tcgen05.commit.cta_group::%1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(smem_address(&barrier)),
@@ -111,7 +111,7 @@ template <int Blocks = 1> __device__ inline void commit_multicast(Barrier& barri
       : "memory");
 }
 
-// Between this unit's asynchronous work and a barrier of threads: before the barrier, and after it.
+// Order this unit's asynchronous work against a barrier of threads: one before the barrier, one after it.
 __device__ inline void fence_before() {
   asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
 }

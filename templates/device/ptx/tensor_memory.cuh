@@ -1,6 +1,6 @@
 #pragma once
-// Tensor memory of sm_100a and sm_103a: 128 lanes of 512 columns of 32 bits an SM. An address has the lane in its upper
-// half and the column in its lower. PTX ISA 9.0, "Tensor Memory and Register Load/Store", "tcgen05.alloc",
+// Tensor memory of sm_100a and sm_103a: 128 lanes of 512 columns of 32 bits per SM. An address has the lane in its
+// upper half and the column in its lower half. PTX ISA 9.0, "Tensor Memory and Register Load/Store", "tcgen05.alloc",
 // "tcgen05.ld", "tcgen05.st", "tcgen05.cp", "tcgen05.shift".
 #include "device/ptx/register_lists.cuh"
 #include "device/ptx/text.cuh"
@@ -11,9 +11,9 @@ __device__ constexpr u32 at(u32 base, u32 lane, u32 column) {
   return base + (lane << 16) + column;
 }
 
-// By one whole warp. Columns: 32, 64, 128, 256 or 512; waits until there are so many. The address is written to shared
-// memory: other warps read it after a barrier and tcgen05::fence_after. The same warp frees what it allocated before
-// the block ends. With Blocks 2 the same warp of both blocks of a pair takes part in each.
+// Called by one whole warp. Columns is 32, 64, 128, 256 or 512; waits until so many are free. The address is written to
+// shared memory; other warps may read it after a barrier and tcgen05::fence_after. The same warp must free the columns
+// before the block exits. With Blocks 2 the same warp of both blocks of a pair calls it.
 template <int Columns, int Blocks = 1> __device__ inline void alloc(u32* address) {
   static_assert(Columns == 32 || Columns == 64 || Columns == 128 || Columns == 256 || Columns == 512);
   asm volatile("tcgen05.alloc.cta_group::%2.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(smem_address(address)),
@@ -25,14 +25,15 @@ template <int Columns, int Blocks = 1> __device__ inline void dealloc(u32 addres
                "C"(ptx::Number<Blocks>::text)
                : "memory");
 }
-// This block allocates no more: a neighbour on the SM may.
+// Declares that this block allocates no more, so that other blocks on the SM can allocate.
 template <int Blocks = 1> __device__ inline void relinquish_alloc_permit() {
   asm volatile("tcgen05.relinquish_alloc_permit.cta_group::%0.sync.aligned;" ::"C"(ptx::Number<Blocks>::text)
                : "memory");
 }
 
-// The shapes of ld and st: lanes by bits that one repetition covers, and the registers it takes. Warp w of a warpgroup
-// reaches lanes 32w to 32w + 31 only, and the 16-lane shapes half of them; the address names the first lane.
+// The shapes of ld and st: the lanes by bits that one repetition covers, and the registers it takes. Warp w of a
+// warpgroup can access only lanes 32w to 32w + 31, and the 16-lane shapes half of them; the address gives the first
+// lane.
 struct Shape32x32b : ptx::Text<'3', '2', 'x', '3', '2', 'b'> {
   static constexpr int registers = 1;
 };
@@ -47,9 +48,9 @@ struct Shape16x256b : ptx::Text<'1', '6', 'x', '2', '5', '6', 'b'> {
 };
 
 using Whole = ptx::Text<>;
-using Pack = ptx::Text<'.', 'p', 'a', 'c', 'k', ':', ':', '1', '6', 'b'>;  // ld: two columns into a register
+using Pack = ptx::Text<'.', 'p', 'a', 'c', 'k', ':', ':', '1', '6', 'b'>;  // ld: two columns into one register
 using Unpack =
-    ptx::Text<'.', 'u', 'n', 'p', 'a', 'c', 'k', ':', ':', '1', '6', 'b'>;  // st: a register into two columns
+    ptx::Text<'.', 'u', 'n', 'p', 'a', 'c', 'k', ':', ':', '1', '6', 'b'>;  // st: one register into two columns
 
 template <int Count> struct Registers;
 
@@ -89,14 +90,14 @@ TENSOR_MEMORY_DEFINE(64, 64, 65, 66, 67, 68)
 TENSOR_MEMORY_DEFINE(128, 128, 129, 130, 131, 132)
 // clang-format on
 
-// Asynchronous: `wait_ld` before the registers are used, `wait_st` before anyone relies on what was stored. By a warp.
+// Asynchronous: wait_ld must precede any use of the registers, wait_st any use of the stored data. Called by a warp.
 template <class Shape, class Packing = Whole, int Count> __device__ inline void ld(u32 (&d)[Count], u32 address) {
   Registers<Count>::template ld<Shape, ptx::Number<Count / Shape::registers>, Packing>(d, address);
 }
 template <class Shape, class Packing = Whole, int Count> __device__ inline void st(u32 address, const u32 (&d)[Count]) {
   Registers<Count>::template st<Shape, ptx::Number<Count / Shape::registers>, Packing>(address, d);
 }
-// Shape 16x32bx2: the second 16 lanes of a warp take columns Split beyond the first's.
+// Shape 16x32bx2: the second 16 lanes of a warp access columns at a distance of Split from the first lanes'.
 template <int Split, class Packing = Whole, int Count> __device__ inline void ld_halves(u32 (&d)[Count], u32 address) {
   Registers<Count>::template ld_halves<ptx::Number<Split>, Packing>(d, address);
 }
@@ -111,8 +112,9 @@ __device__ inline void wait_st() {
   asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory");
 }
 
-// Copies a tile from shared memory, by its descriptor; issued by one thread and ordered with tcgen05::mma, completed by
-// tcgen05::commit. The shapes are lanes by bits; those of fewer than 128 lanes say which warps' lanes get copies.
+// Copies a tile from shared memory, given by its descriptor. Issued by one thread, ordered with tcgen05::mma, and
+// completed by tcgen05::commit. The shapes are lanes by bits; those of fewer than 128 lanes specify to which warps'
+// lanes they are copied.
 using Cp128x256b = ptx::Text<'1', '2', '8', 'x', '2', '5', '6', 'b'>;
 using Cp4x256b = ptx::Text<'4', 'x', '2', '5', '6', 'b'>;
 using Cp128x128b = ptx::Text<'1', '2', '8', 'x', '1', '2', '8', 'b'>;
@@ -128,7 +130,7 @@ template <class Shape, int Blocks = 1, class Format = Whole> __device__ inline v
                "C"(Shape::text), "C"(Format::text)
                : "memory");
 }
-// Moves lanes 1 to 31 of each 32 down by one, for 32 bytes of columns; issued by one thread.
+// Moves lanes 1 to 31 of each 32 down by one, for 32 bytes of columns. Issued by one thread.
 template <int Blocks = 1> __device__ inline void shift_down(u32 address) {
   asm volatile("tcgen05.shift.cta_group::%1.down [%0];" ::"r"(address), "C"(ptx::Number<Blocks>::text) : "memory");
 }

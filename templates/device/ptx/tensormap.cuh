@@ -1,14 +1,13 @@
 #pragma once
-// Tensor maps made inside a kernel: a copy of a map the host encoded, in shared memory, whose fields are replaced and
-// which is then published to global memory. The map used must lie in global memory (a workspace, or whatever the caller
-// allocates), aligned to 128 bytes, one for each block that changes it.
-// PTX ISA 9.0, "tensormap.replace" and "tensormap.cp_fenceproxy".
+// Tensor maps made inside a kernel: a map that the host encoded is copied to shared memory, its fields are replaced,
+// and it is published to global memory. The published map must be in global memory (a workspace, or an allocation of
+// the caller), aligned to 128 bytes, one for each block that changes it. PTX ISA 9.0, "tensormap.replace" and
+// "tensormap.cp_fenceproxy".
 #include "device/ptx/fence.cuh"
 
 namespace tensormap {
 
-// The values of a map's type field, which are not those of the driver's CUtensorMapDataType.
-// The last three need Blackwell.
+// The values of a map's type field, which differ from the driver's CUtensorMapDataType. The last three need Blackwell.
 enum class Type {
   u8,
   u16,
@@ -33,13 +32,13 @@ enum class Atomicity { b16, b32, b32_flip_b8, b64 };
 enum class Fill { zero, nan };
 
 // Copies a map (a kernel parameter, or one in global memory) to shared memory, aligned to 128 bytes. Called by a whole
-// warp; the fields may be replaced by one lane afterwards.
+// warp; afterwards one lane may replace fields.
 __device__ inline void copy(CUtensorMap& to, const CUtensorMap& from) {
   if (threadIdx.x % 32 < 16) to.opaque[threadIdx.x % 32] = from.opaque[threadIdx.x % 32];
   __syncwarp();
 }
 
-// Each replaces one field of a map in shared memory. Dimensions are counted from the innermost, 0.
+// Each function replaces one field of a map in shared memory. Dimension 0 is the innermost.
 __device__ inline void replace_address(CUtensorMap& map, const void* address) {
   asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(smem_address(&map)),
                "l"(__cvta_generic_to_global(address))
@@ -49,13 +48,13 @@ __device__ inline void replace_rank(CUtensorMap& map, u32 rank) {
   asm volatile("tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], %1;" ::"r"(smem_address(&map)), "r"(rank - 1)
                : "memory");
 }
-// Elements of the tensor along a dimension.
+// Sets the number of elements of the tensor along a dimension.
 template <int Dimension> __device__ inline void replace_dim(CUtensorMap& map, u32 extent) {
   asm volatile("tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], %1, %2;" ::"r"(smem_address(&map)),
                "n"(Dimension), "r"(extent)
                : "memory");
 }
-// Bytes from one index of a dimension, 1 or above, to the next: a multiple of 16.
+// Sets the bytes between indices of a dimension, 1 or above: a multiple of 16.
 template <int Dimension> __device__ inline void replace_stride(CUtensorMap& map, u64 bytes) {
   static_assert(Dimension >= 1, "the innermost dimension is contiguous");
   asm volatile("tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], %1, %2;" ::"r"(smem_address(&map)),
@@ -87,7 +86,7 @@ template <Swizzle S> __device__ inline void replace_swizzle(CUtensorMap& map) {
                "n"(static_cast<int>(S))
                : "memory");
 }
-// What moves as a whole in the 128-byte swizzle. Blackwell.
+// Sets the size of the pieces that the 128-byte swizzle moves. Blackwell only.
 template <Atomicity A> __device__ inline void replace_atomicity(CUtensorMap& map) {
   asm volatile("tensormap.replace.tile.swizzle_atomicity.shared::cta.b1024.b32 [%0], %1;" ::"r"(smem_address(&map)),
                "n"(static_cast<int>(A))
@@ -99,7 +98,7 @@ template <Fill F> __device__ inline void replace_fill(CUtensorMap& map) {
                : "memory");
 }
 
-// Copies the map to global memory and releases it to the tensor map proxy. Called by a whole warp, after the lane that
+// Copies the map to global memory and releases it to the tensor map proxy. Called by a whole warp, after one lane has
 // replaced fields and a __syncwarp. Others may use it after a barrier (or a flag) and fence::proxy_tensormap_acquire.
 __device__ inline void publish(CUtensorMap* to, const CUtensorMap& from) {
   asm volatile(

@@ -1,7 +1,7 @@
 #pragma once
-// Words of PTX as constants, for the "C" operands of inline assembly: numbers, and what PTX calls element types. They
-// let one asm statement serve every shape and type that takes the same registers.
-// CUDA 13.0, "Inline PTX Assembly in CUDA": the "C" constraint takes an array of const char that ends in a zero.
+// Parts of PTX as constants for the "C" operands of inline assembly: numbers, and PTX's names of element types. They
+// let one asm statement serve every shape and type that takes the same registers. CUDA 13.0, "Inline PTX Assembly in
+// CUDA": the "C" constraint takes a zero-terminated array of const char.
 #include "device/types.cuh"
 
 struct tf32 {

@@ -1,6 +1,6 @@
 #pragma once
-// Four rows of a matrix by their numbers, in one copy. The tensor map's box is one row; the rows lie one below the
-// other in shared memory. Every number must be a row of the matrix. PTX ISA 9.0, "Tensors: tile::scatter4 and
+// Copies four rows of a matrix, given by their indices, at once. The tensor map's box is one row; the rows are
+// consecutive in shared memory. Every index must be a row of the matrix. PTX ISA 9.0, "Tensors: tile::scatter4 and
 // tile::gather4 modes"; sm_100a, sm_103a.
 #include "device/ptx/tma.cuh"
 
@@ -23,7 +23,7 @@ __device__ inline void load_gather4(void* tile, const CUtensorMap& map, Barrier&
       "l"(policy.bits)
       : "memory");
 }
-// Delivered to every block whose bit is set in `blocks`, as load_multicast does.
+// Delivers to every block whose bit is set in `blocks`, like load_multicast.
 __device__ inline void load_gather4_multicast(void* tile, const CUtensorMap& map, Barrier& full, u16 blocks, int column,
                                               const int (&rows)[4]) {
   asm volatile(
@@ -38,7 +38,7 @@ __device__ inline void prefetch_gather4(const CUtensorMap& map, int column, cons
                "r"(column), "r"(rows[0]), "r"(rows[1]), "r"(rows[2]), "r"(rows[3])
                : "memory");
 }
-// As part of the group committed next. The rows must differ.
+// Stores as part of the group committed next. The rows must differ.
 __device__ inline void store_scatter4(const CUtensorMap& map, const void* tile, int column, const int (&rows)[4]) {
   asm volatile(
       "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(

@@ -1,12 +1,12 @@
 #pragma once
-// Copies through an im2col tensor map of 3 to 5 dimensions (channels innermost, then W, H, D, the image last): a column
-// of pixels, walked through W, H, D and the images within the map's bounding box, and the channels of each.
+// Copies through an im2col tensor map of 3 to 5 dimensions (channels innermost, then W, H, D, and the image last): a
+// column of pixels, traversed along W, H, D and the images within the map's bounding box, with the channels of each.
 // PTX ISA 9.0, "Tensors: im2col mode" and "cp.async.bulk.tensor".
 #include "device/ptx/tma.cuh"
 
 namespace tma {
 
-// Operands 0 to 4 are the coordinates, 5 to 7 the offsets, those an instruction has on its own begin at 8.
+// Operands 0 to 4 are the coordinates, 5 to 7 the offsets; an instruction's own operands start at 8.
 #define TMA_JIT_COLUMN(TEXT, ...)                                                                                     \
   asm volatile(TEXT ::"r"(coordinate<0>(at)), "r"(coordinate<1>(at)), "r"(coordinate<2>(at)), "r"(coordinate<3>(at)), \
                "r"(coordinate<4>(at)), "h"(offset<0>(offsets)), "h"(offset<1>(offsets)), "h"(offset<2>(offsets)),     \
@@ -28,9 +28,9 @@ template <int I, int Count> __device__ inline u16 offset(const int (&offsets)[Co
     return 0;
 }
 
-// `at` is the first filter's base, {c, w, h, n}: within the bounding box, so from its lower corner on. `offsets` is the
-// place of one tap in the filter, {w, h}, added to every base: 0 to 255 for rank 4, to 31 for rank 5, to 65535 for
-// rank 3. What lies outside the tensor is filled.
+// `at` is the base of the first filter, {c, w, h, n}, within the bounding box. `offsets` is the position of one tap in
+// the filter, {w, h}, added to every base: 0 to 255 for rank 4, 0 to 31 for rank 5, 0 to 65535 for rank 3. Elements
+// outside the tensor are filled.
 template <int Rank>
 __device__ inline void load_im2col(void* tile, const CUtensorMap& map, Barrier& full, const int (&at)[Rank],
                                    const int (&offsets)[Rank - 2]) {
@@ -57,9 +57,9 @@ __device__ inline void prefetch_im2col(const CUtensorMap& map, const int (&at)[R
   TMA_JIT_COLUMN_BY_RANK("cp.async.bulk.prefetch.tensor", ".L2.global.im2col [%8, ", "], ", ";", "l"(&map));
 }
 
-// Through a map of im2col_w: successive pixels along W, and the images, from `at`; H and D stay. Behind them come
-// `halo` pixels more, those that follow the last along W whatever the bounding box says: `pixels + halo` of the map's
-// channels arrive. `offset` moves the bounding box along W. sm_100a, sm_103a, sm_120a, sm_121a.
+// Loads through a map of im2col_w: successive pixels along W, and the images, from `at`; H and D are fixed. `halo` more
+// pixels follow, the next ones along W regardless of the bounding box: `pixels + halo` of the map's channels arrive.
+// `offset` moves the bounding box along W. sm_100a, sm_103a, sm_120a, sm_121a.
 template <int Rank>
 __device__ inline void load_im2col_w(void* tile, const CUtensorMap& map, Barrier& full, const int (&at)[Rank], int halo,
                                      int offset) {
@@ -68,7 +68,7 @@ __device__ inline void load_im2col_w(void* tile, const CUtensorMap& map, Barrier
                   "], [%7], {%8, %9};", "r"(smem_address(tile)), "l"(&map), "r"(smem_address(&full)),
                   "h"(static_cast<u16>(halo)), "h"(static_cast<u16>(offset)));
 }
-// Through a map of im2col_w128: 128 pixels in four groups of 32, each followed by its own halo. sm_100a, sm_103a.
+// Loads through a map of im2col_w128: 128 pixels in four groups of 32, each followed by its own halo. sm_100a, sm_103a.
 template <int Rank>
 __device__ inline void load_im2col_w128(void* tile, const CUtensorMap& map, Barrier& full, const int (&at)[Rank],
                                         int halo, int offset) {
@@ -84,13 +84,13 @@ __device__ inline void prefetch_im2col_w(const CUtensorMap& map, const int (&at)
                   "h"(static_cast<u16>(halo)), "h"(static_cast<u16>(offset)));
 }
 
-// Columns go back without offsets, and the bounding box must lie within the tensor.
+// Stores columns without offsets; the bounding box must be within the tensor.
 template <int Rank>
 __device__ inline void store_im2col(const CUtensorMap& map, const void* tile, const int (&at)[Rank]) {
   TMA_JIT_BY_RANK("cp.async.bulk.tensor", ".global.shared::cta.im2col_no_offs.bulk_group [%5, ", "], [%6];", "l"(&map),
                   "r"(smem_address(tile)));
 }
-// The reductions that a convolution's gradients need; others are as in tma_reduce.cuh.
+// The reductions that a convolution's gradients need; others are analogous to tma_reduce.cuh.
 template <int Rank> __device__ inline void add_im2col(const CUtensorMap& map, const void* tile, const int (&at)[Rank]) {
   TMA_JIT_BY_RANK("cp.reduce.async.bulk.tensor", ".global.shared::cta.add.im2col_no_offs.bulk_group [%5, ", "], [%6];",
                   "l"(&map), "r"(smem_address(tile)));

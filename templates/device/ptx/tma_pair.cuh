@@ -1,13 +1,13 @@
 #pragma once
-// Tile copies for a pair of blocks that multiply together (tcgen05 with cta_group::2): each block loads its own share
-// into its own shared memory, and the bytes count on the barrier of the even block, which issues the products. PTX ISA
-// 9.0, "cp.async.bulk.tensor", .cta_group::2. sm_100a, sm_103a.
+// Tile copies for a pair of blocks that multiply together (tcgen05 with cta_group::2): each block loads its own part
+// into its own shared memory, and the even block's barrier counts the bytes of both, because that block issues the
+// products. PTX ISA 9.0, "cp.async.bulk.tensor", .cta_group::2. sm_100a, sm_103a.
 #include "device/ptx/mbarrier.cuh"
 
 namespace tma {
 
 // `full` is the calling block's own barrier; with the lowest bit of the rank cleared its address is that of the even
-// block's, at the same offset.
+// block's barrier at the same offset.
 __device__ inline void load_pair(void* tile, const CUtensorMap& map, Barrier& full, int column, int row) {
   constexpr u32 kEvenBlock = 0xFEFFFFFF;
   asm volatile(

@@ -1,6 +1,6 @@
 #pragma once
-// A box of a tensor into L2: what a load would read, without shared memory or a barrier.
-// PTX ISA 9.0, "cp.async.bulk.prefetch.tensor".
+// Prefetches a box of a tensor into L2: what a load would read, without shared memory or a barrier. PTX ISA 9.0,
+// "cp.async.bulk.prefetch.tensor".
 #include "device/ptx/tma.cuh"
 
 namespace tma {

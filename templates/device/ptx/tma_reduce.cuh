@@ -1,8 +1,8 @@
 #pragma once
-// A tile reduced into a tensor where it lies, in L2: each element is one relaxed atomic of the GPU's scope. The element
-// type is the tensor map's: add takes u32 s32 u64 f32 f16 bf16; min and max u32 s32 u64 s64 f16 bf16; inc and dec u32;
-// the bitwise ones u32 s32 u64 (with s64, an illegal instruction on an H200). Sums of f32 flush subnormals.
-// PTX ISA 9.0, "cp.reduce.async.bulk.tensor".
+// Reduces a tile into a tensor, in L2: each element is a relaxed atomic operation at GPU scope. The element type is the
+// tensor map's: add takes u32 s32 u64 f32 f16 bf16; min and max u32 s32 u64 s64 f16 bf16; inc and dec u32; the bitwise
+// ones u32 s32 u64 (with s64, an illegal instruction on an H200). Sums of f32 flush subnormals. PTX ISA 9.0,
+// "cp.reduce.async.bulk.tensor".
 #include "device/ptx/reduction.cuh"
 #include "device/ptx/tma.cuh"
 
@@ -33,7 +33,7 @@ namespace tma {
     REDUCE("xor");                                \
   }
 
-// As part of the group committed next, like a store.
+// Reduces as part of the group committed next, like a store.
 template <Reduction R, int Rank>
 __device__ inline void reduce(const CUtensorMap& map, const void* tile, const int (&at)[Rank]) {
   TMA_JIT_EACH_REDUCTION(TMA_JIT_TENSOR_REDUCE)

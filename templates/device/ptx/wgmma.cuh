@@ -1,7 +1,7 @@
 #pragma once
-// wgmma.mma_async: D[64 x N] (+)= A[64 x K] * B[N x K]^T by a warpgroup, K being 32 bytes; accumulators in registers, B
-// in shared memory, A in either. sm_90a. f32 accumulators here; s32 and f16 ones in ptx/wgmma_words.cuh. PTX ISA 9.0,
-// "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
+// wgmma.mma_async: D[64 x N] (+)= A[64 x K] * B[N x K]^T by a warpgroup, where K is 32 bytes; accumulators in
+// registers, B in shared memory, A in either. sm_90a. This file has f32 accumulators, wgmma_words.cuh s32 and f16. PTX
+// ISA 9.0, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
 #include "device/ptx/matrix_descriptor.cuh"
 #include "device/ptx/register_lists.cuh"
 #include "device/ptx/text.cuh"
@@ -14,18 +14,18 @@ __device__ inline void fence() {
 __device__ inline void commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-// Returns when at most Pending of this warpgroup's committed groups are still running.
+// Returns when at most Pending of this warpgroup's committed groups are incomplete.
 template <int Pending> __device__ inline void wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
 }
 
 enum class Major { k, mn };
 
-// What a product's immediates say: the major order of each operand (16-bit types only have a choice), and 1 or -1 that
-// it is multiplied by (floating-point types only).
+// The immediates of a product: the major order of each operand (only 16-bit types have a choice), and a factor of 1 or
+// -1 for each (only floating-point types).
 template <Major A = Major::k, Major B = Major::k, int ScaleA = 1, int ScaleB = 1> struct Mode {};
 
-// The immediates behind the predicate, as PTX writes them.
+// The immediates after the predicate, as PTX writes them.
 template <class M, bool Float, bool Sixteen, bool Shared> struct Immediates;
 template <Major A, Major B, int ScaleA, int ScaleB, bool Sixteen, bool Shared>
 struct Immediates<Mode<A, B, ScaleA, ScaleB>, false, Sixteen, Shared> : ptx::Text<> {
@@ -47,7 +47,7 @@ struct Immediates<Mode<A, B, ScaleA, ScaleB>, true, true, false>
   static_assert(A == Major::k, "A in registers is K-major");
 };
 
-// The asm statements, by what holds an accumulator and how many a thread has.
+// The asm statements, by the register type of an accumulator and the number per thread.
 template <class Register, int Count> struct Issue;
 
 #define WGMMA_F(x) "+f"(x)
@@ -75,7 +75,7 @@ template <class Register, int Count> struct Issue;
                      "r"(a[1]), "r"(a[2]), "r"(a[3])); \
     } \
   };
-// The numbers are the operands behind the accumulators.
+// The numbers are those of the operands after the accumulators.
 WGMMA_DEFINE(f32, 4, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15)
 WGMMA_DEFINE(f32, 8, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19)
 WGMMA_DEFINE(f32, 12, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23)
@@ -110,16 +110,17 @@ WGMMA_DEFINE(f32, 124, %124, %125, %126, %127, %128, %129, %130, %131, %132, %13
 WGMMA_DEFINE(f32, 128, %128, %129, %130, %131, %132, %133, %134, %135, %136, %137, %138, %139)
 // clang-format on
 
-// Which N there are: multiples of 8 up to 256; for integers, above 32 only multiples of 16, and 24.
+// Returns whether N is legal: multiples of 8 up to 256; for integers, above 32 only multiples of 16, and 24.
 template <class D> __device__ constexpr bool legal_n(int n) {
   if (n < 8 || n > 256 || n % 8 != 0) return false;
   return !ptx::kSame<D, s32> || n <= 24 || n % 16 == 0;
 }
 
-// One product instruction. `Registers` accumulators of type Register a thread: f32, or a word that is an s32 or a pair
-// of f16. Thread t of the warpgroup holds, with g = t % 32 / 4, q = t % 4 and warp w = t / 32, in elements 4j and 4j +
-// 1 row 16w + g, columns 8j + 2q and the next, and in 4j + 2 and 4j + 3 the same of row 16w + g + 8. d = a * b, plus d
-// where `accumulate`; a wgmma::fence comes before the first, and whenever other instructions touched d or a.
+// One product instruction with `Registers` accumulators of type Register per thread: f32, or a word that is an s32 or a
+// pair of f16. With g = t % 32 / 4, q = t % 4 and warp w = t / 32, thread t of the warpgroup holds in elements 4j and
+// 4j + 1 row 16w + g, columns 8j + 2q and the next, and in 4j + 2 and 4j + 3 the same columns of row 16w + g + 8. d = a
+// * b, plus d if `accumulate`. A wgmma::fence must precede the first product, and each product after other instructions
+// accessed d or a.
 template <int Columns, class TA, class TB = TA, class TD = f32> struct Mma {
   static constexpr bool kSixteen = ptx::kOneOf<TA, bf16, f16>;
   static constexpr bool kInteger = ptx::kOneOf<TA, s8, u8>;
@@ -147,12 +148,12 @@ template <int Columns, class TA, class TB = TA, class TD = f32> struct Mma {
     using B = ptx::Name<TB>;
   };
 
-  // A and B in shared memory, by their descriptors.
+  // A and B in shared memory, given by their descriptors.
   template <class M = Mode<>> __device__ static void ss(Register (&d)[registers], u64 a, u64 b, bool accumulate) {
     Issue<Register, registers>::template ss<Form, Immediates<M, !kInteger, kSixteen, true>>(d, a, b, accumulate);
   }
   // A in registers, in 32-bit words: word 0 is row g, bytes 4q to 4q + 3 of K; word 1 row g + 8; words 2 and 3 the same
-  // of the second 16 bytes of K. They must not change before the product is waited for.
+  // of the second 16 bytes of K. The words must not change before the product has been waited for.
   template <class M = Mode<>>
   __device__ static void rs(Register (&d)[registers], const u32 (&a)[4], u64 b, bool accumulate) {
     Issue<Register, registers>::template rs<Form, Immediates<M, !kInteger, kSixteen, false>>(d, a, b, accumulate);

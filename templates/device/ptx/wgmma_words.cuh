@@ -1,5 +1,6 @@
 #pragma once
-// wgmma with s32 accumulators (s8 and u8 operands) and with f16 ones, two to a word (f16 and 8-bit float operands).
+// wgmma with s32 accumulators (s8 and u8 operands) and with f16 accumulators, two per word (f16 and 8-bit float
+// operands).
 #include "device/ptx/wgmma.cuh"
 
 namespace wgmma {

@@ -1,9 +1,9 @@
 #pragma once
-// One value of each thread of a block combined into one that all threads have, always in the same order.
+// Combines one value per thread of a block into one that all threads get, always in the same order.
 #include "device/reduce/warp.cuh"
 
-// By all Threads threads of the block. `partial`, in shared memory, is used again only after another barrier of the
-// block. `neutral` changes nothing: f(x, neutral) is x.
+// Called by all Threads threads of the block. `partial`, in shared memory, may be reused after another barrier of the
+// block. `neutral` is the neutral element of f: f(x, neutral) is x.
 template <int Threads, class X, class F>
 __device__ inline X block_reduce(X x, X (&partial)[Threads / 32], X neutral, F f) {
   static_assert(Threads % 32 == 0 && Threads <= 1024);

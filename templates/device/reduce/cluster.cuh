@@ -1,9 +1,10 @@
 #pragma once
-// One value of each block of a cluster combined into one that all have, in the order of the blocks.
+// Combines one value per block of a cluster into one that all blocks get, in the order of the blocks.
 #include "device/ptx/cluster.cuh"
 
-// By all threads of Blocks blocks, of which each block's have the same x. Every block has begun before the first call,
-// and `partial`, in shared memory, is used once. After the call no block reaches into another's memory on its behalf.
+// Called by all threads of Blocks blocks; all threads of a block pass the same x. Every block must have begun before
+// the first call, and `partial`, in shared memory, may be used only once. After the call no block accesses another's
+// memory for it.
 template <int Blocks, class F> __device__ inline f32 cluster_reduce(f32 x, f32 (&partial)[Blocks], F f) {
   if constexpr (Blocks > 1) {
     if (threadIdx.x < Blocks) *cluster::map(&partial[cluster::rank()], threadIdx.x) = x;

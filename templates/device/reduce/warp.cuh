@@ -1,6 +1,6 @@
 #pragma once
-// One value of each lane of a warp combined into one that all lanes have. `f` is commutative, so all lanes get the same
-// bits.
+// Combines one value per lane of a warp into one that all lanes get. `f` must be commutative, so that all lanes get the
+// same bits.
 #include "device/types.cuh"
 
 template <class X, class F> __device__ inline X warp_reduce(X x, F f) {

@@ -1,16 +1,16 @@
 #pragma once
-// The float64 reference that the attention files share. T, CAUSAL, HD and Dims are the template's.
+// The float64 reference of all attention files. T, CAUSAL, HD and Dims are the template's.
 #include "device/ptx/cvt.cuh"
 
 #ifdef TMA_JIT_REFERENCE
-// A block makes a row of the output at a time, from the weights of 128 keys at a time.
+// A block computes one row of the output at a time, from the weights of 128 keys at a time.
 extern "C" __global__ void attention_reference(View<const T, 3> Q, View<const T, 3> K, View<const T, 3> V,
                                                View<f64, 3> O, f32 scale, const Dims dims) {
   __shared__ f64 weight[128], query[HD];
   for (s64 i = blockIdx.x; i < s64{dims.HEADS} * dims.M; i += gridDim.x) {
     const s64 row = i % dims.M, head = i / dims.M, kv_head = head / (dims.HEADS / dims.KV_HEADS);
     const s64 keys = CAUSAL ? max(s64{0}, min(s64{dims.N}, row + 1 + dims.N - dims.M)) : dims.N;
-    const int d = threadIdx.x;  // the element of the head that this thread makes
+    const int d = threadIdx.x;  // the element of the head that this thread computes
     if (d < HD) query[d] = to_f64(Q.data[head * Q.stride[0] + row * Q.stride[1] + d * Q.stride[2]]) * scale;
     __syncthreads();
     f64 sum = 0, made = 0;

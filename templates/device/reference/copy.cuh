@@ -1,5 +1,5 @@
 #pragma once
-// The float64 reference of the copies of matrices.
+// The float64 reference of the kernels that copy matrices.
 #include "device/ptx/cvt.cuh"
 
 template <class T>

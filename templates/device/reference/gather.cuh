@@ -1,8 +1,9 @@
 #pragma once
-// The float64 reference of the gather kernels, by a definition of their own.
+// The float64 reference of the gather kernels, written independently of them.
 #include "device/ptx/cvt.cuh"
 
-// D[i] = S[I[i]] for `count` rows of `columns` elements, of `rows` there are; zeros for a number that is no row's.
+// D[i] = S[I[i]] for `count` rows of `columns` elements; an index that is not below `rows`, or is negative, gives
+// zeros.
 template <class T>
 __device__ inline void reference_gather(const View<const T, 2>& S, const View<const s32, 1>& I, const View<f64, 2>& D,
                                         s64 rows, s64 columns, s64 count) {

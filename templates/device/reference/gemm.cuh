@@ -1,11 +1,10 @@
 #pragma once
-// The float64 reference that every gemm file shares. T, O, Dims and Hooks, with the hook `epilogue`, are the
-// template's.
+// The float64 reference of all gemm files. T, O, Dims and Hooks, with the hook `epilogue`, are the template's.
 #include "device/ptx/cvt.cuh"
 
 #ifdef TMA_JIT_REFERENCE
-// A thread sums a patch of D at a time, each element in ascending k. Rows and columns past the end repeat the last one;
-// they are not stored.
+// A thread computes a patch of D at a time, each element in ascending k. Rows and columns past the end repeat the last
+// one and are not stored.
 struct Patch {
   static constexpr int kSide = 4;
   s64 row, column;

@@ -1,9 +1,9 @@
 #pragma once
-// Tiles of groups of rows of different lengths that lie one after the other: the experts of a mixture, the sequences of
-// a batch. No tile holds rows of two groups.
+// Tiles of consecutive groups of rows with different lengths: the experts of a mixture, the sequences of a batch. No
+// tile contains rows of two groups.
 #include "device/types.cuh"
 
-// Goes over the tiles of all groups in ascending order, as a block does that takes every n-th tile. A length below 0
+// Traverses the tiles of all groups in ascending order, for a block that processes every n-th tile. A negative length
 // counts as 0.
 template <int TileM> class GroupTiles {
  public:
@@ -11,7 +11,7 @@ template <int TileM> class GroupTiles {
     if (groups_ > 0) length_ = length(0);
   }
 
-  // Moves on to the tile of that index, which is not less than the one before; false where there is none.
+  // Advances to the tile of that index, which must not be less than the previous one. Returns false if there is none.
   __device__ bool seek(int index) {
     while (group_ < groups_ && index - first_ >= tiles()) {
       first_ += tiles();
@@ -22,8 +22,11 @@ template <int TileM> class GroupTiles {
     return group_ < groups_;
   }
   __device__ int group() const { return group_; }
-  __device__ s64 row() const { return row_ + within_; }                  // of the tile, in all groups' rows
-  __device__ int rows() const { return min(TileM, length_ - within_); }  // of the tile, in its group
+  __device__ s64 row() const {
+    return row_ + within_;
+  }                                                                      // first row of the tile, among all groups'
+                                                                         // rows
+  __device__ int rows() const { return min(TileM, length_ - within_); }  // rows of the tile, within its group
 
  private:
   __device__ int length(int group) const { return max(0, lengths_.data[group * lengths_.stride[0]]); }

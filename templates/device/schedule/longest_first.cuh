@@ -1,6 +1,6 @@
 #pragma once
-// Tiles whose work grows with their row, as under a causal mask, handed out from the longest to the shortest, so that
-// no long one is left for the end. `columns` tiles have the same row: heads and batches.
+// Tiles whose work grows with their row, as under a causal mask, assigned from the longest to the shortest, so that no
+// long one remains for the end. `columns` tiles have the same row: heads and batches.
 #include "device/types.cuh"
 
 struct LongestFirst {

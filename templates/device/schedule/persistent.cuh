@@ -1,8 +1,8 @@
 #pragma once
-// Output tiles of TileM by TileN over a grid of persistent blocks: each begins at its own number and goes on by the
-// number of blocks, so a grid of fewer blocks leaves SMs to others. Tiles are visited in groups of GroupM rows of them,
-// column by column: the blocks that run at the same time share rows of A and columns of B in L2. A cluster of Blocks
-// blocks makes as many tiles at a time, one below the other.
+// Output tiles of TileM by TileN on a grid of persistent blocks: each starts at its own index and advances by the
+// number of blocks, so that a grid of fewer blocks leaves SMs to others. Tiles are visited in groups of GroupM rows of
+// tiles, column by column, so that concurrent blocks share rows of A and columns of B in L2. A cluster of Blocks blocks
+// processes that many tiles at a time, one below the other.
 //   for (const int index : tiles) { const Tile tile = tiles[index]; ... }
 #include "device/ptx/cluster.cuh"
 
@@ -12,14 +12,14 @@ struct Tile {
 
 template <int TileM, int TileN, int GroupM, int Blocks = 1> class PersistentTiles {
  public:
-  // Of a matrix of m by n elements.
+  // For a matrix of m by n elements.
   __device__ PersistentTiles(int m, int n)
       : rows_(ceil_div<u32>(m, TileM * Blocks)), columns_(ceil_div<u32>(n, TileN)) {}
 
-  // This block's number in its cluster.
+  // Returns this block's rank in its cluster.
   __device__ static int rank() { return Blocks == 1 ? 0 : cluster::rank(); }
 
-  // This block's tile of the index-th that its cluster makes.
+  // Returns this block's tile for the cluster's tile `index`.
   __device__ Tile operator[](int index) const {
     const int group = index / (GroupM * columns_), first = group * GroupM;
     const int height = min(GroupM, rows_ - first), within = index - first * columns_;

@@ -1,19 +1,19 @@
 #pragma once
-// The steps of a sum over K divided among blocks: in equal parts of each tile (split-K), or in equal parts of all steps
-// of all tiles, wherever a tile begins in them (stream-K). Parts differ by one step at most.
+// The steps of a sum over K divided among blocks: into equal parts of each tile (split-K), or into equal parts of all
+// steps of all tiles, regardless of the tiles' boundaries (stream-K). Parts differ by at most one step.
 #include "device/types.cuh"
 
 struct Range {
   int first, end;
 };
 
-// The part-th of `parts` parts of `count` steps; empty where there are more parts than steps.
+// Returns the part-th of `parts` parts of `count` steps; empty if there are more parts than steps.
 __device__ inline Range split(int count, int parts, int part) {
   return {static_cast<int>(s64{count} * part / parts), static_cast<int>(s64{count} * (part + 1) / parts)};
 }
 
-// What one worker does of a tile: some of its steps in a row. Who has the first step of a tile begins it, who has the
-// last one ends it; a tile with more than one worker is summed in ascending order of their pieces.
+// The contiguous steps of a tile that one worker computes. The worker with a tile's first step begins it, the one with
+// the last step ends it; a tile with several workers is summed in ascending order of their pieces.
 struct Piece {
   int tile;
   Range steps;

@@ -1,22 +1,22 @@
 #pragma once
-// Shared tiles filled by cp.async from tensors at any address and pitch: every thread of the block copies a share.
+// Shared tiles filled by cp.async from tensors with any address and pitch: every thread of the block copies a share.
 #include "device/ptx/cp_async.cuh"
 #include "device/tile/shared_tile.cuh"
 
 namespace cp_async {
 
 // What one of Threads threads copies of each tile along a band of rows: the same columns of every kDown-th row. Access
-// is the bytes copied at once, of which the rows' beginnings are multiples; 2 is for elements of 2 bytes at any stride,
-// which are gathered. What lies outside the tensor becomes zero.
+// is the size of one copy in bytes, and rows must begin at multiples of it; 2 is for elements of 2 bytes with any
+// stride, which are gathered. Elements outside the tensor become zero.
 template <class Tile, int Threads, int Access> class TileCopy {
  public:
   using T = typename Tile::Element;
   static constexpr int kAccess = Access, kBytes = Access == 2 ? 16 : Access;
   static constexpr int kAcross = Tile::kRowBytes / kBytes, kDown = Threads / kAcross, kPasses = Tile::kRows / kDown;
-  static_assert(kDown % 8 == 0 && Tile::kRows % kDown == 0);  // so every pass has the same place in the swizzle
+  static_assert(kDown % 8 == 0 && Tile::kRows % kDown == 0);  // so that every pass has the same position in the swizzle
   static_assert(Tile::kPanels == 1 && (Access > 2 || sizeof(T) == 2));
 
-  // Of a tensor of `extent` rows and k columns, from (row, 0) on.
+  // Starts at (row, 0) of a tensor of `extent` rows and k columns.
   __device__ void start(const View<const T, 2>& tensor, int row, int extent, int k) {
     const int down = threadIdx.x / kAcross, column = threadIdx.x % kAcross * kElements;
     along_ = Access == 2 ? tensor.stride[1] : 1;
@@ -25,12 +25,12 @@ template <class Tile, int Threads, int Access> class TileCopy {
     rows_ = extent - row - down;
     columns_ = k - column;
   }
-  // To the tile to the right.
+  // Advances to the tile to the right.
   __device__ void advance() {
     from_ += Tile::kColumns * along_;
     columns_ -= Tile::kColumns;
   }
-  // The index-th of kPasses parts of this thread's share of the tile.
+  // Copies the index-th of kPasses parts of this thread's share of the tile.
   __device__ void copy(Tile& tile, int index) const {
     const T* const source = from_ + pass_ * index;
     const int inside = index * kDown < rows_ ? min(max(columns_, 0), kElements) : 0;
@@ -60,15 +60,15 @@ template <class Tile, int Threads, int Access> class TileCopy {
   }
 
   const T* from_;       // the first row's elements in the next tile
-  s64 pass_, along_;    // elements from one pass to the next, and from one element to the next
-  int rows_, columns_;  // left in the tensor, from the thread's first ones; may be negative
+  s64 pass_, along_;    // elements between passes, and between elements
+  int rows_, columns_;  // left in the tensor from the thread's first ones on; may be negative
 };
 
-// One of Parts parts of this thread's shares of two tiles, so that copies can be started between products.
+// Copies one of Parts parts of this thread's shares of two tiles, so that copies can be interleaved with products.
 template <int Parts, class CopyA, class TileA, class CopyB, class TileB>
 __device__ inline void copy_part(const CopyA& from_a, TileA& a, const CopyB& from_b, TileB& b, int part) {
   constexpr int kAll = CopyA::kPasses + CopyB::kPasses;
-#pragma unroll(CopyA::kAccess == 2 ? 1 : kAll)  // gathering takes many registers
+#pragma unroll(CopyA::kAccess == 2 ? 1 : kAll)  // gathering needs many registers
   for (int i = 0; i < kAll; ++i) {
     if (i * Parts / kAll != part) continue;
     if (i < CopyA::kPasses)

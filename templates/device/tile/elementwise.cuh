@@ -1,10 +1,10 @@
 #pragma once
-// One output element, or a pack of them, from the same elements of one to four inputs, through the hook `apply`.
-// The including template declares INPUTS and calls the hook.
+// Computes one output element, or a pack of them, from the corresponding elements of one to four inputs, with the hook
+// `apply`. The including template declares INPUTS and calls the hook.
 #include "device/ptx/cvt.cuh"
 #include "device/tile/pack.cuh"
 
-// To and from the type that apply computes in: f32, or f64 in a reference and for f64 tensors.
+// Convert to and from the type in which apply computes: f32, or f64 in a reference and for f64 tensors.
 template <class C, class T> __device__ inline C widened(T x) {
   if constexpr (sizeof(C) == 8)
     return to_f64(x);
@@ -18,7 +18,7 @@ template <class T, class C> __device__ inline T narrowed(C x) {
     return from_f32<T>(static_cast<f32>(x));
 }
 
-// f(i, x[0], ..., x[INPUTS - 1]): the hook has as many parameters as the request gives inputs.
+// Calls f(i, x[0], ..., x[INPUTS - 1]): the hook has as many parameters as the request gives inputs.
 template <class C, int Given = 0, class Hook, class... Inputs>
 __device__ inline C applied(const Hook& f, int i, const C* x, Inputs... inputs) {
   if constexpr (Given == INPUTS)
@@ -27,7 +27,7 @@ __device__ inline C applied(const Hook& f, int i, const C* x, Inputs... inputs) 
     return applied<C, Given + 1>(f, i, x, inputs..., x[Given]);
 }
 
-// Element i of the result is f(i, element i of each input, ...).
+// Element i of the result is f(i, element i of each input).
 template <class C, class O, class T, int Count, class Hook>
 __device__ inline Pack<O, Count> applied_to(const Hook& f, const Pack<T, Count> (&in)[INPUTS]) {
   Pack<O, Count> out;

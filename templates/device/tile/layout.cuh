@@ -1,5 +1,5 @@
 #pragma once
-// Which element of a tile each register of a lane holds, by the unit that makes or takes it. A layout has
+// Maps the registers of a lane to elements of a tile, for each unit that produces or consumes tiles. A layout has
 //   kRegisters     registers of a lane
 //   kRowSlots      rows that a lane holds parts of
 //   kLanes         neighbouring lanes that share a row
@@ -10,8 +10,8 @@
 
 namespace layout {
 
-// Accumulators of mma.sync and, for the 16 rows of each of its warps, of wgmma: blocks of 16 rows by 8 columns, four
-// registers each. Four lanes share a row.
+// Accumulators of mma.sync and, for the 16 rows of each warp, of wgmma: blocks of 16 rows by 8 columns, four registers
+// each. Four lanes share a row.
 template <int Rows, int Columns> struct Mma {
   static constexpr int kRows = Rows, kColumns = Columns;
   static constexpr int kRegisters = Rows * Columns / 32, kRowSlots = Rows / 8, kLanes = 4;
@@ -21,13 +21,13 @@ template <int Rows, int Columns> struct Mma {
   __device__ static constexpr int slot(int i) { return i / (Columns / 2) * 2 + i / 2 % 2; }
   __device__ static int row(int s) { return threadIdx.x % 32 / 4 + s * 8; }
   __device__ static int column(int i) { return i % (Columns / 2) / 4 * 8 + threadIdx.x % 4 * 2 + i % 2; }
-  // The register here that is register i of the N columns from `first` on.
+  // Returns the register in this layout that is register i of the N columns from `first` on.
   template <int N> __device__ static constexpr int within(int first, int i) {
     return i / (N / 2) * (Columns / 2) + first / 2 + i % (N / 2);
   }
 };
 
-// tcgen05.ld of shape 32x32b: a lane of tensor memory is a row, and a lane of the warp has all of it.
+// tcgen05.ld of shape 32x32b: a lane of tensor memory is a row, and a lane of the warp holds all of it.
 template <int Columns> struct Lane {
   static constexpr int kRows = 32, kColumns = Columns;
   static constexpr int kRegisters = Columns, kRowSlots = 1, kLanes = 1;

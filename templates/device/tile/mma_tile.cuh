@@ -1,6 +1,6 @@
 #pragma once
-// Products of a warp on shared tiles by mma.sync m16n8k16 for 16-bit types. Operands are fetched by ldmatrix from
-// K-major tiles of one panel: what the TMA writes with that swizzle, and what cp.async can write as well. PTX ISA 9.0,
+// Products of a warp on shared tiles by mma.sync m16n8k16 for 16-bit types. Operands are loaded by ldmatrix from
+// K-major tiles of one panel, as TMA writes them with that swizzle and cp.async can write them too. PTX ISA 9.0,
 // "Matrix Fragments for mma.m16n8k16 with floating point type", "ldmatrix".
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/ldmatrix.cuh"
@@ -10,12 +10,12 @@
 
 namespace mma {
 
-// What one step of 16 along K multiplies: M rows of A and N rows of B.
+// The operands of one step of 16 along K: M rows of A and N rows of B.
 template <class T, int M, int N> struct Operands {
   u32 a[M / 16][4], b[N / 8][2];
 
-  // Columns k to k + 15 of the rows from `row` on, a multiple of 16. Blocks of 16 rows repeat the swizzle, so one
-  // address serves all of them. Matrices: rows 0-7 | 8-15, then the second half of K.
+  // Loads columns k to k + 15 of the rows from `row` on, a multiple of 16. The swizzle repeats every 16 rows, so that
+  // one address serves all blocks of 16 rows. Matrices: rows 0-7 | 8-15, then the second half of K.
   template <class Tile> __device__ void load_a(const Tile& from, int row, int k) {
     const int lane = threadIdx.x % 32;
     const u32 at = from.row_address(row + lane % 16, lane / 16 * 16, k * 2);
@@ -26,7 +26,7 @@ template <class T, int M, int N> struct Operands {
       for (int r = 0; r < 4; ++r) a[i][r] = f.r[r];
     }
   }
-  // The same of a tile whose rows are columns of the product, two blocks of 8 of them at a time.
+  // The same for a tile whose rows are columns of the product, two blocks of 8 at a time.
   template <class Tile> __device__ void load_b(const Tile& from, int column, int k) {
     const int lane = threadIdx.x % 32;
     const u32 at = from.row_address(column + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 16, k * 2);
@@ -37,7 +37,7 @@ template <class T, int M, int N> struct Operands {
       for (int r = 0; r < 4; ++r) b[j + r / 2][r % 2] = f.r[r];
     }
   }
-  // Of a tile whose rows lie along the columns of the product: its rows k to k + 15.
+  // Loads rows k to k + 15 of a tile whose rows lie along the columns of the product.
   template <class Tile> __device__ void load_b_transposed(const Tile& from, int k) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -54,7 +54,7 @@ template <class T, int M, int N> struct Operands {
     load_a(from_a, row, k);
     load_b(from_b, column, k);
   }
-  // Columns k to k + 15 of another product's accumulators, rounded: they lie as operands do.
+  // Rounds columns k to k + 15 of another product's accumulators, whose layout is that of operands.
   template <int Columns> __device__ void round_a(const RegisterTile<layout::Mma<M, Columns>>& from, int k) {
 #pragma unroll
     for (int i = 0; i < M / 16; ++i)
@@ -65,7 +65,7 @@ template <class T, int M, int N> struct Operands {
       }
   }
 
-  // d += a * b^T. Every other row of products is walked backwards, so that neighbours share an operand.
+  // d += a * b^T. Traverses every other row of products backwards, so that consecutive products share an operand.
   __device__ void multiply(RegisterTile<layout::Mma<M, N>>& d) const {
 #pragma unroll
     for (int i = 0; i < M / 16; ++i)
@@ -90,8 +90,8 @@ __device__ inline void multiply(RegisterTile<layout::Mma<M, N>>& d, const Shared
   }
 }
 
-// d += a * b: a is other products' accumulators, rounded; b has a row for each of their columns and a column for each
-// of the product's.
+// d += a * b, where a is the rounded accumulators of other products, and b has a row for each column of a and a column
+// for each column of the product.
 template <int M, class T, int K, int N, int Swizzle>
 __device__ inline void multiply_rounded(RegisterTile<layout::Mma<M, N>>& d, const RegisterTile<layout::Mma<M, K>>& a,
                                         const SharedTile<T, K, N, Swizzle>& b) {

@@ -1,21 +1,21 @@
 #pragma once
-// The softmax of rows of which a warp sees some columns at a time (Milakov and Gimelshein, arXiv 1805.02867): the
-// greatest value so far, and the sum of the weights relative to it.
+// The softmax of rows of which a warp sees some columns at a time (Milakov and Gimelshein, arXiv 1805.02867). The state
+// per row is the maximum so far, and the sum of the weights relative to it.
 #include "device/tile/register_tile.cuh"
 
-// For scores that lie in tiles of type Scores.
+// For scores in register tiles of type Scores.
 template <class Scores> class OnlineSoftmax {
  public:
   using Vector = typename Scores::Vector;
-  static constexpr f32 kMasked = -3.0e38F;  // a score that has no weight
+  static constexpr f32 kMasked = -3.0e38F;  // a score without weight
 
   __device__ OnlineSoftmax() {
     greatest_.fill(kLeast);
     sum_.fill(0);
   }
 
-  // Turns scores into weights, e to the score less the greatest so far, and returns the factor by which everything made
-  // from earlier weights shrinks. A row of masked scores only has no weights. By all lanes of the warp.
+  // Converts scores to weights, e to the score minus the maximum so far, and returns the factor by which results of
+  // earlier weights must be scaled. A row of only masked scores has no weights. Called by all lanes of the warp.
   __device__ Vector weigh(Scores& scores) {
     const auto larger = [](f32 a, f32 b) { return fmaxf(a, b); };
     Vector factor = greatest_;
@@ -28,7 +28,7 @@ template <class Scores> class OnlineSoftmax {
     return factor;
   }
 
-  // One over each row's sum, 0 where nothing had weight. Once, by all lanes of the warp.
+  // Returns the inverse of each row's sum, 0 if no score had weight. Called once, by all lanes of the warp.
   __device__ Vector inverse_sums() {
     sum_.combine_lanes([](f32 a, f32 b) { return a + b; });
     Vector inverse = sum_;
@@ -38,7 +38,7 @@ template <class Scores> class OnlineSoftmax {
 
  private:
   static constexpr f32 kLog2e = 1.44269504F;
-  static constexpr f32 kLeast = -1.0e30F;  // so that masked scores lie far below it
+  static constexpr f32 kLeast = -1.0e30F;  // lower bound of the maximum, far above masked scores
 
-  Vector greatest_, sum_;  // of sum_ each lane has its own part
+  Vector greatest_, sum_;  // each lane has its own part of sum_
 };

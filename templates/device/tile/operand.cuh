@@ -1,18 +1,18 @@
 #pragma once
-// A tensor that hooks read element by element: what a request calls an operand. A hook's `bias[column]` is compiled as
+// A tensor that hooks read element by element, which a request calls an operand. A hook's `bias[column]` is compiled as
 // `bias(column)`.
 #include "device/ptx/cvt.cuh"
 
-// Value is what an element is converted to: f32, or f64 in a reference and where hooks compute in it; integers stay
-// what they are. Neighbours is true where elements of the innermost dimension are neighbours: their addresses are then
-// constants apart.
+// Value is the type to which an element is converted: f32, or f64 in a reference and if hooks compute in it; integers
+// are not converted. Neighbours is whether elements of the innermost dimension are adjacent, so that the distances of
+// their addresses are constants.
 template <class T, int Rank, class Value, bool Neighbours> struct Operand {
   const T* data;
-  s64 stride[Rank];  // in elements, outermost first; 0 along a dimension that is read for every index
-  s64 extent[Rank];  // the largest s64 along such a dimension
+  s64 stride[Rank];  // in elements, outermost first; 0 along a broadcast dimension
+  s64 extent[Rank];  // the largest s64 along a broadcast dimension
 
-  // The element at these indices, outermost first; 0 where one of them is outside, as it is where a kernel computes the
-  // part of a last tile that lies beyond the tensor. Indices are integers.
+  // Returns the element at these indices, outermost first; 0 if one is out of range, as in the part of a last tile
+  // beyond the tensor. Indices are integers.
   template <class... Index, class = decltype((Index{} % 1 + ...))> __device__ Value operator()(Index... index) const {
     static_assert(sizeof...(Index) == Rank, "an operand is read with one index a dimension");
     bool inside = true;
@@ -23,7 +23,8 @@ template <class T, int Rank, class Value, bool Neighbours> struct Operand {
   }
 
  private:
-  // An index of 32 bits takes one comparison: along an extent beyond 31 bits it is inside where it is not negative.
+  // A 32-bit index needs one comparison; if the extent has more than 31 bits, the index is within it unless it is
+  // negative.
   template <class Index> __device__ static bool is_within(Index index, s64 extent) {
     if constexpr (sizeof(Index) == sizeof(int) && Index(-1) < Index(0))
       return static_cast<u32>(index) < (extent >> 31 != 0 ? 0x80000000u : static_cast<u32>(extent));

@@ -1,13 +1,13 @@
 #pragma once
-// Register tiles rounded into shared tiles. The tile's first element goes to (row, column): a multiple of 8 rows, and a
-// multiple of 16 bytes of columns. Before the TMA reads what was stored, each storing thread executes tma::fence and
-// then a barrier with the thread that issues the copy.
+// Stores register tiles, rounded, into shared tiles. The tile's first element goes to (row, column): a multiple of 8
+// rows, and a multiple of 16 bytes of columns. Before TMA reads the tile, each storing thread must execute tma::fence
+// and then a barrier with the thread that issues the copy.
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/stmatrix.cuh"
 #include "device/tile/register_tile.cuh"
 #include "device/tile/shared_tile.cuh"
 
-// Accumulators as mma.sync and wgmma have them: 16-bit elements by stmatrix where there is one, else a pair at a time.
+// Accumulators of mma.sync and wgmma: 16-bit elements by stmatrix if the target has it, else one pair at a time.
 template <class Shared, int Rows, int Columns>
 __device__ inline void store(Shared& to, int row, int column, const RegisterTile<layout::Mma<Rows, Columns>>& from) {
   using O = typename Shared::Element;
@@ -41,8 +41,8 @@ __device__ inline void store(Shared& to, int row, int column, const RegisterTile
   }
 }
 
-// The transpose: register tiles' rows become columns. The tile's first element goes to (row, column): a multiple of 8
-// rows, and a multiple of 16 bytes of columns.
+// Stores the transpose: rows of the register tile become columns. The tile's first element goes to (row, column): a
+// multiple of 8 rows, and a multiple of 16 bytes of columns.
 template <class Shared, int Rows, int Columns>
 __device__ inline void store_transposed(Shared& to, int row, int column,
                                         const RegisterTile<layout::Mma<Rows, Columns>>& from) {
@@ -67,7 +67,7 @@ __device__ inline void store_transposed(Shared& to, int row, int column,
   }
 }
 
-// A row a lane, 16 bytes at a time.
+// One row per lane, 16 bytes at a time.
 template <class Shared, int Columns>
 __device__ inline void store(Shared& to, int row, int column, const RegisterTile<layout::Lane<Columns>>& from) {
   using O = typename Shared::Element;

@@ -1,9 +1,9 @@
 #pragma once
-// A tile of f32 in the registers of a warp, and vectors of one value a row beside it. Loops over them are unrolled: a
-// register has no address. Only combine_lanes needs all lanes of the warp together.
+// A tile of f32 in the registers of a warp, and vectors with one value per row. Loops over them must be unrolled,
+// because registers have no addresses. Only combine_lanes must be called by all lanes of the warp.
 #include "device/tile/layout.cuh"
 
-// One value for each of the Slots rows that a lane holds parts of, each of which Lanes neighbouring lanes share.
+// One value for each of the Slots rows of which a lane holds parts; Lanes adjacent lanes share each row.
 template <int Slots, int Lanes> struct RowVector {
   f32 x[Slots];
 
@@ -11,12 +11,12 @@ template <int Slots, int Lanes> struct RowVector {
 #pragma unroll
     for (f32& e : x) e = value;
   }
-  // x = f(x, the same row's value in another)
+  // x = f(x, the same row's value in the other vector)
   template <class F> __device__ void map(const RowVector& other, F f) {
 #pragma unroll
     for (int s = 0; s < Slots; ++s) x[s] = f(x[s], other.x[s]);
   }
-  // Combines what the lanes that share a row hold; f is commutative, so all of them get the same bits.
+  // Combines the values of the lanes that share a row. f must be commutative, so that all of them get the same bits.
   template <class F> __device__ void combine_lanes(F f) {
 #pragma unroll
     for (int distance = 1; distance < Lanes; distance *= 2)
@@ -27,7 +27,7 @@ template <int Slots, int Lanes> struct RowVector {
 
 template <class L> struct RegisterTile {
   using Layout = L;
-  using Vector = RowVector<L::kRowSlots, L::kLanes>;  // of one value a row
+  using Vector = RowVector<L::kRowSlots, L::kLanes>;  // one value per row
   f32 x[L::kRegisters];
 
   __device__ void fill(f32 value) {
@@ -39,7 +39,7 @@ template <class L> struct RegisterTile {
 #pragma unroll
     for (f32& e : x) e = f(e);
   }
-  // x = f(x, row, column), which count from the tile's first element.
+  // x = f(x, row, column), counted from the tile's first element
   template <class F> __device__ void map_at(F f) {
 #pragma unroll
     for (int i = 0; i < L::kRegisters; ++i) x[i] = f(x[i], L::row(L::slot(i)), L::column(i));
@@ -49,7 +49,7 @@ template <class L> struct RegisterTile {
 #pragma unroll
     for (int i = 0; i < L::kRegisters; ++i) x[i] = f(x[i], rows.x[L::slot(i)]);
   }
-  // Folds this lane's part of each row into `into`, in ascending columns; combine_lanes completes it.
+  // Folds this lane's part of each row into `into`, in ascending columns; combine_lanes completes the reduction.
   template <class F> __device__ void fold_rows(Vector& into, F f) const {
 #pragma unroll
     for (int i = 0; i < L::kRegisters; ++i) into.x[L::slot(i)] = f(into.x[L::slot(i)], x[i]);
@@ -58,13 +58,13 @@ template <class L> struct RegisterTile {
 #pragma unroll
     for (int i = 0; i < L::kRegisters; ++i) x[i] += other.x[i];
   }
-  // The same to the columns from `first` on, as many as the other has.
+  // Adds another tile to the columns from `first` on.
   template <class Part> __device__ void add_columns(int first, const RegisterTile<Part>& other) {
 #pragma unroll
     for (int i = 0; i < Part::kRegisters; ++i) x[L::template within<Part::kColumns>(first, i)] += other.x[i];
   }
 
-  // The N columns from `first` on, a multiple of 8.
+  // Returns the N columns from `first` on, a multiple of 8.
   template <int N> __device__ auto columns(int first) const {
     using Part = typename L::template WithColumns<N>;
     RegisterTile<Part> part;
@@ -73,7 +73,7 @@ template <class L> struct RegisterTile {
     return part;
   }
 
-  // The N rows from `first` on, multiples of 16; accumulators of mma.sync only.
+  // Returns the N rows from `first` on, multiples of 16; only for accumulators of mma.sync.
   template <int N> __device__ auto rows(int first) const {
     RegisterTile<layout::Mma<N, L::kColumns>> part;
 #pragma unroll
@@ -81,7 +81,7 @@ template <class L> struct RegisterTile {
     return part;
   }
 
-  // The block of 16 rows by 8 columns that one mma.sync adds to.
+  // Returns the block of 16 rows by 8 columns that one mma.sync updates.
   __device__ f32 (&block(int i, int j))[4] {
     return *reinterpret_cast<f32(*)[4]>(&x[(i * (L::kColumns / 8) + j) * 4]);
   }

@@ -2,13 +2,15 @@
 // A block's dynamic shared memory.
 #include "device/types.cuh"
 
-// As the struct that a kernel keeps in it. It begins at a multiple of 1024 bytes, the period of the widest swizzle.
+// Returns it as the struct that a kernel keeps in it. It starts at a multiple of 1024 bytes, the period of the widest
+// swizzle.
 template <class Smem> __device__ inline Smem& shared_memory() {
   extern __shared__ __align__(1024) u8 raw[];
   return *reinterpret_cast<Smem*>(raw);
 }
 
-// Zeros in all of an object, whose size is a multiple of 16 bytes, by Threads threads. A barrier comes behind it.
+// Fills an object, whose size is a multiple of 16 bytes, with zeros. Called by Threads threads and followed by a
+// barrier.
 template <int Threads, class T> __device__ inline void clear(T& object) {
   auto* const words = reinterpret_cast<uint4*>(&object);
 #pragma unroll 1

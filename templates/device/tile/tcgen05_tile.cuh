@@ -1,6 +1,6 @@
 #pragma once
-// Products of one thread on shared tiles, by tcgen05.mma, and what becomes of them. Where Blocks is 2 a pair of blocks
-// of a cluster multiplies: each has half of the rows of `a` and half of the rows of `b`.
+// Products on shared tiles by tcgen05.mma, issued by one thread, and the use of their results. With Blocks 2 a pair of
+// blocks of a cluster multiplies: each has half of the rows of `a` and half of the rows of `b`.
 #include "device/ptx/tcgen05.cuh"
 #include "device/ptx/tensor_memory.cuh"
 #include "device/tile/register_tile.cuh"
@@ -16,7 +16,7 @@ template <> struct KindOf<1> { using type = F8f6f4; };
 template <int Blocks, class T, int M, int N, int K, int Swizzle>
 __device__ inline void multiply(u32 d, const SharedTile<T, M, K, Swizzle>& a, const SharedTile<T, N, K, Swizzle>& b,
                                 bool accumulate) {
-  constexpr int kDepth = 32 / sizeof(T);  // an instruction multiplies 32 bytes along K
+  constexpr int kDepth = 32 / sizeof(T);  // an instruction covers 32 bytes of K
   constexpr u32 kType = ptx::kOneOf<T, bf16, e5m2> ? 1 : 0;
   const Instruction what = Instruction(M * Blocks, N * Blocks, kType, kType).accumulators(1);
 #pragma unroll
@@ -29,8 +29,8 @@ __device__ inline void multiply(u32 d, const SharedTile<T, M, K, Swizzle>& a, co
   }
 }
 
-// d = a * b in f32 by one block: `b` has a row for each column of `a` and a column for each of the product's. 16-bit
-// types.
+// d = a * b in f32 by one block: `b` has a row for each column of `a` and a column for each column of the product.
+// 16-bit types only.
 template <class T, int M, int K, int N, int Swizzle, int SwizzleA>
 __device__ inline void multiply_rows(u32 d, const SharedTile<T, M, K, SwizzleA>& a,
                                      const SharedTile<T, K, N, Swizzle>& b) {
@@ -43,7 +43,7 @@ __device__ inline void multiply_rows(u32 d, const SharedTile<T, M, K, SwizzleA>&
              k > 0);
 }
 
-// One arrival at the barrier of each of Blocks blocks when everything this thread has issued before is complete.
+// Arrives once at the barrier of each of Blocks blocks when everything that this thread has issued before is complete.
 template <int Blocks> __device__ inline void commit_blocks(Barrier& barrier) {
   if constexpr (Blocks == 1)
     commit(barrier);
@@ -51,8 +51,8 @@ template <int Blocks> __device__ inline void commit_blocks(Barrier& barrier) {
     commit_multicast<Blocks>(barrier, (1 << Blocks) - 1);
 }
 
-// 32 lanes of tensor memory, of which `from` names the first, to the registers of the warp that may read them. Nothing
-// may touch the registers before the wait, not even a move that gives them another type.
+// Loads 32 lanes of tensor memory, starting at `from`, into the registers of the warp that may read them. No
+// instruction may access the registers before the wait, not even a move that changes their type.
 template <int Columns> __device__ inline void load(RegisterTile<layout::Lane<Columns>>& to, u32 from) {
   u32 bits[Columns];
   tensor_memory::ld<tensor_memory::Shape32x32b>(bits, from);

@@ -1,5 +1,5 @@
 #pragma once
-// Shared tiles filled and emptied by the TMA, a box a panel. Coordinates are those of the tile's first element.
+// Shared tiles loaded and stored by TMA, one box per panel. Coordinates are those of the tile's first element.
 #include "device/ptx/tma.cuh"
 #include "device/ptx/tma_pair.cuh"
 #include "device/tile/shared_tile.cuh"
@@ -13,7 +13,7 @@ __device__ inline void load(SharedTile<T, Rows, Columns, Swizzle>& tile, const C
   for (int p = 0; p < tile.kPanels; ++p) load(&tile.panel[p], map, full, {column + p * tile.kPanel, row});
 }
 
-// From a tensor of three dimensions, of which the tile lies in the inner two.
+// From a tensor of three dimensions; the tile lies in the inner two.
 template <class T, int Rows, int Columns, int Swizzle>
 __device__ inline void load(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
                             const int (&at)[3]) {
@@ -21,8 +21,8 @@ __device__ inline void load(SharedTile<T, Rows, Columns, Swizzle>& tile, const C
   for (int p = 0; p < tile.kPanels; ++p) load(&tile.panel[p], map, full, {at[0] + p * tile.kPanel, at[1], at[2]});
 }
 
-// Each of Blocks blocks of a cluster, of which this is the one of that rank, loads its share of the rows into all of
-// them. Every block's `full` is told to expect the whole tile. The map's box has Rows / Blocks rows.
+// Each of Blocks blocks of a cluster, of which this one has rank `rank`, loads its share of the rows into all of them.
+// Every block's `full` must expect the whole tile. The map's box has Rows / Blocks rows.
 template <int Blocks, class T, int Rows, int Columns, int Swizzle>
 __device__ inline void load_shares(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
                                    int rank, int column, int row) {
@@ -35,8 +35,8 @@ __device__ inline void load_shares(SharedTile<T, Rows, Columns, Swizzle>& tile, 
     load_multicast(tile.panel[0][rank * kShare], map, full, (1 << Blocks) - 1, {column, row + rank * kShare});
 }
 
-// Of a pair of blocks (PTX's cta_group::2) each loads a tile of its own, counted by the barrier of the even one. Blocks
-// 1 is no pair.
+// Each block of a pair (PTX's cta_group::2) loads a tile of its own, counted by the even block's barrier. Blocks 1
+// means no pair.
 template <int Blocks, class T, int Rows, int Columns, int Swizzle>
 __device__ inline void load_of_pair(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
                                     int column, int row) {

@@ -1,10 +1,10 @@
 #pragma once
-// 16 bytes from any address, by aligned 16-byte loads whose bytes are shifted into place. PTX ISA 9.0, "shf".
+// Loads 16 bytes from any address with aligned 16-byte loads, whose bytes are shifted into place. PTX ISA 9.0, "shf".
 #include "device/types.cuh"
 
 namespace unaligned {
 
-// Whether the aligned loads for the 16 bytes at `row + at` stay within a row of `bytes` bytes at `row`.
+// Returns whether the aligned loads for the 16 bytes at `row + at` stay within a row of `bytes` bytes at `row`.
 __device__ inline bool inside(const u8* row, s64 at, s64 bytes) {
   const int shift = reinterpret_cast<u64>(row + at) % 16;
   return shift == 0 || (at >= shift && at - shift + 32 <= bytes);

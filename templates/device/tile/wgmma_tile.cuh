@@ -1,5 +1,5 @@
 #pragma once
-// Products of a warpgroup on shared tiles. The accumulators of each of its warps are 16 of the 64 rows.
+// Products of a warpgroup on shared tiles. The accumulators of each warp are 16 of the 64 rows.
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/wgmma.cuh"
 #include "device/tile/register_tile.cuh"
@@ -24,8 +24,9 @@ __device__ inline void multiply(RegisterTile<layout::Mma<16, N>>& d, const Share
   commit();
 }
 
-// Starts d += a * b as one group: a is other products' accumulators, rounded, b has a row for each of their columns and
-// a column for each of the product's. `words` holds a's 16-bit elements, and must live until the group is waited for.
+// Starts d += a * b as one group, where a is the rounded accumulators of other products, and b has a row for each
+// column of a and a column for each column of the product. `words` receives a's 16-bit elements and must exist until
+// the group has been waited for.
 template <class T, int K, int N, int Swizzle>
 __device__ inline void multiply_rounded(RegisterTile<layout::Mma<16, N>>& d, const RegisterTile<layout::Mma<16, K>>& a,
                                         u32 (&words)[K / 16][4], const SharedTile<T, K, N, Swizzle>& b) {
