@@ -56,6 +56,8 @@ struct Smem {
 };
 static_assert(sizeof(Smem) == SMEM);
 
+// Computes the output of 16 queries. Called by one warp. Loop invariant: before step i, `o` is the sum of the weighted
+// values of steps 0 to i - 1, relative to the maximum that `softmax` holds, and the slots of these steps are released.
 __device__ void consume(Smem& smem, const CUtensorMap& O, const Work& work, f32 scale) {
   const int row = threadIdx.x / 32 * 16;
   Consumer consumer(smem.pipeline);
@@ -73,7 +75,7 @@ __device__ void consume(Smem& smem, const CUtensorMap& O, const Work& work, f32 
     smem.pipeline.release_warp(slot);
   }
   o.map_rows(softmax.inverse_sums(), [](f32 x, f32 factor) { return x * factor; });
-  store(smem.q, row, 0, o);  // over the queries, which this warp alone has read
+  store(smem.q, row, 0, o);  // overwrites the queries, which only this warp has read
   tma::fence();
   __syncwarp();
   if (threadIdx.x % 32 != 0) return;

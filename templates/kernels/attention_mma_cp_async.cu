@@ -58,12 +58,12 @@ struct Smem {
 };
 static_assert(sizeof(Smem) == SMEM);
 
-// One head's rows of a tensor.
+// Returns one head's rows of a tensor.
 template <class E> __device__ inline View<E, 2> head_of(const View<E, 3>& of, s64 head) {
   return {of.data + head * of.stride[0], {of.stride[1], of.stride[2]}};
 }
 
-// Starts copying the rows from `row` on; zeros behind the last of `rows`.
+// Starts copying the rows from `row` on, and fills the tile with zeros after the last of `rows`.
 template <int Rows>
 __device__ inline void copy_rows(SharedTile<T, Rows, HD>& to, const View<const T, 2>& from, int row, int rows) {
 #pragma unroll
@@ -109,7 +109,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void attention(View<const T, 3>
   }
   o.map_rows(softmax.inverse_sums(), [](f32 x, f32 factor) { return x * factor; });
 
-  cp_async::wait_all();  // with no keys the queries may still be on their way
+  cp_async::wait_all();  // without keys, the copy of the queries may be incomplete
   __syncthreads();
   store(smem.q, row, 0, o);
   __syncthreads();

@@ -48,19 +48,23 @@ using Scores = RegisterTile<layout::Lane<BN>>;
 using Output = RegisterTile<layout::Lane<HD>>;
 
 constexpr int kWarps = 4, kLoadWarp = 4, kMultiplyWarp = 5;
-constexpr int kColumns = BN + HD <= 128 ? 128 : 256;  // of tensor memory: scores, then a step's part of the output
+constexpr int kColumns = BN + HD <= 128 ? 128 : 256;  // columns of tensor memory for the scores and for one step's part
+                                                      // of the output
 
 struct Smem {
   SharedTile<T, BM, HD> q;
   SharedTile<T, BN, HD> k[STAGES], v[STAGES];
   SharedTile<T, BM, BN> weights;
   Pipeline<STAGES> pipeline;
-  Barrier queries, scored, weighed, made;  // the latter three complete once a step
+  Barrier queries, scored, weighed, made;  // the last three complete once per step
   u32 address;                             // in tensor memory
 };
 static_assert(sizeof(Smem) == SMEM);
 
-// One thread: a step's scores, and once they have become weights its part of the output.
+// Computes each step's scores, and, once they have become weights, the step's part of the output. Called by one thread.
+// Loop invariant: before step i, the products of steps 0 to i - 1 have been issued and `weighed` has completed i times,
+// so that the four warps have read the scores of step i - 1 and the output of step i - 2, which the next products
+// overwrite.
 __device__ void multiply(Smem& smem, const Work& work) {
   if (work.steps > 0) smem.queries.wait(0);
   Consumer consumer(smem.pipeline);
@@ -77,7 +81,9 @@ __device__ void multiply(Smem& smem, const Work& work) {
   }
 }
 
-// Four warps, a query a thread.
+// Converts scores to weights and accumulates the output, one query per thread. Called by four warps. Loop invariant:
+// before step i, `o` is the sum of the weighted values of steps 0 to i - 1, relative to the maximum that `softmax`
+// holds.
 __device__ void weigh(Smem& smem, const CUtensorMap& O, const Work& work, f32 scale) {
   const int row = threadIdx.x / 32 * 32;
   const u32 from = tensor_memory::at(smem.address, row, 0);
@@ -106,7 +112,7 @@ __device__ void weigh(Smem& smem, const CUtensorMap& O, const Work& work, f32 sc
     }
   }
   o.map_rows(softmax.inverse_sums(), [](f32 x, f32 factor) { return x * factor; });
-  store(smem.q, row, 0, o);  // over the queries, whose last product is complete
+  store(smem.q, row, 0, o);  // overwrites the queries, whose last product is complete
   tma::fence();
   __syncwarp();
   if (threadIdx.x % 32 != 0) return;
@@ -143,7 +149,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_
   else if (warp == kMultiplyWarp && lane == 0)
     multiply(smem, work);
   __syncwarp();
-  tcgen05::fence_before();  // tensor memory is freed after everybody's last use of it
+  tcgen05::fence_before();  // tensor memory must be freed after its last use by any thread
   __syncthreads();
   if (warp == kMultiplyWarp) tensor_memory::dealloc<kColumns>(smem.address);
 }

@@ -58,6 +58,9 @@ struct Smem {
 };
 static_assert(sizeof(Smem) == SMEM);
 
+// Computes the output of 64 queries. Called by one consumer warpgroup. Loop invariant: before step i, `o` is the sum of
+// the weighted values of steps 0 to i - 1, relative to the maximum that `softmax` holds, and the slots of these steps
+// are released.
 __device__ void consume(Smem& smem, const CUtensorMap& O, const Work& work, f32 scale) {
   const int group = threadIdx.x / kWarpgroup, row = threadIdx.x / 32 * 16;
   Consumer consumer(smem.pipeline);
@@ -78,7 +81,7 @@ __device__ void consume(Smem& smem, const CUtensorMap& O, const Work& work, f32 
     smem.pipeline.release_warpgroup(slot);
   }
   o.map_rows(softmax.inverse_sums(), [](f32 x, f32 factor) { return x * factor; });
-  store(smem.q, row, 0, o);  // over the queries, which this warpgroup alone has read
+  store(smem.q, row, 0, o);  // overwrites the queries, which only this warpgroup has read
   tma::fence();
   sync(1 + group, kWarpgroup);
   if (threadIdx.x % kWarpgroup != 0) return;

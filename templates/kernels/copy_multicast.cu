@@ -49,7 +49,7 @@ extern "C" __global__ __launch_bounds__(32) void copy_multicast(const __grid_con
   Smem& smem = shared_memory<Smem>();
   const u32 across = ceil_div<u32>(dims.N, COLUMNS), tile = blockIdx.x / dims.COPIES, copy = blockIdx.x % dims.COPIES;
   const int column = tile % across * COLUMNS, first = tile / across * (ROWS * BOXES);
-  // The TMA clips a store to the tensor in units of 16 bytes only: the box that holds a ragged end of the rows is
+  // TMA clips a store to the tensor only in units of 16 bytes: a box with a partial unit at the end of its rows is
   // written element by element.
   const int columns = dims.N - column;
   const bool ragged = columns < COLUMNS && columns * sizeof(T) % 16 != 0;
@@ -65,7 +65,8 @@ extern "C" __global__ __launch_bounds__(32) void copy_multicast(const __grid_con
   }
   __syncwarp();
   if constexpr (CLUSTER > 1) cluster::sync();
-  // Every block announces whole boxes on its barriers, and loads its share of each into all blocks of the cluster.
+  // Every block announces complete boxes on its barriers, and loads its share of each box into all blocks of the
+  // cluster.
   if (threadIdx.x == 0) {
     const int rank = CLUSTER == 1 ? 0 : cluster::rank();
 #pragma unroll 1
@@ -76,7 +77,7 @@ extern "C" __global__ __launch_bounds__(32) void copy_multicast(const __grid_con
   for (int i = 0; i < BOXES; ++i) {
     const int row = first + i * ROWS;
     smem.full[i].wait(0);
-    if (row >= dims.M) continue;  // boxes below the tensor arrive too
+    if (row >= dims.M) continue;  // boxes below the tensor are loaded too, but not stored
     if (ragged)
       store_elements<32, 1>(made, smem.box[i], {dims.M, dims.N}, row, column, threadIdx.x);
     else if (threadIdx.x == 0)
@@ -87,7 +88,7 @@ extern "C" __global__ __launch_bounds__(32) void copy_multicast(const __grid_con
     tma::wait_read<0>();
   }
   __syncwarp();
-  if constexpr (CLUSTER > 1) cluster::sync();  // no block leaves while its shares may still be on their way
+  if constexpr (CLUSTER > 1) cluster::sync();  // no block may exit while others may still receive its shares
 }
 
 #else

@@ -34,8 +34,8 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-// The blocks of a band of rows take turns along it. A unit is 16 bytes that D holds at a multiple of 16, so the first
-// and the last of a row may be partial; or one element.
+// The blocks of a band of rows process interleaved units. A unit is 16 bytes at an aligned address of D, so that the
+// first and the last unit of a row may be partial; or it is one element.
 struct Walk {
   s64 row;
   int first, step;

@@ -39,7 +39,7 @@ extern "C" __global__ __launch_bounds__(32) void copy(const __grid_constant__ CU
   Smem& smem = shared_memory<Smem>();
   const u32 across = ceil_div<u32>(dims.N, COLUMNS);
   const int column = blockIdx.x % across * COLUMNS, first = blockIdx.x / across * (ROWS * BOXES);
-  // The TMA clips a store to the tensor in units of 16 bytes only: the box that holds a ragged end of the rows is
+  // TMA clips a store to the tensor only in units of 16 bytes: a box with a partial unit at the end of its rows is
   // written element by element.
   const int columns = dims.N - column;
   const bool ragged = columns < COLUMNS && columns * sizeof(T) % 16 != 0;
@@ -66,7 +66,7 @@ extern "C" __global__ __launch_bounds__(32) void copy(const __grid_constant__ CU
   }
   if (threadIdx.x != 0) return;
 #pragma unroll 1
-  for (Barrier& full : smem.full) full.wait(0);  // boxes below the tensor arrive too
+  for (Barrier& full : smem.full) full.wait(0);  // also waits for boxes below the tensor
   tma::commit();
   tma::wait_read<0>();
 }

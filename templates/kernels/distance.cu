@@ -20,7 +20,7 @@
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/block.cuh"
 
-// Two elements that are no numbers agree: where nothing was written, both sides hold the same poison.
+// Two NaNs count as equal: where nothing was written, both outputs hold the same poison.
 struct Distance {
   f64 difference = 0, square = 0, lone = 0;
 
@@ -43,7 +43,7 @@ struct Distance {
 
 __device__ inline f64 block_sum(f64 x) {
   __shared__ f64 partial[THREADS / 32];
-  __syncthreads();  // the partial sums of the call before have been read
+  __syncthreads();  // the previous call's partial sums have been read
   return block_reduce<THREADS>(x, partial, 0.0, [](f64 a, f64 b) { return a + b; });
 }
 

@@ -34,7 +34,7 @@ struct Smem {
 };
 static_assert(sizeof(Smem) <= SMEM);
 
-// Each lane loads the row that its number names, and all rows leave as one box.
+// Each lane loads the row of its index, and all rows are stored as one box.
 extern "C" __global__ __launch_bounds__(32) void gather(const __grid_constant__ CUtensorMap S, View<const s32, 1> I,
                                                         const __grid_constant__ CUtensorMap D, const Dims dims) {
   extern __shared__ __align__(128) u8 raw[];
@@ -49,7 +49,7 @@ extern "C" __global__ __launch_bounds__(32) void gather(const __grid_constant__ 
   __syncwarp();
   if (lane < ROWS) {
     const int i = first + lane;
-    // A row outside the tensor is filled with zeros; those behind the last number are not stored.
+    // An index outside the tensor gives a row of zeros; rows after the last index are not stored.
     const int row = i < dims.COUNT ? I.data[i * I.stride[0]] : -1;
     tma::load(smem.row[lane], S, smem.full, {column, row});
   }

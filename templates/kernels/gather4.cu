@@ -34,8 +34,8 @@ struct Smem {
 };
 static_assert(sizeof(Smem) <= SMEM);
 
-// Each fourth lane loads four rows by their numbers, and all rows leave as one box. Numbers that are no row's are
-// loaded one by one: only a whole box of one row knows what lies outside the tensor.
+// Every fourth lane loads four rows by their indices, and all rows are stored as one box. Indices that are not rows of
+// the tensor are loaded one by one, because only a box of a single row is filled outside the tensor.
 __device__ inline void load_four(Smem& smem, const CUtensorMap& S, const int (&rows)[4], int lane, int column,
                                  int extent) {
   bool all = true;

@@ -63,7 +63,8 @@ struct Smem {
 };
 static_assert(sizeof(Smem) == SMEM);
 
-// Invariant: while one k16 step is multiplied the operands of the next are on their way, across slots too.
+// Multiplies one tile. Called by each consumer warp. Loop invariant: while one step of 16 along K is multiplied, the
+// operands of the next are being loaded, also across slots.
 __device__ void accumulate(Smem& smem, Consumer<STAGES, 1>& consumer, int steps, int row, int column,
                            Accumulators& acc) {
   static_assert(BK / 16 % 2 == 0);
@@ -90,9 +91,11 @@ __device__ void accumulate(Smem& smem, Consumer<STAGES, 1>& consumer, int steps,
   }
 }
 
+// Multiplies and stores this block's tiles. Called by all consumer warps. Loop invariant: before a tile, the slots of
+// all earlier tiles are released, and only copies of their results to D may be in progress.
 __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
                         int steps) {
-  constexpr int kPart = WN < EPI_N ? WN : EPI_N;  // columns of this warp that fall into one epilogue tile
+  constexpr int kPart = WN < EPI_N ? WN : EPI_N;  // columns of this warp in one epilogue tile
   const int warp = threadIdx.x / 32, row = warp / WARPS_N * WM, column = warp % WARPS_N * WN;
   Consumer consumer(smem.pipeline);
   Accumulators acc;

@@ -81,8 +81,8 @@ struct Problem {
   __device__ int steps() const { return max(1, ceil_div<u32>(k, BK)); }
 };
 
-// Walks all steps of all tiles of this block, STAGES - 1 steps ahead of the products. Where K is 0 nothing is loaded,
-// and the one step multiplies the zeros that all slots hold.
+// Loads the steps of all tiles of this block, STAGES - 1 steps ahead of the products. If K is 0, loads nothing, and the
+// only step multiplies the zeros that all slots contain.
 struct Loader {
   cp_async::TileCopy<TileA, THREADS, VEC> a;
   cp_async::TileCopy<TileB, THREADS, VEC> b;
@@ -95,7 +95,7 @@ struct Loader {
     a.start(p.a, tile.row * BM, p.extent.rows, p.k);
     b.start(p.b, tile.column * BN, p.extent.columns, p.k);
   }
-  // One of Parts shares of the next step's copies; nothing once every tile is loaded.
+  // Starts one of Parts shares of the next step's copies; does nothing once every tile is loaded.
   template <int Parts> __device__ void copy(Smem& smem, u32 slot, const Problem& p, int part) const {
     if (index != p.tiles.end()) cp_async::copy_part<Parts>(a, smem.a[slot], b, smem.b[slot], part);
   }
@@ -109,7 +109,7 @@ struct Loader {
   }
 };
 
-// 16 rows of a warp at a time go through shared memory of its own.
+// Stores 16 rows of a warp at a time through its own shared memory.
 __device__ inline void store(SharedTile<O, 16, WN>& staged, const Problem& p, const Hooks& hooks, int row, int column,
                              Accumulators& acc) {
   const bool vectors = rows_of_16_bytes(p.d);
@@ -130,8 +130,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T,
   const Problem p = {A, B, D, {dims.M, dims.N}, dims.K, Tiles(dims.M, dims.N)};
   const int warp = threadIdx.x / 32, row = warp / WARPS_N * WM, column = warp % WARPS_N * WN;
 
-  // Operands are read one step ahead, at the end of a short problem from slots that no copy has filled. What is read
-  // there is not used, but shared memory that nothing has written is nobody's to read.
+  // Operands are read one step ahead, so that the end of a short problem reads slots that no copy has filled. The
+  // values are not used, but reading uninitialised shared memory is an error for checkers.
   if (p.steps() < STAGES) {
     clear<THREADS>(smem.a);
     clear<THREADS>(smem.b);
@@ -151,8 +151,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T,
 #pragma unroll 1
   for (const int index : p.tiles) {
     Accumulators acc = {};
-    // Invariant: operands[0] holds the first k16 step; while one is multiplied the next are on their way, across slots
-    // and tiles too.
+    // Loop invariant: operands[0] holds the first step of 16 along K; while one step is multiplied, the operands of the
+    // next are being loaded, also across slots and tiles.
 #pragma unroll 1
     for (int step = 0; step < p.steps(); ++step) {
 #pragma unroll

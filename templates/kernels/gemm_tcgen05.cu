@@ -65,8 +65,9 @@ struct Smem {
 };
 static_assert(sizeof(Smem) == SMEM);
 
-// One thread of each block keeps its ring of A and B tiles full. A slot is free when the products that read it are
-// complete, in both blocks of a pair. The even block's barrier counts the bytes of both.
+// Loads tiles of A and B. Called by one thread of each block. Loop invariant: all earlier steps, in the order of tiles
+// and then of K, have been requested, each in the slot that its acquire returned. A slot is free once the products that
+// read it are complete in both blocks of a pair. The even block's barrier counts the bytes of both blocks.
 __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, const Tiles& tiles, int steps) {
   Producer producer(smem.operands);
   for (const int index : tiles) {
@@ -81,7 +82,8 @@ __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, 
   }
 }
 
-// One thread of the even block multiplies. The first product of a tile overwrites its accumulator.
+// Multiplies. Called by one thread of the even block. Loop invariant: before step i of a tile, the products of steps 0
+// to i - 1 have been issued to the tile's accumulator; the first one overwrites it, so that it needs no clearing.
 __device__ void multiply(Smem& smem, const Tiles& tiles, int steps) {
   Consumer operands(smem.operands);
   Producer accumulators(smem.accumulators);
@@ -100,8 +102,9 @@ __device__ void multiply(Smem& smem, const Tiles& tiles, int steps) {
   }
 }
 
-// Four warps, a row of D a thread: from tensor memory to shared memory and from there to D. The accumulator is given
-// back before its last tiles are stored.
+// Stores tiles from tensor memory through shared memory to D, one row per thread. Called by four warps. Loop invariant:
+// before a tile, all earlier accumulators are released and the copies of their last tiles to D may be in progress. An
+// accumulator is released before its last tiles are stored.
 __device__ void store(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
                       int steps) {
   const int warp = threadIdx.x / 32;
@@ -156,7 +159,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     multiply(smem, tiles, steps);
   __syncwarp();
 
-  // No block leaves, or frees tensor memory, while the pair still multiplies or signals its barriers.
+  // No block may exit, or free tensor memory, while the pair still multiplies or signals its barriers.
   cluster::sync_blocks<PAIR>();
   if (warp == kMultiplyWarp) tensor_memory::dealloc<kColumns, PAIR>(smem.address);
 }

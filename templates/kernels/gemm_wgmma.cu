@@ -71,7 +71,7 @@
 #ifndef TMA_JIT_REFERENCE
 
 using Tiles = PersistentTiles<BM, BN, GROUP_M, CLUSTER>;
-using Accumulators = RegisterTile<layout::Mma<16, BN>>;  // of a warp
+using Accumulators = RegisterTile<layout::Mma<16, BN>>;  // for one warp
 using Staged = SharedTile<O, 64, EPI_N, SWIZZLE>;
 
 struct Smem {
@@ -83,17 +83,18 @@ struct Smem {
 };
 static_assert(sizeof(Smem) <= SMEM);
 
-// One consumer warpgroup: SLICES blocks of 64 rows, from block `first` of each of its tiles on.
+// The products of one consumer warpgroup: SLICES blocks of 64 rows, from block `first` of each of its tiles on.
 class Multiplier {
  public:
   __device__ Multiplier(Smem& smem, int first) : smem_(smem), consumer_(smem.pipeline), first_(first) {}
 
-  // The first product of a tile overwrites acc; with no steps (K = 0) acc keeps the zeros it was made with. Products of
-  // two steps are in flight. `issued` is called once all have been started.
+  // Multiplies one tile. The first product of a tile overwrites acc; without steps (K = 0) acc keeps its initial zeros.
+  // Loop invariant: the products of steps 0 to step - 1 have been started, only the last may be incomplete, and the
+  // slots of all others are released. `issued` is called once all products have been started.
   template <class F> __device__ void accumulate(int steps, Accumulators (&acc)[SLICES], F issued) {
     if (steps == 0) return;
     u32 before = start(acc, false);
-#pragma unroll 1  // unrolled further it is no faster and takes ptxas three times as long
+#pragma unroll 1  // more unrolling gains no speed and triples ptxas's time
     for (int step = 1; step < steps; ++step) {
       const u32 slot = start(acc, true);
       finish<SLICES>(before);
@@ -103,9 +104,9 @@ class Multiplier {
     finish<0>(before);
   }
 
-  // The same for 8-bit types, whose sums wgmma keeps to 14 bits: each step has sums of its own, and while the tensor
-  // cores make one step's, those of the step before are added in f32. Waits and products stand in a row, with no branch
-  // between: else ptxas lets every product wait for the one before.
+  // The same for 8-bit types, whose sums wgmma keeps to 14 bits: each step has its own sums, and while the tensor cores
+  // compute those of one step, the sums of the previous step are added in f32. Waits and products follow each other
+  // without branches, because otherwise ptxas serialises the products.
   __device__ void accumulate_promoted(int steps, Accumulators& acc) {
     acc.fill(0);
     if (steps == 0) return;
@@ -128,7 +129,7 @@ class Multiplier {
     }
   }
 
-  // Leaves a tile to the other consumer.
+  // Skips a tile that the other consumer processes.
   __device__ void skip(int steps) {
     consumer_.skip(steps);
   }
@@ -167,12 +168,15 @@ __device__ inline void store_slice(Smem& smem, const Mapped<O, 2>& D, const Dims
       });
 }
 
+// Multiplies and stores this consumer's tiles. Called by each consumer warpgroup. Loop invariant: before a tile, this
+// consumer has waited for or skipped every slot of all earlier tiles, and has released those that it waited for; only
+// the copies of its previous tile to D may be in progress.
 __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
                         int steps) {
   const int group = threadIdx.x / kWarpgroup, first = PINGPONG ? 0 : group * SLICES;
   Multiplier multiplier(smem, first);
   Turn turn(smem.turns, group);
-  bool others = PINGPONG && group == 1;  // the next tile is the other consumer's
+  bool others = PINGPONG && group == 1;  // whether the next tile is the other consumer's
   Accumulators acc[SLICES] = {};
   for (const int index : tiles) {
     if (others) {
@@ -220,7 +224,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     consume(smem, D, tiles, dims, hooks, steps);
     __syncwarp();
   }
-  if constexpr (CLUSTER > 1) cluster::sync();  // no block leaves while a neighbour may still signal its barriers
+  if constexpr (CLUSTER > 1) cluster::sync();  // no block may exit while another may still signal its barriers
 }
 
 #endif

@@ -38,7 +38,7 @@
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/tma_im2col.cuh"
 
-// Output pixels along an extent.
+// Returns the number of output pixels along an extent.
 __device__ inline int outputs(int extent, int padding, int taps, int dilation, int step) {
   return (extent + padding - (taps - 1) * dilation - 1) / step + 1;
 }
@@ -51,8 +51,8 @@ struct Smem {
 };
 static_assert(sizeof(Smem) == SMEM);
 
-// A block has PIXELS output pixels and some of the channels, and takes the taps one after the other: the same tensor
-// map and the same pixel for each, moved by the tap's offset.
+// A block processes PIXELS output pixels and some of the channels, one tap after the other: every tap uses the same
+// tensor map and the same pixel, moved by the tap's offset.
 extern "C" __global__ __launch_bounds__(32) void im2col(const __grid_constant__ CUtensorMap X,
                                                         const __grid_constant__ CUtensorMap D, const Dims dims) {
   extern __shared__ __align__(128) u8 raw[];

@@ -41,7 +41,7 @@
 
 #include "device/tile/elementwise.cuh"
 
-// The hook, of elements from `at` on.
+// Calls the hook for elements from `at` on.
 struct Apply {
   const Hooks& hooks;
   s64 at;
@@ -52,7 +52,7 @@ struct Apply {
 
 #ifndef TMA_JIT_REFERENCE
 
-// A whole tile, from element `first` on: every thread's reads are in flight before the first is used.
+// Processes a whole tile, from element `first` on: every read of a thread is in flight before the first is used.
 __device__ inline void map_tile(const T* const (&in)[INPUTS], O* out, s64 first, const Hooks& hooks) {
   Pack<T, COUNT> x[UNROLL][INPUTS];
 #pragma unroll
@@ -67,7 +67,7 @@ __device__ inline void map_tile(const T* const (&in)[INPUTS], O* out, s64 first,
   }
 }
 
-// The last tile, element by element.
+// Processes the last tile, element by element.
 __device__ inline void map_rest(const T* const (&in)[INPUTS], O* out, s64 first, int count, const Hooks& hooks) {
   for (int i = threadIdx.x; i < count; i += THREADS) {
     Pack<T, 1> x[INPUTS];

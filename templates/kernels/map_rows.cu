@@ -37,7 +37,7 @@
 
 #include "device/tile/elementwise.cuh"
 
-// The hook, of elements of a row from `column` on.
+// Calls the hook for elements of a row from `column` on.
 struct Apply {
   const Hooks& hooks;
   s64 row, column;

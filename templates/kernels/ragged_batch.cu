@@ -32,7 +32,7 @@
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/tensormap.cuh"
 
-// Lengths below 0 count as 0, those above M as M.
+// Clamps a length to 0 to M.
 __device__ inline int length_of(const View<const s32, 1>& L, int matrix, int most) {
   return max(0, min(most, L.data[matrix * L.stride[0]]));
 }
@@ -46,7 +46,7 @@ struct Smem {
 };
 static_assert(sizeof(Smem) <= SMEM);
 
-// The rows before a matrix, summed by the whole warp.
+// Returns the number of rows before a matrix, summed by the whole warp.
 __device__ inline s64 first_row(const View<const s32, 1>& L, int matrix, int most) {
   s64 sum = 0;
   for (int i = threadIdx.x; i < matrix; i += 32) sum += length_of(L, i, most);
@@ -54,9 +54,9 @@ __device__ inline s64 first_row(const View<const s32, 1>& L, int matrix, int mos
   return sum;
 }
 
-// Makes this matrix's map: that of S, begun at its first row and ended at its last, so that what a box holds below it
-// is filled with zeros. A map has at least one row: of an empty matrix only what lies below that is loaded. Called by
-// the whole warp.
+// Makes this matrix's map: that of S, but from the matrix's first row to its last, so that the part of a box below it
+// is filled with zeros. A map has at least one row; for an empty matrix only the part below it is loaded. Called by the
+// whole warp.
 __device__ inline const CUtensorMap* make_map(CUtensorMap& scratch, CUtensorMap* made, const Mapped<T, 2>& S, s64 first,
                                               int rows) {
   tensormap::copy(scratch, S.map);

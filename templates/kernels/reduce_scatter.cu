@@ -47,9 +47,9 @@ __device__ inline u32 load_acquire(const u32* from) {
   return value;
 }
 
-// The first part of a box is stored, which spares clearing the outputs; the others wait until it is there and are added
-// to it. Blocks start in the order of their numbers and those of the first part come first, so what is waited for is
-// under way. The last part leaves the count as it found it, 0, for the next launch.
+// Stores the first part of a box, so that the outputs need not be cleared; the other parts wait for it and are added.
+// Blocks start in the order of their indices and those of the first part come first, so that the part waited for is
+// always running or done. The last part resets the count to 0 for the next launch.
 __device__ inline void put(const CUtensorMap& D, const Smem& smem, u32* stored, u32 part, u32 parts, int column,
                            int row) {
   if (part == 0) {

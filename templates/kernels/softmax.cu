@@ -56,7 +56,7 @@ struct Smem {
   f32 warps[2][THREADS / 32], blocks[2][CLUSTER];
 };
 
-// One value of each thread that shares the row, combined into one that all have; `turn` tells the two calls apart.
+// Combines one value of each thread that shares the row into one that all get; `turn` distinguishes the two calls.
 template <class F> __device__ inline f32 reduce(Smem& smem, int turn, f32 x, f32 neutral, F f) {
   if constexpr (LANES == 32) return warp_reduce(x, f);
   return cluster_reduce(block_reduce<THREADS>(x, smem.warps[turn], neutral, f), smem.blocks[turn], f);
@@ -64,13 +64,13 @@ template <class F> __device__ inline f32 reduce(Smem& smem, int turn, f32 x, f32
 
 extern "C" __global__ __launch_bounds__(THREADS) void softmax(View<const T, 2> S, View<O, 2> D, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
-  constexpr int kStep = HELD / PACKS;  // from one pack of a thread to the next
+  constexpr int kStep = HELD / PACKS;  // distance between packs of a thread
   const f32 log2e = 1.44269504F, none = __int_as_float(0xff800000);
   __shared__ Smem smem;
   cluster::sync_blocks<CLUSTER>();  // every block of the cluster has begun
   const int row = blockIdx.x / CLUSTER * ROWS + threadIdx.x / LANES;
   const int lane = threadIdx.x % LANES + (CLUSTER == 1 ? 0 : cluster::rank()) * LANES;
-  const int left = row < dims.M ? dims.N - lane * COUNT : 0;  // elements from this thread's first on
+  const int left = row < dims.M ? dims.N - lane * COUNT : 0;  // elements from this thread's first one on
   const T* const from = S.data + row * S.stride[0] + lane * COUNT;
 
   f32 x[PACKS * COUNT], most = none, sum = 0;
@@ -99,7 +99,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void softmax(View<const T, 2> S
 
 #else
 
-// A block a row.
+// One block per row.
 extern "C" __global__ void softmax_reference(View<const T, 2> S, View<f64, 2> D, const Dims dims,
                                              const __grid_constant__ Hooks hooks) {
   __shared__ f64 shared[256];
