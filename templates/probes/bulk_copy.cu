@@ -20,7 +20,7 @@
 #include "device/ptx/bulk.cuh"
 #include "device/ptx/cluster.cuh"
 
-// Where blocks send to each other, D[b] = S[b ^ 1].
+// If blocks send to each other, D[b] = S[b ^ 1].
 #ifndef TMA_JIT_REFERENCE
 
 struct Smem {

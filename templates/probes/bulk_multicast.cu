@@ -23,7 +23,7 @@ extern "C" __global__ __launch_bounds__(32) void bulk_multicast(View<const u8, 2
   if (threadIdx.x == 0) {
     full.init(1);
     fence_barrier_init();
-    full.expect(sizeof(whole));  // of all shares: the others' land here too
+    full.expect(sizeof(whole));  // the bytes of all shares: those of the other blocks arrive here too
   }
   cluster::sync();
   if (threadIdx.x == 0)
@@ -31,7 +31,7 @@ extern "C" __global__ __launch_bounds__(32) void bulk_multicast(View<const u8, 2
   full.wait(0);
   for (int i = threadIdx.x; i < CLUSTER * Dims::SHARE; i += 32)
     D.data[rank * D.stride[0] + i / Dims::SHARE * D.stride[1] + i % Dims::SHARE * D.stride[2]] = (&whole[0][0])[i];
-  cluster::sync();  // no block leaves while its share may still be on its way
+  cluster::sync();  // no block may exit while its share may still be in transit
 }
 
 #else

@@ -35,7 +35,7 @@
 using E = probe::Element<TYPE>::Type;
 constexpr Reduction kOp = static_cast<Reduction>(OP);
 
-// Block b reduces S[b]. Where it goes into the other block's memory, D[b] = OP(C[b], S[b ^ 1]).
+// Block b reduces S[b]. If it reduces into the other block's memory, D[b] = OP(C[b], S[b ^ 1]).
 #ifndef TMA_JIT_REFERENCE
 
 struct Smem {
@@ -44,7 +44,7 @@ struct Smem {
   Barrier landed;
 };
 
-// Reduces the operands into global memory, and waits until every thread may read the result there.
+// Reduces the operands into global memory, and waits until every thread may read the result.
 template <class T> __device__ inline void reduce_in_global(T* result, const T* operands) {
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -56,7 +56,8 @@ template <class T> __device__ inline void reduce_in_global(T* result, const T* o
   __syncthreads();
 }
 
-// Reduces the operands into the other block's values, and waits until its operands are in this block's.
+// Reduces the operands into the other block's values, and waits until the other block's operands have been reduced into
+// this block's values.
 template <class T> __device__ inline void reduce_in_pair(T* values, const T* operands, Barrier& landed) {
   if (threadIdx.x == 0) {
     landed.init(1);
@@ -66,7 +67,7 @@ template <class T> __device__ inline void reduce_in_pair(T* values, const T* ope
   cluster::sync();
   if (threadIdx.x == 0) bulk::send_reduce<kOp>(cluster::rank() ^ 1, values, operands, Dims::N * sizeof(T), landed);
   landed.wait_cluster(0);
-  cluster::sync();  // no block leaves while it is read from
+  cluster::sync();  // no block may exit while another reads its shared memory
 }
 
 template <bool Remote, class T> __device__ inline void reduce(T* result, const T* operands, Barrier& landed) {

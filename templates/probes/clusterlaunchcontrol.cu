@@ -11,8 +11,8 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-// Each block makes its own tile, then those of blocks whose launch it could cancel. Who makes the last tile of all
-// writes the sum down and leaves zeros behind.
+// Each block processes its own tile, then those of blocks whose launch it has cancelled. The block with the last tile
+// of all stores the sum and resets the counters to zero.
 extern "C" __global__ void clusterlaunchcontrol(View<s32, 1> D, u8* counters, const Dims dims) {
   __shared__ CancelSchedule schedule;
   u32* const made = reinterpret_cast<u32*>(counters);

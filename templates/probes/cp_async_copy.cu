@@ -20,7 +20,7 @@
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/cvt.cuh"
 
-// Of the copy of thread t in row r this many bytes are valid: 0 to BYTES in odd rows, all in even ones.
+// Returns the valid bytes of thread t's copy in row r: 0 to BYTES in odd rows, all in even rows.
 __device__ inline int valid(int row, int thread) {
   return row % 2 == 0 ? BYTES : (row * 7 + thread) % (BYTES + 1);
 }
@@ -35,7 +35,7 @@ __device__ inline void copy(u32 to, const u8* from, int row) {
     row % 2 == 0 ? cp_async::ca<BYTES>(to, from) : cp_async::ca<BYTES>(to, from, bytes);
 }
 
-// Waits until the row in a slot of a ring of four has arrived, `phase` being how often the ring went round before.
+// Waits until the row in a slot of a ring of four has arrived; `phase` is the number of earlier passes over the ring.
 __device__ inline void wait(Barrier& arrived, u32 phase) {
   if constexpr (WAIT == 0) {
     cp_async::wait<3>();
@@ -43,7 +43,7 @@ __device__ inline void wait(Barrier& arrived, u32 phase) {
     cp_async::wait_all();
   } else {
     u32 done = 0;
-    while (done == 0)  // mbarrier.try_wait begins with sm_90
+    while (done == 0)  // mbarrier.try_wait needs sm_90
       asm volatile(
           "{\n .reg .pred done;\n mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
           " selp.u32 %0, 1, 0, done;\n}"
@@ -51,10 +51,10 @@ __device__ inline void wait(Barrier& arrived, u32 phase) {
           : "r"(smem_address(&arrived)), "r"(phase)
           : "memory");
   }
-  if constexpr (WAIT < 2) __syncthreads();  // each thread has waited for its own copies only
+  if constexpr (WAIT < 2) __syncthreads();  // each thread has waited only for its own copies
 }
 
-// Four rows are on their way at a time.
+// Four rows are in flight at a time.
 extern "C" __global__ __launch_bounds__(64) void cp_async_copy(View<const u8, 2> S, View<u8, 2> D, const Dims) {
   __shared__ __align__(16) u8 ring[4][COLUMNS];
   __shared__ Barrier arrived[4];
@@ -68,7 +68,7 @@ extern "C" __global__ __launch_bounds__(64) void cp_async_copy(View<const u8, 2>
     if (done >= 0) {
       wait(arrived[slot], done / 4 % 2);
       for (int i = 0; i < BYTES; ++i) {
-        const int other = (at + i + COLUMNS / 2) % COLUMNS;  // what another thread copied
+        const int other = (at + i + COLUMNS / 2) % COLUMNS;  // an element that another thread copied
         D.data[done * D.stride[0] + other] = ring[slot][other];
       }
       __syncthreads();

@@ -40,7 +40,7 @@ extern "C" __global__ __launch_bounds__(128) void fence_proxy(View<const s32, 1>
   s32* const far = reinterpret_cast<s32*>(forwarded);
   const int t = threadIdx.x;
   if ((WAY == 1 || WAY == 2) && t == 0) smem.full.init(1);
-  if (WAY == 1 && t == 0) fence_barrier_init();  // the second way's fence is for the barrier too
+  if (WAY == 1 && t == 0) fence_barrier_init();  // the fence of the second way also covers the barrier
   for (int i = t; i < Dims::N; i += 128) (WAY == 1 || WAY == 2 ? far : smem.words)[i] = S.data[i * S.stride[0]];
   if constexpr (WAY == 0 || WAY == 3) fence::proxy_async_shared();
   if constexpr (WAY == 1) fence::proxy_async_global();

@@ -12,7 +12,7 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-// The next kernel may start before this one has read or written anything: its own wait is what keeps the order.
+// The next kernel may start before this one has read or written anything; only its own wait orders them.
 extern "C" __global__ __launch_bounds__(128) void griddepcontrol(View<const s32, 1> S, View<s32, 1> D, const Dims) {
   grid::launch_dependents();
   grid::wait();

@@ -18,7 +18,7 @@ __device__ inline s32 length_of(const View<const s32, 1>& L, int group) {
 
 #ifndef TMA_JIT_REFERENCE
 
-// Each block takes every third tile, and the first one also marks what lies behind each group's last row.
+// Each block takes every third tile, and the first block also marks the rows after each group's last row.
 extern "C" __global__ void group_tiles(View<const s32, 1> L, View<s32, 2> D, const Dims dims) {
   __shared__ s32 lengths[Dims::GROUPS];
   if (threadIdx.x < dims.GROUPS) lengths[threadIdx.x] = length_of(L, threadIdx.x);
@@ -26,7 +26,7 @@ extern "C" __global__ void group_tiles(View<const s32, 1> L, View<s32, 2> D, con
   const View<const s32, 1> groups = {lengths, {1}};
   GroupTiles<TILE> tiles(groups, dims.GROUPS);
   for (int index = blockIdx.x, first = 0, group = -1; tiles.seek(index); index += gridDim.x) {
-    // Where a tile begins within its group: the rows of all groups before it are known from its number among all rows.
+    // The start of a tile within its group: its index among all rows gives the rows of all groups before it.
     if (tiles.group() != group) {
       group = tiles.group();
       first = 0;

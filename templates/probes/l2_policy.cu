@@ -26,7 +26,7 @@ extern "C" __global__ void l2_policy(View<const s32, 2> S, View<s32, 1> D, const
   full.wait(0);
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    // The constants are what is made for the whole; a part, and a range, are something else.
+    // The constants equal the policies made for a whole copy; those for a part, and for a range, differ from them.
     const bool right = i < 6 ? policies[i].bits == policies[(i + 3) % 6].bits
                              : policies[i].bits != l2::kEvictFirst.bits && policies[i].bits != l2::kEvictLast.bits;
     D.data[i * D.stride[0]] = right;

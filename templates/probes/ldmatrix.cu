@@ -26,7 +26,8 @@ template <int Count> __device__ inline mma::Matrices<Count> load(u32 row) {
     return TRANS == 1 ? mma::ldmatrix_x4_trans(row) : mma::ldmatrix_x4(row);
 }
 
-// Each lane writes what it got where the fragment of an mma has it: row lane / 4, columns lane % 4 * 2 and the next.
+// Each lane writes its elements to their position in the fragment of an mma: row lane / 4, columns lane % 4 * 2 and the
+// next.
 extern "C" __global__ void ldmatrix(View<const u16, 3> S, View<u16, 3> D) {
   __shared__ __align__(16) u8 matrices[MATRICES][8][PITCH];
   const int lane = threadIdx.x;

@@ -21,15 +21,15 @@
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/named_barrier.cuh"
 
-// Threads that take part in a step: where half of them drop out at the first, the rest does their work.
+// Returns the threads that take part in a step: if half of them drop out at the first, the others do their work.
 __device__ inline int threads_in(int step) {
   return ARRIVE == 2 && step > 0 ? 64 : 128;
 }
 
 #ifndef TMA_JIT_REFERENCE
 
-// One phase needs 128 arrivals, and 64 once half of the threads have dropped out. Copied bytes are announced by thread
-// 0, whose own arrival is still due, and land after thread 64 has arrived: no phase ends without them.
+// A phase needs 128 arrivals, or 64 once half of the threads have dropped out. Copied bytes are announced by thread 0
+// before its own arrival and arrive after thread 64's arrival, so that no phase can complete without them.
 __device__ inline void arrive(Barrier& barrier, int step) {
   const int t = threadIdx.x;
   if constexpr (ARRIVE == 1) {
@@ -69,7 +69,7 @@ extern "C" __global__ __launch_bounds__(128) void mbarrier(View<const s32, 2> S,
   __shared__ s32 row[128];
   __shared__ Barrier barrier;
   const int t = threadIdx.x;
-  if (t == 0) barrier.init(128);  // no fence: neither the copy engine nor another block uses it
+  if (t == 0) barrier.init(128);  // without a fence, because neither the copy engine nor another block uses it
   __syncthreads();
 #pragma unroll 1
   for (int step = 0; step < Dims::STEPS; ++step) {
@@ -79,7 +79,7 @@ extern "C" __global__ __launch_bounds__(128) void mbarrier(View<const s32, 2> S,
     arrive(barrier, step);
     wait(barrier, ARRIVE == 5 ? 0 : step % 2);
     for (int i = t; i < 128; i += threads) D.data[step * D.stride[0] + i * D.stride[1]] = row[(i + 32) % 128];
-    sync(1, threads);  // nobody reads the row or waits any more
+    sync(1, threads);  // no thread reads the row or waits any more
     if constexpr (ARRIVE == 5) {
       if (t == 0) {
         barrier.inval();

@@ -32,7 +32,7 @@ extern "C" __global__ __launch_bounds__(32) void mbarrier_cluster(View<const s32
   cluster::sync();
 #pragma unroll 1
   for (int step = 0; step < Dims::STEPS; ++step) {
-    s32(&box)[CLUSTER] = inbox[step % 2];  // a neighbour may be one step ahead
+    s32(&box)[CLUSTER] = inbox[step % 2];  // the other blocks may be one step ahead
     if (t < CLUSTER) *cluster::map(&box[rank], t) = S.data[step * S.stride[0] + rank * S.stride[1]] + t;
     if constexpr (RELEASE == 1) {
       if (t < CLUSTER) barrier.arrive_release_at(t);
@@ -43,7 +43,7 @@ extern "C" __global__ __launch_bounds__(32) void mbarrier_cluster(View<const s32
       cluster::sync();
     }
     if (t < CLUSTER) D.data[step * D.stride[0] + rank * D.stride[1] + t * D.stride[2]] = box[t];
-    __syncwarp();  // each lane arrives for another block: none goes on while others still wait for this phase
+    __syncwarp();  // each lane arrives for another block; none may continue while others still wait for this phase
   }
 }
 

@@ -17,7 +17,8 @@
 
 #include "device/pipeline/bounded_wait.cuh"
 
-// Of five arrivals in a phase the last two are lost, or 512 of 1280 bytes, or 256 bytes come that were not announced.
+// In a phase of five arrivals the last two are missing, or 512 of 1280 bytes, or 256 bytes arrive that were not
+// announced.
 #ifndef TMA_JIT_REFERENCE
 
 extern "C" __global__ __launch_bounds__(64) void mbarrier_lost(View<s32, 1> D, const Dims) {

@@ -20,7 +20,7 @@ extern "C" __global__ void mma_f64(View<const f64, 2> A, View<const f64, 2> B, V
   using Mma = mma::Mma<ROWS, 8, DEPTH, f64, f64, f64>;
   const int g = threadIdx.x / 4, q = threadIdx.x % 4;
   f64 a[Mma::a_registers], b[Mma::b_registers], d[Mma::d_registers] = {};
-  constexpr int kHigh = ROWS / 8;  // rows of A a lane has
+  constexpr int kHigh = ROWS / 8;  // rows of A in a lane
   for (int i = 0; i < Mma::a_registers; ++i)
     a[i] = A.data[(g + i % kHigh * 8) * A.stride[0] + (q + i / kHigh * 4) * A.stride[1]];
   for (int i = 0; i < Mma::b_registers; ++i) b[i] = B.data[g * B.stride[0] + (q + i * 4) * B.stride[1]];

@@ -24,7 +24,7 @@
 #include "device/probe/fragments.cuh"
 #include "device/ptx/mma_block_scale.cuh"
 
-// The factor of a row's block of K is 2 to this power; A and B have different ones.
+// The factor of a row's block of K is 2 to this power; A and B have different powers.
 __device__ inline int power(int row, int block, bool b) {
   return (row + 3 * block + b) % 3;
 }
@@ -38,10 +38,11 @@ using Kind = probe::If<
     KIND == 0, mma::Mxf8f6f4,
     probe::If<KIND == 1, mma::Mxf4, probe::If<KIND == 2, mma::Mxf4nvf4_2X, mma::Mxf4nvf4_4X>::type>::type>::type;
 using Scale = probe::If<KIND == 3, mma::ue4m3, mma::ue8m0>::type;
-constexpr int kBits = KIND == 0 ? 8 : 4;  // of an element in a register
+constexpr int kBits = KIND == 0 ? 8 : 4;  // bits of an element in a register
 constexpr int kShiftA = KIND == 0 ? A_::shift : 0, kShiftB = KIND == 0 ? B_::shift : 0;
 
-// The word of a lane that gives a row's factors; other bytes, and the words of other lanes, are factors of nothing.
+// Returns a lane's word with a row's factors; unused bytes, and the words of other lanes, contain values that must be
+// ignored.
 __device__ inline mma::Factors<BYTE, THREAD> factors(int row, bool gives, bool b) {
   mma::Factors<BYTE, THREAD> factors = {0x01010101};
   if (!gives) return factors;
@@ -58,7 +59,7 @@ extern "C" __global__ void mma_scaled(View<const s8, 2> A, View<const s8, 2> B, 
   probe::fragment_a<A_::T, kBits, kShiftA>(a, A);
   probe::fragment_b<B_::T, kBits, kShiftB>(b, B);
   f32 d[4] = {};
-  // Of A two lanes give the factors of rows g and g + 8.
+  // For A, two lanes provide the factors of rows g and g + 8.
   mma::multiply_scaled<Kind, A_::T, B_::T, Scale>(d, a, b, factors(g + q % 2 * 8, q / 2 == THREAD, false),
                                                   factors(g, q == THREAD, true));
   probe::store_accumulators<f32, 16>(D, d);

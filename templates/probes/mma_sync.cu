@@ -41,7 +41,7 @@ using A_ = Types<FORM>::A;
 using B_ = Types<FORM>::B;
 using D_ = Types<FORM>::D;
 
-// Clamped sums begin near the least s32; what is left of the way there is what they can fall.
+// Saturating sums start this far above the least s32, so that they reach it.
 constexpr int kWay = 8;
 
 #ifndef TMA_JIT_REFERENCE
@@ -68,7 +68,7 @@ extern "C" __global__ void mma_sync(View<const s8, 2> A, View<const s8, 2> B, Vi
 extern "C" __global__ void mma_sync_reference(View<const s8, 2> A, View<const s8, 2> B, View<f64, 2> D) {
   const int row = threadIdx.x / 8, column = threadIdx.x % 8;
   s32 sum = probe::dot<A_, B_>(A, B, row, column, DEPTH);
-  if constexpr (FORM == 20) {  // bits that differ
+  if constexpr (FORM == 20) {  // counts differing bits
     sum = 0;
     for (int k = 0; k < DEPTH; ++k)
       sum += (A.data[row * A.stride[0] + k * A.stride[1]] ^ B.data[column * B.stride[0] + k * B.stride[1]]) & 1;

@@ -48,7 +48,7 @@ extern "C" __global__ __launch_bounds__(128) void red_async(View<const s32, 2> S
   landed.wait_cluster(0);
   for (int i = threadIdx.x; i < Dims::N; i += 128)
     D.data[block * D.stride[0] + i * D.stride[1]] = probe::to_s32(values[i]);
-  // All that is meant for this block has landed: it may leave.
+  // All data for this block has arrived, so that it may exit.
 }
 
 #else

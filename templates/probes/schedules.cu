@@ -35,7 +35,7 @@ struct Visits {
     for (int step = steps.first; step < steps.end; ++step) d.data[tile * d.stride[0] + step * d.stride[1]] = 1;
     atomicAdd(&counters[1], steps.end - steps.first);
   }
-  // The last block writes the sum down and leaves zeros behind.
+  // The last block stores the sum and resets the counters to zero.
   __device__ void finish(int blocks, int steps) const {
     if (threadIdx.x != 0 || !last_arriver(&counters[2], blocks)) return;
     const u32 visits = atomicExch(&counters[1], 0);

@@ -18,7 +18,7 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-// Every round of sums uses every value, so they are all held at once.
+// Every round of sums uses every value, so that all of them must be in registers at once.
 extern "C" __global__ __launch_bounds__(256, 1) void setmaxnreg(View<const s32, 2> S, View<s32, 2> D, const Dims) {
   const int thread = threadIdx.x % kWarpgroup;
   if (threadIdx.x < kWarpgroup) {

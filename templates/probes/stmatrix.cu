@@ -26,7 +26,7 @@ template <int Count> __device__ inline void store(u32 row, const u32 (&x)[Count]
     TRANS == 1 ? mma::stmatrix_x4_trans(row, x[0], x[1], x[2], x[3]) : mma::stmatrix_x4(row, x[0], x[1], x[2], x[3]);
 }
 
-// Each lane brings what the accumulators of an mma give it: row lane / 4, columns lane % 4 * 2 and the next.
+// Each lane provides the elements of an mma's accumulators: row lane / 4, columns lane % 4 * 2 and the next.
 extern "C" __global__ void stmatrix(View<const u16, 3> S, View<u16, 3> D) {
   __shared__ __align__(16) u8 matrices[MATRICES][8][PITCH];
   const int lane = threadIdx.x;

@@ -24,7 +24,7 @@ template <int Count> __device__ inline void store(u32 row, const u32 (&x)[Count]
     mma::stmatrix_m16n8_x4_trans(row, x[0], x[1], x[2], x[3]);
 }
 
-// Each lane brings what the accumulators of an mma give it, as bytes: columns 2q and the next of rows g and g + 8.
+// Each lane provides the elements of an mma's accumulators as bytes: columns 2q and the next of rows g and g + 8.
 extern "C" __global__ void stmatrix_bytes(View<const u8, 3> S, View<u8, 3> D) {
   __shared__ __align__(16) u8 matrices[MATRICES][8][PITCH];
   const int lane = threadIdx.x, g = lane / 4, q = lane % 4;

@@ -21,7 +21,7 @@
 
 #include "device/probe/tcgen05.cuh"
 
-// The row of S that a lane gets, or -1.
+// Returns the row of S that a lane receives, or -1.
 __device__ inline int row_of_lane(int lane) {
   if constexpr (SHIFT == 1) lane = lane % 32 == 31 ? lane : lane + 1;
   if constexpr (SHAPE == 1) return lane % 32 == 0 ? lane / 32 : -1;
@@ -40,7 +40,8 @@ using Shape = If<SHAPE == 0, tensor_memory::Cp128x256b,
                  If<SHAPE == 1, tensor_memory::Cp4x256b, If<SHAPE == 2, tensor_memory::Cp128x128b, Narrow>>>;
 using Format = If<BITS == 4, tensor_memory::FromB4, If<BITS == 6, tensor_memory::FromB6, tensor_memory::Whole>>;
 
-// Columns of 16 bytes, each row by row, as K-major tiles without a swizzle lie: eight rows make 128 bytes.
+// Columns of 16 bytes, each row by row, which is the layout of K-major tiles without swizzle: eight rows take 128
+// bytes.
 constexpr int kColumn = (ROWS < 8 ? 8 : ROWS) * 16;
 
 extern "C" __global__ __launch_bounds__(128) void tcgen05_cp(View<const u8, 2> S, View<u8, 2> D) {
@@ -72,7 +73,7 @@ extern "C" __global__ __launch_bounds__(128) void tcgen05_cp(View<const u8, 2> S
 
 #else
 
-// Values of 4 bits lie in bits 2 to 5 of their bytes, those of 6 in the low ones.
+// 4-bit values are in bits 2 to 5 of their bytes, 6-bit values in the low bits.
 extern "C" __global__ void tcgen05_cp_reference(View<const u8, 2> S, View<f64, 2> D) {
   const int row = row_of_lane(blockIdx.x), byte = threadIdx.x;
   const int value = row < 0 ? 0 : S.data[row * S.stride[0] + byte * S.stride[1]] & ((1 << BITS) - 1);

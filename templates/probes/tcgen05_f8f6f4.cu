@@ -31,11 +31,11 @@ struct Smem {
   alignas(1024) u8 b[COLUMNS * 128];
 };
 
-// The types' numbers in an instruction descriptor, and their bits in shared memory.
+// The types' numbers in an instruction descriptor, and the bits of their elements in shared memory.
 constexpr u32 kNumbers[5] = {0, 1, 4, 3, 5};
 template <class T> constexpr int kStored = ptx::kSame<T, mma::e2m1> ? 4 : ptx::kOneOf<T, mma::e2m3, mma::e3m2> ? 6 : 8;
 
-// Sixteen values take 16 bytes, whatever their size: those of 4 and 6 bits lie at the beginning.
+// Sixteen values take 16 bytes regardless of their size: values of 4 and 6 bits are packed at the start.
 template <class T> __device__ inline void fill(u8* tile, int rows, const View<const s8, 2>& drawn) {
 #pragma unroll 1
   for (int i = threadIdx.x; i < rows * 8; i += 128) {

@@ -43,7 +43,7 @@ template <int Shape_> __device__ inline void ld(u32 (&x)[COUNT], u32 address) {
     tensor_memory::ld<Shape, Pack>(x, address);
 }
 
-// Each warp uses its own 32 lanes; nothing of what it stored is in registers when it fetches.
+// Each warp uses its own 32 lanes. What it stored is not kept in registers when it loads.
 extern "C" __global__ __launch_bounds__(128) void tcgen05_ld_st(View<const u32, 2> S, View<u32, 2> D) {
   __shared__ u32 allocated;
   if (threadIdx.x < 32) tensor_memory::alloc<512>(&allocated);

@@ -31,8 +31,8 @@ struct Smem {
   alignas(1024) u8 b[(COLUMNS + 127) / 128 * 128 * 128];
 };
 
-// One layout: fill the operands, multiply, fetch the accumulators. Row r of D lies in lane r, or, of 64 rows, in lane
-// r % 16 + 32 * (r / 16); each warp reaches 32 lanes.
+// Checks one layout: fills the operands, multiplies, loads the accumulators. Row r of D is in lane r, or, if D has 64
+// rows, in lane r % 16 + 32 * (r / 16); each warp can access 32 lanes.
 __device__ inline void check(Smem& smem, Barrier& done, u32 d, int layout, const View<const s8, 2>& A,
                              const View<const s8, 2>& B, const View<f32, 3>& D) {
   const int swizzle = layout % 4 == 0 ? 0 : 16 << layout % 4;

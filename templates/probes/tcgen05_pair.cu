@@ -30,14 +30,14 @@ struct Smem {
   alignas(1024) u8 b[COLUMNS / 2 * 128];
 };
 
-// The rows of a tensor from `first` on.
+// Returns the rows of a tensor from `first` on.
 __device__ inline View<const s8, 2> from_row(View<const s8, 2> tensor, int first) {
   tensor.data += first * tensor.stride[0];
   return tensor;
 }
 
-// Of 256 rows each block has 128 and all columns. Of 128 it has 64: lanes 0 to 63 the first half of the columns, 64 to
-// 127 the second.
+// Of 256 rows each block has 128 and all columns. Of 128 rows it has 64: lanes 0 to 63 have the first half of the
+// columns, lanes 64 to 127 the second.
 __device__ inline void store(const View<f32, 2>& D, u32 d, int rank) {
   constexpr int kWidth = ROWS == 256 ? COLUMNS : COLUMNS / 2;
   const int row = rank * ROWS / 2 + threadIdx.x % (ROWS / 2), first = threadIdx.x / (ROWS / 2) * kWidth;
@@ -57,7 +57,7 @@ extern "C" __global__ __launch_bounds__(128) void tcgen05_pair(View<const s8, 2>
   const int rank = cluster::rank();
   probe::fill<Unit::TA>(smem.a, kLayout, ROWS / 2, from_row(A, rank * ROWS / 2));
   probe::fill<Unit::TB>(smem.b, kLayout, COLUMNS / 2, from_row(B, rank * COLUMNS / 2));
-  memory.open();  // both blocks' halves and barriers are there
+  memory.open();  // afterwards both blocks' halves and barriers are usable
   if (rank == 0 && threadIdx.x == 0) {
     for (int step = 0; step < 4; ++step)
       tcgen05::mma<Unit::Kind, 2>(memory.address, probe::descriptor<Unit::TA>(smem.a, kLayout, ROWS / 2, step),
@@ -68,7 +68,7 @@ extern "C" __global__ __launch_bounds__(128) void tcgen05_pair(View<const s8, 2>
   memory.done.wait(0);
   tcgen05::fence_after();
   store(D, memory.address, rank);
-  memory.close();  // no block leaves while the other still uses its memory
+  memory.close();  // no block may exit while the other still uses its memory
 }
 
 #else

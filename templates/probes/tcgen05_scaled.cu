@@ -19,7 +19,7 @@
 #include "device/ptx/tcgen05.cuh"
 #include "device/ptx/tensor_memory.cuh"
 
-// The factor of block `block` of row `row` is 2 to this power; A and B have different ones.
+// The factor of block `block` of row `row` is 2 to this power; A and B have different powers.
 __device__ inline int power(int row, int block, bool b) {
   return (row + 3 * block + b) % 3;
 }
@@ -35,16 +35,16 @@ constexpr int kStep = K / 4, kFactors = kStep / BLOCK;  // elements and factors 
 struct Smem {
   alignas(1024) u8 a[128 * 128];
   alignas(1024) u8 b[128 * 128];
-  alignas(128) u8 factors[2][4][512];  // of A and B, of each instruction
+  alignas(128) u8 factors[2][4][512];  // for A and B, for each instruction
 };
 
-// -4 to 3 as e2m1.
+// Returns -4 to 3 as e2m1.
 __device__ inline u32 e2m1(int x) {
-  const u32 magnitudes = 0x65420;  // 0, 1, 2, 3 and 4, four bits each
+  const u32 magnitudes = 0x65420;  // codes of 0, 1, 2, 3 and 4, four bits each
   return (x < 0 ? 8 : 0) | (magnitudes >> 4 * (x < 0 ? -x : x) & 0xF);
 }
 
-// Rows of 128 bytes in the 128-byte swizzle; two e2m1 a byte.
+// Rows of 128 bytes with the 128-byte swizzle; two e2m1 per byte.
 __device__ inline void fill(u8* tile, int rows, const View<const s8, 2>& drawn) {
   if constexpr (KIND == 0) {
     probe::fill<e4m3>(tile, {128, false}, rows, drawn);
@@ -57,8 +57,8 @@ __device__ inline void fill(u8* tile, int rows, const View<const s8, 2>& drawn) 
   }
 }
 
-// The factors of instruction `step` as tcgen05.cp 32x128b wants them: 16 bytes for each of 32 lanes, of which bytes 4i
-// to 4i + 3 are the factors of row lane + 32i, the first blocks of K first.
+// The factors of instruction `step` in the layout of tcgen05.cp 32x128b: 16 bytes for each of 32 lanes, of which bytes
+// 4i to 4i + 3 are the factors of row lane + 32i, in ascending blocks of K.
 __device__ inline void fill_factors(u8 (&image)[512], int step, bool b) {
   for (int i = threadIdx.x; i < 512; i += 128) {
     const int row = i / 16 + i / 4 % 4 * 32, block = step * kFactors + i % 4;
@@ -71,7 +71,7 @@ __device__ inline u64 descriptor(const u8* tile, int step) {
   return tcgen05::descriptor<128>(smem_address(tile) + step * 32, 16, 1024);
 }
 
-// Issued by one thread: the factors go to tensor memory in the order in which the products use them.
+// Called by one thread. Copies the factors to tensor memory in the order in which the products use them.
 __device__ inline void multiply(Smem& smem, u32 d, Barrier& done) {
   const u32 types = KIND == 0 ? 0 : 1, factors = d + 256;
   for (int step = 0; step < 4; ++step)

@@ -22,20 +22,20 @@
 #include "device/probe/fragments.cuh"
 #include "device/probe/tcgen05.cuh"
 
-constexpr int kWay = 8;  // from where clamped sums begin to the least s32
+constexpr int kWay = 8;  // distance from the start of saturating sums to the least s32
 constexpr u32 kFirst = 0x80000000 + kWay;
 
 #ifndef TMA_JIT_REFERENCE
 
 using Unit = probe::TensorCore<FORM>;
 constexpr probe::Layout kLayout = {128, false};
-constexpr int kA = 256;  // the first column of A, behind those of D
+constexpr int kA = 256;  // the first column of A, after those of D
 
 struct Smem {
   alignas(1024) u8 b[COLUMNS * 128];
 };
 
-// A row a lane, 32 bits of it a column. 64 rows lie in the first 16 lanes of each warp.
+// One row per lane, 32 bits of it per column. 64 rows are in the first 16 lanes of each warp.
 __device__ inline int row_of_lane() {
   if constexpr (ROWS == 128) return threadIdx.x;
   return threadIdx.x / 32 * 16 + threadIdx.x % 16;
@@ -98,7 +98,7 @@ extern "C" __global__ __launch_bounds__(128) void tcgen05_ts(View<const s8, 2> A
 extern "C" __global__ void tcgen05_ts_reference(View<const s8, 2> A, View<const s8, 2> B, View<f64, 2> D) {
   const int row = blockIdx.x, column = threadIdx.x;
   s32 sum = probe::product<FORM>(A, B, row, column);
-  if constexpr (SATURATE == 1) {  // each instruction clamps
+  if constexpr (SATURATE == 1) {  // each instruction saturates
     sum = 0;
     for (int k = 0; k < K; ++k) {
       sum += probe::value<s8>(A.data[row * A.stride[0] + k * A.stride[1]]) *

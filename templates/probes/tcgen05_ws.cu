@@ -28,8 +28,8 @@ struct Smem {
   alignas(1024) u8 b[COLUMNS * 128];
 };
 
-// 128 rows have a lane each. Fewer lie in the first 32 or 64 lanes with the first columns, in the next with those that
-// follow, and so on.
+// 128 rows have one lane each. Fewer rows are in the first 32 or 64 lanes with the first columns, in the next lanes
+// with the following columns, and so on.
 __device__ inline void store(const View<f32, 2>& D, u32 d) {
   constexpr int kWidth = COLUMNS * ROWS / 128;
   const int row = threadIdx.x % ROWS, first = threadIdx.x / ROWS * kWidth;

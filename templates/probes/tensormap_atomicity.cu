@@ -46,7 +46,7 @@ extern "C" __global__ __launch_bounds__(32) void tensormap_atomicity(const __gri
 
 #else
 
-// A row is 128 bytes; its pieces' numbers are changed by the row's.
+// A row is 128 bytes; the numbers of its pieces are permuted depending on the row's number.
 extern "C" __global__ void tensormap_atomicity_reference(View<const s32, 2> S, View<f64, 2> D, const Dims) {
   const int r = blockIdx.x, c = threadIdx.x, words = PIECE / 4;
   const int from = (c / words ^ r % (128 / PIECE)) * words + c % words;

@@ -17,7 +17,7 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-// The first warp writes the map and releases it, a thread of the second acquires and uses it.
+// The first warp writes the map and releases it; a thread of the second warp acquires and uses it.
 extern "C" __global__ __launch_bounds__(64) void tensormap_release(const __grid_constant__ CUtensorMap S,
                                                                    View<s32, 2> D, u8* map, const Dims) {
   __shared__ alignas(128) s32 box[8][Dims::X];

@@ -29,7 +29,7 @@
 #include "device/ptx/tensormap.cuh"
 #include "device/ptx/tma.cuh"
 
-// Where the box begins; the last eight of its columns lie outside where the fill is looked at.
+// The first column of the box; if the fill is tested, its last eight columns are outside the tensor.
 constexpr int kColumn = FIELD == 8 ? 56 : 0;
 
 #ifndef TMA_JIT_REFERENCE

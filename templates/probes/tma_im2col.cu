@@ -30,8 +30,8 @@
 #include "device/probe/box.cuh"
 #include "device/ptx/tma_im2col.cuh"
 
-// Of W, H and D: the lower corner, the upper corner, the tap, and the place where the column begins. The channels begin
-// at the eighth, so that their second half lies outside the tensor.
+// For W, H and D: the lower corner, the upper corner, the tap, and the start of the column. The channels start at the
+// eighth, so that their second half is outside the tensor.
 __device__ constexpr int kLower[3] = {-2, -1, -2};
 __device__ constexpr int kUpper[3] = {-1, 0, -1};
 __device__ constexpr int kTap[3] = {2, 1, 3};
@@ -70,7 +70,7 @@ extern "C" __global__ __launch_bounds__(128) void tma_im2col(const __grid_consta
 
 #else
 
-// Pixel i is the i-th place of the filter behind the first, the places of all images counted through.
+// Pixel i is the i-th position of the filter after the first, counted through all images.
 extern "C" __global__ void tma_im2col_reference(View<const s32, 3> S3, View<const s32, 4> S4, View<const s32, 5> S5,
                                                 View<f64, 2> D, const Dims) {
   const auto& S = probe::pick<RANK - 3>(S3, S4, S5);

@@ -26,20 +26,20 @@ extern "C" __global__ __launch_bounds__(128) void tma_im2col_multicast(const __g
   if (threadIdx.x == 0) {
     full.init(1);
     fence_barrier_init();
-    full.expect(sizeof(tile));  // of both blocks' columns
+    full.expect(sizeof(tile));  // the bytes of both blocks' columns
   }
   cluster::sync();
-  // The second column begins with the last three pixels of the first image.
+  // The second column starts with the last three pixels of the first image.
   if (threadIdx.x == 0) tma::load_im2col_multicast(tile[rank], S, full, 3, {0, rank == 0 ? -1 : 15, 0}, {TAP});
   full.wait(0);
   for (int i = threadIdx.x; i < 256; i += 128)
     D.data[rank * D.stride[0] + i / 8 * D.stride[1] + i % 8 * D.stride[2]] = tile[i / 128][i / 8 % 16][i % 8];
-  cluster::sync();  // no block leaves while its column may still be on its way
+  cluster::sync();  // no block may exit while its column may still be in transit
 }
 
 #else
 
-// The bounding box has as many pixels of each image as the image: from -1 to the last but one.
+// The bounding box has as many pixels as each image: from -1 to the last but one.
 extern "C" __global__ void tma_im2col_multicast_reference(View<const s32, 3> S, View<f64, 3> D, const Dims) {
   const int pixel = threadIdx.x / 8, channel = threadIdx.x % 8;
   const int w = pixel % Dims::W - 1 + TAP, n = pixel / Dims::W;

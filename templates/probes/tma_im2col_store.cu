@@ -30,7 +30,7 @@
 #include "device/ptx/fence.cuh"
 #include "device/ptx/tma_im2col.cuh"
 
-// Of W, H and D: the corners of the bounding box, which begins the column.
+// For W, H and D: the corners of the bounding box, at which the column starts.
 __device__ constexpr int kLower[3] = {RANK == 3 ? 1 : 2, 1, 0};
 __device__ constexpr int kUpper[3] = {RANK == 5 ? 0 : -1, -1, -1};
 __device__ constexpr int kExtent[5] = {Dims::C, Dims::W, RANK >= 4 ? Dims::H : Dims::N,
@@ -71,7 +71,7 @@ extern "C" __global__ void tma_im2col_store_reference(View<const s32, 2> S, View
   const auto& D = probe::pick<RANK - 3>(D3, D4, D5);
   for (int i = threadIdx.x; i < kElements; i += blockDim.x) {
     const auto p = probe::position<RANK>(i, kExtent);
-    // The pixel's number in the bounding box, W fastest, the images last.
+    // The pixel's index in the bounding box, W fastest, the images last.
     int pixel = 0, each = 1;
     bool inside = true;
     for (int d = 0; d < RANK - 2; ++d) {

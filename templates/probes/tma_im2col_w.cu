@@ -38,12 +38,12 @@
 #include "device/probe/box.cuh"
 #include "device/ptx/tma_im2col.cuh"
 
-// Along W the corners and the place where the pixels begin; H and D are fixed. The channels begin at the eighth, so
-// that their second half lies outside the tensor.
+// Along W: the corners and the start of the pixels; H and D are fixed. The channels start at the eighth, so that their
+// second half is outside the tensor.
 __device__ constexpr int kLower = -2, kUpper = -1, kFirst = 3;
 __device__ constexpr int kFixed[2] = {1, 1};
 
-// Of rank RANK, innermost first: the channels, W, what is fixed, the image.
+// For rank RANK, innermost first: the channels, W, the fixed dimensions, the image.
 __device__ inline probe::Position<RANK> corner(int w, int image) {
   probe::Position<RANK> p;
   p.at[0] = 8;
@@ -81,7 +81,7 @@ extern "C" __global__ __launch_bounds__(128) void tma_im2col_w(
 
 #else
 
-// The pixels of all groups are counted through, the halos are not: they follow the last of their group along W.
+// The pixels of all groups are consecutive; each group's halo is the pixels after its last along W.
 extern "C" __global__ void tma_im2col_w_reference(View<const s32, 3> S3, View<const s32, 4> S4, View<const s32, 5> S5,
                                                   View<const s32, 3> T3, View<const s32, 4> T4, View<const s32, 5> T5,
                                                   View<f64, 2> D, const Dims) {

@@ -43,7 +43,8 @@
 #include "device/probe/box.cuh"
 #include "device/ptx/tma.cuh"
 
-// Where the box begins, innermost first: there only multiples of 16 bytes, or the instruction is illegal.
+// The start of the box, innermost first. The innermost one must be a multiple of 16 bytes, or the instruction is
+// illegal.
 __device__ constexpr probe::Position<5> kCorner = {{-16 / static_cast<int>(sizeof(T)), 15, -1, 3, -1}};
 
 #ifndef TMA_JIT_REFERENCE
@@ -61,7 +62,7 @@ extern "C" __global__ __launch_bounds__(128) void tma_load(const __grid_constant
   if (threadIdx.x == 0) {
     full.init(1);
     fence_barrier_init();
-    full.expect(BOX * sizeof(T));  // of the whole box, the elements outside the tensor too
+    full.expect(BOX * sizeof(T));  // the bytes of the whole box, including elements outside the tensor
     int at[RANK];
 #pragma unroll
     for (int i = 0; i < RANK; ++i) at[i] = kCorner.at[i];

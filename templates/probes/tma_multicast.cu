@@ -54,7 +54,7 @@ extern "C" __global__ __launch_bounds__(128) void tma_multicast(const __grid_con
   if (threadIdx.x == 0) {
     full.init(1);
     fence_barrier_init();
-    full.expect(CLUSTER * BOX * 4);  // of every block's box
+    full.expect(CLUSTER * BOX * 4);  // the bytes of every block's box
   }
   cluster::sync();
   if (threadIdx.x == 0) {
@@ -69,7 +69,7 @@ extern "C" __global__ __launch_bounds__(128) void tma_multicast(const __grid_con
   full.wait(0);
   for (int i = threadIdx.x; i < CLUSTER * BOX; i += 128)
     D.data[rank * D.stride[0] + i / BOX * D.stride[1] + i % BOX * D.stride[2]] = boxes[i / BOX * SLOT + i % BOX];
-  cluster::arrive_relaxed();  // no block leaves while its box may still be on its way; only the meeting counts
+  cluster::arrive_relaxed();  // no block may exit while its box may be in transit; orders no memory
   cluster::wait();
 }
 

@@ -40,9 +40,9 @@
 
 using E = probe::Element<TYPE>::Type;
 constexpr Reduction kOp = static_cast<Reduction>(OP);
-constexpr int kChoice = TYPE > 5 ? TYPE - 1 : TYPE;  // there is no reduction of f64 tensors
+constexpr int kChoice = TYPE > 5 ? TYPE - 1 : TYPE;  // f64 tensors have no reductions
 
-// Small numbers that are not negative, so that the unsigned types hold them.
+// Small non-negative numbers, which the unsigned types can hold.
 __device__ inline E value(const View<const s32, 2>& of, int row, int column) {
   return probe::from_s32<E>(of.data[row * of.stride[0] + column * of.stride[1]] + 64);
 }

@@ -22,7 +22,7 @@ __device__ constexpr int kRows[8] = {23, 0, 7, 11, 3, 22, 1, 20};
 
 #ifndef TMA_JIT_REFERENCE
 
-// Block b moves rows 4 b to 4 b + 3, and clears the rows of D whose number is b modulo 2 before.
+// Block b moves rows 4 b to 4 b + 3; before that it clears the rows of D whose number is b modulo 2.
 extern "C" __global__ __launch_bounds__(128) void tma_scatter4(const __grid_constant__ CUtensorMap S,
                                                                const __grid_constant__ Mapped<s32, 2> D, const Dims) {
   __shared__ alignas(128) s32 rows[4][32];

@@ -25,7 +25,7 @@
 #include "device/probe/box.cuh"
 #include "device/ptx/tma.cuh"
 
-// Where the box begins, innermost first: its last rows and slices lie outside the tensor.
+// The start of the box, innermost first: its last rows and slices are outside the tensor.
 __device__ constexpr int kCorner[3] = {8, 12, 4};
 constexpr int kTaken[5] = {16, TAKEN_ROWS, TAKEN_SLICES, 1, 1};
 constexpr int kElements = 16 * TAKEN_ROWS * TAKEN_SLICES;

@@ -58,7 +58,7 @@
 __device__ constexpr int kExtent[5] = {Dims::X, Dims::R, Dims::C, Dims::B, Dims::A};
 __device__ constexpr int kBox[5] = {B0, B1, B2, B3, B4};
 
-// The corner of this block's box.
+// Returns the corner of this block's box.
 __device__ inline probe::Position<RANK> corner_of(int block) {
   const int boxes[5] = {N0, N1, N2, N3, N4};
   probe::Position<RANK> corner = probe::position<RANK>(block, boxes);
@@ -86,7 +86,7 @@ extern "C" __global__ __launch_bounds__(128) void tma_store(
     to = inside ? probe::element(S, p) : from_f32<T>(77);
     if (inside && WAY >= 2) probe::element(D.view, p) = from_f32<T>(3);
   }
-  // Every thread makes what it wrote known to the copy engine, in shared memory and (for reductions) in global memory.
+  // Every thread makes its writes visible to the copy engine, in shared memory and (for reductions) in global memory.
   if constexpr (WAY >= 2)
     fence::proxy_async();
   else

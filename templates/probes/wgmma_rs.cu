@@ -33,7 +33,7 @@ using Mma = wgmma::Mma<COLUMNS, Types::A, Types::B, Types::D>;
 
 using Smem = probe::WarpgroupTiles<COLUMNS>;
 
-// The products of one layout, for the major orders that are immediates of the instruction.
+// Computes the products of one layout, for the major orders, which are immediates of the instruction.
 template <bool MnA, bool MnB>
 __device__ inline void multiply(Smem& smem, int swizzle, Mma::Register (&d)[Mma::registers]) {
   constexpr wgmma::Major kMn = wgmma::Major::mn, kK = wgmma::Major::k;
