@@ -1,4 +1,4 @@
-# Run by tma_jit_embed. Bytes become string literals split well below the compilers' literal limit.
+# Run by tma_jit_embed. Bytes become string literals that stay well below the compilers' limit on their length.
 set(text "// Made from the files below ${BASE}.\n#include \"base/embedded_file.h\"\n\nnamespace tma_jit {\n")
 set(table "")
 set(count 0)

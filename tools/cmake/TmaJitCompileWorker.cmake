@@ -1,4 +1,5 @@
-# For programs that link the static library: puts the compile worker beside one of them, where the library looks for it.
+# For programs that link the static library: copies the compile worker next to a program, where the library looks for
+# it.
 #
 #   tma_jit_copy_compile_worker(TARGET)
 #

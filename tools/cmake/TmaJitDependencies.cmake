@@ -1,14 +1,14 @@
-# Finds what the library is built on and gathers it in one interface target, tma_jit_dependencies.
+# Finds the dependencies and gathers them in one interface target, tma_jit_dependencies.
 #
-# TMA_JIT_LINKED is the part that a program which links the static library must link too; TMA_JIT_LINKED_PACKAGES is
-# where it comes from, for the package configuration files.
+# TMA_JIT_LINKED lists those that a program with the static library must link too; TMA_JIT_LINKED_PACKAGES lists their
+# packages, for the package configuration files.
 find_package(tl-expected REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Threads REQUIRED)
 add_library(tma_jit_dependencies INTERFACE)
 
 if(TMA_JIT_STATIC_DEPENDENCIES)
-  # Headers only, and no target of theirs, for those bring their shared libraries along.
+  # Uses only the headers, not the packages' targets, because those add shared libraries.
   find_path(TMA_JIT_FMT_INCLUDE fmt/format.h REQUIRED)
   find_path(TMA_JIT_SPDLOG_INCLUDE spdlog/spdlog.h REQUIRED)
   target_include_directories(tma_jit_dependencies SYSTEM INTERFACE ${TMA_JIT_FMT_INCLUDE} ${TMA_JIT_SPDLOG_INCLUDE})
@@ -35,7 +35,7 @@ else()
   list(APPEND TMA_JIT_LINKED zstd)
 endif()
 target_include_directories(tma_jit_dependencies SYSTEM INTERFACE ${TMA_JIT_ZSTD_INCLUDE})
-# Types only, from cuda.h and nvrtc.h: neither library is linked.
+# Only types, from cuda.h and nvrtc.h: neither library is linked.
 find_path(TMA_JIT_CUDA_INCLUDE cuda.h
   HINTS ${CUDAToolkit_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda
   PATH_SUFFIXES include REQUIRED)

@@ -1,4 +1,4 @@
-# Turns files into a C++ source that holds their bytes, at build time.
+# Converts files to a C++ source that contains their bytes, at build time.
 #
 #   tma_jit_embed(OUTPUT file.cpp SYMBOL name BASE dir FILES a b ...)
 #

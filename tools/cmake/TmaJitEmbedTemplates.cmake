@@ -1,4 +1,4 @@
-# Puts kernel templates into an application, so that it needs no template files at run time.
+# Embeds kernel templates into an application, so that it needs no template files at run time.
 #
 #   tma_jit_embed_templates(TARGET NAME FILES a.cu b.cu own.cuh ...)
 #
@@ -8,8 +8,8 @@
 #   std::span<const File> files();
 #   auto add_to(tma_jit::Engine&);      // add_template() for each file; the first failure, or success
 #
-# A kernel is named by its file name ("a.cu"), a header as templates include it ("device/own.cuh"). Changing a file
-# builds the source anew. This file is also the script that the build runs.
+# A kernel is named by its file name ("a.cu"), a header as templates include it ("device/own.cuh"). A changed file
+# regenerates the source. This file is also the script that the build runs.
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   set(bytes "")

@@ -1,4 +1,4 @@
-# For programs that link the static library: puts the emulator beside one of them, where the library looks for it.
+# For programs that link the static library: copies the emulator next to a program, where the library looks for it.
 #
 #   tma_jit_copy_emulator(TARGET)
 #

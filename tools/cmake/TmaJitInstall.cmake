@@ -1,4 +1,4 @@
-# Headers, libraries, the command, and what find_package and pkg-config need to find them.
+# Installs the headers, libraries and the command, and the files for find_package and pkg-config.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tma_jit)
@@ -12,7 +12,7 @@ foreach(kind shared static)
     install(EXPORT tma_jit_${kind} NAMESPACE tma_jit:: FILE tma_jit-${kind}.cmake DESTINATION ${package_folder})
   endif()
 endforeach()
-# A component of its own: the core works without it, and a package may leave it out.
+# A separate component: the core works without it, and a package may omit it.
 if(TMA_JIT_BUILD_EMULATOR)
   install(TARGETS tma_jit_emulator EXPORT tma_jit-emulator LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT emulator)
   install(EXPORT tma_jit-emulator NAMESPACE tma_jit:: FILE tma_jit-emulator.cmake DESTINATION ${package_folder}
@@ -26,7 +26,8 @@ if(TMA_JIT_BUILD_TOOLS)
   install(TARGETS tma-jit RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/cache/warm.jsonl DESTINATION ${CMAKE_INSTALL_DATADIR}/tma-jit)
-# The library has these inside. Here they are for editors, which resolve a template's #include "device/..." below this folder.
+# The library embeds these files. They are installed for editors, which resolve a template's #include "device/..." below
+# this folder.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates DESTINATION ${CMAKE_INSTALL_DATADIR}/tma-jit
   FILES_MATCHING PATTERN "*.cu" PATTERN "*.cuh")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -42,8 +43,8 @@ install(FILES
 file(GLOB embedding ${CMAKE_CURRENT_LIST_DIR}/*Embed*Templates*.cmake)
 install(FILES ${embedding} DESTINATION ${package_folder})
 
-# What the static library needs beside itself. As libraries, not as packages: pkg-config looks for a private package even
-# where nothing of it is used, and the shared library needs none.
+# The other libraries that the static library needs. Listed as libraries instead of packages, because pkg-config
+# requires private packages to be installed even if they are not used, and the shared library needs none.
 set(TMA_JIT_PC_LIBS "-lcrypto -lzstd -pthread -ldl")
 if(NOT TMA_JIT_STATIC_DEPENDENCIES)
   string(PREPEND TMA_JIT_PC_LIBS "-lspdlog -lfmt ")

@@ -1,5 +1,5 @@
-# One Debian package of all that is installed, by CPack: `tools/dev package`.
-set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # a package needs no tests to be built
+# One Debian package of everything that is installed, made by CPack: `tools/dev package`.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # a package does not need the tests to be built
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tma-jit)
 set(CPACK_PACKAGE_CONTACT "The tma-jit developers <tma-jit@localhost>")

@@ -1,6 +1,6 @@
-# Compiles the headers that most files of a target include, once for all of them: the standard library's and those of the
-# dependencies that are named (fmt/format.h, nlohmann/json.hpp ...). Sources with optimisation flags of their own cannot use
-# them and should set SKIP_PRECOMPILE_HEADERS.
+# Precompiles the headers that most files of a target include: the standard library's and those of the named
+# dependencies (fmt/format.h, nlohmann/json.hpp and others). Sources with their own optimisation flags cannot use them
+# and should set SKIP_PRECOMPILE_HEADERS.
 #
 #   tma_jit_precompile(TARGET HEADER...)
 function(tma_jit_precompile TARGET)

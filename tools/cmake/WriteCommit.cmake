@@ -1,4 +1,4 @@
-# Writes OUTPUT, a header with the commit of SOURCE, where it would change. Run by every build.
+# Writes OUTPUT, a header with the commit of SOURCE, if its text has changed. Run by every build.
 cmake_minimum_required(VERSION 3.22)
 set(commit "")
 find_program(git git)

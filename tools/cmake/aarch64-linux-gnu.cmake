@@ -1,5 +1,5 @@
 # Toolchain: the distribution's cross compiler for 64-bit Arm (Grace, Jetson, DGX Spark). `tools/dev arm64` uses it with
-# -DTMA_JIT_ARM64_SYSROOT=dir, where libcrypto and libzstd for that architecture were unpacked.
+# -DTMA_JIT_ARM64_SYSROOT=dir, the folder with libcrypto and libzstd for that architecture.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -11,7 +11,7 @@
 //! reference twice_reference  grid 1  block 256
 
 // `tools/dev demo` runs this on the emulator to show a report. Without the barrier the copy engine reads a block's
-// words as soon as thread 0 has doubled its own, while the other warps may still be at work.
+// words as soon as thread 0 has doubled its own, while the other warps may still be working.
 
 #include "device/ptx/bulk.cuh"
 #include "device/ptx/fence.cuh"

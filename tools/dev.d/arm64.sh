@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Cross-builds for 64-bit Arm.
 
-# Fetches libcrypto and libzstd for arm64 with package lists of its own, so that the host's packages stay as they are.
+# Downloads libcrypto and libzstd for arm64 with separate package lists, so that the host's packages are not affected.
 arm64_sysroot() {  # FOLDER
   local state=$1/apt
   mkdir -p "$state/lists/partial" "$state/cache/archives/partial" "$state/packages"

@@ -3,10 +3,10 @@
 
 readonly cli=build/bin/tma-jit
 
-# Without these ccache keeps nothing that was compiled with precompiled headers.
+# Without these settings ccache does not cache objects compiled with precompiled headers.
 export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros,include_file_mtime,include_file_ctime}
 
-# As many compiles at a time as there are processors and, at 1.5 GB each, memory.
+# Prints the number of concurrent compiles: as many as there are processors and, at 1.5 GB each, memory.
 parallel_jobs() {
   local by_memory
   by_memory=$(awk '/^MemAvailable/ { n = int($2 / 1572864); print (n > 0 ? n : 1) }' /proc/meminfo)
@@ -15,7 +15,7 @@ parallel_jobs() {
   echo $((processors < by_memory ? processors : by_memory))
 }
 
-# A new build folder is configured without tests, which need more packages; one that has them keeps them.
+# Configures a new build folder without tests, which need more packages; an existing folder keeps its setting.
 build_product() {
   local -a without_tests=()
   [[ -e build/CMakeCache.txt ]] || without_tests=(-DTMA_JIT_BUILD_TESTS=OFF)

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Shows the main job: kernels planned, compiled, run and checked; a race caught; a timeline written.
+# Demonstrates the main features: kernels planned, compiled, run and checked; a race detected; a timeline written.
 
-# Prints a command line as one would type it, then runs it.
+# Prints a command line as a user would type it, then runs it.
 shown() {
   local word
   printf '\n$ %s' "$shown_cli"
@@ -68,7 +68,7 @@ What to try next:
 TEXT
 }
 
-# With the path of a built command it installs and builds nothing; the timeline goes to FOLDER.
+# If the path of a built command is given, installs and builds nothing; the timeline is written to FOLDER.
 command_demo() {  # [COMMAND FOLDER]
   if (($# == 0)); then
     prepare_machine "${build_packages[@]}"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Runs libFuzzer on every parser.
 
-# The longest input that is worth trying: what is long takes long.
+# Prints the length limit of inputs; longer ones only take longer.
 fuzz_length() {  # TARGET
   case $1 in
     expression | npy) echo 512 ;;

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Runs what needs a GPU.
+# Runs the tests that need a GPU.
 
-# Without --device the command would take the emulator for a GPU.
+# Without --device the command would use the emulator if there is no GPU.
 has_gpu() { "${1:-$cli}" run copy N=4096 --device 0 --quiet > /dev/null 2>&1; }
 
-# One line a template file of this device's: the kernel and the file's stem. Each runs on an example of the planner's.
+# Prints a line per template file for this device: the kernel and the file's stem. Each is run on an example problem.
 small_problems() {
   local arch
   arch=$("$cli" doctor --json | jq -r '.device.arch')
@@ -23,7 +23,7 @@ command_gpu_test() {
   local sanitizer tool kernel file words
   sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
   [[ -x $sanitizer ]] || fail "compute-sanitizer is not installed (package cuda-sanitizer)"
-  # A refused cuKernelGetParamInfo is how the driver tells the number of a kernel's parameters: no error of ours.
+  # The driver reports the number of a kernel's parameters by failing cuKernelGetParamInfo, which is not an error here.
   local options=(--error-exitcode 9 --report-api-errors no)
   small_problems > build/small_problems
   while read -r kernel file; do
@@ -34,7 +34,8 @@ command_gpu_test() {
   done < build/small_problems
   say "memcheck: the presets of every probe"
   TMA_JIT_TEST_PRESETS=1 "$sanitizer" --tool memcheck "${options[@]}" build/bin/test_gpu -tc='every probe*'
-  # synccheck takes cp.async.mbarrier.arrive, which takes back what it counts, for an arrival too many ("Missing wait").
+  # synccheck counts cp.async.mbarrier.arrive, which leaves the pending count unchanged, as a superfluous arrival
+  # ("Missing wait").
   say "synccheck: the presets of every probe, but cp.async.mbarrier.arrive"
   TMA_JIT_TEST_PRESETS=1 "$sanitizer" --tool synccheck --kernel-name-exclude kernel_substring=cp_async_copy \
     "${options[@]}" build/bin/test_gpu -tc='every probe*'
@@ -42,5 +43,5 @@ command_gpu_test() {
     "$sanitizer" --tool synccheck "${options[@]}" "$cli" run cp_async_copy "$words" --check < /dev/null
   done
   say "all kernels and probes are clean under memcheck and synccheck"
-  build/bin/test_gpu -ts=agreement  # with the emulator; its table is the last thing printed
+  build/bin/test_gpu -ts=agreement  # includes the emulator; prints its table at the end
 }

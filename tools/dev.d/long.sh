@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# The long forms of tests: the cache under load and the emulator.
+# Runs the long tests: the cache under load and the emulator.
 
-# Mounts small file systems and becomes other users where it may (root); what may not run says so.
+# Mounts small file systems and becomes other users if permitted (root); reports the parts that it had to skip.
 command_stress() {
   if command -v apt-get > /dev/null && [[ $(id -u) == 0 ]]; then install_packages e2fsprogs xfsprogs; fi
   build_all
@@ -14,7 +14,7 @@ command_soak() {
   build/bin/test_stress --full --seconds "$((seconds / 3))" kill eviction folders
 }
 
-# Built as everything is, so that a processor emulates at full speed.
+# Uses the normal build, so that the emulator runs at full speed.
 command_emulate() {
   build_all
   local -a forms=("$@")

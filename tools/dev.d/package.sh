@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Makes a Debian package of what is installed.
+# Makes a Debian package of the installed files.
 
 command_package() {
   prepare_machine "${build_packages[@]}" dpkg-dev file

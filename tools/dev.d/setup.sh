@@ -5,7 +5,7 @@ readonly build_packages=(cmake ninja-build g++ ccache libfmt-dev libspdlog-dev l
   libzstd-dev libcli11-dev)
 readonly test_packages=(doctest-dev git jq pkg-config python3 shellcheck clang-format-14)
 
-# Installs those of the named packages that are missing.
+# Installs those of the given packages that are missing.
 install_packages() {
   local missing=() package
   for package in "$@"; do

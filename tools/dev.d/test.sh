@@ -1,11 +1,12 @@
 # shellcheck shell=bash
 # Runs the tests that need no GPU: tools/dev test [--quick | --full].
 
-# Sanitized builds have what they test and no more: the command has one thread, so that ThreadSanitizer has nothing to see there.
+# Sanitized builds build only the targets that they run. The command is single-threaded, so that ThreadSanitizer has
+# nothing to check there.
 readonly asan_targets=(test_unit test_compile test_cli) tsan_targets=(test_unit test_compile)
 readonly quick_targets=(tma-jit test_unit test_emulator)
 
-slow_steps=()  # "SECONDS NAME" of what was done before the tests
+slow_steps=()  # "SECONDS NAME" of the steps before the tests
 
 timed() {  # NAME COMMAND...
   local begin=$SECONDS
@@ -13,7 +14,7 @@ timed() {  # NAME COMMAND...
   slow_steps+=("$((SECONDS - begin)) $1")
 }
 
-# Passes CTest's words on; before its summary, which stays last, stand the ten slowest steps.
+# Prints CTest's output, with the ten slowest steps before its summary.
 run_ctest() {  # OPTION...
   ctest --test-dir build --output-on-failure --no-label-summary -j "$(nproc)" "$@" |
     awk -v steps="$(printf '%s\n' "${slow_steps[@]}")" -f tools/dev.d/slowest.awk

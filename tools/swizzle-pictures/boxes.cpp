@@ -52,7 +52,7 @@ Picture halo() {
   return {"halo", drawing.finished()};
 }
 
-// The rows that a box of 8 with a step of 3 takes, of 12, and its bytes as the planner counts them.
+// The rows that a box of 8 with a step of 3 takes from 12, and its size in bytes as the planner computes it.
 Picture steps() {
   constexpr int kRows = 12, kColumns = 4, kExtent = 8, kStep = 3, kFirst = 2;
   TensorMapSpec spec;
@@ -82,7 +82,7 @@ Picture steps() {
   return {"steps", drawing.finished()};
 }
 
-// Two slices of 16 bytes of each of six pixels, in the order in which they lie in memory.
+// Two slices of 16 bytes of each of six pixels, in the order of their addresses.
 void draw_order(Drawing& drawing, int y, bool interleaved) {
   constexpr int kPixels = 6, kSlices = 2, kWidth = 62;
   for (int i = 0; i < kPixels * kSlices; ++i) {
@@ -102,7 +102,7 @@ Picture interleave() {
 }
 
 // A column of pixels of an image of 4 x 6 with corners [-1, -1] and [-1, -1]: the first tap of a filter of 3 x 3 over
-// an image that is padded by one.
+// an image with a padding of one.
 Picture column() {
   constexpr int kHeight = 4, kWidth = 6, kCorner = -1, kPixels = 8, kFirstColumn = 1;
   Drawing drawing(760, 330, "X : T[N, 4, 6, C]  im2col [-1, -1] [-1, -1]  box [8, C], loaded at h -1, w 1");
@@ -110,7 +110,7 @@ Picture column() {
   for (int row = kCorner; row < kHeight; ++row) {
     for (int column = kCorner; column < kWidth; ++column) {
       const bool in_image = row >= 0 && column >= 0;
-      // The pixel's number in the bounding box, which has as many rows and columns as the image.
+      // The pixel's index in the bounding box, which has as many rows and columns as the image.
       const bool in_box = row < kHeight + kCorner && column < kWidth + kCorner;
       const int number = (row - kCorner) * kWidth + column - kFirstColumn;
       const bool taken = in_box && number >= 0 && number < kPixels;

@@ -1,4 +1,5 @@
-// What one instruction moves: a box with a halo, a box with steps, an interleaved tensor, a column of pixels.
+// Pictures of what one instruction moves: a box with a halo, a box with steps, an interleaved tensor, a column of
+// pixels.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// A picture as SVG text: cells, labels and outlines on white, in pixels. Equal calls give equal text, so that pictures
-// that are kept can be compared with pictures made anew.
+// A picture as SVG text: cells, labels and outlines on white, in pixels. Equal calls give equal text, so that stored
+// pictures can be compared with new ones.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ class Drawing {
  public:
   Drawing(int width, int height, std::string_view title);
 
-  // The index-th of eight colours that stay apart in black and white; kBlank is white, kFilled marks what TMA fills.
+  // Colours: eight that are distinguishable in black and white, by index; kBlank is white, kFilled marks what TMA
+  // fills.
   static constexpr int kBlank = -1, kFilled = -2;
   void cell(const Area& area, int colour, std::string_view label = {});
   void outline(const Area& area, std::string_view colour);
@@ -31,7 +32,7 @@ class Drawing {
   std::string text_;
 };
 
-// What the files are called, without ".svg", and what is in them.
+// A picture and its file name, without ".svg".
 struct Picture {
   std::string name;
   std::string svg;

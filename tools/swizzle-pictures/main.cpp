@@ -1,7 +1,7 @@
 // Draws the pictures of docs/tensor-maps.md.
 //
 //   swizzle-pictures FOLDER           writes each as FOLDER/NAME.svg
-//   swizzle-pictures --check FOLDER   tells which files there are not what would be written; exit code 1 if any
+//   swizzle-pictures --check FOLDER   lists the files there that differ from what would be written; exit code 1 if any
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

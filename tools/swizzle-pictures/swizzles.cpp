@@ -12,13 +12,13 @@ namespace {
 constexpr std::uint32_t kLine = 128;  // bytes of shared memory in one row of all 32 banks
 constexpr std::uint32_t kLines = 8;
 constexpr std::uint32_t kBank = 4;    // bytes
-constexpr int kLeft = 90, kTop = 76;  // where the lines begin, in pixels
+constexpr int kLeft = 90, kTop = 76;  // position of the first line, in pixels
 constexpr int kByte = 4, kHeight = 28;
 
 struct Subject {
   Swizzle swizzle;
   std::string_view name;   // of the file
-  std::string_view words;  // as a template asks for it
+  std::string_view words;  // as written in a template
 };
 
 constexpr Subject kSubjects[] = {
@@ -31,17 +31,17 @@ constexpr Subject kSubjects[] = {
     {Swizzle::b128_atom_b64, "swizzle-128-atom-64", "swizzle 128  atom 64 (128B_ATOM_64B)"},
 };
 
-// Bytes of a row of the box: as many as the swizzle allows.
+// Returns the bytes in a row of the box: the largest that the swizzle permits.
 std::uint32_t row_of(Swizzle swizzle) {
   return swizzle == Swizzle::none ? kLine : span_of(swizzle);
 }
 
-// Bytes that stay together.
+// Returns the bytes that stay together.
 std::uint32_t piece_of(Swizzle swizzle) {
   return swizzle == Swizzle::b128_atom_b32_flip_b8 ? 8 : 16;
 }
 
-// How many of the lines' banks hold the first 16 bytes of the first eight rows: 32 when no two of them meet.
+// Returns how many of the banks contain the first 16 bytes of the first eight rows: 32 if there are no conflicts.
 std::size_t banks_of_column(Swizzle swizzle) {
   std::set<std::uint32_t> banks;
   for (std::uint32_t row = 0; row < 8; ++row) {
@@ -59,7 +59,7 @@ void draw_banks(Drawing& drawing) {
   drawing.small(kLeft - 10, kTop - 8, "banks", Anchor::end);
 }
 
-// Which byte of the box lies at a place is the same formula: every swizzle is its own inverse.
+// The byte of the box at a given position follows from the same formula, because every swizzle is its own inverse.
 void draw_line(Drawing& drawing, Swizzle swizzle, std::uint32_t line) {
   const std::uint32_t piece = piece_of(swizzle), row = row_of(swizzle);
   const int y = kTop + static_cast<int>(line) * kHeight;

@@ -1,4 +1,4 @@
-// The swizzles, drawn by the arithmetic of plan/swizzle.h, which is held against hardware.
+// Pictures of the swizzles, drawn with the arithmetic of plan/swizzle.h, which tests compare with hardware.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace tma_jit::pictures {
 
-// One of each: eight lines of shared memory, and in each piece of it which piece of the box lies there.
+// Returns one picture per swizzle: eight lines of shared memory, and in each piece the number of the box's piece there.
 std::vector<Picture> swizzles();
 
 }  // namespace tma_jit::pictures

@@ -1,4 +1,5 @@
-// tma-jit-cc: the compile worker as a program of its own. The library starts it; people only to reproduce a crash.
+// tma-jit-cc: the compile worker as a separate program. The library starts it; people start it only to reproduce a
+// crash.
 #include <cstdio>
 
 #include <tma_jit/compile_worker.h>

@@ -1,4 +1,4 @@
-// What to do about a failure: one line for people, by what failed and what the machine has.
+// One line of advice about a failure, based on the error and on the machine.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace tma_jit::cli {
 std::string advice_for_driver(const Error& error);
 std::string advice_for_device(const Error& error);
 std::string advice_for_compiler();
-// Of a kernel that was to be built or launched.
+// For a kernel that was to be built or launched.
 std::string advice_for_kernel(const Error& error, const Environment& found);
-// Of a kernel that ran and was wrong; `words` is how `tma-jit run` shows it again.
+// For a kernel that ran with wrong results; `words` are the arguments of `tma-jit run` that reproduce it.
 std::string advice_for_wrong_result(const std::string& words);
 
 }  // namespace tma_jit::cli

@@ -1,4 +1,4 @@
-// tma-jit bench: device time of one launch with the method stated, its rate, and the share of what the device can do.
+// tma-jit bench: device time of one launch, with the method stated, its rate, and its share of the device's peak.
 #include <algorithm>
 #include <memory>
 
@@ -21,7 +21,7 @@ struct Words {
 
 constexpr const char* kMeaningless = "the emulator's time, which says nothing of a device's";
 
-// One launch is enough, for the emulator's times say nothing of a device's.
+// Launches once, because the emulator's times do not predict a device's.
 MeasureOptions on_emulator() {
   return {.warmups = 0, .repeats = 1, .flush_l2 = false, .host_launches = 0};
 }

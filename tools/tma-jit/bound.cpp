@@ -17,7 +17,7 @@ Bound bound_of(const Trial& trial, const DeviceInfo& device) {
   const Work& work = trial.launch.plan().work;
   Bound bound;
   const std::size_t size = size_of(input_type(trial));
-  // Tensor cores double their rate from 16-bit to 8-bit elements on every architecture with TMA.
+  // Tensor cores have twice the rate for 8-bit as for 16-bit elements on every architecture with TMA.
   bound.peak_tflops = size == 2 ? device.bf16_tflops : size == 1 ? 2 * device.bf16_tflops : device.f32_tflops;
   bound.unit = size == 2 ? "bf16" : size == 1 ? "8-bit" : "f32";
   bound.peak_gb_per_s = device.memory_gb_per_s;

@@ -1,4 +1,4 @@
-// tma-jit build: the cubin of one problem, or its PTX, with what ptxas said of it.
+// tma-jit build: the cubin of one problem, or its PTX, with ptxas's report.
 #include <memory>
 
 #include <CLI/CLI.hpp>

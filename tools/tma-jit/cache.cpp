@@ -1,4 +1,4 @@
-// tma-jit cache: the cache folder counted, verified, trimmed or cleared.
+// tma-jit cache: counts, verifies, trims or clears the cache folder.
 #include "cache.h"
 
 #include <CLI/CLI.hpp>

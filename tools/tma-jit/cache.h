@@ -13,9 +13,9 @@
 
 namespace tma_jit::cli {
 
-// The words of one action; each uses those it declared.
+// The arguments of one action; each uses those that it declared.
 struct CacheWords {
-  std::string file;  // a pack, or a key's name
+  std::string file;  // a pack, or a key's file name
   std::string key;
   std::string output;
   std::string sign;
@@ -24,11 +24,11 @@ struct CacheWords {
 };
 
 std::filesystem::path cache_root(const Settings& settings);
-// The pack that was named, else the cache folder.
+// Returns the pack that was given, else the cache folder.
 std::filesystem::path cache_place(const Settings& settings, const CacheWords& words);
 std::vector<std::filesystem::path> pack_keys(const CacheWords& words);
 
-// One action below `cache`: `declare` adds its own words.
+// One action of `cache`; `declare` adds its own arguments.
 using CacheAction = Outcome<int> (*)(const Settings& settings, const CacheWords& words);
 CLI::App& add_cache_action(CLI::App& cache, Invocation& invocation, const char* name, const char* help,
                            CacheAction action, const std::function<void(CLI::App&, CacheWords&)>& declare);

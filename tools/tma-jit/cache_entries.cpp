@@ -21,7 +21,7 @@ std::string date_of(std::int64_t seconds) {
                      parts.tm_hour, parts.tm_min);
 }
 
-// The lines of an entry's metadata as one object: what the library reads, and what the key was made of.
+// Combines the lines of an entry's metadata into one object: what the library reads, and the inputs of the key.
 Json metadata_of(const CacheEntryInfo& entry) {
   const std::size_t line = entry.metadata.find('\n');
   Json object = Json::parse(entry.metadata.substr(0, line), nullptr, false);

@@ -1,4 +1,4 @@
-// tma-jit cache explain: is this kernel in the cache, and if not, what does the nearest entry have otherwise?
+// tma-jit cache explain: whether a kernel is in the cache, and if not, how the nearest entry differs.
 #include <algorithm>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// tma-jit cache pack, unpack, keygen: a cache folder as one signed file that never changes, and back.
+// tma-jit cache pack, unpack, keygen: converts a cache folder to one immutable, optionally signed file, and back.
 
 #include <CLI/CLI.hpp>
 

@@ -1,4 +1,5 @@
-// tma-jit check: a template file read, then every preset built for every architecture it names. Warnings are failures.
+// tma-jit check: parses a template file, then builds every preset for every architecture it lists. Warnings are
+// failures.
 #include <algorithm>
 #include <memory>
 
@@ -18,7 +19,7 @@ struct Words {
   std::vector<std::string> words;  // dims
   std::vector<std::string> hooks;
   bool builds_only = false;
-  int processors = 4;  // few, so that blocks that take several tiles have several; more than any preset's cluster needs
+  int processors = 4;  // few, so that persistent blocks get several tiles; enough for the cluster of any preset
 };
 
 struct Row {
@@ -26,7 +27,7 @@ struct Row {
   std::string types;
   std::string config;
   Json object = Json::object();
-  std::string fault;  // empty: built without a warning
+  std::string fault;  // empty if built without a warning
   bool built = false;
   Resources resources;
   std::int64_t dynamic_shared_bytes = 0;
@@ -75,10 +76,11 @@ void print(const Console& console, const Row& row) {
   fmt::print(stderr, "{}\n", row.fault);
 }
 
-// An engine that plans for one architecture: with the device asked for, or with the known device of that architecture.
+// Returns an engine that plans for one architecture: for the device given, or for the known device of that
+// architecture.
 Outcome<Engine> engine_for(const Settings& settings, const std::string& arch, const std::string& file) {
   Settings one = settings;
-  if (is_emulated(settings)) one.device.clear();  // what is built is for the target's GPUs
+  if (is_emulated(settings)) one.device.clear();  // the kernel is built for the target's GPUs
   one.arch = arch;
   CLI_ASSIGN(Engine engine, make_engine(one));
   CLI_CHECK(engine.add_template_file(file));
@@ -124,7 +126,7 @@ Outcome<std::vector<Row>> check_arch(const Settings& settings, const CheckedFile
   return rows;
 }
 
-// --arch may name several, separated by commas; without it the file's own.
+// Returns the architectures in --arch, separated by commas; without it, those of the file.
 std::vector<std::string> archs_of(const Settings& settings, const Kernel& kernel) {
   return settings.arch.empty() ? kernel.files.front().archs : split_commas(settings.arch);
 }

@@ -11,7 +11,7 @@
 namespace tma_jit::cli {
 namespace {
 
-// Those of --device where that is the emulator; the target is `arch`.
+// Returns the settings in --device if that is the emulator, with `arch` as target.
 Outcome<EmulatorSettings> emulator_settings(const Settings& settings, const CheckedFile& file,
                                             const std::string& arch) {
   EmulatorSettings emulator;
@@ -32,7 +32,7 @@ Outcome<Engine> emulated_engine(const Settings& settings, const CheckedFile& fil
   return engine;
 }
 
-// "" where it is right, as `run --check` judges. Without a reference nothing is compared.
+// Returns "" if the result is right, judged as by `run --check`. Without a reference nothing is compared.
 Outcome<std::string> emulate(Engine& engine, const CheckedFile& file, const Request& request) {
   CLI_ASSIGN(Trial trial, prepare_trial(engine, request, {}));
   CLI_CHECK(run_trial(engine, trial));
@@ -52,7 +52,7 @@ Json run_one(Engine& engine, const CheckedFile& file, const Request& request) {
   return object;
 }
 
-// The command that has the failure again.
+// Returns the command that reproduces the failure.
 std::string command_of(const CheckedFile& file, const EmulatorSettings& emulator, const Request& request) {
   std::string command = fmt::format("tma-jit run {}", file.path);
   for (const auto& [name, value] : request.dims) command += fmt::format(" {}={}", name, value);

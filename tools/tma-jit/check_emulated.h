@@ -1,4 +1,5 @@
-// The part of `check` that launches: the presets on the emulator, with its checks on, against their references.
+// The part of `check` that launches: runs the presets on the emulator with its checks, and compares them with their
+// references.
 #pragma once
 
 #include <map>
@@ -11,7 +12,7 @@
 
 namespace tma_jit::cli {
 
-// What `check` was asked to look at.
+// The file that is being checked.
 struct CheckedFile {
   std::string path;
   const Kernel* kernel;  // outlives this
@@ -20,7 +21,7 @@ struct CheckedFile {
   int processors = 0;  // of the emulated device
 };
 
-// Of a kernel's requests those of this file, with the hooks.
+// Selects from a kernel's requests those for this file, and adds the hooks.
 std::vector<Request> of_file(std::vector<Request> requests, const CheckedFile& file);
 
 struct Emulated {
@@ -28,7 +29,7 @@ struct Emulated {
   std::size_t faults = 0;
 };
 
-// Every preset on problems of several sizes. An architecture that no emulated device stands for is noted and not run.
+// Runs every preset on problems of several sizes. An architecture without an emulated device is noted and skipped.
 [[nodiscard]] Outcome<Emulated> check_emulated(const Settings& settings, const CheckedFile& file,
                                                const std::string& arch);
 

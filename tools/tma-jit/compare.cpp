@@ -44,7 +44,7 @@ class Comparer {
     if (std::isnan(expected)) return std::isnan(got);
     if (must_be_exact(expected)) return got == rounded(expected);
     if (std::fabs(got - expected) <= tolerance_.relative * std::fabs(expected) + floor_) return true;
-    // Beyond the type's range there is no error to bound: infinity and the largest finite value are both right.
+    // Beyond the type's range the error has no bound: infinity and the largest finite value both count as right.
     return got == rounded(expected) ||
            (saturates(type_) && std::isinf(got) && got * expected > 0 && overflows(expected));
   }

@@ -1,4 +1,4 @@
-// An output against its float64 reference, element by element.
+// Comparison of an output with its float64 reference, element by element.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@ namespace tma_jit::cli {
 
 // |out - reference| <= relative * |reference| + absolute_per_rms * rms(reference) + smallest
 //
-// With u the unit roundoff of the type: `relative` is u for one correct rounding; `absolute_per_rms` allows what an f32
-// accumulation loses where terms cancel, and stays far below what one lost term of a few thousand changes; `smallest`
-// is half the distance between the type's subnormals.
+// With u the unit roundoff of the type: `relative` is u for one correct rounding; `absolute_per_rms` permits the error
+// of f32 accumulation with cancellation, and is far below the effect of one missing term among a few thousand;
+// `smallest` is half the distance between the type's subnormals.
 struct Tolerance {
   double relative = 0;
   double absolute_per_rms = 0;
@@ -27,12 +27,12 @@ Tolerance tolerance_of(DType type);
 
 enum class Strictness : std::uint8_t {
   tolerant,
-  integers,  // where the reference is an integer below 2^24, the output must be that integer rounded to its type
+  integers,  // if the reference is an integer below 2^24, the output must be that integer rounded to its type
   exact,     // every element must be the reference rounded to its type
 };
 
-// What is asked of an output. `sum_bits`: bits that the kernel's sums keep, where fewer than an f32 has
-// (Plan::sum_bits): `absolute_per_rms` is 2^-sum_bits at least.
+// The accuracy required of an output. `sum_bits` is the precision of the kernel's sums if it is less than an f32's
+// (Plan::sum_bits); `absolute_per_rms` is then at least 2^-sum_bits.
 struct Demand {
   Demand(Strictness asked, int bits = 0) : strictness(asked), sum_bits(bits) {}
   Strictness strictness;
@@ -49,7 +49,7 @@ struct Mismatch {
 struct Comparison {
   std::int64_t elements = 0;
   std::int64_t mismatches = 0;
-  std::int64_t unwritten = 0;  // mismatches that still hold the poison
+  std::int64_t unwritten = 0;  // mismatches that still contain the poison
   double max_error = 0;        // largest |out - reference| of all elements where both are finite
   double max_relative = 0;     // the same divided by max(|reference|, rms)
   double rms = 0;              // of the reference's finite elements
@@ -59,13 +59,13 @@ struct Comparison {
   bool passed() const { return mismatches == 0; }
 };
 
-// `out` starts at the first element; `reference` is packed row-major. Unwritten elements are those whose bytes are all
-// 0xFF: a NaN in every floating-point type.
+// `out` starts at the first element; `reference` is packed row-major. An element counts as unwritten if all its bytes
+// are 0xFF, which is NaN in every floating-point type.
 Comparison compare(std::span<const std::byte> out, DType type, const Layout& layout, std::span<const double> reference,
                    Demand demand);
 
-// Bytes of `buffer` outside the tensor's elements that are no longer 0xFF: writes that went astray. The elements are
-// overwritten on the way. `origin` is the first element's byte position.
+// Returns the number of bytes of `buffer` outside the tensor's elements that are no longer 0xFF: stray writes.
+// Overwrites the elements. `origin` is the first element's byte position.
 std::int64_t count_stray_bytes(std::span<std::byte> buffer, std::size_t origin, DType type, const Layout& layout);
 
 }  // namespace tma_jit::cli

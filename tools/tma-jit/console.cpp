@@ -10,7 +10,7 @@ void Console::write(std::string_view text) {
 
 void Console::object(const Json& value) const {
   if (!json) return;
-  // A file name or a compiler's log need not be UTF-8: what is not is replaced, never thrown over.
+  // Replaces bytes that are not valid UTF-8, as in a file name or a compiler's log, instead of throwing.
   write(value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

@@ -1,4 +1,4 @@
-// Where a command's words go: reports and results to stdout, notes and errors to stderr, and one object with --json.
+// The output of a command: reports and results to stdout, notes and errors to stderr, or one object with --json.
 #pragma once
 
 #include <cstdio>
@@ -19,19 +19,19 @@ class Console {
   bool json = false;
   bool quiet = false;
 
-  // What happened, for people; prints nothing with --json or --quiet.
+  // Prints what happened, for people; nothing with --json or --quiet.
   template <class... Args> void report(fmt::format_string<Args...> format, Args&&... args) const {
     if (!json && !quiet) write(fmt::format(format, std::forward<Args>(args)...));
   }
-  // What was asked for, as a text: printed with --quiet too.
+  // Prints the requested text, also with --quiet.
   template <class... Args> void result(fmt::format_string<Args...> format, Args&&... args) const {
     if (!json) write(fmt::format(format, std::forward<Args>(args)...));
   }
-  // Something worth knowing that is no fault, to stderr.
+  // Prints a remark that is not a fault to stderr.
   template <class... Args> void note(fmt::format_string<Args...> format, Args&&... args) const {
     if (!quiet) fmt::print(stderr, "note: {}\n", fmt::format(format, std::forward<Args>(args)...));
   }
-  // The one object of --json; nothing without it.
+  // Prints the object of --json; nothing without it.
   void object(const Json& value) const;
   void error(const Error& error) const;
 

@@ -21,7 +21,8 @@ Outcome<InputFile> read_input(const std::string& path) {
   return file;
 }
 
-// The rank of each input file is that of the tensor; a raw file has any, and of an operand the extents are not known.
+// Returns whether each input file has the rank of its tensor. A raw file fits any tensor, and the extents of an operand
+// are unknown.
 bool fits(const KernelInfo& info, const DataChoices& choices) {
   return std::all_of(choices.inputs.begin(), choices.inputs.end(), [&](const auto& input) {
     const InputFile& file = input.second;
@@ -95,7 +96,7 @@ Outcome<void> infer_from_inputs(const Kernel& kernel, const DataChoices& choices
                                  [&](const KernelInfo& file) { return fits(file, choices); });
   for (const auto& [name, file] : choices.inputs) {
     request.present.push_back(name);
-    if (file.raw || info == kernel.files.end()) continue;  // the comparison with the plan says what is wrong
+    if (file.raw || info == kernel.files.end()) continue;  // the comparison with the plan reports the fault
     for (const KernelInfo::Tensor& tensor : info->tensors) {
       if (tensor.name != name) continue;
       CLI_CHECK(infer_dims(*info, tensor, file, request));

@@ -1,4 +1,4 @@
-// What a command says about the tensors of a launch: files, paddings, offsets and the random data for the rest.
+// The options about the tensors of a launch: files, paddings, offsets and the random data for the others.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ void add_data_options(CLI::App& verb, DataWords& words);
 // --in, --out
 void add_file_options(CLI::App& verb, DataWords& words);
 
-// The content of an input file. A raw file has no type and no shape of its own.
+// The content of an input file. A raw file has no type or shape.
 struct InputFile {
   std::string path;
   bool raw = false;
@@ -45,11 +45,11 @@ struct DataChoices {
   Recipe recipe;
 };
 
-// Names are looked up in the kernel's tensors; input files are read.
+// Looks up names among the kernel's tensors and reads the input files.
 [[nodiscard]] Outcome<DataChoices> read_data_options(const Kernel& kernel, const DataWords& words);
 
-// Dims and types that the request leaves open and the shapes and types of .npy inputs give, as the first file of the
-// kernel declares them whose tensors have those ranks. The tensors are to be there.
+// Fills dims and types that the request leaves open from the shapes and types of .npy inputs, according to the first
+// file of the kernel whose tensors have those ranks. Plans these tensors as present.
 [[nodiscard]] Outcome<void> infer_from_inputs(const Kernel& kernel, const DataChoices& choices, Request& request);
 
 }  // namespace tma_jit::cli

@@ -31,14 +31,14 @@ int promotion_bytes(L2Promotion promotion) {
   return promotion == L2Promotion::none ? 0 : 32 << static_cast<int>(promotion);
 }
 
-// Outermost first, as templates write shapes; the driver's order is the other one.
+// Reverses the driver's order to outermost first, as templates write shapes.
 template <class Array> std::vector<std::int64_t> outermost_first(const Array& values, int count) {
   std::vector<std::int64_t> out;
   for (int i = count; i-- > 0;) out.push_back(static_cast<std::int64_t>(values[static_cast<std::size_t>(i)]));
   return out;
 }
 
-// As a manifest writes it.
+// Returns the swizzle as a manifest writes it.
 std::string swizzle_words(Swizzle swizzle) {
   if (atom_of(swizzle) == 16) return fmt::format("{}", span_of(swizzle));
   return fmt::format("{} atom {}{}", span_of(swizzle), atom_of(swizzle),

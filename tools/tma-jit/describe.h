@@ -1,4 +1,4 @@
-// Plans, cubins and devices as text for people and as objects for programs.
+// Plans, cubins and devices as text for display and as JSON objects.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tma_jit::cli {
 
-// "BM=128 BN=256 STAGES=4", "M=64 N=64", "T=bf16 O=f32"
+// Return e.g. "BM=128 BN=256 STAGES=4", "M=64 N=64", "T=bf16 O=f32".
 std::string config_words(const Plan& plan);
 std::string dim_words(const Plan& plan);
 std::string type_words(const Plan& plan);
@@ -19,7 +19,7 @@ std::string describe(const Artifact& cubin, const Plan& plan);
 
 Json to_json(const DeviceInfo& device);
 Json to_json(const Plan& plan);
-// key, compiled, compile_ms, registers, spills, stack and shared memory, warnings.
+// Returns key, compiled, compile_ms, registers, spills, stack and shared memory, warnings.
 Json to_json(const Artifact& cubin, const Plan& plan);
 // Adds the fields of `more` to `object`.
 void merge(Json& object, const Json& more);

@@ -12,7 +12,7 @@
 namespace tma_jit::cli {
 namespace {
 
-// A share of a peak says something where the device needs at least this long for the work.
+// The share of a peak is meaningful only if the device needs at least this long for the work.
 constexpr double kLeastWork = 5;  // microseconds
 
 const char* name_of(Feature::Status status) {
@@ -38,8 +38,8 @@ Feature feature_of(const KernelInfo& probe, const KernelInfo::Preset* preset) {
   return feature;
 }
 
-// The engine's own request of the preset, which has types and dims that fit. The list of a file that serves the device
-// leaves a preset out whose condition excludes it.
+// Finds the engine's request for the preset, which has suitable types and dims. There is none if the preset's condition
+// excludes the device.
 void find_request(Engine& engine, Feature& feature) {
   auto requests = engine.presets(feature.kernel);
   if (!requests) {
@@ -65,7 +65,7 @@ std::string run_words(const Feature& feature) {
   return words;
 }
 
-// Ahead, several at a time; what fails is reported when the feature runs.
+// Builds all features in advance, several at a time; failures are reported when the feature runs.
 void build_all(Engine& engine, const std::vector<Feature>& features) {
   std::vector<Request> requests;
   for (const Feature& feature : features) {
@@ -88,7 +88,8 @@ void build_all(Engine& engine, const std::vector<Feature>& features) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// A configuration that no types make valid here needs something of the device: a rule says what.
+// Returns whether the error means that the device lacks something: no types make the configuration valid, and a rule
+// says why.
 bool is_lack(const Error& error) {
   return error.code == ErrorCode::no_config || error.code == ErrorCode::unsupported;
 }
@@ -116,7 +117,7 @@ Outcome<void> run(Engine& engine, Feature& feature, bool timed) {
   return {};
 }
 
-// False when nothing more can run in this process.
+// Returns false if nothing more can run in this process.
 bool prove(Engine& engine, const Environment& found, Feature& feature, bool timed) {
   const Outcome<void> ran = run(engine, feature, timed);
   if (!ran) {
@@ -161,7 +162,7 @@ std::vector<Feature> features_of(Engine& engine) {
     find_request(engine, feature);
     if (feature.request) had.insert(feature.name);
   }
-  // Where another file shows the same feature on this device, the one that does not serve it is no news.
+  // If another file shows the same feature on this device, the file that does not serve the device is not reported.
   std::erase_if(features, [&](const Feature& feature) { return !feature.request && had.contains(feature.name); });
   return features;
 }

@@ -1,5 +1,5 @@
-// tma-jit doctor: what was found on this machine, the whole chain proved with real launches where there is a device,
-// every feature of the device proved by its probe, and TMA compared with doing without.
+// tma-jit doctor: reports what it found on this machine; if there is a device, tests the whole chain with real launches
+// and every feature of the device with its probe, and compares the kernels with and without TMA.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::array<const char*, 3> kProved = {"copy", "map", "gemm"};
 
-// An error behind a row's head: its further lines and what to do below it.
+// Returns the text of an error in a row: its further lines, and the advice below them.
 std::string fault_text(const Error& error, const std::string& advice) {
   return std::string(trimmed(indented(error.text() + "\ndo: " + advice, 12)));
 }
@@ -87,7 +87,7 @@ Json examine_kernels(const Console& console, Engine& engine) {
   return names;
 }
 
-// A problem that proves something: ragged, and large enough for every path of the kernel; a small one for the emulator.
+// Returns a problem that exercises every path of the kernel: ragged and large; a small one for the emulator.
 Outcome<Request> proof_request(Engine& engine, const std::string& name, bool emulated) {
   Request request;
   request.kernel = name;
@@ -116,7 +116,7 @@ Outcome<bool> build_proof(const Console& console, Engine& engine, const Request&
   return true;
 }
 
-// What doctor works on: what was found, and an engine that can prove it.
+// What doctor has found, and an engine for the tests.
 struct Examination {
   const Settings& settings;
   const Environment& found;
@@ -165,14 +165,15 @@ void compare(Examination& exam) {
   exam.object["comparison"] = to_json(compared);
 }
 
-// Where there is no device the chain is proved as far as the cubin, for a device that is only known by name.
+// Returns an engine for the tests. Without a device they end with the cubin, for a device that is known by name.
 Outcome<Engine> proving_engine(const Settings& settings, bool launch) {
   Settings chosen = settings;
   if (!launch && chosen.device.empty() && chosen.arch.empty()) chosen.device = "h100";
   return make_engine(chosen);
 }
 
-// A machine without any driver is a place to build kernels, and may be well. One whose driver shows no device is not.
+// Returns whether the missing device is a fault. A machine without a driver may serve only to build kernels; one whose
+// driver shows no device is faulty.
 bool is_missed(const Environment& found, bool named, bool required) {
   if (named) return required;
   if (found.driver_version) return !found.device;
@@ -181,7 +182,7 @@ bool is_missed(const Environment& found, bool named, bool required) {
 
 Outcome<int> doctor(Settings settings, bool need_device) {
   const Console& console = settings.console;
-  settings.disable_tma = false;  // doctor proves both ways
+  settings.disable_tma = false;  // doctor tests both ways
   CLI_ASSIGN(Engine engine, make_engine(settings));
   const Environment found = engine.environment();
   if (found.tma_disabled)

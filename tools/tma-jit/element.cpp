@@ -8,8 +8,8 @@
 namespace tma_jit::cli {
 namespace {
 
-// A small IEEE-like format. Without infinities the all-ones exponent holds numbers and only the all-ones pattern is NaN
-// (OCP 8-bit floating point specification, E4M3).
+// A small IEEE-like format. Without infinities the all-ones exponent also encodes numbers, and only the all-ones
+// pattern is NaN (OCP 8-bit floating point specification, E4M3).
 struct Format {
   int exponent_bits;
   int mantissa_bits;
@@ -55,7 +55,7 @@ std::uint64_t encode_small(const Format& format, double value) {
   const int exponent = std::max(std::ilogb(magnitude), 1 - format.bias());
   const double scaled = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
   const auto field = static_cast<std::uint64_t>(std::max(exponent + format.bias() - 1, 0));
-  // A significand that rounds up to the next power of two carries into the exponent by itself.
+  // A significand that rounds up to the next power of two carries into the exponent, which gives the right result.
   if (exponent > format.bias() + 1) return sign | overflow;
   const std::uint64_t bits = (field << format.mantissa_bits) + static_cast<std::uint64_t>(scaled);
   return sign | (bits > format.largest() ? overflow : bits);
@@ -68,7 +68,7 @@ template <class Integer> double decode_integer(std::uint64_t bits) {
 template <class Integer> std::uint64_t encode_integer(double value) {
   using Limits = std::numeric_limits<Integer>;
   const double rounded = std::isnan(value) ? 0.0 : std::nearbyint(value);
-  // The limits of 64-bit integers are not doubles: compare before converting.
+  // The limits of 64-bit integers are not representable as doubles, so the comparison precedes the conversion.
   Integer integer{};
   if (rounded >= static_cast<double>(Limits::max())) {
     integer = Limits::max();
@@ -84,7 +84,7 @@ template <class Integer> std::uint64_t encode_integer(double value) {
 
 std::uint64_t load_bits(const std::byte* element, std::size_t size) {
   std::uint64_t bits = 0;
-  std::memcpy(&bits, element, size);  // every machine with a GPU is little-endian
+  std::memcpy(&bits, element, size);  // every supported host is little-endian
   return bits;
 }
 

@@ -1,4 +1,4 @@
-// One element of a tensor on the host: from its bits to a double and back, rounded to nearest even as the device does.
+// Conversion of one tensor element on the host between its bits and a double, rounded to nearest even as on the device.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace tma_jit::cli {
 
-// The element's bits, zero-extended.
+// Returns the element's bits, zero-extended.
 std::uint64_t load_bits(const std::byte* element, std::size_t size);
 void store_bits(std::byte* element, std::size_t size, std::uint64_t bits);
 
 double decode(DType type, std::uint64_t bits);
-// Nearest, ties to even. What is too large becomes infinity, or the largest finite value in the 8-bit formats and the
-// integers, which is how CUDA converts.
+// Rounds to nearest, ties to even. Values that are too large become infinity, or the largest finite value in the 8-bit
+// formats and the integers, as in CUDA's conversions.
 std::uint64_t encode(DType type, double value);
 
-// decode() by table for types of one and two bytes.
+// decode(), by table for types of one and two bytes.
 class Decoder {
  public:
   explicit Decoder(DType type);

@@ -34,7 +34,7 @@ class Input {
   bool pipe() const { return S_ISFIFO(status_.st_mode); }
   bool readable() const { return S_ISREG(status_.st_mode) || pipe(); }
   ssize_t read(char* block, std::size_t size) const { return ::read(file_, block, size); }
-  // Whether a pipe that has a writer gives something soon.
+  // Returns whether a pipe that has a writer provides data soon.
   bool wait() const {
     pollfd waiting{file_, POLLIN, 0};
     return ::poll(&waiting, 1, kSilenceMs) != 0;

@@ -1,4 +1,4 @@
-// Texts that the command line names.
+// Reads texts that the command line names.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace tma_jit::cli {
 
-// The whole of a file, or of a pipe, as <(...) of a shell is one. Never waits for long: a pipe that nobody writes to,
-// or that gives nothing for ten seconds, is an error.
+// Returns the content of a file, or of a pipe such as a shell's <(...). A pipe without a writer, or without data for
+// ten seconds, is an error.
 [[nodiscard]] Result<std::string> read_text(const std::filesystem::path& path);
 
 }  // namespace tma_jit::cli

@@ -12,7 +12,7 @@ bool is_template_path(const std::string& word) {
 }
 
 tl::unexpected<Failure> unknown_kernel(const std::string& word, const std::vector<Result<KernelInfo>>& all) {
-  std::vector<std::string> names, kernels;  // a probe may be meant, but they are too many to name all
+  std::vector<std::string> names, kernels;  // a probe may be suggested, but there are too many to list
   std::string faults;
   for (const Result<KernelInfo>& info : all) {
     if (!info) {
@@ -42,7 +42,7 @@ Outcome<Kernel> only_file(Kernel kernel, const std::string& stem) {
   return kernel;
 }
 
-// The kernel of a file just added: found again by the file's stem among those that are not embedded.
+// Returns the kernel of a file just added, found by the file's stem among those that are not embedded.
 Outcome<Kernel> kernel_of_file(Engine& engine, const std::string& path) {
   CLI_CHECK(engine.add_template_file(path));
   Kernel kernel;

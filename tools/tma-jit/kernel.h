@@ -1,4 +1,4 @@
-// The kernel a command names: every template file that declares it, and what they declare.
+// The kernel that a command names: every template file that declares it, and their declarations.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct Kernel {
   std::string name;
   std::vector<KernelInfo> files;  // at least one
 
-  // All the names of one sort that any file declares.
+  // Returns all names of one kind that any file declares.
   template <class Item> std::vector<std::string> names(std::vector<Item> KernelInfo::*items) const {
     std::vector<std::string> found;
     for (const KernelInfo& info : files) {
@@ -31,11 +31,11 @@ struct Kernel {
   }
 };
 
-// "gemm_wgmma" of "templates/kernels/gemm_wgmma.cu"
+// Returns e.g. "gemm_wgmma" for "templates/kernels/gemm_wgmma.cu".
 std::string stem_of(const std::string& file);
 
 // `word` is a kernel's name, or the path of a template file ending in ".cu", which is added to the engine. `stem`
-// narrows the files to one; empty: all.
+// selects one file; empty: all.
 [[nodiscard]] Outcome<Kernel> find_kernel(Engine& engine, const std::string& word, const std::string& stem);
 
 }  // namespace tma_jit::cli

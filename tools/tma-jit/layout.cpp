@@ -7,7 +7,7 @@ namespace tma_jit::cli {
 
 namespace {
 
-// What does not fit is the largest number there is: such a tensor cannot be allocated.
+// A product that overflows becomes the largest number, since such a tensor cannot be allocated anyway.
 std::int64_t product_of(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
@@ -78,7 +78,7 @@ void for_each_row(const Layout& layout, const RowVisitor& row) {
   std::int64_t offset = 0;
   for (std::int64_t index = 0; index < rows; ++index) {
     row(offset, index * count, count, stride);
-    for (std::size_t i = rank; i-- > 1;) {  // the odometer of the outer dimensions
+    for (std::size_t i = rank; i-- > 1;) {  // increments the position in the outer dimensions
       const std::size_t d = i - 1;
       offset += layout.strides[d];
       if (++position[d] < layout.shape[d]) break;

@@ -1,4 +1,4 @@
-// How a tensor lies in a buffer: extents and strides in elements, outermost first, as the request gives them.
+// The layout of a tensor in a buffer: extents and strides in elements, outermost first, as in a request.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@ struct Layout {
   std::vector<std::int64_t> strides;
 
   static Layout row_major(std::vector<std::int64_t> shape);
-  // Row-major with `pitch` elements from one row to the next; needs two dimensions.
+  // Returns a row-major layout with `pitch` elements from row to row; needs at least two dimensions.
   static Layout pitched(std::vector<std::int64_t> shape, std::int64_t pitch);
 
-  // These two are INT64_MAX where the number does not fit.
+  // These two return INT64_MAX if the number does not fit.
   std::int64_t elements() const;
-  // Elements from the first to one past the last; 0 for an empty tensor.
+  // Returns the elements from the first to one past the last; 0 for an empty tensor.
   std::int64_t span() const;
-  // The position of the element that is `index`th in row-major order, as one number a dimension.
+  // Returns the position of the element with this row-major index, as one number per dimension.
   std::vector<std::int64_t> position(std::int64_t index) const;
 };
 
 // Calls `row(offset, first, count, stride)` for every run along the innermost dimension, in row-major order: `offset`
-// is where the run starts in the buffer, `first` its index in row-major order.
+// is the run's start in the buffer, `first` its row-major index.
 using RowVisitor =
     std::function<void(std::int64_t offset, std::int64_t first, std::int64_t count, std::int64_t stride)>;
 void for_each_row(const Layout& layout, const RowVisitor& row);

@@ -1,4 +1,4 @@
-// tma-jit list: every kernel, its files and the architectures each serves; with --probes the probes instead.
+// tma-jit list: every kernel, its files and their architectures; with --probes the probes instead.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -17,7 +17,7 @@ std::string archs_of(const KernelInfo& info) {
   return fmt::format("{}", fmt::join(info.archs, " "));
 }
 
-// A line a file: kernel, file, architectures, what it computes. Embedded files by their stem, others by their path.
+// Prints a line per file: kernel, file, architectures, what it computes. Embedded files by their stem, others by path.
 void print(const Console& console, const std::vector<KernelInfo>& kernels) {
   std::vector<std::array<std::string, 3>> rows;
   std::array<std::size_t, 3> widths{};

@@ -1,4 +1,4 @@
-// Files of requests, one a line, as `warm` and `tune` take them.
+// Files with one request per line, as `warm` and `tune` take them.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace tma_jit::cli {
 
-// A list's line, and where it stands.
+// A line of a list, and its place.
 struct ListEntry {
   WarmLine line;
   std::string place;  // "warm.jsonl:12", or the kernel's name on the command line
 };
 
-// Adds the lines of a file. Fails with the first that is not one.
+// Appends the lines of a file. Fails at the first malformed one.
 Outcome<void> read_list(const std::string& path, std::vector<ListEntry>& entries);
 
 }  // namespace tma_jit::cli

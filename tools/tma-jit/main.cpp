@@ -1,4 +1,4 @@
-// tma-jit: the command. Parses the line, runs one verb, prints its error and ends with its exit code.
+// tma-jit: the command. Parses the command line, runs one verb, prints its error and returns its exit code.
 #include <fcntl.h>
 #include <signal.h>
 
@@ -45,7 +45,8 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
   app.add_subcommand("help", "what a verb does and takes: VERB --help");
 }
 
-// An unknown verb, which CLI11 would call an argument that was not expected; nothing where it is known or an option.
+// Returns the error for an unknown verb, which CLI11 would report as an unexpected argument; nullopt if it is known or
+// an option.
 std::optional<Error> unknown_verb(const CLI::App& app, int argc, char** argv) {
   const std::vector<std::string> verbs = names_below(app);
   const std::string first = argc > 1 ? argv[1] : "";
@@ -66,7 +67,7 @@ bool has_word(int argc, char** argv, std::string_view word) {
   return std::any_of(argv + 1, argv + argc, [&](const char* given) { return given == word; });
 }
 
-// `help VERB` is `VERB --help`, and `help` alone `--help`.
+// Converts `help VERB` to `VERB --help`, and `help` to `--help`.
 std::vector<char*> words_of(int argc, char** argv) {
   static char option[] = "--help";
   std::vector<char*> words(argv, argv + argc);
@@ -108,8 +109,8 @@ int parse_and_run(int argc, char** argv) {
 
 }  // namespace
 
-// A file that is opened must not take the number of a standard descriptor that was closed, for texts would go into it.
-// A file at its limit of size is an error that is reported, not a signal.
+// Opens closed standard descriptors, so that no file gets their number and thereby the program's output. Ignores
+// SIGXFSZ, so that exceeding a file's size limit is an error instead of a signal.
 void prepare_process() {
   for (int standard = 0; standard <= 2; ++standard) {
     if (::fcntl(standard, F_GETFD) == -1) (void)::open("/dev/null", O_RDWR);
@@ -131,7 +132,7 @@ int main(int argc, char** argv) {
     if (const auto status = tma_jit::run_compile_worker(argc, argv)) return *status;
     std::vector<char*> words = tma_jit::cli::words_of(argc, argv);
     return tma_jit::cli::written_whole(tma_jit::cli::parse_and_run(static_cast<int>(words.size()), words.data()));
-  } catch (const std::exception& fault) {  // out of memory, or a defect: said, never a crash
+  } catch (const std::exception& fault) {  // out of memory, or a defect: reported as an error
     std::fprintf(stderr, "tma-jit: %s\n", fault.what());
     return tma_jit::cli::kFailed;
   }

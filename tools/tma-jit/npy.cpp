@@ -25,7 +25,7 @@ tl::unexpected<Error> io_error(const std::filesystem::path& path, std::string_vi
 }
 
 struct NumpyType {
-  std::string_view code;  // the kind and the size, without the byte order
+  std::string_view code;  // kind and size, without the byte order
   DType type;
 };
 constexpr std::array<NumpyType, 12> kTypes = {{{"u1", DType::u8},
@@ -71,7 +71,7 @@ Result<void> set_type(Array& array, const std::string& descr, const std::string&
   return refuse("{}: element type '{}' is none of u1 i1 u2 i2 u4 i4 u8 i8 f2 f4 f8", name, descr);
 }
 
-// Bytes the header promises; nothing when they do not fit 63 bits.
+// Returns the number of bytes according to the header; nullopt if it does not fit into 63 bits.
 std::optional<std::uint64_t> promised_bytes(const Array& array) {
   std::uint64_t bytes = size_of(array.dtype);
   for (const std::int64_t extent : array.shape)
@@ -79,7 +79,7 @@ std::optional<std::uint64_t> promised_bytes(const Array& array) {
   return bytes >> 63 == 0 ? std::optional(bytes) : std::nullopt;
 }
 
-// Where the dictionary starts and how long it is.
+// The position and length of the dictionary.
 struct Extent {
   std::size_t begin = 0;
   std::size_t size = 0;
@@ -178,7 +178,7 @@ Result<std::vector<std::byte>> read_bytes(const std::filesystem::path& path) {
 
 namespace {
 
-// fwrite may not be given a null pointer, not even with nothing to write, and an empty span may hold one.
+// fwrite must not be given a null pointer, even for zero bytes, and an empty span may contain one.
 bool put(std::FILE* file, std::span<const std::byte> bytes) {
   return bytes.empty() || std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
 }

@@ -8,7 +8,7 @@
 namespace tma_jit::cli {
 namespace {
 
-// Reads the subset of Python literals that numpy writes. A fault is remembered, and every later step does nothing.
+// Parses the subset of Python literals that numpy writes. After a fault every further step does nothing.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}

@@ -16,7 +16,7 @@ struct NpyHeader {
   std::vector<std::int64_t> shape;
 };
 
-// `name` is how errors call the file.
+// `name` is the file's name in errors.
 [[nodiscard]] Result<NpyHeader> parse_npy_header(std::string_view text, const std::string& name);
 
 }  // namespace tma_jit::cli

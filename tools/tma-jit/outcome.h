@@ -1,4 +1,4 @@
-// What a step of a command hands back: a value, or an error with the exit code it ends the command with.
+// The result of a step of a command: a value, or an error with the exit code of the command.
 #pragma once
 
 #include <span>
@@ -23,7 +23,7 @@ struct Failure {
 
 template <class T> using Outcome = tl::expected<T, Failure>;
 
-// The command did what it could and the answer is no.
+// The command worked, but the answer is negative.
 template <class... Args>
 [[nodiscard]] tl::unexpected<Failure> failed(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
   return tl::make_unexpected(Failure(Error{code, fmt::format(format, std::forward<Args>(args)...), {}}));
@@ -36,14 +36,14 @@ template <class... Args>
       Failure(Error{ErrorCode::invalid_argument, fmt::format(format, std::forward<Args>(args)...), {}}, kUsage));
 }
 
-// The command line is wrong in a value that the library refused; `place` is where the user wrote it.
+// The command line has a value that the library rejected; `place` is where the user wrote it.
 [[nodiscard]] inline tl::unexpected<Failure> usage_of(Error error, std::string_view place) {
   error.code = ErrorCode::invalid_argument;
   error.message = fmt::format("{}: {}", place, error.message);
   return tl::make_unexpected(Failure(std::move(error), kUsage));
 }
 
-// The failure of a name that none of `known` is: with its reason, and the nearest of them as the suggestion.
+// Adds to a failure that `name` is not among `known`: the reason, and the nearest known name as the suggestion.
 [[nodiscard]] inline tl::unexpected<Failure> unknown_name(tl::unexpected<Failure> failure, std::string_view name,
                                                           std::span<const std::string> known) {
   failure.value().error.reason = ErrorReason::unknown_name;

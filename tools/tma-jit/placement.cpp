@@ -9,7 +9,7 @@
 namespace tma_jit::cli {
 namespace {
 
-// Where a tensor without memory of its own is said to be: a multiple of every alignment that a kernel can ask for.
+// The nominal address of a tensor without memory: a multiple of every alignment that a kernel can require.
 constexpr std::int64_t kSomewhere = 1 << 20;
 
 Outcome<std::map<std::string, std::int64_t>> element_counts(const Kernel& kernel, const char* option,

@@ -1,4 +1,4 @@
-// How the tensors of a launch lie in memory: paddings between rows, and offsets from an aligned address.
+// The placement of a launch's tensors in memory: paddings between rows, and offsets from an aligned address.
 #pragma once
 
 #include <cstdint>
@@ -26,31 +26,31 @@ struct PlacementWords {
 
 void add_placement_options(CLI::App& verb, PlacementWords& words);
 
-// In elements, by tensor.
+// In elements, by tensor name.
 struct Placement {
   std::map<std::string, std::int64_t> pitches;
   std::map<std::string, std::int64_t> offsets;
 
-  // Of a plan's tensor: as the pitch says, else as the plan does.
+  // Returns the layout of a plan's tensor: with the given pitch, else the plan's.
   Outcome<Layout> layout(const Argument& argument) const;
-  // Elements between an aligned address and the tensor.
+  // Returns the elements between an aligned address and the tensor.
   std::int64_t offset(const Argument& argument) const;
 };
 
-// A name has one value.
+// Fails if the name already has a value.
 template <class Map> Outcome<void> check_once(const Map& values, const char* option, const std::string& name) {
   if (!values.contains(name)) return {};
   return usage("{} {} is given twice", option, name);
 }
 
-// `option` and `word` are for the error. The name is one of the kernel's tensors.
+// `option` and `word` are for errors. Fails unless the name is one of the kernel's tensors.
 Outcome<Pair> tensor_word(const Kernel& kernel, const char* option, const std::string& word);
 Outcome<Placement> read_placement(const Kernel& kernel, const PlacementWords& words);
 
-// A layout for a tensor that the request does not have is a mistake, not a wish to be ignored.
+// Fails if a layout is given for a tensor that the request does not have.
 Outcome<void> check_placement(const Request& request, const Placement& placement);
 
-// The request with its tensors placed so, at addresses that no memory has; without a placement, as it is.
+// Returns the request with its tensors placed accordingly, at nominal addresses; unchanged without a placement.
 Outcome<Request> placed(Engine& engine, Request request, const Placement& placement);
 Outcome<Plan> plan_placed(Engine& engine, const Request& request, const Placement& placement);
 

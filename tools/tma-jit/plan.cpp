@@ -1,4 +1,4 @@
-// tma-jit plan: the decisions of one launch; with --all how they were made.
+// tma-jit plan: the decisions about one launch; with --all, how they were made.
 #include <memory>
 
 #include <tma_jit/json.h>

@@ -25,7 +25,9 @@ std::string Progress::bar(std::size_t done, std::size_t total, const std::string
   std::string text =
       fmt::format("[{}{}] {:>{}}/{}  {}", std::string(filled, '#'), std::string(kBarColumns - filled, '.'), done,
                   std::to_string(total).size(), total, what);
-  if (text.size() >= columns) text.resize(columns == 0 ? 0 : columns - 1);  // the last column would wrap
+  if (text.size() >= columns)
+    text.resize(columns == 0 ? 0 : columns - 1);  // writing to the last column would wrap the
+                                                  // line
   return text;
 }
 

@@ -1,4 +1,4 @@
-// How far something is, on stderr: a bar that is drawn over itself on a terminal, else a line a step.
+// Progress on stderr: a bar that is redrawn on a terminal, else one line per step.
 #pragma once
 
 #include <chrono>
@@ -17,12 +17,12 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // One more is done: what it was, and how it went.
+  // Counts one more item: its name, and its result.
   void step(const std::string& what, const std::string& how);
   // Removes the bar.
   void finish();
 
-  // "[#######.......]  50/100  gemm ...", cut to the terminal's width.
+  // Returns "[#######.......]  50/100  gemm ...", truncated to the terminal's width.
   static std::string bar(std::size_t done, std::size_t total, const std::string& what, std::size_t columns);
 
  private:

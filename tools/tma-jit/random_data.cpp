@@ -38,7 +38,7 @@ bool is_unsigned(DType type) {
 
 constexpr std::size_t kPool = 1 << 16;
 
-// Integers that survive an addition in every integer type.
+// Returns integers that do not overflow when added, in every integer type.
 std::int64_t small_integer(Generator& generator, DType type, std::int64_t range) {
   const auto value = static_cast<std::int64_t>(generator.next() % static_cast<std::uint64_t>(2 * range + 1));
   return is_unsigned(type) ? value : value - range;
@@ -51,7 +51,7 @@ double draw(Generator& generator, DType type, DataKind kind) {
   return radius * std::cos(2 * std::numbers::pi * generator.unit());
 }
 
-// Elements are drawn from a pool of samples: a draw costs a table look-up, and the distribution is the same.
+// Elements are drawn from a pool of samples, so that a draw costs only a table look-up.
 std::vector<std::uint64_t> pool_of(DType type, DataKind kind) {
   Generator generator(0x746d612d6a6974U);
   std::vector<std::uint64_t> pool(kPool);

@@ -1,4 +1,4 @@
-// Seeded data for a launch: the same numbers on every machine, quick enough for tensors of gigabytes.
+// Seeded data for a launch: the same numbers on every machine, generated fast enough for tensors of gigabytes.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ namespace tma_jit::cli {
 
 enum class DataKind : std::uint8_t {
   normal,    // standard normal, rounded to the type; integer types get small integers
-  integers,  // -4 to 4 (0 to 8 where unsigned): sums of millions of products are exact in f32
+  integers,  // -4 to 4 (0 to 8 if unsigned): sums of millions of products are exact in f32
 };
 
-// Fills the elements of one tensor and leaves the bytes between them alone. `buffer` starts at the first element.
-// Tensors of different names get different numbers from one seed.
+// Fills the elements of one tensor and leaves the bytes between them unchanged. `buffer` starts at the first element.
+// Tensors with different names get different numbers from the same seed.
 struct Recipe {
   DataKind kind = DataKind::normal;
   std::uint64_t seed = 0;

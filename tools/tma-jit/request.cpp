@@ -11,7 +11,7 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& from) 
   to.insert(to.end(), from.begin(), from.end());
 }
 
-// Adds what a word says; a name that has a value already is a contradiction.
+// Adds the value of an argument; fails if the name already has one.
 template <class Map, class Value>
 Outcome<void> set_once(Map& values, const char* what, const std::string& name, Value&& value) {
   if (values.emplace(name, std::forward<Value>(value)).second) return {};
@@ -62,8 +62,8 @@ Outcome<void> set_hook(Request& request, const Kernel& kernel, const std::string
   return set_once(request.hooks, "--hook ", pair.name, std::move(pair.value));
 }
 
-// From here on the operand is one of the kernel's tensors or scalars, so that --in, --pitch or --scalar may name it.
-// The planner reads the rest of the declaration.
+// Adds an operand to the kernel's tensors or scalars, so that --in, --pitch or --scalar may name it. The planner parses
+// the rest of the declaration.
 void add_operand(Request& request, Kernel& kernel, const std::string& declaration) {
   request.operands.push_back(declaration);
   const std::string name(trimmed(declaration.substr(0, declaration.find(':'))));

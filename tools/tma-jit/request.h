@@ -1,4 +1,5 @@
-// From the words of a command to a Request: the kernel, NAME=VALUE words, and the options that describe a launch.
+// Converts the arguments of a command to a Request: the kernel, NAME=VALUE words, and the options that describe a
+// launch.
 #pragma once
 
 #include <string>
@@ -33,8 +34,8 @@ struct KernelRequest {
   Request request;
 };
 
-// The kernel has the request's operands among its tensors and scalars. Every name is looked up in its declarations; an
-// unknown one is a usage failure with a suggestion.
+// Adds the request's operands to the kernel's tensors and scalars. Every name must be declared; an unknown one is a
+// usage error with a suggestion.
 [[nodiscard]] Outcome<KernelRequest> read_request(Engine& engine, const RequestWords& words);
 
 }  // namespace tma_jit::cli

@@ -43,7 +43,8 @@ Outcome<std::vector<std::filesystem::path>> template_folders(const Settings& set
   return folders;
 }
 
-// "emulator", or behind colons a target and settings: the library reads them when the device is opened, which is now.
+// Accepts "emulator", or "emulator:" with a target and settings, which the library parses when the device is opened,
+// here.
 Outcome<Device> emulated_device(const Settings& settings) {
   auto wanted = Device::parse(settings.trace.empty() ? settings.device : settings.device + ":trace=" + settings.trace);
   if (!wanted) return usage_of(std::move(wanted).error(), "--device " + settings.device);

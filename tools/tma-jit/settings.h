@@ -1,4 +1,4 @@
-// The options every verb takes, and the engine they describe.
+// The options of every verb, and the engine that they describe.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ namespace tma_jit::cli {
 struct Settings {
   Console console;
   std::string device;  // empty: CUDA device 0
-  std::string trace;   // a file for the emulator's timeline
+  std::string trace;   // file for the emulator's timeline
   std::string arch;
   std::string limits;
   std::string cache_dir;
@@ -27,23 +27,23 @@ struct Settings {
   std::string nvrtc;
   bool no_cache = false;
   bool shared = false;
-  std::optional<bool> disable_tma;  // not set: as the environment says
+  std::optional<bool> disable_tma;  // unset: from the environment
   bool line_info = false;
   std::string log_level = "warning";
 };
 
-// --json and --quiet alone, for verbs that need no engine.
+// Adds only --json and --quiet, for verbs that need no engine.
 void add_console_options(CLI::App& verb, Settings& settings);
 void add_settings(CLI::App& verb, Settings& settings);
-// --shared, for verbs that fill a cache.
+// Adds --shared, for verbs that fill a cache.
 void add_shared(CLI::App& verb, Settings& settings);
 
 [[nodiscard]] Outcome<Options> engine_options(const Settings& settings);
 [[nodiscard]] Outcome<Engine> make_engine(const Settings& settings);
-// The same for verbs that launch: without a GPU, and where no device is named, the emulator's, and a note says so.
+// The same for verbs that launch: if there is no GPU and no device was named, uses the emulator and prints a note.
 [[nodiscard]] Outcome<Engine> make_launching_engine(Settings settings);
 
-// Whether --device names the emulator.
+// Returns whether --device names the emulator.
 bool is_emulated(const Settings& settings);
 
 }  // namespace tma_jit::cli

@@ -1,4 +1,4 @@
-// tma-jit show: what the files of one kernel declare.
+// tma-jit show: the declarations in the files of one kernel.
 #include <memory>
 
 #include <tma_jit/json.h>

@@ -13,7 +13,7 @@ Outcome<void> check_file(const InputFile& file, const Argument& argument) {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(static_cast<std::size_t>(Layout::row_major(argument.shape).elements()),
                              size_of(argument.dtype), &bytes))
-    bytes = SIZE_MAX;  // which no file has
+    bytes = SIZE_MAX;  // larger than any file
   if (file.raw && file.array.bytes.size() != bytes) {
     return failed(ErrorCode::invalid_argument, "{}: {} bytes, but {} is {} of {}, {} bytes", file.path,
                   file.array.bytes.size(), argument.name, bracketed(argument.shape), name_of(argument.dtype), bytes);
@@ -37,7 +37,7 @@ void copy_elements(std::byte* to, const std::byte* packed_elements, const Layout
   });
 }
 
-// What the buffer holds before the launch, guards included.
+// Returns the buffer's content before the launch, including guards.
 std::vector<std::byte> initial_content(const DeviceTensor& tensor, const DataChoices& choices) {
   std::vector<std::byte> content(tensor.buffer.bytes(), std::byte{0xff});
   std::byte* first = content.data() + tensor.origin;

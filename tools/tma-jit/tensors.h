@@ -1,4 +1,4 @@
-// The tensors of one launch on the device: allocated by what a plan says of them, filled, poisoned, read back.
+// The tensors of one launch on the device: allocated as the plan describes them, filled, poisoned, and read back.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace tma_jit::cli {
 
-// Bytes before and after a tensor that nothing may write. A multiple of every alignment a kernel can ask for.
+// Bytes before and after a tensor that must not be written. A multiple of every alignment that a kernel can require.
 inline constexpr std::size_t kGuardBytes = 512;
 
 struct DeviceTensor {
@@ -24,20 +24,20 @@ struct DeviceTensor {
   std::size_t origin = 0;  // of the first element, in bytes from the buffer's start
   DeviceBuffer buffer;
 
-  Tensor view() const;  // as a request takes it
+  Tensor view() const;  // for a request
 };
 
-// Makes the tensors of a plan that are present. Inputs hold a file's content or random data; outputs are poisoned with
-// 0xFF bytes unless a file is given; so are paddings and guards.
+// Allocates the tensors of a plan that are present. Inputs contain a file's content or random data. Outputs are
+// poisoned with 0xFF bytes unless a file is given; paddings and guards always are.
 [[nodiscard]] Outcome<std::vector<DeviceTensor>> make_tensors(Engine& engine, const Plan& plan,
                                                               const DataChoices& choices);
 
-// The whole buffer, guards included.
+// Returns the whole buffer, including guards.
 [[nodiscard]] Outcome<std::vector<std::byte>> download(const DeviceTensor& tensor);
-// The elements alone, packed row-major. `buffer` is what download() gave.
+// Returns only the elements, packed row-major. `buffer` is the result of download().
 std::vector<std::byte> packed(const DeviceTensor& tensor, const std::vector<std::byte>& buffer);
 
-// A packed f64 output for the reference, poisoned, with its initial content where the tensor has one.
+// Returns a packed f64 output for the reference, poisoned, or with the tensor's initial content if it has one.
 [[nodiscard]] Outcome<DeviceTensor> make_reference_output(Engine& engine, const DeviceTensor& output,
                                                           const DataChoices& choices);
 

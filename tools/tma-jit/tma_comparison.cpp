@@ -12,7 +12,7 @@ struct Problem {
   std::map<std::string, std::int64_t> dims;
 };
 
-// 256 MiB moved, and a matrix product that fills any device.
+// A copy of 256 MiB in total, and a matrix product that fills any device.
 const std::vector<Problem>& problems() {
   static const std::vector<Problem> all = {
       {"copy", "M=8192 N=16384", {{"M", 8192}, {"N", 16384}}},

@@ -1,4 +1,4 @@
-// The same problem with the kernels that use TMA and with those that do not, in shares of what bounds it.
+// Compares kernels that use TMA with kernels that do not on the same problems, as shares of the device's limits.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 namespace tma_jit::cli {
 
 struct ComparedSide {
-  std::string file;  // of the template that served
+  std::string file;  // of the template that was used
   double median_us = 0;
   double share = 0;
-  Error error;  // where `file` is empty
+  Error error;  // why `file` is empty
 };
 
 struct ComparedProblem {

@@ -1,4 +1,4 @@
-// What the emulator's timeline says of the first launch in it.
+// A summary of the first launch in the emulator's timeline.
 #pragma once
 
 #include <string>

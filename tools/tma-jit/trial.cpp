@@ -8,7 +8,7 @@
 namespace tma_jit::cli {
 namespace {
 
-// A file or a layout for a tensor that this launch does not have is a mistake, and an error.
+// Fails if a file or a layout is given for a tensor that this launch does not have.
 Outcome<void> check_names(const Trial& trial) {
   const auto exists = [&](const std::string& name) {
     return std::any_of(trial.tensors.begin(), trial.tensors.end(),
@@ -33,7 +33,7 @@ Strictness strictness_of(const Trial& trial) {
   return trial.choices.recipe.kind == DataKind::integers ? Strictness::integers : Strictness::tolerant;
 }
 
-// The request of the reference: the chosen configuration pinned, every type said.
+// Returns the reference's request: with the chosen configuration and all types pinned.
 Request reference_request(const Trial& trial) {
   const Plan& plan = trial.launch.plan();
   Request request = trial.request;

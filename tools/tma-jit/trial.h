@@ -1,4 +1,4 @@
-// One launch on real tensors, and its outputs against the template's float64 reference.
+// One launch on real tensors, and the comparison of its outputs with the template's float64 reference.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ struct Trial {
   Launch launch;
 };
 
-// Plans by dims to learn the tensors, makes them, and prepares the launch with them.
+// Plans from dims to find out the tensors, allocates them, and prepares the launch.
 [[nodiscard]] Outcome<Trial> prepare_trial(Engine& engine, Request request, DataChoices choices);
 
 // Launches and waits.
@@ -30,7 +30,7 @@ struct OutputCheck {
   DType dtype = DType::f32;
   Layout layout;
   Comparison comparison;
-  std::int64_t stray_bytes = 0;  // written outside the tensor
+  std::int64_t stray_bytes = 0;  // bytes written outside the tensor
 
   bool passed() const { return comparison.passed() && stray_bytes == 0; }
 };
@@ -41,11 +41,11 @@ struct TrialCheck {
   bool passed() const;
 };
 
-// Runs the reference with the same configuration on the same inputs and compares every output element. Inputs must not
-// have changed. `trial` has run.
+// Runs the reference with the same configuration on the same inputs and compares every output element; also checks that
+// the inputs have not changed. `trial` must have run.
 [[nodiscard]] Outcome<TrialCheck> check_trial(Engine& engine, const Trial& trial);
 
-// For people, one or more lines; and as an object.
+// Return one or more lines for display, and an object.
 std::string describe(const TrialCheck& check);
 Json to_json(const TrialCheck& check);
 

@@ -1,4 +1,4 @@
-// tma-jit tune: measures the configurations of requests, and keeps a record of the best for each.
+// tma-jit tune: measures the configurations of requests, and records the best one of each.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -41,7 +41,7 @@ template <class Params> std::string words_of(const Params& params) {
   return words;
 }
 
-// "12 measured, 3 spills"
+// Returns e.g. "12 measured, 3 spills".
 std::string count_words(const std::vector<TuneTrial>& trials) {
   std::map<std::string, int> counts;
   for (const TuneTrial& trial : trials) ++counts[name_of(trial.outcome)];
@@ -87,7 +87,7 @@ Json to_json(const TuneResult& result) {
           {"trials", std::move(trials)}};
 }
 
-// What the command names, and what the lists do.
+// Returns the requests that the command line and its lists give.
 Outcome<std::vector<Request>> read_requests(Engine& engine, const Words& words) {
   std::vector<Request> requests;
   if (!words.request.kernel.empty()) {
@@ -99,7 +99,7 @@ Outcome<std::vector<Request>> read_requests(Engine& engine, const Words& words) 
   for (const ListEntry& entry : entries) {
     CLI_ASSIGN(std::vector<Request> listed, warm_requests(engine, entry.line));
     for (Request& request : listed) {
-      request.params.clear();  // what is to be chosen
+      request.params.clear();  // tuning chooses them
       request.file.clear();
       requests.push_back(std::move(request));
     }
@@ -108,7 +108,7 @@ Outcome<std::vector<Request>> read_requests(Engine& engine, const Words& words) 
   return requests;
 }
 
-// Needs no device.
+// Works without a device.
 Outcome<int> merge_records(const Settings& settings, const Words& words) {
   if (words.records.empty()) return usage("tune --merge: name the file that gets the records with --records");
   std::size_t count = 0;

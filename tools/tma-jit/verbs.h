@@ -14,7 +14,7 @@ namespace tma_jit::cli {
 
 struct Invocation {
   Settings settings;
-  std::function<Outcome<int>()> run;  // the exit code, after the verb has printed
+  std::function<Outcome<int>()> run;  // prints, and returns the exit code
 };
 
 void add_doctor(CLI::App& app, Invocation& invocation);

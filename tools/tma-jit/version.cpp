@@ -8,7 +8,7 @@
 namespace tma_jit::cli {
 namespace {
 
-// As planning for a device by name finds it: no driver is opened.
+// Uses a device known by name, so that no driver is opened.
 Result<Environment::Compiler> found_compiler() {
   Engine engine({.device = Device::known("h100"), .use_cache = false, .log_level = LogLevel::off});
   return engine.compiler();

@@ -1,11 +1,11 @@
-// tma-jit --version: which library, compiler and cache format this is.
+// tma-jit --version: the versions of the library, the compiler and the cache format.
 #pragma once
 
 #include "console.h"
 
 namespace tma_jit::cli {
 
-// Prints it; returns the exit code.
+// Prints them; returns the exit code.
 int print_version(const Console& console);
 
 }  // namespace tma_jit::cli

@@ -1,4 +1,4 @@
-// tma-jit warm: builds kernels ahead of time, for any targets, with no GPU and no driver.
+// tma-jit warm: builds kernels ahead of time, for any targets, without a GPU or a driver.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -37,14 +37,14 @@ struct Task {
 };
 
 struct Row {
-  std::string fault;  // empty: built, or found
-  std::string words;  // what it is, once it is planned
+  std::string fault;  // empty if built or found
+  std::string words;  // description, once it is planned
   std::string arch;
   bool compiled = false;
   double compile_ms = 0;
 };
 
-// Engines by target. One is made when the first line asks for it.
+// Engines by target, each created when the first line needs it.
 class Targets {
  public:
   Targets(const Settings& settings, unsigned jobs) : settings_(settings), jobs_(jobs) {}
@@ -94,7 +94,7 @@ class Work {
   std::size_t skipped() const { return skipped_; }
 
  private:
-  // A line for a target that --arch does not name is left out.
+  // Skips a line for a target that --arch does not list.
   Outcome<bool> is_wanted(const ListEntry& entry, const std::vector<std::string>& archs) {
     const auto target = normalise_arch(entry.line.arch);
     if (!target) return usage_of(target.error(), entry.place);
@@ -109,7 +109,7 @@ class Work {
   Outcome<void> add_for(const ListEntry& entry, const std::string& arch) {
     CLI_ASSIGN(Engine* const engine, targets_.engine(arch));
     CLI_ASSIGN(auto requests, warm_requests(*engine, entry.line));
-    // A kernel need not have a file for every target that is warmed for.
+    // A kernel need not have a file for every target.
     if (requests.empty()) {
       ++skipped_;
       settings_.console.note("{}: {} has no file for {}", entry.place, entry.line.request.kernel, arch);
@@ -193,7 +193,7 @@ Outcome<std::vector<ListEntry>> read_entries(const Settings& settings, const Wor
   return entries;
 }
 
-// The whole cache folder as one file: what was warmed and whatever else is in it.
+// Writes the whole cache folder as one file, including entries that this command did not build.
 Outcome<void> write_pack(const Settings& settings, const Words& words) {
   const std::filesystem::path root =
       settings.cache_dir.empty() ? default_cache_dir() : std::filesystem::path(settings.cache_dir);
