@@ -42,7 +42,7 @@ enum class ErrorReason : std::uint8_t {
   no_device,         // driver, not_found: this process sees no GPU, or none with this ordinal
   out_of_memory,     // driver: the device has no memory left
   forked,            // driver: this process was forked from one that had opened CUDA
-  target_unknown,    // unsupported: the compiler at hand does not know the target
+  target_unknown,    // unsupported: this compiler does not know the target
   no_template,       // unsupported: no template of the kernel serves the target
   compiler_crashed,  // crash: the compiler crashed on this source, twice
   compiler_hung,     // crash: the time limit was exceeded, twice

@@ -41,8 +41,8 @@ struct TrialCheck {
   bool passed() const;
 };
 
-// Runs the reference with the same configuration on the same inputs and compares every output element; also checks that
-// the inputs have not changed. `trial` must have run.
+// Runs the reference with the same configuration on the same inputs and compares every output element. The inputs must
+// not have changed since `trial` ran, and it must have run.
 [[nodiscard]] Outcome<TrialCheck> check_trial(Engine& engine, const Trial& trial);
 
 // Return one or more lines for display, and an object.
