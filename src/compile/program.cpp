@@ -125,9 +125,10 @@ class InProcess final : public Runner {
   explicit InProcess(NvrtcApi api) : api_(std::move(api)), facts_(facts_of(api_)) {}
   Result<Outcome> run(const Job& job) override {
     if (lost_runs > 0) {
-      return failure(ErrorCode::nvrtc,
-                     "this process was forked while NVRTC compiled in its parent, whose locks nobody frees here: "
-                     "compile in a worker process, as is the default, or start a program in the child");
+      return failure(
+          ErrorCode::nvrtc,
+          "this process was forked while NVRTC compiled in its parent, so that its locks are never released: "
+          "compile in a worker process, as is the default, or start a program in the child");
     }
     const UnderWay under_way;
     return run_program(api_, job);

@@ -43,7 +43,7 @@ Result<Library> open_found(const fs::path& candidate) {
 Result<Library> open_library(const fs::path& wanted) {
   Error error{
       ErrorCode::driver,
-      fmt::format("the emulator is a library of its own, {}, and it could not be opened: install it (component "
+      fmt::format("the emulator's library {} could not be opened: install it (component "
                   "\"emulator\" of the package, or a build with TMA_JIT_BUILD_EMULATOR=ON), or name its file in "
                   "TMA_JIT_EMULATOR; tried",
                   kName),

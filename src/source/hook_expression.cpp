@@ -97,7 +97,7 @@ class Parser {
 
   Result<void> expect(std::string_view text) {
     if (take(text)) return {};
-    return refused(fmt::format("stands where \"{}\" is wanted", text));
+    return refused(fmt::format("is found where \"{}\" is expected", text));
   }
 
   tl::unexpected<Error> refused(std::string_view what) const {

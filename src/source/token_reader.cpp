@@ -78,10 +78,9 @@ void TokenReader::refuse(int line, std::string what) {
 
 void TokenReader::went_over_lines(int line, std::string_view what) {
   if (!ambiguous_ || line_ == line) return;
-  refuse(line,
-         fmt::format("an apostrophe or quotation mark that is not closed, or separates digits, stands before a {0} "
-                     "that goes over lines; close it, or begin the {0} on a line of its own",
-                     what));
+  refuse(line, fmt::format("an apostrophe or quotation mark that is not closed, or separates digits, precedes a {0} "
+                           "that spans lines; close it, or begin the {0} on a new line",
+                           what));
 }
 
 Kind TokenReader::block_comment(int line) {

@@ -92,9 +92,9 @@ TEST_CASE("what names no header of the closed set is refused by name and line") 
 
 TEST_CASE("what compilers read in two ways is refused") {
   CHECK(refused("#if 0\ndon't /*\n#endif\n#include \"a.cuh\"\n/* */", "2: an apostrophe"));
-  CHECK(refused("#if 0\ndon\"t /*\n#endif\n/* */", "goes over lines"));
-  CHECK(refused("#if 0\n1'000 /*\n#endif\n*/", "goes over lines"));
-  CHECK(refused("don't R\"(\n)\"", "raw string literal that goes over lines"));
+  CHECK(refused("#if 0\ndon\"t /*\n#endif\n/* */", "spans lines"));
+  CHECK(refused("#if 0\n1'000 /*\n#endif\n*/", "spans lines"));
+  CHECK(refused("don't R\"(\n)\"", "raw string literal that spans lines"));
   CHECK(refusal_of("don't /* x */ a\n").empty());
   CHECK(refusal_of("1'000'000; /* a\n b */\n") != "");
 }

@@ -19,7 +19,7 @@ struct Words {
   bool warm = false;
 };
 
-constexpr const char* kMeaningless = "the emulator's time, which says nothing of a device's";
+constexpr const char* kMeaningless = "the emulator's time, which does not predict a device's";
 
 // Launches once, because the emulator's times do not predict a device's.
 MeasureOptions on_emulator() {
