@@ -115,6 +115,9 @@ struct Plan {
   std::vector<std::string> avoided{};  // better configurations that crash the compiler at hand, as words
 };
 
+// The type parameters that the kernel's manifest declares, with their values: {"T": bf16, "O": f32}.
+TMA_JIT_API std::map<std::string, DType> types_of(const Plan& plan);
+
 // Device memory that a launch needs beside its tensors.
 struct Workspace {
   std::string name{};
