@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kRounds = 6;
 constexpr std::size_t kPairedDims = 4;  // more make too many pairs
+constexpr std::int64_t kLeastElements = 2;  // fewer along a dim satisfy rules of strides, and show nothing of a kernel
 constexpr std::array kAllExtents = {Extents::ragged, Extents::whole, Extents::odd};
 
 struct Solution {
@@ -28,7 +29,7 @@ class ExtentSearch {
     best_.dims = problem.request().dims;
     for (const templates::Dim& dim : problem.kernel().dims) {
       if (dim.value || best_.dims.contains(dim.name)) continue;
-      open_.push_back({dim.name, extents_of(dim, size)});
+      open_.push_back({dim.name, extents_of(dim, size), counts_elements(dim)});
       best_.dims[dim.name] = open_.back().extents.front().value;
     }
     best_.merit = judged(best_.dims);
@@ -36,6 +37,10 @@ class ExtentSearch {
 
   Solution run() {
     descend();
+    if (best_.merit.violations > 0) {
+      degenerate_ = true;
+      descend();
+    }
     if (best_.merit.violations > 0 && open_.size() <= kPairedDims && change_two()) descend();
     return best_;
   }
@@ -44,6 +49,7 @@ class ExtentSearch {
   struct Open {
     std::string name;
     std::vector<Extent> extents;  // at least one
+    bool counts_elements;
   };
 
   Merit judged(const Dims& dims) const {
@@ -70,6 +76,7 @@ class ExtentSearch {
   bool change_one(const Open& open) {
     bool better = false;
     for (const Extent& extent : open.extents) {
+      if (!degenerate_ && open.counts_elements && extent.value < kLeastElements) continue;
       if (content() && (!extent.usual || extent.value > best_.dims.at(open.name))) continue;
       Dims dims = best_.dims;
       dims[open.name] = extent.value;
@@ -108,6 +115,7 @@ class ExtentSearch {
   const ExampleProblem& problem_;
   std::vector<Open> open_;
   Solution best_;
+  bool degenerate_ = false;  // no elements and one element along a dim are tried too
 };
 
 // The dims alone, if the planner takes them by itself; with the params of a preset otherwise.
