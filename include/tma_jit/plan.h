@@ -117,6 +117,9 @@ struct Plan {
                                        // as text
 };
 
+// Returns the type parameters that the kernel's manifest declares, with their values: {"T": bf16, "O": f32}.
+TMA_JIT_API std::map<std::string, DType> types_of(const Plan& plan);
+
 // Device memory that a launch needs besides its tensors.
 struct Workspace {
   std::string name{};

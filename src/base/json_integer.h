@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,21 @@ template <std::integral Integer, class Json>
   }
   return not_an_integer(what, value.dump(-1, ' ', true, Json::error_handler_t::replace),
                         static_cast<std::int64_t>(least), static_cast<std::uint64_t>(kMost));
+}
+
+// The members of an object of whole numbers, by name. `Json` is an nlohmann::basic_json.
+template <class Json>
+[[nodiscard]] Result<std::map<std::string, std::int64_t>> named_integers_in(const Json& value, std::string_view what) {
+  if (!value.is_object()) {
+    return tl::make_unexpected(Error{ErrorCode::parse, std::string(what).append(" is not an object"), {}});
+  }
+  std::map<std::string, std::int64_t> numbers;
+  for (const auto& [name, number] : value.items()) {
+    auto integer = integer_in<std::int64_t>(number, std::string(what).append(".").append(name));
+    if (!integer) return tl::make_unexpected(std::move(integer).error());
+    numbers[name] = *integer;
+  }
+  return numbers;
 }
 
 template <std::integral Integer, class Json>

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <vector>
 
+#include "base/median.h"
 #include "core/failure.h"
 #include "driver/memory.h"
 
@@ -115,12 +116,6 @@ class Run {
   Launch& launch_;
 };
 
-double median_of(std::vector<double>& values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 != 0 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 }  // namespace
 
 Result<Measurement> measure(const driver::SharedContext& context, Launch& launch, const MeasureOptions& options) {
@@ -134,13 +129,14 @@ Result<Measurement> measure(const driver::SharedContext& context, Launch& launch
   TMA_JIT_ASSIGN(const driver::Memory flushed, driver::Memory::allocate(context, flushed_bytes));
   Run run(*context, stream.get(), launch);
   TMA_JIT_CHECK(run.warm_up(options.warmups));
-  TMA_JIT_ASSIGN(std::vector<double> device, run.device_times(options.repeats, flushed));
+  TMA_JIT_ASSIGN(const std::vector<double> device, run.device_times(options.repeats, flushed));
   Measurement measurement{.repeats = options.repeats, .flushed_l2 = flushed_bytes > 0};
   measurement.median_us = median_of(device);
-  measurement.min_us = device.front();
-  measurement.max_us = device.back();
+  const auto [fastest, slowest] = std::ranges::minmax(device);
+  measurement.min_us = fastest;
+  measurement.max_us = slowest;
   if (options.host_launches > 0) {
-    TMA_JIT_ASSIGN(std::vector<double> host, run.host_times(options.host_launches));
+    TMA_JIT_ASSIGN(const std::vector<double> host, run.host_times(options.host_launches));
     measurement.host_us = median_of(host);
   }
   return measurement;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/state.h"
+#include "tuning/pinned.h"
 #include "tuning/problem_key.h"
 
 namespace tma_jit {
@@ -15,13 +16,6 @@ constexpr double kWorthANeighbour = 1.0;  // largest estimated cycles of a near 
 // A request that pins its configuration does not need a record.
 bool is_open(const Request& request) {
   return request.params.empty() && request.file.empty() && !request.reference;
-}
-
-Request pinned(Request request, const TuningRecord& record) {
-  request.file = record.file;
-  for (const auto& [name, type] : record.types) request.types[name] = type;
-  for (const auto& [name, value] : record.params) request.params[name] = value;
-  return request;
 }
 
 std::string words_of(const tuning::Advice& advice) {
@@ -82,7 +76,7 @@ std::optional<Plan> Records::advised(const Request& request, const Plan& preset,
   if (records->empty()) return std::nullopt;
   const auto advice = records->find(tuning::problem_of(preset, device));
   if (!advice) return std::nullopt;
-  Result<Plan> made = plan(pinned(request, advice->record));
+  Result<Plan> made = plan(tuning::pinned(request, advice->record));
   if (!made || tuning::digest_of(made->body) != advice->record.digest) return std::nullopt;
   if (advice->nearest && made->work.cycles > preset.work.cycles * kWorthANeighbour) return std::nullopt;
   made->record = words_of(*advice);

@@ -15,7 +15,8 @@ namespace tma_jit::plan {
 namespace {
 
 constexpr int kRounds = 6;
-constexpr std::size_t kPairedDims = 4;  // limits the number of pairs
+constexpr std::size_t kPairedDims = 4;      // limits the number of pairs
+constexpr std::int64_t kLeastElements = 2;  // smaller extents satisfy rules of strides but exercise nothing of a kernel
 constexpr std::array kAllExtents = {Extents::ragged, Extents::whole, Extents::odd};
 
 struct Solution {
@@ -29,7 +30,7 @@ class ExtentSearch {
     best_.dims = problem.request().dims;
     for (const templates::Dim& dim : problem.kernel().dims) {
       if (dim.value || best_.dims.contains(dim.name)) continue;
-      open_.push_back({dim.name, extents_of(dim, size)});
+      open_.push_back({dim.name, extents_of(dim, size), counts_elements(dim)});
       best_.dims[dim.name] = open_.back().extents.front().value;
     }
     best_.merit = judged(best_.dims);
@@ -37,6 +38,10 @@ class ExtentSearch {
 
   Solution run() {
     descend();
+    if (best_.merit.violations > 0) {
+      degenerate_ = true;
+      descend();
+    }
     if (best_.merit.violations > 0 && open_.size() <= kPairedDims && change_two()) descend();
     return best_;
   }
@@ -45,6 +50,7 @@ class ExtentSearch {
   struct Open {
     std::string name;
     std::vector<Extent> extents;  // at least one
+    bool counts_elements;
   };
 
   Merit judged(const Dims& dims) const {
@@ -71,6 +77,7 @@ class ExtentSearch {
   bool change_one(const Open& open) {
     bool better = false;
     for (const Extent& extent : open.extents) {
+      if (!degenerate_ && open.counts_elements && extent.value < kLeastElements) continue;
       if (content() && (!extent.usual || extent.value > best_.dims.at(open.name))) continue;
       Dims dims = best_.dims;
       dims[open.name] = extent.value;
@@ -109,6 +116,7 @@ class ExtentSearch {
   const ExampleProblem& problem_;
   std::vector<Open> open_;
   Solution best_;
+  bool degenerate_ = false;  // no elements and one element along a dim are tried too
 };
 
 // Returns a request with only dims if the planner accepts it; otherwise with the params of a preset.

@@ -9,14 +9,6 @@
 namespace tma_jit::plan {
 namespace {
 
-std::map<std::string, DType> types_of(const Plan& plan) {
-  std::map<std::string, DType> types;
-  for (const Constant& constant : plan.constants) {
-    if (constant.kind == Constant::Kind::type && constant.origin == "type") types[constant.name] = constant.type;
-  }
-  return types;
-}
-
 Candidate candidate_of(const templates::Template& kernel, const Plan& plan) {
   return {kernel.stem(), types_of(plan), plan.config, plan.work.cycles};
 }

@@ -12,6 +12,8 @@ namespace {
 constexpr std::int64_t kAlignmentMax = 256;
 constexpr std::int64_t kMapAlignment = 32;  // largest unit of a tensor map's strides, in bytes
 
+constexpr std::int64_t kFreeStrideUnit = 2 * kMapAlignment;  // elements: kMapAlignment bytes of the narrowest type
+
 template <class Declarations> std::int64_t index_of(const Declarations& declared, std::string_view name) {
   const auto at = std::ranges::find(declared, name, [](const auto& d) -> std::string_view { return d.name; });
   return at == declared.end() ? -1 : at - declared.begin();
@@ -33,13 +35,14 @@ std::int64_t pitch_unit(const templates::Tensor& declared, DType type) {
   return bytes / static_cast<std::int64_t>(size_of(type));
 }
 
-std::vector<std::int64_t> addressed_strides(const Layout& layout, DType type) {
+// Strides that no element is reached by are free, so they are what every rule takes: multiples of kFreeStrideUnit
+// elements, whatever the type that a rule counts them in (a reference sees outputs as f64).
+std::vector<std::int64_t> addressed_strides(const Layout& layout) {
   std::vector<std::int64_t> strides = layout.strides;
-  const std::int64_t unit = kMapAlignment / static_cast<std::int64_t>(size_of(type));
   const std::size_t last = strides.size() - 1;
   for (std::size_t i = strides.size(); i-- > 0;) {
     if (layout.shape[i] > 1 && !layout.empty()) continue;
-    strides[i] = i == last ? 1 : natural_stride(strides[i + 1], layout.shape[i + 1], unit);
+    strides[i] = i == last ? 1 : natural_stride(strides[i + 1], layout.shape[i + 1], kFreeStrideUnit);
   }
   return strides;
 }
@@ -59,7 +62,7 @@ Layout layout_of(const Tensor& tensor) {
   Layout layout;
   layout.shape.assign(tensor.shape.begin(), tensor.shape.begin() + tensor.rank);
   layout.strides.assign(tensor.strides.begin(), tensor.strides.begin() + tensor.rank);
-  layout.addressed = addressed_strides(layout, tensor.dtype);
+  layout.addressed = addressed_strides(layout);
   return layout;
 }
 
@@ -175,7 +178,7 @@ Result<Layout> Values::layout(std::size_t index) const {
     }
     stride = (stride + unit - 1) / unit * unit;
   }
-  layout.addressed = addressed_strides(layout, binding_.element_of(declared));
+  layout.addressed = addressed_strides(layout);
   return layout;
 }
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/median.h"
 #include "core/failure.h"
 #include "tuning/agreement.h"
 #include "tuning/compile_ahead.h"
+#include "tuning/pinned.h"
 
 namespace tma_jit::tuning {
 namespace {
@@ -14,12 +16,6 @@ constexpr int kFirstLaunches = 3, kLaunches = 5;
 constexpr std::size_t kLastTwo = 2;
 constexpr int kLastRounds = 7;
 constexpr double kErrors = 3;  // number of standard errors that a gain must exceed
-
-double median_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 != 0 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 // Returns the standard error of the mean, relative to the mean.
 double standard_error(const std::vector<double>& values) {
@@ -59,11 +55,7 @@ Result<Contest> Contest::prepare(Engine& engine, const Request& request, std::ve
 }
 
 Request Contest::request_for(const Candidate& candidate) const {
-  Request request = request_;
-  request.file = candidate.file;
-  for (const auto& [name, type] : candidate.types) request.types[name] = type;
-  for (const auto& [name, value] : candidate.params) request.params[name] = value;
-  return request;
+  return pinned(request_, candidate);
 }
 
 void Contest::rule_out(std::size_t trial, TuneTrial::Outcome outcome, std::string reason) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <tma_jit/tuning.h>
+
 #include "tuning/tensors.h"
 
 namespace tma_jit::tuning {

@@ -38,9 +38,7 @@ std::string problem_key(const TuningRecord& record) {
 TuningRecord problem_of(const Plan& plan, const DeviceInfo& device) {
   TuningRecord record;
   record.kernel = plan.kernel;
-  for (const Constant& constant : plan.constants) {
-    if (constant.kind == Constant::Kind::type && constant.origin == "type") record.types[constant.name] = constant.type;
-  }
+  record.types = types_of(plan);
   for (const DimValue& dim : plan.dims) record.dims[dim.name] = dim.value;
   record.hooks = digest_of(plan.hooks);
   record.device = device.name;

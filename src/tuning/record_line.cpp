@@ -2,7 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include <tma_jit/tuning.h>
+
 #include "base/json_integer.h"
+#include "base/json_text.h"
 #include "base/text.h"
 #include "core/failure.h"
 
@@ -15,14 +17,6 @@ Result<double> time_in(const std::string& field, const Json& value) {
   const double time = value.is_number() ? value.get<double>() : -1;
   if (time > 0 && time < 1e15) return time;
   return failure(ErrorCode::parse, "{} is no time in microseconds", field);
-}
-
-Result<void> read_numbers(const std::string& field, const Json& value, std::map<std::string, std::int64_t>& numbers) {
-  if (!value.is_object()) return failure(ErrorCode::parse, "{} is not an object", field);
-  for (const auto& [name, number] : value.items()) {
-    TMA_JIT_ASSIGN(numbers[name], integer_in<std::int64_t>(number, fmt::format("{}.{}", field, name)));
-  }
-  return {};
 }
 
 Result<void> read_types(const Json& value, std::map<std::string, DType>& types) {
@@ -48,8 +42,10 @@ Result<void> read_field(const std::string& field, const Json& value, TuningRecor
       {"digest", &record.digest}, {"driver", &record.driver}, {"compiler", &record.compiler}};
   if (const auto text = texts.find(field); text != texts.end()) return read_text(field, value, *text->second);
   if (field == "types") return read_types(value, record.types);
-  if (field == "dims") return read_numbers(field, value, record.dims);
-  if (field == "params") return read_numbers(field, value, record.params);
+  if (field == "dims" || field == "params") {
+    TMA_JIT_ASSIGN((field == "dims" ? record.dims : record.params), named_integers_in(value, field));
+    return {};
+  }
   if (field == "sm_count") {
     TMA_JIT_ASSIGN(record.sm_count, integer_in<int>(value, field));
     return {};
@@ -102,10 +98,11 @@ std::string tuning_line(const TuningRecord& record) {
 }
 
 Result<TuningRecord> parse_tuning_line(std::string_view line) {
-  const Json object = Json::parse(line, nullptr, false);
-  if (!object.is_object()) return failure(ErrorCode::parse, "not a JSON object");
+  const auto object = read_json<Json>(line);
+  if (!object) return failure(ErrorCode::parse, "not a JSON object: {}", object.error().message);
+  if (!object->is_object()) return failure(ErrorCode::parse, "a record of tuning is a JSON object");
   TuningRecord record;
-  for (const auto& [field, value] : object.items()) TMA_JIT_CHECK(read_field(field, value, record));
+  for (const auto& [field, value] : object->items()) TMA_JIT_CHECK(read_field(field, value, record));
   TMA_JIT_CHECK(check_complete(record));
   return record;
 }

@@ -5,12 +5,14 @@
 #include "core/failure.h"
 #include "tuning/contest.h"
 #include "tuning/file_lock.h"
+#include "tuning/pinned.h"
 #include "tuning/problem_key.h"
 
 namespace tma_jit {
 namespace {
 
 using tuning::Clock;
+using tuning::pinned;
 
 constexpr std::uint64_t kAddressAlignment = 256;  // alignments of addresses are considered up to this
 constexpr double kSecondsMax = 1e9;               // about thirty years, which a time point can hold
@@ -29,13 +31,6 @@ Request without_addresses(Request request) {
   return request;
 }
 
-template <class Choice> Request pinned(Request request, const Choice& choice) {
-  request.file = choice.file;
-  for (const auto& [name, type] : choice.types) request.types[name] = type;
-  for (const auto& [name, value] : choice.params) request.params[name] = value;
-  return request;
-}
-
 std::string words_of(const Result<int>& driver) {
   return driver ? fmt::format("{}.{}", *driver / 1000, *driver % 1000 / 10) : std::string();
 }
@@ -51,6 +46,7 @@ class Tuning {
         requests_(requests) {}
 
   bool ended() const { return ended_; }
+  const std::vector<TuningRecord>& found() const { return found_; }
 
   TuneResult tune(const Request& request) {
     const auto start = Clock::now();
@@ -64,16 +60,15 @@ class Tuning {
 
  private:
   Result<void> tune(const Request& request, TuneResult& result) {
-    TMA_JIT_ASSIGN(std::vector<Candidate> candidates, engine_.candidates(request, options_.candidates + 1));
-    TMA_JIT_ASSIGN(const Plan plan, engine_.plan(pinned(request, candidates.front())));
+    TMA_JIT_ASSIGN(const Plan plan, engine_.plan(request));
     const TuningRecord problem = tuning::problem_of(plan, device_);
     TMA_JIT_ASSIGN(const bool was_known, take_known(request, problem, result));
     if (was_known) return {};
-    if (records_.empty()) return contest(request, std::move(candidates), problem, result);
+    if (records_.empty()) return contest(request, problem, result);
     TMA_JIT_ASSIGN([[maybe_unused]] const tuning::FileLock lock,
                    tuning::FileLock::take(records_, ".tuning", after(share())));
     TMA_JIT_ASSIGN(const bool is_known, take_known(request, problem, result));
-    return is_known ? Result<void>() : contest(request, std::move(candidates), problem, result);
+    return is_known ? Result<void>() : contest(request, problem, result);
   }
 
   // Uses an existing record of the problem for the current template, made earlier or meanwhile by another process.
@@ -88,14 +83,14 @@ class Tuning {
       result.record = record;
       result.known = true;
       result.gain = record.preset_us / record.us - 1;
-      engine_.follow({record});
+      found_.push_back(record);
       return true;
     }
     return false;
   }
 
-  Result<void> contest(const Request& request, std::vector<Candidate> candidates, const TuningRecord& problem,
-                       TuneResult& result) {
+  Result<void> contest(const Request& request, const TuningRecord& problem, TuneResult& result) {
+    TMA_JIT_ASSIGN(std::vector<Candidate> candidates, engine_.candidates(request, options_.candidates + 1));
     TMA_JIT_ASSIGN(tuning::Contest contest, tuning::Contest::prepare(engine_, request, std::move(candidates)));
     const tuning::ContestSettings settings{
         after(share()), options_.flush_l2,
@@ -107,7 +102,7 @@ class Tuning {
     result.gain = verdict->preset_us / verdict->us - 1;
     TMA_JIT_ASSIGN(const Plan plan, engine_.plan(pinned(request, result.record)));
     result.record.digest = tuning::digest_of(plan.body);
-    engine_.follow({result.record});
+    found_.push_back(result.record);
     return records_.empty() ? Result<void>() : merge_tuning_file(records_, std::span(&result.record, 1));
   }
 
@@ -139,6 +134,7 @@ class Tuning {
   const std::size_t requests_;
   std::size_t at_ = 0;
   bool ended_ = false;
+  std::vector<TuningRecord> found_;
 };
 
 Result<void> check(const TuneOptions& options) {
@@ -164,6 +160,7 @@ Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> re
     if (tuning.ended()) break;
     results.push_back(tuning.tune(request));
   }
+  engine.follow(tuning.found());
   return results;
 }
 

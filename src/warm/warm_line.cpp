@@ -56,14 +56,6 @@ void put(Json& line, const char* field, Json value) {
   if (!value.empty()) line[field] = std::move(value);
 }
 
-Result<void> read_numbers(const std::string& field, const Json& value, std::map<std::string, std::int64_t>& numbers) {
-  if (!value.is_object()) return failure(ErrorCode::parse, "{} is not an object", field);
-  for (const auto& [name, number] : value.items()) {
-    TMA_JIT_ASSIGN(numbers[name], integer_in<std::int64_t>(number, fmt::format("{}.{}", field, name)));
-  }
-  return {};
-}
-
 Result<DType> type_in(const Json& value, std::string_view where) {
   const auto name = value.get<std::string>();
   const auto type = dtype_named(name);
@@ -116,9 +108,9 @@ Result<void> read_field(const std::string& field, const Json& value, WarmLine& l
   } else if (field == "fixed") {
     value.get_to(request.fixed);
   } else if (field == "dims") {
-    return read_numbers(field, value, request.dims);
+    TMA_JIT_ASSIGN(request.dims, named_integers_in(value, field));
   } else if (field == "params") {
-    return read_numbers(field, value, request.params);
+    TMA_JIT_ASSIGN(request.params, named_integers_in(value, field));
   } else if (field == "hooks") {
     if (!value.is_object()) return failure(ErrorCode::parse, "hooks is not an object");
     value.get_to(request.hooks);

@@ -81,6 +81,13 @@ TEST_CASE("without dims an example is run") {
   for (const char* kernel : {"copy", "map", "gemm", "softmax"}) check_passes({kernel, kDevice, kEmulator});
 }
 
+TEST_CASE("a matrix without rows is mapped, whatever the types") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* type : {"O=f32", "O=f16"}) {
+    check_passes({"map", kDevice, kEmulator, "M=0", "N=67", "T=bf16", type, "--hook", "apply=a"});
+  }
+}
+
 TEST_CASE("plan, emit and build have the layouts that run has") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::vector<std::string> words = {"copy", "M=40", "N=100", "--pitch", "S=101", "--offset", "S=1"};

@@ -92,6 +92,10 @@ Replay::Replay(Engine& engine, const std::string& arch, const Request& request) 
     fault_ = ran.error().error.text();
     return;
   }
+  if (state_->launched.kernel == nullptr) {
+    fault_ = "no kernel was launched: the problem is empty";
+    return;
+  }
   for (Region& region : state_->launched.memory) region.after = bytes_at(region.address, region.before.size());
   Request reference = request;
   reference.reference = true;

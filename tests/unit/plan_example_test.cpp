@@ -108,6 +108,16 @@ TEST_CASE("a preset that no problem suits is there once") {
   CHECK(std::ranges::count_if(all, [](const Request& request) { return request.params.at("P") == 2; }) == 1);
 }
 
+TEST_CASE("rules on strides do not make a preset's example an empty problem, or a single row") {
+  templates::TemplateSet set;
+  const auto files = set.find("map").value();
+  const auto found = preset_examples(device("gb10"), files, {});
+  REQUIRE(found.has_value());
+  for (const Request& request : *found) {
+    for (const auto& [name, extent] : request.dims) CHECK_MESSAGE(extent >= 2, request.file << " " << name);
+  }
+}
+
 TEST_CASE("every kernel of the tree has an example for every device") {
   templates::TemplateSet set;
   std::set<std::string> kernels;

@@ -87,9 +87,7 @@ void append_word(std::string& words, const std::string& word) {
 }  // namespace
 
 std::string config_words(const Plan& plan) {
-  std::string words;
-  for (const auto& [name, value] : plan.config) append_word(words, fmt::format("{}={}", name, value));
-  return words;
+  return value_words(plan.config);
 }
 
 std::string dim_words(const Plan& plan) {

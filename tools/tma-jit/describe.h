@@ -3,11 +3,20 @@
 
 #include <string>
 
+#include <fmt/format.h>
+
 #include <tma_jit/engine.h>
 
 #include "console.h"
 
 namespace tma_jit::cli {
+
+// Returns e.g. "M=64 N=64" for a map or a list of pairs.
+template <class Values> std::string value_words(const Values& values) {
+  std::string words;
+  for (const auto& [name, value] : values) words += fmt::format("{}{}={}", words.empty() ? "" : " ", name, value);
+  return words;
+}
 
 // Return e.g. "BM=128 BN=256 STAGES=4", "M=64 N=64", "T=bf16 O=f32".
 std::string config_words(const Plan& plan);

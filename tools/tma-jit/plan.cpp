@@ -19,12 +19,6 @@ struct Words {
   bool all = false;
 };
 
-std::string words_of(const std::vector<std::pair<std::string, std::int64_t>>& config) {
-  std::string text;
-  for (const auto& [name, value] : config) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
-  return text;
-}
-
 void print(const Console& console, const Enumeration& found) {
   console.result("{}: {} of {} configurations are valid\n", found.file, found.valid, found.configurations);
   for (const RuleCount& rule : found.rules) {
@@ -32,7 +26,7 @@ void print(const Console& console, const Enumeration& found) {
     if (!rule.message.empty()) console.result("    {}\n", rule.message);
     if (!rule.values.empty()) console.result("    {}\n", rule.values);
   }
-  for (const auto& config : found.valid_configs) console.result("  {}\n", words_of(config));
+  for (const auto& config : found.valid_configs) console.result("  {}\n", value_words(config));
 }
 
 Outcome<int> plan(const Settings& settings, const Words& words) {

@@ -40,10 +40,7 @@ Request reference_request(const Trial& trial) {
   request.reference = true;
   request.file = stem_of(plan.file);
   for (const auto& [name, value] : plan.config) request.params[name] = value;
-  for (const Constant& constant : plan.constants) {
-    if (constant.kind == Constant::Kind::type && constant.origin == "type")
-      request.types[constant.name] = constant.type;
-  }
+  request.types.merge(types_of(plan));
   return request;
 }
 

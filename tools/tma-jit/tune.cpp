@@ -35,12 +35,6 @@ const char* name_of(TuneTrial::Outcome outcome) {
   return "";
 }
 
-template <class Params> std::string words_of(const Params& params) {
-  std::string words;
-  for (const auto& [name, value] : params) words += fmt::format("{}{}={}", words.empty() ? "" : " ", name, value);
-  return words;
-}
-
 // Returns e.g. "12 measured, 3 spills".
 std::string count_words(const std::vector<TuneTrial>& trials) {
   std::map<std::string, int> counts;
@@ -53,16 +47,16 @@ std::string count_words(const std::vector<TuneTrial>& trials) {
 void report(const Console& console, const TuneResult& result) {
   if (result.error) return console.error(*result.error);
   const TuningRecord& record = result.record;
-  console.report("{} {} on {}\n", record.kernel, words_of(record.dims), record.device);
+  console.report("{} {} on {}\n", record.kernel, value_words(record.dims), record.device);
   console.report("  best      {:.2f} us, {:.2f} as planned without a record: {:+.1f}%\n", record.us, record.preset_us,
                  100 * result.gain);
-  console.report("  config    {} {}\n", record.file, words_of(record.params));
+  console.report("  config    {} {}\n", record.file, value_words(record.params));
   if (result.known) return console.report("  known     from an earlier tuning; --again measures anew\n");
   console.report("  tried     {} in {:.1f} s\n", count_words(result.trials), result.seconds);
   for (const TuneTrial& trial : result.trials) {
     if (trial.outcome != TuneTrial::Outcome::disagrees) continue;
     console.note("{} {} computes something else, which is a bug of the kernel: {}", trial.candidate.file,
-                 words_of(trial.candidate.params), trial.reason);
+                 value_words(trial.candidate.params), trial.reason);
   }
 }
 

@@ -1,7 +1,15 @@
-// The workspaces of a plan.
+// Queries about a plan that several modules need.
 #include <tma_jit/plan.h>
 
 namespace tma_jit {
+
+std::map<std::string, DType> types_of(const Plan& plan) {
+  std::map<std::string, DType> types;
+  for (const Constant& constant : plan.constants) {
+    if (constant.kind == Constant::Kind::type && constant.origin == "type") types[constant.name] = constant.type;
+  }
+  return types;
+}
 
 std::vector<Workspace> workspaces_of(const Plan& plan) {
   std::vector<Workspace> workspaces;

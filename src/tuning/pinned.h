@@ -1,0 +1,16 @@
+// A request for one configuration.
+#pragma once
+
+#include <tma_jit/request.h>
+
+namespace tma_jit::tuning {
+
+// The request with the file, the types and the params of `choice`, a Candidate or a TuningRecord.
+template <class Choice> [[nodiscard]] Request pinned(Request request, const Choice& choice) {
+  request.file = choice.file;
+  for (const auto& [name, type] : choice.types) request.types[name] = type;
+  for (const auto& [name, value] : choice.params) request.params[name] = value;
+  return request;
+}
+
+}  // namespace tma_jit::tuning
