@@ -36,7 +36,7 @@ template <std::integral Integer, class Json>
                         static_cast<std::int64_t>(least), static_cast<std::uint64_t>(kMost));
 }
 
-// The members of an object of whole numbers, by name. `Json` is an nlohmann::basic_json.
+// Returns the members of a JSON object of integers, by name. `Json` is an nlohmann::basic_json.
 template <class Json>
 [[nodiscard]] Result<std::map<std::string, std::int64_t>> named_integers_in(const Json& value, std::string_view what) {
   if (!value.is_object()) {

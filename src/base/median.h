@@ -1,4 +1,4 @@
-// The median of measurements.
+// The median of measured values.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace tma_jit {
 
-// The mean of the two in the middle where their number is even. `values` is not empty.
+// Returns the median; the mean of the two middle values if their number is even. `values` must not be empty.
 [[nodiscard]] inline double median_of(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t middle = values.size() / 2;

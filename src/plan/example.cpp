@@ -116,7 +116,7 @@ class ExtentSearch {
   const ExampleProblem& problem_;
   std::vector<Open> open_;
   Solution best_;
-  bool degenerate_ = false;  // no elements and one element along a dim are tried too
+  bool degenerate_ = false;  // whether extents of 0 and 1 are tried too
 };
 
 // Returns a request with only dims if the planner accepts it; otherwise with the params of a preset.

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kAlignmentMax = 256;
 constexpr std::int64_t kMapAlignment = 32;  // largest unit of a tensor map's strides, in bytes
 
-constexpr std::int64_t kFreeStrideUnit = 2 * kMapAlignment;  // elements: kMapAlignment bytes of the narrowest type
+constexpr std::int64_t kFreeStrideUnit = 2 * kMapAlignment;  // in elements; kMapAlignment bytes for the narrowest type
 
 template <class Declarations> std::int64_t index_of(const Declarations& declared, std::string_view name) {
   const auto at = std::ranges::find(declared, name, [](const auto& d) -> std::string_view { return d.name; });
@@ -35,8 +35,8 @@ std::int64_t pitch_unit(const templates::Tensor& declared, DType type) {
   return bytes / static_cast<std::int64_t>(size_of(type));
 }
 
-// Strides that no element is reached by are free, so they are what every rule takes: multiples of kFreeStrideUnit
-// elements, whatever the type that a rule counts them in (a reference sees outputs as f64).
+// A stride that reaches no element is arbitrary, so it gets a value that satisfies every rule: a multiple of
+// kFreeStrideUnit elements, for whichever type a rule uses to compute bytes (in a reference, outputs are f64).
 std::vector<std::int64_t> addressed_strides(const Layout& layout) {
   std::vector<std::int64_t> strides = layout.strides;
   const std::size_t last = strides.size() - 1;

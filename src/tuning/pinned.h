@@ -1,11 +1,11 @@
-// A request for one configuration.
+// Requests that are pinned to one configuration.
 #pragma once
 
 #include <tma_jit/request.h>
 
 namespace tma_jit::tuning {
 
-// The request with the file, the types and the params of `choice`, a Candidate or a TuningRecord.
+// Returns the request with the file, the types and the params of `choice`, a Candidate or a TuningRecord.
 template <class Choice> [[nodiscard]] Request pinned(Request request, const Choice& choice) {
   request.file = choice.file;
   for (const auto& [name, type] : choice.types) request.types[name] = type;
