@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/descriptor.h"
 #include "base/write.h"
 
 namespace tma_jit::cache {
@@ -26,30 +27,47 @@ int open_without_links(int folder, const char* path, int flags, mode_t mode) {
   return static_cast<int>(::syscall(SYS_openat2, folder, path, &how, sizeof how));
 }
 
-// Opens "ab/cdef" one component at a time; the cache's paths have at most two.
+// Opens one component at a time; none may be a link.
 int open_step_by_step(int folder, const char* path, int flags, mode_t mode) {
+  Descriptor between;
   const char* slash = std::strchr(path, '/');
-  if (slash == nullptr) return ::openat(folder, path, flags | O_NOFOLLOW, mode);
-  const std::string first(path, slash);
-  const int between = ::openat(folder, first.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (between < 0) return -1;
-  const int opened = ::openat(between, slash + 1, flags | O_NOFOLLOW, mode);
+  for (; slash != nullptr; path = slash + 1, slash = std::strchr(path, '/')) {
+    const std::string component(path, slash);
+    const int from = between ? between.get() : folder;
+    Descriptor next(::openat(from, component.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!next) return -1;
+    between = std::move(next);
+  }
+  const int opened = ::openat(between ? between.get() : folder, path, flags | O_NOFOLLOW, mode);
   const int error = errno;
-  ::close(between);
+  between = {};
   errno = error;
   return opened;
 }
 
-}  // namespace
-
-int Files::open(int folder, const char* path, int flags, mode_t mode) const {
-  if (folder == AT_FDCWD) return ::openat(folder, path, flags, mode);
+int open_below(int folder, const char* path, int flags, mode_t mode) {
   if (!openat2_missing) {
     const int opened = open_without_links(folder, path, flags, mode);
     if (opened >= 0 || (errno != ENOSYS && errno != EPERM)) return opened;
     if (errno == ENOSYS) openat2_missing = true;
   }
   return open_step_by_step(folder, path, flags, mode);
+}
+
+// Calls `call(parent, name)` with the last component of `path` and the folder that holds it. Below a descriptor no
+// component that leads there may be a link.
+template <class Call> int by_name(int folder, const char* path, Call&& call) {
+  const char* slash = folder == AT_FDCWD ? nullptr : std::strrchr(path, '/');
+  if (slash == nullptr) return call(folder, path);
+  const std::string leading(path, slash);
+  const Descriptor parent(open_below(folder, leading.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0));
+  return parent ? call(parent.get(), slash + 1) : -1;
+}
+
+}  // namespace
+
+int Files::open(int folder, const char* path, int flags, mode_t mode) const {
+  return folder == AT_FDCWD ? ::openat(folder, path, flags, mode) : open_below(folder, path, flags, mode);
 }
 
 int Files::close(int file) const {
@@ -61,7 +79,8 @@ int Files::stat(int file, struct stat& status) const {
 }
 
 int Files::stat_at(int folder, const char* path, struct stat& status) const {
-  return ::fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW);
+  return by_name(folder, path,
+                 [&](int parent, const char* name) { return ::fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW); });
 }
 
 ssize_t Files::read(int file, void* bytes, std::size_t size, off_t from) const {
@@ -86,19 +105,22 @@ int Files::touch(int file) const {
 
 int Files::set_time(int folder, const char* path, std::time_t modified) const {
   const timespec times[] = {{modified, 0}, {modified, 0}};
-  return ::utimensat(folder, path, times, AT_SYMLINK_NOFOLLOW);
+  return by_name(folder, path,
+                 [&](int parent, const char* name) { return ::utimensat(parent, name, times, AT_SYMLINK_NOFOLLOW); });
 }
 
 int Files::rename(int folder, const char* from, const char* to) const {
-  return ::renameat(folder, from, folder, to);
+  return by_name(folder, from, [&](int source, const char* name) {
+    return by_name(folder, to, [&](int target, const char* other) { return ::renameat(source, name, target, other); });
+  });
 }
 
 int Files::remove(int folder, const char* path) const {
-  return ::unlinkat(folder, path, 0);
+  return by_name(folder, path, [](int parent, const char* name) { return ::unlinkat(parent, name, 0); });
 }
 
 int Files::remove_folder(int folder, const char* path) const {
-  return ::unlinkat(folder, path, AT_REMOVEDIR);
+  return by_name(folder, path, [](int parent, const char* name) { return ::unlinkat(parent, name, AT_REMOVEDIR); });
 }
 
 // Sets the mode independently of the umask, but only on a folder that this call created.

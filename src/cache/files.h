@@ -15,12 +15,13 @@ namespace tma_jit::cache {
 inline constexpr int kInterruptsMax = 100;
 
 // Each function returns the result, and sets errno, like the system call it is named after. `folder` is a descriptor,
-// or AT_FDCWD. Thread-safe, and usable after a fork.
+// or AT_FDCWD. Below a descriptor no component that leads to the named file may be a symbolic link. Thread-safe, and
+// usable after a fork.
 class Files {
  public:
   virtual ~Files() = default;
 
-  // Like openat; below a descriptor no component of the path may be a symbolic link.
+  // Like openat; below a descriptor the last component may not be a link either.
   virtual int open(int folder, const char* path, int flags, mode_t mode) const;
   virtual int close(int file) const;
   virtual int stat(int file, struct stat& status) const;

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/descriptor.h"
 #include "base/digest.h"
 
 namespace tma_jit::cache {
@@ -42,10 +43,6 @@ std::filesystem::path format_folder(const std::filesystem::path& root) {
 
 std::filesystem::path compilers_folder(const std::filesystem::path& root) {
   return format_folder(root) / kCompilersName;
-}
-
-std::filesystem::path shard_folder(const std::filesystem::path& root, unsigned shard) {
-  return format_folder(root) / shard_name(shard);
 }
 
 std::filesystem::path entry_path(const std::filesystem::path& root, const Key& key) {
@@ -104,11 +101,14 @@ std::optional<int> local_writer(std::string_view temporary) {
   return pid;
 }
 
-std::vector<std::string> names_in(const std::filesystem::path& folder) {
+std::vector<std::string> names_in(const Files& files, int folder, const char* path) {
   std::vector<std::string> names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), ::closedir);
-  if (!open) return names;
-  while (const dirent* item = ::readdir(open.get())) {
+  Descriptor opened(files.open(folder, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0));
+  if (!opened) return names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::fdopendir(opened.get()), ::closedir);
+  if (!listing) return names;
+  (void)opened.release();  // owned by the listing
+  while (const dirent* item = ::readdir(listing.get())) {
     if (std::string_view(item->d_name) != "." && std::string_view(item->d_name) != "..")
       names.emplace_back(item->d_name);
   }

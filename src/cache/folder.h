@@ -10,6 +10,8 @@
 
 #include <tma_jit/artifact.h>
 
+#include "cache/files.h"
+
 namespace tma_jit::cache {
 
 inline constexpr unsigned kShards = 256;
@@ -21,7 +23,6 @@ inline constexpr const char* kIndexName = "index";
 // Returns <root>/v1, which holds the shards "00" to "ff", "compilers", "index" and "lock".
 std::filesystem::path format_folder(const std::filesystem::path& root);
 std::filesystem::path compilers_folder(const std::filesystem::path& root);
-std::filesystem::path shard_folder(const std::filesystem::path& root, unsigned shard);
 std::filesystem::path entry_path(const std::filesystem::path& root, const Key& key);
 
 // Return "ab" and "ab/<62 hex>", relative to the format's folder.
@@ -37,7 +38,7 @@ std::string temporary_name();
 // Returns the process that made a temporary file, if it ran on this host.
 std::optional<int> local_writer(std::string_view temporary);
 
-// Returns the names in a folder, unordered; none if the folder is missing.
-std::vector<std::string> names_in(const std::filesystem::path& folder);
+// Returns the names in the folder `path` below an open one, unordered; none if it is missing or only a link.
+std::vector<std::string> names_in(const Files& files, int folder, const char* path);
 
 }  // namespace tma_jit::cache

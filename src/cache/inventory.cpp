@@ -34,13 +34,14 @@ bool looks_faulty(const struct stat& status) {
   return cache::refusal(status, cache::kEntryBytesMax) || size < cache::kEntryHeaderBytes + cache::kEntryTrailerBytes;
 }
 
-// Returns errno, or 0. A folder in an entry's place is removed with its contents.
-int remove_whole(const std::filesystem::path& path) {
-  if (::unlink(path.c_str()) == 0) return 0;
+// Returns errno, or 0. A folder in an entry's place is removed with what is in it.
+int remove_whole(const cache::Files& files, int folder, const std::string& name) {
+  if (files.remove(folder, name.c_str()) == 0) return 0;
   if (errno != EISDIR) return errno;
-  std::error_code error;
-  std::filesystem::remove_all(path, error);
-  return error.value();
+  for (const std::string& inner : cache::names_in(files, folder, name.c_str())) {
+    (void)remove_whole(files, folder, name + "/" + inner);
+  }
+  return files.remove_folder(folder, name.c_str()) == 0 ? 0 : errno;
 }
 
 std::string text_at(const nlohmann::json& object, const char* name) {
@@ -94,23 +95,24 @@ Result<CacheEntry> only_one(std::vector<cache::Found> found, std::string_view pr
 
 namespace cache {
 
-Result<std::vector<Item>> items_in(const std::filesystem::path& root) {
-  std::vector<Item> items;
-  if (::access(root.c_str(), F_OK) != 0 && errno == ENOENT) return items;
-  TMA_JIT_CHECK(check_trusted(root));
-  const auto add = [&](const std::filesystem::path& folder, auto&& key_for) {
-    for (const std::string& name : names_in(folder)) {
+Result<Inventory> inventory_of(const std::filesystem::path& root) {
+  const Files& files = Files::system();
+  Inventory inventory{.root = root};
+  TMA_JIT_ASSIGN(inventory.folder, open_trusted(files, root));
+  if (!inventory.folder) return inventory;
+  const auto add = [&](const std::string& folder, auto&& key_for) {
+    for (const std::string& name : names_in(files, inventory.folder.get(), folder.c_str())) {
       const std::optional<Key> key = key_for(name);
-      if (key || name.starts_with(kTemporaryPrefix)) items.push_back({folder / name, key});
+      if (key || name.starts_with(kTemporaryPrefix)) inventory.items.push_back({folder + "/" + name, key});
     }
   };
   for (unsigned shard = 0; shard < kShards; ++shard) {
-    add(shard_folder(root, shard), [&](std::string_view name) { return key_named(shard, name); });
+    add("v1/" + shard_name(shard), [&](std::string_view name) { return key_named(shard, name); });
   }
   const auto no_key = [](std::string_view) { return std::optional<Key>(); };
-  add(compilers_folder(root), no_key);
-  add(root, no_key);
-  return items;
+  add(fmt::format("v1/{}", kCompilersName), no_key);
+  add(".", no_key);
+  return inventory;
 }
 
 CacheEntryInfo describe(const Key& key, std::uint64_t bytes, const tl::expected<Entry, Fault>& entry) {
@@ -134,8 +136,9 @@ CacheEntryInfo describe(const Key& key, std::uint64_t bytes, const tl::expected<
   return info;
 }
 
-Found find(const std::filesystem::path& path, const Key& key) {
-  const auto file = read_trusted(Files::system(), AT_FDCWD, path.c_str(), {});
+Found find(const Inventory& inventory, const Item& item) {
+  const Key& key = *item.key;
+  const auto file = read_trusted(Files::system(), inventory.folder.get(), item.name.c_str(), {});
   if (!file) return {describe(key, 0, tl::make_unexpected(Fault(file.error()))), {}};
   auto entry = decode(file->bytes, key, Depth::all);
   Found found{describe(key, file->bytes.size(), entry), {}};
@@ -148,10 +151,11 @@ Found find(const std::filesystem::path& path, const Key& key) {
 
 Result<CacheSummary> cache_stat(const std::filesystem::path& root) {
   CacheSummary summary{.root = root};
-  TMA_JIT_ASSIGN(const auto items, cache::items_in(root));
-  for (const cache::Item& item : items) {
+  TMA_JIT_ASSIGN(const auto inventory, cache::inventory_of(root));
+  for (const cache::Item& item : inventory.items) {
     struct stat status {};
-    if (::lstat(item.path.c_str(), &status) != 0) continue;  // removed meanwhile
+    if (cache::Files::system().stat_at(inventory.folder.get(), item.name.c_str(), status) != 0)
+      continue;  // removed meanwhile
     summary.bytes += static_cast<std::uint64_t>(status.st_size);
     summary.temporary_files += item.key ? 0 : 1;
     summary.entries += item.key ? 1 : 0;
@@ -163,10 +167,10 @@ Result<CacheSummary> cache_stat(const std::filesystem::path& root) {
 Result<std::vector<CacheEntryInfo>> cache_verify(const std::filesystem::path& folder_or_pack,
                                                  const std::vector<std::filesystem::path>& pack_keys) {
   if (is_pack(folder_or_pack)) return verify_pack(folder_or_pack, pack_keys);
-  TMA_JIT_ASSIGN(const auto items, cache::items_in(folder_or_pack));
+  TMA_JIT_ASSIGN(const auto inventory, cache::inventory_of(folder_or_pack));
   std::vector<CacheEntryInfo> entries;
-  for (const cache::Item& item : items) {
-    if (item.key) entries.push_back(cache::find(item.path, *item.key).info);
+  for (const cache::Item& item : inventory.items) {
+    if (item.key) entries.push_back(cache::find(inventory, item).info);
   }
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
   return entries;
@@ -181,26 +185,28 @@ Result<CacheEntry> cache_read(const std::filesystem::path& folder_or_pack, std::
       if (wanted(record.key)) found.push_back(found_in(*pack, record));
     }
   } else {
-    TMA_JIT_ASSIGN(const auto items, cache::items_in(folder_or_pack));
-    for (const cache::Item& item : items) {
-      if (item.key && wanted(item.key->bytes)) found.push_back(cache::find(item.path, *item.key));
+    TMA_JIT_ASSIGN(const auto inventory, cache::inventory_of(folder_or_pack));
+    for (const cache::Item& item : inventory.items) {
+      if (item.key && wanted(item.key->bytes)) found.push_back(cache::find(inventory, item));
     }
   }
   return only_one(std::move(found), key_prefix, folder_or_pack.string());
 }
 
 Result<std::uint64_t> cache_clear(const std::filesystem::path& root) {
-  TMA_JIT_ASSIGN(const auto items, cache::items_in(root));
+  const cache::Files& files = cache::Files::system();
+  TMA_JIT_ASSIGN(const auto inventory, cache::inventory_of(root));
+  const int folder = inventory.folder.get();
   std::uint64_t removed = cache::clear_crashes(root);
   std::string failed;
-  for (const cache::Item& item : items) {
-    if (const int error = remove_whole(item.path); error == 0) {
+  for (const cache::Item& item : inventory.items) {
+    if (const int error = remove_whole(files, folder, item.name); error == 0) {
       ++removed;
     } else if (error != ENOENT) {
-      failed = fmt::format("{}: {}", item.path.string(), std::strerror(error));
+      failed = fmt::format("{}: {}", (root / item.name).string(), std::strerror(error));
     }
   }
-  (void)::unlink((cache::format_folder(root) / cache::kIndexName).c_str());
+  (void)files.remove(folder, fmt::format("v1/{}", cache::kIndexName).c_str());
   if (!failed.empty()) return failure(ErrorCode::io, "cannot clear the cache: removed {}, but not {}", removed, failed);
   return removed;
 }

@@ -10,18 +10,24 @@
 
 #include <tma_jit/cache.h>
 
+#include "base/descriptor.h"
 #include "cache/entry.h"
 
 namespace tma_jit::cache {
 
 struct Item {
-  std::filesystem::path path;
+  std::string name;        // relative to the root: "v1/ab/<62 hex>"
   std::optional<Key> key;  // absent for a temporary file
 };
 
-// Returns the entries and temporary files of a trusted folder; files of others are neither counted nor removed. Empty
-// if the folder does not exist.
-[[nodiscard]] Result<std::vector<Item>> items_in(const std::filesystem::path& root);
+// The entries and temporary files of a trusted folder; files of others are not among them. The folder is held open:
+// what was listed is what is read and removed, and no link leads out of it, whatever is renamed meanwhile.
+struct Inventory {
+  std::filesystem::path root;
+  Descriptor folder{};  // none if the folder does not exist
+  std::vector<Item> items{};
+};
+[[nodiscard]] Result<Inventory> inventory_of(const std::filesystem::path& root);
 
 // Returns what tools show of an entry, or of the fault that makes it unusable.
 CacheEntryInfo describe(const Key& key, std::uint64_t bytes, const tl::expected<Entry, Fault>& entry);
@@ -31,6 +37,6 @@ struct Found {
   CacheEntryInfo info;
   std::optional<Entry> entry;
 };
-Found find(const std::filesystem::path& path, const Key& key);
+Found find(const Inventory& inventory, const Item& entry);
 
 }  // namespace tma_jit::cache

@@ -27,21 +27,21 @@ Result<PackInfo> cache_pack(const std::filesystem::path& root, const std::filesy
   cache::StoreOptions options;
   options.existing = true;
   TMA_JIT_ASSIGN(const cache::Store store, cache::Store::open(root, options));
-  TMA_JIT_ASSIGN(const auto items, cache::items_in(store.root()));
+  TMA_JIT_ASSIGN(const auto inventory, cache::inventory_of(store.root()));
   cache::PackContent content;
-  std::map<Key, std::filesystem::path> paths;
+  std::map<Key, std::string> names;
   std::uint64_t skipped = 0;
-  for (const cache::Item& item : items) {
+  for (const cache::Item& item : inventory.items) {
     if (!item.key) continue;
-    const bool sound = cache::find(item.path, *item.key).entry.has_value();
+    const bool sound = cache::find(inventory, item).entry.has_value();
     skipped += sound ? 0 : 1;
     if (!sound) continue;
-    paths[*item.key] = item.path;
+    names[*item.key] = item.name;
     content.keys.push_back(*item.key);
   }
   content.compilers = store.compilers();
   content.read = [&](const Key& key) -> Result<std::vector<std::byte>> {
-    auto read = cache::read_trusted(cache::Files::system(), AT_FDCWD, paths[key].c_str(), {});
+    auto read = cache::read_trusted(cache::Files::system(), inventory.folder.get(), names[key].c_str(), {});
     if (read && cache::decode(read->bytes, key)) return std::move(read->bytes);
     return failure(ErrorCode::io, "cache entry {} changed while it was packed; try again", to_hex(key.bytes));
   };

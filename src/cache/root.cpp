@@ -159,10 +159,12 @@ void make_shards(const Files& files, int folder, bool shared) {
   (void)files.make_folder(folder, std::string(kCompilersName).c_str(), mode);
 }
 
-Result<void> check_trusted(const std::filesystem::path& root) {
-  struct stat status {};
-  if (::lstat(root.c_str(), &status) != 0) return cannot("open", root, errno);
-  return check_status(status, root);
+Result<Descriptor> open_trusted(const Files& files, const std::filesystem::path& root) {
+  Descriptor folder(files.open(AT_FDCWD, root.c_str(), kFolderFlags, 0));
+  if (!folder && errno == ENOENT) return folder;
+  if (!folder) return open_failure(files, root, errno);
+  TMA_JIT_CHECK(trusted(files, folder, root));
+  return folder;
 }
 
 Result<Root> open_root(const Files& files, const std::filesystem::path& path, bool shared) {
@@ -175,10 +177,8 @@ Result<Root> open_root(const Files& files, const std::filesystem::path& path, bo
 }
 
 Result<Root> open_existing_root(const Files& files, const std::filesystem::path& path) {
-  const Descriptor root(files.open(AT_FDCWD, path.c_str(), kFolderFlags, 0));
-  if (!root && errno == ENOENT) return failure(ErrorCode::not_found, "there is no cache folder {}", path.string());
-  if (!root) return open_failure(files, path, errno);
-  TMA_JIT_CHECK(trusted(files, root, path));
+  TMA_JIT_ASSIGN(const Descriptor root, open_trusted(files, path));
+  if (!root) return failure(ErrorCode::not_found, "there is no cache folder {}", path.string());
   Descriptor folder(files.open(root.get(), "v1", kFolderFlags, 0));
   if (!folder && errno == ENOENT)
     return failure(ErrorCode::not_found, "{} has no v1: it is no cache folder of this version", path.string());

@@ -41,7 +41,7 @@ constexpr mode_t file_mode(bool shared) {
   return shared ? 0644 : 0600;
 }
 
-// Fails unless open_root's rules allow reading `root`.
-[[nodiscard]] Result<void> check_trusted(const std::filesystem::path& root);
+// Opens the folder itself, by the rules of open_root, if it may be read; no descriptor if it does not exist.
+[[nodiscard]] Result<Descriptor> open_trusted(const Files& files, const std::filesystem::path& root);
 
 }  // namespace tma_jit::cache

@@ -207,8 +207,9 @@ Result<void> Store::put(const Key& key, const Entry& entry) const {
 std::vector<std::string> Store::compilers() const {
   const SharedRoot place = state_->folder();
   std::vector<Record> records;
-  for (const std::string& name : names_in(compilers_folder(root()))) {
-    auto record = read_record(state_->files(), place->folder.get(), fmt::format("{}/{}", kCompilersName, name), false);
+  const int folder = place->folder.get();
+  for (const std::string& name : names_in(state_->files(), folder, kCompilersName.data())) {
+    auto record = read_record(state_->files(), folder, fmt::format("{}/{}", kCompilersName, name), false);
     if (record) records.push_back(std::move(*record));
   }
   std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) {

@@ -57,7 +57,7 @@ Shard list(const Place& place, unsigned number) {
     if (!temporary && !key_named(number, file)) continue;
     Item found{name + "/" + std::string(file)};
     struct stat status {};
-    if (place.files.stat_at(place.folder, found.path.c_str(), status) != 0) continue;
+    if (place.files.stat_at(opened, item->d_name, status) != 0) continue;
     found.bytes = static_cast<std::uint64_t>(status.st_size);
     found.used = used_at(place, found.path.c_str(), status.st_mtime);
     found.inode = status.st_ino;

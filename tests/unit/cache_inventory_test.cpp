@@ -99,6 +99,38 @@ TEST_CASE_FIXTURE(Fixture, "clear removes entries and temporary files, and nothi
   CHECK(store.put(cache::sample_key(1), cache::sample_entry(1)).has_value());
 }
 
+TEST_CASE_FIXTURE(Fixture, "no tool follows a link that lies in the place of a folder of the cache") {
+  const fs::path other = folder.path() / "other";
+  const cache::Store strange = cache::Store::open(other).value();
+  REQUIRE(strange.put(cache::sample_key(7), cache::sample_entry(7)));
+  REQUIRE(strange.record_compiler("nvrtc 13.0 abc"));
+  const fs::path entry = cache::entry_path(other, cache::sample_key(7)), shard = entry.parent_path();
+  const fs::path here = root / "v1" / shard.filename();
+  fs::remove_all(here);
+  fs::create_directory_symlink(shard, here);
+  fs::remove_all(cache::compilers_folder(root));
+  fs::create_directory_symlink(cache::compilers_folder(other), cache::compilers_folder(root));
+  CHECK(store.compilers().empty());
+  CHECK(cache_stat(root)->entries == 3);
+  CHECK(cache_verify(root)->size() == 3);
+  CHECK(cache_pack(root, folder.path() / "pack")->entries == 3);
+  CHECK(cache_trim(root, 0, 0)->removed == 3);
+  CHECK(cache_clear(root) == 0);
+  CHECK(fs::exists(entry));
+  CHECK(strange.compilers().size() == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "clear removes a folder in an entry's place with what is in it, and follows no link there") {
+  const fs::path outside = folder.path() / "outside";
+  REQUIRE(write_file(outside, "kept"));
+  fs::remove(path(1));
+  fs::create_directories(path(1) / "a" / "b");
+  fs::create_symlink(outside, path(1) / "a" / "link");
+  CHECK(cache_clear(root) == 3);
+  CHECK(!fs::exists(path(1)));
+  CHECK(fs::exists(outside));
+}
+
 TEST_CASE_FIXTURE(Fixture, "clear forgets crashes, and leaves what others put beside them or where a link leads") {
   const std::string key(64, 'a');
   fs::create_directory(root / "crashes");

@@ -130,7 +130,7 @@ TEST_CASE_FIXTURE(Fixture, "what dead writers left goes though its time is to co
   CHECK(sweep(8).temporaries == 0);
   now += 2 * kDay;
   CHECK(sweep(0).temporaries == 2);
-  CHECK(names_in(shard).empty());
+  CHECK(fs::is_empty(shard));
 }
 
 }  // namespace tma_jit::cache
