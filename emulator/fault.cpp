@@ -48,7 +48,7 @@ std::string_view advice_of(FaultKind kind) {
 
 std::string Fault::text() const {
   std::string out = fmt::format("{}: {}", name_of(kind), message);
-  if (!place.empty()) out += "\n" + place;
+  if (!location.empty()) out += "\n" + location;
   const std::string_view help = advice.empty() ? advice_of(kind) : std::string_view(advice);
   if (!help.empty()) out += fmt::format("\n{}", help);
   return out;

@@ -1,4 +1,4 @@
-// How a launch is emulated.
+// Settings of emulated launches.
 #pragma once
 
 #include <filesystem>
@@ -15,21 +15,21 @@ namespace tma_jit::emulator {
 using Policy = EmulatorPolicy;
 
 inline std::string_view policy_name(Policy policy) {
-  return driver::kEmulatorPolicies[static_cast<std::size_t>(policy)];
+  return tma_jit::driver::kEmulatorPolicies[static_cast<std::size_t>(policy)];
 }
 
-// EmulatorSettings as far as a launch goes by them, and what only tests choose.
+// The part of EmulatorSettings that a launch uses, and settings that only tests choose.
 struct Settings {
   Policy policy = Policy::random;
   u64 seed = 1;
   bool checks = true;
-  u32 resident_blocks = 4;                        // at least a whole cluster
-  u32 quantum = 64;                               // instructions a warp runs at most before another may
-  u64 instruction_limit = kEmulatorInstructions;  // of a launch, a warp's count; 0: none
-  u64 polls_before_livelock = 100'000'000;        // instructions with no change of state
-  std::filesystem::path trace;                    // where a timeline of every launch is written; empty: nowhere
-  std::function<void(std::string_view)> warn;     // each text once a launch
-  std::function<void(std::string_view)> print;    // what kernels print; where there is none, to stdout
+  u32 resident_blocks = 4;  // must hold at least one cluster
+  u32 quantum = 64;         // maximum number of instructions that a warp executes before another warp may run
+  u64 instruction_limit = kEmulatorInstructions;  // of warps, per launch; 0 means no limit
+  u64 polls_before_livelock = 100'000'000;        // instructions without a change of state
+  std::filesystem::path trace;                    // the file to which timelines of launches are written; empty: none
+  std::function<void(std::string_view)> warn;     // called once per launch for each distinct text
+  std::function<void(std::string_view)> print;    // receives the output of printf; if empty, the output goes to stdout
 };
 
 }  // namespace tma_jit::emulator

@@ -1,4 +1,4 @@
-// The machine words of the emulated devices, and the width of a warp.
+// Integer types of the emulated devices, and the number of lanes of a warp.
 #pragma once
 
 #include <bit>
@@ -18,11 +18,11 @@ using s64 = std::int64_t;
 
 inline constexpr int kLanes = 32;
 
-// One bit a lane, lane 0 in bit 0.
+// One bit per lane, lane 0 in bit 0.
 using Mask = u32;
 inline constexpr Mask kAllLanes = ~Mask{0};
 
-// f(lane) for each lane of the mask, in ascending order.
+// Calls f(lane) for each lane of the mask, in ascending order.
 template <class F> void for_each(Mask lanes, F f) {
   if (lanes == kAllLanes) {
     for (int i = 0; i < kLanes; ++i) f(i);

@@ -1,4 +1,4 @@
-// One access to memory, as the checkers are told of it.
+// One access to memory, as reported to the checkers.
 #pragma once
 
 #include <string_view>
@@ -12,14 +12,14 @@ struct Access {
   enum Flags : u8 {
     kAsync = 1,     // through the asynchronous proxy
     kStrong = 2,    // atomic, or ordered by its own scope and semantics: races with weak accesses only
-    kRepeated = 4,  // lanes of one store have written one value: a lane's write that another lane's has done already
+    kRepeated = 4,  // a lane of a store writes the value that another lane of the same store has already written
   };
   bool write = false;
   Stamp stamp;
   const Clocks* clocks = nullptr;  // what the access is ordered after
   std::string_view what;           // "ld.shared", "a tensor copy"
-  bool updates = false;            // a write that reads first: an atomic operation, a reduction
-  u32 unit = 1;                    // bytes of which one that matters may bring along others: a lane's vector
+  bool updates = false;            // the write reads first: an atomic operation or a reduction
+  u32 unit = 1;                    // in bytes; the size of a lane's vector, of which some elements may be unused
 };
 
 }  // namespace tma_jit::emulator::check

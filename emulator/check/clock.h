@@ -1,6 +1,6 @@
-// Vector clocks. An actor is a warp, or a channel on which an asynchronous engine completes work in order (one an
-// mbarrier, one a thread's bulk groups, one a warpgroup's wgmma, one a block's tensor core). An event is a tick of one
-// actor; a clock says up to which tick of every actor its owner is ordered after.
+// Vector clocks. An actor is a warp, or a channel on which an asynchronous engine completes work in order: one per
+// mbarrier, per thread's bulk groups, per warpgroup's wgmma and per block's tensor core. An event is a tick of one
+// actor. A clock records, for every actor, the last tick that its owner is ordered after.
 #pragma once
 
 #include <algorithm>
@@ -17,19 +17,19 @@ struct Op;
 namespace tma_jit::emulator::check {
 
 using ActorId = u16;
-inline constexpr ActorId kNobody = 0xffff;
+inline constexpr ActorId kNoActor = 0xffff;
 inline constexpr u8 kManyLanes = 0xff;
 
-// One event: what a shadow remembers of an access. `lane` tells the lanes of a warp apart between two of its
-// synchronising instructions, which is when its clock ticks.
+// One event, as a shadow memory stores it. `lane` distinguishes the lanes of a warp between two of its synchronising
+// instructions, at which the warp's clock ticks.
 struct Stamp {
-  ActorId actor = kNobody;
+  ActorId actor = kNoActor;
   u8 lane = kManyLanes;
   u8 flags = 0;
   u32 time = 0;
   const Op* op = nullptr;
-  u64 cluster = 0;  // whose actor it is, of accesses to global memory; else 0
-  explicit operator bool() const { return actor != kNobody; }
+  u64 cluster = 0;  // the cluster of the actor, for accesses to global memory; otherwise 0
+  explicit operator bool() const { return actor != kNoActor; }
   bool operator==(const Stamp&) const = default;
 };
 
@@ -48,7 +48,7 @@ class Clock {
     if (ticks_.size() < other.ticks_.size()) ticks_.resize(other.ticks_.size(), 0);
     for (std::size_t i = 0; i < other.ticks_.size(); ++i) ticks_[i] = std::max(ticks_[i], other.ticks_[i]);
   }
-  // Keeps what both know.
+  // Keeps the events that both clocks cover.
   void meet(const Clock& other) {
     if (ticks_.size() > other.ticks_.size()) ticks_.resize(other.ticks_.size());
     for (std::size_t i = 0; i < ticks_.size(); ++i) ticks_[i] = std::min(ticks_[i], other.ticks_[i]);
@@ -60,17 +60,18 @@ class Clock {
   std::vector<u32> ticks_;
 };
 
-// What an actor is ordered after. Edges carry all of it along; fences raise the three in the middle.
+// The events that an actor is ordered after. Synchronisation transfers all of it; proxy fences raise `visible`,
+// `visible_global` and `announced`.
 struct Clocks {
-  // By the cluster's number. Shared, and copied when it changes: most kernels know of no cluster but their own.
+  // Indexed by the number of the cluster. Copied on write, because most kernels order accesses within one cluster only.
   using Others = std::map<u64, Clocks>;
 
-  Clock seen;            // happened before, and its writes are visible
-  Clock performed;       // happened before; what it wrote may not be visible: relaxed edges raise only this
-  Clock visible;         // of what was seen: shared memory that the asynchronous proxy may read, by fence.proxy.async
-  Clock visible_global;  // the same of global memory
-  Clock announced;       // mbarriers whose init is known to that proxy and to the cluster, by fence.mbarrier_init
-  std::shared_ptr<const Others> others;  // what is known of the actors of other clusters; null: nothing
+  Clock seen;       // events that happened before, and whose writes are visible
+  Clock performed;  // events that happened before, but whose writes may not be visible; relaxed edges raise only this
+  Clock visible;    // events whose writes to shared memory the asynchronous proxy may read, by fence.proxy.async
+  Clock visible_global;  // the same for global memory
+  Clock announced;       // mbarrier inits visible to that proxy and to the cluster, by fence.mbarrier_init
+  std::shared_ptr<const Others> others;  // clocks of the actors of other clusters; null if there are none
 
   void join(const Clocks& other) {
     seen.join(other.seen);
@@ -80,7 +81,7 @@ struct Clocks {
     announced.join(other.announced);
     if (other.others != others) join_others(other, false);
   }
-  // Keeps what both know of their own cluster.
+  // Keeps the events of this cluster that both cover, and drops those of other clusters.
   void meet(const Clocks& other) {
     seen.meet(other.seen);
     performed.meet(other.performed);
@@ -93,11 +94,11 @@ struct Clocks {
     performed.join(other.performed);
     if (other.others != others) join_others(other, true);
   }
-  // Whether `kind` has the stamp of an access by cluster `own`, or by one of the others.
+  // Returns whether the clock `kind` covers an access by cluster `own` or by another cluster.
   bool covers(Clock Clocks::*kind, const Stamp& stamp, u64 own) const {
     return stamp.cluster == own ? (this->*kind).covers(stamp) : others != nullptr && covers_other(kind, stamp);
   }
-  // An event of an asynchronous engine that is over.
+  // Records that an event of an asynchronous engine has completed.
   void complete(ActorId channel, u32 time) {
     seen.raise(channel, time);
     performed.raise(channel, time);
@@ -109,7 +110,7 @@ struct Clocks {
   bool covers_other(Clock Clocks::*kind, const Stamp& stamp) const;
 };
 
-// What has been published at one place of memory, by actors of any cluster.
+// The clocks that actors of any cluster have released at one memory location.
 class Published {
  public:
   void release(const Clocks& from, u64 cluster);
@@ -119,26 +120,26 @@ class Published {
   Clocks::Others by_cluster_;
 };
 
-// A warp's side of it.
+// The clocks of one actor.
 struct Actor {
-  ActorId id = kNobody;
+  ActorId id = kNoActor;
   Clocks clocks;
-  // For accesses that only a fence makes release or acquire: what was known at the last fence, and what has been
-  // published at the places that were read since.
+  // For accesses that only a fence turns into a release or an acquire: the clocks at the last fence, and the clocks
+  // released at the locations that were read since.
   Clocks fenced, observed;
   bool has_fenced = false, has_observed = false;
-  Clock inits;  // of mbarriers, which a fence.mbarrier_init released
+  Clock inits;  // mbarrier inits that a fence.mbarrier_init has released
 
   u32 now() const { return clocks.seen.of(id); }
   void tick() { clocks.complete(id, now() + 1); }
-  // Others that acquire `to` later are ordered after everything before.
+  // Orders later acquirers of `to` after all events so far.
   void release(Clocks& to) {
     to.join(clocks);
     tick();
   }
-  // What a relaxed edge carries: that everything before has happened, and what fences before it release. PTX ISA 9.0,
-  // "Memory Consistency Model: Release and Acquire Patterns"; "fence.mbarrier_init" is for relaxed arrivals at the
-  // cluster's barrier.
+  // Returns what a relaxed edge transfers: that all events so far have happened, and the clocks that earlier fences
+  // release. PTX ISA 9.0, "Memory Consistency Model: Release and Acquire Patterns"; "fence.mbarrier_init" is for
+  // relaxed arrivals at the barrier of the cluster.
   Clocks relaxed() const {
     Clocks carried;
     carried.join_relaxed(clocks);

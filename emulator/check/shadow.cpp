@@ -23,59 +23,58 @@ bool Shadow::same(const Bytes& a, const Bytes& b) {
 void Shadow::record(const Recording& recording, Cell* cells, u32 size, Range range, u64 address) {
   for_each_cell(cells, size, range, [&](Cell& cell, Range part, u32 offset) {
     if (!part.covers(size) || (cell & kSplit) != 0) return record_parts(recording, cell, size, part, address + offset);
-    if (recording.memory == nullptr || !repeat(*recording.memory, cell))
-      record_whole(recording, cell, address + offset);
+    if (recording.cache == nullptr || !repeat(*recording.cache, cell)) record_whole(recording, cell, address + offset);
   });
 }
 
 void Shadow::record_parts(const Recording& recording, Cell& cell, u32 size, Range range, u64 address) {
   record(recording, split(cell, size).data(), part_of(size), range, address);
-  if (range.end == size) unite(cell, size, range.begin == 0);
+  if (range.end == size) merge(cell, size, range.begin == 0);
 }
 
-// A state that only this cell is in changes in place.
+// A state that is used by this cell only is modified in place.
 void Shadow::record_whole(const Recording& recording, Cell& cell, u64 address) {
-  const auto& [access, memory] = recording;
+  const auto& [access, cache] = recording;
   if (cell != kFresh && states_[cell].uses == 1) return apply(states_[cell].bytes, address, access);
   Bytes bytes = states_[cell].bytes;
   apply(bytes, address, access);
   const Cell before = cell;
-  if (memory != nullptr && access.write && memory->known != 0) {
-    cell = memory->changes[0].after;
+  if (cache != nullptr && access.write && cache->count != 0) {
+    cell = cache->transitions[0].after;
     ++states_[cell].uses;
   } else if (!same(bytes, states_[cell].bytes)) {
-    cell = enter(bytes);
+    cell = add_state(bytes);
   } else {
     ++states_[cell].uses;
   }
-  if (memory != nullptr) remember(*memory, {before, cell});
-  leave(before);
+  if (cache != nullptr) remember(*cache, {before, cell});
+  release_state(before);
 }
 
-// That of the access's stamp, emptied where another had it.
-Shadow::Memory& Shadow::memory_of(const Access& access) {
+// Returns the cache for the access's stamp, cleared if it held another stamp's transitions.
+Shadow::TransitionCache& Shadow::transition_cache_of(const Access& access) {
   const u64 hash = (reinterpret_cast<u64>(access.stamp.op) + (access.write ? 1 : 0)) * 0x9E3779B97F4A7C15;
-  Memory& memory = memories_[hash / (~u64{0} / kMemories + 1)];
-  if (memory.stamp == access.stamp && memory.write == access.write) return memory;
-  for (const Change& change : memory.kept()) forget(change);
-  memory.stamp = access.stamp;
-  memory.write = access.write;
-  memory.known = 0;
-  return memory;
+  TransitionCache& cache = transition_caches_[hash / (~u64{0} / kTransitionCaches + 1)];
+  if (cache.stamp == access.stamp && cache.write == access.write) return cache;
+  for (const Transition& change : cache.entries()) forget(change);
+  cache.stamp = access.stamp;
+  cache.write = access.write;
+  cache.count = 0;
+  return cache;
 }
 
-// What is remembered is in use, so that it does not change.
-void Shadow::remember(Memory& memory, const Change& change) {
-  Change& kept = memory.changes[memory.known % memory.changes.size()];
-  if (memory.known++ >= memory.changes.size()) forget(kept);
+// A cached transition counts as a use of its states, so that they are not modified in place.
+void Shadow::remember(TransitionCache& cache, const Transition& change) {
+  Transition& oldest = cache.transitions[cache.count % cache.transitions.size()];
+  if (cache.count++ >= cache.transitions.size()) forget(oldest);
   ++states_[change.before].uses;
   ++states_[change.after].uses;
-  kept = change;
+  oldest = change;
 }
 
-void Shadow::forget(const Change& change) {
-  leave(change.before);
-  leave(change.after);
+void Shadow::forget(const Transition& change) {
+  release_state(change.before);
+  release_state(change.after);
 }
 
 template <std::size_t N> u32 Shadow::Parts<N>::take() {
@@ -103,8 +102,8 @@ std::span<Shadow::Cell> Shadow::split(Cell& cell, u32 size) {
   return parts;
 }
 
-// Into one cell where all parts are in one state; `thoroughly` looks for equal states too.
-void Shadow::unite(Cell& cell, u32 size, bool thoroughly) {
+// Merges the parts into one cell if all are in one state. `thoroughly` also compares different states by value.
+void Shadow::merge(Cell& cell, u32 size, bool thoroughly) {
   const std::span<const Cell> parts = parts_of(cell, size);
   const Cell first = parts[0];
   for (const Cell part : parts) {
@@ -114,10 +113,10 @@ void Shadow::unite(Cell& cell, u32 size, bool thoroughly) {
   }
   (size == kRow ? rows_.unused : words_.unused).push_back(cell & ~kSplit);
   cell = first;
-  for (const Cell part : parts.subspan(1)) leave(part);
+  for (const Cell part : parts.subspan(1)) release_state(part);
 }
 
-Shadow::Cell Shadow::enter(const Bytes& bytes) {
+Shadow::Cell Shadow::add_state(const Bytes& bytes) {
   if (unused_states_.empty()) {
     unused_states_.push_back(static_cast<Cell>(states_.size()));
     states_.emplace_back();
@@ -131,12 +130,13 @@ Shadow::Cell Shadow::enter(const Bytes& bytes) {
 void Shadow::forget(Cell* cells, u32 size, Range range) {
   for_each_cell(cells, size, range, [&](Cell& cell, Range part, u32) {
     if (!part.covers(size) || (cell & kSplit) != 0) return forget(split(cell, size).data(), part_of(size), part);
-    leave(cell);
+    release_state(cell);
     cell = kFresh;
   });
 }
 
-// Lanes of a warp are told apart between two of its synchronising instructions; a channel has none.
+// Two accesses of different lanes of a warp are unordered between two of its synchronising instructions. A channel has
+// no lanes.
 bool Shadow::ordered(const Stamp& earlier, const Access& access, Clock Clocks::*kind) const {
   if (!earlier) return true;
   const Stamp& stamp = access.stamp;
@@ -147,7 +147,7 @@ bool Shadow::ordered(const Stamp& earlier, const Access& access, Clock Clocks::*
   if (engine && !rules_.in_order && earlier.time != stamp.time)
     return access.clocks->covers(kind, earlier, stamp.cluster);
   if (earlier.time < stamp.time || earlier.lane == stamp.lane) return true;
-  // What several lanes have written, each of them reads without more.
+  // A lane may read a value that several lanes have written, itself among them.
   return access.write ? (stamp.flags & Access::kRepeated) != 0 && earlier.op == stamp.op
                       : (earlier.flags & Access::kRepeated) != 0;
 }
@@ -166,8 +166,8 @@ void Shadow::read(Bytes& bytes, u64 address, const Access& access) const {
   remember_reader(bytes, access);
 }
 
-// One stamp an actor, the latest. Where there is no room, a reader that this access is ordered after may go: whoever
-// is ordered after this access is ordered after that one.
+// Keeps the latest stamp of each actor. If there is no room, a reader that this access is ordered after is replaced:
+// every later access that is ordered after this one is ordered after that reader too.
 void Shadow::remember_reader(Bytes& bytes, const Access& access) {
   const Stamp& stamp = access.stamp;
   Stamp* free = nullptr;
@@ -184,7 +184,7 @@ void Shadow::remember_reader(Bytes& bytes, const Access& access) {
   *(free != nullptr ? free : &bytes.readers.back()) = stamp;
 }
 
-// A write after a read needs only that the read is over.
+// A write after a read only requires that the read has completed, not that its effects are visible.
 void Shadow::write(Bytes& bytes, u64 address, const Access& access) const {
   if (!ordered(bytes.writer, access, &Clocks::seen)) report_race(address, bytes.writer, true, access);
   for (Stamp& reader : bytes.readers) {
@@ -198,8 +198,8 @@ void Shadow::write(Bytes& bytes, u64 address, const Access& access) const {
 void Shadow::report_race(u64 address, const Stamp& earlier, bool earlier_wrote, const Access& access) const {
   throw Fault{
       FaultKind::race,
-      fmt::format("two accesses to {} are not ordered: {} and {}", place(address), earlier_wrote ? "a write" : "a read",
-                  access.write ? "a write" : "a read"),
+      fmt::format("two accesses to {} are not ordered: {} and {}", location(address),
+                  earlier_wrote ? "a write" : "a read", access.write ? "a write" : "a read"),
       "order them: a barrier between the warps, an mbarrier phase that the second side waits for, or the wait of "
       "the asynchronous operation; between blocks a release on one side and an acquire on the other",
       side(earlier, earlier_wrote ? "first, written" : "first, read") + "\n" +
@@ -209,14 +209,14 @@ void Shadow::report_race(u64 address, const Stamp& earlier, bool earlier_wrote, 
 void Shadow::report_proxy(u64 address, const Stamp& writer, const Access& access) const {
   throw Fault{FaultKind::proxy,
               fmt::format("{} reads {} that was written through the generic proxy with no proxy fence in between",
-                          access.what, place(address)),
+                          access.what, location(address)),
               fmt::format("the writer executes {} after its stores and before the barrier", rules_.fence),
               side(writer, "written") + "\n" + side(access.stamp, "read")};
 }
 
 void Shadow::report_uninitialised(u64 address, const Access& access) const {
   throw Fault{FaultKind::uninitialised,
-              fmt::format("{} reads {} that nothing has written", access.what, place(address)),
+              fmt::format("{} reads {} that nothing has written", access.what, location(address)),
               "shared memory holds anything when a block starts: write it first, or wait for the copy that fills it",
               side(access.stamp, "read")};
 }

@@ -11,7 +11,7 @@ constexpr u64 kBits = 64;
 
 }  // namespace
 
-// calloc, since the system has zeros for large sizes that take no memory until they are written.
+// Uses calloc, because the system provides large zeroed blocks that take no memory until they are written.
 Written::Written(u64 bytes)
     : bytes_(bytes), bits_(static_cast<u64*>(std::calloc(bytes / kBits + 1, sizeof(u64)))), missing_(bytes) {}
 

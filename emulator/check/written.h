@@ -1,4 +1,4 @@
-// Which bytes of an allocation anything has written, a bit a byte. The bits of what nobody touches cost no memory.
+// Which bytes of an allocation have been written, one bit per byte. The bits of untouched bytes take no memory.
 #pragma once
 
 #include <atomic>
@@ -10,27 +10,27 @@
 
 namespace tma_jit::emulator::check {
 
-// Any number of threads at a time.
+// Thread-safe.
 class Written {
  public:
-  static std::unique_ptr<Written> make(u64 bytes);  // null where the host has no memory
+  static std::unique_ptr<Written> make(u64 bytes);  // returns null if the host has no memory
 
   bool complete() const { return missing_.load(std::memory_order_relaxed) == 0; }
   void mark(u64 offset, u64 bytes);
-  // From here on every byte counts as written.
+  // Counts every byte as written from now on.
   void assume_all() { missing_.store(0, std::memory_order_relaxed); }
-  // The offset of the first byte of the range that nothing has written, or the range's end.
+  // Returns the offset of the first byte of the range that has not been written, or the end of the range.
   u64 first_missing(u64 offset, u64 bytes) const;
   bool has_any(u64 offset, u64 bytes) const;
 
-  // The whole state, to come back to. Only while no other thread marks.
+  // Return and restore the whole state. No other thread may call mark() meanwhile.
   std::vector<u64> state() const;
   void set_state(const std::vector<u64>& state);
 
  private:
   explicit Written(u64 bytes);
   u64 word(u64 index) const { return std::atomic_ref<u64>(bits_.get()[index]).load(std::memory_order_relaxed); }
-  // `f` is given each word of the range, and which of its bits the range has; it ends with the first true.
+  // Calls `f` with each word of the range and the mask of the range's bits in it, until `f` returns true.
   template <class F> static void each_word(u64 offset, u64 bytes, F f);
 
   struct Free {
@@ -38,7 +38,7 @@ class Written {
   };
   const u64 bytes_;
   std::unique_ptr<u64, Free> bits_;
-  std::atomic<u64> missing_;  // bytes; 0 lets all else be skipped
+  std::atomic<u64> missing_;  // bytes; if 0, the bits are not consulted
 };
 
 }  // namespace tma_jit::emulator::check

@@ -16,7 +16,7 @@ u8 width_of(Type type) {
   return type == Type::pred ? u8{0} : static_cast<u8>(std::max(2, ptx::size_of(type)));
 }
 
-// A constant as the type's bits: a 64-bit real narrows to f32 where that is the type.
+// Returns the bits of a constant operand. A 64-bit real is narrowed to f32 if that is the type.
 u64 bits_of(const Operand& operand, Type type) {
   if (operand.kind != Operand::Kind::real || operand.single || ptx::size_of(type) != 4) return operand.bits;
   return std::bit_cast<u32>(static_cast<float>(std::bit_cast<double>(operand.bits)));
@@ -63,43 +63,43 @@ bool Assembler::is_predicate(const Operand& operand) const {
   return operand.kind == Operand::Kind::reg && frame_.function().registers[operand.index] == Type::pred;
 }
 
-void Assembler::check_width(const Operand& operand, const Place& place, Type type) const {
-  if (place.width == width_of(type)) return;
+void Assembler::check_width(const Operand& operand, const RegisterRef& reg, Type type) const {
+  if (reg.width == width_of(type)) return;
   refuse("register {} of {} is {} bits wide, .{} has {}", operand.index,
-         ptx::name_of(frame_.function().registers[operand.index]), 8 * place.width, ptx::name_of(type),
+         ptx::name_of(frame_.function().registers[operand.index]), 8 * reg.width, ptx::name_of(type),
          ptx::bits_of(type));
 }
 
-Place Assembler::destination(const Operand& operand, Type type) {
-  if (operand.kind == Operand::Kind::sink) return Place{0, Place::nothing, width_of(type), false};
+RegisterRef Assembler::destination(const Operand& operand, Type type) {
+  if (operand.kind == Operand::Kind::sink) return RegisterRef{0, RegisterRef::nothing, width_of(type), false};
   if (operand.kind != Operand::Kind::reg) refuse("a destination must be a register");
-  const Place place = frame_.reg(operand.index);
-  check_width(operand, place, type);
-  return place;
+  const RegisterRef reg = frame_.reg(operand.index);
+  check_width(operand, reg, type);
+  return reg;
 }
 
-Place Assembler::wide_destination(const Operand& operand, Type type) {
-  if (operand.kind == Operand::Kind::sink) return Place{0, Place::nothing, width_of(type), false};
+RegisterRef Assembler::wide_destination(const Operand& operand, Type type) {
+  if (operand.kind == Operand::Kind::sink) return RegisterRef{0, RegisterRef::nothing, width_of(type), false};
   if (operand.kind != Operand::Kind::reg) refuse("a destination must be a register");
-  const Place place = frame_.reg(operand.index);
-  if (place.width < width_of(type)) check_width(operand, place, type);
-  return place;
+  const RegisterRef reg = frame_.reg(operand.index);
+  if (reg.width < width_of(type)) check_width(operand, reg, type);
+  return reg;
 }
 
-Place Assembler::constant(const Operand& operand, Type type) {
+RegisterRef Assembler::constant(const Operand& operand, Type type) {
   if (type == Type::b128) refuse("a 128-bit constant");
   return frame_.layout().constant(bits_of(operand, type), width_of(type));
 }
 
-Place Assembler::source(const Operand& operand, Type type) {
+RegisterRef Assembler::source(const Operand& operand, Type type) {
   const u8 width = width_of(type);
   switch (operand.kind) {
     case Operand::Kind::integer:
     case Operand::Kind::real: return constant(operand, type);
     case Operand::Kind::reg: {
-      const Place place = frame_.reg(operand.index);
-      check_width(operand, place, type);
-      return place;
+      const RegisterRef reg = frame_.reg(operand.index);
+      check_width(operand, reg, type);
+      return reg;
     }
     case Operand::Kind::symbol: break;
     default: refuse("an operand that is no value");
@@ -114,28 +114,28 @@ Place Assembler::source(const Operand& operand, Type type) {
   return frame_.address_of(*symbol, operand.offset, width);
 }
 
-Place Assembler::wide_source(const Operand& operand, Type type) {
+RegisterRef Assembler::wide_source(const Operand& operand, Type type) {
   if (operand.kind != Operand::Kind::reg) return source(operand, type);
-  const Place place = frame_.reg(operand.index);
-  if (place.width < width_of(type)) check_width(operand, place, type);
-  return place;
+  const RegisterRef reg = frame_.reg(operand.index);
+  if (reg.width < width_of(type)) check_width(operand, reg, type);
+  return reg;
 }
 
-Place Assembler::predicate(const Operand& operand) {
+RegisterRef Assembler::predicate(const Operand& operand) {
   if (operand.kind == Operand::Kind::integer) return frame_.layout().constant(operand.bits != 0 ? kAllLanes : 0, 0);
-  Place place = source(operand, Type::pred);
-  place.inverted = operand.negated;
-  return place;
+  RegisterRef reg = source(operand, Type::pred);
+  reg.inverted = operand.negated;
+  return reg;
 }
 
-Place Assembler::address(const Operand& operand, s64& offset) {
+RegisterRef Assembler::address(const Operand& operand, s64& offset) {
   if (operand.kind != Operand::Kind::address) refuse("an address was expected");
   const Operand& base = operand.parts.front();
   offset = operand.offset;
   if (base.kind == Operand::Kind::reg) {
-    const Place place = frame_.reg(base.index);
-    if (place.width != 4 && place.width != 8) refuse("an address register is 32 or 64 bits wide");
-    return place;
+    const RegisterRef reg = frame_.reg(base.index);
+    if (reg.width != 4 && reg.width != 8) refuse("an address register is 32 or 64 bits wide");
+    return reg;
   }
   if (base.kind == Operand::Kind::symbol && !frame_.symbol(base)) refuse("no variable {} is known here", base.name);
   return source(base, Type::b64);

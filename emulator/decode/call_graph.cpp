@@ -12,7 +12,7 @@ namespace {
 using ptx::Function;
 using ptx::Operand;
 
-constexpr u64 kFunctionBytes = 16;  // between two addresses
+constexpr u64 kFunctionBytes = 16;  // distance between two function addresses
 
 class CallGraph {
  public:
@@ -68,13 +68,13 @@ class CallGraph {
           callees.insert(callee);
           if (instruction.guard != ptx::Instruction::kNone) entered_.insert(callee);
         }
-        break;  // what follows is no callee
+        break;  // the remaining operands are not callees
       }
     }
     return {callees.begin(), callees.end()};
   }
 
-  // Depth first: a call of a function that is being visited closes a cycle, which is cut there.
+  // Visits depth first. A call of a function that is being visited closes a cycle, which is cut there.
   void visit(const Function& kernel) {
     std::set<const Function*> seen = {&kernel}, active = {&kernel};
     std::vector<Visit> path = {{&kernel, callees_of(kernel)}};
@@ -100,7 +100,7 @@ class CallGraph {
 
 }  // namespace
 
-std::vector<const Function*> entered_functions(const ptx::Module& module, const Function& kernel) {
+std::vector<const Function*> out_of_line_functions(const ptx::Module& module, const Function& kernel) {
   const std::set<const Function*> entered = CallGraph(module).entered_below(kernel);
   std::vector<const Function*> ordered;
   for (const auto& function : module.functions)

@@ -1,4 +1,4 @@
-// Which functions of a module are called with an activation of their own, and what stands for a function's address.
+// Which functions of a module are called out of line, with an activation of their own, and the addresses of functions.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,13 @@
 
 namespace tma_jit::emulator::decode {
 
-// The functions that calls below `kernel` enter for real, in the order of the module: one of each cycle of calls,
-// those whose guard may keep lanes out, and, where a call through a register can be reached, all whose address anything
-// takes. Every other call is taken in where it stands.
-std::vector<const ptx::Function*> entered_functions(const ptx::Module& module, const ptx::Function& kernel);
+// Returns the functions below `kernel` that are called out of line, in the order of the module: one function of each
+// cycle of calls, those called under a guard that may disable lanes, and, if an indirect call is reachable, all
+// functions whose address is taken. All other calls are inlined.
+std::vector<const ptx::Function*> out_of_line_functions(const ptx::Module& module, const ptx::Function& kernel);
 
-// A number where no memory is. The same for every kernel of the module; 0 where the module does not define it.
+// Returns an address in the function window, the same for every kernel of the module; 0 if the module does not define
+// the function.
 u64 function_address(const ptx::Module& module, std::string_view name);
 
 }  // namespace tma_jit::emulator::decode

@@ -34,13 +34,14 @@ void Decoder::lay_out_module_shared() {
   }
 }
 
-// Offsets from the start of the parameters; PTX aligns each to its own alignment.
+// Offsets are relative to the start of the parameter block. PTX aligns each parameter to its own alignment.
 void Decoder::lay_out_parameters(Frame& frame, const ptx::Function& kernel) {
   u32 offset = 0;
   for (const ptx::Variable& parameter : kernel.parameters) {
     offset = aligned(offset, parameter.alignment);
     if (parameter.bytes() > kMostParameterBytes || offset + parameter.bytes() > kMostParameterBytes)
-      stop(FaultKind::limit, "with {} the parameters have more than {} bytes", parameter.name, kMostParameterBytes);
+      throw_fault(FaultKind::limit, "with {} the parameters have more than {} bytes", parameter.name,
+                  kMostParameterBytes);
     frame.define(parameter.name, {Symbol::Kind::parameter, offset});
     program_->parameters.push_back({offset, static_cast<u32>(parameter.bytes())});
     offset += static_cast<u32>(parameter.bytes());
@@ -71,13 +72,13 @@ void Decoder::emit_body(Frame& frame) {
     try {
       emit(frame, instruction);
     } catch (Fault& fault) {
-      if (fault.place.empty()) {
-        const std::string place = module_.place_of(instruction);
-        fault.place = fmt::format("  at {}{}PTX line {}", place, place.empty() ? "" : ", ", instruction.line);
+      if (fault.location.empty()) {
+        const std::string location = module_.location_of(instruction);
+        fault.location = fmt::format("  at {}{}PTX line {}", location, location.empty() ? "" : ", ", instruction.line);
       }
       throw;
     }
-    if (program_->ops.size() > kMostOps) stop(FaultKind::limit, "more than {} instructions", kMostOps);
+    if (program_->ops.size() > kMostOps) throw_fault(FaultKind::limit, "more than {} instructions", kMostOps);
   }
   const auto end = static_cast<u32>(program_->ops.size());
   frame.ops_of.push_back(end);
@@ -115,16 +116,16 @@ void Decoder::emit(Frame& frame, const ptx::Instruction& instruction) {
 void Decoder::emit_plain(Frame& frame, const ptx::Instruction& instruction) {
   const Match found = forms_.match(instruction);
   if (!has(module_.target, found.form->needs)) {
-    stop(FaultKind::unsupported, "{} needs {}; the target is {}", instruction.opcode, words_of(found.form->needs),
-         module_.target);
+    throw_fault(FaultKind::unsupported, "{} needs {}; the target is {}", instruction.opcode,
+                description_of(found.form->needs), module_.target);
   }
   Assembler assembler(frame, instruction, found, module_.target);
   guard(frame, instruction, assembler.op);
   found.form->build(assembler);
-  forms_.note_tried(found);
+  forms_.note_covered(found);
   if (found.form->needs == Needs::wgmma) program_->uses_wgmma = true;
   const std::string_view mnemonic = instruction.modifiers[0];
-  assembler.op.copies = mnemonic == "mov";
+  assembler.op.is_move = mnemonic == "mov";
   program_->ops.push_back(std::move(assembler.op));
 }
 

@@ -1,4 +1,4 @@
-// From a parsed kernel to a program.
+// Decoding of a parsed kernel to a program.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace tma_jit::emulator::decode {
 
-// Takes in every function the kernel calls, each call anew. Throws Fault{unsupported, syntax, limit} whose place is the
-// instruction's line. `module` must outlive the program.
+// Decodes a kernel and inlines the functions it calls, each call separately. Throws Fault{unsupported, syntax, limit}
+// whose location is the instruction's line. `module` must outlive the program.
 std::unique_ptr<const Program> decode(const ptx::Module& module, const ptx::Function& kernel,
                                       const GlobalAddresses& globals, const FormTable& forms);
 

@@ -1,5 +1,5 @@
-// Calls: of what the device's runtime has, of functions that are taken in where the call stands, and of functions that
-// are entered with an activation of their own. PTX ISA 9.0, "call".
+// Calls of functions of the device runtime, of inlined functions, and of functions with an activation of their own. PTX
+// ISA 9.0, "call".
 #include <algorithm>
 
 #include "emulator/decode/call_graph.h"
@@ -14,17 +14,17 @@ namespace {
 constexpr std::size_t kDeepestCall = 32;
 constexpr u32 kMostCalls = 1U << 16;
 
-// The address of a .param variable, which is local memory here.
-Place value_of(Frame& frame, const Operand& operand) {
+// Returns the address of a .param variable, which is in local memory in the emulator.
+RegisterRef value_of(Frame& frame, const Operand& operand) {
   const auto symbol = frame.symbol(operand);
   if (!symbol || symbol->kind != Symbol::Kind::local)
-    stop(FaultKind::unsupported, "a call whose values are not .param variables");
+    throw_fault(FaultKind::unsupported, "a call whose values are not .param variables");
   return frame.address_of(*symbol, 0, 8);
 }
 
 std::vector<CallForm::Value> values_of(Frame& frame, const Operand& list, const std::vector<ptx::Variable>& formals) {
   if (list.parts.size() != formals.size())
-    stop(FaultKind::syntax, "a call with {} values of a function with {}", list.parts.size(), formals.size());
+    throw_fault(FaultKind::syntax, "a call with {} values of a function with {}", list.parts.size(), formals.size());
   std::vector<CallForm::Value> values;
   for (std::size_t i = 0; i < formals.size(); ++i)
     values.push_back({value_of(frame, list.parts[i]), static_cast<u32>(formals[i].bytes())});
@@ -33,9 +33,10 @@ std::vector<CallForm::Value> values_of(Frame& frame, const Operand& list, const 
 
 }  // namespace
 
-// Their code comes first, so that lanes in a function run before those that wait behind the call: they meet again.
+// The code of out-of-line functions comes first: lanes in a function then have lower program counters than lanes that
+// wait after the call, so that they reconverge there.
 void Decoder::lay_out_callables(const ptx::Function& kernel) {
-  const auto entered = entered_functions(module_, kernel);
+  const auto entered = out_of_line_functions(module_, kernel);
   if (entered.empty()) return;
   for (const ptx::Function* const function : entered) {
     program_->callables.push_back(std::make_shared<Callable>());
@@ -55,15 +56,15 @@ void Decoder::emit_callable(Callable& callable) {
   const ptx::Function& function = *callable.function;
   layout_.within(&callable);
   Frame frame(layout_, function);
-  const auto place = [&](const std::vector<ptx::Variable>& formals, std::vector<Callable::Value>& values) {
+  const auto lay_out = [&](const std::vector<ptx::Variable>& formals, std::vector<Callable::Value>& values) {
     for (const ptx::Variable& formal : formals) {
       const u32 offset = layout_.add_local(formal.bytes(), formal.alignment);
       frame.define(formal.name, {Symbol::Kind::local, offset});
       values.push_back({offset, static_cast<u32>(formal.bytes())});
     }
   };
-  place(function.parameters, callable.parameters);
-  place(function.results, callable.results);
+  lay_out(function.parameters, callable.parameters);
+  lay_out(function.results, callable.results);
   callable.entry = static_cast<u32>(program_->ops.size());
   calls_ = {nullptr, &function};
   emit_body(frame);
@@ -94,47 +95,48 @@ Decoder::Call Decoder::parts_of(const ptx::Instruction& instruction) {
   using Kind = Operand::Kind;
   if (const Operand* const list = take(Kind::list)) call.results = list;
   call.target = take(Kind::symbol, Kind::reg, Kind::label);
-  if (call.target == nullptr) stop(FaultKind::syntax, "a call of nothing");
+  if (call.target == nullptr) throw_fault(FaultKind::syntax, "a call of nothing");
   if (const Operand* const list = take(Kind::list)) call.arguments = list;
   if (call.target->kind == Kind::reg) call.prototype = take(Kind::symbol, Kind::label);
-  if (next != operands.size()) stop(FaultKind::syntax, "a call with {} operands too many", operands.size() - next);
+  if (next != operands.size())
+    throw_fault(FaultKind::syntax, "a call with {} operands too many", operands.size() - next);
   return call;
 }
 
 void Decoder::emit_call(Frame& frame, const ptx::Instruction& instruction) {
   const Call call = parts_of(instruction);
-  if (call.target->kind == Operand::Kind::reg) return emit_entered(frame, instruction, call, nullptr);
+  if (call.target->kind == Operand::Kind::reg) return emit_out_of_line(frame, instruction, call, nullptr);
   const std::string_view name = call.target->name;
   const ptx::Function* const callee = module_.function(name);
   if (callee == nullptr || !callee->defined) {
-    const auto runtime = runtime_function(name);
-    if (!runtime) stop(FaultKind::unsupported, "a call of {}, which this text does not define", name);
+    const auto runtime = runtime::runtime_function(name);
+    if (!runtime) throw_fault(FaultKind::unsupported, "a call of {}, which this text does not define", name);
     return emit_runtime_call(frame, instruction, call, *runtime);
   }
-  if (callee->entry) stop(FaultKind::unsupported, "a call of the kernel {}", name);
+  if (callee->entry) throw_fault(FaultKind::unsupported, "a call of the kernel {}", name);
   const auto entered = callables_.find(callee);
-  if (entered != callables_.end()) return emit_entered(frame, instruction, call, entered->second);
-  emit_taken_in(frame, call, *callee);
+  if (entered != callables_.end()) return emit_out_of_line(frame, instruction, call, entered->second);
+  emit_inlined(frame, call, *callee);
 }
 
-// Formal parameters take the places of the actual ones.
+// Copies actual parameters to formal parameters.
 void Decoder::pass(Frame& from, Frame& to, const Operand& list, const std::vector<ptx::Variable>& formals) {
   if (list.parts.size() != formals.size()) {
-    stop(FaultKind::syntax, "a call with {} values of a function with {}", list.parts.size(), formals.size());
+    throw_fault(FaultKind::syntax, "a call with {} values of a function with {}", list.parts.size(), formals.size());
   }
   for (std::size_t i = 0; i < formals.size(); ++i) {
     const auto symbol = from.symbol(list.parts[i]);
     if (!symbol || symbol->kind != Symbol::Kind::local) {
-      stop(FaultKind::unsupported, "a call whose values are not .param variables");
+      throw_fault(FaultKind::unsupported, "a call whose values are not .param variables");
     }
     to.define(formals[i].name, *symbol);
   }
 }
 
-void Decoder::emit_taken_in(Frame& frame, const Call& call, const ptx::Function& callee) {
+void Decoder::emit_inlined(Frame& frame, const Call& call, const ptx::Function& callee) {
   if (calls_.size() >= kDeepestCall)
-    stop(FaultKind::limit, "calls {} deep, each taken in where it stands", calls_.size());
-  if (++inlined_ > kMostCalls) stop(FaultKind::limit, "more than {} calls, each taken in anew", kMostCalls);
+    throw_fault(FaultKind::limit, "calls {} deep, each taken in where it stands", calls_.size());
+  if (++inlined_ > kMostCalls) throw_fault(FaultKind::limit, "more than {} calls, each taken in anew", kMostCalls);
   Frame inner(layout_, callee);
   pass(frame, inner, *call.results, callee.results);
   pass(frame, inner, *call.arguments, callee.parameters);
@@ -143,9 +145,9 @@ void Decoder::emit_taken_in(Frame& frame, const Call& call, const ptx::Function&
   calls_.pop_back();
 }
 
-// A null callee is in a register; what it takes is checked when it is known.
-void Decoder::emit_entered(Frame& frame, const ptx::Instruction& instruction, const Call& call,
-                           const Callable* callee) {
+// `callee` is null for an indirect call, whose parameters are checked when it executes.
+void Decoder::emit_out_of_line(Frame& frame, const ptx::Instruction& instruction, const Call& call,
+                               const Callable* callee) {
   auto form = std::make_shared<CallForm>();
   form->callee = callee;
   const std::vector<ptx::Variable>* parameters = callee != nullptr ? &callee->function->parameters : nullptr;
@@ -155,19 +157,19 @@ void Decoder::emit_entered(Frame& frame, const ptx::Instruction& instruction, co
     const auto& prototypes = frame.function().prototypes;
     const auto found = call.prototype != nullptr ? prototypes.find(call.prototype->name) : prototypes.end();
     if (found == prototypes.end()) {
-      stop(FaultKind::syntax, "a call through a register by the prototype \"{}\", which {} does not have",
-           call.prototype != nullptr ? call.prototype->name : "", frame.function().name);
+      throw_fault(FaultKind::syntax, "a call through a register by the prototype \"{}\", which {} does not have",
+                  call.prototype != nullptr ? call.prototype->name : "", frame.function().name);
     }
     parameters = &found->second.parameters;
     results = &found->second.results;
     if (!found->second.targets.empty()) {
       const ptx::Function* const target = module_.function(found->second.targets.front());
-      if (target == nullptr) stop(FaultKind::syntax, "no function {}", found->second.targets.front());
+      if (target == nullptr) throw_fault(FaultKind::syntax, "no function {}", found->second.targets.front());
       parameters = &target->parameters;
       results = &target->results;
     }
     op.a = frame.reg(call.target->index);
-    if (op.a.width != 8) stop(FaultKind::syntax, "a call through a register that has not 64 bits");
+    if (op.a.width != 8) throw_fault(FaultKind::syntax, "a call through a register that has not 64 bits");
   }
   form->arguments = values_of(frame, *call.arguments, *parameters);
   form->results = values_of(frame, *call.results, *results);
@@ -178,14 +180,14 @@ void Decoder::emit_entered(Frame& frame, const ptx::Instruction& instruction, co
 }
 
 void Decoder::emit_runtime_call(Frame& frame, const ptx::Instruction& instruction, const Call& call,
-                                const RuntimeSignature& signature) {
+                                const runtime::RuntimeSignature& signature) {
   const std::size_t results = call.results->parts.size(), arguments = call.arguments->parts.size();
   if (arguments != signature.arguments || results > (signature.returns ? 1U : 0U)) {
-    stop(FaultKind::syntax, "a call with {} values and {} results of a function with {} and {}", arguments, results,
-         signature.arguments, signature.returns ? 1 : 0);
+    throw_fault(FaultKind::syntax, "a call with {} values and {} results of a function with {} and {}", arguments,
+                results, signature.arguments, signature.returns ? 1 : 0);
   }
   Op op;
-  op.handler = do_runtime_call;
+  op.handler = runtime::do_runtime_call;
   op.kind = static_cast<u16>(signature.function);
   guard(frame, instruction, op);
   for (const Operand& argument : call.arguments->parts) op.list.push_back(value_of(frame, argument));

@@ -19,11 +19,11 @@ struct Slot {
 
 struct Pattern {
   const Form* form;
-  std::size_t index;  // among all
+  std::size_t index;  // in the list of all forms
   std::vector<Slot> slots;
 };
 
-constexpr std::size_t kMostChoices = 64;  // of a slot
+constexpr std::size_t kMostChoices = 64;  // alternatives of one slot
 
 template <class F> void for_each_part(std::string_view text, char separator, F f) {
   while (true) {
@@ -46,10 +46,11 @@ Slot slot_of(std::string_view text) {
 
 struct FormTable::Rows {
   std::unordered_map<std::string_view, std::vector<Pattern>> by_mnemonic;
-  // By number.
+  // Indexed by form number.
   std::vector<const Form*> all;
   std::vector<std::vector<Slot>> slots;
-  // Whether any instruction had the form, then of each slot a bit for each choice that one had.
+  // Per form, whether any instruction matched it; then one mask per slot, with a bit for each alternative that
+  // occurred.
   std::vector<std::unique_ptr<std::atomic<u64>[]>> tried;
 
   void add(std::span<const Form> forms);
@@ -158,8 +159,8 @@ void check_rules(const Form& form, const ptx::Instruction& instruction) {
   for (const Rule& rule : form.rules) {
     const bool needs = rule.kind == Rule::Kind::needs;
     if (!has_one_of(instruction, rule.given) || has_one_of(instruction, rule.others) == needs) continue;
-    stop(FaultKind::unsupported, "{}: PTX takes {} only with {} {}", instruction.opcode, rule.given,
-         needs ? "one of" : "none of", rule.others);
+    throw_fault(FaultKind::unsupported, "{}: PTX takes {} only with {} {}", instruction.opcode, rule.given,
+                needs ? "one of" : "none of", rule.others);
   }
 }
 
@@ -190,11 +191,11 @@ Match FormTable::match(const ptx::Instruction& instruction) const {
       return result;
     }
   }
-  stop(FaultKind::unsupported, "the emulator does not know {}{}", instruction.opcode,
-       modifiers_known ? " with these operands" : "");
+  throw_fault(FaultKind::unsupported, "the emulator does not know {}{}", instruction.opcode,
+              modifiers_known ? " with these operands" : "");
 }
 
-void FormTable::note_tried(const Match& match) const {
+void FormTable::note_covered(const Match& match) const {
   const auto& tried = rows_->tried[match.index];
   const auto& slots = rows_->slots[match.index];
   tried[0].store(1, std::memory_order_relaxed);
@@ -207,7 +208,7 @@ void FormTable::note_tried(const Match& match) const {
   }
 }
 
-std::vector<std::string> FormTable::untried(bool modifiers) const {
+std::vector<std::string> FormTable::uncovered(bool modifiers) const {
   std::vector<std::string> missing;
   const Rows& all = *rows_;
   for (std::size_t i = 0; i < all.all.size(); ++i) {
@@ -242,7 +243,7 @@ bool has(std::string_view target, Needs needs) {
   return false;
 }
 
-std::string_view words_of(Needs needs) {
+std::string_view description_of(Needs needs) {
   static constexpr std::array<std::string_view, 8> kWords = {
       "any target", "sm_80 or newer",     "sm_90 or newer",     "sm_100 or newer",
       "sm_90a",     "sm_100a to sm_110a", "sm_120a or sm_121a", "a target with a suffix, sm_90a or newer"};

@@ -1,5 +1,5 @@
-// The instructions that the emulator knows, as a table of forms. What no form admits, down to the last modifier and
-// operand, is refused: an instruction that is nearly understood must not run.
+// The instructions that the emulator implements, as a table of forms. An instruction that matches no form, down to its
+// last modifier and operand, is refused.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace tma_jit::emulator::decode {
 
 class Assembler;
 
-// The least target an instruction needs. Features that later targets lack are named themselves.
+// The least target that an instruction requires. Features that later targets lack have enumerators of their own.
 enum class Needs : u8 {
   any,
   sm_80,
@@ -23,11 +23,11 @@ enum class Needs : u8 {
   wgmma,          // sm_90a only
   tcgen05,        // sm_100a, sm_101a, sm_103a, sm_110a and their families
   block_scaling,  // sm_120a, sm_121a and their families
-  exact_90,       // sm_90a, and every target with a suffix after it: setmaxnreg
+  exact_90,       // sm_90a, and every later target with a suffix: setmaxnreg
 };
 
-// What modifiers of one slot say about those of others, as ptxas 13.0 has it. Both sides are alternatives with '|'
-// between them: where an instruction has one of `given`, it has one of `others` too, or none of them.
+// A constraint between modifiers of different slots, as ptxas 13.0 enforces it. Both sides are alternatives separated
+// by '|': an instruction that has one of `given` must have one of `others`, or must have none of them.
 struct Rule {
   enum class Kind : u8 { needs, excludes };
   std::string_view given;
@@ -35,11 +35,11 @@ struct Rule {
   std::string_view others;
 };
 
-// `pattern`: the mnemonic, then slots for modifiers. A slot is its alternatives with '|' between them; '?' in front
-// lets it be absent. Modifiers may be written in any order, as inline assembly does; one that fits several slots fills
-// the first that is free.
+// `pattern` is the mnemonic, then slots for modifiers. A slot lists its alternatives, separated by '|'; a leading '?'
+// makes it optional. Modifiers may be written in any order, as in inline assembly; a modifier that fits several slots
+// fills the first free one.
 //     "ld ?weak|relaxed|acquire|volatile ?global|shared u32|s32"
-// `operands`: one letter each, '?' after those that may be left out:
+// `operands` has one letter per operand, followed by '?' if it is optional:
 //     d register   q register or predicate p|q   p predicate   s source   P source predicate
 //     v vector of registers, or one   a address   i immediate   L label   c call's operands   * any more
 struct Form {
@@ -50,34 +50,34 @@ struct Form {
   std::span<const Rule> rules = {};
 };
 
-// Which form an instruction is, and what its modifiers chose.
+// The form that an instruction matches, and the modifiers in its slots.
 struct Match {
   const Form* form = nullptr;
-  std::size_t index = 0;                // of the form among all
-  std::vector<std::string_view> slots;  // by slot of the pattern; empty where absent
+  std::size_t index = 0;                // of the form in the list of all forms
+  std::vector<std::string_view> slots;  // per slot of the pattern; empty if absent
 };
 
-// The forms of all families, by mnemonic, and which of their modifiers instructions have had. Thread-safe.
+// The forms of all families, by mnemonic, and a record of which modifiers have occurred. Thread-safe.
 class FormTable {
  public:
   explicit FormTable(std::span<const std::span<const Form>> families);
   ~FormTable();
 
-  // Throws Fault{unsupported} for what no form admits and what the rules of the form forbid.
+  // Throws Fault{unsupported} if no form matches or a rule of the form is violated.
   Match match(const ptx::Instruction& instruction) const;
-  // An instruction of this form was understood, its operands included.
-  void note_tried(const Match& match) const;
-  // The patterns of forms that no instruction has had since the process started, in the order of the table; with
-  // `modifiers`, also the modifiers that none of a form had: ".relaxed of ld ?weak|relaxed ...".
-  std::vector<std::string> untried(bool modifiers) const;
+  // Records that an instruction of this form was decoded, including its operands.
+  void note_covered(const Match& match) const;
+  // Returns the patterns of forms that no instruction has matched since the process started, in the order of the table.
+  // With `modifiers`, also returns the modifiers that have not occurred: ".relaxed of ld ?weak|relaxed ...".
+  std::vector<std::string> uncovered(bool modifiers) const;
 
  private:
   struct Rows;
   std::unique_ptr<const Rows> rows_;
 };
 
-// Whether a target, e.g. "sm_100a", has what a form needs; and the need in words.
+// Returns whether a target, e.g. "sm_100a", satisfies the requirement, and the requirement as text.
 bool has(std::string_view target, Needs needs);
-std::string_view words_of(Needs needs);
+std::string_view description_of(Needs needs);
 
 }  // namespace tma_jit::emulator::decode

@@ -14,29 +14,29 @@ u64 rounded_up(u64 value, u64 unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-// An 8-bit register is kept in 16 bits.
+// An 8-bit register is stored in 16 bits.
 u8 width_of(ptx::Type type) {
   return type == ptx::Type::pred ? u8{0} : static_cast<u8>(std::max(2, ptx::size_of(type)));
 }
 
 constexpr u64 kMostShared = u64{1} << 24;
-constexpr u64 kMostLocal = u64{512} << 10;  // of a thread. CUDA C++ Programming Guide 13.0, "Compute Capabilities"
-constexpr u32 kMostRegisterBytes = u32{64} << 20;  // of a warp, for half a million registers
+constexpr u64 kMostLocal = u64{512} << 10;  // per thread; CUDA C++ Programming Guide 13.0, "Compute Capabilities"
+constexpr u32 kMostRegisterBytes = u32{64} << 20;  // per warp; half a million registers
 
 }  // namespace
 
-Place Layout::add_register(ptx::Type type) {
+RegisterRef Layout::add_register(ptx::Type type) {
   if (program_.register_bytes > kMostRegisterBytes)
-    stop(FaultKind::limit, "more than {} bytes of registers a warp", kMostRegisterBytes);
+    throw_fault(FaultKind::limit, "more than {} bytes of registers a warp", kMostRegisterBytes);
   const u8 width = width_of(type);
-  Place place{program_.register_bytes, Place::registers, width, false};
+  RegisterRef reg{program_.register_bytes, RegisterRef::registers, width, false};
   program_.register_bytes +=
       width == 0 ? kRegisterUnit : static_cast<u32>(rounded_up(u64{width} * kLanes, kRegisterUnit));
-  if (callable_ != nullptr) callable_->registers.push_back(place);
-  return place;
+  if (callable_ != nullptr) callable_->registers.push_back(reg);
+  return reg;
 }
 
-Place Layout::constant(u64 value, u8 width) {
+RegisterRef Layout::constant(u64 value, u8 width) {
   if (width < 8) value &= width == 0 ? ~u32{0} : (u64{1} << (8 * width)) - 1;
   const auto [found, fresh] = constants_.try_emplace({value, width});
   if (!fresh) return found->second;
@@ -48,11 +48,11 @@ Place Layout::constant(u64 value, u8 width) {
     std::memcpy(program_.constants.data() + offset + static_cast<std::size_t>(i) * bytes, &value,
                 std::min<std::size_t>(bytes, 8));
   }
-  found->second = Place{offset, Place::constants, width, false};
+  found->second = RegisterRef{offset, RegisterRef::constants, width, false};
   return found->second;
 }
 
-Place Layout::preset(Preset::Kind kind, std::string_view special, u64 value, u8 width) {
+RegisterRef Layout::preset(Preset::Kind kind, std::string_view special, u64 value, u8 width) {
   const auto [found, fresh] = presets_.try_emplace({kind, special, value, width});
   if (!fresh) return found->second;
   const ptx::Type type = width == 0   ? ptx::Type::pred
@@ -67,7 +67,7 @@ Place Layout::preset(Preset::Kind kind, std::string_view special, u64 value, u8 
 u32 Layout::add_shared(const ptx::Variable& variable) {
   const u64 offset = rounded_up(std::max(program_.shared_bytes, kReservedShared), variable.alignment);
   if (offset + variable.bytes() > kMostShared)
-    stop(FaultKind::limit, "{} does not fit in shared memory", variable.name);
+    throw_fault(FaultKind::limit, "{} does not fit in shared memory", variable.name);
   program_.shared_bytes = static_cast<u32>(offset + variable.bytes());
   program_.shared_alignment = std::max(program_.shared_alignment, variable.alignment);
   return static_cast<u32>(offset);
@@ -76,14 +76,14 @@ u32 Layout::add_shared(const ptx::Variable& variable) {
 u32 Layout::add_local(u64 bytes, u32 alignment) {
   u32& used = callable_ != nullptr ? callable_->local_bytes : program_.local_bytes;
   const u64 offset = rounded_up(callable_ != nullptr ? used : std::max(used, 16U), alignment);
-  if (offset + bytes > kMostLocal) stop(FaultKind::limit, "{} bytes of local memory a thread", offset + bytes);
+  if (offset + bytes > kMostLocal) throw_fault(FaultKind::limit, "{} bytes of local memory a thread", offset + bytes);
   used = static_cast<u32>(offset + bytes);
   return static_cast<u32>(offset);
 }
 
-Place Layout::local(u64 offset, u8 width) {
+RegisterRef Layout::local(u64 offset, u8 width) {
   if (callable_ == nullptr) return constant(offset, width);
-  const auto [found, fresh] = local_places_.try_emplace({offset, width});
+  const auto [found, fresh] = local_addresses_.try_emplace({offset, width});
   if (!fresh) return found->second;
   found->second = add_register(width == 8 ? ptx::Type::b64 : ptx::Type::b32);
   callable_->addresses.push_back({static_cast<u32>(offset), found->second});
@@ -92,7 +92,7 @@ Place Layout::local(u64 offset, u8 width) {
 
 void Layout::within(Callable* callable) {
   callable_ = callable;
-  local_places_.clear();
+  local_addresses_.clear();
 }
 
 std::optional<u64> Layout::global(std::string_view name) const {
@@ -126,7 +126,7 @@ std::optional<Symbol> Frame::symbol(const ptx::Operand& operand) const {
   return std::nullopt;
 }
 
-Place Frame::address_of(const Symbol& symbol, s64 offset, u8 width) {
+RegisterRef Frame::address_of(const Symbol& symbol, s64 offset, u8 width) {
   const u64 value = symbol.value + static_cast<u64>(offset);
   switch (symbol.kind) {
     case Symbol::Kind::global: return layout_.constant(value, width);

@@ -1,5 +1,5 @@
-// A function within the program that is being decoded: where its registers, variables and labels are. Each call of a
-// function has a frame of its own.
+// A function within the program that is being decoded: the locations of its registers, variables and labels. Each
+// inlined call has a frame of its own.
 #pragma once
 
 #include <map>
@@ -12,22 +12,22 @@
 
 namespace tma_jit::emulator::decode {
 
-// Global variables of a loaded module: addresses by name.
+// Addresses of the global variables of a loaded module, by name.
 using GlobalAddresses = std::map<std::string_view, u64, std::less<>>;
 
-// The register file, constants and presets of a program as they grow.
+// Allocates the register file, constants and presets of a program.
 class Layout {
  public:
   Layout(Program& program, const GlobalAddresses& globals) : program_(program), globals_(globals) {}
 
-  Place add_register(ptx::Type type);
-  Place constant(u64 value, u8 width);
-  Place preset(Preset::Kind kind, std::string_view special, u64 value, u8 width);
+  RegisterRef add_register(ptx::Type type);
+  RegisterRef constant(u64 value, u8 width);
+  RegisterRef preset(Preset::Kind kind, std::string_view special, u64 value, u8 width);
   u32 add_shared(const ptx::Variable& variable);
   u32 add_local(u64 bytes, u32 alignment);
-  // The address of local memory at `offset`: the same for all, or in an activation its own.
-  Place local(u64 offset, u8 width);
-  // From now on registers and local memory are those of the function's activations; null: the kernel's own.
+  // Returns the address of local memory at `offset`: a constant for the kernel's own, a register within an activation.
+  RegisterRef local(u64 offset, u8 width);
+  // Allocates registers and local memory in the activations of the function from now on; null: in the kernel's own.
   void within(Callable* callable);
   std::optional<u64> global(std::string_view name) const;
   Program& program() { return program_; }
@@ -36,12 +36,12 @@ class Layout {
   Program& program_;
   const GlobalAddresses& globals_;
   Callable* callable_ = nullptr;
-  std::map<std::pair<u64, u8>, Place> local_places_;  // of callable_
-  std::map<std::pair<u64, u8>, Place> constants_;
-  std::map<std::tuple<Preset::Kind, std::string_view, u64, u8>, Place> presets_;
+  std::map<std::pair<u64, u8>, RegisterRef> local_addresses_;  // of callable_
+  std::map<std::pair<u64, u8>, RegisterRef> constants_;
+  std::map<std::tuple<Preset::Kind, std::string_view, u64, u8>, RegisterRef> presets_;
 };
 
-// Where a symbol is: a space and an offset or address in it.
+// The location of a symbol: a state space and an offset or address in it.
 struct Symbol {
   enum class Kind : u8 { global, shared, local, parameter };
   Kind kind;
@@ -54,19 +54,19 @@ class Frame {
 
   const ptx::Function& function() const { return function_; }
   Layout& layout() { return layout_; }
-  const Place& reg(u32 index) const { return registers_[index]; }
+  const RegisterRef& reg(u32 index) const { return registers_[index]; }
   void define(std::string_view name, Symbol symbol) { symbols_[name] = symbol; }
   std::optional<Symbol> symbol(const ptx::Operand& operand) const;
-  // The address of a symbol as the space that the symbol is in counts.
-  Place address_of(const Symbol& symbol, s64 offset, u8 width);
+  // Returns the address of a symbol within its own state space.
+  RegisterRef address_of(const Symbol& symbol, s64 offset, u8 width);
 
-  std::vector<u32> ops_of;  // the first op of each instruction
+  std::vector<u32> ops_of;  // the index of the first op of each instruction
 
  private:
   Layout& layout_;
   const ptx::Function& function_;
-  std::vector<Place> registers_;
-  std::vector<Symbol> variables_;  // of the function's body
+  std::vector<RegisterRef> registers_;
+  std::vector<Symbol> variables_;  // of the body of the function
   std::unordered_map<std::string_view, Symbol> symbols_;
 };
 

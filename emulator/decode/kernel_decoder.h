@@ -1,4 +1,4 @@
-// The decoder at work on one kernel.
+// The state of the decoder for one kernel.
 #pragma once
 
 #include <map>
@@ -31,19 +31,19 @@ class Decoder {
   void emit_body(Frame& frame);
   void emit(Frame& frame, const ptx::Instruction& instruction);
   void emit_plain(Frame& frame, const ptx::Instruction& instruction);
-  // The parts of a call's text; those it has not are null or an empty list.
+  // The operands of a call. Absent ones are null or empty lists.
   struct Call {
     const Operand* target = nullptr;
     const Operand* results = nullptr;
     const Operand* arguments = nullptr;
-    const Operand* prototype = nullptr;  // of a call through a register
+    const Operand* prototype = nullptr;  // for indirect calls
   };
   static Call parts_of(const ptx::Instruction& instruction);
   void emit_call(Frame& frame, const ptx::Instruction& instruction);
-  void emit_taken_in(Frame& frame, const Call& call, const ptx::Function& callee);
-  void emit_entered(Frame& frame, const ptx::Instruction& instruction, const Call& call, const Callable* callee);
+  void emit_inlined(Frame& frame, const Call& call, const ptx::Function& callee);
+  void emit_out_of_line(Frame& frame, const ptx::Instruction& instruction, const Call& call, const Callable* callee);
   void emit_runtime_call(Frame& frame, const ptx::Instruction& instruction, const Call& call,
-                         const RuntimeSignature& signature);
+                         const runtime::RuntimeSignature& signature);
   void emit_return(Frame& frame, const ptx::Instruction& instruction);
   void guard(Frame& frame, const ptx::Instruction& instruction, Op& op);
   void pass(Frame& from, Frame& to, const Operand& list, const std::vector<ptx::Variable>& formals);
@@ -52,10 +52,10 @@ class Decoder {
   const FormTable& forms_;
   std::unique_ptr<Program> program_;
   Layout layout_;
-  u32 inlined_ = 0;  // calls
+  u32 inlined_ = 0;  // number of inlined calls
   std::map<const ptx::Function*, Callable*> callables_;
-  std::vector<const ptx::Function*> calls_;        // those we are in, the kernel first
-  std::vector<std::vector<std::size_t>> returns_;  // branches to patch to the end of each
+  std::vector<const ptx::Function*> calls_;        // the functions being inlined, the kernel first
+  std::vector<std::vector<std::size_t>> returns_;  // branches to patch to the end of each function
 };
 
 }  // namespace tma_jit::emulator::decode

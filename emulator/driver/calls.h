@@ -1,15 +1,16 @@
-// The functions of the emulator's table, by what they are about.
+// The functions of the driver table, by subject.
 #pragma once
 
 #include "driver/api.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 
-inline constexpr int kDriverVersion = 13000;  // whose driver API this is
+inline constexpr int kDriverVersion = 13000;  // the version of the driver API
 
-void fill_device_calls(driver::Api& api);
-void fill_memory_calls(driver::Api& api);
-void fill_kernel_calls(driver::Api& api);
-void fill_tensor_map_calls(driver::Api& api);  // every documented demand, and then the emulator's own encoding
+void fill_device_calls(tma_jit::driver::Api& api);
+void fill_memory_calls(tma_jit::driver::Api& api);
+void fill_kernel_calls(tma_jit::driver::Api& api);
+void fill_tensor_map_calls(
+    tma_jit::driver::Api& api);  // checks the documented requirements, then uses the emulator's own encoding
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver

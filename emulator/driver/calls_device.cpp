@@ -4,11 +4,11 @@
 #include "emulator/driver/calls.h"
 #include "emulator/driver/device.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 namespace {
 
 constexpr int kTransfersPerClock = 2;
-constexpr int kBusBits = 1024;  // made up; only its product with the clock means something
+constexpr int kBusBits = 1024;  // arbitrary; only its product with the clock is meaningful
 
 int attribute_of(const DeviceInfo& info, CUdevice_attribute attribute) {
   switch (attribute) {
@@ -149,7 +149,7 @@ CUresult exchange_mode(CUstreamCaptureMode* mode) {
 
 }  // namespace
 
-void fill_device_calls(driver::Api& api) {
+void fill_device_calls(tma_jit::driver::Api& api) {
   api.init = [](unsigned) { return CUDA_SUCCESS; };
   api.driver_get_version = [](int* version) {
     *version = kDriverVersion;
@@ -172,4 +172,4 @@ void fill_device_calls(driver::Api& api) {
   api.thread_exchange_stream_capture_mode = exchange_mode;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver

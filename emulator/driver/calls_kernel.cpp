@@ -6,10 +6,10 @@
 #include "emulator/driver/launch.h"
 #include "emulator/driver/library.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 namespace {
 
-constexpr int kRegisters = 32;  // a guess for reports: PTX has not been given registers yet
+constexpr int kRegisters = 32;  // an estimate for reports, because PTX has no register allocation
 
 Kernel& kernel_of(CUfunction function) {
   return *reinterpret_cast<Kernel*>(function);
@@ -24,10 +24,10 @@ CUresult load_library(CUlibrary* library, const void* code, CUjit_option*, void*
   return guarded([&] {
     const auto* text = static_cast<const char*>(code);
     if (std::string_view(text).starts_with("\x7f\x45LF"))
-      stop(FaultKind::unsupported, "the emulator runs PTX, and was given a cubin");
+      throw_fault(FaultKind::unsupported, "the emulator runs PTX, and was given a cubin");
     auto made = std::make_unique<Library>(*device, std::string(text));
     if (made->module->target.substr(0, 3) != "sm_")
-      stop(FaultKind::syntax, "the target {} is no sm_", made->module->target);
+      throw_fault(FaultKind::syntax, "the target {} is no sm_", made->module->target);
     *library = reinterpret_cast<CUlibrary>(made.release());
     return CUDA_SUCCESS;
   });
@@ -109,7 +109,8 @@ CUresult launch_kernel(const CUlaunchConfig* config, CUfunction function, void**
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return guarded([&] {
-    if (extra != nullptr) stop(FaultKind::unsupported, "the emulator takes arguments as pointers, not in one buffer");
+    if (extra != nullptr)
+      throw_fault(FaultKind::unsupported, "the emulator takes arguments as pointers, not in one buffer");
     launch(kernel_of(function), *config, arguments);
     return CUDA_SUCCESS;
   });
@@ -117,7 +118,7 @@ CUresult launch_kernel(const CUlaunchConfig* config, CUfunction function, void**
 
 }  // namespace
 
-void fill_kernel_calls(driver::Api& api) {
+void fill_kernel_calls(tma_jit::driver::Api& api) {
   api.library_load_data = load_library;
   api.library_unload = unload_library;
   api.library_get_kernel = get_kernel;
@@ -129,4 +130,4 @@ void fill_kernel_calls(driver::Api& api) {
   api.launch_kernel_ex = launch_kernel;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver

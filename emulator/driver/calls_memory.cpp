@@ -1,4 +1,4 @@
-// Memory, streams and events. Streams hold nothing back: every call is done when it returns.
+// Memory, streams and events. All calls are synchronous.
 #include <chrono>
 #include <cstring>
 
@@ -6,7 +6,7 @@
 #include "emulator/driver/device.h"
 #include "emulator/driver/host_memory.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 namespace {
 
 struct Event {
@@ -14,15 +14,15 @@ struct Event {
   bool recorded = false;
 };
 
-// Whether the whole range is one allocation's; what is not is told in words.
+// Checks that one allocation contains the whole range, and records a report otherwise.
 CUresult refuse_range(Device& device, CUdeviceptr address, std::size_t bytes, std::string_view call) {
   if (bytes == 0 || device.memory.find(address, bytes).end != 0) return CUDA_SUCCESS;
-  remember_failure(CUDA_ERROR_INVALID_VALUE, fmt::format("{} of {} bytes at {:#x}: {}", call, bytes, address,
-                                                         device.memory.whereabouts(address)));
+  remember_failure(CUDA_ERROR_INVALID_VALUE,
+                   fmt::format("{} of {} bytes at {:#x}: {}", call, bytes, address, device.memory.describe(address)));
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-// Whether the device that is emulated and the machine that emulates it have room; what is not there is told in words.
+// Checks that the emulated device and the host have enough memory, and records a report otherwise.
 CUresult refuse_size(const Device& device, std::size_t bytes) {
   const auto room = static_cast<u64>(device.info.memory_bytes);
   const u64 used = device.memory.allocated();
@@ -66,7 +66,7 @@ CUresult to_device(CUdeviceptr target, const void* source, std::size_t bytes) {
   if (refused != CUDA_SUCCESS) return refused;
   if (bytes == 0) return CUDA_SUCCESS;
   std::memcpy(reinterpret_cast<void*>(target), source, bytes);
-  device->memory.wrote(target, bytes);
+  device->memory.mark_written(target, bytes);
   return CUDA_SUCCESS;
 }
 
@@ -86,11 +86,11 @@ CUresult fill(CUdeviceptr target, unsigned char byte, std::size_t bytes, CUstrea
   if (refused != CUDA_SUCCESS) return refused;
   if (bytes == 0) return CUDA_SUCCESS;
   std::memset(reinterpret_cast<void*>(target), byte, bytes);
-  device->memory.wrote(target, bytes);
+  device->memory.mark_written(target, bytes);
   return CUDA_SUCCESS;
 }
 
-// Of an address that is not the device's, each attribute is what stands for nothing, as the driver has it.
+// For an address that is not device memory, each attribute has its null value, as in libcuda.
 CUresult pointer_attributes(unsigned count, CUpointer_attribute* attributes, void** values, CUdeviceptr address) {
   Device* device = current_device();
   if (device == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
@@ -135,7 +135,7 @@ CUresult record(CUevent event, CUstream) {
   return CUDA_SUCCESS;
 }
 
-// The host's time: how long the emulator took, not how long a device would.
+// Returns host time: how long the emulator took, not how long a device would take.
 CUresult elapsed(float* milliseconds, CUevent first, CUevent second) {
   const auto* const a = reinterpret_cast<const Event*>(first);
   const auto* const b = reinterpret_cast<const Event*>(second);
@@ -146,7 +146,7 @@ CUresult elapsed(float* milliseconds, CUevent first, CUevent second) {
 
 }  // namespace
 
-void fill_memory_calls(driver::Api& api) {
+void fill_memory_calls(tma_jit::driver::Api& api) {
   api.mem_alloc = allocate;
   api.mem_free = deallocate;
   api.memcpy_host_to_device = to_device;
@@ -162,4 +162,4 @@ void fill_memory_calls(driver::Api& api) {
   api.event_elapsed_time = elapsed;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver

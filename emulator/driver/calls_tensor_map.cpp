@@ -1,4 +1,4 @@
-// The demands are tensor/encode.h's; here the driver's types become its.
+// Tensor maps: converts the driver's types to those of tensor/encode.h, which checks the requirements.
 #include "emulator/driver/calls.h"
 
 #include <cstring>
@@ -6,7 +6,7 @@
 #include "emulator/driver/device.h"
 #include "emulator/tensor/encode.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 namespace {
 
 using tensor::EncodeArguments;
@@ -65,7 +65,7 @@ CUresult encode_im2col(CUtensorMap* to, CUtensorMapDataType type, cuuint32_t ran
   return finish(to, map, std::move(fault));
 }
 
-// PTX's two walks differ in what the instruction says; the map is the same.
+// The modes im2col::w and im2col::w::128 differ in the instruction only; the map is the same.
 CUresult encode_im2col_wide(CUtensorMap* to, CUtensorMapDataType type, cuuint32_t rank, void* address,
                             const cuuint64_t* dims, const cuuint64_t* strides, int lower, int upper,
                             cuuint32_t channels, cuuint32_t pixels, const cuuint32_t* steps,
@@ -92,11 +92,11 @@ CUresult replace_address(CUtensorMap* at, void* address) {
 
 }  // namespace
 
-void fill_tensor_map_calls(driver::Api& api) {
+void fill_tensor_map_calls(tma_jit::driver::Api& api) {
   api.tensor_map_encode_tiled = encode_tiled;
   api.tensor_map_encode_im2col = encode_im2col;
   api.tensor_map_encode_im2col_wide = encode_im2col_wide;
   api.tensor_map_replace_address = replace_address;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver

@@ -7,17 +7,17 @@
 #include <string_view>
 #include <utility>
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 namespace {
 
 class Registry {
  public:
-  int admit(Device& device) {
+  int register_external(Device& device) {
     const std::lock_guard lock(mutex_);
     devices_.emplace(next_, &device);
     return next_++;
   }
-  void withdraw(int ordinal) {
+  void unregister_external(int ordinal) {
     const std::lock_guard lock(mutex_);
     devices_.erase(ordinal);
   }
@@ -30,7 +30,7 @@ class Registry {
     const std::lock_guard lock(mutex_);
     return next_;
   }
-  // Around a fork, so that no other thread holds the lock then.
+  // Held across a fork, so that no other thread holds the lock in the child.
   void lock() { mutex_.lock(); }
   void unlock() { mutex_.unlock(); }
 
@@ -40,7 +40,7 @@ class Registry {
   int next_ = 0;
 };
 
-// Never destroyed: devices may be closed by the destructors of static objects.
+// Never destroyed, because destructors of static objects may close devices.
 Registry& registry() {
   static auto* const made = new Registry;
   return *made;
@@ -59,14 +59,14 @@ struct Failure {
   std::string report, brief;
 };
 
-// Null when the objects of this thread are gone: destructors of static objects run later.
+// Returns null after the objects of this thread are destroyed; destructors of static objects run later.
 Failure* last_failure() {
   thread_local bool gone = false;
-  struct Kept : Failure {
-    ~Kept() { gone = true; }
+  struct FailureSlot : Failure {
+    ~FailureSlot() { gone = true; }
   };
   if (gone) return nullptr;
-  thread_local Kept failure;
+  thread_local FailureSlot failure;
   return &failure;
 }
 
@@ -75,7 +75,7 @@ const Failure* failure_of(CUresult result) {
   return failure != nullptr && failure->result == result && !failure->report.empty() ? failure : nullptr;
 }
 
-// Cut off at the end of a line.
+// Truncates the report at the end of a line.
 std::string cut(const std::string& report) {
   constexpr std::string_view kRest = "\n(the report goes on)";
   if (report.size() <= kMostErrorText) return report;
@@ -86,20 +86,20 @@ std::string cut(const std::string& report) {
 
 }  // namespace
 
-UnderWay::UnderWay() {
+CallInProgress::CallInProgress() {
   ++calls_under_way;
 }
-UnderWay::~UnderWay() {
+CallInProgress::~CallInProgress() {
   --calls_under_way;
 }
-bool forked_under_way() {
+bool forked_during_call() {
   return lost_calls > 0;
 }
 
-Device::Device(DeviceInfo facts) : ordinal(registry().admit(*this)), info(std::move(facts)) {}
+Device::Device(DeviceInfo facts) : ordinal(registry().register_external(*this)), info(std::move(facts)) {}
 
 Device::~Device() {
-  registry().withdraw(ordinal);
+  registry().unregister_external(ordinal);
 }
 
 int count_ordinals() {
@@ -153,4 +153,4 @@ CUresult result_of(FaultKind kind) {
   }
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver

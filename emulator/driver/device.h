@@ -1,4 +1,4 @@
-// An emulated device, which is what an instance of the emulator is, and the table from ordinals to devices.
+// An emulated device, which is an instance of the emulator, and the table of devices by ordinal.
 #pragma once
 
 #include <array>
@@ -15,40 +15,40 @@
 #include "emulator/machine/machine.h"
 #include "emulator/settings.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 
-// Bytes of a text of cuGetErrorString: programs copy it into buffers of 1,024.
+// Maximum length of a cuGetErrorString text; programs copy it to buffers of 1,024 bytes.
 inline constexpr std::size_t kMostErrorText = 999;
 
-// Devices share nothing but the count of ordinals. Outlives every library loaded on it.
+// Devices share nothing but the counter of ordinals. A device must outlive the libraries loaded on it.
 struct Device {
   explicit Device(DeviceInfo facts);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  const int ordinal;  // no other device of the process has it, now or later
+  const int ordinal;  // unique in the process; not reused
   const DeviceInfo info;
   GlobalMemory memory;
-  std::mutex launch_mutex;  // one launch at a time
+  std::mutex launch_mutex;  // serialises launches
   std::mutex settings_mutex;
   Settings settings;
   Counters last;  // of the last launch
 };
 
-int count_ordinals();            // those of devices that are gone included
-Device* device_at(int ordinal);  // null where there is none
+int count_ordinals();            // including closed devices
+Device* device_at(int ordinal);  // null if there is none
 
-// The contexts of a thread, the current one last. It has no destructor, so that the destructors of static objects,
-// which run after those of a thread's own objects, still find it.
+// The context stack of a thread. It is trivially destructible, so that destructors of static objects, which run after
+// those of the thread's objects, can still use it.
 class ContextStack {
  public:
-  bool push(Device* device) {  // false where it is full
+  bool push(Device* device) {  // returns false if it is full
     if (size_ == devices_.size()) return false;
     devices_[size_++] = device;
     return true;
   }
-  void pop() { --size_; }  // there is one
+  void pop() { --size_; }  // must not be empty
   Device* top() const { return size_ != 0 ? devices_[size_ - 1] : nullptr; }
 
  private:
@@ -57,28 +57,29 @@ class ContextStack {
 };
 ContextStack& context_stack();
 
-// The device whose context is current on this thread, or null.
+// Returns the device whose context is current on this thread, or null.
 Device* current_device();
 
-// What the last failure of this thread was, until the thread ends; and the result that stands for a fault.
+// Record the last failure of this thread, and map a fault to a result.
 void remember_failure(CUresult result, std::string text);
-const char* failure_report(CUresult result);  // the whole text; null where this thread remembers none for the result
-const char* failure_brief(CUresult result);   // the same cut off for cuGetErrorString: see kMostErrorText
+const char* failure_report(
+    CUresult result);  // the full text; null if the last failure of this thread has another result
+const char* failure_brief(CUresult result);  // the same, truncated to kMostErrorText for cuGetErrorString
 CUresult result_of(FaultKind kind);
 
-// A call that decodes or executes. A child of a fork that comes meanwhile cannot use the emulator: what the call had
-// locked or was about to make stays so.
-struct UnderWay {
-  UnderWay();
-  ~UnderWay();
-  UnderWay(const UnderWay&) = delete;
-  UnderWay& operator=(const UnderWay&) = delete;
+// A call that decodes or executes. A child process that is forked during such a call cannot use the emulator, because
+// locks and data structures may be in an intermediate state.
+struct CallInProgress {
+  CallInProgress();
+  ~CallInProgress();
+  CallInProgress(const CallInProgress&) = delete;
+  CallInProgress& operator=(const CallInProgress&) = delete;
 };
-bool forked_under_way();  // in this process's parent, when it was forked
+bool forked_during_call();  // whether this process was forked during such a call
 
-// Runs `f` and turns what it throws into a result.
+// Calls `f` and converts its exceptions to a result.
 template <class F> CUresult guarded(F f) {
-  const UnderWay under_way;
+  const CallInProgress call_in_progress;
   try {
     return f();
   } catch (const Fault& fault) {
@@ -91,4 +92,4 @@ template <class F> CUresult guarded(F f) {
   }
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver

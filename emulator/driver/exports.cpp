@@ -1,20 +1,20 @@
-// What the shared library exports: the three functions of src/driver/emulator_interface.h.
+// The three functions that the shared library exports (src/driver/emulator_interface.h).
 #include <new>
 
 #include "driver/emulator_interface.h"
 #include "emulator/driver/device.h"
 #include "emulator/driver/table.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 namespace {
 
-using driver::EmulatorConfiguration;
+using tma_jit::driver::EmulatorConfiguration;
 
 DeviceInfo facts_of(const EmulatorConfiguration& configuration) {
   DeviceInfo info;
   info.name = configuration.device.name;
   info.arch = configuration.device.arch;
-  driver::copy_numbers(configuration.device, info);
+  tma_jit::driver::copy_numbers(configuration.device, info);
   return info;
 }
 
@@ -32,9 +32,9 @@ Settings settings_of(const EmulatorConfiguration& configuration) {
 }
 
 }  // namespace
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver
 
-using tma_jit::emulator::Device;
+using tma_jit::emulator::driver::Device;
 
 extern "C" {
 
@@ -44,11 +44,11 @@ extern "C" {
 
 [[gnu::visibility("default")]] void* tma_jit_emulator_open(const tma_jit::driver::EmulatorConfiguration* configuration,
                                                            tma_jit::driver::Api* table) {
-  if (tma_jit::emulator::forked_under_way()) return nullptr;
+  if (tma_jit::emulator::driver::forked_during_call()) return nullptr;
   try {
-    auto device = std::make_unique<Device>(tma_jit::emulator::facts_of(*configuration));
-    device->settings = tma_jit::emulator::settings_of(*configuration);
-    *table = tma_jit::emulator::table_of(*device);
+    auto device = std::make_unique<Device>(tma_jit::emulator::driver::facts_of(*configuration));
+    device->settings = tma_jit::emulator::driver::settings_of(*configuration);
+    *table = tma_jit::emulator::driver::table_of(*device);
     return device.release();
   } catch (const std::bad_alloc&) {
     return nullptr;

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 namespace {
 
 constexpr u64 kUnknown = ~u64{0};
@@ -18,7 +18,7 @@ std::string text_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The number behind `name`, or at the start of the text where the name is empty; "max" is none.
+// Returns the number after `name`, or at the start of the text if the name is empty; nullopt for "max".
 std::optional<u64> number_in(std::string_view text, std::string_view name) {
   const std::size_t at = text.find(name);
   if (at == std::string_view::npos) return std::nullopt;
@@ -29,7 +29,7 @@ std::optional<u64> number_in(std::string_view text, std::string_view name) {
   return read ? std::optional(value) : std::nullopt;
 }
 
-// Pages of files that the system may drop are in use, and can be had.
+// Reclaimable page cache counts as used in the group but is available.
 u64 left_in(const std::filesystem::path& group) {
   const auto most = number_in(text_of(group / "memory.max"), "");
   const auto used = number_in(text_of(group / "memory.current"), "");
@@ -39,7 +39,7 @@ u64 left_in(const std::filesystem::path& group) {
   return *most - std::min(*most, taken);
 }
 
-// Of the process's group and of all that it lies in. Linux, Documentation/admin-guide/cgroup-v2.rst.
+// Considers the process's group and all its ancestors. Linux, Documentation/admin-guide/cgroup-v2.rst.
 u64 left_in_groups(const std::filesystem::path& root) {
   const std::string groups = text_of(root / "proc/self/cgroup");
   const std::size_t at = groups.find("0::/");
@@ -61,4 +61,4 @@ u64 available_memory(const std::filesystem::path& root) {
   return std::min(free ? *free * kKilobyte : kUnknown, left_in_groups(root));
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver

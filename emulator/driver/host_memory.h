@@ -1,20 +1,20 @@
-// How much memory this machine can still give. The emulator keeps device memory in the machine's own, and fills it: an
-// allocation of a device's size on a small machine would have the machine's kernel end some process.
+// The memory available on the host. The emulator stores device memory in host memory and fills it, so that an
+// allocation of a device's size on a small host would cause the out-of-memory killer to end a process.
 #pragma once
 
 #include <filesystem>
 
 #include "emulator/word.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 
-// Bytes that the system has available, and the process's control groups leave. Reads proc/ and sys/ below `root`; all
-// ones where they say nothing.
+// Returns the bytes that the system and the process's control groups leave available, or all ones if they are unknown.
+// Reads proc/ and sys/ below `root`.
 u64 available_memory(const std::filesystem::path& root = "/");
 
-// What `bytes` of device memory take of it: a bit for each tells whether it has been written.
+// Host bytes for `bytes` of device memory, including one bit per byte that records whether it was written.
 constexpr u64 host_bytes(u64 bytes) {
   return bytes + bytes / 8;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver

@@ -6,7 +6,7 @@
 
 #include "emulator/observe/trace.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 namespace {
 
 constexpr u32 kMostGridYZ = 65535;
@@ -37,11 +37,12 @@ LaunchShape shape_of(const Kernel& kernel, const CUlaunchConfig& config) {
     if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) shape.cooperative = attribute.value.cooperative != 0;
     if (attribute.id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
     const auto& dim = attribute.value.clusterDim;
-    const Dim3 asked = {dim.x, dim.y, dim.z};
-    if (given(required) && asked != required) {
-      stop(FaultKind::launch, "a cluster of {}; the kernel was compiled for {}", text(asked), text(required));
+    const Dim3 requested = {dim.x, dim.y, dim.z};
+    if (given(required) && requested != required) {
+      throw_fault(FaultKind::launch, "a cluster of {}; the kernel was compiled for {}", text(requested),
+                  text(required));
     }
-    shape.cluster = asked;
+    shape.cluster = requested;
   }
   return shape;
 }
@@ -50,11 +51,12 @@ void check_extents(const LaunchShape& shape) {
   const Dim3& grid = shape.grid;
   const Dim3& block = shape.block;
   if (product(grid) == 0 || grid[0] > kMostGridX || grid[1] > kMostGridYZ || grid[2] > kMostGridYZ) {
-    stop(FaultKind::launch, "a grid of {}; the extents go from 1 to {}, {} and {}", text(grid), kMostGridX, kMostGridYZ,
-         kMostGridYZ);
+    throw_fault(FaultKind::launch, "a grid of {}; the extents go from 1 to {}, {} and {}", text(grid), kMostGridX,
+                kMostGridYZ, kMostGridYZ);
   }
   if (product(block) == 0 || block[2] > kMostBlockZ || block[0] > 1024 || block[1] > 1024) {
-    stop(FaultKind::launch, "a block of {}; the extents go from 1 to 1024, 1024 and {}", text(block), kMostBlockZ);
+    throw_fault(FaultKind::launch, "a block of {}; the extents go from 1 to 1024, 1024 and {}", text(block),
+                kMostBlockZ);
   }
 }
 
@@ -63,10 +65,11 @@ void check_block(const Kernel& kernel, const LaunchShape& shape) {
   const u64 threads = product(shape.block);
   u64 most = static_cast<u64>(kernel.library->device.info.threads_per_block);
   if (given(function.max_threads)) most = std::min(most, product(function.max_threads));
-  if (threads > most) stop(FaultKind::launch, "a block of {} threads; the kernel takes at most {}", threads, most);
+  if (threads > most)
+    throw_fault(FaultKind::launch, "a block of {} threads; the kernel takes at most {}", threads, most);
   if (given(function.required_threads) && shape.block != function.required_threads) {
-    stop(FaultKind::launch, "a block of {}; the kernel was compiled for {}", text(shape.block),
-         text(function.required_threads));
+    throw_fault(FaultKind::launch, "a block of {}; the kernel was compiled for {}", text(shape.block),
+                text(function.required_threads));
   }
 }
 
@@ -75,12 +78,13 @@ void check_cluster(const Kernel& kernel, const LaunchShape& shape) {
   const u32 most = kernel.large_clusters ? kLargestCluster : kPortableCluster;
   const int supported = kernel.library->device.info.cluster_max;
   if (blocks == 0 || blocks > most || (supported <= 1 && blocks > 1)) {
-    stop(FaultKind::launch, "a cluster of {}; {} takes 1 to {} blocks", text(shape.cluster),
-         kernel.library->device.info.name, supported <= 1 ? 1 : most);
+    throw_fault(FaultKind::launch, "a cluster of {}; {} takes 1 to {} blocks", text(shape.cluster),
+                kernel.library->device.info.name, supported <= 1 ? 1 : most);
   }
   for (std::size_t i = 0; i < 3; ++i) {
     if (shape.grid[i] % shape.cluster[i] == 0) continue;
-    stop(FaultKind::launch, "a grid of {} is not a multiple of the cluster {}", text(shape.grid), text(shape.cluster));
+    throw_fault(FaultKind::launch, "a grid of {} is not a multiple of the cluster {}", text(shape.grid),
+                text(shape.cluster));
   }
 }
 
@@ -88,25 +92,25 @@ u64 shared_of(const Kernel& kernel, const LaunchShape& shape) {
   return kernel.program->shared_bytes - kReservedShared + u64{shape.dynamic_shared};
 }
 
-// As many pointers as the kernel has parameters; how many were given can only be seen where there are none.
+// The driver API does not pass the number of arguments; only a missing array can be detected.
 void check_arguments(const Kernel& kernel, void** arguments) {
   const std::size_t count = kernel.program->parameters.size();
   if (count == 0) return;
-  if (arguments == nullptr) stop(FaultKind::launch, "no arguments; the kernel takes {}", count);
+  if (arguments == nullptr) throw_fault(FaultKind::launch, "no arguments; the kernel takes {}", count);
   for (std::size_t i = 0; i < count; ++i) {
-    if (arguments[i] == nullptr) stop(FaultKind::launch, "argument {} of {} is a null pointer", i, count);
+    if (arguments[i] == nullptr) throw_fault(FaultKind::launch, "argument {} of {} is a null pointer", i, count);
   }
 }
 
 void check_shared(const Kernel& kernel, const LaunchShape& shape) {
   const DeviceInfo& info = kernel.library->device.info;
   if (shape.dynamic_shared > kernel.most_dynamic_shared) {
-    stop(FaultKind::launch, "{} bytes of dynamic shared memory; the kernel's attribute allows {}", shape.dynamic_shared,
-         kernel.most_dynamic_shared);
+    throw_fault(FaultKind::launch, "{} bytes of dynamic shared memory; the kernel's attribute allows {}",
+                shape.dynamic_shared, kernel.most_dynamic_shared);
   }
   if (shared_of(kernel, shape) > static_cast<u64>(info.smem_per_block)) {
-    stop(FaultKind::launch, "{} bytes of shared memory a block; {} has {}", shared_of(kernel, shape), info.name,
-         info.smem_per_block);
+    throw_fault(FaultKind::launch, "{} bytes of shared memory a block; {} has {}", shared_of(kernel, shape), info.name,
+                info.smem_per_block);
   }
 }
 
@@ -122,19 +126,19 @@ void check_cooperative(const Kernel& kernel, const LaunchShape& shape) {
   if (!shape.cooperative) return;
   const u64 blocks = product(shape.grid), most = resident_blocks(kernel, shape);
   if (blocks > most) {
-    stop(FaultKind::too_large,
-         "a cooperative launch of {} blocks; {} has room for {} of {} threads and {} bytes of shared memory", blocks,
-         kernel.library->device.info.name, most, product(shape.block), shared_of(kernel, shape));
+    throw_fault(FaultKind::too_large,
+                "a cooperative launch of {} blocks; {} has room for {} of {} threads and {} bytes of shared memory",
+                blocks, kernel.library->device.info.name, most, product(shape.block), shared_of(kernel, shape));
   }
 }
 
-// What the barriers of a cooperative launch's grid work on, which the driver hands in: {bytes, barrier}.
+// The workspace of grid-wide barriers in a cooperative launch, which the driver provides: {bytes, barrier}.
 class GridWorkspace {
  public:
   explicit GridWorkspace(GlobalMemory& memory) : memory_(memory) {
-    memory_.admit(address(), sizeof words_, "the workspace of the grid's barriers", false);
+    memory_.register_external(address(), sizeof words_, "the workspace of the grid's barriers", false);
   }
-  ~GridWorkspace() { memory_.withdraw(address()); }
+  ~GridWorkspace() { memory_.unregister_external(address()); }
   GridWorkspace(const GridWorkspace&) = delete;
   GridWorkspace& operator=(const GridWorkspace&) = delete;
   u64 address() const { return reinterpret_cast<u64>(words_); }
@@ -162,12 +166,12 @@ void launch(Kernel& kernel, const CUlaunchConfig& config, void** arguments) {
   }
   const std::lock_guard lock(device.launch_mutex);
   const Parameters parameters(*kernel.program, device.memory, arguments);
-  if (!settings.checks) device.memory.assume_all_written();  // nobody follows what this kernel writes
+  if (!settings.checks) device.memory.assume_all_written();  // writes of this kernel are not tracked
   shape.parameters = parameters.address();
   const GridWorkspace workspace(device.memory);
   if (shape.cooperative) shape.grid_workspace = workspace.address();
   Machine machine(*kernel.program, shape, device.memory, device.info, settings);
-  if (!settings.trace.empty()) machine.observe(std::make_unique<insight::Trace>(machine));
+  if (!settings.trace.empty()) machine.observe(std::make_unique<observe::Trace>(machine));
   device.last = machine.run();
 }
 
@@ -179,4 +183,4 @@ int active_clusters(const Kernel& kernel, const CUlaunchConfig& config) {
   return static_cast<int>(resident_blocks(kernel, shape) / product(shape.cluster));
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver

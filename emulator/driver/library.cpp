@@ -6,10 +6,10 @@
 #include "emulator/decode/decoder.h"
 #include "emulator/isa/forms.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 namespace {
 
-// Without an opt-in a kernel may have 48 KB, static and dynamic together. CUDA C++ Programming Guide 13.0, "Shared
+// Maximum static and dynamic shared memory of a kernel without an opt-in. CUDA C++ Programming Guide 13.0, "Shared
 // Memory".
 constexpr u32 kSharedWithoutOptIn = 48 * 1024;
 
@@ -32,15 +32,16 @@ Library::Globals::~Globals() {
 void Library::place_globals() {
   for (const ptx::Variable& variable : module->variables) {
     if (!lives_in_global(variable)) continue;
-    if (variable.external) stop(FaultKind::unsupported, "the variable {} is defined in another module", variable.name);
+    if (variable.external)
+      throw_fault(FaultKind::unsupported, "the variable {} is defined in another module", variable.name);
     if (globals_.addresses.contains(variable.name))
-      stop(FaultKind::syntax, "PTX line {}: variable {} is there already", variable.line, variable.name);
+      throw_fault(FaultKind::syntax, "PTX line {}: variable {} is there already", variable.line, variable.name);
     const u64 address = device.memory.allocate(std::max<u64>(variable.bytes(), 1));
     if (address == 0)
-      stop(FaultKind::limit, "no memory for the variable {} of {} bytes", variable.name, variable.bytes());
+      throw_fault(FaultKind::limit, "no memory for the variable {} of {} bytes", variable.name, variable.bytes());
     globals_.addresses[variable.name] = address;
     std::memset(reinterpret_cast<void*>(address), 0, variable.bytes());
-    device.memory.wrote(address, variable.bytes());
+    device.memory.mark_written(address, variable.bytes());
   }
 }
 
@@ -52,10 +53,10 @@ void Library::fill_globals() {
     for (const auto& [offset, name] : variable.names) {
       const auto found = globals_.addresses.find(name);
       const u64 address = found != globals_.addresses.end() ? found->second : decode::function_address(*module, name);
-      if (address == 0) stop(FaultKind::unsupported, "{} holds the address of {}", variable.name, name);
+      if (address == 0) throw_fault(FaultKind::unsupported, "{} holds the address of {}", variable.name, name);
       u64 value = 0;
       if (offset + sizeof value > variable.bytes())
-        stop(FaultKind::syntax, "{} is too small for an address", variable.name);
+        throw_fault(FaultKind::syntax, "{} is too small for an address", variable.name);
       std::memcpy(&value, bytes + offset, sizeof value);
       value += address;
       std::memcpy(bytes + offset, &value, sizeof value);
@@ -71,10 +72,10 @@ Kernel* Library::kernel(std::string_view name) {
   if (function == nullptr || !function->entry || !function->defined) return nullptr;
   Kernel made;
   made.library = this;
-  made.program = decode::decode(*module, *function, globals_.addresses, decode::all_forms());
+  made.program = decode::decode(*module, *function, globals_.addresses, isa::all_forms());
   const u32 fixed = made.program->shared_bytes - kReservedShared;
   made.most_dynamic_shared = fixed < kSharedWithoutOptIn ? kSharedWithoutOptIn - fixed : 0;
   return &kernels_.emplace(std::string(name), std::move(made)).first->second;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver

@@ -1,4 +1,4 @@
-// Loaded PTX: a module, its global variables in memory, and its kernels, each decoded when it is first asked for.
+// Loaded PTX: a module, its global variables in memory, and its kernels, which are decoded at first use.
 #pragma once
 
 #include <map>
@@ -12,11 +12,11 @@
 #include "emulator/program/program.h"
 #include "emulator/ptx/module.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 
 struct Library;
 
-// What stands behind a CUkernel and a CUfunction.
+// The object behind a CUkernel or a CUfunction.
 struct Kernel {
   Library* library = nullptr;
   std::unique_ptr<const Program> program;
@@ -30,14 +30,14 @@ struct Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
-  // Null where the module has no kernel of that name; throws Fault where it cannot be decoded.
+  // Returns null if the module has no kernel of that name. Throws Fault if the kernel cannot be decoded.
   Kernel* kernel(std::string_view name);
 
   Device& device;
   std::unique_ptr<const ptx::Module> module;
 
  private:
-  // Memory of the device, also given back where loading fails.
+  // Global variables in device memory, freed also if loading fails.
   struct Globals {
     ~Globals();
     GlobalMemory& memory;
@@ -51,4 +51,4 @@ struct Library {
   std::mutex mutex_;
 };
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver

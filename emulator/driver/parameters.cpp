@@ -6,10 +6,10 @@
 
 #include <sys/mman.h>
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 namespace {
 
-constexpr u64 kLowest = u64{1} << 28;  // programs that are not relocated lie below
+constexpr u64 kLowest = u64{1} << 28;  // programs that are not position-independent are loaded below
 constexpr u64 kEnd = u64{1} << 32;
 constexpr u64 kStep = u64{1} << 20;
 
@@ -17,8 +17,8 @@ std::size_t size_of(const Program& program) {
   return std::max<std::size_t>(program.parameter_bytes, 1);
 }
 
-// Pages whose addresses have 32 bits: the first free ones, which the kernel of the host gives where it is asked for
-// them, and elsewhere where they are taken.
+// Maps pages with 32-bit addresses: the first free ones. The host's kernel treats the address as a hint and maps
+// elsewhere if it is taken.
 u8* map_low(std::size_t bytes) {
   for (u64 hint = kLowest; hint + bytes <= kEnd; hint += kStep) {
     void* const at =
@@ -37,12 +37,12 @@ Parameters::Parameters(const Program& program, GlobalMemory& memory, void** argu
     : memory_(memory), mapped_(size_of(program)), bytes_(map_low(mapped_)) {
   for (std::size_t i = 0; i < program.parameters.size(); ++i)
     std::memcpy(bytes_ + program.parameters[i].offset, arguments[i], program.parameters[i].size);
-  memory_.admit(address(), mapped_, "the kernel's parameters", true);
+  memory_.register_external(address(), mapped_, "the kernel's parameters", true);
 }
 
 Parameters::~Parameters() {
-  memory_.withdraw(address());
+  memory_.unregister_external(address());
   munmap(bytes_, mapped_);
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver

@@ -1,14 +1,14 @@
-// The parameters of a launch, in memory that the kernel reads.
+// The parameters of a launch, in memory that kernels read.
 #pragma once
 
 #include "emulator/machine/global_memory.h"
 #include "emulator/program/program.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 
-// The values that `arguments` point to, laid out as the program says and readable for as long as this lives. They lie
-// below 4 GiB, because kernels keep addresses of the parameter window in 32 bits: mov.b32 %r1, p; cvt.u64.u32 %d1, %r1;
-// cvta.param.u64 %d1, %d1. Throws std::bad_alloc where the host has no memory left there.
+// Copies the values that `arguments` point to into the layout of the program. They are readable during the lifetime of
+// this object. They are below 4 GiB, because kernels keep addresses of the parameter window in 32 bits: mov.b32 %r1, p;
+// cvt.u64.u32 %d1, %r1; cvta.param.u64 %d1, %d1. Throws std::bad_alloc if the host has no memory there.
 class Parameters {
  public:
   Parameters(const Program& program, GlobalMemory& memory, void** arguments);
@@ -23,4 +23,4 @@ class Parameters {
   u8* const bytes_;
 };
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver

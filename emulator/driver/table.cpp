@@ -2,10 +2,10 @@
 
 #include "emulator/driver/calls.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 
-driver::Api table_of(const Device& device) {
-  driver::Api api;
+tma_jit::driver::Api table_of(const Device& device) {
+  tma_jit::driver::Api api;
   api.version = kDriverVersion;
   api.takes = Artifact::Form::ptx;
   api.only_device = device.ordinal;
@@ -16,4 +16,4 @@ driver::Api table_of(const Device& device) {
   return api;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver

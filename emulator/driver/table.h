@@ -1,13 +1,13 @@
-// The emulator as a driver: a table of functions like libcuda's. Work is done when a call returns; a launch that the
-// emulator stops is an error whose cuGetErrorString is the report.
+// The emulator as a driver: a table of functions with libcuda's signatures. All calls are synchronous. A faulting
+// launch returns an error, and cuGetErrorString returns the report.
 #pragma once
 
 #include "driver/api.h"
 #include "emulator/driver/device.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::driver {
 
-// The functions, for this device. They are the same for all: a device is told by its ordinal, its context and handles.
-driver::Api table_of(const Device& device);
+// Returns the functions, which are the same for all devices: ordinals, contexts and handles identify the device.
+tma_jit::driver::Api table_of(const Device& device);
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::driver

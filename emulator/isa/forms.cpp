@@ -2,15 +2,15 @@
 
 #include "emulator/isa/families.h"
 
-namespace tma_jit::emulator::decode {
+namespace tma_jit::emulator::isa {
 
-const FormTable& all_forms() {
+const decode::FormTable& all_forms() {
   static const std::span<const Form> families[] = {
-      arithmetic_forms(), logic_forms(),    convert_forms(),   memory_forms(),       control_forms(),
-      warp_forms(),       mbarrier_forms(), copy_forms(),      element_copy_forms(), cluster_forms(),
+      arithmetic_forms(), logic_forms(),    convert_forms(),   memory_forms(),   control_forms(),
+      warp_forms(),       mbarrier_forms(), copy_forms(),      cp_async_forms(), cluster_forms(),
       matrix_forms(),     tcgen05_forms(),  tensormap_forms(), launch_forms()};
-  static const FormTable table(families);
+  static const decode::FormTable table(families);
   return table;
 }
 
-}  // namespace tma_jit::emulator::decode
+}  // namespace tma_jit::emulator::isa

@@ -1,10 +1,10 @@
-// All instructions that the emulator knows.
+// The forms of all instructions that the emulator implements.
 #pragma once
 
 #include "emulator/decode/form.h"
 
-namespace tma_jit::emulator::decode {
+namespace tma_jit::emulator::isa {
 
-const FormTable& all_forms();
+const decode::FormTable& all_forms();
 
-}  // namespace tma_jit::emulator::decode
+}  // namespace tma_jit::emulator::isa

@@ -1,5 +1,5 @@
-// Operations that were issued and have not been performed yet, and when they are: that is the policy's choice, within
-// the orders that PTX guarantees. An operation captures its operands and the issuer's clocks when it is issued.
+// Asynchronous operations that have been issued but not yet performed. The policy chooses when each is performed,
+// within the orders that PTX guarantees. An operation captures its operands and the issuer's clocks at issue.
 #pragma once
 
 #include <deque>
@@ -13,80 +13,80 @@
 #include "emulator/word.h"
 
 namespace tma_jit::emulator {
+
 class Machine;
 class Warp;
 class Block;
 struct Op;
-}  // namespace tma_jit::emulator
 
-namespace tma_jit::emulator::async {
-
-class Operation {
+class AsyncOperation {
  public:
-  virtual ~Operation() = default;
-  // Performs the next part; true when that was the last. Whatever may be seen half done has several parts.
+  virtual ~AsyncOperation() = default;
+  // Performs the next part and returns whether it was the last. An operation whose partial effects may be observed has
+  // several parts.
   virtual bool perform(Machine& machine) = 0;
-  // False while something is missing, e.g. the other warps of a warpgroup.
+  // Returns false while a prerequisite is missing, e.g. the other warps of a warpgroup.
   virtual bool ready() const { return true; }
 
-  Warp* warp = nullptr;  // the issuer
+  Warp* warp = nullptr;  // the issuing warp
   Block* block = nullptr;
   const Op* op = nullptr;
-  check::Stamp stamp;    // of its accesses: its channel and its place in the channel's order
-  check::Clocks clocks;  // the issuer's when it was issued
+  check::Stamp stamp;    // of its accesses: its channel and its tick in that channel
+  check::Clocks clocks;  // those of the issuer at issue
 };
 
-// A queue performs its operations in the order of their issue: wgmma of a warpgroup, tcgen05 of a block.
-class Queue {
+// Performs its operations in issue order: wgmma of a warpgroup, tcgen05 of a block.
+class AsyncQueue {
  public:
   bool empty() const { return operations_.empty(); }
-  std::deque<std::shared_ptr<Operation>>& operations() { return operations_; }
+  std::deque<std::shared_ptr<AsyncOperation>>& operations() { return operations_; }
 
  private:
-  friend class Engine;
-  std::deque<std::shared_ptr<Operation>> operations_;
+  friend class AsyncEngine;
+  std::deque<std::shared_ptr<AsyncOperation>> operations_;
   bool listed_ = false;
 };
 
-class Engine {
+class AsyncEngine {
  public:
-  Engine(Machine& machine, Policy policy, Random& random) : machine_(machine), policy_(policy), random_(random) {}
+  AsyncEngine(Machine& machine, Policy policy, Random& random) : machine_(machine), policy_(policy), random_(random) {}
 
-  // Unordered with everything else in flight.
-  void submit(std::shared_ptr<Operation> operation);
-  // In the order of the queue, which must outlive the operation.
-  void submit(std::shared_ptr<Operation> operation, Queue& queue);
-  // After an operation became ready: performs it now where the policy is eager.
-  void kick(Queue& queue);
+  // Submits an operation that is unordered with everything else in flight.
+  void submit(std::shared_ptr<AsyncOperation> operation);
+  // Submits an operation in the order of the queue, which must outlive it.
+  void submit(std::shared_ptr<AsyncOperation> operation, AsyncQueue& queue);
+  // Must be called when an operation of the queue becomes ready. Performs it at once if the policy is eager.
+  void notify_ready(AsyncQueue& queue);
 
-  bool pending() const { return !loose_.empty() || !queues_.empty(); }
-  // Performs a part of some operation that is ready; false if there is none. `idle`: no warp can run, so that an
-  // operation that is starved has its turn.
+  bool pending() const { return !unordered_.empty() || !queues_.empty(); }
+  // Performs a part of one ready operation; returns false if there is none. `idle` means that no warp can run, which
+  // lets a starved operation proceed.
   bool step(bool idle);
   void steps(int most) {
     while (most-- > 0 && step(true)) {
     }
   }
-  // Whether the policy wants a step now although warps can run.
+  // Returns whether the policy requests a step now although warps can run.
   bool wants_step();
-  // What is in flight for the block, until nothing is.
+  // Performs all operations in flight for the block.
   void drain(const Block& block);
-  // Those that are in no queue.
-  const std::list<std::shared_ptr<Operation>>& loose() const { return loose_; }
+  // The operations that are in no queue.
+  const std::list<std::shared_ptr<AsyncOperation>>& unordered() const { return unordered_; }
 
  private:
-  bool perform(Operation& operation);
-  void finish(Queue& queue);
+  bool perform(AsyncOperation& operation);
+  void finish(AsyncQueue& queue);
   bool step_of(std::size_t index);
   bool waits(std::size_t index) const;
 
   Machine& machine_;
   const Policy policy_;
   Random& random_;
-  std::list<std::shared_ptr<Operation>> loose_;
-  std::vector<Queue*> queues_;  // those with operations
-  const Operation* starved_ = nullptr;
-  const Operation* last_ = nullptr;  // whose part was performed last; for comparison only
+  std::list<std::shared_ptr<AsyncOperation>> unordered_;
+  std::vector<AsyncQueue*> queues_;  // the non-empty queues
+  const AsyncOperation* starved_ = nullptr;
+  const AsyncOperation* last_ =
+      nullptr;  // the operation of which a part was performed last; compared only, never dereferenced
 };
 
-}  // namespace tma_jit::emulator::async
+}  // namespace tma_jit::emulator

@@ -1,4 +1,4 @@
-// What atomics and reductions compute. PTX ISA 9.0, "atom", "red".
+// Results of atomic operations and reductions. PTX ISA 9.0, "atom", "red".
 #include <bit>
 
 #include "emulator/machine/atomic.h"
@@ -17,10 +17,10 @@ template <class T> T most(T a, T b) {
 }
 
 u16 half_result(Atomic kind, bool brain, u16 a, u16 b) {
-  const float x = brain ? bf16_to_f32(a) : f16_to_f32(a);
-  const float y = brain ? bf16_to_f32(b) : f16_to_f32(b);
+  const float x = brain ? numeric::bf16_to_f32(a) : numeric::f16_to_f32(a);
+  const float y = brain ? numeric::bf16_to_f32(b) : numeric::f16_to_f32(b);
   const float value = kind == Atomic::add ? x + y : kind == Atomic::min ? least(x, y) : most(x, y);
-  return brain ? f32_to_bf16(value) : f32_to_f16(value);
+  return brain ? numeric::f32_to_bf16(value) : numeric::f32_to_f16(value);
 }
 
 u64 float_result(Atomic kind, Type type, u64 a, u64 b) {

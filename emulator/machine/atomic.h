@@ -1,4 +1,4 @@
-// What an atomic operation leaves in memory.
+// The results of atomic operations.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace tma_jit::emulator {
 
 enum class Atomic : u16 { add, min, max, inc, dec, conjunction, disjunction, exclusive, exchange, compare_exchange };
 
-// compare_exchange: c where `old` is b.
+// Returns the new value in memory. compare_exchange returns c if `old` equals b.
 u64 atomic_value(Atomic kind, ptx::Type type, u64 old, u64 b, u64 c);
 
 }  // namespace tma_jit::emulator

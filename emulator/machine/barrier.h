@@ -1,4 +1,4 @@
-// The barriers of a block and of a cluster that are not in memory. PTX ISA 9.0, "bar", "barrier.cluster".
+// The barriers of a block and of a cluster that are not objects in memory. PTX ISA 9.0, "bar", "barrier.cluster".
 #pragma once
 
 #include "emulator/check/clock.h"
@@ -7,10 +7,10 @@
 namespace tma_jit::emulator {
 
 struct NamedBarrier {
-  u32 arrived = 0;   // threads, of the current phase
+  u32 arrived = 0;   // threads in the current phase
   u32 expected = 0;  // threads; set by the first arrival of a phase
   u32 phase = 0;
-  // Of the predicates that bar.red has gathered in this phase, and the result of the last one.
+  // The predicates that bar.red has gathered in this phase, and the result of the previous phase.
   bool reduced_all = true, reduced_any = false;
   u32 reduced_count = 0;
   bool result_all = true, result_any = false;

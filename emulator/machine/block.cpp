@@ -7,7 +7,7 @@
 namespace tma_jit::emulator {
 namespace {
 
-constexpr u8 kPoison = 0xCB;  // what shared memory holds before anything writes it
+constexpr u8 kPoison = 0xCB;  // the initial value of shared memory
 
 u32 rounded_up(u32 value, u32 unit) {
   return (value + unit - 1) / unit * unit;

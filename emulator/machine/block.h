@@ -20,9 +20,7 @@ namespace tma_jit::emulator {
 using Dim3 = std::array<u32, 3>;
 
 struct Cluster;
-namespace tcgen05 {
 class TensorMemory;
-}
 
 class Block {
  public:
@@ -36,17 +34,18 @@ class Block {
   std::string name() const;           // "block (1, 0, 0)"
 
   std::vector<u8> shared;
-  check::SharedShadow shadow{*this};
+  SharedShadow shadow{*this};
   std::vector<std::unique_ptr<Warp>> warps;
   u32 live_warps = 0;
-  std::vector<std::unique_ptr<Warpgroup>> warpgroups;                 // those that have used wgmma
-  u8 registers_released = 0;                                          // the token of warps that wait for setmaxnreg.inc
-  std::map<u32, std::vector<std::pair<bool, u32>>> register_changes;  // by warpgroup: setmaxnreg's .inc and value
+  std::vector<std::unique_ptr<Warpgroup>> warpgroups;  // null until the warpgroup uses wgmma
+  u8 registers_released = 0;  // only its address is used: the token that warps wait for in setmaxnreg.inc
+  std::map<u32, std::vector<std::pair<bool, u32>>>
+      register_changes;  // per warpgroup: .inc and the value of each setmaxnreg
   std::array<NamedBarrier, 16> barriers;
-  std::unordered_map<u32, Mbarrier> mbarriers;           // by offset into shared memory
-  u32 first_mbarrier = ~u32{0}, end_of_mbarriers = 0;    // offsets between which all of them ever lay
-  std::shared_ptr<tcgen05::TensorMemory> tensor_memory;  // made by the first tcgen05 instruction
-  std::unordered_map<u32, check::Published> published;   // by offset: what strong stores there have released
+  std::unordered_map<u32, Mbarrier> mbarriers;          // by offset into shared memory
+  u32 first_mbarrier = ~u32{0}, end_of_mbarriers = 0;   // bounds of the offsets of all mbarriers so far
+  std::shared_ptr<TensorMemory> tensor_memory;          // allocated by the first tcgen05 instruction
+  std::unordered_map<u32, check::Published> published;  // by offset: clocks released by strong stores
 
  private:
   Machine& machine_;
@@ -59,7 +58,7 @@ struct Cluster {
   std::vector<std::unique_ptr<Block>> blocks;  // by rank
   Dim3 index{};
   u64 number = 0;    // in the grid
-  u32 channels = 0;  // clocks handed out to asynchronous engines
+  u32 channels = 0;  // actor ids assigned so far
   ClusterBarrier barrier;
   bool exited() const;
 };

@@ -15,7 +15,7 @@ Step do_branch_table(Warp& warp, const Op& op, Mask active) {
     const int i = std::countr_zero(rest);
     const u64 index = warp.lane(op.a, i);
     if (index >= targets.size()) {
-      stop(FaultKind::bounds, "lane {} branches to label {} of a table of {}", i, index, targets.size());
+      throw_fault(FaultKind::bounds, "lane {} branches to label {} of a table of {}", i, index, targets.size());
     }
     ways[targets[index]] |= Mask{1} << i;
   }

@@ -1,4 +1,4 @@
-// brx.idx: each lane to the label that its index names.
+// brx.idx: each lane branches to the label that its index selects.
 #pragma once
 
 #include <vector>

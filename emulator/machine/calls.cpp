@@ -10,40 +10,40 @@
 namespace tma_jit::emulator {
 namespace {
 
-constexpr std::size_t kMostStack = std::size_t{512} << 10;  // of a thread, its saved registers included
+constexpr std::size_t kMostStack = std::size_t{512} << 10;  // bytes per thread, including saved registers
 constexpr u32 kStackAlignment = 16;
-constexpr std::size_t kActivationBytes = 32;  // of the stack, for where to return to
+constexpr std::size_t kActivationBytes = 32;  // of the stack, for the return address
 
-// A lane's registers as bytes, in the order of the list.
-std::vector<u8> saved(const Warp& warp, const std::vector<Place>& places, int lane) {
+// Returns a lane's registers as bytes, in the order of the list.
+std::vector<u8> saved(const Warp& warp, const std::vector<RegisterRef>& refs, int lane) {
   std::vector<u8> bytes;
-  for (const Place& place : places) {
-    if (place.width == 0) {
-      bytes.push_back(static_cast<u8>(warp.predicate(place) >> lane & 1U));
+  for (const RegisterRef& reg : refs) {
+    if (reg.width == 0) {
+      bytes.push_back(static_cast<u8>(warp.predicate(reg) >> lane & 1U));
       continue;
     }
-    const u8* const from = warp.values<u8>(place) + static_cast<std::size_t>(lane) * place.width;
-    bytes.insert(bytes.end(), from, from + place.width);
+    const u8* const from = warp.values<u8>(reg) + static_cast<std::size_t>(lane) * reg.width;
+    bytes.insert(bytes.end(), from, from + reg.width);
   }
   return bytes;
 }
 
-void restore(Warp& warp, const std::vector<Place>& places, int lane, const std::vector<u8>& bytes) {
+void restore(Warp& warp, const std::vector<RegisterRef>& refs, int lane, const std::vector<u8>& bytes) {
   const u8* from = bytes.data();
-  for (const Place& place : places) {
-    if (place.width == 0) {
-      warp.set_predicate(place, Mask{1} << lane, *from++ != 0 ? kAllLanes : 0);
+  for (const RegisterRef& reg : refs) {
+    if (reg.width == 0) {
+      warp.set_predicate(reg, Mask{1} << lane, *from++ != 0 ? kAllLanes : 0);
       continue;
     }
-    std::memcpy(warp.writable<u8>(place) + static_cast<std::size_t>(lane) * place.width, from, place.width);
-    from += place.width;
+    std::memcpy(warp.writable<u8>(reg) + static_cast<std::size_t>(lane) * reg.width, from, reg.width);
+    from += reg.width;
   }
 }
 
 const Callable& callee_at(const Program& program, u64 address, int lane) {
   const auto found = program.callables_by_address.find(address);
   if (found == program.callables_by_address.end())
-    stop(FaultKind::bounds, "lane {} calls {:#x}, which is no function's address", lane, address);
+    throw_fault(FaultKind::bounds, "lane {} calls {:#x}, which is no function's address", lane, address);
   return *found->second;
 }
 
@@ -62,8 +62,8 @@ bool agree(const std::vector<CallForm::Value>& actual, const std::vector<Callabl
 
 void check_values(const CallForm& form, const Callable& callee) {
   if (agree(form.arguments, callee.parameters) && agree(form.results, callee.results)) return;
-  stop(FaultKind::syntax, "a call of {} with values of [{}] bytes and results of [{}], which it does not take",
-       callee.function->name, sizes(form.arguments), sizes(form.results));
+  throw_fault(FaultKind::syntax, "a call of {} with values of [{}] bytes and results of [{}], which it does not take",
+              callee.function->name, sizes(form.arguments), sizes(form.results));
 }
 
 }  // namespace
@@ -83,13 +83,13 @@ void CallStack::enter(Warp& warp, const Callable& callee, const CallForm& form, 
   const std::size_t units = (callee.local_bytes + kStackAlignment - 1) / kStackAlignment;
   const std::size_t end = own.bytes.size() + units * kStackAlignment;
   if (end + own.saved_bytes + first_ + kActivationBytes * own.activations.size() > kMostStack) {
-    stop(FaultKind::limit,
-         "lane {} is {} calls deep in {} and needs more than {} bytes of stack: recursion that does not end?", lane,
-         own.activations.size() + 1, callee.function->name, kMostStack);
+    throw_fault(FaultKind::limit,
+                "lane {} is {} calls deep in {} and needs more than {} bytes of stack: recursion that does not end?",
+                lane, own.activations.size() + 1, callee.function->name, kMostStack);
   }
   own.bytes.resize(end, 0xCB);
   for (const Callable::Address& address : callee.addresses)
-    warp.set_lane(address.place, lane, made.base + address.offset);
+    warp.set_lane(address.reg, lane, made.base + address.offset);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     std::memcpy(at(made.base + callee.parameters[i].offset, callee.parameters[i].bytes, lane), arguments[i].data(),
                 arguments[i].size());
@@ -124,27 +124,27 @@ u8* CallStack::at(u32 address, u32 bytes, int lane) {
 
 Step do_call(Warp& warp, const Op& op, Mask active) {
   const auto& form = static_cast<const CallForm&>(*op.data);
-  const u32 return_to = warp.fragment().pc + 1;
-  std::map<u32, Mask> ways;
+  const u32 return_to = warp.subwarp().pc + 1;
+  std::map<u32, Mask> targets;
   for (Mask rest = active; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     const Callable& callee =
         form.callee != nullptr ? *form.callee : callee_at(warp.machine().program(), warp.lane(op.a, lane), lane);
     check_values(form, callee);
     warp.calls().enter(warp, callee, form, lane, return_to);
-    ways[callee.entry] |= Mask{1} << lane;
+    targets[callee.entry] |= Mask{1} << lane;
   }
-  warp.branch(ways);
+  warp.branch(targets);
   return Step::moved;
 }
 
 Step do_return(Warp& warp, const Op&, Mask active) {
-  std::map<u32, Mask> ways;
+  std::map<u32, Mask> targets;
   for (Mask rest = active; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    ways[warp.calls().leave(warp, lane)] |= Mask{1} << lane;
+    targets[warp.calls().leave(warp, lane)] |= Mask{1} << lane;
   }
-  warp.branch(ways);
+  warp.branch(targets);
   return Step::moved;
 }
 

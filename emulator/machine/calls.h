@@ -1,4 +1,4 @@
-// Calls that have an activation: registers and local memory of their own, a lane at a time, so that lanes may be at
+// Out-of-line calls. Each lane has its own activations, with registers and local memory, so that lanes may be at
 // different depths and in different functions.
 #pragma once
 
@@ -9,35 +9,35 @@
 
 namespace tma_jit::emulator {
 
-// Where the actual values of a call are in the caller's local memory.
+// The locations of a call's actual parameters in the caller's local memory.
 struct CallForm : FormData {
   struct Value {
-    Place address;
+    RegisterRef address;
     u32 bytes;
   };
-  const Callable* callee = nullptr;  // null: the address in Op::a names it
+  const Callable* callee = nullptr;  // null: indirect, through the address in Op::a
   std::vector<Value> arguments, results;
-  std::vector<Place> reads() const override {
-    std::vector<Place> places;
+  std::vector<RegisterRef> reads() const override {
+    std::vector<RegisterRef> refs;
     for (const auto* values : {&arguments, &results})
-      for (const Value& value : *values) places.push_back(value.address);
-    return places;
+      for (const Value& value : *values) refs.push_back(value.address);
+    return refs;
   }
 };
 
 Step do_call(Warp& warp, const Op& op, Mask active);
 Step do_return(Warp& warp, const Op& op, Mask active);
 
-// The activations of a warp's lanes. Above the kernel's own local memory each lane has a stack.
+// The activations of a warp's lanes. Each lane has a stack above the kernel's own local memory.
 class CallStack {
  public:
   explicit CallStack(u32 first) : first_(first) {}
 
-  // Saves what the lane's registers of `callee` hold, and passes the arguments. Throws Fault{limit}.
+  // Saves the lane's registers that `callee` uses, and passes the arguments. Throws Fault{limit}.
   void enter(Warp& warp, const Callable& callee, const CallForm& form, int lane, u32 return_to);
-  // Undoes it, passes the results; the program counter to go on at.
+  // Restores the registers, passes the results, and returns the program counter to continue at.
   u32 leave(Warp& warp, int lane);
-  // Null outside the lane's stack.
+  // Returns null if the range is outside the lane's stack.
   u8* at(u32 address, u32 bytes, int lane);
 
  private:
@@ -53,7 +53,7 @@ class CallStack {
     std::vector<u8> bytes;
     std::size_t saved_bytes = 0;
   };
-  const u32 first_;  // address of the stacks' first byte
+  const u32 first_;  // address of the first byte of the stacks
   std::array<Lane, kLanes> lanes_;
 };
 

@@ -9,12 +9,12 @@
 namespace tma_jit::emulator {
 namespace {
 
-// The value that all active lanes agree on; PTX wants them to.
-u64 uniform(const Warp& warp, const Place& place, Mask active, std::string_view what) {
-  const u64 value = warp.lane(place, std::countr_zero(active));
+// Returns the value of an operand that PTX requires to be equal in all active lanes.
+u64 uniform(const Warp& warp, const RegisterRef& reg, Mask active, std::string_view what) {
+  const u64 value = warp.lane(reg, std::countr_zero(active));
   for (Mask rest = active & (active - 1); rest != 0; rest &= rest - 1) {
-    const u64 other = warp.lane(place, std::countr_zero(rest));
-    if (other != value) stop(FaultKind::barrier, "lanes of a warp give {} {} and {}", what, value, other);
+    const u64 other = warp.lane(reg, std::countr_zero(rest));
+    if (other != value) throw_fault(FaultKind::barrier, "lanes of a warp give {} {} and {}", what, value, other);
   }
   return value;
 }
@@ -24,8 +24,8 @@ u32 expected_threads(Warp& warp, const Op& op, Mask active) {
   if (!op.b) return all;
   const u64 threads = uniform(warp, op.b, active, "thread counts");
   if (threads == 0 || threads % kLanes != 0 || threads > all) {
-    stop(FaultKind::barrier, "a barrier of {} threads; it takes a multiple of {} up to the block's {}", threads, kLanes,
-         all);
+    throw_fault(FaultKind::barrier, "a barrier of {} threads; it takes a multiple of {} up to the block's {}", threads,
+                kLanes, all);
   }
   return static_cast<u32>(threads);
 }
@@ -38,7 +38,7 @@ void reduce(Warp& warp, const Op& op, NamedBarrier& barrier, Mask active) {
   barrier.reduced_any = barrier.reduced_any || holds != 0;
 }
 
-// Everything that waits for the barrier goes on, ordered after all that arrived.
+// Releases all subwarps that wait for the barrier, ordered after all arrivals.
 void complete(Machine& machine, Block& block, NamedBarrier& barrier) {
   barrier.released = barrier.gathered;
   barrier.gathered.clear();
@@ -51,8 +51,8 @@ void complete(Machine& machine, Block& block, NamedBarrier& barrier) {
   barrier.reduced_any = false;
   ++barrier.phase;
   for (const auto& warp : block.warps) {
-    for (const Fragment& fragment : warp->fragments()) {
-      if (fragment.state == Fragment::State::waiting && fragment.token == &barrier) {
+    for (const Subwarp& subwarp : warp->subwarps()) {
+      if (subwarp.state == Subwarp::State::waiting && subwarp.token == &barrier) {
         warp->clock.acquire(barrier.released);
         warp->clock.tick();
         break;
@@ -72,17 +72,17 @@ void write_reduction(Warp& warp, const Op& op, const NamedBarrier& barrier, Mask
   }
 }
 
-// Threads of a warp count as a whole warp at an .aligned barrier, whatever of them has exited.
+// At an .aligned barrier a warp counts as 32 threads, even if some of its threads have exited.
 void arrive(Warp& warp, const Op& op, NamedBarrier& barrier, u32 id, Mask active) {
   const u32 threads = expected_threads(warp, op, active);
   if (barrier.arrived != 0 && barrier.expected != threads) {
-    stop(FaultKind::barrier, "barrier {} is used with {} threads while a phase of {} threads is open", id, threads,
-         barrier.expected);
+    throw_fault(FaultKind::barrier, "barrier {} is used with {} threads while a phase of {} threads is open", id,
+                threads, barrier.expected);
   }
   barrier.expected = threads;
-  barrier.arrived += op.meeting == Meeting::all ? kLanes : static_cast<u32>(std::popcount(active));
+  barrier.arrived += op.convergence == Convergence::all ? kLanes : static_cast<u32>(std::popcount(active));
   if (barrier.arrived > threads) {
-    stop(FaultKind::barrier, "barrier {} has {} arrivals of {} threads", id, barrier.arrived, threads);
+    throw_fault(FaultKind::barrier, "barrier {} has {} arrivals of {} threads", id, barrier.arrived, threads);
   }
   reduce(warp, op, barrier, active);
   warp.clock.release(barrier.gathered);
@@ -91,12 +91,12 @@ void arrive(Warp& warp, const Op& op, NamedBarrier& barrier, u32 id, Mask active
 
 }  // namespace
 
-// A reduction executes twice: it arrives and waits, and when it is woken reads the result of the phase.
+// A reduction executes twice: first it arrives and waits, then, when woken, it reads the result of the phase.
 Step do_barrier(Warp& warp, const Op& op, Mask active) {
   const u64 id = uniform(warp, op.a, active, "barriers");
   Block& block = warp.block();
   if (id >= block.barriers.size())
-    stop(FaultKind::barrier, "barrier {}; a block has 0 to {}", id, block.barriers.size() - 1);
+    throw_fault(FaultKind::barrier, "barrier {}; a block has 0 to {}", id, block.barriers.size() - 1);
   NamedBarrier& barrier = block.barriers[id];
   const bool reduces = op.kind >= 2;
   const auto bit = static_cast<u16>(1U << id);
@@ -133,20 +133,20 @@ Step do_exit(Warp& warp, const Op&, Mask active) {
 }
 
 Step do_trap(Warp&, const Op&, Mask) {
-  stop(FaultKind::trap, "the kernel executed trap");
+  throw_fault(FaultKind::trap, "the kernel executed trap");
 }
 
 Step do_pause(Warp&, const Op&, Mask) {
   return Step::yield;
 }
 
-// Memory is sequentially consistent here; a fence orders accesses together with strong ones, for the checkers.
+// Memory is sequentially consistent in the emulator. A fence only updates the clocks for the checkers.
 Step do_fence(Warp& warp, const Op&, Mask) {
   warp.clock.fence();
   return Step::next;
 }
 
-Step do_nothing(Warp&, const Op&, Mask) {
+Step do_nop(Warp&, const Op&, Mask) {
   return Step::next;
 }
 

@@ -1,4 +1,4 @@
-// The groups in which a thread or a warp waits for its copies.
+// The groups of asynchronous copies that a thread or a warp waits for.
 #pragma once
 
 #include <memory>
@@ -7,27 +7,27 @@
 
 #include "emulator/check/clock.h"
 
-namespace tma_jit::emulator::async {
+namespace tma_jit::emulator {
 
-class ElementCopy;
-class GroupedCopy;
+class CpAsyncCopy;
+class BulkGroupCopy;
 
 // The bulk groups of one thread.
 struct BulkGroups {
   struct Member {
     u32 group;
-    std::shared_ptr<GroupedCopy> copy;
+    std::shared_ptr<BulkGroupCopy> copy;
   };
   u32 committed = 0;
-  std::vector<Member> members;  // not finished yet
-  check::ActorId channel = check::kNobody, write_channel = check::kNobody;
+  std::vector<Member> members;  // those in flight
+  check::ActorId channel = check::kNoActor, write_channel = check::kNoActor;
 };
 
-// Of one warp: its lanes commit and wait together in every kernel there is.
-struct ElementGroups {
+// The cp.async groups of one warp. Its lanes commit and wait together in all known kernels.
+struct CpAsyncGroups {
   u32 committed = 0;
-  std::vector<std::pair<u32, std::shared_ptr<ElementCopy>>> members;  // group, copy; not finished yet
-  check::ActorId channel = check::kNobody;
+  std::vector<std::pair<u32, std::shared_ptr<CpAsyncCopy>>> members;  // group and copy, in flight
+  check::ActorId channel = check::kNoActor;
 };
 
-}  // namespace tma_jit::emulator::async
+}  // namespace tma_jit::emulator

@@ -7,13 +7,13 @@
 #include "emulator/machine/observer.h"
 #include "emulator/machine/warp.h"
 
-namespace tma_jit::emulator::async {
+namespace tma_jit::emulator {
 namespace {
 
 constexpr u32 kBulkUnit = 16;  // bytes: sizes are rounded up to it
 constexpr u32 kRow = 128;      // bytes of the widest swizzle
 
-// Rows of a box lie too far apart for the host to foresee which comes next.
+// Rows of a box are too far apart for the host's hardware prefetcher.
 void prefetch(const tensor::Run& run) {
   constexpr u32 kLine = 64;
   for (u32 at = 0; at < std::min(run.bytes, kRow); at += kLine)
@@ -22,7 +22,7 @@ void prefetch(const tensor::Run& run) {
 
 }  // namespace
 
-std::vector<tensor::Run> Extent::runs(u32 shared, tensor::Direction direction) const {
+std::vector<tensor::Run> CopyExtent::runs(u32 shared, tensor::Direction direction) const {
   std::vector<tensor::Run> list;
   if (!tensor) {
     list.push_back({global, shared, bytes, false});
@@ -34,7 +34,7 @@ std::vector<tensor::Run> Extent::runs(u32 shared, tensor::Direction direction) c
   return list;
 }
 
-void LoadCopy::begin(Machine& machine) {
+void MbarrierCopy::begin(Machine& machine) {
   begun_ = true;
   if (!from_shared) return;
   const SharedSpan span = machine.shared_at(*block, static_cast<u32>(extent.global), extent.bytes);
@@ -43,10 +43,10 @@ void LoadCopy::begin(Machine& machine) {
   bytes_.assign(span.bytes, span.bytes + extent.bytes);
 }
 
-void LoadCopy::deliver_run(Machine& machine, const Target& target, const tensor::Run& run,
-                           check::SharedAccesses& writes, check::GlobalAccesses& reads) {
-  extent.for_each_stretch(run, [&](u32 shared, u32 bytes) {
-    machine.refuse_mbarrier_store(machine.shared_at(*target.block, shared, bytes), bytes);
+void MbarrierCopy::deliver_run(Machine& machine, const Target& target, const tensor::Run& run, SharedAccesses& writes,
+                               GlobalAccesses& reads) {
+  extent.for_each_contiguous(run, [&](u32 shared, u32 bytes) {
+    machine.check_mbarrier_store(machine.shared_at(*target.block, shared, bytes), bytes);
     writes.add(shared, bytes);
   });
   u8* const shared = target.block->shared.data();
@@ -68,8 +68,8 @@ void LoadCopy::deliver_run(Machine& machine, const Target& target, const tensor:
   }
 }
 
-// The same runs in pieces of at most `longest` bytes.
-std::vector<tensor::Run> LoadCopy::cut(const std::vector<tensor::Run>& runs, u32 longest) {
+// Splits the runs into pieces of at most `longest` bytes.
+std::vector<tensor::Run> MbarrierCopy::cut(const std::vector<tensor::Run>& runs, u32 longest) {
   std::vector<tensor::Run> pieces;
   for (tensor::Run rest : runs) {
     for (; rest.bytes > longest; rest.shared += longest, rest.bytes -= longest) {
@@ -81,8 +81,8 @@ std::vector<tensor::Run> LoadCopy::cut(const std::vector<tensor::Run>& runs, u32
   return pieces;
 }
 
-// The mbarrier is told of what was delivered; the last part tells the rest of what the copy counts.
-void LoadCopy::deliver(Machine& machine, const Target& target, std::size_t last) {
+// Completes the delivered bytes on the mbarrier; the last part completes the remainder of the transaction.
+void MbarrierCopy::deliver(Machine& machine, const Target& target, std::size_t last) {
   Machine::require_resident(*target.block, "a copy");
   const MbarrierRef barrier = mbarrier_in(machine, *target.barrier_block, target.barrier);
   check_initialised(machine, barrier, clocks, true);
@@ -91,8 +91,8 @@ void LoadCopy::deliver(Machine& machine, const Target& target, std::size_t last)
   const check::Access writing{true, event, &clocks, extent.what()};
   check::Access reading{false, event, &clocks, extent.what()};
   if (!extent.tensor) reading.unit = kBulkUnit;
-  check::SharedAccesses writes(machine, *target.block, writing);
-  check::GlobalAccesses reads(machine, *block, reading);
+  SharedAccesses writes(machine, *target.block, writing);
+  GlobalAccesses reads(machine, *block, reading);
   u32 bytes = 0;
   constexpr std::size_t kAhead = 8;
   for (; next_run_ < last; ++next_run_) {
@@ -102,21 +102,21 @@ void LoadCopy::deliver(Machine& machine, const Target& target, std::size_t last)
   }
   writes.finish();
   reads.finish();
-  const u32 rest = extent.counted() - counted_;
+  const u32 rest = extent.transaction_bytes() - counted_;
   bytes = last == runs_.size() ? rest : std::min(bytes, rest);
   counted_ += bytes;
-  complete(machine, barrier, bytes, clocks);
+  complete_tx(machine, barrier, bytes, clocks);
 }
 
-// A part is half of what one target is given; where everything is to be seen in parts, an eighth.
-bool LoadCopy::perform(Machine& machine) {
+// A part is half of the data of one target, or an eighth under the policy that splits operations.
+bool MbarrierCopy::perform(Machine& machine) {
   if (!begun_) begin(machine);
   const Target& target = targets[next_target_];
   const bool split = machine.settings().policy == Policy::split;
   const u32 parts = split ? 8 : 2;
   if (next_run_ == 0) {
     runs_ = extent.runs(target.shared, tensor::Direction::load);
-    const u32 longest = std::max(extent.counted() / parts / kBulkUnit, 1U) * kBulkUnit;
+    const u32 longest = std::max(extent.transaction_bytes() / parts / kBulkUnit, 1U) * kBulkUnit;
     if (!from_shared && (split || runs_.size() < parts)) runs_ = cut(runs_, split ? std::min(longest, kRow) : longest);
   }
   const std::size_t part = std::max<std::size_t>(runs_.size() / parts, 1);
@@ -128,12 +128,12 @@ bool LoadCopy::perform(Machine& machine) {
   return ++next_target_ == targets.size();
 }
 
-void GroupedCopy::read(Machine& machine) {
+void BulkGroupCopy::read(Machine& machine) {
   const check::Access access{false, stamp, &clocks, extent.what()};
-  check::SharedAccesses reads(machine, *block, access);
+  SharedAccesses reads(machine, *block, access);
   runs_ = extent.runs(shared, tensor::Direction::store);
   for (const tensor::Run& run : runs_) {
-    extent.for_each_stretch(run, [&](u32 at, u32 bytes) {
+    extent.for_each_contiguous(run, [&](u32 at, u32 bytes) {
       machine.shared_at(*block, at, bytes);
       reads.add(at, bytes);
     });
@@ -145,8 +145,7 @@ void GroupedCopy::read(Machine& machine) {
   reads.finish();
 }
 
-void GroupedCopy::write_run(Machine& machine, u64 global, const u8* bytes, u32 count,
-                            check::GlobalAccesses& writes) const {
+void BulkGroupCopy::write_run(Machine& machine, u64 global, const u8* bytes, u32 count, GlobalAccesses& writes) const {
   u8* const to = machine.global(global, count, true);
   if (machine.observer() != nullptr)
     machine.observer()->moved(extent.tensor ? "a tensor copy writes global" : "a bulk copy writes global", count);
@@ -163,11 +162,11 @@ void GroupedCopy::write_run(Machine& machine, u64 global, const u8* bytes, u32 c
   }
 }
 
-void GroupedCopy::write(Machine& machine) {
+void BulkGroupCopy::write(Machine& machine) {
   check::Access access{true, write_stamp, &clocks, extent.what()};
   access.updates = reduces;
   if (reduces) access.stamp.flags |= check::Access::kStrong;
-  check::GlobalAccesses writes(machine, *block, access);
+  GlobalAccesses writes(machine, *block, access);
   const u8* from = bytes_.data();
   for (const tensor::Run& run : runs_) {
     write_run(machine, run.global, from, run.bytes, writes);
@@ -176,7 +175,7 @@ void GroupedCopy::write(Machine& machine) {
   writes.finish();
 }
 
-bool GroupedCopy::perform(Machine& machine) {
+bool BulkGroupCopy::perform(Machine& machine) {
   if (!read_done) {
     read(machine);
     read_done = true;
@@ -189,4 +188,4 @@ bool GroupedCopy::perform(Machine& machine) {
   return true;
 }
 
-}  // namespace tma_jit::emulator::async
+}  // namespace tma_jit::emulator

@@ -1,4 +1,4 @@
-// What is checked of every access to global memory.
+// Checks of accesses to global memory.
 #include "emulator/check/access.h"
 #include "emulator/fault.h"
 #include "emulator/machine/accesses.h"
@@ -20,18 +20,18 @@ namespace {
 
 }  // namespace
 
-void check::tell(Machine& machine, const Block& by, u64 address, u64 bytes, const Access& access) {
+void record_access(Machine& machine, const Block& by, u64 address, u64 bytes, const check::Access& access) {
   machine.record_global(by, address, bytes, access);
 }
 
-void check::tell(Machine& machine, Block& owner, u64 offset, u64 bytes, const Access& access) {
+void record_access(Machine& machine, Block& owner, u64 offset, u64 bytes, const check::Access& access) {
   const auto size = static_cast<u32>(bytes);
   machine.record_shared(machine.shared_at(owner, static_cast<u32>(offset), size), size, access);
 }
 
 void Machine::record_global(const Block& block, u64 address, u64 bytes, const check::Access& access) {
   if (!settings_.checks) return;
-  const Known* const allocation = known(address, bytes);
+  const CachedAllocation* const allocation = cached_allocation(address, bytes);
   if (allocation == nullptr || allocation->written == nullptr) return;
   check::Written& written = *allocation->written;
   if (!access.write || access.updates) check_written(*allocation, address, bytes, access);
@@ -41,8 +41,8 @@ void Machine::record_global(const Block& block, u64 address, u64 bytes, const ch
   global_shadow_.record(address, bytes, known);
 }
 
-// Where a part of a unit is written the rest may be padding that nobody looks at: that is worth a warning only.
-void Machine::check_written(const Known& allocation, u64 address, u64 bytes, const check::Access& access) {
+// If a part of a unit is written, the rest may be unused padding, so that reading it is only a warning.
+void Machine::check_written(const CachedAllocation& allocation, u64 address, u64 bytes, const check::Access& access) {
   const check::Written& written = *allocation.written;
   const u64 begin = address - allocation.begin, end = begin + bytes;
   for (u64 at = begin; at < end;) {

@@ -9,12 +9,12 @@ namespace tma_jit::emulator {
 namespace {
 
 constexpr u64 kAlignment = 512;
-constexpr u64 kGuard = 4096;     // on both sides of an allocation: what overruns it meets nothing else
-constexpr u64 kHeapGuard = 256;  // of what kernels allocate, which may be small and many
+constexpr u64 kGuard = 4096;     // bytes on both sides of an allocation, so that overruns hit no other allocation
+constexpr u64 kHeapGuard = 256;  // the same for allocations by kernels, which may be small and many
 constexpr u8 kPoison = 0xCB;
 constexpr u64 kHeap = u64{8} << 20;  // CUDA C++ Programming Guide 13.0, "Heap Memory Allocation"
-// What an allocation of a kernel takes of the heap beyond its bytes. A device's own number is not documented; with
-// none, single bytes that a kernel loses would be eight million allocations of the host.
+// Overhead of each allocation on the kernels' heap. The device's value is not documented; without one, a kernel that
+// leaks single bytes would cause eight million allocations on the host.
 constexpr u64 kHeapOverhead = 64;
 
 }  // namespace
@@ -51,7 +51,7 @@ bool GlobalMemory::free(u64 address) {
   return true;
 }
 
-void GlobalMemory::wrote(u64 address, u64 bytes) {
+void GlobalMemory::mark_written(u64 address, u64 bytes) {
   const std::lock_guard lock(mutex_);
   const Allocation* const allocation = before(address);
   if (allocation == nullptr || !allocation->holds(address, bytes) || allocation->written == nullptr) return;
@@ -93,12 +93,12 @@ bool GlobalMemory::free_in_kernel(u64 address) {
   return free(address);
 }
 
-void GlobalMemory::admit(u64 address, u64 bytes, std::string name, bool read_only) {
+void GlobalMemory::register_external(u64 address, u64 bytes, std::string name, bool read_only) {
   const std::lock_guard lock(mutex_);
   allocations_[address] = {address, address + bytes, read_only, std::move(name), nullptr};
 }
 
-void GlobalMemory::withdraw(u64 address) {
+void GlobalMemory::unregister_external(u64 address) {
   const std::lock_guard lock(mutex_);
   allocations_.erase(address);
 }
@@ -115,7 +115,7 @@ Allocation GlobalMemory::find(u64 address, u64 bytes) const {
   return allocation != nullptr && allocation->holds(address, bytes) ? *allocation : Allocation{};
 }
 
-std::string GlobalMemory::whereabouts(u64 address) const {
+std::string GlobalMemory::describe(u64 address) const {
   const std::lock_guard lock(mutex_);
   const Allocation* allocation = before(address);
   constexpr u64 kNear = u64{1} << 24;

@@ -1,4 +1,4 @@
-// Device memory: host memory with a table of what is allocated, and which of its bytes anything has written.
+// Device memory: host memory with a table of allocations and a record of which bytes have been written.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ struct Allocation {
   u64 begin = 0, end = 0;
   bool read_only = false;
   std::string name;                   // "an allocation of 4096 bytes", "the kernel's parameters"
-  check::Written* written = nullptr;  // lives as long as the allocation; null: all of it is
+  check::Written* written = nullptr;  // lives as long as the allocation; null: all bytes count as written
   bool holds(u64 address, u64 bytes) const {
     return address >= begin && bytes <= end - begin && address <= end - bytes;
   }
@@ -25,23 +25,25 @@ struct Allocation {
 // Thread-safe.
 class GlobalMemory {
  public:
-  // 0 where the host has no memory. Aligned as cuMemAlloc does; filled with bytes that are no sensible number.
+  // Returns 0 if the host has no memory. The result is aligned as cuMemAlloc aligns and is filled with a poison
+  // pattern.
   u64 allocate(u64 bytes);
-  bool free(u64 address);  // false: nothing was allocated there, or a kernel did it
-  // The host, or what is not checked, has written there: the range lies in one allocation.
-  void wrote(u64 address, u64 bytes);
+  bool free(u64 address);  // returns false if there is no such allocation or a kernel made it
+  // Marks a range within one allocation as written, by the host or by an unchecked write.
+  void mark_written(u64 address, u64 bytes);
   void assume_all_written();
-  // malloc and free of kernels: a heap of 8 MiB, whose memory stays until a kernel frees it. 0: it is full.
+  // malloc() and free() of kernels: a heap of 8 MiB, whose allocations live until a kernel frees them. Returns 0 if it
+  // is full.
   u64 allocate_in_kernel(u64 bytes);
-  bool free_in_kernel(u64 address);  // false: no kernel allocated it
-  // Memory that someone else owns, for as long as it is not withdrawn.
-  void admit(u64 address, u64 bytes, std::string name, bool read_only);
-  void withdraw(u64 address);
+  bool free_in_kernel(u64 address);  // returns false if no kernel allocated it
+  // Makes memory that the caller owns accessible until unregister_external().
+  void register_external(u64 address, u64 bytes, std::string name, bool read_only);
+  void unregister_external(u64 address);
 
-  // An allocation with an end of 0 where there is none.
+  // Returns the allocation that contains the range; `end` is 0 if there is none.
   Allocation find(u64 address, u64 bytes) const;
-  // "12 bytes past the end of an allocation of 4096 bytes at 0x..."; "not in any allocation".
-  std::string whereabouts(u64 address) const;
+  // Returns a text such as "12 bytes past the end of an allocation of 4096 bytes at 0x..." or "not in any allocation".
+  std::string describe(u64 address) const;
   u64 allocated() const;
   std::vector<Allocation> all() const;  // by address
 
@@ -56,7 +58,7 @@ class GlobalMemory {
   mutable std::mutex mutex_;
   std::map<u64, Allocation> allocations_;
   std::map<u64, Owned> owned_;
-  std::map<u64, u64> heap_;  // of kernels: what each takes of the heap, by address
+  std::map<u64, u64> heap_;  // the kernels' heap: sizes including overhead, by address
   u64 allocated_ = 0, heap_bytes_ = 0;
 };
 

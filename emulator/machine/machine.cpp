@@ -1,4 +1,4 @@
-// What a launch is made of, its memory, and how its reports name places.
+// The state of a launch, its memory, and the locations in its reports.
 #include "emulator/machine/machine.h"
 
 #include <bit>
@@ -41,35 +41,35 @@ void Machine::observe(std::unique_ptr<Observer> observer) {
 Machine::~Machine() = default;
 
 u8* Machine::global(u64 address, u64 bytes, bool write) {
-  const Known* const allocation = known(address, bytes);
+  const CachedAllocation* const allocation = cached_allocation(address, bytes);
   if (allocation == nullptr) {
-    stop(FaultKind::bounds, "{} of {} bytes of global memory at {:#x}: {}", write ? "a write" : "a read", bytes,
-         address, memory_.whereabouts(address));
+    throw_fault(FaultKind::bounds, "{} of {} bytes of global memory at {:#x}: {}", write ? "a write" : "a read", bytes,
+                address, memory_.describe(address));
   }
   if (write && allocation->read_only) {
-    stop(FaultKind::bounds, "a write of {} bytes at {:#x} to {}, which can only be read", bytes, address,
-         memory_.find(address, bytes).name);
+    throw_fault(FaultKind::bounds, "a write of {} bytes at {:#x} to {}, which can only be read", bytes, address,
+                memory_.find(address, bytes).name);
   }
   return reinterpret_cast<u8*>(address);
 }
 
 bool Machine::holds_global(u64 address, u64 bytes, bool write) {
-  const Known* const allocation = known(address, bytes);
+  const CachedAllocation* const allocation = cached_allocation(address, bytes);
   return allocation != nullptr && !(write && allocation->read_only);
 }
 
-const Machine::Known* Machine::known(u64 address, u64 bytes) {
-  if (known_[0].holds(address, bytes)) return known_.data();
-  for (std::size_t i = 1; i < known_.size(); ++i) {
-    if (!known_[i].holds(address, bytes)) continue;
-    std::swap(known_[0], known_[i]);
-    return known_.data();
+const Machine::CachedAllocation* Machine::cached_allocation(u64 address, u64 bytes) {
+  if (allocation_cache_[0].holds(address, bytes)) return allocation_cache_.data();
+  for (std::size_t i = 1; i < allocation_cache_.size(); ++i) {
+    if (!allocation_cache_[i].holds(address, bytes)) continue;
+    std::swap(allocation_cache_[0], allocation_cache_[i]);
+    return allocation_cache_.data();
   }
   const Allocation found = memory_.find(address, bytes);
   if (found.end == 0) return nullptr;
-  known_.back() = {found.begin, found.end, found.read_only, found.written};
-  std::swap(known_.front(), known_.back());
-  return known_.data();
+  allocation_cache_.back() = {found.begin, found.end, found.read_only, found.written};
+  std::swap(allocation_cache_.front(), allocation_cache_.back());
+  return allocation_cache_.data();
 }
 
 SharedSpan Machine::shared(Block& from, u32 address, u32 bytes) {
@@ -78,7 +78,8 @@ SharedSpan Machine::shared(Block& from, u32 address, u32 bytes) {
   if (rank != from.rank()) {
     const auto& blocks = from.cluster().blocks;
     if (rank >= blocks.size()) {
-      stop(FaultKind::cluster, "shared address {:#x} names block {} of a cluster of {}", address, rank, blocks.size());
+      throw_fault(FaultKind::cluster, "shared address {:#x} names block {} of a cluster of {}", address, rank,
+                  blocks.size());
     }
     owner = blocks[rank].get();
     require_resident(*owner, "an access");
@@ -88,8 +89,8 @@ SharedSpan Machine::shared(Block& from, u32 address, u32 bytes) {
 
 SharedSpan Machine::shared_at(Block& owner, u32 offset, u32 bytes) {
   if (u64{offset} + bytes > owner.shared.size() || offset < kReservedShared) {
-    stop(FaultKind::bounds, "an access of {} bytes to shared memory at {:#x}; {} has {:#x} to {:#x}", bytes, offset,
-         owner.name(), kReservedShared, owner.shared.size());
+    throw_fault(FaultKind::bounds, "an access of {} bytes to shared memory at {:#x}; {} has {:#x} to {:#x}", bytes,
+                offset, owner.name(), kReservedShared, owner.shared.size());
   }
   return {&owner, offset, owner.shared.data() + offset};
 }
@@ -100,13 +101,13 @@ void Machine::record_shared(const SharedSpan& span, u32 bytes, const check::Acce
   if (settings_.checks) span.block->shadow.record(span.offset, bytes, access);
 }
 
-void Machine::record_shared(Block& owner, std::span<const matrix::Span> spans, const check::Access& access) {
-  for (const matrix::Span& span : spans) {
-    shared_at(owner, span.offset, span.bytes);
+void Machine::record_shared(Block& owner, std::span<const ByteRange> ranges, const check::Access& access) {
+  for (const ByteRange& range : ranges) {
+    shared_at(owner, range.offset, range.bytes);
     if (observer_ != nullptr)
-      observer_->moved(fmt::format("{} {} shared", access.what, access.write ? "writes" : "reads"), span.bytes);
+      observer_->moved(fmt::format("{} {} shared", access.what, access.write ? "writes" : "reads"), range.bytes);
   }
-  if (settings_.checks) owner.shadow.record(spans, access);
+  if (settings_.checks) owner.shadow.record(ranges, access);
 }
 
 void Machine::require_resident(const Block& owner, std::string_view what) {
@@ -117,12 +118,12 @@ void Machine::require_resident(const Block& owner, std::string_view what) {
               {}};
 }
 
-void Machine::refuse_mbarrier_store(const SharedSpan& span, u32 bytes) {
+void Machine::check_mbarrier_store(const SharedSpan& span, u32 bytes) {
   const auto& barriers = span.block->mbarriers;
   if (span.offset >= span.block->end_of_mbarriers || span.offset + bytes <= span.block->first_mbarrier) return;
   for (u32 offset = span.offset & ~7U; offset < span.offset + bytes; offset += 8) {
     if (!barriers.contains(offset)) continue;
-    stop(FaultKind::barrier, "a store over the live mbarrier at {:#x} of {}", offset, span.block->name());
+    throw_fault(FaultKind::barrier, "a store over the live mbarrier at {:#x} of {}", offset, span.block->name());
   }
 }
 
@@ -147,7 +148,7 @@ void Machine::warn(const std::string& text) {
   const bool fresh = warned_.insert(text).second;
   if (!fresh || !settings_.warn) return;
   std::string full = text;
-  if (acting_op_ != nullptr) full += "\n  at " + place_of(*acting_op_);
+  if (current_op_ != nullptr) full += "\n  at " + location_of(*current_op_);
   settings_.warn(full);
 }
 
@@ -172,37 +173,37 @@ void Machine::release_in_kernel(u64 address) {
   if (address == 0) return;
   const Allocation freed = memory_.find(address, 1);
   if (!memory_.free_in_kernel(address)) {
-    stop(FaultKind::bounds, "free({:#x}), which no malloc of a kernel gave, or which is free already: {}", address,
-         memory_.whereabouts(address));
+    throw_fault(FaultKind::bounds, "free({:#x}), which no malloc of a kernel gave, or which is free already: {}",
+                address, memory_.describe(address));
   }
   global_shadow_.forget(freed.begin, freed.end - freed.begin);
-  known_ = {};
+  allocation_cache_ = {};
 }
 
 check::ActorId Machine::new_channel(Cluster& cluster, std::string name) {
-  constexpr u32 kMost = check::kNobody - 1;
+  constexpr u32 kMost = check::kNoActor - 1;
   if (cluster.channels == 0) {
     for (const auto& block : cluster.blocks) cluster.channels += static_cast<u32>(block->warps.size());
   }
   if (cluster.channels >= kMost)
-    stop(FaultKind::limit, "more than {} warps and asynchronous channels in a cluster", kMost);
+    throw_fault(FaultKind::limit, "more than {} warps and asynchronous channels in a cluster", kMost);
   const auto id = static_cast<check::ActorId>(cluster.channels++);
   channels_.push_back({&cluster, id, std::move(name)});
   return id;
 }
 
-std::string Machine::place_of(const Op& op) const {
+std::string Machine::location_of(const Op& op) const {
   if (op.source == nullptr) return "the end of the kernel";
-  std::string place = program_.module->place_of(*op.source);
-  if (!place.empty()) place += ": ";
-  return fmt::format("{}{} (PTX line {})", place, op.source->opcode, op.source->line);
+  std::string text = program_.module->location_of(*op.source);
+  if (!text.empty()) text += ": ";
+  return fmt::format("{}{} (PTX line {})", text, op.source->opcode, op.source->line);
 }
 
 namespace {
 
 std::string side_of(const Machine& machine, const check::Stamp& stamp, std::string_view what, std::string_view actor) {
   return fmt::format("  {} by {} at {}", what, actor,
-                     stamp.op != nullptr ? machine.place_of(*stamp.op) : "an unknown place");
+                     stamp.op != nullptr ? machine.location_of(*stamp.op) : "an unknown place");
 }
 
 }  // namespace
@@ -242,26 +243,26 @@ std::string Machine::describe_global(const check::Stamp& stamp, std::string_view
   return side_of(*this, stamp, what, actor);
 }
 
-Machine::Acting::Acting(Machine& machine, const Warp* warp, const Op* op)
-    : machine_(machine), warp_(machine.acting_warp_), op_(machine.acting_op_) {
-  machine.acting_warp_ = warp;
-  machine.acting_op_ = op;
+Machine::FaultContext::FaultContext(Machine& machine, const Warp* warp, const Op* op)
+    : machine_(machine), warp_(machine.current_warp_), op_(machine.current_op_) {
+  machine.current_warp_ = warp;
+  machine.current_op_ = op;
 }
 
-Machine::Acting::~Acting() {
-  if (std::uncaught_exceptions() > 0) return;  // the report names this one
-  machine_.acting_warp_ = warp_;
-  machine_.acting_op_ = op_;
+Machine::FaultContext::~FaultContext() {
+  if (std::uncaught_exceptions() > 0) return;  // the report needs the operation that failed
+  machine_.current_warp_ = warp_;
+  machine_.current_op_ = op_;
 }
 
-void Machine::complete_place(Fault& fault) const {
-  if (acting_op_ == nullptr) return;
-  std::string at = "  at " + place_of(*acting_op_);
-  if (acting_warp_ != nullptr) {
-    at += fmt::format("\n  {}, warp {}", acting_warp_->block().name(), acting_warp_->index());
-    if (!acting_warp_->exited()) at += fmt::format(", lanes {:#010x}", acting_warp_->fragment().mask);
+void Machine::complete_location(Fault& fault) const {
+  if (current_op_ == nullptr) return;
+  std::string at = "  at " + location_of(*current_op_);
+  if (current_warp_ != nullptr) {
+    at += fmt::format("\n  {}, warp {}", current_warp_->block().name(), current_warp_->index());
+    if (!current_warp_->exited()) at += fmt::format(", lanes {:#010x}", current_warp_->subwarp().mask);
   }
-  fault.place = fault.place.empty() ? at : at + "\n" + fault.place;
+  fault.location = fault.location.empty() ? at : at + "\n" + fault.location;
 }
 
 }  // namespace tma_jit::emulator

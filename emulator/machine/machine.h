@@ -1,4 +1,4 @@
-// One launch: the blocks that are resident, what they share, and the run of it all to the end.
+// One launch: its resident blocks, the state that they share, and the loop that executes them.
 #pragma once
 
 #include <array>
@@ -24,24 +24,24 @@
 namespace tma_jit::emulator {
 class Observer;
 
-// What a launch asks for.
+// The parameters of a launch.
 struct LaunchShape {
   Dim3 grid{1, 1, 1};
   Dim3 block{1, 1, 1};
   Dim3 cluster{1, 1, 1};
   u32 dynamic_shared = 0;
-  u64 parameters = 0;        // the address of the parameter block, laid out as the program says, 128-byte aligned
-  bool cooperative = false;  // all blocks are resident together
-  u64 grid_workspace = 0;    // of a cooperative launch: what %envreg1 and %envreg2 tell; else 0
+  u64 parameters = 0;        // the address of the parameter block, laid out as the program specifies, 128-byte aligned
+  bool cooperative = false;  // all blocks are resident at once
+  u64 grid_workspace = 0;    // of a cooperative launch: the address in %envreg1 and %envreg2; otherwise 0
 };
 
 struct Counters {
-  u64 instructions = 0;         // of warps
-  u64 thread_instructions = 0;  // of lanes
-  u64 asynchronous = 0;         // operations performed
+  u64 instructions = 0;         // per warp
+  u64 thread_instructions = 0;  // per lane
+  u64 asynchronous = 0;         // asynchronous operations performed
 };
 
-// Where an access to shared memory goes.
+// The destination of an access to shared memory.
 struct SharedSpan {
   Block* block;
   u32 offset;
@@ -50,12 +50,12 @@ struct SharedSpan {
 
 class Machine {
  public:
-  // All but the shape and the settings outlives it.
+  // All arguments but the shape and the settings must outlive the machine.
   Machine(const Program& program, const LaunchShape& shape, GlobalMemory& memory, const DeviceInfo& device,
           const Settings& settings);
   ~Machine();
 
-  // Runs to the end. Throws Fault, with the place filled in.
+  // Executes the launch. Throws Fault with its location filled in.
   Counters run();
 
   const Program& program() const { return program_; }
@@ -64,66 +64,68 @@ class Machine {
   const DeviceInfo& device() const { return device_; }
   const u8* constants() const { return constants_; }
   Random& random() { return random_; }
-  // Lanes of one warp are promised no common progress. Whether a branch that some of them take lets those ahead that
-  // would wait for the others; whether lanes part where all take a branch; and for how long.
-  bool parts_lanes_of_branch() { return random_.below(4) != 0; }
-  bool parts_lanes();
-  u32 parted_for() { return u32{8} << random_.below(8); }  // up to 1,024 instructions
-  async::Engine& async() { return async_; }
-  check::TensorMaps& tensor_maps() { return tensor_maps_; }
+  // PTX guarantees no common progress to the lanes of a warp. These decide at random whether a divergent branch delays
+  // the subwarp that would otherwise run first, whether a uniform branch splits the warp, and for how long the delay
+  // lasts.
+  bool delays_branch() { return random_.below(4) != 0; }
+  bool splits_lanes();
+  u32 delay_length() { return u32{8} << random_.below(8); }  // up to 1,024 instructions
+  AsyncEngine& async() { return async_; }
+  TensorMaps& tensor_maps() { return tensor_maps_; }
   const GlobalMemory& memory() const { return memory_; }
   Counters& counters() { return counters_; }
   u64 instructions() const { return counters_.instructions; }
-  // Who is told of the launch from now on. Before run().
+  // Sets the observer of the launch. Must be called before run().
   void observe(std::unique_ptr<Observer> observer);
-  Observer* observer() { return observer_.get(); }  // null where there is none
+  Observer* observer() { return observer_.get(); }  // null if there is none
 
-  // Memory. Each throws Fault{bounds, alignment, cluster}; `from` is whose instruction it is.
+  // Memory. Each function throws Fault{bounds, alignment, cluster}; `from` is the block that executes the instruction.
   u8* global(u64 address, u64 bytes, bool write);
-  // Whether one allocation holds all of it and takes the access.
+  // Returns whether one allocation contains the whole range and permits the access.
   bool holds_global(u64 address, u64 bytes, bool write);
   SharedSpan shared(Block& from, u32 address, u32 bytes);
-  SharedSpan shared_at(Block& owner, u32 offset, u32 bytes);  // in this very block
-  // Tells the checker, if there is one.
+  SharedSpan shared_at(Block& owner, u32 offset, u32 bytes);  // in the memory of `owner` itself
+  // Reports an access to shared memory to the checkers, if enabled.
   void record_shared(const SharedSpan& span, u32 bytes, const check::Access& access);
-  void record_shared(Block& owner, std::span<const matrix::Span> spans, const check::Access& access);
-  // Tells the checkers of an access to global memory that has been admitted. check::GlobalAccesses joins many.
+  void record_shared(Block& owner, std::span<const ByteRange> ranges, const check::Access& access);
+  // Reports a permitted access to global memory to the checkers. GlobalAccesses joins adjacent ones.
   void record_global(const Block& block, u64 address, u64 bytes, const check::Access& access);
-  // By global address: what strong stores there have released.
+  // By global address: the clocks that strong stores have released.
   std::unordered_map<u64, check::Published>& published() { return published_; }
-  void refuse_mbarrier_store(const SharedSpan& span, u32 bytes);
-  // Throws Fault{cluster} where `owner`, whose memory `what` is about to touch, has left.
+  void check_mbarrier_store(const SharedSpan& span, u32 bytes);
+  // Throws Fault{cluster} if `owner`, whose memory `what` accesses, has exited.
   static void require_resident(const Block& owner, std::string_view what);
 
-  // Something changed that a poll could see.
+  // Records a change of state that a polling warp could observe.
   void progress() { stalled_ = 0; }
-  // Fragments that wait for the token become runnable.
+  // Makes the subwarps that wait for the token runnable.
   void wake(const void* token);
   void queue(Warp& warp);
   void warn(const std::string& text);
-  // What the kernel prints; handed on at the end of the launch, or earlier where it is much.
+  // Buffers output of the kernel. It is delivered at the end of the launch, or earlier if it is large.
   void print(std::string_view text);
-  // malloc() of a kernel; 0 where the heap is full.
+  // malloc() in a kernel. Returns 0 if the heap is full.
   u64 allocate_in_kernel(u64 bytes) { return memory_.allocate_in_kernel(bytes); }
-  // free() of a kernel. Throws Fault{bounds} where no malloc() of one gave the address.
+  // free() in a kernel. Throws Fault{bounds} if the address is not from malloc() in a kernel.
   void release_in_kernel(u64 address);
-  // Takes the next cluster from those still to be launched: its first block; nothing where all have been.
+  // Removes the next cluster from those still to be launched and returns the index of its first block; nullopt if there
+  // is none.
   std::optional<Dim3> cancel_next_cluster();
   // A clock for an asynchronous engine of the cluster.
   check::ActorId new_channel(Cluster& cluster, std::string name);
 
   // For reports: "  then read by warp 3 lane 0 at FILE:LINE: OPCODE (PTX line N)".
   std::string describe(const Block& block, const check::Stamp& stamp, std::string_view what) const;
-  // The same of an access to global memory, whose block or cluster may be gone.
+  // The same for an access to global memory, whose block or cluster may have exited.
   std::string describe_global(const check::Stamp& stamp, std::string_view what) const;
-  std::string place_of(const Op& op) const;
-  // The operation that runs, for faults found on its behalf; restores the former when it goes.
-  class Acting {
+  std::string location_of(const Op& op) const;
+  // Sets the operation to which faults are attributed, and restores the previous one on destruction.
+  class FaultContext {
    public:
-    Acting(Machine& machine, const Warp* warp, const Op* op);
-    ~Acting();
-    Acting(const Acting&) = delete;
-    Acting& operator=(const Acting&) = delete;
+    FaultContext(Machine& machine, const Warp* warp, const Op* op);
+    ~FaultContext();
+    FaultContext(const FaultContext&) = delete;
+    FaultContext& operator=(const FaultContext&) = delete;
 
    private:
     Machine& machine_;
@@ -147,16 +149,16 @@ class Machine {
   void warp_exited(Warp& warp);
   void block_exited(const Block& block);
   void check_exit(Block& block);
-  // Of an instruction that lanes of `mask` are about to execute: registers that are not theirs to use (check/taint.h).
+  // Checks that no register which the lanes of `mask` are about to use is in flight or tainted (machine/taint.h).
   // Throws Fault{in_flight, uninitialised}.
   void check_registers(Warp& warp, const Op& op, Mask mask);
-  void settle(Warp& warp, Step step);
-  void complete_place(Fault& fault) const;
+  void apply_step(Warp& warp, Step step);
+  void complete_location(Fault& fault) const;
   void finish_observer();
   void flush_print();
   Warp* pick_warp();
   void loop();
-  [[noreturn]] void report_stuck(FaultKind kind, std::string message) const;
+  [[noreturn]] void report_no_progress(FaultKind kind, std::string message) const;
 
   const Program& program_;
   const LaunchShape shape_;
@@ -166,12 +168,12 @@ class Machine {
   std::vector<u8> constant_storage_;
   const u8* constants_;
   Random random_;
-  u32 branches_to_parting_ = 1;
+  u32 branches_to_split_ = 1;
   Counters counters_;
-  async::Engine async_;
-  check::TensorMaps tensor_maps_;
+  AsyncEngine async_;
+  TensorMaps tensor_maps_;
   std::vector<std::unique_ptr<Cluster>> clusters_;
-  std::unique_ptr<Cluster> retired_;  // the last one to go: what is reported of it names its warps
+  std::unique_ptr<Cluster> retired_;  // the last cluster to exit, whose warps reports may still name
   u64 next_cluster_ = 0;
   u64 cluster_count_ = 0;
   std::vector<Warp*> runnable_;
@@ -179,8 +181,8 @@ class Machine {
   std::set<std::string> warned_;
   std::string printed_;
   std::unique_ptr<Observer> observer_;
-  // Allocations of global memory that were found lately, the first one last.
-  struct Known {
+  // Recently used allocations of global memory, the most recent one last.
+  struct CachedAllocation {
     u64 begin = 0, end = 0;
     bool read_only = false;
     check::Written* written = nullptr;
@@ -188,14 +190,14 @@ class Machine {
       return address >= begin && bytes <= end - begin && address <= end - bytes;
     }
   };
-  const Known* known(u64 address, u64 bytes);
-  check::GlobalShadow global_shadow_{*this};
+  const CachedAllocation* cached_allocation(u64 address, u64 bytes);
+  GlobalShadow global_shadow_{*this};
   std::unordered_map<u64, check::Published> published_;
-  void check_written(const Known& allocation, u64 address, u64 bytes, const check::Access& access);
-  std::array<Known, 8> known_{};
+  void check_written(const CachedAllocation& allocation, u64 address, u64 bytes, const check::Access& access);
+  std::array<CachedAllocation, 8> allocation_cache_{};
   u64 stalled_ = 0;
-  const Warp* acting_warp_ = nullptr;
-  const Op* acting_op_ = nullptr;
+  const Warp* current_warp_ = nullptr;
+  const Op* current_op_ = nullptr;
 };
 
 }  // namespace tma_jit::emulator

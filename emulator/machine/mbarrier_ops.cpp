@@ -3,20 +3,20 @@
 #include "emulator/fault.h"
 #include "emulator/machine/observer.h"
 
-namespace tma_jit::emulator::async {
+namespace tma_jit::emulator {
 namespace {
 
 std::string name_of(const MbarrierRef& at) {
   return fmt::format("the mbarrier at {:#x} of {}", at.offset, at.block->name());
 }
 
-// A phase is over when nothing is pending of it, neither arrivals nor bytes.
+// Completes the phase if neither arrivals nor bytes are pending.
 void finish_phase(Machine& machine, const MbarrierRef& at) {
   Mbarrier& barrier = *at.barrier;
   if (barrier.pending != 0 || barrier.bytes != 0) return;
   if (machine.observer() != nullptr) machine.observer()->completes_phase(*at.block, at.offset, barrier.phase);
   ++barrier.phase;
-  barrier.given_up = false;
+  barrier.polled_incomplete = false;
   barrier.pending = barrier.expected;
   barrier.released.join(barrier.gathered);
   barrier.gathered.clear();
@@ -37,7 +37,7 @@ u64 token_of(const Mbarrier& barrier) {
 
 MbarrierRef mbarrier_in(Machine& machine, Block& owner, u32 offset) {
   machine.shared_at(owner, offset, 8);
-  if (offset % 8 != 0) stop(FaultKind::alignment, "an mbarrier at {:#x}; it lies at a multiple of 8", offset);
+  if (offset % 8 != 0) throw_fault(FaultKind::alignment, "an mbarrier at {:#x}; it lies at a multiple of 8", offset);
   const auto found = owner.mbarriers.find(offset);
   if (found == owner.mbarriers.end()) {
     throw Fault{FaultKind::barrier,
@@ -70,12 +70,12 @@ void check_initialised(Machine& machine, const MbarrierRef& at, const check::Clo
   }
 }
 
-void expect(const MbarrierRef& at, u64 bytes) {
+void expect_tx(const MbarrierRef& at, u64 bytes) {
   Mbarrier& barrier = *at.barrier;
   barrier.bytes += static_cast<s64>(bytes);
   if (bytes > static_cast<u64>(Mbarrier::kMostBytes) || barrier.bytes > Mbarrier::kMostBytes) {
-    stop(FaultKind::barrier, "{} expects {} bytes; its count ends at {}", name_of(at), barrier.bytes,
-         Mbarrier::kMostBytes);
+    throw_fault(FaultKind::barrier, "{} expects {} bytes; its count ends at {}", name_of(at), barrier.bytes,
+                Mbarrier::kMostBytes);
   }
 }
 
@@ -95,18 +95,18 @@ void arrive(Machine& machine, const MbarrierRef& at, u32 count, const check::Clo
 }
 
 void arrive_and_drop(Machine& machine, const MbarrierRef& at, u32 count, const check::Clocks& clocks) {
-  if (count > at.barrier->expected) stop(FaultKind::barrier, "{} threads drop out of {}", count, name_of(at));
+  if (count > at.barrier->expected) throw_fault(FaultKind::barrier, "{} threads drop out of {}", count, name_of(at));
   at.barrier->expected -= count;
   arrive(machine, at, count, clocks);
 }
 
-void complete(Machine& machine, const MbarrierRef& at, u64 bytes, const check::Clocks& clocks) {
+void complete_tx(Machine& machine, const MbarrierRef& at, u64 bytes, const check::Clocks& clocks) {
   Mbarrier& barrier = *at.barrier;
   barrier.gathered.join(clocks);
-  if (barrier.channel != check::kNobody) barrier.gathered.complete(barrier.channel, barrier.completions);
+  if (barrier.channel != check::kNoActor) barrier.gathered.complete(barrier.channel, barrier.completions);
   barrier.bytes -= static_cast<s64>(bytes);
   if (barrier.bytes < -Mbarrier::kMostBytes) {
-    stop(FaultKind::barrier, "{} has been given {} bytes more than it expects", name_of(at), -barrier.bytes);
+    throw_fault(FaultKind::barrier, "{} has been given {} bytes more than it expects", name_of(at), -barrier.bytes);
   }
   machine.progress();
   finish_phase(machine, at);
@@ -114,10 +114,10 @@ void complete(Machine& machine, const MbarrierRef& at, u64 bytes, const check::C
 
 check::Stamp next_event(Machine& machine, const MbarrierRef& at, const Op* op) {
   Mbarrier& barrier = *at.barrier;
-  if (barrier.channel == check::kNobody) {
+  if (barrier.channel == check::kNoActor) {
     barrier.channel = machine.new_channel(at.block->cluster(), fmt::format("an asynchronous copy on {}", name_of(at)));
   }
   return {barrier.channel, check::kManyLanes, check::Access::kAsync, ++barrier.completions, op};
 }
 
-}  // namespace tma_jit::emulator::async
+}  // namespace tma_jit::emulator

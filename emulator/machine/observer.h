@@ -1,5 +1,5 @@
-// Who is told of what a launch does, where anyone is: the timeline. A machine tells it of every instruction, so that
-// nothing here is called where nobody asked.
+// The interface through which a machine reports a launch, e.g. to the timeline. It is called for every instruction, and
+// not at all if there is no observer.
 #pragma once
 
 #include <string_view>
@@ -12,16 +12,16 @@ namespace tma_jit::emulator {
 class Observer {
  public:
   virtual ~Observer() = default;
-  // A warp executes an instruction; it did, with this step.
+  // Called before and after a warp executes an instruction.
   virtual void executes(const Warp& warp, const Op& op, Mask active) = 0;
   virtual void executed(const Warp& warp, const Op& op, Step step) = 0;
   virtual void exited(const Warp& warp) = 0;
-  // Of an mbarrier; `phase` is the one that is over.
+  // Called when an mbarrier completes `phase`.
   virtual void completes_phase(const Block& block, u32 offset, u32 phase) = 0;
-  virtual void issued(const async::Operation& operation) = 0;
-  virtual void completed(const async::Operation& operation) = 0;
+  virtual void issued(const AsyncOperation& operation) = 0;
+  virtual void completed(const AsyncOperation& operation) = 0;
   virtual void moved(std::string_view what, u64 bytes) = 0;
-  // The launch is over. Nothing is told after it. False where what was seen cannot be written.
+  // Called at the end of the launch; no other call follows. Returns false if the results cannot be written.
   virtual bool finish() = 0;
 };
 

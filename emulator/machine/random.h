@@ -1,5 +1,5 @@
-// The scheduler's dice: small, fast and the same everywhere for a seed (SplitMix64, by Sebastiano Vigna, public
-// domain).
+// The scheduler's random numbers: fast, and the same on every host for a given seed (SplitMix64, by Sebastiano Vigna,
+// public domain).
 #pragma once
 
 #include "emulator/word.h"
@@ -15,7 +15,7 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
     return z ^ (z >> 31);
   }
-  // 0 to count - 1; slightly uneven for counts near 2^32, which does not matter here.
+  // Returns a number from 0 to count - 1. Slightly uneven for counts near 2^32.
   u32 below(u64 count) { return static_cast<u32>(((next() >> 32) * count) >> 32); }
 
  private:

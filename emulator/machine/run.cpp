@@ -1,14 +1,15 @@
-// The scheduler: which warp runs, for how long, and when asynchronous operations have their turn.
+// The scheduler: selects the warp that runs, for how long, and when asynchronous operations are performed.
 //
-// A kernel's faults show only in some of the orders that hardware may choose, so the order is drawn at random, and from
-// one seeded generator in one thread, so that a seed repeats a run. In each round the engine of asynchronous operations
-// may make a step, as the policy says; then one of the warps that can run is picked, each as likely as the others, and
-// executes up to a quantum of instructions. A warp's lanes are groups with a program counter each; the group that is
-// behind runs first, so that groups join again, and now and then another one, since PTX promises progress to each. A
-// warp that waits leaves the list of those that can run; a barrier, an mbarrier or an operation puts it back. When the
-// list is empty, the engine is made to complete something, and when it has nothing either, that is a deadlock. Warps
-// that poll can always run: instructions since the last change that another warp could see are counted, and beyond a
-// limit the engine has its turn, beyond a larger one that is a livelock. A round costs O(1) beside the instructions.
+// Errors of a kernel show only in some of the orders that hardware may choose. The order is therefore random, from one
+// seeded generator in one thread, so that a seed reproduces a run. In each round the engine of asynchronous operations
+// may perform a step, as the policy decides. Then a runnable warp is picked, with equal probability, and executes up to
+// a quantum of instructions. The lanes of a warp form subwarps, each with a program counter. The subwarp with the
+// lowest program counter runs first, so that subwarps reconverge, and at times another one, because PTX guarantees
+// progress to each thread. A waiting warp leaves the list of runnable warps until a barrier, an mbarrier or an
+// operation wakes it. If the list is empty, the engine must complete something; if it has nothing in flight either,
+// that is a deadlock. Warps that poll are always runnable: the instructions since the last visible change of state are
+// counted. Beyond one limit the engine performs steps, beyond a larger limit a livelock is reported. A round costs O(1)
+// in addition to its instructions.
 #include <exception>
 
 #include "emulator/fault.h"
@@ -19,16 +20,17 @@
 namespace tma_jit::emulator {
 namespace {
 
-// A warp whose fragments spin on each other must let the others run: PTX promises progress to every thread.
+// The subwarps of a warp may wait for each other in a loop. PTX guarantees progress to every thread, so that others are
+// selected after so many runs.
 constexpr u32 kRunsBeforeOthers = 32;
 
-// Branches that all lanes of a warp take, at most, before a warp's lanes part at one.
-constexpr u32 kBranchesBeforeParting = 128;
+// The maximum number of uniform branches before the lanes of a warp are split at one.
+constexpr u32 kBranchesBeforeSplit = 128;
 
-// Warps that poll for what an operation will bring can always run: after so many instructions of no effect the engine
-// has its turn, whatever the policy, for so many parts of operations.
-constexpr u64 kPatience = 20'000;
-constexpr int kPartsAfterPatience = 32;
+// Warps that poll for the result of an operation are always runnable. After this many instructions without a change of
+// state the engine performs this many parts of operations, under every policy.
+constexpr u64 kPollsBeforeSteps = 20'000;
+constexpr int kStepsWhilePolling = 32;
 
 }  // namespace
 
@@ -39,12 +41,12 @@ Counters Machine::run() {
     finish_observer();
   } catch (Fault& fault) {
     flush_print();
-    complete_place(fault);
+    complete_location(fault);
     finish_observer();
-    fault.place += fmt::format("\n  again with --device emulator:{}:policy={},seed={},processors={}", device_.arch,
-                               policy_name(settings_.policy), settings_.seed, device_.sm_count);
+    fault.location += fmt::format("\n  again with --device emulator:{}:policy={},seed={},processors={}", device_.arch,
+                                  policy_name(settings_.policy), settings_.seed, device_.sm_count);
     if (settings_.instruction_limit != kEmulatorInstructions)
-      fault.place += fmt::format(",instructions={}", settings_.instruction_limit);
+      fault.location += fmt::format(",instructions={}", settings_.instruction_limit);
     throw;
   }
   return counters_;
@@ -90,19 +92,19 @@ void Machine::start_cluster() {
   clusters_.push_back(std::move(cluster));
 }
 
-// What its engines still do is done first: their operations point into the cluster.
+// Operations in flight are performed first, because they refer to the cluster.
 void Machine::retire(std::size_t index) {
   retired_ = std::move(clusters_[index]);
   clusters_.erase(clusters_.begin() + static_cast<std::ptrdiff_t>(index));
-  for (const auto& block : retired_->blocks) async::check_landed(*block);
+  for (const auto& block : retired_->blocks) check_copies_complete(*block);
   for (const auto& block : retired_->blocks) async_.drain(*block);
   for (const auto& block : retired_->blocks) check_exit(*block);
   std::erase_if(channels_, [&](const Channel& channel) { return channel.cluster == retired_.get(); });
 }
 
-bool Machine::parts_lanes() {
-  if (--branches_to_parting_ != 0) return false;
-  branches_to_parting_ = 1 + random_.below(kBranchesBeforeParting);
+bool Machine::splits_lanes() {
+  if (--branches_to_split_ != 0) return false;
+  branches_to_split_ = 1 + random_.below(kBranchesBeforeSplit);
   return true;
 }
 
@@ -126,24 +128,26 @@ void Machine::loop() {
     while (clusters_.size() < resident && next_cluster_ < cluster_count_) start_cluster();
     if (clusters_.empty()) return;
     if (async_.wants_step()) async_.step(false);
-    if (stalled_ > kPatience) async_.steps(kPartsAfterPatience);
+    if (stalled_ > kPollsBeforeSteps) async_.steps(kStepsWhilePolling);
     Warp* warp = pick_warp();
     if (warp == nullptr) {
       if (async_.step(true)) continue;
-      report_stuck(FaultKind::deadlock,
-                   "nothing can run any more: every warp waits, and no asynchronous operation is left");
+      report_no_progress(FaultKind::deadlock,
+                         "nothing can run any more: every warp waits, and no asynchronous operation is left");
     }
     const bool whole = settings_.policy == Policy::eager || settings_.policy == Policy::lazy;
     run_warp(*warp, whole ? 8 * settings_.quantum : 1 + random_.below(settings_.quantum));
     if (stalled_ > settings_.polls_before_livelock) {
-      report_stuck(FaultKind::livelock, fmt::format("{} instructions without any change that another warp could see",
-                                                    settings_.polls_before_livelock));
+      report_no_progress(FaultKind::livelock,
+                         fmt::format("{} instructions without any change that another warp could see",
+                                     settings_.polls_before_livelock));
     }
     if (settings_.instruction_limit != 0 && counters_.instructions > settings_.instruction_limit) {
-      report_stuck(FaultKind::limit, fmt::format("the launch has executed more than {} instructions of warps, which is "
-                                                 "its budget; instructions=N behind the device's name or in "
-                                                 "TMA_JIT_EMULATOR sets another, 0 none",
-                                                 settings_.instruction_limit));
+      report_no_progress(FaultKind::limit,
+                         fmt::format("the launch has executed more than {} instructions of warps, which is "
+                                     "its budget; instructions=N behind the device's name or in "
+                                     "TMA_JIT_EMULATOR sets another, 0 none",
+                                     settings_.instruction_limit));
     }
     if (!warp->exited()) continue;
     std::erase(runnable_, warp);
@@ -154,31 +158,31 @@ void Machine::loop() {
 }
 
 void Machine::run_warp(Warp& warp, u32 quantum) {
-  const Acting acting(*this, &warp, nullptr);
+  const FaultContext fault_context(*this, &warp, nullptr);
   const Op* const ops = program_.ops.data();
   u32 executed = 0;
-  const bool other = warp.fragments().size() > 1 && random_.below(kRunsBeforeOthers) == 0 && warp.select_other();
+  const bool other = warp.subwarps().size() > 1 && random_.below(kRunsBeforeOthers) == 0 && warp.select_other();
   while (executed < quantum) {
-    if (warp.fragments().size() > 1) {
+    if (warp.subwarps().size() > 1) {
       if (!other) warp.select();
       warp.merge();
-      warp.fragment().state = Fragment::State::runnable;
+      warp.subwarp().state = Subwarp::State::runnable;
     }
-    const Op& op = ops[warp.fragment().pc];
-    acting_op_ = &op;
+    const Op& op = ops[warp.subwarp().pc];
+    current_op_ = &op;
     ++executed;
-    if (op.gathers && warp.fragments().size() > 1 && warp.catch_up()) continue;
-    if (!warp.meets(op)) {
-      warp.fragment().state = Fragment::State::meeting;
+    if (op.ends_delays && warp.subwarps().size() > 1 && warp.end_delays()) continue;
+    if (!warp.converged(op)) {
+      warp.subwarp().state = Subwarp::State::converging;
       if (!warp.select()) break;
       continue;
     }
     const Step step = execute(warp, op);
     if (step == Step::next) {
-      ++warp.fragment().pc;
+      ++warp.subwarp().pc;
       continue;
     }
-    settle(warp, step);
+    apply_step(warp, step);
     if (step == Step::yield || warp.exited() || !warp.select()) break;
   }
   counters_.instructions += executed;
@@ -186,17 +190,17 @@ void Machine::run_warp(Warp& warp, u32 quantum) {
 }
 
 Step Machine::execute(Warp& warp, const Op& op) {
-  const Mask mask = warp.fragment().mask;
+  const Mask mask = warp.subwarp().mask;
   counters_.thread_instructions += static_cast<u64>(__builtin_popcount(mask));
-  if (warp.has_doubtful_registers()) check_registers(warp, op, mask);
+  if (warp.has_unusable_registers()) check_registers(warp, op, mask);
   Mask active = mask;
   if (op.guard) {
     const Mask holds = warp.predicate(op.guard);
     active &= op.guard_negated ? ~holds : holds;
     if (active == 0) return Step::next;
-    if (active != mask && op.meeting == Meeting::all) {
-      stop(FaultKind::divergence, "an .aligned instruction whose guard holds for lanes {:#010x} of {:#010x}", active,
-           mask);
+    if (active != mask && op.convergence == Convergence::all) {
+      throw_fault(FaultKind::divergence, "an .aligned instruction whose guard holds for lanes {:#010x} of {:#010x}",
+                  active, mask);
     }
   }
   if (program_.uses_wgmma && !op.touches_in_flight) note_register_use(warp, op);
@@ -207,13 +211,13 @@ Step Machine::execute(Warp& warp, const Op& op) {
   return step;
 }
 
-// A launch that ends in a fault has a timeline up to there.
+// A launch that ends in a fault has a timeline up to the fault.
 void Machine::finish_observer() {
   if (observer_ != nullptr && !observer_->finish()) warn("the trace cannot be written to " + settings_.trace.string());
 }
 
-void Machine::settle(Warp& warp, Step step) {
-  if (step == Step::yield) ++warp.fragment().pc;
+void Machine::apply_step(Warp& warp, Step step) {
+  if (step == Step::yield) ++warp.subwarp().pc;
   if (warp.exited()) {
     --warp.block().live_warps;
     if (observer_ != nullptr) observer_->exited(warp);

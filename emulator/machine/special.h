@@ -9,8 +9,8 @@ namespace tma_jit::emulator {
 
 class Warp;
 
-// Bytes of a lane of the register that holds it; 0 where the name is no special register. `changes`: its value depends
-// on when it is read.
+// The width in bytes of a lane of a special register; 0 if the name is not a special register. `changes` means that its
+// value depends on when it is read.
 struct SpecialRegister {
   u8 width = 0;
   bool changes = false;

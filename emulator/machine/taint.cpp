@@ -7,23 +7,21 @@
 #include "emulator/machine/tensor_memory.h"
 
 namespace tma_jit::emulator {
-namespace check {
-
-Taint Taints::of(const Place& place) const {
-  if (place.bank != Place::registers) return {};
-  const auto found = by_register_.find(place.number());
+Taint Taints::of(const RegisterRef& reg) const {
+  if (reg.bank != RegisterRef::registers) return {};
+  const auto found = by_register_.find(reg.number());
   return found != by_register_.end() ? found->second : Taint{};
 }
 
-void Taints::put(const Place& place, Mask written, const Taint& taint) {
-  if (place.bank != Place::registers) return;
-  const auto found = by_register_.find(place.number());
+void Taints::put(const RegisterRef& reg, Mask written, const Taint& taint) {
+  if (reg.bank != RegisterRef::registers) return;
+  const auto found = by_register_.find(reg.number());
   const Mask kept = found != by_register_.end() ? found->second.lanes & ~written : 0;
   if ((kept | taint.lanes) == 0) {
     if (found != by_register_.end()) by_register_.erase(found);
     return;
   }
-  Taint& now = by_register_[place.number()];
+  Taint& now = by_register_[reg.number()];
   if (taint.lanes != 0) now = taint;
   now.lanes = kept | taint.lanes;
 }
@@ -34,32 +32,32 @@ void Taints::forget_loads() {
 
 namespace {
 
-bool owned(const Warp& warp, const Place& place) {
-  return place.bank == Place::registers && place.number() < warp.in_flight.size() &&
-         warp.in_flight[place.number()] != 0;
+bool owned(const Warp& warp, const RegisterRef& reg) {
+  return reg.bank == RegisterRef::registers && reg.number() < warp.in_flight.size() &&
+         warp.in_flight[reg.number()] != 0;
 }
 
-// The tcgen05.ld that will write the place; null where none will.
-const Op* load_of(const Warp& warp, const Place& place) {
+// Returns the tcgen05.ld that will write the register; null if there is none.
+const Op* load_of(const Warp& warp, const RegisterRef& reg) {
   const auto& memory = warp.block().tensor_memory;
-  return memory == nullptr || !owned(warp, place) ? nullptr : memory->load_of(warp, place.number());
+  return memory == nullptr || !owned(warp, reg) ? nullptr : memory->load_of(warp, reg.number());
 }
 
-// The operation that owns a register; null where it is not known.
-const Op* owner_of(const Warp& warp, const Place& place) {
-  const auto owns = [&](const Place& other) {
-    return other.bank == Place::registers && other.number() == place.number();
+// Returns the operation that owns a register; null if it is unknown.
+const Op* owner_of(const Warp& warp, const RegisterRef& reg) {
+  const auto owns = [&](const RegisterRef& other) {
+    return other.bank == RegisterRef::registers && other.number() == reg.number();
   };
   for (const auto& operation : warp.wgmma.pending) {
     const WgmmaForm& form = *operation->form;
     if (std::ranges::any_of(form.d, owns) || std::ranges::any_of(form.a, owns)) return operation->op;
   }
-  return load_of(warp, place);
+  return load_of(warp, reg);
 }
 
 [[noreturn]] void report_owned(const Machine& machine, const Op* owner, const char* what) {
   throw Fault{FaultKind::in_flight, what, "wait for the operation first: wgmma.wait_group, or tcgen05.wait::ld",
-              owner == nullptr ? "" : "  owned by the operation at " + machine.place_of(*owner)};
+              owner == nullptr ? "" : "  owned by the operation at " + machine.location_of(*owner)};
 }
 
 void refuse(const Machine& machine, const Taint& taint) {
@@ -70,16 +68,16 @@ void refuse(const Machine& machine, const Taint& taint) {
                "owns");
 }
 
-void refuse_owned(const Warp& warp, const Machine& machine, const Place& place) {
-  if (owned(warp, place)) {
-    report_owned(machine, owner_of(warp, place),
+void refuse_owned(const Warp& warp, const Machine& machine, const RegisterRef& reg) {
+  if (owned(warp, reg)) {
+    report_owned(machine, owner_of(warp, reg),
                  "an instruction uses a register that an asynchronous operation still owns");
   }
 }
 
 template <class F> void for_each_source(const Op& op, const F& f) {
-  for (const Place& place : {op.a, op.b, op.c, op.e}) f(place);
-  for (const Place& place : op.coordinates) f(place);
+  for (const RegisterRef& reg : {op.a, op.b, op.c, op.e}) f(reg);
+  for (const RegisterRef& reg : op.coordinates) f(reg);
   if (!op.writes_list) std::ranges::for_each(op.list, f);
   if (op.data != nullptr) std::ranges::for_each(op.data->reads(), f);
 }
@@ -91,12 +89,12 @@ template <class F> void for_each_result(const Op& op, const F& f) {
   if (op.data != nullptr) std::ranges::for_each(op.data->writes(), f);
 }
 
-// What a source of an instruction that only computes hands on. Throws for registers of wgmma.
-Taint taint_of(const Warp& warp, const Machine& machine, const Place& place) {
-  const Op* const load = load_of(warp, place);
+// Returns the taint that a source propagates. Throws for registers in use by wgmma.
+Taint taint_of(const Warp& warp, const Machine& machine, const RegisterRef& reg) {
+  const Op* const load = load_of(warp, reg);
   if (load != nullptr) return {kAllLanes, load, nullptr};
-  refuse_owned(warp, machine, place);
-  return warp.taints.of(place);
+  refuse_owned(warp, machine, reg);
+  return warp.taints.of(reg);
 }
 
 Taint joined(const Taint& a, const Taint& b, Mask lanes) {
@@ -105,7 +103,7 @@ Taint joined(const Taint& a, const Taint& b, Mask lanes) {
   return both;
 }
 
-// Where one side of a logical operation decides, the other does not matter.
+// The lanes in which neither side alone determines the result of a logical operation.
 Mask undecided(const Taint& a, Mask a_decides, const Taint& b, Mask b_decides) {
   return (a.lanes | b.lanes) & ~(a_decides & ~a.lanes) & ~(b_decides & ~b.lanes);
 }
@@ -128,7 +126,7 @@ Taint of_select(const Warp& warp, const Op& op, const Taint& a, const Taint& b, 
 }
 
 Taint of_result(const Warp& warp, const Machine& machine, const Op& op) {
-  const auto of = [&](const Place& place) { return place ? taint_of(warp, machine, place) : Taint{}; };
+  const auto of = [&](const RegisterRef& reg) { return reg ? taint_of(warp, machine, reg) : Taint{}; };
   if (op.flow == Flow::selects) return of_select(warp, op, of(op.a), of(op.b), of(op.c));
   if (op.flow == Flow::conjunction || op.flow == Flow::disjunction) return of_logic(warp, op, of(op.a), of(op.b));
   if (op.flow == Flow::compares_and || op.flow == Flow::compares_or) {
@@ -136,18 +134,16 @@ Taint of_result(const Warp& warp, const Machine& machine, const Op& op) {
     return of_compare(warp, op, joined(a, b, a.lanes | b.lanes), of(op.c));
   }
   Taint all;
-  for_each_source(op, [&](const Place& place) {
-    const Taint one = of(place);
+  for_each_source(op, [&](const RegisterRef& reg) {
+    const Taint one = of(reg);
     all = joined(all, one, all.lanes | one.lanes);
   });
   return all;
 }
 
 }  // namespace
-}  // namespace check
 
 void Machine::check_registers(Warp& warp, const Op& op, Mask mask) {
-  using namespace check;
   Mask active = mask;
   if (op.guard) {
     Taint guard = warp.taints.of(op.guard);
@@ -158,20 +154,20 @@ void Machine::check_registers(Warp& warp, const Op& op, Mask mask) {
   }
   if (active == 0) return;
   Taint result;
-  if (op.flow != Flow::acts) {
+  if (op.flow != Flow::sink) {
     result = of_result(warp, *this, op);
     result.lanes &= active;
   } else {
-    for_each_source(op, [&](const Place& place) {
-      if (!op.touches_in_flight) refuse_owned(warp, *this, place);
-      Taint taint = warp.taints.of(place);
+    for_each_source(op, [&](const RegisterRef& reg) {
+      if (!op.touches_in_flight) refuse_owned(warp, *this, reg);
+      Taint taint = warp.taints.of(reg);
       taint.lanes &= active;
       refuse(*this, taint);
     });
   }
-  for_each_result(op, [&](const Place& place) {
-    if (!op.touches_in_flight) refuse_owned(warp, *this, place);
-    warp.taints.put(place, active, result);
+  for_each_result(op, [&](const RegisterRef& reg) {
+    if (!op.touches_in_flight) refuse_owned(warp, *this, reg);
+    warp.taints.put(reg, active, result);
   });
 }
 

@@ -1,7 +1,7 @@
-// Registers whose values nothing may act on: those that a tcgen05.ld has yet to fill, and what was computed from them;
-// and values read from memory that nothing has written. Instructions that only compute hand the mark on, as compilers
-// move them ahead of a wait, and read past the end of what they then do not use; a report is due where such a value is
-// stored, branched on, an address, or leaves the lane.
+// Taint tracking of registers. The results of a tcgen05.ld that has not been waited for, and values read from memory
+// that was never written, are tainted. Instructions that only compute propagate the taint, because compilers move them
+// before a wait and read beyond the data that they use. A tainted value that is stored, branched on, used as an address
+// or passed to another lane is reported.
 #pragma once
 
 #include <memory>
@@ -13,29 +13,26 @@ namespace tma_jit::emulator {
 
 struct Fault;
 
-namespace check {
-
-// What is wrong with some lanes of a register.
+// The taint of some lanes of a register.
 struct Taint {
   Mask lanes = 0;
   const Op* load = nullptr;                // a tcgen05.ld that has not been waited for
-  std::shared_ptr<const Fault> unwritten;  // or the report of the read
+  std::shared_ptr<const Fault> unwritten;  // or the fault to report
 };
 
-// Of one warp.
+// The taints of one warp's registers.
 class Taints {
  public:
   bool any() const { return !by_register_.empty(); }
-  // No lanes where there is nothing wrong.
-  Taint of(const Place& place) const;
-  // The `written` lanes of the place have a new value, of which `taint` is to be said.
-  void put(const Place& place, Mask written, const Taint& taint);
-  // The loads are over.
+  // Returns a taint of no lanes if the register is clean.
+  Taint of(const RegisterRef& reg) const;
+  // Records a new value with the given taint in the `written` lanes of the register.
+  void put(const RegisterRef& reg, Mask written, const Taint& taint);
+  // Clears the taints of tcgen05.ld.
   void forget_loads();
 
  private:
   std::unordered_map<u32, Taint> by_register_;
 };
 
-}  // namespace check
 }  // namespace tma_jit::emulator

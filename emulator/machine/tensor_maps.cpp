@@ -5,17 +5,17 @@
 #include "emulator/fault.h"
 #include "emulator/machine/machine.h"
 
-namespace tma_jit::emulator::check {
+namespace tma_jit::emulator {
 namespace {
 
-Stamp stamp_of(const Warp& warp, const Op* op) {
-  return {warp.clock.id, kManyLanes, 0, warp.clock.now(), op};
+check::Stamp stamp_of(const Warp& warp, const Op* op) {
+  return {warp.clock.id, check::kManyLanes, 0, warp.clock.now(), op};
 }
 
 }  // namespace
 
 void TensorMaps::changed(u64 address, Warp& warp, const Op& op) {
-  const Stamp stamp = stamp_of(warp, &op);
+  const check::Stamp stamp = stamp_of(warp, &op);
   Change& change = changes_[address];
   change = {{&warp.block().cluster(), stamp}, warp.machine().describe(warp.block(), stamp, "changed"), false, {}};
   warp.clock.tick();
@@ -52,7 +52,7 @@ void TensorMaps::use(u64 address, const Warp& warp) const {
                         "thread or in one that it is ordered after"
                       : "after the changes execute fence.proxy.tensormap::generic.release, or publish the map "
                         "with tensormap.cp_fenceproxy, and acquire it before using it",
-      change.place};
+      change.location};
 }
 
-}  // namespace tma_jit::emulator::check
+}  // namespace tma_jit::emulator

@@ -1,5 +1,5 @@
-// Tensor maps that the kernel itself changes, and whether the tensor map proxy was told. PTX ISA 9.0, "Proxies",
-// "fence.proxy.tensormap": whoever changed the 128 bytes releases them to that proxy, and who uses them acquires them.
+// Tensor maps that a kernel modifies, and their fences. PTX ISA 9.0, "Proxies", "fence.proxy.tensormap": a thread that
+// modifies the 128 bytes releases them to the tensor map proxy, and a thread that uses them acquires them.
 #pragma once
 
 #include <map>
@@ -12,33 +12,31 @@ namespace tma_jit::emulator {
 class Warp;
 struct Cluster;
 
-namespace check {
-
-// Of one launch. Changes by tensormap.replace and tensormap.cp_fenceproxy are seen, ordinary stores are not.
+// The state of one launch. Modifications by tensormap.replace and tensormap.cp_fenceproxy are tracked, ordinary stores
+// are not.
 class TensorMaps {
  public:
-  // `warp` has changed the map at `address`.
+  // Records that `warp` modifies the map at `address`.
   void changed(u64 address, Warp& warp, const Op& op);
-  // A release fence: of every change that is ordered before it.
+  // A release fence of every modification that is ordered before it.
   void release(Warp& warp);
-  // An acquire fence of the map at `address`; brings what was released before it.
+  // An acquire fence of the map at `address`. Acquires earlier releases.
   void acquire(u64 address, Warp& warp, const Op& op);
-  // Throws Fault{proxy} where the map was changed and no acquire fence since is ordered before this use.
+  // Throws Fault{proxy} if the map was modified and no later acquire fence is ordered before this use.
   void use(u64 address, const Warp& warp) const;
 
  private:
   struct Fence {
-    const Cluster* cluster;  // whose clocks the stamp is of
-    Stamp stamp;
+    const Cluster* cluster;  // the cluster of the stamp's actor
+    check::Stamp stamp;
   };
   struct Change {
     Fence by;
-    std::string place;  // for the report: its block may have left by then
+    std::string location;  // for reports, because the block may have exited by then
     bool released = false;
     std::vector<Fence> acquired;  // since the release
   };
-  std::map<u64, Change> changes_;  // by address, the last of each
+  std::map<u64, Change> changes_;  // the last modification of each map, by address
 };
 
-}  // namespace check
 }  // namespace tma_jit::emulator

@@ -5,19 +5,20 @@
 #include "emulator/fault.h"
 #include "emulator/machine/machine.h"
 
-namespace tma_jit::emulator::tcgen05 {
+namespace tma_jit::emulator {
 namespace {
 
 using matrix::kTensorColumns;
 using matrix::kTensorLanes;
 using matrix::Region;
 
-constexpr u32 kPoison = 0x7fc0dead;  // NaN, and no address
+constexpr u32 kPoison = 0x7fc0dead;  // a NaN, and not a valid address
 constexpr u32 kGranule = 32;         // columns
 
 void check_size(u32 columns) {
   if (columns < kGranule || columns > kTensorColumns || (columns & (columns - 1)) != 0)
-    stop(FaultKind::tensor_memory, "tensor memory is allocated by 32, 64, 128, 256 or 512 columns, not {}", columns);
+    throw_fault(FaultKind::tensor_memory, "tensor memory is allocated by 32, 64, 128, 256 or 512 columns, not {}",
+                columns);
 }
 
 bool covers(const TensorAccessRecord& access, const check::Stamp& stamp) {
@@ -78,7 +79,7 @@ void TensorMemory::free(u32 column, u32 columns, const check::Clock& seen) {
         {}};
   }
   if (!queue.empty())
-    stop(FaultKind::tensor_memory, "tcgen05.dealloc while tcgen05 operations of the block are still in flight");
+    throw_fault(FaultKind::tensor_memory, "tcgen05.dealloc while tcgen05 operations of the block are still in flight");
   check_over(column, columns, seen);
   std::fill_n(owner_.begin() + column, columns, u16{0});
   machine_.wake(this);
@@ -91,27 +92,27 @@ void TensorMemory::check_exit() const {
         FaultKind::tensor_memory,
         fmt::format("{} exits with tensor memory from column {} on still allocated", block_.name(), owner_[column] - 1),
         "a warp must execute tcgen05.dealloc for each allocation before the block leaves",
-        "  allocated at " + machine_.place_of(*allocated_.at(owner_[column] - 1U))};
+        "  allocated at " + machine_.location_of(*allocated_.at(owner_[column] - 1U))};
   }
 }
 
 void TensorMemory::use_group(u32 group) {
   if (group_ != 0 && group_ != group) {
-    stop(FaultKind::tensor_memory, "tcgen05 instructions of one kernel name .cta_group::{} and .cta_group::{}", group_,
-         group);
+    throw_fault(FaultKind::tensor_memory, "tcgen05 instructions of one kernel name .cta_group::{} and .cta_group::{}",
+                group_, group);
   }
   group_ = group;
 }
 
 check::ActorId TensorMemory::channel() {
-  if (channel_ == check::kNobody)
+  if (channel_ == check::kNoActor)
     channel_ = machine_.new_channel(block_.cluster(), fmt::format("the tensor core of {}", block_.name()));
   return channel_;
 }
 
-WarpState& TensorMemory::state_of(Warp& warp) {
-  WarpState& state = warps_[warp.index()];
-  if (state.loads == check::kNobody) {
+TensorMemoryState& TensorMemory::state_of(Warp& warp) {
+  TensorMemoryState& state = warps_[warp.index()];
+  if (state.loads == check::kNoActor) {
     state.loads = machine_.new_channel(block_.cluster(),
                                        fmt::format("a tcgen05.ld of warp {} of {}", warp.index(), block_.name()));
     state.stores = machine_.new_channel(block_.cluster(),
@@ -121,7 +122,7 @@ WarpState& TensorMemory::state_of(Warp& warp) {
 }
 
 const Op* TensorMemory::load_of(const Warp& warp, u32 index) const {
-  for (const WarpState::Owned& owned : warps_[warp.index()].in_flight) {
+  for (const TensorMemoryState::Owned& owned : warps_[warp.index()].in_flight) {
     if (owned.index == index) return owned.load;
   }
   return nullptr;
@@ -152,7 +153,7 @@ void TensorMemory::record(const Region& region, const TensorAccessRecord& access
 void TensorMemory::record_cell(Cell& cell, Mask lanes, u32 lane, u32 column, const TensorAccessRecord& access) {
   if (cell.writer && !covers(access, cell.writer)) report(cell.writer, true, lane, column, access);
   if (!access.write) {
-    // Layouts that use half of the lanes leave the others as they are, and a load takes all 32.
+    // Layouts that use half of the lanes do not write the others, but a load reads all 32.
     if ((cell.initialised & lanes) == 0) {
       throw Fault{FaultKind::uninitialised,
                   fmt::format("{} reads lane {}, column {} of tensor memory, which nothing has written", access.what,
@@ -195,8 +196,8 @@ TensorMemory& tensor_memory_of(Machine& machine, Block& block) {
   return *block.tensor_memory;
 }
 
-void check_exit(const Block& block) {
+void check_tensor_memory_freed(const Block& block) {
   if (block.tensor_memory != nullptr) block.tensor_memory->check_exit();
 }
 
-}  // namespace tma_jit::emulator::tcgen05
+}  // namespace tma_jit::emulator

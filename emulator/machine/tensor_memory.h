@@ -1,5 +1,5 @@
-// A block's tensor memory while a kernel runs: who has allocated what, and what every part of it was last used for.
-// PTX ISA 9.0, "Tensor Memory", "tcgen05 Memory Consistency Model".
+// A block's tensor memory during a launch: its allocations and the last accesses to each cell. PTX ISA 9.0, "Tensor
+// Memory", "tcgen05 Memory Consistency Model".
 #pragma once
 
 #include <array>
@@ -11,10 +11,10 @@
 #include "emulator/machine/async_engine.h"
 #include "emulator/matrix/tensor_memory_layout.h"
 
-namespace tma_jit::emulator::tcgen05 {
+namespace tma_jit::emulator {
 
-// One access, for the checks. `order` is what it is ordered after among tcgen05 operations; `seen` is what its thread
-// has synchronised with, fenced or not, and only tells a missing fence from a race.
+// One access, for the checks. `order` covers the tcgen05 operations that precede it. `seen` covers everything that its
+// thread has synchronised with, fenced or not, and only distinguishes a missing fence from a race.
 struct TensorAccessRecord {
   bool write = false;
   check::Stamp stamp;
@@ -23,11 +23,11 @@ struct TensorAccessRecord {
   const char* what = "";
 };
 
-// What a warp has to do with tensor memory. Its loads and its stores are channels of their own: an event of them is
-// over with tcgen05.wait, and known to others with the next tcgen05.fence::before_thread_sync.
-struct WarpState {
-  check::ActorId loads = check::kNobody;
-  check::ActorId stores = check::kNobody;
+// The state of a warp with respect to tensor memory. Its loads and its stores are two channels: an event of them
+// completes with tcgen05.wait, and is released to others by the next tcgen05.fence::before_thread_sync.
+struct TensorMemoryState {
+  check::ActorId loads = check::kNoActor;
+  check::ActorId stores = check::kNoActor;
   u32 loaded = 0, stored = 0;               // events issued
   u32 waited_loads = 0, waited_stores = 0;  // events waited for
   check::Clock order;                       // raised by fence::after_thread_sync
@@ -42,34 +42,34 @@ class TensorMemory {
  public:
   TensorMemory(Machine& machine, Block& block);
 
-  // The first column of `columns` free ones, at a multiple of 32; nothing where there is no room now. Columns are taken
-  // for all lanes.
+  // Allocates `columns` free columns in all lanes and returns the first, a multiple of 32; nullopt if there is no space
+  // now.
   std::optional<u32> allocate(u32 columns, const Op& op);
-  // Throws a tensor_memory fault where no such allocation begins at `column`, or where some access to it is not among
-  // what the freeing warp has `seen`.
+  // Throws Fault{tensor_memory} if no such allocation begins at `column`, or if an access to it is not ordered before
+  // the free, i.e. not covered by `seen`.
   void free(u32 column, u32 columns, const check::Clock& seen);
   bool relinquished = false;
-  // Faults for allocations that a leaving block has not freed.
+  // Throws a fault if the exiting block has not freed all allocations.
   void check_exit() const;
 
   u32* words() { return words_.data(); }
-  // Checks that the region is allocated and, where checks are on, that the access races with no other.
+  // Checks that the region is allocated and, if checks are enabled, that the access races with no other.
   void record(const matrix::Region& region, const TensorAccessRecord& access);
 
-  // All instructions of a kernel name the same .cta_group.
+  // Checks that all instructions of a kernel use the same .cta_group.
   void use_group(u32 group);
 
-  WarpState& state_of(Warp& warp);
-  // The tcgen05.ld that owns a register of the warp, by its index into Warp::in_flight; null where none does.
+  TensorMemoryState& state_of(Warp& warp);
+  // Returns the tcgen05.ld that owns a register of the warp, given its index in Warp::in_flight; null if there is none.
   const Op* load_of(const Warp& warp, u32 index) const;
   Block& block() { return block_; }
 
-  async::Queue queue;  // mma, cp, shift and commit, in the order of their issue
-  u32 issued = 0;      // events of the queue's channel
+  AsyncQueue queue;  // mma, cp, shift and commit, in issue order
+  u32 issued = 0;    // number of events of the queue's channel
   check::ActorId channel();
 
  private:
-  // 32 lanes of a column.
+  // 32 lanes of one column.
   struct Cell {
     check::Stamp writer;
     std::array<check::Stamp, 4> readers{};
@@ -86,17 +86,17 @@ class TensorMemory {
   Block& block_;
   std::vector<u32> words_;
   std::vector<Cell> cells_;
-  std::array<u16, matrix::kTensorColumns> owner_{};  // 1 + the first column of the allocation; 0 for free
-  std::map<u32, const Op*> allocated_;               // by first column: by which tcgen05.alloc
-  std::vector<WarpState> warps_;
-  check::ActorId channel_ = check::kNobody;
+  std::array<u16, matrix::kTensorColumns> owner_{};  // 1 + the first column of the allocation; 0 if free
+  std::map<u32, const Op*> allocated_;               // by first column: the tcgen05.alloc
+  std::vector<TensorMemoryState> warps_;
+  check::ActorId channel_ = check::kNoActor;
   u32 group_ = 0;
 };
 
-// The block's, made at the first use.
+// Returns the tensor memory of the block, which the first use creates.
 TensorMemory& tensor_memory_of(Machine& machine, Block& block);
 
-// What a leaving block must have freed; nothing for blocks that never used tensor memory.
-void check_exit(const Block& block);
+// Checks that an exiting block has freed its tensor memory, if it used any.
+void check_tensor_memory_freed(const Block& block);
 
-}  // namespace tma_jit::emulator::tcgen05
+}  // namespace tma_jit::emulator

@@ -42,9 +42,9 @@ Warp::Warp(Machine& machine, Block& block, u32 index, Mask live)
       storage_(machine.program().register_bytes + kRegisterAlignment) {
   const u64 start = reinterpret_cast<u64>(storage_.data());
   registers_ = reinterpret_cast<u8*>((start + kRegisterAlignment - 1) / kRegisterAlignment * kRegisterAlignment);
-  banks_[Place::registers] = registers_;
-  banks_[Place::constants] = machine.constants();
-  fragments_.push_back({0, live});
+  banks_[RegisterRef::registers] = registers_;
+  banks_[RegisterRef::constants] = machine.constants();
+  subwarps_.push_back({0, live});
   clock.id = static_cast<check::ActorId>(actor_);
   clock.tick();
   fill_presets();
@@ -70,20 +70,20 @@ u64 Warp::preset_value(const Preset& preset, int lane) const {
 
 void Warp::fill_presets() {
   for (const Preset& preset : machine_.program().presets) {
-    for (int i = 0; i < kLanes; ++i) set_lane(preset.place, i, preset_value(preset, i));
+    for (int i = 0; i < kLanes; ++i) set_lane(preset.reg, i, preset_value(preset, i));
   }
 }
 
-void Warp::set_predicate(const Place& place, Mask active, Mask value) {
-  if (!place) return;
-  auto* mask = reinterpret_cast<Mask*>(registers_ + place.offset);
+void Warp::set_predicate(const RegisterRef& reg, Mask active, Mask value) {
+  if (!reg) return;
+  auto* mask = reinterpret_cast<Mask*>(registers_ + reg.offset);
   *mask = (*mask & ~active) | (value & active);
 }
 
-void Warp::set(const Place& place, Mask active, const void* value) {
-  if (!place) return;
-  u8* bytes = registers_ + place.offset;
-  switch (place.width) {
+void Warp::set(const RegisterRef& reg, Mask active, const void* value) {
+  if (!reg) return;
+  u8* bytes = registers_ + reg.offset;
+  switch (reg.width) {
     case 2: return blend(reinterpret_cast<u16*>(bytes), static_cast<const u16*>(value), active);
     case 4: return blend(reinterpret_cast<u32*>(bytes), static_cast<const u32*>(value), active);
     case 8: return blend(reinterpret_cast<u64*>(bytes), static_cast<const u64*>(value), active);
@@ -96,74 +96,74 @@ u8* Warp::local_at(u32 address, u32 bytes, int lane) {
   if (u64{address} + bytes > each) {
     u8* const stack = calls_ != nullptr ? calls_->at(address, bytes, lane) : nullptr;
     if (stack != nullptr) return stack;
-    stop(FaultKind::bounds, "an access of {} bytes to local memory at {:#x}; a thread has {} bytes", bytes, address,
-         each);
+    throw_fault(FaultKind::bounds, "an access of {} bytes to local memory at {:#x}; a thread has {} bytes", bytes,
+                address, each);
   }
   if (local_.empty()) local_.assign(std::size_t{each} * kLanes, 0xCB);
   return local_.data() + std::size_t{each} * static_cast<u32>(lane) + address;
 }
 
 bool Warp::select() {
-  const auto goes_first = [](const Fragment& a, const Fragment& b) {
-    return (a.behind != 0) != (b.behind != 0) ? a.behind == 0 : a.pc < b.pc;
+  const auto goes_first = [](const Subwarp& a, const Subwarp& b) {
+    return (a.delay != 0) != (b.delay != 0) ? a.delay == 0 : a.pc < b.pc;
   };
   bool found = false;
-  for (std::size_t i = 0; i < fragments_.size(); ++i) {
-    if (fragments_[i].state != Fragment::State::runnable) continue;
-    if (!found || goes_first(fragments_[i], fragments_[current_])) current_ = i;
+  for (std::size_t i = 0; i < subwarps_.size(); ++i) {
+    if (subwarps_[i].state != Subwarp::State::runnable) continue;
+    if (!found || goes_first(subwarps_[i], subwarps_[current_])) current_ = i;
     found = true;
   }
   if (!found) return false;
-  fragments_[current_].behind = 0;
-  for (Fragment& fragment : fragments_) fragment.behind -= fragment.behind != 0 ? 1 : 0;
+  subwarps_[current_].delay = 0;
+  for (Subwarp& subwarp : subwarps_) subwarp.delay -= subwarp.delay != 0 ? 1 : 0;
   return true;
 }
 
-bool Warp::catch_up() {
+bool Warp::end_delays() {
   bool ahead = false;
-  for (Fragment& fragment : fragments_) {
-    ahead = ahead || (fragment.behind != 0 && fragment.pc < fragments_[current_].pc);
-    fragment.behind = 0;
+  for (Subwarp& subwarp : subwarps_) {
+    ahead = ahead || (subwarp.delay != 0 && subwarp.pc < subwarps_[current_].pc);
+    subwarp.delay = 0;
   }
   return ahead;
 }
 
 bool Warp::select_other() {
-  for (std::size_t i = 1; i < fragments_.size(); ++i) {
-    const std::size_t next = (current_ + i) % fragments_.size();
-    if (fragments_[next].state != Fragment::State::runnable) continue;
+  for (std::size_t i = 1; i < subwarps_.size(); ++i) {
+    const std::size_t next = (current_ + i) % subwarps_.size();
+    if (subwarps_[next].state != Subwarp::State::runnable) continue;
     current_ = next;
-    fragments_[current_].behind = 0;
+    subwarps_[current_].delay = 0;
     return true;
   }
   return false;
 }
 
 bool Warp::runnable() const {
-  for (const Fragment& fragment : fragments_) {
-    if (fragment.state == Fragment::State::runnable) return true;
+  for (const Subwarp& subwarp : subwarps_) {
+    if (subwarp.state == Subwarp::State::runnable) return true;
   }
   return false;
 }
 
 void Warp::merge() {
-  for (std::size_t i = 0; i < fragments_.size();) {
-    const Fragment& other = fragments_[i];
-    if (i == current_ || other.pc != fragments_[current_].pc || other.state == Fragment::State::waiting ||
-        other.behind != 0) {
+  for (std::size_t i = 0; i < subwarps_.size();) {
+    const Subwarp& other = subwarps_[i];
+    if (i == current_ || other.pc != subwarps_[current_].pc || other.state == Subwarp::State::waiting ||
+        other.delay != 0) {
       ++i;
       continue;
     }
-    fragments_[current_].mask |= other.mask;
-    fragments_.erase(fragments_.begin() + static_cast<std::ptrdiff_t>(i));
+    subwarps_[current_].mask |= other.mask;
+    subwarps_.erase(subwarps_.begin() + static_cast<std::ptrdiff_t>(i));
     if (i < current_) --current_;
   }
 }
 
-bool Warp::meets(const Op& op) const {
-  const Mask here = fragment().mask;
-  if (op.meeting == Meeting::none || here == live_) return true;
-  if (op.meeting == Meeting::all) return false;
+bool Warp::converged(const Op& op) const {
+  const Mask here = subwarp().mask;
+  if (op.convergence == Convergence::none || here == live_) return true;
+  if (op.convergence == Convergence::all) return false;
   for (int i = 0; i < kLanes; ++i) {
     if ((here >> i & 1U) != 0 && (lane(op.members, i) & live_ & ~here) != 0) return false;
   }
@@ -171,48 +171,48 @@ bool Warp::meets(const Op& op) const {
 }
 
 void Warp::branch(u32 target, Mask taken) {
-  Fragment& here = fragments_[current_];
+  Subwarp& here = subwarps_[current_];
   if (taken == here.mask) {
     here.pc = target;
-    if (machine_.parts_lanes()) part();
+    if (machine_.splits_lanes()) split();
     return;
   }
-  Fragment rest;
+  Subwarp rest;
   rest.pc = here.pc + 1;
   rest.mask = here.mask & ~taken;
   here.pc = target;
   here.mask = taken;
-  if (fragments_.size() == 1 && machine_.parts_lanes_of_branch()) {
-    Fragment& first = rest.pc < target ? rest : here;
-    first.behind = machine_.parted_for();
+  if (subwarps_.size() == 1 && machine_.delays_branch()) {
+    Subwarp& first = rest.pc < target ? rest : here;
+    first.delay = machine_.delay_length();
   }
-  fragments_.push_back(rest);
+  subwarps_.push_back(rest);
   select();
 }
 
-// The first lane, which most kernels let act for its warp, and the others: either may run ahead.
-void Warp::part() {
-  Fragment& here = fragments_[current_];
+// Splits off the first lane, which most kernels elect to act for the warp. Either side may run ahead.
+void Warp::split() {
+  Subwarp& here = subwarps_[current_];
   const Mask first = here.mask & -here.mask;
-  if (fragments_.size() > 1 || first == here.mask) return;
-  Fragment behind = here;
-  behind.mask = machine_.random().below(2) == 0 ? first : here.mask & ~first;
-  behind.behind = machine_.parted_for();
-  here.mask &= ~behind.mask;
-  fragments_.push_back(behind);
+  if (subwarps_.size() > 1 || first == here.mask) return;
+  Subwarp delayed = here;
+  delayed.mask = machine_.random().below(2) == 0 ? first : here.mask & ~first;
+  delayed.delay = machine_.delay_length();
+  here.mask &= ~delayed.mask;
+  subwarps_.push_back(delayed);
 }
 
-void Warp::branch(const std::map<u32, Mask>& ways) {
-  Mask rest = fragments_[current_].mask;
-  for (const auto& [target, lanes] : ways) {
+void Warp::branch(const std::map<u32, Mask>& targets) {
+  Mask rest = subwarps_[current_].mask;
+  for (const auto& [target, lanes] : targets) {
     rest &= ~lanes;
-    fragments_.push_back({target, lanes});
+    subwarps_.push_back({target, lanes});
   }
   if (rest != 0) {
-    fragments_[current_].mask = rest;
-    ++fragments_[current_].pc;
+    subwarps_[current_].mask = rest;
+    ++subwarps_[current_].pc;
   } else {
-    fragments_.erase(fragments_.begin() + static_cast<std::ptrdiff_t>(current_));
+    subwarps_.erase(subwarps_.begin() + static_cast<std::ptrdiff_t>(current_));
     current_ = 0;
   }
   select();
@@ -223,24 +223,24 @@ void Warp::exit(Mask lanes) {
   block_.cluster().barrier.arrived -= static_cast<u32>(std::popcount(cluster_arrived & lanes));
   cluster_arrived &= ~lanes;
   check_cluster_barrier(machine_, block_.cluster());
-  Fragment& here = fragments_[current_];
+  Subwarp& here = subwarps_[current_];
   here.mask &= ~lanes;
   if (here.mask != 0) {
     ++here.pc;
   } else {
-    fragments_.erase(fragments_.begin() + static_cast<std::ptrdiff_t>(current_));
+    subwarps_.erase(subwarps_.begin() + static_cast<std::ptrdiff_t>(current_));
     current_ = 0;
   }
-  // Lanes that wait to meet the exited ones wait no longer.
-  for (Fragment& fragment : fragments_) {
-    if (fragment.state == Fragment::State::meeting) fragment.state = Fragment::State::runnable;
+  // Subwarps that wait to converge with the exited lanes become runnable.
+  for (Subwarp& subwarp : subwarps_) {
+    if (subwarp.state == Subwarp::State::converging) subwarp.state = Subwarp::State::runnable;
   }
   select();
 }
 
 Step Warp::wait_for(const void* token, Step how, u64 detail) {
-  Fragment& here = fragments_[current_];
-  here.state = Fragment::State::waiting;
+  Subwarp& here = subwarps_[current_];
+  here.state = Subwarp::State::waiting;
   here.token = token;
   here.detail = detail;
   here.resumes_after = how == Step::pause;
@@ -249,11 +249,11 @@ Step Warp::wait_for(const void* token, Step how, u64 detail) {
 
 bool Warp::wake(const void* token) {
   bool woken = false;
-  for (Fragment& fragment : fragments_) {
-    if (fragment.state != Fragment::State::waiting || fragment.token != token) continue;
-    fragment.state = Fragment::State::runnable;
-    fragment.token = nullptr;
-    if (fragment.resumes_after) ++fragment.pc;
+  for (Subwarp& subwarp : subwarps_) {
+    if (subwarp.state != Subwarp::State::waiting || subwarp.token != token) continue;
+    subwarp.state = Subwarp::State::runnable;
+    subwarp.token = nullptr;
+    if (subwarp.resumes_after) ++subwarp.pc;
     woken = true;
   }
   return woken;

@@ -6,18 +6,18 @@
 
 namespace tma_jit::emulator {
 
-std::vector<u8*> WgmmaOperation::registers(const std::vector<Place>& places) const {
+std::vector<u8*> WgmmaOperation::registers(const std::vector<RegisterRef>& refs) const {
   std::vector<u8*> pointers;
-  pointers.reserve(places.size() * kWarpsOfGroup);
+  pointers.reserve(refs.size() * kWarpsOfGroup);
   for (Warp* member : warps) {
-    for (const Place& place : places) pointers.push_back(const_cast<u8*>(member->values<u8>(place)));
+    for (const RegisterRef& reg : refs) pointers.push_back(const_cast<u8*>(member->values<u8>(reg)));
   }
   return pointers;
 }
 
 bool WgmmaOperation::perform(Machine& machine) {
   const auto size = static_cast<u32>(block->shared.size());
-  std::vector<matrix::Span> spans;
+  std::vector<ByteRange> spans;
   matrix::append_common_footprint(instruction, size, spans);
   machine.record_shared(*block, spans, {false, stamp, &clocks, "wgmma"});
   for (u32 i = 0; i < kWarpsOfGroup; ++i) {
@@ -32,29 +32,29 @@ bool WgmmaOperation::perform(Machine& machine) {
   return true;
 }
 
-std::vector<Place> WgmmaForm::reads() const {
-  std::vector<Place> places = {a_descriptor, b_descriptor, accumulate};
-  places.insert(places.end(), a.begin(), a.end());
-  return places;
+std::vector<RegisterRef> WgmmaForm::reads() const {
+  std::vector<RegisterRef> refs = {a_descriptor, b_descriptor, accumulate};
+  refs.insert(refs.end(), a.begin(), a.end());
+  return refs;
 }
 
 void note_register_use(Warp& warp, const Op& op) {
   WgmmaState& state = warp.wgmma;
   if (state.touched.empty()) state.touched.resize(warp.machine().program().register_numbers(), 0);
-  const auto age_of = [&state](const Place& place) {
-    return place.bank == Place::registers ? state.touched[place.number()] : 0;
+  const auto age_of = [&state](const RegisterRef& reg) {
+    return reg.bank == RegisterRef::registers ? state.touched[reg.number()] : 0;
   };
   u32 when = state.fence + 1;
-  if (op.copies) {
+  if (op.is_move) {
     when = age_of(op.a);
-    for (const Place& place : op.list) when = op.writes_list ? when : std::max(when, age_of(place));
+    for (const RegisterRef& reg : op.list) when = op.writes_list ? when : std::max(when, age_of(reg));
   }
-  const auto note = [&](const Place& place) {
-    if (place.bank == Place::registers) state.touched[place.number()] = when;
+  const auto note = [&](const RegisterRef& reg) {
+    if (reg.bank == RegisterRef::registers) state.touched[reg.number()] = when;
   };
   note(op.d);
   if (!op.writes_list) return;
-  for (const Place& place : op.list) note(place);
+  for (const RegisterRef& reg : op.list) note(reg);
 }
 
 }  // namespace tma_jit::emulator

@@ -1,15 +1,15 @@
-// Matrix descriptors: how wgmma and tcgen05 are told where an operand lies in shared memory. PTX ISA 9.0, "Matrix
-// Descriptor Format" (wgmma) and "Shared memory descriptor" (tcgen05).
+// Matrix descriptors: the location and layout of an operand in shared memory. PTX ISA 9.0, "Matrix Descriptor Format"
+// (wgmma) and "Shared memory descriptor" (tcgen05).
 #pragma once
 
 #include "emulator/word.h"
 
 namespace tma_jit::emulator::matrix {
 
-// Chunks of 16 bytes move within 32, 64 or 128 bytes; b128_atom32 moves 32 bytes within 128.
+// Moves chunks of 16 bytes within 32, 64 or 128 bytes; b128_atom32 moves 32 bytes within 128.
 enum class Swizzle : u8 { none, b32, b64, b128, b128_atom32 };
 
-// All offsets in bytes.
+// All offsets are in bytes.
 struct SharedDescriptor {
   u32 start = 0;
   u32 leading = 0;
@@ -18,21 +18,21 @@ struct SharedDescriptor {
   Swizzle swizzle = Swizzle::none;
 };
 
-// Throw a descriptor fault where the bits mean nothing.
+// Throw a descriptor fault if the bits are invalid.
 SharedDescriptor decode_wgmma(u64 bits);
 SharedDescriptor decode_tcgen05(u64 bits);
 
-// Bytes of a row of the swizzle's pattern: 16 for none.
+// Returns the bytes of a row of the swizzle's pattern: 16 for none.
 u32 span_of(Swizzle swizzle);
 
-// The address at which the swizzle puts the byte that the layout has at `address`.
+// Returns the address to which the swizzle moves the byte at `address` of the layout.
 inline u32 swizzled(const SharedDescriptor& descriptor, u32 address) {
   struct Pattern {
     u32 rows, shift;
   };
   static constexpr Pattern kPatterns[] = {{0, 0}, {1, 4}, {3, 4}, {7, 4}, {3, 5}};
   const Pattern pattern = kPatterns[static_cast<std::size_t>(descriptor.swizzle)];
-  // The pattern's rows count from where the pattern starts.
+  // The rows of the pattern are counted from the pattern's start.
   const u32 row = (address >> 7) - descriptor.base_offset;
   return address ^ ((row & pattern.rows) << pattern.shift);
 }

@@ -17,8 +17,8 @@ u16 half_at(const u8* row, u32 column) {
   return value;
 }
 
-// The fragment of 8 by 8 elements of 16 bits: lane 4 * row + i holds columns 2 * i and 2 * i + 1.
-// Transposed, rows and columns trade places.
+// The fragment of 8 by 8 16-bit elements: lane 4 * row + i holds columns 2 * i and 2 * i + 1. Transposed, rows and
+// columns are exchanged.
 u32 transposed_pair(const u8* const* rows, u32 lane) {
   const u32 row = lane / 4;
   const u32 column = lane % 4 * 2;
@@ -36,7 +36,7 @@ void load_m8n8(const MatrixMove& move, const MatrixRows& rows, Registers d) {
   }
 }
 
-// 16 elements of `source` to 16 bytes.
+// Widens the 16 elements of a row to 16 bytes.
 std::array<u8, kRowBytes> widened(Source source, const u8* row) {
   std::array<u8, kRowBytes> bytes{};
   if (source == Source::whole) {
@@ -52,7 +52,7 @@ std::array<u8, kRowBytes> widened(Source source, const u8* row) {
   return bytes;
 }
 
-// Lane 4 * row + i holds four bytes of the row from 4 * i.
+// Lane 4 * row + i holds the four bytes of the row from 4 * i on.
 void load_m8n16(const MatrixMove& move, const MatrixRows& rows, Registers d) {
   for (u32 i = 0; i < move.count; ++i) {
     for (u32 row = 0; row < 8; ++row) {
@@ -62,7 +62,7 @@ void load_m8n16(const MatrixMove& move, const MatrixRows& rows, Registers d) {
   }
 }
 
-// Two registers a matrix. Of lane 4 * g + q, register r holds rows 4 * q + 2 * r and the next, columns g and g + 8.
+// Two registers per matrix. Register r of lane 4 * g + q holds rows 4 * q + 2 * r and the next, columns g and g + 8.
 void load_m16n16(const MatrixMove& move, const MatrixRows& rows, Registers d) {
   for (u32 i = 0; i < move.count; ++i) {
     std::array<std::array<u8, kRowBytes>, 16> bytes{};
@@ -94,7 +94,7 @@ void store_m8n8(const MatrixMove& move, const MatrixRows& rows, Registers s) {
   }
 }
 
-// Lane 4 * g + q: bytes of rows 2 * q and the next, columns g and g + 8.
+// Lane 4 * g + q holds bytes of rows 2 * q and the next, columns g and g + 8.
 void store_m16n8(const MatrixMove& move, const MatrixRows& rows, Registers s) {
   for (u32 i = 0; i < move.count; ++i) {
     for (u32 lane = 0; lane < kLanes; ++lane) {

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "emulator/numeric/registers.h"
+#include "emulator/matrix/registers.h"
 
 namespace tma_jit::emulator::matrix {
 
@@ -14,7 +14,8 @@ enum class Shape : u8 {
   m8n16_b8,   // ldmatrix from 4- or 6-bit elements
   m16n8_b8    // stmatrix, always transposed
 };
-// What ldmatrix finds in 16 bytes, of elements that it widens to bytes: 16 of 4 or 6 bits at the front.
+// The source format of ldmatrix in 16 bytes: 16 bytes, or 16 elements of 4 or 6 bits at the front that are widened to
+// bytes.
 enum class Source : u8 { whole, b4x16_p64, b6x16_p32 };
 
 struct MatrixMove {
@@ -24,9 +25,9 @@ struct MatrixMove {
   Source source = Source::whole;
 };
 
-// Bytes of the 16 that a lane's address names which are moved; the rest is padding.
+// Returns how many of the 16 bytes at a lane's address are moved; the rest is padding.
 u32 row_bytes(const MatrixMove& move);
-// Lanes whose addresses name rows; the others' are ignored.
+// Returns the number of lanes whose addresses name rows; the others are ignored.
 u32 address_lanes(const MatrixMove& move);
 u32 registers_of(const MatrixMove& move);
 

@@ -7,14 +7,14 @@
 namespace tma_jit::emulator::matrix {
 namespace {
 
-using number::Format;
+using numeric::Format;
 
 u32 field(u32 bits, int at, int count) {
   return (bits >> at) & ((1U << count) - 1);
 }
 
 [[noreturn]] void refuse(u32 bits, std::string_view why) {
-  stop(FaultKind::descriptor, "the instruction descriptor {:#010x} of tcgen05.mma {}", bits, why);
+  throw_fault(FaultKind::descriptor, "the instruction descriptor {:#010x} of tcgen05.mma {}", bits, why);
 }
 
 Format small_float(u32 bits, u32 code) {
@@ -71,7 +71,7 @@ void check_rows(const MmaForm& form, u32 bits, u32 m) {
   if (!legal) refuse(bits, "has a number of rows that the kind and the CTA group do not take");
 }
 
-// PTX ISA 9.0, table of shapes of tcgen05.mma.
+// Returns the step of N. PTX ISA 9.0, table of shapes of tcgen05.mma.
 u32 column_step(const MmaForm& form, const InstructionDescriptor& d) {
   if (form.weight_stationary) return 64;  // N is 64, 128 or 256
   if (form.cta_group == 2) return is_scaled(form.kind) ? 16 : form.kind == MmaKind::i8 ? 32 : 16;
@@ -84,8 +84,8 @@ void check_columns(const MmaForm& form, u32 bits, const InstructionDescriptor& d
   const bool stationary = d.n == 64 || d.n == 128 || d.n == 256;
   if (d.n == 0 || d.n > 256 || d.n % column_step(form, d) != 0 || (form.weight_stationary && !stationary))
     refuse(bits, "has a number of columns that the kind, the CTA group and M do not take");
-  // 8-bit elements transpose by 16 columns of each CTA.
-  const bool bytes = number::bits_of(d.b) == 8;
+  // 8-bit elements are transposed in units of 16 columns of each CTA.
+  const bool bytes = numeric::bits_of(d.b) == 8;
   if (d.b_major == Major::mn && bytes && d.n % (16 * form.cta_group) != 0)
     refuse(bits, "transposes B of 8-bit elements and so needs N to be a multiple of 16 a CTA");
 }
@@ -102,8 +102,8 @@ void decode_scales(const MmaForm& form, u32 bits, InstructionDescriptor& d) {
   if (d.a_scale_id % step != 0 || d.b_scale_id % step != 0)
     refuse(bits, "has a scale factor id that does not suit the number of scale factors");
   if (field(bits, 31, 1) != 0) {
-    stop(FaultKind::unsupported,
-         "tcgen05.mma with K = 96 (bit 31 of the instruction descriptor {:#010x}) is not emulated", bits);
+    throw_fault(FaultKind::unsupported,
+                "tcgen05.mma with K = 96 (bit 31 of the instruction descriptor {:#010x}) is not emulated", bits);
   }
 }
 
@@ -128,8 +128,8 @@ bool is_packed(MmaKind kind) {
 
 InstructionDescriptor decode_instruction(const MmaForm& form, u32 bits) {
   if (field(bits, 2, 1) != 0) {
-    stop(FaultKind::unsupported, "sparse tcgen05.mma (bit 2 of the instruction descriptor {:#010x}) is not emulated",
-         bits);
+    throw_fault(FaultKind::unsupported,
+                "sparse tcgen05.mma (bit 2 of the instruction descriptor {:#010x}) is not emulated", bits);
   }
   InstructionDescriptor d;
   d.m = field(bits, 24, 5) * 16;

@@ -8,15 +8,15 @@
 #include <memory>
 
 #include "emulator/fault.h"
+#include "emulator/matrix/accumulator.h"
 #include "emulator/matrix/operand.h"
-#include "emulator/numeric/accumulator.h"
 #include "emulator/numeric/convert.h"
 #include "emulator/numeric/tensor_sum.h"
 
 namespace tma_jit::emulator::matrix {
 namespace {
 
-using number::Format;
+using numeric::Format;
 
 constexpr u32 kMaxRows = 16;
 constexpr u32 kColumns = 8;
@@ -30,12 +30,12 @@ u32 elements_a(const MmaSync& instruction) {
                                                : elements_per_word(instruction.a_format, instruction.packed);
 }
 
-// Where element k of K is kept: in the order in which it is multiplied.
-u32 place_of(const MmaSync& instruction, u32 k) {
+// Returns the position of element k of K in the order of multiplication.
+u32 position_of(const MmaSync& instruction, u32 k) {
   return instruction.widened ? k % 4 / 2 * (instruction.k / 2) + k / 4 * 2 + k % 2 : k;
 }
 
-// A register has 4, 8, 16 or 32 elements of a row; copies of a known size need no call.
+// A register has 4, 8, 16 or 32 elements of a row. Copies of constant size are inlined.
 template <class T> void copy_row(const T* from, u32 count, T* to) {
   switch (count) {
     case 4: std::memcpy(to, from, 4 * sizeof(T)); break;
@@ -44,8 +44,8 @@ template <class T> void copy_row(const T* from, u32 count, T* to) {
   }
 }
 
-// A as rows of K. A register holds 8 rows by `width` elements along K, lane after lane as they lie. A's registers
-// alternate between its upper and lower eight rows where it has sixteen.
+// Gathers A as rows of K. A register holds 8 rows by `width` elements along K, in lane order. If A has sixteen rows,
+// its registers alternate between the upper and the lower eight.
 template <class T> void gather_a(const MmaSync& instruction, Registers a, T* values) {
   T block[kLanes * 32];
   const u32 halves = instruction.m / 8;
@@ -59,42 +59,43 @@ template <class T> void gather_a(const MmaSync& instruction, Registers a, T* val
       continue;
     }
     for (u32 k = 0; k < width; ++k) {
-      const u32 place = place_of(instruction, first + k);
-      for (u32 row = 0; row < 8; ++row) rows[row * instruction.k + place] = block[row * width + k];
+      const u32 position = position_of(instruction, first + k);
+      for (u32 row = 0; row < 8; ++row) rows[row * instruction.k + position] = block[row * width + k];
     }
   }
 }
 
-// B as K rows of columns.
+// Gathers B as K rows of columns.
 template <class T> void gather_b(const MmaSync& instruction, Registers b, T* values) {
   T block[kLanes * 32];
   const u32 width = 4 * elements_per_word(instruction.b_format, instruction.packed);
   for (u32 i = 0; i < b.size(); ++i) {
     unpack(instruction.b_format, instruction.packed, b[i], kLanes, block);
     for (u32 k = 0; k < width; ++k) {
-      T* row = values + place_of(instruction, i * width + k) * kColumns;
+      T* row = values + position_of(instruction, i * width + k) * kColumns;
       for (u32 n = 0; n < kColumns; ++n) row[n] = block[n * width + k];
     }
   }
 }
 
-// A factor of floats, and the registers that it was gathered from: a warp multiplies each fragment with many others.
+// A gathered floating-point factor and a copy of its registers, cached because a warp multiplies each fragment with
+// many others.
 class Fragment {
  public:
   struct Key {
-    Format format = Format::f64;  // which none has
+    Format format = Format::f64;  // invalid: no cached factor has it
     bool packed = false, widened = false;
     u32 rows = 0, depth = 0;
     bool operator==(const Key&) const = default;
   };
-  // Gathers them, where these are not the last ones' bits again.
-  template <class Gather> const Factor& factor_of(const Key& key, Registers from, u32 stride, Gather gather) {
+  // Gathers the factor, unless the registers equal the cached copy.
+  template <class Gather> const numeric::Factor& factor_of(const Key& key, Registers from, u32 stride, Gather gather) {
     if (key == key_ && holds(from)) return factor_;
     key_ = key;
     for (std::size_t i = 0; i < from.size(); ++i) std::memcpy(registers_[i], from[i], sizeof registers_[i]);
     gather(values_);
     factor_ = {values_, exponents_, stride};
-    find_exponents(key.format, factor_, key.rows * key.depth);
+    numeric::find_exponents(key.format, factor_, key.rows * key.depth);
     return factor_;
   }
 
@@ -106,7 +107,7 @@ class Fragment {
   }
 
   Key key_;
-  Factor factor_;
+  numeric::Factor factor_;
   u32 registers_[4][kLanes];
   float values_[kMaxRows * kMaxFloatDepth];
   s16 exponents_[kMaxRows * kMaxFloatDepth];
@@ -114,27 +115,26 @@ class Fragment {
 
 using Fragments = std::array<Fragment, 16>;
 
-// The one that such registers, by the place of the first, were gathered into last.
+// Returns the cache entry for the registers, chosen by the address of the first.
 Fragment& fragment_of(Fragments& fragments, Registers from) {
   const u64 hash = reinterpret_cast<u64>(from[0]) * 0x9E3779B97F4A7C15;
   return fragments[hash / (~u64{0} / std::tuple_size_v<Fragments> + 1)];
 }
 
-Factor factor_a(const MmaSync& instruction, Registers a) {
-  static thread_local const auto lately = std::make_unique<Fragments>();
+numeric::Factor factor_a(const MmaSync& instruction, Registers a) {
+  static thread_local const auto cache = std::make_unique<Fragments>();
   const Fragment::Key key{instruction.a_format, instruction.packed, instruction.widened, instruction.m, instruction.k};
-  return fragment_of(*lately, a).factor_of(key, a, instruction.k, [&](float* values) {
-    gather_a(instruction, a, values);
-  });
+  return fragment_of(*cache, a).factor_of(key, a, instruction.k,
+                                          [&](float* values) { gather_a(instruction, a, values); });
 }
 
-Factor factor_b(const MmaSync& instruction, Registers b) {
-  static thread_local const auto lately = std::make_unique<Fragments>();
+numeric::Factor factor_b(const MmaSync& instruction, Registers b) {
+  static thread_local const auto cache = std::make_unique<Fragments>();
   const Fragment::Key key{instruction.b_format, instruction.packed, instruction.widened, kColumns, instruction.k};
-  return fragment_of(*lately, b).factor_of(key, b, kColumns, [&](float* values) { gather_b(instruction, b, values); });
+  return fragment_of(*cache, b).factor_of(key, b, kColumns, [&](float* values) { gather_b(instruction, b, values); });
 }
 
-// Each block of 8 by 8 sums, with the registers of C and D that hold it.
+// Calls `each` for each block of 8 by 8 sums with the registers of C and D that hold it.
 template <class T, class Each>
 void for_each_block(const MmaSync& instruction, const MmaRegisters& registers, T* sums, Each each) {
   const std::size_t step = registers_of_block(instruction.d_format);
@@ -157,22 +157,22 @@ void store_d(const MmaSync& instruction, const MmaRegisters& registers, float* s
 void add_c(const MmaSync& instruction, const MmaRegisters& registers, float* sums) {
   float c[kMaxRows * kColumns] = {};
   load_c(instruction, registers, c);
-  const auto nan = std::bit_cast<float>(static_cast<u32>(number::canonical_nan(Format::f32)));
+  const auto nan = std::bit_cast<float>(static_cast<u32>(numeric::canonical_nan(Format::f32)));
   for (u32 i = 0; i < instruction.m * kColumns; ++i) sums[i] = std::isnan(sums[i] + c[i]) ? nan : sums[i] + c[i];
 }
 
-// A product of floats, and parts of it along K.
+// A product of floats, or a part of it along K.
 struct Product {
   const MmaSync& instruction;
-  Factor a, b;
+  numeric::Factor a, b;
 
-  FloatTile part(u32 first, u32 depth, float* sums, bool onto) const {
+  numeric::FloatTile part(u32 first, u32 depth, float* sums, bool accumulate) const {
     const u32 row = first * kColumns;
-    const Factor left = {a.values + first, a.exponents + first, a.stride, a.reach};
-    const Factor right = {b.values + row, b.exponents + row, b.stride, b.reach};
-    return {left,          right,    sums,
-            instruction.m, kColumns, depth,
-            kColumns,      onto,     {.to_odd = instruction.d_format == Format::f16}};
+    const numeric::Factor left = {a.values + first, a.exponents + first, a.stride, a.range};
+    const numeric::Factor right = {b.values + row, b.exponents + row, b.stride, b.range};
+    return {left,          right,      sums,
+            instruction.m, kColumns,   depth,
+            kColumns,      accumulate, {.to_odd = instruction.d_format == Format::f16}};
   }
 };
 
@@ -187,7 +187,7 @@ u8 byte_of(const u8* lanes, u32 lane, u32 byte) {
 
 Scales gather_scales(const MmaSync& instruction, const MmaRegisters& registers) {
   Scales scales{};
-  const auto value = [&](u8 bits) { return static_cast<float>(number::value_of(instruction.scale_format, bits)); };
+  const auto value = [&](u8 bits) { return static_cast<float>(numeric::value_of(instruction.scale_format, bits)); };
   for (u32 j = 0; j < instruction.scales; ++j) {
     for (u32 row = 0; row < kMaxRows; ++row) {
       const u32 lane = row % 8 * 4 + 2 * instruction.a_thread + row / 8;
@@ -201,13 +201,13 @@ Scales gather_scales(const MmaSync& instruction, const MmaRegisters& registers) 
   return scales;
 }
 
-// The sums of each scaled block of K, scaled, added up in the order of the blocks.
+// Adds the scaled sums of the scaled blocks of K, in the order of the blocks.
 void multiply_scaled(const Product& product, const Scales& scales, float* total) {
   const MmaSync& instruction = product.instruction;
   const u32 depth = instruction.k / instruction.scales;
   float sums[kMaxRows * kColumns];
   for (u32 j = 0; j < instruction.scales; ++j) {
-    multiply(product.part(j * depth, depth, sums, false));
+    numeric::multiply(product.part(j * depth, depth, sums, false));
     for (u32 row = 0; row < kMaxRows; ++row) {
       for (u32 column = 0; column < kColumns; ++column) {
         const u32 at = row * kColumns + column;
@@ -221,15 +221,15 @@ void multiply_scaled(const Product& product, const Scales& scales, float* total)
 void multiply_widened(const Product& product, float* sums) {
   const MmaSync& instruction = product.instruction;
   for (const u32 half : {0U, 1U}) {
-    multiply(product.part(half * instruction.k / 2, instruction.k / 2, sums, half != 0));
+    numeric::multiply(product.part(half * instruction.k / 2, instruction.k / 2, sums, half != 0));
     round_to(instruction.d_format, sums, instruction.m * kColumns);
   }
 }
 
 void run_floats(const MmaSync& instruction, const MmaRegisters& registers) {
   if (instruction.c_format != instruction.d_format) {
-    stop(FaultKind::unsupported, "mma.sync with D of {} and C of {} is not emulated",
-         number::name_of(instruction.d_format), number::name_of(instruction.c_format));
+    throw_fault(FaultKind::unsupported, "mma.sync with D of {} and C of {} is not emulated",
+                numeric::name_of(instruction.d_format), numeric::name_of(instruction.c_format));
   }
   float sums[kMaxRows * kColumns] = {};
   const Product product = {instruction, factor_a(instruction, registers.a), factor_b(instruction, registers.b)};
@@ -241,7 +241,7 @@ void run_floats(const MmaSync& instruction, const MmaRegisters& registers) {
     add_c(instruction, registers, sums);
   } else {
     load_c(instruction, registers, sums);
-    multiply(product.part(0, instruction.k, sums, true));
+    numeric::multiply(product.part(0, instruction.k, sums, true));
   }
   store_d(instruction, registers, sums);
 }
@@ -255,11 +255,12 @@ void run_integers(const MmaSync& instruction, const MmaRegisters& registers) {
   s32 a[kMaxRows * kMaxDepth], b[kMaxDepth * kColumns], sums[kMaxRows * kColumns];
   gather_a(instruction, registers.a, a);
   gather_b(instruction, registers.b, b);
-  kernels().multiply_s32({a, b, sums, instruction.m, kColumns, instruction.k, instruction.k, kColumns, kColumns});
+  numeric::kernels().multiply_s32(
+      {a, b, sums, instruction.m, kColumns, instruction.k, instruction.k, kColumns, kColumns});
   add_integers(instruction, registers, sums);
 }
 
-// One word a lane at a time: bits combine before they are counted.
+// Multiplies b1: combines one word per lane at a time, then counts bits.
 void run_bits(const MmaSync& instruction, const MmaRegisters& registers) {
   s32 sums[kMaxRows * kColumns] = {};
   const u32 halves = instruction.m / 8;
@@ -315,7 +316,7 @@ MmaCounts counts_of(const MmaSync& instruction) {
 void execute(const MmaSync& instruction, const MmaRegisters& registers) {
   if (instruction.a_format == Format::f64) return run_f64(instruction, registers);
   if (instruction.a_format == Format::b1) return run_bits(instruction, registers);
-  if (number::is_float(instruction.a_format)) return run_floats(instruction, registers);
+  if (numeric::is_float(instruction.a_format)) return run_floats(instruction, registers);
   run_integers(instruction, registers);
 }
 

@@ -8,27 +8,27 @@
 namespace tma_jit::emulator::matrix {
 namespace {
 
-using number::Format;
+using numeric::Format;
 
-constexpr u32 kChunk = 16;               // bytes that every layout keeps together
+constexpr u32 kChunk = 16;               // bytes that are contiguous in every layout
 constexpr u32 kMaxElements = 256 * 128;  // 256 rows of 128 packed 4-bit elements
 
-// Bits an element takes in shared memory along its row.
+// Returns the bits that an element takes in shared memory along its row.
 u32 stored_bits(const Operand& operand) {
-  const auto bits = static_cast<u32>(number::bits_of(operand.format));
+  const auto bits = static_cast<u32>(numeric::bits_of(operand.format));
   return bits < 8 && operand.padded ? 8 : bits;
 }
 
-// Bytes at the front of a chunk that hold elements: the rest of a padded one is not read.
+// Returns the bytes of a chunk that hold elements; the padding is not read.
 u32 used_bytes(const Operand& operand) {
-  const auto bits = static_cast<u32>(number::bits_of(operand.format));
+  const auto bits = static_cast<u32>(numeric::bits_of(operand.format));
   return stored_bits(operand) == bits ? kChunk : kChunk * bits / 8;
 }
 
-// The operand as lines of chunks: rows along K, or lines of one k along M or N.
+// The operand as lines of chunks: either rows along K, or lines of one k along M or N.
 struct Lines {
   u32 count;
-  u32 chunks;  // in each
+  u32 chunks;  // per line
 };
 
 Lines lines_of(const Operand& operand) {
@@ -37,21 +37,22 @@ Lines lines_of(const Operand& operand) {
   return {count, (length * stored_bits(operand) / 8 + kChunk - 1) / kChunk};
 }
 
-// Where lines and chunks lie before the swizzle: some of each follow each other, and the next ones are a stride away.
+// The layout of lines and chunks before the swizzle: groups of contiguous lines or chunks, and the stride between
+// groups.
 struct Layout {
   u32 lines, line_bytes, line_stride;
   u32 chunks, chunk_stride;
 };
 
-// Canonical layouts of PTX ISA 9.0, "Strides". Eight rows make a group, `stride` leads to the next one. Without a
-// swizzle `leading` leads from a chunk to the next.
+// The canonical layouts of PTX ISA 9.0, "Strides". Eight rows form a group; `stride` is the distance between groups.
+// Without a swizzle, `leading` is the distance between chunks.
 Layout k_major_layout(const SharedDescriptor& descriptor) {
   if (descriptor.swizzle == Swizzle::none) return {8, kChunk, descriptor.stride, 1, descriptor.leading};
   return {8, span_of(descriptor.swizzle), descriptor.stride, ~u32{0}, 0};
 }
 
-// Here eight (four with 32-byte atoms) values of k make a group of lines as wide as the swizzle. `leading` leads to the
-// next such width of M or N and `stride` to the next group of k; without a swizzle they change roles.
+// MN-major: eight values of k (four with 32-byte atoms) form a group of lines as wide as the swizzle. `leading` is the
+// distance between such widths of M or N, `stride` that between groups of k; without a swizzle the two are exchanged.
 Layout mn_major_layout(const SharedDescriptor& descriptor) {
   if (descriptor.swizzle == Swizzle::none) return {8, kChunk, descriptor.leading, 1, descriptor.stride};
   const u32 span = span_of(descriptor.swizzle);
@@ -59,7 +60,7 @@ Layout mn_major_layout(const SharedDescriptor& descriptor) {
   return {group, span, descriptor.stride, span / kChunk, descriptor.leading};
 }
 
-// f(address) for each chunk, line after line.
+// Calls f(address) for each chunk, line by line.
 template <class F> void for_each_chunk(const Operand& operand, F f) {
   const Lines lines = lines_of(operand);
   const SharedDescriptor& descriptor = operand.descriptor;
@@ -77,16 +78,18 @@ template <class F> void for_each_chunk(const Operand& operand, F f) {
 void check_layout(const Operand& operand) {
   const bool atoms32 = operand.descriptor.swizzle == Swizzle::b128_atom32;
   if (operand.major == Major::k) return;
-  const int bits = number::bits_of(operand.format);
+  const int bits = numeric::bits_of(operand.format);
   if (bits < 8)
-    stop(FaultKind::descriptor, "an operand of {} elements cannot be transposed", number::name_of(operand.format));
+    throw_fault(FaultKind::descriptor, "an operand of {} elements cannot be transposed",
+                numeric::name_of(operand.format));
   if ((bits == 32) != atoms32) {
-    stop(FaultKind::descriptor, "a transposed operand of {} elements {} the 128-byte swizzle with atoms of 32 bytes",
-         number::name_of(operand.format), bits == 32 ? "needs" : "does not take");
+    throw_fault(FaultKind::descriptor,
+                "a transposed operand of {} elements {} the 128-byte swizzle with atoms of 32 bytes",
+                numeric::name_of(operand.format), bits == 32 ? "needs" : "does not take");
   }
 }
 
-// The chunks' bytes in order of lines.
+// Copies the chunks in the order of lines.
 void collect(const Operand& operand, const u8* shared, u8* out) {
   for_each_chunk(operand, [&](u32 address) {
     std::memcpy(out, shared + address, kChunk);
@@ -94,7 +97,7 @@ void collect(const Operand& operand, const u8* shared, u8* out) {
   });
 }
 
-// 16 elements packed at the front of each 16 bytes to a byte each.
+// Expands 16 elements packed at the front of each 16 bytes to one byte each.
 void spread_padded(int bits, const u8* from, u32 chunks, u8* to) {
   for (u32 chunk = 0; chunk < chunks; ++chunk, from += kChunk, to += kChunk) {
     u64 low = 0;
@@ -117,14 +120,14 @@ void spread_nibbles(const u8* from, u32 bytes, u8* to) {
 }
 
 void decode(Format format, const u8* from, u32 count, float* out) {
-  number::decode_f32(format, from, out, static_cast<int>(count));
+  numeric::decode_f32(format, from, out, static_cast<int>(count));
 }
 void decode(Format format, const u8* from, u32 count, s32* out) {
-  number::decode_s32(format, from, out, static_cast<int>(count));
+  numeric::decode_s32(format, from, out, static_cast<int>(count));
 }
 
 template <class T> void decode_lines(const Operand& operand, const u8* bytes, u32 count, T* out) {
-  const int bits = number::bits_of(operand.format);
+  const int bits = numeric::bits_of(operand.format);
   if (bits >= 8) return decode(operand.format, bytes, count, out);
   static thread_local u8 spread[kMaxElements];
   if (operand.padded) {
@@ -135,7 +138,7 @@ template <class T> void decode_lines(const Operand& operand, const u8* bytes, u3
   decode(operand.format, spread, count, out);
 }
 
-// in[i * columns + j] to out[j * rows + i].
+// Copies in[i * columns + j] to out[j * rows + i].
 template <class T> void transpose(const T* in, u32 rows, u32 columns, T* out) {
   for (u32 j = 0; j < columns; ++j)
     for (u32 i = 0; i < rows; ++i) out[j * rows + i] = in[i * columns + j];
@@ -157,7 +160,7 @@ template <class T> void gather_as(const Operand& operand, const u8* shared, Orde
 }
 
 template <class T> void unpack_as(Format format, bool packed, const u8* words, u32 count, T* out) {
-  const int bits = number::bits_of(format);
+  const int bits = numeric::bits_of(format);
   if (bits >= 8) return decode(format, words, count * elements_per_word(format, packed), out);
   static thread_local u8 spread[kMaxElements];
   if (packed) {
@@ -171,18 +174,19 @@ template <class T> void unpack_as(Format format, bool packed, const u8* words, u
 
 }  // namespace
 
-void append_footprint(const Operand& operand, u32 size, std::vector<Span>& spans) {
+void append_footprint(const Operand& operand, u32 size, std::vector<ByteRange>& spans) {
   check_layout(operand);
   const std::size_t first = spans.size();
   const u32 used = used_bytes(operand);
   for_each_chunk(operand, [&](u32 address) {
     if (address + kChunk > size) {
-      stop(FaultKind::bounds,
-           "an operand of {} rows by {} elements of {} reaches {:#x}, beyond the block's {:#x} bytes of shared memory",
-           operand.rows, operand.depth, number::name_of(operand.format), address + kChunk, size);
+      throw_fault(
+          FaultKind::bounds,
+          "an operand of {} rows by {} elements of {} reaches {:#x}, beyond the block's {:#x} bytes of shared memory",
+          operand.rows, operand.depth, numeric::name_of(operand.format), address + kChunk, size);
     }
     if (spans.size() > first) {
-      Span& last = spans.back();
+      ByteRange& last = spans.back();
       const bool before = address + used == last.offset;
       if (before || last.offset + last.bytes == address) {
         if (before) last.offset = address;
@@ -202,7 +206,7 @@ void gather(const Operand& operand, const u8* shared, Order order, s32* out) {
 }
 
 u32 elements_per_word(Format format, bool packed) {
-  const auto bits = static_cast<u32>(number::bits_of(format));
+  const auto bits = static_cast<u32>(numeric::bits_of(format));
   return bits >= 8 ? 32 / bits : packed ? 32 / bits : 4;
 }
 

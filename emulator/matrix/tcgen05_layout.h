@@ -1,10 +1,9 @@
-// Where tcgen05.mma puts D in tensor memory. PTX ISA 9.0, "Data Path Layout Organization".
+// The layout of D of tcgen05.mma in tensor memory. PTX ISA 9.0, "Data Path Layout Organization".
 //
-// Tensor memory has 128 lanes of 512 columns of 32 bits. D has fewer or more rows than lanes, depending on its shape,
-// on .ws and on the number of CTAs, and PTX draws a figure for each combination, layouts A to G. All of them are one
-// scheme: the columns of D are cut into equal parts, each part has a band of lanes of its own, and within its band a
-// row is a lane, or 16 rows lie in each 32 lanes. Three numbers say which it is, so that products, loads and checks
-// need no cases.
+// Tensor memory has 128 lanes of 512 columns of 32 bits. The number of rows of D per CTA depends on its shape, on .ws
+// and on the number of CTAs; PTX defines layouts A to G. All of them follow one scheme: the columns of D are divided
+// into equal parts, each part has a range of lanes of its own, and within that range either each lane holds a row, or
+// each 32 lanes hold 16 rows. DataPath describes the scheme with three numbers.
 #pragma once
 
 #include "emulator/matrix/instruction_descriptor.h"
@@ -12,14 +11,14 @@
 
 namespace tma_jit::emulator::matrix {
 
-// A CTA has `rows` rows of D. Its columns are cut into `parts` of equal width, each on 128 / parts lanes of its own and
-// all beginning at D's column.
+// A CTA holds `rows` rows of D. Its columns are divided into `parts` of equal width, each on 128 / parts lanes and
+// beginning at D's column.
 struct DataPath {
   u32 rows = 128;
   u32 parts = 1;
   bool spread = false;  // 16 rows in each 32 lanes (layout F)
 
-  // Counted from D's lane.
+  // Returns the lane relative to D's lane.
   u32 lane(u32 part, u32 row) const {
     return part * (kTensorLanes / parts) + (spread ? row / 16 * 32 + row % 16 : row);
   }

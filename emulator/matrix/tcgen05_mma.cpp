@@ -16,9 +16,9 @@
 namespace tma_jit::emulator::matrix {
 namespace {
 
-using number::Format;
+using numeric::Format;
 
-constexpr u32 kMaxRows = 128;  // a CTA's
+constexpr u32 kMaxRows = 128;  // per CTA
 constexpr u32 kMaxColumns = 256;
 constexpr u32 kMaxDepth = 64;
 constexpr u32 kMaxScales = 4;
@@ -27,24 +27,24 @@ template <class T> void negate(T* values, u32 count) {
   for (u32 i = 0; i < count; ++i) values[i] = -values[i];
 }
 
-// T is what products are summed in.
+// Buffers of one multiplication; T is the type of the sums.
 template <class T> struct Tiles {
   T a[kMaxRows * kMaxDepth];
   T b[kMaxDepth * kMaxColumns];
   T gathered[kMaxDepth * (kMaxColumns + 32)];  // a zero-column mask may shift by 32
   T sums[kMaxRows * kMaxColumns];
-  s16 a_exponents[kMaxRows * kMaxDepth];  // of floats
+  s16 a_exponents[kMaxRows * kMaxDepth];  // of floating-point factors
   s16 b_exponents[kMaxDepth * kMaxColumns];
   float partial[kMaxRows * kMaxColumns];
   float b_scales[kMaxColumns];
 };
 
-// One instruction on its way through one CTA after the other.
+// The execution of one instruction, one CTA after the other.
 template <class T> class Execution {
  public:
   Execution(const TensorMma& mma, const InstructionDescriptor& instruction, std::span<const CtaMemory> ctas)
       : mma_(mma), instruction_(instruction), ctas_(ctas), path_(data_path(mma.form, instruction.m)) {
-    // Too large for the stack of a thread that the application made, and for an allocation each time.
+    // Too large for the stack of an application's thread, and for an allocation per instruction.
     static thread_local const auto tiles = std::make_unique<Tiles<T>>();
     tiles_ = tiles.get();
   }
@@ -60,7 +60,7 @@ template <class T> class Execution {
  private:
   u32 part_columns() const { return instruction_.n / path_.parts; }
 
-  // All of B as K rows of N columns; each CTA has its share of the columns.
+  // Gathers all of B as K rows of N columns. Each CTA provides a part of the columns.
   void gather_b() {
     const Operand operand = operand_b(mma_, instruction_);
     const u32 share = instruction_.n / mma_.form.cta_group;
@@ -97,8 +97,8 @@ template <class T> class Execution {
     if (mma_.a_in_tensor) gather_tensor_a(cta, part);
     if constexpr (std::is_same_v<T, s32>) {
       const u32 columns = part_columns();
-      kernels().multiply_s32({tiles_->a, tiles_->b + part * columns, tiles_->sums, path_.rows, columns, instruction_.k,
-                              instruction_.k, instruction_.n, columns});
+      numeric::kernels().multiply_s32({tiles_->a, tiles_->b + part * columns, tiles_->sums, path_.rows, columns,
+                                       instruction_.k, instruction_.k, instruction_.n, columns});
     } else {
       multiply_floats(cta, part);
     }
@@ -109,39 +109,39 @@ template <class T> class Execution {
   void multiply_floats(u32 cta, u32 part) {
     const u32 columns = part_columns();
     const std::size_t first = std::size_t{part} * columns;
-    FloatTile tile = {.a = {tiles_->a, tiles_->a_exponents, instruction_.k},
-                      .b = {tiles_->b, tiles_->b_exponents, instruction_.n},
-                      .c = tiles_->sums,
-                      .m = path_.rows,
-                      .n = columns,
-                      .k = instruction_.k,
-                      .c_stride = columns,
-                      .onto = mma_.accumulate,
-                      .sum = {.to_odd = instruction_.d == Format::f16}};
-    find_exponents(instruction_.a, tile.a, tile.m * tile.k);
-    find_exponents(instruction_.b, tile.b, tile.k * instruction_.n);
+    numeric::FloatTile tile = {.a = {tiles_->a, tiles_->a_exponents, instruction_.k},
+                               .b = {tiles_->b, tiles_->b_exponents, instruction_.n},
+                               .c = tiles_->sums,
+                               .m = path_.rows,
+                               .n = columns,
+                               .k = instruction_.k,
+                               .c_stride = columns,
+                               .accumulate = mma_.accumulate,
+                               .sum = {.to_odd = instruction_.d == Format::f16}};
+    numeric::find_exponents(instruction_.a, tile.a, tile.m * tile.k);
+    numeric::find_exponents(instruction_.b, tile.b, tile.k * instruction_.n);
     tile.b.values += first;
     tile.b.exponents += first;
     if (is_scaled(mma_.form.kind)) return multiply_scaled(cta, part, tile);
     for (u32 row = 0; mma_.accumulate && row < path_.rows; ++row)
       load_row(row_of_d(cta, part, row), tile.c + row * tile.c_stride);
-    multiply(tile);
+    numeric::multiply(tile);
   }
 
-  // A row's scale factors lie in the 32 lanes of tensor memory that its part of D belongs to.
+  // The scale factors of a row are in the 32 lanes of tensor memory that contain its part of D.
   float scale_at(u32 cta, u32 address, u32 lane, u32 index, u32 byte) const {
-    const u32 place = scale_address(address);
-    const u32 word = *word_at(ctas_[cta].tensor, lane / 32 * 32 + index % 32, column_of(place) + index / 32);
-    return static_cast<float>(number::value_of(instruction_.scale, (word >> (8 * byte)) & 0xff));
+    const u32 base = scale_address(address);
+    const u32 word = *word_at(ctas_[cta].tensor, lane / 32 * 32 + index % 32, column_of(base) + index / 32);
+    return static_cast<float>(numeric::value_of(instruction_.scale, (word >> (8 * byte)) & 0xff));
   }
 
-  void multiply_scaled(u32 cta, u32 part, FloatTile tile) {
+  void multiply_scaled(u32 cta, u32 part, numeric::FloatTile tile) {
     float* total = tile.c;
     tile.c = tiles_->partial;
     tile.k = instruction_.k / mma_.form.scale_vector;
-    tile.onto = false;
+    tile.accumulate = false;
     for (u32 block = 0; block < mma_.form.scale_vector; ++block) {
-      multiply(tile);
+      numeric::multiply(tile);
       for (u32 row = 0; row < path_.rows; ++row) add_scaled_row(cta, part, row, block, total);
       tile.a.values += tile.k;
       tile.a.exponents += tile.k;
@@ -158,7 +158,7 @@ template <class T> class Execution {
   void add_scaled_row(u32 cta, u32 part, u32 row, u32 block, float* total) {
     const u32 lane = path_.lane(part, row);
     const u32 columns = part_columns();
-    if (lane % 32 == 0 || path_.rows < 32) {  // the next 32 lanes have copies of B's factors of their own
+    if (lane % 32 == 0 || path_.rows < 32) {  // each group of 32 lanes has its own copies of B's scale factors
       for (u32 column = 0; column < columns; ++column) {
         tiles_->b_scales[column] =
             scale_at(cta, mma_.b_scales, lane, part * columns + column, instruction_.b_scale_id + block);
@@ -182,7 +182,7 @@ template <class T> class Execution {
     return word_at(ctas_[cta].tensor, lane_of_d(part, row), column_of(mma_.d));
   }
 
-  // An f16 has the lower half of a word.
+  // An f16 is in the lower half of a word.
   void load_row(const u32* words, float* sums) const {
     if (instruction_.d != Format::f16 && mma_.scale_input == 0) {
       std::memcpy(sums, words, part_columns() * sizeof(float));
@@ -191,7 +191,7 @@ template <class T> class Execution {
     const float factor = std::ldexp(1.0F, -static_cast<int>(mma_.scale_input));
     for (u32 i = 0; i < part_columns(); ++i) {
       const float before = instruction_.d == Format::f16
-                               ? static_cast<float>(number::value_of(Format::f16, words[i] & 0xffff))
+                               ? static_cast<float>(numeric::value_of(Format::f16, words[i] & 0xffff))
                                : std::bit_cast<float>(words[i]);
       sums[i] = before * factor;
     }
@@ -202,7 +202,7 @@ template <class T> class Execution {
       store_integers(sums, words);
     } else if (instruction_.d == Format::f16) {
       for (u32 i = 0; i < part_columns(); ++i)
-        words[i] = static_cast<u32>(number::nearest(Format::f16, double{sums[i]}));
+        words[i] = static_cast<u32>(numeric::nearest(Format::f16, double{sums[i]}));
     } else {
       std::memcpy(words, sums, part_columns() * sizeof(float));
     }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr u32 kWarpLanes = 32;
 
-// Registers for .x1, and columns of 32 bits.
+// Registers of .x1, and columns of 32 bits.
 struct ShapeFacts {
   u32 lanes;
   u32 registers;
@@ -32,7 +32,7 @@ struct Cell {
   u32 column;
 };
 
-// Where register r of lane l comes from, counted from the address.
+// Returns the cell of register r of lane l, relative to the address.
 Cell cell_of(const TensorAccess& access, u32 l, u32 r) {
   switch (access.shape) {
     case LoadShape::m32x32b: return {l, r};
@@ -44,7 +44,7 @@ Cell cell_of(const TensorAccess& access, u32 l, u32 r) {
   return {};
 }
 
-// A packed register takes two columns where a whole one takes one.
+// A packed register takes two columns, any other one.
 u32 column_width(const TensorAccess& access) {
   return access.halves ? 2 : 1;
 }
@@ -71,7 +71,7 @@ template <class Word, class Visit> void visit_words(const TensorAccess& access, 
   }
 }
 
-// The rows of a tcgen05.cp, words of 32 bits in each, and the lanes that row 0 goes to and how they repeat.
+// The rows of a tcgen05.cp, the 32-bit words of each, and the lanes to which the rows are copied and repeated.
 struct CopyFacts {
   u32 rows;
   u32 words;
@@ -105,20 +105,20 @@ Lanes lanes_of_row(CopyShape shape, u32 row) {
   }
 }
 
-// A row's chunk of 16 bytes; eight rows make a group, as for an operand along K.
+// Returns the address of a 16-byte chunk of a row; eight rows form a group, as in an operand along K.
 u32 chunk_address(const SharedDescriptor& descriptor, u32 row, u32 chunk) {
   const u32 group = descriptor.start + row / 8 * descriptor.stride;
   if (descriptor.swizzle == Swizzle::none) return group + row % 8 * 16 + chunk * std::max(descriptor.leading, 16U);
   return swizzled(descriptor, group + row % 8 * span_of(descriptor.swizzle) + chunk * 16);
 }
 
-// Of 16 bytes of shared memory; the rest is padding.
+// Returns how many of 16 bytes of shared memory are data; the rest is padding.
 u32 read_bytes(Decompression decompression) {
   return decompression == Decompression::none ? 16 : decompression == Decompression::b4x16_p64 ? 8 : 12;
 }
 
-// 16 bytes of tensor memory from the 16 of shared memory that hold 16 elements of 4 or 6 bits at the front. A 4-bit
-// element takes bits 2 to 5 of its byte, as the multiplications read it, a 6-bit one the lower six.
+// Expands 16 elements of 4 or 6 bits at the front of 16 bytes of shared memory to 16 bytes of tensor memory. A 4-bit
+// element takes bits 2 to 5 of its byte, as the multiplications read it, a 6-bit element the lower six bits.
 void decompress(Decompression decompression, const u8* from, u8* to) {
   if (decompression == Decompression::none) {
     std::memcpy(to, from, 16);
@@ -149,12 +149,12 @@ std::vector<Region> footprint(const TensorAccess& access, u32 warp) {
   for (const Region& region : regions) check_inside(region, "tcgen05.ld or .st");
   const u32 first = warp * kWarpLanes;
   if (lane < first || lane + facts.lanes > first + kWarpLanes) {
-    stop(FaultKind::tensor_memory,
-         "warp {} of its warpgroup may touch lanes {} to {} of tensor memory, and accesses {} to {}", warp, first,
-         first + kWarpLanes - 1, lane, lane + facts.lanes - 1);
+    throw_fault(FaultKind::tensor_memory,
+                "warp {} of its warpgroup may touch lanes {} to {} of tensor memory, and accesses {} to {}", warp,
+                first, first + kWarpLanes - 1, lane, lane + facts.lanes - 1);
   }
   if (lane % facts.lanes != 0)
-    stop(FaultKind::alignment, "tcgen05.ld and .st of {} lanes begin at lane {}", facts.lanes, lane);
+    throw_fault(FaultKind::alignment, "tcgen05.ld and .st of {} lanes begin at lane {}", facts.lanes, lane);
   return regions;
 }
 
@@ -180,8 +180,8 @@ TensorCopyPlan plan(const TensorCopy& copy, u32 shared_size) {
     for (u32 chunk = 0; chunk < facts.words / 4; ++chunk) {
       const u32 address = chunk_address(descriptor, row, chunk);
       if (address + 16 > shared_size) {
-        stop(FaultKind::bounds, "tcgen05.cp reads shared memory at {:#x}, beyond the block's {:#x} bytes", address,
-             shared_size);
+        throw_fault(FaultKind::bounds, "tcgen05.cp reads shared memory at {:#x}, beyond the block's {:#x} bytes",
+                    address, shared_size);
       }
       plan.reads.push_back({address, read_bytes(copy.decompression)});
     }
@@ -214,7 +214,7 @@ void execute(const TensorCopy& copy, const u8* shared, u32* tensor) {
 
 std::vector<Region> shift_footprint(u32 address) {
   if (lane_of(address) % kWarpLanes != 0)
-    stop(FaultKind::alignment, "tcgen05.shift begins at lane {}, not at a multiple of 32", lane_of(address));
+    throw_fault(FaultKind::alignment, "tcgen05.shift begins at lane {}, not at a multiple of 32", lane_of(address));
   const Region region = {lane_of(address), kTensorLanes - std::min(lane_of(address), kTensorLanes - 1),
                          column_of(address), 8};
   check_inside(region, "tcgen05.shift");

@@ -1,12 +1,13 @@
-// tcgen05.ld, .st, .cp and .shift: tensor memory to and from registers and shared memory. PTX ISA 9.0, "Tensor Memory
-// Load and Store Instructions", "Data Movement Shape", "tcgen05.cp", "tcgen05.shift".
+// tcgen05.ld, .st, .cp and .shift: copies between tensor memory, registers and shared memory. PTX ISA 9.0, "Tensor
+// Memory Load and Store Instructions", "Data Movement Shape", "tcgen05.cp", "tcgen05.shift".
 #pragma once
 
 #include <vector>
 
+#include "emulator/byte_range.h"
 #include "emulator/matrix/descriptor.h"
+#include "emulator/matrix/registers.h"
 #include "emulator/matrix/tensor_memory_layout.h"
-#include "emulator/numeric/registers.h"
 
 namespace tma_jit::emulator::matrix {
 
@@ -16,14 +17,15 @@ enum class LoadShape : u8 { m32x32b, m16x64b, m16x128b, m16x256b, m16x32bx2 };
 struct TensorAccess {
   LoadShape shape = LoadShape::m32x32b;
   u32 repeat = 1;       // .x1 to .x128
-  bool halves = false;  // .pack::16b, .unpack::16b: a register holds the lower halves of two neighbouring columns
+  bool halves = false;  // .pack::16b, .unpack::16b: a register holds the lower halves of two adjacent columns
   u32 address = 0;
   u32 half_split = 0;  // immHalfSplitoff of 16x32bx2, in columns
 };
 
 u32 registers_of(const TensorAccess& access);
-// Checked against the memory and the 32 lanes that the warp, `warp` of its warpgroup, may touch; a lane of 0 in the
-// address means the warp's own first lane, as kernels in use rely on. Throws tensor_memory faults.
+// Returns the regions of an access, checked against the memory and the 32 lanes of the warp with index `warp` in its
+// warpgroup. Lane 0 in the address means the warp's first lane, as existing kernels assume. Throws tensor_memory
+// faults.
 std::vector<Region> footprint(const TensorAccess& access, u32 warp);
 void load(const TensorAccess& access, u32 warp, const u32* tensor, Registers d);
 void store(const TensorAccess& access, u32 warp, u32* tensor, Registers s);
@@ -40,14 +42,14 @@ struct TensorCopy {
 };
 
 struct TensorCopyPlan {
-  std::vector<Span> reads;
+  std::vector<ByteRange> reads;
   std::vector<Region> writes;
 };
 TensorCopyPlan plan(const TensorCopy& copy, u32 shared_size);
 void execute(const TensorCopy& copy, const u8* shared, u32* tensor);
 
-// tcgen05.shift.down: in each 32 lanes from the address's on, a lane takes the eight columns of the next lane; the last
-// keeps its own.
+// tcgen05.shift.down: in each 32 lanes from the address on, a lane receives eight columns of the next lane; the last
+// lane is unchanged.
 std::vector<Region> shift_footprint(u32 address);
 void shift_down(u32 address, u32* tensor);
 

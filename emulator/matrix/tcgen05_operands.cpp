@@ -29,12 +29,12 @@ void check_zero_columns(u64 bits, const InstructionDescriptor& instruction) {
   constexpr u64 kReserved = (u64{7} << 36) | (u64{3} << 62);
   const u32 most = std::min(instruction.m == 32 ? 16U : 32U, instruction.max_shift);
   if ((bits & kReserved) != 0)
-    stop(FaultKind::descriptor, "the zero-column mask descriptor {:#018x} has reserved bits set", bits);
+    throw_fault(FaultKind::descriptor, "the zero-column mask descriptor {:#018x} has reserved bits set", bits);
   if (column_shift(bits) > most) {
-    stop(FaultKind::descriptor,
-         "the zero-column mask descriptor {:#018x} shifts by {} columns; the instruction descriptor and M "
-         "allow {}",
-         bits, column_shift(bits), most);
+    throw_fault(FaultKind::descriptor,
+                "the zero-column mask descriptor {:#018x} shifts by {} columns; the instruction descriptor and M "
+                "allow {}",
+                bits, column_shift(bits), most);
   }
 }
 

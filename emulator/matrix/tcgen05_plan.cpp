@@ -1,4 +1,4 @@
-// Checks of tcgen05.mma's operands, and what it will touch.
+// Checks of tcgen05.mma's operands, and the memory that it accesses.
 #include "emulator/fault.h"
 #include "emulator/matrix/tcgen05_layout.h"
 #include "emulator/matrix/tcgen05_mma.h"
@@ -10,12 +10,12 @@ namespace {
 void check_lane(const DataPath& path, u32 address, const char* what) {
   const u32 lane = lane_of(address);
   if (lane != 0 && !(path.spread && lane == 16)) {
-    stop(FaultKind::tensor_memory, "{} of tcgen05.mma lies at lane {}; with its shape it must begin at lane 0{}", what,
-         lane, path.spread ? " or 16" : "");
+    throw_fault(FaultKind::tensor_memory, "{} of tcgen05.mma lies at lane {}; with its shape it must begin at lane 0{}",
+                what, lane, path.spread ? " or 16" : "");
   }
 }
 
-// The lanes of one part, in groups of 16 where rows are spread.
+// Appends the lanes of one part, in groups of 16 if rows are spread.
 void append_lanes(const DataPath& path, u32 lane, u32 column, u32 columns, std::vector<Region>& regions) {
   if (!path.spread) {
     regions.push_back({lane, path.rows * path.parts, column, columns});
@@ -27,12 +27,12 @@ void append_lanes(const DataPath& path, u32 lane, u32 column, u32 columns, std::
 void plan_a(const TensorMma& mma, const DataPath& path, u32 shared_size, TensorMmaPlan& plan) {
   if (!mma.a_in_tensor) return append_footprint(operand_a(mma, plan.instruction), shared_size, plan.reads);
   if (plan.instruction.a_major == Major::mn)
-    stop(FaultKind::descriptor, "tcgen05.mma cannot transpose A from tensor memory");
+    throw_fault(FaultKind::descriptor, "tcgen05.mma cannot transpose A from tensor memory");
   const auto address = static_cast<u32>(mma.a);
   check_lane(path, address, "A");
   if (path.spread && lane_of(address) != lane_of(mma.d)) {
-    stop(FaultKind::tensor_memory, "A lies at lane {} and D at lane {}; with this shape they need the same",
-         lane_of(address), lane_of(mma.d));
+    throw_fault(FaultKind::tensor_memory, "A lies at lane {} and D at lane {}; with this shape they need the same",
+                lane_of(address), lane_of(mma.d));
   }
   const u32 columns = words_of_row(mma.form.kind, plan.instruction);
   append_lanes(path, lane_of(address), column_of(address), columns, plan.tensor_reads);
@@ -41,9 +41,9 @@ void plan_a(const TensorMma& mma, const DataPath& path, u32 shared_size, TensorM
 void plan_scales(const TensorMma& mma, const DataPath& path, TensorMmaPlan& plan) {
   if (!is_scaled(mma.form.kind)) return;
   const auto append = [&](u32 address, u32 count, const char* what) {
-    const u32 place = scale_address(address);
-    if (lane_of(place) != 0) stop(FaultKind::tensor_memory, "{} begin at lane {}, not 0", what, lane_of(place));
-    plan.tensor_reads.push_back({0, kTensorLanes, column_of(place), (count + 31) / 32});
+    const u32 base = scale_address(address);
+    if (lane_of(base) != 0) throw_fault(FaultKind::tensor_memory, "{} begin at lane {}, not 0", what, lane_of(base));
+    plan.tensor_reads.push_back({0, kTensorLanes, column_of(base), (count + 31) / 32});
   };
   append(mma.a_scales, path.rows, "the scale factors of A");
   append(mma.b_scales, plan.instruction.n, "the scale factors of B");
@@ -51,12 +51,13 @@ void plan_scales(const TensorMma& mma, const DataPath& path, TensorMmaPlan& plan
 
 void check_form(const TensorMma& mma, const InstructionDescriptor& instruction) {
   if (mma.scale_input > 15)
-    stop(FaultKind::descriptor, "tcgen05.mma scales D by 2^-{}; 15 is the most", mma.scale_input);
+    throw_fault(FaultKind::descriptor, "tcgen05.mma scales D by 2^-{}; 15 is the most", mma.scale_input);
   if (mma.zero_columns) check_zero_columns(*mma.zero_columns, instruction);
   const u32 step = mma.form.cta_group == 2 && mma.a_in_tensor ? 32 : 1;
   if (instruction.n % step != 0) {
-    stop(FaultKind::descriptor,
-         "tcgen05.mma by two CTAs with A in tensor memory needs N to be a multiple of 32, not {}", instruction.n);
+    throw_fault(FaultKind::descriptor,
+                "tcgen05.mma by two CTAs with A in tensor memory needs N to be a multiple of 32, not {}",
+                instruction.n);
   }
 }
 
@@ -88,11 +89,11 @@ TensorMmaPlan plan(const TensorMma& mma, u32 shared_size) {
 
 void check_inside(const Region& region, const char* what) {
   if (region.lane + region.lanes <= kTensorLanes && region.column + region.columns <= kTensorColumns) return;
-  stop(FaultKind::tensor_memory,
-       "{} takes lanes {} to {} and columns {} to {} of tensor memory, which has {} lanes and {} "
-       "columns",
-       what, region.lane, region.lane + region.lanes - 1, region.column, region.column + region.columns - 1,
-       kTensorLanes, kTensorColumns);
+  throw_fault(FaultKind::tensor_memory,
+              "{} takes lanes {} to {} and columns {} to {} of tensor memory, which has {} lanes and {} "
+              "columns",
+              what, region.lane, region.lane + region.lanes - 1, region.column, region.column + region.columns - 1,
+              kTensorLanes, kTensorColumns);
 }
 
 }  // namespace tma_jit::emulator::matrix

@@ -1,13 +1,13 @@
 #include "emulator/matrix/wgmma.h"
 
 #include "emulator/fault.h"
-#include "emulator/numeric/accumulator.h"
+#include "emulator/matrix/accumulator.h"
 #include "emulator/numeric/tensor_sum.h"
 
 namespace tma_jit::emulator::matrix {
 namespace {
 
-using number::Format;
+using numeric::Format;
 
 constexpr u32 kRows = 64;
 constexpr u32 kWarps = 4;
@@ -32,7 +32,7 @@ Operand operand_b(const Wgmma& instruction) {
           false};
 }
 
-// A fragment of A: of each warp's four registers, a block of 8 rows by half of K each, rows first.
+// A fragment of A: each of a warp's four registers holds a block of 8 rows by half of K, rows first.
 template <class T> void gather_registers(const Wgmma& instruction, Registers a, T* out) {
   const u32 depth = depth_of(instruction);
   const u32 half = depth / 2;
@@ -46,13 +46,13 @@ template <class T> void gather_registers(const Wgmma& instruction, Registers a, 
   }
 }
 
-// Each block of 8 by 8 sums, with the registers that hold it.
+// Calls `each` for each block of 8 by 8 sums with the registers that hold it.
 template <class T, class Each> void for_each_block(const Wgmma& instruction, T* sums, Registers d, Each each) {
   const u32 per_warp = accumulator_registers(instruction);
   const u32 per_block = registers_of_block(instruction.accumulator);
   for (u32 warp = 0; warp < kWarps; ++warp) {
     for (u32 i = 0; i < per_warp; i += per_block) {
-      // Blocks alternate between the warp's upper and lower eight rows.
+      // Blocks alternate between the upper and the lower eight rows of a warp.
       const std::size_t row = warp * 16 + i / per_block % 2 * 8;
       const u32 column = i / per_block / 2 * 8;
       u8* const* target = &d[warp * per_warp + i];
@@ -80,10 +80,10 @@ template <class T> void gather_factors(const Wgmma& instruction, const u8* share
     for (u32 i = 0; i < kRows * depth; ++i) tiles.a[i] = -tiles.a[i];
 }
 
-Summation summation_of(const Wgmma& instruction) {
-  const bool short_floats = number::bits_of(instruction.b_format) == 8;
+numeric::Summation summation_of(const Wgmma& instruction) {
+  const bool short_floats = numeric::bits_of(instruction.b_format) == 8;
   if (instruction.accumulator == Format::f16) return {.fraction = short_floats ? 13 : 25, .to_odd = true};
-  return short_floats ? Summation{.fraction = 13, .significand = 14} : Summation{};
+  return short_floats ? numeric::Summation{.fraction = 13, .significand = 14} : numeric::Summation{};
 }
 
 void run_floats(const Wgmma& instruction, const u8* shared, Registers a, Registers d) {
@@ -92,14 +92,14 @@ void run_floats(const Wgmma& instruction, const u8* shared, Registers a, Registe
   static thread_local s16 b_exponents[kMaxColumns * kMaxDepth];
   const u32 depth = depth_of(instruction), n = instruction.n;
   gather_factors(instruction, shared, a, tiles);
-  Factor left = {tiles.a, a_exponents, depth}, right = {tiles.b, b_exponents, n};
-  find_exponents(instruction.a_format, left, kRows * depth);
-  find_exponents(instruction.b_format, right, depth * n);
+  numeric::Factor left = {tiles.a, a_exponents, depth}, right = {tiles.b, b_exponents, n};
+  numeric::find_exponents(instruction.a_format, left, kRows * depth);
+  numeric::find_exponents(instruction.b_format, right, depth * n);
   if (instruction.accumulate) {
     for_each_block(instruction, tiles.sums, d,
                    [&](const AccumulatorBlock& block, float* sums) { load(block, sums, n); });
   }
-  multiply({left, right, tiles.sums, kRows, n, depth, n, instruction.accumulate, summation_of(instruction)});
+  numeric::multiply({left, right, tiles.sums, kRows, n, depth, n, instruction.accumulate, summation_of(instruction)});
   for_each_block(instruction, tiles.sums, d,
                  [&](const AccumulatorBlock& block, float* sums) { store(block, sums, n); });
 }
@@ -108,7 +108,7 @@ void run_integers(const Wgmma& instruction, const u8* shared, Registers a, Regis
   static thread_local Tiles<s32> tiles;
   const u32 depth = depth_of(instruction), n = instruction.n;
   gather_factors(instruction, shared, a, tiles);
-  kernels().multiply_s32({tiles.a, tiles.b, tiles.sums, kRows, n, depth, depth, n, n});
+  numeric::kernels().multiply_s32({tiles.a, tiles.b, tiles.sums, kRows, n, depth, depth, n, n});
   for_each_block(instruction, tiles.sums, d,
                  [&](const AccumulatorBlock& block, const s32* sums) { accumulate(block, sums, n); });
 }
@@ -116,22 +116,22 @@ void run_integers(const Wgmma& instruction, const u8* shared, Registers a, Regis
 }  // namespace
 
 u32 depth_of(const Wgmma& instruction) {
-  return 256 / static_cast<u32>(number::bits_of(instruction.b_format));
+  return 256 / static_cast<u32>(numeric::bits_of(instruction.b_format));
 }
 
 u32 accumulator_registers(const Wgmma& instruction) {
   return instruction.n / 8 * 2 * registers_of_block(instruction.accumulator);
 }
 
-void append_common_footprint(const Wgmma& instruction, u32 size, std::vector<Span>& spans) {
+void append_common_footprint(const Wgmma& instruction, u32 size, std::vector<ByteRange>& spans) {
   if (instruction.n == 0 || instruction.n % 8 != 0 || instruction.n > kMaxColumns)
-    stop(FaultKind::unsupported, "wgmma has no shape with {} columns", instruction.n);
+    throw_fault(FaultKind::unsupported, "wgmma has no shape with {} columns", instruction.n);
   if (!instruction.a_in_registers && instruction.a_major == Major::mn)
     append_footprint(operand_a(instruction), size, spans);
   append_footprint(operand_b(instruction), size, spans);
 }
 
-void append_own_footprint(const Wgmma& instruction, u32 warp, u32 size, std::vector<Span>& spans) {
+void append_own_footprint(const Wgmma& instruction, u32 warp, u32 size, std::vector<ByteRange>& spans) {
   if (instruction.a_in_registers || instruction.a_major == Major::mn) return;
   Operand rows = operand_a(instruction);
   rows.rows = kRows / kWarps;

@@ -1,20 +1,21 @@
 // wgmma.mma_async: D[64][N] = A[64][K] * B[K][N] (+ D), by the four warps of a warpgroup. PTX ISA 9.0, "Asynchronous
 // Warpgroup Level Matrix Multiply-Accumulate Operations".
 //
-// Precision: bit for bit a device's (tensor_sum.h).
+// Precision: bit-identical to a device (tensor_sum.h).
 #pragma once
 
 #include <vector>
 
+#include "emulator/byte_range.h"
 #include "emulator/matrix/operand.h"
 
 namespace tma_jit::emulator::matrix {
 
 struct Wgmma {
   u32 n = 0;  // columns
-  number::Format a_format = number::Format::bf16;
-  number::Format b_format = number::Format::bf16;
-  number::Format accumulator = number::Format::f32;  // f32, f16 or s32
+  numeric::Format a_format = numeric::Format::bf16;
+  numeric::Format b_format = numeric::Format::bf16;
+  numeric::Format accumulator = numeric::Format::f32;  // f32, f16 or s32
   bool a_in_registers = false;
   u64 a_descriptor = 0;
   u64 b_descriptor = 0;
@@ -26,17 +27,17 @@ struct Wgmma {
   bool saturate = false;   // .satfinite of s32
 };
 
-// Elements of K that one instruction multiplies: 32 bytes of them.
+// Elements of K per instruction: 32 bytes.
 u32 depth_of(const Wgmma& instruction);
-// Registers of D in each thread.
+// Registers of D per thread.
 u32 accumulator_registers(const Wgmma& instruction);
 
-// Appends what it reads of the block's `size` bytes of shared memory: what all four warps do, and what warp 0 to 3 does
-// for itself, its 16 rows of A. An A along M is taken to be read by all.
-void append_common_footprint(const Wgmma& instruction, u32 size, std::vector<Span>& spans);
-void append_own_footprint(const Wgmma& instruction, u32 warp, u32 size, std::vector<Span>& spans);
+// Append the ranges that the instruction reads of the block's `size` bytes of shared memory: those common to all four
+// warps, and the 16 rows of A of warp 0 to 3. An MN-major A is assumed to be read by all warps.
+void append_common_footprint(const Wgmma& instruction, u32 size, std::vector<ByteRange>& spans);
+void append_own_footprint(const Wgmma& instruction, u32 warp, u32 size, std::vector<ByteRange>& spans);
 
-// `a` has 4 registers a warp, or is empty; `d` accumulator_registers() a warp; warp after warp.
+// Registers are ordered by warp. `a` has 4 per warp, or is empty; `d` has accumulator_registers() per warp.
 void execute(const Wgmma& instruction, const u8* shared, Registers a, Registers d);
 
 }  // namespace tma_jit::emulator::matrix

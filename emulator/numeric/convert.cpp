@@ -3,10 +3,10 @@
 #include <bit>
 #include <cmath>
 
-namespace tma_jit::emulator::number {
+namespace tma_jit::emulator::numeric {
 namespace {
 
-// A number taken apart: (-1)^negative * magnitude * 2^exponent, or one of the specials.
+// A decoded number: (-1)^negative * magnitude * 2^exponent, or a special value.
 struct Parts {
   enum class Kind : u8 { finite, infinite, nan };
   Kind kind = Kind::finite;
@@ -52,13 +52,13 @@ Parts parts_of(Format format, u64 bits) {
   return is_float(format) ? float_parts(format, bits) : integer_parts(format, bits);
 }
 
-// magnitude / 2^shift rounded to an integer; a shift of 0 or less multiplies, which the caller knows to fit.
+// Rounds magnitude / 2^shift to an integer. A shift of 0 or less multiplies; the caller ensures that the result fits.
 u64 rounded(const Parts& parts, int shift, Rounding rounding) {
   if (shift <= 0) return parts.magnitude << -shift;
   const u64 kept = shift >= 64 ? 0 : parts.magnitude >> shift;
   const u64 cut = shift >= 64 ? parts.magnitude : parts.magnitude & low_bits(shift);
   if (cut == 0) return kept;
-  // The half of the last place; beyond 64 bits nothing reaches it.
+  // Half a unit in the last place. A magnitude is below half a unit if the shift exceeds 64.
   const u64 half = shift > 64 ? 0 : u64{1} << (shift - 1);
   switch (rounding) {
     case Rounding::zero: return kept;
@@ -91,8 +91,8 @@ u64 overflowed(const Conversion& conversion, const Parts& parts) {
   return with_sign(to, parts.negative, largest_finite(to) + (to == Format::tf32 ? u64{1} << 13 : 1));
 }
 
-// ue8m0: the exponent alone. Signs are dropped; anything up to 2^-127 is pattern 0 (as the toolkit's cuda_fp8.hpp
-// computes on the host; rounding up looks at the magnitude).
+// Converts to ue8m0, the exponent alone. Signs are dropped; anything up to 2^-127 becomes pattern 0 (as cuda_fp8.hpp of
+// the CUDA Toolkit computes on the host; rounding up considers the magnitude).
 u64 to_scale(const Conversion& conversion, Parts parts) {
   parts.negative = false;
   if (parts.magnitude == 0) return 0;
@@ -113,7 +113,7 @@ u64 to_float(const Conversion& conversion, const Parts& parts) {
   if (parts.magnitude == 0) return with_sign(to, parts.negative, 0);
   const FloatLayout layout = layout_of(to);
   const int top = parts.exponent + 63 - std::countl_zero(parts.magnitude);
-  int power = top < 1 - layout.bias ? 1 - layout.bias : top;  // subnormals share the lowest exponent
+  int power = top < 1 - layout.bias ? 1 - layout.bias : top;  // subnormals share the least exponent
   u64 mantissa = rounded(parts, power - layout.mantissa_bits - parts.exponent, conversion.rounding);
   if (mantissa >> (layout.mantissa_bits + 1) != 0) {
     mantissa >>= 1;
@@ -132,7 +132,7 @@ u64 to_integer(const Conversion& conversion, const Parts& parts) {
   const bool has_sign = is_signed(conversion.to);
   if (parts.kind == Parts::Kind::nan) return conversion.from == Format::f64 || width == 64 ? u64{1} << (width - 1) : 0;
   const u64 highest = low_bits(has_sign ? width - 1 : width);
-  const u64 lowest = has_sign ? highest + 1 : 0;  // its magnitude
+  const u64 lowest = has_sign ? highest + 1 : 0;  // the magnitude of the lowest value
   const u64 limit = parts.negative ? lowest : highest;
   const bool huge = parts.kind == Parts::Kind::infinite ||
                     (parts.magnitude != 0 && parts.exponent + 64 - std::countl_zero(parts.magnitude) > 64);
@@ -142,7 +142,7 @@ u64 to_integer(const Conversion& conversion, const Parts& parts) {
   return (parts.negative ? ~magnitude + 1 : magnitude) & low_bits(width);
 }
 
-// To the nearest integral value, still as parts.
+// Rounds to the nearest integral value.
 Parts integral(const Parts& parts, Rounding rounding) {
   if (parts.kind != Parts::Kind::finite || parts.exponent >= 0) return parts;
   return {Parts::Kind::finite, parts.negative, rounded(parts, -parts.exponent, rounding), 0};
@@ -156,7 +156,7 @@ u64 saturated_unit(const Conversion& conversion, const Parts& parts, u64 result)
   if (parts.kind == Parts::Kind::nan) return 0;
   if (parts.negative) return 0;
   const u64 one = nearest(conversion.to, 1.0);
-  return result > one ? one : result;  // patterns of positive numbers are ordered as the numbers are
+  return result > one ? one : result;  // patterns of positive numbers are ordered as the numbers
 }
 
 u64 finished_float(const Conversion& conversion, const Parts& parts, u64 result) {
@@ -188,4 +188,4 @@ u64 nearest(Format format, double value) {
   return convert({.from = Format::f64, .to = format}, std::bit_cast<u64>(value));
 }
 
-}  // namespace tma_jit::emulator::number
+}  // namespace tma_jit::emulator::numeric

@@ -1,10 +1,10 @@
-// Conversions between element formats with every rounding and saturation that PTX's cvt has (PTX ISA 9.0, "cvt"). All
-// arithmetic is on integers: results depend on neither the host's rounding mode nor its compiler.
+// Conversions between element formats with all roundings and saturations of cvt (PTX ISA 9.0, "cvt"). All arithmetic is
+// on integers, so that results depend on neither the host's rounding mode nor its compiler.
 #pragma once
 
 #include "emulator/numeric/format.h"
 
-namespace tma_jit::emulator::number {
+namespace tma_jit::emulator::numeric {
 
 enum class Rounding : u8 {
   nearest_even,  // rn, rni
@@ -25,15 +25,15 @@ struct Conversion {
   bool relu = false;      // .relu: negative results become 0, NaN the canonical NaN
 };
 
-// The pattern of `conversion.to`, in its low bits, of the pattern `bits` of `conversion.from`. Integers are taken and
-// given in two's complement; a narrower integer target keeps the low bits unless it saturates. Conversions from
-// floating point to integers always clamp, and turn NaN into 0, or where the source or the target has 64 bits into the
-// target's highest bit alone.
+// Returns the pattern of `conversion.to` for the pattern `bits` of `conversion.from`, both in the low bits. Integers
+// are in two's complement; a narrower integer target keeps the low bits unless it saturates. Conversions from floating
+// point to integers always clamp, and convert NaN to 0, or to the target's highest bit alone if the source or the
+// target has 64 bits.
 u64 convert(const Conversion& conversion, u64 bits);
 
-// The value of a floating-point or integer pattern; exact for every format but 64-bit integers.
+// Returns the value of a pattern; exact for all formats but 64-bit integers.
 double value_of(Format format, u64 bits);
-// The nearest pattern of `value`, ties to even, as cvt.rn would give it.
+// Returns the pattern nearest to `value`, ties to even, as cvt.rn.
 u64 nearest(Format format, double value);
 
-}  // namespace tma_jit::emulator::number
+}  // namespace tma_jit::emulator::numeric

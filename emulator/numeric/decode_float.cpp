@@ -6,7 +6,7 @@
 
 #include "emulator/numeric/convert.h"
 
-namespace tma_jit::emulator::number {
+namespace tma_jit::emulator::numeric {
 namespace {
 
 using Table = std::array<float, 256>;
@@ -65,8 +65,8 @@ void decode_s32(Format format, const void* source, s32* target, int count) {
   const auto* bytes = static_cast<const u8*>(source);
   const int unused = 32 - bits_of(format);
   const u32 sign = is_signed(format) ? 1U << 31 >> unused : 0;
-  // A set sign bit counts negatively: x - 2 * sign.
+  // Two's complement: the value is x - 2 * sign.
   for (int i = 0; i < count; ++i) target[i] = static_cast<s32>((bytes[i] ^ sign) - sign);
 }
 
-}  // namespace tma_jit::emulator::number
+}  // namespace tma_jit::emulator::numeric

@@ -1,13 +1,13 @@
-// Conversions between 16-bit floats and f32, in integer arithmetic so that loops of them vectorise and rounding does
-// not depend on the host's mode. All round to nearest, ties to even. NaN becomes the canonical one of the target type
-// (PTX ISA 9.0, "Operations on NaN": 0x7fff).
+// Conversions between 16-bit floats and f32 in integer arithmetic, so that loops vectorise and rounding does not depend
+// on the host's mode. All round to nearest, ties to even. NaN becomes the canonical NaN of the target type (PTX ISA
+// 9.0, "Operations on NaN": 0x7fff).
 #pragma once
 
 #include <bit>
 
 #include "emulator/word.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::numeric {
 
 [[gnu::always_inline]] inline float bf16_to_f32(u16 half) {
   return std::bit_cast<float>(static_cast<u32>(half) << 16);
@@ -47,8 +47,8 @@ namespace tma_jit::emulator {
   return std::bit_cast<float>((bits & 0x7f800000U) == 0 ? bits & 0x80000000U : bits);
 }
 
-// a * b + c in f64 rounded to odd, so that rounding the result once more to at most 24 bits is as good as one rounding.
-// The product is exact: its factors have at most 24 bits.
+// Returns a * b + c in f64 rounded to odd, so that rounding again to at most 24 bits equals a single rounding. The
+// product is exact, because its factors have at most 24 bits.
 [[gnu::always_inline]] inline double fused_to_odd(double a, double b, double c) {
   const double product = a * b;
   const double sum = product + c;
@@ -60,4 +60,4 @@ namespace tma_jit::emulator {
   return std::bit_cast<double>(away ? bits + 1 : bits - 1);
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::numeric

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace tma_jit::emulator::number {
+namespace tma_jit::emulator::numeric {
 namespace {
 
 struct Row {
@@ -80,4 +80,4 @@ u64 largest_finite(Format format) {
   return format == Format::tf32 ? finite << 13 : finite;
 }
 
-}  // namespace tma_jit::emulator::number
+}  // namespace tma_jit::emulator::numeric

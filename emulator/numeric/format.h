@@ -1,12 +1,12 @@
-// Element formats: what the bits of every number type of PTX mean. The small floating-point formats follow the OCP
-// microscaling (MX) and FP8 specifications as PTX ISA 9.0, "Alternate Floating-Point Data Formats", adopts them.
+// Element formats of PTX. The small floating-point formats follow the OCP microscaling (MX) and FP8 specifications, as
+// PTX ISA 9.0, "Alternate Floating-Point Data Formats", adopts them.
 #pragma once
 
 #include <string_view>
 
 #include "emulator/word.h"
 
-namespace tma_jit::emulator::number {
+namespace tma_jit::emulator::numeric {
 
 enum class Format : u8 {
   b1,
@@ -34,7 +34,7 @@ enum class Format : u8 {
   f64
 };
 
-// What follows the largest finite number of a floating-point format.
+// The special values of a floating-point format.
 enum class Specials : u8 {
   ieee,     // the top exponent holds infinity and NaNs
   one_nan,  // only all bits set is NaN; no infinity
@@ -51,20 +51,20 @@ struct FloatLayout {
   bool has_sign;
 };
 
-// "e4m3"
+// Returns the name in PTX, e.g. "e4m3".
 std::string_view name_of(Format format);
-// Bits that carry the value: 4 for e2m1, 19 for tf32.
+// Returns the number of significant bits: 4 for e2m1, 19 for tf32.
 int bits_of(Format format);
-// Bytes an element takes alone in a register or in memory: 1 for e2m1, 4 for tf32.
+// Returns the bytes of a single element in a register or in memory: 1 for e2m1, 4 for tf32.
 int container_bytes(Format format);
 bool is_float(Format format);
 bool is_signed(Format format);
 FloatLayout layout_of(Format format);  // of a floating-point format
 
-// The pattern PTX produces for NaN: 0x7fff for f16 and bf16, 0x7fffffff for f32 and tf32, 0x7f for e4m3 and e5m2.
-// Formats without NaN give their largest finite number.
+// Returns the pattern that PTX produces for NaN: 0x7fff for f16 and bf16, 0x7fffffff for f32 and tf32, 0x7f for e4m3
+// and e5m2. For formats without NaN it is the largest finite number.
 u64 canonical_nan(Format format);
-// The pattern of the largest finite magnitude, without sign.
+// Returns the pattern of the largest finite magnitude, without sign.
 u64 largest_finite(Format format);
 
-}  // namespace tma_jit::emulator::number
+}  // namespace tma_jit::emulator::numeric

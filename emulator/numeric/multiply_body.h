@@ -8,7 +8,7 @@ using S8 = short __attribute__((vector_size(16)));
 using V4 = float __attribute__((vector_size(16)));
 using I4 = int __attribute__((vector_size(16)));
 
-// Rows lie at multiples of an element only.
+// Rows are aligned to one element only.
 template <class Vector, class T> static inline __attribute__((always_inline)) void load(const T* from, Vector& to) {
   __builtin_memcpy(&to, from, sizeof to);
 }
@@ -19,12 +19,12 @@ template <class To, class From> static inline __attribute__((always_inline)) voi
   __builtin_memcpy(&to, &from, sizeof to);
 }
 
-// kRows rows by 8 * kVectors columns, held in registers over all of k.
+// Multiplies kRows rows by 8 * kVectors columns, with the sums in registers throughout k.
 template <int kRows, int kVectors>
 static inline __attribute__((always_inline)) void multiply_block(const IntegerTile& tile, u32 row, u32 column) {
   I8 sums[kRows][kVectors] = {};
   s32* c = tile.c + row * tile.c_stride + column;
-  if (tile.onto) {
+  if (tile.accumulate) {
     for (std::size_t i = 0; i < kRows; ++i) {
       for (std::size_t j = 0; j < kVectors; ++j) load(c + i * tile.c_stride + 8 * j, sums[i][j]);
     }
@@ -58,7 +58,7 @@ static void multiply_s32(const IntegerTile& tile) {
 
 #include "emulator/numeric/tensor_sum_body.h"
 
-// Eight at a time; the rest is filled up with zeros.
+// Calls `each` for eight values at a time; the last vector is padded with zeros.
 template <class Each>
 static inline __attribute__((always_inline)) void for_eights(const float* values, u32 count, Each each) {
   u32 at = 0;
@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) int any(const I8& mask) {
   return found;
 }
 
-static Reach exponents(const Values& values) {
+static ValueRange exponents(const Values& values) {
   I8 infinite = {}, far = {};
   for_eights(values.values, values.count, [&](u32 at, u32 count, const I8& bits) {
     I8 exponent = (bits >> 23 & 255) - 127;
@@ -107,7 +107,7 @@ static bool sums_are_near(const float* values, u32 rows, u32 columns, std::size_
   return any(far) == 0;
 }
 
-// Even elements of both halves, then odd ones; and back.
+// Separates even and odd elements, and interleaves them again.
 static void store_block(const Block<const float, float>& block) {
   for (std::size_t row = 0; row < 8; ++row) {
     V4 low, high;

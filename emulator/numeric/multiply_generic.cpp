@@ -1,7 +1,7 @@
-// The multiplications for any machine, and the choice between the sets.
+// The baseline multiplications, and the selection of the instruction set.
 #include "emulator/numeric/multiply.h"
 
-namespace tma_jit::emulator::matrix {
+namespace tma_jit::emulator::numeric {
 namespace generic {
 #include "emulator/numeric/multiply_body.h"
 }  // namespace generic
@@ -37,4 +37,4 @@ const Kernels& kernels() {
   return chosen;
 }
 
-}  // namespace tma_jit::emulator::matrix
+}  // namespace tma_jit::emulator::numeric

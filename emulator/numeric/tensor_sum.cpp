@@ -6,10 +6,8 @@
 
 #include "emulator/numeric/convert.h"
 
-namespace tma_jit::emulator::matrix {
+namespace tma_jit::emulator::numeric {
 namespace {
-
-using number::Format;
 
 int exponent_of(float value) {
   return value == 0 ? kNoExponent : std::max(std::ilogb(value), -126);
@@ -22,10 +20,10 @@ double cut(double sum, const Summation& how) {
   return std::bit_cast<double>(bits & ~lost);
 }
 
-// What the vectors compute, for any values. Products and sums are exact in a double: no factor has more than 11
-// significant bits, and no sum more than 40.
+// Computes one sum for arbitrary values. Products and sums are exact in f64: a factor has at most 11 significant bits,
+// and a sum at most 40.
 float sum_at(const FloatTile& tile, u32 row, u32 column) {
-  const float before = tile.onto ? tile.c[row * tile.c_stride + column] : 0.0F;
+  const float before = tile.accumulate ? tile.c[row * tile.c_stride + column] : 0.0F;
   const auto a = [&](u32 k) { return row * tile.a.stride + k; };
   const auto b = [&](u32 k) { return k * tile.b.stride + column; };
   int top = std::max(exponent_of(before), kLeastExponent);
@@ -34,13 +32,13 @@ float sum_at(const FloatTile& tile, u32 row, u32 column) {
     plain += double{tile.a.values[a(k)]} * double{tile.b.values[b(k)]};
     top = std::max(top, tile.a.exponents[a(k)] + tile.b.exponents[b(k)]);
   }
-  if (std::isnan(plain)) return std::bit_cast<float>(static_cast<u32>(number::canonical_nan(Format::f32)));
+  if (std::isnan(plain)) return std::bit_cast<float>(static_cast<u32>(canonical_nan(Format::f32)));
   if (std::isinf(plain)) return static_cast<float>(plain);
   const int shift = tile.sum.fraction - top;
   double total = std::trunc(std::ldexp(double{before}, shift));
   for (u32 k = 0; k < tile.k; ++k)
     total += std::trunc(std::ldexp(double{tile.a.values[a(k)]} * double{tile.b.values[b(k)]}, shift));
-  constexpr int kFinest = 149;  // the last bit of f32's subnormal numbers
+  constexpr int kFinest = 149;  // exponent of the last bit of f32's subnormals, negated
   const double sum = std::ldexp(cut(total, tile.sum), kFinest - shift);
   return static_cast<float>(std::ldexp(std::trunc(sum), -kFinest)) + 0.0F;  // -0 becomes +0
 }
@@ -58,13 +56,13 @@ bool is_near(const FloatTile& tile) {
 }  // namespace
 
 void find_exponents(Format format, Factor& factor, u32 count) {
-  factor.reach = kernels().exponents({factor.values, factor.exponents, count, 1 - number::layout_of(format).bias});
+  factor.range = kernels().exponents({factor.values, factor.exponents, count, 1 - layout_of(format).bias});
 }
 
 void multiply(const FloatTile& tile) {
-  const bool near = tile.a.reach.near && tile.b.reach.near && tile.a.reach.finite && tile.b.reach.finite;
-  if (!near || (tile.onto && !is_near(tile))) return multiply_any(tile);
+  const bool near = tile.a.range.near && tile.b.range.near && tile.a.range.finite && tile.b.range.finite;
+  if (!near || (tile.accumulate && !is_near(tile))) return multiply_any(tile);
   kernels().multiply_near(tile);
 }
 
-}  // namespace tma_jit::emulator::matrix
+}  // namespace tma_jit::emulator::numeric

@@ -1,8 +1,8 @@
-// The text of the sums of near factors (tensor_sum.h), a part of multiply_body.h: there it says what holds here too.
-// Everything is aligned as whole numbers of units, of which the last bit of the addends is one.
+// Sums of near factors (tensor_sum.h). Included by multiply_body.h, whose restrictions apply. All addends are aligned
+// as integers in units of their last kept bit.
 // NOLINTBEGIN(misc-definitions-in-headers)
 
-// As many columns as this machine multiplies at once, and eight, which every tile is a multiple of.
+// The columns that the host multiplies at once, and eight, which divides the width of every tile.
 #if defined(__AVX512F__)
 constexpr int kWidest = 16;
 #else
@@ -22,7 +22,7 @@ template <> struct Vectors<16> {
 using D4 = double __attribute__((vector_size(32)));
 using L4 = long long __attribute__((vector_size(32)));
 
-// 2^exponent for exponents that a normal number has.
+// Computes 2^exponent for exponents of normal numbers.
 template <class Int, class Float>
 static inline __attribute__((always_inline)) void power_of_two(const Int& exponents, Float& powers) {
   const Int bits = (exponents + 127) << 23;
@@ -44,7 +44,7 @@ template <class Int> static inline __attribute__((always_inline)) bool has_any(c
   return ((all[0] | all[1]) | (all[2] | all[3])) != 0;
 }
 
-// Sums of less than 2^31 units.
+// Sums of less than 2^31 units, in 32-bit integers.
 template <int kWidth> struct Total {
   using Int = typename Vectors<kWidth>::Int;
   using Float = typename Vectors<kWidth>::Float;
@@ -53,7 +53,7 @@ template <int kWidth> struct Total {
 
   __attribute__((always_inline)) void add(const Int& addend) { units += addend; }
 
-  // Cut to the bits that are kept, as numbers; `unit` is 2^n.
+  // Truncates the sums to the kept bits and converts them to floats; `unit` is a power of two.
   __attribute__((always_inline)) void finish(const Summation& sum, const Float& unit, float* result) const {
     const Int sign = units >> 31;
     const Int size = (units ^ sign) - sign;
@@ -61,7 +61,7 @@ template <int kWidth> struct Total {
     const Int beyond = __builtin_convertvector(nearest, Int) - size;
     Int bits;
     bits_of(nearest, bits);
-    bits += beyond > 0;  // -1 where true: to the number before
+    bits += beyond > 0;  // the mask is -1 where true: selects the next smaller number
     const int lost = (1 << (24 - sum.significand)) - 1;
     if (sum.to_odd) bits |= ((beyond | (bits & lost)) != 0) & (lost + 1);
     bits &= ~lost;
@@ -74,7 +74,7 @@ template <int kWidth> struct Total {
   }
 };
 
-// The same in doubles, of any sums: they take 33 bits at most.
+// Arbitrary sums, in doubles: they take at most 33 bits.
 template <int kWidth> struct LongTotal {
   using Int = typename Vectors<kWidth>::Int;
   using Float = typename Vectors<kWidth>::Float;
@@ -103,7 +103,7 @@ template <int kWidth> struct LongTotal {
   }
 };
 
-// The largest exponents of the products of kRows rows by kColumns columns.
+// Finds the largest exponents of the products of kRows rows by kColumns columns.
 constexpr u32 kTops = 16;
 template <int kRows, int kColumns>
 static inline __attribute__((always_inline)) void find_tops(const FloatTile& tile, u32 row, u32 column, s16* tops) {
@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) void find_tops(const FloatTile& til
   for (std::size_t i = 0; i < kRows; ++i) store(top[i], tops + i * kTops);
 }
 
-// What kRows rows by kWidth columns of sums begin with: C in units, and how many units 1 has.
+// The initial state of kRows rows by kWidth columns of sums: C in units, and the number of units in 1.
 template <int kRows, int kWidth> struct Aligned {
   typename Vectors<kWidth>::Int top[kRows], c[kRows];
   typename Vectors<kWidth>::Float per_unit[kRows];
@@ -132,7 +132,7 @@ static inline __attribute__((always_inline)) void align(const FloatTile& tile, c
   using Int = typename Vectors<kWidth>::Int;
   for (std::size_t i = 0; i < kRows; ++i) {
     typename Vectors<kWidth>::Float before = {};
-    if (tile.onto) load(c + i * tile.c_stride, before);
+    if (tile.accumulate) load(c + i * tile.c_stride, before);
     Int bits;
     bits_of(before, bits);
     typename Vectors<kWidth>::Short top;
@@ -144,7 +144,8 @@ static inline __attribute__((always_inline)) void align(const FloatTile& tile, c
   }
 }
 
-// Addends are below 2^27 units: 16 of them fit into 32 bits. False, and nothing done, where a sum may not fit into Sum.
+// Addends are below 2^27 units, so that 16 of them fit into 32 bits. Returns false, without any effect, if a sum may
+// not fit into Sum.
 template <class Sum, int kRows, int kWidth>
 static inline __attribute__((always_inline)) bool add_up(const FloatTile& tile, const Aligned<kRows, kWidth>& aligned,
                                                          u32 row, u32 column) {
@@ -171,7 +172,7 @@ static inline __attribute__((always_inline)) bool add_up(const FloatTile& tile, 
       lower(least, sums[i]);
     }
   }
-  constexpr int kRoom = 0x78000000;  // beside C, and so that rounding does not reach 2^31
+  constexpr int kRoom = 0x78000000;  // leaves room for C, and for rounding below 2^31
   const int limit = tile.k <= 16 ? kRoom : kRoom / static_cast<int>((tile.k + 15) / 16);
   if (Sum::kShort && has_any((most > limit) | (least < -limit))) return false;
   for (std::size_t i = 0; i < kRows; ++i) {

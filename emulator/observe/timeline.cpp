@@ -1,5 +1,5 @@
-// The trace event format of Chrome, which Perfetto reads: "X" events are slices, "b" and "e" the two ends of an
-// operation, "M" names. A microsecond there is an instruction here.
+// Chrome's trace event format, which Perfetto reads: "X" events are slices, "b" and "e" events the ends of an
+// operation, "M" events names. One microsecond in the file is one instruction.
 #include <pthread.h>
 #include <signal.h>
 
@@ -12,10 +12,10 @@
 #include "emulator/machine/machine.h"
 #include "emulator/observe/trace.h"
 
-namespace tma_jit::emulator::insight {
+namespace tma_jit::emulator::observe {
 namespace {
 
-constexpr u32 kBlocksOfLaunch = 100'000;  // process numbers of one launch
+constexpr u32 kBlocksOfLaunch = 100'000;  // range of process numbers of one launch
 
 std::string json_text(std::string_view text) {
   std::string out = "\"";
@@ -88,7 +88,7 @@ std::string summary_of(const Machine& machine, const Trace& trace, const std::st
                      object_of(trace.bytes()), trace.dropped());
 }
 
-// Keeps a file at its limit of size (RLIMIT_FSIZE) from ending the process: the write fails instead.
+// Ignores SIGXFSZ, so that a write beyond the file size limit (RLIMIT_FSIZE) fails instead of ending the process.
 class NoSizeSignal {
  public:
   NoSizeSignal() {
@@ -108,7 +108,7 @@ class NoSizeSignal {
   sigset_t signal_{}, before_{};
 };
 
-// What has been written of a file so far: the next launch goes before its end.
+// The part of a file written so far; the next launch is inserted before its end.
 struct Written {
   std::streamoff end = 0;
   u32 launches = 0;
@@ -142,4 +142,4 @@ bool write_timeline(const std::string& file, const Machine& machine, const Trace
   return static_cast<bool>(out.flush());
 }
 
-}  // namespace tma_jit::emulator::insight
+}  // namespace tma_jit::emulator::observe

@@ -6,7 +6,7 @@
 #include "emulator/machine/address.h"
 #include "emulator/machine/machine.h"
 
-namespace tma_jit::emulator::insight {
+namespace tma_jit::emulator::observe {
 namespace {
 
 constexpr std::size_t kMostEvents = 2'000'000;
@@ -52,7 +52,7 @@ std::string_view space_name(const Op& op) {
   }
 }
 
-// The passes that a group of lanes needs: the most words of one bank.
+// Returns the passes that a group of lanes needs: the largest number of words in one bank.
 u64 passes(const std::vector<u32>& addresses, u32 bytes) {
   std::array<std::vector<u32>, kBanks> words;
   for (const u32 address : addresses) {
@@ -151,11 +151,11 @@ void Trace::completes_phase(const Block& block, u32 offset, u32 phase) {
   began = time_;
 }
 
-void Trace::issued(const async::Operation& operation) {
+void Trace::issued(const AsyncOperation& operation) {
   operations_[&operation] = time_;
 }
 
-void Trace::completed(const async::Operation& operation) {
+void Trace::completed(const AsyncOperation& operation) {
   const auto found = operations_.find(&operation);
   if (found == operations_.end() || operation.op == nullptr || operation.op->source == nullptr) return;
   add({Event::Kind::operation, number_of(*operation.block), operation.warp != nullptr ? operation.warp->index() : 0,
@@ -171,7 +171,7 @@ void Trace::count_bytes(const Op& op, Mask active) {
   moved(fmt::format("{} {}", root, root.ends_with("matrix") ? "shared" : space_name(op)), lanes * each);
 }
 
-// A pass serves as many lanes as 128 bytes hold; ldmatrix and stmatrix take 8 rows of 16 bytes a pass.
+// A pass serves as many lanes as fit into 128 bytes; ldmatrix and stmatrix take 8 rows of 16 bytes per pass.
 void Trace::count_banks(const Warp& warp, const Op& op, Mask active) {
   const bool matrix = op.source->modifiers[0].ends_with("matrix");
   if (!matrix && op.space != ptx::Space::shared && op.space != ptx::Space::generic) return;
@@ -203,4 +203,4 @@ bool Trace::finish() {
   return write_timeline(machine_.settings().trace.string(), machine_, *this);
 }
 
-}  // namespace tma_jit::emulator::insight
+}  // namespace tma_jit::emulator::observe

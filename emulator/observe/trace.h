@@ -1,5 +1,5 @@
-// What a launch did and when, for a timeline and a summary. Time is counted in instructions of warps: the emulator runs
-// one at a time, so that a tick is one instruction of one warp. A machine has a trace only where one was asked for.
+// A record of a launch for a timeline and a summary. Time is counted in instructions of warps: the emulator runs one at
+// a time, so that a tick is one instruction of one warp. A machine has a trace only if one was requested.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 #include "emulator/machine/observer.h"
 #include "emulator/word.h"
 
-namespace tma_jit::emulator::insight {
+namespace tma_jit::emulator::observe {
 
 enum class Class : u8 { arithmetic, move, memory, copy, tensor_core, synchronisation, control };
 inline constexpr std::size_t kClasses = 7;
@@ -23,21 +23,22 @@ struct Event {
   enum class Kind : u8 { slice, operation };
   Kind kind = Kind::slice;
   u32 block = 0;  // linear in the grid
-  u32 track = 0;  // a warp, or kFirstBarrier and on
+  u32 track = 0;  // a warp, or kFirstBarrier and above
   u64 begin = 0, end = 0;
   std::string_view category;  // "compute", "issue", "wait", "phase", "operation"
-  std::string_view name;      // an opcode; empty for phases, whose number `detail` is
+  std::string_view name;      // an opcode; empty for phases, whose number is `detail`
   u64 detail = 0;
   u32 line = 0;  // of the PTX
 };
 
 struct SharedUse {
-  u64 instructions = 0, wavefronts = 0, least = 0;  // passes over the banks, and how few would have done
+  u64 instructions = 0, wavefronts = 0, least = 0;  // passes over the banks, and their minimum
 };
 
 class Trace : public Observer {
  public:
-  static constexpr u32 kFirstBarrier = 1000;  // tracks of mbarriers; named barriers and the cluster's lie below
+  static constexpr u32 kFirstBarrier =
+      1000;  // tracks of mbarriers; those of named barriers and of the cluster barrier are below
 
   explicit Trace(const Machine& machine);
 
@@ -45,10 +46,10 @@ class Trace : public Observer {
   void executed(const Warp& warp, const Op& op, Step step) override;
   void exited(const Warp& warp) override;
   void completes_phase(const Block& block, u32 offset, u32 phase) override;
-  void issued(const async::Operation& operation) override;
-  void completed(const async::Operation& operation) override;
+  void issued(const AsyncOperation& operation) override;
+  void completed(const AsyncOperation& operation) override;
   void moved(std::string_view what, u64 bytes) override { bytes_[std::string(what)] += bytes; }
-  // Closes what is open, and writes the timeline to the file of the settings.
+  // Closes open slices and writes the timeline to the file of the settings.
   bool finish() override;
 
   const std::vector<Event>& events() const { return events_; }
@@ -79,17 +80,17 @@ class Trace : public Observer {
   std::vector<Event> events_;
   std::map<u32, std::map<u32, std::string>> tracks_;
   std::unordered_map<const Warp*, Track> warps_;
-  std::unordered_map<u64, u64> phases_;  // by block and offset: when the current one began
-  std::unordered_map<const async::Operation*, u64> operations_;
+  std::unordered_map<u64, u64> phases_;  // by block and offset: begin of the current phase
+  std::unordered_map<const AsyncOperation*, u64> operations_;
   std::array<u64, kClasses> mix_{};
   std::map<std::string, u64> opcodes_, bytes_;
   std::map<std::string, SharedUse> shared_;
   u64 time_ = 0;
-  u64 dropped_ = 0;  // events beyond the most that are kept
+  u64 dropped_ = 0;  // events beyond the limit
 };
 
-// Appends a launch to the file, as one process of a timeline that Perfetto and Chrome open, and as one of "launches",
-// each with its summary. The first launch of a process begins the file anew. False where it cannot be written.
+// Appends a launch to the file, as one process of a timeline for Perfetto and Chrome, and as one element of "launches"
+// with its summary. The first launch of a process truncates the file. Returns false if it cannot be written.
 bool write_timeline(const std::string& file, const Machine& machine, const Trace& trace);
 
-}  // namespace tma_jit::emulator::insight
+}  // namespace tma_jit::emulator::observe

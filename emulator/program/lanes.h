@@ -1,5 +1,5 @@
-// Arithmetic on the 32 lanes of a warp at once: plain loops that the compiler turns into vector instructions. They are
-// compiled twice, for any machine and for x86-64-v3, and chosen when the program starts.
+// Arithmetic on the 32 lanes of a warp at once, as loops that the compiler vectorises. They are compiled for the
+// baseline architecture and for x86-64-v3, and selected at run time.
 #pragma once
 
 #include <string_view>
@@ -10,15 +10,15 @@ namespace tma_jit::emulator {
 
 // Computes every lane of `d` from the same lane of its sources. `d` may be one of them.
 using LaneFunction = void (*)(void* d, const void* a, const void* b, const void* c);
-// One bit a lane.
+// One bit per lane.
 using CompareFunction = Mask (*)(const void* a, const void* b);
 
-// What the lane function "addresses" makes of a base (32 of u64), an offset (one) and the active lanes (one Mask).
+// The result of the lane function "addresses" for a base (32 u64), an offset (one u64) and the active lanes (one Mask).
 struct LaneAddresses {
-  u64 at[kLanes];  // base plus offset; that of the first active lane where a lane is not active
-  u64 low, high;   // the least and the greatest, as signed numbers
-  u64 any;         // bits that are set in any
-  u64 irregular;   // 0 where they are the same distance apart
+  u64 at[kLanes];  // base plus offset; for an inactive lane that of the first active lane
+  u64 low, high;   // the least and the greatest address, as signed numbers
+  u64 any;         // the bits that are set in any address
+  u64 irregular;   // 0 if consecutive addresses have a constant distance
 };
 
 struct NamedLanes {
@@ -30,7 +30,7 @@ struct NamedCompare {
   CompareFunction function;
 };
 
-// Null where nothing has the name. The functions are the fastest that this machine runs.
+// Return the fastest version that the host supports; null if there is no function of that name.
 LaneFunction find_lanes(std::string_view name);
 CompareFunction find_compare(std::string_view name);
 

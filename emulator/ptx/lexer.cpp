@@ -35,7 +35,7 @@ Token Lexer::next() {
 
 void Lexer::skip_line() {
   if (current_.kind == Token::Kind::end) return;
-  // The current token may lie on a later line already.
+  // The current token may be on a later line already.
   while (at_ < text_.size() && text_[at_] != '\n') ++at_;
   advance();
 }
@@ -46,7 +46,7 @@ void Lexer::skip_comment() {
     return;
   }
   const std::size_t end = text_.find("*/", at_ + 2);
-  if (end == std::string_view::npos) stop(FaultKind::syntax, "PTX line {}: the comment does not end", line_);
+  if (end == std::string_view::npos) throw_fault(FaultKind::syntax, "PTX line {}: the comment does not end", line_);
   for (; at_ < end + 2; ++at_) line_ += text_[at_] == '\n' ? 1 : 0;
 }
 
@@ -80,7 +80,8 @@ void Lexer::advance() {
   if (c == '"') return read_string();
   if (begins_word(c)) return read_word();
   if (kPunctuation.find(c) != std::string_view::npos) return take(Token::Kind::punctuation, 1);
-  stop(FaultKind::syntax, "PTX line {}: no token begins with character {:#04x}", line_, static_cast<unsigned char>(c));
+  throw_fault(FaultKind::syntax, "PTX line {}: no token begins with character {:#04x}", line_,
+              static_cast<unsigned char>(c));
 }
 
 void Lexer::read_word() {
@@ -101,20 +102,20 @@ void Lexer::read_word() {
 
 void Lexer::read_string() {
   const std::size_t end = text_.find('"', at_ + 1);
-  if (end == std::string_view::npos) stop(FaultKind::syntax, "PTX line {}: the string does not end", line_);
+  if (end == std::string_view::npos) throw_fault(FaultKind::syntax, "PTX line {}: the string does not end", line_);
   const std::size_t length = end - at_ - 1;
   ++at_;
   take(Token::Kind::string, length);
   ++at_;
 }
 
-// 0f and eight hexadecimal digits, 0d and sixteen.
+// 0f with eight hexadecimal digits, or 0d with sixteen.
 void Lexer::read_float_bits(std::size_t digits) {
   const std::string_view hex = text_.substr(at_ + 2, digits);
   u64 bits = 0;
   const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), bits, 16);
   if (error != std::errc{} || hex.size() != digits || end != hex.data() + digits) {
-    stop(FaultKind::syntax, "PTX line {}: a float constant has {} hexadecimal digits", line_, digits);
+    throw_fault(FaultKind::syntax, "PTX line {}: a float constant has {} hexadecimal digits", line_, digits);
   }
   take(Token::Kind::real, 2 + digits);
   current_.bits = bits;
@@ -139,7 +140,7 @@ void Lexer::read_number() {
   u64 value = 0;
   const auto [stopped, error] = std::from_chars(text_.data() + first, text_.data() + end, value, hexadecimal ? 16 : 10);
   if (error != std::errc{} || stopped != text_.data() + end) {
-    stop(FaultKind::syntax, "PTX line {}: \"{}\" is not a 64-bit integer", line_, text_.substr(at_, end - at_));
+    throw_fault(FaultKind::syntax, "PTX line {}: \"{}\" is not a 64-bit integer", line_, text_.substr(at_, end - at_));
   }
   if (end < text_.size() && text_[end] == 'U') ++end;
   take(Token::Kind::integer, end - at_);

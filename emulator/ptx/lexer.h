@@ -1,4 +1,4 @@
-// PTX text as tokens. A word takes in the dots and double colons of opcodes and special registers, so that
+// Tokens of PTX text. A word includes the dots and double colons of opcodes and special registers, so that
 // "mbarrier.try_wait.parity.shared::cta.b64" and "%tid.x" are one token each. A directive ends before the next dot, so
 // that ".reg.b16" is two tokens.
 #pragma once
@@ -21,14 +21,14 @@ struct Token {
   bool is(std::string_view word) const { return kind == Kind::word && text == word; }
 };
 
-// Throws Fault{syntax} for what begins no token. The text must outlive the tokens.
+// Throws Fault{syntax} for text that begins no token. The text must outlive the tokens.
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) { advance(); }
 
   const Token& peek() const { return current_; }
   Token next();
-  // Skips to the end of the line that the current token is on: debug directives end there.
+  // Skips to the end of the current token's line, where debug directives end.
   void skip_line();
   u32 line() const { return current_.line; }
 

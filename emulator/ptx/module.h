@@ -1,5 +1,5 @@
-// A PTX module as a tree: what the parser makes and the decoder reads. Names are resolved to registers and labels
-// already, because those have scopes; symbols (variables, functions, parameters) are still names.
+// The syntax tree of a PTX module, made by the parser and read by the decoder. Names of registers and labels are
+// resolved, because they have scopes; names of symbols (variables, functions, parameters) are not.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace tma_jit::emulator::ptx {
 
-// Where an instruction comes from, by .loc. `caller` is 1 + the index of the place it was inlined at, 0 for none.
+// The source location of an instruction, by .loc. `caller` is 1 + the index of the location it was inlined at, or 0.
 struct Location {
   u32 file = 0;
   u32 line = 0;
@@ -47,7 +47,7 @@ struct Operand {
 
 struct Instruction {
   static constexpr u32 kNone = ~u32{0};
-  std::string_view opcode;                  // as written
+  std::string_view opcode;                  // as in the text
   std::vector<std::string_view> modifiers;  // the opcode's words; the first is the mnemonic
   std::vector<Operand> operands;
   u32 guard = kNone;  // a predicate register
@@ -64,13 +64,13 @@ struct Variable {
   u64 elements = 1;
   bool external = false;  // no storage of its own: dynamic shared memory
   u32 line = 0;
-  std::vector<u8> content;                              // what initialises it; may be shorter than the variable
+  std::vector<u8> content;                              // initial content; may be shorter than the variable
   std::vector<std::pair<u64, std::string_view>> names;  // offsets that hold the address of a symbol
 
   u64 bytes() const { return elements * static_cast<u64>(size_of(type)); }
 };
 
-// What a call through a register passes: a .callprototype, or functions of which it calls one.
+// The signature of an indirect call: a .callprototype, or a list of possible callees.
 struct Prototype {
   std::vector<Variable> parameters;
   std::vector<Variable> results;
@@ -88,7 +88,7 @@ struct Function {
   std::vector<Type> registers;
   std::map<std::string_view, Prototype> prototypes;  // by label
   std::vector<Instruction> body;
-  std::array<u32, 3> max_threads{};       // .maxntid; zeros: not said
+  std::array<u32, 3> max_threads{};       // .maxntid; zeros if absent
   std::array<u32, 3> required_threads{};  // .reqntid
   std::array<u32, 3> cluster{};           // .reqnctapercluster
   u32 min_blocks = 0;
@@ -96,7 +96,7 @@ struct Function {
 };
 
 struct Module {
-  std::string text;  // what every name points into
+  std::string text;  // every name refers to it
   int version = 0;   // 90 for 9.0
   std::string_view target;
   std::vector<Variable> variables;
@@ -105,12 +105,12 @@ struct Module {
   std::map<u32, std::string_view> files;
 
   const Function* function(std::string_view name) const;
-  // "templates/device/ptx/mbarrier.cuh:31, inlined at templates/kernels/gemm_wgmma.cu:120"; empty where there is no
-  // line.
-  std::string place_of(const Instruction& instruction) const;
+  // Returns a text such as "templates/device/ptx/mbarrier.cuh:31, inlined at templates/kernels/gemm_wgmma.cu:120", or
+  // an empty string if there is no line.
+  std::string location_of(const Instruction& instruction) const;
 };
 
-// Throws Fault{syntax} with the line; never anything else.
+// Throws Fault{syntax} with the line, and no other fault.
 std::unique_ptr<const Module> parse(std::string text);
 
 }  // namespace tma_jit::emulator::ptx

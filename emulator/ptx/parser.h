@@ -1,4 +1,4 @@
-// Recursive descent over PTX. One object reads one module; parse() in module.h is the way in.
+// A recursive descent parser of PTX. One object parses one module; parse() in module.h is the interface.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ class Parser {
   void parse_module();
 
  private:
-  // Of the module.
+  // Modules.
   void parse_directive(std::string_view directive);
   void parse_version();
   void parse_target();
@@ -29,7 +29,7 @@ class Parser {
   void parse_function(bool entry);
   void parse_module_variable(Space space, bool external);
 
-  // Of variables and parameters, wherever they stand.
+  // Variables and parameters, in all contexts.
   Variable parse_variable(Space space);
   void parse_pointer_hints();
   void parse_dimensions(Variable& variable);
@@ -38,7 +38,7 @@ class Parser {
   void append_value(Variable& variable, const Token& token, bool negative);
   std::vector<Variable> parse_parameters();
 
-  // Of a function.
+  // Functions.
   void parse_performance(Function& function);
   void parse_extents(std::array<u32, 3>& extents);
   void parse_body();
@@ -57,7 +57,7 @@ class Parser {
   void resolve_labels();
   void resolve_labels(Operand& operand, const Instruction& instruction, u32 scope);
 
-  // Of an operand.
+  // Operands.
   Operand parse_operand();
   Operand parse_single_operand();
   Operand parse_name(const Token& token);
@@ -73,7 +73,7 @@ class Parser {
   bool accept(std::string_view word);
   u64 expect_integer(std::string_view what, u64 most);
   Type expect_type();
-  [[noreturn]] void wrong(std::string_view wanted) const;
+  [[noreturn]] void syntax_error(std::string_view wanted) const;
 
   Module& module_;
   Lexer lexer_;

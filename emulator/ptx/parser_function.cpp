@@ -23,7 +23,7 @@ void Parser::parse_body() {
     } else if (accept(';')) {
       continue;
     } else if (lexer_.peek().kind == Token::Kind::end) {
-      wrong("}");
+      syntax_error("}");
     } else if (lexer_.peek().kind == Token::Kind::word && lexer_.peek().text[0] == '.') {
       parse_body_directive();
     } else {
@@ -51,7 +51,7 @@ void Parser::parse_body_directive() {
                       : name == ".param"  ? Space::param
                                           : Space::generic;
   if (space == Space::generic) {
-    stop(FaultKind::unsupported, "PTX line {}: directive {} in a function's body", directive.line, name);
+    throw_fault(FaultKind::unsupported, "PTX line {}: directive {} in a function's body", directive.line, name);
   }
   function_->variables.push_back(parse_variable(space));
   scopes_->declare_variable(function_->variables.back().name, static_cast<u32>(function_->variables.size() - 1));
@@ -71,7 +71,8 @@ void Parser::parse_registers() {
       scopes_->declare_register(name.text, type);
     }
     if (function_->registers.size() > kMostRegisters)
-      stop(FaultKind::limit, "PTX line {}: {} has more than {} registers", name.line, function_->name, kMostRegisters);
+      throw_fault(FaultKind::limit, "PTX line {}: {} has more than {} registers", name.line, function_->name,
+                  kMostRegisters);
   } while (accept(','));
   expect(';');
 }
@@ -95,7 +96,7 @@ void Parser::parse_location() {
   location_ = static_cast<u32>(module_.locations.size());
 }
 
-// The call is itself a place that may have been inlined: the last .loc of the same file, line and column knows.
+// The call site may itself have been inlined: looks up the last .loc with the same file, line and column.
 void Parser::parse_inlined_at(Location& location) {
   Location call;
   call.file = static_cast<u32>(expect_integer("a file's number", ~u32{0}));
@@ -120,7 +121,7 @@ void Parser::parse_statement() {
     return parse_instruction(std::move(instruction));
   }
   const Token word = lexer_.peek();
-  if (word.kind != Token::Kind::word) wrong("an instruction");
+  if (word.kind != Token::Kind::word) syntax_error("an instruction");
   lexer_.next();
   if (!accept(':')) {
     split_opcode(instruction, word);
@@ -130,13 +131,13 @@ void Parser::parse_statement() {
   if (accept(".callprototype")) return parse_prototype(word.text);
   if (accept(".calltargets")) return parse_call_targets(word.text);
   if (!scopes_->declare_label(word.text, static_cast<u32>(function_->body.size())))
-    stop(FaultKind::syntax, "PTX line {}: label {} is there already", word.line, word.text);
+    throw_fault(FaultKind::syntax, "PTX line {}: label {} is there already", word.line, word.text);
 }
 
 // NAME: .branchtargets LABEL, ...;
 void Parser::parse_branch_targets(std::string_view name) {
   std::vector<Operand>& labels = branch_targets_[name];
-  if (!labels.empty()) stop(FaultKind::syntax, "PTX line {}: {} is there already", lexer_.line(), name);
+  if (!labels.empty()) throw_fault(FaultKind::syntax, "PTX line {}: {} is there already", lexer_.line(), name);
   do {
     Operand label;
     label.kind = Operand::Kind::symbol;
@@ -148,7 +149,7 @@ void Parser::parse_branch_targets(std::string_view name) {
 
 Prototype& Parser::new_prototype(std::string_view name) {
   const auto [found, fresh] = function_->prototypes.try_emplace(name);
-  if (!fresh) stop(FaultKind::syntax, "PTX line {}: {} is there already", lexer_.line(), name);
+  if (!fresh) throw_fault(FaultKind::syntax, "PTX line {}: {} is there already", lexer_.line(), name);
   return found->second;
 }
 
@@ -156,7 +157,7 @@ Prototype& Parser::new_prototype(std::string_view name) {
 void Parser::parse_prototype(std::string_view name) {
   Prototype& prototype = new_prototype(name);
   if (lexer_.peek().is('(')) prototype.results = parse_parameters();
-  if (!accept(std::string_view("_"))) wrong("_");
+  if (!accept(std::string_view("_"))) syntax_error("_");
   if (lexer_.peek().is('(')) prototype.parameters = parse_parameters();
   while (lexer_.peek().kind == Token::Kind::word || lexer_.peek().kind == Token::Kind::integer) lexer_.next();
   expect(';');
@@ -175,7 +176,7 @@ void Parser::parse_guard(Instruction& instruction) {
   const Token name = expect(Token::Kind::word, "a predicate");
   const auto found = scopes_->find_register(name.text);
   if (!found || function_->registers[*found] != Type::pred)
-    stop(FaultKind::syntax, "PTX line {}: {} is no predicate", name.line, name.text);
+    throw_fault(FaultKind::syntax, "PTX line {}: {} is no predicate", name.line, name.text);
   instruction.guard = *found;
   split_opcode(instruction, expect(Token::Kind::word, "an instruction"));
 }
@@ -201,7 +202,7 @@ void Parser::parse_instruction(Instruction instruction) {
   scope_of_.push_back(scopes_->current());
 }
 
-// Labels may be used before they are declared, and calls name functions: what no scope has stays a symbol.
+// Labels may be used before they are declared. Names that no scope declares remain symbols, e.g. functions in calls.
 void Parser::resolve_labels() {
   for (std::size_t i = 0; i < function_->body.size(); ++i) {
     Instruction& instruction = function_->body[i];
@@ -214,12 +215,12 @@ void Parser::resolve_labels(Operand& operand, const Instruction& instruction, u3
   if (instruction.modifiers[0] == "brx") {
     const auto table = branch_targets_.find(operand.name);
     if (table == branch_targets_.end())
-      stop(FaultKind::syntax, "PTX line {}: no branch targets {}", instruction.line, operand.name);
+      throw_fault(FaultKind::syntax, "PTX line {}: no branch targets {}", instruction.line, operand.name);
     operand.kind = Operand::Kind::list;
     operand.parts = table->second;
     for (Operand& label : operand.parts) {
       const auto target = scopes_->find_label(label.name, scope);
-      if (!target) stop(FaultKind::syntax, "PTX line {}: no label {}", instruction.line, label.name);
+      if (!target) throw_fault(FaultKind::syntax, "PTX line {}: no label {}", instruction.line, label.name);
       label.kind = Operand::Kind::label;
       label.index = *target;
     }
@@ -229,7 +230,7 @@ void Parser::resolve_labels(Operand& operand, const Instruction& instruction, u3
     operand.kind = Operand::Kind::label;
     operand.index = *found;
   } else if (instruction.modifiers[0] == "bra") {
-    stop(FaultKind::syntax, "PTX line {}: no label {}", instruction.line, operand.name);
+    throw_fault(FaultKind::syntax, "PTX line {}: no label {}", instruction.line, operand.name);
   }
 }
 

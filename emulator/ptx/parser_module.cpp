@@ -1,4 +1,4 @@
-// Directives of a module, and what all of the parser uses.
+// Directives of a module, and helpers of all parts of the parser.
 #include <algorithm>
 #include <array>
 
@@ -13,17 +13,17 @@ std::string_view shown(const Token& token) {
 
 }  // namespace
 
-void Parser::wrong(std::string_view wanted) const {
-  stop(FaultKind::syntax, "PTX line {}: expected {}, found \"{}\"", lexer_.line(), wanted, shown(lexer_.peek()));
+void Parser::syntax_error(std::string_view wanted) const {
+  throw_fault(FaultKind::syntax, "PTX line {}: expected {}, found \"{}\"", lexer_.line(), wanted, shown(lexer_.peek()));
 }
 
 Token Parser::expect(Token::Kind kind, std::string_view what) {
-  if (lexer_.peek().kind != kind) wrong(what);
+  if (lexer_.peek().kind != kind) syntax_error(what);
   return lexer_.next();
 }
 
 Token Parser::expect(char punctuation) {
-  if (!lexer_.peek().is(punctuation)) wrong(std::string(1, punctuation));
+  if (!lexer_.peek().is(punctuation)) syntax_error(std::string(1, punctuation));
   return lexer_.next();
 }
 
@@ -42,15 +42,15 @@ bool Parser::accept(std::string_view word) {
 u64 Parser::expect_integer(std::string_view what, u64 most) {
   const Token token = expect(Token::Kind::integer, what);
   if (token.bits > most)
-    stop(FaultKind::syntax, "PTX line {}: {} is {}, at most {}", token.line, what, token.bits, most);
+    throw_fault(FaultKind::syntax, "PTX line {}: {} is {}, at most {}", token.line, what, token.bits, most);
   return token.bits;
 }
 
 Type Parser::expect_type() {
   const Token& token = lexer_.peek();
-  if (token.kind != Token::Kind::word || token.text[0] != '.') wrong("a type");
+  if (token.kind != Token::Kind::word || token.text[0] != '.') syntax_error("a type");
   const auto type = type_named(token.text.substr(1));
-  if (!type) wrong("a type");
+  if (!type) syntax_error("a type");
   lexer_.next();
   return *type;
 }
@@ -58,17 +58,18 @@ Type Parser::expect_type() {
 void Parser::parse_module() {
   while (lexer_.peek().kind != Token::Kind::end) {
     const Token token = expect(Token::Kind::word, "a directive");
-    if (token.text[0] != '.') stop(FaultKind::syntax, "PTX line {}: \"{}\" is no directive", token.line, token.text);
+    if (token.text[0] != '.')
+      throw_fault(FaultKind::syntax, "PTX line {}: \"{}\" is no directive", token.line, token.text);
     parse_directive(token.text);
   }
-  if (module_.target.empty()) stop(FaultKind::syntax, "the text names no .target: it is not PTX");
+  if (module_.target.empty()) throw_fault(FaultKind::syntax, "the text names no .target: it is not PTX");
 }
 
 void Parser::parse_directive(std::string_view directive) {
   if (directive == ".version") return parse_version();
   if (directive == ".target") return parse_target();
   if (directive == ".address_size") {
-    if (expect_integer("the address size", 64) != 64) wrong("an address size of 64");
+    if (expect_integer("the address size", 64) != 64) syntax_error("an address size of 64");
     return;
   }
   if (directive == ".file") return parse_file();
@@ -84,16 +85,16 @@ void Parser::parse_directive(std::string_view directive) {
   if (directive == ".global") return parse_module_variable(Space::global, external);
   if (directive == ".const") return parse_module_variable(Space::constant, external);
   if (directive == ".shared") return parse_module_variable(Space::shared, external);
-  stop(FaultKind::syntax, "PTX line {}: unknown directive {}", lexer_.line(), directive);
+  throw_fault(FaultKind::syntax, "PTX line {}: unknown directive {}", lexer_.line(), directive);
 }
 
 void Parser::parse_version() {
   const Token token = expect(Token::Kind::real, "a version such as 9.0");
-  if (module_.version != 0) stop(FaultKind::syntax, "PTX line {}: a second .version", token.line);
+  if (module_.version != 0) throw_fault(FaultKind::syntax, "PTX line {}: a second .version", token.line);
   const std::string_view text = token.text;
   const std::size_t dot = text.find('.');
   if (dot == 0 || dot > 2 || text.size() != dot + 2 || text[dot + 1] < '0' || text[dot + 1] > '9')
-    stop(FaultKind::syntax, "PTX line {}: version {}; such as 9.0", token.line, text);
+    throw_fault(FaultKind::syntax, "PTX line {}: version {}; such as 9.0", token.line, text);
   for (const char c : text.substr(0, dot)) module_.version = 10 * module_.version + (c - '0');
   module_.version = 10 * module_.version + (text[dot + 1] - '0');
 }
@@ -109,12 +110,12 @@ void Parser::parse_file() {
   while (accept(',')) expect(Token::Kind::integer, "a number");
 }
 
-// Debug information; nothing in it is executed.
+// Skips debug information.
 void Parser::parse_section() {
   expect(Token::Kind::word, "a section's name");
   expect('{');
   while (!lexer_.peek().is('}')) {
-    if (lexer_.peek().kind == Token::Kind::end) wrong("}");
+    if (lexer_.peek().kind == Token::Kind::end) syntax_error("}");
     lexer_.next();
   }
   expect('}');
@@ -133,7 +134,7 @@ void Parser::parse_extents(std::array<u32, 3>& extents) {
   std::size_t i = 0;
   do {
     const u64 extent = expect_integer("an extent", ~u32{0});
-    if (i == extents.size()) wrong("at most three extents");
+    if (i == extents.size()) syntax_error("at most three extents");
     extents[i++] = static_cast<u32>(extent);
   } while (accept(','));
 }
@@ -158,7 +159,7 @@ void Parser::parse_performance(Function& function) {
       expect(Token::Kind::string, "a string");
       accept(';');
     } else if (directive != ".explicitcluster" && directive != ".noreturn" && directive != ".blocksareclusters")
-      stop(FaultKind::syntax, "PTX line {}: unknown directive {} of a function", lexer_.line(), directive);
+      throw_fault(FaultKind::syntax, "PTX line {}: unknown directive {} of a function", lexer_.line(), directive);
   }
 }
 
@@ -180,14 +181,14 @@ void Parser::parse_function(bool entry) {
 }
 
 const Function* Module::function(std::string_view name) const {
-  const Function* found = nullptr;  // a definition rather than the declaration before it
+  const Function* found = nullptr;  // a definition, in preference to an earlier declaration
   for (const auto& candidate : functions) {
     if (candidate->name == name && (found == nullptr || candidate->defined)) found = candidate.get();
   }
   return found;
 }
 
-std::string Module::place_of(const Instruction& instruction) const {
+std::string Module::location_of(const Instruction& instruction) const {
   std::string out;
   u32 index = instruction.location;
   for (int depth = 0; index != 0 && depth < 8; ++depth) {

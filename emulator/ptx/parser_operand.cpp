@@ -4,12 +4,12 @@
 namespace tma_jit::emulator::ptx {
 namespace {
 
-constexpr u32 kDeepest = 4;  // a vector in an address in a list; guards the stack against "[[[[..."
+constexpr u32 kDeepest = 4;  // maximum nesting depth: a vector in an address in a list
 
 }  // namespace
 
 Operand Parser::parse_operand() {
-  if (++depth_ > kDeepest) stop(FaultKind::syntax, "PTX line {}: operands nested too deep", lexer_.line());
+  if (++depth_ > kDeepest) throw_fault(FaultKind::syntax, "PTX line {}: operands nested too deep", lexer_.line());
   Operand first = parse_single_operand();
   if (accept('|')) {
     Operand pair;
@@ -56,7 +56,7 @@ Operand Parser::parse_negative() {
     operand.single = token.single;
     operand.bits ^= token.single ? u64{1} << 31 : u64{1} << 63;
   } else {
-    wrong("a number");
+    syntax_error("a number");
   }
   return operand;
 }
@@ -64,7 +64,7 @@ Operand Parser::parse_negative() {
 void Parser::parse_offset(Operand& operand) {
   while (lexer_.peek().is('+') || lexer_.peek().is('-')) {
     bool negative = lexer_.next().is('-');
-    if (!negative && accept('-')) negative = true;  // "+-16"
+    if (!negative && accept('-')) negative = true;  // as in "+-16"
     const u64 value = expect_integer("an offset", ~u64{0});
     operand.offset += static_cast<s64>(negative ? 0 - value : value);
   }

@@ -6,13 +6,13 @@
 namespace tma_jit::emulator::ptx {
 namespace {
 
-// More than any device's memory space but the global one; a guard against absurd declarations.
+// A limit against absurd declarations, beyond the size of any state space but the global one.
 constexpr u64 kMostElements = u64{1} << 31;
 constexpr u32 kDeepestValue = 16;
 
 }  // namespace
 
-// .ptr .global .align 16: what is known of what a parameter points to.
+// .ptr .global .align 16: properties of the memory that a parameter points to.
 void Parser::parse_pointer_hints() {
   if (!accept(std::string_view(".ptr"))) return;
   for (const std::string_view space : {".global", ".shared", ".local", ".const"}) accept(space);
@@ -22,12 +22,12 @@ void Parser::parse_pointer_hints() {
 void Parser::parse_dimensions(Variable& variable) {
   while (accept('[')) {
     if (accept(']')) {
-      variable.elements = 0;  // as long as its initialiser, or external
+      variable.elements = 0;  // given by the initialiser, or external
       continue;
     }
     variable.elements *= expect_integer("an extent", kMostElements);
     if (variable.elements > kMostElements)
-      stop(FaultKind::syntax, "PTX line {}: {} is too large", lexer_.line(), variable.name);
+      throw_fault(FaultKind::syntax, "PTX line {}: {} is too large", lexer_.line(), variable.name);
     expect(']');
   }
 }
@@ -42,7 +42,7 @@ Variable Parser::parse_variable(Space space) {
     lexer_.next();
     expect('(');
     while (!accept(')')) {
-      if (lexer_.peek().kind == Token::Kind::end) wrong(")");
+      if (lexer_.peek().kind == Token::Kind::end) syntax_error(")");
       lexer_.next();
     }
   }
@@ -57,7 +57,7 @@ Variable Parser::parse_variable(Space space) {
   parse_dimensions(variable);
   variable.alignment = static_cast<u32>(alignment != 0 ? alignment : vector * static_cast<u64>(size_of(variable.type)));
   if ((variable.alignment & (variable.alignment - 1)) != 0)
-    stop(FaultKind::syntax, "PTX line {}: alignment {} is no power of two", variable.line, variable.alignment);
+    throw_fault(FaultKind::syntax, "PTX line {}: alignment {} is no power of two", variable.line, variable.alignment);
   return variable;
 }
 
@@ -68,9 +68,9 @@ std::vector<Variable> Parser::parse_parameters() {
   do {
     const Token directive = expect(Token::Kind::word, "a parameter");
     if (directive.text == ".reg") {
-      stop(FaultKind::unsupported, "PTX line {}: parameters in registers (.reg) of a function", directive.line);
+      throw_fault(FaultKind::unsupported, "PTX line {}: parameters in registers (.reg) of a function", directive.line);
     }
-    if (directive.text != ".param") stop(FaultKind::syntax, "PTX line {}: expected .param", directive.line);
+    if (directive.text != ".param") throw_fault(FaultKind::syntax, "PTX line {}: expected .param", directive.line);
     parameters.push_back(parse_variable(Space::param));
   } while (accept(','));
   expect(')');
@@ -92,7 +92,7 @@ void Parser::append_value(Variable& variable, const Token& token, bool negative)
 
 void Parser::parse_initial_value(Variable& variable) {
   if (accept('{')) {
-    if (++depth_ > kDeepestValue) stop(FaultKind::syntax, "PTX line {}: values nested too deep", lexer_.line());
+    if (++depth_ > kDeepestValue) throw_fault(FaultKind::syntax, "PTX line {}: values nested too deep", lexer_.line());
     do parse_initial_value(variable);
     while (accept(','));
     expect('}');
@@ -103,7 +103,7 @@ void Parser::parse_initial_value(Variable& variable) {
   const Token token = lexer_.next();
   if (token.kind == Token::Kind::integer || token.kind == Token::Kind::real)
     return append_value(variable, token, negative);
-  if (token.kind != Token::Kind::word) wrong("an initial value");
+  if (token.kind != Token::Kind::word) syntax_error("an initial value");
   std::string_view name = token.text;
   if (name == "generic" && accept('(')) {
     name = expect(Token::Kind::word, "a name").text;
@@ -123,7 +123,8 @@ void Parser::parse_initialiser(Variable& variable) {
   const u64 bytes = variable.content.size();
   if (variable.elements == 0) variable.elements = bytes / static_cast<u64>(size_of(variable.type));
   if (bytes > variable.bytes())
-    stop(FaultKind::syntax, "PTX line {}: {} has more initial values than elements", variable.line, variable.name);
+    throw_fault(FaultKind::syntax, "PTX line {}: {} has more initial values than elements", variable.line,
+                variable.name);
 }
 
 }  // namespace tma_jit::emulator::ptx

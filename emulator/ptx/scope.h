@@ -1,5 +1,5 @@
-// The nested scopes of one function's body. Registers are numbered through the whole function; a brace opens a scope
-// in which names of registers and labels may be declared again (inline assembly does).
+// The nested scopes of a function's body. Registers are numbered throughout the function. A brace opens a scope in
+// which names of registers and labels may be redeclared, as in inline assembly.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ class Scopes {
   explicit Scopes(Function& function) : function_(function) { scopes_.push_back({kNone, {}, {}, {}, {}}); }
 
   void open();
-  // False where there is no scope but the function's own.
+  // Returns false if only the function's own scope is open.
   bool close();
   u32 current() const { return current_; }
 
@@ -28,7 +28,7 @@ class Scopes {
   void declare_variable(std::string_view name, u32 number);
   std::optional<u32> find_variable(std::string_view name) const;
 
-  // False if the scope has the label already.
+  // Returns false if the scope already has the label.
   bool declare_label(std::string_view name, u32 instruction);
   std::optional<u32> find_label(std::string_view name, u32 scope) const;
 
@@ -46,7 +46,7 @@ class Scopes {
   };
 
   Function& function_;
-  std::vector<Scope> scopes_;  // all that ever were: labels are looked up when the body is complete
+  std::vector<Scope> scopes_;  // including closed scopes, because labels are resolved at the end of the body
   u32 current_ = 0;
 };
 

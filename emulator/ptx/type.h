@@ -36,11 +36,11 @@ enum class Type : u8 {
 
 enum class Space : u8 { generic, global, shared, local, param, constant };
 
-// "u32" and so on, without the dot.
+// Returns the type of a name without the dot, e.g. "u32".
 std::optional<Type> type_named(std::string_view name);
 std::string_view name_of(Type type);
 
-// Bytes; 1 for a predicate.
+// Returns the size in bytes; 1 for a predicate.
 constexpr int size_of(Type type) {
   constexpr int kBytes[] = {0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 4, 4, 4, 4, 4, 4, 4, 8, 8, 8, 8, 8, 16};
   static_assert(sizeof kBytes / sizeof kBytes[0] == static_cast<std::size_t>(Type::b128) + 1);

@@ -4,14 +4,14 @@
 #include <cstdio>
 #include <vector>
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::runtime {
 namespace {
 
 constexpr std::string_view kFlags = "-+ #0";
 constexpr std::string_view kDigits = "0123456789";
-constexpr int kMostWidth = 4096;  // of a field: no format may ask for memory without end
+constexpr int kMostWidth = 4096;  // of a field; limits the memory that a format may take
 
-// "%-8.3lld" taken apart.
+// A parsed conversion specification such as "%-8.3lld".
 struct Conversion {
   std::string flags;
   int width = -1, precision = -1;
@@ -45,7 +45,7 @@ class Formatter {
     return value;
   }
 
-  // Digits, or a '*' that takes an int; -1 for none.
+  // Parses digits, or a '*' that takes an int argument; returns -1 if there are none.
   int number() {
     if (peek() == '*') {
       rest_.remove_prefix(1);
@@ -60,7 +60,7 @@ class Formatter {
 
   Conversion read() {
     Conversion c;
-    rest_.remove_prefix(1);  // the percent
+    rest_.remove_prefix(1);  // skips the percent sign
     for (; peek() != '\0' && kFlags.find(peek()) != std::string_view::npos; rest_.remove_prefix(1)) c.flags += peek();
     c.width = number();
     if (c.width < -1) {
@@ -138,4 +138,4 @@ Printed print_formatted(std::string_view format, const PrintSource& source) {
   return Formatter(format, source).run();
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::runtime

@@ -1,5 +1,5 @@
-// printf on the device: the format and the packed arguments become text when the call executes. CUDA C++ Programming
-// Guide 13.0, "Formatted Output".
+// printf() in kernels: formats packed arguments when the call executes. CUDA C++ Programming Guide 13.0, "Formatted
+// Output".
 #pragma once
 
 #include <functional>
@@ -8,9 +8,9 @@
 
 #include "emulator/word.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::runtime {
 
-// Where arguments and the texts of %s come from; both throw where the address is bad.
+// Sources of arguments and of %s texts. Both throw a fault if the address is invalid.
 struct PrintSource {
   std::function<u64(u64 offset, u32 bytes)> argument;  // of the packed buffer, zero-extended
   std::function<std::string(u64 address)> text;
@@ -18,11 +18,11 @@ struct PrintSource {
 
 struct Printed {
   std::string text;
-  int arguments = 0;  // taken from the buffer: what printf returns on the device
+  int arguments = 0;  // taken from the buffer: the return value of printf()
 };
 
-// Arguments lie one after the other, each at a multiple of its size: int 4 bytes, others 8, floats as double.
-// Conversions that the device has not are copied as they are.
+// Arguments are packed in order, each aligned to its size: int 4 bytes, others 8, floats as double. Unsupported
+// conversions are copied unchanged.
 Printed print_formatted(std::string_view format, const PrintSource& source);
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::runtime

@@ -10,12 +10,12 @@
 #include "emulator/machine/special.h"
 #include "emulator/runtime/print_format.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::runtime {
 namespace {
 
 constexpr std::size_t kMostText = 4096;
 
-// What a lane of the warp reads of memory through generic addresses.
+// Reads memory of one lane through generic addresses.
 class Reader {
  public:
   Reader(Warp& warp, int lane) : warp_(warp), lane_(lane) {}
@@ -25,7 +25,7 @@ class Reader {
     std::memcpy(&value, at(address, bytes), bytes);
     return value;
   }
-  // Up to the byte 0, or the longest that anybody needs.
+  // Reads up to a zero byte, or to the maximum length.
   std::string text(u64 address) const {
     std::string text;
     for (; text.size() < kMostText; ++address) {
@@ -52,7 +52,7 @@ u64 print(Warp& warp, const Reader& reader, u64 format, u64 arguments) {
   if (format == 0) return static_cast<u64>(-1);
   const PrintSource source = {[&](u64 offset, u32 bytes) {
                                 if (arguments == 0)
-                                  stop(FaultKind::bounds, "printf with a conversion and no arguments");
+                                  throw_fault(FaultKind::bounds, "printf with a conversion and no arguments");
                                 return reader.value(arguments + offset, bytes);
                               },
                               [&](u64 address) { return reader.text(address); }};
@@ -64,9 +64,9 @@ u64 print(Warp& warp, const Reader& reader, u64 format, u64 arguments) {
 [[noreturn]] void fail(Warp& warp, const Reader& reader, int lane, const u64* arguments) {
   const auto text = [&](u64 address) { return address == 0 ? std::string("?") : reader.text(address); };
   const auto id = [&](std::string_view name) { return special_value(name, warp, lane); };
-  stop(FaultKind::trap, "{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] assertion `{}` failed", text(arguments[1]),
-       static_cast<u32>(arguments[2]), text(arguments[3]), id("%ctaid.x"), id("%ctaid.y"), id("%ctaid.z"), id("%tid.x"),
-       id("%tid.y"), id("%tid.z"), text(arguments[0]));
+  throw_fault(FaultKind::trap, "{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] assertion `{}` failed",
+              text(arguments[1]), static_cast<u32>(arguments[2]), text(arguments[3]), id("%ctaid.x"), id("%ctaid.y"),
+              id("%ctaid.z"), id("%tid.x"), id("%tid.y"), id("%tid.z"), text(arguments[0]));
 }
 
 u64 call(Warp& warp, RuntimeFunction function, int lane, const u64* arguments) {
@@ -93,7 +93,7 @@ std::optional<RuntimeSignature> runtime_function(std::string_view name) {
   return found == functions.end() ? std::nullopt : std::optional(found->second);
 }
 
-// Lanes one after the other. An argument is as wide as its variable: all but __assertfail's line are 8 bytes.
+// Executes lane by lane. An argument has the width of its variable: 8 bytes for all but the line of __assertfail.
 Step do_runtime_call(Warp& warp, const Op& op, Mask active) {
   const auto function = static_cast<RuntimeFunction>(op.kind);
   for (Mask rest = active; rest != 0; rest &= rest - 1) {
@@ -112,4 +112,4 @@ Step do_runtime_call(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::runtime

@@ -1,5 +1,5 @@
-// Functions that a kernel's text declares and the device's runtime has: vprintf, __assertfail, malloc, free. CUDA C++
-// Programming Guide 13.0, "Formatted Output", "Assertion", "Dynamic Global Memory Allocation".
+// Functions of the device runtime that PTX declares: vprintf, __assertfail, malloc, free. CUDA C++ Programming Guide
+// 13.0, "Formatted Output", "Assertion", "Dynamic Global Memory Allocation".
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 #include "emulator/program/program.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::runtime {
 
 enum class RuntimeFunction : u16 { print, assertion, allocate, release };
 
@@ -18,7 +18,7 @@ struct RuntimeSignature {
 };
 std::optional<RuntimeSignature> runtime_function(std::string_view name);
 
-// list = where in local memory the arguments are, a = where the result goes, kind = the function.
+// list = addresses of the arguments in local memory, a = address of the result, kind = the function.
 Step do_runtime_call(Warp& warp, const Op& op, Mask active);
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::runtime

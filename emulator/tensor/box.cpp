@@ -13,7 +13,7 @@ s64 coordinate(const Access& access, int d) {
   return access.coordinates[static_cast<std::size_t>(d)];
 }
 
-// The offset of an index in dimension d > 0; out of bounds where there is no such index.
+// The offset of an index in dimension d > 0, or out of bounds.
 struct Position {
   s64 offset = 0;
   bool inside = true;
@@ -53,7 +53,7 @@ void walk_rows4(const Access& access, RowWriter& writer) {
   }
 }
 
-// A pixel's place in W, H, D and N, and how it moves on inside the bounding box.
+// The position of a pixel in W, H, D and N, and its successor within the bounding box.
 class Pixel {
  public:
   Pixel(const Access& access, int walked, s64 shift) : map_(&access.map), walked_(walked), shift_(shift) {
@@ -63,7 +63,7 @@ class Pixel {
 
   s64 at(int d) const { return at_[static_cast<std::size_t>(d)]; }
 
-  // To the next pixel of the box: W fastest, then the other walked dimensions, then the next image.
+  // Advances to the next pixel: W fastest, then the other walked dimensions, then the next image.
   void advance() {
     for (int d = 1; d <= walked_; ++d) {
       const auto i = static_cast<std::size_t>(d);
@@ -80,7 +80,7 @@ class Pixel {
  private:
   const TensorMap* map_;
   int walked_;  // the first dimensions of the bounding box
-  s64 shift_;   // of the box in W
+  s64 shift_;   // of the bounding box in W
   std::array<s64, kMaxRank> at_{};
 };
 
@@ -101,7 +101,7 @@ void walk_im2col(const Access& access, RowWriter& writer) {
   }
 }
 
-// Rows of pixels along W, each followed by its halo: the pixels that come next in W, whatever the bounding box says.
+// Walks rows of pixels along W, each followed by its halo: the next pixels in W, inside the bounding box or not.
 void walk_im2col_wide(const Access& access, RowWriter& writer) {
   const bool fixed = access.mode == Mode::im2col_w128;
   const u32 groups = fixed ? 4 : 1;
@@ -142,22 +142,22 @@ void check_mode(const Access& access, Direction direction) {
                     : access.mode == Mode::im2col || access.mode == Mode::im2col_no_offsets ? Walk::im2col
                                                                                             : Walk::im2col_wide;
   if (walk != map.walk) {
-    stop(FaultKind::tensor_map, "the instruction copies by {} and the tensor map was encoded for {}", name_of(walk),
-         name_of(map.walk));
+    throw_fault(FaultKind::tensor_map, "the instruction copies by {} and the tensor map was encoded for {}",
+                name_of(walk), name_of(map.walk));
   }
   if (rows4 && (map.rank != 2 || map.box[1] != 1)) {
-    stop(FaultKind::tensor_map,
-         "gather4 and scatter4 need a map of rank 2 with a box of one row, not rank {} with {} rows", map.rank,
-         map.box[1]);
+    throw_fault(FaultKind::tensor_map,
+                "gather4 and scatter4 need a map of rank 2 with a box of one row, not rank {} with {} rows", map.rank,
+                map.box[1]);
   }
   const bool stores =
       access.mode == Mode::tile || access.mode == Mode::scatter4 || access.mode == Mode::im2col_no_offsets;
   const bool loads = access.mode != Mode::scatter4 && access.mode != Mode::im2col_no_offsets;
   if (direction == Direction::store ? !stores : !loads)
-    stop(FaultKind::tensor_map, "a {} in mode {}, which has none", direction == Direction::store ? "store" : "load",
-         name_of(access.mode));
+    throw_fault(FaultKind::tensor_map, "a {} in mode {}, which has none",
+                direction == Direction::store ? "store" : "load", name_of(access.mode));
   if (direction == Direction::store && map.element == ElementType::b4x16_p64)
-    stop(FaultKind::tensor_map, "padded 4-bit elements can be loaded only");
+    throw_fault(FaultKind::tensor_map, "padded 4-bit elements can be loaded only");
 }
 
 }  // namespace
@@ -165,29 +165,32 @@ void check_mode(const Access& access, Direction direction) {
 void check_access(const Access& access, Direction direction) {
   check_mode(access, direction);
   if (access.map.interleave != Interleave::none) {
-    stop(FaultKind::unsupported,
-         "a copy by a tensor map of an interleaved layout (CUtensorMapInterleave {}), whose place in shared memory the "
-         "emulator does not know",
-         static_cast<int>(access.map.interleave));
+    throw_fault(
+        FaultKind::unsupported,
+        "a copy by a tensor map of an interleaved layout (CUtensorMapInterleave {}), whose place in shared memory the "
+        "emulator does not know",
+        static_cast<int>(access.map.interleave));
   }
   if (access.coordinate_count != expected_coordinates(access)) {
-    stop(FaultKind::tensor_map, "the instruction has {} coordinates and the tensor map needs {}",
-         access.coordinate_count, expected_coordinates(access));
+    throw_fault(FaultKind::tensor_map, "the instruction has {} coordinates and the tensor map needs {}",
+                access.coordinate_count, expected_coordinates(access));
   }
   if (access.shared % 128 != 0)
-    stop(FaultKind::alignment, "the shared address {:#x} of a tensor copy is not a multiple of 128", access.shared);
+    throw_fault(FaultKind::alignment, "the shared address {:#x} of a tensor copy is not a multiple of 128",
+                access.shared);
   const s64 unit = RowWriter::unit_elements(access.map.element);
   if (coordinate(access, 0) % unit != 0) {
-    stop(FaultKind::tensor_map, "coordinate 0 is {}; elements of this format are copied by {}", coordinate(access, 0),
-         unit);
+    throw_fault(FaultKind::tensor_map, "coordinate 0 is {}; elements of this format are copied by {}",
+                coordinate(access, 0), unit);
   }
-  // Hopper ends the kernel with an illegal instruction; nothing documents it.
+  // On Hopper this case is an illegal instruction (observed, not documented).
   constexpr s64 kUnitBits = 128;
   if (access.mode == Mode::tile && coordinate(access, 0) * element_bits(access.map.element) % kUnitBits != 0) {
-    stop(FaultKind::tensor_map,
-         "coordinate 0 is {}, of elements of {} bits; along the innermost dimension a box begins at a multiple of 16 "
-         "bytes, or the hardware stops the kernel as an illegal instruction",
-         coordinate(access, 0), element_bits(access.map.element));
+    throw_fault(
+        FaultKind::tensor_map,
+        "coordinate 0 is {}, of elements of {} bits; along the innermost dimension a box begins at a multiple of 16 "
+        "bytes, or the hardware stops the kernel as an illegal instruction",
+        coordinate(access, 0), element_bits(access.map.element));
   }
 }
 

@@ -37,7 +37,7 @@ const char* decode(const EncodeArguments& arguments, TensorMap& map) {
     map.element_strides[d] = static_cast<u8>(std::min(arguments.element_strides[d], 255U));
     if (d > 0) map.strides[d - 1] = arguments.strides[d - 1];
   }
-  // "Ignored since TMA doesn't support the stride for dimension zero."
+  // CUDA Driver API 13.0: "Ignored since TMA doesn't support the stride for dimension zero."
   if (arguments.interleave == 0) map.element_strides[0] = 1;
   return decode_options(arguments, map);
 }

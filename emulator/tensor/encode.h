@@ -1,5 +1,5 @@
-// The driver's encoders of tensor maps, for the emulator's table of functions: the arguments as cuTensorMapEncodeTiled,
-// -Im2col and -Im2colWide take them (CUDA Driver API 13.0, "Tensor Map Object Management"), enumerators as numbers.
+// Encoders of tensor maps for the emulator's driver table, with the arguments of cuTensorMapEncodeTiled, -Im2col and
+// -Im2colWide (CUDA Driver API 13.0, "Tensor Map Object Management") and enumerators as integers.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tma_jit::emulator::tensor {
 
-// What all three take. `strides` has rank - 1 entries, the other arrays rank.
+// The arguments common to all three. `strides` has rank - 1 entries, the other arrays have rank.
 struct EncodeArguments {
   u32 data_type = 0;  // CUtensorMapDataType
   u32 rank = 0;
@@ -17,11 +17,11 @@ struct EncodeArguments {
   const u64* strides = nullptr;
   const u32* element_strides = nullptr;
   u32 interleave = 0;  // CUtensorMapInterleave
-  u32 swizzle = 0;     // CUtensorMapSwizzle, the atomicities included
+  u32 swizzle = 0;     // CUtensorMapSwizzle, including its atomicities
   u32 fill = 0;        // CUtensorMapFloatOOBfill
 };
 
-// Corners have rank - 2 entries in the order W, H, D; for the wide walk one, W.
+// Corners have rank - 2 entries in the order W, H, D; im2col::w has one, W.
 struct Im2colBox {
   const int* lower = nullptr;
   const int* upper = nullptr;
@@ -30,8 +30,8 @@ struct Im2colBox {
   bool wide = false;
 };
 
-// Both fill `map` and return an empty text, or say which rule the arguments break and leave `map` alone; the driver
-// answers CUDA_ERROR_INVALID_VALUE then.
+// Both fill `map` and return an empty string, or return the rule that the arguments violate and leave `map` unchanged.
+// The driver then returns CUDA_ERROR_INVALID_VALUE.
 std::string encode_tiled(const EncodeArguments& arguments, const u32* box, TensorMap& map);
 std::string encode_im2col(const EncodeArguments& arguments, const Im2colBox& box, TensorMap& map);
 

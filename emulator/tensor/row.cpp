@@ -18,7 +18,7 @@ bool is_padded(ElementType element) {
   return element == ElementType::b4x16_p64 || element == ElementType::b6x16_p32;
 }
 
-// Stores reach to the end of the 16 bytes that hold the last element.
+// Stores extend to the end of the 16 bytes that contain the last element.
 s64 end_units(const TensorMap& map, Direction direction, u32 unit) {
   const s64 units = static_cast<s64>(map.dims[0] / RowWriter::unit_elements(map.element));
   if (direction == Direction::load || is_padded(map.element)) return units;
@@ -43,7 +43,7 @@ RowWriter::RowWriter(const Access& access, Direction direction, std::vector<Run>
       shared_(access.shared) {}
 
 void RowWriter::write(s64 offset, bool inside) {
-  const u32 step = is_padded(map_.element) ? 1 : units_;  // padded units lie apart from each other
+  const u32 step = is_padded(map_.element) ? 1 : units_;  // padded units are not contiguous
   for (u32 unit = 0; unit < units_; unit += step) {
     if (inside) {
       write_units(offset, first_ + unit, step);
@@ -54,7 +54,7 @@ void RowWriter::write(s64 offset, bool inside) {
   }
 }
 
-// Units outside dimension 0 come before or after those inside, so they have at most three parts.
+// Units outside dimension 0 are before or after those inside, so that there are at most three parts.
 void RowWriter::write_units(s64 offset, s64 first, u32 units) {
   const s64 last = first + units;
   const s64 from = std::clamp<s64>(0, first, last);

@@ -1,20 +1,20 @@
-// One row of a box: its elements of dimension 0, cut where the tensor ends.
+// One row of a box: elements along dimension 0, split at the bounds of the tensor.
 #pragma once
 
 #include "emulator/tensor/box.h"
 
 namespace tma_jit::emulator::tensor {
 
-// Appends the runs of rows that follow each other in shared memory.
+// Appends the runs of rows that are contiguous in shared memory.
 class RowWriter {
  public:
   RowWriter(const Access& access, Direction direction, std::vector<Run>& runs);
 
-  // The next row. `offset` is that of its first element, in bytes from the map's address; a row that is not `inside`
-  // the tensor in the other dimensions is filled, or left out of a store.
+  // Appends the next row. `offset` is the offset of its first element in bytes from the map's address. A row that is
+  // not `inside` the tensor in the other dimensions is filled, or skipped by a store.
   void write(s64 offset, bool inside);
 
-  // Elements that take whole bytes together: 1, 2 of b4x16, 16 of the padded formats.
+  // Returns the number of elements that share whole bytes: 1, 2 for b4x16, 16 for the padded formats.
   static u32 unit_elements(ElementType element);
 
  private:
@@ -26,9 +26,9 @@ class RowWriter {
   std::vector<Run>& runs_;
   const u32 global_unit_;  // bytes of a unit in global memory
   const u32 shared_unit_;  // bytes in shared memory, padding included
-  const u32 units_;        // in a row
+  const u32 units_;        // per row
   const s64 first_;        // the row's first unit in dimension 0
-  const s64 end_;          // units that a copy of this direction may touch, from 0
+  const s64 end_;          // end of the units that a copy in this direction may access
   u32 shared_;
 };
 

@@ -22,19 +22,19 @@ bool is_zeroed(const void* bytes) {
 
 template <class Enum> Enum checked_code(Field field, u64 value, Enum last) {
   if (value > static_cast<u64>(last)) {
-    stop(FaultKind::tensor_map, "tensormap.replace: field {} does not take the value {}", static_cast<int>(field),
-         value);
+    throw_fault(FaultKind::tensor_map, "tensormap.replace: field {} does not take the value {}",
+                static_cast<int>(field), value);
   }
   return static_cast<Enum>(value);
 }
 
 std::size_t checked_ordinal(u32 ordinal, u32 count) {
   if (ordinal >= count)
-    stop(FaultKind::tensor_map, "tensormap.replace: ordinal {} is beyond the last, {}", ordinal, count - 1);
+    throw_fault(FaultKind::tensor_map, "tensormap.replace: ordinal {} is beyond the last, {}", ordinal, count - 1);
   return ordinal;
 }
 
-// What holds for maps of every walk.
+// Checks the rules common to all modes.
 const char* broken_layout_rule(const TensorMap& map) {
   const bool aligned32 = map.interleave == Interleave::b32 || is_padded(map.element);
   const u64 alignment = aligned32 ? 32 : 16;
@@ -60,7 +60,7 @@ const char* broken_layout_rule(const TensorMap& map) {
 
 u64 inner_bytes(const TensorMap& map) {
   const u64 elements = map.walk == Walk::tile ? map.box[0] : map.channels;
-  // A padded format takes 16 bytes of shared memory for 16 elements.
+  // A padded format takes 16 bytes of shared memory per 16 elements.
   return is_padded(map.element) ? elements : elements * static_cast<u64>(element_bits(map.element)) / 8;
 }
 
@@ -74,7 +74,7 @@ const char* broken_box_rule(const TensorMap& map) {
     if (map.channels < 1 || map.channels > 256) return "channels per pixel must be 1 to 256";
     if (map.pixels < 1 || map.pixels > 1024) return "pixels per column must be 1 to 1024";
   }
-  // Interleaved layouts count dimension 0 in slices of 16 or 32 bytes.
+  // With an interleaved layout, dimension 0 counts slices of 16 or 32 bytes.
   if (map.interleave == Interleave::none && inner_bytes(map) % 16 != 0)
     return "the box's rows must be a multiple of 16 bytes";
   const u32 span = swizzle_span(map);
@@ -127,9 +127,9 @@ TensorMap read_map(const void* bytes) {
   TensorMap map;
   std::memcpy(&map, bytes, sizeof map);
   if (map.magic != kMagic)
-    stop(FaultKind::tensor_map, "the 128 bytes hold no tensor map (their first word is {:#x})", map.magic);
+    throw_fault(FaultKind::tensor_map, "the 128 bytes hold no tensor map (their first word is {:#x})", map.magic);
   const char* rule = broken_rule(map);
-  if (*rule != 0) stop(FaultKind::tensor_map, "the tensor map breaks a rule: {}", rule);
+  if (*rule != 0) throw_fault(FaultKind::tensor_map, "the tensor map breaks a rule: {}", rule);
   return map;
 }
 
@@ -137,7 +137,7 @@ void replace(void* bytes, Field field, u32 ordinal, u64 value) {
   TensorMap map;
   std::memcpy(&map, bytes, sizeof map);
   if (map.magic != kMagic) {
-    if (!is_zeroed(bytes)) stop(FaultKind::tensor_map, "tensormap.replace: the 128 bytes hold no tensor map");
+    if (!is_zeroed(bytes)) throw_fault(FaultKind::tensor_map, "tensormap.replace: the 128 bytes hold no tensor map");
     map.magic = kMagic;
   }
   switch (field) {

@@ -1,6 +1,6 @@
-// The emulator's own tensor map. The device's is opaque (CUDA Driver API 13.0, "Tensor Map Object Management"), so this
-// one has the fields that PTX names in tensormap.replace and a magic word, and is as large. Kernels copy it, replace
-// fields of it and hand it on as bytes.
+// The emulator's tensor map. The device's format is opaque (CUDA Driver API 13.0, "Tensor Map Object Management"); this
+// one has the same size, the fields that PTX names in tensormap.replace, and a magic number. Kernels may copy it,
+// replace its fields and pass it on as bytes.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace tma_jit::emulator::tensor {
 
-// In the order of tensormap.replace's .elemtype (PTX ISA 9.0, table "tensormap.replace new_val").
+// In the order of .elemtype of tensormap.replace (PTX ISA 9.0, table "tensormap.replace new_val").
 enum class ElementType : u8 {
   u8,
   u16,
@@ -37,7 +37,7 @@ enum class Walk : u8 { tile, im2col, im2col_wide };
 inline constexpr u32 kMagic = 0x70616d74;  // "tmap"
 inline constexpr int kMaxRank = 5;
 
-// Dimension 0 is the one whose elements lie next to each other.
+// Elements of dimension 0 are contiguous.
 struct TensorMap {
   u32 magic;
   ElementType element;
@@ -61,7 +61,7 @@ struct TensorMap {
 };
 static_assert(sizeof(TensorMap) == 128);
 
-// What tensormap.replace may change.
+// The fields that tensormap.replace may change.
 enum class Field : u8 {
   global_address,
   rank,
@@ -77,20 +77,20 @@ enum class Field : u8 {
 };
 
 int element_bits(ElementType element);  // 4 for b4x16
-// Bytes between elements in global memory where they take whole bytes; 0 for the packed formats.
+// Bytes between elements in global memory; 0 for packed formats.
 int element_bytes(ElementType element);
 
-// The map at `bytes`, 128 of them. Throws a tensor_map fault where they hold none, or one that no instruction may use.
+// Reads the map from 128 bytes. Throws a tensor_map fault if they hold no map, or one that no instruction may use.
 TensorMap read_map(const void* bytes);
 
-// One tensormap.replace on the 128 bytes at `bytes`. A field may be replaced in an encoded map, or in zeroed memory,
-// which becomes a map. `rank` is given as PTX gives it, less one.
+// Performs one tensormap.replace on 128 bytes. They must hold an encoded map or zeros, which become a map. `rank` is
+// encoded as in PTX, less one.
 void replace(void* bytes, Field field, u32 ordinal, u64 value);
 
-// The first rule of the encoders that the map breaks, as a sentence; empty where it keeps them all.
+// Returns the first rule of the encoders that the map violates, as a sentence; empty if there is none.
 const char* broken_rule(const TensorMap& map);
 
-// Bytes of the span in which the swizzle moves chunks; 0 for none.
+// Bytes of the range within which the swizzle moves chunks; 0 for none.
 u32 swizzle_span(const TensorMap& map);
 
 }  // namespace tma_jit::emulator::tensor

@@ -10,7 +10,7 @@
 namespace tma_jit::emulator::tensor {
 namespace {
 
-using number::Format;
+using numeric::Format;
 
 template <class T> T load_as(const u8* from) {
   T value;
@@ -48,7 +48,7 @@ float flushed(float value) {
 
 double combine_floats(Reduction reduction, double target, double source) {
   if (reduction == Reduction::add) return target + source;
-  // The number where the other is NaN.
+  // Both return the number if the other operand is NaN.
   return reduction == Reduction::min ? std::fmin(target, source) : std::fmax(target, source);
 }
 
@@ -61,22 +61,22 @@ void reduce_f64(u8* target, const u8* source, u32 bytes) {
   for (u32 i = 0; i < bytes; i += 8) store_as(target + i, load_as<double>(target + i) + load_as<double>(source + i));
 }
 
-// A sum of two 16-bit floats is exact in f64 but for exponents far apart, where rounding twice cannot matter either:
-// the smaller number is below a quarter of the last place of the larger one.
+// A sum of two 16-bit floats is exact in f64 unless the exponents are far apart; then rounding twice is harmless,
+// because the smaller number is below a quarter of a unit in the last place of the larger.
 void reduce_halves(Reduction reduction, Format format, u8* target, const u8* source, u32 bytes) {
   for (u32 i = 0; i < bytes; i += 2) {
-    const double a = number::value_of(format, load_as<u16>(target + i));
-    const double b = number::value_of(format, load_as<u16>(source + i));
-    store_as(target + i, static_cast<u16>(number::nearest(format, combine_floats(reduction, a, b))));
+    const double a = numeric::value_of(format, load_as<u16>(target + i));
+    const double b = numeric::value_of(format, load_as<u16>(source + i));
+    store_as(target + i, static_cast<u16>(numeric::nearest(format, combine_floats(reduction, a, b))));
   }
 }
 
 u64 nan_pattern(ElementType element) {
   switch (element) {
-    case ElementType::f16: return number::canonical_nan(Format::f16);
-    case ElementType::bf16: return number::canonical_nan(Format::bf16);
-    case ElementType::f64: return number::canonical_nan(Format::f64);
-    default: return number::canonical_nan(Format::f32);
+    case ElementType::f16: return numeric::canonical_nan(Format::f16);
+    case ElementType::bf16: return numeric::canonical_nan(Format::bf16);
+    case ElementType::f64: return numeric::canonical_nan(Format::f64);
+    default: return numeric::canonical_nan(Format::f32);
   }
 }
 
@@ -127,7 +127,7 @@ void load(const TensorMap& map, const Run& run, u8* shared) {
     u8* const target = shared + at;
     if (run.fill) return fill(map, bytes, target);
     const auto* const source = reinterpret_cast<const u8*>(run.global + offset);
-    if (bytes == 16)  // a copy of a known size needs no call
+    if (bytes == 16)  // a copy of constant size is inlined
       std::memcpy(target, source, 16);
     else
       std::memcpy(target, source, bytes);
@@ -137,7 +137,7 @@ void load(const TensorMap& map, const Run& run, u8* shared) {
 
 void reduce(Reduction reduction, Format format, u8* target, const u8* source, u32 bytes) {
   if (!has_reduction(reduction, format))
-    stop(FaultKind::unsupported, "no such reduction of elements of type {}", number::name_of(format));
+    throw_fault(FaultKind::unsupported, "no such reduction of elements of type {}", numeric::name_of(format));
   switch (format) {
     case Format::u32: return reduce_integers<u32>(reduction, target, source, bytes);
     case Format::s32: return reduce_integers<s32>(reduction, target, source, bytes);

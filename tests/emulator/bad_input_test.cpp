@@ -1,4 +1,5 @@
-// What is no PTX, or PTX of absurd size, and launches that no device could do: errors that say so, and no crash.
+// Text that is not PTX, PTX of absurd size, and launches that no device supports must cause descriptive errors, not
+// crashes.
 #include "emulator/ptx_kernel.h"
 
 using namespace tma_jit;
@@ -6,10 +7,10 @@ using namespace tma_jit::testing;
 
 namespace {
 
-// The report of loading the text and decoding its kernels; "" where there is none.
+// Loads the text, decodes its kernels and returns the report; "" if there is none.
 std::string report_of(const std::string& text) {
   try {
-    emulator::Library library(device_of("sm_100a"), text);
+    emulator::driver::Library library(device_of("sm_100a"), text);
     for (const auto& function : library.module->functions) library.kernel(function->name);
   } catch (const emulator::Fault& fault) {
     return fault.text();
@@ -76,7 +77,7 @@ TEST_CASE("Absurd declarations are refused before they cost memory or time") {
   CHECK(reports(".version 9.0\n.target sm_90a\n.address_size 64\n.global .attribute(", "expected"));
   CHECK(reports(".version 9.0\n.target sm_90a\n.visible .entry k(.param .b8 a[32760], .param .b8 b[32760]) { ret; }",
                 "parameters have more than"));
-  // 2^20 calls, each taken in anew.
+  // 2^20 calls, each inlined separately.
   std::string chain = ".func f0()\n{\nret;\n}\n";
   for (int i = 1; i < 21; ++i) {
     const std::string inner = "call.uni f" + std::to_string(i - 1) + ";\n";

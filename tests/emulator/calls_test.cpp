@@ -1,5 +1,4 @@
-// Calls with activations of their own: through pointers, tables and virtual functions, and of functions that call
-// themselves. Needs NVRTC.
+// Out-of-line calls: through pointers, tables and virtual functions, and recursion. Needs NVRTC.
 #include "emulator/cuda_kernel.h"
 
 using namespace tma_jit;
@@ -36,7 +35,7 @@ TEST_CASE("each lane calls the function that its pointer names, from a register 
       "  Op op = t % 2 ? add : nested;\n"
       "  out[t + 64] = op(out[t], 3);\n"
       "  __syncwarp();\n"
-      "  out[t + 128] = __shfl_xor_sync(~0u, out[t], 1);\n"  // all are back
+      "  out[t + 128] = __shfl_xor_sync(~0u, out[t], 1);\n"  // reconverged
       "}\n";
   for (const char* arch : kArchs) {
     const auto out = run_cuda(cuda, arch, {.block = 64});
@@ -52,7 +51,7 @@ TEST_CASE("each lane calls the function that its pointer names, from a register 
 TEST_CASE("lanes recurse to depths of their own, each with its registers and its local memory") {
   const std::string cuda =
       "__device__ __noinline__ unsigned fib(unsigned n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\n"
-      // Every level has an array of its own and a pointer to the one above.
+      // Every level has an array of its own and a pointer to that of its caller.
       "__device__ __noinline__ unsigned chain(unsigned n, unsigned* above) {\n"
       "  unsigned mine[4]; for (int i = 0; i < 4; ++i) mine[i] = n * 10 + i;\n"
       "  if (above) above[n % 4] += 1;\n"
@@ -66,7 +65,7 @@ TEST_CASE("lanes recurse to depths of their own, each with its registers and its
       "}\n";
   const auto chain = [](u32 n) {
     u32 sum = 0;
-    for (u32 i = 1; i <= n; ++i) sum += 40 * i + 6 + 1;  // four elements, one of them raised by the level below
+    for (u32 i = 1; i <= n; ++i) sum += 40 * i + 6 + 1;  // four elements, one of them incremented by the callee
     return sum;
   };
   for (const char* arch : kArchs) {
@@ -164,7 +163,7 @@ TEST_CASE("Bad calls are reported") {
 }
 
 TEST_CASE("Variables of one name in several scopes are several variables") {
-  // The second call's argument is narrower than the first one's, and lies between others.
+  // The second call's argument is narrower than the first one's.
   const std::string functions =
       ".func (.param .b64 r) wide(.param .b64 a) { .reg .b64 %y; ld.param.b64 %y, [a]; st.param.b64 [r], %y; ret; }\n" +
       std::string(kAdd);

@@ -1,7 +1,7 @@
-// Every kernel and probe of the tree, in its presets, on every architecture that it serves: agrees with its float64
-// reference, and no policy and no seed finds anything to report, nor another result. The test takes one seed, and of
-// the kernels one choice of types; TMA_JIT_CLEAN=full takes 20 seeds, all types and all architectures.
-// TMA_JIT_SHARD=I/N takes each N-th preset, from the I-th on. Needs NVRTC.
+// Every kernel and probe of the repository, in its presets, on every architecture that it supports: it must agree with
+// its float64 reference, and all policies and seeds must give the same result without reports. The test uses one seed,
+// and one choice of types per kernel; TMA_JIT_CLEAN=full uses 20 seeds, all types and all architectures.
+// TMA_JIT_SHARD=I/N selects each N-th preset, from the I-th on. Needs NVRTC.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -27,8 +27,8 @@ struct Form {
 
 Form form_of_this_run() {
   Form form;
-  const char* asked = std::getenv("TMA_JIT_CLEAN");
-  form.full = asked != nullptr && std::string_view(asked) == "full";
+  const char* requested = std::getenv("TMA_JIT_CLEAN");
+  form.full = requested != nullptr && std::string_view(requested) == "full";
   if (form.full) form.seeds = kSeedsInFull;
   const char* part = std::getenv("TMA_JIT_SHARD");
   if (part != nullptr) std::sscanf(part, "%d/%d", &form.shard, &form.shards);
@@ -42,8 +42,8 @@ bool is_probe(Engine& engine, const std::string& kernel) {
   return false;
 }
 
-// What is wrong with one preset; empty: nothing.
-std::string trouble_with(Engine& engine, const std::string& arch, const Request& request, std::uint64_t seeds) {
+// Returns the error of one preset; empty if there is none.
+std::string problem_with(Engine& engine, const std::string& arch, const Request& request, std::uint64_t seeds) {
   testing::Replay replay(engine, arch, request);
   if (!replay.fault().empty()) return replay.name() + ": " + replay.fault();
   for (const Policy policy : kPolicies) {
@@ -67,8 +67,8 @@ void check_arch(const std::string& arch) {
     const bool usual = first.try_emplace(request.file, request.types).first->second == request.types;
     if (!form.full && !usual && !is_probe(engine, request.kernel)) continue;
     if (index++ % form.shards != form.shard) continue;
-    const std::string trouble = trouble_with(engine, arch, request, form.seeds);
-    if (!trouble.empty()) FAIL_CHECK(trouble);
+    const std::string problem = problem_with(engine, arch, request, form.seeds);
+    if (!problem.empty()) FAIL_CHECK(problem);
     ++checked;
   }
   std::printf("%s: %d presets, %zu policies, %llu seeds\n", arch.c_str(), checked, std::size(kPolicies),
@@ -90,7 +90,7 @@ TEST_CASE("every kernel and probe of sm_121a is clean under every policy") {
   check_arch("sm_121a");
 }
 TEST_CASE("every kernel and probe of sm_103a and sm_120a is clean under every policy") {
-  if (!form_of_this_run().full) return;  // the units are those of sm_100a and sm_121a
+  if (!form_of_this_run().full) return;  // the units exist on sm_100a and sm_121a only
   check_arch("sm_103a");
   check_arch("sm_120a");
 }

@@ -1,4 +1,4 @@
-// Cooperative launches: all blocks of a grid are resident together, and meet at barriers of the grid.
+// Cooperative launches: all blocks of a grid are resident together and synchronise at barriers of the grid.
 #include "emulator/ptx_kernel.h"
 
 using namespace tma_jit;
@@ -9,7 +9,8 @@ namespace {
 constexpr u32 kBlocks = 24;
 
 // The barrier of cooperative_groups::grid_group::sync() (cooperative_groups/details/sync.h of CUDA 13.0): block 0 adds
-// what makes the top bit flip when all others have added one. In thread 0 of each block, on the word at [%d1].
+// a number that flips the top bit once all others have added one. Executed by thread 0 of each block, on the word at
+// [%d1].
 std::string grid_barrier(const std::string& name) {
   return "mov.u32 %r1, %nctaid.x; mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 0; sub.u32 %r3, 0x80000001, %r1;\n"
          "selp.b32 %r3, %r3, 1, %p1; bar.sync 0; setp.ne.u32 %p2, %t, 0; @%p2 bra " +
@@ -18,7 +19,7 @@ std::string grid_barrier(const std::string& name) {
          "_POLL;\n" + name + "_MET: bar.sync 0;\n";
 }
 
-// Each block writes its word, and after the barrier copies the word of the block that comes last before it.
+// Each block writes its word, and after the barrier copies that of the previous block, block 0 that of the last.
 std::string exchange(const std::string& workspace) {
   return workspace +
          "mov.u32 %r10, %ctaid.x; mul.wide.u32 %d2, %r10, 4; add.u64 %d2, %d2, %base; setp.ne.u32 %p4, %t, 0;\n"
@@ -94,5 +95,5 @@ TEST_CASE("A cooperative launch of more blocks than the device holds is refused 
   CAPTURE(fault);
   CHECK(fault.starts_with("cooperative launch too large: a cooperative launch of " + std::to_string(most + 1)));
   CHECK(run(memory, "bar.sync 0;", {.grid = most + 1, .block = 1024}, emulator::Policy::eager) == "");
-  CHECK(emulator::result_of(emulator::FaultKind::too_large) == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+  CHECK(emulator::driver::result_of(emulator::FaultKind::too_large) == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 }

@@ -1,4 +1,4 @@
-// Kernels around one copy into or out of shared memory.
+// Kernels that execute one copy into or out of shared memory.
 #pragma once
 
 #include <array>
@@ -8,17 +8,18 @@
 
 namespace tma_jit::testing::copies {
 
-constexpr u32 kRoom = 4096;    // bytes of shared memory a block, from %r1 on
-constexpr u32 kMaps = 512;     // of global memory, for tensor maps
-constexpr u32 kTensor = 4096;  // where the tensor begins
-constexpr u32 kOut = 32768;    // where blocks leave their shared memory
+constexpr u32 kRoom = 4096;    // bytes of shared memory per block, from %r1 on
+constexpr u32 kMaps = 512;     // bytes of global memory for tensor maps
+constexpr u32 kTensor = 4096;  // offset of the tensor
+constexpr u32 kOut = 32768;    // offset to which blocks store their shared memory
 constexpr u32 kBytes = kOut + 2 * kRoom;
 
 inline const char* const kShared =
     ".shared .align 1024 .b8 room[4096];\n.shared .align 8 .b64 bar;\n.shared .align 8 .b64 gate;\n";
 
-// One thread of each block awaits `bytes` on [bar]; that of block 0 executes `copy`; every block then stores its shared
-// memory, which was filled with its bytes' numbers. Tensor maps are at %base, 128 bytes each, and %d8 is the tensor.
+// Returns a kernel in which one thread of each block waits for `bytes` on [bar] and that of block 0 executes `copy`.
+// Every block then stores its shared memory, which is initialised to filler(). Tensor maps are at %base, 128 bytes
+// each, and %d8 is the tensor.
 inline std::string load_text(const std::string& copy, u32 bytes) {
   return "setp.ne.u32 %p1, %t, 0; mov.u32 %r1, room; mov.u32 %r9, %cluster_ctarank; add.u64 %d8, %base, 4096;\n"
          "@!%p1 mbarrier.init.shared::cta.b64 [bar], 1; fence.mbarrier_init.release.cluster;\n"
@@ -34,12 +35,12 @@ inline std::string load_text(const std::string& copy, u32 bytes) {
          "bar.warp.sync -1; barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;";
 }
 
-// Word `i` of shared memory before the copy.
+// Returns word `i` of shared memory before the copy.
 inline u32 filler(u32 i) {
   return 4 * i * 40503;
 }
 
-// One thread executes `copy`, whose group it waits for.
+// Returns a kernel in which one thread executes `copy` and waits for its bulk group.
 inline std::string store_text(const std::string& copy) {
   return "mov.u32 %r1, room; add.u64 %d8, %base, 4096; shl.b32 %r2, %t, 2;\n"
          "fill: add.u32 %r3, %r1, %r2; mul.lo.u32 %r4, %r2, 40503; st.shared.u32 [%r3], %r4;\n"

@@ -1,4 +1,4 @@
-// Kernels in CUDA C++, compiled to PTX by the machine's NVRTC.
+// Kernels in CUDA C++, compiled to PTX by the installed NVRTC.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ inline std::string ptx_of(const std::string& cuda, const std::string& arch) {
   return *ptx;
 }
 
-// What the kernels of a device print, for as long as this lives.
+// Captures the output of a device's kernels during its lifetime.
 class PrintedText {
  public:
   explicit PrintedText(std::string_view arch) : device_(device_of(arch)) {
@@ -39,7 +39,7 @@ class PrintedText {
   std::string take() { return std::exchange(text_, {}); }
 
  private:
-  emulator::Device& device_;
+  emulator::driver::Device& device_;
   std::string text_;
 };
 

@@ -10,21 +10,21 @@
 
 namespace tma_jit::testing {
 
-// Never destroyed: engines and buffers of static objects may outlive this function's.
-emulator::Device& device_of(std::string_view arch) {
+// Never destroyed, because engines and buffers of static objects may be destroyed later.
+emulator::driver::Device& device_of(std::string_view arch) {
   static auto* const mutex = new std::mutex;
-  static auto* const devices = new std::map<std::string, std::unique_ptr<emulator::Device>, std::less<>>;
+  static auto* const devices = new std::map<std::string, std::unique_ptr<emulator::driver::Device>, std::less<>>;
   const std::lock_guard lock(*mutex);
   auto found = devices->find(arch);
   if (found == devices->end()) {
     DeviceInfo facts = driver::emulated_device({.arch = std::string(arch)}).value();
-    found = devices->emplace(std::string(arch), std::make_unique<emulator::Device>(std::move(facts))).first;
+    found = devices->emplace(std::string(arch), std::make_unique<emulator::driver::Device>(std::move(facts))).first;
   }
   return *found->second;
 }
 
 driver::Api table_of(std::string_view arch) {
-  return emulator::table_of(device_of(arch));
+  return emulator::driver::table_of(device_of(arch));
 }
 
 driver::Provider driver_of(std::string_view arch) {

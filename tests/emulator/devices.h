@@ -1,4 +1,4 @@
-// Emulated devices of this program, which has the emulator linked in and looks inside it.
+// Emulated devices of the test program, which links the emulator statically to access its internals.
 #pragma once
 
 #include <string_view>
@@ -12,14 +12,14 @@ class Engine;
 
 namespace tma_jit::testing {
 
-// The device for a target, e.g. "sm_90a": one for all tests, made when it is first asked for.
-emulator::Device& device_of(std::string_view arch);
+// Returns the device for a target, e.g. "sm_90a", which is created at first use and shared by all tests.
+emulator::driver::Device& device_of(std::string_view arch);
 
-// Its table of functions.
+// Return its driver table.
 driver::Api table_of(std::string_view arch);
 driver::Provider driver_of(std::string_view arch);
 
-// An engine on the device for a target, with a cache folder that all of these engines share.
+// Returns an engine on the device for a target. All these engines share a cache folder.
 Engine emulated_engine(std::string_view arch);
 
 }  // namespace tma_jit::testing

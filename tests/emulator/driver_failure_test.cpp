@@ -1,4 +1,4 @@
-// What the driver's table says of failures, and what it does while the process ends.
+// Error texts of the driver's table, and calls while the process exits.
 #include <cstdlib>
 
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ const driver::Api& api() {
 
 CUdeviceptr kept = 0;
 
-// Runs after the thread's own objects are gone, as destructors of static objects do.
+// Runs after the thread's own objects are destroyed, like destructors of static objects.
 void free_late() {
   char byte = 0;
   const char* text = nullptr;
@@ -57,7 +57,7 @@ TEST_CASE("A text of cuGetErrorString is shorter than 1,000 characters, and the 
                               std::string(900, 'x') + "\nthe second line\n" + std::string(900, 'y')};
   for (const bool long_one : {false, true}) {
     const std::string whole = long_one ? fault.text() : "a short one";
-    CHECK(emulator::guarded([&]() -> CUresult {
+    CHECK(emulator::driver::guarded([&]() -> CUresult {
             throw emulator::Fault{emulator::FaultKind::race, whole, {}, {}};
           }) == CUDA_ERROR_LAUNCH_FAILED);
     const char* text = nullptr;

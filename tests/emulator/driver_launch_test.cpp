@@ -1,4 +1,4 @@
-// Wrong launches through the driver's table: the result that libcuda gives, and a text that says what was wrong.
+// Invalid launches through the driver's table: the result that libcuda returns, and a text that describes the error.
 #include <limits>
 
 #include "emulator/ptx_kernel.h"
@@ -8,14 +8,14 @@ using namespace tma_jit::testing;
 
 namespace {
 
-// A kernel of two parameters that adds the second to the word behind the first.
+// A kernel of two parameters that adds the second to the word that the first points to.
 constexpr const char* kText =
     ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry add(.param .u64 p, .param .u32 v) {\n"
     ".reg .u64 %d<2>; .reg .u32 %r<2>;\nld.param.u64 %d1, [p]; ld.param.u32 %r1, [v];\n"
     "red.global.add.u32 [%d1], %r1;\nret;\n}\n"
     ".visible .entry few() .maxntid 64, 1, 1 { ret; }\n";
 
-// The kernels of kText on the device of sm_90a, whose context is current for as long.
+// Loads the kernels of kText on the device of sm_90a, whose context is current during the lifetime of this object.
 class Loaded {
  public:
   Loaded() : api(table_of("sm_90a")) {
@@ -85,7 +85,7 @@ TEST_CASE("Too few arguments are refused, enough are taken") {
   CHECK(loaded.api.launch_kernel_ex(&config, nullptr, whole, nullptr) == CUDA_ERROR_INVALID_HANDLE);
   CHECK(loaded.api.launch_kernel_ex(nullptr, add, whole, nullptr) == CUDA_ERROR_INVALID_VALUE);
   REQUIRE(loaded.api.memcpy_device_to_host(&sum, word, sizeof sum) == CUDA_SUCCESS);
-  CHECK(sum == 0);  // none of them ran
+  CHECK(sum == 0);  // none of the launches executed
   CHECK(loaded.api.launch_kernel_ex(&config, add, whole, nullptr) == CUDA_SUCCESS);
   REQUIRE(loaded.api.memcpy_device_to_host(&sum, word, sizeof sum) == CUDA_SUCCESS);
   CHECK(sum == 2 * 32 * 5);
@@ -156,7 +156,7 @@ TEST_CASE("What is no module, and a kernel that is not there, have results of th
   const auto before = allocated();
   CHECK(load(".version 9.0\n.target sm_90a\n.global .b8 room[4096];\n.global .u64 at[1] = {generic(nowhere)};\n") ==
         CUDA_ERROR_NOT_SUPPORTED);
-  CHECK(allocated() == before);  // what does not load keeps no memory
+  CHECK(allocated() == before);  // a module that fails to load keeps no memory
   REQUIRE(load(kText) == CUDA_SUCCESS);
   CHECK(loaded.api.library_get_kernel(&kernel, library, "nowhere") == CUDA_ERROR_NOT_FOUND);
   CHECK(loaded.api.library_unload(library) == CUDA_SUCCESS);

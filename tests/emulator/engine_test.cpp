@@ -1,4 +1,4 @@
-// The engine on the emulator: the tree's kernels from request to checked result. Needs NVRTC.
+// The engine on the emulator: kernels of the repository from request to checked result. Needs NVRTC.
 #include <cmath>
 #include <cstring>
 

@@ -25,7 +25,7 @@ struct Outcome {
   std::vector<std::string> warnings;
 };
 
-Outcome run(const Neighbour& one, const char* arch, Policy policy, u64 seed) {
+Outcome run(const KernelVariant& one, const char* arch, Policy policy, u64 seed) {
   auto& device = device_of(arch);
   Outcome outcome;
   TestMemory memory(device, kBytes);
@@ -42,8 +42,8 @@ Outcome run(const Neighbour& one, const char* arch, Policy policy, u64 seed) {
 
 }  // namespace
 
-void check_neighbours(const std::vector<Neighbour>& neighbours, const char* arch) {
-  for (const Neighbour& one : neighbours) {
+void check_variants(const std::vector<KernelVariant>& variants, const char* arch) {
+  for (const KernelVariant& one : variants) {
     CAPTURE(std::string(one.name));
     const bool right = *one.report == '\0';
     for (const Policy policy : kPolicies) {

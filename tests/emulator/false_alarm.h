@@ -1,4 +1,4 @@
-// Small kernels beside each other: some are right and run with no report and no warning, some have a mistake.
+// Pairs of similar small kernels: correct ones, which must run without report or warning, and faulty ones.
 #pragma once
 
 #include <string>
@@ -8,16 +8,17 @@
 
 namespace tma_jit::testing {
 
-// The body finds in %base 4 KiB of global memory that hold zeros, `s` is 1 KiB of shared memory and `m` room for four
+// In the body, %base is 4 KiB of zeroed global memory, `s` is 1 KiB of shared memory and `m` has space for four
 // mbarriers.
-struct Neighbour {
+struct KernelVariant {
   const char* name;
-  const char* report;  // how the fault's text begins, or one of those between strokes; empty: neither fault nor warning
+  const char* report;  // prefix of the fault's text, or several separated by '|'; empty: neither fault nor warning
   std::string body;
   RunShape shape{};
 };
 
-// Runs each under every policy and five seeds: a mistake is reported under each policy by one of the seeds at least.
-void check_neighbours(const std::vector<Neighbour>& neighbours, const char* arch = "sm_90a");
+// Runs each variant under every policy with five seeds. An error must be reported under each policy with at least one
+// of the seeds.
+void check_variants(const std::vector<KernelVariant>& variants, const char* arch = "sm_90a");
 
 }  // namespace tma_jit::testing

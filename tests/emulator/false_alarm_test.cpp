@@ -1,5 +1,5 @@
-// Kernels that are right, though close to a mistake, which must run with no report and no warning; each stands beside
-// the mistake, which must still be reported.
+// Correct kernels that resemble faulty ones: they must run without report or warning, and the faulty ones must be
+// reported.
 #include "emulator/false_alarm.h"
 #include "emulator/matrix/operand.h"
 #include "emulator/matrix/tcgen05_move.h"
@@ -15,7 +15,7 @@ TEST_CASE("Lanes of one store that write the same value to the same place do not
       "mov.u32 %r1, s; shl.b32 %r2, %t, 2; add.u32 %r3, %r1, %r2; st.shared.u32 [%r3], %t;\n"
       "fence.proxy.async.shared::cta; bar.warp.sync -1;\n";
   const std::string finish = "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n";
-  check_neighbours({
+  check_variants({
       {"one word, which each lane reads", "", "st.shared.u32 [s], 7; ld.shared.u32 %r1, [s];"},
       {"the same byte of words that differ", "", "mad.lo.u32 %r1, %t, 256, 5; st.shared.u8 [s], %r1;"},
       {"a word for two lanes", "", address + "st.shared.u32 [%r3], %r2;"},
@@ -69,7 +69,7 @@ TEST_CASE("Fences before a relaxed arrival at the cluster's barrier release what
                            "mov.u32 %r2, s; mapa.shared::cluster.u32 %r3, %r2, %r1;\n"
                            "@%p1 ld.shared::cluster.u32 %r4, [%r3];\n" +
                            released;
-  check_neighbours({
+  check_variants({
       {"an mbarrier behind fence.mbarrier_init", "", init + "fence.mbarrier_init.release.cluster; " + relaxed + use,
        pair},
       {"a word behind fence.acq_rel.cluster", "", write + "fence.acq_rel.cluster; " + relaxed + read, pair},
@@ -94,7 +94,7 @@ TEST_CASE("Fences around relaxed accesses to an mbarrier carry order") {
            wait + ".shared.b64 %p2, [m], 0; @!%p2 bra READ; " + after + " ld.shared.u32 %r1, [s];\nEND:";
   };
   const char *relaxed = ".relaxed.cta", *fence = "fence.acq_rel.cta;";
-  check_neighbours({
+  check_variants({
       {"a fence before the arrival", "", text(fence, relaxed, "", ""), two},
       {"a fence behind the wait", "", text("", "", relaxed, fence), two},
       {"both", "", text(fence, relaxed, relaxed, fence), two},
@@ -133,9 +133,9 @@ TEST_CASE("Values computed from registers of tcgen05.ld before its wait are no m
 TEST_CASE("Values that nothing has written are no mistake until something acts on them") {
   const std::string read =
       "mov.u32 %r1, s; mad.lo.u32 %r2, %t, 4, %r1; setp.lt.u32 %p1, %t, 31; @%p1 st.shared.u32 [%r2], %t;\n"
-      "bar.warp.sync -1; ld.shared.u32 %r3, [%r2]; setp.gt.u32 %p2, %r3, 5;\n";  // lane 31 reads past the end
+      "bar.warp.sync -1; ld.shared.u32 %r3, [%r2]; setp.gt.u32 %p2, %r3, 5;\n";  // lane 31 reads beyond the end
   const std::string own = " mul.wide.u32 %d1, %t, 4; add.u64 %d1, %d1, %base; ";
-  check_neighbours({
+  check_variants({
       {"a word that is not used", "", read},
       {"a word that is computed with and overwritten", "",
        read + "add.u32 %r3, %r3, 1; mov.u32 %r3, 0; st.global.u32 [%base], %r3;"},
@@ -171,7 +171,7 @@ TEST_CASE("Padding that the unit ignores need not be written") {
   const std::string row4 = rows + "st.shared.b64 [%r1], %d1; bar.warp.sync -1;\n";
   const std::string row6 = rows + "st.shared.b64 [%r1], %d1; st.shared.b32 [%r1+8], 0; bar.warp.sync -1;\n";
   const std::string load = "ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.";
-  check_neighbours(
+  check_variants(
       {
           {"4-bit elements", "", row4 + load + "b4x16_p64 {%r2}, [%r1];"},
           {"6-bit elements", "", row6 + load + "b6x16_p32 {%r2}, [%r1];"},
@@ -179,13 +179,13 @@ TEST_CASE("Padding that the unit ignores need not be written") {
           {"whole rows", "uninitialised", row4 + "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [%r1];"},
       },
       "sm_100a");
-  using tma_jit::emulator::number::Format;
+  using tma_jit::emulator::numeric::Format;
   struct Padded {
     Format format;
     u32 bytes;  // of 16
   };
   for (const Padded& one : {Padded{Format::e2m1, 8}, Padded{Format::e3m2, 12}, Padded{Format::e4m3, 16}}) {
-    std::vector<Span> spans;
+    std::vector<tma_jit::emulator::ByteRange> spans;
     append_footprint({.descriptor = {.start = 1024, .leading = 128, .stride = 256},
                       .format = one.format,
                       .rows = 8,
@@ -193,11 +193,11 @@ TEST_CASE("Padding that the unit ignores need not be written") {
                       .padded = true},
                      8192, spans);
     u32 total = 0;
-    for (const Span& span : spans) total += span.bytes;
+    for (const tma_jit::emulator::ByteRange& span : spans) total += span.bytes;
     CHECK(total == 16 * one.bytes);
   }
   const TensorCopy copy{.decompression = Decompression::b4x16_p64, .descriptor = u64{1} << 46};
-  for (const Span& span : plan(copy, 1U << 18).reads) CHECK(span.bytes == 8);
+  for (const tma_jit::emulator::ByteRange& span : plan(copy, 1U << 18).reads) CHECK(span.bytes == 8);
 }
 
 TEST_CASE("A swizzled tile need not begin where its pattern begins") {
@@ -236,7 +236,8 @@ TEST_CASE("A swizzled tile need not begin where its pattern begins") {
   CHECK(fault == "");
   CHECK(warnings == std::vector<std::string>{});
   u32 wrong = 0;
-  for (u32 line = 0; line < 8; ++line)  // bits 4 to 6 of an address change by bits 7 to 9; the tile begins at line 3
+  for (u32 line = 0; line < 8;
+       ++line)  // bits 4 to 6 of an address are changed by bits 7 to 9; the tile begins at line 3
     for (u32 word = 0; word < 32; ++word)
       wrong += memory.as<u32>()[kOut / 4 + line * 32 + word] != line * 32 + (word ^ (line + 3) % 8 * 4) ? 1 : 0;
   CHECK(wrong == 0);

@@ -1,4 +1,4 @@
-// PTX as other compilers than NVRTC write it.
+// PTX as written by compilers other than NVRTC.
 #include "emulator/ptx_kernel.h"
 
 using namespace tma_jit;

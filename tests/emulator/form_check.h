@@ -1,4 +1,4 @@
-// Forms of instructions against scalar formulas: one kernel a form, a thread a row of inputs.
+// Forms of instructions against scalar formulas: one kernel per form, one thread per row of inputs.
 #pragma once
 
 #include <array>
@@ -17,10 +17,11 @@ struct Inputs {
   u64 a, b, c;
 };
 
-// `text` computes X0 from X1, X2 and X3, where X is %h, %r or %d by `width` of the operands and of the result.
+// `text` computes X0 from X1, X2 and X3, where X is %h, %r or %d depending on the widths of the operands and the
+// result.
 struct Form {
   std::string text;
-  int from, to;  // bytes
+  int from, to;  // widths in bytes
   std::function<u64(u64 a, u64 b, u64 c)> expected;
 };
 
@@ -29,7 +30,7 @@ inline std::string named(std::string text, char letter, const char* stem) {
   return text;
 }
 
-// A stands for a source's register stem, D for the result's.
+// In the text, '@' stands for the register stem of the sources and '#' for that of the result.
 inline std::string body_of(const Form& form) {
   const auto stem = [](int bytes) { return bytes == 2 ? "%h" : bytes == 4 ? "%r" : "%d"; };
   const auto bits = [](int bytes) { return std::to_string(8 * bytes); };
@@ -90,7 +91,7 @@ inline void check_forms(const std::vector<Form>& forms, Inputs (*make)(std::mt19
   }
 }
 
-// Adds bits 1 to 3 to #10: whether %p2, %p4 and %p5 hold.
+// Adds bits 1 to 3 to #10: the values of %p2, %p4 and %p5.
 inline std::string more(const std::string& bits) {
   std::string text;
   for (const auto& [predicate, value] : {std::pair{"%p2", "2"}, {"%p4", "4"}, {"%p5", "8"}})

@@ -1,4 +1,4 @@
-// Forms of approximations, against the machine's functions in f64, within the errors that PTX ISA 9.0 promises.
+// Forms of approximations, against the host's functions in f64, within the errors that PTX ISA 9.0 permits.
 #include <cmath>
 
 #include "emulator/form_check.h"
@@ -22,8 +22,7 @@ TEST_CASE("Forms: approximations are as close as PTX promises") {
     double (*function)(double);
     double low, high, tolerance;
   };
-  // Tolerances are PTX ISA 9.0's maximum errors, relative to the result or, for sines and logarithms, absolute and
-  // large.
+  // Tolerances are the maximum errors of PTX ISA 9.0, relative to the result or, for sines and logarithms, absolute.
   for (const Approximation& a :
        {Approximation{"rcp.approx.f32 %f2, %f1;", [](double v) { return 1 / v; }, 0.1, 50, 0x1p-23},
         {"rsqrt.approx.f32 %f2, %f1;", [](double v) { return 1 / std::sqrt(v); }, 0.1, 50, 0x1p-22},
@@ -88,7 +87,8 @@ TEST_CASE("Forms: approximations in 16 bits are as close as PTX promises") {
     const char* text;
     bool brain;
     double (*function)(double);
-    double tolerance;  // PTX ISA 9.0's maximum errors: relative of ex2, absolute of tanh; with a rounding to the format
+    double
+        tolerance;  // maximum errors of PTX ISA 9.0: relative for ex2, absolute for tanh; plus a rounding to the format
   };
   const auto power = [](double x) { return std::exp2(x); };
   const auto tangent = [](double x) { return std::tanh(x); };

@@ -1,4 +1,4 @@
-// Forms of copies of stretches of bytes and of prefetches, from the text of the instruction on, against loops.
+// Forms of bulk copies and of prefetches, from PTX text to results, against loops.
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -71,7 +71,7 @@ TEST_CASE("Forms: bulk stores, whole and by a mask of bytes") {
 
 namespace {
 
-// One value in shared memory and one in global memory, as the type's bits; what is left in global memory.
+// Reduces a value of shared memory into one of global memory, both as bits of the type, and returns the result.
 u64 reduced(const std::string& operation, u64 old, u64 value) {
   CAPTURE(operation);
   Bytes bytes;
@@ -147,7 +147,7 @@ TEST_CASE("Forms: bulk copies and reductions into another block's shared memory"
                              " [%r6+32], [%r1+64], 96, [%r7];";
     CAPTURE(form);
     Bytes bytes;
-    // Block 0 sends to block 1 and completes its own mbarrier by a copy of as many bytes.
+    // Block 0 copies to block 1 and completes its own mbarrier by a copy of as many bytes.
     const std::string copy =
         "mapa.shared::cluster.u32 %r6, %r1, 1; mov.u32 %r7, bar; mapa.shared::cluster.u32 %r7, "
         "%r7, 1;\n" +
@@ -209,7 +209,7 @@ TEST_CASE("Forms: a tensor map among the parameters is prefetched there") {
   const std::string text =
       ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry test(.param .align 64 .b8 m[128])\n{\n"
       "prefetch.param.tensormap [m];\nret;\n}\n";
-  emulator::Library library(device_of("sm_90a"), text);
+  emulator::driver::Library library(device_of("sm_90a"), text);
   emulator::tensor::TensorMap map{};
   const std::array<u64, 1> dims{64};
   const std::array<u32, 1> box{32}, steps{1};
@@ -223,7 +223,7 @@ TEST_CASE("Forms: a tensor map among the parameters is prefetched there") {
   CUlaunchConfig config{};
   config.gridDimX = config.gridDimY = config.gridDimZ = config.blockDimX = config.blockDimY = config.blockDimZ = 1;
   void* arguments[] = {&map};
-  emulator::launch(*library.kernel("test"), config, arguments);
+  emulator::driver::launch(*library.kernel("test"), config, arguments);
   map.magic = 0;
-  CHECK_THROWS_AS(emulator::launch(*library.kernel("test"), config, arguments), emulator::Fault);
+  CHECK_THROWS_AS(emulator::driver::launch(*library.kernel("test"), config, arguments), emulator::Fault);
 }

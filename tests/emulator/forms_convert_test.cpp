@@ -8,8 +8,8 @@ using To = SmallFloat::To;
 
 namespace {
 
-// Any f32, and many near the ends of the small formats' ranges. No number is between 0 and -2^-100, whose sign after a
-// rounding to zero is nobody's business.
+// Arbitrary f32, with many near the limits of the small formats. Numbers between 0 and -2^-100 are excluded, because
+// the sign of their rounding to zero is unspecified.
 Inputs floats(std::mt19937_64& random) {
   const auto number = [&]() -> u64 {
     const u64 pick = random() % 8;
@@ -173,7 +173,7 @@ TEST_CASE("Forms: pairs of 8, 6 and 4 bits to f16, every pattern of bits") {
 }
 
 TEST_CASE("Forms: powers of two as ue8m0, and tf32") {
-  // Positive bf16 above 2^-126, in which the exponents are the codes.
+  // Positive bf16 above 2^-126, whose exponents equal the codes.
   const auto positive = [](std::mt19937_64& random) -> Inputs {
     const auto half = [&] { return 0x0080 + random() % 0x7e00; };
     return {half() | half() << 16, 0, 0};

@@ -1,4 +1,4 @@
-// Forms of cvt between integers and floats of 32 and 64 bits, against the machine's own arithmetic.
+// Forms of cvt between integers and floats of 32 and 64 bits, against the host's arithmetic.
 #include <cmath>
 
 #include "emulator/form_check.h"
@@ -12,7 +12,7 @@ template <class T> T as(u64 x) {
   return static_cast<T>(x);
 }
 
-// An integer as the float next to it in a direction: exact arithmetic in 113 bits says on which side the nearest lies.
+// Rounds an integer to a float in a given direction; exact 113-bit arithmetic decides the side of the nearest float.
 template <class F, class I> u64 directed(I value, int to) {
   F nearest = static_cast<F>(value);
   const bool above = static_cast<__float128>(nearest) > static_cast<__float128>(value);
@@ -23,7 +23,7 @@ template <class F, class I> u64 directed(I value, int to) {
   return bits(nearest);
 }
 
-// NaN becomes 0, but the smallest number or half the range where either type has 64 bits.
+// NaN becomes 0, or the smallest number or half the range if either type has 64 bits.
 template <class I> u64 clamped(double x, bool from_f64 = false) {
   if (std::isnan(x)) return from_f64 || sizeof(I) == 8 ? u64{1} << (8 * sizeof(I) - 1) : 0;
   constexpr double low = static_cast<double>(std::numeric_limits<I>::min()),

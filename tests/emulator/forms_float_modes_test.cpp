@@ -1,5 +1,5 @@
-// Forms of f32 and f64 arithmetic in every rounding, flushed and saturated, against the machine's own arithmetic in the
-// same rounding; comparisons and classes of floats.
+// Forms of f32 and f64 arithmetic with every rounding, flushing and saturation, against the host's arithmetic in the
+// same rounding mode; comparisons and classes of floats.
 #include <cfenv>
 #include <cmath>
 
@@ -28,7 +28,7 @@ float flushed(float x) {
   return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0F, x) : x;
 }
 
-// f of numbers behind volatiles, so that it happens here and now.
+// Evaluates f with volatile operands, so that it is evaluated in the current rounding mode.
 template <class T, class F> T rounded(int mode, F f, T a, T b, T c) {
   volatile T x = a, y = b, z = c;
   const int before = std::fegetround();
@@ -56,7 +56,7 @@ template <class T> const std::vector<Operation<T>>& operations() {
   return all;
 }
 
-// Positive and negative, some of them subnormal, none so that an operation overflows or has no value.
+// Positive and negative numbers, some subnormal, such that no operation overflows or yields NaN.
 template <class T> u64 number(std::mt19937_64& random, bool positive) {
   const T mantissa = 1 + static_cast<T>(random() % (1U << 20)) / (1U << 20);
   const int exponent = random() % 6 == 0 && sizeof(T) == 4 ? -static_cast<int>(random() % 12) - 124
@@ -139,7 +139,7 @@ TEST_CASE("Forms: least, greatest, magnitude and sign of floats, with NaN and fl
         if (nan || (std::isnan(x) && std::isnan(y))) return 0x7fffffff;
         return bits(std::isnan(x) ? y : x);
       }
-      if (x == 0 && y == 0) return greatest ? bits(x) & bits(y) : bits(x) | bits(y);  // -0 is the lesser
+      if (x == 0 && y == 0) return greatest ? bits(x) & bits(y) : bits(x) | bits(y);  // -0 is less than +0
       return bits(greatest ? std::max(x, y) : std::min(x, y));
     };
   };
@@ -182,7 +182,7 @@ Class class_of(const Layout& l, u64 x) {
   if (exponent == 0) return fraction != 0 ? Class::subnormal : Class::zero;
   return Class::normal;
 }
-// Less, equal or greater, of numbers: their bits are in order.
+// Compares numbers by their bits, which are ordered.
 int order_of(const Layout& l, u64 a, u64 b, bool flushes) {
   const auto key = [&](u64 x) -> s64 {
     const u64 magnitude = low(x, l.bytes) & ((u64{1} << (8 * l.bytes - 1)) - 1);

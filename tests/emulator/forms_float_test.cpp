@@ -29,7 +29,7 @@ Inputs moderate_f64(std::mt19937_64& random) {
 using Exact = __float128;
 enum class To { zero, down, up };
 
-// The number of type T next to an exact value in a direction.
+// Returns the number of type T next to an exact value in a direction.
 template <class T> u64 directed(Exact value, To to) {
   T nearest = static_cast<T>(value);
   const bool lower = static_cast<Exact>(nearest)<value, higher = static_cast<Exact>(nearest)> value;
@@ -79,7 +79,7 @@ TEST_CASE("Forms: floats of every bit pattern") {
         [](u64 a, u64 b, u64) {
           if (std::isnan(f(a))) return std::isnan(f(b)) ? u64{0x7fffffff} : b;
           if (std::isnan(f(b))) return a;
-          if (f(a) == 0 && f(b) == 0) return a | b;  // -0 is the lesser
+          if (f(a) == 0 && f(b) == 0) return a | b;  // -0 is less than +0
           return bits(std::fmin(f(a), f(b)));
         }},
        {"max.NaN.f32 #10, @1, @2;", 4, 4,
@@ -118,7 +118,7 @@ TEST_CASE("Forms: floats of every bit pattern") {
 TEST_CASE("Forms: half precision, its saturation and rectification") {
   const auto halves = [](std::mt19937_64& random) -> Inputs {
     const auto half = [&] {
-      return u64{emulator::f32_to_f16(
+      return u64{emulator::numeric::f32_to_f16(
                  std::ldexp(1.0F + static_cast<float>(random() % 1024) / 1024, static_cast<int>(random() % 12) - 8))} |
              (random() % 2) << 15;
     };
@@ -128,11 +128,11 @@ TEST_CASE("Forms: half precision, its saturation and rectification") {
                 [](u64 a, u64 b, u64 c) {
                   u64 result = 0;
                   for (int i = 0; i < 32; i += 16) {
-                    // Exact in f64: 11 by 11 bits, and exponents close to each other.
-                    const double value = double{emulator::f16_to_f32(static_cast<u16>(a >> i))} *
-                                             emulator::f16_to_f32(static_cast<u16>(b >> i)) +
-                                         emulator::f16_to_f32(static_cast<u16>(c >> i));
-                    result |= emulator::number::nearest(emulator::number::Format::f16, value > 0 ? value : 0.0) << i;
+                    // Exact in f64: 11 by 11 bits, with exponents close to each other.
+                    const double value = double{emulator::numeric::f16_to_f32(static_cast<u16>(a >> i))} *
+                                             emulator::numeric::f16_to_f32(static_cast<u16>(b >> i)) +
+                                         emulator::numeric::f16_to_f32(static_cast<u16>(c >> i));
+                    result |= emulator::numeric::nearest(emulator::numeric::Format::f16, value > 0 ? value : 0.0) << i;
                   }
                   return result;
                 }},
@@ -140,9 +140,9 @@ TEST_CASE("Forms: half precision, its saturation and rectification") {
                 [](u64 a, u64 b, u64) {
                   u64 result = 0;
                   for (int i = 0; i < 32; i += 16) {
-                    const double value = double{emulator::f16_to_f32(static_cast<u16>(a >> i))} +
-                                         emulator::f16_to_f32(static_cast<u16>(b >> i));
-                    result |= emulator::number::nearest(emulator::number::Format::f16, std::clamp(value, 0.0, 1.0))
+                    const double value = double{emulator::numeric::f16_to_f32(static_cast<u16>(a >> i))} +
+                                         emulator::numeric::f16_to_f32(static_cast<u16>(b >> i));
+                    result |= emulator::numeric::nearest(emulator::numeric::Format::f16, std::clamp(value, 0.0, 1.0))
                               << i;
                   }
                   return result;
@@ -152,7 +152,7 @@ TEST_CASE("Forms: half precision, its saturation and rectification") {
                   u64 result = 0;
                   for (int i = 0; i < 32; i += 16) {
                     const auto p = static_cast<u16>(a >> i), q = static_cast<u16>(b >> i);
-                    result |= u64{emulator::f16_to_f32(p) > emulator::f16_to_f32(q) ? p : q} << i;
+                    result |= u64{emulator::numeric::f16_to_f32(p) > emulator::numeric::f16_to_f32(q) ? p : q} << i;
                   }
                   return result;
                 }}},
@@ -160,13 +160,13 @@ TEST_CASE("Forms: half precision, its saturation and rectification") {
 }
 
 TEST_CASE("Forms: conversions to and from packed small formats") {
-  using emulator::number::Format;
+  using emulator::numeric::Format;
   // Each element by the definition of its format, through f64.
   const auto check = [](const char* text, int to, u64 (*expected)(u64, u64, u64)) {
     check_forms({{text, 4, to, expected}}, moderate_f32);
   };
   static const auto small = [](Format format, u64 a) {
-    return emulator::number::convert({.from = Format::f64, .to = format, .finite = true}, bits(double{f(a)}));
+    return emulator::numeric::convert({.from = Format::f64, .to = format, .finite = true}, bits(double{f(a)}));
   };
   check("cvt.rn.satfinite.e4m3x2.f32 #10, @1, @2;", 2,
         [](u64 a, u64 b, u64) { return small(Format::e4m3, a) << 8 | small(Format::e4m3, b); });
@@ -178,8 +178,8 @@ TEST_CASE("Forms: conversions to and from packed small formats") {
         [](u64 a, u64 b, u64) { return small(Format::e2m1, a) << 4 | small(Format::e2m1, b); });
   check("cvt.rn.satfinite.e4m3x2.f32 %h1, @1, @2; cvt.rn.f16x2.e4m3x2 #10, %h1;", 4, [](u64 a, u64 b, u64) {
     const auto wide = [](u64 value) {
-      const double exact = emulator::number::value_of(Format::e4m3, small(Format::e4m3, value));
-      return emulator::number::nearest(Format::f16, exact);
+      const double exact = emulator::numeric::value_of(Format::e4m3, small(Format::e4m3, value));
+      return emulator::numeric::nearest(Format::f16, exact);
     };
     return wide(a) << 16 | wide(b);
   });

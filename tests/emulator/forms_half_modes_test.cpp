@@ -59,7 +59,7 @@ const std::vector<Operation>& operations() {
   return all;
 }
 
-// One element's result. f16's subnormals are flushed on the way in and out; a result of zero has the sum's sign.
+// Computes one element. f16 subnormals are flushed in operands and result; a zero result has the sign of the sum.
 u64 expected_of(const Type& type, const Operation& operation, const std::string& modifiers, u64 a, u64 b, u64 c) {
   const bool flushes = has(modifiers, "ftz");
   const auto value = [&](u64 x) {
@@ -73,7 +73,7 @@ u64 expected_of(const Type& type, const Operation& operation, const std::string&
   return flushes && std::fabs(type.format().value(code)) < 0x1p-14 ? code & 0x8000 : code;
 }
 
-// Numbers near one, and for f16 some subnormals; never two zeroes, whose sign min and max may choose.
+// Numbers near one, and for f16 some subnormals; never two zeros, between which min and max may choose.
 template <bool kBrain> Inputs halves(std::mt19937_64& random) {
   const auto half = [&]() -> u64 {
     const u64 sign = (random() % 2) << 15;

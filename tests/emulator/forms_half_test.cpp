@@ -16,15 +16,15 @@ u64 pairwise(u64 a, u64 b, u64 c, bool brain, double (*f)(double, double, double
   for (int i = 0; i < 32; i += 16) {
     const auto value = [&](u64 x) {
       const auto half = static_cast<u16>(x >> i);
-      return double{brain ? emulator::bf16_to_f32(half) : emulator::f16_to_f32(half)};
+      return double{brain ? emulator::numeric::bf16_to_f32(half) : emulator::numeric::f16_to_f32(half)};
     };
-    const auto format = brain ? emulator::number::Format::bf16 : emulator::number::Format::f16;
-    result |= emulator::number::nearest(format, f(value(a), value(b), value(c))) << i;
+    const auto format = brain ? emulator::numeric::Format::bf16 : emulator::numeric::Format::f16;
+    result |= emulator::numeric::nearest(format, f(value(a), value(b), value(c))) << i;
   }
   return result;
 }
 
-// Pairs of 16-bit numbers near 1, the same patterns being sensible as f16 and as bf16.
+// Pairs of 16-bit numbers near 1, with patterns that are valid as f16 and as bf16.
 Inputs near_one(std::mt19937_64& random) {
   const auto pair = [&] {
     const auto half = [&] { return 0x3c00 + (random() % 0x300) + ((random() % 2) << 15); };
@@ -73,15 +73,16 @@ TEST_CASE("Forms: pairs of f16 and bf16") {
         [](u64 a, u64, u64) {
           u64 result = 0;
           for (int i = 0; i < 32; i += 16) {
-            using namespace emulator::number;
-            const double value = emulator::f16_to_f32(static_cast<u16>(a >> i));
+            using namespace emulator::numeric;
+            const double value = emulator::numeric::f16_to_f32(static_cast<u16>(a >> i));
             result |= nearest(Format::f16, value_of(Format::e4m3, nearest(Format::e4m3, value))) << i;
           }
           return result;
         }},
        {"mov.b32 {%h1, %h2}, @1; cvt.f32.f16 %f1, %h1; cvt.rn.bf16.f32 %h3, %f1; cvt.u32.u16 #10, %h3;", 4, 4,
         [](u64 a, u64, u64) {
-          return emulator::number::nearest(emulator::number::Format::bf16, emulator::f16_to_f32(static_cast<u16>(a)));
+          return emulator::numeric::nearest(emulator::numeric::Format::bf16,
+                                            emulator::numeric::f16_to_f32(static_cast<u16>(a)));
         }}},
       near_one);
 }

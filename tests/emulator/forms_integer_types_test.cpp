@@ -1,4 +1,4 @@
-// Integer and logic forms in every type, against the machine's arithmetic in that type.
+// Integer and logic forms in every type, against the host's arithmetic in that type.
 #include <algorithm>
 #include <limits>
 
@@ -15,13 +15,13 @@ template <class T> T as(u64 x) {
 template <class T> u64 bits_of(T x) {
   return static_cast<u64>(x);
 }
-// Arithmetic that wraps.
+// Arithmetic modulo 2^N.
 template <class T, class F> u64 wrapped(F f, u64 a, u64 b, u64 c) {
   using U = std::make_unsigned_t<T>;
   return bits_of(static_cast<U>(f(u64{as<U>(a)}, u64{as<U>(b)}, u64{as<U>(c)})));
 }
 
-// The amount of a shift is a 32-bit register, and the divisor from 1 to 63.
+// Shift amounts are 32-bit registers; divisors are from 1 to 63.
 std::string amount(int bytes) {
   const std::string bits = std::to_string(8 * bytes);
   return (bytes == 4 ? "mov.b32 %r5, @2; " : "cvt.u32.u" + bits + " %r5, @2; ") + "and.b32 %r5, %r5, 127; ";
@@ -103,7 +103,7 @@ TEST_CASE("Forms: wide products of 16 bits, 24-bit products, carries of every ty
   for (const auto& [type, bytes] : {std::pair{"u32", 4}, {"s32", 4}, {"u64", 8}, {"s64", 8}}) {
     const std::string t = type, r = bytes == 4 ? "%r" : "%d";
     const auto mask = [bytes = bytes](unsigned __int128 x) { return bytes == 4 ? x & 0xffffffff : x & ~u64{0}; };
-    // The high part of a sum and of a difference of two numbers of three words: 1 and @1, @2, @3.
+    // The high part of a sum and of a difference of two three-word numbers: 1 and @1, @2, @3.
     check_forms(
         {{"add.cc." + t + " " + r + "11, @1, @2; addc.cc." + t + " " + r + "12, @2, @3; addc." + t + " #10, @3, @1;",
           bytes, bytes,
@@ -153,13 +153,13 @@ TEST_CASE("Forms: logic and shifts of every width, and of predicates") {
        {two + "mov.pred %p3, %p2;" + pick, 4, 4, [](u64, u64 b, u64) { return u64{s(b) > 0}; }},
        {"bfind.u32 #10, @1;", 4, 4, [](u64 a, u64, u64) { return static_cast<u64>(31 - std::countl_zero(u(a))); }},
        {"prmt.b32.ecl #10, @1, @2, @3;", 4, 4,
-        [](u64 a, u64, u64 c) {  // bytes below the selected one become it
+        [](u64 a, u64, u64 c) {  // lower bytes become the selected one
           u64 result = 0;
           for (u64 i = 0; i < 4; ++i) result |= (a >> (8 * std::max(i, c & 3)) & 255) << (8 * i);
           return result;
         }},
        {"prmt.b32.ecr #10, @1, @2, @3;", 4, 4,
-        [](u64 a, u64, u64 c) {  // bytes above the selected one become it
+        [](u64 a, u64, u64 c) {  // higher bytes become the selected one
           u64 result = 0;
           for (u64 i = 0; i < 4; ++i) result |= (a >> (8 * std::min(i, c & 3)) & 255) << (8 * i);
           return result;
@@ -180,7 +180,7 @@ namespace {
 
 struct Comparison {
   const char* name;
-  bool less, equal, greater;  // where it holds
+  bool less, equal, greater;  // whether the comparison holds
 };
 
 template <class T> void check_comparisons(const std::string& type, int bytes, const std::vector<Comparison>& all) {

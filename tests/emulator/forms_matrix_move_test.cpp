@@ -1,4 +1,4 @@
-// Forms of ldmatrix, stmatrix and movmatrix, from the text of the instruction on, against the figures of the manual.
+// Forms of ldmatrix, stmatrix and movmatrix, from PTX text to results, against the PTX ISA's figures.
 #include "emulator/register_kernel.h"
 
 using namespace tma_jit::testing;
@@ -6,7 +6,7 @@ using registers::list_of;
 
 namespace {
 
-// 32 rows of `row_bytes`, each byte telling where it is; lane i names row i.
+// 32 rows of `row_bytes`, in which each byte encodes its position; lane i names row i.
 std::vector<u8> rows_of(u32 row_bytes) {
   std::vector<u8> rows(std::size_t{32} * row_bytes);
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<u8>(i * 73 + i / 256 * 5 + 1);
@@ -21,7 +21,7 @@ Bank loaded(const std::string& form, u32 registers, const std::vector<u8>& rows,
   return run_on_registers(text, {}, {"D", out}, {.arch = arch, .shared = rows});
 }
 
-// What stmatrix leaves of 32 rows of 16 bytes that were 0xee.
+// Returns 32 rows of 16 bytes, initialised to 0xee, after stmatrix.
 std::vector<u8> stored(const std::string& form, const Bank& from, const char* arch) {
   CAPTURE(form);
   const std::vector<u8> rows(512, 0xee);

@@ -12,9 +12,9 @@ namespace {
 constexpr const char* kDeclared =
     ".shared .align 128 .b8 room[1024];\n.const .align 16 .b32 table[8] = {100, 101, 102, 103, 104, 105, 106, 107};\n";
 
-// %d2 is the thread's place of 32 bytes in global memory, %r6 that in shared memory, %d3 the same as a generic address,
-// %d6 that in local memory. Each thread's 32 bytes in global memory hold words of 100 and their number.
-std::string places() {
+// %d2 is the address of the thread's 32 bytes in global memory, %r6 that in shared memory, %d3 the same as a generic
+// address, and %d6 that in local memory. Words of global memory are initialised to 100 + their index.
+std::string address_setup() {
   return ".local .align 32 .b8 own[32];\n"
          "mul.wide.u32 %d1, %t, 32; add.s64 %d2, %base, %d1; mov.u32 %r1, room; shl.b32 %r5, %t, 5; add.u32 %r6, %r1, "
          "%r5; cvt.u64.u32 %d4, %r6; cvta.shared.u64 %d3, %d4; mov.u64 %d6, own;\n"
@@ -22,7 +22,7 @@ std::string places() {
 }
 
 void check(const std::string& body, const std::function<u32(u32)>& expected) {
-  check_words({places(), 8, kDeclared}, body, expected, {});
+  check_words({address_setup(), 8, kDeclared}, body, expected, {});
 }
 
 const std::vector<const char*> kHints = {".ca",
@@ -140,8 +140,8 @@ TEST_CASE("Forms: loads and stores of every type carry its bytes") {
       const bool single = t.stem == std::string("%r"), wide = t.stem == std::string("%d");
       const bool widens = (single && t.bytes < 4) || (wide && t.bytes < 8);
       const std::string widened = single ? "st.global.u32 [%d2+16], %r8;" : wide ? "st.global.u64 [%d2+16], %d8;" : "";
-      run_ptx(kernel_text(places() + load + "." + t.name + " " + r + ", [%d2]; st.global." + t.name + " [%d2+8], " + r +
-                              "; " + widened,
+      run_ptx(kernel_text(address_setup() + load + "." + t.name + " " + r + ", [%d2]; st.global." + t.name +
+                              " [%d2+8], " + r + "; " + widened,
                           "sm_100a", kDeclared),
               memory, {}, "sm_100a");
       for (u32 thread = 0; thread < 32; ++thread) {
@@ -185,7 +185,7 @@ const Operation kInteger[] = {{"add", [](u64 a, u64 b, u64 m) { return (a + b) &
                               {"min", [](u64 a, u64 b, u64) { return std::min(a, b); }},
                               {"max", [](u64 a, u64 b, u64) { return std::max(a, b); }}};
 
-// One thread's atom, and its red where there is one; old value and new one.
+// Executes atom, and red if it exists, in one thread; returns the old and the new value.
 void check_atomic(const std::string& words, const std::string& type, int bytes, u64 old, u64 value, u64 expected) {
   const std::string stem = bytes == 8 ? "%d" : bytes == 4 ? "%r" : "%h", bits = std::to_string(8 * bytes);
   const bool reduces = words.find("exch") == std::string::npos && words.find("acquire") == std::string::npos &&

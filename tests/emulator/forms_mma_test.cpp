@@ -1,4 +1,4 @@
-// Forms of mma.sync, from the text of the instruction on, against sums in f64.
+// Forms of mma.sync, from PTX text to results, against sums in f64.
 #include "emulator/mma_samples.h"
 #include "emulator/register_kernel.h"
 
@@ -14,7 +14,7 @@ std::string text_of(const std::string& form, const MmaSync& m, const std::string
          list_of("C", counts.c) + rest + ";";
 }
 
-// The form's words name its shape and types themselves; `m` says what they mean.
+// The text of the form names its shape and types; `m` describes them.
 void check_mma(const std::string& form, const MmaSync& m, unsigned seed = 1) {
   CAPTURE(form);
   std::mt19937 random(seed);
@@ -26,7 +26,7 @@ void check_mma(const std::string& form, const MmaSync& m, unsigned seed = 1) {
 }
 
 std::string name(Format format) {
-  return std::string(number::name_of(format));
+  return std::string(numeric::name_of(format));
 }
 
 void check_shape(u32 rows, u32 k, Format a, Format b, Format d, const std::string& kind = "") {
@@ -102,7 +102,7 @@ TEST_CASE("Forms: mma.sync of integers and bits") {
 }
 
 TEST_CASE("Forms: mma.sync of integers saturates where it is asked to and wraps elsewhere") {
-  // 16 products of 127 * 127 on top of a number near the end of the range.
+  // 16 products of 127 * 127, added to a number near the end of the range.
   Bank a(2), b(1), c(4);
   for (u32 lane = 0; lane < 32; ++lane) {
     for (u32 i = 0; i < 2; ++i) a.put(i, lane, 0, 32, 0x7f7f7f7f);

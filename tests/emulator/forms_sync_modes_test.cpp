@@ -1,4 +1,4 @@
-// Forms of barriers, mbarriers, clusters, warps and hints with every modifier, against what each must leave.
+// Forms of barriers, mbarriers, clusters, warps and hints with every modifier, against their expected effects.
 #include "emulator/thread_words.h"
 
 using namespace tma_jit;
@@ -10,7 +10,7 @@ u32 other_warp(u32 i) {
   return i ^ 32;
 }
 
-// Each thread stores its number, waits, and reads its neighbour's of the other warp.
+// Each thread stores its number, waits, and reads that of the corresponding thread of the other warp.
 std::string exchange(const std::string& wait) {
   return "st.shared.u32 [%r6], %t;\n" + wait + "\nxor.b32 %r7, %r6, 128; ld.shared.u32 %r10, [%r7];";
 }
@@ -41,7 +41,7 @@ TEST_CASE("Forms: barriers with .cta and .aligned, and both ways of combining") 
 }
 
 TEST_CASE("Forms: mbarriers with every order, scope and space") {
-  // Two arrivals of each of 32 threads complete a phase; what is read comes from the other warp.
+  // Two arrivals of each of 32 threads complete a phase; each thread reads data of the other warp.
   const auto waits = [](const std::string& arrive, const std::string& wait) {
     return "setp.ne.u32 %p1, %t, 0; @%p1 bra I; mbarrier.init.shared.b64 [%r1+512], 64;\nI: bar.sync 0;\n" +
            exchange(arrive + "\nW: " + wait + " @!%p2 bra W;");
@@ -62,7 +62,7 @@ TEST_CASE("Forms: mbarriers with every order, scope and space") {
                     other_warp);
     }
   }
-  // Nothing is read of the other warp: relaxed operations order nothing.
+  // No data of the other warp is read, because relaxed operations do not order accesses.
   const std::string initialise =
       "setp.ne.u32 %p1, %t, 0; @%p1 bra I; mbarrier.init.shared.b64 [%r1+512], 64;\nI: bar.sync 0;\n";
   for (const char* scope : {".cta", ".cluster"}) {
@@ -71,7 +71,7 @@ TEST_CASE("Forms: mbarriers with every order, scope and space") {
                       ".shared.b64 %p2, [%r1+512], %d3; @!%p2 bra W; mov.u32 %r10, 6;",
                   [](u32) { return 6U; });
   }
-  // One thread: what leaves a phase is not waited for in the next.
+  // One thread. An arrival that arrive_drop removes is not expected in the next phase.
   const std::string one = "setp.ne.u32 %p1, %t, 0; mov.u32 %r10, 0; @%p1 bra E; mbarrier.init.shared.b64 [%r1], 3;\n";
   const std::string polls =
       "mbarrier.test_wait.parity.shared.b64 %p2, [%r1], 0; mbarrier.test_wait.parity.shared.b64 %p3, "
@@ -149,7 +149,7 @@ struct Combined {
 }  // namespace
 
 TEST_CASE("Forms: stores and reductions in another block's memory, of every type") {
-  // Block 0 sends block 1 one operation on 16 bytes of `room`.
+  // Block 0 performs one operation on 16 bytes of `room` in block 1.
   const auto sent = [](const std::string& operation, const std::string& load, int bytes, u64 old) {
     return "setp.ne.u32 %p1, %t, 0; setp.ne.u32 %p2, %r2, 0; mov.u32 %r10, 0; mov.u64 %d10, " + std::to_string(old) +
            ";\n@%p1 bra A; @!%p2 bra A; st.shared.u64 [%r1], %d10; st.shared.u64 [%r1+8], %d10; "

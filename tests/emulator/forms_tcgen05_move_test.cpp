@@ -1,4 +1,4 @@
-// Forms of tcgen05.ld, .st, .cp, .shift and .commit, from the text of the instruction on, against the manual's figures.
+// Forms of tcgen05.ld, .st, .cp, .shift and .commit, from PTX text to results, against the PTX ISA's figures.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -19,7 +19,7 @@ struct Shape {
   const char* name;
   u32 registers, columns;    // of x1
   Cell (*at)(u32 l, u32 r);  // of register r of lane l, with every element in a column of its own
-  bool split = false;        // lanes 16 and up lie as many columns further on as the immediate says
+  bool split = false;        // lanes from 16 on are displaced by the immediate's number of columns
 };
 
 const Shape kShapes[] = {
@@ -118,7 +118,7 @@ TEST_CASE("Forms: tcgen05.st puts registers where each shape's figure shows") {
 
 namespace {
 
-// Lanes that row `row` of a copied shape goes to.
+// Returns the lanes to which row `row` of a shape is copied.
 std::vector<u32> lanes_of(const std::string& shape, u32 row) {
   if (shape == "4x256b") return {row * 32};
   if (shape == "64x128b.warpx2::02_13") return {row, row + 64};
@@ -127,7 +127,7 @@ std::vector<u32> lanes_of(const std::string& shape, u32 row) {
   return {row};
 }
 
-// Byte `i` of a chunk of 16, from 4 or 6 bits each: 4 bits become the high part of 6.
+// Decompresses byte `i` of a chunk of 16, from 4 or 6 bits each: 4 bits become the high part of 6.
 u32 widened(const u8* chunk, u32 i, u32 bits) {
   if (bits == 8) return chunk[i];
   u32 value = 0;
@@ -154,7 +154,7 @@ TEST_CASE("Forms: tcgen05.cp of every shape, whole and widened, by one CTA and b
         for (u32 c = 0; c < group; ++c)
           for (std::size_t i = kImageStart; i < kImageEnd; ++i)
             ctas[c].shared[i] = static_cast<u8>(i * 7 + i / 256 * 13 + c);
-        // No swizzle: eight rows of 16 bytes make 128, chunks of a row lie 4096 apart.
+        // No swizzle: eight rows of 16 bytes are contiguous, chunks of a row are 4096 bytes apart.
         const u64 descriptor = u64{kImageStart >> 4} | u64{4096 >> 4} << 16 | u64{128 >> 4} << 32 | u64{1} << 46;
         const std::string text = fmt::format("mov.u64 %d10, {:#x}; tcgen05.cp.cta_group::{}.{}{} [%r5+9], %d10;",
                                              descriptor, group, s.shape, suffix);
@@ -187,7 +187,7 @@ TEST_CASE("Forms: tcgen05.shift moves eight columns down by a lane") {
 }
 
 TEST_CASE("Forms: tcgen05.commit arrives in the block itself, or in all that its mask names") {
-  // The harness waits for it in every block: without an arrival it deadlocks, with one too many it faults.
+  // The kernel waits for it in every block: a missing arrival is a deadlock, an additional one a fault.
   Cta alone = numbered();
   run_on_tensor_core({&alone, 1}, {.by_thread = "mov.u16 %h1, 1;",
                                    .commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster."

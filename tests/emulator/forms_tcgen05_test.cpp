@@ -1,4 +1,4 @@
-// Forms of tcgen05.mma, from the text of the instruction on, against sums in f64.
+// Forms of tcgen05.mma, from PTX text to results, against sums in f64.
 #include <fmt/format.h>
 
 #include "emulator/tcgen05_kernel.h"
@@ -8,7 +8,7 @@ using namespace tma_jit::testing::tensor_core;
 
 namespace {
 
-constexpr u32 kA = 2048, kB = 32768;                                  // in shared memory
+constexpr u32 kA = 2048, kB = 32768;                                  // offsets in shared memory
 constexpr u32 kD = 128, kTensorA = 448, kScalesA = 8, kScalesB = 16;  // columns
 
 Values part(const Values& all, u32 first, u32 count) {
@@ -35,7 +35,7 @@ struct Operands {
   Values a, b, a_scales, b_scales;
 };
 
-// The images of the case's operands, and what moves their descriptors into %d10, %d11 and %r20.
+// The images of the case's operands, and instructions that move their descriptors to %d10, %d11 and %r20.
 std::string lay_out(const Case& c, const Operands& o, std::vector<Cta>& ctas) {
   u64 a = 0, b = 0;
   for (u32 cta = 0; cta < c.group; ++cta) {
@@ -64,10 +64,10 @@ struct Words {
   std::string modifiers = "";  // after the kind
   std::string middle = "";     // operands between the instruction descriptor and the predicate
   std::string last = "";       // operands after the predicate
-  double factor = 2;           // of A * B in D, after an instruction that overwrites D and one that adds to it
+  double factor = 2;           // of A * B in D, after one instruction that overwrites D and one that accumulates
 };
 
-// Rows of D whose lane is in `skipped` keep what they had.
+// Rows of D whose lane is in `skipped` are unchanged.
 void check_mma(const Case& c, const Words& words, const std::vector<u32>& skipped = {}) {
   std::mt19937 random(c.m + c.n);
   const Operands o = {sample(c.m, c.kind.k, c.kind.a, random), sample(c.n, c.kind.k, c.kind.b, random),
@@ -90,7 +90,7 @@ void check_mma(const Case& c, const Words& words, const std::vector<u32>& skippe
       if (std::find(skipped.begin(), skipped.end(), at.lane) != skipped.end())
         wrong += word != kPoison ? 1 : 0;
       else
-        wrong += number::value_of(c.kind.d, word) != sum_of(c, o, i, j) * words.factor ? 1 : 0;
+        wrong += numeric::value_of(c.kind.d, word) != sum_of(c, o, i, j) * words.factor ? 1 : 0;
     }
   CHECK(wrong == 0);
   CHECK(ctas[0].word(5, kD + c.n) == kPoison);
@@ -113,7 +113,7 @@ TEST_CASE("Forms: tcgen05.mma of every kind, A in shared and in tensor memory, b
     for (const char* collector : {"fill", "use", "lastuse", "discard"})
       check_mma({.kind = kBf16, .m = 128, .n = 16, .a_in_tensor = tensor},
                 {.modifiers = std::string(".collector::a::") + collector});
-    // D / 2 is added to.
+    // Accumulates to D / 2.
     check_mma({.kind = kBf16, .m = 128, .n = 16, .a_in_tensor = tensor},
               {.modifiers = tensor ? ".collector::a::use" : ".collector::a::fill", .last = ", 1", .factor = 1.5});
   }

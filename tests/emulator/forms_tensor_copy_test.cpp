@@ -1,4 +1,4 @@
-// Forms of copies of boxes of tensors, from the text of the instruction on, against loops over the elements.
+// Forms of tensor copies, from PTX text to results, against loops over the elements.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -25,7 +25,7 @@ struct Tensor {
   u32* words() { return memory.as<u32>() + kTensor / 4; }
   const u32* out(u32 block = 0) { return memory.as<u32>() + (kOut + block * kRoom) / 4; }
 
-  // The number of an element, or -1 outside.
+  // Returns the index of an element, or -1 outside the tensor.
   s64 index(const std::vector<s64>& at) const {
     s64 place = 0;
     for (std::size_t d = dims.size(); d-- > 0;) {
@@ -64,7 +64,7 @@ struct Tensor {
   u32 data_type;
 };
 
-// Calls f(place in the box, place in the tensor) for every element of a box, the innermost dimension first.
+// Calls f(index in the box, index in the tensor) for every element of a box, the innermost dimension first.
 void for_each_element(const std::vector<u32>& box, const std::vector<s32>& start,
                       const std::function<void(u32, const std::vector<s64>&)>& f) {
   u32 total = 1;
@@ -84,7 +84,8 @@ u32 product_of(const std::vector<u32>& box) {
   return std::accumulate(box.begin(), box.end(), 1U, std::multiplies<>());
 }
 
-// Box and start of ranks 1 to 5; the innermost start is a multiple of 16 bytes, others leave the tensor at both ends.
+// Boxes and coordinates of ranks 1 to 5. The innermost coordinate is a multiple of 16 bytes; the others exceed the
+// tensor at both ends.
 const std::vector<u64> kDims = {24, 6, 5, 4, 3};
 const std::vector<u32> kBox = {16, 4, 3, 2, 2};
 const std::vector<s32> kStart = {12, -2, 3, -1, 2};
@@ -97,7 +98,7 @@ std::string rank_word(std::size_t rank) {
   return std::to_string(rank) + "d";
 }
 
-// Every block of `mask` has the box; what lies behind it is untouched.
+// Checks that every block of `mask` has the box, and that the memory after it is unchanged.
 void check_loaded(Tensor& tensor, const std::vector<u32>& box, const std::vector<s32>& start, u32 blocks) {
   for (u32 block = 0; block < blocks; ++block) {
     u32 wrong = 0;
@@ -234,7 +235,7 @@ TEST_CASE("Forms: four rows gathered and scattered") {
 }
 
 TEST_CASE("Forms: im2col::w keeps to rows of images and appends their halo") {
-  // Rows of 5 pixels of 4 channels, moved by 1: w goes from 1 to 5, and the halo of 2 goes on from there.
+  // Rows of 5 pixels of 4 channels, shifted by 1: w is from 1 to 5, and the halo of 2 follows.
   const int lower = 0, upper = 0;
   for (const char* mode : {"im2col::w", "im2col::w::128"}) {
     CAPTURE(std::string(mode));
@@ -299,7 +300,7 @@ TEST_CASE("Forms: prefetches of boxes of every rank and mode want the map that t
 }
 
 TEST_CASE("Forms: im2col loads a filter's pixels, and stores them without offsets") {
-  // Images of 6 by 5 pixels of 8 channels; a 3 by 3 filter with a border of one: the box is -1 to W - 2.
+  // Images of 6 by 5 pixels of 8 channels; a 3 by 3 filter with a border of one: the box is from -1 to W - 2.
   const int lower[] = {-1, -1}, upper[] = {-1, -1};
   const emulator::tensor::Im2colBox box = {.lower = lower, .upper = upper, .channels = 8, .pixels = 40};
   for (const char* space : {"shared::cta", "shared::cluster"}) {
@@ -329,7 +330,7 @@ TEST_CASE("Forms: im2col loads a filter's pixels, and stores them without offset
                              (adds ? ".add" : "") + ".im2col_no_offs.bulk_group [%base, {0, 2, 4, 1}], [%r1];";
     run_ptx(kernel_text(store_text(form), "sm_100a", kShared), stored.memory, {}, "sm_100a");
     std::vector<u32> expected = stored.before;
-    for (u32 i = 0; i < 160; ++i) {  // pixels go on to the next image
+    for (u32 i = 0; i < 160; ++i) {  // pixels continue in the next image
       u32& to = expected[(30 + 4 * 6 + 2 + i / 8) * 8 + i % 8];
       to = filler(i) + (adds ? to : 0);
     }

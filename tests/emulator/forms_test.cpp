@@ -90,7 +90,7 @@ u64 permuted(u64 a, u64 b, u64 c) {
   return result;
 }
 
-// Bit by bit, as PTX ISA 9.0, "bfe", writes it.
+// Bit by bit, following PTX ISA 9.0, "bfe".
 u64 extracted(u64 a, u64 position, u64 length, int width, bool is_signed) {
   position &= 255;
   length &= 255;

@@ -1,4 +1,4 @@
-// Forms of wgmma, from the text of the instruction on, against sums in f64.
+// Forms of wgmma, from PTX text to results, against sums in f64.
 #include <fmt/format.h>
 
 #include "emulator/register_kernel.h"
@@ -10,21 +10,21 @@ using registers::list_of;
 
 namespace {
 
-constexpr u32 kStart = 2048;  // where the image begins, in the block's shared memory
+constexpr u32 kStart = 2048;  // offset of the image in the block's shared memory
 constexpr u32 kB = 2048 + 8192;
 
 std::string name(Format format) {
-  return std::string(number::name_of(format));
+  return std::string(numeric::name_of(format));
 }
 
 std::string hex(u64 value) {
   return fmt::format("{:#x}", value);
 }
 
-// D = A * B and then D += A * B, of one group each, both descriptors without a swizzle or with one.
+// Computes D = A * B and then D += A * B, in one group each, with or without a swizzle in both descriptors.
 void check_wgmma(const Wgmma& m, u32 span, const std::string& constants) {
   std::mt19937 random(m.n);
-  const u32 depth = 256 / static_cast<u32>(number::bits_of(m.a_format));
+  const u32 depth = 256 / static_cast<u32>(numeric::bits_of(m.a_format));
   const Values a = sample(64, depth, m.a_format, random), b = sample(depth, m.n, m.b_format, random);
   std::vector<u8> shared(kB + 16384, 0xcb);
   const std::string b_descriptor = hex(place(transposed(b), m.b_format, {Major::k, span}, kB, shared));
@@ -52,8 +52,8 @@ void check_wgmma(const Wgmma& m, u32 span, const std::string& constants) {
 TEST_CASE("Forms: wgmma of every type, A in shared memory and in registers") {
   struct Types {
     Format d, a, b;
-    const char* shared;     // the constants where A is in shared memory
-    const char* registers;  // and in registers
+    const char* shared;     // the immediates if A is in shared memory
+    const char* registers;  // the immediates if A is in registers
   };
   for (const Types& t :
        {Types{Format::f32, Format::f16, Format::f16, ", 1, 1, 0, 0", ", 1, 1, 0"},

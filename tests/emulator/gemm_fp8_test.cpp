@@ -1,4 +1,5 @@
-// The gemms on 8-bit floats, exactly: small integers, whose sums of products are exact in every order. Needs NVRTC.
+// gemm kernels on 8-bit floats, compared exactly: sums of products of small integers are exact in every order. Needs
+// NVRTC.
 #include <random>
 
 #include <tma_jit/device.h>
@@ -12,7 +13,7 @@
 
 using namespace tma_jit;
 using namespace tma_jit::testing;
-using emulator::number::Format;
+using emulator::numeric::Format;
 
 namespace {
 
@@ -30,14 +31,14 @@ std::vector<std::uint8_t> small_integers(std::int64_t count, Format format, unsi
   std::mt19937 generator(seed);
   std::vector<std::uint8_t> values(static_cast<std::size_t>(count));
   for (auto& value : values)
-    value = static_cast<std::uint8_t>(emulator::number::nearest(format, static_cast<int>(generator() % 5) - 2));
+    value = static_cast<std::uint8_t>(emulator::numeric::nearest(format, static_cast<int>(generator() % 5) - 2));
   return values;
 }
 
 std::vector<float> values_of(const std::vector<std::uint8_t>& bits, Format format) {
   std::vector<float> values;
   values.reserve(bits.size());
-  for (const std::uint8_t each : bits) values.push_back(static_cast<float>(emulator::number::value_of(format, each)));
+  for (const std::uint8_t each : bits) values.push_back(static_cast<float>(emulator::numeric::value_of(format, each)));
   return values;
 }
 
@@ -51,7 +52,7 @@ void check_gemm(const Case& c, std::int64_t m, std::int64_t n, std::int64_t k) {
   Engine engine = emulated_engine(c.arch);
   const auto a = small_integers(m * k, c.format, 1), b = small_integers(n * k, c.format, 2);
   const DeviceBuffer device_a = uploaded(engine, a), device_b = uploaded(engine, b);
-  const auto size = static_cast<std::size_t>(emulator::number::container_bytes(c.out_format));
+  const auto size = static_cast<std::size_t>(emulator::numeric::container_bytes(c.out_format));
   std::vector<std::uint8_t> d(static_cast<std::size_t>(m * n) * size, 0x7f);
   const DeviceBuffer device_d = uploaded(engine, d);
   Request request{.kernel = "gemm", .params = c.params, .file = c.file};
@@ -68,7 +69,7 @@ void check_gemm(const Case& c, std::int64_t m, std::int64_t n, std::int64_t k) {
   for (std::size_t i = 0; i < sums.size(); ++i) {
     std::uint64_t got = 0;
     std::memcpy(&got, d.data() + i * size, size);
-    wrong += got != emulator::number::nearest(c.out_format, sums[i]) ? 1 : 0;
+    wrong += got != emulator::numeric::nearest(c.out_format, sums[i]) ? 1 : 0;
   }
   REQUIRE(wrong == 0);
 }

@@ -1,6 +1,5 @@
-// What is checked of global memory: reads of what nothing has written, and accesses of blocks, warps and engines that
-// nothing orders. Each planted mistake must be reported in its class, and each of its neighbours that is right must
-// not.
+// Checks of global memory: reads of unwritten memory, and unordered accesses of blocks, warps and asynchronous engines.
+// Each planted mistake must be reported with its class, and its correct variants must not be reported.
 #include "emulator/ptx_kernel.h"
 #include "emulator/tensor/encode.h"
 
@@ -10,7 +9,7 @@ using tma_jit::emulator::Policy;
 namespace {
 
 constexpr std::size_t kBytes = 8192;
-constexpr std::size_t kUnwritten = 4096;  // from here on, where a test says so
+constexpr std::size_t kUnwritten = 4096;  // unwritten from here on, in tests that use it
 constexpr std::size_t kTensor = 1024;     // 8 rows of 32 u32
 constexpr Policy kPolicies[] = {Policy::eager, Policy::lazy, Policy::random, Policy::split, Policy::starved};
 
@@ -19,16 +18,16 @@ constexpr const char* kVariables =
 
 struct Case {
   const char* name;
-  const char* report;  // how the fault's text begins; empty: none
+  const char* report;  // prefix of the fault's text; empty: no fault
   std::string body;
   RunShape shape{};
 };
 
-// Thread 0 alone, and everything before END.
+// Executes the body in thread 0 alone.
 std::string once(const std::string& body) {
   return "setp.ne.u32 %p8, %t, 0; @%p8 bra END;\n" + body + "\nEND:";
 }
-// Thread 0 of block 0, and thread 0 of all others.
+// Executes one body in thread 0 of block 0, and another in thread 0 of all other blocks.
 std::string blocks(const std::string& first, const std::string& others) {
   return once("mov.u32 %r60, %ctaid.x; setp.ne.u32 %p9, %r60, 0; @%p9 bra OTHERS;\n" + first + "\nbra END;\nOTHERS:\n" +
               others);
@@ -59,7 +58,7 @@ std::string bulk_add(const std::string& to) {
   return filled_shared() + "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [" + to +
          "], [%r1], 32; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n";
 }
-// Boxes of 4 rows of the tensor whose map lies at the start of the memory.
+// Boxes of 4 rows of the tensor whose map is at the start of the memory.
 std::string tensor_load(const std::string& row) {
   return kBarrier + "mov.u32 %r3, 0; mov.u32 %r4, " + row +
          "; mbarrier.arrive.expect_tx.shared.b64 %d1, [m], 512;\n"
@@ -80,7 +79,7 @@ std::string until(const std::string& load, const std::string& value = "1") {
   return "POLL: " + load + " setp.ne.u32 %p1, %r10, " + value + "; @%p1 bra POLL;\n";
 }
 
-// The first bytes of memory are zeros, the map is at the start of it and its tensor at kTensor.
+// The first bytes of the memory are zeros, the map is at its start and the tensor at kTensor.
 void prepare(TestMemory& memory, std::size_t written) {
   std::memset(memory.as<char>(), 0, kBytes);
   tma_jit::emulator::tensor::TensorMap map;
@@ -95,10 +94,10 @@ void prepare(TestMemory& memory, std::size_t written) {
   arguments.element_strides = ones;
   REQUIRE(tma_jit::emulator::tensor::encode_tiled(arguments, box, map) == "");
   std::memcpy(memory.as<void>(), &map, sizeof map);
-  device_of("sm_90a").memory.wrote(memory.address(), written);
+  device_of("sm_90a").memory.mark_written(memory.address(), written);
 }
 
-// Every case under every policy and five seeds; what is to be reported must be in at least one of the five.
+// Runs every case under every policy with five seeds. A fault must be reported with at least one of the five.
 void check_cases(const std::vector<Case>& cases, std::size_t written) {
   auto& device = device_of("sm_90a");
   for (const Case& one : cases) {
@@ -190,7 +189,7 @@ TEST_CASE("What has been written by anything, or is not read, is not reported") 
 TEST_CASE("A vector of which some bytes are written is warned about once") {
   auto& device = device_of("sm_90a");
   TestMemory memory(device, kBytes, false);
-  device.memory.wrote(memory.address(), 4);
+  device.memory.mark_written(memory.address(), 4);
   std::vector<std::string> warnings;
   device.settings.warn = [&warnings](std::string_view text) { warnings.emplace_back(text); };
   CHECK(fault_of(kernel_text("ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%base]; ld.global.v4.u32 {%r1, %r2, %r3, %r4}, "
@@ -212,13 +211,13 @@ TEST_CASE("The report of an unwritten byte says where it is, and switched off th
   device.settings.checks = false;
   CHECK(fault_of(text, memory) == "");
   device.settings = {};
-  CHECK(fault_of(text, memory) == "");  // what that launch wrote nobody knows
+  CHECK(fault_of(text, memory) == "");  // writes of that launch were not tracked
 }
 
 TEST_CASE("Copies and fills of the host count as writing, and reading by the host as nothing") {
   const auto api = table_of("sm_90a");
   auto& device = device_of("sm_90a");
-  REQUIRE(tma_jit::emulator::context_stack().push(&device));
+  REQUIRE(tma_jit::emulator::driver::context_stack().push(&device));
   TestMemory memory(device, kBytes, false);
   std::vector<unsigned char> bytes(128);
   CHECK(api.memcpy_device_to_host(bytes.data(), memory.address(), bytes.size()) == CUDA_SUCCESS);
@@ -230,7 +229,7 @@ TEST_CASE("Copies and fills of the host count as writing, and reading by the hos
   CHECK(fault_of(kernel_text("ld.global.u32 %r1, [%base+224];"), memory) == "");
   CHECK(fault_of(kernel_text("ld.global.u32 %r1, [%base+228]; st.global.u32 [%base+256], %r1;"), memory)
             .starts_with("uninitialised"));
-  tma_jit::emulator::context_stack().pop();
+  tma_jit::emulator::driver::context_stack().pop();
 }
 
 TEST_CASE("Accesses to global memory that nothing orders are reported") {

@@ -1,18 +1,18 @@
-// Sums that a device's tensor cores made: one element of a product of 16 or 32 bytes of K each, drawn on an NVIDIA H200
-// (driver 580.159.04, NVRTC 13.0.88) from random bits, exponents near each other and far apart, C zero or not.
+// Sums computed by a device's tensor cores: one element of a product of 16 or 32 bytes of K each, measured on an NVIDIA
+// H200 (driver 580.159.04, NVRTC 13.0.88) with random bits, exponents near each other and far apart, and C zero or not.
 #pragma once
 
 #include "emulator/numeric/format.h"
 
 namespace tma_jit::testing {
 
-using emulator::number::Format;
+using emulator::numeric::Format;
 
 struct TensorSum {
-  bool warpgroup;  // wgmma, else mma.sync
+  bool warpgroup;  // wgmma if true, otherwise mma.sync
   Format a_format, b_format, d_format;
   const char *a, *b;  // bytes of a row of A and a column of B, in hexadecimal
-  unsigned c, d;      // bits of an f32, of f16 accumulators too
+  unsigned c, d;      // bits of an f32, also for f16 accumulators
 };
 
 // clang-format off

@@ -1,4 +1,4 @@
-// An instance of the emulator an engine: what its settings say, and that instances share nothing.
+// One instance of the emulator per engine: settings apply to it, and instances share nothing.
 #include <tma_jit/device.h>
 #include <tma_jit/emulator.h>
 
@@ -11,7 +11,7 @@ using namespace tma_jit::testing;
 
 namespace {
 
-// Through the shared library, as every user has it.
+// Uses the shared library, as applications do.
 Engine opened(const EmulatorSettings& settings) {
   Options options;
   options.device = Device::emulated(settings);
@@ -54,12 +54,12 @@ TEST_CASE("A device that is closed is known to nobody, and its ordinal is not gi
   DeviceInfo facts = device_named("h100").value();
   int gone = 0;
   {
-    const emulator::Device device(facts);
+    const emulator::driver::Device device(facts);
     gone = device.ordinal;
-    CHECK(emulator::device_at(gone) == &device);
+    CHECK(emulator::driver::device_at(gone) == &device);
   }
-  CHECK(emulator::device_at(gone) == nullptr);
-  const emulator::Device next(facts);
+  CHECK(emulator::driver::device_at(gone) == nullptr);
+  const emulator::driver::Device next(facts);
   CHECK(next.ordinal > gone);
 }
 

@@ -1,4 +1,4 @@
-// The tree's kernels on the emulator, against sums done here. Needs NVRTC.
+// Kernels of the repository on the emulator, against sums computed by the host. Needs NVRTC.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -35,7 +35,7 @@ void run(Engine& engine, const Request& request) {
   REQUIRE_MESSAGE(done, done.error().text());
 }
 
-// rows x columns of bytes at a pitch, uploaded.
+// Uploads rows x columns of bytes with a pitch.
 struct Matrix {
   Matrix(Engine& engine, std::int64_t row_count, std::int64_t column_count, std::int64_t pitch_elements)
       : rows(row_count),
@@ -48,11 +48,11 @@ struct Matrix {
   std::uint16_t& at(std::int64_t row, std::int64_t column) {
     return values[static_cast<std::size_t>(row * pitch + column)];
   }
-  // Of bf16, where rows lie one after the other.
+  // The same for contiguous rows of bf16.
   std::vector<float> floats() const {
     std::vector<float> all;
     all.reserve(values.size());
-    for (const std::uint16_t value : values) all.push_back(emulator::bf16_to_f32(value));
+    for (const std::uint16_t value : values) all.push_back(emulator::numeric::bf16_to_f32(value));
     return all;
   }
   Tensor tensor(DType type) const { return Tensor::strided(buffer.address(), type, {rows, columns}, {pitch, 1}); }
@@ -90,8 +90,8 @@ TEST_CASE("The tiled copy is exact under every policy, ragged or not") {
 
 namespace {
 
-using emulator::bf16_to_f32;
-using emulator::f32_to_bf16;
+using emulator::numeric::bf16_to_f32;
+using emulator::numeric::f32_to_bf16;
 
 // Small integers, whose sums of products are exact in every order.
 void fill_summable(Matrix& matrix, unsigned seed) {

@@ -1,4 +1,4 @@
-// What the emulator takes of the machine: memory that is there, and instructions up to a budget.
+// Limits of the emulator: host memory that is available, and the instruction limit.
 #include <filesystem>
 #include <fstream>
 
@@ -23,27 +23,27 @@ void put(const std::filesystem::path& path, const std::string& text) {
 TEST_CASE("Available memory is what the system and every control group leave") {
   const TemporaryFolder folder;
   const std::filesystem::path root = folder.path();
-  CHECK(emulator::available_memory(root) == ~u64{0});
+  CHECK(emulator::driver::available_memory(root) == ~u64{0});
   put(root / "proc/meminfo", "MemTotal:       32000000 kB\nMemAvailable:    1000 kB\nBuffers: 5 kB\n");
-  CHECK(emulator::available_memory(root) == 1'024'000);
+  CHECK(emulator::driver::available_memory(root) == 1'024'000);
   put(root / "proc/self/cgroup", "0::/a/b\n");
   put(root / "sys/fs/cgroup/a/b/memory.max", "max\n");
   put(root / "sys/fs/cgroup/a/b/memory.current", "100\n");
-  CHECK(emulator::available_memory(root) == 1'024'000);
+  CHECK(emulator::driver::available_memory(root) == 1'024'000);
   put(root / "sys/fs/cgroup/a/memory.max", "9000\n");
   put(root / "sys/fs/cgroup/a/memory.current", "8000\n");
-  CHECK(emulator::available_memory(root) == 1000);
+  CHECK(emulator::driver::available_memory(root) == 1000);
   put(root / "sys/fs/cgroup/a/memory.stat", "anon 5\ninactive_file 700\n");
-  CHECK(emulator::available_memory(root) == 1700);
+  CHECK(emulator::driver::available_memory(root) == 1700);
   put(root / "sys/fs/cgroup/a/memory.current", "9500\n");
   put(root / "sys/fs/cgroup/a/memory.stat", "inactive_file 0\n");
-  CHECK(emulator::available_memory(root) == 0);
+  CHECK(emulator::driver::available_memory(root) == 0);
 }
 
 TEST_CASE("An allocation that the machine or the device has no room for is refused before it is taken") {
   const driver::Api api = table_of("sm_90a");
   CUcontext context = nullptr;
-  const emulator::Device& device = device_of("sm_90a");
+  const emulator::driver::Device& device = device_of("sm_90a");
   REQUIRE(api.device_primary_ctx_retain(&context, device.ordinal) == CUDA_SUCCESS);
   REQUIRE(api.ctx_push_current(context) == CUDA_SUCCESS);
   const auto room = static_cast<u64>(device.info.memory_bytes);
@@ -58,7 +58,7 @@ TEST_CASE("An allocation that the machine or the device has no room for is refus
     CAPTURE(bytes);
     CHECK(text_of(bytes).starts_with("cuMemAlloc of " + std::to_string(bytes) + " bytes: h"));
   }
-  const u64 available = emulator::available_memory();
+  const u64 available = emulator::driver::available_memory();
   if (available < room) {
     const std::string text = text_of(room - device.memory.allocated());
     CAPTURE(text);

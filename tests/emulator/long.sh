@@ -11,7 +11,7 @@ jobs=$(nproc)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# More shards than processors, for some presets take far longer than others.
+# There are more shards than processors, because some presets take much longer than others.
 run_shards() {  # ENVIRONMENT CASES
   local shards=$((8 * jobs))
   # shellcheck disable=SC2016  # the inner shell expands its own parameters
@@ -30,7 +30,7 @@ clean() {
   return "$status"
 }
 
-# A shard alone may be below the threshold: the sum counts.
+# A single shard may be below the threshold, which applies to the sum.
 mutation() {
   run_shards TMA_JIT_MUTATION 'kernels with a weakened synchronisation*' || true
   grep -h -A6 'ERROR:' "$folder"/TMA_JIT_MUTATION.* | grep -v 'CHECK( total' || true

@@ -1,5 +1,5 @@
-// The suite; with --every-form after it, a failure for each form of an instruction that no test of this run has had,
-// and with --every-modifier for each modifier of each form.
+// The test program. With --every-form it fails for each form of an instruction that no test has decoded, and with
+// --every-modifier for each modifier of each form.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <cstdio>
 #include <cstring>
@@ -9,7 +9,7 @@
 #include "emulator/fault.h"
 #include "emulator/isa/forms.h"
 
-// What a test did not expect is shown in words.
+// Prints faults that a test did not expect.
 REGISTER_EXCEPTION_TRANSLATOR(const tma_jit::emulator::Fault& fault) {
   return fault.text().c_str();
 }
@@ -23,7 +23,7 @@ bool asks_for(int count, char** words, const char* option) {
 }
 
 int missing_forms(bool modifiers) {
-  const auto forms = tma_jit::emulator::decode::all_forms().untried(modifiers);
+  const auto forms = tma_jit::emulator::isa::all_forms().uncovered(modifiers);
   for (const std::string& form : forms) std::fprintf(stderr, "no test has %s\n", form.c_str());
   return forms.empty() ? 0 : 1;
 }

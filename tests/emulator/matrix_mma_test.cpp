@@ -15,8 +15,8 @@ namespace {
 void run_case(const MmaSync& m, std::mt19937& random) {
   CAPTURE(m.m);
   CAPTURE(m.k);
-  CAPTURE(number::name_of(m.a_format));
-  CAPTURE(number::name_of(m.b_format));
+  CAPTURE(numeric::name_of(m.a_format));
+  CAPTURE(numeric::name_of(m.b_format));
   Operands o = make(m, random);
   execute(m, {.d = o.rd.registers(), .a = o.ra.registers(), .b = o.rb.registers(), .c = o.rc.registers()});
   CHECK(wrong_elements(m, o.rd, expected_of(m, o)) == 0);

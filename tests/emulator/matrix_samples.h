@@ -1,5 +1,5 @@
 // Operands for tests of the matrix instructions: small integers, so that sums are exact, and the layouts of the PTX
-// ISA's figures written out by hand, apart from the emulator's own.
+// ISA's figures, implemented independently of the emulator.
 #pragma once
 
 #include <bit>
@@ -9,8 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include "emulator/matrix/registers.h"
 #include "emulator/numeric/convert.h"
-#include "emulator/numeric/registers.h"
 
 namespace tma_jit::testing {
 
@@ -20,9 +20,9 @@ using emulator::u16;
 using emulator::u32;
 using emulator::u64;
 using emulator::u8;
-using emulator::number::Format;
+using emulator::numeric::Format;
 
-// Rows by columns of values.
+// A matrix of rows by columns.
 struct Values {
   u32 rows = 0;
   u32 columns = 0;
@@ -33,23 +33,23 @@ struct Values {
   double at(u32 r, u32 c) const { return data[static_cast<std::size_t>(r) * columns + c]; }
 };
 
-// Integers from -4 to 4 that the format has, or from 0 where it has no sign.
+// Random integers from -4 to 4 that the format represents, or from 0 if it is unsigned.
 inline Values sample(u32 rows, u32 columns, Format format, std::mt19937& random) {
   Values values(rows, columns);
   for (double& value : values.data) {
     const int drawn = static_cast<int>(random() % 9) - 4;
-    value = emulator::number::is_signed(format) ? drawn : std::abs(drawn);
+    value = emulator::numeric::is_signed(format) ? drawn : std::abs(drawn);
     if (format == Format::b1) value = std::abs(drawn) % 2;
   }
   return values;
 }
 
 inline u64 pattern(Format format, double value) {
-  if (emulator::number::is_float(format)) return emulator::number::nearest(format, value);
-  return static_cast<u64>(static_cast<s64>(value)) & ((u64{1} << emulator::number::bits_of(format)) - 1);
+  if (emulator::numeric::is_float(format)) return emulator::numeric::nearest(format, value);
+  return static_cast<u64>(static_cast<s64>(value)) & ((u64{1} << emulator::numeric::bits_of(format)) - 1);
 }
 
-// Writes `bits` bits at bit `at`.
+// Writes `bits` bits at bit offset `at`.
 inline void put_bits(u8* bytes, u64 at, int bits, u64 value) {
   for (int i = 0; i < bits; ++i) {
     const u64 bit = at + static_cast<u64>(i);
@@ -73,7 +73,7 @@ class Bank {
   }
   emulator::matrix::Registers registers() const { return {pointers_.data(), pointers_.size()}; }
   u32 count() const { return static_cast<u32>(pointers_.size()); }
-  // Bits `at` and on of a lane's register.
+  // Returns bits from `at` on of a lane's register.
   void put(u32 index, u32 lane, u32 at, int bits, u64 value) {
     put_bits(pointers_[index] + lane * width_, at, bits, value);
   }
@@ -89,8 +89,8 @@ class Bank {
   std::vector<u8*> pointers_;
 };
 
-// Where a byte of a row of 128 bytes lies under a swizzle whose span is `span` bytes: chunks of `atom` bytes change
-// places as the table of swizzling modes shows, row by row of 128 bytes.
+// Returns the location of a byte of a 128-byte row under a swizzle of `span` bytes: chunks of `atom` bytes are
+// exchanged as the table of swizzling modes shows, for each row of 128 bytes.
 inline u32 swizzled_byte(u32 address, u32 span, u32 atom) {
   if (span <= 16) return address;
   const u32 chunks = span / atom;

@@ -1,4 +1,4 @@
-// tcgen05.ld, .st, .cp and .shift against the layouts of their figures.
+// tcgen05.ld, .st, .cp and .shift against the layouts of the PTX ISA's figures.
 #include <numeric>
 
 #include "emulator/matrix_samples.h"
@@ -22,12 +22,12 @@ struct Cell {
   u32 row, column;
 };
 
-// Row and 32-bit column of register r of lane l in a 16-row shape: a figure's row has 64, 128 or 256 bits, each lane a
-// part of it; CUTLASS's layouts say the same in strides.
+// Row and 32-bit column of register r of lane l in a 16-row shape: a row of the figure has 64, 128 or 256 bits, divided
+// among lanes. CUTLASS's layouts describe the same in strides.
 Cell figure(LoadShape shape, u32 l, u32 r) {
   switch (shape) {
     case LoadShape::m32x32b: return {l, r};
-    case LoadShape::m16x64b: {  // pairs of lanes take a column each of rows l / 4 and l / 4 + 8
+    case LoadShape::m16x64b: {  // pairs of lanes take one column each of rows l / 4 and l / 4 + 8
       const u32 quad = l % 4;
       return {l / 4 + (quad % 2 == 1 ? 8U : 0U), quad / 2 + 2 * r};
     }
@@ -56,7 +56,7 @@ TEST_CASE("tcgen05.ld and .st: every shape and repetition, whole and packed, rou
             CAPTURE(repeat);
             const u32 split = 130;
             const u32 lane = warp * 32 + half;
-            const u32 base = repeat >= s.most / 2 ? 0 : 7;  // packed, the largest takes all columns
+            const u32 base = repeat >= s.most / 2 ? 0 : 7;  // packed, the largest shape takes all columns
             const TensorAccess access = {s.shape, repeat, halves, lane << 16 | base, split};
             std::vector<u32> tensor = numbered();
             const auto regions = footprint(access, warp);
@@ -123,7 +123,7 @@ TEST_CASE("tcgen05.cp: shapes, multicasts and decompression") {
                          Shape{CopyShape::m128x128b, 128, 16}, Shape{CopyShape::m64x128b_02_13, 64, 16},
                          Shape{CopyShape::m64x128b_01_23, 64, 16}, Shape{CopyShape::m32x128b_warpx4, 32, 16}})
     for (const auto decompression : {Decompression::none, Decompression::b4x16_p64, Decompression::b6x16_p32}) {
-      // No swizzle: eight rows of 16 bytes make 128, chunks of a row lie 4096 apart.
+      // No swizzle: eight rows of 16 bytes are contiguous, chunks of a row are 4096 bytes apart.
       const u64 descriptor = u64{1024 >> 4} | u64{4096 >> 4} << 16 | u64{128 >> 4} << 32 | u64{1} << 46;
       const TensorCopy copy = {s.shape, decompression, descriptor, 9};
       std::vector<u32> tensor(std::size_t{128} * 512, 0xffffffff);
@@ -161,7 +161,7 @@ TEST_CASE("tcgen05.cp: shapes, multicasts and decompression") {
         }
       CHECK(tensor == expected);
       std::size_t bytes = 0;
-      for (const Span& span : planned.reads) bytes += span.bytes;
+      for (const ByteRange& span : planned.reads) bytes += span.bytes;
       const u32 read = decompression == Decompression::none        ? 16
                        : decompression == Decompression::b4x16_p64 ? 8
                                                                    : 12;  // of 16 bytes

@@ -11,7 +11,8 @@ using namespace tma_jit::testing::tensor_core;
 
 namespace {
 
-// One case: D = A * B, then D = A * B + D / 2^scale_input; every element compared, everything else untouched.
+// One case: D = A * B, then D = A * B + D / 2^scale_input. Every element is compared, and all other words must be
+// unchanged.
 void run_case(const Case& c, std::mt19937& random) {
   constexpr u32 kD = 128;
   constexpr u32 kA = 448;
@@ -70,7 +71,7 @@ void run_case(const Case& c, std::mt19937& random) {
         expected.at(i, j) += c.negate_a != c.negate_b ? -term : term;
       }
   if (c.zero_columns &&
-      (*c.zero_columns >> 39 & 1) != 0) {  // used and skipped columns by turns, from the first of each part
+      (*c.zero_columns >> 39 & 1) != 0) {  // used and skipped columns alternate, from the first of each part
     const u32 width = c.n / (128 / c.m);
     const u64 zeros = (*c.zero_columns >> 40 & 255) + 1;
     const u64 used = (*c.zero_columns >> 48 & 255) + 1;
@@ -91,7 +92,7 @@ void run_case(const Case& c, std::mt19937& random) {
       wrong +=
           read_d(c, ctas, i, j, kD) != expected.at(i, j) * (1 + std::exp2(-static_cast<int>(c.scale_input))) ? 1 : 0;
   CHECK(wrong == 0);
-  // Nothing but D has changed, and D is what the plan says.
+  // Only D has changed, and D is in the regions of the plan.
   for (u32 cta = 0; cta < c.group; ++cta) {
     std::vector<bool> written(std::size_t{128} * 512);
     for (const Region& region : planned.tensor_writes)
@@ -141,12 +142,12 @@ TEST_CASE("tcgen05.mma: every kind and type") {
   for (const Kind& kind : kinds)
     for (const u32 group : {1U, 2U})
       for (const bool tensor : {false, true}) {
-        CAPTURE(number::name_of(kind.a));
-        CAPTURE(number::name_of(kind.b));
+        CAPTURE(numeric::name_of(kind.a));
+        CAPTURE(numeric::name_of(kind.b));
         CAPTURE(static_cast<int>(kind.kind));
         CAPTURE(group);
         CAPTURE(tensor);
-        if ((tensor || group == 2) && kind.a != kind.b) continue;  // mixed types once
+        if ((tensor || group == 2) && kind.a != kind.b) continue;  // one combination of mixed types is sufficient
         run_case({.kind = kind, .m = 128 * group, .n = 32, .group = group, .a_in_tensor = tensor}, random);
         if (group == 2) run_case({.kind = kind, .m = 128, .n = 32, .group = group, .a_in_tensor = tensor}, random);
       }
@@ -223,7 +224,7 @@ TEST_CASE("zero-column masks of the manual's examples") {
   Values ones(32, 16);
   Values b(130, 16);
   for (double& value : ones.data) value = 1;
-  for (u32 j = 0; j < 130; ++j) b.at(j, 0) = j + 1;  // sums name the column of B
+  for (u32 j = 0; j < 130; ++j) b.at(j, 0) = j + 1;  // sums identify the column of B
   mma.a = place(c, ones, Format::bf16, {}, 2048, cta);
   mma.b = place(c, b, Format::bf16, {}, 98304, cta);
   mma.zero_columns = bits;
@@ -235,7 +236,7 @@ TEST_CASE("zero-column masks of the manual's examples") {
     for (u32 j = 0; j < mask.size(); ++j) {
       const bool zero = mask[mask.size() - 1 - j] == '1';
       const double expected = zero ? 0 : part * 32 + j + 2 + 1;
-      CHECK(number::value_of(Format::f32, cta.word(part * 32, j)) == expected);
+      CHECK(numeric::value_of(Format::f32, cta.word(part * 32, j)) == expected);
     }
   }
 }

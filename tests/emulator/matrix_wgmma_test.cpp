@@ -19,7 +19,7 @@ void run_case(const Case& c, std::mt19937& random) {
   Wgmma instruction = c.instruction;
   instruction.a_major = c.a.major;
   instruction.b_major = c.b.major;
-  const u32 depth = 256 / static_cast<u32>(number::bits_of(instruction.a_format));
+  const u32 depth = 256 / static_cast<u32>(numeric::bits_of(instruction.a_format));
   REQUIRE(depth_of(instruction) == depth);
   const Values a = sample(64, depth, instruction.a_format, random);
   const Values b = sample(depth, instruction.n, instruction.b_format, random);
@@ -31,11 +31,11 @@ void run_case(const Case& c, std::mt19937& random) {
     instruction.a_descriptor = place(a, instruction.a_format, c.a, 1024, shared);
   }
   instruction.b_descriptor = place(transposed(b), instruction.b_format, c.b, 65536, shared);
-  std::vector<Span> spans;
+  std::vector<ByteRange> spans;
   append_common_footprint(instruction, static_cast<u32>(shared.size()), spans);
   for (u32 warp = 0; warp < 4; ++warp) append_own_footprint(instruction, warp, static_cast<u32>(shared.size()), spans);
   u32 read = 0;
-  for (const Span& span : spans) read += span.bytes;
+  for (const ByteRange& span : spans) read += span.bytes;
   CHECK(read == (instruction.a_in_registers ? 0 : 64 * 32) + instruction.n * 32);
   Bank d(accumulator_registers(instruction) * 4);
   const Registers a_registers = instruction.a_in_registers ? fragment.registers() : Registers{};
@@ -69,9 +69,9 @@ TEST_CASE("wgmma: every type") {
          {Format::bf16, Format::f16, Format::tf32, Format::e4m3, Format::e5m2, Format::s8, Format::u8}) {
       const auto family = [](Format f) { return f == Format::e5m2 ? Format::e4m3 : f == Format::u8 ? Format::s8 : f; };
       if (family(a) != family(b)) continue;
-      CAPTURE(number::name_of(a));
-      CAPTURE(number::name_of(b));
-      const bool integers = !number::is_float(a);
+      CAPTURE(numeric::name_of(a));
+      CAPTURE(numeric::name_of(b));
+      const bool integers = !numeric::is_float(a);
       for (const Format d : {Format::f32, Format::f16, Format::s32}) {
         if (integers != (d == Format::s32) || (d == Format::f16 && (a == Format::bf16 || a == Format::tf32))) continue;
         for (const bool registers : {false, true})
@@ -120,7 +120,7 @@ TEST_CASE("wgmma: saturating integers clamp, others wrap") {
 }
 
 TEST_CASE("wgmma: an operand beyond shared memory, and bad descriptors, are named") {
-  std::vector<Span> spans;
+  std::vector<ByteRange> spans;
   const auto fault_of = [&](const Wgmma& instruction) {
     try {
       append_common_footprint(instruction, 4096, spans);
@@ -131,7 +131,7 @@ TEST_CASE("wgmma: an operand beyond shared memory, and bad descriptors, are name
     return FaultKind::trap;
   };
   Wgmma instruction = {.n = 8};
-  CHECK(fault_of(instruction) == FaultKind::trap);  // nothing wrong with offsets of 0
+  CHECK(fault_of(instruction) == FaultKind::trap);  // offsets of 0 are valid
   instruction.b_descriptor = descriptor_of(4096, 0, 1024, 128);
   CHECK(fault_of(instruction) == FaultKind::bounds);
   instruction.b_descriptor = u64{1} << 46;

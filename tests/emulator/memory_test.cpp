@@ -25,7 +25,7 @@ TEST_CASE("Kernels' allocations are bounded in number, too") {
   }
   CHECK(count > 1000);
   CHECK(count < 20'000);
-  CHECK_FALSE(memory.free(last));  // a kernel's is no host's to free
+  CHECK_FALSE(memory.free(last));  // the host cannot free a kernel's allocation
   CHECK(memory.free_in_kernel(last));
   CHECK_FALSE(memory.free_in_kernel(last));
   CHECK(memory.allocate_in_kernel(1) != 0);

@@ -1,4 +1,4 @@
-// Operands of mma.sync laid into a warp's registers by the manual's figures, and the sums that must come out.
+// Operands of mma.sync in a warp's registers, laid out by the PTX ISA's figures, and the expected sums.
 #pragma once
 
 #include <cmath>
@@ -8,27 +8,27 @@
 
 namespace tma_jit::testing::mma_samples {
 
-namespace number = emulator::number;
+namespace numeric = emulator::numeric;
 using emulator::matrix::counts_of;
 using emulator::matrix::MmaCounts;
 using emulator::matrix::MmaSync;
 
-// How an element lies in a lane's registers: fp8 kinds widen small formats to bytes.
+// Bits of an element in a lane's register: fp8 kinds widen small formats to bytes.
 struct Stored {
   int bits;
   int shift;
 };
 inline Stored stored(const MmaSync& m, Format format) {
-  const int bits = number::bits_of(format);
+  const int bits = numeric::bits_of(format);
   if (bits >= 8 || m.packed || format == Format::b1) return {bits, 0};
   return {8, format == Format::e2m1 ? 2 : 0};
 }
 
-// The figures of the fragments: element i of lane l of A and of B.
-struct Place {
+// The fragments by their figures: element i of lane l of A and of B.
+struct RegisterRef {
   u32 row, k;
 };
-inline Place a_place(const MmaSync& m, u32 each, u32 lane, u32 i) {
+inline RegisterRef a_place(const MmaSync& m, u32 each, u32 lane, u32 i) {
   const u32 group = i / each;
   if (m.m == 8) return {lane / 4, lane % 4 * each + i % each + group * 4 * each};
   return {lane / 4 + group % 2 * 8, lane % 4 * each + i % each + group / 2 * 4 * each};
@@ -54,8 +54,8 @@ inline Operands make(const MmaSync& m, std::mt19937& random) {
     const u32 each = width * 8 / static_cast<u32>(s.bits);
     for (u32 lane = 0; lane < 32; ++lane)
       for (u32 i = 0; i < bank.count() * each; ++i) {
-        const Place p =
-            is_a ? a_place(m, each, lane, i) : Place{lane / 4, lane % 4 * each + i % each + i / each * 4 * each};
+        const RegisterRef p =
+            is_a ? a_place(m, each, lane, i) : RegisterRef{lane / 4, lane % 4 * each + i % each + i / each * 4 * each};
         const double value = is_a ? o.a.at(p.row, p.k) : o.b.at(p.k, p.row);
         bank.put(i / each, lane, i % each * static_cast<u32>(s.bits), s.bits, pattern(format, value) << s.shift);
       }
@@ -68,7 +68,7 @@ inline Operands make(const MmaSync& m, std::mt19937& random) {
       if (m.c_format == Format::f16)
         o.rc.put(i / 2, lane, i % 2 * 16, 16, bits);
       else
-        o.rc.put(i, lane, 0, number::bits_of(m.c_format), bits);
+        o.rc.put(i, lane, 0, numeric::bits_of(m.c_format), bits);
     }
   return o;
 }
@@ -78,12 +78,12 @@ inline u32 wrong_elements(const MmaSync& m, const Bank& d, const Values& expecte
   for (u32 lane = 0; lane < 32; ++lane)
     for (u32 i = 0; i < m.m / 4; ++i) {
       const u64 word = m.d_format == Format::f16 ? d.word(i / 2, lane) >> (i % 2 * 16) & 0xffff : d.word(i, lane);
-      if (number::value_of(m.d_format, word) != expected.at(lane / 4 + i / 2 * 8, lane % 4 * 2 + i % 2)) ++wrong;
+      if (numeric::value_of(m.d_format, word) != expected.at(lane / 4 + i / 2 * 8, lane % 4 * 2 + i % 2)) ++wrong;
     }
   return wrong;
 }
 
-// A * B + C, or for bits that combine by xor the count of those that differ.
+// Returns A * B + C, or for bits combined by xor the number of those that differ.
 inline Values expected_of(const MmaSync& m, const Operands& o) {
   Values expected = product(o.a, o.b);
   if (m.bits == MmaSync::Bits::xor_count)
@@ -96,16 +96,16 @@ inline Values expected_of(const MmaSync& m, const Operands& o) {
   return expected;
 }
 
-// One word of four scale factors a lane.
+// Returns one word of four scale factors per lane.
 inline Bank sample_scales(Format format, std::mt19937& random) {
   Bank bank(1);
   for (u32 lane = 0; lane < 32; ++lane)
     for (u32 i = 0; i < 4; ++i)
-      bank.put(0, lane, 8 * i, 8, number::nearest(format, std::exp2(static_cast<int>(random() % 5) - 2)));
+      bank.put(0, lane, 8 * i, 8, numeric::nearest(format, std::exp2(static_cast<int>(random() % 5) - 2)));
   return bank;
 }
 
-// The factors come from the lanes and bytes that the figures show.
+// The factors are in the lanes and bytes that the figures show.
 inline Values expected_of(const MmaSync& m, const Operands& o, const Bank& a_scales, const Bank& b_scales) {
   Values expected = o.c;
   for (u32 i = 0; i < m.m; ++i)
@@ -115,7 +115,7 @@ inline Values expected_of(const MmaSync& m, const Operands& o, const Bank& a_sca
         const u64 fa = a_scales.word(0, i % 8 * 4 + 2 * m.a_thread + i / 8) >> (8 * (m.a_byte + block)) & 0xff;
         const u64 fb = b_scales.word(0, j * 4 + m.b_thread) >> (8 * (m.b_byte + block)) & 0xff;
         expected.at(i, j) +=
-            o.a.at(i, k) * o.b.at(k, j) * number::value_of(m.scale_format, fa) * number::value_of(m.scale_format, fb);
+            o.a.at(i, k) * o.b.at(k, j) * numeric::value_of(m.scale_format, fa) * numeric::value_of(m.scale_format, fb);
       }
   return expected;
 }

@@ -17,11 +17,11 @@ namespace {
 
 using emulator::Mask;
 using emulator::Op;
-using emulator::Ordering;
-using emulator::Place;
 using emulator::Program;
+using emulator::RegisterRef;
 using emulator::Step;
 using emulator::Warp;
+using emulator::isa::Ordering;
 
 std::string_view opcode_of(const Op& op) {
   return op.source != nullptr ? op.source->opcode : std::string_view();
@@ -33,7 +33,7 @@ bool says(const Op& op, std::string_view word) {
 
 struct Adjusted : emulator::FormData {
   Op original;
-  Place read, scratch;
+  RegisterRef read, scratch;
   std::int64_t delta = 0;
 };
 
@@ -62,7 +62,7 @@ Step do_succeed(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-// Instructions that do nothing but synchronise.
+// Instructions whose only effect is synchronisation.
 bool removable(std::string_view opcode) {
   static constexpr std::array kStarts = {"mbarrier.init",
                                          "mbarrier.inval",
@@ -108,9 +108,9 @@ bool can_relax(const Op& op) {
   return ordering == Ordering::acquire || ordering == Ordering::release || ordering == Ordering::acquire_release;
 }
 
-// Which place holds a count that can be off by one, and its unit.
+// The operand that holds a count, and the unit by which to change it.
 struct Count {
-  Place Op::*place = nullptr;
+  RegisterRef Op::*operand = nullptr;
   std::int64_t unit = 1;
 };
 Count count_of(const Op& op) {
@@ -125,7 +125,7 @@ Count count_of(const Op& op) {
   return {};
 }
 
-// Waiting for one group fewer; for one more is only slower.
+// Waits for one group fewer. Waiting for one more is correct but slower.
 bool waits_for_groups(std::string_view opcode) {
   return opcode.starts_with("wgmma.wait_group") || opcode.starts_with("cp.async.wait_group") ||
          opcode.starts_with("cp.async.bulk.wait_group");
@@ -134,13 +134,13 @@ bool waits_for_groups(std::string_view opcode) {
 void adjust(Program& program, Op& op, const Count& count, std::int64_t sign) {
   auto adjusted = std::make_shared<Adjusted>();
   adjusted->original = op;
-  adjusted->read = op.*count.place;
+  adjusted->read = op.*count.operand;
   adjusted->delta = sign * count.unit;
   constexpr std::uint32_t kAlignment = 64, kRegister = 256;
   program.register_bytes = (program.register_bytes + kAlignment - 1) / kAlignment * kAlignment;
-  adjusted->scratch = {program.register_bytes, Place::registers, adjusted->read.width, false};
+  adjusted->scratch = {program.register_bytes, RegisterRef::registers, adjusted->read.width, false};
   program.register_bytes += kRegister;
-  adjusted->original.*count.place = adjusted->scratch;
+  adjusted->original.*count.operand = adjusted->scratch;
   op.handler = do_adjusted;
   op.data = std::move(adjusted);
 }
@@ -148,7 +148,8 @@ void adjust(Program& program, Op& op, const Count& count, std::int64_t sign) {
 void relax(Op& op) {
   const std::string_view opcode = opcode_of(op);
   if (opcode.starts_with("mbarrier.")) {
-    auto form = std::make_shared<emulator::MbarrierForm>(static_cast<const emulator::MbarrierForm&>(*op.data));
+    auto form =
+        std::make_shared<emulator::isa::MbarrierForm>(static_cast<const emulator::isa::MbarrierForm&>(*op.data));
     form->relaxed = true;
     op.data = std::move(form);
   } else if (opcode.starts_with("barrier.cluster")) {
@@ -160,7 +161,7 @@ void relax(Op& op) {
 
 void remove(Op& op) {
   Op nothing;
-  nothing.handler = emulator::do_nothing;
+  nothing.handler = emulator::do_nop;
   nothing.source = op.source;
   op = nothing;
 }
@@ -175,7 +176,7 @@ std::vector<Mutation> mutations_of(const Program& program) {
     if (removable(opcode)) list.push_back({i, Change::remove});
     if (is_wait(opcode)) list.push_back({i, Change::succeed});
     if (can_relax(op)) list.push_back({i, Change::relax});
-    if (count_of(op).place != nullptr) {
+    if (count_of(op).operand != nullptr) {
       list.push_back({i, Change::one_more});
       list.push_back({i, Change::one_less});
     }
@@ -212,7 +213,7 @@ std::string describe(const Program& program, const Mutation& mutation) {
   const Op& op = program.ops[mutation.op];
   return fmt::format("{} {} (PTX line {}, {})", name_of(mutation.change), opcode_of(op),
                      op.source != nullptr ? op.source->line : 0,
-                     op.source != nullptr ? program.module->place_of(*op.source) : "");
+                     op.source != nullptr ? program.module->location_of(*op.source) : "");
 }
 
 std::string family_of(const Program& program, const Mutation& mutation) {

@@ -11,9 +11,9 @@ namespace tma_jit::testing {
 
 enum class Change : std::uint8_t {
   remove,
-  succeed,   // a wait for an mbarrier that is always told yes
+  succeed,   // a wait for an mbarrier succeeds at once
   relax,     // .release, .acquire -> .relaxed
-  one_more,  // a count or a number of bytes, by one unit
+  one_more,  // a count or a number of bytes is off by one unit
   one_less,
 };
 
@@ -22,20 +22,20 @@ struct Mutation {
   Change change;
 };
 
-// Every mutation of the instructions that synchronise. griddepcontrol.wait is left out: launches are emulated one after
-// the other, so that what it waits for is always over.
+// Returns every mutation of the synchronising instructions. griddepcontrol.wait is excluded: launches are emulated one
+// after the other, so that it never waits.
 std::vector<Mutation> mutations_of(const emulator::Program& program);
 emulator::Program mutated(const emulator::Program& program, const Mutation& mutation);
-// "remove fence.proxy.async (PTX line 12)"
+// Returns a description such as "remove fence.proxy.async (PTX line 12)".
 std::string describe(const emulator::Program& program, const Mutation& mutation);
 std::string_view name_of(Change change);
-// The instruction's family, for tables: "mbarrier.arrive", "wgmma.fence".
+// Returns the instruction's family for tables, e.g. "mbarrier.arrive" or "wgmma.fence".
 std::string family_of(const emulator::Program& program, const Mutation& mutation);
 
-// Why a mutant that was not reported is no other kernel, where it provably is none; empty: it may be one.
+// Returns why an unreported mutant provably is the same kernel; empty if it may differ.
 std::string_view equivalence_of(const emulator::Program& program, const Mutation& mutation);
 
-// A program that counts how often each of `ops` is executed.
+// Returns a program that counts how often each of `ops` is executed.
 class Coverage {
  public:
   Coverage(const emulator::Program& program, const std::vector<Mutation>& mutations);

@@ -1,4 +1,4 @@
-// Mutants that are the same kernel, and why.
+// Mutants that are equivalent to the original kernel, and why.
 #include "emulator/machine/control.h"
 #include "emulator/mutation.h"
 
@@ -12,7 +12,7 @@ bool begins(const Op& op, std::string_view start) {
   return op.source != nullptr && op.source->opcode.starts_with(start);
 }
 
-// Whether it neither touches memory nor tells or asks other threads anything.
+// Returns whether an instruction neither accesses memory nor communicates with other threads.
 bool is_private(const Op& op) {
   for (const char* start : {"ld.global",    "st.",        "ld.shared",  "ld.volatile", "ld.acquire",     "atom",
                             "red",          "mbarrier",   "cp.",        "bar",         "fence",          "shfl",
@@ -24,12 +24,12 @@ bool is_private(const Op& op) {
   return op.source != nullptr;
 }
 
-// From `at` on every way leads to a barrier of all lanes, or to the end, with nothing in between that another thread
-// could notice.
+// Returns whether every path from `at` on reaches a barrier of all lanes, or the end, without an instruction that
+// another thread could observe.
 bool leads_to_barrier(const Program& program, std::size_t at, int depth) {
   for (int steps = 0; steps < 200 && at < program.ops.size(); ++steps) {
     const Op& op = program.ops[at];
-    if (begins(op, "bar.warp.sync") || (op.meeting == emulator::Meeting::all && begins(op, "bar"))) return true;
+    if (begins(op, "bar.warp.sync") || (op.convergence == emulator::Convergence::all && begins(op, "bar"))) return true;
     if (op.handler == emulator::do_exit && !op.guard) return true;
     if (op.handler == emulator::do_branch) {
       if (depth == 0) return false;

@@ -1,7 +1,7 @@
-// What the checks are worth: kernels of the tree with one synchronising instruction removed or weakened, of which at
-// least 95 in 100 must be reported, by a fault or a warning, within five seeds of every policy. Mutants that provably
-// are the same kernel (mutation_equivalence.cpp says why) do not count, nor do instructions that the run never
-// executes. A sample of few kernels is a test, on all processors; TMA_JIT_MUTATION=full takes every kernel and probe,
+// Effectiveness of the checks: kernels of the repository with one synchronising instruction removed or weakened, of
+// which at least 95 in 100 must be reported, by a fault or a warning, within five seeds of every policy. Mutants that
+// provably are equivalent (mutation_equivalence.cpp) do not count, nor do instructions that are never executed. The
+// test uses a sample of few kernels, on all processors; TMA_JIT_MUTATION=full uses every kernel and probe,
 // TMA_JIT_MUTATION=FILE those of one template; both print a table. Needs NVRTC.
 #include <algorithm>
 #include <cstdlib>
@@ -55,7 +55,7 @@ bool is_reported(testing::Replay& replay, const emulator::Program& program, bool
   return false;
 }
 
-// At most `most` of one family and change, chosen by a fixed seed.
+// Selects at most `most` mutations of one family and kind, with a fixed seed.
 std::vector<Mutation> sample(const emulator::Program& program, std::vector<Mutation> all, std::size_t most) {
   std::mt19937 generator(1);
   std::shuffle(all.begin(), all.end(), generator);
@@ -129,7 +129,7 @@ void check(const Score& score) {
   CHECK(total.reported * 100 >= 95 * (total.reported + total.survived));
 }
 
-// With extents that take its blocks round their rings and on to further tiles.
+// Problem sizes with which blocks wrap around their rings and process several tiles.
 Request enlarged(Request request) {
   if (request.kernel == "gemm") {
     for (const auto& [dim, extent] :
@@ -140,8 +140,8 @@ Request enlarged(Request request) {
   return request;
 }
 
-// Every kernel and probe with the first of its types. TMA_JIT_SHARD=I/N takes each N-th, from the I-th on. Left out is
-// the probe whose barrier is meant to lose arrivals: what it shows is how that is noticed.
+// Every kernel and probe with the first of its types. TMA_JIT_SHARD=I/N selects each N-th, from the I-th on. Excludes
+// the probe whose barrier is meant to lose arrivals and which shows how that is detected.
 void mutate_all(std::string_view form, Score& score) {
   int index = 0, shard = 0, shards = 1;
   if (const char* part = std::getenv("TMA_JIT_SHARD"); part != nullptr) std::sscanf(part, "%d/%d", &shard, &shards);

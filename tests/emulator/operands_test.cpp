@@ -1,4 +1,4 @@
-// Hooks that read tensors and scalars, in every kernel that has a hook, against its float64 reference. Needs NVRTC.
+// Hooks that read tensors and scalars, in every kernel with hooks, against its float64 reference. Needs NVRTC.
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -16,7 +16,7 @@ using namespace tma_jit::testing;
 
 namespace {
 
-// A tensor on the device that holds small integers, which every type and every sum of them holds exactly.
+// A device tensor of small integers, which every type represents exactly, as it does their sums.
 struct Data {
   Data(Engine& engine, DType type, std::vector<std::int64_t> shape, std::int64_t pitch, int seed)
       : dtype(type),
@@ -100,7 +100,7 @@ void check(Engine& engine, Request request, const std::string& output, Data& mad
 
 constexpr std::int64_t kM = 77, kN = 91, kK = 40;
 
-// What hooks compute with; x is what the kernel made.
+// The operands of hooks; x is the kernel's result.
 struct Epilogue {
   std::string text;
   std::vector<std::string> operands;

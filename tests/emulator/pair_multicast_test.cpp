@@ -1,5 +1,5 @@
-// Multicasts of .cta_group::2: every destination's bytes are counted in one block of its pair, the one whose rank has
-// the parity of the mbarrier operand's. Two pairs of blocks share tiles as kernels of two SMs do.
+// Multicasts of .cta_group::2: the bytes for each destination are completed on the mbarrier of one block of its pair,
+// the one whose rank has the parity of the mbarrier operand's rank. Two pairs of blocks share tiles as 2-SM kernels do.
 #include "emulator/ptx_kernel.h"
 #include "emulator/tensor/encode.h"
 
@@ -11,9 +11,9 @@ namespace {
 constexpr u32 kBlocks = 4, kRows = 8, kColumns = 32, kTile = kRows * kColumns * 4;
 constexpr u32 kTensor = 4096, kOut = kTensor + kBlocks * kTile;
 
-// Block r brings tile r to both blocks of its parity, r % 2 and r % 2 + 2, into the slot r / 2 of each; so each block
-// has two tiles, and the leader of each pair (of rank parity `leader`) counts four. It tells its peer, and every block
-// stores what it has.
+// Block r copies tile r to both blocks of its parity, r % 2 and r % 2 + 2, into slot r / 2 of each. Each block thus has
+// two tiles, and the leader of each pair (of rank parity `leader`) expects four. It signals its peer, and every block
+// stores its tiles.
 std::string text_of(u32 leader, const std::string& group, u32 counted) {
   const std::string bytes = std::to_string(kTile);
   return "setp.ne.u32 %p1, %t, 0; mov.u32 %r1, room; mov.u32 %r9, %cluster_ctarank; and.b32 %r8, %r9, 1;\n"

@@ -19,11 +19,11 @@ emulator::Settings settings_of(Policy policy, std::uint64_t seed) {
   return settings;
 }
 
-std::string place(int line) {
+std::string location(int line) {
   return "planted.cu:" + std::to_string(line) + ":";
 }
 
-// With one of the words between strokes.
+// Returns whether the text begins with one of the words, which are separated by '|'.
 bool begins(std::string_view text, std::string_view words) {
   while (!words.empty()) {
     const std::size_t end = words.find('|');
@@ -33,37 +33,37 @@ bool begins(std::string_view text, std::string_view words) {
   return false;
 }
 
-// What a report lacks; empty: nothing.
-std::string lacking(const emulator::Fault& fault, const Planted& bug) {
+// Returns what is missing from the report; empty if nothing is.
+std::string missing_from(const emulator::Fault& fault, const Planted& bug) {
   const std::string text = fault.text();
   if (!begins(text, bug.report)) return "its class";
   if (fault.kind == emulator::FaultKind::unsupported || fault.kind == emulator::FaultKind::trap) return "";
-  if (text.find(bug.line == 0 ? "planted.cu:" : "at " + place(bug.line)) == std::string::npos) return "its line";
-  if (bug.other != 0 && text.find("at " + place(bug.other)) == std::string::npos) return "the other side's line";
+  if (text.find(bug.line == 0 ? "planted.cu:" : "at " + location(bug.line)) == std::string::npos) return "its line";
+  if (bug.other != 0 && text.find("at " + location(bug.other)) == std::string::npos) return "the other side's line";
   if (text.find("again with --device emulator:") == std::string::npos) return "how to have it again";
   const std::string_view advice = fault.advice.empty() ? emulator::advice_of(fault.kind) : fault.advice;
   return advice.empty() || !text.ends_with(advice) ? "what to do" : "";
 }
 
-// Empty where some seed's report lacks nothing.
-std::string trouble_with(std::string_view arch, const Planted& bug, Policy policy) {
-  emulator::Device& device = device_of(arch);
+// Returns an empty string if the report of some seed is complete.
+std::string problem_with(std::string_view arch, const Planted& bug, Policy policy) {
+  emulator::driver::Device& device = device_of(arch);
   TestMemory memory(device, kBytes);
   const std::string text = planted_text(bug.body, arch);
-  std::string trouble = "no report";
+  std::string problem = "no report";
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     std::memset(memory.as<char>(), 0, kBytes);
     device.settings = settings_of(policy, seed);
     try {
       run_ptx(text, memory, bug.shape, arch);
     } catch (const emulator::Fault& fault) {
-      trouble = lacking(fault, bug);
-      if (trouble.empty()) break;
-      trouble.insert(0, "the report lacks ").append(":\n").append(fault.text());
+      problem = missing_from(fault, bug);
+      if (problem.empty()) break;
+      problem.insert(0, "the report lacks ").append(":\n").append(fault.text());
     }
   }
   device.settings = {};
-  return trouble;
+  return problem;
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ std::string planted_text(std::string_view body, std::string_view arch) {
 }
 
 std::vector<std::string> warnings_of(std::string_view body, TestMemory& memory, Policy policy, RunShape shape) {
-  emulator::Device& device = device_of("sm_90a");
+  emulator::driver::Device& device = device_of("sm_90a");
   std::vector<std::string> warnings;
   device.settings.policy = policy;
   device.settings.warn = [&warnings](std::string_view text) { warnings.emplace_back(text); };
@@ -91,8 +91,8 @@ std::vector<std::string> warnings_of(std::string_view body, TestMemory& memory, 
 void check_planted(std::string_view arch, std::span<const Planted> bugs) {
   for (const Planted& bug : bugs) {
     for (const Policy policy : {Policy::eager, Policy::lazy, Policy::random, Policy::split, Policy::starved}) {
-      const std::string trouble = trouble_with(arch, bug, policy);
-      CHECK_MESSAGE(trouble.empty(), std::string(bug.name) << ", policy " << name_of(policy) << ": " << trouble);
+      const std::string problem = problem_with(arch, bug, policy);
+      CHECK_MESSAGE(problem.empty(), std::string(bug.name) << ", policy " << name_of(policy) << ": " << problem);
     }
   }
 }

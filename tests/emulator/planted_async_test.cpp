@@ -1,12 +1,11 @@
-// Mistakes with asynchronous copies, wgmma and tensor maps: proxies, waits that are missing or of the wrong thing, and
-// registers in flight.
+// Mistakes with asynchronous copies, wgmma and tensor maps: proxies, missing or wrong waits, and registers in flight.
 #include "emulator/planted.h"
 
 using namespace tma_jit::testing;
 
 namespace {
 
-// Lines 1 to 3: one thread goes on, with its 16 bytes of `s` written and `m` initialised for it.
+// Lines 1 to 3: one thread continues, with its 16 bytes of `s` written and `m` initialised.
 const std::string kOne =
     "setp.ne.u32 %p1, %t, 0; @%p1 bra END; mov.b32 %r1, s; mov.b32 %r2, m;\n"
     "st.shared.v4.u32 [s], {%t, %t, %t, %t}; fence.proxy.async.shared::cta;\n"
@@ -37,7 +36,7 @@ TEST_CASE("Planted: copies into shared memory and what waits for them") {
        kOne + kExpect16 + kLoad16 + "mbarrier.test_wait.parity.shared.b64 %p2, [m], 1;\nld.shared.u32 %r3, [s];\n" +
            wait("0", "X") + "END:",
        0, 7},
-      // Where both copies land at once, the second wait is for a phase that is over, and for ever.
+      // If both copies complete at once, the second wait is for a phase that has already passed and never returns.
       {"a parity that is not flipped for the second copy", "race|deadlock",
        kOne + kExpect16 + kLoad16 + wait("0", "W") + kExpect16 + kLoad16 + wait("0", "X") +
            "ld.shared.u32 %r3, [s];\n" + wait("1", "Y") + "END:"},
@@ -117,7 +116,7 @@ TEST_CASE("Planted: copies out of shared memory and what waits for them") {
 
 namespace {
 
-// A product of 64 x 8 x 16 whose operands, zeros, fill the first 2304 bytes of `dyn`; %f1 to %f4 are D. Lines 1 to 3.
+// A product of 64 x 8 x 16 whose operands are zeros in the first 2304 bytes of `dyn`; %f1 to %f4 are D. Lines 1 to 3.
 std::string operands(const std::string& fence) {
   return "mov.u32 %r1, dyn; mad.lo.u32 %r2, %t, 32, %r1; mov.u32 %r3, 0; mov.b32 %f1, 0; mov.b32 %f2, 0; mov.b32 %f3, "
          "0;"
@@ -143,7 +142,7 @@ TEST_CASE("Planted: wgmma of what the warps of a warpgroup wrote, and nothing br
   const Planted bugs[] = {{"operands that four warps wrote, with no barrier", "race",
                            apart + kOpen + kProduct + kClose + kWait, 5, 2, kWarpgroup}};
   check_planted("sm_90a", bugs);
-  // Rows of A that only the warp itself reads need none; B, 4096 bytes on, has one.
+  // Rows of A that only the warp itself reads need no barrier; B, at offset 4096, has one.
   const std::string own_rows =
       "mov.u32 %r1, dyn; mad.lo.u32 %r2, %t, 16, %r1; mov.u32 %r3, 0;\n"
       "st.shared.v4.u32 [%r2+4096], {%r3, %r3, %r3, %r3}; fence.proxy.async.shared::cta; bar.sync 0;\n"
@@ -207,8 +206,8 @@ TEST_CASE("Planted: wgmma, its fences, registers and descriptors") {
 
 namespace {
 
-// A map of 64 bytes at %base in `map`, built field by field in the shared memory of one warp; copied to %base + 1024 by
-// what follows. Lines 1 and 2.
+// A map of 64 bytes at %base is built in `map`, field by field, in the shared memory of one warp; the following lines
+// copy it to %base + 1024. Lines 1 and 2.
 std::string built_map() {
   std::string body =
       "mov.u32 %r1, dyn; mov.b32 %r2, m; mov.u32 %r3, 0; add.u64 %d5, %base, 1024; setp.ne.u32 %p1, %t, 0;"

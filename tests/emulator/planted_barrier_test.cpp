@@ -1,4 +1,4 @@
-// Mistakes with barriers, mbarriers, lanes that are missing, clusters, registers of warpgroups, and kernels that never
+// Mistakes with barriers, mbarriers, missing lanes, clusters, register pools of warpgroups, and kernels that do not
 // end.
 #include "emulator/planted.h"
 
@@ -123,7 +123,7 @@ TEST_CASE("Planted: clusters, and blocks of them that have left") {
   const std::string peer =
       "mov.u32 %r2, s; mov.u32 %r3, m; mapa.shared::cluster.u32 %r4, %r2, 1; "
       "mapa.shared::cluster.u32 %r5, %r3, 1;\n";
-  // Lines 1 and 2; the block of rank 1 has left before line 3.
+  // Lines 1 and 2; the block of rank 1 exits before line 3.
   const std::string gone = rank + sync + peer +
                            "@!%p1 bra END;\nmov.u32 %r6, 0;\nLOOP: add.u32 %r6, %r6, 1; "
                            "setp.lt.u32 %p2, %r6, 4000; @%p2 bra LOOP;\n";
@@ -220,7 +220,7 @@ TEST_CASE("A block that leaves while its copy into other blocks is on its way is
   const std::string send =
       "mapa.shared::cluster.u32 %r4, %r2, 1; mapa.shared::cluster.u32 %r5, %r3, 1; add.u32 %r6, %r2, 16;\n"
       "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r4], [%r6], 16, [%r5];\n";
-  const std::string own =  // what the first block's own barrier expects
+  const std::string own =  // the expectation of the first block's own barrier
       "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [m], 16; bra LEAVE;\n"
       "WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [m], 0; @!%p2 bra WAIT;\nLEAVE:\n";
   for (const std::string& copy : {multicast, send}) {

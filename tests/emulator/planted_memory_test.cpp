@@ -1,4 +1,4 @@
-// Mistakes with addresses, memory that nothing wrote, and accesses that nothing orders.
+// Mistakes with addresses, reads of unwritten memory, and unordered accesses.
 #include "emulator/planted.h"
 
 using namespace tma_jit::testing;

@@ -1,4 +1,4 @@
-// Mistakes with tensor memory and tcgen05: steps left out of a multiplication, columns, lanes, fences and descriptors.
+// Mistakes with tensor memory and tcgen05: missing steps of a multiplication, columns, lanes, fences and descriptors.
 #include "emulator/planted.h"
 #include "emulator/tcgen05_gemm.h"
 
@@ -12,8 +12,8 @@ struct Mistake {
   const char* name;
   const char* report;
   Changes changes;
-  const char* line;        // that the report is about
-  const char* other = "";  // the other side's
+  const char* line;        // the line of the report
+  const char* other = "";  // the line of the other access
 };
 
 void check(std::span<const Mistake> mistakes) {
@@ -44,7 +44,7 @@ std::string load(const std::string& address) {
   return "tcgen05.ld.sync.aligned.32x32b.x64.b32 " + registers() + ", [" + address + "];";
 }
 
-// Every warp fills its lanes of D, and all know it.
+// Every warp fills its lanes of D, and all warps synchronise.
 std::string filled(const std::string& wait = "tcgen05.wait::st.sync.aligned; ") {
   return "ld.shared.u32 %r5, [s]; tcgen05.st.sync.aligned.32x32b.x64.b32 [%r5], " + registers() + "; " + wait +
          "tcgen05.fence::before_thread_sync; bar.sync 0; tcgen05.fence::after_thread_sync;";

@@ -15,7 +15,7 @@
 namespace tma_jit::testing {
 namespace {
 
-// What the processes share: whose turn is next, and what each turn gave.
+// The state that the processes share: the next index, and the result for each index.
 struct Board {
   std::atomic<std::size_t> next = 0;
   std::uint8_t* results() { return reinterpret_cast<std::uint8_t*>(this + 1); }
@@ -40,7 +40,7 @@ std::unique_ptr<Board, Unmap> shared_board(std::size_t count) {
     std::fprintf(stderr, "in a process of its own: %s\n", e.what());
     ::_exit(EXIT_FAILURE);
   }
-  ::_exit(EXIT_SUCCESS);  // neither this program's tests nor its buffered output are the child's
+  ::_exit(EXIT_SUCCESS);  // skips the parent's remaining tests and its buffered output
 }
 
 }  // namespace

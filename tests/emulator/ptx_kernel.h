@@ -25,12 +25,12 @@ using emulator::u32;
 using emulator::u64;
 using emulator::u8;
 
-// Device memory for the length of a test, which the test may fill by its address.
+// Device memory for the duration of a test, accessible through its address.
 class TestMemory {
  public:
-  TestMemory(emulator::Device& device, std::size_t bytes, bool written = true)
+  TestMemory(emulator::driver::Device& device, std::size_t bytes, bool written = true)
       : device_(device), address_(device.memory.allocate(bytes)) {
-    if (written) device_.memory.wrote(address_, bytes);
+    if (written) device_.memory.mark_written(address_, bytes);
   }
   ~TestMemory() { device_.memory.free(address_); }
   TestMemory(const TestMemory&) = delete;
@@ -39,11 +39,11 @@ class TestMemory {
   template <class T> T* as() { return reinterpret_cast<T*>(address_); }
 
  private:
-  emulator::Device& device_;
+  emulator::driver::Device& device_;
   std::uint64_t address_;
 };
 
-// "test(.param .u64 p)" with the address of `p` in %p and the thread in %t.
+// Returns a kernel "test(.param .u64 p)" with the value of `p` in %base and the thread index in %t.
 inline std::string kernel_text(std::string_view body, std::string_view arch = "sm_90a", std::string_view before = "") {
   std::string text = ".version 9.0\n.target ";
   text += arch;
@@ -67,8 +67,8 @@ struct RunShape {
 // Runs the text's kernel "test" on `memory`. Throws emulator::Fault.
 inline void run_ptx(const std::string& text, TestMemory& memory, RunShape shape = {},
                     std::string_view arch = "sm_90a") {
-  emulator::Library library(device_of(arch), text);
-  emulator::Kernel* kernel = library.kernel("test");
+  emulator::driver::Library library(device_of(arch), text);
+  emulator::driver::Kernel* kernel = library.kernel("test");
   REQUIRE(kernel != nullptr);
   if (shape.dynamic_shared > kernel->most_dynamic_shared) kernel->most_dynamic_shared = shape.dynamic_shared;
   CUlaunchAttribute attributes[2]{};
@@ -86,10 +86,10 @@ inline void run_ptx(const std::string& text, TestMemory& memory, RunShape shape 
   config.numAttrs = shape.cluster > 1 ? 2 : 1;
   std::uint64_t address = memory.address();
   void* arguments[] = {&address};
-  emulator::launch(*kernel, config, arguments);
+  emulator::driver::launch(*kernel, config, arguments);
 }
 
-// The fault's text, or "" where there was none.
+// Returns the fault's text, or "" if there was none.
 inline std::string fault_of(const std::string& text, TestMemory& memory, RunShape shape = {},
                             std::string_view arch = "sm_90a") {
   try {

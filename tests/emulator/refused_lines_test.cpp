@@ -1,5 +1,5 @@
-// Lines that ptxas 13.0 refuses although each modifier and each operand by itself is one that the instruction takes,
-// and neighbours that it takes: the decoder agrees. Found by giving ptxas all that the table of forms admits.
+// Lines that ptxas 13.0 refuses although it accepts each modifier and each operand in other combinations, and variants
+// that it accepts: the decoder must agree. Determined by assembling all combinations that the table of forms permits.
 #include "emulator/ptx_kernel.h"
 
 using namespace tma_jit;
@@ -7,12 +7,12 @@ using namespace tma_jit::testing;
 
 namespace {
 
-// Why the line is refused for the target; "" where it is taken.
+// Returns why the line is refused for the target; "" if it is accepted.
 std::string refusal(const std::string& line, const char* arch) {
   const std::string text = kernel_text(".reg .b128 %q<4>; .local .align 16 .b8 l[64];\nLINE: " + line, arch,
                                        ".const .align 16 .b8 c[64];\n.shared .align 16 .b8 s[1024];\n");
   try {
-    emulator::Library library(device_of(arch), text);
+    emulator::driver::Library library(device_of(arch), text);
     library.kernel("test");
   } catch (const emulator::Fault& fault) {
     return fault.text();

@@ -1,5 +1,5 @@
-// Kernels whose threads' registers a test fills and reads, and whose shared memory a test fills: each thread loads a
-// row of global memory, executes the test's text and stores a row.
+// Kernels for tests that fill and read the registers of all threads and fill shared memory: each thread loads a row of
+// global memory, executes the test's text and stores a row.
 #pragma once
 
 #include <initializer_list>
@@ -9,7 +9,7 @@
 
 namespace tma_jit::testing {
 
-// Registers %STEM0, %STEM1 ... of every thread: of warp w, `bank` has them at w * count and on.
+// Registers %STEM0, %STEM1 and so on of every thread. Those of warp w begin at index w * count of `bank`.
 struct RegisterBank {
   const char* stem;
   const Bank& bank;
@@ -19,7 +19,7 @@ struct RegisterBank {
 struct RegisterRun {
   const char* arch = "sm_90a";
   u32 warps = 1;
-  std::vector<u8> shared = {};  // put at address 2048, which is %r0; a multiple of 16 bytes
+  std::vector<u8> shared = {};  // copied to address 2048, which is %r0; a multiple of 16 bytes
   const char* before = "";      // declarations
 };
 
@@ -34,15 +34,15 @@ inline std::string list_of(const char* stem, u32 count) {
 inline std::string row_moves(const char* instruction, const char* stem, u32 count, u32 width, u32 at, bool load) {
   std::string text;
   for (u32 i = 0; i < count; ++i) {
-    const std::string place = "[%row+" + std::to_string(at + 8 * i) + "]";
+    const std::string address = "[%row+" + std::to_string(at + 8 * i) + "]";
     const std::string name = "%" + std::string(stem) + std::to_string(i);
     text += std::string(instruction) + ".global.b" + std::to_string(8 * width) + " " +
-            (load ? name + ", " + place : place + ", " + name) + ";\n";
+            (load ? name + ", " + address : address + ", " + name) + ";\n";
   }
   return text;
 }
 
-// From global memory at `from` to shared memory, by all threads.
+// Copies from global memory at `from` to shared memory, with all threads.
 inline std::string shared_copy(u64 from, std::size_t bytes, u32 threads) {
   if (bytes == 0) return "";
   return "shl.b32 %r1, %t, 4;\nimage: setp.ge.u32 %p1, %r1, " + std::to_string(bytes) +
@@ -55,7 +55,7 @@ inline std::string shared_copy(u64 from, std::size_t bytes, u32 threads) {
 
 }  // namespace registers
 
-// What `text` leaves in the registers of `out`, whose bank is as large as the result and otherwise of no importance.
+// Returns the registers of `out` after `text`; only the size of its bank is used.
 inline Bank run_on_registers(const std::string& text, std::initializer_list<RegisterBank> in, const RegisterBank& out,
                              const RegisterRun& run = {}) {
   using namespace registers;

@@ -20,15 +20,15 @@ struct Region {
 };
 
 struct Launched {
-  emulator::Kernel* kernel = nullptr;
+  emulator::driver::Kernel* kernel = nullptr;
   CUlaunchConfig config{};
   std::vector<CUlaunchAttribute> attributes;
   std::vector<std::vector<std::uint8_t>> arguments;
   std::vector<Region> memory;
 };
 
-Launched* recording = nullptr;                                  // where the next launch is written
-decltype(driver::Api::launch_kernel_ex) real_launch = nullptr;  // of every device
+Launched* recording = nullptr;                                  // receives the next launch
+decltype(driver::Api::launch_kernel_ex) real_launch = nullptr;  // the same function for every device
 
 std::vector<std::uint8_t> bytes_at(std::uint64_t address, std::uint64_t bytes) {
   const auto* from = reinterpret_cast<const std::uint8_t*>(address);
@@ -37,7 +37,7 @@ std::vector<std::uint8_t> bytes_at(std::uint64_t address, std::uint64_t bytes) {
 
 void record(const CUlaunchConfig& config, CUfunction function, void** arguments) {
   Launched& launched = *std::exchange(recording, nullptr);
-  launched.kernel = reinterpret_cast<emulator::Kernel*>(function);
+  launched.kernel = reinterpret_cast<emulator::driver::Kernel*>(function);
   launched.config = config;
   launched.attributes.assign(config.attrs, config.attrs + config.numAttrs);
   const auto& parameters = launched.kernel->program->parameters;
@@ -136,19 +136,19 @@ ReplayResult Replay::run(const emulator::Settings& settings, const emulator::Pro
   Launched& launched = state_->launched;
   restore();
   ReplayResult result;
-  emulator::Kernel kernel;
+  emulator::driver::Kernel kernel;
   kernel.library = launched.kernel->library;
   kernel.program = std::make_unique<const emulator::Program>(program);
   kernel.most_dynamic_shared = launched.kernel->most_dynamic_shared;
   kernel.large_clusters = launched.kernel->large_clusters;
-  emulator::Device& device = kernel.library->device;
+  emulator::driver::Device& device = kernel.library->device;
   device.settings = settings;
   device.settings.warn = [&result](std::string_view text) { result.warnings.emplace_back(text); };
   launched.config.attrs = launched.attributes.data();
   std::vector<void*> arguments;
   for (auto& argument : launched.arguments) arguments.push_back(argument.data());
   try {
-    emulator::launch(kernel, launched.config, arguments.data());
+    emulator::driver::launch(kernel, launched.config, arguments.data());
     result.instructions = device.last.instructions;
   } catch (const emulator::Fault& fault) {
     result.report = fault.text();
@@ -160,7 +160,7 @@ ReplayResult Replay::run(const emulator::Settings& settings, const emulator::Pro
 
 Engine recording_engine(const std::string& arch, int processors) {
   Options options;
-  if (std::getenv("TMA_JIT_CACHE_DIR") == nullptr) {  // CTest names a folder that its tests share
+  if (std::getenv("TMA_JIT_CACHE_DIR") == nullptr) {  // CTest sets a folder that its tests share
     static const TemporaryFolder folder;
     options.cache_dir = folder.path();
   }

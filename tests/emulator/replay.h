@@ -1,5 +1,5 @@
-// A launch of one of the tree's kernels as the engine made it, to be emulated again and again: under other policies and
-// seeds, and with a program that has been changed.
+// A recorded launch of a kernel of the repository, which can be emulated repeatedly under other policies and seeds, and
+// with a modified program.
 #pragma once
 
 #include <memory>
@@ -15,17 +15,17 @@
 namespace tma_jit::testing {
 
 struct ReplayResult {
-  std::string report;                 // of the fault; empty: none
-  std::vector<std::string> warnings;  // each once
-  bool same = false;                  // device memory is afterwards what it was after the first run
-  std::uint64_t instructions = 0;     // of warps; 0 after a fault
+  std::string report;                 // the fault's text; empty if there is none
+  std::vector<std::string> warnings;  // distinct warnings
+  bool same = false;                  // whether device memory equals that after the first run
+  std::uint64_t instructions = 0;     // per warp; 0 after a fault
   bool reported() const { return !report.empty() || !warnings.empty(); }
 };
 
 class Replay {
  public:
-  // Prepares the launch of `request` on random data of small integers, runs it, and compares it with the reference
-  // where there is one. What goes wrong there is `fault()`, and there is nothing to replay.
+  // Prepares the launch of `request` on random small integers, runs it, and compares it with the reference if there is
+  // one. An error is returned by `fault()`, and then there is nothing to replay.
   Replay(Engine& engine, const std::string& arch, const Request& request);
   ~Replay();
   Replay(const Replay&) = delete;
@@ -48,11 +48,11 @@ class Replay {
   std::unique_ptr<State> state_;
 };
 
-// An engine on the emulated device of a target whose launches can be recorded. With `processors` it plans for as few,
-// so that the blocks of persistent kernels go on to further tiles.
+// Returns an engine on the emulated device of a target whose launches can be recorded. `processors` limits the
+// multiprocessors that it plans for, so that the blocks of persistent kernels process several tiles.
 Engine recording_engine(const std::string& arch, int processors = 0);
 
-// Settings of a run that must end: livelocks are found early.
+// Returns settings for a run that must end: livelocks are detected early.
 emulator::Settings bounded(emulator::Policy policy, std::uint64_t seed);
 
 }  // namespace tma_jit::testing

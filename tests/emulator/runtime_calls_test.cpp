@@ -1,4 +1,4 @@
-// What kernels call of the device's runtime: printf, assert, malloc and free. Needs NVRTC.
+// Functions of the device runtime: printf, assert, malloc and free. Needs NVRTC.
 #include "emulator/cuda_kernel.h"
 #include "emulator/runtime/print_format.h"
 
@@ -52,21 +52,21 @@ TEST_CASE("printf prints what the host's would, lane by lane, in the order of ex
     const Ran ran = run_cuda(text, arch);
     CHECK(ran.fault == "");
     CHECK(ran.printed == expected);
-    CHECK(ran.words[1] == 14);  // arguments taken, a width and a precision among them
+    CHECK(ran.words[1] == 14);  // number of arguments, including a width and a precision
   }
 }
 
 TEST_CASE("formats that nobody should write") {
   const auto printed = [](std::string_view format, std::vector<std::uint64_t> words = {}) {
-    const emulator::PrintSource source = {[&](std::uint64_t offset, std::uint32_t bytes) {
-                                            REQUIRE(offset + bytes <= 8 * words.size());
-                                            std::uint64_t value = 0;
-                                            std::memcpy(&value, reinterpret_cast<const char*>(words.data()) + offset,
-                                                        bytes);
-                                            return value;
-                                          },
-                                          [](std::uint64_t) { return std::string("text"); }};
-    return emulator::print_formatted(format, source).text;
+    const emulator::runtime::PrintSource source = {
+        [&](std::uint64_t offset, std::uint32_t bytes) {
+          REQUIRE(offset + bytes <= 8 * words.size());
+          std::uint64_t value = 0;
+          std::memcpy(&value, reinterpret_cast<const char*>(words.data()) + offset, bytes);
+          return value;
+        },
+        [](std::uint64_t) { return std::string("text"); }};
+    return emulator::runtime::print_formatted(format, source).text;
   };
   CHECK(printed("") == "");
   CHECK(printed("100%") == "100%");
@@ -109,7 +109,7 @@ TEST_CASE("malloc gives each thread memory of its own until it frees it") {
     CHECK(ran.fault == "");
     for (std::uint32_t t = 0; t < 32; ++t) {
       CHECK(ran.words[t] == t * t * (t + 1) / 2);
-      CHECK(ran.words[32 + t] == 1);  // more than the heap has
+      CHECK(ran.words[32 + t] == 1);  // larger than the heap
     }
     CHECK(device_of(arch).memory.allocated() == before);
   }

@@ -1,5 +1,4 @@
-// Floating-point formats of up to 16 bits by their definition, as tables of their values: an oracle of its own for
-// conversions.
+// Floating-point formats of up to 16 bits, defined by tables of their values: an independent oracle for conversions.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +11,11 @@ namespace tma_jit::testing {
 
 class SmallFloat {
  public:
-  enum class Top { ieee, one_nan, finite };  // the codes of the largest exponent: infinities, one NaN, or numbers all
+  enum class Top {
+    ieee,
+    one_nan,
+    finite
+  };  // the codes of the largest exponent: infinities and NaNs, one NaN, or finite numbers
   enum class To { nearest, zero, down, up };
 
   SmallFloat(int exponent_bits, int mantissa_bits, int bias, Top top)
@@ -37,7 +40,7 @@ class SmallFloat {
     return negative * std::ldexp(1 + fraction, static_cast<int>(exponent) - bias_);
   }
 
-  // The code of a number; `finite` gives the largest one in place of an infinity.
+  // Returns the code of a number; `finite` replaces infinity by the largest number.
   std::uint32_t code(double x, To to = To::nearest, bool finite = false) const {
     if (std::isnan(x)) return top_ == Top::finite ? positive_.back().code : sign() - 1;
     const std::uint32_t side = std::signbit(x) ? sign() : 0;

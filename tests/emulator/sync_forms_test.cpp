@@ -1,4 +1,4 @@
-// Forms of barriers, memory barriers, asynchronous element copies, clusters and hints, against what each must leave.
+// Forms of barriers, memory barriers, cp.async, clusters and hints, against their expected effects.
 #include "emulator/thread_words.h"
 
 using namespace tma_jit;
@@ -21,7 +21,7 @@ TEST_CASE("Forms: barriers that count, combine and are arrived at") {
     check_threads(stem + "or" + aligned + ".pred %p2, 2, 64, %p1;" + pick, [](u32) { return 1U; });
     check_threads(stem + "popc" + aligned + ".u32 %r10, 0, !%p1;", [](u32) { return 11U; });
   }
-  // The second warp writes and goes on, the first reads what it wrote.
+  // The second warp writes and continues; the first reads the data.
   for (const char* name : {"bar", "barrier"}) {
     const std::string stem = name;
     check_threads("mov.u32 %r10, 5; setp.lt.u32 %p1, %t, 32; @%p1 bra R; st.shared.u32 [%r6], %t;\n" + stem +
@@ -66,7 +66,7 @@ TEST_CASE("Forms: fences and hints leave data as it was") {
     check_threads(std::string(policy) + " ld.global.L2::cache_hint.u32 %r10, [%d2], %d5; ",
                   [](u32 i) { return 100 + i; });
   }
-  // A pool of registers is the whole warpgroup's.
+  // A register pool belongs to the whole warpgroup.
   check_threads("setmaxnreg.dec.sync.aligned.u32 40; setmaxnreg.inc.sync.aligned.u32 64; mov.u32 %r10, 3;",
                 [](u32) { return 3U; }, {.block = 128});
   check_threads("ldu.global.u32 %r10, [%d2];", [](u32 i) { return 100 + i; });
@@ -97,13 +97,13 @@ TEST_CASE("Forms: generic addresses and the spaces they lie in") {
 TEST_CASE("Forms: an mbarrier's arrivals, bytes and end") {
   const std::string one =
       "setp.ne.u32 %p1, %t, 0; mov.u32 %r10, 0; @%p1 bra E; mbarrier.init.shared::cta.b64 [%r1], 3;\n";
-  // Pending arrivals as they were before each of three.
+  // Pending arrivals before each of three arrivals.
   check_threads(one +
                     "mbarrier.arrive.shared::cta.b64 %d3, [%r1]; mbarrier.arrive.shared::cta.b64 %d4, [%r1];\n"
                     "mbarrier.pending_count.b64 %r7, %d3; mbarrier.pending_count.b64 %r8, %d4;\n"
                     "mad.lo.u32 %r10, %r7, 10, %r8;\nmbarrier.inval.shared::cta.b64 [%r1];\nE:",
                 [](u32 i) { return i == 0 ? 32U : 0U; });
-  // Not complete while bytes are missing, complete when they came.
+  // The phase is incomplete while bytes are missing, and complete afterwards.
   check_threads(
       one +
           "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 8; mbarrier.expect_tx.shared.b64 [%r1], 16;\n"
@@ -124,7 +124,7 @@ TEST_CASE("Forms: element copies, by group, all at once and by mbarrier") {
       copied);
   check_threads(
       "cp.async.ca.shared::cta.global.L2::128B [%r6], [%d2], 4; cp.async.wait_all; ld.shared.u32 %r10, [%r6];", copied);
-  // The rest of what was not asked for is zero.
+  // Bytes beyond the requested ones are zero.
   check_threads(
       "shl.b32 %r8, %t, 4; add.u32 %r8, %r1, "
       "%r8; and.b64 %d3, %d2, -16; cp.async.cg.shared.global [%r8], [%d3], 16, 4; cp.async.wait_all;"
@@ -140,7 +140,7 @@ TEST_CASE("Forms: element copies, by group, all at once and by mbarrier") {
 }
 
 TEST_CASE("Forms: a cluster's blocks store, reduce and copy into each other") {
-  // Block 0 sends block 1 a word, a sum and 16 bytes; 64 bytes further on are the words, at 512 the mbarrier.
+  // Block 0 sends block 1 a word, a sum and 16 bytes; the words are 64 bytes further on, the mbarrier is at 512.
   const std::string body =
       "setp.ne.u32 %p1, %t, 0; setp.ne.u32 %p2, %r2, 0; mov.u32 %r10, 0;\n"
       "mov.u32 %r20, 40; mov.u32 %r21, 0; @%p1 bra A; st.shared.u32 [%r1+64], %r20;\n"

@@ -33,7 +33,7 @@ Lines gemm_lines() {
   lines.emplace_back("sync", "bar.sync 0;\n");
   lines.emplace_back("after", "tcgen05.fence::after_thread_sync;\n");
   lines.emplace_back("slot", "ld.shared.u32 %r5, [s];\n");
-  // No swizzle, along K: eight rows of 16 bytes after one another; A's second chunk lies 2048 on, B's 1024.
+  // No swizzle, K-major: eight rows of 16 bytes are contiguous; the second chunk of A is at 2048, that of B at 1024.
   lines.emplace_back("descriptors",
                      "shr.u32 %r6, %r2, 4;\ncvt.u64.u32 %d2, %r6;\nor.b64 %d3, %d2, 0x0000400800800000;\n"
                      "add.u64 %d4, %d2, 256;\nor.b64 %d4, %d4, 0x0000400800400000;\nmov.u32 %r7, 0x08100490;\n");

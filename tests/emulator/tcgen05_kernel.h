@@ -1,5 +1,5 @@
-// A kernel around tcgen05 instructions: it brings images of shared and tensor memory in, runs a test's text, and brings
-// tensor memory back. By one CTA or by a pair.
+// A kernel around tcgen05 instructions: loads images of shared and tensor memory, runs a test's text, and stores tensor
+// memory. Executed by one CTA or a pair.
 #pragma once
 
 #include <span>
@@ -9,18 +9,18 @@
 
 namespace tma_jit::testing::tensor_core {
 
-constexpr u32 kImageStart = 2048;  // of shared memory: what lies before is the kernel's own
+constexpr u32 kImageStart = 2048;  // start of the image in shared memory; the bytes before it belong to the kernel
 constexpr u32 kImageEnd = 50176;
 constexpr u32 kTensorBytes = 128 * 512 * 4;
 constexpr u32 kImageBytes = kImageEnd - kImageStart;
 constexpr u32 kOutBytes = 128 * 128 * 4;
 constexpr u32 kCtaBytes = kImageBytes + kTensorBytes + kOutBytes;
 
-// %r5 is the address of all 512 columns, %q0 to %q127 are free, %d9 is the thread's row of 128 words of `out`.
+// %r5 is the address of all 512 columns, %q0 to %q127 are free, and %d9 is the thread's row of 128 words of `out`.
 struct TensorText {
-  std::string by_thread;      // thread 0 of the (even) CTA, followed by a commit
-  std::string by_warps = "";  // all four warps of each CTA, before that
-  std::string commit = "";    // in place of the plain one
+  std::string by_thread;      // executed by thread 0 of the (even) CTA, followed by a commit
+  std::string by_warps = "";  // executed by all four warps of each CTA, before `by_thread`
+  std::string commit = "";    // replaces the default commit
 };
 
 namespace kernel {
@@ -31,16 +31,16 @@ inline std::string registers(u32 first, u32 count) {
   return "{" + list + "}";
 }
 
-// Rows of 512 words between global memory and the tensor memory of the warp's lanes.
+// Copies rows of 512 words between global memory and the tensor memory of the warp's lanes.
 inline std::string tensor_rows(bool in) {
   std::string text;
   for (u32 column = 0; column < 512; column += 128) {
     const std::string at = column == 0 ? "[%r5]" : "[%r5+" + std::to_string(column) + "]";
     std::string global;
     for (u32 i = 0; i < 128; i += 4) {
-      const std::string place = "[%d3+" + std::to_string(kImageBytes + 4 * (column + i)) + "]";
-      global += in ? "ld.global.v4.b32 " + registers(i, 4) + ", " + place + ";\n"
-                   : "st.global.v4.b32 " + place + ", " + registers(i, 4) + ";\n";
+      const std::string address = "[%d3+" + std::to_string(kImageBytes + 4 * (column + i)) + "]";
+      global += in ? "ld.global.v4.b32 " + registers(i, 4) + ", " + address + ";\n"
+                   : "st.global.v4.b32 " + address + ", " + registers(i, 4) + ";\n";
     }
     text += in ? global + "tcgen05.st.sync.aligned.32x32b.x128.b32 " + at + ", " + registers(0, 128) +
                      ";\ntcgen05.wait::st.sync.aligned;\n"
@@ -81,7 +81,7 @@ inline std::string text_of(const TensorText& text, u32 group) {
 
 }  // namespace kernel
 
-// Runs the text on the images in `ctas`, and leaves tensor memory there. Returns the 128 words of every thread's `out`,
+// Runs the text on the images in `ctas` and updates their tensor memory. Returns the 128 words of every thread's `out`
 // of the first CTA.
 inline std::vector<u32> run_on_tensor_core(std::span<Cta> ctas, const TensorText& text, const char* arch = "sm_100a") {
   const auto group = static_cast<u32>(ctas.size());

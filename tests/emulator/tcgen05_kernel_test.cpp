@@ -1,4 +1,4 @@
-// tcgen05 in a kernel: a multiplication whose result comes back through registers.
+// A kernel that multiplies by tcgen05 and reads the result through registers.
 #include "emulator/matrix_samples.h"
 #include "emulator/planted.h"
 #include "emulator/tcgen05_gemm.h"

@@ -1,4 +1,4 @@
-// Operands of tcgen05.mma in shared and tensor memory by the manual's figures.
+// Operands of tcgen05.mma in shared and tensor memory, laid out by the PTX ISA's figures.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace tma_jit::testing::tensor_core {
 
-namespace number = emulator::number;
+namespace numeric = emulator::numeric;
 using emulator::matrix::Major;
 using emulator::matrix::MmaKind;
 
@@ -45,7 +45,7 @@ struct Case {
   bool negate_a = false, negate_b = false;
   u32 scale_input = 0;
   std::optional<u64> zero_columns = std::nullopt;
-  u32 shift = 0;  // columns of B that the mask shifts by
+  u32 shift = 0;  // columns of B by which the mask shifts
   u32 a_id = 0, b_id = 0;
 };
 
@@ -80,10 +80,10 @@ inline u64 descriptor_of(u32 start, u32 leading, u32 stride, Layout layout) {
   return u64{start >> 4} | u64{leading >> 4} << 16 | u64{stride >> 4} << 32 | u64{1} << 46 | mode << 61;
 }
 
-// Bits an element takes in shared memory, and the bit of element i of a row: small formats of the f8f6f4 kinds lie 16
-// to 16 bytes, packed at their front.
+// Bits of an element in shared memory, and the bit offset of element i of a row: 16 elements of a small format of the
+// f8f6f4 kinds are packed at the front of 16 bytes.
 inline u32 bit_in_row(MmaKind kind, Format format, u32 i) {
-  const auto bits = static_cast<u32>(number::bits_of(format));
+  const auto bits = static_cast<u32>(numeric::bits_of(format));
   const bool packed = kind == MmaKind::mxf4 || kind == MmaKind::mxf4nvf4;
   return bits < 8 && !packed ? i / 16 * 128 + i % 16 * bits : i * bits;
 }
@@ -102,14 +102,14 @@ inline u64 place(const Case& c, const Values& rows, Format format, Layout layout
       const u32 address =
           start + (byte / layout.span * groups + line / group) * tile + line % group * layout.span + byte % layout.span;
       put_bits(cta.shared.data(), u64{swizzled_byte(address, layout.span, layout.atom)} * 8 + bit % 8,
-               number::bits_of(format), pattern(format, rows.at(row, k)));
+               numeric::bits_of(format), pattern(format, rows.at(row, k)));
     }
   const u32 next_span = groups * tile;
   if (!k_major && layout.span == 16) return descriptor_of(start, tile, next_span, layout);
   return descriptor_of(start, next_span, tile, layout);
 }
 
-// The data path layouts by their figures: CTA, lane and column of an element of D.
+// The data path layouts by their figures: returns CTA, lane and column of an element of D.
 struct Where {
   u32 cta, lane, column;
 };
@@ -123,12 +123,12 @@ inline Where where(const Case& c, u32 row, u32 column) {
 }
 
 inline void put_tensor_a(const Case& c, const Values& a, std::vector<Cta>& ctas, u32 column) {
-  const auto bits = static_cast<u32>(number::bits_of(c.kind.a));
+  const auto bits = static_cast<u32>(numeric::bits_of(c.kind.a));
   const bool packed = c.kind.kind == MmaKind::mxf4 || c.kind.kind == MmaKind::mxf4nvf4;
   const u32 width = bits < 8 && !packed ? 8 : bits;
   const u32 shift = c.kind.a == Format::e2m1 && !packed ? 2 : 0;
   for (u32 row = 0; row < c.m; ++row)
-    for (u32 n = 0; n < c.n; ++n) {  // every lane that computes some of the row has a copy of it
+    for (u32 n = 0; n < c.n; ++n) {  // every lane that computes a part of the row has a copy
       const Where at = where(c, row, n);
       for (u32 k = 0; k < c.kind.k; ++k) {
         u32& word = ctas[at.cta].word(at.lane + c.lane, column + k * width / 32);
@@ -139,16 +139,16 @@ inline void put_tensor_a(const Case& c, const Values& a, std::vector<Cta>& ctas,
 }
 
 struct Scales {
-  Values a, b;  // of rows and columns by blocks
+  Values a, b;  // as rows and columns by scaled blocks
 };
 
-// 32 rows to 32 lanes, the next 32 in the next column, and the whole four times over.
+// Writes 32 rows to 32 lanes, the next 32 to the next column, and repeats the whole four times.
 inline void put_scales(const Case& c, const Values& scales, u32 first, u32 count, u32 column, u32 id, Cta& cta) {
   for (u32 row = 0; row < count; ++row)
     for (u32 copy = 0; copy < 4; ++copy)
       for (u32 block = 0; block < c.kind.scale_vector; ++block)
         put_bits(reinterpret_cast<u8*>(&cta.word(copy * 32 + row % 32, column + row / 32)), 8 * (id + block), 8,
-                 number::nearest(c.kind.scale, scales.at(first + row, block)));
+                 numeric::nearest(c.kind.scale, scales.at(first + row, block)));
 }
 
 inline Values powers(u32 rows, u32 columns, std::mt19937& random) {
@@ -161,7 +161,7 @@ inline double read_d(const Case& c, std::vector<Cta>& ctas, u32 row, u32 n, u32 
   const Where at = where(c, row, n);
   const u32 word = ctas[at.cta].word(at.lane + c.lane, column + at.column);
   if (c.kind.d == Format::f16) CHECK((word >> 16) == 0);
-  return number::value_of(c.kind.d, word);
+  return numeric::value_of(c.kind.d, word);
 }
 
 inline constexpr Kind kBf16 = {MmaKind::f16, Format::bf16, Format::bf16, Format::f32, 16};

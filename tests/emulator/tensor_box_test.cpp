@@ -1,4 +1,4 @@
-// Tensor copies against a formula for one element at a time: ranks, swizzles, types, ends of the tensor on every side,
+// Tensor copies against a formula for single elements: ranks, swizzles, types, bounds of the tensor on every side,
 // element strides, gather4 and scatter4, im2col.
 #include <array>
 #include <cstring>
@@ -26,7 +26,7 @@ struct Tensor {
   std::vector<u8> storage;
   u32 element = 0;  // bytes
 
-  // The byte of an element, by the definition of strides; null outside.
+  // Returns the byte of an element, by the definition of strides; null outside the tensor.
   u8* at(const std::array<s64, 5>& index) {
     u64 offset = static_cast<u64>(index[0]) * element;
     for (int d = 0; d < map.rank; ++d) {
@@ -68,7 +68,8 @@ Tensor make_tensor(int rank, Type type, u32 swizzle, const std::array<u32, 5>& b
   return tensor;
 }
 
-// Where the swizzle puts a byte: the tables of PTX ISA 9.0, "Swizzling modes", a row of 128 bytes at a time.
+// Returns the location of a byte under a swizzle, by the tables of PTX ISA 9.0, "Swizzling modes", per row of 128
+// bytes.
 u32 swizzled_byte(u32 swizzle, u32 address) {
   const u32 line = address / 128;
   const u32 in_line = address % 128;
@@ -88,7 +89,7 @@ u32 swizzled_byte(u32 swizzle, u32 address) {
   }
 }
 
-// The box by definition: bytes of shared memory, with what the tensor or the fill has.
+// The expected bytes of shared memory, from the tensor or the fill.
 std::vector<u8> expected_load(Tensor& tensor, const Access& access, u32 swizzle, const std::array<u32, 5>& box,
                               const std::array<u32, 5>& steps) {
   std::vector<u8> shared(kShared, kUntouched);
@@ -194,7 +195,7 @@ TEST_CASE("tiled stores write what lies inside the tensor, and to the end of its
           for (u32 i0 = 0; i0 < box[0]; ++i0, linear += 2) {
             std::array<s64, 5> index{};
             for (int d = 0; d < rank; ++d) index[d] = coordinates[d] + s64{d == 0 ? i0 : i[d]};
-            // Within the last 16 bytes of a row there is an element as far as the copy engine goes.
+            // The last 16 bytes of a row may extend beyond the last element.
             const s64 real = index[0];
             const s64 last = static_cast<s64>((tensor.map.dims[0] * 2 + 15) / 16 * 8) - 1;
             if (real > last) continue;
@@ -285,7 +286,7 @@ TEST_CASE("im2col walks the pixels of the bounding box, W first, across images")
       Access access = access_to(tensor, Mode::im2col, {8, lower[0], lower[1], lower[2], 0});
       access.coordinates[rank - 1] = 0;
       for (u32& offset : access.offsets) offset = static_cast<u32>(random() % 3);
-      // By counting: the i-th pixel of a batch of boxes.
+      // By enumeration: the i-th pixel of a batch of boxes.
       std::vector<u8> expected(kShared, kUntouched);
       std::array<u32, 3> counts{1, 1, 1};
       for (int d = 0; d < rank - 2; ++d)
@@ -327,7 +328,7 @@ TEST_CASE("im2col::w keeps to a row of each image and appends its halo") {
   tensor.element = 2;
   REQUIRE(encode_im2col(arguments, {&lower, &upper, 32, 12, true}, tensor.map) == "");
   Access access = access_to(tensor, Mode::im2col_w, {0, 2, 1, 0, 0});
-  access.offsets = {2, 1, 0};  // halo of two, moved by one
+  access.offsets = {2, 1, 0};  // halo of two, shifted by one
   std::vector<u8> expected(kShared, kUntouched);
   u32 linear = access.shared;
   const auto pixel = [&](s64 w, s64 n) {
@@ -336,7 +337,7 @@ TEST_CASE("im2col::w keeps to a row of each image and appends its halo") {
       for (u32 b = 0; b < 2; ++b) expected[swizzled_byte(2, linear + b)] = from == nullptr ? 0 : from[b];
     }
   };
-  // The box is 1 to 5 in W once moved; the first pixel is at 3.
+  // The box is from 1 to 5 in W once shifted; the first pixel is at 3.
   for (const s64 w : {3, 4, 5}) pixel(w, 0);
   for (const s64 w : {1, 2, 3, 4, 5}) pixel(w, 1);
   for (const s64 w : {1, 2, 3, 4}) pixel(w, 2);
@@ -458,7 +459,7 @@ TEST_CASE("every documented demand of the encoders is checked") {
   CHECK(with([&](auto&) { box[0] = 4; }));   // 8 bytes
   CHECK(with([&](auto&) { steps[1] = 0; }));
   CHECK(with([&](auto&) { steps[1] = 9; }));
-  CHECK(!with([&](auto&) { steps[0] = 9; }));  // "ignored"
+  CHECK(!with([&](auto&) { steps[0] = 9; }));  // ignored by the driver
   CHECK(with([&](auto& a) {
     a.data_type = 14, box[0] = 128;
     strides[0] = 48;
@@ -504,7 +505,7 @@ TEST_CASE("tensormap.replace edits a map or builds one in zeroed memory; rubbish
 }
 
 TEST_CASE("reductions combine element by element") {
-  using number::Format;
+  using numeric::Format;
   const auto reduce_one = [](Reduction reduction, Format format, auto target, auto source) {
     reduce(reduction, format, reinterpret_cast<u8*>(&target), reinterpret_cast<const u8*>(&source), sizeof target);
     return target;

@@ -1,4 +1,4 @@
-// Sums of products bit for bit as a Hopper device makes them, and the two ways to compute them against each other.
+// Sums of products bit-identical to a Hopper device, and the two implementations against each other.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,6 +12,7 @@
 
 using namespace tma_jit::emulator;
 using namespace tma_jit::emulator::matrix;
+using namespace tma_jit::emulator::numeric;
 using namespace tma_jit::testing;
 
 namespace {
@@ -27,7 +28,7 @@ u32 word_of(const std::vector<u8>& bytes, u32 at) {
   return u32{bytes[at]} | u32{bytes[at + 1]} << 8 | u32{bytes[at + 2]} << 16 | u32{bytes[at + 3]} << 24;
 }
 
-// Row 0 of a fragment of 8 rows, the first of each `step` registers: 16 bytes of K a register, 4 of them a lane.
+// Row 0 of a fragment of 8 rows, in the first of each `step` registers: 16 bytes of K per register, 4 of them per lane.
 void put_row(const Bank& bank, u32 step, const std::vector<u8>& bytes) {
   for (u32 at = 0; at < bytes.size(); at += 4)
     set_lane_word(bank.registers(), at / 16 * step, static_cast<int>(at % 16 / 4), word_of(bytes, at));
@@ -35,14 +36,14 @@ void put_row(const Bank& bank, u32 step, const std::vector<u8>& bytes) {
 
 u64 accumulator_of(Format format, u32 f32_bits) {
   const auto value = double{std::bit_cast<float>(f32_bits)};
-  return format == Format::f16 ? number::nearest(format, value) : f32_bits;
+  return format == Format::f16 ? numeric::nearest(format, value) : f32_bits;
 }
 
 u32 sum_of(const Bank& d, Format format) {
   if (format == Format::f32) return static_cast<u32>(d.word(0, 0));
   const u64 bits = d.word(0, 0) & 0xffff;
-  if (bits == number::canonical_nan(Format::f16)) return static_cast<u32>(number::canonical_nan(Format::f32));
-  return std::bit_cast<u32>(static_cast<float>(number::value_of(Format::f16, bits)));
+  if (bits == numeric::canonical_nan(Format::f16)) return static_cast<u32>(numeric::canonical_nan(Format::f32));
+  return std::bit_cast<u32>(static_cast<float>(numeric::value_of(Format::f16, bits)));
 }
 
 u32 by_warpgroup(const TensorSum& sample) {
@@ -65,9 +66,9 @@ u32 by_warp(const TensorSum& sample) {
                       .b_format = sample.b_format,
                       .c_format = sample.d_format,
                       .d_format = sample.d_format,
-                      .widened = number::bits_of(sample.a_format) == 8};
+                      .widened = numeric::bits_of(sample.a_format) == 8};
   const std::vector<u8> row = bytes_of(sample.a);
-  instruction.k = static_cast<u32>(row.size()) / static_cast<u32>(number::container_bytes(sample.a_format));
+  instruction.k = static_cast<u32>(row.size()) / static_cast<u32>(numeric::container_bytes(sample.a_format));
   const MmaCounts counts = counts_of(instruction);
   const Bank a(counts.a), b(counts.b), c(counts.c), d(counts.d);
   put_row(a, 2, row);
@@ -77,15 +78,15 @@ u32 by_warp(const TensorSum& sample) {
   return sum_of(d, sample.d_format);
 }
 
-// Random values of a format whose exponents are within `radius` of 0, and above within the format's.
+// Random values of a format whose exponents are within `radius` of 0 and within the range of the format.
 std::vector<float> draw(Format format, u32 count, int radius, std::mt19937& random) {
-  const int most = number::layout_of(format).bias - 1;
+  const int most = numeric::layout_of(format).bias - 1;
   std::vector<float> values(count);
   for (float& value : values) {
     const int exponent = static_cast<int>(random() % static_cast<u32>(radius + std::min(radius, most) + 1)) - radius;
     const double drawn = std::ldexp(1.0 + static_cast<double>(random() % 4096) / 4096, exponent);
-    const u64 bits = number::nearest(format, random() % 8 == 0 ? 0.0 : random() % 2 == 0 ? drawn : -drawn);
-    value = static_cast<float>(number::value_of(format, bits));
+    const u64 bits = numeric::nearest(format, random() % 8 == 0 ? 0.0 : random() % 2 == 0 ? drawn : -drawn);
+    value = static_cast<float>(numeric::value_of(format, bits));
   }
   return values;
 }
@@ -137,8 +138,8 @@ bool same_bits(const std::vector<float>& x, const std::vector<float>& y) {
 TEST_CASE("tensor sums: every bit is a device's") {
   for (const TensorSum& sample : kHopperSums) {
     CAPTURE(sample.warpgroup);
-    CAPTURE(number::name_of(sample.a_format));
-    CAPTURE(number::name_of(sample.d_format));
+    CAPTURE(numeric::name_of(sample.a_format));
+    CAPTURE(numeric::name_of(sample.d_format));
     CAPTURE(std::string(sample.a));
     CHECK((sample.warpgroup ? by_warpgroup(sample) : by_warp(sample)) == sample.d);
   }
@@ -153,9 +154,9 @@ TEST_CASE("tensor sums: vectors compute what the plain text of the rule does") {
              {Summation{}, Summation{.to_odd = true}, Summation{.fraction = 13, .significand = 14}}) {
           Drawn drawn = draw_tile(format, depth, radius, random);
           drawn.tile.sum = sum;
-          REQUIRE(drawn.tile.a.reach.near);
+          REQUIRE(drawn.tile.a.range.near);
           const std::vector<float> by_vectors = product_of(drawn.tile, drawn.c);
-          drawn.tile.a.reach.near = false;
+          drawn.tile.a.range.near = false;
           CHECK(same_bits(product_of(drawn.tile, drawn.c), by_vectors));
         }
       }
@@ -175,7 +176,7 @@ TEST_CASE("tensor sums: vectors add up what takes more than 31 bits") {
       find_exponents(Format::f16, drawn.tile.a, kRows * depth);
       find_exponents(Format::f16, drawn.tile.b, depth * kColumns);
       const std::vector<float> by_vectors = product_of(drawn.tile, drawn.c);
-      drawn.tile.a.reach.near = false;
+      drawn.tile.a.range.near = false;
       CHECK(same_bits(product_of(drawn.tile, drawn.c), by_vectors));
     }
   }
@@ -185,13 +186,13 @@ TEST_CASE("tensor sums: the ends of the range") {
   std::mt19937 random(2);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   Drawn drawn = draw_tile(Format::bf16, 16, 100, random);
-  CHECK_FALSE(drawn.tile.a.reach.near);
+  CHECK_FALSE(drawn.tile.a.range.near);
   drawn = draw_tile(Format::bf16, 16, 1, random);
   drawn.a[3] = kInfinity;  // row 0
   drawn.b[3 * kColumns + 1] = 0;
   find_exponents(Format::bf16, drawn.tile.a, kRows * 16);
   find_exponents(Format::bf16, drawn.tile.b, 16 * kColumns);
-  CHECK_FALSE(drawn.tile.a.reach.finite);
+  CHECK_FALSE(drawn.tile.a.range.finite);
   drawn.c[kColumns] = kInfinity;  // row 1
   const std::vector<float> sums = product_of(drawn.tile, drawn.c);
   CHECK(std::isinf(sums[0]) == (drawn.b[3 * kColumns] != 0));

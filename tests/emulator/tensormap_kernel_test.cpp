@@ -1,4 +1,4 @@
-// Tensor maps that a kernel builds, field by field.
+// Tensor maps that a kernel builds field by field.
 #include "emulator/ptx_kernel.h"
 #include "emulator/tensor/tensor_map.h"
 
@@ -51,7 +51,7 @@ TEST_CASE("Forms: a kernel builds a tensor map in shared memory and publishes it
 }
 
 TEST_CASE("Forms: a kernel changes fields of a tensor map in global memory") {
-  const char* const arch = "sm_100a";  // .swizzle_atomicity needs it
+  const char* const arch = "sm_100a";  // required by .swizzle_atomicity
   TestMemory memory(device_of(arch), 4096);
   run_ptx(builder("208", arch), memory, {}, arch);
   std::string body =

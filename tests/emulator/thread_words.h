@@ -1,4 +1,4 @@
-// Kernels that leave a word a thread, against a formula of the thread's number.
+// Kernels that store one word per thread, against a formula of the thread index.
 #pragma once
 
 #include <functional>
@@ -9,12 +9,13 @@
 namespace tma_jit::testing {
 
 struct WordKernel {
-  std::string setup;  // puts the address of the thread's first word into %d2
-  u32 words = 1;      // a thread's
+  std::string setup;  // sets %d2 to the address of the thread's first word
+  u32 words = 1;      // per thread
   const char* declared = ".shared .align 128 .b8 room[1024];\n";
 };
 
-// That `body` leaves what is expected in %r10 of each thread. Words of global memory hold 100 and their number.
+// Checks that `body` leaves the expected value in %r10 of each thread. Words of global memory are initialised to 100 +
+// their index.
 inline void check_words(const WordKernel& kernel, const std::string& body, const std::function<u32(u32)>& expected,
                         RunShape shape) {
   CAPTURE(body);
@@ -28,7 +29,7 @@ inline void check_words(const WordKernel& kernel, const std::string& body, const
   }
 }
 
-// In blocks of two warps: %r1 is `room`, %r6 the thread's word of it, %r2 the block.
+// The kernel runs in blocks of two warps: %r1 is `room`, %r6 the thread's word in it, %r2 the block.
 inline void check_threads(const std::string& body, const std::function<u32(u32)>& expected,
                           RunShape shape = {.block = 64}) {
   static const WordKernel kernel = {

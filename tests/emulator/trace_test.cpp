@@ -1,4 +1,4 @@
-// The timeline of a gemm: JSON, and in it copies, phases and waits that fit together. Needs NVRTC.
+// The timeline of a gemm: valid JSON with consistent copies, phases and waits. Needs NVRTC.
 #include <fstream>
 #include <set>
 
@@ -44,14 +44,14 @@ TEST_CASE("a gemm's timeline has its copies, phases and waits in order") {
   emulator::Settings settings = bounded(emulator::Policy::random, 3);
   settings.trace = file;
   REQUIRE(gemm.replay.run(settings).report.empty());
-  REQUIRE(gemm.replay.run(settings).report.empty());  // a second launch of the same file
+  REQUIRE(gemm.replay.run(settings).report.empty());  // appends a second launch to the same file
   const Json trace = read_json(file);
   REQUIRE(trace["launches"].size() == 2);
   const Json& summary = trace["launches"][0];
   CHECK(summary["policy"] == "random");
   CHECK(summary["seed"] == 3);
 
-  // 2 blocks x 8 steps, a tile of A and one of B each: 2 x 8 x (64 + 128) x 64 x 2 bytes.
+  // 2 blocks x 8 steps, one tile each of A and B: 2 x 8 x (64 + 128) x 64 x 2 bytes.
   constexpr std::int64_t kLoaded = 2 * 8 * (64 + 128) * 64 * 2;
   CHECK(summary["bytes"]["a tensor copy reads global"] == kLoaded);
   CHECK(summary["bytes"]["a tensor copy writes shared"] == kLoaded);
@@ -65,7 +65,7 @@ TEST_CASE("a gemm's timeline has its copies, phases and waits in order") {
   std::map<std::pair<int, int>, std::int64_t> end_of_track;
   int copies = 0, phases = 0, waits = 0, issues = 0;
   for (const Json& e : trace["traceEvents"]) {
-    if (e["ph"] == "M" || e["pid"] >= 100'000) continue;  // names; the second launch
+    if (e["ph"] == "M" || e["pid"] >= 100'000) continue;  // skips names and the second launch
     const std::int64_t at = e["ts"];
     CHECK(at <= summary["instructions"]);
     if (e["ph"] == "b") began[e["id"]] = at;
@@ -84,7 +84,7 @@ TEST_CASE("a gemm's timeline has its copies, phases and waits in order") {
     issues += e["cat"] == "issue" ? 1 : 0;
   }
   CHECK(began.empty());
-  CHECK(copies >= 2 * (8 * 2 + 1));  // loads, and at least one store a block
+  CHECK(copies >= 2 * (8 * 2 + 1));  // loads, and at least one store per block
   CHECK(phases >= 2 * 8);            // every step fills a stage
   CHECK(waits > 0);
   CHECK(issues >= copies);
@@ -95,7 +95,7 @@ TEST_CASE("the summary counts bank conflicts") {
   TestMemory memory(device, 4096);
   const TemporaryFolder folder;
   device.settings.trace = folder.path() / "banks.json";
-  // Stores 4 bytes apart need one pass, 128 bytes apart 32 of them, and 8 bytes a lane two of 16 lanes each.
+  // Stores 4 bytes apart need one pass, 128 bytes apart 32 passes, and 8 bytes per lane two passes of 16 lanes each.
   run_ptx(kernel_text("mov.b32 %r3, s; shl.b32 %r1, %t, 2; add.s32 %r1, %r1, %r3; st.shared.u32 [%r1], %t;\n"
                       "shl.b32 %r2, %t, 7; add.s32 %r2, %r2, %r3; st.shared.u32 [%r2], %t;\n"
                       "shl.b32 %r4, %t, 3; add.s32 %r4, %r4, %r3; ld.shared.u32 %r5, [%r1];",

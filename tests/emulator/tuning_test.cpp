@@ -1,4 +1,4 @@
-// Tuning on the emulator: what is chosen there means nothing, how it is found and kept does. Needs NVRTC.
+// Tuning on the emulator: the choice is meaningless there, but the search and its records are tested. Needs NVRTC.
 #include <fstream>
 
 #include <tma_jit/tuning.h>

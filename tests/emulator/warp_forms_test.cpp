@@ -1,4 +1,4 @@
-// Forms across lanes, in memory and in control flow, against what a loop over the lanes says.
+// Forms across lanes, in memory and in control flow, against loops over the lanes.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -12,7 +12,7 @@ using namespace tma_jit::testing;
 
 namespace {
 
-// What each of 32 threads leaves in %r10, of a value that is the thread's number times 7919 modulo 13.
+// Returns %r10 of each of 32 threads for a value of 7919 * thread modulo 13.
 std::array<u32, 32> of_lanes(const std::string& body, const char* arch = "sm_100a") {
   TestMemory memory(device_of(arch), 4096);
   run_ptx(kernel_text("mul.wide.u32 %d1, %t, 4; add.s64 %d2, %base, %d1; mul.lo.u32 %r1, %t, 7919; "
@@ -90,7 +90,7 @@ TEST_CASE("Forms: a branch through a table takes each lane to its label") {
 
 namespace {
 
-// 32 threads apply an atomic to one place of two; every type's sum is exact.
+// 32 threads apply an atomic to one of two locations; every type's sum is exact.
 void check_atomic(const std::string& operation, const std::string& value, u64 start, u64 expected, int bytes) {
   CAPTURE(operation);
   for (const char* space : {"global", "shared"}) {
@@ -99,10 +99,10 @@ void check_atomic(const std::string& operation, const std::string& value, u64 st
     memory.as<u64>()[0] = start;
     const std::string width = std::to_string(8 * bytes), stem = bytes == 8 ? "%d10" : bytes == 4 ? "%r10" : "%h10";
     const bool shared = std::string(space) == "shared";
-    const std::string place = shared ? "[cell]" : "[%base]";
+    const std::string address = shared ? "[cell]" : "[%base]";
     std::string body = value + "\nld.global.u64 %d5, [%base];\n";
     if (shared) body += "setp.eq.u32 %p1, %t, 0; @%p1 st.shared.u64 [cell], %d5;\nbar.sync 0;\n";
-    body += "red." + std::string(space) + "." + operation + " " + place + ", " + stem + ";\nbar.sync 0;\n";
+    body += "red." + std::string(space) + "." + operation + " " + address + ", " + stem + ";\nbar.sync 0;\n";
     if (shared) body += "ld.shared.u64 %d6, [cell]; setp.eq.u32 %p1, %t, 0; @%p1 st.global.u64 [%base], %d6;\n";
     run_ptx(kernel_text(body, "sm_100a", ".shared .align 8 .b8 cell[8];\n"), memory, {}, "sm_100a");
     const u64 mask = bytes == 8 ? ~u64{0} : (u64{1} << (8 * bytes)) - 1;
@@ -223,7 +223,7 @@ TEST_CASE("Forms: clusters that run take over those not launched yet, each once"
     TestMemory memory(device, 4096);
     std::fill_n(memory.as<u32>(), 64, 0U);
     std::string body = kBody;
-    if (policy == emulator::Policy::lazy)  // a cluster of one block is all of it
+    if (policy == emulator::Policy::lazy)  // the cluster has a single block
       body.insert(body.find(".b128 [%r1]"), ".multicast::cluster::all");
     run_ptx(kernel_text(body, "sm_100a", kShared), memory, {.grid = 40}, "sm_100a");
     device.settings = {};
@@ -232,7 +232,7 @@ TEST_CASE("Forms: clusters that run take over those not launched yet, each once"
 }
 
 TEST_CASE("Split copies are seen half done, and never twice by the same count") {
-  // One thread polls the last element of a bulk copy, which another part brings than the first one.
+  // One thread polls the last element of a bulk copy, which is in another part than the first element.
   constexpr const char* kShared = ".shared .align 128 .b8 room[2176];\n";
   constexpr const char* kBody =
       "setp.ne.u32 %p1, %t, 0; mov.u32 %r1, room; @%p1 bra E;\n"

@@ -1,4 +1,4 @@
-// Operands of wgmma in shared memory and registers by the manual's figures.
+// Operands of wgmma in shared memory and registers, laid out by the PTX ISA's figures.
 #pragma once
 
 #include "emulator/matrix/wgmma.h"
@@ -6,13 +6,13 @@
 
 namespace tma_jit::testing::wgmma_samples {
 
-namespace number = emulator::number;
+namespace numeric = emulator::numeric;
 using emulator::matrix::Major;
 using emulator::matrix::Wgmma;
 
 struct Layout {
   Major major;
-  u32 span;  // of the swizzle; 16 for none
+  u32 span;  // in bytes, of the swizzle; 16 for none
 };
 
 constexpr u64 descriptor_of(u32 start, u32 leading, u32 stride, u32 span) {
@@ -20,10 +20,10 @@ constexpr u64 descriptor_of(u32 start, u32 leading, u32 stride, u32 span) {
   return u64{start >> 4} | u64{leading >> 4} << 16 | u64{stride >> 4} << 32 | mode << 62;
 }
 
-// Puts rows by depth of `values` at `start`, as a chain of tiles one after the other, and gives the descriptor.
-// Along K: 8 rows of a span each make a tile; along M or N: 8 values of k.
+// Writes `values` at `start` as consecutive tiles and returns the descriptor. Along K, a tile is 8 rows of a span each;
+// along M or N, 8 values of k.
 inline u64 place(const Values& values, Format format, Layout layout, u32 start, std::vector<u8>& shared) {
-  const auto bits = static_cast<u32>(number::bits_of(format));
+  const auto bits = static_cast<u32>(numeric::bits_of(format));
   const u32 tile = 8 * layout.span;
   const u32 per_span = layout.span * 8 / bits;  // elements
   const bool k_major = layout.major == Major::k;
@@ -51,11 +51,11 @@ inline Values transposed(const Values& values) {
   return out;
 }
 
-// The fragment of D by its figure: of thread t of the warpgroup, element i.
-struct Place {
+// The fragment of D by its figure: element i of thread t of the warpgroup.
+struct RegisterRef {
   u32 row, column;
 };
-inline Place d_place(u32 thread, u32 i) {
+inline RegisterRef d_place(u32 thread, u32 i) {
   const u32 warp = thread / 32;
   const u32 lane = thread % 32;
   return {warp * 16 + lane / 4 + (i / 2 % 2) * 8, i / 4 * 8 + lane % 4 * 2 + i % 2};
@@ -66,13 +66,13 @@ inline u32 wrong_elements(const Wgmma& instruction, const Bank& d, const Values&
   u32 wrong = 0;
   for (u32 thread = 0; thread < 128; ++thread) {
     for (u32 i = 0; i < instruction.n / 2; ++i) {
-      const Place at = d_place(thread, i);
+      const RegisterRef at = d_place(thread, i);
       double value = 0;
       if (instruction.accumulator == Format::f16) {
         const u64 word = d.word(thread / 32 * per_warp + i / 2, thread % 32);
-        value = number::value_of(Format::f16, (word >> (16 * (i % 2))) & 0xffff);
+        value = numeric::value_of(Format::f16, (word >> (16 * (i % 2))) & 0xffff);
       } else {
-        value = number::value_of(instruction.accumulator, d.word(thread / 32 * per_warp + i, thread % 32));
+        value = numeric::value_of(instruction.accumulator, d.word(thread / 32 * per_warp + i, thread % 32));
       }
       if (value != expected.at(at.row, at.column)) ++wrong;
     }
@@ -80,13 +80,13 @@ inline u32 wrong_elements(const Wgmma& instruction, const Bank& d, const Values&
   return wrong;
 }
 
-// A in registers: thread t's register i at [t / 32 * 4 + i], lane t % 32.
+// A in registers: register i of thread t is at [t / 32 * 4 + i], lane t % 32.
 inline Bank fragment_of(Format format, const Values& a) {
   Bank fragment(16);
-  const u32 bits = static_cast<u32>(number::bits_of(format));
+  const u32 bits = static_cast<u32>(numeric::bits_of(format));
   const u32 each = 32 / bits;
   for (u32 thread = 0; thread < 128; ++thread)
-    for (u32 i = 0; i < 4 * each; ++i) {  // element i of the thread, by the figure
+    for (u32 i = 0; i < 4 * each; ++i) {  // element i of the thread in the figure
       const u32 lane = thread % 32;
       const u32 row = thread / 32 * 16 + lane / 4 + (i / each % 2) * 8;
       const u32 k = lane % 4 * each + i % each + i / (2 * each) * 4 * each;

@@ -10,6 +10,7 @@ namespace tma_jit::fuzz {
 namespace {
 
 using namespace emulator;
+using namespace emulator::driver;
 
 constexpr u64 kMemory = 4096;
 
@@ -49,7 +50,7 @@ void launch_kernel(Host& host, Kernel& kernel) {
   config.blockDimY = config.blockDimZ = 1;
   config.sharedMemBytes = kernel.most_dynamic_shared < 4096 ? 0 : 4096;
   std::memset(reinterpret_cast<void*>(host.memory), 0, kMemory);
-  if (kernel.program->parameters.size() % 2 == 0) host.device.memory.wrote(host.memory, kMemory);
+  if (kernel.program->parameters.size() % 2 == 0) host.device.memory.mark_written(host.memory, kMemory);
   launch(kernel, config, arguments.data());
 }
 

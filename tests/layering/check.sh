@@ -17,7 +17,7 @@ awk '
     allow_room("tensor", "numeric")
     allow_room("ptx", "")
     allow_room("program", "ptx")
-    allow_room("check", "numeric")
+    allow_room("check", "")
     allow_room("machine", "numeric matrix tensor ptx program check")
     allow_room("runtime", "program machine")
     allow_room("decode", "ptx program machine runtime")

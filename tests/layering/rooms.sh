@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Holds the rooms of src/ to what is said of them: docs/architecture.md has the table that check.sh enforces; a namespace is its
+# Holds the rooms of src/ and emulator/ to what is said of them: docs/architecture.md has the table that check.sh enforces; a namespace is its
 # folder; no two rooms have a file of one name.
 #
 #   rooms.sh [ROOT]
@@ -32,6 +32,21 @@ while IFS=: read -r file namespace; do
     *) complain "$file: namespace tma_jit::$namespace in the room $room" ;;
   esac
 done < <(grep -rnoE '^namespace tma_jit::[a-z_:]+' src --include='*.h' --include='*.cpp' | sed -E 's/:[0-9]+:namespace tma_jit::/:/')
+
+# The same in emulator/, where all of isa/ is one namespace, and the program and the machine that runs it, which every
+# other folder uses, are in tma_jit::emulator itself.
+while IFS=: read -r file namespace; do
+  room=${file#emulator/}
+  [[ $room == */* ]] && room=${room%%/*} || room=
+  case $room/$namespace in
+    / | program/ | machine/) ;;
+    "$room/::$room" | "$room/::$room"::*) ;;
+    *) complain "$file: namespace tma_jit::emulator$namespace in emulator/$room" ;;
+  esac
+done < <(find emulator -name "*.h" -o -name "*.cpp" | sort | xargs awk '
+  held != "" && !/^(class|struct) [A-Za-z]+;$/ { print held }
+  { held = "" }
+  match($0, /^namespace tma_jit::emulator[a-z0-9_:]*/) { held = FILENAME ":" substr($0, 28, RLENGTH - 27) }')
 
 while read -r name; do
   complain "files of one name in two rooms: $(find src -name "$name" | sort | tr '\n' ' ')"

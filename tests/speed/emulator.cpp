@@ -57,7 +57,7 @@ DeviceBuffer filled(Engine& engine, std::int64_t count) {
   std::mt19937 generator(1);
   std::normal_distribution<float> normal;
   std::vector<std::uint16_t> values(static_cast<std::size_t>(count));
-  for (auto& value : values) value = emulator::f32_to_bf16(normal(generator));
+  for (auto& value : values) value = emulator::numeric::f32_to_bf16(normal(generator));
   DeviceBuffer buffer = checked(DeviceBuffer::allocate(engine, values.size() * 2));
   if (!buffer.upload(values.data(), values.size() * 2)) fail("upload");
   return buffer;

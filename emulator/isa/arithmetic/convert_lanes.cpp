@@ -5,23 +5,23 @@
 #include "emulator/isa/arithmetic/handlers_arithmetic.h"
 #include "emulator/machine/warp.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 namespace {
 
-// A signed integer narrower than its register fills it with its sign. PTX ISA 9.0, "Operand Size Exceeding
-// Instruction-Type Size".
-u64 extended(number::Format format, u64 value) {
-  if (number::is_float(format) || !number::is_signed(format)) return value;
-  const int unused = 64 - number::bits_of(format);
+// A signed integer narrower than its register is sign-extended. PTX ISA 9.0, "Operand Size Exceeding Instruction-Type
+// Size".
+u64 extended(numeric::Format format, u64 value) {
+  if (numeric::is_float(format) || !numeric::is_signed(format)) return value;
+  const int unused = 64 - numeric::bits_of(format);
   return static_cast<u64>(static_cast<s64>(value << unused) >> unused);
 }
 
 u64 converted(const ConversionForm& form, u64 bits) {
-  if (form.parts == 1) return extended(form.element.to, number::convert(form.element, bits));
+  if (form.parts == 1) return extended(form.element.to, numeric::convert(form.element, bits));
   const u64 mask = (u64{1} << form.from_bits) - 1;
   u64 value = 0;
   for (u32 i = 0; i < form.parts; ++i)
-    value |= number::convert(form.element, bits >> (i * form.from_bits) & mask) << (i * form.to_bits);
+    value |= numeric::convert(form.element, bits >> (i * form.from_bits) & mask) << (i * form.to_bits);
   return value;
 }
 
@@ -33,8 +33,8 @@ Step do_convert(Warp& warp, const Op& op, Mask active) {
     const int i = std::countr_zero(rest);
     u64 value = 0;
     if (op.b) {
-      value = number::convert(form.element, warp.lane(op.a, i)) << form.to_bits |
-              number::convert(form.element, warp.lane(op.b, i));
+      value = numeric::convert(form.element, warp.lane(op.a, i)) << form.to_bits |
+              numeric::convert(form.element, warp.lane(op.b, i));
     } else {
       value = converted(form, warp.lane(op.a, i));
     }
@@ -43,4 +43,4 @@ Step do_convert(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

@@ -1,17 +1,17 @@
-// cvt of registers: number/convert.h on the lanes. PTX ISA 9.0, "cvt".
+// cvt of registers: applies numeric/convert.h to the lanes. PTX ISA 9.0, "cvt".
 #pragma once
 
 #include "emulator/numeric/convert.h"
 #include "emulator/program/program.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 
-// `parts` elements of one register to as many of another. Where there are two sources, one element each, the first
+// Converts `parts` elements of one register to as many of another. With two sources of one element each, the first
 // becomes the high part.
 struct ConversionForm : FormData {
-  number::Conversion element;
+  numeric::Conversion element;
   u8 parts = 1;
-  u8 from_bits = 0, to_bits = 0;  // from one part to the next, where there are several
+  u8 from_bits = 0, to_bits = 0;  // distance between parts
 };
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

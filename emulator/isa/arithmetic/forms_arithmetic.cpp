@@ -7,12 +7,12 @@
 #include "emulator/isa/arithmetic/rounded_lanes.h"
 #include "emulator/isa/families.h"
 
-namespace tma_jit::emulator::decode {
+namespace tma_jit::emulator::isa {
 namespace {
 
 using ptx::Type;
 
-// The lane function NAME_TYPE; two's complement arithmetic has only the unsigned one.
+// Returns the lane function NAME_TYPE. Two's complement arithmetic has only an unsigned version.
 LaneFunction lanes_of(const Assembler& a, std::string_view name, Type type) {
   std::string full = fmt::format("{}_{}", name, ptx::name_of(type));
   LaneFunction found = find_lanes(full);
@@ -38,7 +38,7 @@ int rounding_of(const Assembler& a) {
   return a.has("rz") ? FE_TOWARDZERO : a.has("rm") ? FE_DOWNWARD : a.has("rp") ? FE_UPWARD : FE_TONEAREST;
 }
 
-// What the modifiers add to the plain operation. Only f32 and f16 have subnormals that .ftz flushes.
+// Decodes rounding, .ftz and .sat. Only f32 and f16 have subnormals that .ftz flushes.
 void finish_floats(Assembler& a, Type type) {
   const bool flushes = a.has("ftz") && type != Type::f64;
   if (!flushes && !a.has("sat") && !a.has("relu") && rounding_of(a) == FE_TONEAREST) return;
@@ -57,7 +57,7 @@ void build_same(Assembler& a) {
   a.op.type = type;
   a.computes(do_lanes);
   std::string name = operation_of(a);
-  if (name == "mad") name = "fma";  // mad.rn of floats
+  if (name == "mad") name = "fma";  // floating-point mad.rn
   if (type == Type::f32 && a.count() == 4 && (name == "min" || name == "max")) name += "3";
   if (a.has("NaN")) name += "_nan";
   a.op.lanes = lanes_of(a, name, type);
@@ -68,7 +68,7 @@ void build_same(Assembler& a) {
   finish_floats(a, type);
 }
 
-// The product is twice as wide as its factors.
+// The product is twice as wide as the factors.
 void build_wide(Assembler& a) {
   const Type type = a.type();
   const Type wide = ptx::size_of(type) == 2 ? Type::b32 : Type::b64;
@@ -103,7 +103,7 @@ void build_dot(Assembler& a) {
   a.op.c = a.source(3, Type::b32);
 }
 
-// ex2.approx.ftz.bf16 exists with .ftz only, and bf16 has f32's exponents: nothing to flush that could be seen.
+// ex2.approx.ftz.bf16 exists only with .ftz. Flushing has no effect, because bf16 has the exponents of f32.
 void build_ex2_bf16(Assembler& a) {
   a.op.type = a.type();
   a.computes(do_lanes);
@@ -113,7 +113,7 @@ void build_ex2_bf16(Assembler& a) {
 }
 
 using enum Rule::Kind;
-constexpr Rule kReciprocals[] = {{"approx", needs, "ftz"}};  // of f64
+constexpr Rule kReciprocals[] = {{"approx", needs, "ftz"}};  // for f64
 
 constexpr Form kForms[] = {
     {"add u16|s16|u32|s32|u64|s64", "dss", Needs::any, build_same},
@@ -202,4 +202,4 @@ std::span<const Form> arithmetic_forms() {
   return kForms;
 }
 
-}  // namespace tma_jit::emulator::decode
+}  // namespace tma_jit::emulator::isa

@@ -8,11 +8,11 @@
 #include "emulator/isa/arithmetic/handlers_arithmetic.h"
 #include "emulator/isa/families.h"
 
-namespace tma_jit::emulator::decode {
+namespace tma_jit::emulator::isa {
 namespace {
 
-using number::Format;
-using number::Rounding;
+using numeric::Format;
+using numeric::Rounding;
 using ptx::Type;
 
 Format format_of(Type type) {
@@ -45,8 +45,8 @@ bool is_integral(const Assembler& a) {
   return a.has("rni") || a.has("rzi") || a.has("rmi") || a.has("rpi");
 }
 
-number::Conversion rules_of(const Assembler& a, Format from, Format to) {
-  number::Conversion rules;
+numeric::Conversion rules_of(const Assembler& a, Format from, Format to) {
+  numeric::Conversion rules;
   rules.from = from;
   rules.to = to;
   rules.rounding = rounding_of(a);
@@ -63,13 +63,13 @@ void convert_with(Assembler& a, ConversionForm form) {
   a.computes(do_convert);
 }
 
-// The whole warp at once, for the conversions that kernels are full of; null for the rest.
+// Returns a lane function for the most frequent conversions; null for the others.
 LaneFunction fast_lanes(const Assembler& a, Type to, Type from) {
   if (a.has("sat") || a.has("ftz") || rounding_of(a) != Rounding::nearest_even || is_integral(a)) return nullptr;
   return find_lanes(fmt::format("cvt_{}_{}", ptx::name_of(to), ptx::name_of(from)));
 }
 
-// Integers of the same width are the same bits; a narrower result takes the low ones.
+// Integers of the same width share their bits; a narrower result takes the low bits.
 Type plain(Type type) {
   switch (type) {
     case Type::s8: return Type::u8;
@@ -85,8 +85,8 @@ bool holds_all_of(Type to, Type from) {
   return ptx::is_signed(to) && ptx::size_of(to) > ptx::size_of(from);
 }
 
-// From one float to another, a size that stays rounds to integers if at all, a smaller one must round, and a larger one
-// must not; bf16 may round to all but itself.
+// Between floating-point types: a conversion to the same width may only round to an integral value, one to a smaller
+// width must round, and one to a larger width must not; bf16 may round to all but itself.
 void check_float_rounding(const Assembler& a, Type to, Type from) {
   const bool rounds = a.has("rn") || a.has("rz") || a.has("rm") || a.has("rp");
   const bool to_integer = a.has("rni") || a.has("rzi") || a.has("rmi") || a.has("rpi");
@@ -98,7 +98,7 @@ void check_float_rounding(const Assembler& a, Type to, Type from) {
   if (larger && rounds && from != Type::bf16) a.refuse("nothing is to be rounded");
 }
 
-// What ptxas 13.0 takes of roundings, .sat and .ftz between two types.
+// Checks roundings, .sat and .ftz between two types as ptxas 13.0 does.
 void check_cvt(const Assembler& a, Type to, Type from) {
   const bool from_float = ptx::is_float(from), to_float = ptx::is_float(to);
   const bool brain = to == Type::bf16 || from == Type::bf16;
@@ -113,7 +113,7 @@ void build_cvt(Assembler& a) {
   const Type to = a.type(0), from = a.type(1);
   if (to == Type::tf32 || a.has("relu") || a.has("satfinite")) {
     if (to == Type::tf32 && a.has("satfinite") && !a.has("rna") && !a.target_has(Needs::sm_100))
-      a.refuse(".satfinite with .rn and .rz needs {}", words_of(Needs::sm_100));
+      a.refuse(".satfinite with .rn and .rz needs {}", description_of(Needs::sm_100));
   } else {
     check_cvt(a, to, from);
   }
@@ -138,7 +138,7 @@ void build_cvt(Assembler& a) {
   convert_with(a, form);
 }
 
-// Two f32 into one register; the first is the high half.
+// Converts two f32 into one register; the first becomes the high half.
 void build_pack(Assembler& a) {
   const Type to = a.type(0);
   a.op.d = a.destination(0, to);
@@ -155,7 +155,7 @@ void build_pack(Assembler& a) {
   convert_with(a, form);
 }
 
-// Pairs of elements that are no types of registers, and the bits from one to the next.
+// Pairs of elements without a register type of their own, and the distance in bits between the two.
 struct Packed {
   std::string_view name;
   Format format;
@@ -174,7 +174,7 @@ Type container_of(const Packed& packed) {
   return packed.bits == 4 ? Type::b8 : packed.bits == 8 ? Type::b16 : Type::b32;
 }
 
-// Two elements of 4 bits take a register of 8.
+// A pair of 4-bit elements takes an 8-bit register.
 void check_byte(Assembler& a, const Packed& packed, std::size_t i) {
   const ptx::Operand& operand = a.operand(i);
   if (packed.bits != 4 || operand.kind != ptx::Operand::Kind::reg) return;
@@ -182,7 +182,7 @@ void check_byte(Assembler& a, const Packed& packed, std::size_t i) {
     a.refuse("{} takes a register of 8 bits", packed.name);
 }
 
-// d, a, b: two f32, the first into the high part. d, a: one pair to another. The target is written first.
+// Either d, a, b: two f32, the first to the high part; or d, a: one pair to another. The target type is written first.
 void build_packed(Assembler& a) {
   std::vector<const Packed*> pairs;
   for (const std::string_view modifier : a.instruction().modifiers) {
@@ -233,4 +233,4 @@ std::span<const Form> convert_forms() {
   return kForms;
 }
 
-}  // namespace tma_jit::emulator::decode
+}  // namespace tma_jit::emulator::isa

@@ -7,7 +7,7 @@
 #include "emulator/isa/families.h"
 #include "emulator/machine/special.h"
 
-namespace tma_jit::emulator::decode {
+namespace tma_jit::emulator::isa {
 namespace {
 
 using ptx::Operand;
@@ -114,7 +114,7 @@ void build_brev(Assembler& a) {
   a.op.a = a.source(1, a.type());
 }
 
-// lo, ls, hi and hs are the unsigned lt, le, gt and ge.
+// lo, ls, hi and hs are the unsigned versions of lt, le, gt and ge.
 std::string comparison_of(const Assembler& a) {
   static const std::map<std::string_view, std::string_view> unsigned_names = {
       {"lo", "lt"}, {"ls", "le"}, {"hi", "gt"}, {"hs", "ge"}};
@@ -271,4 +271,4 @@ std::span<const Form> logic_forms() {
   return kForms;
 }
 
-}  // namespace tma_jit::emulator::decode
+}  // namespace tma_jit::emulator::isa

@@ -8,7 +8,7 @@
 #include "emulator/machine/special.h"
 #include "emulator/machine/warp.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 namespace {
 
 struct alignas(64) Lanes {
@@ -169,7 +169,7 @@ Step do_bfe(Warp& warp, const Op& op, Mask active) {
     u64 field = position >= 64 ? (is_signed && (value >> 63) != 0 ? ~u64{0} : 0)
                 : is_signed    ? static_cast<u64>(static_cast<s64>(value) >> position)
                                : value >> position;
-    // Past the top, a signed field is the sign: the value was extended.
+    // Beyond the top, a signed field consists of sign bits, because the value was extended.
     field = length == 0 ? 0 : extended(field, std::min(length, width), is_signed);
     warp.set_lane(op.d, i, field);
   });
@@ -249,7 +249,7 @@ Step do_carry(Warp& warp, const Op& op, Mask active) {
     const unsigned __int128 a = warp.lane(op.a, i);
     const u64 b = warp.lane(op.b, i);
     const bool carry = in && (warp.carry >> i & 1U) != 0;
-    // Subtraction adds the complement: the carry flag then holds "no borrow"; PTX keeps the borrow.
+    // Subtraction adds the complement, whose carry out means "no borrow". PTX keeps the borrow.
     const unsigned __int128 sum = subtract ? a + (~b & ones) + (carry ? 0U : 1U) : a + b + (carry ? 1U : 0U);
     const bool carried = (sum >> bits & 1U) != 0;
     if (out) warp.carry = (warp.carry & ~(Mask{1} << i)) | (Mask{carried != subtract} << i);
@@ -290,7 +290,7 @@ Step do_unpack(Warp& warp, const Op& op, Mask active) {
   }
   for_each(active, [&](int i) {
     u64 value = warp.lane(op.a, i);
-    for (const Place& part : op.list) {
+    for (const RegisterRef& part : op.list) {
       warp.set_lane(part, i, value);
       value = bits < 64 ? value >> bits : 0;
     }
@@ -310,4 +310,4 @@ Step do_special(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

@@ -3,7 +3,7 @@
 
 #include "emulator/program/program.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 
 // d = lanes(a, b, c)
 Step do_lanes(Warp& warp, const Op& op, Mask active);
@@ -33,15 +33,15 @@ Step do_count(Warp& warp, const Op& op, Mask active);
 Step do_dot(Warp& warp, const Op& op, Mask active);
 // testp of a: kind in the order finite infinite number notanumber normal subnormal
 Step do_testp(Warp& warp, const Op& op, Mask active);
-// add.cc, addc and their like: kind bit 0 subtract, bit 1 carry in, bit 2 carry out
+// add.cc, addc, sub.cc, subc and mad.cc: kind bit 0 subtract, bit 1 carry in, bit 2 carry out
 Step do_carry(Warp& warp, const Op& op, Mask active);
 // Packing and unpacking: d = {list}, {list} = a
 Step do_pack(Warp& warp, const Op& op, Mask active);
 Step do_unpack(Warp& warp, const Op& op, Mask active);
 Step do_move_wide(Warp& warp, const Op& op, Mask active);  // 128 bits
-Step do_special(Warp& warp, const Op& op, Mask active);    // d = a register that changes
+Step do_special(Warp& warp, const Op& op, Mask active);    // d = a special register that changes
 
 // d = convert(a [, b]) of Op::data, a ConversionForm.
 Step do_convert(Warp& warp, const Op& op, Mask active);
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

@@ -1,8 +1,8 @@
 // The lane functions. Included once for each instruction set, inside a namespace of that name: nothing here may call an
 // inline function of the standard library, whose one copy in the program could then be the wrong set's.
-// No include guard; no includes.
+// This file has no include guard and no includes.
 
-// Values are read and written lane by lane in order, so `d` may be a source.
+// Values are read and written lane by lane in ascending order, so `d` may equal a source.
 template <class D, class A, int N, class F> static inline void each(void* d, const void* a, F f) {
   D* const to = static_cast<D*>(d);
   const A* const x = static_cast<const A*>(a);
@@ -25,14 +25,14 @@ static inline void each(void* d, const void* a, const void* b, const void* c, F 
 #pragma GCC ivdep
   for (int i = 0; i < N; ++i) to[i] = f(x[i], y[i], z[i]);
 }
-// Results wider than their sources: through a copy, because `d` and `a` then overlap without being the same lanes.
+// For results wider than their sources: writes a copy first, because `d` and `a` may overlap in different lanes.
 template <class D, class A, class F> static inline void widen(void* d, const void* a, const void* b, F f) {
   D to[kLanes];
   each<D, A, kLanes>(to, a, b, f);
   __builtin_memcpy(d, to, sizeof to);
 }
 
-// min and max of numbers win over NaN; -0 is below +0. PTX ISA 9.0, "min", "max".
+// min and max return the number if the other operand is NaN; -0 is less than +0. PTX ISA 9.0, "min", "max".
 template <class T> static inline T lesser(T a, T b) {
   if (a != a) return b;
   if (b != b) return a;
@@ -45,7 +45,7 @@ template <class T> static inline T greater(T a, T b) {
   if (a == b) return __builtin_signbit(a) != 0 ? b : a;
   return a > b ? a : b;
 }
-// .NaN: a NaN wins.
+// .NaN: returns NaN if either operand is NaN.
 template <class T> static inline T lesser_or_nan(T a, T b) {
   return a != a ? a : b != b ? b : lesser(a, b);
 }
@@ -55,7 +55,7 @@ template <class T> static inline T greater_or_nan(T a, T b) {
 static inline float clamped_unit(float x) {
   return x > 0 ? (x < 1 ? x : 1.0F) : 0.0F;  // NaN becomes 0
 }
-// .relu: NaN stays one.
+// .relu: NaN is preserved.
 static inline float rectified(float x) {
   return x != x || x > 0 ? x : 0.0F;
 }
@@ -78,7 +78,7 @@ static inline float canonical(float x) {
   static void NAME(void* d, const void* a, const void* b, const void* c) {                    \
     each<T, T, N>(d, a, b, c, [](T x, T y, T z) -> T { return static_cast<T>(EXPRESSION); }); \
   }
-// d = x op y with the result twice as wide, and the same plus a wide addend.
+// d = x op y with a result twice as wide, and the same plus a wide addend.
 #define LANES_WIDE(NAME, D, A)                                                                       \
   static void mul_wide_##NAME(void* d, const void* a, const void* b, const void*) {                  \
     widen<D, A>(d, a, b, [](A x, A y) -> D { return static_cast<D>(static_cast<D>(x) * y); });       \
@@ -89,7 +89,8 @@ static inline float canonical(float x) {
     using U = std::make_unsigned_t<D>;                                                               \
     each<U, U, kLanes>(d, product, c, [](U x, U y) -> U { return static_cast<U>(x + y); });          \
   }
-// A shift by the register's width or more leaves zeros, or copies of the sign. The amount is 32-bit for every width.
+// A shift by at least the register's width yields zeros, or copies of the sign. The shift amount has 32 bits for every
+// width.
 #define LANES_SHIFT(NAME, T, AMOUNT, EXPRESSION)                         \
   static void NAME(void* d, const void* a, const void* b, const void*) { \
     T* const to = static_cast<T*>(d);                                    \
@@ -103,7 +104,7 @@ static inline float canonical(float x) {
       to[i] = static_cast<T>(EXPRESSION);                                \
     }                                                                    \
   }
-// The value in f32 rounded to odd again, so that NARROW sees every bit that decides.
+// Returns the value in f32 rounded to odd, so that NARROW rounds it as if once.
 static inline float odd_f32(double value) {
   const float nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || value != value) return nearest;
@@ -120,7 +121,7 @@ static inline u32 reversed32(u32 x) {
   x = (x >> 4 & 0x0f0f0f0fU) | (x & 0x0f0f0f0fU) << 4;
   return __builtin_bswap32(x);
 }
-// The highest bit that is not a copy of the sign.
+// Returns the position of the highest bit that differs from the sign.
 static inline u32 bfind_signed(u32 x) {
   const u32 magnitude = (x >> 31) != 0 ? ~x : x;
   return magnitude != 0 ? 31U - static_cast<u32>(__builtin_clz(magnitude)) : ~0U;
@@ -128,7 +129,7 @@ static inline u32 bfind_signed(u32 x) {
 using host_f32 = float;
 using host_f64 = double;
 
-// Conversions that kernels are full of; the rest go lane by lane (convert.h).
+// Frequent conversions; the others are performed lane by lane (numeric/convert.h).
 #define LANES_CONVERT(NAME, D, A)                                      \
   static void NAME(void* d, const void* a, const void*, const void*) { \
     D to[kLanes];                                                      \
@@ -136,15 +137,17 @@ using host_f64 = double;
     __builtin_memcpy(d, to, sizeof to);                                \
   }
 static void cvt_pack_bf16x2(void* d, const void* a, const void* b, const void*) {
-  each<u32, float, kLanes>(
-      d, a, b, [](float high, float low) { return static_cast<u32>(f32_to_bf16(high)) << 16 | f32_to_bf16(low); });
+  each<u32, float, kLanes>(d, a, b, [](float high, float low) {
+    return static_cast<u32>(numeric::f32_to_bf16(high)) << 16 | numeric::f32_to_bf16(low);
+  });
 }
 static void cvt_pack_f16x2(void* d, const void* a, const void* b, const void*) {
-  each<u32, float, kLanes>(
-      d, a, b, [](float high, float low) { return static_cast<u32>(f32_to_f16(high)) << 16 | f32_to_f16(low); });
+  each<u32, float, kLanes>(d, a, b, [](float high, float low) {
+    return static_cast<u32>(numeric::f32_to_f16(high)) << 16 | numeric::f32_to_f16(low);
+  });
 }
 static void flush_f32(void* d, const void* a, const void*, const void*) {
-  each<float, float, kLanes>(d, a, [](float x) { return flushed(x); });
+  each<float, float, kLanes>(d, a, [](float x) { return numeric::flushed(x); });
 }
 static void saturate_f32(void* d, const void* a, const void*, const void*) {
   each<float, float, kLanes>(d, a, [](float x) { return clamped_unit(x); });

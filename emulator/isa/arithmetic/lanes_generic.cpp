@@ -1,11 +1,11 @@
-// The lane functions for any machine, and the choice between them and faster ones.
+// The baseline lane functions, and the selection at run time.
 #include <bit>
 #include <type_traits>
 
 #include "emulator/numeric/float_bits.h"
 #include "emulator/program/lanes.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 namespace generic {
 #include "emulator/isa/arithmetic/lanes_body.h"
 }  // namespace generic
@@ -36,19 +36,18 @@ template <class Row> auto find(const Row* row, std::string_view name) -> decltyp
 }
 
 }  // namespace
+}  // namespace tma_jit::emulator::isa
 
-LaneFunction find_lanes(std::string_view name) {
+tma_jit::emulator::LaneFunction tma_jit::emulator::find_lanes(std::string_view name) {
 #if defined(__x86_64__)
-  if (has_v3()) return find(x86_64_v3::kTable, name);
+  if (isa::has_v3()) return isa::find(isa::x86_64_v3::kTable, name);
 #endif
-  return find(generic::kTable, name);
+  return isa::find(isa::generic::kTable, name);
 }
 
-CompareFunction find_compare(std::string_view name) {
+tma_jit::emulator::CompareFunction tma_jit::emulator::find_compare(std::string_view name) {
 #if defined(__x86_64__)
-  if (has_v3()) return find(x86_64_v3::kCompareTable, name);
+  if (isa::has_v3()) return isa::find(isa::x86_64_v3::kCompareTable, name);
 #endif
-  return find(generic::kCompareTable, name);
+  return isa::find(isa::generic::kCompareTable, name);
 }
-
-}  // namespace tma_jit::emulator

@@ -1,7 +1,7 @@
-// The list of lane functions, as invocations of macros that lanes_body.h defines twice: to functions, then to rows of a
-// table. x, y and z are one lane of the sources. No include guard.
+// The list of lane functions, as invocations of macros that lanes_body.h defines twice: for functions and for rows of a
+// table. x, y and z are one lane of the sources. This file has no include guard.
 
-// 16-bit floats: N elements, each through f32. WIDEN and NARROW are of float_bits.h.
+// 16-bit floats: N elements, each computed in f32. WIDEN and NARROW are functions of float_bits.h.
 #define LANES_HALF(NAME, N, WIDEN, NARROW)                                         \
   LANES_BINARY(add_##NAME, u16, N, NARROW(WIDEN(x) + WIDEN(y)))                    \
   LANES_BINARY(sub_##NAME, u16, N, NARROW(WIDEN(x) - WIDEN(y)))                    \
@@ -14,7 +14,8 @@
   LANES_UNARY(rectify_##NAME, u16, N, NARROW(rectified(WIDEN(x))))                 \
   LANES_UNARY(neg_##NAME, u16, N, x ^ 0x8000U)                                     \
   LANES_UNARY(abs_##NAME, u16, N, x & 0x7fffU)                                     \
-  LANES_TERNARY(fma_##NAME, u16, N, NARROW(static_cast<float>(odd_f32(fused_to_odd(WIDEN(x), WIDEN(y), WIDEN(z))))))
+  LANES_TERNARY(fma_##NAME, u16, N,                                                \
+                NARROW(static_cast<float>(odd_f32(numeric::fused_to_odd(WIDEN(x), WIDEN(y), WIDEN(z))))))
 
 #define LANES_INTEGER(U, S)                                                             \
   LANES_BINARY(add_##U, U, kLanes, x + y)                                               \
@@ -97,7 +98,7 @@ LANES_BINARY(min_nan_f32, float, kLanes, canonical(lesser_or_nan(x, y)))
 LANES_BINARY(max_nan_f32, float, kLanes, canonical(greater_or_nan(x, y)))
 LANES_TERNARY(min3_nan_f32, float, kLanes, canonical(lesser_or_nan(lesser_or_nan(x, y), z)))
 LANES_TERNARY(max3_nan_f32, float, kLanes, canonical(greater_or_nan(greater_or_nan(x, y), z)))
-LANES_UNARY(flush_f32x2, float, 2 * kLanes, flushed(x))
+LANES_UNARY(flush_f32x2, float, 2 * kLanes, numeric::flushed(x))
 LANES_UNARY(flush_f16, u16, kLanes, flushed_f16(x))
 LANES_UNARY(flush_f16x2, u16, 2 * kLanes, flushed_f16(x))
 LANES_TERNARY(min3_f32, float, kLanes, canonical(lesser(lesser(x, y), z)))
@@ -110,18 +111,18 @@ LANES_UNARY(tanh_f32, float, kLanes, __builtin_tanhf(x))
 LANES_BINARY(copysign_f32, float, kLanes, __builtin_copysignf(y, x))
 LANES_BINARY(copysign_f64, double, kLanes, __builtin_copysign(y, x))
 
-LANES_HALF(f16, kLanes, f16_to_f32, f32_to_f16)
-LANES_HALF(f16x2, 2 * kLanes, f16_to_f32, f32_to_f16)
-LANES_HALF(bf16, kLanes, bf16_to_f32, f32_to_bf16)
-LANES_HALF(bf16x2, 2 * kLanes, bf16_to_f32, f32_to_bf16)
-LANES_UNARY(ex2_f16, u16, kLanes, f32_to_f16(__builtin_exp2f(f16_to_f32(x))))
-LANES_UNARY(ex2_f16x2, u16, 2 * kLanes, f32_to_f16(__builtin_exp2f(f16_to_f32(x))))
-LANES_UNARY(ex2_bf16, u16, kLanes, f32_to_bf16(__builtin_exp2f(bf16_to_f32(x))))
-LANES_UNARY(ex2_bf16x2, u16, 2 * kLanes, f32_to_bf16(__builtin_exp2f(bf16_to_f32(x))))
-LANES_UNARY(tanh_f16, u16, kLanes, f32_to_f16(__builtin_tanhf(f16_to_f32(x))))
-LANES_UNARY(tanh_f16x2, u16, 2 * kLanes, f32_to_f16(__builtin_tanhf(f16_to_f32(x))))
-LANES_UNARY(tanh_bf16, u16, kLanes, f32_to_bf16(__builtin_tanhf(bf16_to_f32(x))))
-LANES_UNARY(tanh_bf16x2, u16, 2 * kLanes, f32_to_bf16(__builtin_tanhf(bf16_to_f32(x))))
+LANES_HALF(f16, kLanes, numeric::f16_to_f32, numeric::f32_to_f16)
+LANES_HALF(f16x2, 2 * kLanes, numeric::f16_to_f32, numeric::f32_to_f16)
+LANES_HALF(bf16, kLanes, numeric::bf16_to_f32, numeric::f32_to_bf16)
+LANES_HALF(bf16x2, 2 * kLanes, numeric::bf16_to_f32, numeric::f32_to_bf16)
+LANES_UNARY(ex2_f16, u16, kLanes, numeric::f32_to_f16(__builtin_exp2f(numeric::f16_to_f32(x))))
+LANES_UNARY(ex2_f16x2, u16, 2 * kLanes, numeric::f32_to_f16(__builtin_exp2f(numeric::f16_to_f32(x))))
+LANES_UNARY(ex2_bf16, u16, kLanes, numeric::f32_to_bf16(__builtin_exp2f(numeric::bf16_to_f32(x))))
+LANES_UNARY(ex2_bf16x2, u16, 2 * kLanes, numeric::f32_to_bf16(__builtin_exp2f(numeric::bf16_to_f32(x))))
+LANES_UNARY(tanh_f16, u16, kLanes, numeric::f32_to_f16(__builtin_tanhf(numeric::f16_to_f32(x))))
+LANES_UNARY(tanh_f16x2, u16, 2 * kLanes, numeric::f32_to_f16(__builtin_tanhf(numeric::f16_to_f32(x))))
+LANES_UNARY(tanh_bf16, u16, kLanes, numeric::f32_to_bf16(__builtin_tanhf(numeric::bf16_to_f32(x))))
+LANES_UNARY(tanh_bf16x2, u16, 2 * kLanes, numeric::f32_to_bf16(__builtin_tanhf(numeric::bf16_to_f32(x))))
 
 LANES_CONVERT(cvt_u64_u32, u64, u32)
 LANES_CONVERT(cvt_s64_s32, s64, s32)
@@ -160,5 +161,5 @@ LANES_COMPARE_ORDERED(u64, u64, )
 LANES_COMPARE_ORDERED(s64, s64, )
 LANES_COMPARE_FLOAT(f32, float, )
 LANES_COMPARE_FLOAT(f64, double, )
-LANES_COMPARE_FLOAT(f16, u16, f16_to_f32)
-LANES_COMPARE_FLOAT(bf16, u16, bf16_to_f32)
+LANES_COMPARE_FLOAT(f16, u16, numeric::f16_to_f32)
+LANES_COMPARE_FLOAT(bf16, u16, numeric::bf16_to_f32)

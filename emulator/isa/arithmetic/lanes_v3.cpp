@@ -1,4 +1,4 @@
-// The lane functions for x86-64-v3, with whose options this file alone is compiled.
+// The lane functions compiled for x86-64-v3.
 #if defined(__x86_64__)
 #include <bit>
 #include <type_traits>
@@ -6,7 +6,7 @@
 #include "emulator/numeric/float_bits.h"
 #include "emulator/program/lanes.h"
 
-namespace tma_jit::emulator::x86_64_v3 {
+namespace tma_jit::emulator::isa::x86_64_v3 {
 #include "emulator/isa/arithmetic/lanes_body.h"
-}  // namespace tma_jit::emulator::x86_64_v3
+}  // namespace tma_jit::emulator::isa::x86_64_v3
 #endif

@@ -4,14 +4,14 @@
 
 #include "emulator/machine/warp.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 namespace {
 
 struct alignas(64) Lanes {
   u8 bytes[kLanes * 8];
 };
 
-// The lane functions are called through pointers and are plain machine arithmetic, so that the host's mode is theirs.
+// Sets the host's rounding mode, which the lane functions use: they are machine arithmetic called through pointers.
 class HostRounding {
  public:
   explicit HostRounding(int mode) : changed_(mode != FE_TONEAREST) {
@@ -33,10 +33,10 @@ Step do_lanes_rounded(Warp& warp, const Op& op, Mask active) {
   const auto& form = static_cast<const RoundedLanes&>(*op.data);
   Lanes in[3], result;
   const u8* sources[3] = {};
-  const Place* places[3] = {&op.a, &op.b, &op.c};
+  const RegisterRef* refs[3] = {&op.a, &op.b, &op.c};
   for (int i = 0; i < 3; ++i) {
-    if (!*places[i]) continue;
-    sources[i] = warp.values<u8>(*places[i]);
+    if (!*refs[i]) continue;
+    sources[i] = warp.values<u8>(*refs[i]);
     if (form.flush == nullptr) continue;
     form.flush(in[i].bytes, sources[i], nullptr, nullptr);
     sources[i] = in[i].bytes;
@@ -51,4 +51,4 @@ Step do_lanes_rounded(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

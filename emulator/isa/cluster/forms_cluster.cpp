@@ -5,7 +5,7 @@
 #include "emulator/isa/families.h"
 #include "emulator/machine/control.h"
 
-namespace tma_jit::emulator::decode {
+namespace tma_jit::emulator::isa {
 namespace {
 
 using ptx::Type;
@@ -13,7 +13,7 @@ using ptx::Type;
 void build_cluster_barrier(Assembler& a) {
   a.op.handler = a.has("arrive") ? do_cluster_arrive : do_cluster_wait;
   a.op.kind = a.has("relaxed") ? 1 : 0;
-  if (a.has("aligned")) a.op.meeting = Meeting::all;
+  if (a.has("aligned")) a.op.convergence = Convergence::all;
 }
 
 void build_mapa(Assembler& a) {
@@ -33,7 +33,7 @@ void build_get_rank(Assembler& a) {
 
 void build_set_registers(Assembler& a) {
   a.op.handler = do_set_registers;
-  a.op.meeting = Meeting::all;
+  a.op.convergence = Convergence::all;
   a.op.kind = a.has("inc") ? 1 : 0;
   a.op.immediate = a.immediate(0);
   if (a.op.immediate < 24 || a.op.immediate > 256 || a.op.immediate % 8 != 0) {
@@ -41,12 +41,12 @@ void build_set_registers(Assembler& a) {
   }
 }
 
-void build_nothing(Assembler& a) {
-  a.op.handler = do_nothing;
+void build_nop(Assembler& a) {
+  a.op.handler = do_nop;
 }
 
-// A policy for the whole is the number that devices make (the l2_policy probe compares them); what one for a part is
-// nobody knows, so it is some other number. Loads and stores do not look at it here.
+// The value of a full policy is that of devices (the l2_policy probe compares them). The value of a fractional policy
+// is not documented; it is another number. Loads and stores ignore policies in the emulator.
 void build_policy(Assembler& a) {
   const std::string_view priority =
       a.instruction().modifiers.size() > 2 ? a.instruction().modifiers[a.has("global") ? 3 : 2] : "";
@@ -69,7 +69,7 @@ constexpr Form kForms[] = {
     {"mapa ?shared::cluster u32|u64", "dss", Needs::sm_90, build_mapa},
     {"getctarank ?shared::cluster u32|u64", "ds", Needs::sm_90, build_get_rank},
     {"setmaxnreg inc|dec sync aligned u32", "i", Needs::exact_90, build_set_registers},
-    {"griddepcontrol wait|launch_dependents", "", Needs::sm_90, build_nothing},
+    {"griddepcontrol wait|launch_dependents", "", Needs::sm_90, build_nop},
     {"createpolicy fractional L2::evict_first|L2::evict_last|L2::evict_normal|L2::evict_unchanged "
      "?L2::evict_first|L2::evict_unchanged b64",
      "ds?", Needs::sm_80, build_policy},
@@ -85,4 +85,4 @@ std::span<const Form> cluster_forms() {
   return kForms;
 }
 
-}  // namespace tma_jit::emulator::decode
+}  // namespace tma_jit::emulator::isa

@@ -6,12 +6,12 @@
 #include "emulator/machine/address.h"
 #include "emulator/machine/cluster_barrier.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 namespace {
 
-constexpr u32 kRegisterFile = 65536;  // of an SM, on every target from sm_70 on
+constexpr u32 kRegisterFile = 65536;  // registers of an SM, on every target from sm_70 on
 
-// What ptxas may give each thread of the block so that one block fits: the pool that setmaxnreg divides.
+// Returns the registers that ptxas may give each thread so that one block fits: the pool that setmaxnreg divides.
 u32 registers_at_launch(const Block& block) {
   const auto threads = static_cast<u32>(block.warps.size()) * kLanes;
   return std::min<u32>(kRegisterFile / threads / 8 * 8, 248);
@@ -27,19 +27,19 @@ u32 registers_in_use(const Block& block) {
   return used;
 }
 
-// The warps of a warpgroup execute the same changes in the same order. PTX ISA 9.0, "setmaxnreg".
+// Checks that the warps of a warpgroup execute the same changes in the same order. PTX ISA 9.0, "setmaxnreg".
 void check_register_change(Warp& warp, const Op& op, u32 wanted, u32 held) {
   auto& changes = warp.block().register_changes[warp.index() / kWarpsOfGroup];
   const std::pair change{op.kind == 1, wanted};
   if (warp.register_changes == changes.size()) changes.push_back(change);
   if (changes[warp.register_changes] != change) {
-    stop(FaultKind::registers, "warp {} asks for {} registers and another warp of its warpgroup for {}", warp.index(),
-         wanted, changes[warp.register_changes].second);
+    throw_fault(FaultKind::registers, "warp {} asks for {} registers and another warp of its warpgroup for {}",
+                warp.index(), wanted, changes[warp.register_changes].second);
   }
   if (op.kind == 0 && wanted > held)
-    stop(FaultKind::registers, "setmaxnreg.dec to {} registers in a warp that has at most {}", wanted, held);
+    throw_fault(FaultKind::registers, "setmaxnreg.dec to {} registers in a warp that has at most {}", wanted, held);
   if (op.kind == 1 && warp.register_limit != 0 && wanted < held)
-    stop(FaultKind::registers, "setmaxnreg.inc to {} registers in a warp that has {}", wanted, held);
+    throw_fault(FaultKind::registers, "setmaxnreg.inc to {} registers in a warp that has {}", wanted, held);
 }
 
 }  // namespace
@@ -47,8 +47,9 @@ void check_register_change(Warp& warp, const Op& op, u32 wanted, u32 held) {
 Step do_cluster_arrive(Warp& warp, const Op& op, Mask active) {
   Cluster& cluster = warp.block().cluster();
   if ((warp.cluster_arrived & active) != 0 || (warp.cluster_waits & active) != 0) {
-    stop(FaultKind::barrier, "lanes {:#010x} arrive at the cluster's barrier again before they have waited for it",
-         (warp.cluster_arrived | warp.cluster_waits) & active);
+    throw_fault(FaultKind::barrier,
+                "lanes {:#010x} arrive at the cluster's barrier again before they have waited for it",
+                (warp.cluster_arrived | warp.cluster_waits) & active);
   }
   warp.cluster_arrived |= active;
   warp.cluster_waits |= active;
@@ -67,8 +68,8 @@ Step do_cluster_arrive(Warp& warp, const Op& op, Mask active) {
 Step do_cluster_wait(Warp& warp, const Op& op, Mask active) {
   ClusterBarrier& barrier = warp.block().cluster().barrier;
   if ((warp.cluster_waits & active) != active) {
-    stop(FaultKind::barrier, "lanes {:#010x} wait for the cluster's barrier without having arrived at it",
-         active & ~warp.cluster_waits);
+    throw_fault(FaultKind::barrier, "lanes {:#010x} wait for the cluster's barrier without having arrived at it",
+                active & ~warp.cluster_waits);
   }
   if (barrier.phase == warp.cluster_phase) return warp.wait_for(&barrier, Step::wait);
   warp.cluster_waits &= ~active;
@@ -86,9 +87,9 @@ Step do_mapa(Warp& warp, const Op& op, Mask active) {
   for (Mask rest = active; rest != 0; rest &= rest - 1) {
     const int i = std::countr_zero(rest);
     const u64 rank = warp.lane(op.b, i), address = warp.lane(op.a, i);
-    if (rank >= blocks) stop(FaultKind::cluster, "mapa to block {} of a cluster of {}", rank, blocks);
+    if (rank >= blocks) throw_fault(FaultKind::cluster, "mapa to block {} of a cluster of {}", rank, blocks);
     if (op.kind == 1 && !is_shared(address))
-      stop(FaultKind::bounds, "mapa of {:#x}, which is not in shared memory", address);
+      throw_fault(FaultKind::bounds, "mapa of {:#x}, which is not in shared memory", address);
     const u64 window = op.kind == 1 ? kSharedWindow : 0;
     warp.set_lane(op.d, i, window | rank << kRankShift | (address & kOffsetMask));
   }
@@ -119,7 +120,7 @@ Step do_set_registers(Warp& warp, const Op& op, Mask) {
   const auto wanted = static_cast<u32>(op.immediate);
   const u32 held = limit_of(warp);
   if ((std::size_t{warp.index()} / kWarpsOfGroup + 1) * kWarpsOfGroup > block.warps.size()) {
-    stop(FaultKind::registers, "setmaxnreg in a warpgroup of fewer than {} warps", kWarpsOfGroup);
+    throw_fault(FaultKind::registers, "setmaxnreg in a warpgroup of fewer than {} warps", kWarpsOfGroup);
   }
   check_register_change(warp, op, wanted, held);
   if (op.kind == 1 && wanted > held && registers_in_use(block) + (wanted - held) * kLanes > kRegisterFile) {
@@ -132,4 +133,4 @@ Step do_set_registers(Warp& warp, const Op& op, Mask) {
   return Step::next;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

@@ -1,9 +1,9 @@
-// Instructions of clusters, of register pools, and asynchronous stores to other blocks.
+// Instructions of clusters, of cache policies and of register pools.
 #pragma once
 
 #include "emulator/program/program.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 
 Step do_cluster_arrive(Warp& warp, const Op& op, Mask active);  // kind 1: relaxed
 Step do_cluster_wait(Warp& warp, const Op& op, Mask active);
@@ -12,4 +12,4 @@ Step do_get_rank(Warp& warp, const Op& op, Mask active);       // d = the rank i
 Step do_policy(Warp& warp, const Op& op, Mask active);         // d = immediate for the fraction a; kind 1: for a range
 Step do_set_registers(Warp& warp, const Op& op, Mask active);  // immediate; kind 1: .inc
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

@@ -4,14 +4,14 @@
 #include "emulator/machine/branch_table.h"
 #include "emulator/machine/control.h"
 
-namespace tma_jit::emulator::decode {
+namespace tma_jit::emulator::isa {
 namespace {
 
 using ptx::Type;
 
 void build_bra(Assembler& a) {
   a.op.handler = do_branch;
-  a.op.kind = 1;  // the target is an instruction's number still
+  a.op.kind = 1;  // the target is still an index of a PTX instruction
   a.op.target = a.operand(0).index;
 }
 
@@ -28,13 +28,13 @@ void build_nanosleep(Assembler& a) {
   a.source(0, Type::u32);
 }
 
-void build_nothing(Assembler& a) {
-  a.op.handler = do_nothing;
+void build_nop(Assembler& a) {
+  a.op.handler = do_nop;
 }
 
-// bar is barrier.aligned.
+// bar is equivalent to barrier.aligned.
 void align(Assembler& a) {
-  if (a.mnemonic() == "bar" || a.has("aligned")) a.op.meeting = Meeting::all;
+  if (a.mnemonic() == "bar" || a.has("aligned")) a.op.convergence = Convergence::all;
 }
 
 void build_barrier(Assembler& a) {
@@ -61,7 +61,7 @@ void build_branch_table(Assembler& a) {
   auto table = std::make_shared<BranchTable>();
   for (const ptx::Operand& label : a.operand(1).parts) table->targets.push_back(label.index);
   a.op.handler = do_branch_table;
-  a.op.kind = 1;  // the targets are instructions' numbers still
+  a.op.kind = 1;  // the targets are still indices of PTX instructions
   a.op.a = a.source(0, Type::u32);
   a.op.data = std::move(table);
 }
@@ -71,8 +71,8 @@ constexpr Form kForms[] = {
     {"ret ?uni", "", Needs::any, build_exit},
     {"exit", "", Needs::any, build_exit},
     {"trap", "", Needs::any, build_trap},
-    {"brkpt", "", Needs::any, build_nothing},
-    {"pmevent ?mask", "i", Needs::any, build_nothing},
+    {"brkpt", "", Needs::any, build_nop},
+    {"pmevent ?mask", "i", Needs::any, build_nop},
     {"nanosleep u32", "s", Needs::any, build_nanosleep},
     {"bar ?cta sync", "ss?", Needs::any, build_barrier},
     {"bar ?cta arrive", "ss", Needs::any, build_barrier},
@@ -95,4 +95,4 @@ std::span<const Form> control_forms() {
   return kForms;
 }
 
-}  // namespace tma_jit::emulator::decode
+}  // namespace tma_jit::emulator::isa

@@ -6,7 +6,7 @@
 #include "emulator/isa/copy/handlers_copy.h"
 #include "emulator/isa/families.h"
 
-namespace tma_jit::emulator::decode {
+namespace tma_jit::emulator::isa {
 namespace {
 
 using ptx::Operand;
@@ -52,7 +52,7 @@ bool has_offsets(const CopyForm& form) {
          form.mode == tensor::Mode::im2col_w128;
 }
 
-// What follows the fixed operands: im2col offsets, multicast mask, cache policy, each if its modifier is there.
+// Decodes the optional operands after the fixed ones: im2col offsets, multicast mask and cache policy.
 void take_rest(Assembler& a, CopyForm& form, std::size_t next) {
   if (has_offsets(form)) {
     if (next >= a.count() || a.operand(next).kind != Operand::Kind::vector) a.refuse("the im2col offsets are missing");
@@ -78,7 +78,7 @@ void finish(Assembler& a, std::shared_ptr<CopyForm> form) {
   a.op.data = std::move(form);
 }
 
-// [tile], [map, {c}], [barrier] ...
+// [tile], [map, {c}], [barrier], optional operands
 void build_tensor_load(Assembler& a) {
   auto form = std::make_shared<CopyForm>();
   form->tensor = true;
@@ -91,12 +91,12 @@ void build_tensor_load(Assembler& a) {
   finish(a, std::move(form));
 }
 
-// Bits are reduced as the unsigned integers of their width.
-number::Format format_of(const Assembler& a) {
+// Bit types are reduced as unsigned integers of the same width.
+numeric::Format format_of(const Assembler& a) {
   const Type type = a.type();
   const std::string_view name = type == Type::b32 ? "u32" : type == Type::b64 ? "u64" : ptx::name_of(type);
-  for (int i = 0; i <= static_cast<int>(number::Format::f64); ++i) {
-    if (number::name_of(static_cast<number::Format>(i)) == name) return static_cast<number::Format>(i);
+  for (int i = 0; i <= static_cast<int>(numeric::Format::f64); ++i) {
+    if (numeric::name_of(static_cast<numeric::Format>(i)) == name) return static_cast<numeric::Format>(i);
   }
   a.refuse("no reduction of .{}", name);
 }
@@ -113,7 +113,7 @@ void take_reduction(const Assembler& a, CopyForm& form) {
   }
 }
 
-// [map, {c}], [tile] ...
+// [map, {c}], [tile], optional operands
 void build_tensor_store(Assembler& a) {
   auto form = std::make_shared<CopyForm>();
   form->tensor = true;
@@ -137,7 +137,7 @@ void build_tensor_prefetch(Assembler& a) {
   finish(a, std::move(form));
 }
 
-// [shared], [global or shared::cta], size, [barrier] ...
+// [shared], [global or shared::cta], size, [barrier], optional operands
 void build_bulk_load(Assembler& a) {
   auto form = std::make_shared<CopyForm>();
   form->route = a.has("global") ? CopyForm::Route::global_to_shared : CopyForm::Route::shared_to_shared;
@@ -153,7 +153,7 @@ void build_bulk_load(Assembler& a) {
   finish(a, std::move(form));
 }
 
-// [global], [shared], size ...
+// [global], [shared], size, optional operands
 void build_bulk_store(Assembler& a) {
   auto form = std::make_shared<CopyForm>();
   form->route = CopyForm::Route::shared_to_global;
@@ -247,4 +247,4 @@ std::span<const Form> copy_forms() {
   return kForms;
 }
 
-}  // namespace tma_jit::emulator::decode
+}  // namespace tma_jit::emulator::isa

@@ -1,4 +1,4 @@
-// Issuing copies: operands are read and checked here, at once; the rest happens when the engine performs them.
+// Issue of bulk and tensor copies. Operands are read and checked at issue; the engine performs the copies later.
 #include "emulator/isa/copy/handlers_copy.h"
 
 #include <algorithm>
@@ -8,25 +8,21 @@
 #include "emulator/machine/address.h"
 #include "emulator/machine/copy_operation.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 namespace {
-
-using async::Extent;
-using async::GroupedCopy;
-using async::LoadCopy;
 
 u64 address_of(const Warp& warp, const AddressOperand& operand, int lane) {
   return warp.lane(operand.base, lane) + static_cast<u64>(operand.offset);
 }
 
-// A shared address as an offset and the block it is in.
+// Returns the block and the offset of a shared address.
 SharedSpan shared_of(Warp& warp, const AddressOperand& operand, int lane, u32 bytes) {
   return warp.machine().shared(warp.block(), static_cast<u32>(address_of(warp, operand, lane)), bytes);
 }
 
 void check_multiple(u64 value, u64 unit, std::string_view what) {
   if (value % unit != 0) {
-    stop(FaultKind::alignment, "{} is {:#x}, which is not a multiple of {}", what, value, unit);
+    throw_fault(FaultKind::alignment, "{} is {:#x}, which is not a multiple of {}", what, value, unit);
   }
 }
 
@@ -34,7 +30,8 @@ tensor::TensorMap map_at(Warp& warp, const Op& op, const CopyForm& form, int lan
   const u64 address = address_of(warp, form.map, lane);
   check_multiple(address, 64, "the address of the tensor map");
   if (is_shared(address)) {
-    stop(FaultKind::tensor_map, "the tensor map is in shared memory; it lies in global, constant or parameter memory");
+    throw_fault(FaultKind::tensor_map,
+                "the tensor map is in shared memory; it lies in global, constant or parameter memory");
   }
   constexpr u32 kBytes = sizeof(tensor::TensorMap);
   const u8* const bytes = warp.machine().global(address, kBytes, false);
@@ -47,8 +44,8 @@ tensor::TensorMap map_at(Warp& warp, const Op& op, const CopyForm& form, int lan
   return tensor::read_map(bytes);
 }
 
-Extent tensor_extent(Warp& warp, const Op& op, const CopyForm& form, int lane) {
-  Extent extent;
+CopyExtent tensor_extent(Warp& warp, const Op& op, const CopyForm& form, int lane) {
+  CopyExtent extent;
   extent.tensor = true;
   tensor::Access& access = extent.access;
   access.map = map_at(warp, op, form, lane);
@@ -65,8 +62,8 @@ Extent tensor_extent(Warp& warp, const Op& op, const CopyForm& form, int lane) {
   return extent;
 }
 
-Extent stretch(Warp& warp, const CopyForm& form, int lane, const AddressOperand& global) {
-  Extent extent;
+CopyExtent stretch(Warp& warp, const CopyForm& form, int lane, const AddressOperand& global) {
+  CopyExtent extent;
   extent.bytes = static_cast<u32>(warp.lane(form.size, lane));
   extent.global = address_of(warp, global, lane);
   check_multiple(extent.bytes, 16, "the size of a bulk copy");
@@ -74,13 +71,13 @@ Extent stretch(Warp& warp, const CopyForm& form, int lane, const AddressOperand&
   return extent;
 }
 
-Extent extent_of(Warp& warp, const Op& op, const CopyForm& form, int lane, const AddressOperand& global) {
+CopyExtent extent_of(Warp& warp, const Op& op, const CopyForm& form, int lane, const AddressOperand& global) {
   return form.tensor ? tensor_extent(warp, op, form, lane) : stretch(warp, form, lane, global);
 }
 
-// Boxes lie at multiples of 128 bytes. A swizzle's pattern, which may be longer, follows the address, here and wherever
-// the tile is read, so that tiles need not begin with it.
-void check_tile(const Extent& extent, u32 shared) {
+// A box must be aligned to 128 bytes. A swizzle pattern may be longer: it is a function of the address, both here and
+// where the tile is read, so that a tile need not begin at the start of a pattern.
+void check_tile(const CopyExtent& extent, u32 shared) {
   if (!extent.tensor) return check_multiple(shared, 16, "the shared address of a bulk copy");
   check_multiple(shared, 128, "the shared address of a tensor copy");
 }
@@ -95,24 +92,25 @@ template <class T> std::shared_ptr<T> issued(Warp& warp, const Op& op, int lane)
   return operation;
 }
 
-// The block whose mbarrier counts what a multicast brings to block `target`: the target itself, or with .cta_group::2
-// the block of the target's pair whose rank has the parity of the rank that the mbarrier operand names. PTX ISA 9.0,
-// "cp.async.bulk.tensor".
+// Returns the block whose mbarrier counts the bytes that a multicast delivers to block `target`: the target itself, or
+// with .cta_group::2 the block of the target's pair whose rank has the parity of the rank in the mbarrier operand. PTX
+// ISA 9.0, "cp.async.bulk.tensor".
 Block& signalled(const CopyForm& form, const Cluster& cluster, u32 target, const Block& named) {
   const u32 rank = form.pairs ? (target & ~1U) | (named.rank() & 1U) : target;
   if (rank >= cluster.blocks.size()) {
-    stop(FaultKind::cluster, "a multicast of .cta_group::2 to block {} of a cluster of {}, where its pair is missing",
-         target, cluster.blocks.size());
+    throw_fault(FaultKind::cluster,
+                "a multicast of .cta_group::2 to block {} of a cluster of {}, where its pair is missing", target,
+                cluster.blocks.size());
   }
   Machine::require_resident(*cluster.blocks[rank], "the signal of a multicast");
   return *cluster.blocks[rank];
 }
 
-void add_targets(Warp& warp, const CopyForm& form, LoadCopy& copy, int lane) {
+void add_targets(Warp& warp, const CopyForm& form, MbarrierCopy& copy, int lane) {
   const SharedSpan barrier = shared_of(warp, form.barrier, lane, 8);
   const SharedSpan tile = shared_of(warp, form.destination, lane, 1);
   check_tile(copy.extent, tile.offset);
-  async::mbarrier_in(warp.machine(), *barrier.block, barrier.offset);
+  mbarrier_in(warp.machine(), *barrier.block, barrier.offset);
   if (!form.multicast) {
     copy.targets.push_back({tile.block, tile.offset, barrier.block, barrier.offset});
     return;
@@ -121,7 +119,7 @@ void add_targets(Warp& warp, const CopyForm& form, LoadCopy& copy, int lane) {
   const auto& blocks = cluster.blocks;
   const u64 mask = warp.lane(form.multicast, lane) & 0xffffU;
   if (mask == 0 || mask >> blocks.size() != 0) {
-    stop(FaultKind::cluster, "a multicast to blocks {:#x} of a cluster of {}", mask, blocks.size());
+    throw_fault(FaultKind::cluster, "a multicast to blocks {:#x} of a cluster of {}", mask, blocks.size());
   }
   for (u32 rank = 0; rank < blocks.size(); ++rank) {
     if ((mask >> rank & 1U) == 0) continue;
@@ -132,7 +130,7 @@ void add_targets(Warp& warp, const CopyForm& form, LoadCopy& copy, int lane) {
 }
 
 void issue_load(Warp& warp, const Op& op, const CopyForm& form, int lane) {
-  auto copy = issued<LoadCopy>(warp, op, lane);
+  auto copy = issued<MbarrierCopy>(warp, op, lane);
   copy->from_shared = form.route == CopyForm::Route::shared_to_shared;
   if (copy->from_shared) {
     copy->extent.bytes = static_cast<u32>(warp.lane(form.size, lane));
@@ -150,9 +148,9 @@ void issue_load(Warp& warp, const Op& op, const CopyForm& form, int lane) {
   warp.machine().async().submit(std::move(copy));
 }
 
-async::BulkGroups& groups_of(Warp& warp, int lane) {
-  async::BulkGroups& groups = warp.bulk_groups[lane];
-  if (groups.channel == check::kNobody) {
+BulkGroups& groups_of(Warp& warp, int lane) {
+  BulkGroups& groups = warp.bulk_groups[lane];
+  if (groups.channel == check::kNoActor) {
     const std::string name = fmt::format("a copy out of shared memory issued by warp {} lane {} of {}", warp.index(),
                                          lane, warp.block().name());
     groups.channel = warp.machine().new_channel(warp.block().cluster(), name);
@@ -161,20 +159,20 @@ async::BulkGroups& groups_of(Warp& warp, int lane) {
   return groups;
 }
 
-// Whether two lanes issue the very same copy.
+// Returns whether two lanes issue the same copy.
 bool same_copy(const Warp& warp, const CopyForm& form, int first, int second) {
-  const auto same = [&](const Place& place) { return !place || warp.lane(place, first) == warp.lane(place, second); };
+  const auto same = [&](const RegisterRef& reg) { return !reg || warp.lane(reg, first) == warp.lane(reg, second); };
   return same(form.destination.base) && same(form.source.base) && same(form.map.base) && same(form.size) &&
          same(form.byte_mask) && std::ranges::all_of(form.coordinates, same) && std::ranges::all_of(form.offsets, same);
 }
 
-std::shared_ptr<GroupedCopy> issue_store(Warp& warp, const Op& op, const CopyForm& form, int lane) {
-  auto copy = issued<GroupedCopy>(warp, op, lane);
+std::shared_ptr<BulkGroupCopy> issue_store(Warp& warp, const Op& op, const CopyForm& form, int lane) {
+  auto copy = issued<BulkGroupCopy>(warp, op, lane);
   copy->extent = extent_of(warp, op, form, lane, form.destination);
   const SharedSpan from = shared_of(warp, form.source, lane, 1);
   if (from.block != &warp.block()) {
-    stop(FaultKind::cluster, "a copy by {} out of the shared memory of {}; a block copies out of its own",
-         warp.block().name(), from.block->name());
+    throw_fault(FaultKind::cluster, "a copy by {} out of the shared memory of {}; a block copies out of its own",
+                warp.block().name(), from.block->name());
   }
   copy->shared = from.offset;
   check_tile(copy->extent, from.offset);
@@ -184,13 +182,13 @@ std::shared_ptr<GroupedCopy> issue_store(Warp& warp, const Op& op, const CopyFor
   if (form.reduces && form.tensor) {
     const auto format = tensor::reduced_as(copy->extent.access.map.element);
     if (!format) {
-      stop(FaultKind::tensor_map, "elements of type {} of tensormap.replace's .elemtype cannot be reduced",
-           static_cast<int>(copy->extent.access.map.element));
+      throw_fault(FaultKind::tensor_map, "elements of type {} of tensormap.replace's .elemtype cannot be reduced",
+                  static_cast<int>(copy->extent.access.map.element));
     }
     copy->format = *format;
   }
   if (form.byte_mask) copy->byte_mask = static_cast<u16>(warp.lane(form.byte_mask, lane));
-  async::BulkGroups& groups = groups_of(warp, lane);
+  BulkGroups& groups = groups_of(warp, lane);
   copy->stamp = {groups.channel, check::kManyLanes, check::Access::kAsync, groups.committed + 1, &op};
   copy->write_stamp = copy->stamp;
   copy->write_stamp.actor = groups.write_channel;
@@ -199,17 +197,17 @@ std::shared_ptr<GroupedCopy> issue_store(Warp& warp, const Op& op, const CopyFor
   return copy;
 }
 
-// The lanes of one instruction that store the same bytes to the same place store them once: each waits for that copy in
-// a group of its own. Reductions are as many as there are lanes.
+// Lanes of one instruction that store the same bytes to the same location share one copy; each waits for it in a group
+// of its own. Every lane's reduction is performed.
 void issue_stores(Warp& warp, const Op& op, const CopyForm& form, Mask active) {
-  std::vector<std::pair<int, std::shared_ptr<GroupedCopy>>> issued;
+  std::vector<std::pair<int, std::shared_ptr<BulkGroupCopy>>> issued;
   for_each(active, [&](int i) {
     const auto same = [&](const auto& earlier) { return same_copy(warp, form, earlier.first, i); };
     const auto found = form.reduces ? issued.end() : std::ranges::find_if(issued, same);
     if (found == issued.end()) {
       issued.emplace_back(i, issue_store(warp, op, form, i));
     } else {
-      async::BulkGroups& groups = groups_of(warp, i);
+      BulkGroups& groups = groups_of(warp, i);
       groups.members.push_back({groups.committed, found->second});
     }
   });
@@ -217,12 +215,12 @@ void issue_stores(Warp& warp, const Op& op, const CopyForm& form, Mask active) {
 
 }  // namespace
 
-std::vector<Place> CopyForm::reads() const {
-  std::vector<Place> places = {destination.base, source.base, map.base, barrier.base, size,
-                               multicast,        byte_mask,   ignores};
-  places.insert(places.end(), coordinates.begin(), coordinates.end());
-  places.insert(places.end(), offsets.begin(), offsets.end());
-  return places;
+std::vector<RegisterRef> CopyForm::reads() const {
+  std::vector<RegisterRef> refs = {destination.base, source.base, map.base, barrier.base, size,
+                                   multicast,        byte_mask,   ignores};
+  refs.insert(refs.end(), coordinates.begin(), coordinates.end());
+  refs.insert(refs.end(), offsets.begin(), offsets.end());
+  return refs;
 }
 
 Step do_copy(Warp& warp, const Op& op, Mask active) {
@@ -280,4 +278,4 @@ Step do_bulk_wait(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

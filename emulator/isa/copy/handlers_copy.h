@@ -1,5 +1,5 @@
-// Bulk and tensor copies, and the groups that stores are waited for in. PTX ISA 9.0, "Data Movement and Conversion
-// Instructions: Bulk copy", "Tensor copy".
+// Bulk and tensor copies, and bulk groups. PTX ISA 9.0, "Data Movement and Conversion Instructions: Bulk copy", "Tensor
+// copy".
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 #include "emulator/tensor/box.h"
 #include "emulator/tensor/transfer.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 
 struct CopyForm : FormData {
   enum class Route : u8 { global_to_shared, shared_to_global, shared_to_shared, prefetch };
@@ -16,15 +16,15 @@ struct CopyForm : FormData {
   bool tensor = false;
   tensor::Mode mode = tensor::Mode::tile;
   bool reduces = false;
-  bool grouped = false;  // completes a bulk group, else an mbarrier
+  bool grouped = false;  // completes a bulk group; otherwise completes on an mbarrier
   bool pairs = false;    // .cta_group::2: a multicast signals one block of each pair
   tensor::Reduction reduction = tensor::Reduction::add;
-  number::Format format = number::Format::u32;  // of a bulk reduction
+  numeric::Format format = numeric::Format::u32;  // of a bulk reduction
   AddressOperand destination, source, map, barrier;
-  std::vector<Place> coordinates, offsets;
-  Place size, multicast, byte_mask;
-  Place ignores;  // of cp.async: a predicate; where it holds, zeros come in place of the source
-  std::vector<Place> reads() const override;
+  std::vector<RegisterRef> coordinates, offsets;
+  RegisterRef size, multicast, byte_mask;
+  RegisterRef ignores;  // predicate of cp.async: if true, the destination is zero-filled instead
+  std::vector<RegisterRef> reads() const override;
 };
 
 Step do_copy(Warp& warp, const Op& op, Mask active);
@@ -32,4 +32,4 @@ Step do_bulk_commit(Warp& warp, const Op& op, Mask active);
 Step do_bulk_wait(Warp& warp, const Op& op, Mask active);  // immediate: groups that may be pending; kind 1: .read
 Step do_prefetch_map(Warp& warp, const Op& op, Mask active);
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

@@ -1,9 +1,9 @@
-// Clusters that take over others. PTX ISA 9.0, "clusterlaunchcontrol.try_cancel", "clusterlaunchcontrol.query_cancel".
+// Cluster launch control. PTX ISA 9.0, "clusterlaunchcontrol.try_cancel", "clusterlaunchcontrol.query_cancel".
 #include "emulator/decode/assembler.h"
 #include "emulator/isa/families.h"
 #include "emulator/isa/launch/launch_cancel.h"
 
-namespace tma_jit::emulator::decode {
+namespace tma_jit::emulator::isa {
 namespace {
 
 using ptx::Operand;
@@ -56,4 +56,4 @@ std::span<const Form> launch_forms() {
   return kForms;
 }
 
-}  // namespace tma_jit::emulator::decode
+}  // namespace tma_jit::emulator::isa

@@ -9,13 +9,13 @@
 #include "emulator/machine/machine.h"
 #include "emulator/machine/mbarrier_ops.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 namespace {
 
-constexpr u32 kTaken = 0x54414b45;  // the response's last word; nothing else of it is documented
+constexpr u32 kTaken = 0x54414b45;  // the last word of a successful response; the format is not documented
 constexpr u32 kResponseBytes = 16;
 
-class LaunchCancel : public async::Operation {
+class LaunchCancel : public AsyncOperation {
  public:
   struct Target {
     Block* block;
@@ -30,14 +30,14 @@ class LaunchCancel : public async::Operation {
       response[3] = kTaken;
     }
     for (const Target& target : targets) {
-      const async::MbarrierRef at = async::mbarrier_in(machine, *target.block, target.barrier);
-      async::check_initialised(machine, at, clocks, true);
+      const MbarrierRef at = mbarrier_in(machine, *target.block, target.barrier);
+      check_initialised(machine, at, clocks, true);
       const SharedSpan span = machine.shared_at(*target.block, target.response, kResponseBytes);
-      machine.refuse_mbarrier_store(span, kResponseBytes);
+      machine.check_mbarrier_store(span, kResponseBytes);
       machine.record_shared(span, kResponseBytes,
-                            {true, async::next_event(machine, at, op), &clocks, "clusterlaunchcontrol.try_cancel"});
+                            {true, next_event(machine, at, op), &clocks, "clusterlaunchcontrol.try_cancel"});
       std::memcpy(span.bytes, response, sizeof response);
-      async::complete(machine, at, kResponseBytes, clocks);
+      complete_tx(machine, at, kResponseBytes, clocks);
     }
     return true;
   }
@@ -47,12 +47,12 @@ void issue(Warp& warp, const Op& op, int lane) {
   Machine& machine = warp.machine();
   const auto response = static_cast<u32>(warp.address(op, op.a, lane));
   const auto barrier = static_cast<u32>(warp.lane(op.b, lane) + op.immediate);
-  if (response % kResponseBytes != 0) stop(FaultKind::alignment, "a response of 16 bytes at {:#x}", response);
+  if (response % kResponseBytes != 0) throw_fault(FaultKind::alignment, "a response of 16 bytes at {:#x}", response);
   const SharedSpan to = machine.shared(warp.block(), response, kResponseBytes);
   const SharedSpan counted = machine.shared(warp.block(), barrier, 8);
   if (to.block != &warp.block() || counted.block != &warp.block())
-    stop(FaultKind::cluster, "the response in {} and its mbarrier in {}; both lie in {}, which asks", to.block->name(),
-         counted.block->name(), warp.block().name());
+    throw_fault(FaultKind::cluster, "the response in {} and its mbarrier in {}; both lie in {}, which asks",
+                to.block->name(), counted.block->name(), warp.block().name());
   auto cancel = std::make_shared<LaunchCancel>();
   cancel->warp = &warp;
   cancel->block = &warp.block();
@@ -98,4 +98,4 @@ Step do_query_cancel(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

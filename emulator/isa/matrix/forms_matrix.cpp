@@ -9,21 +9,21 @@
 #include "emulator/isa/matrix/handlers_wgmma.h"
 #include "emulator/machine/wgmma_operation.h"
 
-namespace tma_jit::emulator::decode {
+namespace tma_jit::emulator::isa {
 namespace {
 
-using number::Format;
+using numeric::Format;
 using ptx::Operand;
 using ptx::Type;
 
 std::optional<Format> format_named(std::string_view name) {
   for (int i = 0; i <= static_cast<int>(Format::f64); ++i) {
-    if (number::name_of(static_cast<Format>(i)) == name) return static_cast<Format>(i);
+    if (numeric::name_of(static_cast<Format>(i)) == name) return static_cast<Format>(i);
   }
   return std::nullopt;
 }
 
-// The element formats in the order of writing: D, A, B, C, then that of the scales.
+// Returns the element formats in source order: D, A, B, C, then that of the scales.
 std::vector<Format> formats_of(const Assembler& a) {
   std::vector<Format> formats;
   for (const std::string_view modifier : a.instruction().modifiers) {
@@ -32,7 +32,7 @@ std::vector<Format> formats_of(const Assembler& a) {
   return formats;
 }
 
-// "m64n128k16"
+// The extents in a shape such as "m64n128k16".
 struct Extents {
   u32 m = 0, n = 0, k = 0;
 };
@@ -49,22 +49,22 @@ Extents extents_of(const Assembler& a) {
   a.refuse("no shape");
 }
 
-std::vector<Place> registers(Assembler& a, std::size_t i, bool destination, std::size_t count, Type type) {
+std::vector<RegisterRef> registers(Assembler& a, std::size_t i, bool destination, std::size_t count, Type type) {
   const Operand& operand = a.operand(i);
-  std::vector<Place> places;
+  std::vector<RegisterRef> refs;
   const auto add = [&](const Operand& element) {
-    places.push_back(destination ? a.destination(element, type) : a.source(element, type));
+    refs.push_back(destination ? a.destination(element, type) : a.source(element, type));
   };
   if (operand.kind == Operand::Kind::vector) {
     for (const Operand& element : operand.parts) add(element);
   } else {
     add(operand);
   }
-  if (places.size() != count) a.refuse("operand {} has {} registers; it takes {}", i, places.size(), count);
-  for (const Place& place : places) {
-    if (!place) a.refuse("operand {} has no register", i);
+  if (refs.size() != count) a.refuse("operand {} has {} registers; it takes {}", i, refs.size(), count);
+  for (const RegisterRef& reg : refs) {
+    if (!reg) a.refuse("operand {} has no register", i);
   }
-  return places;
+  return refs;
 }
 
 void take_scales(Assembler& a, MmaForm& form) {
@@ -82,7 +82,7 @@ void take_scales(Assembler& a, MmaForm& form) {
     byte = static_cast<u32>(operand.parts[0].bits);
     thread = static_cast<u32>(operand.parts[1].bits);
   };
-  // A word by itself, or as a vector of one.
+  // A 32-bit register, alone or as a vector of one.
   const auto word = [&](std::size_t i) {
     const Operand& operand = a.operand(i);
     const bool vector = operand.kind == Operand::Kind::vector && operand.parts.size() == 1;
@@ -107,11 +107,11 @@ void build_mma(Assembler& a) {
   mma.a_format = formats[1];
   mma.b_format = formats[2];
   mma.c_format = formats[3];
-  const bool small = number::bits_of(mma.a_format) == 4;
+  const bool small = numeric::bits_of(mma.a_format) == 4;
   mma.packed = small && (mma.k == 64 || mma.a_format == Format::s4 || mma.a_format == Format::u4);
   mma.saturate = a.has("satfinite");
   mma.widened =
-      number::is_float(mma.a_format) && number::bits_of(mma.a_format) == 8 && !a.target_has(Needs::block_scaling);
+      numeric::is_float(mma.a_format) && numeric::bits_of(mma.a_format) == 8 && !a.target_has(Needs::block_scaling);
   if (a.has("popc")) mma.bits = a.has("and") ? matrix::MmaSync::Bits::and_count : matrix::MmaSync::Bits::xor_count;
   if (a.has("block_scale")) {
     if (formats.size() < 5) a.refuse("the type of the scales is missing");
@@ -128,7 +128,7 @@ void build_mma(Assembler& a) {
   form->b = registers(a, 2, false, counts.b, type);
   form->c = registers(a, 3, false, counts.c, type);
   a.op.handler = do_mma;
-  a.op.meeting = Meeting::all;
+  a.op.convergence = Convergence::all;
   a.op.data = std::move(form);
 }
 
@@ -146,7 +146,7 @@ void build_matrix_move(Assembler& a) {
   if (a.has("b6x16_p32")) move.source = matrix::Source::b6x16_p32;
   a.op.handler = load ? do_load_matrix : do_store_matrix;
   a.op.writes_list = load;
-  a.op.meeting = Meeting::all;
+  a.op.convergence = Convergence::all;
   a.op.space = a.space();
   a.address(load ? 1 : 0);
   a.op.list = registers(a, load ? 0 : 1, load, matrix::registers_of(move), Type::b32);
@@ -155,7 +155,7 @@ void build_matrix_move(Assembler& a) {
 
 void build_transpose(Assembler& a) {
   a.op.handler = do_transpose_matrix;
-  a.op.meeting = Meeting::all;
+  a.op.convergence = Convergence::all;
   a.op.d = a.destination(0, Type::b32);
   a.op.a = a.source(1, Type::b32);
 }
@@ -164,7 +164,8 @@ bool one_of(u64 value, u64 x, u64 y) {
   return value == x || value == y;
 }
 
-// Constants after scale-d: the signs of A and B, then whether each of them in shared memory is MN-major.
+// Decodes the immediates after scale-d: the signs of A and B, then, for each of them in shared memory, whether it is
+// MN-major.
 void take_constants(Assembler& a, matrix::Wgmma& wgmma, std::size_t next) {
   const bool integer = wgmma.accumulator == Format::s32;
   const bool transposable = wgmma.a_format == Format::f16 || wgmma.a_format == Format::bf16;
@@ -208,22 +209,22 @@ void build_wgmma(Assembler& a) {
   form->accumulate = a.predicate(3);
   take_constants(a, wgmma, 4);
   a.op.handler = do_wgmma;
-  a.op.meeting = Meeting::all;
+  a.op.convergence = Convergence::all;
   a.op.touches_in_flight = true;
   a.op.data = std::move(form);
 }
 
 void build_wgmma_fence(Assembler& a) {
   a.op.handler = do_wgmma_fence;
-  a.op.meeting = Meeting::all;
+  a.op.convergence = Convergence::all;
 }
 void build_wgmma_commit(Assembler& a) {
   a.op.handler = do_wgmma_commit;
-  a.op.meeting = Meeting::all;
+  a.op.convergence = Convergence::all;
 }
 void build_wgmma_wait(Assembler& a) {
   a.op.handler = do_wgmma_wait;
-  a.op.meeting = Meeting::all;
+  a.op.convergence = Convergence::all;
   a.op.immediate = a.immediate(0);
 }
 
@@ -279,4 +280,4 @@ std::span<const Form> matrix_forms() {
   return kForms;
 }
 
-}  // namespace tma_jit::emulator::decode
+}  // namespace tma_jit::emulator::isa

@@ -7,24 +7,24 @@
 #include "emulator/machine/address.h"
 #include "emulator/machine/machine.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 namespace {
 
-// Matrix functions take pointers to registers; sources are not written.
+// Pointers to registers for the functions of matrix/. Sources are not written.
 class RegisterPointers {
  public:
-  RegisterPointers(Warp& warp, const std::vector<Place>& places) : count_(places.size()) {
-    for (std::size_t i = 0; i < count_; ++i) pointers_.at(i) = const_cast<u8*>(warp.values<u8>(places[i]));
+  RegisterPointers(Warp& warp, const std::vector<RegisterRef>& refs) : count_(refs.size()) {
+    for (std::size_t i = 0; i < count_; ++i) pointers_.at(i) = const_cast<u8*>(warp.values<u8>(refs[i]));
   }
   matrix::Registers registers() const { return {pointers_.data(), count_}; }
 
  private:
-  std::array<u8*, 16> pointers_;  // more than any of these instructions has
+  std::array<u8*, 16> pointers_;  // no instruction here has more
   std::size_t count_;
 };
 
-// The 16 bytes that each lane's address names, checked as `write` or read. A row is read for lanes that did not name
-// it.
+// Returns the 16 bytes that each lane's address names, checked as a write or a read. Lanes whose address is not used
+// get the row of another lane.
 matrix::MatrixRows rows_of(Warp& warp, const Op& op, const matrix::MatrixMove& move, bool write) {
   constexpr u32 kRow = 16;
   const u32 lanes = matrix::address_lanes(move), bytes = matrix::row_bytes(move);
@@ -36,13 +36,14 @@ matrix::MatrixRows rows_of(Warp& warp, const Op& op, const matrix::MatrixMove& m
     const auto lane = static_cast<int>(i);
     const u64 address = warp.address(op, op.a, lane);
     if (op.space == ptx::Space::generic && !is_shared(address)) {
-      stop(FaultKind::bounds, "a matrix row at {:#x}, which is not in shared memory", address);
+      throw_fault(FaultKind::bounds, "a matrix row at {:#x}, which is not in shared memory", address);
     }
-    if (address % kRow != 0) stop(FaultKind::alignment, "a matrix row at {:#x}, not a multiple of {}", address, kRow);
+    if (address % kRow != 0)
+      throw_fault(FaultKind::alignment, "a matrix row at {:#x}, not a multiple of {}", address, kRow);
     const SharedSpan span = machine.shared(warp.block(), static_cast<u32>(address), kRow);
     if (write) access.stamp.lane = static_cast<u8>(i);
     machine.record_shared(span, bytes, access);
-    if (write) machine.refuse_mbarrier_store(span, bytes);
+    if (write) machine.check_mbarrier_store(span, bytes);
     rows[i] = span.bytes;
   }
   return rows;
@@ -50,10 +51,10 @@ matrix::MatrixRows rows_of(Warp& warp, const Op& op, const matrix::MatrixMove& m
 
 }  // namespace
 
-std::vector<Place> MmaForm::reads() const {
-  std::vector<Place> places = {a_scales, b_scales};
-  for (const auto* operand : {&a, &b, &c}) places.insert(places.end(), operand->begin(), operand->end());
-  return places;
+std::vector<RegisterRef> MmaForm::reads() const {
+  std::vector<RegisterRef> refs = {a_scales, b_scales};
+  for (const auto* operand : {&a, &b, &c}) refs.insert(refs.end(), operand->begin(), operand->end());
+  return refs;
 }
 
 Step do_mma(Warp& warp, const Op& op, Mask) {
@@ -88,4 +89,4 @@ Step do_transpose_matrix(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

@@ -1,4 +1,4 @@
-// Matrix instructions of one warp, on matrix/: mma.sync, ldmatrix, stmatrix, movmatrix.
+// Matrix instructions of one warp, implemented by matrix/: mma.sync, ldmatrix, stmatrix, movmatrix.
 #pragma once
 
 #include <vector>
@@ -7,18 +7,18 @@
 #include "emulator/matrix/mma_sync.h"
 #include "emulator/program/program.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 
 struct MmaForm : FormData {
   matrix::MmaSync instruction;
-  std::vector<Place> d, a, b, c;
-  Place a_scales, b_scales;
-  std::vector<Place> reads() const override;
-  std::vector<Place> writes() const override { return d; }
+  std::vector<RegisterRef> d, a, b, c;
+  RegisterRef a_scales, b_scales;
+  std::vector<RegisterRef> reads() const override;
+  std::vector<RegisterRef> writes() const override { return d; }
 };
 Step do_mma(Warp& warp, const Op& op, Mask active);
 
-// Op::a the address, Op::list the registers.
+// Op::a is the address, Op::list the registers.
 struct MatrixMoveForm : FormData {
   matrix::MatrixMove move;
 };
@@ -26,4 +26,4 @@ Step do_load_matrix(Warp& warp, const Op& op, Mask active);
 Step do_store_matrix(Warp& warp, const Op& op, Mask active);
 Step do_transpose_matrix(Warp& warp, const Op& op, Mask active);  // d = a
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

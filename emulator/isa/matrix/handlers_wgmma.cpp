@@ -6,14 +6,14 @@
 #include "emulator/machine/machine.h"
 #include "emulator/machine/wgmma_operation.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 namespace {
 
 Warpgroup& group_of(Warp& warp) {
   Block& block = warp.block();
   const std::size_t index = warp.index() / kWarpsOfGroup;
   if ((index + 1) * kWarpsOfGroup > block.warps.size()) {
-    stop(FaultKind::divergence, "wgmma in a warpgroup of {} warps", block.warps.size() - index * kWarpsOfGroup);
+    throw_fault(FaultKind::divergence, "wgmma in a warpgroup of {} warps", block.warps.size() - index * kWarpsOfGroup);
   }
   if (block.warpgroups.size() <= index) block.warpgroups.resize(index + 1);
   auto& group = block.warpgroups[index];
@@ -25,11 +25,11 @@ Warpgroup& group_of(Warp& warp) {
   return *group;
 }
 
-void own(Warp& warp, const std::vector<Place>& places, bool take) {
+void own(Warp& warp, const std::vector<RegisterRef>& refs, bool take) {
   if (warp.in_flight.empty()) warp.in_flight.resize(warp.machine().program().register_numbers(), 0);
-  for (const Place& place : places) {
-    if (place.bank != Place::registers) continue;
-    u32& owners = warp.in_flight[place.number()];
+  for (const RegisterRef& reg : refs) {
+    if (reg.bank != RegisterRef::registers) continue;
+    u32& owners = warp.in_flight[reg.number()];
     if (take) {
       if (owners++ == 0) ++warp.in_flight_count;
     } else if (--owners == 0) {
@@ -38,10 +38,10 @@ void own(Warp& warp, const std::vector<Place>& places, bool take) {
   }
 }
 
-// The first wgmma of a warp needs a fence before it. After that, ordinary instructions that gave the accumulators or A
-// other values since the last fence are a warning: compilers move such instructions past a fence that does not name
-// the registers, and ptxas then orders them itself. Copies carry along what was written before them.
-void check_fence(Warp& warp, const std::vector<Place>& places) {
+// The first wgmma of a warp requires a fence before it. After that, ordinary writes to the accumulators or A since the
+// last fence cause only a warning: compilers move such instructions across a fence that does not name the registers,
+// and ptxas then orders them itself. A move preserves the age of its source.
+void check_fence(Warp& warp, const std::vector<RegisterRef>& refs) {
   const WgmmaState& state = warp.wgmma;
   if (state.fence == 0) {
     throw Fault{FaultKind::in_flight,
@@ -50,9 +50,9 @@ void check_fence(Warp& warp, const std::vector<Place>& places) {
                 "accumulators or A",
                 {}};
   }
-  for (const Place& place : places) {
-    if (place.bank != Place::registers || place.number() >= state.touched.size()) continue;
-    if (state.touched[place.number()] != state.fence + 1) continue;
+  for (const RegisterRef& reg : refs) {
+    if (reg.bank != RegisterRef::registers || reg.number() >= state.touched.size()) continue;
+    if (state.touched[reg.number()] != state.fence + 1) continue;
     return warp.machine().warn("a register of wgmma was written by an ordinary instruction since the last wgmma.fence");
   }
 }
@@ -66,7 +66,8 @@ matrix::Wgmma instance_of(const Warp& warp, const WgmmaForm& form) {
 }
 
 void check_same(const WgmmaOperation& operation, const Op& op, const matrix::Wgmma& instruction, u32 group) {
-  if (operation.op != &op) stop(FaultKind::divergence, "the warps of a warpgroup issue different wgmma instructions");
+  if (operation.op != &op)
+    throw_fault(FaultKind::divergence, "the warps of a warpgroup issue different wgmma instructions");
   if (operation.instruction.a_descriptor != instruction.a_descriptor ||
       operation.instruction.b_descriptor != instruction.b_descriptor ||
       operation.instruction.accumulate != instruction.accumulate || operation.group != group) {
@@ -84,12 +85,12 @@ Step do_wgmma(Warp& warp, const Op& op, Mask) {
   Warpgroup& group = group_of(warp);
   const matrix::Wgmma instruction = instance_of(warp, form);
   if (warp.machine().settings().checks) {
-    check_fence(warp, instruction.accumulate ? form.d : std::vector<Place>{});
+    check_fence(warp, instruction.accumulate ? form.d : std::vector<RegisterRef>{});
     check_fence(warp, form.a);
   }
   u32& issued = group.issued[warp.index() % kWarpsOfGroup];
-  const u32 place = issued++ - group.complete;
-  if (place == group.open.size()) {
+  const u32 position = issued++ - group.complete;
+  if (position == group.open.size()) {
     auto fresh = std::make_shared<WgmmaOperation>();
     fresh->instruction = instruction;
     fresh->form = &form;
@@ -101,7 +102,7 @@ Step do_wgmma(Warp& warp, const Op& op, Mask) {
     group.open.push_back(fresh);
     warp.machine().async().submit(fresh, group.queue);
   }
-  const std::shared_ptr<WgmmaOperation> operation = group.open[place];
+  const std::shared_ptr<WgmmaOperation> operation = group.open[position];
   check_same(*operation, op, instruction, warp.wgmma.committed);
   operation->warps[warp.index() % kWarpsOfGroup] = &warp;
   if (warp.machine().settings().checks && !instruction.a_in_registers)
@@ -118,7 +119,7 @@ Step do_wgmma(Warp& warp, const Op& op, Mask) {
   if (operation->ready()) {
     group.open.pop_front();
     ++group.complete;
-    warp.machine().async().kick(group.queue);
+    warp.machine().async().notify_ready(group.queue);
   }
   return Step::next;
 }
@@ -151,4 +152,4 @@ Step do_wgmma_wait(Warp& warp, const Op& op, Mask) {
   return Step::next;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

@@ -5,7 +5,7 @@
 #include "emulator/isa/mbarrier/handlers_mbarrier.h"
 #include "emulator/machine/control.h"
 
-namespace tma_jit::emulator::decode {
+namespace tma_jit::emulator::isa {
 namespace {
 
 using ptx::Operand;
@@ -124,4 +124,4 @@ std::span<const Form> mbarrier_forms() {
   return kForms;
 }
 
-}  // namespace tma_jit::emulator::decode
+}  // namespace tma_jit::emulator::isa

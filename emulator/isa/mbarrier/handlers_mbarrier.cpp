@@ -7,10 +7,8 @@
 #include "emulator/machine/address.h"
 #include "emulator/machine/mbarrier_ops.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 namespace {
-
-using async::MbarrierRef;
 
 check::Stamp stamp_of(const Warp& warp, int lane, const Op& op) {
   return {warp.clock.id, static_cast<u8>(lane), check::Access::kStrong, warp.clock.now(), &op};
@@ -19,9 +17,9 @@ check::Stamp stamp_of(const Warp& warp, int lane, const Op& op) {
 MbarrierRef barrier_of(Warp& warp, const Op& op, int lane) {
   const u64 address = warp.address(op, op.a, lane);
   if (op.space == ptx::Space::generic && !is_shared(address)) {
-    stop(FaultKind::bounds, "an mbarrier at {:#x}, which is not in shared memory", address);
+    throw_fault(FaultKind::bounds, "an mbarrier at {:#x}, which is not in shared memory", address);
   }
-  return async::mbarrier_at(warp.machine(), warp.block(), static_cast<u32>(address));
+  return mbarrier_at(warp.machine(), warp.block(), static_cast<u32>(address));
 }
 
 bool complete(const Mbarrier& barrier, const MbarrierForm& form, u64 wanted) {
@@ -36,13 +34,13 @@ Step do_mbarrier_init(Warp& warp, const Op& op, Mask active) {
     const SharedSpan span = machine.shared(warp.block(), static_cast<u32>(warp.address(op, op.a, i)), 8);
     const u64 count = warp.lane(op.b, i);
     if (span.offset % 8 != 0)
-      stop(FaultKind::alignment, "an mbarrier at {:#x}; it lies at a multiple of 8", span.offset);
+      throw_fault(FaultKind::alignment, "an mbarrier at {:#x}; it lies at a multiple of 8", span.offset);
     if (span.block != &warp.block()) {
-      stop(FaultKind::cluster, "an mbarrier at {:#x} of {}; a block initialises only its own", span.offset,
-           span.block->name());
+      throw_fault(FaultKind::cluster, "an mbarrier at {:#x} of {}; a block initialises only its own", span.offset,
+                  span.block->name());
     }
     if (count == 0 || count > Mbarrier::kMostArrivals) {
-      stop(FaultKind::barrier, "an mbarrier for {} arrivals; it takes 1 to {}", count, Mbarrier::kMostArrivals);
+      throw_fault(FaultKind::barrier, "an mbarrier for {} arrivals; it takes 1 to {}", count, Mbarrier::kMostArrivals);
     }
     if (span.block->mbarriers.contains(span.offset)) {
       throw Fault{FaultKind::barrier,
@@ -58,7 +56,7 @@ Step do_mbarrier_init(Warp& warp, const Op& op, Mask active) {
     span.block->end_of_mbarriers = std::max(span.block->end_of_mbarriers, span.offset + 8);
     barrier.expected = barrier.pending = static_cast<u32>(count);
     barrier.initialised = stamp;
-    span.block->shadow.forget(span.offset, 8);  // a load sees nothing of a live one
+    span.block->shadow.forget(span.offset, 8);  // a load of a live object reads no data
   });
   machine.progress();
   return Step::next;
@@ -67,8 +65,8 @@ Step do_mbarrier_init(Warp& warp, const Op& op, Mask active) {
 Step do_mbarrier_inval(Warp& warp, const Op& op, Mask active) {
   for_each(active, [&](int i) {
     const MbarrierRef at = barrier_of(warp, op, i);
-    async::check_initialised(warp.machine(), at, warp.clock.clocks, false);
-    const u64 word = async::word_of(*at.barrier);
+    check_initialised(warp.machine(), at, warp.clock.clocks, false);
+    const u64 word = word_of(*at.barrier);
     const SharedSpan span = warp.machine().shared_at(*at.block, at.offset, sizeof word);
     warp.machine().record_shared(span, sizeof word,
                                  {true, stamp_of(warp, i, op), &warp.clock.clocks, "mbarrier.inval"});
@@ -86,16 +84,16 @@ Step do_mbarrier_arrive(Warp& warp, const Op& op, Mask active) {
   const check::Clocks& carried = form.relaxed ? relaxed : warp.clock.clocks;
   for_each(active, [&](int i) {
     const MbarrierRef at = barrier_of(warp, op, i);
-    async::check_initialised(machine, at, warp.clock.clocks, at.block != &warp.block());
+    check_initialised(machine, at, warp.clock.clocks, at.block != &warp.block());
     if (form.expects) {
-      async::expect(at, warp.lane(op.c, i));
+      expect_tx(at, warp.lane(op.c, i));
       at.barrier->expecting = &op;
     }
-    if (op.d) warp.set_lane(op.d, i, async::token_of(*at.barrier));
+    if (op.d) warp.set_lane(op.d, i, token_of(*at.barrier));
     if (!form.arrives) return;
     const u32 count = op.b ? static_cast<u32>(warp.lane(op.b, i)) : 1;
-    if (form.drops) return async::arrive_and_drop(machine, at, count, carried);
-    async::arrive(machine, at, count, carried);
+    if (form.drops) return arrive_and_drop(machine, at, count, carried);
+    arrive(machine, at, count, carried);
   });
   warp.clock.tick();
   return Step::next;
@@ -104,14 +102,14 @@ Step do_mbarrier_arrive(Warp& warp, const Op& op, Mask active) {
 Step do_mbarrier_complete_tx(Warp& warp, const Op& op, Mask active) {
   for_each(active, [&](int i) {
     const MbarrierRef at = barrier_of(warp, op, i);
-    async::check_initialised(warp.machine(), at, warp.clock.clocks, at.block != &warp.block());
-    async::complete(warp.machine(), at, warp.lane(op.c, i), warp.clock.clocks);
+    check_initialised(warp.machine(), at, warp.clock.clocks, at.block != &warp.block());
+    complete_tx(warp.machine(), at, warp.lane(op.c, i), warp.clock.clocks);
   });
   return Step::next;
 }
 
-// Waits where no lane's phase is over; goes on when some lane's is, and tells each its own. A lane that asks what the
-// lane before it has asked hears the same.
+// Waits if no lane's phase is complete; otherwise continues and returns each lane its own result. Lanes that test the
+// same phase get the same result.
 Step do_mbarrier_wait(Warp& warp, const Op& op, Mask active) {
   const auto& form = static_cast<const MbarrierForm&>(*op.data);
   Mask done = 0;
@@ -132,17 +130,17 @@ Step do_mbarrier_wait(Warp& warp, const Op& op, Mask active) {
     last = question;
     const MbarrierRef at = barrier_of(warp, op, i);
     if (at.block != &warp.block()) {
-      stop(FaultKind::cluster, "a wait for the mbarrier at {:#x} of {}; only its own block can wait for it", at.offset,
-           at.block->name());
+      throw_fault(FaultKind::cluster, "a wait for the mbarrier at {:#x} of {}; only its own block can wait for it",
+                  at.offset, at.block->name());
     }
-    async::check_initialised(warp.machine(), at, warp.clock.clocks, false);
+    check_initialised(warp.machine(), at, warp.clock.clocks, false);
     last_done = complete(*at.barrier, form, question.wanted);
     if (last_done) {
       done |= Mask{1} << i;
       const check::Clocks& released = at.barrier->released;
       return form.relaxed ? warp.clock.acquire_relaxed(released) : warp.clock.acquire(released);
     }
-    if (!form.suspends) at.barrier->given_up = true;
+    if (!form.suspends) at.barrier->polled_incomplete = true;
     if (awaited == nullptr) {
       awaited = at.barrier;
       detail = form.parity ? question.wanted : question.wanted >> 63;
@@ -171,4 +169,4 @@ Step do_fence_mbarrier_init(Warp& warp, const Op&, Mask) {
   return Step::next;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

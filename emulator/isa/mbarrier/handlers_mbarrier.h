@@ -1,9 +1,9 @@
-// Instructions on mbarriers. Op::a is the address, Op::kind and the flags of MbarrierForm what the instruction says.
+// Instructions on mbarriers. Op::a is the address; Op::kind and MbarrierForm hold the modifiers.
 #pragma once
 
 #include "emulator/program/program.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 
 struct MbarrierForm : FormData {
   bool relaxed = false;
@@ -24,4 +24,4 @@ enum class ProxyFence : u16 { all, shared, global };
 Step do_fence_proxy(Warp& warp, const Op& op, Mask active);  // kind: a ProxyFence
 Step do_fence_mbarrier_init(Warp& warp, const Op& op, Mask active);
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

@@ -8,7 +8,7 @@
 #include "emulator/isa/memory/handlers_memory.h"
 #include "emulator/machine/control.h"
 
-namespace tma_jit::emulator::decode {
+namespace tma_jit::emulator::isa {
 namespace {
 
 using ptx::Operand;
@@ -23,22 +23,23 @@ Ordering ordering_of(const Assembler& a) {
   return Ordering::weak;
 }
 
-// A .param variable of a call is local memory; a parameter of the kernel is the parameter block, whose address is
-// global.
+// Returns the space of an address in .param: a .param variable of a call is in local memory, and a parameter of the
+// kernel is in the parameter block, which has a global address.
 Space space_of(Assembler& a, const Operand& address) {
   const Space space = a.space();
   if (space == Space::constant) return Space::global;
   if (space != Space::param) return space;
   const Operand& base = address.parts.front();
-  // What a register may point to: the kernel's parameters, or those of the function it is in.
+  // A register may point to the kernel's parameters, or to those of the function that contains the instruction.
   if (base.kind == Operand::Kind::reg) return a.frame().function().entry ? Space::global : Space::local;
   const auto symbol = a.frame().symbol(base);
   if (!symbol) a.refuse("an address in .param that is no parameter");
-  if (symbol->kind != Symbol::Kind::local && a.mnemonic() == "st") a.refuse("parameters of a kernel can only be read");
-  return symbol->kind == Symbol::Kind::local ? Space::local : Space::global;
+  if (symbol->kind != decode::Symbol::Kind::local && a.mnemonic() == "st")
+    a.refuse("parameters of a kernel can only be read");
+  return symbol->kind == decode::Symbol::Kind::local ? Space::local : Space::global;
 }
 
-// The elements of a vector, or the one register.
+// Decodes the elements of a vector, or a single register.
 void elements(Assembler& a, const Operand& operand, Type type, bool load) {
   const auto add = [&](const Operand& element) {
     a.op.list.push_back(load ? a.wide_destination(element, type) : a.wide_source(element, type));
@@ -51,20 +52,20 @@ void elements(Assembler& a, const Operand& operand, Type type, bool load) {
   if (a.op.list.size() != a.op.vector) a.refuse("{} registers for {} elements", a.op.list.size(), a.op.vector);
 }
 
-// More than 16 bytes are four elements of 8 or eight of 4, in global memory, on targets from sm_100 on.
+// Vectors of 32 bytes have four elements of 8 bytes or eight of 4, are in global memory, and require sm_100.
 void check_size(const Assembler& a) {
   const int element = ptx::size_of(a.op.type), bytes = element * a.op.vector;
   const bool wide = bytes == 32 && (element == 4 || element == 8) && a.mnemonic() != "ldu";
   if (bytes > 16 && !wide) a.refuse("an access of {} bytes", bytes);
   if (a.op.vector == 8 && !wide) a.refuse("eight elements of {} bytes", element);
-  if (wide && !a.target_has(Needs::sm_100)) a.refuse("an access of 32 bytes needs {}", words_of(Needs::sm_100));
+  if (wide && !a.target_has(Needs::sm_100)) a.refuse("an access of 32 bytes needs {}", description_of(Needs::sm_100));
   if (wide && a.space() != Space::generic && a.space() != Space::global)
     a.refuse("an access of 32 bytes is one of global memory");
   const bool prioritised = a.has("L2::evict_normal") || a.has("L2::evict_first") || a.has("L2::evict_last");
   if (prioritised && !wide) a.refuse("a priority of eviction from L2 goes with 32 bytes");
 }
 
-// A policy is given behind `operands` others exactly where .L2::cache_hint says so.
+// A policy operand follows `operands` others if and only if .L2::cache_hint is present.
 void check_hint(const Assembler& a, std::size_t operands) {
   if (a.has("L2::cache_hint") != (a.count() > operands)) a.refuse(".L2::cache_hint and a cache policy go together");
 }
@@ -84,7 +85,7 @@ void build_access(Assembler& a) {
   elements(a, a.operand(1 - address), a.op.type, load);
 }
 
-// What all atomics and reductions have; the address is operand `at`.
+// Decodes what all atomics and reductions share; operand `at` is the address.
 void build_atomic_common(Assembler& a, std::size_t at) {
   static const std::map<std::string_view, Atomic> kinds = {
       {"add", Atomic::add},        {"min", Atomic::min},
@@ -103,7 +104,7 @@ void build_atomic_common(Assembler& a, std::size_t at) {
   a.address(at);
 }
 
-// Elements of vectors of at most 16 bytes, each atomic by itself.
+// A vector of at most 16 bytes, each element of which is atomic by itself.
 void build_atomic_vector(Assembler& a) {
   const bool returns = a.mnemonic() == "atom";
   const std::size_t at = returns ? 1 : 0;
@@ -153,14 +154,14 @@ void build_fence(Assembler& a) {
   a.op.handler = do_fence;
 }
 
-void build_nothing(Assembler& a) {
-  a.op.handler = do_nothing;
+void build_nop(Assembler& a) {
+  a.op.handler = do_nop;
 }
 
 // The immediate is the size of a cache line.
 void build_line(Assembler& a) {
   if (a.immediate(1) != 128) a.refuse("{} bytes; it takes 128", a.immediate(1));
-  build_nothing(a);
+  build_nop(a);
 }
 
 using enum Rule::Kind;
@@ -245,9 +246,9 @@ constexpr Form kForms[] = {
     {"isspacep global|shared|local|shared::cta|shared::cluster", "ds", Needs::any, build_isspacep},
     {"membar cta|gl|sys", "", Needs::any, build_fence},
     {"fence ?sc|acq_rel|acquire|release cta|cluster|gpu|sys", "", Needs::any, build_fence},
-    {"prefetch ?global|local L1|L2", "a", Needs::any, build_nothing},
-    {"prefetch global L2::evict_last|L2::evict_normal", "a", Needs::any, build_nothing},
-    {"prefetchu L1", "a", Needs::any, build_nothing},
+    {"prefetch ?global|local L1|L2", "a", Needs::any, build_nop},
+    {"prefetch global L2::evict_last|L2::evict_normal", "a", Needs::any, build_nop},
+    {"prefetchu L1", "a", Needs::any, build_nop},
     {"applypriority ?global L2::evict_normal", "ai", Needs::any, build_line},
     {"discard ?global L2", "ai", Needs::any, build_line},
 };
@@ -258,4 +259,4 @@ std::span<const Form> memory_forms() {
   return kForms;
 }
 
-}  // namespace tma_jit::emulator::decode
+}  // namespace tma_jit::emulator::isa

@@ -13,7 +13,7 @@
 #include "emulator/machine/machine.h"
 #include "emulator/numeric/float_bits.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 namespace {
 
 using ptx::Space;
@@ -33,10 +33,10 @@ bool releases(Ordering ordering) {
               {}};
 }
 
-// The host's bytes behind an address of one lane.
+// The host memory behind the address of one lane.
 struct Target {
   u8* bytes;
-  SharedSpan span{};  // of shared memory, else no block
+  SharedSpan span{};  // set for shared memory only
 };
 
 struct Accessor {
@@ -45,10 +45,10 @@ struct Accessor {
   bool write;
   u32 bytes;
   std::string_view what;
-  bool updates = false;  // what is written depends on what was there
+  bool updates = false;  // the written value depends on the previous one
   bool checks = true;
 
-  // `repeated`: another lane of the instruction has written the same there.
+  // `repeated` means that another lane of the instruction has written the same value there.
   Target resolve(u64 address, int lane, bool repeated = false) const {
     if ((address & (bytes - 1)) != 0) misaligned(op, address, bytes);
     Space space = op.space;
@@ -84,7 +84,7 @@ struct Accessor {
       }
       machine.record_shared(span, bytes, access);
     }
-    if (write) machine.refuse_mbarrier_store(span, bytes);
+    if (write) machine.check_mbarrier_store(span, bytes);
     return {span.bytes, span};
   }
 };
@@ -119,40 +119,41 @@ void write_element(u8* bytes, ptx::Type type, u64 value) {
   std::memcpy(bytes, &value, static_cast<std::size_t>(std::min(ptx::size_of(type), 8)));
 }
 
-constexpr u32 kWide = 16;  // bytes of an element that no u64 holds
+constexpr u32 kWide = 16;  // size of an element that does not fit u64
 
-void load_element(Warp& warp, const Place& place, int lane, const u8* bytes, ptx::Type type) {
-  if (ptx::size_of(type) != kWide) return warp.set_lane(place, lane, read_element(bytes, type));
-  if (place) std::memcpy(warp.writable<u8>(place) + std::size_t{kWide} * static_cast<u32>(lane), bytes, kWide);
+void load_element(Warp& warp, const RegisterRef& reg, int lane, const u8* bytes, ptx::Type type) {
+  if (ptx::size_of(type) != kWide) return warp.set_lane(reg, lane, read_element(bytes, type));
+  if (reg) std::memcpy(warp.writable<u8>(reg) + std::size_t{kWide} * static_cast<u32>(lane), bytes, kWide);
 }
 
-void store_element(const Warp& warp, const Place& place, int lane, u8* bytes, ptx::Type type) {
-  if (ptx::size_of(type) != kWide) return write_element(bytes, type, warp.lane(place, lane));
-  std::memcpy(bytes, warp.values<u8>(place) + std::size_t{kWide} * static_cast<u32>(lane), kWide);
+void store_element(const Warp& warp, const RegisterRef& reg, int lane, u8* bytes, ptx::Type type) {
+  if (ptx::size_of(type) != kWide) return write_element(bytes, type, warp.lane(reg, lane));
+  std::memcpy(bytes, warp.values<u8>(reg) + std::size_t{kWide} * static_cast<u32>(lane), kWide);
 }
 
-// Sums of f32 take subnormal numbers for zeros in global memory and not in shared memory: ptxas has .FTZ instructions
-// for the one and loops around plain additions for the other. PTX ISA 9.0, "atom".
+// f32 additions flush subnormal numbers in global memory but not in shared memory: ptxas emits .FTZ instructions for
+// the former and loops of ordinary additions for the latter. PTX ISA 9.0, "atom".
 u64 combined(const Op& op, const Target& target, u64 old, u64 b, u64 c) {
   const auto kind = static_cast<Atomic>(op.immediate);
   if (kind != Atomic::add || op.type != ptx::Type::f32 || target.span.block != nullptr)
     return atomic_value(kind, op.type, old, b, c);
-  const auto flush = [](u64 bits) { return flushed(std::bit_cast<float>(static_cast<u32>(bits))); };
-  return std::bit_cast<u32>(flushed(flush(old) + flush(b)));
+  const auto flush = [](u64 bits) { return numeric::flushed(std::bit_cast<float>(static_cast<u32>(bits))); };
+  return std::bit_cast<u32>(numeric::flushed(flush(old) + flush(b)));
 }
 
-// What a strong access orders, through what is published at its place. One that is relaxed does so by the fences
-// before it, where it writes, and after it, where it reads. PTX ISA 9.0, "Memory Consistency Model: Release and Acquire
-// Patterns"; scopes are taken to be wide enough.
-template <class Map> void publish(Warp& warp, Map& places, typename Map::key_type place, Ordering ordering) {
+// The synchronisation of a strong access, through the clocks released at its location. A relaxed write releases the
+// clocks of earlier fences, and a relaxed read is acquired by later fences. PTX ISA 9.0, "Memory Consistency Model:
+// Release and Acquire Patterns". Scopes are assumed to include all threads involved.
+template <class Map> void publish(Warp& warp, Map& locations, typename Map::key_type location, Ordering ordering) {
   check::Actor& actor = warp.clock;
   if (!releases(ordering) && !actor.has_fenced) return;
-  places[place].release(releases(ordering) ? actor.clocks : actor.fenced, warp.block().cluster().number);
+  locations[location].release(releases(ordering) ? actor.clocks : actor.fenced, warp.block().cluster().number);
 }
 
-template <class Map> void observe(Warp& warp, const Map& places, typename Map::key_type place, Ordering ordering) {
-  const auto found = places.find(place);
-  if (found == places.end()) return;
+template <class Map>
+void observe(Warp& warp, const Map& locations, typename Map::key_type location, Ordering ordering) {
+  const auto found = locations.find(location);
+  if (found == locations.end()) return;
   check::Actor& actor = warp.clock;
   if (!acquires(ordering)) actor.has_observed = true;
   found->second.acquire(acquires(ordering) ? actor.clocks : actor.observed, warp.block().cluster().number);
@@ -163,13 +164,13 @@ void synchronise(Warp& warp, const Target& target, Ordering ordering, bool write
   const SharedSpan& span = target.span;
   if (span.block != nullptr && write) return publish(warp, span.block->published, span.offset, ordering);
   if (span.block != nullptr) return observe(warp, span.block->published, span.offset, ordering);
-  auto& places = warp.machine().published();
-  const auto place = reinterpret_cast<u64>(target.bytes);
-  return write ? publish(warp, places, place, ordering) : observe(warp, places, place, ordering);
+  auto& locations = warp.machine().published();
+  const auto location = reinterpret_cast<u64>(target.bytes);
+  return write ? publish(warp, locations, location, ordering) : observe(warp, locations, location, ordering);
 }
 
-// Which lanes of a store write what another lane of it has written already. Vectors are aligned to their size, so that
-// lanes overlap whole or not at all.
+// Finds the lanes of a store that write the same value as an earlier lane. Vectors are aligned to their size, so that
+// lanes overlap fully or not at all.
 class Repeats {
  public:
   Repeats(const Warp& warp, const Op& op, u32 bytes) : warp_(warp), op_(op), bytes_(bytes) {}
@@ -189,9 +190,9 @@ class Repeats {
     return false;
   }
   bool same_value(int first, int second) const {
-    return std::ranges::all_of(op_.list, [&](const Place& place) {
-      const u8* const values = warp_.values<u8>(place);
-      const auto value = [&](int lane) { return values + std::size_t{place.width} * static_cast<u32>(lane); };
+    return std::ranges::all_of(op_.list, [&](const RegisterRef& reg) {
+      const u8* const values = warp_.values<u8>(reg);
+      const auto value = [&](int lane) { return values + std::size_t{reg.width} * static_cast<u32>(lane); };
       return std::memcmp(value(first), value(second), bytes_ / op_.vector) == 0;
     });
   }
@@ -209,7 +210,7 @@ class Repeats {
 
 namespace {
 
-// The report of a read of what nothing has written; null where it is written. Throws what else is wrong with it.
+// Returns the report of a read of unwritten memory; null if all of it is written. Rethrows other faults.
 template <class F> std::shared_ptr<Fault> unwritten(const F& read) {
   try {
     read();
@@ -220,8 +221,7 @@ template <class F> std::shared_ptr<Fault> unwritten(const F& read) {
   return nullptr;
 }
 
-// The place behind the address of one lane. Where some of it has not been written, the elements that have not are not
-// to be used.
+// Returns the memory behind the address of one lane. If some of it is unwritten, taints the unwritten elements.
 Target loaded(Warp& warp, const Op& op, const Accessor& whole, int lane) {
   const u64 address = warp.address(op, op.a, lane);
   Target target{};
@@ -231,8 +231,8 @@ Target loaded(Warp& warp, const Op& op, const Accessor& whole, int lane) {
   for (u32 k = 0; k < op.vector; ++k) {
     auto report = unwritten([&] { element.resolve(address + u64{k} * element.bytes, lane); });
     if (report == nullptr) continue;
-    if (report->place.empty())
-      report->place = fmt::format("  read by lane {} at {}", lane, warp.machine().place_of(op));
+    if (report->location.empty())
+      report->location = fmt::format("  read by lane {} at {}", lane, warp.machine().location_of(op));
     warp.taints.put(op.list[k], 0, {Mask{1} << lane, nullptr, std::move(report)});
   }
   Accessor unchecked = whole;
@@ -300,7 +300,7 @@ Step do_atomic(Warp& warp, const Op& op, Mask active) {
   const bool reads = static_cast<Atomic>(op.immediate) != Atomic::exchange;
   const Accessor accessor{warp, op, true, size, "an atomic operation", reads};
   const auto ordering = static_cast<Ordering>(op.kind);
-  bool changes = false;  // one that leaves memory as it was polls
+  bool changes = false;  // if false, the operation left memory unchanged and counts as a poll
   for_each(active, [&](int i) {
     const Target target = accessor.resolve(warp.address(op, op.a, i), i);
     synchronise(warp, target, ordering, false);
@@ -337,4 +337,4 @@ Step do_atomic_vector(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

@@ -5,7 +5,7 @@
 #include "emulator/machine/atomic.h"
 #include "emulator/program/program.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 
 // list = [a + offset], [a + offset] = list, in `space`, `vector` elements of `type`; kind is an Ordering.
 enum class Ordering : u16 { weak, relaxed, acquire, release, acquire_release };
@@ -15,7 +15,7 @@ Step do_convert_address(Warp& warp, const Op& op, Mask active);  // cvta; kind 1
 Step do_is_space(Warp& warp, const Op& op, Mask active);
 // d = [a + offset]; [a + offset] = f(it, b, c); immediate is the Atomic, kind the Ordering
 Step do_atomic(Warp& warp, const Op& op, Mask active);
-// The same of `vector` elements: b is list, d is coordinates (none for a reduction).
+// The same for `vector` elements: b is `list`, d is `coordinates` (empty for a reduction).
 Step do_atomic_vector(Warp& warp, const Op& op, Mask active);
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

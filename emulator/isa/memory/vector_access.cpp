@@ -6,7 +6,7 @@
 #include "emulator/machine/accesses.h"
 #include "emulator/machine/machine.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 namespace {
 
 bool locate(Warp& warp, const Op& op, Mask active, bool write, LaneAddresses& lanes) {
@@ -22,7 +22,7 @@ bool locate(Warp& warp, const Op& op, Mask active, bool write, LaneAddresses& la
 void record(Warp& warp, const Op& op, Mask active, const LaneAddresses& lanes, bool write) {
   if (!warp.machine().settings().checks) return;
   const check::Access access = generic_access(warp, op, write, write ? "a store" : "a load");
-  check::GlobalAccesses accesses(warp.machine(), warp.block(), access);
+  GlobalAccesses accesses(warp.machine(), warp.block(), access);
   const u64 bytes = access.unit;
   const u64 stride = lanes.at[1] - lanes.at[0];
   if (active == kAllLanes && lanes.irregular == 0 && (stride == bytes || stride == 0))
@@ -32,7 +32,7 @@ void record(Warp& warp, const Op& op, Mask active, const LaneAddresses& lanes, b
   accesses.finish();
 }
 
-// Element `element` of every active lane: T in memory, R in the register.
+// One element of every active lane; T is its type in memory, R in the register.
 struct Move {
   const LaneAddresses& lanes;
   u64 element;
@@ -67,7 +67,7 @@ template <class T, class R> void scatter(const Move& move, const R* from) {
   });
 }
 
-// Calls f with a value of the element's type: signed ones are extended by their sign.
+// Calls f with a value of the element's type; signed types are sign-extended.
 template <class F> void with_type(ptx::Type type, F f) {
   switch (type) {
     case ptx::Type::s8: return f(s8{});
@@ -83,29 +83,29 @@ template <class F> void with_type(ptx::Type type, F f) {
   }
 }
 
-template <class T> void gather_to(Warp& warp, const Place& place, const Move& move) {
-  switch (place.width) {
-    case 2: return gather<T>(move, warp.writable<u16>(place));
-    case 4: return gather<T>(move, warp.writable<u32>(place));
-    default: return gather<T>(move, warp.writable<u64>(place));
+template <class T> void gather_to(Warp& warp, const RegisterRef& reg, const Move& move) {
+  switch (reg.width) {
+    case 2: return gather<T>(move, warp.writable<u16>(reg));
+    case 4: return gather<T>(move, warp.writable<u32>(reg));
+    default: return gather<T>(move, warp.writable<u64>(reg));
   }
 }
 
-template <class T> void scatter_from(const Warp& warp, const Place& place, const Move& move) {
-  switch (place.width) {
-    case 2: return scatter<T>(move, warp.values<u16>(place));
-    case 4: return scatter<T>(move, warp.values<u32>(place));
-    default: return scatter<T>(move, warp.values<u64>(place));
+template <class T> void scatter_from(const Warp& warp, const RegisterRef& reg, const Move& move) {
+  switch (reg.width) {
+    case 2: return scatter<T>(move, warp.values<u16>(reg));
+    case 4: return scatter<T>(move, warp.values<u32>(reg));
+    default: return scatter<T>(move, warp.values<u64>(reg));
   }
 }
 
-bool plain(const Place& place) {
-  return place.width == 2 || place.width == 4 || place.width == 8;
+bool plain(const RegisterRef& reg) {
+  return reg.width == 2 || reg.width == 4 || reg.width == 8;
 }
 
 bool all_plain(const Op& op) {
-  for (const Place& place : op.list) {
-    if (place && !plain(place)) return false;
+  for (const RegisterRef& reg : op.list) {
+    if (reg && !plain(reg)) return false;
   }
   return ptx::size_of(op.type) <= 8;
 }
@@ -131,8 +131,8 @@ bool load_together(Warp& warp, const Op& op, Mask active) {
   return true;
 }
 
-// Element by element would let a lane's second element win over the next lane's first where lanes overlap; vectors
-// are aligned to their size, so that lanes overlap whole or not at all.
+// Storing element by element would let a lane's second element overwrite a later lane's first one if lanes overlap.
+// Vectors are aligned to their size, so that lanes overlap fully or not at all.
 bool store_together(Warp& warp, const Op& op, Mask active) {
   LaneAddresses lanes;
   if (!all_plain(op) || !locate(warp, op, active, true, lanes)) return false;
@@ -146,4 +146,4 @@ bool store_together(Warp& warp, const Op& op, Mask active) {
   return true;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

@@ -1,5 +1,5 @@
-// Loads and stores of a warp in global memory whose lanes all lie in one allocation, which is the rule: checked once
-// for the warp, moved without a look at each lane.
+// Loads and stores of a warp whose lanes all access one allocation of global memory, the most frequent case. They are
+// checked once for the warp and moved without checks of each lane.
 #pragma once
 
 #include <string_view>
@@ -7,13 +7,15 @@
 #include "emulator/check/access.h"
 #include "emulator/program/program.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 
-// What the checkers are told of a load, store or atomic operation of the warp; of all its lanes at once.
+// Returns the access that the checkers are told of for a load, store or atomic operation, for all lanes of the warp at
+// once.
 check::Access generic_access(const Warp& warp, const Op& op, bool write, std::string_view what);
 
-// False, and nothing done, where lanes need a look of their own: other spaces, several allocations, misalignment.
+// Return false, without any effect, if lanes must be handled one by one: other spaces, several allocations, or
+// misalignment.
 bool load_together(Warp& warp, const Op& op, Mask active);
 bool store_together(Warp& warp, const Op& op, Mask active);
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

@@ -5,7 +5,7 @@
 #include "emulator/isa/families.h"
 #include "emulator/isa/tcgen05/handlers_tcgen05.h"
 
-namespace tma_jit::emulator::decode {
+namespace tma_jit::emulator::isa {
 namespace {
 
 using matrix::MmaKind;
@@ -24,24 +24,24 @@ AddressOperand tensor_address(Assembler& a, std::size_t i) {
 
 void all_lanes(Assembler& a, Handler handler) {
   a.op.handler = handler;
-  a.op.meeting = Meeting::all;
+  a.op.convergence = Convergence::all;
   a.op.immediate = group_of(a);
 }
 
 void build_alloc(Assembler& a) {
-  all_lanes(a, tcgen05::do_alloc);
+  all_lanes(a, do_tcgen05_alloc);
   a.address(0);
   a.op.b = a.source(1, Type::b32);
 }
 
 void build_dealloc(Assembler& a) {
-  all_lanes(a, tcgen05::do_dealloc);
+  all_lanes(a, do_tcgen05_dealloc);
   a.op.a = a.source(0, Type::b32);
   a.op.b = a.source(1, Type::b32);
 }
 
 void build_relinquish(Assembler& a) {
-  all_lanes(a, tcgen05::do_relinquish);
+  all_lanes(a, do_tcgen05_relinquish);
 }
 
 matrix::LoadShape load_shape(const Assembler& a) {
@@ -57,11 +57,11 @@ u32 repeat_of(const Assembler& a) {
   return 1;
 }
 
-// `registers` and `address` are numbers of operands.
+// `registers` and `address` are indices of operands.
 void build_move(Assembler& a, std::size_t registers, std::size_t address, bool load) {
-  all_lanes(a, load ? tcgen05::do_load : tcgen05::do_store);
+  all_lanes(a, load ? do_tcgen05_ld : do_tcgen05_st);
   a.op.writes_list = load;
-  auto form = std::make_shared<tcgen05::MoveForm>();
+  auto form = std::make_shared<Tcgen05MoveForm>();
   form->access = {load_shape(a), repeat_of(a), a.has("pack::16b") || a.has("unpack::16b"), 0, 0};
   form->address = tensor_address(a, address);
   if (form->access.shape == matrix::LoadShape::m16x32bx2)
@@ -88,7 +88,7 @@ void build_store(Assembler& a) {
 }
 
 void build_wait(Assembler& a) {
-  all_lanes(a, tcgen05::do_wait);
+  all_lanes(a, do_tcgen05_wait);
   a.op.kind = a.has("wait::st") ? 1 : 0;
 }
 
@@ -116,9 +116,9 @@ u32 scale_vector_of(const Assembler& a, MmaKind kind) {
   return four ? 4 : 2;
 }
 
-// d, a, b and the instruction descriptor; returns the form for the rest.
-std::shared_ptr<tcgen05::MmaInstruction> mma_operands(Assembler& a) {
-  auto form = std::make_shared<tcgen05::MmaInstruction>();
+// Decodes d, a, b and the instruction descriptor, and returns the form for the remaining operands.
+std::shared_ptr<Tcgen05MmaForm> mma_operands(Assembler& a) {
+  auto form = std::make_shared<Tcgen05MmaForm>();
   const MmaKind kind = kind_of(a);
   form->form = {kind, group_of(a), a.has("ws"), scale_vector_of(a, kind)};
   form->d = tensor_address(a, 0);
@@ -130,7 +130,7 @@ std::shared_ptr<tcgen05::MmaInstruction> mma_operands(Assembler& a) {
   }
   form->b = a.source(2, Type::b64);
   form->descriptor = a.source(3, Type::b32);
-  a.op.handler = tcgen05::do_mma;
+  a.op.handler = do_tcgen05_mma;
   a.op.data = form;
   return form;
 }
@@ -163,7 +163,7 @@ void build_mma_scaled(Assembler& a) {
 
 void build_copy(Assembler& a) {
   using matrix::CopyShape;
-  auto form = std::make_shared<tcgen05::CopyInstruction>();
+  auto form = std::make_shared<Tcgen05CopyForm>();
   form->group = group_of(a);
   form->shape = a.has("4x256b")          ? CopyShape::m4x256b
                 : a.has("128x128b")      ? CopyShape::m128x128b
@@ -175,25 +175,25 @@ void build_copy(Assembler& a) {
   if (a.has("b6x16_p32")) form->decompression = matrix::Decompression::b6x16_p32;
   form->address = tensor_address(a, 0);
   form->descriptor = a.source(1, Type::b64);
-  a.op.handler = tcgen05::do_copy_to_tensor;
+  a.op.handler = do_tcgen05_cp;
   a.op.data = std::move(form);
 }
 
 void build_shift(Assembler& a) {
-  a.op.handler = tcgen05::do_shift;
+  a.op.handler = do_tcgen05_shift;
   a.op.immediate = group_of(a);
   a.address(0);
 }
 
 void build_commit(Assembler& a) {
-  a.op.handler = tcgen05::do_commit;
+  a.op.handler = do_tcgen05_commit;
   a.op.immediate = group_of(a);
   a.address(0);
   if (a.has("multicast::cluster")) a.op.b = a.source(1, Type::b16);
 }
 
 void build_fence(Assembler& a) {
-  a.op.handler = a.has("fence::before_thread_sync") ? tcgen05::do_fence_before : tcgen05::do_fence_after;
+  a.op.handler = a.has("fence::before_thread_sync") ? do_tcgen05_fence_before : do_tcgen05_fence_after;
 }
 
 #define TMA_JIT_COLLECTOR_A "?collector::a::fill|collector::a::use|collector::a::lastuse|collector::a::discard"
@@ -255,4 +255,4 @@ std::span<const Form> tcgen05_forms() {
   return kForms;
 }
 
-}  // namespace tma_jit::emulator::decode
+}  // namespace tma_jit::emulator::isa

@@ -5,46 +5,46 @@
 #include "emulator/matrix/tcgen05_move.h"
 #include "emulator/program/program.h"
 
-namespace tma_jit::emulator::tcgen05 {
+namespace tma_jit::emulator::isa {
 
 // Op::immediate is the CTA group.
-Step do_alloc(Warp& warp, const Op& op, Mask active);    // [a + offset] = the address of b columns
-Step do_dealloc(Warp& warp, const Op& op, Mask active);  // b columns from a
-Step do_relinquish(Warp& warp, const Op& op, Mask active);
+Step do_tcgen05_alloc(Warp& warp, const Op& op, Mask active);    // [a + offset] = the address of b columns
+Step do_tcgen05_dealloc(Warp& warp, const Op& op, Mask active);  // b columns from a
+Step do_tcgen05_relinquish(Warp& warp, const Op& op, Mask active);
 
-struct MoveForm : FormData {
-  matrix::TensorAccess access;  // without the address
+struct Tcgen05MoveForm : FormData {
+  matrix::TensorAccess access;  // address excluded
   AddressOperand address;
-  std::vector<Place> reads() const override { return {address.base}; }
+  std::vector<RegisterRef> reads() const override { return {address.base}; }
 };
-Step do_load(Warp& warp, const Op& op, Mask active);   // list = the address's
-Step do_store(Warp& warp, const Op& op, Mask active);  // the address's = list
-Step do_wait(Warp& warp, const Op& op, Mask active);   // kind 1: for stores
+Step do_tcgen05_ld(Warp& warp, const Op& op, Mask active);    // list = tensor memory at the address
+Step do_tcgen05_st(Warp& warp, const Op& op, Mask active);    // tensor memory at the address = list
+Step do_tcgen05_wait(Warp& warp, const Op& op, Mask active);  // kind 1: for stores
 
-struct MmaInstruction : FormData {
+struct Tcgen05MmaForm : FormData {
   matrix::MmaForm form;
   bool a_in_tensor = false;
   AddressOperand d, tensor_a, a_scales, b_scales;
-  Place a, b, descriptor, accumulate, zero_columns;
-  std::vector<Place> disabled_lanes;
+  RegisterRef a, b, descriptor, accumulate, zero_columns;
+  std::vector<RegisterRef> disabled_lanes;
   u32 scale_input = 0;
-  std::vector<Place> reads() const override;
+  std::vector<RegisterRef> reads() const override;
 };
-Step do_mma(Warp& warp, const Op& op, Mask active);
+Step do_tcgen05_mma(Warp& warp, const Op& op, Mask active);
 
-struct CopyInstruction : FormData {
+struct Tcgen05CopyForm : FormData {
   u32 group = 1;
   matrix::CopyShape shape = matrix::CopyShape::m128x256b;
   matrix::Decompression decompression = matrix::Decompression::none;
   AddressOperand address;
-  Place descriptor;
-  std::vector<Place> reads() const override { return {address.base, descriptor}; }
+  RegisterRef descriptor;
+  std::vector<RegisterRef> reads() const override { return {address.base, descriptor}; }
 };
-Step do_copy_to_tensor(Warp& warp, const Op& op, Mask active);
-Step do_shift(Warp& warp, const Op& op, Mask active);  // the lanes of [a + offset]
-Step do_commit(Warp& warp, const Op& op,
-               Mask active);  // on the mbarrier at [a + offset]; b: blocks of the cluster, if there
-Step do_fence_before(Warp& warp, const Op& op, Mask active);
-Step do_fence_after(Warp& warp, const Op& op, Mask active);
+Step do_tcgen05_cp(Warp& warp, const Op& op, Mask active);
+Step do_tcgen05_shift(Warp& warp, const Op& op, Mask active);  // the lanes of [a + offset]
+Step do_tcgen05_commit(Warp& warp, const Op& op,
+                       Mask active);  // on the mbarrier at [a + offset]; b: multicast mask, optional
+Step do_tcgen05_fence_before(Warp& warp, const Op& op, Mask active);
+Step do_tcgen05_fence_after(Warp& warp, const Op& op, Mask active);
 
-}  // namespace tma_jit::emulator::tcgen05
+}  // namespace tma_jit::emulator::isa

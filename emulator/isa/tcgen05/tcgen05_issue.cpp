@@ -1,5 +1,5 @@
-// What one thread issues to the tensor core, and what the core then does in the order of issue: multiplications, copies
-// from shared memory, shifts, and commits that arrive on mbarriers.
+// Operations that one thread issues to the tensor core and that the core performs in issue order: multiplications,
+// copies from shared memory, shifts, and commits that arrive on mbarriers.
 #include <bit>
 #include <optional>
 
@@ -10,39 +10,40 @@
 #include "emulator/machine/mbarrier_ops.h"
 #include "emulator/machine/tensor_memory.h"
 
-namespace tma_jit::emulator::tcgen05 {
+namespace tma_jit::emulator::isa {
 namespace {
 
 u32 address_at(const Warp& warp, const AddressOperand& operand, int lane) {
   return static_cast<u32>(warp.lane(operand.base, lane)) + static_cast<u32>(operand.offset);
 }
 
-// The issuer's block alone, or the pair it belongs to, the even rank first.
+// Returns the issuer's block, or its pair of blocks, the even rank first.
 std::vector<Block*> group_of(Block& block, u32 group) {
   if (group == 1) return {&block};
   auto& blocks = block.cluster().blocks;
   const u32 even = block.rank() & ~1U;
   if (even + 1 >= blocks.size()) {
-    stop(FaultKind::cluster, "{} has no peer for .cta_group::2: the cluster has {} blocks", block.name(),
-         blocks.size());
+    throw_fault(FaultKind::cluster, "{} has no peer for .cta_group::2: the cluster has {} blocks", block.name(),
+                blocks.size());
   }
   for (const u32 rank : {even, even + 1}) {
     if (blocks[rank]->live_warps == 0)
-      stop(FaultKind::cluster, "a tcgen05 operation of two blocks, of which {} has exited", blocks[rank]->name());
+      throw_fault(FaultKind::cluster, "a tcgen05 operation of two blocks, of which {} has exited",
+                  blocks[rank]->name());
   }
   return {blocks[even].get(), blocks[even + 1].get()};
 }
 
 // An operation of the tensor core's queue.
-class CoreOperation : public async::Operation {
+class CoreOperation : public AsyncOperation {
  protected:
-  // Fills in who issued it and what it is ordered after.
+  // Sets the issuer and the clocks.
   void issue(Warp& issuer, const Op& instruction, TensorMemory& memory) {
     warp = &issuer;
     block = &issuer.block();
     op = &instruction;
     clocks = issuer.clock.clocks;
-    const WarpState& state = memory.state_of(issuer);
+    const TensorMemoryState& state = memory.state_of(issuer);
     order_ = state.order;
     order_.raise(state.loads, state.waited_loads);
     order_.raise(state.stores, state.waited_stores);
@@ -50,7 +51,7 @@ class CoreOperation : public async::Operation {
     issuer.clock.tick();
   }
 
-  void record_shared(Machine& machine, Block& owner, const std::vector<matrix::Span>& spans, const char* what) const {
+  void record_shared(Machine& machine, Block& owner, const std::vector<ByteRange>& spans, const char* what) const {
     if (machine.settings().checks) machine.record_shared(owner, spans, {false, stamp, &clocks, what});
   }
 
@@ -139,13 +140,13 @@ class Shift : public CoreOperation {
   std::vector<matrix::Region> regions_;
 };
 
-// Arrives once everything issued before it is over: the queue has performed that by then.
+// Arrives after everything issued earlier, which the queue has performed by then.
 class Commit : public CoreOperation {
  public:
   Commit(Warp& issuer, const Op& instruction, TensorMemory& memory, u32 address, std::optional<u32> blocks)
       : address_(address), mask_(blocks) {
     issue(issuer, instruction, memory);
-    const WarpState& state = memory.state_of(issuer);  // it implies fence::before_thread_sync
+    const TensorMemoryState& state = memory.state_of(issuer);  // a commit implies fence::before_thread_sync
     clocks.complete(state.loads, state.waited_loads);
     clocks.complete(state.stores, state.waited_stores);
     clocks.complete(stamp.actor, stamp.time);
@@ -153,38 +154,38 @@ class Commit : public CoreOperation {
 
   bool perform(Machine& machine) override {
     if (!mask_) {
-      arrive(machine, async::mbarrier_at(machine, *block, address_));
+      arrive(machine, mbarrier_at(machine, *block, address_));
       return true;
     }
     auto& blocks = block->cluster().blocks;
     for (u32 rank = 0; rank < 16; ++rank) {
       if ((*mask_ >> rank & 1) == 0) continue;
       if (rank >= blocks.size())
-        stop(FaultKind::cluster, "tcgen05.commit arrives in block {} of a cluster of {}", rank, blocks.size());
+        throw_fault(FaultKind::cluster, "tcgen05.commit arrives in block {} of a cluster of {}", rank, blocks.size());
       if (blocks[rank].get() != block) Machine::require_resident(*blocks[rank], "an arrival of tcgen05.commit");
-      arrive(machine, async::mbarrier_in(machine, *blocks[rank], address_ & kOffsetMask));
+      arrive(machine, mbarrier_in(machine, *blocks[rank], address_ & kOffsetMask));
     }
     return true;
   }
 
  private:
-  void arrive(Machine& machine, const async::MbarrierRef& at) {
-    async::check_initialised(machine, at, clocks, true);
-    async::arrive(machine, at, 1, clocks);
+  void arrive(Machine& machine, const MbarrierRef& at) {
+    check_initialised(machine, at, clocks, true);
+    emulator::arrive(machine, at, 1, clocks);
   }
 
   const u32 address_;
   const std::optional<u32> mask_;
 };
 
-// Calls issue(lane) for each lane that issues; the instructions have the semantics of single threads.
+// Calls issue(lane) for each lane that issues, because the instructions have single-thread semantics.
 template <class F> Step for_each_thread(Warp& warp, Mask active, F issue) {
   for (Mask rest = active; rest != 0; rest &= rest - 1) issue(std::countr_zero(rest));
   warp.machine().progress();
   return Step::next;
 }
 
-matrix::TensorMma operands_of(const Warp& warp, const MmaInstruction& form, Mask accumulates, int lane) {
+matrix::TensorMma operands_of(const Warp& warp, const Tcgen05MmaForm& form, Mask accumulates, int lane) {
   matrix::TensorMma mma;
   mma.form = form.form;
   mma.d = address_at(warp, form.d, lane);
@@ -206,15 +207,15 @@ matrix::TensorMma operands_of(const Warp& warp, const MmaInstruction& form, Mask
 
 }  // namespace
 
-std::vector<Place> MmaInstruction::reads() const {
-  std::vector<Place> places = {d.base, tensor_a.base, a_scales.base, b_scales.base, a,
-                               b,      descriptor,    accumulate,    zero_columns};
-  places.insert(places.end(), disabled_lanes.begin(), disabled_lanes.end());
-  return places;
+std::vector<RegisterRef> Tcgen05MmaForm::reads() const {
+  std::vector<RegisterRef> refs = {d.base, tensor_a.base, a_scales.base, b_scales.base, a,
+                                   b,      descriptor,    accumulate,    zero_columns};
+  refs.insert(refs.end(), disabled_lanes.begin(), disabled_lanes.end());
+  return refs;
 }
 
-Step do_mma(Warp& warp, const Op& op, Mask active) {
-  const auto& form = static_cast<const MmaInstruction&>(*op.data);
+Step do_tcgen05_mma(Warp& warp, const Op& op, Mask active) {
+  const auto& form = static_cast<const Tcgen05MmaForm&>(*op.data);
   TensorMemory& memory = tensor_memory_of(warp.machine(), warp.block());
   memory.use_group(form.form.cta_group);
   const Mask accumulates = warp.predicate(form.accumulate);
@@ -224,8 +225,8 @@ Step do_mma(Warp& warp, const Op& op, Mask active) {
   });
 }
 
-Step do_copy_to_tensor(Warp& warp, const Op& op, Mask active) {
-  const auto& form = static_cast<const CopyInstruction&>(*op.data);
+Step do_tcgen05_cp(Warp& warp, const Op& op, Mask active) {
+  const auto& form = static_cast<const Tcgen05CopyForm&>(*op.data);
   TensorMemory& memory = tensor_memory_of(warp.machine(), warp.block());
   memory.use_group(form.group);
   return for_each_thread(warp, active, [&](int lane) {
@@ -235,7 +236,7 @@ Step do_copy_to_tensor(Warp& warp, const Op& op, Mask active) {
   });
 }
 
-Step do_shift(Warp& warp, const Op& op, Mask active) {
+Step do_tcgen05_shift(Warp& warp, const Op& op, Mask active) {
   TensorMemory& memory = tensor_memory_of(warp.machine(), warp.block());
   memory.use_group(static_cast<u32>(op.immediate));
   return for_each_thread(warp, active, [&](int lane) {
@@ -244,7 +245,7 @@ Step do_shift(Warp& warp, const Op& op, Mask active) {
   });
 }
 
-Step do_commit(Warp& warp, const Op& op, Mask active) {
+Step do_tcgen05_commit(Warp& warp, const Op& op, Mask active) {
   TensorMemory& memory = tensor_memory_of(warp.machine(), warp.block());
   memory.use_group(static_cast<u32>(op.immediate));
   return for_each_thread(warp, active, [&](int lane) {
@@ -255,4 +256,4 @@ Step do_commit(Warp& warp, const Op& op, Mask active) {
   });
 }
 
-}  // namespace tma_jit::emulator::tcgen05
+}  // namespace tma_jit::emulator::isa

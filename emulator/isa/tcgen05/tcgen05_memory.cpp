@@ -6,23 +6,23 @@
 #include "emulator/machine/machine.h"
 #include "emulator/machine/tensor_memory.h"
 
-namespace tma_jit::emulator::tcgen05 {
+namespace tma_jit::emulator::isa {
 namespace {
 
-// The bytes behind places, for reading or writing.
-std::vector<u8*> pointers(Warp& warp, const std::vector<Place>& places, std::vector<u8>& unused) {
+// Returns pointers to registers, for reading or writing.
+std::vector<u8*> pointers(Warp& warp, const std::vector<RegisterRef>& refs, std::vector<u8>& unused) {
   std::vector<u8*> result;
-  result.reserve(places.size());
+  result.reserve(refs.size());
   unused.resize(std::size_t{kLanes} * sizeof(u32));
-  for (const Place& place : places) result.push_back(place ? const_cast<u8*>(warp.values<u8>(place)) : unused.data());
+  for (const RegisterRef& reg : refs) result.push_back(reg ? const_cast<u8*>(warp.values<u8>(reg)) : unused.data());
   return result;
 }
 
-void own(Warp& warp, WarpState& state, const Op& load) {
+void own(Warp& warp, TensorMemoryState& state, const Op& load) {
   if (warp.in_flight.empty()) warp.in_flight.resize(warp.machine().program().register_numbers());
-  for (const Place& place : load.list) {
-    if (place.bank != Place::registers) continue;
-    const u32 index = place.number();
+  for (const RegisterRef& reg : load.list) {
+    if (reg.bank != RegisterRef::registers) continue;
+    const u32 index = reg.number();
     if (warp.in_flight[index]++ == 0) ++warp.in_flight_count;
     state.in_flight.push_back({index, &load});
   }
@@ -35,8 +35,8 @@ u32 uniform(const Warp& warp, const AddressOperand& operand, Mask active) {
     if ((active >> lane & 1) == 0) continue;
     const u32 own = static_cast<u32>(warp.lane(operand.base, lane)) + static_cast<u32>(operand.offset);
     if (!first && own != address) {
-      stop(FaultKind::divergence, "lanes of a warp give different addresses of tensor memory, {:#x} and {:#x}", address,
-           own);
+      throw_fault(FaultKind::divergence, "lanes of a warp give different addresses of tensor memory, {:#x} and {:#x}",
+                  address, own);
     }
     address = own;
     first = false;
@@ -45,14 +45,14 @@ u32 uniform(const Warp& warp, const AddressOperand& operand, Mask active) {
 }
 
 matrix::TensorAccess access_of(const Warp& warp, const Op& op, Mask active) {
-  const auto& form = static_cast<const MoveForm&>(*op.data);
+  const auto& form = static_cast<const Tcgen05MoveForm&>(*op.data);
   matrix::TensorAccess access = form.access;
   access.address = uniform(warp, form.address, active);
   return access;
 }
 
-// A warp's own loads and stores are in the order of the program once waited for.
-check::Clock order_of(const WarpState& state) {
+// A warp's own loads and stores are in program order once it has waited for them.
+check::Clock order_of(const TensorMemoryState& state) {
   check::Clock order = state.order;
   order.raise(state.loads, state.loaded);
   order.raise(state.stores, state.stored);
@@ -65,11 +65,11 @@ void record(Warp& warp, TensorMemory& memory, const matrix::TensorAccess& access
 
 }  // namespace
 
-Step do_alloc(Warp& warp, const Op& op, Mask) {
+Step do_tcgen05_alloc(Warp& warp, const Op& op, Mask) {
   Machine& machine = warp.machine();
   TensorMemory& memory = tensor_memory_of(machine, warp.block());
   memory.use_group(static_cast<u32>(op.immediate));
-  if (memory.relinquished) stop(FaultKind::tensor_memory, "tcgen05.alloc after tcgen05.relinquish_alloc_permit");
+  if (memory.relinquished) throw_fault(FaultKind::tensor_memory, "tcgen05.alloc after tcgen05.relinquish_alloc_permit");
   const auto columns = static_cast<u32>(warp.lane(op.b, 0));
   const auto column = memory.allocate(columns, op);
   if (!column) return warp.wait_for(&memory, Step::wait, columns);
@@ -81,10 +81,10 @@ Step do_alloc(Warp& warp, const Op& op, Mask) {
   return Step::next;
 }
 
-Step do_dealloc(Warp& warp, const Op& op, Mask) {
+Step do_tcgen05_dealloc(Warp& warp, const Op& op, Mask) {
   TensorMemory& memory = tensor_memory_of(warp.machine(), warp.block());
   memory.use_group(static_cast<u32>(op.immediate));
-  const WarpState& state = memory.state_of(warp);
+  const TensorMemoryState& state = memory.state_of(warp);
   check::Clock seen = warp.clock.clocks.seen;
   seen.raise(state.loads, state.waited_loads);
   seen.raise(state.stores, state.waited_stores);
@@ -92,14 +92,14 @@ Step do_dealloc(Warp& warp, const Op& op, Mask) {
   return Step::next;
 }
 
-Step do_relinquish(Warp& warp, const Op&, Mask) {
+Step do_tcgen05_relinquish(Warp& warp, const Op&, Mask) {
   tensor_memory_of(warp.machine(), warp.block()).relinquished = true;
   return Step::next;
 }
 
-Step do_load(Warp& warp, const Op& op, Mask active) {
+Step do_tcgen05_ld(Warp& warp, const Op& op, Mask active) {
   TensorMemory& memory = tensor_memory_of(warp.machine(), warp.block());
-  WarpState& state = memory.state_of(warp);
+  TensorMemoryState& state = memory.state_of(warp);
   const matrix::TensorAccess access = access_of(warp, op, active);
   const check::Clock order = order_of(state);
   const check::Stamp stamp{state.loads, check::kManyLanes, 0, ++state.loaded, &op};
@@ -111,9 +111,9 @@ Step do_load(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-Step do_store(Warp& warp, const Op& op, Mask active) {
+Step do_tcgen05_st(Warp& warp, const Op& op, Mask active) {
   TensorMemory& memory = tensor_memory_of(warp.machine(), warp.block());
-  WarpState& state = memory.state_of(warp);
+  TensorMemoryState& state = memory.state_of(warp);
   const matrix::TensorAccess access = access_of(warp, op, active);
   const check::Clock order = order_of(state);
   const check::Stamp stamp{state.stores, check::kManyLanes, 0, ++state.stored, &op};
@@ -124,30 +124,30 @@ Step do_store(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-Step do_wait(Warp& warp, const Op& op, Mask) {
-  WarpState& state = tensor_memory_of(warp.machine(), warp.block()).state_of(warp);
+Step do_tcgen05_wait(Warp& warp, const Op& op, Mask) {
+  TensorMemoryState& state = tensor_memory_of(warp.machine(), warp.block()).state_of(warp);
   if (op.kind == 1) {
     state.waited_stores = state.stored;
     return Step::next;
   }
   state.waited_loads = state.loaded;
-  for (const WarpState::Owned& owned : state.in_flight)
+  for (const TensorMemoryState::Owned& owned : state.in_flight)
     if (--warp.in_flight[owned.index] == 0) --warp.in_flight_count;
   state.in_flight.clear();
   warp.taints.forget_loads();
   return Step::next;
 }
 
-Step do_fence_before(Warp& warp, const Op&, Mask) {
-  const WarpState& state = tensor_memory_of(warp.machine(), warp.block()).state_of(warp);
+Step do_tcgen05_fence_before(Warp& warp, const Op&, Mask) {
+  const TensorMemoryState& state = tensor_memory_of(warp.machine(), warp.block()).state_of(warp);
   warp.clock.clocks.complete(state.loads, state.waited_loads);
   warp.clock.clocks.complete(state.stores, state.waited_stores);
   return Step::next;
 }
 
-Step do_fence_after(Warp& warp, const Op&, Mask) {
+Step do_tcgen05_fence_after(Warp& warp, const Op&, Mask) {
   tensor_memory_of(warp.machine(), warp.block()).state_of(warp).order.join(warp.clock.clocks.seen);
   return Step::next;
 }
 
-}  // namespace tma_jit::emulator::tcgen05
+}  // namespace tma_jit::emulator::isa

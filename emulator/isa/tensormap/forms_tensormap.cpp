@@ -1,4 +1,4 @@
-// Changes of tensor maps by kernels. PTX ISA 9.0, "tensormap.replace", "tensormap.cp_fenceproxy",
+// Modification of tensor maps by kernels. PTX ISA 9.0, "tensormap.replace", "tensormap.cp_fenceproxy",
 // "fence.proxy.tensormap".
 #include <array>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "emulator/isa/families.h"
 #include "emulator/isa/tensormap/handlers_tensormap.h"
 
-namespace tma_jit::emulator::decode {
+namespace tma_jit::emulator::isa {
 namespace {
 
 using ptx::Type;
@@ -33,7 +33,7 @@ void build_replace(Assembler& a) {
   for (const auto& [name, field] : kFields)
     if (a.has(name)) a.op.kind = static_cast<u16>(field);
   if (a.has("swizzle_atomicity") && !a.target_has(Needs::sm_100))
-    a.refuse(".swizzle_atomicity needs {}", words_of(Needs::sm_100));
+    a.refuse(".swizzle_atomicity needs {}", description_of(Needs::sm_100));
   const auto field = static_cast<Field>(a.op.kind);
   const bool coded = field == Field::elemtype || field == Field::interleave_layout || field == Field::swizzle_mode ||
                      field == Field::swizzle_atomicity || field == Field::fill_mode;
@@ -46,7 +46,7 @@ void build_replace(Assembler& a) {
 
 void build_copy(Assembler& a) {
   a.op.handler = do_tensormap_copy;
-  a.op.meeting = Meeting::all;
+  a.op.convergence = Convergence::all;
   a.address(0);
   s64 offset = 0;
   a.op.b = a.address(a.operand(1), offset);
@@ -85,4 +85,4 @@ std::span<const Form> tensormap_forms() {
   return kForms;
 }
 
-}  // namespace tma_jit::emulator::decode
+}  // namespace tma_jit::emulator::isa

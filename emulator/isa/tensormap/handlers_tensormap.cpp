@@ -7,15 +7,15 @@
 #include "emulator/machine/address.h"
 #include "emulator/machine/machine.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 namespace {
 
 constexpr u32 kMapBytes = sizeof(tensor::TensorMap);
 
 void check_alignment(u64 address) {
   if (address % 128 != 0) {
-    stop(FaultKind::alignment, "a tensor map at {:#x}; instructions that change one need a multiple of 128 bytes",
-         address);
+    throw_fault(FaultKind::alignment,
+                "a tensor map at {:#x}; instructions that change one need a multiple of 128 bytes", address);
   }
 }
 
@@ -56,7 +56,7 @@ Step do_tensormap_replace(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-// By the whole warp: what single lanes changed before must be ordered before it.
+// Executed by the whole warp: earlier modifications by single lanes must be ordered before it.
 Step do_tensormap_copy(Warp& warp, const Op& op, Mask active) {
   const int lane = std::countr_zero(active);
   const u64 target = warp.address(op, op.a, lane);
@@ -81,4 +81,4 @@ Step do_tensormap_acquire(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

@@ -7,7 +7,7 @@
 #include "emulator/isa/warp/handlers_warp.h"
 #include "emulator/machine/atomic.h"
 
-namespace tma_jit::emulator::decode {
+namespace tma_jit::emulator::isa {
 namespace {
 
 using ptx::Operand;
@@ -15,7 +15,7 @@ using ptx::Type;
 
 void members(Assembler& a, std::size_t i) {
   a.op.members = a.source(i, Type::b32);
-  a.op.meeting = Meeting::members;
+  a.op.convergence = Convergence::members;
 }
 
 // d or d|p
@@ -111,4 +111,4 @@ std::span<const Form> warp_forms() {
   return kForms;
 }
 
-}  // namespace tma_jit::emulator::decode
+}  // namespace tma_jit::emulator::isa

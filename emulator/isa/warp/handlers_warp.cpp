@@ -1,5 +1,5 @@
-// Instructions in which the lanes of a warp see each other. PTX ISA 9.0, "shfl.sync", "vote.sync", "match.sync",
-// "redux.sync", "elect.sync", "activemask". Each orders the lanes that take part, so the warp's clock ticks.
+// Instructions that exchange values between the lanes of a warp. PTX ISA 9.0, "shfl.sync", "vote.sync", "match.sync",
+// "redux.sync", "elect.sync", "activemask". Each orders the participating lanes, so that the warp's clock ticks.
 #include <algorithm>
 #include <bit>
 
@@ -7,10 +7,10 @@
 #include "emulator/isa/warp/handlers_warp.h"
 #include "emulator/machine/machine.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 namespace {
 
-// The active lanes by the member masks they give: lanes of one mask take part together.
+// Groups the active lanes by member mask: lanes with equal masks participate together.
 template <class F> void for_each_group(const Warp& warp, const Op& op, Mask active, F f) {
   for (Mask rest = active; rest != 0;) {
     const int first = std::countr_zero(rest);
@@ -20,15 +20,15 @@ template <class F> void for_each_group(const Warp& warp, const Op& op, Mask acti
       if (static_cast<Mask>(warp.lane(op.members, i)) == members) group |= Mask{1} << i;
     });
     if ((members & group) != group) {
-      stop(FaultKind::divergence, "lane {} executes {} with member mask {:#010x}, which does not name it",
-           std::countr_zero(group & ~members), op.source->modifiers[0], members);
+      throw_fault(FaultKind::divergence, "lane {} executes {} with member mask {:#010x}, which does not name it",
+                  std::countr_zero(group & ~members), op.source->modifiers[0], members);
     }
     f(group);
     rest &= ~group;
   }
 }
 
-// Where lane i reads, and whether that is in its segment.
+// The lane that lane i reads, and whether it is in i's segment.
 struct Partner {
   int lane;
   bool inside;
@@ -58,7 +58,8 @@ Step do_shuffle(Warp& warp, const Op& op, Mask active) {
           partner_of(kind, i, static_cast<int>(warp.lane(op.b, i) & 31U), static_cast<u32>(warp.lane(op.c, i)));
       if (!partner.inside) partner.lane = i;
       if ((group >> partner.lane & 1U) == 0) {
-        stop(FaultKind::divergence, "lane {} reads lane {}, which does not take part in the shuffle", i, partner.lane);
+        throw_fault(FaultKind::divergence, "lane {} reads lane {}, which does not take part in the shuffle", i,
+                    partner.lane);
       }
       warp.set_lane(op.d, i, source[partner.lane]);
       if (op.second) warp.set_predicate(op.second, Mask{1} << i, partner.inside ? kAllLanes : 0);
@@ -83,7 +84,7 @@ Step do_vote(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-// kind 0: the lanes that have the same value; 1: those of the group if all have, and a predicate.
+// kind 0: the lanes with the same value; kind 1: the lanes of the group if all values are equal, and a predicate.
 Step do_match(Warp& warp, const Op& op, Mask active) {
   for_each_group(warp, op, active, [&](Mask group) {
     Mask result[kLanes] = {};
@@ -131,7 +132,7 @@ Step do_redux(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-// Which lane is elected is the implementation's choice; the hardware takes the lowest.
+// PTX leaves the elected lane unspecified; the hardware elects the lowest.
 Step do_elect(Warp& warp, const Op& op, Mask active) {
   for_each_group(warp, op, active, [&](Mask group) {
     const int leader = std::countr_zero(group);
@@ -153,4 +154,4 @@ Step do_warp_barrier(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

@@ -4,7 +4,7 @@
 #include "emulator/machine/atomic.h"
 #include "emulator/program/program.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 
 enum class Shuffle : u8 { up, down, butterfly, index };
 Step do_shuffle(Warp& warp, const Op& op, Mask active);
@@ -16,4 +16,4 @@ Step do_elect(Warp& warp, const Op& op, Mask active);
 Step do_active_mask(Warp& warp, const Op& op, Mask active);
 Step do_warp_barrier(Warp& warp, const Op& op, Mask active);
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

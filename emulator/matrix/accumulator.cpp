@@ -1,4 +1,4 @@
-#include "emulator/numeric/accumulator.h"
+#include "emulator/matrix/accumulator.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,18 +11,18 @@
 namespace tma_jit::emulator::matrix {
 namespace {
 
-using number::Format;
+using numeric::Format;
 
 u16 rounded_f16(float value) {
   u32 bits;
   std::memcpy(&bits, &value, sizeof bits);
-  const auto rounded = static_cast<u16>(number::convert({.from = Format::f32, .to = Format::f16}, bits));
-  return rounded == 0x8000 ? u16{0} : rounded;  // a sum of zero has no sign
+  const auto rounded = static_cast<u16>(numeric::convert({.from = Format::f32, .to = Format::f16}, bits));
+  return rounded == 0x8000 ? u16{0} : rounded;  // a zero sum is +0
 }
 
 void load_f16(const AccumulatorBlock& block, float* sums, std::size_t stride) {
   float values[2 * kLanes];
-  number::decode_f32(Format::f16, block.source[0], values, 2 * kLanes);
+  numeric::decode_f32(Format::f16, block.source[0], values, 2 * kLanes);
   for (std::size_t row = 0; row < 8; ++row) std::memcpy(sums + row * stride, values + 8 * row, 8 * sizeof(float));
 }
 
@@ -47,14 +47,14 @@ void load(const AccumulatorBlock& block, float* sums, u32 stride) {
   } else if (block.format == Format::f16) {
     load_f16(block, sums, stride);
   } else {
-    kernels().load_block({sums, stride, reinterpret_cast<const float*>(block.source[0]),
-                          reinterpret_cast<const float*>(block.source[1])});
+    numeric::kernels().load_block({sums, stride, reinterpret_cast<const float*>(block.source[0]),
+                                   reinterpret_cast<const float*>(block.source[1])});
   }
 }
 
 void store(const AccumulatorBlock& block, const float* sums, u32 stride) {
   if (block.format == Format::f16) return store_f16(block, sums, stride);
-  kernels().store_block(
+  numeric::kernels().store_block(
       {sums, stride, reinterpret_cast<float*>(block.target[0]), reinterpret_cast<float*>(block.target[1])});
 }
 
@@ -62,7 +62,7 @@ void round_to(Format format, float* values, u32 count) {
   if (format != Format::f16) return;
   for (u32 i = 0; i < count; ++i) {
     const u16 bits = rounded_f16(values[i]);
-    number::decode_f32(Format::f16, &bits, values + i, 1);
+    numeric::decode_f32(Format::f16, &bits, values + i, 1);
   }
 }
 

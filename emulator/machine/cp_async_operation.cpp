@@ -1,4 +1,4 @@
-#include "emulator/machine/element_copy_operation.h"
+#include "emulator/machine/cp_async_operation.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,18 +9,18 @@
 #include "emulator/machine/machine.h"
 #include "emulator/machine/mbarrier_ops.h"
 
-namespace tma_jit::emulator::async {
+namespace tma_jit::emulator {
 
-bool ElementCopy::perform(Machine& machine) {
+bool CpAsyncCopy::perform(Machine& machine) {
   const std::size_t half = lanes.size() / 2;
   const std::size_t last = next_ < half ? half : lanes.size();
   check::Access reading{false, stamp, &clocks, "cp.async"};
   reading.unit = bytes;
-  check::GlobalAccesses reads(machine, *block, reading);
+  GlobalAccesses reads(machine, *block, reading);
   for (; next_ < last; ++next_) {
     const Lane& lane = lanes[next_];
     const SharedSpan span = machine.shared_at(*lane.target, lane.shared, bytes);
-    machine.refuse_mbarrier_store(span, bytes);
+    machine.check_mbarrier_store(span, bytes);
     machine.record_shared(span, bytes, {true, stamp, &clocks, "cp.async"});
     std::memset(span.bytes, 0, bytes);
     if (lane.read == 0) continue;
@@ -29,30 +29,30 @@ bool ElementCopy::perform(Machine& machine) {
   }
   reads.finish();
   done = next_ == lanes.size();
-  if (done) machine.wake(&warp->element_groups);
+  if (done) machine.wake(&warp->cp_async_groups);
   return done;
 }
 
-bool ElementArrival::ready() const {
+bool CpAsyncArrival::ready() const {
   return std::all_of(before.begin(), before.end(), [](const auto& copy) { return copy->done; });
 }
 
-bool ElementArrival::perform(Machine& machine) {
+bool CpAsyncArrival::perform(Machine& machine) {
   const MbarrierRef at = mbarrier_in(machine, *target, barrier);
   clocks.complete(channel, time);
   arrive(machine, at, 1, clocks);
   return true;
 }
 
-bool RemoteStore::perform(Machine& machine) {
+bool AsyncStore::perform(Machine& machine) {
   Machine::require_resident(*target, "an asynchronous store");
   const MbarrierRef at = mbarrier_in(machine, *barrier_block, barrier);
   check_initialised(machine, at, clocks, true);
   const auto count = static_cast<u32>(bytes.size());
   const SharedSpan span = machine.shared_at(*target, shared, count);
-  machine.refuse_mbarrier_store(span, count);
+  machine.check_mbarrier_store(span, count);
   check::Stamp event = next_event(machine, at, op);
-  event.flags = check::Access::kStrong;  // these stores are of the generic proxy
+  event.flags = check::Access::kStrong;  // these stores use the generic proxy
   machine.record_shared(span, count, {true, event, &clocks, reduction != 0 ? "red.async" : "st.async"});
   if (reduction != 0) {
     u64 old = 0, value = 0;
@@ -63,8 +63,8 @@ bool RemoteStore::perform(Machine& machine) {
   } else {
     std::memcpy(span.bytes, bytes.data(), count);
   }
-  complete(machine, at, count, clocks);
+  complete_tx(machine, at, count, clocks);
   return true;
 }
 
-}  // namespace tma_jit::emulator::async
+}  // namespace tma_jit::emulator

@@ -1,7 +1,7 @@
-#include "emulator/isa/copy/element_copy.h"
+#include "emulator/isa/copy/cp_async.h"
 
 #include "emulator/isa/copy/handlers_copy.h"
-#include "emulator/machine/element_copy_operation.h"
+#include "emulator/machine/cp_async_operation.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,12 +12,12 @@
 #include "emulator/machine/machine.h"
 #include "emulator/machine/mbarrier_ops.h"
 
-namespace tma_jit::emulator {
+namespace tma_jit::emulator::isa {
 namespace {
 
-async::ElementGroups& groups_of(Warp& warp) {
-  async::ElementGroups& groups = warp.element_groups;
-  if (groups.channel == check::kNobody) {
+CpAsyncGroups& groups_of(Warp& warp) {
+  CpAsyncGroups& groups = warp.cp_async_groups;
+  if (groups.channel == check::kNoActor) {
     groups.channel = warp.machine().new_channel(
         warp.block().cluster(), fmt::format("a cp.async of warp {} of {}", warp.index(), warp.block().name()));
   }
@@ -35,24 +35,24 @@ template <class T> std::shared_ptr<T> issued(Warp& warp, const Op& op) {
 
 }  // namespace
 
-Step do_element_copy(Warp& warp, const Op& op, Mask active) {
-  auto copy = issued<async::ElementCopy>(warp, op);
+Step do_cp_async(Warp& warp, const Op& op, Mask active) {
+  auto copy = issued<CpAsyncCopy>(warp, op);
   copy->bytes = static_cast<u32>(op.immediate);
   const auto& form = static_cast<const CopyForm&>(*op.data);
   for_each(active, [&](int i) {
     const u64 global = warp.lane(form.source.base, i) + static_cast<u64>(form.source.offset);
     const u64 shared = warp.lane(form.destination.base, i) + static_cast<u64>(form.destination.offset);
     if (global % copy->bytes != 0 || shared % copy->bytes != 0) {
-      stop(FaultKind::alignment, "cp.async of {} bytes from {:#x} to {:#x}", copy->bytes, global, shared);
+      throw_fault(FaultKind::alignment, "cp.async of {} bytes from {:#x} to {:#x}", copy->bytes, global, shared);
     }
     const SharedSpan span = warp.machine().shared(warp.block(), static_cast<u32>(shared), copy->bytes);
     u32 read = copy->bytes;
     if (form.size) read = static_cast<u32>(warp.lane(form.size, i));
     if (form.ignores) read = (warp.predicate(form.ignores) >> i & 1U) != 0 ? 0 : read;
-    if (read > copy->bytes) stop(FaultKind::bounds, "cp.async of {} bytes reads {}", copy->bytes, read);
+    if (read > copy->bytes) throw_fault(FaultKind::bounds, "cp.async of {} bytes reads {}", copy->bytes, read);
     copy->lanes.push_back({global, span.block, span.offset, read});
   });
-  async::ElementGroups& groups = groups_of(warp);
+  CpAsyncGroups& groups = groups_of(warp);
   copy->stamp = {groups.channel, check::kManyLanes, 0, groups.committed + 1, &op};
   groups.members.emplace_back(groups.committed, copy);
   warp.machine().async().submit(std::move(copy));
@@ -60,18 +60,18 @@ Step do_element_copy(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-Step do_element_commit(Warp& warp, const Op&, Mask) {
+Step do_cp_async_commit(Warp& warp, const Op&, Mask) {
   ++groups_of(warp).committed;
   return Step::next;
 }
 
-Step do_element_wait(Warp& warp, const Op& op, Mask) {
-  async::ElementGroups& groups = groups_of(warp);
+Step do_cp_async_wait(Warp& warp, const Op& op, Mask) {
+  CpAsyncGroups& groups = groups_of(warp);
   const bool all = op.kind == 1;
   const u32 pending = static_cast<u32>(op.immediate);
   const u32 done = all ? groups.committed + 1 : groups.committed > pending ? groups.committed - pending : 0;
   for (const auto& [group, copy] : groups.members) {
-    if (group < done && !copy->done) return warp.wait_for(&warp.element_groups, Step::wait);
+    if (group < done && !copy->done) return warp.wait_for(&warp.cp_async_groups, Step::wait);
   }
   std::erase_if(groups.members, [](const auto& member) { return member.second->done; });
   if (all) ++groups.committed;
@@ -80,14 +80,13 @@ Step do_element_wait(Warp& warp, const Op& op, Mask) {
   return Step::next;
 }
 
-Step do_element_arrive(Warp& warp, const Op& op, Mask active) {
-  async::ElementGroups& groups = groups_of(warp);
+Step do_cp_async_arrive(Warp& warp, const Op& op, Mask active) {
+  CpAsyncGroups& groups = groups_of(warp);
   for_each(active, [&](int i) {
-    const async::MbarrierRef at =
-        async::mbarrier_at(warp.machine(), warp.block(), static_cast<u32>(warp.address(op, op.a, i)));
-    async::check_initialised(warp.machine(), at, warp.clock.clocks, false);
+    const MbarrierRef at = mbarrier_at(warp.machine(), warp.block(), static_cast<u32>(warp.address(op, op.a, i)));
+    check_initialised(warp.machine(), at, warp.clock.clocks, false);
     if (op.kind == 0) ++at.barrier->pending;
-    auto arrival = issued<async::ElementArrival>(warp, op);
+    auto arrival = issued<CpAsyncArrival>(warp, op);
     for (const auto& member : groups.members) arrival->before.push_back(member.second);
     arrival->target = at.block;
     arrival->barrier = at.offset;
@@ -99,21 +98,21 @@ Step do_element_arrive(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-Step do_remote_store(Warp& warp, const Op& op, Mask active) {
+Step do_st_async(Warp& warp, const Op& op, Mask active) {
   const auto& form = static_cast<const CopyForm&>(*op.data);
   const auto size = static_cast<u32>(ptx::size_of(op.type));
   for_each(active, [&](int i) {
-    auto store = issued<async::RemoteStore>(warp, op);
+    auto store = issued<AsyncStore>(warp, op);
     const u64 address = warp.lane(form.destination.base, i) + static_cast<u64>(form.destination.offset);
     const u64 barrier = warp.lane(form.barrier.base, i) + static_cast<u64>(form.barrier.offset);
     const u32 bytes = size * static_cast<u32>(op.list.size());
     if (address % bytes != 0)
-      stop(FaultKind::alignment, "{} of {} bytes at {:#x}", op.source->modifiers[0], bytes, address);
+      throw_fault(FaultKind::alignment, "{} of {} bytes at {:#x}", op.source->modifiers[0], bytes, address);
     const SharedSpan span = warp.machine().shared(warp.block(), static_cast<u32>(address), bytes);
     const SharedSpan counted = warp.machine().shared(warp.block(), static_cast<u32>(barrier), 8);
     if (span.block != counted.block) {
-      stop(FaultKind::cluster, "the data go to {} and the mbarrier is in {}; both are in one block", span.block->name(),
-           counted.block->name());
+      throw_fault(FaultKind::cluster, "the data go to {} and the mbarrier is in {}; both are in one block",
+                  span.block->name(), counted.block->name());
     }
     store->target = span.block;
     store->shared = span.offset;
@@ -121,7 +120,7 @@ Step do_remote_store(Warp& warp, const Op& op, Mask active) {
     store->barrier = counted.offset;
     store->reduction = op.kind;
     store->type = op.type;
-    for (const Place& value : op.list) {
+    for (const RegisterRef& value : op.list) {
       const u64 bits = warp.lane(value, i);
       const auto* raw = reinterpret_cast<const u8*>(&bits);
       store->bytes.insert(store->bytes.end(), raw, raw + size);
@@ -132,4 +131,4 @@ Step do_remote_store(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-}  // namespace tma_jit::emulator
+}  // namespace tma_jit::emulator::isa

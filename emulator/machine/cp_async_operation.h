@@ -1,4 +1,4 @@
-// cp.async, its arrivals on mbarriers, and stores to other blocks, in flight.
+// cp.async, its arrivals on mbarriers, and st.async and red.async, in flight.
 #pragma once
 
 #include <memory>
@@ -11,16 +11,16 @@ namespace tma_jit::emulator {
 class Block;
 }
 
-namespace tma_jit::emulator::async {
+namespace tma_jit::emulator {
 
-// One instruction of a warp. Delivered lane by lane, the lower half of the lanes first.
-class ElementCopy : public Operation {
+// One cp.async of a warp. Performed lane by lane, the lower half of the lanes first.
+class CpAsyncCopy : public AsyncOperation {
  public:
   struct Lane {
     u64 global;
     Block* target;
     u32 shared;  // offset
-    u32 read;    // bytes; the rest are zeros
+    u32 read;    // bytes; the rest of the destination is zero-filled
   };
   std::vector<Lane> lanes;
   u32 bytes = 0;
@@ -31,28 +31,28 @@ class ElementCopy : public Operation {
   std::size_t next_ = 0;
 };
 
-// The arrival on an mbarrier when the warp's copies so far are done.
-class ElementArrival : public Operation {
+// An arrival on an mbarrier after the warp's earlier copies have completed (cp.async.mbarrier.arrive).
+class CpAsyncArrival : public AsyncOperation {
  public:
-  std::vector<std::shared_ptr<ElementCopy>> before;
+  std::vector<std::shared_ptr<CpAsyncCopy>> before;
   Block* target = nullptr;
   u32 barrier = 0;
-  check::ActorId channel = check::kNobody;
+  check::ActorId channel = check::kNoActor;
   u32 time = 0;
   bool ready() const override;
   bool perform(Machine& machine) override;
 };
 
-class RemoteStore : public Operation {
+class AsyncStore : public AsyncOperation {
  public:
   Block* target = nullptr;
   u32 shared = 0;
   Block* barrier_block = nullptr;
   u32 barrier = 0;
   std::vector<u8> bytes;
-  u16 reduction = 0;  // Atomic + 1; 0: a store
+  u16 reduction = 0;  // 1 + the Atomic of red.async; 0 for st.async
   ptx::Type type = ptx::Type::none;
   bool perform(Machine& machine) override;
 };
 
-}  // namespace tma_jit::emulator::async
+}  // namespace tma_jit::emulator

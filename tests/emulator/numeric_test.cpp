@@ -1,5 +1,5 @@
-// Element formats against their definitions, written out anew: a value is found by counting through all patterns, and a
-// conversion by searching the neighbours of a value among all values of the target.
+// Element formats against their definitions, implemented independently: values are found by enumeration of all
+// patterns, and conversions by a search among all values of the target format.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -13,11 +13,11 @@
 #include "emulator/numeric/decode_float.h"
 
 using namespace tma_jit::emulator;
-using namespace tma_jit::emulator::number;
+using namespace tma_jit::emulator::numeric;
 
 namespace {
 
-// The value of a small pattern by the text of the OCP specifications.
+// Returns the value of a small pattern as defined by the OCP specifications.
 double defined_value(int exponent_bits, int mantissa_bits, int bias, u32 pattern) {
   const u32 mantissa = pattern & ((1U << mantissa_bits) - 1);
   const u32 exponent = (pattern >> mantissa_bits) & ((1U << exponent_bits) - 1);
@@ -33,14 +33,14 @@ struct Candidate {
   u64 pattern;
 };
 
-// All finite non-negative values of a format in ascending order.
+// Returns all finite non-negative values of a format in ascending order.
 std::vector<Candidate> positive_values(Format format, u64 last) {
   std::vector<Candidate> all;
   for (u64 pattern = 0; pattern <= last; ++pattern) all.push_back({value_of(format, pattern), pattern});
   return all;
 }
 
-// The pattern that `value` >= 0 rounds to among `all`, ties decided by `rounding`; the last where nothing is larger.
+// Returns the pattern in `all` that `value` >= 0 rounds to; `rounding` resolves ties. The last if none is larger.
 u64 searched(const std::vector<Candidate>& all, double value, Rounding rounding) {
   std::size_t above = 0;
   while (above < all.size() && all[above].value < value) ++above;

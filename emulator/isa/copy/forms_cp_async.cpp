@@ -1,14 +1,13 @@
-// Copies of 4 to 16 bytes a thread and asynchronous stores to other blocks. PTX ISA 9.0, "cp.async", "st.async",
-// "red.async".
+// Non-bulk copies and asynchronous stores to other blocks. PTX ISA 9.0, "cp.async", "st.async", "red.async".
 #include <map>
 
 #include "emulator/decode/assembler.h"
-#include "emulator/isa/copy/element_copy.h"
+#include "emulator/isa/copy/cp_async.h"
 #include "emulator/isa/copy/handlers_copy.h"
 #include "emulator/isa/families.h"
 #include "emulator/machine/atomic.h"
 
-namespace tma_jit::emulator::decode {
+namespace tma_jit::emulator::isa {
 namespace {
 
 using ptx::Operand;
@@ -21,7 +20,7 @@ AddressOperand address_operand(Assembler& a, std::size_t i) {
 }
 
 // [shared], [global], bytes [, bytes read | ignore] [, policy]
-void build_element_copy(Assembler& a) {
+void build_cp_async(Assembler& a) {
   auto form = std::make_shared<CopyForm>();
   form->destination = address_operand(a, 0);
   form->source = address_operand(a, 1);
@@ -38,31 +37,31 @@ void build_element_copy(Assembler& a) {
     else
       form->size = a.source(3, Type::u32);
   }
-  a.op.handler = do_element_copy;
+  a.op.handler = do_cp_async;
   a.op.data = std::move(form);
 }
 
-void build_element_commit(Assembler& a) {
-  a.op.handler = do_element_commit;
-  a.op.gathers = true;
+void build_cp_async_commit(Assembler& a) {
+  a.op.handler = do_cp_async_commit;
+  a.op.ends_delays = true;
 }
 
-void build_element_wait(Assembler& a) {
-  a.op.handler = do_element_wait;
-  a.op.gathers = true;
+void build_cp_async_wait(Assembler& a) {
+  a.op.handler = do_cp_async_wait;
+  a.op.ends_delays = true;
   a.op.kind = a.has("wait_all") ? 1 : 0;
   if (a.count() > 0) a.op.immediate = a.immediate(0);
 }
 
-void build_element_arrive(Assembler& a) {
-  a.op.handler = do_element_arrive;
-  a.op.gathers = true;
+void build_cp_async_arrive(Assembler& a) {
+  a.op.handler = do_cp_async_arrive;
+  a.op.ends_delays = true;
   a.op.kind = a.has("noinc") ? 1 : 0;
   a.address(0);
 }
 
 // [remote], value, [barrier]
-void build_remote_store(Assembler& a) {
+void build_st_async(Assembler& a) {
   static const std::map<std::string_view, Atomic> kinds = {
       {"add", Atomic::add}, {"min", Atomic::min},         {"max", Atomic::max},        {"inc", Atomic::inc},
       {"dec", Atomic::dec}, {"and", Atomic::conjunction}, {"or", Atomic::disjunction}, {"xor", Atomic::exclusive}};
@@ -79,7 +78,7 @@ void build_remote_store(Assembler& a) {
     a.op.list.push_back(a.source(1, a.op.type));
   }
   if (a.op.list.size() != static_cast<std::size_t>(a.vector())) a.refuse("{} values", a.op.list.size());
-  a.op.handler = do_remote_store;
+  a.op.handler = do_st_async;
   a.op.data = std::move(form);
 }
 
@@ -94,22 +93,22 @@ constexpr Rule kRemoteReductions[] = {
 
 constexpr Form kForms[] = {
     {"cp async ca|cg shared|shared::cta global ?L2::cache_hint ?L2::64B|L2::128B|L2::256B", "aais?s?", Needs::sm_80,
-     build_element_copy},
-    {"cp async commit_group", "", Needs::sm_80, build_element_commit},
-    {"cp async wait_group", "i", Needs::sm_80, build_element_wait},
-    {"cp async wait_all", "", Needs::sm_80, build_element_wait},
-    {"cp async mbarrier arrive ?noinc ?shared|shared::cta b64", "a", Needs::sm_80, build_element_arrive},
+     build_cp_async},
+    {"cp async commit_group", "", Needs::sm_80, build_cp_async_commit},
+    {"cp async wait_group", "i", Needs::sm_80, build_cp_async_wait},
+    {"cp async wait_all", "", Needs::sm_80, build_cp_async_wait},
+    {"cp async mbarrier arrive ?noinc ?shared|shared::cta b64", "a", Needs::sm_80, build_cp_async_arrive},
     {"st async ?weak shared::cluster mbarrier::complete_tx::bytes ?v2|v4 b32|b64|u32|u64|s32|s64|f32|f64", "ava",
-     Needs::sm_90, build_remote_store, kRemoteStores},
+     Needs::sm_90, build_st_async, kRemoteStores},
     {"red async relaxed cluster shared::cluster mbarrier::complete_tx::bytes add|min|max|inc|dec|and|or|xor "
      "u32|s32|u64|b32",
-     "asa", Needs::sm_90, build_remote_store, kRemoteReductions},
+     "asa", Needs::sm_90, build_st_async, kRemoteReductions},
 };
 
 }  // namespace
 
-std::span<const Form> element_copy_forms() {
+std::span<const Form> cp_async_forms() {
   return kForms;
 }
 
-}  // namespace tma_jit::emulator::decode
+}  // namespace tma_jit::emulator::isa

@@ -1,4 +1,4 @@
-// Registers of a warp as the matrix instructions see them.
+// Registers of a warp, as the matrix instructions access them.
 #pragma once
 
 #include <cstring>
@@ -8,8 +8,8 @@
 
 namespace tma_jit::emulator::matrix {
 
-// One pointer a register, each to the 32 lanes' values one after the other: 4 bytes a lane, or 8 where the instruction
-// has 64-bit elements. Owned by the caller.
+// One pointer per register, each to the values of the 32 lanes in order: 4 bytes per lane, or 8 for 64-bit elements.
+// Owned by the caller.
 using Registers = std::span<u8* const>;
 
 inline u32 lane_word(Registers registers, std::size_t index, int lane) {
@@ -21,11 +21,5 @@ inline u32 lane_word(Registers registers, std::size_t index, int lane) {
 inline void set_lane_word(Registers registers, std::size_t index, int lane, u32 word) {
   std::memcpy(registers[index] + std::ptrdiff_t{4} * lane, &word, sizeof word);
 }
-
-// Some bytes of shared memory: what an instruction reads or writes there.
-struct Span {
-  u32 offset = 0;
-  u32 bytes = 0;
-};
 
 }  // namespace tma_jit::emulator::matrix
