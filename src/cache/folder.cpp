@@ -101,7 +101,7 @@ std::optional<int> local_writer(std::string_view temporary) {
   return pid;
 }
 
-std::vector<std::string> names_in(const Files& files, int folder, const char* path) {
+std::vector<std::string> names_in(const FileSystem& files, int folder, const char* path) {
   std::vector<std::string> names;
   Descriptor opened(files.open(folder, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0));
   if (!opened) return names;

@@ -10,7 +10,7 @@
 
 #include <tma_jit/artifact.h>
 
-#include "cache/files.h"
+#include "cache/file_system.h"
 
 namespace tma_jit::cache {
 
@@ -39,6 +39,6 @@ std::string temporary_name();
 std::optional<int> local_writer(std::string_view temporary);
 
 // Returns the names in the folder `path` below an open one, unordered; none if it is missing or only a link.
-std::vector<std::string> names_in(const Files& files, int folder, const char* path);
+std::vector<std::string> names_in(const FileSystem& files, int folder, const char* path);
 
 }  // namespace tma_jit::cache

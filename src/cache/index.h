@@ -3,7 +3,7 @@
 // lacks is read from the entries and added.
 #pragma once
 
-#include "cache/files.h"
+#include "cache/file_system.h"
 #include "cache/nearest.h"
 
 namespace tma_jit::cache {
@@ -12,7 +12,7 @@ inline constexpr std::size_t kIndexBytesMax = std::size_t{64} << 20;
 
 // A cache folder's <root>/v1 as an open descriptor.
 struct IndexedFolder {
-  const Files& files;
+  const FileSystem& files;
   int folder;
   bool writable = false;
   bool shared = false;  // whether every user may read the index

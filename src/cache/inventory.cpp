@@ -35,7 +35,7 @@ bool looks_faulty(const struct stat& status) {
 }
 
 // Returns errno, or 0. A folder in an entry's place is removed with what is in it.
-int remove_whole(const cache::Files& files, int folder, const std::string& name) {
+int remove_whole(const cache::FileSystem& files, int folder, const std::string& name) {
   if (files.remove(folder, name.c_str()) == 0) return 0;
   if (errno != EISDIR) return errno;
   for (const std::string& inner : cache::names_in(files, folder, name.c_str())) {
@@ -56,7 +56,7 @@ bool is_pack(const std::filesystem::path& path) {
 
 Result<std::unique_ptr<cache::Pack>> open_pack(const std::filesystem::path& path,
                                                const cache::PackPolicy& policy = {}) {
-  return cache::Pack::open(path, cache::Files::system(), policy);
+  return cache::Pack::open(path, cache::FileSystem::system(), policy);
 }
 
 cache::Found found_in(const cache::Pack& pack, const cache::PackRecord& record) {
@@ -96,7 +96,7 @@ Result<CacheEntry> only_one(std::vector<cache::Found> found, std::string_view pr
 namespace cache {
 
 Result<Inventory> inventory_of(const std::filesystem::path& root) {
-  const Files& files = Files::system();
+  const FileSystem& files = FileSystem::system();
   Inventory inventory{.root = root};
   TMA_JIT_ASSIGN(inventory.folder, open_trusted(files, root));
   if (!inventory.folder) return inventory;
@@ -138,7 +138,7 @@ CacheEntryInfo describe(const Key& key, std::uint64_t bytes, const tl::expected<
 
 Found find(const Inventory& inventory, const Item& item) {
   const Key& key = *item.key;
-  const auto file = read_trusted(Files::system(), inventory.folder.get(), item.name.c_str(), {});
+  const auto file = read_trusted(FileSystem::system(), inventory.folder.get(), item.name.c_str(), {});
   if (!file) return {describe(key, 0, tl::make_unexpected(Fault(file.error()))), {}};
   auto entry = decode(file->bytes, key, Depth::all);
   Found found{describe(key, file->bytes.size(), entry), {}};
@@ -154,7 +154,7 @@ Result<CacheSummary> cache_stat(const std::filesystem::path& root) {
   TMA_JIT_ASSIGN(const auto inventory, cache::inventory_of(root));
   for (const cache::Item& item : inventory.items) {
     struct stat status {};
-    if (cache::Files::system().stat_at(inventory.folder.get(), item.name.c_str(), status) != 0)
+    if (cache::FileSystem::system().stat_at(inventory.folder.get(), item.name.c_str(), status) != 0)
       continue;  // removed meanwhile
     summary.bytes += static_cast<std::uint64_t>(status.st_size);
     summary.temporary_files += item.key ? 0 : 1;
@@ -194,7 +194,7 @@ Result<CacheEntry> cache_read(const std::filesystem::path& folder_or_pack, std::
 }
 
 Result<std::uint64_t> cache_clear(const std::filesystem::path& root) {
-  const cache::Files& files = cache::Files::system();
+  const cache::FileSystem& files = cache::FileSystem::system();
   TMA_JIT_ASSIGN(const auto inventory, cache::inventory_of(root));
   const int folder = inventory.folder.get();
   std::uint64_t removed = cache::clear_crashes(root);
@@ -213,7 +213,7 @@ Result<std::uint64_t> cache_clear(const std::filesystem::path& root) {
 
 Result<CacheTrimmed> cache_trim(const std::filesystem::path& root, std::uint64_t bytes, std::uint64_t entries) {
   if (::access(root.c_str(), F_OK) != 0 && errno == ENOENT) return CacheTrimmed{};
-  const cache::Files& files = cache::Files::system();
+  const cache::FileSystem& files = cache::FileSystem::system();
   TMA_JIT_ASSIGN(const cache::Root opened, cache::open_existing_root(files, root));
   cache::Limits limits{.bytes = bytes, .entries = entries, .youngest_s = 0};
   limits.dead_writer_s = kDeadWriterSeconds;

@@ -173,7 +173,7 @@ Turn Layers::turn(const Key& key, const std::function<bool(const Entry&)>& is_wa
   Turn turn;
   const Store* place = opened().lock_folder();
   if (place == nullptr) return turn;
-  const Files& files = *settings_.store.files;
+  const FileSystem& files = *settings_.store.files;
   Lock lock = place->lock();
   const auto start = Clock::now();
   auto report = start + kReportEvery;

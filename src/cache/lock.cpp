@@ -56,7 +56,7 @@ off_t sign_offset(const Key& key) {
 
 }  // namespace
 
-Lock Lock::open(const Files& files, int folder) {
+Lock Lock::open(const FileSystem& files, int folder) {
   Lock lock;
   const std::string name(kLockName);
   lock.file_ = Descriptor(files.open(folder, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -73,7 +73,7 @@ Lock::~Lock() {
   release();
 }
 
-LockState Lock::take(const Files& files, std::uint64_t byte) {
+LockState Lock::take(const FileSystem& files, std::uint64_t byte) {
   if (!file_) return state_;
   struct flock range {};
   range.l_type = F_WRLCK;
@@ -95,7 +95,7 @@ void Lock::release() {
   state_ = LockState::unsupported;
 }
 
-void Lock::sign(const Files& files, const Key& key) const {
+void Lock::sign(const FileSystem& files, const Key& key) const {
   char host[64] = {};
   (void)::gethostname(host, sizeof host - 1);
   std::string text = fmt::format("{} process {} on {}", to_hex(std::span(key.bytes).first(8)), ::getpid(), host);
@@ -103,7 +103,7 @@ void Lock::sign(const Files& files, const Key& key) const {
   (void)files.write(file_.get(), text.data(), text.size(), sign_offset(key));
 }
 
-std::string Lock::holder(const Files& files, const Key& key) const {
+std::string Lock::holder(const FileSystem& files, const Key& key) const {
   std::array<char, static_cast<std::size_t>(kSignBytes)> text{};
   if (!file_ || files.read(file_.get(), text.data(), text.size() - 1, sign_offset(key)) <= 0) return {};
   const std::string_view sign(text.data());

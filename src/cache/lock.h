@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/descriptor.h"
-#include "cache/files.h"
+#include "cache/file_system.h"
 
 namespace tma_jit {
 struct Key;
@@ -35,13 +35,13 @@ class Lock {
   int error() const { return error_; }  // errno if LockState::unsupported
 
   // Tries to lock the byte; if `busy`, call it again later.
-  static Lock open(const Files& files, int folder);
-  LockState take(const Files& files, std::uint64_t byte);
+  static Lock open(const FileSystem& files, int folder);
+  LockState take(const FileSystem& files, std::uint64_t byte);
   void release();
 
   // `sign` writes this process into the lock file, for messages; `holder` returns who holds the key, or "" if unknown.
-  void sign(const Files& files, const Key& key) const;
-  std::string holder(const Files& files, const Key& key) const;
+  void sign(const FileSystem& files, const Key& key) const;
+  std::string holder(const FileSystem& files, const Key& key) const;
 
  private:
   Descriptor file_;

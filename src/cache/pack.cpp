@@ -12,7 +12,7 @@
 namespace tma_jit::cache {
 namespace {
 
-bool read_at(const Files& files, int file, std::span<std::byte> bytes, std::uint64_t from) {
+bool read_at(const FileSystem& files, int file, std::span<std::byte> bytes, std::uint64_t from) {
   int interrupts = 0;
   while (!bytes.empty()) {
     const ssize_t got = files.read(file, bytes.data(), bytes.size(), static_cast<off_t>(from));
@@ -44,7 +44,7 @@ Result<void> check_signature(const std::string& name, const PackIndex& index, co
                  name, to_hex(index.signature.id).substr(0, 16), keys.size());
 }
 
-Result<PackIndex> read_index(const Files& files, int file, std::uint64_t size, const std::string& name) {
+Result<PackIndex> read_index(const FileSystem& files, int file, std::uint64_t size, const std::string& name) {
   std::vector<std::byte> header(kPackHeaderBytes);
   if (size < kPackHeaderBytes || !read_at(files, file, header, 0))
     return failure(ErrorCode::io, "pack {}: {} bytes are too few for a pack", name, size);
@@ -60,7 +60,7 @@ Result<PackIndex> read_index(const Files& files, int file, std::uint64_t size, c
 
 }  // namespace
 
-Result<std::unique_ptr<Pack>> Pack::open(const std::filesystem::path& path, const Files& files,
+Result<std::unique_ptr<Pack>> Pack::open(const std::filesystem::path& path, const FileSystem& files,
                                          const PackPolicy& policy) {
   std::unique_ptr<Pack> pack(new Pack(path.string(), files));
   pack->file_ = Descriptor(files.open(AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0));

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/descriptor.h"
-#include "cache/files.h"
+#include "cache/file_system.h"
 #include "cache/layer.h"
 #include "cache/pack_index.h"
 #include "cache/pack_policy.h"
@@ -21,7 +21,7 @@ class Pack final : public Layer {
  public:
   // Fails with the reason unless header and index are sound and the file belongs to this user or root and is not
   // writable by others. If the policy requires a signature, one of its keys must have signed the pack.
-  [[nodiscard]] static Result<std::unique_ptr<Pack>> open(const std::filesystem::path& path, const Files& files,
+  [[nodiscard]] static Result<std::unique_ptr<Pack>> open(const std::filesystem::path& path, const FileSystem& files,
                                                           const PackPolicy& policy);
 
   const std::string& name() const override { return name_; }
@@ -38,10 +38,10 @@ class Pack final : public Layer {
 
  private:
   Marks marks_of(const PackRecord& record, const Question& question) const;
-  Pack(std::string name, const Files& files) : name_(std::move(name)), files_(files) {}
+  Pack(std::string name, const FileSystem& files) : name_(std::move(name)), files_(files) {}
 
   std::string name_;
-  const Files& files_;
+  const FileSystem& files_;
   Descriptor file_;
   PackIndex index_;
   mutable std::mutex marks_mutex_;

@@ -41,7 +41,7 @@ Result<PackInfo> cache_pack(const std::filesystem::path& root, const std::filesy
   }
   content.compilers = store.compilers();
   content.read = [&](const Key& key) -> Result<std::vector<std::byte>> {
-    auto read = cache::read_trusted(cache::Files::system(), inventory.folder.get(), names[key].c_str(), {});
+    auto read = cache::read_trusted(cache::FileSystem::system(), inventory.folder.get(), names[key].c_str(), {});
     if (read && cache::decode(read->bytes, key)) return std::move(read->bytes);
     return failure(ErrorCode::io, "cache entry {} changed while it was packed; try again", to_hex(key.bytes));
   };
@@ -54,7 +54,7 @@ Result<PackInfo> cache_pack(const std::filesystem::path& root, const std::filesy
 Result<PackInfo> cache_unpack(const std::filesystem::path& file, const std::filesystem::path& root,
                               const std::vector<std::filesystem::path>& pack_keys, bool shared) {
   TMA_JIT_ASSIGN(const cache::PackPolicy policy, cache::read_pack_policy(pack_keys));
-  TMA_JIT_ASSIGN(const auto pack, cache::Pack::open(file, cache::Files::system(), policy));
+  TMA_JIT_ASSIGN(const auto pack, cache::Pack::open(file, cache::FileSystem::system(), policy));
   cache::StoreOptions options;
   options.shared = shared;
   TMA_JIT_ASSIGN(const cache::Store store, cache::Store::open(root, options));

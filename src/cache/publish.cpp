@@ -11,7 +11,7 @@
 namespace tma_jit::cache {
 namespace {
 
-bool write_all(const Files& files, int file, std::span<const std::byte> bytes) {
+bool write_all(const FileSystem& files, int file, std::span<const std::byte> bytes) {
   off_t at = 0;
   int interrupts = 0;
   while (!bytes.empty()) {
@@ -26,14 +26,14 @@ bool write_all(const Files& files, int file, std::span<const std::byte> bytes) {
 }
 
 // Flushes and closes, because a network file system may report an exhausted quota only then.
-bool write_flushed(const Files& files, Descriptor& file, std::span<const std::byte> bytes, mode_t mode,
+bool write_flushed(const FileSystem& files, Descriptor& file, std::span<const std::byte> bytes, mode_t mode,
                    struct stat& status) {
   return files.set_mode(file.get(), mode) == 0 && write_all(files, file.get(), bytes) && files.flush(file.get()) == 0 &&
          files.stat(file.get(), status) == 0 && files.close(file.release()) == 0;
 }
 
 // Moves aside a folder that lies in the file's place.
-bool put_aside(const Files& files, int folder, const std::string& path) {
+bool put_aside(const FileSystem& files, int folder, const std::string& path) {
   const std::string aside = path.substr(0, path.rfind('/') + 1) + temporary_name();
   if (files.rename(folder, path.c_str(), aside.c_str()) != 0) return false;
   (void)files.remove_folder(folder, aside.c_str());
@@ -41,7 +41,7 @@ bool put_aside(const Files& files, int folder, const std::string& path) {
 }
 
 // Retries a rename. A network may lose the reply, so that a second try finds the first one done.
-bool renamed(const Files& files, int folder, const char* from, const char* to, const struct stat& ours) {
+bool renamed(const FileSystem& files, int folder, const char* from, const char* to, const struct stat& ours) {
   if (files.rename(folder, from, to) == 0) return true;
   if (errno == EISDIR && put_aside(files, folder, to) && files.rename(folder, from, to) == 0) return true;
   const int error = errno;
@@ -58,7 +58,7 @@ tl::unexpected<WriteFault> fault(int error, const char* action) {
 
 }  // namespace
 
-std::time_t clock_of(const Files& files, int folder) {
+std::time_t clock_of(const FileSystem& files, int folder) {
   const std::string name = temporary_name();
   Descriptor file(files.open(folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   struct stat status {};
@@ -67,7 +67,7 @@ std::time_t clock_of(const Files& files, int folder) {
   return known ? status.st_mtime : std::time(nullptr);
 }
 
-tl::expected<std::time_t, WriteFault> publish(const Files& files, int folder, const std::string& path,
+tl::expected<std::time_t, WriteFault> publish(const FileSystem& files, int folder, const std::string& path,
                                               std::span<const std::byte> bytes, mode_t mode) {
   const std::string temporary = path.substr(0, path.rfind('/') + 1) + temporary_name();
   Descriptor file(files.open(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));

@@ -30,7 +30,7 @@ class ReadOnlyFolder final : public Layer {
   Store store_;
 };
 
-Result<std::unique_ptr<Layer>> open_folder(const std::filesystem::path& path, const Files* files) {
+Result<std::unique_ptr<Layer>> open_folder(const std::filesystem::path& path, const FileSystem* files) {
   StoreOptions options;
   options.files = files;
   options.existing = true;

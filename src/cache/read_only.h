@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "cache/files.h"
+#include "cache/file_system.h"
 #include "cache/layer.h"
 
 namespace tma_jit::cache {
 
 struct ReadOnlySettings {
-  const Files* files = &Files::system();
+  const FileSystem* files = &FileSystem::system();
   std::vector<std::filesystem::path> keys;  // see read_pack_policy
   std::filesystem::path system_keys;
   std::function<void(const std::string&)> report;  // called for every layer that is left out

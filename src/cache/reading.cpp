@@ -27,7 +27,7 @@ tl::unexpected<ReadFault> system_fault(int error) {
 }
 
 // Returns fewer bytes than requested if the file ends early; nullopt on a read error.
-std::optional<std::vector<std::byte>> read_all(const Files& files, int file, std::size_t size) {
+std::optional<std::vector<std::byte>> read_all(const FileSystem& files, int file, std::size_t size) {
   std::vector<std::byte> bytes(size);
   std::size_t have = 0;
   int interrupts = 0;
@@ -60,7 +60,7 @@ std::optional<Fault> refusal(const struct stat& status, std::size_t limit) {
 
 namespace {
 
-tl::expected<File, ReadFault> read_up_to(const Files& files, int folder, const char* path, const Reading& how,
+tl::expected<File, ReadFault> read_up_to(const FileSystem& files, int folder, const char* path, const Reading& how,
                                          std::size_t most) {
   const Descriptor file(files.open(folder, path, kReadFlags, 0));
   if (!file) return system_fault(errno);
@@ -77,11 +77,11 @@ tl::expected<File, ReadFault> read_up_to(const Files& files, int folder, const c
 
 }  // namespace
 
-tl::expected<File, ReadFault> read_trusted(const Files& files, int folder, const char* path, const Reading& how) {
+tl::expected<File, ReadFault> read_trusted(const FileSystem& files, int folder, const char* path, const Reading& how) {
   return read_up_to(files, folder, path, how, how.limit);
 }
 
-tl::expected<File, ReadFault> read_head(const Files& files, int folder, const char* path, std::size_t bytes) {
+tl::expected<File, ReadFault> read_head(const FileSystem& files, int folder, const char* path, std::size_t bytes) {
   return read_up_to(files, folder, path, {}, bytes);
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cache/entry.h"
-#include "cache/files.h"
+#include "cache/file_system.h"
 
 namespace tma_jit::cache {
 
@@ -31,11 +31,11 @@ struct ReadFault : Fault {
 
 // Opens without following a link or blocking on a pipe, and reads a regular file of this user or root that others
 // cannot write. Bytes are copied, not mapped: a mapped file that another machine replaces would raise SIGBUS.
-[[nodiscard]] tl::expected<File, ReadFault> read_trusted(const Files& files, int folder, const char* path,
+[[nodiscard]] tl::expected<File, ReadFault> read_trusted(const FileSystem& files, int folder, const char* path,
                                                          const Reading& how);
 
 // The same for only a file's first bytes.
-[[nodiscard]] tl::expected<File, ReadFault> read_head(const Files& files, int folder, const char* path,
+[[nodiscard]] tl::expected<File, ReadFault> read_head(const FileSystem& files, int folder, const char* path,
                                                       std::size_t bytes);
 
 // Returns why a file with this status may not be read; nullopt if it may.

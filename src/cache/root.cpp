@@ -53,7 +53,7 @@ Result<void> check_status(const struct stat& status, const std::filesystem::path
 
 // Prevents root from creating a cache in a user's folder, since that user could neither use nor remove it. A folder
 // that everybody may write to but nobody may rename in (/tmp) belongs to no user in this sense.
-Result<void> check_maker(const Files& files, const std::filesystem::path& root) {
+Result<void> check_maker(const FileSystem& files, const std::filesystem::path& root) {
   if (::geteuid() != 0) return {};
   std::filesystem::path nearest = root.parent_path();
   struct stat status {};
@@ -68,7 +68,7 @@ Result<void> check_maker(const Files& files, const std::filesystem::path& root) 
 }
 
 // Leaves an existing folder unchanged. Some file systems report EROFS or EACCES for an existing folder.
-bool make_folder(const Files& files, const std::filesystem::path& path, mode_t mode) {
+bool make_folder(const FileSystem& files, const std::filesystem::path& path, mode_t mode) {
   if (files.make_folder(AT_FDCWD, path.c_str(), mode) == 0 || errno == EEXIST) return true;
   const int error = errno;
   struct stat status {};
@@ -77,7 +77,7 @@ bool make_folder(const Files& files, const std::filesystem::path& path, mode_t m
   return present;
 }
 
-Result<void> make_folders(const Files& files, const std::filesystem::path& root, bool shared) {
+Result<void> make_folders(const FileSystem& files, const std::filesystem::path& root, bool shared) {
   TMA_JIT_CHECK(check_maker(files, root));
   std::filesystem::path made;
   for (const auto& part : root) {
@@ -88,7 +88,7 @@ Result<void> make_folders(const Files& files, const std::filesystem::path& root,
 }
 
 // Returns the error for a folder that did not open. The kind of file found there is more helpful than errno.
-tl::unexpected<Error> open_failure(const Files& files, const std::filesystem::path& path, int error) {
+tl::unexpected<Error> open_failure(const FileSystem& files, const std::filesystem::path& path, int error) {
   struct stat status {};
   if (files.stat_at(AT_FDCWD, path.c_str(), status) == 0) {
     if (auto checked = check_status(status, path); !checked) return tl::make_unexpected(std::move(checked).error());
@@ -96,7 +96,7 @@ tl::unexpected<Error> open_failure(const Files& files, const std::filesystem::pa
   return cannot("open", path, error);
 }
 
-Result<Descriptor> open_or_make(const Files& files, const std::filesystem::path& root, bool shared) {
+Result<Descriptor> open_or_make(const FileSystem& files, const std::filesystem::path& root, bool shared) {
   Descriptor folder(files.open(AT_FDCWD, root.c_str(), kFolderFlags, 0));
   if (!folder && errno == ENOENT) {
     TMA_JIT_CHECK(make_folders(files, root, shared));
@@ -106,14 +106,14 @@ Result<Descriptor> open_or_make(const Files& files, const std::filesystem::path&
   return folder;
 }
 
-Result<struct stat> trusted(const Files& files, const Descriptor& folder, const std::filesystem::path& path) {
+Result<struct stat> trusted(const FileSystem& files, const Descriptor& folder, const std::filesystem::path& path) {
   struct stat status {};
   if (files.stat(folder.get(), status) != 0) return cannot("open", path, errno);
   TMA_JIT_CHECK(check_status(status, path));
   return status;
 }
 
-Result<Descriptor> open_format(const Files& files, const Descriptor& root, const std::filesystem::path& path,
+Result<Descriptor> open_format(const FileSystem& files, const Descriptor& root, const std::filesystem::path& path,
                                bool shared) {
   Descriptor folder(files.open(root.get(), "v1", kFolderFlags, 0));
   if (folder) return folder;
@@ -132,7 +132,7 @@ bool is_shared(const struct stat& status) {
 }
 
 // Determines what may be done in an open folder.
-Result<Root> checked_root(const Files& files, Descriptor folder, const std::filesystem::path& path) {
+Result<Root> checked_root(const FileSystem& files, Descriptor folder, const std::filesystem::path& path) {
   TMA_JIT_ASSIGN(const struct stat status, trusted(files, folder, path));
   const uid_t user = ::geteuid();
   const bool permitted = status.st_uid == user && (user == 0 || (status.st_mode & 0300) == 0300);
@@ -148,18 +148,18 @@ Result<Root> checked_root(const Files& files, Descriptor folder, const std::file
 
 }  // namespace
 
-bool is_local(const Files& files, int file) {
+bool is_local(const FileSystem& files, int file) {
   struct statfs where {};
   return files.file_system(file, where) == 0 && is_local(where);
 }
 
-void make_shards(const Files& files, int folder, bool shared) {
+void make_shards(const FileSystem& files, int folder, bool shared) {
   const mode_t mode = folder_mode(shared);
   for (unsigned shard = 0; shard < kShards; ++shard) (void)files.make_folder(folder, shard_name(shard).c_str(), mode);
   (void)files.make_folder(folder, std::string(kCompilersName).c_str(), mode);
 }
 
-Result<Descriptor> open_trusted(const Files& files, const std::filesystem::path& root) {
+Result<Descriptor> open_trusted(const FileSystem& files, const std::filesystem::path& root) {
   Descriptor folder(files.open(AT_FDCWD, root.c_str(), kFolderFlags, 0));
   if (!folder && errno == ENOENT) return folder;
   if (!folder) return open_failure(files, root, errno);
@@ -167,7 +167,7 @@ Result<Descriptor> open_trusted(const Files& files, const std::filesystem::path&
   return folder;
 }
 
-Result<Root> open_root(const Files& files, const std::filesystem::path& path, bool shared) {
+Result<Root> open_root(const FileSystem& files, const std::filesystem::path& path, bool shared) {
   TMA_JIT_ASSIGN(const Descriptor root, open_or_make(files, path, shared));
   TMA_JIT_ASSIGN(const struct stat status, trusted(files, root, path));
   TMA_JIT_ASSIGN(Descriptor folder, open_format(files, root, path, shared));
@@ -176,7 +176,7 @@ Result<Root> open_root(const Files& files, const std::filesystem::path& path, bo
   return checked_root(files, std::move(folder), path / "v1");
 }
 
-Result<Root> open_existing_root(const Files& files, const std::filesystem::path& path) {
+Result<Root> open_existing_root(const FileSystem& files, const std::filesystem::path& path) {
   TMA_JIT_ASSIGN(const Descriptor root, open_trusted(files, path));
   if (!root) return failure(ErrorCode::not_found, "there is no cache folder {}", path.string());
   Descriptor folder(files.open(root.get(), "v1", kFolderFlags, 0));

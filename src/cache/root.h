@@ -6,7 +6,7 @@
 #include <tma_jit/error.h>
 
 #include "base/descriptor.h"
-#include "cache/files.h"
+#include "cache/file_system.h"
 
 namespace tma_jit::cache {
 
@@ -23,15 +23,15 @@ struct Root {
 // `shared` 0755 and readable by all, which also changes an existing folder. Fails if nothing can be created, and unless
 // both folders belong to this user (or, for reading, to root), are not links and are closed to writes by others. Root
 // creates none in another user's folder.
-[[nodiscard]] Result<Root> open_root(const Files& files, const std::filesystem::path& path, bool shared = false);
+[[nodiscard]] Result<Root> open_root(const FileSystem& files, const std::filesystem::path& path, bool shared = false);
 // The same without creating anything; fails (not_found) if there is no such folder or nothing of this format in it.
-[[nodiscard]] Result<Root> open_existing_root(const Files& files, const std::filesystem::path& path);
+[[nodiscard]] Result<Root> open_existing_root(const FileSystem& files, const std::filesystem::path& path);
 
 // Returns whether an open file is on a file system that only this machine changes.
-bool is_local(const Files& files, int file);
+bool is_local(const FileSystem& files, int file);
 
 // Creates the shards and "compilers" below an open v1; existing ones stay unchanged.
-void make_shards(const Files& files, int folder, bool shared);
+void make_shards(const FileSystem& files, int folder, bool shared);
 
 // Modes of new folders and files.
 constexpr mode_t folder_mode(bool shared) {
@@ -42,6 +42,6 @@ constexpr mode_t file_mode(bool shared) {
 }
 
 // Opens the folder itself, by the rules of open_root, if it may be read; no descriptor if it does not exist.
-[[nodiscard]] Result<Descriptor> open_trusted(const Files& files, const std::filesystem::path& root);
+[[nodiscard]] Result<Descriptor> open_trusted(const FileSystem& files, const std::filesystem::path& root);
 
 }  // namespace tma_jit::cache

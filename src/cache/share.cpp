@@ -13,14 +13,14 @@
 namespace tma_jit::cache {
 namespace {
 
-void share_file(const Files& files, int folder, const char* name) {
+void share_file(const FileSystem& files, int folder, const char* name) {
   const Descriptor file(files.open(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0));
   struct stat status {};
   const bool ours = file && files.stat(file.get(), status) == 0 && status.st_uid == ::geteuid();
   if (ours && S_ISREG(status.st_mode)) (void)files.set_mode(file.get(), file_mode(true));
 }
 
-void share_folder(const Files& files, int format, const std::string& name) {
+void share_folder(const FileSystem& files, int format, const std::string& name) {
   const int opened = files.open(format, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
   if (opened < 0) return;
   const std::unique_ptr<DIR, int (*)(DIR*)> items(::fdopendir(opened), ::closedir);
@@ -37,7 +37,7 @@ void share_folder(const Files& files, int format, const std::string& name) {
 }  // namespace
 
 // Changes the outermost folder last, so that nobody sees a partly shared cache.
-void share(const Files& files, int root, int format) {
+void share(const FileSystem& files, int root, int format) {
   for (unsigned shard = 0; shard < kShards; ++shard) share_folder(files, format, shard_name(shard));
   share_folder(files, format, std::string(kCompilersName));
   share_file(files, format, kIndexName);

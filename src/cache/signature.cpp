@@ -39,7 +39,7 @@ Result<PublicKey> public_part(const EVP_PKEY* key, const std::filesystem::path& 
 }
 
 Result<Bio> read_pem(const std::filesystem::path& path) {
-  const auto file = read_trusted(Files::system(), AT_FDCWD, path.c_str(), {.limit = kPemBytesMax});
+  const auto file = read_trusted(FileSystem::system(), AT_FDCWD, path.c_str(), {.limit = kPemBytesMax});
   if (!file) return failure(ErrorCode::io, "key {}: {}", path.string(), file.error().detail);
   Bio bio(BIO_new(BIO_s_mem()));
   if (!bio || BIO_write(bio.get(), file->bytes.data(), static_cast<int>(file->bytes.size())) < 0)

@@ -39,7 +39,7 @@ struct Record {
   std::time_t used = 0;
 };
 
-std::optional<Record> read_record(const Files& files, int folder, const std::string& name, bool touch) {
+std::optional<Record> read_record(const FileSystem& files, int folder, const std::string& name, bool touch) {
   const auto file = read_trusted(files, folder, name.c_str(), {.limit = kIdentityBytesMax, .touch = touch});
   if (!file) return std::nullopt;
   Record record{{reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size()}, file->modified};
@@ -69,7 +69,7 @@ struct Store::State {
   mutable std::mutex mutex;  // guards `opened`
   SharedRoot opened;
 
-  const Files& files() const { return *options.files; }
+  const FileSystem& files() const { return *options.files; }
   SharedRoot folder() const {
     const std::lock_guard lock(mutex);
     return opened;

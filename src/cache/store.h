@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cache/files.h"
+#include "cache/file_system.h"
 #include "cache/layer.h"
 #include "cache/lock.h"
 #include "cache/reading.h"
@@ -20,7 +20,7 @@
 namespace tma_jit::cache {
 
 struct StoreOptions {
-  const Files* files = &Files::system();
+  const FileSystem* files = &FileSystem::system();
   Limits limits;
   unsigned sweep_every = 32;                // average number of writes between two looks at some shards; smaller for a
                                             // small limit

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <ctime>
 
-#include "cache/files.h"
+#include "cache/file_system.h"
 
 namespace tma_jit::cache {
 
 // A folder's <root>/v1 as an open descriptor, and the time of its file system's clock.
 struct Place {
-  const Files& files;
+  const FileSystem& files;
   int folder;
   std::time_t now;
 };

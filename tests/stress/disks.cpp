@@ -67,11 +67,11 @@ void overfill(const char* options, Report& report) {
 
 // Entries that are there are hits; others are compiled, and after the first refusal no write is tried.
 int use_unwritable(const std::filesystem::path& root) {
-  class CountingFiles final : public cache::Files {
+  class CountingFileSystem final : public cache::FileSystem {
    public:
     int open(int folder, const char* path, int flags, mode_t mode) const override {
       creations += (flags & O_CREAT) != 0 ? 1 : 0;
-      return Files::open(folder, path, flags, mode);
+      return FileSystem::open(folder, path, flags, mode);
     }
     mutable unsigned creations = 0;
   } files;

@@ -47,7 +47,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // For filling a folder quickly.
-class UnflushedFiles final : public cache::Files {
+class UnflushedFileSystem final : public cache::FileSystem {
  public:
   int flush(int) const override { return 0; }
 };
@@ -67,7 +67,7 @@ template <class Body> double median_us(unsigned times, Body body) {
 void explain_cost(const Budget& budget, Report& report) {
   const unsigned entries = budget.pick(5'000, 50'000);
   const TemporaryFolder folder;
-  const UnflushedFiles files;
+  const UnflushedFileSystem files;
   const cache::Store store = cache::Store::open(folder.path() / "cache", {.files = &files, .sweep_every = 0}).value();
   const auto marks_of = [](std::string_view number) {
     cache::Marks marks = cache::Marks::of("sample");

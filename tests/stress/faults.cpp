@@ -22,47 +22,47 @@ constexpr int kErrors[] = {ENOSPC, EDQUOT, EIO,          ESTALE,     EROFS,  EAC
 
 // Fails call number `first`, and with `lasting` all after it. A call that writes may also put half of what it was
 // given.
-class FailingFiles final : public cache::Files {
+class FailingFileSystem final : public cache::FileSystem {
  public:
-  FailingFiles(unsigned first, int error, bool lasting) : first_(first), error_(error), lasting_(lasting) {}
+  FailingFileSystem(unsigned first, int error, bool lasting) : first_(first), error_(error), lasting_(lasting) {}
 
   int open(int folder, const char* path, int flags, mode_t mode) const override {
-    return fails() ? -1 : Files::open(folder, path, flags, mode);
+    return fails() ? -1 : FileSystem::open(folder, path, flags, mode);
   }
   int close(int file) const override {
     const bool failed = fails();
-    const int result = Files::close(file);
+    const int result = FileSystem::close(file);
     return failed ? fail() : result;
   }
-  int stat(int file, struct stat& status) const override { return fails() ? -1 : Files::stat(file, status); }
+  int stat(int file, struct stat& status) const override { return fails() ? -1 : FileSystem::stat(file, status); }
   int stat_at(int folder, const char* path, struct stat& status) const override {
-    return fails() ? -1 : Files::stat_at(folder, path, status);
+    return fails() ? -1 : FileSystem::stat_at(folder, path, status);
   }
   ssize_t read(int file, void* bytes, std::size_t size, off_t from) const override {
-    return fails() ? -1 : Files::read(file, bytes, size, from);
+    return fails() ? -1 : FileSystem::read(file, bytes, size, from);
   }
   ssize_t write(int file, const void* bytes, std::size_t size, off_t to) const override {
-    return fails() ? -1 : Files::write(file, bytes, calls_ % 2 == 0 && size > 1 ? size / 2 : size, to);
+    return fails() ? -1 : FileSystem::write(file, bytes, calls_ % 2 == 0 && size > 1 ? size / 2 : size, to);
   }
-  int set_mode(int file, mode_t mode) const override { return fails() ? -1 : Files::set_mode(file, mode); }
-  int flush(int file) const override { return fails() ? -1 : Files::flush(file); }
-  int touch(int file) const override { return fails() ? -1 : Files::touch(file); }
+  int set_mode(int file, mode_t mode) const override { return fails() ? -1 : FileSystem::set_mode(file, mode); }
+  int flush(int file) const override { return fails() ? -1 : FileSystem::flush(file); }
+  int touch(int file) const override { return fails() ? -1 : FileSystem::touch(file); }
   int set_time(int folder, const char* path, std::time_t modified) const override {
-    return fails() ? -1 : Files::set_time(folder, path, modified);
+    return fails() ? -1 : FileSystem::set_time(folder, path, modified);
   }
   int rename(int folder, const char* from, const char* to) const override {
-    return fails() ? -1 : Files::rename(folder, from, to);
+    return fails() ? -1 : FileSystem::rename(folder, from, to);
   }
-  int remove(int folder, const char* path) const override { return fails() ? -1 : Files::remove(folder, path); }
+  int remove(int folder, const char* path) const override { return fails() ? -1 : FileSystem::remove(folder, path); }
   int remove_folder(int folder, const char* path) const override {
-    return fails() ? -1 : Files::remove_folder(folder, path);
+    return fails() ? -1 : FileSystem::remove_folder(folder, path);
   }
   int make_folder(int folder, const char* path, mode_t mode) const override {
-    return fails() ? -1 : Files::make_folder(folder, path, mode);
+    return fails() ? -1 : FileSystem::make_folder(folder, path, mode);
   }
-  int set_lock(int file, struct flock& lock) const override { return fails() ? -1 : Files::set_lock(file, lock); }
+  int set_lock(int file, struct flock& lock) const override { return fails() ? -1 : FileSystem::set_lock(file, lock); }
   int file_system(int file, struct statfs& status) const override {
-    return fails() ? -1 : Files::file_system(file, status);
+    return fails() ? -1 : FileSystem::file_system(file, status);
   }
 
   bool reached() const { return calls_ >= first_; }
@@ -96,7 +96,7 @@ bool run_case(const Case& the_case, const std::filesystem::path& root, Report& r
   static Counts& counts = shared_counts();
   const std::string name = fmt::format("call {} {} {}{}", the_case.call, strerrorname_np(the_case.error),
                                        the_case.lasting ? "lasting" : "once", the_case.fresh ? ", new folder" : "");
-  const FailingFiles failing(the_case.call, the_case.error, the_case.lasting);
+  const FailingFileSystem failing(the_case.call, the_case.error, the_case.lasting);
   const std::uint64_t wrong = counts.wrong, compiled = counts.total();
   std::set<std::string> reports;
   {

@@ -52,7 +52,7 @@ unsigned any_key(Random& random) {
 fs::path any_place(const Mess& mess, Random& random) {
   fs::path root = below(random, 4) == 0 ? mess.read_only : mess.root;
   fs::path entry = cache::entry_path(root, cache::sample_key(any_key(random)));
-  const auto records = cache::names_in(cache::Files::system(), AT_FDCWD, cache::compilers_folder(root).c_str());
+  const auto records = cache::names_in(cache::FileSystem::system(), AT_FDCWD, cache::compilers_folder(root).c_str());
   switch (below(random, 14)) {
     case 0: return root;
     case 1: return root / "v1";

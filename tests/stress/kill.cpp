@@ -59,29 +59,29 @@ void check_aftermath(const std::filesystem::path& root, Report& report) {
   report.expect(after.longest_wait_us < 100'000, "a lock of a dead process was waited for");
   const Descriptor folder(::open(cache::format_folder(root).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // The number of a dead writer may be another process's by now: nobody writes any more, so all of them must go.
-  (void)cache::sweep_all({cache::Files::system(), folder.get(), std::time(nullptr)},
+  (void)cache::sweep_all({cache::FileSystem::system(), folder.get(), std::time(nullptr)},
                          {.dead_writer_s = 0, .unknown_writer_s = 0});
   report.equal(cache_stat(root).value().temporary_files, 0, "temporary files after a trim");
 }
 
 // Ends the process after the n-th call that it makes through the table.
-class DyingFiles final : public cache::Files {
+class DyingFileSystem final : public cache::FileSystem {
  public:
-  explicit DyingFiles(unsigned last) : left_(last) {}
+  explicit DyingFileSystem(unsigned last) : left_(last) {}
   int open(int folder, const char* path, int flags, mode_t mode) const override {
-    return after(Files::open(folder, path, flags, mode));
+    return after(FileSystem::open(folder, path, flags, mode));
   }
-  int stat(int file, struct stat& status) const override { return after(Files::stat(file, status)); }
+  int stat(int file, struct stat& status) const override { return after(FileSystem::stat(file, status)); }
   ssize_t write(int file, const void* bytes, std::size_t size, off_t to) const override {
-    return after(Files::write(file, bytes, size, to));
+    return after(FileSystem::write(file, bytes, size, to));
   }
-  int set_mode(int file, mode_t mode) const override { return after(Files::set_mode(file, mode)); }
-  int flush(int file) const override { return after(Files::flush(file)); }
-  int close(int file) const override { return after(Files::close(file)); }
+  int set_mode(int file, mode_t mode) const override { return after(FileSystem::set_mode(file, mode)); }
+  int flush(int file) const override { return after(FileSystem::flush(file)); }
+  int close(int file) const override { return after(FileSystem::close(file)); }
   int rename(int folder, const char* from, const char* to) const override {
-    return after(Files::rename(folder, from, to));
+    return after(FileSystem::rename(folder, from, to));
   }
-  int set_lock(int file, struct flock& lock) const override { return after(Files::set_lock(file, lock)); }
+  int set_lock(int file, struct flock& lock) const override { return after(FileSystem::set_lock(file, lock)); }
 
  private:
   template <class T> T after(T result) const {
@@ -134,7 +134,7 @@ void kill_points(const Budget& budget, Report& report) {
       const auto root = folder.path() / "cache";
       { const auto made = cache::Store::open(root); }
       Counts& counts = shared_counts();
-      const DyingFiles dying(point);
+      const DyingFileSystem dying(point);
       const int status = in_child([&] {
         cache::LayerSettings settings = settings_for(root, counts);
         settings.store.files = &dying;

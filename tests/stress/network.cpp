@@ -23,58 +23,58 @@ constexpr long kNfs = 0x6969;
 
 // As the Linux client does: a lookup that fails is believed for `lookup_cache`; creating or renaming a name here, or
 // being told that it exists, ends that.
-class NetworkClient final : public cache::Files {
+class NetworkClient final : public cache::FileSystem {
  public:
   NetworkClient(dev_t served, std::chrono::milliseconds lookup_cache) : served_(served), lookup_cache_(lookup_cache) {}
 
   int open(int folder, const char* path, int flags, mode_t mode) const override {
-    if (is_local(folder, path)) return Files::open(folder, path, flags, mode);
+    if (is_local(folder, path)) return FileSystem::open(folder, path, flags, mode);
     const bool create = (flags & O_CREAT) != 0;
     if (!create && known_missing(path)) return fail(ENOENT);
-    const int file = Files::open(folder, path, flags, mode);
+    const int file = FileSystem::open(folder, path, flags, mode);
     if (file < 0 && errno == ENOENT) remember_missing(path);
     if (file >= 0) forget(path);
     return file;
   }
   int stat_at(int folder, const char* path, struct stat& status) const override {
     if (!is_local(folder, path) && known_missing(path)) return fail(ENOENT);
-    return Files::stat_at(folder, path, status);
+    return FileSystem::stat_at(folder, path, status);
   }
   ssize_t read(int file, void* bytes, std::size_t size, off_t from) const override {
     struct stat status {};
-    if (Files::stat(file, status) == 0 && status.st_dev == served_ && status.st_nlink == 0) return fail(ESTALE);
-    return Files::read(file, bytes, size, from);
+    if (FileSystem::stat(file, status) == 0 && status.st_dev == served_ && status.st_nlink == 0) return fail(ESTALE);
+    return FileSystem::read(file, bytes, size, from);
   }
   int close(int file) const override {
     struct stat status {};
-    const bool served = Files::stat(file, status) == 0 && status.st_dev == served_;
-    const int closed = Files::close(file);
+    const bool served = FileSystem::stat(file, status) == 0 && status.st_dev == served_;
+    const int closed = FileSystem::close(file);
     return served && S_ISREG(status.st_mode) && sometimes(50) ? fail(EIO) : closed;
   }
   int rename(int folder, const char* from, const char* to) const override {
-    if (is_local(folder, from)) return Files::rename(folder, from, to);
+    if (is_local(folder, from)) return FileSystem::rename(folder, from, to);
     if (sometimes(50)) return fail(EBUSY);
-    const int renamed = Files::rename(folder, from, to);
+    const int renamed = FileSystem::rename(folder, from, to);
     if (renamed == 0) forget(to);
     return renamed == 0 && sometimes(20) ? fail(ENOENT) : renamed;  // done, and the reply was lost
   }
   int remove(int folder, const char* path) const override {
-    const int removed = Files::remove(folder, path);
+    const int removed = FileSystem::remove(folder, path);
     return !is_local(folder, path) && sometimes(5) ? fail(EBUSY) : removed;
   }
   int make_folder(int folder, const char* path, mode_t mode) const override {
     forget(path);
-    return Files::make_folder(folder, path, mode);
+    return FileSystem::make_folder(folder, path, mode);
   }
   int set_lock(int file, struct flock& lock) const override {
     struct stat status {};
-    if (Files::stat(file, status) == 0 && status.st_dev == served_) ++locks_on_the_server;
-    return Files::set_lock(file, lock);
+    if (FileSystem::stat(file, status) == 0 && status.st_dev == served_) ++locks_on_the_server;
+    return FileSystem::set_lock(file, lock);
   }
   int file_system(int file, struct statfs& status) const override {
-    const int result = Files::file_system(file, status);
+    const int result = FileSystem::file_system(file, status);
     struct stat where {};
-    if (Files::stat(file, where) == 0 && where.st_dev == served_) status.f_type = kNfs;
+    if (FileSystem::stat(file, where) == 0 && where.st_dev == served_) status.f_type = kNfs;
     return result;
   }
 
@@ -91,7 +91,7 @@ class NetworkClient final : public cache::Files {
   }
   bool is_local(int folder, const char* path) const {
     struct stat status {};
-    if (folder != AT_FDCWD) return Files::stat(folder, status) != 0 || status.st_dev != served_;
+    if (folder != AT_FDCWD) return FileSystem::stat(folder, status) != 0 || status.st_dev != served_;
     return std::string_view(path).starts_with("/dev/shm");
   }
   bool known_missing(const std::string& path) const {

@@ -23,7 +23,7 @@ constexpr unsigned long kShutdown = _IOR('X', 125, std::uint32_t);
 constexpr std::uint32_t kNoLogFlush = 2;
 
 // The order of a publish without its flush: what an entry would be worth then.
-class UnflushedFiles final : public cache::Files {
+class UnflushedFileSystem final : public cache::FileSystem {
   int flush(int) const override { return 0; }
 };
 
@@ -39,7 +39,7 @@ struct Disk {
 };
 
 // Puts entries at full speed until it is stopped; the number of the last one that was acknowledged is in `done`.
-pid_t start_writer(const Disk& disk, const cache::Files& files, std::atomic<unsigned>& done) {
+pid_t start_writer(const Disk& disk, const cache::FileSystem& files, std::atomic<unsigned>& done) {
   const pid_t child = ::fork();
   if (child != 0) return child;
   Counts& counts = shared_counts();
@@ -57,7 +57,7 @@ struct Outcome {
   std::uint64_t visible = 0, damaged = 0, acknowledged = 0;
 };
 
-bool run_cut(const Disk& disk, const cache::Files& files, std::chrono::milliseconds after, Outcome& outcome) {
+bool run_cut(const Disk& disk, const cache::FileSystem& files, std::chrono::milliseconds after, Outcome& outcome) {
   if (!disk.attach()) return false;
   Counts& counts = shared_counts();
   const pid_t writer = start_writer(disk, files, counts.go);
@@ -81,12 +81,12 @@ void cut_repeatedly(const char* make, const char* options, unsigned cuts, bool f
   const TemporaryFolder folder;
   const Disk disk{folder.path() / "image", folder.path() / "mount", options};
   std::filesystem::create_directory(disk.mount);
-  const UnflushedFiles unflushed;
+  const UnflushedFileSystem unflushed;
   Outcome outcome;
   for (unsigned i = 0; i < cuts; ++i) {
     const bool made = shell(fmt::format("rm -f {0}; truncate -s 400M {0} && {1} {0}", disk.image, make)) == 0;
     const auto after = std::chrono::milliseconds(flushed ? 150 + 130 * (i % 10) : 2'500);
-    const cache::Files& files = flushed ? cache::Files::system() : unflushed;
+    const cache::FileSystem& files = flushed ? cache::FileSystem::system() : unflushed;
     if (!made || !run_cut(disk, files, after, outcome))
       return report.skip(fmt::format("{}: cannot be made, mounted and stopped here", name));
   }

@@ -111,7 +111,7 @@ TEST_CASE_FIXTURE(Fixture, "the nearest entries of a kernel are found by the ind
 TEST_CASE_FIXTURE(Fixture, "of equally near entries the one used last comes first; what is gone does not come") {
   for (unsigned number = 1; number < 9; ++number) put(number);
   const auto set_used = [&](unsigned number, std::time_t used) {
-    REQUIRE(Files::system().set_time(AT_FDCWD, entry_path(root, sample_key(number)).c_str(), used) == 0);
+    REQUIRE(FileSystem::system().set_time(AT_FDCWD, entry_path(root, sample_key(number)).c_str(), used) == 0);
   };
   for (unsigned number = 1; number < 9; ++number) set_used(number, 1'000'000);
   set_used(5, 2'000'000);
@@ -157,7 +157,7 @@ TEST_CASE_FIXTURE(Fixture, "an index of what is gone is written anew, and one th
     gone.push_back({sample_key(number), marks_of_number(number)});
   put(1);
   const Descriptor v1(::open((root / "v1").c_str(), O_RDONLY | O_DIRECTORY));
-  add_to_index({Files::system(), v1.get(), true}, gone);
+  add_to_index({FileSystem::system(), v1.get(), true}, gone);
   CHECK(fs::file_size(index) > 1'000'000);
   CHECK(nearest(marks_of_number(1)).entries.size() == 1);
   CHECK(fs::file_size(index) < 200);
@@ -187,7 +187,7 @@ TEST_CASE_FIXTURE(Fixture, "a pack is compared too, and what was read of it is k
   for (unsigned number = 1; number < 30; ++number) put(number);
   const fs::path file = folder.path() / "kernels.tmjpack";
   REQUIRE(cache_pack(root, file));
-  const auto pack = Pack::open(file, Files::system(), {}).value();
+  const auto pack = Pack::open(file, FileSystem::system(), {}).value();
   const Nearest found = pack->nearest(question(marks_of_number(17)));
   CHECK(found.entries.at(0).key == sample_key(17));
   CHECK(found.entries.size() == kNearMax);

@@ -23,7 +23,7 @@ struct Fixture {
   TemporaryFolder folder;
   std::filesystem::path root = folder.path() / "cache";
   Store store = Store::open(root).value();
-  const Files& files = Files::system();
+  const FileSystem& files = FileSystem::system();
   Key key = sample_key(1);
 
   bool becomes_free(std::chrono::milliseconds limit) {

@@ -36,7 +36,7 @@ struct Fixture {
   }
   Result<std::unique_ptr<Pack>> opened(const std::vector<fs::path>& keys = {}) const {
     TMA_JIT_ASSIGN(const PackPolicy policy, read_pack_policy(keys, folder.path() / "no rule"));
-    return Pack::open(pack, Files::system(), policy);
+    return Pack::open(pack, FileSystem::system(), policy);
   }
 };
 

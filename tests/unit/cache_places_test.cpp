@@ -60,7 +60,8 @@ TEST_CASE("an entry's time says nothing of whether it is good") {
   fill(root);
   for (unsigned number = 0; number < kEntries; ++number) {
     const std::time_t times[] = {0, -1'000'000, std::time(nullptr) + 400'000'000, 1};
-    REQUIRE(Files::system().set_time(AT_FDCWD, entry_path(root, sample_key(number)).c_str(), times[number % 4]) == 0);
+    REQUIRE(FileSystem::system().set_time(AT_FDCWD, entry_path(root, sample_key(number)).c_str(), times[number % 4]) ==
+            0);
   }
   CHECK(hits(root) == kEntries);
 }

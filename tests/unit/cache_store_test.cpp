@@ -44,7 +44,7 @@ mode_t mode_of(const fs::path& path) {
 }
 
 bool has_temporary_files(const fs::path& folder) {
-  for (const std::string& name : names_in(Files::system(), AT_FDCWD, folder.c_str())) {
+  for (const std::string& name : names_in(FileSystem::system(), AT_FDCWD, folder.c_str())) {
     if (name.starts_with(kTemporaryPrefix)) return true;
   }
   return false;
@@ -96,7 +96,7 @@ TEST_CASE("a shared folder is for everyone to read, whatever the umask, and stay
   for (const unsigned number : {1U, 2U}) CHECK(mode_of(entry_path(root, sample_key(number))) == 0644);
   CHECK(mode_of(root / "v1" / "index") == 0644);
   CHECK(mode_of(root / "CACHEDIR.TAG") == 0644);
-  for (const std::string& name : names_in(Files::system(), AT_FDCWD, compilers_folder(root).c_str()))
+  for (const std::string& name : names_in(FileSystem::system(), AT_FDCWD, compilers_folder(root).c_str()))
     CHECK(mode_of(compilers_folder(root) / name) == 0644);
 }
 
@@ -238,8 +238,8 @@ TEST_CASE_FIXTURE(Fixture, "compilers are remembered, the latest used first, and
   REQUIRE(store.record_compiler("nvrtc 13.0 def"));
   REQUIRE(store.record_compiler("nvrtc 13.0 def"));
   const auto folder_of_records = compilers_folder(store.root());
-  REQUIRE(names_in(Files::system(), AT_FDCWD, folder_of_records.c_str()).size() == 2);
-  for (const std::string& name : names_in(Files::system(), AT_FDCWD, folder_of_records.c_str())) {
+  REQUIRE(names_in(FileSystem::system(), AT_FDCWD, folder_of_records.c_str()).size() == 2);
+  for (const std::string& name : names_in(FileSystem::system(), AT_FDCWD, folder_of_records.c_str())) {
     const bool older = read_file(folder_of_records / name).value() == "nvrtc 12.9 abc";
     const timespec then{std::time(nullptr) - (older ? 9000 : 5000), 0};
     const timespec times[] = {then, then};
@@ -259,7 +259,7 @@ TEST_CASE_FIXTURE(Fixture, "a hit marks an entry as used, once in five minutes")
   REQUIRE(store.put(key, entry));
   const std::time_t now = std::time(nullptr);
   const auto used_after_a_hit = [&](std::time_t before) {
-    REQUIRE(Files::system().set_time(AT_FDCWD, path.c_str(), before) == 0);
+    REQUIRE(FileSystem::system().set_time(AT_FDCWD, path.c_str(), before) == 0);
     CHECK(store.get(key).entry);
     struct stat status {};
     REQUIRE(::stat(path.c_str(), &status) == 0);

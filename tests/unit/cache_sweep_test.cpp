@@ -43,7 +43,7 @@ struct Fixture {
 
   void put(unsigned number, std::time_t used) {
     REQUIRE(store.put(keys[number], sample_entry(number)));
-    REQUIRE(Files::system().set_time(AT_FDCWD, entry_path(root, keys[number]).c_str(), used) == 0);
+    REQUIRE(FileSystem::system().set_time(AT_FDCWD, entry_path(root, keys[number]).c_str(), used) == 0);
   }
   std::time_t used(unsigned number) const {
     struct stat status {};
@@ -59,7 +59,7 @@ struct Fixture {
     return numbers;
   }
   Swept sweep(std::uint64_t entries, const Limits& limits = {}) {
-    return sweep_shard({Files::system(), opened.get(), now}, 7, limits, {~0ULL, entries});
+    return sweep_shard({FileSystem::system(), opened.get(), now}, 7, limits, {~0ULL, entries});
   }
   using Numbers = std::vector<unsigned>;
 };
@@ -87,7 +87,7 @@ TEST_CASE_FIXTURE(Fixture, "an entry from the future that is not used again is n
   put(1, now - 60);
   sweep(8);
   now += 2 * kHour;  // time goes by; 1 is used
-  REQUIRE(Files::system().set_time(AT_FDCWD, entry_path(root, keys[1]).c_str(), now) == 0);
+  REQUIRE(FileSystem::system().set_time(AT_FDCWD, entry_path(root, keys[1]).c_str(), now) == 0);
   sweep(1);
   CHECK(left() == Numbers{1});
 }
@@ -95,7 +95,7 @@ TEST_CASE_FIXTURE(Fixture, "an entry from the future that is not used again is n
 TEST_CASE_FIXTURE(Fixture, "a clock that went back: what was used since is kept, whatever its number says") {
   for (unsigned number = 0; number < 4; ++number) put(number, now - number * kHour);
   now -= 2 * kYear;
-  REQUIRE(Files::system().set_time(AT_FDCWD, entry_path(root, keys[3]).c_str(), now - 10) == 0);  // by a hit
+  REQUIRE(FileSystem::system().set_time(AT_FDCWD, entry_path(root, keys[3]).c_str(), now - 10) == 0);  // by a hit
   sweep(1);
   CHECK(left() == Numbers{3});
 }
@@ -126,7 +126,7 @@ TEST_CASE_FIXTURE(Fixture, "what dead writers left goes though its time is to co
   fs::create_directory(shard / ".tmp-00000000-1-1");
   fs::create_directory(entry_path(root, keys[0]));
   for (const char* name : {".tmp-00000000-1-0", ".tmp-00000000-1-1"})
-    REQUIRE(Files::system().set_time(AT_FDCWD, (shard / name).c_str(), now + kYear) == 0);
+    REQUIRE(FileSystem::system().set_time(AT_FDCWD, (shard / name).c_str(), now + kYear) == 0);
   CHECK(sweep(8).temporaries == 0);
   now += 2 * kDay;
   CHECK(sweep(0).temporaries == 2);

@@ -22,14 +22,14 @@ using Clock = std::chrono::steady_clock;
 constexpr long kNetwork = 0x6969;  // linux/magic.h: NFS
 
 // A file server's client: no call on a path returns while the server is away.
-class Client final : public Files {
+class Client final : public FileSystem {
  public:
   int open(int folder, const char* path, int flags, mode_t mode) const override {
     while (away) std::this_thread::sleep_for(1ms);
-    return Files::open(folder, path, flags, mode);
+    return FileSystem::open(folder, path, flags, mode);
   }
   int file_system(int file, struct statfs& status) const override {
-    const int outcome = Files::file_system(file, status);
+    const int outcome = FileSystem::file_system(file, status);
     status.f_type = kNetwork;
     return outcome;
   }

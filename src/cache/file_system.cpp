@@ -1,4 +1,4 @@
-#include "cache/files.h"
+#include "cache/file_system.h"
 
 #include <linux/openat2.h>
 #include <sys/syscall.h>
@@ -66,79 +66,79 @@ template <class Call> int by_name(int folder, const char* path, Call&& call) {
 
 }  // namespace
 
-int Files::open(int folder, const char* path, int flags, mode_t mode) const {
+int FileSystem::open(int folder, const char* path, int flags, mode_t mode) const {
   return folder == AT_FDCWD ? ::openat(folder, path, flags, mode) : open_below(folder, path, flags, mode);
 }
 
-int Files::close(int file) const {
+int FileSystem::close(int file) const {
   return ::close(file);
 }
 
-int Files::stat(int file, struct stat& status) const {
+int FileSystem::stat(int file, struct stat& status) const {
   return ::fstat(file, &status);
 }
 
-int Files::stat_at(int folder, const char* path, struct stat& status) const {
+int FileSystem::stat_at(int folder, const char* path, struct stat& status) const {
   return by_name(folder, path,
                  [&](int parent, const char* name) { return ::fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW); });
 }
 
-ssize_t Files::read(int file, void* bytes, std::size_t size, off_t from) const {
+ssize_t FileSystem::read(int file, void* bytes, std::size_t size, off_t from) const {
   return ::pread(file, bytes, size, from);
 }
 
-ssize_t Files::write(int file, const void* bytes, std::size_t size, off_t to) const {
+ssize_t FileSystem::write(int file, const void* bytes, std::size_t size, off_t to) const {
   return write_some_at(file, bytes, size, to);
 }
 
-int Files::set_mode(int file, mode_t mode) const {
+int FileSystem::set_mode(int file, mode_t mode) const {
   return ::fchmod(file, mode);
 }
 
-int Files::flush(int file) const {
+int FileSystem::flush(int file) const {
   return ::fdatasync(file);
 }
 
-int Files::touch(int file) const {
+int FileSystem::touch(int file) const {
   return ::futimens(file, nullptr);
 }
 
-int Files::set_time(int folder, const char* path, std::time_t modified) const {
+int FileSystem::set_time(int folder, const char* path, std::time_t modified) const {
   const timespec times[] = {{modified, 0}, {modified, 0}};
   return by_name(folder, path,
                  [&](int parent, const char* name) { return ::utimensat(parent, name, times, AT_SYMLINK_NOFOLLOW); });
 }
 
-int Files::rename(int folder, const char* from, const char* to) const {
+int FileSystem::rename(int folder, const char* from, const char* to) const {
   return by_name(folder, from, [&](int source, const char* name) {
     return by_name(folder, to, [&](int target, const char* other) { return ::renameat(source, name, target, other); });
   });
 }
 
-int Files::remove(int folder, const char* path) const {
+int FileSystem::remove(int folder, const char* path) const {
   return by_name(folder, path, [](int parent, const char* name) { return ::unlinkat(parent, name, 0); });
 }
 
-int Files::remove_folder(int folder, const char* path) const {
+int FileSystem::remove_folder(int folder, const char* path) const {
   return by_name(folder, path, [](int parent, const char* name) { return ::unlinkat(parent, name, AT_REMOVEDIR); });
 }
 
 // Sets the mode independently of the umask, but only on a folder that this call created.
-int Files::make_folder(int folder, const char* path, mode_t mode) const {
+int FileSystem::make_folder(int folder, const char* path, mode_t mode) const {
   if (::mkdirat(folder, path, mode) != 0) return -1;
   return ::fchmodat(folder, path, mode, 0);
 }
 
-int Files::set_lock(int file, struct flock& lock) const {
+int FileSystem::set_lock(int file, struct flock& lock) const {
   return ::fcntl(file, F_OFD_SETLK, &lock);
 }
 
-int Files::file_system(int file, struct statfs& status) const {
+int FileSystem::file_system(int file, struct statfs& status) const {
   return ::fstatfs(file, &status);
 }
 
-const Files& Files::system() {
-  static const Files files;
+const FileSystem& FileSystem::system() {
+  static const FileSystem files;
   return files;
 }
 

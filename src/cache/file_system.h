@@ -17,9 +17,9 @@ inline constexpr int kInterruptsMax = 100;
 // Each function returns the result, and sets errno, like the system call it is named after. `folder` is a descriptor,
 // or AT_FDCWD. Below a descriptor no component that leads to the named file may be a symbolic link. Thread-safe, and
 // usable after a fork.
-class Files {
+class FileSystem {
  public:
-  virtual ~Files() = default;
+  virtual ~FileSystem() = default;
 
   // Like openat; below a descriptor the last component may not be a link either.
   virtual int open(int folder, const char* path, int flags, mode_t mode) const;
@@ -40,7 +40,7 @@ class Files {
   virtual int set_lock(int file, struct flock& lock) const;                  // F_OFD_SETLK: does not wait
   virtual int file_system(int file, struct statfs& status) const;
 
-  static const Files& system();
+  static const FileSystem& system();
 };
 
 }  // namespace tma_jit::cache
