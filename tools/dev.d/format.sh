@@ -10,7 +10,7 @@ command_format() {
   git ls-files -z '*.h' '*.c' '*.cpp' '*.cu' '*.cuh' | xargs -0 "$formatter" "${mode[@]}"
 }
 
-# shellcheck reads the files of tools/dev.d where tools/dev sources them.
+# The files of tools/dev.d are read where tools/dev sources them.
 check_scripts() { shellcheck --external-sources --check-sourced tools/dev .ci/run tests/*/*.sh; }
 
 command_lint() {
