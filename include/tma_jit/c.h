@@ -271,7 +271,10 @@ typedef struct tma_jit_options {
   const char* record_misses;    /* file that gets a line for every kernel that had to be compiled */
   tma_jit_miss_callback on_sealed_miss;
   void* on_sealed_miss_user;
-  int32_t cache_shared; /* every user may read cache_dir and its entries */
+  int32_t cache_shared;              /* every user may read cache_dir and its entries */
+  int32_t ignore_tuning_records;     /* plan as if there were none */
+  const char* const* tuning_records; /* files of records, searched in this order before the cache folder's */
+  size_t tuning_record_count;
 } tma_jit_options;
 
 /* Counts since the engine was created. stats.h explains the fields. */

@@ -70,6 +70,9 @@ struct TuneTrial {
   std::string reason{};  // why it was not measured
 };
 
+// Returns the outcome in words: "out of time".
+TMA_JIT_API const char* name_of(TuneTrial::Outcome outcome);
+
 struct TuneResult {
   Request request{};
   TuningRecord record{};  // from this tuning, or the existing one

@@ -62,7 +62,11 @@ Result<void> set_folders(const tma_jit_options& given, Options& options) {
   if (!read_only) return tl::make_unexpected(std::move(read_only).error());
   auto keys = paths_in(given.cache_pack_keys, given.cache_pack_key_count, "cache_pack_keys");
   if (!keys) return tl::make_unexpected(std::move(keys).error());
+  auto records = paths_in(given.tuning_records, given.tuning_record_count, "tuning_records");
+  if (!records) return tl::make_unexpected(std::move(records).error());
   options.template_dirs = *std::move(templates);
+  options.tuning.records = *std::move(records);
+  options.tuning.follow_records = given.ignore_tuning_records == 0;
   options.cache.read_only = *std::move(read_only);
   options.cache.pack_keys = *std::move(keys);
   return {};

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <tma_jit/c.h>
 #include <tma_jit/cache.h>
@@ -160,6 +161,9 @@ template <class Struct> [[nodiscard]] Result<void> write_struct(Struct made, Str
 [[nodiscard]] Result<DType> dtype_of(tma_jit_dtype dtype);
 // `name` is the tensor's name in errors.
 [[nodiscard]] Result<Tensor> tensor_of(const tma_jit_tensor& tensor, std::string_view name);
+// `function` is named in errors.
+[[nodiscard]] Result<std::vector<Request>> requests_of(const tma_jit_request* const* given, size_t count,
+                                                       std::string_view function);
 tma_jit_device_info device_info_of(const DeviceInfo& device);
 DeviceInfo device_of(const tma_jit_device_info& info);
 

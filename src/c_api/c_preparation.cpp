@@ -10,7 +10,6 @@ namespace {
 using namespace tma_jit::c_api;
 using tma_jit::Preparation;
 using tma_jit::PrepareOptions;
-using tma_jit::Request;
 using tma_jit::Result;
 
 constexpr double kLongestSeconds = 1e9;
@@ -28,21 +27,11 @@ Result<PrepareOptions> prepare_options_of(const tma_jit_prepare_options* from) {
   return options;
 }
 
-Result<std::vector<Request>> requests_of(const tma_jit_request* const* given, size_t count) {
-  if (given == nullptr && count > 0) return invalid("tma_jit_prepare_async: requests is NULL");
-  std::vector<Request> requests;
-  for (size_t i = 0; i < count; ++i) {
-    if (given[i] == nullptr) return invalid("tma_jit_prepare_async: requests[" + std::to_string(i) + "] is NULL");
-    requests.push_back(given[i]->request);
-  }
-  return requests;
-}
-
 Result<Preparation> prepare_async(tma_jit_engine& engine, const tma_jit_request* const* given, size_t count,
                                   const tma_jit_prepare_options* options) {
   auto chosen = prepare_options_of(options);
   if (!chosen) return tl::make_unexpected(std::move(chosen).error());
-  auto requests = requests_of(given, count);
+  auto requests = requests_of(given, count, "tma_jit_prepare_async");
   if (!requests) return tl::make_unexpected(std::move(requests).error());
   return engine.engine.prepare_async(*std::move(requests), *std::move(chosen));
 }

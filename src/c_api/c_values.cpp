@@ -166,6 +166,18 @@ Result<Tensor> tensor_of(const tma_jit_tensor& tensor, std::string_view name) {
   return Tensor::strided(tensor.address, *dtype, tensor.rank, tensor.shape, tensor.strides);
 }
 
+Result<std::vector<Request>> requests_of(const tma_jit_request* const* given, size_t count, std::string_view function) {
+  if (given == nullptr && count > 0) return invalid(std::string(function) + ": requests is NULL");
+  std::vector<Request> requests;
+  for (size_t i = 0; i < count; ++i) {
+    if (given[i] == nullptr) {
+      return invalid(std::string(function) + ": requests[" + std::to_string(i) + "] is NULL");
+    }
+    requests.push_back(given[i]->request);
+  }
+  return requests;
+}
+
 tma_jit_device_info device_info_of(const DeviceInfo& device) {
   tma_jit_device_info info{};
   copy_text(info.name, device.name);

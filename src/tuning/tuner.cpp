@@ -150,6 +150,17 @@ Result<void> check(const TuneOptions& options) {
 
 }  // namespace
 
+const char* name_of(TuneTrial::Outcome outcome) {
+  switch (outcome) {
+    case TuneTrial::Outcome::measured: return "measured";
+    case TuneTrial::Outcome::failed: return "failed";
+    case TuneTrial::Outcome::spills: return "spills";
+    case TuneTrial::Outcome::disagrees: return "disagrees";
+    case TuneTrial::Outcome::out_of_time: return "out of time";
+  }
+  return "";
+}
+
 Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> requests, const TuneOptions& options) {
   TMA_JIT_CHECK(check(options));
   TMA_JIT_CHECK(synchronize(engine));  // fails here if there is no device

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 
+#include <tma_jit/json.h>
 #include <tma_jit/tuning.h>
 
 #include <CLI/CLI.hpp>
@@ -23,17 +24,6 @@ struct Words {
   TuneOptions options;
   bool warm = false;
 };
-
-const char* name_of(TuneTrial::Outcome outcome) {
-  switch (outcome) {
-    case TuneTrial::Outcome::measured: return "measured";
-    case TuneTrial::Outcome::failed: return "failed";
-    case TuneTrial::Outcome::spills: return "spills";
-    case TuneTrial::Outcome::disagrees: return "disagrees";
-    case TuneTrial::Outcome::out_of_time: return "out of time";
-  }
-  return "";
-}
 
 // Returns e.g. "12 measured, 3 spills".
 std::string count_words(const std::vector<TuneTrial>& trials) {
@@ -58,27 +48,6 @@ void report(const Console& console, const TuneResult& result) {
     console.note("{} {} computes something else, which is a bug of the kernel: {}", trial.candidate.file,
                  value_words(trial.candidate.params), trial.reason);
   }
-}
-
-Json to_json(const TuneTrial& trial) {
-  return {{"file", trial.candidate.file},
-          {"params", Json(std::map(trial.candidate.params.begin(), trial.candidate.params.end()))},
-          {"cycles", trial.candidate.cycles},
-          {"outcome", name_of(trial.outcome)},
-          {"us", trial.us},
-          {"launches", trial.launches},
-          {"reason", trial.reason}};
-}
-
-Json to_json(const TuneResult& result) {
-  if (result.error) return {{"kernel", result.request.kernel}, {"error", cli::to_json(*result.error)}};
-  Json trials = Json::array();
-  for (const TuneTrial& trial : result.trials) trials.push_back(to_json(trial));
-  return {{"record", Json::parse(tuning_line(result.record))},
-          {"known", result.known},
-          {"gain", result.gain},
-          {"seconds", result.seconds},
-          {"trials", std::move(trials)}};
 }
 
 // Returns the requests that the command line and its lists give.
@@ -141,7 +110,7 @@ Outcome<int> tune_all(const Settings& settings, const Words& words) {
   std::size_t faults = 0;
   for (const TuneResult& result : results) {
     report(settings.console, result);
-    list.push_back(to_json(result));
+    list.push_back(Json::parse(json_of(result)));
     faults += result.error ? 1 : 0;
   }
   const std::filesystem::path file = options.records.empty() ? tuning_file(engine) : options.records;
