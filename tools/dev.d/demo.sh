@@ -54,18 +54,16 @@ demo_timeline() {  # FILE
 }
 
 demo_next_steps() {
-  cat <<TEXT
-
-What to try next:
-  $cli doctor                                               what this machine has, and what is missing
-  $cli plan gemm M=4096 N=4096 K=4096 --device h100         what would be launched on an H100, and why
-  $cli emit map N=1000 --hook 'apply=a * 2' --arch sm_121a  the CUDA text of a kernel
-  $cli build gemm M=4096 N=4096 K=4096 --arch sm_100a       its cubin: registers, spills, shared memory
-  $cli check tools/demo/missing_barrier.cu                  lint a template and run its presets on the emulator
-  docs/writing-templates.md                                 how to write a kernel
-  docs/embedding.md                                         how to call one from C++, C or Python
-  tools/dev test                                            all tests that need no GPU
-TEXT
+  printf '\nWhat to try next:\n'
+  printf '  %-72s %s\n' \
+    "$cli doctor" "what this machine has, and what is missing" \
+    "$cli plan gemm M=4096 N=4096 K=4096 --device h100" "what would be launched on an H100, and why" \
+    "$cli emit map N=1000 --hook 'apply=a * 2' --arch sm_121a" "the CUDA text of a kernel" \
+    "$cli build gemm M=4096 N=4096 K=4096 --arch sm_100a" "its cubin: registers, spills, shared memory" \
+    "$cli check tools/demo/missing_barrier.cu" "build a template's presets and run them on the emulator" \
+    "docs/writing-templates.md" "how to write a kernel" \
+    "docs/embedding.md" "how to call one from C++, C or Python" \
+    "tools/dev test" "all tests that need no GPU"
 }
 
 # If the path of a built command is given, installs and builds nothing; the timeline is written to FOLDER.
