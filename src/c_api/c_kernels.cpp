@@ -3,6 +3,7 @@
 #include <tma_jit/c_kernels.h>
 
 #include "c_api/c_handles.h"
+#include "core/failure.h"
 
 namespace {
 
@@ -114,10 +115,8 @@ tma_jit_status show(const tma_jit_kernel* kernel, std::vector<Item> KernelInfo::
   return guarded(type, to.second, {{"kernel", kernel}, {"out", to.first}}, [&]() -> Result<void> {
     const auto& list = kernel->info.*items;
     if (index >= list.size()) {
-      return tl::make_unexpected(Error{ErrorCode::not_found,
-                                       std::string(type) + ": " + kernel->info.kernel + " has " +
-                                           std::to_string(list.size()) + ", and no " + std::to_string(index),
-                                       {}});
+      return tma_jit::failure(ErrorCode::not_found, "{}: {} has {}, and no {}", type, kernel->info.kernel, list.size(),
+                              index);
     }
     Info info{};
     shown(info, list[index]);

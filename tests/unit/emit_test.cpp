@@ -154,7 +154,7 @@ TEST_CASE("a hook stays in its function, however its end is hidden") {
   refused("a /* ); }", "hook f:1:1: error: a comment that is not closed");
   refused("a + R\"x()\" ", "hook f:1:1: error: a raw string literal that is not closed");
   refused("a // \\", "hook f:1:6: error: a backslash at the end");
-  refused("a // ?\?/", "hook f:1:1: error: the trigraph ??/");
+  refused("a // ?\?/", "hook f:1:1: error: the trigraph ?\?/");
   refused(std::string("a\0 }", 4), "hook f:1:1: error: a NUL byte");
   refused("a + __TIME__", "hook f:1:1: error: __TIME__");
   const auto fine = [](std::string text) {
