@@ -46,73 +46,42 @@
 //! preset  VEC = 2, LANES = 1024, THREADS = 1024, PACKS = 8
 
 #include "device/ptx/cvt.cuh"
-#include "device/reduce/block.cuh"
-#include "device/reduce/cluster.cuh"
-#include "device/tile/pack.cuh"
+#include "device/tile/register_row.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
-struct Smem {
-  f32 warps[2][THREADS / 32], blocks[2][CLUSTER];
-};
-
-// Combines one value of each thread that shares the row into one that all get; `turn` distinguishes the two calls.
-template <class F> __device__ inline f32 reduce(Smem& smem, int turn, f32 x, f32 neutral, F f) {
-  if constexpr (LANES == 32) return warp_reduce(x, f);
-  return cluster_reduce(block_reduce<THREADS>(x, smem.warps[turn], neutral, f), smem.blocks[turn], f);
-}
-
 extern "C" __global__ __launch_bounds__(THREADS) void softmax(View<const T, 2> S, View<O, 2> D, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
-  constexpr int kStep = HELD / PACKS;  // distance between packs of a thread
   const f32 log2e = 1.44269504F, none = __int_as_float(0xff800000);
-  __shared__ Smem smem;
+  __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   cluster::sync_blocks<CLUSTER>();  // every block of the cluster has begun
-  const int row = blockIdx.x / CLUSTER * ROWS + threadIdx.x / LANES;
-  const int lane = threadIdx.x % LANES + (CLUSTER == 1 ? 0 : cluster::rank()) * LANES;
-  const int left = row < dims.M ? dims.N - lane * COUNT : 0;  // elements from this thread's first one on
-  const T* const from = S.data + row * S.stride[0] + lane * COUNT;
-
-  f32 x[PACKS * COUNT], most = none, sum = 0;
+  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(dims.M, dims.N);
+  row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column) * log2e; });
+  f32 most = none, sum = 0;
 #pragma unroll
-  for (int p = 0; p < PACKS; ++p) {
-    const Pack<T, COUNT> in = load_pack<COUNT>(from + p * kStep, left - p * kStep);
+  for (const f32 x : row.x) most = fmaxf(most, x);
+  most = row.reduce(smem, 0, most, none, [](f32 a, f32 b) { return fmaxf(a, b); });
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-      const int at = p * kStep + i;
-      x[p * COUNT + i] = at < left ? hooks.score(to_f32(in.x[i]), row, lane * COUNT + at) * log2e : none;
-      most = fmaxf(most, x[p * COUNT + i]);
-    }
-  }
-  most = reduce(smem, 0, most, none, [](f32 a, f32 b) { return fmaxf(a, b); });
+  for (f32& x : row.x) sum += x = exp2f(x - most);
+  sum = row.sum(smem, 1, sum);
 #pragma unroll
-  for (f32& e : x) sum += e = exp2f(e - most);
-  sum = reduce(smem, 1, sum, 0, [](f32 a, f32 b) { return a + b; });
-#pragma unroll
-  for (int p = 0; p < PACKS; ++p) {
-    Pack<O, COUNT> out;
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) out.x[i] = from_f32<O>(x[p * COUNT + i] / sum);
-    store_pack(&D.data[row * D.stride[0] + lane * COUNT + p * kStep], out, left - p * kStep);
-  }
+  for (f32& x : row.x) x /= sum;
+  row.store(D);
 }
 
 #else
 
+#include "device/reference/row_sum.cuh"
+
 // One block per row.
 extern "C" __global__ void softmax_reference(View<const T, 2> S, View<f64, 2> D, const Dims dims,
                                              const __grid_constant__ Hooks hooks) {
-  __shared__ f64 shared[256];
   for (s64 row = blockIdx.x; row < dims.M; row += gridDim.x) {
-    const T* const from = S.data + row * S.stride[0];
-    f64 sum = shared[threadIdx.x] = 0;
-    for (s64 j = threadIdx.x; j < dims.N; j += 256)
-      shared[threadIdx.x] += exp(hooks.score(to_f64(from[j * S.stride[1]]), row, j));
-    __syncthreads();
-    for (const f64 part : shared) sum += part;
-    __syncthreads();
-    for (s64 j = threadIdx.x; j < dims.N; j += 256)
-      D.data[row * D.stride[0] + j * D.stride[1]] = exp(hooks.score(to_f64(from[j * S.stride[1]]), row, j)) / sum;
+    const auto power = [&](s64 j) {
+      return exp(hooks.score(to_f64(S.data[row * S.stride[0] + j * S.stride[1]]), row, j));
+    };
+    const f64 sum = row_sum(dims.N, power);
+    for (s64 j = threadIdx.x; j < dims.N; j += 256) D.data[row * D.stride[0] + j * D.stride[1]] = power(j) / sum;
   }
 }
 

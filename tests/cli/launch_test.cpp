@@ -78,7 +78,18 @@ TEST_CASE("a matrix in a file binds the dims of copy and of map, a vector those 
 
 TEST_CASE("without dims an example is run") {
   if (!has_compiler() || !kHasEmulator) return;
-  for (const char* kernel : {"copy", "map", "gemm", "softmax"}) check_passes({kernel, kDevice, kEmulator});
+  for (const char* kernel : {"copy", "map", "gemm", "softmax", "rms_norm", "layer_norm"})
+    check_passes({kernel, kDevice, kEmulator});
+}
+
+TEST_CASE("norms take rows of any length, with and without weights, and store the sum with a residual") {
+  if (!has_compiler() || !kHasEmulator) return;
+  check_passes({"rms_norm", kDevice, kEmulator, "M=3", "N=2047", "WEIGHT=0"});
+  check_passes({"rms_norm", kDevice, kEmulator, "M=5", "N=264", "SUM=1", "--operand", "residual : bf16[M, N]", "--hook",
+                "input=x + residual[row, column]"});
+  check_passes({"layer_norm", kDevice, kEmulator, "M=5", "N=1", "AFFINE=0"});
+  check_passes({"layer_norm", kDevice, kEmulator, "M=3", "N=1001", "AFFINE=2", "SUM=1", "T=f32", "O=f16"});
+  check_passes({"layer_norm", kDevice, kEmulator, "M=2", "N=0", "AFFINE=2"});
 }
 
 TEST_CASE("a matrix without rows is mapped, whatever the types") {
