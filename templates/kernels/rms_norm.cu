@@ -84,7 +84,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void rms_norm(View<const T, 2> 
 
 #else
 
-#include "device/reference/row_sum.cuh"
+#include "device/reference/row_reduce.cuh"
 
 // One block per row.
 extern "C" __global__ void rms_norm_reference(View<const T, 2> X, View<const T, 1> W, View<f64, 2> Y, View<f64, 2> S,

@@ -57,10 +57,8 @@ extern "C" __global__ __launch_bounds__(THREADS) void softmax(View<const T, 2> S
   cluster::sync_blocks<CLUSTER>();  // every block of the cluster has begun
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(dims.M, dims.N);
   row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column) * log2e; });
-  f32 most = none, sum = 0;
-#pragma unroll
-  for (const f32 x : row.x) most = fmaxf(most, x);
-  most = row.reduce(smem, 0, most, none, [](f32 a, f32 b) { return fmaxf(a, b); });
+  const f32 most = row.max(smem, 0);
+  f32 sum = 0;
 #pragma unroll
   for (f32& x : row.x) sum += x = exp2f(x - most);
   sum = row.sum(smem, 1, sum);
@@ -71,17 +69,16 @@ extern "C" __global__ __launch_bounds__(THREADS) void softmax(View<const T, 2> S
 
 #else
 
-#include "device/reference/row_sum.cuh"
+#include "device/reference/row_reduce.cuh"
 
 // One block per row.
 extern "C" __global__ void softmax_reference(View<const T, 2> S, View<f64, 2> D, const Dims dims,
                                              const __grid_constant__ Hooks hooks) {
   for (s64 row = blockIdx.x; row < dims.M; row += gridDim.x) {
-    const auto power = [&](s64 j) {
-      return exp(hooks.score(to_f64(S.data[row * S.stride[0] + j * S.stride[1]]), row, j));
-    };
-    const f64 sum = row_sum(dims.N, power);
-    for (s64 j = threadIdx.x; j < dims.N; j += 256) D.data[row * D.stride[0] + j * D.stride[1]] = power(j) / sum;
+    const auto score = [&](s64 j) { return hooks.score(to_f64(S.data[row * S.stride[0] + j * S.stride[1]]), row, j); };
+    const f64 log_sum = row_log_sum_exp(dims.N, score);
+    for (s64 j = threadIdx.x; j < dims.N; j += 256)
+      D.data[row * D.stride[0] + j * D.stride[1]] = exp(score(j) - log_sum);
   }
 }
 

@@ -78,8 +78,17 @@ TEST_CASE("a matrix in a file binds the dims of copy and of map, a vector those 
 
 TEST_CASE("without dims an example is run") {
   if (!has_compiler() || !kHasEmulator) return;
-  for (const char* kernel : {"copy", "map", "gemm", "softmax", "rms_norm", "layer_norm"})
+  for (const char* kernel :
+       {"copy", "map", "gemm", "softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm"})
     check_passes({kernel, kDevice, kEmulator});
+}
+
+TEST_CASE("scores of any size have a logarithm of softmax and a loss") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* kernel : {"log_softmax", "cross_entropy"}) {
+    check_passes({kernel, kDevice, kEmulator, "M=4", "N=1"});
+    check_passes({kernel, kDevice, kEmulator, "M=5", "N=333", "--hook", "score=x * 1000.0f"});
+  }
 }
 
 TEST_CASE("norms take rows of any length, with and without weights, and store the sum with a residual") {

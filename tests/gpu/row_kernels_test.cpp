@@ -14,26 +14,25 @@ namespace {
 
 using Numbers = std::map<std::string, std::int64_t>;
 
-struct Types {
-  DType in, out;
-};
+using Types = std::map<std::string, DType>;
 
-void check_rows(Engine& engine, const char* kernel, Numbers dims, Types types, const Numbers& params = {}) {
-  const Request request{
-      .kernel = kernel, .dims = std::move(dims), .types = {{"T", types.in}, {"O", types.out}}, .params = params};
+void check_rows(Engine& engine, const char* kernel, Numbers dims, Types types, const Numbers& params) {
+  const Request request{.kernel = kernel, .dims = std::move(dims), .types = std::move(types), .params = params};
   const std::string fault = testing::fault_of(engine, request, cli::DataChoices{}, 1);
   CHECK_MESSAGE(fault.empty(), fmt::format("{} {} {}\n{}", kernel, request.dims, params, fault));
 }
 
-void check_shapes(Engine& engine, const char* kernel, const Numbers& params = {}) {
-  const Types brain{DType::bf16, DType::bf16}, single{DType::f32, DType::f32};
+// `out` names the type of the outputs; empty if it is always the same.
+void check_shapes(Engine& engine, const char* kernel, const Numbers& params = {}, const std::string& out = "O") {
+  const auto types = [&](DType in, DType result) {
+    return out.empty() ? Types{{"T", in}} : Types{{"T", in}, {out, result}};
+  };
   for (const std::int64_t columns : {1, 96, 101, 512, 1000, 2047, 8192, 10007, 65536})
-    check_rows(engine, kernel, {{"M", 77}, {"N", columns}}, brain, params);
-  for (const std::int64_t columns : {3, 128, 4096, 16384, 131072})
-    check_rows(engine, kernel, {{"M", 5}, {"N", columns}}, single, params);
-  check_rows(engine, kernel, {{"M", 5}, {"N", 250000}}, {DType::f16, DType::f32}, params);
-  check_rows(engine, kernel, {{"M", 0}, {"N", 128}}, {DType::f32, DType::bf16}, params);
-  check_rows(engine, kernel, {{"M", 7}, {"N", 0}}, single, params);
+    check_rows(engine, kernel, {{"M", 77}, {"N", columns}}, types(DType::bf16, DType::bf16), params);
+  for (const std::int64_t columns : {0, 3, 128, 4096, 16384, 131072})
+    check_rows(engine, kernel, {{"M", 5}, {"N", columns}}, types(DType::f32, DType::f32), params);
+  check_rows(engine, kernel, {{"M", 5}, {"N", 250000}}, types(DType::f16, DType::f32), params);
+  check_rows(engine, kernel, {{"M", 0}, {"N", 128}}, types(DType::f32, DType::bf16), params);
 }
 
 }  // namespace
@@ -41,6 +40,12 @@ void check_shapes(Engine& engine, const char* kernel, const Numbers& params = {}
 TEST_CASE("softmax agrees with its reference, whoever shares a row") {
   Engine engine;
   check_shapes(engine, "softmax");
+}
+
+TEST_CASE("the logarithm of softmax and the loss of labels agree with their references") {
+  Engine engine;
+  check_shapes(engine, "log_softmax");
+  check_shapes(engine, "cross_entropy", {}, "");
 }
 
 TEST_CASE("norms agree with their references, with and without weights, biases and stored sums") {

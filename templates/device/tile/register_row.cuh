@@ -74,4 +74,21 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct Regi
   template <int Reductions> __device__ f32 sum(RowSmem<Threads, Cluster, Reductions>& smem, int turn, f32 value) const {
     return reduce(smem, turn, value, 0.0F, [](f32 a, f32 b) { return a + b; });
   }
+  template <int Reductions> __device__ f32 max(RowSmem<Threads, Cluster, Reductions>& smem, int turn) const {
+    const f32 none = __int_as_float(0xff800000);
+    f32 most = none;
+#pragma unroll
+    for (const f32 e : x) most = fmaxf(most, e);
+    return reduce(smem, turn, most, none, [](f32 a, f32 b) { return fmaxf(a, b); });
+  }
+
+  // The logarithm of the sum of exp(x) over the row, whose elements beyond the end are minus infinity. The greatest
+  // element is taken out of the sum first, which so neither overflows nor vanishes.
+  __device__ f32 log_sum_exp(RowSmem<Threads, Cluster, 2>& smem) const {
+    const f32 log2e = 1.44269504F, most = max(smem, 0);
+    f32 rest = 0;
+#pragma unroll
+    for (const f32 e : x) rest += exp2f((e - most) * log2e);
+    return most + logf(sum(smem, 1, rest));
+  }
 };

@@ -1,0 +1,90 @@
+//! kernel  cross_entropy "Y[i] = log(sum over j of exp(x[i,j])) - x[i,label], x = score(S[i,j]), label = L[i]; 0 where L[i] is no column"
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//!
+//! type    T       = bf16  in {f32, bf16, f16}      "elements of S"
+//! type    I       = s32   in {s32, s64}            "labels; those outside of 0..N-1 mark rows that do not count"
+//! dim     M, N            in 0..2147483647
+//!
+//! param   VEC     = 16    in {16, 8, 4, 2}         "bytes of S that a thread reads at once: rows begin at multiples"
+//! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
+//! param   LANES   = 32    in {32, 128, 256, 512, 1024} "threads of a block that share a row: a warp, or the block"
+//! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
+//! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread: a row is kept in registers"
+//!
+//! let     COUNT   = VEC / sizeof(T)                "elements of a pack"
+//! let     ROWS    = THREADS / LANES                "rows of a block"
+//! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold"
+//!
+//! require VEC >= sizeof(T)                         "a thread reads whole elements"
+//! require LANES == 32 || LANES == THREADS          "a row is a warp's or a block's"
+//! require CLUSTER == 1 || LANES == THREADS         "blocks of a cluster share one row"
+//! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
+//! require N <= HELD                                "a row must fit into its threads' registers"
+//! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
+//! require alignment(S) >= VEC && stride(S, 0) * sizeof(T) % VEC == 0 && stride(S, 1) == 1 "rows of S are read in packs"
+//!
+//! tensor  S : T[M, N]
+//! tensor  L : I[M]
+//! tensor  Y : f32[M]  out
+//!
+//! hook    score(f32 x, s32 row, s32 column) : f32 = x  "applied to each element first"
+//!
+//! cluster CLUSTER
+//! launch  grid ceil_div(M, ROWS) * CLUSTER  block THREADS
+//! work    flops 4 * M * N  bytes M * (N * sizeof(T) + sizeof(I) + 4)
+//! reference cross_entropy_reference  grid min(M, 65536)  block 256
+//!
+//! preset  VEC = 16, LANES = 32, THREADS = 128, PACKS = 4
+//! preset  VEC = 16, LANES = 128, THREADS = 128, PACKS = 4
+//! preset  VEC = 16, LANES = 512, THREADS = 512, PACKS = 4
+//! preset  VEC = 16, LANES = 1024, THREADS = 1024, PACKS = 4
+//! preset  VEC = 16, LANES = 512, THREADS = 512, CLUSTER = 4, PACKS = 8  when device.cluster_max >= 4
+//! preset  VEC = 16, LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
+//! preset  VEC = 4, LANES = 128, THREADS = 128, PACKS = 8
+//! preset  VEC = 4, LANES = 1024, THREADS = 1024, PACKS = 8
+//! preset  VEC = 2, LANES = 128, THREADS = 128, PACKS = 8
+//! preset  VEC = 2, LANES = 1024, THREADS = 1024, PACKS = 8
+
+#include "device/ptx/cvt.cuh"
+#include "device/tile/register_row.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+// The thread that holds a row's label stores the loss; where no thread does, the row's first one stores 0.
+extern "C" __global__ __launch_bounds__(THREADS) void cross_entropy(View<const T, 2> S, View<const I, 1> L,
+                                                                    View<f32, 1> Y, const Dims dims,
+                                                                    const __grid_constant__ Hooks hooks) {
+  const f32 none = __int_as_float(0xff800000);
+  __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
+  cluster::sync_blocks<CLUSTER>();  // every block of the cluster has begun
+  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(dims.M, dims.N);
+  row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column); });
+  const f32 log_sum = row.log_sum_exp(smem);
+  if (row.row >= dims.M) return;
+  const s64 label = L.data[row.row * L.stride[0]];
+  f32* const loss = &Y.data[row.row * Y.stride[0]];
+  if (row.column == 0 && (label < 0 || label >= dims.N)) *loss = 0;
+#pragma unroll
+  for (int p = 0; p < PACKS; ++p) {
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i)
+      if (row.holds(p, i) && row.column_of(p, i) == label) *loss = log_sum - row.x[p * COUNT + i];
+  }
+}
+
+#else
+
+#include "device/reference/row_reduce.cuh"
+
+// One block per row.
+extern "C" __global__ void cross_entropy_reference(View<const T, 2> S, View<const I, 1> L, View<f64, 1> Y,
+                                                   const Dims dims, const __grid_constant__ Hooks hooks) {
+  for (s64 row = blockIdx.x; row < dims.M; row += gridDim.x) {
+    const auto score = [&](s64 j) { return hooks.score(to_f64(S.data[row * S.stride[0] + j * S.stride[1]]), row, j); };
+    const f64 log_sum = row_log_sum_exp(dims.N, score);
+    const s64 label = L.data[row * L.stride[0]];
+    if (threadIdx.x == 0) Y.data[row * Y.stride[0]] = label < 0 || label >= dims.N ? 0 : log_sum - score(label);
+  }
+}
+
+#endif
