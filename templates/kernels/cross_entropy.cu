@@ -46,7 +46,7 @@
 //! preset  VEC = 2, LANES = 1024, THREADS = 1024, PACKS = 8
 
 #include "device/ptx/cvt.cuh"
-#include "device/tile/register_row.cuh"
+#include "device/reduce/register_row.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
