@@ -49,7 +49,7 @@
 //! preset  VEC = 16, LANES = 512, THREADS = 512, PACKS = 4
 //! preset  VEC = 16, LANES = 1024, THREADS = 1024, PACKS = 4
 //! preset  VEC = 16, LANES = 512, THREADS = 512, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4
-//! preset  VEC = 16, LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
+//! preset  VEC = 16, LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8
 //! preset  VEC = 4, LANES = 128, THREADS = 128, PACKS = 8
 //! preset  VEC = 4, LANES = 1024, THREADS = 1024, PACKS = 8
 //! preset  VEC = 2, LANES = 128, THREADS = 128, PACKS = 8
