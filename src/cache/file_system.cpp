@@ -126,7 +126,8 @@ int FileSystem::remove_folder(int folder, const char* path) const {
 // Sets the mode independently of the umask, but only on a folder that this call created.
 int FileSystem::make_folder(int folder, const char* path, mode_t mode) const {
   if (::mkdirat(folder, path, mode) != 0) return -1;
-  return ::fchmodat(folder, path, mode, 0);
+  // Not through a link that was put in its place meanwhile. Without /proc the mode stays what the umask left of it.
+  return ::fchmodat(folder, path, mode, AT_SYMLINK_NOFOLLOW) == 0 || errno == EOPNOTSUPP ? 0 : -1;
 }
 
 int FileSystem::set_lock(int file, struct flock& lock) const {
