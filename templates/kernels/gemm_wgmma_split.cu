@@ -86,6 +86,7 @@
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/reduce/grid.cuh"
 #include "device/reference/gemm.cuh"
+#include "device/schedule/split.cuh"
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
 #include "device/tile/tma_tile.cuh"
@@ -104,10 +105,6 @@
 #ifndef TMA_JIT_REFERENCE
 
 constexpr int PARTS = SPLIT * CHUNKS;  // of K: a part processes every PARTS-th step
-
-struct Range {
-  int first, end;
-};
 
 using Sums = RegisterTile<layout::Mma<16, BM>>;
 using Share = RegisterTile<layout::Mma<16, ROWS>>;  // the rows of D that one owner stores
