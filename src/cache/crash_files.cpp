@@ -1,13 +1,10 @@
 #include "cache/crash_files.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <memory>
 
-#include "base/descriptor.h"
+#include <fmt/format.h>
+
+#include "cache/folder.h"
 
 namespace tma_jit::cache {
 namespace {
@@ -32,16 +29,11 @@ bool is_crash_file(std::string_view name) {
 
 }  // namespace
 
-// Works on an open folder, so that a link put in its place is not followed.
-std::uint64_t clear_crashes(const std::filesystem::path& root) {
-  Descriptor folder(::open((root / kCrashFolder).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder) return 0;
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::fdopendir(folder.get()), &::closedir);
-  if (listing == nullptr) return 0;
-  const int held = folder.release();  // the directory stream owns it from here on
+std::uint64_t clear_crashes(const FileSystem& files, int folder) {
   std::uint64_t removed = 0;
-  while (const dirent* file = ::readdir(listing.get())) {
-    if (is_crash_file(static_cast<const char*>(file->d_name)) && ::unlinkat(held, file->d_name, 0) == 0) ++removed;
+  for (const std::string& name : names_in(files, folder, kCrashFolder.data())) {
+    if (!is_crash_file(name)) continue;
+    if (files.remove(folder, fmt::format("{}/{}", kCrashFolder, name).c_str()) == 0) ++removed;
   }
   return removed;
 }

@@ -38,7 +38,7 @@ std::string host_digits() {
 }  // namespace
 
 std::filesystem::path format_folder(const std::filesystem::path& root) {
-  return root / "v1";
+  return root / kFormatName;
 }
 
 std::filesystem::path compilers_folder(const std::filesystem::path& root) {

@@ -14,6 +14,7 @@
 
 namespace tma_jit::cache {
 
+inline constexpr const char* kFormatName = "v1";
 inline constexpr unsigned kShards = 256;
 inline constexpr std::string_view kTemporaryPrefix = ".tmp-";
 inline constexpr std::string_view kCompilersName = "compilers";

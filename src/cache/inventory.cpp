@@ -97,7 +97,7 @@ namespace cache {
 
 Result<Inventory> inventory_of(const std::filesystem::path& root) {
   const FileSystem& files = FileSystem::system();
-  Inventory inventory{.root = root};
+  Inventory inventory;
   TMA_JIT_ASSIGN(inventory.folder, open_trusted(files, root));
   if (!inventory.folder) return inventory;
   const auto add = [&](const std::string& folder, auto&& key_for) {
@@ -107,10 +107,11 @@ Result<Inventory> inventory_of(const std::filesystem::path& root) {
     }
   };
   for (unsigned shard = 0; shard < kShards; ++shard) {
-    add("v1/" + shard_name(shard), [&](std::string_view name) { return key_named(shard, name); });
+    add(fmt::format("{}/{}", kFormatName, shard_name(shard)),
+        [&](std::string_view name) { return key_named(shard, name); });
   }
   const auto no_key = [](std::string_view) { return std::optional<Key>(); };
-  add(fmt::format("v1/{}", kCompilersName), no_key);
+  add(fmt::format("{}/{}", kFormatName, kCompilersName), no_key);
   add(".", no_key);
   return inventory;
 }
@@ -197,7 +198,7 @@ Result<std::uint64_t> cache_clear(const std::filesystem::path& root) {
   const cache::FileSystem& files = cache::FileSystem::system();
   TMA_JIT_ASSIGN(const auto inventory, cache::inventory_of(root));
   const int folder = inventory.folder.get();
-  std::uint64_t removed = cache::clear_crashes(root);
+  std::uint64_t removed = cache::clear_crashes(files, folder);
   std::string failed;
   for (const cache::Item& item : inventory.items) {
     if (const int error = remove_whole(files, folder, item.name); error == 0) {
@@ -206,7 +207,7 @@ Result<std::uint64_t> cache_clear(const std::filesystem::path& root) {
       failed = fmt::format("{}: {}", (root / item.name).string(), std::strerror(error));
     }
   }
-  (void)files.remove(folder, fmt::format("v1/{}", cache::kIndexName).c_str());
+  (void)files.remove(folder, fmt::format("{}/{}", cache::kFormatName, cache::kIndexName).c_str());
   if (!failed.empty()) return failure(ErrorCode::io, "cannot clear the cache: removed {}, but not {}", removed, failed);
   return removed;
 }

@@ -23,7 +23,6 @@ struct Item {
 // The entries and temporary files of a trusted folder; files of others are not among them. The folder is held open:
 // what was listed is what is read and removed, and no link leads out of it, whatever is renamed meanwhile.
 struct Inventory {
-  std::filesystem::path root;
   Descriptor folder{};  // none if the folder does not exist
   std::vector<Item> items{};
 };

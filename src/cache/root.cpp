@@ -115,13 +115,13 @@ Result<struct stat> trusted(const FileSystem& files, const Descriptor& folder, c
 
 Result<Descriptor> open_format(const FileSystem& files, const Descriptor& root, const std::filesystem::path& path,
                                bool shared) {
-  Descriptor folder(files.open(root.get(), "v1", kFolderFlags, 0));
+  Descriptor folder(files.open(root.get(), kFormatName, kFolderFlags, 0));
   if (folder) return folder;
-  if (errno != ENOENT) return open_failure(files, path / "v1", errno);
-  if (files.make_folder(root.get(), "v1", folder_mode(shared)) != 0 && errno != EEXIST)
-    return cannot("make", path / "v1", errno);
-  folder = Descriptor(files.open(root.get(), "v1", kFolderFlags, 0));
-  if (!folder) return open_failure(files, path / "v1", errno);
+  if (errno != ENOENT) return open_failure(files, path / kFormatName, errno);
+  if (files.make_folder(root.get(), kFormatName, folder_mode(shared)) != 0 && errno != EEXIST)
+    return cannot("make", path / kFormatName, errno);
+  folder = Descriptor(files.open(root.get(), kFormatName, kFolderFlags, 0));
+  if (!folder) return open_failure(files, path / kFormatName, errno);
   make_shards(files, folder.get(), shared);
   (void)publish(files, root.get(), "CACHEDIR.TAG", std::as_bytes(std::span(kBackupTag)), file_mode(shared));
   return folder;
@@ -171,19 +171,19 @@ Result<Root> open_root(const FileSystem& files, const std::filesystem::path& pat
   TMA_JIT_ASSIGN(const Descriptor root, open_or_make(files, path, shared));
   TMA_JIT_ASSIGN(const struct stat status, trusted(files, root, path));
   TMA_JIT_ASSIGN(Descriptor folder, open_format(files, root, path, shared));
-  TMA_JIT_ASSIGN(const struct stat format, trusted(files, folder, path / "v1"));
+  TMA_JIT_ASSIGN(const struct stat format, trusted(files, folder, path / kFormatName));
   if (shared && !(is_shared(status) && is_shared(format))) share(files, root.get(), folder.get());
-  return checked_root(files, std::move(folder), path / "v1");
+  return checked_root(files, std::move(folder), path / kFormatName);
 }
 
 Result<Root> open_existing_root(const FileSystem& files, const std::filesystem::path& path) {
   TMA_JIT_ASSIGN(const Descriptor root, open_trusted(files, path));
   if (!root) return failure(ErrorCode::not_found, "there is no cache folder {}", path.string());
-  Descriptor folder(files.open(root.get(), "v1", kFolderFlags, 0));
+  Descriptor folder(files.open(root.get(), kFormatName, kFolderFlags, 0));
   if (!folder && errno == ENOENT)
     return failure(ErrorCode::not_found, "{} has no v1: it is no cache folder of this version", path.string());
-  if (!folder) return open_failure(files, path / "v1", errno);
-  return checked_root(files, std::move(folder), path / "v1");
+  if (!folder) return open_failure(files, path / kFormatName, errno);
+  return checked_root(files, std::move(folder), path / kFormatName);
 }
 
 }  // namespace tma_jit::cache
