@@ -13,7 +13,7 @@ import ctypes
 import json
 import os
 import statistics
-import subprocess
+import struct
 import sys
 import tempfile
 
@@ -62,7 +62,7 @@ class Kernel:
             path = os.path.join(folder, "kernel.cubin")
             return cls(prepare(command, request, path), path, tensors)
 
-    def __init__(self, plan, path, tensors):
+    def __init__(self, plan, path, tensors, scalars=None):
         with open(path, "rb") as file:
             module = check(cuda.cuModuleLoadData(file.read()))
         self.config = " ".join(f"{k}={v}" for k, v in plan["config"].items())
@@ -74,7 +74,12 @@ class Kernel:
                 self.function, cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, geometry["smem_bytes"]))
         self.keep, addresses = [], []
         for argument in plan["arguments"]:
-            image = self.workspace(argument) if argument["kind"] == "workspace" else self.image(plan, argument, tensors)
+            if argument["kind"] == "workspace":
+                image = self.workspace(argument)
+            elif argument["kind"] == "scalar":
+                image = struct.pack("<f", scalars[argument["name"]])
+            else:
+                image = self.image(plan, argument, tensors)
             buffer = ctypes.create_string_buffer(len(image) + 64)
             address = -(-ctypes.addressof(buffer) // 64) * 64
             ctypes.memmove(address, image, len(image))

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Kernels that are bound by memory, beside PyTorch and beside a copy of as many bytes.
+
+    tools/compare/memory.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--only WORD]
+    tools/compare/memory.py measure FOLDER [--rounds 20] [--compile]
+
+`prepare` needs no GPU: it plans and builds every problem for a named device. `measure` runs them where there is one, with
+PyTorch and the driver's Python bindings, by the method of compare.py. Two peers stand in each row: the copy, which is the
+driver's from device to device over half of the problem's bytes and so reads and writes all of them, and PyTorch's fastest way
+to the same result. Results are compared with PyTorch's.
+"""
+import argparse
+import json
+import math
+import os
+
+import prepared
+from memory_problems import PROBLEMS, TORCH
+
+
+def prepare(options):
+    os.makedirs(options.folder, exist_ok=True)
+    plans = {}
+    for name, problem in PROBLEMS.items():
+        if options.only in name:
+            words = [*problem.request.split(), "--device", options.device]
+            plans[name] = prepared.prepare(options.tma_jit, words, os.path.join(options.folder, f"{len(plans)}.cubin"))
+    with open(os.path.join(options.folder, "plans.json"), "w", encoding="utf-8") as file:
+        json.dump(plans, file)
+
+
+def timed(compare, torch, options, cubin, plan, problem, flush):
+    """Milliseconds of ours, of the copy and of PyTorch."""
+    def make(spec, fill):
+        return spec(torch) if callable(spec) else fill(getattr(torch, TORCH[spec[0]]), spec[1])
+    inputs = {name: make(spec, lambda dtype, shape: torch.randn(shape, device="cuda").to(dtype))
+              for name, spec in problem.inputs.items()}
+    outputs = {name: make(spec, lambda dtype, shape: torch.empty(shape, device="cuda", dtype=dtype))
+               for name, spec in problem.outputs.items()}
+    for output in outputs.values():
+        output.view(torch.uint8).fill_(0xFF)
+    ours = compare.Kernel(plan, cubin, inputs | outputs, problem.scalars)
+    peers = [lambda: problem.peer(torch, inputs)]
+    if options.compile:
+        peers.append(torch.compile(peers[0], dynamic=False))
+    expected = peers[0]()
+    ours()
+    torch.cuda.synchronize()
+    for result, wanted in zip(outputs.values(), expected if isinstance(expected, tuple) else (expected,)):
+        result, wanted = result.double(), wanted.double().reshape(result.shape)
+        error = ((result - wanted).norm() / wanted.norm().clamp_min(1e-30)).item()
+        assert error <= problem.tolerance, f"differs from PyTorch by {error}"
+    del expected, wanted, result
+    half = max(plan["work"]["bytes"] // 2, 16)
+    source, target = (torch.empty(half, dtype=torch.uint8, device="cuda") for _ in range(2))
+    times = compare.alternate([ours, lambda: target.copy_(source), *peers], options.rounds, flush)
+    return times[0], times[1], min(times[2:]), ours.config
+
+
+def measure(options):
+    import compare  # needs PyTorch and the driver, which `prepare` does without
+    import torch
+    torch.manual_seed(0)
+    flush = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
+    driver = compare.check(compare.cuda.cuDriverGetVersion())
+    print(f"{torch.cuda.get_device_name()}, driver API {driver // 1000}.{driver % 1000 // 10}, PyTorch {torch.__version__}, "
+          f"medians of {options.rounds} rounds\n")
+    print("| problem | us | GB/s | of a copy | PyTorch, us | ratio | configuration |\n|---|---:|---:|---:|---:|---:|---|")
+    with open(os.path.join(options.folder, "plans.json"), encoding="utf-8") as file:
+        plans = json.load(file)
+    ratios = {}
+    for index, (name, plan) in enumerate(plans.items()):
+        cubin = os.path.join(options.folder, f"{index}.cubin")
+        try:
+            ours, copy, peer, config = timed(compare, torch, options, cubin, plan, PROBLEMS[name], flush)
+        except (AssertionError, RuntimeError) as error:
+            print(f"| {name} | failed: {error} |", flush=True)
+            continue
+        moved = plan["work"]["bytes"]
+        ratios.setdefault(plan["kernel"], []).append((copy / ours, peer / ours))
+        print(f"| {name} | {ours * 1e3:.1f} | {moved / ours / 1e6:,.0f} | {copy / ours:.3f} | {peer * 1e3:.1f} | "
+              f"{peer / ours:.2f} | {os.path.basename(plan['file'])} {config} |", flush=True)
+        torch.cuda.empty_cache()
+    print("\n| kernel | problems | of a copy: geometric mean, least | of PyTorch: geometric mean, least |\n|---|---:|---:|---:|")
+    for kernel, values in ratios.items():
+        columns = []
+        for side in zip(*values):
+            columns.append(f"{math.exp(sum(map(math.log, side)) / len(side)):.3f}, {min(side):.3f}")
+        print(f"| {kernel} | {len(values)} | {columns[0]} | {columns[1]} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=("prepare", "measure"))
+    parser.add_argument("folder")
+    parser.add_argument("--tma-jit", default="build/bin/tma-jit")
+    parser.add_argument("--device", default="h200")
+    parser.add_argument("--only", default="", help="of `prepare`: problems whose name contains the word")
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--compile", action="store_true", help="of `measure`: torch.compile's kernel too; the better counts")
+    options = parser.parse_args()
+    prepare(options) if options.verb == "prepare" else measure(options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""The problems of memory.py: what is asked of tma-jit, its tensors, and PyTorch's way to the same result."""
+from dataclasses import dataclass, field
+from typing import Callable
+
+TORCH = {"bf16": "bfloat16", "f16": "float16", "f32": "float32", "u8": "uint8", "s32": "int32", "s64": "int64"}
+
+
+@dataclass
+class Problem:
+    request: str  # kernel, dims, types and params, as the command takes them
+    inputs: dict  # name to (type, shape), of normal random numbers, or to a function of torch that makes the tensor
+    outputs: dict  # name to (type, shape)
+    peer: Callable  # of torch and the inputs; returns what the outputs hold, a tuple if there are several
+    scalars: dict = field(default_factory=dict)  # name to a number; those of type f32
+    tolerance: float = 6e-3  # of the norm of the difference, relative to the norm of PyTorch's result
+
+
+def rows_of(kernel, m, n, dtype, inputs, outputs, peer, **more):
+    return f"{kernel} {m} x {n} {dtype}", Problem(
+        f"{kernel} M={m} N={n} T={dtype}" + ("" if kernel == "cross_entropy" else f" O={dtype}"), inputs, outputs, peer, **more)
+
+
+def softmax(m, n, dtype):
+    return rows_of("softmax", m, n, dtype, {"S": (dtype, (m, n))}, {"D": (dtype, (m, n))},
+                   lambda torch, t: torch.softmax(t["S"], 1))
+
+
+def log_softmax(m, n, dtype):
+    return rows_of("log_softmax", m, n, dtype, {"S": (dtype, (m, n))}, {"D": (dtype, (m, n))},
+                   lambda torch, t: torch.log_softmax(t["S"], 1))
+
+
+def rms_norm(m, n, dtype):
+    return rows_of("rms_norm", m, n, dtype, {"X": (dtype, (m, n)), "W": (dtype, (n,))}, {"Y": (dtype, (m, n))},
+                   lambda torch, t: torch.nn.functional.rms_norm(t["X"], (n,), t["W"], 1e-5), scalars={"eps": 1e-5})
+
+
+def layer_norm(m, n, dtype):
+    return rows_of("layer_norm", m, n, dtype, {"X": (dtype, (m, n)), "W": (dtype, (n,)), "B": (dtype, (n,))},
+                   {"Y": (dtype, (m, n))},
+                   lambda torch, t: torch.nn.functional.layer_norm(t["X"], (n,), t["W"], t["B"], 1e-5), scalars={"eps": 1e-5})
+
+
+def cross_entropy(m, n, dtype):
+    inputs = {"S": (dtype, (m, n)), "L": lambda torch: torch.randint(n, (m,), device="cuda", dtype=torch.int32)}
+    return rows_of("cross_entropy", m, n, dtype, inputs, {"Y": ("f32", (m,))},
+                   lambda torch, t: torch.nn.functional.cross_entropy(t["S"].float(), t["L"].long(), reduction="none"))
+
+
+ROWS = [(262144, 64), (131072, 128), (65536, 512), (32768, 1000), (16384, 2048), (8192, 4096), (8192, 8192), (4096, 16384),
+        (2048, 32768), (1024, 65536), (512, 131072), (256, 262144)]
+
+PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dtype in ("bf16", "f32") for m, n in ROWS] +
+                [f(m, n, "bf16") for f in (log_softmax, cross_entropy) for m, n in ((8192, 4096), (4096, 32000), (2048, 128256))])
