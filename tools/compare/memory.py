@@ -51,7 +51,7 @@ def timed(compare, torch, options, cubin, plan, problem, flush):
         error = ((result - wanted).norm() / wanted.norm().clamp_min(1e-30)).item()
         assert error <= problem.tolerance, f"differs from PyTorch by {error}"
     del expected, wanted, result
-    half = max(plan["work"]["bytes"] // 2, 16)
+    half = max(int(plan["work"]["bytes"]) // 2, 16)
     source, target = (torch.empty(half, dtype=torch.uint8, device="cuda") for _ in range(2))
     times = compare.alternate([ours, lambda: target.copy_(source), *peers], options.rounds, flush)
     return times[0], times[1], min(times[2:]), ours.config
