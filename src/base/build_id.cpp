@@ -10,6 +10,7 @@
 #include "base/descriptor.h"
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/fork.h"
 #include "base/library.h"
 #include "core/failure.h"
 
@@ -88,6 +89,7 @@ int read_loaded_id(dl_phdr_info* info, std::size_t, void* wanted) {
 }  // namespace
 
 Result<std::string> build_id(void* handle) {
+  const NoFork no_fork;
   link_map* map = nullptr;
   if (handle == nullptr || ::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) {
     return failure(ErrorCode::not_found, "the library is not loaded");

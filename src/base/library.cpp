@@ -42,6 +42,7 @@ Result<Library> Library::open(const std::filesystem::path& path) {
 }
 
 void* Library::symbol(const char* name) const {
+  const NoFork no_fork;
   return ::dlsym(handle_.get(), name);
 }
 

@@ -16,7 +16,7 @@ class Library {
  public:
   [[nodiscard]] static Result<Library> open(const std::filesystem::path& path);
 
-  // Returns nullptr if the library has no such symbol.
+  // Returns nullptr if the library has no such symbol. No fork happens meanwhile, as in every call of the loader.
   void* symbol(const char* name) const;
   template <class Function> bool find(Function& function, const char* name) const {
     function = reinterpret_cast<Function>(symbol(name));

@@ -5,13 +5,19 @@
 #include <string>
 #include <string_view>
 
+#include "base/fork.h"
+#include "base/library.h"
+
 namespace tma_jit {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the path of the file that contains this code; empty if the loader knows it only by a relative path.
+// Returns the path of the file that contains this code; empty if the loader knows it only by a relative path or does
+// not work.
 fs::path own_file() {
+  if (!loader_works()) return {};
+  const NoFork no_fork;
   Dl_info info{};
   if (::dladdr(reinterpret_cast<void*>(&own_folders), &info) == 0 || info.dli_fname == nullptr) return {};
   const fs::path file = info.dli_fname;

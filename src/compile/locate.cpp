@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/fork.h"
 #include "base/library.h"
 #include "base/text.h"
 #include "base/trusted_path.h"
@@ -70,6 +71,7 @@ int find_loaded(dl_phdr_info* info, std::size_t, void* found) {
 std::string loaded_library() {
   std::string path;
   if (!loader_works()) return path;
+  const NoFork no_fork;
   ::dl_iterate_phdr(find_loaded, &path);
   return path;
 }
@@ -157,6 +159,7 @@ class Search {
   bool by_loader() {
     if (!places_.loader) return false;
     for (const char* soname : kSonames) {
+      const NoFork no_fork;
       const Result<Library> library = Library::open(soname);
       Dl_info info{};
       if (!library) {

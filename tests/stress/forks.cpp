@@ -33,7 +33,7 @@ enum class Loading : std::uint8_t { by_library, by_program };
 void load_libraries(Loading loading, unsigned number) {
   const char* name = kLibraries[number % std::size(kLibraries)];
   if (loading == Loading::by_library) {
-    (void)Library::open(name);
+    if (const Result<Library> library = Library::open(name)) (void)library->symbol("tma_jit_no_such_function");
   } else if (void* handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
     ::dlclose(handle);
   }
