@@ -37,6 +37,7 @@ class ExtentSearch {
   }
 
   Solution run() {
+    if (problem_.hopeless()) return best_;
     descend();
     if (best_.merit.violations > 0) {
       degenerate_ = true;
