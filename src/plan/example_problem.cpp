@@ -65,7 +65,8 @@ bool ExampleProblem::depends_on_problem(const templates::Expression& expression)
   return std::ranges::any_of(expression.references(), [&](const templates::Reference& reference) {
     if (reference.kind != Kind::name) return reference.kind == Kind::stride || reference.kind == Kind::alignment;
     const templates::Let* let = kernel_.find_let(reference.name);
-    return let != nullptr ? !let->dims.empty() || let->depends_on_request : kernel_.find_param(reference.name) == nullptr;
+    return let != nullptr ? !let->dims.empty() || let->depends_on_request
+                          : kernel_.find_param(reference.name) == nullptr;
   });
 }
 
