@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include <tma_jit/engine.h>
 #include <tma_jit/launch.h>
@@ -53,5 +55,12 @@ struct Measurement {
 };
 [[nodiscard]] TMA_JIT_API Result<Measurement> measure(Engine& engine, Launch& launch,
                                                       const MeasureOptions& options = {});
+
+// Device times in microseconds, of each launch its time in each round.
+using RoundTimes = std::vector<std::vector<double>>;
+// Measures launches against each other: in each of `options.repeats` rounds every one is launched once, so that a
+// change of the clocks during the measurement changes the times of all. Their host cost is not measured.
+[[nodiscard]] TMA_JIT_API Result<RoundTimes> measure_in_turns(Engine& engine, std::span<Launch* const> launches,
+                                                              const MeasureOptions& options = {});
 
 }  // namespace tma_jit

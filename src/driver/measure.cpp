@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <vector>
 
 #include "base/median.h"
@@ -51,38 +52,43 @@ struct Span {
 // One measurement; all its work is queued to one stream.
 class Run {
  public:
-  Run(const driver::Context& context, CUstream stream, Launch& launch)
-      : context_(context), stream_(stream), launch_(launch) {}
+  Run(const driver::Context& context, CUstream stream, std::span<Launch* const> launches)
+      : context_(context), stream_(stream), launches_(launches) {}
 
-  Result<void> warm_up(int launches) {
-    for (int i = 0; i < launches; ++i) TMA_JIT_CHECK(launch_.launch(stream_));
+  Result<void> warm_up(int rounds) {
+    for (int i = 0; i < rounds; ++i) {
+      for (Launch* launch : launches_) TMA_JIT_CHECK(launch->launch(stream_));
+    }
     return synchronize();
   }
 
   // The flush before a launch keeps the device busy while the host queues the events and the launch, so that the time
   // between the two events contains only the kernel.
-  Result<std::vector<double>> device_times(int repeats, const driver::Memory& flushed) {
+  Result<RoundTimes> device_times(int rounds, const driver::Memory& flushed) {
     std::vector<Span> spans;
-    for (int i = 0; i < repeats; ++i) {
-      TMA_JIT_CHECK(flush(flushed));
-      TMA_JIT_ASSIGN(Span span, timed_launch());
-      spans.push_back(std::move(span));
+    for (int i = 0; i < rounds; ++i) {
+      for (Launch* launch : launches_) {
+        TMA_JIT_CHECK(flush(flushed));
+        TMA_JIT_ASSIGN(Span span, timed(*launch));
+        spans.push_back(std::move(span));
+      }
     }
     TMA_JIT_CHECK(synchronize());
-    std::vector<double> times;
-    for (const Span& span : spans) {
-      TMA_JIT_ASSIGN(const double time, span.stop.microseconds_since(span.start));
-      times.push_back(time);
+    RoundTimes times(launches_.size());
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      TMA_JIT_ASSIGN(const double time, spans[i].stop.microseconds_since(spans[i].start));
+      times[i % times.size()].push_back(time);
     }
     return times;
   }
 
+  // Of the first launch.
   Result<std::vector<double>> host_times(int launches) {
     using Clock = std::chrono::steady_clock;
     std::vector<double> times;
     for (int done = 0; done < launches; done += kHostBatch) {
       const auto start = Clock::now();
-      for (int i = 0; i < kHostBatch; ++i) TMA_JIT_CHECK(launch_.launch(stream_));
+      for (int i = 0; i < kHostBatch; ++i) TMA_JIT_CHECK(launches_.front()->launch(stream_));
       times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count() / kHostBatch);
       TMA_JIT_CHECK(synchronize());
     }
@@ -90,11 +96,11 @@ class Run {
   }
 
  private:
-  Result<Span> timed_launch() {
+  Result<Span> timed(Launch& launch) {
     TMA_JIT_ASSIGN(Event start, Event::create(context_));
     TMA_JIT_ASSIGN(Event stop, Event::create(context_));
     TMA_JIT_CHECK(start.record(stream_));
-    TMA_JIT_CHECK(launch_.launch(stream_));
+    TMA_JIT_CHECK(launch.launch(stream_));
     TMA_JIT_CHECK(stop.record(stream_));
     return Span{std::move(start), std::move(stop)};
   }
@@ -113,26 +119,47 @@ class Run {
 
   const driver::Context& context_;
   CUstream stream_;
-  Launch& launch_;
+  const std::span<Launch* const> launches_;
 };
 
-}  // namespace
+// What a measurement takes from the device, for as long as it lasts.
+struct Setup {
+  driver::PrivateStream stream;
+  driver::Memory flushed;
+};
 
-Result<Measurement> measure(const driver::SharedContext& context, Launch& launch, const MeasureOptions& options) {
+Result<Setup> set_up(const driver::SharedContext& context, const MeasureOptions& options) {
   if (options.repeats < 1) {
     return failure(ErrorCode::invalid_argument, "measure: {} repeats; 1 or more are needed", options.repeats);
   }
-  TMA_JIT_ASSIGN([[maybe_unused]] const driver::Scope scope, driver::Scope::enter(*context));
   TMA_JIT_CHECK(driver::checked(context->api(), context->api().ctx_synchronize(), "cuCtxSynchronize"));
-  TMA_JIT_ASSIGN(const driver::PrivateStream stream, driver::PrivateStream::create(*context));
+  TMA_JIT_ASSIGN(driver::PrivateStream stream, driver::PrivateStream::create(*context));
   const auto flushed_bytes = options.flush_l2 ? 2 * static_cast<std::size_t>(context->device().l2_bytes) : 0;
-  TMA_JIT_ASSIGN(const driver::Memory flushed, driver::Memory::allocate(context, flushed_bytes));
-  Run run(*context, stream.get(), launch);
+  TMA_JIT_ASSIGN(driver::Memory flushed, driver::Memory::allocate(context, flushed_bytes));
+  return Setup{std::move(stream), std::move(flushed)};
+}
+
+}  // namespace
+
+Result<RoundTimes> measure_in_turns(const driver::SharedContext& context, std::span<Launch* const> launches,
+                                    const MeasureOptions& options) {
+  TMA_JIT_ASSIGN([[maybe_unused]] const driver::Scope scope, driver::Scope::enter(*context));
+  TMA_JIT_ASSIGN(const Setup setup, set_up(context, options));
+  Run run(*context, setup.stream.get(), launches);
   TMA_JIT_CHECK(run.warm_up(options.warmups));
-  TMA_JIT_ASSIGN(const std::vector<double> device, run.device_times(options.repeats, flushed));
-  Measurement measurement{.repeats = options.repeats, .flushed_l2 = flushed_bytes > 0};
-  measurement.median_us = median_of(device);
-  const auto [fastest, slowest] = std::ranges::minmax(device);
+  return run.device_times(options.repeats, setup.flushed);
+}
+
+Result<Measurement> measure(const driver::SharedContext& context, Launch& launch, const MeasureOptions& options) {
+  TMA_JIT_ASSIGN([[maybe_unused]] const driver::Scope scope, driver::Scope::enter(*context));
+  TMA_JIT_ASSIGN(const Setup setup, set_up(context, options));
+  Launch* const launches[] = {&launch};
+  Run run(*context, setup.stream.get(), launches);
+  TMA_JIT_CHECK(run.warm_up(options.warmups));
+  TMA_JIT_ASSIGN(const RoundTimes device, run.device_times(options.repeats, setup.flushed));
+  Measurement measurement{.repeats = options.repeats, .flushed_l2 = setup.flushed.bytes() > 0};
+  measurement.median_us = median_of(device.front());
+  const auto [fastest, slowest] = std::ranges::minmax(device.front());
   measurement.min_us = fastest;
   measurement.max_us = slowest;
   if (options.host_launches > 0) {

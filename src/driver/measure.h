@@ -7,8 +7,11 @@
 
 namespace tma_jit::driver {
 
-// Uses a stream of its own; when it returns, all its work is done.
+// Both use a stream of their own; when they return, all their work is done.
 [[nodiscard]] Result<Measurement> measure(const driver::SharedContext& context, Launch& launch,
                                           const MeasureOptions& options);
+
+[[nodiscard]] Result<RoundTimes> measure_in_turns(const driver::SharedContext& context,
+                                                  std::span<Launch* const> launches, const MeasureOptions& options);
 
 }  // namespace tma_jit::driver

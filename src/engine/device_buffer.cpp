@@ -86,4 +86,9 @@ Result<Measurement> measure(Engine& engine, Launch& launch, const MeasureOptions
   return driver::measure(context, launch, options);
 }
 
+Result<RoundTimes> measure_in_turns(Engine& engine, std::span<Launch* const> launches, const MeasureOptions& options) {
+  TMA_JIT_ASSIGN(const driver::SharedContext context, EngineInternals::state_of(engine).device.context());
+  return driver::measure_in_turns(context, launches, options);
+}
+
 }  // namespace tma_jit

@@ -12,10 +12,9 @@
 namespace tma_jit::tuning {
 namespace {
 
-constexpr int kFirstLaunches = 3, kLaunches = 5;
-constexpr std::size_t kLastTwo = 2;
-constexpr int kLastRounds = 7;
-constexpr double kErrors = 3;  // number of standard errors that a gain must exceed
+constexpr int kFirstRounds = 3, kRounds = 5, kLastRounds = 35;
+constexpr std::size_t kFinalists = 3;  // beside the preset
+constexpr double kErrors = 3;          // number of standard errors that a gain must exceed
 
 // Returns the standard error of the mean, relative to the mean.
 double standard_error(const std::vector<double>& values) {
@@ -90,13 +89,23 @@ Result<void> Contest::check(Runner& runner) {
   return {};
 }
 
-Result<void> Contest::measure(Runner& runner, int launches, bool flush) {
-  const MeasureOptions options{.warmups = 1, .repeats = launches, .flush_l2 = flush, .host_launches = 0};
-  TMA_JIT_ASSIGN(const Measurement time, tma_jit::measure(*engine_, *runner.launch, options));
-  runner.times.push_back(time.median_us);
-  TuneTrial& trial = trials_[runner.trial];
-  trial.us = median_of(runner.times);
-  trial.launches += launches;
+// Launches the preset and others in turns and adds what each took, relative to the preset.
+Result<void> Contest::race(Runner& preset, std::span<Runner> others, int rounds, bool flush) {
+  std::vector<Launch*> launches = {preset.launch.get()};
+  for (const Runner& runner : others) launches.push_back(runner.launch.get());
+  const MeasureOptions options{.warmups = 1, .repeats = rounds, .flush_l2 = flush};
+  TMA_JIT_ASSIGN(const RoundTimes times, measure_in_turns(*engine_, launches, options));
+  preset_times_.insert(preset_times_.end(), times[0].begin(), times[0].end());
+  trials_[preset.trial].us = median_of(preset_times_);
+  trials_[preset.trial].launches += rounds;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    Runner& runner = others[i];
+    for (std::size_t round = 0; round < times[0].size(); ++round) {
+      runner.ratios.push_back(times[i + 1][round] / times[0][round]);
+    }
+    trials_[runner.trial].launches += rounds;
+    trials_[runner.trial].us = median_of(runner.ratios) * trials_[preset.trial].us;
+  }
   return {};
 }
 
@@ -115,19 +124,19 @@ void Contest::admit_one(std::vector<Runner>& runners, std::size_t trial, Result<
   }
   auto done = check(runner);
   if (done && trials_[trial].outcome == TuneTrial::Outcome::disagrees) return;
-  if (done) done = measure(runner, kFirstLaunches, settings.flush_l2);
+  if (done) done = race(runners.front(), std::span(&runner, 1), kFirstRounds, settings.flush_l2);
   if (!done) return rule_out(trial, TuneTrial::Outcome::failed, done.error().message);
   runners.push_back(std::move(runner));
 }
 
-// Compiles and checks all configurations and measures each that agrees a few times. The preset comes first, whatever
-// time is left.
+// Compiles and checks all configurations and measures each that agrees for a few rounds. The preset comes first,
+// whatever time is left.
 Result<std::vector<Contest::Runner>> Contest::admit(const ContestSettings& settings) {
   std::vector<Runner> runners(1);
   TMA_JIT_ASSIGN(Launch preset, engine_->prepare(request_for(trials_.front().candidate)));
   runners.front().launch = std::make_unique<Launch>(std::move(preset));
   TMA_JIT_CHECK(check(runners.front()));
-  TMA_JIT_CHECK(measure(runners.front(), kFirstLaunches, settings.flush_l2));
+  TMA_JIT_CHECK(race(runners.front(), {}, kFirstRounds, settings.flush_l2));
 
   std::vector<Request> requests;
   for (std::size_t i = 1; i < trials_.size(); ++i) requests.push_back(request_for(trials_[i].candidate));
@@ -141,40 +150,40 @@ Result<std::vector<Contest::Runner>> Contest::admit(const ContestSettings& setti
   return runners;
 }
 
-// Keeps the better half of the configurations, and the preset, which stays first.
+// Keeps the better half of the configurations until as many are left as the final takes, and the preset, which stays
+// first. The best comes second.
 Result<void> Contest::halve(std::vector<Runner>& runners, const ContestSettings& settings) {
-  while (runners.size() > kLastTwo) {
-    const auto others = runners.begin() + 1;
-    std::sort(others, runners.end(),
-              [this](const Runner& a, const Runner& b) { return trials_[a.trial].us < trials_[b.trial].us; });
-    runners.resize(1 + (runners.size() - 1 + 1) / 2);
-    if (over(settings) || runners.size() <= kLastTwo) continue;
-    for (auto runner = runners.begin() + 1; runner != runners.end(); ++runner) {
-      TMA_JIT_CHECK(measure(*runner, kLaunches, settings.flush_l2));
-    }
+  const auto by_time = [this](const Runner& a, const Runner& b) { return trials_[a.trial].us < trials_[b.trial].us; };
+  std::sort(runners.begin() + 1, runners.end(), by_time);
+  while (runners.size() - 1 > kFinalists) {
+    runners.resize(1 + std::max(kFinalists, runners.size() / 2));
+    if (over(settings)) continue;
+    TMA_JIT_CHECK(race(runners.front(), std::span(runners).subspan(1), kRounds, settings.flush_l2));
+    std::sort(runners.begin() + 1, runners.end(), by_time);
   }
   return {};
 }
 
-Result<Verdict> Contest::decide(Runner& preset, Runner* best, const ContestSettings& settings, double least_gain) {
-  preset.times.clear();
-  if (best != nullptr) best->times.clear();
-  for (int round = 0; round < kLastRounds; ++round) {
-    TMA_JIT_CHECK(measure(preset, kLaunches, settings.flush_l2));
-    if (best != nullptr) TMA_JIT_CHECK(measure(*best, kLaunches, settings.flush_l2));
+Result<Verdict> Contest::decide(std::vector<Runner>& runners, const ContestSettings& settings, double least_gain) {
+  Runner& preset = runners.front();
+  const std::span<Runner> others = std::span(runners).subspan(1);
+  for (Runner& runner : others) runner.ratios.clear();
+  preset_times_.clear();
+  TMA_JIT_CHECK(race(preset, others, kLastRounds, settings.flush_l2));
+  const double preset_us = trials_[preset.trial].us;
+  Verdict verdict{preset.trial, preset_us, preset_us};
+  for (const Runner& runner : others) {
+    const double ratio = median_of(runner.ratios), gain = 1 / ratio - 1;
+    if (gain < least_gain || gain <= kErrors * standard_error(runner.ratios)) continue;
+    if (ratio * preset_us < verdict.us) verdict = {runner.trial, ratio * preset_us, preset_us};
   }
-  const double preset_us = median_of(preset.times);
-  if (best == nullptr) return Verdict{0, preset_us, preset_us};
-  const double us = median_of(best->times), gain = preset_us / us - 1;
-  const double error = std::hypot(standard_error(preset.times), standard_error(best->times));
-  if (gain >= least_gain && gain > kErrors * error) return Verdict{best->trial, us, preset_us};
-  return Verdict{0, preset_us, preset_us};
+  return verdict;
 }
 
 Result<Verdict> Contest::run(const ContestSettings& settings, double least_gain) {
   TMA_JIT_ASSIGN(std::vector<Runner> runners, admit(settings));
   TMA_JIT_CHECK(halve(runners, settings));
-  return decide(runners.front(), runners.size() > 1 ? &runners[1] : nullptr, settings, least_gain);
+  return decide(runners, settings, least_gain);
 }
 
 }  // namespace tma_jit::tuning

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <tma_jit/tuning.h>
@@ -29,8 +30,9 @@ struct Verdict {
 
 // Finds the fastest configuration of one problem without measuring all equally long. Candidates are compiled in other
 // threads while this one measures. Each that compiles runs once, its outputs are compared with the preset's, and only
-// then is it timed: a few launches for all, then five at a time for the better half, until one is left beside the
-// preset. Finally it and the preset are measured in turns. It wins if it is faster by `least_gain` and by more than
+// then is it timed, always in turns with the preset and relative to it, because the clocks change while a contest
+// lasts: three rounds for all, then five at a time for the better half, until three are left. Finally these and the
+// preset run in turns for 35 rounds. The fastest wins if it is faster than the preset by `least_gain` and by more than
 // three standard errors; else the preset stays.
 class Contest {
  public:
@@ -47,7 +49,7 @@ class Contest {
   struct Runner {
     std::size_t trial = 0;
     std::unique_ptr<Launch> launch;
-    std::vector<double> times;
+    std::vector<double> ratios;  // its time over the preset's, of each round
   };
 
   Contest(Engine& engine, Request request, Plan plan)
@@ -55,12 +57,12 @@ class Contest {
 
   Request request_for(const Candidate& candidate) const;
   [[nodiscard]] Result<void> check(Runner& runner);
-  [[nodiscard]] Result<void> measure(Runner& runner, int launches, bool flush);
+  [[nodiscard]] Result<void> race(Runner& preset, std::span<Runner> others, int rounds, bool flush);
   [[nodiscard]] Result<std::vector<Runner>> admit(const ContestSettings& settings);
   void admit_one(std::vector<Runner>& runners, std::size_t trial, Result<Launch> launch,
                  const ContestSettings& settings);
   [[nodiscard]] Result<void> halve(std::vector<Runner>& runners, const ContestSettings& settings);
-  [[nodiscard]] Result<Verdict> decide(Runner& preset, Runner* best, const ContestSettings& settings,
+  [[nodiscard]] Result<Verdict> decide(std::vector<Runner>& runners, const ContestSettings& settings,
                                        double least_gain);
   void rule_out(std::size_t trial, TuneTrial::Outcome outcome, std::string reason);
 
@@ -70,6 +72,7 @@ class Contest {
   std::vector<MadeTensor> tensors_;
   std::vector<MadeTensor> expected_;  // outputs of the preset
   std::vector<TuneTrial> trials_;
+  std::vector<double> preset_times_;
 };
 
 }  // namespace tma_jit::tuning
