@@ -1,0 +1,145 @@
+//! kernel  reduce   "Y[m,n] = output(combination over k of input(X[m,k,n])): a sum, mean, maximum, minimum or one of yours; N = 1: of rows, M = N = 1: of a whole tensor"
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//!
+//! type    T       = f32   in {f32, bf16, f16}      "elements of X"
+//! type    O       = f32   in {f32, bf16, f16}      "elements of Y"
+//! dim     M               in 0..2147483647
+//! dim     N = 1                                    "one column: elements that are combined are neighbours"
+//! dim     K : s64         in 0..4611686018427387904 "of none a sum is 0, a maximum minus infinity, a mean NaN"
+//!
+//! param   OP      = 0     in {0, 1, 2, 3, 4, 5}    "0: sum, 1: mean, 2: maximum, 3: minimum (NaN if an element is), 4: sum of squares, 5: combine"
+//! param   THREADS = 256   in {128, 256, 512}       "of a block"
+//! param   LANES   = 256   in {1, 2, 4, 8, 16, 32, 128, 256, 512} "threads of a block that share a row: lanes of a warp, or the block"
+//! param   UNROLL  = 4     in {1, 2, 4, 8}          "reads of 16 bytes of a row that a thread has in flight"
+//! param   ROWS    = 1     in {1, 2, 4, 8}          "rows that lanes of a warp have in flight"
+//! param   BLOCKS  = 5     in {1, 2, 3, 4, 5, 6, 8, 10, 12, 16} "blocks of an SM among which few rows are divided"
+//!
+//! let     IN_WARP = min(LANES, 32)                "lanes of a warp that share a row"
+//! let     ALIGNED = alignment(X) >= 16 && (M <= 1 || stride(X, 0) * sizeof(T) % 16 == 0)
+//! let     PACKS   = ceil_div(K, 16 / sizeof(T)) + (ALIGNED ? 0 : 1)  "aligned pieces of 16 bytes of a row"
+//! let     PARTS   = LANES < THREADS ? 1 : max(1, min(ceil_div(PACKS, THREADS * UNROLL), device.sm_count * BLOCKS / max(M, 1))) "blocks of a row"
+//!
+//! require M == 0 || K <= 1 || stride(X, 1) == 1    "elements of a row of X are neighbours"
+//! require LANES <= 32 || LANES == THREADS          "a row is some lanes' of a warp or a block's"
+//! require LANES <= 32 || ROWS == 1                 "a block has one row"
+//! require LANES < THREADS || BLOCKS * THREADS <= 2048 "an SM has at most 2048 threads"
+//! require ROWS * UNROLL <= 8                       "what is in flight must fit into registers"
+//!
+//! tensor  X : T[M, K, N]
+//! tensor  Y : O[M, N]  out
+//! workspace partials PARTS == 1 ? 0 : M * PARTS * 4 "what the blocks of a row have combined"
+//! workspace counters PARTS == 1 ? 0 : M * 4  zero   "blocks of a row that have come"
+//! scalar  neutral : f32 = 0                        "combine(x, neutral) is x"
+//!
+//! hook    input(f32 x, s64 m, s64 k, s64 n) : f32 = x  "applied to each element first"
+//! hook    combine(f32 a when OP == 5, f32 b when OP == 5) : f32 = 0  "associative and commutative; its neutral element is the scalar"
+//! hook    output(f32 y, s64 m, s64 n) : f32 = y    "applied to each result"
+//!
+//! launch  grid ceil_div(M, THREADS / LANES * ROWS) * PARTS  block THREADS
+//! work    flops M * K * N  bytes M * K * N * sizeof(T) + M * N * sizeof(O)
+//! reference reduce_reference  grid min(M * N, 65536)  block 256
+//!
+//! preset  LANES = 1, UNROLL = 1, ROWS = 4  when PACKS <= 1
+//! preset  LANES = 2, UNROLL = 1, ROWS = 4  when PACKS <= 2
+//! preset  LANES = 4, UNROLL = 1, ROWS = 4  when PACKS <= 4
+//! preset  LANES = 8, UNROLL = 1, ROWS = 4  when PACKS <= 8
+//! preset  LANES = 16, UNROLL = 1, ROWS = 4  when PACKS <= 16
+//! preset  LANES = 32, UNROLL = 1, ROWS = 4  when PACKS <= 32
+//! preset  LANES = 32, UNROLL = 2, ROWS = 2  when PACKS <= 64
+//! preset  LANES = 32, UNROLL = 4, ROWS = 1  when PACKS <= 128
+//! preset  LANES = 128, THREADS = 128, UNROLL = 4, BLOCKS = 10  when PACKS <= 1024
+//! preset  LANES = 256, THREADS = 256, UNROLL = 4, BLOCKS = 5
+
+#include "device/ptx/cvt.cuh"
+#include "device/reduce/operation.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+#include "device/reduce/aligned_row.cuh"
+#include "device/reduce/parts.cuh"
+
+using Row = AlignedRow<T>;
+using Op = Operation<OP, f32, Hooks>;
+
+// One sum for each place in a pack, which keeps a thread's sums short.
+struct Sums {
+  f32 x[Row::kCount];
+
+  __device__ explicit Sums(const Op& op) {
+#pragma unroll
+    for (f32& sum : x) sum = op.neutral();
+  }
+  // Adds the elements of pack p of row m that are in the range.
+  __device__ void add(const Op& op, s64 m, const Row& row, s64 p, const Elements<T>& pack, PackRange range) {
+#pragma unroll
+    for (int i = 0; i < Row::kCount; ++i)
+      if (range.has(i)) x[i] = op.combine(x[i], op.element(to_f32(pack[i]), m, row.index_of(p, i), 0));
+  }
+  __device__ f32 total(const Op& op) const {
+    f32 all = x[0];
+#pragma unroll
+    for (int i = 1; i < Row::kCount; ++i) all = op.combine(all, x[i]);
+    return all;
+  }
+};
+
+// Reduces ROWS rows by each LANES lanes of a warp, which read UNROLL packs of all of them before they combine any.
+__device__ inline void reduce_by_lanes(const View<const T, 3>& X, const View<O, 2>& Y, const Dims& dims, const Op& op) {
+  constexpr int kGroups = THREADS / LANES, kTile = LANES * UNROLL;
+  const s64 first = s64{blockIdx.x} * (kGroups * ROWS) + threadIdx.x / LANES;
+  const int lane = threadIdx.x % LANES;
+  const auto row_of = [&](s64 m) { return Row(X.data + m * X.stride[0], m < dims.M ? dims.K : 0); };
+  Elements<T> x[ROWS][UNROLL];
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) {
+    const Row row = row_of(first + r * kGroups);
+#pragma unroll
+    for (int u = 0; u < UNROLL; ++u) x[r][u] = row.load(lane + u * LANES);
+  }
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) {
+    const s64 m = first + r * kGroups;
+    const Row row = row_of(m);
+    Sums sums(op);
+    const auto add = [&](s64 p, const Elements<T>& pack, PackRange range) { sums.add(op, m, row, p, pack, range); };
+#pragma unroll
+    for (int u = 0; u < UNROLL; ++u) add(lane + u * LANES, x[r][u], row.range(lane + u * LANES));
+    row.each<1>(kTile + lane, LANES, LANES, add);  // the rest of a row that is longer than its preset is for
+    const f32 all = warp_reduce<IN_WARP>(sums.total(op), [&](f32 a, f32 b) { return op.combine(a, b); });
+    if (lane == 0 && m < dims.M) Y.data[m * Y.stride[0]] = from_f32<O>(op.result(all, m, 0));
+  }
+}
+
+// Reduces a row by one or more blocks, which take its tiles of THREADS * UNROLL packs in turn.
+__device__ inline void reduce_by_blocks(const View<const T, 3>& X, const View<O, 2>& Y, const Dims& dims, const Op& op,
+                                        f32* partials, u32* counters) {
+  __shared__ f32 warps[THREADS / 32];
+  const u32 parts = gridDim.x / dims.M, m = blockIdx.x / parts, part = blockIdx.x % parts;
+  constexpr s64 kTile = THREADS * UNROLL;
+  const auto combine = [&](f32 a, f32 b) { return op.combine(a, b); };
+  const Row row(X.data + m * X.stride[0], dims.K);
+  Sums sums(op);
+  row.each<UNROLL>(part * kTile + threadIdx.x, THREADS, parts * kTile,
+                   [&](s64 p, const Elements<T>& x, PackRange range) { sums.add(op, m, row, p, x, range); });
+  f32 all = block_reduce<THREADS>(sums.total(op), warps, op.neutral(), combine);
+  if (!reduce_parts<THREADS>(all, partials + s64{m} * parts, counters + m, part, parts, op.neutral(), combine)) return;
+  if (threadIdx.x == 0) Y.data[m * Y.stride[0]] = from_f32<O>(op.result(all, m, 0));
+}
+
+extern "C" __global__ __launch_bounds__(THREADS,
+                                        LANES < THREADS ? 1 : BLOCKS) void reduce(View<const T, 3> X, View<O, 2> Y,
+                                                                                  u8* partials, u8* counters,
+                                                                                  f32 neutral, const Dims dims,
+                                                                                  const __grid_constant__ Hooks hooks) {
+  const Op op = {hooks, neutral, dims.K};
+  if constexpr (LANES <= 32)
+    reduce_by_lanes(X, Y, dims, op);
+  else
+    reduce_by_blocks(X, Y, dims, op, reinterpret_cast<f32*>(partials), reinterpret_cast<u32*>(counters));
+}
+
+#else
+
+#include "device/reference/reduce.cuh"
+
+#endif
