@@ -23,6 +23,7 @@
 //! require ALONG <= THREADS                         "threads of a block share a result"
 //! require BLOCKS * THREADS <= 2048                 "an SM has at most 2048 threads"
 //! require M == 0 || N == 0 || (alignment(X) >= VEC && (K <= 1 || stride(X, 1) * sizeof(T) % VEC == 0) && (M <= 1 || stride(X, 0) * sizeof(T) % VEC == 0)) "rows of X are read in packs"
+//! require N != 1 || (K > 1 && stride(X, 1) != 1)   "rows of neighbours are for reduce_rows"
 //! require N <= 1 || (stride(X, 2) == 1 && stride(Y, 1) == 1) "elements of a row of X and of Y are neighbours"
 //!
 //! tensor  X : T[M, K, N]

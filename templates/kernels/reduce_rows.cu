@@ -14,7 +14,6 @@
 //! param   ROWS    = 1     in {1, 2, 4, 8}          "rows that lanes of a warp have in flight"
 //! param   BLOCKS  = 5     in {1, 2, 3, 4, 5, 6, 8, 10, 12, 16} "blocks of an SM among which few rows are divided"
 //!
-//! let     IN_WARP = min(LANES, 32)                "lanes of a warp that share a row"
 //! let     ALIGNED = alignment(X) >= 16 && (M <= 1 || stride(X, 0) * sizeof(T) % 16 == 0)
 //! let     PACKS   = ceil_div(K, 16 / sizeof(T)) + (ALIGNED ? 0 : 1)  "aligned pieces of 16 bytes of a row"
 //! let     PARTS   = LANES < THREADS ? 1 : max(1, min(ceil_div(PACKS, THREADS * UNROLL), device.sm_count * BLOCKS / max(M, 1))) "blocks of a row"
@@ -55,87 +54,57 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-#include "device/reduce/aligned_row.cuh"
-#include "device/reduce/parts.cuh"
+#include "device/reduce/rows.cuh"
 
-using Row = AlignedRow<T>;
-using Op = Operation<OP, f32, Hooks>;
+// Combines the elements of a row in f32.
+struct Fold {
+  using Value = f32;
+  const Operation<OP, f32, Hooks>& op;
+  const View<O, 2>& Y;
 
-// One sum for each place in a pack, which keeps a thread's sums short.
-struct Sums {
-  f32 x[Row::kCount];
+  // One value for each place in a pack, so that sums of few elements are added to sums of as many.
+  struct State {
+    const Fold& fold;
+    f32 x[16 / sizeof(T)];
 
-  __device__ explicit Sums(const Op& op) {
+    __device__ void add(s64 m, const AlignedRow<T>& row, s64 p, const Elements<T>& pack, PackRange range) {
 #pragma unroll
-    for (f32& sum : x) sum = op.neutral();
+      for (int i = 0; i < row.kCount; ++i)
+        if (range.has(i)) x[i] = fold.combine(x[i], fold.op.element(to_f32(pack[i]), m, row.index_of(p, i), 0));
+    }
+    __device__ f32 total() const {
+      f32 all = x[0];
+#pragma unroll
+      for (int i = 1; i < sizeof(x) / sizeof(f32); ++i) all = fold.combine(all, x[i]);
+      return all;
+    }
+  };
+
+  __device__ State start(const AlignedRow<T>&, s64) const {
+    State state = {*this};
+#pragma unroll
+    for (f32& x : state.x) x = neutral();
+    return state;
   }
-  // Adds the elements of pack p of row m that are in the range.
-  __device__ void add(const Op& op, s64 m, const Row& row, s64 p, const Elements<T>& pack, PackRange range) {
-#pragma unroll
-    for (int i = 0; i < Row::kCount; ++i)
-      if (range.has(i)) x[i] = op.combine(x[i], op.element(to_f32(pack[i]), m, row.index_of(p, i), 0));
+  __device__ f32 neutral() const {
+    return op.neutral();
   }
-  __device__ f32 total(const Op& op) const {
-    f32 all = x[0];
-#pragma unroll
-    for (int i = 1; i < Row::kCount; ++i) all = op.combine(all, x[i]);
-    return all;
+  __device__ f32 combine(f32 a, f32 b) const {
+    return op.combine(a, b);
+  }
+  __device__ void store(s64 m, const AlignedRow<T>&, f32 x) const {
+    Y.data[m * Y.stride[0]] = from_f32<O>(op.result(x, m, 0));
   }
 };
-
-// Reduces ROWS rows by each LANES lanes of a warp, which read UNROLL packs of all of them before they combine any.
-__device__ inline void reduce_by_lanes(const View<const T, 3>& X, const View<O, 2>& Y, const Dims& dims, const Op& op) {
-  constexpr int kGroups = THREADS / LANES, kTile = LANES * UNROLL;
-  const s64 first = s64{blockIdx.x} * (kGroups * ROWS) + threadIdx.x / LANES;
-  const int lane = threadIdx.x % LANES;
-  const auto row_of = [&](s64 m) { return Row(X.data + m * X.stride[0], m < dims.M ? dims.K : 0); };
-  Elements<T> x[ROWS][UNROLL];
-#pragma unroll
-  for (int r = 0; r < ROWS; ++r) {
-    const Row row = row_of(first + r * kGroups);
-#pragma unroll
-    for (int u = 0; u < UNROLL; ++u) x[r][u] = row.load(lane + u * LANES);
-  }
-#pragma unroll
-  for (int r = 0; r < ROWS; ++r) {
-    const s64 m = first + r * kGroups;
-    const Row row = row_of(m);
-    Sums sums(op);
-    const auto add = [&](s64 p, const Elements<T>& pack, PackRange range) { sums.add(op, m, row, p, pack, range); };
-#pragma unroll
-    for (int u = 0; u < UNROLL; ++u) add(lane + u * LANES, x[r][u], row.range(lane + u * LANES));
-    row.each<1>(kTile + lane, LANES, LANES, add);  // the rest of a row that is longer than its preset is for
-    const f32 all = warp_reduce<IN_WARP>(sums.total(op), [&](f32 a, f32 b) { return op.combine(a, b); });
-    if (lane == 0 && m < dims.M) Y.data[m * Y.stride[0]] = from_f32<O>(op.result(all, m, 0));
-  }
-}
-
-// Reduces a row by one or more blocks, which take its tiles of THREADS * UNROLL packs in turn.
-__device__ inline void reduce_by_blocks(const View<const T, 3>& X, const View<O, 2>& Y, const Dims& dims, const Op& op,
-                                        f32* partials, u32* counters) {
-  __shared__ f32 warps[THREADS / 32];
-  const u32 parts = gridDim.x / dims.M, m = blockIdx.x / parts, part = blockIdx.x % parts;
-  constexpr s64 kTile = THREADS * UNROLL;
-  const auto combine = [&](f32 a, f32 b) { return op.combine(a, b); };
-  const Row row(X.data + m * X.stride[0], dims.K);
-  Sums sums(op);
-  row.each<UNROLL>(part * kTile + threadIdx.x, THREADS, parts * kTile,
-                   [&](s64 p, const Elements<T>& x, PackRange range) { sums.add(op, m, row, p, x, range); });
-  f32 all = block_reduce<THREADS>(sums.total(op), warps, op.neutral(), combine);
-  if (!reduce_parts<THREADS>(all, partials + s64{m} * parts, counters + m, part, parts, op.neutral(), combine)) return;
-  if (threadIdx.x == 0) Y.data[m * Y.stride[0]] = from_f32<O>(op.result(all, m, 0));
-}
 
 extern "C" __global__ __launch_bounds__(THREADS,
                                         LANES < THREADS ? 1 : BLOCKS) void reduce(View<const T, 3> X, View<O, 2> Y,
                                                                                   u8* partials, u8* counters,
                                                                                   f32 neutral, const Dims dims,
                                                                                   const __grid_constant__ Hooks hooks) {
-  const Op op = {hooks, neutral, dims.K};
-  if constexpr (LANES <= 32)
-    reduce_by_lanes(X, Y, dims, op);
-  else
-    reduce_by_blocks(X, Y, dims, op, reinterpret_cast<f32*>(partials), reinterpret_cast<u32*>(counters));
+  const Operation<OP, f32, Hooks> op = {hooks, neutral, dims.K};
+  reduce_rows<THREADS, LANES, UNROLL, ROWS>(Rows<T>{X.data, X.stride[0], dims.M, dims.K}, Fold{op, Y}, partials,
+                                            counters);
 }
 
 #else

@@ -1,24 +1,6 @@
 #pragma once
 // What the files of `reduce` combine elements with, in f32, or in f64 in a reference.
-#include "device/types.cuh"
-
-// The greater and the smaller of two numbers; NaN if one is. PTX ISA 9.0, "max" and "min".
-__device__ inline f32 max_nan(f32 a, f32 b) {
-  f32 r;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-  return r;
-}
-__device__ inline f32 min_nan(f32 a, f32 b) {
-  f32 r;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-  return r;
-}
-__device__ inline f64 max_nan(f64 a, f64 b) {
-  return a > b || a != a ? a : b;
-}
-__device__ inline f64 min_nan(f64 a, f64 b) {
-  return a < b || a != a ? a : b;
-}
+#include "device/ptx/max_nan.cuh"
 
 // Op is the template's OP: 0 sum, 1 mean, 2 maximum, 3 minimum, 4 sum of squares, 5 the hook `combine`.
 template <int Op, class X, class H> struct Operation {
