@@ -34,8 +34,8 @@
 //! work    flops M * N  bytes M * (N * sizeof(T) + K * (VALUES * sizeof(T) + sizeof(J)))
 //! reference top_k_reference  grid min(M, 65536)  block 256
 //!
+//! preset  THREADS = 128, KEEP = 64, UNROLL = 4, BLOCKS = 8  when N <= 2048
 //! preset  THREADS = 256, KEEP = 64, UNROLL = 4, BLOCKS = 4
-//! preset  THREADS = 128, KEEP = 64, UNROLL = 4, BLOCKS = 8
 
 #include "device/ptx/cvt.cuh"
 
@@ -103,9 +103,9 @@ __device__ inline bool merge(Best& best, int kept, int count, u64* keys, u32* co
   return true;
 }
 
-extern "C" __global__ __launch_bounds__(THREADS) void top_k(View<const T, 2> X, View<T, 2> V, View<J, 2> I,
-                                                            u8* partials, u8* counters, const Dims dims,
-                                                            const __grid_constant__ Hooks hooks) {
+extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void top_k(View<const T, 2> X, View<T, 2> V, View<J, 2> I,
+                                                                    u8* partials, u8* counters, const Dims dims,
+                                                                    const __grid_constant__ Hooks hooks) {
   __shared__ Best best;
   const u32 parts = gridDim.x / dims.M, m = blockIdx.x / parts, part = blockIdx.x % parts;
   constexpr s64 kTile = THREADS * UNROLL;
