@@ -58,7 +58,7 @@
 //! preset  VEC = 2, ALONG = 1, UNROLL = 8
 
 #include "device/ptx/cvt.cuh"
-#include "device/reduce/operation.cuh"
+#include "device/tile/reduce_operation.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

@@ -50,7 +50,7 @@
 //! preset  LANES = 256, THREADS = 256, UNROLL = 4, BLOCKS = 5
 
 #include "device/ptx/cvt.cuh"
-#include "device/reduce/operation.cuh"
+#include "device/tile/reduce_operation.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

@@ -12,7 +12,8 @@ template <int Threads, int Keep, int Each> class Selection {
   u64 fewer_[Keep * ceil_div(kRoom, Threads)];
   u32 size_;
 
-  // Returns the greatest t that at least `count` threads' keys reach; if keys differ, exactly as many reach it.
+  // Returns a t that at least `count` and at most Keep threads' keys reach, by its bits from the highest on. Fewer
+  // threads reach it only if fewer have a key.
   static __device__ u64 threshold(u64 key, int count) {
     u64 t = 0;
     for (int bit = 63; bit >= 0; --bit) {
@@ -20,14 +21,14 @@ template <int Threads, int Keep, int Each> class Selection {
       const int reached = __syncthreads_count(key >= trial);
       if (reached < count) continue;
       t = trial;
-      if (reached == count) break;
+      if (reached <= Keep) break;
     }
     return t;
   }
 
-  // Sorts the `count` greatest of `size` keys to the front and returns how many there are. The greatest keys of
-  // `count` threads are `count` keys, so that keys below all of these are not among those sought: of more keys than
-  // there are threads, `count` threads' keys remain.
+  // Sorts the `count` greatest of `size` keys to the front and returns how many there are. Keys below the greatest ones
+  // of `count` threads are not among those sought. So of more keys than there are threads those remain that reach the
+  // threshold, which are Keep threads' at most.
   __device__ int shrink(int size, int count) {
     u64 *from = keys_, *to = fewer_;
     while (size > Threads) {
@@ -63,7 +64,7 @@ template <int Threads, int Keep, int Each> class Selection {
     u64 least = kept == count ? keys_[count - 1] + 1 : 1;  // of a key that is worth keeping
     const int candidates = __syncthreads_count(most >= least);
     if (candidates == 0) return kept;
-    if (candidates > count) least = max(least, threshold(most >= least ? most : 0, count));
+    if (candidates > Keep) least = max(least, threshold(most >= least ? most : 0, count));
     if (threadIdx.x == 0) size_ = kept;
     __syncthreads();
     if (most >= least) {

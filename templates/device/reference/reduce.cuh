@@ -1,8 +1,8 @@
 #pragma once
 // The float64 reference of `reduce`, a block for each result. The including template declares OP.
 #include "device/ptx/cvt.cuh"
-#include "device/reduce/operation.cuh"
 #include "device/reference/row_reduce.cuh"
+#include "device/tile/reduce_operation.cuh"
 
 extern "C" __global__ void reduce_reference(View<const T, 3> X, View<f64, 2> Y, f32 neutral, const Dims dims,
                                             const __grid_constant__ Hooks hooks) {
