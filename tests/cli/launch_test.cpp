@@ -78,8 +78,8 @@ TEST_CASE("a matrix in a file binds the dims of copy and of map, a vector those 
 
 TEST_CASE("without dims an example is run") {
   if (!has_compiler() || !kHasEmulator) return;
-  for (const char* kernel :
-       {"copy", "map", "gemm", "softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm"})
+  for (const char* kernel : {"copy", "map", "gemm", "softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm",
+                             "reduce", "argmax", "top_k"})
     check_passes({kernel, kDevice, kEmulator});
 }
 
@@ -99,6 +99,30 @@ TEST_CASE("norms take rows of any length, with and without weights, and store th
   check_passes({"layer_norm", kDevice, kEmulator, "M=5", "N=1", "AFFINE=0"});
   check_passes({"layer_norm", kDevice, kEmulator, "M=3", "N=1001", "AFFINE=2", "SUM=1", "T=f32", "O=f16"});
   check_passes({"layer_norm", kDevice, kEmulator, "M=2", "N=0", "AFFINE=2"});
+}
+
+TEST_CASE("rows, columns and whole tensors are reduced, by sums and by combinations of the user's") {
+  if (!has_compiler() || !kHasEmulator) return;
+  check_passes({"reduce", kDevice, kEmulator, "M=1", "K=70001", "N=1"});
+  check_passes({"reduce", kDevice, kEmulator, "M=9", "K=101", "N=1", "T=bf16", "O=bf16", "OP=2"});
+  check_passes({"reduce", kDevice, kEmulator, "M=2", "K=300", "N=33", "T=f16", "OP=1"});
+  check_passes({"reduce", kDevice, kEmulator, "M=3", "K=0", "N=8", "OP=3"});
+  const nlohmann::json ran = run_own({"reduce", kDevice, kEmulator, "M=2", "K=3000", "N=2", "--hook", "combine=a * b",
+                                      "--hook", "input=1 + x / 64", "--scalar", "neutral=1"})
+                                 .json();
+  CHECK(ran["config"]["OP"] == 5);
+  CHECK(ran["check"]["passed"] == true);
+}
+
+TEST_CASE("the greatest elements of rows are found with their indices, the lowest of equal ones first") {
+  if (!has_compiler() || !kHasEmulator) return;
+  check_passes({"argmax", kDevice, kEmulator, "M=3", "K=5003", "T=bf16"});
+  check_passes({"argmax", kDevice, kEmulator, "M=2", "K=70001", "VALUES=0", "J=s32", "--hook", "key=-x"});
+  check_passes({"argmax", kDevice, kEmulator, "M=2", "K=999", "--hook", "key=sqrt(x)"});  // NaN is the greatest
+  check_passes({"argmax", kDevice, kEmulator, "M=4", "K=0"});
+  check_passes({"top_k", kDevice, kEmulator, "M=2", "N=9001", "K=64", "T=bf16"});
+  check_passes({"top_k", kDevice, kEmulator, "M=2", "N=5000", "K=33", "--hook", "key=x * 0"});
+  check_passes({"top_k", kDevice, kEmulator, "M=3", "N=64", "K=64", "J=s32", "--hook", "key=-sqrt(x)"});
 }
 
 TEST_CASE("a matrix without rows is mapped, whatever the types") {

@@ -56,4 +56,31 @@ TEST_CASE("norms agree with their references, with and without weights, biases a
     check_shapes(engine, "layer_norm", {{"AFFINE", affine}, {"SUM", affine % 2}});
 }
 
+TEST_CASE("reductions agree with their reference, over rows, columns and whole tensors, by every operation") {
+  Engine engine;
+  for (const std::int64_t operation : {0, 1, 2, 3, 4}) {
+    const Numbers params = {{"OP", operation}};
+    const Types f32 = {{"T", DType::f32}, {"O", DType::f32}}, bf16 = {{"T", DType::bf16}, {"O", DType::bf16}};
+    for (const std::int64_t extent : {1, 3, 64, 101, 1000, 4096, 20011, 300000})
+      check_rows(engine, "reduce", {{"M", 77}, {"K", extent}, {"N", 1}}, extent % 2 == 0 ? f32 : bf16, params);
+    for (const std::int64_t extent : {1, 3, 8, 33, 64, 256, 1000, 4096})
+      check_rows(engine, "reduce", {{"M", 2}, {"K", 3001}, {"N", extent}}, extent % 2 == 0 ? bf16 : f32, params);
+    check_rows(engine, "reduce", {{"M", 1}, {"K", 50000001}, {"N", 1}}, f32, params);
+    check_rows(engine, "reduce", {{"M", 513}, {"K", 7}, {"N", 72}}, bf16, params);
+  }
+  check_rows(engine, "reduce", {{"M", 3}, {"K", 0}, {"N", 5}}, {{"T", DType::f16}, {"O", DType::f32}}, {});
+}
+
+TEST_CASE("the greatest elements of rows agree with their references, indices exactly") {
+  Engine engine;
+  for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
+    for (const std::int64_t columns : {1, 7, 64, 101, 500, 4096, 20011, 129280, 3000001})
+      check_rows(engine, "argmax", {{"M", 5}, {"K", columns}}, {{"T", type}, {"J", DType::s64}}, {});
+    for (const std::int64_t columns : {64, 101, 2049, 20011, 129280})
+      for (const std::int64_t count : {1, 8, 64})
+        check_rows(engine, "top_k", {{"M", 3}, {"N", columns}, {"K", count}}, {{"T", type}, {"J", DType::s32}}, {});
+  }
+  check_rows(engine, "top_k", {{"M", 700}, {"N", 5000}, {"K", 50}}, {{"T", DType::bf16}, {"J", DType::s64}}, {});
+}
+
 }  // namespace tma_jit

@@ -96,7 +96,12 @@ class Kernel:
     @staticmethod
     def image(plan, argument, tensors):
         if argument["kind"] == "dims":
-            return b"".join(words(d["value"], size=8 if d["wide"] else 4) for d in plan["dims"] if not d["fixed"])
+            packed = b""
+            for dim in plan["dims"]:
+                size = 0 if dim["fixed"] else 8 if dim["wide"] else 4
+                if size:  # each lies at a multiple of its size
+                    packed = packed.ljust(-(-len(packed) // size) * size, b"\0") + words(dim["value"], size=size)
+            return packed.ljust(argument["bytes"], b"\0")
         tensor = tensors.get(argument["name"])
         if tensor is None:
             return bytes(argument["bytes"])

@@ -47,8 +47,39 @@ def cross_entropy(m, n, dtype):
                    lambda torch, t: torch.nn.functional.cross_entropy(t["S"].float(), t["L"].long(), reduction="none"))
 
 
+OPERATIONS = {"sum": 0, "mean": 1, "amax": 2, "amin": 3}
+
+
+def reduce(m, k, n, dtype, operation="sum"):
+    return f"reduce {operation} {m} x {k} x {n} {dtype}", Problem(
+        f"reduce M={m} K={k} N={n} T={dtype} O={dtype} OP={OPERATIONS[operation]}", {"X": (dtype, (m, k, n))},
+        {"Y": (dtype, (m, n))}, lambda torch, t: getattr(torch, operation)(t["X"], 1), scalars={"neutral": 0})
+
+
+def argmax(m, k, dtype):
+    return f"argmax {m} x {k} {dtype}", Problem(
+        f"argmax M={m} K={k} T={dtype} J=s64 VALUES=0", {"X": (dtype, (m, k))}, {"I": ("s64", (m,))},
+        lambda torch, t: torch.argmax(t["X"], 1), tolerance=0)
+
+
+def top_k(m, n, k, dtype):  # PyTorch does not say which of equal elements it takes: values are compared
+    return f"top_k {k} of {m} x {n} {dtype}", Problem(
+        f"top_k M={m} N={n} K={k} T={dtype} J=s64", {"X": (dtype, (m, n))}, {"V": (dtype, (m, k)), "I": ("s64", (m, k))},
+        lambda torch, t: torch.topk(t["X"], k, 1)[0])
+
+
 ROWS = [(262144, 64), (131072, 128), (65536, 512), (32768, 1000), (16384, 2048), (8192, 4096), (8192, 8192), (4096, 16384),
         (2048, 32768), (1024, 65536), (512, 131072), (256, 262144)]
 
+REDUCED = [(1, 1 << 30, 1), (1, 1 << 24, 1), (262144, 64, 1), (65536, 512, 1), (32768, 1000, 1), (16384, 4096, 1),
+           (4096, 16384, 1), (600, 262144, 1), (64, 1 << 20, 1), (32768, 1001, 1), (1, 65536, 4096), (1, 4096, 4096),
+           (1, 1 << 22, 64), (1, 1 << 24, 3), (128, 1024, 1024), (16384, 16, 512)]
+SEARCHED = [(1, 1 << 30), (32, 129280), (65536, 512), (16384, 4096), (4096, 32000), (1024, 128256)]
+SELECTED = [(32, 129280, 64), (32, 129280, 8), (1, 129280, 50), (256, 129280, 64), (1024, 32000, 50), (16384, 256, 8)]
+
 PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dtype in ("bf16", "f32") for m, n in ROWS] +
-                [f(m, n, "bf16") for f in (log_softmax, cross_entropy) for m, n in ((8192, 4096), (4096, 32000), (2048, 128256))])
+                [f(m, n, "bf16") for f in (log_softmax, cross_entropy) for m, n in ((8192, 4096), (4096, 32000), (2048, 128256))] +
+                [reduce(*shape, dtype) for dtype in ("f32", "bf16") for shape in REDUCED] +
+                [reduce(*shape, "bf16", "amax") for shape in ((1, 1 << 30, 1), (16384, 4096, 1), (1, 65536, 4096))] +
+                [argmax(*shape, dtype) for dtype in ("f32", "bf16") for shape in SEARCHED] +
+                [top_k(*shape, dtype) for dtype in ("f32", "bf16") for shape in SELECTED])
