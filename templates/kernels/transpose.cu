@@ -94,9 +94,9 @@ __device__ inline void store(const CUtensorMap& map, const View<T, 2>& to, const
   }
 }
 
-extern "C" __global__ __launch_bounds__(THREADS) void transpose(const __grid_constant__ CUtensorMap S,
-                                                                const __grid_constant__ Mapped<T, 3> D,
-                                                                const Dims dims) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void transpose(const __grid_constant__ CUtensorMap S,
+                                                                   const __grid_constant__ Mapped<T, 3> D,
+                                                                   const Dims dims) {
   Smem& smem = shared_memory<Smem>();
   if (threadIdx.x == 0) {
 #pragma unroll

@@ -35,7 +35,6 @@
 #include "device/epilogue/store_tile.cuh"
 #include "device/reference/transpose.cuh"
 #include "device/schedule/persistent.cuh"
-#include "device/tile/pack.cuh"
 #include "device/tile/register_square.cuh"
 #include "device/tile/shared_memory.cuh"
 #include "device/tile/unaligned.cuh"
@@ -51,39 +50,43 @@ __device__ inline u64 address(const T* element) {
   return reinterpret_cast<u64>(element);
 }
 
-// Loads the part inside S of a square at (row, column) of the matrix `from`. Aligned accesses may also read other bytes
-// between the first and the last element of S, which ends at `end`.
-__device__ inline Square load(const View<const T, 3>& S, const T* from, const Dims& dims, u64 end, int row,
-                              int column) {
-  Square square = {};
-  if (row >= dims.M || column >= dims.N) return square;
-  const int rows = min(kSide, dims.M - row), columns = min(kSide, dims.N - column);
-  const T *top = from + row * S.stride[1] + column * S.stride[2], *bottom = top + (rows - 1) * S.stride[1];
-  const u64 last = address(bottom) / 16 * 16 + (WHOLE_S == 1 ? 16 : 32);
-  if (NEIGHBOURS == 1 && address(top) / 16 * 16 >= address(S.data) && last <= end) {
-    uint4 low[kSide], high[kSide];
+// Loads the rows of a square, which begin at `from`, by aligned accesses.
+__device__ inline Square load(const T* from, s64 pitch, int rows) {
+  uint4 low[kSide], high[kSide];
 #pragma unroll
-    for (int k = 0; k < kSide; ++k) {
-      const u64 at = address(top + min(k, rows - 1) * S.stride[1]) / 16 * 16;
-      low[k] = reinterpret_cast<const uint4*>(at)[0];
-      if constexpr (WHOLE_S == 0) high[k] = reinterpret_cast<const uint4*>(at)[1];
-    }
+  for (int k = 0; k < kSide; ++k) {
+    const u64 at = address(from + min(k, rows - 1) * pitch) / 16 * 16;
+    low[k] = reinterpret_cast<const uint4*>(at)[0];
+    if constexpr (WHOLE_S == 0) high[k] = reinterpret_cast<const uint4*>(at)[1];
+  }
+  Square square;
 #pragma unroll
-    for (int k = 0; k < kSide; ++k) {
-      const u32 shift = address(top + min(k, rows - 1) * S.stride[1]) % 16;
-      square.set(k, WHOLE_S == 1 ? low[k] : unaligned::shifted<sizeof(T)>(low[k], high[k], shift));
-    }
-  } else {
-#pragma unroll
-    for (int k = 0; k < kSide; ++k) {
-      Pack<T, kSide> x = {};
-#pragma unroll
-      for (int i = 0; i < kSide; ++i)
-        if (k < rows && i < columns) x.x[i] = top[k * S.stride[1] + i * S.stride[2]];
-      square.set(k, reinterpret_cast<const uint4&>(x));
-    }
+  for (int k = 0; k < kSide; ++k) {
+    const u32 shift = address(from + min(k, rows - 1) * pitch) % 16;
+    square.set(k, WHOLE_S == 1 ? low[k] : unaligned::shifted<sizeof(T)>(low[k], high[k], shift));
   }
   return square;
+}
+
+// Writes a square, which lies in S from `from` on and has `rows` rows and `columns` columns inside S, into the
+// transposed tile. Aligned accesses may also read other bytes between the first element of S and its end; where they
+// would read beyond these, elements are moved one by one.
+__device__ inline void transpose_square(Shared& tile, SquarePosition p, const View<const T, 3>& S, u64 end,
+                                        const T* from, int rows, int columns) {
+  const int row = p.across * kSide, column = p.down * kSide;
+  const u64 last = address(from + (rows - 1) * S.stride[1]) / 16 * 16 + (WHOLE_S == 1 ? 16 : 32);
+  const bool empty = rows <= 0 || columns <= 0;
+  if (empty || (NEIGHBOURS == 1 && address(from) / 16 * 16 >= address(S.data) && last <= end)) {
+    const Square square = empty ? Square{} : load(from, S.stride[1], rows).transposed();
+#pragma unroll
+    for (int k = 0; k < kSide; ++k) tile.at<uint4>(row + k, column) = square[k];
+  } else {
+#pragma unroll 1
+    for (int i = 0; i < kSide * kSide; ++i) {
+      const int k = i / kSide, c = i % kSide;
+      tile.at(row + c, column + k) = k < rows && c < columns ? from[k * S.stride[1] + c * S.stride[2]] : T{};
+    }
+  }
 }
 
 // Stores the part of a transposed tile inside a matrix of D to (row, column), 16 bytes at an aligned address at a time.
@@ -107,7 +110,7 @@ __device__ inline void store(const View<T, 2>& to, const Shared& tile, const Dim
   }
 }
 
-extern "C" __global__ __launch_bounds__(THREADS) void transpose(View<const T, 3> S, View<T, 3> D, const Dims dims) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void transpose(View<const T, 3> S, View<T, 3> D, const Dims dims) {
   Shared& tile = shared_memory<Shared>();
   const PersistentTiles<ROWS, COLUMNS, GROUP> tiles(dims.M, dims.N);
   const u32 count = *tiles.end();
@@ -117,10 +120,9 @@ extern "C" __global__ __launch_bounds__(THREADS) void transpose(View<const T, 3>
   const u64 end = address(S.data + (dims.B - 1) * S.stride[0] + (dims.M - 1) * S.stride[1] + dims.N);
 
   const SquarePosition p = diagonal_square<ACROSS>(threadIdx.x);
-  const Square square =
-      load(S, S.data + batch * S.stride[0], dims, end, row + p.down * kSide, column + p.across * kSide).transposed();
-#pragma unroll
-  for (int k = 0; k < kSide; ++k) tile.at<uint4>(p.across * kSide + k, p.down * kSide) = square[k];
+  const int top = row + p.down * kSide, left = column + p.across * kSide;
+  transpose_square(tile, p, S, end, S.data + batch * S.stride[0] + top * S.stride[1] + left * S.stride[2],
+                   min(kSide, dims.M - top), min(kSide, dims.N - left));
   __syncthreads();
   const View<T, 2> to = {D.data + batch * D.stride[0], {D.stride[1], D.stride[2]}};
   if constexpr (NEIGHBOURS == 0)
