@@ -79,7 +79,7 @@ TEST_CASE("a matrix in a file binds the dims of copy and of map, a vector those 
 TEST_CASE("without dims an example is run") {
   if (!has_compiler() || !kHasEmulator) return;
   for (const char* kernel :
-       {"copy", "map", "gemm", "softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm"})
+       {"copy", "map", "gemm", "softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm", "transpose"})
     check_passes({kernel, kDevice, kEmulator});
 }
 
@@ -99,6 +99,19 @@ TEST_CASE("norms take rows of any length, with and without weights, and store th
   check_passes({"layer_norm", kDevice, kEmulator, "M=5", "N=1", "AFFINE=0"});
   check_passes({"layer_norm", kDevice, kEmulator, "M=3", "N=1001", "AFFINE=2", "SUM=1", "T=f32", "O=f16"});
   check_passes({"layer_norm", kDevice, kEmulator, "M=2", "N=0", "AFFINE=2"});
+}
+
+TEST_CASE("matrices of any shape and pitch are transposed, and of any element") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* type : {"T=u8", "T=bf16", "T=f32", "T=f64"}) {
+    check_passes({"transpose", kDevice, kEmulator, "B=2", "M=80", "N=144", type});
+    check_passes(
+        {"transpose", kDevice, kEmulator, "B=1", "M=131", "N=77", type, "--pitch", "S=80", "--pitch", "D=144"});
+    check_passes({"transpose", kDevice, kEmulator, "B=3", "M=131", "N=77", type});
+    check_passes({"transpose", kDevice, kEmulator, "B=1", "M=33", "N=21", type, "--offset", "S=1", "--offset", "D=3"});
+    check_passes({"transpose", kDevice, kEmulator, "B=2", "M=65", "N=33", type, "NEIGHBOURS=0"});
+  }
+  check_passes({"transpose", kDevice, kEmulator, "B=1", "M=0", "N=16"});
 }
 
 TEST_CASE("a matrix without rows is mapped, whatever the types") {

@@ -98,4 +98,22 @@ TEST_CASE("im2col agrees with a direct copy, asymmetric padding, strides and dil
   }
 }
 
+TEST_CASE("transpose moves every element, whatever its size, the shape and the pitches") {
+  Engine engine;
+  const auto matrices = [](std::int64_t batch, std::int64_t m, std::int64_t n) {
+    return Values{{"B", batch}, {"M", m}, {"N", n}};
+  };
+  for (const DType type : {DType::u8, DType::bf16, DType::f32, DType::f64}) {
+    for (const Case& c :
+         {Case{matrices(1, 1, 1)}, Case{matrices(2, 80, 144)}, Case{matrices(1, 1024, 2064)},
+          Case{matrices(3, 131, 77)}, Case{matrices(1, 1000, 1001)}, Case{matrices(1, 513, 640)},
+          Case{matrices(70, 16, 48)}, Case{matrices(1, 3000, 3)}, Case{matrices(1, 0, 64)},
+          Case{matrices(1, 131, 77), {}, {}, {{"S", 80}, {"D", 144}}},
+          Case{matrices(1, 131, 77), {}, {}, {{"S", 83}, {"D", 150}}}, Case{matrices(1, 131, 77), {{"NEIGHBOURS", 0}}}})
+      check(engine, "transpose", {c.dims, c.params, {{"T", type}}, c.pitches});
+    for (const std::int64_t by_tma : {0, 1})
+      check(engine, "transpose", {matrices(3, 336, 272), {{"TMA_STORE", by_tma}, {"TILES", 2}}, {{"T", type}}});
+  }
+}
+
 }  // namespace tma_jit

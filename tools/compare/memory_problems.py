@@ -47,8 +47,20 @@ def cross_entropy(m, n, dtype):
                    lambda torch, t: torch.nn.functional.cross_entropy(t["S"].float(), t["L"].long(), reduction="none"))
 
 
+def transpose(b, m, n, dtype):
+    return f"transpose {b} x {m} x {n} {dtype}", Problem(
+        f"transpose B={b} M={m} N={n} T={dtype}", {"S": (dtype, (b, m, n))}, {"D": (dtype, (b, n, m))},
+        lambda torch, t: t["S"].transpose(1, 2).contiguous(), tolerance=0.0)
+
+
 ROWS = [(262144, 64), (131072, 128), (65536, 512), (32768, 1000), (16384, 2048), (8192, 4096), (8192, 8192), (4096, 16384),
         (2048, 32768), (1024, 65536), (512, 131072), (256, 262144)]
 
+MATRICES = [(1, 32768, 4096), (1, 8192, 16384), (1, 131072, 1024), (1, 8192, 8192)]
+# Rows that begin at 16 bytes on both sides, on one side and on neither; matrices narrower than a tile, and many of them.
+ODD_MATRICES = [(1, 10007, 4099), (1, 10000, 4112), (1, 8192, 8200), (1, 8192, 8191), (1, 8191, 8192), (1, 5000, 12345),
+                (16, 2048, 2048), (64, 1000, 1000), (4096, 128, 96), (1, 1000000, 48)]
+
 PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dtype in ("bf16", "f32") for m, n in ROWS] +
-                [f(m, n, "bf16") for f in (log_softmax, cross_entropy) for m, n in ((8192, 4096), (4096, 32000), (2048, 128256))])
+                [f(m, n, "bf16") for f in (log_softmax, cross_entropy) for m, n in ((8192, 4096), (4096, 32000), (2048, 128256))] +
+                [transpose(*shape, dtype) for dtype in ("bf16", "f32", "u8") for shape in MATRICES + ODD_MATRICES])
