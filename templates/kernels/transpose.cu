@@ -36,20 +36,16 @@
 #include "device/reference/transpose.cuh"
 #include "device/schedule/persistent.cuh"
 #include "device/tile/pack.cuh"
-#include "device/tile/register_square.cuh"
 #include "device/tile/shared_memory.cuh"
 #include "device/tile/tma_tile.cuh"
+#include "device/tile/transpose_tile.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
 using Square = RegisterSquare<T>;
-constexpr int kSide = Square::kSide, kSquares = 64 * ACROSS * DOWN / THREADS;  // of a thread
+constexpr int kSide = Square::kSide;
 
-// A tile is transposed in place.
-union Shared {
-  SharedTile<T, ROWS, COLUMNS, 128> in;
-  SharedTile<T, COLUMNS, ROWS, 128> out;
-};
+using Shared = TransposedTile<T, ROWS, COLUMNS>;
 struct Smem {
   Shared tile[TILES];
   Barrier full[TILES];
@@ -117,26 +113,19 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void transpose(const __grid_
     smem.full[i].wait(0);
     if (at.batch >= dims.B) continue;
     const View<T, 2> to = {D.view.data + at.batch * D.view.stride[0], {D.view.stride[1], D.view.stride[2]}};
-    Square squares[kSquares];
+    if constexpr (TMA_STORE == 1) {
+      transpose<THREADS>(tile);
+      store(D.map, to, tile.out, dims, at);
+    } else {
 #pragma unroll
-    for (int s = 0; s < kSquares; ++s) {
-      const SquarePosition p = diagonal_square<ACROSS>(s * THREADS + threadIdx.x);
+      for (int s = threadIdx.x; s < 64 * ACROSS * DOWN; s += THREADS) {
+        const SquarePosition p = diagonal_square<ACROSS>(s);
+        Square square;
 #pragma unroll
-      for (int k = 0; k < kSide; ++k) squares[s].set(k, tile.in.at<const uint4>(p.down * kSide + k, p.across * kSide));
-    }
-    if constexpr (TMA_STORE == 1) __syncthreads();  // every thread has read its squares
-#pragma unroll
-    for (int s = 0; s < kSquares; ++s) {
-      const SquarePosition p = diagonal_square<ACROSS>(s * THREADS + threadIdx.x);
-      const Square square = squares[s].transposed();
-      if constexpr (TMA_STORE == 0) {
-        store(to, square, dims, at.column + p.across * kSide, at.row + p.down * kSide);
-      } else {
-#pragma unroll
-        for (int k = 0; k < kSide; ++k) tile.out.at<uint4>(p.across * kSide + k, p.down * kSide) = square[k];
+        for (int k = 0; k < kSide; ++k) square.set(k, tile.in.at<const uint4>(p.down * kSide + k, p.across * kSide));
+        store(to, square.transposed(), dims, at.column + p.across * kSide, at.row + p.down * kSide);
       }
     }
-    if constexpr (TMA_STORE == 1) store(D.map, to, tile.out, dims, at);
   }
   if constexpr (TMA_STORE == 1)
     if (threadIdx.x == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
