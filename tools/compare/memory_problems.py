@@ -49,7 +49,8 @@ def cross_entropy(m, n, dtype):
 
 def transpose(b, m, n, dtype):
     return f"transpose {b} x {m} x {n} {dtype}", Problem(
-        f"transpose B={b} M={m} N={n} T={dtype} --pitch S={n} --pitch D={m}", {"S": (dtype, (b, m, n))}, {"D": (dtype, (b, n, m))},
+        f"transpose B={b} M={m} N={n} T={dtype} --pitch S={n} --pitch D={m}",  # no space between rows
+        {"S": (dtype, (b, m, n))}, {"D": (dtype, (b, n, m))},
         lambda torch, t: t["S"].transpose(1, 2).contiguous(), tolerance=0.0)
 
 
@@ -59,7 +60,8 @@ def permute(shape, order, dtype):
     extents, places = (1,) * lacking + shape, tuple(range(lacking)) + tuple(lacking + d for d in order)
     words = " ".join(f"N{i}={n} P{i}={place}" for i, (n, place) in enumerate(zip(extents, places)))
     return f"permute {shape} to {order} {dtype}", Problem(
-        f"permute {words} T={dtype} --pitch S={extents[-1]} --pitch D={extents[places[-1]]}", {"S": (dtype, extents)}, {"D": (dtype, tuple(extents[d] for d in places))},
+        f"permute {words} T={dtype} --pitch S={extents[-1]} --pitch D={extents[places[-1]]}",
+        {"S": (dtype, extents)}, {"D": (dtype, tuple(extents[d] for d in places))},
         lambda torch, t: t["S"].permute(places).contiguous(), tolerance=0.0)
 
 
