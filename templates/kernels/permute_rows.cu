@@ -30,7 +30,7 @@
 //! tensor  S : T[N0, N1, N2, N3, N4]
 //! tensor  D : T[E0, E1, E2, E3, E4]  out
 //!
-//! launch  grid ceil_div(PACKS, THREADS)  block THREADS
+//! launch  grid min(ceil_div(PACKS, THREADS), 2147483647)  block THREADS
 //! work    flops 0  bytes 2 * N0 * N1 * N2 * N3 * N4 * sizeof(T)
 //! reference permute_reference  grid min(ceil_div(N0 * N1 * N2 * N3 * N4, 256), 65536)  block 256
 //!
@@ -49,17 +49,21 @@
 extern "C" __global__ __launch_bounds__(THREADS, 1) void permute(View<const T, 5> S, View<T, 5> D, const Dims dims) {
   constexpr int kOrder[5] = {P0, P1, P2, P3, P4};
   const int extent[5] = {dims.N0, dims.N1, dims.N2, dims.N3, dims.N4 / PACK};
-  u64 rest = u64{blockIdx.x} * THREADS + threadIdx.x;
-  s64 from = 0, to = 0;
+  u64 count = 1;
+  for (const int n : extent) count *= n;
+  for (u64 i = u64{blockIdx.x} * THREADS + threadIdx.x; i < count; i += u64{gridDim.x} * THREADS) {
+    u64 rest = i;
+    s64 from = 0, to = 0;
 #pragma unroll
-  for (int k = 4; k >= 0; --k) {
-    const int index = static_cast<int>(rest % extent[kOrder[k]]) * (k == 4 ? PACK : 1);
-    rest /= extent[kOrder[k]];
-    from += index * S.stride[kOrder[k]];
-    to += index * D.stride[k];
+    for (int k = 4; k >= 0; --k) {
+      const s64 index = static_cast<s64>(rest % extent[kOrder[k]]) * (k == 4 ? PACK : 1);
+      rest /= extent[kOrder[k]];
+      from += index * S.stride[kOrder[k]];
+      to += index * D.stride[k];
+    }
+    using Access = Pack<T, PACK>;
+    *reinterpret_cast<Access*>(D.data + to) = *reinterpret_cast<const Access*>(S.data + from);
   }
-  using Access = Pack<T, PACK>;
-  if (rest == 0) *reinterpret_cast<Access*>(D.data + to) = *reinterpret_cast<const Access*>(S.data + from);
 }
 
 #else
