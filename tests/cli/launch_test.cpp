@@ -79,7 +79,7 @@ TEST_CASE("a matrix in a file binds the dims of copy and of map, a vector those 
 TEST_CASE("without dims an example is run") {
   if (!has_compiler() || !kHasEmulator) return;
   for (const char* kernel : {"copy", "map", "gemm", "softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm",
-                             "reduce", "argmax", "top_k"})
+                             "reduce", "argmax", "top_k", "transpose"})
     check_passes({kernel, kDevice, kEmulator});
 }
 
@@ -123,6 +123,32 @@ TEST_CASE("the greatest elements of rows are found with their indices, the lowes
   check_passes({"top_k", kDevice, kEmulator, "M=2", "N=9001", "K=64", "T=bf16"});
   check_passes({"top_k", kDevice, kEmulator, "M=2", "N=5000", "K=33", "--hook", "key=x * 0"});
   check_passes({"top_k", kDevice, kEmulator, "M=3", "N=64", "K=64", "J=s32", "--hook", "key=-sqrt(x)"});
+}
+
+TEST_CASE("matrices of any shape and pitch are transposed, and of any element") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* type : {"T=u8", "T=bf16", "T=f32", "T=f64"}) {
+    check_passes({"transpose", kDevice, kEmulator, "B=2", "M=80", "N=144", type});
+    check_passes(
+        {"transpose", kDevice, kEmulator, "B=1", "M=131", "N=77", type, "--pitch", "S=80", "--pitch", "D=144"});
+    check_passes(
+        {"transpose", kDevice, kEmulator, "B=3", "M=131", "N=77", type, "--pitch", "S=77", "--pitch", "D=131"});
+    check_passes({"transpose", kDevice, kEmulator, "B=1", "M=33", "N=21", type, "--offset", "S=1", "--offset", "D=3"});
+    check_passes({"transpose", kDevice, kEmulator, "B=2", "M=65", "N=33", type, "NEIGHBOURS=0"});
+  }
+  check_passes({"transpose", kDevice, kEmulator, "B=1", "M=0", "N=16"});
+}
+
+TEST_CASE("dimensions change places, the innermost too, with and without TMA") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* type : {"T=u8", "T=bf16", "T=f64"}) {
+    check_passes({"permute", kDevice, kEmulator, "N0=2", "N1=3", "N2=48", "N3=5", "N4=80", "P0=4", "P1=1", "P2=0",
+                  "P3=3", "P4=2", type});
+    check_passes({"permute", kDevice, kEmulator, "N0=2", "N1=3", "N2=5", "N3=7", "N4=16", "P0=3", "P1=2", "P2=1",
+                  "P3=0", "P4=4", type});
+    check_passes({"permute", kDevice, kEmulator, "N0=2", "N1=3", "N2=5", "N3=7", "N4=9", "P0=4", "P1=3", "P2=2", "P3=1",
+                  "P4=0", type});
+  }
 }
 
 TEST_CASE("a matrix without rows is mapped, whatever the types") {

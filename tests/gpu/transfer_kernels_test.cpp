@@ -5,6 +5,9 @@
 
 #include <tma_jit/tma_jit.h>
 
+#include <algorithm>
+#include <array>
+
 #include "gpu/trial_check.h"
 
 namespace tma_jit {
@@ -95,6 +98,54 @@ TEST_CASE("im2col agrees with a direct copy, asymmetric padding, strides and dil
                              filtered(image(1, 33, 7, 144), {7, 7, 5, 3, 2, 4, 2, 3, 1, 1})}) {
     for (const DType type : {DType::bf16, DType::f32, DType::u8})
       if (dims.at("C") % 16 == 0 || type != DType::u8) check(engine, "im2col", {dims, {}, {{"T", type}}});
+  }
+}
+
+TEST_CASE("transpose moves every element, whatever its size, the shape and the pitches") {
+  Engine engine;
+  const auto matrices = [](std::int64_t batch, std::int64_t m, std::int64_t n) {
+    return Values{{"B", batch}, {"M", m}, {"N", n}};
+  };
+  for (const DType type : {DType::u8, DType::bf16, DType::f32, DType::f64}) {
+    for (const Case& c : {Case{matrices(1, 1, 1)}, Case{matrices(2, 80, 144)}, Case{matrices(1, 1024, 2064)},
+                          Case{matrices(3, 131, 77)}, Case{matrices(1, 1000, 1001)}, Case{matrices(1, 513, 640)},
+                          Case{matrices(70, 16, 48)}, Case{matrices(1, 3000, 3)}, Case{matrices(1, 0, 64)},
+                          Case{matrices(1, 131, 77), {}, {}, {{"S", 80}, {"D", 144}}},
+                          Case{matrices(1, 131, 77), {}, {}, {{"S", 83}, {"D", 150}}},
+                          Case{matrices(3, 131, 77), {}, {}, {{"S", 77}, {"D", 131}}},
+                          Case{matrices(1, 1000, 1001), {}, {}, {{"S", 1001}, {"D", 1000}}},
+                          Case{matrices(1, 131, 77), {{"NEIGHBOURS", 0}}}})
+      check(engine, "transpose", {c.dims, c.params, {{"T", type}}, c.pitches});
+    for (const std::int64_t by_tma : {0, 1})
+      check(engine, "transpose", {matrices(3, 336, 272), {{"TMA_STORE", by_tma}, {"TILES", 2}}, {{"T", type}}});
+  }
+}
+
+TEST_CASE("permute brings every element to its place, in every order of three dimensions and some of five") {
+  Engine engine;
+  const auto ordered = [](const std::array<std::int64_t, 5>& extents, const std::array<std::int64_t, 5>& order) {
+    Case c;
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      c.dims["N" + std::to_string(i)] = extents[i];
+      c.params["P" + std::to_string(i)] = order[i];
+    }
+    return c;
+  };
+  for (const DType type : {DType::u8, DType::bf16, DType::f32, DType::f64}) {
+    std::array<std::int64_t, 5> order = {0, 1, 2, 3, 4};
+    do {
+      for (Case c : {ordered({1, 1, 48, 80, 144}, order), ordered({1, 1, 13, 21, 33}, order)}) {
+        c.types = {{"T", type}};
+        check(engine, "permute", c);
+        c.pitches = {{"S", c.dims.at("N4")}, {"D", c.dims.at("N" + std::to_string(order[4]))}};
+        check(engine, "permute", c);
+      }
+    } while (std::next_permutation(order.begin() + 2, order.end()));
+    for (Case c : {ordered({5, 16, 3, 32, 80}, {4, 3, 2, 1, 0}), ordered({2, 48, 3, 2, 144}, {0, 4, 2, 3, 1}),
+                   ordered({2, 3, 5, 7, 48}, {3, 1, 0, 2, 4}), ordered({0, 3, 5, 16, 48}, {0, 1, 2, 4, 3})}) {
+      c.types = {{"T", type}};
+      check(engine, "permute", c);
+    }
   }
 }
 

@@ -68,6 +68,24 @@ def top_k(m, n, k, dtype):  # PyTorch does not say which of equal elements it ta
         lambda torch, t: torch.topk(t["X"], k, 1)[0])
 
 
+def transpose(b, m, n, dtype):
+    return f"transpose {b} x {m} x {n} {dtype}", Problem(
+        f"transpose B={b} M={m} N={n} T={dtype} --pitch S={n} --pitch D={m}",  # no space between rows
+        {"S": (dtype, (b, m, n))}, {"D": (dtype, (b, n, m))},
+        lambda torch, t: t["S"].transpose(1, 2).contiguous(), tolerance=0.0)
+
+
+def permute(shape, order, dtype):
+    """Leading dimensions of 1 make the rank five."""
+    lacking = 5 - len(shape)
+    extents, places = (1,) * lacking + shape, tuple(range(lacking)) + tuple(lacking + d for d in order)
+    words = " ".join(f"N{i}={n} P{i}={place}" for i, (n, place) in enumerate(zip(extents, places)))
+    return f"permute {shape} to {order} {dtype}", Problem(
+        f"permute {words} T={dtype} --pitch S={extents[-1]} --pitch D={extents[places[-1]]}",
+        {"S": (dtype, extents)}, {"D": (dtype, tuple(extents[d] for d in places))},
+        lambda torch, t: t["S"].permute(places).contiguous(), tolerance=0.0)
+
+
 ROWS = [(262144, 64), (131072, 128), (65536, 512), (32768, 1000), (16384, 2048), (8192, 4096), (8192, 8192), (4096, 16384),
         (2048, 32768), (1024, 65536), (512, 131072), (256, 262144)]
 
@@ -77,9 +95,23 @@ REDUCED = [(1, 1 << 30, 1), (1, 1 << 24, 1), (262144, 64, 1), (65536, 512, 1), (
 SEARCHED = [(1, 1 << 30), (32, 129280), (65536, 512), (16384, 4096), (4096, 32000), (1024, 128256)]
 SELECTED = [(32, 129280, 64), (32, 129280, 8), (1, 129280, 50), (256, 129280, 64), (1024, 32000, 50), (16384, 256, 8)]
 
+MATRICES = [(1, 32768, 4096), (1, 8192, 16384), (1, 131072, 1024), (1, 8192, 8192)]
+# Rows that begin at 16 bytes on both sides, on one side and on neither; matrices narrower than a tile, and many of them.
+ODD_MATRICES = [(1, 10007, 4099), (1, 10000, 4112), (1, 8192, 8200), (1, 8192, 8191), (1, 8191, 8192), (1, 5000, 12345),
+                (16, 2048, 2048), (64, 1000, 1000), (4096, 128, 96), (1, 1000000, 48)]
+
+# Heads before or after the sequence, channels first or last, windows of an image, dimensions reversed.
+PERMUTATIONS = [((16, 4096, 32, 128), (0, 2, 1, 3), "bf16"), ((16, 4096, 32, 64), (0, 2, 3, 1), "bf16"),
+                ((32, 2048, 16, 64), (2, 0, 1, 3), "f32"), ((512, 512, 512), (2, 1, 0), "bf16"),
+                ((512, 512, 512), (1, 0, 2), "f32"), ((500, 300, 700), (2, 1, 0), "f32"),
+                ((64, 8, 56, 8, 512), (0, 1, 3, 2, 4), "bf16"), ((32, 64, 16, 16, 256), (0, 4, 2, 1, 3), "bf16"),
+                ((16, 64, 64, 32, 48), (4, 3, 2, 1, 0), "f32"), ((64, 128, 128, 96), (3, 1, 0, 2), "u8")]
+
 PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dtype in ("bf16", "f32") for m, n in ROWS] +
                 [f(m, n, "bf16") for f in (log_softmax, cross_entropy) for m, n in ((8192, 4096), (4096, 32000), (2048, 128256))] +
                 [reduce(*shape, dtype) for dtype in ("f32", "bf16") for shape in REDUCED] +
                 [reduce(*shape, "bf16", "amax") for shape in ((1, 1 << 30, 1), (16384, 4096, 1), (1, 65536, 4096))] +
                 [argmax(*shape, dtype) for dtype in ("f32", "bf16") for shape in SEARCHED] +
-                [top_k(*shape, dtype) for dtype in ("f32", "bf16") for shape in SELECTED])
+                [top_k(*shape, dtype) for dtype in ("f32", "bf16") for shape in SELECTED] +
+                [transpose(*shape, dtype) for dtype in ("bf16", "f32", "u8") for shape in MATRICES + ODD_MATRICES] +
+                [permute(*problem) for problem in PERMUTATIONS])

@@ -13,12 +13,17 @@ __device__ inline void load(SharedTile<T, Rows, Columns, Swizzle>& tile, const C
   for (int p = 0; p < tile.kPanels; ++p) load(&tile.panel[p], map, full, {column + p * tile.kPanel, row});
 }
 
-// From a tensor of three dimensions; the tile lies in the inner two.
-template <class T, int Rows, int Columns, int Swizzle>
+// From a tensor of Rank dimensions; the tile lies in the innermost and one other.
+template <class T, int Rows, int Columns, int Swizzle, int Rank>
 __device__ inline void load(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
-                            const int (&at)[3]) {
+                            const int (&at)[Rank]) {
 #pragma unroll
-  for (int p = 0; p < tile.kPanels; ++p) load(&tile.panel[p], map, full, {at[0] + p * tile.kPanel, at[1], at[2]});
+  for (int p = 0; p < tile.kPanels; ++p) {
+    int first[Rank];
+#pragma unroll
+    for (int i = 0; i < Rank; ++i) first[i] = at[i] + (i == 0 ? p * tile.kPanel : 0);
+    load(&tile.panel[p], map, full, first);
+  }
 }
 
 // Each of Blocks blocks of a cluster, of which this one has rank `rank`, loads its share of the rows into all of them.
@@ -52,6 +57,19 @@ __device__ inline void store(const CUtensorMap& map, const SharedTile<T, Rows, C
                              int row) {
 #pragma unroll
   for (int p = 0; p < tile.kPanels; ++p) store(map, &tile.panel[p], {column + p * tile.kPanel, row});
+}
+
+// Into a tensor of Rank dimensions; the tile lies in the innermost and one other.
+template <class T, int Rows, int Columns, int Swizzle, int Rank>
+__device__ inline void store(const CUtensorMap& map, const SharedTile<T, Rows, Columns, Swizzle>& tile,
+                             const int (&at)[Rank]) {
+#pragma unroll
+  for (int p = 0; p < tile.kPanels; ++p) {
+    int first[Rank];
+#pragma unroll
+    for (int i = 0; i < Rank; ++i) first[i] = at[i] + (i == 0 ? p * tile.kPanel : 0);
+    store(map, &tile.panel[p], first);
+  }
 }
 
 }  // namespace tma
