@@ -93,13 +93,13 @@ extern "C" __global__ __launch_bounds__(THREADS) void layer_norm(View<const T, 2
   variance = row.sum(smem, 1, variance) / count;
   const f32 scale = rsqrtf(variance + eps);
   row.store(Y, [&](int p) {
-    Pack<T, COUNT> weight, bias;
+    Words<T, COUNT> weight, bias;
     if constexpr (AFFINE >= 1) weight = row.load_vector(W, p);
     if constexpr (AFFINE >= 2) bias = row.load_vector(B, p);
     return [=, &row, &hooks](int i) {
       f32 y = row.x[p * COUNT + i] * scale;
-      if constexpr (AFFINE >= 1) y *= to_f32(weight.x[i]);
-      if constexpr (AFFINE >= 2) y += to_f32(bias.x[i]);
+      if constexpr (AFFINE >= 1) y *= to_f32(weight.at(i));
+      if constexpr (AFFINE >= 2) y += to_f32(bias.at(i));
       return hooks.output(y, row.row, row.column_of(p, i));
     };
   });

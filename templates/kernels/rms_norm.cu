@@ -79,11 +79,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void rms_norm(View<const T, 
   squares = row.sum(smem, 0, squares);
   const f32 scale = rsqrtf(squares / static_cast<f32>(dims.N) + eps);
   row.store(Y, [&](int p) {
-    Pack<T, COUNT> weight;
+    Words<T, COUNT> weight;
     if constexpr (WEIGHT) weight = row.load_vector(W, p);
     return [=, &row, &hooks](int i) {
       f32 y = row.x[p * COUNT + i] * scale;
-      if constexpr (WEIGHT) y *= to_f32(weight.x[i]);
+      if constexpr (WEIGHT) y *= to_f32(weight.at(i));
       return hooks.output(y, row.row, row.column_of(p, i));
     };
   });

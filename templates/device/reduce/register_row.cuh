@@ -10,6 +10,25 @@ template <int Threads, int Cluster, int Reductions> struct RowSmem {
   f32 warps[Reductions][Threads / 32], blocks[Reductions][Cluster];
 };
 
+// Count adjacent elements as the words in which they were read: as elements of 16 bits each would take a register.
+template <class T, int Count> struct alignas(16) Words {
+  static_assert(Count * sizeof(T) == 16 && sizeof(T) <= 4);
+  u32 word[4];
+
+  __device__ T at(int i) const {
+    if constexpr (sizeof(T) == 4) return *reinterpret_cast<const T*>(&word[i]);
+    const u16 half = static_cast<u16>(word[i / 2] >> i % 2 * 16);
+    return *reinterpret_cast<const T*>(&half);
+  }
+  // Sets element i, which is 0.
+  __device__ void set(int i, T x) {
+    if constexpr (sizeof(T) == 4)
+      word[i] = *reinterpret_cast<const u32*>(&x);
+    else
+      word[i / 2] |= u32{*reinterpret_cast<const u16*>(&x)} << i % 2 * 16;
+  }
+};
+
 // Lanes of the block's Threads threads share a row: a power of two up to 32, or all of them, which a cluster of more
 // than one block requires. Blocks are counted along x.
 template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct RegisterRow {
@@ -35,6 +54,11 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct Regi
     column -= before;
     if (row < rows) left += before;
   }
+  // Goes `step` rows on.
+  __device__ void advance(int step, int rows, int columns) {
+    row = step < rows - row ? row + step : rows;
+    left = row < rows ? columns - column : 0;
+  }
   // Returns when every block of the cluster has begun.
   __device__ void wait_for_cluster() const {
     if constexpr (Cluster > 1) cluster::wait();
@@ -48,7 +72,7 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct Regi
   __device__ bool ragged() const { return left > 0 && (column < 0 || (left % kStep > 0 && left % kStep < Count)); }
 
   // The thread's elements of a row or a vector as they lie in memory; 0 where the row has none.
-  template <class T> struct Raw { Pack<T, Count> pack[Packs]; };
+  template <class T> struct Raw { Words<T, Count> pack[Packs]; };
 
   // Loads the thread's elements; `begin` is the address of column 0. All whole packs are requested before any is used.
   template <class T> __device__ Raw<T> load_raw(const T* begin) const {
@@ -61,8 +85,8 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct Regi
     return in;
   }
   // Loads the elements of a vector in the columns of pack p; 0 beyond its ends.
-  template <class T> __device__ Pack<T, Count> load_vector(const View<const T, 1>& from, int p) const {
-    Pack<T, Count> in = {};
+  template <class T> __device__ Words<T, Count> load_vector(const View<const T, 1>& from, int p) const {
+    Words<T, Count> in = {};
     load_whole(from.data, p, in);
     load_part(from.data, p, in);
     return in;
@@ -75,7 +99,7 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct Regi
     for (int p = 0; p < Packs; ++p) {
 #pragma unroll
       for (int i = 0; i < Count; ++i)
-        x[p * Count + i] = holds(p, i) ? f(to_f32(in.pack[p].x[i]), column_of(p, i)) : outside;
+        x[p * Count + i] = holds(p, i) ? f(to_f32(in.pack[p].at(i)), column_of(p, i)) : outside;
     }
   }
 
@@ -124,6 +148,15 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct Regi
     return reduce(smem, turn, most, none, [](f32 a, f32 b) { return fmaxf(a, b); });
   }
 
+  // The sums over the row of several values of each thread. The block's threads may reuse `partial` after another
+  // barrier of theirs.
+  template <int Values> __device__ Sums<Values> sums(Sums<Values> (&partial)[Threads / 32], Sums<Values> values) const {
+    static_assert(Cluster == 1);
+    const auto add = [](const Sums<Values>& a, const Sums<Values>& b) { return a + b; };
+    if constexpr (Lanes <= 32) return warp_reduce<Lanes>(values, add);
+    return block_reduce<Threads>(values, partial, Sums<Values>{}, add);
+  }
+
   // The logarithm of the sum of exp(x) over the row, whose elements beyond the ends are minus infinity. The greatest
   // element is taken out of the sum first, which so neither overflows nor vanishes.
   __device__ f32 log_sum_exp(RowSmem<Threads, Cluster, 2>& smem) const {
@@ -140,13 +173,13 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct Regi
     return reinterpret_cast<u64>(begin + column) % alignof(Pack<T, Count>) == 0;
   }
   // Loads pack p where one access can, and where none can.
-  template <class T> __device__ void load_whole(const T* begin, int p, Pack<T, Count>& in) const {
-    if (whole(p) && aligned(begin)) in = *reinterpret_cast<const Pack<T, Count>*>(begin + column + p * kStep);
+  template <class T> __device__ void load_whole(const T* begin, int p, Words<T, Count>& in) const {
+    if (whole(p) && aligned(begin)) in = *reinterpret_cast<const Words<T, Count>*>(begin + column + p * kStep);
   }
-  template <class T> __device__ void load_part(const T* begin, int p, Pack<T, Count>& in) const {
+  template <class T> __device__ void load_part(const T* begin, int p, Words<T, Count>& in) const {
     if (whole(p) && aligned(begin)) return;
 #pragma unroll
     for (int i = 0; i < Count; ++i)
-      if (holds(p, i)) in.x[i] = begin[column + p * kStep + i];
+      if (holds(p, i)) in.set(i, begin[column + p * kStep + i]);
   }
 };
