@@ -78,8 +78,8 @@ TEST_CASE("a matrix in a file binds the dims of copy and of map, a vector those 
 
 TEST_CASE("without dims an example is run") {
   if (!has_compiler() || !kHasEmulator) return;
-  for (const char* kernel :
-       {"copy", "map", "gemm", "softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm"})
+  for (const char* kernel : {"copy", "map", "gemm", "softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm",
+                             "softmax_backward", "cross_entropy_backward", "rms_norm_backward", "layer_norm_backward"})
     check_passes({kernel, kDevice, kEmulator});
 }
 
@@ -99,6 +99,18 @@ TEST_CASE("norms take rows of any length, with and without weights, and store th
   check_passes({"layer_norm", kDevice, kEmulator, "M=5", "N=1", "AFFINE=0"});
   check_passes({"layer_norm", kDevice, kEmulator, "M=3", "N=1001", "AFFINE=2", "SUM=1", "T=f32", "O=f16"});
   check_passes({"layer_norm", kDevice, kEmulator, "M=2", "N=0", "AFFINE=2"});
+}
+
+TEST_CASE("gradients of rows of any length, with and without weights, of no rows too") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* kernel :
+       {"softmax_backward", "cross_entropy_backward", "rms_norm_backward", "layer_norm_backward"}) {
+    for (const char* columns : {"N=1", "N=131", "N=1000"}) check_passes({kernel, kDevice, kEmulator, "M=7", columns});
+    check_passes({kernel, kDevice, kEmulator, "M=0", "N=5"});
+  }
+  check_passes({"rms_norm_backward", kDevice, kEmulator, "M=9", "N=40", "WEIGHT=0"});
+  check_passes({"layer_norm_backward", kDevice, kEmulator, "M=9", "N=40", "AFFINE=0"});
+  check_passes({"layer_norm_backward", kDevice, kEmulator, "M=9", "N=40", "AFFINE=1", "T=f32", "G=bf16"});
 }
 
 TEST_CASE("a matrix without rows is mapped, whatever the types") {
