@@ -67,10 +67,9 @@
 
 // The variance is the mean of the squared distances from the mean, which are taken from registers: a second pass costs
 // no memory access, and the difference of two large sums would lose all digits where the mean is large.
-extern "C" __global__ __launch_bounds__(THREADS) void layer_norm(View<const T, 2> X, View<const T, 1> W,
-                                                                 View<const T, 1> B, View<O, 2> Y, View<T, 2> S,
-                                                                 f32 eps, const Dims dims,
-                                                                 const __grid_constant__ Hooks hooks) {
+extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 768 / THREADS : 1) void layer_norm(
+    View<const T, 2> X, View<const T, 1> W, View<const T, 1> B, View<O, 2> Y, View<T, 2> S, f32 eps, const Dims dims,
+    const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(X, dims.M, dims.N);
   row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); });
