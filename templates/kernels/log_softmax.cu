@@ -5,23 +5,21 @@
 //! type    O       = f32   in {f32, bf16, f16}      "elements of D"
 //! dim     M, N            in 0..2147483647
 //!
-//! param   VEC     = 16    in {16, 8, 4, 2}         "bytes of S that a thread reads at once: rows begin at multiples"
 //! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
-//! param   LANES   = 32    in {32, 128, 256, 512, 1024} "threads of a block that share a row: a warp, or the block"
+//! param   LANES   = 32    in {2, 4, 8, 16, 32, 128, 256, 512, 1024} "threads of a block that share a row: some of a warp, or the block"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
 //! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread: a row is kept in registers"
 //!
-//! let     COUNT   = VEC / sizeof(T)                "elements of a pack"
+//! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
 //! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold"
 //!
-//! require VEC >= sizeof(T)                         "a thread reads whole elements"
-//! require LANES == 32 || LANES == THREADS          "a row is a warp's or a block's"
+//! require LANES <= 32 || LANES == THREADS          "a row is a warp's or a block's"
 //! require CLUSTER == 1 || LANES == THREADS         "blocks of a cluster share one row"
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
-//! require N <= HELD                                "a row must fit into its threads' registers"
+//! require N + (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
-//! require alignment(S) >= VEC && stride(S, 0) * sizeof(T) % VEC == 0 && stride(S, 1) == 1 "rows of S are read in packs"
+//! require stride(S, 1) == 1                        "elements of a row of S are neighbours"
 //! require stride(D, 1) == 1                        "elements of a row of D are neighbours"
 //!
 //! tensor  S : T[M, N]
@@ -34,16 +32,25 @@
 //! work    flops 4 * M * N  bytes M * N * (sizeof(T) + sizeof(O))
 //! reference log_softmax_reference  grid min(M, 65536)  block 256
 //!
-//! preset  VEC = 16, LANES = 32, THREADS = 128, PACKS = 4
-//! preset  VEC = 16, LANES = 128, THREADS = 128, PACKS = 4
-//! preset  VEC = 16, LANES = 512, THREADS = 512, PACKS = 4
-//! preset  VEC = 16, LANES = 1024, THREADS = 1024, PACKS = 4
-//! preset  VEC = 16, LANES = 512, THREADS = 512, CLUSTER = 4, PACKS = 8  when device.cluster_max >= 4
-//! preset  VEC = 16, LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
-//! preset  VEC = 4, LANES = 128, THREADS = 128, PACKS = 8
-//! preset  VEC = 4, LANES = 1024, THREADS = 1024, PACKS = 8
-//! preset  VEC = 2, LANES = 128, THREADS = 128, PACKS = 8
-//! preset  VEC = 2, LANES = 1024, THREADS = 1024, PACKS = 8
+//! preset  LANES = 2, THREADS = 256, PACKS = 1
+//! preset  LANES = 4, THREADS = 256, PACKS = 1
+//! preset  LANES = 4, THREADS = 256, PACKS = 2
+//! preset  LANES = 8, THREADS = 256, PACKS = 2
+//! preset  LANES = 16, THREADS = 256, PACKS = 2
+//! preset  LANES = 32, THREADS = 256, PACKS = 2
+//! preset  LANES = 32, THREADS = 128, PACKS = 4
+//! preset  LANES = 32, THREADS = 128, PACKS = 8  when sizeof(T) == 4
+//! preset  LANES = 128, THREADS = 128, PACKS = 2
+//! preset  LANES = 128, THREADS = 128, PACKS = 4
+//! preset  LANES = 256, THREADS = 256, PACKS = 4
+//! preset  LANES = 512, THREADS = 512, PACKS = 4
+//! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4
+//! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
+//! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 4
+//! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 8  when sizeof(T) == 4
+//! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && sizeof(T) == 4
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/register_row.cuh"
@@ -54,9 +61,9 @@ extern "C" __global__ __launch_bounds__(THREADS) void log_softmax(View<const T, 
                                                                   const __grid_constant__ Hooks hooks) {
   const f32 none = __int_as_float(0xff800000);
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
-  cluster::sync_blocks<CLUSTER>();  // every block of the cluster has begun
-  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(dims.M, dims.N);
+  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(S, dims.M, dims.N);
   row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column); });
+  row.wait_for_cluster();
   const f32 log_sum = row.log_sum_exp(smem);
 #pragma unroll
   for (f32& x : row.x) x -= log_sum;

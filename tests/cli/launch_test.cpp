@@ -79,6 +79,7 @@ TEST_CASE("a matrix in a file binds the dims of copy and of map, a vector those 
 TEST_CASE("without dims an example is run") {
   if (!has_compiler() || !kHasEmulator) return;
   for (const char* kernel : {"copy", "map", "gemm", "softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm",
+                             "softmax_backward", "cross_entropy_backward", "rms_norm_backward", "layer_norm_backward",
                              "reduce", "argmax", "top_k", "transpose"})
     check_passes({kernel, kDevice, kEmulator});
 }
@@ -149,6 +150,18 @@ TEST_CASE("dimensions change places, the innermost too, with and without TMA") {
     check_passes({"permute", kDevice, kEmulator, "N0=2", "N1=3", "N2=5", "N3=7", "N4=9", "P0=4", "P1=3", "P2=2", "P3=1",
                   "P4=0", type});
   }
+}
+
+TEST_CASE("gradients of rows of any length, with and without weights, of no rows too") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* kernel :
+       {"softmax_backward", "cross_entropy_backward", "rms_norm_backward", "layer_norm_backward"}) {
+    for (const char* columns : {"N=1", "N=131", "N=1000"}) check_passes({kernel, kDevice, kEmulator, "M=7", columns});
+    check_passes({kernel, kDevice, kEmulator, "M=0", "N=5"});
+  }
+  check_passes({"rms_norm_backward", kDevice, kEmulator, "M=9", "N=40", "WEIGHT=0"});
+  check_passes({"layer_norm_backward", kDevice, kEmulator, "M=9", "N=40", "AFFINE=0"});
+  check_passes({"layer_norm_backward", kDevice, kEmulator, "M=9", "N=40", "AFFINE=1", "T=f32", "G=bf16"});
 }
 
 TEST_CASE("a matrix without rows is mapped, whatever the types") {

@@ -27,7 +27,7 @@ void check_shapes(Engine& engine, const char* kernel, const Numbers& params = {}
   const auto types = [&](DType in, DType result) {
     return out.empty() ? Types{{"T", in}} : Types{{"T", in}, {out, result}};
   };
-  for (const std::int64_t columns : {1, 96, 101, 512, 1000, 2047, 8192, 10007, 65536})
+  for (const std::int64_t columns : {1, 16, 31, 64, 96, 101, 128, 512, 1000, 2047, 8192, 10007, 65536})
     check_rows(engine, kernel, {{"M", 77}, {"N", columns}}, types(DType::bf16, DType::bf16), params);
   for (const std::int64_t columns : {0, 3, 128, 4096, 16384, 131072})
     check_rows(engine, kernel, {{"M", 5}, {"N", columns}}, types(DType::f32, DType::f32), params);
@@ -81,6 +81,29 @@ TEST_CASE("the greatest elements of rows agree with their references, indices ex
         check_rows(engine, "top_k", {{"M", 3}, {"N", columns}, {"K", count}}, {{"T", type}, {"J", DType::s32}}, {});
   }
   check_rows(engine, "top_k", {{"M", 700}, {"N", 5000}, {"K", 50}}, {{"T", DType::bf16}, {"J", DType::s64}}, {});
+}
+
+TEST_CASE("gradients of scores agree with their references") {
+  Engine engine;
+  for (const std::int64_t columns : {0, 1, 16, 101, 512, 2047, 8192, 65536}) {
+    check_rows(engine, "softmax_backward", {{"M", 77}, {"N", columns}}, {{"T", DType::bf16}, {"O", DType::bf16}}, {});
+    check_rows(engine, "cross_entropy_backward", {{"M", 77}, {"N", columns}}, {{"T", DType::bf16}}, {});
+  }
+}
+
+TEST_CASE("gradients of norms agree with their references, where blocks walk few rows and many") {
+  Engine engine;
+  for (const DType type : {DType::bf16, DType::f32}) {
+    for (const std::int64_t columns : {1, 16, 101, 512, 1000, 4096}) {
+      for (const std::int64_t rows : {0, 1, 77, 3000}) {
+        const Numbers dims = {{"M", rows}, {"N", columns}};
+        check_rows(engine, "rms_norm_backward", dims, {{"T", type}}, {});
+        check_rows(engine, "layer_norm_backward", dims, {{"T", type}}, {});
+      }
+    }
+  }
+  check_rows(engine, "rms_norm_backward", {{"M", 77}, {"N", 1000}}, {{"T", DType::f16}}, {{"WEIGHT", 0}});
+  check_rows(engine, "layer_norm_backward", {{"M", 77}, {"N", 1000}}, {{"T", DType::f16}}, {{"AFFINE", 0}});
 }
 
 }  // namespace tma_jit

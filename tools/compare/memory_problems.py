@@ -86,7 +86,50 @@ def permute(shape, order, dtype):
         lambda torch, t: t["S"].permute(places).contiguous(), tolerance=0.0)
 
 
-ROWS = [(262144, 64), (131072, 128), (65536, 512), (32768, 1000), (16384, 2048), (8192, 4096), (8192, 8192), (4096, 16384),
+def softmax_backward(m, n, dtype):
+    return rows_of("softmax_backward", m, n, dtype,
+                   {"Y": lambda torch: torch.randn((m, n), device="cuda").softmax(1).to(getattr(torch, TORCH[dtype])),
+                    "DY": (dtype, (m, n))}, {"DS": (dtype, (m, n))},
+                   lambda torch, t: torch.ops.aten._softmax_backward_data(t["DY"], t["Y"], 1, t["Y"].dtype))
+
+
+def cross_entropy_backward(m, n, dtype):
+    inputs = {"S": (dtype, (m, n)), "L": lambda torch: torch.randint(n, (m,), device="cuda", dtype=torch.int32),
+              "G": ("f32", (m,))}
+
+    def peer(torch, t):  # PyTorch's has the logarithm of softmax from the forward pass; here it is computed, as ours is
+        logs = torch.log_softmax(t["S"].float(), 1)
+        gradient = torch.ops.aten.nll_loss_backward(t["G"], logs, t["L"].long(), None, 0, -100, torch.ones((), device="cuda"))
+        return torch.ops.aten._log_softmax_backward_data(gradient, logs, 1, torch.float32).to(t["S"].dtype)
+    return f"cross_entropy_backward {m} x {n} {dtype}", Problem(f"cross_entropy_backward M={m} N={n} T={dtype}", inputs,
+                                                                {"DS": (dtype, (m, n))}, peer)
+
+
+def rms_norm_backward(m, n, dtype):
+    def peer(torch, t):
+        x, w = t["X"].detach().requires_grad_(), t["W"].detach().requires_grad_()
+        y = torch.nn.functional.rms_norm(x, (n,), w, 1e-5)  # timed with the gradients: a graph is used once
+        return torch.autograd.grad(y, (x, w), t["DY"])
+    return f"rms_norm_backward {m} x {n} {dtype}", Problem(
+        f"rms_norm_backward M={m} N={n} T={dtype} G={dtype}", {"X": (dtype, (m, n)), "W": (dtype, (n,)), "DY": (dtype, (m, n))},
+        {"DX": (dtype, (m, n)), "DW": (dtype, (n,))}, peer, scalars={"eps": 1e-5})
+
+
+def layer_norm_backward(m, n, dtype):
+    saved = {}  # the statistics that PyTorch's forward pass saves, by the address of X
+
+    def peer(torch, t):
+        x, w, b = t["X"], t["W"], torch.zeros_like(t["W"])
+        if saved.get("of") != x.data_ptr():
+            saved.update(of=x.data_ptr(), statistics=torch.ops.aten.native_layer_norm(x, (n,), w, b, 1e-5)[1:])
+        return torch.ops.aten.native_layer_norm_backward(t["DY"], x, (n,), *saved["statistics"], w, b, [True, True, True])
+    return f"layer_norm_backward {m} x {n} {dtype}", Problem(
+        f"layer_norm_backward M={m} N={n} T={dtype} G={dtype} AFFINE=2",
+        {"X": (dtype, (m, n)), "W": (dtype, (n,)), "DY": (dtype, (m, n))},
+        {"DX": (dtype, (m, n)), "DW": (dtype, (n,)), "DB": (dtype, (n,))}, peer, scalars={"eps": 1e-5})
+
+
+ROWS = [(1048576, 16), (524288, 32), (262144, 64), (131072, 128), (65536, 512), (32768, 1000), (32768, 1001), (16384, 2048), (8192, 4096), (8192, 8192), (4096, 16384),
         (2048, 32768), (1024, 65536), (512, 131072), (256, 262144)]
 
 REDUCED = [(1, 1 << 30, 1), (1, 1 << 24, 1), (262144, 64, 1), (65536, 512, 1), (32768, 1000, 1), (16384, 4096, 1),
@@ -108,7 +151,12 @@ PERMUTATIONS = [((16, 4096, 32, 128), (0, 2, 1, 3), "bf16"), ((16, 4096, 32, 64)
                 ((16, 64, 64, 32, 48), (4, 3, 2, 1, 0), "f32"), ((64, 128, 128, 96), (3, 1, 0, 2), "u8")]
 
 PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dtype in ("bf16", "f32") for m, n in ROWS] +
-                [f(m, n, "bf16") for f in (log_softmax, cross_entropy) for m, n in ((8192, 4096), (4096, 32000), (2048, 128256))] +
+                [softmax(4096, 1000, "f32")] +
+                [f(m, n, "bf16") for f in (log_softmax, cross_entropy, cross_entropy_backward)
+                 for m, n in ((8192, 4096), (4096, 32000), (2048, 128256))] +
+                [softmax_backward(m, n, dtype) for dtype in ("bf16", "f32") for m, n in ROWS if n <= 65536] +
+                [f(m, n, dtype) for f in (rms_norm_backward, layer_norm_backward) for dtype in ("bf16", "f32")
+                 for m, n in ROWS if 64 <= n <= (8192 if dtype == "bf16" else 4096)] +
                 [reduce(*shape, dtype) for dtype in ("f32", "bf16") for shape in REDUCED] +
                 [reduce(*shape, "bf16", "amax") for shape in ((1, 1 << 30, 1), (16384, 4096, 1), (1, 65536, 4096))] +
                 [argmax(*shape, dtype) for dtype in ("f32", "bf16") for shape in SEARCHED] +

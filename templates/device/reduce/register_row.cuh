@@ -1,6 +1,6 @@
 #pragma once
-// Rows of a matrix that threads keep in registers between reading and writing them. A row belongs to a warp, a block or
-// the blocks of a cluster; each of its threads holds Packs packs of Count adjacent elements.
+// Rows of a matrix that threads keep in registers between reading and writing them. A row belongs to some lanes of a
+// warp, a block or the blocks of a cluster; each of its threads holds Packs packs of Count adjacent elements.
 #include "device/reduce/block.cuh"
 #include "device/reduce/cluster.cuh"
 #include "device/tile/pack.cuh"
@@ -10,65 +10,131 @@ template <int Threads, int Cluster, int Reductions> struct RowSmem {
   f32 warps[Reductions][Threads / 32], blocks[Reductions][Cluster];
 };
 
-// Lanes of the block's Threads threads share a row: 32, or all of them, which a cluster of more than one block
-// requires. Blocks are counted along x.
+// Count adjacent elements as the words in which they were read: as elements of 16 bits each would take a register.
+template <class T, int Count> struct alignas(16) Words {
+  static_assert(Count * sizeof(T) == 16 && sizeof(T) <= 4);
+  u32 word[4];
+
+  __device__ T at(int i) const {
+    if constexpr (sizeof(T) == 4) return *reinterpret_cast<const T*>(&word[i]);
+    const u16 half = static_cast<u16>(word[i / 2] >> i % 2 * 16);
+    return *reinterpret_cast<const T*>(&half);
+  }
+  // Sets element i, which is 0.
+  __device__ void set(int i, T x) {
+    if constexpr (sizeof(T) == 4)
+      word[i] = *reinterpret_cast<const u32*>(&x);
+    else
+      word[i / 2] |= u32{*reinterpret_cast<const u16*>(&x)} << i % 2 * 16;
+  }
+};
+
+// Lanes of the block's Threads threads share a row: a power of two up to 32, or all of them, which a cluster of more
+// than one block requires. Blocks are counted along x.
 template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct RegisterRow {
-  static_assert(Lanes == 32 || Lanes == Threads);
+  static_assert(Lanes <= 32 || Lanes == Threads);
   static_assert(Cluster == 1 || Lanes == Threads);
   static constexpr int kStep = Lanes * Cluster * Count;  // columns from one pack of a thread to its next
 
-  int row, column;  // of this thread's first element
+  int row, column;  // of this thread's first element; up to Count - 1 columns before the row where it begins in a pack
   int left;         // elements of the row from `column` on; 0 or fewer where the thread holds none
   f32 x[Packs * Count];
 
+  // Packs begin at column 0 and every Count columns. Every thread calls wait_for_cluster() before the first reduction.
   __device__ RegisterRow(int rows, int columns) {
+    if constexpr (Cluster > 1) cluster::arrive_relaxed();
     row = blockIdx.x / Cluster * (Threads / Lanes) + threadIdx.x / Lanes;
     column = (threadIdx.x % Lanes + (Cluster == 1 ? 0 : cluster::rank()) * Lanes) * Count;
     left = row < rows ? columns - column : 0;
   }
+  // Packs begin where addresses of the row are multiples of a pack's bytes.
+  template <class T>
+  __device__ RegisterRow(const View<const T, 2>& of, int rows, int columns) : RegisterRow(rows, columns) {
+    const int before = reinterpret_cast<u64>(of.data + row * of.stride[0]) / sizeof(T) % Count;
+    column -= before;
+    if (row < rows) left += before;
+  }
+  // Goes `step` rows on.
+  __device__ void advance(int step, int rows, int columns) {
+    row = step < rows - row ? row + step : rows;
+    left = row < rows ? columns - column : 0;
+  }
+  // Returns when every block of the cluster has begun.
+  __device__ void wait_for_cluster() const {
+    if constexpr (Cluster > 1) cluster::wait();
+  }
 
   // Of element i of pack p: its column, and whether the row has it.
   __device__ int column_of(int p, int i) const { return column + p * kStep + i; }
-  __device__ bool holds(int p, int i) const { return p * kStep + i < left; }
+  __device__ bool holds(int p, int i) const { return p * kStep + i < left && (p > 0 || column + i >= 0); }
+  // Whether the row has all elements of pack p, and whether it has some but not all elements of one of the packs.
+  __device__ bool whole(int p) const { return p * kStep + Count <= left && (p > 0 || column >= 0); }
+  __device__ bool ragged() const { return left > 0 && (column < 0 || (left % kStep > 0 && left % kStep < Count)); }
 
-  // Sets x to f(element, column) and, beyond the end of the row, to `outside`.
+  // The thread's elements of a row or a vector as they lie in memory; 0 where the row has none.
+  template <class T> struct Raw { Words<T, Count> pack[Packs]; };
+
+  // Loads the thread's elements; `begin` is the address of column 0. All whole packs are requested before any is used.
+  template <class T> __device__ Raw<T> load_raw(const T* begin) const {
+    Raw<T> in = {};
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) load_whole(begin, p, in.pack[p]);
+    if (aligned(begin) && !ragged()) return in;
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) load_part(begin, p, in.pack[p]);
+    return in;
+  }
+  // Loads the elements of a vector in the columns of pack p; 0 beyond its ends.
+  template <class T> __device__ Words<T, Count> load_vector(const View<const T, 1>& from, int p) const {
+    Words<T, Count> in = {};
+    load_whole(from.data, p, in);
+    load_part(from.data, p, in);
+    return in;
+  }
+
+  // Sets x to f(element, column) and, beyond the ends of the row, to `outside`.
   template <class T, class F> __device__ void load(const View<const T, 2>& from, f32 outside, F f) {
-    const T* const at = from.data + row * from.stride[0] + column;
+    const Raw<T> in = load_raw(from.data + row * from.stride[0]);
 #pragma unroll
     for (int p = 0; p < Packs; ++p) {
-      const Pack<T, Count> in = load_pack<Count>(at + p * kStep, left - p * kStep);
 #pragma unroll
-      for (int i = 0; i < Count; ++i) {
-        x[p * Count + i] = holds(p, i) ? f(to_f32(in.x[i]), column_of(p, i)) : outside;
-      }
+      for (int i = 0; i < Count; ++i)
+        x[p * Count + i] = holds(p, i) ? f(to_f32(in.pack[p].at(i)), column_of(p, i)) : outside;
     }
   }
 
-  // Stores, as element i of pack p, what f(p)(i) returns: f(p) loads what belongs to a pack, one pack at a time.
+  // Stores, as element i of pack p, what f(p)(i) returns: f(p) loads what belongs to a pack.
   template <class O, class F> __device__ void store(const View<O, 2>& to, F f) const {
+    O* const begin = to.data + row * to.stride[0];
 #pragma unroll
     for (int p = 0; p < Packs; ++p) {
       const auto element = f(p);
       Pack<O, Count> out;
 #pragma unroll
       for (int i = 0; i < Count; ++i) out.x[i] = from_f32<O>(element(i));
-      store_pack(&to.data[row * to.stride[0] + column + p * kStep], out, left - p * kStep);
+      store_pack(begin, p, out);
     }
   }
   // Stores x.
   template <class O> __device__ void store(const View<O, 2>& to) const {
     store(to, [this](int p) { return [this, p](int i) { return x[p * Count + i]; }; });
   }
-
-  // Loads the elements of a vector in the columns of pack p; 0 beyond its end.
-  template <class T> __device__ Pack<T, Count> load_vector(const View<const T, 1>& from, int p) const {
-    return load_pack<Count>(from.data + column + p * kStep, left - p * kStep);
+  // Stores pack p of the row whose column 0 is at `begin`.
+  template <class O> __device__ void store_pack(O* begin, int p, const Pack<O, Count>& out) const {
+    O* const at = begin + column + p * kStep;
+    if (whole(p) && aligned(begin)) {
+      *reinterpret_cast<Pack<O, Count>*>(at) = out;
+      return;
+    }
+#pragma unroll
+    for (int i = 0; i < Count; ++i)
+      if (holds(p, i)) at[i] = out.x[i];
   }
 
   // Combines one value of each thread of the row into one that all get. `turn` numbers the reductions of a launch.
   template <int Reductions, class F>
   __device__ f32 reduce(RowSmem<Threads, Cluster, Reductions>& smem, int turn, f32 value, f32 neutral, F f) const {
-    if constexpr (Lanes == 32) return warp_reduce(value, f);
+    if constexpr (Lanes <= 32 && Cluster == 1) return warp_reduce<Lanes>(value, f);
     return cluster_reduce(block_reduce<Threads>(value, smem.warps[turn], neutral, f), smem.blocks[turn], f);
   }
   template <int Reductions> __device__ f32 sum(RowSmem<Threads, Cluster, Reductions>& smem, int turn, f32 value) const {
@@ -82,7 +148,16 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct Regi
     return reduce(smem, turn, most, none, [](f32 a, f32 b) { return fmaxf(a, b); });
   }
 
-  // The logarithm of the sum of exp(x) over the row, whose elements beyond the end are minus infinity. The greatest
+  // The sums over the row of several values of each thread. The block's threads may reuse `partial` after another
+  // barrier of theirs.
+  template <int Values> __device__ Sums<Values> sums(Sums<Values> (&partial)[Threads / 32], Sums<Values> values) const {
+    static_assert(Cluster == 1);
+    const auto add = [](const Sums<Values>& a, const Sums<Values>& b) { return a + b; };
+    if constexpr (Lanes <= 32) return warp_reduce<Lanes>(values, add);
+    return block_reduce<Threads>(values, partial, Sums<Values>{}, add);
+  }
+
+  // The logarithm of the sum of exp(x) over the row, whose elements beyond the ends are minus infinity. The greatest
   // element is taken out of the sum first, which so neither overflows nor vanishes.
   __device__ f32 log_sum_exp(RowSmem<Threads, Cluster, 2>& smem) const {
     const f32 log2e = 1.44269504F, most = max(smem, 0);
@@ -90,5 +165,21 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct Regi
 #pragma unroll
     for (const f32 e : x) rest += exp2f((e - most) * log2e);
     return most + logf(sum(smem, 1, rest));
+  }
+
+ private:
+  // Whether the thread's packs of the row whose column 0 is at `begin` lie at multiples of their bytes.
+  template <class T> __device__ bool aligned(const T* begin) const {
+    return reinterpret_cast<u64>(begin + column) % alignof(Pack<T, Count>) == 0;
+  }
+  // Loads pack p where one access can, and where none can.
+  template <class T> __device__ void load_whole(const T* begin, int p, Words<T, Count>& in) const {
+    if (whole(p) && aligned(begin)) in = *reinterpret_cast<const Words<T, Count>*>(begin + column + p * kStep);
+  }
+  template <class T> __device__ void load_part(const T* begin, int p, Words<T, Count>& in) const {
+    if (whole(p) && aligned(begin)) return;
+#pragma unroll
+    for (int i = 0; i < Count; ++i)
+      if (holds(p, i)) in.set(i, begin[column + p * kStep + i]);
   }
 };

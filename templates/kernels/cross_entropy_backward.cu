@@ -1,0 +1,104 @@
+//! kernel  cross_entropy_backward "the gradient of cross_entropy's scores: DS[i,j] = (softmax of S[i,:] at j - (j == L[i])) * G[i]; 0 where L[i] is no column"
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//!
+//! type    T       = bf16  in {f32, bf16, f16}      "elements of S and DS"
+//! type    I       = s32   in {s32, s64}            "labels; those outside of 0..N-1 mark rows that do not count"
+//! dim     M, N            in 0..2147483647
+//!
+//! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
+//! param   LANES   = 32    in {2, 4, 8, 16, 32, 128, 256, 512, 1024} "threads of a block that share a row: some of a warp, or the block"
+//! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
+//! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread: a row is kept in registers"
+//!
+//! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
+//! let     ROWS    = THREADS / LANES                "rows of a block"
+//! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold"
+//!
+//! require LANES <= 32 || LANES == THREADS          "a row is a warp's or a block's"
+//! require CLUSTER == 1 || LANES == THREADS         "blocks of a cluster share one row"
+//! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
+//! require N + (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
+//! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
+//! require stride(S, 1) == 1                        "elements of a row of S are neighbours"
+//! require stride(DS, 1) == 1                       "elements of a row of DS are neighbours"
+//!
+//! tensor  S : T[M, N]
+//! tensor  L : I[M]
+//! tensor  G : f32[M]
+//! tensor  DS : T[M, N]  out
+//!
+//! cluster CLUSTER
+//! launch  grid ceil_div(M, ROWS) * CLUSTER  block THREADS
+//! work    flops 5 * M * N  bytes M * (2 * N * sizeof(T) + sizeof(I) + 4)
+//! reference cross_entropy_backward_reference  grid min(M, 65536)  block 256
+//!
+//! preset  LANES = 2, THREADS = 256, PACKS = 1
+//! preset  LANES = 4, THREADS = 256, PACKS = 1
+//! preset  LANES = 4, THREADS = 256, PACKS = 2
+//! preset  LANES = 8, THREADS = 256, PACKS = 2
+//! preset  LANES = 16, THREADS = 256, PACKS = 2
+//! preset  LANES = 32, THREADS = 256, PACKS = 2
+//! preset  LANES = 32, THREADS = 128, PACKS = 4
+//! preset  LANES = 32, THREADS = 128, PACKS = 8  when sizeof(T) == 4
+//! preset  LANES = 128, THREADS = 128, PACKS = 2
+//! preset  LANES = 128, THREADS = 128, PACKS = 4
+//! preset  LANES = 256, THREADS = 256, PACKS = 4
+//! preset  LANES = 512, THREADS = 512, PACKS = 4
+//! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4
+//! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
+//! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 4
+//! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 8  when sizeof(T) == 4
+//! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && sizeof(T) == 4
+
+#include "device/ptx/cvt.cuh"
+#include "device/reduce/register_row.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+extern "C" __global__ __launch_bounds__(THREADS) void cross_entropy_backward(View<const T, 2> S, View<const I, 1> L,
+                                                                             View<const f32, 1> G, View<T, 2> DS,
+                                                                             const Dims dims) {
+  const f32 log2e = 1.44269504F, none = __int_as_float(0xff800000);
+  __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
+  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(S, dims.M, dims.N);
+  s64 label = -1;
+  f32 gradient = 0;
+  if (row.row < dims.M) label = L.data[row.row * L.stride[0]], gradient = G.data[row.row * G.stride[0]];
+  row.load(S, none, [&](f32 x, int) { return x * log2e; });
+  row.wait_for_cluster();
+  const f32 most = row.max(smem, 0);
+  f32 sum = 0;
+#pragma unroll
+  for (f32& x : row.x) sum += x = exp2f(x - most);
+  sum = row.sum(smem, 1, sum);
+  const bool counts = label >= 0 && label < dims.N;
+  const f32 scale = gradient / sum;
+  row.store(DS, [&](int p) {
+    return [=, &row](int i) {
+      const f32 ds = row.x[p * COUNT + i] * scale;
+      return counts ? (row.column_of(p, i) == label ? ds - gradient : ds) : 0.0F;
+    };
+  });
+}
+
+#else
+
+#include "device/reference/row_reduce.cuh"
+
+// One block per row.
+extern "C" __global__ void cross_entropy_backward_reference(View<const T, 2> S, View<const I, 1> L,
+                                                            View<const f32, 1> G, View<f64, 2> DS, const Dims dims) {
+  for (s64 row = blockIdx.x; row < dims.M; row += gridDim.x) {
+    const auto score = [&](s64 j) { return to_f64(S.data[row * S.stride[0] + j * S.stride[1]]); };
+    const f64 log_sum = row_log_sum_exp(dims.N, score), gradient = to_f64(G.data[row * G.stride[0]]);
+    const s64 label = L.data[row * L.stride[0]];
+    const bool counts = label >= 0 && label < dims.N;
+    for (s64 j = threadIdx.x; j < dims.N; j += blockDim.x)
+      DS.data[row * DS.stride[0] + j * DS.stride[1]] =
+          counts ? (exp(score(j) - log_sum) - (j == label ? 1 : 0)) * gradient : 0;
+  }
+}
+
+#endif

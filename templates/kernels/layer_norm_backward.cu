@@ -1,0 +1,164 @@
+//! kernel  layer_norm_backward "the gradients of Y[i,j] = (X[i,j] - mean) / sqrt(variance + eps) * W[j] + B[j]: DX of X, DW of W and DB of B, from DY of Y"
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//!
+//! type    T       = bf16  in {f32, bf16, f16}      "elements of X, W, DY and DX"
+//! type    G       = f32   in {f32, bf16, f16}      "elements of DW and DB"
+//! dim     M, N            in 0..2147483647
+//!
+//! param   AFFINE  = 2     in {0, 1, 2}             "1: there is a W; 2: and a B"
+//! param   THREADS = 256   in {128, 256, 512}       "of a block"
+//! param   LANES   = 32    in {4, 16, 32, 128, 256, 512} "threads of a block that share a row: some of a warp, or the block"
+//! param   PACKS   = 2     in {1, 2, 4}             "reads of a thread of a row, which is kept in registers"
+//! param   AHEAD   = 1     in {0, 1}                "1: a thread reads its next row before it works on one"
+//! param   BLOCKS  = 2     in {1, 2, 4, 8}          "blocks of an SM: each walks over rows"
+//!
+//! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
+//! let     ROWS    = THREADS / LANES                "rows of a block at a time"
+//! let     HELD    = LANES * PACKS * COUNT          "elements of a row that its threads hold"
+//! let     GRID    = max(1, min(ceil_div(M, ROWS), device.sm_count * BLOCKS))
+//! let     PARTS   = GRID + ceil_div(GRID, 16)      "partial sums of the blocks, and of groups of 16"
+//!
+//! require LANES <= 32 || LANES == THREADS          "a row is a warp's or a block's"
+//! require PACKS * COUNT <= 16                      "what a thread holds and adds up must fit into registers"
+//! require BLOCKS * THREADS <= 1024                 "the threads of an SM share its registers"
+//! require N <= HELD                                "a row must fit into its threads' registers"
+//! require stride(X, 1) == 1 && stride(DY, 1) == 1  "elements of a row of X and of DY are neighbours"
+//! require stride(DX, 1) == 1                       "elements of a row of DX are neighbours"
+//! require AFFINE < 1 || stride(W, 0) == 1          "elements of W are neighbours"
+//!
+//! tensor  X  : T[M, N]
+//! tensor  W  : T[N]  when AFFINE >= 1
+//! tensor  DY : T[M, N]
+//! tensor  DX : T[M, N]  out
+//! tensor  DW : G[N]  out  when AFFINE >= 1
+//! tensor  DB : G[N]  out  when AFFINE >= 2
+//! workspace parts    AFFINE * PARTS * HELD * 4
+//! workspace counters (AFFINE > 0) * (1 + ceil_div(GRID, 16)) * 4  zero
+//! scalar  eps : f32 = 0.00001
+//!
+//! hook    output(f32 dx, s32 row, s32 column) : f32 = dx  "applied to each element of DX, such as another gradient added to it"
+//!
+//! launch  grid GRID  block THREADS
+//! work    flops 14 * M * N  bytes 3 * M * N * sizeof(T) + N * ((AFFINE > 0) * sizeof(T) + AFFINE * sizeof(G))
+//! reference layer_norm_backward_reference  grid max(min(M, 65536), ceil_div(N, 256), 1)  block 256
+//!
+//! preset  LANES = 4, THREADS = 256, PACKS = 1, BLOCKS = 2
+//! preset  LANES = 16, THREADS = 256, PACKS = 1, BLOCKS = 2
+//! preset  LANES = 32, THREADS = 256, PACKS = 2, BLOCKS = 2
+//! preset  LANES = 128, THREADS = 128, PACKS = 2, BLOCKS = 4
+//! preset  LANES = 256, THREADS = 256, PACKS = 2, BLOCKS = 2
+//! preset  LANES = 512, THREADS = 512, PACKS = 2, BLOCKS = 1
+//! preset  LANES = 512, THREADS = 512, PACKS = 4, BLOCKS = 1, AHEAD = 0
+
+#include "device/ptx/cvt.cuh"
+#include "device/reduce/column_sums.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+// With g = DY * W and h = (X - mean) * r: DX = r * (g - mean(g) - h * mean(g * h)); DW is the sum of DY * h and DB that
+// of DY over the rows.
+extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void layer_norm_backward(
+    View<const T, 2> X, View<const T, 1> W, View<const T, 2> DY, View<T, 2> DX, View<G, 1> DW, View<G, 1> DB,
+    unsigned char* parts, unsigned char* counters, f32 eps, const Dims dims, const __grid_constant__ Hooks hooks) {
+  using Row = RegisterRow<THREADS, LANES, 1, COUNT, PACKS>;
+  __shared__ Sums<2> partial[2][THREADS / 32];
+  ColumnSums<THREADS, LANES, COUNT, PACKS, AFFINE == 2 ? 2 : 1> columns;
+  Row row(dims.M, dims.N);
+  const auto read = [&](const Row& at, Row::Raw<T>& x, Row::Raw<T>& dy) {
+    x = at.load_raw(X.data + at.row * X.stride[0]);
+    dy = at.load_raw(DY.data + at.row * DY.stride[0]);
+  };
+  Row::Raw<T> x, dy, next_x, next_dy;
+  if constexpr (AHEAD) read(row, next_x, next_dy);
+  const f32 count = static_cast<f32>(dims.N);
+  // Invariant: between two uses of a partial sum there is the barrier of the other.
+  for (int first = blockIdx.x * ROWS; first < dims.M;) {
+    if constexpr (AHEAD) x = next_x, dy = next_dy;
+    Row next = row;
+    next.advance(gridDim.x * ROWS, dims.M, dims.N);
+    AHEAD ? read(next, next_x, next_dy) : read(row, x, dy);
+    Sums<2> means = {}, squares = {};  // of x and g; of (x - mean)^2 and g * (x - mean)
+#pragma unroll
+    for (int p = 0; p < PACKS; ++p) {
+      Words<T, COUNT> weight;
+      if constexpr (AFFINE >= 1) weight = row.load_vector(W, p);
+#pragma unroll
+      for (int i = 0; i < COUNT; ++i) {
+        f32& g = row.x[p * COUNT + i] = to_f32(dy.pack[p].at(i));
+        if constexpr (AFFINE >= 2) columns.x[1][p * COUNT + i] += g;
+        if constexpr (AFFINE >= 1) g *= to_f32(weight.at(i));
+        means.x[0] += to_f32(x.pack[p].at(i)), means.x[1] += g;
+      }
+    }
+    means = row.sums(partial[0], means);
+    const f32 mean = means.x[0] / count;
+#pragma unroll
+    for (int p = 0; p < PACKS; ++p) {
+#pragma unroll
+      for (int i = 0; i < COUNT; ++i) {
+        const f32 e = row.holds(p, i) ? to_f32(x.pack[p].at(i)) - mean : 0.0F;
+        squares.x[0] += e * e, squares.x[1] += e * row.x[p * COUNT + i];
+      }
+    }
+    squares = row.sums(partial[1], squares);
+    const f32 r = rsqrtf(squares.x[0] / count + eps), mean_g = means.x[1] / count, mean_gh = squares.x[1] * r / count;
+    row.store(DX, [&](int p) {
+      return [&, p](int i) {
+        const f32 h = (to_f32(x.pack[p].at(i)) - mean) * r;
+        if constexpr (AFFINE >= 1) columns.x[0][p * COUNT + i] += to_f32(dy.pack[p].at(i)) * h;
+        return hooks.output(r * (row.x[p * COUNT + i] - mean_g - h * mean_gh), row.row, row.column_of(p, i));
+      };
+    });
+    row.row = next.row, row.left = next.left;
+    if (gridDim.x * ROWS >= dims.M - first) break;
+    first += gridDim.x * ROWS;
+  }
+  if constexpr (AFFINE >= 1) {
+    columns.finish(parts, counters, [&](int vector, int column, f32 sum) {
+      if (column >= dims.N) return;
+      if (vector == 0)
+        DW.data[column * DW.stride[0]] = from_f32<G>(sum);
+      else
+        DB.data[column * DB.stride[0]] = from_f32<G>(sum);
+    });
+  }
+}
+
+#else
+
+#include "device/reference/row_reduce.cuh"
+
+// One block per row for DX, and one per 256 columns for DW and DB.
+extern "C" __global__ void layer_norm_backward_reference(View<const T, 2> X, View<const T, 1> W, View<const T, 2> DY,
+                                                         View<f64, 2> DX, View<f64, 1> DW, View<f64, 1> DB, f32 eps,
+                                                         const Dims dims, const __grid_constant__ Hooks hooks) {
+  const auto x = [&](s64 i, s64 j) { return to_f64(X.data[i * X.stride[0] + j * X.stride[1]]); };
+  const auto dy = [&](s64 i, s64 j) { return to_f64(DY.data[i * DY.stride[0] + j * DY.stride[1]]); };
+  const auto g = [&](s64 i, s64 j) { return AFFINE > 0 ? dy(i, j) * to_f64(W.data[j * W.stride[0]]) : dy(i, j); };
+  const f64 count = dims.N;
+  const auto mean_x = [&](s64 i) { return row_sum(dims.N, [&](s64 j) { return x(i, j); }) / count; };
+  const auto scale = [&](s64 i, f64 mean) {
+    return 1 / sqrt(row_sum(dims.N, [&](s64 j) { return (x(i, j) - mean) * (x(i, j) - mean); }) / count + eps);
+  };
+  for (s64 row = blockIdx.x; row < dims.M; row += gridDim.x) {
+    const f64 mean = mean_x(row), r = scale(row, mean);
+    const f64 mean_g = row_sum(dims.N, [&](s64 j) { return g(row, j); }) / count;
+    const f64 mean_gh = row_sum(dims.N, [&](s64 j) { return g(row, j) * (x(row, j) - mean) * r; }) / count;
+    for (s64 j = threadIdx.x; j < dims.N; j += blockDim.x) {
+      const f64 dx = r * (g(row, j) - mean_g - (x(row, j) - mean) * r * mean_gh);
+      DX.data[row * DX.stride[0] + j * DX.stride[1]] = hooks.output(dx, row, j);
+    }
+  }
+  for (s64 first = blockIdx.x * 256; AFFINE > 0 && first < dims.N; first += gridDim.x * 256) {
+    const s64 j = first + threadIdx.x;
+    f64 dw = 0, db = 0;
+    for (s64 i = 0; i < dims.M; ++i) {
+      const f64 mean = mean_x(i), r = scale(i, mean);
+      if (j < dims.N) dw += dy(i, j) * (x(i, j) - mean) * r, db += dy(i, j);
+    }
+    if (j < dims.N) DW.data[j * DW.stride[0]] = dw;
+    if (j < dims.N && AFFINE > 1) DB.data[j * DB.stride[0]] = db;
+  }
+}
+
+#endif
