@@ -57,31 +57,7 @@ ExampleProblem::ExampleProblem(const templates::Template& kernel, Request reques
                 std::ranges::any_of(kernel.references, [](const templates::Reference& reference) {
                   return reference.kind == templates::Reference::Kind::device && reference.name == "sm_count";
                 });
-  hopeless_ = violated_by_any_dims();
-}
-
-bool ExampleProblem::depends_on_problem(const templates::Expression& expression) const {
-  using Kind = templates::Reference::Kind;
-  return std::ranges::any_of(expression.references(), [&](const templates::Reference& reference) {
-    if (reference.kind != Kind::name) return reference.kind == Kind::stride || reference.kind == Kind::alignment;
-    const templates::Let* let = kernel_.find_let(reference.name);
-    return let != nullptr ? !let->dims.empty() || let->depends_on_request
-                          : kernel_.find_param(reference.name) == nullptr;
-  });
-}
-
-bool ExampleProblem::violated_by_any_dims() const {
-  Request request = request_;
-  for (const templates::Dim& dim : kernel_.dims) request.dims.try_emplace(dim.name, dim.min);
-  const auto binding = bound(kernel_, request, device_);
-  if (!binding) return false;
-  Search search(*binding);
-  const Values& values = search.values();
-  const auto violated = [&](const templates::Expression& condition) {
-    return !depends_on_problem(condition) && condition.evaluate(values).value_or(0) == 0;
-  };
-  return std::ranges::any_of(kernel_.rules, [&](const auto& rule) { return violated(rule.condition); }) ||
-         (when_ != nullptr && violated(*when_));
+  hopeless_ = never_valid(kernel, request_, device, when);
 }
 
 double ExampleProblem::blocks(const Dims& dims, const std::vector<std::int64_t>& params) const {

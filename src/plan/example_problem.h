@@ -30,8 +30,7 @@ class ExampleProblem {
                  const templates::Expression* when);
 
   Merit merit(const Dims& dims) const;
-  // Returns whether a rule or the preset's condition is violated that depends on no dim, stride or address, so that no
-  // dims make an example.
+  // Returns whether no dims make an example.
   bool hopeless() const { return hopeless_; }
   const templates::Template& kernel() const { return kernel_; }
   const Request& request() const { return request_; }
@@ -42,8 +41,6 @@ class ExampleProblem {
   // Returns whether the number of blocks depends on the dim.
   bool cut(const templates::Dim& dim, Dims dims, const std::vector<std::int64_t>& params) const;
   int violations(const Values& values) const;
-  bool violated_by_any_dims() const;
-  bool depends_on_problem(const templates::Expression& expression) const;
   int lone_boxes(const Values& values) const;
   int lone_tiles(const Values& values, const Dims& dims) const;
   double ring_bytes(const Values& values, const std::string& dim, const Dims& tiles) const;

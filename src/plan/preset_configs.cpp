@@ -6,6 +6,7 @@
 #include "core/failure.h"
 #include "device/fact_names.h"
 #include "plan/fault.h"
+#include "plan/search.h"
 
 namespace tma_jit::plan {
 namespace {
@@ -86,6 +87,19 @@ std::vector<PresetConfig> preset_configs(const templates::Template& kernel, cons
   }
   add({{}, defaults_of(kernel), nullptr});
   return configs;
+}
+
+bool never_valid(const templates::Template& kernel, Request request, const DeviceInfo& device,
+                 const templates::Expression* when) {
+  for (const templates::Dim& dim : kernel.dims) request.dims.try_emplace(dim.name, dim.min);
+  const auto binding = bind(kernel, request, device);
+  if (!binding) return false;
+  Search search(*binding);
+  const auto violated = [&](const templates::Expression& condition) {
+    return !templates::depends_on_problem(kernel, condition) && condition.evaluate(search.values()).value_or(0) == 0;
+  };
+  return std::ranges::any_of(kernel.rules, [&](const auto& rule) { return violated(rule.condition); }) ||
+         (when != nullptr && violated(*when));
 }
 
 Result<void> check_dims(const std::vector<const templates::Template*>& kernels,

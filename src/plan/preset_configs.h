@@ -28,6 +28,11 @@ struct PresetConfig {
 // problem; the defaults come last.
 std::vector<PresetConfig> preset_configs(const templates::Template& kernel, const DeviceInfo& device);
 
+// Returns whether the request, which has everything but dims, is invalid whatever its dims, strides and addresses: a
+// rule or `when`, which may be nullptr, is violated that depends on none of them.
+bool never_valid(const templates::Template& kernel, Request request, const DeviceInfo& device,
+                 const templates::Expression* when);
+
 // Fails unless every dim is one of some template; the error suggests one.
 Result<void> check_dims(const std::vector<const templates::Template*>& kernels,
                         const std::map<std::string, std::int64_t>& dims);

@@ -27,6 +27,7 @@ void add_valid(const templates::Template& kernel, const std::vector<Request>& ty
                const DeviceInfo& device, std::vector<Request>& requests) {
   for (Request request : typed) {
     request.params = config.params;
+    if (never_valid(kernel, request, device, config.when)) continue;
     if (plan_with(kernel, request, device, Reasons::unsaid).has_value()) requests.push_back(std::move(request));
   }
 }

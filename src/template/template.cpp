@@ -49,15 +49,23 @@ bool launch_time(const Let& let, const Names& fixed_dims) {
   return let.depends_on_request || std::any_of(let.dims.begin(), let.dims.end(), open);
 }
 
+bool launch_time(const Template& kernel, const Reference& reference, const Names& fixed_dims) {
+  if (reference.kind == Reference::Kind::type_size) return false;
+  if (reference.kind != Reference::Kind::name) return true;
+  if (const Dim* dim = kernel.find_dim(reference.name)) return !dim->value && !fixed_dims.contains(dim->name);
+  const Let* let = kernel.find_let(reference.name);
+  return let != nullptr && launch_time(*let, fixed_dims);
+}
+
 bool launch_time(const Template& kernel, const Expression& expression, const Names& fixed_dims) {
-  const auto depends = [&](const Reference& reference) {
-    if (reference.kind == Reference::Kind::type_size) return false;
-    if (reference.kind != Reference::Kind::name) return true;
-    if (const Dim* dim = kernel.find_dim(reference.name)) return !dim->value && !fixed_dims.contains(dim->name);
-    const Let* let = kernel.find_let(reference.name);
-    return let != nullptr && launch_time(*let, fixed_dims);
-  };
-  return std::any_of(expression.references().begin(), expression.references().end(), depends);
+  return std::ranges::any_of(expression.references(),
+                             [&](const Reference& each) { return launch_time(kernel, each, fixed_dims); });
+}
+
+bool depends_on_problem(const Template& kernel, const Expression& expression) {
+  return std::ranges::any_of(expression.references(), [&](const Reference& each) {
+    return each.kind != Reference::Kind::device && launch_time(kernel, each, {});
+  });
 }
 
 }  // namespace tma_jit::templates

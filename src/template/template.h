@@ -187,7 +187,11 @@ using Names = std::set<std::string, std::less<>>;
 // Returns whether the value is known only at launch: it depends on device.X, stride(), alignment() or on a dim that
 // neither the template nor `fixed_dims` fixes.
 bool launch_time(const Template& kernel, const Expression& expression, const Names& fixed_dims = {});
+bool launch_time(const Template& kernel, const Reference& reference, const Names& fixed_dims);
 bool launch_time(const Let& let, const Names& fixed_dims = {});
+
+// Returns whether the value depends on dims, strides or alignments; also true of a let that depends on the device.
+bool depends_on_problem(const Template& kernel, const Expression& expression);
 
 // Errors are ErrorCode::parse, "file:line:column: text", with the source line and a caret as detail.
 [[nodiscard]] Result<Template> parse(std::string file, std::string text);

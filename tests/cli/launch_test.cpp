@@ -78,9 +78,9 @@ TEST_CASE("a matrix in a file binds the dims of copy and of map, a vector those 
 
 TEST_CASE("without dims an example is run") {
   if (!has_compiler() || !kHasEmulator) return;
-  for (const char* kernel : {"copy", "map", "gemm", "softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm",
-                             "softmax_backward", "cross_entropy_backward", "rms_norm_backward", "layer_norm_backward",
-                             "reduce", "argmax", "top_k", "transpose"})
+  for (const char* kernel :
+       {"copy", "map", "gemm", "softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm", "softmax_backward",
+        "cross_entropy_backward", "rms_norm_backward", "layer_norm_backward", "reduce", "argmax", "top_k", "transpose"})
     check_passes({kernel, kDevice, kEmulator});
 }
 
