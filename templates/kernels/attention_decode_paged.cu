@@ -16,8 +16,8 @@
 //! param   BN      = 16    in {16, 32}              "keys of a warp's step"
 //! param   WARPS   = 4     in {2, 4, 8}
 //! param   STAGES  = 3     in {2, 3, 4}             "steps of a warp in flight or in use"
-//! param   PARTS   = 0     in {0, 1, 2, 4, 8, 16, 32, 64, 128} "parts of a sequence's keys; 0: as many as the device has room for"
-//! param   LEAST   = 128   in {64, 128, 256, 512}   "keys of a part, of which there are fewer if a sequence is short"
+//! param   PARTS   = 0     in {0, 1, 2, 4, 8, 16, 32, 64, 128} "parts of a sequence's keys, on average if RAGGED; 0: as many as the device has room for"
+//! param   LEAST   = 128   in {64, 128, 256, 512}   "keys of a part at least, unless it is the only one"
 //!
 //! let     N       = MAX_PAGES * SIZE               "keys that a sequence has at most"
 //! let     THREADS = 32 * WARPS
@@ -29,7 +29,9 @@
 //! let     ONE     = ROOM / max(UNITS, 1)           "parts that fill the device once"
 //! let     TWO     = 2 * ROOM / max(UNITS, 1)
 //! let     FILLED  = ONE * UNITS * 10 >= 9 * ROOM ? ONE : TWO * UNITS * 10 >= 18 * ROOM ? TWO : 4 * ROOM / max(UNITS, 1)
-//! let     SPLITS  = max(1, min(PARTS == 0 ? FILLED : PARTS, ceil_div(N, LEAST)))
+//! let     EVEN    = UNITS * max(1, min(PARTS == 0 ? FILLED : PARTS, ceil_div(N, LEAST)))
+//! let     SPARE   = PARTS != 0 ? UNITS * (PARTS - 1) : 4 * UNITS <= ROOM ? ROOM - UNITS : 4 * ROOM "parts beyond one of each"
+//! let     GRID    = RAGGED == 0 ? EVEN : UNITS + min(SPARE, UNITS * max(0, ceil_div(N, LEAST) - 1))
 //!
 //! require N <= 2147400000                          "keys of a sequence are counted in 31 bits"
 //! require RUN == 1 || SIZE % RUN == 0              "keys that are copied together must be in one page"
@@ -50,30 +52,30 @@
 //! tensor  O : T[B, TOKENS, HEADS, HD]  out
 //! tensor  L : f32[B, TOKENS, HEADS]  out  when LSE == 1
 //! scalar  scale : f32 = 0.08838834764
-//! workspace parts     SPLITS == 1 ? 0 : UNITS * SPLITS * ROWS * (HD + 2) * 4 "results of parts"
-//! workspace counters  SPLITS == 1 ? 0 : UNITS * 4  zero "parts that have come"
+//! workspace parts     GRID == UNITS ? 0 : GRID * ROWS * (HD + 2) * 4 "results of parts"
+//! workspace counters  GRID == UNITS ? 0 : UNITS * 4  zero "parts that have come"
 //!
-//! launch  grid UNITS * SPLITS  block THREADS  smem SMEM
+//! launch  grid GRID  block THREADS  smem SMEM
 //! work    flops 4 * B * TOKENS * HEADS * N * HD  bytes (2 * B * N * KV_HEADS + 2 * B * TOKENS * HEADS) * HD * sizeof(T)
 //! reference attention_decode_reference  grid min(B * TOKENS * HEADS, 65536)  block 256  bits 5
 //!
-//! preset  HD = 128, BN = 16, STAGES = 3, RUN = 16  when TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 128, BN = 16, STAGES = 3, RUN = 16  when device.smem_per_block >= 110000 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 128, BN = 16, STAGES = 2, RUN = 16  when TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 128, BN = 16, STAGES = 3, ROWS = 32, RUN = 16
+//! preset  HD = 128, BN = 16, STAGES = 3, ROWS = 32, RUN = 16  when device.smem_per_block >= 110000
 //! preset  HD = 128, BN = 16, STAGES = 2, ROWS = 32, RUN = 16
 //! preset  HD = 64, BN = 32, STAGES = 3, RUN = 16  when TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 64, BN = 32, STAGES = 3, ROWS = 32, RUN = 16
+//! preset  HD = 64, BN = 32, STAGES = 3, ROWS = 32, RUN = 16  when device.smem_per_block >= 110000
 //! preset  HD = 64, BN = 32, STAGES = 2, ROWS = 32, RUN = 16
-//! preset  HD = 256, BN = 16, STAGES = 3, RUN = 16
+//! preset  HD = 256, BN = 16, STAGES = 3, RUN = 16  when device.smem_per_block >= 210000
 //! preset  HD = 256, BN = 16, STAGES = 2, WARPS = 2, RUN = 16
-//! preset  HD = 128, BN = 16, STAGES = 3, RUN = 1  when TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 128, BN = 16, STAGES = 3, RUN = 1  when device.smem_per_block >= 110000 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 128, BN = 16, STAGES = 2, RUN = 1  when TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 128, BN = 16, STAGES = 3, ROWS = 32, RUN = 1
+//! preset  HD = 128, BN = 16, STAGES = 3, ROWS = 32, RUN = 1  when device.smem_per_block >= 110000
 //! preset  HD = 128, BN = 16, STAGES = 2, ROWS = 32, RUN = 1
 //! preset  HD = 64, BN = 32, STAGES = 3, RUN = 1  when TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 64, BN = 32, STAGES = 3, ROWS = 32, RUN = 1
+//! preset  HD = 64, BN = 32, STAGES = 3, ROWS = 32, RUN = 1  when device.smem_per_block >= 110000
 //! preset  HD = 64, BN = 32, STAGES = 2, ROWS = 32, RUN = 1
-//! preset  HD = 256, BN = 16, STAGES = 3, RUN = 1
+//! preset  HD = 256, BN = 16, STAGES = 3, RUN = 1  when device.smem_per_block >= 210000
 //! preset  HD = 256, BN = 16, STAGES = 2, WARPS = 2, RUN = 1
 
 #include "device/epilogue/attention_decode.cuh"
@@ -105,8 +107,8 @@ extern "C" __global__ __launch_bounds__(THREADS) void attention_decode(View<cons
                                                                        View<f32, 3> L, u8* parts, u8* counters,
                                                                        f32 scale, const Dims dims) {
   Smem& smem = shared_memory<Smem>();
-  DecodeWork work(dims);
-  if (!work.divide(length_of(LENGTHS, work.sequence, dims))) return;
+  const DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims); });
+  if (work.part >= work.parts) return;
   copy_queries(smem.q, Q, work);
   const PagedKeys<RUN> table = {PAGES.data + work.sequence * PAGES.stride[0], PAGES.stride[1], dims.SIZE, dims.P};
   KeyCopy<PagedKeys<RUN>, T, BN, HD> copy(table, K, V, work.kv_head, work.keys);

@@ -15,7 +15,7 @@ using BlockPart = AttentionPart<ROWS, HD>;
 struct DecodeOutput {
   View<T, 4> O;
   View<f32, 3> L;
-  BlockPart* parts;  // of all units, work.splits of each
+  BlockPart* parts;  // of all units
   u32* counters;     // of all units
 
   template <class Work>
@@ -38,14 +38,14 @@ template <class Work>
 __device__ inline void finish(const WarpPart (&warps)[WARPS], const Work& work, const DecodeOutput& output) {
   __shared__ bool last;
   constexpr int kAcross = HD / 4;
-  BlockPart* const parts = output.parts + s64{work.unit} * work.splits;
+  BlockPart* const parts = output.parts + work.slot;
   for (int i = threadIdx.x; i < work.rows * kAcross; i += 32 * WARPS) {
     const int row = i / kAcross, column = i % kAcross * 4;
-    const AttentionResult result = combined(warps, WARPS, row, column);
+    const AttentionResult result = combined(warps, WARPS, 1, row, column);
     if (work.parts == 1)
       output.store(work, row, column, result);
     else
-      parts[work.part].store(row, column, result);
+      parts[s64{work.part} * work.tiles].store(row, column, result);
   }
   if (work.parts == 1) return;
   __syncthreads();
@@ -54,7 +54,7 @@ __device__ inline void finish(const WarpPart (&warps)[WARPS], const Work& work, 
   if (!last) return;
   for (int i = threadIdx.x; i < work.rows * kAcross; i += 32 * WARPS) {
     const int row = i / kAcross, column = i % kAcross * 4;
-    output.store(work, row, column, combined(parts, work.parts, row, column));
+    output.store(work, row, column, combined(parts, work.parts, work.tiles, row, column));
   }
 }
 

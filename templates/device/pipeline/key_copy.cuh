@@ -2,7 +2,8 @@
 // Keys and values of one head, copied a step at a time by one warp with cp.async, 16 bytes a lane, from rows that are
 // contiguous or in pages. Where a key's row is comes from a table, which has
 //   kRun        neighbouring keys, from a multiple on, whose rows certainly are at one stride
-//   place(key)  the key's page and its row there; a negative page, or one that does not exist, reads as zeros
+//   place(key)  the key's page and its row there
+//   has(page)   whether there is such a page; rows of others are read as zeros
 #include "device/ptx/cp_async.cuh"
 #include "device/tile/shared_tile.cuh"
 
@@ -16,10 +17,10 @@ struct ContiguousKeys {
   int sequence;
 
   __device__ Place place(int key) const { return {sequence, key}; }
+  __device__ bool has(int) const { return true; }
 };
 
-// The keys of a sequence are in pages of `size` rows, whose numbers are at `number`; one that is not below `pages`, or
-// is negative, is no page. Run divides the size of a page.
+// The keys of a sequence are in pages of `size` rows, of which it lists the numbers. Run divides the size of a page.
 template <int Run> struct PagedKeys {
   static constexpr int kRun = Run;
   const s32* number;
@@ -27,9 +28,10 @@ template <int Run> struct PagedKeys {
   int size, pages;
 
   __device__ Place place(int key) const {
-    const int index = key / size, page = number[index * stride];
-    return {static_cast<u32>(page) < static_cast<u32>(pages) ? page : -1, key - index * size};
+    const int index = key / size;
+    return {number[index * stride], key - index * size};
   }
+  __device__ bool has(int page) const { return static_cast<u32>(page) < static_cast<u32>(pages); }
 };
 
 template <class T, int Keys, int Size> struct KeysAndValues { SharedTile<T, Keys, Size> k, v; };
@@ -41,13 +43,13 @@ template <class Table, class T, int Keys, int Size> class KeyCopy {
   __device__ KeyCopy(const Table& table, const View<const T, 4>& K, const View<const T, 4>& V, int head, int keys)
       : table_(table), keys_(keys), k_(K, head, column()), v_(V, head, column()) {}
 
-  // Looks up where the rows of the step at `first` are. It takes a read of the page table, which need not arrive before
-  // the copy of that step.
+  // Looks up where the rows of the step at `first` are. The table is read here, but the value is first needed by
+  // `start`.
   __device__ void look_up(int first) {
 #pragma unroll
     for (int i = 0; i < kPlaces; ++i) {
       const int key = first + row() + i * kApart;
-      places_[i] = key < keys_ ? table_.place(key) : Place{-1, 0};
+      places_[i] = key < keys_ ? table_.place(key) : Place{0, 0};
     }
   }
   // Starts copying the step that was looked up last.
@@ -58,7 +60,7 @@ template <class Table, class T, int Keys, int Size> class KeyCopy {
       const T *k = k_.row(places_[i]), *v = v_.row(places_[i]);
 #pragma unroll
       for (int down = i * kApart; down < (i + 1) * kApart; down += kDown) {
-        const u32 bytes = places_[i].page >= 0 && down < left ? 16 : 0;
+        const u32 bytes = table_.has(places_[i].page) && down < left ? 16 : 0;
         cp_async::cg(smem_address(&to.k.at(row() + down, column())), k, bytes);
         cp_async::cg(smem_address(&to.v.at(row() + down, column())), v, bytes);
         k += k_.pass, v += v_.pass;

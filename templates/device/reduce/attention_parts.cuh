@@ -54,12 +54,12 @@ template <int Rows, int Columns, int Pitch = Columns> struct alignas(16) Attenti
   }
 };
 
-// Returns the result of `count` parts, at least one.
+// Returns the result of `count` parts, at least one, each `apart` after the one before.
 template <int Rows, int Columns, int Pitch>
-__device__ inline AttentionResult combined(const AttentionPart<Rows, Columns, Pitch>* parts, int count, int row,
-                                           int column) {
-  AttentionResult all = parts[0].result(row, column);
+__device__ inline AttentionResult combined(const AttentionPart<Rows, Columns, Pitch>* parts, int count, int apart,
+                                           int row, int column) {
+  AttentionResult all = parts->result(row, column);
 #pragma unroll 8
-  for (int i = 1; i < count; ++i) all.add(parts[i].result(row, column));
+  for (int i = 1; i < count; ++i) all.add(parts[s64{i} * apart].result(row, column));
   return all;
 }

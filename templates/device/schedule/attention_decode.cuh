@@ -1,9 +1,10 @@
 #pragma once
 // The work of a block of attention_decode: up to ROWS rows of queries that share one head of keys and values, against
-// one part of a sequence's keys. A row is one query head of one token, tokens outermost. A sequence's keys are divided
-// evenly, by its own length, into as many parts as the grid has blocks for, but not into parts of fewer than LEAST
-// keys; blocks without a part have nothing to do. Warps of a block take turns at steps of BN keys. ROWS, BN, WARPS,
-// LEAST and Dims are the template's.
+// one part of a sequence's keys. A row is one query head of one token, tokens outermost. If all sequences have as many
+// keys, each is divided into as many parts as the grid has blocks for. If not, every block sums the lengths to find how
+// many keys a part must have so that the grid has blocks for all parts, and a sequence is divided by its own length.
+// The keys of a sequence are divided evenly, into at least one part. Warps of a block take turns at steps of BN keys.
+// RAGGED, ROWS, BN, WARPS, LEAST and Dims are the template's.
 #include "device/schedule/split.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -13,28 +14,25 @@ class DecodeWork {
   int sequence, kv_head;
   int group;        // query heads that share the head of keys and values
   int first, rows;  // the first row, and how many
-  int unit;         // the sequence, head and rows as one number
-  int splits;       // blocks for each unit
-  int part, parts;  // which of how many parts, set by `divide`
+  int unit;         // the sequence, the head and the rows as one number
   int keys;         // of the sequence
+  int part, parts;  // which of how many; a block whose part is not below `parts` has no work
+  s64 slot;         // of this unit's first part among all parts of all units
+  int tiles;        // units of a sequence: slots from one part to the next
 
-  __device__ explicit DecodeWork(const Dims& dims) : tokens_(dims.TOKENS) {
+  // length(sequence) is the number of its keys. Called by all threads of the block.
+  template <class Length> __device__ DecodeWork(const Dims& dims, Length length) : tokens_(dims.TOKENS) {
     group = dims.HEADS / dims.KV_HEADS;
-    const int all = dims.TOKENS * group, blocks = ceil_div<u32>(all, ROWS), heads = dims.KV_HEADS;
-    const int tiles = heads * blocks, tile = blockIdx.x % tiles, at = blockIdx.x / tiles;
-    splits = gridDim.x / (u32(tiles) * dims.B);
-    sequence = at / splits, part = at % splits;
+    const int all = dims.TOKENS * group, blocks = ceil_div<u32>(all, ROWS);
+    tiles = dims.KV_HEADS * blocks;
+    const int tile = blockIdx.x % tiles, at = blockIdx.x / tiles;
     kv_head = tile / blocks, first = tile % blocks * ROWS;
     rows = min(ROWS, all - first);
-    unit = sequence * tiles + tile;
-  }
-  // Divides the sequence's keys, whose number is the same in all its blocks. Returns whether this block has a part: the
-  // first always has one, which may be empty.
-  __device__ bool divide(int count) {
-    keys = count;
-    parts = max(1, min(splits, static_cast<int>(ceil_div<u32>(keys, LEAST))));
+    const int before = RAGGED == 0 ? divide_evenly(dims.B, at) : divide_by_length(dims.B, at, length);
+    slot = s64{before} * tiles + tile, unit = sequence * tiles + tile;
+    if (part >= parts) return;
+    keys = length(sequence);
     rounds_ = split(ceil_div<u32>(keys, WARPS * BN), parts, part);
-    return part < parts;
   }
   // The rounds of this part, in each of which every warp has a step, and the first key of a warp's step.
   __device__ Range rounds() const { return rounds_; }
@@ -46,6 +44,44 @@ class DecodeWork {
   __device__ int seen(int row) const { return keys - tokens_ + 1 + token(row); }
 
  private:
+  // Each finds the sequence and the part of the at-th part of all sequences, and returns the number of parts before the
+  // sequence's.
+  __device__ int divide_evenly(int sequences, int at) {
+    parts = gridDim.x / (u32(tiles) * sequences);
+    sequence = at / parts, part = at % parts;
+    return sequence * parts;
+  }
+  template <class Length> __device__ int divide_by_length(int sequences, int at, Length length) {
+    const int lane = threadIdx.x % 32;
+    s64 total = 0;
+    for (int i = lane; i < sequences; i += 32) total += length(i);
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2) total += __shfl_xor_sync(0xffffffff, total, distance);
+    // A sequence has at most one part more than its length divided by that of a part, which leaves `spare` blocks.
+    const s64 spare = gridDim.x - u32(tiles) * sequences;
+    const int most = spare == 0 ? 0x7fffffff : max(s64{LEAST}, ceil_div<s64>(total * tiles, spare));
+    int before = 0;
+    for (int i = 0; i < sequences; i += 32) {
+      const int own = i + lane < sequences ? max(1u, ceil_div<u32>(length(i + lane), most)) : 0;
+      int end = before + own;
+#pragma unroll
+      for (int distance = 1; distance < 32; distance *= 2) {
+        const int left = __shfl_up_sync(0xffffffff, end, distance);
+        if (lane >= distance) end += left - before;
+      }
+      const u32 beyond = __ballot_sync(0xffffffff, at < end);
+      if (beyond != 0) {
+        const int found = __ffs(beyond) - 1;
+        sequence = i + found, parts = __shfl_sync(0xffffffff, own, found);
+        before = __shfl_sync(0xffffffff, end, found) - parts, part = at - before;
+        return before;
+      }
+      before = __shfl_sync(0xffffffff, end, 31);
+    }
+    sequence = part = parts = 0;
+    return 0;
+  }
+
   int tokens_;
   Range rounds_;
 };
