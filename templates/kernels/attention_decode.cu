@@ -13,7 +13,7 @@
 //! param   ROWS    = 16    in {16, 32}              "heads of queries times tokens that a block computes together"
 //! param   BN      = 16    in {16, 32}              "keys of a warp's step"
 //! param   WARPS   = 4     in {2, 4, 8}
-//! param   STAGES  = 3     in {2, 3, 4}             "steps of a warp in flight or in use"
+//! param   STAGES  = 2     in {2, 3, 4}             "steps of a warp in flight or in use"
 //! param   PARTS   = 0     in {0, 1, 2, 4, 8, 16, 32, 64, 128} "parts of a sequence's keys, on average if RAGGED; 0: as many as the device has room for"
 //! param   LEAST   = 128   in {64, 128, 256, 512}   "keys of a part at least, unless it is the only one"
 //!
