@@ -52,6 +52,7 @@
 //! tensor  O : T[B, TOKENS, HEADS, HD]  out
 //! tensor  L : f32[B, TOKENS, HEADS]  out  when LSE == 1
 //! scalar  scale : f32 = 0.08838834764
+//! hook    score(f32 x, s32 sequence, s32 head, s32 query, s32 key) : f32 = x "applied to each scaled product; query: the position of the token's own key"
 //! workspace parts     GRID == UNITS ? 0 : GRID * ROWS * (HD + 2) * 4 "results of parts"
 //! workspace counters  GRID == UNITS ? 0 : UNITS * 4  zero "parts that have come"
 //!
@@ -101,11 +102,12 @@ struct Smem {
 };
 static_assert(sizeof(Smem) == SMEM);
 
-extern "C" __global__ __launch_bounds__(THREADS) void attention_decode(View<const T, 4> Q, View<const T, 4> K,
-                                                                       View<const T, 4> V, View<const s32, 2> PAGES,
-                                                                       View<const s32, 1> LENGTHS, View<T, 4> O,
-                                                                       View<f32, 3> L, u8* parts, u8* counters,
-                                                                       f32 scale, const Dims dims) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(View<const T, 4> Q, View<const T, 4> K,
+                                                                          View<const T, 4> V, View<const s32, 2> PAGES,
+                                                                          View<const s32, 1> LENGTHS, View<T, 4> O,
+                                                                          View<f32, 3> L, u8* parts, u8* counters,
+                                                                          f32 scale, const Dims dims,
+                                                                          const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims); });
   if (work.part >= work.parts) return;
@@ -115,7 +117,10 @@ extern "C" __global__ __launch_bounds__(THREADS) void attention_decode(View<cons
   OnlineSoftmax<Scores> softmax;
   Values values = {};
   const int warp = threadIdx.x / 32;
-  attend(smem.q, smem.ring[warp], copy, work, scale, softmax, values);
+  const auto score = [&](f32 x, int head, int query, int key) {
+    return hooks.score(x, work.sequence, head, query, key);
+  };
+  attend(smem.q, smem.ring[warp], copy, work, scale, score, softmax, values);
   __syncthreads();  // the rings are free for the results
   smem.results[warp].store(values, softmax.greatest(), softmax.sums());
   __syncthreads();
@@ -126,13 +131,17 @@ extern "C" __global__ __launch_bounds__(THREADS) void attention_decode(View<cons
 
 extern "C" __global__ void attention_decode_reference(View<const T, 4> Q, View<const T, 4> K, View<const T, 4> V,
                                                       View<const s32, 2> PAGES, View<const s32, 1> LENGTHS,
-                                                      View<f64, 4> O, View<f64, 3> L, f32 scale, const Dims dims) {
+                                                      View<f64, 4> O, View<f64, 3> L, f32 scale, const Dims dims,
+                                                      const __grid_constant__ Hooks hooks) {
   const auto length = [&](s64 sequence) { return length_of(LENGTHS, sequence, dims); };
   const auto offset = [&](const View<const T, 4>& tensor, s64 sequence, s64 key) {
     const s64 page = PAGES.data[sequence * PAGES.stride[0] + key / dims.SIZE * PAGES.stride[1]];
     return page >= 0 && page < dims.P ? page * tensor.stride[0] + key % dims.SIZE * tensor.stride[1] : -1;
   };
-  reference_attention_decode(Q, K, V, O, L, scale, dims, length, offset);
+  const auto score = [&](f64 x, s64 sequence, s64 head, s64 query, s64 key) {
+    return hooks.score(x, sequence, head, query, key);
+  };
+  reference_attention_decode(Q, K, V, O, L, scale, dims, length, offset, score);
 }
 
 #endif

@@ -25,11 +25,12 @@ __device__ inline void copy_queries(SharedTile<T, ROWS, HD>& to, const View<cons
   }
 }
 
-// Adds this warp's steps to its state of the softmax and its weighted sums of values. Called by the whole block once
-// the copies of the queries have started.
-template <class Work, class Table>
+// Adds this warp's steps to its state of the softmax and its weighted sums of values. score(x, head, query, key) is
+// what becomes of a scaled product. Called by the whole block once the copies of the queries have started.
+template <class Work, class Table, class Score>
 __device__ inline void attend(const SharedTile<T, ROWS, HD>& q, Ring& ring, KeyCopy<Table, T, BN, HD>& copy,
-                              const Work& work, f32 scale, OnlineSoftmax<Scores>& softmax, Values& values) {
+                              const Work& work, f32 scale, const Score& score, OnlineSoftmax<Scores>& softmax,
+                              Values& values) {
   using Layout = Scores::Layout;
   const auto rounds = work.rounds();
   const int warp = threadIdx.x / 32;
@@ -44,23 +45,26 @@ __device__ inline void attend(const SharedTile<T, ROWS, HD>& q, Ring& ring, KeyC
   };
   if (rounds.first < rounds.end) copy.look_up(work.key(rounds.first, warp));
   for (int i = 0; i < STAGES - 1; ++i) load(rounds.first + i);
-  int seen[Layout::kRowSlots];
+  int head[Layout::kRowSlots], query[Layout::kRowSlots];
 #pragma unroll
-  for (int s = 0; s < Layout::kRowSlots; ++s) seen[s] = work.seen(Layout::row(s));
+  for (int s = 0; s < Layout::kRowSlots; ++s)
+    head[s] = work.head(Layout::row(s)), query[s] = work.query(Layout::row(s));
   cp_async::wait<STAGES - 2>();
   __syncthreads();  // the queries have arrived, with each thread's first group
 #pragma unroll 1
   for (int round = rounds.first; round < rounds.end; ++round) {
-    const u32 slot = pipeline.wait();
+    const u32 full = pipeline.wait();
     load(round + STAGES - 1);
     Scores s = {};
-    mma::multiply(s, q, 0, ring[slot].k);
+    mma::multiply(s, q, 0, ring[full].k);
     const int first = work.key(round, warp);
 #pragma unroll
-    for (int i = 0; i < Layout::kRegisters; ++i)
-      s.x[i] = first + Layout::column(i) < seen[Layout::slot(i)] ? s.x[i] * scale : softmax.kMasked;
+    for (int i = 0; i < Layout::kRegisters; ++i) {
+      const int slot = Layout::slot(i), key = first + Layout::column(i);
+      s.x[i] = key <= query[slot] ? score(s.x[i] * scale, head[slot], query[slot], key) : softmax.kMasked;
+    }
     values.map_rows(softmax.weigh(s), [](f32 x, f32 factor) { return x * factor; });
-    mma::multiply_rounded(values, s, ring[slot].v);
+    mma::multiply_rounded(values, s, ring[full].v);
   }
   cp_async::wait_all();
 }

@@ -6,12 +6,12 @@
 #ifdef TMA_JIT_REFERENCE
 // A block computes one head of one token at a time, from the weights of 256 keys at a time. `length(sequence)` is the
 // number of keys of a sequence, and `offset(tensor, sequence, key)` where the key's row is, of head 0; negative where
-// there is none, which reads as zeros.
-template <class Length, class Offset>
+// there is none, which reads as zeros. score_of(x, sequence, head, query, key) is what becomes of a scaled product.
+template <class Length, class Offset, class Score>
 __device__ inline void reference_attention_decode(const View<const T, 4>& Q, const View<const T, 4>& K,
                                                   const View<const T, 4>& V, const View<f64, 4>& O,
                                                   const View<f64, 3>& L, f64 scale, const Dims& dims, Length length,
-                                                  Offset offset) {
+                                                  Offset offset, Score score_of) {
   __shared__ f64 weight[256], query[HD];
   const int d = threadIdx.x;  // the element of the head that this thread computes
   for (s64 i = blockIdx.x; i < s64{dims.B} * dims.TOKENS * dims.HEADS; i += gridDim.x) {
@@ -26,7 +26,7 @@ __device__ inline void reference_attention_decode(const View<const T, 4>& Q, con
       const s64 at = first + d < keys ? offset(K, sequence, first + d) : -1;
       for (int e = 0; at >= 0 && e < HD; ++e)
         score += query[e] * to_f64(K.data[at + kv_head * K.stride[2] + e * K.stride[3]]);
-      weight[d] = first + d < keys ? exp(score * scale) : 0;
+      weight[d] = first + d < keys ? exp(score_of(score * scale, sequence, head, keys - 1, first + d)) : 0;
       __syncthreads();
       for (s64 key = first; key < min(keys, first + 256); ++key) {
         sum += weight[key - first];

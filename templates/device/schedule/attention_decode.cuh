@@ -38,10 +38,11 @@ class DecodeWork {
   __device__ Range rounds() const { return rounds_; }
   __device__ int key(int round, int warp) const { return (round * WARPS + warp) * BN; }
 
-  // Returns the token and the head of a row of the block, and how many keys it sees: the last token sees all.
+  // Returns the token and the head of a row of the block, and the position of the token's own key, the last that it
+  // sees.
   __device__ int token(int row) const { return (first + row) / group; }
   __device__ int head(int row) const { return kv_head * group + (first + row) % group; }
-  __device__ int seen(int row) const { return keys - tokens_ + 1 + token(row); }
+  __device__ int query(int row) const { return keys - tokens_ + token(row); }
 
  private:
   // Each finds the sequence and the part of the at-th part of all sequences, and returns the number of parts before the
