@@ -27,7 +27,7 @@
 //! let     TWO     = 2 * ROOM / max(UNITS, 1)
 //! let     FILLED  = ONE * UNITS * 10 >= 9 * ROOM ? ONE : TWO * UNITS * 10 >= 18 * ROOM ? TWO : 4 * ROOM / max(UNITS, 1)
 //! let     EVEN    = UNITS * max(1, min(PARTS == 0 ? FILLED : PARTS, ceil_div(N, LEAST)))
-//! let     SPARE   = PARTS != 0 ? UNITS * (PARTS - 1) : 4 * UNITS <= ROOM ? ROOM - UNITS : 4 * ROOM "parts beyond one of each"
+//! let     SPARE   = PARTS != 0 ? UNITS * (PARTS - 1) : 4 * UNITS <= ROOM ? ROOM - UNITS : UNITS < 8 * ROOM ? 4 * ROOM : 0 "parts beyond one of each"
 //! let     GRID    = RAGGED == 0 ? EVEN : UNITS + min(SPARE, UNITS * max(0, ceil_div(N, LEAST) - 1))
 //!
 //! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"

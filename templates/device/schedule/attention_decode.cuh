@@ -53,14 +53,16 @@ class DecodeWork {
     return sequence * parts;
   }
   template <class Length> __device__ int divide_by_length(int sequences, int at, Length length) {
+    // A sequence has at most one part more than its length divided by that of a part, which leaves `spare` blocks.
+    const s64 spare = gridDim.x - u32(tiles) * sequences;
+    sequence = at, part = 0, parts = 1;
+    if (spare == 0) return at;
     const int lane = threadIdx.x % 32;
     s64 total = 0;
     for (int i = lane; i < sequences; i += 32) total += length(i);
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2) total += __shfl_xor_sync(0xffffffff, total, distance);
-    // A sequence has at most one part more than its length divided by that of a part, which leaves `spare` blocks.
-    const s64 spare = gridDim.x - u32(tiles) * sequences;
-    const int most = spare == 0 ? 0x7fffffff : max(s64{LEAST}, ceil_div<s64>(total * tiles, spare));
+    const int most = max(s64{LEAST}, ceil_div<s64>(total * tiles, spare));
     int before = 0;
     for (int i = 0; i < sequences; i += 32) {
       const int own = i + lane < sequences ? max(1u, ceil_div<u32>(length(i + lane), most)) : 0;
