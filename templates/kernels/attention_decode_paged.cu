@@ -76,7 +76,7 @@
 //! preset  HD = 64, BN = 32, STAGES = 3, RUN = 1  when TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 64, BN = 32, STAGES = 3, ROWS = 32, RUN = 1  when device.smem_per_block >= 110000
 //! preset  HD = 64, BN = 32, STAGES = 2, ROWS = 32, RUN = 1
-//! preset  HD = 256, BN = 16, STAGES = 3, RUN = 1  when device.smem_per_block >= 210000
+//! preset  HD = 256, BN = 16, STAGES = 2, RUN = 1  when device.smem_per_block >= 150000
 //! preset  HD = 256, BN = 16, STAGES = 2, WARPS = 2, RUN = 1
 
 #include "device/epilogue/attention_decode.cuh"
