@@ -60,23 +60,23 @@
 //! work    flops 4 * B * TOKENS * HEADS * N * HD  bytes (2 * B * N * KV_HEADS + 2 * B * TOKENS * HEADS) * HD * sizeof(T)
 //! reference attention_decode_reference  grid min(B * TOKENS * HEADS, 65536)  block 256  bits 5
 //!
-//! preset  HD = 128, BN = 16, STAGES = 3, RUN = 16  when HD == 128 && device.smem_per_block >= 110000 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 128, BN = 16, STAGES = 3, RUN = 16  when device.smem_per_block >= 110000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 128, BN = 16, STAGES = 2, RUN = 16  when HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 128, BN = 16, STAGES = 3, ROWS = 32, RUN = 16  when HD == 128 && device.smem_per_block >= 110000
+//! preset  HD = 128, BN = 16, STAGES = 3, ROWS = 32, RUN = 16  when device.smem_per_block >= 110000 && HD == 128
 //! preset  HD = 128, BN = 16, STAGES = 2, ROWS = 32, RUN = 16  when HD == 128
 //! preset  HD = 64, BN = 32, STAGES = 3, RUN = 16  when HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 64, BN = 32, STAGES = 3, ROWS = 32, RUN = 16  when HD == 64 && device.smem_per_block >= 110000
+//! preset  HD = 64, BN = 32, STAGES = 3, ROWS = 32, RUN = 16  when device.smem_per_block >= 110000 && HD == 64
 //! preset  HD = 64, BN = 32, STAGES = 2, ROWS = 32, RUN = 16  when HD == 64
-//! preset  HD = 256, BN = 16, STAGES = 3, RUN = 16  when HD == 256 && device.smem_per_block >= 210000
+//! preset  HD = 256, BN = 16, STAGES = 3, RUN = 16  when device.smem_per_block >= 210000 && HD == 256
 //! preset  HD = 256, BN = 16, STAGES = 2, WARPS = 2, RUN = 16  when HD == 256
-//! preset  HD = 128, BN = 16, STAGES = 3, RUN = 1  when HD == 128 && device.smem_per_block >= 110000 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 128, BN = 16, STAGES = 3, RUN = 1  when device.smem_per_block >= 110000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 128, BN = 16, STAGES = 2, RUN = 1  when HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 128, BN = 16, STAGES = 3, ROWS = 32, RUN = 1  when HD == 128 && device.smem_per_block >= 110000
+//! preset  HD = 128, BN = 16, STAGES = 3, ROWS = 32, RUN = 1  when device.smem_per_block >= 110000 && HD == 128
 //! preset  HD = 128, BN = 16, STAGES = 2, ROWS = 32, RUN = 1  when HD == 128
 //! preset  HD = 64, BN = 32, STAGES = 3, RUN = 1  when HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 64, BN = 32, STAGES = 3, ROWS = 32, RUN = 1  when HD == 64 && device.smem_per_block >= 110000
+//! preset  HD = 64, BN = 32, STAGES = 3, ROWS = 32, RUN = 1  when device.smem_per_block >= 110000 && HD == 64
 //! preset  HD = 64, BN = 32, STAGES = 2, ROWS = 32, RUN = 1  when HD == 64
-//! preset  HD = 256, BN = 16, STAGES = 2, RUN = 1  when HD == 256 && device.smem_per_block >= 150000
+//! preset  HD = 256, BN = 16, STAGES = 2, RUN = 1  when device.smem_per_block >= 150000 && HD == 256
 //! preset  HD = 256, BN = 16, STAGES = 2, WARPS = 2, RUN = 1  when HD == 256
 
 #include "device/epilogue/attention_decode.cuh"
