@@ -78,9 +78,9 @@ TEST_CASE("a matrix in a file binds the dims of copy and of map, a vector those 
 
 TEST_CASE("without dims an example is run") {
   if (!has_compiler() || !kHasEmulator) return;
-  for (const char* kernel :
-       {"copy", "map", "gemm", "softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm", "softmax_backward",
-        "cross_entropy_backward", "rms_norm_backward", "layer_norm_backward", "reduce", "argmax", "top_k", "transpose"})
+  for (const char* kernel : {"copy", "map", "gemm", "softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm",
+                             "softmax_backward", "cross_entropy_backward", "rms_norm_backward", "layer_norm_backward",
+                             "reduce", "argmax", "top_k", "transpose", "attention_decode"})
     check_passes({kernel, kDevice, kEmulator});
 }
 
@@ -90,6 +90,20 @@ TEST_CASE("scores of any size have a logarithm of softmax and a loss") {
     check_passes({kernel, kDevice, kEmulator, "M=4", "N=1"});
     check_passes({kernel, kDevice, kEmulator, "M=5", "N=333", "--hook", "score=x * 1000.0f"});
   }
+}
+
+TEST_CASE("the last tokens of sequences see keys of any number, contiguous and in pages") {
+  if (!has_compiler() || !kHasEmulator) return;
+  check_passes({"attention_decode", kDevice, kEmulator, "B=2", "TOKENS=3", "HEADS=6", "KV_HEADS=2", "N=0", "LSE=1"});
+  check_passes({"attention_decode", kDevice, kEmulator, "B=1", "TOKENS=1", "HEADS=4", "KV_HEADS=1", "N=1000", "HD=64"});
+  check_passes({"attention_decode", kDevice, kEmulator, "B=40", "TOKENS=2", "HEADS=2", "KV_HEADS=2", "N=200", "HD=64",
+                "RAGGED=1", "LSE=1"});
+  check_passes({"attention_decode", kDevice, kEmulator, "B=1", "TOKENS=3", "HEADS=4", "KV_HEADS=2", "N=300", "LSE=1",
+                "--operand", "slope : f32[HEADS]", "--hook",
+                "score=query - key < 100 ? x + slope[head] * (key - query) * 0.01f : -1e38f"});
+  for (const char* size : {"SIZE=16", "SIZE=5"})
+    check_passes({"attention_decode", kDevice, kEmulator, "B=2", "TOKENS=1", "HEADS=4", "KV_HEADS=2", "P=40", size,
+                  "MAX_PAGES=30", "LSE=1"});
 }
 
 TEST_CASE("norms take rows of any length, with and without weights, and store the sum with a residual") {

@@ -1,5 +1,7 @@
 // Attention by every file against its float64 reference: plain and causal, whole and ragged, more and fewer keys than
-// queries.
+// queries; and attention of sequences' last tokens, whose keys are split among blocks, contiguous and in pages.
+#include <map>
+
 #include <doctest/doctest.h>
 #include <fmt/ranges.h>
 
@@ -26,7 +28,43 @@ void check_attention(Engine& engine, const std::string& file, const Shape& shape
                 fmt::format("{} M={} N={} HD={} causal={}\n{}", file, shape.queries, shape.keys, size, causal, fault));
 }
 
+using Numbers = std::map<std::string, std::int64_t>;
+
+void check_decode(Engine& engine, const Numbers& dims, const Numbers& params, DType type = DType::bf16) {
+  const Request request{.kernel = "attention_decode", .dims = dims, .types = {{"T", type}}, .params = params};
+  const std::string fault = testing::fault_of(engine, request, cli::DataChoices{}, 1);
+  CHECK_MESSAGE(fault.empty(), fmt::format("attention_decode {} {}\n{}", dims, params, fault));
+}
+
 }  // namespace
+
+TEST_CASE("attention of the last tokens agrees with its reference, for any number of keys") {
+  Engine engine;
+  for (const std::int64_t size : {64, 128, 256}) {
+    for (const std::int64_t keys : {0, 1, 16, 63, 1000, 40000})
+      check_decode(engine, {{"B", 2}, {"TOKENS", 1}, {"HEADS", 8}, {"KV_HEADS", 2}, {"N", keys}},
+                   {{"HD", size}, {"LSE", 1}});
+    check_decode(engine, {{"B", 3}, {"TOKENS", 8}, {"HEADS", 16}, {"KV_HEADS", 2}, {"N", 3001}}, {{"HD", size}},
+                 DType::f16);
+    check_decode(engine, {{"B", 300}, {"TOKENS", 2}, {"HEADS", 8}, {"KV_HEADS", 8}, {"N", 200}},
+                 {{"HD", size}, {"RAGGED", 1}, {"LSE", 1}});
+  }
+  check_decode(engine, {{"B", 0}, {"TOKENS", 1}, {"HEADS", 8}, {"KV_HEADS", 2}, {"N", 100}}, {{"HD", 128}});
+}
+
+TEST_CASE("attention of the last tokens agrees with its reference, with keys in pages") {
+  Engine engine;
+  for (const std::int64_t size : {64, 128, 256}) {
+    for (const std::int64_t page : {1, 5, 16, 64})
+      check_decode(
+          engine,
+          {{"B", 2}, {"TOKENS", 1}, {"HEADS", 8}, {"KV_HEADS", 2}, {"P", 60}, {"SIZE", page}, {"MAX_PAGES", 900}},
+          {{"HD", size}, {"LSE", 1}});
+    check_decode(engine,
+                 {{"B", 40}, {"TOKENS", 4}, {"HEADS", 16}, {"KV_HEADS", 2}, {"P", 60}, {"SIZE", 16}, {"MAX_PAGES", 90}},
+                 {{"HD", size}, {"RAGGED", 1}}, DType::f16);
+  }
+}
 
 TEST_CASE("attention agrees with its reference, by every file") {
   Engine engine;

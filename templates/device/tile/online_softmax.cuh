@@ -36,6 +36,15 @@ template <class Scores> class OnlineSoftmax {
     return inverse;
   }
 
+  // Returns each row's maximum, and the sum of its weights relative to it, for results that are combined with others.
+  // Called by all lanes of the warp.
+  __device__ const Vector& greatest() const { return greatest_; }
+  __device__ Vector sums() const {
+    Vector sums = sum_;
+    sums.combine_lanes([](f32 a, f32 b) { return a + b; });
+    return sums;
+  }
+
  private:
   static constexpr f32 kLog2e = 1.44269504F;
   static constexpr f32 kLeast = -1.0e30F;  // lower bound of the maximum, far above masked scores

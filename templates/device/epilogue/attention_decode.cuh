@@ -1,0 +1,61 @@
+#pragma once
+// The end of attention_decode: the results of a block's warps are combined, then those of a sequence's parts by the
+// last block of them, and stored. T, HD, ROWS, WARPS and LSE are the template's.
+#include "device/ptx/cvt.cuh"
+#include "device/reduce/attention_parts.cuh"
+#include "device/reduce/grid.cuh"
+#include "device/tile/pack.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+// Of a block's warps, in shared memory, and of a sequence's parts, in a workspace.
+using WarpPart = AttentionPart<ROWS, HD, HD + 8>;
+using BlockPart = AttentionPart<ROWS, HD>;
+
+struct DecodeOutput {
+  View<T, 4> O;
+  View<f32, 3> L;
+  BlockPart* parts;  // of all units
+  u32* counters;     // of all units
+
+  template <class Work>
+  __device__ void store(const Work& work, int row, int column, const AttentionResult& result) const {
+    const s64 token = work.token(row), head = work.head(row), sequence = work.sequence;
+    const f32 inverse = result.sum == 0 ? 0 : 1 / result.sum;
+    const f32 x[4] = {result.value.x, result.value.y, result.value.z, result.value.w};
+    Pack<T, 4> pack;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) pack.x[i] = from_f32<T>(x[i] * inverse);
+    T* const to = O.data + sequence * O.stride[0] + token * O.stride[1] + head * O.stride[2] + column;
+    store_pack(to, pack, 4);
+    if constexpr (LSE == 1)
+      if (column == 0) L.data[sequence * L.stride[0] + token * L.stride[1] + head * L.stride[2]] = result.log_sum_exp();
+  }
+};
+
+// Called by all threads of a block with a part, after its warps' results and a barrier.
+template <class Work>
+__device__ inline void finish(const WarpPart (&warps)[WARPS], const Work& work, const DecodeOutput& output) {
+  __shared__ bool last;
+  constexpr int kAcross = HD / 4;
+  BlockPart* const parts = output.parts + work.slot;
+  for (int i = threadIdx.x; i < work.rows * kAcross; i += 32 * WARPS) {
+    const int row = i / kAcross, column = i % kAcross * 4;
+    const AttentionResult result = combined(warps, WARPS, 1, row, column);
+    if (work.parts == 1)
+      output.store(work, row, column, result);
+    else
+      parts[s64{work.part} * work.tiles].store(row, column, result);
+  }
+  if (work.parts == 1) return;
+  __syncthreads();
+  if (threadIdx.x == 0) last = last_arriver(&output.counters[work.unit], work.parts);
+  __syncthreads();
+  if (!last) return;
+  for (int i = threadIdx.x; i < work.rows * kAcross; i += 32 * WARPS) {
+    const int row = i / kAcross, column = i % kAcross * 4;
+    output.store(work, row, column, combined(parts, work.parts, work.tiles, row, column));
+  }
+}
+
+#endif

@@ -1,0 +1,102 @@
+#pragma once
+// Keys and values of one head, copied a step at a time by one warp with cp.async, 16 bytes a lane, from rows that are
+// contiguous or in pages. Where a key's row is comes from a table, which has
+//   kRun        neighbouring keys, from a multiple on, whose rows certainly are at one stride
+//   place(key)  the key's page and its row there
+//   has(page)   whether there is such a page; rows of others are read as zeros
+#include "device/ptx/cp_async.cuh"
+#include "device/tile/shared_tile.cuh"
+
+struct Place {
+  int page, row;
+};
+
+// The keys of a sequence are the rows of one page.
+struct ContiguousKeys {
+  static constexpr int kRun = 1 << 16;
+  int sequence;
+
+  __device__ Place place(int key) const { return {sequence, key}; }
+  __device__ bool has(int) const { return true; }
+};
+
+// The keys of a sequence are in pages of `size` rows, of which it lists the numbers. Run divides the size of a page.
+template <int Run> struct PagedKeys {
+  static constexpr int kRun = Run;
+  const s32* number;
+  s64 stride;
+  int size, pages;
+
+  __device__ Place place(int key) const {
+    const int index = key / size;
+    return {number[index * stride], key - index * size};
+  }
+  __device__ bool has(int page) const { return static_cast<u32>(page) < static_cast<u32>(pages); }
+};
+
+template <class T, int Keys, int Size> struct KeysAndValues { SharedTile<T, Keys, Size> k, v; };
+
+// Copies of one head of K and V, tensors of pages, rows, heads and Size elements. A step has Keys keys and begins at a
+// multiple of Keys. Keys from `keys` on become zeros, and their places are not looked up.
+template <class Table, class T, int Keys, int Size> class KeyCopy {
+ public:
+  __device__ KeyCopy(const Table& table, const View<const T, 4>& K, const View<const T, 4>& V, int head, int keys)
+      : table_(table), keys_(keys), k_(K, head, column()), v_(V, head, column()) {}
+
+  // Looks up where the rows of the step at `first` are. The table is read here, but the value is first needed by
+  // `start`.
+  __device__ void look_up(int first) {
+#pragma unroll
+    for (int i = 0; i < kPlaces; ++i) {
+      const int key = first + row() + i * kApart;
+      places_[i] = key < keys_ ? table_.place(key) : Place{0, 0};
+    }
+  }
+  // Starts copying the step that was looked up last.
+  __device__ void start(KeysAndValues<T, Keys, Size>& to, int first) const {
+    const int left = keys_ - first - row();
+#pragma unroll
+    for (int i = 0; i < kPlaces; ++i) {
+      const T *k = k_.row(places_[i]), *v = v_.row(places_[i]);
+#pragma unroll
+      for (int down = i * kApart; down < (i + 1) * kApart; down += kDown) {
+        const u32 bytes = table_.has(places_[i].page) && down < left ? 16 : 0;
+        cp_async::cg(smem_address(&to.k.at(row() + down, column())), k, bytes);
+        cp_async::cg(smem_address(&to.v.at(row() + down, column())), v, bytes);
+        k += k_.pass, v += v_.pass;
+      }
+    }
+  }
+
+ private:
+  static constexpr int kElements = 16 / sizeof(T), kAcross = Size / kElements;  // of a lane; lanes that share a row
+  static constexpr int kDown = 32 / kAcross;                                    // rows that the warp copies at once
+  static constexpr int kRun = Table::kRun < Keys ? Table::kRun : Keys, kApart = kRun < kDown ? kDown : kRun;
+  static constexpr int kPlaces = Keys / kApart;  // that a lane looks up
+  static_assert(32 % kAcross == 0 && Keys % kApart == 0);
+
+  __device__ static int row() {
+    return threadIdx.x % 32 / kAcross;
+  }
+  __device__ static int column() {
+    return threadIdx.x % kAcross * kElements;
+  }
+
+  // What a lane reads of a tensor.
+  struct Source {
+    const T* data;
+    s64 page, along, pass;  // elements between pages, between rows, and between the warp's passes
+
+    __device__ Source(const View<const T, 4>& tensor, int head, int column)
+        : data(tensor.data + head * tensor.stride[2] + column),
+          page(tensor.stride[0]),
+          along(tensor.stride[1]),
+          pass(tensor.stride[1] * kDown) {}
+    __device__ const T* row(const Place& at) const { return data + at.page * page + at.row * along; }
+  };
+
+  Table table_;
+  int keys_;
+  Source k_, v_;
+  Place places_[kPlaces];
+};

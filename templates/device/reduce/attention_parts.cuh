@@ -1,0 +1,65 @@
+#pragma once
+// Attention over parts of the keys, and the parts' results combined in the order of the parts, so that the same parts
+// give the same bits.
+#include "device/tile/register_tile.cuh"
+
+// Four neighbouring columns of one row.
+struct AttentionResult {
+  f32 greatest, sum;
+  float4 value;
+
+  __device__ void add(const AttentionResult& other) {
+    const f32 most = fmaxf(greatest, other.greatest);
+    const f32 a = weight(greatest - most), b = weight(other.greatest - most);
+    greatest = most;
+    sum = sum * a + other.sum * b;
+    value.x = value.x * a + other.value.x * b;
+    value.y = value.y * a + other.value.y * b;
+    value.z = value.z * a + other.value.z * b;
+    value.w = value.w * a + other.value.w * b;
+  }
+  // The logarithm of the sum of e^score; minus infinity without keys.
+  __device__ f32 log_sum_exp() const { return sum == 0 ? __int_as_float(0xff800000) : greatest + logf(sum); }
+
+ private:
+  __device__ static f32 weight(f32 below) { return exp2f(below * 1.44269504F); }
+};
+
+// The results of one part for Rows rows of queries: the greatest score, the sum of the weights e^(score - greatest),
+// and the sums of the values by these weights. A row of floats takes Pitch of them; Columns + 8 avoids bank conflicts.
+template <int Rows, int Columns, int Pitch = Columns> struct alignas(16) AttentionPart {
+  f32 value[Rows][Pitch], greatest[Rows], sum[Rows];
+
+  // Stores a warp's results. The vectors have the same value in all lanes of a row.
+  using Values = RegisterTile<layout::Mma<Rows, Columns>>;
+  __device__ void store(const Values& values, const typename Values::Vector& most,
+                        const typename Values::Vector& sums) {
+    using Layout = typename Values::Layout;
+#pragma unroll
+    for (int i = 0; i < Layout::kRegisters; i += 2)
+      *reinterpret_cast<float2*>(&value[Layout::row(Layout::slot(i))][Layout::column(i)]) =
+          make_float2(values.x[i], values.x[i + 1]);
+#pragma unroll
+    for (int s = 0; s < Layout::kRowSlots; ++s)
+      if (threadIdx.x % 4 == 0) greatest[Layout::row(s)] = most.x[s], sum[Layout::row(s)] = sums.x[s];
+  }
+
+  // Four neighbouring columns of one row. The thread of column 0 stores what the row's columns share.
+  __device__ AttentionResult result(int row, int column) const {
+    return {greatest[row], sum[row], *reinterpret_cast<const float4*>(&value[row][column])};
+  }
+  __device__ void store(int row, int column, const AttentionResult& result) {
+    *reinterpret_cast<float4*>(&value[row][column]) = result.value;
+    if (column == 0) greatest[row] = result.greatest, sum[row] = result.sum;
+  }
+};
+
+// Returns the result of `count` parts, at least one, each `apart` after the one before.
+template <int Rows, int Columns, int Pitch>
+__device__ inline AttentionResult combined(const AttentionPart<Rows, Columns, Pitch>* parts, int count, int apart,
+                                           int row, int column) {
+  AttentionResult all = parts->result(row, column);
+#pragma unroll 8
+  for (int i = 1; i < count; ++i) all.add(parts[s64{i} * apart].result(row, column));
+  return all;
+}

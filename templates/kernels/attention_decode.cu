@@ -1,0 +1,125 @@
+//! kernel  attention_decode  "O = softmax(scale * Q K^T) V of the last tokens of sequences over all their keys, of which the last token sees all"
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//!
+//! type    T       = bf16  in {bf16, f16}
+//! dim     B               in 0..65535              "sequences"
+//! dim     TOKENS          in 1..65535              "queries of a sequence, its last tokens"
+//! dim     HEADS, KV_HEADS in 1..32767              "HEADS / KV_HEADS of queries share keys and values"
+//! dim     N               in 0..2147400000         "keys that a sequence has at most"
+//!
+//! param   HD      = 128   in {64, 128, 256}        "elements of a head"
+//! param   RAGGED  = 0     in {0, 1}                "1: sequence b has LENGTHS[b] keys, 0 to N; 0: all have N"
+//! param   LSE     = 0     in {0, 1}                "1: L is the logarithm of the sum of e^score, minus infinity without keys"
+//! param   ROWS    = 16    in {16, 32}              "heads of queries times tokens that a block computes together"
+//! param   BN      = 16    in {16, 32}              "keys of a warp's step"
+//! param   WARPS   = 4     in {2, 4, 8}
+//! param   STAGES  = 2     in {2, 3, 4}             "steps of a warp in flight or in use"
+//! param   PARTS   = 0     in {0, 1, 2, 4, 8, 16, 32, 64, 128} "parts of a sequence's keys, on average if RAGGED; 0: as many as the device has room for"
+//! param   LEAST   = 128   in {64, 128, 256, 512}   "keys of a part at least, unless it is the only one"
+//!
+//! let     THREADS = 32 * WARPS
+//! let     RING    = WARPS * STAGES * 2 * BN * HD * sizeof(T)
+//! let     RESULTS = WARPS * ROWS * (HD + 10) * 4   "of warps, in place of the ring"
+//! let     SMEM    = align_up(ROWS * HD * sizeof(T) + max(RING, RESULTS), 1024)
+//! let     UNITS   = B * KV_HEADS * ceil_div(TOKENS * (HEADS / KV_HEADS), ROWS) "what is split into parts"
+//! let     ROOM    = device.sm_count * max(1, min(2048 / THREADS, device.smem_per_sm / (SMEM + 2048))) "blocks at a time"
+//! let     ONE     = ROOM / max(UNITS, 1)           "parts that fill the device once"
+//! let     TWO     = 2 * ROOM / max(UNITS, 1)
+//! let     FILLED  = ONE * UNITS * 10 >= 9 * ROOM ? ONE : TWO * UNITS * 10 >= 18 * ROOM ? TWO : 4 * ROOM / max(UNITS, 1)
+//! let     EVEN    = UNITS * max(1, min(PARTS == 0 ? FILLED : PARTS, ceil_div(N, LEAST)))
+//! let     SPARE   = PARTS != 0 ? UNITS * (PARTS - 1) : 4 * UNITS <= ROOM ? ROOM - UNITS : UNITS < 8 * ROOM ? 4 * ROOM : 0 "parts beyond one of each"
+//! let     GRID    = RAGGED == 0 ? EVEN : UNITS + min(SPARE, UNITS * max(0, ceil_div(N, LEAST) - 1))
+//!
+//! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
+//! require SMEM <= device.smem_per_block            "the ring must fit in shared memory"
+//! require ROWS * HD <= 4096                        "a warp's sums must fit into registers"
+//! require alignment(Q) >= 16 && alignment(K) >= 16 && alignment(V) >= 16 "rows are copied 16 bytes at a time"
+//! require stride(Q, 0) % 8 == 0 && stride(Q, 1) % 8 == 0 && stride(Q, 2) % 8 == 0 "rows are copied 16 bytes at a time"
+//! require stride(K, 0) % 8 == 0 && stride(K, 1) % 8 == 0 && stride(K, 2) % 8 == 0 "rows are copied 16 bytes at a time"
+//! require stride(V, 0) % 8 == 0 && stride(V, 1) % 8 == 0 && stride(V, 2) % 8 == 0 "rows are copied 16 bytes at a time"
+//! require stride(Q, 3) == 1 && stride(K, 3) == 1 && stride(V, 3) == 1 && stride(O, 3) == 1 "elements of a head are neighbours"
+//!
+//! tensor  Q : T[B, TOKENS, HEADS, HD]
+//! tensor  K : T[B, N, KV_HEADS, HD]
+//! tensor  V : T[B, N, KV_HEADS, HD]
+//! tensor  LENGTHS : s32[B]  when RAGGED == 1
+//! tensor  O : T[B, TOKENS, HEADS, HD]  out
+//! tensor  L : f32[B, TOKENS, HEADS]  out  when LSE == 1
+//! scalar  scale : f32 = 0.08838834764
+//! hook    score(f32 x, s32 sequence, s32 head, s32 query, s32 key) : f32 = x "applied to each scaled product; query: the position of the token's own key"
+//! workspace parts     GRID == UNITS ? 0 : GRID * ROWS * (HD + 2) * 4 "results of parts"
+//! workspace counters  GRID == UNITS ? 0 : UNITS * 4  zero "parts that have come"
+//!
+//! launch  grid GRID  block THREADS  smem SMEM
+//! work    flops 4 * B * TOKENS * HEADS * N * HD  bytes (2 * B * N * KV_HEADS + 2 * B * TOKENS * HEADS) * HD * sizeof(T)
+//! reference attention_decode_reference  grid min(B * TOKENS * HEADS, 65536)  block 256  bits 5
+//!
+//! preset  HD = 128, BN = 16, STAGES = 3  when device.smem_per_block >= 110000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 128, BN = 16, STAGES = 2  when HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 128, BN = 16, STAGES = 3, ROWS = 32  when device.smem_per_block >= 110000 && HD == 128
+//! preset  HD = 128, BN = 16, STAGES = 2, ROWS = 32  when HD == 128
+//! preset  HD = 64, BN = 32, STAGES = 3  when HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 64, BN = 32, STAGES = 3, ROWS = 32  when device.smem_per_block >= 110000 && HD == 64
+//! preset  HD = 64, BN = 32, STAGES = 2, ROWS = 32  when HD == 64
+//! preset  HD = 256, BN = 16, STAGES = 3  when device.smem_per_block >= 210000 && HD == 256
+//! preset  HD = 256, BN = 16, STAGES = 2, WARPS = 2  when HD == 256
+
+#include "device/epilogue/attention_decode.cuh"
+#include "device/pipeline/attention_decode.cuh"
+#include "device/reference/attention_decode.cuh"
+#include "device/schedule/attention_decode.cuh"
+#include "device/tile/shared_memory.cuh"
+
+// Returns how many keys a sequence has.
+__device__ inline int length_of(const View<const s32, 1>& LENGTHS, int sequence, int most) {
+  return RAGGED == 0 ? most : max(0, min(most, LENGTHS.data[sequence * LENGTHS.stride[0]]));
+}
+
+#ifndef TMA_JIT_REFERENCE
+
+struct Smem {
+  SharedTile<T, ROWS, HD> q;
+  union {
+    Ring ring[WARPS];
+    WarpPart results[WARPS];
+  };
+};
+static_assert(sizeof(Smem) == SMEM);
+
+extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(
+    View<const T, 4> Q, View<const T, 4> K, View<const T, 4> V, View<const s32, 1> LENGTHS, View<T, 4> O,
+    View<f32, 3> L, u8* parts, u8* counters, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
+  Smem& smem = shared_memory<Smem>();
+  const DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims.N); });
+  if (work.part >= work.parts) return;
+  copy_queries(smem.q, Q, work);
+  KeyCopy<ContiguousKeys, T, BN, HD> copy({work.sequence}, K, V, work.kv_head, work.keys);
+  OnlineSoftmax<Scores> softmax;
+  Values values = {};
+  const int warp = threadIdx.x / 32;
+  const auto score = [&](f32 x, int head, int query, int key) {
+    return hooks.score(x, work.sequence, head, query, key);
+  };
+  attend(smem.q, smem.ring[warp], copy, work, scale, score, softmax, values);
+  __syncthreads();  // the rings are free for the results
+  smem.results[warp].store(values, softmax.greatest(), softmax.sums());
+  __syncthreads();
+  finish(smem.results, work, {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)});
+}
+
+#else
+
+extern "C" __global__ void attention_decode_reference(View<const T, 4> Q, View<const T, 4> K, View<const T, 4> V,
+                                                      View<const s32, 1> LENGTHS, View<f64, 4> O, View<f64, 3> L,
+                                                      f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
+  const auto length = [&](s64 sequence) { return length_of(LENGTHS, sequence, dims.N); };
+  const auto offset = [](const View<const T, 4>& tensor, s64 sequence, s64 key) {
+    return sequence * tensor.stride[0] + key * tensor.stride[1];
+  };
+  const auto score = [&](f64 x, s64 sequence, s64 head, s64 query, s64 key) {
+    return hooks.score(x, sequence, head, query, key);
+  };
+  reference_attention_decode(Q, K, V, O, L, scale, dims, length, offset, score);
+}
+
+#endif
