@@ -76,23 +76,17 @@ struct Smem {
 };
 static_assert(sizeof(Smem) <= SMEM);
 
-// Changes the sign of the queries of one warpgroup, so that a negative scale becomes positive.
-__device__ void negate(Queries& q, int consumer) {
-  for (int i = threadIdx.x % kWarpgroup; i < 64 * HD / 2; i += kWarpgroup) reinterpret_cast<u32*>(&q)[i] ^= 0x80008000;
-  tma::fence();
-  sync(4 + consumer, kWarpgroup);
-}
-
-// One consumer warpgroup. Products are asynchronous: the scores of the next step and the output of the current one are
-// computed while other warpgroups, or the warps themselves for the part that is complete, compute weights.
+// One consumer warpgroup. Its products of a step are the scores of that step and the part of the output that the
+// weights of the step before make; the latter is computed while the warpgroup converts the former to weights.
 class Attention {
  public:
   __device__ Attention(Smem& smem, int consumer)
       : smem_(smem), consumer_(consumer), keys_(smem.keys), values_(smem.values), turn_(consumer) {}
 
-  // Computes the output of the consumer's 64 queries of a tile, which are in `q`. Loop invariant:
-  // before step i, counted down, `weights` has the weights of step i + 1, `o` is the sum of the weighted values of the
-  // steps before, relative to the maximum that `softmax` holds, and only the values of step i + 1 are still to be read.
+  // Computes the output of the consumer's 64 queries of a tile, which are in `q`; a negative scale changes their sign.
+  // Loop invariant: before step i, counted down, `slot` has its keys, `weights` are those of step i + 1, and `o` is the
+  // sum of the weighted values of the steps before, relative to the maximum that `softmax` holds. The slots of the keys
+  // of step i + 1 and of the values of step i + 2 are released.
   __device__ void compute(Output& o, Queries& q, const View<f32, 2>& L, const Work& work, f32 scale) {
     Softmax softmax(fabsf(scale));
     const int row = threadIdx.x / 32 * 16, whole = (work.last(consumer_ * 64) + 1) / BN;
@@ -100,7 +94,11 @@ class Attention {
     if constexpr (LSE)
       if (work.steps == 0) store_log_sums(L, softmax, work, row);
     if (work.steps == 0) return;
-    if (scale < 0) negate(q, consumer_);
+    if (scale < 0) {
+      negate<kWarpgroup>(q, threadIdx.x % kWarpgroup);
+      tma::fence();
+      sync(4 + consumer_, kWarpgroup);
+    }
     wgmma::Words<T, BN> weights;
     typename Softmax::Vector factor;
     Scores s;
@@ -172,22 +170,6 @@ __device__ void consume(Smem& smem, const View<f32, 2>& L, const Dims& dims, f32
   attention.finish();
 }
 
-// Stores the outputs of the block's tiles. Called by one thread.
-__device__ void store_outputs(Smem& smem, const CUtensorMap& O, const Dims& dims) {
-  Ring<SLOTS> ring;
-  for (Tiles tiles(dims); tiles.more(); tiles.next()) {
-    const Work work = tiles.work();
-    for (int i = 0; i < CONSUMERS; ++i, ring.advance()) {
-      smem.made[ring.slot].wait(ring.phase);
-      for (int p = 0; p < HD / PANEL; ++p)
-        tma::store(O, smem.q[ring.slot].panel[p], {p * PANEL, work.first + i * 64, work.head});
-      tma::commit();
-      tma::wait_read<0>();
-      smem.queries.empty[ring.slot].arrive();
-    }
-  }
-}
-
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_constant__ CUtensorMap Q,
                                                                    const __grid_constant__ CUtensorMap K,
                                                                    const __grid_constant__ CUtensorMap V,
@@ -205,7 +187,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_
   if (thread >= 0) {
     give_registers<kLoadRegisters>();
     if (thread == 0) load_attention_backwards<CONSUMERS>(smem, Q, K, V, Tiles(dims));
-    if (thread == 32) store_outputs(smem, O, dims);
+    if (thread == 32) store_attention<CONSUMERS>(smem, O, Tiles(dims));
     __syncwarp();
   } else {
     take_registers<CONSUMERS == 3 ? 160 : kLoadRegisters == 24 ? 240 : 232>();

@@ -51,3 +51,21 @@ __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q
     }
   }
 }
+
+// Stores the outputs that the consumers of load_attention_backwards leave in the slots of their queries, and releases
+// the slots; `smem.made` has a barrier for each, completed when the output is in it. Called by one thread.
+template <int Consumers, class Smem, class Tiles>
+__device__ inline void store_attention(Smem& smem, const CUtensorMap& O, Tiles tiles) {
+  Ring<sizeof(smem.made) / sizeof(Barrier)> ring;
+  for (; tiles.more(); tiles.next()) {
+    const auto work = tiles.work();
+#pragma unroll 1
+    for (int i = 0; i < Consumers; ++i, ring.advance()) {
+      smem.made[ring.slot].wait(ring.phase);
+      tma::store(O, smem.q[ring.slot], {0, work.first + i * 64, work.head});
+      tma::commit();
+      tma::wait_read<0>();
+      smem.queries.empty[ring.slot].arrive();
+    }
+  }
+}

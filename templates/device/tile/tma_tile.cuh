@@ -54,4 +54,12 @@ __device__ inline void store(const CUtensorMap& map, const SharedTile<T, Rows, C
   for (int p = 0; p < tile.kPanels; ++p) store(map, &tile.panel[p], {column + p * tile.kPanel, row});
 }
 
+// Into a tensor of three dimensions; the tile lies in the inner two.
+template <class T, int Rows, int Columns, int Swizzle>
+__device__ inline void store(const CUtensorMap& map, const SharedTile<T, Rows, Columns, Swizzle>& tile,
+                             const int (&at)[3]) {
+#pragma unroll
+  for (int p = 0; p < tile.kPanels; ++p) store(map, &tile.panel[p], {at[0] + p * tile.kPanel, at[1], at[2]});
+}
+
 }  // namespace tma
