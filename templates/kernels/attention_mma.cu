@@ -7,6 +7,7 @@
 //!
 //! param   HD      = 64    in {64, 128}             "elements of a head"
 //! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
+//! param   LSE     = 0     in {0, 1}                "1: L receives the logarithm of each query's sum of weights"
 //! param   BM      = 64    in {64, 128}             "queries of a block: 16 a warp"
 //! param   BN      = 64    in {32, 64}              "keys of a step"
 //! param   STAGES  = 2     in {2, 3}                "steps of keys and values in flight or in use"
@@ -23,16 +24,18 @@
 //! tensor  K : T[KV_HEADS, N, HD]  box [1, BN, 64]  swizzle 128  l2 256
 //! tensor  V : T[KV_HEADS, N, HD]  box [1, BN, 64]  swizzle 128  l2 256
 //! tensor  O : T[HEADS, M, HD]     box [1, 16, 64]  swizzle 128  out
+//! tensor  L : f32[HEADS, M]  out  when LSE == 1
 //! scalar  scale : f32 = 0.125
 //!
 //! launch  grid BLOCKS  block THREADS  smem SMEM
 //! work    flops 4 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)
-//! reference attention_reference  grid min(HEADS * M, 65536)  block 128  bits 5
+//! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 5
 //!
 //! preset  HD = 64, BM = 64, BN = 64, STAGES = 2
 //! preset  HD = 128, BM = 64, BN = 64, STAGES = 2
 //! preset  HD = 64, CAUSAL = 1, BM = 64, BN = 64, STAGES = 2
 
+#include "device/epilogue/log_sums.cuh"
 #include "device/pipeline/tma_attention.cuh"
 #include "device/reference/attention.cuh"
 #include "device/schedule/attention.cuh"
@@ -58,10 +61,10 @@ static_assert(sizeof(Smem) == SMEM);
 
 // Computes the output of 16 queries. Called by one warp. Loop invariant: before step i, `o` is the sum of the weighted
 // values of steps 0 to i - 1, relative to the maximum that `softmax` holds, and the slots of these steps are released.
-__device__ void consume(Smem& smem, const CUtensorMap& O, const Work& work, f32 scale) {
+__device__ void consume(Smem& smem, const CUtensorMap& O, const View<f32, 2>& L, const Work& work, f32 scale) {
   const int row = threadIdx.x / 32 * 16;
   Consumer consumer(smem.pipeline);
-  OnlineSoftmax<Scores> softmax;
+  OnlineSoftmax<Scores> softmax(1);
   Output o = {};
   if (work.steps > 0) smem.queries.wait(0);
 #pragma unroll 1
@@ -75,6 +78,7 @@ __device__ void consume(Smem& smem, const CUtensorMap& O, const Work& work, f32 
     smem.pipeline.release_warp(slot);
   }
   o.map_rows(softmax.inverse_sums(), [](f32 x, f32 factor) { return x * factor; });
+  if constexpr (LSE) store_log_sums(L, softmax, work, row);
   store(smem.q, row, 0, o);  // overwrites the queries, which only this warp has read
   tma::fence();
   __syncwarp();
@@ -88,17 +92,17 @@ __device__ void consume(Smem& smem, const CUtensorMap& O, const Work& work, f32 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_constant__ CUtensorMap Q,
                                                                    const __grid_constant__ CUtensorMap K,
                                                                    const __grid_constant__ CUtensorMap V,
-                                                                   const __grid_constant__ CUtensorMap O, f32 scale,
-                                                                   const Dims dims) {
+                                                                   const __grid_constant__ CUtensorMap O,
+                                                                   View<f32, 2> L, f32 scale, const Dims dims) {
   Smem& smem = shared_memory<Smem>();
-  const Work work(dims);
+  const Work work = AttentionOrder<BM, BN>(dims)[blockIdx.x];
   if (threadIdx.x == 0) {
     smem.queries.init(1);
     smem.pipeline.init(WARPS);
   }
   __syncthreads();
   if (threadIdx.x < WARPS * 32)
-    consume(smem, O, work, scale);
+    consume(smem, O, L, work, scale);
   else if (threadIdx.x == WARPS * 32)
     load_attention(smem, Q, K, V, work);
 }

@@ -7,6 +7,7 @@
 //!
 //! param   HD      = 64    in {64, 128}             "elements of a head"
 //! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
+//! param   LSE     = 0     in {0, 1}                "1: L receives the logarithm of each query's sum of weights"
 //! param   BM      = 64    in {64, 128}             "queries of a block: 16 a warp"
 //! param   BN      = 64    in {32, 64}              "keys of a step"
 //! param   STAGES  = 2     in {2, 3}                "steps of keys and values in flight or in use"
@@ -26,16 +27,18 @@
 //! tensor  K : T[KV_HEADS, N, HD]
 //! tensor  V : T[KV_HEADS, N, HD]
 //! tensor  O : T[HEADS, M, HD]  out
+//! tensor  L : f32[HEADS, M]  out  when LSE == 1
 //! scalar  scale : f32 = 0.125
 //!
 //! launch  grid BLOCKS  block THREADS  smem SMEM
 //! work    flops 4 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)
-//! reference attention_reference  grid min(HEADS * M, 65536)  block 128  bits 5
+//! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 5
 //!
 //! preset  HD = 64, BM = 64, BN = 64, STAGES = 2
 //! preset  HD = 128, BM = 64, BN = 64, STAGES = 2
 //! preset  HD = 64, CAUSAL = 1, BM = 64, BN = 64, STAGES = 2
 
+#include "device/epilogue/log_sums.cuh"
 #include "device/epilogue/store_tile.cuh"
 #include "device/pipeline/cp_async_pipeline.cuh"
 #include "device/reference/attention.cuh"
@@ -76,10 +79,10 @@ __device__ inline void copy_rows(SharedTile<T, Rows, HD>& to, const View<const T
 }
 
 extern "C" __global__ __launch_bounds__(THREADS) void attention(View<const T, 3> Q, View<const T, 3> K,
-                                                                View<const T, 3> V, View<T, 3> O, f32 scale,
-                                                                const Dims dims) {
+                                                                View<const T, 3> V, View<T, 3> O, View<f32, 2> L,
+                                                                f32 scale, const Dims dims) {
   Smem& smem = shared_memory<Smem>();
-  const Work work(dims);
+  const Work work = AttentionOrder<BM, BN>(dims)[blockIdx.x];
   const View<const T, 2> keys = head_of(K, work.kv_head), values = head_of(V, work.kv_head);
   const int row = threadIdx.x / 32 * 16;
 
@@ -95,7 +98,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void attention(View<const T, 3>
   copy_rows(smem.q, head_of(Q, work.head), work.first, dims.M);
   for (int step = 0; step < STAGES - 1; ++step) load(step);
 
-  OnlineSoftmax<Scores> softmax;
+  OnlineSoftmax<Scores> softmax(1);
   Output o = {};
 #pragma unroll 1
   for (int step = 0; step < work.steps; ++step) {
@@ -108,6 +111,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void attention(View<const T, 3>
     mma::multiply_rounded(o, s, smem.v[slot]);
   }
   o.map_rows(softmax.inverse_sums(), [](f32 x, f32 factor) { return x * factor; });
+  if constexpr (LSE) store_log_sums(L, softmax, work, row);
 
   cp_async::wait_all();  // without keys, the copy of the queries may be incomplete
   __syncthreads();

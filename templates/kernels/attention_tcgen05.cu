@@ -7,6 +7,7 @@
 //!
 //! param   HD      = 64    in {64, 128}             "elements of a head"
 //! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
+//! param   LSE     = 0     in {0, 1}                "1: L receives the logarithm of each query's sum of weights"
 //! param   BN      = 64    in {64, 128}             "keys of a step"
 //! param   STAGES  = 2     in {2, 3}                "steps of keys and values in flight or in use"
 //!
@@ -23,16 +24,18 @@
 //! tensor  K : T[KV_HEADS, N, HD]  box [1, BN, 64]  swizzle 128  l2 256
 //! tensor  V : T[KV_HEADS, N, HD]  box [1, BN, 64]  swizzle 128  l2 256
 //! tensor  O : T[HEADS, M, HD]     box [1, 32, 64]  swizzle 128  out
+//! tensor  L : f32[HEADS, M]  out  when LSE == 1
 //! scalar  scale : f32 = 0.125
 //!
 //! launch  grid BLOCKS  block THREADS  smem SMEM
 //! work    flops 4 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)
-//! reference attention_reference  grid min(HEADS * M, 65536)  block 128  bits 5
+//! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 5
 //!
 //! preset  HD = 64, BN = 128, STAGES = 2
 //! preset  HD = 128, BN = 64, STAGES = 2
 //! preset  HD = 64, CAUSAL = 1, BN = 128, STAGES = 2
 
+#include "device/epilogue/log_sums.cuh"
 #include "device/pipeline/tma_attention.cuh"
 #include "device/reference/attention.cuh"
 #include "device/schedule/attention.cuh"
@@ -84,10 +87,10 @@ __device__ void multiply(Smem& smem, const Work& work) {
 // Converts scores to weights and accumulates the output, one query per thread. Called by four warps. Loop invariant:
 // before step i, `o` is the sum of the weighted values of steps 0 to i - 1, relative to the maximum that `softmax`
 // holds.
-__device__ void weigh(Smem& smem, const CUtensorMap& O, const Work& work, f32 scale) {
+__device__ void weigh(Smem& smem, const CUtensorMap& O, const View<f32, 2>& L, const Work& work, f32 scale) {
   const int row = threadIdx.x / 32 * 32;
   const u32 from = tensor_memory::at(smem.address, row, 0);
-  OnlineSoftmax<Scores> softmax;
+  OnlineSoftmax<Scores> softmax(1);
   Output o = {};
 #pragma unroll 1
   for (int step = 0; step < work.steps; ++step) {
@@ -112,6 +115,7 @@ __device__ void weigh(Smem& smem, const CUtensorMap& O, const Work& work, f32 sc
     }
   }
   o.map_rows(softmax.inverse_sums(), [](f32 x, f32 factor) { return x * factor; });
+  if constexpr (LSE) store_log_sums(L, softmax, work, row);
   store(smem.q, row, 0, o);  // overwrites the queries, whose last product is complete
   tma::fence();
   __syncwarp();
@@ -125,10 +129,10 @@ __device__ void weigh(Smem& smem, const CUtensorMap& O, const Work& work, f32 sc
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_constant__ CUtensorMap Q,
                                                                    const __grid_constant__ CUtensorMap K,
                                                                    const __grid_constant__ CUtensorMap V,
-                                                                   const __grid_constant__ CUtensorMap O, f32 scale,
-                                                                   const Dims dims) {
+                                                                   const __grid_constant__ CUtensorMap O,
+                                                                   View<f32, 2> L, f32 scale, const Dims dims) {
   Smem& smem = shared_memory<Smem>();
-  const Work work(dims);
+  const Work work = AttentionOrder<BM, BN>(dims)[blockIdx.x];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   if (threadIdx.x == 0) {
     smem.queries.init(1);
@@ -143,7 +147,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_
   }
   __syncthreads();
   if (warp < kWarps)
-    weigh(smem, O, work, scale);
+    weigh(smem, O, L, work, scale);
   else if (warp == kLoadWarp && lane == 0)
     load_attention(smem, Q, K, V, work);
   else if (warp == kMultiplyWarp && lane == 0)

@@ -5,112 +5,193 @@
 //! dim     HEADS, KV_HEADS in 1..65535              "of all sequences of a batch; HEADS / KV_HEADS of queries share keys and values"
 //! dim     M, N            in 0..2147483647         "queries, keys"
 //!
-//! param   HD      = 64    in {64, 128}             "elements of a head"
+//! param   HD      = 64    in {32, 64, 96, 128, 192, 256} "elements of a head"
 //! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
-//! param   BM      = 128   in {64, 128}             "queries of a block: 64 a warpgroup"
-//! param   BN      = 64    in {64, 128}             "keys of a step"
-//! param   STAGES  = 2     in {2, 3}                "steps of keys and values in flight or in use"
+//! param   LSE     = 0     in {0, 1}                "1: L receives the logarithm of each query's sum of weights"
+//! param   BM      = 128   in {64, 128, 192}        "queries of a block: 64 a warpgroup"
+//! param   BN      = 128   in {32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256} "keys of a step"
+//! param   STAGES  = 2     in 1..4                  "steps of keys, and of values, in flight or in use"
+//! param   TILES   = 1     in {1, 2}                "tiles whose queries and outputs are in shared memory"
+//! param   PERSISTENT = 0  in {0, 1}                "1: a block for each SM processes several tiles"
+//! param   PINGPONG = 1    in {0, 1}                "1: the consumers start their products in rotation"
+//! param   SLACK   = 0     in {0, 8}                "bits that a maximum may grow before outputs are scaled to it"
+//! param   POLYNOMIAL = 0  in {0, 2, 3, 4, 5, 6, 8} "one in so many powers is computed by arithmetic; 0: none"
 //!
 //! let     CONSUMERS = BM / 64
 //! let     THREADS = 128 * (CONSUMERS + 1)
-//! let     SMEM    = align_up((BM + 2 * STAGES * BN) * HD * sizeof(T) + 16 * STAGES + 8, 1024)
+//! let     SLOTS   = CONSUMERS * TILES              "of queries and outputs"
+//! let     PANEL   = HD % 64 == 0 ? 64 : 32         "elements of a swizzle row"
+//! let     SMEM    = align_up((64 * SLOTS + 2 * STAGES * BN) * HD * sizeof(T) + 32 * STAGES + 24 * SLOTS, 1024)
 //! let     BLOCKS  = HEADS * ceil_div(M, BM)
 //!
 //! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
+//! require HD / 2 + BN * 3 / 4 <= (BM == 192 ? 132 : 200) "output, scores and weights must fit in registers"
 //!
-//! tensor  Q : T[HEADS, M, HD]     box [1, BM, 64]  swizzle 128
-//! tensor  K : T[KV_HEADS, N, HD]  box [1, BN, 64]  swizzle 128  l2 256
-//! tensor  V : T[KV_HEADS, N, HD]  box [1, BN, 64]  swizzle 128  l2 256
-//! tensor  O : T[HEADS, M, HD]     box [1, 64, 64]  swizzle 128  out
+//! tensor  Q : T[HEADS, M, HD]     box [1, 64, PANEL]  swizzle PANEL * 2
+//! tensor  K : T[KV_HEADS, N, HD]  box [1, BN, PANEL]  swizzle PANEL * 2  l2 256
+//! tensor  V : T[KV_HEADS, N, HD]  box [1, BN, PANEL]  swizzle PANEL * 2  l2 256
+//! tensor  O : T[HEADS, M, HD]     box [1, 64, PANEL]  swizzle PANEL * 2  out
+//! tensor  L : f32[HEADS, M]  out  when LSE == 1
 //! scalar  scale : f32 = 0.125
 //!
-//! launch  grid BLOCKS  block THREADS  smem SMEM
+//! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count) : BLOCKS  block THREADS  smem SMEM
 //! work    flops 4 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)
-//! reference attention_reference  grid min(HEADS * M, 65536)  block 128  bits 5
+//! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 5
 //!
-//! preset  HD = 64, BM = 128, BN = 128, STAGES = 2
-//! preset  HD = 128, BM = 128, BN = 128, STAGES = 2
-//! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, STAGES = 2
+//! preset  HD = 64, BM = 192, BN = 128
+//! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128
+//! preset  HD = 128, BM = 128, BN = 176             when CAUSAL == 0
+//! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 128
+//! preset  HD = 192, BM = 128, BN = 112
+//! preset  HD = 256, BM = 128, BN = 80
 
+#include "device/epilogue/log_sums.cuh"
+#include "device/pipeline/rotation.cuh"
 #include "device/pipeline/tma_attention.cuh"
-#include "device/ptx/named_barrier.cuh"
-#include "device/ptx/setmaxnreg.cuh"
 #include "device/reference/attention.cuh"
 #include "device/schedule/attention.cuh"
 #include "device/tile/online_softmax.cuh"
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
-#include "device/tile/tma_tile.cuh"
 #include "device/tile/wgmma_tile.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
-using Work = AttentionTile<BM, BN>;
+using Tiles = AttentionTiles<BM, BN, PERSISTENT>;
+using Work = Tiles::Work;
 using Scores = RegisterTile<layout::Mma<16, BN>>;
+using Queries = SharedTile<T, 64, HD, PANEL * 2>;  // of one consumer; later its output
 using Output = RegisterTile<layout::Mma<16, HD>>;
+using Softmax = OnlineSoftmax<Scores, SLACK, POLYNOMIAL>;
+
+constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : PERSISTENT ? 40 : 24;  // of a thread that loads or stores
 
 struct Smem {
-  SharedTile<T, BM, HD> q;
-  SharedTile<T, BN, HD> k[STAGES], v[STAGES];
-  Pipeline<STAGES> pipeline;
-  Barrier queries;
+  Queries q[SLOTS];
+  SharedTile<T, BN, HD, PANEL * 2> k[STAGES], v[STAGES];
+  Pipeline<STAGES> keys, values;
+  Pipeline<SLOTS> queries;  // the slots of tile i: consumers 0, 1, ..., then those of tile i + 1
+  Barrier made[SLOTS];      // completed when the slot contains the output
 };
-static_assert(sizeof(Smem) == SMEM);
+static_assert(sizeof(Smem) <= SMEM);
 
-// Computes the output of 64 queries. Called by one consumer warpgroup. Loop invariant: before step i, `o` is the sum of
-// the weighted values of steps 0 to i - 1, relative to the maximum that `softmax` holds, and the slots of these steps
-// are released.
-__device__ void consume(Smem& smem, const CUtensorMap& O, const Work& work, f32 scale) {
-  const int group = threadIdx.x / kWarpgroup, row = threadIdx.x / 32 * 16;
-  Consumer consumer(smem.pipeline);
-  OnlineSoftmax<Scores> softmax;
-  Output o = {};
-  if (work.steps > 0) smem.queries.wait(0);
-#pragma unroll 1
-  for (int step = 0; step < work.steps; ++step) {
-    const u32 slot = consumer.wait();
+// One consumer warpgroup. Its products of a step are the scores of that step and the part of the output that the
+// weights of the step before make; the latter is computed while the warpgroup converts the former to weights.
+class Attention {
+ public:
+  __device__ Attention(Smem& smem, int consumer)
+      : smem_(smem), consumer_(consumer), keys_(smem.keys), values_(smem.values), turn_(consumer) {}
+
+  // Computes the output of the consumer's 64 queries of a tile, which are in `q`; a negative scale changes their sign.
+  // Loop invariant: before step i, counted down, `slot` has its keys, `weights` are those of step i + 1, and `o` is the
+  // sum of the weighted values of the steps before, relative to the maximum that `softmax` holds. The slots of the keys
+  // of step i + 1 and of the values of step i + 2 are released.
+  __device__ void compute(Output& o, Queries& q, const View<f32, 2>& L, const Work& work, f32 scale) {
+    Softmax softmax(fabsf(scale));
+    const int row = threadIdx.x / 32 * 16, whole = (work.last(consumer_ * 64) + 1) / BN;
+    o.fill(0);
+    if constexpr (LSE)
+      if (work.steps == 0) store_log_sums(L, softmax, work, row);
+    if (work.steps == 0) return;
+    if (scale < 0) {
+      negate<kWarpgroup>(q, threadIdx.x % kWarpgroup);
+      tma::fence();
+      sync(4 + consumer_, kWarpgroup);
+    }
+    wgmma::Words<T, BN> weights;
+    typename Softmax::Vector factor;
     Scores s;
-    u32 weights[BN / 16][4];
-    wgmma::multiply(s, smem.q, group * 64, smem.k[slot], false);
+    u32 slot = keys_.wait();
+    wgmma::multiply(s, q, 0, smem_.k[slot], false);
     wgmma::wait<0>();
-    s.map_at([&](f32 x, int r, int c) { return work.sees(row + r, step * BN + c) ? x * scale : softmax.kMasked; });
-    o.map_rows(softmax.weigh(s), [](f32 x, f32 factor) { return x * factor; });
-    wgmma::multiply_rounded(o, s, weights, smem.v[slot]);
+    smem_.keys.release_warpgroup(slot);
+    if (work.steps > whole) mask(s, work, row, work.steps - 1);
+    softmax.weigh(s, factor);
+    weights.round(s);
+    if (work.steps > 1) slot = keys_.wait();
+#pragma unroll 1
+    for (int step = work.steps - 2; step >= 0; --step) {
+      turn_.begin();
+      wgmma::multiply(s, q, 0, smem_.k[slot], false);
+      const u32 before = values_.wait();
+      wgmma::multiply(o, weights, smem_.v[before]);
+      turn_.end();
+      wgmma::wait<1>();
+      smem_.keys.release_warpgroup(slot);
+      if (step >= whole) mask(s, work, row, step);
+      const bool moved = softmax.weigh(s, factor);
+      if (step > 0) slot = keys_.wait();  // between weights and wait: ptxas moves no wait over a branch
+      wgmma::wait<0>();
+      smem_.values.release_warpgroup(before);
+      if (moved) o.map_rows(factor, [](f32 x, f32 f) { return x * f; });
+      weights.round(s);
+    }
+    slot = values_.wait();
+    wgmma::multiply(o, weights, smem_.v[slot]);
+    const auto inverse = softmax.inverse_sums();
     wgmma::wait<0>();
-    smem.pipeline.release_warpgroup(slot);
+    smem_.values.release_warpgroup(slot);
+    o.map_rows(inverse, [](f32 x, f32 f) { return x * f; });
+    if constexpr (LSE) store_log_sums(L, softmax, work, row);
   }
-  o.map_rows(softmax.inverse_sums(), [](f32 x, f32 factor) { return x * factor; });
-  store(smem.q, row, 0, o);  // overwrites the queries, which only this warpgroup has read
-  tma::fence();
-  sync(1 + group, kWarpgroup);
-  if (threadIdx.x % kWarpgroup != 0) return;
-#pragma unroll
-  for (int p = 0; p < HD / 64; ++p)
-    tma::store(O, smem.q.panel[p][group * 64], {p * 64, work.first + group * 64, work.head});
-  tma::commit();
-  tma::wait_read<0>();  // shared memory must outlive the stores that read it
+
+  __device__ void finish() {
+    turn_.finish();
+  }
+
+ private:
+  __device__ static void mask(Scores& s, const Work& work, int row, int step) {
+    s.map_at([&](f32 x, int r, int c) { return step * BN + c <= work.last(row + r) ? x : Softmax::kMasked; });
+  }
+
+  Smem& smem_;
+  const int consumer_;
+  Consumer<STAGES, 1> keys_, values_;
+  Rotation<PINGPONG ? CONSUMERS : 1> turn_;
+};
+
+// Computes 64 rows of each of the block's tiles. Called by one consumer warpgroup.
+__device__ void consume(Smem& smem, const View<f32, 2>& L, const Dims& dims, f32 scale) {
+  const int consumer = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
+  Consumer queries(smem.queries);
+  queries.skip(consumer);
+  Attention attention(smem, consumer);
+  for (Tiles tiles(dims); tiles.more(); tiles.next()) {
+    const u32 slot = queries.wait();
+    queries.skip(CONSUMERS - 1);
+    Output o;
+    attention.compute(o, smem.q[slot], L, tiles.work(), scale);
+    store(smem.q[slot], warp * 16, 0, o);  // overwrites the queries, which only this warpgroup has read
+    tma::fence();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) smem.made[slot].arrive();
+  }
+  attention.finish();
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_constant__ CUtensorMap Q,
                                                                    const __grid_constant__ CUtensorMap K,
                                                                    const __grid_constant__ CUtensorMap V,
-                                                                   const __grid_constant__ CUtensorMap O, f32 scale,
-                                                                   const Dims dims) {
+                                                                   const __grid_constant__ CUtensorMap O,
+                                                                   View<f32, 2> L, f32 scale, const Dims dims) {
   Smem& smem = shared_memory<Smem>();
-  const Work work(dims);
   if (threadIdx.x == 0) {
+    for (Barrier& made : smem.made) made.init(4);
     smem.queries.init(1);
-    smem.pipeline.init(CONSUMERS);
+    smem.keys.init(CONSUMERS);
+    smem.values.init(CONSUMERS);
   }
   __syncthreads();
-  if (threadIdx.x >= CONSUMERS * kWarpgroup) {
-    give_registers<40>();
-    if (threadIdx.x == CONSUMERS * kWarpgroup) load_attention(smem, Q, K, V, work);
+  const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
+  if (thread >= 0) {
+    give_registers<kLoadRegisters>();
+    if (thread == 0) load_attention_backwards<CONSUMERS>(smem, Q, K, V, Tiles(dims));
+    if (thread == 32) store_attention<CONSUMERS>(smem, O, Tiles(dims));
     __syncwarp();
   } else {
-    take_registers<CONSUMERS == 1 ? 240 : 232>();
-    consume(smem, O, work, scale);
+    take_registers<CONSUMERS == 3 ? 160 : kLoadRegisters == 24 ? 240 : 232>();
+    consume(smem, L, dims, scale);
     __syncwarp();
   }
 }

@@ -1,12 +1,13 @@
 #pragma once
-// The producer of attention kernels whose operands are loaded by TMA.
+// The producers of attention kernels whose operands are loaded by TMA. Called by one thread. Tensors are [head, row,
+// element].
 #include "device/pipeline/pipeline.cuh"
 #include "device/tile/tma_tile.cuh"
 
-// Called by one thread. Loads the queries of the block's tile into `smem.q`, on the barrier `smem.queries`, and step by
-// step the keys and values into the slots of `smem.pipeline`, in `smem.k` and `smem.v`. Tensors are [head, row,
-// element]. Loop invariant: before step i, the keys and values of steps 0 to i - 1 have been requested in order, each
-// in the slot that its acquire returned; at most as many steps as slots are not yet released.
+// Loads the queries of the block's tile into `smem.q`, on the barrier `smem.queries`, and step by step the keys and
+// values into the slots of `smem.pipeline`, in `smem.k` and `smem.v`. Loop invariant: before step i, the keys and
+// values of steps 0 to i - 1 have been requested in order, each in the slot that its acquire returned; at most as many
+// steps as slots are not yet released.
 template <class Smem, class Work>
 __device__ inline void load_attention(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
                                       const Work& work) {
@@ -19,5 +20,52 @@ __device__ inline void load_attention(Smem& smem, const CUtensorMap& Q, const CU
     const int row = step * smem.k[0].kRows;
     tma::load(smem.k[slot], K, smem.pipeline.full[slot], {0, row, work.kv_head});
     tma::load(smem.v[slot], V, smem.pipeline.full[slot], {0, row, work.kv_head});
+  }
+}
+
+// The same for all of a block's tiles, with keys and values in rings of their own, `smem.keys` and `smem.values`, from
+// the last step to the first; the values of a step follow the keys of the next. The queries of each consumer are a slot
+// of `smem.queries`, in `smem.q`; of a tile without keys they are announced, but not loaded.
+template <int Consumers, class Smem, class Tiles>
+__device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K,
+                                                const CUtensorMap& V, Tiles tiles) {
+  Producer queries(smem.queries);
+  Producer keys(smem.keys), values(smem.values);
+  const auto load_keys = [&](int step, int head) {
+    const u32 slot = keys.acquire(sizeof(smem.k[0]));
+    tma::load(smem.k[slot], K, smem.keys.full[slot], {0, step * smem.k[0].kRows, head});
+  };
+  for (; tiles.more(); tiles.next()) {
+    const auto work = tiles.work();
+    if (work.steps > 0) load_keys(work.steps - 1, work.kv_head);
+#pragma unroll 1
+    for (int i = 0; i < Consumers; ++i) {
+      const u32 slot = queries.acquire(work.steps > 0 ? sizeof(smem.q[0]) : 0);
+      if (work.steps > 0) tma::load(smem.q[slot], Q, smem.queries.full[slot], {0, work.first + i * 64, work.head});
+    }
+#pragma unroll 1
+    for (int step = work.steps - 1; step >= 0; --step) {
+      if (step > 0) load_keys(step - 1, work.kv_head);
+      const u32 slot = values.acquire(sizeof(smem.v[0]));
+      tma::load(smem.v[slot], V, smem.values.full[slot], {0, step * smem.v[0].kRows, work.kv_head});
+    }
+  }
+}
+
+// Stores the outputs that the consumers of load_attention_backwards leave in the slots of their queries, and releases
+// the slots; `smem.made` has a barrier for each, completed when the output is in it. Called by one thread.
+template <int Consumers, class Smem, class Tiles>
+__device__ inline void store_attention(Smem& smem, const CUtensorMap& O, Tiles tiles) {
+  Ring<sizeof(smem.made) / sizeof(Barrier)> ring;
+  for (; tiles.more(); tiles.next()) {
+    const auto work = tiles.work();
+#pragma unroll 1
+    for (int i = 0; i < Consumers; ++i, ring.advance()) {
+      smem.made[ring.slot].wait(ring.phase);
+      tma::store(O, smem.q[ring.slot], {0, work.first + i * 64, work.head});
+      tma::commit();
+      tma::wait_read<0>();
+      smem.queries.empty[ring.slot].arrive();
+    }
   }
 }

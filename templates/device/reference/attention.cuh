@@ -1,12 +1,13 @@
 #pragma once
-// The float64 reference of all attention files. T, CAUSAL, HD and Dims are the template's.
+// The float64 reference of all attention files. T, CAUSAL, LSE, HD and Dims are the template's.
 #include "device/ptx/cvt.cuh"
 
 #ifdef TMA_JIT_REFERENCE
-// A block computes one row of the output at a time, from the weights of 128 keys at a time.
+// A block of max(128, HD) threads computes one row of the output at a time, from the weights of as many keys at a time.
 extern "C" __global__ void attention_reference(View<const T, 3> Q, View<const T, 3> K, View<const T, 3> V,
-                                               View<f64, 3> O, f32 scale, const Dims dims) {
-  __shared__ f64 weight[128], query[HD];
+                                               View<f64, 3> O, View<f64, 2> L, f32 scale, const Dims dims) {
+  constexpr int kThreads = HD > 128 ? HD : 128;
+  __shared__ f64 weight[kThreads], query[HD];
   for (s64 i = blockIdx.x; i < s64{dims.HEADS} * dims.M; i += gridDim.x) {
     const s64 row = i % dims.M, head = i / dims.M, kv_head = head / (dims.HEADS / dims.KV_HEADS);
     const s64 keys = CAUSAL ? max(s64{0}, min(s64{dims.N}, row + 1 + dims.N - dims.M)) : dims.N;
@@ -14,7 +15,7 @@ extern "C" __global__ void attention_reference(View<const T, 3> Q, View<const T,
     if (d < HD) query[d] = to_f64(Q.data[head * Q.stride[0] + row * Q.stride[1] + d * Q.stride[2]]) * scale;
     __syncthreads();
     f64 sum = 0, made = 0;
-    for (s64 first = 0; first < keys; first += 128) {
+    for (s64 first = 0; first < keys; first += kThreads) {
       f64 score = 0;
       const T* key = K.data + kv_head * K.stride[0] + (first + threadIdx.x) * K.stride[1];
       if (first + threadIdx.x < keys)
@@ -22,13 +23,14 @@ extern "C" __global__ void attention_reference(View<const T, 3> Q, View<const T,
       weight[threadIdx.x] = first + threadIdx.x < keys ? exp(score) : 0;
       __syncthreads();
       const T* value = V.data + kv_head * V.stride[0] + first * V.stride[1] + d * V.stride[2];
-      for (int j = 0; j < 128 && first + j < keys; ++j, value += V.stride[1]) {
+      for (int j = 0; j < kThreads && first + j < keys; ++j, value += V.stride[1]) {
         sum += weight[j];
         if (d < HD) made += weight[j] * to_f64(*value);
       }
       __syncthreads();
     }
     if (d < HD) O.data[head * O.stride[0] + row * O.stride[1] + d * O.stride[2]] = sum == 0 ? 0 : made / sum;
+    if (LSE && d == 0) L.data[head * L.stride[0] + row * L.stride[1]] = log(sum);
   }
 }
 #endif

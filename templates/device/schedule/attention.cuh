@@ -1,23 +1,85 @@
 #pragma once
-// The work of a block of attention: BM queries of one head against the keys that the last of them sees, BN at a time.
-// Blocks with the most keys come first. CAUSAL, HD and Dims are the template's.
+// The work of attention kernels: tiles of TileM queries of one head against the keys that the last of them sees, TileN
+// at a time. CAUSAL, HD, T and Dims are the template's.
 #include "device/schedule/longest_first.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
 template <int TileM, int TileN> struct AttentionTile {
-  int first, head, kv_head, keys, steps;  // the first query; heads; number of keys, and steps of BN keys
-  int shift;                              // query i sees the keys up to i + shift
+  int first, head, kv_head, queries, keys, steps;  // the first query; heads; queries of a head; keys, and steps of them
+  int shift;                                       // query i sees the keys up to i + shift
 
-  __device__ explicit AttentionTile(const Dims& dims) : keys(dims.N), shift(dims.N - dims.M) {
-    const LongestFirst order = {static_cast<int>(ceil_div<u32>(dims.M, TileM)), static_cast<int>(dims.HEADS)};
-    first = order.row(blockIdx.x) * TileM;
-    head = order.column(blockIdx.x);
+  __device__ AttentionTile(const Dims& dims, int row, int head)
+      : head(head), queries(dims.M), keys(dims.N), shift(dims.N - dims.M) {
+    first = row * TileM;
     kv_head = head / (dims.HEADS / dims.KV_HEADS);
     steps = ceil_div<u32>(CAUSAL ? max(0, min(keys, first + TileM + shift)) : keys, TileN);
   }
+  // Returns the last key that the tile's query `row` sees; negative if there is none.
+  __device__ int last(int row) const { return CAUSAL ? min(keys, first + row + shift + 1) - 1 : keys - 1; }
   // Returns whether the tile's query `row` sees a key.
-  __device__ bool sees(int row, int key) const { return key < keys && (CAUSAL == 0 || key <= first + row + shift); }
+  __device__ bool sees(int row, int key) const { return key <= last(row); }
+};
+
+// The order of the tiles: heads in groups, and within a group the tiles with the most keys first. The keys and values
+// of a group are read from L2 as long as its tiles are being processed, if they fit.
+template <int TileM, int TileN> class AttentionOrder {
+ public:
+  using Work = AttentionTile<TileM, TileN>;
+
+  __device__ explicit AttentionOrder(const Dims& dims) : dims_(dims), rows_(ceil_div<u32>(dims.M, TileM)) {}
+
+  __device__ int count() const { return rows_ * dims_.HEADS; }
+  __device__ Work operator[](int index) const {
+    const int sharing = dims_.HEADS / dims_.KV_HEADS;
+    const int group = sharing * (CAUSAL ? min(max(1, kGroupBytes / max(1, dims_.N)), dims_.KV_HEADS) : 1);
+    const int begin = index / (rows_ * group) * group;
+    const LongestFirst order = {rows_, min(group, static_cast<int>(dims_.HEADS) - begin)};
+    const int within = index - begin * rows_;
+    return Work(dims_, order.row(within), begin + order.column(within));
+  }
+
+ protected:
+  static constexpr int kGroupBytes = (16 << 20) / (2 * HD * sizeof(T));  // keys and values of a group: 16 MiB
+
+  const Dims& dims_;
+  int rows_;
+};
+
+// The tiles of one of the blocks of a grid: for a grid with a block for each, its own; else every n-th, under a causal
+// mask by pairs of a long and a short one, so that all blocks have equal work.
+//   for (AttentionTiles<BM, BN, ...> tiles(dims); tiles.more(); tiles.next()) { const auto work = tiles.work(); ... }
+template <int TileM, int TileN, bool Persistent> class AttentionTiles : AttentionOrder<TileM, TileN> {
+ public:
+  using typename AttentionOrder<TileM, TileN>::Work;
+
+  __device__ explicit AttentionTiles(const Dims& dims) : AttentionOrder<TileM, TileN>(dims), index_(blockIdx.x) {}
+
+  __device__ bool more() const {
+    return Persistent ? index_ < (kPaired ? pairs() * this->dims_.HEADS : this->count()) : index_ >= 0;
+  }
+  __device__ Work work() const {
+    if constexpr (!kPaired) return (*this)[index_];
+    const int row = index_ % pairs();
+    return Work(this->dims_, second_ ? row : this->rows_ - 1 - row, index_ / pairs());
+  }
+  __device__ void next() {
+    if (!Persistent) {
+      index_ = -1;
+    } else if (kPaired && !second_ && index_ % pairs() != this->rows_ - 1 - index_ % pairs()) {
+      second_ = true;
+    } else {
+      second_ = false;
+      index_ += gridDim.x;
+    }
+  }
+
+ private:
+  static constexpr bool kPaired = Persistent && CAUSAL;
+  __device__ int pairs() const { return ceil_div<u32>(this->rows_, 2); }
+
+  int index_;
+  bool second_ = false;  // of a pair
 };
 
 #endif

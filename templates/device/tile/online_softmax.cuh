@@ -1,30 +1,52 @@
 #pragma once
 // The softmax of rows of which a warp sees some columns at a time (Milakov and Gimelshein, arXiv 1805.02867). The state
 // per row is the maximum so far, and the sum of the weights relative to it.
+#include "device/ptx/ex2.cuh"
 #include "device/tile/register_tile.cuh"
 
-// For scores in register tiles of type Scores.
-template <class Scores> class OnlineSoftmax {
+// For scores in register tiles of type Scores. Weights are 2 to the power of the scaled distance from a row's maximum,
+// of which the maximum in use may be up to 2 to the power of Slack too small, so that most steps keep it. Of each
+// Polynomial elements of a lane, one is computed by arithmetic, and the others by the unit for special functions.
+template <class Scores, int Slack = 0, int Polynomial = 0> class OnlineSoftmax {
  public:
   using Vector = typename Scores::Vector;
   static constexpr f32 kMasked = -3.0e38F;  // a score without weight
 
-  __device__ OnlineSoftmax() {
+  // The softmax of `scale` times the scores; `scale` is not negative.
+  __device__ explicit OnlineSoftmax(f32 scale) : scale_(scale == 0 ? kTiny : scale * kLog2e) {
     greatest_.fill(kLeast);
     sum_.fill(0);
   }
 
-  // Converts scores to weights, e to the score minus the maximum so far, and returns the factor by which results of
-  // earlier weights must be scaled. A row of only masked scores has no weights. Called by all lanes of the warp.
-  __device__ Vector weigh(Scores& scores) {
+  // Converts scores to weights, and returns whether results of earlier weights must be scaled by `factor`, which it
+  // then sets. A row of only masked scores has no weights. Called by all lanes of the warp.
+  __device__ bool weigh(Scores& scores, Vector& factor) {
     const auto larger = [](f32 a, f32 b) { return fmaxf(a, b); };
-    Vector factor = greatest_;
-    scores.fold_rows(greatest_, larger);
-    greatest_.combine_lanes(larger);
-    factor.map(greatest_, [](f32 before, f32 now) { return exp2f((before - now) * kLog2e); });
-    scores.map_rows(greatest_, [](f32 x, f32 most) { return exp2f((x - most) * kLog2e); });
-    sum_.map(factor, [](f32 sum, f32 f) { return sum * f; });
+    Vector now = greatest_;
+    scores.fold_rows(now, larger);
+    now.combine_lanes(larger);
+    const bool moved = Slack == 0 || __any_sync(0xffffffff, exceeds(now));
+    if (moved) {
+      factor = greatest_;
+      factor.map(now, [&](f32 before, f32 after) { return ex2((before - after) * scale_); });
+      sum_.map(factor, [](f32 sum, f32 f) { return sum * f; });
+      greatest_ = now;
+    }
+    Vector offset = greatest_;
+    offset.map(offset, [&](f32 most, f32) { return -most * scale_; });
+#pragma unroll
+    for (int i = 0; i < Scores::Layout::kRegisters; ++i) {
+      const f32 x = fmaf(scores.x[i], scale_, offset.x[Scores::Layout::slot(i)]);
+      scores.x[i] = Polynomial > 0 && i % Polynomial == Polynomial - 1 ? ex2_polynomial(x) : ex2(x);
+    }
     scores.fold_rows(sum_, [](f32 a, f32 b) { return a + b; });
+    return moved;
+  }
+  // The same where every step scales earlier results; returns the factor.
+  __device__ Vector weigh(Scores& scores) {
+    static_assert(Slack == 0);
+    Vector factor;
+    weigh(scores, factor);
     return factor;
   }
 
@@ -34,6 +56,14 @@ template <class Scores> class OnlineSoftmax {
     Vector inverse = sum_;
     inverse.map(sum_, [](f32, f32 sum) { return sum == 0 ? 0 : 1 / sum; });
     return inverse;
+  }
+  // Calls f(row, the logarithm of the sum over the row of e to the scaled score), in one lane for each row. Called
+  // after inverse_sums.
+  template <class F> __device__ void log_sums(F f) const {
+    using Layout = typename Scores::Layout;
+    if (threadIdx.x % Layout::kLanes != 0) return;
+#pragma unroll
+    for (int s = 0; s < Layout::kRowSlots; ++s) f(Layout::row(s), greatest_.x[s] * (scale_ / kLog2e) + logf(sum_.x[s]));
   }
 
   // Returns each row's maximum, and the sum of its weights relative to it, for results that are combined with others.
@@ -47,7 +77,16 @@ template <class Scores> class OnlineSoftmax {
 
  private:
   static constexpr f32 kLog2e = 1.44269504F;
+  static constexpr f32 kTiny = 1.0e-30F;   // instead of a scale of 0: weights are 1, and masked scores keep none
   static constexpr f32 kLeast = -1.0e30F;  // lower bound of the maximum, far above masked scores
 
+  __device__ bool exceeds(const Vector& now) const {
+    bool any = false;
+#pragma unroll
+    for (int s = 0; s < Scores::Layout::kRowSlots; ++s) any |= (now.x[s] - greatest_.x[s]) * scale_ > Slack;
+    return any;
+  }
+
+  f32 scale_;
   Vector greatest_, sum_;  // each lane has its own part of sum_
 };

@@ -16,3 +16,11 @@ template <int Threads, class T> __device__ inline void clear(T& object) {
 #pragma unroll 1
   for (u32 i = threadIdx.x; i < sizeof(T) / 16; i += Threads) words[i] = {};
 }
+
+// Changes the signs of an object of 16-bit floats. Called by Threads threads, of which this one is the `thread`-th, and
+// followed by a barrier of them.
+template <int Threads, class T> __device__ inline void negate(T& object, int thread) {
+  auto* const words = reinterpret_cast<u32*>(&object);
+#pragma unroll 1
+  for (u32 i = thread; i < sizeof(T) / 4; i += Threads) words[i] ^= 0x80008000;
+}

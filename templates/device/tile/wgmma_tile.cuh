@@ -24,19 +24,27 @@ __device__ inline void multiply(RegisterTile<layout::Mma<16, N>>& d, const Share
   commit();
 }
 
-// Starts d += a * b as one group, where a is the rounded accumulators of other products, and b has a row for each
-// column of a and a column for each column of the product. `words` receives a's 16-bit elements and must exist until
-// the group has been waited for.
-template <class T, int K, int N, int Swizzle>
-__device__ inline void multiply_rounded(RegisterTile<layout::Mma<16, N>>& d, const RegisterTile<layout::Mma<16, K>>& a,
-                                        u32 (&words)[K / 16][4], const SharedTile<T, K, N, Swizzle>& b) {
-  using Product = Mma<N, T>;
+// An operand A of 64 rows and K columns of a 16-bit T in the registers of a warpgroup.
+template <class T, int K> struct Words {
+  u32 x[K / 16][4];
+
+  // Rounds accumulators of other products.
+  __device__ void round(const RegisterTile<layout::Mma<16, K>>& from) {
 #pragma unroll
-  for (int i = 0; i < K / 4; ++i) words[i / 4][i % 4] = pack<T>(a.x[i * 2], a.x[i * 2 + 1]);
+    for (int i = 0; i < K / 4; ++i) x[i / 4][i % 4] = pack<T>(from.x[i * 2], from.x[i * 2 + 1]);
+  }
+};
+
+// Starts d += a * b as one group, where b has a row for each column of a and a column for each column of the product.
+// `a` must not change until the group has been waited for.
+template <class T, int K, int N, int Swizzle>
+__device__ inline void multiply(RegisterTile<layout::Mma<16, N>>& d, const Words<T, K>& a,
+                                const SharedTile<T, K, N, Swizzle>& b) {
+  using Product = Mma<N, T>;
   fence();
 #pragma unroll
   for (int k = 0; k < K; k += 16)
-    Product::template rs<Mode<Major::k, Major::mn>>(d.x, words[k / 16], b.mn_major(k), true);
+    Product::template rs<Mode<Major::k, Major::mn>>(d.x, a.x[k / 16], b.mn_major(k), true);
   commit();
 }
 

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""attention, as it is planned or with pinned params, beside PyTorch's scaled_dot_product_attention over many problems.
+
+    tools/compare/attention.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--only WORD] [--pin "BM=128 BN=128"]...
+    tools/compare/attention.py measure FOLDER [--rounds 20] [--only WORD]
+
+`prepare` needs no GPU: it plans and builds every problem for a named device, once as planned, or once with each --pin whose
+params are valid for the problem. `measure` runs them where there is one, with PyTorch and the driver's Python bindings, by the
+method of compare.py; the peer is the better of PyTorch's cuDNN and flash backends. Results are compared with the peer's, and
+must be the same twice. Sequences of a batch have 16384 tokens together, or one has 32768; heads have 2048 elements together,
+except those that share keys, which are 64 of 128 with 8 of keys.
+"""
+import argparse
+import hashlib
+import json
+import math
+import os
+import subprocess
+
+import prepared
+
+LENGTHS = [1024, 2048, 4096, 8192, 16384, 32768]
+
+
+def problems():
+    """Name to batch, heads, heads of keys, length, elements of a head, and whether causal."""
+    found = {}
+    for size, heads, kv_heads in ((64, 32, 32), (128, 16, 16), (256, 8, 8), (128, 64, 8)):
+        for causal in (False, True):
+            for length in LENGTHS:
+                batch = max(1, 16384 // length) if heads == kv_heads else max(1, 8192 // length)
+                name = f"D{size} {heads}:{kv_heads} {'causal' if causal else 'full'} {batch} x {length}"
+                found[name] = (batch, heads, kv_heads, length, size, causal)
+    return found
+
+
+def prepare(options):
+    os.makedirs(options.folder, exist_ok=True)
+    entries = []
+    for name, (batch, heads, kv_heads, length, size, causal) in problems().items():
+        if options.only not in name:
+            continue
+        for pin in options.pin or [""]:
+            words = ["attention", f"HEADS={batch * heads}", f"KV_HEADS={batch * kv_heads}", f"M={length}", f"N={length}", f"HD={size}",
+                     f"CAUSAL={int(causal)}", *pin.split(), "--device", options.device, *(options.templates or [])]
+            path = os.path.join(options.folder, "building.cubin")
+            try:
+                plan = prepared.prepare(options.tma_jit, words, path)
+            except subprocess.CalledProcessError:
+                print(f"{name}: no plan for {pin}")
+                continue
+            with open(path, "rb") as file:
+                cubin = hashlib.sha256(file.read()).hexdigest()[:16] + ".cubin"
+            os.replace(path, os.path.join(options.folder, cubin))
+            entries.append({"problem": name, "pin": pin, "plan": plan, "cubin": cubin})
+    with open(os.path.join(options.folder, "plans.json"), "w", encoding="utf-8") as file:
+        json.dump(entries, file)
+
+
+def timed(compare, torch, options, entries, flush):
+    """Milliseconds of each of ours and of each backend."""
+    batch, heads, kv_heads, length, size, causal = problems()[entries[0]["problem"]]
+    q = torch.randn(batch, heads, length, size, device="cuda").bfloat16()
+    k, v = (torch.randn(batch, kv_heads, length, size, device="cuda").bfloat16() for _ in range(2))
+    o = torch.empty_like(q)
+    tensors = {"Q": q.view(-1, length, size), "K": k.view(-1, length, size), "V": v.view(-1, length, size), "O": o.view(-1, length, size)}
+    ours = [compare.Kernel(entry["plan"], os.path.join(options.folder, entry["cubin"]), tensors, {"scale": size ** -0.5})
+            for entry in entries]
+
+    def backend(which):
+        def call():
+            with torch.nn.attention.sdpa_kernel(which):
+                return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=heads != kv_heads)
+        return call
+    names = {"cuDNN": torch.nn.attention.SDPBackend.CUDNN_ATTENTION, "flash": torch.nn.attention.SDPBackend.FLASH_ATTENTION}
+    peers = {}
+    for name, which in names.items():
+        try:
+            expected = backend(which)().float()
+            peers[name] = backend(which)
+        except RuntimeError as error:
+            print(f"{entries[0]['problem']}: {name} refuses: {str(error).splitlines()[0]}")
+    for entry, kernel in zip(entries, ours):
+        compare.poisoned(o)
+        kernel()
+        first = o.clone()
+        kernel()
+        torch.cuda.synchronize()
+        error = ((o.float() - expected).norm() / expected.norm()).item()
+        assert error < 1e-2, f"{entry['problem']} {kernel.config} differs from PyTorch by {error}"
+        assert torch.equal(first, o), f"{entry['problem']} {kernel.config} is not the same twice"
+    del expected, first
+    times = compare.alternate([*ours, *peers.values()], options.rounds, flush)
+    return [(kernel.config, time) for kernel, time in zip(ours, times)], dict(zip(peers, times[len(ours):]))
+
+
+def mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def measure(options):
+    import compare  # needs PyTorch and the driver, which `prepare` does without
+    import torch
+    import torch.nn.attention
+    torch.manual_seed(0)
+    flush = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
+    driver = compare.check(compare.cuda.cuDriverGetVersion())
+    print(f"{torch.cuda.get_device_name()}, driver API {driver // 1000}.{driver % 1000 // 10}, PyTorch {torch.__version__}, "
+          f"cuDNN {torch.backends.cudnn.version()}, medians of {options.rounds} rounds\n")
+    print("| problem | us | TFLOP/s | the better backend, us | TFLOP/s | ratio | configuration |\n|---|---:|---:|---|---:|---:|---|")
+    with open(os.path.join(options.folder, "plans.json"), encoding="utf-8") as file:
+        plans = json.load(file)
+    of_pin, best = {}, {}
+    for name, (*_, size, causal) in problems().items():
+        entries = [entry for entry in plans if entry["problem"] == name and options.only in name]
+        if not entries:
+            continue
+        try:
+            ours, peers = timed(compare, torch, options, entries, flush)
+        except (AssertionError, RuntimeError) as error:
+            print(f"| {name} | failed: {error} |", flush=True)
+            continue
+        backend, peer = min(peers.items(), key=lambda item: item[1])
+        kind = f"D{size} {'causal' if causal else 'full'}"
+        for entry, (config, time) in zip(entries, ours):
+            flops = entry["plan"]["work"]["flops"]
+            of_pin.setdefault((kind, entry["pin"]), []).append(peer / time)
+            print(f"| {name} | {time * 1e3:.1f} | {flops / time / 1e9:,.0f} | {backend} {peer * 1e3:.1f} | {flops / peer / 1e9:,.0f} | "
+                  f"{peer / time:.3f} | {config} |", flush=True)
+        best.setdefault(kind, []).append(max(peer / time for _, time in ours))
+        torch.cuda.empty_cache()
+    print("\n| problems | pinned | number | geometric mean | least |\n|---|---|---:|---:|---:|")
+    for (kind, pin), values in of_pin.items():
+        print(f"| {kind} | {pin} | {len(values)} | {mean(values):.3f} | {min(values):.3f} |")
+    for kind, values in best.items():
+        print(f"| {kind} | the best of each problem | {len(values)} | {mean(values):.3f} | {min(values):.3f} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=("prepare", "measure"))
+    parser.add_argument("folder")
+    parser.add_argument("--tma-jit", default="build/bin/tma-jit")
+    parser.add_argument("--device", default="h200")
+    parser.add_argument("--templates", action="append", help="of `prepare`: folder of templates, instead of the command's own")
+    parser.add_argument("--only", default="", help="problems whose name contains the word")
+    parser.add_argument("--pin", action="append", help="of `prepare`: params of a configuration; may be repeated")
+    parser.add_argument("--rounds", type=int, default=20)
+    options = parser.parse_args()
+    options.templates = [word for folder in options.templates or [] for word in ("--templates", folder)]
+    prepare(options) if options.verb == "prepare" else measure(options)
+
+
+if __name__ == "__main__":
+    main()
