@@ -103,10 +103,13 @@ const Harm kHarms[] = {
     {"another key's entry",
      [](const Mess&, const fs::path& path, Random& random) { put_file(path, sound_entry(any_key(random)), 0600); }},
     {"a stranger's entry",
-     [](const Mess&, const fs::path& path, Random& random) {
+     [](const Mess& mess, const fs::path& path, Random& random) {
        if (::geteuid() != 0) return;
-       put_file(path, evil_entry(any_key(random)), 0600);
-       if (::lchown(path.c_str(), kStranger, kStranger) != 0) remove_any(path);
+       const fs::path made = mess.parent / "stranger's entry";
+       put_file(made, evil_entry(any_key(random)), 0600);
+       remove_any(path);
+       // It belongs to the stranger before it has its place: the library may look there at any moment.
+       if (::lchown(made.c_str(), kStranger, kStranger) == 0) (void)::rename(made.c_str(), path.c_str());
      }},
     {"noise",
      [](const Mess&, const fs::path& path, Random& random) {

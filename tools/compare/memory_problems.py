@@ -36,7 +36,7 @@ def rms_norm(m, n, dtype):
 
 
 def layer_norm(m, n, dtype):
-    return rows_of("layer_norm", m, n, dtype, {"X": (dtype, (m, n)), "W": (dtype, (n,)), "B": (dtype, (n,))},
+    return rows_of("layer_norm AFFINE=2", m, n, dtype, {"X": (dtype, (m, n)), "W": (dtype, (n,)), "B": (dtype, (n,))},
                    {"Y": (dtype, (m, n))},
                    lambda torch, t: torch.nn.functional.layer_norm(t["X"], (n,), t["W"], t["B"], 1e-5), scalars={"eps": 1e-5})
 
