@@ -20,10 +20,10 @@ struct TemplateSet::Text {
   std::string file;
   std::string owned;
   std::string_view embedded;
-  TemplatePointer added;  // already parsed
+  TemplatePointer added;    // already parsed
+  std::string_view kernel;  // as declared, within the text; empty if there is none
 
   std::string_view text() const { return added ? added->text() : embedded.data() != nullptr ? embedded : owned; }
-  std::string_view kernel() const { return added ? added->kernel : declared_kernel(text()); }
 };
 
 // A template file that could not be read, whose kernel is therefore unknown.
@@ -34,7 +34,8 @@ struct Unreadable {
 
 // All templates, those that shadow others first; and the files that could not be read.
 struct TemplateSet::Listing {
-  std::vector<Text> texts;
+  std::vector<const Text*> texts;
+  std::vector<std::unique_ptr<const Text>> read;  // those of folders
   std::vector<Error> folders;
   std::vector<Unreadable> files;
 };
@@ -122,8 +123,24 @@ std::string_view declared_kernel(std::string_view text) {
   return {};
 }
 
+std::shared_ptr<const std::vector<TemplateSet::Text>> TemplateSet::texts_of(std::span<const EmbeddedFile> files) {
+  const auto list = [&] {
+    auto texts = std::make_shared<std::vector<Text>>();
+    for (const EmbeddedFile& file : files) {
+      if (!is_template(file)) continue;
+      texts->push_back({fmt::format("templates/{}", file.name), {}, text_of(file), {}, declared_kernel(text_of(file))});
+    }
+    return std::shared_ptr<const std::vector<Text>>(std::move(texts));
+  };
+  if (files.data() != kEmbeddedTemplates) return list();
+  static const auto library = list();  // every engine's
+  return library;
+}
+
 TemplateSet::TemplateSet(std::vector<fs::path> folders, std::span<const EmbeddedFile> embedded)
-    : folders_(std::move(folders)), embedded_(embedded) {}
+    : folders_(std::move(folders)), embedded_(embedded), embedded_texts_(texts_of(embedded)) {}
+
+TemplateSet::~TemplateSet() = default;
 
 Result<void> TemplateSet::add(std::string name, std::string text) {
   if (name.empty()) return failure(ErrorCode::invalid_argument, "a template needs a name");
@@ -135,10 +152,10 @@ Result<void> TemplateSet::add(std::string name, std::string text) {
   TMA_JIT_ASSIGN(Template parsed, parse(std::move(name), std::move(text)));
   const auto added = std::make_shared<const Template>(std::move(parsed));
   const std::lock_guard lock(mutex_);
-  std::erase_if(added_, [&](const TemplatePointer& other) {
-    return other->kernel == added->kernel && other->stem() == added->stem();
+  std::erase_if(added_, [&](const auto& other) {
+    return other->kernel == added->kernel && other->added->stem() == added->stem();
   });
-  added_.insert(added_.begin(), added);
+  added_.insert(added_.begin(), std::make_shared<const Text>(Text{added->file(), {}, {}, added, added->kernel}));
   return {};
 }
 
@@ -157,20 +174,23 @@ Result<void> TemplateSet::add_file(const fs::path& file) {
 
 TemplateSet::Listing TemplateSet::listing() const {
   Listing all;
-  for (const TemplatePointer& added : added_) all.texts.push_back({added->file(), {}, {}, added});
+  for (const auto& added : added_) all.texts.push_back(added.get());
   for (const fs::path& folder : folders_) {
     const Result<std::vector<fs::path>> files = folder_files(folder);
     if (!files) all.folders.push_back(files.error());
     for (const fs::path& file : files.value_or(std::vector<fs::path>())) {
       Result<std::string> text = read_file(file);
-      if (text) all.texts.push_back({file.string(), std::move(*text), {}, {}});
-      if (!text) all.files.push_back({stem_of(file.string()), text.error()});
+      if (!text) {
+        all.files.push_back({stem_of(file.string()), text.error()});
+        continue;
+      }
+      auto read = std::make_unique<Text>(Text{file.string(), std::move(*text), {}, {}, {}});
+      read->kernel = declared_kernel(read->owned);
+      all.texts.push_back(read.get());
+      all.read.push_back(std::move(read));
     }
   }
-  for (const EmbeddedFile& file : embedded_) {
-    if (!is_template(file)) continue;
-    all.texts.push_back({fmt::format("templates/{}", file.name), {}, text_of(file), {}});
-  }
+  for (const Text& text : *embedded_texts_) all.texts.push_back(&text);
   return all;
 }
 
@@ -192,18 +212,20 @@ Result<std::vector<TemplatePointer>> TemplateSet::find(std::string_view kernel) 
   const Listing all = listing();
   if (!all.folders.empty()) return tl::make_unexpected(all.folders.front());
   std::map<std::string, TemplatePointer> by_stem;
-  std::set<std::string> kernels, probes;
-  for (const Text& text : all.texts) {
-    const std::string_view declared = text.kernel();
-    if (!declared.empty()) (is_probe(text.file) ? probes : kernels).emplace(declared);
-    const std::string stem = stem_of(text.file);
-    if (declared.empty() || declared != kernel || by_stem.contains(stem)) continue;
-    TMA_JIT_ASSIGN(by_stem[stem], parsed(text));
+  for (const Text* text : all.texts) {
+    if (text->kernel.empty() || text->kernel != kernel) continue;
+    const std::string stem = stem_of(text->file);
+    if (by_stem.contains(stem)) continue;
+    TMA_JIT_ASSIGN(by_stem[stem], parsed(*text));
   }
   for (const Unreadable& file : all.files) {
     if (by_stem.contains(file.stem)) return tl::make_unexpected(file.error);
   }
   if (by_stem.empty()) {
+    std::set<std::string> kernels, probes;
+    for (const Text* text : all.texts) {
+      if (!text->kernel.empty()) (is_probe(text->file) ? probes : kernels).emplace(text->kernel);
+    }
     Error none = no_kernel(kernel, kernels, probes);
     for (const Unreadable& file : all.files) none.detail += "\n" + file.error.text();
     return tl::make_unexpected(std::move(none));
@@ -218,9 +240,9 @@ std::vector<Result<TemplatePointer>> TemplateSet::all() {
   const std::lock_guard lock(mutex_);
   const Listing all = listing();
   std::map<std::pair<std::string, std::string>, Result<TemplatePointer>> by_name;
-  for (const Text& text : all.texts) {
-    const std::pair name(std::string(text.kernel()), stem_of(text.file));
-    if (!by_name.contains(name)) by_name.emplace(name, parsed(text));
+  for (const Text* text : all.texts) {
+    const std::pair name(std::string(text->kernel), stem_of(text->file));
+    if (!by_name.contains(name)) by_name.emplace(name, parsed(*text));
   }
   std::vector<Result<TemplatePointer>> list;
   list.reserve(by_name.size() + all.folders.size() + all.files.size());
@@ -250,9 +272,11 @@ Result<std::string> TemplateSet::header(std::string_view name) const {
     std::error_code ignored;
     if (fs::is_regular_file(folder / name, ignored)) return read_file(folder / name);
   }
-  std::vector<std::string> known;
   for (const EmbeddedFile& file : embedded_) {
     if (name == file.name && !is_template(file)) return std::string(text_of(file));
+  }
+  std::vector<std::string> known;
+  for (const EmbeddedFile& file : embedded_) {
     if (!is_template(file)) known.emplace_back(file.name);
   }
   Error error{ErrorCode::not_found,

@@ -38,6 +38,7 @@ class TemplateSet {
  public:
   explicit TemplateSet(std::vector<std::filesystem::path> folders = {},
                        std::span<const EmbeddedFile> embedded = embedded_templates());
+  ~TemplateSet();
 
   // Add and parse a template. `name` is the text's name in errors, with or without ".cu". The folder of an added file
   // provides headers like a search folder, after those. An added "device/NAME.cuh" is a header and takes precedence
@@ -62,14 +63,16 @@ class TemplateSet {
   struct Text;  // a template that is not parsed yet
   struct Listing;
   Listing listing() const;
+  static std::shared_ptr<const std::vector<Text>> texts_of(std::span<const EmbeddedFile> files);
   [[nodiscard]] Result<TemplatePointer> parsed(const Text& text);
   std::vector<std::filesystem::path> header_folders() const;
   std::optional<std::string> added_header(std::string_view name) const;
 
   const std::vector<std::filesystem::path> folders_;
   const std::span<const EmbeddedFile> embedded_;
-  mutable std::mutex mutex_;            // guards the members below
-  std::vector<TemplatePointer> added_;  // the latest first
+  const std::shared_ptr<const std::vector<Text>> embedded_texts_;
+  mutable std::mutex mutex_;                        // guards the members below
+  std::vector<std::shared_ptr<const Text>> added_;  // the latest first
   std::vector<std::filesystem::path> added_folders_;
   std::map<std::string, std::string, std::less<>> added_headers_;
   std::map<std::string, TemplatePointer> parsed_;  // by file; valid while the file's text is unchanged
