@@ -13,9 +13,6 @@
 //! param   STAGES  = 2     in 1..4                  "steps of keys, and of values, in flight or in use"
 //! param   TILES   = 1     in {1, 2}                "tiles whose queries and outputs are in shared memory"
 //! param   PERSISTENT = 0  in {0, 1}                "1: a block for each SM processes several tiles"
-//! param   PINGPONG = 1    in {0, 1}                "1: the consumers start their products in rotation"
-//! param   SLACK   = 0     in {0, 8}                "bits that a maximum may grow before outputs are scaled to it"
-//! param   POLYNOMIAL = 0  in {0, 2, 3, 4, 5, 6, 8} "one in so many powers is computed by arithmetic; 0: none"
 //!
 //! let     CONSUMERS = BM / 64
 //! let     THREADS = 128 * (CONSUMERS + 1)
@@ -26,6 +23,7 @@
 //!
 //! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
+//! require PERSISTENT == 0 || HD <= 192             "with heads of 256 no registers are left for the next tile"
 //! require HD / 2 + BN * 3 / 4 <= (BM == 192 ? 132 : 200) "output, scores and weights must fit in registers"
 //!
 //! tensor  Q : T[HEADS, M, HD]     box [1, 64, PANEL]  swizzle PANEL * 2
@@ -63,7 +61,7 @@ using Work = Tiles::Work;
 using Scores = RegisterTile<layout::Mma<16, BN>>;
 using Queries = SharedTile<T, 64, HD, PANEL * 2>;  // of one consumer; later its output
 using Output = RegisterTile<layout::Mma<16, HD>>;
-using Softmax = OnlineSoftmax<Scores, SLACK, POLYNOMIAL>;
+using Softmax = OnlineSoftmax<Scores, 8>;
 
 constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : PERSISTENT ? 40 : 24;  // of a thread that loads or stores
 
@@ -148,7 +146,7 @@ class Attention {
   Smem& smem_;
   const int consumer_;
   Consumer<STAGES, 1> keys_, values_;
-  Rotation<PINGPONG ? CONSUMERS : 1> turn_;
+  Rotation<CONSUMERS> turn_;
 };
 
 // Computes 64 rows of each of the block's tiles. Called by one consumer warpgroup.

@@ -89,12 +89,11 @@ TEST_CASE("attention by wgmma agrees with its reference, with every size of head
   for (const std::int64_t size : {32, 64, 96, 128, 192, 256}) {
     for (const bool causal : {false, true}) {
       check_attention(engine, "attention_wgmma", {4, 2, 500, 700}, size, causal);
-      check_attention(engine, "attention_wgmma", {4, 2, 500, 700}, size, causal, {{"LSE", 1}, {"PINGPONG", 0}});
+      check_attention(engine, "attention_wgmma", {4, 2, 500, 700}, size, causal, {{"LSE", 1}, {"PERSISTENT", size <= 192}});
     }
   }
   for (const bool causal : {false, true}) {
     check_attention(engine, "attention_wgmma", {300, 100, 333, 333}, 64, causal, {{"PERSISTENT", 1}, {"TILES", 2}});
-    check_attention(engine, "attention_wgmma", {4, 4, 600, 900}, 64, causal, {{"SLACK", 8}, {"POLYNOMIAL", 4}});
   }
 }
 

@@ -15,9 +15,9 @@ class Problem:
     tolerance: float = 6e-3  # of the norm of the difference, relative to the norm of PyTorch's result
 
 
-def rows_of(kernel, m, n, dtype, inputs, outputs, peer, **more):
+def rows_of(kernel, m, n, dtype, inputs, outputs, peer, params="", **more):
     return f"{kernel} {m} x {n} {dtype}", Problem(
-        f"{kernel} M={m} N={n} T={dtype}" + ("" if kernel == "cross_entropy" else f" O={dtype}"), inputs, outputs, peer, **more)
+        f"{kernel} M={m} N={n} T={dtype}{params}" + ("" if kernel == "cross_entropy" else f" O={dtype}"), inputs, outputs, peer, **more)
 
 
 def softmax(m, n, dtype):
@@ -36,9 +36,10 @@ def rms_norm(m, n, dtype):
 
 
 def layer_norm(m, n, dtype):
-    return rows_of("layer_norm AFFINE=2", m, n, dtype, {"X": (dtype, (m, n)), "W": (dtype, (n,)), "B": (dtype, (n,))},
+    return rows_of("layer_norm", m, n, dtype, {"X": (dtype, (m, n)), "W": (dtype, (n,)), "B": (dtype, (n,))},
                    {"Y": (dtype, (m, n))},
-                   lambda torch, t: torch.nn.functional.layer_norm(t["X"], (n,), t["W"], t["B"], 1e-5), scalars={"eps": 1e-5})
+                   lambda torch, t: torch.nn.functional.layer_norm(t["X"], (n,), t["W"], t["B"], 1e-5),
+                   params=" AFFINE=2", scalars={"eps": 1e-5})
 
 
 def cross_entropy(m, n, dtype):

@@ -5,9 +5,8 @@
 #include "device/tile/register_tile.cuh"
 
 // For scores in register tiles of type Scores. Weights are 2 to the power of the scaled distance from a row's maximum,
-// of which the maximum in use may be up to 2 to the power of Slack too small, so that most steps keep it. Of each
-// Polynomial elements of a lane, one is computed by arithmetic, and the others by the unit for special functions.
-template <class Scores, int Slack = 0, int Polynomial = 0> class OnlineSoftmax {
+// of which the maximum in use may be up to 2 to the power of Slack too small, so that most steps keep it.
+template <class Scores, int Slack = 0> class OnlineSoftmax {
  public:
   using Vector = typename Scores::Vector;
   static constexpr f32 kMasked = -3.0e38F;  // a score without weight
@@ -36,8 +35,7 @@ template <class Scores, int Slack = 0, int Polynomial = 0> class OnlineSoftmax {
     offset.map(offset, [&](f32 most, f32) { return -most * scale_; });
 #pragma unroll
     for (int i = 0; i < Scores::Layout::kRegisters; ++i) {
-      const f32 x = fmaf(scores.x[i], scale_, offset.x[Scores::Layout::slot(i)]);
-      scores.x[i] = Polynomial > 0 && i % Polynomial == Polynomial - 1 ? ex2_polynomial(x) : ex2(x);
+      scores.x[i] = ex2(fmaf(scores.x[i], scale_, offset.x[Scores::Layout::slot(i)]));
     }
     scores.fold_rows(sum_, [](f32 a, f32 b) { return a + b; });
     return moved;
