@@ -37,10 +37,14 @@
 //! work    flops 4 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)
 //! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 5
 //!
-//! preset  HD = 64, BM = 192, BN = 128
+//! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2              when CAUSAL == 0
+//! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 3072
+//! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 6144
 //! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128
-//! preset  HD = 128, BM = 128, BN = 176             when CAUSAL == 0
-//! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 128
+//! preset  HD = 128, BM = 128, BN = 176                                        when CAUSAL == 0 && N >= 24576
+//! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2             when CAUSAL == 0
+//! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 176                            when N >= 24576
+//! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2
 //! preset  HD = 192, BM = 128, BN = 112
 //! preset  HD = 256, BM = 128, BN = 80
 

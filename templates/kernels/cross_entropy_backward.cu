@@ -71,7 +71,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void cross_entropy_backward(Vie
   const f32 most = row.max(smem, 0);
   f32 sum = 0;
 #pragma unroll
-  for (f32& x : row.x) sum += x = exp2f(x - most);
+  for (f32& x : row.x) sum += x = ex2(x - most);
   sum = row.sum(smem, 1, sum);
   const bool counts = label >= 0 && label < dims.N;
   const f32 scale = gradient / sum;

@@ -67,7 +67,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void softmax(View<const T, 2> S
   const f32 most = row.max(smem, 0);
   f32 sum = 0;
 #pragma unroll
-  for (f32& x : row.x) sum += x = exp2f(x - most);
+  for (f32& x : row.x) sum += x = ex2(x - most);
   const f32 scale = 1.0F / row.sum(smem, 1, sum);
 #pragma unroll
   for (f32& x : row.x) x *= scale;

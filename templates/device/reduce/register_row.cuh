@@ -1,6 +1,7 @@
 #pragma once
 // Rows of a matrix that threads keep in registers between reading and writing them. A row belongs to some lanes of a
 // warp, a block or the blocks of a cluster; each of its threads holds Packs packs of Count adjacent elements.
+#include "device/ptx/ex2.cuh"
 #include "device/reduce/block.cuh"
 #include "device/reduce/cluster.cuh"
 #include "device/tile/pack.cuh"
@@ -163,7 +164,7 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct Regi
     const f32 log2e = 1.44269504F, most = max(smem, 0);
     f32 rest = 0;
 #pragma unroll
-    for (const f32 e : x) rest += exp2f((e - most) * log2e);
+    for (const f32 e : x) rest += ex2((e - most) * log2e);
     return most + logf(sum(smem, 1, rest));
   }
 
