@@ -22,10 +22,10 @@ std::string date_of(std::int64_t seconds) {
 // Combines the lines of an entry's metadata into one object: what the library reads, and the inputs of the key.
 Json metadata_of(const CacheEntryInfo& entry) {
   const std::size_t line = entry.metadata.find('\n');
-  Json object = Json::parse(entry.metadata.substr(0, line), nullptr, false);
+  Json object = try_parse_json(entry.metadata.substr(0, line));
   if (!object.is_object()) object = Json::object();
   if (line == std::string::npos) return object;
-  const Json tools = Json::parse(entry.metadata.substr(line + 1), nullptr, false);
+  const Json tools = try_parse_json(entry.metadata.substr(line + 1));
   if (tools.is_object() && tools.contains("key")) object["made_of"] = tools["key"];
   return object;
 }

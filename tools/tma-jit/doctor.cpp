@@ -188,7 +188,7 @@ Outcome<int> doctor(Settings settings, bool need_device) {
   const bool named = !settings.device.empty() && !integer_in(settings.device) && !is_emulated(settings);
   const bool launch = found.driver_version.has_value() && found.device.has_value() && !named;
   CLI_ASSIGN(Engine prover, proving_engine(settings, launch));
-  Examination exam{settings, found, prover, launch, Json::parse(json_of(found))};
+  Examination exam{settings, found, prover, launch, parse_json(json_of(found))};
   examine_driver(console, found, exam.object["driver"]);
   examine_device(console, found, exam.object["device"]);
   examine_compiler(console, found, exam.object["nvrtc"]);

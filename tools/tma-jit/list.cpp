@@ -58,7 +58,7 @@ Outcome<int> list(const Settings& settings, bool probes) {
                    [](const KernelInfo& a, const KernelInfo& b) { return a.kernel < b.kernel; });
   print(settings.console, kernels);
   Json objects = Json::array();
-  for (const KernelInfo& info : kernels) objects.push_back(Json::parse(json_of(info)));
+  for (const KernelInfo& info : kernels) objects.push_back(parse_json(json_of(info)));
   settings.console.object({{"kernels", objects}, {"faults", faults}});
   return faults.empty() ? kDone : kFailed;
 }

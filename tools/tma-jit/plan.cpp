@@ -36,7 +36,7 @@ Outcome<int> plan(const Settings& settings, const Words& words) {
   if (words.all) {
     CLI_ASSIGN(const Enumeration found, engine.enumerate(request));
     print(settings.console, found);
-    object["enumeration"] = Json::parse(json_of(found));
+    object["enumeration"] = parse_json(json_of(found));
     if (found.valid == 0) {
       settings.console.object(object);
       return kFailed;

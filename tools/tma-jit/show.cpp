@@ -44,7 +44,7 @@ Outcome<int> show(const Settings& settings, const Words& words) {
   Json files = Json::array();
   for (const KernelInfo& info : kernel.files) {
     print(settings.console, info);
-    files.push_back(Json::parse(json_of(info)));
+    files.push_back(parse_json(json_of(info)));
   }
   settings.console.object({{"kernel", kernel.name}, {"files", files}});
   return kDone;

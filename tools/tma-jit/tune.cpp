@@ -108,7 +108,7 @@ Outcome<int> tune_all(const Settings& settings, const Words& words) {
   std::size_t faults = 0;
   for (const TuneResult& result : results) {
     report(settings.console, result);
-    list.push_back(Json::parse(json_of(result)));
+    list.push_back(parse_json(json_of(result)));
     faults += result.error ? 1 : 0;
   }
   const std::filesystem::path file = options.records.empty() ? tuning_file(engine) : options.records;
