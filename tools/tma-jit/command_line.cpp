@@ -32,6 +32,29 @@ tl::unexpected<Failure> parse_failure(const CLI::ParseError& fault, const std::s
   return failure;
 }
 
+std::vector<std::string> option_names(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+DeclaredVerb declared_verb(const CLI::App& app) {
+  DeclaredVerb verb{app.get_name(), app.get_description(), {}, {}, {}};
+  for (const CLI::Option* option : app.get_options()) {
+    const bool repeated = option->get_expected_max() > 1;
+    const std::string value = option->get_type_size() == 0 ? "" : option->get_type_name();
+    if (option->get_positional()) {
+      verb.arguments.push_back({option->get_name(), option->get_description(), option->get_required(), repeated});
+    } else {
+      verb.options.push_back({option_names(*option), value, option->get_description()});
+    }
+  }
+  for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; }))
+    verb.verbs.push_back(declared_verb(*below));
+  return verb;
+}
+
 }  // namespace
 
 Option Option::required(bool yes) {
@@ -137,6 +160,14 @@ void CommandLine::set_version(const char* help, Action print) {
   version_ = std::move(print);
 }
 
+std::string CommandLine::help() const {
+  return app_->help();
+}
+
+DeclaredVerb CommandLine::declared() const {
+  return declared_verb(*app_);
+}
+
 Outcome<Action> CommandLine::parse(int argc, char** argv) {
   const std::string first = argc > 1 ? argv[1] : "";
   CLI_CHECK(check_verb(*app_, first));
@@ -144,7 +175,7 @@ Outcome<Action> CommandLine::parse(int argc, char** argv) {
     app_->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     return [this]() -> Outcome<int> {
-      fmt::print("{}", app_->help());
+      fmt::print("{}", help());
       return kDone;
     };
   } catch (const CLI::CallForVersion&) {

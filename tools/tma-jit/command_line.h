@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "declared.h"
 #include "outcome.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's
 class App;
 class Option;
 }  // namespace CLI
@@ -85,6 +86,9 @@ class CommandLine {
   // Returns what the words ask for: the verb's action, or that of --help or --version. It is valid as long as this
   // object. Fails (usage) if a verb or option is unknown or a value cannot be read.
   [[nodiscard]] Outcome<Action> parse(int argc, char** argv);
+
+  std::string help() const;
+  DeclaredVerb declared() const;
 
  private:
   std::unique_ptr<CLI::App> app_;

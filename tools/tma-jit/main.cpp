@@ -19,7 +19,8 @@
 namespace tma_jit::cli {
 namespace {
 
-void add_verbs(Verb command, Settings& settings) {
+void add_verbs(CommandLine& line, Settings& settings) {
+  const Verb command = line.command();
   add_doctor(command, settings);
   add_list(command, settings);
   add_show(command, settings);
@@ -32,18 +33,19 @@ void add_verbs(Verb command, Settings& settings) {
   add_tune(command, settings);
   add_warm(command, settings);
   add_cache(command, settings);
-  command.add_verb("help", "what a verb does and takes: VERB --help");
+  add_completion(line, settings);
+  add_help(line, settings);
 }
 
 bool has_word(int argc, char** argv, std::string_view word) {
   return std::any_of(argv + 1, argv + argc, [&](const char* given) { return given == word; });
 }
 
-// Converts `help VERB` to `VERB --help`, and `help` to `--help`.
+// Converts `help VERB` to `VERB --help`, and `help` to `--help`; not `help --man`.
 std::vector<char*> words_of(int argc, char** argv) {
   static char option[] = "--help";
   std::vector<char*> words(argv, argv + argc);
-  if (argc < 2 || std::string_view(argv[1]) != "help") return words;
+  if (argc < 2 || std::string_view(argv[1]) != "help" || has_word(argc, argv, "--man")) return words;
   words.erase(words.begin() + 1);
   words.push_back(option);
   return words;
@@ -64,7 +66,7 @@ int parse_and_run(int argc, char** argv) {
     console.json = json;
     return print_version(console);
   });
-  add_verbs(line.command(), settings);
+  add_verbs(line, settings);
   const auto action = line.parse(argc, argv);
   if (!action) {
     console.json = json;
