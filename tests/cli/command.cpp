@@ -65,6 +65,10 @@ nlohmann::json doctor_findings() {
 
 }  // namespace
 
+nlohmann::json CommandResult::json() const {
+  return nlohmann::json::parse(out, nullptr, false);
+}
+
 CommandResult run_command(const std::vector<std::string>& words, const Environment& environment) {
   const auto out = scratch_folder() / "stdout";
   const auto err = scratch_folder() / "stderr";

@@ -14,7 +14,7 @@ struct CommandResult {
   std::string out;
   std::string err;
 
-  nlohmann::json json() const { return nlohmann::json::parse(out, nullptr, false); }
+  nlohmann::json json() const;  // stdout as JSON; discarded if it is not
 };
 
 using Environment = std::vector<std::string>;  // NAME=VALUE, beside the test's own

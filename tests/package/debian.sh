@@ -26,11 +26,13 @@ for library in libtma_jit.so libtma_jit.so.0 libtma_jit.a libtma_jit_emulator.so
 for file in include/tma_jit/tma_jit.h include/tma_jit/c.h lib/cmake/tma_jit/tma_jit-config.cmake lib/pkgconfig/tma_jit.pc \
   share/tma-jit/warm.jsonl share/tma-jit/templates/device/ptx/tma.cuh share/tma-jit/templates/kernels/gemm_wgmma.cu \
   share/tma-jit/templates/probes/elect.cu share/doc/tma_jit/LICENSE share/doc/tma_jit/README.md \
-  share/doc/tma_jit/docs/embedding.md "share/doc/tma_jit/docs/pictures/*.svg"; do
+  share/doc/tma_jit/docs/embedding.md "share/doc/tma_jit/docs/pictures/*.svg" \
+  "share/man/man1/tma-jit.1*" share/bash-completion/completions/tma-jit share/zsh/vendor-completions/_tma-jit \
+  share/fish/vendor_completions.d/tma-jit.fish; do
   has "$file"
 done
 stray=$(find "$work/root" -type f -printf '%P\n' |
-  grep -vE '^usr/(bin|lib|libexec/tma-jit|include/tma_jit|share/(tma-jit|doc/tma_jit))/' || true)
+  grep -vE '^usr/(bin|lib|libexec/tma-jit|include/tma_jit|share/(tma-jit|doc/tma_jit|man/man1|bash-completion|zsh|fish))/' || true)
 [[ -z $stray ]] || complain "files that nothing asked for: $stray"
 depends=$(dpkg-deb -f "${packages[0]}" Depends)
 for library in libc6 libssl libzstd libfmt libspdlog; do

@@ -24,6 +24,7 @@ install(EXPORT tma_jit-worker NAMESPACE tma_jit:: FILE tma_jit-worker.cmake DEST
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/TmaJitCompileWorker.cmake DESTINATION ${package_folder})
 if(TMA_JIT_BUILD_TOOLS)
   install(TARGETS tma-jit RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  include(TmaJitShell)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/cache/warm.jsonl DESTINATION ${CMAKE_INSTALL_DATADIR}/tma-jit)
 # The library embeds these files. They are installed for editors, which resolve a template's #include "device/..." below

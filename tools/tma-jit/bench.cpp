@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 #include "bound.h"
 #include "describe.h"
 #include "trial.h"
@@ -103,20 +101,18 @@ Outcome<int> bench(const Settings& settings, const Words& words) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb =
-      app.add_subcommand("bench", "device time of one launch, its rate and its share of the device's peak");
-  add_settings(*verb, invocation.settings);
+void add_bench(Verb command, Settings& settings) {
+  Verb verb = command.add_verb("bench", "device time of one launch, its rate and its share of the device's peak");
+  add_settings(verb, settings);
   auto words = std::make_shared<Words>();
-  add_request_options(*verb, words->request);
-  add_data_options(*verb, words->data);
-  verb->add_option("--repeat", words->measure.repeats, "timed launches (30)")->check(CLI::Range(1, 1000000));
-  verb->add_option("--warm-up", words->measure.warmups, "launches before them (3)")->check(CLI::Range(0, 1000000));
-  verb->add_option("--host-launches", words->measure.host_launches, "launches timed on the host (2000); 0 for none")
-      ->check(CLI::Range(0, 10000000));
-  verb->add_flag("--warm", words->warm, "leave the L2 cache warm between launches");
-  verb->callback(
-      [&invocation, words] { invocation.run = [&invocation, words] { return bench(invocation.settings, *words); }; });
+  add_request_options(verb, words->request);
+  add_data_options(verb, words->data);
+  verb.option("--repeat", words->measure.repeats, "timed launches (30)").range(1, 1000000);
+  verb.option("--warm-up", words->measure.warmups, "launches before them (3)").range(0, 1000000);
+  verb.option("--host-launches", words->measure.host_launches, "launches timed on the host (2000); 0 for none")
+      .range(0, 10000000);
+  verb.flag("--warm", words->warm, "leave the L2 cache warm between launches");
+  verb.runs([&settings, words] { return bench(settings, *words); });
 }
 
 }  // namespace tma_jit::cli

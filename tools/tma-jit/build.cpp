@@ -1,8 +1,6 @@
 // tma-jit build: the cubin of one problem, or its PTX, with ptxas's report.
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 #include "describe.h"
 #include "npy.h"
 #include "placement.h"
@@ -59,17 +57,16 @@ Outcome<int> build(const Settings& settings, const Words& words) {
 
 }  // namespace
 
-void add_build(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb = app.add_subcommand("build", "the cubin for one problem: registers, spills, shared memory");
-  add_settings(*verb, invocation.settings);
-  add_shared(*verb, invocation.settings);
+void add_build(Verb command, Settings& settings) {
+  Verb verb = command.add_verb("build", "the cubin for one problem: registers, spills, shared memory");
+  add_settings(verb, settings);
+  add_shared(verb, settings);
   auto words = std::make_shared<Words>();
-  add_request_options(*verb, words->request);
-  add_placement_options(*verb, words->placement);
-  verb->add_flag("--ptx", words->ptx, "PTX instead; never cached");
-  verb->add_option("-o,--output", words->output, "file to write the cubin or PTX to");
-  verb->callback(
-      [&invocation, words] { invocation.run = [&invocation, words] { return build(invocation.settings, *words); }; });
+  add_request_options(verb, words->request);
+  add_placement_options(verb, words->placement);
+  verb.flag("--ptx", words->ptx, "PTX instead; never cached");
+  verb.option("-o,--output", words->output, "file to write the cubin or PTX to");
+  verb.runs([&settings, words] { return build(settings, *words); });
 }
 
 }  // namespace tma_jit::cli

@@ -1,8 +1,6 @@
 // tma-jit cache: counts, verifies, trims or clears the cache folder.
 #include "cache.h"
 
-#include <CLI/CLI.hpp>
-
 #include "text.h"
 
 namespace tma_jit::cli {
@@ -74,42 +72,35 @@ std::vector<std::filesystem::path> pack_keys(const CacheWords& words) {
   return {words.pack_keys.begin(), words.pack_keys.end()};
 }
 
-CLI::App& add_cache_action(CLI::App& cache, Invocation& invocation, const char* name, const char* help,
-                           CacheAction action, const std::function<void(CLI::App&, CacheWords&)>& declare) {
-  CLI::App* verb = cache.add_subcommand(name, help);
-  add_console_options(*verb, invocation.settings);
-  verb->add_option("--cache-dir", invocation.settings.cache_dir,
-                   "cache folder instead of TMA_JIT_CACHE_DIR or the user's");
+Verb add_cache_action(Verb cache, Settings& settings, const char* name, const char* help, CacheAction action,
+                      const std::function<void(Verb, CacheWords&)>& declare) {
+  Verb verb = cache.add_verb(name, help);
+  add_console_options(verb, settings);
+  verb.option("--cache-dir", settings.cache_dir, "cache folder instead of TMA_JIT_CACHE_DIR or the user's");
   auto words = std::make_shared<CacheWords>();
-  declare(*verb, *words);
-  verb->callback([&invocation, action, words] {
-    invocation.run = [&invocation, action, words] { return action(invocation.settings, *words); };
-  });
-  return *verb;
+  declare(verb, *words);
+  verb.runs([&settings, action, words] { return action(settings, *words); });
+  return verb;
 }
 
-void add_cache(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb = app.add_subcommand("cache", "the cache folder and packs: count, check, list, trim, explain a miss");
-  verb->require_subcommand(1);
-  const auto nothing = [](CLI::App&, CacheWords&) {};
-  add_cache_action(*verb, invocation, "stat", "how many entries, how large, how many unusable", stat, nothing);
-  add_cache_action(*verb, invocation, "verify", "read every entry whole; faulty ones are listed, none is removed",
-                   verify, [](CLI::App& action, CacheWords& words) {
-                     action.add_option("pack", words.file, "a pack to verify instead of the cache folder");
-                     action.add_option("--pack-key", words.pack_keys, "public key that must have signed the pack")
-                         ->allow_extra_args(false);
+void add_cache(Verb command, Settings& settings) {
+  Verb verb = command.add_verb("cache", "the cache folder and packs: count, check, list, trim, explain a miss");
+  const auto nothing = [](Verb, CacheWords&) {};
+  add_cache_action(verb, settings, "stat", "how many entries, how large, how many unusable", stat, nothing);
+  add_cache_action(verb, settings, "verify", "read every entry whole; faulty ones are listed, none is removed", verify,
+                   [](Verb action, CacheWords& words) {
+                     action.option("pack", words.file, "a pack to verify instead of the cache folder");
+                     action.repeated("--pack-key", words.pack_keys, "public key that must have signed the pack");
                    });
-  add_cache_explain(*verb, invocation);
-  add_cache_entries(*verb, invocation);
-  add_cache_packs(*verb, invocation);
-  add_cache_action(*verb, invocation, "trim", "remove the entries used longest ago", trim,
-                   [](CLI::App& action, CacheWords& words) {
-                     action.add_option("--max-size", words.bytes, "bytes to keep: 500M, 2G")
-                         ->required()
-                         ->transform(CLI::AsSizeValue(false));
-                     action.add_option("--max-entries", words.entries, "entries to keep")->capture_default_str();
+  add_cache_explain(verb, settings);
+  add_cache_entries(verb, settings);
+  add_cache_packs(verb, settings);
+  add_cache_action(verb, settings, "trim", "remove the entries used longest ago", trim,
+                   [](Verb action, CacheWords& words) {
+                     action.option("--max-size", words.bytes, "bytes to keep: 500M, 2G").required().size_in_bytes();
+                     action.option("--max-entries", words.entries, "entries to keep").shows_default();
                    });
-  add_cache_action(*verb, invocation, "clear", "remove every entry", clear, nothing);
+  add_cache_action(verb, settings, "clear", "remove every entry", clear, nothing);
 }
 
 }  // namespace tma_jit::cli

@@ -30,11 +30,11 @@ std::vector<std::filesystem::path> pack_keys(const CacheWords& words);
 
 // One action of `cache`; `declare` adds its own arguments.
 using CacheAction = Outcome<int> (*)(const Settings& settings, const CacheWords& words);
-CLI::App& add_cache_action(CLI::App& cache, Invocation& invocation, const char* name, const char* help,
-                           CacheAction action, const std::function<void(CLI::App&, CacheWords&)>& declare);
+Verb add_cache_action(Verb cache, Settings& settings, const char* name, const char* help, CacheAction action,
+                      const std::function<void(Verb, CacheWords&)>& declare);
 
-void add_cache_entries(CLI::App& cache, Invocation& invocation);  // ls, show, extract
-void add_cache_packs(CLI::App& cache, Invocation& invocation);    // pack, unpack, keygen
-void add_cache_explain(CLI::App& cache, Invocation& invocation);
+void add_cache_entries(Verb cache, Settings& settings);  // ls, show, extract
+void add_cache_packs(Verb cache, Settings& settings);    // pack, unpack, keygen
+void add_cache_explain(Verb cache, Settings& settings);
 
 }  // namespace tma_jit::cli

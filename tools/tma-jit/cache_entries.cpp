@@ -1,8 +1,6 @@
 // tma-jit cache ls, show, extract: single entries, of the cache folder or of a pack.
 #include <ctime>
 
-#include <CLI/CLI.hpp>
-
 #include "cache.h"
 #include "npy.h"
 #include "text.h"
@@ -24,10 +22,10 @@ std::string date_of(std::int64_t seconds) {
 // Combines the lines of an entry's metadata into one object: what the library reads, and the inputs of the key.
 Json metadata_of(const CacheEntryInfo& entry) {
   const std::size_t line = entry.metadata.find('\n');
-  Json object = Json::parse(entry.metadata.substr(0, line), nullptr, false);
+  Json object = try_parse_json(entry.metadata.substr(0, line));
   if (!object.is_object()) object = Json::object();
   if (line == std::string::npos) return object;
-  const Json tools = Json::parse(entry.metadata.substr(line + 1), nullptr, false);
+  const Json tools = try_parse_json(entry.metadata.substr(line + 1));
   if (tools.is_object() && tools.contains("key")) object["made_of"] = tools["key"];
   return object;
 }
@@ -79,20 +77,19 @@ Outcome<int> extract(const Settings& settings, const CacheWords& words) {
 
 }  // namespace
 
-void add_cache_entries(CLI::App& cache, Invocation& invocation) {
-  add_cache_action(cache, invocation, "ls", "every entry: key, kernel, target, size, when it was last used", list,
-                   [](CLI::App& action, CacheWords& words) {
-                     action.add_option("pack", words.file, "a pack instead of the cache folder");
-                   });
-  const auto one_entry = [](CLI::App& action, CacheWords& words) {
-    action.add_option("key", words.key, "the key, or how it begins")->required();
-    action.add_option("--pack", words.file, "a pack instead of the cache folder");
+void add_cache_entries(Verb cache, Settings& settings) {
+  add_cache_action(
+      cache, settings, "ls", "every entry: key, kernel, target, size, when it was last used", list,
+      [](Verb action, CacheWords& words) { action.option("pack", words.file, "a pack instead of the cache folder"); });
+  const auto one_entry = [](Verb action, CacheWords& words) {
+    action.option("key", words.key, "the key, or how it begins").required();
+    action.option("--pack", words.file, "a pack instead of the cache folder");
   };
-  add_cache_action(cache, invocation, "show", "what is known of one entry", show, one_entry);
-  add_cache_action(cache, invocation, "extract", "the cubin of one entry as a file", extract,
-                   [&](CLI::App& action, CacheWords& words) {
+  add_cache_action(cache, settings, "show", "what is known of one entry", show, one_entry);
+  add_cache_action(cache, settings, "extract", "the cubin of one entry as a file", extract,
+                   [&](Verb action, CacheWords& words) {
                      one_entry(action, words);
-                     action.add_option("-o,--output", words.output, "file to write the cubin to")->required();
+                     action.option("-o,--output", words.output, "file to write the cubin to").required();
                    });
 }
 

@@ -1,8 +1,6 @@
 // tma-jit cache explain: whether a kernel is in the cache, and if not, how the nearest entry differs.
 #include <algorithm>
 
-#include <CLI/CLI.hpp>
-
 #include "cache.h"
 #include "request.h"
 
@@ -48,13 +46,12 @@ Outcome<int> explain(const Settings& settings, const RequestWords& words) {
 
 }  // namespace
 
-void add_cache_explain(CLI::App& cache, Invocation& invocation) {
-  CLI::App* verb = cache.add_subcommand("explain", "whether a kernel is in the cache, and what differs if it is not");
-  add_settings(*verb, invocation.settings);
+void add_cache_explain(Verb cache, Settings& settings) {
+  Verb verb = cache.add_verb("explain", "whether a kernel is in the cache, and what differs if it is not");
+  add_settings(verb, settings);
   auto words = std::make_shared<RequestWords>();
-  add_request_options(*verb, *words);
-  verb->callback(
-      [&invocation, words] { invocation.run = [&invocation, words] { return explain(invocation.settings, *words); }; });
+  add_request_options(verb, *words);
+  verb.runs([&settings, words] { return explain(settings, *words); });
 }
 
 }  // namespace tma_jit::cli

@@ -1,7 +1,5 @@
 // tma-jit cache pack, unpack, keygen: converts a cache folder to one immutable, optionally signed file, and back.
 
-#include <CLI/CLI.hpp>
-
 #include "cache.h"
 #include "text.h"
 
@@ -48,23 +46,22 @@ Outcome<int> keygen(const Settings& settings, const CacheWords& words) {
 
 }  // namespace
 
-void add_cache_packs(CLI::App& cache, Invocation& invocation) {
-  add_cache_action(cache, invocation, "pack", "all sound entries as one file, for images and fleets", pack,
-                   [](CLI::App& action, CacheWords& words) {
-                     action.add_option("file", words.file, "the pack to write")->required();
-                     action.add_option("--sign", words.sign, "private key to sign it with (see keygen)");
+void add_cache_packs(Verb cache, Settings& settings) {
+  add_cache_action(cache, settings, "pack", "all sound entries as one file, for images and fleets", pack,
+                   [](Verb action, CacheWords& words) {
+                     action.option("file", words.file, "the pack to write").required();
+                     action.option("--sign", words.sign, "private key to sign it with (see keygen)");
                    });
-  CLI::App& into =
-      add_cache_action(cache, invocation, "unpack", "the entries of a pack into the cache folder", unpack,
-                       [](CLI::App& action, CacheWords& words) {
-                         action.add_option("file", words.file, "the pack to read")->required();
-                         action.add_option("--pack-key", words.pack_keys, "public key that must have signed it")
-                             ->allow_extra_args(false);
+  const Verb into =
+      add_cache_action(cache, settings, "unpack", "the entries of a pack into the cache folder", unpack,
+                       [](Verb action, CacheWords& words) {
+                         action.option("file", words.file, "the pack to read").required();
+                         action.repeated("--pack-key", words.pack_keys, "public key that must have signed it");
                        });
-  add_shared(into, invocation.settings);
-  add_cache_action(cache, invocation, "keygen", "an Ed25519 key pair to sign packs with: NAME.key and NAME.pub", keygen,
-                   [](CLI::App& action, CacheWords& words) {
-                     action.add_option("name", words.file, "where the two files go, without .key")->required();
+  add_shared(into, settings);
+  add_cache_action(cache, settings, "keygen", "an Ed25519 key pair to sign packs with: NAME.key and NAME.pub", keygen,
+                   [](Verb action, CacheWords& words) {
+                     action.option("name", words.file, "where the two files go, without .key").required();
                    });
 }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 #include "check_emulated.h"
 #include "describe.h"
 #include "request.h"
@@ -175,18 +173,17 @@ Outcome<int> check(const Settings& settings, const Words& words) {
 
 }  // namespace
 
-void add_check(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb = app.add_subcommand(
+void add_check(Verb command, Settings& settings) {
+  Verb verb = command.add_verb(
       "check", "read a template file; build its presets for every architecture it names, and emulate them");
-  add_settings(*verb, invocation.settings);
+  add_settings(verb, settings);
   auto words = std::make_shared<Words>();
-  verb->add_option("file", words->file, "the template (.cu)")->required();
-  verb->add_option("words", words->words, "NAME=VALUE of dims; the others are 1024, and several in the emulator");
-  verb->add_option("--hook", words->hooks, "NAME=TEXT of a hook; may be repeated")->allow_extra_args(false);
-  verb->add_option("--processors", words->processors, "of the emulated device (4)")->check(CLI::Range(1, 1024));
-  verb->add_flag("--no-emulator", words->builds_only, "build only");
-  verb->callback(
-      [&invocation, words] { invocation.run = [&invocation, words] { return check(invocation.settings, *words); }; });
+  verb.option("file", words->file, "the template (.cu)").required();
+  verb.option("words", words->words, "NAME=VALUE of dims; the others are 1024, and several in the emulator");
+  verb.repeated("--hook", words->hooks, "NAME=TEXT of a hook; may be repeated");
+  verb.option("--processors", words->processors, "of the emulated device (4)").range(1, 1024);
+  verb.flag("--no-emulator", words->builds_only, "build only");
+  verb.runs([&settings, words] { return check(settings, *words); });
 }
 
 }  // namespace tma_jit::cli

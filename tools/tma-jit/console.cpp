@@ -22,7 +22,7 @@ void Console::error(const Error& error) const {
 }
 
 Json to_json(const Error& error) {
-  return Json::parse(json_of(error));
+  return parse_json(json_of(error));
 }
 
 }  // namespace tma_jit::cli

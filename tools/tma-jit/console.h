@@ -6,13 +6,11 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "json.h"
 #include "outcome.h"
 
 namespace tma_jit::cli {
-
-using Json = nlohmann::ordered_json;
 
 class Console {
  public:

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <CLI/CLI.hpp>
-
 #include "text.h"
 
 namespace tma_jit::cli {
@@ -59,17 +57,15 @@ void infer_type(const KernelInfo& info, const KernelInfo::Tensor& declared, cons
 
 }  // namespace
 
-void add_data_options(CLI::App& verb, DataWords& words) {
+void add_data_options(Verb verb, DataWords& words) {
   add_placement_options(verb, words.placement);
-  verb.add_option("--data", words.kind, "random data: normal, or integers whose sums are exact");
-  verb.add_option("--seed", words.seed, "of the random data (0)");
+  verb.option("--data", words.kind, "random data: normal, or integers whose sums are exact");
+  verb.option("--seed", words.seed, "of the random data (0)");
 }
 
-void add_file_options(CLI::App& verb, DataWords& words) {
-  verb.add_option("--in", words.inputs, "NAME=FILE.npy, or a raw file: what a tensor holds; may be repeated")
-      ->allow_extra_args(false);
-  verb.add_option("--out", words.outputs, "NAME=FILE.npy, or a raw file: where an output goes; may be repeated")
-      ->allow_extra_args(false);
+void add_file_options(Verb verb, DataWords& words) {
+  verb.repeated("--in", words.inputs, "NAME=FILE.npy, or a raw file: what a tensor holds; may be repeated");
+  verb.repeated("--out", words.outputs, "NAME=FILE.npy, or a raw file: where an output goes; may be repeated");
 }
 
 Outcome<DataChoices> read_data_options(const Kernel& kernel, const DataWords& words) {

@@ -6,15 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "command_line.h"
 #include "kernel.h"
 #include "npy.h"
 #include "outcome.h"
 #include "placement.h"
 #include "random_data.h"
-
-namespace CLI {
-class App;
-}
 
 namespace tma_jit::cli {
 
@@ -27,9 +24,9 @@ struct DataWords {
 };
 
 // --pitch, --offset, --data, --seed
-void add_data_options(CLI::App& verb, DataWords& words);
+void add_data_options(Verb verb, DataWords& words);
 // --in, --out
-void add_file_options(CLI::App& verb, DataWords& words);
+void add_file_options(Verb verb, DataWords& words);
 
 // The content of an input file. A raw file has no type or shape.
 struct InputFile {

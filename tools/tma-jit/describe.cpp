@@ -139,15 +139,15 @@ std::string describe(const Artifact& artifact, const Plan& plan) {
 }
 
 Json to_json(const DeviceInfo& device) {
-  return Json::parse(json_of(device));
+  return parse_json(json_of(device));
 }
 
 Json to_json(const Plan& plan) {
-  return Json::parse(json_of(plan));
+  return parse_json(json_of(plan));
 }
 
 Json to_json(const Artifact& artifact, const Plan& plan) {
-  Json object = Json::parse(json_of(artifact));
+  Json object = parse_json(json_of(artifact));
   object["shared_bytes"] = artifact.resources.static_shared_bytes + plan.geometry.smem_bytes;
   object["dynamic_shared_bytes"] = plan.geometry.smem_bytes;
   return object;

@@ -6,8 +6,6 @@
 
 #include <tma_jit/json.h>
 
-#include <CLI/CLI.hpp>
-
 #include "advice.h"
 #include "describe.h"
 #include "device_features.h"
@@ -190,7 +188,7 @@ Outcome<int> doctor(Settings settings, bool need_device) {
   const bool named = !settings.device.empty() && !integer_in(settings.device) && !is_emulated(settings);
   const bool launch = found.driver_version.has_value() && found.device.has_value() && !named;
   CLI_ASSIGN(Engine prover, proving_engine(settings, launch));
-  Examination exam{settings, found, prover, launch, Json::parse(json_of(found))};
+  Examination exam{settings, found, prover, launch, parse_json(json_of(found))};
   examine_driver(console, found, exam.object["driver"]);
   examine_device(console, found, exam.object["device"]);
   examine_compiler(console, found, exam.object["nvrtc"]);
@@ -213,14 +211,12 @@ Outcome<int> doctor(Settings settings, bool need_device) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb = app.add_subcommand("doctor", "what this machine offers, and every feature of its device proved");
-  add_settings(*verb, invocation.settings);
+void add_doctor(Verb command, Settings& settings) {
+  Verb verb = command.add_verb("doctor", "what this machine offers, and every feature of its device proved");
+  add_settings(verb, settings);
   auto need_device = std::make_shared<bool>(false);
-  verb->add_flag("--need-device", *need_device, "no device is a failure, even where there is no driver");
-  verb->callback([&invocation, need_device] {
-    invocation.run = [&invocation, need_device] { return doctor(invocation.settings, *need_device); };
-  });
+  verb.flag("--need-device", *need_device, "no device is a failure, even where there is no driver");
+  verb.runs([&settings, need_device] { return doctor(settings, *need_device); });
 }
 
 }  // namespace tma_jit::cli

@@ -1,8 +1,6 @@
 // tma-jit emit: the CUDA text of one problem.
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 #include "describe.h"
 #include "npy.h"
 #include "placement.h"
@@ -56,16 +54,15 @@ Outcome<int> emit(const Settings& settings, const Words& words) {
 
 }  // namespace
 
-void add_emit(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb = app.add_subcommand("emit", "the CUDA text for one problem");
-  add_settings(*verb, invocation.settings);
+void add_emit(Verb command, Settings& settings) {
+  Verb verb = command.add_verb("emit", "the CUDA text for one problem");
+  add_settings(verb, settings);
   auto words = std::make_shared<Words>();
-  add_request_options(*verb, words->request);
-  add_placement_options(*verb, words->placement);
-  verb->add_flag("--standalone", words->standalone, "one file with the headers in it, which nvcc compiles as it is");
-  verb->add_option("-o,--output", words->output, "file to write instead of stdout");
-  verb->callback(
-      [&invocation, words] { invocation.run = [&invocation, words] { return emit(invocation.settings, *words); }; });
+  add_request_options(verb, words->request);
+  add_placement_options(verb, words->placement);
+  verb.flag("--standalone", words->standalone, "one file with the headers in it, which nvcc compiles as it is");
+  verb.option("-o,--output", words->output, "file to write instead of stdout");
+  verb.runs([&settings, words] { return emit(settings, *words); });
 }
 
 }  // namespace tma_jit::cli

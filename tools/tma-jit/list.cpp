@@ -5,8 +5,6 @@
 
 #include <tma_jit/json.h>
 
-#include <CLI/CLI.hpp>
-
 #include "kernel.h"
 #include "verbs.h"
 
@@ -60,20 +58,19 @@ Outcome<int> list(const Settings& settings, bool probes) {
                    [](const KernelInfo& a, const KernelInfo& b) { return a.kernel < b.kernel; });
   print(settings.console, kernels);
   Json objects = Json::array();
-  for (const KernelInfo& info : kernels) objects.push_back(Json::parse(json_of(info)));
+  for (const KernelInfo& info : kernels) objects.push_back(parse_json(json_of(info)));
   settings.console.object({{"kernels", objects}, {"faults", faults}});
   return faults.empty() ? kDone : kFailed;
 }
 
 }  // namespace
 
-void add_list(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb = app.add_subcommand("list", "kernels and the architectures they serve");
-  add_settings(*verb, invocation.settings);
+void add_list(Verb command, Settings& settings) {
+  Verb verb = command.add_verb("list", "kernels and the architectures they serve");
+  add_settings(verb, settings);
   auto probes = std::make_shared<bool>(false);
-  verb->add_flag("--probes", *probes, "list the probes, which show and prove one device primitive each");
-  verb->callback(
-      [&invocation, probes] { invocation.run = [&invocation, probes] { return list(invocation.settings, *probes); }; });
+  verb.flag("--probes", *probes, "list the probes, which show and prove one device primitive each");
+  verb.runs([&settings, probes] { return list(settings, *probes); });
 }
 
 }  // namespace tma_jit::cli

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <CLI/CLI.hpp>
-
 #include "text.h"
 
 namespace tma_jit::cli {
@@ -50,12 +48,9 @@ Outcome<void> check_placed(const Request& request, const char* option,
 
 }  // namespace
 
-void add_placement_options(CLI::App& verb, PlacementWords& words) {
-  const auto repeated = [&](const char* name, std::vector<std::string>& values, const char* help) {
-    verb.add_option(name, values, help)->allow_extra_args(false);
-  };
-  repeated("--pitch", words.pitches, "NAME=ELEMENTS from one row of a tensor to the next; may be repeated");
-  repeated("--offset", words.offsets, "NAME=ELEMENTS between an aligned address and the tensor; may be repeated");
+void add_placement_options(Verb verb, PlacementWords& words) {
+  verb.repeated("--pitch", words.pitches, "NAME=ELEMENTS from one row of a tensor to the next; may be repeated");
+  verb.repeated("--offset", words.offsets, "NAME=ELEMENTS between an aligned address and the tensor; may be repeated");
 }
 
 Outcome<Pair> tensor_word(const Kernel& kernel, const char* option, const std::string& word) {

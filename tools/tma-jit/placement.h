@@ -8,14 +8,11 @@
 
 #include <tma_jit/engine.h>
 
+#include "command_line.h"
 #include "kernel.h"
 #include "layout.h"
 #include "outcome.h"
 #include "text.h"
-
-namespace CLI {
-class App;
-}
 
 namespace tma_jit::cli {
 
@@ -24,7 +21,7 @@ struct PlacementWords {
   std::vector<std::string> offsets;  // --offset NAME=ELEMENTS
 };
 
-void add_placement_options(CLI::App& verb, PlacementWords& words);
+void add_placement_options(Verb verb, PlacementWords& words);
 
 // In elements, by tensor name.
 struct Placement {

@@ -3,8 +3,6 @@
 
 #include <tma_jit/json.h>
 
-#include <CLI/CLI.hpp>
-
 #include "describe.h"
 #include "placement.h"
 #include "request.h"
@@ -38,7 +36,7 @@ Outcome<int> plan(const Settings& settings, const Words& words) {
   if (words.all) {
     CLI_ASSIGN(const Enumeration found, engine.enumerate(request));
     print(settings.console, found);
-    object["enumeration"] = Json::parse(json_of(found));
+    object["enumeration"] = parse_json(json_of(found));
     if (found.valid == 0) {
       settings.console.object(object);
       return kFailed;
@@ -53,15 +51,14 @@ Outcome<int> plan(const Settings& settings, const Words& words) {
 
 }  // namespace
 
-void add_plan(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb = app.add_subcommand("plan", "the decisions for one problem: configuration, geometry, tensor maps");
-  add_settings(*verb, invocation.settings);
+void add_plan(Verb command, Settings& settings) {
+  Verb verb = command.add_verb("plan", "the decisions for one problem: configuration, geometry, tensor maps");
+  add_settings(verb, settings);
   auto words = std::make_shared<Words>();
-  add_request_options(*verb, words->request);
-  add_placement_options(*verb, words->placement);
-  verb->add_flag("--all", words->all, "every valid configuration, and what each rule ruled out");
-  verb->callback(
-      [&invocation, words] { invocation.run = [&invocation, words] { return plan(invocation.settings, *words); }; });
+  add_request_options(verb, words->request);
+  add_placement_options(verb, words->placement);
+  verb.flag("--all", words->all, "every valid configuration, and what each rule ruled out");
+  verb.runs([&settings, words] { return plan(settings, *words); });
 }
 
 }  // namespace tma_jit::cli

@@ -1,7 +1,5 @@
 #include "request.h"
 
-#include <CLI/CLI.hpp>
-
 #include "text.h"
 
 namespace tma_jit::cli {
@@ -87,21 +85,17 @@ Outcome<void> set_scalar(Request& request, const Kernel& kernel, const std::stri
 
 }  // namespace
 
-void add_request_options(CLI::App& verb, RequestWords& words) {
-  verb.add_option("kernel", words.kernel, "a kernel's name, or the path of a template (.cu)")->required();
-  verb.add_option("words", words.words, "NAME=VALUE: dims, pinned params and types of the kernel");
-  const auto repeated = [&](const char* name, std::vector<std::string>& values, const char* help) {
-    verb.add_option(name, values, help)->allow_extra_args(false);
-  };
-  repeated("--fix", words.fixed, "compile this dim in as a constant; may be repeated");
-  repeated("--hook", words.hooks, "NAME=TEXT: CUDA text of a hook, an expression or a body; may be repeated");
-  repeated("--operand", words.operands,
-           "NAME : TYPE[EXTENTS] or NAME : TYPE = NUMBER: a tensor or scalar that hooks read; may be repeated");
-  verb.add_flag(
-      "--untrusted-hooks", words.untrusted_hooks,
-      "the texts of --hook are not trusted: each must be one expression of the hook's arguments and operands");
-  repeated("--scalar", words.scalars, "NAME=NUMBER; may be repeated");
-  verb.add_option("--template-file", words.template_file, "only the template file of this stem, e.g. gemm_mma");
+void add_request_options(Verb verb, RequestWords& words) {
+  verb.option("kernel", words.kernel, "a kernel's name, or the path of a template (.cu)").required();
+  verb.option("words", words.words, "NAME=VALUE: dims, pinned params and types of the kernel");
+  verb.repeated("--fix", words.fixed, "compile this dim in as a constant; may be repeated");
+  verb.repeated("--hook", words.hooks, "NAME=TEXT: CUDA text of a hook, an expression or a body; may be repeated");
+  verb.repeated("--operand", words.operands,
+                "NAME : TYPE[EXTENTS] or NAME : TYPE = NUMBER: a tensor or scalar that hooks read; may be repeated");
+  verb.flag("--untrusted-hooks", words.untrusted_hooks,
+            "the texts of --hook are not trusted: each must be one expression of the hook's arguments and operands");
+  verb.repeated("--scalar", words.scalars, "NAME=NUMBER; may be repeated");
+  verb.option("--template-file", words.template_file, "only the template file of this stem, e.g. gemm_mma");
 }
 
 Outcome<KernelRequest> read_request(Engine& engine, const RequestWords& words) {

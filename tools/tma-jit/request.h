@@ -7,12 +7,9 @@
 
 #include <tma_jit/engine.h>
 
+#include "command_line.h"
 #include "kernel.h"
 #include "outcome.h"
-
-namespace CLI {
-class App;
-}
 
 namespace tma_jit::cli {
 
@@ -27,7 +24,7 @@ struct RequestWords {
   std::string template_file;          // --template-file STEM
 };
 
-void add_request_options(CLI::App& verb, RequestWords& words);
+void add_request_options(Verb verb, RequestWords& words);
 
 struct KernelRequest {
   Kernel kernel;

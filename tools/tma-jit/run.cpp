@@ -1,8 +1,6 @@
 // tma-jit run: one launch on files or random data, and with --check its outputs against the float64 reference.
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 #include "describe.h"
 #include "trace_summary.h"
 #include "trial.h"
@@ -99,17 +97,16 @@ Outcome<int> run(const Settings& settings, const Words& words) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb = app.add_subcommand("run", "one launch on files or seeded random data; --check proves the result");
-  add_settings(*verb, invocation.settings);
+void add_run(Verb command, Settings& settings) {
+  Verb verb = command.add_verb("run", "one launch on files or seeded random data; --check proves the result");
+  add_settings(verb, settings);
   auto words = std::make_shared<Words>();
-  add_request_options(*verb, words->request);
-  add_data_options(*verb, words->data);
-  add_file_options(*verb, words->data);
-  verb->add_option("--trace", invocation.settings.trace, "with the emulator: a timeline as JSON, which Perfetto opens");
-  verb->add_flag("--check", words->check, "compare every output with the template's float64 reference");
-  verb->callback(
-      [&invocation, words] { invocation.run = [&invocation, words] { return run(invocation.settings, *words); }; });
+  add_request_options(verb, words->request);
+  add_data_options(verb, words->data);
+  add_file_options(verb, words->data);
+  verb.option("--trace", settings.trace, "with the emulator: a timeline as JSON, which Perfetto opens");
+  verb.flag("--check", words->check, "compare every output with the template's float64 reference");
+  verb.runs([&settings, words] { return run(settings, *words); });
 }
 
 }  // namespace tma_jit::cli

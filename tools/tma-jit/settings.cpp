@@ -4,8 +4,6 @@
 #include <array>
 #include <filesystem>
 
-#include <CLI/CLI.hpp>
-
 #include "text.h"
 
 namespace tma_jit::cli {
@@ -87,33 +85,31 @@ bool is_emulated(const Settings& settings) {
   return settings.device == "emulator" || settings.device.starts_with("emulator:");
 }
 
-void add_console_options(CLI::App& verb, Settings& settings) {
-  verb.add_flag("--json", settings.console.json, "print one JSON object instead of text");
-  verb.add_flag("-q,--quiet", settings.console.quiet, "print nothing but results and errors");
+void add_console_options(Verb verb, Settings& settings) {
+  verb.flag("--json", settings.console.json, "print one JSON object instead of text");
+  verb.flag("-q,--quiet", settings.console.quiet, "print nothing but results and errors");
 }
 
-void add_settings(CLI::App& verb, Settings& settings) {
+void add_settings(Verb verb, Settings& settings) {
   add_console_options(verb, settings);
-  verb.add_option(
+  verb.option(
       "--device", settings.device,
       "CUDA ordinal; emulator[:TARGET][:policy=P,seed=N] to run on the CPU; a known device to plan and build for");
-  verb.add_option("--arch", settings.arch, "target instead of the device's own, e.g. sm_90a");
-  verb.add_option("--limits", settings.limits, "known device whose limits planning obeys where they are tighter");
-  verb.add_option("--cache-dir", settings.cache_dir, "cache folder instead of TMA_JIT_CACHE_DIR or the user's");
-  verb.add_flag("--no-cache", settings.no_cache, "neither read nor write the cache");
-  verb.add_option("--templates", settings.templates, "folder of templates, searched first; may be repeated")
-      ->allow_extra_args(false);
-  verb.add_option("--nvrtc", settings.nvrtc, "libnvrtc to load instead of searching for one");
-  verb.add_flag_callback(
-      "--disable-tma", [&settings] { settings.disable_tma = true; }, "plan only with files that do not use TMA");
-  verb.add_flag("--line-info", settings.line_info, "compile with line information for profilers");
-  verb.add_option("--log-level", settings.log_level, "trace, debug, info, warning, error or off");
+  verb.option("--arch", settings.arch, "target instead of the device's own, e.g. sm_90a");
+  verb.option("--limits", settings.limits, "known device whose limits planning obeys where they are tighter");
+  verb.option("--cache-dir", settings.cache_dir, "cache folder instead of TMA_JIT_CACHE_DIR or the user's");
+  verb.flag("--no-cache", settings.no_cache, "neither read nor write the cache");
+  verb.repeated("--templates", settings.templates, "folder of templates, searched first; may be repeated");
+  verb.option("--nvrtc", settings.nvrtc, "libnvrtc to load instead of searching for one");
+  verb.flag("--disable-tma", settings.disable_tma, "plan only with files that do not use TMA");
+  verb.flag("--line-info", settings.line_info, "compile with line information for profilers");
+  verb.option("--log-level", settings.log_level, "trace, debug, info, warning, error or off");
 }
 
-void add_shared(CLI::App& verb, Settings& settings) {
-  CLI::Option* shared = verb.add_flag("--shared", settings.shared,
-                                      "make the cache folder, and what is put there, readable by every user");
-  if (CLI::Option* off = verb.get_option_no_throw("--no-cache"); off != nullptr) shared->excludes(off);
+void add_shared(Verb verb, Settings& settings) {
+  Option shared =
+      verb.flag("--shared", settings.shared, "make the cache folder, and what is put there, readable by every user");
+  if (const auto no_cache = verb.find("--no-cache")) shared.excludes(*no_cache);
 }
 
 Outcome<Options> engine_options(const Settings& settings) {

@@ -7,12 +7,9 @@
 
 #include <tma_jit/engine.h>
 
+#include "command_line.h"
 #include "console.h"
 #include "outcome.h"
-
-namespace CLI {
-class App;
-}
 
 namespace tma_jit::cli {
 
@@ -33,10 +30,10 @@ struct Settings {
 };
 
 // Adds only --json and --quiet, for verbs that need no engine.
-void add_console_options(CLI::App& verb, Settings& settings);
-void add_settings(CLI::App& verb, Settings& settings);
+void add_console_options(Verb verb, Settings& settings);
+void add_settings(Verb verb, Settings& settings);
 // Adds --shared, for verbs that fill a cache.
-void add_shared(CLI::App& verb, Settings& settings);
+void add_shared(Verb verb, Settings& settings);
 
 [[nodiscard]] Outcome<Options> engine_options(const Settings& settings);
 [[nodiscard]] Outcome<Engine> make_engine(const Settings& settings);

@@ -3,8 +3,6 @@
 
 #include <tma_jit/json.h>
 
-#include <CLI/CLI.hpp>
-
 #include "kernel.h"
 #include "verbs.h"
 
@@ -46,7 +44,7 @@ Outcome<int> show(const Settings& settings, const Words& words) {
   Json files = Json::array();
   for (const KernelInfo& info : kernel.files) {
     print(settings.console, info);
-    files.push_back(Json::parse(json_of(info)));
+    files.push_back(parse_json(json_of(info)));
   }
   settings.console.object({{"kernel", kernel.name}, {"files", files}});
   return kDone;
@@ -54,14 +52,13 @@ Outcome<int> show(const Settings& settings, const Words& words) {
 
 }  // namespace
 
-void add_show(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb = app.add_subcommand("show", "one kernel's types, dims, params, rules, tensors, hooks and presets");
-  add_settings(*verb, invocation.settings);
+void add_show(Verb command, Settings& settings) {
+  Verb verb = command.add_verb("show", "one kernel's types, dims, params, rules, tensors, hooks and presets");
+  add_settings(verb, settings);
   auto words = std::make_shared<Words>();
-  verb->add_option("kernel", words->kernel, "a kernel's name, or the path of a template (.cu)")->required();
-  verb->add_option("--template-file", words->template_file, "only the template file of this stem");
-  verb->callback(
-      [&invocation, words] { invocation.run = [&invocation, words] { return show(invocation.settings, *words); }; });
+  verb.option("kernel", words->kernel, "a kernel's name, or the path of a template (.cu)").required();
+  verb.option("--template-file", words->template_file, "only the template file of this stem");
+  verb.runs([&settings, words] { return show(settings, *words); });
 }
 
 }  // namespace tma_jit::cli

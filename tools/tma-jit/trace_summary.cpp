@@ -13,7 +13,7 @@ double share_of(std::uint64_t part, std::uint64_t whole) {
 
 Outcome<Json> trace_summary(const std::string& file) {
   CLI_ASSIGN(const std::string text, read_text(file));
-  const Json trace = Json::parse(text, nullptr, false);
+  const Json trace = try_parse_json(text);
   if (trace.is_discarded() || !trace.contains("launches") || trace["launches"].empty())
     return failed(ErrorCode::io, "--trace {}: the emulator wrote no launch there", file);
   return trace["launches"][0];

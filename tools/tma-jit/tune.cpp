@@ -6,8 +6,6 @@
 #include <tma_jit/json.h>
 #include <tma_jit/tuning.h>
 
-#include <CLI/CLI.hpp>
-
 #include "describe.h"
 #include "list_file.h"
 #include "progress.h"
@@ -110,7 +108,7 @@ Outcome<int> tune_all(const Settings& settings, const Words& words) {
   std::size_t faults = 0;
   for (const TuneResult& result : results) {
     report(settings.console, result);
-    list.push_back(Json::parse(json_of(result)));
+    list.push_back(parse_json(json_of(result)));
     faults += result.error ? 1 : 0;
   }
   const std::filesystem::path file = options.records.empty() ? tuning_file(engine) : options.records;
@@ -121,26 +119,22 @@ Outcome<int> tune_all(const Settings& settings, const Words& words) {
 
 }  // namespace
 
-void add_tune(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb = app.add_subcommand("tune", "measure configurations, and record the best for the plans to come");
-  add_settings(*verb, invocation.settings);
+void add_tune(Verb command, Settings& settings) {
+  Verb verb = command.add_verb("tune", "measure configurations, and record the best for the plans to come");
+  add_settings(verb, settings);
   auto words = std::make_shared<Words>();
-  add_request_options(*verb, words->request);
-  verb->get_option("kernel")->required(false);
-  verb->add_option("--list", words->lists,
-                   "file of what to tune, a JSON object a line, as warm takes it; may be repeated")
-      ->allow_extra_args(false);
-  verb->add_option("--budget", words->options.budget_s, "seconds for all together (60)");
-  verb->add_option("--candidates", words->options.candidates,
-                   "configurations tried for each, beside the planned one (16)");
-  verb->add_option("--records", words->records, "file that gets the records; default: tuned.jsonl in the cache folder");
-  verb->add_option("--merge", words->merged, "put the records of these files into --records, and do nothing else");
-  verb->add_flag("--again", words->options.again, "measure what has a record, too");
-  verb->add_flag("--warm", words->warm, "leave the L2 cache warm between launches");
-  verb->callback([&invocation, words] {
-    invocation.run = [&invocation, words] {
-      return words->merged.empty() ? tune_all(invocation.settings, *words) : merge_records(invocation.settings, *words);
-    };
+  add_request_options(verb, words->request);
+  verb.find("kernel")->required(false);
+  verb.repeated("--list", words->lists,
+                "file of what to tune, a JSON object a line, as warm takes it; may be repeated");
+  verb.option("--budget", words->options.budget_s, "seconds for all together (60)");
+  verb.option("--candidates", words->options.candidates, "configurations tried for each, beside the planned one (16)");
+  verb.option("--records", words->records, "file that gets the records; default: tuned.jsonl in the cache folder");
+  verb.option("--merge", words->merged, "put the records of these files into --records, and do nothing else");
+  verb.flag("--again", words->options.again, "measure what has a record, too");
+  verb.flag("--warm", words->warm, "leave the L2 cache warm between launches");
+  verb.runs([&settings, words] {
+    return words->merged.empty() ? tune_all(settings, *words) : merge_records(settings, *words);
   });
 }
 

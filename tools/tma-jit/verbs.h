@@ -1,33 +1,26 @@
-// The verbs. Each `add_` declares one verb and its options; parsing the verb sets `run`.
+// The verbs. Each `add_` declares one verb with its options, and what it runs.
 #pragma once
 
-#include <functional>
-
-#include "outcome.h"
+#include "command_line.h"
 #include "settings.h"
-
-namespace CLI {
-class App;
-}
 
 namespace tma_jit::cli {
 
-struct Invocation {
-  Settings settings;
-  std::function<Outcome<int>()> run;  // prints, and returns the exit code
-};
-
-void add_doctor(CLI::App& app, Invocation& invocation);
-void add_list(CLI::App& app, Invocation& invocation);
-void add_show(CLI::App& app, Invocation& invocation);
-void add_plan(CLI::App& app, Invocation& invocation);
-void add_emit(CLI::App& app, Invocation& invocation);
-void add_build(CLI::App& app, Invocation& invocation);
-void add_run(CLI::App& app, Invocation& invocation);
-void add_bench(CLI::App& app, Invocation& invocation);
-void add_check(CLI::App& app, Invocation& invocation);
-void add_tune(CLI::App& app, Invocation& invocation);
-void add_warm(CLI::App& app, Invocation& invocation);
-void add_cache(CLI::App& app, Invocation& invocation);
+// The settings get the words' values, and must live until the verb has run.
+void add_doctor(Verb command, Settings& settings);
+void add_list(Verb command, Settings& settings);
+void add_show(Verb command, Settings& settings);
+void add_plan(Verb command, Settings& settings);
+void add_emit(Verb command, Settings& settings);
+void add_build(Verb command, Settings& settings);
+void add_run(Verb command, Settings& settings);
+void add_bench(Verb command, Settings& settings);
+void add_check(Verb command, Settings& settings);
+void add_tune(Verb command, Settings& settings);
+void add_warm(Verb command, Settings& settings);
+void add_cache(Verb command, Settings& settings);
+// These print what the command line declares, when they run.
+void add_completion(CommandLine& line, Settings& settings);
+void add_help(CommandLine& line, Settings& settings);
 
 }  // namespace tma_jit::cli

@@ -10,8 +10,6 @@
 #include <tma_jit/cache.h>
 #include <tma_jit/emulator.h>
 
-#include <CLI/CLI.hpp>
-
 #include "describe.h"
 #include "list_file.h"
 #include "progress.h"
@@ -248,21 +246,19 @@ Outcome<int> warm(const Settings& settings, const Words& words) {
 
 }  // namespace
 
-void add_warm(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb = app.add_subcommand("warm", "build kernels ahead of time, for any targets, without a GPU");
-  add_settings(*verb, invocation.settings);
-  add_shared(*verb, invocation.settings);
+void add_warm(Verb command, Settings& settings) {
+  Verb verb = command.add_verb("warm", "build kernels ahead of time, for any targets, without a GPU");
+  add_settings(verb, settings);
+  add_shared(verb, settings);
   auto words = std::make_shared<Words>();
-  verb->add_option("kernels", words->kernels, "kernels, all presets of each");
-  verb->add_option("--list", words->lists, "file of what to build, a JSON object a line; may be repeated")
-      ->allow_extra_args(false);
-  verb->add_flag("--all", words->all, "all presets of every kernel");
-  verb->add_option("-j,--jobs", words->jobs, "compiles at a time; default: processors");
-  CLI::Option* pack = verb->add_option("--pack", words->pack, "then write the whole cache into this file");
-  verb->add_option("--sign", words->sign, "private key to sign the pack with")->needs(pack);
-  verb->get_option("--arch")->description("targets, separated by commas; of a list, only its lines for these");
-  verb->callback(
-      [&invocation, words] { invocation.run = [&invocation, words] { return warm(invocation.settings, *words); }; });
+  verb.option("kernels", words->kernels, "kernels, all presets of each");
+  verb.repeated("--list", words->lists, "file of what to build, a JSON object a line; may be repeated");
+  verb.flag("--all", words->all, "all presets of every kernel");
+  verb.option("-j,--jobs", words->jobs, "compiles at a time; default: processors");
+  const Option pack = verb.option("--pack", words->pack, "then write the whole cache into this file");
+  verb.option("--sign", words->sign, "private key to sign the pack with").needs(pack);
+  verb.find("--arch")->help("targets, separated by commas; of a list, only its lines for these");
+  verb.runs([&settings, words] { return warm(settings, *words); });
 }
 
 }  // namespace tma_jit::cli

@@ -1,0 +1,22 @@
+# Makes the command's manual page and the shells' completion scripts, which the command prints of what it declares, and
+# installs them where man, bash, zsh and fish search. Makes nothing where a command built for another machine cannot run.
+if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+  return()
+endif()
+set(folder ${PROJECT_BINARY_DIR}/shell)
+file(MAKE_DIRECTORY ${folder})
+set(shell_files)
+function(tma_jit_printed NAME DESTINATION)
+  add_custom_command(OUTPUT ${folder}/${NAME} COMMAND tma-jit ${ARGN} > ${folder}/${NAME} DEPENDS tma-jit VERBATIM)
+  install(FILES ${folder}/${NAME} DESTINATION ${DESTINATION})
+  set(shell_files ${shell_files} ${folder}/${NAME} PARENT_SCOPE)
+endfunction()
+tma_jit_printed(tma-jit.1 ${CMAKE_INSTALL_MANDIR}/man1 help --man)
+tma_jit_printed(tma-jit ${CMAKE_INSTALL_DATADIR}/bash-completion/completions completion bash)
+tma_jit_printed(_tma-jit ${CMAKE_INSTALL_DATADIR}/zsh/site-functions completion zsh)
+if(EXISTS /etc/debian_version)  # whose zsh searches site-functions below /usr/local, and this folder below /usr
+  install(FILES ${folder}/_tma-jit DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+endif()
+tma_jit_printed(tma-jit.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d completion fish)
+add_custom_target(tma_jit_shell_files ALL DEPENDS ${shell_files})
+add_dependencies(product tma_jit_shell_files)

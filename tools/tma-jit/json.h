@@ -1,0 +1,19 @@
+// JSON objects that keep the order of their keys. The class is compiled once, in json.cpp, and so is its parser.
+#pragma once
+
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+extern template class nlohmann::basic_json<nlohmann::ordered_map>;
+
+namespace tma_jit::cli {
+
+using Json = nlohmann::ordered_json;
+
+// Throws nlohmann's exception if the text is not JSON, which what the library prints always is.
+Json parse_json(std::string_view text);
+// Returns a discarded value if the text is not JSON.
+Json try_parse_json(std::string_view text);
+
+}  // namespace tma_jit::cli
