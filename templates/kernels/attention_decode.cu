@@ -94,7 +94,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(
   if (work.part >= work.parts) return;
   copy_queries(smem.q, Q, work);
   KeyCopy<ContiguousKeys, T, BN, HD> copy({work.sequence}, K, V, work.kv_head, work.keys);
-  OnlineSoftmax<Scores> softmax;
+  OnlineSoftmax<Scores> softmax(1);  // of scores that the hook has seen scaled
   Values values = {};
   const int warp = threadIdx.x / 32;
   const auto score = [&](f32 x, int head, int query, int key) {

@@ -114,7 +114,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(View<c
   copy_queries(smem.q, Q, work);
   const PagedKeys<RUN> table = {PAGES.data + work.sequence * PAGES.stride[0], PAGES.stride[1], dims.SIZE, dims.P};
   KeyCopy<PagedKeys<RUN>, T, BN, HD> copy(table, K, V, work.kv_head, work.keys);
-  OnlineSoftmax<Scores> softmax;
+  OnlineSoftmax<Scores> softmax(1);  // of scores that the hook has seen scaled
   Values values = {};
   const int warp = threadIdx.x / 32;
   const auto score = [&](f32 x, int head, int query, int key) {
