@@ -14,7 +14,7 @@
 //! param   RUN     = 16    in {1, 16}               "neighbouring keys that are certainly in one page"
 //! param   ROWS    = 16    in {16, 32}              "heads of queries times tokens that a block computes together"
 //! param   BN      = 16    in {16, 32}              "keys of a warp's step"
-//! param   WARPS   = 4     in {2, 4, 8}
+//! param   WARPS   = 8     in {2, 4, 8}
 //! param   STAGES  = 2     in {2, 3, 4}             "steps of a warp in flight or in use"
 //! param   PARTS   = 0     in {0, 1, 2, 4, 8, 16, 32, 64, 128} "parts of a sequence's keys, on average if RAGGED; 0: as many as the device has room for"
 //! param   LEAST   = 128   in {64, 128, 256, 512}   "keys of a part at least, unless it is the only one"
@@ -24,14 +24,17 @@
 //! let     RING    = WARPS * STAGES * 2 * BN * HD * sizeof(T)
 //! let     RESULTS = WARPS * ROWS * (HD + 10) * 4   "of warps, in place of the ring"
 //! let     SMEM    = align_up(ROWS * HD * sizeof(T) + max(RING, RESULTS), 1024)
-//! let     UNITS   = B * KV_HEADS * ceil_div(TOKENS * (HEADS / KV_HEADS), ROWS) "what is split into parts"
+//! let     TILES   = KV_HEADS * ceil_div(TOKENS * (HEADS / KV_HEADS), ROWS) "blocks that share a part of a sequence's keys"
+//! let     UNITS   = B * TILES                      "what is split into parts"
 //! let     ROOM    = device.sm_count * max(1, min(2048 / THREADS, device.smem_per_sm / (SMEM + 2048))) "blocks at a time"
 //! let     ONE     = ROOM / max(UNITS, 1)           "parts that fill the device once"
 //! let     TWO     = 2 * ROOM / max(UNITS, 1)
 //! let     FILLED  = ONE * UNITS * 10 >= 9 * ROOM ? ONE : TWO * UNITS * 10 >= 18 * ROOM ? TWO : 4 * ROOM / max(UNITS, 1)
-//! let     EVEN    = UNITS * max(1, min(PARTS == 0 ? FILLED : PARTS, ceil_div(N, LEAST)))
+//! let     EVEN    = max(1, min(PARTS == 0 ? FILLED : PARTS, ceil_div(N, LEAST))) "parts of each if all are as long"
 //! let     SPARE   = PARTS != 0 ? UNITS * (PARTS - 1) : 4 * UNITS <= ROOM ? ROOM - UNITS : UNITS < 8 * ROOM ? 4 * ROOM : 0 "parts beyond one of each"
-//! let     GRID    = RAGGED == 0 ? EVEN : UNITS + min(SPARE, UNITS * max(0, ceil_div(N, LEAST) - 1))
+//! let     BESIDES = min(SPARE / max(TILES, 1), B * max(0, ceil_div(N, LEAST) - 1))
+//! let     ACROSS  = RAGGED == 0 ? B : max(B, ceil_div(B + BESIDES, EVEN))
+//! let     GRID    = TILES * ACROSS * EVEN
 //!
 //! require N <= 2147400000                          "keys of a sequence are counted in 31 bits"
 //! require RUN == 1 || SIZE % RUN == 0              "keys that are copied together must be in one page"
@@ -56,7 +59,7 @@
 //! workspace parts     GRID == UNITS ? 0 : GRID * ROWS * (HD + 2) * 4 "results of parts"
 //! workspace counters  GRID == UNITS ? 0 : UNITS * 4  zero "parts that have come"
 //!
-//! launch  grid GRID  block THREADS  smem SMEM
+//! launch  grid TILES, ACROSS, EVEN  block THREADS  smem SMEM
 //! work    flops 4 * B * TOKENS * HEADS * N * HD  bytes (2 * B * N * KV_HEADS + 2 * B * TOKENS * HEADS) * HD * sizeof(T)
 //! reference attention_decode_reference  grid min(B * TOKENS * HEADS, 65536)  block 256  bits 5
 //!
@@ -109,9 +112,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(View<c
                                                                           f32 scale, const Dims dims,
                                                                           const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
-  const DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims); });
+  DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims); });
   if (work.part >= work.parts) return;
-  copy_queries(smem.q, Q, work);
   const PagedKeys<RUN> table = {PAGES.data + work.sequence * PAGES.stride[0], PAGES.stride[1], dims.SIZE, dims.P};
   KeyCopy<PagedKeys<RUN>, T, BN, HD> copy(table, K, V, work.kv_head, work.keys);
   OnlineSoftmax<Scores> softmax(1);  // of scores that the hook has seen scaled
@@ -120,7 +122,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(View<c
   const auto score = [&](f32 x, int head, int query, int key) {
     return hooks.score(x, work.sequence, head, query, key);
   };
-  attend(smem.q, smem.ring[warp], copy, work, scale, score, softmax, values);
+  attend(smem.q, Q, smem.ring[warp], copy, work, dims, scale, score, softmax, values);
   __syncthreads();  // the rings are free for the results
   smem.results[warp].store(values, softmax.greatest(), softmax.sums());
   __syncthreads();

@@ -21,7 +21,7 @@ struct DecodeOutput {
   template <class Work>
   __device__ void store(const Work& work, int row, int column, const AttentionResult& result) const {
     const s64 token = work.token(row), head = work.head(row), sequence = work.sequence;
-    const f32 inverse = result.sum == 0 ? 0 : 1 / result.sum;
+    const f32 inverse = result.sum == 0 ? 0 : __fdividef(1, result.sum);
     const f32 x[4] = {result.value.x, result.value.y, result.value.z, result.value.w};
     Pack<T, 4> pack;
 #pragma unroll
@@ -38,10 +38,12 @@ template <class Work>
 __device__ inline void finish(const WarpPart (&warps)[WARPS], const Work& work, const DecodeOutput& output) {
   __shared__ bool last;
   constexpr int kAcross = HD / 4;
+  constexpr int kBatch = 16;  // parts whose loads are in flight together
   BlockPart* const parts = output.parts + work.slot;
+#pragma unroll 1
   for (int i = threadIdx.x; i < work.rows * kAcross; i += 32 * WARPS) {
     const int row = i / kAcross, column = i % kAcross * 4;
-    const AttentionResult result = combined(warps, WARPS, 1, row, column);
+    const AttentionResult result = combined<WARPS>(warps, WARPS, 1, row, column);
     if (work.parts == 1)
       output.store(work, row, column, result);
     else
@@ -52,9 +54,10 @@ __device__ inline void finish(const WarpPart (&warps)[WARPS], const Work& work, 
   if (threadIdx.x == 0) last = last_arriver(&output.counters[work.unit], work.parts);
   __syncthreads();
   if (!last) return;
+#pragma unroll 1
   for (int i = threadIdx.x; i < work.rows * kAcross; i += 32 * WARPS) {
     const int row = i / kAcross, column = i % kAcross * 4;
-    output.store(work, row, column, combined(parts, work.parts, work.tiles, row, column));
+    output.store(work, row, column, combined<kBatch>(parts, work.parts, work.tiles, row, column));
   }
 }
 

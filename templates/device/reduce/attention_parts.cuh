@@ -1,6 +1,7 @@
 #pragma once
 // Attention over parts of the keys, and the parts' results combined in the order of the parts, so that the same parts
 // give the same bits.
+#include "device/ptx/ex2.cuh"
 #include "device/tile/register_tile.cuh"
 
 // Four neighbouring columns of one row.
@@ -8,21 +9,20 @@ struct AttentionResult {
   f32 greatest, sum;
   float4 value;
 
-  __device__ void add(const AttentionResult& other) {
-    const f32 most = fmaxf(greatest, other.greatest);
-    const f32 a = weight(greatest - most), b = weight(other.greatest - most);
-    greatest = most;
-    sum = sum * a + other.sum * b;
-    value.x = value.x * a + other.value.x * b;
-    value.y = value.y * a + other.value.y * b;
-    value.z = value.z * a + other.value.z * b;
-    value.w = value.w * a + other.value.w * b;
+  __device__ void scale(f32 factor) {
+    sum *= factor;
+    value.x *= factor, value.y *= factor, value.z *= factor, value.w *= factor;
   }
+  // Adds a result whose weights are multiplied by `factor`.
+  __device__ void add(const AttentionResult& other, f32 factor) {
+    sum = fmaf(other.sum, factor, sum);
+    value.x = fmaf(other.value.x, factor, value.x), value.y = fmaf(other.value.y, factor, value.y);
+    value.z = fmaf(other.value.z, factor, value.z), value.w = fmaf(other.value.w, factor, value.w);
+  }
+  // Returns e to the power of x.
+  __device__ static f32 weight(f32 x) { return ex2(x * 1.44269504F); }
   // The logarithm of the sum of e^score; minus infinity without keys.
   __device__ f32 log_sum_exp() const { return sum == 0 ? __int_as_float(0xff800000) : greatest + logf(sum); }
-
- private:
-  __device__ static f32 weight(f32 below) { return exp2f(below * 1.44269504F); }
 };
 
 // The results of one part for Rows rows of queries: the greatest score, the sum of the weights e^(score - greatest),
@@ -54,12 +54,27 @@ template <int Rows, int Columns, int Pitch = Columns> struct alignas(16) Attenti
   }
 };
 
-// Returns the result of `count` parts, at least one, each `apart` after the one before.
-template <int Rows, int Columns, int Pitch>
+// Returns the result of `count` parts, at least one, each `apart` after the one before. Loads Batch parts at a time,
+// none of which depends on another.
+template <int Batch, int Rows, int Columns, int Pitch>
 __device__ inline AttentionResult combined(const AttentionPart<Rows, Columns, Pitch>* parts, int count, int apart,
                                            int row, int column) {
-  AttentionResult all = parts->result(row, column);
-#pragma unroll 8
-  for (int i = 1; i < count; ++i) all.add(parts[s64{i} * apart].result(row, column));
+  constexpr f32 kAbsent = -3.0e38F;
+  AttentionResult all = {kAbsent, 0, {}};
+#pragma unroll 1
+  for (int i = 0; i < count; i += Batch) {
+    AttentionResult some[Batch];
+#pragma unroll
+    for (int j = 0; j < Batch; ++j) {
+      some[j] = parts[s64{min(i + j, count - 1)} * apart].result(row, column);
+      if (i + j >= count) some[j].greatest = kAbsent;
+    }
+    const f32 before = all.greatest;
+#pragma unroll
+    for (int j = 0; j < Batch; ++j) all.greatest = fmaxf(all.greatest, some[j].greatest);
+    all.scale(AttentionResult::weight(before - all.greatest));
+#pragma unroll
+    for (int j = 0; j < Batch; ++j) all.add(some[j], AttentionResult::weight(some[j].greatest - all.greatest));
+  }
   return all;
 }
