@@ -28,7 +28,8 @@ struct AttentionResult {
 // The results of one part for Rows rows of queries: the greatest score, the sum of the weights e^(score - greatest),
 // and the sums of the values by these weights. A row of floats takes Pitch of them; Columns + 8 avoids bank conflicts.
 template <int Rows, int Columns, int Pitch = Columns> struct alignas(16) AttentionPart {
-  f32 value[Rows][Pitch], greatest[Rows], sum[Rows];
+  f32 value[Rows][Pitch];
+  float2 state[Rows];  // the greatest score and the sum
 
   // Stores a warp's results. The vectors have the same value in all lanes of a row.
   using Values = RegisterTile<layout::Mma<Rows, Columns>>;
@@ -41,16 +42,16 @@ template <int Rows, int Columns, int Pitch = Columns> struct alignas(16) Attenti
           make_float2(values.x[i], values.x[i + 1]);
 #pragma unroll
     for (int s = 0; s < Layout::kRowSlots; ++s)
-      if (threadIdx.x % 4 == 0) greatest[Layout::row(s)] = most.x[s], sum[Layout::row(s)] = sums.x[s];
+      if (threadIdx.x % 4 == 0) state[Layout::row(s)] = make_float2(most.x[s], sums.x[s]);
   }
 
   // Four neighbouring columns of one row. The thread of column 0 stores what the row's columns share.
   __device__ AttentionResult result(int row, int column) const {
-    return {greatest[row], sum[row], *reinterpret_cast<const float4*>(&value[row][column])};
+    return {state[row].x, state[row].y, *reinterpret_cast<const float4*>(&value[row][column])};
   }
   __device__ void store(int row, int column, const AttentionResult& result) {
     *reinterpret_cast<float4*>(&value[row][column]) = result.value;
-    if (column == 0) greatest[row] = result.greatest, sum[row] = result.sum;
+    if (column == 0) state[row] = make_float2(result.greatest, result.sum);
   }
 };
 
@@ -66,8 +67,9 @@ __device__ inline AttentionResult combined(const AttentionPart<Rows, Columns, Pi
     AttentionResult some[Batch];
 #pragma unroll
     for (int j = 0; j < Batch; ++j) {
-      some[j] = parts[s64{min(i + j, count - 1)} * apart].result(row, column);
+      some[j] = parts->result(row, column);
       if (i + j >= count) some[j].greatest = kAbsent;
+      if (i + j + 1 < count) parts += apart;
     }
     const f32 before = all.greatest;
 #pragma unroll

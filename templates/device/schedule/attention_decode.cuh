@@ -43,9 +43,12 @@ class DecodeWork {
     rounds.end = rounds.first + each + (part < more ? 1 : 0);
   }
 
-  // Separate from the constructor, so that copies of keys can start first.
+  // Separate from the constructor, so that copies of keys can start first: the compiler moves nothing that depends on
+  // the result of the `asm` before them.
   __device__ void find_rows(const Dims& dims) {
-    group = u32(dims.HEADS) / u32(dims.KV_HEADS), first = block_ * ROWS;
+    u32 heads = dims.HEADS;
+    asm volatile("" : "+r"(heads));
+    group = heads / u32(dims.KV_HEADS), first = block_ * ROWS;
     rows = min(ROWS, dims.TOKENS * group - first);
     tokens_ = dims.TOKENS;
   }
