@@ -15,10 +15,11 @@ using Ring = KeysAndValues<T, BN, HD>[STAGES];
 // Starts copying the queries of the block's rows; rows beyond them become zeros.
 template <class Work>
 __device__ inline void copy_queries(SharedTile<T, ROWS, HD>& to, const View<const T, 4>& Q, const Work& work) {
-  constexpr int kAcross = HD / 8;
+  constexpr int kAcross = HD / 8, kChunks = ROWS * kAcross, kThreads = 32 * WARPS;
 #pragma unroll
-  for (int i = threadIdx.x; i < ROWS * kAcross; i += 32 * WARPS) {
-    const int row = i / kAcross, column = i % kAcross * 8;
+  for (int first = 0; first < kChunks; first += kThreads) {
+    const int i = first + threadIdx.x, row = i / kAcross, column = i % kAcross * 8;
+    if (kChunks % kThreads != 0 && i >= kChunks) break;
     const T* const from =
         Q.data + work.sequence * Q.stride[0] + work.token(row) * Q.stride[1] + work.head(row) * Q.stride[2] + column;
     cp_async::cg(smem_address(&to.at(row, column)), from, row < work.rows ? 16 : 0);

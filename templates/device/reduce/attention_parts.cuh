@@ -25,6 +25,29 @@ struct AttentionResult {
   __device__ f32 log_sum_exp() const { return sum == 0 ? __int_as_float(0xff800000) : greatest + logf(sum); }
 };
 
+// Returns the result of `count` parts, at least one. part(i) is called for ascending i, beyond the last part too, where
+// its result has no weight, for Batch parts before any is used.
+template <int Batch, class Part> __device__ inline AttentionResult combined(int count, Part part) {
+  constexpr f32 kAbsent = -3.0e38F;
+  AttentionResult all = {kAbsent, 0, {}};
+#pragma unroll 1
+  for (int i = 0; i < count; i += Batch) {
+    AttentionResult some[Batch];
+#pragma unroll
+    for (int j = 0; j < Batch; ++j) {
+      some[j] = part(i + j);
+      if (i + j >= count) some[j].greatest = kAbsent;
+    }
+    const f32 before = all.greatest;
+#pragma unroll
+    for (int j = 0; j < Batch; ++j) all.greatest = fmaxf(all.greatest, some[j].greatest);
+    all.scale(AttentionResult::weight(before - all.greatest));
+#pragma unroll
+    for (int j = 0; j < Batch; ++j) all.add(some[j], AttentionResult::weight(some[j].greatest - all.greatest));
+  }
+  return all;
+}
+
 // The results of one part for Rows rows of queries: the greatest score, the sum of the weights e^(score - greatest),
 // and the sums of the values by these weights. A row of floats takes Pitch of them; Columns + 8 avoids bank conflicts.
 template <int Rows, int Columns, int Pitch = Columns> struct alignas(16) AttentionPart {
@@ -60,23 +83,9 @@ template <int Rows, int Columns, int Pitch = Columns> struct alignas(16) Attenti
 template <int Batch, int Rows, int Columns, int Pitch>
 __device__ inline AttentionResult combined(const AttentionPart<Rows, Columns, Pitch>* parts, int count, int apart,
                                            int row, int column) {
-  constexpr f32 kAbsent = -3.0e38F;
-  AttentionResult all = {kAbsent, 0, {}};
-#pragma unroll 1
-  for (int i = 0; i < count; i += Batch) {
-    AttentionResult some[Batch];
-#pragma unroll
-    for (int j = 0; j < Batch; ++j) {
-      some[j] = parts->result(row, column);
-      if (i + j >= count) some[j].greatest = kAbsent;
-      if (i + j + 1 < count) parts += apart;
-    }
-    const f32 before = all.greatest;
-#pragma unroll
-    for (int j = 0; j < Batch; ++j) all.greatest = fmaxf(all.greatest, some[j].greatest);
-    all.scale(AttentionResult::weight(before - all.greatest));
-#pragma unroll
-    for (int j = 0; j < Batch; ++j) all.add(some[j], AttentionResult::weight(some[j].greatest - all.greatest));
-  }
-  return all;
+  return combined<Batch>(count, [&](int i) {
+    const AttentionResult result = parts->result(row, column);
+    if (i + 1 < count) parts += apart;
+    return result;
+  });
 }
