@@ -12,24 +12,32 @@
 //! param   LSE     = 0     in {0, 1}                "1: L is the logarithm of the sum of e^score, minus infinity without keys"
 //! param   ROWS    = 16    in {16, 32}              "heads of queries times tokens that a block computes together"
 //! param   BN      = 16    in {16, 32}              "keys of a warp's step"
-//! param   WARPS   = 4     in {2, 4, 8}
+//! param   WARPS   = 8     in {2, 4, 8}
 //! param   STAGES  = 2     in {2, 3, 4}             "steps of a warp in flight or in use"
 //! param   PARTS   = 0     in {0, 1, 2, 4, 8, 16, 32, 64, 128} "parts of a sequence's keys, on average if RAGGED; 0: as many as the device has room for"
 //! param   LEAST   = 128   in {64, 128, 256, 512}   "keys of a part at least, unless it is the only one"
+//! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that combine their parts of a sequence through shared memory"
 //!
 //! let     THREADS = 32 * WARPS
 //! let     RING    = WARPS * STAGES * 2 * BN * HD * sizeof(T)
-//! let     RESULTS = WARPS * ROWS * (HD + 10) * 4   "of warps, in place of the ring"
+//! let     RESULTS = ROWS * (WARPS * (HD + 10) + HD + 2) * 4 "in place of the ring"
 //! let     SMEM    = align_up(ROWS * HD * sizeof(T) + max(RING, RESULTS), 1024)
-//! let     UNITS   = B * KV_HEADS * ceil_div(TOKENS * (HEADS / KV_HEADS), ROWS) "what is split into parts"
+//! let     TILES   = KV_HEADS * ceil_div(TOKENS * (HEADS / KV_HEADS), ROWS) "blocks that share a part of a sequence's keys"
+//! let     UNITS   = B * TILES                      "what is split into parts"
 //! let     ROOM    = device.sm_count * max(1, min(2048 / THREADS, device.smem_per_sm / (SMEM + 2048))) "blocks at a time"
 //! let     ONE     = ROOM / max(UNITS, 1)           "parts that fill the device once"
 //! let     TWO     = 2 * ROOM / max(UNITS, 1)
 //! let     FILLED  = ONE * UNITS * 10 >= 9 * ROOM ? ONE : TWO * UNITS * 10 >= 18 * ROOM ? TWO : 4 * ROOM / max(UNITS, 1)
-//! let     EVEN    = UNITS * max(1, min(PARTS == 0 ? FILLED : PARTS, ceil_div(N, LEAST)))
+//! let     WANTED  = max(1, min(PARTS == 0 ? FILLED : PARTS, ceil_div(N, LEAST)))
+//! let     EVEN    = WANTED < CLUSTER ? WANTED : WANTED / CLUSTER * CLUSTER "parts of each if all are as long"
 //! let     SPARE   = PARTS != 0 ? UNITS * (PARTS - 1) : 4 * UNITS <= ROOM ? ROOM - UNITS : UNITS < 8 * ROOM ? 4 * ROOM : 0 "parts beyond one of each"
-//! let     GRID    = RAGGED == 0 ? EVEN : UNITS + min(SPARE, UNITS * max(0, ceil_div(N, LEAST) - 1))
+//! let     BESIDES = min(SPARE / max(TILES, 1), B * max(0, ceil_div(N, LEAST) - 1))
+//! let     ACROSS  = RAGGED == 0 ? B : max(B, ceil_div(B + BESIDES, EVEN))
+//! let     GRID    = TILES * ACROSS * EVEN
 //!
+//! require CLUSTER == 1 || RAGGED == 0              "a cluster's blocks are parts of one sequence"
+//! require CLUSTER <= device.cluster_max            "the device's clusters must be as large"
+//! require EVEN % CLUSTER == 0                      "a sequence has whole clusters of parts"
 //! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //! require SMEM <= device.smem_per_block            "the ring must fit in shared memory"
 //! require ROWS * HD <= 4096                        "a warp's sums must fit into registers"
@@ -47,21 +55,28 @@
 //! tensor  L : f32[B, TOKENS, HEADS]  out  when LSE == 1
 //! scalar  scale : f32 = 0.08838834764
 //! hook    score(f32 x, s32 sequence, s32 head, s32 query, s32 key) : f32 = x "applied to each scaled product; query: the position of the token's own key"
-//! workspace parts     GRID == UNITS ? 0 : GRID * ROWS * (HD + 2) * 4 "results of parts"
-//! workspace counters  GRID == UNITS ? 0 : UNITS * 4  zero "parts that have come"
+//! workspace parts     GRID == UNITS * CLUSTER ? 0 : GRID * ROWS * (HD + 2) * 4 "results of parts"
+//! workspace counters  GRID == UNITS * CLUSTER ? 0 : UNITS * 4  zero "parts that have come"
 //!
-//! launch  grid GRID  block THREADS  smem SMEM
+//! cluster 1, 1, CLUSTER
+//! launch  grid TILES, ACROSS, EVEN  block THREADS  smem SMEM
 //! work    flops 4 * B * TOKENS * HEADS * N * HD  bytes (2 * B * N * KV_HEADS + 2 * B * TOKENS * HEADS) * HD * sizeof(T)
 //! reference attention_decode_reference  grid min(B * TOKENS * HEADS, 65536)  block 256  bits 5
 //!
-//! preset  HD = 128, BN = 16, STAGES = 3  when device.smem_per_block >= 110000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 128, BN = 16, STAGES = 2  when HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 128, BN = 16, STAGES = 3, ROWS = 32  when device.smem_per_block >= 110000 && HD == 128
-//! preset  HD = 128, BN = 16, STAGES = 2, ROWS = 32  when HD == 128
-//! preset  HD = 64, BN = 32, STAGES = 3  when HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 64, BN = 32, STAGES = 3, ROWS = 32  when device.smem_per_block >= 110000 && HD == 64
-//! preset  HD = 64, BN = 32, STAGES = 2, ROWS = 32  when HD == 64
-//! preset  HD = 256, BN = 16, STAGES = 3  when device.smem_per_block >= 210000 && HD == 256
+//! preset  HD = 128, BN = 16, STAGES = 3  when device.smem_per_block >= 210000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 128, BN = 16, STAGES = 2  when device.smem_per_block >= 160000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 128, BN = 16, STAGES = 2, WARPS = 4  when HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 128, BN = 16, STAGES = 3, ROWS = 32  when device.smem_per_block >= 210000 && HD == 128
+//! preset  HD = 128, BN = 16, STAGES = 2, ROWS = 32  when device.smem_per_block >= 160000 && HD == 128
+//! preset  HD = 128, BN = 16, STAGES = 2, WARPS = 4, ROWS = 32  when HD == 128
+//! preset  HD = 64, BN = 32, STAGES = 3  when device.smem_per_block >= 210000 && HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 64, BN = 32, STAGES = 2  when device.smem_per_block >= 160000 && HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 64, BN = 32, STAGES = 2, WARPS = 4  when HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 64, BN = 32, STAGES = 3, ROWS = 32  when device.smem_per_block >= 210000 && HD == 64
+//! preset  HD = 64, BN = 32, STAGES = 2, ROWS = 32  when device.smem_per_block >= 160000 && HD == 64
+//! preset  HD = 64, BN = 32, STAGES = 2, WARPS = 4, ROWS = 32  when HD == 64
+//! preset  HD = 256, BN = 16, STAGES = 3, WARPS = 4  when device.smem_per_block >= 210000 && HD == 256
+//! preset  HD = 256, BN = 16, STAGES = 2, WARPS = 4  when device.smem_per_block >= 160000 && HD == 256
 //! preset  HD = 256, BN = 16, STAGES = 2, WARPS = 2  when HD == 256
 
 #include "device/epilogue/attention_decode.cuh"
@@ -81,7 +96,7 @@ struct Smem {
   SharedTile<T, ROWS, HD> q;
   union {
     Ring ring[WARPS];
-    WarpPart results[WARPS];
+    DecodeResults results;
   };
 };
 static_assert(sizeof(Smem) == SMEM);
@@ -90,19 +105,18 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(
     View<const T, 4> Q, View<const T, 4> K, View<const T, 4> V, View<const s32, 1> LENGTHS, View<T, 4> O,
     View<f32, 3> L, u8* parts, u8* counters, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
-  const DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims.N); });
+  DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims.N); });
   if (work.part >= work.parts) return;
-  copy_queries(smem.q, Q, work);
   KeyCopy<ContiguousKeys, T, BN, HD> copy({work.sequence}, K, V, work.kv_head, work.keys);
-  OnlineSoftmax<Scores> softmax;
+  OnlineSoftmax<Scores> softmax(1);  // of scores that the hook has seen scaled
   Values values = {};
   const int warp = threadIdx.x / 32;
   const auto score = [&](f32 x, int head, int query, int key) {
     return hooks.score(x, work.sequence, head, query, key);
   };
-  attend(smem.q, smem.ring[warp], copy, work, scale, score, softmax, values);
+  attend(smem.q, Q, smem.ring[warp], copy, work, dims, scale, score, softmax, values);
   __syncthreads();  // the rings are free for the results
-  smem.results[warp].store(values, softmax.greatest(), softmax.sums());
+  smem.results.warps[warp].store(values, softmax.greatest(), softmax.sums());
   __syncthreads();
   finish(smem.results, work, {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)});
 }

@@ -1,6 +1,8 @@
 #pragma once
-// The end of attention_decode: the results of a block's warps are combined, then those of a sequence's parts by the
-// last block of them, and stored. T, HD, ROWS, WARPS and LSE are the template's.
+// The end of attention_decode: the results of a block's warps are combined, then those of a cluster's blocks, which are
+// parts of one sequence, and then those of the clusters by the last block of them. T, HD, ROWS, WARPS, CLUSTER and LSE
+// are the template's.
+#include "device/ptx/cluster.cuh"
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/attention_parts.cuh"
 #include "device/reduce/grid.cuh"
@@ -12,6 +14,12 @@
 using WarpPart = AttentionPart<ROWS, HD, HD + 8>;
 using BlockPart = AttentionPart<ROWS, HD>;
 
+// In place of the ring.
+struct DecodeResults {
+  WarpPart warps[WARPS];
+  BlockPart block;  // of several in a cluster
+};
+
 struct DecodeOutput {
   View<T, 4> O;
   View<f32, 3> L;
@@ -21,7 +29,7 @@ struct DecodeOutput {
   template <class Work>
   __device__ void store(const Work& work, int row, int column, const AttentionResult& result) const {
     const s64 token = work.token(row), head = work.head(row), sequence = work.sequence;
-    const f32 inverse = result.sum == 0 ? 0 : 1 / result.sum;
+    const f32 inverse = result.sum == 0 ? 0 : __fdividef(1, result.sum);
     const f32 x[4] = {result.value.x, result.value.y, result.value.z, result.value.w};
     Pack<T, 4> pack;
 #pragma unroll
@@ -35,26 +43,47 @@ struct DecodeOutput {
 
 // Called by all threads of a block with a part, after its warps' results and a barrier.
 template <class Work>
-__device__ inline void finish(const WarpPart (&warps)[WARPS], const Work& work, const DecodeOutput& output) {
+__device__ inline void finish(DecodeResults& results, const Work& work, const DecodeOutput& output) {
   __shared__ bool last;
-  constexpr int kAcross = HD / 4;
+  constexpr int kAcross = HD / 4, kThreads = 32 * WARPS;
+  constexpr int kBatch = 16;  // parts whose loads are in flight together
+  const int items = work.rows * kAcross, count = work.parts / CLUSTER;
   BlockPart* const parts = output.parts + work.slot;
-  for (int i = threadIdx.x; i < work.rows * kAcross; i += 32 * WARPS) {
-    const int row = i / kAcross, column = i % kAcross * 4;
-    const AttentionResult result = combined(warps, WARPS, 1, row, column);
-    if (work.parts == 1)
+  const auto put = [&](int row, int column, const AttentionResult& result) {
+    if (count == 1)
       output.store(work, row, column, result);
     else
-      parts[s64{work.part} * work.tiles].store(row, column, result);
+      parts[s64{work.part / CLUSTER} * work.tiles].store(row, column, result);
+  };
+#pragma unroll 1
+  for (int i = threadIdx.x; i < items; i += kThreads) {
+    const int row = i / kAcross, column = i % kAcross * 4;
+    const AttentionResult result = combined<WARPS>(results.warps, WARPS, 1, row, column);
+    if constexpr (CLUSTER == 1)
+      put(row, column, result);
+    else
+      results.block.store(row, column, result);
   }
-  if (work.parts == 1) return;
+  if constexpr (CLUSTER > 1) {  // warps of the cluster's blocks take turns
+    cluster::sync();
+    const int turn = threadIdx.x / 32 * CLUSTER + work.part % CLUSTER;
+#pragma unroll 1
+    for (int i = turn * 32 + threadIdx.x % 32; i < items; i += CLUSTER * kThreads) {
+      const int row = i / kAcross, column = i % kAcross * 4;
+      const auto part = [&](int rank) { return cluster::map(&results.block, rank)->result(row, column); };
+      put(row, column, combined<CLUSTER>(CLUSTER, part));
+    }
+    cluster::sync();  // no block reads this one's memory any more
+  }
+  if (count == 1) return;
   __syncthreads();
   if (threadIdx.x == 0) last = last_arriver(&output.counters[work.unit], work.parts);
   __syncthreads();
   if (!last) return;
-  for (int i = threadIdx.x; i < work.rows * kAcross; i += 32 * WARPS) {
+#pragma unroll 1
+  for (int i = threadIdx.x; i < items; i += kThreads) {
     const int row = i / kAcross, column = i % kAcross * 4;
-    output.store(work, row, column, combined(parts, work.parts, work.tiles, row, column));
+    output.store(work, row, column, combined<kBatch>(parts, count, work.tiles, row, column));
   }
 }
 

@@ -15,10 +15,11 @@ using Ring = KeysAndValues<T, BN, HD>[STAGES];
 // Starts copying the queries of the block's rows; rows beyond them become zeros.
 template <class Work>
 __device__ inline void copy_queries(SharedTile<T, ROWS, HD>& to, const View<const T, 4>& Q, const Work& work) {
-  constexpr int kAcross = HD / 8;
+  constexpr int kAcross = HD / 8, kChunks = ROWS * kAcross, kThreads = 32 * WARPS;
 #pragma unroll
-  for (int i = threadIdx.x; i < ROWS * kAcross; i += 32 * WARPS) {
-    const int row = i / kAcross, column = i % kAcross * 8;
+  for (int first = 0; first < kChunks; first += kThreads) {
+    const int i = first + threadIdx.x, row = i / kAcross, column = i % kAcross * 8;
+    if (kChunks % kThreads != 0 && i >= kChunks) break;
     const T* const from =
         Q.data + work.sequence * Q.stride[0] + work.token(row) * Q.stride[1] + work.head(row) * Q.stride[2] + column;
     cp_async::cg(smem_address(&to.at(row, column)), from, row < work.rows ? 16 : 0);
@@ -26,35 +27,39 @@ __device__ inline void copy_queries(SharedTile<T, ROWS, HD>& to, const View<cons
 }
 
 // Adds this warp's steps to its state of the softmax and its weighted sums of values. score(x, head, query, key) is
-// what becomes of a scaled product. Called by the whole block once the copies of the queries have started.
+// what becomes of a scaled product. Called by the whole block. The first STAGES - 1 rounds only start copies, so that
+// the instructions that do so, which a kernel's start waits for, are there once; the queries follow the first keys.
 template <class Work, class Table, class Score>
-__device__ inline void attend(const SharedTile<T, ROWS, HD>& q, Ring& ring, KeyCopy<Table, T, BN, HD>& copy,
-                              const Work& work, f32 scale, const Score& score, OnlineSoftmax<Scores>& softmax,
-                              Values& values) {
+__device__ inline void attend(SharedTile<T, ROWS, HD>& q, const View<const T, 4>& Q, Ring& ring,
+                              KeyCopy<Table, T, BN, HD>& copy, Work& work, const Dims& dims, f32 scale,
+                              const Score& score, OnlineSoftmax<Scores>& softmax, Values& values) {
   using Layout = Scores::Layout;
-  const auto rounds = work.rounds();
-  const int warp = threadIdx.x / 32;
+  constexpr int kSteps = KeyCopy<Table, T, BN, HD>::kSteps, kApart = WARPS * BN;
+  const int warp = threadIdx.x / 32, start = work.rounds.first - (STAGES - 1);
   CpAsyncPipeline<STAGES, RingOf::warp> pipeline;
-  const auto load = [&](int round) {
-    const u32 slot = pipeline.acquire();
-    if (round < rounds.end) {
-      copy.start(ring[slot], work.key(round, warp));
-      if (round + 1 < rounds.end) copy.look_up(work.key(round + 1, warp));
+  int head[Layout::kRowSlots], query[Layout::kRowSlots];
+  copy.look_up(work.key(work.rounds.first, warp), kApart);
+#pragma unroll 1
+  for (int round = start; round < work.rounds.end; ++round) {
+    const u32 full = round < work.rounds.first ? 0 : pipeline.wait();
+    if (round == work.rounds.first) __syncthreads();  // the queries have arrived, with each thread's first group
+    const int next = round + STAGES - 1, step = (round - start) % kSteps;
+    if (next < work.rounds.end) {
+      if (step == 0) {
+        copy.advance();
+        copy.look_up(work.key(next + kSteps, warp), kApart);
+      }
+      copy.start(ring[pipeline.acquire()], work.key(next, warp), step);
+    }
+    if (round == start) {
+      work.find_rows(dims);
+      copy_queries(q, Q, work);
+#pragma unroll
+      for (int s = 0; s < Layout::kRowSlots; ++s)
+        head[s] = work.head(Layout::row(s)), query[s] = work.query(Layout::row(s));
     }
     pipeline.commit();
-  };
-  if (rounds.first < rounds.end) copy.look_up(work.key(rounds.first, warp));
-  for (int i = 0; i < STAGES - 1; ++i) load(rounds.first + i);
-  int head[Layout::kRowSlots], query[Layout::kRowSlots];
-#pragma unroll
-  for (int s = 0; s < Layout::kRowSlots; ++s)
-    head[s] = work.head(Layout::row(s)), query[s] = work.query(Layout::row(s));
-  cp_async::wait<STAGES - 2>();
-  __syncthreads();  // the queries have arrived, with each thread's first group
-#pragma unroll 1
-  for (int round = rounds.first; round < rounds.end; ++round) {
-    const u32 full = pipeline.wait();
-    load(round + STAGES - 1);
+    if (round < work.rounds.first) continue;
     Scores s = {};
     mma::multiply(s, q, 0, ring[full].k);
     const int first = work.key(round, warp);

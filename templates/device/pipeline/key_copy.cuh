@@ -2,6 +2,7 @@
 // Keys and values of one head, copied a step at a time by one warp with cp.async, 16 bytes a lane, from rows that are
 // contiguous or in pages. Where a key's row is comes from a table, which has
 //   kRun        neighbouring keys, from a multiple on, whose rows certainly are at one stride
+//   kListed     whether a page's number must be loaded
 //   place(key)  the key's page and its row there
 //   has(page)   whether there is such a page; rows of others are read as zeros
 #include "device/ptx/cp_async.cuh"
@@ -14,6 +15,7 @@ struct Place {
 // The keys of a sequence are the rows of one page.
 struct ContiguousKeys {
   static constexpr int kRun = 1 << 16;
+  static constexpr bool kListed = false;
   int sequence;
 
   __device__ Place place(int key) const { return {sequence, key}; }
@@ -23,6 +25,7 @@ struct ContiguousKeys {
 // The keys of a sequence are in pages of `size` rows, of which it lists the numbers. Run divides the size of a page.
 template <int Run> struct PagedKeys {
   static constexpr int kRun = Run;
+  static constexpr bool kListed = true;
   const s32* number;
   s64 stride;
   int size, pages;
@@ -39,28 +42,49 @@ template <class T, int Keys, int Size> struct KeysAndValues { SharedTile<T, Keys
 // Copies of one head of K and V, tensors of pages, rows, heads and Size elements. A step has Keys keys and begins at a
 // multiple of Keys. Keys from `keys` on become zeros, and their places are not looked up.
 template <class Table, class T, int Keys, int Size> class KeyCopy {
+  static constexpr int kElements = 16 / sizeof(T), kAcross = Size / kElements;  // of a lane; lanes that share a row
+  static constexpr int kDown = 32 / kAcross;                                    // rows that the warp copies at once
+  static constexpr int kRun = Table::kRun < Keys ? Table::kRun : Keys, kApart = kRun < kDown ? kDown : kRun;
+  static constexpr int kPlaces = Keys / kApart;  // that a lane looks up
+  static constexpr bool kShared = Table::kListed && kApart == kRun && kPlaces <= 2;  // by all lanes
+  static_assert(32 % kAcross == 0 && Keys % kApart == 0);
+
  public:
+  static constexpr int kSteps = kShared ? 32 : 1;  // that are looked up together
+
   __device__ KeyCopy(const Table& table, const View<const T, 4>& K, const View<const T, 4>& V, int head, int keys)
       : table_(table), keys_(keys), k_(K, head, column()), v_(V, head, column()) {}
 
-  // Looks up where the rows of the step at `first` are. The table is read here, but the value is first needed by
-  // `start`.
-  __device__ void look_up(int first) {
+  // Looks up where the rows of kSteps steps are, which are `apart` keys apart, from the one at `first` on. If rows of a
+  // page are copied by all lanes, each lane looks up one step. The values are first needed by the next `advance`.
+  __device__ void look_up(int first, int apart) {
+    if (Table::kListed)
 #pragma unroll
-    for (int i = 0; i < kPlaces; ++i) {
-      const int key = first + row() + i * kApart;
-      places_[i] = key < keys_ ? table_.place(key) : Place{0, 0};
-    }
+      for (int i = 0; i < kPlaces; ++i) {
+        const int key = kShared ? first + threadIdx.x % 32 * apart + i * kApart : first + i * kApart + row();
+        ahead_[i] = key < keys_ ? table_.place(key) : Place{0, 0};
+      }
   }
-  // Starts copying the step that was looked up last.
-  __device__ void start(KeysAndValues<T, Keys, Size>& to, int first) const {
+  // The steps that were looked up last are those to start next.
+  __device__ void advance() {
+#pragma unroll
+    for (int i = 0; i < kPlaces; ++i) places_[i] = ahead_[i];
+  }
+  // Starts copying the step at `first`, the step-th of those looked up. Called by all lanes of the warp.
+  __device__ void start(KeysAndValues<T, Keys, Size>& to, int first, int step) const {
     const int left = keys_ - first - row();
 #pragma unroll
     for (int i = 0; i < kPlaces; ++i) {
-      const T *k = k_.row(places_[i]), *v = v_.row(places_[i]);
+      Place place = places_[i];
+      if (!Table::kListed)
+        place = table_.place(first + i * kApart + row());
+      else if (kShared)
+        place = {__shfl_sync(0xffffffff, place.page, step), __shfl_sync(0xffffffff, place.row, step) + row()};
+      const bool has = table_.has(place.page);
+      const T *k = k_.row(place), *v = v_.row(place);
 #pragma unroll
       for (int down = i * kApart; down < (i + 1) * kApart; down += kDown) {
-        const u32 bytes = table_.has(places_[i].page) && down < left ? 16 : 0;
+        const u32 bytes = has && down < left ? 16 : 0;
         cp_async::cg(smem_address(&to.k.at(row() + down, column())), k, bytes);
         cp_async::cg(smem_address(&to.v.at(row() + down, column())), v, bytes);
         k += k_.pass, v += v_.pass;
@@ -69,12 +93,6 @@ template <class Table, class T, int Keys, int Size> class KeyCopy {
   }
 
  private:
-  static constexpr int kElements = 16 / sizeof(T), kAcross = Size / kElements;  // of a lane; lanes that share a row
-  static constexpr int kDown = 32 / kAcross;                                    // rows that the warp copies at once
-  static constexpr int kRun = Table::kRun < Keys ? Table::kRun : Keys, kApart = kRun < kDown ? kDown : kRun;
-  static constexpr int kPlaces = Keys / kApart;  // that a lane looks up
-  static_assert(32 % kAcross == 0 && Keys % kApart == 0);
-
   __device__ static int row() {
     return threadIdx.x % 32 / kAcross;
   }
@@ -98,5 +116,5 @@ template <class Table, class T, int Keys, int Size> class KeyCopy {
   Table table_;
   int keys_;
   Source k_, v_;
-  Place places_[kPlaces];
+  Place places_[kPlaces], ahead_[kPlaces];
 };

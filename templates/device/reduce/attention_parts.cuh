@@ -1,6 +1,7 @@
 #pragma once
 // Attention over parts of the keys, and the parts' results combined in the order of the parts, so that the same parts
 // give the same bits.
+#include "device/ptx/ex2.cuh"
 #include "device/tile/register_tile.cuh"
 
 // Four neighbouring columns of one row.
@@ -8,27 +9,50 @@ struct AttentionResult {
   f32 greatest, sum;
   float4 value;
 
-  __device__ void add(const AttentionResult& other) {
-    const f32 most = fmaxf(greatest, other.greatest);
-    const f32 a = weight(greatest - most), b = weight(other.greatest - most);
-    greatest = most;
-    sum = sum * a + other.sum * b;
-    value.x = value.x * a + other.value.x * b;
-    value.y = value.y * a + other.value.y * b;
-    value.z = value.z * a + other.value.z * b;
-    value.w = value.w * a + other.value.w * b;
+  __device__ void scale(f32 factor) {
+    sum *= factor;
+    value.x *= factor, value.y *= factor, value.z *= factor, value.w *= factor;
   }
+  // Adds a result whose weights are multiplied by `factor`.
+  __device__ void add(const AttentionResult& other, f32 factor) {
+    sum = fmaf(other.sum, factor, sum);
+    value.x = fmaf(other.value.x, factor, value.x), value.y = fmaf(other.value.y, factor, value.y);
+    value.z = fmaf(other.value.z, factor, value.z), value.w = fmaf(other.value.w, factor, value.w);
+  }
+  // Returns e to the power of x.
+  __device__ static f32 weight(f32 x) { return ex2(x * 1.44269504F); }
   // The logarithm of the sum of e^score; minus infinity without keys.
   __device__ f32 log_sum_exp() const { return sum == 0 ? __int_as_float(0xff800000) : greatest + logf(sum); }
-
- private:
-  __device__ static f32 weight(f32 below) { return exp2f(below * 1.44269504F); }
 };
+
+// Returns the result of `count` parts, at least one. part(i) is called for ascending i, beyond the last part too, where
+// its result has no weight, for Batch parts before any is used.
+template <int Batch, class Part> __device__ inline AttentionResult combined(int count, Part part) {
+  constexpr f32 kAbsent = -3.0e38F;
+  AttentionResult all = {kAbsent, 0, {}};
+#pragma unroll 1
+  for (int i = 0; i < count; i += Batch) {
+    AttentionResult some[Batch];
+#pragma unroll
+    for (int j = 0; j < Batch; ++j) {
+      some[j] = part(i + j);
+      if (i + j >= count) some[j].greatest = kAbsent;
+    }
+    const f32 before = all.greatest;
+#pragma unroll
+    for (int j = 0; j < Batch; ++j) all.greatest = fmaxf(all.greatest, some[j].greatest);
+    all.scale(AttentionResult::weight(before - all.greatest));
+#pragma unroll
+    for (int j = 0; j < Batch; ++j) all.add(some[j], AttentionResult::weight(some[j].greatest - all.greatest));
+  }
+  return all;
+}
 
 // The results of one part for Rows rows of queries: the greatest score, the sum of the weights e^(score - greatest),
 // and the sums of the values by these weights. A row of floats takes Pitch of them; Columns + 8 avoids bank conflicts.
 template <int Rows, int Columns, int Pitch = Columns> struct alignas(16) AttentionPart {
-  f32 value[Rows][Pitch], greatest[Rows], sum[Rows];
+  f32 value[Rows][Pitch];
+  float2 state[Rows];  // the greatest score and the sum
 
   // Stores a warp's results. The vectors have the same value in all lanes of a row.
   using Values = RegisterTile<layout::Mma<Rows, Columns>>;
@@ -41,25 +65,27 @@ template <int Rows, int Columns, int Pitch = Columns> struct alignas(16) Attenti
           make_float2(values.x[i], values.x[i + 1]);
 #pragma unroll
     for (int s = 0; s < Layout::kRowSlots; ++s)
-      if (threadIdx.x % 4 == 0) greatest[Layout::row(s)] = most.x[s], sum[Layout::row(s)] = sums.x[s];
+      if (threadIdx.x % 4 == 0) state[Layout::row(s)] = make_float2(most.x[s], sums.x[s]);
   }
 
   // Four neighbouring columns of one row. The thread of column 0 stores what the row's columns share.
   __device__ AttentionResult result(int row, int column) const {
-    return {greatest[row], sum[row], *reinterpret_cast<const float4*>(&value[row][column])};
+    return {state[row].x, state[row].y, *reinterpret_cast<const float4*>(&value[row][column])};
   }
   __device__ void store(int row, int column, const AttentionResult& result) {
     *reinterpret_cast<float4*>(&value[row][column]) = result.value;
-    if (column == 0) greatest[row] = result.greatest, sum[row] = result.sum;
+    if (column == 0) state[row] = make_float2(result.greatest, result.sum);
   }
 };
 
-// Returns the result of `count` parts, at least one, each `apart` after the one before.
-template <int Rows, int Columns, int Pitch>
+// Returns the result of `count` parts, at least one, each `apart` after the one before. Loads Batch parts at a time,
+// none of which depends on another.
+template <int Batch, int Rows, int Columns, int Pitch>
 __device__ inline AttentionResult combined(const AttentionPart<Rows, Columns, Pitch>* parts, int count, int apart,
                                            int row, int column) {
-  AttentionResult all = parts->result(row, column);
-#pragma unroll 8
-  for (int i = 1; i < count; ++i) all.add(parts[s64{i} * apart].result(row, column));
-  return all;
+  return combined<Batch>(count, [&](int i) {
+    const AttentionResult result = parts->result(row, column);
+    if (i + 1 < count) parts += apart;
+    return result;
+  });
 }

@@ -6,9 +6,8 @@
 // others wrote before. Called by one thread of each block, after a barrier of the block if other threads wrote. The
 // counter must be 0 before the first call, and is 0 again after the last.
 __device__ inline bool last_arriver(u32* counter, u32 blocks) {
-  __threadfence();
-  if (atomicAdd(counter, 1) + 1 != blocks) return false;
-  atomicExch(counter, 0);
-  __threadfence();
+  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  if (atomicInc(counter, blocks - 1) + 1 != blocks) return false;
+  asm volatile("fence.acq_rel.gpu;" ::: "memory");
   return true;
 }

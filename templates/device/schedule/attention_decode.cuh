@@ -1,9 +1,10 @@
 #pragma once
 // The work of a block of attention_decode: up to ROWS rows of queries that share one head of keys and values, against
-// one part of a sequence's keys. A row is one query head of one token, tokens outermost. If all sequences have as many
-// keys, each is divided into as many parts as the grid has blocks for. If not, every block sums the lengths to find how
-// many keys a part must have so that the grid has blocks for all parts, and a sequence is divided by its own length.
-// The keys of a sequence are divided evenly, into at least one part. Warps of a block take turns at steps of BN keys.
+// one part of a sequence's keys. A row is one query head of one token, tokens outermost. The grid is, of x, y and z,
+// heads of keys times blocks of rows, sequences, and parts of each. If sequences have different numbers of keys, every
+// block sums them to find how many keys a part must have so that the grid has blocks for all parts, and a sequence is
+// divided by its own length; y and z together then are as many parts as there may be. The keys of a sequence are
+// divided evenly, into at least one part. Warps of a block take turns at steps of BN keys.
 // RAGGED, ROWS, BN, WARPS, LEAST and Dims are the template's.
 #include "device/schedule/split.cuh"
 
@@ -12,81 +13,104 @@
 class DecodeWork {
  public:
   int sequence, kv_head;
-  int group;        // query heads that share the head of keys and values
-  int first, rows;  // the first row, and how many
+  int tiles;        // blocks that share a part of a sequence's keys: slots from one part to the next
   int unit;         // the sequence, the head and the rows as one number
   int keys;         // of the sequence
   int part, parts;  // which of how many; a block whose part is not below `parts` has no work
   s64 slot;         // of this unit's first part among all parts of all units
-  int tiles;        // units of a sequence: slots from one part to the next
+  Range rounds;     // of this part, in each of which every warp has a step
+  // Known after find_rows:
+  int group;        // query heads that share the head of keys and values
+  int first, rows;  // the first row, and how many
 
   // length(sequence) is the number of its keys. Called by all threads of the block.
-  template <class Length> __device__ DecodeWork(const Dims& dims, Length length) : tokens_(dims.TOKENS) {
-    group = dims.HEADS / dims.KV_HEADS;
-    const int all = dims.TOKENS * group, blocks = ceil_div<u32>(all, ROWS);
-    tiles = dims.KV_HEADS * blocks;
-    const int tile = blockIdx.x % tiles, at = blockIdx.x / tiles;
-    kv_head = tile / blocks, first = tile % blocks * ROWS;
-    rows = min(ROWS, all - first);
-    const int before = RAGGED == 0 ? divide_evenly(dims.B, at) : divide_by_length(dims.B, at, length);
-    slot = s64{before} * tiles + tile, unit = sequence * tiles + tile;
+  template <class Length> __device__ DecodeWork(const Dims& dims, Length length) : tiles(gridDim.x) {
+    kv_head = blockIdx.x, block_ = 0;
+    if (tiles != dims.KV_HEADS) {
+      const u32 blocks = u32(tiles) / u32(dims.KV_HEADS);
+      kv_head = blockIdx.x / blocks, block_ = blockIdx.x % blocks;
+    }
+    sequence = blockIdx.y, part = blockIdx.z, parts = gridDim.z;
+    int before = sequence * parts;
+    if constexpr (RAGGED == 0)
+      keys = length(sequence);
+    else
+      before = divide_by_length(dims.B, length);
     if (part >= parts) return;
-    keys = length(sequence);
-    rounds_ = split(ceil_div<u32>(keys, WARPS * BN), parts, part);
+    slot = s64{before} * tiles + blockIdx.x, unit = sequence * tiles + blockIdx.x;
+    const u32 all = ceil_div<u32>(keys, WARPS * BN), each = all / u32(parts), more = all % u32(parts);
+    rounds.first = each * part + min(u32(part), more);
+    rounds.end = rounds.first + each + (part < more ? 1 : 0);
   }
-  // The rounds of this part, in each of which every warp has a step, and the first key of a warp's step.
-  __device__ Range rounds() const { return rounds_; }
+
+  // Separate from the constructor, so that copies of keys can start first: the compiler moves nothing that depends on
+  // the result of the `asm` before them.
+  __device__ void find_rows(const Dims& dims) {
+    u32 heads = dims.HEADS;
+    asm volatile("" : "+r"(heads));
+    group = heads / u32(dims.KV_HEADS), first = block_ * ROWS;
+    rows = min(ROWS, dims.TOKENS * group - first);
+    tokens_ = dims.TOKENS;
+  }
+
+  // The first key of a warp's step.
   __device__ int key(int round, int warp) const { return (round * WARPS + warp) * BN; }
 
   // Returns the token and the head of a row of the block, and the position of the token's own key, the last that it
   // sees.
-  __device__ int token(int row) const { return (first + row) / group; }
-  __device__ int head(int row) const { return kv_head * group + (first + row) % group; }
+  __device__ int token(int row) const { return u32(first + row) / u32(group); }
+  __device__ int head(int row) const { return kv_head * group + u32(first + row) % u32(group); }
   __device__ int query(int row) const { return keys - tokens_ + token(row); }
 
  private:
-  // Each finds the sequence and the part of the at-th part of all sequences, and returns the number of parts before the
-  // sequence's.
-  __device__ int divide_evenly(int sequences, int at) {
-    parts = gridDim.x / (u32(tiles) * sequences);
-    sequence = at / parts, part = at % parts;
-    return sequence * parts;
-  }
-  template <class Length> __device__ int divide_by_length(int sequences, int at, Length length) {
-    // A sequence has at most one part more than its length divided by that of a part, which leaves `spare` blocks.
-    const s64 spare = gridDim.x - u32(tiles) * sequences;
-    sequence = at, part = 0, parts = 1;
-    if (spare == 0) return at;
-    const int lane = threadIdx.x % 32;
-    s64 total = 0;
-    for (int i = lane; i < sequences; i += 32) total += length(i);
+  static constexpr u32 kAll = 0xffffffff;
+
+  // Finds the sequence, its keys and the part, and returns the number of parts before the sequence's. If all lengths
+  // are nearly the longest, each sequence gets as many parts as the grid has in z.
+  template <class Length> __device__ int divide_by_length(int sequences, Length length) {
+    const int lane = threadIdx.x % 32, mine = lane < sequences ? length(lane) : 0;
+    int longest = mine;
+    s64 total = mine;
+    for (int i = lane + 32; i < sequences; i += 32) {
+      const int other = length(i);
+      longest = max(longest, other), total += other;
+    }
 #pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) total += __shfl_xor_sync(0xffffffff, total, distance);
-    const int most = max(s64{LEAST}, ceil_div<s64>(total * tiles, spare));
+    for (int distance = 16; distance > 0; distance /= 2) {
+      longest = max(longest, __shfl_xor_sync(kAll, longest, distance));
+      total += __shfl_xor_sync(kAll, total, distance);
+    }
+    if (s64{longest} * sequences * 16 <= total * 17) {
+      if (sequence >= sequences) return parts = 0;
+      keys = length(sequence);
+      return sequence * parts;
+    }
+    // A sequence has at most one part more than its length divided by that of a part, which leaves `spare` blocks.
+    const int at = blockIdx.z * gridDim.y + blockIdx.y, spare = gridDim.y * gridDim.z - sequences;
+    const int most = spare == 0 ? longest : max(s64{LEAST}, ceil_div<s64>(total, spare));
     int before = 0;
     for (int i = 0; i < sequences; i += 32) {
-      const int own = i + lane < sequences ? max(1u, ceil_div<u32>(length(i + lane), most)) : 0;
-      int end = before + own;
+      const int own = i == 0 ? mine : i + lane < sequences ? length(i + lane) : 0;
+      const int count = i + lane < sequences ? max(1u, ceil_div<u32>(own, most)) : 0;
+      int end = before + count;
 #pragma unroll
       for (int distance = 1; distance < 32; distance *= 2) {
-        const int left = __shfl_up_sync(0xffffffff, end, distance);
+        const int left = __shfl_up_sync(kAll, end, distance);
         if (lane >= distance) end += left - before;
       }
-      const u32 beyond = __ballot_sync(0xffffffff, at < end);
+      const u32 beyond = __ballot_sync(kAll, at < end);
       if (beyond != 0) {
         const int found = __ffs(beyond) - 1;
-        sequence = i + found, parts = __shfl_sync(0xffffffff, own, found);
-        before = __shfl_sync(0xffffffff, end, found) - parts, part = at - before;
+        sequence = i + found, keys = __shfl_sync(kAll, own, found), parts = __shfl_sync(kAll, count, found);
+        before = __shfl_sync(kAll, end, found) - parts, part = at - before;
         return before;
       }
-      before = __shfl_sync(0xffffffff, end, 31);
+      before = __shfl_sync(kAll, end, 31);
     }
-    sequence = part = parts = 0;
-    return 0;
+    return parts = 0;
   }
 
-  int tokens_;
-  Range rounds_;
+  int block_, tokens_;
 };
 
 #endif
