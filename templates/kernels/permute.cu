@@ -2,7 +2,8 @@
 //! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //!
 //! type    T       = u8  in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
-//! dim     N0, N1, N2, N3, N4 in 0..2147483647      "of S; 1 for dimensions it lacks"
+//! dim     N0, N1        in 0..65536                "of S; 1 for dimensions it lacks"
+//! dim     N2, N3, N4    in 0..2147483647           "the larger extents come last; strides may be in any order"
 //!
 //! param   P0      = 0   in 0..4                    "which dimension of S is the outermost of D; pinned, as are the others"
 //! param   P1      = 1   in 0..4
@@ -39,6 +40,8 @@
 //! work    flops 0  bytes 2 * N0 * N1 * N2 * N3 * N4 * sizeof(T)
 //! reference permute_reference  grid min(ceil_div(N0 * N1 * N2 * N3 * N4, 256), 65536)  block 256
 //!
+//! preset  ACROSS = 1, DOWN = 1, THREADS = 64   when sizeof(T) < 4 && N2 <= 2  "few enough elements to be emulated quickly"
+//! preset  ACROSS = 2, DOWN = 2, THREADS = 128  when sizeof(T) >= 4 && N2 <= 2
 //! preset  ACROSS = 1, DOWN = 1, THREADS = 64   when sizeof(T) < 4
 //! preset  ACROSS = 2, DOWN = 2, THREADS = 128  when sizeof(T) >= 4
 

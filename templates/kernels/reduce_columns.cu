@@ -38,7 +38,7 @@
 //!
 //! launch  grid TILES * PARTS  block THREADS
 //! work    flops M * K * N  bytes M * K * N * sizeof(T) + M * N * sizeof(O)
-//! reference reduce_reference  grid min(M * N, 65536)  block 256
+//! reference reduce_reference  grid min(M * N, 65536)  block 256  bits OP != 5 || K <= 1024 ? 0 : K <= 65536 ? 10 : 6 "every step of a combination may round"
 //!
 //! preset  VEC = 16, ALONG = 256  when WIDTH <= 1 && K >= 1024
 //! preset  VEC = 16, ALONG = 128  when WIDTH <= 2 && K >= 512

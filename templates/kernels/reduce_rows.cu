@@ -36,7 +36,7 @@
 //!
 //! launch  grid ceil_div(M, THREADS / LANES * ROWS) * PARTS  block THREADS
 //! work    flops M * K * N  bytes M * K * N * sizeof(T) + M * N * sizeof(O)
-//! reference reduce_reference  grid min(M * N, 65536)  block 256
+//! reference reduce_reference  grid min(M * N, 65536)  block 256  bits OP != 5 || K <= 1024 ? 0 : K <= 65536 ? 10 : 6 "every step of a combination may round"
 //!
 //! preset  LANES = 1, UNROLL = 1, ROWS = 4  when PACKS <= 1
 //! preset  LANES = 2, UNROLL = 1, ROWS = 4  when PACKS <= 2

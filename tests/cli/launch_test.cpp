@@ -129,6 +129,13 @@ TEST_CASE("rows, columns and whole tensors are reduced, by sums and by combinati
   CHECK(ran["check"]["passed"] == true);
 }
 
+TEST_CASE("products of many factors agree within what every step rounds") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* columns : {"N=1", "N=24"})
+    check_passes({"reduce", kDevice, kEmulator, "M=2", "K=50000", columns, "--hook", "combine=a * b", "--hook",
+                  "input=1 + 0.0001f * x", "--scalar", "neutral=1"});
+}
+
 TEST_CASE("the greatest elements of rows are found with their indices, the lowest of equal ones first") {
   if (!has_compiler() || !kHasEmulator) return;
   check_passes({"argmax", kDevice, kEmulator, "M=3", "K=5003", "T=bf16"});
@@ -163,6 +170,29 @@ TEST_CASE("dimensions change places, the innermost too, with and without TMA") {
                   "P3=0", "P4=4", type});
     check_passes({"permute", kDevice, kEmulator, "N0=2", "N1=3", "N2=5", "N3=7", "N4=9", "P0=4", "P1=3", "P2=2", "P3=1",
                   "P4=0", type});
+  }
+}
+
+TEST_CASE("permute has an example, and takes rows at any pitch and address") {
+  if (!has_compiler() || !kHasEmulator) return;
+  check_passes({"permute", kDevice, kEmulator});
+  for (const char* type : {"T=u8", "T=bf16", "T=f64"}) {
+    for (const char* pitch : {"D=17", "D=24"}) {
+      for (const char* offset : {"D=0", "D=1"})
+        check_passes({"permute", kDevice, kEmulator, "N0=2", "N1=3", "N2=4", "N3=5", "N4=16", "P0=0", "P1=2", "P2=1",
+                      "P3=3", "P4=4", type, "--pitch", pitch, "--offset", offset});
+    }
+  }
+}
+
+TEST_CASE("columns of a matrix are copied from it and into it") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* type : {"T=u8", "T=bf16", "T=f32"}) {
+    for (const char* whole : {"S", "D"}) {
+      const std::string pitch = std::string(whole) + "=192", offset = whole;
+      for (const char* first : {"=30", "=64"})
+        check_passes({"copy", kDevice, kEmulator, "M=6", "N=64", type, "--pitch", pitch, "--offset", offset + first});
+    }
   }
 }
 

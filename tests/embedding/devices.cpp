@@ -22,6 +22,13 @@ Result<void> steps(Engine& engine, const Request& request, cudaStream_t stream, 
   return launch->rebind("A", other_address);  // another buffer, the same shape
 }
 
+// Writes `part` into the columns of `whole` from `column` on; with S and D exchanged, it reads them.
+Request into_columns(const Tensor& part, const Tensor& whole, std::int64_t column, std::int64_t element_bytes) {
+  const Tensor columns = Tensor::strided(whole.address + column * element_bytes, whole.dtype,
+                                         {part.shape[0], part.shape[1]}, {whole.strides[0], 1});
+  return {.kernel = "copy", .tensors = {{"S", part}, {"D", columns}}};
+}
+
 Result<cudaGraphExec_t> captured(Launch& launch, cudaStream_t stream) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t replay = nullptr;
