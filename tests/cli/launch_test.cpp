@@ -92,6 +92,16 @@ TEST_CASE("scores of any size have a logarithm of softmax and a loss") {
   }
 }
 
+TEST_CASE("rows that do not fit into registers are read again in each pass") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* kernel : {"softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm", "softmax_backward",
+                             "cross_entropy_backward"}) {
+    check_passes({kernel, kDevice, kEmulator, "M=3", "N=5001", "KEPT=0", "THREADS=128", "LANES=128", "PACKS=1"});
+    check_passes({kernel, kDevice, kEmulator, "M=2", "N=6000", "KEPT=0", "THREADS=128", "LANES=128", "PACKS=2"});
+  }
+  check_passes({"softmax", kDevice, kEmulator, "M=1", "N=300001", "T=bf16"});
+}
+
 TEST_CASE("the last tokens of sequences see keys of any number, contiguous and in pages") {
   if (!has_compiler() || !kHasEmulator) return;
   check_passes({"attention_decode", kDevice, kEmulator, "B=2", "TOKENS=3", "HEADS=6", "KV_HEADS=2", "N=0", "LSE=1"});

@@ -56,6 +56,17 @@ TEST_CASE("norms agree with their references, with and without weights, biases a
     check_shapes(engine, "layer_norm", {{"AFFINE", affine}, {"SUM", affine % 2}});
 }
 
+TEST_CASE("rows that do not fit into registers agree with their references") {
+  Engine engine;
+  for (const char* kernel : {"softmax", "log_softmax", "rms_norm", "layer_norm", "softmax_backward"}) {
+    for (const std::int64_t columns : {262145, 1000000, 3000001})
+      check_rows(engine, kernel, {{"M", 3}, {"N", columns}}, {{"T", DType::bf16}, {"O", DType::f32}}, {});
+    check_rows(engine, kernel, {{"M", 9}, {"N", 500000}}, {{"T", DType::f32}, {"O", DType::bf16}}, {{"CLUSTER", 1}});
+  }
+  for (const char* kernel : {"cross_entropy", "cross_entropy_backward"})
+    check_rows(engine, kernel, {{"M", 3}, {"N", 1000001}}, {{"T", DType::bf16}}, {});
+}
+
 TEST_CASE("reductions agree with their reference, over rows, columns and whole tensors, by every operation") {
   Engine engine;
   for (const std::int64_t operation : {0, 1, 2, 3, 4}) {
