@@ -61,31 +61,25 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-// The thread that holds a row's label stores the loss; where no thread does, the row's first one.
+// The first thread of a row stores its loss.
 extern "C" __global__ __launch_bounds__(THREADS) void cross_entropy(View<const T, 2> S, View<const I, 1> L,
                                                                     View<f32, 1> Y, const Dims dims,
                                                                     const __grid_constant__ Hooks hooks) {
   const f32 log2e = 1.44269504F, none = __int_as_float(0xff800000);
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(S, dims.M, dims.N);
+  const bool first = row.row < dims.M && row.column <= 0;
+  s64 label = -1;
+  if (first) label = L.data[row.row * L.stride[0]];
   const auto read = [&] { row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column); }); };
   const Exponentials all = exponentials<KEPT>(row, smem, log2e, read);
-  const f32 log_sum = all.greatest + logf(all.sum);
-  if (row.row >= dims.M) return;
-  const s64 label = L.data[row.row * L.stride[0]];
-  f32* const loss = &Y.data[row.row * Y.stride[0]];
-  const bool counts = label >= 0 && label < dims.N;
-  if (row.column <= 0 && !(KEPT && counts)) {
-    const T* const at = S.data + row.row * S.stride[0] + label;
-    *loss = counts ? log_sum - hooks.score(to_f32(*at), row.row, static_cast<int>(label)) : 0.0F;
+  if (!first) return;
+  f32 loss = 0;
+  if (label >= 0 && label < dims.N) {
+    const f32 x = to_f32(S.data[row.row * S.stride[0] + label]);
+    loss = all.greatest + logf(all.sum) - hooks.score(x, row.row, static_cast<int>(label));
   }
-  if constexpr (!KEPT) return;
-#pragma unroll
-  for (int p = 0; p < PACKS; ++p) {
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i)
-      if (row.holds(p, i) && row.column_of(p, i) == label) *loss = log_sum - row.x[p * COUNT + i];
-  }
+  Y.data[row.row * Y.stride[0]] = loss;
 }
 
 #else
