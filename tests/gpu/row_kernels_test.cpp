@@ -67,6 +67,19 @@ TEST_CASE("rows that do not fit into registers agree with their references") {
     check_rows(engine, kernel, {{"M", 3}, {"N", 1000001}}, {{"T", DType::bf16}}, {});
 }
 
+TEST_CASE("rows in 8 bits agree with their references, elements and scales") {
+  Engine engine;
+  for (const char* kernel : {"quantize", "rms_norm_quantize"}) {
+    for (const std::int64_t scales : {0, 1, 2}) {
+      for (const std::int64_t columns : {0, 1, 100, 128, 1000, 1001, 4096, 7168, 32768})
+        check_rows(engine, kernel, {{"M", 77}, {"N", columns}}, {{"T", DType::bf16}}, {{"SCALES", scales}});
+      check_rows(engine, kernel, {{"M", 5}, {"N", 16384}}, {{"T", DType::f32}}, {{"SCALES", scales}});
+      check_rows(engine, kernel, {{"M", 0}, {"N", 128}}, {{"T", DType::f16}}, {{"SCALES", scales}});
+    }
+  }
+  check_rows(engine, "quantize", {{"M", 2}, {"N", 3000000}}, {{"T", DType::bf16}}, {{"SCALES", 1}});
+}
+
 TEST_CASE("reductions agree with their reference, over rows, columns and whole tensors, by every operation") {
   Engine engine;
   for (const std::int64_t operation : {0, 1, 2, 3, 4}) {
