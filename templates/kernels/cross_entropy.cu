@@ -8,16 +8,18 @@
 //! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
 //! param   LANES   = 32    in {2, 4, 8, 16, 32, 128, 256, 512, 1024} "threads of a block that share a row: some of a warp, or the block"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
-//! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread: a row is kept in registers"
+//! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
+//! param   KEPT    = 1     in {0, 1}                "1: a row is kept in registers; 0: each pass over it reads it again, in parts"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
-//! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold"
+//! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold at a time"
 //!
 //! require LANES <= 32 || LANES == THREADS          "a row is a warp's or a block's"
 //! require CLUSTER == 1 || LANES == THREADS         "blocks of a cluster share one row"
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
-//! require N + (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
+//! require KEPT == 1 || LANES == THREADS            "a row that is read in parts is a block's"
+//! require KEPT == 0 || N + (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
 //! require stride(S, 1) == 1                        "elements of a row of S are neighbours"
 //!
@@ -51,32 +53,33 @@
 //! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 8  when sizeof(T) == 4
 //! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && sizeof(T) == 4
+//! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 2, KEPT = 0  when device.cluster_max >= 8
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0
 
 #include "device/ptx/cvt.cuh"
-#include "device/reduce/register_row.cuh"
+#include "device/reduce/row_passes.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
-// The thread that holds a row's label stores the loss; where no thread does, the row's first one stores 0.
+// The first thread of a row stores its loss.
 extern "C" __global__ __launch_bounds__(THREADS) void cross_entropy(View<const T, 2> S, View<const I, 1> L,
                                                                     View<f32, 1> Y, const Dims dims,
                                                                     const __grid_constant__ Hooks hooks) {
-  const f32 none = __int_as_float(0xff800000);
+  const f32 log2e = 1.44269504F, none = __int_as_float(0xff800000);
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(S, dims.M, dims.N);
-  row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column); });
-  row.wait_for_cluster();
-  const f32 log_sum = row.log_sum_exp(smem);
-  if (row.row >= dims.M) return;
-  const s64 label = L.data[row.row * L.stride[0]];
-  f32* const loss = &Y.data[row.row * Y.stride[0]];
-  if (row.column <= 0 && (label < 0 || label >= dims.N)) *loss = 0;
-#pragma unroll
-  for (int p = 0; p < PACKS; ++p) {
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i)
-      if (row.holds(p, i) && row.column_of(p, i) == label) *loss = log_sum - row.x[p * COUNT + i];
+  const bool first = row.row < dims.M && row.column <= 0;
+  s64 label = -1;
+  if (first) label = L.data[row.row * L.stride[0]];
+  const auto read = [&] { row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column); }); };
+  const Exponentials all = exponentials<KEPT>(row, smem, log2e, read);
+  if (!first) return;
+  f32 loss = 0;
+  if (label >= 0 && label < dims.N) {
+    const f32 x = to_f32(S.data[row.row * S.stride[0] + label]);
+    loss = all.greatest + logf(all.sum) - hooks.score(x, row.row, static_cast<int>(label));
   }
+  Y.data[row.row * Y.stride[0]] = loss;
 }
 
 #else

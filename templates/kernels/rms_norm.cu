@@ -10,16 +10,18 @@
 //! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
 //! param   LANES   = 32    in {2, 4, 8, 16, 32, 128, 256, 512, 1024} "threads of a block that share a row: some of a warp, or the block"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
-//! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread: a row is kept in registers"
+//! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
+//! param   KEPT    = 1     in {0, 1}                "1: a row is kept in registers; 0: each pass over it reads it again, in parts"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
-//! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold"
+//! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold at a time"
 //!
 //! require LANES <= 32 || LANES == THREADS          "a row is a warp's or a block's"
 //! require CLUSTER == 1 || LANES == THREADS         "blocks of a cluster share one row"
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
-//! require N + (alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
+//! require KEPT == 1 || LANES == THREADS            "a row that is read in parts is a block's"
+//! require KEPT == 0 || N + (alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
 //! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
 //! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
@@ -59,9 +61,11 @@
 //! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 8  when sizeof(T) == 4
 //! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && sizeof(T) == 4
+//! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 2, KEPT = 0  when device.cluster_max >= 8
+//! preset  LANES = 512, THREADS = 512, PACKS = 2, KEPT = 0
 
 #include "device/ptx/cvt.cuh"
-#include "device/reduce/register_row.cuh"
+#include "device/reduce/row_passes.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -70,22 +74,27 @@ extern "C" __global__ __launch_bounds__(THREADS) void rms_norm(View<const T, 2> 
                                                                const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 1> smem;
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(X, dims.M, dims.N);
-  row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); });
-  row.wait_for_cluster();
-  if constexpr (SUM) row.store(S);
+  const auto read = [&] { row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };
   f32 squares = 0;
+  first_pass<KEPT>(row, read, [&] {
+    if constexpr (SUM && KEPT) row.store(S);
 #pragma unroll
-  for (const f32 x : row.x) squares += x * x;
+    for (const f32 x : row.x) squares += x * x;
+  });
+  row.wait_for_cluster();
   squares = row.sum(smem, 0, squares);
   const f32 scale = rsqrtf(squares / static_cast<f32>(dims.N) + eps);
-  row.store(Y, [&](int p) {
-    Words<T, COUNT> weight;
-    if constexpr (WEIGHT) weight = row.load_vector(W, p);
-    return [=, &row, &hooks](int i) {
-      f32 y = row.x[p * COUNT + i] * scale;
-      if constexpr (WEIGHT) y *= to_f32(weight.at(i));
-      return hooks.output(y, row.row, row.column_of(p, i));
-    };
+  next_pass<KEPT>(row, read, [&] {
+    if constexpr (SUM && !KEPT) row.store(S);  // S may be X, or what the hook reads
+    row.store(Y, [&](int p) {
+      Words<T, COUNT> weight;
+      if constexpr (WEIGHT) weight = row.load_vector(W, p);
+      return [=, &row, &hooks](int i) {
+        f32 y = row.x[p * COUNT + i] * scale;
+        if constexpr (WEIGHT) y *= to_f32(weight.at(i));
+        return hooks.output(y, row.row, row.column_of(p, i));
+      };
+    });
   });
 }
 

@@ -15,6 +15,7 @@
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block at a time"
 //! let     HELD    = LANES * PACKS * COUNT          "elements of a row that its threads hold"
+//! let     AGAIN   = PACKS * COUNT > 16             "1: DY * W is computed again for lack of registers"
 //! let     GRID    = max(1, min(ceil_div(M, ROWS), device.sm_count * BLOCKS))
 //! let     PARTS   = GRID + ceil_div(GRID, 16)      "partial sums of the blocks, and of groups of 16"
 //!
@@ -81,17 +82,21 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void rms_norm_backward(
 #pragma unroll
       for (int i = 0; i < COUNT; ++i) {
         const f32 e = to_f32(x.pack[p].at(i)), g = to_f32(dy.pack[p].at(i));
-        row.x[p * COUNT + i] = WEIGHT ? g * to_f32(weight.at(i)) : g;
-        sums.x[0] += e * e, sums.x[1] += e * row.x[p * COUNT + i];
+        const f32 gw = WEIGHT ? g * to_f32(weight.at(i)) : g;
+        if constexpr (!AGAIN) row.x[p * COUNT + i] = gw;
+        sums.x[0] += e * e, sums.x[1] += e * gw;
       }
     }
     sums = row.sums(partial[turn], sums);
     const f32 count = static_cast<f32>(dims.N), r = rsqrtf(sums.x[0] / count + eps), mean = sums.x[1] * r / count;
     row.store(DX, [&](int p) {
-      return [&, p](int i) {
-        const f32 h = to_f32(x.pack[p].at(i)) * r;
-        if constexpr (WEIGHT) columns.x[0][p * COUNT + i] += to_f32(dy.pack[p].at(i)) * h;
-        return hooks.output(r * (row.x[p * COUNT + i] - h * mean), row.row, row.column_of(p, i));
+      Words<T, COUNT> weight;
+      if constexpr (AGAIN && WEIGHT) weight = row.load_vector(W, p);
+      return [&, p, weight](int i) {
+        const f32 h = to_f32(x.pack[p].at(i)) * r, g = to_f32(dy.pack[p].at(i));
+        if constexpr (WEIGHT) columns.x[0][p * COUNT + i] += g * h;
+        const f32 gw = AGAIN ? (WEIGHT ? g * to_f32(weight.at(i)) : g) : row.x[p * COUNT + i];
+        return hooks.output(r * (gw - h * mean), row.row, row.column_of(p, i));
       };
     });
     row.row = next.row, row.left = next.left;

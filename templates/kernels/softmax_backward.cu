@@ -8,16 +8,18 @@
 //! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
 //! param   LANES   = 32    in {2, 4, 8, 16, 32, 128, 256, 512, 1024} "threads of a block that share a row: some of a warp, or the block"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
-//! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread: a row is kept in registers"
+//! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
+//! param   KEPT    = 1     in {0, 1}                "1: a row is kept in registers; 0: each pass over it reads it again, in parts"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
-//! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold"
+//! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold at a time"
 //!
 //! require LANES <= 32 || LANES == THREADS          "a row is a warp's or a block's"
 //! require CLUSTER == 1 || LANES == THREADS         "blocks of a cluster share one row"
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
-//! require N + (alignment(Y) % 16 == 0 && stride(Y, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
+//! require KEPT == 1 || LANES == THREADS            "a row that is read in parts is a block's"
+//! require KEPT == 0 || N + (alignment(Y) % 16 == 0 && stride(Y, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
 //! require stride(Y, 1) == 1 && stride(DY, 1) == 1  "elements of a row of Y and of DY are neighbours"
 //! require stride(DS, 1) == 1                       "elements of a row of DS are neighbours"
@@ -47,9 +49,12 @@
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
+//! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && sizeof(T) == 4
+//! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4, KEPT = 0  when device.cluster_max >= 8
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0
 
 #include "device/ptx/cvt.cuh"
-#include "device/reduce/register_row.cuh"
+#include "device/reduce/row_passes.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -57,21 +62,30 @@ extern "C" __global__ __launch_bounds__(THREADS) void softmax_backward(View<cons
                                                                        View<O, 2> DS, const Dims dims,
                                                                        const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 1> smem;
-  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(Y, dims.M, dims.N);
-  const auto y = row.load_raw(Y.data + row.row * Y.stride[0]), dy = row.load_raw(DY.data + row.row * DY.stride[0]);
-  row.wait_for_cluster();
+  using Row = RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS>;
+  Row row(Y, dims.M, dims.N);
+  Row::Raw<T> y, dy;
+  const auto read = [&] {
+    y = row.load_raw(Y.data + row.row * Y.stride[0]);
+    dy = row.load_raw(DY.data + row.row * DY.stride[0]);
+  };
   f32 sum = 0;
+  first_pass<KEPT>(row, read, [&] {
 #pragma unroll
-  for (int p = 0; p < PACKS; ++p) {
+    for (int p = 0; p < PACKS; ++p) {
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) sum += to_f32(y.pack[p].at(i)) * to_f32(dy.pack[p].at(i));
-  }
+      for (int i = 0; i < COUNT; ++i) sum += to_f32(y.pack[p].at(i)) * to_f32(dy.pack[p].at(i));
+    }
+  });
+  row.wait_for_cluster();
   sum = row.sum(smem, 0, sum);
-  row.store(DS, [&](int p) {
-    return [=, &row, &hooks, &y, &dy](int i) {
-      const f32 ds = (to_f32(dy.pack[p].at(i)) - sum) * to_f32(y.pack[p].at(i));
-      return hooks.output(ds, row.row, row.column_of(p, i));
-    };
+  next_pass<KEPT>(row, read, [&] {
+    row.store(DS, [&](int p) {
+      return [=, &row, &hooks, &y, &dy](int i) {
+        const f32 ds = (to_f32(dy.pack[p].at(i)) - sum) * to_f32(y.pack[p].at(i));
+        return hooks.output(ds, row.row, row.column_of(p, i));
+      };
+    });
   });
 }
 

@@ -78,9 +78,10 @@ TEST_CASE("a matrix in a file binds the dims of copy and of map, a vector those 
 
 TEST_CASE("without dims an example is run") {
   if (!has_compiler() || !kHasEmulator) return;
-  for (const char* kernel : {"copy", "map", "gemm", "softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm",
-                             "softmax_backward", "cross_entropy_backward", "rms_norm_backward", "layer_norm_backward",
-                             "reduce", "argmax", "top_k", "transpose", "attention_decode"})
+  for (const char* kernel :
+       {"copy", "map", "gemm", "softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm", "softmax_backward",
+        "cross_entropy_backward", "rms_norm_backward", "layer_norm_backward", "quantize", "rms_norm_quantize", "reduce",
+        "argmax", "top_k", "transpose", "attention_decode"})
     check_passes({kernel, kDevice, kEmulator});
 }
 
@@ -90,6 +91,16 @@ TEST_CASE("scores of any size have a logarithm of softmax and a loss") {
     check_passes({kernel, kDevice, kEmulator, "M=4", "N=1"});
     check_passes({kernel, kDevice, kEmulator, "M=5", "N=333", "--hook", "score=x * 1000.0f"});
   }
+}
+
+TEST_CASE("rows that do not fit into registers are read again in each pass") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* kernel : {"softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm", "softmax_backward",
+                             "cross_entropy_backward"}) {
+    check_passes({kernel, kDevice, kEmulator, "M=3", "N=5001", "KEPT=0", "THREADS=128", "LANES=128", "PACKS=1"});
+    check_passes({kernel, kDevice, kEmulator, "M=2", "N=6000", "KEPT=0", "THREADS=128", "LANES=128", "PACKS=2"});
+  }
+  check_passes({"softmax", kDevice, kEmulator, "M=1", "N=300001", "T=bf16"});
 }
 
 TEST_CASE("the last tokens of sequences see keys of any number, contiguous and in pages") {
@@ -114,6 +125,21 @@ TEST_CASE("norms take rows of any length, with and without weights, and store th
   check_passes({"layer_norm", kDevice, kEmulator, "M=5", "N=1", "AFFINE=0"});
   check_passes({"layer_norm", kDevice, kEmulator, "M=3", "N=1001", "AFFINE=2", "SUM=1", "T=f32", "O=f16"});
   check_passes({"layer_norm", kDevice, kEmulator, "M=2", "N=0", "AFFINE=2"});
+}
+
+TEST_CASE("rows are stored in 8 bits with a scale of groups, of rows and of the user's") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* scales : {"SCALES=0", "SCALES=1", "SCALES=2"}) {
+    for (const char* columns : {"N=1", "N=127", "N=130", "N=1000"})
+      check_passes({"quantize", kDevice, kEmulator, "M=5", columns, scales});
+    check_passes({"quantize", kDevice, "emulator:sm_80", "M=3", "N=513", scales, "T=f32"});  // cvt has no e4m3
+    check_passes({"quantize", kDevice, kEmulator, "M=3", "N=256", scales, "--hook", "input=0"});
+    check_passes({"quantize", kDevice, kEmulator, "M=3", "N=0", scales});
+    check_passes({"rms_norm_quantize", kDevice, kEmulator, "M=3", "N=1001", scales, "T=f32", "WEIGHT=0"});
+    check_passes({"rms_norm_quantize", kDevice, kEmulator, "M=5", "N=264", scales, "SUM=1", "--operand",
+                  "residual : bf16[M, N]", "--hook", "input=x + residual[row, column]"});
+  }
+  check_passes({"quantize", kDevice, kEmulator, "M=2", "N=5000", "SCALES=1", "KEPT=0", "THREADS=128", "LANES=128"});
 }
 
 TEST_CASE("rows, columns and whole tensors are reduced, by sums and by combinations of the user's") {

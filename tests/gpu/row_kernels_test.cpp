@@ -56,6 +56,30 @@ TEST_CASE("norms agree with their references, with and without weights, biases a
     check_shapes(engine, "layer_norm", {{"AFFINE", affine}, {"SUM", affine % 2}});
 }
 
+TEST_CASE("rows that do not fit into registers agree with their references") {
+  Engine engine;
+  for (const char* kernel : {"softmax", "log_softmax", "rms_norm", "layer_norm", "softmax_backward"}) {
+    for (const std::int64_t columns : {262145, 1000000, 3000001})
+      check_rows(engine, kernel, {{"M", 3}, {"N", columns}}, {{"T", DType::bf16}, {"O", DType::f32}}, {});
+    check_rows(engine, kernel, {{"M", 9}, {"N", 500000}}, {{"T", DType::f32}, {"O", DType::bf16}}, {{"CLUSTER", 1}});
+  }
+  for (const char* kernel : {"cross_entropy", "cross_entropy_backward"})
+    check_rows(engine, kernel, {{"M", 3}, {"N", 1000001}}, {{"T", DType::bf16}}, {});
+}
+
+TEST_CASE("rows in 8 bits agree with their references, elements and scales") {
+  Engine engine;
+  for (const char* kernel : {"quantize", "rms_norm_quantize"}) {
+    for (const std::int64_t scales : {0, 1, 2}) {
+      for (const std::int64_t columns : {0, 1, 100, 128, 1000, 1001, 4096, 7168, 32768})
+        check_rows(engine, kernel, {{"M", 77}, {"N", columns}}, {{"T", DType::bf16}}, {{"SCALES", scales}});
+      check_rows(engine, kernel, {{"M", 5}, {"N", 16384}}, {{"T", DType::f32}}, {{"SCALES", scales}});
+      check_rows(engine, kernel, {{"M", 0}, {"N", 128}}, {{"T", DType::f16}}, {{"SCALES", scales}});
+    }
+  }
+  check_rows(engine, "quantize", {{"M", 2}, {"N", 3000000}}, {{"T", DType::bf16}}, {{"SCALES", 1}});
+}
+
 TEST_CASE("reductions agree with their reference, over rows, columns and whole tensors, by every operation") {
   Engine engine;
   for (const std::int64_t operation : {0, 1, 2, 3, 4}) {

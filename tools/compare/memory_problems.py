@@ -2,7 +2,7 @@
 from dataclasses import dataclass, field
 from typing import Callable
 
-TORCH = {"bf16": "bfloat16", "f16": "float16", "f32": "float32", "u8": "uint8", "s32": "int32", "s64": "int64"}
+TORCH = {"bf16": "bfloat16", "f16": "float16", "f32": "float32", "u8": "uint8", "s32": "int32", "s64": "int64", "e4m3": "float8_e4m3fn"}
 
 
 @dataclass
@@ -130,6 +130,41 @@ def layer_norm_backward(m, n, dtype):
         {"DX": (dtype, (m, n)), "DW": (dtype, (n,)), "DB": (dtype, (n,))}, peer, scalars={"eps": 1e-5})
 
 
+def scaled(torch, x, width):
+    """x as e4m3 in units of a scale for each `width` columns, and the scales."""
+    groups = x.float().unflatten(1, (-1, width))
+    scales = groups.abs().amax(2, keepdim=True) / 448
+    return (groups / scales).to(torch.float8_e4m3fn).flatten(1), scales.squeeze(2)
+
+
+SCALED = {"tensor": 0, "row": 1, "group": 2}
+
+
+def quantized(kernel, m, n, dtype, per, peer, inputs):
+    """`per`: what has a scale. A rounding that falls to the other side is a step of an eighth: the tolerance is a few of them."""
+    groups = n // 128 if per == "group" else 1
+    given = {"GIVEN": lambda torch: torch.full((1,), 0.01, device="cuda")} if per == "tensor" else {}
+
+    def both(torch, t):
+        if per == "tensor":
+            return (peer(torch, t).float() / t["GIVEN"]).clamp(-448, 448).to(torch.float8_e4m3fn)
+        return scaled(torch, peer(torch, t), 128 if per == "group" else n)
+    outputs = {"Q": ("e4m3", (m, n))} | ({} if per == "tensor" else {"SCALE": ("f32", (m, groups))})
+    return f"{kernel} {m} x {n} {dtype}, a scale per {per}", Problem(
+        f"{kernel} M={m} N={n} T={dtype} SCALES={SCALED[per]}", inputs | given, outputs, both, tolerance=2e-2,
+        scalars={"eps": 1e-5} if kernel == "rms_norm_quantize" else {})
+
+
+def quantize(m, n, dtype, per):
+    return quantized("quantize", m, n, dtype, per, lambda torch, t: t["X"], {"X": (dtype, (m, n))})
+
+
+def rms_norm_quantize(m, n, dtype, per):
+    return quantized("rms_norm_quantize", m, n, dtype, per,
+                     lambda torch, t: torch.nn.functional.rms_norm(t["X"].float(), (n,), t["W"].float(), 1e-5),
+                     {"X": (dtype, (m, n)), "W": (dtype, (n,))})
+
+
 ROWS = [(1048576, 16), (524288, 32), (262144, 64), (131072, 128), (65536, 512), (32768, 1000), (32768, 1001), (16384, 2048), (8192, 4096), (8192, 8192), (4096, 16384),
         (2048, 32768), (1024, 65536), (512, 131072), (256, 262144)]
 
@@ -158,6 +193,8 @@ PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dty
                 [softmax_backward(m, n, dtype) for dtype in ("bf16", "f32") for m, n in ROWS if n <= 65536] +
                 [f(m, n, dtype) for f in (rms_norm_backward, layer_norm_backward) for dtype in ("bf16", "f32")
                  for m, n in ROWS if 64 <= n <= (8192 if dtype == "bf16" else 4096)] +
+                [f(m, n, "bf16", per) for f in (quantize, rms_norm_quantize) for per in SCALED
+                 for m, n in ((131072, 128), (32768, 1024), (8192, 4096), (8192, 7168), (4096, 16384), (64, 7168))] +
                 [reduce(*shape, dtype) for dtype in ("f32", "bf16") for shape in REDUCED] +
                 [reduce(*shape, "bf16", "amax") for shape in ((1, 1 << 30, 1), (16384, 4096, 1), (1, 65536, 4096))] +
                 [argmax(*shape, dtype) for dtype in ("f32", "bf16") for shape in SEARCHED] +

@@ -1,7 +1,6 @@
 #pragma once
 // Rows of a matrix that threads keep in registers between reading and writing them. A row belongs to some lanes of a
 // warp, a block or the blocks of a cluster; each of its threads holds Packs packs of Count adjacent elements.
-#include "device/ptx/ex2.cuh"
 #include "device/reduce/block.cuh"
 #include "device/reduce/cluster.cuh"
 #include "device/tile/pack.cuh"
@@ -35,7 +34,9 @@ template <class T, int Count> struct alignas(16) Words {
 template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct RegisterRow {
   static_assert(Lanes <= 32 || Lanes == Threads);
   static_assert(Cluster == 1 || Lanes == Threads);
+  static constexpr int kCount = Count;
   static constexpr int kStep = Lanes * Cluster * Count;  // columns from one pack of a thread to its next
+  static constexpr int kHeld = kStep * Packs;            // columns of which the threads hold elements
 
   int row, column;  // of this thread's first element; up to Count - 1 columns before the row where it begins in a pack
   int left;         // elements of the row from `column` on; 0 or fewer where the thread holds none
@@ -60,6 +61,8 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct Regi
     row = step < rows - row ? row + step : rows;
     left = row < rows ? columns - column : 0;
   }
+  // Goes on along the row by as many times what its threads hold.
+  __device__ void advance_parts(int parts) { column += parts * kHeld, left -= parts * kHeld; }
   // Returns when every block of the cluster has begun.
   __device__ void wait_for_cluster() const {
     if constexpr (Cluster > 1) cluster::wait();
@@ -156,16 +159,6 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct Regi
     const auto add = [](const Sums<Values>& a, const Sums<Values>& b) { return a + b; };
     if constexpr (Lanes <= 32) return warp_reduce<Lanes>(values, add);
     return block_reduce<Threads>(values, partial, Sums<Values>{}, add);
-  }
-
-  // The logarithm of the sum of exp(x) over the row, whose elements beyond the ends are minus infinity. The greatest
-  // element is taken out of the sum first, which so neither overflows nor vanishes.
-  __device__ f32 log_sum_exp(RowSmem<Threads, Cluster, 2>& smem) const {
-    const f32 log2e = 1.44269504F, most = max(smem, 0);
-    f32 rest = 0;
-#pragma unroll
-    for (const f32 e : x) rest += ex2((e - most) * log2e);
-    return most + logf(sum(smem, 1, rest));
   }
 
  private:

@@ -18,6 +18,11 @@ template <class F> __device__ inline f64 row_sum(s64 count, F f) {
   return row_reduce(count, 0.0, f, [](f64 a, f64 b) { return a + b; });
 }
 
+// The greatest f(j), none of which are negative; 0 if there are none.
+template <class F> __device__ inline f64 row_max(s64 count, F f) {
+  return row_reduce(count, 0.0, f, [](f64 a, f64 b) { return fmax(a, b); });
+}
+
 // The logarithm of the sum of exp(f(j)); minus infinity if there are none.
 template <class F> __device__ inline f64 row_log_sum_exp(s64 count, F f) {
   const f64 none = __longlong_as_double(0xfff0000000000000LL);
