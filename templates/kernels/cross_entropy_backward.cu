@@ -77,7 +77,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void cross_entropy_backward(Vie
   next_pass<KEPT>(row, read, [&] {
     row.store(DS, [&](int p) {
       return [=, &row](int i) {
-        const f32 x = row.x[p * COUNT + i], ds = (KEPT ? x : exp2f(x - all.greatest)) * scale;
+        const f32 x = row.x[p * COUNT + i], ds = (KEPT ? x : ex2(x - all.greatest)) * scale;
         return counts ? (row.column_of(p, i) == label ? ds - gradient : ds) : 0.0F;
       };
     });

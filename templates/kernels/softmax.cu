@@ -73,7 +73,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void softmax(View<const T, 2> S
   const f32 scale = 1.0F / all.sum;
   next_pass<KEPT>(row, read, [&] {
 #pragma unroll
-    for (f32& x : row.x) x = (KEPT ? x : exp2f(x - all.greatest)) * scale;
+    for (f32& x : row.x) x = (KEPT ? x : ex2(x - all.greatest)) * scale;
     row.store(D);
   });
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Passes over a row: over the registers that keep it or, where it does not fit into them, over parts of it that are
 // read again in each pass. `read` loads what the threads hold of a part into `row`, a RegisterRow.
+#include "device/ptx/ex2.cuh"
 #include "device/reduce/register_row.cuh"
 
 // Calls read() and then f() for each part of the row that its threads hold at a time, one if the row is Kept.
@@ -39,7 +40,7 @@ __device__ inline Exponentials exponentials(Row& row, Smem& smem, f32 factor, Re
     f32 sum = 0;
 #pragma unroll
     for (f32& x : row.x) {
-      const f32 e = exp2f((x - greatest) * factor);
+      const f32 e = ex2((x - greatest) * factor);
       if constexpr (Replace) x = e;
       sum += e;
     }
@@ -53,12 +54,12 @@ __device__ inline Exponentials exponentials(Row& row, Smem& smem, f32 factor, Re
 #pragma unroll
     for (const f32 x : row.x) greater = fmaxf(greater, x);
     const f32 origin = greater == none ? 0.0F : greater;
-    sum *= exp2f((greatest - origin) * factor);
+    sum *= ex2((greatest - origin) * factor);
 #pragma unroll
-    for (const f32 x : row.x) sum += exp2f((x - origin) * factor);
+    for (const f32 x : row.x) sum += ex2((x - origin) * factor);
     greatest = greater;
   });
   row.wait_for_cluster();
   const f32 all = row.reduce(smem, 0, greatest, none, [](f32 a, f32 b) { return fmaxf(a, b); });
-  return {all, row.sum(smem, 1, sum * exp2f((greatest - all) * factor))};
+  return {all, row.sum(smem, 1, sum * ex2((greatest - all) * factor))};
 }
