@@ -45,7 +45,7 @@ template <class Table, class T, int Keys, int Size> class KeyCopy {
   static constexpr int kElements = 16 / sizeof(T), kAcross = Size / kElements;  // of a lane; lanes that share a row
   static constexpr int kDown = 32 / kAcross;                                    // rows that the warp copies at once
   static constexpr int kRun = Table::kRun < Keys ? Table::kRun : Keys, kApart = kRun < kDown ? kDown : kRun;
-  static constexpr int kPlaces = Keys / kApart;  // that a lane looks up
+  static constexpr int kPlaces = Keys / kApart;                                      // that a lane looks up
   static constexpr bool kShared = Table::kListed && kApart == kRun && kPlaces <= 2;  // by all lanes
   static_assert(32 % kAcross == 0 && Keys % kApart == 0);
 
@@ -56,19 +56,21 @@ template <class Table, class T, int Keys, int Size> class KeyCopy {
       : table_(table), keys_(keys), k_(K, head, column()), v_(V, head, column()) {}
 
   // Looks up where the rows of kSteps steps are, which are `apart` keys apart, from the one at `first` on. If rows of a
-  // page are copied by all lanes, each lane looks up one step. The values are first needed by the next `advance`.
+  // page are copied by all lanes, each lane looks up one step, for after the next `advance`. If not, kSteps is 1, and
+  // the step is the next to start. The values are not needed before.
   __device__ void look_up(int first, int apart) {
     if (Table::kListed)
 #pragma unroll
       for (int i = 0; i < kPlaces; ++i) {
         const int key = kShared ? first + threadIdx.x % 32 * apart + i * kApart : first + i * kApart + row();
-        ahead_[i] = key < keys_ ? table_.place(key) : Place{0, 0};
+        (kShared ? ahead_[i] : places_[i]) = key < keys_ ? table_.place(key) : Place{0, 0};
       }
   }
   // The steps that were looked up last are those to start next.
   __device__ void advance() {
+    if (kShared)
 #pragma unroll
-    for (int i = 0; i < kPlaces; ++i) places_[i] = ahead_[i];
+      for (int i = 0; i < kPlaces; ++i) places_[i] = ahead_[i];
   }
   // Starts copying the step at `first`, the step-th of those looked up. Called by all lanes of the warp.
   __device__ void start(KeysAndValues<T, Keys, Size>& to, int first, int step) const {
