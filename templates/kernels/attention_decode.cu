@@ -105,6 +105,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(
     View<const T, 4> Q, View<const T, 4> K, View<const T, 4> V, View<const s32, 1> LENGTHS, View<T, 4> O,
     View<f32, 3> L, u8* parts, u8* counters, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
+  __shared__ DecodeWork kept;
   DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims.N); });
   if (work.part >= work.parts) return;
   KeyCopy<ContiguousKeys, T, BN, HD> copy({work.sequence}, K, V, work.kv_head, work.keys);
@@ -114,11 +115,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(
   const auto score = [&](f32 x, int head, int query, int key) {
     return hooks.score(x, work.sequence, head, query, key);
   };
-  attend(smem.q, Q, smem.ring[warp], copy, work, dims, scale, score, softmax, values);
+  attend(smem.q, Q, smem.ring[warp], copy, work, kept, dims, scale, score, softmax, values);
   __syncthreads();  // the rings are free for the results
   smem.results.warps[warp].store(values, softmax.greatest(), softmax.sums());
   __syncthreads();
-  finish(smem.results, work, {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)});
+  finish(smem.results, kept, {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)});
 }
 
 #else

@@ -129,6 +129,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(View<c
                                                                           f32 scale, const Dims dims,
                                                                           const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
+  __shared__ DecodeWork kept;
   DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims); });
   if (work.part >= work.parts) return;
   const PagedKeys<RUN> table = {PAGES.data + work.sequence * PAGES.stride[0], PAGES.stride[1], dims.SIZE, dims.P};
@@ -139,11 +140,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(View<c
   const auto score = [&](f32 x, int head, int query, int key) {
     return hooks.score(x, work.sequence, head, query, key);
   };
-  attend(smem.q, Q, smem.ring[warp], copy, work, dims, scale, score, softmax, values);
+  attend(smem.q, Q, smem.ring[warp], copy, work, kept, dims, scale, score, softmax, values);
   __syncthreads();  // the rings are free for the results
   smem.results.warps[warp].store(values, softmax.greatest(), softmax.sums());
   __syncthreads();
-  finish(smem.results, work, {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)});
+  finish(smem.results, kept, {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)});
 }
 
 #else

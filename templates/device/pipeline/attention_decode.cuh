@@ -28,10 +28,11 @@ __device__ inline void copy_queries(SharedTile<T, ROWS, HD>& to, const View<cons
 
 // Adds this warp's steps to its state of the softmax and its weighted sums of values. score(x, head, query, key) is
 // what becomes of a scaled product. Called by the whole block. The first STAGES - 1 rounds only start copies, so that
-// the instructions that do so, which a kernel's start waits for, are there once; the queries follow the first keys.
+// the instructions that do so, which a kernel's start waits for, are there once; the queries follow the first keys. The
+// work is kept in shared memory for what comes after, which saves registers.
 template <class Work, class Table, class Score>
 __device__ inline void attend(SharedTile<T, ROWS, HD>& q, const View<const T, 4>& Q, Ring& ring,
-                              KeyCopy<Table, T, BN, HD>& copy, Work& work, const Dims& dims, f32 scale,
+                              KeyCopy<Table, T, BN, HD>& copy, Work& work, Work& kept, const Dims& dims, f32 scale,
                               const Score& score, OnlineSoftmax<Scores>& softmax, Values& values) {
   using Layout = Scores::Layout;
   constexpr int kSteps = KeyCopy<Table, T, BN, HD>::kSteps, kApart = WARPS * BN;
@@ -54,6 +55,7 @@ __device__ inline void attend(SharedTile<T, ROWS, HD>& q, const View<const T, 4>
     }
     if (round == start) {
       work.find_rows(dims);
+      if (threadIdx.x == 0) kept = work;
       copy_queries(q, Q, work);
       if (threadIdx.x < ROWS) head[threadIdx.x] = work.head(threadIdx.x), query[threadIdx.x] = work.query(threadIdx.x);
     }

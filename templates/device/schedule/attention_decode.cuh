@@ -23,6 +23,7 @@ class DecodeWork {
   int group;        // query heads that share the head of keys and values
   int first, rows;  // the first row, and how many
 
+  DecodeWork() = default;
   // length(sequence) is the number of its keys. Called by all threads of the block.
   template <class Length> __device__ DecodeWork(const Dims& dims, Length length) : tiles(gridDim.x) {
     kv_head = blockIdx.x, block_ = 0;
