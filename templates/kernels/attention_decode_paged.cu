@@ -14,7 +14,7 @@
 //! param   RUN     = 16    in {1, 16}               "neighbouring keys that are certainly in one page"
 //! param   ROWS    = 16    in {16, 32}              "heads of queries times tokens that a block computes together"
 //! param   BN      = 16    in {16, 32}              "keys of a warp's step"
-//! param   WARPS   = 8     in {2, 4, 8}
+//! param   WARPS   = 4     in {2, 4, 8}
 //! param   STAGES  = 2     in {2, 3, 4}             "steps of a warp in flight or in use"
 //! param   PARTS   = 0     in {0, 1, 2, 4, 8, 16, 32, 64, 128} "parts of a sequence's keys, on average if RAGGED; 0: as many as the device has room for"
 //! param   LEAST   = 128   in {64, 128, 256, 512}   "keys of a part at least, unless it is the only one"
@@ -44,7 +44,7 @@
 //! require CLUSTER <= device.cluster_max            "the device's clusters must be as large"
 //! require EVEN % CLUSTER == 0                      "a sequence has whole clusters of parts"
 //! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
-//! require SMEM <= device.smem_per_block            "the ring must fit in shared memory"
+//! require SMEM + 512 <= device.smem_per_block      "the ring must fit in shared memory"
 //! require ROWS * HD <= 4096                        "a warp's sums must fit into registers"
 //! require alignment(Q) >= 16 && alignment(K) >= 16 && alignment(V) >= 16 "rows are copied 16 bytes at a time"
 //! require stride(Q, 0) % 8 == 0 && stride(Q, 1) % 8 == 0 && stride(Q, 2) % 8 == 0 "rows are copied 16 bytes at a time"
@@ -69,32 +69,32 @@
 //! work    flops 4 * B * TOKENS * HEADS * N * HD  bytes (2 * B * N * KV_HEADS + 2 * B * TOKENS * HEADS) * HD * sizeof(T)
 //! reference attention_decode_reference  grid min(B * TOKENS * HEADS, 65536)  block 256  bits 5
 //!
-//! preset  HD = 128, BN = 16, STAGES = 3, RUN = 16  when device.smem_per_block >= 210000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 128, BN = 16, STAGES = 2, RUN = 16  when device.smem_per_block >= 160000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 128, BN = 16, STAGES = 3, WARPS = 8, RUN = 16  when device.smem_per_block >= 210000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 128, BN = 16, STAGES = 2, WARPS = 8, RUN = 16  when device.smem_per_block >= 160000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 128, BN = 16, STAGES = 2, WARPS = 4, RUN = 16  when HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 128, BN = 16, STAGES = 3, ROWS = 32, RUN = 16  when device.smem_per_block >= 210000 && HD == 128
-//! preset  HD = 128, BN = 16, STAGES = 2, ROWS = 32, RUN = 16  when device.smem_per_block >= 160000 && HD == 128
+//! preset  HD = 128, BN = 16, STAGES = 3, WARPS = 8, ROWS = 32, RUN = 16  when device.smem_per_block >= 210000 && HD == 128
+//! preset  HD = 128, BN = 16, STAGES = 2, WARPS = 8, ROWS = 32, RUN = 16  when device.smem_per_block >= 170000 && HD == 128
 //! preset  HD = 128, BN = 16, STAGES = 2, WARPS = 4, ROWS = 32, RUN = 16  when HD == 128
-//! preset  HD = 64, BN = 32, STAGES = 3, RUN = 16  when device.smem_per_block >= 210000 && HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 64, BN = 32, STAGES = 2, RUN = 16  when device.smem_per_block >= 160000 && HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 64, BN = 32, STAGES = 3, WARPS = 8, RUN = 16  when device.smem_per_block >= 210000 && HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 64, BN = 32, STAGES = 2, WARPS = 8, RUN = 16  when device.smem_per_block >= 160000 && HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 64, BN = 32, STAGES = 2, WARPS = 4, RUN = 16  when HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 64, BN = 32, STAGES = 3, ROWS = 32, RUN = 16  when device.smem_per_block >= 210000 && HD == 64
-//! preset  HD = 64, BN = 32, STAGES = 2, ROWS = 32, RUN = 16  when device.smem_per_block >= 160000 && HD == 64
+//! preset  HD = 64, BN = 32, STAGES = 3, WARPS = 8, ROWS = 32, RUN = 16  when device.smem_per_block >= 210000 && HD == 64
+//! preset  HD = 64, BN = 32, STAGES = 2, WARPS = 8, ROWS = 32, RUN = 16  when device.smem_per_block >= 160000 && HD == 64
 //! preset  HD = 64, BN = 32, STAGES = 2, WARPS = 4, ROWS = 32, RUN = 16  when HD == 64
 //! preset  HD = 256, BN = 16, STAGES = 3, WARPS = 4, RUN = 16  when device.smem_per_block >= 210000 && HD == 256
 //! preset  HD = 256, BN = 16, STAGES = 2, WARPS = 4, RUN = 16  when device.smem_per_block >= 160000 && HD == 256
 //! preset  HD = 256, BN = 16, STAGES = 2, WARPS = 2, RUN = 16  when HD == 256
-//! preset  HD = 128, BN = 16, STAGES = 3, RUN = 1  when device.smem_per_block >= 210000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 128, BN = 16, STAGES = 2, RUN = 1  when device.smem_per_block >= 160000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 128, BN = 16, STAGES = 3, WARPS = 8, RUN = 1  when device.smem_per_block >= 210000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 128, BN = 16, STAGES = 2, WARPS = 8, RUN = 1  when device.smem_per_block >= 160000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 128, BN = 16, STAGES = 2, WARPS = 4, RUN = 1  when HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 128, BN = 16, STAGES = 3, ROWS = 32, RUN = 1  when device.smem_per_block >= 210000 && HD == 128
-//! preset  HD = 128, BN = 16, STAGES = 2, ROWS = 32, RUN = 1  when device.smem_per_block >= 160000 && HD == 128
+//! preset  HD = 128, BN = 16, STAGES = 3, WARPS = 8, ROWS = 32, RUN = 1  when device.smem_per_block >= 210000 && HD == 128
+//! preset  HD = 128, BN = 16, STAGES = 2, WARPS = 8, ROWS = 32, RUN = 1  when device.smem_per_block >= 170000 && HD == 128
 //! preset  HD = 128, BN = 16, STAGES = 2, WARPS = 4, ROWS = 32, RUN = 1  when HD == 128
-//! preset  HD = 64, BN = 32, STAGES = 3, RUN = 1  when device.smem_per_block >= 210000 && HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 64, BN = 32, STAGES = 2, RUN = 1  when device.smem_per_block >= 160000 && HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 64, BN = 32, STAGES = 3, WARPS = 8, RUN = 1  when device.smem_per_block >= 210000 && HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 64, BN = 32, STAGES = 2, WARPS = 8, RUN = 1  when device.smem_per_block >= 160000 && HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 64, BN = 32, STAGES = 2, WARPS = 4, RUN = 1  when HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 64, BN = 32, STAGES = 3, ROWS = 32, RUN = 1  when device.smem_per_block >= 210000 && HD == 64
-//! preset  HD = 64, BN = 32, STAGES = 2, ROWS = 32, RUN = 1  when device.smem_per_block >= 160000 && HD == 64
+//! preset  HD = 64, BN = 32, STAGES = 3, WARPS = 8, ROWS = 32, RUN = 1  when device.smem_per_block >= 210000 && HD == 64
+//! preset  HD = 64, BN = 32, STAGES = 2, WARPS = 8, ROWS = 32, RUN = 1  when device.smem_per_block >= 160000 && HD == 64
 //! preset  HD = 64, BN = 32, STAGES = 2, WARPS = 4, ROWS = 32, RUN = 1  when HD == 64
 //! preset  HD = 256, BN = 16, STAGES = 2, WARPS = 4, RUN = 1  when device.smem_per_block >= 160000 && HD == 256
 //! preset  HD = 256, BN = 16, STAGES = 2, WARPS = 2, RUN = 1  when HD == 256
@@ -129,6 +129,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(View<c
                                                                           f32 scale, const Dims dims,
                                                                           const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
+  __shared__ DecodeWork kept;
   DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims); });
   if (work.part >= work.parts) return;
   const PagedKeys<RUN> table = {PAGES.data + work.sequence * PAGES.stride[0], PAGES.stride[1], dims.SIZE, dims.P};
@@ -139,11 +140,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(View<c
   const auto score = [&](f32 x, int head, int query, int key) {
     return hooks.score(x, work.sequence, head, query, key);
   };
-  attend(smem.q, Q, smem.ring[warp], copy, work, dims, scale, score, softmax, values);
+  attend(smem.q, Q, smem.ring[warp], copy, work, kept, dims, scale, score, softmax, values);
   __syncthreads();  // the rings are free for the results
   smem.results.warps[warp].store(values, softmax.greatest(), softmax.sums());
   __syncthreads();
-  finish(smem.results, work, {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)});
+  finish(smem.results, kept, {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)});
 }
 
 #else

@@ -28,16 +28,17 @@ __device__ inline void copy_queries(SharedTile<T, ROWS, HD>& to, const View<cons
 
 // Adds this warp's steps to its state of the softmax and its weighted sums of values. score(x, head, query, key) is
 // what becomes of a scaled product. Called by the whole block. The first STAGES - 1 rounds only start copies, so that
-// the instructions that do so, which a kernel's start waits for, are there once; the queries follow the first keys.
+// the instructions that do so, which a kernel's start waits for, are there once; the queries follow the first keys. The
+// work is kept in shared memory for what comes after, which saves registers.
 template <class Work, class Table, class Score>
 __device__ inline void attend(SharedTile<T, ROWS, HD>& q, const View<const T, 4>& Q, Ring& ring,
-                              KeyCopy<Table, T, BN, HD>& copy, Work& work, const Dims& dims, f32 scale,
+                              KeyCopy<Table, T, BN, HD>& copy, Work& work, Work& kept, const Dims& dims, f32 scale,
                               const Score& score, OnlineSoftmax<Scores>& softmax, Values& values) {
   using Layout = Scores::Layout;
   constexpr int kSteps = KeyCopy<Table, T, BN, HD>::kSteps, kApart = WARPS * BN;
   const int warp = threadIdx.x / 32, start = work.rounds.first - (STAGES - 1);
   CpAsyncPipeline<STAGES, RingOf::warp> pipeline;
-  int head[Layout::kRowSlots], query[Layout::kRowSlots];
+  __shared__ int head[ROWS], query[ROWS];
   copy.look_up(work.key(work.rounds.first, warp), kApart);
 #pragma unroll 1
   for (int round = start; round < work.rounds.end; ++round) {
@@ -45,18 +46,18 @@ __device__ inline void attend(SharedTile<T, ROWS, HD>& q, const View<const T, 4>
     if (round == work.rounds.first) __syncthreads();  // the queries have arrived, with each thread's first group
     const int next = round + STAGES - 1, step = (round - start) % kSteps;
     if (next < work.rounds.end) {
-      if (step == 0) {
+      if (kSteps > 1 && step == 0) {
         copy.advance();
         copy.look_up(work.key(next + kSteps, warp), kApart);
       }
       copy.start(ring[pipeline.acquire()], work.key(next, warp), step);
+      if (kSteps == 1) copy.look_up(work.key(next + 1, warp), kApart);
     }
     if (round == start) {
       work.find_rows(dims);
+      if (threadIdx.x == 0) kept = work;
       copy_queries(q, Q, work);
-#pragma unroll
-      for (int s = 0; s < Layout::kRowSlots; ++s)
-        head[s] = work.head(Layout::row(s)), query[s] = work.query(Layout::row(s));
+      if (threadIdx.x < ROWS) head[threadIdx.x] = work.head(threadIdx.x), query[threadIdx.x] = work.query(threadIdx.x);
     }
     pipeline.commit();
     if (round < work.rounds.first) continue;
@@ -65,8 +66,8 @@ __device__ inline void attend(SharedTile<T, ROWS, HD>& q, const View<const T, 4>
     const int first = work.key(round, warp);
 #pragma unroll
     for (int i = 0; i < Layout::kRegisters; ++i) {
-      const int slot = Layout::slot(i), key = first + Layout::column(i);
-      s.x[i] = key <= query[slot] ? score(s.x[i] * scale, head[slot], query[slot], key) : softmax.kMasked;
+      const int row = Layout::row(Layout::slot(i)), key = first + Layout::column(i);
+      s.x[i] = key <= query[row] ? score(s.x[i] * scale, head[row], query[row], key) : softmax.kMasked;
     }
     values.map_rows(softmax.weigh(s), [](f32 x, f32 factor) { return x * factor; });
     mma::multiply_rounded(values, s, ring[full].v);

@@ -45,9 +45,10 @@ template <class Table, class T, int Keys, int Size> class KeyCopy {
   static constexpr int kElements = 16 / sizeof(T), kAcross = Size / kElements;  // of a lane; lanes that share a row
   static constexpr int kDown = 32 / kAcross;                                    // rows that the warp copies at once
   static constexpr int kRun = Table::kRun < Keys ? Table::kRun : Keys, kApart = kRun < kDown ? kDown : kRun;
-  static constexpr int kPlaces = Keys / kApart;  // that a lane looks up
-  static constexpr bool kShared = Table::kListed && kApart == kRun && kPlaces <= 2;  // by all lanes
-  static_assert(32 % kAcross == 0 && Keys % kApart == 0);
+  static constexpr int kPlaces = Keys / kApart;                                      // of a step
+  static constexpr bool kShared = Table::kListed && kApart == kRun && kPlaces <= 2;  // by the lanes
+  static constexpr int kHeld = kShared ? kPlaces : 1;                                // by a lane
+  static_assert(Keys <= 32 && 32 % kAcross == 0 && Keys % kApart == 0);
 
  public:
   static constexpr int kSteps = kShared ? 32 : 1;  // that are looked up together
@@ -56,30 +57,35 @@ template <class Table, class T, int Keys, int Size> class KeyCopy {
       : table_(table), keys_(keys), k_(K, head, column()), v_(V, head, column()) {}
 
   // Looks up where the rows of kSteps steps are, which are `apart` keys apart, from the one at `first` on. If rows of a
-  // page are copied by all lanes, each lane looks up one step. The values are first needed by the next `advance`.
+  // page are copied by all lanes, each lane looks up one step, for after the next `advance`. If not, each lane looks up
+  // one key of the step at `first`, the next to start. The values are not needed before.
   __device__ void look_up(int first, int apart) {
-    if (Table::kListed)
+    const int lane = threadIdx.x % 32;
+    if constexpr (Table::kListed)
 #pragma unroll
-      for (int i = 0; i < kPlaces; ++i) {
-        const int key = kShared ? first + threadIdx.x % 32 * apart + i * kApart : first + i * kApart + row();
-        ahead_[i] = key < keys_ ? table_.place(key) : Place{0, 0};
+      for (int i = 0; i < kHeld; ++i) {
+        const int key = kShared ? first + lane * apart + i * kApart : first + lane;
+        (kShared ? ahead_[i] : places_[i]) = key < keys_ ? table_.place(key) : Place{0, 0};
       }
   }
   // The steps that were looked up last are those to start next.
   __device__ void advance() {
+    if (kShared)
 #pragma unroll
-    for (int i = 0; i < kPlaces; ++i) places_[i] = ahead_[i];
+      for (int i = 0; i < kHeld; ++i) places_[i] = ahead_[i];
   }
   // Starts copying the step at `first`, the step-th of those looked up. Called by all lanes of the warp.
   __device__ void start(KeysAndValues<T, Keys, Size>& to, int first, int step) const {
     const int left = keys_ - first - row();
 #pragma unroll
     for (int i = 0; i < kPlaces; ++i) {
-      Place place = places_[i];
+      Place place = {};
       if (!Table::kListed)
         place = table_.place(first + i * kApart + row());
       else if (kShared)
-        place = {__shfl_sync(0xffffffff, place.page, step), __shfl_sync(0xffffffff, place.row, step) + row()};
+        place = held(places_[i % kHeld], step), place.row += row();
+      else
+        place = held(places_[0], i * kApart + row());
       const bool has = table_.has(place.page);
       const T *k = k_.row(place), *v = v_.row(place);
 #pragma unroll
@@ -93,6 +99,10 @@ template <class Table, class T, int Keys, int Size> class KeyCopy {
   }
 
  private:
+  // Returns the place that a lane holds.
+  __device__ static Place held(const Place& place, int lane) {
+    return {__shfl_sync(0xffffffff, place.page, lane), __shfl_sync(0xffffffff, place.row, lane)};
+  }
   __device__ static int row() {
     return threadIdx.x % 32 / kAcross;
   }
@@ -116,5 +126,5 @@ template <class Table, class T, int Keys, int Size> class KeyCopy {
   Table table_;
   int keys_;
   Source k_, v_;
-  Place places_[kPlaces], ahead_[kPlaces];
+  Place places_[kHeld], ahead_[kHeld];
 };

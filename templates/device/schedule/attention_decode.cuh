@@ -23,6 +23,7 @@ class DecodeWork {
   int group;        // query heads that share the head of keys and values
   int first, rows;  // the first row, and how many
 
+  DecodeWork() = default;
   // length(sequence) is the number of its keys. Called by all threads of the block.
   template <class Length> __device__ DecodeWork(const Dims& dims, Length length) : tiles(gridDim.x) {
     kv_head = blockIdx.x, block_ = 0;
@@ -69,6 +70,7 @@ class DecodeWork {
   // are nearly the longest, each sequence gets as many parts as the grid has in z.
   template <class Length> __device__ int divide_by_length(int sequences, Length length) {
     const int lane = threadIdx.x % 32, mine = lane < sequences ? length(lane) : 0;
+    keys = sequence < sequences ? length(sequence) : 0;
     int longest = mine;
     s64 total = mine;
     for (int i = lane + 32; i < sequences; i += 32) {
@@ -81,8 +83,7 @@ class DecodeWork {
       total += __shfl_xor_sync(kAll, total, distance);
     }
     if (s64{longest} * sequences * 16 <= total * 17) {
-      if (sequence >= sequences) return parts = 0;
-      keys = length(sequence);
+      if (sequence >= sequences) parts = 0;
       return sequence * parts;
     }
     // A sequence has at most one part more than its length divided by that of a part, which leaves `spare` blocks.
