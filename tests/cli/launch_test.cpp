@@ -135,6 +135,8 @@ TEST_CASE("rows are stored in 8 bits with a scale of groups, of rows and of the 
     check_passes({"quantize", kDevice, "emulator:sm_80", "M=3", "N=513", scales, "T=f32"});  // cvt has no e4m3
     check_passes({"quantize", kDevice, kEmulator, "M=3", "N=256", scales, "--hook", "input=0"});
     check_passes({"quantize", kDevice, kEmulator, "M=3", "N=0", scales});
+    for (const char* input : {"input=sqrt(x)", "input=column == 3 ? 1 / (x * 0) : x"})  // NaN and infinity
+      check_passes({"quantize", kDevice, kEmulator, "M=2", "N=200", scales, "--hook", input});
     check_passes({"rms_norm_quantize", kDevice, kEmulator, "M=3", "N=1001", scales, "T=f32", "WEIGHT=0"});
     check_passes({"rms_norm_quantize", kDevice, kEmulator, "M=5", "N=264", scales, "SUM=1", "--operand",
                   "residual : bf16[M, N]", "--hook", "input=x + residual[row, column]"});

@@ -3,9 +3,10 @@
 #include "device/ptx/cvt.cuh"
 #include "device/reference/row_reduce.cuh"
 
-// x in units of a scale, at most e4m3's largest number; 0 if the scale is.
+// x in units of a scale, at most e4m3's largest number; 0 if the scale is, and NaN if x is.
 __device__ inline f64 quantized(f64 x, f64 scale) {
-  return scale == 0 ? 0.0 : fmax(-448.0, fmin(448.0, x / scale));
+  const f64 q = scale == 0 ? x * 0 : x / scale;
+  return q > 448 ? 448 : q < -448 ? -448 : q;
 }
 
 // Stores x(j) for j in 0..count - 1 as row `row` of Q. Scales is 0: `given` holds the scale; 1: the row has one; 2:
