@@ -35,7 +35,7 @@
 //!
 //! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count) : BLOCKS  block THREADS  smem SMEM
 //! work    flops 4 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)
-//! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 5
+//! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 4
 //!
 //! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2              when CAUSAL == 0
 //! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 3072
