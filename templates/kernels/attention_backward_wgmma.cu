@@ -49,12 +49,10 @@
 //! preset  HD = 64, CAUSAL = 1, STEP_M = 128, STEP_N = 128
 //! preset  HD = 128, CAUSAL = 1, STEP_M = 64, STEP_N = 96
 
+#include "device/epilogue/store_gradient.cuh"
 #include "device/pipeline/tma_attention_backward.cuh"
-#include "device/ptx/named_barrier.cuh"
-#include "device/ptx/setmaxnreg.cuh"
 #include "device/reference/attention_backward.cuh"
 #include "device/schedule/attention_backward.cuh"
-#include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
 #include "device/tile/wgmma_tile.cuh"
 
@@ -77,18 +75,6 @@ struct KeySmem : Operands<STEP_M, STAGES_M> {
 using QuerySmem = Operands<STEP_N, STAGES_N>;
 static_assert(sizeof(KeySmem) <= SMEM && sizeof(QuerySmem) <= SMEM);
 
-// Rounds a gradient of 64 rows into the tile of one of its operands, which only this warpgroup has read, and stores it.
-__device__ void put(const CUtensorMap& to, Own& tile, Gradient& x, f32 scale, int row, int head) {
-  x.map([=](f32 e) { return e * scale; });
-  store(tile, threadIdx.x % kWarpgroup / 32 * 16, 0, x);
-  tma::fence();
-  sync(1 + threadIdx.x / kWarpgroup, kWarpgroup);
-  if (threadIdx.x % kWarpgroup != 0) return;
-  tma::store(to, tile, {0, row, head});
-  tma::commit();
-  tma::wait_read<0>();
-}
-
 // The gradients of 64 keys and values, by a consumer warpgroup. All scores are transposed, so that weights and
 // gradients of scores are operands of the products for DV and DK as they are.
 class Keys {
@@ -102,8 +88,8 @@ class Keys {
     dv_.fill(0);
     if (work_.steps() > 0) smem_.loaded.wait(0);
     work_.each([this](int, int step) { add(step); });
-    put(DK, smem_.own[consumer_][0], dk_, scale_, work_.first + consumer_ * 64, work_.kv_head);
-    put(DV, smem_.own[consumer_][1], dv_, 1, work_.first + consumer_ * 64, work_.kv_head);
+    store_gradient(DK, smem_.own[consumer_][0], dk_, scale_, work_.first + consumer_ * 64, work_.kv_head);
+    store_gradient(DV, smem_.own[consumer_][1], dv_, 1, work_.first + consumer_ * 64, work_.kv_head);
   }
 
  private:
@@ -166,7 +152,7 @@ class Queries {
       wgmma::wait<0>();
       smem_.steps.release_warpgroup(slot_);
     }
-    put(DQ, smem_.own[consumer_][0], dq_, scale_, work_.first + consumer_ * 64, work_.head);
+    store_gradient(DQ, smem_.own[consumer_][0], dq_, scale_, work_.first + consumer_ * 64, work_.head);
   }
 
  private:
@@ -227,19 +213,10 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
     give_registers<24>();
     if (query_index < 0) {
       const auto work = key_tiles[index];
-      if (thread == 0 && work.steps() > 0) {
-        load_own<BOX_N>(keys, K, V, work.first, work.kv_head);
-        Producer producer(keys.steps);
-        work.each([&](int head, int step) { load_step<BOX_M>(keys, producer, Q, DO, step, head); });
-      }
+      if (thread == 0) load_key_tile<BOX_M, BOX_N>(keys, Q, K, V, DO, work);
       if (thread / 32 == 1) load_rows(keys, L, DELTA, work);
-    } else {
-      const auto work = QueryTiles(dims)[query_index];
-      if (thread == 0 && work.steps > 0) {
-        load_own<BOX_M>(queries, Q, DO, work.first, work.head);
-        Producer producer(queries.steps);
-        for (int step = 0; step < work.steps; ++step) load_step<BOX_N>(queries, producer, K, V, step, work.kv_head);
-      }
+    } else if (thread == 0) {
+      load_query_tile<BOX_M, BOX_N>(queries, Q, K, V, DO, QueryTiles(dims)[query_index]);
     }
     __syncwarp();
   } else {

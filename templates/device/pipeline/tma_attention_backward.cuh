@@ -29,6 +29,25 @@ __device__ inline void load_step(Smem& smem, Steps& producer, const CUtensorMap&
   tma::load_boxes<Box>(smem.second[slot], B, smem.steps.full[slot], {0, row, head});
 }
 
+// Loads all operands of a tile of keys, and of a tile of queries. Queries and their gradients are loaded by boxes of
+// BoxM rows, keys and values by boxes of BoxN. Called by one thread.
+template <int BoxM, int BoxN, class Smem, class Work>
+__device__ inline void load_key_tile(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
+                                     const CUtensorMap& DO, const Work& work) {
+  if (work.steps() == 0) return;
+  load_own<BoxN>(smem, K, V, work.first, work.kv_head);
+  Producer producer(smem.steps);
+  work.each([&](int head, int step) { load_step<BoxM>(smem, producer, Q, DO, step, head); });
+}
+template <int BoxM, int BoxN, class Smem, class Work>
+__device__ inline void load_query_tile(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
+                                       const CUtensorMap& DO, const Work& work) {
+  if (work.steps == 0) return;
+  load_own<BoxM>(smem, Q, DO, work.first, work.head);
+  Producer producer(smem.steps);
+  for (int step = 0; step < work.steps; ++step) load_step<BoxN>(smem, producer, K, V, step, work.kv_head);
+}
+
 // Loads, for each step of a tile of keys, the queries' logarithms of sums, and their deltas, all
 // negated and the logarithms of base 2, into
 // the same slots, in `smem.log_sum` and `smem.minus_delta`, as a second producer. Queries beyond the last get no
