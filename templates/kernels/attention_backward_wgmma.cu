@@ -44,10 +44,10 @@
 //! work    flops 10 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (3 * HEADS * M + 4 * KV_HEADS * N) * HD * sizeof(T) + 8 * HEADS * M
 //! reference attention_backward_reference  grid min(HEADS * M + KV_HEADS * N, 65536)  block 128  bits 3
 //!
-//! preset  HD = 64, STEP_M = 128, STEP_N = 128
-//! preset  HD = 128, STEP_M = 64, STEP_N = 96
-//! preset  HD = 64, CAUSAL = 1, STEP_M = 128, STEP_N = 128
-//! preset  HD = 128, CAUSAL = 1, STEP_M = 64, STEP_N = 96
+//! preset  HD = 64, STEP_M = 128, STEP_N = 128, STAGES_M = 4, STAGES_N = 4
+//! preset  HD = 64, CAUSAL = 1, STEP_M = 128, STEP_N = 128, STAGES_M = 4, STAGES_N = 4
+//! preset  HD = 128, STEP_M = 64, STEP_N = 96, STAGES_M = 4, STAGES_N = 3
+//! preset  HD = 128, CAUSAL = 1, STEP_M = 64, STEP_N = 96, STAGES_M = 4, STAGES_N = 3
 
 #include "device/epilogue/store_gradient.cuh"
 #include "device/pipeline/tma_attention_backward.cuh"
