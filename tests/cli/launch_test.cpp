@@ -78,10 +78,26 @@ TEST_CASE("a matrix in a file binds the dims of copy and of map, a vector those 
 
 TEST_CASE("without dims an example is run") {
   if (!has_compiler() || !kHasEmulator) return;
-  for (const char* kernel :
-       {"copy", "map", "gemm", "softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm", "softmax_backward",
-        "cross_entropy_backward", "rms_norm_backward", "layer_norm_backward", "quantize", "rms_norm_quantize", "reduce",
-        "argmax", "top_k", "transpose", "attention_decode"})
+  for (const char* kernel : {"copy",
+                             "map",
+                             "gemm",
+                             "softmax",
+                             "log_softmax",
+                             "cross_entropy",
+                             "rms_norm",
+                             "layer_norm",
+                             "softmax_backward",
+                             "cross_entropy_backward",
+                             "rms_norm_backward",
+                             "layer_norm_backward",
+                             "quantize",
+                             "rms_norm_quantize",
+                             "reduce",
+                             "argmax",
+                             "top_k",
+                             "transpose",
+                             "attention_decode",
+                             "attention_delta"})
     check_passes({kernel, kDevice, kEmulator});
 }
 
@@ -115,6 +131,13 @@ TEST_CASE("the last tokens of sequences see keys of any number, contiguous and i
   for (const char* size : {"SIZE=16", "SIZE=5"})
     check_passes({"attention_decode", kDevice, kEmulator, "B=2", "TOKENS=1", "HEADS=4", "KV_HEADS=2", "P=40", size,
                   "MAX_PAGES=30", "LSE=1"});
+}
+
+TEST_CASE("attention has gradients, also of queries that see no keys and of heads that share keys") {
+  if (!has_compiler() || !kHasEmulator) return;
+  check_passes({"attention_delta", kDevice, kEmulator, "HEADS=3", "M=77", "HD=128"});
+  check_passes({"attention_backward", kDevice, kEmulator, "HEADS=2", "KV_HEADS=1", "M=70", "N=30", "CAUSAL=1"});
+  check_passes({"attention_backward", kDevice, kEmulator, "HEADS=1", "KV_HEADS=1", "M=30", "N=131", "HD=128"});
 }
 
 TEST_CASE("norms take rows of any length, with and without weights, and store the sum with a residual") {

@@ -1,5 +1,6 @@
 // Attention by every file against its float64 reference: plain and causal, whole and ragged, more and fewer keys than
-// queries; and attention of sequences' last tokens, whose keys are split among blocks, contiguous and in pages.
+// queries; and attention of sequences' last tokens, whose keys are split among blocks, contiguous and in pages;
+// and the gradients of attention.
 #include <map>
 
 #include <doctest/doctest.h>
@@ -34,6 +35,18 @@ void check_attention(Engine& engine, const std::string& file, const Shape& shape
 }
 
 using Numbers = std::map<std::string, std::int64_t>;
+
+void check_backward(Engine& engine, const Shape& shape, Numbers params, DType type = DType::bf16) {
+  const Request request{
+      .kernel = "attention_backward",
+      .dims = {{"HEADS", shape.heads}, {"KV_HEADS", shape.kv_heads}, {"M", shape.queries}, {"N", shape.keys}},
+      .types = {{"T", type}},
+      .params = params,
+      .scalars = {{"scale", 0.05}}};
+  const std::string fault = testing::fault_of(engine, request, cli::DataChoices{}, 1);
+  CHECK_MESSAGE(fault.empty(),
+                fmt::format("attention_backward M={} N={} {}\n{}", shape.queries, shape.keys, params, fault));
+}
 
 void check_decode(Engine& engine, const Numbers& dims, const Numbers& params, DType type = DType::bf16) {
   const Request request{.kernel = "attention_decode", .dims = dims, .types = {{"T", type}}, .params = params};
@@ -103,6 +116,31 @@ TEST_CASE("attention's logarithms of sums agree with their reference, by every f
     check_attention(engine, file, {4, 2, 77, 301}, 64, true, {{"LSE", 1}});
     check_attention(engine, file, {3, 1, 300, 100}, 128, true, {{"LSE", 1}});
     check_attention(engine, file, {2, 2, 40, 0}, 64, false, {{"LSE", 1}});
+  }
+}
+
+TEST_CASE("attention's gradients agree with their reference") {
+  Engine engine;
+  for (const Shape& shape : {Shape{4, 4, 128, 128}, Shape{4, 2, 77, 301}, Shape{3, 1, 300, 100}, Shape{1, 1, 1, 1000},
+                             Shape{2, 2, 40, 0}, Shape{2, 2, 0, 40}, Shape{64, 8, 513, 700}}) {
+    for (const std::int64_t size : {64, 128}) {
+      for (const std::int64_t causal : {0, 1}) {
+        check_backward(engine, shape, {{"HD", size}, {"CAUSAL", causal}});
+        check_backward(engine, shape, {{"HD", size}, {"CAUSAL", causal}, {"STEP_M", 48}, {"STAGES_M", 1}}, DType::f16);
+      }
+    }
+  }
+}
+
+TEST_CASE("the deltas of attention's gradients agree with their reference") {
+  Engine engine;
+  for (const std::int64_t size : {32, 64, 128, 256}) {
+    for (const std::int64_t queries : {0, 1, 1000}) {
+      const Request request{
+          .kernel = "attention_delta", .dims = {{"HEADS", 3}, {"M", queries}}, .types = {}, .params = {{"HD", size}}};
+      const std::string fault = testing::fault_of(engine, request, cli::DataChoices{}, 1);
+      CHECK_MESSAGE(fault.empty(), fmt::format("attention_delta M={} HD={}\n{}", queries, size, fault));
+    }
   }
 }
 

@@ -2,13 +2,15 @@
 """attention, as it is planned or with pinned params, beside PyTorch's scaled_dot_product_attention over many problems.
 
     tools/compare/attention.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--only WORD] [--pin "BM=128 BN=128"]...
+        [--backward]
     tools/compare/attention.py measure FOLDER [--rounds 20] [--only WORD]
 
 `prepare` needs no GPU: it plans and builds every problem for a named device, once as planned, or once with each --pin whose
 params are valid for the problem. `measure` runs them where there is one, with PyTorch and the driver's Python bindings, by the
 method of compare.py; the peer is the better of PyTorch's cuDNN and flash backends. Results are compared with the peer's, and
 must be the same twice. Sequences of a batch have 16384 tokens together, or one has 32768; heads have 2048 elements together,
-except those that share keys, which are 64 of 128 with 8 of keys.
+except those that share keys, which are 64 of 128 with 8 of keys. With --backward, attention_delta and attention_backward are
+prepared, whose times `measure` adds, beside autograd's backward pass alone; pins are attention_backward's.
 """
 import argparse
 import hashlib
@@ -34,25 +36,34 @@ def problems():
     return found
 
 
+def built(options, words):
+    """The plan and the cubin's file name of a request."""
+    path = os.path.join(options.folder, "building.cubin")
+    plan = prepared.prepare(options.tma_jit, [*words, "--device", options.device, *(options.templates or [])], path)
+    with open(path, "rb") as file:
+        cubin = hashlib.sha256(file.read()).hexdigest()[:16] + ".cubin"
+    os.replace(path, os.path.join(options.folder, cubin))
+    return {"plan": plan, "cubin": cubin}
+
+
 def prepare(options):
     os.makedirs(options.folder, exist_ok=True)
     entries = []
     for name, (batch, heads, kv_heads, length, size, causal) in problems().items():
-        if options.only not in name:
+        if options.only not in name or (options.backward and size > 128):
             continue
+        queries = [f"HEADS={batch * heads}", f"M={length}", f"HD={size}"]
+        words = [*queries, f"KV_HEADS={batch * kv_heads}", f"N={length}", f"CAUSAL={int(causal)}"]
+        before = {}
+        if options.backward:
+            before = {"forward": built(options, ["attention", *words, "LSE=1"]), "delta": built(options, ["attention_delta", *queries])}
         for pin in options.pin or [""]:
-            words = ["attention", f"HEADS={batch * heads}", f"KV_HEADS={batch * kv_heads}", f"M={length}", f"N={length}", f"HD={size}",
-                     f"CAUSAL={int(causal)}", *pin.split(), "--device", options.device, *(options.templates or [])]
-            path = os.path.join(options.folder, "building.cubin")
             try:
-                plan = prepared.prepare(options.tma_jit, words, path)
+                kernel = built(options, ["attention_backward" if options.backward else "attention", *words, *pin.split()])
             except subprocess.CalledProcessError:
                 print(f"{name}: no plan for {pin}")
                 continue
-            with open(path, "rb") as file:
-                cubin = hashlib.sha256(file.read()).hexdigest()[:16] + ".cubin"
-            os.replace(path, os.path.join(options.folder, cubin))
-            entries.append({"problem": name, "pin": pin, "plan": plan, "cubin": cubin})
+            entries.append({"problem": name, "pin": pin, **kernel, **before})
     with open(os.path.join(options.folder, "plans.json"), "w", encoding="utf-8") as file:
         json.dump(entries, file)
 
@@ -94,6 +105,57 @@ def timed(compare, torch, options, entries, flush):
     return [(kernel.config, time) for kernel, time in zip(ours, times)], dict(zip(peers, times[len(ours):]))
 
 
+def timed_backward(compare, torch, options, entries, flush):
+    """The same of the backward pass."""
+    batch, heads, kv_heads, length, size, causal = problems()[entries[0]["problem"]]
+    q, do = (torch.randn(batch, heads, length, size, device="cuda").bfloat16() for _ in range(2))
+    k, v = (torch.randn(batch, kv_heads, length, size, device="cuda").bfloat16() for _ in range(2))
+    log_sums, delta = (torch.empty(batch * heads, length, device="cuda") for _ in range(2))
+    tensors = {"Q": q, "K": k, "V": v, "O": torch.empty_like(q), "DO": do, "DQ": torch.empty_like(q), "DK": torch.empty_like(k),
+               "DV": torch.empty_like(v)}
+    tensors = {name: tensor.view(-1, length, size) for name, tensor in tensors.items()} | {"L": log_sums, "DELTA": delta}
+    made = [tensors[name] for name in ("DQ", "DK", "DV")]
+
+    def kernel(entry):
+        return compare.Kernel(entry["plan"], os.path.join(options.folder, entry["cubin"]), tensors, {"scale": size ** -0.5})
+    kernel(entries[0]["forward"])()
+    first, kernels = kernel(entries[0]["delta"]), [kernel(entry) for entry in entries]
+
+    def pair(second):
+        def call():
+            first()
+            second()
+        return call
+    names = {"cuDNN": torch.nn.attention.SDPBackend.CUDNN_ATTENTION, "flash": torch.nn.attention.SDPBackend.FLASH_ATTENTION}
+    inputs, peers = [tensor.requires_grad_() for tensor in (q, k, v)], {}
+
+    def backend(which):
+        with torch.nn.attention.sdpa_kernel(which):
+            o = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=heads != kv_heads)
+        return lambda: torch.autograd.grad(o, inputs, do, retain_graph=True)
+    for name, which in names.items():
+        try:
+            call = backend(which)
+            expected = [gradient.float().view(-1, length, size) for gradient in call()]
+            peers[name] = call
+        except RuntimeError as error:
+            print(f"{entries[0]['problem']}: {name} refuses: {str(error).splitlines()[0]}")
+    for entry, second in zip(entries, kernels):
+        for tensor in made:
+            compare.poisoned(tensor)
+        pair(second)()
+        once = [tensor.clone() for tensor in made]
+        pair(second)()
+        torch.cuda.synchronize()
+        for name, tensor, wanted, before in zip(("DQ", "DK", "DV"), made, expected, once):
+            error = ((tensor.float() - wanted).norm() / wanted.norm()).item()
+            assert error < 2e-2, f"{name} of {entry['problem']} {second.config} differs from PyTorch by {error}"
+            assert torch.equal(before, tensor), f"{name} of {entry['problem']} {second.config} is not the same twice"
+    del expected, once
+    times = compare.alternate([*map(pair, kernels), *peers.values()], options.rounds, flush)
+    return [(second.config, time) for second, time in zip(kernels, times)], dict(zip(peers, times[len(kernels):]))
+
+
 def mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
@@ -116,7 +178,7 @@ def measure(options):
         if not entries:
             continue
         try:
-            ours, peers = timed(compare, torch, options, entries, flush)
+            ours, peers = (timed_backward if "delta" in entries[0] else timed)(compare, torch, options, entries, flush)
         except (AssertionError, RuntimeError) as error:
             print(f"| {name} | failed: {error} |", flush=True)
             continue
@@ -145,6 +207,7 @@ def main():
     parser.add_argument("--templates", action="append", help="of `prepare`: folder of templates, instead of the command's own")
     parser.add_argument("--only", default="", help="problems whose name contains the word")
     parser.add_argument("--pin", action="append", help="of `prepare`: params of a configuration; may be repeated")
+    parser.add_argument("--backward", action="store_true", help="of `prepare`: the backward pass")
     parser.add_argument("--rounds", type=int, default=20)
     options = parser.parse_args()
     options.templates = [word for folder in options.templates or [] for word in ("--templates", folder)]

@@ -1,5 +1,5 @@
 #pragma once
-// A ring of slots in shared memory between one producer and its consumers, in a block or across a cluster. The producer
+// A ring of slots in shared memory between a producer and its consumers, in a block or across a cluster. The producer
 // acquires a slot and fills it with asynchronous copies; a consumer waits for a slot, reads it and releases it.
 // `acquire` and `wait` advance to the next slot, so that producer and consumers stay in step: every consumer waits for
 // every slot that the producer acquires, in the same order, and releases each exactly once. Invariants: a slot is
@@ -12,10 +12,10 @@ template <int Stages, int Blocks = 1> struct Pipeline {
   Barrier full[Stages], empty[Stages];
 
   // Called by one thread, followed by a barrier of the block, or of the cluster if Blocks > 1. Each slot is released by
-  // `consumers` consumers of each block.
-  __device__ void init(u32 consumers) {
+  // `consumers` consumers of each block, and filled by `producers`.
+  __device__ void init(u32 consumers, u32 producers = 1) {
     for (int i = 0; i < Stages; ++i) {
-      full[i].init(1);
+      full[i].init(producers);
       empty[i].init(consumers * Blocks);
     }
     fence_barrier_init();

@@ -74,7 +74,6 @@ template <class Scores, int Slack = 0> class OnlineSoftmax {
   }
 
  private:
-  static constexpr f32 kLog2e = 1.44269504F;
   static constexpr f32 kTiny = 1.0e-30F;   // instead of a scale of 0: weights are 1, and masked scores keep none
   static constexpr f32 kLeast = -1.0e30F;  // lower bound of the maximum, far above masked scores
 

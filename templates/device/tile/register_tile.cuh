@@ -49,6 +49,16 @@ template <class L> struct RegisterTile {
 #pragma unroll
     for (int i = 0; i < L::kRegisters; ++i) x[i] = f(x[i], rows.x[L::slot(i)]);
   }
+  // x = f(x, its column's value); `columns` is aligned to 8 bytes. Only for accumulators of mma.sync and wgmma, whose
+  // registers are pairs of neighbouring columns.
+  template <class F> __device__ void map_columns(const f32* columns, F f) {
+#pragma unroll
+    for (int i = 0; i < L::kRegisters; i += 2) {
+      const float2 pair = *reinterpret_cast<const float2*>(&columns[L::column(i)]);
+      x[i] = f(x[i], pair.x);
+      x[i + 1] = f(x[i + 1], pair.y);
+    }
+  }
   // Folds this lane's part of each row into `into`, in ascending columns; combine_lanes completes the reduction.
   template <class F> __device__ void fold_rows(Vector& into, F f) const {
 #pragma unroll
@@ -57,6 +67,10 @@ template <class L> struct RegisterTile {
   __device__ void add(const RegisterTile& other) {
 #pragma unroll
     for (int i = 0; i < L::kRegisters; ++i) x[i] += other.x[i];
+  }
+  __device__ void multiply(const RegisterTile& other) {
+#pragma unroll
+    for (int i = 0; i < L::kRegisters; ++i) x[i] *= other.x[i];
   }
   // Adds another tile to the columns from `first` on.
   template <class Part> __device__ void add_columns(int first, const RegisterTile<Part>& other) {

@@ -1,0 +1,59 @@
+#pragma once
+// The work of the backward pass of attention: first tiles of Tile keys of one head against the queries that see them,
+// Step at a time, of all heads that share the keys; then the tiles of queries of schedule/attention.cuh. CAUSAL, HD, T
+// and Dims are the template's.
+#include "device/schedule/attention.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+template <int Tile, int Step> struct AttentionKeyTile {
+  int first, kv_head;  // the first key, and its head
+  int head, heads;     // the first head of queries, and how many share the keys
+  int begin, end;      // steps of each head's queries
+  int queries, shift;  // of a head; query i sees the keys up to i + shift
+
+  __device__ AttentionKeyTile(const Dims& dims, int row, int kv_head)
+      : first(row * Tile), kv_head(kv_head), queries(dims.M), shift(dims.N - dims.M) {
+    heads = dims.HEADS / dims.KV_HEADS;
+    head = kv_head * heads;
+    begin = first_query(0) / Step;
+    end = ceil_div<u32>(queries, Step);
+  }
+  __device__ int steps() const { return heads * (end - begin); }
+  // Returns the first query that sees the tile's key `row`.
+  __device__ int first_query(int row) const { return CAUSAL ? max(0, first + row - shift) : 0; }
+
+  // Calls f(head, step) for each step, in the order in which they are processed.
+  template <class F> __device__ void each(F f) const {
+    int at = head, step = begin;
+#pragma unroll 1
+    while (step < end && at < head + heads) {
+      f(at, step);
+      if (++step == end) step = begin, ++at;
+    }
+  }
+};
+
+// The order of the tiles: heads in groups, and within a group the tiles with the most queries first.
+template <int Tile, int Step> class AttentionKeyOrder {
+ public:
+  using Work = AttentionKeyTile<Tile, Step>;
+
+  __device__ explicit AttentionKeyOrder(const Dims& dims) : dims_(dims), rows_(ceil_div<u32>(dims.N, Tile)) {}
+
+  __device__ int count() const { return rows_ * dims_.KV_HEADS; }
+  __device__ Work operator[](int index) const {
+    constexpr int kGroupBytes = (16 << 20) / (2 * HD * sizeof(T));  // queries of a group and their gradients: 16 MiB
+    const int sharing = dims_.HEADS / dims_.KV_HEADS, per_head = kGroupBytes / sharing / max(1, dims_.M);
+    const int group = CAUSAL ? min(max(1, per_head), static_cast<int>(dims_.KV_HEADS)) : 1;
+    const int begin = index / (rows_ * group) * group, columns = min(group, static_cast<int>(dims_.KV_HEADS) - begin);
+    const int within = index - begin * rows_;
+    return Work(dims_, within / columns, begin + within % columns);
+  }
+
+ private:
+  const Dims& dims_;
+  int rows_;
+};
+
+#endif
