@@ -128,6 +128,8 @@ TEST_CASE("the last tokens of sequences see keys of any number, contiguous and i
   check_passes({"attention_decode", kDevice, kEmulator, "B=1", "TOKENS=3", "HEADS=4", "KV_HEADS=2", "N=300", "LSE=1",
                 "--operand", "slope : f32[HEADS]", "--hook",
                 "score=query - key < 100 ? x + slope[head] * (key - query) * 0.01f : -1e38f"});
+  check_passes({"attention_decode", kDevice, kEmulator, "B=1", "TOKENS=1", "HEADS=8", "KV_HEADS=1", "N=2500", "LSE=1",
+                "PARTS=8", "CLUSTER=4"});
   for (const char* size : {"SIZE=16", "SIZE=5"})
     check_passes({"attention_decode", kDevice, kEmulator, "B=2", "TOKENS=1", "HEADS=4", "KV_HEADS=2", "P=40", size,
                   "MAX_PAGES=30", "LSE=1"});

@@ -67,6 +67,8 @@ TEST_CASE("attention of the last tokens agrees with its reference, for any numbe
     check_decode(engine, {{"B", 300}, {"TOKENS", 2}, {"HEADS", 8}, {"KV_HEADS", 8}, {"N", 200}},
                  {{"HD", size}, {"RAGGED", 1}, {"LSE", 1}});
   }
+  check_decode(engine, {{"B", 1}, {"TOKENS", 1}, {"HEADS", 8}, {"KV_HEADS", 1}, {"N", 40000}},
+               {{"HD", 128}, {"PARTS", 32}, {"LSE", 1}});
   check_decode(engine, {{"B", 0}, {"TOKENS", 1}, {"HEADS", 8}, {"KV_HEADS", 2}, {"N", 100}}, {{"HD", 128}});
 }
 

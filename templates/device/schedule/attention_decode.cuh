@@ -73,6 +73,7 @@ class DecodeWork {
     keys = sequence < sequences ? length(sequence) : 0;
     int longest = mine;
     s64 total = mine;
+#pragma unroll 1
     for (int i = lane + 32; i < sequences; i += 32) {
       const int other = length(i);
       longest = max(longest, other), total += other;
@@ -90,6 +91,7 @@ class DecodeWork {
     const int at = blockIdx.z * gridDim.y + blockIdx.y, spare = gridDim.y * gridDim.z - sequences;
     const int most = spare == 0 ? longest : max(s64{LEAST}, ceil_div<s64>(total, spare));
     int before = 0;
+#pragma unroll 1
     for (int i = 0; i < sequences; i += 32) {
       const int own = i == 0 ? mine : i + lane < sequences ? length(i + lane) : 0;
       const int count = i + lane < sequences ? max(1u, ceil_div<u32>(own, most)) : 0;
