@@ -104,7 +104,8 @@ TEST_CASE("attention by wgmma agrees with its reference, with every size of head
   for (const std::int64_t size : {32, 64, 96, 128, 192, 256}) {
     for (const bool causal : {false, true}) {
       check_attention(engine, "attention_wgmma", {4, 2, 500, 700}, size, causal);
-      check_attention(engine, "attention_wgmma", {4, 2, 500, 700}, size, causal, {{"LSE", 1}, {"PERSISTENT", size <= 192}});
+      check_attention(engine, "attention_wgmma", {4, 2, 500, 700}, size, causal,
+                      {{"LSE", 1}, {"PERSISTENT", size <= 192}});
     }
   }
   for (const bool causal : {false, true}) {

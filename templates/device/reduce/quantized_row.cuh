@@ -1,7 +1,7 @@
 #pragma once
 // Rows of f32 stored as e4m3 in units of a scale: the greatest magnitude of the elements that share it, divided by 448,
-// e4m3's largest number. Magnitudes beyond it become 448. A NaN remains one and does not count for the scale. An infinity
-// makes the scale infinite, under which it becomes NaN and finite elements 0.
+// e4m3's largest number. Magnitudes beyond it become 448. A NaN remains one and does not count for the scale. An
+// infinity makes the scale infinite, under which it becomes NaN and finite elements 0.
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/register_row.cuh"
 

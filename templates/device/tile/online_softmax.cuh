@@ -66,7 +66,9 @@ template <class Scores, int Slack = 0> class OnlineSoftmax {
 
   // Returns each row's maximum, and the sum of its weights relative to it, for results that are combined with others.
   // Called by all lanes of the warp.
-  __device__ const Vector& greatest() const { return greatest_; }
+  __device__ const Vector& greatest() const {
+    return greatest_;
+  }
   __device__ Vector sums() const {
     Vector sums = sum_;
     sums.combine_lanes([](f32 a, f32 b) { return a + b; });
