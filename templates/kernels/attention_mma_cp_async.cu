@@ -78,9 +78,9 @@ __device__ inline void copy_rows(SharedTile<T, Rows, HD>& to, const View<const T
   }
 }
 
-extern "C" __global__ __launch_bounds__(THREADS) void attention(View<const T, 3> Q, View<const T, 3> K,
-                                                                View<const T, 3> V, View<T, 3> O, View<f32, 2> L,
-                                                                f32 scale, const Dims dims) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(View<const T, 3> Q, View<const T, 3> K,
+                                                                   View<const T, 3> V, View<T, 3> O, View<f32, 2> L,
+                                                                   f32 scale, const Dims dims) {
   Smem& smem = shared_memory<Smem>();
   const Work work = AttentionOrder<BM, BN>(dims)[blockIdx.x];
   const View<const T, 2> keys = head_of(K, work.kv_head), values = head_of(V, work.kv_head);

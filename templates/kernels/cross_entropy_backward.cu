@@ -49,7 +49,7 @@
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
-//! preset  LANES = 1024, THREADS = 1024, PACKS = 4
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 4  when device.cluster_max < 8
 //! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8 && device.threads_per_sm >= 2048
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 8  when sizeof(T) == 4
 //! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && device.threads_per_sm >= 2048 && sizeof(T) == 4
