@@ -41,9 +41,7 @@
 //! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 3072
 //! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 6144
 //! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128
-//! preset  HD = 128, BM = 128, BN = 176                                        when CAUSAL == 0 && N >= 24576
 //! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2             when CAUSAL == 0
-//! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 176                            when N >= 24576
 //! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2
 //! preset  HD = 192, BM = 128, BN = 112
 //! preset  HD = 256, BM = 128, BN = 80

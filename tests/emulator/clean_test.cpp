@@ -18,6 +18,8 @@ using emulator::Policy;
 
 constexpr Policy kPolicies[] = {Policy::lazy, Policy::random, Policy::starved};
 constexpr std::uint64_t kSeedsInFull = 20;
+constexpr double kCostly = 3e6;
+constexpr std::size_t kEachCostly = 5;
 
 struct Form {
   bool full = false;
@@ -58,8 +60,15 @@ std::string problem_with(Engine& engine, const std::string& arch, const Request&
   return "";
 }
 
+// Returns bytes and eighths of operations, which take about as long to emulate.
+double cost_of(Engine& engine, const Request& request) {
+  const auto plan = engine.plan(request);
+  return plan ? plan->work.bytes + plan->work.flops / 8 : 0;
+}
+
 // Returns all problems of probes and, of a kernel's file, one choice of types and one problem of each preset; the sort
-// of extents changes from preset to preset, so that every file meets every sort.
+// of extents changes from preset to preset, so that every file meets every sort. Of the costly problems, which take
+// seconds, only each fifth is taken.
 std::vector<Request> sample_of(Engine& engine, std::vector<Request> requests) {
   std::map<std::string, std::map<std::string, DType>> first_types;
   std::map<std::pair<std::string, std::map<std::string, std::int64_t>>, std::vector<Request>> problems;
@@ -72,8 +81,10 @@ std::vector<Request> sample_of(Engine& engine, std::vector<Request> requests) {
       problems[{request.file, request.params}].push_back(std::move(request));
     }
   }
+  std::size_t costly = 0;
   for (auto& [preset, of_preset] : problems) {
-    sample.push_back(std::move(of_preset[presets[preset.first]++ % of_preset.size()]));
+    Request& request = of_preset[presets[preset.first]++ % of_preset.size()];
+    if (cost_of(engine, request) < kCostly || costly++ % kEachCostly == 0) sample.push_back(std::move(request));
   }
   return sample;
 }
