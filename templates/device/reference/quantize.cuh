@@ -22,6 +22,6 @@ __device__ inline void quantize_row(s64 row, s64 count, X x, const View<const f3
       if (threadIdx.x == 0) scales.data[row * scales.stride[0] + group * scales.stride[1]] = scale;
     }
     for (s64 j = first + threadIdx.x; j < first + columns; j += 256)
-      Q.data[row * Q.stride[0] + j * Q.stride[1]] = quantized(x(j), scale);
+      Q.data[row * Q.stride[0] + j * Q.stride[1]] = quantized(x(j), static_cast<f32>(scale));  // as it is stored
   }
 }
