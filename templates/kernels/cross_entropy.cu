@@ -65,14 +65,14 @@
 extern "C" __global__ __launch_bounds__(THREADS) void cross_entropy(View<const T, 2> S, View<const I, 1> L,
                                                                     View<f32, 1> Y, const Dims dims,
                                                                     const __grid_constant__ Hooks hooks) {
-  const f32 log2e = 1.44269504F, none = __int_as_float(0xff800000);
+  const f32 none = __int_as_float(0xff800000);
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(S, dims.M, dims.N);
   const bool first = row.row < dims.M && row.column <= 0;
   s64 label = -1;
   if (first) label = L.data[row.row * L.stride[0]];
   const auto read = [&] { row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column); }); };
-  const Exponentials all = exponentials<KEPT>(row, smem, log2e, read);
+  const Exponentials all = exponentials<KEPT>(row, smem, kLog2e, read);
   if (!first) return;
   f32 loss = 0;
   if (label >= 0 && label < dims.N) {

@@ -64,13 +64,13 @@
 extern "C" __global__ __launch_bounds__(THREADS) void cross_entropy_backward(View<const T, 2> S, View<const I, 1> L,
                                                                              View<const f32, 1> G, View<T, 2> DS,
                                                                              const Dims dims) {
-  const f32 log2e = 1.44269504F, none = __int_as_float(0xff800000);
+  const f32 none = __int_as_float(0xff800000);
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(S, dims.M, dims.N);
   s64 label = -1;
   f32 gradient = 0;
   if (row.row < dims.M) label = L.data[row.row * L.stride[0]], gradient = G.data[row.row * G.stride[0]];
-  const auto read = [&] { row.load(S, none, [&](f32 x, int) { return x * log2e; }); };
+  const auto read = [&] { row.load(S, none, [&](f32 x, int) { return x * kLog2e; }); };
   const Exponentials all = exponentials<KEPT, true>(row, smem, 1.0F, read);
   const bool counts = label >= 0 && label < dims.N;
   const f32 scale = gradient / all.sum;

@@ -63,11 +63,11 @@
 
 extern "C" __global__ __launch_bounds__(THREADS) void log_softmax(View<const T, 2> S, View<O, 2> D, const Dims dims,
                                                                   const __grid_constant__ Hooks hooks) {
-  const f32 log2e = 1.44269504F, none = __int_as_float(0xff800000);
+  const f32 none = __int_as_float(0xff800000);
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(S, dims.M, dims.N);
   const auto read = [&] { row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column); }); };
-  const Exponentials all = exponentials<KEPT>(row, smem, log2e, read);
+  const Exponentials all = exponentials<KEPT>(row, smem, kLog2e, read);
   const f32 log_sum = all.greatest + logf(all.sum);
   next_pass<KEPT>(row, read, [&] {
 #pragma unroll

@@ -63,11 +63,11 @@
 
 extern "C" __global__ __launch_bounds__(THREADS) void softmax(View<const T, 2> S, View<O, 2> D, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
-  const f32 log2e = 1.44269504F, none = __int_as_float(0xff800000);
+  const f32 none = __int_as_float(0xff800000);
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(S, dims.M, dims.N);
   const auto read = [&] {
-    row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column) * log2e; });
+    row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column) * kLog2e; });
   };
   const Exponentials all = exponentials<KEPT, true>(row, smem, 1.0F, read);
   const f32 scale = 1.0F / all.sum;

@@ -20,7 +20,7 @@ struct AttentionResult {
     value.z = fmaf(other.value.z, factor, value.z), value.w = fmaf(other.value.w, factor, value.w);
   }
   // Returns e to the power of x.
-  __device__ static f32 weight(f32 x) { return ex2(x * 1.44269504F); }
+  __device__ static f32 weight(f32 x) { return ex2(x * kLog2e); }
   // The logarithm of the sum of e^score; minus infinity without keys.
   __device__ f32 log_sum_exp() const { return sum == 0 ? __int_as_float(0xff800000) : greatest + logf(sum); }
 };
