@@ -9,42 +9,41 @@ namespace {
 
 constexpr std::int64_t kUsualExtent = 1024;
 
-Request bare_request(const templates::Template& kernel, const std::map<std::string, std::int64_t>& dims,
-                     std::int64_t extent) {
-  Request request;
-  request.kernel = kernel.kernel;
-  request.file = kernel.stem();
+// Returns the dims given, and the others as near to `extent` as they may be.
+std::map<std::string, std::int64_t> dims_of(const templates::Template& kernel,
+                                            const std::map<std::string, std::int64_t>& given, std::int64_t extent) {
+  std::map<std::string, std::int64_t> dims;
   for (const templates::Dim& dim : kernel.dims) {
     if (dim.value.has_value()) continue;
-    const auto given = dims.find(dim.name);
-    request.dims[dim.name] = given != dims.end() ? given->second : std::clamp(extent, dim.min, dim.max);
+    const auto own = given.find(dim.name);
+    dims[dim.name] = own != given.end() ? own->second : std::clamp(extent, dim.min, dim.max);
   }
-  return completed(kernel, std::move(request));
-}
-
-// Adds the request for each choice of types that is valid with these params.
-void add_valid(const templates::Template& kernel, const std::vector<Request>& typed, const PresetConfig& config,
-               const DeviceInfo& device, std::vector<Request>& requests) {
-  for (Request request : typed) {
-    request.params = config.params;
-    if (never_valid(kernel, request, device, config.when)) continue;
-    if (plan_with(kernel, request, device, Reasons::unsaid).has_value()) requests.push_back(std::move(request));
-  }
+  return dims;
 }
 
 // Adds the presets that are valid for these dims; where one needs smaller extents than the usual, for half of them, a
 // quarter and so on. A preset that is valid for none is added as it is, so that planning it reports the reason.
 void add_requests(const templates::Template& kernel, const std::map<std::string, std::int64_t>& dims,
                   const DeviceInfo& device, std::vector<Request>& requests) {
-  const std::vector<Request> usual = with_types(kernel, bare_request(kernel, dims, kUsualExtent));
+  Request bare;
+  bare.kernel = kernel.kernel;
+  bare.file = kernel.stem();
+  const std::vector<Request> typed = with_types(kernel, completed(kernel, std::move(bare)));
   for (const PresetConfig& config : preset_configs(kernel, device)) {
+    std::vector<Request> possible = typed;
+    for (Request& request : possible) request.params = config.params;
+    std::erase_if(possible, [&](const Request& one) { return never_valid(kernel, one, device, config.when); });
     const std::size_t before = requests.size();
-    add_valid(kernel, usual, config, device, requests);
-    for (std::int64_t extent = kUsualExtent / 2; extent > 0 && requests.size() == before; extent /= 2)
-      add_valid(kernel, with_types(kernel, bare_request(kernel, dims, extent)), config, device, requests);
+    for (std::int64_t extent = kUsualExtent; extent > 0 && requests.size() == before; extent /= 2) {
+      for (Request& request : possible) {
+        request.dims = dims_of(kernel, dims, extent);
+        if (plan_with(kernel, request, device, Reasons::unsaid).has_value()) requests.push_back(request);
+      }
+    }
     if (requests.size() > before) continue;
-    requests.push_back(usual.front());
+    requests.push_back(typed.front());
     requests.back().params = config.params;
+    requests.back().dims = dims_of(kernel, dims, kUsualExtent);
   }
 }
 
