@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/descriptor.h"
+#include "base/local_files.h"
 #include "base/write.h"
 
 namespace tma_jit::cache {
@@ -136,6 +137,10 @@ int FileSystem::set_lock(int file, struct flock& lock) const {
 
 int FileSystem::file_system(int file, struct statfs& status) const {
   return ::fstatfs(file, &status);
+}
+
+bool FileSystem::is_local(const std::filesystem::path& path) const {
+  return is_local_path(path);
 }
 
 const FileSystem& FileSystem::system() {

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 #include <cstddef>
 #include <ctime>
+#include <filesystem>
 
 struct statfs;
 
@@ -39,6 +40,8 @@ class FileSystem {
                                                                              // the umask
   virtual int set_lock(int file, struct flock& lock) const;                  // F_OFD_SETLK: does not wait
   virtual int file_system(int file, struct statfs& status) const;
+  // Whether no call on this path waits for another machine.
+  virtual bool is_local(const std::filesystem::path& path) const;
 
   static const FileSystem& system();
 };

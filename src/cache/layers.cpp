@@ -73,9 +73,10 @@ Layers::Opened& Layers::opened() {
   return *opened_;
 }
 
-// Opens a folder within the time limit, because the kind of its file system is known only once it is open.
+// Opens a folder, within the time limit if it may be on a file server that does not answer.
 template <class Open> auto Layers::within_patience(Open open, const std::filesystem::path& folder) const {
   using Opening = std::invoke_result_t<Open>;
+  if (settings_.store.files->is_local(folder)) return open();
   auto opened = Patience(settings_.patience).within(std::move(open));
   return opened ? *std::move(opened)
                 : Opening(failure(ErrorCode::io, "{}", no_answer(folder.string(), settings_.patience)));

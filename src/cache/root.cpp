@@ -3,13 +3,12 @@
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <span>
 #include <string>
 
+#include "base/local_files.h"
 #include "cache/folder.h"
 #include "cache/publish.h"
 #include "cache/share.h"
@@ -22,13 +21,8 @@ constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr std::string_view kBackupTag =
     "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of compiled kernels made by tma-jit; safe to remove.\n";
 
-// From linux/magic.h and the file systems' own sources: ext2-4, XFS, btrfs, tmpfs, ramfs, overlayfs, ZFS, F2FS,
-// bcachefs. Every other file system may be changed by another machine.
-constexpr std::array<std::uint32_t, 9> kLocalFileSystems = {0xEF53,     0x58465342, 0x9123683E, 0x01021994, 0x858458F6,
-                                                            0x794C7630, 0x2FC12FC1, 0xF2F52010, 0xCA451A4E};
-
 bool is_local(const struct statfs& where) {
-  return std::ranges::find(kLocalFileSystems, static_cast<std::uint32_t>(where.f_type)) != kLocalFileSystems.end();
+  return is_local_file_system(static_cast<std::uint32_t>(where.f_type));
 }
 
 tl::unexpected<Error> cannot(const char* what, const std::filesystem::path& path, int error) {

@@ -14,6 +14,7 @@
 #include "base/library.h"
 #include "base/text.h"
 #include "base/trusted_path.h"
+#include "compile/nvrtc_build.h"
 #include "compile/release.h"
 #include "core/failure.h"
 
@@ -35,27 +36,6 @@ std::vector<fs::path> folders_starting(const fs::path& folder, std::string_view 
   std::ranges::sort(found, [](const fs::path& a, const fs::path& b) {
     return Release::in(a.filename().string()) > Release::in(b.filename().string());
   });
-  return found;
-}
-
-// Returns the possible file names of NVRTC's builtins beside `library`: for its release if its name contains it, else
-// for every minor release of its major one. Listing the folder instead would read all of /usr/lib in a warm start.
-std::vector<std::pair<Release, fs::path>> builtins_beside(const fs::path& library) {
-  const std::string name = library.filename().string();
-  const std::size_t suffix = name.find(".so");
-  if (!name.starts_with("libnvrtc") || suffix == std::string::npos) return {};
-  const std::string stem = "libnvrtc-builtins" + name.substr(8, suffix - 8) + ".so.";
-  const Release told = Release::in(name.substr(suffix));
-  std::vector<std::pair<Release, fs::path>> found;
-  for (int major = told.major > 0 ? told.major : 15; major >= (told.major > 0 ? told.major : 12); --major) {
-    for (int minor = 19; minor >= 0; --minor) {
-      const Release release{major, minor};
-      if (told.minor >= 0 && told != release) continue;
-      fs::path file = library.parent_path() / (stem + release.text());
-      std::error_code ignored;
-      if (fs::exists(file, ignored)) found.emplace_back(release, std::move(file));
-    }
-  }
   return found;
 }
 
@@ -191,18 +171,13 @@ class Search {
     if (!named_) {
       if (const auto trusted = check_trusted(real); !trusted) return note(path, trusted.error().message);
     }
-    const Result<std::string> id = build_id(real);
-    if (!id) return note(path, id.error().message);
-    std::string identity, ids = *id;
-    Release newest;
-    for (const auto& [release, builtins] : builtins_beside(real)) {
-      newest = std::max(newest, release);
-      if (const Result<std::string> of_builtins = build_id(builtins)) ids += " " + *of_builtins;
-    }
+    const Result<NvrtcBuild> build = nvrtc_build(real);
+    if (!build) return note(path, build.error().message);
+    const Release newest = build->release;
     if (newest.major > 0 && newest < kOldestRelease) {
       return note(path, fmt::format("release {}; {} is the oldest that serves", newest.text(), kOldestRelease.text()));
     }
-    found_ = Location{path, identity_of(newest, ids)};
+    found_ = Location{path, identity_of(newest, build->ids)};
     return true;
   }
 

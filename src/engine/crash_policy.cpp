@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/local_files.h"
 #include "cache/crash_files.h"
 #include "core/failure.h"
 
@@ -67,11 +68,14 @@ bool write_crash(const fs::path& folder, const Key& key, std::string_view reason
 
 }  // namespace
 
-// Reads with a time limit, because the folder may be on a file server that does not answer.
+// Reads with a time limit if the folder may be on a file server that does not answer.
 void CrashMemory::load() {
   if (folder_.empty()) return;
-  auto found = patience_.within([folder = folder_] { return crashes_in(folder); });
-  if (found) crashes_ = *std::move(found);
+  if (is_local_path(folder_)) {
+    crashes_ = crashes_in(folder_);
+  } else if (auto found = patience_.within([folder = folder_] { return crashes_in(folder); })) {
+    crashes_ = *std::move(found);
+  }
   count_ = crashes_.size();
 }
 

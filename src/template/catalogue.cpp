@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/memo.h"
 #include "base/text.h"
 #include "core/failure.h"
 #include "template/lexer.h"
@@ -24,6 +25,12 @@ struct TemplateSet::Text {
   std::string_view kernel;  // as declared, within the text; empty if there is none
 
   std::string_view text() const { return added ? added->text() : embedded.data() != nullptr ? embedded : owned; }
+};
+
+// The embedded templates, each parsed at its first use.
+struct TemplateSet::Embedded {
+  std::vector<Text> texts;
+  Memo<const Text*, TemplatePointer> parsed;
 };
 
 // A template file that could not be read, whose kernel is therefore unknown.
@@ -123,14 +130,15 @@ std::string_view declared_kernel(std::string_view text) {
   return {};
 }
 
-std::shared_ptr<const std::vector<TemplateSet::Text>> TemplateSet::texts_of(std::span<const EmbeddedFile> files) {
+std::shared_ptr<TemplateSet::Embedded> TemplateSet::texts_of(std::span<const EmbeddedFile> files) {
   const auto list = [&] {
-    auto texts = std::make_shared<std::vector<Text>>();
+    auto found = std::make_shared<Embedded>();
     for (const EmbeddedFile& file : files) {
       if (!is_template(file)) continue;
-      texts->push_back({fmt::format("templates/{}", file.name), {}, text_of(file), {}, declared_kernel(text_of(file))});
+      found->texts.push_back(
+          {fmt::format("templates/{}", file.name), {}, text_of(file), {}, declared_kernel(text_of(file))});
     }
-    return std::shared_ptr<const std::vector<Text>>(std::move(texts));
+    return found;
   };
   if (files.data() != kEmbeddedTemplates) return list();
   static const auto library = list();  // every engine's
@@ -138,7 +146,7 @@ std::shared_ptr<const std::vector<TemplateSet::Text>> TemplateSet::texts_of(std:
 }
 
 TemplateSet::TemplateSet(std::vector<fs::path> folders, std::span<const EmbeddedFile> embedded)
-    : folders_(std::move(folders)), embedded_(embedded), embedded_texts_(texts_of(embedded)) {}
+    : folders_(std::move(folders)), embedded_(embedded), embedded_templates_(texts_of(embedded)) {}
 
 TemplateSet::~TemplateSet() = default;
 
@@ -190,18 +198,21 @@ TemplateSet::Listing TemplateSet::listing() const {
       all.read.push_back(std::move(read));
     }
   }
-  for (const Text& text : *embedded_texts_) all.texts.push_back(&text);
+  for (const Text& text : embedded_templates_->texts) all.texts.push_back(&text);
   return all;
 }
 
 Result<TemplatePointer> TemplateSet::parsed(const Text& text) {
   if (text.added) return text.added;
-  const bool embedded = text.embedded.data() != nullptr;
-  TemplatePointer& kept = parsed_[fmt::format("{}{}", embedded ? "embedded:" : "", text.file)];
+  const auto parse_it = [&]() -> Result<TemplatePointer> {
+    TMA_JIT_ASSIGN(Template fresh, parse(text.file, std::string(text.text())));
+    fresh.embedded = text.embedded.data() != nullptr;
+    return std::make_shared<const Template>(std::move(fresh));
+  };
+  if (text.embedded.data() != nullptr) return embedded_templates_->parsed.get(&text, parse_it);
+  TemplatePointer& kept = parsed_[text.file];
   if (kept && kept->text() == text.text()) return kept;
-  TMA_JIT_ASSIGN(Template fresh, parse(text.file, std::string(text.text())));
-  fresh.embedded = embedded;
-  kept = std::make_shared<const Template>(std::move(fresh));
+  TMA_JIT_ASSIGN(kept, parse_it());
   return kept;
 }
 

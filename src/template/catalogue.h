@@ -61,21 +61,22 @@ class TemplateSet {
 
  private:
   struct Text;  // a template that is not parsed yet
+  struct Embedded;
   struct Listing;
   Listing listing() const;
-  static std::shared_ptr<const std::vector<Text>> texts_of(std::span<const EmbeddedFile> files);
+  static std::shared_ptr<Embedded> texts_of(std::span<const EmbeddedFile> files);
   [[nodiscard]] Result<TemplatePointer> parsed(const Text& text);
   std::vector<std::filesystem::path> header_folders() const;
   std::optional<std::string> added_header(std::string_view name) const;
 
   const std::vector<std::filesystem::path> folders_;
   const std::span<const EmbeddedFile> embedded_;
-  const std::shared_ptr<const std::vector<Text>> embedded_texts_;
+  const std::shared_ptr<Embedded> embedded_templates_;
   mutable std::mutex mutex_;                        // guards the members below
   std::vector<std::shared_ptr<const Text>> added_;  // the latest first
   std::vector<std::filesystem::path> added_folders_;
   std::map<std::string, std::string, std::less<>> added_headers_;
-  std::map<std::string, TemplatePointer> parsed_;  // by file; valid while the file's text is unchanged
+  std::map<std::string, TemplatePointer> parsed_;  // of folders, by file; valid while the file's text is unchanged
 };
 
 // Returns the kernel that a text declares, without parsing the rest; "" if there is none.

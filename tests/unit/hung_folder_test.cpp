@@ -33,6 +33,7 @@ class Client final : public FileSystem {
     status.f_type = kNetwork;
     return outcome;
   }
+  bool is_local(const std::filesystem::path&) const override { return false; }
   std::atomic<bool> away = false;
 };
 
