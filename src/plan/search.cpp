@@ -34,6 +34,8 @@ Search::Search(const Binding& binding)
     : binding_(binding), values_(binding), conditions_(conditions_of(binding)), at_(binding.kernel->params.size()) {
   for (const templates::Param& param : binding.kernel->params) choices_.push_back(choices_of(param, *binding.request));
   narrow();
+  usual_ = usual_values();
+  values_.set_params(usual_);
 }
 
 // If a single param decides whether a tensor or a hook's argument is present, restricts it to the values that match the
@@ -44,7 +46,6 @@ void Search::narrow() {
   const bool suited =
       std::ranges::all_of(conditions_, [&](const Condition& condition) { return narrow_by(condition); });
   if (!suited) choices_ = all;
-  values_.set_params(default_values());
 }
 
 bool Search::narrow_by(const Condition& condition) {
@@ -68,6 +69,28 @@ std::vector<std::int64_t> Search::default_values() const {
   return params;
 }
 
+// Returns what presets leave the params at that they do not set: the default or, where a rule that depends on no other
+// undecided param forbids it, the first value that such rules permit.
+std::vector<std::int64_t> Search::usual_values() {
+  std::vector<std::int64_t> params = default_values();
+  std::map<std::size_t, std::vector<const Condition*>> rules;  // by the param on which alone they depend
+  for (const Condition& condition : conditions_) {
+    if (condition.stage() != Stage::rule) continue;
+    std::vector<std::size_t> deciding = condition.params(binding_);
+    std::erase_if(deciding, [&](std::size_t param) { return choices_[param].size() == 1; });
+    if (deciding.size() == 1) rules[deciding.front()].push_back(&condition);
+  }
+  for (const auto& [param, of_param] : rules) {
+    const auto permitted = std::ranges::find_if(choices_[param], [&](std::int64_t value) {
+      params[param] = value;
+      values_.set_params(params);
+      return std::ranges::none_of(of_param, [&](const Condition* rule) { return rule->violated(values_).has_value(); });
+    });
+    params[param] = permitted != choices_[param].end() ? *permitted : choices_[param].front();
+  }
+  return params;
+}
+
 bool Search::take(const std::vector<std::int64_t>& params) {
   values_.set_params(params);
   return valid(values_, conditions_) && !avoided();
@@ -86,7 +109,7 @@ bool Search::avoided() const {
 
 std::vector<std::int64_t> Search::params_of(const templates::Preset& preset) const {
   const templates::Template& kernel = *binding_.kernel;
-  std::vector<std::int64_t> params = default_values();
+  std::vector<std::int64_t> params = usual_;
   for (const templates::Preset::Setting& setting : preset.settings) {
     if (binding_.request->params.contains(setting.param)) continue;
     params[static_cast<std::size_t>(kernel.find_param(setting.param) - kernel.params.data())] = setting.value;
@@ -121,7 +144,7 @@ std::int64_t Search::cycles() {
 }
 
 Result<bool> Search::choose() {
-  if (choose_preset() || take(default_values())) return true;
+  if (choose_preset() || take(usual_)) return true;
   TMA_JIT_CHECK(prepare());
   do {
     if (!all_hold()) continue;

@@ -1,6 +1,7 @@
 // Chooses the configuration for a request: of the valid presets whose condition holds, the one with the fewest cycles
 // (`work cycles E`), the first of equal ones, and the first if the template states none; else the defaults if they are
-// valid; else the first valid configuration, with default values tried first. Pinned params always apply.
+// valid; else the first valid configuration, with default values tried first. Pinned params always apply. Where a rule
+// about one param alone forbids its default, presets that do not set it take the first value that the rule permits.
 #pragma once
 
 #include <cstdint>
@@ -64,6 +65,7 @@ class Search {
   void rank_near(std::vector<Ranked>& ranked, std::size_t most);
   void add_if_valid(std::vector<Ranked>& ranked, std::vector<std::int64_t> params);
   std::vector<std::int64_t> default_values() const;
+  std::vector<std::int64_t> usual_values();
   std::vector<std::pair<std::string, std::int64_t>> named() const;
   std::vector<RuleCount> rule_counts(bool fits) const;
 
@@ -71,6 +73,7 @@ class Search {
   Values values_;
   std::vector<Condition> conditions_;
   std::vector<std::vector<std::int64_t>> choices_;  // per param, in the order in which they are tried
+  std::vector<std::int64_t> usual_;                 // per param, where a preset does not set it
   std::vector<std::size_t> at_;                     // the current configuration, as indices into `choices_`
   std::vector<std::vector<std::int64_t>> avoided_;  // values by param
   std::vector<Table> tables_;                       // per condition; created by `prepare`

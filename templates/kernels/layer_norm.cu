@@ -12,6 +12,7 @@
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
 //! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
 //! param   KEPT    = 1     in {0, 1}                "1: a row is kept in registers; 0: each pass over it reads it again, in parts"
+//! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
@@ -22,6 +23,10 @@
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
 //! require KEPT == 1 || LANES == THREADS            "a row that is read in parts is a block's"
 //! require KEPT == 0 || N + (alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
+//! require WHOLE == 0 || (N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) * sizeof(O) % 16 == 0) "rows begin at 16 bytes and are whole packs"
+//! require WHOLE == 0 || AFFINE == 0 || alignment(W) % 16 == 0 "W is read in packs"
+//! require WHOLE == 0 || AFFINE < 2 || alignment(B) % 16 == 0 "B is read in packs"
+//! require WHOLE == 0 || SUM == 0 || (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0) "rows of S are stored in packs"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
 //! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
 //! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
@@ -56,15 +61,20 @@
 //! preset  LANES = 128, THREADS = 128, PACKS = 4
 //! preset  LANES = 256, THREADS = 256, PACKS = 4
 //! preset  LANES = 512, THREADS = 512, PACKS = 4
+//! preset  LANES = 512, THREADS = 512, PACKS = 8  when sizeof(T) == 4 && M >= device.sm_count
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 4  when sizeof(T) == 2 && M >= device.sm_count
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 8  when sizeof(T) == 4 && M >= device.sm_count
+//! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && sizeof(T) == 4
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
-//! preset  LANES = 512, THREADS = 512, PACKS = 8
-//! preset  LANES = 1024, THREADS = 1024, PACKS = 8  when device.cluster_max < 8 && sizeof(T) == 4
-//! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8
-//! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && device.threads_per_sm >= 2048 && sizeof(T) == 4 && AFFINE + SUM < 2
-//! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 2, KEPT = 0  when device.cluster_max >= 8
+//! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && sizeof(T) == 4
+//! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && device.threads_per_sm >= 2048 && sizeof(T) == 4
+//! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4, KEPT = 0  when device.cluster_max >= 8
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0
+//! preset  LANES = 4, THREADS = 256, PACKS = 2, WHOLE = 0
+//! preset  LANES = 256, THREADS = 256, PACKS = 4, WHOLE = 0
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/row_passes.cuh"
@@ -77,7 +87,7 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 768 / THREADS :
     View<const T, 2> X, View<const T, 1> W, View<const T, 1> B, View<O, 2> Y, View<T, 2> S, f32 eps, const Dims dims,
     const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
-  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(X, dims.M, dims.N);
+  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(X, dims.M, dims.N);
   const auto read = [&] { row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };
   const f32 count = static_cast<f32>(dims.N);
   f32 mean = 0, variance = 0;

@@ -10,6 +10,7 @@
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
 //! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
 //! param   KEPT    = 1     in {0, 1}                "with a scale for each row: 1: a row is kept in registers; 0: it is read twice, in parts"
+//! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
@@ -25,6 +26,7 @@
 //! require SCALES == 1 ? KEPT == 0 || SPAN <= HELD : PARTS <= 65535 "a row must fit into its threads' registers, or into the parts of a grid"
 //! require KEPT == 1 || (LANES == THREADS && SCALES == 1) "a row that is read twice is a block's"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
+//! require WHOLE == 0 || (N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(Q) % 16 == 0 && stride(Q, 0) % COUNT == 0) "rows begin at 16 bytes and are whole packs"
 //! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
 //! require stride(Q, 1) == 1                        "elements of a row of Q are neighbours"
 //!
@@ -58,6 +60,9 @@
 //! preset  SCALES = 1, LANES = 1024, THREADS = 1024, PACKS = 4  when SCALES == 1
 //! preset  SCALES = 1, LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 2, KEPT = 0  when device.cluster_max >= 8 && SCALES == 1
 //! preset  SCALES = 1, LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0  when SCALES == 1
+//! preset  SCALES = 2, LANES = 32, THREADS = 256, PACKS = 2, WHOLE = 0  when SCALES == 2 && N <= 512
+//! preset  SCALES = 1, LANES = 32, THREADS = 128, PACKS = 4, WHOLE = 0  when SCALES == 1
+//! preset  SCALES = 1, LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0, WHOLE = 0  when SCALES == 1
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/quantized_row.cuh"
@@ -68,7 +73,7 @@
 extern "C" __global__ __launch_bounds__(THREADS) void quantize(View<const T, 2> X, View<const f32, 1> GIVEN,
                                                                View<e4m3, 2> Q, View<f32, 2> SCALE, const Dims dims,
                                                                const __grid_constant__ Hooks hooks) {
-  using Row = RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS>;
+  using Row = RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE>;
   __shared__ RowSmem<THREADS, CLUSTER, 1> smem;
   Row row = SCALES == 2 ? Row(dims.M, dims.N) : Row(X, dims.M, dims.N);
   const auto read = [&] { row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };

@@ -11,6 +11,7 @@
 //! param   PACKS   = 2     in {1, 2, 4}             "reads of a thread of a row, which is kept in registers"
 //! param   AHEAD   = 1     in {0, 1}                "1: a thread reads its next row before it works on one"
 //! param   BLOCKS  = 2     in {1, 2, 4, 8}          "blocks of an SM: each walks over rows"
+//! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block at a time"
@@ -22,6 +23,8 @@
 //! require LANES <= 32 || LANES == THREADS          "a row is a warp's or a block's"
 //! require BLOCKS * THREADS <= 1024                 "the threads of an SM share its registers"
 //! require N <= HELD                                "a row must fit into its threads' registers"
+//! require WHOLE == 0 || (N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(DY) % 16 == 0 && stride(DY, 0) % COUNT == 0 && alignment(DX) % 16 == 0 && stride(DX, 0) % COUNT == 0) "rows begin at 16 bytes and are whole packs"
+//! require WHOLE == 0 || WEIGHT == 0 || alignment(W) % 16 == 0 "W is read in packs"
 //! require stride(X, 1) == 1 && stride(DY, 1) == 1  "elements of a row of X and of DY are neighbours"
 //! require stride(DX, 1) == 1                       "elements of a row of DX are neighbours"
 //! require WEIGHT == 0 || stride(W, 0) == 1         "elements of W are neighbours"
@@ -42,12 +45,18 @@
 //! reference rms_norm_backward_reference  grid max(min(M, 65536), ceil_div(N, 256), 1)  block 256
 //!
 //! preset  LANES = 4, THREADS = 256, PACKS = 1, BLOCKS = 4
+//! preset  LANES = 4, THREADS = 256, PACKS = 2, BLOCKS = 2  when sizeof(T) == 2
 //! preset  LANES = 16, THREADS = 256, PACKS = 1, BLOCKS = 4
+//! preset  LANES = 16, THREADS = 256, PACKS = 2, BLOCKS = 2  when sizeof(T) == 4
 //! preset  LANES = 32, THREADS = 256, PACKS = 2, BLOCKS = 2
-//! preset  LANES = 128, THREADS = 128, PACKS = 2, BLOCKS = 4
-//! preset  LANES = 256, THREADS = 256, PACKS = 2, BLOCKS = 2
+//! preset  LANES = 32, THREADS = 256, PACKS = 4, BLOCKS = 2
+//! preset  LANES = 256, THREADS = 256, PACKS = 1, BLOCKS = 4
+//! preset  LANES = 512, THREADS = 512, PACKS = 1, BLOCKS = 2
 //! preset  LANES = 512, THREADS = 512, PACKS = 2, BLOCKS = 1
 //! preset  LANES = 512, THREADS = 512, PACKS = 4, BLOCKS = 1, AHEAD = 0
+//! preset  LANES = 16, THREADS = 256, PACKS = 1, BLOCKS = 4, WHOLE = 0
+//! preset  LANES = 256, THREADS = 256, PACKS = 1, BLOCKS = 4, WHOLE = 0
+//! preset  LANES = 512, THREADS = 512, PACKS = 4, BLOCKS = 1, AHEAD = 0, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/column_sums.cuh"
@@ -58,7 +67,7 @@
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void rms_norm_backward(
     View<const T, 2> X, View<const T, 1> W, View<const T, 2> DY, View<T, 2> DX, View<G, 1> DW, unsigned char* parts,
     unsigned char* counters, f32 eps, const Dims dims, const __grid_constant__ Hooks hooks) {
-  using Row = RegisterRow<THREADS, LANES, 1, COUNT, PACKS>;
+  using Row = RegisterRow<THREADS, LANES, 1, COUNT, PACKS, WHOLE>;
   __shared__ Sums<2> partial[2][THREADS / 32];
   ColumnSums<THREADS, LANES, COUNT, PACKS, 1> columns;
   Row row(dims.M, dims.N);

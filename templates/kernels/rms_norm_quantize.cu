@@ -11,6 +11,7 @@
 //! param   LANES   = 32    in {16, 32, 128, 256, 512, 1024} "threads of a block that share a row: some of a warp, or the block"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
 //! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread: a row is kept in registers"
+//! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
@@ -23,6 +24,9 @@
 //! require SCALES != 2 || LANES * COUNT >= 128      "128 columns are some lanes' of a warp"
 //! require N + (SCALES == 2 || (alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0) ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
+//! require WHOLE == 0 || (N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(Q) % 16 == 0 && stride(Q, 0) % COUNT == 0) "rows begin at 16 bytes and are whole packs"
+//! require WHOLE == 0 || WEIGHT == 0 || alignment(W) % 16 == 0 "W is read in packs"
+//! require WHOLE == 0 || SUM == 0 || (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0) "rows of S are stored in packs"
 //! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
 //! require stride(Q, 1) == 1                        "elements of a row of Q are neighbours"
 //! require WEIGHT == 0 || stride(W, 0) == 1         "elements of W are neighbours"
@@ -54,6 +58,9 @@
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 2  when device.cluster_max >= 8 && device.threads_per_sm >= 2048
 //! preset  LANES = 512, THREADS = 512, PACKS = 8
+//! preset  LANES = 32, THREADS = 256, PACKS = 1, WHOLE = 0
+//! preset  LANES = 128, THREADS = 128, PACKS = 4, WHOLE = 0
+//! preset  LANES = 512, THREADS = 512, PACKS = 8, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/quantized_row.cuh"
@@ -65,7 +72,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void rms_norm_quantize(View<con
                                                                         View<f32, 2> SCALE, View<T, 2> S, f32 eps,
                                                                         const Dims dims,
                                                                         const __grid_constant__ Hooks hooks) {
-  using Row = RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS>;
+  using Row = RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE>;
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   Row row = SCALES == 2 ? Row(dims.M, dims.N) : Row(X, dims.M, dims.N);
   row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); });

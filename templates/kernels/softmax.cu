@@ -10,6 +10,7 @@
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
 //! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
 //! param   KEPT    = 1     in {0, 1}                "1: a row is kept in registers; 0: each pass over it reads it again, in parts"
+//! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
@@ -20,6 +21,7 @@
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
 //! require KEPT == 1 || LANES == THREADS            "a row that is read in parts is a block's"
 //! require KEPT == 0 || N + (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
+//! require WHOLE == 0 || (N % COUNT == 0 && alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0 && alignment(D) % 16 == 0 && stride(D, 0) * sizeof(O) % 16 == 0) "rows begin at 16 bytes and are whole packs"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
 //! require stride(S, 1) == 1                        "elements of a row of S are neighbours"
 //! require stride(D, 1) == 1                        "elements of a row of D are neighbours"
@@ -46,15 +48,21 @@
 //! preset  LANES = 128, THREADS = 128, PACKS = 4
 //! preset  LANES = 256, THREADS = 256, PACKS = 4
 //! preset  LANES = 512, THREADS = 512, PACKS = 4
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 4  when sizeof(T) == 4 && M >= device.sm_count
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0  when sizeof(T) == 2 && N <= 32768 && M >= device.sm_count
+//! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 8  when device.cluster_max >= 4 && sizeof(T) == 4
+//! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && sizeof(T) == 4
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 4, KEPT = 0  when sizeof(T) == 2 && N <= 65536 && M >= device.sm_count
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
-//! preset  LANES = 1024, THREADS = 1024, PACKS = 4
-//! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8 && device.threads_per_sm >= 2048
-//! preset  LANES = 1024, THREADS = 1024, PACKS = 8  when sizeof(T) == 4
-//! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && device.threads_per_sm >= 2048 && sizeof(T) == 4
+//! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 2, KEPT = 0  when device.cluster_max >= 8 && sizeof(T) == 2
+//! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 4, KEPT = 0  when device.cluster_max >= 8 && device.threads_per_sm >= 2048
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 2, KEPT = 0  when device.cluster_max >= 8
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0
+//! preset  LANES = 4, THREADS = 256, PACKS = 2, WHOLE = 0
+//! preset  LANES = 256, THREADS = 256, PACKS = 4, WHOLE = 0
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/row_passes.cuh"
@@ -65,7 +73,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void softmax(View<const T, 2> S
                                                               const __grid_constant__ Hooks hooks) {
   const f32 none = __int_as_float(0xff800000);
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
-  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(S, dims.M, dims.N);
+  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(S, dims.M, dims.N);
   const auto read = [&] {
     row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column) * kLog2e; });
   };

@@ -10,6 +10,7 @@
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
 //! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
 //! param   KEPT    = 1     in {0, 1}                "1: a row is kept in registers; 0: each pass over it reads it again, in parts"
+//! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
@@ -20,6 +21,7 @@
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
 //! require KEPT == 1 || LANES == THREADS            "a row that is read in parts is a block's"
 //! require KEPT == 0 || N + (alignment(Y) % 16 == 0 && stride(Y, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
+//! require WHOLE == 0 || (N % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) % COUNT == 0 && alignment(DY) % 16 == 0 && stride(DY, 0) % COUNT == 0 && alignment(DS) % 16 == 0 && stride(DS, 0) * sizeof(O) % 16 == 0) "rows begin at 16 bytes and are whole packs"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
 //! require stride(Y, 1) == 1 && stride(DY, 1) == 1  "elements of a row of Y and of DY are neighbours"
 //! require stride(DS, 1) == 1                       "elements of a row of DS are neighbours"
@@ -46,12 +48,17 @@
 //! preset  LANES = 128, THREADS = 128, PACKS = 4
 //! preset  LANES = 256, THREADS = 256, PACKS = 4
 //! preset  LANES = 512, THREADS = 512, PACKS = 4
+//! preset  LANES = 512, THREADS = 512, PACKS = 8  when sizeof(T) == 4 && M >= device.sm_count
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 4  when sizeof(T) == 2 && M >= device.sm_count
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && sizeof(T) == 4
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4, KEPT = 0  when device.cluster_max >= 8
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0
+//! preset  LANES = 4, THREADS = 256, PACKS = 2, WHOLE = 0
+//! preset  LANES = 256, THREADS = 256, PACKS = 4, WHOLE = 0
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/row_passes.cuh"
@@ -62,7 +69,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void softmax_backward(View<cons
                                                                        View<O, 2> DS, const Dims dims,
                                                                        const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 1> smem;
-  using Row = RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS>;
+  using Row = RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE>;
   Row row(Y, dims.M, dims.N);
   Row::Raw<T> y, dy;
   const auto read = [&] {

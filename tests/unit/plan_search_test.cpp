@@ -173,12 +173,34 @@ TEST_CASE("too many configurations to look at is an error that says what to do")
 //! param A = 1 in 1..4096
 //! param B = 1 in 1..4096
 //! param C = 1 in {1, 2}
-//! require A == 2
+//! require A + B == 5000
 //! launch grid 1 block 32
 )";
   CHECK(refusal(text, {.kernel = "k"}) ==
         "invalid_argument: k: no preset fits and there are more than 16777216 configurations; pin some params");
-  CHECK(config(plan(text, {.kernel = "k", .params = {{"A", 2}}})) == "A=2 B=1 C=1");
+  CHECK(config(plan(text, {.kernel = "k", .params = {{"A", 2000}}})) == "A=2000 B=3000 C=1");
+}
+
+TEST_CASE("a preset leaves a param that it does not set at the first value that a rule about it alone permits") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a
+//! dim N
+//! param B = 1 in {1, 2, 4}
+//! param W = 1 in {1, 0}
+//! param V = 8 in {8, 4, 2, 1}
+//! require W == 0 || N % 8 == 0
+//! require N % V == 0
+//! require B < 4 || W == 1
+//! launch grid 1 block 32
+//! preset B = 4
+//! preset B = 2
+)";
+  const auto planned = [&](std::int64_t n) { return config(plan(text, {.kernel = "k", .dims = {{"N", n}}})); };
+  CHECK(planned(16) == "B=4 W=1 V=8");
+  CHECK(planned(12) == "B=2 W=0 V=4");
+  CHECK(planned(7) == "B=2 W=0 V=1");
+  CHECK(config(plan(text, {.kernel = "k", .dims = {{"N", 16}}, .params = {{"W", 0}}})) == "B=2 W=0 V=8");
+  CHECK(config(plan(text, {.kernel = "k", .dims = {{"N", 16}}, .params = {{"V", 2}}})) == "B=4 W=1 V=2");
 }
 
 TEST_CASE("an extent that is an expression chooses the param it depends on") {

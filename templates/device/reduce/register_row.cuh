@@ -30,8 +30,9 @@ template <class T, int Count> struct alignas(16) Words {
 };
 
 // Lanes of the block's Threads threads share a row: a power of two up to 32, or all of them, which a cluster of more
-// than one block requires. Blocks are counted along x.
-template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct RegisterRow {
+// than one block requires. Blocks are counted along x. Whole states that every row consists of whole packs and that all
+// rows and vectors begin at multiples of a pack's bytes, up to 16.
+template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole = false> struct RegisterRow {
   static_assert(Lanes <= 32 || Lanes == Threads);
   static_assert(Cluster == 1 || Lanes == Threads);
   static constexpr int kCount = Count;
@@ -52,6 +53,7 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct Regi
   // Packs begin where addresses of the row are multiples of a pack's bytes.
   template <class T>
   __device__ RegisterRow(const View<const T, 2>& of, int rows, int columns) : RegisterRow(rows, columns) {
+    if constexpr (Whole) return;
     const int before = reinterpret_cast<u64>(of.data + row * of.stride[0]) / sizeof(T) % Count;
     column -= before;
     if (row < rows) left += before;
@@ -70,10 +72,16 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct Regi
 
   // Of element i of pack p: its column, and whether the row has it.
   __device__ int column_of(int p, int i) const { return column + p * kStep + i; }
-  __device__ bool holds(int p, int i) const { return p * kStep + i < left && (p > 0 || column + i >= 0); }
+  __device__ bool holds(int p, int i) const {
+    return Whole ? whole(p) : p * kStep + i < left && (p > 0 || column + i >= 0);
+  }
   // Whether the row has all elements of pack p, and whether it has some but not all elements of one of the packs.
-  __device__ bool whole(int p) const { return p * kStep + Count <= left && (p > 0 || column >= 0); }
-  __device__ bool ragged() const { return left > 0 && (column < 0 || (left % kStep > 0 && left % kStep < Count)); }
+  __device__ bool whole(int p) const {
+    return Whole ? p * kStep < left : p * kStep + Count <= left && (p > 0 || column >= 0);
+  }
+  __device__ bool ragged() const {
+    return !Whole && left > 0 && (column < 0 || (left % kStep > 0 && left % kStep < Count));
+  }
 
   // The thread's elements of a row or a vector as they lie in memory; 0 where the row has none.
   template <class T> struct Raw { Words<T, Count> pack[Packs]; };
@@ -130,6 +138,7 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct Regi
       *reinterpret_cast<Pack<O, Count>*>(at) = out;
       return;
     }
+    if (Whole) return;
 #pragma unroll
     for (int i = 0; i < Count; ++i)
       if (holds(p, i)) at[i] = out.x[i];
@@ -164,14 +173,14 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs> struct Regi
  private:
   // Whether the thread's packs of the row whose column 0 is at `begin` lie at multiples of their bytes.
   template <class T> __device__ bool aligned(const T* begin) const {
-    return reinterpret_cast<u64>(begin + column) % alignof(Pack<T, Count>) == 0;
+    return Whole || reinterpret_cast<u64>(begin + column) % alignof(Pack<T, Count>) == 0;
   }
   // Loads pack p where one access can, and where none can.
   template <class T> __device__ void load_whole(const T* begin, int p, Words<T, Count>& in) const {
     if (whole(p) && aligned(begin)) in = *reinterpret_cast<const Words<T, Count>*>(begin + column + p * kStep);
   }
   template <class T> __device__ void load_part(const T* begin, int p, Words<T, Count>& in) const {
-    if (whole(p) && aligned(begin)) return;
+    if (Whole || (whole(p) && aligned(begin))) return;
 #pragma unroll
     for (int i = 0; i < Count; ++i)
       if (holds(p, i)) in.set(i, begin[column + p * kStep + i]);
