@@ -9,17 +9,26 @@
 //! param   ROWS   = 8     in {8, 16}                "rows of A and D, at most"
 //! param   BN     = 16    in {16, 32, 64, 128}      "columns of D per block: rows of B"
 //! param   WARPS  = 8     in {4, 8, 16}             "of a block: they share K"
-//! param   STEPS  = 2     in {1, 2, 3, 4, 6, 8}     "steps along K that a warp has in flight, 64 columns of A and B each"
+//! param   STEPS  = 2     in {1, 2, 3, 4, 6, 8, 12, 16} "steps along K that a warp has in flight, 64 columns of A and B each"
+//! param   RING   = 0     in {0, 1}                "0: what is in flight goes to registers; 1: to shared memory, by cp.async"
 //! param   BLOCKS = 1     in {1, 2, 3, 4}           "blocks that share an SM, at least"
 //! param   SPLIT  = 1     in {1, 2, 4, 8}           "blocks of a cluster that share K"
 //! param   CHUNKS = 1     in {1, 2, 3, 4, 6, 8, 16} "blocks that share K: the last to come adds up what the others left in global memory"
 //!
 //! let     THREADS = 32 * WARPS
 //! let     PARTS   = WARPS * SPLIT * CHUNKS         "warps that share K"
-//! let     SMEM    = WARPS * ROWS * (BN + 4) * 4
-//! let     SUMS    = BN * ROWS / 32                 "registers of a thread"
-//! let     LOADED  = STEPS * (BN + ROWS)            "registers of a thread"
+//! let     RESULTS = WARPS * ROWS * (BN + 4) * 4    "in place of the ring"
+//! let     SMEM    = max(RESULTS, RING * WARPS * STEPS * (BN + ROWS) * 128)
+//! let     USED    = (RING ? 1 : STEPS) * (BN + ROWS) + BN * ROWS / 32 + BN / 4 + (VEC == 2 ? 64 : 24) "registers of a thread: loaded, sums, addresses"
 //! let     TILES   = M == 0 ? 0 : ceil_div(N, BN)
+//! let     GRID    = TILES * SPLIT * CHUNKS
+//! let     RESIDENT = max(1, min(device.registers_per_sm / (USED * THREADS), device.threads_per_sm / THREADS, device.smem_per_sm / (SMEM + 1024))) "blocks on an SM at a time"
+//! let     WEIGHTS = N * K * sizeof(T)
+//! let     MEMORY  = max(WEIGHTS / 3000, WEIGHTS / (VEC * 4 * device.sm_count)) "cycles of reading B: from memory, by an SM's loads"
+//! let     L2      = (N + TILES * M) * K * sizeof(T) / 3700 "cycles of reading B, and A for each tile, from L2"
+//! let     SM      = ceil_div(GRID, device.sm_count) * (BN + M) * K * sizeof(T) / (SPLIT * CHUNKS) / 40 "cycles of the SM that reads most"
+//! let     TURNS   = ceil_div(ceil_div(K, 64), PARTS * STEPS) "latencies of a warp"
+//! let     LATENCY = max(TURNS * 900, TURNS * GRID * 900 / (device.sm_count * RESIDENT))
 //!
 //! require M <= ROWS                                "a block multiplies all rows of A"
 //! require alignment(A) >= VEC && alignment(B) >= VEC "A and B must begin at a multiple of the access"
@@ -28,7 +37,9 @@
 //! require SPLIT <= device.cluster_max              "the device's clusters must be as large"
 //! require SPLIT == 1 || CHUNKS == 1                "blocks that share K are either a cluster or not"
 //! require SMEM <= device.smem_per_block && (SMEM + 1024) * BLOCKS <= device.smem_per_sm "sums of an SM's warps must fit in shared memory"
-//! require (LOADED + SUMS + BN / 4 + 40) * THREADS * BLOCKS <= device.registers_per_sm && LOADED + SUMS + BN / 4 <= 215 "what is in flight must fit in registers"
+//! require RING == 0 || VEC >= 4                   "cp.async copies at least 4 bytes"
+//! require VEC > 2 || STEPS * BN <= 64              "single elements are loaded by many instructions"
+//! require USED <= 255 && USED * THREADS * BLOCKS <= device.registers_per_sm "what is in flight must fit in registers"
 //!
 //! tensor  A : T[M, K]
 //! tensor  B : T[N, K]
@@ -41,10 +52,40 @@
 //!
 //! cluster SPLIT
 //! launch  grid TILES * SPLIT * CHUNKS  block THREADS  smem SMEM
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 4000 + max(MEMORY, L2, SM, LATENCY) + (SPLIT == 1 ? 0 : 1000) + (CHUNKS == 1 ? 0 : 2500 + 30 * CHUNKS) "by the bandwidths and the latency of an H200, in the units of gemm_wgmma_split.cu"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
 //!
-//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2
+//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3
+//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3, SPLIT = 2  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, SPLIT = 2  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, SPLIT = 4  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 64, STEPS = 1, BLOCKS = 2
+//! preset  VEC = 16, ROWS = 8, BN = 64, STEPS = 1, BLOCKS = 2, SPLIT = 2  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 64, STEPS = 1, BLOCKS = 2, SPLIT = 4  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 64, STEPS = 1, BLOCKS = 2, SPLIT = 8  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 16, BN = 16, WARPS = 8, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 1, BLOCKS = 3
+//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 1, BLOCKS = 3, SPLIT = 2  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 1, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 1, BLOCKS = 3, SPLIT = 8  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 32, WARPS = 8, STEPS = 2, BLOCKS = 2, CHUNKS = 2
+//! preset  VEC = 16, ROWS = 8, BN = 32, WARPS = 8, STEPS = 2, BLOCKS = 2, CHUNKS = 4
+//! preset  VEC = 16, ROWS = 8, BN = 32, WARPS = 8, STEPS = 2, BLOCKS = 2, CHUNKS = 16
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 2
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 4
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 16
+//! preset  VEC = 8, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 8, ROWS = 8, BN = 64, STEPS = 1, BLOCKS = 1
+//! preset  VEC = 8, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 8, ROWS = 16, BN = 64, STEPS = 1, BLOCKS = 1
+//! preset  VEC = 4, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 4, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 2, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 2, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2
 
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cvt.cuh"
@@ -64,15 +105,18 @@
 
 using Step = RowStep<T, VEC, ROWS, BN>;
 
-struct Smem {
+union Smem {
+  typename Step::Slot ring[RING ? WARPS : 1][STEPS];
   f32 sums[WARPS][ROWS][BN + 4];  // four more, so that a warp's stores use all banks
 };
-static_assert(sizeof(Smem) == SMEM);
+struct Sums {
+  f32 x[BN / 16][ROWS / 8][4];
+};  // of a warp
+static_assert(RING == 0 || sizeof(Smem) == SMEM);
 
 // Sums the part-th of PARTS parts of K. Called by each warp. Loop invariant: the steps before `step` are summed, the
 // next STEPS of this part are in flight.
-__device__ void accumulate(const typename Step::Rows& rows, int columns, int part, f32 (&sums)[BN / 16][ROWS / 8][4]) {
-  const int steps = columns / Step::kColumns;
+__device__ void accumulate(const typename Step::Rows& rows, int steps, int part, Sums& sums) {
   Step x[STEPS];
 #pragma unroll
   for (int i = 0; i < STEPS; ++i)
@@ -83,17 +127,34 @@ __device__ void accumulate(const typename Step::Rows& rows, int columns, int par
     for (int i = 0; i < STEPS; ++i) {
       const int at = step + i * PARTS, next = at + STEPS * PARTS;
       if (at >= steps) break;
-      x[i].multiply(sums);
+      x[i].multiply(sums.x);
       if (next < steps) x[i].load(rows, next);
     }
   }
-  if (columns % Step::kColumns == 0 || steps % PARTS != part) return;
-  x[0].load_last(rows, steps, columns);
-  x[0].multiply(sums);
+}
+
+// The same through a ring of slots, of which each step takes the next.
+__device__ void accumulate(typename Step::Slot (&ring)[STEPS], const typename Step::Rows& rows, int steps, int part,
+                           Sums& sums) {
+  const auto start = [&](int slot, int step) {
+    if (step < steps) Step::copy(ring[slot], rows, step);
+    cp_async::commit();
+  };
+#pragma unroll 1
+  for (int i = 0; i < STEPS; ++i) start(i, part + i * PARTS);
+  int slot = 0;
+#pragma unroll 1
+  for (int step = part; step < steps; step += PARTS, slot = slot + 1 == STEPS ? 0 : slot + 1) {
+    Step x;
+    cp_async::wait<STEPS - 1>();
+    x.read(ring[slot]);
+    x.multiply(sums.x);
+    start(slot, step + STEPS * PARTS);
+  }
 }
 
 // Writes this warp's sums to shared memory, a row of D after the other.
-__device__ void publish(Smem& smem, const f32 (&sums)[BN / 16][ROWS / 8][4]) {
+__device__ void publish(Smem& smem, const Sums& sums) {
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 #pragma unroll
   for (int j = 0; j < BN / 16; ++j)
@@ -101,7 +162,7 @@ __device__ void publish(Smem& smem, const f32 (&sums)[BN / 16][ROWS / 8][4]) {
     for (int i = 0; i < ROWS / 8; ++i)
 #pragma unroll
       for (int r = 0; r < 4; ++r)
-        smem.sums[warp][i * 8 + lane % 4 * 2 + r % 2][j * 16 + r / 2 * 8 + lane / 4] = sums[j][i][r];
+        smem.sums[warp][i * 8 + lane % 4 * 2 + r % 2][j * 16 + r / 2 * 8 + lane / 4] = sums.x[j][i][r];
 }
 
 // Calls f(row, column, sum of all warps of the block) for each element of the tile's first `rows` rows.
@@ -115,7 +176,8 @@ template <class F> __device__ void collect(const Smem& smem, int rows, F f) {
   }
 }
 
-// The same for the sums of all blocks of the cluster, in the order of their ranks; each block gets some of the elements.
+// The same for the sums of all blocks of the cluster, in the order of their ranks; each block gets some of the
+// elements.
 template <class F> __device__ void collect_cluster(Smem& smem, int rows, F f) {
   collect(smem, rows, [&](int row, int column, f32 sum) { smem.sums[0][row][column] = sum; });
   cluster::sync();
@@ -150,14 +212,24 @@ template <class F> __device__ void collect_chunks(Smem& smem, int rows, f32* par
   }
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T, 2> A, View<const T, 2> B,
-                                                                   View<O, 2> D, u8* partials, u8* counters,
-                                                                   const Dims dims,
+extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T, 2> A, View<const T, 2> B, View<O, 2> D,
+                                                                   u8* partials, u8* counters, const Dims dims,
                                                                    const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const int tile = blockIdx.x / (SPLIT * CHUNKS), share = blockIdx.x % (SPLIT * CHUNKS), column = tile * BN;
-  f32 sums[BN / 16][ROWS / 8][4] = {};
-  accumulate({A, B, dims.M, dims.N, column}, dims.K, share * WARPS + threadIdx.x / 32, sums);
+  const int warp = threadIdx.x / 32, part = share * WARPS + warp, steps = dims.K / Step::kColumns;
+  const typename Step::Rows rows(A, B, dims.M, dims.N, column);
+  Sums sums = {};
+  if constexpr (RING)
+    accumulate(smem.ring[warp], rows, steps, part, sums);
+  else
+    accumulate(rows, steps, part, sums);
+  if (dims.K % Step::kColumns != 0 && steps % PARTS == part) {
+    Step last;
+    last.load_last(rows, steps, dims.K);
+    last.multiply(sums.x);
+  }
+  if constexpr (RING) __syncthreads();  // the ring is free for the results
   publish(smem, sums);
   __syncthreads();
   const auto store = [&](int row, int c, f32 sum) {

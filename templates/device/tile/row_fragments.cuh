@@ -3,13 +3,21 @@
 // the registers in which the instruction wants them. Lane 4g + q reads 16 bytes of row g at a time, and its elements
 // are k = 2q, 2q + 1, 2q + 8 and 2q + 9 of two products: the columns of K are permuted, in A as in B. PTX ISA 9.0,
 // "Matrix Fragments for mma.m16n8k16 with floating point type".
+#include "device/ptx/cp_async.cuh"
 #include "device/ptx/ld.cuh"
 #include "device/ptx/mma.cuh"
 
 // A step of 64 columns of K: RowsA rows of A, a multiple of 8, and RowsB rows of B, a multiple of 16. Vec is the number
 // of bytes that a lane reads at once: rows begin at multiples of it, and unless it is 2, elements are neighbours.
 template <class T, int Vec, int RowsA, int RowsB> struct RowStep {
-  static constexpr int kColumns = 64, kHalves = 2;  // each half is 16 bytes of each of four lanes
+  static constexpr int kVec = Vec > 2 ? Vec : 4;                // of loads of more than one element
+  static constexpr int kColumns = 64, kHalves = 2;              // each half is 16 bytes of each of four lanes
+  static constexpr int kWords = kHalves * (RowsA + RowsB) / 8;  // of 16 bytes that a lane reads
+
+  // Where lanes keep a step in shared memory. A lane accesses nothing but its own words.
+  struct Slot {
+    uint4 words[kWords][32];
+  };
 
   // The rows that a lane reads. Rows past the end repeat the last one.
   struct Rows {
@@ -31,13 +39,41 @@ template <class T, int Vec, int RowsA, int RowsB> struct RowStep {
 
   // Loads the step-th 64 columns of K, all of which exist.
   __device__ void load(const Rows& rows, int step) {
-    each(rows, step, [&](const T* from, s64 apart, int) { return loaded(from, apart); });
-  }
-  // The same for the last ones, some of which do not exist and are 0.
-  __device__ void load_last(const Rows& rows, int step, int columns) {
-    each(rows, step, [&](const T* from, s64 apart, int column) {
-      return columns - column >= 8 ? loaded(from, apart) : loaded_in_part(from, apart, columns - column);
+    each(rows, step, [&](const T* from, s64 apart, int, bool once) {
+      if constexpr (Vec > 2)
+        return once ? global::load_16_once<Vec>(from) : global::load_16<Vec>(from);
+      else
+        return loaded(from, apart, 8);
     });
+  }
+  // The same for the last columns, some of which do not exist and are 0.
+  __device__ void load_last(const Rows& rows, int step, int columns) {
+    each(rows, step, [&](const T* from, s64 apart, int column, bool) { return loaded(from, apart, columns - column); });
+  }
+  // Starts copies of the same columns as `load` by cp.async. Vec is at least 4.
+  __device__ static void copy(Slot& slot, const Rows& rows, int step) {
+    int word = 0;
+    RowStep().each(rows, step, [&](const T* from, s64, int, bool once) {
+      const u32 to = smem_address(&slot.words[word++][threadIdx.x % 32]);
+      if (Vec == 16 && once) {
+        cp_async::cg(to, from);
+      } else {
+#pragma unroll
+        for (int i = 0; i < 16 / kVec; ++i) cp_async::ca<kVec>(to + i * kVec, from + i * kVec / sizeof(T));
+      }
+      return uint4{};
+    });
+  }
+  // Reads what this lane copied, after it has waited for its copies.
+  __device__ void read(const Slot& slot) {
+    int word = 0;
+#pragma unroll
+    for (int h = 0; h < kHalves; ++h) {
+#pragma unroll
+      for (int i = 0; i < RowsA / 8; ++i) a[i][h] = slot.words[word++][threadIdx.x % 32];
+#pragma unroll
+      for (int j = 0; j < RowsB / 8; ++j) b[j][h] = slot.words[word++][threadIdx.x % 32];
+    }
   }
 
   // sums += the products. sums[j][i] are the accumulators of rows 16j to 16j + 15 of B and 8i to 8i + 7 of A.
@@ -57,23 +93,20 @@ template <class T, int Vec, int RowsA, int RowsB> struct RowStep {
   }
 
  private:
+  // Sets each word to f(address of its first element, distance of its elements, column of K, whether it is of B).
   template <class F> __device__ void each(const Rows& rows, int step, F f) {
 #pragma unroll
     for (int h = 0; h < kHalves; ++h) {
       const int column = step * kColumns + h * 32 + rows.first;
 #pragma unroll
-      for (int i = 0; i < RowsA / 8; ++i) a[i][h] = f(rows.a[i] + column * rows.apart_a, rows.apart_a, column);
+      for (int i = 0; i < RowsA / 8; ++i) a[i][h] = f(rows.a[i] + column * rows.apart_a, rows.apart_a, column, false);
 #pragma unroll
-      for (int j = 0; j < RowsB / 8; ++j) b[j][h] = f(rows.b[j] + column * rows.apart_b, rows.apart_b, column);
+      for (int j = 0; j < RowsB / 8; ++j) b[j][h] = f(rows.b[j] + column * rows.apart_b, rows.apart_b, column, true);
     }
   }
-  __device__ static uint4 loaded(const T* from, s64 apart) {
-    if constexpr (Vec > 2)
-      return global::load_16<Vec>(from);
-    else
-      return loaded_in_part(from, apart, 8);
-  }
-  __device__ static uint4 loaded_in_part(const T* from, s64 apart, int left) {
+  // The first `left` of 8 elements; the others are 0.
+  __device__ static uint4 loaded(const T* from, s64 apart, int left) {
+    if (Vec > 2 && left >= 8) return global::load_16<kVec>(from);
     u32 word[4] = {};
 #pragma unroll
     for (int i = 0; i < 8; ++i)
