@@ -61,17 +61,17 @@
 //! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, SPLIT = 2  when device.cluster_max >= 8
 //! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, SPLIT = 4  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 8, BN = 64, STEPS = 1, BLOCKS = 2
-//! preset  VEC = 16, ROWS = 8, BN = 64, STEPS = 1, BLOCKS = 2, SPLIT = 2  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 8, BN = 64, STEPS = 1, BLOCKS = 2, SPLIT = 4  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 8, BN = 64, STEPS = 1, BLOCKS = 2, SPLIT = 8  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 16, ROWS = 8, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 2  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 4  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 8  when device.cluster_max >= 8
 //! preset  VEC = 16, ROWS = 16, BN = 16, WARPS = 8, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3
 //! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 1, BLOCKS = 3
-//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 1, BLOCKS = 3, SPLIT = 2  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 1, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 1, BLOCKS = 3, SPLIT = 8  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 2  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 4  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 8  when device.cluster_max >= 8
 //! preset  VEC = 16, ROWS = 8, BN = 32, WARPS = 8, STEPS = 2, BLOCKS = 2, CHUNKS = 2
 //! preset  VEC = 16, ROWS = 8, BN = 32, WARPS = 8, STEPS = 2, BLOCKS = 2, CHUNKS = 4
 //! preset  VEC = 16, ROWS = 8, BN = 32, WARPS = 8, STEPS = 2, BLOCKS = 2, CHUNKS = 16
@@ -79,13 +79,13 @@
 //! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 4
 //! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 16
 //! preset  VEC = 8, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2
-//! preset  VEC = 8, ROWS = 8, BN = 64, STEPS = 1, BLOCKS = 1
+//! preset  VEC = 8, ROWS = 8, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 8, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2
-//! preset  VEC = 8, ROWS = 16, BN = 64, STEPS = 1, BLOCKS = 1
+//! preset  VEC = 8, ROWS = 16, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 4, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 4, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 2, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2
-//! preset  VEC = 2, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 2, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 1
 
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cvt.cuh"

@@ -25,6 +25,7 @@ template <class T, int Vec, int RowsA, int RowsB> struct RowStep {
     s64 apart_a, apart_b;  // elements from one column to the next
     int first;             // column of K at which the lane begins
 
+    Rows() = default;
     __device__ Rows(const View<const T, 2>& A, const View<const T, 2>& B, int rows_a, int rows_b, int first_b)
         : apart_a(Vec > 2 ? 1 : A.stride[1]), apart_b(Vec > 2 ? 1 : B.stride[1]), first(threadIdx.x % 4 * 8) {
       const int row = threadIdx.x % 32 / 4;
@@ -39,7 +40,7 @@ template <class T, int Vec, int RowsA, int RowsB> struct RowStep {
 
   // Loads the step-th 64 columns of K, all of which exist.
   __device__ void load(const Rows& rows, int step) {
-    each(rows, step, [&](const T* from, s64 apart, int, bool once) {
+    each(rows, step, [&](const T* from, s64 apart, s64, bool once) {
       if constexpr (Vec > 2)
         return once ? global::load_16_once<Vec>(from) : global::load_16<Vec>(from);
       else
@@ -48,12 +49,12 @@ template <class T, int Vec, int RowsA, int RowsB> struct RowStep {
   }
   // The same for the last columns, some of which do not exist and are 0.
   __device__ void load_last(const Rows& rows, int step, int columns) {
-    each(rows, step, [&](const T* from, s64 apart, int column, bool) { return loaded(from, apart, columns - column); });
+    each(rows, step, [&](const T* from, s64 apart, s64 column, bool) { return loaded(from, apart, columns - column); });
   }
   // Starts copies of the same columns as `load` by cp.async. Vec is at least 4.
   __device__ static void copy(Slot& slot, const Rows& rows, int step) {
     int word = 0;
-    RowStep().each(rows, step, [&](const T* from, s64, int, bool once) {
+    RowStep().each(rows, step, [&](const T* from, s64, s64, bool once) {
       const u32 to = smem_address(&slot.words[word++][threadIdx.x % 32]);
       if (Vec == 16 && once) {
         cp_async::cg(to, from);
@@ -67,21 +68,15 @@ template <class T, int Vec, int RowsA, int RowsB> struct RowStep {
   // Reads what this lane copied, after it has waited for its copies.
   __device__ void read(const Slot& slot) {
     int word = 0;
-#pragma unroll
-    for (int h = 0; h < kHalves; ++h) {
-#pragma unroll
-      for (int i = 0; i < RowsA / 8; ++i) a[i][h] = slot.words[word++][threadIdx.x % 32];
-#pragma unroll
-      for (int j = 0; j < RowsB / 8; ++j) b[j][h] = slot.words[word++][threadIdx.x % 32];
-    }
+    each(Rows{}, 0, [&](const T*, s64, s64, bool) { return slot.words[word++][threadIdx.x % 32]; });
   }
 
   // sums += the products. sums[j][i] are the accumulators of rows 16j to 16j + 15 of B and 8i to 8i + 7 of A.
   __device__ void multiply(f32 (&sums)[RowsB / 16][RowsA / 8][4]) const {
 #pragma unroll
-    for (int h = 0; h < kHalves; ++h)
+    for (int j = 0; j < RowsB / 16; ++j)
 #pragma unroll
-      for (int j = 0; j < RowsB / 16; ++j) {
+      for (int h = 0; h < kHalves; ++h) {
         const uint4 &upper = b[2 * j][h], &lower = b[2 * j + 1][h];
 #pragma unroll
         for (int i = 0; i < RowsA / 8; ++i) {
@@ -93,19 +88,23 @@ template <class T, int Vec, int RowsA, int RowsB> struct RowStep {
   }
 
  private:
-  // Sets each word to f(address of its first element, distance of its elements, column of K, whether it is of B).
+  // Sets each word to f(address of its first element, distance of its elements, column of K, whether it is of B). The
+  // two pieces of 16 bytes of a row's 128 come one after the other.
   template <class F> __device__ void each(const Rows& rows, int step, F f) {
+    const s64 column = s64{step} * kColumns + rows.first;
 #pragma unroll
-    for (int h = 0; h < kHalves; ++h) {
-      const int column = step * kColumns + h * 32 + rows.first;
+    for (int i = 0; i < RowsA / 8; ++i)
 #pragma unroll
-      for (int i = 0; i < RowsA / 8; ++i) a[i][h] = f(rows.a[i] + column * rows.apart_a, rows.apart_a, column, false);
+      for (int h = 0; h < kHalves; ++h)
+        a[i][h] = f(rows.a[i] + (column + h * 32) * rows.apart_a, rows.apart_a, column + h * 32, false);
 #pragma unroll
-      for (int j = 0; j < RowsB / 8; ++j) b[j][h] = f(rows.b[j] + column * rows.apart_b, rows.apart_b, column, true);
-    }
+    for (int j = 0; j < RowsB / 8; ++j)
+#pragma unroll
+      for (int h = 0; h < kHalves; ++h)
+        b[j][h] = f(rows.b[j] + (column + h * 32) * rows.apart_b, rows.apart_b, column + h * 32, true);
   }
   // The first `left` of 8 elements; the others are 0.
-  __device__ static uint4 loaded(const T* from, s64 apart, int left) {
+  __device__ static uint4 loaded(const T* from, s64 apart, s64 left) {
     if (Vec > 2 && left >= 8) return global::load_16<kVec>(from);
     u32 word[4] = {};
 #pragma unroll
