@@ -87,74 +87,34 @@
 //! preset  VEC = 2, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 2, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 1
 
+#include "device/pipeline/row_steps.cuh"
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/grid.cuh"
 #include "device/reference/gemm.cuh"
-#include "device/tile/row_fragments.cuh"
 #include "device/tile/shared_memory.cuh"
 
-// The problem: few rows of A meet each element of B once, so that reading B is all that takes time. The idea: D^T =
-// B * A^T by mma.sync, whose operands lanes read from global memory as the instruction wants them, 16 bytes of a row at
-// a time: the sum over K may take its columns in any order. Nothing but registers lies between memory and the products,
-// no barrier is waited for, and a warp has several kilobytes in flight. Warps, and blocks where the tiles of D are few,
-// share K step by step, and their sums are added up in a fixed order. The cost: each block reads the rows of A again,
-// from L2, which tiles of more columns make up for.
+// The problem: few rows of A meet each element of B once, and reading B is all that takes time. The idea: D^T = B * A^T
+// by mma.sync, whose operands the lanes read from global memory as the instruction wants them, 16 bytes of a row at a
+// time, because a sum over K may take its columns in any order. Between memory and the products are registers alone, or
+// a ring that each lane has to itself (RING = 1): no warp waits for another, and each has several kilobytes in flight.
+// Warps, and blocks where the tiles of D are few, share K step by step, and their sums are added up in a fixed order.
+// The cost: each block reads the rows of A again, from L2 or L1, which tiles of more columns make up for.
 
 #ifndef TMA_JIT_REFERENCE
 
 using Step = RowStep<T, VEC, ROWS, BN>;
 
-union Smem {
-  typename Step::Slot ring[RING ? WARPS : 1][STEPS];
+struct Smem {
   f32 sums[WARPS][ROWS][BN + 4];  // four more, so that a warp's stores use all banks
 };
-struct Sums {
-  f32 x[BN / 16][ROWS / 8][4];
-};  // of a warp
-static_assert(RING == 0 || sizeof(Smem) == SMEM);
-
-// Sums the part-th of PARTS parts of K. Called by each warp. Loop invariant: the steps before `step` are summed, the
-// next STEPS of this part are in flight.
-__device__ void accumulate(const typename Step::Rows& rows, int steps, int part, Sums& sums) {
-  Step x[STEPS];
-#pragma unroll
-  for (int i = 0; i < STEPS; ++i)
-    if (part + i * PARTS < steps) x[i].load(rows, part + i * PARTS);
-#pragma unroll 1
-  for (int step = part; step < steps; step += STEPS * PARTS) {
-#pragma unroll
-    for (int i = 0; i < STEPS; ++i) {
-      const int at = step + i * PARTS, next = at + STEPS * PARTS;
-      if (at >= steps) break;
-      x[i].multiply(sums.x);
-      if (next < steps) x[i].load(rows, next);
-    }
-  }
-}
-
-// The same through a ring of slots, of which each step takes the next.
-__device__ void accumulate(typename Step::Slot (&ring)[STEPS], const typename Step::Rows& rows, int steps, int part,
-                           Sums& sums) {
-  const auto start = [&](int slot, int step) {
-    if (step < steps) Step::copy(ring[slot], rows, step);
-    cp_async::commit();
-  };
-#pragma unroll 1
-  for (int i = 0; i < STEPS; ++i) start(i, part + i * PARTS);
-  int slot = 0;
-#pragma unroll 1
-  for (int step = part; step < steps; step += PARTS, slot = slot + 1 == STEPS ? 0 : slot + 1) {
-    Step x;
-    cp_async::wait<STEPS - 1>();
-    x.read(ring[slot]);
-    x.multiply(sums.x);
-    start(slot, step + STEPS * PARTS);
-  }
-}
+struct Ring {
+  Step::Slot slots[WARPS][STEPS];  // in the memory of the sums, before them
+};
+static_assert(sizeof(Smem) == RESULTS && (RING == 0 || sizeof(Ring) <= SMEM));
 
 // Writes this warp's sums to shared memory, a row of D after the other.
-__device__ void publish(Smem& smem, const Sums& sums) {
+__device__ void publish(Smem& smem, const Step::Sums& sums) {
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 #pragma unroll
   for (int j = 0; j < BN / 16; ++j)
@@ -218,16 +178,16 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T,
   Smem& smem = shared_memory<Smem>();
   const int tile = blockIdx.x / (SPLIT * CHUNKS), share = blockIdx.x % (SPLIT * CHUNKS), column = tile * BN;
   const int warp = threadIdx.x / 32, part = share * WARPS + warp, steps = dims.K / Step::kColumns;
-  const typename Step::Rows rows(A, B, dims.M, dims.N, column);
-  Sums sums = {};
+  const Step::Rows rows(A, B, dims.M, dims.N, column);
+  Step::Sums sums = {};
   if constexpr (RING)
-    accumulate(smem.ring[warp], rows, steps, part, sums);
+    sum_steps<PARTS>(shared_memory<Ring>().slots[warp], rows, steps, part, sums);
   else
-    accumulate(rows, steps, part, sums);
+    sum_steps<PARTS, STEPS, Step>(rows, steps, part, sums);
   if (dims.K % Step::kColumns != 0 && steps % PARTS == part) {
     Step last;
     last.load_last(rows, steps, dims.K);
-    last.multiply(sums.x);
+    last.multiply(sums);
   }
   if constexpr (RING) __syncthreads();  // the ring is free for the results
   publish(smem, sums);

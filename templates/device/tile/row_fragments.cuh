@@ -14,8 +14,13 @@ template <class T, int Vec, int RowsA, int RowsB> struct RowStep {
   static constexpr int kColumns = 64, kHalves = 2;              // each half is 16 bytes of each of four lanes
   static constexpr int kWords = kHalves * (RowsA + RowsB) / 8;  // of 16 bytes that a lane reads
 
+  // A warp's accumulators: x[j][i] are those of rows 16j to 16j + 15 of B and 8i to 8i + 7 of A.
+  struct Sums {
+    f32 x[RowsB / 16][RowsA / 8][4];
+  };
   // Where lanes keep a step in shared memory. A lane accesses nothing but its own words.
   struct Slot {
+    using Step = RowStep;
     uint4 words[kWords][32];
   };
 
@@ -71,8 +76,8 @@ template <class T, int Vec, int RowsA, int RowsB> struct RowStep {
     each(Rows{}, 0, [&](const T*, s64, s64, bool) { return slot.words[word++][threadIdx.x % 32]; });
   }
 
-  // sums += the products. sums[j][i] are the accumulators of rows 16j to 16j + 15 of B and 8i to 8i + 7 of A.
-  __device__ void multiply(f32 (&sums)[RowsB / 16][RowsA / 8][4]) const {
+  // sums += the products.
+  __device__ void multiply(Sums& sums) const {
 #pragma unroll
     for (int j = 0; j < RowsB / 16; ++j)
 #pragma unroll
@@ -81,8 +86,8 @@ template <class T, int Vec, int RowsA, int RowsB> struct RowStep {
 #pragma unroll
         for (int i = 0; i < RowsA / 8; ++i) {
           const uint4& x = a[i][h];
-          mma::Mma<16, 8, 16, T>::multiply(sums[j][i], {upper.x, lower.x, upper.y, lower.y}, {x.x, x.y});
-          mma::Mma<16, 8, 16, T>::multiply(sums[j][i], {upper.z, lower.z, upper.w, lower.w}, {x.z, x.w});
+          mma::Mma<16, 8, 16, T>::multiply(sums.x[j][i], {upper.x, lower.x, upper.y, lower.y}, {x.x, x.y});
+          mma::Mma<16, 8, 16, T>::multiply(sums.x[j][i], {upper.z, lower.z, upper.w, lower.w}, {x.z, x.w});
         }
       }
   }
