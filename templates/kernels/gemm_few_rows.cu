@@ -58,6 +58,7 @@
 //! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3
 //! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3, SPLIT = 2  when device.cluster_max >= 8
 //! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 4, BLOCKS = 2
 //! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, SPLIT = 2  when device.cluster_max >= 8
 //! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, SPLIT = 4  when device.cluster_max >= 8
