@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """gemm with 1 to 64 rows over projections of transformers, beside cuBLAS, cuBLASLt and a copy of as many bytes as B has.
 
-    tools/compare/few_rows.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--variant 'BN=16 STEPS=4' ...]
+    tools/compare/few_rows.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--variant 'BN=16 STEPS=4' ...] [--sweep]
     tools/compare/few_rows.py measure FOLDER [--rounds 20]
 
 `prepare` needs no GPU: it plans and builds every problem for a named device, as it is planned, and again with the params of each
-variant for which there is a configuration of gemm_few_rows. `measure` runs them where there is a GPU, with PyTorch and the driver's
-Python bindings, by the method of compare.py; the peer is the better of PyTorch's two libraries. The copy is the driver's from device
-to device over half of B's bytes, so that it moves as many bytes as B has; `of a copy` is its time over ours. `of 1 GiB` is the
-rate at which we read B over the rate at which a copy of 1 GiB moves bytes.
+variant (`--sweep`: of some of every kind) for which gemm_few_rows has a configuration. `measure` runs them where there is a GPU, with
+PyTorch and the driver's Python bindings, by the method of compare.py; the peer is the better of PyTorch's two libraries. The copy is
+the driver's from device to device over half of B's bytes, so that it moves as many bytes as B has; `of a copy` is its time over ours.
+`of 1 GiB` is the rate at which we read B over the rate at which a copy of 1 GiB moves bytes.
 """
 import argparse
 import json
@@ -23,6 +23,12 @@ PROJECTIONS = [(6144, 4096), (4096, 4096), (28672, 4096), (4096, 14336),
                (10240, 8192), (8192, 8192), (57344, 8192), (8192, 28672)]
 ROWS = [1, 2, 4, 8, 16, 32, 64]
 FEW = 16  # rows that gemm_few_rows takes
+SHAPES = ["BN=16 WARPS=8 STEPS=2 RING=0", "BN=16 WARPS=8 STEPS=3 RING=0", "BN=16 WARPS=8 STEPS=4 RING=0", "BN=16 WARPS=4 STEPS=4 RING=0",
+          "BN=16 WARPS=16 STEPS=2 RING=0", "BN=16 WARPS=8 STEPS=4 RING=1", "BN=16 WARPS=4 STEPS=8 RING=1", "BN=32 WARPS=8 STEPS=2 RING=0",
+          "BN=32 WARPS=4 STEPS=3 RING=0", "BN=32 WARPS=8 STEPS=2 RING=0 SPLIT=2", "BN=32 WARPS=4 STEPS=4 RING=1",
+          "BN=32 WARPS=4 STEPS=4 RING=1 SPLIT=2", "BN=64 WARPS=4 STEPS=2 RING=0", "BN=64 WARPS=4 STEPS=2 RING=0 SPLIT=2",
+          "BN=64 WARPS=4 STEPS=2 RING=0 SPLIT=4", "BN=64 WARPS=4 STEPS=2 RING=1 SPLIT=2"]
+SWEEP = [shape + " BLOCKS=1 CHUNKS=1" + ("" if "SPLIT" in shape else " SPLIT=1") for shape in SHAPES]
 
 
 def planned(options, request):
@@ -137,8 +143,10 @@ def main():
     parser.add_argument("--templates", default="", help="of `prepare`: a folder of templates instead of the command's")
     parser.add_argument("--device", default="h200")
     parser.add_argument("--variant", action="append", default=[], help="of `prepare`: params of gemm_few_rows to measure too")
+    parser.add_argument("--sweep", action="store_true", help="of `prepare`: measure variants of every kind")
     parser.add_argument("--rounds", type=int, default=20)
     options = parser.parse_args()
+    options.variant += SWEEP if options.sweep else []
     prepare(options) if options.verb == "prepare" else measure(options)
 
 
