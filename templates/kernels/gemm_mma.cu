@@ -20,6 +20,7 @@
 //! let     SMEM      = align_up(STAGES * (BM + BN) * BK * sizeof(T) + BM * 128 + 16 * STAGES, 1024)
 //! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count))
+//! let     STEP      = BM * BN * BK / 900 + 60      "cycles of one step along K"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require WARPS == 4 || WARPS == 8                 "registers are traded between whole warpgroups"
@@ -33,7 +34,7 @@
 //! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
 //!
 //! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 14000 + max(WAVES * ceil_div(K, BK) * STEP, ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 1500) "by the rate of mma.sync and the bandwidth of an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
 //!
 //! preset  BM = 64, BN = 64, WM = 32, WN = 32, STAGES = 8   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2

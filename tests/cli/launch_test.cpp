@@ -38,6 +38,9 @@ TEST_CASE("the library's kernels agree with their references") {
                 "--pitch", "D=304", "--offset", "up=1", "--scalar", "alpha=2"});
   check_passes({"gemm", "M=512", "N=768", "K=640", "--data", "integers", "--fix", "K"});
   check_passes({"gemm", "M=100", "N=200", "K=300", "--pitch", "A=304", "--pitch", "B=304", "--pitch", "D=208"});
+  check_passes({"gemm", "M=1", "N=4096", "K=4096"});
+  check_passes({"gemm", "M=13", "N=1000", "K=777", "--pitch", "A=777", "--pitch", "B=777", "--operand", "bias : f32[N]",
+                "--hook", "epilogue=x + bias[column]"});
 }
 
 TEST_CASE("an optional input exists because it is given, pinned or named by a hook") {

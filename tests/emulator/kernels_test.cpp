@@ -150,6 +150,22 @@ TEST_CASE("The portable gemm is exact on every target") {
   }
 }
 
+TEST_CASE("The gemm of few rows is exact on every target, however its warps and blocks share K") {
+  for (const char* arch : {"sm_80", "sm_90a", "sm_100a", "sm_121a"}) {
+    for (const emulator::Policy policy : kPolicies) {
+      CAPTURE(arch);
+      CAPTURE(static_cast<int>(policy));
+      with_policy(arch, policy, 19);
+      check_gemm(arch, 5, 70, 600, {}, "gemm_few_rows");
+      check_gemm(arch, 16, 40, 1032, {{"CHUNKS", 3}, {"BN", 32}, {"WARPS", 4}}, "gemm_few_rows");
+      check_gemm(arch, 9, 33, 1160, {{"RING", 1}, {"STEPS", 2}, {"WARPS", 4}}, "gemm_few_rows");
+    }
+  }
+  with_policy("sm_90a", emulator::Policy::random, 23);
+  for (const std::int64_t split : {2, 4, 8}) check_gemm("sm_90a", 3, 50, 2056, {{"SPLIT", split}}, "gemm_few_rows");
+  for (const std::int64_t rows : {0, 1, 16}) check_gemm("sm_90a", rows, 37, rows == 1 ? 0 : 77, {}, "gemm_few_rows");
+}
+
 TEST_CASE("The tensor-memory gemm is exact under every policy, by one block and by pairs") {
   for (const std::int64_t pair : {1, 2}) {
     for (const std::int64_t columns : {64, 128, 256}) {

@@ -213,6 +213,40 @@ TEST_CASE("the cp.async gemm agrees with float64 in every tile shape") {
   }
 }
 
+TEST_CASE("the gemm of few rows agrees with float64 at every edge") {
+  Engine engine;
+  for (const std::int64_t m : {0, 1, 2, 7, 8, 9, 15, 16}) {
+    for (const auto& [n, k] :
+         {std::pair{1, 1}, {3, 5}, {64, 64}, {129, 65}, {777, 0}, {0, 64}, {1000, 1027}, {520, 4096}}) {
+      check_gemm(engine, "gemm_few_rows", {m, n, k});
+      check_gemm(engine, "gemm_few_rows", {m, n, k, DType::f16, DType::f32, 8, 40});
+    }
+  }
+  for (const std::int64_t extra : {1, 2, 4}) {  // rows that begin at multiples of 2, 4 and 8 bytes
+    GemmCase c{5, 101, 520, DType::bf16, DType::f16, 0, extra};
+    check_gemm(engine, "gemm_few_rows", c);
+    c.m = 16;
+    check_gemm(engine, "gemm_few_rows", c);
+  }
+}
+
+TEST_CASE("the gemm of few rows agrees with float64 however its warps and blocks share K") {
+  Engine engine;
+  for (const std::int64_t m : {3, 16}) {
+    for (const std::int64_t ring : {0, 1}) {
+      for (const auto& [bn, warps, steps] : {std::array{16, 8, 2}, {16, 16, 2}, {32, 4, 3}, {64, 4, 2}, {64, 8, 1}}) {
+        for (const auto& [split, chunks] : {std::pair{1, 1}, {2, 1}, {4, 1}, {8, 1}, {1, 2}, {1, 3}, {1, 16}}) {
+          GemmCase c{m, 523, 5000};
+          c.params = {{"ROWS", m <= 8 ? 8 : 16}, {"BN", bn},        {"WARPS", warps},
+                      {"STEPS", steps},          {"RING", ring},    {"BLOCKS", 1},
+                      {"SPLIT", split},          {"CHUNKS", chunks}};
+          check_gemm(engine, "gemm_few_rows", c);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("tensors that break TMA's rules get a gemm all the same") {
   Engine engine;
   for (const auto& [offset, extra] : {std::array{0, 0}, {1, 0}, {2, 2}, {4, 4}, {3, 5}, {0, 1}}) {

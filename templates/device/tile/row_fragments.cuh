@@ -1,0 +1,120 @@
+#pragma once
+// Products of rows of B with few rows of A by mma.sync, D^T = B * A^T, whose operands are read from global memory into
+// the registers in which the instruction wants them. Lane 4g + q reads 16 bytes of row g at a time, and its elements
+// are k = 2q, 2q + 1, 2q + 8 and 2q + 9 of two products: the columns of K are permuted, in A as in B. PTX ISA 9.0,
+// "Matrix Fragments for mma.m16n8k16 with floating point type".
+#include "device/ptx/cp_async.cuh"
+#include "device/ptx/ld.cuh"
+#include "device/ptx/mma.cuh"
+
+// A step of 64 columns of K: RowsA rows of A, a multiple of 8, and RowsB rows of B, a multiple of 16. Vec is the number
+// of bytes that a lane reads at once: rows begin at multiples of it, and unless it is 2, elements are neighbours.
+template <class T, int Vec, int RowsA, int RowsB> struct RowStep {
+  static constexpr int kVec = Vec > 2 ? Vec : 4;                // of loads of more than one element
+  static constexpr int kColumns = 64, kHalves = 2;              // each half is 16 bytes of each of four lanes
+  static constexpr int kWords = kHalves * (RowsA + RowsB) / 8;  // of 16 bytes that a lane reads
+
+  // A warp's accumulators: x[j][i] are those of rows 16j to 16j + 15 of B and 8i to 8i + 7 of A.
+  struct Sums {
+    f32 x[RowsB / 16][RowsA / 8][4];
+  };
+  // Where lanes keep a step in shared memory. A lane accesses nothing but its own words.
+  struct Slot {
+    using Step = RowStep;
+    uint4 words[kWords][32];
+  };
+
+  // The rows that a lane reads. Rows past the end repeat the last one.
+  struct Rows {
+    const T *a[RowsA / 8], *b[RowsB / 8];
+    s64 apart_a, apart_b;  // elements from one column to the next
+    int first;             // column of K at which the lane begins
+
+    Rows() = default;
+    __device__ Rows(const View<const T, 2>& A, const View<const T, 2>& B, int rows_a, int rows_b, int first_b)
+        : apart_a(Vec > 2 ? 1 : A.stride[1]), apart_b(Vec > 2 ? 1 : B.stride[1]), first(threadIdx.x % 4 * 8) {
+      const int row = threadIdx.x % 32 / 4;
+#pragma unroll
+      for (int i = 0; i < RowsA / 8; ++i) a[i] = A.data + min(i * 8 + row, rows_a - 1) * A.stride[0];
+#pragma unroll
+      for (int j = 0; j < RowsB / 8; ++j) b[j] = B.data + min(first_b + j * 8 + row, rows_b - 1) * B.stride[0];
+    }
+  };
+
+  uint4 a[RowsA / 8][kHalves], b[RowsB / 8][kHalves];
+
+  // Loads the step-th 64 columns of K, all of which exist.
+  __device__ void load(const Rows& rows, int step) {
+    each(rows, step, [&](const T* from, s64 apart, s64, bool once) {
+      if constexpr (Vec > 2)
+        return once ? global::load_16_once<Vec>(from) : global::load_16<Vec>(from);
+      else
+        return loaded(from, apart, 8);
+    });
+  }
+  // The same for the last columns, some of which do not exist and are 0.
+  __device__ void load_last(const Rows& rows, int step, int columns) {
+    each(rows, step, [&](const T* from, s64 apart, s64 column, bool) { return loaded(from, apart, columns - column); });
+  }
+  // Starts copies of the same columns as `load` by cp.async. Vec is at least 4.
+  __device__ static void copy(Slot& slot, const Rows& rows, int step) {
+    int word = 0;
+    RowStep().each(rows, step, [&](const T* from, s64, s64, bool once) {
+      const u32 to = smem_address(&slot.words[word++][threadIdx.x % 32]);
+      if (Vec == 16 && once) {
+        cp_async::cg(to, from);
+      } else {
+#pragma unroll
+        for (int i = 0; i < 16 / kVec; ++i) cp_async::ca<kVec>(to + i * kVec, from + i * kVec / sizeof(T));
+      }
+      return uint4{};
+    });
+  }
+  // Reads what this lane copied, after it has waited for its copies.
+  __device__ void read(const Slot& slot) {
+    int word = 0;
+    each(Rows{}, 0, [&](const T*, s64, s64, bool) { return slot.words[word++][threadIdx.x % 32]; });
+  }
+
+  // sums += the products.
+  __device__ void multiply(Sums& sums) const {
+#pragma unroll
+    for (int j = 0; j < RowsB / 16; ++j)
+#pragma unroll
+      for (int h = 0; h < kHalves; ++h) {
+        const uint4 &upper = b[2 * j][h], &lower = b[2 * j + 1][h];
+#pragma unroll
+        for (int i = 0; i < RowsA / 8; ++i) {
+          const uint4& x = a[i][h];
+          mma::Mma<16, 8, 16, T>::multiply(sums.x[j][i], {upper.x, lower.x, upper.y, lower.y}, {x.x, x.y});
+          mma::Mma<16, 8, 16, T>::multiply(sums.x[j][i], {upper.z, lower.z, upper.w, lower.w}, {x.z, x.w});
+        }
+      }
+  }
+
+ private:
+  // Sets each word to f(address of its first element, distance of its elements, column of K, whether it is of B). The
+  // two pieces of 16 bytes of a row's 128 come one after the other.
+  template <class F> __device__ void each(const Rows& rows, int step, F f) {
+    const s64 column = s64{step} * kColumns + rows.first;
+#pragma unroll
+    for (int i = 0; i < RowsA / 8; ++i)
+#pragma unroll
+      for (int h = 0; h < kHalves; ++h)
+        a[i][h] = f(rows.a[i] + (column + h * 32) * rows.apart_a, rows.apart_a, column + h * 32, false);
+#pragma unroll
+    for (int j = 0; j < RowsB / 8; ++j)
+#pragma unroll
+      for (int h = 0; h < kHalves; ++h)
+        b[j][h] = f(rows.b[j] + (column + h * 32) * rows.apart_b, rows.apart_b, column + h * 32, true);
+  }
+  // The first `left` of 8 elements; the others are 0.
+  __device__ static uint4 loaded(const T* from, s64 apart, s64 left) {
+    if (Vec > 2 && left >= 8) return global::load_16<kVec>(from);
+    u32 word[4] = {};
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      if (i < left) word[i / 2] |= u32{from[i * apart].bits} << i % 2 * 16;
+    return make_uint4(word[0], word[1], word[2], word[3]);
+  }
+};

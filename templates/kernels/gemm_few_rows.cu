@@ -1,0 +1,209 @@
+//! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation; at most 16 rows of A and D"
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//!
+//! type    T      = bf16  in {bf16, f16}            "elements of A and B"
+//! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
+//! dim     M, N, K in 0..2147483647
+//!
+//! param   VEC    = 16    in {16, 8, 4, 2}          "bytes read at once: the rows of A and B begin at multiples of it"
+//! param   ROWS   = 8     in {8, 16}                "rows of A and D, at most"
+//! param   BN     = 16    in {16, 32, 64, 128}      "columns of D per block: rows of B"
+//! param   WARPS  = 8     in {4, 8, 16}             "of a block: they share K"
+//! param   STEPS  = 2     in {1, 2, 3, 4, 6, 8, 12, 16} "steps along K that a warp has in flight, 64 columns of A and B each"
+//! param   RING   = 0     in {0, 1}                "0: what is in flight goes to registers; 1: to shared memory, by cp.async"
+//! param   BLOCKS = 1     in {1, 2, 3, 4}           "blocks that share an SM, at least"
+//! param   SPLIT  = 1     in {1, 2, 4, 8}           "blocks of a cluster that share K"
+//! param   CHUNKS = 1     in {1, 2, 3, 4, 6, 8, 16} "blocks that share K: the last to come adds up what the others left in global memory"
+//!
+//! let     THREADS = 32 * WARPS
+//! let     PARTS   = WARPS * SPLIT * CHUNKS         "warps that share K"
+//! let     RESULTS = WARPS * ROWS * (BN + 4) * 4    "in place of the ring"
+//! let     SMEM    = max(RESULTS, RING * WARPS * STEPS * (BN + ROWS) * 128)
+//! let     USED    = (RING ? 1 : STEPS) * (BN + ROWS) + BN * ROWS / 32 + BN / 4 + (VEC == 2 ? 64 : 24) "registers of a thread: loaded, sums, addresses"
+//! let     TILES   = M == 0 ? 0 : ceil_div(N, BN)
+//! let     GRID    = TILES * SPLIT * CHUNKS
+//! let     RESIDENT = max(1, min(device.registers_per_sm / (USED * THREADS), device.threads_per_sm / THREADS, device.smem_per_sm / (SMEM + 1024))) "blocks on an SM at a time"
+//! let     WEIGHTS = N * K * sizeof(T)
+//! let     MEMORY  = max(WEIGHTS / 3000, WEIGHTS / (VEC * 4 * device.sm_count)) "cycles of reading B: from memory, by an SM's loads"
+//! let     L2      = (N + TILES * M) * K * sizeof(T) / 3700 "cycles of reading B, and A for each tile, from L2"
+//! let     SM      = ceil_div(GRID, device.sm_count) * (BN + M) * K * sizeof(T) / (SPLIT * CHUNKS) / 40 "cycles of the SM that reads most"
+//! let     TURNS   = ceil_div(ceil_div(K, 64), PARTS * STEPS) "latencies of a warp"
+//! let     LATENCY = max(TURNS * 900, TURNS * GRID * 900 / (device.sm_count * RESIDENT))
+//!
+//! require M <= ROWS                                "a block multiplies all rows of A"
+//! require alignment(A) >= VEC && alignment(B) >= VEC "A and B must begin at a multiple of the access"
+//! require stride(A, 0) * sizeof(T) % VEC == 0 && stride(B, 0) * sizeof(T) % VEC == 0 "rows of A and B must begin at multiples of the access"
+//! require VEC == 2 || (stride(A, 1) == 1 && stride(B, 1) == 1) "elements that are read together must be neighbours"
+//! require SPLIT <= device.cluster_max              "the device's clusters must be as large"
+//! require SPLIT == 1 || CHUNKS == 1                "blocks that share K are either a cluster or not"
+//! require SMEM <= device.smem_per_block && (SMEM + 1024) * BLOCKS <= device.smem_per_sm "sums of an SM's warps must fit in shared memory"
+//! require RING == 0 || VEC >= 4                   "cp.async copies at least 4 bytes"
+//! require VEC > 2 || STEPS * BN <= 64              "single elements are loaded by many instructions"
+//! require USED <= 255 && USED * THREADS * BLOCKS <= device.registers_per_sm "what is in flight must fit in registers"
+//!
+//! tensor  A : T[M, K]
+//! tensor  B : T[N, K]
+//! tensor  D : O[M, N]  out
+//!
+//! workspace partials  CHUNKS == 1 ? 0 : TILES * CHUNKS * ROWS * BN * 4  "sums of one block"
+//! workspace counters  CHUNKS == 1 ? 0 : TILES * 4  zero  "blocks of a tile that have come"
+//!
+//! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
+//!
+//! cluster SPLIT
+//! launch  grid TILES * SPLIT * CHUNKS  block THREADS  smem SMEM
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 4000 + max(MEMORY, L2, SM, LATENCY) + (SPLIT == 1 ? 0 : 1000) + (CHUNKS == 1 ? 0 : 2500 + 30 * CHUNKS) "by the bandwidths and the latency of an H200, in the units of gemm_wgmma_split.cu"
+//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
+//!
+//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3
+//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3, SPLIT = 2  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 4, BLOCKS = 2
+//! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, SPLIT = 2  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, SPLIT = 4  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 16, ROWS = 8, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 2  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 4  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 8  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 16, BN = 16, WARPS = 8, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 2  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 4  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 8  when device.cluster_max >= 8
+//! preset  VEC = 16, ROWS = 8, BN = 32, WARPS = 8, STEPS = 2, BLOCKS = 2, CHUNKS = 2
+//! preset  VEC = 16, ROWS = 8, BN = 32, WARPS = 8, STEPS = 2, BLOCKS = 2, CHUNKS = 4
+//! preset  VEC = 16, ROWS = 8, BN = 32, WARPS = 8, STEPS = 2, BLOCKS = 2, CHUNKS = 16
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 2
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 4
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 16
+//! preset  VEC = 8, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 8, ROWS = 8, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 8, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 8, ROWS = 16, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 4, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 4, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 2, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 2, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 1
+
+#include "device/pipeline/row_steps.cuh"
+#include "device/ptx/cluster.cuh"
+#include "device/ptx/cvt.cuh"
+#include "device/reduce/grid.cuh"
+#include "device/reference/gemm.cuh"
+#include "device/tile/shared_memory.cuh"
+
+// The problem: few rows of A meet each element of B once, and reading B is all that takes time. The idea: D^T = B * A^T
+// by mma.sync, whose operands the lanes read from global memory as the instruction wants them, 16 bytes of a row at a
+// time, because a sum over K may take its columns in any order. Between memory and the products are registers alone, or
+// a ring that each lane has to itself (RING = 1): no warp waits for another, and each has several kilobytes in flight.
+// Warps, and blocks where the tiles of D are few, share K step by step, and their sums are added up in a fixed order.
+// The cost: each block reads the rows of A again, from L2 or L1, which tiles of more columns make up for.
+
+#ifndef TMA_JIT_REFERENCE
+
+using Step = RowStep<T, VEC, ROWS, BN>;
+
+struct Smem {
+  f32 sums[WARPS][ROWS][BN + 4];  // four more, so that a warp's stores use all banks
+};
+struct Ring {
+  Step::Slot slots[WARPS][STEPS];  // in the memory of the sums, before them
+};
+static_assert(sizeof(Smem) == RESULTS && (RING == 0 || sizeof(Ring) <= SMEM));
+
+// Writes this warp's sums to shared memory, a row of D after the other.
+__device__ void publish(Smem& smem, const Step::Sums& sums) {
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+#pragma unroll
+  for (int j = 0; j < BN / 16; ++j)
+#pragma unroll
+    for (int i = 0; i < ROWS / 8; ++i)
+#pragma unroll
+      for (int r = 0; r < 4; ++r)
+        smem.sums[warp][i * 8 + lane % 4 * 2 + r % 2][j * 16 + r / 2 * 8 + lane / 4] = sums.x[j][i][r];
+}
+
+// Calls f(row, column, sum of all warps of the block) for each element of the tile's first `rows` rows.
+template <class F> __device__ void collect(const Smem& smem, int rows, F f) {
+  for (int i = threadIdx.x; i < rows * BN; i += THREADS) {
+    const int row = i / BN, column = i % BN;
+    f32 sum = smem.sums[0][row][column];
+#pragma unroll
+    for (int warp = 1; warp < WARPS; ++warp) sum += smem.sums[warp][row][column];
+    f(row, column, sum);
+  }
+}
+
+// The same for the sums of all blocks of the cluster, in the order of their ranks; each block gets some of the
+// elements.
+template <class F> __device__ void collect_cluster(Smem& smem, int rows, F f) {
+  collect(smem, rows, [&](int row, int column, f32 sum) { smem.sums[0][row][column] = sum; });
+  cluster::sync();
+  for (int i = cluster::rank() * THREADS + threadIdx.x; i < rows * BN; i += SPLIT * THREADS) {
+    const int row = i / BN, column = i % BN;
+    f32* const own = &smem.sums[0][row][column];
+    f32 x[SPLIT];
+#pragma unroll
+    for (int rank = 0; rank < SPLIT; ++rank) x[rank] = *cluster::map(own, rank);
+    f32 sum = x[0];
+#pragma unroll
+    for (int rank = 1; rank < SPLIT; ++rank) sum += x[rank];
+    f(row, column, sum);
+  }
+  cluster::sync();  // no block may exit while another reads its sums
+}
+
+// The same for the sums of all blocks of a tile, in the order of K, in the last of them to arrive. `partials` and
+// `counter` are the tile's.
+template <class F> __device__ void collect_chunks(Smem& smem, int rows, f32* partials, u32* counter, int chunk, F f) {
+  __shared__ bool last;
+  collect(smem, rows, [&](int row, int column, f32 sum) { partials[(chunk * ROWS + row) * BN + column] = sum; });
+  __syncthreads();
+  if (threadIdx.x == 0) last = last_arriver(counter, CHUNKS);
+  __syncthreads();
+  if (!last) return;
+  for (int i = threadIdx.x; i < rows * BN; i += THREADS) {
+    f32 sum = 0;
+#pragma unroll
+    for (int other = 0; other < CHUNKS; ++other) sum += partials[other * (ROWS * BN) + i];
+    f(i / BN, i % BN, sum);
+  }
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T, 2> A, View<const T, 2> B, View<O, 2> D,
+                                                                   u8* partials, u8* counters, const Dims dims,
+                                                                   const __grid_constant__ Hooks hooks) {
+  Smem& smem = shared_memory<Smem>();
+  const int tile = blockIdx.x / (SPLIT * CHUNKS), share = blockIdx.x % (SPLIT * CHUNKS), column = tile * BN;
+  const int warp = threadIdx.x / 32, part = share * WARPS + warp, steps = dims.K / Step::kColumns;
+  const Step::Rows rows(A, B, dims.M, dims.N, column);
+  Step::Sums sums = {};
+  if constexpr (RING)
+    sum_steps<PARTS>(shared_memory<Ring>().slots[warp], rows, steps, part, sums);
+  else
+    sum_steps<PARTS, STEPS, Step>(rows, steps, part, sums);
+  if (dims.K % Step::kColumns != 0 && steps % PARTS == part) {
+    Step last;
+    last.load_last(rows, steps, dims.K);
+    last.multiply(sums);
+  }
+  if constexpr (RING) __syncthreads();  // the ring is free for the results
+  publish(smem, sums);
+  __syncthreads();
+  const auto store = [&](int row, int c, f32 sum) {
+    if (column + c >= dims.N) return;
+    D.data[row * D.stride[0] + (column + c) * D.stride[1]] = from_f32<O>(hooks.epilogue(sum, row, column + c));
+  };
+  if constexpr (SPLIT > 1)
+    collect_cluster(smem, dims.M, store);
+  else if constexpr (CHUNKS > 1)
+    collect_chunks(smem, dims.M, reinterpret_cast<f32*>(partials) + s64{tile} * (CHUNKS * ROWS * BN),
+                   reinterpret_cast<u32*>(counters) + tile, share, store);
+  else
+    collect(smem, dims.M, store);
+}
+
+#endif
