@@ -105,7 +105,7 @@ struct Tile {
 
 // Elements of A and B that the tensor cores read from shared memory for one column of a step's K. An instruction of
 // wgmma reads its 64 rows and all columns; either operand may be its rows. A warp of mma reads the rows and columns of
-// its own tile. tcgen05 reads each operand once.
+// its own tile.
 double elements_read(const Plan& plan, Unit unit, const Tile& tile) {
   const auto m = static_cast<double>(tile.m), n = static_cast<double>(tile.n);
   if (unit == Unit::mma) {
@@ -113,7 +113,6 @@ double elements_read(const Plan& plan, Unit unit, const Tile& tile) {
     const auto wn = static_cast<double>(constant_or(plan, "WN", std::min<std::int64_t>(tile.n, 64)));
     return m / wm * (n / wn) * (wm + wn);
   }
-  if (unit != Unit::wgmma) return m + n;
   const double by_rows = std::ceil(m / 64) * (64 + n), by_columns = std::ceil(n / 64) * (64 + m);
   if (tile.m % 64 != 0) return by_columns;
   return tile.n % 64 != 0 ? by_rows : std::min(by_rows, by_columns);
@@ -129,27 +128,34 @@ Product product_of(const Plan& plan, Unit unit, const Tile& tile, int size, std:
   const double operands = static_cast<double>(tile.m + tile.n) * column;
   const double boxed = boxed_input_bytes(plan);
   product.loaded_bytes = boxed > 0 ? boxed : operands;
-  product.shared_bytes = operands + elements_read(plan, unit, tile) * column;
+  product.shared_bytes =
+      unit == Unit::tcgen05 ? 2 * product.loaded_bytes : operands + elements_read(plan, unit, tile) * column;
   if (boxed == 0) product.accesses = operands / static_cast<double>(constant_or(plan, "VEC", 16));
   product.stages = constant_or(plan, "STAGES", 1);
   product.stores_overlap = constant_of(plan, "PINGPONG").value_or(0) != 0;
   return product;
 }
 
-// Bytes that come from HBM if each wave reads its rows of A and columns of B once, of which L2 holds nothing for the
-// next wave; at least `needed`, and that if L2 holds both operands.
+// The problem of a product, and how many tiles it has down and across.
+struct Extents {
+  std::int64_t m = 0, n = 0, k = 0;
+  std::int64_t down = 0, across = 0;
+};
+
+// Bytes that come from HBM if L2 does not hold both operands. A wave is GROUP_M tiles high. Each group of tile rows
+// reads B anew, and each wave reads its rows of A anew unless half of L2 holds those of the group.
 double streamed_bytes(const Plan& plan, const DeviceInfo& device, const Demand& demand, const Tile& tile,
-                      std::int64_t m_tiles, std::int64_t depth) {
-  double inputs = 0, outputs = 0;
-  for (const Argument& argument : plan.arguments) {
-    if (is_tensor(argument)) (argument.output ? outputs : inputs) += bytes_of(argument);
-  }
-  if (device.l2_bytes == 0 || inputs <= static_cast<double>(device.l2_bytes)) return demand.needed_bytes;
-  const std::int64_t rows = std::min(m_tiles, constant_or(plan, "GROUP_M", kRowsTogether));
-  const std::int64_t columns = ceil_div(demand.at_once, rows);
-  const double wave =
-      static_cast<double>(rows * tile.m + columns * tile.n) * static_cast<double>(depth) * demand.element_bytes;
-  return std::max(demand.needed_bytes, static_cast<double>(demand.waves) * wave + outputs);
+                      const Extents& extents) {
+  const double row_bytes = static_cast<double>(extents.k) * demand.element_bytes;
+  const double a = static_cast<double>(extents.m) * row_bytes, b = static_cast<double>(extents.n) * row_bytes;
+  const auto l2 = static_cast<double>(device.l2_bytes);
+  if (l2 == 0 || a + b <= l2) return demand.needed_bytes;
+  const std::int64_t high = std::min(extents.down, constant_or(plan, "GROUP_M", kRowsTogether));
+  const double wide = static_cast<double>(demand.at_once) / static_cast<double>(demand.product.parts * high);
+  const bool kept = static_cast<double>(high * tile.m) * row_bytes <= l2 / 2;
+  const double times_a = kept ? 1 : std::max(1.0, static_cast<double>(extents.across) / wide);
+  const double times_b = static_cast<double>(extents.down) / static_cast<double>(high);
+  return demand.needed_bytes + a * (times_a - 1) + b * (times_b - 1);
 }
 
 void spread(Demand& demand, std::int64_t grid, std::int64_t pieces, std::int64_t slots) {
@@ -184,10 +190,10 @@ Demand demand_of(const Plan& plan, const DeviceInfo& device) {
     return demand;
   }
   const std::int64_t parts = constant_or(plan, "SPLIT", 1) * constant_or(plan, "CHUNKS", 1);
-  const std::int64_t m_tiles = ceil_div(*m, tile.m);
-  spread(demand, grid, m_tiles * ceil_div(*n, tile.n) * parts, slots);
+  const Extents extents{*m, *n, *k, ceil_div(*m, tile.m), ceil_div(*n, tile.n)};
+  spread(demand, grid, extents.down * extents.across * parts, slots);
   demand.product = product_of(plan, demand.unit, tile, demand.element_bytes, parts, *k);
-  demand.hbm_bytes = streamed_bytes(plan, device, demand, tile, m_tiles, *k);
+  if (demand.pieces > 0) demand.hbm_bytes = streamed_bytes(plan, device, demand, tile, extents);
   return demand;
 }
 

@@ -17,7 +17,8 @@ struct Product {
   double flops = 0;             // of a step
   double elements = 0;          // of a tile
   double loaded_bytes = 0;      // that the block reads from L2: less than a step's operands if a cluster shares them
-  double shared_bytes = 0;      // written to shared memory, and read from it by the tensor cores
+  double shared_bytes = 0;      // written to shared memory, and read from it by the tensor cores; tcgen05 reads what
+                                // its block loaded once, also for a pair of blocks
   double accesses = 0;          // by threads that copy to shared memory themselves; 0 with TMA
   std::int64_t stages = 1;      // steps whose copies are in flight
   std::int64_t parts = 1;       // that K is split into

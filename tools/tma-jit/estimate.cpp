@@ -39,8 +39,8 @@ void add_comparison(const Settings& settings, const Estimator& estimator, const 
     return;
   }
   const double benefit = without->estimate.time_us / chosen.estimate.time_us;
-  settings.console.report("  no TMA    {:.2f} us with {} {}: this is {:.2f} times as fast\n", without->estimate.time_us,
-                          without->plan.file, config_words(without->plan), benefit);
+  settings.console.report("  no TMA    {:.2f} us with {}: this is {:.2f} times as fast\n", without->estimate.time_us,
+                          without->configuration(), benefit);
   object["without_tma"] = to_json(*without, estimator.device());
   object["benefit"] = benefit;
 }
@@ -64,8 +64,8 @@ void add_candidates(const Settings& settings, const std::vector<Estimated>& cand
   settings.console.report("  candidates, as tuning would measure them\n");
   Json list = Json::array();
   for (const Estimated& one : candidates) {
-    settings.console.report("    {:>10.2f} us  {:<13}  {} {}\n", one.estimate.time_us, name_of(one.estimate.bound),
-                            one.plan.file, config_words(one.plan));
+    settings.console.report("    {:>10.2f} us  {:<13}  {}\n", one.estimate.time_us, name_of(one.estimate.bound),
+                            one.configuration());
     list.push_back(to_json(one, device));
   }
   object["candidates"] = std::move(list);

@@ -38,12 +38,17 @@ std::string row(const char* part, double us) {
 
 RooflinePoint point_of(const Estimated& one, bool by_bytes, bool chosen) {
   const Estimate& estimate = one.estimate;
-  const std::string label = fmt::format("{} {}: {:.2f} us", stem(one.plan), config_words(one.plan), estimate.time_us);
+  const std::string label = fmt::format("{}: {:.2f} us", one.configuration(), estimate.time_us);
   if (by_bytes) return {estimate.hbm_bytes, estimate.hbm_bytes / estimate.time_us * 1e-3, label, chosen};
   return {estimate.flops / estimate.hbm_bytes, estimate.flops / estimate.time_us * 1e-6, label, chosen};
 }
 
 }  // namespace
+
+std::string Estimated::configuration() const {
+  const std::string params = config_words(plan);
+  return stem(plan) + (params.empty() ? "" : " ") + params;
+}
 
 Outcome<Estimator> Estimator::open(Engine& engine, const std::string& constants) {
   CLI_ASSIGN(DeviceInfo device, engine.device());
@@ -95,8 +100,8 @@ std::optional<Estimated> Estimator::without_tma(const Settings& settings, const 
 
 std::string describe(const Estimated& estimated, const DeviceInfo& device) {
   const auto& [plan, estimate] = estimated;
-  std::string text = fmt::format("{} on {} ({}): {} {}\n  config    {} {}\n", plan.kernel, device.name, plan.arch,
-                                 dim_words(plan), type_words(plan), stem(plan), config_words(plan));
+  std::string text = fmt::format("{} on {} ({}): {} {}\n  config    {}\n", plan.kernel, device.name, plan.arch,
+                                 dim_words(plan), type_words(plan), estimated.configuration());
   if (!plan.reason.empty()) text += fmt::format("  because   {}\n", plan.reason);
   text += fmt::format("  time      {:.2f} us, bound by {}\n", estimate.time_us, name_of(estimate.bound));
   text += fmt::format("  share     {:.1f}% of the device's peak", 100 * estimate.share);
@@ -106,7 +111,7 @@ std::string describe(const Estimated& estimated, const DeviceInfo& device) {
                       estimate.blocks_per_sm, 100 * estimate.tail);
   text += "  parts     each alone\n";
   const bool tensor_cores = estimate.bound == Estimate::Bound::tensor_cores || estimate.shared_memory_bytes > 0;
-  text += row(tensor_cores ? "tensor cores" : "arithmetic", estimate.terms.compute_us);
+  if (estimate.flops > 0) text += row(tensor_cores ? "tensor cores" : "arithmetic", estimate.terms.compute_us);
   if (estimate.shared_memory_bytes > 0) text += row("shared memory", estimate.terms.shared_memory_us);
   text += row("L2", estimate.terms.l2_us) + row("HBM", estimate.terms.hbm_us);
   text += row("latency", estimate.terms.latency_us);

@@ -17,6 +17,9 @@ namespace tma_jit::cli {
 struct Estimated {
   Plan plan;
   Estimate estimate;
+
+  // Returns e.g. "gemm_wgmma BM=128 BN=256 STAGES=4".
+  std::string configuration() const;
 };
 
 // Plans requests and estimates them with one set of constants.
