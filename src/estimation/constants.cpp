@@ -33,6 +33,7 @@ template <class Visit> void each_constant(Constants& constants, Visit&& visit) {
   visit("reduce_cycles", constants.reduce_cycles);
   visit("reduce_store_cycles", constants.reduce_store_cycles);
   visit("sag", constants.sag);
+  visit("sag_traffic", constants.sag_traffic);
   visit("sag_us", constants.sag_us);
   visit("overlap_sm", constants.overlap_sm);
   visit("overlap_hbm", constants.overlap_hbm);

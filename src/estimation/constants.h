@@ -28,6 +28,7 @@ struct Constants {
   double reduce_cycles = 0;           // of adding up the parts of a tile whose K is split
   double reduce_store_cycles = 0;     // the same for each element
   double sag = 0;                     // how much slower tensor cores are at the clock that the power limit sustains
+  double sag_traffic = 0;             // how much more that is where an SM takes in bytes for as long as it multiplies
   double sag_us = 0;                  // time of a launch at which half of that is reached
   double overlap_sm = 0;              // exponent of the norm that joins the units of an SM; infinity: the slowest alone
   double overlap_hbm = 0;             // the same for an SM's time and HBM's

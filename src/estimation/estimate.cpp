@@ -108,7 +108,8 @@ class Model {
         product.parts == 1 ? 0 : constants_.reduce_cycles + constants_.reduce_store_cycles * product.elements;
     const double around = waves * constants_.tile_cycles + steps * constants_.step_cycles + stores + sums;
     const double cycles = steps * step + around;
-    const double slower = sag(cycles / cycles_per_us_, steps * compute / cycles);
+    const double work = compute + constants_.sag_traffic * l2;  // what draws power
+    const double slower = sag(cycles / cycles_per_us_, steps * work / cycles);
 
     terms_.compute_us = steps * compute / cycles_per_us_ * slower;
     terms_.shared_memory_us = steps * shared / cycles_per_us_ * slower;
@@ -122,8 +123,8 @@ class Model {
     time_us_ = begin + norm(cycles / cycles_per_us_ * slower, terms_.hbm_us, constants_.overlap_hbm);
   }
 
-  // How many times longer a launch takes at the clock that the power limit leaves, if its tensor cores are busy for
-  // the given part of its time.
+  // How many times longer a launch takes at the clock that the power limit leaves, if its SMs work for the given part
+  // of its time.
   double sag(double us, double busy) const { return 1 + constants_.sag * busy * us / (us + constants_.sag_us); }
 
   Bound bound() const {

@@ -3,7 +3,8 @@
 
     tools/estimate/fit.py score [POINTS...]             the error of each point, and of those that are held out
     tools/estimate/fit.py fit [POINTS...] [-o FILE]     searches constants with less error
-    tools/estimate/fit.py rank TUNED...                 first and first eight by the estimate, and by the manifest's cycles
+    tools/estimate/fit.py rank TUNED... [--templates DIR]
+                                                        first and first eight by the estimate, and by the manifest's cycles, here or in DIR
 
 POINTS are files of lines {device, us, request, held_out?}, such as documented.jsonl, the default; TUNED, which are POINTS too, what
 measure.sh wrote, with `--problems` and `--device` as it was measured. Of those, each third problem is held out. The command
@@ -59,8 +60,11 @@ def read_points(options):
 class Estimates:
     """The command's estimates of points, with any constants."""
 
-    def __init__(self, command, points, folder):
-        self.command, self.points, self.folder, self.lists = command, points, folder, {}
+    def __init__(self, options, points, folder):
+        self.command = [options.tma_jit, "estimate", "--no-cache", "--json"]
+        if options.templates:
+            self.command += ["--templates", options.templates]
+        self.points, self.folder, self.lists = points, folder, {}
         for device in sorted({point["device"] for point in points}):
             self.lists[device] = os.path.join(folder, device + ".jsonl")
             with open(self.lists[device], "w", encoding="utf-8") as file:
@@ -73,8 +77,8 @@ class Estimates:
             json.dump(constants, file)
         found = {}
         for device, requests in self.lists.items():
-            output = subprocess.run([self.command, "estimate", "--list", requests, "--device", device, "--constants", path,
-                                     "--no-cache", "--json"], stdout=subprocess.PIPE, check=False).stdout
+            output = subprocess.run([*self.command, "--list", requests, "--device", device, "--constants", path],
+                                    stdout=subprocess.PIPE, check=False).stdout
             found[device] = iter(json.loads(output)["estimates"])
         return [next(found[point["device"]]) for point in self.points]
 
@@ -111,7 +115,7 @@ def load_constants(path):
 def score(options):
     points = read_points(options)
     with tempfile.TemporaryDirectory() as folder:
-        estimates = Estimates(options.tma_jit, points, folder).of(load_constants(options.constants))
+        estimates = Estimates(options, points, folder).of(load_constants(options.constants))
     errors = errors_of(points, estimates)
     for point, one, error in zip(points, estimates, errors):
         request = point["request"]
@@ -141,7 +145,7 @@ def fit(options):
     names = [name for name in base if name not in FIXED and base[name]["value"] > 0]
     begin = {name: base[name]["value"] for name in names}
     with tempfile.TemporaryDirectory() as folder:
-        model = Estimates(options.tma_jit, points, folder)
+        model = Estimates(options, points, folder)
 
         def total():
             pulls = sum(math.log(base[name]["value"] / begin[name])**2 for name in names)
@@ -178,22 +182,21 @@ def rank(options):
     """Shares of the fastest measured configuration's speed."""
     points = [point for point in read_points(options) if "problem" in point and point["cycles"] > 0]
     with tempfile.TemporaryDirectory() as folder:
-        estimates = Estimates(options.tma_jit, points, folder).of(load_constants(options.constants))
-    problems = {}
+        estimates = Estimates(options, points, folder).of(load_constants(options.constants))
+    problems, words = {}, {}
     for point, one in zip(points, estimates):
+        words[point["problem"]] = " x ".join(str(value) for value in point["request"]["dims"].values())
         if "time_us" in one:
-            problems.setdefault(point["problem"], []).append((point, one["time_us"]))
+            problems.setdefault(point["problem"], []).append((point["us"], one["cycles"], one["time_us"]))
     print("| M x N x K | configurations | by cycles | first 8 | by the estimate | first 8 |\n|---|---:|---:|---:|---:|---:|")
     columns = [[], [], [], []]
-    for rows in problems.values():
-        least = min(point["us"] for point, _ in rows)
-        by_cycles = [point["us"] for point, _ in sorted(rows, key=lambda row: row[0]["cycles"])]
-        by_time = [point["us"] for point, _ in sorted(rows, key=lambda row: row[1])]
+    for problem, rows in problems.items():
+        least = min(us for us, _, _ in rows)
+        by_cycles, by_time = ([row[0] for row in sorted(rows, key=lambda row: row[column])] for column in (1, 2))
         shares = [least / by_cycles[0], least / min(by_cycles[:8]), least / by_time[0], least / min(by_time[:8])]
         for column, value in zip(columns, shares):
             column.append(value)
-        words = " x ".join(str(value) for value in rows[0][0]["request"]["dims"].values())
-        print(f"| {words} | {len(rows)} | " + " | ".join(f"{value:.3f}" for value in shares) + " |")
+        print(f"| {words[problem]} | {len(rows)} | " + " | ".join(f"{value:.3f}" for value in shares) + " |")
     means = [math.exp(sum(map(math.log, column)) / len(column)) for column in columns]
     print("| geometric mean | | " + " | ".join(f"{mean:.3f}" for mean in means) + " |")
     print("| least | | " + " | ".join(f"{min(column):.3f}" for column in columns) + " |")
@@ -206,6 +209,7 @@ def main():
     parser.add_argument("--tma-jit", default="build/bin/tma-jit")
     parser.add_argument("--problems", default=os.path.join(HERE, "problems.jsonl"))
     parser.add_argument("--device", default="h200", help="known device that what measure.sh wrote was measured on")
+    parser.add_argument("--templates", help="folder of templates that replace the command's")
     parser.add_argument("--constants", default=CONSTANTS, help="where the search begins")
     parser.add_argument("--turns", type=int, default=30)
     parser.add_argument("--origin", default="fitted on an H200", help="said of each constant that the search changes")

@@ -117,7 +117,7 @@ Outcome<int> estimate_lists(const Settings& settings, const Words& words) {
     for (const Request& request : requests) {
       const auto one = estimator.of(request);
       if (!one) {
-        settings.console.error(one.error().error);
+        if (!settings.console.json) settings.console.error(one.error().error);  // else it is in the list
         list.push_back({{"place", entry.place}, {"error", cli::to_json(one.error().error)}});
         status = kFailed;
         continue;
