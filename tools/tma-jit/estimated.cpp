@@ -39,8 +39,9 @@ std::string row(const char* part, double us) {
 RooflinePoint point_of(const Estimated& one, bool by_bytes, bool chosen) {
   const Estimate& estimate = one.estimate;
   const std::string label = fmt::format("{}: {:.2f} us", one.configuration(), estimate.time_us);
-  if (by_bytes) return {estimate.hbm_bytes, estimate.hbm_bytes / estimate.time_us * 1e-3, label, chosen};
-  return {estimate.flops / estimate.hbm_bytes, estimate.flops / estimate.time_us * 1e-6, label, chosen};
+  const std::string name = fmt::format("{:.4g} us", estimate.time_us);
+  if (by_bytes) return {estimate.hbm_bytes, estimate.hbm_bytes / estimate.time_us * 1e-3, label, name, chosen};
+  return {estimate.flops / estimate.hbm_bytes, estimate.flops / estimate.time_us * 1e-6, label, name, chosen};
 }
 
 }  // namespace
@@ -140,6 +141,7 @@ std::string roofline_of(const std::vector<Estimated>& candidates, const DeviceIn
   Roofline picture;
   picture.title =
       fmt::format("{} {} {} on {}, estimated", chosen.kernel, dim_words(chosen), type_words(chosen), device.name);
+  picture.subtitle = candidates.front().configuration();
   if (by_bytes) {
     picture.x_label = "bytes moved";
     picture.y_label = "GB/s";

@@ -9,7 +9,7 @@ namespace tma_jit::cli {
 namespace {
 
 constexpr double kWidth = 720, kHeight = 440;
-constexpr double kLeft = 78, kRight = 700, kTop = 48, kBottom = 384;
+constexpr double kLeft = 78, kRight = 700, kTop = 60, kBottom = 384;
 
 constexpr const char* kStyle = R"(<style>
   .page { fill: #ffffff } text { fill: #1f2328; font: 13px sans-serif } .title { font-size: 15px }
@@ -37,22 +37,26 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-// A logarithmic axis over whole decades; `from` and `to` are where they lie in the picture.
+// A logarithmic axis; `from` and `to` are where its ends lie in the picture.
 class Axis {
  public:
-  Axis(double least, double most, double from, double to)
-      : first_(std::floor(std::log10(least))), last_(std::ceil(std::log10(most))), from_(from), to_(to) {
-    if (last_ <= first_) last_ = first_ + 1;
-  }
-  double at(double value) const { return from_ + (std::log10(value) - first_) / (last_ - first_) * (to_ - from_); }
-  double least() const { return std::pow(10, first_); }
-  double most() const { return std::pow(10, last_); }
-  template <class Visit> void each_decade(Visit&& visit) const {
-    for (double exponent = first_; exponent <= last_; ++exponent) visit(std::pow(10, exponent));
+  Axis(double least, double most, double from, double to) : least_(least), most_(most), from_(from), to_(to) {}
+  double at(double value) const { return from_ + std::log(value / least_) / std::log(most_ / least_) * (to_ - from_); }
+  double least() const { return least_; }
+  double most() const { return most_; }
+  // Visits 1, 2 and 5 of each decade; over more than three decades only 1.
+  template <class Visit> void each_mark(Visit&& visit) const {
+    const bool wide = most_ / least_ > 1000;
+    for (double decade = std::pow(10, std::floor(std::log10(least_))); decade <= most_; decade *= 10) {
+      for (const int digit : {1, 2, 5}) {
+        const double value = decade * digit;
+        if (value >= least_ && value <= most_ && (digit == 1 || !wide)) visit(value);
+      }
+    }
   }
 
  private:
-  double first_, last_, from_, to_;
+  double least_, most_, from_, to_;
 };
 
 std::string line(const char* kind, double x1, double y1, double x2, double y2) {
@@ -67,11 +71,11 @@ std::string words(double x, double y, const char* anchor, const std::string& tex
 
 std::string axes_of(const Roofline& roofline, const Axis& x, const Axis& y) {
   std::string svg;
-  x.each_decade([&](double value) {
+  x.each_mark([&](double value) {
     svg += line("grid", x.at(value), kTop, x.at(value), kBottom);
     svg += words(x.at(value), kBottom + 18, "middle", fmt::format("{:g}", value));
   });
-  y.each_decade([&](double value) {
+  y.each_mark([&](double value) {
     svg += line("grid", kLeft, y.at(value), kRight, y.at(value));
     svg += words(kLeft - 8, y.at(value) + 4, "end", fmt::format("{:g}", value));
   });
@@ -98,7 +102,7 @@ std::string point_of(const RooflinePoint& point, const Axis& x, const Axis& y) {
                                 point.chosen ? "chosen" : "point", x.at(point.x), y.at(point.y), escaped(point.label));
   if (!point.chosen) return svg;
   const bool right = x.at(point.x) < (kLeft + kRight) / 2;
-  return svg + words(x.at(point.x) + (right ? 10 : -10), y.at(point.y) + 16, right ? "start" : "end", point.label);
+  return svg + words(x.at(point.x) + (right ? 10 : -10), y.at(point.y) + 30, right ? "start" : "end", point.name);
 }
 
 }  // namespace
@@ -111,13 +115,14 @@ std::string svg_of(const Roofline& roofline) {
     x_most = std::max(x_most, point.x);
     y_least = std::min(y_least, point.y);
   }
-  const Axis x(x_least / 3, x_most * 3, kLeft, kRight), y(y_least / 2, roofline.peak * 2, kBottom, kTop);
+  const Axis x(x_least / 4, x_most * 4, kLeft, kRight), y(y_least / 4, roofline.peak * 1.6, kBottom, kTop);
   std::string svg =
       fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\">\n",
                   kWidth, kHeight);
   svg += kStyle;
   svg += fmt::format("<rect class=\"page\" width=\"{}\" height=\"{}\"/>\n", kWidth, kHeight);
-  svg += words(kWidth / 2, 26, "middle", roofline.title, " class=\"title\"");
+  svg += words(kWidth / 2, 24, "middle", roofline.title, " class=\"title\"");
+  svg += words(kWidth / 2, 42, "middle", roofline.subtitle);
   svg += axes_of(roofline, x, y) + roof_of(roofline, x, y);
   for (const bool chosen : {false, true}) {
     for (const RooflinePoint& point : roofline.points) {

@@ -8,13 +8,14 @@ namespace tma_jit::cli {
 
 struct RooflinePoint {
   double x = 0, y = 0;
-  std::string label;
-  bool chosen = false;  // drawn in front, with its label beside it; others show theirs under the pointer
+  std::string label;    // shown under the pointer
+  std::string name;     // shown beside it if it is chosen
+  bool chosen = false;  // drawn in front
 };
 
 // The roof is min(slope * x, peak). Both axes are logarithmic; everything must be positive.
 struct Roofline {
-  std::string title, x_label, y_label;
+  std::string title, subtitle, x_label, y_label;
   std::string slope_label, peak_label;
   double slope = 0, peak = 0;
   std::vector<RooflinePoint> points;
