@@ -214,7 +214,7 @@ def main():
     parser.add_argument("--turns", type=int, default=30)
     parser.add_argument("--origin", default="fitted on an H200", help="said of each constant that the search changes")
     parser.add_argument("-o", "--output", help="file that gets the constants")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     {"score": score, "fit": fit, "rank": rank}[options.what](options)
 
 
