@@ -30,6 +30,7 @@ struct Estimate {
   Bound bound = Bound::hbm;
   double share = 0;  // of the device's peak: the larger of operations at the peak rate and bytes at the peak bandwidth,
                      // over time_us
+  double peak_tflops = 0;  // that rate: of tensor cores for the type of the first input, or of CUDA cores
   std::int64_t waves = 0;  // rounds of blocks, or of tiles that blocks make in turn, until all are done
   double tail = 0;         // part of the device that the last wave occupies, more than 0 and at most 1; 0: empty launch
   std::int64_t blocks_per_sm = 0;  // that are resident together

@@ -41,7 +41,7 @@ bool is_tensor(const Argument& argument) {
 }
 
 double bytes_of(const Argument& tensor) {
-  double bytes = static_cast<double>(size_of(tensor.dtype));
+  auto bytes = static_cast<double>(size_of(tensor.dtype));
   for (const std::int64_t extent : tensor.shape) bytes *= static_cast<double>(extent);
   return bytes;
 }
@@ -92,7 +92,7 @@ double boxed_input_bytes(const Plan& plan) {
   double bytes = 0;
   for (const Argument& argument : plan.arguments) {
     if (!argument.map || argument.output || argument.hooks_offset) continue;
-    double box = static_cast<double>(size_of(argument.dtype));
+    auto box = static_cast<double>(size_of(argument.dtype));
     for (int i = 0; i < argument.map->box_rank(); ++i) box *= argument.map->box[static_cast<std::size_t>(i)];
     bytes += box;
   }
@@ -118,18 +118,20 @@ double elements_read(const Plan& plan, Unit unit, const Tile& tile) {
   return tile.n % 64 != 0 ? by_rows : std::min(by_rows, by_columns);
 }
 
-Product product_of(const Plan& plan, Unit unit, const Tile& tile, int size, std::int64_t parts, std::int64_t depth) {
+Product product_of(const Plan& plan, const Demand& demand, const Tile& tile, std::int64_t parts, std::int64_t depth) {
   Product product;
   product.parts = parts;
   product.steps = ceil_div(ceil_div(depth, tile.k), parts);
   product.elements = static_cast<double>(tile.m) * static_cast<double>(tile.n);
-  const double column = static_cast<double>(tile.k) * size;  // bytes of a step's part of one row of A or B
+  const double column =
+      static_cast<double>(tile.k) * demand.element_bytes;  // bytes of a step's part of one row of A or B
   product.flops = 2 * product.elements * static_cast<double>(tile.k);
   const double operands = static_cast<double>(tile.m + tile.n) * column;
   const double boxed = boxed_input_bytes(plan);
-  product.loaded_bytes = boxed > 0 ? boxed : operands;
-  product.shared_bytes =
-      unit == Unit::tcgen05 ? 2 * product.loaded_bytes : operands + elements_read(plan, unit, tile) * column;
+  const auto cluster = static_cast<double>(product_of(plan.geometry.cluster));
+  product.loaded_bytes = boxed > 0 && cluster > 1 ? std::clamp(boxed, operands / cluster, operands) : operands;
+  product.shared_bytes = demand.unit == Unit::tcgen05 ? 2 * product.loaded_bytes
+                                                      : operands + elements_read(plan, demand.unit, tile) * column;
   if (boxed == 0) product.accesses = operands / static_cast<double>(constant_or(plan, "VEC", 16));
   product.stages = constant_or(plan, "STAGES", 1);
   product.stores_overlap = constant_of(plan, "PINGPONG").value_or(0) != 0;
@@ -191,8 +193,10 @@ Demand demand_of(const Plan& plan, const DeviceInfo& device) {
   }
   const std::int64_t parts = constant_or(plan, "SPLIT", 1) * constant_or(plan, "CHUNKS", 1);
   const Extents extents{*m, *n, *k, ceil_div(*m, tile.m), ceil_div(*n, tile.n)};
-  spread(demand, grid, extents.down * extents.across * parts, slots);
-  demand.product = product_of(plan, demand.unit, tile, demand.element_bytes, parts, *k);
+  const double one = 2 * static_cast<double>(*m) * static_cast<double>(*n) * static_cast<double>(*k);
+  const std::int64_t batch = one > 0 ? std::max<std::int64_t>(1, std::llround(demand.flops / one)) : 1;
+  spread(demand, grid, batch * extents.down * extents.across * parts, slots);
+  demand.product = product_of(plan, demand, tile, parts, *k);
   if (demand.pieces > 0) demand.hbm_bytes = streamed_bytes(plan, device, demand, tile, extents);
   return demand;
 }

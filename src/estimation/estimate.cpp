@@ -47,10 +47,10 @@ class Model {
   }
 
  private:
-  // Operations per microsecond at the datasheet's rate; tensor cores double it for elements of half the size.
+  // Operations per microsecond at the datasheet's rate, which for tensor cores is inverse to an element's size.
   double peak_rate() const {
     if (demand_.unit == Unit::none && demand_.element_bytes != 2) return device_.f32_tflops * 1e6;
-    return device_.bf16_tflops * (demand_.element_bytes == 1 ? 2 : 1) * 1e6;
+    return device_.bf16_tflops * 2 / demand_.element_bytes * 1e6;
   }
 
   double sustained_share() const {
@@ -91,7 +91,8 @@ class Model {
   // A product: the blocks of an SM go through the steps of their tiles together.
   void time_product() {
     const Product& product = demand_.product;
-    const auto sharing = static_cast<double>((demand_.at_once + device_.sm_count - 1) / device_.sm_count);
+    const std::int64_t blocks = (demand_.at_once + device_.sm_count - 1) / device_.sm_count;
+    const auto sharing = static_cast<double>(blocks);
     const double sm_rate = rate() / device_.sm_count / cycles_per_us_;
     const double compute = sharing * product.flops / sm_rate;
     const double shared = sharing * std::max(product.shared_bytes / constants_.shared_bytes_per_cycle,
@@ -117,7 +118,7 @@ class Model {
     terms_.hbm_us = hbm_us();
     const double begin = constants_.launch_us + constants_.product_us;
     terms_.latency_us = begin + (steps * latency + around) / cycles_per_us_;
-    const double pieces = static_cast<double>(demand_.pieces * product.steps);
+    const auto pieces = static_cast<double>(demand_.pieces * product.steps);
     l2_bytes_ = pieces * product.loaded_bytes;
     shared_bytes_ = pieces * product.shared_bytes;
     time_us_ = begin + norm(cycles / cycles_per_us_ * slower, terms_.hbm_us, constants_.overlap_hbm);
@@ -144,6 +145,7 @@ class Model {
     const double compute = peak_rate() > 0 ? demand_.flops / peak_rate() : 0;
     const double memory = demand_.needed_bytes / (device_.memory_gb_per_s * 1e3);
     if (demand_.pieces > 0 && result.time_us > 0) result.share = std::max(compute, memory) / result.time_us;
+    result.peak_tflops = peak_rate() * 1e-6;
     result.waves = demand_.waves;
     result.tail = demand_.tail;
     result.blocks_per_sm = demand_.blocks_per_sm;

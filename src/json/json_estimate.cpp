@@ -11,6 +11,7 @@ std::string json_of(const Estimate& estimate) {
   const Json object = {{"time_us", estimate.time_us},
                        {"bound", name_of(estimate.bound)},
                        {"share", estimate.share},
+                       {"peak_tflops", estimate.peak_tflops},
                        {"waves", estimate.waves},
                        {"tail", estimate.tail},
                        {"blocks_per_sm", estimate.blocks_per_sm},

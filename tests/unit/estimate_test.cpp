@@ -184,6 +184,8 @@ TEST_CASE("estimate: the slowest part of a step is the bound") {
 TEST_CASE("estimate: what a cluster shares is loaded once") {
   Plan plan = product_plan(1280, 128, 640, 10);
   plan.arguments.front() = testing::boxed("A", 0, 1280, 640);  // a box of 64 x 64: a quarter of the step's operands
+  CHECK(estimated(plan).l2_bytes == 10 * 10 * 32768);
+  plan.geometry.cluster = {4, 1, 1};
   CHECK(estimated(plan).l2_bytes == 10 * 10 * 8192);
 }
 
@@ -195,6 +197,15 @@ TEST_CASE("estimate: parts of K run side by side and are added up") {
   const Estimate made = estimated(plan, small_device(), constants);
   CHECK(made.waves == 1);
   CHECK(made.time_us == about(2 + 10.24 + 1));
+}
+
+TEST_CASE("estimate: a batch has as many tiles as its products together") {
+  Plan plan = product_plan(640, 128, 640, 10);
+  plan.work.flops *= 2;
+  CHECK(estimated(plan).waves == 1);
+  CHECK(estimated(plan).tail == about(1));
+  plan.work.flops *= 2;
+  CHECK(estimated(plan).waves == 2);
 }
 
 TEST_CASE("estimate: blocks of an SM share its units") {
@@ -219,6 +230,9 @@ TEST_CASE("estimate: 8-bit elements double the rate, and mma reaches its own sha
   CHECK(estimated(plan).terms.compute_us == about(40.96));
   plan.arguments.front().dtype = DType::e4m3;
   CHECK(estimated(plan).terms.compute_us == about(20.48));
+  CHECK(estimated(plan).peak_tflops == about(20.48));
+  plan.arguments.front().dtype = DType::f32;  // read as tf32
+  CHECK(estimated(plan).terms.compute_us == about(81.92));
 }
 
 TEST_CASE("estimate: an operand that L2 does not keep is read again") {
@@ -276,9 +290,9 @@ TEST_CASE("estimate: faults of the constants and of the device are named") {
 
 TEST_CASE("estimate: every shipped constant has an origin, and every known device an estimate") {
   const Json shipped = Json::parse(estimate_constants());
-  for (const auto& [name, entry] : shipped["base"].items()) {
-    CAPTURE(name);
-    CHECK(entry.at("origin").get<std::string>().size() > 4);
+  for (const auto& entry : shipped["base"].items()) {
+    CAPTURE(entry.key());
+    CHECK(entry.value().at("origin").get<std::string>().size() > 4);
   }
   for (const std::string& name : known_devices()) {
     CAPTURE(name);

@@ -26,12 +26,6 @@ DType input_type(const Plan& plan) {
   return DType::f32;
 }
 
-// TFLOP/s of the type's arithmetic; tensor cores have twice the rate for 8-bit elements on every target with them.
-double peak_tflops(const Plan& plan, const DeviceInfo& device) {
-  const std::size_t size = size_of(input_type(plan));
-  return size == 2 ? device.bf16_tflops : size == 1 ? 2 * device.bf16_tflops : device.f32_tflops;
-}
-
 std::string row(const char* part, double us) {
   return fmt::format("    {:<14}{:>10.2f} us\n", part, us);
 }
@@ -152,7 +146,7 @@ std::string roofline_of(const std::vector<Estimated>& candidates, const DeviceIn
   } else {
     picture.x_label = "operations per byte of HBM";
     picture.y_label = "TFLOP/s";
-    picture.peak = peak_tflops(chosen, device);
+    picture.peak = candidates.front().estimate.peak_tflops;
     picture.slope = device.memory_gb_per_s * 1e-3;
     picture.slope_label = fmt::format("{:.4g} GB/s", device.memory_gb_per_s);
     picture.peak_label = fmt::format("{:.4g} TFLOP/s, {}", picture.peak, name_of(input_type(chosen)));
