@@ -55,6 +55,16 @@ TEST_CASE("estimate needs no GPU on any known device, nor for the emulator's") {
   CHECK_FALSE(emulated.json().contains("measured_us"));
 }
 
+TEST_CASE("estimate compares with the same work without TMA") {
+  const auto made = run_command(
+      {"estimate", "attention", "HEADS=64", "KV_HEADS=64", "M=4096", "N=4096", "HD=128", "--device", "h200", "--json"});
+  REQUIRE_MESSAGE(made.exit == 0, made.err);
+  const nlohmann::json object = made.json();
+  CHECK(object["without_tma"]["flops"] == object["flops"]);
+  CHECK(object["without_tma"]["config"]["HD"] == 128);
+  CHECK(object["benefit"] > 1.2);
+}
+
 TEST_CASE("estimate draws the roofline, readable in light and dark") {
   const std::filesystem::path file = scratch_folder() / "roofline.svg";
   for (const bool product : {true, false}) {

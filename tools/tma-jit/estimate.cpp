@@ -32,9 +32,9 @@ bool may_be_measured(const Settings& settings) {
 
 void add_comparison(const Settings& settings, const Estimator& estimator, const Request& request,
                     const Estimated& chosen, Json& object) {
-  const auto without = estimator.without_tma(settings, request);
+  const auto without = estimator.without_tma(settings, request, chosen.plan);
   if (!without) {
-    settings.console.report("  no TMA    there is no such file for this problem\n");
+    settings.console.report("  no TMA    no file without it does this\n");
     object["without_tma"] = nullptr;
     return;
   }

@@ -30,6 +30,10 @@ std::string row(const char* part, double us) {
   return fmt::format("    {:<14}{:>10.2f} us\n", part, us);
 }
 
+bool same_work(const Plan& a, const Plan& b) {
+  return a.work.flops == b.work.flops && a.work.bytes == b.work.bytes;
+}
+
 RooflinePoint point_of(const Estimated& one, bool by_bytes, bool chosen) {
   const Estimate& estimate = one.estimate;
   const std::string label = fmt::format("{}: {:.2f} us", one.configuration(), estimate.time_us);
@@ -78,16 +82,30 @@ Outcome<std::vector<Estimated>> Estimator::candidates(const Request& request, st
   return all;
 }
 
-std::optional<Estimated> Estimator::without_tma(const Settings& settings, const Request& request) const {
+std::optional<Estimated> Estimator::without_tma(const Settings& settings, const Request& request,
+                                                const Plan& with) const {
   Settings without = settings;
   without.disable_tma = true;
   auto engine = make_engine(without);
   if (!engine) return std::nullopt;
-  Request any = request;  // what is pinned belongs to the file that was chosen
+  Request any = request;  // what is pinned may belong to the file that was chosen
   any.file.clear();
-  any.params.clear();
   auto plan = engine->plan(any);
+  if (!plan) {
+    any.params.clear();
+    plan = engine->plan(any);
+  }
   if (!plan) return std::nullopt;
+  for (const auto& [name, value] : with.config) {
+    if (same_work(*plan, with)) break;
+    Request pinned = any;
+    pinned.params[name] = value;
+    auto other = engine->plan(pinned);
+    if (!other || same_work(*other, *plan)) continue;
+    any = std::move(pinned);
+    plan = std::move(other);
+  }
+  if (!same_work(*plan, with)) return std::nullopt;
   auto estimated = of(*std::move(plan));
   if (!estimated) return std::nullopt;
   return *std::move(estimated);
