@@ -456,6 +456,11 @@ TMA_JIT_API tma_jit_status tma_jit_plan_workspace(const tma_jit_plan* plan, size
                                                   tma_jit_error** error);
 /* Returns the whole plan, as `tma-jit plan --json` prints it. */
 TMA_JIT_API tma_jit_status tma_jit_plan_json(const tma_jit_plan* plan, char** out, tma_jit_error** error);
+/* Returns the time of one launch on a device that need not be present, computed from the plan and the device's facts:
+ * {time_us, bound, share, peak_tflops, waves, tail, blocks_per_sm, terms, flops, shared_memory_bytes, l2_bytes,
+ * hbm_bytes, described, origin}, whose meanings estimate.h has. Needs no GPU. */
+TMA_JIT_API tma_jit_status tma_jit_plan_estimate_json(const tma_jit_plan* plan, const tma_jit_device_info* device,
+                                                      char** out, tma_jit_error** error);
 
 /* Returns how the configuration is chosen: {file, configurations, valid, rules, valid_configs}. */
 TMA_JIT_API tma_jit_status tma_jit_enumerate_json(tma_jit_engine* engine, const tma_jit_request* request, char** out,

@@ -8,6 +8,7 @@
 #include <tma_jit/cache.h>
 #include <tma_jit/device_info.h>
 #include <tma_jit/engine.h>
+#include <tma_jit/estimate.h>
 #include <tma_jit/plan.h>
 #include <tma_jit/tuning.h>
 
@@ -23,6 +24,7 @@ TMA_JIT_API std::string json_of(const Stats& stats);
 TMA_JIT_API std::string json_of(const CacheEntryInfo& entry);
 TMA_JIT_API std::string json_of(const CacheExplanation& explanation);
 TMA_JIT_API std::string json_of(const TuneResult& result);
+TMA_JIT_API std::string json_of(const Estimate& estimate);
 TMA_JIT_API std::string json_of(const Error& error);
 
 }  // namespace tma_jit

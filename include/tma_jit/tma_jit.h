@@ -11,6 +11,7 @@
 #include <tma_jit/emulator.h>
 #include <tma_jit/engine.h>
 #include <tma_jit/error.h>
+#include <tma_jit/estimate.h>
 #include <tma_jit/json.h>
 #include <tma_jit/launch.h>
 #include <tma_jit/lost_arrival.h>

@@ -1,6 +1,7 @@
 // Plans, sources and artifacts for C.
 #include <algorithm>
 
+#include <tma_jit/estimate.h>
 #include <tma_jit/json.h>
 
 #include "c_api/c_handles.h"
@@ -125,6 +126,17 @@ tma_jit_status tma_jit_plan_workspace(const tma_jit_plan* plan, size_t index, tm
 tma_jit_status tma_jit_plan_json(const tma_jit_plan* plan, char** out, tma_jit_error** error) {
   return making(__func__, error, {{"plan", plan}}, out,
                 string_of([&]() -> Result<std::string> { return tma_jit::json_of(plan->plan); }));
+}
+
+tma_jit_status tma_jit_plan_estimate_json(const tma_jit_plan* plan, const tma_jit_device_info* device, char** out,
+                                          tma_jit_error** error) {
+  return making(__func__, error, {{"plan", plan}, {"device", device}}, out, string_of([&]() -> Result<std::string> {
+                  const auto facts = read_struct(device, "tma_jit_device_info");
+                  if (!facts) return tl::make_unexpected(facts.error());
+                  return tma_jit::estimate(plan->plan, device_of(*facts)).map([](const tma_jit::Estimate& estimate) {
+                    return tma_jit::json_of(estimate);
+                  });
+                }));
 }
 
 tma_jit_status tma_jit_enumerate_json(tma_jit_engine* engine, const tma_jit_request* request, char** out,

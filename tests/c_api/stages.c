@@ -52,6 +52,19 @@ static int has(const char* text, const char* words) {
   return text != NULL && strstr(text, words) != NULL;
 }
 
+static void check_estimate(const tma_jit_plan* plan) {
+  tma_jit_device_info device;
+  char* json = NULL;
+  memset(&device, 0, sizeof device);
+  device.size = sizeof device;
+  CHECK_NULL_REFUSED(tma_jit_plan_estimate_json(plan, NULL, &json, &error), "device");
+  CHECK_FAILS(tma_jit_plan_estimate_json(plan, &device, &json, &error), TMA_JIT_INVALID_ARGUMENT, "is not known");
+  REQUIRE_OK(tma_jit_device_named("b200", &device, &error));
+  REQUIRE_OK(tma_jit_plan_estimate_json(plan, &device, &json, &error));
+  CHECK(has(json, "{\"time_us\":") && has(json, "\"bound\":\"latency\"") && has(json, "\"described\":true"));
+  tma_jit_string_free(json);
+}
+
 static void declarations(tma_jit_engine* engine) {
   tma_jit_kernels* kernels = NULL;
   const tma_jit_kernel* kernel = NULL;
@@ -175,6 +188,7 @@ static void planning(tma_jit_engine* engine) {
   CHECK(has(json, "\"kernel\":\"scale_c\"") && has(json, "\"apply\":\"a + 1.0f\"") && has(json, "\"fixed\":true"));
   CHECK(has(json, "\"operand\":\"bias : T[N]\"") && has(json, "\"operand\":\"beta : f32 = 0.25\""));
   tma_jit_string_free(json);
+  check_estimate(plan);
   tma_jit_plan_free(plan);
   REQUIRE_OK(tma_jit_request_param(request, "THREADS", 77, &error));
   CHECK(tma_jit_plan_create(engine, request, &plan, NULL) != TMA_JIT_OK);

@@ -214,6 +214,7 @@ static void nulls_of_values(void) {
   CHECK_NULL_REFUSED(tma_jit_plan_param(NULL, "BM", &value, &error), "plan");
   CHECK_NULL_REFUSED(tma_jit_plan_work(NULL, NULL, NULL, &error), "plan");
   CHECK_NULL_REFUSED(tma_jit_plan_json(NULL, &text, &error), "plan");
+  CHECK_NULL_REFUSED(tma_jit_plan_estimate_json(NULL, NULL, &text, &error), "plan");
   CHECK_NULL_REFUSED(tma_jit_plan_workspace(NULL, 0, NULL, &error), "plan");
   CHECK(tma_jit_plan_workspace_count(NULL) == 0);
   CHECK_NULL_REFUSED(tma_jit_artifact_resources(NULL, NULL, &error), "artifact");

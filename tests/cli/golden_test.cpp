@@ -211,7 +211,8 @@ TEST_CASE("help") {
   CHECK(all.exit == 0);
   CHECK(all.out == run_command({"--help"}).out);
   CHECK(run_command({"help", "bench"}).out == run_command({"bench", "--help"}).out);
-  for (const char* verb : {"doctor", "list", "show", "plan", "emit", "build", "run", "bench", "check", "cache"}) {
+  for (const char* verb :
+       {"doctor", "list", "show", "plan", "emit", "build", "run", "bench", "estimate", "check", "cache"}) {
     const CommandResult result = run_command({verb, "--help"});
     CHECK(result.exit == 0);
     if (std::string_view(verb) != "cache") CHECK(result.out.find("--json") != std::string::npos);

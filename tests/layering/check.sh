@@ -36,6 +36,7 @@ awk '
     allow("driver", "core base device plan")
     allow("engine", "core base device template plan source compile cache driver tuning")
     allow("tuning", "core base")
+    allow("estimation", "core base")
     allow("json", "core base device")
     allow("warm", "core base json")
     allow("c_api", "core")

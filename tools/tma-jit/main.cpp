@@ -29,6 +29,7 @@ void add_verbs(CommandLine& line, Settings& settings) {
   add_build(command, settings);
   add_run(command, settings);
   add_bench(command, settings);
+  add_estimate(command, settings);
   add_check(command, settings);
   add_tune(command, settings);
   add_warm(command, settings);

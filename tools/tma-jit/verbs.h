@@ -15,6 +15,7 @@ void add_emit(Verb command, Settings& settings);
 void add_build(Verb command, Settings& settings);
 void add_run(Verb command, Settings& settings);
 void add_bench(Verb command, Settings& settings);
+void add_estimate(Verb command, Settings& settings);
 void add_check(Verb command, Settings& settings);
 void add_tune(Verb command, Settings& settings);
 void add_warm(Verb command, Settings& settings);
