@@ -1,0 +1,90 @@
+//! kernel  scan     "Y[i,j] = output(combination of input(X[i,k]) over k <= j, or k < j): running sums, maxima, minima or a combination of yours, over rows that several blocks share, or segments of them"
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//!
+//! type    T       = f32   in {f32, bf16, f16}      "elements of X"
+//! type    O       = f32   in {f32, bf16, f16}      "elements of Y"
+//! dim     M               in 0..2147483647
+//! dim     N               in 0..2147418112
+//!
+//! param   OP      = 0     in {0, 2, 3, 5}          "0: sum, 2: maximum, 3: minimum (NaN from the first element that is), 5: combine"
+//! param   EXCLUSIVE = 0   in {0, 1}                "0: over k <= j; 1: over k < j, so that a row begins with the neutral element"
+//! param   SEGMENTED = 0   in {0, 1}                "1: the combination begins anew where B is not 0"
+//! param   THREADS = 256   in {128, 256, 512}       "of a block"
+//! param   PACKS   = 8     in {2, 4, 8}             "reads of 16 bytes that a thread has in flight"
+//! param   BLOCKS  = 4     in {1, 2, 3, 4, 5, 6, 8} "blocks that an SM is to have room for"
+//!
+//! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
+//! let     HELD    = THREADS * PACKS * COUNT        "elements of a tile"
+//! let     SKEW    = alignment(X) % 16 == 0 && (M <= 1 || stride(X, 0) % COUNT == 0) ? 0 : COUNT - 1 "elements by which a row's first tile may begin before it"
+//! let     TILES   = N == 0 ? 0 : ceil_div(N + SKEW, HELD) "of a row"
+//! let     GROUPS  = ceil_div(TILES, THREADS)       "groups of a row's tiles"
+//!
+//! require PACKS * THREADS * BLOCKS <= 8192         "what the threads of an SM hold must fit into registers"
+//! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
+//! require SEGMENTED == 0 || stride(B, 1) == 1      "elements of a row of B are neighbours"
+//! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
+//!
+//! tensor  X : T[M, N]
+//! tensor  B : u8[M, N]    when SEGMENTED == 1
+//! tensor  Y : O[M, N]  out
+//! workspace words M * (TILES + GROUPS) * 8  zero   "what tiles post for those after them"
+//! workspace counters (1 + M * GROUPS) * 4  zero    "tiles that have begun, and those of each group that have read its words"
+//! scalar  neutral : f32 = 0                        "combine(x, neutral) and combine(neutral, x) are x"
+//!
+//! hook    input(f32 x, s32 row, s32 column) : f32 = x  "applied to each element first"
+//! hook    combine(f32 a when OP == 5, f32 b when OP == 5) : f32 = 0  "of elements a before elements b; associative"
+//! hook    output(f32 y, s32 row, s32 column) : f32 = y  "applied to each result"
+//!
+//! launch  grid M * TILES  block THREADS
+//! work    flops M * N  bytes M * N * (sizeof(T) + sizeof(O) + SEGMENTED)
+//! reference scan_reference  grid min(M, 65536)  block 256
+
+#include "device/ptx/cvt.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+#include "device/reduce/chained_parts.cuh"
+
+// The number of a block in the order in which blocks begin: tiles that others wait for are running or done.
+__device__ inline u32 begun(u32* counter) {
+  __shared__ u32 number;
+  if (threadIdx.x == 0) number = atomicInc(counter, gridDim.x - 1);  // 0 again after the last
+  __syncthreads();
+  return number;
+}
+
+// A tile is in its block's registers before its results are stored: Y may be X.
+extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void scan(View<const T, 2> X, View<const u8, 2> B,
+                                                                   View<O, 2> Y, u8* words, u8* counters, f32 neutral,
+                                                                   const Dims dims,
+                                                                   const __grid_constant__ Hooks hooks) {
+  using Op = ScanOperation<OP, SEGMENTED != 0, f32, Hooks>;
+  __shared__ ScanSmem<THREADS, PACKS, f32> smem;
+  __shared__ ChainSmem<THREADS, f32> chain;
+  const Op op = {hooks, neutral};
+  u32* const counter = reinterpret_cast<u32*>(counters);
+  const u32 number = begun(counter), tiles = gridDim.x / dims.M, m = number / tiles, tile = number % tiles;
+  const s64 groups = ceil_div<u32>(tiles, THREADS);
+  u64* const word = reinterpret_cast<u64*>(words) + m * (tiles + groups);
+  const ChainedTile<THREADS> chained = {word, word + tiles, counter + 1 + m * groups, int(tile), int(tiles)};
+
+  RegisterRow<THREADS, THREADS, 1, COUNT, PACKS> row(X, dims.M, dims.N, m);
+  row.advance_parts(tile);
+  const ScannedRow<decltype(row), T, Op> scanned(row, op, X, B);
+  Part<f32> part[PACKS];
+  scanned.join(part);
+  const Part<f32> all = scan_parts<THREADS, THREADS>(part, smem, op);
+  const Part<f32> before = chained.before(all, chain, op);
+#pragma unroll
+  for (Part<f32>& of_pack : part) of_pack = op.joined(before, of_pack);
+  scanned.template store<EXCLUSIVE != 0>(Y, part);
+  chained.leave();
+}
+
+#else
+
+using Number = f64;
+using Given = f32;
+#include "device/reference/scan.cuh"
+
+#endif
