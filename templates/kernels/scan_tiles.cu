@@ -38,6 +38,11 @@
 //! launch  grid M * TILES  block THREADS
 //! work    flops M * N  bytes M * N * (sizeof(T) + sizeof(O) + SEGMENTED)
 //! reference scan_reference  grid min(M, 65536)  block 256
+//!
+//! preset  PACKS = 2, BLOCKS = 4  when M * N * sizeof(T) <= device.sm_count * 16384
+//! preset  PACKS = 4, BLOCKS = 3  when SEGMENTED == 1
+//! preset  PACKS = 4, BLOCKS = 6  when sizeof(T) == 2
+//! preset  PACKS = 8, BLOCKS = 4
 
 #include "device/ptx/cvt.cuh"
 

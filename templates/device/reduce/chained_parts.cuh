@@ -59,7 +59,7 @@ template <int Threads> struct ChainedTile {
     last = __shfl_sync(0xffffffff, last, 0);
     if (last == 0) return;
     __syncwarp();
-    for (int i = threadIdx.x; i < count; i += 32) parts[first + i] = 0;
-    if (threadIdx.x == 0) prefixes[group] = 0;
+    for (int i = threadIdx.x; i < count; i += 32) relaxed::store(parts + first + i, 0);
+    if (threadIdx.x == 0) relaxed::store(prefixes + group, 0);
   }
 };
