@@ -46,8 +46,10 @@
 
 // The element with the value y: floating-point numbers of 8 and 16 bits are rounded from f32.
 template <class To> __device__ inline To element(F y) {
-  if constexpr (__is_class(To)) return from_f32<To>(static_cast<f32>(y));
-  else return static_cast<To>(y);
+  if constexpr (__is_class(To))
+    return from_f32<To>(static_cast<f32>(y));
+  else
+    return static_cast<To>(y);
 }
 
 // The values of COUNT elements of a row from `column` on.

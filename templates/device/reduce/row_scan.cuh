@@ -17,7 +17,8 @@ template <int Width, bool Segmented, class X> __device__ inline Part<X> shuffle(
 }
 
 // The parts of all lanes of Width up to this one, joined. Called by all lanes of the warp.
-template <int Width, class Op> __device__ inline Part<typename Op::X> warp_scan(Part<typename Op::X> part, const Op& op) {
+template <int Width, class Op>
+__device__ inline Part<typename Op::X> warp_scan(Part<typename Op::X> part, const Op& op) {
 #pragma unroll
   for (int distance = 1; distance < Width; distance *= 2) {
     const Part<typename Op::X> before = shuffle_up<Width, Op::kSegmented>(part, distance);

@@ -8,7 +8,8 @@ extern "C" __global__ void scan_reference(View<const T, 2> X, View<const u8, 2> 
   using Op = ScanOperation<OP, SEGMENTED != 0, Number, Hooks>;
   const Op op = {hooks, static_cast<Number>(neutral)};
   __shared__ Part<Number> parts[256];
-  const int share = ceil_div(dims.N, 256), first = min(s64{share} * threadIdx.x, s64{dims.N}), end = min(share, dims.N - first) + first;
+  const int share = ceil_div(dims.N, 256), first = min(s64{share} * threadIdx.x, s64{dims.N}),
+            end = min(share, dims.N - first) + first;
   for (s64 row = blockIdx.x; row < dims.M; row += gridDim.x) {
     const auto element = [&](s64 j) -> Part<Number> {
       return {op.element(X.data[row * X.stride[0] + j * X.stride[1]], row, j),

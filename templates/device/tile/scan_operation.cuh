@@ -26,15 +26,20 @@ template <int Op, bool Segmented, class Number, class H> struct ScanOperation {
   }
   // What X[row,column] contributes.
   template <class T> __device__ X element(T x, int row, int column) const {
-    if constexpr (kInteger) return hooks.input(static_cast<X>(x), row, column);
-    else if constexpr (sizeof(X) == 8) return hooks.input(to_f64(x), row, column);
-    else return hooks.input(to_f32(x), row, column);
+    if constexpr (kInteger)
+      return hooks.input(static_cast<X>(x), row, column);
+    else if constexpr (sizeof(X) == 8)
+      return hooks.input(to_f64(x), row, column);
+    else
+      return hooks.input(to_f32(x), row, column);
   }
   __device__ X combine(X before, X after) const {
     if constexpr (Op == 5) return hooks.combine(before, after);
     if constexpr (Op == 0) return before + after;
-    if constexpr (kInteger) return Op == 2 ? max(before, after) : min(before, after);
-    else return Op == 2 ? max_nan(before, after) : min_nan(before, after);
+    if constexpr (kInteger)
+      return Op == 2 ? max(before, after) : min(before, after);
+    else
+      return Op == 2 ? max_nan(before, after) : min_nan(before, after);
   }
   // Of the parts of adjacent elements that of all.
   __device__ Part<X> joined(const Part<X>& before, const Part<X>& after) const {
@@ -44,8 +49,10 @@ template <int Op, bool Segmented, class Number, class H> struct ScanOperation {
   // Y[row,column] of what its elements contributed together.
   template <class O> __device__ O result(X x, int row, int column) const {
     x = hooks.output(x, row, column);
-    if constexpr (kInteger || sizeof(X) == 8) return static_cast<O>(x);
-    else return from_f32<O>(x);
+    if constexpr (kInteger || sizeof(X) == 8)
+      return static_cast<O>(x);
+    else
+      return from_f32<O>(x);
   }
   // Goes on from `before`, what precedes an element, to what precedes the next. Returns the element's result.
   template <bool Exclusive> __device__ X next(Part<X>& before, const Part<X>& element) const {
