@@ -87,35 +87,52 @@ template <class Row, class T, class Op> struct ScannedRow {
     }
   }
 
-  // What element i of pack p contributes; the neutral element where the row has none.
-  __device__ Part<X> element(int p, int i) const {
-    if (!row.holds(p, i)) return op.neutral();
-    return {op.element(in.pack[p].at(i), row.row, row.column_of(p, i)), Op::kSegmented && (begins[p] >> i & 1) != 0};
-  }
   // Sets part[p] to the elements of pack p, joined.
   __device__ void join(Part<X> (&part)[kPacks]) const {
-#pragma unroll
-    for (int p = 0; p < kPacks; ++p) {
-      part[p] = element(p, 0);
-#pragma unroll
-      for (int i = 1; i < Row::kCount; ++i) part[p] = op.joined(part[p], element(p, i));
-    }
+    if (whole())
+      join_elements<true>(part);
+    else
+      join_elements<false>(part);
   }
   // Stores the results; before[p] is what precedes pack p.
   template <bool Exclusive, class O> __device__ void store(const View<O, 2>& to, Part<X> (&before)[kPacks]) const {
+    if (whole())
+      store_results<true, Exclusive>(to, before);
+    else
+      store_results<false, Exclusive>(to, before);
+  }
+
+ private:
+  // Whether the row has all elements of the thread's packs.
+  __device__ bool whole() const {
+    return row.whole(0) && row.whole(kPacks - 1);
+  }
+  // What element i of pack p contributes; the neutral element where the row has none.
+  template <bool Whole> __device__ Part<X> element(int p, int i) const {
+    if (!Whole && !row.holds(p, i)) return op.neutral();
+    return {op.element(in.pack[p].at(i), row.row, row.column_of(p, i)), Op::kSegmented && (begins[p] >> i & 1) != 0};
+  }
+  template <bool Whole> __device__ void join_elements(Part<X> (&part)[kPacks]) const {
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+      part[p] = element<Whole>(p, 0);
+#pragma unroll
+      for (int i = 1; i < Row::kCount; ++i) part[p] = op.joined(part[p], element<Whole>(p, i));
+    }
+  }
+  template <bool Whole, bool Exclusive, class O>
+  __device__ void store_results(const View<O, 2>& to, Part<X> (&before)[kPacks]) const {
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
       Pack<O, Row::kCount> out;
 #pragma unroll
       for (int i = 0; i < Row::kCount; ++i) {
-        const X y = op.template next<Exclusive>(before[p], element(p, i));
+        const X y = op.template next<Exclusive>(before[p], element<Whole>(p, i));
         out.x[i] = op.template result<O>(y, row.row, row.column_of(p, i));
       }
       row.store_pack(to.data + row.row * to.stride[0], p, out);
     }
   }
-
- private:
   __device__ u32 load_flags(const u8* begin, int p) const {
     const u8* const at = begin + row.column_of(p, 0);
     Pack<u8, Row::kCount> flags = {};

@@ -14,15 +14,18 @@ template <int Run, int Lanes, class T>
 __device__ inline bool copy_box(const View<T, 3>& to, const View<const T, 3>& from, const BoxExtents& box, u32& block) {
   constexpr int kRows = 256 / Lanes, kUnit = Run == 0 ? 1 : 16 / sizeof(T);
   const s64 rows = Run == 1 ? box.m * box.n : box.m, columns = Run == 1 ? box.k : box.n * box.k;
-  const s64 across = ceil_div<s64>(columns, kUnit * Lanes), blocks = ceil_div<s64>(rows, kRows) * across;
+  const u32 across = ceil_div<s64>(columns, kUnit * Lanes);
+  const s64 blocks = ceil_div<s64>(rows, kRows) * across;
   if (block >= blocks) {
     block -= blocks;
     return false;
   }
-  const s64 row = block / across * kRows + threadIdx.x / Lanes;
-  const s64 first = block % across * Lanes + threadIdx.x % Lanes, step = across * Lanes;
+  const s64 row = s64{block / across} * kRows + threadIdx.x / Lanes;
+  const s64 first = s64{block % across} * Lanes + threadIdx.x % Lanes, step = s64{across} * Lanes;
   if (row >= rows) return true;
-  const s64 m = Run == 1 ? row / box.n : row, n = Run == 1 ? row % box.n : 0;
+  const bool narrow = row <= 0xffffffff;  // a division of 32 bits takes a fraction of one of 64
+  const s64 m = Run == 1 ? (narrow ? static_cast<u32>(row) / static_cast<u32>(box.n) : row / box.n) : row;
+  const s64 n = Run == 1 ? row - m * box.n : 0;
   T* const into = to.data + m * to.stride[0] + n * to.stride[1];
   const T* const of = from.data + m * from.stride[0] + n * from.stride[1];
   if constexpr (Run == 0) {
