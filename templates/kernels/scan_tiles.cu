@@ -75,13 +75,14 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void scan(View<const T,
 
   RegisterRow<THREADS, THREADS, 1, COUNT, PACKS> row(X, dims.M, dims.N, m);
   row.advance_parts(tile);
-  const ScannedRow<decltype(row), T, Op> scanned(row, op, X, B);
+  ScannedRow<decltype(row), T, Op> scanned(row, op, X, B);
   Part<f32> part[PACKS];
   scanned.join(part);
   const Part<f32> all = scan_parts<THREADS, THREADS>(part, smem, op);
   const Part<f32> before = chained.before(all, chain, op);
 #pragma unroll
   for (Part<f32>& of_pack : part) of_pack = op.joined(before, of_pack);
+  scanned.convert_again(chain.zero);
   scanned.template store<EXCLUSIVE != 0>(Y, part);
   chained.leave();
 }

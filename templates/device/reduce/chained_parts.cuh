@@ -20,8 +20,11 @@ template <class X> __device__ inline Part<X> await_post(const u64* from) {
   return {*reinterpret_cast<const X*>(&x), word >> 33 != 0};
 }
 
-// Shared memory of one use.
-template <int Threads, class X> struct ChainSmem { Part<X> warps[Threads / 32], group; };
+// Shared memory of one use. `zero` is 0 after before(), which the compiler does not know.
+template <int Threads, class X> struct ChainSmem {
+  Part<X> warps[Threads / 32], group;
+  u32 zero;
+};
 
 // A row's tile. All words and counters are 0 before a launch, and after it.
 template <int Threads> struct ChainedTile {
@@ -41,7 +44,10 @@ template <int Threads> struct ChainedTile {
     part = warp_scan<32>(part, op);
     if (threadIdx.x % 32 == 31) smem.warps[threadIdx.x / 32] = part;
     // The last thread has no tile to wait for.
-    if (threadIdx.x == Threads - 1) smem.group = group > 0 ? await_post<X>(prefixes + group) : op.neutral();
+    if (threadIdx.x == Threads - 1) {
+      smem.zero = 0;
+      smem.group = group > 0 ? await_post<X>(prefixes + group) : op.neutral();
+    }
     __syncthreads();
     Part<X> before = smem.warps[0];
 #pragma unroll

@@ -94,6 +94,14 @@ template <class Row, class T, class Op> struct ScannedRow {
     else
       join_elements<false>(part);
   }
+  // Given 0, which the compiler must not know, has it convert the elements again from here on: as words they take
+  // fewer registers than as numbers.
+  __device__ void convert_again(u32 zero) {
+#pragma unroll
+    for (auto& pack : in.pack)
+#pragma unroll
+      for (u32& word : pack.word) word ^= zero;
+  }
   // Stores the results; before[p] is what precedes pack p.
   template <bool Exclusive, class O> __device__ void store(const View<O, 2>& to, Part<X> (&before)[kPacks]) const {
     if (whole())
