@@ -35,7 +35,7 @@
 //!
 //! launch  grid ceil_div(M, ROWS)  block THREADS
 //! work    flops M * N  bytes M * N * (sizeof(T) + sizeof(O) + SEGMENTED)
-//! reference scan_reference  grid min(M, 65536)  block 256
+//! reference scan_reference  grid min(M, 65536)  block 256  bits OP != 5 || N <= 1024 ? 0 : N <= 65536 ? 10 : 6 "every step of a combination may round"
 //!
 //! preset  LANES = 2, THREADS = 256, PACKS = 1
 //! preset  LANES = 4, THREADS = 256, PACKS = 1

@@ -37,7 +37,7 @@
 //!
 //! launch  grid M * TILES  block THREADS
 //! work    flops M * N  bytes M * N * (sizeof(T) + sizeof(O) + SEGMENTED)
-//! reference scan_reference  grid min(M, 65536)  block 256
+//! reference scan_reference  grid min(M, 65536)  block 256  bits OP != 5 || N <= 1024 ? 0 : N <= 65536 ? 10 : 6 "every step of a combination may round"
 //!
 //! preset  PACKS = 2, BLOCKS = 4  when M * N * sizeof(T) <= device.sm_count * 16384
 //! preset  PACKS = 4, BLOCKS = 3  when SEGMENTED == 1
