@@ -56,19 +56,11 @@
 
 #include "device/reduce/row_scan.cuh"
 
-// A row is in its threads' registers before its results are stored: Y may be X.
 extern "C" __global__ __launch_bounds__(THREADS) void scan(View<const T, 2> X, View<const u8, 2> B, View<O, 2> Y,
                                                            f32 neutral, const Dims dims,
                                                            const __grid_constant__ Hooks hooks) {
-  using Op = ScanOperation<OP, SEGMENTED != 0, f32, Hooks>;
-  __shared__ ScanSmem<THREADS, PACKS, f32> smem;
-  const Op op = {hooks, neutral};
-  const RegisterRow<THREADS, LANES, 1, COUNT, PACKS> row(X, dims.M, dims.N);
-  const ScannedRow<decltype(row), T, Op> scanned(row, op, X, B);
-  Part<f32> part[PACKS];
-  scanned.join(part);
-  scan_parts<THREADS, LANES>(part, smem, op);
-  scanned.template store<EXCLUSIVE != 0>(Y, part);
+  const ScanOperation<OP, SEGMENTED != 0, f32, Hooks> op = {hooks, neutral};
+  scan_rows<EXCLUSIVE != 0, THREADS, LANES, PACKS>(X, B, Y, dims.M, dims.N, op);
 }
 
 #else

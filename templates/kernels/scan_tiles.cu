@@ -50,41 +50,13 @@
 
 #include "device/reduce/chained_parts.cuh"
 
-// The number of a block in the order in which blocks begin: tiles that others wait for are running or done.
-__device__ inline u32 begun(u32* counter) {
-  __shared__ u32 number;
-  if (threadIdx.x == 0) number = atomicInc(counter, gridDim.x - 1);  // 0 again after the last
-  __syncthreads();
-  return number;
-}
-
-// A tile is in its block's registers before its results are stored: Y may be X.
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void scan(View<const T, 2> X, View<const u8, 2> B,
                                                                    View<O, 2> Y, u8* words, u8* counters, f32 neutral,
                                                                    const Dims dims,
                                                                    const __grid_constant__ Hooks hooks) {
-  using Op = ScanOperation<OP, SEGMENTED != 0, f32, Hooks>;
-  __shared__ ScanSmem<THREADS, PACKS, f32> smem;
-  __shared__ ChainSmem<THREADS, f32> chain;
-  const Op op = {hooks, neutral};
-  u32* const counter = reinterpret_cast<u32*>(counters);
-  const u32 number = begun(counter), tiles = gridDim.x / dims.M, m = number / tiles, tile = number % tiles;
-  const s64 groups = ceil_div<u32>(tiles, THREADS);
-  u64* const word = reinterpret_cast<u64*>(words) + m * (tiles + groups);
-  const ChainedTile<THREADS> chained = {word, word + tiles, counter + 1 + m * groups, int(tile), int(tiles)};
-
-  RegisterRow<THREADS, THREADS, 1, COUNT, PACKS> row(X, dims.M, dims.N, m);
-  row.advance_parts(tile);
-  ScannedRow<decltype(row), T, Op> scanned(row, op, X, B);
-  Part<f32> part[PACKS];
-  scanned.join(part);
-  const Part<f32> all = scan_parts<THREADS, THREADS>(part, smem, op);
-  const Part<f32> before = chained.before(all, chain, op);
-#pragma unroll
-  for (Part<f32>& of_pack : part) of_pack = op.joined(before, of_pack);
-  scanned.convert_again(chain.zero);
-  scanned.template store<EXCLUSIVE != 0>(Y, part);
-  chained.leave();
+  const ScanOperation<OP, SEGMENTED != 0, f32, Hooks> op = {hooks, neutral};
+  scan_tile<EXCLUSIVE != 0, THREADS, PACKS>(X, B, Y, dims.M, dims.N, reinterpret_cast<u64*>(words),
+                                            reinterpret_cast<u32*>(counters), op);
 }
 
 #else

@@ -213,6 +213,10 @@ TEST_CASE("rows are scanned, in registers and across blocks, with and without th
     check_passes({"scan", kDevice, kEmulator, "M=5", "N=333", exclusive, "T=f16", "OP=2", "--offset", "Y=3"});
     check_passes({"scan", kDevice, "emulator:sm_80", "M=2", "N=2000", exclusive, "OP=3", "O=bf16"});
   }
+  for (const char* columns : {"N=1", "N=100", "N=3001", "N=40001"})
+    check_passes({"scan", kDevice, kEmulator, "M=2", columns, "T=s32", "EXCLUSIVE=1", "--offset", "X=1"});
+  for (const char* along : {"ALONG=1", "ALONG=4", "ALONG=16", "ALONG=32"})
+    check_passes({"scan", kDevice, kEmulator, "M=37", "N=1001", along, "T=bf16", "--template-file", "scan_transposed"});
   // More tiles than a group has.
   check_passes({"scan", kDevice, kEmulator, "M=2", "N=150001", "THREADS=128", "PACKS=2", "BLOCKS=8"});
   check_passes({"scan", kDevice, "emulator:sm_90a:policy=starved", "M=1", "N=140000", "THREADS=128", "PACKS=2"});

@@ -106,6 +106,8 @@ TEST_CASE("scans agree with their reference, of rows in registers and of rows th
   for (const std::int64_t operation : {0, 2, 3})
     check_rows(engine, "scan", {{"M", 1}, {"N", 50000001}}, {{"T", DType::f32}, {"O", DType::f32}},
                {{"OP", operation}});
+  for (const std::int64_t columns : {1, 100, 3001, 300000, 50000001})
+    check_rows(engine, "scan", {{"M", 3}, {"N", columns}}, {{"T", DType::s32}, {"O", DType::s32}}, {});
   check_rows(engine, "scan", {{"M", 700}, {"N", 50000}}, {{"T", DType::f16}, {"O", DType::f16}}, {});
 }
 

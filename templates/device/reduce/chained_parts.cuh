@@ -69,3 +69,40 @@ template <int Threads> struct ChainedTile {
     if (threadIdx.x == 0) relaxed::store(prefixes + group, 0);
   }
 };
+
+// The number of a block in the order in which blocks begin: tiles that others wait for are running or done. The counter
+// is 0 before a launch, and after it.
+__device__ inline u32 begun(u32* counter) {
+  __shared__ u32 number;
+  if (threadIdx.x == 0) number = atomicInc(counter, gridDim.x - 1);
+  __syncthreads();
+  return number;
+}
+
+// Scans a tile of Threads * Packs packs of 16 bytes of one of `rows` rows, which the grid's blocks share. A block has
+// its tile in registers before it stores results: `to` may be `from`. `words` has room for a word for each tile and
+// each group of tiles, `counters` for one, and one for each group; both are 0 before a launch, and after it.
+template <bool Exclusive, int Threads, int Packs, class T, class O, class Op>
+__device__ inline void scan_tile(const View<const T, 2>& from, const View<const u8, 2>& flags, const View<O, 2>& to,
+                                 int rows, int columns, u64* words, u32* counters, const Op& op) {
+  using X = typename Op::X;
+  __shared__ ScanSmem<Threads, Packs, X> smem;
+  __shared__ ChainSmem<Threads, X> chain;
+  const u32 number = begun(counters), tiles = gridDim.x / rows, m = number / tiles, tile = number % tiles;
+  const s64 groups = ceil_div<u32>(tiles, Threads);
+  u64* const word = words + m * (tiles + groups);
+  const ChainedTile<Threads> chained = {word, word + tiles, counters + 1 + m * groups, static_cast<int>(tile),
+                                        static_cast<int>(tiles)};
+  RegisterRow<Threads, Threads, 1, 16 / sizeof(T), Packs> row(from, rows, columns, m);
+  row.advance_parts(tile);
+  ScannedRow<decltype(row), T, Op> scanned(row, op, from, flags);
+  Part<X> part[Packs];
+  scanned.join(part);
+  const Part<X> all = scan_parts<Threads, Threads>(part, smem, op);
+  const Part<X> before = chained.before(all, chain, op);
+#pragma unroll
+  for (Part<X>& of_pack : part) of_pack = op.joined(before, of_pack);
+  scanned.convert_again(chain.zero);
+  scanned.template store<Exclusive>(to, part);
+  chained.leave();
+}

@@ -157,3 +157,17 @@ template <class Row, class T, class Op> struct ScannedRow {
     return bits;
   }
 };
+
+// Scans the rows of a block, of which Lanes threads keep each in registers before its results are stored: `to` may be
+// `from`. `flags` says where segments begin. Called by all Threads threads.
+template <bool Exclusive, int Threads, int Lanes, int Packs, class T, class O, class Op>
+__device__ inline void scan_rows(const View<const T, 2>& from, const View<const u8, 2>& flags, const View<O, 2>& to,
+                                 int rows, int columns, const Op& op) {
+  __shared__ ScanSmem<Threads, Packs, typename Op::X> smem;
+  const RegisterRow<Threads, Lanes, 1, 16 / sizeof(T), Packs> row(from, rows, columns);
+  const ScannedRow<decltype(row), T, Op> scanned(row, op, from, flags);
+  Part<typename Op::X> part[Packs];
+  scanned.join(part);
+  scan_parts<Threads, Lanes>(part, smem, op);
+  scanned.template store<Exclusive>(to, part);
+}

@@ -35,6 +35,7 @@ template <int Op, bool Segmented, class Number, class H> struct ScanOperation {
   }
   __device__ X combine(X before, X after) const {
     if constexpr (Op == 5) return hooks.combine(before, after);
+    if constexpr (Op == 0 && kInteger) return static_cast<u32>(before) + static_cast<u32>(after);
     if constexpr (Op == 0) return before + after;
     if constexpr (kInteger)
       return Op == 2 ? max(before, after) : min(before, after);
