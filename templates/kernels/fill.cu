@@ -39,18 +39,10 @@
 //! preset  NEIGHBOURS = 0, LANES = 8    when N <= 16
 //! preset  NEIGHBOURS = 0, LANES = 32
 
-#include "device/ptx/cvt.cuh"
+#include "device/tile/element_of.cuh"
 #include "device/tile/pack.cuh"
 
 #ifndef TMA_JIT_REFERENCE
-
-// The element with the value y: floating-point numbers of 8 and 16 bits are rounded from f32.
-template <class To> __device__ inline To element(F y) {
-  if constexpr (__is_class(To))
-    return from_f32<To>(static_cast<f32>(y));
-  else
-    return static_cast<To>(y);
-}
 
 // The values of COUNT elements of a row from `column` on.
 __device__ inline Pack<T, COUNT> values(F x, s64 row, s64 column, s64 columns, const Hooks& hooks) {
@@ -62,7 +54,7 @@ __device__ inline Pack<T, COUNT> values(F x, s64 row, s64 column, s64 columns, c
   Pack<T, COUNT> y;
 #pragma unroll
   for (int i = 0; i < COUNT; ++i) {
-    y.x[i] = element<T>(hooks.value(x, row, column));
+    y.x[i] = element_of<T>(hooks.value(x, row, column));
     if (++column == columns && FLAT == 1) column = 0, ++row;
   }
   return y;
@@ -85,7 +77,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void fill(View<T, 2> Y, F x, co
       *reinterpret_cast<Pack<T, COUNT>*>(to + (NEIGHBOURS == 1 ? column : column * Y.stride[1])) = y;
     } else {
       for (s64 j = max(column, s64{0}); j < min(column + COUNT, width); ++j)
-        to[j] = element<T>(FLAT == 1 ? hooks.value(x, j / dims.N, j % dims.N) : hooks.value(x, row, j));
+        to[j] = element_of<T>(FLAT == 1 ? hooks.value(x, j / dims.N, j % dims.N) : hooks.value(x, row, j));
     }
   }
 }

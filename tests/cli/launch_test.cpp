@@ -98,6 +98,7 @@ TEST_CASE("without dims an example is run") {
                              "top_k",
                              "fill",
                              "concat",
+                             "pad",
                              "split",
                              "transpose",
                              "attention_decode",
@@ -257,6 +258,23 @@ TEST_CASE("matrices are filled with a number or an expression of the indices, wh
   check_passes({"fill", kDevice, kEmulator, "M=2", "N=9", "T=s64", "F=s64", "--hook", "value=x - column"});
   check_passes({"fill", kDevice, kEmulator, "M=3", "N=4001", "UNROLL=4", "--scalar", "x=-1.5"});
   for (const char* rows : {"M=0", "M=3"}) check_passes({"fill", kDevice, kEmulator, rows, "N=0"});
+}
+
+TEST_CASE("matrices are padded and cropped, on any side, at any address") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto check_pad = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"pad", kDevice, kEmulator, "--scalar", "value=7"});
+    check_passes(words);
+  };
+  for (const char* type : {"T=u8", "T=bf16", "T=f64"}) {
+    check_pad({"B=2", "M=30", "N=100", "R=20", "C=70", type, "--scalar", "top=3", "--scalar", "left=5"});
+    check_pad({"B=2", "M=9", "N=100", "R=20", "C=170", type, "--scalar", "top=-3", "--scalar", "left=-50"});
+    check_pad({"B=1", "M=9", "N=1001", "R=4", "C=1300", type, "--scalar", "top=2", "--scalar", "left=-1250", "--pitch",
+               "S=1305", "--pitch", "D=1003", "--offset", "D=1"});
+    check_pad({"B=1", "M=3", "N=101", "R=4", "C=13", type, "NEIGHBOURS=0", "--scalar", "left=15"});
+  }
+  check_pad({"B=1", "M=3", "N=101", "R=0", "C=13"});
+  check_pad({"B=1", "M=3", "N=0", "R=2", "C=13"});
 }
 
 TEST_CASE("tensors of different extents are joined along a dimension, and split") {

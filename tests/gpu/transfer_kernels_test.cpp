@@ -161,6 +161,20 @@ TEST_CASE("fill writes a number to every element, whatever its size and the pitc
   }
 }
 
+TEST_CASE("pad surrounds matrices of any shape and pitch") {
+  Engine engine;
+  const auto padded = [](std::int64_t b, std::int64_t m, std::int64_t n, std::int64_t r, std::int64_t c) {
+    return Values{{"B", b}, {"M", m}, {"N", n}, {"R", r}, {"C", c}};
+  };
+  for (const DType type : {DType::u8, DType::bf16, DType::f32, DType::f64}) {
+    for (const Case& c :
+         {Case{padded(3, 100, 500, 60, 333)}, Case{padded(1, 1000, 1001, 2000, 900)},
+          Case{padded(1, 131, 4096, 131, 4096)}, Case{padded(0, 4, 8, 4, 8)}, Case{padded(2, 131, 77, 0, 5)},
+          Case{padded(2, 131, 77, 131, 50), {}, {}, {{"D", 83}}}, Case{padded(2, 31, 77, 40, 50), {{"NEIGHBOURS", 0}}}})
+      check(engine, "pad", {c.dims, c.params, {{"T", type}}, c.pitches});
+  }
+}
+
 TEST_CASE("concat and split move every element, along rows and columns, whatever the extents") {
   Engine engine;
   const auto parts = [](std::int64_t m, std::vector<std::int64_t> extents, std::int64_t k) {

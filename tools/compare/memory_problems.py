@@ -11,7 +11,7 @@ class Problem:
     inputs: dict  # name to (type, shape), of normal random numbers, or to a function of torch that makes the tensor
     outputs: dict  # name to (type, shape)
     peer: Callable  # of torch and the inputs; returns what the outputs hold, a tuple if there are several
-    scalars: dict = field(default_factory=dict)  # name to a number; those of type f32
+    scalars: dict = field(default_factory=dict)  # name to a number, of every scalar of the kernel
     tolerance: float = 6e-3  # of the norm of the difference, relative to the norm of PyTorch's result
 
 
@@ -80,6 +80,15 @@ def fill(m, n, dtype):
     return f"fill {m} x {n} {dtype}", Problem(
         f"fill M={m} N={n} T={dtype} F=f32", {}, {"Y": (dtype, (m, n))},
         lambda torch, t: torch.full((m, n), 2, dtype=getattr(torch, TORCH[dtype]), device="cuda"), scalars={"x": 2}, tolerance=0)
+
+
+def pad(b, m, n, before, after, dtype):
+    """`before` elements of 0 above and left of each matrix, `after` below and right of it; those below 0 crop."""
+    rows, columns = m + before + after, n + before + after
+    return f"pad {b} x {m} x {n} by {before}, {after} {dtype}", Problem(
+        f"pad B={b} M={rows} N={columns} R={m} C={n} T={dtype}", {"S": (dtype, (b, m, n))}, {"D": (dtype, (b, rows, columns))},
+        lambda torch, t: torch.nn.functional.pad(t["S"], (before, after, before, after)),
+        scalars={"value": 0, "top": before, "left": before}, tolerance=0)
 
 
 def concat(m, parts, k, dtype):
@@ -206,6 +215,7 @@ SELECTED = [(32, 129280, 64), (32, 129280, 8), (1, 129280, 50), (256, 129280, 64
 SCANNED = [(1, 1 << 28), (1, 1 << 24), (1, 1 << 20), (64, 1 << 20), (4096, 32768), (16384, 4096), (65536, 512), (262144, 64),
            (32768, 1001)]
 FILLED = [(1, 1 << 28), (32768, 4096), (10007, 4099), (1000000, 48)]
+PADDED = [(64, 1000, 1000, 8, 16), (64, 1000, 1000, 3, 2), (64, 1024, 1024, -8, -8), (512, 224, 224, 1, 1)]
 # Rows, columns of a few widths (queries, keys and values; gates), odd ones, and short rows of a middle dimension.
 JOINED = [(1, (60000, 30000), 2048), (32768, (4096, 1024, 1024), 1), (32768, (2048, 2048), 1), (32768, (1001, 999), 1),
           (64, (1000, 24), 1024), (1, (10000, 20000, 30000, 5000), 1000)]
@@ -237,6 +247,7 @@ PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dty
                 [top_k(*shape, dtype) for dtype in ("f32", "bf16") for shape in SELECTED] +
                 [scan(*shape, dtype) for dtype in ("f32", "bf16") for shape in SCANNED] +
                 [fill(*shape, dtype) for dtype in ("f32", "bf16", "u8") for shape in FILLED if dtype != "u8" or shape[0] > 1] +
+                [pad(*shape, dtype) for dtype in ("bf16", "f32") for shape in PADDED] +
                 [f(*shape, dtype) for f in (concat, split) for dtype in ("bf16", "f32") for shape in JOINED] +
                 [transpose(*shape, dtype) for dtype in ("bf16", "f32", "u8") for shape in MATRICES + ODD_MATRICES] +
                 [permute(*problem) for problem in PERMUTATIONS])
