@@ -28,8 +28,8 @@
 //! work    flops M * N  bytes M * N * (sizeof(T) + sizeof(O) + SEGMENTED)
 //! reference scan_reference  grid min(M, 65536)  block 256  bits OP != 5 || N <= 1024 ? 0 : N <= 65536 ? 10 : 6 "every step of a combination may round"
 //!
-//! preset  ALONG = 1    when M >= device.sm_count * 1024
-//! preset  ALONG = 4    when M >= device.sm_count * 256 || N <= 64
+//! preset  ALONG = 1    when N <= 8
+//! preset  ALONG = 4    when N <= 64
 //! preset  ALONG = 16
 
 #include "device/ptx/cvt.cuh"
