@@ -97,7 +97,12 @@ TEST_CASE("without dims an example is run") {
                              "rms_norm_quantize",
                              "reduce",
                              "argmax",
+                             "scan",
                              "top_k",
+                             "fill",
+                             "concat",
+                             "pad",
+                             "split",
                              "transpose",
                              "attention_decode",
                              "attention_delta"})
@@ -201,6 +206,97 @@ TEST_CASE("the greatest elements of rows are found with their indices, the lowes
   check_passes({"top_k", kDevice, kEmulator, "M=2", "N=9001", "K=64", "T=bf16"});
   check_passes({"top_k", kDevice, kEmulator, "M=2", "N=5000", "K=33", "--hook", "key=x * 0"});
   check_passes({"top_k", kDevice, kEmulator, "M=3", "N=64", "K=64", "J=s32", "--hook", "key=-sqrt(x)"});
+}
+
+TEST_CASE("rows are scanned, in registers and across blocks, with and without their own element") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* exclusive : {"EXCLUSIVE=0", "EXCLUSIVE=1"}) {
+    for (const char* columns : {"N=1", "N=7", "N=130", "N=1001", "N=5000"})
+      check_passes({"scan", kDevice, kEmulator, "M=3", columns, exclusive});
+    check_passes({"scan", kDevice, kEmulator, "M=2", "N=30001", exclusive, "T=bf16", "--pitch", "X=30003"});
+    check_passes({"scan", kDevice, kEmulator, "M=5", "N=333", exclusive, "T=f16", "OP=2", "--offset", "Y=3"});
+    check_passes({"scan", kDevice, "emulator:sm_80", "M=2", "N=2000", exclusive, "OP=3", "O=bf16"});
+  }
+  for (const char* columns : {"N=1", "N=100", "N=3001", "N=40001"})
+    check_passes({"scan", kDevice, kEmulator, "M=2", columns, "T=s32", "EXCLUSIVE=1", "--offset", "X=1"});
+  for (const char* along : {"ALONG=1", "ALONG=4", "ALONG=16", "ALONG=32"})
+    check_passes({"scan", kDevice, kEmulator, "M=37", "N=1001", along, "T=bf16", "--template-file", "scan_transposed"});
+  // More tiles than a group has.
+  check_passes({"scan", kDevice, kEmulator, "M=2", "N=150001", "THREADS=128", "PACKS=2", "BLOCKS=8"});
+  check_passes({"scan", kDevice, "emulator:sm_90a:policy=starved", "M=1", "N=140000", "THREADS=128", "PACKS=2"});
+  for (const char* rows : {"M=0", "M=3"}) check_passes({"scan", kDevice, kEmulator, rows, "N=0"});
+}
+
+TEST_CASE("scans take combinations that do not commute, and begin anew with segments") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* columns : {"N=100", "N=3000", "N=40000"}) {
+    const nlohmann::json ran = run_own({"scan", kDevice, kEmulator, "M=2", columns, "--hook", "combine=b == 0 ? a : b",
+                                        "--hook", "input=column % 77 == 5 ? x : 0", "--hook", "output=y + row"})
+                                   .json();
+    CHECK(ran["config"]["OP"] == 5);
+    CHECK(ran["check"]["passed"] == true);
+  }
+  check_passes({"scan", kDevice, kEmulator, "M=2", "N=3000", "--hook", "combine=a * b", "--hook", "input=1 + x / 256",
+                "--scalar", "neutral=1"});
+  const std::string flags = (scratch_folder() / "flags.npy").string();
+  for (const std::int64_t columns : {60, 1003, 30000}) {
+    std::vector<std::uint8_t> values(static_cast<std::size_t>(2 * columns));
+    for (std::size_t i = 0; i < values.size(); i += 37 + i % 5) values[i] = static_cast<std::uint8_t>(1 + i % 3);
+    const std::vector<std::int64_t> shape = {2, columns};
+    REQUIRE(write_npy(flags, DType::u8, shape, std::as_bytes(std::span(values))).has_value());
+    for (const char* exclusive : {"EXCLUSIVE=0", "EXCLUSIVE=1"})
+      check_passes({"scan", kDevice, kEmulator, "--in", "B=" + flags, exclusive, "T=bf16", "O=f32"});
+  }
+}
+
+TEST_CASE("matrices are filled with a number or an expression of the indices, whatever the elements") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* type : {"T=u8", "T=bf16", "T=e4m3", "T=f32", "T=f64"}) {
+    check_passes({"fill", kDevice, kEmulator, "M=5", "N=100", type, "--scalar", "x=3"});
+    check_passes({"fill", kDevice, kEmulator, "M=7", "N=33", type, "--pitch", "Y=33", "--hook", "value=row + column"});
+    check_passes({"fill", kDevice, kEmulator, "M=3", "N=1001", type, "--pitch", "Y=1003", "--offset", "Y=1", "--hook",
+                  "value=row + column % 50"});
+    check_passes({"fill", kDevice, kEmulator, "M=3", "N=21", type, "NEIGHBOURS=0"});
+  }
+  check_passes({"fill", kDevice, kEmulator, "M=2", "N=9", "T=s64", "F=s64", "--hook", "value=x - column"});
+  check_passes({"fill", kDevice, kEmulator, "M=3", "N=4001", "UNROLL=4", "--scalar", "x=-1.5"});
+  for (const char* rows : {"M=0", "M=3"}) check_passes({"fill", kDevice, kEmulator, rows, "N=0"});
+}
+
+TEST_CASE("matrices are padded and cropped, on any side, at any address") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto check_pad = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"pad", kDevice, kEmulator, "--scalar", "value=7"});
+    check_passes(words);
+  };
+  for (const char* type : {"T=u8", "T=bf16", "T=f64"}) {
+    check_pad({"B=2", "M=30", "N=100", "R=20", "C=70", type, "--scalar", "top=3", "--scalar", "left=5"});
+    check_pad({"B=2", "M=9", "N=100", "R=20", "C=170", type, "--scalar", "top=-3", "--scalar", "left=-50"});
+    check_pad({"B=1", "M=9", "N=1001", "R=4", "C=1300", type, "--scalar", "top=2", "--scalar", "left=-1250", "--pitch",
+               "S=1305", "--pitch", "D=1003", "--offset", "D=1"});
+    check_pad({"B=1", "M=3", "N=101", "R=4", "C=13", type, "NEIGHBOURS=0", "--scalar", "left=15"});
+  }
+  check_pad({"B=1", "M=3", "N=101", "R=0", "C=13"});
+  check_pad({"B=1", "M=3", "N=0", "R=2", "C=13"});
+}
+
+TEST_CASE("tensors of different extents are joined along a dimension, and split") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* kernel : {"concat", "split"}) {
+    for (const char* type : {"T=u8", "T=bf16", "T=f64"}) {
+      check_passes({kernel, kDevice, kEmulator, "M=1", "N0=5", "N1=3", "K=100", type});
+      check_passes({kernel, kDevice, kEmulator, "M=9", "N0=16", "N1=0", "N2=33", "K=1", type});
+      check_passes({kernel, kDevice, kEmulator, "M=3", "N0=1001", "N1=999", "K=1", type});
+      check_passes({kernel, kDevice, kEmulator, "M=3", "N0=4", "N1=2", "N2=1", "N3=3", "K=700", type, "RUN=1"});
+      check_passes({kernel, kDevice, kEmulator, "M=3", "N0=4", "N1=2", "K=33", type, "RUN=0"});
+    }
+    for (const char* rows : {"M=0", "M=3"}) check_passes({kernel, kDevice, kEmulator, rows, "N0=4", "N1=2", "K=8"});
+    check_passes({kernel, kDevice, kEmulator, "M=3", "N0=0", "N1=0", "K=8"});
+  }
+  check_passes({"concat", kDevice, kEmulator, "M=3", "N0=5", "N1=7", "K=33", "--pitch", "S0=35", "--pitch", "D=41",
+                "--offset", "S1=1"});
+  check_passes({"split", kDevice, kEmulator, "M=3", "N0=5", "N1=7", "K=33", "--pitch", "D0=35", "--pitch", "S=41",
+                "--offset", "D1=1"});
 }
 
 TEST_CASE("matrices of any shape and pitch are transposed, and of any element") {

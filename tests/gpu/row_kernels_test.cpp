@@ -95,6 +95,22 @@ TEST_CASE("reductions agree with their reference, over rows, columns and whole t
   check_rows(engine, "reduce", {{"M", 3}, {"K", 0}, {"N", 5}}, {{"T", DType::f16}, {"O", DType::f32}}, {});
 }
 
+TEST_CASE("scans agree with their reference, of rows in registers and of rows that blocks share") {
+  Engine engine;
+  for (const std::int64_t exclusive : {0, 1}) {
+    check_shapes(engine, "scan", {{"EXCLUSIVE", exclusive}});
+    for (const std::int64_t columns : {1, 101, 1000, 4096, 20011, 300000})
+      check_rows(engine, "scan", {{"M", 77}, {"N", columns}}, {{"T", DType::bf16}, {"O", DType::f32}},
+                 {{"EXCLUSIVE", exclusive}, {"SEGMENTED", 1}});
+  }
+  for (const std::int64_t operation : {0, 2, 3})
+    check_rows(engine, "scan", {{"M", 1}, {"N", 50000001}}, {{"T", DType::f32}, {"O", DType::f32}},
+               {{"OP", operation}});
+  for (const std::int64_t columns : {1, 100, 3001, 300000, 50000001})
+    check_rows(engine, "scan", {{"M", 3}, {"N", columns}}, {{"T", DType::s32}, {"O", DType::s32}}, {});
+  check_rows(engine, "scan", {{"M", 700}, {"N", 50000}}, {{"T", DType::f16}, {"O", DType::f16}}, {});
+}
+
 TEST_CASE("the greatest elements of rows agree with their references, indices exactly") {
   Engine engine;
   for (const DType type : {DType::f32, DType::bf16, DType::f16}) {

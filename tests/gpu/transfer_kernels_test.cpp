@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "gpu/trial_check.h"
 
@@ -145,6 +146,52 @@ TEST_CASE("permute brings every element to its place, in every order of three di
                    ordered({2, 3, 5, 7, 48}, {3, 1, 0, 2, 4}), ordered({0, 3, 5, 16, 48}, {0, 1, 2, 4, 3})}) {
       c.types = {{"T", type}};
       check(engine, "permute", c);
+    }
+  }
+}
+
+TEST_CASE("fill writes a number to every element, whatever its size and the pitch") {
+  Engine engine;
+  for (const DType type : {DType::u8, DType::bf16, DType::f32, DType::f64}) {
+    for (const Case& c :
+         {Case{{{"M", 1}, {"N", 1}}}, Case{{{"M", 1}, {"N", 3000001}}}, Case{{{"M", 1000}, {"N", 1001}}},
+          Case{{{"M", 5000}, {"N", 7}}}, Case{{{"M", 0}, {"N", 64}}}, Case{{{"M", 131}, {"N", 4096}}},
+          Case{{{"M", 131}, {"N", 77}}, {}, {}, {{"Y", 83}}}, Case{{{"M", 131}, {"N", 77}}, {{"NEIGHBOURS", 0}}}})
+      check(engine, "fill", {c.dims, c.params, {{"T", type}}, c.pitches});
+  }
+}
+
+TEST_CASE("pad surrounds matrices of any shape and pitch") {
+  Engine engine;
+  const auto padded = [](std::int64_t b, std::int64_t m, std::int64_t n, std::int64_t r, std::int64_t c) {
+    return Values{{"B", b}, {"M", m}, {"N", n}, {"R", r}, {"C", c}};
+  };
+  for (const DType type : {DType::u8, DType::bf16, DType::f32, DType::f64}) {
+    for (const Case& c :
+         {Case{padded(3, 100, 500, 60, 333)}, Case{padded(1, 1000, 1001, 2000, 900)},
+          Case{padded(1, 131, 4096, 131, 4096)}, Case{padded(0, 4, 8, 4, 8)}, Case{padded(2, 131, 77, 0, 5)},
+          Case{padded(2, 131, 77, 131, 50), {}, {}, {{"D", 83}}}, Case{padded(2, 31, 77, 40, 50), {{"NEIGHBOURS", 0}}}})
+      check(engine, "pad", {c.dims, c.params, {{"T", type}}, c.pitches});
+  }
+}
+
+TEST_CASE("concat and split move every element, along rows and columns, whatever the extents") {
+  Engine engine;
+  const auto parts = [](std::int64_t m, std::vector<std::int64_t> extents, std::int64_t k) {
+    Values dims = {{"M", m}, {"K", k}};
+    for (std::size_t i = 0; i < extents.size(); ++i) dims["N" + std::to_string(i)] = extents[i];
+    return dims;
+  };
+  for (const char* kernel : {"concat", "split"}) {
+    for (const DType type : {DType::u8, DType::bf16, DType::f32, DType::f64}) {
+      for (const Values& dims :
+           {parts(1, {1000, 24}, 1024), parts(1, {333, 1, 70}, 1001), parts(777, {4096, 512, 512}, 1),
+            parts(777, {1001, 999}, 1), parts(13, {5, 0, 8, 21}, 300), parts(20000, {3, 5}, 1), parts(0, {3, 5}, 16),
+            parts(5, {0, 0}, 16)}) {
+        check(engine, kernel, {dims, {}, {{"T", type}}});
+        for (const std::int64_t run : {0, 1})
+          if (dims.at("K") > 1) check(engine, kernel, {dims, {{"RUN", run}}, {{"T", type}}});
+      }
     }
   }
 }

@@ -77,7 +77,7 @@ class Kernel:
             if argument["kind"] == "workspace":
                 image = self.workspace(argument)
             elif argument["kind"] == "scalar":
-                image = struct.pack("<f", scalars[argument["name"]])
+                image = struct.pack({"f32": "<f", "f64": "<d", "s32": "<i", "s64": "<q"}[argument["dtype"]], scalars[argument["name"]])
             else:
                 image = self.image(plan, argument, tensors)
             buffer = ctypes.create_string_buffer(len(image) + 64)

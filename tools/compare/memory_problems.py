@@ -11,7 +11,7 @@ class Problem:
     inputs: dict  # name to (type, shape), of normal random numbers, or to a function of torch that makes the tensor
     outputs: dict  # name to (type, shape)
     peer: Callable  # of torch and the inputs; returns what the outputs hold, a tuple if there are several
-    scalars: dict = field(default_factory=dict)  # name to a number; those of type f32
+    scalars: dict = field(default_factory=dict)  # name to a number, of every scalar of the kernel
     tolerance: float = 6e-3  # of the norm of the difference, relative to the norm of PyTorch's result
 
 
@@ -67,6 +67,44 @@ def top_k(m, n, k, dtype):  # PyTorch does not say which of equal elements it ta
     return f"top_k {k} of {m} x {n} {dtype}", Problem(
         f"top_k M={m} N={n} K={k} T={dtype} J=s64", {"X": (dtype, (m, n))}, {"V": (dtype, (m, k)), "I": ("s64", (m, k))},
         lambda torch, t: torch.topk(t["X"], k, 1)[0])
+
+
+def scan(m, n, dtype):
+    """Running sums in f32, which is what PyTorch is asked for too: sums in bf16 would soon stand still."""
+    return f"scan {m} x {n} {dtype}", Problem(
+        f"scan M={m} N={n} T={dtype} O=f32", {"X": (dtype, (m, n))}, {"Y": ("f32", (m, n))},
+        lambda torch, t: torch.cumsum(t["X"], 1, dtype=torch.float32), scalars={"neutral": 0})
+
+
+def fill(m, n, dtype):
+    return f"fill {m} x {n} {dtype}", Problem(
+        f"fill M={m} N={n} T={dtype} F=f32", {}, {"Y": (dtype, (m, n))},
+        lambda torch, t: torch.full((m, n), 2, dtype=getattr(torch, TORCH[dtype]), device="cuda"), scalars={"x": 2}, tolerance=0)
+
+
+def pad(b, m, n, before, after, dtype):
+    """`before` elements of 0 above and left of each matrix, `after` below and right of it; those below 0 crop."""
+    rows, columns = m + before + after, n + before + after
+    return f"pad {b} x {m} x {n} by {before}, {after} {dtype}", Problem(
+        f"pad B={b} M={rows} N={columns} R={m} C={n} T={dtype}", {"S": (dtype, (b, m, n))}, {"D": (dtype, (b, rows, columns))},
+        lambda torch, t: torch.nn.functional.pad(t["S"], (before, after, before, after)),
+        scalars={"value": 0, "top": before, "left": before}, tolerance=0)
+
+
+def concat(m, parts, k, dtype):
+    """Parts of m x n x k along the middle dimension: rows where m is 1, columns where k is 1."""
+    extents = " ".join(f"N{i}={n}" for i, n in enumerate(parts))
+    return f"concat {m} x {parts} x {k} {dtype}", Problem(
+        f"concat M={m} {extents} K={k} T={dtype}", {f"S{i}": (dtype, (m, n, k)) for i, n in enumerate(parts)},
+        {"D": (dtype, (m, sum(parts), k))}, lambda torch, t: torch.cat([t[f"S{i}"] for i in range(len(parts))], 1), tolerance=0)
+
+
+def split(m, parts, k, dtype):
+    extents = " ".join(f"N{i}={n}" for i, n in enumerate(parts))
+    return f"split {m} x {parts} x {k} {dtype}", Problem(
+        f"split M={m} {extents} K={k} T={dtype}", {"S": (dtype, (m, sum(parts), k))},
+        {f"D{i}": (dtype, (m, n, k)) for i, n in enumerate(parts)},
+        lambda torch, t: tuple(part.contiguous() for part in t["S"].split(parts, 1)), tolerance=0)
 
 
 def transpose(b, m, n, dtype):
@@ -174,6 +212,14 @@ REDUCED = [(1, 1 << 30, 1), (1, 1 << 24, 1), (262144, 64, 1), (65536, 512, 1), (
 SEARCHED = [(1, 1 << 30), (32, 129280), (65536, 512), (16384, 4096), (4096, 32000), (1024, 128256)]
 SELECTED = [(32, 129280, 64), (32, 129280, 8), (1, 129280, 50), (256, 129280, 64), (1024, 32000, 50), (16384, 256, 8)]
 
+SCANNED = [(1, 1 << 28), (1, 1 << 24), (1, 1 << 20), (64, 1 << 20), (4096, 32768), (16384, 4096), (65536, 512), (262144, 64),
+           (32768, 1001)]
+FILLED = [(1, 1 << 28), (32768, 4096), (10007, 4099), (1000000, 48)]
+PADDED = [(64, 1000, 1000, 8, 16), (64, 1000, 1000, 3, 2), (64, 1024, 1024, -8, -8), (512, 224, 224, 1, 1)]
+# Rows, columns of a few widths (queries, keys and values; gates), odd ones, and short rows of a middle dimension.
+JOINED = [(1, (60000, 30000), 2048), (32768, (4096, 1024, 1024), 1), (32768, (2048, 2048), 1), (32768, (1001, 999), 1),
+          (64, (1000, 24), 1024), (1, (10000, 20000, 30000, 5000), 1000)]
+
 MATRICES = [(1, 32768, 4096), (1, 8192, 16384), (1, 131072, 1024), (1, 8192, 8192)]
 # Rows that begin at 16 bytes on both sides, on one side and on neither; matrices narrower than a tile, and many of them.
 ODD_MATRICES = [(1, 10007, 4099), (1, 10000, 4112), (1, 8192, 8200), (1, 8192, 8191), (1, 8191, 8192), (1, 5000, 12345),
@@ -199,5 +245,9 @@ PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dty
                 [reduce(*shape, "bf16", "amax") for shape in ((1, 1 << 30, 1), (16384, 4096, 1), (1, 65536, 4096))] +
                 [argmax(*shape, dtype) for dtype in ("f32", "bf16") for shape in SEARCHED] +
                 [top_k(*shape, dtype) for dtype in ("f32", "bf16") for shape in SELECTED] +
+                [scan(*shape, dtype) for dtype in ("f32", "bf16") for shape in SCANNED] +
+                [fill(*shape, dtype) for dtype in ("f32", "bf16", "u8") for shape in FILLED if dtype != "u8" or shape[0] > 1] +
+                [pad(*shape, dtype) for dtype in ("bf16", "f32") for shape in PADDED] +
+                [f(*shape, dtype) for f in (concat, split) for dtype in ("bf16", "f32") for shape in JOINED] +
                 [transpose(*shape, dtype) for dtype in ("bf16", "f32", "u8") for shape in MATRICES + ODD_MATRICES] +
                 [permute(*problem) for problem in PERMUTATIONS])

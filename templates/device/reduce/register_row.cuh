@@ -44,15 +44,17 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
   f32 x[Packs * Count];
 
   // Packs begin at column 0 and every Count columns. Every thread calls wait_for_cluster() before the first reduction.
-  __device__ RegisterRow(int rows, int columns) {
+  // `block` is the number of the block among those that have the rows.
+  __device__ RegisterRow(int rows, int columns, u32 block = blockIdx.x) {
     if constexpr (Cluster > 1) cluster::arrive_relaxed();
-    row = blockIdx.x / Cluster * (Threads / Lanes) + threadIdx.x / Lanes;
+    row = block / Cluster * (Threads / Lanes) + threadIdx.x / Lanes;
     column = (threadIdx.x % Lanes + (Cluster == 1 ? 0 : cluster::rank()) * Lanes) * Count;
     left = row < rows ? columns - column : 0;
   }
   // Packs begin where addresses of the row are multiples of a pack's bytes.
   template <class T>
-  __device__ RegisterRow(const View<const T, 2>& of, int rows, int columns) : RegisterRow(rows, columns) {
+  __device__ RegisterRow(const View<const T, 2>& of, int rows, int columns, u32 block = blockIdx.x)
+      : RegisterRow(rows, columns, block) {
     if constexpr (Whole) return;
     const int before = reinterpret_cast<u64>(of.data + row * of.stride[0]) / sizeof(T) % Count;
     column -= before;
