@@ -8,15 +8,13 @@
 //! param   LOGS    = 0     in {0, 1}                "1: there is an L"
 //! param   THREADS = 1024  in {128, 256, 512, 1024} "of a block"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
-//! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
-//! param   KEPT    = 1     in {0, 1}                "1: a row is kept in registers; 0: each pass over it reads it again, in parts"
+//! param   KEPT    = 1     in {0, 1}                "1: a row is kept in shared memory; 0: each pass over it reads it again"
 //!
-//! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
-//! let     HELD    = THREADS * CLUSTER * PACKS * COUNT "elements of a row that its threads hold at a time"
+//! let     PACKS   = ceil_div(N, 16 / sizeof(T)) + 1 "reads of 16 bytes of a row, of which the first and the last may be partial"
+//! let     SMEM    = KEPT * ceil_div(PACKS, CLUSTER) * (16 / sizeof(T)) * 4 "bytes of a block's logits"
 //!
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
-//! require KEPT == 0 || N + (alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
-//! require PACKS * COUNT <= 32                      "what a thread holds must fit into registers"
+//! require SMEM + 34 * 1024 + THREADS <= device.smem_per_block "a row must fit into its blocks' shared memory"
 //! require M == 0 || N <= 1 || stride(X, 1) == 1    "elements of a row of X are neighbours"
 //!
 //! tensor  X : T[M, N]
@@ -31,23 +29,20 @@
 //! hook    logit(f32 x, s32 row, s32 column) : f32 = x  "applied to each element first: penalties, biases, masks"
 //!
 //! cluster CLUSTER
-//! launch  grid M * CLUSTER  block THREADS
+//! launch  grid M * CLUSTER  block THREADS  smem SMEM
 //! work    flops 8 * M * N  bytes M * (N * sizeof(T) + sizeof(J) + LOGS * 4)
 //! reference sample_reference  grid min(M, 65536)  block 256
 //!
-//! preset  THREADS = 128, PACKS = 4  when N <= 2048
-//! preset  THREADS = 256, PACKS = 8, CLUSTER = 4  when device.cluster_max >= 4 && 4 * M <= device.sm_count && sizeof(T) == 4
-//! preset  THREADS = 256, PACKS = 4, CLUSTER = 4  when device.cluster_max >= 4 && 4 * M <= device.sm_count && sizeof(T) == 2
-//! preset  THREADS = 256, PACKS = 4
-//! preset  THREADS = 512, PACKS = 4
-//! preset  THREADS = 1024, PACKS = 4
-//! preset  THREADS = 1024, PACKS = 8  when sizeof(T) == 4
-//! preset  THREADS = 1024, PACKS = 4, CLUSTER = 4  when device.cluster_max >= 4
-//! preset  THREADS = 1024, PACKS = 8, CLUSTER = 4  when device.cluster_max >= 4 && sizeof(T) == 4
-//! preset  THREADS = 1024, PACKS = 4, CLUSTER = 8  when device.cluster_max >= 8 && sizeof(T) == 2
-//! preset  THREADS = 1024, PACKS = 8, CLUSTER = 8  when device.cluster_max >= 8 && sizeof(T) == 4
-//! preset  THREADS = 512, PACKS = 2, CLUSTER = 8, KEPT = 0  when device.cluster_max >= 8
-//! preset  THREADS = 1024, PACKS = 2, KEPT = 0
+//! preset  THREADS = 128  when N <= 2048
+//! preset  THREADS = 512, CLUSTER = 4  when device.cluster_max >= 4 && 4 * M <= device.sm_count && N <= 65536
+//! preset  THREADS = 1024, CLUSTER = 4  when device.cluster_max >= 4 && 4 * M <= device.sm_count
+//! preset  THREADS = 256  when N <= 8192
+//! preset  THREADS = 512  when N <= 16384
+//! preset  THREADS = 1024
+//! preset  THREADS = 1024, CLUSTER = 4  when device.cluster_max >= 4
+//! preset  THREADS = 1024, CLUSTER = 8  when device.cluster_max >= 8
+//! preset  THREADS = 1024, CLUSTER = 8, KEPT = 0  when device.cluster_max >= 8
+//! preset  THREADS = 1024, KEPT = 0
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/ordered.cuh"
@@ -64,26 +59,30 @@ __device__ inline u64 random_below(u64 end, u32 row, u64 seed, u64 offset) {
   return __umul64hi(u64{x.y} << 32 | x.x, end);
 }
 
+// The least integer weight that is a share `part` of `all`, at least 1.
+__device__ inline u64 share_of(f32 part, u64 all) {
+  const f64 share = ceil(static_cast<f64>(fmaxf(part, 0.0F)) * static_cast<f64>(all));
+  return max(min(static_cast<u64>(share), all), u64{1});
+}
+
 #ifndef TMA_JIT_REFERENCE
 
+#include "device/reduce/block.cuh"
 #include "device/reduce/key_search.cuh"
-#include "device/reduce/position.cuh"
+#include "device/reduce/shared_row.cuh"
 
 struct Smem {
-  RowSmem<THREADS, CLUSTER, 1> row;
-  u64 warps[3][THREADS / 32], blocks[3][CLUSTER];
+  f32 greatest[THREADS / 32], greatest_of[CLUSTER];
+  u64 warps[4][THREADS / 32], blocks[4][CLUSTER], prefixes[2][THREADS / 32];
   KeyHistograms<THREADS> histograms;
-  PositionSmem<THREADS, CLUSTER, PACKS> position;
 };
 
-// The sum of measure(x) over a row, which all its threads get; `turn` is another one at each call.
-template <class Row, class Read, class Measure>
-__device__ inline u64 sum_of(Row& row, Read read, Smem& smem, int turn, Measure measure) {
+// The sum of measure(x) over a row; all threads of its blocks get it, and each block the sums of all blocks in
+// blocks[turn]. `turn` is another one at each call.
+template <class Row, class Measure>
+__device__ inline u64 sum_of(const Row& row, Smem& smem, int turn, Measure measure) {
   u64 sum = 0;
-  next_pass<KEPT>(row, read, [&] {
-#pragma unroll
-    for (const f32 x : row.x) sum += measure(x);
-  });
+  row.next_pass([&](f32 x) { sum += measure(x); });
   const auto add = [](u64 a, u64 b) { return a + b; };
   return cluster_reduce(block_reduce<THREADS>(sum, smem.warps[turn], u64{0}, add), smem.blocks[turn], add);
 }
@@ -95,62 +94,68 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
                                                                 f32 temperature, s32 top_k, f32 top_p, u64 seed,
                                                                 u64 offset, const Dims dims,
                                                                 const __grid_constant__ Hooks hooks) {
+  extern __shared__ __align__(16) u8 kept[];
   __shared__ Smem smem;
-  RegisterRow<THREADS, THREADS, CLUSTER, COUNT, PACKS> row(X, dims.M, dims.N);
-  const auto read = [&] {
-    row.load(X, minus_infinity(), [&](f32 x, int column) {
-      const f32 y = hooks.logit(x, row.row, column);
-      return y == y ? y : minus_infinity();
-    });
+  if constexpr (CLUSTER > 1) cluster::arrive_relaxed();
+  const int m = blockIdx.x / CLUSTER, rank = CLUSTER == 1 ? 0 : cluster::rank();
+  const auto logit = [&](f32 x, int column) {
+    const f32 y = hooks.logit(x, m, column);
+    return y == y ? y : minus_infinity();
   };
+  const AlignedRow<T> aligned(X.data + m * X.stride[0], dims.N);
+  const SharedRow<T, THREADS, KEPT, decltype(logit)> row(aligned, logit, kept, rank, CLUSTER);
+  const auto greater_of = [](f32 a, f32 b) { return fmaxf(a, b); };
   f32 greatest = minus_infinity();
-  first_pass<KEPT>(row, read, [&] {
-#pragma unroll
-    for (const f32 x : row.x) greatest = fmaxf(greatest, x);
-  });
-  row.wait_for_cluster();
-  greatest = row.reduce(smem.row, 0, greatest, minus_infinity(), [](f32 a, f32 b) { return fmaxf(a, b); });
+  row.first_pass([&](f32 x) { greatest = fmaxf(greatest, x); });
+  if constexpr (CLUSTER > 1) cluster::wait();
+  greatest = block_reduce<THREADS>(greatest, smem.greatest, minus_infinity(), greater_of);
+  greatest = cluster_reduce(greatest, smem.greatest_of, greater_of);
   if (greatest == minus_infinity()) {
-    if (threadIdx.x > 0 || row.column > 0) return;
-    I.data[row.row * I.stride[0]] = -1;
-    if constexpr (LOGS) L.data[row.row * L.stride[0]] = minus_infinity();
+    if (threadIdx.x > 0 || rank > 0) return;
+    I.data[m * I.stride[0]] = -1;
+    if constexpr (LOGS) L.data[m * L.stride[0]] = minus_infinity();
     return;
   }
 
   const TokenWeight weight(greatest, temperature);
-  u32 least = 0;
-  const auto kept = [&](f32 x) { return ordered(x) > least ? weight(x) : 0; };
   KeySearch<THREADS, CLUSTER> search(smem.histograms);
-  u64 above = sum_of(row, read, smem, 0, kept), equal = 0, each = 1;  // the weight above `least`, and that of each that has it
   const u64 most = temperature > 0 ? max(top_k, 0) : 1;
-  const auto counted = [&](f32 x) { return u32{weight(x) > 0}; };
-  if (most > 0 && sum_of(row, read, smem, 1, counted) > most) {
-    const KeyFound found = search.find<KEPT>(row, read, most, counted);
-    least = found.key, equal = most - found.above, each = weight(number_of_ordered(least));
-    above = sum_of(row, read, smem, 2, kept);
-  }
-  if (top_p < 1) {
-    const u64 total = above + equal * each;
-    const u64 share = static_cast<u64>(ceil(static_cast<f64>(fmaxf(top_p, 0.0F)) * static_cast<f64>(total)));
-    const u64 target = max(min(share, total), u64{1});
+  u32 least = 0;
+  u64 above = 0, equal = 0, each = 1;  // the weight above `least`, how many that have it are kept, the weight of each
+  bool counting = false;
+  const auto measure = [&](f32 x) {
+    const u32 size = ordered(x) > least ? weight(x) : 0;
+    return counting ? min(size, 1U) : size;
+  };
+  // Stage 0 keeps the `most` greatest, stage 1 the share top_p of their weight, stage 2 adds up what is left.
+  for (int stage = most > 0 ? 0 : 1; true; ++stage) {
+    counting = stage == 0;
+    above = sum_of(row, smem, stage, measure);
+    if (stage == 2 || (stage == 1 && !(top_p < 1))) break;
+    if (counting && above <= most) continue;
+    const u64 target = counting ? most : share_of(top_p, above + equal * each);
+    u64 left = target - above;
     if (target <= above) {
-      const KeyFound found = search.find<KEPT>(row, read, target, kept);
-      least = found.key, above = found.above, each = weight(number_of_ordered(least));
+      const KeyFound found = search.find(row, target, measure);
+      least = found.key, each = weight(number_of_ordered(least)), left = target - found.above;
     }
-    equal = ceil_div(target - above, each);
+    equal = counting ? left : ceil_div(left, each);
   }
-  const u64 total = above + equal * each, chosen = random_below(total, row.row, seed, offset);
+
+  const u64 total = above + equal * each, chosen = random_below(total, m, seed, offset);
   const bool greater = chosen < above;
-  const int parts = KEPT ? 1 : ceil_div<s64>(s64{dims.N} + COUNT - 1, HELD);
-  find_position<KEPT>(
-      row, smem.position, parts, read, greater ? chosen : (chosen - above) / each,
-      [&](f32 x) { return greater ? kept(x) : u32{ordered(x) == least}; },
-      [&](int p, int i) {
-        const f32 x = row.x[p * COUNT + i];
-        I.data[row.row * I.stride[0]] = row.column_of(p, i);
-        const f32 log = x == greatest ? 0.0F : (x - greatest) / temperature;
-        if constexpr (LOGS) L.data[row.row * L.stride[0]] = log - logf(static_cast<f32>(total) * 0x1p-31F);
-      });
+  const auto drawn = [&](f32 x) { return greater ? measure(x) : u32{ordered(x) == least}; };
+  sum_of(row, smem, 3, drawn);
+  u64 target = greater ? chosen : (chosen - above) / each;
+  for (int i = 0; i < rank; ++i) {
+    if (target < smem.blocks[3][i]) return;
+    target -= smem.blocks[3][i];
+  }
+  row.find_position(smem.prefixes, target, drawn, [&](int column, f32 x) {
+    I.data[m * I.stride[0]] = column;
+    const f32 log = x == greatest ? 0.0F : (x - greatest) / temperature;
+    if constexpr (LOGS) L.data[m * L.stride[0]] = log - logf(static_cast<f32>(total) * 0x1p-31F);
+  });
 }
 
 #else
@@ -174,8 +179,7 @@ extern "C" __global__ void sample_reference(View<const T, 2> X, View<f64, 1> I, 
       const f32 x = static_cast<f32>(hooks.logit(to_f64(X.data[m * X.stride[0] + n * X.stride[1]]), m, n));
       return x == x ? x : minus_infinity();
     };
-    const f64 greatest =
-        row_reduce(dims.N, minus_infinity(), element, [](f64 a, f64 b) { return fmax(a, b); });
+    const f64 greatest = row_reduce(dims.N, minus_infinity(), element, [](f64 a, f64 b) { return fmax(a, b); });
     if (greatest == minus_infinity()) {
       if (threadIdx.x > 0) continue;
       I.data[m * I.stride[0]] = -1;
@@ -200,7 +204,7 @@ extern "C" __global__ void sample_reference(View<const T, 2> X, View<f64, 1> I, 
     const auto each = [&] { return f64{weight(number_of_ordered(static_cast<u32>(least)))}; };
     if (top_p < 1) {
       const f64 all = mass(least + 1) + equal * each();
-      const f64 target = fmax(fmin(ceil(fmax(f64{top_p}, 0.0) * all), all), 1.0);
+      const f64 target = share_of(top_p, static_cast<u64>(all));
       if (target <= mass(least + 1)) least = bisect(target, mass);
       equal = ceil((target - mass(least + 1)) / each());
     }
@@ -218,9 +222,8 @@ extern "C" __global__ void sample_reference(View<const T, 2> X, View<f64, 1> I, 
       upto > target ? last = middle : first = middle + 1;
     }
     const auto log_weight = [&](f32 x) { return x == greatest ? 0.0 : (x - greatest) / temperature; };
-    const f64 sum = row_sum(dims.N, [&](s64 n) {
-      return ordered(element(n)) > least ? exp(log_weight(element(n))) : 0;
-    });
+    const f64 sum =
+        row_sum(dims.N, [&](s64 n) { return ordered(element(n)) > least ? exp(log_weight(element(n))) : 0; });
     const f64 rest = equal > 0 ? equal * exp(log_weight(number_of_ordered(static_cast<u32>(least)))) : 0;
     if (threadIdx.x > 0) continue;
     I.data[m * I.stride[0]] = first;

@@ -4,8 +4,9 @@
 // The key is found by its digits from the highest on: the elements whose digits before agree are summed by this one in
 // a histogram of each block, and the blocks of a cluster read each other's. Sums are integers, so that the order in
 // which elements are added does not matter.
+#include "device/reduce/cluster.cuh"
 #include "device/reduce/ordered.cuh"
-#include "device/reduce/row_passes.cuh"
+#include "device/reduce/prefix.cuh"
 
 struct KeyFound {
   u32 key;
@@ -51,7 +52,7 @@ template <int Threads, int Cluster> class KeySearch {
     u64 sums[kEach], sum = 0;
 #pragma unroll
     for (int i = 0; i < kEach; ++i) sum += sums[i] = bin(last - i);
-    u64 before = exclusive_sum(sum);
+    u64 before = block_prefix<Threads>(sum, smem_.warps).before;
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
       if (before < target && before + sums[i] >= target) smem_.found = last - i, smem_.above = before;
@@ -59,40 +60,21 @@ template <int Threads, int Cluster> class KeySearch {
     }
     __syncthreads();
   }
-  // The sum of what the block's threads before this one pass.
-  __device__ u64 exclusive_sum(u64 x) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const auto add = [](u64 a, u64 b) { return a + b; };
-    u64 upto = x;
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const u64 other = __shfl_up_sync(0xffffffff, upto, distance);
-      if (lane >= distance) upto += other;
-    }
-    if (lane == 31) smem_.warps[warp] = upto;
-    __syncthreads();
-    return upto - x + warp_reduce(lane < warp ? smem_.warps[lane] : u64{0}, add);
-  }
 
  public:
   __device__ explicit KeySearch(KeyHistograms<Threads>& smem) : smem_(smem) {}
 
-  // Called by all threads of the cluster. Keys are ordered(x) of the row's elements, measure(x) is below 2^32, 0 beyond
-  // the ends of the row, and their sum is at least `target`, which is positive.
-  template <bool Kept, class Row, class Read, class Measure>
-  __device__ KeyFound find(Row& row, Read read, u64 target, Measure measure) {
+  // Called by all threads of the cluster. Keys are ordered(x) of the numbers that row.next_pass gives; measure(x) is
+  // below 2^32, 0 beyond the ends of the row, and their sum is at least `target`, which is positive.
+  template <class Row, class Measure> __device__ KeyFound find(const Row& row, u64 target, Measure measure) {
     KeyFound found = {0, 0};
     for (int bits = 32; bits > 0; turn_ ^= 1) {  // invariant: the key's bits from `bits` on are found
       const int digit = min(bits, 11), shift = bits - digit;
       for (int i = threadIdx.x; i < kBins; i += Threads) smem_.low[turn_][i] = smem_.high[turn_][i] = 0;
       __syncthreads();
-      next_pass<Kept>(row, read, [&] {
-#pragma unroll
-        for (const f32 x : row.x) {
-          const u32 key = ordered(x);
-          if (u64{key ^ found.key} >> bits > 0) continue;
-          if (const u32 size = measure(x)) smem_.add(turn_, key >> shift & ((1 << digit) - 1), size);
-        }
+      row.next_pass([&](f32 x) {
+        const u32 key = ordered(x), size = u64{key ^ found.key} >> bits == 0 ? measure(x) : 0;
+        if (size > 0) smem_.add(turn_, key >> shift & ((1 << digit) - 1), size);
       });
       cluster::sync_blocks<Cluster>();
       find(target - found.above);

@@ -7,11 +7,10 @@
 struct TokenWeight {
   f32 greatest, scale;
 
-  __device__ TokenWeight(f32 greatest, f32 temperature) : greatest(greatest), scale(kLog2e / fmaxf(temperature, 0.0F)) {}
+  __device__ TokenWeight(f32 greatest, f32 temperature)
+      : greatest(greatest), scale(kLog2e / fmaxf(temperature, 0.0F)) {}
   __device__ u32 operator()(f32 x) const {
-    if (x == greatest) return u32{1} << 31;
-    const f32 t = (x - greatest) * scale;
-    if (!(t > -32.0F)) return 0;
+    const f32 t = fmaxf((x - greatest) * scale, -33.0F);  // a NaN becomes -33, and what has less than 2^-32 gets 0
     const f32 whole = rintf(t), part = t - whole;
     f32 y = 1.52527338e-5F;  // 2^part by its Taylor series, relative error 1e-8
     y = fmaf(y, part, 1.54035304e-4F);
@@ -21,6 +20,7 @@ struct TokenWeight {
     y = fmaf(y, part, 2.40226507e-1F);
     y = fmaf(y, part, 6.93147181e-1F);
     y = fmaf(y, part, 1.0F);
-    return __float2uint_rn(y * __int_as_float((158 + static_cast<int>(whole)) << 23));
+    const u32 weight = __float2uint_rn(y * __int_as_float((158 + static_cast<int>(whole)) << 23));
+    return x == greatest ? u32{1} << 31 : weight;
   }
 };
