@@ -47,27 +47,13 @@ __device__ inline Walk walk(const Dims& dims) {
           static_cast<int>(blockIdx.x % across * LANES + threadIdx.x % LANES), across * LANES};
 }
 
-__device__ inline void copy_row(u8* to, const u8* from, s64 bytes, const Walk& w) {
-  const int before = reinterpret_cast<u64>(to) % 16;
-  const s64 units = ceil_div<s64>(before + bytes, 16);
-  for (s64 unit = w.first; unit < units; unit += w.step) {
-    const s64 at = unit * 16 - before;
-    if (at >= 0 && at + 16 <= bytes && unaligned::inside(from, at, bytes)) {
-      *reinterpret_cast<uint4*>(to + at) = unaligned::load(from + at);
-    } else {
-      const s64 end = min(at + 16, bytes);
-      for (s64 i = max(at, s64{0}); i < end; ++i) to[i] = from[i];
-    }
-  }
-}
-
 extern "C" __global__ __launch_bounds__(THREADS) void copy(View<const T, 2> S, View<T, 2> D, const Dims dims) {
   const Walk w = walk(dims);
   if (w.row >= dims.M) return;
   const T* from = S.data + w.row * S.stride[0];
   T* to = D.data + w.row * D.stride[0];
   if constexpr (NEIGHBOURS == 1)
-    copy_row(reinterpret_cast<u8*>(to), reinterpret_cast<const u8*>(from), dims.N * s64{sizeof(T)}, w);
+    unaligned::copy_row(to, from, dims.N, w.first, w.step);
   else
     for (s64 i = w.first; i < dims.N; i += w.step) to[i * D.stride[1]] = from[i * S.stride[1]];
 }

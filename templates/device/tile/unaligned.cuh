@@ -56,4 +56,23 @@ template <class T> __device__ inline void store_part(u8* to, const uint4& x, int
   }
 }
 
+// Copies a row of `count` elements, of which this thread moves the pieces of 16 bytes at aligned addresses of `to`
+// number `first`, first + step, and so on; the first and the last may be partial. Zeros if `source` is null.
+template <class T> __device__ inline void copy_row(T* target, const T* source, s64 count, s64 first, s64 step) {
+  u8* const to = reinterpret_cast<u8*>(target);
+  const u8* const from = reinterpret_cast<const u8*>(source);
+  const s64 bytes = count * s64{sizeof(T)};
+  const int before = reinterpret_cast<u64>(to) % 16;
+  const s64 units = ceil_div<s64>(before + bytes, 16);
+  for (s64 unit = first; unit < units; unit += step) {
+    const s64 at = unit * 16 - before;
+    if (at >= 0 && at + 16 <= bytes && (from == nullptr || inside(from, at, bytes))) {
+      *reinterpret_cast<uint4*>(to + at) = from == nullptr ? uint4{} : load(from + at);
+    } else {
+      const s64 end = min(at + 16, bytes);
+      for (s64 i = max(at, s64{0}); i < end; ++i) to[i] = from == nullptr ? 0 : from[i];
+    }
+  }
+}
+
 }  // namespace unaligned
