@@ -1,4 +1,5 @@
 """The problems of memory.py: what is asked of tma-jit, its tensors, and PyTorch's way to the same result."""
+import math
 from dataclasses import dataclass, field
 from typing import Callable
 
@@ -11,7 +12,7 @@ class Problem:
     inputs: dict  # name to (type, shape), of normal random numbers, or to a function of torch that makes the tensor
     outputs: dict  # name to (type, shape)
     peer: Callable  # of torch and the inputs; returns what the outputs hold, a tuple if there are several
-    scalars: dict = field(default_factory=dict)  # name to a number; those of type f32
+    scalars: dict = field(default_factory=dict)  # name to a number
     tolerance: float = 6e-3  # of the norm of the difference, relative to the norm of PyTorch's result
 
 
@@ -42,6 +43,13 @@ def layer_norm(m, n, dtype):
                    params=" AFFINE=2", scalars={"eps": 1e-5})
 
 
+def group_norm(n, c, s, g, dtype):
+    return f"group_norm {n} x {c} x {s} in {g} groups {dtype}", Problem(
+        f"group_norm N={n} C={c} S={s} G={g} T={dtype} O={dtype} --pitch X={s} --pitch Y={s}",  # no space between channels
+        {"X": (dtype, (n, c, s)), "W": (dtype, (c,)), "B": (dtype, (c,))}, {"Y": (dtype, (n, c, s))},
+        lambda torch, t: torch.nn.functional.group_norm(t["X"], g, t["W"], t["B"], 1e-5), scalars={"eps": 1e-5})
+
+
 def cross_entropy(m, n, dtype):
     inputs = {"S": (dtype, (m, n)), "L": lambda torch: torch.randint(n, (m,), device="cuda", dtype=torch.int32)}
     return rows_of("cross_entropy", m, n, dtype, inputs, {"Y": ("f32", (m,))},
@@ -67,6 +75,59 @@ def top_k(m, n, k, dtype):  # PyTorch does not say which of equal elements it ta
     return f"top_k {k} of {m} x {n} {dtype}", Problem(
         f"top_k M={m} N={n} K={k} T={dtype} J=s64", {"X": (dtype, (m, n))}, {"V": (dtype, (m, k)), "I": ("s64", (m, k))},
         lambda torch, t: torch.topk(t["X"], k, 1)[0])
+
+
+def numbers(r, count, unique=False):
+    """`count` numbers of rows below r."""
+    return lambda torch: (torch.randperm(r, device="cuda")[:count] if unique else
+                          torch.randint(r, (count,), device="cuda")).to(torch.int32)
+
+
+def gather(r, n, count, dtype, pitch=None):
+    """Of a `pitch`, whose rows do not begin at multiples of 16 bytes."""
+    words = f" --pitch S={pitch} --pitch D={pitch}" if pitch else ""
+    return f"gather {count} of {r} x {n} {dtype}", Problem(
+        f"gather R={r} N={n} COUNT={count} T={dtype}{words}", {"S": (dtype, (r, n)), "I": numbers(r, count)},
+        {"D": (dtype, (count, n))}, lambda torch, t: torch.index_select(t["S"], 0, t["I"]), tolerance=0.0)
+
+
+def scatter(r, n, dtype, unique):
+    """All rows, in another order, so that none of D keeps what it held."""
+    return f"scatter {r} x {n} {dtype}{', numbers known to be unique' if unique else ''}", Problem(
+        f"scatter R={r} N={n} COUNT={r} T={dtype} UNIQUE={int(unique)}",
+        {"S": (dtype, (r, n)), "I": numbers(r, r, True)}, {"D": (dtype, (r, n))},
+        lambda torch, t: torch.empty_like(t["S"]).index_copy_(0, t["I"].long(), t["S"]), tolerance=0.0)
+
+
+def scatter_add(r, n, count, dtype, skewed=False):
+    """Every other number the same if `skewed`, as a frequent token's is."""
+    def tokens(torch):
+        return numbers(r, count)(torch) * (torch.arange(count, device="cuda", dtype=torch.int32) % 2 if skewed else 1)
+
+    def peer(torch, t):
+        return torch.ops.aten.embedding_dense_backward(t["S"], t["I"].long(), r, -1, False)
+    return f"scatter_add {count} to {r} x {n} {dtype}{', half of them to one' if skewed else ''}", Problem(
+        f"scatter_add R={r} N={n} COUNT={count} T={dtype} O={dtype}", {"S": (dtype, (count, n)), "I": tokens},
+        {"D": (dtype, (r, n))}, peer, tolerance=2e-2)
+
+
+def sample(m, n, dtype, temperature=1.0, top_k=0, top_p=1.0):
+    """Tokens are random, so that only those of temperature 0 are compared."""
+    def peer(torch, t):
+        if temperature == 0:
+            return torch.argmax(t["X"], 1)
+        logits, columns = t["X"].float() / temperature, None
+        if top_k > 0 or top_p < 1:
+            logits, columns = logits.topk(top_k, 1) if top_k > 0 else logits.sort(1, descending=True)
+        chances = logits.softmax(1)
+        if top_p < 1:
+            chances = chances.masked_fill(chances.cumsum(1) - chances >= top_p, 0)
+        token = torch.multinomial(chances, 1)
+        return token if columns is None else columns.gather(1, token)
+    return f"sample {m} x {n} {dtype}, temperature {temperature}, top_k {top_k}, top_p {top_p}", Problem(
+        f"sample M={m} N={n} T={dtype} J=s64", {"X": (dtype, (m, n))}, {"I": ("s64", (m,))}, peer,
+        scalars={"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": 1, "offset": 0},
+        tolerance=0 if temperature == 0 else math.inf)
 
 
 def transpose(b, m, n, dtype):
@@ -174,6 +235,10 @@ REDUCED = [(1, 1 << 30, 1), (1, 1 << 24, 1), (262144, 64, 1), (65536, 512, 1), (
 SEARCHED = [(1, 1 << 30), (32, 129280), (65536, 512), (16384, 4096), (4096, 32000), (1024, 128256)]
 SELECTED = [(32, 129280, 64), (32, 129280, 8), (1, 129280, 50), (256, 129280, 64), (1024, 32000, 50), (16384, 256, 8)]
 
+# Convolutions' layers: batch, channels, height times width, groups.
+GROUPED = [(64, 256, 56 * 56, 32), (256, 512, 14 * 14, 32), (32, 320, 64 * 64, 32), (2, 512, 512 * 512, 32), (1024, 64, 49, 16),
+           (16, 128, 128 * 128, 1), (512, 640, 77, 32)]
+
 MATRICES = [(1, 32768, 4096), (1, 8192, 16384), (1, 131072, 1024), (1, 8192, 8192)]
 # Rows that begin at 16 bytes on both sides, on one side and on neither; matrices narrower than a tile, and many of them.
 ODD_MATRICES = [(1, 10007, 4099), (1, 10000, 4112), (1, 8192, 8200), (1, 8192, 8191), (1, 8191, 8192), (1, 5000, 12345),
@@ -199,5 +264,12 @@ PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dty
                 [reduce(*shape, "bf16", "amax") for shape in ((1, 1 << 30, 1), (16384, 4096, 1), (1, 65536, 4096))] +
                 [argmax(*shape, dtype) for dtype in ("f32", "bf16") for shape in SEARCHED] +
                 [top_k(*shape, dtype) for dtype in ("f32", "bf16") for shape in SELECTED] +
+                [group_norm(*shape, dtype) for dtype in ("bf16", "f32") for shape in GROUPED] +
+                [gather(1 << 20, 1024, 1 << 18, "f32"), gather(128256, 4096, 16384, "bf16"), gather(1 << 20, 1021, 1 << 17, "bf16", 1021)] +
+                [scatter(1 << 18, 1024, "f32", unique) for unique in (False, True)] +
+                [scatter_add(128256, 4096, 16384, "bf16"), scatter_add(128256, 4096, 65536, "bf16"),
+                 scatter_add(32000, 2048, 65536, "f32"), scatter_add(128256, 4096, 16384, "bf16", True)] +
+                [sample(*shape, dtype, *choice) for dtype in ("f32", "bf16") for shape in ((32, 129280), (256, 129280), (1, 129280))
+                 for choice in ((1.0,), (0.0,), (0.8, 50), (0.8, 0, 0.95), (0.8, 50, 0.95))] +
                 [transpose(*shape, dtype) for dtype in ("bf16", "f32", "u8") for shape in MATRICES + ODD_MATRICES] +
                 [permute(*problem) for problem in PERMUTATIONS])
