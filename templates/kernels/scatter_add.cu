@@ -50,17 +50,6 @@ __device__ inline int row_of(const View<const J, 1>& I, s64 i, const Dims& dims)
   return row >= 0 && row < dims.R ? static_cast<int>(row) : -1;
 }
 
-// The elements of a row from `at` on, of which there are `left`.
-template <class E> __device__ inline Pack<E, COUNTED> load_at(const E* at, int left) {
-  if (left >= COUNTED && reinterpret_cast<u64>(at) % alignof(Pack<E, COUNTED>) == 0)
-    return *reinterpret_cast<const Pack<E, COUNTED>*>(at);
-  Pack<E, COUNTED> pack = {};
-#pragma unroll
-  for (int k = 0; k < COUNTED; ++k)
-    if (k < left) pack.x[k] = at[k];
-  return pack;
-}
-
 // Called by the lanes of a warp, each of which adds up packs of row `row` of D over the list from `entry` on.
 __device__ inline void add_row(const View<const T, 2>& S, const View<O, 2>& D, const Smem& smem, int row, int entry,
                                bool into, const Dims& dims, const Hooks& hooks) {
@@ -72,14 +61,14 @@ __device__ inline void add_row(const View<const T, 2>& S, const View<O, 2>& D, c
     O* const to = D.data + row * D.stride[0] + column;
     f32 sum[COUNTED] = {};
     if (into) {
-      const Pack<O, COUNTED> held = load_at(to, left);
+      const Pack<O, COUNTED> held = load_pack_anywhere<COUNTED, O>(to, left);
 #pragma unroll
       for (int k = 0; k < COUNTED; ++k) sum[k] = to_f32(held.x[k]);
     }
 #pragma unroll 4
     for (int e = entry; e < end; ++e) {
       const int i = static_cast<int>(smem.list[e]);
-      const Pack<T, COUNTED> x = load_at(S.data + i * S.stride[0] + column, left);
+      const Pack<T, COUNTED> x = load_pack_anywhere<COUNTED>(S.data + i * S.stride[0] + column, left);
 #pragma unroll
       for (int k = 0; k < COUNTED; ++k) sum[k] += hooks.input(to_f32(x.x[k]), i, column + k);
     }
