@@ -60,7 +60,7 @@
 //! preset  LANES = 512, THREADS = 512, PACKS = 8
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 2, KEPT = 0  when device.cluster_max >= 8
-//! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0
+//! preset  LANES = 512, THREADS = 512, PACKS = 4, KEPT = 0
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/row_passes.cuh"

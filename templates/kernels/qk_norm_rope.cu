@@ -23,6 +23,7 @@
 //! require 2 * LANES * COUNT >= D                   "a head must fit into its threads' packs"
 //! require M * H <= 2147483647                      "heads are counted in 31 bits"
 //! require stride(X, 2) == 1 && stride(Y, 2) == 1   "elements of a head are neighbours"
+//! require NORM == 0 || stride(W, 0) == 1           "weights are neighbours"
 //! require stride(COS, 1) == 1 && stride(SIN, 1) == 1 "angles of a position are neighbours"
 //!
 //! tensor  X   : T[M, H, D]
@@ -51,10 +52,11 @@
 #ifndef TMA_JIT_REFERENCE
 
 // A thread has the packs of columns `column` and `column` + SECOND on, so that it has both elements of each pair.
-extern "C" __global__ __launch_bounds__(THREADS) void qk_norm_rope(View<const T, 3> X, View<const T, 1> W,
-                                                                   View<const F, 2> COS, View<const F, 2> SIN,
-                                                                   View<const J, 1> P, View<O, 3> Y, f32 eps,
-                                                                   const Dims dims) {
+extern "C" __global__ __launch_bounds__(THREADS,
+                                        1024 / THREADS) void qk_norm_rope(View<const T, 3> X, View<const T, 1> W,
+                                                                          View<const F, 2> COS, View<const F, 2> SIN,
+                                                                          View<const J, 1> P, View<O, 3> Y, f32 eps,
+                                                                          const Dims dims) {
   const int row = blockIdx.x * ROWS + threadIdx.x / LANES, m = row / dims.H, h = row % dims.H;
   const int half = dims.D / 2, second = PAIRS == 1 ? LANES * COUNT : half;
   const int column = threadIdx.x % LANES * COUNT;
@@ -73,29 +75,30 @@ extern "C" __global__ __launch_bounds__(THREADS) void qk_norm_rope(View<const T,
     const f32 scale = rsqrtf(squares / static_cast<f32>(dims.D) + eps);
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
+      const Pack<T, COUNT> weights = load_pack_anywhere<COUNT>(W.data + column + k * second, left[k]);
 #pragma unroll
-      for (int i = 0; i < COUNT; ++i)
-        if (i < left[k]) x[k][i] *= scale * to_f32(W.data[(column + k * second + i) * W.stride[0]]);
+      for (int i = 0; i < COUNT; ++i) x[k][i] *= scale * to_f32(weights.x[i]);
     }
   }
   s64 position = m;
   if constexpr (POSITIONS) position = has ? P.data[m * P.stride[0]] : -1;
-  if (position >= 0 && position < dims.L) {
-    const F* const cosine = COS.data + position * COS.stride[0];
-    const F* const sine = SIN.data + position * SIN.stride[0];
-    const auto rotate = [&](f32& a, f32& b, int pair) {
-      const f32 c = to_f32(cosine[pair]), s = to_f32(sine[pair]), first = a;
-      a = first * c - b * s, b = b * c + first * s;
-    };
+  const bool known = position >= 0 && position < dims.L;
+  constexpr int kParts = PAIRS == 1 ? 2 : 1, kAngles = COUNT / kParts;  // a pack of pairs has half as many angles
+  Pack<F, kAngles> cosine[kParts], sine[kParts];
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-      if constexpr (PAIRS == 0) {
-        if (i < left[0]) rotate(x[0][i], x[1][i], column + i);
-      } else {
-        f32* const pair = x[i / (COUNT / 2)] + i % (COUNT / 2) * 2;
-        const int at = i % (COUNT / 2) * 2, k = i / (COUNT / 2);
-        if (at < left[k]) rotate(pair[0], pair[1], (column + k * second + at) / 2);
-      }
+  for (int k = 0; k < kParts; ++k) {
+    const int first = (column + k * second) / kParts, angles = known ? half - first : 0;
+    cosine[k] = load_pack_anywhere<kAngles>(COS.data + position * COS.stride[0] + first, angles);
+    sine[k] = load_pack_anywhere<kAngles>(SIN.data + position * SIN.stride[0] + first, angles);
+  }
+#pragma unroll
+  for (int k = 0; k < kParts; ++k) {
+#pragma unroll
+    for (int i = 0; i < kAngles; ++i) {
+      f32& a = PAIRS == 1 ? x[k][2 * i] : x[0][i];
+      f32& b = PAIRS == 1 ? x[k][2 * i + 1] : x[1][i];
+      const f32 c = known ? to_f32(cosine[k].x[i]) : 1.0F, s = known ? to_f32(sine[k].x[i]) : 0.0F, first = a;
+      a = first * c - b * s, b = b * c + first * s;
     }
   }
   O* const to = Y.data + m * Y.stride[0] + h * Y.stride[1] + column;
