@@ -87,6 +87,7 @@ TEST_CASE("without dims an example is run") {
                              "rms_norm",
                              "layer_norm",
                              "group_norm",
+                             "qk_norm_rope",
                              "softmax_backward",
                              "cross_entropy_backward",
                              "rms_norm_backward",
@@ -175,6 +176,17 @@ TEST_CASE("groups of channels are normalised, whatever the number and the size o
       if (other[0] != empty[0]) words.emplace_back(other);
     check_passes(words);
   }
+}
+
+TEST_CASE("heads are normalised and rotated by their positions, in pairs of either kind") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* pairs : {"PAIRS=0", "PAIRS=1"}) {
+    for (const char* size : {"D=2", "D=90", "D=128", "D=512"})
+      check_passes({"qk_norm_rope", kDevice, kEmulator, "M=5", "H=3", "L=40", size, pairs, "J=s64"});
+    check_passes({"qk_norm_rope", kDevice, "emulator:sm_80", "M=7", "H=3", "D=64", "L=5", pairs, "NORM=0",
+                  "POSITIONS=0", "T=f32", "O=f16", "F=bf16", "--offset", "X=1"});
+  }
+  check_passes({"qk_norm_rope", kDevice, kEmulator, "M=0", "H=3", "D=64", "L=0"});
 }
 
 TEST_CASE("rows are stored in 8 bits with a scale of groups, of rows and of the user's") {

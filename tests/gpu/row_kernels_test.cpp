@@ -72,6 +72,20 @@ TEST_CASE("groups of channels agree with their reference, whoever shares a group
     check_rows(engine, "group_norm", empty, bf16, {});
 }
 
+TEST_CASE("heads are normalised and rotated as by their reference") {
+  Engine engine;
+  for (const std::int64_t pairs : {0, 1}) {
+    for (const std::int64_t norm : {0, 1}) {
+      for (const std::int64_t size : {2, 6, 64, 80, 90, 128, 256, 512}) {
+        const Numbers dims = {{"M", 77}, {"H", 5}, {"D", size}, {"L", 40}}, params = {{"PAIRS", pairs}, {"NORM", norm}};
+        check_rows(engine, "qk_norm_rope", dims, {{"T", DType::bf16}, {"O", DType::bf16}}, params);
+        if (size <= 256) check_rows(engine, "qk_norm_rope", dims, {{"T", DType::f32}, {"O", DType::f16}}, params);
+      }
+    }
+  }
+  check_rows(engine, "qk_norm_rope", {{"M", 0}, {"H", 5}, {"D", 64}, {"L", 0}}, {}, {});
+}
+
 TEST_CASE("rows that do not fit into registers agree with their references") {
   Engine engine;
   for (const char* kernel : {"softmax", "log_softmax", "rms_norm", "layer_norm", "softmax_backward"}) {

@@ -50,6 +50,23 @@ def group_norm(n, c, s, g, dtype):
         lambda torch, t: torch.nn.functional.group_norm(t["X"], g, t["W"], t["B"], 1e-5), scalars={"eps": 1e-5})
 
 
+def qk_norm_rope(m, h, d, dtype):
+    def angles(torch):
+        frequencies = 1e4 ** (-torch.arange(0, d, 2, device="cuda", dtype=torch.float64) / d)
+        return torch.arange(4096, device="cuda", dtype=torch.float64)[:, None] * frequencies
+
+    def peer(torch, t):  # pairs are the halves of a head
+        y = torch.nn.functional.rms_norm(t["X"], (d,), t["W"], 1e-6).float()
+        cosine, sine = (t[name][t["P"]].unsqueeze(1) for name in ("COS", "SIN"))
+        first, second = y.chunk(2, 2)
+        return torch.cat((first * cosine - second * sine, second * cosine + first * sine), 2).to(t["X"].dtype)
+    return f"qk_norm_rope {m} x {h} x {d} {dtype}", Problem(
+        f"qk_norm_rope M={m} H={h} D={d} L=4096 T={dtype} O={dtype}",
+        {"X": (dtype, (m, h, d)), "W": (dtype, (d,)), "COS": lambda torch: angles(torch).cos().float(),
+         "SIN": lambda torch: angles(torch).sin().float(), "P": numbers(4096, m)}, {"Y": (dtype, (m, h, d))}, peer,
+        scalars={"eps": 1e-6})
+
+
 def cross_entropy(m, n, dtype):
     inputs = {"S": (dtype, (m, n)), "L": lambda torch: torch.randint(n, (m,), device="cuda", dtype=torch.int32)}
     return rows_of("cross_entropy", m, n, dtype, inputs, {"Y": ("f32", (m,))},
@@ -265,6 +282,8 @@ PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dty
                 [argmax(*shape, dtype) for dtype in ("f32", "bf16") for shape in SEARCHED] +
                 [top_k(*shape, dtype) for dtype in ("f32", "bf16") for shape in SELECTED] +
                 [group_norm(*shape, dtype) for dtype in ("bf16", "f32") for shape in GROUPED] +
+                [qk_norm_rope(*shape, dtype) for dtype in ("bf16", "f32")
+                 for shape in ((32768, 32, 128), (32768, 8, 128), (65536, 24, 64), (16384, 24, 256), (64, 40, 128))] +
                 [gather(1 << 20, 1024, 1 << 18, "f32"), gather(128256, 4096, 16384, "bf16"), gather(1 << 20, 1021, 1 << 17, "bf16", 1021)] +
                 [scatter(1 << 18, 1024, "f32", unique) for unique in (False, True)] +
                 [scatter_add(128256, 4096, 16384, "bf16"), scatter_add(128256, 4096, 65536, "bf16"),
