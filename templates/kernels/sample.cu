@@ -128,6 +128,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
     return counting ? min(size, 1U) : size;
   };
   // Stage 0 keeps the `most` greatest, stage 1 the share top_p of their weight, stage 2 adds up what is left.
+#pragma unroll 1
   for (int stage = most > 0 ? 0 : 1; true; ++stage) {
     counting = stage == 0;
     above = sum_of(row, smem, stage, measure);

@@ -68,6 +68,7 @@ template <int Threads, int Cluster> class KeySearch {
   // below 2^32, 0 beyond the ends of the row, and their sum is at least `target`, which is positive.
   template <class Row, class Measure> __device__ KeyFound find(const Row& row, u64 target, Measure measure) {
     KeyFound found = {0, 0};
+#pragma unroll 1
     for (int bits = 32; bits > 0; turn_ ^= 1) {  // invariant: the key's bits from `bits` on are found
       const int digit = min(bits, 11), shift = bits - digit;
       for (int i = threadIdx.x; i < kBins; i += Threads) smem_.low[turn_][i] = smem_.high[turn_][i] = 0;

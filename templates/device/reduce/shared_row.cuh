@@ -8,6 +8,7 @@
 // F(x, column) gives the number of an element.
 template <class T, int Threads, bool Kept, class F> struct SharedRow {
   static constexpr int kCount = AlignedRow<T>::kCount, kQuads = kCount / 4;
+  static constexpr int kLoads = 4;  // of a thread in flight
 
   const AlignedRow<T>& row;
   const F& number;
@@ -21,9 +22,8 @@ template <class T, int Threads, bool Kept, class F> struct SharedRow {
     packs = min(each, all - first);
   }
 
-  // The numbers of pack p of the block; minus infinity beyond the ends of the row.
-  __device__ void compute(int p, f32 (&x)[kCount]) const {
-    const Elements<T> elements = row.load(first + p);
+  // The numbers of pack p of the block, whose elements these are; minus infinity beyond the ends of the row.
+  __device__ void compute(int p, const Elements<T>& elements, f32 (&x)[kCount]) const {
     const PackRange range = row.range(first + p);
 #pragma unroll
     for (int i = 0; i < kCount; ++i)
@@ -39,24 +39,33 @@ template <class T, int Threads, bool Kept, class F> struct SharedRow {
 #pragma unroll
       for (int q = 0; q < kQuads; ++q) *reinterpret_cast<float4*>(&x[q * 4]) = kept[q * packs + p];
     } else {
-      compute(p, x);
+      compute(p, row.load(first + p), x);
     }
   }
 
   // Calls f(x) for each number of the thread's packs; the first time, which keeps them, and later.
   template <class Each> __device__ void first_pass(Each f) const {
-#pragma unroll 4
-    for (int p = threadIdx.x; p < packs; p += Threads) {
-      alignas(16) f32 x[kCount];
-      compute(p, x);
+    for (int base = threadIdx.x; base < packs; base += kLoads * Threads) {
+      Elements<T> elements[kLoads];
 #pragma unroll
-      for (int q = 0; q < kQuads; ++q)
-        if constexpr (Kept) kept[q * packs + p] = *reinterpret_cast<const float4*>(&x[q * 4]);
+      for (int u = 0; u < kLoads; ++u)
+        if (base + u * Threads < packs) elements[u] = row.load(first + base + u * Threads);
 #pragma unroll
-      for (const f32 y : x) f(y);
+      for (int u = 0; u < kLoads; ++u) {
+        const int p = base + u * Threads;
+        if (p >= packs) continue;
+        alignas(16) f32 x[kCount];
+        compute(p, elements[u], x);
+#pragma unroll
+        for (int q = 0; q < kQuads; ++q)
+          if constexpr (Kept) kept[q * packs + p] = *reinterpret_cast<const float4*>(&x[q * 4]);
+#pragma unroll
+        for (const f32 y : x) f(y);
+      }
     }
   }
   template <class Each> __device__ void next_pass(Each f) const {
+#pragma unroll 1
     for (int p = threadIdx.x; p < packs; p += Threads) {
       alignas(16) f32 x[kCount];
       load(p, x);
