@@ -7,12 +7,12 @@
 //! dim     R, N, COUNT     in 0..2147483647         "rows of D, columns, rows of S"
 //!
 //! param   INTO    = 0     in {0, 1}                "0: D is overwritten, rows without a number by zeros; 1: the sums are added to what D holds"
-//! param   THREADS = 256   in {128, 256, 512}       "of a block"
+//! param   THREADS = 256   in {128, 256}            "of a block"
 //! param   LIST    = 4096  in {512, 2048, 4096}     "numbers that a block sums at a time; D is rounded after each time"
 //!
 //! let     COUNTED = 16 / sizeof(T)                 "elements of a pack"
 //! let     TILE    = LIST / 2                       "numbers that a block reads at a time"
-//! let     ACROSS  = max(1, min(ceil_div(N, 128 * COUNTED), 64)) "blocks that share the rows of a range"
+//! let     ACROSS  = max(1, min(ceil_div(N, 32 * COUNTED), 64)) "blocks that share the rows of a range"
 //! let     RANGES  = max(1, min(R, max(ceil_div(2 * COUNT, LIST), device.sm_count * 8 / ACROSS))) "ranges of rows of D"
 //!
 //! require LIST >= 2 * THREADS                      "a thread reads whole numbers"
@@ -38,9 +38,13 @@
 #include "device/reduce/sort.cuh"
 #include "device/tile/pack.cuh"
 
+constexpr int kWarps = THREADS / 32, kPiece = 32 * COUNTED;  // kPiece: columns of a warp at a time
+constexpr int kLong = 256;                                   // rows of S above which a row of D is the whole block's
+
 // Numbers in the block's range, each with the row of S it stands at: sorted, those of a row of D are neighbours.
 struct Smem {
   u64 list[LIST];
+  f32 partial[kWarps][kPiece];
   int size;
 };
 
@@ -50,13 +54,23 @@ __device__ inline int row_of(const View<const J, 1>& I, s64 i, const Dims& dims)
   return row >= 0 && row < dims.R ? static_cast<int>(row) : -1;
 }
 
-// Called by the lanes of a warp, each of which adds up packs of row `row` of D over the list from `entry` on.
-__device__ inline void add_row(const View<const T, 2>& S, const View<O, 2>& D, const Smem& smem, int row, int entry,
-                               bool into, const Dims& dims, const Hooks& hooks) {
-  int end = entry;
-  while (end < smem.size && smem.list[end] >> 32 == row) ++end;
-  const int step = 32 * gridDim.y * COUNTED;
-  for (int column = (blockIdx.y * 32 + threadIdx.x % 32) * COUNTED; column < dims.N; column += step) {
+// Adds the rows of S that the list has from `first` to before `last` to `sum`, in `left` columns from `column` on.
+__device__ inline void add_rows(const View<const T, 2>& S, const Smem& smem, int first, int last, int column, int left,
+                                const Hooks& hooks, f32 (&sum)[COUNTED]) {
+#pragma unroll 8
+  for (int e = first; e < last; ++e) {
+    const int i = static_cast<int>(smem.list[e]);
+    const Pack<T, COUNTED> x = load_pack_anywhere<COUNTED>(S.data + i * S.stride[0] + column, left);
+#pragma unroll
+    for (int k = 0; k < COUNTED; ++k) sum[k] += hooks.input(to_f32(x.x[k]), i, column + k);
+  }
+}
+
+// Sums up row `row` of D by a warp, over the list from `first` to before `last`.
+__device__ inline void sum_by_warp(const View<const T, 2>& S, const View<O, 2>& D, const Smem& smem, int row, int first,
+                                   int last, bool into, const Dims& dims, const Hooks& hooks) {
+  const int lane = threadIdx.x % 32;
+  for (int column = blockIdx.y * kPiece + lane * COUNTED; column < dims.N; column += gridDim.y * kPiece) {
     const int left = dims.N - column;
     O* const to = D.data + row * D.stride[0] + column;
     f32 sum[COUNTED] = {};
@@ -65,17 +79,33 @@ __device__ inline void add_row(const View<const T, 2>& S, const View<O, 2>& D, c
 #pragma unroll
       for (int k = 0; k < COUNTED; ++k) sum[k] = to_f32(held.x[k]);
     }
-#pragma unroll 4
-    for (int e = entry; e < end; ++e) {
-      const int i = static_cast<int>(smem.list[e]);
-      const Pack<T, COUNTED> x = load_pack_anywhere<COUNTED>(S.data + i * S.stride[0] + column, left);
-#pragma unroll
-      for (int k = 0; k < COUNTED; ++k) sum[k] += hooks.input(to_f32(x.x[k]), i, column + k);
-    }
+    add_rows(S, smem, first, last, column, left, hooks, sum);
     Pack<O, COUNTED> out;
 #pragma unroll
     for (int k = 0; k < COUNTED; ++k) out.x[k] = from_f32<O>(sum[k]);
     store_pack(to, out, left);
+  }
+}
+
+// The same by all warps of the block, each of which adds up a part of the list.
+__device__ inline void sum_by_block(const View<const T, 2>& S, const View<O, 2>& D, Smem& smem, int row, int first,
+                                    int last, bool into, const Dims& dims, const Hooks& hooks) {
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, each = ceil_div(last - first, kWarps);
+  const int begin = min(first + warp * each, last), end = min(begin + each, last);
+  for (int piece = blockIdx.y * kPiece; piece < dims.N; piece += gridDim.y * kPiece) {
+    const int column = piece + lane * COUNTED;
+    f32 sum[COUNTED] = {};
+    if (column < dims.N) add_rows(S, smem, begin, end, column, dims.N - column, hooks, sum);
+#pragma unroll
+    for (int k = 0; k < COUNTED; ++k) smem.partial[warp][lane * COUNTED + k] = sum[k];
+    __syncthreads();
+    for (int k = threadIdx.x; k < min(kPiece, dims.N - piece); k += THREADS) {
+      O& to = D.data[row * D.stride[0] + piece + k];
+      f32 all = into ? to_f32(to) : 0.0F;
+      for (const auto& part : smem.partial) all += part[k];
+      to = from_f32<O>(all);
+    }
+    __syncthreads();
   }
 }
 
@@ -96,7 +126,8 @@ extern "C" __global__ __launch_bounds__(THREADS) void scatter_add(View<const T, 
 #pragma unroll 4
       for (int k = threadIdx.x; k < TILE; k += THREADS) {
         const s64 row = row_of(I, tile + k, dims);
-        if (row >= first && row < last) smem.list[atomicAdd(&smem.size, 1)] = u64(row) << 32 | u64(tile + k);
+        if (row >= first && row < last)
+          smem.list[atomicAdd(&smem.size, 1)] = static_cast<u64>(row) << 32 | static_cast<u32>(tile + k);
       }
       tile += TILE;
       __syncthreads();
@@ -105,14 +136,23 @@ extern "C" __global__ __launch_bounds__(THREADS) void scatter_add(View<const T, 
       if (full) break;
     }
     block_sort<THREADS>(smem.list, smem.size);
+    const auto end_of = [&](s64 row) { return lower_bound(smem.list, smem.size, static_cast<u64>(row + 1) << 32); };
     if (into) {
-      for (int e = warp; e < smem.size; e += THREADS / 32) {
-        const int row = static_cast<int>(smem.list[e] >> 32);
-        if (e == 0 || smem.list[e - 1] >> 32 != row) add_row(S, D, smem, row, e, true, dims, hooks);
+      for (int e = warp; e < smem.size; e += kWarps) {
+        const s64 row = smem.list[e] >> 32;
+        if (e > 0 && smem.list[e - 1] >> 32 == row) continue;
+        if (end_of(row) - e <= kLong) sum_by_warp(S, D, smem, row, e, end_of(row), true, dims, hooks);
       }
     } else {
-      for (s64 row = first + warp; row < last; row += THREADS / 32)
-        add_row(S, D, smem, row, lower_bound(smem.list, smem.size, u64(row) << 32), false, dims, hooks);
+      for (s64 row = first + warp; row < last; row += kWarps) {
+        const int begin = end_of(row - 1), end = end_of(row);
+        if (end - begin <= kLong) sum_by_warp(S, D, smem, row, begin, end, false, dims, hooks);
+      }
+    }
+    for (int e = kLong; e < smem.size; e += kLong) {  // each long row has one of these entries, maybe its first
+      const s64 row = smem.list[e] >> 32;
+      const int begin = end_of(row - 1), end = end_of(row);
+      if (end - begin > kLong && e - kLong < begin) sum_by_block(S, D, smem, row, begin, end, into, dims, hooks);
     }
     into = true;
     __syncthreads();
