@@ -23,7 +23,7 @@
 //!
 //! launch  grid DOWN * ACROSS  block THREADS
 //! work    flops 0  bytes 2 * COUNT * N * sizeof(T) + COUNT * sizeof(J)
-//! reference scatter_reference  grid min(COUNT, 65536)  block 256
+//! reference scatter_reference  grid min(R, 65536)  block 256
 //!
 //! preset  NEIGHBOURS = 1, ROWS = 8, LANES = 32     when COUNT <= 4096
 //! preset  NEIGHBOURS = 1, ROWS = 32, LANES = 8     when COUNT <= 32768 && N * sizeof(T) <= 256
@@ -99,14 +99,21 @@ extern "C" __global__ __launch_bounds__(THREADS) void scatter(View<const T, 2> S
 
 #include "device/reference/row_reduce.cuh"
 
-// One block per row of S.
+// One block per row of D. An integer that the caller did not write has all bits set, for which its f64 holds NaN.
 extern "C" __global__ void scatter_reference(View<const T, 2> S, View<const J, 1> I, View<f64, 2> D, const Dims dims) {
-  for (s64 i = blockIdx.x; i < dims.COUNT; i += gridDim.x) {
-    const s64 row = I.data[i * I.stride[0]];
-    const auto same = [&](s64 k) { return f64{I.data[(i + 1 + k) * I.stride[0]] == row}; };
-    if (row < 0 || row >= dims.R || row_sum(dims.COUNT - i - 1, same) > 0) continue;
-    for (s64 n = threadIdx.x; n < dims.N; n += blockDim.x)
-      D.data[row * D.stride[0] + n * D.stride[1]] = to_f64(S.data[i * S.stride[0] + n * S.stride[1]]);
+  const u64 ones = ~u64{0};
+  const f64 unwritten = to_f64(*reinterpret_cast<const T*>(&ones));
+  for (s64 row = blockIdx.x; row < dims.R; row += gridDim.x) {
+    const s64 last = row_reduce(
+        dims.COUNT, -1, [&](s64 i) { return I.data[i * I.stride[0]] == row ? f64(i) : -1; },
+        [](f64 a, f64 b) { return fmax(a, b); });
+    for (s64 n = threadIdx.x; n < dims.N; n += blockDim.x) {
+      f64& to = D.data[row * D.stride[0] + n * D.stride[1]];
+      if (last >= 0)
+        to = to_f64(S.data[last * S.stride[0] + n * S.stride[1]]);
+      else if (to != to)
+        to = unwritten;
+    }
   }
 }
 
