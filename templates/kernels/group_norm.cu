@@ -3,8 +3,8 @@
 //!
 //! type    T       = bf16  in {f32, bf16, f16}      "elements of X, W and B"
 //! type    O       = bf16  in {f32, bf16, f16}      "elements of Y"
-//! dim     N, S            in 0..2147483647         "batch, and elements of a channel, such as height times width"
-//! dim     C, G            in 1..2147483647         "channels, groups of them"
+//! dim     N, C, S         in 0..2147483647         "batch, channels, and elements of a channel, such as height times width"
+//! dim     G               in 1..2147483647         "groups"
 //!
 //! param   AFFINE  = 2     in {0, 1, 2}             "1: there is a W; 2: and a B"
 //! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
@@ -39,7 +39,7 @@
 //! hook    output(f32 y, s32 n, s32 c, s32 s) : f32 = y  "applied to each result"
 //!
 //! cluster CLUSTER
-//! launch  grid S == 0 ? 0 : ceil_div(N * G, ROWS) * CLUSTER  block THREADS
+//! launch  grid C == 0 || S == 0 ? 0 : ceil_div(N * G, ROWS) * CLUSTER  block THREADS
 //! work    flops 8 * N * C * S  bytes N * C * S * (sizeof(T) + sizeof(O)) + AFFINE * C * sizeof(T)
 //! reference group_norm_reference  grid min(N * G, 65536)  block 256
 //!
