@@ -52,7 +52,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void copy(View<const T, 2> S, V
   const T* from = S.data + w.row * S.stride[0];
   T* to = D.data + w.row * D.stride[0];
   if constexpr (NEIGHBOURS == 1)
-    copy_row(reinterpret_cast<u8*>(to), reinterpret_cast<const u8*>(from), dims.N * s64{sizeof(T)}, w.first, w.step);
+    copy_row(to, from, dims.N, w.first, w.step);
   else
     for (s64 i = w.first; i < dims.N; i += w.step) to[i * D.stride[1]] = from[i * S.stride[1]];
 }

@@ -51,6 +51,24 @@ TEST_CASE("the guide's templates agree with their references, and the emulator f
   }
 }
 
+TEST_CASE("the hooks that docs/embedding.md shows for map agree with their references") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string page = text_of(TMA_JIT_SOURCE_DIR "/docs/embedding.md");
+  std::vector<std::string> texts;
+  for (std::size_t at = page.find("```cuda\n"); at != std::string::npos; at = page.find("```cuda\n", at + 1))
+    texts.push_back("apply=" + page.substr(at + 8, page.find("\n```", at) - at - 8));
+  REQUIRE(texts.size() == 2);
+  const auto check = [&](const std::string& text, std::vector<std::string> words) {
+    words.insert(words.begin(),
+                 {"run", "map", "--check", "--device", "emulator:sm_90a", "T=bf16", "O=bf16", "--hook", text});
+    const CommandResult result = run_command(words);
+    CHECK_MESSAGE(result.exit == 0, text << ": " << result.out << result.err);
+  };
+  check(texts[0], {"N=1003", "--operand", "seed : u64 = 7", "--operand", "rate : f32 = 0.1"});
+  check(texts[1], {"M=5", "N=512", "--operand", "x : bf16[M, N]", "--operand", "cosine : f32[M, 64]", "--operand",
+                   "sine : f32[M, 64]"});
+}
+
 TEST_CASE("the guide's pipeline without its fence is reported") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::filesystem::path folder = scratch_folder() / "unfenced";

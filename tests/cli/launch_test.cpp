@@ -89,6 +89,8 @@ TEST_CASE("without dims an example is run") {
                              "cross_entropy",
                              "rms_norm",
                              "layer_norm",
+                             "group_norm",
+                             "qk_norm_rope",
                              "softmax_backward",
                              "cross_entropy_backward",
                              "rms_norm_backward",
@@ -103,6 +105,10 @@ TEST_CASE("without dims an example is run") {
                              "concat",
                              "pad",
                              "split",
+                             "sample",
+                             "gather",
+                             "scatter",
+                             "scatter_add",
                              "transpose",
                              "attention_decode",
                              "attention_delta"})
@@ -158,6 +164,37 @@ TEST_CASE("norms take rows of any length, with and without weights, and store th
   check_passes({"layer_norm", kDevice, kEmulator, "M=5", "N=1", "AFFINE=0"});
   check_passes({"layer_norm", kDevice, kEmulator, "M=3", "N=1001", "AFFINE=2", "SUM=1", "T=f32", "O=f16"});
   check_passes({"layer_norm", kDevice, kEmulator, "M=2", "N=0", "AFFINE=2"});
+}
+
+TEST_CASE("groups of channels are normalised, whatever the number and the size of channels") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* size : {"S=1", "S=5", "S=101", "S=1024"}) {
+    check_passes({"group_norm", kDevice, kEmulator, "N=2", "C=12", "G=3", size});
+    check_passes({"group_norm", kDevice, "emulator:sm_80", "N=2", "C=6", "G=1", size, "T=f32", "O=f16", "AFFINE=1"});
+  }
+  check_passes({"group_norm", kDevice, kEmulator, "N=1", "C=4", "S=70001", "G=4", "AFFINE=0"});
+  check_passes({"group_norm", kDevice, kEmulator, "N=1", "C=3", "S=9001", "G=1", "KEPT=0", "THREADS=128", "LANES=128",
+                "PACKS=2", "CLUSTER=2"});
+  check_passes({"group_norm", kDevice, kEmulator, "N=2", "C=4", "S=33", "G=2", "--operand", "residual : bf16[N, C, S]",
+                "--hook", "input=x + residual[n, c, s]", "--hook",
+                "output=y / (1 + __expf(-y)) + 0.1f * c + 0.01f * s"});
+  for (const char* empty : {"N=0", "C=0", "S=0"}) {
+    std::vector<std::string> words = {"group_norm", kDevice, kEmulator, empty, "G=2"};
+    for (const char* other : {"N=2", "C=4", "S=9"})
+      if (other[0] != empty[0]) words.emplace_back(other);
+    check_passes(words);
+  }
+}
+
+TEST_CASE("heads are normalised and rotated by their positions, in pairs of either kind") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* pairs : {"PAIRS=0", "PAIRS=1"}) {
+    for (const char* size : {"D=2", "D=90", "D=128", "D=512"})
+      check_passes({"qk_norm_rope", kDevice, kEmulator, "M=5", "H=3", "L=40", size, pairs, "J=s64"});
+    check_passes({"qk_norm_rope", kDevice, "emulator:sm_80", "M=7", "H=3", "D=64", "L=5", pairs, "NORM=0",
+                  "POSITIONS=0", "T=f32", "O=f16", "F=bf16", "--offset", "X=1"});
+  }
+  check_passes({"qk_norm_rope", kDevice, kEmulator, "M=0", "H=3", "D=64", "L=0"});
 }
 
 TEST_CASE("rows are stored in 8 bits with a scale of groups, of rows and of the user's") {
@@ -297,6 +334,65 @@ TEST_CASE("tensors of different extents are joined along a dimension, and split"
                 "--offset", "S1=1"});
   check_passes({"split", kDevice, kEmulator, "M=3", "N0=5", "N1=7", "K=33", "--pitch", "D0=35", "--pitch", "S=41",
                 "--offset", "D1=1"});
+TEST_CASE("tokens are drawn as the reference draws them, ties, infinities and numbers that are none included") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto draw = [](const char* device, std::vector<std::string> words) {
+    words.insert(words.begin(), {"sample", kDevice, device, "LOGS=1"});
+    check_passes(words);
+  };
+  for (const char* device : {kEmulator, "emulator:sm_80", "emulator:sm_121a"}) {
+    draw(device, {"M=2", "N=9001", "--scalar", "top_k=50", "--scalar", "top_p=0.9"});
+    draw(device,
+         {"M=3", "N=777", "T=bf16", "--scalar", "top_k=100", "--scalar", "top_p=0.9", "--hook", "logit=floorf(x * 2)"});
+  }
+  for (const char* seed : {"seed=1", "seed=4503599627370497"})
+    draw(kEmulator, {"M=6", "N=500", "T=f16", "J=s64", "--scalar", "top_p=0.3", "--scalar", seed, "--scalar",
+                     "offset=12345678901", "--hook", "logit=x * 0"});
+  for (const char* logit : {"logit=sqrt(x)", "logit=column % 50 == 3 ? 1 / (x * 0) : x", "logit=log(x - 100)"})
+    draw(kEmulator, {"M=3", "N=501", "--scalar", "top_p=0.6", "--hook", logit});
+  for (const char* temperature : {"temperature=0", "temperature=0.0001", "temperature=100000"})
+    draw(kEmulator, {"M=3", "N=501", "--scalar", temperature, "--scalar", "top_k=10", "--hook", "logit=floorf(x * 9)"});
+  draw(kEmulator, {"M=3", "N=501", "--scalar", "top_p=0", "--offset", "X=1", "--pitch", "X=505"});
+  draw(kEmulator, {"M=2", "N=5003", "--scalar", "top_p=0.9", "--scalar", "top_k=3000", "THREADS=256", "CLUSTER=8"});
+  draw(kEmulator, {"M=2", "N=5000", "T=bf16", "--scalar", "top_p=0.9", "KEPT=0", "THREADS=128", "CLUSTER=2"});
+  for (const char* columns : {"N=0", "N=1"}) draw(kEmulator, {"M=3", columns});
+  draw(kEmulator, {"M=0", "N=10"});
+}
+
+TEST_CASE("rows are gathered, scattered and summed by their numbers, at any pitch and address") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* device : {kEmulator, "emulator:sm_80"}) {
+    check_passes({"gather", kDevice, device, "R=40", "N=33", "COUNT=77", "T=u8"});
+    check_passes({"gather", kDevice, device, "R=40", "N=64", "COUNT=9", "T=bf16", "J=s64", "--offset", "S=1"});
+    check_passes({"gather", kDevice, device, "R=0", "N=3", "COUNT=9"});
+    check_passes({"gather", kDevice, device, "R=40", "N=33", "COUNT=77", "NEIGHBOURS=0"});
+    check_passes({"scatter", kDevice, device, "R=60", "N=33", "COUNT=77"});
+    check_passes({"scatter", kDevice, device, "R=30", "N=1000", "COUNT=100", "T=f16", "ROWS=32", "--pitch", "D=1003"});
+    check_passes({"scatter", kDevice, device, "R=30", "N=64", "COUNT=500", "T=bf16", "J=s64", "ROWS=256", "LANES=8"});
+    check_passes({"scatter_add", kDevice, device, "R=7", "N=1100", "COUNT=300", "T=f16", "O=f16", "J=s64"});
+    check_passes({"scatter_add", kDevice, device, "R=600", "N=40", "COUNT=90", "O=bf16", "--offset", "S=1", "--pitch",
+                  "D=43", "--hook", "input=x * row + column"});
+    check_passes({"scatter_add", kDevice, device, "R=60", "N=64", "COUNT=3000", "T=f32", "LIST=512", "THREADS=128"});
+  }
+  for (const char* kernel : {"scatter", "scatter_add"}) {
+    check_passes({kernel, kDevice, kEmulator, "R=0", "N=9", "COUNT=5"});
+    check_passes({kernel, kDevice, kEmulator, "R=7", "N=0", "COUNT=5"});
+    check_passes({kernel, kDevice, kEmulator, "R=7", "N=9", "COUNT=0"});
+  }
+}
+
+TEST_CASE("what no number names keeps what it held, and sums are added to it") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string held = (scratch_folder() / "held.npy").string(),
+                    numbers = (scratch_folder() / "numbers.npy").string();
+  std::vector<float> values(60 * 33);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 7;
+  const std::vector<std::int64_t> shape = {60, 33}, count = {9},
+                                  rows = {5, 5, 2, -1, std::int64_t{1} << 40, 59, 60, 5, 2};
+  REQUIRE(write_npy(held, DType::f32, shape, std::as_bytes(std::span(values))).has_value());
+  REQUIRE(write_npy(numbers, DType::s64, count, std::as_bytes(std::span(rows))).has_value());
+  check_passes({"scatter", kDevice, kEmulator, "--in", "D=" + held, "--in", "I=" + numbers});
+  check_passes({"scatter_add", kDevice, kEmulator, "T=f32", "INTO=1", "--in", "D=" + held, "--in", "I=" + numbers});
 }
 
 TEST_CASE("matrices of any shape and pitch are transposed, and of any element") {

@@ -56,6 +56,36 @@ TEST_CASE("norms agree with their references, with and without weights, biases a
     check_shapes(engine, "layer_norm", {{"AFFINE", affine}, {"SUM", affine % 2}});
 }
 
+TEST_CASE("groups of channels agree with their reference, whoever shares a group") {
+  Engine engine;
+  const Types bf16 = {{"T", DType::bf16}, {"O", DType::bf16}}, f32 = {{"T", DType::f32}, {"O", DType::f32}};
+  const auto image = [](std::int64_t n, std::int64_t c, std::int64_t s, std::int64_t groups) {
+    return Numbers{{"N", n}, {"C", c}, {"S", s}, {"G", groups}};
+  };
+  for (const std::int64_t size : {1, 3, 7, 49, 77, 196, 1024, 3136, 4099, 65536})
+    for (const std::int64_t affine : {0, 1, 2})
+      check_rows(engine, "group_norm", image(3, 24, size, 6), size % 2 == 0 ? f32 : bf16, {{"AFFINE", affine}});
+  for (const std::int64_t groups : {1, 2, 32}) check_rows(engine, "group_norm", image(2, 64, 12345, groups), bf16, {});
+  check_rows(engine, "group_norm", image(1, 8, 1000003, 2), f32, {});
+  check_rows(engine, "group_norm", image(1, 8, 1000003, 2), bf16, {{"CLUSTER", 1}});
+  for (const Numbers& empty : {image(0, 8, 9, 2), image(3, 0, 9, 2), image(3, 8, 0, 2)})
+    check_rows(engine, "group_norm", empty, bf16, {});
+}
+
+TEST_CASE("heads are normalised and rotated as by their reference") {
+  Engine engine;
+  for (const std::int64_t pairs : {0, 1}) {
+    for (const std::int64_t norm : {0, 1}) {
+      for (const std::int64_t size : {2, 6, 64, 80, 90, 128, 256, 512}) {
+        const Numbers dims = {{"M", 77}, {"H", 5}, {"D", size}, {"L", 40}}, params = {{"PAIRS", pairs}, {"NORM", norm}};
+        check_rows(engine, "qk_norm_rope", dims, {{"T", DType::bf16}, {"O", DType::bf16}}, params);
+        if (size <= 256) check_rows(engine, "qk_norm_rope", dims, {{"T", DType::f32}, {"O", DType::f16}}, params);
+      }
+    }
+  }
+  check_rows(engine, "qk_norm_rope", {{"M", 0}, {"H", 5}, {"D", 64}, {"L", 0}}, {}, {});
+}
+
 TEST_CASE("rows that do not fit into registers agree with their references") {
   Engine engine;
   for (const char* kernel : {"softmax", "log_softmax", "rms_norm", "layer_norm", "softmax_backward"}) {
@@ -121,6 +151,28 @@ TEST_CASE("the greatest elements of rows agree with their references, indices ex
         check_rows(engine, "top_k", {{"M", 3}, {"N", columns}, {"K", count}}, {{"T", type}, {"J", DType::s32}}, {});
   }
   check_rows(engine, "top_k", {{"M", 700}, {"N", 5000}, {"K", 50}}, {{"T", DType::bf16}, {"J", DType::s64}}, {});
+}
+
+TEST_CASE("tokens are drawn as the reference draws them, whoever shares a row") {
+  Engine engine;
+  const auto draw = [&](const Numbers& dims, DType type, const std::map<std::string, double>& scalars,
+                        Numbers params = {}) {
+    params["LOGS"] = 1;
+    Request request{.kernel = "sample", .dims = dims, .types = {{"T", type}, {"J", DType::s32}}, .params = params};
+    for (const auto& [name, value] : scalars) request.scalars[name] = value;
+    const std::string fault = testing::fault_of(engine, request, cli::DataChoices{}, 2);
+    CHECK_MESSAGE(fault.empty(), fmt::format("sample {} {}\n{}", request.dims, params, fault));
+  };
+  for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
+    for (const std::int64_t columns : {0, 1, 33, 1000, 2049, 10007, 32000, 129280}) {
+      draw({{"M", 5}, {"N", columns}}, type, {{"seed", 7}});
+      draw({{"M", 5}, {"N", columns}}, type, {{"temperature", 0}});
+      draw({{"M", 5}, {"N", columns}}, type, {{"temperature", 0.8}, {"top_k", 50}, {"top_p", 0.95}, {"offset", 3}});
+      draw({{"M", 150}, {"N", columns}}, type, {{"top_p", 0.9}});
+    }
+  }
+  draw({{"M", 2}, {"N", 1000003}}, DType::f32, {{"top_p", 0.9}});
+  draw({{"M", 2}, {"N", 1000003}}, DType::bf16, {{"top_k", 1000}}, {{"CLUSTER", 1}});
 }
 
 TEST_CASE("gradients of scores agree with their references") {

@@ -69,6 +69,23 @@ TEST_CASE("gather takes rows in any order and zeros for what is no row") {
   }
 }
 
+TEST_CASE("rows are gathered and scattered at any pitch, and summed by their numbers") {
+  Engine engine;
+  for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
+    for (const Values& dims :
+         {Values{{"R", 40}, {"N", 33}, {"COUNT", 77}}, Values{{"R", 500}, {"N", 4096}, {"COUNT", 9}},
+          Values{{"R", 60}, {"N", 1000}, {"COUNT", 5000}}, Values{{"R", 9}, {"N", 16}, {"COUNT", 0}},
+          Values{{"R", 9}, {"N", 3}, {"COUNT", 100000}}, Values{{"R", 0}, {"N", 16}, {"COUNT", 5}}}) {
+      for (const std::map<std::string, std::int64_t>& pitches :
+           {std::map<std::string, std::int64_t>{}, {{"S", 4099}, {"D", 4101}}}) {
+        check(engine, "gather", {dims, {}, {{"T", type}}, pitches});
+        check(engine, "scatter", {dims, {}, {{"T", type}}, pitches});
+        check(engine, "scatter_add", {dims, {}, {{"T", type}, {"O", DType::f32}}, pitches});
+      }
+    }
+  }
+}
+
 TEST_CASE("ragged_batch pads matrices of any length, empty ones too") {
   Engine engine;
   for (const DType type : {DType::f32, DType::u8, DType::bf16}) {

@@ -24,6 +24,7 @@ from prepared import prepare
 
 TORCH_TYPE = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
 MAP_TYPE = {"bf16": "BFLOAT16", "f16": "FLOAT16", "f32": "FLOAT32", "e4m3": "UINT8", "u8": "UINT8"}
+SCALAR_FORMAT = {"f32": "<f", "f64": "<d", "s32": "<i", "s64": "<q", "u64": "<Q"}
 MAP_BYTES = 128  # sizeof(CUtensorMap), 64-byte aligned
 
 
@@ -77,7 +78,7 @@ class Kernel:
             if argument["kind"] == "workspace":
                 image = self.workspace(argument)
             elif argument["kind"] == "scalar":
-                image = struct.pack({"f32": "<f", "f64": "<d", "s32": "<i", "s64": "<q"}[argument["dtype"]], scalars[argument["name"]])
+                image = struct.pack(SCALAR_FORMAT[argument["dtype"]], scalars[argument["name"]])
             else:
                 image = self.image(plan, argument, tensors)
             buffer = ctypes.create_string_buffer(len(image) + 64)

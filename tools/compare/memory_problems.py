@@ -1,4 +1,5 @@
 """The problems of memory.py: what is asked of tma-jit, its tensors, and PyTorch's way to the same result."""
+import math
 from dataclasses import dataclass, field
 from typing import Callable
 
@@ -40,6 +41,30 @@ def layer_norm(m, n, dtype):
                    {"Y": (dtype, (m, n))},
                    lambda torch, t: torch.nn.functional.layer_norm(t["X"], (n,), t["W"], t["B"], 1e-5),
                    params=" AFFINE=2", scalars={"eps": 1e-5})
+
+
+def group_norm(n, c, s, g, dtype):
+    return f"group_norm {n} x {c} x {s} in {g} groups {dtype}", Problem(
+        f"group_norm N={n} C={c} S={s} G={g} T={dtype} O={dtype} --pitch X={s} --pitch Y={s}",  # no space between channels
+        {"X": (dtype, (n, c, s)), "W": (dtype, (c,)), "B": (dtype, (c,))}, {"Y": (dtype, (n, c, s))},
+        lambda torch, t: torch.nn.functional.group_norm(t["X"], g, t["W"], t["B"], 1e-5), scalars={"eps": 1e-5})
+
+
+def qk_norm_rope(m, h, d, dtype):
+    def angles(torch):
+        frequencies = 1e4 ** (-torch.arange(0, d, 2, device="cuda", dtype=torch.float64) / d)
+        return torch.arange(4096, device="cuda", dtype=torch.float64)[:, None] * frequencies
+
+    def peer(torch, t):  # pairs are the halves of a head
+        y = torch.nn.functional.rms_norm(t["X"], (d,), t["W"], 1e-6).float()
+        cosine, sine = (t[name][t["P"]].unsqueeze(1) for name in ("COS", "SIN"))
+        first, second = y.chunk(2, 2)
+        return torch.cat((first * cosine - second * sine, second * cosine + first * sine), 2).to(t["X"].dtype)
+    return f"qk_norm_rope {m} x {h} x {d} {dtype}", Problem(
+        f"qk_norm_rope M={m} H={h} D={d} L=4096 T={dtype} O={dtype}",
+        {"X": (dtype, (m, h, d)), "W": (dtype, (d,)), "COS": lambda torch: angles(torch).cos().float(),
+         "SIN": lambda torch: angles(torch).sin().float(), "P": numbers(4096, m)}, {"Y": (dtype, (m, h, d))}, peer,
+        scalars={"eps": 1e-6})
 
 
 def cross_entropy(m, n, dtype):
@@ -105,6 +130,59 @@ def split(m, parts, k, dtype):
         f"split M={m} {extents} K={k} T={dtype}", {"S": (dtype, (m, sum(parts), k))},
         {f"D{i}": (dtype, (m, n, k)) for i, n in enumerate(parts)},
         lambda torch, t: tuple(part.contiguous() for part in t["S"].split(parts, 1)), tolerance=0)
+
+
+def numbers(r, count, unique=False):
+    """`count` numbers of rows below r."""
+    return lambda torch: (torch.randperm(r, device="cuda")[:count] if unique else
+                          torch.randint(r, (count,), device="cuda")).to(torch.int32)
+
+
+def gather(r, n, count, dtype, pitch=None):
+    """Of a `pitch`, whose rows do not begin at multiples of 16 bytes."""
+    words = f" --pitch S={pitch} --pitch D={pitch}" if pitch else ""
+    return f"gather {count} of {r} x {n} {dtype}", Problem(
+        f"gather R={r} N={n} COUNT={count} T={dtype}{words}", {"S": (dtype, (r, n)), "I": numbers(r, count)},
+        {"D": (dtype, (count, n))}, lambda torch, t: torch.index_select(t["S"], 0, t["I"]), tolerance=0.0)
+
+
+def scatter(r, n, dtype, unique):
+    """All rows, in another order, so that none of D keeps what it held."""
+    return f"scatter {r} x {n} {dtype}{', numbers known to be unique' if unique else ''}", Problem(
+        f"scatter R={r} N={n} COUNT={r} T={dtype} UNIQUE={int(unique)}",
+        {"S": (dtype, (r, n)), "I": numbers(r, r, True)}, {"D": (dtype, (r, n))},
+        lambda torch, t: torch.empty_like(t["S"]).index_copy_(0, t["I"].long(), t["S"]), tolerance=0.0)
+
+
+def scatter_add(r, n, count, dtype, skewed=False):
+    """Every other number the same if `skewed`, as a frequent token's is."""
+    def tokens(torch):
+        return numbers(r, count)(torch) * (torch.arange(count, device="cuda", dtype=torch.int32) % 2 if skewed else 1)
+
+    def peer(torch, t):
+        return torch.ops.aten.embedding_dense_backward(t["S"], t["I"].long(), r, -1, False)
+    return f"scatter_add {count} to {r} x {n} {dtype}{', half of them to one' if skewed else ''}", Problem(
+        f"scatter_add R={r} N={n} COUNT={count} T={dtype} O={dtype}", {"S": (dtype, (count, n)), "I": tokens},
+        {"D": (dtype, (r, n))}, peer, tolerance=2e-2)
+
+
+def sample(m, n, dtype, temperature=1.0, top_k=0, top_p=1.0):
+    """Tokens are random, so that only those of temperature 0 are compared."""
+    def peer(torch, t):
+        if temperature == 0:
+            return torch.argmax(t["X"], 1)
+        logits, columns = t["X"].float() / temperature, None
+        if top_k > 0 or top_p < 1:
+            logits, columns = logits.topk(top_k, 1) if top_k > 0 else logits.sort(1, descending=True)
+        chances = logits.softmax(1)
+        if top_p < 1:
+            chances = chances.masked_fill(chances.cumsum(1) - chances >= top_p, 0)
+        token = torch.multinomial(chances, 1)
+        return token if columns is None else columns.gather(1, token)
+    return f"sample {m} x {n} {dtype}, temperature {temperature}, top_k {top_k}, top_p {top_p}", Problem(
+        f"sample M={m} N={n} T={dtype} J=s64", {"X": (dtype, (m, n))}, {"I": ("s64", (m,))}, peer,
+        scalars={"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": 1, "offset": 0},
+        tolerance=0 if temperature == 0 else math.inf)
 
 
 def transpose(b, m, n, dtype):
@@ -219,6 +297,9 @@ PADDED = [(64, 1000, 1000, 8, 16), (64, 1000, 1000, 3, 2), (64, 1024, 1024, -8, 
 # Rows, columns of a few widths (queries, keys and values; gates), odd ones, and short rows of a middle dimension.
 JOINED = [(1, (60000, 30000), 2048), (32768, (4096, 1024, 1024), 1), (32768, (2048, 2048), 1), (32768, (1001, 999), 1),
           (64, (1000, 24), 1024), (1, (10000, 20000, 30000, 5000), 1000)]
+# Convolutions' layers: batch, channels, height times width, groups.
+GROUPED = [(64, 256, 56 * 56, 32), (256, 512, 14 * 14, 32), (32, 320, 64 * 64, 32), (2, 512, 512 * 512, 32), (1024, 64, 49, 16),
+           (16, 128, 128 * 128, 1), (512, 640, 77, 32)]
 
 MATRICES = [(1, 32768, 4096), (1, 8192, 16384), (1, 131072, 1024), (1, 8192, 8192)]
 # Rows that begin at 16 bytes on both sides, on one side and on neither; matrices narrower than a tile, and many of them.
@@ -249,5 +330,14 @@ PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dty
                 [fill(*shape, dtype) for dtype in ("f32", "bf16", "u8") for shape in FILLED if dtype != "u8" or shape[0] > 1] +
                 [pad(*shape, dtype) for dtype in ("bf16", "f32") for shape in PADDED] +
                 [f(*shape, dtype) for f in (concat, split) for dtype in ("bf16", "f32") for shape in JOINED] +
+                [group_norm(*shape, dtype) for dtype in ("bf16", "f32") for shape in GROUPED] +
+                [qk_norm_rope(*shape, dtype) for dtype in ("bf16", "f32")
+                 for shape in ((32768, 32, 128), (32768, 8, 128), (65536, 24, 64), (16384, 24, 256), (64, 40, 128))] +
+                [gather(1 << 20, 1024, 1 << 18, "f32"), gather(128256, 4096, 16384, "bf16"), gather(1 << 20, 1021, 1 << 17, "bf16", 1021)] +
+                [scatter(1 << 18, 1024, "f32", unique) for unique in (False, True)] +
+                [scatter_add(128256, 4096, 16384, "bf16"), scatter_add(128256, 4096, 65536, "bf16"),
+                 scatter_add(32000, 2048, 65536, "f32"), scatter_add(128256, 4096, 16384, "bf16", True)] +
+                [sample(*shape, dtype, *choice) for dtype in ("f32", "bf16") for shape in ((32, 129280), (256, 129280), (1, 129280))
+                 for choice in ((1.0,), (0.0,), (0.8, 50), (0.8, 0, 0.95), (0.8, 50, 0.95))] +
                 [transpose(*shape, dtype) for dtype in ("bf16", "f32", "u8") for shape in MATRICES + ODD_MATRICES] +
                 [permute(*problem) for problem in PERMUTATIONS])

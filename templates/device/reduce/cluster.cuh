@@ -5,7 +5,7 @@
 // Called by all threads of Blocks blocks; all threads of a block pass the same x. Every block must have begun before
 // the first call, and `partial`, in shared memory, may be used only once. After the call no block accesses another's
 // memory for it.
-template <int Blocks, class F> __device__ inline f32 cluster_reduce(f32 x, f32 (&partial)[Blocks], F f) {
+template <int Blocks, class X, class F> __device__ inline X cluster_reduce(X x, X (&partial)[Blocks], F f) {
   if constexpr (Blocks > 1) {
     if (threadIdx.x < Blocks) *cluster::map(&partial[cluster::rank()], threadIdx.x) = x;
     cluster::sync();

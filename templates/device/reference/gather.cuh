@@ -4,8 +4,8 @@
 
 // D[i] = S[I[i]] for `count` rows of `columns` elements; an index that is not below `rows`, or is negative, gives
 // zeros.
-template <class T>
-__device__ inline void reference_gather(const View<const T, 2>& S, const View<const s32, 1>& I, const View<f64, 2>& D,
+template <class T, class J>
+__device__ inline void reference_gather(const View<const T, 2>& S, const View<const J, 1>& I, const View<f64, 2>& D,
                                         s64 rows, s64 columns, s64 count) {
   for (s64 i = blockIdx.x; i < count; i += gridDim.x) {
     const s64 row = I.data[i * I.stride[0]];

@@ -33,7 +33,7 @@ __device__ inline bool copy_box(const View<T, 3>& to, const View<const T, 3>& fr
       into[i / box.k * to.stride[1] + i % box.k * to.stride[2]] =
           of[i / box.k * from.stride[1] + i % box.k * from.stride[2]];
   } else {
-    copy_row(reinterpret_cast<u8*>(into), reinterpret_cast<const u8*>(of), columns * sizeof(T), first, step);
+    copy_row(into, of, columns, first, step);
   }
   return true;
 }

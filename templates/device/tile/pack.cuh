@@ -13,6 +13,16 @@ template <int Count, class T> __device__ inline Pack<T, Count> load_pack(const T
     if (i < left) pack.x[i] = from[i];
   return pack;
 }
+// The same of any address: element by element if `from` is not aligned for the pack.
+template <int Count, class T> __device__ inline Pack<T, Count> load_pack_anywhere(const T* from, int left) {
+  if (left >= Count && reinterpret_cast<u64>(from) % alignof(Pack<T, Count>) == 0)
+    return *reinterpret_cast<const Pack<T, Count>*>(from);
+  Pack<T, Count> pack = {};
+#pragma unroll
+  for (int i = 0; i < Count; ++i)
+    if (i < left) pack.x[i] = from[i];
+  return pack;
+}
 // The same for storing; element by element if `to` is not aligned for the pack.
 template <class T, int Count> __device__ inline void store_pack(T* to, const Pack<T, Count>& pack, int left) {
   if (left >= Count && reinterpret_cast<u64>(to) % alignof(Pack<T, Count>) == 0) {

@@ -1,0 +1,104 @@
+#pragma once
+// A row of numbers of which each block of a cluster has a range of packs: kept in shared memory, or computed from
+// global memory in each pass where they do not fit. Each thread has every Threads-th pack of its block.
+#include "device/ptx/cvt.cuh"
+#include "device/reduce/aligned_row.cuh"
+#include "device/reduce/prefix.cuh"
+
+// F(x, column) gives the number of an element.
+template <class T, int Threads, bool Kept, class F> struct SharedRow {
+  static constexpr int kCount = AlignedRow<T>::kCount, kQuads = kCount / 4;
+  static constexpr int kLoads = 4;  // of a thread in flight
+
+  const AlignedRow<T>& row;
+  const F& number;
+  float4* kept;      // packs * kQuads
+  int first, packs;  // of the block
+
+  __device__ SharedRow(const AlignedRow<T>& row, const F& number, void* kept, int rank, int blocks)
+      : row(row), number(number), kept(static_cast<float4*>(kept)) {
+    const int all = static_cast<int>(row.packs), each = ceil_div(all, blocks);
+    first = min(rank * each, all);
+    packs = min(each, all - first);
+  }
+
+  // The numbers of pack p of the block, whose elements these are; minus infinity beyond the ends of the row.
+  __device__ void compute(int p, const Elements<T>& elements, f32 (&x)[kCount]) const {
+    const PackRange range = row.range(first + p);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i)
+      x[i] = range.has(i) ? number(to_f32(elements[i]), column(p, i)) : __int_as_float(0xff800000);
+  }
+  __device__ int column(int p, int i) const {
+    return static_cast<int>(row.index_of(first + p, i));
+  }
+
+  // The same as they are kept.
+  __device__ void load(int p, f32 (&x)[kCount]) const {
+    if constexpr (Kept) {
+#pragma unroll
+      for (int q = 0; q < kQuads; ++q) *reinterpret_cast<float4*>(&x[q * 4]) = kept[q * packs + p];
+    } else {
+      compute(p, row.load(first + p), x);
+    }
+  }
+
+  // Calls f(x) for each number of the thread's packs; the first time, which keeps them, and later.
+  template <class Each> __device__ void first_pass(Each f) const {
+    for (int base = threadIdx.x; base < packs; base += kLoads * Threads) {
+      Elements<T> elements[kLoads];
+#pragma unroll
+      for (int u = 0; u < kLoads; ++u)
+        if (base + u * Threads < packs) elements[u] = row.load(first + base + u * Threads);
+#pragma unroll
+      for (int u = 0; u < kLoads; ++u) {
+        const int p = base + u * Threads;
+        if (p >= packs) continue;
+        alignas(16) f32 x[kCount];
+        compute(p, elements[u], x);
+#pragma unroll
+        for (int q = 0; q < kQuads; ++q)
+          if constexpr (Kept) kept[q * packs + p] = *reinterpret_cast<const float4*>(&x[q * 4]);
+#pragma unroll
+        for (const f32 y : x) f(y);
+      }
+    }
+  }
+  template <class Each> __device__ void next_pass(Each f) const {
+#pragma unroll 1
+    for (int p = threadIdx.x; p < packs; p += Threads) {
+      alignas(16) f32 x[kCount];
+      load(p, x);
+#pragma unroll
+      for (const f32 y : x) f(y);
+    }
+  }
+
+  // Calls found(column, x) in the thread that has the block's first number up to and with which the measures add up to
+  // more than `target`, which those of all do. Called by all threads of the block.
+  template <class Measure, class Found>
+  __device__ void find_position(u64 (&partial)[2][Threads / 32], u64 target, Measure measure, Found found) const {
+    for (int base = 0, turn = 0; base < packs; base += Threads, turn ^= 1) {
+      alignas(16) f32 x[kCount];
+      const int p = base + threadIdx.x;
+      u64 sum = 0;
+      if (p < packs) {
+        load(p, x);
+#pragma unroll
+        for (const f32 y : x) sum += measure(y);
+      }
+      const Prefix<u64> sums = block_prefix<Threads>(sum, partial[turn]);
+      if (sums.before <= target && target < sums.before + sum) {
+        u64 before = sums.before;
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) {
+          const u64 upto = before + measure(x[i]);
+          if (before <= target && target < upto) found(column(p, i), x[i]);
+          before = upto;
+        }
+      }
+      if (target < sums.all) return;
+      target -= sums.all;
+    }
+  }
+};

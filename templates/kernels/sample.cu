@@ -1,0 +1,235 @@
+//! kernel  sample   "I[m] = a column drawn with probability softmax(logit(X[m,:]) / temperature) from those that top_k and top_p keep; L[m] = the logarithm of that probability"
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//!
+//! type    T       = f32   in {f32, bf16, f16}      "elements of X"
+//! type    J       = s32   in {s32, s64}            "elements of I; -1 where all logits are minus infinity or NaN, which are never drawn"
+//! dim     M, N            in 0..2147483647         "rows, and tokens of the vocabulary"
+//!
+//! param   LOGS    = 0     in {0, 1}                "1: there is an L"
+//! param   THREADS = 1024  in {128, 256, 512, 1024} "of a block"
+//! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
+//! param   KEPT    = 1     in {0, 1}                "1: a row is kept in shared memory; 0: each pass over it reads it again"
+//!
+//! let     PACKS   = ceil_div(N, 16 / sizeof(T)) + 1 "reads of 16 bytes of a row, of which the first and the last may be partial"
+//! let     SMEM    = KEPT * ceil_div(PACKS, CLUSTER) * (16 / sizeof(T)) * 4 "bytes of a block's logits"
+//!
+//! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
+//! require SMEM + 34 * 1024 + THREADS <= device.smem_per_block "a row must fit into its blocks' shared memory"
+//! require M == 0 || N <= 1 || stride(X, 1) == 1    "elements of a row of X are neighbours"
+//!
+//! tensor  X : T[M, N]
+//! tensor  I : J[M]    out
+//! tensor  L : f32[M]  out  when LOGS == 1
+//! scalar  temperature : f32 = 1                    "0: the greatest logit, the first of equal ones"
+//! scalar  top_k : s32 = 0                          "only so many of the greatest are kept, of equal ones the first; 0: all"
+//! scalar  top_p : f32 = 1                          "of those only the fewest greatest whose probabilities add up to it"
+//! scalar  seed : u64 = 0                           "the key of the random generator, Philox4x32-10"
+//! scalar  offset : u64 = 0                         "its counter beside the row: another for each launch"
+//!
+//! hook    logit(f32 x, s32 row, s32 column) : f32 = x  "applied to each element first: penalties, biases, masks"
+//!
+//! cluster CLUSTER
+//! launch  grid M * CLUSTER  block THREADS  smem SMEM
+//! work    flops 8 * M * N  bytes M * (N * sizeof(T) + sizeof(J) + LOGS * 4)
+//! reference sample_reference  grid min(M, 65536)  block 256
+//!
+//! preset  THREADS = 128  when N <= 2048
+//! preset  THREADS = 512, CLUSTER = 4  when device.cluster_max >= 4 && 4 * M <= device.sm_count && N <= 65536
+//! preset  THREADS = 1024, CLUSTER = 4  when device.cluster_max >= 4 && 4 * M <= device.sm_count
+//! preset  THREADS = 256  when N <= 8192
+//! preset  THREADS = 512  when N <= 16384
+//! preset  THREADS = 1024
+//! preset  THREADS = 1024, CLUSTER = 4  when device.cluster_max >= 4
+//! preset  THREADS = 1024, CLUSTER = 8  when device.cluster_max >= 8
+//! preset  THREADS = 1024, CLUSTER = 8, KEPT = 0  when device.cluster_max >= 8
+//! preset  THREADS = 1024, KEPT = 0
+
+#include "device/ptx/cvt.cuh"
+#include "device/reduce/ordered.cuh"
+#include "device/reduce/token_weight.cuh"
+#include "device/tile/philox.cuh"
+
+__device__ inline f32 minus_infinity() {
+  return __int_as_float(0xff800000);
+}
+
+// A number below `end`, each with the same probability but for a share of end / 2^64.
+__device__ inline u64 random_below(u64 end, u32 row, u64 seed, u64 offset) {
+  const uint4 x = philox4x32(make_uint4(static_cast<u32>(offset), static_cast<u32>(offset >> 32), row, 0), seed);
+  return __umul64hi(u64{x.y} << 32 | x.x, end);
+}
+
+// The least integer weight that is a share `part` of `all`, at least 1.
+__device__ inline u64 share_of(f32 part, u64 all) {
+  const f64 share = ceil(static_cast<f64>(fmaxf(part, 0.0F)) * static_cast<f64>(all));
+  return max(min(static_cast<u64>(share), all), u64{1});
+}
+
+#ifndef TMA_JIT_REFERENCE
+
+#include "device/reduce/block.cuh"
+#include "device/reduce/key_search.cuh"
+#include "device/reduce/shared_row.cuh"
+
+struct Smem {
+  f32 greatest[THREADS / 32], greatest_of[CLUSTER];
+  u64 warps[4][THREADS / 32], blocks[4][CLUSTER], prefixes[2][THREADS / 32];
+  KeyHistograms<THREADS> histograms;
+};
+
+// The sum of measure(x) over a row; all threads of its blocks get it, and each block the sums of all blocks in
+// blocks[turn]. `turn` is another one at each call.
+template <class Row, class Measure>
+__device__ inline u64 sum_of(const Row& row, Smem& smem, int turn, Measure measure) {
+  u64 sum = 0;
+  row.next_pass([&](f32 x) { sum += measure(x); });
+  const auto add = [](u64 a, u64 b) { return a + b; };
+  return cluster_reduce(block_reduce<THREADS>(sum, smem.warps[turn], u64{0}, add), smem.blocks[turn], add);
+}
+
+// The columns that can be drawn: those whose keys are above `least`, and the first `equal` of those that have this key.
+// Weights are integers whose sums no order of addition changes, so that a random number chooses the same column
+// wherever and by however many threads it is drawn.
+extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2> X, View<J, 1> I, View<f32, 1> L,
+                                                                f32 temperature, s32 top_k, f32 top_p, u64 seed,
+                                                                u64 offset, const Dims dims,
+                                                                const __grid_constant__ Hooks hooks) {
+  extern __shared__ __align__(16) u8 kept[];
+  __shared__ Smem smem;
+  if constexpr (CLUSTER > 1) cluster::arrive_relaxed();
+  const int m = blockIdx.x / CLUSTER, rank = CLUSTER == 1 ? 0 : cluster::rank();
+  const auto logit = [&](f32 x, int column) {
+    const f32 y = hooks.logit(x, m, column);
+    return y == y ? y : minus_infinity();
+  };
+  const AlignedRow<T> aligned(X.data + m * X.stride[0], dims.N);
+  const SharedRow<T, THREADS, KEPT, decltype(logit)> row(aligned, logit, kept, rank, CLUSTER);
+  const auto greater_of = [](f32 a, f32 b) { return fmaxf(a, b); };
+  f32 greatest = minus_infinity();
+  row.first_pass([&](f32 x) { greatest = fmaxf(greatest, x); });
+  if constexpr (CLUSTER > 1) cluster::wait();
+  greatest = block_reduce<THREADS>(greatest, smem.greatest, minus_infinity(), greater_of);
+  greatest = cluster_reduce(greatest, smem.greatest_of, greater_of);
+  if (greatest == minus_infinity()) {
+    if (threadIdx.x > 0 || rank > 0) return;
+    I.data[m * I.stride[0]] = -1;
+    if constexpr (LOGS) L.data[m * L.stride[0]] = minus_infinity();
+    return;
+  }
+
+  const TokenWeight weight(greatest, temperature);
+  KeySearch<THREADS, CLUSTER> search(smem.histograms);
+  const u64 most = temperature > 0 ? max(top_k, 0) : 1;
+  u32 least = 0;
+  u64 above = 0, equal = 0, each = 1;  // the weight above `least`, how many that have it are kept, the weight of each
+  bool counting = false;
+  const auto measure = [&](f32 x) {
+    const u32 size = ordered(x) > least ? weight(x) : 0;
+    return counting ? min(size, 1U) : size;
+  };
+  // Stage 0 keeps the `most` greatest, stage 1 the share top_p of their weight, stage 2 adds up what is left.
+#pragma unroll 1
+  for (int stage = most > 0 ? 0 : 1; true; ++stage) {
+    counting = stage == 0;
+    above = sum_of(row, smem, stage, measure);
+    if (stage == 2 || (stage == 1 && !(top_p < 1))) break;
+    if (counting && above <= most) continue;
+    const u64 target = counting ? most : share_of(top_p, above + equal * each);
+    u64 left = target - above;
+    if (target <= above) {
+      const KeyFound found = search.find(row, target, measure);
+      least = found.key, each = weight(number_of_ordered(least)), left = target - found.above;
+    }
+    equal = counting ? left : ceil_div(left, each);
+  }
+
+  const u64 total = above + equal * each, chosen = random_below(total, m, seed, offset);
+  const bool greater = chosen < above;
+  const auto drawn = [&](f32 x) { return greater ? measure(x) : u32{ordered(x) == least}; };
+  sum_of(row, smem, 3, drawn);
+  u64 target = greater ? chosen : (chosen - above) / each;
+  for (int i = 0; i < rank; ++i) {
+    if (target < smem.blocks[3][i]) return;
+    target -= smem.blocks[3][i];
+  }
+  row.find_position(smem.prefixes, target, drawn, [&](int column, f32 x) {
+    I.data[m * I.stride[0]] = column;
+    const f32 log = x == greatest ? 0.0F : (x - greatest) / temperature;
+    if constexpr (LOGS) L.data[m * L.stride[0]] = log - logf(static_cast<f32>(total) * 0x1p-31F);
+  });
+}
+
+#else
+
+#include "device/reference/row_reduce.cuh"
+
+// The greatest key whose sum reaches the target.
+template <class F> __device__ inline u64 bisect(f64 target, F sum) {
+  u64 key = 0;
+  for (int bit = 31; bit >= 0; --bit)
+    if (sum(key | u64{1} << bit) >= target) key |= u64{1} << bit;
+  return key;
+}
+
+// One block per row. Keys and columns are found by bisection over sums of the whole row.
+extern "C" __global__ void sample_reference(View<const T, 2> X, View<f64, 1> I, View<f64, 1> L, f32 temperature,
+                                            s32 top_k, f32 top_p, u64 seed, u64 offset, const Dims dims,
+                                            const __grid_constant__ Hooks hooks) {
+  for (s64 m = blockIdx.x; m < dims.M; m += gridDim.x) {
+    const auto element = [&](s64 n) {
+      const f32 x = static_cast<f32>(hooks.logit(to_f64(X.data[m * X.stride[0] + n * X.stride[1]]), m, n));
+      return x == x ? x : minus_infinity();
+    };
+    const f64 greatest = row_reduce(dims.N, minus_infinity(), element, [](f64 a, f64 b) { return fmax(a, b); });
+    if (greatest == minus_infinity()) {
+      if (threadIdx.x > 0) continue;
+      I.data[m * I.stride[0]] = -1;
+      if (LOGS) L.data[m * L.stride[0]] = minus_infinity();
+      continue;
+    }
+    const TokenWeight weight(static_cast<f32>(greatest), temperature);
+    // The sums, over elements whose keys are at least `key`, of their weights and of how many have one.
+    const auto mass = [&](u64 key) {
+      return row_sum(dims.N, [&](s64 n) { return ordered(element(n)) >= key ? weight(element(n)) : 0; });
+    };
+    const auto count = [&](u64 key) {
+      return row_sum(dims.N, [&](s64 n) { return ordered(element(n)) >= key && weight(element(n)) > 0; });
+    };
+    u64 least = 0;
+    f64 equal = 0;
+    const f64 most = temperature > 0 ? max(top_k, 0) : 1;
+    if (most > 0 && count(0) > most) {
+      least = bisect(most, count);
+      equal = most - count(least + 1);
+    }
+    const auto each = [&] { return f64{weight(number_of_ordered(static_cast<u32>(least)))}; };
+    if (top_p < 1) {
+      const f64 all = mass(least + 1) + equal * each();
+      const f64 target = share_of(top_p, static_cast<u64>(all));
+      if (target <= mass(least + 1)) least = bisect(target, mass);
+      equal = ceil((target - mass(least + 1)) / each());
+    }
+    const f64 above = mass(least + 1), total = above + equal * each();
+    const f64 chosen = random_below(static_cast<u64>(total), m, seed, offset);
+    const bool greater = chosen < above;
+    const f64 target = greater ? chosen : floor((chosen - above) / each());
+    s64 first = 0, last = dims.N - 1;  // the column is one of these
+    while (first < last) {
+      const s64 middle = (first + last) / 2;
+      const f64 upto = row_sum(middle + 1, [&](s64 n) {
+        const u32 key = ordered(element(n));
+        return greater ? (key > least ? f64{weight(element(n))} : 0.0) : f64{key == least};
+      });
+      upto > target ? last = middle : first = middle + 1;
+    }
+    const auto log_weight = [&](f32 x) { return x == greatest ? 0.0 : (x - greatest) / temperature; };
+    const f64 sum =
+        row_sum(dims.N, [&](s64 n) { return ordered(element(n)) > least ? exp(log_weight(element(n))) : 0; });
+    const f64 rest = equal > 0 ? equal * exp(log_weight(number_of_ordered(static_cast<u32>(least)))) : 0;
+    if (threadIdx.x > 0) continue;
+    I.data[m * I.stride[0]] = first;
+    if (LOGS) L.data[m * L.stride[0]] = log_weight(element(first)) - log(sum + rest);
+  }
+}
+
+#endif
