@@ -71,7 +71,7 @@ __device__ void consume(Smem& smem, const CUtensorMap& O, const View<f32, 2>& L,
   const ScoreHooks<Work> scores = {hooks, work};
   OnlineSoftmax<Scores> softmax(1);
   Output o = {};
-  if (work.steps > 0) smem.queries.wait(0);
+  if (kMaskGiven || work.steps > 0) smem.queries.wait(0);
 #pragma unroll 1
   for (TileSteps steps(smem.pipeline, smem.published, work.steps); steps.next();) {
     const u32 slot = steps.slot;

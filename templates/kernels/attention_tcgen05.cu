@@ -73,7 +73,7 @@ static_assert(sizeof(Smem) == SMEM);
 // so that the four warps have read the scores of step i - 1 and the output of step i - 2, which the next products
 // overwrite.
 __device__ void multiply(Smem& smem, const Work& work) {
-  if (work.steps > 0) smem.queries.wait(0);
+  if (kMaskGiven || work.steps > 0) smem.queries.wait(0);
   u32 parity = 0;
   for (TileSteps steps(smem.pipeline, smem.published, work.steps); steps.next(); parity ^= 1) {
     const u32 slot = steps.slot;
@@ -95,6 +95,7 @@ __device__ void weigh(Smem& smem, const CUtensorMap& O, const View<f32, 2>& L, c
                       const Hooks& hooks) {
   const int row = threadIdx.x / 32 * 32;
   const ScoreHooks<Work> scores = {hooks, work};
+  if (kMaskGiven) smem.queries.wait(0);  // without steps there is no product that waits for them
   const u32 from = tensor_memory::at(smem.address, row, 0);
   OnlineSoftmax<Scores> softmax(1);
   Output o = {};
