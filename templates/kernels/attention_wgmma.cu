@@ -68,7 +68,7 @@ using Queries = SharedTile<T, 64, HD, PANEL * 2>;  // of one consumer; later its
 using Output = RegisterTile<layout::Mma<16, HD>>;
 using Softmax = OnlineSoftmax<Scores, 8>;
 
-constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : PERSISTENT ? 40 : 24;  // of a thread that loads or stores
+constexpr int kLoadRegisters = CONSUMERS == 3 ? (kMaskGiven ? 56 : 32) : kMaskGiven ? 72 : PERSISTENT ? 40 : 24;  // of a thread that loads or stores
 
 struct Smem {
   Queries q[SLOTS];
@@ -232,7 +232,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_
     if (thread == 32) store_attention<CONSUMERS>(smem, O, Tiles(dims));
     __syncwarp();
   } else {
-    take_registers<CONSUMERS == 3 ? 160 : kLoadRegisters == 24 ? 240 : 232>();
+    take_registers<CONSUMERS == 3 ? (kMaskGiven ? 152 : 160) : kLoadRegisters == 24 ? 240 : kMaskGiven ? 216 : 232>();
     consume(smem, L, dims, scale, hooks);
     __syncwarp();
   }

@@ -25,7 +25,7 @@ template <class T, int Rank, class Value, bool Neighbours> struct Operand {
   // Returns an interval that contains the elements, integers, at all indices within these intervals; of at most one
   // dimension there may be several, up to kMost. Called by all lanes of a warp, which read for each other.
   template <class... Index, class = EnableIf<(is_interval<Index> || ...)>, class = decltype((Interval(Index(0)), ...)),
-            class = decltype(Interval(Value{}))>
+            class V = Value, class = decltype(Interval(V{}))>
   __device__ Interval operator()(Index... index) const {
     static_assert(sizeof...(Index) == Rank, "an operand is read with one index a dimension");
     Elements range = {data, 0, 1, 0, 1};
@@ -86,10 +86,12 @@ template <class T, int Rank, class Value, bool Neighbours> struct Operand {
     const Elements first = of(own, 0);
     const bool same = __all_sync(kAll, own.from == first.from && own.pitch == first.pitch && own.count == first.count);
     Interval found = Interval::anything();
+#pragma unroll 1
     for (int lane = 0; lane < (same ? 1 : 32); ++lane) {
       const Elements range = of(own, lane);
       const bool beyond = range.begin > 0 || range.end < range.count;  // 0 is read there
       s32 least = beyond ? 0 : 0x7fffffff, most = beyond ? 0 : -0x7fffffff - 1;
+#pragma unroll 1
       for (int i = range.begin + static_cast<int>(threadIdx.x % 32); i < range.end; i += 32) {
         const s32 x = range.from[i * range.pitch];
         least = min(least, x), most = max(most, x);
