@@ -27,7 +27,7 @@ constexpr std::string_view kLanguageWords[] = {
 
 // Functions of expressions, and names that the preamble or CUDA defines.
 constexpr std::string_view kTakenNames[] = {"align_up",  "ceil_div", "min",      "max",     "stride",
-                                            "alignment", "device",   "Dims",     "dims",    "Hooks",
+                                            "alignment", "given",    "device",   "Dims",     "dims",    "Hooks",
                                             "hooks",     "Operand",  "View",     "Mapped",  "CUtensorMap",
                                             "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"};
 

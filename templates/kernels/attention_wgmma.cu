@@ -24,6 +24,7 @@
 //! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //! require PERSISTENT == 0 || HD <= 192             "with heads of 256 no registers are left for the next tile"
+//! require given(mask) == 0 || BM != 192            "the warps that find the steps a mask leaves need registers"
 //! require HD / 2 + BN * 3 / 4 <= (BM == 192 ? 132 : 200) "output, scores and weights must fit in registers"
 //!
 //! tensor  Q : T[HEADS, M, HD]     box [1, 64, PANEL]  swizzle PANEL * 2
@@ -39,8 +40,9 @@
 //! work    flops 4 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)
 //! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 4
 //!
-//! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2              when CAUSAL == 0
-//! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 3072
+//! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2              when CAUSAL == 0 && given(mask) == 0
+//! preset  HD = 64, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2              when CAUSAL == 0
+//! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 3072 || given(mask) == 1
 //! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 6144
 //! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128
 //! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2             when CAUSAL == 0
@@ -68,7 +70,7 @@ using Queries = SharedTile<T, 64, HD, PANEL * 2>;  // of one consumer; later its
 using Output = RegisterTile<layout::Mma<16, HD>>;
 using Softmax = OnlineSoftmax<Scores, 8>;
 
-constexpr int kLoadRegisters = CONSUMERS == 3 ? (kMaskGiven ? 56 : 32) : kMaskGiven ? 72 : PERSISTENT ? 40 : 24;  // of a thread that loads or stores
+constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : kMaskGiven ? 72 : PERSISTENT ? 40 : 24;  // of a thread that loads or stores
 
 struct Smem {
   Queries q[SLOTS];
@@ -232,7 +234,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_
     if (thread == 32) store_attention<CONSUMERS>(smem, O, Tiles(dims));
     __syncwarp();
   } else {
-    take_registers<CONSUMERS == 3 ? (kMaskGiven ? 152 : 160) : kLoadRegisters == 24 ? 240 : kMaskGiven ? 216 : 232>();
+    take_registers<CONSUMERS == 3 ? 160 : kLoadRegisters == 24 ? 240 : kLoadRegisters == 40 ? 232 : 216>();
     consume(smem, L, dims, scale, hooks);
     __syncwarp();
   }
