@@ -78,9 +78,9 @@ std::string expression(const Hook& hook, Operands operands) {
   return fmt::format("(\n{}{}\n)", line_directive(1, "hook " + hook.name), with_parentheses(hook.text, operands));
 }
 
-// Returns the members of a generic hook: whether its text is the request's, and, if that is an expression, a template of
-// the same text for arguments of any types. A call whose types the text has no meaning for is no error in the body but
-// a failed substitution.
+// Returns the members of a generic hook: whether its text is the request's, and, if that is an expression, a template
+// of the same text for arguments of any types. A call whose types the text has no meaning for is no error in the body
+// but a failed substitution.
 std::string generic_members(const Hook& hook, Operands operands) {
   std::string text = fmt::format("static constexpr bool {}_given = {};\n", hook.name, hook.given);
   if (!hook.given || hook.parameters.empty() || is_body(hook)) return text;

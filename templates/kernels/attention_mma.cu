@@ -63,8 +63,9 @@ struct Smem {
 };
 static_assert(sizeof(Smem) == SMEM);
 
-// Computes the output of 16 queries. Called by one warp. Loop invariant: before each step, `o` is the sum of the weighted
-// values of the steps before, relative to the maximum that `softmax` holds, and the slots of these steps are released.
+// Computes the output of 16 queries. Called by one warp. Loop invariant: before each step, `o` is the sum of the
+// weighted values of the steps before, relative to the maximum that `softmax` holds, and the slots of these steps are
+// released.
 __device__ void consume(Smem& smem, const CUtensorMap& O, const View<f32, 2>& L, const Work& work, f32 scale,
                         const Hooks& hooks) {
   const int row = threadIdx.x / 32 * 16;

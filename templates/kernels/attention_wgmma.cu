@@ -70,7 +70,10 @@ using Queries = SharedTile<T, 64, HD, PANEL * 2>;  // of one consumer; later its
 using Output = RegisterTile<layout::Mma<16, HD>>;
 using Softmax = OnlineSoftmax<Scores, 8>;
 
-constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : kMaskGiven ? 72 : PERSISTENT ? 40 : 24;  // of a thread that loads or stores
+constexpr int kLoadRegisters = CONSUMERS == 3 ? 32
+                               : kMaskGiven   ? 72
+                               : PERSISTENT   ? 40
+                                              : 24;  // of a thread that loads or stores
 
 struct Smem {
   Queries q[SLOTS];
@@ -90,9 +93,9 @@ class Attention {
       : smem_(smem), hooks_(hooks), consumer_(consumer), keys_(smem.keys), values_(smem.values), turn_(consumer) {}
 
   // Computes the output of the consumer's 64 queries of a tile, which are in `q`; a negative scale changes their sign.
-  // Loop invariant: before each step, `slot` has its keys, `weights` are those of the step before, and `o` is the sum of
-  // the weighted values of the steps before that, relative to the maximum that `softmax` holds. Steps are counted down;
-  // the slots of the keys of the step before and of the values of the one before that are released.
+  // Loop invariant: before each step, `slot` has its keys, `weights` are those of the step before, and `o` is the sum
+  // of the weighted values of the steps before that, relative to the maximum that `softmax` holds. Steps are counted
+  // down; the slots of the keys of the step before and of the values of the one before that are released.
   __device__ void compute(Output& o, Queries& q, const View<f32, 2>& L, const Work& work, f32 scale) {
     Softmax softmax(kScoreGiven ? 1 : fabsf(scale));
     const int row = threadIdx.x / 32 * 16, whole = (work.last(consumer_ * 64) + 1) / BN;
@@ -151,8 +154,8 @@ class Attention {
   }
 
  private:
-  // Returns the step after `step`, once its keys are in `slot`; negative after the last. With a mask it is a SeenStep, and
-  // there is a slot after the last.
+  // Returns the step after `step`, once its keys are in `slot`; negative after the last. With a mask it is a SeenStep,
+  // and there is a slot after the last.
   __device__ int next(u32& slot, int step) {
     if constexpr (kMaskGiven) {
       slot = keys_.wait();
@@ -175,8 +178,7 @@ class Attention {
     const ScoreHooks<Work> scores = {hooks_, work};
     const bool whole = kMaskGiven ? SeenStep::is_whole(step) : step < whole_steps;
     const int key = (kMaskGiven ? SeenStep::step(step) : step) * BN;
-    if constexpr (kScoreGiven)
-      s.map_at([&](f32 x, int r, int c) { return scores.score(x * scale, row + r, key + c); });
+    if constexpr (kScoreGiven) s.map_at([&](f32 x, int r, int c) { return scores.score(x * scale, row + r, key + c); });
     if (!whole) s.map_at([&](f32 x, int r, int c) { return scores.sees(row + r, key + c) ? x : Softmax::kMasked; });
   }
 

@@ -252,6 +252,10 @@ TEST_CASE("a hook's default runs to the end of the line") {
   CHECK(hook("a > 0 ? a : `@#$").default_value == "a > 0 ? a : `@#$");
   CHECK(hook("a \"doc \\\"quoted\\\"\"").default_value == "a");
   CHECK(hook("a \"doc \\\"quoted\\\"\"").doc == "doc \"quoted\"");
+  CHECK_FALSE(hook("generic").generic);
+  const Hook generic = parsed(fmt::format("{}//! hook f(f32 a) : f32 generic = a\n", kFrame)).hooks[0];
+  CHECK(generic.generic);
+  CHECK(generic.default_value == "a");
 }
 
 TEST_CASE("launch, cluster, work, presets and reference") {

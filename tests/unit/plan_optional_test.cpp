@@ -45,6 +45,23 @@ TEST_CASE("the tensors given choose the configuration") {
   CHECK(enumeration(kMap, inputs(2)).rules.empty());
 }
 
+TEST_CASE("rules and presets know whether the request gives a hook a text of its own") {
+  const std::string kernel = kMap +
+                             "//! param WIDE = 1 in {1, 2, 4}\n//! require given(apply) == 0 || WIDE < 4\n"
+                             "//! preset WIDE = 4\n//! preset WIDE = 2\n";
+  Request request = inputs(1);
+  CHECK(config(plan(kernel, request)) == "INPUTS=1 WIDE=4");
+  request.hooks["apply"] = "a";  // the default
+  CHECK(config(plan(kernel, request)) == "INPUTS=1 WIDE=4");
+  request.hooks["apply"] = "a * 2";
+  CHECK(config(plan(kernel, request)) == "INPUTS=1 WIDE=2");
+  CHECK(
+      refusal(kMap + "//! require given(aply) == 0\n", inputs(1)).find("unknown hook aply; did you mean \"apply\"?") !=
+      std::string::npos);
+  CHECK(refusal(kMap + "//! require given(A) == 0\n", inputs(1)).find("given takes a hook, and A is a tensor") !=
+        std::string::npos);
+}
+
 TEST_CASE("a rank-0 tensor is one that is not given") {
   Request request = inputs(2);
   request.tensors.push_back({"C", Tensor{}});

@@ -77,10 +77,16 @@ template <int Ahead, bool Masked, class Steps> class AheadSteps {
     seen_[Ahead] = steps_.next();
     return seen_[Ahead] < 0 ? -1 : SeenStep::step(seen_[Ahead]);
   }
-  __device__ bool more() const { return seen_[1] >= 0; }
-  __device__ int current() const { return SeenStep::step(seen_[0]); }
+  __device__ bool more() const {
+    return seen_[1] >= 0;
+  }
+  __device__ int current() const {
+    return SeenStep::step(seen_[0]);
+  }
   // The mask hides none of the current step's keys.
-  __device__ bool whole() const { return SeenStep::is_whole(seen_[0]); }
+  __device__ bool whole() const {
+    return SeenStep::is_whole(seen_[0]);
+  }
 
  private:
   Steps steps_;

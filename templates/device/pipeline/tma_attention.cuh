@@ -23,8 +23,8 @@ __device__ inline void load_attention(Smem& smem, const CUtensorMap& Q, const CU
   }
 }
 
-// The same for the steps that `steps` finds, a SeenSteps: which they are is published in `smem.published` with the slots,
-// after the last of which follows an empty one. Called by a warp.
+// The same for the steps that `steps` finds, a SeenSteps: which they are is published in `smem.published` with the
+// slots, after the last of which follows an empty one. Called by a warp.
 template <class Smem, class Work, class Steps>
 __device__ inline void load_seen_attention(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
                                            const Work& work, Steps steps) {

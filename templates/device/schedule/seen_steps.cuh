@@ -1,7 +1,7 @@
 #pragma once
-// The steps of keys in which a tile of queries sees any, from the last to the first. They are found from what a mask gives
-// over ranges of keys: a range of 1024 steps is looked at in 32 parts, and each part in which a key may be seen step by
-// step, so that steps far from those that are seen cost little.
+// The steps of keys in which a tile of queries sees any, from the last to the first. They are found from what a mask
+// gives over ranges of keys: a range of 1024 steps is looked at in 32 parts, and each part in which a key may be seen
+// step by step, so that steps far from those that are seen cost little.
 #include "device/types.cuh"
 
 // A step and whether all its keys are seen by all queries, in one number; kEnd after the last.

@@ -1,6 +1,6 @@
 #pragma once
-// The hooks of attention: score(s, q, k, head) is what becomes of a scaled product, and mask(q, k, head) whether query q
-// sees key k. Positions are those of the keys: the last query is at the last key. Hooks is the template's.
+// The hooks of attention: score(s, q, k, head) is what becomes of a scaled product, and mask(q, k, head) whether query
+// q sees key k. Positions are those of the keys: the last query is at the last key. Hooks is the template's.
 #include "device/tile/interval.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -36,14 +36,14 @@ template <class Work> struct ScoreHooks {
   const Work& work;
 
   __device__ bool sees(int row, int key) const {
-    return work.sees(row, key) && hooks.mask(work.position(row), key, work.head) != 0;
+    const bool seen = hooks.mask(work.position(row), key, work.head) != 0;  // without a branch: an operand is read once
+    return work.sees(row, key) && seen;
   }
   __device__ f32 score(f32 s, int row, int key) const { return hooks.score(s, work.position(row), key, work.head); }
 
-  // Scales the products of the queries from `row` on and the keys from `key` on and applies the hooks; `whole` says that
-  // the mask hides none. Hidden scores become `hidden`.
-  template <class Scores>
-  __device__ void apply(Scores& s, f32 scale, int row, int key, bool whole, f32 hidden) const {
+  // Scales the products of the queries from `row` on and the keys from `key` on and applies the hooks; `whole` says
+  // that the mask hides none. Hidden scores become `hidden`.
+  template <class Scores> __device__ void apply(Scores& s, f32 scale, int row, int key, bool whole, f32 hidden) const {
     if constexpr (!kMaskGiven) {
       s.map_at([&](f32 x, int r, int c) {
         return work.sees(row + r, key + c) ? score(x * scale, row + r, key + c) : hidden;

@@ -29,9 +29,7 @@ struct Interval {
 template <class X> constexpr bool is_interval = false;
 template <> constexpr bool is_interval<Interval> = true;
 template <bool> struct EnableIfTrue {};
-template <> struct EnableIfTrue<true> {
-  using type = void;
-};
+template <> struct EnableIfTrue<true> { using type = void; };
 template <bool Condition> using EnableIf = typename EnableIfTrue<Condition>::type;
 
 // Whether a condition holds somewhere, and whether it holds everywhere.

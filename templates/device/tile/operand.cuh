@@ -67,7 +67,7 @@ template <class T, int Rank, class Value, bool Neighbours> struct Operand {
       const bool none = range.begin == range.end;
       range.count = count;
       range.pitch = step(1, dimension);
-      range.begin = none ? 0 : max(0, -index.lo);
+      range.begin = none ? 0 : min(count, max(s64{0}, -s64{index.lo}));
       range.end = none ? 0 : max(s64{range.begin}, min(count, extent[dimension] - index.lo));
       ++several;
     } else {
@@ -76,6 +76,8 @@ template <class T, int Rank, class Value, bool Neighbours> struct Operand {
     range.from += step(index.lo, dimension);
   }
 
+  // Returns the least and the greatest of the lane's elements. The lanes read together, for one lane after another unless
+  // all have the same.
   __device__ static Interval over_lanes(const Elements& own) {
     constexpr u32 kAll = 0xffffffff;
     const auto of = [](Elements range, int lane) -> Elements {
@@ -84,7 +86,8 @@ template <class T, int Rank, class Value, bool Neighbours> struct Operand {
               __shfl_sync(kAll, range.begin, lane), __shfl_sync(kAll, range.end, lane)};
     };
     const Elements first = of(own, 0);
-    const bool same = __all_sync(kAll, own.from == first.from && own.pitch == first.pitch && own.count == first.count);
+    const bool same = __all_sync(kAll, own.from == first.from && own.pitch == first.pitch && own.count == first.count &&
+                                            own.begin == first.begin && own.end == first.end);
     Interval found = Interval::anything();
 #pragma unroll 1
     for (int lane = 0; lane < (same ? 1 : 32); ++lane) {
