@@ -63,7 +63,7 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-using Tiles = AttentionTiles<BM, BN, PERSISTENT>;
+using Tiles = AttentionTiles<BM, BN, PERSISTENT, CAUSAL == 1 || kMaskGiven>;
 using Work = Tiles::Work;
 using Scores = RegisterTile<layout::Mma<16, BN>>;
 using Queries = SharedTile<T, 64, HD, PANEL * 2>;  // of one consumer; later its output

@@ -49,10 +49,10 @@ template <int TileM, int TileN> class AttentionOrder {
   int rows_;
 };
 
-// The tiles of one of the blocks of a grid: for a grid with a block for each, its own; else every n-th, under a causal
-// mask by pairs of a long and a short one, so that all blocks have equal work.
+// The tiles of one of the blocks of a grid: for a grid with a block for each, its own; else every n-th, if the number
+// of their keys grows with their row by pairs of a long and a short one, so that all blocks have equal work.
 //   for (AttentionTiles<BM, BN, ...> tiles(dims); tiles.more(); tiles.next()) { const auto work = tiles.work(); ... }
-template <int TileM, int TileN, bool Persistent> class AttentionTiles : AttentionOrder<TileM, TileN> {
+template <int TileM, int TileN, bool Persistent, bool Growing> class AttentionTiles : AttentionOrder<TileM, TileN> {
  public:
   using typename AttentionOrder<TileM, TileN>::Work;
 
@@ -78,7 +78,7 @@ template <int TileM, int TileN, bool Persistent> class AttentionTiles : Attentio
   }
 
  private:
-  static constexpr bool kPaired = Persistent && CAUSAL;
+  static constexpr bool kPaired = Persistent && Growing;
   __device__ int pairs() const { return ceil_div<u32>(this->rows_, 2); }
 
   int index_;
