@@ -70,10 +70,10 @@ using Queries = SharedTile<T, 64, HD, PANEL * 2>;  // of one consumer; later its
 using Output = RegisterTile<layout::Mma<16, HD>>;
 using Softmax = OnlineSoftmax<Scores, 8>;
 
-constexpr int kLoadRegisters = CONSUMERS == 3 ? 32
-                               : kMaskGiven   ? 72
-                               : PERSISTENT   ? 40
-                                              : 24;  // of a thread that loads or stores
+// Registers of a thread that loads or stores, and of one that multiplies; a mask is evaluated by those that load.
+constexpr int kFewRegisters = PERSISTENT ? 40 : 24, kLoadRegisters = CONSUMERS == 3 ? 32
+                                                                     : kMaskGiven   ? 72
+                                                                                    : kFewRegisters;
 
 struct Smem {
   Queries q[SLOTS];

@@ -2,7 +2,7 @@
 // How the consumers of attention kernels come to know their steps: all steps of a tile in ascending order, or, under a
 // mask of the request's, those that the producer publishes.
 #include "device/pipeline/pipeline.cuh"
-#include "device/schedule/seen_steps.cuh"
+#include "device/pipeline/seen_steps.cuh"
 
 // The SeenStep of each slot of a ring, where there is a mask. Written by the producer before it announces the slot.
 template <int Stages, bool Masked> class PublishedSteps {

@@ -76,8 +76,8 @@ template <class T, int Rank, class Value, bool Neighbours> struct Operand {
     range.from += step(index.lo, dimension);
   }
 
-  // Returns the least and the greatest of the lane's elements. The lanes read together, for one lane after another unless
-  // all have the same.
+  // Returns the least and the greatest of the lane's elements. The lanes read together, for one lane after another
+  // unless all have the same.
   __device__ static Interval over_lanes(const Elements& own) {
     constexpr u32 kAll = 0xffffffff;
     const auto of = [](Elements range, int lane) -> Elements {
@@ -87,7 +87,7 @@ template <class T, int Rank, class Value, bool Neighbours> struct Operand {
     };
     const Elements first = of(own, 0);
     const bool same = __all_sync(kAll, own.from == first.from && own.pitch == first.pitch && own.count == first.count &&
-                                            own.begin == first.begin && own.end == first.end);
+                                           own.begin == first.begin && own.end == first.end);
     Interval found = Interval::anything();
 #pragma unroll 1
     for (int lane = 0; lane < (same ? 1 : 32); ++lane) {
