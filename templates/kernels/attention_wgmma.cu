@@ -43,8 +43,8 @@
 //! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2              when CAUSAL == 0 && given(mask) == 0
 //! preset  HD = 64, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2              when CAUSAL == 0
 //! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 3072 || given(mask) == 1
-//! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 6144
-//! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128
+//! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 6144 && given(mask) == 0
+//! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128                            when given(mask) == 0
 //! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2             when CAUSAL == 0
 //! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2
 //! preset  HD = 192, BM = 128, BN = 112
@@ -70,10 +70,8 @@ using Queries = SharedTile<T, 64, HD, PANEL * 2>;  // of one consumer; later its
 using Output = RegisterTile<layout::Mma<16, HD>>;
 using Softmax = OnlineSoftmax<Scores, 8>;
 
-// Registers of a thread that loads or stores, and of one that multiplies; a mask is evaluated by those that load.
-constexpr int kFewRegisters = PERSISTENT ? 40 : 24, kLoadRegisters = CONSUMERS == 3 ? 32
-                                                                     : kMaskGiven   ? 72
-                                                                                    : kFewRegisters;
+// Registers of a thread that loads or stores; those that load evaluate the mask.
+constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : kMaskGiven ? 72 : PERSISTENT ? 40 : 24;
 
 struct Smem {
   Queries q[SLOTS];
