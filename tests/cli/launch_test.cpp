@@ -147,9 +147,9 @@ TEST_CASE("attention takes masks and scores, also of queries that see no keys, b
                                    queries, keys, "HD=64", "LSE=1"});
       check_passes(words);
     };
-    passes("M=130", "N=700", {"--hook", "mask=k < 70 || q - k < 100"});
-    passes("M=64", "N=2200", {"--hook", "mask=(q - k) % 700 == 0"});
-    passes("M=300", "N=100", {"--hook", "mask=k <= q", "--hook", "score=s - 0.05f * (q - k)"});
+    passes("M=70", "N=700", {"--hook", "mask=k < 70 || q - k < 100"});
+    passes("M=64", "N=1000", {"--hook", "mask=(q - k) % 300 == 0"});
+    passes("M=150", "N=70", {"--hook", "mask=k <= q", "--hook", "score=s - 0.05f * (q - k)"});
     passes("M=40", "N=0", {"--hook", "mask=k <= q"});
     passes("M=40", "N=200", {"--hook", "mask=0"});
     passes("M=70", "N=200", {"CAUSAL=1", "--operand", "first : s32[N]", "--hook", "mask=k >= first[q]"});
