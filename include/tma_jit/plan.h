@@ -48,6 +48,8 @@ struct Hook {
   std::vector<Parameter> parameters{};
   std::string text{};
   bool untrusted = false;  // the text may only be an expression: see Request::untrusted_hooks
+  bool generic = false;    // declared so: `NAME_given`, and the text as a function template `NAME_of`, are emitted too
+  bool given = false;      // the text is not the template's default
 };
 
 // One kernel parameter, in signature order. `image` holds the bytes to pass. A device address is in the first eight

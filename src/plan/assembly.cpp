@@ -58,7 +58,9 @@ Result<Hook> hook_of(const Values& values, const templates::Hook& declared) {
             hook_type(binding, declared.result),
             {},
             is_given ? given->second : declared.default_value.value_or(""),
-            is_given && binding.request->untrusted_hooks};
+            is_given && binding.request->untrusted_hooks,
+            declared.generic,
+            binding.gives(declared)};
   if (hook.text.find_first_not_of(" \t\r\n") == std::string::npos) {
     return fault(*binding.kernel, ErrorCode::invalid_argument, "hook {} has no text; give an expression or a body: {}",
                  declared.name, declared.text);

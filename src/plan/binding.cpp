@@ -201,6 +201,11 @@ DType Binding::element_of(const templates::Tensor& tensor) const {
   return request->reference && tensor.output ? DType::f64 : type_of(tensor.type);
 }
 
+bool Binding::gives(const templates::Hook& hook) const {
+  const auto text = request->hooks.find(hook.name);
+  return text != request->hooks.end() && text->second != hook.default_value;
+}
+
 Result<Binding> bind(const templates::Template& kernel, const Request& request, const DeviceInfo& device) {
   return Binder(kernel, request, device).bound();
 }

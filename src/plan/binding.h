@@ -25,6 +25,8 @@ struct Binding {
   DType type_of(const templates::TypeName& name) const;
   // Returns the type of a tensor's elements; f64 for the outputs of a reference plan.
   DType element_of(const templates::Tensor& tensor) const;
+  // Returns whether the request has a text for the hook that is not its default.
+  bool gives(const templates::Hook& hook) const;
 };
 
 // Errors name the kernel, the faulty part, the values and the correct ones.

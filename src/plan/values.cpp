@@ -119,6 +119,11 @@ Values::Slot Values::slot_of(const templates::Reference& reference) const {
     const auto fact = device::device_fact(*binding_.device, reference.name);
     return fact.has_value() ? Slot{Slot::Kind::constant, *fact} : Slot{};
   }
+  if (reference.kind == Kind::given) {
+    const std::int64_t hook = index_of(binding_.kernel->hooks, reference.name);
+    if (hook < 0) return {};
+    return {Slot::Kind::constant, binding_.gives(binding_.kernel->hooks[static_cast<std::size_t>(hook)]) ? 1 : 0};
+  }
   const std::int64_t type = index_of(binding_.kernel->types, reference.name);
   if (type < 0) return {};
   return {Slot::Kind::constant, static_cast<std::int64_t>(size_of(binding_.types[static_cast<std::size_t>(type)]))};

@@ -73,6 +73,28 @@ std::string definition(const Hook& hook, Operands operands) {
                      line_directive(1, "hook " + hook.name), with_parentheses(hook.text, operands), body ? "}" : ");}");
 }
 
+// Returns the hook's text in parentheses, in a line of its own.
+std::string expression(const Hook& hook, Operands operands) {
+  return fmt::format("(\n{}{}\n)", line_directive(1, "hook " + hook.name), with_parentheses(hook.text, operands));
+}
+
+// Returns the members of a generic hook: whether its text is the request's, and, if that is an expression, a template
+// of the same text for arguments of any types. A call whose types the text has no meaning for is no error in the body
+// but a failed substitution.
+std::string generic_members(const Hook& hook, Operands operands) {
+  std::string text = fmt::format("static constexpr bool {}_given = {};\n", hook.name, hook.given);
+  if (!hook.given || hook.parameters.empty() || is_body(hook)) return text;
+  std::string types, parameters;
+  for (const Hook::Parameter& parameter : hook.parameters) {
+    const std::string_view comma = types.empty() ? "" : ", ";
+    types += fmt::format("{}class {}_type", comma, parameter.name);
+    parameters += fmt::format("{}{}_type {}", comma, parameter.name, parameter.name);
+  }
+  const std::string value = expression(hook, operands);
+  return text + fmt::format("template <{}> __device__ auto {}_of({}) const -> decltype{} {{\nreturn {};\n}}\n", types,
+                            hook.name, parameters, value, value);
+}
+
 // Returns the type in which hooks compute and receive floating-point elements: f64 in a reference.
 DType real_of(const Plan& plan) {
   const bool wide = std::ranges::any_of(plan.hooks, [](const Hook& hook) { return hook.result == DType::f64; });
@@ -90,6 +112,7 @@ void append_hook(const Hook& hook, Operands operands, std::string& text) {
   const bool body = is_body(hook);
   if (body) text += "#pragma nv_diag_error 940\n";
   text += definition(hook, operands);
+  if (hook.generic) text += generic_members(hook, operands);
   const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
   text += line_directive(lines + 1, kPreambleName);
   if (body) text += "#pragma nv_diag_default 940\n";

@@ -194,12 +194,13 @@ Result<void> parse_hook(LineParser& line, Builder& builder) {
   TMA_JIT_CHECK(line.expect(")", "after the hook's parameters"));
   TMA_JIT_CHECK(line.expect(":", "before the hook's result type"));
   TMA_JIT_ASSIGN(hook.result, line.type_name("the hook's result type"));
+  hook.generic = line.accept_word("generic");
   if (line.peek().is("=")) {
     const Position at = line.take().at;
     hook.default_value = line.raw_text();
     if (hook.default_value->empty()) return line.error(at, fmt::format("the default of {} is empty", hook.name));
   }
-  TMA_JIT_CHECK(line.finish(hook, "\"=\", a doc text or the end of the line"));
+  TMA_JIT_CHECK(line.finish(hook, "\"generic\", \"=\", a doc text or the end of the line"));
   builder.result.hooks.push_back(std::move(hook));
   return {};
 }

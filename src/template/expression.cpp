@@ -102,6 +102,7 @@ std::string Reference::text() const {
     case Kind::device: return fmt::format("device.{}", name);
     case Kind::stride: return fmt::format("stride({}, {})", name, dimension);
     case Kind::alignment: return fmt::format("alignment({})", name);
+    case Kind::given: return fmt::format("given({})", name);
   }
   return name;
 }

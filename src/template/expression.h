@@ -20,6 +20,7 @@ struct Reference {
     device,     // device.name
     stride,     // stride(name, dimension), in elements; dimension 0 is the outermost
     alignment,  // alignment(name), in bytes
+    given,      // given(name): 1 if the request has a text of its own for this hook
   };
   Kind kind = Kind::name;
   std::string name;
@@ -27,7 +28,7 @@ struct Reference {
   Position at;
   int id = -1;  // index into Template::references; equal references in a template have equal ids
 
-  std::string text() const;  // "M", "sizeof(T)", "device.sm_count", "stride(A, 0)", "alignment(A)"
+  std::string text() const;  // "M", "sizeof(T)", "device.sm_count", "stride(A, 0)", "given(f)"
 };
 
 // Provides the values of references. `evaluate` returns its errors unchanged.

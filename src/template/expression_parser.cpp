@@ -230,10 +230,13 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
     result = stride();
   } else if (token.text == "alignment") {
     result = alignment();
+  } else if (token.text == "given") {
+    result = given();
   } else if (found != std::end(kFunctions)) {
     result = function(found->op, token);
   } else {
-    const std::array<std::string, 7> known = {"align_up", "ceil_div", "min", "max", "sizeof", "stride", "alignment"};
+    const std::array<std::string, 8> known = {"align_up", "ceil_div", "min",       "max",
+                                              "sizeof",   "stride",   "alignment", "given"};
     return unknown_name(error(token, fmt::format("unknown function {}", token.text)), token.text, known);
   }
   if (!result) return result;
@@ -275,6 +278,11 @@ ExpressionParser::Index ExpressionParser::stride() {
 ExpressionParser::Index ExpressionParser::alignment() {
   TMA_JIT_ASSIGN(const Token tensor, expect_name("a tensor in alignment"));
   return add_reference({Reference::Kind::alignment, std::string(tensor.text), 0, tensor.at, -1});
+}
+
+ExpressionParser::Index ExpressionParser::given() {
+  TMA_JIT_ASSIGN(const Token hook, expect_name("a hook in given"));
+  return add_reference({Reference::Kind::given, std::string(hook.text), 0, hook.at, -1});
 }
 
 ExpressionParser::Index ExpressionParser::function(Operator op, const Token& token) {

@@ -32,6 +32,7 @@ class ExpressionParser {
   Index device();
   Index stride();
   Index alignment();
+  Index given();
   Index function(Node::Operator op, const Token& token);
   Index add(Node node);
   Index add_reference(Reference reference);

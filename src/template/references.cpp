@@ -55,6 +55,7 @@ ReferenceTable::Problem ReferenceTable::problem(const Reference& reference) cons
     }
     case Reference::Kind::stride:
     case Reference::Kind::alignment: return tensor_problem(reference);
+    case Reference::Kind::given: return hook_problem(reference.name);
   }
   return {};
 }
@@ -90,6 +91,14 @@ ReferenceTable::Problem ReferenceTable::size_problem(const std::string& name) co
   std::vector<std::string> known = names_of(names_, {NameKind::type});
   for (std::string& type : dtype_names()) known.push_back(std::move(type));
   return {fmt::format("unknown type {}", name), true, nearest_name(name, known)};
+}
+
+ReferenceTable::Problem ReferenceTable::hook_problem(const std::string& name) const {
+  const auto found = names_.find(name);
+  if (found != names_.end() && found->second.kind == NameKind::hook) return {};
+  if (found != names_.end())
+    return {fmt::format("given takes a hook, and {} is {}", name, described(found->second.kind))};
+  return {fmt::format("unknown hook {}", name), true, nearest_name(name, names_of(names_, {NameKind::hook}))};
 }
 
 ReferenceTable::Problem ReferenceTable::tensor_problem(const Reference& reference) const {

@@ -23,6 +23,7 @@ class ReferenceTable {
   Problem name_problem(const std::string& name) const;
   Problem size_problem(const std::string& name) const;
   Problem tensor_problem(const Reference& reference) const;
+  Problem hook_problem(const std::string& name) const;
   int id_of(const Reference& reference);
 
   Template& template_;

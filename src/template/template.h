@@ -112,6 +112,7 @@ struct Hook : Declaration {
   std::vector<Parameter> parameters;
   TypeName result;
   std::optional<std::string> default_value;  // absent: the request must give it
+  bool generic = false;                      // the text is also emitted for arguments of other types
 };
 
 // preset BM = 64, BN = 128 when TILES < device.sm_count     (name is empty)

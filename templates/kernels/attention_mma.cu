@@ -1,4 +1,4 @@
-//! kernel  attention  "O = softmax(scale * Q K^T) V for each head, plain or causal"
+//! kernel  attention  "O = softmax(scale * Q K^T) V for each head, plain, causal, or with a mask and scores of yours"
 //! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //!
 //! type    T       = bf16  in {bf16, f16}
@@ -26,6 +26,8 @@
 //! tensor  O : T[HEADS, M, HD]     box [1, 16, 64]  swizzle 128  out
 //! tensor  L : f32[HEADS, M]  out  when LSE == 1
 //! scalar  scale : f32 = 0.125
+//! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "applied to each scaled product of query q and key k"
+//! hook    mask(s32 q, s32 k, s32 head) : s32 generic = 1 "whether query q sees key k; steps in which no query sees a key are skipped"
 //!
 //! launch  grid BLOCKS  block THREADS  smem SMEM
 //! work    flops 4 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)
@@ -39,6 +41,7 @@
 #include "device/pipeline/tma_attention.cuh"
 #include "device/reference/attention.cuh"
 #include "device/schedule/attention.cuh"
+#include "device/tile/attention_hooks.cuh"
 #include "device/tile/mma_tile.cuh"
 #include "device/tile/online_softmax.cuh"
 #include "device/tile/register_store.cuh"
@@ -56,23 +59,26 @@ struct Smem {
   SharedTile<T, BN, HD> k[STAGES], v[STAGES];
   Pipeline<STAGES> pipeline;
   Barrier queries;
+  PublishedSteps<STAGES, kMaskGiven> published;
 };
 static_assert(sizeof(Smem) == SMEM);
 
-// Computes the output of 16 queries. Called by one warp. Loop invariant: before step i, `o` is the sum of the weighted
-// values of steps 0 to i - 1, relative to the maximum that `softmax` holds, and the slots of these steps are released.
-__device__ void consume(Smem& smem, const CUtensorMap& O, const View<f32, 2>& L, const Work& work, f32 scale) {
+// Computes the output of 16 queries. Called by one warp. Loop invariant: before each step, `o` is the sum of the
+// weighted values of the steps before, relative to the maximum that `softmax` holds, and the slots of these steps are
+// released.
+__device__ void consume(Smem& smem, const CUtensorMap& O, const View<f32, 2>& L, const Work& work, f32 scale,
+                        const Hooks& hooks) {
   const int row = threadIdx.x / 32 * 16;
-  Consumer consumer(smem.pipeline);
+  const ScoreHooks<Work> scores = {hooks, work};
   OnlineSoftmax<Scores> softmax(1);
   Output o = {};
-  if (work.steps > 0) smem.queries.wait(0);
+  if (kMaskGiven || work.steps > 0) smem.queries.wait(0);
 #pragma unroll 1
-  for (int step = 0; step < work.steps; ++step) {
-    const u32 slot = consumer.wait();
+  for (TileSteps steps(smem.pipeline, smem.published, work.steps); steps.next();) {
+    const u32 slot = steps.slot;
     Scores s = {};
     mma::multiply(s, smem.q, row, smem.k[slot]);
-    s.map_at([&](f32 x, int r, int c) { return work.sees(row + r, step * BN + c) ? x * scale : softmax.kMasked; });
+    scores.apply(s, scale, row, steps.step() * BN, steps.whole, softmax.kMasked);
     o.map_rows(softmax.weigh(s), [](f32 x, f32 factor) { return x * factor; });
     mma::multiply_rounded(o, s, smem.v[slot]);
     smem.pipeline.release_warp(slot);
@@ -93,7 +99,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_
                                                                    const __grid_constant__ CUtensorMap K,
                                                                    const __grid_constant__ CUtensorMap V,
                                                                    const __grid_constant__ CUtensorMap O,
-                                                                   View<f32, 2> L, f32 scale, const Dims dims) {
+                                                                   View<f32, 2> L, f32 scale, const Dims dims,
+                                                                   const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Work work = AttentionOrder<BM, BN>(dims)[blockIdx.x];
   if (threadIdx.x == 0) {
@@ -102,7 +109,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_
   }
   __syncthreads();
   if (threadIdx.x < WARPS * 32)
-    consume(smem, O, L, work, scale);
+    consume(smem, O, L, work, scale, hooks);
+  else if constexpr (kMaskGiven)
+    load_seen_attention(smem, Q, K, V, work, SeenSteps<BN, TileMask<Work>>(work.steps, dims.N, {hooks, work}));
   else if (threadIdx.x == WARPS * 32)
     load_attention(smem, Q, K, V, work);
 }

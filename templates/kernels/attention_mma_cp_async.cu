@@ -1,4 +1,4 @@
-//! kernel  attention  "O = softmax(scale * Q K^T) V for each head, plain or causal"
+//! kernel  attention  "O = softmax(scale * Q K^T) V for each head, plain, causal, or with a mask and scores of yours"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //!
 //! type    T       = bf16  in {bf16, f16}
@@ -29,6 +29,8 @@
 //! tensor  O : T[HEADS, M, HD]  out
 //! tensor  L : f32[HEADS, M]  out  when LSE == 1
 //! scalar  scale : f32 = 0.125
+//! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "applied to each scaled product of query q and key k"
+//! hook    mask(s32 q, s32 k, s32 head) : s32 generic = 1 "whether query q sees key k; steps in which no query sees a key are skipped"
 //!
 //! launch  grid BLOCKS  block THREADS  smem SMEM
 //! work    flops 4 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)
@@ -40,9 +42,11 @@
 
 #include "device/epilogue/log_sums.cuh"
 #include "device/epilogue/store_tile.cuh"
+#include "device/pipeline/attention_steps.cuh"
 #include "device/pipeline/cp_async_pipeline.cuh"
 #include "device/reference/attention.cuh"
 #include "device/schedule/attention.cuh"
+#include "device/tile/attention_hooks.cuh"
 #include "device/tile/cp_async_tile.cuh"
 #include "device/tile/mma_tile.cuh"
 #include "device/tile/online_softmax.cuh"
@@ -80,33 +84,37 @@ __device__ inline void copy_rows(SharedTile<T, Rows, HD>& to, const View<const T
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(View<const T, 3> Q, View<const T, 3> K,
                                                                    View<const T, 3> V, View<T, 3> O, View<f32, 2> L,
-                                                                   f32 scale, const Dims dims) {
+                                                                   f32 scale, const Dims dims,
+                                                                   const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Work work = AttentionOrder<BM, BN>(dims)[blockIdx.x];
   const View<const T, 2> keys = head_of(K, work.kv_head), values = head_of(V, work.kv_head);
   const int row = threadIdx.x / 32 * 16;
 
   CpAsyncPipeline<STAGES> pipeline;
+  const ScoreHooks<Work> scores = {hooks, work};
   const auto load = [&](int step) {
     const u32 slot = pipeline.acquire();
-    if (step < work.steps) {
+    if (step >= 0) {
       copy_rows(smem.k[slot], keys, step * BN, dims.N);
       copy_rows(smem.v[slot], values, step * BN, dims.N);
     }
     pipeline.commit();
   };
   copy_rows(smem.q, head_of(Q, work.head), work.first, dims.M);
-  for (int step = 0; step < STAGES - 1; ++step) load(step);
+  using Seen = SeenSteps<BN, TileMask<Work>>;
+  AheadSteps<STAGES - 1, kMaskGiven, Seen> steps(work.steps, Seen(work.steps, dims.N, {hooks, work}));
+  for (int i = 0; i < STAGES - 1; ++i) load(steps.fetch());
 
   OnlineSoftmax<Scores> softmax(1);
   Output o = {};
 #pragma unroll 1
-  for (int step = 0; step < work.steps; ++step) {
+  while (steps.more()) {
     const u32 slot = pipeline.wait();
-    load(step + STAGES - 1);
+    load(steps.fetch());
     Scores s = {};
     mma::multiply(s, smem.q, row, smem.k[slot]);
-    s.map_at([&](f32 x, int r, int c) { return work.sees(row + r, step * BN + c) ? x * scale : softmax.kMasked; });
+    scores.apply(s, scale, row, steps.current() * BN, steps.whole(), softmax.kMasked);
     o.map_rows(softmax.weigh(s), [](f32 x, f32 factor) { return x * factor; });
     mma::multiply_rounded(o, s, smem.v[slot]);
   }

@@ -1,4 +1,4 @@
-//! kernel  attention  "O = softmax(scale * Q K^T) V for each head, plain or causal"
+//! kernel  attention  "O = softmax(scale * Q K^T) V for each head, plain, causal, or with a mask and scores of yours"
 //! arch    sm_100a, sm_103a
 //!
 //! type    T       = bf16  in {bf16, f16}
@@ -26,6 +26,8 @@
 //! tensor  O : T[HEADS, M, HD]     box [1, 32, 64]  swizzle 128  out
 //! tensor  L : f32[HEADS, M]  out  when LSE == 1
 //! scalar  scale : f32 = 0.125
+//! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "applied to each scaled product of query q and key k"
+//! hook    mask(s32 q, s32 k, s32 head) : s32 generic = 1 "whether query q sees key k; steps in which no query sees a key are skipped"
 //!
 //! launch  grid BLOCKS  block THREADS  smem SMEM
 //! work    flops 4 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)
@@ -39,6 +41,7 @@
 #include "device/pipeline/tma_attention.cuh"
 #include "device/reference/attention.cuh"
 #include "device/schedule/attention.cuh"
+#include "device/tile/attention_hooks.cuh"
 #include "device/tile/online_softmax.cuh"
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
@@ -61,6 +64,7 @@ struct Smem {
   Pipeline<STAGES> pipeline;
   Barrier queries, scored, weighed, made;  // the last three complete once per step
   u32 address;                             // in tensor memory
+  PublishedSteps<STAGES, kMaskGiven> published;
 };
 static_assert(sizeof(Smem) == SMEM);
 
@@ -69,14 +73,14 @@ static_assert(sizeof(Smem) == SMEM);
 // so that the four warps have read the scores of step i - 1 and the output of step i - 2, which the next products
 // overwrite.
 __device__ void multiply(Smem& smem, const Work& work) {
-  if (work.steps > 0) smem.queries.wait(0);
-  Consumer consumer(smem.pipeline);
-  for (int step = 0; step < work.steps; ++step) {
-    const u32 slot = consumer.wait();
+  if (kMaskGiven || work.steps > 0) smem.queries.wait(0);
+  u32 parity = 0;
+  for (TileSteps steps(smem.pipeline, smem.published, work.steps); steps.next(); parity ^= 1) {
+    const u32 slot = steps.slot;
     tcgen05::fence_after();
     tcgen05::multiply<1>(smem.address, smem.q, smem.k[slot], false);
     tcgen05::commit(smem.scored);
-    smem.weighed.wait(step % 2);
+    smem.weighed.wait(parity);
     tcgen05::fence_after();
     tcgen05::multiply_rows(smem.address + BN, smem.weights, smem.v[slot]);
     tcgen05::commit(smem.pipeline.empty[slot]);
@@ -85,27 +89,31 @@ __device__ void multiply(Smem& smem, const Work& work) {
 }
 
 // Converts scores to weights and accumulates the output, one query per thread. Called by four warps. Loop invariant:
-// before step i, `o` is the sum of the weighted values of steps 0 to i - 1, relative to the maximum that `softmax`
+// before each step, `o` is the sum of the weighted values of the steps before, relative to the maximum that `softmax`
 // holds.
-__device__ void weigh(Smem& smem, const CUtensorMap& O, const View<f32, 2>& L, const Work& work, f32 scale) {
+__device__ void weigh(Smem& smem, const CUtensorMap& O, const View<f32, 2>& L, const Work& work, f32 scale,
+                      const Hooks& hooks) {
   const int row = threadIdx.x / 32 * 32;
+  const ScoreHooks<Work> scores = {hooks, work};
+  if (kMaskGiven) smem.queries.wait(0);  // without steps there is no product that waits for them
   const u32 from = tensor_memory::at(smem.address, row, 0);
   OnlineSoftmax<Scores> softmax(1);
   Output o = {};
+  u32 parity = 0;
 #pragma unroll 1
-  for (int step = 0; step < work.steps; ++step) {
+  for (TileSteps steps(smem.pipeline, smem.published, work.steps); steps.next<false>(); parity ^= 1) {
     Scores s;
-    smem.scored.wait(step % 2);
+    smem.scored.wait(parity);
     tcgen05::fence_after();
     tcgen05::load(s, from);
-    s.map_at([&](f32 x, int r, int c) { return work.sees(row + r, step * BN + c) ? x * scale : softmax.kMasked; });
+    scores.apply(s, scale, row, steps.step() * BN, steps.whole, softmax.kMasked);
     o.map_rows(softmax.weigh(s), [](f32 x, f32 factor) { return x * factor; });
     store(smem.weights, row, 0, s);
     tma::fence();
     tcgen05::fence_before();
     __syncwarp();
     if (threadIdx.x % 32 == 0) smem.weighed.arrive();
-    smem.made.wait(step % 2);
+    smem.made.wait(parity);
     tcgen05::fence_after();
 #pragma unroll
     for (int column = 0; column < HD; column += 32) {
@@ -130,7 +138,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_
                                                                    const __grid_constant__ CUtensorMap K,
                                                                    const __grid_constant__ CUtensorMap V,
                                                                    const __grid_constant__ CUtensorMap O,
-                                                                   View<f32, 2> L, f32 scale, const Dims dims) {
+                                                                   View<f32, 2> L, f32 scale, const Dims dims,
+                                                                   const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Work work = AttentionOrder<BM, BN>(dims)[blockIdx.x];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -147,7 +156,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_
   }
   __syncthreads();
   if (warp < kWarps)
-    weigh(smem, O, L, work, scale);
+    weigh(smem, O, L, work, scale, hooks);
+  else if (kMaskGiven && warp == kLoadWarp)
+    load_seen_attention(smem, Q, K, V, work, SeenSteps<BN, TileMask<Work>>(work.steps, dims.N, {hooks, work}));
   else if (warp == kLoadWarp && lane == 0)
     load_attention(smem, Q, K, V, work);
   else if (warp == kMultiplyWarp && lane == 0)

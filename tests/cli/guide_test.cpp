@@ -1,6 +1,8 @@
-// The templates that docs/writing-templates.md shows, run as they stand there, and what it says of the 8-bit floats.
+// The templates that docs/writing-templates.md shows and the hooks that docs/attention.md shows, run as they stand
+// there, and what the former says of the 8-bit floats.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -26,6 +28,38 @@ std::vector<std::string> write_listings(const std::string& page, const std::file
     std::ofstream(folder / (kernels.back() + ".cu")) << text;
   }
   return kernels;
+}
+
+// A line of the examples in docs/attention.md, as words of `run`.
+struct Example {
+  std::string name;
+  std::vector<std::string> words;
+};
+
+// The columns of a line, between which there are at least two blanks.
+std::vector<std::string> columns_of(const std::string& line) {
+  std::vector<std::string> columns;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t end = std::min(line.find("  ", at), line.size());
+    columns.push_back(line.substr(at, end - at));
+    at = std::min(line.find_first_not_of(' ', end), line.size());
+  }
+  return columns;
+}
+
+std::vector<Example> examples_of(const std::string& page) {
+  std::vector<Example> examples;
+  const std::size_t begin = page.find("```hooks\n") + 9;
+  std::istringstream lines(page.substr(begin, page.find("\n```", begin) - begin));
+  for (std::string line; std::getline(lines, line);) {
+    const std::vector<std::string> columns = columns_of(line);
+    Example& example = examples.emplace_back(Example{columns.front(), {}});
+    for (auto column = columns.begin() + 1; column != columns.end(); ++column) {
+      const bool hook = column->starts_with("mask=") || column->starts_with("score=");
+      example.words.insert(example.words.end(), {hook ? "--hook" : "--operand", *column});
+    }
+  }
+  return examples;
 }
 
 CommandResult checked(const std::string& kernel, const std::filesystem::path& folder, const std::string& device,
@@ -67,6 +101,20 @@ TEST_CASE("the hooks that docs/embedding.md shows for map agree with their refer
   check(texts[0], {"N=1003", "--operand", "seed : u64 = 7", "--operand", "rate : f32 = 0.1"});
   check(texts[1], {"M=5", "N=512", "--operand", "x : bf16[M, N]", "--operand", "cosine : f32[M, 64]", "--operand",
                    "sine : f32[M, 64]"});
+}
+
+TEST_CASE("attention's examples of masks and scores agree with their references on every architecture") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::vector<Example> examples = examples_of(text_of(TMA_JIT_SOURCE_DIR "/docs/attention.md"));
+  REQUIRE(examples.size() == 15);
+  constexpr const char* kDevices[] = {"emulator:sm_90a", "emulator:sm_100a", "emulator:sm_121a", "emulator:sm_80"};
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    std::vector<std::string> words = {"run",        "attention", "--check", "--device", kDevices[i % 4], "HEADS=2",
+                                      "KV_HEADS=1", "M=70",      "N=200",   "HD=64",    "LSE=1"};
+    words.insert(words.end(), examples[i].words.begin(), examples[i].words.end());
+    const CommandResult result = run_command(words);
+    CHECK_MESSAGE(result.exit == 0, examples[i].name << ": " << result.out << result.err);
+  }
 }
 
 TEST_CASE("the guide's pipeline without its fence is reported") {

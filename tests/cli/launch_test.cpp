@@ -149,6 +149,29 @@ TEST_CASE("the last tokens of sequences see keys of any number, contiguous and i
                   "MAX_PAGES=30", "LSE=1"});
 }
 
+TEST_CASE("attention takes masks and scores, also of queries that see no keys, by every file") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::vector<std::pair<const char*, const char*>> files = {{"attention_wgmma", "emulator:sm_90a"},
+                                                                  {"attention_tcgen05", "emulator:sm_100a"},
+                                                                  {"attention_mma", "emulator:sm_121a"},
+                                                                  {"attention_mma_cp_async", "emulator:sm_80"}};
+  for (const auto& [file, device] : files) {
+    const auto passes = [&](const char* queries, const char* keys, std::vector<std::string> words) {
+      words.insert(words.begin(), {"attention", "--device", device, "--template-file", file, "HEADS=2", "KV_HEADS=1",
+                                   queries, keys, "HD=64", "LSE=1"});
+      check_passes(words);
+    };
+    passes("M=70", "N=700", {"--hook", "mask=k < 70 || q - k < 100"});
+    passes("M=64", "N=1000", {"--hook", "mask=(q - k) % 300 == 0"});
+    passes("M=150", "N=70", {"--hook", "mask=k <= q", "--hook", "score=s - 0.05f * (q - k)"});
+    passes("M=40", "N=0", {"--hook", "mask=k <= q"});
+    passes("M=40", "N=200", {"--hook", "mask=0"});
+    passes("M=70", "N=200", {"CAUSAL=1", "--operand", "first : s32[N]", "--hook", "mask=k >= first[q]"});
+    passes("M=70", "N=200", {"--hook", "mask=const int x = q - k; return x >= 0 && x < 40;"});
+    passes("M=70", "N=200", {"--scalar", "scale=-0.2", "--hook", "score=20 * tanh(s / 20)"});
+  }
+}
+
 TEST_CASE("attention has gradients, also of queries that see no keys and of heads that share keys") {
   if (!has_compiler() || !kHasEmulator) return;
   check_passes({"attention_delta", kDevice, kEmulator, "HEADS=3", "M=77", "HD=128"});

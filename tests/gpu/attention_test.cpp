@@ -34,6 +34,8 @@ void check_attention(Engine& engine, const std::string& file, const Shape& shape
                 fmt::format("{} M={} N={} HD={} causal={}\n{}", file, shape.queries, shape.keys, size, causal, fault));
 }
 
+using Texts = std::map<std::string, std::string>;
+using Operands = std::vector<std::string>;
 using Numbers = std::map<std::string, std::int64_t>;
 
 void check_backward(Engine& engine, const Shape& shape, Numbers params, DType type = DType::bf16) {
@@ -97,6 +99,37 @@ TEST_CASE("attention agrees with its reference, by every file") {
       }
     }
   }
+}
+
+TEST_CASE("attention with masks and scores of the request's agrees with its reference, by every file") {
+  Engine engine;
+  const auto check = [&](const std::string& file, std::int64_t size, const Shape& shape, Texts hooks,
+                         Operands operands) {
+    const Request request{
+        .kernel = "attention",
+        .dims = {{"HEADS", shape.heads}, {"KV_HEADS", shape.kv_heads}, {"M", shape.queries}, {"N", shape.keys}},
+        .params = {{"HD", size}, {"LSE", 1}},
+        .hooks = hooks,
+        .operands = std::move(operands),
+        .file = file};
+    const std::string fault = testing::fault_of(engine, request, cli::DataChoices{}, 1);
+    CHECK_MESSAGE(fault.empty(),
+                  fmt::format("{} M={} N={} HD={} {}\n{}", file, shape.queries, shape.keys, size, hooks, fault));
+  };
+  for (const std::string file : {"attention_wgmma", "attention_mma", "attention_mma_cp_async"}) {
+    for (const Shape& shape :
+         {Shape{4, 2, 1000, 1000}, Shape{40, 8, 700, 5000}, Shape{3, 1, 300, 100}, Shape{2, 2, 40, 0}}) {
+      for (const std::int64_t size : {64, 128}) {
+        check(file, size, shape, {{"mask", "k <= q && q - k < window"}}, {"window : s32 = 300"});
+        check(file, size, shape, {{"mask", "k < 10 || abs(q - k) < 100"}, {"score", "20 * tanh(s / 20)"}}, {});
+        check(file, size, shape, {{"score", "s - slope[head] * (q - k) * 0.01f"}}, {"slope : f32[HEADS]"});
+      }
+      check(file, 64, shape, {{"mask", "document[q] == document[k]"}}, {"document : s32[N]"});
+      check(file, 64, shape, {{"mask", "0"}}, {});
+    }
+  }
+  for (const std::int64_t size : {32, 96, 192, 256})
+    check("attention_wgmma", size, {4, 2, 500, 700}, {{"mask", "k <= q && q - k < 300"}, {"score", "s * 0.5f"}}, {});
 }
 
 TEST_CASE("attention by wgmma agrees with its reference, with every size of head and schedule") {

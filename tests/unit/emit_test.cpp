@@ -118,6 +118,20 @@ TEST_CASE("a hook with a semicolon is a body, but not for one in a comment") {
   CHECK(holds(text, "f32 g(f32 a) const {\nreturn (\n#line 1 \"hook g\"\na // a; b\n);}\n"));
 }
 
+TEST_CASE("a generic hook says whether it is given, and is a template if it is and is an expression") {
+  Plan plan = small_plan();
+  plan.hooks = {{"f", DType::s32, {{DType::s32, "q"}, {DType::s32, "k"}}, "q < k"}};
+  plan.hooks[0].generic = true;
+  CHECK(holds(preamble(plan), "q < k\n);}\nstatic constexpr bool f_given = false;\n#line"));
+  plan.hooks[0].given = true;
+  CHECK(holds(
+      preamble(plan),
+      "static constexpr bool f_given = true;\ntemplate <class q_type, class k_type> __device__ auto f_of(q_type q, "
+      "k_type k) const -> decltype(\n#line 1 \"hook f\"\nq < k\n) {\nreturn (\n#line 1 \"hook f\"\nq < k\n);\n}\n"));
+  plan.hooks[0].text = "return q < k;";
+  CHECK(holds(preamble(plan), "f_given = true;\n#line"));
+}
+
 TEST_CASE("a hook's brackets must match, or the mistake would surface in the template") {
   const auto fault = [](std::string text) {
     Plan plan = small_plan();

@@ -252,6 +252,10 @@ TEST_CASE("a hook's default runs to the end of the line") {
   CHECK(hook("a > 0 ? a : `@#$").default_value == "a > 0 ? a : `@#$");
   CHECK(hook("a \"doc \\\"quoted\\\"\"").default_value == "a");
   CHECK(hook("a \"doc \\\"quoted\\\"\"").doc == "doc \"quoted\"");
+  CHECK_FALSE(hook("generic").generic);
+  const Hook generic = parsed(fmt::format("{}//! hook f(f32 a) : f32 generic = a\n", kFrame)).hooks[0];
+  CHECK(generic.generic);
+  CHECK(generic.default_value == "a");
 }
 
 TEST_CASE("launch, cluster, work, presets and reference") {
@@ -511,6 +515,8 @@ TEST_CASE("names in expressions") {
   refused({"//! require stride(AA, 0) > 1", 20, 2, "unknown tensor AA; did you mean \"A\"?"});
   refused({"//! require stride(M, 0) > 1", 20, 1, "stride takes a tensor, and M is a dim"});
   refused({"//! require alignment(STAGES) > 1", 23, 6, "alignment takes a tensor, and STAGES is a param"});
+  refused({"//! require given(STAGES) == 0", 19, 6, "given takes a hook, and STAGES is a param"});
+  refused({"//! require given(nope) == 0", 19, 4, "unknown hook nope"});
   refused({"//! require stride(A, 1) > 1", 20, 1, "A has no dimension 1: it has 1, counted from 0"});
 }
 
@@ -636,7 +642,8 @@ TEST_CASE("hook") {
   check_refused({"//! hook f(f32 a) :", 20, 1, "expected the hook's result type, found the end of the line"});
   check_refused({"//! hook f(f32 a) : f32 =", 25, 1, "the default of f is empty"});
   check_refused({"//! hook f(f32 a) : f32 = \"only doc\"", 25, 1, "the default of f is empty"});
-  check_refused({"//! hook f(f32 a) : f32 a", 25, 1, "expected \"=\", a doc text or the end of the line, found \"a\""});
+  check_refused({"//! hook f(f32 a) : f32 a", 25, 1,
+                 "expected \"generic\", \"=\", a doc text or the end of the line, found \"a\""});
   check_refused({"//! hook f(float a) : f32", 12, 5, "unknown type float"});
   check_refused({"//! hook f(f32 a) : Q", 21, 1, "unknown type Q"});
 }

@@ -45,6 +45,18 @@ TEST_CASE("the tensors given choose the configuration") {
   CHECK(enumeration(kMap, inputs(2)).rules.empty());
 }
 
+TEST_CASE("rules and presets know whether the request gives a hook a text of its own") {
+  const std::string kernel = kMap +
+                             "//! param WIDE = 1 in {1, 2, 4}\n//! require given(apply) == 0 || WIDE < 4\n"
+                             "//! preset WIDE = 4\n//! preset WIDE = 2\n";
+  Request request = inputs(1);
+  CHECK(config(plan(kernel, request)) == "INPUTS=1 WIDE=4");
+  request.hooks["apply"] = "a";  // the default
+  CHECK(config(plan(kernel, request)) == "INPUTS=1 WIDE=4");
+  request.hooks["apply"] = "a * 2";
+  CHECK(config(plan(kernel, request)) == "INPUTS=1 WIDE=2");
+}
+
 TEST_CASE("a rank-0 tensor is one that is not given") {
   Request request = inputs(2);
   request.tensors.push_back({"C", Tensor{}});

@@ -75,7 +75,11 @@ class Kernel:
                 self.function, cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, geometry["smem_bytes"]))
         self.keep, addresses = [], []
         for argument in plan["arguments"]:
-            if argument["kind"] == "workspace":
+            if "operand" in argument:  # within the hooks
+                continue
+            if argument["kind"] == "hooks":
+                image = self.hooks(plan, argument, tensors, scalars)
+            elif argument["kind"] == "workspace":
                 image = self.workspace(argument)
             elif argument["kind"] == "scalar":
                 image = struct.pack(SCALAR_FORMAT[argument["dtype"]], scalars[argument["name"]])
@@ -93,6 +97,20 @@ class Kernel:
         memory = torch.zeros(argument["workspace_bytes"], dtype=torch.uint8, device="cuda")
         self.keep.append(memory)
         return words(memory.data_ptr())
+
+    @staticmethod
+    def hooks(plan, argument, tensors, scalars):
+        """The struct of the hooks' operands, in order, each at a multiple of its alignment; none is broadcast."""
+        packed = b""
+        for operand in plan["arguments"]:
+            if "operand" not in operand:
+                continue
+            if operand["kind"] == "view":
+                image = words(tensors[operand["name"]].data_ptr(), *operand["strides"], *operand["shape"])
+                packed = packed.ljust(-(-len(packed) // 8) * 8, b"\0") + image
+            else:  # of four bytes
+                packed += struct.pack("<f" if operand["dtype"] == "f32" else "<i", scalars[operand["name"]])
+        return packed.ljust(argument["bytes"], b"\0")
 
     @staticmethod
     def image(plan, argument, tensors):

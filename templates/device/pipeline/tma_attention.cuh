@@ -1,7 +1,7 @@
 #pragma once
 // The producers of attention kernels whose operands are loaded by TMA. Called by one thread. Tensors are [head, row,
 // element].
-#include "device/pipeline/pipeline.cuh"
+#include "device/pipeline/attention_steps.cuh"
 #include "device/tile/tma_tile.cuh"
 
 // Loads the queries of the block's tile into `smem.q`, on the barrier `smem.queries`, and step by step the keys and
@@ -21,6 +21,29 @@ __device__ inline void load_attention(Smem& smem, const CUtensorMap& Q, const CU
     tma::load(smem.k[slot], K, smem.pipeline.full[slot], {0, row, work.kv_head});
     tma::load(smem.v[slot], V, smem.pipeline.full[slot], {0, row, work.kv_head});
   }
+}
+
+// The same for the steps that `steps` finds, a SeenSteps: which they are is published in `smem.published` with the
+// slots, after the last of which follows an empty one. Called by a warp.
+template <class Smem, class Work, class Steps>
+__device__ inline void load_seen_attention(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
+                                           const Work& work, Steps steps) {
+  const bool issues = threadIdx.x % 32 == 0;
+  if (issues) {
+    smem.queries.expect(sizeof(smem.q));
+    tma::load(smem.q, Q, smem.queries, {0, work.first, work.head});
+  }
+  Producer producer(smem.pipeline);
+  for (int seen = 0; seen >= 0;) {
+    seen = steps.next();
+    if (!issues) continue;
+    const u32 slot = publish(smem.published, smem.pipeline, producer, seen, sizeof(smem.k[0]) + sizeof(smem.v[0]));
+    if (seen < 0) continue;
+    const int row = SeenStep::step(seen) * smem.k[0].kRows;
+    tma::load(smem.k[slot], K, smem.pipeline.full[slot], {0, row, work.kv_head});
+    tma::load(smem.v[slot], V, smem.pipeline.full[slot], {0, row, work.kv_head});
+  }
+  __syncwarp();
 }
 
 // The same for all of a block's tiles, with keys and values in rings of their own, `smem.keys` and `smem.values`, from
@@ -48,6 +71,44 @@ __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q
       if (step > 0) load_keys(step - 1, work.kv_head);
       const u32 slot = values.acquire(sizeof(smem.v[0]));
       tma::load(smem.v[slot], V, smem.values.full[slot], {0, step * smem.v[0].kRows, work.kv_head});
+    }
+  }
+}
+
+// The same for the steps that find(work) finds in each tile, a SeenSteps: which they are is published in
+// `smem.published` with the slots of the keys, after the last of which follows an empty one. Called by a warp.
+template <int Consumers, class Smem, class Tiles, class Find>
+__device__ inline void load_seen_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
+                                           Tiles tiles, Find find) {
+  Producer queries(smem.queries);
+  Producer keys(smem.keys), values(smem.values);
+  const bool issues = threadIdx.x % 32 == 0;
+  const auto load_keys = [&](int seen, int head) {
+    const u32 slot = publish(smem.published, smem.keys, keys, seen, sizeof(smem.k[0]));
+    if (seen < 0) return;
+    tma::load(smem.k[slot], K, smem.keys.full[slot], {0, SeenStep::step(seen) * smem.k[0].kRows, head});
+  };
+  for (; tiles.more(); tiles.next()) {
+    const auto work = tiles.work();
+    auto steps = find(work);
+    int seen = steps.next();
+    if (issues) {
+      load_keys(seen, work.kv_head);
+#pragma unroll 1
+      for (int i = 0; i < Consumers; ++i) {
+        const u32 slot = queries.acquire(sizeof(smem.q[0]));
+        tma::load(smem.q[slot], Q, smem.queries.full[slot], {0, work.first + i * 64, work.head});
+      }
+    }
+#pragma unroll 1
+    while (seen >= 0) {
+      const int after = steps.next();
+      if (issues) {
+        load_keys(after, work.kv_head);
+        const u32 slot = values.acquire(sizeof(smem.v[0]));
+        tma::load(smem.v[slot], V, smem.values.full[slot], {0, SeenStep::step(seen) * smem.v[0].kRows, work.kv_head});
+      }
+      seen = after;
     }
   }
 }

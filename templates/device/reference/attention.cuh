@@ -5,7 +5,8 @@
 #ifdef TMA_JIT_REFERENCE
 // A block of max(128, HD) threads computes one row of the output at a time, from the weights of as many keys at a time.
 extern "C" __global__ void attention_reference(View<const T, 3> Q, View<const T, 3> K, View<const T, 3> V,
-                                               View<f64, 3> O, View<f64, 2> L, f32 scale, const Dims dims) {
+                                               View<f64, 3> O, View<f64, 2> L, f32 scale, const Dims dims,
+                                               const __grid_constant__ Hooks hooks) {
   constexpr int kThreads = HD > 128 ? HD : 128;
   __shared__ f64 weight[kThreads], query[HD];
   for (s64 i = blockIdx.x; i < s64{dims.HEADS} * dims.M; i += gridDim.x) {
@@ -20,7 +21,9 @@ extern "C" __global__ void attention_reference(View<const T, 3> Q, View<const T,
       const T* key = K.data + kv_head * K.stride[0] + (first + threadIdx.x) * K.stride[1];
       if (first + threadIdx.x < keys)
         for (int e = 0; e < HD; ++e, key += K.stride[2]) score += query[e] * to_f64(*key);
-      weight[threadIdx.x] = first + threadIdx.x < keys ? exp(score) : 0;
+      const s32 k = first + threadIdx.x, q = row + dims.N - dims.M;
+      const bool sees = k < keys && hooks.mask(q, k, head) != 0;
+      weight[threadIdx.x] = sees ? exp(hooks.score(score, q, k, head)) : 0;
       __syncthreads();
       const T* value = V.data + kv_head * V.stride[0] + first * V.stride[1] + d * V.stride[2];
       for (int j = 0; j < kThreads && first + j < keys; ++j, value += V.stride[1]) {

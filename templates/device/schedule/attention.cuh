@@ -6,6 +6,7 @@
 #ifndef TMA_JIT_REFERENCE
 
 template <int TileM, int TileN> struct AttentionTile {
+  static constexpr int kRows = TileM;
   int first, head, kv_head, queries, keys, steps;  // the first query; heads; queries of a head; keys, and steps of them
   int shift;                                       // query i sees the keys up to i + shift
 
@@ -15,6 +16,8 @@ template <int TileM, int TileN> struct AttentionTile {
     kv_head = head / (dims.HEADS / dims.KV_HEADS);
     steps = ceil_div<u32>(CAUSAL ? max(0, min(keys, first + TileM + shift)) : keys, TileN);
   }
+  // Returns the position of the tile's query `row` among the keys, the last of which the last query has.
+  __device__ int position(int row) const { return first + row + shift; }
   // Returns the last key that the tile's query `row` sees; negative if there is none.
   __device__ int last(int row) const { return CAUSAL ? min(keys, first + row + shift + 1) - 1 : keys - 1; }
   // Returns whether the tile's query `row` sees a key.
@@ -46,10 +49,10 @@ template <int TileM, int TileN> class AttentionOrder {
   int rows_;
 };
 
-// The tiles of one of the blocks of a grid: for a grid with a block for each, its own; else every n-th, under a causal
-// mask by pairs of a long and a short one, so that all blocks have equal work.
+// The tiles of one of the blocks of a grid: for a grid with a block for each, its own; else every n-th, if the number
+// of their keys grows with their row by pairs of a long and a short one, so that all blocks have equal work.
 //   for (AttentionTiles<BM, BN, ...> tiles(dims); tiles.more(); tiles.next()) { const auto work = tiles.work(); ... }
-template <int TileM, int TileN, bool Persistent> class AttentionTiles : AttentionOrder<TileM, TileN> {
+template <int TileM, int TileN, bool Persistent, bool Growing> class AttentionTiles : AttentionOrder<TileM, TileN> {
  public:
   using typename AttentionOrder<TileM, TileN>::Work;
 
@@ -75,7 +78,7 @@ template <int TileM, int TileN, bool Persistent> class AttentionTiles : Attentio
   }
 
  private:
-  static constexpr bool kPaired = Persistent && CAUSAL;
+  static constexpr bool kPaired = Persistent && Growing;
   __device__ int pairs() const { return ceil_div<u32>(this->rows_, 2); }
 
   int index_;

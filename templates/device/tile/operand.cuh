@@ -2,6 +2,7 @@
 // A tensor that hooks read element by element, which a request calls an operand. A hook's `bias[column]` is compiled as
 // `bias(column)`.
 #include "device/ptx/cvt.cuh"
+#include "device/tile/interval.cuh"
 
 // Value is the type to which an element is converted: f32, or f64 in a reference and if hooks compute in it; integers
 // are not converted. Neighbours is whether elements of the innermost dimension are adjacent, so that the distances of
@@ -21,6 +22,17 @@ template <class T, int Rank, class Value, bool Neighbours> struct Operand {
     ((inside = inside && is_within(index, extent[dimension]), at += step(index, dimension), ++dimension), ...);
     return inside ? converted(*at, Value{}) : Value{};
   }
+  // Returns an interval that contains the elements, integers, at all indices within these intervals; of at most one
+  // dimension there may be several, up to kMost. Called by all lanes of a warp, which read for each other.
+  template <class... Index, class = EnableIf<(is_interval<Index> || ...)>, class = decltype((Interval(Index(0)), ...)),
+            class V = Value, class = decltype(Interval(V{}))>
+  __device__ Interval operator()(Index... index) const {
+    static_assert(sizeof...(Index) == Rank, "an operand is read with one index a dimension");
+    Elements range = {data, 0, 1, 0, 1};
+    int dimension = 0, several = 0;
+    (add(range, Interval(index), dimension++, several), ...);
+    return over_lanes(several <= 1 ? range : Elements{data, 0, 0, 0, 0});
+  }
 
  private:
   // A 32-bit index needs one comparison; if the extent has more than 31 bits, the index is within it unless it is
@@ -37,4 +49,59 @@ template <class T, int Rank, class Value, bool Neighbours> struct Operand {
   __device__ static f32 converted(T x, f32) { return to_f32(x); }
   __device__ static f64 converted(T x, f64) { return to_f64(x); }
   template <class Integer> __device__ static Integer converted(T x, Integer) { return x; }
+
+  // Elements that differ in one index: elements i * pitch for 0 <= i < count, of which those from begin to end - 1 are
+  // in the tensor. No elements: too many.
+  struct Elements {
+    const T* from;
+    s64 pitch;
+    int count, begin, end;
+  };
+  static constexpr int kMost = 512;
+
+  __device__ void add(Elements& range, Interval index, int dimension, int& several) const {
+    const s64 count = s64{index.hi} - index.lo + 1;
+    if (index.is_point()) {
+      if (!is_within(index.lo, extent[dimension])) range.end = range.begin = 0;
+    } else if (count <= kMost) {
+      const bool none = range.begin == range.end;
+      range.count = count;
+      range.pitch = step(1, dimension);
+      range.begin = none ? 0 : min(count, max(s64{0}, -s64{index.lo}));
+      range.end = none ? 0 : max(s64{range.begin}, min(count, extent[dimension] - index.lo));
+      ++several;
+    } else {
+      several = Rank + 1;
+    }
+    range.from += step(index.lo, dimension);
+  }
+
+  // Returns the least and the greatest of the lane's elements. The lanes read together, for one lane after another
+  // unless all have the same.
+  __device__ static Interval over_lanes(const Elements& own) {
+    constexpr u32 kAll = 0xffffffff;
+    const auto of = [](Elements range, int lane) -> Elements {
+      return {reinterpret_cast<const T*>(__shfl_sync(kAll, reinterpret_cast<u64>(range.from), lane)),
+              __shfl_sync(kAll, range.pitch, lane), __shfl_sync(kAll, range.count, lane),
+              __shfl_sync(kAll, range.begin, lane), __shfl_sync(kAll, range.end, lane)};
+    };
+    const Elements first = of(own, 0);
+    const bool same = __all_sync(kAll, own.from == first.from && own.pitch == first.pitch && own.count == first.count &&
+                                           own.begin == first.begin && own.end == first.end);
+    Interval found = Interval::anything();
+#pragma unroll 1
+    for (int lane = 0; lane < (same ? 1 : 32); ++lane) {
+      const Elements range = of(own, lane);
+      const bool beyond = range.begin > 0 || range.end < range.count;  // 0 is read there
+      s32 least = beyond ? 0 : 0x7fffffff, most = beyond ? 0 : -0x7fffffff - 1;
+#pragma unroll 1
+      for (int i = range.begin + static_cast<int>(threadIdx.x % 32); i < range.end; i += 32) {
+        const s32 x = range.from[i * range.pitch];
+        least = min(least, x), most = max(most, x);
+      }
+      least = __reduce_min_sync(kAll, least), most = __reduce_max_sync(kAll, most);
+      if ((same || lane == threadIdx.x % 32) && range.count > 0) found = {least, most};
+    }
+    return found;
+  }
 };

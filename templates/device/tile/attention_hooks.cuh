@@ -1,0 +1,58 @@
+#pragma once
+// The hooks of attention: score(s, q, k, head) is what becomes of a scaled product, and mask(q, k, head) whether query
+// q sees key k. Positions are those of the keys: the last query is at the last key. Hooks is the template's.
+#include "device/tile/interval.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+constexpr bool kScoreGiven = Hooks::score_given, kMaskGiven = Hooks::mask_given;
+
+// Returns what the mask gives over queries and keys; both, where its text is no expression of intervals.
+template <class H>
+__device__ inline auto mask_over(const H& hooks, Interval q, Interval k, s32 head, int)
+    -> decltype(Truth(hooks.mask_of(q, k, head))) {
+  return hooks.mask_of(q, k, head);
+}
+template <class H> __device__ inline Truth mask_over(const H&, Interval, Interval, s32, long) {
+  return {true, false};
+}
+
+// What the mask gives over a tile of queries and the keys from `first` to `last`.
+template <class Work> struct TileMask {
+  const Hooks& hooks;
+  const Work work;
+
+  __device__ Truth operator()(int first, int last) const {
+    const int rows = min(work.kRows, work.queries - work.first);
+    Truth seen = mask_over(hooks, {work.position(0), work.position(rows - 1)}, {first, last}, work.head, 0);
+    seen.all = seen.all && last <= work.last(0);
+    return seen;
+  }
+};
+
+// What the hooks make of a score of the tile's query `row`.
+template <class Work> struct ScoreHooks {
+  const Hooks& hooks;
+  const Work& work;
+
+  __device__ bool sees(int row, int key) const {
+    const bool seen = hooks.mask(work.position(row), key, work.head) != 0;  // without a branch: an operand is read once
+    return work.sees(row, key) && seen;
+  }
+  __device__ f32 score(f32 s, int row, int key) const { return hooks.score(s, work.position(row), key, work.head); }
+
+  // Scales the products of the queries from `row` on and the keys from `key` on and applies the hooks; `whole` says
+  // that the mask hides none. Hidden scores become `hidden`.
+  template <class Scores> __device__ void apply(Scores& s, f32 scale, int row, int key, bool whole, f32 hidden) const {
+    if constexpr (!kMaskGiven) {
+      s.map_at([&](f32 x, int r, int c) {
+        return work.sees(row + r, key + c) ? score(x * scale, row + r, key + c) : hidden;
+      });
+    } else {
+      s.map_at([&](f32 x, int r, int c) { return score(x * scale, row + r, key + c); });
+      if (!whole) s.map_at([&](f32 x, int r, int c) { return sees(row + r, key + c) ? x : hidden; });
+    }
+  }
+};
+
+#endif

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""attention with masks and scores as hooks, beside PyTorch's compiled flex_attention and our own causal attention.
+
+    tools/compare/attention_hooks.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--templates DIR] [--pin "BN=64"]...
+    tools/compare/attention_hooks.py measure FOLDER [--rounds 20] [--only WORD]
+
+As attention.py: `prepare` needs no GPU; `measure` needs one, PyTorch and the driver's Python bindings, times all sides in turn, and
+compares results with flex_attention's. Rates are of the pairs of queries and keys that the mask leaves; the last column is the
+share of the rate that causal attention of the same length has, by its own pairs.
+"""
+import argparse
+import json
+import os
+import subprocess
+
+import attention
+
+HEADS, SIZE, CAP, WINDOW = 16, 128, 20.0, 1024
+FASTER = "score=cap - __fdividef(2 * cap, 1 + __expf(2 * s / cap))"
+
+
+def problems():
+    """Name to length, and the words of the request."""
+    window = ["--operand", "window : s32 = 1024", "--hook", "mask=k <= q && q - k < window"]
+    cap = ["CAUSAL=1", "--operand", "cap : f32 = 20", "--hook"]
+    return {
+        "window 1024 at 32768": (32768, window),
+        "window 1024 at 8192": (8192, window),
+        "causal as a mask at 8192": (8192, ["--hook", "mask=k <= q"]),
+        "prefix 2048 at 8192": (8192, ["--operand", "prefix : s32 = 2048", "--hook", "mask=k < prefix || k <= q"]),
+        "causal documents at 32768": (32768, ["--operand", "first : s32[N]", "--hook", "mask=k >= first[q] && k <= q"]),
+        "documents at 32768": (32768, ["--operand", "document : s32[N]", "--hook", "mask=document[q] == document[k]"]),
+        "softcap, causal at 8192": (8192, [*cap, "score=cap * tanh(s / cap)"]),
+        "faster softcap, causal at 8192": (8192, [*cap, FASTER]),
+        "ALiBi, causal at 8192": (8192, ["CAUSAL=1", "--operand", "slope : f32[HEADS]", "--hook", "score=s - slope[head] * (q - k)"]),
+    }
+
+
+def request(length, words, pin=""):
+    return ["attention", f"HEADS={HEADS}", f"KV_HEADS={HEADS}", f"M={length}", f"N={length}", f"HD={SIZE}", *words, *pin.split()]
+
+
+def prepare(options):
+    os.makedirs(options.folder, exist_ok=True)
+    entries = []
+    for name, (length, words) in problems().items():
+        causal = attention.built(options, request(length, ["CAUSAL=1"]))
+        for pin in options.pin or [""]:
+            try:
+                entries.append({"problem": name, "pin": pin, "causal": causal, **attention.built(options, request(length, words, pin))})
+            except subprocess.CalledProcessError:
+                print(f"{name}: no plan for {pin}")
+    with open(os.path.join(options.folder, "plans.json"), "w", encoding="utf-8") as file:
+        json.dump(entries, file)
+
+
+def modifications(torch, name, operands):
+    """flex_attention's mask_mod and score_mod, the latter None where there is none."""
+    document, first, slope = operands["document"], operands["first"], operands["slope"]
+
+    def causal(batch, head, q, k):
+        return q >= k
+    masks = {
+        "window": lambda batch, head, q, k: (q >= k) & (q - k < WINDOW),
+        "prefix": lambda batch, head, q, k: (k < 2048) | (q >= k),
+        "causal documents": lambda batch, head, q, k: (k >= first[q]) & (q >= k),
+        "documents": lambda batch, head, q, k: document[q] == document[k],
+    }
+    scores = {
+        "softcap": lambda s, batch, head, q, k: CAP * torch.tanh(s / CAP),
+        "faster": lambda s, batch, head, q, k: CAP * torch.tanh(s / CAP),
+        "ALiBi": lambda s, batch, head, q, k: s - slope[head] * (q - k),
+    }
+    mask = next((mask for word, mask in masks.items() if name.startswith(word)), causal)
+    return mask, next((score for word, score in scores.items() if name.startswith(word)), None)
+
+
+def pairs_of(torch, mask, length):
+    """The number of pairs of queries and keys that a mask leaves."""
+    k = torch.arange(length, device="cuda")
+    return sum(int(mask(0, 0, q[:, None], k[None, :]).sum()) for q in k.split(1024))
+
+
+def measured(compare, torch, flex, options, name, entries, flush):
+    length = problems()[name][0]
+    q, k, v = (torch.randn(1, HEADS, length, SIZE, device="cuda").bfloat16() for _ in range(3))
+    o = torch.empty_like(q)
+    starts = torch.cat((torch.zeros(1, dtype=torch.int64), torch.randperm(length - 1)[:length // 2048] + 1)).sort().values.cuda()
+    document = (torch.searchsorted(starts, torch.arange(length, device="cuda"), right=True) - 1).int()
+    operands = {"document": document, "first": starts[document.long()].int(),
+                "slope": torch.exp2(-8.0 * torch.arange(1, HEADS + 1, device="cuda") / HEADS)}
+    tensors = {"Q": q[0], "K": k[0], "V": v[0], "O": o[0], **operands}
+    scalars = {"scale": SIZE ** -0.5, "window": WINDOW, "prefix": 2048, "cap": CAP}
+
+    def kernel(entry):
+        return compare.Kernel(entry["plan"], os.path.join(options.folder, entry["cubin"]), tensors, scalars)
+    ours, causal = [kernel(entry) for entry in entries], kernel(entries[0]["causal"])
+    mask, score = modifications(torch, name, operands)
+    block_mask = flex.create_block_mask(mask, None, None, length, length, device="cuda", _compile=True)
+    compiled = torch.compile(flex.flex_attention, dynamic=False)
+
+    def peer():
+        return compiled(q, k, v, score_mod=score, block_mask=block_mask)
+    expected = peer().float()
+    for entry, side in zip(entries, ours):
+        compare.poisoned(o)
+        side()
+        torch.cuda.synchronize()
+        error = ((o.float() - expected).norm() / expected.norm()).item()
+        assert error < 1e-2, f"{name} {side.config} differs from flex_attention by {error}"
+    del expected
+    *times, theirs, whole = compare.alternate([*ours, peer, causal], options.rounds, flush)
+    pairs = pairs_of(torch, mask, length)
+    rate, full = 4e-9 * HEADS * SIZE * pairs, 4e-9 * HEADS * SIZE * length * (length + 1) / 2
+    for side, time in zip(ours, times):
+        print(f"| {name} | {time * 1e3:.1f} | {rate / time:,.0f} | {theirs * 1e3:.1f} | {theirs / time:.2f} | {whole * 1e3:.1f} | "
+              f"{rate / time / (full / whole):.2f} | {side.config} |", flush=True)
+
+
+def measure(options):
+    import compare  # needs PyTorch and the driver, which `prepare` does without
+    import torch
+    import torch.nn.attention.flex_attention as flex
+    torch.manual_seed(0)
+    flush = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
+    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, medians of {options.rounds} rounds\n")
+    print("| problem | us | TFLOP/s | flex_attention, us | ratio | our causal, us | of its rate | configuration |\n"
+          "|---|---:|---:|---:|---:|---:|---:|---|")
+    with open(os.path.join(options.folder, "plans.json"), encoding="utf-8") as file:
+        plans = json.load(file)
+    for name in problems():
+        entries = [entry for entry in plans if entry["problem"] == name and options.only in name]
+        if not entries:
+            continue
+        try:
+            measured(compare, torch, flex, options, name, entries, flush)
+        except (AssertionError, RuntimeError) as error:
+            print(f"| {name} | failed: {error} |", flush=True)
+        torch.cuda.empty_cache()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=("prepare", "measure"))
+    parser.add_argument("folder")
+    parser.add_argument("--tma-jit", default="build/bin/tma-jit")
+    parser.add_argument("--device", default="h200")
+    parser.add_argument("--templates", action="append", help="of `prepare`: folder of templates, instead of the command's own")
+    parser.add_argument("--only", default="", help="problems whose name contains the word")
+    parser.add_argument("--pin", action="append", help="of `prepare`: params of a configuration; may be repeated")
+    parser.add_argument("--rounds", type=int, default=20)
+    options = parser.parse_args()
+    options.templates = [word for folder in options.templates or [] for word in ("--templates", folder)]
+    prepare(options) if options.verb == "prepare" else measure(options)
+
+
+if __name__ == "__main__":
+    main()
