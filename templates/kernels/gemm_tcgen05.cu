@@ -1,8 +1,9 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
 //! arch    sm_100a, sm_103a
 //!
-//! type    T      = bf16  in {bf16, f16, e4m3, e5m2} "elements of A and B"
-//! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
+//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8, f32} "elements of A and B; the units read f32 as tf32"
+//! type    O      = bf16  in {bf16, f16, f32, e4m3, s8, s32}  "elements of D; e4m3 and s8 saturate"
+//! type    S      = f32   in {f32, s32}             "what epilogue computes in: s32 where D is s32"
 //! dim     M, N, K in 0..2147483647
 //!
 //! param   BN      = 256  in {32, 64, 128, 256}     "columns of D per tile"
@@ -21,13 +22,17 @@
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
+//! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
+//! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
+//! require !integer(T) || device.compute_capability == 100 "of sm_100a and sm_103a only the first multiplies s8"
+//! require !integer(T) || BN % 32 == 0              "tcgen05 multiplies integers by multiples of 32 columns"
 //! require BN / PAIR % 8 == 0                       "each block of a pair loads whole swizzle atoms of B"
 //!
 //! tensor  A : T[M, K]    box [BM, BK]         swizzle 128  l2 256
 //! tensor  B : T[N, K]    box [BN / PAIR, BK]  swizzle 128  l2 256
 //! tensor  D : O[M, N]    box [BM, EPI_N]      swizzle 128  out  view
 //!
-//! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
+//! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
 //!
 //! cluster PAIR
 //! launch  grid ceil_div(TILES, WAVES) * PAIR  block THREADS  smem SMEM
@@ -118,10 +123,11 @@ __device__ void store(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, con
     const u32 from = tensor_memory::at(address, warp * 32, slot * BN);
     tma::store_each<kStoreThreads, BN / EPI_N, 1>(
         1, smem.staged, D, {dims.M, dims.N}, row, column, [&](int n, Staged& staged) {
-          RegisterTile<layout::Lane<EPI_N>> part = {};
-          if (steps > 0) tcgen05::load(part, from + n * EPI_N);
+          RegisterTile<layout::Lane<EPI_N>, Unit<T>::Sum> sums = {};
+          if (steps > 0) tcgen05::load(sums, from + n * EPI_N);
+          auto part = sums.template as<S>();
           part.map_at(
-              [&](f32 x, int r, int c) { return hooks.epilogue(x, row + warp * 32 + r, column + n * EPI_N + c); });
+              [&](S x, int r, int c) { return hooks.epilogue(x, row + warp * 32 + r, column + n * EPI_N + c); });
           store(staged, warp * 32, 0, part);
           if (n == BN / EPI_N - 1 && steps > 0) {
             tcgen05::fence_before();

@@ -38,6 +38,13 @@ TEST_CASE("the library's kernels agree with their references") {
                 "--pitch", "D=304", "--offset", "up=1", "--scalar", "alpha=2"});
   check_passes({"gemm", "M=512", "N=768", "K=640", "--data", "integers", "--fix", "K"});
   check_passes({"gemm", "M=100", "N=200", "K=300", "--pitch", "A=304", "--pitch", "B=304", "--pitch", "D=208"});
+  for (const char* type : {"T=e4m3", "T=e5m2", "T=s8", "T=f32"})
+    check_passes({"gemm", "M=200", "N=304", "K=400", type, "O=f32"});
+  check_passes({"gemm", "M=200", "N=304", "K=400", "T=s8", "O=s32"});
+  check_passes({"gemm", "M=200", "N=304", "K=400", "T=s8", "O=s8", "--hook", "epilogue=x * 0.0078125f"});
+  check_passes({"gemm", "M=200", "N=304", "K=400", "T=e4m3", "O=e4m3", "--operand", "scale : f32 = 0.25", "--hook",
+                "epilogue=x * scale"});
+  check_passes({"gemm", "M=65", "N=67", "K=69", "T=s8", "O=s32"});
 }
 
 TEST_CASE("an optional input exists because it is given, pinned or named by a hook") {

@@ -1,8 +1,24 @@
 #pragma once
-// The float64 reference of all gemm files. T, O, Dims and Hooks, with the hook `epilogue`, are the template's.
+// The float64 reference of all gemm files. T, O, S, Dims and Hooks, with the hook `epilogue`, are the template's.
 #include "device/ptx/cvt.cuh"
+#include "device/ptx/text.cuh"
 
 #ifdef TMA_JIT_REFERENCE
+// Returns an element of A or B as the units read it: f32 as tf32, without the low 13 bits.
+template <class X> __device__ inline f64 operand(X x) {
+  if constexpr (ptx::kSame<X, f32>)
+    return __uint_as_float(__float_as_uint(x) & 0xffffe000);
+  else
+    return to_f64(x);
+}
+
+// Returns a result within the range of O, where conversions to it saturate; as s8 it is rounded too.
+__device__ inline f64 saturated(f64 x) {
+  if constexpr (ptx::kSame<O, s8>) return isnan(x) ? 0 : fmin(fmax(rint(x), -128.0), 127.0);
+  if constexpr (ptx::kSame<O, e4m3>) return isnan(x) ? x : fmin(fmax(x, -448.0), 448.0);
+  return x;
+}
+
 // A thread computes a patch of D at a time, each element in ascending k. Rows and columns past the end repeat the last
 // one and are not stored.
 struct Patch {
@@ -21,8 +37,8 @@ __device__ inline void sum_patch(Patch& patch, const View<const T, 2>& A, const 
   for (s64 k = 0; k < dims.K; ++k) {
     f64 x[Patch::kSide], y[Patch::kSide];
     for (int i = 0; i < Patch::kSide; ++i) {
-      x[i] = to_f64(*a[i]);
-      y[i] = to_f64(*b[i]);
+      x[i] = operand(*a[i]);
+      y[i] = operand(*b[i]);
       a[i] += A.stride[1];
       b[i] += B.stride[1];
     }
@@ -42,8 +58,8 @@ extern "C" __global__ void gemm_reference(View<const T, 2> A, View<const T, 2> B
       for (int j = 0; j < Patch::kSide; ++j) {
         const s64 row = patch.row + i, column = patch.column + j;
         if (row >= dims.M || column >= dims.N) continue;
-        D.data[row * D.stride[0] + column * D.stride[1]] =
-            hooks.epilogue(patch.sum[i][j], static_cast<s32>(row), static_cast<s32>(column));
+        const auto x = hooks.epilogue(patch.sum[i][j], static_cast<s32>(row), static_cast<s32>(column));
+        D.data[row * D.stride[0] + column * D.stride[1]] = saturated(x);
       }
     }
   }
