@@ -12,6 +12,8 @@
 //! param   WM      = 64   in {32, 64}               "rows of D per warp"
 //! param   WN      = 64   in {32, 64}               "columns of D per warp"
 //! param   STAGES  = 3    in 2..8                   "tiles of A and B in flight"
+//! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
+//! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
 //! param   GROUP_M = 8    in {1, 4, 8, 16}          "tile rows visited together, for L2 reuse"
 //!
 //! let     BK        = STEP / sizeof(T)             "columns of A and B per step"
@@ -29,10 +31,13 @@
 //! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
 //! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
 //! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
+//! require TA + TB == 0 || sizeof(T) == 2           "ldmatrix reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //!
-//! tensor  A : T[M, K]    box [BM, BK]     swizzle STEP  l2 256
-//! tensor  B : T[N, K]    box [BN, BK]     swizzle STEP  l2 256
-//! tensor  D : O[M, N]    box [BM, EPI_N]  swizzle 128  out  view
+//! tensor  A  : T[M, K]   box [BM, BK]     swizzle STEP  l2 256  when TA == 0
+//! tensor  AT : T[K, M]   box [BK, 64]     swizzle 128   l2 256  when TA == 1
+//! tensor  B  : T[N, K]   box [BN, BK]     swizzle STEP  l2 256  when TB == 0
+//! tensor  BT : T[K, N]   box [BK, 64]     swizzle 128   l2 256  when TB == 1
+//! tensor  D  : O[M, N]   box [BM, EPI_N]  swizzle 128  out  view
 //!
 //! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
 //!
@@ -60,8 +65,8 @@ using Accumulators = RegisterTile<layout::Mma<WM, WN>, Unit<T>::Sum>;
 using Staged = SharedTile<O, BM, EPI_N>;
 
 struct Smem {
-  SharedTile<T, BM, BK> a[STAGES];
-  SharedTile<T, BN, BK> b[STAGES];
+  OperandTile<TA, T, BM, BK> a[STAGES];
+  OperandTile<TB, T, BN, BK> b[STAGES];
   Staged staged[1];
   Pipeline<STAGES> pipeline;
 };
@@ -124,7 +129,9 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, c
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A,
+                                                              const __grid_constant__ CUtensorMap AT,
                                                               const __grid_constant__ CUtensorMap B,
+                                                              const __grid_constant__ CUtensorMap BT,
                                                               const __grid_constant__ Mapped<O, 2> D, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
@@ -135,7 +142,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
 
   if (threadIdx.x >= WARPS * 32) {
     if constexpr (WARPS == 8) give_registers<40>();
-    if (threadIdx.x == WARPS * 32) load_operands(smem.pipeline, smem, A, B, tiles, steps);
+    if (threadIdx.x == WARPS * 32) load_operands(smem.pipeline, smem, TA ? AT : A, TB ? BT : B, tiles, steps);
   } else {
     if constexpr (WARPS == 8) take_registers<232>();
     consume(smem, D, tiles, dims, hooks, steps);

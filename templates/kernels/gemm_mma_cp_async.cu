@@ -14,6 +14,8 @@
 //! param   WN      = 64   in {32, 64}               "columns of D per warp"
 //! param   STAGES  = 3    in 2..6                   "tiles of A and B in flight"
 //! param   BLOCKS  = 1    in {1, 2, 3}              "blocks that share an SM"
+//! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
+//! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
 //! param   GROUP_M = 8    in {1, 4, 8, 16}          "tile rows visited together, for L2 reuse"
 //!
 //! let     BK        = STEP / sizeof(T)             "columns of A and B per step"
@@ -24,8 +26,8 @@
 //! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count * BLOCKS))
 //!
-//! require alignment(A) >= VEC && alignment(B) >= VEC "A and B must begin at a multiple of the access"
-//! require stride(A, 0) * sizeof(T) % VEC == 0 && stride(B, 0) * sizeof(T) % VEC == 0 "rows of A and B must begin at multiples of the access"
+//! require VEC == sizeof(T) || TA + TB == 0 && alignment(A) >= VEC && alignment(B) >= VEC "A and B must begin at a multiple of the access"
+//! require VEC == sizeof(T) || stride(A, 0) * sizeof(T) % VEC == 0 && stride(B, 0) * sizeof(T) % VEC == 0 "rows of A and B must begin at multiples of the access"
 //! require VEC == sizeof(T) || (stride(A, 1) == 1 && stride(B, 1) == 1) "elements that move together must be neighbours"
 //! require VEC >= 4 || VEC == sizeof(T)           "cp.async copies 4 bytes or more; elements are gathered one by one"
 //! require VEC != 4 || STEP == 64                 "one pass of the block copies whole groups of 8 rows"
@@ -36,9 +38,11 @@
 //! require SMEM <= device.smem_per_block && (SMEM + 1024) * BLOCKS <= device.smem_per_sm "the pipelines of an SM's blocks must fit in shared memory"
 //! require (WM * WN / 32 + WM / 2 + WN / 2 + 60) * THREADS * BLOCKS <= device.registers_per_sm "accumulators and fragments must fit in registers"
 //!
-//! tensor  A : T[M, K]
-//! tensor  B : T[N, K]
-//! tensor  D : O[M, N]  out
+//! tensor  A  : T[M, K]  when TA == 0
+//! tensor  AT : T[K, M]  when TA == 1
+//! tensor  B  : T[N, K]  when TB == 0
+//! tensor  BT : T[K, N]  when TB == 1
+//! tensor  D  : O[M, N]  out
 //!
 //! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
 //!
@@ -133,11 +137,18 @@ __device__ inline void store(SharedTile<O, 16, WN>& staged, const Problem& p, co
   }
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T, 2> A, View<const T, 2> B, View<O, 2> D,
-                                                                   const Dims dims,
+// Returns a view of the transposed matrix.
+__device__ inline View<const T, 2> transposed(const View<const T, 2>& of) {
+  return {of.data, {of.stride[1], of.stride[0]}};
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T, 2> A, View<const T, 2> AT,
+                                                                   View<const T, 2> B, View<const T, 2> BT,
+                                                                   View<O, 2> D, const Dims dims,
                                                                    const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
-  const Problem p = {A, B, D, {dims.M, dims.N}, dims.K, Tiles(dims.M, dims.N)};
+  const Problem p = {TA ? transposed(AT) : A, TB ? transposed(BT) : B, D, {dims.M, dims.N}, dims.K,
+                     Tiles(dims.M, dims.N)};
   const int warp = threadIdx.x / 32, row = warp / WARPS_N * WM, column = warp % WARPS_N * WN;
 
   // Operands are read one step ahead, so that the end of a short problem reads slots that no copy has filled. The

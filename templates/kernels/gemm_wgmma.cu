@@ -12,6 +12,8 @@
 //! param   CLUSTER = 1    in {1, 2}                 "blocks, one below the other, that share each tile of B by multicast"
 //! param   PINGPONG = 0   in {0, 1}                 "0: the consumers share each tile; 1: two make tiles in turn, and one multiplies while the other stores"
 //! param   FAST    = 0    in {0, 1}                 "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
+//! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
+//! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
 //! param   GROUP_M = 16   in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse"
 //!
 //! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
@@ -37,11 +39,15 @@
 //! require !integer(T) || BN % 16 == 0              "wgmma multiplies integers by multiples of 16 columns"
 //! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
 //! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
+//! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
+//! require TB == 0 || BN % 64 == 0 && CLUSTER == 1  "a block loads panels of 64 columns of BT"
 //! require BN / CLUSTER % 8 == 0                    "each block of a cluster loads whole swizzle atoms of B"
 //!
-//! tensor  A : T[M, K]    box [BM, BK]            swizzle 128  l2 128
-//! tensor  B : T[N, K]    box [BN / CLUSTER, BK]  swizzle 128  l2 128
-//! tensor  D : O[M, N]    box [64, EPI_N]         swizzle SWIZZLE  out  view
+//! tensor  A  : T[M, K]   box [BM, BK]            swizzle 128  l2 128  when TA == 0
+//! tensor  AT : T[K, M]   box [BK, 64]            swizzle 128  l2 128  when TA == 1
+//! tensor  B  : T[N, K]   box [BN / CLUSTER, BK]  swizzle 128  l2 128  when TB == 0
+//! tensor  BT : T[K, N]   box [BK, 64]            swizzle 128  l2 128  when TB == 1
+//! tensor  D  : O[M, N]   box [64, EPI_N]         swizzle SWIZZLE  out  view
 //!
 //! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
 //!
@@ -80,8 +86,8 @@ using Accumulators = RegisterTile<layout::Mma<16, BN>, Unit<T>::Sum>;  // for on
 using Staged = SharedTile<O, 64, EPI_N, SWIZZLE>;
 
 struct Smem {
-  SharedTile<T, BM, BK> a[STAGES];
-  SharedTile<T, BN, BK> b[STAGES];
+  OperandTile<TA, T, BM, BK> a[STAGES];
+  OperandTile<TB, T, BN, BK> b[STAGES];
   Staged staged[CONSUMERS][EPI_TILES];
   Pipeline<STAGES, CLUSTER> pipeline;
   Turns turns;
@@ -206,14 +212,16 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, c
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A,
+                                                              const __grid_constant__ CUtensorMap AT,
                                                               const __grid_constant__ CUtensorMap B,
+                                                              const __grid_constant__ CUtensorMap BT,
                                                               const __grid_constant__ Mapped<O, 2> D, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.M, dims.N);
   const int steps = ceil_div<u32>(dims.K, BK);
   if (threadIdx.x == 0) {
-    if (steps > 0) tma::prefetch(A), tma::prefetch(B);
+    if (steps > 0) tma::prefetch(TA ? AT : A), tma::prefetch(TB ? BT : B);
     smem.turns.init();
     smem.pipeline.init(PINGPONG ? 1 : CONSUMERS);
   }
@@ -221,7 +229,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
 
   if (threadIdx.x >= CONSUMERS * kWarpgroup) {
     give_registers<40>();
-    if (threadIdx.x == CONSUMERS * kWarpgroup) load_operands(smem.pipeline, smem, A, B, tiles, steps);
+    if (threadIdx.x == CONSUMERS * kWarpgroup)
+      load_operands(smem.pipeline, smem, TA ? AT : A, TB ? BT : B, tiles, steps);
     __syncwarp();
   } else {
     take_registers<CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152>();

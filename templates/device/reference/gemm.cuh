@@ -1,5 +1,6 @@
 #pragma once
-// The float64 reference of all gemm files. T, O, S, Dims and Hooks, with the hook `epilogue`, are the template's.
+// The float64 reference of all gemm files. T, O, S, TA, TB, Dims and Hooks, with the hook `epilogue`, are the
+// template's.
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/text.cuh"
 
@@ -47,8 +48,11 @@ __device__ inline void sum_patch(Patch& patch, const View<const T, 2>& A, const 
   }
 }
 
-extern "C" __global__ void gemm_reference(View<const T, 2> A, View<const T, 2> B, View<f64, 2> D, const Dims dims,
+extern "C" __global__ void gemm_reference(View<const T, 2> A, View<const T, 2> AT, View<const T, 2> B,
+                                          View<const T, 2> BT, View<f64, 2> D, const Dims dims,
                                           const __grid_constant__ Hooks hooks) {
+  if (TA) A = {AT.data, {AT.stride[1], AT.stride[0]}};
+  if (TB) B = {BT.data, {BT.stride[1], BT.stride[0]}};
   const s64 across = (s64{dims.N} + Patch::kSide - 1) / Patch::kSide;
   const s64 count = (s64{dims.M} + Patch::kSide - 1) / Patch::kSide * across;
   for (s64 index = s64{blockIdx.x} * blockDim.x + threadIdx.x; index < count; index += s64{gridDim.x} * blockDim.x) {

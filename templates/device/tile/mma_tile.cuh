@@ -6,6 +6,7 @@
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/ldmatrix.cuh"
 #include "device/ptx/mma.cuh"
+#include "device/tile/operand_tile.cuh"
 #include "device/tile/register_tile.cuh"
 #include "device/tile/shared_tile.cuh"
 #include "device/tile/unit_types.cuh"
@@ -42,22 +43,48 @@ template <class T, int M, int N> struct Operands {
       for (int r = 0; r < 4; ++r) b[j + r / 2][r % 2] = f.r[r];
     }
   }
-  // Loads rows k to k + 15 of a tile whose rows lie along the columns of the product.
-  template <class Tile> __device__ void load_b_transposed(const Tile& from, int k) {
+  // Loads rows k to k + 15 of a tile whose rows lie along the columns of the product, from `column` on, a multiple of
+  // 16.
+  template <class Tile> __device__ void load_b_transposed(const Tile& from, int k, int column = 0) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int j = 0; j < N / 8; j += 2) {
-      const int p = j * 8 / Tile::kPanel;
-      const Matrices<4> f =
-          ldmatrix_x4_trans(from.part(p).row_address(k + lane % 16, lane / 16 * 16, (j * 8 - p * Tile::kPanel) * 2));
+      const int p = (column + j * 8) / Tile::kPanel;
+      const Matrices<4> f = ldmatrix_x4_trans(
+          from.part(p).row_address(k + lane % 16, lane / 16 * 16, (column + j * 8 - p * Tile::kPanel) * 2));
 #pragma unroll
       for (int r = 0; r < 4; ++r) b[j + r / 2][r % 2] = f.r[r];
+    }
+  }
+  // The same of one whose rows lie along the rows of the product.
+  template <class Tile> __device__ void load_a_transposed(const Tile& from, int k, int row) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < M / 16; ++i) {
+      const int p = (row + i * 16) / Tile::kPanel;
+      const Matrices<4> f = ldmatrix_x4_trans(from.part(p).row_address(k + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 16,
+                                                                       (row + i * 16 - p * Tile::kPanel) * 2));
+#pragma unroll
+      for (int r = 0; r < 4; ++r) a[i][r] = f.r[r];
     }
   }
   template <class TileA, class TileB>
   __device__ void load(const TileA& from_a, int row, const TileB& from_b, int column, int k) {
     load_a(from_a, row, k);
     load_b(from_b, column, k);
+  }
+  // Operands in either major order.
+  template <bool TransposedA, bool TransposedB, int ExtentA, int ExtentB, int K>
+  __device__ void load(const OperandTile<TransposedA, T, ExtentA, K>& from_a, int row,
+                       const OperandTile<TransposedB, T, ExtentB, K>& from_b, int column, int k) {
+    if constexpr (TransposedA)
+      load_a_transposed(from_a, k, row);
+    else
+      load_a(from_a, row, k);
+    if constexpr (TransposedB)
+      load_b_transposed(from_b, k, column);
+    else
+      load_b(from_b, column, k);
   }
   // Rounds columns k to k + 15 of another product's accumulators, whose layout is that of operands.
   template <int Columns> __device__ void round_a(const RegisterTile<layout::Mma<M, Columns>>& from, int k) {

@@ -3,6 +3,7 @@
 // blocks of a cluster multiplies: each has half of the rows of `a` and half of the rows of `b`.
 #include "device/ptx/tcgen05.cuh"
 #include "device/ptx/tensor_memory.cuh"
+#include "device/tile/operand_tile.cuh"
 #include "device/tile/register_tile.cuh"
 #include "device/tile/shared_tile.cuh"
 #include "device/tile/unit_types.cuh"
@@ -36,8 +37,8 @@ template <> struct KindOf<s8> {
 template <int Blocks, class T, int M, int N, int K, int Swizzle>
 __device__ inline void multiply(u32 d, const SharedTile<T, M, K, Swizzle>& a, const SharedTile<T, N, K, Swizzle>& b,
                                 bool accumulate) {
-  constexpr int kDepth = 32 / sizeof(T);  // an instruction covers 32 bytes of K
   using Kind = KindOf<T>;
+  constexpr int kDepth = 32 / sizeof(T);  // an instruction covers 32 bytes of K
   const Instruction what = Instruction(M * Blocks, N * Blocks, Kind::number, Kind::number).accumulators(Kind::sum);
 #pragma unroll
   for (int p = 0; p < a.kPanels; ++p) {
@@ -46,6 +47,31 @@ __device__ inline void multiply(u32 d, const SharedTile<T, M, K, Swizzle>& a, co
     for (int k = 0; k < a.kPanel; k += kDepth)
       mma<typename Kind::type, Blocks>(d, a_panel + k * sizeof(T) / 16, b_panel + k * sizeof(T) / 16, what,
                                        accumulate || p + k > 0);
+  }
+}
+
+// Returns the descriptor of 16 elements along K of a 16-bit operand, from k on.
+template <bool Transposed, class Tile> __device__ inline u64 along_k(const Tile& tile, int k) {
+  if constexpr (Transposed)
+    return tile.mn_major(k) | kVersion;
+  else
+    return (tile.k_major() | kVersion) + k * sizeof(typename Tile::Element) / 16;
+}
+
+// The same for operands in either major order.
+template <int Blocks, bool TransposedA, bool TransposedB, class T, int M, int N, int K>
+__device__ inline void multiply(u32 d, const OperandTile<TransposedA, T, M, K>& a,
+                                const OperandTile<TransposedB, T, N, K>& b, bool accumulate) {
+  if constexpr (!TransposedA && !TransposedB) {
+    multiply<Blocks>(d, static_cast<const typename OperandTile<false, T, M, K>::Shared&>(a),
+                     static_cast<const typename OperandTile<false, T, N, K>::Shared&>(b), accumulate);
+  } else {
+    constexpr u32 kType = KindOf<T>::number;
+    const Instruction what =
+        Instruction(M * Blocks, N * Blocks, kType, kType).accumulators(1).mn_major(TransposedA, TransposedB);
+#pragma unroll
+    for (int k = 0; k < K; k += 16)
+      mma<F16, Blocks>(d, along_k<TransposedA>(a, k), along_k<TransposedB>(b, k), what, accumulate || k > 0);
   }
 }
 

@@ -2,6 +2,7 @@
 // Products of a warpgroup on shared tiles. The accumulators of each warp are 16 of the 64 rows.
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/wgmma_words.cuh"
+#include "device/tile/operand_tile.cuh"
 #include "device/tile/register_tile.cuh"
 #include "device/tile/shared_tile.cuh"
 #include "device/tile/unit_types.cuh"
@@ -25,6 +26,35 @@ __device__ inline void multiply(RegisterTile<layout::Mma<16, N>, typename Unit<T
       Product::ss(sums, a_panel + k * sizeof(T) / 16, b_panel + k * sizeof(T) / 16, accumulate || p + k > 0);
   }
   commit();
+}
+
+// The same for operands in either major order. `row` is a multiple of 64.
+template <bool TransposedA, bool TransposedB, class T, int Rows, int N, int K>
+__device__ inline void multiply(RegisterTile<layout::Mma<16, N>, typename Unit<T>::Sum>& d,
+                                const OperandTile<TransposedA, T, Rows, K>& a, int row,
+                                const OperandTile<TransposedB, T, N, K>& b, bool accumulate) {
+  if constexpr (!TransposedA && !TransposedB) {
+    multiply(d, static_cast<const typename OperandTile<false, T, Rows, K>::Shared&>(a), row,
+             static_cast<const typename OperandTile<false, T, N, K>::Shared&>(b), accumulate);
+  } else {
+    using Orders = Mode<TransposedA ? Major::mn : Major::k, TransposedB ? Major::mn : Major::k>;
+    using Product = Mma<N, T>;
+    fence();
+#pragma unroll
+    for (int k = 0; k < K; k += Product::kDepth) {
+      u64 from_a, from_b;
+      if constexpr (TransposedA)
+        from_a = a.mn_major(k, row / 64);
+      else
+        from_a = a.k_major(row) + k * sizeof(T) / 16;
+      if constexpr (TransposedB)
+        from_b = b.mn_major(k);
+      else
+        from_b = b.k_major() + k * sizeof(T) / 16;
+      Product::template ss<Orders>(d.x, from_a, from_b, accumulate || k > 0);
+    }
+    commit();
+  }
 }
 
 // An operand A of 64 rows and K columns of a 16-bit T in the registers of a warpgroup.
