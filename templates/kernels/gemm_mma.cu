@@ -24,10 +24,12 @@
 //! let     SMEM      = align_up(STAGES * (BM + BN) * STEP + BM * 128 + 16 * STAGES, 1024)
 //! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count))
+//! let     WIDENED   = sizeof(T) == 1 && !integer(T) && device.compute_capability >= 90 && device.compute_capability < 120 "mma.sync of 8-bit floats is made of 16-bit products"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require WARPS == 4 || WARPS == 8                 "registers are traded between whole warpgroups"
 //! require WM * WN / 32 + WM / 2 + WN / 2 + 40 <= (WARPS == 8 ? 232 : 255) "accumulators and fragments must fit in registers"
+//! require !WIDENED || WM * WN <= 1024             "where 8-bit floats are widened to 16 bits before products, only warp tiles of 32 by 32 leave them registers"
 //! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
 //! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
 //! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
@@ -48,6 +50,7 @@
 //! preset  BM = 64, BN = 64, WM = 32, WN = 32, STAGES = 8   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
 //! preset  BM = 128, BN = 128, WM = 64, WN = 32, STAGES = 5  when ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
 //! preset  BM = 128, BN = 256, WM = 64, WN = 64, STAGES = 3
+//! preset  BM = 64, BN = 128, WM = 32, WN = 32, STAGES = 6
 
 #include "device/epilogue/tma_store.cuh"
 #include "device/pipeline/tma_operands.cuh"

@@ -25,6 +25,7 @@
 //! let     SMEM      = align_up(STAGES * (BM + BN) * STEP + WARPS * 16 * WN * sizeof(O), 1024)
 //! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count * BLOCKS))
+//! let     WIDENED   = sizeof(T) == 1 && !integer(T) && device.compute_capability >= 90 && device.compute_capability < 120 "mma.sync of 8-bit floats is made of 16-bit products"
 //!
 //! require VEC == sizeof(T) || TA + TB == 0 && alignment(A) >= VEC && alignment(B) >= VEC "A and B must begin at a multiple of the access"
 //! require VEC == sizeof(T) || stride(A, 0) * sizeof(T) % VEC == 0 && stride(B, 0) * sizeof(T) % VEC == 0 "rows of A and B must begin at multiples of the access"
@@ -36,7 +37,8 @@
 //! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
 //! require WARPS == 4 || WARPS == 8                 "a block has 128 or 256 threads"
 //! require SMEM <= device.smem_per_block && (SMEM + 1024) * BLOCKS <= device.smem_per_sm "the pipelines of an SM's blocks must fit in shared memory"
-//! require (WM * WN / 32 + WM / 2 + WN / 2 + 60) * THREADS * BLOCKS <= device.registers_per_sm "accumulators and fragments must fit in registers"
+//! require !WIDENED || WM * WN <= 1024             "where 8-bit floats are widened to 16 bits before products, only warp tiles of 32 by 32 leave them registers"
+//! require (WM * WN / 32 + WM / 2 + WN / 2 + 60 + 64 * WIDENED) * THREADS * BLOCKS <= device.registers_per_sm "accumulators and fragments must fit in registers"
 //!
 //! tensor  A  : T[M, K]  when TA == 0
 //! tensor  AT : T[K, M]  when TA == 1
@@ -54,10 +56,14 @@
 //! preset  VEC = 16, BM = 128, BN = 128, STEP = 128, WM = 64, WN = 32, STAGES = 5 when device.smem_per_block >= 180000 && ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
 //! preset  VEC = 16, BM = 128, BN = 256, STEP = 128, WM = 64, WN = 64, STAGES = 4 when device.smem_per_block >= 220000
 //! preset  VEC = 16, BM = 128, BN = 256, STEP = 64, WM = 64, WN = 64, STAGES = 3
+//! preset  VEC = 16, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 4 when WIDENED
 //! preset  VEC = 8, BM = 128, BN = 128, STEP = 64, WM = 64, WN = 32, STAGES = 3
 //! preset  VEC = 4, BM = 128, BN = 128, STEP = 64, WM = 64, WN = 32, STAGES = 3
+//! preset  VEC = 8, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 3 when WIDENED
+//! preset  VEC = 4, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 3 when WIDENED
 //! preset  VEC = 2, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 3
 //! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 3
+//! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 2 when WIDENED
 
 #include "device/epilogue/store_tile.cuh"
 #include "device/pipeline/cp_async_pipeline.cuh"
