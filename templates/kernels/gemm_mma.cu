@@ -53,11 +53,11 @@
 //! preset  BM = 64, BN = 128, WM = 32, WN = 32, STAGES = 6
 
 #include "device/epilogue/tma_store.cuh"
+#include "device/pipeline/mma_multiplier.cuh"
 #include "device/pipeline/tma_operands.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/reference/gemm.cuh"
 #include "device/schedule/persistent.cuh"
-#include "device/tile/mma_tile.cuh"
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
 
@@ -75,36 +75,6 @@ struct Smem {
 };
 static_assert(sizeof(Smem) == SMEM);
 
-constexpr int kDepth = mma::kDepth<T>;  // columns of A and B in one product
-
-// Multiplies one tile. Called by each consumer warp. Loop invariant: while one product along K is multiplied, the
-// operands of the next are being loaded, also across slots.
-__device__ void accumulate(Smem& smem, Consumer<STAGES, 1>& consumer, int steps, int row, int column,
-                           Accumulators& acc) {
-  static_assert(BK / kDepth % 2 == 0);
-  acc.fill(0);
-  if (steps == 0) return;
-  mma::Operands<T, WM, WN> operands[2];
-  u32 slot = consumer.wait();
-  operands[0].load(smem.a[slot], row, smem.b[slot], column, 0);
-#pragma unroll 1
-  for (int step = 0; step < steps; ++step) {
-    const u32 current = slot;
-#pragma unroll
-    for (int k = 0; k < BK; k += kDepth) {
-      auto& next = operands[(k / kDepth + 1) % 2];
-      if (k + kDepth < BK) {
-        next.load(smem.a[current], row, smem.b[current], column, k + kDepth);
-      } else if (step + 1 < steps) {
-        slot = consumer.wait();
-        next.load(smem.a[slot], row, smem.b[slot], column, 0);
-      }
-      operands[k / kDepth % 2].multiply(acc);
-    }
-    smem.pipeline.release_warp(current);
-  }
-}
-
 // Multiplies and stores this block's tiles. Called by all consumer warps. Loop invariant: before a tile, the slots of
 // all earlier tiles are released, and only copies of their results to D may be in progress.
 __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
@@ -114,7 +84,7 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, c
   Consumer consumer(smem.pipeline);
   Accumulators acc;
   for (const int index : tiles) {
-    accumulate(smem, consumer, steps, row, column, acc);
+    mma::multiply_tile<T, WM, WN, BK>(smem, consumer, steps, row, column, acc);
     const Tile tile = tiles[index];
     const int tile_row = tile.row * BM, tile_column = tile.column * BN;
     auto results = acc.template as<S>();

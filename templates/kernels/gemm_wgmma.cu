@@ -72,12 +72,12 @@
 #include "device/epilogue/tma_store.cuh"
 #include "device/pipeline/tma_operands.cuh"
 #include "device/pipeline/turns.cuh"
+#include "device/pipeline/wgmma_multiplier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/reference/gemm.cuh"
 #include "device/schedule/persistent.cuh"
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
-#include "device/tile/wgmma_tile.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -93,78 +93,6 @@ struct Smem {
   Turns turns;
 };
 static_assert(sizeof(Smem) <= SMEM);
-
-// The products of one consumer warpgroup: SLICES blocks of 64 rows, from block `first` of each of its tiles on.
-class Multiplier {
- public:
-  __device__ Multiplier(Smem& smem, int first) : smem_(smem), consumer_(smem.pipeline), first_(first) {}
-
-  // Multiplies one tile. The first product of a tile overwrites acc; without steps (K = 0) acc keeps its initial zeros.
-  // Loop invariant: the products of steps 0 to step - 1 have been started, only the last may be incomplete, and the
-  // slots of all others are released. `issued` is called once all products have been started.
-  template <class F> __device__ void accumulate(int steps, Accumulators (&acc)[SLICES], F issued) {
-    if (steps == 0) return;
-    u32 before = start(acc, false);
-#pragma unroll 1  // more unrolling gains no speed and triples ptxas's time
-    for (int step = 1; step < steps; ++step) {
-      const u32 slot = start(acc, true);
-      finish<SLICES>(before);
-      before = slot;
-    }
-    issued();
-    finish<0>(before);
-  }
-
-  // The same for 8-bit types, whose sums wgmma keeps to 14 bits: each step has its own sums, and while the tensor cores
-  // compute those of one step, the sums of the previous step are added in f32. Waits and products follow each other
-  // without branches, because otherwise ptxas serialises the products.
-  __device__ void accumulate_promoted(int steps, Accumulators& acc) {
-    acc.fill(0);
-    if (steps == 0) return;
-    Accumulators even[1], odd[1];
-    u32 even_slot = start(even, false), odd_slot;
-    int left = steps;
-#pragma unroll 1
-    for (; left > 2; left -= 2) {
-      odd_slot = start(odd, false);
-      finish<1>(even_slot, even[0], acc);
-      even_slot = start(even, false);
-      finish<1>(odd_slot, odd[0], acc);
-    }
-    if (left == 2) {
-      odd_slot = start(odd, false);
-      finish<1>(even_slot, even[0], acc);
-      finish<0>(odd_slot, odd[0], acc);
-    } else {
-      finish<0>(even_slot, even[0], acc);
-    }
-  }
-
-  // Skips a tile that the other consumer processes.
-  __device__ void skip(int steps) {
-    consumer_.skip(steps);
-  }
-
- private:
-  template <int Slices> __device__ u32 start(Accumulators (&acc)[Slices], bool onto) {
-    const u32 slot = consumer_.wait();
-#pragma unroll
-    for (int i = 0; i < Slices; ++i) wgmma::multiply(acc[i], smem_.a[slot], (first_ + i) * 64, smem_.b[slot], onto);
-    return slot;
-  }
-  template <int Pending> __device__ void finish(u32 slot) {
-    wgmma::wait<Pending>();
-    smem_.pipeline.release_warpgroup(slot);
-  }
-  template <int Pending> __device__ void finish(u32 slot, const Accumulators& part, Accumulators& acc) {
-    finish<Pending>(slot);
-    acc.add(part);
-  }
-
-  Smem& smem_;
-  Consumer<STAGES, CLUSTER> consumer_;
-  int first_;
-};
 
 // Stores 64 rows of a tile.
 __device__ inline void store_slice(Smem& smem, const Mapped<O, 2>& D, const Dims& dims, const Hooks& hooks, int row,
@@ -184,7 +112,7 @@ __device__ inline void store_slice(Smem& smem, const Mapped<O, 2>& D, const Dims
 __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
                         int steps) {
   const int group = threadIdx.x / kWarpgroup, first = PINGPONG ? 0 : group * SLICES;
-  Multiplier multiplier(smem, first);
+  WgmmaMultiplier<Smem, Accumulators, SLICES, STAGES, CLUSTER> multiplier(smem, first);
   Turn turn(smem.turns, group);
   bool others = PINGPONG && group == 1;  // whether the next tile is the other consumer's
   Accumulators acc[SLICES] = {};

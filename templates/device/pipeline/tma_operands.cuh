@@ -25,3 +25,24 @@ __device__ inline void load_operands(Pipeline<Stages, Blocks>& pipeline, Smem& s
     }
   }
 }
+
+// The same for a batch of products. A has `count_a` matrices and B `count_b`: one for each product, or one for all.
+template <int Stages, class Smem, class Tiles>
+__device__ inline void load_batch_operands(Pipeline<Stages>& pipeline, Smem& smem, const CUtensorMap& A, int count_a,
+                                           const CUtensorMap& B, int count_b, const Tiles& tiles, int steps) {
+  Producer producer(pipeline);
+  for (const int index : tiles) {
+    const auto tile = tiles[index];
+    const int of_a = min(tile.matrix, count_a - 1), of_b = min(tile.matrix, count_b - 1);
+    const int row = tile.row * smem.a[0].kExtent, column = tile.column * smem.b[0].kExtent;
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) {
+      const int k = step * smem.a[0].kDepth;
+      const u32 slot = producer.acquire(sizeof(smem.a[0]) + sizeof(smem.b[0]));
+      auto& a = smem.a[slot];
+      auto& b = smem.b[slot];
+      tma::load(a, A, pipeline.full[slot], {a.column(row, k), a.row(row, k), of_a});
+      tma::load(b, B, pipeline.full[slot], {b.column(column, k), b.row(column, k), of_b});
+    }
+  }
+}
