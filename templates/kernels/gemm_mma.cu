@@ -24,12 +24,12 @@
 //! let     SMEM      = align_up(STAGES * (BM + BN) * STEP + BM * 128 + 16 * STAGES, 1024)
 //! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count))
-//! let     WIDENED   = sizeof(T) == 1 && !integer(T) && device.compute_capability >= 90 && device.compute_capability < 120 "mma.sync of 8-bit floats is made of 16-bit products"
+//! let     FLOAT8    = sizeof(T) == 1 && !integer(T)
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require WARPS == 4 || WARPS == 8                 "registers are traded between whole warpgroups"
 //! require WM * WN / 32 + WM / 2 + WN / 2 + 40 <= (WARPS == 8 ? 232 : 255) "accumulators and fragments must fit in registers"
-//! require !WIDENED || WM * WN <= 1024             "where 8-bit floats are widened to 16 bits before products, only warp tiles of 32 by 32 leave them registers"
+//! require !FLOAT8 || device.compute_capability < 90 || device.compute_capability >= 120 || WM * WN <= 1024 "from sm_90 to below sm_120 mma.sync widens 8-bit floats to 16 bits, for which only warp tiles of 32 by 32 leave registers"
 //! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
 //! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
 //! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
@@ -45,7 +45,7 @@
 //!
 //! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
-//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits !integer(T) && sizeof(T) == 1 ? (K <= 1024 ? 7 : K <= 8192 ? 5 : 3) : 0
+//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 ? (K <= 1024 ? 7 : K <= 8192 ? 5 : 3) : 0
 //!
 //! preset  BM = 64, BN = 64, WM = 32, WN = 32, STAGES = 8   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
 //! preset  BM = 128, BN = 128, WM = 64, WN = 32, STAGES = 5  when ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2

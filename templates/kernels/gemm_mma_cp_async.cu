@@ -25,20 +25,20 @@
 //! let     SMEM      = align_up(STAGES * (BM + BN) * STEP + WARPS * 16 * WN * sizeof(O), 1024)
 //! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count * BLOCKS))
-//! let     WIDENED   = sizeof(T) == 1 && !integer(T) && device.compute_capability >= 90 && device.compute_capability < 120 "mma.sync of 8-bit floats is made of 16-bit products"
+//! let     FLOAT8    = sizeof(T) == 1 && !integer(T)
 //!
 //! require VEC == sizeof(T) || TA + TB == 0 && alignment(A) >= VEC && alignment(B) >= VEC "A and B must begin at a multiple of the access"
 //! require VEC == sizeof(T) || stride(A, 0) * sizeof(T) % VEC == 0 && stride(B, 0) * sizeof(T) % VEC == 0 "rows of A and B must begin at multiples of the access"
 //! require VEC == sizeof(T) || (stride(A, 1) == 1 && stride(B, 1) == 1) "elements that move together must be neighbours"
 //! require VEC >= 4 || VEC == sizeof(T)           "cp.async copies 4 bytes or more; elements are gathered one by one"
 //! require VEC != 4 || STEP == 64                 "one pass of the block copies whole groups of 8 rows"
-//! require sizeof(T) > 1 || integer(T) || device.compute_capability >= 89 "mma.sync multiplies 8-bit floats from sm_89 on"
+//! require !FLOAT8 || device.compute_capability >= 89 "mma.sync multiplies 8-bit floats from sm_89 on"
 //! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
 //! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
 //! require WARPS == 4 || WARPS == 8                 "a block has 128 or 256 threads"
 //! require SMEM <= device.smem_per_block && (SMEM + 1024) * BLOCKS <= device.smem_per_sm "the pipelines of an SM's blocks must fit in shared memory"
-//! require !WIDENED || WM * WN <= 1024             "where 8-bit floats are widened to 16 bits before products, only warp tiles of 32 by 32 leave them registers"
-//! require (WM * WN / 32 + WM / 2 + WN / 2 + 60 + 64 * WIDENED) * THREADS * BLOCKS <= device.registers_per_sm "accumulators and fragments must fit in registers"
+//! require !FLOAT8 || device.compute_capability < 90 || device.compute_capability >= 120 || WM * WN <= 1024 "from sm_90 to below sm_120 mma.sync widens 8-bit floats to 16 bits, for which only warp tiles of 32 by 32 leave registers"
+//! require (WM * WN / 32 + WM / 2 + WN / 2 + 60 + 64 * (FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120)) * THREADS * BLOCKS <= device.registers_per_sm "accumulators and fragments must fit in registers"
 //!
 //! tensor  A  : T[M, K]  when TA == 0
 //! tensor  AT : T[K, M]  when TA == 1
@@ -50,20 +50,20 @@
 //!
 //! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
-//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits !integer(T) && sizeof(T) == 1 ? (K <= 1024 ? 7 : K <= 8192 ? 5 : 3) : 0
+//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 ? (K <= 1024 ? 7 : K <= 8192 ? 5 : 3) : 0
 //!
 //! preset  VEC = 16, BM = 64, BN = 64, STEP = 128, WM = 32, WN = 32, STAGES = 4   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
 //! preset  VEC = 16, BM = 128, BN = 128, STEP = 128, WM = 64, WN = 32, STAGES = 5 when device.smem_per_block >= 180000 && ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
 //! preset  VEC = 16, BM = 128, BN = 256, STEP = 128, WM = 64, WN = 64, STAGES = 4 when device.smem_per_block >= 220000
 //! preset  VEC = 16, BM = 128, BN = 256, STEP = 64, WM = 64, WN = 64, STAGES = 3
-//! preset  VEC = 16, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 4 when WIDENED
+//! preset  VEC = 16, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 4 when FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120
 //! preset  VEC = 8, BM = 128, BN = 128, STEP = 64, WM = 64, WN = 32, STAGES = 3
 //! preset  VEC = 4, BM = 128, BN = 128, STEP = 64, WM = 64, WN = 32, STAGES = 3
-//! preset  VEC = 8, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 3 when WIDENED
-//! preset  VEC = 4, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 3 when WIDENED
+//! preset  VEC = 8, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 3 when FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120
+//! preset  VEC = 4, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 3 when FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120
 //! preset  VEC = 2, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 3
 //! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 3
-//! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 2 when WIDENED
+//! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 2 when FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120
 
 #include "device/epilogue/store_tile.cuh"
 #include "device/pipeline/cp_async_pipeline.cuh"

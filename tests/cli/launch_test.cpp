@@ -45,6 +45,13 @@ TEST_CASE("the library's kernels agree with their references") {
   check_passes({"gemm", "M=200", "N=304", "K=400", "T=e4m3", "O=e4m3", "--operand", "scale : f32 = 0.25", "--hook",
                 "epilogue=x * scale"});
   check_passes({"gemm", "M=65", "N=67", "K=69", "T=s8", "O=s32"});
+  check_passes({"gemm", "M=1", "N=1", "K=1", "--pitch", "A=4", "--template-file", "gemm_mma_cp_async"});
+  for (const char* order : {"TA=1", "TB=1"}) check_passes({"gemm", "M=136", "N=200", "K=75", order});
+  check_passes({"gemm", "M=200", "N=304", "K=75", "TA=1", "TB=1", "--template-file", "gemm_mma"});
+  check_passes({"gemm", "M=33", "N=37", "K=75", "TA=1", "T=e4m3", "O=f32"});
+  check_passes({"gemm_batched", "M=130", "N=136", "K=72", "BATCH=3", "A_BATCH=3", "B_BATCH=1"});
+  check_passes(
+      {"gemm_batched", "M=136", "N=144", "K=40", "BATCH=5", "A_BATCH=1", "B_BATCH=5", "TA=1", "TB=1", "O=f32"});
 }
 
 TEST_CASE("an optional input exists because it is given, pinned or named by a hook") {

@@ -20,9 +20,10 @@ template <class Tile, int Threads, int Access> class TileCopy {
   // Starts at (row, 0) of a tensor of `extent` rows and k columns.
   __device__ void start(const View<const T, 2>& tensor, int row, int extent, int k) {
     const int down = threadIdx.x / kAcross, column = threadIdx.x % kAcross * kElements;
+    const s64 pitch = extent > 1 ? tensor.stride[0] : 0;  // of a single row it is arbitrary, and need not be aligned
     along_ = Access == sizeof(T) ? tensor.stride[1] : 1;
-    from_ = tensor.data + s64{row + down} * tensor.stride[0] + column * along_;
-    pass_ = tensor.stride[0] * kDown;
+    from_ = tensor.data + (row + down) * pitch + column * along_;
+    pass_ = pitch * kDown;
     rows_ = extent - row - down;
     columns_ = k - column;
   }
