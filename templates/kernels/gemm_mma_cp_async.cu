@@ -56,14 +56,14 @@
 //! preset  VEC = 16, BM = 128, BN = 128, STEP = 128, WM = 64, WN = 32, STAGES = 5 when device.smem_per_block >= 180000 && ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
 //! preset  VEC = 16, BM = 128, BN = 256, STEP = 128, WM = 64, WN = 64, STAGES = 4 when device.smem_per_block >= 220000
 //! preset  VEC = 16, BM = 128, BN = 256, STEP = 64, WM = 64, WN = 64, STAGES = 3
-//! preset  VEC = 16, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 4 when FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120
+//! preset  VEC = 16, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 4 when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 //! preset  VEC = 8, BM = 128, BN = 128, STEP = 64, WM = 64, WN = 32, STAGES = 3
 //! preset  VEC = 4, BM = 128, BN = 128, STEP = 64, WM = 64, WN = 32, STAGES = 3
-//! preset  VEC = 8, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 3 when FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120
-//! preset  VEC = 4, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 3 when FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120
+//! preset  VEC = 8, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 3 when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
+//! preset  VEC = 4, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 3 when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 //! preset  VEC = 2, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 3
 //! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 3
-//! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 2 when FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120
+//! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 2 when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 
 #include "device/epilogue/store_tile.cuh"
 #include "device/pipeline/cp_async_pipeline.cuh"
