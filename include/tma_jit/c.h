@@ -581,7 +581,8 @@ TMA_JIT_API tma_jit_status tma_jit_preparation_take(tma_jit_preparation* prepara
                                                     tma_jit_launch** out, tma_jit_error** error);
 
 /* A kernel called with tensors each time, in the order in which its template declares them: the first call for a
- * shape prepares a launch, later calls find it. The request gives everything but the tensors. */
+ * shape prepares a launch, later calls find it. The request gives everything but the tensors. Optional tensors that the
+ * pinned params, or the defaults of the others, exclude may all be left out. */
 typedef struct tma_jit_function tma_jit_function;
 TMA_JIT_API tma_jit_status tma_jit_function_create(tma_jit_engine* engine, const tma_jit_request* request,
                                                    tma_jit_function** out, tma_jit_error** error);

@@ -34,6 +34,33 @@ std::vector<std::size_t> arguments_of(const Plan& plan, const std::vector<std::s
   return indices;
 }
 
+// The params as the request pins them, else their defaults.
+class ParamScope final : public templates::Scope {
+ public:
+  ParamScope(const templates::Template& kernel, const Request& request) : kernel_(kernel), request_(request) {}
+  Result<std::int64_t> value(const templates::Reference& reference) const override {
+    const templates::Param* param = kernel_.find_param(reference.name);
+    if (param == nullptr) return failure(ErrorCode::not_found, "{} is no param", reference.text());
+    const auto pin = request_.params.find(param->name);
+    return pin != request_.params.end() ? pin->second : param->default_value;
+  }
+
+ private:
+  const templates::Template& kernel_;
+  const Request& request_;
+};
+
+// Returns the indices of the tensors without the optional ones that these params exclude.
+std::vector<std::size_t> usual_tensors(const templates::Template& kernel, const Request& request) {
+  const ParamScope scope(kernel, request);
+  std::vector<std::size_t> usual;
+  for (std::size_t i = 0; i < kernel.tensors.size(); ++i) {
+    const auto& when = kernel.tensors[i].when;
+    if (!when.has_value() || when->evaluate(scope).value_or(1) != 0) usual.push_back(i);
+  }
+  return usual;
+}
+
 // A copy of an entry's argument bytes for one call; on the stack unless the parameter list is very large.
 class CallArguments {
  public:
@@ -84,6 +111,7 @@ struct Function::State {
   std::shared_ptr<Engine::State> engine;
   Request request;                   // everything but the tensors
   std::vector<std::string> tensors;  // names in declaration order
+  std::vector<std::size_t> usual;    // those that the pinned and default params include
   engine::FunctionTable table;
   Memo<std::vector<std::uint64_t>, const engine::FunctionEntry*> making;
 
@@ -125,6 +153,11 @@ Result<void> Function::operator()(std::initializer_list<Tensor> tensors, Stream 
 }
 
 Result<void> Function::operator()(const Tensor* tensors, std::size_t count, Stream stream) {
+  if (count != state_->tensors.size() && count == state_->usual.size()) {
+    std::array<Tensor, engine::kFunctionTensorsMax> all{};
+    for (std::size_t i = 0; i < count; ++i) all[state_->usual[i]] = tensors[i];
+    return (*this)(all.data(), state_->tensors.size(), stream);
+  }
   if (count != state_->tensors.size()) {
     return failure(ErrorCode::invalid_argument, "{}: {} tensors given, it takes {}: {}", state_->request.kernel, count,
                    state_->tensors.size(), joined(state_->tensors));
@@ -153,6 +186,7 @@ Result<Function> Engine::function(const Request& request) {
   state->request = request;
   TMA_JIT_ASSIGN(const auto kernel, templates::with_operands(*found->front(), request.operands));
   for (const templates::Tensor& tensor : kernel.tensors) state->tensors.push_back(tensor.name);
+  state->usual = usual_tensors(kernel, request);
   if (state->tensors.size() > engine::kFunctionTensorsMax) {
     return failure(ErrorCode::unsupported, "{}: {} tensors; a function takes at most {}", request.kernel,
                    state->tensors.size(), engine::kFunctionTensorsMax);

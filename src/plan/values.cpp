@@ -126,7 +126,9 @@ Values::Slot Values::slot_of(const templates::Reference& reference) const {
   }
   const std::int64_t type = index_of(binding_.kernel->types, reference.name);
   if (type < 0) return {};
-  return {Slot::Kind::constant, static_cast<std::int64_t>(size_of(binding_.types[static_cast<std::size_t>(type)]))};
+  const DType chosen = binding_.types[static_cast<std::size_t>(type)];
+  if (reference.kind == Kind::integer) return {Slot::Kind::constant, is_floating_point(chosen) ? 0 : 1};
+  return {Slot::Kind::constant, static_cast<std::int64_t>(size_of(chosen))};
 }
 
 Result<std::int64_t> Values::let(std::size_t index) const {

@@ -96,7 +96,7 @@ void add_dim(std::vector<std::string>& dims, const std::string& name) {
 
 void find_dependencies(const Template& kernel, Let& let) {
   for (const Reference& reference : let.value.references()) {
-    if (reference.kind == Reference::Kind::type_size) continue;
+    if (reference.of_type()) continue;
     if (reference.kind != Reference::Kind::name) {
       let.depends_on_request = true;
     } else if (const Dim* dim = kernel.find_dim(reference.name)) {

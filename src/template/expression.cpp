@@ -99,6 +99,7 @@ std::string Reference::text() const {
   switch (kind) {
     case Kind::name: return name;
     case Kind::type_size: return fmt::format("sizeof({})", name);
+    case Kind::integer: return fmt::format("integer({})", name);
     case Kind::device: return fmt::format("device.{}", name);
     case Kind::stride: return fmt::format("stride({}, {})", name, dimension);
     case Kind::alignment: return fmt::format("alignment({})", name);

@@ -17,6 +17,7 @@ struct Reference {
   enum class Kind : std::uint8_t {
     name,       // a param, dim or let
     type_size,  // sizeof(name) in bytes; sizeof of a concrete dtype is a literal instead
+    integer,    // integer(name): 1 for an integer type, else 0; a literal likewise
     device,     // device.name
     stride,     // stride(name, dimension), in elements; dimension 0 is the outermost
     alignment,  // alignment(name), in bytes
@@ -28,7 +29,9 @@ struct Reference {
   Position at;
   int id = -1;  // index into Template::references; equal references in a template have equal ids
 
-  std::string text() const;  // "M", "sizeof(T)", "device.sm_count", "stride(A, 0)", "given(f)"
+  bool of_type() const { return kind == Kind::type_size || kind == Kind::integer; }
+  // "M", "sizeof(T)", "integer(T)", "device.sm_count", "stride(A, 0)", "alignment(A)", "given(f)"
+  std::string text() const;
 };
 
 // Provides the values of references. `evaluate` returns its errors unchanged.

@@ -225,7 +225,9 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
   const auto* found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
                                    [&](const Function& candidate) { return candidate.name == token.text; });
   if (token.text == "sizeof") {
-    result = size_of();
+    result = of_type(Reference::Kind::type_size);
+  } else if (token.text == "integer") {
+    result = of_type(Reference::Kind::integer);
   } else if (token.text == "stride") {
     result = stride();
   } else if (token.text == "alignment") {
@@ -235,8 +237,8 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
   } else if (found != std::end(kFunctions)) {
     result = function(found->op, token);
   } else {
-    const std::array<std::string, 8> known = {"align_up", "ceil_div", "min",       "max",
-                                              "sizeof",   "stride",   "alignment", "given"};
+    const std::array<std::string, 9> known = {"align_up", "ceil_div", "min",       "max",  "sizeof",
+                                              "integer",  "stride",   "alignment", "given"};
     return unknown_name(error(token, fmt::format("unknown function {}", token.text)), token.text, known);
   }
   if (!result) return result;
@@ -245,15 +247,16 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
   return result;
 }
 
-ExpressionParser::Index ExpressionParser::size_of() {
-  TMA_JIT_ASSIGN(const Token token, expect_name("a type name in sizeof"));
+ExpressionParser::Index ExpressionParser::of_type(Reference::Kind kind) {
+  const bool size = kind == Reference::Kind::type_size;
+  TMA_JIT_ASSIGN(const Token token, expect_name(size ? "a type name in sizeof" : "a type name in integer"));
   if (const std::optional<DType> type = dtype_named(token.text)) {
     Node node;
-    node.value = static_cast<std::int64_t>(tma_jit::size_of(*type));
+    node.value = size ? static_cast<std::int64_t>(size_of(*type)) : std::int64_t{!is_floating_point(*type)};
     node.at = token.at;
     return add(std::move(node));
   }
-  return add_reference({Reference::Kind::type_size, std::string(token.text), 0, token.at, -1});
+  return add_reference({kind, std::string(token.text), 0, token.at, -1});
 }
 
 ExpressionParser::Index ExpressionParser::device() {

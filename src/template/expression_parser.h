@@ -28,7 +28,7 @@ class ExpressionParser {
   Index literal(const Token& token);
   Index name(const Token& token);
   Index call(const Token& token);
-  Index size_of();
+  Index of_type(Reference::Kind kind);  // sizeof, integer
   Index device();
   Index stride();
   Index alignment();

@@ -36,7 +36,7 @@ class Params {
 KernelInfo::Formula formula(const Template& kernel, const Expression& expression) {
   KernelInfo::Formula made{std::string(expression.text()), {}, Params(kernel).of(expression)};
   for (const Reference& reference : expression.references()) {
-    const bool named = reference.kind == Reference::Kind::name || reference.kind == Reference::Kind::type_size;
+    const bool named = reference.kind == Reference::Kind::name || reference.of_type();
     if (named && std::ranges::find(made.names, reference.name) == made.names.end())
       made.names.push_back(reference.name);
   }

@@ -47,7 +47,8 @@ int ReferenceTable::id_of(const Reference& reference) {
 ReferenceTable::Problem ReferenceTable::problem(const Reference& reference) const {
   switch (reference.kind) {
     case Reference::Kind::name: return name_problem(reference.name);
-    case Reference::Kind::type_size: return size_problem(reference.name);
+    case Reference::Kind::type_size: return type_problem("sizeof", reference.name);
+    case Reference::Kind::integer: return type_problem("integer", reference.name);
     case Reference::Kind::device: {
       const std::vector<std::string> facts = device::device_fact_names();
       if (contains(facts, reference.name)) return {};
@@ -83,11 +84,11 @@ ReferenceTable::Problem ReferenceTable::name_problem(const std::string& name) co
   }
 }
 
-ReferenceTable::Problem ReferenceTable::size_problem(const std::string& name) const {
+ReferenceTable::Problem ReferenceTable::type_problem(std::string_view function, const std::string& name) const {
   const auto found = names_.find(name);
   if (found != names_.end() && found->second.kind == NameKind::type) return {};
   if (found != names_.end())
-    return {fmt::format("sizeof takes a type, and {} is {}", name, described(found->second.kind))};
+    return {fmt::format("{} takes a type, and {} is {}", function, name, described(found->second.kind))};
   std::vector<std::string> known = names_of(names_, {NameKind::type});
   for (std::string& type : dtype_names()) known.push_back(std::move(type));
   return {fmt::format("unknown type {}", name), true, nearest_name(name, known)};

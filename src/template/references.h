@@ -21,7 +21,7 @@ class ReferenceTable {
   };
   Problem problem(const Reference& reference) const;
   Problem name_problem(const std::string& name) const;
-  Problem size_problem(const std::string& name) const;
+  Problem type_problem(std::string_view function, const std::string& name) const;
   Problem tensor_problem(const Reference& reference) const;
   Problem hook_problem(const std::string& name) const;
   int id_of(const Reference& reference);

@@ -50,7 +50,7 @@ bool launch_time(const Let& let, const Names& fixed_dims) {
 }
 
 bool launch_time(const Template& kernel, const Reference& reference, const Names& fixed_dims) {
-  if (reference.kind == Reference::Kind::type_size) return false;
+  if (reference.of_type()) return false;
   if (reference.kind != Reference::Kind::name) return true;
   if (const Dim* dim = kernel.find_dim(reference.name)) return !dim->value && !fixed_dims.contains(dim->name);
   const Let* let = kernel.find_let(reference.name);

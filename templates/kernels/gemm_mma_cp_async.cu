@@ -1,52 +1,69 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //!
-//! type    T      = bf16  in {bf16, f16}            "elements of A and B"
-//! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
+//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8, f32} "elements of A and B; the units read f32 as tf32"
+//! type    O      = bf16  in {bf16, f16, f32, e4m3, s8, s32}  "elements of D; e4m3 and s8 saturate"
+//! type    S      = f32   in {f32, s32}             "what epilogue computes in: s32 where D is s32"
 //! dim     M, N, K in 0..2147483647
 //!
-//! param   VEC     = 16   in {16, 8, 4, 2}          "bytes copied at once: the rows of A and B begin at multiples of it"
+//! param   VEC     = 16   in {16, 8, 4, 2, 1}       "bytes copied at once: the rows of A and B begin at multiples of it"
 //! param   BM      = 128  in {64, 128, 256}         "rows of D per block"
 //! param   BN      = 256  in {64, 128, 256}         "columns of D per block"
-//! param   BK      = 32   in {32, 64}               "columns of A and B per step: one swizzled row of 64 or 128 bytes"
+//! param   STEP    = 64   in {64, 128}              "bytes of each row of A and B per step: one swizzled row"
 //! param   WM      = 64   in {32, 64}               "rows of D per warp"
 //! param   WN      = 64   in {32, 64}               "columns of D per warp"
 //! param   STAGES  = 3    in 2..6                   "tiles of A and B in flight"
 //! param   BLOCKS  = 1    in {1, 2, 3}              "blocks that share an SM"
+//! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
+//! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
 //! param   GROUP_M = 8    in {1, 4, 8, 16}          "tile rows visited together, for L2 reuse"
 //!
+//! let     BK        = STEP / sizeof(T)             "columns of A and B per step"
 //! let     WARPS_N   = BN / WN
 //! let     WARPS     = BM / WM * WARPS_N
 //! let     THREADS   = 32 * WARPS
-//! let     SMEM      = align_up(STAGES * (BM + BN) * BK * sizeof(T) + WARPS * 16 * WN * sizeof(O), 1024)
+//! let     SMEM      = align_up(STAGES * (BM + BN) * STEP + WARPS * 16 * WN * sizeof(O), 1024)
 //! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count * BLOCKS))
+//! let     FLOAT8    = sizeof(T) == 1 && !integer(T)
 //!
-//! require alignment(A) >= VEC && alignment(B) >= VEC "A and B must begin at a multiple of the access"
-//! require stride(A, 0) * sizeof(T) % VEC == 0 && stride(B, 0) * sizeof(T) % VEC == 0 "rows of A and B must begin at multiples of the access"
-//! require VEC == 2 || (stride(A, 1) == 1 && stride(B, 1) == 1) "elements that move together must be neighbours"
-//! require VEC != 4 || BK == 32                   "one pass of the block copies whole groups of 8 rows"
+//! require VEC == sizeof(T) || TA + TB == 0 && alignment(A) >= VEC && alignment(B) >= VEC "A and B must begin at a multiple of the access"
+//! require VEC == sizeof(T) || stride(A, 0) * sizeof(T) % VEC == 0 && stride(B, 0) * sizeof(T) % VEC == 0 "rows of A and B must begin at multiples of the access"
+//! require VEC == sizeof(T) || (stride(A, 1) == 1 && stride(B, 1) == 1) "elements that move together must be neighbours"
+//! require VEC >= 4 || VEC == sizeof(T)           "cp.async copies 4 bytes or more; elements are gathered one by one"
+//! require VEC != 4 || STEP == 64                 "one pass of the block copies whole groups of 8 rows"
+//! require !FLOAT8 || device.compute_capability >= 89 "mma.sync multiplies 8-bit floats from sm_89 on"
+//! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
+//! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
 //! require WARPS == 4 || WARPS == 8                 "a block has 128 or 256 threads"
 //! require SMEM <= device.smem_per_block && (SMEM + 1024) * BLOCKS <= device.smem_per_sm "the pipelines of an SM's blocks must fit in shared memory"
-//! require (WM * WN / 32 + WM / 2 + WN / 2 + 60) * THREADS * BLOCKS <= device.registers_per_sm "accumulators and fragments must fit in registers"
+//! require !FLOAT8 || device.compute_capability < 90 || device.compute_capability >= 120 || WM * WN <= 1024 "from sm_90 to below sm_120 mma.sync widens 8-bit floats to 16 bits, for which only warp tiles of 32 by 32 leave registers"
+//! require (WM * WN / 32 + WM / 2 + WN / 2 + 60 + 64 * (FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120)) * THREADS * BLOCKS <= device.registers_per_sm "accumulators and fragments must fit in registers, from sm_90 to below sm_120 those of 8-bit floats widened to 16 bits too"
 //!
-//! tensor  A : T[M, K]
-//! tensor  B : T[N, K]
-//! tensor  D : O[M, N]  out
+//! tensor  A  : T[M, K]  when TA == 0
+//! tensor  AT : T[K, M]  when TA == 1
+//! tensor  B  : T[N, K]  when TB == 0
+//! tensor  BT : T[K, N]  when TB == 1
+//! tensor  D  : O[M, N]  out
 //!
-//! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
+//! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
 //!
 //! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
-//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
+//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 ? (K <= 1024 ? 7 : K <= 8192 ? 5 : 3) : 0
 //!
-//! preset  VEC = 16, BM = 64, BN = 64, BK = 64, WM = 32, WN = 32, STAGES = 4   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
-//! preset  VEC = 16, BM = 128, BN = 128, BK = 64, WM = 64, WN = 32, STAGES = 5 when device.smem_per_block >= 180000 && ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
-//! preset  VEC = 16, BM = 128, BN = 256, BK = 64, WM = 64, WN = 64, STAGES = 4 when device.smem_per_block >= 220000
-//! preset  VEC = 16, BM = 128, BN = 256, BK = 32, WM = 64, WN = 64, STAGES = 3
-//! preset  VEC = 8, BM = 128, BN = 128, BK = 32, WM = 64, WN = 32, STAGES = 3
-//! preset  VEC = 4, BM = 128, BN = 128, BK = 32, WM = 64, WN = 32, STAGES = 3
-//! preset  VEC = 2, BM = 64, BN = 64, BK = 32, WM = 32, WN = 32, STAGES = 2, BLOCKS = 3
+//! preset  VEC = 16, BM = 64, BN = 64, STEP = 128, WM = 32, WN = 32, STAGES = 4   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
+//! preset  VEC = 16, BM = 128, BN = 128, STEP = 128, WM = 64, WN = 32, STAGES = 5 when device.smem_per_block >= 180000 && ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
+//! preset  VEC = 16, BM = 128, BN = 256, STEP = 128, WM = 64, WN = 64, STAGES = 4 when device.smem_per_block >= 220000
+//! preset  VEC = 16, BM = 128, BN = 256, STEP = 64, WM = 64, WN = 64, STAGES = 3
+//! preset  VEC = 16, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 4 when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
+//! preset  VEC = 8, BM = 128, BN = 128, STEP = 64, WM = 64, WN = 32, STAGES = 3
+//! preset  VEC = 4, BM = 128, BN = 128, STEP = 64, WM = 64, WN = 32, STAGES = 3
+//! preset  VEC = 8, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 3 when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
+//! preset  VEC = 4, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 3 when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
+//! preset  VEC = 2, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 3
+//! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 3
+//! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 2 when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 
 #include "device/epilogue/store_tile.cuh"
 #include "device/pipeline/cp_async_pipeline.cuh"
@@ -60,7 +77,7 @@
 #ifndef TMA_JIT_REFERENCE
 
 using Tiles = PersistentTiles<BM, BN, GROUP_M>;
-using Accumulators = RegisterTile<layout::Mma<WM, WN>>;
+using Accumulators = RegisterTile<layout::Mma<WM, WN>, Unit<T>::Sum>;
 using Operands = mma::Operands<T, WM, WN>;
 using TileA = SharedTile<T, BM, BK>;
 using TileB = SharedTile<T, BN, BK>;
@@ -109,25 +126,35 @@ struct Loader {
   }
 };
 
+constexpr int kDepth = mma::kDepth<T>;  // columns of A and B in one product
+
 // Stores 16 rows of a warp at a time through its own shared memory.
 __device__ inline void store(SharedTile<O, 16, WN>& staged, const Problem& p, const Hooks& hooks, int row, int column,
-                             Accumulators& acc) {
+                             const Accumulators& acc) {
   const bool vectors = rows_of_16_bytes(p.d);
-  acc.map_at([&](f32 x, int r, int c) { return hooks.epilogue(x, row + r, column + c); });
+  auto results = acc.as<S>();
+  results.map_at([&](S x, int r, int c) { return hooks.epilogue(x, row + r, column + c); });
 #pragma unroll
   for (int i = 0; i < WM; i += 16) {
     __syncwarp();
-    store(staged, 0, 0, acc.rows<16>(i));
+    store(staged, 0, 0, results.template rows<16>(i));
     __syncwarp();
     store_rows<32>(p.d, staged, p.extent, row + i, column, threadIdx.x % 32, vectors);
   }
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T, 2> A, View<const T, 2> B, View<O, 2> D,
-                                                                   const Dims dims,
+// Returns a view of the transposed matrix.
+__device__ inline View<const T, 2> transposed(const View<const T, 2>& of) {
+  return {of.data, {of.stride[1], of.stride[0]}};
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T, 2> A, View<const T, 2> AT,
+                                                                   View<const T, 2> B, View<const T, 2> BT,
+                                                                   View<O, 2> D, const Dims dims,
                                                                    const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
-  const Problem p = {A, B, D, {dims.M, dims.N}, dims.K, Tiles(dims.M, dims.N)};
+  const Problem p = {TA ? transposed(AT) : A, TB ? transposed(BT) : B, D, {dims.M, dims.N}, dims.K,
+                     Tiles(dims.M, dims.N)};
   const int warp = threadIdx.x / 32, row = warp / WARPS_N * WM, column = warp % WARPS_N * WN;
 
   // Operands are read one step ahead, so that the end of a short problem reads slots that no copy has filled. The
@@ -151,20 +178,20 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T,
 #pragma unroll 1
   for (const int index : p.tiles) {
     Accumulators acc = {};
-    // Loop invariant: operands[0] holds the first step of 16 along K; while one step is multiplied, the operands of the
+    // Loop invariant: operands[0] holds the first product along K; while one is multiplied, the operands of the
     // next are being loaded, also across slots and tiles.
 #pragma unroll 1
     for (int step = 0; step < p.steps(); ++step) {
 #pragma unroll
-      for (int k = 0; k < BK; k += 16) {
-        if (k + 16 == BK) {
+      for (int k = 0; k < BK; k += kDepth) {
+        if (k + kDepth == BK) {
           pipeline.commit();
           loader.advance(p);
           slot = pipeline.wait();
         }
-        operands[(k / 16 + 1) % 2].load(smem.a[slot], row, smem.b[slot], column, (k + 16) % BK);
-        if (k + 16 < BK) loader.copy<BK / 16 - 1>(smem, pipeline.acquire(), p, k / 16);
-        operands[k / 16 % 2].multiply(acc);
+        operands[(k / kDepth + 1) % 2].load(smem.a[slot], row, smem.b[slot], column, (k + kDepth) % BK);
+        if (k + kDepth < BK) loader.copy<BK / kDepth - 1>(smem, pipeline.acquire(), p, k / kDepth);
+        operands[k / kDepth % 2].multiply(acc);
       }
     }
     const Tile tile = p.tiles[index];

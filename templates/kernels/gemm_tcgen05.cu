@@ -1,13 +1,16 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
 //! arch    sm_100a, sm_103a
 //!
-//! type    T      = bf16  in {bf16, f16, e4m3, e5m2} "elements of A and B"
-//! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
+//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8, f32} "elements of A and B; the units read f32 as tf32"
+//! type    O      = bf16  in {bf16, f16, f32, e4m3, s8, s32}  "elements of D; e4m3 and s8 saturate"
+//! type    S      = f32   in {f32, s32}             "what epilogue computes in: s32 where D is s32"
 //! dim     M, N, K in 0..2147483647
 //!
 //! param   BN      = 256  in {32, 64, 128, 256}     "columns of D per tile"
 //! param   STAGES  = 6    in 2..8                   "tiles of A and B in flight"
 //! param   PAIR    = 2    in {1, 2}                 "blocks that multiply one tile together, 128 rows of D each"
+//! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
+//! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
 //! param   GROUP_M = 8    in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse"
 //!
 //! let     BM        = 128                          "rows of D per block: the lanes of tensor memory"
@@ -21,13 +24,21 @@
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
+//! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
+//! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
+//! require !integer(T) || device.compute_capability == 100 "of sm_100a and sm_103a only the first multiplies s8"
+//! require !integer(T) || BN % 32 == 0              "tcgen05 multiplies integers by multiples of 32 columns"
+//! require TA + TB == 0 || sizeof(T) == 2           "this kernel reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
+//! require TB == 0 || BN / PAIR % 64 == 0          "a block loads panels of 64 columns of BT"
 //! require BN / PAIR % 8 == 0                       "each block of a pair loads whole swizzle atoms of B"
 //!
-//! tensor  A : T[M, K]    box [BM, BK]         swizzle 128  l2 256
-//! tensor  B : T[N, K]    box [BN / PAIR, BK]  swizzle 128  l2 256
-//! tensor  D : O[M, N]    box [BM, EPI_N]      swizzle 128  out  view
+//! tensor  A  : T[M, K]   box [BM, BK]         swizzle 128  l2 256  when TA == 0
+//! tensor  AT : T[K, M]   box [BK, 64]         swizzle 128  l2 256  when TA == 1
+//! tensor  B  : T[N, K]   box [BN / PAIR, BK]  swizzle 128  l2 256  when TB == 0
+//! tensor  BT : T[K, N]   box [BK, 64]         swizzle 128  l2 256  when TB == 1
+//! tensor  D  : O[M, N]   box [BM, EPI_N]      swizzle 128  out  view
 //!
-//! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
+//! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
 //!
 //! cluster PAIR
 //! launch  grid ceil_div(TILES, WAVES) * PAIR  block THREADS  smem SMEM
@@ -56,8 +67,8 @@ constexpr int kAccumulators = 2;  // tiles in tensor memory: one is multiplied w
 constexpr int kColumns = kAccumulators * BN;
 
 struct Smem {
-  SharedTile<T, BM, BK> a[STAGES];
-  SharedTile<T, BN / PAIR, BK> b[STAGES];
+  OperandTile<TA, T, BM, BK> a[STAGES];
+  OperandTile<TB, T, BN / PAIR, BK> b[STAGES];
   Staged staged[EPI_TILES];
   Pipeline<STAGES> operands;
   Pipeline<kAccumulators, PAIR> accumulators;  // filled by the multiplying thread, drained by the storing warps
@@ -76,8 +87,11 @@ __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, 
       const u32 slot = producer.acquire();
       Barrier& full = smem.operands.full[slot];
       if (tiles.rank() == 0) full.expect(PAIR * (sizeof(smem.a[0]) + sizeof(smem.b[0])));
-      tma::load_of_pair<PAIR>(smem.a[slot], A, full, step * BK, tile.row * BM);
-      tma::load_of_pair<PAIR>(smem.b[slot], B, full, step * BK, tile.column * BN + tiles.rank() * (BN / PAIR));
+      auto& a = smem.a[slot];
+      auto& b = smem.b[slot];
+      const int k = step * BK, row = tile.row * BM, column = tile.column * BN + tiles.rank() * (BN / PAIR);
+      tma::load_of_pair<PAIR>(a, A, full, a.column(row, k), a.row(row, k));
+      tma::load_of_pair<PAIR>(b, B, full, b.column(column, k), b.row(column, k));
     }
   }
 }
@@ -118,10 +132,11 @@ __device__ void store(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, con
     const u32 from = tensor_memory::at(address, warp * 32, slot * BN);
     tma::store_each<kStoreThreads, BN / EPI_N, 1>(
         1, smem.staged, D, {dims.M, dims.N}, row, column, [&](int n, Staged& staged) {
-          RegisterTile<layout::Lane<EPI_N>> part = {};
-          if (steps > 0) tcgen05::load(part, from + n * EPI_N);
+          RegisterTile<layout::Lane<EPI_N>, Unit<T>::Sum> sums = {};
+          if (steps > 0) tcgen05::load(sums, from + n * EPI_N);
+          auto part = sums.template as<S>();
           part.map_at(
-              [&](f32 x, int r, int c) { return hooks.epilogue(x, row + warp * 32 + r, column + n * EPI_N + c); });
+              [&](S x, int r, int c) { return hooks.epilogue(x, row + warp * 32 + r, column + n * EPI_N + c); });
           store(staged, warp * 32, 0, part);
           if (n == BN / EPI_N - 1 && steps > 0) {
             tcgen05::fence_before();
@@ -134,7 +149,9 @@ __device__ void store(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, con
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A,
+                                                              const __grid_constant__ CUtensorMap AT,
                                                               const __grid_constant__ CUtensorMap B,
+                                                              const __grid_constant__ CUtensorMap BT,
                                                               const __grid_constant__ Mapped<O, 2> D, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
@@ -154,7 +171,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   if (warp < kLoadWarp)
     store(smem, D, tiles, dims, hooks, steps);
   else if (warp == kLoadWarp && lane == 0)
-    produce(smem, A, B, tiles, steps);
+    produce(smem, TA ? AT : A, TB ? BT : B, tiles, steps);
   else if (warp == kMultiplyWarp && lane == 0 && tiles.rank() == 0)
     multiply(smem, tiles, steps);
   __syncwarp();

@@ -1,8 +1,9 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
 //! arch    sm_90a
 //!
-//! type    T      = bf16  in {bf16, f16, e4m3, e5m2} "elements of A and B"
-//! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
+//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8, f32} "elements of A and B; the units read f32 as tf32"
+//! type    O      = bf16  in {bf16, f16, f32, e4m3, s8, s32}  "elements of D; e4m3 and s8 saturate"
+//! type    S      = f32   in {f32, s32}             "what epilogue computes in: s32 where D is s32"
 //! dim     M, N, K in 0..2147483647
 //!
 //! param   BM      = 128  in {64, 128, 192, 256}    "rows of D per block"
@@ -10,17 +11,19 @@
 //! param   STAGES  = 4    in 2..8                   "tiles of A and B in flight"
 //! param   CLUSTER = 1    in {1, 2}                 "blocks, one below the other, that share each tile of B by multicast"
 //! param   PINGPONG = 0   in {0, 1}                 "0: the consumers share each tile; 1: two make tiles in turn, and one multiplies while the other stores"
-//! param   FAST    = 0    in {0, 1}                 "8-bit types: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
+//! param   FAST    = 0    in {0, 1}                 "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
+//! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
+//! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
 //! param   GROUP_M = 16   in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse"
 //!
 //! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
 //! let     SLICES    = PINGPONG ? BM / 64 : BM == 256 ? 2 : 1  "blocks of 64 rows per consumer warpgroup"
 //! let     CONSUMERS = PINGPONG ? 2 : BM / (64 * SLICES)
 //! let     THREADS   = 128 * (CONSUMERS + 1)
-//! let     PROMOTED  = sizeof(T) == 1 && FAST == 0
+//! let     PROMOTED  = sizeof(T) == 1 && !integer(T) && FAST == 0
 //! let     SUMS      = SLICES * BN / 2 * (1 + 2 * PROMOTED)  "registers of a thread"
 //! let     SWIZZLE   = BN * sizeof(O) % 128 == 0 ? 128 : 0  "of the epilogue's tiles"
-//! let     EPI_N     = SWIZZLE == 128 ? 128 / sizeof(O) : BN / (BN & -BN) * 8 "columns of D stored together: a swizzle row, or a plain row of an odd number of 8 columns, so that stores of 8 rows use all banks"
+//! let     EPI_N     = SWIZZLE == 128 ? 128 / sizeof(O) : BN / (BN & -BN) * max(8, 16 / sizeof(O)) "columns of D stored together: a swizzle row, or a plain row of an odd number of 16 bytes or more, so that stores of 8 rows use all banks"
 //! let     EPI_TILES = BN / EPI_N % 2 == 0 ? 2 : 1  "epilogue tiles stored together"
 //! let     SMEM      = align_up(STAGES * (BM + BN) * 128 + CONSUMERS * EPI_TILES * align_up(64 * EPI_N * sizeof(O), 128) + 16 * STAGES + 16, 1024)
 //! let     TILES     = ceil_div(M, BM * CLUSTER) * ceil_div(N, BN) "tiles of a whole cluster"
@@ -30,20 +33,28 @@
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require CONSUMERS * (SUMS + 40) <= 480 && SUMS <= 200 "accumulators must fit in registers"
-//! require FAST == 0 || sizeof(T) == 1              "only sums of 8-bit products can be cut short"
-//! require PROMOTED == 0 || SLICES == 1 && PINGPONG == 0 "sums of 8-bit products that are added in f32 leave registers for 64 rows"
+//! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
+//! require PROMOTED == 0 || SLICES == 1 && PINGPONG == 0 "sums of 8-bit floats that are added in f32 leave registers for 64 rows"
+//! require sizeof(O) > 1 || BN % 16 == 0            "TMA stores rows of whole 16 bytes"
+//! require !integer(T) || BN % 16 == 0              "wgmma multiplies integers by multiples of 16 columns"
+//! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
+//! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
+//! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
+//! require TB == 0 || BN % 64 == 0 && CLUSTER == 1  "a block loads panels of 64 columns of BT"
 //! require BN / CLUSTER % 8 == 0                    "each block of a cluster loads whole swizzle atoms of B"
 //!
-//! tensor  A : T[M, K]    box [BM, BK]            swizzle 128  l2 128
-//! tensor  B : T[N, K]    box [BN / CLUSTER, BK]  swizzle 128  l2 128
-//! tensor  D : O[M, N]    box [64, EPI_N]         swizzle SWIZZLE  out  view
+//! tensor  A  : T[M, K]   box [BM, BK]            swizzle 128  l2 128  when TA == 0
+//! tensor  AT : T[K, M]   box [BK, 64]            swizzle 128  l2 128  when TA == 1
+//! tensor  B  : T[N, K]   box [BN / CLUSTER, BK]  swizzle 128  l2 128  when TB == 0
+//! tensor  BT : T[K, N]   box [BK, 64]            swizzle 128  l2 128  when TB == 1
+//! tensor  D  : O[M, N]   box [64, EPI_N]         swizzle SWIZZLE  out  view
 //!
-//! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
+//! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
 //!
 //! cluster CLUSTER
 //! launch  grid ceil_div(TILES, WAVES) * CLUSTER  block THREADS  smem SMEM
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 10200 + max(WAVES * (1500 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 2230) "fitted to 200 configurations of 12 problems on an H200"
-//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
+//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 128, BN = 256, STAGES = 4
 //! preset  BM = 256, BN = 192, STAGES = 3
@@ -61,99 +72,27 @@
 #include "device/epilogue/tma_store.cuh"
 #include "device/pipeline/tma_operands.cuh"
 #include "device/pipeline/turns.cuh"
+#include "device/pipeline/wgmma_multiplier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/reference/gemm.cuh"
 #include "device/schedule/persistent.cuh"
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
-#include "device/tile/wgmma_tile.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
 using Tiles = PersistentTiles<BM, BN, GROUP_M, CLUSTER>;
-using Accumulators = RegisterTile<layout::Mma<16, BN>>;  // for one warp
+using Accumulators = RegisterTile<layout::Mma<16, BN>, Unit<T>::Sum>;  // for one warp
 using Staged = SharedTile<O, 64, EPI_N, SWIZZLE>;
 
 struct Smem {
-  SharedTile<T, BM, BK> a[STAGES];
-  SharedTile<T, BN, BK> b[STAGES];
+  OperandTile<TA, T, BM, BK> a[STAGES];
+  OperandTile<TB, T, BN, BK> b[STAGES];
   Staged staged[CONSUMERS][EPI_TILES];
   Pipeline<STAGES, CLUSTER> pipeline;
   Turns turns;
 };
 static_assert(sizeof(Smem) <= SMEM);
-
-// The products of one consumer warpgroup: SLICES blocks of 64 rows, from block `first` of each of its tiles on.
-class Multiplier {
- public:
-  __device__ Multiplier(Smem& smem, int first) : smem_(smem), consumer_(smem.pipeline), first_(first) {}
-
-  // Multiplies one tile. The first product of a tile overwrites acc; without steps (K = 0) acc keeps its initial zeros.
-  // Loop invariant: the products of steps 0 to step - 1 have been started, only the last may be incomplete, and the
-  // slots of all others are released. `issued` is called once all products have been started.
-  template <class F> __device__ void accumulate(int steps, Accumulators (&acc)[SLICES], F issued) {
-    if (steps == 0) return;
-    u32 before = start(acc, false);
-#pragma unroll 1  // more unrolling gains no speed and triples ptxas's time
-    for (int step = 1; step < steps; ++step) {
-      const u32 slot = start(acc, true);
-      finish<SLICES>(before);
-      before = slot;
-    }
-    issued();
-    finish<0>(before);
-  }
-
-  // The same for 8-bit types, whose sums wgmma keeps to 14 bits: each step has its own sums, and while the tensor cores
-  // compute those of one step, the sums of the previous step are added in f32. Waits and products follow each other
-  // without branches, because otherwise ptxas serialises the products.
-  __device__ void accumulate_promoted(int steps, Accumulators& acc) {
-    acc.fill(0);
-    if (steps == 0) return;
-    Accumulators even[1], odd[1];
-    u32 even_slot = start(even, false), odd_slot;
-    int left = steps;
-#pragma unroll 1
-    for (; left > 2; left -= 2) {
-      odd_slot = start(odd, false);
-      finish<1>(even_slot, even[0], acc);
-      even_slot = start(even, false);
-      finish<1>(odd_slot, odd[0], acc);
-    }
-    if (left == 2) {
-      odd_slot = start(odd, false);
-      finish<1>(even_slot, even[0], acc);
-      finish<0>(odd_slot, odd[0], acc);
-    } else {
-      finish<0>(even_slot, even[0], acc);
-    }
-  }
-
-  // Skips a tile that the other consumer processes.
-  __device__ void skip(int steps) {
-    consumer_.skip(steps);
-  }
-
- private:
-  template <int Slices> __device__ u32 start(Accumulators (&acc)[Slices], bool onto) {
-    const u32 slot = consumer_.wait();
-#pragma unroll
-    for (int i = 0; i < Slices; ++i) wgmma::multiply(acc[i], smem_.a[slot], (first_ + i) * 64, smem_.b[slot], onto);
-    return slot;
-  }
-  template <int Pending> __device__ void finish(u32 slot) {
-    wgmma::wait<Pending>();
-    smem_.pipeline.release_warpgroup(slot);
-  }
-  template <int Pending> __device__ void finish(u32 slot, const Accumulators& part, Accumulators& acc) {
-    finish<Pending>(slot);
-    acc.add(part);
-  }
-
-  Smem& smem_;
-  Consumer<STAGES, CLUSTER> consumer_;
-  int first_;
-};
 
 // Stores 64 rows of a tile.
 __device__ inline void store_slice(Smem& smem, const Mapped<O, 2>& D, const Dims& dims, const Hooks& hooks, int row,
@@ -161,9 +100,8 @@ __device__ inline void store_slice(Smem& smem, const Mapped<O, 2>& D, const Dims
   const int group = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
   tma::store_each<kWarpgroup, BN / EPI_N, BN / EPI_N>(
       1 + group, smem.staged[group], D, {dims.M, dims.N}, row, column, [&](int n, Staged& staged) {
-        auto part = acc.columns<EPI_N>(n * EPI_N);
-        part.map_at(
-            [&](f32 x, int r, int c) { return hooks.epilogue(x, row + warp * 16 + r, column + n * EPI_N + c); });
+        auto part = acc.columns<EPI_N>(n * EPI_N).template as<S>();
+        part.map_at([&](S x, int r, int c) { return hooks.epilogue(x, row + warp * 16 + r, column + n * EPI_N + c); });
         store(staged, warp * 16, 0, part);
       });
 }
@@ -174,7 +112,7 @@ __device__ inline void store_slice(Smem& smem, const Mapped<O, 2>& D, const Dims
 __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
                         int steps) {
   const int group = threadIdx.x / kWarpgroup, first = PINGPONG ? 0 : group * SLICES;
-  Multiplier multiplier(smem, first);
+  WgmmaMultiplier<Smem, Accumulators, SLICES, STAGES, CLUSTER> multiplier(smem, first);
   Turn turn(smem.turns, group);
   bool others = PINGPONG && group == 1;  // whether the next tile is the other consumer's
   Accumulators acc[SLICES] = {};
@@ -202,14 +140,16 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, c
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A,
+                                                              const __grid_constant__ CUtensorMap AT,
                                                               const __grid_constant__ CUtensorMap B,
+                                                              const __grid_constant__ CUtensorMap BT,
                                                               const __grid_constant__ Mapped<O, 2> D, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.M, dims.N);
   const int steps = ceil_div<u32>(dims.K, BK);
   if (threadIdx.x == 0) {
-    if (steps > 0) tma::prefetch(A), tma::prefetch(B);
+    if (steps > 0) tma::prefetch(TA ? AT : A), tma::prefetch(TB ? BT : B);
     smem.turns.init();
     smem.pipeline.init(PINGPONG ? 1 : CONSUMERS);
   }
@@ -217,7 +157,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
 
   if (threadIdx.x >= CONSUMERS * kWarpgroup) {
     give_registers<40>();
-    if (threadIdx.x == CONSUMERS * kWarpgroup) load_operands(smem.pipeline, smem, A, B, tiles, steps);
+    if (threadIdx.x == CONSUMERS * kWarpgroup)
+      load_operands(smem.pipeline, smem, TA ? AT : A, TB ? BT : B, tiles, steps);
     __syncwarp();
   } else {
     take_registers<CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152>();

@@ -1,8 +1,9 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation; few tiles of D, or long K"
 //! arch    sm_90a
 //!
-//! type    T      = bf16  in {bf16, f16}            "elements of A and B"
-//! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
+//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8, f32} "elements of A and B; the units read f32 as tf32"
+//! type    O      = bf16  in {bf16, f16, f32, e4m3, s8, s32}  "elements of D; e4m3 and s8 saturate"
+//! type    S      = f32   in {f32, s32}             "what epilogue computes in: s32 where D is s32"
 //! dim     M, N, K in 0..2147483647
 //!
 //! param   BM      = 64   in {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256} "rows of D per block: columns of the product"
@@ -10,13 +11,17 @@
 //! param   STAGES  = 8    in 2..16                  "tiles of A and B in flight"
 //! param   SPLIT   = 1    in 1..8                   "blocks of a cluster that share K"
 //! param   CHUNKS  = 1    in {1, 2, 3, 4, 6, 8, 12, 16} "clusters that share K: the last to come adds up what the others left in global memory"
+//! param   FAST    = 0    in {0, 1}                 "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
+//! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
+//! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
 //!
 //! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
 //! let     CONSUMERS = BN / 64
 //! let     THREADS   = 128 * CONSUMERS + 32
 //! let     OWNERS    = BM / 8 % SPLIT == 0 ? SPLIT : 1  "blocks of a cluster that each sum and store BM / OWNERS rows of the tile"
 //! let     ROWS      = BM / OWNERS
-//! let     PANEL     = 128 / sizeof(O)              "columns of D in one 128-byte swizzle row"
+//! let     PANEL     = min(64, 128 / sizeof(O))     "columns of D in one swizzle row"
+//! let     PROMOTED  = sizeof(T) == 1 && !integer(T) && FAST == 0
 //! let     RING      = STAGES * (BM + BN) * 128
 //! let     SMEM      = align_up(RING + align_up(BN * ROWS * sizeof(O), 1024) + 16 * STAGES + 16, 1024)
 //! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
@@ -26,26 +31,34 @@
 //! let     WAVES     = max(1, ceil_div(BLOCKS, SLOTS))
 //! let     SHARING   = WAVES == 1 ? ceil_div(BLOCKS, device.sm_count) : RESIDENT "blocks that share an SM's units"
 //! let     STEPS     = WAVES * ceil_div(ceil_div(K, BK), SPLIT * CHUNKS)
-//! let     STEP      = max(18 + 700 / STAGES, max(SHARING * (BM + BN) * 17 / 10, SHARING * BM * BN * 34 / 1000)) "cycles of one step along K: latency, L2, tensor cores"
+//! let     STEP      = max(18 + 700 / STAGES, SHARING * (BM + BN) * 17 / 10, SHARING * BM * BN * 34 / 1000, PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
 //! let     REDUCE    = (SPLIT == 1 ? 0 : 3700 + BM * BN / OWNERS * 3 / 4) + (CHUNKS == 1 ? 0 : 4000 + CHUNKS * BM * BN / OWNERS / 16) "cycles of adding up the partial sums"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
-//! require BM * CONSUMERS <= 512 && BM / 2 + 80 <= 65536 / THREADS "accumulators must fit in registers"
+//! require BM * CONSUMERS <= 512 && BM / 2 * (1 + PROMOTED) + 80 <= min(255, 65536 / THREADS) "accumulators must fit in registers"
 //! require SPLIT == 1 || BM * BN * 4 <= RING        "the ring's memory holds the partial sums"
+//! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
+//! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
+//! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
+//! require !integer(T) || BM <= 24 || BM % 16 == 0 "wgmma multiplies integers by 8, 16, 24 or multiples of 16 rows of D"
+//! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
+//! require TA == 0 || BM % 64 == 0                  "a block loads panels of 64 rows of D"
 //!
-//! tensor  A : T[M, K]    box [BM, BK]    swizzle 128  l2 128
-//! tensor  B : T[N, K]    box [BN, BK]    swizzle 128  l2 128
-//! tensor  D : O[M, N]    box [ROWS, PANEL]  swizzle 128  out  view
+//! tensor  A  : T[M, K]   box [BM, BK]    swizzle 128  l2 128  when TA == 0
+//! tensor  AT : T[K, M]   box [BK, 64]    swizzle 128  l2 128  when TA == 1
+//! tensor  B  : T[N, K]   box [BN, BK]    swizzle 128  l2 128  when TB == 0
+//! tensor  BT : T[K, N]   box [BK, 64]    swizzle 128  l2 128  when TB == 1
+//! tensor  D  : O[M, N]   box [ROWS, PANEL]  swizzle PANEL * sizeof(O)  out  view
 //!
 //! workspace partials  CHUNKS == 1 ? 0 : TILES * CHUNKS * BM * BN * 4  "sums of one chunk"
 //! workspace counters  CHUNKS == 1 ? 0 : TILES * OWNERS * 4  zero       "chunks that have come"
 //!
-//! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
+//! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
 //!
 //! cluster SPLIT
 //! launch  grid BLOCKS  block THREADS  smem SMEM
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 7300 + WAVES * 3900 + STEPS * STEP + REDUCE + (M * K + N * K + M * N) * sizeof(T) / 4500 "fitted to 1300 configurations of 45 problems on an H200"
-//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
+//! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 8, BN = 64, STAGES = 16
 //! preset  BM = 8, BN = 128, STAGES = 8, SPLIT = 2
@@ -106,17 +119,23 @@
 
 constexpr int PARTS = SPLIT * CHUNKS;  // of K: a part processes every PARTS-th step
 
-using Sums = RegisterTile<layout::Mma<16, BM>>;
-using Share = RegisterTile<layout::Mma<16, ROWS>>;  // the rows of D that one owner stores
+using Sum = Unit<T>::Sum;
+using Sums = RegisterTile<layout::Mma<16, BM>, Sum>;
+using Share = RegisterTile<layout::Mma<16, ROWS>, Sum>;  // the rows of D that one owner stores
 using Staged = SharedTile<O, ROWS, 64>;
 
 struct Operands {
-  SharedTile<T, BM, BK> a[STAGES];
-  SharedTile<T, BN, BK> b[STAGES];
+  OperandTile<TA, T, BM, BK> a[STAGES];
+  OperandTile<TB, T, BN, BK> b[STAGES];
 };
+// Four sums, which move together.
+template <class X> struct FourOf { using type = float4; };
+template <> struct FourOf<s32> { using type = int4; };
+using Four = FourOf<Sum>::type;
+
 // What one thread contributes to the share of each owner.
 struct Partial {
-  float4 x[OWNERS][ROWS / 8][CONSUMERS * kWarpgroup];
+  Four x[OWNERS][ROWS / 8][CONSUMERS * kWarpgroup];
 };
 struct Smem {
   union {
@@ -134,8 +153,8 @@ struct Output {
   const Mapped<O, 2>& D;
   const Dims& dims;
   const Hooks& hooks;
-  float4* partials;  // [tile][owner][chunk][ROWS / 8][thread]
-  u32* counters;     // [tile][owner]
+  Four* partials;  // [tile][owner][chunk][ROWS / 8][thread]
+  u32* counters;   // [tile][owner]
 };
 
 // Loads this block's steps of A and B. Called by one thread. Loop invariant: all earlier steps have been requested,
@@ -144,19 +163,31 @@ __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, 
   Producer producer(smem.pipeline);
   for (int step = steps.first; step < steps.end; step += PARTS) {
     const u32 slot = producer.acquire(sizeof(smem.operands.a[0]) + sizeof(smem.operands.b[0]));
-    tma::load(smem.operands.b[slot], B, smem.pipeline.full[slot], step * BK, column);
-    tma::load(smem.operands.a[slot], A, smem.pipeline.full[slot], step * BK, row);
+    auto& a = smem.operands.a[slot];
+    auto& b = smem.operands.b[slot];
+    const int k = step * BK;
+    tma::load(b, B, smem.pipeline.full[slot], b.column(column, k), b.row(column, k));
+    tma::load(a, A, smem.pipeline.full[slot], a.column(row, k), a.row(row, k));
   }
 }
 
 // Sums this block's steps. Called by each consumer warpgroup. Loop invariant: all earlier steps' products have been
-// started, only the last may be incomplete, and the slots of all others are released. `sums` is zero before.
+// started, only the last may be incomplete, and the slots of all others are released. `sums` is zero before. Sums of
+// 8-bit floats, which wgmma keeps to 14 bits, are added in f32 after each step.
 __device__ void accumulate(Smem& smem, int group, Range steps, Sums& sums) {
   Consumer consumer(smem.pipeline);
   u32 before = 0;
 #pragma unroll 1
   for (int step = steps.first; step < steps.end; step += PARTS) {
     const u32 slot = consumer.wait();
+    if constexpr (PROMOTED) {
+      Sums part;
+      wgmma::multiply(part, smem.operands.b[slot], group * 64, smem.operands.a[slot], false);
+      wgmma::wait<0>();
+      smem.pipeline.release_warpgroup(slot);
+      sums.add(part);
+      continue;
+    }
     wgmma::multiply(sums, smem.operands.b[slot], group * 64, smem.operands.a[slot], step > steps.first);
     wgmma::wait<1>();
     if (step > steps.first) smem.pipeline.release_warpgroup(before);
@@ -172,13 +203,13 @@ __device__ void publish(Smem& smem, const Sums& sums) {
   for (int owner = 0; owner < OWNERS; ++owner) {
 #pragma unroll
     for (int j = 0; j < ROWS / 8; ++j) {
-      const f32* x = &sums.x[(owner * (ROWS / 8) + j) * 4];
-      smem.partial.x[owner][j][threadIdx.x] = make_float4(x[0], x[1], x[2], x[3]);
+      const Sum* x = &sums.x[(owner * (ROWS / 8) + j) * 4];
+      smem.partial.x[owner][j][threadIdx.x] = {x[0], x[1], x[2], x[3]};
     }
   }
 }
 
-__device__ inline void add(Share& share, int j, float4 x) {
+__device__ inline void add(Share& share, int j, Four x) {
   share.x[4 * j] += x.x;
   share.x[4 * j + 1] += x.y;
   share.x[4 * j + 2] += x.z;
@@ -202,8 +233,9 @@ __device__ void store(Smem& smem, const Output& output, int row, int column, Sha
   const int group = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
   Staged& staged = smem.staged[group];
   column += group * 64;
-  share.map_at([&](f32 x, int c, int r) { return output.hooks.epilogue(x, row + r, column + warp * 16 + c); });
-  store_transposed(staged, 0, warp * 16, share);
+  auto results = share.template as<S>();
+  results.map_at([&](S x, int c, int r) { return output.hooks.epilogue(x, row + r, column + warp * 16 + c); });
+  store_transposed(staged, 0, warp * 16, results);
   tma::fence();
   sync(1 + group, kWarpgroup);
   tma::store_clipped<kWarpgroup>(output.D, staged, {output.dims.M, output.dims.N}, row, column);
@@ -214,11 +246,11 @@ __device__ void store(Smem& smem, const Output& output, int row, int column, Sha
 // returns false in the others. Called by all consumers.
 __device__ bool collect_chunks(Smem& smem, const Output& output, int owner, int chunk, Share& share) {
   constexpr int kThreads = CONSUMERS * kWarpgroup, kVectors = ROWS / 8;
-  float4* const sums = output.partials + s64{owner} * (CHUNKS * kVectors * kThreads) + threadIdx.x;
+  Four* const sums = output.partials + s64{owner} * (CHUNKS * kVectors * kThreads) + threadIdx.x;
 #pragma unroll
   for (int j = 0; j < kVectors; ++j) {
-    const f32* x = &share.x[4 * j];
-    sums[(chunk * kVectors + j) * kThreads] = make_float4(x[0], x[1], x[2], x[3]);
+    const Sum* x = &share.x[4 * j];
+    sums[(chunk * kVectors + j) * kThreads] = {x[0], x[1], x[2], x[3]};
   }
   sync(1, kThreads);
   if (threadIdx.x == 0) smem.last = last_arriver(&output.counters[owner], CHUNKS);
@@ -264,7 +296,9 @@ template <class Tile> __device__ void finish(Smem& smem, const Output& output, c
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A,
+                                                              const __grid_constant__ CUtensorMap AT,
                                                               const __grid_constant__ CUtensorMap B,
+                                                              const __grid_constant__ CUtensorMap BT,
                                                               const __grid_constant__ Mapped<O, 2> D, u8* partials,
                                                               u8* counters, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
@@ -275,7 +309,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   const Part part = {tile, chunk, rank, tile % rows * BM, tile / rows * BN};
   const Range steps = {chunk * SPLIT + rank, static_cast<int>(ceil_div<u32>(dims.K, BK))};
   if (threadIdx.x == 0) {
-    if (dims.K > 0) tma::prefetch(A), tma::prefetch(B);
+    if (dims.K > 0) tma::prefetch(TA ? AT : A), tma::prefetch(TB ? BT : B);
     smem.pipeline.init(CONSUMERS);
   }
   __syncthreads();
@@ -283,12 +317,12 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   Sums sums = {};
   const bool producer = threadIdx.x >= CONSUMERS * kWarpgroup;
   if (producer) {
-    if (threadIdx.x == CONSUMERS * kWarpgroup) produce(smem, A, B, part.row, part.column, steps);
+    if (threadIdx.x == CONSUMERS * kWarpgroup) produce(smem, TA ? AT : A, TB ? BT : B, part.row, part.column, steps);
     __syncwarp();
   } else {
     accumulate(smem, threadIdx.x / kWarpgroup, steps, sums);
   }
-  const Output output = {D, dims, hooks, reinterpret_cast<float4*>(partials), reinterpret_cast<u32*>(counters)};
+  const Output output = {D, dims, hooks, reinterpret_cast<Four*>(partials), reinterpret_cast<u32*>(counters)};
   finish(smem, output, part, sums);
 }
 

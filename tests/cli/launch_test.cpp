@@ -41,6 +41,26 @@ TEST_CASE("the library's kernels agree with their references") {
   check_passes({"gemm", "M=1", "N=4096", "K=4096"});
   check_passes({"gemm", "M=13", "N=1000", "K=777", "--pitch", "A=777", "--pitch", "B=777", "--operand", "bias : f32[N]",
                 "--hook", "epilogue=x + bias[column]"});
+  for (const char* type : {"T=e4m3", "T=e5m2", "T=s8", "T=f32"})
+    check_passes({"gemm", "M=200", "N=304", "K=400", type, "O=f32"});
+  check_passes({"gemm", "M=200", "N=304", "K=400", "T=s8", "O=s32"});
+  check_passes({"gemm", "M=200", "N=304", "K=400", "T=s8", "O=s8", "--hook", "epilogue=x * 0.0078125f"});
+  check_passes({"gemm", "M=200", "N=304", "K=400", "T=e4m3", "O=e4m3", "--operand", "scale : f32 = 0.25", "--hook",
+                "epilogue=x * scale"});
+  check_passes({"gemm", "M=65", "N=67", "K=69", "T=s8", "O=s32"});
+  check_passes({"gemm", "M=1", "N=1", "K=1", "--pitch", "A=4", "--template-file", "gemm_mma_cp_async"});
+  for (const char* order : {"TA=1", "TB=1"}) check_passes({"gemm", "M=136", "N=200", "K=75", order});
+  check_passes({"gemm", "M=200", "N=304", "K=75", "TA=1", "TB=1", "--template-file", "gemm_mma"});
+  check_passes({"gemm", "M=33", "N=37", "K=75", "TA=1", "T=e4m3", "O=f32"});
+  check_passes({"gemm", "M=136", "N=144", "K=40", "--operand", "C : bf16[M, N]", "--operand", "alpha : f32 = 2",
+                "--operand", "beta : f32 = 0.5", "--hook", "epilogue=alpha * x + beta * C[row, column]"});
+  check_passes({"gemm", "M=136", "N=144", "K=40", "--operand", "bias : f32[N]", "--hook",
+                "epilogue=(x + bias[column]) * normcdff(x + bias[column])"});
+  check_passes({"gemm", "M=136", "N=144", "K=40", "--operand", "up : bf16[M, N]", "--hook",
+                "epilogue=__fdividef(x, 1 + __expf(-x)) * up[row, column]"});
+  check_passes({"gemm_batched", "M=130", "N=136", "K=72", "BATCH=3", "A_BATCH=3", "B_BATCH=1"});
+  check_passes(
+      {"gemm_batched", "M=136", "N=144", "K=40", "BATCH=5", "A_BATCH=1", "B_BATCH=5", "TA=1", "TB=1", "O=f32"});
 }
 
 TEST_CASE("an optional input exists because it is given, pinned or named by a hook") {

@@ -162,9 +162,10 @@ TEST_CASE("in the examples of the gemms every ring goes round and every tile has
       const auto plan = make_plan(request, on, files);
       REQUIRE_MESSAGE(plan.has_value(), request.file);
       check_neighbours(*plan);
-      const auto stages = request.params.find("STAGES"), step = request.params.find("BK");
+      const auto stages = request.params.find("STAGES"), step = request.params.find("STEP");
       if (stages == request.params.end() || step == request.params.end()) continue;
-      CHECK(request.dims.at("K") > stages->second * step->second);
+      const auto bytes = static_cast<std::int64_t>(size_of(request.types.at("T")));
+      CHECK(request.dims.at("K") * bytes > stages->second * step->second);
       ++rings;
     }
     CHECK(rings > 5);

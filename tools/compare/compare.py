@@ -23,7 +23,8 @@ from cuda.bindings import driver as cuda
 from prepared import prepare
 
 TORCH_TYPE = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
-MAP_TYPE = {"bf16": "BFLOAT16", "f16": "FLOAT16", "f32": "FLOAT32", "e4m3": "UINT8", "u8": "UINT8"}
+MAP_TYPE = {"bf16": "BFLOAT16", "f16": "FLOAT16", "f32": "FLOAT32", "e4m3": "UINT8", "e5m2": "UINT8", "s8": "UINT8", "u8": "UINT8",
+            "s32": "INT32"}
 SCALAR_FORMAT = {"f32": "<f", "f64": "<d", "s32": "<i", "s64": "<q", "u64": "<Q"}
 MAP_BYTES = 128  # sizeof(CUtensorMap), 64-byte aligned
 

@@ -24,13 +24,36 @@ __device__ inline void store_clipped(const Mapped<T, 2>& to, const SharedTile<T,
   }
 }
 
+// One matrix of a batch.
+template <class T> struct MatrixOf {
+  const Mapped<T, 3>& batch;
+  int index;
+};
+// The same into a matrix of a batch.
+template <int Threads, class T, int Rows, int Columns, int Swizzle>
+__device__ inline void store_clipped(const MatrixOf<T>& to, const SharedTile<T, Rows, Columns, Swizzle>& tile,
+                                     Extent tensor, int row, int column) {
+  if (row >= tensor.rows || column >= tensor.columns) return;
+  const int thread = threadIdx.x % Threads, left = tensor.columns - column;
+  if (left >= Columns || left * sizeof(T) % 16 == 0) {
+    if (thread == 0) {
+      store(to.batch.map, tile, {column, row, to.index});
+      commit();
+    }
+  } else {
+    const View<T, 3>& view = to.batch.view;
+    const View<T, 2> matrix = {view.data + to.index * view.stride[0], {view.stride[1], view.stride[2]}};
+    store_elements<Threads>(matrix, tile, tensor, row, column, thread);
+  }
+}
+
 // Stores Count tiles side by side, the first at (row, column), Buffers at a time. `write(n, tile)` writes the n-th tile
 // to its buffer. All of Threads threads call it and synchronise at named barrier `id`. Invariant at each barrier: after
 // the first the buffers are free, after the second they are complete. Unroll is Count / Buffers if `write` needs n as a
 // constant.
-template <int Threads, int Count, int Unroll, class Shared, int Buffers, class T, class Write>
-__device__ inline void store_each(int id, Shared (&buffers)[Buffers], const Mapped<T, 2>& to, Extent tensor, int row,
-                                  int column, Write write) {
+template <int Threads, int Count, int Unroll, class Shared, int Buffers, class To, class Write>
+__device__ inline void store_each(int id, Shared (&buffers)[Buffers], const To& to, Extent tensor, int row, int column,
+                                  Write write) {
 #pragma unroll Unroll
   for (int first = 0; first < Count; first += Buffers) {
     if (threadIdx.x % Threads == 0) wait_read<0>();

@@ -1,9 +1,10 @@
 #pragma once
 // The producer of matrix products whose operands are loaded by TMA.
 #include "device/pipeline/pipeline.cuh"
+#include "device/tile/operand_tile.cuh"
 #include "device/tile/tma_tile.cuh"
 
-// Called by one thread of each block. Loads tiles of A into `smem.a` and of B into `smem.b`, in the slots of
+// Called by one thread of each block. Loads operand tiles of A into `smem.a` and of B into `smem.b`, in the slots of
 // `smem.pipeline`, for each of `steps` steps along K of each of this block's output tiles. The tiles of a cluster's
 // blocks lie one below the other: each block has its own rows of A, and they share those of B, of which each block
 // loads a part into all of them. Loop invariant: all earlier steps, in the order of tiles and then of K, have been
@@ -18,8 +19,30 @@ __device__ inline void load_operands(Pipeline<Stages, Blocks>& pipeline, Smem& s
       const u32 slot = producer.acquire(sizeof(smem.a[0]) + sizeof(smem.b[0]));
       auto& a = smem.a[slot];
       auto& b = smem.b[slot];
-      tma::load(a, A, pipeline.full[slot], step * a.kColumns, tile.row * a.kRows);
-      tma::load_shares<Blocks>(b, B, pipeline.full[slot], tiles.rank(), step * b.kColumns, tile.column * b.kRows);
+      const int k = step * a.kDepth, row = tile.row * a.kExtent, column = tile.column * b.kExtent;
+      tma::load(a, A, pipeline.full[slot], a.column(row, k), a.row(row, k));
+      tma::load_shares<Blocks>(b, B, pipeline.full[slot], tiles.rank(), b.column(column, k), b.row(column, k));
+    }
+  }
+}
+
+// The same for a batch of products. A has `count_a` matrices and B `count_b`: one for each product, or one for all.
+template <int Stages, class Smem, class Tiles>
+__device__ inline void load_batch_operands(Pipeline<Stages>& pipeline, Smem& smem, const CUtensorMap& A, int count_a,
+                                           const CUtensorMap& B, int count_b, const Tiles& tiles, int steps) {
+  Producer producer(pipeline);
+  for (const int index : tiles) {
+    const auto tile = tiles[index];
+    const int of_a = min(tile.matrix, count_a - 1), of_b = min(tile.matrix, count_b - 1);
+    const int row = tile.row * smem.a[0].kExtent, column = tile.column * smem.b[0].kExtent;
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) {
+      const int k = step * smem.a[0].kDepth;
+      const u32 slot = producer.acquire(sizeof(smem.a[0]) + sizeof(smem.b[0]));
+      auto& a = smem.a[slot];
+      auto& b = smem.b[slot];
+      tma::load(a, A, pipeline.full[slot], {a.column(row, k), a.row(row, k), of_a});
+      tma::load(b, B, pipeline.full[slot], {b.column(column, k), b.row(column, k), of_b});
     }
   }
 }

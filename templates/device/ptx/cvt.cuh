@@ -103,3 +103,29 @@ template <> __device__ inline u32 pack<f16>(f32 lo, f32 hi) {
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+// The same for two 8-bit values, in the order of their addresses.
+template <> __device__ inline u32 pack<e4m3>(f32 lo, f32 hi) {
+#if __CUDA_ARCH__ >= 890
+  u16 r;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(r) : "f"(hi), "f"(lo));
+  return r;
+#else
+  return u32{from_f32<e4m3>(lo).bits} | u32{from_f32<e4m3>(hi).bits} << 8;
+#endif
+}
+template <> __device__ inline u32 pack<e5m2>(f32 lo, f32 hi) {
+#if __CUDA_ARCH__ >= 890
+  u16 r;
+  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(r) : "f"(hi), "f"(lo));
+  return r;
+#else
+  return u32{from_f32<e5m2>(lo).bits} | u32{from_f32<e5m2>(hi).bits} << 8;
+#endif
+}
+// s8 rounds to nearest even, and what is beyond -128 or 127 becomes that.
+template <> __device__ inline u32 pack<s8>(f32 lo, f32 hi) {
+  s32 a, b;
+  asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(a) : "f"(lo));
+  asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(b) : "f"(hi));
+  return (a & 0xff) | (b & 0xff) << 8;
+}

@@ -1,51 +1,13 @@
 #pragma once
-// The float64 reference of all gemm files. T, O, Dims and Hooks, with the hook `epilogue`, are the template's.
-#include "device/ptx/cvt.cuh"
+// The float64 reference of all gemm files. T, TA, TB, Dims and Hooks are the template's.
+#include "device/reference/gemm_patches.cuh"
 
 #ifdef TMA_JIT_REFERENCE
-// A thread computes a patch of D at a time, each element in ascending k. Rows and columns past the end repeat the last
-// one and are not stored.
-struct Patch {
-  static constexpr int kSide = 4;
-  s64 row, column;
-  f64 sum[kSide][kSide];
-};
-
-__device__ inline void sum_patch(Patch& patch, const View<const T, 2>& A, const View<const T, 2>& B, const Dims& dims) {
-  const T *a[Patch::kSide], *b[Patch::kSide];
-  for (int i = 0; i < Patch::kSide; ++i) {
-    const s64 row = patch.row + i, column = patch.column + i;
-    a[i] = A.data + (row < dims.M ? row : dims.M - 1) * A.stride[0];
-    b[i] = B.data + (column < dims.N ? column : dims.N - 1) * B.stride[0];
-  }
-  for (s64 k = 0; k < dims.K; ++k) {
-    f64 x[Patch::kSide], y[Patch::kSide];
-    for (int i = 0; i < Patch::kSide; ++i) {
-      x[i] = to_f64(*a[i]);
-      y[i] = to_f64(*b[i]);
-      a[i] += A.stride[1];
-      b[i] += B.stride[1];
-    }
-    for (int i = 0; i < Patch::kSide; ++i)
-      for (int j = 0; j < Patch::kSide; ++j) patch.sum[i][j] += x[i] * y[j];
-  }
-}
-
-extern "C" __global__ void gemm_reference(View<const T, 2> A, View<const T, 2> B, View<f64, 2> D, const Dims dims,
+extern "C" __global__ void gemm_reference(View<const T, 2> A, View<const T, 2> AT, View<const T, 2> B,
+                                          View<const T, 2> BT, View<f64, 2> D, const Dims dims,
                                           const __grid_constant__ Hooks hooks) {
-  const s64 across = (s64{dims.N} + Patch::kSide - 1) / Patch::kSide;
-  const s64 count = (s64{dims.M} + Patch::kSide - 1) / Patch::kSide * across;
-  for (s64 index = s64{blockIdx.x} * blockDim.x + threadIdx.x; index < count; index += s64{gridDim.x} * blockDim.x) {
-    Patch patch = {index / across * Patch::kSide, index % across * Patch::kSide};
-    sum_patch(patch, A, B, dims);
-    for (int i = 0; i < Patch::kSide; ++i) {
-      for (int j = 0; j < Patch::kSide; ++j) {
-        const s64 row = patch.row + i, column = patch.column + j;
-        if (row >= dims.M || column >= dims.N) continue;
-        D.data[row * D.stride[0] + column * D.stride[1]] =
-            hooks.epilogue(patch.sum[i][j], static_cast<s32>(row), static_cast<s32>(column));
-      }
-    }
-  }
+  if (TA) A = {AT.data, {AT.stride[1], AT.stride[0]}};
+  if (TB) B = {BT.data, {BT.stride[1], BT.stride[0]}};
+  multiply_patches(A, B, D, dims, [&](f64 x, s32 row, s32 column) { return hooks.epilogue(x, row, column); });
 }
 #endif

@@ -1,24 +1,30 @@
 #pragma once
-// Products of a warp on shared tiles by mma.sync m16n8k16 for 16-bit types. Operands are loaded by ldmatrix from
-// K-major tiles of one panel, as TMA writes them with that swizzle and cp.async can write them too. PTX ISA 9.0,
-// "Matrix Fragments for mma.m16n8k16 with floating point type", "ldmatrix".
+// Products of a warp on shared tiles by mma.sync, 32 bytes of K at a time: 16 elements of 16 bits, 32 of 8, or 8 f32,
+// which the unit reads as tf32: without their low 13 bits. Operands are loaded by ldmatrix from K-major tiles of one
+// panel, as TMA writes them with that swizzle and cp.async can write them too. The fragments of all types agree in
+// bytes. PTX ISA 9.0, "Matrix Fragments for mma.m16n8k16 with floating point type" and the next, "ldmatrix".
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/ldmatrix.cuh"
 #include "device/ptx/mma.cuh"
+#include "device/tile/operand_tile.cuh"
 #include "device/tile/register_tile.cuh"
 #include "device/tile/shared_tile.cuh"
+#include "device/tile/unit_types.cuh"
 
 namespace mma {
 
-// The operands of one step of 16 along K: M rows of A and N rows of B.
+template <class T> constexpr int kDepth = 32 / sizeof(T);  // elements of K in one product
+
+// The operands of one product along K: M rows of A and N rows of B.
 template <class T, int M, int N> struct Operands {
   u32 a[M / 16][4], b[N / 8][2];
 
-  // Loads columns k to k + 15 of the rows from `row` on, a multiple of 16. The swizzle repeats every 16 rows, so that
-  // one address serves all blocks of 16 rows. Matrices: rows 0-7 | 8-15, then the second half of K.
+  // Loads the 32 bytes of K that start with column k, of the rows from `row` on, a multiple of 16. The swizzle repeats
+  // every 16 rows, so that one address serves all blocks of 16 rows. Matrices: rows 0-7 | 8-15, then the second half of
+  // K.
   template <class Tile> __device__ void load_a(const Tile& from, int row, int k) {
     const int lane = threadIdx.x % 32;
-    const u32 at = from.row_address(row + lane % 16, lane / 16 * 16, k * 2);
+    const u32 at = from.row_address(row + lane % 16, lane / 16 * 16, k * int{sizeof(T)});
 #pragma unroll
     for (int i = 0; i < M / 16; ++i) {
       const Matrices<4> f = ldmatrix_x4(at + i * 16 * Tile::kRowBytes);
@@ -29,7 +35,7 @@ template <class T, int M, int N> struct Operands {
   // The same for a tile whose rows are columns of the product, two blocks of 8 at a time.
   template <class Tile> __device__ void load_b(const Tile& from, int column, int k) {
     const int lane = threadIdx.x % 32;
-    const u32 at = from.row_address(column + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 16, k * 2);
+    const u32 at = from.row_address(column + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 16, k * int{sizeof(T)});
 #pragma unroll
     for (int j = 0; j < N / 8; j += 2) {
       const Matrices<4> f = ldmatrix_x4(at + j * 8 * Tile::kRowBytes);
@@ -37,22 +43,48 @@ template <class T, int M, int N> struct Operands {
       for (int r = 0; r < 4; ++r) b[j + r / 2][r % 2] = f.r[r];
     }
   }
-  // Loads rows k to k + 15 of a tile whose rows lie along the columns of the product.
-  template <class Tile> __device__ void load_b_transposed(const Tile& from, int k) {
+  // Loads rows k to k + 15 of a tile whose rows lie along the columns of the product, from `column` on, a multiple of
+  // 16.
+  template <class Tile> __device__ void load_b_transposed(const Tile& from, int k, int column = 0) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int j = 0; j < N / 8; j += 2) {
-      const int p = j * 8 / Tile::kPanel;
-      const Matrices<4> f =
-          ldmatrix_x4_trans(from.part(p).row_address(k + lane % 16, lane / 16 * 16, (j * 8 - p * Tile::kPanel) * 2));
+      const int p = (column + j * 8) / Tile::kPanel;
+      const Matrices<4> f = ldmatrix_x4_trans(
+          from.part(p).row_address(k + lane % 16, lane / 16 * 16, (column + j * 8 - p * Tile::kPanel) * 2));
 #pragma unroll
       for (int r = 0; r < 4; ++r) b[j + r / 2][r % 2] = f.r[r];
+    }
+  }
+  // The same of one whose rows lie along the rows of the product.
+  template <class Tile> __device__ void load_a_transposed(const Tile& from, int k, int row) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < M / 16; ++i) {
+      const int p = (row + i * 16) / Tile::kPanel;
+      const Matrices<4> f = ldmatrix_x4_trans(from.part(p).row_address(k + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 16,
+                                                                       (row + i * 16 - p * Tile::kPanel) * 2));
+#pragma unroll
+      for (int r = 0; r < 4; ++r) a[i][r] = f.r[r];
     }
   }
   template <class TileA, class TileB>
   __device__ void load(const TileA& from_a, int row, const TileB& from_b, int column, int k) {
     load_a(from_a, row, k);
     load_b(from_b, column, k);
+  }
+  // Operands in either major order.
+  template <bool TransposedA, bool TransposedB, int ExtentA, int ExtentB, int K>
+  __device__ void load(const OperandTile<TransposedA, T, ExtentA, K>& from_a, int row,
+                       const OperandTile<TransposedB, T, ExtentB, K>& from_b, int column, int k) {
+    if constexpr (TransposedA)
+      load_a_transposed(from_a, k, row);
+    else
+      load_a(from_a, row, k);
+    if constexpr (TransposedB)
+      load_b_transposed(from_b, k, column);
+    else
+      load_b(from_b, column, k);
   }
   // Rounds columns k to k + 15 of another product's accumulators, whose layout is that of operands.
   template <int Columns> __device__ void round_a(const RegisterTile<layout::Mma<M, Columns>>& from, int k) {
@@ -66,13 +98,15 @@ template <class T, int M, int N> struct Operands {
   }
 
   // d += a * b^T. Traverses every other row of products backwards, so that consecutive products share an operand.
-  __device__ void multiply(RegisterTile<layout::Mma<M, N>>& d) const {
+  __device__ void multiply(RegisterTile<layout::Mma<M, N>, typename Unit<T>::Sum>& d) const {
+    using Product = Mma<16, 8, kDepth<T>, typename Unit<T>::Type, typename Unit<T>::Type, typename Unit<T>::Sum>;
+    using Sums = typename Product::Accumulator[4];
 #pragma unroll
     for (int i = 0; i < M / 16; ++i)
 #pragma unroll
       for (int n = 0; n < N / 8; ++n) {
         const int j = i % 2 == 0 ? n : N / 8 - 1 - n;
-        Mma<16, 8, 16, T>::multiply(d.block(i, j), a[i], b[j]);
+        Product::multiply(reinterpret_cast<Sums&>(d.block(i, j)), a[i], b[j]);
       }
   }
 };

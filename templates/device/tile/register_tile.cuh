@@ -1,6 +1,6 @@
 #pragma once
-// A tile of f32 in the registers of a warp, and vectors with one value per row. Loops over them must be unrolled,
-// because registers have no addresses. Only combine_lanes must be called by all lanes of the warp.
+// A tile of f32, or of s32, in the registers of a warp, and vectors with one value per row. Loops over them must be
+// unrolled, because registers have no addresses. Only combine_lanes must be called by all lanes of the warp.
 #include "device/tile/layout.cuh"
 
 // One value for each of the Slots rows of which a lane holds parts; Lanes adjacent lanes share each row.
@@ -25,19 +25,19 @@ template <int Slots, int Lanes> struct RowVector {
   }
 };
 
-template <class L> struct RegisterTile {
+template <class L, class X = f32> struct RegisterTile {
   using Layout = L;
   using Vector = RowVector<L::kRowSlots, L::kLanes>;  // one value per row
-  f32 x[L::kRegisters];
+  X x[L::kRegisters];
 
-  __device__ void fill(f32 value) {
+  __device__ void fill(X value) {
 #pragma unroll
-    for (f32& e : x) e = value;
+    for (X& e : x) e = value;
   }
   // x = f(x)
   template <class F> __device__ void map(F f) {
 #pragma unroll
-    for (f32& e : x) e = f(e);
+    for (X& e : x) e = f(e);
   }
   // x = f(x, row, column), counted from the tile's first element
   template <class F> __device__ void map_at(F f) {
@@ -78,10 +78,18 @@ template <class L> struct RegisterTile {
     for (int i = 0; i < Part::kRegisters; ++i) x[L::template within<Part::kColumns>(first, i)] += other.x[i];
   }
 
+  // Returns the tile in another type of number.
+  template <class Y> __device__ auto as() const {
+    RegisterTile<L, Y> to;
+#pragma unroll
+    for (int i = 0; i < L::kRegisters; ++i) to.x[i] = static_cast<Y>(x[i]);
+    return to;
+  }
+
   // Returns the N columns from `first` on, a multiple of 8.
   template <int N> __device__ auto columns(int first) const {
     using Part = typename L::template WithColumns<N>;
-    RegisterTile<Part> part;
+    RegisterTile<Part, X> part;
 #pragma unroll
     for (int i = 0; i < Part::kRegisters; ++i) part.x[i] = x[L::template within<N>(first, i)];
     return part;
@@ -89,14 +97,14 @@ template <class L> struct RegisterTile {
 
   // Returns the N rows from `first` on, multiples of 16; only for accumulators of mma.sync.
   template <int N> __device__ auto rows(int first) const {
-    RegisterTile<layout::Mma<N, L::kColumns>> part;
+    RegisterTile<layout::Mma<N, L::kColumns>, X> part;
 #pragma unroll
     for (int i = 0; i < N * L::kColumns / 32; ++i) part.x[i] = x[first * L::kColumns / 32 + i];
     return part;
   }
 
   // Returns the block of 16 rows by 8 columns that one mma.sync updates.
-  __device__ f32 (&block(int i, int j))[4] {
-    return *reinterpret_cast<f32(*)[4]>(&x[(i * (L::kColumns / 8) + j) * 4]);
+  __device__ X (&block(int i, int j))[4] {
+    return *reinterpret_cast<X(*)[4]>(&x[(i * (L::kColumns / 8) + j) * 4]);
   }
 };

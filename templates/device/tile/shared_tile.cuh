@@ -44,10 +44,10 @@ struct alignas(Swizzle == 0 ? 128 : 8 * Swizzle) SharedTile {
   __device__ u64 k_major(int row = 0, int p = 0) const {
     return matrix::descriptor<Swizzle>(smem_address(panel[p][row]), 16, 8 * Swizzle);
   }
-  // Returns the rows from `row` on, a multiple of 8, as an operand whose rows lie along M or N: each is one element of
-  // K.
-  __device__ u64 mn_major(int row) const {
-    return matrix::descriptor<Swizzle>(smem_address(panel[0][row]), Rows * Swizzle, 8 * Swizzle);
+  // Returns the rows from `row` on, a multiple of 8, as an operand whose rows lie along M or N, beginning with those of
+  // panel p: each is one element of K.
+  __device__ u64 mn_major(int row, int p = 0) const {
+    return matrix::descriptor<Swizzle>(smem_address(panel[p][row]), Rows * Swizzle, 8 * Swizzle);
   }
 
  private:

@@ -3,29 +3,75 @@
 // blocks of a cluster multiplies: each has half of the rows of `a` and half of the rows of `b`.
 #include "device/ptx/tcgen05.cuh"
 #include "device/ptx/tensor_memory.cuh"
+#include "device/tile/operand_tile.cuh"
 #include "device/tile/register_tile.cuh"
 #include "device/tile/shared_tile.cuh"
+#include "device/tile/unit_types.cuh"
 
 namespace tcgen05 {
 
-template <int Bytes> struct KindOf { using type = F16; };
-template <> struct KindOf<1> { using type = F8f6f4; };
+// PTX's kind of product for an element type, the type's number in it, and the number of the accumulators' type.
+template <class T> struct KindOf {
+  using type = F16;
+  static constexpr u32 number = ptx::kSame<T, bf16>, sum = 1;
+};
+template <> struct KindOf<e4m3> {
+  using type = F8f6f4;
+  static constexpr u32 number = 0, sum = 1;
+};
+template <> struct KindOf<e5m2> {
+  using type = F8f6f4;
+  static constexpr u32 number = 1, sum = 1;
+};
+template <> struct KindOf<f32> {
+  using type = Tf32;
+  static constexpr u32 number = 2, sum = 1;
+};
+template <> struct KindOf<s8> {
+  using type = I8;
+  static constexpr u32 number = 1, sum = 2;
+};
 
-// d (+)= a * b^T in f32, over the columns of both; `d` is an address in tensor memory. Overwrites d unless
-// `accumulate`.
+// d (+)= a * b^T in f32, or in s32 for s8, over the columns of both; `d` is an address in tensor memory. Overwrites d
+// unless `accumulate`.
 template <int Blocks, class T, int M, int N, int K, int Swizzle>
 __device__ inline void multiply(u32 d, const SharedTile<T, M, K, Swizzle>& a, const SharedTile<T, N, K, Swizzle>& b,
                                 bool accumulate) {
+  using Kind = KindOf<T>;
   constexpr int kDepth = 32 / sizeof(T);  // an instruction covers 32 bytes of K
-  constexpr u32 kType = ptx::kOneOf<T, bf16, e5m2> ? 1 : 0;
-  const Instruction what = Instruction(M * Blocks, N * Blocks, kType, kType).accumulators(1);
+  const Instruction what = Instruction(M * Blocks, N * Blocks, Kind::number, Kind::number).accumulators(Kind::sum);
 #pragma unroll
   for (int p = 0; p < a.kPanels; ++p) {
     const u64 a_panel = a.k_major(0, p) | kVersion, b_panel = b.k_major(0, p) | kVersion;
 #pragma unroll
     for (int k = 0; k < a.kPanel; k += kDepth)
-      mma<typename KindOf<sizeof(T)>::type, Blocks>(d, a_panel + k * sizeof(T) / 16, b_panel + k * sizeof(T) / 16, what,
-                                                    accumulate || p + k > 0);
+      mma<typename Kind::type, Blocks>(d, a_panel + k * sizeof(T) / 16, b_panel + k * sizeof(T) / 16, what,
+                                       accumulate || p + k > 0);
+  }
+}
+
+// Returns the descriptor of 16 elements along K of a 16-bit operand, from k on.
+template <bool Transposed, class Tile> __device__ inline u64 along_k(const Tile& tile, int k) {
+  if constexpr (Transposed)
+    return tile.mn_major(k) | kVersion;
+  else
+    return (tile.k_major() | kVersion) + k * sizeof(typename Tile::Element) / 16;
+}
+
+// The same for operands in either major order.
+template <int Blocks, bool TransposedA, bool TransposedB, class T, int M, int N, int K>
+__device__ inline void multiply(u32 d, const OperandTile<TransposedA, T, M, K>& a,
+                                const OperandTile<TransposedB, T, N, K>& b, bool accumulate) {
+  if constexpr (!TransposedA && !TransposedB) {
+    multiply<Blocks>(d, static_cast<const typename OperandTile<false, T, M, K>::Shared&>(a),
+                     static_cast<const typename OperandTile<false, T, N, K>::Shared&>(b), accumulate);
+  } else {
+    constexpr u32 kType = KindOf<T>::number;
+    const Instruction what =
+        Instruction(M * Blocks, N * Blocks, kType, kType).accumulators(1).mn_major(TransposedA, TransposedB);
+#pragma unroll
+    for (int k = 0; k < K; k += 16)
+      mma<F16, Blocks>(d, along_k<TransposedA>(a, k), along_k<TransposedB>(b, k), what, accumulate || k > 0);
   }
 }
 
@@ -53,12 +99,12 @@ template <int Blocks> __device__ inline void commit_blocks(Barrier& barrier) {
 
 // Loads 32 lanes of tensor memory, starting at `from`, into the registers of the warp that may read them. No
 // instruction may access the registers before the wait, not even a move that changes their type.
-template <int Columns> __device__ inline void load(RegisterTile<layout::Lane<Columns>>& to, u32 from) {
+template <int Columns, class X> __device__ inline void load(RegisterTile<layout::Lane<Columns>, X>& to, u32 from) {
   u32 bits[Columns];
   tensor_memory::ld<tensor_memory::Shape32x32b>(bits, from);
   tensor_memory::wait_ld();
 #pragma unroll
-  for (int i = 0; i < Columns; ++i) to.x[i] = __uint_as_float(bits[i]);
+  for (int i = 0; i < Columns; ++i) to.x[i] = reinterpret_cast<const X&>(bits[i]);
 }
 
 }  // namespace tcgen05

@@ -47,7 +47,7 @@ template <int Blocks, class T, int Rows, int Columns, int Swizzle>
 __device__ inline void load_shares(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
                                    int rank, int column, int row) {
   constexpr int kShare = Rows / Blocks;
-  static_assert(kShare * Blocks == Rows && (Swizzle == 0 || Columns * sizeof(T) == Swizzle),
+  static_assert(Blocks == 1 || (kShare * Blocks == Rows && (Swizzle == 0 || Columns * sizeof(T) == Swizzle)),
                 "blocks load equal shares of the rows of one panel");
   if constexpr (Blocks == 1)
     load(tile, map, full, column, row);
@@ -60,11 +60,12 @@ __device__ inline void load_shares(SharedTile<T, Rows, Columns, Swizzle>& tile, 
 template <int Blocks, class T, int Rows, int Columns, int Swizzle>
 __device__ inline void load_of_pair(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
                                     int column, int row) {
-  static_assert(Columns * sizeof(T) == Swizzle, "a pair loads one panel at a time");
-  if constexpr (Blocks == 1)
+  if constexpr (Blocks == 1) {
     load(tile, map, full, column, row);
-  else
-    load_pair(&tile, map, full, column, row);
+  } else {
+#pragma unroll
+    for (int p = 0; p < tile.kPanels; ++p) load_pair(&tile.panel[p], map, full, column + p * tile.kPanel, row);
+  }
 }
 
 template <class T, int Rows, int Columns, int Swizzle>

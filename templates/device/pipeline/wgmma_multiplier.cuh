@@ -1,0 +1,77 @@
+#pragma once
+// The consumer of a matrix product by wgmma whose operands are loaded by TMA.
+#include "device/pipeline/pipeline.cuh"
+#include "device/tile/wgmma_tile.cuh"
+
+// The products of one consumer warpgroup: Slices blocks of 64 rows, from block `first` of each of its tiles on. Smem
+// has operand tiles `a` and `b` of each slot of its `pipeline`.
+template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> class WgmmaMultiplier {
+ public:
+  __device__ WgmmaMultiplier(Smem& smem, int first) : smem_(smem), consumer_(smem.pipeline), first_(first) {}
+
+  // Multiplies one tile. The first product of a tile overwrites acc; without steps (K = 0) acc keeps its initial zeros.
+  // Loop invariant: the products of steps 0 to step - 1 have been started, only the last may be incomplete, and the
+  // slots of all others are released. `issued` is called once all products have been started.
+  template <class F> __device__ void accumulate(int steps, Accumulators (&acc)[Slices], F issued) {
+    if (steps == 0) return;
+    u32 before = start(acc, false);
+#pragma unroll 1  // more unrolling gains no speed and triples ptxas's time
+    for (int step = 1; step < steps; ++step) {
+      const u32 slot = start(acc, true);
+      finish<Slices>(before);
+      before = slot;
+    }
+    issued();
+    finish<0>(before);
+  }
+
+  // The same for 8-bit types, whose sums wgmma keeps to 14 bits: each step has its own sums, and while the tensor cores
+  // compute those of one step, the sums of the previous step are added in f32. Waits and products follow each other
+  // without branches, because otherwise ptxas serialises the products.
+  __device__ void accumulate_promoted(int steps, Accumulators& acc) {
+    acc.fill(0);
+    if (steps == 0) return;
+    Accumulators even[1], odd[1];
+    u32 even_slot = start(even, false), odd_slot;
+    int left = steps;
+#pragma unroll 1
+    for (; left > 2; left -= 2) {
+      odd_slot = start(odd, false);
+      finish<1>(even_slot, even[0], acc);
+      even_slot = start(even, false);
+      finish<1>(odd_slot, odd[0], acc);
+    }
+    if (left == 2) {
+      odd_slot = start(odd, false);
+      finish<1>(even_slot, even[0], acc);
+      finish<0>(odd_slot, odd[0], acc);
+    } else {
+      finish<0>(even_slot, even[0], acc);
+    }
+  }
+
+  // Skips a tile that the other consumer processes.
+  __device__ void skip(int steps) {
+    consumer_.skip(steps);
+  }
+
+ private:
+  template <int Count> __device__ u32 start(Accumulators (&acc)[Count], bool onto) {
+    const u32 slot = consumer_.wait();
+#pragma unroll
+    for (int i = 0; i < Count; ++i) wgmma::multiply(acc[i], smem_.a[slot], (first_ + i) * 64, smem_.b[slot], onto);
+    return slot;
+  }
+  template <int Pending> __device__ void finish(u32 slot) {
+    wgmma::wait<Pending>();
+    smem_.pipeline.release_warpgroup(slot);
+  }
+  template <int Pending> __device__ void finish(u32 slot, const Accumulators& part, Accumulators& acc) {
+    finish<Pending>(slot);
+    acc.add(part);
+  }
+
+  Smem& smem_;
+  Consumer<Stages, Blocks> consumer_;
+  int first_;
+};

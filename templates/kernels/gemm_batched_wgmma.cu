@@ -1,0 +1,170 @@
+//! kernel  gemm_batched "D[i] = epilogue(A[i] * B[i]^T) for each matrix i of a batch: A[M,K], B[N,K], D[M,N], f32 accumulation"
+//! arch    sm_90a
+//!
+//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8, f32} "elements of A and B; the units read f32 as tf32"
+//! type    O      = bf16  in {bf16, f16, f32, e4m3, s8, s32}  "elements of D; e4m3 and s8 saturate"
+//! type    S      = f32   in {f32, s32}             "what epilogue computes in: s32 where D is s32"
+//! dim     M, N, K, BATCH in 0..2147483647
+//! dim     A_BATCH, B_BATCH in 0..2147483647          "matrices of A and of B: as many as of D, or one for all"
+//!
+//! param   BM      = 128  in {64, 128, 192, 256}    "rows of D per block"
+//! param   BN      = 256  in {64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256} "columns of D per block"
+//! param   STAGES  = 4    in 2..8                   "tiles of A and B in flight"
+//! param   PINGPONG = 0   in {0, 1}                 "0: the consumers share each tile; 1: two make tiles in turn, and one multiplies while the other stores"
+//! param   FAST    = 0    in {0, 1}                 "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
+//! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
+//! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
+//! param   GROUP_M = 16   in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse"
+//!
+//! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
+//! let     SLICES    = PINGPONG ? BM / 64 : BM == 256 ? 2 : 1  "blocks of 64 rows per consumer warpgroup"
+//! let     CONSUMERS = PINGPONG ? 2 : BM / (64 * SLICES)
+//! let     THREADS   = 128 * (CONSUMERS + 1)
+//! let     PROMOTED  = sizeof(T) == 1 && !integer(T) && FAST == 0
+//! let     SUMS      = SLICES * BN / 2 * (1 + 2 * PROMOTED)  "registers of a thread"
+//! let     SWIZZLE   = BN * sizeof(O) % 128 == 0 ? 128 : 0  "of the epilogue's tiles"
+//! let     EPI_N     = SWIZZLE == 128 ? 128 / sizeof(O) : BN / (BN & -BN) * max(8, 16 / sizeof(O)) "columns of D stored together: a swizzle row, or a plain row of an odd number of 16 bytes or more, so that stores of 8 rows use all banks"
+//! let     EPI_TILES = BN / EPI_N % 2 == 0 ? 2 : 1  "epilogue tiles stored together"
+//! let     SMEM      = align_up(STAGES * (BM + BN) * 128 + CONSUMERS * EPI_TILES * align_up(64 * EPI_N * sizeof(O), 128) + 16 * STAGES + 16, 1024)
+//! let     TILES     = BATCH * ceil_div(M, BM) * ceil_div(N, BN)
+//! let     WAVES     = max(1, ceil_div(TILES, device.sm_count))
+//! let     STEP      = max((BM * BN * 33 + (BM + BN) * 185) / 1000, (BM + BN) * 5 / 2) "cycles of one step along K: tensor cores, L2"
+//! let     STORE     = BM * BN * 52 / 1000          "cycles of storing a tile"
+//!
+//! require A_BATCH == BATCH || A_BATCH == 1      "each product has its own matrix of A, or all share one"
+//! require B_BATCH == BATCH || B_BATCH == 1      "each product has its own matrix of B, or all share one"
+//! require TILES <= 2000000000                   "tiles are counted in 32 bits"
+//! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
+//! require CONSUMERS * (SUMS + 40) <= 480 && SUMS <= 200 "accumulators must fit in registers"
+//! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
+//! require PROMOTED == 0 || SLICES == 1 && PINGPONG == 0 "sums of 8-bit floats that are added in f32 leave registers for 64 rows"
+//! require sizeof(O) > 1 || BN % 16 == 0            "TMA stores rows of whole 16 bytes"
+//! require !integer(T) || BN % 16 == 0              "wgmma multiplies integers by multiples of 16 columns"
+//! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
+//! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
+//! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
+//! require TB == 0 || BN % 64 == 0  "a block loads panels of 64 columns of BT"
+//!
+//! tensor  A  : T[A_BATCH, M, K]   box [1, BM, BK]            swizzle 128  l2 128  when TA == 0
+//! tensor  AT : T[A_BATCH, K, M]   box [1, BK, 64]            swizzle 128  l2 128  when TA == 1
+//! tensor  B  : T[B_BATCH, N, K]   box [1, BN, BK]  swizzle 128  l2 128  when TB == 0
+//! tensor  BT : T[B_BATCH, K, N]   box [1, BK, 64]            swizzle 128  l2 128  when TB == 1
+//! tensor  D  : O[BATCH, M, N]   box [1, 64, EPI_N]         swizzle SWIZZLE  out  view
+//!
+//! hook    epilogue(S x, s32 row, s32 column, s32 matrix) : S = x    "applied to each element of the product before it is rounded"
+//!
+//! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
+//! work    flops 2 * BATCH * M * N * K  bytes (A_BATCH * M * K + B_BATCH * N * K) * sizeof(T) + BATCH * M * N * sizeof(O)  cycles 10200 + max(WAVES * (1500 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), ((A_BATCH * M * K + B_BATCH * N * K) * sizeof(T) + BATCH * M * N * sizeof(O)) / 2230) "as gemm's"
+//! reference gemm_batched_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
+//!
+//! preset  BM = 128, BN = 256, STAGES = 4
+//! preset  BM = 256, BN = 192, STAGES = 3
+//! preset  BM = 256, BN = 128, STAGES = 4
+//! preset  BM = 192, BN = 200, STAGES = 3
+//! preset  BM = 128, BN = 224, STAGES = 4
+//! preset  BM = 128, BN = 208, STAGES = 4
+//! preset  BM = 128, BN = 176, STAGES = 4, PINGPONG = 1
+//! preset  BM = 128, BN = 160, STAGES = 4, PINGPONG = 1
+//! preset  BM = 128, BN = 128, STAGES = 6
+//! preset  BM = 128, BN = 128, STAGES = 5, PINGPONG = 1
+//! preset  BM = 64, BN = 128, STAGES = 8
+
+#include "device/epilogue/tma_store.cuh"
+#include "device/pipeline/tma_operands.cuh"
+#include "device/pipeline/turns.cuh"
+#include "device/pipeline/wgmma_multiplier.cuh"
+#include "device/ptx/setmaxnreg.cuh"
+#include "device/reference/gemm_batched.cuh"
+#include "device/schedule/batched.cuh"
+#include "device/tile/register_store.cuh"
+#include "device/tile/shared_memory.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+using Tiles = BatchTiles<BM, BN, GROUP_M>;
+using Accumulators = RegisterTile<layout::Mma<16, BN>, Unit<T>::Sum>;  // for one warp
+using Staged = SharedTile<O, 64, EPI_N, SWIZZLE>;
+
+struct Smem {
+  OperandTile<TA, T, BM, BK> a[STAGES];
+  OperandTile<TB, T, BN, BK> b[STAGES];
+  Staged staged[CONSUMERS][EPI_TILES];
+  Pipeline<STAGES> pipeline;
+  Turns turns;
+};
+static_assert(sizeof(Smem) <= SMEM);
+
+// Stores 64 rows of a tile.
+__device__ inline void store_slice(Smem& smem, const Mapped<O, 3>& D, const Dims& dims, const Hooks& hooks, int matrix,
+                                   int row, int column, const Accumulators& acc) {
+  const int group = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
+  tma::store_each<kWarpgroup, BN / EPI_N, BN / EPI_N>(
+      1 + group, smem.staged[group], tma::MatrixOf<O>{D, matrix}, {dims.M, dims.N}, row, column,
+      [&](int n, Staged& staged) {
+        auto part = acc.columns<EPI_N>(n * EPI_N).template as<S>();
+        part.map_at(
+            [&](S x, int r, int c) { return hooks.epilogue(x, row + warp * 16 + r, column + n * EPI_N + c, matrix); });
+        store(staged, warp * 16, 0, part);
+      });
+}
+
+// Multiplies and stores this consumer's tiles. Called by each consumer warpgroup. Loop invariant: before a tile, this
+// consumer has waited for or skipped every slot of all earlier tiles, and has released those that it waited for; only
+// the copies of its previous tile to D may be in progress.
+__device__ void consume(Smem& smem, const Mapped<O, 3>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
+                        int steps) {
+  const int group = threadIdx.x / kWarpgroup, first = PINGPONG ? 0 : group * SLICES;
+  WgmmaMultiplier<Smem, Accumulators, SLICES, STAGES, 1> multiplier(smem, first);
+  Turn turn(smem.turns, group);
+  bool others = PINGPONG && group == 1;  // whether the next tile is the other consumer's
+  Accumulators acc[SLICES] = {};
+  for (const int index : tiles) {
+    if (others) {
+      multiplier.skip(steps);
+      others = false;
+      continue;
+    }
+    others = PINGPONG;
+    if constexpr (PROMOTED) {
+      multiplier.accumulate_promoted(steps, acc[0]);
+    } else {
+      if (PINGPONG && steps > 0) turn.begin();
+      multiplier.accumulate(steps, acc, [&] {
+        if (PINGPONG) turn.end();
+      });
+    }
+    const BatchTile tile = tiles[index];
+#pragma unroll
+    for (int i = 0; i < SLICES; ++i)
+      store_slice(smem, D, dims, hooks, tile.matrix, tile.row * BM + (first + i) * 64, tile.column * BN, acc[i]);
+  }
+  if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_batched(
+    const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap AT,
+    const __grid_constant__ CUtensorMap B, const __grid_constant__ CUtensorMap BT,
+    const __grid_constant__ Mapped<O, 3> D, const Dims dims, const __grid_constant__ Hooks hooks) {
+  Smem& smem = shared_memory<Smem>();
+  const Tiles tiles(dims.BATCH, dims.M, dims.N);
+  const int steps = ceil_div<u32>(dims.K, BK);
+  if (threadIdx.x == 0) {
+    if (steps > 0) tma::prefetch(TA ? AT : A), tma::prefetch(TB ? BT : B);
+    smem.turns.init();
+    smem.pipeline.init(PINGPONG ? 1 : CONSUMERS);
+  }
+  __syncthreads();
+
+  if (threadIdx.x >= CONSUMERS * kWarpgroup) {
+    give_registers<40>();
+    if (threadIdx.x == CONSUMERS * kWarpgroup)
+      load_batch_operands(smem.pipeline, smem, TA ? AT : A, dims.A_BATCH, TB ? BT : B, dims.B_BATCH, tiles, steps);
+    __syncwarp();
+  } else {
+    take_registers<CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152>();
+    consume(smem, D, tiles, dims, hooks, steps);
+    __syncwarp();
+  }
+}
+
+#endif
