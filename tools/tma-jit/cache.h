@@ -36,5 +36,8 @@ Verb add_cache_action(Verb cache, Settings& settings, const char* name, const ch
 void add_cache_entries(Verb cache, Settings& settings);  // ls, show, extract
 void add_cache_packs(Verb cache, Settings& settings);    // pack, unpack, keygen
 void add_cache_explain(Verb cache, Settings& settings);
+void add_cache_remote(Verb cache, Settings& settings);  // push, pull
+// `stat` of the server that --remote names.
+[[nodiscard]] Outcome<int> remote_cache_stat(const Settings& settings);
 
 }  // namespace tma_jit::cli
