@@ -34,10 +34,10 @@ class Breaker {
   // `waited`: a caller lost its whole time, which may not happen again for the longest pause. Other pauses double.
   void failed(Clock::time_point now, bool waited) {
     const std::lock_guard lock(mutex_);
-    const bool counts = !open_ || trial_;
+    if (open_ && !trial_ && !waited) return;  // another thread's request had begun before the fault that is known
     const auto pause = waited ? kLongestPause : std::min(kLongestPause, kFirstPause * (1 << std::min(faults_, 10)));
     until_ = std::max(until_, now + pause);
-    if (counts) ++faults_;
+    ++faults_;
     answers_ = 0;
     open_ = true;
     trial_ = false;

@@ -45,8 +45,11 @@ class Client {
   // Waits for what is done in the background.
   template <class Done> bool wait_for(Done done, int seconds = 10) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-    while (!done() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    return done();
+    while (std::chrono::steady_clock::now() < until) {
+      if (done()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return false;
   }
   // Ends the cache, which waits for uploads.
   void end() { layers_.reset(); }
@@ -56,7 +59,7 @@ class Client {
   std::vector<std::string> warnings;
 
  private:
-  TemporaryFolder folder_;
+  TemporaryFolder folder_{"/dev/shm"};  // no disk's time is measured
   std::optional<cache::Layers> layers_;
 };
 

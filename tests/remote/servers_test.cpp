@@ -1,4 +1,6 @@
 // The engines against servers that exist: nginx, Redis and an S3 server, each started here if it is installed.
+#include <sys/stat.h>
+
 #include <doctest/doctest.h>
 
 #include <tma_jit/remote.h>
