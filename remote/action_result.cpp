@@ -55,7 +55,8 @@ std::optional<Field> take_field(Bytes& rest) {
   if (!tag) return std::nullopt;
   Field field{.number = *tag >> 3};
   const auto wire = static_cast<unsigned>(*tag & 7);
-  if (wire == kFixed64 || wire == kFixed32) return take_bytes(rest, wire == kFixed64 ? 8 : 4) ? std::optional(field) : std::nullopt;
+  if (wire == kFixed64 || wire == kFixed32)
+    return take_bytes(rest, wire == kFixed64 ? 8 : 4) ? std::optional(field) : std::nullopt;
   if (wire != kVarint && wire != kDelimited) return std::nullopt;
   const auto value = take_varint(rest);
   if (!value) return std::nullopt;
@@ -79,9 +80,8 @@ std::optional<Field> field_of(Bytes message, std::uint64_t number) {
 }
 
 bool is_digest(std::string_view text) {
-  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
+  return text.size() == 64 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 }  // namespace

@@ -11,18 +11,21 @@ constexpr std::string_view kFileName = "entry";
 
 class Bazel final : public Connection {
  public:
-  explicit Bazel(std::unique_ptr<Http> http) : http_(std::move(http)), base_(http_->origin() + http_->settings().path) {}
+  explicit Bazel(std::unique_ptr<Http> http)
+      : http_(std::move(http)), base_(http_->origin() + http_->settings().path) {}
 
   // The blob may have been evicted although the action is there; that is a miss.
   Answer get(std::string_view key, const Receiver& receive) override {
     std::vector<std::byte> action;
-    const Receiver into([](void* to, const void* bytes, std::size_t count) -> std::int32_t {
-      auto& kept = *static_cast<std::vector<std::byte>*>(to);
-      if (count > kActionBytesMax - kept.size()) return 0;
-      const auto* first = static_cast<const std::byte*>(bytes);
-      kept.insert(kept.end(), first, first + count);
-      return 1;
-    }, &action);
+    const Receiver into(
+        [](void* to, const void* bytes, std::size_t count) -> std::int32_t {
+          auto& kept = *static_cast<std::vector<std::byte>*>(to);
+          if (count > kActionBytesMax - kept.size()) return 0;
+          const auto* first = static_cast<const std::byte*>(bytes);
+          kept.insert(kept.end(), first, first + count);
+          return 1;
+        },
+        &action);
     const Answer found = http_->send({.url = url_of("ac", key), .receive = &into});
     if (found.status != Status::ok) return found;
     const auto blob = output_of(action);

@@ -12,8 +12,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kPollMs = 20;                          // between two looks at whether the request is cancelled
-constexpr std::size_t kOtherBytesMax = 64 << 10;     // of headers, and of the body of an answer that is not 200
+constexpr int kPollMs = 20;                       // between two looks at whether the request is cancelled
+constexpr std::size_t kOtherBytesMax = 64 << 10;  // of headers, and of the body of an answer that is not 200
 constexpr long kLowSpeedBytes = 1024, kLowSpeedSeconds = 1;
 constexpr unsigned kSigned = 0x075800;  // 7.88: the first libcurl here known to sign every x-amz- header
 
@@ -111,7 +111,8 @@ void Http::prepare(const HttpRequest& request, Body& body, curl_slist* headers) 
 #if LIBCURL_VERSION_NUM >= 0x075500
   set(easy_, CURLOPT_PROTOCOLS_STR, request.url.starts_with("https:") ? "https" : "http");
 #else
-  set(easy_, CURLOPT_PROTOCOLS, static_cast<long>(request.url.starts_with("https:") ? CURLPROTO_HTTPS : CURLPROTO_HTTP));
+  set(easy_, CURLOPT_PROTOCOLS,
+      static_cast<long>(request.url.starts_with("https:") ? CURLPROTO_HTTPS : CURLPROTO_HTTP));
 #endif
   set(easy_, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   set(easy_, CURLOPT_OPENSOCKETFUNCTION, &open_socket);

@@ -18,10 +18,10 @@ enum class Method { get, put, head };
 struct HttpRequest {
   Method method = Method::get;
   std::string url;
-  std::span<const std::byte> body{};    // of a put
-  std::vector<std::string> headers{};   // "Name: value"
-  const Receiver* receive = nullptr;    // of a get's body, if the status is 200
-  std::string region{};                 // not empty: signed for S3 in this region
+  std::span<const std::byte> body{};   // of a put
+  std::vector<std::string> headers{};  // "Name: value"
+  const Receiver* receive = nullptr;   // of a get's body, if the status is 200
+  std::string region{};                // not empty: signed for S3 in this region
 };
 
 // One connection to a server, kept open between requests. No proxy, no redirect, no content coding, no other protocol

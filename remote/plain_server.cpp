@@ -6,7 +6,8 @@ namespace {
 
 class Plain final : public Connection {
  public:
-  explicit Plain(std::unique_ptr<Http> http) : http_(std::move(http)), base_(http_->origin() + http_->settings().path) {}
+  explicit Plain(std::unique_ptr<Http> http)
+      : http_(std::move(http)), base_(http_->origin() + http_->settings().path) {}
 
   Answer get(std::string_view key, const Receiver& receive) override {
     return http_->send({.url = url_of(key), .receive = &receive});

@@ -164,7 +164,8 @@ class RedisConnection final : public Connection {
       if (!checked) {
         head.append(buffer.data(), count);
         const auto length = length_in(head);
-        if (!length && (head.find("\r\n") != head.npos || head.size() > kLineBytesMax)) return "its reply is no reply of Redis";
+        if (!length && (head.find("\r\n") != head.npos || head.size() > kLineBytesMax))
+          return "its reply is no reply of Redis";
         if (length > settings_.bytes_max) return "the answer is too long";
         if (!length) continue;
         checked = true;
@@ -181,8 +182,8 @@ class RedisConnection final : public Connection {
     }
   }
 
-  // Returns the length that a reply's first line states, 0 for a reply of one line; nullopt if the line is incomplete or
-  // begins none of the replies to our commands.
+  // Returns the length that a reply's first line states, 0 for a reply of one line; nullopt if the line is incomplete
+  // or begins none of the replies to our commands.
   static std::optional<std::uint64_t> length_in(std::string_view head) {
     const std::size_t end = head.find("\r\n");
     if (end == std::string_view::npos) return std::nullopt;
@@ -207,7 +208,8 @@ bool is_number(const std::string& text) {
 
 std::unique_ptr<Connection> Redis::open(Settings settings, std::string& reason) {
   if (!is_number(settings.option("ttl"))) reason = "its ttl is not a number of seconds";
-  if (settings.path.size() > 1 && !is_number(settings.path.substr(1))) reason = "its path is not the number of a database";
+  if (settings.path.size() > 1 && !is_number(settings.path.substr(1)))
+    reason = "its path is not the number of a database";
   if (!reason.empty()) return nullptr;
   return std::make_unique<RedisConnection>(std::move(settings));
 }

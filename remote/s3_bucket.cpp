@@ -33,8 +33,7 @@ class S3 final : public Connection {
                         .body = body,
                         .headers = {"x-amz-content-sha256: " + sha256_hex(body)},
                         .region = region_};
-    if (!http_->settings().token.empty())
-      request.headers.push_back("x-amz-security-token: " + http_->settings().token);
+    if (!http_->settings().token.empty()) request.headers.push_back("x-amz-security-token: " + http_->settings().token);
     return request;
   }
 

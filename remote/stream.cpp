@@ -159,7 +159,8 @@ std::size_t Stream::read(char* into, std::size_t most, const Deadline& deadline)
   const int count = static_cast<int>(std::min<std::size_t>(most, 1 << 30));
   if (tls_ != nullptr) {
     if (deadline.slice_ms() == 0) return 0;
-    return static_cast<std::size_t>(tls_step([&] { return static_cast<long>(::SSL_read(tls_, into, count)); }, deadline));
+    return static_cast<std::size_t>(
+        tls_step([&] { return static_cast<long>(::SSL_read(tls_, into, count)); }, deadline));
   }
   while (await(POLLIN, deadline)) {
     const ssize_t got = ::recv(socket_, into, static_cast<std::size_t>(count), 0);

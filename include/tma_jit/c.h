@@ -275,8 +275,8 @@ typedef struct tma_jit_options {
   int32_t ignore_tuning_records;     /* plan as if there were none */
   const char* const* tuning_records; /* files of records, searched in this order before the cache folder's */
   size_t tuning_record_count;
-  const char* remote; /* URL of the cache's remote level (options.h); credentials that it lacks come from the environment */
-  const char* remote_role;     /* "read-write", "read-only" or "write-only"; NULL: from the environment, else read-write */
+  const char* remote;      /* URL of a server of cache entries (options.h); its credentials may be in the environment */
+  const char* remote_role; /* "read-write", "read-only" or "write-only"; NULL: from the environment, else read-write */
   const char* remote_sign_key; /* private key that signs what is uploaded */
   double remote_wait_s;        /* longest wait for an answer; 0: 1 */
   double remote_flush_s;       /* longest wait for uploads when the engine ends; 0: 5; TMA_JIT_NONE: none */

@@ -26,8 +26,8 @@ struct RemoteTransfer {
 // server. Fails if the server cannot be used at all.
 [[nodiscard]] TMA_JIT_API Result<RemoteTransfer> cache_push(const std::filesystem::path& root,
                                                             const RemoteOptions& remote = {});
-// Copies what the server's catalogue lists and the folder lacks into the folder. With `pack_keys`, or an administrator's
-// rule, every entry must be signed by one of those keys, as in an engine.
+// Copies what the server's catalogue lists and the folder lacks into the folder. With `pack_keys`, or an
+// administrator's rule, every entry must be signed by one of those keys, as in an engine.
 [[nodiscard]] TMA_JIT_API Result<RemoteTransfer> cache_pull(const std::filesystem::path& root,
                                                             const RemoteOptions& remote = {},
                                                             const std::vector<std::filesystem::path>& pack_keys = {},

@@ -26,8 +26,8 @@ struct ProcessEnvironment {
 
   // TMA_JIT_REMOTE, TMA_JIT_REMOTE_..., and what other programs use for S3.
   struct Remote {
-    std::string url, role, user, password, token;                            // "", ROLE, USER, PASSWORD, TOKEN
-    std::filesystem::path ca, certificate, certificate_key, sign_key;        // CA, CERT, CERT_KEY, SIGN
+    std::string url, role, user, password, token;                               // "", ROLE, USER, PASSWORD, TOKEN
+    std::filesystem::path ca, certificate, certificate_key, sign_key;           // CA, CERT, CERT_KEY, SIGN
     std::string aws_access_key, aws_secret_key, aws_session_token, aws_region;  // AWS_ACCESS_KEY_ID and so on
   } remote;
 

@@ -33,7 +33,8 @@ struct LayerSettings {
                                                     // them
   std::filesystem::path system_keys = kSystemKeys;  // used if `pack_keys` is empty and this exists
   RemoteSettings remote;
-  std::function<bool(const Key&, const Entry&)> is_usable;  // of an entry from a server, called in any thread; empty: all
+  std::function<bool(const Key&, const Entry&)>
+      is_usable;  // of an entry from a server, called in any thread; empty: all
   StoreOptions store;
   std::chrono::milliseconds wait{120'000};     // for another process that compiles the same kernel
   std::chrono::milliseconds patience{10'000};  // with a folder that does not answer

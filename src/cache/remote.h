@@ -27,10 +27,10 @@ namespace tma_jit::cache {
 struct RemoteSettings {
   RemoteAddress address;  // without a URL there is no remote level
   RemoteRole role = RemoteRole::read_write;
-  std::chrono::milliseconds wait{1'000};       // of a caller for an answer
-  std::chrono::milliseconds flush{5'000};      // for uploads, when the object ends
-  std::filesystem::path sign_key;              // signs what is uploaded
-  std::vector<std::filesystem::path> keys;     // see read_pack_policy
+  std::chrono::milliseconds wait{1'000};    // of a caller for an answer
+  std::chrono::milliseconds flush{5'000};   // for uploads, when the object ends
+  std::filesystem::path sign_key;           // signs what is uploaded
+  std::vector<std::filesystem::path> keys;  // see read_pack_policy
   std::filesystem::path system_keys = kSystemKeys;
 };
 
@@ -49,7 +49,8 @@ class Remote {
   // Waits for uploads, at most as long as the settings allow.
   ~Remote();
 
-  // Returns a verified entry, and has it kept; `held` is let go when it is. Waits at most as long as the settings allow.
+  // Returns a verified entry, and has it kept; `held` is let go when it is. Waits at most as long as the settings
+  // allow.
   std::optional<Entry> get(const Key& key, const IsUsable& is_usable, const Keep& keep,
                            std::shared_ptr<const void> held = {});
   // Asks the server for the compilers that made what was pushed to it.

@@ -1,5 +1,6 @@
 // The list of what was pushed to a server, and of the compilers that made it, kept there as an entry of its own: the
-// four verbs cannot list. The keys lie one after the other in place of a cubin; the metadata is a line for each compiler.
+// four verbs cannot list. The keys lie one after the other in place of a cubin; the metadata is a line for each
+// compiler.
 #pragma once
 
 #include <set>

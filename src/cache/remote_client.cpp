@@ -71,7 +71,9 @@ Result<void*> RemoteClient::connect() {
   settings.guard = &cancelled_;
   settings.enter = [](void*) { hold_forks(); };
   settings.leave = [](void*) { allow_forks(); };
-  settings.cancelled = [](void* guard) -> std::int32_t { return static_cast<std::atomic<bool>*>(guard)->load() ? 1 : 0; };
+  settings.cancelled = [](void* guard) -> std::int32_t {
+    return static_cast<std::atomic<bool>*>(guard)->load() ? 1 : 0;
+  };
   std::array<char, kMessageBytes> text{};
   const NoFork no_fork;
   void* made = engine_.table.open(&settings, {text.data(), text.size()});

@@ -27,8 +27,8 @@ struct RemoteEntry {
   std::span<const std::byte> encoded;  // the part of the given bytes that a folder keeps
 };
 
-// Accepts what `to_remote` returned for an entry of this key, signed by one of the policy's keys if it demands that. The
-// signature is verified before anything is decompressed.
+// Accepts what `to_remote` returned for an entry of this key, signed by one of the policy's keys if it demands that.
+// The signature is verified before anything is decompressed.
 [[nodiscard]] tl::expected<RemoteEntry, Fault> from_remote(std::span<const std::byte> bytes, const Key& key,
                                                            const PackPolicy& policy);
 

@@ -43,8 +43,7 @@ struct Server {
     cache::resolve(options, environment.remote);
     if (options.url.empty())
       return failure(ErrorCode::invalid_argument, "no remote cache is named: give its URL, or set TMA_JIT_REMOTE");
-    TMA_JIT_ASSIGN(auto policy,
-                   cache::read_pack_policy(pack_keys.empty() ? environment.pack_keys : pack_keys));
+    TMA_JIT_ASSIGN(auto policy, cache::read_pack_policy(pack_keys.empty() ? environment.pack_keys : pack_keys));
     TMA_JIT_ASSIGN(auto client, cache::RemoteClient::open(cache::address_of(options), kVerbMax));
     return Server{std::move(client), std::move(policy), std::move(options)};
   }

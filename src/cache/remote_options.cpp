@@ -35,6 +35,12 @@ void resolve(RemoteOptions& options, const ProcessEnvironment::Remote& environme
   fill(options.sign_key, environment.sign_key);
 }
 
+std::string shown(const RemoteOptions& options) {
+  if (options.url.empty()) return {};
+  const auto url = parse_remote_url(options.url);
+  return url ? url->shown : "a URL that cannot be read";
+}
+
 RemoteAddress address_of(const RemoteOptions& options) {
   return {.url = options.url,
           .user = options.user,

@@ -12,6 +12,9 @@ namespace tma_jit::cache {
 // which does the least.
 void resolve(RemoteOptions& options, const ProcessEnvironment::Remote& environment);
 
+// Returns the URL without credentials; "" if there is none, "a URL that cannot be read" for one that is wrong.
+std::string shown(const RemoteOptions& options);
+
 RemoteAddress address_of(const RemoteOptions& options);
 
 }  // namespace tma_jit::cache

@@ -73,8 +73,7 @@ RemoteSession::Fetched RemoteSession::get(const Key& key, const Remote::IsUsable
   const auto start = Clock::now();
   Fetched fetched = fetch_in_time(key, is_usable, keep);
   learn(fetched, Clock::now() - start);
-  if (fetched.encoded)
-    (void)spawn([keep, bytes = fetched.encoded, held = std::move(held)] { keep(*bytes); });
+  if (fetched.encoded) (void)spawn([keep, bytes = fetched.encoded, held = std::move(held)] { keep(*bytes); });
   return fetched;
 }
 
@@ -146,8 +145,8 @@ void RemoteSession::send(const Upload& upload) {
       return;
     }
     writes_.failed(Clock::now(), false);
-    fault = fmt::format("{}: it does not take entries: {}", writer_->name(),
-                        bytes ? reply.reason : bytes.error().message);
+    fault =
+        fmt::format("{}: it does not take entries: {}", writer_->name(), bytes ? reply.reason : bytes.error().message);
   }
   ++counts_.upload_failures;
   const std::lock_guard lock(mutex_);

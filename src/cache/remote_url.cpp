@@ -17,8 +17,8 @@ std::string decoded(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     unsigned value = 0;
     const char* digits = text.data() + i + 1;
-    const bool escaped = text[i] == '%' && text.size() - i > 2 &&
-                         std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2;
+    const bool escaped =
+        text[i] == '%' && text.size() - i > 2 && std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2;
     plain += escaped ? static_cast<char>(value) : text[i];
     i += escaped ? 2 : 0;
   }

@@ -18,8 +18,8 @@ struct RemoteUrl {
   std::string shown;           // "https://host:port/prefix", for messages
 };
 
-// Accepts scheme://[user[:password]@]host[:port][/path][?query]. The message of a failure has no part of the text, which
-// may contain a password anywhere.
+// Accepts scheme://[user[:password]@]host[:port][/path][?query]. The message of a failure has no part of the text,
+// which may contain a password anywhere.
 [[nodiscard]] Result<RemoteUrl> parse_remote_url(std::string_view text);
 
 }  // namespace tma_jit::cache

@@ -50,8 +50,8 @@ cache::RemoteSettings remote_settings(const CacheOptions& cache) {
 
 engine::Builder::Settings builder_settings(const Options& options, const ProcessEnvironment& environment) {
   const CacheOptions& cache = options.cache;
-  const bool use_cache = options.use_cache && (!options.cache_dir.empty() || !cache.read_only.empty() ||
-                                               !cache.remote.url.empty());
+  const bool use_cache =
+      options.use_cache && (!options.cache_dir.empty() || !cache.read_only.empty() || !cache.remote.url.empty());
   return {.use_cache = use_cache,
           .cache = {.root = options.cache_dir,
                     .node = cache.node_dir,

@@ -75,7 +75,11 @@ TEST_CASE("a catalogue survives the way to the server and back") {
 TEST_CASE("an ActionResult in the bytes that the protocol's own encoder makes") {
   const remote::Blob blob{std::string(64, 'a'), 300};
   const auto bytes = remote::action_result("entry", blob);
-  std::string expected("\x12\x4e\x0a\x05" "entry" "\x12\x45\x0a\x40", 13);
+  std::string expected(
+      "\x12\x4e\x0a\x05"
+      "entry"
+      "\x12\x45\x0a\x40",
+      13);
   expected += blob.sha256 + "\x10\xac\x02";
   CHECK(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()) == expected);
   const auto read = remote::output_of(bytes);

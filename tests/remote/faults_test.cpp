@@ -46,7 +46,9 @@ struct Fault {
 std::vector<Fault> http_faults() {
   const std::string sound = encoded(7), length = std::to_string(sound.size());
   const auto body = [](std::string bytes) -> FaultyServer::Handler {
-    return [bytes](FaultyServer& server, int socket, const HttpRequest&) { return server.answer(socket, "200 OK", bytes); };
+    return [bytes](FaultyServer& server, int socket, const HttpRequest&) {
+      return server.answer(socket, "200 OK", bytes);
+    };
   };
   const auto raw = [](std::string bytes) -> FaultyServer::Handler {
     return [bytes](FaultyServer& server, int socket, const HttpRequest&) {
@@ -61,9 +63,9 @@ std::vector<Fault> http_faults() {
   };
   std::string flipped = sound, old = sound, bomb = sound, huge = sound;
   flipped[200] ^= 1;
-  old[8] = 0;                                // its format
-  std::memset(&bomb[40], 0xff, 8);           // the size of its payload when unpacked
-  std::memset(&huge[16], 0x7f, 8);           // its own size
+  old[8] = 0;                       // its format
+  std::memset(&bomb[40], 0xff, 8);  // the size of its payload when unpacked
+  std::memset(&huge[16], 0x7f, 8);  // its own size
   return {
       {"silent", [](FaultyServer& server, int, const HttpRequest&) { return server.pause(60'000); }},
       {"a byte of the headers a second",
@@ -89,7 +91,8 @@ std::vector<Fault> http_faults() {
       {"an entry and more", body(sound + "more")},
       {"a bomb", body(sealed(bomb))},
       {"a size that is not its own", body(sealed(huge))},
-      {"a coded body", [=](FaultyServer& server, int socket, const HttpRequest&) {
+      {"a coded body",
+       [=](FaultyServer& server, int socket, const HttpRequest&) {
          return server.answer(socket, "200 OK", std::string("\x1f\x8b\x08\x00", 4) + std::string(1000, 'x'),
                               "Content-Encoding: gzip\r\n");
        }},
@@ -254,7 +257,8 @@ TEST_CASE("a slow server is not asked for every kernel") {
 }
 
 TEST_CASE("a message has neither password nor token, nor what a terminal would obey") {
-  FaultyServer server([](FaultyServer& self, int socket, const HttpRequest&) { return self.answer(socket, "500 \x1b[2J"); });
+  FaultyServer server(
+      [](FaultyServer& self, int socket, const HttpRequest&) { return self.answer(socket, "500 \x1b[2J"); });
   Client client("http://alice:s3cret@127.0.0.1:" + std::to_string(server.port()) + "/store?key=hidden");
   client.settings.remote.address.token = "t0ken";
   CHECK(!client.get(sample_key(1)));

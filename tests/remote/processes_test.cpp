@@ -47,7 +47,8 @@ std::string content_of(const fs::path& path) {
 // Starts the command with no environment but what is given, and its streams in files of the folder.
 pid_t start(const std::string& words, const fs::path& folder, const std::string& environment) {
   fs::create_directories(folder);
-  const std::string cuda = std::getenv("CUDA_HOME") != nullptr ? "CUDA_HOME=" + std::string(std::getenv("CUDA_HOME")) : "";
+  const std::string cuda =
+      std::getenv("CUDA_HOME") != nullptr ? "CUDA_HOME=" + std::string(std::getenv("CUDA_HOME")) : "";
   const std::string line = "exec env -i HOME=" + folder.string() + " PATH=/usr/bin:/bin " + cuda + " " + environment +
                            " " TMA_JIT_COMMAND " " + words + " --cache-dir " + (folder / "cache").string() + " > " +
                            (folder / "out").string() + " 2> " + (folder / "err").string();
@@ -71,7 +72,7 @@ Ran run(const std::string& words, const fs::path& folder, const std::string& env
 
 // Warms the server with one kernel, then has many processes take it.
 void check_fleet(const std::string& url, int count, const std::string& environment = {}) {
-  const TemporaryFolder folder;
+  const TemporaryFolder folder{"/dev/shm"};
   const Ran built = run(std::string(kBuild) + " --remote '" + url + "'", folder.path() / "builder", environment);
   INFO(built.err);
   if (built.exit != 0 && built.err.find("nvrtc") != std::string::npos) {
@@ -79,11 +80,13 @@ void check_fleet(const std::string& url, int count, const std::string& environme
     return;
   }
   REQUIRE(built.exit == 0);
-  REQUIRE(run("cache push --json --remote '" + url + "'", folder.path() / "builder", environment).json()["failed"] == 0);
+  REQUIRE(run("cache push --json --remote '" + url + "'", folder.path() / "builder", environment).json()["failed"] ==
+          0);
   std::vector<pid_t> processes;
   const auto place = [&](int i) { return folder.path() / std::to_string(i); };
   for (int i = 0; i < count; ++i)
-    processes.push_back(start(kBuild, place(i), environment + " TMA_JIT_REMOTE='" + url + "' TMA_JIT_REMOTE_ROLE=read-only"));
+    processes.push_back(
+        start(kBuild, place(i), environment + " TMA_JIT_REMOTE='" + url + "' TMA_JIT_REMOTE_ROLE=read-only"));
   int compiled = 0, failed = 0;
   for (int i = 0; i < count; ++i) {
     const Ran ran = finish(processes[static_cast<std::size_t>(i)], place(i));
@@ -95,8 +98,8 @@ void check_fleet(const std::string& url, int count, const std::string& environme
   CHECK(failed == 0);
   CHECK(compiled == 0);
   // A machine without a compiler takes what was pushed, by the catalogue.
-  const Ran bare = run(std::string(kBuild) + " --nvrtc /none/libnvrtc.so --remote '" + url + "'", folder.path() / "bare",
-                       environment);
+  const Ran bare = run(std::string(kBuild) + " --nvrtc /none/libnvrtc.so --remote '" + url + "'",
+                       folder.path() / "bare", environment);
   INFO(bare.err);
   CHECK(bare.exit == 0);
   const Ran pulled = run("cache pull --json --remote '" + url + "'", folder.path() / "copy", environment);
@@ -138,7 +141,7 @@ TEST_CASE("processes with empty folders compile nothing that an S3 server has") 
 
 TEST_CASE("a command whose server is hung works, and warns once without a secret") {
   FaultyServer server([](FaultyServer& self, int, const HttpRequest&) { return self.pause(60'000); });
-  const TemporaryFolder folder;
+  const TemporaryFolder folder{"/dev/shm"};
   const std::string url = "http://me:s3cret@127.0.0.1:" + std::to_string(server.port());
   const Ran ran = run(kBuild, folder.path() / "a", "TMA_JIT_REMOTE='" + url + "'");
   INFO(ran.err);
@@ -150,7 +153,7 @@ TEST_CASE("a command whose server is hung works, and warns once without a secret
 }
 
 TEST_CASE("tools say what is wrong with a server") {
-  const TemporaryFolder folder;
+  const TemporaryFolder folder{"/dev/shm"};
   const int port = free_port();
   const std::string url = "http://me:s3cret@127.0.0.1:" + std::to_string(port);
   for (const char* verb : {"cache push", "cache pull", "cache stat"}) {

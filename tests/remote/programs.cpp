@@ -166,8 +166,8 @@ void make_certificate(const fs::path& folder, const std::string& name, long from
   ::X509_gmtime_adj(::X509_getm_notAfter(made.get()), until_s);
   ::X509_set_pubkey(made.get(), key.get());
   X509_NAME* subject = ::X509_get_subject_name(made.get());
-  ::X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1,
-                               0);
+  ::X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(name.c_str()), -1,
+                               -1, 0);
   ::X509_set_issuer_name(made.get(), subject);
   for (const auto& [nid, text] : {std::pair(NID_basic_constraints, "critical,CA:TRUE"),
                                   std::pair(NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1")}) {
@@ -181,9 +181,8 @@ void make_certificate(const fs::path& folder, const std::string& name, long from
     put(file);
     std::fclose(file);
   };
-  save(".key", [&](std::FILE* file) {
-    ::PEM_write_PrivateKey(file, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
-  });
+  save(".key",
+       [&](std::FILE* file) { ::PEM_write_PrivateKey(file, key.get(), nullptr, nullptr, 0, nullptr, nullptr); });
   save(".pem", [&](std::FILE* file) { ::PEM_write_X509(file, made.get()); });
 }
 

@@ -61,7 +61,8 @@ bool is_signed_for_s3(const HttpRequest& request, const std::string& secret) {
     listed.push_back(name);
   }
   for (const auto& [given, value] : request.headers) {
-    if ((given.starts_with("x-amz-") || given == "host") && std::find(listed.begin(), listed.end(), given) == listed.end())
+    if ((given.starts_with("x-amz-") || given == "host") &&
+        std::find(listed.begin(), listed.end(), given) == listed.end())
       return false;
   }
   canonical += "\n" + names + "\n" + header("x-amz-content-sha256");
@@ -88,7 +89,8 @@ class Shelf {
           const auto found = kept.find(request.target);
           if (found == kept.end()) return self.answer(socket, "404 Not Found");
           if (request.method == "HEAD")
-            return self.send(socket, "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(found->second.size()) + "\r\n\r\n");
+            return self.send(socket,
+                             "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(found->second.size()) + "\r\n\r\n");
           return self.answer(socket, "200 OK", found->second);
         }) {}
 
@@ -212,7 +214,8 @@ TEST_CASE("an engine of the application's own") {
     const std::lock_guard lock(mutex);
     const auto found = kept.find(key);
     if (found == kept.end()) return TMA_JIT_REMOTE_ABSENT;
-    return receive(receiver, found->second.data(), found->second.size()) != 0 ? TMA_JIT_REMOTE_OK : TMA_JIT_REMOTE_FAILED;
+    return receive(receiver, found->second.data(), found->second.size()) != 0 ? TMA_JIT_REMOTE_OK
+                                                                              : TMA_JIT_REMOTE_FAILED;
   };
   engine.put = [](void*, const char* key, const void* bytes, std::size_t count,
                   tma_jit_remote_message) -> tma_jit_remote_status {

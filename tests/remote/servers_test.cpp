@@ -81,12 +81,12 @@ void check_refused(const std::string& url, const cache::RemoteSettings& access =
   CHECK(client.stats().remote_off == 1);
 }
 
-#define START(Type, name, ...)                        \
-  Type name{__VA_ARGS__};                             \
-  if (!name.server) {                                 \
-    MESSAGE("skipped: " #Type " is not installed");   \
-    return;                                           \
-  }                                                   \
+#define START(Type, name, ...)                      \
+  Type name{__VA_ARGS__};                           \
+  if (!name.server) {                               \
+    MESSAGE("skipped: " #Type " is not installed"); \
+    return;                                         \
+  }                                                 \
   REQUIRE(name.server->runs())
 
 }  // namespace
@@ -141,7 +141,8 @@ TEST_CASE("TLS: a certificate that is trusted, one that is not, one that has exp
   make_certificate(keys.path(), "old", -7200, -3600);
   make_certificate(keys.path(), "client", -3600, 3600);
   const auto tls = [&](const std::string& name) {
-    return "    ssl_certificate " + folder + "/" + name + ".pem;\n    ssl_certificate_key " + folder + "/" + name + ".key;\n";
+    return "    ssl_certificate " + folder + "/" + name + ".pem;\n    ssl_certificate_key " + folder + "/" + name +
+           ".key;\n";
   };
   cache::RemoteSettings access, expired, mutual;
   access.address.ca = folder + "/good.pem";
@@ -158,8 +159,8 @@ TEST_CASE("TLS: a certificate that is trusted, one that is not, one that has exp
   START(Nginx, old, tls("old"), " ssl");
   check_refused(old.url("https"), expired);
 
-  START(Nginx, strict, tls("good") + "    ssl_verify_client on;\n    ssl_client_certificate " + folder + "/client.pem;\n",
-        " ssl");
+  START(Nginx, strict,
+        tls("good") + "    ssl_verify_client on;\n    ssl_client_certificate " + folder + "/client.pem;\n", " ssl");
   check_shared(strict.url("https"), mutual);
   check_refused(strict.url("https"), access);
 }

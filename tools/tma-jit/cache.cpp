@@ -85,7 +85,8 @@ Verb add_cache_action(Verb cache, Settings& settings, const char* name, const ch
 }
 
 void add_cache(Verb command, Settings& settings) {
-  Verb verb = command.add_verb("cache", "the cache folder, packs and a server: count, check, list, trim, push, pull, explain a miss");
+  Verb verb = command.add_verb(
+      "cache", "the cache folder, packs and a server: count, check, list, trim, push, pull, explain a miss");
   const auto nothing = [](Verb, CacheWords&) {};
   add_cache_action(verb, settings, "stat", "how many entries, how large, how many unusable", stat,
                    [&](Verb action, CacheWords&) { add_remote(action, settings); });

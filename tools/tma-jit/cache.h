@@ -19,6 +19,7 @@ struct CacheWords {
   std::string key;
   std::string output;
   std::string sign;
+  bool oci = false;
   std::vector<std::string> pack_keys;
   std::uint64_t bytes = 0, entries = 50'000;
 };

@@ -73,23 +73,19 @@ void examine_cache(const Console& console, const Environment& found, Json& part)
                  fault_text(found.cache_writable.error(), advice));
 }
 
-// Returns whether the server passed; without one there is nothing to fail.
-bool examine_remote(const Console& console, const Settings& settings, Json& part) {
+// Returns whether the server passed, or none is named.
+bool examine_remote(const Console& console, const Settings& settings, const Environment& found, Json& part) {
+  if (found.remote.empty() || settings.no_cache) return true;
   const auto proof = remote_prove(remote_options(settings));
-  if (!proof && settings.remote.empty() && proof.error().code == ErrorCode::invalid_argument &&
-      proof.error().message.starts_with("no remote cache is named")) {
-    console.report("remote      none\n");
-    return true;
-  }
   if (!proof) {
     const std::string advice = "check its URL and credentials; kernels are compiled or taken from the folder meanwhile";
-    part["error"] = to_json(proof.error());
-    part["advice"] = advice;
+    part["remote_error"] = to_json(proof.error());
+    part["remote_advice"] = advice;
     console.report("remote      failed: {}\n", fault_text(proof.error(), advice));
     return false;
   }
-  part = {{"remote", proof->remote},     {"written", proof->written}, {"health_ms", proof->health_ms},
-          {"put_ms", proof->put_ms},     {"get_ms", proof->get_ms},   {"exists_ms", proof->exists_ms}};
+  part["proof"] = {{"remote", proof->remote}, {"written", proof->written}, {"health_ms", proof->health_ms},
+                   {"put_ms", proof->put_ms}, {"get_ms", proof->get_ms},   {"exists_ms", proof->exists_ms}};
   console.report("remote      {}: answers in {:.1f} ms{}\n", proof->remote, proof->health_ms,
                  proof->written ? fmt::format("; put {:.1f} ms, get {:.1f} ms, exists {:.1f} ms, all proved",
                                               proof->put_ms, proof->get_ms, proof->exists_ms)
@@ -218,7 +214,7 @@ Outcome<int> doctor(Settings settings, bool need_device) {
   examine_device(console, found, exam.object["device"]);
   examine_compiler(console, found, exam.object["nvrtc"]);
   examine_cache(console, found, exam.object["cache"]);
-  const bool remote = examine_remote(console, settings, exam.object["remote"]);
+  const bool remote = examine_remote(console, settings, found, exam.object["cache"]);
   exam.object["kernels"] = examine_kernels(console, prover);
   bool passed = !is_missed(found, named, need_device) && remote;
   exam.object["proofs"] = Json::array();
