@@ -55,12 +55,12 @@ void RemoteSession::try_in_background(const Key& key, const Remote::IsUsable& is
 RemoteSession::Fetched RemoteSession::fetch_in_time(const Key& key, const Remote::IsUsable& is_usable,
                                                     const Remote::Keep& keep) {
   const auto late = std::make_shared<std::atomic<bool>>(false);
-  const auto fetched = patience_.within([self = shared_from_this(), key, is_usable, keep, late] {
+  auto fetched = patience_.within([self = shared_from_this(), key, is_usable, keep, late] {
     Fetched found = self->fetch(key, is_usable);
     if (*late && found.encoded) keep(*found.encoded);
     return found;
   });
-  if (fetched) return *fetched;
+  if (fetched) return *std::move(fetched);
   *late = true;
   return {Outcome::failed, {}, fmt::format("{}: no answer in time", reader_->name()), {}};
 }

@@ -27,12 +27,6 @@ constexpr const char* kBuild = " build copy N=1048576 --device h100 --json";
 
 constexpr int kFleet = 50;
 
-// Fewer processes, unless TMA_JIT_TEST_COMBINATIONS asks for all.
-int few() {
-  const char* asked = std::getenv("TMA_JIT_TEST_COMBINATIONS");
-  return asked != nullptr && std::string_view(asked) == "all" ? kFleet : 8;
-}
-
 struct Ran {
   int exit = -1;
   std::string out, err;
@@ -71,7 +65,7 @@ Ran run(const std::string& words, const fs::path& folder, const std::string& env
 }
 
 // Warms the server with one kernel, then has many processes take it.
-void check_fleet(const std::string& url, int count, const std::string& environment = {}) {
+void check_fleet(const std::string& url, const std::string& environment = {}) {
   const TemporaryFolder folder{"/dev/shm"};
   const Ran built = run(std::string(kBuild) + " --remote '" + url + "'", folder.path() / "builder", environment);
   INFO(built.err);
@@ -84,11 +78,11 @@ void check_fleet(const std::string& url, int count, const std::string& environme
           0);
   std::vector<pid_t> processes;
   const auto place = [&](int i) { return folder.path() / std::to_string(i); };
-  for (int i = 0; i < count; ++i)
+  for (int i = 0; i < kFleet; ++i)
     processes.push_back(
         start(kBuild, place(i), environment + " TMA_JIT_REMOTE='" + url + "' TMA_JIT_REMOTE_ROLE=read-only"));
   int compiled = 0, failed = 0;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < kFleet; ++i) {
     const Ran ran = finish(processes[static_cast<std::size_t>(i)], place(i));
     INFO(ran.err);
     CHECK(ran.err.empty());
@@ -117,26 +111,26 @@ TEST_CASE("50 processes with empty folders compile nothing that nginx has") {
     MESSAGE("skipped: nginx is not installed");
     return;
   }
-  check_fleet(nginx.url(), kFleet);
+  check_fleet(nginx.url());
 }
 
-TEST_CASE("processes with empty folders compile nothing that Redis has") {
+TEST_CASE("50 processes with empty folders compile nothing that Redis has") {
   const RedisServer redis({"--requirepass", "s3cret"});
   if (!redis.server) {
     MESSAGE("skipped: redis-server is not installed");
     return;
   }
-  check_fleet(redis.url(), few(), "TMA_JIT_REMOTE_PASSWORD=s3cret");
+  check_fleet(redis.url(), "TMA_JIT_REMOTE_PASSWORD=s3cret");
 }
 
-TEST_CASE("processes with empty folders compile nothing that an S3 server has") {
+TEST_CASE("50 processes with empty folders compile nothing that an S3 server has") {
   const S3Server s3;
   if (!s3.server) {
     MESSAGE("skipped: moto_server is not installed");
     return;
   }
   const std::string url = "s3://kernels?endpoint=http://127.0.0.1:" + std::to_string(s3.port);
-  check_fleet(url, few(), "AWS_ACCESS_KEY_ID=access AWS_SECRET_ACCESS_KEY=secret");
+  check_fleet(url, "AWS_ACCESS_KEY_ID=access AWS_SECRET_ACCESS_KEY=secret");
 }
 
 TEST_CASE("a command whose server is hung works, and warns once without a secret") {
