@@ -26,7 +26,7 @@ class Bazel final : public Connection {
           return 1;
         },
         &action);
-    const Answer found = http_->send({.url = url_of("ac", key), .receive = &into});
+    Answer found = http_->send({.url = url_of("ac", key), .receive = &into});
     if (found.status != Status::ok) return found;
     const auto blob = output_of(action);
     if (!blob) return {Status::failed, "its ActionResult names no output file"};
@@ -37,7 +37,7 @@ class Bazel final : public Connection {
   // The blob comes first: a server checks that what an action names is there.
   Answer put(std::string_view key, std::span<const std::byte> bytes) override {
     const Blob blob{sha256_hex(bytes), bytes.size()};
-    const Answer stored = http_->send({.method = Method::put, .url = url_of("cas", blob.sha256), .body = bytes});
+    Answer stored = http_->send({.method = Method::put, .url = url_of("cas", blob.sha256), .body = bytes});
     if (stored.status != Status::ok) return stored;
     const auto action = action_result(kFileName, blob);
     return http_->send({.method = Method::put, .url = url_of("ac", key), .body = action});

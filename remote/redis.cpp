@@ -72,7 +72,7 @@ class RedisConnection final : public Connection {
   Answer get(std::string_view key, const Receiver& receive) override {
     const Deadline deadline(settings_);
     Reply reply;
-    const Answer answer = ask({"GET", name_of(key)}, deadline, reply);
+    Answer answer = ask({"GET", name_of(key)}, deadline, reply);
     if (answer.status != Status::ok) return answer;
     if (reply->type == REDIS_REPLY_NIL) return {Status::absent};
     if (reply->type != REDIS_REPLY_STRING) return {Status::failed, "its reply is not a string"};
@@ -89,7 +89,7 @@ class RedisConnection final : public Connection {
   Answer exists(std::string_view key) override {
     const Deadline deadline(settings_);
     Reply reply;
-    const Answer answer = ask({"EXISTS", name_of(key)}, deadline, reply);
+    Answer answer = ask({"EXISTS", name_of(key)}, deadline, reply);
     if (answer.status != Status::ok) return answer;
     return {reply->type == REDIS_REPLY_INTEGER && reply->integer > 0 ? Status::ok : Status::absent};
   }
@@ -112,7 +112,7 @@ class RedisConnection final : public Connection {
 
   Answer ask_once(const std::vector<std::string_view>& words, const Deadline& deadline, Reply& reply) {
     if (!stream_) {
-      if (const Answer connected = connect(deadline); connected.status != Status::ok) return connected;
+      if (Answer connected = connect(deadline); connected.status != Status::ok) return connected;
     }
     return exchange(words, deadline, reply);
   }
@@ -127,11 +127,11 @@ class RedisConnection final : public Connection {
       std::vector<std::string_view> words = {"AUTH"};
       if (!settings_.user.empty()) words.push_back(settings_.user);
       words.push_back(settings_.password);
-      if (const Answer answer = exchange(words, deadline, reply); answer.status != Status::ok) return dropped(answer);
+      if (Answer answer = exchange(words, deadline, reply); answer.status != Status::ok) return dropped(answer);
     }
     if (settings_.path.size() > 1) {
       const std::string database = settings_.path.substr(1);
-      const Answer answer = exchange({"SELECT", database}, deadline, reply);
+      Answer answer = exchange({"SELECT", database}, deadline, reply);
       if (answer.status != Status::ok) return dropped(answer);
     }
     return {Status::ok};
