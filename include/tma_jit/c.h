@@ -275,6 +275,11 @@ typedef struct tma_jit_options {
   int32_t ignore_tuning_records;     /* plan as if there were none */
   const char* const* tuning_records; /* files of records, searched in this order before the cache folder's */
   size_t tuning_record_count;
+  const char* remote;      /* URL of a server of cache entries (options.h); its credentials may be in the environment */
+  const char* remote_role; /* "read-write", "read-only" or "write-only"; NULL: from the environment, else read-write */
+  const char* remote_sign_key; /* private key that signs what is uploaded */
+  double remote_wait_s;        /* longest wait for an answer; 0: 1 */
+  double remote_flush_s;       /* longest wait for uploads when the engine ends; 0: 5; TMA_JIT_NONE: none */
 } tma_jit_options;
 
 /* Counts since the engine was created. stats.h explains the fields. */
@@ -308,6 +313,14 @@ typedef struct tma_jit_stats {
   uint64_t crashes_avoided; /* configurations passed over because they crash this compiler */
   uint64_t sealed_misses;
   uint64_t misses_recorded;
+  uint64_t remote_hits; /* a part of disk_hits */
+  uint64_t remote_misses;
+  uint64_t remote_errors;
+  uint64_t remote_refused; /* answers that were not the entry asked for, or not signed as they must be */
+  uint64_t remote_skipped; /* the server was not asked, because it had failed before */
+  uint64_t remote_uploads;
+  uint64_t remote_upload_failures;
+  uint64_t remote_off; /* 1 while the server is not asked, because it has failed */
 } tma_jit_stats;
 
 typedef struct tma_jit_engine tma_jit_engine;

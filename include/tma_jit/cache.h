@@ -70,6 +70,11 @@ struct PackInfo {
 [[nodiscard]] TMA_JIT_API Result<PackInfo> cache_pack(const std::filesystem::path& root,
                                                       const std::filesystem::path& file,
                                                       const std::filesystem::path& private_key = {});
+// Writes such a file as an OCI image layout into a new or empty folder: an artifact tagged `latest`, of the type
+// application/vnd.tma-jit.pack.v1, whose one layer is the pack, titled kernels.tmjpack. Any OCI client can push it.
+[[nodiscard]] TMA_JIT_API Result<PackInfo> cache_pack_oci(const std::filesystem::path& root,
+                                                          const std::filesystem::path& layout,
+                                                          const std::filesystem::path& private_key = {});
 // Copies the entries of a pack into a folder and creates the folder if it is missing. With `shared`, every user may
 // read it.
 [[nodiscard]] TMA_JIT_API Result<PackInfo> cache_unpack(const std::filesystem::path& file,

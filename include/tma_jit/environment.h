@@ -25,6 +25,7 @@ struct Environment {
   Result<Compiler> compiler = tl::unexpected(Error{});
   std::filesystem::path cache_dir{};
   Result<void> cache_writable;
+  std::string remote{};       // the server of cache entries, without credentials; empty: none is named
   bool tma_disabled = false;  // by TMA_JIT_DISABLE_TMA, for engines whose options do not set it
 };
 

@@ -21,20 +21,42 @@ enum class LogLevel : std::uint8_t { trace, debug, info, warning, error, off };
 // Called from any thread, one call at a time per engine.
 using LogCallback = std::function<void(LogLevel level, std::string_view message)>;
 
+// What a process does with the remote level of the cache.
+enum class RemoteRole : std::uint8_t { read_write, read_only, write_only };
+
+// A server that keeps entries for many machines; docs/caching.md lists the URLs and says what is trusted. It is asked
+// for what no folder of this machine has, and gets what is compiled. A server that does not answer, or answers
+// wrongly, never makes a call fail. Empty members are taken from the environment: TMA_JIT_REMOTE and
+// TMA_JIT_REMOTE_..., and for S3 AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION.
+struct RemoteOptions {
+  std::string url{};                 // TMA_JIT_REMOTE; empty: none
+  std::optional<RemoteRole> role{};  // ..._ROLE: "read-write", "read-only" or "write-only"; unset: read_write
+  double wait_s = 1;   // longest wait for an answer; a wait that long is the only one in ten minutes, for all threads
+  double flush_s = 5;  // longest wait for uploads when the engine ends
+  std::string user{}, password{};           // ..._USER and ..._PASSWORD; what the URL has comes first
+  std::string token{};                      // ..._TOKEN: a bearer token
+  std::filesystem::path ca{};               // ..._CA: certificates to trust instead of the system's, PEM
+  std::filesystem::path certificate{};      // ..._CERT: this client's, for mutual TLS
+  std::filesystem::path certificate_key{};  // ..._CERT_KEY
+  std::filesystem::path sign_key{};         // ..._SIGN: private key that signs what is uploaded (tma-jit cache keygen)
+  std::filesystem::path library{};          // libtma_jit_remote.so to open instead of searching for it
+};
+
 // How the cache folder is used; docs/caching.md gives the reasons. Empty lists are taken from the environment when the
 // engine is created.
 struct CacheOptions {
   std::uint64_t bytes = std::uint64_t{2} << 30;  // above this size the least recently used entries are removed
   std::uint64_t entries = 50'000;
   std::vector<std::filesystem::path> read_only{};  // folders and packs searched after cache_dir; TMA_JIT_CACHE_RO
-  std::vector<std::filesystem::path> pack_keys{};  // public keys, or folders of them; one must have signed a pack;
-                                                   // TMA_JIT_PACK_KEYS
+  std::vector<std::filesystem::path> pack_keys{};  // public keys, or folders of them; one must have signed a pack
+                                                   // or an entry of a server; TMA_JIT_PACK_KEYS
   std::filesystem::path node_dir{};  // folder of this machine, searched before cache_dir; empty: created if cache_dir
                                      // is on a network file system
   double wait_s = 120;               // longest wait for another process that compiles the same kernel; infinity: no
                                      // limit; 0 or less: none; NaN: 120
   bool shared = false;               // every user may read cache_dir and its entries, only this user may write them; an
                                      // existing folder is changed to that
+  RemoteOptions remote{};            // searched after all folders and packs
 };
 
 // What a sealed engine does when a kernel would have to be compiled: compile, report and compile, or refuse

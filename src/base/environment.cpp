@@ -40,6 +40,23 @@ std::vector<std::filesystem::path> named(std::initializer_list<const char*> vari
   return paths;
 }
 
+ProcessEnvironment::Remote remote_variables() {
+  const std::string region = value_of("AWS_REGION");
+  return {.url = value_of("TMA_JIT_REMOTE"),
+          .role = value_of("TMA_JIT_REMOTE_ROLE"),
+          .user = value_of("TMA_JIT_REMOTE_USER"),
+          .password = value_of("TMA_JIT_REMOTE_PASSWORD"),
+          .token = value_of("TMA_JIT_REMOTE_TOKEN"),
+          .ca = value_of("TMA_JIT_REMOTE_CA"),
+          .certificate = value_of("TMA_JIT_REMOTE_CERT"),
+          .certificate_key = value_of("TMA_JIT_REMOTE_CERT_KEY"),
+          .sign_key = value_of("TMA_JIT_REMOTE_SIGN"),
+          .aws_access_key = value_of("AWS_ACCESS_KEY_ID"),
+          .aws_secret_key = value_of("AWS_SECRET_ACCESS_KEY"),
+          .aws_session_token = value_of("AWS_SESSION_TOKEN"),
+          .aws_region = region.empty() ? value_of("AWS_DEFAULT_REGION") : region};
+}
+
 std::vector<std::string> all_words() {
   std::vector<std::string> words;
   if (has_raised_privileges()) return words;
@@ -66,6 +83,7 @@ ProcessEnvironment ProcessEnvironment::read() {
           .pack_keys = rules_in("TMA_JIT_PACK_KEYS"),
           .templates = paths_in("TMA_JIT_TEMPLATES"),
           .tuned = paths_in("TMA_JIT_TUNED"),
+          .remote = remote_variables(),
           .home = value_of("HOME"),
           .xdg_cache_home = value_of("XDG_CACHE_HOME"),
           .xdg_runtime_dir = value_of("XDG_RUNTIME_DIR"),

@@ -24,6 +24,13 @@ struct ProcessEnvironment {
   std::vector<std::filesystem::path> templates;        // TEMPLATES
   std::vector<std::filesystem::path> tuned;            // TUNED
 
+  // TMA_JIT_REMOTE, TMA_JIT_REMOTE_..., and what other programs use for S3.
+  struct Remote {
+    std::string url, role, user, password, token;                               // "", ROLE, USER, PASSWORD, TOKEN
+    std::filesystem::path ca, certificate, certificate_key, sign_key;           // CA, CERT, CERT_KEY, SIGN
+    std::string aws_access_key, aws_secret_key, aws_session_token, aws_region;  // AWS_ACCESS_KEY_ID and so on
+  } remote;
+
   std::filesystem::path home;                              // HOME
   std::filesystem::path xdg_cache_home;                    // XDG_CACHE_HOME
   std::filesystem::path xdg_runtime_dir;                   // XDG_RUNTIME_DIR

@@ -41,12 +41,20 @@ std::uint64_t fork_generation() {
   return generation.load(std::memory_order_relaxed);
 }
 
-NoFork::NoFork() {
+void hold_forks() {
   ::pthread_mutex_lock(&gate);
 }
 
-NoFork::~NoFork() {
+void allow_forks() {
   ::pthread_mutex_unlock(&gate);
+}
+
+NoFork::NoFork() {
+  hold_forks();
+}
+
+NoFork::~NoFork() {
+  allow_forks();
 }
 
 }  // namespace tma_jit

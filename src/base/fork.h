@@ -21,6 +21,10 @@ class NoFork {
   NoFork& operator=(const NoFork&) = delete;
 };
 
+// The same for code that cannot keep an object: `allow_forks` ends what `hold_forks` began, in the same thread.
+void hold_forks();
+void allow_forks();
+
 // One T per process: the child of a fork gets a new one at its first `get`. The inherited one is not touched, because
 // its locks may be held for ever. Thread-safe.
 template <class T> class PerProcess {

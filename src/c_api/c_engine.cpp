@@ -72,6 +72,36 @@ Result<void> set_folders(const tma_jit_options& given, Options& options) {
   return {};
 }
 
+// 0 keeps the default; TMA_JIT_NONE means no waiting.
+Result<void> set_seconds(double given, const char* field, double& seconds) {
+  if (given == TMA_JIT_NONE) {
+    seconds = 0;
+  } else if (!(given >= 0)) {
+    return invalid("tma_jit_options: " + std::string(field) + " is " + std::to_string(given));
+  } else if (given > 0) {
+    seconds = given;
+  }
+  return {};
+}
+
+Result<void> set_remote(const tma_jit_options& given, tma_jit::RemoteOptions& remote) {
+  using tma_jit::RemoteRole;
+  remote.url = text_or_empty(given.remote);
+  remote.sign_key = text_or_empty(given.remote_sign_key);
+  const std::string role = text_or_empty(given.remote_role);
+  if (role == "read-write") {
+    remote.role = RemoteRole::read_write;
+  } else if (role == "read-only") {
+    remote.role = RemoteRole::read_only;
+  } else if (role == "write-only") {
+    remote.role = RemoteRole::write_only;
+  } else if (!role.empty()) {
+    return invalid("tma_jit_options: remote_role is \"" + role + "\"; it is read-write, read-only or write-only");
+  }
+  if (auto set = set_seconds(given.remote_wait_s, "remote_wait_s", remote.wait_s); !set) return set;
+  return set_seconds(given.remote_flush_s, "remote_flush_s", remote.flush_s);
+}
+
 Result<void> set_cache(const tma_jit_options& given, Options& options) {
   options.cache_dir = text_or_empty(given.cache_dir);
   options.use_cache = given.no_cache == 0;
@@ -87,7 +117,7 @@ Result<void> set_cache(const tma_jit_options& given, Options& options) {
   } else if (given.cache_wait_s > 0) {
     options.cache.wait_s = given.cache_wait_s;
   }
-  return {};
+  return set_remote(given, options.cache.remote);
 }
 
 // Converts to an enumeration of the C++ API whose values are the same as in C.

@@ -59,7 +59,9 @@ struct Layers::Opened {
   }
 };
 
-Layers::Layers(LayerSettings settings) : settings_(std::move(settings)) {}
+Layers::Layers(LayerSettings settings) : settings_(std::move(settings)) {
+  if (!settings_.remote.address.url.empty()) remote_.emplace(settings_.remote, settings_.warn);
+}
 Layers::~Layers() = default;
 
 Layers::Opened& Layers::opened() {
@@ -166,7 +168,33 @@ Lookup Layers::get(const Key& key) {
   return first;
 }
 
+// The lock is held until an entry of the server's is in the folders: the other processes of the machine take it there,
+// and the server is asked once.
 Turn Layers::turn(const Key& key, const std::function<bool(const Entry&)>& is_wanted) {
+  Turn turn = local_turn(key, is_wanted);
+  if (turn.found || !remote_) return turn;
+  const auto lock = std::make_shared<std::optional<Lock>>(std::move(turn.key));
+  turn.key.reset();
+  turn.found = ask_remote(key, is_wanted, lock);
+  if (!turn.found) turn.key = std::move(*lock);
+  return turn;
+}
+
+std::optional<Entry> Layers::ask_remote(const Key& key, const std::function<bool(const Entry&)>& is_wanted,
+                                        std::shared_ptr<const void> held) {
+  if (!remote_) return std::nullopt;
+  const Opened& all = opened();
+  const auto keep = [node = all.node, user = all.user_layer, key](std::span<const std::byte> encoded) {
+    if (node) (void)node->put(key, encoded);
+    if (user) (void)user->put(key, encoded);
+  };
+  const auto is_usable = [usable = settings_.is_usable, is_wanted, key](const Entry& entry) {
+    return (!usable || usable(key, entry)) && (!is_wanted || is_wanted(entry));
+  };
+  return remote_->get(key, is_usable, keep, std::move(held));
+}
+
+Turn Layers::local_turn(const Key& key, const std::function<bool(const Entry&)>& is_wanted) {
   const auto look = [&] {
     auto entry = get(key).entry;
     return entry && is_wanted && !is_wanted(*entry) ? std::nullopt : std::move(entry);
@@ -213,6 +241,7 @@ Result<void> Layers::put(const Key& key, const Entry& entry, Turn& turn) {
   if (kept) turn.key.reset();
   if (all.user) kept = all.user_layer->put(key, encoded);
   turn.key.reset();
+  if (remote_) remote_->upload(key, encoded);
   return kept;
 }
 
@@ -229,6 +258,10 @@ std::vector<std::string> Layers::compilers() {
   if (all.node) add(*all.node);
   for (const auto& layer : read_only(all)) add(*layer);
   return identities;
+}
+
+std::vector<std::string> Layers::remote_compilers() {
+  return remote_ ? remote_->compilers() : std::vector<std::string>();
 }
 
 Nearest Layers::nearest(const Question& question) {
@@ -273,6 +306,10 @@ std::uint64_t Layers::evicted() {
   const std::lock_guard lock(mutex_);
   if (!opened_) return 0;
   return (opened_->user ? opened_->user->evicted() : 0) + (opened_->node ? opened_->node->evicted() : 0);
+}
+
+void Layers::add_remote_stats(CacheStats& stats) {
+  if (remote_) remote_->add_to(stats);
 }
 
 std::filesystem::path default_node_folder(const std::filesystem::path& runtime) {

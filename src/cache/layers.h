@@ -1,5 +1,5 @@
-// The cache as the engine sees it: a node-local folder, the user's folder, and read-only folders and packs, searched in
-// this order; and the locks by which one process compiles a kernel that others wait for.
+// The cache as the engine sees it: a node-local folder, the user's folder, read-only folders and packs, and a server,
+// searched in this order; and the locks by which one process compiles a kernel that others wait for.
 #pragma once
 
 #include <atomic>
@@ -18,6 +18,7 @@
 #include "cache/layer.h"
 #include "cache/lock.h"
 #include "cache/pack_policy.h"
+#include "cache/remote.h"
 #include "cache/store.h"
 
 namespace tma_jit::cache {
@@ -31,6 +32,9 @@ struct LayerSettings {
   std::vector<std::filesystem::path> pack_keys;     // public keys; if there are any, a pack must be signed by one of
                                                     // them
   std::filesystem::path system_keys = kSystemKeys;  // used if `pack_keys` is empty and this exists
+  RemoteSettings remote;
+  std::function<bool(const Key&, const Entry&)>
+      is_usable;  // of an entry from a server, called in any thread; empty: all
   StoreOptions store;
   std::chrono::milliseconds wait{120'000};     // for another process that compiles the same kernel
   std::chrono::milliseconds patience{10'000};  // with a folder that does not answer
@@ -51,15 +55,22 @@ class Layers {
   explicit Layers(LayerSettings settings);
   ~Layers();
 
-  // Never fails. If no layer has a sound entry, the result has the first layer's fault.
+  // Never fails. If no layer has a sound entry, the result has the first layer's fault. Does not ask the server.
   Lookup get(const Key& key);
-  // Call it after a miss. Waits, at most as long as allowed, while another process compiles the key. An entry for which
-  // `is_wanted` returns false is ignored.
+  // Call it after a miss. Waits, at most as long as allowed, while another process compiles the key, then asks the
+  // server; an entry of the server's is put into the folders in the background. An entry for which `is_wanted` returns
+  // false is ignored.
   Turn turn(const Key& key, const std::function<bool(const Entry&)>& is_wanted = {});
-  // Writes the nearest folder and releases the lock, then writes the farther folder.
+  // Asks the server for an entry that no folder has, and puts it into them in the background; `held` is let go then.
+  std::optional<Entry> ask_remote(const Key& key, const std::function<bool(const Entry&)>& is_wanted = {},
+                                  std::shared_ptr<const void> held = {});
+  // Writes the nearest folder and releases the lock, then writes the farther folder. The server gets the entry in the
+  // background.
   [[nodiscard]] Result<void> put(const Key& key, const Entry& entry, Turn& turn);
 
   std::vector<std::string> compilers();
+  // Asks the server for those of what was pushed to it.
+  std::vector<std::string> remote_compilers();
   // Searches all layers except the node's, whose entries the others have as well.
   Nearest nearest(const Question& question);
   void add_to_index(const Key& key, const Marks& marks);
@@ -72,10 +83,12 @@ class Layers {
   };
   const Tally& tally() const { return tally_; }
   std::uint64_t evicted();
+  void add_remote_stats(CacheStats& stats);
 
  private:
   struct Opened;
   Opened& opened();
+  Turn local_turn(const Key& key, const std::function<bool(const Entry&)>& is_wanted);
   void open_user(Opened& all);
   void open_node(Opened& all);
   void open_read_only(Opened& all, const std::filesystem::path& path, std::set<std::string>& warned);
@@ -86,6 +99,7 @@ class Layers {
   Tally tally_;
   std::mutex mutex_;  // guards `opened_`
   std::unique_ptr<Opened> opened_;
+  std::optional<Remote> remote_;  // absent if no server is named
 };
 
 // Returns this user's folder on this machine: tma-jit in $XDG_RUNTIME_DIR, else /dev/shm/tma-jit-<uid>.

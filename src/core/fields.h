@@ -65,6 +65,14 @@ template <class Visit, class... Stats> void each_cache_counter(Visit&& visit, St
   visit("wait_timeouts", stats.wait_timeouts...);
   visit("lockless", stats.lockless...);
   visit("evicted", stats.evicted...);
+  visit("remote_hits", stats.remote_hits...);
+  visit("remote_misses", stats.remote_misses...);
+  visit("remote_errors", stats.remote_errors...);
+  visit("remote_refused", stats.remote_refused...);
+  visit("remote_skipped", stats.remote_skipped...);
+  visit("remote_uploads", stats.remote_uploads...);
+  visit("remote_upload_failures", stats.remote_upload_failures...);
+  visit("remote_off", stats.remote_off...);
 }
 
 }  // namespace tma_jit

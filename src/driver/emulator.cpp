@@ -3,10 +3,8 @@
 #include <mutex>
 #include <optional>
 
-#include "base/library.h"
-#include "base/own_folders.h"
+#include "base/companion.h"
 #include "base/text.h"
-#include "base/trusted_path.h"
 #include "driver/emulator_interface.h"
 
 namespace tma_jit::driver {
@@ -33,13 +31,6 @@ void warn_receiver(void* receiver, const char* text, std::size_t bytes) {
   (*static_cast<const WarningSink*>(receiver))(std::string_view(text, bytes));
 }
 
-// A library found by search is opened only if others could not have put it there. A bare name is left to the loader.
-Result<Library> open_found(const fs::path& candidate) {
-  std::error_code ignored;
-  if (candidate.has_parent_path() && fs::exists(candidate, ignored)) TMA_JIT_CHECK(check_trusted(candidate));
-  return Library::open(candidate);
-}
-
 Result<Library> open_library(const fs::path& wanted) {
   Error error{
       ErrorCode::driver,
@@ -49,12 +40,7 @@ Result<Library> open_library(const fs::path& wanted) {
                   kName),
       {},
       ErrorReason::emulator_missing};
-  for (const fs::path& candidate : emulator_libraries(wanted)) {
-    auto library = wanted.empty() ? open_found(candidate) : Library::open(candidate);
-    if (library) return library;
-    error.detail += attempt_line(candidate, library.error());
-  }
-  return tl::make_unexpected(std::move(error));
+  return open_companion(kName, wanted, std::move(error));
 }
 
 // An instance, together with the library that contains its code. Not copyable or movable, because the library keeps the
@@ -148,14 +134,7 @@ Provider emulator_provider(EmulatorSettings settings, WarningSink warn) {
 }
 
 std::vector<fs::path> emulator_libraries(const fs::path& wanted) {
-  if (!wanted.empty()) return {wanted};
-  std::vector<fs::path> files;
-  for (const fs::path& folder : own_folders()) {
-    for (const char* place : {".", "../lib", "../lib64"}) files.push_back((folder / place / kName).lexically_normal());
-  }
-  files.emplace_back(kName);
-  for (const fs::path& folder : loader_folders({})) files.push_back(folder / kName);
-  return files;
+  return companion_files(kName, wanted);
 }
 
 }  // namespace tma_jit::driver

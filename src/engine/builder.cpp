@@ -31,6 +31,7 @@ Builder::Builder(Settings settings, Logger log, Counters& counters, Misses& miss
   cache::LayerSettings layers = settings_.cache;
   layers.report = [this](const std::string& what) { warn_once(what); };
   layers.warn = [this](const std::string& what) { log_->warn("cache: {}", what); };
+  layers.is_usable = [](const Key& key, const cache::Entry& entry) { return built_from(entry, key).has_value(); };
   layers.progress = [this](const std::string& what) { log_->info("cache: {}", what); };
   cache_.emplace(std::move(layers));
 }
@@ -49,6 +50,7 @@ void Builder::add_cache_stats(CacheStats& stats) {
   stats.wait_timeouts = tally.wait_timeouts;
   stats.lockless = tally.lockless;
   stats.evicted = cache_->evicted();
+  cache_->add_remote_stats(stats);
 }
 
 void Builder::warn_once(const std::string& what) {
@@ -133,7 +135,9 @@ Result<Built> Builder::rebuild(const Source& source, const Built& refused) {
   TMA_JIT_ASSIGN(const compile::Location found, compiler_.location());
   if (!cache_ || source::key_of(source, found.identity) != key)
     return failure(ErrorCode::nvrtc, "{} was compiled by {}, which is not here", key.hex(), refused.compiler);
-  const auto is_other = [&](const cache::Entry& entry) { return entry.cubin != refused.artifact->bytes; };
+  const auto is_other = [rejected = refused.artifact](const cache::Entry& entry) {
+    return entry.cubin != rejected->bytes;
+  };
   cache::Turn turn = cache_->turn(key, is_other);
   if (turn.found) {
     TMA_JIT_ASSIGN(const Built replaced, built_from(*std::move(turn.found), key));
@@ -225,6 +229,15 @@ Result<Built> Builder::find_recorded(const Source& source, Error no_compiler) {
     auto built = built_.get(
         key, [&] { return fetch(key); }, &path);
     if (built && path != MemoPath::made) ++counters_.memory_hits;
+    if (built) return built;
+  }
+  for (const std::string& identity : cache_ ? cache_->remote_compilers() : std::vector<std::string>()) {
+    const Key key = source::key_of(source, identity);
+    auto built = built_.get(key, [&] {
+      auto entry = cache_->ask_remote(key);
+      const auto reason = entry ? cache::MissReason::none : cache::MissReason::absent;
+      return take(key, {std::move(entry), reason, {}, {}});
+    });
     if (built) return built;
   }
   if (cache_) {

@@ -1,4 +1,5 @@
 // The engine's stages that need a device: loading, binding, and the description of the machine.
+#include "cache/remote_options.h"
 #include "core/failure.h"
 #include "engine/state.h"
 
@@ -94,6 +95,7 @@ Environment Engine::environment() {
   environment.compiler = describe(state_->builder);
   environment.cache_dir = state_->options.cache_dir;
   environment.cache_writable = state_->builder.cache_writable();
+  environment.remote = cache::shown(state_->options.cache.remote);
   environment.tma_disabled = state_->tma_disabled;
   return environment;
 }

@@ -5,6 +5,7 @@
 #include "base/duration.h"
 #include "base/profile.h"
 #include "cache/default_folder.h"
+#include "cache/remote_options.h"
 #include "core/failure.h"
 
 namespace tma_jit {
@@ -37,15 +38,28 @@ LogSink sink_of(const LogCallback& callback) {
   return [callback](spdlog::level::level_enum level, std::string_view message) { callback(level_of(level), message); };
 }
 
+cache::RemoteSettings remote_settings(const CacheOptions& cache) {
+  const RemoteOptions& remote = cache.remote;
+  return {.address = cache::address_of(remote),
+          .role = remote.role.value_or(RemoteRole::read_write),
+          .wait = milliseconds_of(std::isnan(remote.wait_s) ? RemoteOptions().wait_s : remote.wait_s),
+          .flush = milliseconds_of(std::isnan(remote.flush_s) ? RemoteOptions().flush_s : remote.flush_s),
+          .sign_key = remote.sign_key,
+          .keys = cache.pack_keys};
+}
+
 engine::Builder::Settings builder_settings(const Options& options, const ProcessEnvironment& environment) {
   const CacheOptions& cache = options.cache;
-  const bool use_cache = options.use_cache && (!options.cache_dir.empty() || !cache.read_only.empty());
+  const bool use_cache =
+      options.use_cache && (!options.cache_dir.empty() || !cache.read_only.empty() || !cache.remote.url.empty());
   return {.use_cache = use_cache,
           .cache = {.root = options.cache_dir,
                     .node = cache.node_dir,
                     .runtime_dir = environment.xdg_runtime_dir,
                     .read_only = cache.read_only,
                     .pack_keys = cache.pack_keys,
+                    .remote = remote_settings(cache),
+                    .is_usable = {},
                     .store = {.limits = {.bytes = cache.bytes, .entries = cache.entries}, .shared = cache.shared},
                     .wait = milliseconds_of(cache.wait_s)},
           .compiler = {.places = compile::Places::usual(environment, options.nvrtc),
@@ -77,6 +91,7 @@ Options resolved(Options options, const ProcessEnvironment& environment) {
   if (options.template_dirs.empty()) options.template_dirs = environment.templates;
   if (options.cache.read_only.empty()) options.cache.read_only = environment.cache_read_only;
   if (options.cache.pack_keys.empty()) options.cache.pack_keys = environment.pack_keys;
+  cache::resolve(options.cache.remote, environment.remote);
   if (std::isnan(options.cache.wait_s)) options.cache.wait_s = CacheOptions().wait_s;
   if (!options.disable_tma) options.disable_tma = disables_tma(environment);
   if (options.tuning.records.empty()) options.tuning.records = environment.tuned;

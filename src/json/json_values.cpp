@@ -80,6 +80,7 @@ std::string json_of(const Artifact& artifact) {
 std::string json_of(const Environment& environment) {
   Json cache = {{"dir", environment.cache_dir.string()}, {"writable", environment.cache_writable.has_value()}};
   if (!environment.cache_writable) cache["error"] = object_of(environment.cache_writable.error());
+  if (!environment.remote.empty()) cache["remote"] = environment.remote;
   return text_of({{"driver", part_of(environment.driver_version)},
                   {"device", part_of(environment.device)},
                   {"nvrtc", part_of(environment.compiler)},

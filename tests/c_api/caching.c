@@ -261,6 +261,31 @@ static void trimming(const char* root) {
   CHECK_NULL_REFUSED(tma_jit_cache_trim(NULL, 0, 0, NULL, &error), "root");
 }
 
+/* A server that is not there costs no error; the counters tell of it. */
+static void server(void) {
+  tma_jit_options options = cached(in_folder(3, "beside a server"));
+  tma_jit_engine* engine = NULL;
+  tma_jit_plan* plan = NULL;
+  tma_jit_stats stats;
+  options.remote = "http://me:s3cret@127.0.0.1:1";
+  options.remote_role = "both";
+  CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "remote_role is \"both\"");
+  options.remote_role = "read-only";
+  options.remote_wait_s = NAN;
+  CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "remote_wait_s");
+  options.remote_wait_s = 0.5;
+  options.remote_flush_s = TMA_JIT_NONE;
+  options.log_level = TMA_JIT_LOG_OFF;
+  engine = engine_of(&options);
+  plan = plan_copy(engine, 1);
+  REQUIRE_OK(build(engine, plan));
+  stats = stats_of(engine);
+  CHECK(stats.compiles == 1 && stats.remote_hits == 0 && stats.remote_off == 1);
+  CHECK(stats.remote_errors + stats.remote_skipped == 1);
+  tma_jit_plan_free(plan);
+  tma_jit_engine_free(engine);
+}
+
 int main(int argc, char** argv) {
   const char* root = NULL;
   const char* misses = NULL;
@@ -277,6 +302,7 @@ int main(int argc, char** argv) {
     packs(names[2]);
     sealed(root);
     trimming(root);
+    server();
   }
   snprintf(command, sizeof command, "rm -rf %s", folder);
   if (system(command) != 0) CHECK(0);

@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "${1:-$(dirname "${BASH_SOURCE[0]}")/../..}"
 
-files=$(find include src emulator tools tests templates -type f \
+files=$(find include src emulator remote tools tests templates -type f \
   \( -name '*.h' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' -o -name '*.cuh' \) 2>/dev/null | sort || true)
 # shellcheck disable=SC2086  # paths in the tree have no spaces
 awk '
@@ -77,11 +77,12 @@ awk '
   function check_source(own, target, quoted) {
     if (target ~ /^(cuda|nvrtc)[A-Za-z_]*\.h$/ && own != "driver" && own != "compile")
       complain("<" target "> belongs in src/driver and src/compile only")
+    if (target ~ /^(curl|hiredis)\//) complain("<" target "> belongs in remote only")
     if (!quoted) return
     if (!(own in known)) complain("src/" own " is not in the layering table of tests/layering/check.sh")
     other = folder_of(target)
-    if (other == "emulator") {
-      complain("src does not know the emulator, which it opens at run time: \"" target "\"")
+    if (other == "emulator" || other == "remote") {
+      complain("src does not know the " (other == "remote" ? "remote engines, which" : "emulator, which") " it opens at run time: \"" target "\"")
       return
     }
     if (other != own && !((own, other) in allowed)) complain("src/" own " must not know src/" other)
@@ -112,6 +113,11 @@ awk '
     sub(/^emulator\//, "", path)
     return path ~ /\// ? substr(path, 1, match(path, /\/[^\/]*$/) - 1) : ""
   }
+  # The engines of the remote level are a library of their own that shares one public header with the core.
+  function check_remote(target, quoted) {
+    if (quoted ? target !~ /^remote\// : target ~ /^tma_jit\// && target != "tma_jit/c_remote.h")
+      complain("the remote engines know <tma_jit/c_remote.h> and their own folder only, not \"" target "\"")
+  }
   function check_tool(target, quoted) {
     if (quoted && folder_of(target) != "") complain("a tool knows <tma_jit/...> and its own folder only, not \"" target "\"")
     if (target ~ /^(nvrtc|cuda)\.h$/) complain("a tool knows <tma_jit/...> only, not <" target ">")
@@ -138,12 +144,13 @@ awk '
     sub(/^[^<"]*[<"]/, "", target)
     sub(/[>"].*/, "", target)
     if (part[1] == "emulator") check_emulator(target, quoted)
+    else if (part[1] == "remote") check_remote(target, quoted)
     else if (part[1] == "src") check_source(!(3 in part) ? "" : part[2], target, quoted)
     else if (part[1] == "include") check_public(target, quoted)
     else if (part[1] == "tools" && part[2] == "tma-jit") check_tool(target, quoted)
     else if (part[1] == "templates") check_template(part[2] != "device" ? part[2] : (4 in part) ? part[3] : "", target)
   }
-  (part[1] == "src" || part[1] == "emulator") && FILENAME !~ /^src\/base\/environment\.cpp$/ &&
+  (part[1] == "src" || part[1] == "emulator" || part[1] == "remote") && FILENAME !~ /^src\/base\/environment\.cpp$/ &&
   /(^|[^A-Za-z_])((secure_)?getenv|environ)([^A-Za-z_]|$)/ {
     complain("only src/base/environment.cpp reads the environment")
   }

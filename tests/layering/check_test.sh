@@ -23,6 +23,8 @@ put emulator/driver/j.h '#include "emulator/machine/k.h"' '#include "emulator/fa
 put emulator/fault.h '#include "emulator/machine/k.h"'
 put emulator/isa/copy/l.cpp '#include "emulator/isa/warp/m.h"' '#include "emulator/decode/form.h"' '#include "emulator/isa/families.h"'
 put emulator/novel/n.cpp '#include "emulator/fault.h"' '#include "emulator/ptx/o.h"'
+put remote/o.cpp '#include "remote/o.h"' '#include <tma_jit/c_remote.h>' '#include <curl/curl.h>' '#include "base/a.h"' '#include <tma_jit/engine.h>'
+put src/cache/p.cpp '#include "remote/o.h"' '#include <curl/curl.h>'
 put src/driver/i.cpp '#include "emulator/machine/h.h"'
 put tools/tma-jit/e.cpp '#include "e.h"' '#include "cache/store.h"' '#include <nvrtc.h>'
 put include/tma_jit/f.h '#include "base/a.h"' '#include <fmt/format.h>'
@@ -40,11 +42,15 @@ emulator/novel/n.cpp:2: emulator/novel is not in the table of tests/layering/che
 emulator/machine/h.cpp:3: the emulator knows <tma_jit/...>, its own folders, driver/api.h and driver/emulator_interface.h, not "base/text.h"
 include/tma_jit/f.h:1: a public header includes <tma_jit/...>, not "base/a.h"
 include/tma_jit/f.h:2: a public header must not need <fmt/format.h>
+remote/o.cpp:4: the remote engines know <tma_jit/c_remote.h> and their own folder only, not "base/a.h"
+remote/o.cpp:5: the remote engines know <tma_jit/c_remote.h> and their own folder only, not "tma_jit/engine.h"
 src/base/a.cpp:1: src/base must not know src/plan
 src/base and src/plan know each other: src/base/a.cpp:1, src/plan/b.h:1
 src/c_api/c.cpp:1: src/c_api must not know src/engine
 src/cache/c.cpp:3: src/cache must not know src/engine
 src/cache and src/engine know each other: src/cache/c.cpp:3, src/engine/engine.cpp:1
+src/cache/p.cpp:1: src does not know the remote engines, which it opens at run time: "remote/o.h"
+src/cache/p.cpp:2: <curl/curl.h> belongs in remote only
 src/driver/i.cpp:1: src does not know the emulator, which it opens at run time: "emulator/machine/h.h"
 src/novel/d.cpp:1: src/novel is not in the layering table of tests/layering/check.sh
 src/novel/d.cpp:1: src/novel must not know src/base

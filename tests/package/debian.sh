@@ -22,7 +22,7 @@ complain() { echo "debian: $*"; faults=1; }
 has() { [[ -n $(compgen -G "$work/root/usr/$1") ]] || complain "usr/$1 is missing"; }
 has bin/tma-jit
 has libexec/tma-jit/tma-jit-cc
-for library in libtma_jit.so libtma_jit.so.0 libtma_jit.a libtma_jit_emulator.so; do has "lib/$library"; done
+for library in libtma_jit.so libtma_jit.so.0 libtma_jit.a libtma_jit_emulator.so libtma_jit_remote.so; do has "lib/$library"; done
 for file in include/tma_jit/tma_jit.h include/tma_jit/c.h lib/cmake/tma_jit/tma_jit-config.cmake lib/pkgconfig/tma_jit.pc \
   share/tma-jit/warm.jsonl share/tma-jit/templates/device/ptx/tma.cuh share/tma-jit/templates/kernels/gemm_wgmma.cu \
   share/tma-jit/templates/probes/elect.cu share/doc/tma_jit/LICENSE share/doc/tma_jit/README.md \

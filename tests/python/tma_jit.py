@@ -91,7 +91,8 @@ class Stats(Sized):
         "disk_write_failures", "loads")] + [("compile_ms", c_double)] + [(name, c_uint64) for name in (
             "unreadable", "untrusted", "other_format", "corrupt", "wrong_key", "healed",
             "node_hits", "read_only_hits", "waits", "wait_timeouts", "lockless", "evicted", "workers_started", "workers_lost",
-            "crashes_avoided", "sealed_misses", "misses_recorded")]
+            "crashes_avoided", "sealed_misses", "misses_recorded", "remote_hits", "remote_misses", "remote_errors", "remote_refused",
+            "remote_skipped", "remote_uploads", "remote_upload_failures", "remote_off")]
 
 
 class Error(Exception):

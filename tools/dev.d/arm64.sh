@@ -20,7 +20,7 @@ command_arm64() {
   local sysroot=build-arm64/sysroot
   [[ -e $sysroot/usr/lib/aarch64-linux-gnu/libzstd.a ]] || arm64_sysroot "$sysroot"
   cmake -S . -B build-arm64 -G Ninja -DCMAKE_BUILD_TYPE=Release --toolchain tools/cmake/aarch64-linux-gnu.cmake \
-    -DTMA_JIT_ARM64_SYSROOT="$PWD/$sysroot" -DTMA_JIT_STATIC_DEPENDENCIES=ON -DTMA_JIT_INSTALL=OFF > /dev/null
+    -DTMA_JIT_ARM64_SYSROOT="$PWD/$sysroot" -DTMA_JIT_STATIC_DEPENDENCIES=ON -DTMA_JIT_BUILD_REMOTE=OFF -DTMA_JIT_INSTALL=OFF > /dev/null
   cmake --build build-arm64 -j "$(parallel_jobs)" --target test_unit tma-jit
   ctest --test-dir build-arm64 --output-on-failure -R '^unit$'
 }

@@ -2,8 +2,8 @@
 # Installs what the build and the tests need, and finds the CUDA toolkit and a compiler.
 
 readonly build_packages=(cmake ninja-build g++ ccache libfmt-dev libspdlog-dev libexpected-dev nlohmann-json3-dev libssl-dev
-  libzstd-dev libcli11-dev)
-readonly test_packages=(doctest-dev git jq pkg-config python3 shellcheck clang-format-14)
+  libzstd-dev libcli11-dev libcurl4-openssl-dev libhiredis-dev)
+readonly test_packages=(doctest-dev git jq pkg-config python3 shellcheck clang-format-14 nginx-light redis-server curl)
 
 # Installs those of the given packages that are missing.
 install_packages() {

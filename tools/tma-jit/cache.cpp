@@ -7,6 +7,7 @@ namespace tma_jit::cli {
 namespace {
 
 Outcome<int> stat(const Settings& settings, const CacheWords&) {
+  if (!settings.remote.empty()) return remote_cache_stat(settings);
   CLI_ASSIGN(const CacheSummary summary, cache_stat(cache_root(settings)));
   settings.console.report("{}\n  entries   {}, {}\n  faulty    {}\n  temporary {}\n", summary.root.string(),
                           summary.entries, readable_bytes(summary.bytes), summary.faulty, summary.temporary_files);
@@ -84,9 +85,11 @@ Verb add_cache_action(Verb cache, Settings& settings, const char* name, const ch
 }
 
 void add_cache(Verb command, Settings& settings) {
-  Verb verb = command.add_verb("cache", "the cache folder and packs: count, check, list, trim, explain a miss");
+  Verb verb = command.add_verb(
+      "cache", "the cache folder, packs and a server: count, check, list, trim, push, pull, explain a miss");
   const auto nothing = [](Verb, CacheWords&) {};
-  add_cache_action(verb, settings, "stat", "how many entries, how large, how many unusable", stat, nothing);
+  add_cache_action(verb, settings, "stat", "how many entries, how large, how many unusable", stat,
+                   [&](Verb action, CacheWords&) { add_remote(action, settings); });
   add_cache_action(verb, settings, "verify", "read every entry whole; faulty ones are listed, none is removed", verify,
                    [](Verb action, CacheWords& words) {
                      action.option("pack", words.file, "a pack to verify instead of the cache folder");
@@ -95,6 +98,7 @@ void add_cache(Verb command, Settings& settings) {
   add_cache_explain(verb, settings);
   add_cache_entries(verb, settings);
   add_cache_packs(verb, settings);
+  add_cache_remote(verb, settings);
   add_cache_action(verb, settings, "trim", "remove the entries used longest ago", trim,
                    [](Verb action, CacheWords& words) {
                      action.option("--max-size", words.bytes, "bytes to keep: 500M, 2G").required().size_in_bytes();

@@ -19,6 +19,7 @@ struct CacheWords {
   std::string key;
   std::string output;
   std::string sign;
+  bool oci = false;
   std::vector<std::string> pack_keys;
   std::uint64_t bytes = 0, entries = 50'000;
 };
@@ -36,5 +37,8 @@ Verb add_cache_action(Verb cache, Settings& settings, const char* name, const ch
 void add_cache_entries(Verb cache, Settings& settings);  // ls, show, extract
 void add_cache_packs(Verb cache, Settings& settings);    // pack, unpack, keygen
 void add_cache_explain(Verb cache, Settings& settings);
+void add_cache_remote(Verb cache, Settings& settings);  // push, pull
+// `stat` of the server that --remote names.
+[[nodiscard]] Outcome<int> remote_cache_stat(const Settings& settings);
 
 }  // namespace tma_jit::cli

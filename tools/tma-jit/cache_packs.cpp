@@ -19,7 +19,8 @@ void tell_skipped(const Settings& settings, const PackInfo& info) {
 }
 
 Outcome<int> pack(const Settings& settings, const CacheWords& words) {
-  CLI_ASSIGN(const PackInfo info, cache_pack(cache_root(settings), words.file, words.sign));
+  CLI_ASSIGN(const PackInfo info, words.oci ? cache_pack_oci(cache_root(settings), words.file, words.sign)
+                                            : cache_pack(cache_root(settings), words.file, words.sign));
   settings.console.report("{}: {} entries, {}, {}\n", words.file, info.entries, readable_bytes(info.bytes),
                           info.signer.empty() ? "not signed" : "signed by " + info.signer.substr(0, 16));
   tell_skipped(settings, info);
@@ -49,8 +50,9 @@ Outcome<int> keygen(const Settings& settings, const CacheWords& words) {
 void add_cache_packs(Verb cache, Settings& settings) {
   add_cache_action(cache, settings, "pack", "all sound entries as one file, for images and fleets", pack,
                    [](Verb action, CacheWords& words) {
-                     action.option("file", words.file, "the pack to write").required();
+                     action.option("file", words.file, "the pack to write; with --oci a folder").required();
                      action.option("--sign", words.sign, "private key to sign it with (see keygen)");
+                     action.flag("--oci", words.oci, "make a folder that OCI clients push to a registry");
                    });
   const Verb into =
       add_cache_action(cache, settings, "unpack", "the entries of a pack into the cache folder", unpack,

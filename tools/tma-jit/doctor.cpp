@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <tma_jit/json.h>
+#include <tma_jit/remote.h>
 
 #include "advice.h"
 #include "describe.h"
@@ -70,6 +71,26 @@ void examine_cache(const Console& console, const Environment& found, Json& part)
   part["advice"] = advice;
   console.report("cache       {}, not writable: {}\n", found.cache_dir.string(),
                  fault_text(found.cache_writable.error(), advice));
+}
+
+// Returns whether the server passed, or none is named.
+bool examine_remote(const Console& console, const Settings& settings, const Environment& found, Json& part) {
+  if (found.remote.empty() || settings.no_cache) return true;
+  const auto proof = remote_prove(remote_options(settings));
+  if (!proof) {
+    const std::string advice = "check its URL and credentials; kernels are compiled or taken from the folder meanwhile";
+    part["remote_error"] = to_json(proof.error());
+    part["remote_advice"] = advice;
+    console.report("remote      failed: {}\n", fault_text(proof.error(), advice));
+    return false;
+  }
+  part["proof"] = {{"remote", proof->remote}, {"written", proof->written}, {"health_ms", proof->health_ms},
+                   {"put_ms", proof->put_ms}, {"get_ms", proof->get_ms},   {"exists_ms", proof->exists_ms}};
+  console.report("remote      {}: answers in {:.1f} ms{}\n", proof->remote, proof->health_ms,
+                 proof->written ? fmt::format("; put {:.1f} ms, get {:.1f} ms, exists {:.1f} ms, all proved",
+                                              proof->put_ms, proof->get_ms, proof->exists_ms)
+                                : std::string("; only read"));
+  return true;
 }
 
 Json examine_kernels(const Console& console, Engine& engine) {
@@ -193,8 +214,9 @@ Outcome<int> doctor(Settings settings, bool need_device) {
   examine_device(console, found, exam.object["device"]);
   examine_compiler(console, found, exam.object["nvrtc"]);
   examine_cache(console, found, exam.object["cache"]);
+  const bool remote = examine_remote(console, settings, found, exam.object["cache"]);
   exam.object["kernels"] = examine_kernels(console, prover);
-  bool passed = !is_missed(found, named, need_device);
+  bool passed = !is_missed(found, named, need_device) && remote;
   exam.object["proofs"] = Json::array();
   for (const char* name : kProved) passed = prove_kernel(exam, name) && passed;
   passed = prove_features(exam) && passed;

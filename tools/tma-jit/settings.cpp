@@ -98,12 +98,23 @@ void add_settings(Verb verb, Settings& settings) {
   verb.option("--arch", settings.arch, "target instead of the device's own, e.g. sm_90a");
   verb.option("--limits", settings.limits, "known device whose limits planning obeys where they are tighter");
   verb.option("--cache-dir", settings.cache_dir, "cache folder instead of TMA_JIT_CACHE_DIR or the user's");
+  add_remote(verb, settings);
   verb.flag("--no-cache", settings.no_cache, "neither read nor write the cache");
   verb.repeated("--templates", settings.templates, "folder of templates, searched first; may be repeated");
   verb.option("--nvrtc", settings.nvrtc, "libnvrtc to load instead of searching for one");
   verb.flag("--disable-tma", settings.disable_tma, "plan only with files that do not use TMA");
   verb.flag("--line-info", settings.line_info, "compile with line information for profilers");
   verb.option("--log-level", settings.log_level, "trace, debug, info, warning, error or off");
+}
+
+void add_remote(Verb verb, Settings& settings) {
+  verb.option("--remote", settings.remote, "URL of a server of cache entries instead of TMA_JIT_REMOTE");
+}
+
+RemoteOptions remote_options(const Settings& settings) {
+  RemoteOptions remote;
+  remote.url = settings.remote;
+  return remote;
 }
 
 void add_shared(Verb verb, Settings& settings) {
@@ -115,6 +126,8 @@ void add_shared(Verb verb, Settings& settings) {
 Outcome<Options> engine_options(const Settings& settings) {
   if (settings.no_cache && !settings.cache_dir.empty())
     return usage("--no-cache and --cache-dir {} contradict each other: give one of them", settings.cache_dir);
+  if (settings.no_cache && !settings.remote.empty())
+    return usage("--no-cache and --remote contradict each other: a server is a level of the cache");
   Options options;
   if (!settings.arch.empty()) {
     auto arch = normalise_arch(settings.arch);
@@ -130,6 +143,7 @@ Outcome<Options> engine_options(const Settings& settings) {
   options.cache_dir = settings.cache_dir;
   options.use_cache = !settings.no_cache;
   options.cache.shared = settings.shared;
+  options.cache.remote = remote_options(settings);
   options.nvrtc = settings.nvrtc;
   if (settings.disable_tma) options.disable_tma = *settings.disable_tma;
   options.line_info = settings.line_info;

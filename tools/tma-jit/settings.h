@@ -20,6 +20,7 @@ struct Settings {
   std::string arch;
   std::string limits;
   std::string cache_dir;
+  std::string remote;
   std::vector<std::string> templates;
   std::string nvrtc;
   bool no_cache = false;
@@ -32,6 +33,8 @@ struct Settings {
 // Adds only --json and --quiet, for verbs that need no engine.
 void add_console_options(Verb verb, Settings& settings);
 void add_settings(Verb verb, Settings& settings);
+// Adds only --remote.
+void add_remote(Verb verb, Settings& settings);
 // Adds --shared, for verbs that fill a cache.
 void add_shared(Verb verb, Settings& settings);
 
@@ -39,6 +42,9 @@ void add_shared(Verb verb, Settings& settings);
 [[nodiscard]] Outcome<Engine> make_engine(const Settings& settings);
 // The same for verbs that launch: if there is no GPU and no device was named, uses the emulator and prints a note.
 [[nodiscard]] Outcome<Engine> make_launching_engine(Settings settings);
+
+// Returns the server that --remote names; without it, the environment names one.
+RemoteOptions remote_options(const Settings& settings);
 
 // Returns whether --device names the emulator.
 bool is_emulated(const Settings& settings);

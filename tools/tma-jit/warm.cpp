@@ -9,6 +9,7 @@
 
 #include <tma_jit/cache.h>
 #include <tma_jit/emulator.h>
+#include <tma_jit/remote.h>
 
 #include "describe.h"
 #include "list_file.h"
@@ -27,6 +28,8 @@ struct Words {
   std::string pack;
   std::string sign;
 };
+
+constexpr double kFlushMax = 600;  // for uploads to the server that the environment names, seconds
 
 // One kernel to build: a request of one target's engine.
 struct Task {
@@ -54,6 +57,9 @@ class Targets {
     auto& engine = engines_[options.arch];
     if (engine == nullptr) {
       options.compiler.workers = static_cast<int>(jobs_);
+      // With --remote everything is uploaded, and signed, at the end.
+      if (!settings_.remote.empty()) options.cache.remote.role = RemoteRole::read_only;
+      options.cache.remote.flush_s = kFlushMax;
       engine = std::make_unique<Engine>(std::move(options));
     }
     return engine.get();
@@ -200,6 +206,18 @@ Outcome<void> write_pack(const Settings& settings, const Words& words) {
   return {};
 }
 
+// Uploads the whole cache folder, including entries that this command did not build.
+Outcome<void> push(const Settings& settings, const Words& words) {
+  RemoteOptions remote = remote_options(settings);
+  remote.sign_key = words.sign;
+  const std::filesystem::path root =
+      settings.cache_dir.empty() ? default_cache_dir() : std::filesystem::path(settings.cache_dir);
+  CLI_ASSIGN(const RemoteTransfer transfer, cache_push(root, remote));
+  if (transfer.failed != 0) return failed(ErrorCode::io, "{}", transfer.fault);
+  settings.console.report("{}: {} of {} entries uploaded\n", transfer.remote, transfer.moved, transfer.entries);
+  return {};
+}
+
 Outcome<int> report(const Settings& settings, const std::vector<Row>& rows, std::size_t skipped, double seconds) {
   std::size_t compiled = 0, faults = 0;
   double compile_ms = 0;
@@ -230,6 +248,8 @@ Outcome<int> report(const Settings& settings, const std::vector<Row>& rows, std:
 Outcome<int> warm(const Settings& settings, const Words& words) {
   if (settings.no_cache && !words.pack.empty())
     return usage("--no-cache and --pack {} contradict each other: what is packed is the cache", words.pack);
+  if (!words.sign.empty() && words.pack.empty() && settings.remote.empty())
+    return usage("--sign {}: there is nothing to sign without --pack or --remote", words.sign);
   const auto start = std::chrono::steady_clock::now();
   CLI_ASSIGN(const std::vector<ListEntry> entries, read_entries(settings, words));
   const unsigned jobs = words.jobs != 0 ? words.jobs : std::max(1U, std::thread::hardware_concurrency());
@@ -240,6 +260,7 @@ Outcome<int> warm(const Settings& settings, const Words& words) {
   progress.finish();
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
   CLI_ASSIGN(const int status, report(settings, rows, work.skipped(), wall.count()));
+  if (!settings.remote.empty()) CLI_CHECK(push(settings, words));
   if (!words.pack.empty()) CLI_CHECK(write_pack(settings, words));
   return status;
 }
@@ -255,8 +276,9 @@ void add_warm(Verb command, Settings& settings) {
   verb.repeated("--list", words->lists, "file of what to build, a JSON object a line; may be repeated");
   verb.flag("--all", words->all, "all presets of every kernel");
   verb.option("-j,--jobs", words->jobs, "compiles at a time; default: processors");
-  const Option pack = verb.option("--pack", words->pack, "then write the whole cache into this file");
-  verb.option("--sign", words->sign, "private key to sign the pack with").needs(pack);
+  verb.option("--pack", words->pack, "then write the whole cache into this file");
+  verb.option("--sign", words->sign, "private key to sign the pack, and what is uploaded, with");
+  verb.find("--remote")->help("server of cache entries that is asked first, and gets the whole cache at the end");
   verb.find("--arch")->help("targets, separated by commas; of a list, only its lines for these");
   verb.runs([&settings, words] { return warm(settings, *words); });
 }

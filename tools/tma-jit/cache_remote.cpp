@@ -1,0 +1,65 @@
+// tma-jit cache push, pull, and stat of a server: the remote level of the cache.
+#include <tma_jit/remote.h>
+
+#include "cache.h"
+#include "text.h"
+
+namespace tma_jit::cli {
+namespace {
+
+Outcome<int> report(const Settings& settings, const RemoteTransfer& transfer, const char* done) {
+  settings.console.report("{}: {} entries, {} {} ({}), {} were there, {} failed\n", transfer.remote, transfer.entries,
+                          transfer.moved, done, readable_bytes(transfer.moved_bytes), transfer.there, transfer.failed);
+  if (transfer.failed != 0) settings.console.note("the first that failed: {}", transfer.fault);
+  settings.console.object({{"remote", transfer.remote},
+                           {"entries", transfer.entries},
+                           {"moved", transfer.moved},
+                           {"moved_bytes", transfer.moved_bytes},
+                           {"there", transfer.there},
+                           {"failed", transfer.failed},
+                           {"fault", transfer.fault}});
+  return transfer.failed == 0 ? kDone : kFailed;
+}
+
+Outcome<int> push(const Settings& settings, const CacheWords& words) {
+  RemoteOptions remote = remote_options(settings);
+  remote.sign_key = words.sign;
+  CLI_ASSIGN(const RemoteTransfer transfer, cache_push(cache_root(settings), remote));
+  return report(settings, transfer, "uploaded");
+}
+
+Outcome<int> pull(const Settings& settings, const CacheWords& words) {
+  CLI_ASSIGN(const RemoteTransfer transfer,
+             cache_pull(cache_root(settings), remote_options(settings), pack_keys(words), settings.shared));
+  return report(settings, transfer, "copied");
+}
+
+}  // namespace
+
+Outcome<int> remote_cache_stat(const Settings& settings) {
+  CLI_ASSIGN(const RemoteStat stat, remote_stat(remote_options(settings)));
+  settings.console.report("{}\n  answers   in {:.1f} ms\n  catalogue {} entries by {} compilers\n", stat.remote,
+                          stat.health_ms, stat.entries, stat.compilers.size());
+  settings.console.object({{"remote", stat.remote},
+                           {"health_ms", stat.health_ms},
+                           {"entries", stat.entries},
+                           {"compilers", stat.compilers}});
+  return kDone;
+}
+
+void add_cache_remote(Verb cache, Settings& settings) {
+  add_cache_action(cache, settings, "push", "upload what a server lacks of the folder, and list it there", push,
+                   [&](Verb action, CacheWords& words) {
+                     add_remote(action, settings);
+                     action.option("--sign", words.sign, "private key to sign the entries with (see keygen)");
+                   });
+  const Verb into =
+      add_cache_action(cache, settings, "pull", "copy what was pushed to a server into the folder", pull,
+                       [&](Verb action, CacheWords& words) {
+                         add_remote(action, settings);
+                         action.repeated("--pack-key", words.pack_keys, "public key that must have signed each entry");
+                       });
+  add_shared(into, settings);
+}
+
+}  // namespace tma_jit::cli
