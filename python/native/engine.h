@@ -1,0 +1,70 @@
+// tma_jit.Engine, and what its parts share.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tma_jit/engine.h>
+
+#include "mirror.h"
+#include "request.h"
+
+namespace tma_jit::python {
+
+// An engine is destroyed without the interpreter's lock, because it waits for threads that may call Python.
+class PythonEngine {
+ public:
+  explicit PythonEngine(Options options);
+  ~PythonEngine();
+  PythonEngine(const PythonEngine&) = delete;
+  PythonEngine& operator=(const PythonEngine&) = delete;
+
+  Engine& operator*() { return *engine_; }
+  Engine* operator->() { return &*engine_; }
+  bool emulated() const { return emulated_; }
+
+ private:
+  bool emulated_;
+  std::optional<Engine> engine_;
+};
+
+// A request whose tensors have addresses on the engine's device.
+struct BoundRequest {
+  Request request{};
+  std::vector<NamedArray> arrays{};  // with the addresses that the caller gave
+  std::optional<Mirror> mirror{};    // of an emulated device
+};
+
+// Raises if an array is where the device cannot reach it.
+BoundRequest bind_arrays(PythonEngine& engine, KernelRequest request);
+
+Options read_options(nb::handle device, const nb::kwargs& keywords);
+// The keywords of an engine with their types, for stubs.
+extern const char* const kEngineSignature;
+
+// A function of Python that any thread may copy and destroy.
+class Callback {
+ public:
+  explicit Callback(nb::handle function);
+  // The caller holds the interpreter's lock.
+  template <class... Arguments> nb::object operator()(const Arguments&... arguments) const {
+    return (*function_)(arguments...);
+  }
+
+ private:
+  std::shared_ptr<nb::object> function_;
+};
+
+// Returns a tma_jit.Launch.
+nb::object python_launch(nb::handle engine, BoundRequest bound, Launch launch);
+
+nb::class_<PythonEngine> bind_engine(nb::module_& module);
+void bind_launch(nb::module_& module, nb::class_<PythonEngine>& engine);
+void bind_plan(nb::module_& module);
+void bind_tuning(nb::module_& module, nb::class_<PythonEngine>& engine);
+
+}  // namespace tma_jit::python

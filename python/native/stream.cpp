@@ -1,0 +1,24 @@
+#include "stream.h"
+
+namespace tma_jit::python {
+namespace {
+
+Stream stream_at(nb::handle address) {
+  return reinterpret_cast<Stream>(nb::cast<std::uintptr_t>(address));
+}
+
+}  // namespace
+
+Stream read_stream(nb::handle stream) {
+  if (stream.is_none()) return nullptr;
+  if (PyLong_Check(stream.ptr())) return stream_at(stream);
+  for (const char* attribute : {"cuda_stream", "ptr"}) {  // PyTorch's, CuPy's
+    const nb::object address = nb::getattr(stream, attribute, nb::none());
+    if (!address.is_none()) return stream_at(address);
+  }
+  const nb::object protocol = nb::getattr(stream, "__cuda_stream__", nb::none());
+  if (!protocol.is_none()) return stream_at(nb::cast<nb::tuple>(protocol())[1]);
+  raise_invalid("the stream is neither an address nor a stream of PyTorch or CuPy, and has no __cuda_stream__");
+}
+
+}  // namespace tma_jit::python

@@ -1,0 +1,15 @@
+"""TMA kernels from templates, compiled when they are needed.
+
+    engine = tma_jit.Engine(device="emulator:sm_90a")
+    engine.prepare("map", A=a, Y=y, hooks={"apply": "a * 2"}).launch()
+
+docs/python.md explains the package; tma_jit.torch has operators for PyTorch.
+"""
+from . import errors
+from ._native import (Artifact, Function, Launch, Plan, Preparation, Request, Tensor, __commit__, __version__, known_devices,
+                      read_records, warm_line)
+from .engine import Engine
+from .errors import Error
+
+__all__ = ["Artifact", "Engine", "Error", "Function", "Launch", "Plan", "Preparation", "Request", "Tensor", "__commit__",
+           "__version__", "errors", "known_devices", "read_records", "warm_line"]
