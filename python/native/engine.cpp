@@ -4,6 +4,7 @@
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -140,7 +141,7 @@ void bind_facts(nb::class_<PythonEngine>& engine) {
       .def_prop_ro(
           "stats", [](PythonEngine& self) { return value_of(json_of(self->stats())); },
           nb::sig("def stats(self) -> dict[str, typing.Any]"), "Counts since the engine was made.")
-      .def_prop_ro("cache_dir", [](PythonEngine& self) { return self->cache_dir(); })
+      .def_prop_ro("cache_dir", [](PythonEngine& self) { return path_or_none(self->cache_dir()); })
       .def(
           "environment",
           [](PythonEngine& self) { return value_of(json_of(unlocked([&] { return self->environment(); }))); },

@@ -1,6 +1,7 @@
 // tma_jit.Engine, and what its parts share.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -58,6 +59,11 @@ class Callback {
  private:
   std::shared_ptr<nb::object> function_;
 };
+
+// The library's empty path is None.
+inline std::optional<std::filesystem::path> path_or_none(std::filesystem::path path) {
+  return path.empty() ? std::nullopt : std::optional(std::move(path));
+}
 
 // Returns a tma_jit.Launch.
 nb::object python_launch(nb::handle engine, BoundRequest bound, Launch launch);

@@ -88,7 +88,10 @@ class PythonLaunch {
     changed.arrays.push_back(std::move(named));
     if (engine().emulated()) {
       changed = bind_arrays(engine(), {{}, std::move(changed.arrays)});
-      for (const NamedTensor& tensor : changed.request.tensors) take(moved(tensor.name, tensor.tensor.address));
+      if (const auto rebound = moved_to(changed.request.tensors); !rebound) {
+        static_cast<void>(moved_to(bound_.request.tensors));
+        raise(rebound.error());
+      }
     } else {
       take(moved(name, changed.arrays.back().array.tensor.address));
     }
@@ -102,6 +105,13 @@ class PythonLaunch {
       const std::lock_guard turn(mutex_);
       return launch_.rebind(name, address);
     });
+  }
+
+  Result<void> moved_to(const std::vector<NamedTensor>& tensors) {
+    for (const auto& [name, tensor] : tensors) {
+      if (auto rebound = moved(name, tensor.address); !rebound) return rebound;
+    }
+    return {};
   }
 
   // The library knows a rebound tensor's address only; an array has a type and a shape that could be wrong.

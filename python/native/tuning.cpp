@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -55,7 +56,7 @@ class Progress {
 
 nb::list tune_requests(PythonEngine& self, const std::vector<KernelRequest>& given, double budget_s,
                        std::size_t candidates, double least_gain, bool flush_l2, bool again,
-                       const std::filesystem::path& records, nb::handle function) {
+                       const std::optional<std::filesystem::path>& records, nb::handle function) {
   std::vector<Request> requests;
   for (const KernelRequest& each : given) {
     requests.push_back(each.request);
@@ -67,7 +68,7 @@ nb::list tune_requests(PythonEngine& self, const std::vector<KernelRequest>& giv
                       .least_gain = least_gain,
                       .flush_l2 = flush_l2,
                       .again = again,
-                      .records = records,
+                      .records = records.value_or(std::filesystem::path()),
                       .progress = [&](const TuneProgress& now) { return progress(now); }};
   auto results = unlocked([&] { return tune(*self, requests, options); });
   progress.raise_again();
@@ -108,17 +109,17 @@ void bind_tuning(nb::module_& module, nb::class_<PythonEngine>& engine) {
       .def("tune", &tune_requests, nb::arg("requests"), nb::kw_only(), nb::arg("budget_s") = usual.budget_s,
            nb::arg("candidates") = usual.candidates, nb::arg("least_gain") = usual.least_gain,
            nb::arg("flush_l2") = usual.flush_l2, nb::arg("again") = usual.again,
-           nb::arg("records") = std::filesystem::path(), nb::arg("progress") = nb::none(),
+           nb::arg("records") = nb::none(), nb::arg("progress") = nb::none(),
            nb::sig("def tune(self, requests: collections.abc.Sequence[Request], *, budget_s: float = 60, candidates: int "
                    "= 16, least_gain: float = 0.01, flush_l2: bool = True, again: bool = False, records: str | "
-                   "os.PathLike[str] = ..., progress: collections.abc.Callable[[dict[str, typing.Any]], bool | None] | "
+                   "os.PathLike[str] | None = None, progress: collections.abc.Callable[[dict[str, typing.Any]], bool | None] | "
                    "None = None) -> list[dict[str, typing.Any]]"),
            "Measures the configurations of requests and records the best. `progress` ends it by returning False; what it "
            "raises, and Control-C, end it too.")
       .def("follow", &follow, nb::arg("records"),
            nb::sig("def follow(self, records: collections.abc.Iterable[dict[str, typing.Any]]) -> None"),
            "Adds tuning records that later plans follow.")
-      .def_prop_ro("tuning_file", [](PythonEngine& self) { return tuning_file(*self); })
+      .def_prop_ro("tuning_file", [](PythonEngine& self) { return path_or_none(tuning_file(*self)); })
       .def("warm_requests", &requests_of, nb::arg("line"),
            nb::sig("def warm_requests(self, line: str) -> list[Request]"),
            "The requests that a line of a list for `tma-jit warm` describes on the engine's target.");
