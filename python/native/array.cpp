@@ -42,8 +42,8 @@ enum class Reader : std::uint8_t { wrapped, torch, array_interface, cuda_interfa
 
 // The attributes' names, made once, because making a str takes as long as reading an attribute.
 struct Names {
-  nb::str data_ptr = nb::str("data_ptr"), dtype = nb::str("dtype"), shape = nb::str("shape"), stride = nb::str("stride"),
-          is_cuda = nb::str("is_cuda");
+  nb::str data_ptr = nb::str("data_ptr"), dtype = nb::str("dtype"), shape = nb::str("shape"),
+          stride = nb::str("stride"), is_cuda = nb::str("is_cuda");
 };
 
 // What is known of Python's types; guarded by the interpreter's lock, and kept until the process ends.
@@ -82,7 +82,8 @@ Reader reader_of(nb::handle object) {
 }
 
 [[noreturn]] void refuse_type(const char* name, const std::string& type) {
-  refuse(name, "elements of type " + type + "; they must be " + "integers of 8 to 64 bits, f16, bf16, f32, f64, e4m3 or e5m2");
+  refuse(name, "elements of type " + type + "; they must be " +
+                   "integers of 8 to 64 bits, f16, bf16, f32, f64, e4m3 or e5m2");
 }
 
 DType torch_type(nb::handle type, const char* name) {
@@ -132,7 +133,8 @@ void set_packed_strides(Tensor& tensor) {
   }
 }
 
-// Returns the type of "<f4" and the like. A type that NumPy does not know itself, such as bfloat16, is named by `dtype`.
+// Returns the type of "<f4" and the like. A type that NumPy does not know itself, such as bfloat16, is named by
+// `dtype`.
 DType interface_type(nb::handle object, const std::string& code, const char* name) {
   std::string text = code.substr(code.size() > 1 ? 1 : 0);
   if (code.starts_with('>')) refuse_type(name, "of reversed bytes, " + code);
@@ -162,7 +164,8 @@ Array read_interface(nb::handle object, const nb::dict& described, bool host, co
     const auto bytes = static_cast<std::int64_t>(size_of(tensor.dtype));
     for (std::size_t i = 0; i < shape.size(); ++i) {
       tensor.strides[i] = integer_at(strides, i) / bytes;
-      if (tensor.strides[i] * bytes != integer_at(strides, i)) refuse(name, "a stride is not a whole number of elements");
+      if (tensor.strides[i] * bytes != integer_at(strides, i))
+        refuse(name, "a stride is not a whole number of elements");
     }
   }
   const auto data = nb::cast<nb::tuple>(described["data"]);
@@ -184,7 +187,8 @@ DType dlpack_type(nb::dlpack::dtype type, const char* name) {
     default: break;
   }
   const auto found = dtype_named(text);
-  if (!found || type.lanes != 1) refuse_type(name, "DLPack's code " + std::to_string(type.code) + ", " + bits + " bits");
+  if (!found || type.lanes != 1)
+    refuse_type(name, "DLPack's code " + std::to_string(type.code) + ", " + bits + " bits");
   return *found;
 }
 

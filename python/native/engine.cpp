@@ -78,7 +78,8 @@ void bind_stages(nb::class_<PythonEngine>& engine) {
   const auto json = [](const auto& value) { return value_of(json_of(value)); };
   engine
       .def("prepare", &prepare, nb::sig("def prepare(self, " TMA_JIT_REQUEST_PARAMETERS ") -> Launch"),
-           "Plans, compiles what no cache has, and loads. A keyword that names no part of a request is a scalar if it is a "
+           "Plans, compiles what no cache has, and loads. A keyword that names no part of a request is a scalar if it "
+           "is a "
            "number, else a tensor.")
       .def("plan", &planned, nb::sig("def plan(self, " TMA_JIT_REQUEST_PARAMETERS ") -> Plan"),
            "The decisions; needs no GPU for a device by name.")
@@ -88,8 +89,7 @@ void bind_stages(nb::class_<PythonEngine>& engine) {
            nb::sig("def emit(self, " TMA_JIT_PLANNED ") -> str"), "The CUDA text.")
       .def("emit_standalone", on_plan<&Engine::emit_standalone>(text),
            nb::sig("def emit_standalone(self, " TMA_JIT_PLANNED ") -> str"), "One file that nvcc compiles unchanged.")
-      .def("build_ptx", on_plan<&Engine::build_ptx>(text),
-           nb::sig("def build_ptx(self, " TMA_JIT_PLANNED ") -> str"))
+      .def("build_ptx", on_plan<&Engine::build_ptx>(text), nb::sig("def build_ptx(self, " TMA_JIT_PLANNED ") -> str"))
       .def("key", on_plan<&Engine::key>([](const Key& key) { return key.hex(); }),
            nb::sig("def key(self, " TMA_JIT_PLANNED ") -> str"), "The key of the cache, in hexadecimal digits.")
       .def("explain", on_plan<&Engine::explain>(json),
@@ -129,19 +129,22 @@ void bind_kernels(nb::class_<PythonEngine>& engine) {
       .def(
           "add_template_file",
           [](PythonEngine& self, const std::filesystem::path& file) { take(self->add_template_file(file)); },
-          nb::arg("file"));
+          nb::arg("file"), nb::sig("def add_template_file(self, file: str | os.PathLike[str]) -> None"));
 }
 
 void bind_facts(nb::class_<PythonEngine>& engine) {
   engine
       .def_prop_ro(
-          "device", [](PythonEngine& self) { return value_of(json_of(take(unlocked([&] { return self->device(); })))); },
+          "device",
+          [](PythonEngine& self) { return value_of(json_of(take(unlocked([&] { return self->device(); })))); },
           nb::sig("def device(self) -> dict[str, typing.Any]"), "The facts that plans are based on.")
       .def_prop_ro("emulated", &PythonEngine::emulated)
       .def_prop_ro(
           "stats", [](PythonEngine& self) { return value_of(json_of(self->stats())); },
           nb::sig("def stats(self) -> dict[str, typing.Any]"), "Counts since the engine was made.")
-      .def_prop_ro("cache_dir", [](PythonEngine& self) { return path_or_none(self->cache_dir()); })
+      .def_prop_ro(
+          "cache_dir", [](PythonEngine& self) { return path_or_none(self->cache_dir()); },
+          nb::sig("def cache_dir(self) -> pathlib.Path | None"))
       .def(
           "environment",
           [](PythonEngine& self) { return value_of(json_of(unlocked([&] { return self->environment(); }))); },
@@ -179,7 +182,8 @@ nb::class_<PythonEngine> bind_engine(nb::module_& module) {
         new (self) PythonEngine(read_options(device, keywords));
       },
       nb::arg("device") = nb::none(), nb::arg("options"), nb::sig(kEngineSignature),
-      "`device` is an ordinal, a name such as \"h100\", \"emulator:sm_90a\" or a torch.device; the keywords are the fields "
+      "`device` is an ordinal, a name such as \"h100\", \"emulator:sm_90a\" or a torch.device; the keywords are the "
+      "fields "
       "of C++'s Options.");
   bind_stages(engine);
   bind_kernels(engine);

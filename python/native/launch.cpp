@@ -164,6 +164,7 @@ class PythonFunction {
     const auto outputs = outputs_of(nb::cast<PythonEngine&>(engine_), request.kernel, names_);
     for (const std::string& name : names_) output_.push_back(std::ranges::find(outputs, name) != outputs.end());
     for (const std::string& operand : request.operands) {
+      if (operand.find('[') == std::string::npos) continue;  // a scalar
       names_.push_back(operand.substr(0, operand.find_first_of(" :")));
       output_.push_back(false);
     }
@@ -268,8 +269,8 @@ std::function<void(std::size_t, std::size_t)> progress_to(nb::handle function) {
   };
 }
 
-std::unique_ptr<PythonPreparation> prepare_async(nb::object self, const std::vector<KernelRequest>& requests, int threads,
-                                                 nb::handle progress) {
+std::unique_ptr<PythonPreparation> prepare_async(nb::object self, const std::vector<KernelRequest>& requests,
+                                                 int threads, nb::handle progress) {
   auto& engine = nb::cast<PythonEngine&>(self);
   std::vector<BoundRequest> bound;
   std::vector<Request> plain;
@@ -323,7 +324,8 @@ void bind_launch(nb::module_& module, nb::class_<PythonEngine>& engine) {
       .def_prop_ro("plan", &PythonLaunch::plan, nb::rv_policy::copy)
       .def_prop_ro("artifact", &PythonLaunch::artifact, nb::rv_policy::copy);
 
-  nb::class_<PythonFunction>(module, "Function", "A kernel that finds or prepares the launch for the shapes of each call.")
+  nb::class_<PythonFunction>(module, "Function",
+                             "A kernel that finds or prepares the launch for the shapes of each call.")
       .def("__call__", &PythonFunction::call, nb::arg("tensors"), nb::kw_only(), nb::arg("stream") = nb::none(),
            nb::sig("def __call__(self, *tensors: typing.Any, stream: typing.Any = None) -> None"),
            "Tensors in the order of `tensors`; None stands for an absent one.")
@@ -335,13 +337,15 @@ void bind_launch(nb::module_& module, nb::class_<PythonEngine>& engine) {
       .def_prop_ro("total", &PythonPreparation::total)
       .def_prop_ro("done", &PythonPreparation::done)
       .def("cancel", &PythonPreparation::cancel, "Cancels the requests that have not begun.")
-      .def("wait", &PythonPreparation::wait, nb::arg("timeout_s") = nb::none(), "Returns False if the time is over first.")
+      .def("wait", &PythonPreparation::wait, nb::arg("timeout_s") = nb::none(),
+           "Returns False if the time is over first.")
       .def("take", &PythonPreparation::taken, nb::arg("index"), nb::sig("def take(self, index: int) -> Launch"),
            "Waits for a launch, or raises its error. Each is taken once.")
       .def("__len__", &PythonPreparation::total);
 
   engine
-      .def("prepare_async", &prepare_async, nb::arg("requests"), nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
+      .def("prepare_async", &prepare_async, nb::arg("requests"), nb::arg("threads") = 0,
+           nb::arg("progress") = nb::none(),
            nb::sig("def prepare_async(self, requests: collections.abc.Sequence[Request], threads: int = 0, progress: "
                    "collections.abc.Callable[[int, int], object] | None = None) -> Preparation"),
            "Prepares requests in threads of the library, and returns at once.")

@@ -12,8 +12,8 @@
 
 namespace tma_jit::python {
 
-// Arrays that overlap, such as an input and an output in place, share one copy. A copy begins at an address that has the
-// same remainder modulo 16 as the array's, so that a slice is as badly aligned as it would be on a GPU.
+// Arrays that overlap, such as an input and an output in place, share one copy. A copy begins at an address that has
+// the same remainder modulo 16 as the array's, so that a slice is as badly aligned as it would be on a GPU.
 class Mirror {
  public:
   // Replaces the address of each tensor by its address on the device. Needs no lock of the interpreter.

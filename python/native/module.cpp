@@ -16,7 +16,8 @@ NB_MODULE(_native, module) {
   nb::class_<PythonEngine> engine = bind_engine(module);
   bind_launch(module, engine);
   bind_tuning(module, engine);
-  module.def("known_devices", &tma_jit::known_devices, "The names of the devices that plans can be made for without one.");
-  module.attr("__version__") = text_of(tma_jit::version().library);
-  module.attr("__commit__") = text_of(tma_jit::version().commit);
+  module.def("known_devices", &tma_jit::known_devices,
+             "The names of the devices that plans can be made for without one.");
+  module.attr("version") = text_of(tma_jit::version().library);
+  module.attr("commit") = text_of(tma_jit::version().commit);
 }

@@ -63,8 +63,10 @@ template <class Member> void assign(Member& member, nb::handle value) {
 }
 
 using Setter = void (*)(Options& options, nb::handle value);
-#define TMA_JIT_OPTION(name, member) \
-  {name, [](Options& options, nb::handle value) { assign(options.member, value); }}
+#define TMA_JIT_OPTION(name, member)                                                \
+  {                                                                                 \
+    name, [](Options& options, nb::handle value) { assign(options.member, value); } \
+  }
 
 constexpr std::pair<std::string_view, Setter> kOptions[] = {
     TMA_JIT_OPTION("arch", arch),
@@ -83,10 +85,8 @@ constexpr std::pair<std::string_view, Setter> kOptions[] = {
     TMA_JIT_OPTION("nvrtc", nvrtc),
     TMA_JIT_OPTION("nvrtc_dirs", nvrtc_dirs),
     TMA_JIT_OPTION("disable_tma", disable_tma),
-    {"compiler",
-     [](Options& options, nb::handle value) {
-       options.compiler.place = named<CompilerOptions::Place>(kPlaces, value);
-     }},
+    {"compiler", [](Options& options,
+                    nb::handle value) { options.compiler.place = named<CompilerOptions::Place>(kPlaces, value); }},
     TMA_JIT_OPTION("worker", compiler.worker),
     TMA_JIT_OPTION("workers", compiler.workers),
     TMA_JIT_OPTION("compiles_at_once", compiler.compiles_at_once),

@@ -25,7 +25,6 @@ nb::bytes bytes_of(const Artifact& artifact) {
 }  // namespace
 
 void bind_plan(nb::module_& module) {
-  const char* const kExtents = "def extents(self) -> tuple[int, int, int]";
   nb::class_<Plan>(module, "Plan", "Every decision about one launch.")
       .def_prop_ro("kernel", [](const Plan& self) { return text_of(self.kernel); })
       .def_prop_ro(
@@ -46,9 +45,15 @@ void bind_plan(nb::module_& module) {
                      for (const auto& [name, type] : types_of(self)) types[name] = name_of(type);
                      return types;
                    })
-      .def_prop_ro("grid", [](const Plan& self) { return tuple_of(self.geometry.grid); }, nb::sig(kExtents))
-      .def_prop_ro("block", [](const Plan& self) { return tuple_of(self.geometry.block); }, nb::sig(kExtents))
-      .def_prop_ro("cluster", [](const Plan& self) { return tuple_of(self.geometry.cluster); }, nb::sig(kExtents))
+      .def_prop_ro(
+          "grid", [](const Plan& self) { return tuple_of(self.geometry.grid); },
+          nb::sig("def grid(self) -> tuple[int, int, int]"))
+      .def_prop_ro(
+          "block", [](const Plan& self) { return tuple_of(self.geometry.block); },
+          nb::sig("def block(self) -> tuple[int, int, int]"))
+      .def_prop_ro(
+          "cluster", [](const Plan& self) { return tuple_of(self.geometry.cluster); },
+          nb::sig("def cluster(self) -> tuple[int, int, int]"))
       .def_prop_ro("smem_bytes", [](const Plan& self) { return self.geometry.smem_bytes; })
       .def_prop_ro("flops", [](const Plan& self) { return self.work.flops; })
       .def_prop_ro("bytes", [](const Plan& self) { return self.work.bytes; })
@@ -67,15 +72,16 @@ void bind_plan(nb::module_& module) {
   nb::class_<Artifact>(module, "Artifact", "What the driver loads.")
       .def_prop_ro("data", &bytes_of, "The cubin, or PTX for an emulated device.")
       .def_prop_ro("key", [](const Artifact& self) { return self.key.hex(); })
-      .def_prop_ro("compiled", [](const Artifact& self) { return self.compiled; }, "False if a cache had it.")
+      .def_prop_ro(
+          "compiled", [](const Artifact& self) { return self.compiled; }, "False if a cache had it.")
       .def_prop_ro("registers", [](const Artifact& self) { return self.resources.registers; })
-      .def_prop_ro("spill_bytes",
-                   [](const Artifact& self) {
-                     return self.resources.spill_store_bytes + self.resources.spill_load_bytes;
-                   })
+      .def_prop_ro(
+          "spill_bytes",
+          [](const Artifact& self) { return self.resources.spill_store_bytes + self.resources.spill_load_bytes; })
       .def(
           "as_dict", [](const Artifact& self) { return value_of(json_of(self)); },
-          nb::sig("def as_dict(self) -> dict[str, typing.Any]"), "All but the data, as `tma-jit build --json` prints it.");
+          nb::sig("def as_dict(self) -> dict[str, typing.Any]"),
+          "All but the data, as `tma-jit build --json` prints it.");
 }
 
 }  // namespace tma_jit::python

@@ -79,7 +79,8 @@ void set_part(KernelRequest& request, nb::handle name, nb::handle value) {
 }
 
 KernelRequest make_request(nb::handle kernel, const nb::kwargs& keywords) {
-  if (!PyUnicode_Check(kernel.ptr())) raise_invalid("the first argument is a kernel's name, or a Request and nothing else");
+  if (!PyUnicode_Check(kernel.ptr()))
+    raise_invalid("the first argument is a kernel's name, or a Request and nothing else");
   KernelRequest request;
   request.request.kernel = nb::cast<std::string>(kernel);
   for (const auto [name, value] : keywords) set_part(request, name, value);
@@ -109,10 +110,8 @@ void bind_request(nb::module_& module) {
           },
           nb::sig("def __init__(self, " TMA_JIT_REQUEST_PARAMETERS ") -> None"))
       .def_prop_ro("kernel", [](const KernelRequest& self) { return text_of(self.request.kernel); })
-      .def_prop_ro(
-          "dims", [](const KernelRequest& self) { return self.request.dims; })
-      .def_prop_ro(
-          "params", [](const KernelRequest& self) { return self.request.params; })
+      .def_prop_ro("dims", [](const KernelRequest& self) { return self.request.dims; })
+      .def_prop_ro("params", [](const KernelRequest& self) { return self.request.params; })
       .def_prop_ro("types", [](const KernelRequest& self) {
         std::map<std::string, std::string> types;
         for (const auto& [name, type] : self.request.types) types[name] = name_of(type);

@@ -108,23 +108,29 @@ void bind_tuning(nb::module_& module, nb::class_<PythonEngine>& engine) {
   engine
       .def("tune", &tune_requests, nb::arg("requests"), nb::kw_only(), nb::arg("budget_s") = usual.budget_s,
            nb::arg("candidates") = usual.candidates, nb::arg("least_gain") = usual.least_gain,
-           nb::arg("flush_l2") = usual.flush_l2, nb::arg("again") = usual.again,
-           nb::arg("records") = nb::none(), nb::arg("progress") = nb::none(),
-           nb::sig("def tune(self, requests: collections.abc.Sequence[Request], *, budget_s: float = 60, candidates: int "
-                   "= 16, least_gain: float = 0.01, flush_l2: bool = True, again: bool = False, records: str | "
-                   "os.PathLike[str] | None = None, progress: collections.abc.Callable[[dict[str, typing.Any]], bool | None] | "
-                   "None = None) -> list[dict[str, typing.Any]]"),
-           "Measures the configurations of requests and records the best. `progress` ends it by returning False; what it "
+           nb::arg("flush_l2") = usual.flush_l2, nb::arg("again") = usual.again, nb::arg("records") = nb::none(),
+           nb::arg("progress") = nb::none(),
+           nb::sig(
+               "def tune(self, requests: collections.abc.Sequence[Request], *, budget_s: float = 60, candidates: int "
+               "= 16, least_gain: float = 0.01, flush_l2: bool = True, again: bool = False, records: str | "
+               "os.PathLike[str] | None = None, progress: collections.abc.Callable[[dict[str, typing.Any]], bool | "
+               "None] | "
+               "None = None) -> list[dict[str, typing.Any]]"),
+           "Measures the configurations of requests and records the best. `progress` ends it by returning False; what "
+           "it "
            "raises, and Control-C, end it too.")
       .def("follow", &follow, nb::arg("records"),
            nb::sig("def follow(self, records: collections.abc.Iterable[dict[str, typing.Any]]) -> None"),
            "Adds tuning records that later plans follow.")
-      .def_prop_ro("tuning_file", [](PythonEngine& self) { return path_or_none(tuning_file(*self)); })
+      .def_prop_ro(
+          "tuning_file", [](PythonEngine& self) { return path_or_none(tuning_file(*self)); },
+          nb::sig("def tuning_file(self) -> pathlib.Path | None"))
       .def("warm_requests", &requests_of, nb::arg("line"),
            nb::sig("def warm_requests(self, line: str) -> list[Request]"),
            "The requests that a line of a list for `tma-jit warm` describes on the engine's target.");
-  module.def("warm_line", [](const Plan& plan) { return text_of(warm_line(plan)); }, nb::arg("plan"),
-             "The line for `tma-jit warm` that builds the same kernel.");
+  module.def(
+      "warm_line", [](const Plan& plan) { return text_of(warm_line(plan)); }, nb::arg("plan"),
+      "The line for `tma-jit warm` that builds the same kernel.");
   module.def("read_records", &read_records, nb::arg("file"),
              nb::sig("def read_records(file: str | os.PathLike[str]) -> list[dict[str, typing.Any]]"),
              "The tuning records of a file.");
