@@ -123,12 +123,14 @@ void bind_kernels(nb::class_<PythonEngine>& engine) {
       .def(
           "add_template",
           [](PythonEngine& self, std::string name, std::string text) {
-            take(self->add_template(std::move(name), std::move(text)));
+            take(unlocked([&] { return self->add_template(std::move(name), std::move(text)); }));
           },
           nb::arg("name"), nb::arg("text"))
       .def(
           "add_template_file",
-          [](PythonEngine& self, const std::filesystem::path& file) { take(self->add_template_file(file)); },
+          [](PythonEngine& self, const std::filesystem::path& file) {
+            take(unlocked([&] { return self->add_template_file(file); }));
+          },
           nb::arg("file"), nb::sig("def add_template_file(self, file: str | os.PathLike[str]) -> None"));
 }
 
@@ -140,7 +142,7 @@ void bind_facts(nb::class_<PythonEngine>& engine) {
           nb::sig("def device(self) -> dict[str, typing.Any]"), "The facts that plans are based on.")
       .def_prop_ro("emulated", &PythonEngine::emulated)
       .def_prop_ro(
-          "stats", [](PythonEngine& self) { return value_of(json_of(self->stats())); },
+          "stats", [](PythonEngine& self) { return value_of(json_of(unlocked([&] { return self->stats(); }))); },
           nb::sig("def stats(self) -> dict[str, typing.Any]"), "Counts since the engine was made.")
       .def_prop_ro(
           "cache_dir", [](PythonEngine& self) { return path_or_none(self->cache_dir()); },
@@ -159,7 +161,7 @@ void bind_facts(nb::class_<PythonEngine>& engine) {
                 {"off", Seal::off}, {"warn", Seal::warn}, {"refuse", Seal::refuse}};
             const auto found = seals.find(how);
             if (found == seals.end()) raise_invalid(how + " is none of off, warn, refuse");
-            self->seal(found->second);
+            unlocked([&] { self->seal(found->second); });
           },
           nb::arg("how") = "refuse", "From now on a request that needs a compile is refused or reported.");
 }

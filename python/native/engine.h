@@ -11,6 +11,7 @@
 
 #include <tma_jit/engine.h>
 
+#include "callback.h"
 #include "mirror.h"
 #include "request.h"
 
@@ -46,19 +47,6 @@ BoundRequest bind_arrays(PythonEngine& engine, KernelRequest request);
 Options read_options(nb::handle device, const nb::kwargs& keywords);
 // The keywords of an engine with their types, for stubs.
 extern const char* const kEngineSignature;
-
-// A function of Python that any thread may copy and destroy.
-class Callback {
- public:
-  explicit Callback(nb::handle function);
-  // The caller holds the interpreter's lock.
-  template <class... Arguments> nb::object operator()(const Arguments&... arguments) const {
-    return (*function_)(arguments...);
-  }
-
- private:
-  std::shared_ptr<nb::object> function_;
-};
 
 // The library's empty path is None.
 inline std::optional<std::filesystem::path> path_or_none(std::filesystem::path path) {

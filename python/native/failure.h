@@ -22,7 +22,8 @@ template <class T> T take(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 
-// Runs `work` without the interpreter's lock. `work` must not touch Python's objects.
+// Runs `work` without the interpreter's lock. `work` must not touch Python's objects. Whatever waits for a lock of the
+// library runs so: its holder may be waiting for the interpreter's, to call a function for its log.
 template <class Work> auto unlocked(Work&& work) {
   const nb::gil_scoped_release released;
   return work();

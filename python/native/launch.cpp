@@ -52,6 +52,7 @@ class PythonLaunch {
   }
   ~PythonLaunch() {
     const nb::gil_scoped_release released;
+    const Launch ended = std::move(launch_);
     bound_.mirror.reset();
   }
   PythonLaunch(const PythonLaunch&) = delete;
@@ -170,6 +171,13 @@ class PythonFunction {
     }
   }
 
+  ~PythonFunction() {
+    const nb::gil_scoped_release released;
+    const Function ended = std::move(function_);
+  }
+  PythonFunction(const PythonFunction&) = delete;
+  PythonFunction& operator=(const PythonFunction&) = delete;
+
   void call(const nb::args& given, nb::handle given_stream) {
     const Stream stream = read_stream(given_stream);
     const std::size_t count = given.size();
@@ -236,9 +244,15 @@ class PythonPreparation {
   PythonPreparation(const PythonPreparation&) = delete;
   PythonPreparation& operator=(const PythonPreparation&) = delete;
 
-  std::size_t total() const { return preparation_->total(); }
-  std::size_t done() const { return preparation_->done(); }
-  void cancel() { preparation_->cancel(); }
+  std::size_t total() const {
+    return unlocked([&] { return preparation_->total(); });
+  }
+  std::size_t done() const {
+    return unlocked([&] { return preparation_->done(); });
+  }
+  void cancel() {
+    unlocked([&] { preparation_->cancel(); });
+  }
   bool wait(std::optional<double> seconds) {
     return unlocked([&] {
       if (seconds) return preparation_->wait_for(std::chrono::milliseconds(static_cast<std::int64_t>(1000 * *seconds)));
@@ -260,12 +274,7 @@ class PythonPreparation {
 std::function<void(std::size_t, std::size_t)> progress_to(nb::handle function) {
   if (function.is_none()) return {};
   return [callback = Callback(function)](std::size_t done, std::size_t total) {
-    const nb::gil_scoped_acquire locked;
-    try {
-      callback(done, total);
-    } catch (nb::python_error& error) {
-      error.discard_as_unraisable("progress of Engine.prepare_async");
-    }
+    callback("progress of Engine.prepare_async", [&] { return nb::make_tuple(done, total); });
   };
 }
 

@@ -10,6 +10,7 @@
 NB_MODULE(_native, module) {
   using namespace tma_jit::python;
   nb::set_leak_warnings(false);  // what is alive when the interpreter ends is no fault of the program's
+  watch_for_the_end();
   bind_array(module);
   bind_request(module);
   bind_plan(module);

@@ -38,23 +38,17 @@ std::chrono::milliseconds milliseconds(nb::handle seconds) {
 
 LogCallback log_to(nb::handle function) {
   return [callback = Callback(function)](LogLevel level, std::string_view message) {
-    const nb::gil_scoped_acquire locked;
-    try {
-      callback(kLevels[static_cast<std::size_t>(level)], text_of(message));
-    } catch (nb::python_error& error) {
-      error.discard_as_unraisable("the log function of a tma_jit.Engine");
-    }
+    callback("the log function of a tma_jit.Engine",
+             [&] { return nb::make_tuple(kLevels[static_cast<std::size_t>(level)], text_of(message)); });
   };
 }
 
 MissCallback miss_to(nb::handle function) {
   return [callback = Callback(function)](const Miss& miss) {
-    const nb::gil_scoped_acquire locked;
-    try {
-      callback(text_of(miss.kernel), text_of(miss.arch), text_of(miss.key.hex()), text_of(miss.explanation));
-    } catch (nb::python_error& error) {
-      error.discard_as_unraisable("on_sealed_miss of a tma_jit.Engine");
-    }
+    callback("on_sealed_miss of a tma_jit.Engine", [&] {
+      return nb::make_tuple(text_of(miss.kernel), text_of(miss.arch), text_of(miss.key.hex()),
+                            text_of(miss.explanation));
+    });
   };
 }
 
@@ -164,15 +158,6 @@ Options read_options(nb::handle device, const nb::kwargs& keywords) {
   options.nvrtc_dirs = packaged_nvrtc();
   for (const auto [name, value] : keywords) set_option(options, nb::cast<std::string_view>(name), value);
   return options;
-}
-
-Callback::Callback(nb::handle function) {
-  if (PyCallable_Check(function.ptr()) == 0) raise_invalid(std::string(nb::repr(function).c_str()) + " is no function");
-  function_ = std::shared_ptr<nb::object>(new nb::object(nb::borrow(function)), [](nb::object* held) {
-    if (Py_IsInitialized() == 0) return;  // the interpreter has ended, and the object with it
-    const nb::gil_scoped_acquire locked;
-    delete held;
-  });
 }
 
 }  // namespace tma_jit::python

@@ -34,7 +34,8 @@ class Progress {
   explicit Progress(nb::handle function) : function_(nb::borrow(function)) {}
 
   bool operator()(const TuneProgress& progress) {
-    const nb::gil_scoped_acquire locked;
+    const Visit visit;
+    if (!visit) return false;
     try {
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
       if (function_.is_none()) return true;
@@ -89,7 +90,7 @@ void follow(PythonEngine& self, nb::handle records) {
   for (const nb::handle record : records) {
     parsed.push_back(take(parse_tuning_line(nb::cast<std::string>(dumps(record)))));
   }
-  self->follow(parsed);
+  unlocked([&] { self->follow(parsed); });
 }
 
 nb::list requests_of(PythonEngine& self, const std::string& line) {

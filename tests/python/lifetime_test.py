@@ -3,8 +3,10 @@
 import gc
 import os
 import signal
+import subprocess
 import sys
 import threading
+import time
 
 import tma_jit
 from checks import check, failure_of, needs_nvrtc, run_all, skip
@@ -77,6 +79,7 @@ def test_lock_is_released():
     def count():
         while not ended.is_set():
             counted[0] += 1
+            time.sleep(0)  # gives the lock back
 
     thread = threading.Thread(target=count)
     thread.start()
@@ -104,7 +107,7 @@ def test_log_raises():
 
 
 def tuned(progress):
-    return engine(use_cache=False).tune([tma_jit.Request("map", dims={"N": 64}, hooks=DOUBLE)], budget_s=20, candidates=2,
+    return engine(use_cache=False).tune([tma_jit.Request("map", dims={"N": 64}, hooks=DOUBLE)], budget_s=120, candidates=2,
                                         progress=progress)
 
 
@@ -143,6 +146,20 @@ def test_fork():
     check(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, "an engine of a child")
     launch.launch()
     check((y == a * 2).all(), "the parent after a fork")
+
+
+ENDS = """
+import tma_jit
+known = tma_jit.Engine("h100", use_cache=False, log=print, log_level="debug")
+requests = [tma_jit.Request("map", dims={"N": 64}, hooks={"apply": f"a * {i}"}) for i in range(50)]
+preparation = known.prepare_async(requests, progress=lambda done, total: sum(range(100000)))
+"""
+
+
+def test_end():
+    """A program may end while threads of the library call its functions."""
+    ended = subprocess.run([sys.executable, "-c", ENDS], capture_output=True, text=True, timeout=100, check=False)
+    check(ended.returncode == 0 and not ended.stderr, ended.stderr)
 
 
 if __name__ == "__main__":
