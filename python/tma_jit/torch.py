@@ -22,6 +22,7 @@ from .engine import Engine
 _TYPES = {"u8": torch.uint8, "s8": torch.int8, "s16": torch.int16, "s32": torch.int32, "s64": torch.int64, "f16": torch.float16,
           "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
 _NAMES = {dtype: name for name, dtype in _TYPES.items()}
+_Form = tuple[tuple[Any, ...], torch.dtype]  # the extents, which may be symbolic, and the type of a tensor
 _engines: dict[torch.device, Engine] = {}
 
 
@@ -101,24 +102,23 @@ class _File:
         self.inputs = [tensor for tensor in present if not tensor["output"]]
         self.outputs = [tensor for tensor in present if tensor["output"]]
 
-    def results(self, tensors: Sequence[torch.Tensor], types: Mapping[str, str]) -> list[torch.Tensor] | None:
-        """New tensors for the outputs; None if this file takes inputs of other ranks."""
+    def results(self, inputs: Sequence[_Form], types: Mapping[str, str]) -> list[_Form] | None:
+        """Extents and types of the outputs; None if this file takes inputs of other ranks."""
         names: dict[str, Any] = dict(self.params)
         known = dict(types)
-        for declared, tensor in zip(self.inputs, tensors):
-            if len(declared["shape"]) != tensor.dim():
+        for declared, (shape, dtype) in zip(self.inputs, inputs):
+            if len(declared["shape"]) != len(shape):
                 return None
-            names |= {extent["text"]: size for extent, size in zip(declared["shape"], tensor.shape)
-                      if extent["text"].isidentifier()}
-            known.setdefault(declared["type"], _NAMES.get(tensor.dtype, str(tensor.dtype)))
-        return [tensors[0].new_empty([_value(extent["text"], names) for extent in output["shape"]],
-                                     dtype=_TYPES[self._type(output["type"], known, tensors[0])]) for output in self.outputs]
+            names |= {extent["text"]: size for extent, size in zip(declared["shape"], shape) if extent["text"].isidentifier()}
+            known.setdefault(declared["type"], _NAMES.get(dtype, str(dtype)))
+        return [(tuple(_value(extent["text"], names) for extent in output["shape"]),
+                 _TYPES[self._type(output["type"], known, inputs[0][1])]) for output in self.outputs]
 
-    def _type(self, name: str, known: Mapping[str, str], first: torch.Tensor) -> str:
+    def _type(self, name: str, known: Mapping[str, str], first: torch.dtype) -> str:
         """A type that no input determines is the first input's where the kernel can have that, else the default."""
         for declared in self.declared["types"]:
             if declared["name"] == name and name not in known:
-                like = _NAMES.get(first.dtype)
+                like = _NAMES.get(first)
                 return like if like in declared["choices"] else str(declared["default"])
         return known.get(name, name)
 
@@ -148,30 +148,35 @@ def op(name: str, kernel: str, *, hooks: Mapping[str, str] | None = None, params
     for scalar in scalars:
         kind = "float" if "f" in scalar["type"] else "int"
         words.append(f"{kind} {scalar['name']}" + ("" if scalar["default"] is None else f"={scalar['default']}"))
-    results = len(files[0].outputs)
-    outputs = "Tensor" if results == 1 else "(" + ", ".join(["Tensor"] * results) + ")"
+    single = len(files[0].outputs) == 1
+    outputs = "Tensor" if single else "(" + ", ".join("Tensor" for _ in files[0].outputs) + ")"
     torch.library.define(name, f"({', '.join(words)}) -> {outputs}")
     same = (("hooks", _pairs(hooks)), ("params", _pairs(params)), ("types", _pairs(types)), ("operands", tuple(operands)))
 
-    def empty(given: Sequence[torch.Tensor]) -> tuple[_File, list[torch.Tensor]]:
+    def forms(given: tuple[_Form, ...]) -> tuple[_File, list[_Form]]:
         for file in files:
             made = file.results(given, types or {})
             if made is not None:
                 return file, made
-        raise ValueError(f"{name}: {kernel} takes no tensors of {[tensor.dim() for tensor in given]} dimensions")
+        raise ValueError(f"{name}: {kernel} takes no tensors of {[len(shape) for shape, _ in given]} dimensions")
+
+    known_forms = functools.lru_cache(maxsize=1024)(forms)
 
     def fake(*arguments: Any) -> Any:
-        _, made = empty(arguments[:len(inputs)])
-        return made[0] if results == 1 else tuple(made)
+        given = arguments[:len(inputs)]
+        _, made = forms(tuple((tensor.shape, tensor.dtype) for tensor in given))
+        results = [given[0].new_empty(shape, dtype=dtype) for shape, dtype in made]
+        return results[0] if single else tuple(results)
 
     def real(*arguments: Any) -> Any:
         given = arguments[:len(inputs)]
         values = {scalar["name"]: scalar["default"] for scalar in scalars}
         values |= dict(zip(values, arguments[len(inputs):]))
-        file, made = empty(given)
-        tensors = dict(zip(inputs, given)) | {output["name"]: result for output, result in zip(file.outputs, made)}
+        file, made = known_forms(tuple((tensor.shape, tensor.dtype) for tensor in given))
+        results = [given[0].new_empty(shape, dtype=dtype) for shape, dtype in made]
+        tensors = dict(zip(inputs, given)) | {output["name"]: result for output, result in zip(file.outputs, results)}
         _call(kernel, (*same, ("scalars", _pairs(values))), tensors, given[0].device)
-        return made[0] if results == 1 else tuple(made)
+        return results[0] if single else tuple(results)
 
     torch.library.register_fake(name, fake)
     torch.library.impl(name, ("CPU", "CUDA"), real)
