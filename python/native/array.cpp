@@ -54,7 +54,7 @@ struct Known {
 };
 
 Known& known() {
-  static Known* const kept = new Known;
+  static auto* const kept = new Known;
   return *kept;
 }
 

@@ -116,7 +116,7 @@ class PythonLaunch {
   }
 
   // The library knows a rebound tensor's address only; an array has a type and a shape that could be wrong.
-  void check_same(const NamedArray& named) {
+  void check_same(const NamedArray& named) const {
     const Tensor& tensor = named.array.tensor;
     for (const Argument& each : plan().arguments) {
       if (each.name != named.name || each.shape.empty()) continue;

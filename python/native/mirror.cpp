@@ -69,7 +69,7 @@ void Mirror::mark_output(std::uint64_t address) {
 
 Result<void> Mirror::upload() {
   for (Region& region : regions_) {
-    const auto sent =
+    auto sent =
         region.copy->upload(reinterpret_cast<const void*>(region.begin), region.end - region.begin, region.offset);
     if (!sent) return sent;
   }
@@ -79,7 +79,7 @@ Result<void> Mirror::upload() {
 Result<void> Mirror::download() const {
   for (const Region& region : regions_) {
     if (!region.output) continue;
-    const auto received =
+    auto received =
         region.copy->download(reinterpret_cast<void*>(region.begin), region.end - region.begin, region.offset);
     if (!received) return received;
   }
