@@ -16,7 +16,7 @@ namespace {
 
 // What the stages take: a Plan, or what a request is made of, which is planned first.
 Plan planned(PythonEngine& engine, const nb::args& args, const nb::kwargs& keywords) {
-  if (args.size() == 1 && keywords.size() == 0 && nb::isinstance<Plan>(args[0])) return nb::cast<Plan&>(args[0]);
+  if (args.size() == 1 && keywords.empty() && nb::isinstance<Plan>(args[0])) return nb::cast<Plan&>(args[0]);
   BoundRequest bound = bind_arrays(engine, read_request(args, keywords));
   return take(unlocked([&] { return engine->plan(bound.request); }));
 }

@@ -97,7 +97,7 @@ Array held_array(nb::handle object, const std::string& name) {
 
 KernelRequest read_request(const nb::args& args, const nb::kwargs& keywords) {
   if (args.size() != 1) raise_invalid("one kernel's name or Request is given by position; everything else by name");
-  if (nb::isinstance<KernelRequest>(args[0]) && keywords.size() == 0) return nb::cast<KernelRequest&>(args[0]);
+  if (nb::isinstance<KernelRequest>(args[0]) && keywords.empty()) return nb::cast<KernelRequest&>(args[0]);
   return make_request(args[0], keywords);
 }
 

@@ -55,6 +55,7 @@ class Progress {
   std::exception_ptr raised_;
 };
 
+// NOLINTNEXTLINE(readability-function-size): a parameter for each keyword
 nb::list tune_requests(PythonEngine& self, const std::vector<KernelRequest>& given, double budget_s,
                        std::size_t candidates, double least_gain, bool flush_l2, bool again,
                        const std::optional<std::filesystem::path>& records, nb::handle function) {
