@@ -94,6 +94,7 @@ struct Options {
   CacheOptions cache{};
   std::vector<std::filesystem::path> template_dirs{};  // searched first; override embedded templates of the same name
   std::filesystem::path nvrtc{};                       // libnvrtc to load instead of searching for it
+  std::vector<std::filesystem::path> nvrtc_dirs{};     // searched for libnvrtc where no toolkit has one
   std::optional<bool> disable_tma{};                   // plan only with template files that do not use TMA
   CompilerOptions compiler{};                          // the process that compiles, and its limits
   std::filesystem::path record_misses{};               // file that gets a line for `tma-jit warm` per kernel that had

@@ -112,6 +112,7 @@ class Search {
   // Searches pip's packages in every Python of the environments and of the system, and the lib folder of conda
   // environments.
   bool packaged() {
+    if (std::ranges::any_of(places_.folders, [&](const fs::path& folder) { return in_folder(folder); })) return true;
     std::vector<fs::path> roots = places_.environments;
     roots.push_back(places_.root / "usr/local");
     roots.push_back(places_.root / "usr");
@@ -197,8 +198,9 @@ class Search {
 
 }  // namespace
 
-Places Places::usual(const ProcessEnvironment& environment, fs::path wanted) {
+Places Places::usual(const ProcessEnvironment& environment, fs::path wanted, std::vector<fs::path> folders) {
   Places places;
+  places.folders = std::move(folders);
   places.wanted = wanted.empty() ? environment.nvrtc : std::move(wanted);
   places.toolkits = environment.toolkits;
   places.loader_folders = tma_jit::loader_folders(environment.library_path);

@@ -62,7 +62,7 @@ engine::Builder::Settings builder_settings(const Options& options, const Process
                     .is_usable = {},
                     .store = {.limits = {.bytes = cache.bytes, .entries = cache.entries}, .shared = cache.shared},
                     .wait = milliseconds_of(cache.wait_s)},
-          .compiler = {.places = compile::Places::usual(environment, options.nvrtc),
+          .compiler = {.places = compile::Places::usual(environment, options.nvrtc, options.nvrtc_dirs),
                        .options = options.compiler,
                        .environment = environment.words,
                        .cache_dir = use_cache ? options.cache_dir : std::filesystem::path()}};

@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "${1:-$(dirname "${BASH_SOURCE[0]}")/../..}"
 
-files=$(find include src emulator remote tools tests templates -type f \
+files=$(find include src emulator python remote tools tests templates -type f \
   \( -name '*.h' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' -o -name '*.cuh' \) 2>/dev/null | sort || true)
 # shellcheck disable=SC2086  # paths in the tree have no spaces
 awk '
@@ -119,8 +119,8 @@ awk '
       complain("the remote engines know <tma_jit/c_remote.h> and their own folder only, not \"" target "\"")
   }
   function check_tool(target, quoted) {
-    if (quoted && folder_of(target) != "") complain("a tool knows <tma_jit/...> and its own folder only, not \"" target "\"")
-    if (target ~ /^(nvrtc|cuda)\.h$/) complain("a tool knows <tma_jit/...> only, not <" target ">")
+    if (quoted && folder_of(target) != "") complain((part[1] == "python" ? "the package" : "a tool") " knows <tma_jit/...> and its own folder only, not \"" target "\"")
+    if (target ~ /^(nvrtc|cuda)\.h$/) complain((part[1] == "python" ? "the package" : "a tool") " knows <tma_jit/...> only, not <" target ">")
   }
   # `own` is "" for device/types.cuh, which every template includes.
   function check_template(own, target,   other) {
@@ -147,7 +147,7 @@ awk '
     else if (part[1] == "remote") check_remote(target, quoted)
     else if (part[1] == "src") check_source(!(3 in part) ? "" : part[2], target, quoted)
     else if (part[1] == "include") check_public(target, quoted)
-    else if (part[1] == "tools" && part[2] == "tma-jit") check_tool(target, quoted)
+    else if ((part[1] == "tools" && part[2] == "tma-jit") || part[1] == "python") check_tool(target, quoted)
     else if (part[1] == "templates") check_template(part[2] != "device" ? part[2] : (4 in part) ? part[3] : "", target)
   }
   (part[1] == "src" || part[1] == "emulator" || part[1] == "remote") && FILENAME !~ /^src\/base\/environment\.cpp$/ &&

@@ -1,4 +1,6 @@
-"""How the Python tests state what must hold."""
+"""How the Python tests state what must hold, and say that they cannot run."""
+import contextlib
+import sys
 
 import tma_jit
 
@@ -8,10 +10,32 @@ def check(condition, what):
         raise AssertionError(what)
 
 
-def failure_of(action):
-    """The library's error from what must fail."""
+def failure_of(action, kind=tma_jit.Error):
+    """What must be raised."""
     try:
         action()
-    except tma_jit.Error as error:
+    except kind as error:
         return error
-    raise AssertionError("no error")
+    raise AssertionError(f"no {kind.__name__}")
+
+
+@contextlib.contextmanager
+def needs_nvrtc():
+    """Ends the process with 77 where there is no NVRTC to build with."""
+    try:
+        yield
+    except tma_jit.errors.LibraryMissing as error:
+        skip(error.message)
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(77)
+
+
+def run_all(tests):
+    """Every function whose name begins with test_, in the order of its module."""
+    for name, test in list(tests.items()):
+        if name.startswith("test_"):
+            test()
+            print(f"  {name} passed", flush=True)

@@ -1,17 +1,11 @@
 #!/usr/bin/env python3
-"""The C API from ctypes without a GPU: prototypes, plans, errors, builds.
-
-    stages_test.py LIBTMA_JIT.SO C.H
-
-Ends with 77 where there is no NVRTC to build with, after all else has passed.
-"""
-import ctypes
+"""The stages from Python without a GPU: plans, declarations, errors, builds. Ends with 77 without NVRTC, after all else."""
+import json
 import os
-import sys
 import tempfile
 
 import tma_jit
-from checks import check, failure_of
+from checks import check, failure_of, needs_nvrtc, run_all
 
 EVEN = """//! kernel even "takes even extents"
 //! arch sm_90a
@@ -21,75 +15,110 @@ EVEN = """//! kernel even "takes even extents"
 //! launch grid 1 block 32
 extern "C" __global__ void even(View<f32, 1> X, const Dims dims) {}
 """
+GEMM = {"dims": {"M": 4096, "N": 4096, "K": 4096}, "types": {"T": "bf16"}}
 
 
-def test_prototypes(library, header):
-    with open(header, encoding="utf-8") as file:
-        declared = file.read().count("TMA_JIT_API ")
-    check(len(library.functions) == declared, f"{len(library.functions)} prototypes for {declared} functions")
-    version = library.ask("version")
-    check(f"#define TMA_JIT_VERSION {version}\n" in open(header, encoding="utf-8").read(), f"version {version}")
-    for number, name in enumerate(tma_jit.DTYPES):
-        check(library.ask("dtype_name", number).decode() == name, name)
-    check(library.ask("dtype_name", len(tma_jit.DTYPES)) is None or len(tma_jit.DTYPES) < 100, "dtypes")
+def engine(**options):
+    return tma_jit.Engine("h100", **({"use_cache": False} | options))
 
 
-def test_plan(engine):
-    plan = engine.plan("gemm", dims={"M": 4096, "N": 4096, "K": 4096}, types={"T": "bf16"})
-    found = plan.json()
-    check(found["kernel"] == "gemm" and found["arch"] == "sm_90a", found)
-    check(found["work"]["flops"] == 2.0 * 4096**3, found["work"])
-    check(list(plan.geometry().grid) == found["geometry"]["grid"], found["geometry"])
-    check(engine.stats().plans == 1, "stats")
-    check(engine.device().name == b"h100" and engine.device().multicast == 1, "device")
+def test_version():
+    check(tma_jit.__version__.count(".") == 2, tma_jit.__version__)
+    check("h100" in tma_jit.known_devices(), "known devices")
 
 
-def test_tensors(engine):
-    a, d = (tma_jit.Tensor(0x10000 * i, tma_jit.DTYPES.index("u8"), 1, (100,), (1,)) for i in (1, 2))
-    plan = engine.plan("copy", {"S": a, "D": d}).json()
-    check(plan["arguments"][0]["shape"] == [100], plan["arguments"])
+def test_plan():
+    known = engine()
+    plan = known.plan("gemm", **GEMM)
+    found = plan.as_dict()
+    check(plan.kernel == found["kernel"] == "gemm" and plan.arch == "sm_90a", found)
+    check(plan.flops == 2.0 * 4096**3, plan.flops)
+    check(list(plan.grid) == found["geometry"]["grid"] and plan.params == found["config"], repr(plan))
+    check(plan.dims == GEMM["dims"] and plan.types["T"] == "bf16", plan.dims)
+    check(known.stats["plans"] == 1 and known.device["name"] == "h100", "the engine's facts")
+    check(known.plan(tma_jit.Request("gemm", **GEMM)).params == plan.params, "a request")
+    pinned = known.plan("gemm", **GEMM, params={"BM": 64}, file="gemm_wgmma")
+    check(pinned.params["BM"] == 64 and pinned.file.endswith("gemm_wgmma.cu"), repr(pinned))
+    check(known.candidates("gemm", **GEMM, most=3)[0]["params"] == plan.params, "the first candidate")
 
 
-def test_errors(engine):
-    error = failure_of(lambda: engine.plan("gem", dims={"M": 1}))
-    check(error.code == "not_found" and "gemm" in str(error), str(error))
-    engine.add_template("even.cu", EVEN)
-    error = failure_of(lambda: engine.plan("even", dims={"N": 4097}))
-    check(error.code == "no_config" and "4097" in error.detail, str(error))
-    error = failure_of(lambda: engine.library.call("request_dim", None, "M", 1))
-    check(error.code == "invalid_argument" and "request is NULL" in error.message, str(error))
-    error = failure_of(lambda: engine.function("gemm"))
-    check(error.code == "unsupported" and "by name" in error.message, str(error))
+def test_tensors():
+    a, d = (tma_jit.Tensor.at(0x10000 * i, "u8", [100]) for i in (1, 2))
+    plan = engine().plan("copy", S=a, D=d)
+    check(plan.as_dict()["arguments"][0]["shape"] == [100], plan.as_dict())
+    rows = tma_jit.Tensor.at(0x10000, "bf16", (4, 8), strides=(16, 1))
+    check((rows.shape, rows.strides, rows.dtype, rows.address) == ((4, 8), (16, 1), "bf16", 0x10000), "the tensor's fields")
+    check(tma_jit.Tensor.at(0, "f32", [2, 3, 4]).strides == (12, 4, 1), "packed strides")
 
 
-def test_build(library):
+def test_declarations():
+    declared = {each["file"].split("/")[-1]: each for each in engine().kernels() if not each.get("probe")}
+    check([tensor["name"] for tensor in declared["softmax.cu"]["tensors"]] == ["S", "D"], "softmax's tensors")
+    example = engine().example("softmax", types={"T": "bf16"})
+    check(engine().plan(example).types["T"] == "bf16", "an example")
+    check(len(engine().presets("softmax")) > 10, "presets")
+
+
+def test_errors():
+    known = engine()
+    error = failure_of(lambda: known.plan("gem", dims={"M": 1}), tma_jit.errors.NotFound)
+    check(isinstance(error, tma_jit.errors.UnknownName) and isinstance(error, LookupError), type(error).__mro__)
+    check(error.suggestion == "gemm" and error.code == "not_found" and str(error).startswith("not_found: "), str(error))
+    known.add_template("even.cu", EVEN)
+    error = failure_of(lambda: known.plan("even", dims={"N": 4097}), tma_jit.errors.NoConfig)
+    check("4097" in error.detail, str(error))
+    error = failure_of(lambda: known.plan("gemm", dims=5), ValueError)
+    check("dims cannot be 5" in str(error), str(error))
+    error = failure_of(lambda: known.plan("gemm", "copy"))
+    check("by position" in str(error), str(error))
+    error = failure_of(lambda: tma_jit.Engine("h100", cache_dri="x"))
+    check(error.suggestion == "cache_dir", str(error))
+    error = failure_of(lambda: tma_jit.Engine("h1000"), tma_jit.errors.NotFound)
+    check(error.code == "not_found", str(error))
+    error = failure_of(lambda: tma_jit.Engine("h100", log_level="loud"))
+    check("warning" in str(error), str(error))
+    error = failure_of(lambda: tma_jit.Tensor.at(0, "bf17", [1]))
+    check("bf17" in str(error), str(error))
+    check(failure_of(lambda: known.seal("shut")).code == "invalid_argument", "a seal")
+
+
+def test_records():
     with tempfile.TemporaryDirectory() as folder:
+        known = tma_jit.Engine("h100", cache_dir=folder)
+        check(str(known.tuning_file) == os.path.join(folder, "tuned.jsonl"), known.tuning_file)
+        plan = known.plan("gemm", **GEMM)
+        record = {"kernel": "gemm", "types": plan.types, "dims": plan.dims}
+        error = failure_of(lambda: known.follow([record]), tma_jit.errors.ParseError)
+        check(error.code == "parse", str(error))
+        check(tma_jit.read_records(os.path.join(folder, "none.jsonl")) == [], "no records")
+        line = tma_jit.warm_line(plan)
+        check(json.loads(line)["kernel"] == "gemm" and known.warm_requests(line)[0].kernel == "gemm", line)
+
+
+def test_build():
+    with tempfile.TemporaryDirectory() as folder, needs_nvrtc():
         messages = []
-        log = tma_jit.LOG(lambda level, message, user: messages.append((level, message.decode())))
-        engine = tma_jit.Engine(library, device="h100", cache_dir=folder, log=log, log_level=3)
-        plan = engine.plan("map", dims={"N": 1000}, hooks={"apply": "a * w[i]"}, operands=["w : f32[N]"])
-        try:
-            cubin = engine.build(plan)
-        except tma_jit.Error as error:
-            if error.code == "nvrtc":
-                return False
-            raise
-        check(cubin.bytes()[:4] == b"\x7fELF", "the image")
-        check(engine.stats().compiles == 1 and engine.build(plan).bytes() == cubin.bytes(), "the second build")
-        check(any("compiled map" in message for level, message in messages if level == 3), messages)
-        check(engine.environment()["cache"]["dir"] == folder, "the environment")
-    return True
-
-
-def main():
-    library = tma_jit.Library(sys.argv[1], sys.argv[2])
-    engine = tma_jit.Engine(library, device="h100", no_cache=1)
-    test_prototypes(library, sys.argv[2])
-    test_plan(engine)
-    test_tensors(engine)
-    test_errors(engine)
-    return 0 if test_build(library) else 77
+        known = tma_jit.Engine("h100", cache_dir=folder, log=lambda level, text: messages.append((level, text)), log_level="info")
+        plan = known.plan("map", dims={"N": 1000}, hooks={"apply": "a * w[i]"}, operands=["w : f32[N]"])
+        cubin = known.build(plan)
+        check(cubin.data[:4] == b"\x7fELF" and cubin.compiled and cubin.spill_bytes == 0, cubin.as_dict())
+        again = known.build(plan)
+        check(known.stats["compiles"] == 1 and again.data == cubin.data and not again.compiled, known.stats)
+        check(any("compiled map" in text for level, text in messages if level == "info"), messages)
+        check(known.environment()["cache"]["dir"] == folder, "the environment")
+        check(known.explain(plan)["found"] and known.key(plan) == cubin.key, known.explain(plan))
+        check("map" in known.emit(plan), "the source")
+        error = failure_of(lambda: known.build("map", dims={"N": 10}, hooks={"apply": "a +"}), tma_jit.errors.CompileError)
+        check("apply" in str(error), str(error))
+        progress = []
+        compiled = known.warm([tma_jit.warm_line(plan), tma_jit.Request("map", dims={"N": 10}, hooks={"apply": "a - 1"})],
+                              progress=lambda done, total: progress.append((done, total)))
+        check(compiled == 1 and progress == [(1, 2), (2, 2)], (compiled, progress))
+        sealed, missed = tma_jit.Engine("h100", cache_dir=folder, seal="refuse", on_sealed_miss=lambda *miss: missed.append(miss)), []
+        sealed.build(plan)
+        failure_of(lambda: sealed.build("map", dims={"N": 10}, hooks={"apply": "a - 2"}), tma_jit.errors.SealedError)
+        check(missed and missed[0][:2] == ("map", "sm_90a"), missed)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_all(globals())

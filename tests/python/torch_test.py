@@ -1,24 +1,21 @@
 #!/usr/bin/env python3
-"""The C API from ctypes on PyTorch tensors: values, streams, graphs, changing shapes, threads, devices, errors.
-
-    torch_test.py LIBTMA_JIT.SO C.H
+"""The package on PyTorch's tensors: values, streams, graphs, changing shapes, operators, threads, devices, errors.
 
 Ends with 77 where there is no PyTorch or no device.
 """
-import sys
 import threading
 
 import tma_jit
-from checks import check, failure_of
+from checks import check, failure_of, run_all, skip
 
 try:
     import torch
 except ImportError:
-    print("skipped: no PyTorch")
-    sys.exit(77)
+    skip("no PyTorch")
 if not torch.cuda.is_available():
-    print("skipped: no device")
-    sys.exit(77)
+    skip("no device")
+
+ENGINE = tma_jit.Engine(use_cache=False)
 
 
 def matrices(m, n, k, device="cuda"):
@@ -31,61 +28,102 @@ def expected(a, b):
     return (a.double() @ b.double().T).to(torch.bfloat16)
 
 
-def test_gemm(engine):
+def test_gemm():
     a, b, d = matrices(512, 384, 256)
-    launch = engine.prepare("gemm", {"A": a, "B": b, "D": d})
+    launch = ENGINE.prepare("gemm", A=a, B=b, D=d)
     torch.cuda.synchronize()
-    launch.run()
+    launch.launch()
     torch.cuda.synchronize()
     check(torch.equal(d, expected(a, b)), "gemm")
     other = torch.full_like(d, float("nan"))
-    launch.rebind("D", other)
-    launch.run()
+    launch.rebind(D=other)
+    launch.launch()
     torch.cuda.synchronize()
     check(torch.equal(other, d), "gemm into a rebound tensor")
 
 
-def test_stream(engine):
+class Dlpack:
+    """An array of a library that has nothing but DLPack."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __dlpack__(self, **keywords):
+        return self.tensor.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.tensor.__dlpack_device__()
+
+
+class Interface:
+    """An array of a library that has nothing but CUDA's array interface."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    @property
+    def __cuda_array_interface__(self):
+        return self.tensor.__cuda_array_interface__
+
+
+def test_protocols():
+    a = torch.randn(1000, device="cuda")
+    for wrap in (Interface, Dlpack):
+        y = torch.zeros_like(a)
+        ENGINE.prepare("map", A=wrap(a), Y=wrap(y), hooks={"apply": "a * 2"}).launch(torch.cuda.current_stream())
+        torch.cuda.synchronize()
+        check(torch.equal(y, a * 2), wrap.__name__)
+
+
+def test_fp8():
+    a, b = (torch.randint(-2, 3, (256, 256), device="cuda").to(torch.float8_e4m3fn) for _ in range(2))
+    d = torch.zeros(256, 256, dtype=torch.bfloat16, device="cuda")
+    ENGINE.prepare("gemm", A=a, B=tma_jit.Tensor(b.view(torch.uint8), "e4m3"), D=d).launch(torch.cuda.current_stream())
+    torch.cuda.synchronize()
+    check(torch.equal(d, expected(a.float(), b.float())), "gemm of e4m3")
+
+
+def test_stream():
     """Work on PyTorch's own stream is ordered with the tensors' other work; nothing synchronises."""
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         a, b, d = matrices(256, 256, 256)
-        engine.prepare("gemm", {"A": a, "B": b, "D": d}).run(stream.cuda_stream)
+        ENGINE.prepare("gemm", A=a, B=b, D=d).launch(stream)
         product = d * 2
     stream.synchronize()
     check(torch.equal(product, expected(a, b) * 2), "gemm on a stream of PyTorch's")
 
 
-def test_strided(engine):
+def test_strided():
     """A column slice: rows further apart than they are long, as a view without a copy."""
     whole = torch.randn(300, 512, device="cuda")
     source = whole[:, 64:320]
     target = torch.full((300, 256), float("nan"), device="cuda")
     check(not source.is_contiguous(), "the slice")
-    launch = engine.prepare("copy", {"S": source, "D": target})
-    launch.run(torch.cuda.current_stream().cuda_stream)
+    ENGINE.prepare("copy", S=source, D=target).launch(torch.cuda.current_stream())
     torch.cuda.synchronize()
     check(torch.equal(source, target), "a copy of a slice")
 
 
-def test_function(engine):
-    add = engine.function("map", params={"INPUTS": 2}, hooks={"apply": "a * 2.0f + b"})
-    stream = torch.cuda.current_stream().cuda_stream
+def test_function():
+    add = ENGINE.function("map", params={"INPUTS": 2}, hooks={"apply": "a * 2.0f + b"})
     for count in (1000, 77777, 1000, 4096):
         a, b = (torch.randn(count, device="cuda") for _ in range(2))
         y = torch.full((count,), float("nan"), device="cuda")
-        add(a, b, None, None, y, stream=stream)
+        add(a, b, None, None, y, stream=torch.cuda.current_stream())
         torch.cuda.synchronize()
         check(torch.allclose(y, a * 2 + b), f"map of {count}")
+    error = failure_of(lambda: add(a.cpu(), b, None, None, y))
+    check("host's memory" in str(error), str(error))
 
 
-def test_graph(engine):
+def test_graph():
     a, b, d = matrices(256, 256, 128)
-    launch = engine.prepare("gemm", {"A": a, "B": b, "D": d})
+    launch = ENGINE.prepare("gemm", A=a, B=b, D=d)
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        launch.run(torch.cuda.current_stream().cuda_stream)
+        launch.launch(torch.cuda.current_stream())
     for _ in range(2):
         a.copy_(torch.randint(-4, 5, a.shape, device="cuda"))
         d.fill_(float("nan"))
@@ -94,7 +132,22 @@ def test_graph(engine):
         check(torch.equal(d, expected(a, b)), "a replayed graph")
 
 
-def test_threads(engine):
+def test_operators():
+    import tma_jit.torch as operators
+    a, b, _ = matrices(256, 128, 64)
+    bias = torch.randint(-3, 4, (128,), device="cuda").float()
+
+    def layer(a, b, bias):
+        return operators.gemm(a, b, epilogue="fmaxf(x + bias[column], 0)", bias=bias, dtype=torch.float32)
+
+    exact = torch.relu(a.float() @ b.float().T + bias)
+    check(torch.equal(layer(a, b, bias), exact), "gemm with an epilogue")
+    check(torch.equal(torch.compile(layer, fullgraph=True)(a, b, bias), exact), "gemm in torch.compile")
+    x = torch.randn(4, 8, 1000, device="cuda")
+    check(torch.allclose(operators.softmax(x), torch.softmax(x, -1), atol=1e-6), "softmax")
+
+
+def test_threads():
     faults = []
 
     def work(seed):
@@ -104,7 +157,7 @@ def test_threads(engine):
             with torch.cuda.stream(stream):
                 for size in (128, 256, 384):
                     a, b, d = matrices(size, 256, 128)
-                    engine.prepare("gemm", {"A": a, "B": b, "D": d}).run(stream.cuda_stream)
+                    ENGINE.prepare("gemm", A=a, B=b, D=d).launch(stream)
                     stream.synchronize()
                     check(torch.equal(d, expected(a, b)), f"gemm of {size} in a thread")
         except Exception as fault:  # pylint: disable=broad-except
@@ -118,42 +171,32 @@ def test_threads(engine):
     check(not faults, faults)
 
 
-def test_errors(engine):
+def test_errors():
     a, b, d = matrices(64, 64, 64)
-    error = failure_of(lambda: engine.prepare("gemm", {"A": a, "B": b.float(), "D": d}))
+    error = failure_of(lambda: ENGINE.prepare("gemm", A=a, B=b.float(), D=d))
     check(error.code == "invalid_argument" and "tensor B" in str(error), str(error))
-    error = failure_of(lambda: engine.prepare("gemm", {"A": a, "B": b, "D": d[:32]}))
-    check(error.code == "invalid_argument", str(error))
-    launch = engine.prepare("gemm", {"A": a, "B": b, "D": d})
-    error = failure_of(lambda: launch.rebind("D", d.view(-1)[1:]))
+    failure_of(lambda: ENGINE.prepare("gemm", A=a, B=b, D=d[:32]), tma_jit.errors.InvalidArgument)
+    failure_of(lambda: ENGINE.prepare("gemm", A=a.cpu(), B=b, D=d), tma_jit.errors.InvalidArgument)
+    launch = ENGINE.prepare("gemm", A=a, B=b, D=d)
+    error = failure_of(lambda: launch.rebind(D=d.data_ptr() + 2))
     check(error.code == "invalid_argument" and "multiple of" in error.message, str(error))
 
 
-def test_devices(library):
+def test_devices():
     """An engine a device; PyTorch's current device stays what it was."""
     for index in range(torch.cuda.device_count()):
-        engine = tma_jit.Engine(library, device=str(index), no_cache=1)
+        engine = tma_jit.Engine(torch.device("cuda", index), use_cache=False)
         a, b, d = matrices(256, 128, 64, f"cuda:{index}")
-        launch = engine.prepare("gemm", {"A": a, "B": b, "D": d})
+        launch = engine.prepare("gemm", A=a, B=b, D=d)
         torch.cuda.synchronize(index)
-        launch.run()
+        launch.launch()
         torch.cuda.synchronize(index)
         check(torch.cuda.current_device() == 0, "the current device")
         check(torch.equal(d, expected(a, b)), f"gemm on device {index}")
-    return torch.cuda.device_count()
-
-
-def main():
-    torch.manual_seed(1)
-    torch.cuda.init()
-    library = tma_jit.Library(sys.argv[1], sys.argv[2])
-    engine = tma_jit.Engine(library, no_cache=1)
-    print(f"on {engine.device().name.decode()}, PyTorch {torch.__version__}")
-    for test in (test_gemm, test_stream, test_strided, test_function, test_graph, test_threads, test_errors):
-        test(engine)
-        print(f"  {test.__name__} passed")
-    print(f"  test_devices passed on {test_devices(library)} devices")
 
 
 if __name__ == "__main__":
-    main()
+    torch.manual_seed(1)
+    torch.cuda.init()
+    print(f"on {ENGINE.device['name']}, PyTorch {torch.__version__}")
+    run_all(globals())

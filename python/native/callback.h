@@ -1,0 +1,49 @@
+// Functions of Python that threads of the library call.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "failure.h"
+
+namespace tma_jit::python {
+
+// A thread's visit to the interpreter: it holds the lock, unless the program is ending. A thread that asked an ending
+// interpreter for its lock would never return.
+class Visit {
+ public:
+  Visit();
+  ~Visit();
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+  explicit operator bool() const { return state_.has_value(); }
+
+ private:
+  std::optional<nb::gil_scoped_acquire> state_;
+};
+
+// A function of Python that any thread may copy, call and destroy.
+class Callback {
+ public:
+  explicit Callback(nb::handle function);
+
+  // Calls it with what `arguments` returns, which is called with the interpreter's lock. What it raises is reported as
+  // Python reports what a destructor raises; `where` says in which function.
+  template <class Arguments> void operator()(const char* where, const Arguments& arguments) const {
+    const Visit visit;
+    if (!visit) return;
+    try {
+      (*function_)(*arguments());
+    } catch (nb::python_error& error) {
+      error.discard_as_unraisable(where);
+    }
+  }
+
+ private:
+  std::shared_ptr<nb::object> function_;
+};
+
+// Has Python say when the program ends; from then on nothing is called, and visits that have begun are waited for.
+void watch_for_the_end();
+
+}  // namespace tma_jit::python

@@ -1,0 +1,64 @@
+// tma_jit.Engine, and what its parts share.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tma_jit/engine.h>
+
+#include "callback.h"
+#include "mirror.h"
+#include "request.h"
+
+namespace tma_jit::python {
+
+// An engine is destroyed without the interpreter's lock, because it waits for threads that may call Python.
+class PythonEngine {
+ public:
+  explicit PythonEngine(Options options);
+  ~PythonEngine();
+  PythonEngine(const PythonEngine&) = delete;
+  PythonEngine& operator=(const PythonEngine&) = delete;
+
+  Engine& operator*() { return *engine_; }
+  Engine* operator->() { return &*engine_; }
+  bool emulated() const { return emulated_; }
+
+ private:
+  bool emulated_;
+  std::optional<Engine> engine_;
+};
+
+// A request whose tensors have addresses on the engine's device.
+struct BoundRequest {
+  Request request{};
+  std::vector<NamedArray> arrays{};  // with the addresses that the caller gave
+  std::optional<Mirror> mirror{};    // of an emulated device
+};
+
+// Raises if an array is where the device cannot reach it.
+BoundRequest bind_arrays(PythonEngine& engine, KernelRequest request);
+
+Options read_options(nb::handle device, const nb::kwargs& keywords);
+// The keywords of an engine with their types, for stubs.
+extern const char* const kEngineSignature;
+
+// The library's empty path is None.
+inline std::optional<std::filesystem::path> path_or_none(std::filesystem::path path) {
+  return path.empty() ? std::nullopt : std::optional(std::move(path));
+}
+
+// Returns a tma_jit.Launch.
+nb::object python_launch(nb::handle engine, BoundRequest bound, Launch launch);
+
+nb::class_<PythonEngine> bind_engine(nb::module_& module);
+void bind_launch(nb::module_& module, nb::class_<PythonEngine>& engine);
+void bind_plan(nb::module_& module);
+void bind_tuning(nb::module_& module, nb::class_<PythonEngine>& engine);
+
+}  // namespace tma_jit::python

@@ -1,0 +1,26 @@
+#include "failure.h"
+
+namespace tma_jit::python {
+
+void raise(const Error& error) {
+  const nb::object make = nb::module_::import_("tma_jit.errors").attr("exception_of");
+  const nb::object exception =
+      make(text_of(name_of(error.code)), text_of(name_of(error.reason)), text_of(error.message), text_of(error.detail),
+           text_of(error.suggestion), text_of(error.text()));
+  PyErr_SetObject(exception.type().ptr(), exception.ptr());
+  throw nb::python_error();
+}
+
+void raise_invalid(std::string message) {
+  raise({.code = ErrorCode::invalid_argument, .message = std::move(message)});
+}
+
+nb::str text_of(std::string_view text) {
+  return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
+
+nb::object value_of(std::string_view json) {
+  return nb::module_::import_("json").attr("loads")(text_of(json));
+}
+
+}  // namespace tma_jit::python

@@ -1,0 +1,365 @@
+// tma_jit.Launch, Function and Preparation: nothing of Python runs between a call and the driver.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "engine.h"
+#include "stream.h"
+
+namespace tma_jit::python {
+namespace {
+
+constexpr std::size_t kTensorsMax = 32;  // of a Function
+
+bool is_output(const Plan& plan, std::string_view name) {
+  return std::ranges::any_of(plan.arguments, [&](const Argument& each) { return each.name == name && each.output; });
+}
+
+void check_writable(std::string_view kernel, const std::string& name, const Array& array) {
+  if (array.read_only) raise_invalid(std::string(kernel) + ": " + name + " is an output, and its array is read-only");
+}
+
+void check_place(const PythonEngine& engine, const char* name, const Array& array) {
+  if (!engine.emulated() || array.host || array.tensor.address == 0 || !array.object.is_valid()) return;
+  if (nb::isinstance<Array>(array.object)) return;  // an address that the caller vouches for
+  raise_invalid("tensor " + std::string(name) +
+                ": the array is in a GPU's memory, and the engine's device is emulated: give an array of the host");
+}
+
+// Runs without the interpreter's lock.
+Result<void> run_mirrored(Mirror& mirror, Launch& launch, Stream stream) {
+  if (auto sent = mirror.upload(); !sent) return sent;
+  if (auto launched = launch.launch(stream); !launched) return launched;
+  return mirror.download();
+}
+
+// A launch and its arrays. Threads that use it at a time take turns; who waits for one's turn has released the
+// interpreter's lock.
+class PythonLaunch {
+ public:
+  PythonLaunch(nb::object engine, BoundRequest bound, Launch launch)
+      : engine_(std::move(engine)), bound_(std::move(bound)), launch_(std::move(launch)) {
+    for (const auto& [name, array] : bound_.arrays) {
+      if (is_output(launch_.plan(), name)) check_writable(launch_.plan().kernel, name, array);
+    }
+    mark_outputs();
+  }
+  ~PythonLaunch() {
+    const nb::gil_scoped_release released;
+    const Launch ended = std::move(launch_);
+    bound_.mirror.reset();
+  }
+  PythonLaunch(const PythonLaunch&) = delete;
+  PythonLaunch& operator=(const PythonLaunch&) = delete;
+
+  void run(nb::handle given) {
+    const Stream stream = read_stream(given);
+    auto launched = unlocked([&] {
+      const std::lock_guard turn(mutex_);
+      return bound_.mirror ? run_mirrored(*bound_.mirror, launch_, stream) : launch_.launch(stream);
+    });
+    if (!launched) [[unlikely]]
+      raise(launched.error());
+  }
+
+  void rebind(const nb::kwargs& tensors) {
+    for (const auto [name, object] : tensors) rebind_one(nb::cast<std::string>(name), object);
+  }
+
+  const Plan& plan() const { return launch_.plan(); }
+  const Artifact& artifact() const { return launch_.artifact(); }
+
+ private:
+  PythonEngine& engine() { return nb::cast<PythonEngine&>(engine_); }
+
+  void rebind_one(const std::string& name, nb::handle object) {
+    if (PyLong_Check(object.ptr())) return take(moved(name, nb::cast<std::uint64_t>(object)));  // an address
+    NamedArray named{name, held_array(object, name)};
+    check_same(named);
+    if (is_output(plan(), name)) check_writable(plan().kernel, name, named.array);
+    BoundRequest changed;
+    changed.arrays = bound_.arrays;
+    std::erase_if(changed.arrays, [&](const NamedArray& each) { return each.name == name; });
+    changed.arrays.push_back(std::move(named));
+    if (engine().emulated()) {
+      changed = bind_arrays(engine(), {{}, std::move(changed.arrays)});
+      if (const auto rebound = moved_to(changed.request.tensors); !rebound) {
+        static_cast<void>(moved_to(bound_.request.tensors));
+        raise(rebound.error());
+      }
+    } else {
+      take(moved(name, changed.arrays.back().array.tensor.address));
+    }
+    const std::lock_guard turn(mutex_);
+    std::swap(bound_, changed);
+    mark_outputs();
+  }
+
+  Result<void> moved(const std::string& name, std::uint64_t address) {
+    return unlocked([&] {
+      const std::lock_guard turn(mutex_);
+      return launch_.rebind(name, address);
+    });
+  }
+
+  Result<void> moved_to(const std::vector<NamedTensor>& tensors) {
+    for (const auto& [name, tensor] : tensors) {
+      if (auto rebound = moved(name, tensor.address); !rebound) return rebound;
+    }
+    return {};
+  }
+
+  // The library knows a rebound tensor's address only; an array has a type and a shape that could be wrong.
+  void check_same(const NamedArray& named) const {
+    const Tensor& tensor = named.array.tensor;
+    for (const Argument& each : plan().arguments) {
+      if (each.name != named.name || each.shape.empty()) continue;
+      const auto rank = static_cast<std::size_t>(tensor.rank);
+      const bool same = each.dtype == tensor.dtype && each.shape.size() == rank &&
+                        std::equal(each.shape.begin(), each.shape.end(), tensor.shape.begin()) &&
+                        std::equal(each.strides.begin(), each.strides.end(), tensor.strides.begin());
+      if (!same) {
+        raise_invalid(plan().kernel + ": " + named.name +
+                      " is rebound to an array of another type, shape or strides; prepare another launch for that");
+      }
+    }
+  }
+
+  void mark_outputs() {
+    if (!bound_.mirror) return;
+    for (const NamedTensor& tensor : bound_.request.tensors) {
+      if (is_output(plan(), tensor.name)) bound_.mirror->mark_output(tensor.tensor.address);
+    }
+  }
+
+  nb::object engine_;  // its device has the mirror's memory
+  std::mutex mutex_;   // of all below
+  BoundRequest bound_;
+  Launch launch_;
+};
+
+// The outputs of a kernel by name, from all files that the engine has of it.
+std::vector<std::string> outputs_of(PythonEngine& engine, const std::string& kernel, std::vector<std::string>& all) {
+  std::vector<std::string> outputs;
+  for (const Result<KernelInfo>& info : engine->kernels()) {
+    if (!info || info->kernel != kernel) continue;
+    all.clear();
+    for (const KernelInfo::Tensor& tensor : info->tensors) {
+      all.push_back(tensor.name);
+      if (tensor.output) outputs.push_back(tensor.name);
+    }
+  }
+  return outputs;
+}
+
+class PythonFunction {
+ public:
+  PythonFunction(nb::object engine, const Request& request, Function function)
+      : engine_(std::move(engine)), kernel_(request.kernel), function_(std::move(function)) {
+    const auto outputs = outputs_of(nb::cast<PythonEngine&>(engine_), request.kernel, names_);
+    for (const std::string& name : names_) output_.push_back(std::ranges::find(outputs, name) != outputs.end());
+    for (const std::string& operand : request.operands) {
+      if (operand.find('[') == std::string::npos) continue;  // a scalar
+      names_.push_back(operand.substr(0, operand.find_first_of(" :")));
+      output_.push_back(false);
+    }
+  }
+
+  ~PythonFunction() {
+    const nb::gil_scoped_release released;
+    const Function ended = std::move(function_);
+  }
+  PythonFunction(const PythonFunction&) = delete;
+  PythonFunction& operator=(const PythonFunction&) = delete;
+
+  void call(const nb::args& given, nb::handle given_stream) {
+    const Stream stream = read_stream(given_stream);
+    const std::size_t count = given.size();
+    if (count > kTensorsMax) raise_invalid(kernel_ + ": a function takes at most 32 tensors");
+    std::array<Tensor, kTensorsMax> tensors;
+    std::vector<nb::ndarray<nb::ro>> imported;
+    auto& engine = nb::cast<PythonEngine&>(engine_);
+    for (std::size_t i = 0; i < count; ++i) {
+      const char* const name = i < names_.size() ? names_[i].c_str() : "?";
+      Array array = read_array(given[i], name);
+      if (i < output_.size() && output_[i]) check_writable(kernel_, name, array);
+      if (array.tensor.rank > 0 && array.host != engine.emulated() && !nb::isinstance<Array>(given[i])) [[unlikely]]
+        refuse_place(name, array.host);
+      tensors[i] = array.tensor;
+      if (array.imported.is_valid()) imported.push_back(std::move(array.imported));
+    }
+    auto called = unlocked([&] {
+      return engine.emulated() ? call_mirrored(engine, {tensors.data(), count}, stream)
+                               : function_(tensors.data(), count, stream);
+    });
+    if (!called) [[unlikely]]
+      raise(called.error());
+  }
+
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  [[noreturn]] void refuse_place(const char* name, bool host) const {
+    raise_invalid(kernel_ + ": tensor " + name +
+                  (host ? " is in the host's memory, and a function of a GPU takes arrays of the GPU"
+                        : " is in a GPU's memory, and the engine's device is emulated"));
+  }
+
+  Result<void> call_mirrored(PythonEngine& engine, std::span<Tensor> tensors, Stream stream) {
+    std::vector<Tensor*> given;
+    for (Tensor& tensor : tensors) {
+      if (tensor.rank > 0) given.push_back(&tensor);
+    }
+    auto mirror = Mirror::of(*engine, given);
+    if (!mirror) return tl::make_unexpected(std::move(mirror).error());
+    for (std::size_t i = 0; i < std::min(tensors.size(), output_.size()); ++i) {
+      if (output_[i]) mirror->mark_output(tensors[i].address);
+    }
+    if (auto sent = mirror->upload(); !sent) return sent;
+    if (auto called = function_(tensors.data(), tensors.size(), stream); !called) return called;
+    return mirror->download();
+  }
+
+  nb::object engine_;
+  std::string kernel_;
+  std::vector<std::string> names_;
+  std::vector<bool> output_;
+  Function function_;
+};
+
+class PythonPreparation {
+ public:
+  PythonPreparation(nb::object engine, std::vector<BoundRequest> bound, Preparation preparation)
+      : engine_(std::move(engine)), bound_(std::move(bound)), preparation_(std::move(preparation)) {}
+  ~PythonPreparation() {
+    const nb::gil_scoped_release released;
+    preparation_.reset();  // waits for threads that may report progress to Python
+  }
+  PythonPreparation(const PythonPreparation&) = delete;
+  PythonPreparation& operator=(const PythonPreparation&) = delete;
+
+  std::size_t total() const {
+    return unlocked([&] { return preparation_->total(); });
+  }
+  std::size_t done() const {
+    return unlocked([&] { return preparation_->done(); });
+  }
+  void cancel() {
+    unlocked([&] { preparation_->cancel(); });
+  }
+  bool wait(std::optional<double> seconds) {
+    return unlocked([&] {
+      if (seconds) return preparation_->wait_for(std::chrono::milliseconds(static_cast<std::int64_t>(1000 * *seconds)));
+      preparation_->wait();
+      return true;
+    });
+  }
+  nb::object taken(std::size_t index) {
+    Launch launch = take(unlocked([&] { return preparation_->take(index); }));
+    return python_launch(engine_, std::move(bound_[index]), std::move(launch));
+  }
+
+ private:
+  nb::object engine_;
+  std::vector<BoundRequest> bound_;
+  std::optional<Preparation> preparation_;
+};
+
+std::function<void(std::size_t, std::size_t)> progress_to(nb::handle function) {
+  if (function.is_none()) return {};
+  return [callback = Callback(function)](std::size_t done, std::size_t total) {
+    callback("progress of Engine.prepare_async", [&] { return nb::make_tuple(done, total); });
+  };
+}
+
+std::unique_ptr<PythonPreparation> prepare_async(nb::object self, const std::vector<KernelRequest>& requests,
+                                                 int threads, nb::handle progress) {
+  auto& engine = nb::cast<PythonEngine&>(self);
+  std::vector<BoundRequest> bound;
+  std::vector<Request> plain;
+  for (const KernelRequest& request : requests) {
+    bound.push_back(bind_arrays(engine, request));
+    plain.push_back(bound.back().request);
+  }
+  Preparation preparation =
+      engine->prepare_async(std::move(plain), {.threads = threads, .progress = progress_to(progress)});
+  return std::make_unique<PythonPreparation>(std::move(self), std::move(bound), std::move(preparation));
+}
+
+std::unique_ptr<PythonFunction> make_function(nb::object self, const nb::args& args, const nb::kwargs& keywords) {
+  const KernelRequest request = read_request(args, keywords);
+  if (!request.arrays.empty()) raise_invalid("a function's request gives no tensors; each call does");
+  auto& engine = nb::cast<PythonEngine&>(self);
+  Function function = take(unlocked([&] { return engine->function(request.request); }));
+  return std::make_unique<PythonFunction>(std::move(self), request.request, std::move(function));
+}
+
+}  // namespace
+
+BoundRequest bind_arrays(PythonEngine& engine, KernelRequest request) {
+  BoundRequest bound{std::move(request.request), std::move(request.arrays), {}};
+  std::vector<Tensor*> hosted;
+  for (const auto& [name, array] : bound.arrays) {
+    check_place(engine, name.c_str(), array);
+    bound.request.tensors.push_back({name, array.tensor});
+  }
+  if (!engine.emulated()) return bound;
+  for (std::size_t i = 0; i < bound.arrays.size(); ++i) {
+    if (bound.arrays[i].array.host) hosted.push_back(&bound.request.tensors[i].tensor);
+  }
+  bound.mirror = take(unlocked([&] { return Mirror::of(*engine, hosted); }));
+  return bound;
+}
+
+nb::object python_launch(nb::handle engine, BoundRequest bound, Launch launch) {
+  return nb::cast(std::make_unique<PythonLaunch>(nb::borrow(engine), std::move(bound), std::move(launch)));
+}
+
+void bind_launch(nb::module_& module, nb::class_<PythonEngine>& engine) {
+  nb::class_<PythonLaunch>(module, "Launch", "A loaded kernel with its arguments. It keeps its arrays alive.")
+      .def("launch", &PythonLaunch::run, nb::arg("stream") = nb::none(),
+           nb::sig("def launch(self, stream: typing.Any = None) -> None"),
+           "One call of the driver. On an emulated device the arrays are copied to it before and back after.")
+      .def("__call__", &PythonLaunch::run, nb::arg("stream") = nb::none(),
+           nb::sig("def __call__(self, stream: typing.Any = None) -> None"))
+      .def("rebind", &PythonLaunch::rebind, nb::sig("def rebind(self, **tensors: typing.Any) -> None"),
+           "Other arrays of the same types, shapes and strides, or addresses on the device.")
+      .def_prop_ro("plan", &PythonLaunch::plan, nb::rv_policy::copy)
+      .def_prop_ro("artifact", &PythonLaunch::artifact, nb::rv_policy::copy);
+
+  nb::class_<PythonFunction>(module, "Function",
+                             "A kernel that finds or prepares the launch for the shapes of each call.")
+      .def("__call__", &PythonFunction::call, nb::arg("tensors"), nb::kw_only(), nb::arg("stream") = nb::none(),
+           nb::sig("def __call__(self, *tensors: typing.Any, stream: typing.Any = None) -> None"),
+           "Tensors in the order of `tensors`; None stands for an absent one.")
+      .def_prop_ro(
+          "tensors", [](const PythonFunction& self) { return nb::tuple(nb::cast(self.names())); },
+          nb::sig("def tensors(self) -> tuple[str, ...]"));
+
+  nb::class_<PythonPreparation>(module, "Preparation", "Launches that are prepared in the background.")
+      .def_prop_ro("total", &PythonPreparation::total)
+      .def_prop_ro("done", &PythonPreparation::done)
+      .def("cancel", &PythonPreparation::cancel, "Cancels the requests that have not begun.")
+      .def("wait", &PythonPreparation::wait, nb::arg("timeout_s") = nb::none(),
+           "Returns False if the time is over first.")
+      .def("take", &PythonPreparation::taken, nb::arg("index"), nb::sig("def take(self, index: int) -> Launch"),
+           "Waits for a launch, or raises its error. Each is taken once.")
+      .def("__len__", &PythonPreparation::total);
+
+  engine
+      .def("prepare_async", &prepare_async, nb::arg("requests"), nb::arg("threads") = 0,
+           nb::arg("progress") = nb::none(),
+           nb::sig("def prepare_async(self, requests: collections.abc.Sequence[Request], threads: int = 0, progress: "
+                   "collections.abc.Callable[[int, int], object] | None = None) -> Preparation"),
+           "Prepares requests in threads of the library, and returns at once.")
+      .def("function", &make_function, nb::sig("def function(self, " TMA_JIT_REQUEST_PARAMETERS ") -> Function"),
+           "A callable that takes tensors each time: the first call of a shape prepares, later ones find the launch.");
+}
+
+}  // namespace tma_jit::python

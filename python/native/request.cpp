@@ -1,0 +1,122 @@
+#include "request.h"
+
+#include <array>
+#include <utility>
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+namespace tma_jit::python {
+namespace {
+
+Scalar read_scalar(nb::handle value) {
+  if (PyLong_Check(value.ptr())) return nb::cast<std::int64_t>(value);
+  return nb::cast<double>(nb::float_(value));
+}
+
+void add_tensor(KernelRequest& request, nb::handle name, nb::handle object) {
+  NamedArray named{nb::cast<std::string>(name), {}};
+  named.array = held_array(object, named.name);
+  if (named.array.tensor.rank > 0) request.arrays.push_back(std::move(named));
+}
+
+using Setter = void (*)(KernelRequest& request, nb::handle value);
+
+// Sets a member of the request from a value of the same form.
+template <auto member> void set(KernelRequest& request, nb::handle value) {
+  auto& part = request.request.*member;
+  part = nb::cast<std::remove_reference_t<decltype(part)>>(value);
+}
+
+// Every part of a request by its keyword.
+constexpr std::pair<std::string_view, Setter> kParts[] = {
+    {"tensors",
+     [](KernelRequest& request, nb::handle value) {
+       for (const auto [name, array] : nb::cast<nb::dict>(value)) add_tensor(request, name, array);
+     }},
+    {"types",
+     [](KernelRequest& request, nb::handle value) {
+       for (const auto [name, type] : nb::cast<nb::dict>(value)) {
+         request.request.types[nb::cast<std::string>(name)] = read_dtype(type);
+       }
+     }},
+    {"scalars",
+     [](KernelRequest& request, nb::handle value) {
+       for (const auto [name, scalar] : nb::cast<nb::dict>(value)) {
+         request.request.scalars[nb::cast<std::string>(name)] = read_scalar(scalar);
+       }
+     }},
+    {"hooks", set<&Request::hooks>},
+    {"dims", set<&Request::dims>},
+    {"params", set<&Request::params>},
+    {"operands", set<&Request::operands>},
+    {"fixed", set<&Request::fixed>},
+    {"present", set<&Request::present>},
+    {"workspaces", set<&Request::workspaces>},
+    {"file", set<&Request::file>},
+    {"reference", set<&Request::reference>},
+    {"untrusted_hooks", set<&Request::untrusted_hooks>},
+};
+
+void set_part(KernelRequest& request, nb::handle name, nb::handle value) {
+  for (const auto& [part, setter] : kParts) {
+    if (part != nb::cast<std::string_view>(name)) continue;
+    try {
+      if (!value.is_none()) setter(request, value);
+    } catch (const nb::cast_error&) {
+      raise_invalid(std::string(part) + " cannot be " + nb::repr(value).c_str());
+    }
+    return;
+  }
+  const bool number = PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr());
+  if (number) {
+    request.request.scalars[nb::cast<std::string>(name)] = read_scalar(value);
+  } else {
+    add_tensor(request, name, value);
+  }
+}
+
+KernelRequest make_request(nb::handle kernel, const nb::kwargs& keywords) {
+  if (!PyUnicode_Check(kernel.ptr()))
+    raise_invalid("the first argument is a kernel's name, or a Request and nothing else");
+  KernelRequest request;
+  request.request.kernel = nb::cast<std::string>(kernel);
+  for (const auto [name, value] : keywords) set_part(request, name, value);
+  return request;
+}
+
+}  // namespace
+
+Array held_array(nb::handle object, const std::string& name) {
+  Array array = read_array(object, name.c_str());
+  if (!array.object.is_valid()) array.object = nb::borrow(object);
+  return array;
+}
+
+KernelRequest read_request(const nb::args& args, const nb::kwargs& keywords) {
+  if (args.size() != 1) raise_invalid("one kernel's name or Request is given by position; everything else by name");
+  if (nb::isinstance<KernelRequest>(args[0]) && keywords.empty()) return nb::cast<KernelRequest&>(args[0]);
+  return make_request(args[0], keywords);
+}
+
+void bind_request(nb::module_& module) {
+  nb::class_<KernelRequest>(module, "Request", "What is asked of a kernel; the keywords are those of Engine.prepare.")
+      .def(
+          "__init__",
+          [](KernelRequest* self, const nb::args& args, const nb::kwargs& keywords) {
+            new (self) KernelRequest(read_request(args, keywords));
+          },
+          nb::sig("def __init__(self, " TMA_JIT_REQUEST_PARAMETERS ") -> None"))
+      .def_prop_ro("kernel", [](const KernelRequest& self) { return text_of(self.request.kernel); })
+      .def_prop_ro("dims", [](const KernelRequest& self) { return self.request.dims; })
+      .def_prop_ro("params", [](const KernelRequest& self) { return self.request.params; })
+      .def_prop_ro("types", [](const KernelRequest& self) {
+        std::map<std::string, std::string> types;
+        for (const auto& [name, type] : self.request.types) types[name] = name_of(type);
+        return types;
+      });
+}
+
+}  // namespace tma_jit::python

@@ -1,0 +1,33 @@
+#include "stream.h"
+
+#include <array>
+
+namespace tma_jit::python {
+namespace {
+
+Stream stream_at(nb::handle address) {
+  return reinterpret_cast<Stream>(nb::cast<std::uintptr_t>(address));
+}
+
+// Returns the attributes of PyTorch's and of CuPy's streams, made once and kept until the process ends.
+const std::array<nb::str, 2>& attributes() {
+  static const auto* const kept = new std::array<nb::str, 2>{nb::str("cuda_stream"), nb::str("ptr")};
+  return *kept;
+}
+
+}  // namespace
+
+Stream read_stream(nb::handle stream) {
+  if (stream.is_none()) return nullptr;
+  if (PyLong_Check(stream.ptr())) return stream_at(stream);
+  for (const nb::str& attribute : attributes()) {
+    if (const nb::object address = nb::getattr(stream, attribute, nb::handle()); address.is_valid()) {
+      return stream_at(address);
+    }
+  }
+  const nb::object protocol = nb::getattr(stream, "__cuda_stream__", nb::none());
+  if (!protocol.is_none()) return stream_at(nb::cast<nb::tuple>(protocol())[1]);
+  raise_invalid("the stream is neither an address nor a stream of PyTorch or CuPy, and has no __cuda_stream__");
+}
+
+}  // namespace tma_jit::python

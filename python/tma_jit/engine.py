@@ -1,0 +1,36 @@
+"""The engine, with what is not on the way of a launch."""
+from __future__ import annotations
+
+import concurrent.futures
+import os
+from collections.abc import Callable, Iterable
+
+from . import _native
+
+
+class Engine(_native.Engine):
+    """Turns requests into launches on one device. Thread-safe; see docs/python.md for its keywords."""
+
+    def warm(self, lines: Iterable[str | _native.Request], *, threads: int = 0,
+             progress: Callable[[int, int], object] | None = None) -> int:
+        """Builds kernels into the cache: requests, or lines of a list for `tma-jit warm`. Needs no GPU for a device by name.
+
+        Returns how many kernels were compiled; those that the cache had are not. The first error is raised when all others
+        are built.
+        """
+        requests: list[_native.Request] = []
+        for line in lines:
+            requests += [line] if isinstance(line, _native.Request) else self.warm_requests(line)
+        compiled, failure = 0, None
+        with concurrent.futures.ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+            building = [pool.submit(self.build, request) for request in requests]
+            for done, future in enumerate(concurrent.futures.as_completed(building), 1):
+                error = future.exception()
+                if error is None:
+                    compiled += future.result().compiled
+                failure = failure or error
+                if progress is not None:
+                    progress(done, len(building))
+        if failure is not None:
+            raise failure
+        return compiled

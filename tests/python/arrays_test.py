@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""NumPy's arrays on an emulated device: launches, functions, types, aliases, and what is refused. Needs NumPy and NVRTC."""
+import tempfile
+
+import tma_jit
+from checks import check, failure_of, needs_nvrtc, run_all, skip
+
+try:
+    import numpy as np
+except ImportError:
+    skip("no NumPy")
+
+ENGINE = tma_jit.Engine("emulator:sm_90a")
+DOUBLE = {"apply": "a * 2"}
+
+
+def counting(n, dtype="float32"):
+    return np.arange(n).astype(dtype)
+
+
+def test_launch():
+    a, y = counting(1000), np.zeros(1000, np.float32)
+    launch = ENGINE.prepare("map", A=a, Y=y, hooks=DOUBLE)
+    check(not y.any(), "prepare launches nothing")
+    launch.launch()
+    check((y == a * 2).all(), "the results")
+    a += 1
+    launch()
+    check((y == a * 2).all(), "inputs are read at each launch")
+    check(launch.plan.kernel == "map" and launch.artifact.as_dict()["form"] == "ptx", repr(launch.plan))
+
+
+def test_rebind():
+    a, b, y = counting(100), counting(100) + 5, np.zeros(100, np.float32)
+    launch = ENGINE.prepare("map", A=a, Y=y, hooks=DOUBLE)
+    launch.rebind(A=b)
+    launch.launch()
+    check((y == b * 2).all(), "a rebound input")
+    other = np.zeros_like(y)
+    launch.rebind(Y=other)
+    launch.launch()
+    check((other == y).all(), "a rebound output")
+    for wrong in (counting(101), counting(100, "float64"), counting(200)[::2]):
+        error = failure_of(lambda: launch.rebind(A=wrong), ValueError)
+        check("another launch" in str(error), str(error))
+    check(failure_of(lambda: launch.rebind(Q=a), tma_jit.errors.NotFound).reason == "unknown_name", "an unknown name")
+    launch.launch()
+    check((other == b * 2).all(), "a refused rebind changes nothing")
+
+
+def test_gemm():
+    a, b = (np.random.default_rng(i).integers(-4, 5, (72, 64)).astype(np.float16) for i in (1, 2))
+    d = np.zeros((72, 72), np.float32)
+    bias = counting(72)
+    ENGINE.prepare("gemm", A=a, B=b, D=d, bias=bias, alpha=0.5, operands=["bias : f32[N]", "alpha : f32"],
+                   hooks={"epilogue": "alpha * x + bias[column]"}).launch()
+    check((d == 0.5 * (a.astype(np.float32) @ b.T) + bias).all(), "gemm with operands")
+
+
+def test_views():
+    whole = counting(64 * 32).reshape(64, 32)
+    part, to = whole[:, 3:20], np.full((64, 40), -1, np.float32)
+    ENGINE.prepare("copy", S=part, D=to[:, 10:27]).launch()
+    check((to[:, 10:27] == part).all() and (to[:, :10] == -1).all() and (to[:, 27:] == -1).all(), "slices")
+    ENGINE.prepare("map", A=to[:, 10:27], Y=to[:, 10:27], hooks=DOUBLE).launch()
+    check((to[:, 10:27] == 2 * part).all(), "in place")
+
+
+def test_types():
+    bits = np.array([0x3F80, 0x4000, 0xC040], np.uint16)  # 1, 2 and -3 as bf16
+    y = np.zeros(3, np.float32)
+    ENGINE.prepare("map", A=tma_jit.Tensor(bits, dtype="bf16"), Y=y, hooks={"apply": "a"}).launch()
+    check(y.tolist() == [1, 2, -3], y)
+    check("size" in str(failure_of(lambda: tma_jit.Tensor(bits, dtype="e4m3"))), "a type of another size")
+    try:
+        import ml_dtypes
+    except ImportError:
+        return
+    a, y = counting(8, ml_dtypes.bfloat16), np.zeros(8, ml_dtypes.bfloat16)
+    ENGINE.prepare("map", A=a, Y=y, hooks=DOUBLE).launch()
+    check((y == a * 2).all(), "bf16 of ml_dtypes")
+
+
+class Dlpack:
+    """An array of a library that has nothing but DLPack."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **keywords):
+        return self.array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_dlpack():
+    a, y = counting(10), np.zeros(10, np.float32)
+    ENGINE.prepare("map", A=Dlpack(a), Y=Dlpack(y), hooks=DOUBLE).launch()
+    check((y == a * 2).all(), "arrays by DLPack")
+
+
+def test_function():
+    double = ENGINE.function("map", hooks=DOUBLE)
+    check(double.tensors == ("A", "B", "C", "D", "Y"), double.tensors)
+    for n in (10, 1000, 10):
+        a, y = counting(n), np.zeros(n, np.float32)
+        double(a, None, None, None, y)
+        check((y == a * 2).all(), f"{n} elements")
+    check(ENGINE.function("map", params={"INPUTS": 2}, hooks={"apply": "a + b"})(a, a, None, None, y) is None, "two inputs")
+    check((y == a + a).all(), "two inputs")
+    check("5" in str(failure_of(lambda: double(a, y))), "too few tensors")
+    check("read-only" in str(failure_of(lambda: double(a, None, None, None, frozen(y)))), "a read-only output")
+    check("no tensors" in str(failure_of(lambda: ENGINE.function("map", A=a))), "tensors of a function")
+
+
+def test_background():
+    arrays = [(counting(n), np.zeros(n, np.float32)) for n in (10, 20, 30)]
+    seen = []
+    preparation = ENGINE.prepare_async([tma_jit.Request("map", A=a, Y=y, hooks=DOUBLE) for a, y in arrays],
+                                       progress=lambda done, total: seen.append((done, total)))
+    for i, (a, y) in enumerate(arrays):
+        preparation.take(i).launch()
+        check((y == a * 2).all(), f"launch {i}")
+    check(preparation.wait(10) and len(preparation) == preparation.done == 3, "all are done")
+    check(failure_of(lambda: preparation.take(0), tma_jit.errors.NotFound).code == "not_found", "taken twice")
+    del preparation  # waits for what tells the progress, too
+    check(sorted(seen) == [(1, 3), (2, 3), (3, 3)], seen)
+
+
+def frozen(array):
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+class Device:
+    """An array that says it is in a GPU's memory."""
+
+    def __init__(self, array):
+        self.__cuda_array_interface__ = {"shape": array.shape, "typestr": array.dtype.str, "version": 3,
+                                         "data": (array.ctypes.data, False), "strides": None}
+
+    @property
+    def __cuda_array_interface__(self):
+        return self.described
+
+    @__cuda_array_interface__.setter
+    def __cuda_array_interface__(self, described):
+        self.described = described
+
+
+def test_refusals():
+    a, y = counting(100), np.zeros(100, np.float32)
+
+    def refused(words, kind=tma_jit.errors.InvalidArgument, **request):
+        error = failure_of(lambda: ENGINE.prepare("map", hooks=DOUBLE, **request).launch(), kind)
+        check(words in str(error), str(error))
+
+    refused("tensor A", A=counting(100, "int32"), Y=y)
+    refused("complex64", A=counting(100, "complex64"), Y=y)
+    refused("of reversed bytes", A=counting(100, ">f4"), Y=y)
+    refused("", kind=tma_jit.Error, A=a, Y=np.zeros(101, np.float32))
+    refused("read-only", A=a, Y=frozen(y))
+    refused("whole number", A=np.zeros(100, "f4, u1")["f0"], Y=y)
+    refused("tensor Y is missing", A=a)
+    refused("no dimension", A=np.float32(3), Y=y)
+    refused("at most 5", A=np.zeros((1,) * 6, np.float32), Y=y)
+    refused("is no array", A=[1.0, 2.0], Y=y)
+    refused("in a GPU's memory", A=Device(a), Y=y)
+    refused("", kind=tma_jit.Error, A=a, Y=y, file="gemm_wgmma")
+    ENGINE.prepare("map", A=frozen(a), Y=y, hooks=DOUBLE).launch()
+    check((y == a * 2).all(), "a read-only input")
+    backwards = a[::-1]
+    try:
+        ENGINE.prepare("map", A=backwards, Y=y, hooks=DOUBLE).launch()
+        check((y == backwards * 2).all(), "an array of negative strides")
+    except tma_jit.Error:
+        pass
+    check("stream" in str(failure_of(lambda: ENGINE.prepare("map", A=a, Y=y, hooks=DOUBLE).launch(stream="main"))), "a stream")
+
+
+def test_empty():
+    a, y = np.zeros((0, 5), np.float32), np.zeros((0, 5), np.float32)
+    ENGINE.prepare("copy", S=a, D=y).launch()
+
+
+def test_tune():
+    """An emulated device has no clock worth measuring: whatever comes back, progress is told and arrays stay as they are."""
+    with tempfile.TemporaryDirectory() as folder:
+        engine = tma_jit.Engine("emulator:sm_90a", cache_dir=folder)
+        told = []
+        request = tma_jit.Request("map", dims={"N": 64}, hooks=DOUBLE)
+        results = engine.tune([request], budget_s=120, candidates=1, progress=told.append)
+        check(len(results) == 1 and (told or "error" in results[0]), results)
+
+
+if __name__ == "__main__":
+    with needs_nvrtc():
+        run_all(globals())

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Objects that outlive others, threads, forks, and what functions of Python raise. Needs NumPy and NVRTC."""
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import tma_jit
+from checks import check, failure_of, needs_nvrtc, run_all, skip
+
+try:
+    import numpy as np
+except ImportError:
+    skip("no NumPy")
+
+DOUBLE = {"apply": "a * 2"}
+
+
+def engine(**options):
+    return tma_jit.Engine("emulator:sm_90a", **options)
+
+
+def arrays(n=100):
+    return np.arange(n, dtype=np.float32), np.zeros(n, np.float32)
+
+
+def test_outlives_engine():
+    a, y = arrays()
+    launch = engine().prepare("map", A=a, Y=y, hooks=DOUBLE)
+    function = engine().function("map", hooks=DOUBLE)
+    gc.collect()
+    launch.launch()
+    check((y == a * 2).all(), "a launch of a dropped engine")
+    function(a + 1, None, None, None, y)
+    check((y == a * 2 + 2).all(), "a function of a dropped engine")
+
+
+def test_keeps_arrays():
+    y = np.zeros(100, np.float32)
+    launch = engine().prepare("map", A=np.arange(100, dtype=np.float32), Y=y, hooks=DOUBLE)
+    gc.collect()
+    launch.launch()
+    check(y[99] == 198, "a launch keeps its arrays")
+
+
+def test_threads():
+    shared = engine()
+    a, y = arrays()
+    one = shared.prepare("map", A=a, Y=y, hooks=DOUBLE)
+    faults = []
+
+    def work(seed):
+        try:
+            for step in range(5):
+                mine, result = arrays(100 + seed + step)
+                shared.prepare("map", A=mine, Y=result, hooks=DOUBLE).launch()
+                check((result == mine * 2).all(), f"thread {seed}")
+                one.launch()
+        except BaseException as fault:  # pylint: disable=broad-except
+            faults.append(fault)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    check(not faults and (y == a * 2).all(), faults)
+
+
+def test_lock_is_released():
+    """Another thread of Python runs while a launch does."""
+    a, y = arrays(200_000)
+    launch = engine().prepare("map", A=a, Y=y, hooks=DOUBLE)
+    ended, counted = threading.Event(), [0]
+
+    def count():
+        while not ended.is_set():
+            counted[0] += 1
+            time.sleep(0)  # gives the lock back
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    before = counted[0]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(100)  # only what releases the lock lets the other thread run
+    launch.launch()
+    sys.setswitchinterval(interval)
+    during = counted[0] - before
+    ended.set()
+    thread.join()
+    check(during > 0, "the lock is held during a launch")
+
+
+def test_log_raises():
+    def log(level, text):
+        raise RuntimeError("of the log")
+
+    unraisable, sys.unraisablehook = sys.unraisablehook, lambda fault: seen.append(str(fault.exc_value))
+    seen = []
+    a, y = arrays()
+    engine(log=log, log_level="debug").prepare("map", A=a, Y=y, hooks=DOUBLE).launch()
+    sys.unraisablehook = unraisable
+    check("of the log" in seen and (y == a * 2).all(), seen)
+
+
+def tuned(progress):
+    return engine(use_cache=False).tune([tma_jit.Request("map", dims={"N": 64}, hooks=DOUBLE)], budget_s=120, candidates=2,
+                                        progress=progress)
+
+
+def test_progress_raises():
+    def progress(now):
+        raise RuntimeError(f"at {now['trial']}")
+
+    check("at 1" in str(failure_of(lambda: tuned(progress), RuntimeError)), "what progress raises ends the tuning")
+    check(isinstance(tuned(lambda now: False), list), "False ends the tuning")
+
+
+def test_keyboard_interrupt():
+    def progress(now):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    failure_of(lambda: tuned(progress), KeyboardInterrupt)
+
+
+def test_fork():
+    used = engine()
+    a, y = arrays()
+    launch = used.prepare("map", A=a, Y=y, hooks=DOUBLE)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            fresh, result = arrays()
+            engine().prepare("map", A=fresh, Y=result, hooks=DOUBLE).launch()
+            status = 0 if (result == fresh * 2).all() else 2
+            try:
+                launch.launch()  # of the parent's device: works or says why not
+            except tma_jit.Error:
+                pass
+        finally:
+            os._exit(status)
+    check(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, "an engine of a child")
+    launch.launch()
+    check((y == a * 2).all(), "the parent after a fork")
+
+
+ENDS = """
+import tma_jit
+known = tma_jit.Engine("h100", use_cache=False, log=print, log_level="debug")
+requests = [tma_jit.Request("map", dims={"N": 64}, hooks={"apply": f"a * {i}"}) for i in range(50)]
+preparation = known.prepare_async(requests, progress=lambda done, total: sum(range(100000)))
+"""
+
+
+def test_end():
+    """A program may end while threads of the library call its functions."""
+    ended = subprocess.run([sys.executable, "-c", ENDS], capture_output=True, text=True, timeout=100, check=False)
+    check(ended.returncode == 0 and not ended.stderr, ended.stderr)
+
+
+if __name__ == "__main__":
+    with needs_nvrtc():
+        run_all(globals())
