@@ -55,34 +55,17 @@
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 4000 + max(MEMORY, L2, SM, LATENCY) + (SPLIT == 1 ? 0 : 1000) + (CHUNKS == 1 ? 0 : 2500 + 30 * CHUNKS) "by the bandwidths and the latency of an H200, in the units of gemm_wgmma_split.cu"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
 //!
-//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3
-//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3, SPLIT = 2  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 4, BLOCKS = 2
-//! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2
-//! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, SPLIT = 2  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, SPLIT = 4  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 8, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2
-//! preset  VEC = 16, ROWS = 8, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 2  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 8, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 4  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 8, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 8  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 16, BN = 16, WARPS = 8, STEPS = 2, BLOCKS = 2
-//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3
-//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2
-//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 2  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 4  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 16, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2, SPLIT = 8  when device.cluster_max >= 8
-//! preset  VEC = 16, ROWS = 8, BN = 32, WARPS = 8, STEPS = 2, BLOCKS = 2, CHUNKS = 2
-//! preset  VEC = 16, ROWS = 8, BN = 32, WARPS = 8, STEPS = 2, BLOCKS = 2, CHUNKS = 4
-//! preset  VEC = 16, ROWS = 8, BN = 32, WARPS = 8, STEPS = 2, BLOCKS = 2, CHUNKS = 16
-//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 2
-//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 4
-//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 16
+//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 4
+//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3, SPLIT = 2  when device.cluster_max >= 8 && TILES < 2 * device.sm_count
+//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8 && TILES < 2 * device.sm_count
+//! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, CHUNKS = 4  when TILES < 2 * device.sm_count
+//! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, CHUNKS = 16  when TILES < 2 * device.sm_count
+//! preset  VEC = 16, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8 && TILES < 2 * device.sm_count
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 4  when TILES < 2 * device.sm_count
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 16  when TILES < 2 * device.sm_count
 //! preset  VEC = 8, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2
-//! preset  VEC = 8, ROWS = 8, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 8, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2
-//! preset  VEC = 8, ROWS = 16, BN = 64, WARPS = 4, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 4, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 4, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 2, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2

@@ -377,6 +377,8 @@ TEST_CASE("tensors of different extents are joined along a dimension, and split"
                 "--offset", "S1=1"});
   check_passes({"split", kDevice, kEmulator, "M=3", "N0=5", "N1=7", "K=33", "--pitch", "D0=35", "--pitch", "S=41",
                 "--offset", "D1=1"});
+}
+
 TEST_CASE("tokens are drawn as the reference draws them, ties, infinities and numbers that are none included") {
   if (!has_compiler() || !kHasEmulator) return;
   const auto draw = [](const char* device, std::vector<std::string> words) {
