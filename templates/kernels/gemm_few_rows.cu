@@ -25,8 +25,8 @@
 //! let     RESIDENT = max(1, min(device.registers_per_sm / (USED * THREADS), device.threads_per_sm / THREADS, device.smem_per_sm / (SMEM + 1024))) "blocks on an SM at a time"
 //! let     WEIGHTS = N * K * sizeof(T)
 //! let     MEMORY  = max(WEIGHTS / 3000, WEIGHTS / (VEC * 4 * device.sm_count)) "cycles of reading B: from memory, by an SM's loads"
-//! let     L2      = (N + TILES * M) * K * sizeof(T) / 3700 "cycles of reading B, and A for each tile, from L2"
-//! let     SM      = ceil_div(GRID, device.sm_count) * (BN + M) * K * sizeof(T) / (SPLIT * CHUNKS) / 40 "cycles of the SM that reads most"
+//! let     L2      = (N + TILES * M / 4) * K * sizeof(T) / 3700 "cycles of reading B, and A for each tile, from L2; L1 keeps most of A"
+//! let     SM      = ceil_div(GRID, device.sm_count) * (BN + M / 4) * K * sizeof(T) / (SPLIT * CHUNKS) / 40 "cycles of the SM that reads most"
 //! let     TURNS   = ceil_div(ceil_div(K, 64), PARTS * STEPS) "latencies of a warp"
 //! let     LATENCY = max(TURNS * 900, TURNS * GRID * 900 / (device.sm_count * RESIDENT))
 //!
@@ -56,14 +56,14 @@
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
 //!
 //! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 4
-//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3, SPLIT = 2  when device.cluster_max >= 8 && TILES < 2 * device.sm_count
-//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8 && TILES < 2 * device.sm_count
-//! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, CHUNKS = 4  when TILES < 2 * device.sm_count
-//! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, CHUNKS = 16  when TILES < 2 * device.sm_count
+//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3, SPLIT = 2  when device.cluster_max >= 8 && TILES < device.sm_count
+//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8 && TILES < device.sm_count
+//! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, CHUNKS = 4  when TILES < device.sm_count
+//! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, CHUNKS = 16  when TILES < device.sm_count
 //! preset  VEC = 16, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2
-//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8 && TILES < 2 * device.sm_count
-//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 4  when TILES < 2 * device.sm_count
-//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 16  when TILES < 2 * device.sm_count
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8 && TILES < device.sm_count
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 4  when TILES < device.sm_count
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 16  when TILES < device.sm_count
 //! preset  VEC = 8, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 8, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 4, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2
