@@ -149,7 +149,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void scatter_add(View<const T, 
         if (end - begin <= kLong) sum_by_warp(S, D, smem, row, begin, end, false, dims, hooks);
       }
     }
-    for (int e = kLong; e < smem.size; e += kLong) {  // each long row has one of these entries, maybe its first
+    for (int e = 0; e < smem.size; e += kLong) {  // a long row is done at the first of these entries that it has
       const s64 row = smem.list[e] >> 32;
       const int begin = end_of(row - 1), end = end_of(row);
       if (end - begin > kLong && e - kLong < begin) sum_by_block(S, D, smem, row, begin, end, into, dims, hooks);

@@ -440,6 +440,19 @@ TEST_CASE("what no number names keeps what it held, and sums are added to it") {
   check_passes({"scatter_add", kDevice, kEmulator, "T=f32", "INTO=1", "--in", "D=" + held, "--in", "I=" + numbers});
 }
 
+TEST_CASE("rows to which hundreds and thousands go are summed by whole blocks, wherever they stand in the list") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string numbers = (scratch_folder() / "many.npy").string();
+  for (const std::int64_t sources : {257, 1000, 9000}) {
+    std::vector<std::int32_t> rows(static_cast<std::size_t>(sources));
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int32_t>(i * i % 5 % 3);
+    const std::vector<std::int64_t> shape = {sources};
+    REQUIRE(write_npy(numbers, DType::s32, shape, std::as_bytes(std::span(rows))).has_value());
+    for (const char* extent : {"R=1", "R=3"})
+      check_passes({"scatter_add", kDevice, kEmulator, extent, "N=5", "T=f32", "--in", "I=" + numbers});
+  }
+}
+
 TEST_CASE("matrices of any shape and pitch are transposed, and of any element") {
   if (!has_compiler() || !kHasEmulator) return;
   for (const char* type : {"T=u8", "T=bf16", "T=f32", "T=f64"}) {
