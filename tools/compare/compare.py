@@ -123,7 +123,7 @@ class Kernel:
                     packed = packed.ljust(-(-len(packed) // size) * size, b"\0") + words(dim["value"], size=size)
             return packed.ljust(argument["bytes"], b"\0")
         tensor = tensors.get(argument["name"])
-        if tensor is None:
+        if tensor is None or not argument["present"]:
             return bytes(argument["bytes"])
         view = words(tensor.data_ptr(), *argument["strides"])
         if argument["kind"] == "view":
