@@ -182,21 +182,25 @@ class PythonFunction {
     const Stream stream = read_stream(given_stream);
     const std::size_t count = given.size();
     if (count > kTensorsMax) raise_invalid(kernel_ + ": a function takes at most 32 tensors");
+    const auto& usual = function_.usual_tensors();
+    const bool shortened = count != names_.size() && count == usual.size();
     std::array<Tensor, kTensorsMax> tensors;
     std::vector<nb::ndarray<nb::ro>> imported;
     auto& engine = nb::cast<PythonEngine&>(engine_);
     for (std::size_t i = 0; i < count; ++i) {
-      const char* const name = i < names_.size() ? names_[i].c_str() : "?";
+      const std::size_t place = shortened ? usual[i] : i;
+      const char* const name = place < names_.size() ? names_[place].c_str() : "?";
       Array array = read_array(given[i], name);
-      if (i < output_.size() && output_[i]) check_writable(kernel_, name, array);
+      if (place < output_.size() && output_[place]) check_writable(kernel_, name, array);
       if (array.tensor.rank > 0 && array.host != engine.emulated() && !nb::isinstance<Array>(given[i])) [[unlikely]]
         refuse_place(name, array.host);
-      tensors[i] = array.tensor;
+      tensors[place] = array.tensor;
       if (array.imported.is_valid()) imported.push_back(std::move(array.imported));
     }
+    const std::size_t all = shortened ? names_.size() : count;
     auto called = unlocked([&] {
-      return engine.emulated() ? call_mirrored(engine, {tensors.data(), count}, stream)
-                               : function_(tensors.data(), count, stream);
+      return engine.emulated() ? call_mirrored(engine, {tensors.data(), all}, stream)
+                               : function_(tensors.data(), all, stream);
     });
     if (!called) [[unlikely]]
       raise(called.error());

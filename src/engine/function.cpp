@@ -148,6 +148,10 @@ Function::Function(Function&&) noexcept = default;
 Function& Function::operator=(Function&&) noexcept = default;
 Function::~Function() = default;
 
+const std::vector<std::size_t>& Function::usual_tensors() const {
+  return state_->usual;
+}
+
 Result<void> Function::operator()(std::initializer_list<Tensor> tensors, Stream stream) {
   return (*this)(tensors.begin(), tensors.size(), stream);
 }
