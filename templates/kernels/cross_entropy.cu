@@ -49,7 +49,6 @@
 //! preset  LANES = 256, THREADS = 256, PACKS = 4
 //! preset  LANES = 512, THREADS = 512, PACKS = 4
 //! preset  LANES = 512, THREADS = 512, PACKS = 2, KEPT = 0  when M >= device.sm_count
-//! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 4, KEPT = 0  when device.cluster_max >= 8 && device.threads_per_sm >= 2048

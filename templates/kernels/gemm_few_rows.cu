@@ -13,6 +13,8 @@
 //! param   RING   = 0     in {0, 1}                "0: what is in flight goes to registers; 1: to shared memory, by cp.async"
 //! param   BLOCKS = 1     in {1, 2, 3, 4}           "blocks that share an SM, at least"
 //! param   SPLIT  = 1     in {1, 2, 4, 8}           "blocks of a cluster that share K"
+//! param   TA     = 0     in {0}                   "A lies with K along its rows"
+//! param   TB     = 0     in {0}                   "so does B"
 //! param   CHUNKS = 1     in {1, 2, 3, 4, 6, 8, 16} "blocks that share K: the last to come adds up what the others left in global memory"
 //!
 //! let     THREADS = 32 * WARPS
@@ -41,9 +43,11 @@
 //! require VEC > 2 || STEPS * BN <= 64              "single elements are loaded by many instructions"
 //! require USED <= 255 && USED * THREADS * BLOCKS <= device.registers_per_sm "what is in flight must fit in registers"
 //!
-//! tensor  A : T[M, K]
-//! tensor  B : T[N, K]
-//! tensor  D : O[M, N]  out
+//! tensor  A  : T[M, K]
+//! tensor  AT : T[K, M]  when TA == 1
+//! tensor  B  : T[N, K]
+//! tensor  BT : T[K, N]  when TB == 1
+//! tensor  D  : O[M, N]  out
 //!
 //! workspace partials  CHUNKS == 1 ? 0 : TILES * CHUNKS * ROWS * BN * 4  "sums of one block"
 //! workspace counters  CHUNKS == 1 ? 0 : TILES * 4  zero  "blocks of a tile that have come"
@@ -156,7 +160,8 @@ template <class F> __device__ void collect_chunks(Smem& smem, int rows, f32* par
   }
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T, 2> A, View<const T, 2> B, View<O, 2> D,
+extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T, 2> A, View<const T, 2>,
+                                                                   View<const T, 2> B, View<const T, 2>, View<O, 2> D,
                                                                    u8* partials, u8* counters, const Dims dims,
                                                                    const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();

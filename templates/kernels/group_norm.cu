@@ -95,7 +95,7 @@ template <bool Present> struct ChannelPack {
   __device__ f32 at(int c) const { return to_f32(of.data[min(first + c, dims.C - 1) * of.stride[0]]); }
 };
 
-extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 768 / THREADS : 1) void group_norm(
+extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 512 / THREADS : 1) void group_norm(
     View<const T, 3> X, View<const T, 1> W, View<const T, 1> B, View<O, 3> Y, f32 eps, const Dims dims,
     const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;

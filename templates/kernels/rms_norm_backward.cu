@@ -49,7 +49,7 @@
 //! preset  LANES = 16, THREADS = 256, PACKS = 1, BLOCKS = 4
 //! preset  LANES = 16, THREADS = 256, PACKS = 2, BLOCKS = 2  when sizeof(T) == 4
 //! preset  LANES = 32, THREADS = 256, PACKS = 2, BLOCKS = 2
-//! preset  LANES = 32, THREADS = 256, PACKS = 4, BLOCKS = 2
+//! preset  LANES = 32, THREADS = 256, PACKS = 4, BLOCKS = 2  when device.compute_capability == 90
 //! preset  LANES = 256, THREADS = 256, PACKS = 1, BLOCKS = 4
 //! preset  LANES = 512, THREADS = 512, PACKS = 1, BLOCKS = 2
 //! preset  LANES = 512, THREADS = 512, PACKS = 2, BLOCKS = 1

@@ -202,7 +202,7 @@ extern "C" __global__ void sample_reference(View<const T, 2> X, View<f64, 1> I, 
       least = bisect(most, count);
       equal = most - count(least + 1);
     }
-    const auto each = [&] { return f64{weight(number_of_ordered(static_cast<u32>(least)))}; };
+    const auto each = [&] { return static_cast<f64>(weight(number_of_ordered(static_cast<u32>(least)))); };
     if (top_p < 1) {
       const f64 all = mass(least + 1) + equal * each();
       const f64 target = share_of(top_p, static_cast<u64>(all));
@@ -218,7 +218,7 @@ extern "C" __global__ void sample_reference(View<const T, 2> X, View<f64, 1> I, 
       const s64 middle = (first + last) / 2;
       const f64 upto = row_sum(middle + 1, [&](s64 n) {
         const u32 key = ordered(element(n));
-        return greater ? (key > least ? f64{weight(element(n))} : 0.0) : f64{key == least};
+        return greater ? (key > least ? static_cast<f64>(weight(element(n))) : 0.0) : static_cast<f64>(key == least);
       });
       upto > target ? last = middle : first = middle + 1;
     }

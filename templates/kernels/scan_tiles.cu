@@ -19,6 +19,7 @@
 //! let     TILES   = N == 0 ? 0 : ceil_div(N + SKEW, HELD) "of a row"
 //! let     GROUPS  = ceil_div(TILES, THREADS)       "groups of a row's tiles"
 //!
+//! require sizeof(T) == 4 || PACKS * BLOCKS <= 24  "what a thread holds must fit into registers"
 //! require PACKS * THREADS * BLOCKS <= 8192         "what the threads of an SM hold must fit into registers"
 //! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
 //! require SEGMENTED == 0 || stride(B, 1) == 1      "elements of a row of B are neighbours"

@@ -12,8 +12,8 @@
 //! param   TILED   = 0     in {0, 1}                "0: a row is in registers of a warp or a block; 1: blocks share it"
 //! param   THREADS = 256   in {128, 256, 512}       "of a block"
 //! param   LANES   = 256   in {4, 8, 16, 32, 128, 256, 512} "threads of a block that share a row, or a tile of it: some of a warp, or the block"
-//! param   PACKS   = 8     in {2, 4, 8}             "reads of 16 bytes that a thread has in flight"
-//! param   BLOCKS  = 4     in {1, 2, 3, 4, 5, 6, 8} "blocks that an SM is to have room for"
+//! param   PACKS   = 4     in {2, 4, 8}             "reads of 16 bytes that a thread has in flight"
+//! param   BLOCKS  = 2     in {1, 2, 3, 4, 5, 6, 8} "blocks that an SM is to have room for"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     HELD    = LANES * PACKS * COUNT          "elements of a row, or of a tile, in registers"

@@ -62,8 +62,8 @@ __device__ inline int row_of(const View<const J, 1>& I, s64 i, const Dims& dims)
 }
 
 // A block reads the numbers from its own rows' on, so that it leaves out rows that others overwrite.
-extern "C" __global__ __launch_bounds__(THREADS) void scatter(View<const T, 2> S, View<const J, 1> I, View<T, 2> D,
-                                                              const Dims dims) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void scatter(View<const T, 2> S, View<const J, 1> I, View<T, 2> D,
+                                                                 const Dims dims) {
   __shared__ Table table;
   __shared__ int rows[ROWS];  // of D, to which the block's rows of S go; -1: none
   const int across = gridDim.x / ceil_div<u32>(dims.COUNT, ROWS);

@@ -22,7 +22,7 @@
 //! require KEPT == 1 || LANES == THREADS            "a row that is read in parts is a block's"
 //! require KEPT == 0 || N + (alignment(Y) % 16 == 0 && stride(Y, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
 //! require WHOLE == 0 || (N % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) % COUNT == 0 && alignment(DY) % 16 == 0 && stride(DY, 0) % COUNT == 0 && alignment(DS) % 16 == 0 && stride(DS, 0) * sizeof(O) % 16 == 0) "rows begin at 16 bytes and are whole packs"
-//! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
+//! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 16384 "what a thread holds must fit into registers"
 //! require stride(Y, 1) == 1 && stride(DY, 1) == 1  "elements of a row of Y and of DY are neighbours"
 //! require stride(DS, 1) == 1                       "elements of a row of DS are neighbours"
 //!
@@ -49,7 +49,6 @@
 //! preset  LANES = 256, THREADS = 256, PACKS = 4
 //! preset  LANES = 512, THREADS = 512, PACKS = 4
 //! preset  LANES = 512, THREADS = 512, PACKS = 8  when sizeof(T) == 4 && M >= device.sm_count
-//! preset  LANES = 1024, THREADS = 1024, PACKS = 4  when sizeof(T) == 2 && M >= device.sm_count
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
