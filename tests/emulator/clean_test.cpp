@@ -18,8 +18,8 @@ using emulator::Policy;
 
 constexpr Policy kPolicies[] = {Policy::lazy, Policy::random, Policy::starved};
 constexpr std::uint64_t kSeedsInFull = 20;
-constexpr double kCostly = 3e6;
-constexpr std::size_t kEachCostly = 5;
+constexpr double kCostly = 5e5;
+constexpr std::size_t kEachCostly = 8;
 
 struct Form {
   bool full = false;
@@ -68,7 +68,7 @@ double cost_of(Engine& engine, const Request& request) {
 
 // Returns all problems of probes and, of a kernel's file, one choice of types and one problem of each preset; the sort
 // of extents changes from preset to preset, so that every file meets every sort. Of the costly problems, which take
-// seconds, only each fifth is taken.
+// seconds, only each eighth is taken.
 std::vector<Request> sample_of(Engine& engine, std::vector<Request> requests) {
   std::map<std::string, std::map<std::string, DType>> first_types;
   std::map<std::pair<std::string, std::map<std::string, std::int64_t>>, std::vector<Request>> problems;
