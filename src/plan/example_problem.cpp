@@ -15,7 +15,10 @@
 namespace tma_jit::plan {
 namespace {
 
-constexpr double kOperationsPerByte = 8;  // cost of an operation relative to a byte, in the emulator's time
+// Costs of operations and threads relative to a byte, in the emulator's time.
+constexpr double kOperationsPerByte = 8;
+constexpr double kBytesPerThread = 64;
+constexpr int kEmptyGrid = 1000;  // parts that are missing where no block runs
 constexpr int kManyProcessors = 1 << 20;
 constexpr int kFewProcessors = 16;  // with more processors, several tiles for each would need too large a problem
 constexpr std::int64_t kManyElements = 1 << 17;
@@ -27,14 +30,18 @@ std::optional<Binding> bound(const templates::Template& kernel, const Request& r
   return std::move(*binding);
 }
 
-std::optional<double> blocks_of(const templates::Template& kernel, const Values& values) {
+std::optional<double> product_of(const std::vector<templates::Expression>& extents, const Values& values) {
   double product = 1;
-  for (const templates::Expression& extent : kernel.launch.grid) {
+  for (const templates::Expression& extent : extents) {
     const auto value = extent.evaluate(values);
     if (!value) return std::nullopt;
     product *= static_cast<double>(*value);
   }
   return product;
+}
+
+std::optional<double> blocks_of(const templates::Template& kernel, const Values& values) {
+  return product_of(kernel.launch.grid, values);
 }
 
 double value_of(const std::optional<templates::Expression>& expression, const Values& values) {
@@ -157,7 +164,8 @@ double ExampleProblem::cost(const Values& values) const {
     for (const std::int64_t extent : layout->shape) size *= static_cast<double>(extent);
     bytes += layout->shape.empty() ? 0 : size;
   }
-  return bytes + value_of(kernel_.work.flops, values) / kOperationsPerByte;
+  const double threads = blocks_of(kernel_, values).value_or(0) * product_of(kernel_.launch.block, values).value_or(0);
+  return bytes + value_of(kernel_.work.flops, values) / kOperationsPerByte + threads * kBytesPerThread;
 }
 
 Merit ExampleProblem::merit(const Dims& dims) const {
@@ -170,6 +178,7 @@ Merit ExampleProblem::merit(const Dims& dims) const {
   const Values& values = search.values();
   Merit merit{violations(values), 0, 0, cost(values)};
   if (merit.violations == 0) merit.missing = lone_boxes(values) + lone_tiles(values, dims);
+  if (merit.violations == 0 && blocks_of(kernel_, values) == 0) merit.missing += kEmptyGrid;
   return merit;
 }
 

@@ -4,7 +4,7 @@
 //! type    T       = bf16  in {f32, bf16, f16}      "elements of X, W and B"
 //! type    O       = bf16  in {f32, bf16, f16}      "elements of Y"
 //! dim     N, C, S         in 0..2147483647         "batch, channels, and elements of a channel, such as height times width"
-//! dim     G               in 1..2147483647         "groups"
+//! dim     G               in 1..65536              "groups"
 //!
 //! param   AFFINE  = 2     in {0, 1, 2}             "1: there is a W; 2: and a B"
 //! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"

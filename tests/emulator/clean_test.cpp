@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <set>
 
 #include "emulator/replay.h"
 #include "gpu/agreement.h"
@@ -37,11 +38,12 @@ Form form_of_this_run() {
   return form;
 }
 
-bool is_probe(Engine& engine, const std::string& kernel) {
+std::set<std::string> probes_of(Engine& engine) {
+  std::set<std::string> probes;
   for (const auto& info : engine.kernels()) {
-    if (info && info->kernel == kernel) return info->probe;
+    if (info && info->probe) probes.insert(info->kernel);
   }
-  return false;
+  return probes;
 }
 
 // Returns the error of one preset; empty if there is none.
@@ -60,22 +62,28 @@ std::string problem_with(Engine& engine, const std::string& arch, const Request&
   return "";
 }
 
-// Returns bytes and eighths of operations, which take about as long to emulate.
+// Returns bytes, eighths of operations and 64 for each thread, which take about as long to emulate.
 double cost_of(Engine& engine, const Request& request) {
   const auto plan = engine.plan(request);
-  return plan ? plan->work.bytes + plan->work.flops / 8 : 0;
+  if (!plan) return 0;
+  double threads = 1;
+  for (const auto& extents : {plan->geometry.grid, plan->geometry.block}) {
+    for (const std::uint32_t extent : extents) threads *= extent;
+  }
+  return plan->work.bytes + plan->work.flops / 8 + 64 * threads;
 }
 
 // Returns all problems of probes and, of a kernel's file, one choice of types and one problem of each preset; the sort
 // of extents changes from preset to preset, so that every file meets every sort. Of the costly problems, which take
 // seconds, only each eighth is taken.
 std::vector<Request> sample_of(Engine& engine, std::vector<Request> requests) {
+  const std::set<std::string> probes = probes_of(engine);
   std::map<std::string, std::map<std::string, DType>> first_types;
   std::map<std::pair<std::string, std::map<std::string, std::int64_t>>, std::vector<Request>> problems;
   std::map<std::string, std::size_t> presets;
   std::vector<Request> sample;
   for (Request& request : requests) {
-    if (is_probe(engine, request.kernel)) {
+    if (probes.contains(request.kernel)) {
       sample.push_back(std::move(request));
     } else if (first_types.try_emplace(request.file, request.types).first->second == request.types) {
       problems[{request.file, request.params}].push_back(std::move(request));
