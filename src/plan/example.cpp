@@ -43,7 +43,7 @@ class ExtentSearch {
       degenerate_ = true;
       descend();
     }
-    if (best_.merit.violations > 0 && open_.size() <= kPairedDims && change_two()) descend();
+    if (!valid() && open_.size() <= kPairedDims && change_two()) descend();
     return best_;
   }
 
@@ -66,7 +66,10 @@ class ExtentSearch {
   }
 
   // Returns whether only the cost could still improve, which grows with every dim.
-  bool content() const { return best_.merit.violations == 0 && best_.merit.missing == 0 && best_.merit.unusual == 0; }
+  bool content() const { return valid() && best_.merit.missing == 0 && best_.merit.unusual == 0; }
+
+  // Returns whether no rule is violated and a block runs.
+  bool valid() const { return best_.merit.violations == 0 && !best_.merit.empty; }
 
   bool take_if_better(Dims dims) {
     const Merit merit = judged(dims);
@@ -95,7 +98,7 @@ class ExtentSearch {
     }
   }
 
-  // Returns true as soon as every rule holds.
+  // Returns true as soon as every rule holds and a block runs.
   bool change_two() {
     for (const Open& first : open_) {
       const Dims before = best_.dims;
@@ -106,7 +109,7 @@ class ExtentSearch {
             Dims dims = before;
             dims[first.name] = extent.value;
             dims[second.name] = other.value;
-            if (take_if_better(std::move(dims)) && best_.merit.violations == 0) return true;
+            if (take_if_better(std::move(dims)) && valid()) return true;
           }
         }
       }
@@ -174,7 +177,8 @@ std::optional<Request> preset_example(const templates::Template& kernel, const R
   if (!known.dims.empty()) {
     const Merit merit = problem.merit(known.dims);
     request.dims = known.dims;
-    if (merit.violations == 0 && merit.missing <= known.merit.missing) return request;
+    if (merit.violations == 0 && merit.empty <= known.merit.empty && merit.missing <= known.merit.missing)
+      return request;
   }
   const Solution found = ExtentSearch(problem, {hint.first, 0}).run();
   if (found.merit.violations > 0) return std::nullopt;

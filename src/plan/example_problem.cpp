@@ -18,7 +18,6 @@ namespace {
 // Costs of operations and threads relative to a byte, in the emulator's time.
 constexpr double kOperationsPerByte = 8;
 constexpr double kBytesPerThread = 64;
-constexpr int kEmptyGrid = 1000;  // parts that are missing where no block runs
 constexpr int kManyProcessors = 1 << 20;
 constexpr int kFewProcessors = 16;  // with more processors, several tiles for each would need too large a problem
 constexpr std::int64_t kManyElements = 1 << 17;
@@ -173,12 +172,11 @@ Merit ExampleProblem::merit(const Dims& dims) const {
   Request request = request_;
   request.dims = dims;
   const auto binding = bound(kernel_, request, device_);
-  if (!binding) return {kUnbound, 0, 0, 0};
+  if (!binding) return {kUnbound, false, 0, 0, 0};
   Search search(*binding);
   const Values& values = search.values();
-  Merit merit{violations(values), 0, 0, cost(values)};
+  Merit merit{violations(values), blocks_of(kernel_, values) == 0, 0, 0, cost(values)};
   if (merit.violations == 0) merit.missing = lone_boxes(values) + lone_tiles(values, dims);
-  if (merit.violations == 0 && blocks_of(kernel_, values) == 0) merit.missing += kEmptyGrid;
   return merit;
 }
 

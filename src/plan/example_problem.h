@@ -14,7 +14,8 @@ namespace tma_jit::plan {
 // Smaller is better; compared lexicographically.
 struct Merit {
   int violations = 0;  // violated rules, limits and conditions of the preset
-  int missing = 0;     // tensors without a second box, dims without a second tile, rings that do not wrap around, all if no block runs
+  bool empty = false;  // whether the grid has no blocks
+  int missing = 0;     // tensors without a second box, dims without a second tile, rings that do not wrap around
   int unusual = 0;     // extents of another kind than requested
   double cost = 0;     // bytes, operations and threads
 
