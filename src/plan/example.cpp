@@ -1,7 +1,7 @@
 // The problem: find small extents that satisfy rules of any form and exercise every part of a kernel. The idea: start
-// from usual extents and change one dim at a time to the best of about fifty values, until no change helps; while a
-// rule is violated, also change two at a time. Evaluating one candidate takes tens of microseconds, and a search
-// evaluates some thousands.
+// from usual extents, then from small ones, and change one dim at a time to the best of about fifty values, until no
+// change helps; while a rule is violated or nothing is launched, also change two at a time. Evaluating one candidate
+// takes tens of microseconds, and a search evaluates some thousands.
 #include "plan/example.h"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace tma_jit::plan {
 namespace {
 
 constexpr int kRounds = 6;
-constexpr std::size_t kPairedDims = 4;      // limits the number of pairs
+constexpr std::size_t kPairedDims = 4;  // limits the number of pairs
+constexpr std::int64_t kSmall = 4;
 constexpr std::int64_t kLeastElements = 2;  // smaller extents satisfy rules of strides but exercise nothing of a kernel
 constexpr std::array kAllExtents = {Extents::ragged, Extents::whole, Extents::odd};
 
@@ -39,6 +40,7 @@ class ExtentSearch {
   Solution run() {
     if (problem_.hopeless()) return best_;
     descend();
+    if (!valid() && take_if_better(all_small())) descend();
     if (best_.merit.violations > 0) {
       degenerate_ = true;
       descend();
@@ -53,6 +55,15 @@ class ExtentSearch {
     std::vector<Extent> extents;  // at least one
     bool counts_elements;
   };
+
+  // Rules that limit a product of dims hold for these.
+  Dims all_small() const {
+    Dims dims = best_.dims;
+    for (const Open& open : open_) {
+      if (std::ranges::find(open.extents, kSmall, &Extent::value) != open.extents.end()) dims[open.name] = kSmall;
+    }
+    return dims;
+  }
 
   Merit judged(const Dims& dims) const {
     Merit merit = problem_.merit(dims);

@@ -7,7 +7,7 @@
 namespace tma_jit::plan {
 namespace {
 
-constexpr std::int64_t kElements = 1 << 20;  // largest range of a dim that does not count elements
+constexpr std::int64_t kElements = 1 << 19;  // largest range of a dim that does not count elements
 
 // About one and a half, two and three times the usual tiles. The second list has multiples of 8, mainly odd ones.
 constexpr std::array<std::int64_t, 17> kWhole = {64,   32,   128,  192,  256,   320,   384,   512,   768,

@@ -5,8 +5,8 @@
 //! type    O      = bf16  in {bf16, f16, f32, e4m3, s8, s32}  "elements of D; e4m3 and s8 saturate"
 //! type    S      = f32   in {f32, s32}             "what epilogue computes in: s32 where D is s32"
 //! dim     M, N, K in 0..2147483647
-//! dim     BATCH           in 0..1048576              "products"
-//! dim     A_BATCH, B_BATCH in 0..1048576             "matrices of A and of B: as many as of D, or one for all"
+//! dim     BATCH           in 0..524288               "products"
+//! dim     A_BATCH, B_BATCH in 0..524288              "matrices of A and of B: as many as of D, or one for all"
 //!
 //! param   BM      = 128  in {64, 128, 192, 256}    "rows of D per block"
 //! param   BN      = 256  in {64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256} "columns of D per block"

@@ -99,16 +99,17 @@ TEST_CASE("every preset of the library's own kernels is a plan on every device i
   const std::vector<std::string> devices = {"a100", "h100"};  // all of them would take minutes
 #endif
   for (const std::string& name : devices) {
+    const DeviceInfo on = device(name);
     for (const auto& one : set.all()) {
       REQUIRE(one.has_value());
       const Pointers templates = {*one};
-      const auto requests = preset_requests(device(name), templates, {});
+      const auto requests = preset_requests(on, templates, {});
       if (!requests.has_value()) {
         CHECK(requests.error().code == ErrorCode::unsupported);
         continue;
       }
       for (const Request& request : *requests) {
-        const auto planned = make_plan(request, device(name), templates);
+        const auto planned = make_plan(request, on, templates);
         if (!planned.has_value()) CHECK(planned.error().code == ErrorCode::no_config);
       }
     }
