@@ -1,38 +1,55 @@
 #include "compile/pairwise.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <tuple>
 
 namespace tma_jit::testing {
 namespace {
 
-// The columns that a pair leaves out, and the values in the two others.
-using Pair = std::tuple<std::size_t, std::string, std::string>;
+// Two columns, which are the same for a single value, and the values in them.
+using Pair = std::tuple<std::size_t, std::size_t, std::string_view, std::string_view>;
 
-std::array<Pair, 3> pairs_of(const PairwiseRow& row) {
-  return {{{0, row[1], row[2]}, {1, row[0], row[2]}, {2, row[0], row[1]}}};
+// Returns the numbers of the pairs of each row; equal pairs have the same number.
+std::vector<std::vector<std::size_t>> numbered_pairs(std::span<const PairwiseRow> rows) {
+  std::map<Pair, std::size_t> numbers;
+  std::vector<std::vector<std::size_t>> all;
+  for (const PairwiseRow& row : rows) {
+    auto& of_row = all.emplace_back();
+    for (std::size_t a = 0; a < row.size(); ++a) {
+      for (std::size_t b = a; b < row.size(); ++b) {
+        of_row.push_back(numbers.try_emplace({a, b, row[a], row[b]}, numbers.size()).first->second);
+      }
+    }
+  }
+  return all;
 }
 
 }  // namespace
 
 std::vector<std::size_t> pairwise_cover(std::span<const PairwiseRow> rows) {
-  std::set<Pair> open;
-  for (const PairwiseRow& row : rows) {
-    for (const Pair& pair : pairs_of(row)) open.insert(pair);
+  const auto pairs = numbered_pairs(rows);
+  std::size_t open = 0;
+  for (const auto& of_row : pairs) {
+    for (const std::size_t pair : of_row) open = std::max(open, pair + 1);
   }
-  const auto gain = [&](const PairwiseRow& row) {
-    const auto pairs = pairs_of(row);
-    return std::count_if(pairs.begin(), pairs.end(), [&](const Pair& pair) { return open.contains(pair); });
+  std::vector<bool> covered(open);
+  const auto gain = [&](std::size_t row) {
+    return std::ranges::count(pairs[row], false, [&](std::size_t pair) { return bool{covered[pair]}; });
   };
   std::vector<std::size_t> chosen;
-  while (!open.empty()) {
-    const auto best = std::max_element(rows.begin(), rows.end(),
-                                       [&](const PairwiseRow& a, const PairwiseRow& b) { return gain(a) < gain(b); });
-    for (const Pair& pair : pairs_of(*best)) open.erase(pair);
-    chosen.push_back(static_cast<std::size_t>(best - rows.begin()));
+  while (open > 0) {
+    std::size_t best = 0;
+    std::ptrdiff_t most = 0;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const auto gained = gain(row);
+      if (gained > most) best = row, most = gained;
+    }
+    for (const std::size_t pair : pairs[best]) covered[pair] = true;
+    open -= static_cast<std::size_t>(most);
+    chosen.push_back(best);
   }
-  std::sort(chosen.begin(), chosen.end());
+  std::ranges::sort(chosen);
   return chosen;
 }
 

@@ -44,6 +44,10 @@ TEST_CASE("a pairwise cover has every pair that a row has") {
   }
 }
 
+TEST_CASE("every value of a single column occurs") {
+  CHECK(pairwise_cover(std::vector<PairwiseRow>{{"a"}, {"b"}, {"a"}}) == std::vector<std::size_t>{0, 1});
+}
+
 TEST_CASE("a pairwise cover is small") {
   CHECK(chosen_of(product(8, 4, 6)).size() < 8 * 6 * 3 / 2);  // of 192; no cover has fewer than 48
   CHECK(chosen_of(product(5, 1, 1)).size() == 5);
