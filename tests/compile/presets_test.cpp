@@ -24,117 +24,96 @@ namespace tma_jit {
 namespace {
 
 struct Job {
-  Engine *engine;
+  Engine* engine;
   Request request;
   std::string arch;
 };
 
-std::vector<std::string> type_names(const Request &request) {
+std::vector<std::string> type_names(const Request& request) {
   std::vector<std::string> names;
-  for (const auto &[type, choice] : request.types)
-    names.push_back(fmt::format("{} = {}", type, name_of(choice)));
+  for (const auto& [type, choice] : request.types) names.push_back(fmt::format("{} = {}", type, name_of(choice)));
   return names;
 }
 
-std::string name_of(const Job &job) {
-  std::vector<std::string> words = {job.request.kernel, job.request.file,
-                                    job.arch};
-  for (const std::string &name : type_names(job.request))
-    words.push_back(name);
-  for (const auto &[param, value] : job.request.params)
-    words.push_back(fmt::format("{} = {}", param, value));
-  if (job.request.reference)
-    words.emplace_back("reference");
+std::string name_of(const Job& job) {
+  std::vector<std::string> words = {job.request.kernel, job.request.file, job.arch};
+  for (const std::string& name : type_names(job.request)) words.push_back(name);
+  for (const auto& [param, value] : job.request.params) words.push_back(fmt::format("{} = {}", param, value));
+  if (job.request.reference) words.emplace_back("reference");
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-Engine engine_for(const std::string &arch) {
+Engine engine_for(const std::string& arch) {
   Options options;
   options.device = Device::known("h100");
-  for (const std::string &device : known_devices()) {
-    if (device_named(device)->arch == arch)
-      options.device = Device::known(device);
+  for (const std::string& device : known_devices()) {
+    if (device_named(device)->arch == arch) options.device = Device::known(device);
   }
   options.arch = arch;
-  options.use_cache =
-      std::getenv("TMA_JIT_CACHE_DIR") !=
-      nullptr; // CTest names a folder of the build, nobody else's
+  options.use_cache = std::getenv("TMA_JIT_CACHE_DIR") != nullptr;  // CTest names a folder of the build, nobody else's
   return Engine(options);
 }
 
-std::string stem_of(const KernelInfo &info) {
+std::string stem_of(const KernelInfo& info) {
   return std::filesystem::path(info.file).stem().string();
 }
 
 // Architectures with equal instructions, as far as templates use them.
 std::string_view instruction_set_of(std::string_view arch) {
-  if (arch == "sm_86")
-    return "sm_80";
-  if (arch == "sm_103a")
-    return "sm_100a";
+  if (arch == "sm_86") return "sm_80";
+  if (arch == "sm_103a") return "sm_100a";
   return arch == "sm_121a" ? "sm_120a" : arch;
 }
 
 // Which of a file's jobs to build.
 std::vector<Job> chosen(std::vector<Job> jobs) {
-  const char *asked = std::getenv("TMA_JIT_TEST_COMBINATIONS");
+  const char* asked = std::getenv("TMA_JIT_TEST_COMBINATIONS");
   const std::string_view form = asked == nullptr ? "pairs" : asked;
   REQUIRE((form == "pairs" || form == "all" || form == "first"));
-  if (form == "first" && !jobs.empty())
-    jobs.resize(1);
-  if (form != "pairs")
-    return jobs;
+  if (form == "first" && !jobs.empty()) jobs.resize(1);
+  if (form != "pairs") return jobs;
   std::vector<testing::PairwiseRow> rows;
-  for (const Job &job : jobs) {
-    testing::PairwiseRow &row = rows.emplace_back();
-    row = {fmt::format("{}", job.request.params),
-           std::string(instruction_set_of(job.arch))};
-    for (const std::string &type : type_names(job.request))
-      row.push_back(type);
+  for (const Job& job : jobs) {
+    testing::PairwiseRow& row = rows.emplace_back();
+    row = {fmt::format("{}", job.request.params), std::string(instruction_set_of(job.arch))};
+    for (const std::string& type : type_names(job.request)) row.push_back(type);
   }
   std::set<std::string> archs;
   std::vector<Job> few;
-  for (const std::size_t i : testing::pairwise_cover(rows))
-    archs.insert(few.emplace_back(jobs[i]).arch);
-  for (const Job &job : jobs) {
-    if (archs.insert(job.arch).second)
-      few.push_back(job);
+  for (const std::size_t i : testing::pairwise_cover(rows)) archs.insert(few.emplace_back(jobs[i]).arch);
+  for (const Job& job : jobs) {
+    if (archs.insert(job.arch).second) few.push_back(job);
   }
   return few;
 }
 
 // Every preset of one file with every choice of its types, for one
 // architecture.
-std::vector<Job> jobs_of(Engine &engine, const KernelInfo &info,
-                         const std::string &arch) {
+std::vector<Job> jobs_of(Engine& engine, const KernelInfo& info, const std::string& arch) {
   const auto requests = engine.presets(info.kernel);
   REQUIRE_MESSAGE(requests, (requests ? "" : requests.error().text()));
   std::vector<Job> jobs;
-  for (const Request &request : *requests) {
-    if (request.file == stem_of(info))
-      jobs.push_back({&engine, request, arch});
+  for (const Request& request : *requests) {
+    if (request.file == stem_of(info)) jobs.push_back({&engine, request, arch});
   }
   return jobs;
 }
 
 // "" when the job is as it should be.
-std::string fault_of(const Job &job) {
+std::string fault_of(const Job& job) {
   const auto plan = job.engine->plan(job.request);
-  if (!plan)
-    return plan.error().text();
+  if (!plan) return plan.error().text();
   const auto cubin = job.engine->build(*plan);
-  if (!cubin)
-    return cubin.error().text();
-  const Resources &resources = cubin->resources;
+  if (!cubin) return cubin.error().text();
+  const Resources& resources = cubin->resources;
   std::string fault = fmt::format("{}", fmt::join(resources.warnings, "\n"));
   if (resources.spill_store_bytes + resources.spill_load_bytes > 0) {
-    fault += fmt::format("\nspills {} bytes with {} registers",
-                         resources.spill_store_bytes, resources.registers);
+    fault += fmt::format("\nspills {} bytes with {} registers", resources.spill_store_bytes, resources.registers);
   }
   return fault;
 }
 
-std::map<std::string, std::string> faults_of(const std::vector<Job> &jobs) {
+std::map<std::string, std::string> faults_of(const std::vector<Job>& jobs) {
   std::map<std::string, std::string> faults;
   std::mutex mutex;
   std::atomic<std::size_t> next = 0;
@@ -142,45 +121,39 @@ std::map<std::string, std::string> faults_of(const std::vector<Job> &jobs) {
     for (std::size_t i = next++; i < jobs.size(); i = next++) {
       const std::string fault = fault_of(jobs[i]);
       const std::lock_guard lock(mutex);
-      if (!fault.empty())
-        faults[name_of(jobs[i])] = fault;
+      if (!fault.empty()) faults[name_of(jobs[i])] = fault;
     }
   };
   std::vector<std::jthread> threads;
-  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency());
-       ++i)
-    threads.emplace_back(work);
+  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
   threads.clear();
   return faults;
 }
 
-} // namespace
+}  // namespace
 
-TEST_CASE("every preset compiles for every architecture, without warnings or "
-          "spills") {
+TEST_CASE(
+    "every preset compiles for every architecture, without warnings or "
+    "spills") {
   std::map<std::string, Engine> engines;
   std::vector<Job> jobs;
-  for (const auto &info : Engine().kernels()) {
+  for (const auto& info : Engine().kernels()) {
     REQUIRE_MESSAGE(info, (info ? "" : info.error().text()));
     std::vector<Job> of_file;
-    for (const std::string &arch : info->archs) {
-      Engine &engine =
-          engines.try_emplace(arch, engine_for(arch)).first->second;
-      for (Job &job : jobs_of(engine, *info, arch))
-        of_file.push_back(std::move(job));
+    for (const std::string& arch : info->archs) {
+      Engine& engine = engines.try_emplace(arch, engine_for(arch)).first->second;
+      for (Job& job : jobs_of(engine, *info, arch)) of_file.push_back(std::move(job));
     }
     CHECK(!of_file.empty());
     if (info->reference && !of_file.empty()) {
       jobs.push_back(of_file.front());
       jobs.back().request.reference = true;
     }
-    for (Job &job : chosen(std::move(of_file)))
-      jobs.push_back(std::move(job));
+    for (Job& job : chosen(std::move(of_file))) jobs.push_back(std::move(job));
   }
   CHECK(jobs.size() > 10);
-  for (const auto &[job, fault] : faults_of(jobs))
-    FAIL_CHECK(job << "\n" << fault);
+  for (const auto& [job, fault] : faults_of(jobs)) FAIL_CHECK(job << "\n" << fault);
   MESSAGE(jobs.size() << " configurations");
 }
 
-} // namespace tma_jit
+}  // namespace tma_jit
