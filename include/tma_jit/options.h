@@ -89,8 +89,8 @@ struct TuningOptions {
                                          // `records`
   std::vector<std::filesystem::path> records{};  // files of records, searched in this order before tuning_file(engine);
                                                  // TMA_JIT_TUNED, colon-separated
-  double budget_s = 60;        // at_start: wall-clock time of all tuning; background: time of all measuring on the device
-  double device_share = 0.1;   // background: largest share of the time in which the device measures; 1: no pauses
+  double budget_s = 60;  // at_start: wall-clock time of all tuning; background: time of all measuring on the device
+  double device_share = 0.1;  // background: largest share of the time in which the device measures; 1: no pauses
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;  // at_start, background: a problem that needs more device memory
                                                         // is not tuned
   std::function<bool()> may_measure{};  // background: called in the engine's thread before every step of the

@@ -169,8 +169,9 @@ struct Function::State : std::enable_shared_from_this<Function::State> {
     ++engine->counters.launches_swapped;
   }
 
-  // Returns an entry with the configuration that records give now; null if it is the one that was planned. Arguments are
-  // encoded with addresses of this object's memory, because the first call's tensors may be gone; calls replace them.
+  // Returns an entry with the configuration that records give now; null if it is the one that was planned. Arguments
+  // are encoded with addresses of this object's memory, because the first call's tensors may be gone; calls replace
+  // them.
   Result<std::unique_ptr<engine::FunctionEntry>> faster_than(const engine::FunctionEntry& planned, Request full) const {
     TMA_JIT_ASSIGN(const driver::SharedContext context, engine->device.context());
     TMA_JIT_ASSIGN(const driver::Memory scratch, driver::Memory::allocate(context, 2 * kScratchAlignment));

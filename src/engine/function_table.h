@@ -27,9 +27,9 @@ struct FunctionEntry {
   std::unique_ptr<LaunchSwap> swap;      // null: nothing will replace this entry
 };
 
-// A hash table with open addressing over atomic slots. Entries are never removed; one that is replaced is still there for
-// calls that use it. A table that is half full is replaced
-// by one of twice the size, and the old one is kept for readers that still use it.
+// A hash table with open addressing over atomic slots. Entries are never removed; one that is replaced is still there
+// for calls that use it. A table that is half full is replaced by one of twice the size, and the old one is kept for
+// readers that still use it.
 class FunctionTable {
  public:
   FunctionTable();

@@ -41,8 +41,8 @@ class LaunchSwap {
   std::atomic<bool> settled_ = false;
   std::mutex mutex_;
   std::unique_ptr<FunctionEntry> faster_;
-  bool taken_ = false;     // a call outside captures has used the faster launch
-  bool replaced_ = false;  // in the table
+  bool taken_ = false;              // a call outside captures has used the faster launch
+  bool replaced_ = false;           // in the table
   std::vector<Captured> captures_;  // the last known one of each stream
 };
 

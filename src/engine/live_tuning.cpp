@@ -63,7 +63,10 @@ void LiveTuning::report(const Request& request, const Error& error) {
 
 LiveTuning::Outcome LiveTuning::tune(const Request& request, const TuneOptions& options, tuning::Conduct conduct) {
   EngineView engine(state_);
+  // In the relaxed capture mode throughout, whatever other threads capture.
   const auto results = [&]() -> Result<std::vector<TuneResult>> {
+    TMA_JIT_ASSIGN(const driver::SharedContext context, state_.device.context());
+    TMA_JIT_ASSIGN([[maybe_unused]] const driver::Scope scope, driver::Scope::enter(*context));
     TMA_JIT_ASSIGN(const SideStream side, SideStream::create(*engine));
     conduct.side = &side;
     conduct.memory_bytes = state_.options.tuning.memory_bytes;

@@ -17,8 +17,8 @@
 
 namespace tma_jit::engine {
 
-// Thread-safe. An error during tuning is counted and the first one is logged; the planned configuration serves. After an
-// error of the device nothing more is tuned.
+// Thread-safe. An error during tuning is counted and the first one is logged; the planned configuration serves. After
+// an error of the device nothing more is tuned.
 class LiveTuning {
  public:
   explicit LiveTuning(Engine::State& state);

@@ -16,7 +16,7 @@ struct Conduct {
   double relative_error = 0;  // the final rounds are repeated until no ratio's standard error is larger; 0: they run
                               // once
   int rounds_at_once = 35;    // most rounds between two calls of `may_go_on`
-  std::size_t compile_threads = 0;  // 0: as many as there are processors
+  std::size_t compile_threads = 0;                                         // 0: as many as there are processors
   std::uint64_t memory_bytes = std::numeric_limits<std::uint64_t>::max();  // a problem that needs more is refused
   std::function<bool()> stopped{};    // polled while another process tunes with the same file; true ends the wait
   std::function<bool()> may_go_on{};  // called before each use of the device, may wait; returning false ends the tuning

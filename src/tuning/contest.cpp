@@ -13,8 +13,8 @@ namespace tma_jit::tuning {
 namespace {
 
 constexpr int kFirstRounds = 3, kRounds = 5, kLastRounds = 35;
-constexpr std::size_t kFinalists = 3;  // beside the preset
-constexpr double kErrors = 3;          // number of standard errors that a gain must exceed
+constexpr std::size_t kFinalists = 3;     // beside the preset
+constexpr double kErrors = 3;             // number of standard errors that a gain must exceed
 constexpr std::size_t kMostRounds = 350;  // of the final, however large the errors stay
 
 // Returns the standard error of the mean, relative to the mean.
@@ -54,8 +54,8 @@ Result<Contest> Contest::prepare(Engine& engine, const Request& request, std::ve
   }
   TMA_JIT_ASSIGN(contest.plan_, engine.plan(contest.request_for(contest.trials_.front().candidate)));
   if (const std::uint64_t bytes = contest_bytes(contest.plan_); bytes > contest.conduct_.memory_bytes) {
-    return failure(ErrorCode::unsupported, "{}: tuning needs {} bytes of device memory, and may take {}", request.kernel,
-                   bytes, contest.conduct_.memory_bytes);
+    return failure(ErrorCode::unsupported, "{}: tuning needs {} bytes of device memory, and may take {}",
+                   request.kernel, bytes, contest.conduct_.memory_bytes);
   }
   TMA_JIT_CHECK(step(contest.conduct_, [&] { return contest.fill_tensors(); }));
   return contest;
@@ -203,9 +203,8 @@ Result<void> Contest::halve(std::vector<Runner>& runners, const ContestSettings&
 // Returns whether every ratio is known as well as the conduct demands.
 bool Contest::settled(std::span<const Runner> others) const {
   if (conduct_.relative_error <= 0) return true;
-  return std::ranges::all_of(others, [this](const Runner& runner) {
-    return standard_error(runner.ratios) <= conduct_.relative_error;
-  });
+  return std::ranges::all_of(
+      others, [this](const Runner& runner) { return standard_error(runner.ratios) <= conduct_.relative_error; });
 }
 
 Result<Verdict> Contest::decide(std::vector<Runner>& runners, const ContestSettings& settings, double least_gain) {

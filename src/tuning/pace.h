@@ -12,8 +12,8 @@ namespace tma_jit::tuning {
 class Pace {
  public:
   struct Settings {
-    double budget_s = 0;  // sum of all steps
-    double share = 1;     // of the time, in steps; the pause after a step is as long as this demands
+    double budget_s = 0;                  // sum of all steps
+    double share = 1;                     // of the time, in steps; the pause after a step is as long as this demands
     std::function<bool()> may_measure{};  // false: asked again after kAskAgain
   };
   static constexpr std::chrono::milliseconds kAskAgain{20};
