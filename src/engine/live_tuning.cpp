@@ -111,7 +111,9 @@ void LiveTuning::before_preparing(const Request& request) {
   const auto plan = state_.plan(request);
   if (!plan || !may_measure(request, *plan)) return;
   const auto start = std::chrono::steady_clock::now();
-  const Outcome outcome = tune(request, {.budget_s = start_left_s_}, {});
+  tuning::Conduct conduct;
+  conduct.relative_error = kRelativeError;
+  const Outcome outcome = tune(request, {.budget_s = start_left_s_}, std::move(conduct));
   start_left_s_ -= std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (outcome == Outcome::gave_up) start_left_s_ = 0;
 }

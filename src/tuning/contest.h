@@ -63,6 +63,7 @@ class Contest {
   [[nodiscard]] Result<void> compare(Runner& runner);
   [[nodiscard]] Result<void> race(Runner& preset, std::span<Runner> others, int rounds, bool flush);
   [[nodiscard]] Result<void> race_once(Runner& preset, std::span<Runner> others, int rounds, bool flush);
+  double error_of(const Runner& runner) const;  // of its ratios, relative
   bool settled(std::span<const Runner> others) const;
   [[nodiscard]] Result<std::vector<Runner>> admit(const ContestSettings& settings);
   void admit_one(std::vector<Runner>& runners, std::size_t trial, Result<Launch> launch,

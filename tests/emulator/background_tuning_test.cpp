@@ -26,7 +26,7 @@ constexpr std::int64_t kCount = 64;
 const char* const kPatient = R"(//! kernel patient
 //! arch sm_90a
 //! dim N
-//! param REPEATS = 400 in {1, 400}
+//! param REPEATS = 60 in {1, 60}
 //! tensor Y : f32[N] out
 //! launch grid 1 block 32
 extern "C" __global__ void patient(View<f32, 1> Y, const Dims dims) {
@@ -92,6 +92,7 @@ struct Patient {
   Engine made(TuningOptions tuning) {
     Options options;
     options.cache_dir = folder.path();
+    options.compiler.place = CompilerOptions::Place::in_process;  // a worker that cannot be started would be a warning
     options.log = log.callback();
     options.tuning = std::move(tuning);
     Engine engine_made = engine_with(std::move(options), patient_driver());
@@ -162,6 +163,30 @@ TEST_CASE(
   CHECK(later.engine.stats().problems_tuned == 0);
 }
 
+TEST_CASE("Threads that call a function through its swap all have right results") {
+  Patient patient(background());
+  std::atomic<int> wrong = 0;
+  std::atomic<bool> swapped = false;
+  std::vector<std::thread> callers;
+  for (int number = 0; number < 3; ++number) {
+    callers.emplace_back([&] {
+      DeviceBuffer own = DeviceBuffer::allocate(patient.engine, kCount * sizeof(float)).value();
+      for (int after = 0; after < 20; after += swapped ? 1 : 0) {
+        std::this_thread::sleep_for(2ms);
+        std::vector<float> values(kCount);
+        const bool done = own.fill(0) && patient.function({Tensor::row_major(own.address(), DType::f32, {kCount})}) &&
+                          own.download(values.data(), kCount * sizeof(float));
+        for (std::size_t i = 0; i < values.size(); ++i)
+          wrong += !done || values[i] != static_cast<float>(i + 1) ? 1 : 0;
+      }
+    });
+  }
+  CHECK(patient.settled().launches_swapped == 1);
+  swapped = true;
+  for (std::thread& caller : callers) caller.join();
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("An engine that ends while it tunes ends soon, and its function goes on with the planned kernel") {
   std::atomic<int> asked = 0;
   TuningOptions tuning = background();
@@ -187,7 +212,7 @@ TEST_CASE("A budget of zero measures nothing") {
     tuning.budget_s = 0;
     Patient patient(std::move(tuning));
     const CUfunction planned = patient.call();
-    REQUIRE(patient.engine.prepare({.kernel = "patient", .dims = {{"N", kCount}}}));
+    REQUIRE(patient.engine.prepare(Request{.kernel = "patient", .dims = {{"N", kCount}}}));
     CHECK(patient.call() == planned);
     CHECK(patient.engine.stats().problems_tuned == 0);
     CHECK_FALSE(std::filesystem::exists(tuning_file(patient.engine)));
@@ -202,6 +227,7 @@ TEST_CASE("An error of the device during tuning is counted and reported once, an
   CHECK(patient.call() == planned);
   REQUIRE(patient.function({Tensor::row_major(patient.y.address(), DType::f32, {kCount - 1})}));
   CHECK(patient.engine.stats().problems_tuned == 0);
+  CHECK(patient.engine.stats().tuning_failures == 1);
   CHECK(patient.log.warnings().size() == 1);
   CHECK_FALSE(std::filesystem::exists(tuning_file(patient.engine)));
 }
