@@ -61,13 +61,14 @@ void LiveTuning::report(const Request& request, const Error& error) {
   });
 }
 
-LiveTuning::Outcome LiveTuning::tune(const Request& request, const TuneOptions& options, tuning::Conduct conduct) {
+LiveTuning::Outcome LiveTuning::tune(const Request& request, TuneOptions options, tuning::Conduct conduct) {
   EngineView engine(state_);
+  options.flush_l2 = state_.device.takes() == Artifact::Form::cubin;  // the emulator, which takes PTX, has no L2
   // In the relaxed capture mode throughout, whatever other threads capture.
   const auto results = [&]() -> Result<std::vector<TuneResult>> {
     TMA_JIT_ASSIGN(const driver::SharedContext context, state_.device.context());
     TMA_JIT_ASSIGN([[maybe_unused]] const driver::Scope scope, driver::Scope::enter(*context));
-    TMA_JIT_ASSIGN(const SideStream side, SideStream::create(*engine));
+    TMA_JIT_ASSIGN(const SideStream side, SideStream::create(*engine, options.flush_l2));
     conduct.side = &side;
     conduct.memory_bytes = state_.options.tuning.memory_bytes;
     return tuning::tune(*engine, std::span(&request, 1), options, conduct);
