@@ -13,7 +13,7 @@ namespace {
 // The times vary more beside an application's work, so that more rounds decide.
 constexpr double kRelativeError = 0.003;
 constexpr int kRoundsAtOnce = 5;
-constexpr double kUnlimited_s = 1e9;  // the pace ends a tuning in the background
+constexpr double kUnlimitedSeconds = 1e9;  // the pace ends a tuning in the background
 
 // An engine over a state that its owner keeps; its end ends nothing.
 class EngineView {
@@ -61,7 +61,7 @@ void LiveTuning::report(const Request& request, const Error& error) {
   });
 }
 
-LiveTuning::Outcome LiveTuning::tune(const Request& request, TuneOptions options, tuning::Conduct conduct) {
+LiveTuning::Outcome LiveTuning::tune(const Request& request, TuneOptions options, const tuning::Conduct& conduct) {
   EngineView engine(state_);
   options.flush_l2 = state_.device.takes() == Artifact::Form::cubin;  // the emulator, which takes PTX, has no L2
   // In the relaxed capture mode throughout, whatever other threads capture.
@@ -69,9 +69,10 @@ LiveTuning::Outcome LiveTuning::tune(const Request& request, TuneOptions options
     TMA_JIT_ASSIGN(const driver::SharedContext context, state_.device.context());
     TMA_JIT_ASSIGN([[maybe_unused]] const driver::Scope scope, driver::Scope::enter(*context));
     TMA_JIT_ASSIGN(const SideStream side, SideStream::create(*engine, options.flush_l2));
-    conduct.side = &side;
-    conduct.memory_bytes = state_.options.tuning.memory_bytes;
-    return tuning::tune(*engine, std::span(&request, 1), options, conduct);
+    tuning::Conduct beside = conduct;
+    beside.side = &side;
+    beside.memory_bytes = state_.options.tuning.memory_bytes;
+    return tuning::tune(*engine, std::span(&request, 1), options, beside);
   }();
   const Error* error = !results ? &results.error() : results->front().error ? &*results->front().error : nullptr;
   if (error == nullptr) {
@@ -98,7 +99,7 @@ LiveTuning::Outcome LiveTuning::tune_in_background(const Request& request) {
   conduct.paused = [this] { pace_.end(); };
   if (ended_ || pace_.used_up()) return Outcome::failed;
   try {
-    return tune(request, {.budget_s = kUnlimited_s}, std::move(conduct));
+    return tune(request, {.budget_s = kUnlimitedSeconds}, conduct);
   } catch (const std::exception& fault) {
     report(request, {ErrorCode::io, fault.what(), {}});
     return Outcome::failed;
@@ -114,7 +115,7 @@ void LiveTuning::before_preparing(const Request& request) {
   const auto start = std::chrono::steady_clock::now();
   tuning::Conduct conduct;
   conduct.relative_error = kRelativeError;
-  const Outcome outcome = tune(request, {.budget_s = start_left_s_}, std::move(conduct));
+  const Outcome outcome = tune(request, {.budget_s = start_left_s_}, conduct);
   start_left_s_ -= std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (outcome == Outcome::gave_up) start_left_s_ = 0;
 }

@@ -44,7 +44,7 @@ class LiveTuning {
   using Outcome = tuning::Background::Outcome;
 
   bool may_measure(const Request& request, const Plan& plan);
-  Outcome tune(const Request& request, TuneOptions options, tuning::Conduct conduct);
+  Outcome tune(const Request& request, TuneOptions options, const tuning::Conduct& conduct);
   Outcome tune_in_background(const Request& request);
 
   Engine::State& state_;

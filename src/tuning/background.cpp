@@ -7,7 +7,6 @@ namespace tma_jit::tuning {
 
 void Background::add(Task task) {
   Members& members = members_.get();
-  bool queued = false;
   {
     const std::lock_guard lock(members.mutex);
     if (!members.ended && !members.thread.joinable()) {
@@ -17,11 +16,13 @@ void Background::add(Task task) {
         members.ended = true;  // no thread can be started: the planned configurations serve
       }
     }
-    queued = !members.ended;
-    if (queued) members.queue.push_back(std::move(task));
+    if (!members.ended) {
+      members.queue.push_back(std::move(task));
+      members.changed.notify_one();
+      return;
+    }
   }
-  if (!queued) return task.settle(false);
-  members.changed.notify_one();
+  task.settle(false);
 }
 
 void Background::end() {

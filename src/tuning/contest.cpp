@@ -33,6 +33,7 @@ double standard_error(const std::vector<double>& values) {
 double error_of_median(const std::vector<double>& values) {
   const double middle = median_of(values);
   std::vector<double> deviations;
+  deviations.reserve(values.size());
   for (const double value : values) deviations.push_back(std::abs(value - middle));
   const double deviation = median_of(std::move(deviations)) / 0.6745;
   return 1.2533 * deviation / std::sqrt(static_cast<double>(values.size())) / middle;

@@ -44,6 +44,7 @@ TEST_CASE("each problem is tuned once, and all its tasks are settled alike") {
                              },
                          .stop = [] {}});
   std::vector<std::thread> callers;
+  callers.reserve(4);
   for (int i = 0; i < 4; ++i) {
     callers.emplace_back([&] {
       for (const char* problem : {"a", "bad", "b", "a"}) background.add(settled.task(problem));
