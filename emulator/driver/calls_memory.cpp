@@ -151,6 +151,12 @@ void fill_memory_calls(tma_jit::driver::Api& api) {
   api.mem_free = deallocate;
   api.memcpy_host_to_device = to_device;
   api.memcpy_device_to_host = to_host;
+  api.memcpy_host_to_device_async = [](CUdeviceptr target, const void* source, std::size_t bytes, CUstream) {
+    return to_device(target, source, bytes);
+  };
+  api.memcpy_device_to_host_async = [](void* target, CUdeviceptr source, std::size_t bytes, CUstream) {
+    return to_host(target, source, bytes);
+  };
   api.memset_d8_async = fill;
   api.pointer_get_attributes = pointer_attributes;
   api.stream_create = create_stream;

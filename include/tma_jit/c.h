@@ -225,6 +225,19 @@ enum {
   TMA_JIT_SEAL_REFUSE = 2 /* fail with TMA_JIT_SEALED */
 };
 
+/* When configurations are measured; options.h explains the policies. */
+typedef int32_t tma_jit_tuning_policy;
+enum {
+  TMA_JIT_TUNING_DEFAULT = 0, /* from the environment, else TMA_JIT_TUNING_RECORDS */
+  TMA_JIT_TUNING_OFF = 1,     /* plan as if there were no records */
+  TMA_JIT_TUNING_RECORDS = 2,
+  TMA_JIT_TUNING_AT_START = 3,
+  TMA_JIT_TUNING_BACKGROUND = 4
+};
+/* Called in a thread of the engine before every step of a measurement in the background; 0 postpones the step. Must
+ * return normally. */
+typedef int32_t (*tma_jit_may_measure)(void* user);
+
 /* A compile that was needed although the engine is sealed. Valid, with its strings, until the callback returns. */
 typedef struct tma_jit_miss {
   size_t size; /* of this struct in the library's version */
@@ -271,8 +284,8 @@ typedef struct tma_jit_options {
   const char* record_misses;    /* file that gets a line for every kernel that had to be compiled */
   tma_jit_miss_callback on_sealed_miss;
   void* on_sealed_miss_user;
-  int32_t cache_shared;              /* every user may read cache_dir and its entries */
-  int32_t ignore_tuning_records;     /* plan as if there were none */
+  int32_t cache_shared; /* every user may read cache_dir and its entries */
+  tma_jit_tuning_policy tuning_policy;
   const char* const* tuning_records; /* files of records, searched in this order before the cache folder's */
   size_t tuning_record_count;
   const char* remote;      /* URL of a server of cache entries (options.h); its credentials may be in the environment */
@@ -280,6 +293,11 @@ typedef struct tma_jit_options {
   const char* remote_sign_key; /* private key that signs what is uploaded */
   double remote_wait_s;        /* longest wait for an answer; 0: 1 */
   double remote_flush_s;       /* longest wait for uploads when the engine ends; 0: 5; TMA_JIT_NONE: none */
+  double tuning_budget_s;     /* seconds that the policies AT_START and BACKGROUND measure; 0: 60; TMA_JIT_NONE: none */
+  double tuning_device_share; /* BACKGROUND: largest share of the time in which the device measures; 0: 0.1 */
+  uint64_t tuning_memory_bytes; /* a problem that needs more device memory is not tuned; 0: 1 GiB */
+  tma_jit_may_measure may_measure;
+  void* may_measure_user;
 } tma_jit_options;
 
 /* Counts since the engine was created. stats.h explains the fields. */
@@ -320,7 +338,10 @@ typedef struct tma_jit_stats {
   uint64_t remote_skipped; /* the server was not asked, because it had failed before */
   uint64_t remote_uploads;
   uint64_t remote_upload_failures;
-  uint64_t remote_off; /* 1 while the server is not asked, because it has failed */
+  uint64_t remote_off;       /* 1 while the server is not asked, because it has failed */
+  uint64_t problems_tuned;   /* by the policies AT_START and BACKGROUND */
+  uint64_t launches_swapped; /* shapes of functions that use a faster configuration since their first call */
+  uint64_t tuning_failures;
 } tma_jit_stats;
 
 typedef struct tma_jit_engine tma_jit_engine;

@@ -12,9 +12,32 @@
 
 namespace tma_jit {
 
+// A stream of its own for work beside the application's: it does not synchronise with the default stream, and what is
+// done in it waits for no other work and breaks no capture. Owns the memory that `measure_in_turns` overwrites if L2 is
+// flushed, so that measuring again allocates nothing. One thread at a time may use it. Move-only.
+class TMA_JIT_API SideStream {
+ public:
+  [[nodiscard]] static Result<SideStream> create(Engine& engine, bool flush_l2 = true);
+  SideStream(SideStream&&) noexcept;
+  SideStream& operator=(SideStream&&) noexcept;
+  ~SideStream();
+
+  Stream handle() const;
+  [[nodiscard]] Result<void> synchronize() const;
+
+  struct State;  // private to the library
+
+ private:
+  friend struct SideStreamInternals;
+  explicit SideStream(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
 // Memory of the engine's device. Move-only; freed on destruction. Copies and fills run after the default stream's
 // earlier work and are complete when they return. Work on a stream that does not synchronise with the default stream
-// needs `synchronize` first. They fail (driver) while a graph is being captured that they would invalidate.
+// needs `synchronize` first. They fail (driver) while a graph is being captured that they would invalidate. With a
+// SideStream they run in it instead, after its earlier work only.
 class TMA_JIT_API DeviceBuffer {
  public:
   [[nodiscard]] static Result<DeviceBuffer> allocate(Engine& engine, std::size_t bytes);
@@ -24,9 +47,11 @@ class TMA_JIT_API DeviceBuffer {
 
   std::uint64_t address() const;
   std::size_t bytes() const;
-  [[nodiscard]] Result<void> upload(const void* source, std::size_t bytes, std::size_t offset = 0);
-  [[nodiscard]] Result<void> download(void* destination, std::size_t bytes, std::size_t offset = 0) const;
-  [[nodiscard]] Result<void> fill(std::uint8_t byte);
+  [[nodiscard]] Result<void> upload(const void* source, std::size_t bytes, std::size_t offset = 0,
+                                    const SideStream* side = nullptr);
+  [[nodiscard]] Result<void> download(void* destination, std::size_t bytes, std::size_t offset = 0,
+                                      const SideStream* side = nullptr) const;
+  [[nodiscard]] Result<void> fill(std::uint8_t byte, const SideStream* side = nullptr);
 
   struct State;  // private to the library
 
@@ -42,8 +67,10 @@ class TMA_JIT_API DeviceBuffer {
 struct MeasureOptions {
   int warmups = 3;
   int repeats = 30;
-  bool flush_l2 = true;      // overwrite a buffer of twice the L2's size before every timed launch
-  int host_launches = 2000;  // launches that measure the host cost; 0: skip
+  bool flush_l2 = true;              // overwrite a buffer of twice the L2's size before every timed launch
+  int host_launches = 2000;          // launches that measure the host cost; 0: skip
+  const SideStream* side = nullptr;  // for measure_in_turns beside the application's work, for which it does not wait;
+                                     // null: waits for all work of the device, then uses a stream of its own
 };
 
 // Times in microseconds.

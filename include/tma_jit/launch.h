@@ -70,9 +70,9 @@ class TMA_JIT_API Function {
 
  private:
   friend class Engine;
-  explicit Function(std::unique_ptr<State> state);
+  explicit Function(std::shared_ptr<State> state);
 
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace tma_jit

@@ -72,12 +72,29 @@ struct Miss {
 // Called from any thread that requests a kernel, in that thread, before it continues.
 using MissCallback = std::function<void(const Miss& miss)>;
 
+// When configurations are measured, and whether plans follow the records of that; docs/tuning.md compares them.
+enum class TuningPolicy : std::uint8_t {
+  off,         // plans ignore all records, and nothing is measured
+  records,     // plans follow the records that exist, and nothing is measured
+  at_start,    // also: `prepare` and `prepare_async` tune a request without a record before they prepare it, as long as
+               // budget_s lasts
+  background,  // also: a Function serves a shape without a record by the planned configuration at once, a thread of the
+               // engine tunes the shape beside the application's work, and later calls use the faster configuration
+};
+
 // Tuning records that plans follow; <tma_jit/tuning.h> makes them. A record pins a configuration, so that the same
-// records give the same plan on every machine.
+// records give the same plan on every machine. A sealed engine measures nothing.
 struct TuningOptions {
-  bool follow_records = true;                    // false: ignore all records
+  std::optional<TuningPolicy> policy{};  // unset: TMA_JIT_TUNING, "off", "records", "at-start" or "background"; else
+                                         // `records`
   std::vector<std::filesystem::path> records{};  // files of records, searched in this order before tuning_file(engine);
                                                  // TMA_JIT_TUNED, colon-separated
+  double budget_s = 60;  // at_start: wall-clock time of all tuning; background: time of all measuring on the device
+  double device_share = 0.1;  // background: largest share of the time in which the device measures; 1: no pauses
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30;  // at_start, background: a problem that needs more device memory
+                                                        // is not tuned
+  std::function<bool()> may_measure{};  // background: called in the engine's thread before every step of the
+                                        // measurement; returning false postpones the step
 };
 
 // Read once, when the engine is created. Unset paths are taken from the environment at that moment: TMA_JIT_CACHE_DIR,

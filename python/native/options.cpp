@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 6> kLevels = {"trace", "debug", "info", "warning", "error", "off"};
 constexpr std::array<const char*, 3> kSeals = {"off", "warn", "refuse"};
+constexpr std::array<const char*, 4> kTuningPolicies = {"off", "records", "at_start", "background"};
 constexpr std::array<const char*, 3> kPlaces = {"automatic", "worker", "in_process"};
 
 // Returns the value of an enum whose names are listed in its order.
@@ -88,8 +89,12 @@ constexpr std::pair<std::string_view, Setter> kOptions[] = {
      [](Options& options, nb::handle value) { options.compiler.time_limit = milliseconds(value); }},
     TMA_JIT_OPTION("worker_memory_limit", compiler.memory_limit),
     TMA_JIT_OPTION("record_misses", record_misses),
-    TMA_JIT_OPTION("follow_records", tuning.follow_records),
+    {"tuning",
+     [](Options& options, nb::handle value) { options.tuning.policy = named<TuningPolicy>(kTuningPolicies, value); }},
     TMA_JIT_OPTION("records", tuning.records),
+    TMA_JIT_OPTION("tuning_budget_s", tuning.budget_s),
+    TMA_JIT_OPTION("tuning_device_share", tuning.device_share),
+    TMA_JIT_OPTION("tuning_memory_bytes", tuning.memory_bytes),
     {"seal", [](Options& options, nb::handle value) { options.seal = named<Seal>(kSeals, value); }},
     {"on_sealed_miss", [](Options& options, nb::handle value) { options.on_sealed_miss = miss_to(value); }},
     TMA_JIT_OPTION("line_info", line_info),
@@ -147,8 +152,9 @@ const char* const kEngineSignature =
     "template_dirs: list[str | os.PathLike[str]] = ..., nvrtc: str | os.PathLike[str] | None = None, nvrtc_dirs: "
     "list[str | os.PathLike[str]] = ..., disable_tma: bool | None = None, compiler: str = 'automatic', worker: "
     "str | os.PathLike[str] | None = None, workers: int = 0, compiles_at_once: int = 0, compile_time_limit_s: float = "
-    "300, worker_memory_limit: int = ..., record_misses: str | os.PathLike[str] | None = None, follow_records: bool = "
-    "True, records: list[str | os.PathLike[str]] = ..., seal: str = 'off', on_sealed_miss: "
+    "300, worker_memory_limit: int = ..., record_misses: str | os.PathLike[str] | None = None, tuning: str | None "
+    "= None, records: list[str | os.PathLike[str]] = ..., tuning_budget_s: float = 60, tuning_device_share: float = "
+    "0.1, tuning_memory_bytes: int = ..., seal: str = 'off', on_sealed_miss: "
     "collections.abc.Callable[[str, str, str, str], object] | None = None, line_info: bool = False, log_level: str = "
     "'warning', log: collections.abc.Callable[[str, str], object] | None = None) -> None";
 

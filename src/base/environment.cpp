@@ -75,6 +75,7 @@ ProcessEnvironment ProcessEnvironment::read() {
   return {.compiler = value_of("TMA_JIT_COMPILER"),
           .disable_tma = value_of("TMA_JIT_DISABLE_TMA"),
           .emulator = value_of("TMA_JIT_EMULATOR"),
+          .tuning = value_of("TMA_JIT_TUNING"),
           .cache_dir = value_of("TMA_JIT_CACHE_DIR"),
           .nvrtc = value_of("TMA_JIT_NVRTC"),
           .record_misses = value_of("TMA_JIT_RECORD_MISSES"),

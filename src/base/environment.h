@@ -15,6 +15,7 @@ struct ProcessEnvironment {
   std::string compiler;                                // COMPILER: "inproc" or "worker"
   std::string disable_tma;                             // DISABLE_TMA
   std::string emulator;                                // EMULATOR: settings of the emulated device
+  std::string tuning;                                  // TUNING: "off", "records", "at-start" or "background"
   std::filesystem::path cache_dir;                     // CACHE_DIR
   std::filesystem::path nvrtc;                         // NVRTC
   std::filesystem::path record_misses;                 // RECORD_MISSES

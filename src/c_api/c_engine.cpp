@@ -18,6 +18,7 @@ using tma_jit::LogLevel;
 using tma_jit::Options;
 using tma_jit::Result;
 using tma_jit::Seal;
+using tma_jit::TuningPolicy;
 
 static_assert(static_cast<int>(LogLevel::trace) + 1 == TMA_JIT_LOG_TRACE);
 static_assert(static_cast<int>(LogLevel::off) + 1 == TMA_JIT_LOG_OFF);
@@ -25,6 +26,8 @@ static_assert(static_cast<int>(CompilerOptions::Place::worker) == TMA_JIT_PLACE_
 static_assert(static_cast<int>(CompilerOptions::Place::in_process) == TMA_JIT_PLACE_IN_PROCESS);
 static_assert(static_cast<int>(Seal::warn) == TMA_JIT_SEAL_WARN);
 static_assert(static_cast<int>(Seal::refuse) == TMA_JIT_SEAL_REFUSE);
+static_assert(static_cast<int>(TuningPolicy::off) + 1 == TMA_JIT_TUNING_OFF);
+static_assert(static_cast<int>(TuningPolicy::background) + 1 == TMA_JIT_TUNING_BACKGROUND);
 
 std::string text_or_empty(const char* text) {
   return text != nullptr ? text : "";
@@ -66,7 +69,6 @@ Result<void> set_folders(const tma_jit_options& given, Options& options) {
   if (!records) return tl::make_unexpected(std::move(records).error());
   options.template_dirs = *std::move(templates);
   options.tuning.records = *std::move(records);
-  options.tuning.follow_records = given.ignore_tuning_records == 0;
   options.cache.read_only = *std::move(read_only);
   options.cache.pack_keys = *std::move(keys);
   return {};
@@ -178,6 +180,21 @@ Result<void> set_misses(const tma_jit_options& given, Options& options) {
   return {};
 }
 
+Result<void> set_tuning(const tma_jit_options& given, tma_jit::TuningOptions& options) {
+  const auto policy = enum_of<std::uint8_t>(given.tuning_policy, TMA_JIT_TUNING_BACKGROUND, "tuning_policy");
+  if (!policy) return tl::make_unexpected(policy.error());
+  if (*policy != TMA_JIT_TUNING_DEFAULT) options.policy = static_cast<TuningPolicy>(*policy - 1);
+  if (auto set = set_seconds(given.tuning_budget_s, "tuning_budget_s", options.budget_s); !set) return set;
+  if (!(given.tuning_device_share >= 0)) {
+    return invalid("tma_jit_options: tuning_device_share is " + std::to_string(given.tuning_device_share));
+  }
+  if (given.tuning_device_share > 0) options.device_share = given.tuning_device_share;
+  if (given.tuning_memory_bytes > 0) options.memory_bytes = given.tuning_memory_bytes;
+  if (given.may_measure == nullptr) return {};
+  options.may_measure = [call = given.may_measure, user = given.may_measure_user] { return call(user) != 0; };
+  return {};
+}
+
 Result<Options> options_of(const tma_jit_options* from) {
   auto given = read_struct(from, "tma_jit_options");
   if (!given) return tl::make_unexpected(std::move(given).error());
@@ -193,6 +210,7 @@ Result<Options> options_of(const tma_jit_options* from) {
   options.line_info = given->line_info != 0;
   if (auto set = set_cache(*given, options); !set) return tl::make_unexpected(std::move(set).error());
   if (auto set = set_folders(*given, options); !set) return tl::make_unexpected(std::move(set).error());
+  if (auto set = set_tuning(*given, options.tuning); !set) return tl::make_unexpected(std::move(set).error());
   if (auto set = set_compiler(*given, options.compiler); !set) return tl::make_unexpected(std::move(set).error());
   if (auto set = set_misses(*given, options); !set) return tl::make_unexpected(std::move(set).error());
   if (auto set = set_log(*given, options); !set) return tl::make_unexpected(std::move(set).error());

@@ -48,6 +48,9 @@ template <class Visit, class... Stats> void each_counter(Visit&& visit, Stats&..
   visit("crashes_avoided", stats.crashes_avoided...);
   visit("sealed_misses", stats.sealed_misses...);
   visit("misses_recorded", stats.misses_recorded...);
+  visit("problems_tuned", stats.problems_tuned...);
+  visit("launches_swapped", stats.launches_swapped...);
+  visit("tuning_failures", stats.tuning_failures...);
   visit("compile_ms", stats.compile_ms...);
 }
 

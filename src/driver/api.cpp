@@ -93,6 +93,8 @@ void bind_memory(Binder& binder, Api& api) {
   binder.required(api.mem_free, "cuMemFree");
   binder.required(api.memcpy_host_to_device, "cuMemcpyHtoD");
   binder.required(api.memcpy_device_to_host, "cuMemcpyDtoH");
+  binder.required(api.memcpy_host_to_device_async, "cuMemcpyHtoDAsync");
+  binder.required(api.memcpy_device_to_host_async, "cuMemcpyDtoHAsync");
   binder.required(api.memset_d8_async, "cuMemsetD8Async");
   binder.optional(api.pointer_get_attributes, "cuPointerGetAttributes", 7000);
   binder.required(api.stream_create, "cuStreamCreate");
@@ -110,6 +112,7 @@ void bind_kernels(Binder& binder, Api& api) {
   binder.required(api.library_get_kernel, "cuLibraryGetKernel");
   binder.required(api.kernel_get_function, "cuKernelGetFunction");
   binder.optional(api.stream_is_capturing, "cuStreamIsCapturing", 10000);
+  binder.optional(api.stream_capture_info, "cuStreamGetCaptureInfo", 11030);
   binder.optional(api.kernel_get_param_info, "cuKernelGetParamInfo", 12040);
   binder.required(api.func_get_attribute, "cuFuncGetAttribute");
   binder.required(api.func_set_attribute, "cuFuncSetAttribute");

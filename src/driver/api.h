@@ -50,6 +50,8 @@ struct Api {
   decltype(&::cuMemFree) mem_free = nullptr;
   decltype(&::cuMemcpyHtoD) memcpy_host_to_device = nullptr;
   decltype(&::cuMemcpyDtoH) memcpy_device_to_host = nullptr;
+  decltype(&::cuMemcpyHtoDAsync) memcpy_host_to_device_async = nullptr;
+  decltype(&::cuMemcpyDtoHAsync) memcpy_device_to_host_async = nullptr;
   decltype(&::cuMemsetD8Async) memset_d8_async = nullptr;
   decltype(&::cuPointerGetAttributes) pointer_get_attributes = nullptr;  // may be null
 
@@ -57,6 +59,9 @@ struct Api {
   decltype(&::cuStreamDestroy) stream_destroy = nullptr;
   decltype(&::cuStreamSynchronize) stream_synchronize = nullptr;
   decltype(&::cuStreamIsCapturing) stream_is_capturing = nullptr;  // may be null
+  // cuStreamGetCaptureInfo_v2, since CUDA 11.3; may be null. Its last three results may be null.
+  CUresult(CUDAAPI* stream_capture_info)(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
+                                         const CUgraphNode** dependencies, std::size_t* count) = nullptr;
   decltype(&::cuEventCreate) event_create = nullptr;
   decltype(&::cuEventDestroy) event_destroy = nullptr;
   decltype(&::cuEventRecord) event_record = nullptr;

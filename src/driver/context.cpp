@@ -71,4 +71,16 @@ Scope::~Scope() {
   if (api_ != nullptr) api_->thread_exchange_stream_capture_mode(&mode_);
 }
 
+Capture capture_of(const Context& context, CUstream stream) {
+  const Api& api = context.api();
+  if (api.stream_is_capturing == nullptr) return {};
+  const auto current = Current::enter(context);
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (!current || api.stream_is_capturing(stream, &status) != CUDA_SUCCESS) return {.active = true};
+  if (status == CU_STREAM_CAPTURE_STATUS_NONE) return {};
+  cuuint64_t id = 0;
+  if (api.stream_capture_info != nullptr) api.stream_capture_info(stream, &status, &id, nullptr, nullptr, nullptr);
+  return {.active = true, .id = id};
+}
+
 }  // namespace tma_jit::driver

@@ -71,4 +71,12 @@ class Scope {
 // stream is capturing one. `what` names the requested operation. The context must be current.
 [[nodiscard]] Result<void> check_no_capture(const Context& context, std::string_view what);
 
+// Whether a stream captures a graph.
+struct Capture {
+  bool active = false;
+  std::uint64_t id = 0;  // distinguishes captures; 0 where the driver has no such number
+};
+// A query that the driver refuses counts as a capture.
+[[nodiscard]] Capture capture_of(const Context& context, CUstream stream);
+
 }  // namespace tma_jit::driver

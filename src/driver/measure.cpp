@@ -122,29 +122,40 @@ class Run {
   const std::span<Launch* const> launches_;
 };
 
-// What a measurement takes from the device, for as long as it lasts.
-struct Setup {
-  driver::PrivateStream stream;
-  driver::Memory flushed;
-};
+Result<void> check_repeats(const MeasureOptions& options) {
+  if (options.repeats >= 1) return {};
+  return failure(ErrorCode::invalid_argument, "measure: {} repeats; 1 or more are needed", options.repeats);
+}
 
-Result<Setup> set_up(const driver::SharedContext& context, const MeasureOptions& options) {
-  if (options.repeats < 1) {
-    return failure(ErrorCode::invalid_argument, "measure: {} repeats; 1 or more are needed", options.repeats);
-  }
+// Waits for the device's other work.
+Result<MeasureLane> set_up(const driver::SharedContext& context, const MeasureOptions& options) {
+  TMA_JIT_CHECK(check_repeats(options));
   TMA_JIT_CHECK(driver::checked(context->api(), context->api().ctx_synchronize(), "cuCtxSynchronize"));
-  TMA_JIT_ASSIGN(driver::PrivateStream stream, driver::PrivateStream::create(*context));
-  const auto flushed_bytes = options.flush_l2 ? 2 * static_cast<std::size_t>(context->device().l2_bytes) : 0;
-  TMA_JIT_ASSIGN(driver::Memory flushed, driver::Memory::allocate(context, flushed_bytes));
-  return Setup{std::move(stream), std::move(flushed)};
+  return make_lane(context, options.flush_l2);
 }
 
 }  // namespace
 
+Result<MeasureLane> make_lane(const SharedContext& context, bool flush_l2) {
+  TMA_JIT_ASSIGN(PrivateStream stream, PrivateStream::create(*context));
+  const auto flushed_bytes = flush_l2 ? 2 * static_cast<std::size_t>(context->device().l2_bytes) : 0;
+  TMA_JIT_ASSIGN(Memory flushed, Memory::allocate(context, flushed_bytes));
+  return MeasureLane{std::move(stream), std::move(flushed)};
+}
+
+Result<RoundTimes> measure_in_turns(const SharedContext& context, const MeasureLane& lane,
+                                    std::span<Launch* const> launches, const MeasureOptions& options) {
+  TMA_JIT_CHECK(check_repeats(options));
+  TMA_JIT_ASSIGN([[maybe_unused]] const Scope scope, Scope::enter(*context));
+  Run run(*context, lane.stream.get(), launches);
+  TMA_JIT_CHECK(run.warm_up(options.warmups));
+  return run.device_times(options.repeats, lane.flushed);
+}
+
 Result<RoundTimes> measure_in_turns(const driver::SharedContext& context, std::span<Launch* const> launches,
                                     const MeasureOptions& options) {
   TMA_JIT_ASSIGN([[maybe_unused]] const driver::Scope scope, driver::Scope::enter(*context));
-  TMA_JIT_ASSIGN(const Setup setup, set_up(context, options));
+  TMA_JIT_ASSIGN(const MeasureLane setup, set_up(context, options));
   Run run(*context, setup.stream.get(), launches);
   TMA_JIT_CHECK(run.warm_up(options.warmups));
   return run.device_times(options.repeats, setup.flushed);
@@ -152,7 +163,7 @@ Result<RoundTimes> measure_in_turns(const driver::SharedContext& context, std::s
 
 Result<Measurement> measure(const driver::SharedContext& context, Launch& launch, const MeasureOptions& options) {
   TMA_JIT_ASSIGN([[maybe_unused]] const driver::Scope scope, driver::Scope::enter(*context));
-  TMA_JIT_ASSIGN(const Setup setup, set_up(context, options));
+  TMA_JIT_ASSIGN(const MeasureLane setup, set_up(context, options));
   Launch* const launches[] = {&launch};
   Run run(*context, setup.stream.get(), launches);
   TMA_JIT_CHECK(run.warm_up(options.warmups));

@@ -19,6 +19,7 @@ struct Counters {
   std::array<Count, cache::kMissReasons> faults{};
   Count healed = 0;
   Count crashes_avoided = 0, sealed_misses = 0, misses_recorded = 0;
+  Count problems_tuned = 0, launches_swapped = 0, tuning_failures = 0;
 
   // Does not include the counts of the cache's layers.
   Stats snapshot() const {
@@ -37,6 +38,9 @@ struct Counters {
                  .crashes_avoided = crashes_avoided,
                  .sealed_misses = sealed_misses,
                  .misses_recorded = misses_recorded,
+                 .problems_tuned = problems_tuned,
+                 .launches_swapped = launches_swapped,
+                 .tuning_failures = tuning_failures,
                  .compile_ms = compile_ms,
                  .cache = {.unreadable = fault(cache::MissReason::io),
                            .untrusted = fault(cache::MissReason::untrusted),

@@ -80,13 +80,19 @@ Engine::Engine(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Engine::Engine(Engine&&) noexcept = default;
 
 Engine& Engine::operator=(Engine&& other) noexcept {
-  if (state_ != nullptr && this != &other) state_->preparations.end();
+  if (state_ != nullptr && this != &other) state_->end_threads();
   state_ = std::move(other.state_);
   return *this;
 }
 
 Engine::~Engine() {
-  if (state_ != nullptr) state_->preparations.end();
+  if (state_ != nullptr) state_->end_threads();
+}
+
+// The tuning first, because it may wait for what prepares.
+void Engine::State::end_threads() {
+  live_tuning.end();
+  preparations.end();
 }
 
 Result<engine::Selection> Engine::State::select(std::string_view kernel) {

@@ -7,6 +7,7 @@
 #include "core/failure.h"
 #include "engine/function_key.h"
 #include "engine/function_table.h"
+#include "engine/launch_swap.h"
 #include "engine/state.h"
 #include "plan/planner.h"
 #include "template/operand_declarations.h"
@@ -15,6 +16,7 @@ namespace tma_jit {
 namespace {
 
 constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
+constexpr std::uint64_t kScratchAlignment = 256;  // alignments of addresses are considered up to this
 
 bool is_given(const Tensor& tensor) {
   return tensor.rank != 0 || tensor.address != 0;
@@ -107,7 +109,7 @@ Result<void> call(const engine::FunctionEntry& entry, const Tensor* tensors, Str
 
 }  // namespace
 
-struct Function::State {
+struct Function::State : std::enable_shared_from_this<Function::State> {
   std::shared_ptr<Engine::State> engine;
   Request request;                   // everything but the tensors
   std::vector<std::string> tensors;  // names in declaration order
@@ -133,17 +135,68 @@ struct Function::State {
     if (const Argument* unbound = launch->arguments.unbound(); unbound != nullptr) {
       return failure(ErrorCode::invalid_argument, "{}: the address of {} is null", request.kernel, unbound->name);
     }
+    auto entry = entry_of(words, std::move(launch), stream);
+    const Plan& plan = entry->launch->prepared->plan;
+    const bool tuned_later = engine->live_tuning.wants(full, plan);
+    if (tuned_later) entry->swap = std::make_unique<engine::LaunchSwap>(table);
+    const engine::FunctionEntry* made = table.insert(std::move(entry));
+    if (tuned_later && made->swap != nullptr) {
+      engine->live_tuning.add(full, plan, [weak = weak_from_this(), made, full](bool tuned) {
+        if (const auto self = weak.lock()) self->settle(*made, full, tuned);
+      });
+    }
+    return made;
+  }
+
+  std::unique_ptr<engine::FunctionEntry> entry_of(const std::vector<std::uint64_t>& words,
+                                                  std::unique_ptr<Launch::State> launch, Stream stream) const {
     auto entry = std::make_unique<engine::FunctionEntry>();
     entry->key = words;
     entry->argument_of = arguments_of(launch->prepared->plan, tensors);
     entry->workspace_per_stream = !launch->workspaces.empty();
     entry->stream = stream;
     entry->launch = std::move(launch);
-    return table.insert(std::move(entry));
+    return entry;
+  }
+
+  // Called once the shape of an entry has been tuned, or will not be.
+  void settle(const engine::FunctionEntry& planned, Request full, bool tuned) {
+    if (!tuned) return planned.swap->settle();
+    auto faster = faster_than(planned, std::move(full));
+    if (!faster) engine->live_tuning.report(request, faster.error());
+    if (!faster || *faster == nullptr) return planned.swap->settle();
+    planned.swap->publish(*std::move(faster));
+    ++engine->counters.launches_swapped;
+  }
+
+  // Returns an entry with the configuration that records give now; null if it is the one that was planned. Arguments
+  // are encoded with addresses of this object's memory, because the first call's tensors may be gone; calls replace
+  // them.
+  Result<std::unique_ptr<engine::FunctionEntry>> faster_than(const engine::FunctionEntry& planned, Request full) const {
+    TMA_JIT_ASSIGN(const driver::SharedContext context, engine->device.context());
+    TMA_JIT_ASSIGN(const driver::Memory scratch, driver::Memory::allocate(context, 2 * kScratchAlignment));
+    for (NamedTensor& named : full.tensors) {
+      if (named.tensor.address != 0) {
+        named.tensor.address = scratch.address() + named.tensor.address % kScratchAlignment;
+      }
+    }
+    TMA_JIT_ASSIGN(Plan plan, engine->plan(full));
+    const Plan& before = planned.launch->prepared->plan;
+    if (plan.file == before.file && plan.config == before.config) return nullptr;
+    TMA_JIT_ASSIGN(auto launch, engine->launch(std::move(plan)));
+    return entry_of(planned.key, std::move(launch), planned.stream);
+  }
+
+  // The entry for a call on this stream, if a faster one may replace it.
+  const engine::FunctionEntry* current(const engine::FunctionEntry* entry, Stream stream) const {
+    if (entry->swap == nullptr || entry->swap->settled()) [[likely]]
+      return entry;
+    const driver::Context& context = entry->launch->prepared->kernel->context();
+    return entry->swap->choose(entry, stream, driver::capture_of(context, stream));
   }
 };
 
-Function::Function(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Function::Function(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Function::Function(Function&&) noexcept = default;
 Function& Function::operator=(Function&&) noexcept = default;
 Function::~Function() = default;
@@ -168,9 +221,11 @@ Result<void> Function::operator()(const Tensor* tensors, std::size_t count, Stre
   }
   engine::FunctionKey key(tensors, count);
   TMA_JIT_ASSIGN(const engine::FunctionEntry* entry, state_->find(key, tensors, stream));
+  entry = state_->current(entry, stream);
   if (entry->workspace_per_stream && entry->stream != stream) {
     key.add(reinterpret_cast<std::uint64_t>(stream));
     TMA_JIT_ASSIGN(entry, state_->find(key, tensors, stream));
+    entry = state_->current(entry, stream);
   }
   return call(*entry, tensors, stream);
 }
@@ -185,7 +240,7 @@ Result<Function> Engine::function(const Request& request) {
   TMA_JIT_ASSIGN(const engine::Selection selection, state_->select(request.kernel));
   const auto found = plan::candidates(request.file, facts, selection.templates());
   if (!found) return tl::make_unexpected(selection.explained(found.error()));
-  auto state = std::make_unique<Function::State>();
+  auto state = std::make_shared<Function::State>();
   state->engine = state_;
   state->request = request;
   TMA_JIT_ASSIGN(const auto kernel, templates::with_operands(*found->front(), request.operands));

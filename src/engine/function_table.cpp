@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/launch_swap.h"
+
 namespace tma_jit::engine {
 namespace {
 
@@ -19,6 +21,9 @@ std::uint64_t hash_of(std::span<const std::uint64_t> words) {
 }
 
 }  // namespace
+
+FunctionEntry::FunctionEntry() = default;
+FunctionEntry::~FunctionEntry() = default;
 
 struct FunctionTable::Slots {
   struct Slot {
@@ -62,7 +67,7 @@ void FunctionTable::place(Slots& slots, const FunctionEntry* entry) {
 
 void FunctionTable::grow() {
   auto larger = std::make_unique<Slots>(all_.back()->slots.size() * 2);
-  for (const auto& entry : entries_) place(*larger, entry.get());
+  for (const FunctionEntry* entry : found_) place(*larger, entry);
   all_.push_back(std::move(larger));
   current_.store(all_.back().get(), std::memory_order_release);
 }
@@ -73,8 +78,18 @@ const FunctionEntry* FunctionTable::insert(std::unique_ptr<FunctionEntry> entry)
   if ((entries_.size() + 1) * 2 > all_.back()->slots.size()) grow();
   const FunctionEntry* placed = entry.get();
   entries_.push_back(std::move(entry));
+  found_.push_back(placed);
   place(*all_.back(), placed);
   return placed;
+}
+
+// A reader of an older, smaller array of slots may still find `before`.
+void FunctionTable::replace(const FunctionEntry* before, const FunctionEntry* now) {
+  const std::lock_guard lock(mutex_);
+  std::ranges::replace(found_, before, now);
+  for (Slots::Slot& slot : all_.back()->slots) {
+    if (slot.entry.load(std::memory_order_relaxed) == before) slot.entry.store(now, std::memory_order_release);
+  }
 }
 
 }  // namespace tma_jit::engine

@@ -26,6 +26,7 @@ class Misses {
         counters_(counters) {}
 
   void seal(Seal seal) { seal_ = seal; }
+  bool sealed() const { return seal_ != Seal::off; }
 
   struct Cause {
     std::function<std::string()> explain;  // called only if the explanation is needed

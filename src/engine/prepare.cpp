@@ -65,6 +65,7 @@ Result<std::unique_ptr<Launch::State>> Engine::State::launch(const Request& requ
 
 Result<Launch> Engine::State::prepare_launch(const Request& request) {
   TMA_JIT_CHECK(device.context());
+  live_tuning.before_preparing(request);
   TMA_JIT_ASSIGN(auto state, launch(request));
   return LaunchInternals::launch_of(std::move(state));
 }

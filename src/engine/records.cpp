@@ -13,11 +13,6 @@ namespace {
 constexpr double kWorthANeighbour = 1.0;  // largest estimated cycles of a near problem's configuration, relative to the
                                           // preset's
 
-// A request that pins its configuration does not need a record.
-bool is_open(const Request& request) {
-  return request.params.empty() && request.file.empty() && !request.reference;
-}
-
 std::string words_of(const tuning::Advice& advice) {
   const TuningRecord& record = advice.record;
   std::string words = fmt::format("{}: {:.2f} us, {:.2f} without it", advice.origin, record.us, record.preset_us);
@@ -28,6 +23,10 @@ std::string words_of(const tuning::Advice& advice) {
 }
 
 }  // namespace
+
+bool is_open(const Request& request) {
+  return request.params.empty() && request.file.empty() && !request.reference;
+}
 
 Records::Records(TuningOptions options, std::filesystem::path user_file, const Logger& log)
     : options_(std::move(options)), user_file_(std::move(user_file)), log_(log) {}
@@ -71,7 +70,7 @@ std::shared_ptr<const tuning::RecordBook> Records::book() {
 
 std::optional<Plan> Records::advised(const Request& request, const Plan& preset, const DeviceInfo& device,
                                      const std::function<Result<Plan>(const Request&)>& plan) {
-  if (!options_.follow_records || !is_open(request)) return std::nullopt;
+  if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
   const auto records = book();
   if (records->empty()) return std::nullopt;
   const auto advice = records->find(tuning::problem_of(preset, device));
@@ -81,6 +80,11 @@ std::optional<Plan> Records::advised(const Request& request, const Plan& preset,
   if (advice->nearest && made->work.cycles > preset.work.cycles * kWorthANeighbour) return std::nullopt;
   made->record = words_of(*advice);
   return std::move(*made);
+}
+
+bool Records::know(const Plan& plan, const DeviceInfo& device) {
+  const auto advice = book()->find(tuning::problem_of(plan, device));
+  return advice && !advice->nearest;
 }
 
 }  // namespace engine

@@ -16,6 +16,9 @@
 
 namespace tma_jit::engine {
 
+// Returns whether a record may decide the request's configuration, because it pins none itself.
+[[nodiscard]] bool is_open(const Request& request);
+
 // Reads the files at the first query. Thread-safe; the child of a fork reads them again.
 class Records {
  public:
@@ -29,6 +32,9 @@ class Records {
   // also if it is only the nearest record and its configuration is estimated to be slower than the preset.
   std::optional<Plan> advised(const Request& request, const Plan& preset, const DeviceInfo& device,
                               const std::function<Result<Plan>(const Request&)>& plan);
+
+  // Returns whether there is a record of the very problem that was planned.
+  bool know(const Plan& plan, const DeviceInfo& device);
 
   const std::filesystem::path& user_file() const { return user_file_; }
 

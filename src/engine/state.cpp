@@ -82,6 +82,14 @@ bool disables_tma(const ProcessEnvironment& environment) {
   return !environment.disable_tma.empty() && environment.disable_tma != "0";
 }
 
+// Any other word counts as unset.
+TuningPolicy policy_in(const ProcessEnvironment& environment) {
+  if (environment.tuning == "off") return TuningPolicy::off;
+  if (environment.tuning == "at-start") return TuningPolicy::at_start;
+  if (environment.tuning == "background") return TuningPolicy::background;
+  return TuningPolicy::records;
+}
+
 // Fills unset options from the environment.
 Options resolved(Options options, const ProcessEnvironment& environment) {
   if (options.cache_dir.empty()) options.cache_dir = cache::default_folder(environment);
@@ -95,6 +103,7 @@ Options resolved(Options options, const ProcessEnvironment& environment) {
   if (std::isnan(options.cache.wait_s)) options.cache.wait_s = CacheOptions().wait_s;
   if (!options.disable_tma) options.disable_tma = disables_tma(environment);
   if (options.tuning.records.empty()) options.tuning.records = environment.tuned;
+  if (!options.tuning.policy) options.tuning.policy = policy_in(environment);
   return options;
 }
 
@@ -112,7 +121,8 @@ Engine::State::State(Options given, driver::Provider provider, const ProcessEnvi
       device(options, environment.emulator, std::move(provider), log),
       records(options.tuning, user_records(options), log),
       misses(options, log, counters),
-      builder(builder_settings(options, environment), log, counters, misses) {
+      builder(builder_settings(options, environment), log, counters, misses),
+      live_tuning(*this) {
   profile::attach();
 }
 

@@ -14,6 +14,7 @@
 #include "engine/builder.h"
 #include "engine/counters.h"
 #include "engine/device_choice.h"
+#include "engine/live_tuning.h"
 #include "engine/preparation_work.h"
 #include "engine/records.h"
 #include "engine/selection.h"
@@ -43,6 +44,9 @@ struct Engine::State {
   // The same; without a device it fails before anything else.
   [[nodiscard]] Result<Launch> prepare_launch(const Request& request);
 
+  // Ends what runs in the background.
+  void end_threads();
+
   const bool tma_disabled;  // by the environment, whatever the options say
   const Options options;    // with resolved paths
   const Logger log;
@@ -54,11 +58,14 @@ struct Engine::State {
   engine::Builder builder;
   Memo<Key, Loaded> kernels;
   engine::Preparations preparations;  // ended by the Engine, because their threads use this whole object
+  engine::LiveTuning live_tuning;     // likewise
 };
 
 // Access for the library's other modules and for tests.
 struct EngineInternals {
   static Engine engine_of(std::shared_ptr<Engine::State> state) { return Engine(std::move(state)); }
+  // Leaves an engine without a state, so that its destruction ends nothing.
+  static void release(Engine& engine) { engine.state_.reset(); }
   static Engine::State& state_of(const Engine& engine) { return *engine.state_; }
 };
 

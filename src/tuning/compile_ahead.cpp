@@ -4,11 +4,10 @@
 
 namespace tma_jit::tuning {
 
-CompileAhead::CompileAhead(Engine& engine, std::vector<Request> requests)
+CompileAhead::CompileAhead(Engine& engine, std::vector<Request> requests, std::size_t threads)
     : engine_(engine), requests_(std::move(requests)) {
-  const std::size_t threads =
-      std::min<std::size_t>(requests_.size(), std::max(1U, std::thread::hardware_concurrency()));
-  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  const std::size_t most = threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+  for (std::size_t i = 0; i < std::min(requests_.size(), most); ++i) threads_.emplace_back([this] { work(); });
 }
 
 CompileAhead::~CompileAhead() {

@@ -19,7 +19,8 @@ class CompileAhead {
  public:
   using Done = std::pair<std::size_t, Result<Launch>>;  // the request's index, and its launch
 
-  CompileAhead(Engine& engine, std::vector<Request> requests);
+  // Starts at most `threads` threads; 0: as many as there are processors.
+  CompileAhead(Engine& engine, std::vector<Request> requests, std::size_t threads = 0);
   // Waits for preparations that have begun.
   ~CompileAhead();
   CompileAhead(const CompileAhead&) = delete;

@@ -13,8 +13,9 @@ namespace tma_jit::tuning {
 namespace {
 
 constexpr int kFirstRounds = 3, kRounds = 5, kLastRounds = 35;
-constexpr std::size_t kFinalists = 3;  // beside the preset
-constexpr double kErrors = 3;          // number of standard errors that a gain must exceed
+constexpr std::size_t kFinalists = 3;     // beside the preset
+constexpr double kErrors = 3;             // number of standard errors that a gain must exceed
+constexpr std::size_t kMostRounds = 350;  // of the final, however large the errors stay
 
 // Returns the standard error of the mean, relative to the mean.
 double standard_error(const std::vector<double>& values) {
@@ -26,14 +27,37 @@ double standard_error(const std::vector<double>& values) {
   return std::sqrt(squares / (count - 1) / count) / mean;
 }
 
+// Returns the standard error of the median, relative to it, estimated from the median of the deviations: rounds that
+// other work has made longer, as long as they are less than half, do not enlarge it. For normal values the deviations'
+// median is 0.6745 of the standard deviation, and the median's error is sqrt(pi / 2) of the mean's.
+double error_of_median(const std::vector<double>& values) {
+  const double middle = median_of(values);
+  std::vector<double> deviations;
+  deviations.reserve(values.size());
+  for (const double value : values) deviations.push_back(std::abs(value - middle));
+  const double deviation = median_of(std::move(deviations)) / 0.6745;
+  return 1.2533 * deviation / std::sqrt(static_cast<double>(values.size())) / middle;
+}
+
 bool over(const ContestSettings& settings) {
   return Clock::now() >= settings.until;
 }
 
+// Uses the device for as long as `use` takes, if the conduct lets it.
+template <class Use> Result<void> step(const Conduct& conduct, Use&& use) {
+  if (conduct.may_go_on && !conduct.may_go_on()) {
+    return failure(ErrorCode::cancelled, "the tuning was ended, or its budget is used up");
+  }
+  Result<void> done = use();
+  if (conduct.paused) conduct.paused();
+  return done;
+}
+
 }  // namespace
 
-Result<Contest> Contest::prepare(Engine& engine, const Request& request, std::vector<Candidate> candidates) {
-  Contest contest(engine, request, Plan());
+Result<Contest> Contest::prepare(Engine& engine, const Request& request, std::vector<Candidate> candidates,
+                                 Conduct conduct) {
+  Contest contest(engine, request, Plan(), std::move(conduct));
   for (Candidate& candidate : candidates) {
     TuneTrial trial;
     trial.candidate = std::move(candidate);
@@ -41,16 +65,26 @@ Result<Contest> Contest::prepare(Engine& engine, const Request& request, std::ve
     contest.trials_.push_back(std::move(trial));
   }
   TMA_JIT_ASSIGN(contest.plan_, engine.plan(contest.request_for(contest.trials_.front().candidate)));
-  TMA_JIT_ASSIGN(contest.tensors_, make_tensors(engine, contest.plan_));
-  contest.request_.tensors.clear();
-  for (const MadeTensor& made : contest.tensors_) {
-    contest.request_.tensors.push_back({made.name, made.tensor});
-    if (!made.output) continue;
-    TMA_JIT_ASSIGN(MadeTensor expected, made_like(engine, made));
-    contest.expected_.push_back(std::move(expected));
+  if (const std::uint64_t bytes = contest_bytes(contest.plan_); bytes > contest.conduct_.memory_bytes) {
+    return failure(ErrorCode::unsupported, "{}: tuning needs {} bytes of device memory, and may take {}",
+                   request.kernel, bytes, contest.conduct_.memory_bytes);
   }
-  contest.request_.workspaces.clear();
+  TMA_JIT_CHECK(step(contest.conduct_, [&] { return contest.fill_tensors(); }));
   return contest;
+}
+
+// Makes the tensors and the request for them.
+Result<void> Contest::fill_tensors() {
+  TMA_JIT_ASSIGN(tensors_, make_tensors(*engine_, plan_, conduct_.side));
+  request_.tensors.clear();
+  for (const MadeTensor& made : tensors_) {
+    request_.tensors.push_back({made.name, made.tensor});
+    if (!made.output) continue;
+    TMA_JIT_ASSIGN(MadeTensor expected, made_like(*engine_, made));
+    expected_.push_back(std::move(expected));
+  }
+  request_.workspaces.clear();
+  return {};
 }
 
 Request Contest::request_for(const Candidate& candidate) const {
@@ -64,11 +98,16 @@ void Contest::rule_out(std::size_t trial, TuneTrial::Outcome outcome, std::strin
 
 // Compares a configuration's outputs with the preset's, which become the reference.
 Result<void> Contest::check(Runner& runner) {
+  return step(conduct_, [&] { return compare(runner); });
+}
+
+Result<void> Contest::compare(Runner& runner) {
+  const SideStream* side = conduct_.side;
   for (MadeTensor& made : tensors_) {
-    if (made.output) TMA_JIT_CHECK(poison(made));
+    if (made.output) TMA_JIT_CHECK(poison(made, side));
   }
-  TMA_JIT_CHECK(runner.launch->launch());
-  TMA_JIT_CHECK(synchronize(*engine_));
+  TMA_JIT_CHECK(runner.launch->launch(side != nullptr ? side->handle() : nullptr));
+  TMA_JIT_CHECK(side != nullptr ? side->synchronize() : synchronize(*engine_));
   auto expected = expected_.begin();
   for (MadeTensor& made : tensors_) {
     if (!made.output) continue;
@@ -77,7 +116,7 @@ Result<void> Contest::check(Runner& runner) {
       std::swap(made.tensor.address, expected->tensor.address);
       TMA_JIT_CHECK(runner.launch->rebind(made.name, made.tensor.address));
     } else {
-      TMA_JIT_ASSIGN(std::string difference, disagreement(*engine_, *expected, made));
+      TMA_JIT_ASSIGN(std::string difference, disagreement(*engine_, *expected, made, side));
       if (!difference.empty()) {
         rule_out(runner.trial, TuneTrial::Outcome::disagrees, std::move(difference));
         return {};
@@ -89,11 +128,20 @@ Result<void> Contest::check(Runner& runner) {
   return {};
 }
 
-// Launches the preset and others in turns and adds what each took, relative to the preset.
+// Launches the preset and others in turns, no more rounds at once than the conduct says.
 Result<void> Contest::race(Runner& preset, std::span<Runner> others, int rounds, bool flush) {
+  for (int left = rounds; left > 0; left -= conduct_.rounds_at_once) {
+    const int now = std::min(left, conduct_.rounds_at_once);
+    TMA_JIT_CHECK(step(conduct_, [&] { return race_once(preset, others, now, flush); }));
+  }
+  return {};
+}
+
+// Adds what each took, relative to the preset.
+Result<void> Contest::race_once(Runner& preset, std::span<Runner> others, int rounds, bool flush) {
   std::vector<Launch*> launches = {preset.launch.get()};
   for (const Runner& runner : others) launches.push_back(runner.launch.get());
-  const MeasureOptions options{.warmups = 1, .repeats = rounds, .flush_l2 = flush};
+  const MeasureOptions options{.warmups = 1, .repeats = rounds, .flush_l2 = flush, .side = conduct_.side};
   TMA_JIT_ASSIGN(const RoundTimes times, measure_in_turns(*engine_, launches, options));
   preset_times_.insert(preset_times_.end(), times[0].begin(), times[0].end());
   trials_[preset.trial].us = median_of(preset_times_);
@@ -140,7 +188,7 @@ Result<std::vector<Contest::Runner>> Contest::admit(const ContestSettings& setti
 
   std::vector<Request> requests;
   for (std::size_t i = 1; i < trials_.size(); ++i) requests.push_back(request_for(trials_[i].candidate));
-  CompileAhead ahead(*engine_, std::move(requests));
+  CompileAhead ahead(*engine_, std::move(requests), conduct_.compile_threads);
   for (std::size_t come = 1; !over(settings); ++come) {
     if (!settings.go_on(come, trials_.size())) break;
     auto done = ahead.next();
@@ -164,18 +212,35 @@ Result<void> Contest::halve(std::vector<Runner>& runners, const ContestSettings&
   return {};
 }
 
+double Contest::error_of(const Runner& runner) const {
+  return conduct_.relative_error > 0 ? error_of_median(runner.ratios) : standard_error(runner.ratios);
+}
+
+// Returns whether every ratio is known as well as the conduct demands.
+bool Contest::settled(std::span<const Runner> others) const {
+  if (conduct_.relative_error <= 0) return true;
+  return std::ranges::all_of(others,
+                             [this](const Runner& runner) { return error_of(runner) <= conduct_.relative_error; });
+}
+
 Result<Verdict> Contest::decide(std::vector<Runner>& runners, const ContestSettings& settings, double least_gain) {
   Runner& preset = runners.front();
   const std::span<Runner> others = std::span(runners).subspan(1);
   for (Runner& runner : others) runner.ratios.clear();
   preset_times_.clear();
-  TMA_JIT_CHECK(race(preset, others, kLastRounds, settings.flush_l2));
+  do {
+    TMA_JIT_CHECK(race(preset, others, kLastRounds, settings.flush_l2));
+  } while (!settled(others) && preset_times_.size() < kMostRounds && !over(settings));
   const double preset_us = trials_[preset.trial].us;
   Verdict verdict{preset.trial, preset_us, preset_us};
   for (const Runner& runner : others) {
     const double ratio = median_of(runner.ratios), gain = 1 / ratio - 1;
-    if (gain < least_gain || gain <= kErrors * standard_error(runner.ratios)) continue;
+    if (gain < least_gain || gain <= kErrors * error_of(runner)) continue;
     if (ratio * preset_us < verdict.us) verdict = {runner.trial, ratio * preset_us, preset_us};
+  }
+  if (verdict.winner == 0 && !settled(others)) {
+    return failure(ErrorCode::cancelled, "{}: after {} rounds the times still vary too much to tell what is fastest",
+                   request_.kernel, preset_times_.size());
   }
   return verdict;
 }

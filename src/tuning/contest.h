@@ -9,6 +9,7 @@
 
 #include <tma_jit/tuning.h>
 
+#include "tuning/conduct.h"
 #include "tuning/tensors.h"
 
 namespace tma_jit::tuning {
@@ -32,13 +33,14 @@ struct Verdict {
 // threads while this one measures. Each that compiles runs once, its outputs are compared with the preset's, and only
 // then is it timed, always in turns with the preset and relative to it, because the clocks change while a contest
 // lasts: three rounds for all, then five at a time for the better half, until three are left. Finally these and the
-// preset run in turns for 35 rounds. The fastest wins if it is faster than the preset by `least_gain` and by more than
-// three standard errors; else the preset stays.
+// preset run in turns for 35 rounds; beside other work these are repeated until the errors are small enough or the time
+// is over, and a contest whose errors stay large while nothing is clearly faster fails. The fastest wins if it is
+// faster than the preset by `least_gain` and by more than three standard errors; else the preset stays.
 class Contest {
  public:
   // The first of `candidates` is the preset.
   [[nodiscard]] static Result<Contest> prepare(Engine& engine, const Request& request,
-                                               std::vector<Candidate> candidates);
+                                               std::vector<Candidate> candidates, Conduct conduct = {});
 
   [[nodiscard]] Result<Verdict> run(const ContestSettings& settings, double least_gain);
   const std::vector<TuneTrial>& trials() const { return trials_; }
@@ -52,12 +54,17 @@ class Contest {
     std::vector<double> ratios;  // its time over the preset's, of each round
   };
 
-  Contest(Engine& engine, Request request, Plan plan)
-      : engine_(&engine), request_(std::move(request)), plan_(std::move(plan)) {}
+  Contest(Engine& engine, Request request, Plan plan, Conduct conduct)
+      : engine_(&engine), request_(std::move(request)), plan_(std::move(plan)), conduct_(std::move(conduct)) {}
 
   Request request_for(const Candidate& candidate) const;
   [[nodiscard]] Result<void> check(Runner& runner);
+  [[nodiscard]] Result<void> fill_tensors();
+  [[nodiscard]] Result<void> compare(Runner& runner);
   [[nodiscard]] Result<void> race(Runner& preset, std::span<Runner> others, int rounds, bool flush);
+  [[nodiscard]] Result<void> race_once(Runner& preset, std::span<Runner> others, int rounds, bool flush);
+  double error_of(const Runner& runner) const;  // of its ratios, relative
+  bool settled(std::span<const Runner> others) const;
   [[nodiscard]] Result<std::vector<Runner>> admit(const ContestSettings& settings);
   void admit_one(std::vector<Runner>& runners, std::size_t trial, Result<Launch> launch,
                  const ContestSettings& settings);
@@ -69,6 +76,7 @@ class Contest {
   Engine* engine_;
   Request request_;
   Plan plan_;
+  Conduct conduct_;
   std::vector<MadeTensor> tensors_;
   std::vector<MadeTensor> expected_;  // outputs of the preset
   std::vector<TuneTrial> trials_;

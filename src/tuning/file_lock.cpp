@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kPoll{20};
 }  // namespace
 
 Result<FileLock> FileLock::take(const std::filesystem::path& guarded, const char* suffix,
-                                std::chrono::steady_clock::time_point until) {
+                                std::chrono::steady_clock::time_point until, const std::function<bool()>& stopped) {
   std::filesystem::path path = guarded;
   path += suffix;
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
@@ -30,6 +30,7 @@ Result<FileLock> FileLock::take(const std::filesystem::path& guarded, const char
     if (std::chrono::steady_clock::now() >= until) {
       return failure(ErrorCode::io, "another process holds {}", path.string());
     }
+    if (stopped && stopped()) return failure(ErrorCode::cancelled, "the wait for {} was ended", path.string());
     std::this_thread::sleep_for(kPoll);
   }
   return FileLock(std::move(file));

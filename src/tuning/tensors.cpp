@@ -27,7 +27,7 @@ std::vector<std::byte> distinct_elements(DType type, std::uint64_t seed) {
   return bytes;
 }
 
-Result<void> fill_random(MadeTensor& made, std::uint64_t seed) {
+Result<void> fill_random(MadeTensor& made, std::uint64_t seed, const SideStream* side) {
   const std::vector<std::byte> distinct = distinct_elements(made.tensor.dtype, seed);
   std::vector<std::byte> block;
   while (block.size() < std::min(kUpload, made.buffer.bytes())) {
@@ -35,7 +35,7 @@ Result<void> fill_random(MadeTensor& made, std::uint64_t seed) {
   }
   const std::size_t origin = made.tensor.address - made.buffer.address();
   for (std::size_t at = origin; at < made.buffer.bytes(); at += block.size()) {
-    TMA_JIT_CHECK(made.buffer.upload(block.data(), std::min(block.size(), made.buffer.bytes() - at), at));
+    TMA_JIT_CHECK(made.buffer.upload(block.data(), std::min(block.size(), made.buffer.bytes() - at), at, side));
   }
   return {};
 }
@@ -63,14 +63,14 @@ bool is_tensor(const Argument& argument) {
 
 }  // namespace
 
-Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan) {
+Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan, const SideStream* side) {
   std::vector<MadeTensor> tensors;
   for (const Argument& argument : plan.arguments) {
     if (!is_tensor(argument)) continue;
     const Tensor tensor = Tensor::strided(argument.address, argument.dtype, static_cast<int>(argument.shape.size()),
                                           argument.shape.data(), argument.strides.data());
     TMA_JIT_ASSIGN(MadeTensor made, make(engine, argument.name, tensor, argument.output, span_of(argument)));
-    if (!made.output) TMA_JIT_CHECK(fill_random(made, tensors.size()));
+    if (!made.output) TMA_JIT_CHECK(fill_random(made, tensors.size(), side));
     tensors.push_back(std::move(made));
   }
   return tensors;
@@ -80,8 +80,18 @@ Result<MadeTensor> made_like(Engine& engine, const MadeTensor& output) {
   return make(engine, output.name, output.tensor, true, output.span);
 }
 
-Result<void> poison(MadeTensor& output) {
-  return output.buffer.fill(0xff);
+std::uint64_t contest_bytes(const Plan& plan) {
+  std::uint64_t bytes = 0;
+  for (const Argument& argument : plan.arguments) {
+    if (!is_tensor(argument)) continue;
+    const std::uint64_t once = static_cast<std::uint64_t>(span_of(argument)) * size_of(argument.dtype);
+    bytes += argument.output ? 2 * once : once;
+  }
+  return bytes;
+}
+
+Result<void> poison(MadeTensor& output, const SideStream* side) {
+  return output.buffer.fill(0xff, side);
 }
 
 }  // namespace tma_jit::tuning

@@ -7,6 +7,7 @@
 #include "tuning/file_lock.h"
 #include "tuning/pinned.h"
 #include "tuning/problem_key.h"
+#include "tuning/tuner.h"
 
 namespace tma_jit {
 namespace {
@@ -37,9 +38,11 @@ std::string words_of(const Result<int>& driver) {
 
 class Tuning {
  public:
-  Tuning(Engine& engine, std::size_t requests, const TuneOptions& options, DeviceInfo device)
+  Tuning(Engine& engine, std::size_t requests, const TuneOptions& options, const tuning::Conduct& conduct,
+         DeviceInfo device)
       : engine_(engine),
         options_(options),
+        conduct_(conduct),
         records_(options.records.empty() ? tuning_file(engine) : options.records),
         device_(std::move(device)),
         environment_(engine.environment()),
@@ -66,7 +69,7 @@ class Tuning {
     if (was_known) return {};
     if (records_.empty()) return contest(request, problem, result);
     TMA_JIT_ASSIGN([[maybe_unused]] const tuning::FileLock lock,
-                   tuning::FileLock::take(records_, ".tuning", after(share())));
+                   tuning::FileLock::take(records_, ".tuning", after(share()), conduct_.stopped));
     TMA_JIT_ASSIGN(const bool is_known, take_known(request, problem, result));
     return is_known ? Result<void>() : contest(request, problem, result);
   }
@@ -91,7 +94,8 @@ class Tuning {
 
   Result<void> contest(const Request& request, const TuningRecord& problem, TuneResult& result) {
     TMA_JIT_ASSIGN(std::vector<Candidate> candidates, engine_.candidates(request, options_.candidates + 1));
-    TMA_JIT_ASSIGN(tuning::Contest contest, tuning::Contest::prepare(engine_, request, std::move(candidates)));
+    TMA_JIT_ASSIGN(tuning::Contest contest,
+                   tuning::Contest::prepare(engine_, request, std::move(candidates), conduct_));
     const tuning::ContestSettings settings{
         after(share()), options_.flush_l2,
         [this](std::size_t trial, std::size_t trials) { return tell(trial, trials); }};
@@ -127,6 +131,7 @@ class Tuning {
 
   Engine& engine_;
   const TuneOptions& options_;
+  const tuning::Conduct& conduct_;
   const std::filesystem::path records_;
   const DeviceInfo device_;
   const Environment environment_;
@@ -161,11 +166,32 @@ const char* name_of(TuneTrial::Outcome outcome) {
   return "";
 }
 
-Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> requests, const TuneOptions& options) {
+namespace tuning {
+namespace {
+
+thread_local int tunings_here = 0;
+
+// Counts a tuning of this thread.
+class TuningHere {
+ public:
+  TuningHere() { ++tunings_here; }
+  ~TuningHere() { --tunings_here; }
+  TuningHere(const TuningHere&) = delete;
+  TuningHere& operator=(const TuningHere&) = delete;
+};
+
+}  // namespace
+
+bool tuning_in_this_thread() {
+  return tunings_here > 0;
+}
+
+Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> requests, const TuneOptions& options,
+                                     const Conduct& conduct) {
+  const TuningHere here;
   TMA_JIT_CHECK(check(options));
-  TMA_JIT_CHECK(synchronize(engine));  // fails here if there is no device
   TMA_JIT_ASSIGN(DeviceInfo device, engine.device());
-  Tuning tuning(engine, requests.size(), options, std::move(device));
+  Tuning tuning(engine, requests.size(), options, conduct, std::move(device));
   std::vector<TuneResult> results;
   for (const Request& request : requests) {
     if (tuning.ended()) break;
@@ -173,6 +199,14 @@ Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> re
   }
   engine.follow(tuning.found());
   return results;
+}
+
+}  // namespace tuning
+
+Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> requests, const TuneOptions& options) {
+  TMA_JIT_CHECK(check(options));
+  TMA_JIT_CHECK(synchronize(engine));  // fails here if there is no device
+  return tuning::tune(engine, requests, options, {});
 }
 
 }  // namespace tma_jit

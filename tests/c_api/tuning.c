@@ -105,6 +105,39 @@ static void check_refusals(tma_jit_engine* engine, const tma_jit_request* const*
   tma_jit_tuning_free(NULL);
 }
 
+static int32_t never(void* user) {
+  ++*(int*)user;
+  return 0;
+}
+
+static void check_policies(void) {
+  tma_jit_options options;
+  tma_jit_engine* engine = NULL;
+  tma_jit_stats stats;
+  int asked = 0;
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.device = "h100";
+  options.may_measure = never;
+  options.may_measure_user = &asked;
+  for (tma_jit_tuning_policy policy = TMA_JIT_TUNING_DEFAULT; policy <= TMA_JIT_TUNING_BACKGROUND; ++policy) {
+    options.tuning_policy = policy;
+    options.tuning_budget_s = policy == TMA_JIT_TUNING_OFF ? TMA_JIT_NONE : 2;
+    options.tuning_device_share = 0.5;
+    REQUIRE_OK(tma_jit_engine_create(&options, &engine, &error));
+    memset(&stats, 0, sizeof stats);
+    stats.size = sizeof stats;
+    REQUIRE_OK(tma_jit_engine_stats(engine, &stats, &error));
+    CHECK(stats.problems_tuned == 0 && stats.launches_swapped == 0 && stats.tuning_failures == 0);
+    tma_jit_engine_free(engine);
+  }
+  CHECK(asked == 0);
+  options.tuning_device_share = -1;
+  CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "tuning_device_share");
+  options.tuning_policy = 5;
+  CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "tuning_policy");
+}
+
 int main(void) {
   tma_jit_options options;
   tma_jit_device_info device;
@@ -113,6 +146,7 @@ int main(void) {
   const char* const record_files[] = {records};
   const int descriptor = mkstemp(records);
   CHECK(descriptor >= 0);
+  check_policies();
   close(descriptor);
   memset(&options, 0, sizeof options);
   options.size = sizeof options;

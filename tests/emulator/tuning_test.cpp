@@ -172,6 +172,24 @@ TEST_CASE("Bad input to tuning is an error that says what, and loses no other re
   CHECK_FALSE(tune(no_device, std::vector{small_copy()}, options));
 }
 
+TEST_CASE(
+    "The record of a request is in the file before the next one begins, so that a kill loses no finished measurement") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "tuned.jsonl";
+  Engine engine = emulated_engine("sm_90a");
+  TuneOptions options = quick(file);
+  Request other = small_copy();
+  other.dims["N"] = 5000;
+  std::size_t records_before_second = 0;
+  options.progress = [&](const TuneProgress& now) {
+    if (now.request == 0) return true;
+    records_before_second = read_tuning_file(file)->records.size();
+    return false;
+  };
+  REQUIRE(tune(engine, std::vector{small_copy(), other}, options));
+  CHECK(records_before_second == 1);
+}
+
 TEST_CASE("A budget that ends at once still measures the preset") {
   const TemporaryFolder folder;
   Engine engine = emulated_engine("sm_90a");

@@ -80,6 +80,9 @@ def test_errors():
     error = failure_of(lambda: tma_jit.Tensor.at(0, "bf17", [1]))
     check("bf17" in str(error), str(error))
     check(failure_of(lambda: known.seal("shut")).code == "invalid_argument", "a seal")
+    for tuning in ("off", "records", "at_start", "background"):
+        engine(tuning=tuning, tuning_budget_s=1, tuning_device_share=0.5, tuning_memory_bytes=1 << 20)
+    check(failure_of(lambda: engine(tuning="always")).code == "invalid_argument", "a policy of tuning")
 
 
 def test_records():

@@ -127,6 +127,16 @@ struct FakeCalls {
     std::memcpy(target, reinterpret_cast<void*>(source), bytes);
     return self().note("cuMemcpyDtoH");
   }
+  static CUresult to_device_async(CUdeviceptr target, const void* source, std::size_t bytes, CUstream) {
+    self().check_owner_of(target, "cuMemcpyHtoDAsync");
+    std::memcpy(reinterpret_cast<void*>(target), source, bytes);
+    return self().note("cuMemcpyHtoDAsync");
+  }
+  static CUresult to_host_async(void* target, CUdeviceptr source, std::size_t bytes, CUstream) {
+    self().check_owner_of(source, "cuMemcpyDtoHAsync");
+    std::memcpy(target, reinterpret_cast<void*>(source), bytes);
+    return self().note("cuMemcpyDtoHAsync");
+  }
   static CUresult memset(CUdeviceptr target, unsigned char byte, std::size_t bytes, CUstream stream) {
     self().check_owner_of(target, "cuMemsetD8Async");
     self().check_owner(owner_of(stream, kStreamTag), "cuMemsetD8Async");
@@ -353,6 +363,8 @@ void fill_memory_calls(driver::Api& api) {
   api.mem_free = FakeCalls::mem_free;
   api.memcpy_host_to_device = FakeCalls::to_device;
   api.memcpy_device_to_host = FakeCalls::to_host;
+  api.memcpy_host_to_device_async = FakeCalls::to_device_async;
+  api.memcpy_device_to_host_async = FakeCalls::to_host_async;
   api.memset_d8_async = FakeCalls::memset;
   api.pointer_get_attributes = FakeCalls::pointer_attributes;
   api.stream_create = FakeCalls::stream_create;
