@@ -75,7 +75,8 @@ TEST_CASE("report refuses what it does not know, and names the file") {
            {"nothing.json", "[]", "it is not what bench, tune, doctor or estimate print"},
            {"nested.json", std::string(100'000, '[') + std::string(100'000, ']'), "it is not what bench"},
            {"foreign.json", R"({"name": "left-pad", "version": "1.0.0"})", "it is not what bench"},
-           {"error.json", R"({"error":{"code":"io","message":"no device"}})", "the error of a command that failed: no dev"},
+           {"error.json", R"({"error":{"code":"io","message":"no device"}})",
+            "the error of a command that failed: no dev"},
            {"dims.json", R"({"kernel":"copy","device":"d","median_us":1})", "bench: \"dims\" is missing"},
            {"dim.json", R"({"kernel":"copy","device":"d","median_us":1,"dims":[1]})", "bench: a part that should be"},
            {"us.json", R"({"kernel":"copy","device":"d","median_us":"1","dims":[]})", "\"median_us\" is not a number"},
@@ -85,7 +86,8 @@ TEST_CASE("report refuses what it does not know, and names the file") {
            {"sweep.json", R"({"sweep":"N","results":[{}]})", "sweep: \"kernel\" is missing"},
            {"chrome.json", R"({"traceEvents":[]})", "it is a trace, but not one of the emulator"},
            {"events.json", R"({"traceEvents":[{"ph":"X"}],"launches":[{}]})", "an event is not as the emulator writes"},
-           {"ends.json", R"({"traceEvents":[{"ph":"e","pid":0,"tid":0,"ts":1,"id":1}],"launches":[{}]})", "an event is"}}) {
+           {"ends.json", R"({"traceEvents":[{"ph":"e","pid":0,"tid":0,"ts":1,"id":1}],"launches":[{}]})",
+            "an event is"}}) {
     CAPTURE(one.name);
     const std::string file = written(one.name, one.text);
     const CommandResult result = report({file});
@@ -115,7 +117,8 @@ TEST_CASE("report takes files by their content, several objects a file, and keep
   CHECK(page.find("</script><b>") == std::string::npos);
   CHECK(page.find("<h1>&lt;i&gt;</h1>") != std::string::npos);
   CHECK(page.find("Permission is hereby granted") != std::string::npos);
-  for (const char* left : {"@TITLE@", "@DATA@", "@SCRIPT@", "src=\"http", "url(http"}) CHECK(page.find(left) == std::string::npos);
+  for (const char* left : {"@TITLE@", "@DATA@", "@SCRIPT@", "src=\"http", "url(http"})
+    CHECK(page.find(left) == std::string::npos);
   const nlohmann::json inputs = inputs_of_page();
   CHECK(inputs[0]["kind"] == "timeline");
   CHECK(inputs[0]["data"]["rows"] == nlohmann::json({"warp 0", "warp 0: copies"}));
@@ -126,8 +129,8 @@ TEST_CASE("report takes files by their content, several objects a file, and keep
 
 TEST_CASE("report takes what estimate prints, with candidates") {
   if (!report_file("chart.js")) return;
-  const CommandResult estimate = run_command({"estimate", "scale", "N=1000000", "--candidates", "3", "--device", "h100", "--templates",
-                                              template_folder(), "--json"});
+  const CommandResult estimate = run_command({"estimate", "scale", "N=1000000", "--candidates", "3", "--device", "h100",
+                                              "--templates", template_folder(), "--json"});
   REQUIRE_MESSAGE(estimate.exit == 0, estimate.err);
   CHECK(estimate.json()["peak_gb_per_s"] > 1000);
   CHECK(report({written("estimate.json", estimate.out)}).exit == 0);
@@ -138,12 +141,12 @@ TEST_CASE("the critical path leads from the last instruction through what ended 
   std::vector<TimelineEvent> events = {
       {.kind = Kind::run, .track = 4, .begin = 0, .end = 10, .name = "set up"},
       {.kind = Kind::issue, .track = 4, .begin = 10, .end = 11, .name = "copy"},
-      {.kind = Kind::run, .track = 0, .begin = 11, .end = 15, .name = "early"},
+      {.kind = Kind::run, .track = 3, .begin = 11, .end = 15, .name = "early"},
       {.kind = Kind::copy, .track = 4, .begin = 11, .end = 40, .name = "copied"},
       {.kind = Kind::copy, .track = 4, .begin = 11, .end = 30, .name = "copied before"},
-      {.kind = Kind::stall, .track = 0, .begin = 15, .end = 41, .name = "mbarrier.try_wait"},
-      {.kind = Kind::product, .track = 0, .begin = 42, .end = 60, .name = "product"},
-      {.kind = Kind::issue, .track = 0, .begin = 41, .end = 42, .name = "mma"},
+      {.kind = Kind::stall, .track = 3, .begin = 15, .end = 41, .name = "mbarrier.try_wait"},
+      {.kind = Kind::product, .track = 3, .begin = 42, .end = 60, .name = "product"},
+      {.kind = Kind::issue, .track = 3, .begin = 41, .end = 42, .name = "mma"},
       {.kind = Kind::stall, .track = 0, .begin = 42, .end = 60, .name = "wgmma.wait_group"},
       {.kind = Kind::run, .track = 0, .begin = 60, .end = 70, .name = "last"},
   };
@@ -174,16 +177,19 @@ TEST_CASE("a sweep doubles, or adds its step, up to its last value") {
   CHECK(values("M=7..7") == std::vector<std::int64_t>{7});
   CHECK(values("M=9223372036854775807..9223372036854775807").size() == 1);
   CHECK(read_sweep("M,N=1..2")->names == std::vector<std::string>{"M", "N"});
-  for (const char* word : {"M", "M=", "M=1", "M=..2", "M=2..", "M=2..1", "M=0..4", "M=1..4:0", "M=1..4:", "M=1..x", "M=1..9999:1"}) {
+  for (const char* word :
+       {"M", "M=", "M,=1..2", "=1..2", "M=1", "M=..2", "M=2..", "M=2..1", "M=0..4", "M=1..4:0", "M=1..4:", "M=1..x", "M=1..9999:1"}) {
     CAPTURE(word);
     CHECK_FALSE(read_sweep(word).has_value());
   }
 }
 
 TEST_CASE("bench --sweep measures each value, and its refusals are those of a word") {
-  CHECK(run_command({"bench", "copy", "--sweep", "N=2..1", "--device", "emulator:sm_90a"}).exit == (kHasEmulator ? 2 : 1));
+  CHECK(run_command({"bench", "copy", "--sweep", "N=2..1", "--device", "emulator:sm_90a"}).exit ==
+        (kHasEmulator ? 2 : 1));
   if (!kHasEmulator || !has_compiler()) return;
-  const CommandResult result = run_command({"bench", "copy", "--sweep", "N=1024..4096", "--device", "emulator:sm_90a", "--json"});
+  const CommandResult result =
+      run_command({"bench", "copy", "--sweep", "N=1024..4096", "--device", "emulator:sm_90a", "--json"});
   REQUIRE_MESSAGE(result.exit == 0, result.err);
   CHECK(result.json()["sweep"] == "N");
   CHECK(result.json()["results"].size() == 3);

@@ -31,10 +31,11 @@ command_pictures() {
   local work
   work=$(mktemp -d)
   performance_sweep > "$work/sweep.json"
-  "$cli" run gemm M=128 N=128 K=512 BM=128 BN=128 STAGES=3 T=bf16 --template-file gemm_wgmma --device emulator:sm_90a,policy=eager \
+  "$cli" run gemm M=64 N=128 K=512 BM=64 BN=128 STAGES=3 --template-file gemm_wgmma --device emulator:sm_90a \
     --trace "$work/trace.json" --quiet
   "$cli" report "$work/sweep.json" "$work/trace.json" -o "$work/page.html"
+  # Widths and heights are those of the figures.
   take_picture "$work/page.html" throughput-0 960 500 docs/pictures/report-throughput
-  take_picture "$work/page.html" timeline-0 960 640 docs/pictures/report-timeline
+  take_picture "$work/page.html" timeline-0 960 730 docs/pictures/report-timeline
   rm -rf "$work"
 }

@@ -14,9 +14,13 @@ bool is_instruction(const TimelineEvent& event) {
 bool is_operation(const TimelineEvent& event) {
   return event.kind == Kind::copy || event.kind == Kind::product;
 }
-// A wait for a group is one for the warp's own operations, unlike one for an mbarrier or for other warps.
+// A wait for a group is one for operations of the warp, or with wgmma of its four warps, unlike one for an mbarrier.
 bool waits_for_own(const TimelineEvent& stall) {
   return stall.name.find("wait_group") != std::string::npos || stall.name.find("wait_all") != std::string::npos;
+}
+bool is_of_same_group(const TimelineEvent& stall, const TimelineEvent& operation) {
+  const std::uint32_t warps = stall.name.starts_with("wgmma") ? 4 : 1;
+  return stall.track / warps == operation.track / warps;
 }
 bool waits_for_warps(const TimelineEvent& stall) {
   return stall.name.starts_with("bar.") || stall.name.starts_with("barrier.");
@@ -30,7 +34,8 @@ class Path {
   }
 
   void mark() {
-    TimelineEvent* at = latest(events_.empty() ? 0 : by_end_.back()->end, [](const auto& e) { return e.kind != Kind::phase; });
+    TimelineEvent* at =
+        latest(events_.empty() ? 0 : by_end_.back()->end, [](const auto& e) { return e.kind != Kind::phase; });
     // Each step goes to an event that begins earlier, or that is marked for the first time.
     while (at != nullptr && !at->critical) at = before(*at);
   }
@@ -47,14 +52,15 @@ class Path {
   }
 
   TimelineEvent* of_warp(std::uint32_t warp, double time) const {
-    return latest(time, [&](const TimelineEvent& e) { return e.track == warp && (is_instruction(e) || e.kind == Kind::stall); });
+    return latest(
+        time, [&](const TimelineEvent& e) { return e.track == warp && (is_instruction(e) || e.kind == Kind::stall); });
   }
 
   TimelineEvent* cause_of(const TimelineEvent& stall) const {
     TimelineEvent* operation = nullptr;
     if (!waits_for_warps(stall)) {
       const auto ends_it = [&](const TimelineEvent& e) {
-        return is_operation(e) && (!waits_for_own(stall) || e.track == stall.track);
+        return is_operation(e) && (!waits_for_own(stall) || is_of_same_group(stall, e));
       };
       operation = latest(stall.end, ends_it, stall.begin);
     }

@@ -1,5 +1,5 @@
-// The critical path of a block in a trace: the chain of instructions, copies and products in which each waited for the one
-// before it, backwards from the block's last instruction.
+// The critical path of a block in a trace: the chain of instructions, copies and products in which each waited for the
+// one before it, backwards from the block's last instruction.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@ struct TimelineEvent {
   bool critical = false;
 };
 
-// Marks the events of the path. A stall is followed to what ended it: an operation that completed while the warp waited, or
-// else another warp's last instruction before the end of the stall. A stall with neither is on the path itself.
+// Marks the events of the path. A stall is followed to what ended it: an operation that completed while the warp
+// waited, or else another warp's last instruction before the end of the stall. A stall with neither is on the path
+// itself.
 void mark_critical_path(std::vector<TimelineEvent>& events);
 
 }  // namespace tma_jit::cli

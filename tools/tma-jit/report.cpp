@@ -59,12 +59,14 @@ std::string filled(std::string_view page, const std::vector<std::pair<std::strin
 Outcome<std::string> page_of(const std::vector<ReportInput>& inputs, const std::string& title) {
   const auto library = report_file("chart.js"), licence = report_file("licence.txt");
   if (!library || !licence) {
-    return failed(ErrorCode::unsupported,
-                  "report: this command was built where chart.js was not installed: install libjs-chart.js, and build it "
-                  "anew");
+    return failed(
+        ErrorCode::unsupported,
+        "report: this command was built where chart.js was not installed: install libjs-chart.js, and build it "
+        "anew");
   }
   Json list = Json::array();
-  for (const ReportInput& input : inputs) list.push_back({{"file", input.file}, {"kind", input.kind}, {"data", input.data}});
+  for (const ReportInput& input : inputs)
+    list.push_back({{"file", input.file}, {"kind", input.kind}, {"data", input.data}});
   return filled(*report_file("page.html"), {{"@TITLE@", escaped(title)},
                                             {"@STYLE@", std::string(*report_file("page.css"))},
                                             {"@HEADING@", escaped(title)},
@@ -81,8 +83,8 @@ Outcome<int> report(const Settings& settings, const Words& words) {
   if (inputs.empty()) return failed(ErrorCode::not_found, "report: there is nothing to draw in the files");
   CLI_ASSIGN(const std::string page, page_of(inputs, words.title));
   if (page.size() > kMostBytes) {
-    return failed(ErrorCode::unsupported, "report: the page would have {} bytes, above {}: name fewer files", page.size(),
-                  kMostBytes);
+    return failed(ErrorCode::unsupported, "report: the page would have {} bytes, above {}: name fewer files",
+                  page.size(), kMostBytes);
   }
   std::ofstream file(words.output, std::ios::binary);
   file << page;

@@ -127,8 +127,8 @@ Fault doctor_fault(const Json& doctor) {
 }
 
 Fault stats_fault(const Json& stats) {
-  return missing(
-      stats, {{"memory_hits", kNumber}, {"disk_hits", kNumber}, {"disk_misses", kNumber}, {"compiles", kNumber}});
+  return missing(stats,
+                 {{"memory_hits", kNumber}, {"disk_hits", kNumber}, {"disk_misses", kNumber}, {"compiles", kNumber}});
 }
 
 // What an object is, by fields that only objects of its kind have.

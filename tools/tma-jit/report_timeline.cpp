@@ -15,8 +15,8 @@ namespace {
 
 using Kind = TimelineEvent::Kind;
 
-constexpr std::size_t kMostEvents = 6000;     // of one timeline in a page
-constexpr std::size_t kMostName = 160;        // bytes
+constexpr std::size_t kMostEvents = 6000;      // of one timeline in a page
+constexpr std::size_t kMostName = 160;         // bytes
 constexpr std::uint32_t kFirstBarrier = 1000;  // tracks of barriers: emulator/observe/trace.h
 
 // Returns a field as a number that is finite and not negative, or -1.

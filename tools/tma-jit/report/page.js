@@ -57,8 +57,8 @@ function axis(title, more = {}) {
 // A logarithmic axis with numbers at 1, 2 and 5 of each decade.
 function log_axis(title, more = {}) {
   const label = (value) => {
-    const digit = Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
-    return [1, 2, 5].includes(digit) ? shown(value) : "";
+    const digit = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+    return [1, 2, 5].some((mark) => Math.abs(digit - mark) < 1e-6) ? shown(value) : "";
   };
   return axis(title, { type: "logarithmic", ticks: { color: style("--muted"), callback: label, autoSkip: false, maxRotation: 0 }, ...more });
 }
@@ -238,7 +238,13 @@ function add_occupancy() {
 // ---- Timeline of a block
 
 const kKinds = ["instructions", "issue", "stall", "copy", "product", "barrier phase"];
+const kPhase = 5;
 const kKindColours = ["--run", "--issue", "--stall", "--copy", "--product", "--phase"];
+
+// The legend's boxes have the colours of their kinds, without the border of a kind's first event.
+function kind_labels(chart) {
+  return Chart.defaults.plugins.legend.labels.generateLabels(chart).map((label) => ({ ...label, lineWidth: label.text === "critical path" ? 1.5 : 0 }));
+}
 
 function add_timelines() {
   of_kind("timeline").forEach(({ data }, number) => {
@@ -252,11 +258,12 @@ function add_timelines() {
       data: { labels: data.rows, datasets: [
         ...kinds.map(({ label, kind, events }) => ({ label, data: events.map(bar), backgroundColor: style(kKindColours[kind]), grouped: false,
           barPercentage: 0.8, categoryPercentage: 1, borderSkipped: false, minBarLength: 1,
-          borderColor: events.map((event) => event[5] ? style("--critical") : "transparent"), borderWidth: events.map((event) => event[5] ? 1.5 : 0) })),
+          borderColor: events.map((event) => event[5] ? style("--critical") : style("--page")),
+          borderWidth: events.map((event) => event[5] ? 1.5 : kind === kPhase ? { left: 0, right: 1.5 } : 0) })),
         { label: "critical path", data: [], backgroundColor: "transparent", borderColor: style("--critical"), borderWidth: 1.5 }] },
       options: options({ x: axis("instructions of warps", { min: 0, max: last }),
                          y: axis("warps and barriers", { grid: { display: false }, ticks: { color: style("--text"), autoSkip: false } }) },
-        { indexAxis: "y", plugins: { legend: legend({ usePointStyle: false, boxWidth: 14 }),
+        { indexAxis: "y", plugins: { legend: legend({ usePointStyle: false, boxWidth: 14, generateLabels: kind_labels }),
           tooltip: telling((raw) => `${raw.what}: ${shown(raw.x[0])} to ${shown(raw.x[1])}${raw.critical ? ", critical" : ""}`) } }),
     }));
   });
