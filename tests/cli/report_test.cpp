@@ -177,8 +177,8 @@ TEST_CASE("a sweep doubles, or adds its step, up to its last value") {
   CHECK(values("M=7..7") == std::vector<std::int64_t>{7});
   CHECK(values("M=9223372036854775807..9223372036854775807").size() == 1);
   CHECK(read_sweep("M,N=1..2")->names == std::vector<std::string>{"M", "N"});
-  for (const char* word :
-       {"M", "M=", "M,=1..2", "=1..2", "M=1", "M=..2", "M=2..", "M=2..1", "M=0..4", "M=1..4:0", "M=1..4:", "M=1..x", "M=1..9999:1"}) {
+  for (const char* word : {"M", "M=", "M,=1..2", "=1..2", "M=1", "M=..2", "M=2..", "M=2..1", "M=0..4", "M=1..4:0",
+                           "M=1..4:", "M=1..x", "M=1..9999:1"}) {
     CAPTURE(word);
     CHECK_FALSE(read_sweep(word).has_value());
   }

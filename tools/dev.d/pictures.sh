@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Draws the pictures that `tma-jit report` made for README.md.
+# Has `tma-jit report` draw the pictures of README.md.
 
 # Prints the square products of docs/performance.md's table of gemm on an H200 as a sweep with its peer.
 performance_sweep() {
