@@ -1,5 +1,5 @@
 # Run by tma_jit_embed. Bytes become string literals that stay well below the compilers' limit on their length.
-set(text "// Made from the files below ${BASE}.\n#include \"base/embedded_file.h\"\n\nnamespace tma_jit {\n")
+set(text "// Made from the files below ${BASE}.\n#include \"${HEADER}\"\n\nnamespace ${NAMESPACE} {\n")
 set(table "")
 set(count 0)
 foreach(file IN LISTS FILES)
@@ -12,5 +12,5 @@ foreach(file IN LISTS FILES)
   string(APPEND table "  {\"${name}\", reinterpret_cast<const char*>(bytes_${count}), ${size}},\n")
   math(EXPR count "${count} + 1")
 endforeach()
-string(APPEND text "extern const EmbeddedFile ${SYMBOL}[];\nextern const unsigned long ${SYMBOL}Count;\nconst EmbeddedFile ${SYMBOL}[] = {\n${table}};\nconst unsigned long ${SYMBOL}Count = ${count};\n}  // namespace tma_jit\n")
+string(APPEND text "extern const EmbeddedFile ${SYMBOL}[];\nextern const unsigned long ${SYMBOL}Count;\nconst EmbeddedFile ${SYMBOL}[] = {\n${table}};\nconst unsigned long ${SYMBOL}Count = ${count};\n}  // namespace ${NAMESPACE}\n")
 file(WRITE ${OUTPUT} "${text}")

@@ -1,16 +1,21 @@
 # Converts files to a C++ source that contains their bytes, at build time.
 #
-#   tma_jit_embed(OUTPUT file.cpp SYMBOL name BASE dir FILES a b ...)
+#   tma_jit_embed(OUTPUT file.cpp SYMBOL name BASE dir FILES a b ... [HEADER header NAMESPACE namespace])
 #
 # The source defines `extern const tma_jit::EmbeddedFile name[]` and `extern const unsigned long nameCount`; a file's
-# name is its path below BASE.
+# name is its path below BASE. Outside the library, HEADER declares the struct EmbeddedFile in NAMESPACE.
 set(TMA_JIT_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/EmbedFiles.cmake)
 
 function(tma_jit_embed)
-  cmake_parse_arguments(ARG "" "OUTPUT;SYMBOL;BASE" "FILES" ${ARGN})
+  cmake_parse_arguments(ARG "" "OUTPUT;SYMBOL;BASE;HEADER;NAMESPACE" "FILES" ${ARGN})
+  if(NOT ARG_HEADER)
+    set(ARG_HEADER base/embedded_file.h)
+    set(ARG_NAMESPACE tma_jit)
+  endif()
   add_custom_command(
     OUTPUT ${ARG_OUTPUT}
     COMMAND ${CMAKE_COMMAND} -DOUTPUT=${ARG_OUTPUT} -DSYMBOL=${ARG_SYMBOL} -DBASE=${ARG_BASE}
+            -DHEADER=${ARG_HEADER} -DNAMESPACE=${ARG_NAMESPACE}
             "-DFILES=${ARG_FILES}" -P ${TMA_JIT_EMBED_SCRIPT}
     DEPENDS ${ARG_FILES} ${TMA_JIT_EMBED_SCRIPT}
     COMMENT "Embedding ${ARG_SYMBOL}" VERBATIM)

@@ -2,9 +2,10 @@
 # Installs what the build and the tests need, and finds the CUDA toolkit and a compiler.
 
 readonly build_packages=(cmake ninja-build g++ ccache libfmt-dev libspdlog-dev libexpected-dev nlohmann-json3-dev libssl-dev
-  libzstd-dev libcli11-dev libcurl4-openssl-dev libhiredis-dev)
+  libzstd-dev libcli11-dev libcurl4-openssl-dev libhiredis-dev libjs-chart.js)
 readonly test_packages=(doctest-dev git jq pkg-config python3-dev python3-venv shellcheck clang-format-14 nginx-light
   redis-server curl)
+readonly browser_packages=(chromium)  # 290 MB: only with --full
 
 # Installs those of the given packages that are missing.
 install_packages() {
@@ -91,6 +92,8 @@ package_python() {
 }
 
 command_setup() {
-  prepare_machine "${build_packages[@]}" "${test_packages[@]}"
+  local packages=("${build_packages[@]}" "${test_packages[@]}")
+  [[ ${1:-} != --full ]] || packages+=("${browser_packages[@]}")
+  prepare_machine "${packages[@]}"
   install_python_packages
 }

@@ -4,6 +4,7 @@
 
 #include "bound.h"
 #include "describe.h"
+#include "sweep.h"
 #include "trial.h"
 #include "verbs.h"
 
@@ -14,6 +15,7 @@ struct Words {
   RequestWords request;
   DataWords data;
   MeasureOptions measure;
+  std::string sweep;
   bool warm = false;
 };
 
@@ -49,7 +51,9 @@ void report(const Console& console, const Trial& trial, const Measurement& time,
 
 Json to_json(const Trial& trial, const Measurement& time, const Bound& bound) {
   const Work& work = trial.launch.plan().work;
-  return {{"median_us", time.median_us},
+  return {{"flops", work.flops},
+          {"bytes", work.bytes},
+          {"median_us", time.median_us},
           {"min_us", time.min_us},
           {"max_us", time.max_us},
           {"host_us", time.host_us},
@@ -63,9 +67,8 @@ Json to_json(const Trial& trial, const Measurement& time, const Bound& bound) {
           {"share", bound.share(time.median_us)}};
 }
 
-Outcome<int> bench(const Settings& settings, const Words& words) {
-  CLI_ASSIGN(Engine engine, make_engine(settings));
-  CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
+Outcome<Json> bench_one(const Settings& settings, Engine& engine, const Words& words, const RequestWords& request) {
+  CLI_ASSIGN(KernelRequest asked, read_request(engine, request));
   CLI_ASSIGN(DataChoices choices, read_data_options(asked.kernel, words.data));
   CLI_ASSIGN(Trial trial, prepare_trial(engine, std::move(asked.request), std::move(choices)));
   CLI_ASSIGN(const DeviceInfo device, engine.device());
@@ -95,6 +98,36 @@ Outcome<int> bench(const Settings& settings, const Words& words) {
                  {"reason", plan.reason},
                  {"method", method}};
   merge(object, emulated ? Json{{"median_us", time.median_us}} : to_json(trial, time, bound));
+  return object;
+}
+
+// Measures each step of a sweep, in turn. A step without a configuration has its error.
+Outcome<int> bench_steps(const Settings& settings, Engine& engine, const Words& words) {
+  CLI_ASSIGN(const Sweep sweep, read_sweep(words.sweep));
+  Json results = Json::array();
+  int status = kDone;
+  for (const std::int64_t value : sweep.values) {
+    RequestWords request = words.request;
+    for (const std::string& name : sweep.names) request.words.push_back(fmt::format("{}={}", name, value));
+    Outcome<Json> result = bench_one(settings, engine, words, request);
+    if (!result && result.error().exit == kUsage) return tl::make_unexpected(std::move(result).error());
+    if (result) {
+      results.push_back(*std::move(result));
+      continue;
+    }
+    status = kFailed;
+    const Json error = cli::to_json(result.error().error);
+    if (!settings.console.json) settings.console.error(result.error().error);  // else it is in the list
+    results.push_back({{"value", value}, {"error", error}});
+  }
+  settings.console.object({{"sweep", fmt::format("{}", fmt::join(sweep.names, ","))}, {"results", results}});
+  return status;
+}
+
+Outcome<int> bench(const Settings& settings, const Words& words) {
+  CLI_ASSIGN(Engine engine, make_engine(settings));
+  if (!words.sweep.empty()) return bench_steps(settings, engine, words);
+  CLI_ASSIGN(const Json object, bench_one(settings, engine, words, words.request));
   settings.console.object(object);
   return kDone;
 }
@@ -111,6 +144,8 @@ void add_bench(Verb command, Settings& settings) {
   verb.option("--warm-up", words->measure.warmups, "launches before them (3)").range(0, 1000000);
   verb.option("--host-launches", words->measure.host_launches, "launches timed on the host (2000); 0 for none")
       .range(0, 10000000);
+  verb.option("--sweep", words->sweep,
+              "NAME=FIRST..LAST: once for each value, doubling; FIRST..LAST:STEP adds; names by commas go together");
   verb.flag("--warm", words->warm, "leave the L2 cache warm between launches");
   verb.runs([&settings, words] { return bench(settings, *words); });
 }

@@ -144,6 +144,7 @@ Json to_json(const Estimated& estimated, const DeviceInfo& device) {
   object["dims"] = plan["dims"];
   object["config"] = plan["config"];
   object["cycles"] = estimated.plan.work.cycles;
+  object["peak_gb_per_s"] = device.memory_gb_per_s;
   return object;
 }
 

@@ -1,7 +1,9 @@
 // JSON objects that keep the order of their keys. The class is compiled once, in json.cpp, and so is its parser.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -15,5 +17,7 @@ using Json = nlohmann::ordered_json;
 Json parse_json(std::string_view text);
 // Returns a discarded value if the text is not JSON.
 Json try_parse_json(std::string_view text);
+// Appends the values of a text that has one or more, one after another; returns false if it has anything else.
+bool try_parse_all(const std::string& text, std::vector<Json>& values);
 
 }  // namespace tma_jit::cli

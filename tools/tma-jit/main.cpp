@@ -32,6 +32,7 @@ void add_verbs(CommandLine& line, Settings& settings) {
   add_estimate(command, settings);
   add_check(command, settings);
   add_tune(command, settings);
+  add_report(command, settings);
   add_warm(command, settings);
   add_cache(command, settings);
   add_completion(line, settings);
