@@ -16,6 +16,7 @@
 #include "engine/device_choice.h"
 #include "engine/preparation_work.h"
 #include "engine/records.h"
+#include "engine/request_record.h"
 #include "engine/selection.h"
 #include "template/catalogue.h"
 
@@ -51,6 +52,7 @@ struct Engine::State {
   engine::EngineDevice device;
   engine::Records records;
   engine::Misses misses;
+  engine::RequestRecord asked;
   engine::Builder builder;
   Memo<Key, Loaded> kernels;
   engine::Preparations preparations;  // ended by the Engine, because their threads use this whole object
