@@ -79,6 +79,7 @@ ProcessEnvironment ProcessEnvironment::read() {
           .cache_dir = value_of("TMA_JIT_CACHE_DIR"),
           .nvrtc = value_of("TMA_JIT_NVRTC"),
           .record_misses = value_of("TMA_JIT_RECORD_MISSES"),
+          .record_requests = value_of("TMA_JIT_RECORD_REQUESTS"),
           .worker = value_of("TMA_JIT_WORKER"),
           .cache_read_only = paths_in("TMA_JIT_CACHE_RO"),
           .pack_keys = rules_in("TMA_JIT_PACK_KEYS"),

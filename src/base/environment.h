@@ -19,6 +19,7 @@ struct ProcessEnvironment {
   std::filesystem::path cache_dir;                     // CACHE_DIR
   std::filesystem::path nvrtc;                         // NVRTC
   std::filesystem::path record_misses;                 // RECORD_MISSES
+  std::filesystem::path record_requests;               // RECORD_REQUESTS
   std::filesystem::path worker;                        // WORKER
   std::vector<std::filesystem::path> cache_read_only;  // CACHE_RO
   std::vector<std::filesystem::path> pack_keys;        // PACK_KEYS; one empty path if set to ""

@@ -90,6 +90,17 @@ Result<Built> Builder::build(const Source& source) {
   return built;
 }
 
+// Not through the memory of what was built: a caller that builds the kernel now must not wait for a lookup that fails.
+Result<Built> Builder::find(const Source& source) {
+  if (!cache_) return failure(ErrorCode::not_found, "the cache is off");
+  const auto found = compiler_.location();
+  if (!found) return find_recorded(source, found.error());
+  auto built = fetch(source::key_of(source, found->identity));
+  if (!built && built.error().code == ErrorCode::not_found)
+    return failure(ErrorCode::not_found, "{} for {} is not in the cache", source.kernel, source.arch);
+  return built;
+}
+
 // Reports a miss to the seal in the same way as if a compiler were present.
 Result<void> Builder::admit_without_compiler(const Source& source) {
   const std::string identity = likely_identity();

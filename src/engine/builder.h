@@ -42,6 +42,8 @@ class Builder {
 
   // A kernel that is known to crash the compiler is not compiled again: its error (crash) is returned at once.
   [[nodiscard]] Result<Built> build(const Source& source);
+  // Returns the cached artifact, verified; never compiles. Fails (not_found) if no layer of the cache has it.
+  [[nodiscard]] Result<Built> find(const Source& source);
   // For a cached cubin that the driver rejects: compiles it again and replaces the entry, unless another process has
   // done so or the compiler produces the same bytes.
   [[nodiscard]] Result<Built> rebuild(const Source& source, const Built& refused);

@@ -58,6 +58,7 @@ Result<std::unique_ptr<Launch::State>> Engine::State::launch(const Request& requ
     TMA_JIT_ASSIGN(Plan plan, this->plan(request));
     auto launched = launch(std::move(plan));
     const bool again = !launched && launched.error().code == ErrorCode::crash && !builder.crashes().full();
+    if (launched) asked.add(request);
     if (!again) return launched;
     log->warn("{}", launched.error().text());
   }

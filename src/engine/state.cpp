@@ -121,6 +121,7 @@ Engine::State::State(Options given, driver::Provider provider, const ProcessEnvi
       device(options, environment.emulator, std::move(provider), log),
       records(options.tuning, user_records(options), log),
       misses(options, log, counters),
+      asked(environment.record_requests, log),
       builder(builder_settings(options, environment), log, counters, misses),
       live_tuning(*this) {
   profile::attach();

@@ -17,6 +17,7 @@
 #include "engine/live_tuning.h"
 #include "engine/preparation_work.h"
 #include "engine/records.h"
+#include "engine/request_record.h"
 #include "engine/selection.h"
 #include "template/catalogue.h"
 
@@ -55,6 +56,7 @@ struct Engine::State {
   engine::EngineDevice device;
   engine::Records records;
   engine::Misses misses;
+  engine::RequestRecord asked;
   engine::Builder builder;
   Memo<Key, Loaded> kernels;
   engine::Preparations preparations;  // ended by the Engine, because their threads use this whole object

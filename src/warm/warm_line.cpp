@@ -1,6 +1,8 @@
 // Conversion of the lines of warm lists to text and back.
 #include <tma_jit/warm_list.h>
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "base/json_integer.h"
@@ -12,6 +14,8 @@ namespace tma_jit {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kAlignmentMax = 256;  // bytes; planning does not tell more apart
 
 std::string stem_of(const std::string& file) {
   const std::string name = file.substr(file.rfind('/') + 1);
@@ -53,7 +57,8 @@ Json operands_of(const Plan& plan) {
 }
 
 void put(Json& line, const char* field, Json value) {
-  if (!value.empty()) line[field] = std::move(value);
+  const bool absent = value.is_string() ? value.get_ref<const std::string&>().empty() : value.empty();
+  if (!absent) line[field] = std::move(value);
 }
 
 Result<DType> type_in(const Json& value, std::string_view where) {
@@ -71,8 +76,14 @@ Result<NamedTensor> tensor_in(const std::string& name, const Json& value) {
     return failure(ErrorCode::parse, "tensor {} has {} extents and {} strides; 1 to {} of each are wanted", name,
                    shape.size(), strides.size(), kMaxRank);
   }
-  return NamedTensor{
-      name, Tensor::strided(std::uint64_t{0}, type, static_cast<int>(shape.size()), shape.data(), strides.data())};
+  // An address of that alignment stands for the tensor's own, and 0 for any that is aligned enough.
+  const std::uint64_t address = value.contains("alignment") ? value.at("alignment").get<std::uint64_t>() : 0;
+  if ((address & (address - 1)) != 0 || address > kAlignmentMax) {
+    return failure(ErrorCode::parse, "tensors.{}.alignment: {} is no power of two up to {}", name, address,
+                   kAlignmentMax);
+  }
+  return NamedTensor{name,
+                     Tensor::strided(address, type, static_cast<int>(shape.size()), shape.data(), strides.data())};
 }
 
 Result<void> read_types(const Json& value, Request& request) {
@@ -116,19 +127,63 @@ Result<void> read_field(const std::string& field, const Json& value, WarmLine& l
     value.get_to(request.hooks);
   } else if (field == "operands") {
     value.get_to(request.operands);
+  } else if (field == "present") {
+    value.get_to(request.present);
   } else if (field == "types") {
     return read_types(value, request);
   } else if (field == "tensors") {
     return read_tensors(value, request);
   } else {
-    const std::vector<std::string> known = {"kernel", "arch",   "file",  "presets",  "reference", "fixed",
-                                            "dims",   "params", "hooks", "operands", "types",     "tensors"};
+    const std::vector<std::string> known = {"kernel", "arch",  "file",     "presets", "reference", "fixed",  "dims",
+                                            "params", "hooks", "operands", "types",   "tensors",   "present"};
     return unknown_name(failure(ErrorCode::parse, "no field is named \"{}\"", field), field, known);
   }
   return {};
 }
 
+std::string declared(const std::string& operand) {
+  const bool needs_value = operand.find_first_of("[=") == std::string::npos;
+  return operand + (needs_value ? " = 0" : "");
+}
+
+Json tensors_of(const Request& request) {
+  Json tensors = Json::object();
+  for (const auto& [name, tensor] : request.tensors) {
+    const auto rank = std::min(tensor.rank, kMaxRank);
+    if (rank <= 0) continue;
+    Json& made = tensors[name];
+    made = {{"type", name_of(tensor.dtype)},
+            {"shape", std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.begin() + rank)},
+            {"strides", std::vector<std::int64_t>(tensor.strides.begin(), tensor.strides.begin() + rank)}};
+    const std::uint64_t alignment = tensor.address & -tensor.address;
+    if (alignment != 0 && alignment < kAlignmentMax) made["alignment"] = alignment;
+  }
+  return tensors;
+}
+
+std::string text_of(const Json& line) {
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace
+
+std::string request_line(const Request& request) {
+  Json line = {{"kernel", request.kernel}};
+  Json types = Json::object(), operands = Json::array();
+  for (const auto& [name, type] : request.types) types[name] = name_of(type);
+  for (const std::string& operand : request.operands) operands.push_back(declared(operand));
+  put(line, "file", request.file);
+  put(line, "dims", request.dims);
+  put(line, "types", std::move(types));
+  put(line, "params", request.params);
+  put(line, "fixed", request.fixed);
+  put(line, "hooks", request.hooks);
+  put(line, "operands", std::move(operands));
+  put(line, "tensors", tensors_of(request));
+  put(line, "present", request.present);
+  if (request.reference) line["reference"] = true;
+  return text_of(line);
+}
 
 std::string warm_line(const Plan& plan) {
   Json line = {{"kernel", plan.kernel}, {"arch", plan.arch}, {"file", stem_of(plan.file)}};
@@ -151,7 +206,7 @@ std::string warm_line(const Plan& plan) {
   put(line, "operands", operands_of(plan));
   put(line, "tensors", tensors_of(plan));
   if (plan.reference) line["reference"] = true;
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text_of(line);
 }
 
 Result<WarmLine> parse_warm_line(std::string_view text) {

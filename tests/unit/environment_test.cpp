@@ -19,23 +19,12 @@
 namespace tma_jit {
 namespace {
 
-constexpr const char* kNames[] = {"TMA_JIT_COMPILER",
-                                  "TMA_JIT_DISABLE_TMA",
-                                  "TMA_JIT_EMULATOR",
-                                  "TMA_JIT_CACHE_DIR",
-                                  "TMA_JIT_NVRTC",
-                                  "TMA_JIT_TEMPLATES",
-                                  "TMA_JIT_CACHE_RO",
-                                  "TMA_JIT_RECORD_MISSES",
-                                  "TMA_JIT_WORKER",
-                                  "TMA_JIT_PACK_KEYS",
-                                  "HOME",
-                                  "XDG_CACHE_HOME",
-                                  "XDG_RUNTIME_DIR",
-                                  "CUDA_HOME",
-                                  "CUDA_PATH",
-                                  "VIRTUAL_ENV",
-                                  "CONDA_PREFIX",
+constexpr const char* kNames[] = {"TMA_JIT_COMPILER",  "TMA_JIT_DISABLE_TMA",   "TMA_JIT_EMULATOR",
+                                  "TMA_JIT_CACHE_DIR", "TMA_JIT_NVRTC",         "TMA_JIT_TEMPLATES",
+                                  "TMA_JIT_CACHE_RO",  "TMA_JIT_RECORD_MISSES", "TMA_JIT_RECORD_REQUESTS",
+                                  "TMA_JIT_WORKER",    "TMA_JIT_PACK_KEYS",     "HOME",
+                                  "XDG_CACHE_HOME",    "XDG_RUNTIME_DIR",       "CUDA_HOME",
+                                  "CUDA_PATH",         "VIRTUAL_ENV",           "CONDA_PREFIX",
                                   "LD_LIBRARY_PATH"};
 
 // What a child of this process finds, in which every variable is set.
@@ -55,8 +44,8 @@ int chosen_by_caller() {
   const ProcessEnvironment read = ProcessEnvironment::read();
   int count = 0;
   for (const std::string* text : {&read.compiler, &read.disable_tma, &read.emulator}) count += text->empty() ? 0 : 1;
-  for (const auto* path : {&read.cache_dir, &read.nvrtc, &read.record_misses, &read.worker, &read.home,
-                           &read.xdg_cache_home, &read.xdg_runtime_dir}) {
+  for (const auto* path : {&read.cache_dir, &read.nvrtc, &read.record_misses, &read.record_requests, &read.worker,
+                           &read.home, &read.xdg_cache_home, &read.xdg_runtime_dir}) {
     count += path->empty() ? 0 : 1;
   }
   for (const auto* paths : {&read.cache_read_only, &read.pack_keys, &read.templates, &read.library_path, &read.toolkits,

@@ -87,6 +87,11 @@ Option Option::excludes(Option other) {
   return *this;
 }
 
+Option Option::joined() {
+  declared_->multi_option_policy(CLI::MultiOptionPolicy::Join)->delimiter('\n');
+  return *this;
+}
+
 Option Option::help(const char* text) {
   declared_->description(text);
   return *this;

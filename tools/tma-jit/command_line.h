@@ -34,6 +34,8 @@ class Option {
   Option shows_default();
   Option needs(Option other);
   Option excludes(Option other);
+  // May be given several times; the variable gets the values, separated by newlines.
+  Option joined();
   // Replaces the help.
   Option help(const char* text);
 

@@ -34,6 +34,7 @@ void add_verbs(CommandLine& line, Settings& settings) {
   add_tune(command, settings);
   add_report(command, settings);
   add_warm(command, settings);
+  add_manifest(command, settings);
   add_cache(command, settings);
   add_completion(line, settings);
   add_help(line, settings);

@@ -3,6 +3,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <cstdint>
+
 namespace tma_jit::cli {
 namespace {
 
@@ -15,40 +18,46 @@ std::size_t terminal_columns() {
   return size.ws_col;
 }
 
+// Returns "2.5/s  0:20 left  "; empty before the first item.
+std::string rate_words(std::size_t done, std::size_t total, double seconds) {
+  if (done == 0 || !(seconds > 0)) return {};
+  const double rate = static_cast<double>(done) / seconds;
+  const auto left = static_cast<std::int64_t>(std::ceil(static_cast<double>(total - done) / rate));
+  return fmt::format("{:.1f}/s  {}:{:02} left  ", rate, left / 60, left % 60);
+}
+
 }  // namespace
 
 Progress::Progress(const Console& console, std::size_t total)
-    : shown_(!console.quiet && !console.json && total > 0), terminal_(::isatty(STDERR_FILENO) == 1), total_(total) {}
+    : shown_(!console.quiet && !console.json && total > 0 && ::isatty(STDERR_FILENO) == 1), total_(total) {}
 
-std::string Progress::bar(std::size_t done, std::size_t total, const std::string& what, std::size_t columns) {
+std::string Progress::bar(std::size_t done, std::size_t total, double seconds, const std::string& what,
+                          std::size_t columns) {
   const std::size_t filled = total == 0 ? kBarColumns : done * kBarColumns / total;
   std::string text =
-      fmt::format("[{}{}] {:>{}}/{}  {}", std::string(filled, '#'), std::string(kBarColumns - filled, '.'), done,
-                  std::to_string(total).size(), total, what);
+      fmt::format("[{}{}] {:>{}}/{}  {}{}", std::string(filled, '#'), std::string(kBarColumns - filled, '.'), done,
+                  std::to_string(total).size(), total, rate_words(done, total, seconds), what);
   if (text.size() >= columns)
     text.resize(columns == 0 ? 0 : columns - 1);  // writing to the last column would wrap the
                                                   // line
   return text;
 }
 
-void Progress::step(const std::string& what, const std::string& how) {
+void Progress::step(const std::string& what) {
   const std::lock_guard lock(mutex_);
   ++done_;
   if (!shown_) return;
-  if (!terminal_) {
-    fmt::print(stderr, "{:>{}}/{}  {}  {}\n", done_, std::to_string(total_).size(), total_, what, how);
-    return;
-  }
   const auto now = std::chrono::steady_clock::now();
   if (now - drawn_ < kRedraw && done_ < total_) return;
   drawn_ = now;
-  fmt::print(stderr, "\r{}\x1b[K", bar(done_, total_, what, terminal_columns()));
+  const std::chrono::duration<double> seconds = now - start_;
+  fmt::print(stderr, "\r{}\x1b[K", bar(done_, total_, seconds.count(), what, terminal_columns()));
   std::fflush(stderr);
 }
 
 void Progress::finish() {
   const std::lock_guard lock(mutex_);
-  if (!shown_ || !terminal_ || done_ == 0) return;
+  if (!shown_ || done_ == 0) return;
   fmt::print(stderr, "\r\x1b[K");
   done_ = 0;
 }

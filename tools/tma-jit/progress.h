@@ -1,4 +1,4 @@
-// Progress on stderr: a bar that is redrawn on a terminal, else one line per step.
+// Progress on stderr: a bar that is redrawn on a terminal.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace tma_jit::cli {
 
-// Silent with --quiet. Thread-safe.
+// Silent with --quiet, and where stderr is not a terminal. Thread-safe.
 class Progress {
  public:
   Progress(const Console& console, std::size_t total);
@@ -17,20 +17,22 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Counts one more item: its name, and its result.
-  void step(const std::string& what, const std::string& how);
+  // Counts one more item.
+  void step(const std::string& what);
   // Removes the bar.
   void finish();
 
-  // Returns "[#######.......]  50/100  gemm ...", truncated to the terminal's width.
-  static std::string bar(std::size_t done, std::size_t total, const std::string& what, std::size_t columns);
+  // Returns "[#######.......]  50/100  2.5/s  0:20 left  gemm ...", truncated to the terminal's width. `seconds` is the
+  // time since the start; the time left assumes that the rest takes as long per item.
+  static std::string bar(std::size_t done, std::size_t total, double seconds, const std::string& what,
+                         std::size_t columns);
 
  private:
   const bool shown_;
-  const bool terminal_;
   const std::size_t total_;
   std::mutex mutex_;
   std::size_t done_ = 0;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point drawn_;
 };
 

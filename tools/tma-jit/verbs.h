@@ -20,6 +20,7 @@ void add_check(Verb command, Settings& settings);
 void add_tune(Verb command, Settings& settings);
 void add_report(Verb command, Settings& settings);
 void add_warm(Verb command, Settings& settings);
+void add_manifest(Verb command, Settings& settings);
 void add_cache(Verb command, Settings& settings);
 // These print what the command line declares, when they run.
 void add_completion(CommandLine& line, Settings& settings);

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <thread>
 
 #include <tma_jit/cache.h>
@@ -24,6 +25,7 @@ struct Words {
   std::vector<std::string> kernels;
   std::vector<std::string> lists;
   bool all = false;
+  bool prove = false;
   unsigned jobs = 0;
   std::string pack;
   std::string sign;
@@ -45,16 +47,23 @@ struct Row {
   double compile_ms = 0;
 };
 
+// A device to plan for, and the target instead of its own; either may be empty.
+struct Target {
+  std::string device;
+  std::string arch;
+};
+
 // Engines by target, each created when the first line needs it.
 class Targets {
  public:
   Targets(const Settings& settings, unsigned jobs) : settings_(settings), jobs_(jobs) {}
 
-  Outcome<Engine*> engine(const std::string& arch) {
+  Outcome<Engine*> engine(const Target& target) {
     Settings one = settings_;
-    one.arch = arch;
+    one.device = target.device;
+    one.arch = target.arch;
     CLI_ASSIGN(Options options, engine_options(one));
-    auto& engine = engines_[options.arch];
+    auto& engine = engines_[{target.device, options.arch}];
     if (engine == nullptr) {
       options.compiler.workers = static_cast<int>(jobs_);
       // With --remote everything is uploaded, and signed, at the end.
@@ -68,29 +77,60 @@ class Targets {
  private:
   const Settings& settings_;
   const unsigned jobs_;
-  std::map<std::string, std::unique_ptr<Engine>> engines_;
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<Engine>> engines_;
 };
+
+// Splits what was given, one device a line; only the emulator's settings contain commas.
+std::vector<std::string> devices_of(const std::string& given) {
+  std::vector<std::string> devices;
+  std::istringstream lines(given);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("emulator")) {
+      devices.push_back(line);
+    } else {
+      for (std::string& device : split_commas(line)) devices.push_back(std::move(device));
+    }
+  }
+  if (devices.empty()) devices.emplace_back();
+  return devices;
+}
 
 class Work {
  public:
   Work(const Settings& settings, unsigned jobs) : settings_(settings), targets_(settings, jobs) {}
 
+  // Each of the devices with each of the targets; a device alone has its own target.
+  Outcome<void> choose_targets() {
+    const std::vector<std::string> archs =
+        settings_.arch.empty() ? std::vector<std::string>() : split_commas(settings_.arch);
+    for (const std::string& device : devices_of(settings_.device)) {
+      for (const std::string& arch : archs) chosen_.push_back({device, arch});
+      if (!archs.empty()) continue;
+      CLI_ASSIGN(const std::string arch, own_arch(device));
+      if (!device.empty()) chosen_.push_back({device, arch});
+    }
+    return {};
+  }
+
   Outcome<void> add(const ListEntry& entry) {
-    std::vector<std::string> archs;
-    if (!settings_.arch.empty()) archs = split_commas(settings_.arch);
+    std::vector<Target> targets = chosen_;
     if (!entry.line.arch.empty()) {
-      CLI_ASSIGN(const bool wanted, is_wanted(entry, archs));
-      if (!wanted) return {};
-      archs = {entry.line.arch};
+      const auto wanted = normalise_arch(entry.line.arch);
+      if (!wanted) return usage_of(wanted.error(), entry.place);
+      std::erase_if(targets, [&](const Target& target) {
+        const auto named = normalise_arch(target.arch);
+        return !target.arch.empty() && (!named || *named != *wanted);
+      });
+      if (targets.empty() && !chosen_.empty()) ++skipped_;
+      if (chosen_.empty()) targets = {{"", entry.line.arch}};
+      for (Target& target : targets) target.arch = entry.line.arch;
     }
-    if (archs.empty() && is_emulated(settings_)) {
-      CLI_ASSIGN(const EmulatorSettings emulator, parse_emulator(settings_.device));
-      if (!emulator.arch.empty()) archs = {emulator.arch};
+    const bool named = std::all_of(targets.begin(), targets.end(), [](const Target& one) { return !one.arch.empty(); });
+    if ((targets.empty() && chosen_.empty()) || !named) {
+      return usage("{}: no target: name some with --arch, e.g. --arch sm_90a,sm_100a,sm_120a, or devices with --device",
+                   entry.place);
     }
-    if (archs.empty()) {
-      return usage("{}: no target: name some with --arch, e.g. --arch sm_90a,sm_100a,sm_120a", entry.place);
-    }
-    for (const std::string& arch : archs) CLI_CHECK(add_for(entry, arch));
+    for (const Target& target : targets) CLI_CHECK(add_for(entry, target));
     return {};
   }
 
@@ -98,25 +138,28 @@ class Work {
   std::size_t skipped() const { return skipped_; }
 
  private:
-  // Skips a line for a target that --arch does not list.
-  Outcome<bool> is_wanted(const ListEntry& entry, const std::vector<std::string>& archs) {
-    const auto target = normalise_arch(entry.line.arch);
-    if (!target) return usage_of(target.error(), entry.place);
-    const bool wanted = archs.empty() || std::any_of(archs.begin(), archs.end(), [&](const std::string& arch) {
-                          const auto named = normalise_arch(arch);
-                          return named && *named == *target;
-                        });
-    skipped_ += wanted ? 0 : 1;
-    return wanted;
+  // Returns the target of a device; empty if --device is not given, or names the emulator without one.
+  Outcome<std::string> own_arch(const std::string& device) {
+    if (device.empty()) return std::string();
+    Settings one = settings_;
+    one.device = device;
+    if (is_emulated(one)) {
+      CLI_ASSIGN(const EmulatorSettings emulator, parse_emulator(device));
+      return emulator.arch;
+    }
+    one.no_cache = false;
+    CLI_ASSIGN(Engine engine, make_engine(one));
+    CLI_ASSIGN(const DeviceInfo facts, engine.device());
+    return facts.arch;
   }
 
-  Outcome<void> add_for(const ListEntry& entry, const std::string& arch) {
-    CLI_ASSIGN(Engine* const engine, targets_.engine(arch));
+  Outcome<void> add_for(const ListEntry& entry, const Target& target) {
+    CLI_ASSIGN(Engine* const engine, targets_.engine(target));
     CLI_ASSIGN(auto requests, warm_requests(*engine, entry.line));
     // A kernel need not have a file for every target.
     if (requests.empty()) {
       ++skipped_;
-      settings_.console.note("{}: {} has no file for {}", entry.place, entry.line.request.kernel, arch);
+      settings_.console.note("{}: {} has no file for {}", entry.place, entry.line.request.kernel, target.arch);
     }
     for (Request& request : requests) tasks_.push_back({engine, std::move(request)});
     return {};
@@ -124,6 +167,7 @@ class Work {
 
   const Settings& settings_;
   Targets targets_;
+  std::vector<Target> chosen_;
   std::vector<Task> tasks_;
   std::size_t skipped_ = 0;
 };
@@ -154,11 +198,7 @@ std::vector<Row> build_all(const std::vector<Task>& tasks, unsigned jobs, Progre
   const auto work = [&] {
     for (std::size_t i = next++; i < tasks.size(); i = next++) {
       rows[i] = build(tasks[i]);
-      const Row& row = rows[i];
-      const std::string how = !row.fault.empty() ? "failed"
-                              : row.compiled     ? fmt::format("{:.0f} ms", row.compile_ms)
-                                                 : "there";
-      progress.step(fmt::format("{} {}", row.arch, row.words), how);
+      progress.step(fmt::format("{} {}", rows[i].arch, rows[i].words));
     }
   };
   std::vector<std::thread> threads;
@@ -245,6 +285,38 @@ Outcome<int> report(const Settings& settings, const std::vector<Row>& rows, std:
   return faults == 0 ? kDone : kFailed;
 }
 
+// Proves each target's requests with its engine, and names what is missing.
+Outcome<int> prove_all(const Settings& settings, const std::vector<Task>& tasks, std::size_t skipped) {
+  std::map<Engine*, std::vector<Request>> by_engine;
+  for (const Task& task : tasks) by_engine[task.engine].push_back(task.request);
+  std::size_t there = 0;
+  double ms = 0;
+  Json missing = Json::array();
+  for (const auto& [engine, requests] : by_engine) {
+    CLI_ASSIGN(const DeviceInfo device, engine->device());
+    const Proof proof = prove(*engine, requests);
+    there += proof.there;
+    ms += proof.ms;
+    for (const Proof::Missing& one : proof.missing) {
+      const Request& request = requests[one.request];
+      fmt::print(stderr, "missing: {}\n  {}\n", request_line(request), one.error.line());
+      missing.push_back({{"arch", device.arch},
+                         {"kernel", request.kernel},
+                         {"line", request_line(request)},
+                         {"fault", one.error.line()}});
+    }
+  }
+  settings.console.report("{} of {} kernels are there, proved in {:.1f} ms{}\n", there, tasks.size(), ms,
+                          skipped == 0 ? "" : fmt::format(", {} lines left out", skipped));
+  const int status = missing.empty() ? kDone : kFailed;
+  settings.console.object({{"kernels", tasks.size()},
+                           {"there", there},
+                           {"skipped", skipped},
+                           {"proof_ms", ms},
+                           {"missing", std::move(missing)}});
+  return status;
+}
+
 Outcome<int> warm(const Settings& settings, const Words& words) {
   if (settings.no_cache && !words.pack.empty())
     return usage("--no-cache and --pack {} contradict each other: what is packed is the cache", words.pack);
@@ -254,7 +326,9 @@ Outcome<int> warm(const Settings& settings, const Words& words) {
   CLI_ASSIGN(const std::vector<ListEntry> entries, read_entries(settings, words));
   const unsigned jobs = words.jobs != 0 ? words.jobs : std::max(1U, std::thread::hardware_concurrency());
   Work work(settings, jobs);
+  CLI_CHECK(work.choose_targets());
   for (const ListEntry& entry : entries) CLI_CHECK(work.add(entry));
+  if (words.prove) return prove_all(settings, work.tasks(), work.skipped());
   Progress progress(settings.console, work.tasks().size());
   const std::vector<Row> rows = build_all(work.tasks(), jobs, progress);
   progress.finish();
@@ -273,11 +347,15 @@ void add_warm(Verb command, Settings& settings) {
   add_shared(verb, settings);
   auto words = std::make_shared<Words>();
   verb.option("kernels", words->kernels, "kernels, all presets of each");
-  verb.repeated("--list", words->lists, "file of what to build, a JSON object a line; may be repeated");
+  verb.repeated("--list,--manifest", words->lists, "file of what to build, a JSON object a line; may be repeated");
   verb.flag("--all", words->all, "all presets of every kernel");
   verb.option("-j,--jobs", words->jobs, "compiles at a time; default: processors");
   verb.option("--pack", words->pack, "then write the whole cache into this file");
   verb.option("--sign", words->sign, "private key to sign the pack, and what is uploaded, with");
+  Option prove =
+      verb.flag("--prove", words->prove, "build nothing: prove that the cache has all of it, or list what it lacks");
+  for (const char* other : {"--pack", "--sign", "--no-cache", "--remote"}) prove.excludes(*verb.find(other));
+  verb.find("--device")->joined().help("devices to plan and build for, separated by commas; may be repeated");
   verb.find("--remote")->help("server of cache entries that is asked first, and gets the whole cache at the end");
   verb.find("--arch")->help("targets, separated by commas; of a list, only its lines for these");
   verb.runs([&settings, words] { return warm(settings, *words); });
