@@ -159,7 +159,8 @@ def timed_ragged(compare, torch, options, entries, flush):
     sees = None
     if not causal:  # under a causal mask no query sees the keys that are padding
         sees = (torch.arange(longest, device="cuda") < torch.tensor(lengths, device="cuda")[:, None])[:, None, None]
-    nested = [torch.nested.nested_tensor_from_jagged(tensor.repeat_interleave(heads // tensor.shape[1], 1), offsets, min_seqlen=min(lengths),
+    nested = [torch.nested.nested_tensor_from_jagged(tensor.repeat_interleave(heads // tensor.shape[1], 1), offsets,
+                                                     min_seqlen=min(lengths),
                                                      max_seqlen=longest).transpose(1, 2) for tensor in (q, k, v)]
     calls = {"padded": lambda: attention(*padded, attn_mask=sees, is_causal=causal, enable_gqa=shared > 1),
              "nested": lambda: attention(*nested, is_causal=causal)}
