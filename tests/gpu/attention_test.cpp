@@ -1,14 +1,14 @@
 // Attention by every file against its float64 reference: plain and causal, whole and ragged, more and fewer keys than
 // queries; and attention of sequences' last tokens, whose keys are split among blocks, contiguous and in pages;
 // and the gradients of attention.
-#include <cstdint>
-#include <span>
-
 #include <doctest/doctest.h>
 #include <fmt/ranges.h>
 
+#include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <tma_jit/tma_jit.h>
 
