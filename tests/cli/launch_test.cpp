@@ -192,6 +192,31 @@ TEST_CASE("attention takes masks and scores, also of queries that see no keys, b
   }
 }
 
+TEST_CASE("sequences of different lengths have attention of their own keys, by every file") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string queries = (scratch_folder() / "queries.npy").string();
+  const std::string keys = (scratch_folder() / "keys.npy").string();
+  const std::vector<std::int64_t> shape = {6};
+  const std::vector<std::int32_t> first_query = {0, 70, 70, 71, 135, 268}, first_key = {0, 70, 75, 75, 139, 339};
+  REQUIRE(write_npy(queries, DType::s32, shape, std::as_bytes(std::span(first_query))).has_value());
+  REQUIRE(write_npy(keys, DType::s32, shape, std::as_bytes(std::span(first_key))).has_value());
+  const std::vector<std::pair<const char*, const char*>> files = {{"attention_ragged_wgmma", "emulator:sm_90a"},
+                                                                  {"attention_ragged_mma_cp_async", "emulator:sm_80"}};
+  for (const auto& [file, device] : files) {
+    const auto passes = [&](std::vector<std::string> words) {
+      words.insert(words.begin(),
+                   {"attention_ragged", "--device", device, "--template-file", file, "BATCH=5", "HEADS=2", "KV_HEADS=1",
+                    "M=280", "N=350", "LONGEST=133", "HD=64", "LSE=1", "--in", "CU=" + queries, "--in", "CUK=" + keys});
+      check_passes(words);
+    };
+    passes({});
+    passes({"CAUSAL=1"});
+    passes({"--hook", "mask=abs(q - k) < 40", "--hook", "score=s - 0.1f * head"});
+    check_passes({"attention_ragged", "--device", device, "--template-file", file, "BATCH=0", "HEADS=2", "KV_HEADS=1",
+                  "M=10", "N=10", "LONGEST=10"});
+  }
+}
+
 TEST_CASE("attention has gradients, also of queries that see no keys and of heads that share keys") {
   if (!has_compiler() || !kHasEmulator) return;
   check_passes({"attention_delta", kDevice, kEmulator, "HEADS=3", "M=77", "HD=128"});

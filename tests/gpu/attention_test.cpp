@@ -1,13 +1,14 @@
 // Attention by every file against its float64 reference: plain and causal, whole and ragged, more and fewer keys than
 // queries; and attention of sequences' last tokens, whose keys are split among blocks, contiguous and in pages;
 // and the gradients of attention.
-#include <map>
-
 #include <doctest/doctest.h>
 #include <fmt/ranges.h>
 
+#include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <tma_jit/tma_jit.h>
 
@@ -152,6 +153,34 @@ TEST_CASE("attention's logarithms of sums agree with their reference, by every f
     check_attention(engine, file, {4, 2, 77, 301}, 64, true, {{"LSE", 1}});
     check_attention(engine, file, {3, 1, 300, 100}, 128, true, {{"LSE", 1}});
     check_attention(engine, file, {2, 2, 40, 0}, 64, false, {{"LSE", 1}});
+  }
+}
+
+TEST_CASE("attention of sequences of different lengths agrees with its reference, by every file") {
+  Engine engine;
+  const auto input = [](const std::vector<std::int32_t>& offsets) {
+    const auto bytes = std::as_bytes(std::span(offsets));
+    return cli::InputFile{.array = {.dtype = DType::s32,
+                                    .shape = {static_cast<std::int64_t>(offsets.size())},
+                                    .bytes = {bytes.begin(), bytes.end()}}};
+  };
+  cli::DataChoices choices;
+  choices.inputs = {{"CU", input({0, 700, 700, 701, 829, 1000})}, {"CUK", input({0, 700, 800, 800, 928, 2000})}};
+  for (const std::string file : {"attention_ragged_wgmma", "attention_ragged_mma_cp_async"}) {
+    for (const std::int64_t size : {64, 128}) {
+      for (const std::int64_t causal : {0, 1}) {
+        for (const Texts& hooks : {Texts{}, Texts{{"mask", "abs(q - k) < 300"}}}) {
+          const Request request{
+              .kernel = "attention_ragged",
+              .dims = {{"BATCH", 5}, {"HEADS", 8}, {"KV_HEADS", 2}, {"M", 1100}, {"N", 2100}, {"LONGEST", 700}},
+              .params = {{"HD", size}, {"CAUSAL", causal}, {"LSE", 1}},
+              .hooks = hooks,
+              .file = file};
+          const std::string fault = testing::fault_of(engine, request, choices, 1);
+          CHECK_MESSAGE(fault.empty(), fmt::format("{} HD={} causal={} {}\n{}", file, size, causal, hooks, fault));
+        }
+      }
+    }
   }
 }
 

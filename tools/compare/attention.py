@@ -2,7 +2,7 @@
 """attention, as it is planned or with pinned params, beside PyTorch's scaled_dot_product_attention over many problems.
 
     tools/compare/attention.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--only WORD] [--pin "BM=128 BN=128"]...
-        [--backward]
+        [--backward | --ragged]
     tools/compare/attention.py measure FOLDER [--rounds 20] [--only WORD]
 
 `prepare` needs no GPU: it plans and builds every problem for a named device, once as planned, or once with each --pin whose
@@ -10,13 +10,16 @@ params are valid for the problem. `measure` runs them where there is one, with P
 method of compare.py; the peer is the better of PyTorch's cuDNN and flash backends. Results are compared with the peer's, and
 must be the same twice. Sequences of a batch have 16384 tokens together, or one has 32768; heads have 2048 elements together,
 except those that share keys, which are 64 of 128 with 8 of keys. With --backward, attention_delta and attention_backward are
-prepared, whose times `measure` adds, beside autograd's backward pass alone; pins are attention_backward's.
+prepared, whose times `measure` adds, beside autograd's backward pass alone; pins are attention_backward's. With --ragged,
+attention_ragged is prepared for sequences of random lengths, the same at every call, beside nested tensors and sequences that
+are padded to the longest; rates count the work of the lengths.
 """
 import argparse
 import hashlib
 import json
 import math
 import os
+import random
 import subprocess
 
 import prepared
@@ -36,6 +39,18 @@ def problems():
     return found
 
 
+def ragged_problems():
+    """Name to lengths, heads, heads of keys, elements of a head, and whether causal."""
+    numbers = random.Random(0)
+    drawn = {"equal": [1024] * 16, "even": [numbers.randint(1, 2048) for _ in range(16)],
+             "skewed": [round(32 * 256 ** numbers.random()) for _ in range(16)],
+             "one long": [numbers.randint(1, 512) for _ in range(31)] + [8192],
+             "short": [numbers.randint(1, 256) for _ in range(128)]}
+    return {f"ragged D{size} {heads}:{kv_heads} {'causal' if causal else 'full'} {name}": (lengths, heads, kv_heads, size, causal)
+            for size, heads, kv_heads in ((64, 32, 32), (128, 16, 16), (128, 64, 8)) for causal in (False, True)
+            for name, lengths in drawn.items()}
+
+
 def built(options, words):
     """The plan and the cubin's file name of a request."""
     path = os.path.join(options.folder, "building.cubin")
@@ -46,11 +61,29 @@ def built(options, words):
     return {"plan": plan, "cubin": cubin}
 
 
+def prepare_ragged(options):
+    entries = []
+    for name, (lengths, heads, kv_heads, size, causal) in ragged_problems().items():
+        if options.only not in name:
+            continue
+        words = [f"BATCH={len(lengths)}", f"HEADS={heads}", f"KV_HEADS={kv_heads}", f"M={sum(lengths)}", f"N={sum(lengths)}",
+                 f"LONGEST={max(lengths)}", f"HD={size}", f"CAUSAL={int(causal)}"]
+        for pin in options.pin or [""]:
+            try:
+                entries.append({"problem": name, "pin": pin, **built(options, ["attention_ragged", *words, *pin.split()])})
+            except subprocess.CalledProcessError:
+                print(f"{name}: no plan for {pin}")
+                continue
+            flops = sum(4 * heads * length * length * size for length in lengths) / (1 + causal)
+            entries[-1]["plan"]["work"]["flops"] = flops
+    return entries
+
+
 def prepare(options):
     os.makedirs(options.folder, exist_ok=True)
-    entries = []
+    entries = prepare_ragged(options) if options.ragged else []
     for name, (batch, heads, kv_heads, length, size, causal) in problems().items():
-        if options.only not in name or (options.backward and size > 128):
+        if options.ragged or options.only not in name or (options.backward and size > 128):
             continue
         queries = [f"HEADS={batch * heads}", f"M={length}", f"HD={size}"]
         words = [*queries, f"KV_HEADS={batch * kv_heads}", f"N={length}", f"CAUSAL={int(causal)}"]
@@ -101,6 +134,52 @@ def timed(compare, torch, options, entries, flush):
         assert error < 1e-2, f"{entry['problem']} {kernel.config} differs from PyTorch by {error}"
         assert torch.equal(first, o), f"{entry['problem']} {kernel.config} is not the same twice"
     del expected, first
+    times = compare.alternate([*ours, *peers.values()], options.rounds, flush)
+    return [(kernel.config, time) for kernel, time in zip(ours, times)], dict(zip(peers, times[len(ours):]))
+
+
+def timed_ragged(compare, torch, options, entries, flush):
+    """The same of sequences of different lengths."""
+    lengths, heads, kv_heads, size, causal = ragged_problems()[entries[0]["problem"]]
+    attention = torch.nn.functional.scaled_dot_product_attention
+    total, longest = sum(lengths), max(lengths)
+    q = torch.randn(total, heads, size, device="cuda").bfloat16()
+    k, v = (torch.randn(total, kv_heads, size, device="cuda").bfloat16() for _ in range(2))
+    o = torch.empty_like(q)
+    offsets = torch.tensor([0, *lengths], device="cuda").cumsum(0)
+    starts = offsets.int()
+    tensors = {"Q": q, "K": k, "V": v, "CU": starts, "CUK": starts, "O": o}
+    ours = [compare.Kernel(entry["plan"], os.path.join(options.folder, entry["cubin"]), tensors, {"scale": size ** -0.5})
+            for entry in entries]
+    shared = heads // kv_heads
+    parts = [tensor.split(lengths) for tensor in (q, k, v)]
+    expected = torch.cat([attention(*(part.transpose(0, 1)[None] for part in one), is_causal=causal, enable_gqa=shared > 1)[0]
+                          .transpose(0, 1) for one in zip(*parts)]).float()
+    padded = [torch.nn.utils.rnn.pad_sequence(part, batch_first=True).transpose(1, 2).contiguous() for part in parts]
+    sees = None
+    if not causal:  # under a causal mask no query sees the keys that are padding
+        sees = (torch.arange(longest, device="cuda") < torch.tensor(lengths, device="cuda")[:, None])[:, None, None]
+    nested = [torch.nested.nested_tensor_from_jagged(tensor.repeat_interleave(heads // tensor.shape[1], 1), offsets,
+                                                     min_seqlen=min(lengths),
+                                                     max_seqlen=longest).transpose(1, 2) for tensor in (q, k, v)]
+    calls = {"padded": lambda: attention(*padded, attn_mask=sees, is_causal=causal, enable_gqa=shared > 1),
+             "nested": lambda: attention(*nested, is_causal=causal)}
+    peers = {}
+    for name, call in calls.items():
+        try:
+            call()
+            peers[name] = call
+        except RuntimeError as error:
+            print(f"{entries[0]['problem']}: {name} refuses: {str(error).splitlines()[0]}")
+    for entry, kernel in zip(entries, ours):
+        compare.poisoned(o)
+        kernel()
+        first = o.clone()
+        kernel()
+        torch.cuda.synchronize()
+        error = ((o.float() - expected).norm() / expected.norm()).item()
+        assert error < 1e-2, f"{entry['problem']} {kernel.config} differs from PyTorch by {error}"
+        assert torch.equal(first, o), f"{entry['problem']} {kernel.config} is not the same twice"
     times = compare.alternate([*ours, *peers.values()], options.rounds, flush)
     return [(kernel.config, time) for kernel, time in zip(ours, times)], dict(zip(peers, times[len(ours):]))
 
@@ -173,17 +252,18 @@ def measure(options):
     with open(os.path.join(options.folder, "plans.json"), encoding="utf-8") as file:
         plans = json.load(file)
     of_pin, best = {}, {}
-    for name, (*_, size, causal) in problems().items():
+    for name, (*_, size, causal) in {**problems(), **ragged_problems()}.items():
         entries = [entry for entry in plans if entry["problem"] == name and options.only in name]
         if not entries:
             continue
         try:
-            ours, peers = (timed_backward if "delta" in entries[0] else timed)(compare, torch, options, entries, flush)
+            method = timed_ragged if name.startswith("ragged") else timed_backward if "delta" in entries[0] else timed
+            ours, peers = method(compare, torch, options, entries, flush)
         except (AssertionError, RuntimeError) as error:
             print(f"| {name} | failed: {error} |", flush=True)
             continue
         backend, peer = min(peers.items(), key=lambda item: item[1])
-        kind = f"D{size} {'causal' if causal else 'full'}"
+        kind = f"{'ragged ' if name.startswith('ragged') else ''}D{size} {'causal' if causal else 'full'}"
         for entry, (config, time) in zip(entries, ours):
             flops = entry["plan"]["work"]["flops"]
             of_pin.setdefault((kind, entry["pin"]), []).append(peer / time)
@@ -208,6 +288,7 @@ def main():
     parser.add_argument("--only", default="", help="problems whose name contains the word")
     parser.add_argument("--pin", action="append", help="of `prepare`: params of a configuration; may be repeated")
     parser.add_argument("--backward", action="store_true", help="of `prepare`: the backward pass")
+    parser.add_argument("--ragged", action="store_true", help="of `prepare`: sequences of different lengths")
     parser.add_argument("--rounds", type=int, default=20)
     options = parser.parse_args()
     options.templates = [word for folder in options.templates or [] for word in ("--templates", folder)]

@@ -13,13 +13,13 @@ __device__ inline void load_attention(Smem& smem, const CUtensorMap& Q, const CU
                                       const Work& work) {
   if (work.steps == 0) return;
   smem.queries.expect(sizeof(smem.q));
-  tma::load(smem.q, Q, smem.queries, {0, work.first, work.head});
+  tma::load(smem.q, Q, smem.queries, work.query_at(0).at);
   Producer producer(smem.pipeline);
   for (int step = 0; step < work.steps; ++step) {
     const u32 slot = producer.acquire(sizeof(smem.k[0]) + sizeof(smem.v[0]));
     const int row = step * smem.k[0].kRows;
-    tma::load(smem.k[slot], K, smem.pipeline.full[slot], {0, row, work.kv_head});
-    tma::load(smem.v[slot], V, smem.pipeline.full[slot], {0, row, work.kv_head});
+    tma::load(smem.k[slot], K, smem.pipeline.full[slot], work.key_at(row).at);
+    tma::load(smem.v[slot], V, smem.pipeline.full[slot], work.key_at(row).at);
   }
 }
 
@@ -31,7 +31,7 @@ __device__ inline void load_seen_attention(Smem& smem, const CUtensorMap& Q, con
   const bool issues = threadIdx.x % 32 == 0;
   if (issues) {
     smem.queries.expect(sizeof(smem.q));
-    tma::load(smem.q, Q, smem.queries, {0, work.first, work.head});
+    tma::load(smem.q, Q, smem.queries, work.query_at(0).at);
   }
   Producer producer(smem.pipeline);
   for (int seen = 0; seen >= 0;) {
@@ -40,8 +40,8 @@ __device__ inline void load_seen_attention(Smem& smem, const CUtensorMap& Q, con
     const u32 slot = publish(smem.published, smem.pipeline, producer, seen, sizeof(smem.k[0]) + sizeof(smem.v[0]));
     if (seen < 0) continue;
     const int row = SeenStep::step(seen) * smem.k[0].kRows;
-    tma::load(smem.k[slot], K, smem.pipeline.full[slot], {0, row, work.kv_head});
-    tma::load(smem.v[slot], V, smem.pipeline.full[slot], {0, row, work.kv_head});
+    tma::load(smem.k[slot], K, smem.pipeline.full[slot], work.key_at(row).at);
+    tma::load(smem.v[slot], V, smem.pipeline.full[slot], work.key_at(row).at);
   }
   __syncwarp();
 }
@@ -52,25 +52,26 @@ __device__ inline void load_seen_attention(Smem& smem, const CUtensorMap& Q, con
 template <int Consumers, class Smem, class Tiles>
 __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K,
                                                 const CUtensorMap& V, Tiles tiles) {
+  using Work = typename Tiles::Work;
   Producer queries(smem.queries);
   Producer keys(smem.keys), values(smem.values);
-  const auto load_keys = [&](int step, int head) {
+  const auto load_keys = [&](int step, const Work& work) {
     const u32 slot = keys.acquire(sizeof(smem.k[0]));
-    tma::load(smem.k[slot], K, smem.keys.full[slot], {0, step * smem.k[0].kRows, head});
+    tma::load(smem.k[slot], K, smem.keys.full[slot], work.key_at(step * smem.k[0].kRows).at);
   };
   for (; tiles.more(); tiles.next()) {
     const auto work = tiles.work();
-    if (work.steps > 0) load_keys(work.steps - 1, work.kv_head);
+    if (work.steps > 0) load_keys(work.steps - 1, work);
 #pragma unroll 1
     for (int i = 0; i < Consumers; ++i) {
       const u32 slot = queries.acquire(work.steps > 0 ? sizeof(smem.q[0]) : 0);
-      if (work.steps > 0) tma::load(smem.q[slot], Q, smem.queries.full[slot], {0, work.first + i * 64, work.head});
+      if (work.steps > 0) tma::load(smem.q[slot], Q, smem.queries.full[slot], work.query_at(i * 64).at);
     }
 #pragma unroll 1
     for (int step = work.steps - 1; step >= 0; --step) {
-      if (step > 0) load_keys(step - 1, work.kv_head);
+      if (step > 0) load_keys(step - 1, work);
       const u32 slot = values.acquire(sizeof(smem.v[0]));
-      tma::load(smem.v[slot], V, smem.values.full[slot], {0, step * smem.v[0].kRows, work.kv_head});
+      tma::load(smem.v[slot], V, smem.values.full[slot], work.key_at(step * smem.v[0].kRows).at);
     }
   }
 }
@@ -80,33 +81,34 @@ __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q
 template <int Consumers, class Smem, class Tiles, class Find>
 __device__ inline void load_seen_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
                                            Tiles tiles, Find find) {
+  using Work = typename Tiles::Work;
   Producer queries(smem.queries);
   Producer keys(smem.keys), values(smem.values);
   const bool issues = threadIdx.x % 32 == 0;
-  const auto load_keys = [&](int seen, int head) {
+  const auto load_keys = [&](int seen, const Work& work) {
     const u32 slot = publish(smem.published, smem.keys, keys, seen, sizeof(smem.k[0]));
     if (seen < 0) return;
-    tma::load(smem.k[slot], K, smem.keys.full[slot], {0, SeenStep::step(seen) * smem.k[0].kRows, head});
+    tma::load(smem.k[slot], K, smem.keys.full[slot], work.key_at(SeenStep::step(seen) * smem.k[0].kRows).at);
   };
   for (; tiles.more(); tiles.next()) {
     const auto work = tiles.work();
     auto steps = find(work);
     int seen = steps.next();
     if (issues) {
-      load_keys(seen, work.kv_head);
+      load_keys(seen, work);
 #pragma unroll 1
       for (int i = 0; i < Consumers; ++i) {
         const u32 slot = queries.acquire(sizeof(smem.q[0]));
-        tma::load(smem.q[slot], Q, smem.queries.full[slot], {0, work.first + i * 64, work.head});
+        tma::load(smem.q[slot], Q, smem.queries.full[slot], work.query_at(i * 64).at);
       }
     }
 #pragma unroll 1
     while (seen >= 0) {
       const int after = steps.next();
       if (issues) {
-        load_keys(after, work.kv_head);
+        load_keys(after, work);
         const u32 slot = values.acquire(sizeof(smem.v[0]));
-        tma::load(smem.v[slot], V, smem.values.full[slot], {0, SeenStep::step(seen) * smem.v[0].kRows, work.kv_head});
+        tma::load(smem.v[slot], V, smem.values.full[slot], work.key_at(SeenStep::step(seen) * smem.v[0].kRows).at);
       }
       seen = after;
     }
@@ -114,7 +116,8 @@ __device__ inline void load_seen_backwards(Smem& smem, const CUtensorMap& Q, con
 }
 
 // Stores the outputs that the consumers of load_attention_backwards leave in the slots of their queries, and releases
-// the slots; `smem.made` has a barrier for each, completed when the output is in it. Called by one thread.
+// the slots; `smem.made` has a barrier for each, completed when the output is in it. Rows among which a
+// sequence ends are left to the consumers. Called by one thread.
 template <int Consumers, class Smem, class Tiles>
 __device__ inline void store_attention(Smem& smem, const CUtensorMap& O, Tiles tiles) {
   Ring<sizeof(smem.made) / sizeof(Barrier)> ring;
@@ -123,7 +126,7 @@ __device__ inline void store_attention(Smem& smem, const CUtensorMap& O, Tiles t
 #pragma unroll 1
     for (int i = 0; i < Consumers; ++i, ring.advance()) {
       smem.made[ring.slot].wait(ring.phase);
-      tma::store(O, smem.q[ring.slot], {0, work.first + i * 64, work.head});
+      if (!work.ends_within(i * 64, 64)) tma::store(O, smem.q[ring.slot], work.query_at(i * 64).at);
       tma::commit();
       tma::wait_read<0>();
       smem.queries.empty[ring.slot].arrive();

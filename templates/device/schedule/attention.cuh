@@ -2,11 +2,13 @@
 // The work of attention kernels: tiles of TileM queries of one head against the keys that the last of them sees, TileN
 // at a time. CAUSAL, HD, T and Dims are the template's.
 #include "device/schedule/longest_first.cuh"
+#include "device/schedule/tile_place.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
 template <int TileM, int TileN> struct AttentionTile {
   static constexpr int kRows = TileM;
+  static constexpr bool kRagged = false;
   int first, head, kv_head, queries, keys, steps;  // the first query; heads; queries of a head; keys, and steps of them
   int shift;                                       // query i sees the keys up to i + shift
 
@@ -22,6 +24,11 @@ template <int TileM, int TileN> struct AttentionTile {
   __device__ int last(int row) const { return CAUSAL ? min(keys, first + row + shift + 1) - 1 : keys - 1; }
   // Returns whether the tile's query `row` sees a key.
   __device__ bool sees(int row, int key) const { return key <= last(row); }
+  // Return where the tile's query `row` and key `key` are in the tensors.
+  __device__ TilePlace query_at(int row) const { return {{0, first + row, head}}; }
+  __device__ TilePlace key_at(int key) const { return {{0, key, kv_head}}; }
+  // Returns whether rows of another sequence follow among `count` queries from the tile's query `row` on.
+  __device__ constexpr bool ends_within(int, int) const { return false; }
 };
 
 // The order of the tiles: heads in groups, and within a group the tiles with the most keys first. The keys and values

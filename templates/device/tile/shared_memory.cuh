@@ -17,6 +17,15 @@ template <int Threads, class T> __device__ inline void clear(T& object) {
   for (u32 i = threadIdx.x; i < sizeof(T) / 16; i += Threads) words[i] = {};
 }
 
+// Fills the rows of a shared tile of 16-bit floats from `row` on with zeros. Called by Threads threads, of which this
+// one is the `thread`-th, and followed by a barrier of them.
+template <int Threads, class Tile> __device__ inline void clear_rows(Tile& tile, int row, int thread) {
+  constexpr int kAcross = Tile::kColumns / 8;
+#pragma unroll 1
+  for (int i = row * kAcross + thread; i < Tile::kRows * kAcross; i += Threads)
+    tile.template at<uint4>(i / kAcross, i % kAcross * 8) = {};
+}
+
 // Changes the signs of an object of 16-bit floats. Called by Threads threads, of which this one is the `thread`-th, and
 // followed by a barrier of them.
 template <int Threads, class T> __device__ inline void negate(T& object, int thread) {
