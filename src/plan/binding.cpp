@@ -161,6 +161,7 @@ std::string Binder::tensors_with(std::string_view dim) const {
 
 Result<std::int64_t> Binder::settled(const templates::Dim& dim,
                                      const std::optional<Sourced<std::int64_t>>& value) const {
+  if (!value.has_value() && dim.when.has_value()) return 0;
   if (!value.has_value()) {
     return fault(kernel_, ErrorCode::invalid_argument, "dim {} has no value; give it{}", dim.name,
                  tensors_with(dim.name));
@@ -186,6 +187,7 @@ Result<void> Binder::bind_dims() {
   for (std::size_t i = 0; i < dims_.size(); ++i) {
     TMA_JIT_ASSIGN(const std::int64_t value, settled(kernel_.dims[i], dims_[i]));
     binding_.dims.push_back(value);
+    binding_.has_dim.push_back(dims_[i].has_value());
   }
   return {};
 }

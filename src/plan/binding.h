@@ -17,7 +17,8 @@ struct Binding {
   const Request* request = nullptr;
   const DeviceInfo* device = nullptr;
   std::vector<DType> types;            // in the order of Template::types
-  std::vector<std::int64_t> dims;      // in the order of Template::dims
+  std::vector<std::int64_t> dims;      // in the order of Template::dims; 0 for an optional one that is not given
+  std::vector<bool> has_dim;           // in the order of Template::dims; whether the request gives it
   std::vector<const Tensor*> tensors;  // in the order of Template::tensors; nullptr if not given
   bool has_tensors = false;            // whether the request gives at least one
   templates::Names fixed;              // dims that the request compiles in as constants

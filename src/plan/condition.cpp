@@ -78,7 +78,7 @@ void add_operands(const Binding& binding, std::vector<Condition>& conditions) {
 }  // namespace
 
 Stage Condition::stage() const {
-  if (kind_ == Kind::presence || kind_ == Kind::operand || kind_ == Kind::extent) return Stage::fit;
+  if (of_presence() || kind_ == Kind::extent) return Stage::fit;
   return kind_ == Kind::rule ? Stage::rule : Stage::machine;
 }
 
@@ -90,6 +90,16 @@ Judgement Condition::judge_presence(const Values& values) const {
   if (given == wanted) return std::nullopt;
   return Violation{fmt::format("tensor {} is {}", tensor.name, given ? "given" : "not given"),
                    tensor.when->values(values)};
+}
+
+// An optional dim that does not belong to the configuration is 0, which a request may give too.
+Judgement Condition::judge_optional_dim(const Values& values) const {
+  const Binding& binding = values.binding();
+  const templates::Dim& dim = binding.kernel->dims[index_];
+  TMA_JIT_ASSIGN(const std::int64_t wanted, dim.when->evaluate(values));
+  if (wanted != 0 ? binding.has_dim[index_] : binding.dims[index_] == 0) return std::nullopt;
+  return Violation{fmt::format("dim {} is {}", dim.name, wanted != 0 ? "not given" : "given"),
+                   dim.when->values(values)};
 }
 
 Judgement Condition::judge_operand(const Values& values) const {
@@ -131,6 +141,7 @@ Judgement Condition::judge_tensor_map(const Values& values) const {
 Judgement Condition::judged(const Values& values) const {
   switch (kind_) {
     case Kind::presence: return judge_presence(values);
+    case Kind::optional_dim: return judge_optional_dim(values);
     case Kind::operand: return judge_operand(values);
     case Kind::extent: return judge_extent(values);
     case Kind::rule: return judge_rule(values);
@@ -150,6 +161,7 @@ std::optional<Violation> Condition::violated(const Values& values) const {
 int Condition::line(const templates::Template& kernel) const {
   if (kind_ == Kind::rule) return kernel.rules[index_].at.line;
   if (kind_ == Kind::operand) return kernel.hooks[index_].at.line;
+  if (kind_ == Kind::optional_dim) return kernel.dims[index_].at.line;
   return kind_ == Kind::launch ? kernel.launch.at.line : kernel.tensors[index_].at.line;
 }
 
@@ -157,6 +169,8 @@ std::string Condition::text(const templates::Template& kernel) const {
   switch (kind_) {
     case Kind::presence:
       return fmt::format("tensor {} when {}", kernel.tensors[index_].name, kernel.tensors[index_].when->text());
+    case Kind::optional_dim:
+      return fmt::format("dim {} when {}", kernel.dims[index_].name, kernel.dims[index_].when->text());
     case Kind::operand: {
       const templates::Hook& hook = kernel.hooks[index_];
       const templates::Hook::Parameter& parameter = hook.parameters[dimension_];
@@ -175,6 +189,7 @@ std::string Condition::text(const templates::Template& kernel) const {
 std::vector<const Expression*> Condition::expressions(const templates::Template& kernel) const {
   std::vector<const Expression*> all;
   if (kind_ == Kind::rule) return {&kernel.rules[index_].condition};
+  if (kind_ == Kind::optional_dim) return {&*kernel.dims[index_].when};
   if (kind_ == Kind::operand) return {&*kernel.hooks[index_].parameters[dimension_].when};
   if (kind_ == Kind::extent) return {&kernel.tensors[index_].shape[dimension_]};
   if (kind_ == Kind::launch) {
@@ -208,6 +223,9 @@ std::vector<Condition> conditions_of(const Binding& binding) {
   using Kind = Condition::Kind;
   const templates::Template& kernel = *binding.kernel;
   std::vector<Condition> conditions;
+  for (std::size_t i = 0; i < kernel.dims.size(); ++i) {
+    if (kernel.dims[i].when.has_value()) conditions.emplace_back(Kind::optional_dim, i);
+  }
   for (std::size_t i = 0; i < kernel.tensors.size(); ++i) {
     const bool decided = binding.has_tensors || asks_for(*binding.request, kernel.tensors[i]);
     if (decided && kernel.tensors[i].when.has_value()) conditions.emplace_back(Kind::presence, i);

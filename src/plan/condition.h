@@ -23,13 +23,13 @@ struct Violation {
 
 class Condition {
  public:
-  enum class Kind : std::uint8_t { presence, operand, extent, rule, tensor_map, launch };
+  enum class Kind : std::uint8_t { presence, optional_dim, operand, extent, rule, tensor_map, launch };
   Condition(Kind kind, std::size_t index, std::size_t dimension = 0)
       : kind_(kind), index_(index), dimension_(dimension) {}
 
   Stage stage() const;
   // Returns whether the condition requires that something optional is present.
-  bool of_presence() const { return kind_ == Kind::presence || kind_ == Kind::operand; }
+  bool of_presence() const { return kind_ == Kind::presence || kind_ == Kind::optional_dim || kind_ == Kind::operand; }
   // Returns nullopt if the condition holds. An expression that cannot be evaluated is a violation.
   std::optional<Violation> violated(const Values& values) const;
 
@@ -41,6 +41,7 @@ class Condition {
  private:
   [[nodiscard]] Result<std::optional<Violation>> judged(const Values& values) const;
   [[nodiscard]] Result<std::optional<Violation>> judge_presence(const Values& values) const;
+  [[nodiscard]] Result<std::optional<Violation>> judge_optional_dim(const Values& values) const;
   [[nodiscard]] Result<std::optional<Violation>> judge_operand(const Values& values) const;
   [[nodiscard]] Result<std::optional<Violation>> judge_extent(const Values& values) const;
   [[nodiscard]] Result<std::optional<Violation>> judge_rule(const Values& values) const;
@@ -48,7 +49,7 @@ class Condition {
   std::vector<const templates::Expression*> expressions(const templates::Template& kernel) const;
 
   Kind kind_;
-  std::size_t index_;      // of the template's rule, tensor or hook
+  std::size_t index_;      // of the template's rule, tensor, dim or hook
   std::size_t dimension_;  // of the extent, or of the hook's parameter
 };
 

@@ -30,7 +30,7 @@ class ExtentSearch {
   ExtentSearch(const ExampleProblem& problem, ExampleSize size) : problem_(problem) {
     best_.dims = problem.request().dims;
     for (const templates::Dim& dim : problem.kernel().dims) {
-      if (dim.value || best_.dims.contains(dim.name)) continue;
+      if (best_.dims.contains(dim.name) || !problem.open(dim)) continue;
       open_.push_back({dim.name, extents_of(dim, size), counts_elements(dim)});
       best_.dims[dim.name] = open_.back().extents.front().value;
     }
@@ -157,7 +157,7 @@ std::optional<Request> searched_example(const templates::Template& kernel, const
                                         const DeviceInfo& device, ExampleSize size) {
   Request pinned = request;
   for (const templates::Dim& dim : kernel.dims) {
-    if (!dim.value) pinned.dims.try_emplace(dim.name, extents_of(dim, size).front().value);
+    if (open_dim(kernel, dim, request, device)) pinned.dims.try_emplace(dim.name, extents_of(dim, size).front().value);
   }
   const auto plan = plan_with(kernel, pinned, device, Reasons::unsaid);
   if (!plan) return std::nullopt;

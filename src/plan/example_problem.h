@@ -33,6 +33,8 @@ class ExampleProblem {
   Merit merit(const Dims& dims) const;
   // Returns whether no dims make an example.
   bool hopeless() const { return hopeless_; }
+  // Returns whether the dim is one to choose or to be given.
+  bool open(const templates::Dim& dim) const { return open_dim(kernel_, dim, request_, device_); }
   const templates::Template& kernel() const { return kernel_; }
   const Request& request() const { return request_; }
 

@@ -89,6 +89,23 @@ std::vector<PresetConfig> preset_configs(const templates::Template& kernel, cons
   return configs;
 }
 
+bool open_dim(const templates::Template& kernel, const templates::Dim& dim, const Request& request,
+              const DeviceInfo& device) {
+  if (dim.value.has_value() || !dim.when.has_value()) return !dim.value.has_value();
+  Request whole = request;
+  for (const templates::Dim& other : kernel.dims) whole.dims.try_emplace(other.name, other.min);
+  const auto binding = bind(kernel, whole, device);
+  if (!binding) return true;
+  std::vector<std::int64_t> params;
+  for (const templates::Param& param : kernel.params) {
+    const auto pin = request.params.find(param.name);
+    params.push_back(pin != request.params.end() ? pin->second : param.default_value);
+  }
+  Values values(*binding);
+  values.set_params(params);
+  return dim.when->evaluate(values).value_or(0) != 0;
+}
+
 bool never_valid(const templates::Template& kernel, Request request, const DeviceInfo& device,
                  const templates::Expression* when) {
   for (const templates::Dim& dim : kernel.dims) request.dims.try_emplace(dim.name, dim.min);

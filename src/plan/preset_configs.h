@@ -28,6 +28,11 @@ struct PresetConfig {
 // problem; the defaults come last.
 std::vector<PresetConfig> preset_configs(const templates::Template& kernel, const DeviceInfo& device);
 
+// Returns whether the dim is the request's to give: it has no value by the template, and its `when` holds for the
+// params that the request pins and the defaults of the others.
+bool open_dim(const templates::Template& kernel, const templates::Dim& dim, const Request& request,
+              const DeviceInfo& device);
+
 // Returns whether the request, which has everything but dims, is invalid whatever its dims, strides and addresses: a
 // rule or `when`, which may be nullptr, is violated that depends on none of them.
 bool never_valid(const templates::Template& kernel, Request request, const DeviceInfo& device,

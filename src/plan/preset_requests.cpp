@@ -9,12 +9,13 @@ namespace {
 
 constexpr std::int64_t kUsualExtent = 1024;
 
-// Returns the dims given, and the others as near to `extent` as they may be.
-std::map<std::string, std::int64_t> dims_of(const templates::Template& kernel,
-                                            const std::map<std::string, std::int64_t>& given, std::int64_t extent) {
+// Returns the dims given, and the others of the request's configuration as near to `extent` as they may be.
+std::map<std::string, std::int64_t> dims_of(const templates::Template& kernel, const Request& request,
+                                            const DeviceInfo& device, const std::map<std::string, std::int64_t>& given,
+                                            std::int64_t extent) {
   std::map<std::string, std::int64_t> dims;
   for (const templates::Dim& dim : kernel.dims) {
-    if (dim.value.has_value()) continue;
+    if (!open_dim(kernel, dim, request, device)) continue;
     const auto own = given.find(dim.name);
     dims[dim.name] = own != given.end() ? own->second : std::clamp(extent, dim.min, dim.max);
   }
@@ -36,14 +37,14 @@ void add_requests(const templates::Template& kernel, const std::map<std::string,
     const std::size_t before = requests.size();
     for (std::int64_t extent = kUsualExtent; extent > 0 && requests.size() == before; extent /= 2) {
       for (Request& request : possible) {
-        request.dims = dims_of(kernel, dims, extent);
+        request.dims = dims_of(kernel, request, device, dims, extent);
         if (plan_with(kernel, request, device, Reasons::unsaid).has_value()) requests.push_back(request);
       }
     }
     if (requests.size() > before) continue;
     requests.push_back(typed.front());
     requests.back().params = config.params;
-    requests.back().dims = dims_of(kernel, dims, kUsualExtent);
+    requests.back().dims = dims_of(kernel, requests.back(), device, dims, kUsualExtent);
   }
 }
 

@@ -39,6 +39,7 @@ Expressions expressions_of(Template& kernel) {
   Expressions all;
   for (Let& let : kernel.lets) all.push_back(&let.value);
   for (Rule& rule : kernel.rules) all.push_back(&rule.condition);
+  for (Dim& dim : kernel.dims) gather(dim.when, all);
   for (Tensor& tensor : kernel.tensors) gather(tensor, all);
   for (Workspace& workspace : kernel.workspaces) all.push_back(&workspace.bytes);
   for (Hook& hook : kernel.hooks) {

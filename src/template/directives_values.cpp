@@ -65,6 +65,7 @@ struct DimShape {
   std::optional<Range> range;
   std::optional<std::int64_t> value;
   Position value_at;
+  std::optional<Expression> when;
 };
 
 Result<void> parse_dim_attribute(LineParser& line, DimShape& shape) {
@@ -79,6 +80,10 @@ Result<void> parse_dim_attribute(LineParser& line, DimShape& shape) {
   if (line.accept_word("in")) {
     if (line.peek().is("{")) return line.error(line.peek().at, "the values of a dim are a range, like 1..4096");
     TMA_JIT_ASSIGN(shape.range, parse_range(line, "a dim's bounds"));
+    return {};
+  }
+  if (line.accept_word("when")) {
+    TMA_JIT_ASSIGN(shape.when, line.expression("the dim's condition"));
     return {};
   }
   TMA_JIT_CHECK(line.expect("=", "before the dim's value"));
@@ -158,17 +163,18 @@ Result<void> parse_dim(LineParser& line, Builder& builder) {
   } while (line.accept(","));
   line.begin_declaration();
   DimShape shape;
-  while (line.peek().is(":") || line.peek().is_word("in") || line.peek().is("=")) {
+  while (line.peek().is(":") || line.peek().is_word("in") || line.peek().is("=") || line.peek().is_word("when")) {
     TMA_JIT_CHECK(parse_dim_attribute(line, shape));
   }
   Dim dim;
   dim.wide = shape.wide;
   dim.value = shape.value;
+  dim.when = std::move(shape.when);
   if (shape.range) dim.min = shape.range->low;
   dim.max = shape.range ? shape.range->high : (dim.wide ? kMaxWideDim : kMaxDim);
   TMA_JIT_CHECK(check_dim(line, shape, dim));
   if (dim.value && names.size() > 1) return line.error(shape.value_at, "a dim with a value has a line of its own");
-  TMA_JIT_CHECK(line.finish(dim, "\",\", \":\", \"in\", \"=\", a doc text or the end of the line"));
+  TMA_JIT_CHECK(line.finish(dim, "\",\", \":\", \"in\", \"=\", \"when\", a doc text or the end of the line"));
   const std::string attributes = dim.text;
   for (const Token& name : names) {
     dim.name = name.text;

@@ -40,12 +40,13 @@ struct Type : Declaration {
   std::vector<DType> choices;        // includes the default; in the order written
 };
 
-// dim M, N in 0..100 : s64 = 128    (one Dim per name)
+// dim M, N in 0..100 : s64 = 128 when PARTS >= 2    (one Dim per name)
 struct Dim : Declaration {
   std::int64_t min = 1;
   std::int64_t max = 0;
   bool wide = false;                  // 64-bit in the kernel
   std::optional<std::int64_t> value;  // fixed by the template
+  std::optional<Expression> when;     // where it is false, the dim is 0
 };
 
 // param BM = 128 in {64, 128, 192}

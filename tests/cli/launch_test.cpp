@@ -394,12 +394,16 @@ TEST_CASE("tensors of different extents are joined along a dimension, and split"
       check_passes({kernel, kDevice, kEmulator, "M=3", "N0=1001", "N1=999", "K=1", type});
       check_passes({kernel, kDevice, kEmulator, "M=3", "N0=4", "N1=2", "N2=1", "N3=3", "K=700", type, "RUN=1"});
       check_passes({kernel, kDevice, kEmulator, "M=3", "N0=4", "N1=2", "K=33", type, "RUN=0"});
+      check_passes({kernel, kDevice, kEmulator, "M=3", "N0=7", "K=33", type});
+      check_passes({kernel, kDevice, kEmulator, "M=3", "N0=4", "N1=2", "N2=0", "N3=5", "N4=1", "N5=300", "N6=8", "N7=3",
+                    "K=9", type});
     }
     for (const char* rows : {"M=0", "M=3"}) check_passes({kernel, kDevice, kEmulator, rows, "N0=4", "N1=2", "K=8"});
     check_passes({kernel, kDevice, kEmulator, "M=3", "N0=0", "N1=0", "K=8"});
   }
   check_passes({"concat", kDevice, kEmulator, "M=3", "N0=5", "N1=7", "K=33", "--pitch", "S0=35", "--pitch", "D=41",
                 "--offset", "S1=1"});
+  check_passes({"concat", kDevice, kEmulator, "PARTS=5", "T=bf16"});
   check_passes({"split", kDevice, kEmulator, "M=3", "N0=5", "N1=7", "K=33", "--pitch", "D0=35", "--pitch", "S=41",
                 "--offset", "D1=1"});
 }

@@ -203,7 +203,8 @@ TEST_CASE("concat and split move every element, along rows and columns, whatever
     for (const DType type : {DType::u8, DType::bf16, DType::f32, DType::f64}) {
       for (const Values& dims :
            {parts(1, {1000, 24}, 1024), parts(1, {333, 1, 70}, 1001), parts(777, {4096, 512, 512}, 1),
-            parts(777, {1001, 999}, 1), parts(13, {5, 0, 8, 21}, 300), parts(20000, {3, 5}, 1), parts(0, {3, 5}, 16),
+            parts(777, {1001, 999}, 1), parts(13, {5, 0, 8, 21}, 300), parts(77, {130}, 24),
+            parts(33, {64, 1, 0, 7, 128, 32, 5, 16}, 40), parts(20000, {3, 5}, 1), parts(0, {3, 5}, 16),
             parts(5, {0, 0}, 16)}) {
         check(engine, kernel, {dims, {}, {{"T", type}}});
         for (const std::int64_t run : {0, 1})

@@ -36,6 +36,46 @@ std::string signature(const Hook& hook) {
 
 }  // namespace
 
+TEST_CASE("optional dims count the tensors of a list") {
+  const std::string kernel = R"(//! kernel join
+//! arch sm_90a
+//! dim K
+//! dim N0 in 0..100
+//! dim N1 in 0..100 when PARTS >= 2
+//! dim N2 in 0..100 when PARTS >= 3
+//! param PARTS = 2 in 1..3
+//! tensor S0 : f32[N0, K]
+//! tensor S1 : f32[N1, K] when PARTS >= 2
+//! tensor S2 : f32[N2, K] when PARTS >= 3
+//! tensor D : f32[N0 + N1 + N2, K] out
+//! launch grid 1 block 32
+)";
+  const auto of_dims = [](std::map<std::string, std::int64_t> dims) {
+    dims["K"] = 8;
+    return Request{.kernel = "join", .dims = std::move(dims)};
+  };
+  const auto of_tensors = [](const std::map<std::string, std::int64_t>& rows) {
+    Request request{.kernel = "join"};
+    for (const auto& [name, count] : rows)
+      request.tensors.push_back({name, Tensor::row_major(std::uint64_t{0x1000}, DType::f32, {count, 8})});
+    return request;
+  };
+  CHECK(config(plan(kernel, of_dims({{"N0", 4}}))) == "PARTS=1");
+  CHECK(config(plan(kernel, of_dims({{"N0", 4}, {"N1", 0}}))) == "PARTS=2");
+  CHECK(config(plan(kernel, of_dims({{"N0", 4}, {"N1", 0}, {"N2", 3}}))) == "PARTS=3");
+  CHECK(config(plan(kernel, of_tensors({{"S0", 4}, {"D", 4}}))) == "PARTS=1");
+  CHECK(config(plan(kernel, of_tensors({{"S0", 4}, {"S1", 0}, {"S2", 3}, {"D", 7}}))) == "PARTS=3");
+  CHECK(refusal(kernel, of_dims({{"N0", 4}, {"N2", 3}})).find("dim N1 is not given") != std::string::npos);
+  CHECK(refusal(kernel, of_tensors({{"S0", 4}, {"S2", 3}, {"D", 7}})).find("not given") != std::string::npos);
+  CHECK(refusal(kernel, of_tensors({{"S0", 4}, {"S3", 3}, {"D", 7}}))
+            .starts_with("not_found: join: there is no tensor "
+                         "\"S3\"; it has S0, S1, S2, D"));
+  const auto pinned = of_dims({{"N0", 4}, {"N1", 5}});
+  Request three = pinned;
+  three.params["PARTS"] = 3;
+  CHECK(refusal(kernel, three).find("dim N2 is not given") != std::string::npos);
+}
+
 TEST_CASE("the tensors given choose the configuration") {
   CHECK(config(plan(kMap, inputs(1))) == "INPUTS=1");
   CHECK(config(plan(kMap, inputs(2))) == "INPUTS=2");
