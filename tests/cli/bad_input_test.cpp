@@ -44,7 +44,7 @@ TEST_CASE("unknown verbs, kernels, names and options") {
       {{"buid"},
        2,
        "invalid_argument: no verb is named \"buid\"; verbs are doctor, list, show, plan, emit, build, run, bench, "
-       "estimate, check, tune, report, warm, cache, completion, help; did you mean \"build\"?\n"},
+       "estimate, check, tune, report, warm, manifest, cache, completion, help; did you mean \"build\"?\n"},
       {{"plan", "scal", "--templates", template_folder()}, 2, "not_found: no kernel is named \"scal\"; known are "},
       {{"help", "bech"}, 2, "invalid_argument: no verb is named \"bech\"; verbs are doctor, list, show"},
       {{"plan"}, 2, "invalid_argument: plan: kernel is required\n"},
