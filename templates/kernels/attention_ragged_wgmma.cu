@@ -50,6 +50,7 @@
 //! preset  HD = 192, BM = 128, BN = 112
 //! preset  HD = 256, BM = 128, BN = 80
 
+#include "device/epilogue/log_sums.cuh"
 #include "device/epilogue/store_ragged.cuh"
 #include "device/pipeline/attention_wgmma.cuh"
 #include "device/reference/attention_ragged.cuh"
@@ -72,7 +73,9 @@ __device__ void consume(Smem& smem, const View<T, 3>& O, const View<f32, 2>& L, 
   Attention<Work> attention(smem, hooks, consumer);
   const u32 slot = queries.wait();
   Output o;
-  attention.compute(o, smem.q[slot], work.log_sums_of(L), work, scale);
+  attention.compute(o, smem.q[slot], work, scale, [&](const Softmax& softmax) {
+    if constexpr (LSE) store_log_sums(work.log_sums_of(L), softmax, work, threadIdx.x / 32 * 16);
+  });
   attention.finish();
   store(smem.q[slot], row, 0, o);  // overwrites the queries, which only this warpgroup has read
   tma::fence();

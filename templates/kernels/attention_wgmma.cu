@@ -50,6 +50,7 @@
 //! preset  HD = 192, BM = 128, BN = 112
 //! preset  HD = 256, BM = 128, BN = 80
 
+#include "device/epilogue/log_sums.cuh"
 #include "device/pipeline/attention_wgmma.cuh"
 #include "device/reference/attention.cuh"
 #include "device/schedule/attention.cuh"
@@ -72,7 +73,9 @@ __device__ void consume(Smem& smem, const View<f32, 2>& L, const Dims& dims, f32
     const u32 slot = queries.wait();
     queries.skip(CONSUMERS - 1);
     Output o;
-    attention.compute(o, smem.q[slot], L, tiles.work(), scale);
+    attention.compute(o, smem.q[slot], tiles.work(), scale, [&](const Softmax& softmax) {
+      if constexpr (LSE) store_log_sums(L, softmax, tiles.work(), threadIdx.x / 32 * 16);
+    });
     store(smem.q[slot], warp * 16, 0, o);  // overwrites the queries, which only this warpgroup has read
     tma::fence();
     __syncwarp();

@@ -43,7 +43,7 @@ awk '
     layer("ptx", "")
     layer("tile", "ptx")
     layer("pipeline", "ptx tile")
-    layer("schedule", "ptx")
+    layer("schedule", "ptx tile")
     layer("reduce", "ptx tile")
     layer("epilogue", "ptx tile reduce")
     layer("reference", "ptx tile")

@@ -435,8 +435,8 @@ TEST_CASE("type") {
 TEST_CASE("dim") {
   check_refused({"//! dim", 8, 1, "expected the name of a dim, found the end of the line"});
   check_refused({"//! dim M,", 11, 1, "expected the name of a dim, found the end of the line"});
-  check_refused(
-      {"//! dim M N", 11, 1, "expected \",\", \":\", \"in\", \"=\", \"when\", a doc text or the end of the line, found \"N\""});
+  check_refused({"//! dim M N", 11, 1,
+                 "expected \",\", \":\", \"in\", \"=\", \"when\", a doc text or the end of the line, found \"N\""});
   check_refused({"//! dim M : f32", 13, 3, "a dim is s32 or s64, not f32"});
   check_refused({"//! dim M in {1, 2}", 14, 1, "the values of a dim are a range, like 1..4096"});
   check_refused({"//! dim M in 8..2", 14, 1, "the range 8..2 is empty"});

@@ -1,7 +1,6 @@
 #pragma once
 // What the attention files that multiply by wgmma share: the shared memory of a block, and a consumer's loop over the
 // steps of a tile. T, HD and the params of these files are the template's.
-#include "device/epilogue/log_sums.cuh"
 #include "device/pipeline/rotation.cuh"
 #include "device/pipeline/tma_attention.cuh"
 #include "device/tile/attention_hooks.cuh"
@@ -37,15 +36,16 @@ template <class Work> class Attention {
   // Computes the output of the consumer's 64 queries of a tile, which are in `q`; a negative scale changes their sign.
   // Loop invariant: before each step, `slot` has its keys, `weights` are those of the step before, and `o` is the sum
   // of the weighted values of the steps before that, relative to the maximum that `softmax` holds. Steps are counted
-  // down; the slots of the keys of the step before and of the values of the one before that are released.
-  __device__ void compute(Output& o, Queries& q, const View<f32, 2>& L, const Work& work, f32 scale) {
+  // down; the slots of the keys of the step before and of the values of the one before that are released. `store_sums`
+  // is called with the softmax once it has seen all scores.
+  template <class Store>
+  __device__ void compute(Output& o, Queries& q, const Work& work, f32 scale, const Store& store_sums) {
     Softmax softmax(kScoreGiven ? 1 : fabsf(scale));
     const int row = threadIdx.x / 32 * 16, whole = (work.last(consumer_ * 64) + 1) / BN;
     o.fill(0);
     u32 slot = 0;
     const int last = kMaskGiven ? next(slot, 0) : work.steps - 1;
-    if constexpr (LSE)
-      if (last < 0) store_log_sums(L, softmax, work, row);
+    if (last < 0) store_sums(softmax);
     if (kMaskGiven && last < 0) release(slot);
     if (last < 0) return;
     if (!kScoreGiven && scale < 0) {
@@ -89,7 +89,7 @@ template <class Work> class Attention {
     wgmma::wait<0>();
     smem_.values.release_warpgroup(slot);
     o.map_rows(inverse, [](f32 x, f32 f) { return x * f; });
-    if constexpr (LSE) store_log_sums(L, softmax, work, row);
+    store_sums(softmax);
   }
 
   __device__ void finish() {

@@ -1,7 +1,7 @@
 #pragma once
 // The float64 reference of all attention_ragged files. T, CAUSAL, LSE, HD and Dims are the template's.
 #include "device/ptx/cvt.cuh"
-#include "device/schedule/attention_ragged.cuh"
+#include "device/tile/sequence_rows.cuh"
 
 #ifdef TMA_JIT_REFERENCE
 // A block of max(128, HD) threads computes one row of the output at a time, from the weights of as many keys at a time.
