@@ -19,7 +19,7 @@ struct Merit {
   int unusual = 0;     // extents of another kind than requested
   double cost = 0;     // bytes, operations and threads
 
-  friend auto operator<=>(const Merit&, const Merit&) = default;
+  friend auto operator<=>(const Merit&, const Merit&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 using Dims = std::map<std::string, std::int64_t>;
