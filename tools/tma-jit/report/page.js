@@ -16,37 +16,35 @@ const shown = (value) => Number(value.toPrecision(4)).toLocaleString("en");
 
 // ---- Figures
 
-// Adds a figure with a canvas. `make` returns a chart.js configuration in the present colours.
-function add_figure(id, title, note, height, make) {
-  const figure = document.createElement("figure");
+// Adds a figure that has only its caption, and returns it.
+function add_captioned(id, title, note) {
+  const figure = document.getElementById("figures").appendChild(document.createElement("figure"));
   figure.id = id;
   const caption = figure.appendChild(document.createElement("figcaption"));
   caption.appendChild(document.createElement("strong")).textContent = title;
   caption.appendChild(document.createElement("span")).textContent = note;
-  const plot = figure.appendChild(document.createElement("div"));
+  return figure;
+}
+
+// Adds a figure with a canvas. `make` returns a chart.js configuration in the present colours.
+function add_figure(id, title, note, height, make) {
+  const plot = add_captioned(id, title, note).appendChild(document.createElement("div"));
   plot.className = "plot";
   plot.style.height = `${height}px`;
   const canvas = plot.appendChild(document.createElement("canvas"));
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", `${title}. ${note}`);
-  document.getElementById("figures").appendChild(figure);
   charts.push({ canvas, make, chart: null });
 }
 
 function add_table(id, title, note, heads, rows) {
-  const figure = document.createElement("figure");
-  figure.id = id;
-  const caption = figure.appendChild(document.createElement("figcaption"));
-  caption.appendChild(document.createElement("strong")).textContent = title;
-  caption.appendChild(document.createElement("span")).textContent = note;
-  const table = figure.appendChild(document.createElement("table"));
+  const table = add_captioned(id, title, note).appendChild(document.createElement("table"));
   const add_row = (cells, kind) => {
     const row = table.appendChild(document.createElement("tr"));
     for (const cell of cells) row.appendChild(document.createElement(kind)).textContent = cell;
   };
   add_row(heads, "th");
   for (const row of rows) add_row(row, "td");
-  document.getElementById("figures").appendChild(figure);
 }
 
 function axis(title, more = {}) {
