@@ -3,6 +3,7 @@
 #include <fstream>
 #include <memory>
 
+#include "markup.h"
 #include "report_files.h"
 #include "report_input.h"
 #include "verbs.h"
@@ -31,19 +32,6 @@ std::string script_text(const Json& value) {
   return out;
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
-
 // Replaces the places @NAME@ of page.html, each of which stands there once.
 std::string filled(std::string_view page, const std::vector<std::pair<std::string_view, std::string>>& parts) {
   std::string out;
@@ -67,10 +55,10 @@ Outcome<std::string> page_of(const std::vector<ReportInput>& inputs, const std::
   Json list = Json::array();
   for (const ReportInput& input : inputs)
     list.push_back({{"file", input.file}, {"kind", input.kind}, {"data", input.data}});
-  return filled(*report_file("page.html"), {{"@TITLE@", escaped(title)},
+  return filled(*report_file("page.html"), {{"@TITLE@", escaped_markup(title)},
                                             {"@STYLE@", std::string(*report_file("page.css"))},
-                                            {"@HEADING@", escaped(title)},
-                                            {"@LICENCE@", escaped(*licence)},
+                                            {"@HEADING@", escaped_markup(title)},
+                                            {"@LICENCE@", escaped_markup(*licence)},
                                             {"@DATA@", script_text(list)},
                                             {"@LIBRARY@", std::string(*library)},
                                             {"@SCRIPT@", std::string(*report_file("page.js"))}});

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "markup.h"
+
 namespace tma_jit::cli {
 namespace {
 
@@ -21,19 +23,6 @@ constexpr const char* kStyle = R"(<style>
   }
 </style>
 )";
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
 
 // A logarithmic axis; `from` and `to` are where its ends lie in the picture.
 class Axis {
@@ -64,7 +53,7 @@ std::string line(const char* kind, double x1, double y1, double x2, double y2) {
 
 std::string words(double x, double y, const char* anchor, const std::string& text, const char* more = "") {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, more,
-                     escaped(text));
+                     escaped_markup(text));
 }
 
 std::string axes_of(const Roofline& roofline, const Axis& x, const Axis& y) {
@@ -96,8 +85,9 @@ std::string roof_of(const Roofline& roofline, const Axis& x, const Axis& y) {
 }
 
 std::string point_of(const RooflinePoint& point, const Axis& x, const Axis& y) {
-  std::string svg = fmt::format("<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"><title>{}</title></circle>\n",
-                                point.chosen ? "chosen" : "point", x.at(point.x), y.at(point.y), escaped(point.label));
+  std::string svg =
+      fmt::format("<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"><title>{}</title></circle>\n",
+                  point.chosen ? "chosen" : "point", x.at(point.x), y.at(point.y), escaped_markup(point.label));
   if (!point.chosen) return svg;
   const bool right = x.at(point.x) < (kLeft + kRight) / 2;
   return svg + words(x.at(point.x) + (right ? 10 : -10), y.at(point.y) + 30, right ? "start" : "end", point.name);
