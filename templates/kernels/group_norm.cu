@@ -63,7 +63,7 @@
 //! preset  LANES = 512, THREADS = 512, PACKS = 4, KEPT = 0
 
 #include "device/ptx/cvt.cuh"
-#include "device/reduce/row_passes.cuh"
+#include "device/reduce/row_moments.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -106,27 +106,7 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 512 / THREADS :
   const auto read = [&] {
     row.load(from, 0.0F, [&](f32 x, int j) { return hooks.input(x, n, first + j / dims.S, j % dims.S); });
   };
-  const f32 count = static_cast<f32>(length);
-  f32 mean = 0, variance = 0;
-  first_pass<KEPT>(row, read, [&] {
-#pragma unroll
-    for (const f32 x : row.x) mean += x;
-  });
-  row.wait_for_cluster();
-  mean = row.sum(smem, 0, mean) / count;
-  next_pass<KEPT>(row, read, [&] {
-#pragma unroll
-    for (int p = 0; p < PACKS; ++p) {
-#pragma unroll
-      for (int i = 0; i < COUNT; ++i) {
-        f32& distance = row.x[p * COUNT + i];
-        distance = row.holds(p, i) ? distance - mean : 0.0F;
-        variance += distance * distance;
-      }
-    }
-  });
-  variance = row.sum(smem, 1, variance) / count;
-  const f32 scale = rsqrtf(variance + eps);
+  const RowMoments moments = row_moments<KEPT>(row, smem, static_cast<f32>(length), eps, read);
   next_pass<KEPT>(row, read, [&] {
     row.store(groups_of(Y, n, dims), [&](int p) {
       const int before = static_cast<u32>(max(row.column_of(p, 0), 0)) / dims.S;
@@ -134,7 +114,7 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 512 / THREADS :
       const ChannelPack<AFFINE >= 1> weight(W, dims, c, position);
       const ChannelPack<AFFINE >= 2> bias(B, dims, c, position);
       return [=, &row, &hooks](int i) {
-        f32 y = (row.x[p * COUNT + i] - (KEPT ? 0.0F : mean)) * scale;
+        f32 y = moments.standardized(row.x[p * COUNT + i]);
         if constexpr (AFFINE >= 1) y *= weight[i];
         if constexpr (AFFINE >= 2) y += bias[i];
         const u32 j = max(position + i, 0), after = j / dims.S;

@@ -35,7 +35,7 @@ template <class T, int Count> struct alignas(16) Words {
 template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole = false> struct RegisterRow {
   static_assert(Lanes <= 32 || Lanes == Threads);
   static_assert(Cluster == 1 || Lanes == Threads);
-  static constexpr int kCount = Count;
+  static constexpr int kCount = Count, kPacks = Packs;
   static constexpr int kStep = Lanes * Cluster * Count;  // columns from one pack of a thread to its next
   static constexpr int kHeld = kStep * Packs;            // columns of which the threads hold elements
 
