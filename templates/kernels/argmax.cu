@@ -44,6 +44,7 @@
 //! preset  LANES = 256, THREADS = 256, UNROLL = 4, BLOCKS = 4
 
 #include "device/ptx/cvt.cuh"
+#include "device/ptx/infinity.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -80,10 +81,10 @@ struct Greatest {
 
   // Minus infinity outside of the range.
   __device__ f32 key(s64 m, const AlignedRow<T>& row, s64 p, const Elements<T>& pack, PackRange range, int i) const {
-    return range.has(i) ? hooks.key(to_f32(pack[i]), m, row.index_of(p, i)) : __int_as_float(0xff800000);
+    return range.has(i) ? hooks.key(to_f32(pack[i]), m, row.index_of(p, i)) : -infinity();
   }
   __device__ State start(const AlignedRow<T>& row, s64 p) const {
-    return {*this, __int_as_float(0xff800000), static_cast<u32>(p), p < row.packs};
+    return {*this, -infinity(), static_cast<u32>(p), p < row.packs};
   }
   __device__ u64 neutral() const {
     return 0;
@@ -103,8 +104,7 @@ struct Greatest {
           index = row.index_of(p, i);
     }
     I.data[m * I.stride[0]] = static_cast<J>(index);
-    if constexpr (VALUES)
-      V.data[m * V.stride[0]] = index < 0 ? from_f32<T>(__int_as_float(0xff800000)) : row.base[row.skip + index];
+    if constexpr (VALUES) V.data[m * V.stride[0]] = index < 0 ? from_f32<T>(-infinity()) : row.base[row.skip + index];
   }
 };
 

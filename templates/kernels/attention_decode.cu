@@ -109,17 +109,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(
   DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims.N); });
   if (work.part >= work.parts) return;
   KeyCopy<ContiguousKeys, T, BN, HD> copy({work.sequence}, K, V, work.kv_head, work.keys);
-  OnlineSoftmax<Scores> softmax(1);  // of scores that the hook has seen scaled
+  OnlineSoftmax<Scores> softmax(1);
   Values values = {};
-  const int warp = threadIdx.x / 32;
-  const auto score = [&](f32 x, int head, int query, int key) {
-    return hooks.score(x, work.sequence, head, query, key);
-  };
-  attend(smem.q, Q, smem.ring[warp], copy, work, kept, dims, scale, score, softmax, values);
-  __syncthreads();  // the rings are free for the results
-  smem.results.warps[warp].store(values, softmax.greatest(), softmax.sums());
-  __syncthreads();
-  finish(smem.results, kept, {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)});
+  attend(smem.q, Q, smem.ring[threadIdx.x / 32], copy, work, kept, dims, scale, hooks, softmax, values);
+  finish(smem.results, softmax, values, kept,
+         {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)});
 }
 
 #else

@@ -134,17 +134,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(View<c
   if (work.part >= work.parts) return;
   const PagedKeys<RUN> table = {PAGES.data + work.sequence * PAGES.stride[0], PAGES.stride[1], dims.SIZE, dims.P};
   KeyCopy<PagedKeys<RUN>, T, BN, HD> copy(table, K, V, work.kv_head, work.keys);
-  OnlineSoftmax<Scores> softmax(1);  // of scores that the hook has seen scaled
+  OnlineSoftmax<Scores> softmax(1);
   Values values = {};
-  const int warp = threadIdx.x / 32;
-  const auto score = [&](f32 x, int head, int query, int key) {
-    return hooks.score(x, work.sequence, head, query, key);
-  };
-  attend(smem.q, Q, smem.ring[warp], copy, work, kept, dims, scale, score, softmax, values);
-  __syncthreads();  // the rings are free for the results
-  smem.results.warps[warp].store(values, softmax.greatest(), softmax.sums());
-  __syncthreads();
-  finish(smem.results, kept, {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)});
+  attend(smem.q, Q, smem.ring[threadIdx.x / 32], copy, work, kept, dims, scale, hooks, softmax, values);
+  finish(smem.results, softmax, values, kept,
+         {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)});
 }
 
 #else

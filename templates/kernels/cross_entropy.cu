@@ -59,6 +59,7 @@
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"
+#include "device/ptx/infinity.cuh"
 #include "device/reduce/row_passes.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -67,7 +68,7 @@
 extern "C" __global__ __launch_bounds__(THREADS) void cross_entropy(View<const T, 2> S, View<const I, 1> L,
                                                                     View<f32, 1> Y, const Dims dims,
                                                                     const __grid_constant__ Hooks hooks) {
-  const f32 none = __int_as_float(0xff800000);
+  const f32 none = -infinity();
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(S, dims.M, dims.N);
   const bool first = row.row < dims.M && row.column <= 0;

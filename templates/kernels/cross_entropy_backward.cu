@@ -61,6 +61,7 @@
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"
+#include "device/ptx/infinity.cuh"
 #include "device/reduce/row_passes.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -68,7 +69,7 @@
 extern "C" __global__ __launch_bounds__(THREADS) void cross_entropy_backward(View<const T, 2> S, View<const I, 1> L,
                                                                              View<const f32, 1> G, View<T, 2> DS,
                                                                              const Dims dims) {
-  const f32 none = __int_as_float(0xff800000);
+  const f32 none = -infinity();
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(S, dims.M, dims.N);
   s64 label = -1;

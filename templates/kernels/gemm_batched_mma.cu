@@ -57,13 +57,12 @@
 //! preset  BM = 128, BN = 256, WM = 64, WN = 64, STAGES = 3
 //! preset  BM = 64, BN = 128, WM = 32, WN = 32, STAGES = 6
 
-#include "device/epilogue/tma_store.cuh"
+#include "device/epilogue/store_results.cuh"
 #include "device/pipeline/mma_multiplier.cuh"
 #include "device/pipeline/tma_operands.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/reference/gemm_batched.cuh"
 #include "device/schedule/batched.cuh"
-#include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -84,27 +83,15 @@ static_assert(sizeof(Smem) == SMEM);
 // all earlier tiles are released, and only copies of their results to D may be in progress.
 __device__ void consume(Smem& smem, const Mapped<O, 3>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
                         int steps) {
-  constexpr int kPart = WN < EPI_N ? WN : EPI_N;  // columns of this warp in one epilogue tile
   const int warp = threadIdx.x / 32, row = warp / WARPS_N * WM, column = warp % WARPS_N * WN;
   Consumer consumer(smem.pipeline);
   Accumulators acc;
   for (const int index : tiles) {
     mma::multiply_tile<T, WM, WN, BK>(smem, consumer, steps, row, column, acc);
     const BatchTile tile = tiles[index];
-    const int tile_row = tile.row * BM, tile_column = tile.column * BN;
-    auto results = acc.template as<S>();
-    results.map_at([&](S x, int r, int c) {
-      return hooks.epilogue(x, tile_row + row + r, tile_column + column + c, tile.matrix);
-    });
-    tma::store_each<WARPS * 32, BN / EPI_N, 1>(1, smem.staged, tma::MatrixOf<O>{D, tile.matrix}, {dims.M, dims.N},
-                                               tile_row, tile_column, [&](int n, Staged& staged) {
-#pragma unroll
-                                                 for (int first = 0; first < WN; first += kPart) {
-                                                   if ((column + first) / EPI_N != n) continue;
-                                                   store(staged, row, (column + first) % EPI_N,
-                                                         results.template columns<kPart>(first));
-                                                 }
-                                               });
+    tma::store_tile<S, WARPS, BN>(smem.staged, tma::MatrixOf<O>{D, tile.matrix}, {dims.M, dims.N}, tile.row * BM,
+                                  tile.column * BN, row, column, acc,
+                                  [&](S x, int r, int c) { return hooks.epilogue(x, r, c, tile.matrix); });
   }
   if (threadIdx.x == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }

@@ -70,14 +70,12 @@
 //! preset  BM = 128, BN = 128, STAGES = 5, PINGPONG = 1
 //! preset  BM = 64, BN = 128, STAGES = 8
 
-#include "device/epilogue/tma_store.cuh"
+#include "device/epilogue/store_results.cuh"
 #include "device/pipeline/tma_operands.cuh"
-#include "device/pipeline/turns.cuh"
 #include "device/pipeline/wgmma_multiplier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/reference/gemm_batched.cuh"
 #include "device/schedule/batched.cuh"
-#include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -95,50 +93,17 @@ struct Smem {
 };
 static_assert(sizeof(Smem) <= SMEM);
 
-// Stores 64 rows of a tile.
-__device__ inline void store_slice(Smem& smem, const Mapped<O, 3>& D, const Dims& dims, const Hooks& hooks, int matrix,
-                                   int row, int column, const Accumulators& acc) {
-  const int group = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
-  tma::store_each<kWarpgroup, BN / EPI_N, BN / EPI_N>(
-      1 + group, smem.staged[group], tma::MatrixOf<O>{D, matrix}, {dims.M, dims.N}, row, column,
-      [&](int n, Staged& staged) {
-        auto part = acc.columns<EPI_N>(n * EPI_N).template as<S>();
-        part.map_at(
-            [&](S x, int r, int c) { return hooks.epilogue(x, row + warp * 16 + r, column + n * EPI_N + c, matrix); });
-        store(staged, warp * 16, 0, part);
-      });
-}
-
-// Multiplies and stores this consumer's tiles. Called by each consumer warpgroup. Loop invariant: before a tile, this
-// consumer has waited for or skipped every slot of all earlier tiles, and has released those that it waited for; only
-// the copies of its previous tile to D may be in progress.
+// Multiplies and stores this consumer's tiles. Called by each consumer warpgroup. Only the copies of its previous tile
+// to D may be in progress when it stores one.
 __device__ void consume(Smem& smem, const Mapped<O, 3>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
                         int steps) {
-  const int group = threadIdx.x / kWarpgroup, first = PINGPONG ? 0 : group * SLICES;
-  WgmmaMultiplier<Smem, Accumulators, SLICES, STAGES, 1> multiplier(smem, first);
-  Turn turn(smem.turns, group);
-  bool others = PINGPONG && group == 1;  // whether the next tile is the other consumer's
-  Accumulators acc[SLICES] = {};
-  for (const int index : tiles) {
-    if (others) {
-      multiplier.skip(steps);
-      others = false;
-      continue;
-    }
-    others = PINGPONG;
-    if constexpr (PROMOTED) {
-      multiplier.accumulate_promoted(steps, acc[0]);
-    } else {
-      if (PINGPONG && steps > 0) turn.begin();
-      multiplier.accumulate(steps, acc, [&] {
-        if (PINGPONG) turn.end();
+  const int group = threadIdx.x / kWarpgroup;
+  multiply_tiles<Accumulators, SLICES, PINGPONG, PROMOTED>(
+      smem.pipeline, smem, tiles, steps, [&](const BatchTile& tile, int block, const Accumulators& sums) {
+        tma::store_slice<S>(1 + group, smem.staged[group], tma::MatrixOf<O>{D, tile.matrix}, {dims.M, dims.N},
+                            tile.row * BM + block * 64, tile.column * BN, sums,
+                            [&](S x, int row, int column) { return hooks.epilogue(x, row, column, tile.matrix); });
       });
-    }
-    const BatchTile tile = tiles[index];
-#pragma unroll
-    for (int i = 0; i < SLICES; ++i)
-      store_slice(smem, D, dims, hooks, tile.matrix, tile.row * BM + (first + i) * 64, tile.column * BN, acc[i]);
-  }
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
 

@@ -12,6 +12,7 @@
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a group"
 //! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
 //! param   KEPT    = 1     in {0, 1}                "1: a group is kept in registers; 0: each pass over it reads it again, in parts"
+//! param   WHOLE   = 1     in {1, 0}                "1: every group begins at 16 bytes and is whole packs"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "groups of a block"
@@ -25,6 +26,7 @@
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
 //! require KEPT == 1 || LANES == THREADS            "a group that is read in parts is a block's"
 //! require KEPT == 0 || LENGTH + (alignment(X) % 16 == 0 && LENGTH % COUNT == 0 && (N <= 1 || stride(X, 0) % COUNT == 0) ? 0 : COUNT - 1) <= HELD "a group must fit into its threads' registers"
+//! require WHOLE == 0 || (LENGTH % COUNT == 0 && alignment(X) % 16 == 0 && alignment(Y) % 16 == 0 && (N <= 1 || (stride(X, 0) % COUNT == 0 && stride(Y, 0) % COUNT == 0))) "groups begin at 16 bytes and are whole packs"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
 //! require N == 0 || S == 0 || ((S == 1 || stride(X, 2) == 1) && (C <= 1 || stride(X, 1) == S)) "elements of a group of X are neighbours"
 //! require N == 0 || S == 0 || ((S == 1 || stride(Y, 2) == 1) && (C <= 1 || stride(Y, 1) == S)) "elements of a group of Y are neighbours"
@@ -61,9 +63,12 @@
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 2, KEPT = 0  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, PACKS = 4, KEPT = 0
+//! preset  LANES = 4, THREADS = 256, PACKS = 2, WHOLE = 0
+//! preset  LANES = 256, THREADS = 256, PACKS = 4, WHOLE = 0
+//! preset  LANES = 512, THREADS = 512, PACKS = 4, KEPT = 0, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"
-#include "device/reduce/row_passes.cuh"
+#include "device/reduce/row_moments.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -73,60 +78,38 @@ template <class E> __device__ inline View<E, 2> groups_of(const View<E, 3>& of, 
   return {of.data + n * (of.stride[0] - dims.G * length), {length, 1}};
 }
 
-// The weights or biases, if there are any, of a pack that begins at `position` of channel `first`. A pack lies in at
-// most two channels of COUNT or more elements each.
+// The weights or biases, if there are any, of the elements of a pack that begins at `position` of channel `first`.
 template <bool Present> struct ChannelPack {
-  const View<const T, 1>& of;
-  const Dims& dims;
-  int first, position;  // the position is negative where the pack begins before the group
-  f32 value[2];
+  f32 value[COUNT];
 
-  __device__ ChannelPack(const View<const T, 1>& of, const Dims& dims, int first, int position)
-      : of(of), dims(dims), first(first), position(position) {
-    if (Present && dims.S >= COUNT) value[0] = at(0), value[1] = at(1);
+  // The position is negative where the pack begins before the group.
+  __device__ ChannelPack(const View<const T, 1>& of, const Dims& dims, int first, int position) {
+    if constexpr (!Present) return;
+    // That of the channel `c` after the first; of the last channel beyond it.
+    const auto at = [&](int c) { return to_f32(of.data[min(first + c, dims.C - 1) * of.stride[0]]); };
+    if (dims.S >= COUNT) {  // the pack lies in at most two channels
+      const f32 here = at(0), next = at(1);
+#pragma unroll
+      for (int i = 0; i < COUNT; ++i) value[i] = position + i < dims.S ? here : next;
+    } else {
+#pragma unroll
+      for (int i = 0; i < COUNT; ++i) value[i] = at(static_cast<u32>(max(position + i, 0)) / dims.S);
+    }
   }
-  __device__ f32 operator[](int i) const {
-    if (dims.S >= COUNT) return position + i < dims.S ? value[0] : value[1];
-    return at(static_cast<u32>(max(position + i, 0)) / dims.S);
-  }
-
- private:
-  // That of the channel `c` after the first; of the last channel beyond it.
-  __device__ f32 at(int c) const { return to_f32(of.data[min(first + c, dims.C - 1) * of.stride[0]]); }
 };
 
-extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 512 / THREADS : 1) void group_norm(
+extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 768 / THREADS : 1) void group_norm(
     View<const T, 3> X, View<const T, 1> W, View<const T, 1> B, View<O, 3> Y, f32 eps, const Dims dims,
     const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   const int group = blockIdx.x / CLUSTER * ROWS + threadIdx.x / LANES, n = group / dims.G;
   const int channels = dims.C / dims.G, first = group % dims.G * channels, length = channels * dims.S;
   const View<const T, 2> from = groups_of(X, n, dims);
-  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS> row(from, dims.N * dims.G, length);
+  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(from, dims.N * dims.G, length);
   const auto read = [&] {
     row.load(from, 0.0F, [&](f32 x, int j) { return hooks.input(x, n, first + j / dims.S, j % dims.S); });
   };
-  const f32 count = static_cast<f32>(length);
-  f32 mean = 0, variance = 0;
-  first_pass<KEPT>(row, read, [&] {
-#pragma unroll
-    for (const f32 x : row.x) mean += x;
-  });
-  row.wait_for_cluster();
-  mean = row.sum(smem, 0, mean) / count;
-  next_pass<KEPT>(row, read, [&] {
-#pragma unroll
-    for (int p = 0; p < PACKS; ++p) {
-#pragma unroll
-      for (int i = 0; i < COUNT; ++i) {
-        f32& distance = row.x[p * COUNT + i];
-        distance = row.holds(p, i) ? distance - mean : 0.0F;
-        variance += distance * distance;
-      }
-    }
-  });
-  variance = row.sum(smem, 1, variance) / count;
-  const f32 scale = rsqrtf(variance + eps);
+  const RowMoments moments = row_moments<KEPT>(row, smem, static_cast<f32>(length), eps, read);
   next_pass<KEPT>(row, read, [&] {
     row.store(groups_of(Y, n, dims), [&](int p) {
       const int before = static_cast<u32>(max(row.column_of(p, 0), 0)) / dims.S;
@@ -134,9 +117,9 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 512 / THREADS :
       const ChannelPack<AFFINE >= 1> weight(W, dims, c, position);
       const ChannelPack<AFFINE >= 2> bias(B, dims, c, position);
       return [=, &row, &hooks](int i) {
-        f32 y = (row.x[p * COUNT + i] - (KEPT ? 0.0F : mean)) * scale;
-        if constexpr (AFFINE >= 1) y *= weight[i];
-        if constexpr (AFFINE >= 2) y += bias[i];
+        f32 y = moments.standardized(row.x[p * COUNT + i]);
+        if constexpr (AFFINE >= 1) y *= weight.value[i];
+        if constexpr (AFFINE >= 2) y += bias.value[i];
         const u32 j = max(position + i, 0), after = j / dims.S;
         return hooks.output(y, n, c + after, j - after * dims.S);
       };

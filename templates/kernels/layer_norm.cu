@@ -77,40 +77,20 @@
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"
-#include "device/reduce/row_passes.cuh"
+#include "device/reduce/row_moments.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
-// The variance is the mean of the squared distances from the mean: the difference of two large sums would lose all
-// digits where the mean is large, and a pass over a row in registers costs no memory access.
 extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 768 / THREADS : 1) void layer_norm(
     View<const T, 2> X, View<const T, 1> W, View<const T, 1> B, View<O, 2> Y, View<T, 2> S, f32 eps, const Dims dims,
     const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(X, dims.M, dims.N);
-  const auto read = [&] { row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };
-  const f32 count = static_cast<f32>(dims.N);
-  f32 mean = 0, variance = 0;
-  first_pass<KEPT>(row, read, [&] {
+  const auto read = [&] {
+    row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); });
     if constexpr (SUM && KEPT) row.store(S);
-#pragma unroll
-    for (const f32 x : row.x) mean += x;
-  });
-  row.wait_for_cluster();
-  mean = row.sum(smem, 0, mean) / count;
-  next_pass<KEPT>(row, read, [&] {
-#pragma unroll
-    for (int p = 0; p < PACKS; ++p) {
-#pragma unroll
-      for (int i = 0; i < COUNT; ++i) {
-        f32& distance = row.x[p * COUNT + i];
-        distance = row.holds(p, i) ? distance - mean : 0.0F;
-        variance += distance * distance;
-      }
-    }
-  });
-  variance = row.sum(smem, 1, variance) / count;
-  const f32 scale = rsqrtf(variance + eps);
+  };
+  const RowMoments moments = row_moments<KEPT>(row, smem, static_cast<f32>(dims.N), eps, read);
   next_pass<KEPT>(row, read, [&] {
     if constexpr (SUM && !KEPT) row.store(S);  // S may be X, or what the hook reads
     row.store(Y, [&](int p) {
@@ -118,7 +98,7 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 768 / THREADS :
       if constexpr (AFFINE >= 1) weight = row.load_vector(W, p);
       if constexpr (AFFINE >= 2) bias = row.load_vector(B, p);
       return [=, &row, &hooks](int i) {
-        f32 y = (row.x[p * COUNT + i] - (KEPT ? 0.0F : mean)) * scale;
+        f32 y = moments.standardized(row.x[p * COUNT + i]);
         if constexpr (AFFINE >= 1) y *= to_f32(weight.at(i));
         if constexpr (AFFINE >= 2) y += to_f32(bias.at(i));
         return hooks.output(y, row.row, row.column_of(p, i));

@@ -65,13 +65,14 @@
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"
+#include "device/ptx/infinity.cuh"
 #include "device/reduce/row_passes.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
 extern "C" __global__ __launch_bounds__(THREADS) void log_softmax(View<const T, 2> S, View<O, 2> D, const Dims dims,
                                                                   const __grid_constant__ Hooks hooks) {
-  const f32 none = __int_as_float(0xff800000);
+  const f32 none = -infinity();
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(S, dims.M, dims.N);
   const auto read = [&] { row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column); }); };

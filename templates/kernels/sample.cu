@@ -45,13 +45,10 @@
 //! preset  THREADS = 1024, KEPT = 0
 
 #include "device/ptx/cvt.cuh"
+#include "device/ptx/infinity.cuh"
 #include "device/reduce/ordered.cuh"
 #include "device/reduce/token_weight.cuh"
 #include "device/tile/philox.cuh"
-
-__device__ inline f32 minus_infinity() {
-  return __int_as_float(0xff800000);
-}
 
 // A number below `end`, each with the same probability but for a share of end / 2^64.
 __device__ inline u64 random_below(u64 end, u32 row, u64 seed, u64 offset) {
@@ -100,20 +97,20 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
   const int m = blockIdx.x / CLUSTER, rank = CLUSTER == 1 ? 0 : cluster::rank();
   const auto logit = [&](f32 x, int column) {
     const f32 y = hooks.logit(x, m, column);
-    return y == y ? y : minus_infinity();
+    return y == y ? y : -infinity();
   };
   const AlignedRow<T> aligned(X.data + m * X.stride[0], dims.N);
   const SharedRow<T, THREADS, KEPT, decltype(logit)> row(aligned, logit, kept, rank, CLUSTER);
   const auto greater_of = [](f32 a, f32 b) { return fmaxf(a, b); };
-  f32 greatest = minus_infinity();
+  f32 greatest = -infinity();
   row.first_pass([&](f32 x) { greatest = fmaxf(greatest, x); });
   if constexpr (CLUSTER > 1) cluster::wait();
-  greatest = block_reduce<THREADS>(greatest, smem.greatest, minus_infinity(), greater_of);
+  greatest = block_reduce<THREADS>(greatest, smem.greatest, -infinity(), greater_of);
   greatest = cluster_reduce(greatest, smem.greatest_of, greater_of);
-  if (greatest == minus_infinity()) {
+  if (greatest == -infinity()) {
     if (threadIdx.x > 0 || rank > 0) return;
     I.data[m * I.stride[0]] = -1;
-    if constexpr (LOGS) L.data[m * L.stride[0]] = minus_infinity();
+    if constexpr (LOGS) L.data[m * L.stride[0]] = -infinity();
     return;
   }
 
@@ -178,13 +175,13 @@ extern "C" __global__ void sample_reference(View<const T, 2> X, View<f64, 1> I, 
   for (s64 m = blockIdx.x; m < dims.M; m += gridDim.x) {
     const auto element = [&](s64 n) {
       const f32 x = static_cast<f32>(hooks.logit(to_f64(X.data[m * X.stride[0] + n * X.stride[1]]), m, n));
-      return x == x ? x : minus_infinity();
+      return x == x ? x : -infinity();
     };
-    const f64 greatest = row_reduce(dims.N, minus_infinity(), element, [](f64 a, f64 b) { return fmax(a, b); });
-    if (greatest == minus_infinity()) {
+    const f64 greatest = row_reduce(dims.N, -infinity(), element, [](f64 a, f64 b) { return fmax(a, b); });
+    if (greatest == -infinity()) {
       if (threadIdx.x > 0) continue;
       I.data[m * I.stride[0]] = -1;
-      if (LOGS) L.data[m * L.stride[0]] = minus_infinity();
+      if (LOGS) L.data[m * L.stride[0]] = -infinity();
       continue;
     }
     const TokenWeight weight(static_cast<f32>(greatest), temperature);

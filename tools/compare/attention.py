@@ -14,15 +14,14 @@ prepared, whose times `measure` adds, beside autograd's backward pass alone; pin
 attention_ragged is prepared for sequences of random lengths, the same at every call, beside nested tensors and sequences that
 are padded to the longest; rates count the work of the lengths.
 """
-import argparse
 import hashlib
-import json
-import math
 import os
 import random
 import subprocess
 
 import prepared
+from command_line import parser_of, run, target
+from ratios import mean_and_least
 
 LENGTHS = [1024, 2048, 4096, 8192, 16384, 32768]
 
@@ -54,7 +53,7 @@ def ragged_problems():
 def built(options, words):
     """The plan and the cubin's file name of a request."""
     path = os.path.join(options.folder, "building.cubin")
-    plan = prepared.prepare(options.tma_jit, [*words, "--device", options.device, *(options.templates or [])], path)
+    plan = prepared.prepare(options.tma_jit, [*words, *target(options)], path)
     with open(path, "rb") as file:
         cubin = hashlib.sha256(file.read()).hexdigest()[:16] + ".cubin"
     os.replace(path, os.path.join(options.folder, cubin))
@@ -80,7 +79,6 @@ def prepare_ragged(options):
 
 
 def prepare(options):
-    os.makedirs(options.folder, exist_ok=True)
     entries = prepare_ragged(options) if options.ragged else []
     for name, (batch, heads, kv_heads, length, size, causal) in problems().items():
         if options.ragged or options.only not in name or (options.backward and size > 128):
@@ -97,8 +95,20 @@ def prepare(options):
                 print(f"{name}: no plan for {pin}")
                 continue
             entries.append({"problem": name, "pin": pin, **kernel, **before})
-    with open(os.path.join(options.folder, "plans.json"), "w", encoding="utf-8") as file:
-        json.dump(entries, file)
+    return entries
+
+
+def compare_results(compare, torch, entries, ours, o, expected):
+    """Fails where a kernel leaves another O than is expected, or than it left before."""
+    for entry, kernel in zip(entries, ours):
+        compare.poisoned(o)
+        kernel()
+        first = o.clone()
+        kernel()
+        torch.cuda.synchronize()
+        error = compare.difference(o, expected)
+        assert error < 1e-2, f"{entry['problem']} {kernel.config} differs from PyTorch by {error}"
+        assert torch.equal(first, o), f"{entry['problem']} {kernel.config} is not the same twice"
 
 
 def timed(compare, torch, options, entries, flush):
@@ -124,16 +134,8 @@ def timed(compare, torch, options, entries, flush):
             peers[name] = backend(which)
         except RuntimeError as error:
             print(f"{entries[0]['problem']}: {name} refuses: {str(error).splitlines()[0]}")
-    for entry, kernel in zip(entries, ours):
-        compare.poisoned(o)
-        kernel()
-        first = o.clone()
-        kernel()
-        torch.cuda.synchronize()
-        error = ((o.float() - expected).norm() / expected.norm()).item()
-        assert error < 1e-2, f"{entry['problem']} {kernel.config} differs from PyTorch by {error}"
-        assert torch.equal(first, o), f"{entry['problem']} {kernel.config} is not the same twice"
-    del expected, first
+    compare_results(compare, torch, entries, ours, o, expected)
+    del expected
     times = compare.alternate([*ours, *peers.values()], options.rounds, flush)
     return [(kernel.config, time) for kernel, time in zip(ours, times)], dict(zip(peers, times[len(ours):]))
 
@@ -171,15 +173,7 @@ def timed_ragged(compare, torch, options, entries, flush):
             peers[name] = call
         except RuntimeError as error:
             print(f"{entries[0]['problem']}: {name} refuses: {str(error).splitlines()[0]}")
-    for entry, kernel in zip(entries, ours):
-        compare.poisoned(o)
-        kernel()
-        first = o.clone()
-        kernel()
-        torch.cuda.synchronize()
-        error = ((o.float() - expected).norm() / expected.norm()).item()
-        assert error < 1e-2, f"{entry['problem']} {kernel.config} differs from PyTorch by {error}"
-        assert torch.equal(first, o), f"{entry['problem']} {kernel.config} is not the same twice"
+    compare_results(compare, torch, entries, ours, o, expected)
     times = compare.alternate([*ours, *peers.values()], options.rounds, flush)
     return [(kernel.config, time) for kernel, time in zip(ours, times)], dict(zip(peers, times[len(ours):]))
 
@@ -227,7 +221,7 @@ def timed_backward(compare, torch, options, entries, flush):
         pair(second)()
         torch.cuda.synchronize()
         for name, tensor, wanted, before in zip(("DQ", "DK", "DV"), made, expected, once):
-            error = ((tensor.float() - wanted).norm() / wanted.norm()).item()
+            error = compare.difference(tensor, wanted)
             assert error < 2e-2, f"{name} of {entry['problem']} {second.config} differs from PyTorch by {error}"
             assert torch.equal(before, tensor), f"{name} of {entry['problem']} {second.config} is not the same twice"
     del expected, once
@@ -235,22 +229,9 @@ def timed_backward(compare, torch, options, entries, flush):
     return [(second.config, time) for second, time in zip(kernels, times)], dict(zip(peers, times[len(kernels):]))
 
 
-def mean(values):
-    return math.exp(sum(map(math.log, values)) / len(values))
-
-
-def measure(options):
-    import compare  # needs PyTorch and the driver, which `prepare` does without
-    import torch
+def measure(compare, torch, options, plans, flush):
     import torch.nn.attention
-    torch.manual_seed(0)
-    flush = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
-    driver = compare.check(compare.cuda.cuDriverGetVersion())
-    print(f"{torch.cuda.get_device_name()}, driver API {driver // 1000}.{driver % 1000 // 10}, PyTorch {torch.__version__}, "
-          f"cuDNN {torch.backends.cudnn.version()}, medians of {options.rounds} rounds\n")
     print("| problem | us | TFLOP/s | the better backend, us | TFLOP/s | ratio | configuration |\n|---|---:|---:|---|---:|---:|---|")
-    with open(os.path.join(options.folder, "plans.json"), encoding="utf-8") as file:
-        plans = json.load(file)
     of_pin, best = {}, {}
     for name, (*_, size, causal) in {**problems(), **ragged_problems()}.items():
         entries = [entry for entry in plans if entry["problem"] == name and options.only in name]
@@ -273,26 +254,19 @@ def measure(options):
         torch.cuda.empty_cache()
     print("\n| problems | pinned | number | geometric mean | least |\n|---|---|---:|---:|---:|")
     for (kind, pin), values in of_pin.items():
-        print(f"| {kind} | {pin} | {len(values)} | {mean(values):.3f} | {min(values):.3f} |")
+        print(f"| {kind} | {pin} | {len(values)} | {mean_and_least(values, ' | ')} |")
     for kind, values in best.items():
-        print(f"| {kind} | the best of each problem | {len(values)} | {mean(values):.3f} | {min(values):.3f} |")
+        print(f"| {kind} | the best of each problem | {len(values)} | {mean_and_least(values, ' | ')} |")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("prepare", "measure"))
-    parser.add_argument("folder")
-    parser.add_argument("--tma-jit", default="build/bin/tma-jit")
-    parser.add_argument("--device", default="h200")
-    parser.add_argument("--templates", action="append", help="of `prepare`: folder of templates, instead of the command's own")
+    parser = parser_of(__doc__)
     parser.add_argument("--only", default="", help="problems whose name contains the word")
     parser.add_argument("--pin", action="append", help="of `prepare`: params of a configuration; may be repeated")
     parser.add_argument("--backward", action="store_true", help="of `prepare`: the backward pass")
     parser.add_argument("--ragged", action="store_true", help="of `prepare`: sequences of different lengths")
-    parser.add_argument("--rounds", type=int, default=20)
     options = parser.parse_args()
-    options.templates = [word for folder in options.templates or [] for word in ("--templates", folder)]
-    prepare(options) if options.verb == "prepare" else measure(options)
+    run(options, prepare, measure)
 
 
 if __name__ == "__main__":

@@ -13,12 +13,12 @@ reads and writes all of them. The peer is the fastest of scaled_dot_product_atte
 enable_gqa, with heads expanded, and with the heads of queries that share keys given as tokens; with `--flex` a compiled
 flex_attention too. Results are compared with PyTorch's.
 """
-import argparse
-import json
 import math
 import os
 
 import prepared
+from command_line import parser_of, run, target
+from ratios import print_shares
 
 SIZE = 128  # elements of a head
 HEADS = [(32, 4), (64, 8)]
@@ -45,19 +45,17 @@ def words_of(problem, options):
         dims.append(f"N={keys}")
     else:
         dims += [f"P={batch * keys // page}", f"SIZE={page}", f"MAX_PAGES={keys // page}", "RAGGED=1"]
-    return ["attention_decode", *dims, *options.pin.split(), "--device", options.device]
+    return ["attention_decode", *dims, *options.pin.split(), *target(options)]
 
 
 def prepare(options):
-    os.makedirs(options.folder, exist_ok=True)
     entries = []
     for problem in problems():
         if options.only not in name_of(problem):
             continue
         path = os.path.join(options.folder, f"{len(entries)}.cubin")
         entries.append({"problem": problem, "plan": prepared.prepare(options.tma_jit, words_of(problem, options), path)})
-    with open(os.path.join(options.folder, "plans.json"), "w", encoding="utf-8") as file:
-        json.dump(entries, file)
+    return entries
 
 
 def peers_of(torch, q, k, v, flex):
@@ -138,9 +136,9 @@ def timed(compare, torch, options, entries, flush):
         moved.append(4 * sum(lengths) * kv_heads * SIZE)
         wanted = expected_of(torch, q, k, v, lengths)
         for _ in range(2):  # the second launch proves that the first left its counters at 0
-            tensors["O"].fill_(float("nan"))
+            compare.poisoned(tensors["O"])
             ours[-1]()
-            error = ((tensors["O"].float() - wanted).norm() / wanted.norm()).item()
+            error = compare.difference(tensors["O"], wanted)
             assert error <= 1e-2, f"{name_of(entry['problem'])} differs from PyTorch by {error}"
     half = 2 * batch * keys * kv_heads * SIZE
     source, target = (torch.empty(half, dtype=torch.uint8, device="cuda") for _ in range(2))
@@ -150,16 +148,7 @@ def timed(compare, torch, options, entries, flush):
     return times[:len(ours)], moved, [kernel.config for kernel in ours], times[len(ours)], 2 * half, best
 
 
-def measure(options):
-    import compare  # needs PyTorch and the driver, which `prepare` does without
-    import torch
-    torch.manual_seed(0)
-    flush = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
-    driver = compare.check(compare.cuda.cuDriverGetVersion())
-    print(f"{torch.cuda.get_device_name()}, driver API {driver // 1000}.{driver % 1000 // 10}, PyTorch {torch.__version__}, "
-          f"medians of {options.rounds} rounds\n")
-    with open(os.path.join(options.folder, "plans.json"), encoding="utf-8") as file:
-        entries = json.load(file)
+def measure(compare, torch, options, entries, flush):
     groups, ratios = {}, {}
     for index, entry in enumerate(entries):
         problem = entry["problem"]
@@ -179,24 +168,16 @@ def measure(options):
             print(f"| {name_of(problem)} | {time * 1e3:.1f} | {size / time / 1e6:,.0f} | {share:.3f} | "
                   + (f"{peer * 1e3:.1f} {name} | {peer / time:.2f}" if whole else "- | -") + f" | {config} |", flush=True)
         torch.cuda.empty_cache()
-    print("\n| layout | problems | of a copy: geometric mean, least | of PyTorch: geometric mean, least |\n|---|---:|---:|---:|")
-    for layout, values in ratios.items():
-        columns = [f"{math.exp(sum(map(math.log, side)) / len(side)):.3f}, {min(side):.3f}" for side in zip(*values)]
-        print(f"| {layout} | {len(values)} | {columns[0]} | {columns[1]} |")
+    print_shares("layout", ratios)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("prepare", "measure"))
-    parser.add_argument("folder")
-    parser.add_argument("--tma-jit", default="build/bin/tma-jit")
-    parser.add_argument("--device", default="h200")
+    parser = parser_of(__doc__)
     parser.add_argument("--only", default="", help="of `prepare`: problems whose name contains the word")
     parser.add_argument("--pin", default="", help="of `prepare`: params of all problems, as the command takes them")
-    parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--flex", action="store_true", help="of `measure`: a compiled flex_attention too")
     options = parser.parse_args()
-    prepare(options) if options.verb == "prepare" else measure(options)
+    run(options, prepare, measure)
 
 
 if __name__ == "__main__":

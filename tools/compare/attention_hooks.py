@@ -8,12 +8,11 @@ As attention.py: `prepare` needs no GPU; `measure` needs one, PyTorch and the dr
 compares results with flex_attention's. Rates are of the pairs of queries and keys that the mask leaves; the last column is the
 share of the rate that causal attention of the same length has, by its own pairs.
 """
-import argparse
-import json
 import os
 import subprocess
 
 import attention
+from command_line import parser_of, run
 
 HEADS, SIZE, CAP, WINDOW = 16, 128, 20.0, 1024
 FASTER = "score=cap - __fdividef(2 * cap, 1 + __expf(2 * s / cap))"
@@ -41,7 +40,6 @@ def request(length, words, pin=""):
 
 
 def prepare(options):
-    os.makedirs(options.folder, exist_ok=True)
     entries = []
     for name, (length, words) in problems().items():
         causal = attention.built(options, request(length, ["CAUSAL=1"]))
@@ -50,8 +48,7 @@ def prepare(options):
                 entries.append({"problem": name, "pin": pin, "causal": causal, **attention.built(options, request(length, words, pin))})
             except subprocess.CalledProcessError:
                 print(f"{name}: no plan for {pin}")
-    with open(os.path.join(options.folder, "plans.json"), "w", encoding="utf-8") as file:
-        json.dump(entries, file)
+    return entries
 
 
 def modifications(torch, name, operands):
@@ -106,7 +103,7 @@ def measured(compare, torch, flex, options, name, entries, flush):
         compare.poisoned(o)
         side()
         torch.cuda.synchronize()
-        error = ((o.float() - expected).norm() / expected.norm()).item()
+        error = compare.difference(o, expected)
         assert error < 1e-2, f"{name} {side.config} differs from flex_attention by {error}"
     del expected
     *times, theirs, whole = compare.alternate([*ours, peer, causal], options.rounds, flush)
@@ -117,17 +114,10 @@ def measured(compare, torch, flex, options, name, entries, flush):
               f"{rate / time / (full / whole):.2f} | {side.config} |", flush=True)
 
 
-def measure(options):
-    import compare  # needs PyTorch and the driver, which `prepare` does without
-    import torch
+def measure(compare, torch, options, plans, flush):
     import torch.nn.attention.flex_attention as flex
-    torch.manual_seed(0)
-    flush = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
-    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, medians of {options.rounds} rounds\n")
     print("| problem | us | TFLOP/s | flex_attention, us | ratio | our causal, us | of its rate | configuration |\n"
           "|---|---:|---:|---:|---:|---:|---:|---|")
-    with open(os.path.join(options.folder, "plans.json"), encoding="utf-8") as file:
-        plans = json.load(file)
     for name in problems():
         entries = [entry for entry in plans if entry["problem"] == name and options.only in name]
         if not entries:
@@ -140,18 +130,11 @@ def measure(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("prepare", "measure"))
-    parser.add_argument("folder")
-    parser.add_argument("--tma-jit", default="build/bin/tma-jit")
-    parser.add_argument("--device", default="h200")
-    parser.add_argument("--templates", action="append", help="of `prepare`: folder of templates, instead of the command's own")
+    parser = parser_of(__doc__)
     parser.add_argument("--only", default="", help="problems whose name contains the word")
     parser.add_argument("--pin", action="append", help="of `prepare`: params of a configuration; may be repeated")
-    parser.add_argument("--rounds", type=int, default=20)
     options = parser.parse_args()
-    options.templates = [word for folder in options.templates or [] for word in ("--templates", folder)]
-    prepare(options) if options.verb == "prepare" else measure(options)
+    run(options, prepare, measure)
 
 
 if __name__ == "__main__":

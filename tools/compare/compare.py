@@ -10,7 +10,6 @@ outputs are poisoned before and checked after; the sides alternate in every roun
 """
 import argparse
 import ctypes
-import json
 import os
 import statistics
 import struct
@@ -150,6 +149,15 @@ class Kernel:
         check(cuda.cuLaunchKernelEx(self.launch_config, self.function, int(ctypes.addressof(self.parameters)), 0))
 
 
+def start(rounds):
+    """Seeds PyTorch, prints what measures, and returns the 1 GiB that is overwritten before every timed launch."""
+    torch.manual_seed(0)
+    driver = check(cuda.cuDriverGetVersion())
+    print(f"{torch.cuda.get_device_name()}, driver API {driver // 1000}.{driver % 1000 // 10}, PyTorch {torch.__version__}, "
+          f"cuDNN {torch.backends.cudnn.version()}, medians of {rounds} rounds\n")
+    return torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
+
+
 def alternate(sides, rounds, flush):
     """Median milliseconds of each side."""
     times = [[] for _ in sides]
@@ -177,12 +185,18 @@ def poisoned(tensor):
     return tensor.fill_(float("nan"))
 
 
+def difference(result, expected):
+    """The norm of the difference in f32, relative to that of what is expected."""
+    expected = expected.float()
+    return ((result.float() - expected).norm() / expected.norm()).item()
+
+
 def compare_gemm(options, flush, m, n, k, extra=()):
     a, b = (torch.randn(rows, k, device="cuda").bfloat16() for rows in (m, n))
     d, peer = (poisoned(torch.empty(m, n, device="cuda", dtype=torch.bfloat16)) for _ in range(2))
     ours = Kernel.of(options.tma_jit, ["gemm", f"M={m}", f"N={n}", f"K={k}", *extra], {"A": a, "B": b, "D": d})
     times = alternate([ours, lambda: torch.mm(a, b.T, out=peer)], options.rounds, flush)
-    error = ((d.float() - peer.float()).norm() / peer.float().norm()).item()
+    error = difference(d, peer)
     assert error < 4e-3, f"gemm {m}x{n}x{k} differs from cuBLAS by {error}"
     row(f"gemm bf16 {m} x {n} x {k}{' ' + ' '.join(extra) if extra else ''}", ours, "cuBLAS", times, ours.work["flops"] / 1e9, "TFLOP/s")
 
@@ -254,11 +268,7 @@ def main():
     options = parser.parse_args()
     if not torch.cuda.is_available():
         sys.exit("compare.py needs a GPU")
-    torch.manual_seed(0)
-    flush = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
-    driver = check(cuda.cuDriverGetVersion())
-    print(f"{torch.cuda.get_device_name()}, driver API {driver // 1000}.{driver % 1000 // 10}, PyTorch {torch.__version__}, "
-          f"medians of {options.rounds} rounds\n")
+    flush = start(options.rounds)
     print("| problem | tma-jit | peer | ratio | configuration |\n|---|---|---|---|---|")
     for size in (4096, 8192):
         compare_gemm(options, flush, size, size, size)

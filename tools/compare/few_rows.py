@@ -10,11 +10,12 @@ PyTorch and the driver's Python bindings, by the method of compare.py; the peer 
 the driver's from device to device over half of B's bytes, so that it moves as many bytes as B has; `of a copy` is its time over ours.
 `of 1 GiB` is the rate at which we read B over the rate at which a copy of 1 GiB moves bytes.
 """
-import argparse
 import json
-import math
 import os
 import subprocess
+
+from command_line import parser_of, run, target
+from ratios import mean_and_least
 
 # N and K of the projections for queries, keys and values together, of the output, up and gate together, and down: Llama 3 8B, Qwen3
 # 14B and Llama 3 70B, by their published configurations.
@@ -48,12 +49,10 @@ def built(options, request, plan):
 
 
 def prepare(options):
-    os.makedirs(options.folder, exist_ok=True)
     entries = []
     for m in ROWS:
         for n, k in PROJECTIONS:
-            words = ["gemm", f"M={m}", f"N={n}", f"K={k}", "--device", options.device]
-            words += ["--templates", options.templates] if options.templates else []
+            words = ["gemm", f"M={m}", f"N={n}", f"K={k}", *target(options)]
             requests = {"planned": words}
             if m <= FEW:
                 requests |= {variant: [*words, *variant.split(), "--template-file", "gemm_few_rows"] for variant in options.variant}
@@ -63,8 +62,7 @@ def prepare(options):
                 if plan:
                     sides.append({"variant": variant, "plan": plan, "cubin": built(options, request, plan)})
             entries.append({"problem": [m, n, k], "sides": sides})
-    with open(os.path.join(options.folder, "plans.json"), "w", encoding="utf-8") as file:
-        json.dump(entries, file)
+    return entries
 
 
 def timed(compare, torch, options, entry, b, flush):
@@ -78,7 +76,7 @@ def timed(compare, torch, options, entry, b, flush):
         ours.append(compare.Kernel(side["plan"], os.path.join(options.folder, side["cubin"]), {"A": a, "B": b, "D": d}))
         ours[-1]()
         torch.cuda.synchronize()
-        error = ((d.float() - peer.float()).norm() / peer.float().norm()).item()
+        error = compare.difference(d, peer)
         assert error < 6e-3, f"gemm {m} x {n} x {k}, {side['variant']}: differs from cuBLAS by {error}"
         first = d.clone()
         compare.poisoned(d)
@@ -97,26 +95,18 @@ def timed(compare, torch, options, entry, b, flush):
     return times[:len(ours)], min(times[-3:-1]), times[-1]
 
 
-def mean(values):
-    return math.exp(sum(map(math.log, values)) / len(values))
-
-
-def measure(options):
-    import compare  # needs PyTorch and the driver, which `prepare` does without
-    import torch
-    torch.manual_seed(0)
-    flush = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
+def copy_rate(compare, torch, options, flush):
+    """Bytes a millisecond that a copy of 1 GiB reads and writes."""
     source, target = (torch.empty(1 << 30, dtype=torch.uint8, device="cuda") for _ in range(2))
-    rate = 2 * source.numel() / compare.alternate([lambda: target.copy_(source)], options.rounds, flush)[0]
-    del source, target
-    driver = compare.check(compare.cuda.cuDriverGetVersion())
-    print(f"{torch.cuda.get_device_name()}, driver API {driver // 1000}.{driver % 1000 // 10}, PyTorch {torch.__version__}, "
-          f"medians of {options.rounds} rounds; a copy of 1 GiB moves {rate / 1e6:,.0f} GB/s\n")
+    return 2 * source.numel() / compare.alternate([lambda: target.copy_(source)], options.rounds, flush)[0]
+
+
+def measure(compare, torch, options, entries, flush):
+    rate = copy_rate(compare, torch, options, flush)
+    print(f"A copy of 1 GiB moves {rate / 1e6:,.0f} GB/s.\n")
     print("| M x N x K | variant | us | GB/s of B | of a copy | of 1 GiB | the better library, us | ratio | configuration |\n"
           "|---|---|---:|---:|---:|---:|---:|---:|---|")
     shares = {}
-    with open(os.path.join(options.folder, "plans.json"), encoding="utf-8") as file:
-        entries = json.load(file)
     weights = {}
     for entry in sorted(entries, key=lambda entry: entry["problem"][1:]):
         m, n, k = entry["problem"]
@@ -131,23 +121,16 @@ def measure(options):
                   f"{os.path.basename(plan['file'])} {' '.join(f'{k}={v}' for k, v in plan['config'].items())} |", flush=True)
     print("\n| variant | M | problems | of a copy: geometric mean, least | of 1 GiB | of the better library |\n|---|---:|---:|---:|---:|---:|")
     for (variant, m), values in sorted(shares.items()):
-        columns = [f"{mean(column):.3f}, {min(column):.3f}" for column in zip(*values)]
-        print(f"| {variant} | {m} | {len(values)} | {' | '.join(columns)} |")
+        print(f"| {variant} | {m} | {len(values)} | {' | '.join(map(mean_and_least, zip(*values)))} |")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("prepare", "measure"))
-    parser.add_argument("folder")
-    parser.add_argument("--tma-jit", default="build/bin/tma-jit")
-    parser.add_argument("--templates", default="", help="of `prepare`: a folder of templates instead of the command's")
-    parser.add_argument("--device", default="h200")
+    parser = parser_of(__doc__)
     parser.add_argument("--variant", action="append", default=[], help="of `prepare`: params of gemm_few_rows to measure too")
     parser.add_argument("--sweep", action="store_true", help="of `prepare`: measure variants of every kind")
-    parser.add_argument("--rounds", type=int, default=20)
     options = parser.parse_args()
     options.variant += SWEEP if options.sweep else []
-    prepare(options) if options.verb == "prepare" else measure(options)
+    run(options, prepare, measure)
 
 
 if __name__ == "__main__":

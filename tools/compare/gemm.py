@@ -11,13 +11,13 @@ of transformers with 1 to 64 rows. Then a set for each type, layout and batch: 8
 with fast sums, tf32 against torch.mm, s8 against torch._int_mm, operands whose rows lie along M or N against torch.mm of
 transposed views, and batches against torch.bmm. `--sets` chooses among them.
 """
-import argparse
-import json
 import math
 import os
 import random
 
 import prepared
+from command_line import parser_of, run, target
+from ratios import mean_and_least
 
 MODELS = [(1024,) * 3, (2048,) * 3, (4096,) * 3, (8192,) * 3, (16384,) * 3, (4096, 14336, 4096), (4096, 4096, 14336),
           (8192, 28672, 8192), (8192, 8192, 28672), (16, 8192, 8192), (64, 8192, 8192), (128, 7168, 4096), (128, 24576, 1536),
@@ -64,7 +64,6 @@ def problems_of(options):
 
 
 def prepare(options):
-    os.makedirs(options.folder, exist_ok=True)
     chosen = options.sets.split(";") if options.sets else None
     entries = []
     for name, problem, words in problems_of(options):
@@ -72,11 +71,10 @@ def prepare(options):
             continue
         batch, m, n, k = problem
         file = f"{len(entries)}.cubin"
-        request = ["gemm_batched" if batch else "gemm", f"M={m}", f"N={n}", f"K={k}", *words, "--device", options.device]
+        request = ["gemm_batched" if batch else "gemm", f"M={m}", f"N={n}", f"K={k}", *words, *target(options)]
         plan = prepared.prepare(options.tma_jit, request, os.path.join(options.folder, file))
         entries.append({"set": name, "problem": problem, "words": words, "file": file, "plan": plan})
-    with open(os.path.join(options.folder, "plans.json"), "w", encoding="utf-8") as file:
-        json.dump(entries, file)
+    return entries
 
 
 def operands(torch, entry):
@@ -143,19 +141,10 @@ def timed(compare, torch, options, entry, flush):
     return times[0], min(times[1:]), ours.config
 
 
-def measure(options):
-    import compare  # needs PyTorch and the driver, which `prepare` does without
-    import torch
-    torch.manual_seed(0)
-    flush = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
-    driver = compare.check(compare.cuda.cuDriverGetVersion())
-    print(f"{torch.cuda.get_device_name()}, driver API {driver // 1000}.{driver % 1000 // 10}, PyTorch {torch.__version__}, "
-          f"medians of {options.rounds} rounds\n")
+def measure(compare, torch, options, entries, flush):
     print("| set | M x N x K | us | TFLOP/s | GB/s | the better library, us | ratio | configuration |\n"
           "|---|---|---:|---:|---:|---:|---:|---|")
     ratios = {}
-    with open(os.path.join(options.folder, "plans.json"), encoding="utf-8") as file:
-        entries = json.load(file)
     for entry in entries:
         batch, m, n, k = entry["problem"]
         work = entry["plan"]["work"]
@@ -166,22 +155,16 @@ def measure(options):
               f"{os.path.basename(entry['plan']['file'])} {config} |", flush=True)
     print("\n| set | problems | geometric mean | least |\n|---|---:|---:|---:|")
     for name, values in ratios.items():
-        mean = math.exp(sum(map(math.log, values)) / len(values))
-        print(f"| {name} | {len(values)} | {mean:.3f} | {min(values):.3f} |")
+        print(f"| {name} | {len(values)} | {mean_and_least(values, ' | ')} |")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("prepare", "measure"))
-    parser.add_argument("folder")
-    parser.add_argument("--tma-jit", default="build/bin/tma-jit")
-    parser.add_argument("--device", default="h100")
+    parser = parser_of(__doc__, device="h100", rounds=30)
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--drawn", type=int, default=60)
     parser.add_argument("--sets", help="of `prepare`: names of sets with ; between them; all if absent")
-    parser.add_argument("--rounds", type=int, default=30)
     options = parser.parse_args()
-    prepare(options) if options.verb == "prepare" else measure(options)
+    run(options, prepare, measure)
 
 
 if __name__ == "__main__":

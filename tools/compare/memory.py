@@ -9,24 +9,21 @@ PyTorch and the driver's Python bindings, by the method of compare.py. Two peers
 driver's from device to device over half of the problem's bytes and so reads and writes all of them, and PyTorch's fastest way
 to the same result. Results are compared with PyTorch's.
 """
-import argparse
-import json
-import math
 import os
 
 import prepared
+from command_line import parser_of, run, target
 from memory_problems import PROBLEMS, TORCH
+from ratios import print_shares
 
 
 def prepare(options):
-    os.makedirs(options.folder, exist_ok=True)
     plans = {}
     for name, problem in PROBLEMS.items():
         if options.only in name:
-            words = [*problem.request.split(), "--device", options.device]
+            words = [*problem.request.split(), *target(options)]
             plans[name] = prepared.prepare(options.tma_jit, words, os.path.join(options.folder, f"{len(plans)}.cubin"))
-    with open(os.path.join(options.folder, "plans.json"), "w", encoding="utf-8") as file:
-        json.dump(plans, file)
+    return plans
 
 
 def timed(compare, torch, options, cubin, plan, problem, flush):
@@ -57,17 +54,8 @@ def timed(compare, torch, options, cubin, plan, problem, flush):
     return times[0], times[1], min(times[2:]), ours.config
 
 
-def measure(options):
-    import compare  # needs PyTorch and the driver, which `prepare` does without
-    import torch
-    torch.manual_seed(0)
-    flush = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
-    driver = compare.check(compare.cuda.cuDriverGetVersion())
-    print(f"{torch.cuda.get_device_name()}, driver API {driver // 1000}.{driver % 1000 // 10}, PyTorch {torch.__version__}, "
-          f"medians of {options.rounds} rounds\n")
+def measure(compare, torch, options, plans, flush):
     print("| problem | us | GB/s | of a copy | PyTorch, us | ratio | configuration |\n|---|---:|---:|---:|---:|---:|---|")
-    with open(os.path.join(options.folder, "plans.json"), encoding="utf-8") as file:
-        plans = json.load(file)
     ratios = {}
     for index, (name, plan) in enumerate(plans.items()):
         cubin = os.path.join(options.folder, f"{index}.cubin")
@@ -81,25 +69,15 @@ def measure(options):
         print(f"| {name} | {ours * 1e3:.1f} | {moved / ours / 1e6:,.0f} | {copy / ours:.3f} | {peer * 1e3:.1f} | "
               f"{peer / ours:.2f} | {os.path.basename(plan['file'])} {config} |", flush=True)
         torch.cuda.empty_cache()
-    print("\n| kernel | problems | of a copy: geometric mean, least | of PyTorch: geometric mean, least |\n|---|---:|---:|---:|")
-    for kernel, values in ratios.items():
-        columns = []
-        for side in zip(*values):
-            columns.append(f"{math.exp(sum(map(math.log, side)) / len(side)):.3f}, {min(side):.3f}")
-        print(f"| {kernel} | {len(values)} | {columns[0]} | {columns[1]} |")
+    print_shares("kernel", ratios)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("prepare", "measure"))
-    parser.add_argument("folder")
-    parser.add_argument("--tma-jit", default="build/bin/tma-jit")
-    parser.add_argument("--device", default="h200")
+    parser = parser_of(__doc__)
     parser.add_argument("--only", default="", help="of `prepare`: problems whose name contains the word")
-    parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--compile", action="store_true", help="of `measure`: torch.compile's kernel too; the better counts")
     options = parser.parse_args()
-    prepare(options) if options.verb == "prepare" else measure(options)
+    run(options, prepare, measure)
 
 
 if __name__ == "__main__":

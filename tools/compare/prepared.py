@@ -1,5 +1,6 @@
-"""Launches planned and built by the tma-jit command."""
+"""Launches planned and built by the tma-jit command, and the folder of a comparison, which has a file of their plans."""
 import json
+import os
 import subprocess
 
 
@@ -8,3 +9,13 @@ def prepare(command, request, path):
     plan = json.loads(subprocess.check_output([command, "plan", *request, "--json"]))
     subprocess.check_output([command, "build", *request, "-o", path])
     return plan
+
+
+def write_plans(folder, plans):
+    with open(os.path.join(folder, "plans.json"), "w", encoding="utf-8") as file:
+        json.dump(plans, file)
+
+
+def read_plans(folder):
+    with open(os.path.join(folder, "plans.json"), encoding="utf-8") as file:
+        return json.load(file)

@@ -17,6 +17,7 @@ import subprocess
 import time
 
 from gemm import MODELS, drawn
+from ratios import mean_and_least
 
 OFTEN = 20  # launches of a configuration in the sweep
 COLUMNS = ["tuned", "tuned again", "estimated", "best of the first 8 estimated"]
@@ -37,10 +38,6 @@ def tune(options, name, extra):
 
 def configuration(trial):
     return trial["file"], tuple(sorted(trial["params"].items()))
-
-
-def mean(values):
-    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def main():
@@ -74,7 +71,7 @@ def main():
     print("\n| | geometric mean | least |\n|---|---:|---:|")
     for name, column in zip(COLUMNS, zip(*ratios)):
         known = [value for value in column if not math.isnan(value)]
-        print(f"| {name} | {mean(known):.3f} | {min(known):.3f} |")
+        print(f"| {name} | {mean_and_least(known, ' | ')} |")
     apart = [max(a, b) / min(a, b) for a, b, *_ in ratios]
     print(f"\nTwo fresh tunes differ by more than 1 % in {sum(a > 1.01 for a in apart)} of {len(apart)} problems, by "
           f"{max(apart) - 1:.1%} at most. The best is among the first 8, within 2 %, in "

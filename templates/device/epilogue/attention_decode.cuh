@@ -41,9 +41,13 @@ struct DecodeOutput {
   }
 };
 
-// Called by all threads of a block with a part, after its warps' results and a barrier.
-template <class Work>
-__device__ inline void finish(DecodeResults& results, const Work& work, const DecodeOutput& output) {
+// Called by all threads of a block with a part, each with its warp's softmax and weighted sums of values.
+template <class Softmax, class Sums, class Work>
+__device__ inline void finish(DecodeResults& results, const Softmax& softmax, const Sums& values, const Work& work,
+                              const DecodeOutput& output) {
+  __syncthreads();  // the rings are free for the results
+  results.warps[threadIdx.x / 32].store(values, softmax.greatest(), softmax.sums());
+  __syncthreads();
   __shared__ bool last;
   constexpr int kAcross = HD / 4, kThreads = 32 * WARPS;
   constexpr int kBatch = 16;  // parts whose loads are in flight together

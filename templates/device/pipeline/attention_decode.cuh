@@ -1,6 +1,7 @@
 #pragma once
 // The loop of attention_decode: each warp copies its own steps of keys and values through a ring of its own, so that
-// the warps of a block wait for each other only for the queries. T, HD, ROWS, BN, STAGES and WARPS are the template's.
+// the warps of a block wait for each other only for the queries. T, HD, ROWS, BN, STAGES, WARPS and Hooks are the
+// template's.
 #include "device/pipeline/cp_async_pipeline.cuh"
 #include "device/pipeline/key_copy.cuh"
 #include "device/tile/mma_tile.cuh"
@@ -26,14 +27,14 @@ __device__ inline void copy_queries(SharedTile<T, ROWS, HD>& to, const View<cons
   }
 }
 
-// Adds this warp's steps to its state of the softmax and its weighted sums of values. score(x, head, query, key) is
-// what becomes of a scaled product. Called by the whole block. The first STAGES - 1 rounds only start copies, so that
-// the instructions that do so, which a kernel's start waits for, are there once; the queries follow the first keys. The
-// work is kept in shared memory for what comes after, which saves registers.
-template <class Work, class Table, class Score>
+// Adds this warp's steps to its state of the softmax, of scores that the hook has seen scaled, and its weighted sums of
+// values. Called by the whole block. The first STAGES - 1 rounds only start copies, so that the instructions that do
+// so, which a kernel's start waits for, are there once; the queries follow the first keys. The work is kept in shared
+// memory for what comes after, which saves registers.
+template <class Work, class Table>
 __device__ inline void attend(SharedTile<T, ROWS, HD>& q, const View<const T, 4>& Q, Ring& ring,
                               KeyCopy<Table, T, BN, HD>& copy, Work& work, Work& kept, const Dims& dims, f32 scale,
-                              const Score& score, OnlineSoftmax<Scores>& softmax, Values& values) {
+                              const Hooks& hooks, OnlineSoftmax<Scores>& softmax, Values& values) {
   using Layout = Scores::Layout;
   constexpr int kSteps = KeyCopy<Table, T, BN, HD>::kSteps, kApart = WARPS * BN;
   const int warp = threadIdx.x / 32, start = work.rounds.first - (STAGES - 1);
@@ -67,7 +68,8 @@ __device__ inline void attend(SharedTile<T, ROWS, HD>& q, const View<const T, 4>
 #pragma unroll
     for (int i = 0; i < Layout::kRegisters; ++i) {
       const int row = Layout::row(Layout::slot(i)), key = first + Layout::column(i);
-      s.x[i] = key <= query[row] ? score(s.x[i] * scale, head[row], query[row], key) : softmax.kMasked;
+      s.x[i] =
+          key <= query[row] ? hooks.score(s.x[i] * scale, work.sequence, head[row], query[row], key) : softmax.kMasked;
     }
     values.map_rows(softmax.weigh(s), [](f32 x, f32 factor) { return x * factor; });
     mma::multiply_rounded(values, s, ring[full].v);

@@ -4,6 +4,7 @@
 // into the slots of `smem.steps`, in `smem.first` and `smem.second`.
 #include "device/pipeline/pipeline.cuh"
 #include "device/ptx/ex2.cuh"
+#include "device/ptx/infinity.cuh"
 #include "device/tile/tma_tile.cuh"
 
 // Loads rows of A and B of one head, from `row` on, as the block's own operands, by boxes of Box rows. Called by one
@@ -55,7 +56,7 @@ __device__ inline void load_query_tile(Smem& smem, const CUtensorMap& Q, const C
 template <class Smem, class Work>
 __device__ inline void load_rows(Smem& smem, const View<f32, 2>& L, const View<f32, 2>& DELTA, const Work& work) {
   constexpr int kStep = sizeof(smem.minus_delta[0]) / sizeof(f32);
-  const f32 no_weight = __int_as_float(0xff800000);
+  const f32 no_weight = -infinity();
   Producer producer(smem.steps);
   work.each([&](int head, int step) {
     const u32 slot = producer.acquire();

@@ -1,6 +1,8 @@
 #pragma once
 // The consumer of a matrix product by wgmma whose operands are loaded by TMA.
 #include "device/pipeline/pipeline.cuh"
+#include "device/pipeline/turns.cuh"
+#include "device/ptx/setmaxnreg.cuh"
 #include "device/tile/wgmma_tile.cuh"
 
 // The products of one consumer warpgroup: Slices blocks of 64 rows, from block `first` of each of its tiles on. Smem
@@ -75,3 +77,38 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
   Consumer<Stages, Blocks> consumer_;
   int first_;
 };
+
+// Multiplies a consumer warpgroup's blocks of 64 rows, Slices of each tile, and calls store(tile, block, sums) for
+// each. Called by each consumer warpgroup. With Pingpong two consumers make whole tiles alternately, by the `turns` of
+// Smem; else each has its rows of every tile. Promoted is for 8-bit types, as accumulate_promoted is. Loop invariant:
+// before a tile, this consumer has waited for or skipped every slot of all earlier tiles, and has released those that
+// it waited for.
+template <class Accumulators, int Slices, bool Pingpong, bool Promoted, int Stages, int Blocks, class Smem, class Tiles,
+          class Store>
+__device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, const Tiles& tiles, int steps,
+                                      Store store) {
+  const int group = threadIdx.x / kWarpgroup, first = Pingpong ? 0 : group * Slices;
+  WgmmaMultiplier<Smem, Accumulators, Slices, Stages, Blocks> multiplier(smem, first);
+  Turn turn(smem.turns, group);
+  bool others = Pingpong && group == 1;  // whether the next tile is the other consumer's
+  Accumulators acc[Slices] = {};
+  for (const int index : tiles) {
+    if (others) {
+      multiplier.skip(steps);
+      others = false;
+      continue;
+    }
+    others = Pingpong;
+    if constexpr (Promoted) {
+      multiplier.accumulate_promoted(steps, acc[0]);
+    } else {
+      if (Pingpong && steps > 0) turn.begin();
+      multiplier.accumulate(steps, acc, [&] {
+        if (Pingpong) turn.end();
+      });
+    }
+    const auto tile = tiles[index];
+#pragma unroll
+    for (int i = 0; i < Slices; ++i) store(tile, first + i, acc[i]);
+  }
+}

@@ -2,6 +2,7 @@
 // Attention over parts of the keys, and the parts' results combined in the order of the parts, so that the same parts
 // give the same bits.
 #include "device/ptx/ex2.cuh"
+#include "device/ptx/infinity.cuh"
 #include "device/tile/register_tile.cuh"
 
 // Four neighbouring columns of one row.
@@ -22,7 +23,7 @@ struct AttentionResult {
   // Returns e to the power of x.
   __device__ static f32 weight(f32 x) { return ex2(x * kLog2e); }
   // The logarithm of the sum of e^score; minus infinity without keys.
-  __device__ f32 log_sum_exp() const { return sum == 0 ? __int_as_float(0xff800000) : greatest + logf(sum); }
+  __device__ f32 log_sum_exp() const { return sum == 0 ? -infinity() : greatest + logf(sum); }
 };
 
 // Returns the result of `count` parts, at least one. part(i) is called for ascending i, beyond the last part too, where

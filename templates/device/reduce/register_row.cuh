@@ -1,6 +1,7 @@
 #pragma once
 // Rows of a matrix that threads keep in registers between reading and writing them. A row belongs to some lanes of a
 // warp, a block or the blocks of a cluster; each of its threads holds Packs packs of Count adjacent elements.
+#include "device/ptx/infinity.cuh"
 #include "device/reduce/block.cuh"
 #include "device/reduce/cluster.cuh"
 #include "device/tile/pack.cuh"
@@ -35,7 +36,7 @@ template <class T, int Count> struct alignas(16) Words {
 template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole = false> struct RegisterRow {
   static_assert(Lanes <= 32 || Lanes == Threads);
   static_assert(Cluster == 1 || Lanes == Threads);
-  static constexpr int kCount = Count;
+  static constexpr int kCount = Count, kPacks = Packs;
   static constexpr int kStep = Lanes * Cluster * Count;  // columns from one pack of a thread to its next
   static constexpr int kHeld = kStep * Packs;            // columns of which the threads hold elements
 
@@ -156,7 +157,7 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
     return reduce(smem, turn, value, 0.0F, [](f32 a, f32 b) { return a + b; });
   }
   template <int Reductions> __device__ f32 max(RowSmem<Threads, Cluster, Reductions>& smem, int turn) const {
-    const f32 none = __int_as_float(0xff800000);
+    const f32 none = -infinity();
     f32 most = none;
 #pragma unroll
     for (const f32 e : x) most = fmaxf(most, e);

@@ -2,6 +2,7 @@
 // Passes over a row: over the registers that keep it or, where it does not fit into them, over parts of it that are
 // read again in each pass. `read` loads what the threads hold of a part into `row`, a RegisterRow.
 #include "device/ptx/ex2.cuh"
+#include "device/ptx/infinity.cuh"
 #include "device/reduce/register_row.cuh"
 
 // Calls read() and then f() for each part of the row that its threads hold at a time, one if the row is Kept.
@@ -46,7 +47,7 @@ __device__ inline Exponentials exponentials(Row& row, Smem& smem, f32 factor, Re
     }
     return {greatest, row.sum(smem, 1, sum)};
   }
-  const f32 none = __int_as_float(0xff800000);
+  const f32 none = -infinity();
   f32 greatest = none, sum = 0;
   // Invariant: `sum` is that of the parts before, relative to their greatest element; 0, or NaN, where that is `none`.
   first_pass<Kept>(row, read, [&] {

@@ -2,6 +2,7 @@
 // A row of numbers of which each block of a cluster has a range of packs: kept in shared memory, or computed from
 // global memory in each pass where they do not fit. Each thread has every Threads-th pack of its block.
 #include "device/ptx/cvt.cuh"
+#include "device/ptx/infinity.cuh"
 #include "device/reduce/aligned_row.cuh"
 #include "device/reduce/prefix.cuh"
 
@@ -26,8 +27,7 @@ template <class T, int Threads, bool Kept, class F> struct SharedRow {
   __device__ void compute(int p, const Elements<T>& elements, f32 (&x)[kCount]) const {
     const PackRange range = row.range(first + p);
 #pragma unroll
-    for (int i = 0; i < kCount; ++i)
-      x[i] = range.has(i) ? number(to_f32(elements[i]), column(p, i)) : __int_as_float(0xff800000);
+    for (int i = 0; i < kCount; ++i) x[i] = range.has(i) ? number(to_f32(elements[i]), column(p, i)) : -infinity();
   }
   __device__ int column(int p, int i) const {
     return static_cast<int>(row.index_of(first + p, i));

@@ -1,5 +1,6 @@
 #pragma once
 // What the files of `reduce` combine elements with, in f32, or in f64 in a reference.
+#include "device/ptx/infinity.cuh"
 #include "device/ptx/max_nan.cuh"
 
 // Op is the template's OP: 0 sum, 1 mean, 2 maximum, 3 minimum, 4 sum of squares, 5 the hook `combine`.
@@ -9,9 +10,8 @@ template <int Op, class X, class H> struct Operation {
   s64 count;  // elements that are combined
 
   __device__ X neutral() const {
-    const f32 infinity = __int_as_float(0x7f800000);
-    if constexpr (Op == 2) return -infinity;
-    if constexpr (Op == 3) return infinity;
+    if constexpr (Op == 2) return -infinity();
+    if constexpr (Op == 3) return infinity();
     return Op == 5 ? given : X{0};
   }
   // What X[m,k,n] contributes.

@@ -1,6 +1,7 @@
 #pragma once
 // What the files of `scan` combine, in the order of the elements: in f32 or s32, or in f64 in a reference.
 #include "device/ptx/cvt.cuh"
+#include "device/ptx/infinity.cuh"
 #include "device/ptx/max_nan.cuh"
 
 // Neighbouring elements combined: those from the last begin of a segment on.
@@ -22,7 +23,7 @@ template <int Op, bool Segmented, class Number, class H> struct ScanOperation {
     if constexpr (Op == 5) return {given, false};
     if constexpr (Op == 0) return {X{0}, false};
     if constexpr (kInteger) return {Op == 2 ? -0x7fffffff - 1 : 0x7fffffff, false};
-    return {static_cast<X>(__int_as_float(Op == 2 ? 0xff800000 : 0x7f800000)), false};
+    return {static_cast<X>(Op == 2 ? -infinity() : infinity()), false};
   }
   // What X[row,column] contributes.
   template <class T> __device__ X element(T x, int row, int column) const {

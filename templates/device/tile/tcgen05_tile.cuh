@@ -11,26 +11,15 @@
 namespace tcgen05 {
 
 // PTX's kind of product for an element type, the type's number in it, and the number of the accumulators' type.
-template <class T> struct KindOf {
-  using type = F16;
-  static constexpr u32 number = ptx::kSame<T, bf16>, sum = 1;
+template <class Type, u32 Number, u32 Sum> struct NumberedKind {
+  using type = Type;
+  static constexpr u32 number = Number, sum = Sum;
 };
-template <> struct KindOf<e4m3> {
-  using type = F8f6f4;
-  static constexpr u32 number = 0, sum = 1;
-};
-template <> struct KindOf<e5m2> {
-  using type = F8f6f4;
-  static constexpr u32 number = 1, sum = 1;
-};
-template <> struct KindOf<f32> {
-  using type = Tf32;
-  static constexpr u32 number = 2, sum = 1;
-};
-template <> struct KindOf<s8> {
-  using type = I8;
-  static constexpr u32 number = 1, sum = 2;
-};
+template <class T> struct KindOf : NumberedKind<F16, ptx::kSame<T, bf16>, 1> {};
+template <> struct KindOf<e4m3> : NumberedKind<F8f6f4, 0, 1> {};
+template <> struct KindOf<e5m2> : NumberedKind<F8f6f4, 1, 1> {};
+template <> struct KindOf<f32> : NumberedKind<Tf32, 2, 1> {};
+template <> struct KindOf<s8> : NumberedKind<I8, 1, 2> {};
 
 // d (+)= a * b^T in f32, or in s32 for s8, over the columns of both; `d` is an address in tensor memory. Overwrites d
 // unless `accumulate`.
