@@ -298,6 +298,7 @@ typedef struct tma_jit_options {
   uint64_t tuning_memory_bytes; /* a problem that needs more device memory is not tuned; 0: 1 GiB */
   tma_jit_may_measure may_measure;
   void* may_measure_user;
+  const char* record_requests; /* file that gets a line for every request that is prepared, compiled or found, once */
 } tma_jit_options;
 
 /* Counts since the engine was created. stats.h explains the fields. */
@@ -680,6 +681,11 @@ TMA_JIT_API tma_jit_status tma_jit_warm_line(const tma_jit_plan* plan, char** ou
  * for another target. TMA_JIT_PARSE if the line is malformed. */
 TMA_JIT_API tma_jit_status tma_jit_warm_requests(tma_jit_engine* engine, const char* line, tma_jit_presets** out,
                                                  tma_jit_error** error);
+/* Looks up the kernel of every request in the cache, reading and verifying each entry. Compiles, loads and launches
+ * nothing, whether or not the engine is sealed. Returns {there, missing [{request, error}], ms}: `request` is an index
+ * into the list, `error` {code, message, ...}, `ms` the wall time of the whole proof. */
+TMA_JIT_API tma_jit_status tma_jit_prove_json(tma_jit_engine* engine, const tma_jit_request* const* requests,
+                                              size_t count, char** out, tma_jit_error** error);
 
 /* ---- the cache folder ------------------------------------------------------------------------------------------ */
 

@@ -11,6 +11,7 @@
 #include <tma_jit/estimate.h>
 #include <tma_jit/plan.h>
 #include <tma_jit/tuning.h>
+#include <tma_jit/warm_list.h>
 
 namespace tma_jit {
 
@@ -24,6 +25,7 @@ TMA_JIT_API std::string json_of(const Stats& stats);
 TMA_JIT_API std::string json_of(const CacheEntryInfo& entry);
 TMA_JIT_API std::string json_of(const CacheExplanation& explanation);
 TMA_JIT_API std::string json_of(const TuneResult& result);
+TMA_JIT_API std::string json_of(const Proof& proof);
 TMA_JIT_API std::string json_of(const Estimate& estimate);
 TMA_JIT_API std::string json_of(const Error& error);
 

@@ -116,6 +116,8 @@ struct Options {
   CompilerOptions compiler{};                          // the process that compiles, and its limits
   std::filesystem::path record_misses{};               // file that gets a line for `tma-jit warm` per kernel that had
                                                        // to be compiled; empty: TMA_JIT_RECORD_MISSES
+  std::filesystem::path record_requests{};  // file that gets a line per request that is prepared, compiled or found,
+                                            // each once; empty: TMA_JIT_RECORD_REQUESTS
   TuningOptions tuning{};
   Seal seal = Seal::off;  // state at construction; for processes whose cache was filled before
   MissCallback on_sealed_miss{};

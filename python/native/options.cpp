@@ -18,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 6> kLevels = {"trace", "debug", "info", "warning", "error", "off"};
+constexpr std::array<const char*, 3> kRoles = {"read-write", "read-only", "write-only"};
 constexpr std::array<const char*, 3> kSeals = {"off", "warn", "refuse"};
 constexpr std::array<const char*, 4> kTuningPolicies = {"off", "records", "at_start", "background"};
 constexpr std::array<const char*, 3> kPlaces = {"automatic", "worker", "in_process"};
@@ -88,7 +89,21 @@ constexpr std::pair<std::string_view, Setter> kOptions[] = {
     {"compile_time_limit_s",
      [](Options& options, nb::handle value) { options.compiler.time_limit = milliseconds(value); }},
     TMA_JIT_OPTION("worker_memory_limit", compiler.memory_limit),
+    TMA_JIT_OPTION("remote", cache.remote.url),
+    {"remote_role",
+     [](Options& options, nb::handle value) { options.cache.remote.role = named<RemoteRole>(kRoles, value); }},
+    TMA_JIT_OPTION("remote_wait_s", cache.remote.wait_s),
+    TMA_JIT_OPTION("remote_flush_s", cache.remote.flush_s),
+    TMA_JIT_OPTION("remote_user", cache.remote.user),
+    TMA_JIT_OPTION("remote_password", cache.remote.password),
+    TMA_JIT_OPTION("remote_token", cache.remote.token),
+    TMA_JIT_OPTION("remote_ca", cache.remote.ca),
+    TMA_JIT_OPTION("remote_certificate", cache.remote.certificate),
+    TMA_JIT_OPTION("remote_certificate_key", cache.remote.certificate_key),
+    TMA_JIT_OPTION("remote_sign_key", cache.remote.sign_key),
+    TMA_JIT_OPTION("remote_library", cache.remote.library),
     TMA_JIT_OPTION("record_misses", record_misses),
+    TMA_JIT_OPTION("record_requests", record_requests),
     {"tuning",
      [](Options& options, nb::handle value) { options.tuning.policy = named<TuningPolicy>(kTuningPolicies, value); }},
     TMA_JIT_OPTION("records", tuning.records),
@@ -152,8 +167,14 @@ const char* const kEngineSignature =
     "template_dirs: list[str | os.PathLike[str]] = ..., nvrtc: str | os.PathLike[str] | None = None, nvrtc_dirs: "
     "list[str | os.PathLike[str]] = ..., disable_tma: bool | None = None, compiler: str = 'automatic', worker: "
     "str | os.PathLike[str] | None = None, workers: int = 0, compiles_at_once: int = 0, compile_time_limit_s: float = "
-    "300, worker_memory_limit: int = ..., record_misses: str | os.PathLike[str] | None = None, tuning: str | None "
-    "= None, records: list[str | os.PathLike[str]] = ..., tuning_budget_s: float = 60, tuning_device_share: float = "
+    "300, worker_memory_limit: int = ..., remote: str | None = None, remote_role: str | None = None, remote_wait_s: "
+    "float = 1, remote_flush_s: float = 5, remote_user: str | None = None, remote_password: str | None = None, "
+    "remote_token: str | None = None, remote_ca: str | os.PathLike[str] | None = None, remote_certificate: "
+    "str | os.PathLike[str] | None = None, remote_certificate_key: str | os.PathLike[str] | None = None, "
+    "remote_sign_key: str | os.PathLike[str] | None = None, remote_library: str | os.PathLike[str] | None = None, "
+    "record_misses: str | os.PathLike[str] | None = None, record_requests: str | os.PathLike[str] | None = None, "
+    "tuning: str | None = None, records: list[str | os.PathLike[str]] = ..., tuning_budget_s: float = 60, "
+    "tuning_device_share: float = "
     "0.1, tuning_memory_bytes: int = ..., seal: str = 'off', on_sealed_miss: "
     "collections.abc.Callable[[str, str, str, str], object] | None = None, line_info: bool = False, log_level: str = "
     "'warning', log: collections.abc.Callable[[str, str], object] | None = None) -> None";

@@ -55,15 +55,25 @@ class Progress {
   std::exception_ptr raised_;
 };
 
-// NOLINTNEXTLINE(readability-function-size): a parameter for each keyword
-nb::list tune_requests(PythonEngine& self, const std::vector<KernelRequest>& given, double budget_s,
-                       std::size_t candidates, double least_gain, bool flush_l2, bool again,
-                       const std::optional<std::filesystem::path>& records, nb::handle function) {
+std::vector<Request> with_tensors(const std::vector<KernelRequest>& given) {
   std::vector<Request> requests;
   for (const KernelRequest& each : given) {
     requests.push_back(each.request);
     for (const auto& [name, array] : each.arrays) requests.back().tensors.push_back({name, array.tensor});
   }
+  return requests;
+}
+
+nb::object prove_requests(PythonEngine& self, const std::vector<KernelRequest>& given) {
+  const std::vector<Request> requests = with_tensors(given);
+  return value_of(json_of(unlocked([&] { return prove(*self, requests); })));
+}
+
+// NOLINTNEXTLINE(readability-function-size): a parameter for each keyword
+nb::list tune_requests(PythonEngine& self, const std::vector<KernelRequest>& given, double budget_s,
+                       std::size_t candidates, double least_gain, bool flush_l2, bool again,
+                       const std::optional<std::filesystem::path>& records, nb::handle function) {
+  const std::vector<Request> requests = with_tensors(given);
   Progress progress(function);
   TuneOptions options{.budget_s = budget_s,
                       .candidates = candidates,
@@ -129,7 +139,10 @@ void bind_tuning(nb::module_& module, nb::class_<PythonEngine>& engine) {
           nb::sig("def tuning_file(self) -> pathlib.Path | None"))
       .def("warm_requests", &requests_of, nb::arg("line"),
            nb::sig("def warm_requests(self, line: str) -> list[Request]"),
-           "The requests that a line of a list for `tma-jit warm` describes on the engine's target.");
+           "The requests that a line of a list for `tma-jit warm` describes on the engine's target.")
+      .def("prove_requests", &prove_requests, nb::arg("requests"),
+           nb::sig("def prove_requests(self, requests: collections.abc.Sequence[Request]) -> dict[str, typing.Any]"),
+           "What `prove` finds of requests.");
   module.def(
       "warm_line", [](const Plan& plan) { return text_of(warm_line(plan)); }, nb::arg("plan"),
       "The line for `tma-jit warm` that builds the same kernel.");

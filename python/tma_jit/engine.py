@@ -4,6 +4,7 @@ from __future__ import annotations
 import concurrent.futures
 import os
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from . import _native
 
@@ -18,9 +19,7 @@ class Engine(_native.Engine):
         Returns how many kernels were compiled; those that the cache had are not. The first error is raised when all others
         are built.
         """
-        requests: list[_native.Request] = []
-        for line in lines:
-            requests += [line] if isinstance(line, _native.Request) else self.warm_requests(line)
+        requests = self._requests_of(lines)
         compiled, failure = 0, None
         with concurrent.futures.ThreadPoolExecutor(threads or os.cpu_count()) as pool:
             building = [pool.submit(self.build, request) for request in requests]
@@ -34,3 +33,20 @@ class Engine(_native.Engine):
         if failure is not None:
             raise failure
         return compiled
+
+    def prove(self, lines: Iterable[str | _native.Request]) -> dict[str, Any]:
+        """Looks up the kernels of requests, or of the lines of a list for `tma-jit warm`, in the cache, and verifies each.
+
+        Compiles, loads and launches nothing. Returns {"there", "missing": [{"request", "error"}], "ms"}; "request" is the
+        index among all requests.
+        """
+        return self.prove_requests(self._requests_of(lines))
+
+    def _requests_of(self, lines: Iterable[str | _native.Request]) -> list[_native.Request]:
+        requests: list[_native.Request] = []
+        for line in lines:
+            if isinstance(line, _native.Request):
+                requests.append(line)
+            elif line.strip() and not line.lstrip().startswith("#"):
+                requests += self.warm_requests(line)
+        return requests

@@ -166,3 +166,12 @@ tma_jit_status tma_jit_warm_requests(tma_jit_engine* engine, const char* line, t
   return making(__func__, error, {{"engine", engine}, {"line", line}}, out,
                 handle_of<tma_jit_presets>([&] { return requests_of(*engine, line); }));
 }
+
+tma_jit_status tma_jit_prove_json(tma_jit_engine* engine, const tma_jit_request* const* requests, size_t count,
+                                  char** out, tma_jit_error** error) {
+  return making(__func__, error, {{"engine", engine}}, out, string_of([&]() -> Result<std::string> {
+                  const auto given = requests_of(requests, count, "tma_jit_prove_json");
+                  if (!given) return tl::make_unexpected(given.error());
+                  return tma_jit::json_of(tma_jit::prove(engine->engine, *given));
+                }));
+}

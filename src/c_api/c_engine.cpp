@@ -170,6 +170,7 @@ Result<void> set_misses(const tma_jit_options& given, Options& options) {
   if (!seal) return tl::make_unexpected(seal.error());
   options.seal = *seal;
   options.record_misses = text_or_empty(given.record_misses);
+  options.record_requests = text_or_empty(given.record_requests);
   if (given.on_sealed_miss == nullptr) return {};
   options.on_sealed_miss = [call = given.on_sealed_miss, user = given.on_sealed_miss_user](const tma_jit::Miss& miss) {
     const std::string key = miss.key.hex();

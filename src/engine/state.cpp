@@ -95,6 +95,7 @@ Options resolved(Options options, const ProcessEnvironment& environment) {
   if (options.cache_dir.empty()) options.cache_dir = cache::default_folder(environment);
   options.compiler = resolved(std::move(options.compiler), environment);
   if (options.record_misses.empty()) options.record_misses = environment.record_misses;
+  if (options.record_requests.empty()) options.record_requests = environment.record_requests;
   if (options.nvrtc.empty()) options.nvrtc = environment.nvrtc;
   if (options.template_dirs.empty()) options.template_dirs = environment.templates;
   if (options.cache.read_only.empty()) options.cache.read_only = environment.cache_read_only;
@@ -121,7 +122,7 @@ Engine::State::State(Options given, driver::Provider provider, const ProcessEnvi
       device(options, environment.emulator, std::move(provider), log),
       records(options.tuning, user_records(options), log),
       misses(options, log, counters),
-      asked(environment.record_requests, log),
+      asked(options.record_requests, log),
       builder(builder_settings(options, environment), log, counters, misses),
       live_tuning(*this) {
   profile::attach();

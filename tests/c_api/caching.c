@@ -190,6 +190,43 @@ static void sealed(const char* root) {
   tma_jit_engine_free(engine);
 }
 
+static tma_jit_request* request_copy(int64_t unroll) {
+  tma_jit_request* request = NULL;
+  REQUIRE_OK(tma_jit_request_create("copy", &request, &error));
+  REQUIRE_OK(tma_jit_request_dim(request, "N", 4096, &error));
+  REQUIRE_OK(tma_jit_request_param(request, "UNROLL", unroll, &error));
+  return request;
+}
+
+/* Which kernels a folder lacks: the third request's, and the fourth, which is for no kernel. Compiles nothing. */
+static void proof(const char* root) {
+  tma_jit_options options = cached(root);
+  tma_jit_engine* engine = NULL;
+  tma_jit_request* requests[4] = {request_copy(1), request_copy(2), request_copy(8), NULL};
+  char* text = NULL;
+  int i = 0;
+  options.seal = TMA_JIT_SEAL_REFUSE;
+  engine = engine_of(&options);
+  REQUIRE_OK(tma_jit_request_create("copyy", &requests[3], &error));
+  REQUIRE_OK(tma_jit_prove_json(engine, (const tma_jit_request* const*)requests, 2, &text, &error));
+  CHECK(has(text, "{\"there\":2,\"missing\":[],\"ms\":"));
+  tma_jit_string_free(text);
+  REQUIRE_OK(tma_jit_prove_json(engine, (const tma_jit_request* const*)requests, 4, &text, &error));
+  CHECK(has(text, "{\"there\":2,\"missing\":[{\"request\":2,\"error\":{\"code\":\"not_found\""));
+  CHECK(has(text, "{\"request\":3,\"error\":{\"code\":\"not_found\"") && has(text, "copyy"));
+  tma_jit_string_free(text);
+  REQUIRE_OK(tma_jit_prove_json(engine, NULL, 0, &text, &error));
+  CHECK(has(text, "{\"there\":0,\"missing\":[],\"ms\":"));
+  tma_jit_string_free(text);
+  CHECK(stats_of(engine).compiles == 0 && stats_of(engine).loads == 0);
+  for (i = 0; i < 4; ++i) tma_jit_request_free(requests[i]);
+  requests[0] = NULL;
+  CHECK_FAILS(tma_jit_prove_json(engine, (const tma_jit_request* const*)requests, 1, &text, &error),
+              TMA_JIT_INVALID_ARGUMENT, "requests[0] is NULL");
+  CHECK_NULL_REFUSED(tma_jit_prove_json(NULL, NULL, 0, &text, &error), "engine");
+  tma_jit_engine_free(engine);
+}
+
 static void single_entries(const char* root) {
   char prefix[9] = {0};
   size_t bytes = 1;
@@ -298,6 +335,7 @@ int main(int argc, char** argv) {
   bad_options();
   if (fill(root, misses)) {
     warm(misses, in_folder(2, "warmed"));
+    proof(root);
     single_entries(names[2]);
     packs(names[2]);
     sealed(root);

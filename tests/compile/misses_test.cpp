@@ -1,5 +1,6 @@
 // What becomes of kernels that have to be compiled: sealed engines, lists of misses, and configurations that crash.
 #include <tma_jit/engine.h>
+#include <tma_jit/json.h>
 #include <tma_jit/warm_list.h>
 
 #include <algorithm>
@@ -190,6 +191,36 @@ TEST_CASE("misses are recorded as lines that build the same kernels; hits are no
     REQUIRE_MESSAGE(plan, plan.error().text());
     CHECK(other.key(*plan).value() == keys[i]);
   }
+}
+
+TEST_CASE(
+    "what was asked for is recorded once, hits too; a sealed engine proves that a folder has it, compiling nothing") {
+  MissBench bench;
+  bench.options.record_requests = bench.folder.path() / "asked.jsonl";
+  for (int run = 0; run < 2; ++run) {
+    Engine engine = bench.engine();
+    for (const char* hook : {"a", "a * 2.0f", "a"}) REQUIRE(engine.prepare(scale_request(hook)));
+    CHECK(engine.stats().compiles == (run == 0 ? 2 : 0));
+    CHECK(!engine.prepare(scale_request("a +* 1")));
+  }
+  const std::string text = read_file(bench.options.record_requests).value();
+  const auto lines = split(text, '\n');
+  REQUIRE(lines.size() == 3);  // the last is empty
+  bench.options.record_requests.clear();
+  bench.options.seal = Seal::refuse;
+  Engine sealed = bench.engine();
+  std::vector<Request> requests;
+  for (std::size_t i = 0; i < 2; ++i) requests.push_back(parse_warm_line(lines[i]).value().request);
+  requests.push_back(scale_request("a * 3.0f"));
+  const Proof proof = prove(sealed, requests);
+  CHECK(proof.there == 2);
+  REQUIRE(proof.missing.size() == 1);
+  CHECK(proof.missing[0].request == 2);
+  CHECK(proof.missing[0].error.code == ErrorCode::not_found);
+  CHECK(proof.ms < 30);
+  CHECK(sealed.stats().compiles == 0);
+  CHECK(sealed.stats().loads == 0);
+  CHECK(json_of(proof).starts_with(R"({"there":2,"missing":[{"request":2,"error":{"code":"not_found")"));
 }
 
 TEST_CASE("threads and engines that record at once write whole lines; a list that cannot be written is one warning") {

@@ -117,6 +117,10 @@ def test_build():
         compiled = known.warm([tma_jit.warm_line(plan), tma_jit.Request("map", dims={"N": 10}, hooks={"apply": "a - 1"})],
                               progress=lambda done, total: progress.append((done, total)))
         check(compiled == 1 and progress == [(1, 2), (2, 2)], (compiled, progress))
+        proof = known.prove(["# a list\n", "\n", tma_jit.warm_line(plan), tma_jit.Request("map", dims={"N": 10}, hooks={"apply": "a - 2"})])
+        check(proof["there"] == 1 and proof["ms"] > 0, proof)
+        check([(one["request"], one["error"]["code"]) for one in proof["missing"]] == [(1, "not_found")], proof)
+        check(known.stats["compiles"] == 2, "a proof compiles nothing")
         sealed, missed = tma_jit.Engine("h100", cache_dir=folder, seal="refuse", on_sealed_miss=lambda *miss: missed.append(miss)), []
         sealed.build(plan)
         failure_of(lambda: sealed.build("map", dims={"N": 10}, hooks={"apply": "a - 2"}), tma_jit.errors.SealedError)
