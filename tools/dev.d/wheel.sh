@@ -5,12 +5,7 @@ command_wheel() {
   prepare_machine "${build_packages[@]}" python3-dev python3-venv
   install_python_packages
   [[ -x build-venv/bin/auditwheel ]] || fail "the packages for Python are missing: ${python_packages[*]}"
-  local made
-  made=$(mktemp -d)
   PATH=$PWD/build-venv/bin:$PATH CMAKE_BUILD_PARALLEL_LEVEL=$(parallel_jobs) \
-    build-venv/bin/python -m pip wheel . --no-deps --no-build-isolation -q -w "$made"
-  # The tag that auditwheel gives names the oldest glibc that serves.
-  PATH=$PWD/build-venv/bin:$PATH build-venv/bin/auditwheel -q repair --strip -w build-wheels "$made"/*.whl
-  rm -r "$made"
+    build-venv/bin/python -m pip wheel . --no-deps --no-build-isolation -q -w build-wheels
   ls -l build-wheels/*.whl
 }
