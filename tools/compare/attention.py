@@ -248,6 +248,7 @@ def measure(compare, torch, options, plans, flush):
         for entry, (config, time) in zip(entries, ours):
             flops = entry["plan"]["work"]["flops"]
             of_pin.setdefault((kind, entry["pin"]), []).append(peer / time)
+            options.pictured.add(f"{kind} {entry['pin']}".rstrip(), entry["plan"], time, peers)
             print(f"| {name} | {time * 1e3:.1f} | {flops / time / 1e9:,.0f} | {backend} {peer * 1e3:.1f} | {flops / peer / 1e9:,.0f} | "
                   f"{peer / time:.3f} | {config} |", flush=True)
         best.setdefault(kind, []).append(max(peer / time for _, time in ours))

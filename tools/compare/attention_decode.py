@@ -165,6 +165,7 @@ def measure(compare, torch, options, entries, flush):
             share = (size / time) / (copied / copy)
             whole = not problem["layout"].startswith("ragged")  # the peer reads the longest lengths of all
             ratios.setdefault(problem["layout"], []).append((share, peer / time if whole else float("nan")))
+            options.pictured.add(problem["layout"], entry["plan"], time, {"PyTorch": peer} if whole else {})
             print(f"| {name_of(problem)} | {time * 1e3:.1f} | {size / time / 1e6:,.0f} | {share:.3f} | "
                   + (f"{peer * 1e3:.1f} {name} | {peer / time:.2f}" if whole else "- | -") + f" | {config} |", flush=True)
         torch.cuda.empty_cache()

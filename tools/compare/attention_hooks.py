@@ -109,7 +109,8 @@ def measured(compare, torch, flex, options, name, entries, flush):
     *times, theirs, whole = compare.alternate([*ours, peer, causal], options.rounds, flush)
     pairs = pairs_of(torch, mask, length)
     rate, full = 4e-9 * HEADS * SIZE * pairs, 4e-9 * HEADS * SIZE * length * (length + 1) / 2
-    for side, time in zip(ours, times):
+    for entry, side, time in zip(entries, ours, times):
+        options.pictured.add(name, entry["plan"], time, {"flex_attention": theirs, "our causal attention": whole})
         print(f"| {name} | {time * 1e3:.1f} | {rate / time:,.0f} | {theirs * 1e3:.1f} | {theirs / time:.2f} | {whole * 1e3:.1f} | "
               f"{rate / time / (full / whole):.2f} | {side.config} |", flush=True)
 

@@ -116,6 +116,7 @@ def measure(compare, torch, options, entries, flush):
         for side, time in sorted(zip(entry["sides"], ours), key=lambda pair: pair[1]):
             plan = side["plan"]
             shares.setdefault((side["variant"], m), []).append((copy / time, 2 * n * k / time / rate, peer / time))
+            options.pictured.add(f"{side['variant']}, {m} rows", plan, time, {"the better of PyTorch's libraries": peer, "a copy": copy})
             print(f"| {m} x {n} x {k} | {side['variant']} | {time * 1e3:.1f} | {2 * n * k / time / 1e6:,.0f} | {copy / time:.3f} | "
                   f"{2 * n * k / time / rate:.3f} | {peer * 1e3:.1f} | {peer / time:.3f} | "
                   f"{os.path.basename(plan['file'])} {' '.join(f'{k}={v}' for k, v in plan['config'].items())} |", flush=True)

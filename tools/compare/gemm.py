@@ -150,6 +150,7 @@ def measure(compare, torch, options, entries, flush):
         work = entry["plan"]["work"]
         ours, peer, config = timed(compare, torch, options, entry, flush)
         ratios.setdefault(entry["set"], []).append(peer / ours)
+        options.pictured.add(entry["set"], entry["plan"], ours, {"the better of PyTorch's libraries": peer})
         print(f"| {entry['set']} | {f'{batch} of ' if batch else ''}{m} x {n} x {k} | {ours * 1e3:.1f} | "
               f"{work['flops'] / ours / 1e9:,.0f} | {work['bytes'] / ours / 1e6:,.0f} | {peer * 1e3:.1f} | {peer / ours:.3f} | "
               f"{os.path.basename(entry['plan']['file'])} {config} |", flush=True)

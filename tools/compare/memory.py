@@ -66,6 +66,7 @@ def measure(compare, torch, options, plans, flush):
             continue
         moved = plan["work"]["bytes"]
         ratios.setdefault(plan["kernel"], []).append((copy / ours, peer / ours))
+        options.pictured.add(plan["kernel"], plan, ours, {"a copy": copy, "PyTorch": peer})
         print(f"| {name} | {ours * 1e3:.1f} | {moved / ours / 1e6:,.0f} | {copy / ours:.3f} | {peer * 1e3:.1f} | "
               f"{peer / ours:.2f} | {os.path.basename(plan['file'])} {config} |", flush=True)
         torch.cuda.empty_cache()
