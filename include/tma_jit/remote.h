@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,17 +22,21 @@ struct RemoteTransfer {
   std::string fault{};  // of the first that failed
 };
 
+// Called after each entry, by one thread at a time but not always the same.
+using TransferProgress = std::function<void(std::uint64_t done, std::uint64_t entries)>;
+
 // Uploads the sound entries of a folder that the server lacks, and adds all of them, and the compilers that made them,
 // to the server's catalogue. Two pushes at the same time may leave entries of one out of the catalogue, not off the
 // server. Fails if the server cannot be used at all.
 [[nodiscard]] TMA_JIT_API Result<RemoteTransfer> cache_push(const std::filesystem::path& root,
-                                                            const RemoteOptions& remote = {});
+                                                            const RemoteOptions& remote = {},
+                                                            const TransferProgress& progress = {});
 // Copies what the server's catalogue lists and the folder lacks into the folder. With `pack_keys`, or an
 // administrator's rule, every entry must be signed by one of those keys, as in an engine.
 [[nodiscard]] TMA_JIT_API Result<RemoteTransfer> cache_pull(const std::filesystem::path& root,
                                                             const RemoteOptions& remote = {},
                                                             const std::vector<std::filesystem::path>& pack_keys = {},
-                                                            bool shared = false);
+                                                            bool shared = false, const TransferProgress& progress = {});
 
 struct RemoteStat {
   std::string remote{};                  // the server, without credentials

@@ -91,7 +91,8 @@ struct Server {
 // Moves one entry; returns its size, or 0 if it was there.
 using Move = std::function<Result<std::uint64_t>(const Key& key)>;
 
-RemoteTransfer move_all(const Server& server, const std::vector<Key>& keys, const Move& move) {
+RemoteTransfer move_all(const Server& server, const std::vector<Key>& keys, const TransferProgress& progress,
+                        const Move& move) {
   RemoteTransfer transfer{.remote = server.client->name(), .entries = keys.size()};
   std::mutex mutex;
   std::atomic<std::size_t> next = 0;
@@ -105,6 +106,7 @@ RemoteTransfer move_all(const Server& server, const std::vector<Key>& keys, cons
         ++(*moved == 0 ? transfer.there : transfer.moved);
         transfer.moved_bytes += *moved;
       }
+      if (progress) progress(transfer.there + transfer.moved + transfer.failed, transfer.entries);
     }
   };
   std::vector<std::thread> threads;
@@ -136,7 +138,8 @@ Result<void> add_to_catalogue(const Server& server, const std::vector<Key>& keys
   return server.put(cache::catalogue_key(), encoded);
 }
 
-Result<RemoteTransfer> push(const std::filesystem::path& root, const RemoteOptions& remote) {
+Result<RemoteTransfer> push(const std::filesystem::path& root, const RemoteOptions& remote,
+                            const TransferProgress& progress) {
   TMA_JIT_ASSIGN(const Server server, Server::open(remote, {}));
   TMA_JIT_CHECK(server.health());
   cache::StoreOptions existing;
@@ -147,7 +150,7 @@ Result<RemoteTransfer> push(const std::filesystem::path& root, const RemoteOptio
   for (const cache::Item& item : inventory.items) {
     if (item.key && cache::find(inventory, item).entry) keys.push_back(*item.key);
   }
-  RemoteTransfer transfer = move_all(server, keys, [&](const Key& key) -> Result<std::uint64_t> {
+  RemoteTransfer transfer = move_all(server, keys, progress, [&](const Key& key) -> Result<std::uint64_t> {
     TMA_JIT_ASSIGN(const bool there, server.exists(key));
     if (there && server.options.sign_key.empty()) return std::uint64_t{0};  // else it may lack the signature
     const cache::Lookup found = store.get(key);
@@ -162,14 +165,15 @@ Result<RemoteTransfer> push(const std::filesystem::path& root, const RemoteOptio
 }
 
 Result<RemoteTransfer> pull(const std::filesystem::path& root, const RemoteOptions& remote,
-                            const std::vector<std::filesystem::path>& pack_keys, bool shared) {
+                            const std::vector<std::filesystem::path>& pack_keys, bool shared,
+                            const TransferProgress& progress) {
   TMA_JIT_ASSIGN(const Server server, Server::open(remote, pack_keys));
   TMA_JIT_ASSIGN(const cache::Catalogue catalogue, server.catalogue());
   cache::StoreOptions options;
   options.shared = shared;
   TMA_JIT_ASSIGN(const cache::Store store, cache::Store::open(root, options));
   const std::vector<Key> keys(catalogue.keys.begin(), catalogue.keys.end());
-  RemoteTransfer transfer = move_all(server, keys, [&](const Key& key) -> Result<std::uint64_t> {
+  RemoteTransfer transfer = move_all(server, keys, progress, [&](const Key& key) -> Result<std::uint64_t> {
     if (store.get(key).entry) return std::uint64_t{0};
     std::vector<std::byte> encoded;
     TMA_JIT_ASSIGN(const auto entry, server.get(key, &encoded));
@@ -224,13 +228,16 @@ Result<RemoteProof> prove(const RemoteOptions& remote, const std::vector<std::fi
 
 }  // namespace
 
-Result<RemoteTransfer> cache_push(const std::filesystem::path& root, const RemoteOptions& remote) {
-  return without_signals([root, remote] { return push(root, remote); });
+Result<RemoteTransfer> cache_push(const std::filesystem::path& root, const RemoteOptions& remote,
+                                  const TransferProgress& progress) {
+  return without_signals([root, remote, progress] { return push(root, remote, progress); });
 }
 
 Result<RemoteTransfer> cache_pull(const std::filesystem::path& root, const RemoteOptions& remote,
-                                  const std::vector<std::filesystem::path>& pack_keys, bool shared) {
-  return without_signals([root, remote, pack_keys, shared] { return pull(root, remote, pack_keys, shared); });
+                                  const std::vector<std::filesystem::path>& pack_keys, bool shared,
+                                  const TransferProgress& progress) {
+  return without_signals(
+      [root, remote, pack_keys, shared, progress] { return pull(root, remote, pack_keys, shared, progress); });
 }
 
 Result<RemoteStat> remote_stat(const RemoteOptions& remote, const std::vector<std::filesystem::path>& pack_keys) {

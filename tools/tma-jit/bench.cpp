@@ -4,6 +4,7 @@
 
 #include "bound.h"
 #include "describe.h"
+#include "progress.h"
 #include "sweep.h"
 #include "trial.h"
 #include "verbs.h"
@@ -106,6 +107,7 @@ Outcome<int> bench_steps(const Settings& settings, Engine& engine, const Words& 
   CLI_ASSIGN(const Sweep sweep, read_sweep(words.sweep));
   Json results = Json::array();
   int status = kDone;
+  Progress progress(settings.console, sweep.values.size());
   for (const std::int64_t value : sweep.values) {
     RequestWords request = words.request;
     for (const std::string& name : sweep.names) request.words.push_back(fmt::format("{}={}", name, value));
@@ -113,13 +115,16 @@ Outcome<int> bench_steps(const Settings& settings, Engine& engine, const Words& 
     if (!result && result.error().exit == kUsage) return tl::make_unexpected(std::move(result).error());
     if (result) {
       results.push_back(*std::move(result));
+      progress.step(words.sweep);
       continue;
     }
     status = kFailed;
     const Json error = cli::to_json(result.error().error);
     if (!settings.console.json) settings.console.error(result.error().error);  // else it is in the list
     results.push_back({{"value", value}, {"error", error}});
+    progress.step(words.sweep);
   }
+  progress.finish();
   settings.console.object({{"sweep", fmt::format("{}", fmt::join(sweep.names, ","))}, {"results", results}});
   return status;
 }

@@ -1,7 +1,10 @@
 // tma-jit cache push, pull, and stat of a server: the remote level of the cache.
 #include <tma_jit/remote.h>
 
+#include <optional>
+
 #include "cache.h"
+#include "progress.h"
 #include "text.h"
 
 namespace tma_jit::cli {
@@ -21,16 +24,34 @@ Outcome<int> report(const Settings& settings, const RemoteTransfer& transfer, co
   return transfer.failed == 0 ? kDone : kFailed;
 }
 
+// Draws the progress of a transfer, whose number of entries is known when it has begun.
+class Transfer {
+ public:
+  explicit Transfer(const Console& console) : console_(console) {}
+  TransferProgress progress() {
+    return [this](std::uint64_t, std::uint64_t entries) {
+      if (!bar_) bar_.emplace(console_, entries);
+      bar_->step("entries");
+    };
+  }
+
+ private:
+  const Console& console_;
+  std::optional<Progress> bar_;
+};
+
 Outcome<int> push(const Settings& settings, const CacheWords& words) {
   RemoteOptions remote = remote_options(settings);
   remote.sign_key = words.sign;
-  CLI_ASSIGN(const RemoteTransfer transfer, cache_push(cache_root(settings), remote));
+  Transfer shown(settings.console);
+  CLI_ASSIGN(const RemoteTransfer transfer, cache_push(cache_root(settings), remote, shown.progress()));
   return report(settings, transfer, "uploaded");
 }
 
 Outcome<int> pull(const Settings& settings, const CacheWords& words) {
-  CLI_ASSIGN(const RemoteTransfer transfer,
-             cache_pull(cache_root(settings), remote_options(settings), pack_keys(words), settings.shared));
+  Transfer shown(settings.console);
+  CLI_ASSIGN(const RemoteTransfer transfer, cache_pull(cache_root(settings), remote_options(settings), pack_keys(words),
+                                                       settings.shared, shown.progress()));
   return report(settings, transfer, "copied");
 }
 

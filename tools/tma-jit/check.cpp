@@ -5,6 +5,7 @@
 
 #include "check_emulated.h"
 #include "describe.h"
+#include "progress.h"
 #include "request.h"
 #include "text.h"
 #include "verbs.h"
@@ -116,10 +117,13 @@ Outcome<std::vector<Row>> check_arch(const Settings& settings, const CheckedFile
   CLI_ASSIGN(std::vector<Request> presets, engine.presets(file.kernel->name, file.dims));
   const std::vector<Request> requests = of_file(std::move(presets), file);
   std::vector<Row> rows;
+  Progress progress(settings.console, requests.size());
   for (const Request& request : requests) {
     rows.push_back(build_row(engine, arch, request));
     print(settings.console, rows.back());
+    progress.step(arch + ", built");
   }
+  progress.finish();
   if (rows.empty()) return failed(ErrorCode::no_config, "{}: nothing to build for {}", file.path, arch);
   return rows;
 }

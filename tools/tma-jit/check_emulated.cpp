@@ -5,6 +5,7 @@
 #include <tma_jit/emulator.h>
 
 #include "describe.h"
+#include "progress.h"
 #include "text.h"
 #include "trial.h"
 
@@ -91,8 +92,10 @@ Outcome<Emulated> check_emulated(const Settings& settings, const CheckedFile& fi
   CLI_ASSIGN(std::vector<Request> found, engine.examples(file.kernel->name, file.dims));
   const std::vector<Request> requests = of_file(std::move(found), file);
   Emulated result;
+  Progress progress(settings.console, requests.size());
   for (const Request& request : requests) {
     result.object.push_back(run_one(engine, file, request));
+    progress.step(arch + ", emulated");
     const Json& row = result.object.back();
     const std::string fault = row["fault"];
     if (fault.empty()) continue;

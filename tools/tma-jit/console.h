@@ -27,7 +27,7 @@ class Console {
   }
   // Prints a remark that is not a fault to stderr.
   template <class... Args> void note(fmt::format_string<Args...> format, Args&&... args) const {
-    if (!quiet) fmt::print(stderr, "note: {}\n", fmt::format(format, std::forward<Args>(args)...));
+    if (!quiet) write_note(fmt::format(format, std::forward<Args>(args)...));
   }
   // Prints the object of --json; nothing without it.
   void object(const Json& value) const;
@@ -35,6 +35,7 @@ class Console {
 
  private:
   static void write(std::string_view text);
+  static void write_note(std::string_view text);
 };
 
 Json to_json(const Error& error);

@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 
@@ -11,6 +12,8 @@ namespace {
 
 constexpr std::size_t kBarColumns = 24;
 constexpr std::chrono::milliseconds kRedraw{50};
+
+std::atomic<bool> on_screen = false;
 
 std::size_t terminal_columns() {
   winsize size{};
@@ -28,8 +31,17 @@ std::string rate_words(std::size_t done, std::size_t total, double seconds) {
 
 }  // namespace
 
-Progress::Progress(const Console& console, std::size_t total)
-    : shown_(!console.quiet && !console.json && total > 0 && ::isatty(STDERR_FILENO) == 1), total_(total) {}
+Progress::Progress(const Console& console, std::size_t total) : shown_(total > 0 && is_shown(console)), total_(total) {}
+
+bool Progress::is_shown(const Console& console) {
+  return !console.quiet && !console.json && ::isatty(STDERR_FILENO) == 1;
+}
+
+void Progress::erase() {
+  if (!on_screen.exchange(false)) return;
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+}
 
 std::string Progress::bar(std::size_t done, std::size_t total, double seconds, const std::string& what,
                           std::size_t columns) {
@@ -53,12 +65,13 @@ void Progress::step(const std::string& what) {
   const std::chrono::duration<double> seconds = now - start_;
   fmt::print(stderr, "\r{}\x1b[K", bar(done_, total_, seconds.count(), what, terminal_columns()));
   std::fflush(stderr);
+  on_screen = true;
 }
 
 void Progress::finish() {
   const std::lock_guard lock(mutex_);
   if (!shown_ || done_ == 0) return;
-  fmt::print(stderr, "\r\x1b[K");
+  erase();
   done_ = 0;
 }
 

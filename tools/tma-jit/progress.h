@@ -21,6 +21,10 @@ class Progress {
   void step(const std::string& what);
   // Removes the bar.
   void finish();
+  // Removes any bar until its next step, so that something else can be printed there. Thread-safe.
+  static void erase();
+  // Returns whether there is a terminal to draw on, and nobody asked for silence.
+  static bool is_shown(const Console& console);
 
   // Returns "[#######.......]  50/100  2.5/s  0:20 left  gemm ...", truncated to the terminal's width. `seconds` is the
   // time since the start; the time left assumes that the rest takes as long per item.

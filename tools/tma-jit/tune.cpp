@@ -85,10 +85,11 @@ Outcome<int> merge_records(const Settings& settings, const Words& words) {
 }
 
 std::function<bool(const TuneProgress&)> teller(const Console& console) {
-  if (console.quiet) return {};
+  if (!Progress::is_shown(console)) return {};
   return [](const TuneProgress& at) {
-    fmt::print(stderr, "\r{} of {}, configuration {} of {}, {:.0f} of {:.0f} s ", at.request + 1, at.requests, at.trial,
-               at.trials, at.seconds, at.budget_s);
+    fmt::print(stderr, "\r\x1b[K{} of {}, configuration {} of {}, {:.1f}/s  {:.0f} s left at most", at.request + 1,
+               at.requests, at.trial, at.trials, at.seconds > 0 ? static_cast<double>(at.trial) / at.seconds : 0.0,
+               std::max(0.0, at.budget_s - at.seconds));
     std::fflush(stderr);
     return true;
   };
