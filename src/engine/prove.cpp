@@ -1,13 +1,19 @@
 // The proof that a cache has the kernel of every request.
 #include <tma_jit/warm_list.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <thread>
+#include <vector>
 
 #include "core/failure.h"
 #include "engine/state.h"
 
 namespace tma_jit {
 namespace {
+
+constexpr std::size_t kThreadsMax = 16;
 
 Result<void> look_up(Engine::State& state, const Request& request) {
   TMA_JIT_ASSIGN(const Plan plan, state.plan(request));
@@ -16,18 +22,33 @@ Result<void> look_up(Engine::State& state, const Request& request) {
   return {};
 }
 
+// Threads share the list, because most of a first look-up is planning.
+std::vector<Result<void>> look_up_all(Engine::State& state, const std::vector<Request>& requests) {
+  std::vector<Result<void>> found(requests.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < requests.size(); i = next++) found[i] = look_up(state, requests[i]);
+  };
+  const std::size_t count = std::min({kThreadsMax, requests.size(), std::size_t{std::thread::hardware_concurrency()}});
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  return found;
+}
+
 }  // namespace
 
 Proof prove(Engine& engine, const std::vector<Request>& requests) {
   const auto start = std::chrono::steady_clock::now();
   Engine::State& state = EngineInternals::state_of(engine);
+  const std::vector<Result<void>> found = look_up_all(state, requests);
   Proof proof;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    auto found = look_up(state, requests[i]);
-    if (found) {
+    if (found[i]) {
       ++proof.there;
     } else {
-      proof.missing.push_back({i, std::move(found).error()});
+      proof.missing.push_back({i, found[i].error()});
     }
   }
   proof.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
