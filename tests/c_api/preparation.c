@@ -1,4 +1,6 @@
 /* Preparing in the background through the C API, on the emulator. Ends with 77 where there is none. */
+#include <unistd.h>
+
 #include "check.h"
 
 #define COUNT 3
@@ -68,7 +70,19 @@ static void check_refusals(tma_jit_engine* engine, const tma_jit_request* const*
   tma_jit_preparation_free(NULL);
 }
 
+/* Lines of a file; none of one that is not there. */
+static int lines_of(const char* path) {
+  FILE* file = fopen(path, "r");
+  int lines = 0, letter = 0;
+  if (file == NULL) return 0;
+  while ((letter = fgetc(file)) != EOF) lines += letter == '\n';
+  fclose(file);
+  return lines;
+}
+
 int main(void) {
+  char folder[] = "/tmp/tma_jit_c_api_XXXXXX";
+  char record[64];
   tma_jit_options options;
   tma_jit_device_info device;
   tma_jit_engine* engine = NULL;
@@ -81,19 +95,25 @@ int main(void) {
   options.size = sizeof options;
   options.device = "emulator:sm_90a";
   options.no_cache = 1;
+  if (mkdtemp(folder) == NULL) return 1;
+  snprintf(record, sizeof record, "%s/asked", folder);
+  options.record_requests = record;
   REQUIRE_OK(tma_jit_engine_create(&options, &engine, &error));
   device.size = sizeof device;
   if (tma_jit_engine_device(engine, &device, &error) != TMA_JIT_OK) {
     printf("skipped: %s\n", tma_jit_error_text(error));
     tma_jit_error_free(error);
     tma_jit_engine_free(engine);
+    rmdir(folder);
     return SKIPPED;
   }
+  CHECK(lines_of(record) == 0);
   requests[0] = scaling("a * 2.0f");
   requests[1] = scaling("a * 3.0f");
   requests[2] = scaling("no_such_name");
   check_refusals(engine, (const tma_jit_request* const*)requests);
   check_results(engine, (const tma_jit_request* const*)requests);
+  CHECK(lines_of(record) == COUNT - 1); /* the last does not compile */
   /* The engine's end is the preparation's, which is of use until it is freed. */
   REQUIRE_OK(tma_jit_prepare_async(engine, (const tma_jit_request* const*)requests, COUNT, NULL, &preparation, &error));
   REQUIRE_OK(tma_jit_preparation_cancel(preparation, &error));
@@ -105,5 +125,7 @@ int main(void) {
   tma_jit_error_free(error);
   tma_jit_preparation_free(preparation);
   for (i = 0; i < COUNT; ++i) tma_jit_request_free(requests[i]);
+  remove(record);
+  rmdir(folder);
   return finished("C API: preparing in the background");
 }

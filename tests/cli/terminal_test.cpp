@@ -23,6 +23,7 @@ std::string on_terminal(std::vector<std::string> words, const std::vector<std::s
   REQUIRE(process >= 0);
   if (process == 0) {
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     ::setenv("TERM", "xterm", 1);
@@ -76,7 +77,7 @@ TEST_CASE("what takes long draws a bar with its rate and the time left, on a ter
   CHECK(has(check, "left  sm_90a, built"));
   CHECK(!has(run_command(warm).err, "/s"));
   std::vector<std::string> quiet = warm;
-  quiet.push_back("--quiet");
+  quiet.emplace_back("--quiet");
   CHECK(!has(on_terminal(quiet, {}), "left"));
 }
 

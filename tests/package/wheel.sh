@@ -40,5 +40,10 @@ PYTHONPATH=$work/site "$work/venv/bin/python" try.py
 "$work/venv/bin/python" try.py
 "$work/venv/bin/python" -m tma_jit --version
 "$work/venv/bin/tma-jit" list > /dev/null
+for server in nginx redis; do  # the engines of a server of kernels, of the wheel
+  status=0
+  "$python" "$work/tree/tools/fleet/fleet.py" --server "$server" --nodes 100 --seconds 0.1 --tma-jit "$work/site/tma_jit/tma-jit" --check || status=$?
+  ((status == 0 || status == 77)) || exit "$status"
+done
 echo "$(basename "${wheels[0]}"): $size bytes"
 rm -rf "$work"

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -36,6 +37,20 @@ def test_outlives_engine():
     check((y == a * 2).all(), "a launch of a dropped engine")
     function(a + 1, None, None, None, y)
     check((y == a * 2 + 2).all(), "a function of a dropped engine")
+
+
+def test_recorded_requests():
+    with tempfile.TemporaryDirectory() as folder:
+        record = os.path.join(folder, "asked.jsonl")
+        one = engine(cache_dir=os.path.join(folder, "cache"), record_requests=record)
+        for hook in ("a * 2", "a * 3", "a * 2"):
+            a, y = arrays()
+            one.prepare("map", A=a, Y=y, hooks={"apply": hook})
+        with open(record, encoding="utf-8") as lines:
+            proof = engine(cache_dir=os.path.join(folder, "cache"), seal="refuse").prove(lines)
+        check(proof["there"] == 2 and not proof["missing"], proof)
+        proof = engine(cache_dir=os.path.join(folder, "other")).prove([tma_jit.Request("map", A=a, Y=y, hooks={"apply": "a * 2"})])
+        check(proof["there"] == 0 and proof["missing"][0]["error"]["code"] == "not_found", proof)
 
 
 def test_keeps_arrays():

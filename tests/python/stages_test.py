@@ -121,6 +121,11 @@ def test_build():
         check(proof["there"] == 1 and proof["ms"] > 0, proof)
         check([(one["request"], one["error"]["code"]) for one in proof["missing"]] == [(1, "not_found")], proof)
         check(known.stats["compiles"] == 2, "a proof compiles nothing")
+        away = tma_jit.Engine("h100", cache_dir=folder, remote="http://me:s3cret@127.0.0.1:1", remote_role="read-only", remote_wait_s=0.5,
+                              remote_flush_s=0, log_level="off")
+        away.build("map", dims={"N": 10}, hooks={"apply": "a - 3"})
+        check(away.stats["cache"]["remote_off"] == 1 and away.stats["compiles"] == 1, away.stats)
+        check("both" in str(failure_of(lambda: engine(remote_role="both"))), "a role")
         sealed, missed = tma_jit.Engine("h100", cache_dir=folder, seal="refuse", on_sealed_miss=lambda *miss: missed.append(miss)), []
         sealed.build(plan)
         failure_of(lambda: sealed.build("map", dims={"N": 10}, hooks={"apply": "a - 2"}), tma_jit.errors.SealedError)
