@@ -24,14 +24,16 @@ SILU = "x * gate[row, column] / (1.0f + __expf(-gate[row, column]))"
 PRODUCTS = {"gate": (HIDDEN, WIDTH, ()),
             "up": (HIDDEN, WIDTH, ("--operand", "gate : bf16[M, N]", "--hook", f"epilogue={SILU}")),
             "down": (WIDTH, HIDDEN, ())}
+# Which products of all layers, by their indices, are launched programmatically.
+WAYS = {"chained": lambda i: i % len(PRODUCTS) > 0, "one chain": lambda i: i > 0, "plain": lambda i: False}
 
 
 def prepare(options):
     entries = []
-    for m in ROWS:
+    for m in options.rows:
         plans = {}
         for name, (n, k, words) in PRODUCTS.items():
-            request = ["gemm", f"M={m}", f"N={n}", f"K={k}", *words, *target(options)]
+            request = ["gemm", f"M={m}", f"N={n}", f"K={k}", *words, *options.params.split(), *target(options)]
             plans[name] = build(options.tma_jit, request, os.path.join(options.folder, f"{name}{m}.cubin"))
         entries.append({"rows": m, "plans": plans})
     return entries
@@ -41,9 +43,9 @@ class Layers:
     """The weights and results of all layers, for one number of rows."""
 
     def __init__(self, torch, rows):
-        def matrix(n, k):
-            return (torch.randn(n, k, device="cuda") * (3 / k) ** 0.5).bfloat16()
-        self.weights = [{name: matrix(n, k) for name, (n, k, _) in PRODUCTS.items()} for _ in range(LAYERS)]
+        def matrix(name, n, k):  # such that the elements of a layer's result are about as large as those of its input
+            return (torch.randn(n, k, device="cuda") * ((3 if name == "down" else 1) / k) ** 0.5).bfloat16()
+        self.weights = [{name: matrix(name, n, k) for name, (n, k, _) in PRODUCTS.items()} for _ in range(LAYERS)]
         self.x = [torch.randn(rows, WIDTH, device="cuda").bfloat16() for _ in range(LAYERS + 1)]
         self.gate, self.h = (torch.empty(rows, HIDDEN, device="cuda", dtype=torch.bfloat16) for _ in range(2))
 
@@ -95,16 +97,15 @@ def measure_rows(compare, torch, options, entry, flush):
             return x
         return body
     expected = peer(layer)()
-    ways = {"chained": lambda i: i % len(PRODUCTS) > 0, "one chain": lambda i: i > 0, "plain": lambda i: False}
     sides = {}
-    for name, programmatic in ways.items():
+    for name, programmatic in WAYS.items():
         sides[name] = graph_of(torch, all_of(layers.launches(compare, options, entry, programmatic)))
         for _ in range(20):  # each time from poisoned results
             for result in (layers.gate, layers.h, *layers.x[1:]):
                 compare.poisoned(result)
             sides[name].replay()
             error = compare.difference(layers.x[-1], expected)
-            assert error < 2e-2, f"{name}, {entry['rows']} rows: differs from PyTorch by {error}"
+            assert error < 3e-2, f"{name}, {entry['rows']} rows: differs from PyTorch by {error}"
     sides["PyTorch"] = graph_of(torch, peer(layer))
     if options.compile:
         sides["compiled"] = graph_of(torch, peer(torch.compile(layer, mode="max-autotune-no-cudagraphs", dynamic=False)))
@@ -127,6 +128,7 @@ def measure(compare, torch, options, entries, flush):
 def main():
     parser = parser_of(__doc__)
     parser.add_argument("--compile", action="store_true", help="of `measure`: torch.compile too, which takes a minute a number of rows")
+    parser.add_argument("--params", default="", help="of `prepare`: words that every product's request has too, such as params")
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
     run(parser.parse_args(), prepare, measure)
 
