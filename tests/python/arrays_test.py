@@ -142,9 +142,10 @@ def test_chain():
     a += 1
     chain()
     check((y == a * 4).all(), "launched again")
-    longer = tma_jit.Request("map", A=np.zeros(n, np.float16), Y=middle, hooks=DOUBLE)
+    whole, longer = np.zeros(2 * n, np.float32), np.zeros(2 * n, np.float32)
+    beyond = [tma_jit.Request("map", A=a, Y=whole[:n], hooks=DOUBLE), tma_jit.Request("map", A=whole, Y=longer, hooks=DOUBLE)]
     check("no stages" in str(failure_of(lambda: ENGINE.chain([]))), "no stages")
-    check("stage 1 of 1 (map)" in str(failure_of(lambda: ENGINE.chain([longer]))), "the stage of an error")
+    check("stage 2 of 2 (map): it reads A f32[20]" in str(failure_of(lambda: ENGINE.chain(beyond))), "reads beyond what is written")
     output = tma_jit.Request("map", A=a, Y=frozen(y), hooks=DOUBLE)
     check("read-only" in str(failure_of(lambda: ENGINE.chain([output]))), "a read-only output")
 
