@@ -665,8 +665,9 @@ TEST_CASE("cluster, launch, work and reference") {
   launch({"//! launch grid 1 block 1 smem", 31, 1, "expected the shared memory in bytes, found the end of the line"});
   launch({"//! launch grid 1 block 1 smem 1 2", 34, 1,
           "expected an operator, \"waits\", \"pdl\", a doc text or the end of the line, found \"2\""});
-  launch({"//! launch grid 1 block 1 sm 2", 27, 2,
-          "expected an operator, \",\", \"smem\", \"waits\", \"pdl\", a doc text or the end of the line, found \"sm\""});
+  launch(
+      {"//! launch grid 1 block 1 sm 2", 27, 2,
+       "expected an operator, \",\", \"smem\", \"waits\", \"pdl\", a doc text or the end of the line, found \"sm\""});
   check_refused({"//! work", 9, 1, "expected \"flops\", \"bytes\" or \"cycles\", found the end of the line"});
   check_refused({"//! work flops", 15, 1, "expected the number of flops, found the end of the line"});
   check_refused({"//! work flops 1 by 2", 18, 2,
