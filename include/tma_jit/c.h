@@ -583,6 +583,23 @@ TMA_JIT_API tma_jit_status tma_jit_launch_rebind(tma_jit_launch* launch, const c
 TMA_JIT_API const tma_jit_plan* tma_jit_launch_plan(const tma_jit_launch* launch);
 TMA_JIT_API const tma_jit_artifact* tma_jit_launch_artifact(const tma_jit_launch* launch);
 
+/* Launches that depend on each other, prepared together and launched with one call. A stage sees all that the stages
+ * before it wrote. Where its kernel's template allows, its blocks start while the stage before still runs, and load
+ * what no earlier stage writes, such as weights. One thread at a time may run a chain. A captured chain must outlive
+ * the graph's replays. It may outlive its engine. */
+typedef struct tma_jit_chain tma_jit_chain;
+/* Prepares the requests in the order in which they are launched. Every tensor has its address. May compile. Fails
+ * (TMA_JIT_INVALID_ARGUMENT) where a stage reads more than, or another type than, an earlier one writes there. */
+TMA_JIT_API tma_jit_status tma_jit_chain_create(tma_jit_engine* engine, const tma_jit_request* const* stages,
+                                                size_t count, tma_jit_chain** out, tma_jit_error** error);
+TMA_JIT_API void tma_jit_chain_free(tma_jit_chain* chain);
+/* Calls cuLaunchKernelEx once a stage. After an error the stages behind the failed one are not launched. */
+TMA_JIT_API tma_jit_status tma_jit_chain_run(tma_jit_chain* chain, tma_jit_stream stream, tma_jit_error** error);
+/* The number of stages; 0 for a NULL chain. */
+TMA_JIT_API size_t tma_jit_chain_size(const tma_jit_chain* chain);
+/* NULL for a NULL chain and if there is no such stage. The geometry says whether it is launched programmatically. */
+TMA_JIT_API const tma_jit_plan* tma_jit_chain_plan(const tma_jit_chain* chain, size_t stage);
+
 /* Called after each prepared request in a thread of the library, one call at a time. Must return normally, and must
  * neither wait for the preparation nor free it or its engine. Not called for cancelled requests. */
 typedef void (*tma_jit_progress)(size_t done, size_t total, void* user);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <tma_jit/artifact.h>
+#include <tma_jit/chain.h>
 #include <tma_jit/environment.h>
 #include <tma_jit/example.h>
 #include <tma_jit/kernel_info.h>
@@ -51,6 +52,9 @@ class TMA_JIT_API Engine {
   // was edited or written by hand.
   [[nodiscard]] Result<Launch> prepare(const Request& request);
   [[nodiscard]] Result<Launch> prepare(const Plan& plan);
+  // Prepares requests that are launched in this order with one call, a stage each; every tensor has its address. See
+  // Chain. Fails (invalid_argument) where a stage reads more than, or another type than, an earlier one writes there.
+  [[nodiscard]] Result<Chain> chain(const std::vector<Request>& stages);
   // Prepares each of the requests in the background; returns at once. Destroying the Preparation waits for requests
   // that have begun.
   [[nodiscard]] Preparation prepare_async(std::vector<Request> requests, PrepareOptions options = {});

@@ -72,6 +72,7 @@ struct Argument {
   std::uint32_t address_alignment = 1;  // bytes; required of the address by the chosen configuration
   bool viewed = false;                  // whether a View follows the tensor map
   bool output = false;
+  bool early = false;        // the kernel may read it before it waits for the kernel before it; see Chain
   DType dtype = DType::f32;  // of the tensor's or scalar's elements
   // Only for a present tensor: in elements, outermost dimension first. `strides` are the request's, or packed row-major
   // if the request gives only dims.
@@ -88,6 +89,7 @@ struct Geometry {
   std::array<std::uint32_t, 3> cluster{1, 1, 1};  // 1, 1, 1: launched without a cluster attribute
   std::uint32_t smem_bytes = 0;                   // dynamic shared memory
   bool programmatic = false;                      // programmatic dependent launch
+  bool waits = false;  // the kernel waits for the one before it, and may be launched programmatically; see Chain
 };
 
 struct Work {

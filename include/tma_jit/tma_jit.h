@@ -3,6 +3,7 @@
 
 #include <tma_jit/artifact.h>
 #include <tma_jit/cache.h>
+#include <tma_jit/chain.h>
 #include <tma_jit/compile_worker.h>
 #include <tma_jit/device.h>
 #include <tma_jit/device_choice.h>

@@ -58,6 +58,7 @@ nb::object python_launch(nb::handle engine, BoundRequest bound, Launch launch);
 
 nb::class_<PythonEngine> bind_engine(nb::module_& module);
 void bind_launch(nb::module_& module, nb::class_<PythonEngine>& engine);
+void bind_chain(nb::module_& module, nb::class_<PythonEngine>& engine);
 void bind_plan(nb::module_& module);
 void bind_tuning(nb::module_& module, nb::class_<PythonEngine>& engine);
 

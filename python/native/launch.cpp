@@ -10,34 +10,13 @@
 #include <nanobind/stl/vector.h>
 
 #include "engine.h"
+#include "launch.h"
 #include "stream.h"
 
 namespace tma_jit::python {
 namespace {
 
 constexpr std::size_t kTensorsMax = 32;  // of a Function
-
-bool is_output(const Plan& plan, std::string_view name) {
-  return std::ranges::any_of(plan.arguments, [&](const Argument& each) { return each.name == name && each.output; });
-}
-
-void check_writable(std::string_view kernel, const std::string& name, const Array& array) {
-  if (array.read_only) raise_invalid(std::string(kernel) + ": " + name + " is an output, and its array is read-only");
-}
-
-void check_place(const PythonEngine& engine, const char* name, const Array& array) {
-  if (!engine.emulated() || array.host || array.tensor.address == 0 || !array.object.is_valid()) return;
-  if (nb::isinstance<Array>(array.object)) return;  // an address that the caller vouches for
-  raise_invalid("tensor " + std::string(name) +
-                ": the array is in a GPU's memory, and the engine's device is emulated: give an array of the host");
-}
-
-// Runs without the interpreter's lock.
-Result<void> run_mirrored(Mirror& mirror, Launch& launch, Stream stream) {
-  if (auto sent = mirror.upload(); !sent) return sent;
-  if (auto launched = launch.launch(stream); !launched) return launched;
-  return mirror.download();
-}
 
 // A launch and its arrays. Threads that use it at a time take turns; who waits for one's turn has released the
 // interpreter's lock.

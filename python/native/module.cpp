@@ -16,6 +16,7 @@ NB_MODULE(_native, module) {
   bind_plan(module);
   nb::class_<PythonEngine> engine = bind_engine(module);
   bind_launch(module, engine);
+  bind_chain(module, engine);
   bind_tuning(module, engine);
   module.def("known_devices", &tma_jit::known_devices,
              "The names of the devices that plans can be made for without one.");

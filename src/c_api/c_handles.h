@@ -50,6 +50,13 @@ struct tma_jit_launch {
   tma_jit_plan plan;
   tma_jit_artifact artifact;
 };
+struct tma_jit_chain {
+  explicit tma_jit_chain(tma_jit::Chain prepared) : chain(std::move(prepared)) {
+    for (std::size_t i = 0; i < chain.size(); ++i) plans.push_back({chain[i].plan()});
+  }
+  tma_jit::Chain chain;
+  std::vector<tma_jit_plan> plans;
+};
 struct tma_jit_preparation {
   tma_jit::Preparation preparation;
 };

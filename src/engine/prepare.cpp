@@ -53,9 +53,10 @@ Result<std::unique_ptr<Launch::State>> Engine::State::launch(Plan plan) {
 }
 
 // Records each crash and plans again, which passes over the configuration; ends when planning fails.
-Result<std::unique_ptr<Launch::State>> Engine::State::launch(const Request& request) {
+Result<std::unique_ptr<Launch::State>> Engine::State::launch(const Request& request, const Edit& edit) {
   while (true) {
     TMA_JIT_ASSIGN(Plan plan, this->plan(request));
+    if (edit) TMA_JIT_CHECK(edit(plan));
     auto launched = launch(std::move(plan));
     const bool again = !launched && launched.error().code == ErrorCode::crash && !builder.crashes().full();
     if (launched) asked.add(request);
@@ -64,10 +65,10 @@ Result<std::unique_ptr<Launch::State>> Engine::State::launch(const Request& requ
   }
 }
 
-Result<Launch> Engine::State::prepare_launch(const Request& request) {
+Result<Launch> Engine::State::prepare_launch(const Request& request, const Edit& edit) {
   TMA_JIT_CHECK(device.context());
   live_tuning.before_preparing(request);
-  TMA_JIT_ASSIGN(auto state, launch(request));
+  TMA_JIT_ASSIGN(auto state, launch(request, edit));
   return LaunchInternals::launch_of(std::move(state));
 }
 

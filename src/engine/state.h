@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include <tma_jit/engine.h>
@@ -40,10 +41,12 @@ struct Engine::State {
   [[nodiscard]] Result<Loaded> load(const driver::SharedContext& context, const Plan& plan, const engine::Built& built);
   [[nodiscard]] Result<driver::SharedPrepared> prepare(Plan plan);
   [[nodiscard]] Result<std::unique_ptr<Launch::State>> launch(Plan plan);
-  // If a configuration crashes the compiler, uses the next one that satisfies the request.
-  [[nodiscard]] Result<std::unique_ptr<Launch::State>> launch(const Request& request);
+  // If a configuration crashes the compiler, uses the next one that satisfies the request. `edit` is called with each
+  // plan before it is built.
+  using Edit = std::function<Result<void>(Plan& plan)>;
+  [[nodiscard]] Result<std::unique_ptr<Launch::State>> launch(const Request& request, const Edit& edit = {});
   // The same; without a device it fails before anything else.
-  [[nodiscard]] Result<Launch> prepare_launch(const Request& request);
+  [[nodiscard]] Result<Launch> prepare_launch(const Request& request, const Edit& edit = {});
 
   // Ends what runs in the background.
   void end_threads();

@@ -64,6 +64,7 @@ Result<Argument> tensor_argument(Values& values, const std::vector<Condition>& c
   Argument argument;
   argument.name = declared.name;
   argument.output = declared.output;
+  argument.early = declared.early;
   argument.dtype = binding.element_of(declared);
   const bool mapped = declared.box.has_value() && !binding.request->reference;
   argument.kind = mapped ? Argument::Kind::tensor_map : Argument::Kind::view;

@@ -94,6 +94,7 @@ Result<Geometry> geometry_of(const Values& values) {
   TMA_JIT_ASSIGN(geometry.cluster, extent(values, kernel.cluster, cluster));
   TMA_JIT_CHECK(check_cluster(geometry, *binding.device));
   geometry.programmatic = kernel.launch.programmatic;
+  geometry.waits = kernel.launch.waits;
   return geometry;
 }
 

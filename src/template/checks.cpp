@@ -207,7 +207,15 @@ Result<void> check_swizzle(const Builder& builder, const Tensor& tensor) {
   return error(builder, tensor.at, fmt::format("flip needs atom 32 and swizzle 128; {} has no atom", tensor.name));
 }
 
+Result<void> check_early(const Builder& builder, const Tensor& tensor) {
+  if (!tensor.early) return {};
+  if (tensor.output) return error(builder, tensor.at, fmt::format("{} is written, which is never early", tensor.name));
+  if (builder.result.launch.waits) return {};
+  return error(builder, tensor.at, fmt::format("{} is early, but the launch does not say that it waits", tensor.name));
+}
+
 Result<void> check_tensor(const Builder& builder, const Tensor& tensor) {
+  TMA_JIT_CHECK(check_early(builder, tensor));
   if (!tensor.box) return {};
   TMA_JIT_CHECK(check_corners(builder, tensor));
   TMA_JIT_CHECK(check_lists(builder, tensor));

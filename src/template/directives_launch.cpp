@@ -36,11 +36,12 @@ Result<void> parse_launch(LineParser& line, Builder& builder) {
     TMA_JIT_ASSIGN(launch.smem, line.expression("the shared memory in bytes"));
   }
   launch.programmatic = line.accept_word("pdl");
+  launch.waits = launch.programmatic || line.accept_word("waits");
   Declaration ignored;
-  return line.finish(ignored, launch.programmatic ? "a doc text or the end of the line"
-                              : launch.smem
-                                  ? "an operator, \"pdl\", a doc text or the end of the line"
-                                  : "an operator, \",\", \"smem\", \"pdl\", a doc text or the end of the line");
+  return line.finish(
+      ignored, launch.waits  ? "a doc text or the end of the line"
+               : launch.smem ? "an operator, \"waits\", \"pdl\", a doc text or the end of the line"
+                             : "an operator, \",\", \"smem\", \"waits\", \"pdl\", a doc text or the end of the line");
 }
 
 Result<void> parse_work(LineParser& line, Builder& builder) {

@@ -56,15 +56,18 @@ Result<void> parse_attribute(LineParser& line, std::string_view attribute, Tenso
   if (attribute == "steps") return store(line.bracketed("the steps"), tensor.steps);
   if (attribute == "fill") return parse_fill(line, tensor);
   if (attribute == "when") return store(line.expression("the tensor's condition"), tensor.when);
-  (attribute == "view" ? tensor.viewed : attribute == "flip" ? tensor.flip : tensor.output) = true;
+  (attribute == "view"    ? tensor.viewed
+   : attribute == "flip"  ? tensor.flip
+   : attribute == "early" ? tensor.early
+                          : tensor.output) = true;
   return {};
 }
 
 Result<void> parse_attributes(LineParser& line, Tensor& tensor) {
-  const std::vector<std::string> known = {"box",     "as",   "im2col", "im2col_w",   "im2col_w128",
-                                          "swizzle", "atom", "flip",   "interleave", "l2",
-                                          "steps",   "fill", "view",   "out",        "when"};
-  constexpr std::string_view kUnboxed[] = {"box", "out", "when"};
+  const std::vector<std::string> known = {"box",  "as",   "im2col",     "im2col_w", "im2col_w128", "swizzle",
+                                          "atom", "flip", "interleave", "l2",       "steps",       "fill",
+                                          "view", "out",  "early",      "when"};
+  constexpr std::string_view kUnboxed[] = {"box", "out", "early", "when"};
   std::vector<Token> given;
   while (line.peek().kind == Token::Kind::name) {
     const Token word = line.take();

@@ -59,7 +59,7 @@ Result<void> parse_operand_tensor(LineParser& line, Builder& builder) {
   TMA_JIT_CHECK(parse_tensor(line, builder));
   Tensor& tensor = builder.result.tensors.back();
   tensor.operand = true;
-  if (tensor.box || tensor.output || tensor.when) {
+  if (tensor.box || tensor.output || tensor.early || tensor.when) {
     return line.error(tensor.at,
                       fmt::format("{} has an attribute; an operand has a type and a shape only", tensor.name));
   }

@@ -85,6 +85,7 @@ struct Tensor : Declaration {
   Fill fill = Fill::zero;
   bool viewed = false;  // a View of the same tensor follows the tensor map, in one Mapped parameter
   bool output = false;
+  bool early = false;    // read before the kernel waits for the one before it
   bool operand = false;  // added by a request, for use by hooks
   std::optional<Expression> when;
 };
@@ -127,11 +128,13 @@ struct Preset : Declaration {
   std::optional<Expression> when;
 };
 
-// launch grid X, Y, Z block X smem BYTES pdl. Grid and block have 1 to 3 expressions, x first.
+// launch grid X, Y, Z block X smem BYTES waits. Grid and block have 1 to 3 expressions, x first. `pdl` in place of
+// `waits`: programmatic, and it waits.
 struct LaunchShape {
   std::vector<Expression> grid, block;
   std::optional<Expression> smem;
   bool programmatic = false;
+  bool waits = false;  // the kernel waits for the one before it, so that a chain may launch it programmatically
   Position at;
 };
 

@@ -45,7 +45,7 @@
 //!
 //! tensor  A  : T[M, K]
 //! tensor  AT : T[K, M]  when TA == 1
-//! tensor  B  : T[N, K]
+//! tensor  B  : T[N, K]  early
 //! tensor  BT : T[K, N]  when TB == 1
 //! tensor  D  : O[M, N]  out
 //!
@@ -55,7 +55,7 @@
 //! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to each element of the product before it is rounded"
 //!
 //! cluster SPLIT
-//! launch  grid TILES * SPLIT * CHUNKS  block THREADS  smem SMEM
+//! launch  grid TILES * SPLIT * CHUNKS  block THREADS  smem SMEM  waits
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 4000 + max(MEMORY, L2, SM, LATENCY) + (SPLIT == 1 ? 0 : 1000) + (CHUNKS == 1 ? 0 : 2500 + 30 * CHUNKS) "by the bandwidths and the latency of an H200, in the units of gemm_wgmma_split.cu"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
 //!
@@ -78,6 +78,7 @@
 #include "device/pipeline/row_steps.cuh"
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cvt.cuh"
+#include "device/ptx/griddepcontrol.cuh"
 #include "device/reduce/grid.cuh"
 #include "device/reference/gemm.cuh"
 #include "device/tile/shared_memory.cuh"
@@ -169,6 +170,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T,
   const int warp = threadIdx.x / 32, part = share * WARPS + warp, steps = dims.K / Step::kColumns;
   const Step::Rows rows(A, B, dims.M, dims.N, column);
   Step::Sums sums = {};
+  grid::launch_dependents();
   if constexpr (RING)
     sum_steps<PARTS>(shared_memory<Ring>().slots[warp], rows, steps, part, sums);
   else

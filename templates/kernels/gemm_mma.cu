@@ -38,13 +38,13 @@
 //!
 //! tensor  A  : T[M, K]   box [BM, BK]     swizzle STEP  l2 256  when TA == 0
 //! tensor  AT : T[K, M]   box [BK, 64]     swizzle 128   l2 256  when TA == 1
-//! tensor  B  : T[N, K]   box [BN, BK]     swizzle STEP  l2 256  when TB == 0
-//! tensor  BT : T[K, N]   box [BK, 64]     swizzle 128   l2 256  when TB == 1
+//! tensor  B  : T[N, K]   box [BN, BK]     swizzle STEP  l2 256  early  when TB == 0
+//! tensor  BT : T[K, N]   box [BK, 64]     swizzle 128   l2 256  early  when TB == 1
 //! tensor  D  : O[M, N]   box [BM, EPI_N]  swizzle 128  out  view
 //!
 //! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
 //!
-//! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
+//! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM  waits
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 14000 + max(WAVES * ceil_div(K, BK) * CYCLES, ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 1500) "by the rate of mma.sync and the bandwidth of an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 ? (K <= 1024 ? 7 : K <= 8192 ? 5 : 3) : 0
 //!
@@ -56,6 +56,7 @@
 #include "device/epilogue/store_results.cuh"
 #include "device/pipeline/mma_multiplier.cuh"
 #include "device/pipeline/tma_operands.cuh"
+#include "device/ptx/griddepcontrol.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/reference/gemm.cuh"
 #include "device/schedule/persistent.cuh"
@@ -100,6 +101,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.M, dims.N);
   const int steps = ceil_div<u32>(dims.K, BK);
+  grid::launch_dependents();
   if (threadIdx.x == 0) smem.pipeline.init(WARPS);
   __syncthreads();
 
@@ -108,6 +110,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     if (threadIdx.x == WARPS * 32) load_operands(smem.pipeline, smem, TA ? AT : A, TB ? BT : B, tiles, steps);
   } else {
     if constexpr (WARPS == 8) take_registers<232>();
+    grid::wait();
     consume(smem, D, tiles, dims, hooks, steps);
   }
 }

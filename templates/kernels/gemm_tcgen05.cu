@@ -34,14 +34,14 @@
 //!
 //! tensor  A  : T[M, K]   box [BM, BK]         swizzle 128  l2 256  when TA == 0
 //! tensor  AT : T[K, M]   box [BK, 64]         swizzle 128  l2 256  when TA == 1
-//! tensor  B  : T[N, K]   box [BN / PAIR, BK]  swizzle 128  l2 256  when TB == 0
-//! tensor  BT : T[K, N]   box [BK, 64]         swizzle 128  l2 256  when TB == 1
+//! tensor  B  : T[N, K]   box [BN / PAIR, BK]  swizzle 128  l2 256  early  when TB == 0
+//! tensor  BT : T[K, N]   box [BK, 64]         swizzle 128  l2 256  early  when TB == 1
 //! tensor  D  : O[M, N]   box [BM, EPI_N]      swizzle 128  out  view
 //!
 //! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
 //!
 //! cluster PAIR
-//! launch  grid ceil_div(TILES, WAVES) * PAIR  block THREADS  smem SMEM
+//! launch  grid ceil_div(TILES, WAVES) * PAIR  block THREADS  smem SMEM  waits
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 10200 + max(2 * M * N * K / (device.sm_count * 8192), ceil_div(K, BK) * 100, ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 2230) "at least, for every configuration"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
 //!
@@ -51,6 +51,7 @@
 
 #include "device/epilogue/tma_store.cuh"
 #include "device/pipeline/pipeline.cuh"
+#include "device/ptx/griddepcontrol.cuh"
 #include "device/reference/gemm.cuh"
 #include "device/schedule/persistent.cuh"
 #include "device/tile/register_store.cuh"
@@ -76,23 +77,40 @@ struct Smem {
 };
 static_assert(sizeof(Smem) == SMEM);
 
-// Loads tiles of A and B. Called by one thread of each block. Loop invariant: all earlier steps, in the order of tiles
-// and then of K, have been requested, each in the slot that its acquire returned. A slot is free once the products that
-// read it are complete in both blocks of a pair. The even block's barrier counts the bytes of both blocks.
+// Loads tiles of A and B. Called by one thread of each block. B's first tiles are requested before the kernel waits for
+// the one before it. Loop invariant: all earlier steps, in the order of tiles and then of K, have been requested, each
+// in the slot that its acquire returned. A slot is free once the products that read it are complete in both blocks of a
+// pair. The even block's barrier counts the bytes of both blocks.
 __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, const Tiles& tiles, int steps) {
   Producer producer(smem.operands);
+  const auto acquire = [&] {
+    const u32 slot = producer.acquire();
+    if (tiles.rank() == 0) smem.operands.full[slot].expect(PAIR * (sizeof(smem.a[0]) + sizeof(smem.b[0])));
+    return slot;
+  };
+  const auto load_a = [&](u32 slot, Tile tile, int step) {
+    auto& a = smem.a[slot];
+    const int k = step * BK, row = tile.row * BM;
+    tma::load_of_pair<PAIR>(a, A, smem.operands.full[slot], a.column(row, k), a.row(row, k));
+  };
+  const auto load_b = [&](u32 slot, Tile tile, int step) {
+    auto& b = smem.b[slot];
+    const int k = step * BK, column = tile.column * BN + tiles.rank() * (BN / PAIR);
+    tma::load_of_pair<PAIR>(b, B, smem.operands.full[slot], b.column(column, k), b.row(column, k));
+  };
+  const auto first = tiles.begin();
+  int step = first != tiles.end() ? min(steps, STAGES) : 0;  // of which B is requested early
+  for (int early = 0; early < step; ++early) load_b(acquire(), tiles[*first], early);
+  grid::wait();
+  for (int early = 0; early < step; ++early) load_a(early, tiles[*first], early);
   for (const int index : tiles) {
     const Tile tile = tiles[index];
-    for (int step = 0; step < steps; ++step) {
-      const u32 slot = producer.acquire();
-      Barrier& full = smem.operands.full[slot];
-      if (tiles.rank() == 0) full.expect(PAIR * (sizeof(smem.a[0]) + sizeof(smem.b[0])));
-      auto& a = smem.a[slot];
-      auto& b = smem.b[slot];
-      const int k = step * BK, row = tile.row * BM, column = tile.column * BN + tiles.rank() * (BN / PAIR);
-      tma::load_of_pair<PAIR>(a, A, full, a.column(row, k), a.row(row, k));
-      tma::load_of_pair<PAIR>(b, B, full, b.column(column, k), b.row(column, k));
+    for (; step < steps; ++step) {
+      const u32 slot = acquire();
+      load_a(slot, tile, step);
+      load_b(slot, tile, step);
     }
+    step = 0;
   }
 }
 
@@ -123,6 +141,7 @@ __device__ void store(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, con
                       int steps) {
   const int warp = threadIdx.x / 32;
   const u32 address = smem.address;
+  grid::wait();
   Consumer accumulators(smem.accumulators);
   for (const int index : tiles) {
     const Tile tile = tiles[index];
@@ -158,6 +177,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   const Tiles tiles(dims.M, dims.N);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, steps = ceil_div<u32>(dims.K, BK);
 
+  grid::launch_dependents();
   if (threadIdx.x == 0) {
     smem.operands.init(1);
     smem.accumulators.init(kStoreThreads / 32);

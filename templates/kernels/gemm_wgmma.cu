@@ -45,14 +45,14 @@
 //!
 //! tensor  A  : T[M, K]   box [BM, BK]            swizzle 128  l2 128  when TA == 0
 //! tensor  AT : T[K, M]   box [BK, 64]            swizzle 128  l2 128  when TA == 1
-//! tensor  B  : T[N, K]   box [BN / CLUSTER, BK]  swizzle 128  l2 128  when TB == 0
-//! tensor  BT : T[K, N]   box [BK, 64]            swizzle 128  l2 128  when TB == 1
+//! tensor  B  : T[N, K]   box [BN / CLUSTER, BK]  swizzle 128  l2 128  early  when TB == 0
+//! tensor  BT : T[K, N]   box [BK, 64]            swizzle 128  l2 128  early  when TB == 1
 //! tensor  D  : O[M, N]   box [64, EPI_N]         swizzle SWIZZLE  out  view
 //!
 //! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
 //!
 //! cluster CLUSTER
-//! launch  grid ceil_div(TILES, WAVES) * CLUSTER  block THREADS  smem SMEM
+//! launch  grid ceil_div(TILES, WAVES) * CLUSTER  block THREADS  smem SMEM  waits
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 10200 + max(WAVES * (1500 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 2230) "fitted to 200 configurations of 12 problems on an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
@@ -72,6 +72,7 @@
 #include "device/epilogue/store_results.cuh"
 #include "device/pipeline/tma_operands.cuh"
 #include "device/pipeline/wgmma_multiplier.cuh"
+#include "device/ptx/griddepcontrol.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/reference/gemm.cuh"
 #include "device/schedule/persistent.cuh"
@@ -115,6 +116,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.M, dims.N);
   const int steps = ceil_div<u32>(dims.K, BK);
+  grid::launch_dependents();
   if (threadIdx.x == 0) {
     if (steps > 0) tma::prefetch(TA ? AT : A), tma::prefetch(TB ? BT : B);
     smem.turns.init();
@@ -129,6 +131,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     __syncwarp();
   } else {
     take_registers<CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152>();
+    grid::wait();
     consume(smem, D, tiles, dims, hooks, steps);
     __syncwarp();
   }

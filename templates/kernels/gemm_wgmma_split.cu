@@ -46,8 +46,8 @@
 //!
 //! tensor  A  : T[M, K]   box [BM, BK]    swizzle 128  l2 128  when TA == 0
 //! tensor  AT : T[K, M]   box [BK, 64]    swizzle 128  l2 128  when TA == 1
-//! tensor  B  : T[N, K]   box [BN, BK]    swizzle 128  l2 128  when TB == 0
-//! tensor  BT : T[K, N]   box [BK, 64]    swizzle 128  l2 128  when TB == 1
+//! tensor  B  : T[N, K]   box [BN, BK]    swizzle 128  l2 128  early  when TB == 0
+//! tensor  BT : T[K, N]   box [BK, 64]    swizzle 128  l2 128  early  when TB == 1
 //! tensor  D  : O[M, N]   box [ROWS, PANEL]  swizzle PANEL * sizeof(O)  out  view
 //!
 //! workspace partials  CHUNKS == 1 ? 0 : TILES * CHUNKS * BM * BN * 4  "sums of one chunk"
@@ -56,7 +56,7 @@
 //! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
 //!
 //! cluster SPLIT
-//! launch  grid BLOCKS  block THREADS  smem SMEM
+//! launch  grid BLOCKS  block THREADS  smem SMEM  waits
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 7300 + WAVES * 3900 + STEPS * STEP + REDUCE + (M * K + N * K + M * N) * sizeof(T) / 4500 "fitted to 1300 configurations of 45 problems on an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
@@ -95,6 +95,7 @@
 #include "device/epilogue/tma_store.cuh"
 #include "device/pipeline/pipeline.cuh"
 #include "device/ptx/cluster.cuh"
+#include "device/ptx/griddepcontrol.cuh"
 #include "device/ptx/named_barrier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/reduce/grid.cuh"
@@ -157,17 +158,28 @@ struct Output {
   u32* counters;   // [tile][owner]
 };
 
-// Loads this block's steps of A and B. Called by one thread. Loop invariant: all earlier steps have been requested,
-// each in the slot that its acquire returned; at most STAGES of them are not yet released.
+// Loads this block's steps of A and B. Called by one thread. B's first tiles are requested before the kernel waits for
+// the one before it. Loop invariant: all earlier steps have been requested, each in the slot that its acquire returned;
+// at most STAGES of them are not yet released.
 __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, int row, int column, Range steps) {
   Producer producer(smem.pipeline);
-  for (int step = steps.first; step < steps.end; step += PARTS) {
-    const u32 slot = producer.acquire(sizeof(smem.operands.a[0]) + sizeof(smem.operands.b[0]));
+  const auto acquire = [&] { return producer.acquire(sizeof(smem.operands.a[0]) + sizeof(smem.operands.b[0])); };
+  const auto load_a = [&](u32 slot, int k) {
     auto& a = smem.operands.a[slot];
-    auto& b = smem.operands.b[slot];
-    const int k = step * BK;
-    tma::load(b, B, smem.pipeline.full[slot], b.column(column, k), b.row(column, k));
     tma::load(a, A, smem.pipeline.full[slot], a.column(row, k), a.row(row, k));
+  };
+  const auto load_b = [&](u32 slot, int k) {
+    auto& b = smem.operands.b[slot];
+    tma::load(b, B, smem.pipeline.full[slot], b.column(column, k), b.row(column, k));
+  };
+  const int end = min(steps.end, steps.first + STAGES * PARTS);  // of the steps of which B is requested early
+  for (int step = steps.first; step < end; step += PARTS) load_b(acquire(), step * BK);
+  grid::wait();
+  for (int slot = 0, step = steps.first; step < end; step += PARTS) load_a(slot++, step * BK);
+  for (int step = steps.first + STAGES * PARTS; step < steps.end; step += PARTS) {
+    const u32 slot = acquire();
+    load_b(slot, step * BK);
+    load_a(slot, step * BK);
   }
 }
 
@@ -308,6 +320,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   const int rank = SPLIT == 1 ? 0 : cluster::rank();
   const Part part = {tile, chunk, rank, tile % rows * BM, tile / rows * BN};
   const Range steps = {chunk * SPLIT + rank, static_cast<int>(ceil_div<u32>(dims.K, BK))};
+  grid::launch_dependents();
   if (threadIdx.x == 0) {
     if (dims.K > 0) tma::prefetch(TA ? AT : A), tma::prefetch(TB ? BT : B);
     smem.pipeline.init(CONSUMERS);
@@ -320,6 +333,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     if (threadIdx.x == CONSUMERS * kWarpgroup) produce(smem, TA ? AT : A, TB ? BT : B, part.row, part.column, steps);
     __syncwarp();
   } else {
+    grid::wait();
     accumulate(smem, threadIdx.x / kWarpgroup, steps, sums);
   }
   const Output output = {D, dims, hooks, reinterpret_cast<Four*>(partials), reinterpret_cast<u32*>(counters)};

@@ -54,6 +54,24 @@ Result<std::vector<Launch>> ahead(Engine& engine, const std::vector<Request>& re
   return launches;
 }
 
+struct MlpTensors {
+  Tensor x, gate_weights, up_weights, down_weights, gate, hidden, y;
+};
+
+Result<void> run_mlp(Engine& engine, const MlpTensors& tensors, Stream stream) {
+  const auto& [x, gate_weights, up_weights, down_weights, gate, hidden, y] = tensors;
+  const auto product = [](const Tensor& a, const Tensor& b, const Tensor& d) {
+    return Request{.kernel = "gemm", .tensors = {{"A", a}, {"B", b}, {"D", d}}};
+  };
+  Request up = product(x, up_weights, hidden);
+  up.operands = {"gate : bf16[M, N]"};
+  up.tensors.push_back({"gate", gate});
+  up.hooks = {{"epilogue", "x * gate[row, column] / (1.0f + __expf(-gate[row, column]))"}};  // silu(gate) * x
+  auto mlp = engine.chain({product(x, gate_weights, gate), up, product(hidden, down_weights, y)});
+  if (!mlp) return tl::make_unexpected(mlp.error());
+  return mlp->launch(stream);
+}
+
 Result<void> tuned(Engine& engine, const std::vector<Request>& requests) {
   TuneOptions options;
   options.budget_s = 30;  // for all of them; a request that has a record costs nothing

@@ -131,6 +131,25 @@ def test_background():
     check(sorted(seen) == [(1, 3), (2, 3), (3, 3)], seen)
 
 
+def test_chain():
+    n = 10
+    a, middle, y = counting(n), np.zeros(n, np.float32), np.zeros(n, np.float32)
+    stages = [tma_jit.Request("map", A=a, Y=middle, hooks=DOUBLE), tma_jit.Request("map", A=middle, Y=y, hooks=DOUBLE)]
+    chain = ENGINE.chain(stages)
+    check(len(chain) == len(chain.plans) == 2, "stages")
+    chain.launch()
+    check((y == a * 4).all() and (middle == a * 2).all(), "both stages")
+    a += 1
+    chain()
+    check((y == a * 4).all(), "launched again")
+    whole, longer = np.zeros(2 * n, np.float32), np.zeros(2 * n, np.float32)
+    beyond = [tma_jit.Request("map", A=a, Y=whole[:n], hooks=DOUBLE), tma_jit.Request("map", A=whole, Y=longer, hooks=DOUBLE)]
+    check("no stages" in str(failure_of(lambda: ENGINE.chain([]))), "no stages")
+    check("stage 2 of 2 (map): it reads A f32[20]" in str(failure_of(lambda: ENGINE.chain(beyond))), "reads beyond what is written")
+    output = tma_jit.Request("map", A=a, Y=frozen(y), hooks=DOUBLE)
+    check("read-only" in str(failure_of(lambda: ENGINE.chain([output]))), "a read-only output")
+
+
 def frozen(array):
     view = array.view()
     view.flags.writeable = False

@@ -266,6 +266,7 @@ TEST_CASE("launch, cluster, work, presets and reference") {
   CHECK(t.launch.block[0].constant() == 128);
   CHECK(t.launch.smem->text() == "LIMIT");
   CHECK(t.launch.programmatic);
+  CHECK(t.launch.waits);
   CHECK(t.launch.at.line == 33);
   CHECK(t.work.flops->text() == "2 * M * N");
   CHECK(t.work.bytes->text() == "M + N");
@@ -565,6 +566,7 @@ TEST_CASE("tensor") {
   check_refused({"//! tensor A : A[1]", 16, 1, "A is a tensor, not a type"});
   check_refused({"//! tensor A : f33[1]", 16, 3, "unknown type f33; did you mean \"f32\"?"});
   check_refused({"//! tensor A : f32[1] bx [1]", 23, 2, "unknown tensor attribute bx; did you mean \"box\"?"});
+  check_refused({"//! tensor A : f32[1] early early", 29, 5, "early is given twice"});
   check_refused({"//! tensor A : f32[1] out out", 27, 3, "out is given twice"});
   check_refused({"//! tensor A : f32[1] box 1", 27, 1, "expected \"[\" before the box, found \"1\""});
   check_refused({"//! tensor A : f32[1, 2] box [4]", 31, 1, "the shape of A has 2 dimensions, its box 1"});
@@ -659,11 +661,13 @@ TEST_CASE("cluster, launch, work and reference") {
   launch({"//! launch grid 1, 2, 3, 4 block 1", 26, 1, "more than 3 values for the grid"});
   launch({"//! launch grid 1 block 1, 2, 3, 4", 34, 1, "more than 3 values for the block"});
   launch({"//! launch grid 1 block 1 pdl smem 2", 31, 4, "expected a doc text or the end of the line, found \"smem\""});
+  launch({"//! launch grid 1 block 1 waits pdl", 33, 3, "expected a doc text or the end of the line, found \"pdl\""});
   launch({"//! launch grid 1 block 1 smem", 31, 1, "expected the shared memory in bytes, found the end of the line"});
   launch({"//! launch grid 1 block 1 smem 1 2", 34, 1,
-          "expected an operator, \"pdl\", a doc text or the end of the line, found \"2\""});
-  launch({"//! launch grid 1 block 1 sm 2", 27, 2,
-          "expected an operator, \",\", \"smem\", \"pdl\", a doc text or the end of the line, found \"sm\""});
+          "expected an operator, \"waits\", \"pdl\", a doc text or the end of the line, found \"2\""});
+  launch(
+      {"//! launch grid 1 block 1 sm 2", 27, 2,
+       "expected an operator, \",\", \"smem\", \"waits\", \"pdl\", a doc text or the end of the line, found \"sm\""});
   check_refused({"//! work", 9, 1, "expected \"flops\", \"bytes\" or \"cycles\", found the end of the line"});
   check_refused({"//! work flops", 15, 1, "expected the number of flops, found the end of the line"});
   check_refused({"//! work flops 1 by 2", 18, 2,

@@ -136,12 +136,19 @@ class Kernel:
         config.gridDimX, config.gridDimY, config.gridDimZ = geometry["grid"]
         config.blockDimX, config.blockDimY, config.blockDimZ = geometry["block"]
         config.sharedMemBytes = geometry["smem_bytes"]
+        attributes = []
         if geometry["cluster"] != [1, 1, 1]:
             attribute = cuda.CUlaunchAttribute()
             attribute.id = cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
             dim = attribute.value.clusterDim
             dim.x, dim.y, dim.z = geometry["cluster"]
-            config.attrs, config.numAttrs = [attribute], 1
+            attributes.append(attribute)
+        if geometry["programmatic"]:
+            attribute = cuda.CUlaunchAttribute()
+            attribute.id = cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+            attribute.value.programmaticStreamSerializationAllowed = 1
+            attributes.append(attribute)
+        config.attrs, config.numAttrs = attributes, len(attributes)
         return config
 
     def __call__(self):

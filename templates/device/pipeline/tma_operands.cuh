@@ -1,28 +1,45 @@
 #pragma once
 // The producer of matrix products whose operands are loaded by TMA.
 #include "device/pipeline/pipeline.cuh"
+#include "device/ptx/griddepcontrol.cuh"
 #include "device/tile/operand_tile.cuh"
 #include "device/tile/tma_tile.cuh"
 
 // Called by one thread of each block. Loads operand tiles of A into `smem.a` and of B into `smem.b`, in the slots of
 // `smem.pipeline`, for each of `steps` steps along K of each of this block's output tiles. The tiles of a cluster's
 // blocks lie one below the other: each block has its own rows of A, and they share those of B, of which each block
-// loads a part into all of them. Loop invariant: all earlier steps, in the order of tiles and then of K, have been
-// requested, each in the slot that its acquire returned; at most Stages of them are not yet released.
+// loads a part into all of them. B's first tiles are requested before the kernel waits for the one before it. Loop
+// invariant: all earlier steps, in the order of tiles and then of K, have been requested, each in the slot that its
+// acquire returned; at most Stages of them are not yet released.
 template <int Stages, int Blocks, class Smem, class Tiles>
 __device__ inline void load_operands(Pipeline<Stages, Blocks>& pipeline, Smem& smem, const CUtensorMap& A,
                                      const CUtensorMap& B, const Tiles& tiles, int steps) {
+  using Tile = decltype(tiles[0]);
   Producer producer(pipeline);
+  const auto acquire = [&] { return producer.acquire(sizeof(smem.a[0]) + sizeof(smem.b[0])); };
+  const auto load_a = [&](u32 slot, Tile tile, int step) {
+    auto& a = smem.a[slot];
+    const int k = step * a.kDepth, row = tile.row * a.kExtent;
+    tma::load(a, A, pipeline.full[slot], a.column(row, k), a.row(row, k));
+  };
+  const auto load_b = [&](u32 slot, Tile tile, int step) {
+    auto& b = smem.b[slot];
+    const int k = step * smem.a[0].kDepth, column = tile.column * b.kExtent;
+    tma::load_shares<Blocks>(b, B, pipeline.full[slot], tiles.rank(), b.column(column, k), b.row(column, k));
+  };
+  const auto first = tiles.begin();
+  int step = first != tiles.end() ? min(steps, Stages) : 0;  // of which B is requested early
+  for (int early = 0; early < step; ++early) load_b(acquire(), tiles[*first], early);
+  grid::wait();
+  for (int early = 0; early < step; ++early) load_a(early, tiles[*first], early);
   for (const int index : tiles) {
-    const auto tile = tiles[index];
-    for (int step = 0; step < steps; ++step) {
-      const u32 slot = producer.acquire(sizeof(smem.a[0]) + sizeof(smem.b[0]));
-      auto& a = smem.a[slot];
-      auto& b = smem.b[slot];
-      const int k = step * a.kDepth, row = tile.row * a.kExtent, column = tile.column * b.kExtent;
-      tma::load(a, A, pipeline.full[slot], a.column(row, k), a.row(row, k));
-      tma::load_shares<Blocks>(b, B, pipeline.full[slot], tiles.rank(), b.column(column, k), b.row(column, k));
+    const Tile tile = tiles[index];
+    for (; step < steps; ++step) {
+      const u32 slot = acquire();
+      load_a(slot, tile, step);
+      load_b(slot, tile, step);
     }
+    step = 0;
   }
 }
 

@@ -1,6 +1,5 @@
 #pragma once
-// Loads of memory that no thread writes while the kernel runs. Loads are issued in the order of the calls. PTX ISA 9.0,
-// "ld.global.nc".
+// Loads that are issued in the order of the calls. PTX ISA 9.0, "ld", "ld.global.nc".
 #include "device/types.cuh"
 
 namespace global {
@@ -11,21 +10,21 @@ template <int Bytes> __device__ inline uint4 load_16(const void* from) {
   const auto at = __cvta_generic_to_global(from);
   uint4 x;
   if constexpr (Bytes == 16)
-    asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w) : "l"(at));
+    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w) : "l"(at));
   if constexpr (Bytes == 8) {
-    asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(x.x), "=r"(x.y) : "l"(at));
-    asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2+8];" : "=r"(x.z), "=r"(x.w) : "l"(at));
+    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(x.x), "=r"(x.y) : "l"(at));
+    asm volatile("ld.global.v2.u32 {%0, %1}, [%2+8];" : "=r"(x.z), "=r"(x.w) : "l"(at));
   }
   if constexpr (Bytes == 4) {
-    asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(x.x) : "l"(at));
-    asm volatile("ld.global.nc.u32 %0, [%1+4];" : "=r"(x.y) : "l"(at));
-    asm volatile("ld.global.nc.u32 %0, [%1+8];" : "=r"(x.z) : "l"(at));
-    asm volatile("ld.global.nc.u32 %0, [%1+12];" : "=r"(x.w) : "l"(at));
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(x.x) : "l"(at));
+    asm volatile("ld.global.u32 %0, [%1+4];" : "=r"(x.y) : "l"(at));
+    asm volatile("ld.global.u32 %0, [%1+8];" : "=r"(x.z) : "l"(at));
+    asm volatile("ld.global.u32 %0, [%1+12];" : "=r"(x.w) : "l"(at));
   }
   return x;
 }
-// The same for what a block reads once: loads of 16 bytes do not displace what is in L1, and L2 fetches the surrounding
-// 128 bytes.
+// The same for what a block reads once and no thread writes while the kernel runs: loads of 16 bytes do not displace
+// what is in L1, and L2 fetches the surrounding 128 bytes.
 template <int Bytes> __device__ inline uint4 load_16_once(const void* from) {
   if constexpr (Bytes < 16) {
     return load_16<Bytes>(from);

@@ -43,14 +43,15 @@ template <class T, int Vec, int RowsA, int RowsB> struct RowStep {
 
   uint4 a[RowsA / 8][kHalves], b[RowsB / 8][kHalves];
 
-  // Loads the step-th 64 columns of K, all of which exist.
+  // Loads the step-th 64 columns of K, all of which exist, of A, of B or of both.
+  __device__ void load_a(const Rows& rows, int step) {
+    each_of_a(rows, step, whole);
+  }
+  __device__ void load_b(const Rows& rows, int step) {
+    each_of_b(rows, step, whole);
+  }
   __device__ void load(const Rows& rows, int step) {
-    each(rows, step, [&](const T* from, s64 apart, s64, bool once) {
-      if constexpr (Vec > 2)
-        return once ? global::load_16_once<Vec>(from) : global::load_16<Vec>(from);
-      else
-        return loaded(from, apart, 8);
-    });
+    each(rows, step, whole);
   }
   // The same for the last columns, some of which do not exist and are 0.
   __device__ void load_last(const Rows& rows, int step, int columns) {
@@ -96,17 +97,31 @@ template <class T, int Vec, int RowsA, int RowsB> struct RowStep {
   // Sets each word to f(address of its first element, distance of its elements, column of K, whether it is of B). The
   // two pieces of 16 bytes of a row's 128 come one after the other.
   template <class F> __device__ void each(const Rows& rows, int step, F f) {
+    each_of_a(rows, step, f);
+    each_of_b(rows, step, f);
+  }
+  template <class F> __device__ void each_of_a(const Rows& rows, int step, F f) {
     const s64 column = s64{step} * kColumns + rows.first;
 #pragma unroll
     for (int i = 0; i < RowsA / 8; ++i)
 #pragma unroll
       for (int h = 0; h < kHalves; ++h)
         a[i][h] = f(rows.a[i] + (column + h * 32) * rows.apart_a, rows.apart_a, column + h * 32, false);
+  }
+  template <class F> __device__ void each_of_b(const Rows& rows, int step, F f) {
+    const s64 column = s64{step} * kColumns + rows.first;
 #pragma unroll
     for (int j = 0; j < RowsB / 8; ++j)
 #pragma unroll
       for (int h = 0; h < kHalves; ++h)
         b[j][h] = f(rows.b[j] + (column + h * 32) * rows.apart_b, rows.apart_b, column + h * 32, true);
+  }
+  // A whole word.
+  __device__ static uint4 whole(const T* from, s64 apart, s64, bool once) {
+    if constexpr (Vec > 2)
+      return once ? global::load_16_once<Vec>(from) : global::load_16<Vec>(from);
+    else
+      return loaded(from, apart, 8);
   }
   // The first `left` of 8 elements; the others are 0.
   __device__ static uint4 loaded(const T* from, s64 apart, s64 left) {

@@ -1,0 +1,103 @@
+// Chains: which stages are launched programmatically, what is refused, and the results of three dependent products.
+// Needs NVRTC.
+#include <tma_jit/device.h>
+
+#include "emulator/devices.h"
+#include "support/engines.h"
+#include "support/mlp.h"
+
+#include <doctest/doctest.h>
+
+using namespace tma_jit;
+using namespace tma_jit::testing;
+
+namespace {
+
+std::vector<bool> programmatic(const Chain& chain) {
+  std::vector<bool> of_stages;
+  for (std::size_t i = 0; i < chain.size(); ++i) of_stages.push_back(chain[i].plan().geometry.programmatic);
+  return of_stages;
+}
+
+Error failure_of(Engine& engine, const std::vector<Request>& stages) {
+  const auto chain = engine.chain(stages);
+  REQUIRE_FALSE(chain);
+  CHECK(chain.error().code == ErrorCode::invalid_argument);
+  return chain.error();
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("kernels");
+
+TEST_CASE("Three products of an MLP give what the float64 reference gives, and all but the first start early") {
+  for (const char* arch : {"sm_90a", "sm_100a", "sm_121a"}) {
+    for (const std::int64_t rows : {1, 8, 33, 130}) {
+      CAPTURE(arch);
+      CAPTURE(rows);
+      Engine engine = emulated_engine(arch);
+      Mlp mlp(engine, rows, 72, 200);
+      auto chain = engine.chain(mlp.stages());
+      REQUIRE_MESSAGE(chain, chain.error().text());
+      CHECK(programmatic(*chain) == std::vector<bool>{false, true, true});
+      for (int round = 0; round < 2; ++round) {
+        mlp.poison();
+        const auto launched = chain->launch();
+        REQUIRE_MESSAGE(launched, launched.error().text());
+        CHECK(mlp.error() < 0.01);
+      }
+    }
+  }
+}
+
+TEST_CASE("A stage whose weights an earlier stage writes, or that no launch precedes, is launched plainly") {
+  Engine engine = emulated_engine("sm_90a");
+  Mlp mlp(engine, 8, 64, 64);
+  std::vector<Request> stages = mlp.stages();
+  std::swap(stages[2].tensors[0].tensor, stages[2].tensors[1].tensor);  // B is what the second stage writes
+  stages[2].tensors[0].tensor = Tensor::row_major(stages[2].tensors[0].tensor.address, DType::bf16, {8, 64});
+  stages[2].tensors[2].tensor = Tensor::row_major(stages[2].tensors[2].tensor.address, DType::bf16, {8, 8});
+  auto chain = engine.chain(stages);
+  REQUIRE_MESSAGE(chain, chain.error().text());
+  CHECK(programmatic(*chain) == std::vector<bool>{false, true, false});
+
+  std::vector<Request> after_none = mlp.stages();
+  for (NamedTensor& tensor : after_none[0].tensors) {
+    if (tensor.name != "B") tensor.tensor.shape[0] = 0;
+  }
+  chain = engine.chain(after_none);
+  REQUIRE_MESSAGE(chain, chain.error().text());
+  CHECK(programmatic(*chain) == std::vector<bool>{false, false, true});
+}
+
+TEST_CASE("A chain names the stage that does not fit the ones before it") {
+  Engine engine = emulated_engine("sm_90a");
+  const Mlp mlp(engine, 8, 64, 128);
+  CHECK(failure_of(engine, {}).message == "a chain of no stages");
+
+  std::vector<Request> taller = mlp.stages();
+  const std::uint64_t hidden = taller[2].tensors[0].tensor.address;
+  taller[2].tensors[0].tensor = Tensor::row_major(hidden, DType::bf16, {9, 128});
+  taller[2].tensors[2].tensor = Tensor::row_major(taller[2].tensors[2].tensor.address, DType::bf16, {9, 64});
+  CHECK(failure_of(engine, taller).message ==
+        "stage 3 of 3 (gemm): it reads A bf16[9, 128] where stage 2 (gemm) writes D bf16[8, 128]");
+
+  std::vector<Request> other = mlp.stages();
+  for (const std::size_t i : {0, 1}) other[2].tensors[i].tensor.dtype = DType::f16;
+  CHECK(failure_of(engine, other).message ==
+        "stage 3 of 3 (gemm): it reads A f16[8, 128] where stage 2 (gemm) writes D bf16[8, 128]");
+
+  std::vector<Request> unbound = mlp.stages();
+  unbound[1].tensors[1].tensor.address = 0;
+  CHECK(failure_of(engine, unbound).message ==
+        "stage 2 of 3 (gemm): B has no address; a chain's tensors have theirs from the start");
+
+  std::vector<Request> unknown = mlp.stages();
+  unknown[1].kernel = "gemn";
+  const auto chain = engine.chain(unknown);
+  REQUIRE_FALSE(chain);
+  CHECK(chain.error().code == ErrorCode::not_found);
+  CHECK(chain.error().message.starts_with("stage 2 of 3 (gemn): "));
+}
+
+TEST_SUITE_END();
