@@ -9,6 +9,7 @@
 //! param   INTO    = 0     in {0, 1}                "0: D is overwritten, rows without a number by zeros; 1: the sums are added to what D holds"
 //! param   THREADS = 256   in {128, 256}            "of a block"
 //! param   LIST    = 4096  in {512, 2048, 4096}     "numbers that a block sums at a time; D is rounded after each time"
+//! param   PIECES  = 4     in {1, 2, 4}             "packs of a row that a thread adds up at a time"
 //!
 //! let     COUNTED = 16 / sizeof(T)                 "elements of a pack"
 //! let     TILE    = LIST / 2                       "numbers that a block reads at a time"
@@ -54,36 +55,54 @@ __device__ inline int row_of(const View<const J, 1>& I, s64 i, const Dims& dims)
   return row >= 0 && row < dims.R ? static_cast<int>(row) : -1;
 }
 
-// Adds the rows of S that the list has from `first` to before `last` to `sum`, in `left` columns from `column` on.
-__device__ inline void add_rows(const View<const T, 2>& S, const Smem& smem, int first, int last, int column, int left,
-                                const Hooks& hooks, f32 (&sum)[COUNTED]) {
-#pragma unroll 8
-  for (int e = first; e < last; ++e) {
-    const int i = static_cast<int>(smem.list[e]);
-    const Pack<T, COUNTED> x = load_pack_anywhere<COUNTED>(S.data + i * S.stride[0] + column, left);
-#pragma unroll
-    for (int k = 0; k < COUNTED; ++k) sum[k] += hooks.input(to_f32(x.x[k]), i, column + k);
-  }
-}
+// The sums of the rows of S that the list has from `first` to before `last`, in Pieces pieces of COUNTED columns, the
+// first from `column` on, in which a row has `left` elements, the others as many lanes further.
+template <int Pieces> struct PieceSums {
+  f32 sum[Pieces][COUNTED] = {};
 
-// Sums up row `row` of D by a warp, over the list from `first` to before `last`.
+  __device__ void add_rows(const View<const T, 2>& S, const Smem& smem, int first, int last, int column, int left,
+                           const Hooks& hooks) {
+#pragma unroll(Pieces == 1 ? 8 : 2)
+    for (int e = first; e < last; ++e) {
+      const int i = static_cast<int>(smem.list[e]);
+      Pack<T, COUNTED> x[Pieces];
+#pragma unroll
+      for (int p = 0; p < Pieces; ++p)
+        x[p] = load_pack_anywhere<COUNTED>(S.data + i * S.stride[0] + column + p * kPiece, left - p * kPiece);
+#pragma unroll
+      for (int p = 0; p < Pieces; ++p)
+#pragma unroll
+        for (int k = 0; k < COUNTED; ++k) sum[p][k] += hooks.input(to_f32(x[p].x[k]), i, column + p * kPiece + k);
+    }
+  }
+};
+
+// Sums up row `row` of D by a warp, over the list from `first` to before `last`, in every `step`-th column of pieces
+// from piece `begin` on.
+template <int Pieces>
 __device__ inline void sum_by_warp(const View<const T, 2>& S, const View<O, 2>& D, const Smem& smem, int row, int first,
-                                   int last, bool into, const Dims& dims, const Hooks& hooks) {
+                                   int last, bool into, int begin, int step, const Dims& dims, const Hooks& hooks) {
   const int lane = threadIdx.x % 32;
-  for (int column = blockIdx.y * kPiece + lane * COUNTED; column < dims.N; column += gridDim.y * kPiece) {
+  for (int column = begin * kPiece + lane * COUNTED; column < dims.N; column += step * kPiece) {
     const int left = dims.N - column;
     O* const to = D.data + row * D.stride[0] + column;
-    f32 sum[COUNTED] = {};
+    PieceSums<Pieces> sums;
     if (into) {
-      const Pack<O, COUNTED> held = load_pack_anywhere<COUNTED, O>(to, left);
 #pragma unroll
-      for (int k = 0; k < COUNTED; ++k) sum[k] = to_f32(held.x[k]);
+      for (int p = 0; p < Pieces; ++p) {
+        const Pack<O, COUNTED> held = load_pack_anywhere<COUNTED, O>(to + p * kPiece, left - p * kPiece);
+#pragma unroll
+        for (int k = 0; k < COUNTED; ++k) sums.sum[p][k] = to_f32(held.x[k]);
+      }
     }
-    add_rows(S, smem, first, last, column, left, hooks, sum);
-    Pack<O, COUNTED> out;
+    sums.add_rows(S, smem, first, last, column, left, hooks);
 #pragma unroll
-    for (int k = 0; k < COUNTED; ++k) out.x[k] = from_f32<O>(sum[k]);
-    store_pack(to, out, left);
+    for (int p = 0; p < Pieces; ++p) {
+      Pack<O, COUNTED> out;
+#pragma unroll
+      for (int k = 0; k < COUNTED; ++k) out.x[k] = from_f32<O>(sums.sum[p][k]);
+      store_pack(to + p * kPiece, out, left - p * kPiece);
+    }
   }
 }
 
@@ -94,10 +113,10 @@ __device__ inline void sum_by_block(const View<const T, 2>& S, const View<O, 2>&
   const int begin = min(first + warp * each, last), end = min(begin + each, last);
   for (int piece = blockIdx.y * kPiece; piece < dims.N; piece += gridDim.y * kPiece) {
     const int column = piece + lane * COUNTED;
-    f32 sum[COUNTED] = {};
-    if (column < dims.N) add_rows(S, smem, begin, end, column, dims.N - column, hooks, sum);
+    PieceSums<1> sums;
+    if (column < dims.N) sums.add_rows(S, smem, begin, end, column, dims.N - column, hooks);
 #pragma unroll
-    for (int k = 0; k < COUNTED; ++k) smem.partial[warp][lane * COUNTED + k] = sum[k];
+    for (int k = 0; k < COUNTED; ++k) smem.partial[warp][lane * COUNTED + k] = sums.sum[0][k];
     __syncthreads();
     for (int k = threadIdx.x; k < min(kPiece, dims.N - piece); k += THREADS) {
       O& to = D.data[row * D.stride[0] + piece + k];
@@ -109,44 +128,64 @@ __device__ inline void sum_by_block(const View<const T, 2>& S, const View<O, 2>&
   }
 }
 
-// Block x adds up the rows of D of its range, those of y equal blocks interleaved columns. It reads all numbers, and
-// lists those in its range until the list might not hold the next tile's.
+// Lists the numbers in rows `first` to before `last` from the `tile`-th on, until the list might not hold those of the
+// next tile, and sorts the list. Returns the tile where it goes on.
+__device__ inline s64 list_numbers(Smem& smem, const View<const J, 1>& I, s64 tile, s64 first, s64 last,
+                                   const Dims& dims) {
+  if (threadIdx.x == 0) smem.size = 0;
+  __syncthreads();
+  for (bool full = false; tile < dims.COUNT && !full; tile += TILE) {
+    int rows[TILE / THREADS];
+#pragma unroll
+    for (int k = 0; k < TILE / THREADS; ++k) rows[k] = row_of(I, tile + k * THREADS + threadIdx.x, dims);
+#pragma unroll
+    for (int k = 0; k < TILE / THREADS; ++k)
+      if (rows[k] >= first && rows[k] < last)
+        smem.list[atomicAdd(&smem.size, 1)] =
+            static_cast<u64>(rows[k]) << 32 | static_cast<u32>(tile + k * THREADS + threadIdx.x);
+    __syncthreads();
+    full = smem.size > LIST - TILE;
+    __syncthreads();
+  }
+  block_sort<THREADS>(smem.list, smem.size);
+  return tile;
+}
+
+// Block x adds up the rows of D of its range. Those of y list the same numbers: where the list has all of them, each
+// takes some of the rows that warps add up; otherwise, and of the rows that blocks add up, each takes some columns, the
+// same for every list, so that no block reads what another one wrote.
 extern "C" __global__ __launch_bounds__(THREADS) void scatter_add(View<const T, 2> S, View<const J, 1> I, View<O, 2> D,
                                                                   const Dims dims,
                                                                   const __grid_constant__ Hooks hooks) {
   __shared__ Smem smem;
-  const int range = ceil_div<int>(dims.R, gridDim.x), warp = threadIdx.x / 32;
+  const int range = ceil_div<int>(dims.R, gridDim.x), lane = threadIdx.x % 32;
   const s64 first = s64{blockIdx.x} * range, last = min(first + range, s64{dims.R});
   bool into = INTO == 1;  // whether D holds a part of the sums
   s64 tile = 0;
   do {
-    if (threadIdx.x == 0) smem.size = 0;
-    __syncthreads();
-    while (tile < dims.COUNT) {
-#pragma unroll 4
-      for (int k = threadIdx.x; k < TILE; k += THREADS) {
-        const s64 row = row_of(I, tile + k, dims);
-        if (row >= first && row < last)
-          smem.list[atomicAdd(&smem.size, 1)] = static_cast<u64>(row) << 32 | static_cast<u32>(tile + k);
-      }
-      tile += TILE;
-      __syncthreads();
-      const bool full = smem.size > LIST - TILE;
-      __syncthreads();
-      if (full) break;
-    }
-    block_sort<THREADS>(smem.list, smem.size);
+    const bool begins = tile == 0;
+    tile = list_numbers(smem, I, tile, first, last, dims);
+    const bool all = begins && tile >= dims.COUNT;
+    const int warp = threadIdx.x / 32 + (all ? blockIdx.y * kWarps : 0), warps = all ? gridDim.y * kWarps : kWarps;
     const auto end_of = [&](s64 row) { return lower_bound(smem.list, smem.size, static_cast<u64>(row + 1) << 32); };
+    const auto sum = [&](s64 row, int begin, int end) {
+      if (end - begin > kLong) return;
+      if (all)
+        sum_by_warp<PIECES>(S, D, smem, row, begin, end, into, 0, PIECES, dims, hooks);
+      else
+        sum_by_warp<1>(S, D, smem, row, begin, end, into, blockIdx.y, gridDim.y, dims, hooks);
+    };
     if (into) {
-      for (int e = warp; e < smem.size; e += kWarps) {
+      for (int e = warp; e < smem.size; e += warps) {
         const s64 row = smem.list[e] >> 32;
-        if (e > 0 && smem.list[e - 1] >> 32 == row) continue;
-        if (end_of(row) - e <= kLong) sum_by_warp(S, D, smem, row, e, end_of(row), true, dims, hooks);
+        if (e == 0 || smem.list[e - 1] >> 32 != row) sum(row, e, end_of(row));
       }
     } else {
-      for (s64 row = first + warp; row < last; row += kWarps) {
-        const int begin = end_of(row - 1), end = end_of(row);
-        if (end - begin <= kLong) sum_by_warp(S, D, smem, row, begin, end, false, dims, hooks);
+      for (s64 row = first + warp; row < last; row += s64{32} * warps) {  // a lane searches for one of 32 rows
+        const s64 mine = min(row + s64{lane} * warps, last - 1);
+        const int begin = end_of(mine - 1), end = end_of(mine);
+        for (int k = 0; k < 32 && row + s64{k} * warps < last; ++k)
+          sum(row + s64{k} * warps, __shfl_sync(0xffffffff, begin, k), __shfl_sync(0xffffffff, end, k));
       }
     }
     for (int e = 0; e < smem.size; e += kLong) {  // a long row is done at the first of these entries that it has
