@@ -9,14 +9,17 @@
 //! param   ACROSS  = 1   in {1, 2, 4}               "width of a tile in units of 128 bytes of a row of S"
 //! param   DOWN    = 2   in {1, 2, 4}               "its height in units of 128 bytes of a row of D"
 //! param   GROUP   = 8   in {1, 4, 8, 16, 32}       "rows of tiles that are processed together, column by column"
+//! param   STAGED  = 1   in {1, 0}                  "1: rows are copied to shared memory as they are first"
 //!
 //! let     ROWS    = DOWN * 128 / sizeof(T)
 //! let     COLUMNS = ACROSS * 128 / sizeof(T)
 //! let     THREADS = 64 * ACROSS * DOWN             "each transposes a square of 16 bytes by 16 bytes"
-//! let     SMEM    = ROWS * COLUMNS * sizeof(T)
+//! let     PITCH   = ACROSS * 128 + (WHOLE_S == 1 ? 0 : 16) "bytes of a row that is copied first"
+//! let     SMEM    = align_up(ROWS * (STAGED == 1 ? PITCH : COLUMNS * sizeof(T)), 1024)
 //! let     COUNT   = B * ceil_div(M, ROWS) * ceil_div(N, COLUMNS)
 //!
 //! require SMEM <= device.smem_per_block            "a tile must fit in shared memory"
+//! require STAGED == 0 || NEIGHBOURS == 1          "bytes of rows are copied"
 //! require NEIGHBOURS == 0 || ((stride(S, 2) == 1 || N < 2) && (stride(D, 2) == 1 || M < 2)) "elements that move together must be neighbours"
 //! require NEIGHBOURS == 0 || ((stride(S, 0) >= 0 || B < 2) && (stride(S, 1) >= 0 || M < 2)) "S must begin with its first element"
 //! require WHOLE_S == 0 || (alignment(S) >= 16 && (stride(S, 0) * sizeof(T) % 16 == 0 || B < 2) && (stride(S, 1) * sizeof(T) % 16 == 0 || M < 2)) "rows of S must begin at 16 bytes"
@@ -30,9 +33,10 @@
 //!
 //! preset  NEIGHBOURS = 1, WHOLE_S = 1
 //! preset  NEIGHBOURS = 1, WHOLE_S = 0
-//! preset  NEIGHBOURS = 0, WHOLE_S = 0, DOWN = 1
+//! preset  NEIGHBOURS = 0, WHOLE_S = 0, DOWN = 1, STAGED = 0
 
 #include "device/epilogue/store_tile.cuh"
+#include "device/ptx/cp_async.cuh"
 #include "device/reference/transpose.cuh"
 #include "device/schedule/persistent.cuh"
 #include "device/tile/register_square.cuh"
@@ -44,7 +48,11 @@
 using Square = RegisterSquare<T>;
 using Shared = SharedTile<T, COLUMNS, ROWS, 128>;
 constexpr int kSide = Square::kSide;
-static_assert(sizeof(Shared) == SMEM);
+union Smem {
+  Shared tile;
+  u8 staged[STAGED == 1 ? ROWS : 1][PITCH];
+};
+static_assert(sizeof(Smem) == SMEM);
 
 __device__ inline u64 address(const T* element) {
   return reinterpret_cast<u64>(element);
@@ -89,6 +97,47 @@ __device__ inline void transpose_square(Shared& tile, SquarePosition p, const Vi
   }
 }
 
+// Copies the 16 bytes at aligned addresses that contain the tile's rows of S, of which the first begins at `from` and
+// which have `rows` rows and `columns` columns inside S, and zeros instead of what lies beyond.
+__device__ inline void stage(Smem& smem, const View<const T, 3>& S, const T* from, int rows, int columns) {
+  constexpr int kChunks = PITCH / 16;
+  for (int i = threadIdx.x; i < ROWS * kChunks; i += THREADS) {
+    const int r = i / kChunks, c = i % kChunks * 16;
+    const u64 first = address(from + min(r, rows - 1) * S.stride[1]), at = first / 16 * 16 + c;
+    const int left = static_cast<int>(first % 16) + columns * int{sizeof(T)} - c;
+    u8* const to = &smem.staged[r][c];
+    if (at >= address(S.data)) {
+      const int valid = r < rows ? max(min(left, 16), 0) : 0;
+      cp_async::cg(smem_address(to), reinterpret_cast<const void*>(valid > 0 ? at : first / 16 * 16), valid);
+    } else {
+#pragma unroll 1
+      for (int k = 0; k < 16 / int{sizeof(T)}; ++k) {
+        const bool inside = at + k * sizeof(T) >= address(S.data) && k * int{sizeof(T)} < left && r < rows;
+        reinterpret_cast<T*>(to)[k] = inside ? reinterpret_cast<const T*>(at)[k] : T{};
+      }
+    }
+  }
+  cp_async::wait_all();
+}
+
+// Transposes the staged rows, of which the first begins at `from`.
+__device__ inline void transpose_staged(Smem& smem, SquarePosition p, const View<const T, 3>& S, const T* from) {
+  Square square;
+#pragma unroll
+  for (int k = 0; k < kSide; ++k) {
+    const int row = p.down * kSide + k;
+    const uint4* const in = reinterpret_cast<const uint4*>(&smem.staged[row][p.across * 16]);
+    if constexpr (WHOLE_S == 1)
+      square.set(k, in[0]);
+    else
+      square.set(k, unaligned::shifted<sizeof(T)>(in[0], in[1], address(from + row * S.stride[1]) % 16));
+  }
+  square = square.transposed();
+  __syncthreads();  // every thread has read its square
+#pragma unroll
+  for (int k = 0; k < kSide; ++k) smem.tile.at<uint4>(p.across * kSide + k, p.down * kSide) = square[k];
+}
+
 // Stores the part of a transposed tile inside a matrix of D to (row, column), 16 bytes at an aligned address at a time.
 // `Whole`: rows of D begin at 16 bytes.
 template <bool Whole>
@@ -111,7 +160,8 @@ __device__ inline void store(const View<T, 2>& to, const Shared& tile, const Dim
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void transpose(View<const T, 3> S, View<T, 3> D, const Dims dims) {
-  Shared& tile = shared_memory<Shared>();
+  Smem& smem = shared_memory<Smem>();
+  Shared& tile = smem.tile;
   const PersistentTiles<ROWS, COLUMNS, GROUP> tiles(dims.M, dims.N);
   const u32 count = *tiles.end();
   const s64 batch = blockIdx.x / count;
@@ -120,9 +170,16 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void transpose(View<const T,
   const u64 end = address(S.data + (dims.B - 1) * S.stride[0] + (dims.M - 1) * S.stride[1] + dims.N);
 
   const SquarePosition p = diagonal_square<ACROSS>(threadIdx.x);
-  const int top = row + p.down * kSide, left = column + p.across * kSide;
-  transpose_square(tile, p, S, end, S.data + batch * S.stride[0] + top * S.stride[1] + left * S.stride[2],
-                   min(kSide, dims.M - top), min(kSide, dims.N - left));
+  if constexpr (STAGED == 1) {
+    const T* const from = S.data + batch * S.stride[0] + row * S.stride[1] + column * S.stride[2];
+    stage(smem, S, from, min(ROWS, dims.M - row), min(COLUMNS, dims.N - column));
+    __syncthreads();
+    transpose_staged(smem, p, S, from);
+  } else {
+    const int top = row + p.down * kSide, left = column + p.across * kSide;
+    transpose_square(tile, p, S, end, S.data + batch * S.stride[0] + top * S.stride[1] + left * S.stride[2],
+                     min(kSide, dims.M - top), min(kSide, dims.N - left));
+  }
   __syncthreads();
   const View<T, 2> to = {D.data + batch * D.stride[0], {D.stride[1], D.stride[2]}};
   if constexpr (NEIGHBOURS == 0)
