@@ -27,10 +27,12 @@
 //! work    flops 0  bytes B * (min(M, R) * min(N, C) + M * N) * sizeof(T)
 //! reference pad_reference  grid min(ceil_div(B * M * N, 256), 65536)  block 256
 //!
-//! preset  NEIGHBOURS = 1, LANES = 8    when N * sizeof(T) <= 512
-//! preset  NEIGHBOURS = 1, LANES = 32   when N * sizeof(T) <= 2048
-//! preset  NEIGHBOURS = 1, LANES = 64   when N * sizeof(T) <= 4096
-//! preset  NEIGHBOURS = 1, LANES = 256
+//! preset  NEIGHBOURS = 1, LANES = 8, UNITS = 1   when SPAN * sizeof(T) <= 128
+//! preset  NEIGHBOURS = 1, LANES = 8, UNITS = 2   when SPAN * sizeof(T) <= 256
+//! preset  NEIGHBOURS = 1, LANES = 8, UNITS = 4   when SPAN * sizeof(T) <= 512
+//! preset  NEIGHBOURS = 1, LANES = 16, UNITS = 4  when SPAN * sizeof(T) <= 1024
+//! preset  NEIGHBOURS = 1, LANES = 32, UNITS = 4  when SPAN * sizeof(T) <= 2048
+//! preset  NEIGHBOURS = 1, LANES = 64, UNITS = 4
 //! preset  NEIGHBOURS = 0, LANES = 8, UNITS = 2   when N <= 16
 //! preset  NEIGHBOURS = 0, LANES = 32
 

@@ -15,6 +15,7 @@
 //! param   LANES   = 8     in {1, 2, 4, 8, 16, 32}  "threads of a warp that share a head"
 //! param   THREADS = 256   in {128, 256, 512}       "of a block"
 //! param   HEADS   = 1     in {1, 2, 4, 8}          "heads of a token that a thread has a part of: they share its weights and angles"
+//! param   BLOCKS  = 0     in {0, 4, 6, 8, 12}      "0: each head has its threads; otherwise blocks of an SM, which walk over the heads"
 //! param   WHOLE   = 1     in {1, 0}                "1: every head begins at 16 bytes, and its halves are whole packs"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, of which a thread has two"
@@ -38,7 +39,7 @@
 //! tensor  Y   : O[M, H, D]  out
 //! scalar  eps : f32 = 0.000001
 //!
-//! launch  grid ceil_div(M * ceil_div(H, HEADS), ROWS)  block THREADS
+//! launch  grid min(ceil_div(M * ceil_div(H, HEADS), ROWS), BLOCKS == 0 ? 2147483647 : device.sm_count * BLOCKS)  block THREADS
 //! work    flops 7 * M * H * D  bytes M * H * D * (sizeof(T) + sizeof(O)) + min(L, M) * D * sizeof(F) + M * POSITIONS * sizeof(J)
 //! reference qk_norm_rope_reference  grid min(M * H, 65536)  block 256
 //!

@@ -46,10 +46,14 @@ template <class T> struct PaddedRow {
 #pragma unroll
         for (T& x : padding.x) x = outside;
         *reinterpret_cast<Pack<T, Count>*>(to + start + j) = padding;
-      } else {
-#pragma unroll 1
-        for (int i = max(j, zero); i < min(j + Count, last); ++i)
-          to[(start + i) * to_distance] = i >= begin && i < end ? from[(start + i - shift) * from_distance] : outside;
+      } else if (j < last) {
+        T x[Count];
+#pragma unroll
+        for (int k = 0; k < Count; ++k)
+          x[k] = j + k >= begin && j + k < end ? from[(start + j + k - shift) * from_distance] : outside;
+#pragma unroll
+        for (int k = 0; k < Count; ++k)
+          if (j + k >= zero && j + k < last) to[(start + j + k) * to_distance] = x[k];
       }
     }
   }
