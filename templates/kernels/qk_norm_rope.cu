@@ -139,42 +139,52 @@ extern "C" __global__ __launch_bounds__(THREADS) void qk_norm_rope(View<const T,
                                                                    View<const F, 2> COS, View<const F, 2> SIN,
                                                                    View<const J, 1> P, View<O, 3> Y, f32 eps,
                                                                    const Dims dims) {
-  const u32 across = ceil_div<u32>(dims.H, HEADS), row = blockIdx.x * ROWS + threadIdx.x / LANES;
-  const int m = row / across, h = row % across;
+  const u32 across = ceil_div<u32>(dims.H, HEADS), rows = dims.M * across;
   const int half = dims.D / 2, second = PAIRS == 1 ? LANES * COUNT : half;
   const int column = threadIdx.x % LANES * COUNT;
-  const bool has = m < dims.M;
-  const int left[2] = {has ? (PAIRS == 1 ? dims.D : half) - column : 0, has ? dims.D - second - column : 0};
-  s64 position = m;
-  if constexpr (POSITIONS) position = has ? s64{P.data[m * P.stride[0]]} : -1;
-  const auto left_of = [&](int n, int k) { return n == 0 || h + n * across < dims.H ? left[k] : 0; };
-  const T* const from = X.data + m * X.stride[0] + h * X.stride[1] + column;
-  Words<T, COUNT> in[HEADS][2];
+  const auto position_of = [&](u32 row) -> s64 {
+    const u32 m = row / across;
+    return POSITIONS == 0 ? m : row < rows ? s64{P.data[m * P.stride[0]]} : -1;
+  };
+  s64 next = position_of(blockIdx.x * ROWS + threadIdx.x / LANES);
+  for (u32 first = blockIdx.x * ROWS; first < rows; first += gridDim.x * ROWS) {
+    const u32 row = first + threadIdx.x / LANES;
+    const int m = row / across, h = row % across;
+    const s64 position = next;
+    if constexpr (BLOCKS > 0) next = position_of(row + gridDim.x * ROWS);  // before it is needed
+    const bool has = row < rows;
+    const int left[2] = {has ? (PAIRS == 1 ? dims.D : half) - column : 0, has ? dims.D - second - column : 0};
+    const auto left_of = [&](int n, int k) { return n == 0 || h + n * across < dims.H ? left[k] : 0; };
+    const T* const from = X.data + m * X.stride[0] + h * X.stride[1] + column;
+    Words<T, COUNT> in[HEADS][2];
 #pragma unroll
-  for (int n = 0; n < HEADS; ++n)
+    for (int n = 0; n < HEADS; ++n)
 #pragma unroll
-    for (int k = 0; k < 2; ++k) in[n][k] = load_words(from + n * s64{across} * X.stride[1] + k * second, left_of(n, k));
-  const Rotation rotation = rotation_of(W, COS, SIN, position, column, second, left, dims);
-  O* const to = Y.data + m * Y.stride[0] + h * Y.stride[1] + column;
+      for (int k = 0; k < 2; ++k)
+        in[n][k] = load_words(from + n * s64{across} * X.stride[1] + k * second, left_of(n, k));
+    const Rotation rotation = rotation_of(W, COS, SIN, position, column, second, left, dims);
+    O* const to = Y.data + m * Y.stride[0] + h * Y.stride[1] + column;
 #pragma unroll
-  for (int n = 0; n < HEADS; ++n) {
-    const auto x = [&](int i) { return to_f32(in[n][i / COUNT].at(i % COUNT)); };
-    f32 squares = 0, scale = 1;
-    if constexpr (NORM) {
+    for (int n = 0; n < HEADS; ++n) {
+      const auto x = [&](int i) { return to_f32(in[n][i / COUNT].at(i % COUNT)); };
+      f32 squares = 0, scale = 1;
+      if constexpr (NORM) {
 #pragma unroll
-      for (int i = 0; i < 2 * COUNT; ++i) squares += x(i) * x(i);
-      squares = warp_reduce<LANES>(squares, [](f32 a, f32 b) { return a + b; });
-      scale = rsqrtf(squares / static_cast<f32>(dims.D) + eps);
+        for (int i = 0; i < 2 * COUNT; ++i) squares += x(i) * x(i);
+        squares = warp_reduce<LANES>(squares, [](f32 a, f32 b) { return a + b; });
+        scale = rsqrtf(squares / static_cast<f32>(dims.D) + eps);
+      }
+      Pack<O, COUNT> out[2];
+#pragma unroll
+      for (int i = 0; i < COUNT; ++i) {
+        const f32 a = x(first_of(i)) * scale, b = x(second_of(i)) * scale;
+        out[first_of(i) / COUNT].x[first_of(i) % COUNT] = from_f32<O>(a * rotation.aa[i] - b * rotation.ba[i]);
+        out[second_of(i) / COUNT].x[second_of(i) % COUNT] = from_f32<O>(b * rotation.bb[i] + a * rotation.ab[i]);
+      }
+#pragma unroll
+      for (int k = 0; k < 2; ++k) store_out(to + n * s64{across} * Y.stride[1] + k * second, out[k], left_of(n, k));
     }
-    Pack<O, COUNT> out[2];
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-      const f32 a = x(first_of(i)) * scale, b = x(second_of(i)) * scale;
-      out[first_of(i) / COUNT].x[first_of(i) % COUNT] = from_f32<O>(a * rotation.aa[i] - b * rotation.ba[i]);
-      out[second_of(i) / COUNT].x[second_of(i) % COUNT] = from_f32<O>(b * rotation.bb[i] + a * rotation.ab[i]);
-    }
-#pragma unroll
-    for (int k = 0; k < 2; ++k) store_out(to + n * s64{across} * Y.stride[1] + k * second, out[k], left_of(n, k));
+    if constexpr (BLOCKS == 0) break;
   }
 }
 

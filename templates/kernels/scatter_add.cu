@@ -8,15 +8,16 @@
 //!
 //! param   INTO    = 0     in {0, 1}                "0: D is overwritten, rows without a number by zeros; 1: the sums are added to what D holds"
 //! param   THREADS = 256   in {128, 256}            "of a block"
-//! param   LIST    = 4096  in {512, 2048, 4096}     "numbers that a block sums at a time; D is rounded after each time"
+//! param   BLOCKS  = 4     in {2, 3, 4, 5, 8}       "of an SM, about"
+//! param   LIST    = 4096  in {512, 1024, 2048, 4096}     "numbers that a block sums at a time; D is rounded after each time"
 //! param   PIECES  = 4     in {1, 2, 4}             "packs of a row that a thread adds up at a time"
 //!
 //! let     COUNTED = 16 / sizeof(T)                 "elements of a pack"
-//! let     TILE    = LIST / 2                       "numbers that a block reads at a time"
+//! let     TILE    = LIST / 4                       "numbers that a block reads at a time"
 //! let     ACROSS  = max(1, min(ceil_div(N, 32 * COUNTED), 64)) "blocks that share the rows of a range"
-//! let     RANGES  = max(1, min(R, max(ceil_div(2 * COUNT, LIST), device.sm_count * 8 / ACROSS))) "ranges of rows of D"
+//! let     RANGES  = max(1, min(R, max(ceil_div(2 * COUNT, LIST), device.sm_count * BLOCKS / ACROSS))) "ranges of rows of D"
 //!
-//! require LIST >= 2 * THREADS                      "a thread reads whole numbers"
+//! require LIST >= 4 * THREADS                      "a thread reads whole numbers"
 //! require N <= 1 || stride(S, 1) == 1              "elements of a row of S are neighbours"
 //! require N <= 1 || stride(D, 1) == 1              "elements of a row of D are neighbours"
 //!
@@ -46,7 +47,7 @@ constexpr int kLong = 256;                                   // rows of S above 
 struct Smem {
   u64 list[LIST];
   f32 partial[kWarps][kPiece];
-  int size;
+  int size, ticket;
 };
 
 // The row of D to which row i of S goes; -1 if none.
@@ -132,14 +133,21 @@ __device__ inline void sum_by_block(const View<const T, 2>& S, const View<O, 2>&
 // next tile, and sorts the list. Returns the tile where it goes on.
 __device__ inline s64 list_numbers(Smem& smem, const View<const J, 1>& I, s64 tile, s64 first, s64 last,
                                    const Dims& dims) {
-  if (threadIdx.x == 0) smem.size = 0;
+  constexpr int kEach = TILE / THREADS;
+  if (threadIdx.x == 0) smem.size = 0, smem.ticket = 0;
   __syncthreads();
+  const auto read = [&](int(&rows)[kEach], s64 from) {
+#pragma unroll
+    for (int k = 0; k < kEach; ++k) rows[k] = row_of(I, from + k * THREADS + threadIdx.x, dims);
+  };
+  int rows[kEach], next[kEach];
+  read(next, tile);
   for (bool full = false; tile < dims.COUNT && !full; tile += TILE) {
-    int rows[TILE / THREADS];
 #pragma unroll
-    for (int k = 0; k < TILE / THREADS; ++k) rows[k] = row_of(I, tile + k * THREADS + threadIdx.x, dims);
+    for (int k = 0; k < kEach; ++k) rows[k] = next[k];
+    read(next, tile + TILE);
 #pragma unroll
-    for (int k = 0; k < TILE / THREADS; ++k)
+    for (int k = 0; k < kEach; ++k)
       if (rows[k] >= first && rows[k] < last)
         smem.list[atomicAdd(&smem.size, 1)] =
             static_cast<u64>(rows[k]) << 32 | static_cast<u32>(tile + k * THREADS + threadIdx.x);
@@ -163,9 +171,9 @@ extern "C" __global__ __launch_bounds__(THREADS) void scatter_add(View<const T, 
   bool into = INTO == 1;  // whether D holds a part of the sums
   s64 tile = 0;
   do {
-    const bool begins = tile == 0;
+    const bool starts = tile == 0;
     tile = list_numbers(smem, I, tile, first, last, dims);
-    const bool all = begins && tile >= dims.COUNT;
+    const bool all = starts && tile >= dims.COUNT;
     const int warp = threadIdx.x / 32 + (all ? blockIdx.y * kWarps : 0), warps = all ? gridDim.y * kWarps : kWarps;
     const auto end_of = [&](s64 row) { return lower_bound(smem.list, smem.size, static_cast<u64>(row + 1) << 32); };
     const auto sum = [&](s64 row, int begin, int end) {
@@ -181,11 +189,18 @@ extern "C" __global__ __launch_bounds__(THREADS) void scatter_add(View<const T, 
         if (e == 0 || smem.list[e - 1] >> 32 != row) sum(row, e, end_of(row));
       }
     } else {
-      for (s64 row = first + warp; row < last; row += s64{32} * warps) {  // a lane searches for one of 32 rows
-        const s64 mine = min(row + s64{lane} * warps, last - 1);
-        const int begin = end_of(mine - 1), end = end_of(mine);
-        for (int k = 0; k < 32 && row + s64{k} * warps < last; ++k)
-          sum(row + s64{k} * warps, __shfl_sync(0xffffffff, begin, k), __shfl_sync(0xffffffff, end, k));
+      // The block's rows are first, first + step, ...; a warp takes the next few, of which each lane searches for one.
+      const s64 step = all ? gridDim.y : 1, begins = first + (all ? blockIdx.y : 0);
+      const int rows = begins < last ? static_cast<int>((last - begins - 1) / step) + 1 : 0;
+      const int few = max(min(rows / (4 * kWarps), 32), 1);
+      for (;;) {
+        int k = lane == 0 ? atomicAdd(&smem.ticket, few) : 0;
+        k = __shfl_sync(0xffffffff, k, 0);
+        if (k >= rows) break;
+        const s64 mine = begins + min(k + lane, rows - 1) * step;
+        const int from = end_of(mine - 1), to = end_of(mine);
+        for (int i = 0; i < few && k + i < rows; ++i)
+          sum(begins + (k + i) * step, __shfl_sync(0xffffffff, from, i), __shfl_sync(0xffffffff, to, i));
       }
     }
     for (int e = 0; e < smem.size; e += kLong) {  // a long row is done at the first of these entries that it has
