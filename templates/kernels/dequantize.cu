@@ -11,7 +11,7 @@
 //! param   UNIT    = 0     in {0, 1}                "1: GIVEN is the scale of all, or nvfp4's scales are in units of it"
 //! param   THREADS = 256   in {128, 256, 512}       "of a block"
 //! param   LANES   = 32    in {8, 16, 32}           "threads of a warp that share a row"
-//! param   PACKS   = 4     in {1, 2, 4}             "packs of a thread"
+//! param   PACKS   = 2     in {1, 2, 4}             "packs of a thread"
 //! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
 //!
 //! let     COUNT   = 16 / sizeof(O)                 "elements of a pack, which is written at once"
@@ -44,11 +44,10 @@
 //! reference dequantize_reference  grid min(M, 65536)  block 256
 //!
 //! preset  UNIT = 1, LANES = 16, PACKS = 1  when SCALES == 0 && N <= 256 / sizeof(O)
-//! preset  UNIT = 1, LANES = 32, PACKS = 4  when SCALES == 0
+//! preset  UNIT = 1, LANES = 32, PACKS = 2  when SCALES == 0
 //! preset  UNIT = 1, LANES = 32, PACKS = 2, WHOLE = 0  when SCALES == 0
 //! preset  LANES = 16, PACKS = 1  when N <= 256 / sizeof(O)
-//! preset  LANES = 32, PACKS = 2  when N <= 1024
-//! preset  LANES = 32, PACKS = 4
+//! preset  LANES = 32, PACKS = 2
 //! preset  LANES = 32, PACKS = 2, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"

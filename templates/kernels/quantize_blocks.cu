@@ -48,7 +48,8 @@
 //!
 //! preset  LANES = 16, PACKS = 1  when N <= 256 / sizeof(T)
 //! preset  LANES = 32, PACKS = 2  when N <= 1024
-//! preset  LANES = 32, PACKS = 4
+//! preset  LANES = 32, PACKS = 4  when SCALES == 3
+//! preset  LANES = 32, PACKS = 2
 //! preset  LANES = 32, PACKS = 2, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"
@@ -73,18 +74,18 @@ __device__ inline void store_scale(const View<E, 2>& SCALE, const View<E, 4>& BL
 }
 
 // Stores a pack of e2m1, of which the thread holds those in whole bytes or the first of a byte.
-template <class Row> __device__ inline void store_pairs(const Row& row, const View<O, 2>& Q, int p, const f32* x) {
-  Pack<u8, COUNT / 2> out;
-#pragma unroll
-  for (int i = 0; i < COUNT / 2; ++i) out.x[i] = static_cast<u8>(e2m1::pack(x[2 * i], x[2 * i + 1]));
+template <class Row> __device__ inline void store_pairs(const Row& row, const View<O, 2>& Q, int p, u32 codes) {
   u8* const to = reinterpret_cast<u8*>(Q.data) + row.row * Q.stride[0] + row.column_of(p, 0) / 2;
   if (row.whole(p) && (WHOLE || reinterpret_cast<u64>(to) % (COUNT / 2) == 0)) {
-    *reinterpret_cast<Pack<u8, COUNT / 2>*>(to) = out;
+    if constexpr (COUNT == 8)
+      *reinterpret_cast<u32*>(to) = codes;
+    else
+      *reinterpret_cast<u16*>(to) = static_cast<u16>(codes);
     return;
   }
 #pragma unroll
   for (int i = 0; i < COUNT / 2; ++i)
-    if (row.holds(p, 2 * i)) to[i] = out.x[i];
+    if (row.holds(p, 2 * i)) to[i] = static_cast<u8>(codes >> 8 * i);
 }
 
 extern "C" __global__ __launch_bounds__(THREADS) void quantize(View<const T, 2> X, View<const f32, 1> GIVEN,
@@ -105,18 +106,19 @@ extern "C" __global__ __launch_bounds__(THREADS) void quantize(View<const T, 2> 
     const BlockScale scale = block_scale<SCALES>(warp_reduce<kLanes>(greatest, greater), unit);
     if (threadIdx.x % kLanes == 0)
       store_scale(SCALE, BLOCKS, row.row, row.column_of(p, 0) / Format::kWidth, scale.code, dims);
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) x[i] *= scale.inverse;
     if constexpr (Format::kFour) {
-      if (scale.none) {
+      f32 q[8] = {};
 #pragma unroll
-        for (int i = 0; i < COUNT; ++i) x[i] = 0;
+      for (int i = 0; i < COUNT; ++i) q[i] = x[i] * scale.inverse;
+      if (!scale.bounded) {
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i) q[i] = scale.none ? 0.0F : fmaxf(fminf(q[i], 6.0F), -6.0F);
       }
-      store_pairs(row, Q, p, x);
+      store_pairs(row, Q, p, e2m1::pack(q));
     } else {
       Pack<O, COUNT> out;
 #pragma unroll
-      for (int i = 0; i < COUNT; ++i) out.x[i] = from_f32<O>(x[i]);
+      for (int i = 0; i < COUNT; ++i) out.x[i] = from_f32<O>(x[i] * scale.inverse);
       row.store_pack(Q.data + row.row * Q.stride[0], p, out);
     }
   }

@@ -5,24 +5,33 @@
 
 namespace e2m1 {
 
-// The code of the nearest number, of two the even one; magnitudes above 6 and NaN become 6.
-__device__ inline u32 code_of(f32 x) {
-  const f32 size = fminf(fabsf(x), 6.0F);
-  // The sum's last bit is the distance between numbers of x's size: 0.5 below 2, 1 below 4, 2 above.
-  const u32 exponent = max(__float_as_uint(size) & 0x7f800000, 0x3f800000u), magic = exponent + (22u << 23);
-  const u32 steps = __float_as_uint(size + __uint_as_float(magic)) - magic;
-  return (steps + (exponent >> 22) - 2 * 127) | (__float_as_uint(x) >> 28 & 8);
+// Rounds x to the nearest number, of two the even one: its code is in bits 22 to 24, its sign in bit 31. Its magnitude
+// is below 7. As multiples of the least normal f32, e2m1 have the spacing of f32 but for 22 bits; below 1, x is rounded
+// to multiples of 2^-23 first.
+__device__ inline u32 rounded(f32 x) {
+  f32 product;
+  asm("mul.rn.f32 %0, %1, 0f00800000;" : "=f"(product) : "f"(x));
+  const u32 bits = __float_as_uint(product);
+  return bits + 0x1fffff + (bits >> 22 & 1);
 }
 
-// Two numbers as a byte.
-__device__ inline u32 pack(f32 lo, f32 hi) {
+// Eight numbers as four bytes, the first in the lowest bits. Their magnitudes are below 7.
+__device__ inline u32 pack(const f32 (&x)[8]) {
+  u32 word = 0;
+#pragma unroll
+  for (int i = 3; i >= 0; --i) {
 #if __CUDA_ARCH__ >= 1000
-  u16 pair;
-  asm("{.reg .b8 q; cvt.rn.satfinite.e2m1x2.f32 q, %1, %2; cvt.u16.u8 %0, q;}" : "=h"(pair) : "f"(hi), "f"(lo));
-  return pair;
+    u16 pair;
+    asm("{.reg .b8 q; cvt.rn.satfinite.e2m1x2.f32 q, %1, %2; cvt.u16.u8 %0, q;}"
+        : "=h"(pair)
+        : "f"(x[2 * i + 1]), "f"(x[2 * i]));
+    word = word << 8 | pair;
 #else
-  return code_of(lo) | code_of(hi) << 4;
+    const u32 both = __byte_perm(rounded(x[i]), rounded(x[i + 4]), 0x7632);  // the upper halves
+    word = word << 4 | (both >> 6 & 0x00070007) | (both >> 12 & 0x00080008);
 #endif
+  }
+  return word;
 }
 
 // The number whose code is in the lowest 4 bits: as an f16, except for the exponent's bias of 1.

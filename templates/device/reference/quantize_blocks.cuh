@@ -41,7 +41,10 @@ __device__ inline f64 e2m1_code(f64 x, const ReferenceScale& scale) {
   const f64 numbers[8] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
   if (scale.value != scale.value) return 0;
   const f32 inverse = scale.value == 0 ? 0.0F : static_cast<f32>(1 / scale.value);
-  const f64 q = static_cast<f32>(x) * inverse;  // rounded as it is there
+  f64 q = static_cast<f32>(x) * inverse;  // rounded as it is there
+#if __CUDA_ARCH__ < 1000
+  if (fabs(q) < 1) q = copysign(rint(fabs(q) * 8388608) / 8388608, q);
+#endif
   int code = 0;
   for (; code < 7; ++code) {
     const f64 between = (numbers[code] + numbers[code + 1]) / 2;

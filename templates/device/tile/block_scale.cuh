@@ -12,8 +12,9 @@ template <int Scales> struct BlockFormat {
 
 struct BlockScale {
   u8 code;
-  f32 inverse;  // what the elements are multiplied by
-  bool none;    // whether it is NaN
+  f32 inverse;   // what elements are multiplied by
+  bool none;     // whether it is NaN
+  bool bounded;  // whether multiplied elements are surely below 7, for e2m1
 };
 
 // The scale of elements of which `greatest` is the greatest magnitude: the least power of two with which none is beyond
@@ -25,13 +26,13 @@ template <int Scales> __device__ inline BlockScale block_scale(f32 greatest, f32
     constexpr int kExponent = Format::kFour ? 2 : 8;                // of the largest number, 6 or 448
     constexpr u32 kFraction = Format::kFour ? 0x400000 : 0x600000;  // and its fraction
     const u32 bits = __float_as_uint(greatest);
-    if (Format::kFour && bits > 0x7f800000) return {0xff, 0, true};
+    if (Format::kFour && bits > 0x7f800000) return {0xff, 0, true, false};
     const int code = max(static_cast<int>(bits >> 23) - kExponent + ((bits & 0x7fffff) > kFraction), 0);
-    return {static_cast<u8>(code), __uint_as_float((254u - code) << 23), false};
+    return {static_cast<u8>(code), __uint_as_float((254u - code) << 23), false, bits < 0x7f800000};
   } else {
     const e4m3 scale = from_f32<e4m3>(__fdiv_rn(__fdiv_rn(greatest, 6.0F), unit));
     const f32 of = to_f32(scale) * unit;
-    return {scale.bits, of == 0 ? 0.0F : __frcp_rn(of), greatest != greatest};
+    return {scale.bits, of == 0 ? 0.0F : __frcp_rn(of), greatest != greatest, scale.bits >= 8 && scale.bits < 0x7e};
   }
 }
 
