@@ -116,6 +116,17 @@ def pad(b, m, n, before, after, dtype):
         scalars={"value": 0, "top": before, "left": before}, tolerance=0)
 
 
+def pad_dimensions(shape, before, after, dtype):
+    """Of five dimensions, each with its own number of elements before and after."""
+    result = tuple(b + n + a for b, n, a in zip(before, shape, after))
+    words = " ".join(f"M{i}={m} N{i}={n}" for i, (m, n) in enumerate(zip(result, shape)))
+    sides = [side for pair in reversed(list(zip(before, after))) for side in pair]
+    return f"pad {shape} by {before} and {after} {dtype}", Problem(
+        f"pad {words} T={dtype}", {"S": (dtype, shape)}, {"D": (dtype, result)},
+        lambda torch, t: torch.nn.functional.pad(t["S"], sides),
+        scalars={"value": 0} | {f"before{i}": b for i, b in enumerate(before)}, tolerance=0)
+
+
 def concat(m, parts, k, dtype):
     """Parts of m x n x k along the middle dimension: rows where m is 1, columns where k is 1."""
     extents = " ".join(f"N{i}={n}" for i, n in enumerate(parts))
@@ -396,6 +407,8 @@ PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dty
                 [scan(*shape, dtype) for dtype in ("f32", "bf16") for shape in SCANNED] +
                 [fill(*shape, dtype) for dtype in ("f32", "bf16", "u8") for shape in FILLED if dtype != "u8" or shape[0] > 1] +
                 [pad(*shape, dtype) for dtype in ("bf16", "f32") for shape in PADDED] +
+                [pad_dimensions(*problem, dtype) for dtype in ("bf16", "f32") for problem in
+                 (((2, 64, 60, 60, 256), (0, 0, 2, 2, 0), (0, 0, 2, 2, 0)), ((4, 16, 30, 30, 1000), (0, 0, 1, 1, 8), (0, 0, 1, 1, 16)))] +
                 [f(*shape, dtype) for f in (concat, split) for dtype in ("bf16", "f32") for shape in JOINED] +
                 [group_norm(*shape, dtype) for dtype in ("bf16", "f32") for shape in GROUPED] +
                 [qk_norm_rope(*shape, dtype) for dtype in ("bf16", "f32")
