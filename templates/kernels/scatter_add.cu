@@ -6,6 +6,7 @@
 //! type    J       = s32   in {s32, s64}            "elements of I"
 //! dim     R, N, COUNT     in 0..2147483647         "rows of D, columns, rows of S"
 //!
+//! param   ATOMIC  = 0     in {0}                   "1: by atomic additions, in any order: scatter_add_atomic.cu"
 //! param   INTO    = 0     in {0, 1}                "0: D is overwritten, rows without a number by zeros; 1: the sums are added to what D holds"
 //! param   THREADS = 256   in {128, 256}            "of a block"
 //! param   BLOCKS  = 4     in {2, 3, 4, 5, 8}       "of an SM, about"
