@@ -52,7 +52,11 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-using Access = Pack<T, PACK>;
+// Accesses are of words: as elements of 16 bits each would take a register.
+template <int Bytes> struct WordOf { using Type = u32; };
+template <> struct WordOf<2> { using Type = u16; };
+template <> struct WordOf<1> { using Type = u8; };
+using Access = Pack<WordOf<VEC>::Type, VEC <= 4 ? 1 : VEC / 4>;
 
 // Moves packs first, first + THREADS, ...: neighbouring threads write neighbouring packs of D. Index counts the packs.
 template <class Index>

@@ -13,8 +13,8 @@
 //! param   POSITIONS = 1   in {0, 1}                "1: token m stands at P[m]; 0: at m"
 //! param   PAIRS   = 0     in {0, 1}                "what is rotated together: 0: elements j and j + D / 2; 1: 2 j and 2 j + 1"
 //! param   LANES   = 8     in {1, 2, 4, 8, 16, 32}  "threads of a warp that share a head"
-//! param   THREADS = 256   in {128, 256, 512}       "of a block"
-//! param   HEADS   = 1     in {1, 2, 4, 8}          "heads of a token that a thread has a part of: they share its weights and angles"
+//! param   THREADS = 128   in {128, 256, 512}       "of a block"
+//! param   HEADS   = 2     in {1, 2, 4, 8}          "heads of a token that a thread has a part of: they share its weights and angles"
 //! param   BLOCKS  = 0     in {0, 4, 6, 8, 12}      "0: each head has its threads; otherwise blocks of an SM, which walk over the heads"
 //! param   WHOLE   = 1     in {1, 0}                "1: every head begins at 16 bytes, and its halves are whole packs"
 //!
@@ -43,18 +43,12 @@
 //! work    flops 7 * M * H * D  bytes M * H * D * (sizeof(T) + sizeof(O)) + min(L, M) * D * sizeof(F) + M * POSITIONS * sizeof(J)
 //! reference qk_norm_rope_reference  grid min(M * H, 65536)  block 256
 //!
-//! preset  LANES = 1, HEADS = 4   when D <= 16 / sizeof(T) * 2 && M * H * D >= 4194304
-//! preset  LANES = 2, HEADS = 4   when D <= 16 / sizeof(T) * 4 && M * H * D >= 4194304
-//! preset  LANES = 4, HEADS = 4   when D <= 16 / sizeof(T) * 8 && M * H * D >= 4194304
-//! preset  LANES = 8, HEADS = 4   when D <= 16 / sizeof(T) * 16 && M * H * D >= 4194304
-//! preset  LANES = 16, HEADS = 4  when D <= 16 / sizeof(T) * 32 && M * H * D >= 4194304
-//! preset  LANES = 32, HEADS = 4  when M * H * D >= 4194304
-//! preset  LANES = 1, HEADS = 1   when D <= 16 / sizeof(T) * 2
-//! preset  LANES = 2, HEADS = 1   when D <= 16 / sizeof(T) * 4
-//! preset  LANES = 4, HEADS = 1   when D <= 16 / sizeof(T) * 8
-//! preset  LANES = 8, HEADS = 1   when D <= 16 / sizeof(T) * 16
-//! preset  LANES = 16, HEADS = 1  when D <= 16 / sizeof(T) * 32
-//! preset  LANES = 32, HEADS = 1
+//! preset  LANES = 1, HEADS = 2    when D <= 16 / sizeof(T) * 2
+//! preset  LANES = 2, HEADS = 2    when D <= 16 / sizeof(T) * 4
+//! preset  LANES = 4, HEADS = 2    when D <= 16 / sizeof(T) * 8
+//! preset  LANES = 8, HEADS = 2    when D <= 16 / sizeof(T) * 16
+//! preset  LANES = 16, HEADS = 2   when D <= 16 / sizeof(T) * 32
+//! preset  LANES = 32, HEADS = 2
 //! preset  LANES = 2, HEADS = 1, WHOLE = 0   when D <= 16 / sizeof(T) * 4
 //! preset  LANES = 8, HEADS = 1, WHOLE = 0   when D <= 16 / sizeof(T) * 16
 //! preset  LANES = 32, HEADS = 1, WHOLE = 0

@@ -11,7 +11,7 @@
 //! param   THREADS = 256   in {128, 256}            "of a block"
 //! param   BLOCKS  = 4     in {2, 3, 4, 5, 8}       "of an SM, about"
 //! param   LIST    = 4096  in {512, 1024, 2048, 4096}     "numbers that a block sums at a time; D is rounded after each time"
-//! param   PIECES  = 4     in {1, 2, 4}             "packs of a row that a thread adds up at a time"
+//! param   PIECES  = 2     in {1, 2, 4}             "packs of a row that a thread adds up at a time"
 //!
 //! let     COUNTED = 16 / sizeof(T)                 "elements of a pack"
 //! let     TILE    = LIST / 4                       "numbers that a block reads at a time"

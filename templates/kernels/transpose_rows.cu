@@ -34,10 +34,12 @@
 //! work    flops 0  bytes 2 * B * M * N * sizeof(T)
 //! reference transpose_reference  grid min(ceil_div(B * M * N, 256), 65536)  block 256
 //!
-//! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 1, DOWN = 2
-//! preset  NEIGHBOURS = 1, WHOLE_S = 0, WHOLE_D = 1, DOWN = 2
-//! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 0, DOWN = 4
-//! preset  NEIGHBOURS = 1, WHOLE_S = 0, WHOLE_D = 0, DOWN = 4
+//! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 1, ACROSS = 2, DOWN = 1  when sizeof(T) == 1
+//! preset  NEIGHBOURS = 1, WHOLE_S = 0, WHOLE_D = 1, ACROSS = 2, DOWN = 1  when sizeof(T) == 1
+//! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 1, ACROSS = 2, DOWN = 2
+//! preset  NEIGHBOURS = 1, WHOLE_S = 0, WHOLE_D = 1, ACROSS = 2, DOWN = 2
+//! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 0, DOWN = 2
+//! preset  NEIGHBOURS = 1, WHOLE_S = 0, WHOLE_D = 0, DOWN = 2
 //! preset  NEIGHBOURS = 0, WHOLE_S = 0, DOWN = 1
 
 #include "device/epilogue/store_tile.cuh"
