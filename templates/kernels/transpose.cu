@@ -15,9 +15,10 @@
 //! let     COLUMNS = ACROSS * 128 / sizeof(T)
 //! let     BYTES   = ROWS * COLUMNS * sizeof(T)     "of a tile"
 //! let     SMEM    = align_up(TILES * (BYTES + 8), 1024)
-//! let     SECTORS = (stride(D, 1) * sizeof(T) % 32 == 0 || N < 2) && (stride(D, 0) * sizeof(T) % 32 == 0 || B < 2) "rows of D begin at 32 bytes, of which memory is written at once"
 //! let     COUNT   = B * ceil_div(M, ROWS) * ceil_div(N, COLUMNS)
 //!
+//! require M * sizeof(T) % 32 != 16 || B * M * N * sizeof(T) < 33554432 "transpose_rows.cu is faster where rows of D do not begin at 32 bytes"
+//! require device.compute_capability != 90 || B > 1 || sizeof(T) == 1 || sizeof(T) == 8 || min(M, N) < 1024 || M * N * sizeof(T) < 134217728 "transpose_rows.cu is faster at a large matrix of 2 or 4 bytes"
 //! require SMEM <= device.smem_per_block            "the tiles in flight must fit in shared memory"
 //! require 64 * ACROSS * DOWN >= THREADS            "every thread transposes a square of 16 bytes by 16 bytes"
 //! require BYTES / THREADS <= 256                   "a thread keeps its squares of a tile in registers"
@@ -29,9 +30,9 @@
 //! work    flops 0  bytes 2 * B * M * N * sizeof(T)
 //! reference transpose_reference  grid min(ceil_div(B * M * N, 256), 65536)  block 256
 //!
-//! preset  ACROSS = 1, DOWN = 1, THREADS = 64   when sizeof(T) == 1 && SECTORS
-//! preset  ACROSS = 1, DOWN = 1, THREADS = 64   when sizeof(T) == 2 && SECTORS
-//! preset  ACROSS = 2, DOWN = 2, THREADS = 128  when sizeof(T) >= 4 && SECTORS
+//! preset  ACROSS = 1, DOWN = 1, THREADS = 64   when sizeof(T) == 1
+//! preset  ACROSS = 1, DOWN = 1, THREADS = 64   when sizeof(T) == 2
+//! preset  ACROSS = 2, DOWN = 2, THREADS = 128  when sizeof(T) >= 4
 
 #include "device/epilogue/store_tile.cuh"
 #include "device/reference/transpose.cuh"
