@@ -7,11 +7,13 @@
 //! dim     R, C           in 0..2147483647          "rows and columns of S"
 //!
 //! param   NEIGHBOURS = 1 in {1, 0}                 "0: elements at any stride, moved one by one"
-//! param   LANES   = 256  in {8, 32, 256}           "threads that share a row; a block of 256 has 256 / LANES rows"
+//! param   LANES   = 256  in {8, 16, 32, 64, 128, 256} "threads that share a row; a block of 256 has 256 / LANES rows"
+//! param   UNITS   = 4    in {1, 2, 4, 8}           "16 bytes of a row that a thread has in flight"
 //!
 //! let     COUNT   = NEIGHBOURS == 0 ? 1 : 16 / sizeof(T) "elements that are written at once"
 //! let     ROWS    = 256 / LANES
-//! let     ACROSS  = ceil_div(N, COUNT * LANES)
+//! let     SPAN    = N + (alignment(D) % 16 == 0 && (stride(D, 0) | stride(D, 1)) % COUNT == 0 ? 0 : COUNT - 1)
+//! let     ACROSS  = ceil_div(SPAN, COUNT * LANES * UNITS) "parts of a row"
 //!
 //! require NEIGHBOURS == 0 || ((C <= 1 || stride(S, 2) == 1) && (N <= 1 || stride(D, 2) == 1)) "elements that move together must be neighbours"
 //!
@@ -25,63 +27,36 @@
 //! work    flops 0  bytes B * (min(M, R) * min(N, C) + M * N) * sizeof(T)
 //! reference pad_reference  grid min(ceil_div(B * M * N, 256), 65536)  block 256
 //!
-//! preset  NEIGHBOURS = 1, LANES = 8    when N * sizeof(T) <= 256
-//! preset  NEIGHBOURS = 1, LANES = 32   when N * sizeof(T) <= 2048
-//! preset  NEIGHBOURS = 1, LANES = 256
-//! preset  NEIGHBOURS = 0, LANES = 8    when N <= 16
+//! preset  NEIGHBOURS = 1, LANES = 8, UNITS = 1   when SPAN * sizeof(T) <= 128
+//! preset  NEIGHBOURS = 1, LANES = 8, UNITS = 2   when SPAN * sizeof(T) <= 256
+//! preset  NEIGHBOURS = 1, LANES = 8, UNITS = 4   when SPAN * sizeof(T) <= 512
+//! preset  NEIGHBOURS = 1, LANES = 16, UNITS = 4  when SPAN * sizeof(T) <= 1024
+//! preset  NEIGHBOURS = 1, LANES = 32, UNITS = 4  when SPAN * sizeof(T) <= 2048
+//! preset  NEIGHBOURS = 1, LANES = 64, UNITS = 4
+//! preset  NEIGHBOURS = 0, LANES = 8, UNITS = 2   when N <= 16
 //! preset  NEIGHBOURS = 0, LANES = 32
 
 #include "device/tile/element_of.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
-#include "device/tile/pack.cuh"
-#include "device/tile/unaligned.cuh"
-
-// A row of D: what S has of its columns `begin` to before `end`, of which column 0 would be at `from`.
-struct PaddedRow {
-  T* to;
-  const T* from;
-  s64 begin, end;
-};
-
-__device__ inline PaddedRow row_of(const View<const T, 3>& S, const View<T, 3>& D, s64 row, s64 top, s64 left,
-                                   const Dims& dims) {
-  // A division of 32 bits takes a fraction of one of 64.
-  const s64 b = row <= 0xffffffff ? static_cast<u32>(row) / static_cast<u32>(dims.M) : row / dims.M;
-  const s64 i = row - b * dims.M, r = i - top;
-  T* const to = D.data + b * D.stride[0] + i * D.stride[1];
-  if (r < 0 || r >= dims.R) return {to, S.data, 0, 0};
-  const s64 begin = min(max(left, s64{0}), s64{dims.N}), end = min(max(left + dims.C, begin), s64{dims.N});
-  return {to, S.data + b * S.stride[0] + r * S.stride[1] - left * S.stride[2], begin, end};
-}
+#include "device/tile/padded_row.cuh"
 
 extern "C" __global__ __launch_bounds__(256) void pad(View<const T, 3> S, View<T, 3> D, f64 value, s64 top, s64 left,
                                                       const Dims dims) {
-  using Access = Pack<T, COUNT>;
-  const u32 across = ceil_div<u32>(dims.N, COUNT * LANES);
-  const s64 index = s64{blockIdx.x / across} * ROWS + threadIdx.x / LANES;
-  if (index >= s64{dims.B} * dims.M) return;
-  const PaddedRow row = row_of(S, D, index, top, left, dims);
-  const T padding = element_of<T>(value);
-  Access outside;
-#pragma unroll
-  for (T& x : outside.x) x = padding;
-  const int before = NEIGHBOURS == 0 ? 0 : reinterpret_cast<u64>(row.to) % 16 / sizeof(T);
-  const s64 first = s64{blockIdx.x % across} * LANES + threadIdx.x % LANES;
-  for (s64 j = first * COUNT - before; j < dims.N; j += s64{across} * (LANES * COUNT)) {
-    const bool whole = NEIGHBOURS == 1 && j >= 0 && j + COUNT <= dims.N;
-    const u8* const in = reinterpret_cast<const u8*>(row.from + row.begin);
-    if (whole && (j >= row.end || j + COUNT <= row.begin)) {
-      *reinterpret_cast<Access*>(row.to + j) = outside;
-    } else if (whole && j >= row.begin && j + COUNT <= row.end &&
-               unaligned::inside(in, (j - row.begin) * sizeof(T), (row.end - row.begin) * sizeof(T))) {
-      *reinterpret_cast<uint4*>(row.to + j) = unaligned::load(in + (j - row.begin) * sizeof(T));
-    } else {
-      for (s64 i = max(j, s64{0}); i < min(j + COUNT, s64{dims.N}); ++i)
-        row.to[i * D.stride[2]] = i >= row.begin && i < row.end ? row.from[i * S.stride[2]] : padding;
-    }
-  }
+  const s64 rows = s64{dims.B} * dims.M;
+  const u32 bands = ceil_div<s64>(rows, ROWS);  // the blocks of a part of all rows
+  const s64 row = s64{blockIdx.x % bands} * ROWS + threadIdx.x / LANES;
+  if (row >= rows) return;
+  // A division of 32 bits takes a fraction of one of 64.
+  const s64 b = row <= 0xffffffff ? static_cast<u32>(row) / static_cast<u32>(dims.M) : row / dims.M;
+  const s64 i = row - b * dims.M, r = i - top;
+  const bool has = r >= 0 && r < dims.R;
+  const T* const from = has ? S.data + b * S.stride[0] + r * S.stride[1] : S.data;
+  const PaddedRow<T> padded = {
+      D.data + b * D.stride[0] + i * D.stride[1], D.stride[2], dims.N, from, S.stride[2], has ? dims.C : 0, left};
+  const s64 first = s64{blockIdx.x / bands} * (LANES * UNITS) + threadIdx.x % LANES;
+  padded.store<COUNT, UNITS, LANES>(first, element_of<T>(value));
 }
 
 #else

@@ -11,6 +11,7 @@
 //! param   P3      = 3   in 0..4
 //! param   P4      = 4   in 0..4                    "and which the innermost"
 //! param   VEC     = 16  in {16, 8, 4, 2, 1}        "bytes a thread moves at once: an element, or several of a row"
+//! param   UNITS   = 4   in {1, 2, 4, 8}            "accesses of a thread, all in flight"
 //! param   THREADS = 256 in {128, 256, 512}
 //!
 //! let     E0      = P0 == 0 ? N0 : P0 == 1 ? N1 : P0 == 2 ? N2 : P0 == 3 ? N3 : N4  "extents of D"
@@ -31,7 +32,7 @@
 //! tensor  S : T[N0, N1, N2, N3, N4]
 //! tensor  D : T[E0, E1, E2, E3, E4]  out
 //!
-//! launch  grid min(ceil_div(PACKS, THREADS), 2147483647)  block THREADS
+//! launch  grid min(ceil_div(PACKS, THREADS * UNITS), 2147483647)  block THREADS
 //! work    flops 0  bytes 2 * N0 * N1 * N2 * N3 * N4 * sizeof(T)
 //! reference permute_reference  grid min(ceil_div(N0 * N1 * N2 * N3 * N4, 256), 65536)  block 256
 //!
@@ -51,24 +52,50 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-// Each thread moves one pack; neighbouring threads write neighbouring packs of D.
-extern "C" __global__ __launch_bounds__(THREADS, 1) void permute(View<const T, 5> S, View<T, 5> D, const Dims dims) {
+// Accesses are of words: as elements of 16 bits each would take a register.
+template <int Bytes> struct WordOf { using Type = u32; };
+template <> struct WordOf<2> { using Type = u16; };
+template <> struct WordOf<1> { using Type = u8; };
+using Access = Pack<WordOf<VEC>::Type, VEC <= 4 ? 1 : VEC / 4>;
+
+// Moves packs first, first + THREADS, ...: neighbouring threads write neighbouring packs of D. Index counts the packs.
+template <class Index>
+__device__ inline void move(const View<const T, 5>& S, const View<T, 5>& D, const Dims& dims, u64 first, u64 count) {
   constexpr int kOrder[5] = {P0, P1, P2, P3, P4};
-  const int extent[5] = {dims.N0, dims.N1, dims.N2, dims.N3, dims.N4 / PACK};
-  u64 count = 1;
-  for (const int n : extent) count *= n;
-  for (u64 i = u64{blockIdx.x} * THREADS + threadIdx.x; i < count; i += u64{gridDim.x} * THREADS) {
-    u64 rest = i;
-    s64 from = 0, to = 0;
+  const Index extent[5] = {static_cast<Index>(dims.N0), static_cast<Index>(dims.N1), static_cast<Index>(dims.N2),
+                           static_cast<Index>(dims.N3), static_cast<Index>(dims.N4 / PACK)};
+  Access x[UNITS];
+  s64 to[UNITS];
+#pragma unroll
+  for (int u = 0; u < UNITS; ++u) {
+    if (first + u * THREADS >= count) break;
+    Index rest = first + u * THREADS;
+    s64 from = to[u] = 0;
 #pragma unroll
     for (int k = 4; k >= 0; --k) {
-      const s64 index = static_cast<s64>(rest % extent[kOrder[k]]) * (k == 4 ? PACK : 1);
-      rest /= extent[kOrder[k]];
+      const Index n = extent[kOrder[k]];
+      if (n == 1) continue;
+      const Index above = rest / n;
+      const s64 index = static_cast<s64>(rest - above * n) * (k == 4 ? PACK : 1);
+      rest = above;
       from += index * S.stride[kOrder[k]];
-      to += index * D.stride[k];
+      to[u] += index * D.stride[k];
     }
-    using Access = Pack<T, PACK>;
-    *reinterpret_cast<Access*>(D.data + to) = *reinterpret_cast<const Access*>(S.data + from);
+    x[u] = *reinterpret_cast<const Access*>(S.data + from);
+  }
+#pragma unroll
+  for (int u = 0; u < UNITS; ++u)
+    if (first + u * THREADS < count) *reinterpret_cast<Access*>(D.data + to[u]) = x[u];
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, 1) void permute(View<const T, 5> S, View<T, 5> D, const Dims dims) {
+  const u64 count = u64{static_cast<u32>(dims.N0)} * dims.N1 * dims.N2 * dims.N3 * (dims.N4 / PACK);
+  const u64 step = u64{gridDim.x} * THREADS * UNITS;
+  for (u64 i = u64{blockIdx.x} * THREADS * UNITS + threadIdx.x; i < count; i += step) {
+    if (count <= 0xffffffff)  // a division of 32 bits takes a fraction of one of 64
+      move<u32>(S, D, dims, i, count);
+    else
+      move<u64>(S, D, dims, i, count);
   }
 }
 

@@ -117,6 +117,7 @@ TEST_CASE("without dims an example is run") {
                              "layer_norm_backward",
                              "quantize",
                              "rms_norm_quantize",
+                             "dequantize",
                              "reduce",
                              "argmax",
                              "scan",
@@ -258,7 +259,8 @@ TEST_CASE("heads are normalised and rotated by their positions, in pairs of eith
   if (!has_compiler() || !kHasEmulator) return;
   for (const char* pairs : {"PAIRS=0", "PAIRS=1"}) {
     for (const char* size : {"D=2", "D=90", "D=128", "D=512"})
-      check_passes({"qk_norm_rope", kDevice, kEmulator, "M=5", "H=3", "L=40", size, pairs, "J=s64"});
+      for (const char* heads : {"HEADS=1", "HEADS=2"})
+        check_passes({"qk_norm_rope", kDevice, kEmulator, "M=5", "H=3", "L=40", size, pairs, "J=s64", heads});
     check_passes({"qk_norm_rope", kDevice, "emulator:sm_80", "M=7", "H=3", "D=64", "L=5", pairs, "NORM=0",
                   "POSITIONS=0", "T=f32", "O=f16", "F=bf16", "--offset", "X=1"});
   }
@@ -280,6 +282,40 @@ TEST_CASE("rows are stored in 8 bits with a scale of groups, of rows and of the 
                   "residual : bf16[M, N]", "--hook", "input=x + residual[row, column]"});
   }
   check_passes({"quantize", kDevice, kEmulator, "M=2", "N=5000", "SCALES=1", "KEPT=0", "THREADS=128", "LANES=128"});
+}
+
+TEST_CASE("rows are stored in 8 and in 4 bits with scales of 8 bits, and read again") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::vector<std::vector<std::string>> formats = {
+      {"SCALES=3", "O=e4m3", "E=u8"}, {"SCALES=4", "O=u8", "E=u8"}, {"SCALES=5", "O=u8", "E=e4m3", "UNIT=1"}};
+  for (const char* device : {kEmulator, "emulator:sm_80", "emulator:sm_100a"}) {
+    for (const std::vector<std::string>& format : formats) {
+      const auto check_format = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"quantize", kDevice, device});
+        words.insert(words.end(), format.begin(), format.end());
+        check_passes(words);
+      };
+      for (const char* blocked : {"BLOCKED=0", "BLOCKED=1"}) {
+        for (const char* columns : {"N=0", "N=1", "N=37", "N=200", "N=2048"}) check_format({"M=5", columns, blocked});
+        check_format({"M=131", "N=300", "T=f32", blocked});
+        for (const char* input : {"input=sqrt(x)", "input=column == 3 ? 1 / (x * 0) : x"})  // NaN and infinity
+          check_format({"M=2", "N=200", blocked, "--hook", input});
+      }
+    }
+    for (const std::vector<std::string>& format : {std::vector<std::string>{"SCALES=0"},
+                                                   {"SCALES=1"},
+                                                   {"SCALES=2"},
+                                                   {"SCALES=3", "E=u8"},
+                                                   {"SCALES=4", "T=u8", "E=u8"},
+                                                   {"SCALES=5", "T=u8", "E=e4m3"},
+                                                   {"SCALES=5", "T=u8", "E=e4m3", "BLOCKED=1"}}) {
+      for (const char* columns : {"N=0", "N=37", "N=2048"}) {
+        std::vector<std::string> words = {"dequantize", kDevice, device, "M=5", columns};
+        words.insert(words.end(), format.begin(), format.end());
+        check_passes(words);
+      }
+    }
+  }
 }
 
 TEST_CASE("rows, columns and whole tensors are reduced, by sums and by combinations of the user's") {
@@ -381,6 +417,11 @@ TEST_CASE("matrices are padded and cropped, on any side, at any address") {
                "S=1305", "--pitch", "D=1003", "--offset", "D=1"});
     check_pad({"B=1", "M=3", "N=101", "R=4", "C=13", type, "NEIGHBOURS=0", "--scalar", "left=15"});
   }
+  for (const char* type : {"T=u8", "T=bf16", "T=f64"}) {
+    check_pad({"M0=2", "M1=3", "M2=4", "M3=5", "M4=100", "N0=2", "N1=2", "N2=5", "N3=3", "N4=90", type, "--scalar",
+               "before1=1", "--scalar", "before2=-1", "--scalar", "before3=1", "--scalar", "before4=3"});
+    check_pad({"M0=1", "M1=1", "M2=1", "M3=5", "M4=10", "N0=1", "N1=1", "N2=1", "N3=0", "N4=90", type});
+  }
   check_pad({"B=1", "M=3", "N=101", "R=0", "C=13"});
   check_pad({"B=1", "M=3", "N=0", "R=2", "C=13"});
 }
@@ -446,6 +487,9 @@ TEST_CASE("rows are gathered, scattered and summed by their numbers, at any pitc
     check_passes({"scatter_add", kDevice, device, "R=7", "N=1100", "COUNT=300", "T=f16", "O=f16", "J=s64"});
     check_passes({"scatter_add", kDevice, device, "R=600", "N=40", "COUNT=90", "O=bf16", "--offset", "S=1", "--pitch",
                   "D=43", "--hook", "input=x * row + column"});
+    check_passes({"scatter_add", kDevice, device, "R=1000", "N=2100", "COUNT=700", "T=bf16", "O=bf16"});
+    for (const char* columns : {"N=0", "N=41", "N=1100"})
+      check_passes({"scatter_add", kDevice, device, "ATOMIC=1", "R=70", columns, "COUNT=300"});
     check_passes({"scatter_add", kDevice, device, "R=60", "N=64", "COUNT=3000", "T=f32", "LIST=512", "THREADS=128"});
   }
   for (const char* kernel : {"scatter", "scatter_add"}) {

@@ -83,6 +83,9 @@ TEST_CASE("heads are normalised and rotated as by their reference") {
       }
     }
   }
+  for (const std::int64_t heads : {1, 2, 4})
+    check_rows(engine, "qk_norm_rope", {{"M", 3001}, {"H", 5}, {"D", 128}, {"L", 4000}},
+               {{"T", DType::bf16}, {"O", DType::bf16}}, {{"HEADS", heads}});
   check_rows(engine, "qk_norm_rope", {{"M", 0}, {"H", 5}, {"D", 64}, {"L", 0}}, {}, {});
 }
 
@@ -108,6 +111,21 @@ TEST_CASE("rows in 8 bits agree with their references, elements and scales") {
     }
   }
   check_rows(engine, "quantize", {{"M", 2}, {"N", 3000000}}, {{"T", DType::bf16}}, {{"SCALES", 1}});
+  const Types eight = {{"T", DType::bf16}, {"O", DType::e4m3}, {"E", DType::u8}},
+              four = {{"T", DType::bf16}, {"O", DType::u8}, {"E", DType::u8}},
+              nv = {{"T", DType::bf16}, {"O", DType::u8}, {"E", DType::e4m3}};
+  for (const auto& [scales, types] : {std::pair{3, eight}, {4, four}, {5, nv}}) {
+    for (const std::int64_t blocked : {0, 1})
+      for (const std::int64_t columns : {0, 1, 37, 128, 1000, 1001, 4096, 7168})
+        check_rows(engine, "quantize", {{"M", 77}, {"N", columns}}, types, {{"SCALES", scales}, {"BLOCKED", blocked}});
+  }
+  for (const std::int64_t columns : {0, 1, 37, 1000, 4096}) {
+    const Numbers dims = {{"M", 77}, {"N", columns}};
+    for (const std::int64_t scales : {0, 1, 2})
+      check_rows(engine, "dequantize", dims, {{"O", DType::bf16}}, {{"SCALES", scales}});
+    check_rows(engine, "dequantize", dims, {{"O", DType::f32}, {"T", DType::e4m3}, {"E", DType::u8}}, {{"SCALES", 3}});
+    check_rows(engine, "dequantize", dims, {{"O", DType::bf16}, {"T", DType::u8}, {"E", DType::e4m3}}, {{"SCALES", 5}});
+  }
 }
 
 TEST_CASE("reductions agree with their reference, over rows, columns and whole tensors, by every operation") {

@@ -189,6 +189,20 @@ TEST_CASE("pad surrounds matrices of any shape and pitch") {
           Case{padded(1, 131, 4096, 131, 4096)}, Case{padded(0, 4, 8, 4, 8)}, Case{padded(2, 131, 77, 0, 5)},
           Case{padded(2, 131, 77, 131, 50), {}, {}, {{"D", 83}}}, Case{padded(2, 31, 77, 40, 50), {{"NEIGHBOURS", 0}}}})
       check(engine, "pad", {c.dims, c.params, {{"T", type}}, c.pitches});
+    for (const std::int64_t columns : {7, 100, 1001})
+      check(engine, "pad",
+            {Values{{"M0", 2},
+                    {"M1", 3},
+                    {"M2", 10},
+                    {"M3", 9},
+                    {"M4", columns},
+                    {"N0", 1},
+                    {"N1", 3},
+                    {"N2", 12},
+                    {"N3", 5},
+                    {"N4", 90}},
+             {},
+             {{"T", type}}});
   }
 }
 

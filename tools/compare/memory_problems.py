@@ -116,6 +116,17 @@ def pad(b, m, n, before, after, dtype):
         scalars={"value": 0, "top": before, "left": before}, tolerance=0)
 
 
+def pad_dimensions(shape, before, after, dtype):
+    """Of five dimensions, each with its own number of elements before and after."""
+    result = tuple(b + n + a for b, n, a in zip(before, shape, after))
+    words = " ".join(f"M{i}={m} N{i}={n}" for i, (m, n) in enumerate(zip(result, shape)))
+    sides = [side for pair in reversed(list(zip(before, after))) for side in pair]
+    return f"pad {shape} by {before} and {after} {dtype}", Problem(
+        f"pad {words} T={dtype}", {"S": (dtype, shape)}, {"D": (dtype, result)},
+        lambda torch, t: torch.nn.functional.pad(t["S"], sides),
+        scalars={"value": 0} | {f"before{i}": b for i, b in enumerate(before)}, tolerance=0)
+
+
 def concat(m, parts, k, dtype):
     """Parts of m x n x k along the middle dimension: rows where m is 1, columns where k is 1."""
     extents = " ".join(f"N{i}={n}" for i, n in enumerate(parts))
@@ -275,6 +286,69 @@ def quantize(m, n, dtype, per):
     return quantized("quantize", m, n, dtype, per, lambda torch, t: t["X"], {"X": (dtype, (m, n))})
 
 
+def codes_of_e2m1(torch, x):
+    """Of the nearest numbers, of two the even one; two in a byte."""
+    size = x.abs()
+    even, odd = (torch.tensor(between, device="cuda") for between in ((0.25, 1.25, 2.5, 5.0), (0.75, 1.75, 3.5)))
+    codes = torch.bucketize(size, even) + torch.bucketize(size, odd, right=True) + 8 * x.signbit()
+    return (codes[..., ::2] + 16 * codes[..., 1::2]).to(torch.uint8)
+
+
+FORMATS = {"mxfp8": 3, "mxfp4": 4, "nvfp4": 5}
+
+
+def in_blocks(torch, x, name, blocked):
+    """x in units of scales of 8 bits, and the scales, as a matrix or in blocks of 128 rows by 4."""
+    groups = x.float().unflatten(1, (-1, 16 if name == "nvfp4" else 32))
+    greatest = groups.abs().amax(2)
+    if name == "nvfp4":
+        scales = (greatest / 6).to(torch.float8_e4m3fn)
+        quotient = groups * (1 / scales.float()).unsqueeze(2)
+    else:  # the least power of two with which none is beyond 448, 0.875 * 2^9, or 6, 0.75 * 2^3
+        fraction, exponent = torch.frexp(greatest)
+        exponent = exponent - (9 - (fraction > 0.875).int() if name == "mxfp8" else 3 - (fraction > 0.75).int())
+        scales, quotient = (exponent + 127).to(torch.uint8), torch.ldexp(groups, -exponent.unsqueeze(2))
+    quotient = quotient.flatten(1)
+    if blocked:
+        scales = scales.view(torch.uint8).unflatten(0, (-1, 4, 32)).unflatten(3, (-1, 4)).permute(0, 3, 2, 1, 4).flatten(3).contiguous().view(scales.dtype)
+    return quotient.to(torch.float8_e4m3fn) if name == "mxfp8" else codes_of_e2m1(torch, quotient), scales
+
+
+def quantize_blocks(m, n, dtype, name, blocked=False):
+    four, groups = name != "mxfp8", n // (16 if name == "nvfp4" else 32)
+    q, e = "u8" if four else "e4m3", "e4m3" if name == "nvfp4" else "u8"
+    shape = (m // 128, groups // 4, 32, 16) if blocked else (m, groups)
+    return f"quantize {m} x {n} {dtype} to {name}{', blocks of scales' if blocked else ''}", Problem(
+        f"quantize M={m} N={n} T={dtype} SCALES={FORMATS[name]} O={q} E={e} BLOCKED={int(blocked)}", {"X": (dtype, (m, n))},
+        {"Q": (q, (m, n // 2 if four else n)), "BLOCKS" if blocked else "SCALE": (e, shape)},
+        lambda torch, t: in_blocks(torch, t["X"], name, blocked), tolerance=2e-2)
+
+
+def dequantize(m, n, dtype, name):
+    """Of what PyTorch quantized."""
+    four, width = name != "mxfp8", 16 if name == "nvfp4" else 32
+    made = {}
+
+    def part(index):
+        def make(torch):
+            if not made:
+                made.update(zip((0, 1), in_blocks(torch, torch.randn((m, n), device="cuda"), name, False)))
+            return made.pop(index) if len(made) == 1 else made[index]
+        return make
+
+    def peer(torch, t):
+        scales = t["SCALE"].float() if name == "nvfp4" else torch.exp2(t["SCALE"].float() - 127)
+        if four:
+            numbers = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], device="cuda")
+            x = numbers[torch.stack((t["Q"] & 15, t["Q"] >> 4), 2).flatten(1).int()]
+        else:
+            x = t["Q"].float()
+        return (x.unflatten(1, (-1, width)) * scales.unsqueeze(2)).flatten(1).to(getattr(torch, TORCH[dtype]))
+    return f"dequantize {m} x {n} {name} to {dtype}", Problem(
+        f"dequantize M={m} N={n} O={dtype} SCALES={FORMATS[name]} T={'u8' if four else 'e4m3'} E={'e4m3' if name == 'nvfp4' else 'u8'}",
+        {"Q": part(0), "SCALE": part(1)}, {"Y": (dtype, (m, n))}, peer)
+
+
 def rms_norm_quantize(m, n, dtype, per):
     return quantized("rms_norm_quantize", m, n, dtype, per,
                      lambda torch, t: torch.nn.functional.rms_norm(t["X"].float(), (n,), t["W"].float(), 1e-5),
@@ -323,6 +397,9 @@ PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dty
                  for m, n in ROWS if 64 <= n <= (8192 if dtype == "bf16" else 4096)] +
                 [f(m, n, "bf16", per) for f in (quantize, rms_norm_quantize) for per in SCALED
                  for m, n in ((131072, 128), (32768, 1024), (8192, 4096), (8192, 7168), (4096, 16384), (64, 7168))] +
+                [quantize_blocks(m, n, dtype, name, blocked) for name in FORMATS for m, n, dtype, blocked in
+                 ((8192, 4096, "bf16", False), (8192, 7168, "bf16", True), (32768, 1024, "bf16", False), (8192, 4096, "f32", True))] +
+                [dequantize(8192, 7168, "bf16", name) for name in FORMATS] +
                 [reduce(*shape, dtype) for dtype in ("f32", "bf16") for shape in REDUCED] +
                 [reduce(*shape, "bf16", "amax") for shape in ((1, 1 << 30, 1), (16384, 4096, 1), (1, 65536, 4096))] +
                 [argmax(*shape, dtype) for dtype in ("f32", "bf16") for shape in SEARCHED] +
@@ -330,6 +407,8 @@ PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dty
                 [scan(*shape, dtype) for dtype in ("f32", "bf16") for shape in SCANNED] +
                 [fill(*shape, dtype) for dtype in ("f32", "bf16", "u8") for shape in FILLED if dtype != "u8" or shape[0] > 1] +
                 [pad(*shape, dtype) for dtype in ("bf16", "f32") for shape in PADDED] +
+                [pad_dimensions(*problem, dtype) for dtype in ("bf16", "f32") for problem in
+                 (((2, 64, 60, 60, 256), (0, 0, 2, 2, 0), (0, 0, 2, 2, 0)), ((4, 16, 30, 30, 1000), (0, 0, 1, 1, 8), (0, 0, 1, 1, 16)))] +
                 [f(*shape, dtype) for f in (concat, split) for dtype in ("bf16", "f32") for shape in JOINED] +
                 [group_norm(*shape, dtype) for dtype in ("bf16", "f32") for shape in GROUPED] +
                 [qk_norm_rope(*shape, dtype) for dtype in ("bf16", "f32")

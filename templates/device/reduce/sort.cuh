@@ -13,7 +13,7 @@ template <int Threads> __device__ inline void block_sort(u64* keys, int size) {
   for (int length = 2; length <= room; length *= 2) {
     for (int distance = length / 2; distance > 0; distance /= 2) {
       for (int pair = threadIdx.x; pair < room / 2; pair += Threads) {
-        const int low = pair / distance * 2 * distance + pair % distance;
+        const int low = 2 * pair - (pair & (distance - 1));
         const u64 a = keys[low], b = keys[low + distance];
         if ((a > b) != ((low & length) != 0)) keys[low] = b, keys[low + distance] = a;
       }

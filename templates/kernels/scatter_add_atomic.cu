@@ -1,0 +1,93 @@
+//! kernel  scatter_add "D[r,n] += sum of input(S[i,n]) over the i with I[i] = r, in any order: by atomic additions, of which f32 ones may differ in their last bits from launch to launch"
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//!
+//! type    T       = bf16  in {f32, bf16, f16}      "elements of S"
+//! type    O       = f32                            "elements of D"
+//! type    J       = s32   in {s32, s64}            "elements of I"
+//! dim     R, N, COUNT     in 0..2147483647         "rows of D, columns, rows of S"
+//!
+//! param   ATOMIC  = 1     in {1}                   "pinned by who wants it: without, scatter_add sums in a fixed order"
+//! param   INTO    = 1     in {1}                   "1: the sums are added to what D holds"
+//! param   PACKS   = 2     in {1, 2, 4}             "packs of a row that a thread has in flight"
+//!
+//! let     EACH    = 16 / sizeof(T)                 "elements of a pack"
+//! let     ACROSS  = ceil_div(N, 32 * EACH * PACKS) "parts of a row, of each of which a warp has one"
+//!
+//! require N <= 1 || stride(S, 1) == 1              "elements of a row of S are neighbours"
+//! require N <= 1 || stride(D, 1) == 1              "elements of a row of D are neighbours"
+//! require ceil_div(COUNT, 8) * ACROSS <= 2147483647 "blocks are counted in 31 bits"
+//!
+//! tensor  S : T[COUNT, N]
+//! tensor  I : J[COUNT]
+//! tensor  D : O[R, N]  out
+//!
+//! hook    input(f32 x, s32 row, s32 column) : f32 = x  "applied to each element of S first"
+//!
+//! launch  grid ceil_div(COUNT, 8) * ACROSS  block 256
+//! work    flops COUNT * N  bytes COUNT * (N * sizeof(T) + sizeof(J)) + min(R, COUNT) * 2 * N * 4
+//! reference scatter_add_reference  grid min(R, 65536)  block 256
+//!
+//! preset  PACKS = 1  when N <= 512 / sizeof(T)
+//! preset  PACKS = 2
+
+#include "device/ptx/cvt.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+#include "device/tile/pack.cuh"
+
+// Adds `x`, of which `left` elements are in the row, to what begins at `to`.
+__device__ inline void add(f32* to, const f32 (&x)[EACH], int left) {
+#pragma unroll
+  for (int i = 0; i < EACH; i += 4) {
+#if __CUDA_ARCH__ >= 900
+    if (i + 4 <= left && reinterpret_cast<u64>(to) % 16 == 0) {
+      atomicAdd(reinterpret_cast<float4*>(to + i), make_float4(x[i], x[i + 1], x[i + 2], x[i + 3]));
+      continue;
+    }
+#endif
+#pragma unroll
+    for (int k = i; k < i + 4; ++k)
+      if (k < left) atomicAdd(to + k, x[k]);
+  }
+}
+
+// A warp adds a part of a row of S to the row of D whose number stands beside it.
+extern "C" __global__ __launch_bounds__(256) void scatter_add(View<const T, 2> S, View<const J, 1> I, View<O, 2> D,
+                                                              const Dims dims, const __grid_constant__ Hooks hooks) {
+  const u32 across = ceil_div<u32>(dims.N, 32 * EACH * PACKS), lane = threadIdx.x % 32;
+  const s64 i = s64{blockIdx.x / across} * 8 + threadIdx.x / 32;
+  const s64 row = i < dims.COUNT ? I.data[i * I.stride[0]] : -1;
+  if (row < 0 || row >= dims.R) return;
+  const int first = (blockIdx.x % across * PACKS * 32 + lane) * EACH;
+  Pack<T, EACH> in[PACKS];
+#pragma unroll
+  for (int p = 0; p < PACKS; ++p) {
+    const int column = first + p * 32 * EACH;
+    in[p] = load_pack_anywhere<EACH>(S.data + i * S.stride[0] + column, dims.N - column);
+  }
+#pragma unroll
+  for (int p = 0; p < PACKS; ++p) {
+    const int column = first + p * 32 * EACH;
+    f32 x[EACH];
+#pragma unroll
+    for (int k = 0; k < EACH; ++k) x[k] = hooks.input(to_f32(in[p].x[k]), static_cast<int>(i), column + k);
+    add(D.data + row * D.stride[0] + column, x, dims.N - column);
+  }
+}
+
+#else
+
+// One block per row of D.
+extern "C" __global__ void scatter_add_reference(View<const T, 2> S, View<const J, 1> I, View<f64, 2> D,
+                                                 const Dims dims, const __grid_constant__ Hooks hooks) {
+  for (s64 row = blockIdx.x; row < dims.R; row += gridDim.x) {
+    for (s64 n = threadIdx.x; n < dims.N; n += blockDim.x) {
+      f64& to = D.data[row * D.stride[0] + n * D.stride[1]];
+      for (s64 i = 0; i < dims.COUNT; ++i)
+        if (I.data[i * I.stride[0]] == row) to += hooks.input(to_f64(S.data[i * S.stride[0] + n * S.stride[1]]), i, n);
+    }
+  }
+}
+
+#endif
