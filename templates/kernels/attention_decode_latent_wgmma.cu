@@ -34,7 +34,7 @@
 //! let     EVEN    = WANTED / CLUSTER * CLUSTER     "parts of each if all are as long"
 //! let     SPARE   = PARTS != 0 ? UNITS * (PARTS - 1) : 4 * UNITS <= ROOM ? ROOM - UNITS : UNITS < 8 * ROOM ? 4 * ROOM : 0 "parts beyond one of each"
 //! let     BESIDES = min(SPARE / max(TILES, 1), B * max(0, ceil_div(N, LEAST) - 1))
-//! let     ACROSS  = RAGGED == 0 ? B : max(B, ceil_div(B + BESIDES, max(EVEN, 1)))
+//! let     ACROSS  = RAGGED == 0 ? B : max(B, (B + BESIDES) / max(EVEN, 1))
 //! let     GRID    = TILES * ACROSS * EVEN
 //!
 //! require N <= 2147400000                          "keys of a sequence are counted in 31 bits"
@@ -86,6 +86,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
   DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims); });
   if (work.part >= work.parts) return;
   if (threadIdx.x == kConsumers) {
+    tma::prefetch(C);
     smem.half[0].init(1);
     smem.half[1].init(1);
     smem.rest.init(2);
@@ -104,7 +105,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
   sync(5, kConsumers);
   LatentAttention<DecodeWork> attention(smem, work, scale, dims.TOKENS);
   attention.attend();
-  attention.store(scale);
+  attention.store();
   combine_latent<kConsumers>(smem.part, work,
                              {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)},
                              [] { sync(5, kConsumers); });
@@ -117,11 +118,7 @@ extern "C" __global__ void attention_decode_latent_reference(View<const T, 4> Q,
                                                              View<f64, 4> O, View<f64, 3> L, f32 scale,
                                                              const Dims dims) {
   const auto length = [&](s64 sequence) { return length_of(LENGTHS, sequence, dims); };
-  const auto offset = [&](s64 sequence, s64 key) {
-    const s64 page = PAGES.data[sequence * PAGES.stride[0] + key / dims.SIZE * PAGES.stride[1]];
-    return page >= 0 && page < dims.P ? page * C.stride[0] + key % dims.SIZE * C.stride[1] : -1;
-  };
-  reference_attention_latent(Q, C, O, L, scale, dims, length, offset);
+  reference_attention_latent(Q, C, PAGES, O, L, scale, dims, length);
 }
 
 #endif

@@ -19,7 +19,7 @@ __device__ inline void combine_latent(WarpPart& part, const Work& work, const De
     meet();
   else
     cluster::sync();
-#pragma unroll 1
+#pragma unroll(CLUSTER == 1 ? 4 : 1)
   for (int i = threadIdx.x; i < items; i += Threads) {
     const int row = i / kAcross * CLUSTER + rank, column = i % kAcross * 4;
     AttentionResult result;

@@ -113,17 +113,16 @@ template <class Work> class LatentAttention {
     }
   }
 
-  // Leaves the results in `smem.part`. `scale` is that of the scores.
-  __device__ void store(f32 scale) {
-    auto sums = softmax_.sums(), most = softmax_.greatest();
+  // Leaves the results in `smem.part`.
+  __device__ void store() {
+    auto sums = softmax_.sums();
     put(smem_.sum[own_], sums);
     sync(5, kConsumers);  // the tiles are free for the results, too
     get(smem_.sum[0], sums);
     typename Softmax::Vector others;
     get(smem_.sum[1], others);
     sums.map(others, [](f32 a, f32 b) { return a + b; });
-    most.map(most, [&](f32 x, f32) { return x * fabsf(scale); });
-    smem_.part.store(warp() * 16, own_ * kHalf, o_, most, sums);
+    smem_.part.store(warp() * 16, own_ * kHalf, o_, softmax_.scaled_greatest(), sums);
   }
 
  private:

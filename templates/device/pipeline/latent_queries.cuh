@@ -10,7 +10,7 @@
 template <int Threads, class Work>
 __device__ inline void copy_queries(SharedTile<T, ROWS, KD>& to, const View<const T, 4>& Q, const Work& work) {
   constexpr int kAcross = KD / 8;
-#pragma unroll 1
+#pragma unroll 6
   for (int i = threadIdx.x; i < ROWS * kAcross; i += Threads) {
     const int row = i / kAcross, column = i % kAcross * 8;
     const T* const from =

@@ -5,13 +5,16 @@
 
 #ifdef TMA_JIT_REFERENCE
 // A block of HD threads computes one head of one token at a time, from the weights of HD keys at a time. length(sequence)
-// is the number of keys of a sequence, and offset(sequence, key) where the key's row of C is; negative where there is
-// none, which reads as zeros.
-template <class Length, class Offset>
+// is the number of keys of a sequence. Rows of pages that do not exist read as zeros.
+template <class Length>
 __device__ inline void reference_attention_latent(const View<const T, 4>& Q, const View<const T, 3>& C,
-                                                  const View<f64, 4>& O, const View<f64, 3>& L, f64 scale,
-                                                  const Dims& dims, Length length, Offset offset) {
+                                                  const View<const s32, 2>& PAGES, const View<f64, 4>& O,
+                                                  const View<f64, 3>& L, f64 scale, const Dims& dims, Length length) {
   __shared__ f64 weight[HD], query[KD];
+  const auto offset = [&](s64 sequence, s64 key) {
+    const s64 page = PAGES.data[sequence * PAGES.stride[0] + key / dims.SIZE * PAGES.stride[1]];
+    return page >= 0 && page < dims.P ? page * C.stride[0] + key % dims.SIZE * C.stride[1] : -1;
+  };
   const int d = threadIdx.x;  // the element that this thread computes
   for (s64 i = blockIdx.x; i < s64{dims.B} * dims.TOKENS * dims.HEADS; i += gridDim.x) {
     const s64 head = i % dims.HEADS, token = i / dims.HEADS % dims.TOKENS, sequence = i / dims.HEADS / dims.TOKENS;

@@ -69,10 +69,16 @@ template <class Scores, int Slack = 0> class OnlineSoftmax {
     for (int s = 0; s < Layout::kRowSlots; ++s) f(Layout::row(s), greatest_.x[s] * (scale_ / kLog2e) + logf(sum_.x[s]));
   }
 
-  // Returns each row's maximum, and the sum of its weights relative to it, for results that are combined with others.
+  // Returns each row's maximum, as it is and of the scaled scores, and the sum of its weights relative to it, for
+  // results that are combined with others.
   // Called by all lanes of the warp.
   __device__ const Vector& greatest() const {
     return greatest_;
+  }
+  __device__ Vector scaled_greatest() const {
+    Vector scaled = greatest_;
+    scaled.map(scaled, [&](f32 x, f32) { return x * (scale_ / kLog2e); });
+    return scaled;
   }
   __device__ Vector sums() const {
     Vector sums = sum_;
