@@ -96,8 +96,8 @@ struct Smem {
 };
 static_assert(sizeof(Smem) <= SMEM);
 
-// Starts copying the keys of a step; each lane has looked up the row of one. Rows beyond the sequence's keys, which have
-// the page -1, become zeros, as do those of pages that do not exist.
+// Starts copying the keys of a step; each lane has looked up the row of one. Rows beyond the sequence's keys, which
+// have the page -1, become zeros, as do those of pages that do not exist.
 __device__ inline void copy_keys(Keys& to, const View<const T, 3>& C, const PagedKeys<1>& table, const Place& place) {
   const int lane = threadIdx.x % 32;
 #pragma unroll 2

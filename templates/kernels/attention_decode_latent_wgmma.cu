@@ -89,7 +89,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
     tma::prefetch(C);
     smem.half[0].init(1);
     smem.half[1].init(1);
-    smem.rest.init(2);
+    smem.rest.init(1);
   }
   __syncthreads();
   if (threadIdx.x >= kConsumers) {

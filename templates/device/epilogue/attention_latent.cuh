@@ -6,8 +6,8 @@
 #ifndef TMA_JIT_REFERENCE
 
 // Combines what the block has left in `part`. A cluster's blocks share its rows among them: each combines its rows of
-// the cluster, and, if it is the last of its rank, of all clusters. Called by the first Threads threads of the block, of
-// which `meet` is a barrier.
+// the cluster, and, if it is the last of its rank, of all clusters. Called by the first Threads threads of the block,
+// of which `meet` is a barrier.
 template <int Threads, class Work, class Meet>
 __device__ inline void combine_latent(WarpPart& part, const Work& work, const DecodeOutput& output, Meet meet) {
   constexpr int kAcross = HD / 4;

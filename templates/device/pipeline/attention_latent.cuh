@@ -38,7 +38,7 @@ struct Smem {
     WarpPart part;
   };
   f32 greatest[2][ROWS], sum[2][ROWS];  // of each consumer's steps
-  Pipeline<2> half[2], rest;            // of tiles: consumer i releases half i, and the rest where the scores are not its own
+  Pipeline<2> half[2], rest;  // of tiles: consumer i releases half i, and the rest of the other's steps
 };
 static_assert(sizeof(Smem) <= SMEM);
 
@@ -127,8 +127,12 @@ template <class Work> class LatentAttention {
 
  private:
   using Vector = typename Softmax::Vector;
-  __device__ static int warp() { return threadIdx.x % kWarpgroup / 32; }
-  __device__ static int row(int s) { return warp() * 16 + Scores::Layout::row(s); }
+  __device__ static int warp() {
+    return threadIdx.x % kWarpgroup / 32;
+  }
+  __device__ static int row(int s) {
+    return warp() * 16 + Scores::Layout::row(s);
+  }
   // Vectors in shared memory, with one number a row.
   __device__ static void put(f32 (&to)[ROWS], const Vector& from) {
 #pragma unroll
@@ -139,7 +143,9 @@ template <class Work> class LatentAttention {
 #pragma unroll
     for (int s = 0; s < Scores::Layout::kRowSlots; ++s) to.x[s] = from[row(s)];
   }
-  __device__ void meet() const { sync(3 + own_, kWarpgroup); }
+  __device__ void meet() const {
+    sync(3 + own_, kWarpgroup);
+  }
   __device__ void scale(const Vector& factor) {
     o_.map_rows(factor, [](f32 x, f32 f) { return x * f; });
   }
@@ -170,15 +176,15 @@ template <class Work> class LatentAttention {
     put(smem_.greatest[own_], softmax_.greatest());
     tma::fence();
     arrive(1 + own_, kConsumers);
+    weights_.round(s_);
   }
   // Adds the values of this consumer's step.
   __device__ void add_own(int step) {
     if (moved_) scale(factor_);
     clear_values(step, own_);
-    wgmma::multiply(o_, smem_.k[own_].rest(), smem_.k[own_].half(own_));
+    wgmma::multiply(o_, weights_, smem_.k[own_].half(own_));
     wgmma::wait<0>();
     smem_.half[own_].release_warpgroup(own_);
-    smem_.rest.release_warpgroup(own_);
   }
   // Adds those of the other's step, once its weights are there.
   __device__ void begin_other(int step) {
@@ -216,6 +222,7 @@ template <class Work> class LatentAttention {
   bool moved_;
   Vector factor_;
   Scores s_;
+  wgmma::Words<T, BN> weights_;
   Values o_;
 };
 

@@ -61,8 +61,8 @@ template <int Rows, int Columns, int Pitch = Columns> struct alignas(16) Attenti
                         const typename Values::Vector& sums) {
     store(0, 0, values, most, sums);
   }
-  // Stores those of some columns of some rows, from (row, column) on. The warp of column 0 stores what the rows' columns
-  // share.
+  // Stores those of some columns of some rows, from (row, column) on. The warp of column 0 stores what the rows'
+  // columns share.
   template <class Tile>
   __device__ void store(int row, int column, const Tile& tile, const typename Tile::Vector& most,
                         const typename Tile::Vector& sums) {

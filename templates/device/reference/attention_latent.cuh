@@ -4,8 +4,8 @@
 #include "device/ptx/cvt.cuh"
 
 #ifdef TMA_JIT_REFERENCE
-// A block of HD threads computes one head of one token at a time, from the weights of HD keys at a time. length(sequence)
-// is the number of keys of a sequence. Rows of pages that do not exist read as zeros.
+// A block of HD threads computes one head of one token at a time, from the weights of HD keys at a time.
+// length(sequence) is the number of keys of a sequence. Rows of pages that do not exist read as zeros.
 template <class Length>
 __device__ inline void reference_attention_latent(const View<const T, 4>& Q, const View<const T, 3>& C,
                                                   const View<const s32, 2>& PAGES, const View<f64, 4>& O,
