@@ -33,11 +33,10 @@
 //! let     TWO     = 2 * ROOM / max(UNITS, 1)
 //! let     FILLED  = ONE * UNITS * 10 >= 9 * ROOM || UNITS * 8 < ROOM ? ONE : TWO * UNITS * 10 >= 18 * ROOM ? TWO : 4 * ROOM / max(UNITS, 1)
 //! let     WANTED  = max(1, min(PARTS == 0 ? FILLED : PARTS, ceil_div(N, LEAST)))
-//! let     EVEN    = WANTED / CLUSTER * CLUSTER     "parts of each if all are as long"
 //! let     SPARE   = PARTS != 0 ? UNITS * (PARTS - 1) : 4 * UNITS <= ROOM ? ROOM - UNITS : UNITS < 8 * ROOM ? 4 * ROOM : 0 "parts beyond one of each"
 //! let     BESIDES = min(SPARE / max(TILES, 1), B * max(0, ceil_div(N, LEAST) - 1))
-//! let     ACROSS  = RAGGED == 0 ? B : max(B, (B + BESIDES) / max(EVEN, 1))
-//! let     GRID    = TILES * ACROSS * EVEN
+//! let     ACROSS  = RAGGED == 0 ? B : max(B, ceil_div(B + BESIDES, WANTED))
+//! let     GRID    = TILES * ACROSS * WANTED
 //!
 //! require N <= 2147400000                          "keys of a sequence are counted in 31 bits"
 //! require SMEM + 512 <= device.smem_per_block      "the queries and the ring of keys must fit in shared memory"
@@ -52,10 +51,10 @@
 //! tensor  O : T[B, TOKENS, HEADS, HD]  out
 //! tensor  L : f32[B, TOKENS, HEADS]  out  when LSE == 1
 //! scalar  scale : f32 = 0.07216878365
-//! workspace parts     GRID == UNITS * CLUSTER ? 0 : GRID * ROWS * (HD + 2) * 4 "results of parts"
-//! workspace counters  GRID == UNITS * CLUSTER ? 0 : UNITS * CLUSTER * 4  zero "parts that have come"
+//! workspace parts     GRID == UNITS ? 0 : GRID * ROWS * (HD + 2) * 4 "results of parts"
+//! workspace counters  GRID == UNITS ? 0 : UNITS * 4  zero "parts that have come"
 //!
-//! launch  grid TILES, ACROSS, EVEN  block THREADS  smem SMEM
+//! launch  grid TILES, ACROSS, WANTED  block THREADS  smem SMEM
 //! work    flops 2 * B * TOKENS * HEADS * N * (KD + HD)  bytes (B * N * KD + B * TOKENS * HEADS * (KD + HD)) * sizeof(T)
 //! reference attention_decode_latent_reference  grid min(B * TOKENS * HEADS, 65536)  block 512  bits 5
 //!

@@ -31,17 +31,16 @@
 //! let     TWO     = 2 * ROOM / max(UNITS, 1)
 //! let     FILLED  = ONE * UNITS * 10 >= 9 * ROOM || UNITS * 8 < ROOM ? ONE : TWO * UNITS * 10 >= 18 * ROOM ? TWO : 4 * ROOM / max(UNITS, 1)
 //! let     WANTED  = max(1, min(PARTS == 0 ? FILLED : PARTS, ceil_div(N, LEAST)))
-//! let     EVEN    = WANTED / CLUSTER * CLUSTER     "parts of each if all are as long"
+//! let     EVEN    = max(WANTED / CLUSTER, 1) * CLUSTER "parts of each if all are as long"
 //! let     SPARE   = PARTS != 0 ? UNITS * (PARTS - 1) : 4 * UNITS <= ROOM ? ROOM - UNITS : UNITS < 8 * ROOM ? 4 * ROOM : 0 "parts beyond one of each"
 //! let     BESIDES = min(SPARE / max(TILES, 1), B * max(0, ceil_div(N, LEAST) - 1))
-//! let     ACROSS  = RAGGED == 0 ? B : max(B, (B + BESIDES) / max(EVEN, 1))
+//! let     ACROSS  = RAGGED == 0 ? B : max(B, (B + BESIDES) / EVEN)
 //! let     GRID    = TILES * ACROSS * EVEN
 //!
 //! require N <= 2147400000                          "keys of a sequence are counted in 31 bits"
 //! require SIZE % RUN == 0                          "keys that are copied together must be in one page"
 //! require P > 0 || N == 0                          "TMA has no map of a cache without pages"
 //! require CLUSTER <= device.cluster_max            "the device's clusters must be as large"
-//! require EVEN > 0                                 "a sequence has whole clusters of parts"
 //! require SMEM + 512 <= device.smem_per_block      "the queries and the keys of two steps must fit in shared memory"
 //! require alignment(Q) >= 16 && stride(Q, 0) % 8 == 0 && stride(Q, 1) % 8 == 0 && stride(Q, 2) % 8 == 0 "queries are copied 16 bytes at a time"
 //! require stride(Q, 3) == 1 && stride(O, 3) == 1 "elements of a head are neighbours"
@@ -61,9 +60,9 @@
 //! work    flops 2 * B * TOKENS * HEADS * N * (KD + HD)  bytes (B * N * KD + B * TOKENS * HEADS * (KD + HD)) * sizeof(T)
 //! reference attention_decode_latent_reference  grid min(B * TOKENS * HEADS, 65536)  block 512  bits 5
 //!
-//! preset  CLUSTER = 8, LEAST = 64  when UNITS * 16 <= ROOM
-//! preset  CLUSTER = 4              when UNITS * 4 <= ROOM
-//! preset  CLUSTER = 2              when UNITS * 2 <= ROOM
+//! preset  CLUSTER = 8, LEAST = 64  when UNITS * 16 <= ROOM && WANTED >= 8
+//! preset  CLUSTER = 4              when UNITS * 4 <= ROOM && WANTED >= 4
+//! preset  CLUSTER = 2              when UNITS * 2 <= ROOM && WANTED >= 2
 //! preset  CLUSTER = 1
 
 #include "device/reference/attention_latent.cuh"
