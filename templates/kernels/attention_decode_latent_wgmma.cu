@@ -13,7 +13,7 @@
 //! param   LSE     = 0     in {0, 1}                "1: L is the logarithm of the sum of e^score, minus infinity without keys"
 //! param   RUN     = 64    in {64, 32, 16, 8}       "neighbouring keys that are certainly in one page"
 //! param   PARTS   = 0     in {0, 1, 2, 4, 8, 16, 32, 64, 128} "parts of a sequence's keys, on average if RAGGED; 0: as many as the device has room for"
-//! param   LEAST   = 128   in {64, 128, 256, 512}   "keys of a part at least, unless it is the only one"
+//! param   LEAST   = 128   in {64, 128, 256, 512, 1024} "keys of a part at least, unless it is the only one"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that combine their parts of a sequence through shared memory"
 //!
 //! let     KD      = 576                            "elements of a query and of a row of the cache"
@@ -26,13 +26,13 @@
 //! let     SMEM    = align_up((ROWS + 2 * BN) * KD * sizeof(T) + 16 * ROWS + 96, 1024)
 //! let     TILES   = ceil_div(TOKENS * HEADS, ROWS) "blocks that share a part of a sequence's keys"
 //! let     UNITS   = B * TILES                      "what is split into parts"
-//! let     ROOM    = device.sm_count                "blocks at a time"
+//! let     ROOM    = CLUSTER <= 2 ? device.sm_count : device.sm_count * 3 / 4 "blocks at a time: larger clusters leave some processors idle"
 //! let     ONE     = ROOM / max(UNITS, 1)           "parts that fill the device once"
 //! let     TWO     = 2 * ROOM / max(UNITS, 1)
 //! let     FILLED  = ONE * UNITS * 10 >= 9 * ROOM || UNITS * 8 < ROOM ? ONE : TWO * UNITS * 10 >= 18 * ROOM ? TWO : 4 * ROOM / max(UNITS, 1)
 //! let     WANTED  = max(1, min(PARTS == 0 ? FILLED : PARTS, ceil_div(N, LEAST)))
 //! let     EVEN    = max(WANTED / CLUSTER, 1) * CLUSTER "parts of each if all are as long"
-//! let     SPARE   = PARTS != 0 ? UNITS * (PARTS - 1) : 4 * UNITS <= ROOM ? ROOM - UNITS : UNITS < 8 * ROOM ? 4 * ROOM : 0 "parts beyond one of each"
+//! let     SPARE   = PARTS != 0 ? UNITS * (PARTS - 1) : 4 * UNITS <= ROOM ? ROOM - UNITS : UNITS < ROOM ? 2 * ROOM : 0 "parts beyond one of each"
 //! let     BESIDES = min(SPARE / max(TILES, 1), B * max(0, ceil_div(N, LEAST) - 1))
 //! let     ACROSS  = RAGGED == 0 ? B : max(B, (B + BESIDES) / EVEN)
 //! let     GRID    = TILES * ACROSS * EVEN
@@ -60,10 +60,9 @@
 //! work    flops 2 * B * TOKENS * HEADS * N * (KD + HD)  bytes (B * N * KD + B * TOKENS * HEADS * (KD + HD)) * sizeof(T)
 //! reference attention_decode_latent_reference  grid min(B * TOKENS * HEADS, 65536)  block 512  bits 5
 //!
-//! preset  CLUSTER = 8, LEAST = 64  when UNITS * 16 <= ROOM && WANTED >= 8
-//! preset  CLUSTER = 4              when UNITS * 4 <= ROOM && WANTED >= 4
-//! preset  CLUSTER = 2              when UNITS * 2 <= ROOM && WANTED >= 2
-//! preset  CLUSTER = 1
+//! preset  CLUSTER = 4, LEAST = 128   when UNITS * 16 <= ROOM && WANTED >= 4
+//! preset  CLUSTER = 2, LEAST = 128   when UNITS * 2 <= ROOM && WANTED >= 2
+//! preset  CLUSTER = 1, LEAST = 1024
 
 #include "device/reference/attention_latent.cuh"
 #include "device/schedule/attention_decode.cuh"
