@@ -84,7 +84,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
   DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims); });
   if (work.part >= work.parts) return;
   if (threadIdx.x == kConsumers) {
-    tma::prefetch(C);
+    if (work.keys > 0) tma::prefetch(C);
     smem.half[0].init(1);
     smem.half[1].init(1);
     smem.rest.init(1);

@@ -131,7 +131,6 @@ TEST_CASE("without dims an example is run") {
                              "scatter_add",
                              "transpose",
                              "attention_decode",
-                             "attention_decode_latent",
                              "attention_delta"})
     check_passes({kernel, kDevice, kEmulator});
 }

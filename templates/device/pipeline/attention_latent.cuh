@@ -38,7 +38,7 @@ struct Smem {
     WarpPart part;
   };
   f32 greatest[2][ROWS], sum[2][ROWS];  // of each consumer's steps
-  Pipeline<2> half[2], rest;  // of tiles: consumer i releases half i, and the rest of the other's steps
+  Pipeline<2> half[2], rest;            // of tiles: consumer i releases half i, and the rest of the other's steps
 };
 static_assert(sizeof(Smem) <= SMEM);
 
