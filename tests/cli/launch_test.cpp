@@ -170,6 +170,25 @@ TEST_CASE("the last tokens of sequences see keys of any number, contiguous and i
                   "MAX_PAGES=30", "LSE=1"});
 }
 
+TEST_CASE("the last tokens of sequences see a cache of rows that are keys and values, by every file") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::vector<std::pair<const char*, const char*>> files = {{"attention_decode_latent_wgmma", "emulator:sm_90a"},
+                                                                  {"attention_decode_latent", "emulator:sm_80"}};
+  for (const auto& [file, device] : files) {
+    const auto passes = [&](std::vector<std::string> words) {
+      words.insert(words.begin(), {"attention_decode_latent", "--device", device, "--template-file", file, "LSE=1"});
+      check_passes(words);
+    };
+    passes({"B=2", "TOKENS=3", "HEADS=6", "P=3", "SIZE=64", "MAX_PAGES=0"});
+    passes({"B=3", "TOKENS=1", "HEADS=5", "P=4", "SIZE=8", "MAX_PAGES=9", "T=f16"});
+    passes({"B=1", "TOKENS=2", "HEADS=40", "P=4", "SIZE=32", "MAX_PAGES=11", "PARTS=4", "LEAST=64"});
+  }
+  check_passes({"attention_decode_latent", "--device", "emulator:sm_90a", "B=1", "TOKENS=1", "HEADS=16", "P=4",
+                "SIZE=64", "MAX_PAGES=9", "LSE=1", "PARTS=4", "CLUSTER=2", "--scalar", "scale=-0.1"});
+  check_passes(
+      {"attention_decode_latent", kDevice, kEmulator, "B=2", "TOKENS=1", "HEADS=4", "P=40", "SIZE=5", "MAX_PAGES=13"});
+}
+
 TEST_CASE("attention takes masks and scores, also of queries that see no keys, by every file") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::vector<std::pair<const char*, const char*>> files = {{"attention_wgmma", "emulator:sm_90a"},

@@ -89,6 +89,33 @@ TEST_CASE("attention of the last tokens agrees with its reference, with keys in 
   }
 }
 
+TEST_CASE("latent attention of the last tokens agrees with its reference, by every file") {
+  Engine engine;
+  const auto check = [&](const std::string& file, const Numbers& dims, const Numbers& params,
+                         DType type = DType::bf16) {
+    const Request request{
+        .kernel = "attention_decode_latent", .dims = dims, .types = {{"T", type}}, .params = params, .file = file};
+    const std::string fault = testing::fault_of(engine, request, cli::DataChoices{}, 1);
+    CHECK_MESSAGE(fault.empty(), fmt::format("{} {} {}\n{}", file, dims, params, fault));
+  };
+  for (const std::string file : {"attention_decode_latent_wgmma", "attention_decode_latent"}) {
+    for (const std::int64_t pages : {0, 1, 2, 63, 700})
+      check(file, {{"B", 2}, {"TOKENS", 1}, {"HEADS", 128}, {"P", 60}, {"SIZE", 64}, {"MAX_PAGES", pages}},
+            {{"LSE", 1}});
+    check(file, {{"B", 3}, {"TOKENS", 2}, {"HEADS", 48}, {"P", 60}, {"SIZE", 16}, {"MAX_PAGES", 133}}, {}, DType::f16);
+    check(file, {{"B", 90}, {"TOKENS", 1}, {"HEADS", 16}, {"P", 60}, {"SIZE", 32}, {"MAX_PAGES", 90}},
+          {{"RAGGED", 1}, {"LSE", 1}});
+    check(file, {{"B", 1}, {"TOKENS", 1}, {"HEADS", 16}, {"P", 60}, {"SIZE", 64}, {"MAX_PAGES", 300}},
+          {{"PARTS", 16}, {"LSE", 1}});
+  }
+  for (const std::int64_t blocks : {1, 2, 4, 8})
+    check("attention_decode_latent_wgmma",
+          {{"B", 1}, {"TOKENS", 1}, {"HEADS", 128}, {"P", 60}, {"SIZE", 64}, {"MAX_PAGES", 301}},
+          {{"PARTS", 32}, {"CLUSTER", blocks}, {"LSE", 1}});
+  check("attention_decode_latent", {{"B", 2}, {"TOKENS", 1}, {"HEADS", 8}, {"P", 60}, {"SIZE", 5}, {"MAX_PAGES", 301}},
+        {});
+}
+
 TEST_CASE("attention agrees with its reference, by every file") {
   Engine engine;
   for (const std::string file : {"attention_wgmma", "attention_mma", "attention_mma_cp_async"}) {

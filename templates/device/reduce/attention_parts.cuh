@@ -59,14 +59,21 @@ template <int Rows, int Columns, int Pitch = Columns> struct alignas(16) Attenti
   using Values = RegisterTile<layout::Mma<Rows, Columns>>;
   __device__ void store(const Values& values, const typename Values::Vector& most,
                         const typename Values::Vector& sums) {
-    using Layout = typename Values::Layout;
+    store(0, 0, values, most, sums);
+  }
+  // Stores those of some columns of some rows, from (row, column) on. The warp of column 0 stores what the rows'
+  // columns share.
+  template <class Tile>
+  __device__ void store(int row, int column, const Tile& tile, const typename Tile::Vector& most,
+                        const typename Tile::Vector& sums) {
+    using Layout = typename Tile::Layout;
 #pragma unroll
     for (int i = 0; i < Layout::kRegisters; i += 2)
-      *reinterpret_cast<float2*>(&value[Layout::row(Layout::slot(i))][Layout::column(i)]) =
-          make_float2(values.x[i], values.x[i + 1]);
+      *reinterpret_cast<float2*>(&value[row + Layout::row(Layout::slot(i))][column + Layout::column(i)]) =
+          make_float2(tile.x[i], tile.x[i + 1]);
 #pragma unroll
     for (int s = 0; s < Layout::kRowSlots; ++s)
-      if (threadIdx.x % 4 == 0) state[Layout::row(s)] = make_float2(most.x[s], sums.x[s]);
+      if (column == 0 && threadIdx.x % 4 == 0) state[row + Layout::row(s)] = make_float2(most.x[s], sums.x[s]);
   }
 
   // Four neighbouring columns of one row. The thread of column 0 stores what the row's columns share.

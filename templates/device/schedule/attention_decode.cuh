@@ -4,8 +4,8 @@
 // heads of keys times blocks of rows, sequences, and parts of each. If sequences have different numbers of keys, every
 // block sums them to find how many keys a part must have so that the grid has blocks for all parts, and a sequence is
 // divided by its own length; y and z together then are as many parts as there may be. The keys of a sequence are
-// divided evenly, into at least one part. Warps of a block take turns at steps of BN keys.
-// RAGGED, ROWS, BN, WARPS, LEAST and Dims are the template's.
+// divided evenly, into at least one part for each of the CLUSTER blocks of a cluster, which are neighbours in z. Warps
+// of a block take turns at steps of BN keys. RAGGED, ROWS, BN, WARPS, LEAST, CLUSTER and Dims are the template's.
 #include "device/schedule/split.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -88,8 +88,8 @@ class DecodeWork {
       return sequence * parts;
     }
     // A sequence has at most one part more than its length divided by that of a part, which leaves `spare` blocks.
-    const int at = blockIdx.z * gridDim.y + blockIdx.y, spare = gridDim.y * gridDim.z - sequences;
-    const int most = spare == 0 ? longest : max(s64{LEAST}, ceil_div<s64>(total, spare));
+    const int at = blockIdx.z / CLUSTER * gridDim.y + blockIdx.y, spare = gridDim.y * (gridDim.z / CLUSTER) - sequences;
+    const int most = spare == 0 ? longest : max(s64{LEAST} * CLUSTER, ceil_div<s64>(total, spare));
     int before = 0;
 #pragma unroll 1
     for (int i = 0; i < sequences; i += 32) {
@@ -105,8 +105,9 @@ class DecodeWork {
       if (beyond != 0) {
         const int found = __ffs(beyond) - 1;
         sequence = i + found, keys = __shfl_sync(kAll, own, found), parts = __shfl_sync(kAll, count, found);
-        before = __shfl_sync(kAll, end, found) - parts, part = at - before;
-        return before;
+        before = __shfl_sync(kAll, end, found) - parts, part = (at - before) * CLUSTER + blockIdx.z % CLUSTER;
+        parts *= CLUSTER;
+        return before * CLUSTER;
       }
       before = __shfl_sync(kAll, end, 31);
     }

@@ -25,12 +25,7 @@ template <class Scores, int Slack = 0> class OnlineSoftmax {
     scores.fold_rows(now, larger);
     now.combine_lanes(larger);
     const bool moved = Slack == 0 || __any_sync(0xffffffff, exceeds(now));
-    if (moved) {
-      factor = greatest_;
-      factor.map(now, [&](f32 before, f32 after) { return ex2((before - after) * scale_); });
-      sum_.map(factor, [](f32 sum, f32 f) { return sum * f; });
-      greatest_ = now;
-    }
+    if (moved) move(now, factor);
     Vector offset = greatest_;
     offset.map(offset, [&](f32 most, f32) { return -most * scale_; });
 #pragma unroll
@@ -46,6 +41,16 @@ template <class Scores, int Slack = 0> class OnlineSoftmax {
     Vector factor;
     weigh(scores, factor);
     return factor;
+  }
+  // Adopts the maximum of another warp that sees other columns of the same rows, and returns what `weigh` does. Called
+  // by all lanes of the warp.
+  __device__ bool follow(const Vector& now, Vector& factor) {
+    bool moved = false;
+#pragma unroll
+    for (int s = 0; s < Scores::Layout::kRowSlots; ++s) moved |= now.x[s] != greatest_.x[s];
+    moved = __any_sync(0xffffffff, moved);
+    if (moved) move(now, factor);
+    return moved;
   }
 
   // Returns the inverse of each row's sum, 0 if no score had weight. Called once, by all lanes of the warp.
@@ -64,10 +69,16 @@ template <class Scores, int Slack = 0> class OnlineSoftmax {
     for (int s = 0; s < Layout::kRowSlots; ++s) f(Layout::row(s), greatest_.x[s] * (scale_ / kLog2e) + logf(sum_.x[s]));
   }
 
-  // Returns each row's maximum, and the sum of its weights relative to it, for results that are combined with others.
+  // Returns each row's maximum, as it is and of the scaled scores, and the sum of its weights relative to it, for
+  // results that are combined with others.
   // Called by all lanes of the warp.
   __device__ const Vector& greatest() const {
     return greatest_;
+  }
+  __device__ Vector scaled_greatest() const {
+    Vector scaled = greatest_;
+    scaled.map(scaled, [&](f32 x, f32) { return x * (scale_ / kLog2e); });
+    return scaled;
   }
   __device__ Vector sums() const {
     Vector sums = sum_;
@@ -79,6 +90,12 @@ template <class Scores, int Slack = 0> class OnlineSoftmax {
   static constexpr f32 kTiny = 1.0e-30F;   // instead of a scale of 0: weights are 1, and masked scores keep none
   static constexpr f32 kLeast = -1.0e30F;  // lower bound of the maximum, far above masked scores
 
+  __device__ void move(const Vector& now, Vector& factor) {
+    factor = greatest_;
+    factor.map(now, [&](f32 before, f32 after) { return ex2((before - after) * scale_); });
+    sum_.map(factor, [](f32 sum, f32 f) { return sum * f; });
+    greatest_ = now;
+  }
   __device__ bool exceeds(const Vector& now) const {
     bool any = false;
 #pragma unroll

@@ -81,4 +81,17 @@ __device__ inline void multiply(RegisterTile<layout::Mma<16, N>>& d, const Words
   commit();
 }
 
+// The same for an `a` in shared memory.
+template <class T, int K, int N, int Swizzle>
+__device__ inline void multiply(RegisterTile<layout::Mma<16, N>>& d, const SharedTile<T, 64, K, Swizzle>& a,
+                                const SharedTile<T, K, N, Swizzle>& b) {
+  using Product = Mma<N, T>;
+  fence();
+#pragma unroll
+  for (int k = 0; k < K; k += 16)
+    Product::template ss<Mode<Major::k, Major::mn>>(d.x, a.k_major(0, k / a.kPanel) + k % a.kPanel * sizeof(T) / 16,
+                                                    b.mn_major(k), true);
+  commit();
+}
+
 }  // namespace wgmma

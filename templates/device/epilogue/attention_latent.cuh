@@ -1,0 +1,49 @@
+#pragma once
+// The end of attention_decode_latent: the results of a cluster's blocks, which are parts of one sequence, are combined,
+// and then those of the clusters by the last blocks of them. T, HD, ROWS, WARPS, CLUSTER and LSE are the template's.
+#include "device/epilogue/attention_decode.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+// Combines what the block has left in `part`. A cluster's blocks share its rows among them: each combines its rows of
+// the cluster, and, if it is the last of its rank, of all clusters. Called by the first Threads threads of the block,
+// of which `meet` is a barrier.
+template <int Threads, class Work, class Meet>
+__device__ inline void combine_latent(WarpPart& part, const Work& work, const DecodeOutput& output, Meet meet) {
+  constexpr int kAcross = HD / 4;
+  constexpr int kBatch = 8;  // parts whose loads are in flight together
+  const int rank = work.part % CLUSTER, count = work.parts / CLUSTER;
+  const int items = ceil_div(max(0, work.rows - rank), CLUSTER) * kAcross;
+  BlockPart* const parts = output.parts + work.slot;
+  if constexpr (CLUSTER == 1)
+    meet();
+  else
+    cluster::sync();
+#pragma unroll(CLUSTER == 1 ? 4 : 1)
+  for (int i = threadIdx.x; i < items; i += Threads) {
+    const int row = i / kAcross * CLUSTER + rank, column = i % kAcross * 4;
+    AttentionResult result;
+    if constexpr (CLUSTER == 1)
+      result = part.result(row, column);
+    else
+      result = combined<CLUSTER>(CLUSTER, [&](int r) { return cluster::map(&part, r)->result(row, column); });
+    if (count == 1)
+      output.store(work, row, column, result);
+    else
+      parts[s64{work.part / CLUSTER} * work.tiles].store(row, column, result);
+  }
+  if constexpr (CLUSTER > 1) cluster::sync();  // no block reads this one's memory any more
+  if (count == 1) return;
+  __shared__ bool last;
+  meet();
+  if (threadIdx.x == 0) last = last_arriver(&output.counters[work.unit * CLUSTER + rank], count);
+  meet();
+  if (!last) return;
+#pragma unroll 1
+  for (int i = threadIdx.x; i < items; i += Threads) {
+    const int row = i / kAcross * CLUSTER + rank, column = i % kAcross * 4;
+    output.store(work, row, column, combined<kBatch>(parts, count, work.tiles, row, column));
+  }
+}
+
+#endif
