@@ -21,9 +21,6 @@
 //!
 //! require sizeof(T) == 4 || PACKS * BLOCKS <= 24  "what a thread holds must fit into registers"
 //! require PACKS * THREADS * BLOCKS <= 8192         "what the threads of an SM hold must fit into registers"
-//! require PACKS * THREADS * 16 <= 32768            "the next tile must fit into shared memory"
-//! require BLOCKS * (PACKS * THREADS * 16 + 2048) <= device.smem_per_sm "the next tiles of an SM's blocks must fit into its shared memory"
-//! require M * TILES <= 2147483647                  "tiles are counted in 32 bits"
 //! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
 //! require SEGMENTED == 0 || stride(B, 1) == 1      "elements of a row of B are neighbours"
 //! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
@@ -39,7 +36,7 @@
 //! hook    combine(f32 a when OP == 5, f32 b when OP == 5) : f32 = 0  "of elements a before elements b; associative"
 //! hook    output(f32 y, s32 row, s32 column) : f32 = y  "applied to each result"
 //!
-//! launch  grid min(M * TILES, device.sm_count * BLOCKS)  block THREADS
+//! launch  grid M * TILES  block THREADS
 //! work    flops M * N  bytes M * N * (sizeof(T) + sizeof(O) + SEGMENTED)
 //! reference scan_reference  grid min(M, 65536)  block 256  bits OP != 5 || N <= 1024 ? 0 : N <= 65536 ? 10 : 6 "every step of a combination may round"
 //!
@@ -60,8 +57,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void scan(View<const T,
                                                                    const Dims dims,
                                                                    const __grid_constant__ Hooks hooks) {
   const ScanOperation<OP, SEGMENTED != 0, f32, Hooks> op = {hooks, neutral};
-  scan_tiles<EXCLUSIVE != 0, THREADS, PACKS>(X, B, Y, dims.M, dims.N, reinterpret_cast<u64*>(words),
-                                             reinterpret_cast<u32*>(counters), op);
+  scan_tile<EXCLUSIVE != 0, THREADS, PACKS>(X, B, Y, dims.M, dims.N, reinterpret_cast<u64*>(words),
+                                            reinterpret_cast<u32*>(counters), op);
 }
 
 #else

@@ -25,9 +25,6 @@
 //! require TILED == 0 || LANES == THREADS           "a tile is a block's"
 //! require TILED == 1 || N + SKEW <= HELD           "a row must fit into its threads' registers"
 //! require PACKS * THREADS * BLOCKS <= 8192         "what the threads of an SM hold must fit into registers"
-//! require TILED == 0 || PACKS * THREADS * 16 <= 32768 "the next tile must fit into shared memory"
-//! require TILED == 0 || BLOCKS * (PACKS * THREADS * 16 + 2048) <= device.smem_per_sm "the next tiles of an SM's blocks must fit into its shared memory"
-//! require TILED == 0 || M * TILES <= 2147483647    "tiles are counted in 32 bits"
 //! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
 //! require SEGMENTED == 0 || stride(B, 1) == 1      "elements of a row of B are neighbours"
 //! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
@@ -43,7 +40,7 @@
 //! hook    combine(s32 a when OP == 5, s32 b when OP == 5) : s32 = 0  "of elements a before elements b; associative"
 //! hook    output(s32 y, s32 row, s32 column) : s32 = y  "applied to each result"
 //!
-//! launch  grid TILED == 0 ? ceil_div(M, THREADS / LANES) : min(M * TILES, device.sm_count * BLOCKS)  block THREADS
+//! launch  grid TILED == 0 ? ceil_div(M, THREADS / LANES) : M * TILES  block THREADS
 //! work    flops M * N  bytes M * N * (sizeof(T) + sizeof(O) + SEGMENTED)
 //! reference scan_reference  grid min(M, 65536)  block 256
 //!
@@ -69,8 +66,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void scan(View<const T,
   if constexpr (TILED == 0)
     scan_rows<EXCLUSIVE != 0, THREADS, LANES, PACKS>(X, B, Y, dims.M, dims.N, op);
   else
-    scan_tiles<EXCLUSIVE != 0, THREADS, PACKS>(X, B, Y, dims.M, dims.N, reinterpret_cast<u64*>(words),
-                                               reinterpret_cast<u32*>(counters), op);
+    scan_tile<EXCLUSIVE != 0, THREADS, PACKS>(X, B, Y, dims.M, dims.N, reinterpret_cast<u64*>(words),
+                                              reinterpret_cast<u32*>(counters), op);
 }
 
 #else

@@ -2,7 +2,6 @@
 // What precedes each tile of a row whose tiles are different blocks', joined in an order that is the same at every
 // launch. Tiles form groups of as many as a block has threads. A tile joins what its group's tiles before it posted,
 // and what precedes the group, which the last tile of the group before posts. A tile waits only for those before it.
-#include "device/ptx/cp_async.cuh"
 #include "device/ptx/relaxed.cuh"
 #include "device/reduce/grid.cuh"
 #include "device/reduce/row_scan.cuh"
@@ -71,93 +70,39 @@ template <int Threads> struct ChainedTile {
   }
 };
 
-// The packs of a thread's next tile on their way into shared memory, where they lie Step packs apart. Packs of which
-// the row lacks elements are read at once.
-template <int Step, class Row, class T> struct NextPacks {
-  using Pack = Words<T, Row::kCount>;
+// The number of a block in the order in which blocks begin: tiles that others wait for are running or done. The counter
+// is 0 before a launch, and after it.
+__device__ inline u32 begun(u32* counter) {
+  __shared__ u32 number;
+  if (threadIdx.x == 0) number = atomicInc(counter, gridDim.x - 1);
+  __syncthreads();
+  return number;
+}
 
-  Pack* packs;  // the thread's first
-
-  // `begin` is the address of the row's column 0.
-  __device__ void start(const Row& row, const T* begin) const {
-#pragma unroll
-    for (int p = 0; p < Row::kPacks; ++p) {
-      if (row.whole(p)) {
-        cp_async::cg(smem_address(packs + p * Step), begin + row.column_of(p, 0));
-        continue;
-      }
-      Pack part = {};
-#pragma unroll
-      for (int i = 0; i < Row::kCount; ++i)
-        if (row.holds(p, i)) part.set(i, begin[row.column_of(p, i)]);
-      packs[p * Step] = part;
-    }
-    cp_async::commit();
-  }
-  __device__ typename Row::template Raw<T> finish() const {
-    cp_async::wait<0>();
-    typename Row::template Raw<T> in;
-#pragma unroll
-    for (int p = 0; p < Row::kPacks; ++p) in.pack[p] = packs[p * Step];
-    return in;
-  }
-};
-
-// Scans `rows` rows in tiles of Threads * Packs packs of 16 bytes, which the grid's blocks take in order; a block reads
-// its next tile while it works on one. A tile is in registers before its results are stored: `to` may be `from`. Tiles
-// that others wait for are running or done. `words` has room for a word for each tile and each group of tiles,
-// `counters` for one, and one for each group; both are 0 before a launch, and after it.
+// Scans a tile of Threads * Packs packs of 16 bytes of one of `rows` rows, which the grid's blocks share. A block has
+// its tile in registers before it stores results: `to` may be `from`. `words` has room for a word for each tile and
+// each group of tiles, `counters` for one, and one for each group; both are 0 before a launch, and after it.
 template <bool Exclusive, int Threads, int Packs, class T, class O, class Op>
-__device__ inline void scan_tiles(const View<const T, 2>& from, const View<const u8, 2>& flags, const View<O, 2>& to,
-                                  int rows, int columns, u64* words, u32* counters, const Op& op) {
+__device__ inline void scan_tile(const View<const T, 2>& from, const View<const u8, 2>& flags, const View<O, 2>& to,
+                                 int rows, int columns, u64* words, u32* counters, const Op& op) {
   using X = typename Op::X;
-  using Row = RegisterRow<Threads, Threads, 1, 16 / sizeof(T), Packs>;
   __shared__ ScanSmem<Threads, Packs, X> smem;
   __shared__ ChainSmem<Threads, X> chain;
-  __shared__ Words<T, Row::kCount> packs[Packs * Threads];
-  __shared__ u32 begun[2];
-  const bool straight =
-      reinterpret_cast<u64>(from.data) % 16 == 0 && (rows <= 1 || from.stride[0] % Row::kCount == 0);
-  const u32 tiles = columns == 0 ? 0 : (columns + (straight ? 0 : Row::kCount - 1) + Row::kHeld - 1) / Row::kHeld;
-  const u32 all = tiles * rows, groups = ceil_div<u32>(tiles, Threads);
-  // Each block takes two numbers beyond the last.
-  const auto take = [&] { return atomicInc(counters, all + 2 * gridDim.x - 1); };
-  const auto row_of = [&](u32 number) {
-    Row row(from, rows, columns, number / tiles);
-    row.advance_parts(number % tiles);
-    return row;
-  };
-  const NextPacks<Threads, Row, T> next = {packs + threadIdx.x};
-  const auto start = [&](u32 number) {
-    if (number >= all) return;
-    const Row row = row_of(number);
-    next.start(row, from.data + row.row * from.stride[0]);
-  };
-  if (threadIdx.x == 0) begun[0] = take(), begun[1] = take();
-  __syncthreads();
-  u32 number = begun[0];
-  start(number);
-  // Invariant: the tile's packs are on their way, and begun[1] is the number of the next after a barrier.
-  while (number < all) {
-    const u32 m = number / tiles, tile = number % tiles;
-    u64* const word = words + s64{m} * (tiles + groups);
-    const ChainedTile<Threads> chained = {word, word + tiles, counters + 1 + s64{m} * groups, static_cast<int>(tile),
-                                          static_cast<int>(tiles)};
-    const Row row = row_of(number);
-    ScannedRow<Row, T, Op> scanned(row, op, next.finish(), flags);
-    Part<X> part[Packs];
-    scanned.join(part);
-    const Part<X> sum = scan_parts<Threads, Threads>(part, smem, op);
-    number = begun[1];
-    start(number);
-    u32 taken = 0;
-    if (threadIdx.x == 0) taken = take();
-    const Part<X> before = chained.before(sum, chain, op);
-    chained.leave();
+  const u32 number = begun(counters), tiles = gridDim.x / rows, m = number / tiles, tile = number % tiles;
+  const s64 groups = ceil_div<u32>(tiles, Threads);
+  u64* const word = words + m * (tiles + groups);
+  const ChainedTile<Threads> chained = {word, word + tiles, counters + 1 + m * groups, static_cast<int>(tile),
+                                        static_cast<int>(tiles)};
+  RegisterRow<Threads, Threads, 1, 16 / sizeof(T), Packs> row(from, rows, columns, m);
+  row.advance_parts(tile);
+  ScannedRow<decltype(row), T, Op> scanned(row, op, from, flags);
+  Part<X> part[Packs];
+  scanned.join(part);
+  const Part<X> all = scan_parts<Threads, Threads>(part, smem, op);
+  const Part<X> before = chained.before(all, chain, op);
 #pragma unroll
-    for (Part<X>& of_pack : part) of_pack = op.joined(before, of_pack);
-    scanned.convert_again(chain.zero);
-    scanned.template store<Exclusive>(to, part);
-    if (threadIdx.x == 0) begun[1] = taken;
-  }
+  for (Part<X>& of_pack : part) of_pack = op.joined(before, of_pack);
+  scanned.convert_again(chain.zero);
+  scanned.template store<Exclusive>(to, part);
+  chained.leave();
 }

@@ -7,10 +7,9 @@ constexpr int kGroup = 16;
 
 // Calls store(i, x) with 4 elements of the sum of `count` vectors of `width` f32, for i = 0, 4, 8, ...
 template <int Threads, class F> __device__ inline void add_parts(const f32* parts, int count, int width, F store) {
-  constexpr int kUnroll = 4096 / Threads;  // reads of a thread in flight: 64 KiB of the block's
   for (int i = threadIdx.x * 4; i < width; i += Threads * 4) {
     f32 sum[4] = {};
-#pragma unroll kUnroll
+#pragma unroll 8
     for (int part = 0; part < count; ++part) {
       const float4 x = *reinterpret_cast<const float4*>(parts + s64{part} * width + i);
       sum[0] += x.x, sum[1] += x.y, sum[2] += x.z, sum[3] += x.w;

@@ -79,9 +79,8 @@ template <class Row, class T, class Op> struct ScannedRow {
   typename Row::template Raw<T> in;
   u32 begins[kPacks];  // bit i: a segment begins with element i of the pack
 
-  __device__ ScannedRow(const Row& row, const Op& op, const typename Row::template Raw<T>& in,
-                        const View<const u8, 2>& flags)
-      : row(row), op(op), in(in) {
+  __device__ ScannedRow(const Row& row, const Op& op, const View<const T, 2>& from, const View<const u8, 2>& flags)
+      : row(row), op(op), in(row.load_raw(from.data + row.row * from.stride[0])) {
     if constexpr (Op::kSegmented) {
 #pragma unroll
       for (int p = 0; p < kPacks; ++p) begins[p] = load_flags(flags.data + row.row * flags.stride[0], p);
@@ -166,7 +165,7 @@ __device__ inline void scan_rows(const View<const T, 2>& from, const View<const 
                                  int rows, int columns, const Op& op) {
   __shared__ ScanSmem<Threads, Packs, typename Op::X> smem;
   const RegisterRow<Threads, Lanes, 1, 16 / sizeof(T), Packs> row(from, rows, columns);
-  const ScannedRow<decltype(row), T, Op> scanned(row, op, row.load_raw(from.data + row.row * from.stride[0]), flags);
+  const ScannedRow<decltype(row), T, Op> scanned(row, op, from, flags);
   Part<typename Op::X> part[Packs];
   scanned.join(part);
   scan_parts<Threads, Lanes>(part, smem, op);
