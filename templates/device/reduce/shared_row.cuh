@@ -1,7 +1,7 @@
 #pragma once
 // A row of numbers of which each block of a cluster has a range of packs: kept in shared memory, or computed from
-// global memory in each pass where they do not fit. In the first pass each thread has every Threads-th pack of its block,
-// in later ones neighbouring packs.
+// global memory in each pass where they do not fit. In the first pass each thread has every Threads-th pack of its
+// block, in later ones neighbouring packs.
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/infinity.cuh"
 #include "device/reduce/aligned_row.cuh"
@@ -98,7 +98,13 @@ template <class T, int Threads, bool Kept, class F> struct SharedRow {
  private:
   // The packs of a thread in later passes: as many of each, an odd number, so that neighbouring threads read from
   // different banks.
-  __device__ int each() const { return ceil_div(packs, Threads) | 1; }
-  __device__ int begin() const { return threadIdx.x * each(); }
-  __device__ int end() const { return min(packs, begin() + each()); }
+  __device__ int each() const {
+    return ceil_div(packs, Threads) | 1;
+  }
+  __device__ int begin() const {
+    return threadIdx.x * each();
+  }
+  __device__ int end() const {
+    return min(packs, begin() + each());
+  }
 };
