@@ -112,11 +112,10 @@ __device__ inline u64 sum_of(const Row& row, Smem& smem, int turn, u64& own, Mea
 // The columns that can be drawn: those whose logits are above `least`, and the first `equal` of those that have it.
 // Weights are integers whose sums no order of addition changes, so that a random number chooses the same column
 // wherever and by however many threads it is drawn.
-extern "C" __global__ __launch_bounds__(THREADS, 1024 / THREADS) void sample(View<const T, 2> X, View<J, 1> I,
-                                                                             View<f32, 1> L, f32 temperature, s32 top_k,
-                                                                             f32 top_p, u64 seed, u64 offset,
-                                                                             const Dims dims,
-                                                                             const __grid_constant__ Hooks hooks) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2> X, View<J, 1> I, View<f32, 1> L,
+                                                                f32 temperature, s32 top_k, f32 top_p, u64 seed,
+                                                                u64 offset, const Dims dims,
+                                                                const __grid_constant__ Hooks hooks) {
   extern __shared__ __align__(16) u8 kept[];
   __shared__ Smem smem;
   if constexpr (CLUSTER > 1) cluster::arrive_relaxed();
