@@ -53,6 +53,7 @@
 //! preset  LANES = 32, THREADS = 256, PACKS = 2, BLOCKS = 2
 //! preset  LANES = 32, THREADS = 256, PACKS = 4, BLOCKS = 2, AHEAD = 0  when sizeof(T) == 4
 //! preset  LANES = 128, THREADS = 128, PACKS = 1, BLOCKS = 4
+//! preset  LANES = 256, THREADS = 256, PACKS = 1, BLOCKS = 4, WHOLE = 0  when sizeof(T) == 4 && N > 512 && N % COUNT != 0
 //! preset  LANES = 128, THREADS = 128, PACKS = 2, BLOCKS = 4
 //! preset  LANES = 256, THREADS = 256, PACKS = 2, BLOCKS = 2
 //! preset  LANES = 512, THREADS = 512, PACKS = 2, BLOCKS = 1

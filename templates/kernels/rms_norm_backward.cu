@@ -49,6 +49,7 @@
 //! preset  LANES = 16, THREADS = 256, PACKS = 1, BLOCKS = 4
 //! preset  LANES = 16, THREADS = 256, PACKS = 2, BLOCKS = 2  when sizeof(T) == 4
 //! preset  LANES = 32, THREADS = 256, PACKS = 2, BLOCKS = 2
+//! preset  LANES = 128, THREADS = 128, PACKS = 1, BLOCKS = 8, WHOLE = 0  when sizeof(T) == 2 && N > 512 && N % COUNT != 0
 //! preset  LANES = 32, THREADS = 256, PACKS = 4, BLOCKS = 2  when device.compute_capability == 90
 //! preset  LANES = 256, THREADS = 256, PACKS = 1, BLOCKS = 4
 //! preset  LANES = 512, THREADS = 512, PACKS = 1, BLOCKS = 2

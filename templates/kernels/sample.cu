@@ -69,22 +69,47 @@ __device__ inline u64 share_of(f32 part, u64 all) {
 #include "device/reduce/shared_row.cuh"
 
 struct Smem {
-  f32 greatest[THREADS / 32], greatest_of[CLUSTER];
-  u64 warps[4][THREADS / 32], blocks[4][CLUSTER], prefixes[2][THREADS / 32];
+  f32 greatest[THREADS / 32], greatest_of[CLUSTER], bounds[THREADS / 32], bounds_of[CLUSTER];
+  u64 warps[4][THREADS / 32], blocks[4][CLUSTER], prefix[THREADS / 32];
   KeyHistograms<THREADS> histograms;
 };
 
-// The sum of measure(x) over a row; all threads of its blocks get it, and each block the sums of all blocks in
-// blocks[turn]. `turn` is another one at each call.
+struct Greater {
+  __device__ f32 operator()(f32 a, f32 b) const { return fmaxf(a, b); }
+  __device__ u64 operator()(u64 a, u64 b) const { return max(a, b); }
+};
+
+// The greatest logit of a row that all its blocks read once, and its column, the first of equal ones.
+template <class Logit>
+__device__ inline u64 greatest_pair(const AlignedRow<T>& row, Smem& smem, int rank, const Logit& logit) {
+  f32 most = -infinity();
+  int column = 0;
+  row.each<4>(rank * THREADS + threadIdx.x, CLUSTER * THREADS, 4 * CLUSTER * THREADS,
+              [&](s64 p, const Elements<T>& x, PackRange range) {
+#pragma unroll
+                for (int i = 0; i < 16 / sizeof(T); ++i) {
+                  const int at = static_cast<int>(row.index_of(p, i));
+                  const f32 y = range.has(i) ? logit(to_f32(x[i]), at) : -infinity();
+                  if (y > most) most = y, column = at;
+                }
+              });
+  if constexpr (CLUSTER > 1) cluster::wait();
+  const u64 pair = block_reduce<THREADS>(ordered_pair(most, column), smem.warps[0], u64{0}, Greater());
+  return cluster_reduce(pair, smem.blocks[0], Greater());
+}
+
+// The sum of measure(x) over a row, of which a thread's numbers have the share `own`; all threads of its blocks get it,
+// and each block the sums of all blocks in blocks[turn]. `turn` is another one at each call.
 template <class Row, class Measure>
-__device__ inline u64 sum_of(const Row& row, Smem& smem, int turn, Measure measure) {
+__device__ inline u64 sum_of(const Row& row, Smem& smem, int turn, u64& own, Measure measure) {
   u64 sum = 0;
   row.next_pass([&](f32 x) { sum += measure(x); });
+  own = sum;
   const auto add = [](u64 a, u64 b) { return a + b; };
   return cluster_reduce(block_reduce<THREADS>(sum, smem.warps[turn], u64{0}, add), smem.blocks[turn], add);
 }
 
-// The columns that can be drawn: those whose keys are above `least`, and the first `equal` of those that have this key.
+// The columns that can be drawn: those whose logits are above `least`, and the first `equal` of those that have it.
 // Weights are integers whose sums no order of addition changes, so that a random number chooses the same column
 // wherever and by however many threads it is drawn.
 extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2> X, View<J, 1> I, View<f32, 1> L,
@@ -99,60 +124,81 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
     const f32 y = hooks.logit(x, m, column);
     return y == y ? y : -infinity();
   };
+  const auto store = [&](int column, f32 log) {
+    I.data[m * I.stride[0]] = column;
+    if constexpr (LOGS) L.data[m * L.stride[0]] = log;
+  };
   const AlignedRow<T> aligned(X.data + m * X.stride[0], dims.N);
-  const SharedRow<T, THREADS, KEPT, decltype(logit)> row(aligned, logit, kept, rank, CLUSTER);
-  const auto greater_of = [](f32 a, f32 b) { return fmaxf(a, b); };
-  f32 greatest = -infinity();
-  row.first_pass([&](f32 x) { greatest = fmaxf(greatest, x); });
-  if constexpr (CLUSTER > 1) cluster::wait();
-  greatest = block_reduce<THREADS>(greatest, smem.greatest, -infinity(), greater_of);
-  greatest = cluster_reduce(greatest, smem.greatest_of, greater_of);
-  if (greatest == -infinity()) {
-    if (threadIdx.x > 0 || rank > 0) return;
-    I.data[m * I.stride[0]] = -1;
-    if constexpr (LOGS) L.data[m * L.stride[0]] = -infinity();
+  if (!(temperature > 0)) {
+    const u64 pair = greatest_pair(aligned, smem, rank, logit);
+    const bool none = number_of_pair(pair) == ordered(-infinity());
+    if (threadIdx.x == 0 && rank == 0)
+      store(none ? -1 : static_cast<int>(index_of_pair(pair)), none ? -infinity() : 0.0F);
     return;
+  }
+  const SharedRow<T, THREADS, KEPT, decltype(logit)> row(aligned, logit, kept, rank, CLUSTER);
+  f32 greatest_own = -infinity();
+  row.first_pass([&](f32 x) { greatest_own = fmaxf(greatest_own, x); });
+  if constexpr (CLUSTER > 1) cluster::wait();
+  f32 greatest = block_reduce<THREADS>(greatest_own, smem.greatest, -infinity(), Greater());
+  greatest = cluster_reduce(greatest, smem.greatest_of, Greater());
+  if (greatest == -infinity()) {
+    if (threadIdx.x == 0 && rank == 0) store(-1, -infinity());
+    return;
+  }
+  const u64 most = max(top_k, 0);
+  f32 bound = -infinity();  // the greatest elements of so many warps reach it that the `most` greatest do
+  if (most > 0 && most < CLUSTER * THREADS / 32) {
+    const auto less_of = [](f32 a, f32 b) { return fminf(a, b); };
+    bound = block_reduce<THREADS>(warp_reduce(greatest_own, Greater()), smem.bounds, infinity(), less_of);
+    bound = cluster_reduce(bound, smem.bounds_of, less_of);
   }
 
   const TokenWeight weight(greatest, temperature);
   KeySearch<THREADS, CLUSTER> search(smem.histograms);
-  const u64 most = temperature > 0 ? max(top_k, 0) : 1;
-  u32 least = 0;
+  constexpr f32 kLast = KeySearch<THREADS, CLUSTER>::kBins - 1;
+  // Where an element lies between the greatest and those that have no weight.
+  const auto place = [&](f32 x) {
+    const f32 below = fminf((greatest - x) * weight.scale * (kLast / 33), kLast);
+    return static_cast<u32>(x == greatest ? kLast : kLast - below);
+  };
+  f32 least = -infinity();
   u64 above = 0, equal = 0, each = 1;  // the weight above `least`, how many that have it are kept, the weight of each
+  u64 own = 0;                         // the thread's share of `above`
   bool counting = false;
   const auto measure = [&](f32 x) {
-    const u32 size = ordered(x) > least ? weight(x) : 0;
-    return counting ? min(size, 1U) : size;
+    if (counting) return x >= bound ? min(weight(x), 1U) : 0;
+    return x > least ? weight(x) : 0;
   };
   // Stage 0 keeps the `most` greatest, stage 1 the share top_p of their weight, stage 2 adds up what is left.
+  int stage = most > 0 ? 0 : 1;
 #pragma unroll 1
-  for (int stage = most > 0 ? 0 : 1; true; ++stage) {
+  for (; true; ++stage) {
     counting = stage == 0;
-    above = sum_of(row, smem, stage, measure);
+    above = sum_of(row, smem, stage, own, measure);
     if (stage == 2 || (stage == 1 && !(top_p < 1))) break;
     if (counting && above <= most) continue;
     const u64 target = counting ? most : share_of(top_p, above + equal * each);
     u64 left = target - above;
     if (target <= above) {
-      const KeyFound found = search.find(row, target, measure);
-      least = found.key, each = weight(number_of_ordered(least)), left = target - found.above;
+      const KeyFound found = search.find(row, target, place, measure);
+      least = number_of_ordered(found.key), each = weight(least), left = target - found.above;
     }
     equal = counting ? left : ceil_div(left, each);
   }
 
   const u64 total = above + equal * each, chosen = random_below(total, m, seed, offset);
   const bool greater = chosen < above;
-  const auto drawn = [&](f32 x) { return greater ? measure(x) : u32{ordered(x) == least}; };
-  sum_of(row, smem, 3, drawn);
+  const auto drawn = [&](f32 x) { return greater ? measure(x) : u32{x == least}; };
+  if (!greater) sum_of(row, smem, stage = 3, own, drawn);
   u64 target = greater ? chosen : (chosen - above) / each;
   for (int i = 0; i < rank; ++i) {
-    if (target < smem.blocks[3][i]) return;
-    target -= smem.blocks[3][i];
+    if (target < smem.blocks[stage][i]) return;
+    target -= smem.blocks[stage][i];
   }
-  row.find_position(smem.prefixes, target, drawn, [&](int column, f32 x) {
-    I.data[m * I.stride[0]] = column;
+  row.find_position(smem.prefix, own, target, drawn, [&](int column, f32 x) {
     const f32 log = x == greatest ? 0.0F : (x - greatest) / temperature;
-    if constexpr (LOGS) L.data[m * L.stride[0]] = log - logf(static_cast<f32>(total) * 0x1p-31F);
+    store(column, log - logf(static_cast<f32>(total) * 0x1p-31F));
   });
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 // Finds the greatest 32-bit key such that the measures of all elements with keys at least as great add up to a target:
 // with the measure 1 the k-th greatest key, with probabilities the least of the smallest set that has a share of them.
-// The key is found by its digits from the highest on: the elements whose digits before agree are summed by this one in
-// a histogram of each block, and the blocks of a cluster read each other's. Sums are integers, so that the order in
-// which elements are added does not matter.
+// A first digit says where in the range of all elements an element lies; then the key is found by its own digits from
+// the highest on. The elements whose digits before agree are summed by each one in a histogram of each block, and the
+// blocks of a cluster read each other's. Sums are integers, so that the order in which elements are added does not
+// matter.
 #include "device/reduce/cluster.cuh"
 #include "device/reduce/ordered.cuh"
 #include "device/reduce/prefix.cuh"
@@ -30,7 +31,11 @@ template <int Threads> struct KeyHistograms {
 // The histograms of each turn are cleared after all blocks have arrived at the turn after their last use, so that none
 // reads them any more.
 template <int Threads, int Cluster> class KeySearch {
-  static constexpr int kBins = KeyHistograms<Threads>::kBins, kEach = kBins / Threads > 0 ? kBins / Threads : 1;
+ public:
+  static constexpr int kBins = KeyHistograms<Threads>::kBins;
+
+ private:
+  static constexpr int kEach = kBins / Threads > 0 ? kBins / Threads : 1;
   static_assert(kBins % Threads == 0);
 
   KeyHistograms<Threads>& smem_;
@@ -61,24 +66,37 @@ template <int Threads, int Cluster> class KeySearch {
     __syncthreads();
   }
 
+  // Sums the measures of a row's elements by their digits, and finds the greatest that reaches the target.
+  template <class Row, class Digit, class Measure>
+  __device__ void find_digit(const Row& row, u64 target, Digit digit, Measure measure) {
+    for (int i = threadIdx.x; i < kBins; i += Threads) smem_.low[turn_][i] = smem_.high[turn_][i] = 0;
+    __syncthreads();
+    row.next_pass([&](f32 x) {
+      const u32 size = measure(x);
+      if (size > 0) smem_.add(turn_, digit(x), size);
+    });
+    cluster::sync_blocks<Cluster>();
+    find(target);
+    turn_ ^= 1;
+  }
+
  public:
   __device__ explicit KeySearch(KeyHistograms<Threads>& smem) : smem_(smem) {}
 
   // Called by all threads of the cluster. Keys are ordered(x) of the numbers that row.next_pass gives; measure(x) is
-  // below 2^32, 0 beyond the ends of the row, and their sum is at least `target`, which is positive.
-  template <class Row, class Measure> __device__ KeyFound find(const Row& row, u64 target, Measure measure) {
-    KeyFound found = {0, 0};
+  // below 2^32, 0 beyond the ends of the row, and their sum is at least `target`, which is positive. place(x), below
+  // kBins, is never less for a greater x; the more of its values elements have, the fewer threads add to one sum.
+  template <class Row, class Place, class Measure>
+  __device__ KeyFound find(const Row& row, u64 target, Place place, Measure measure) {
+    find_digit(row, target, place, measure);
+    const u32 where = smem_.found;
+    KeyFound found = {0, smem_.above};
 #pragma unroll 1
-    for (int bits = 32; bits > 0; turn_ ^= 1) {  // invariant: the key's bits from `bits` on are found
+    for (int bits = 32; bits > 0;) {  // invariant: the key's bits from `bits` on are found
       const int digit = min(bits, 11), shift = bits - digit;
-      for (int i = threadIdx.x; i < kBins; i += Threads) smem_.low[turn_][i] = smem_.high[turn_][i] = 0;
-      __syncthreads();
-      row.next_pass([&](f32 x) {
-        const u32 key = ordered(x), size = u64{key ^ found.key} >> bits == 0 ? measure(x) : 0;
-        if (size > 0) smem_.add(turn_, key >> shift & ((1 << digit) - 1), size);
-      });
-      cluster::sync_blocks<Cluster>();
-      find(target - found.above);
+      find_digit(
+          row, target - found.above, [&](f32 x) { return ordered(x) >> shift & ((1 << digit) - 1); },
+          [&](f32 x) { return place(x) == where && u64{ordered(x) ^ found.key} >> bits == 0 ? measure(x) : 0; });
       found.key |= smem_.found << shift;
       found.above += smem_.above;
       bits = shift;

@@ -1,6 +1,7 @@
 #pragma once
 // A row of numbers of which each block of a cluster has a range of packs: kept in shared memory, or computed from
-// global memory in each pass where they do not fit. Each thread has every Threads-th pack of its block.
+// global memory in each pass where they do not fit. In the first pass each thread has every Threads-th pack of its
+// block, in later ones neighbouring packs.
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/infinity.cuh"
 #include "device/reduce/aligned_row.cuh"
@@ -43,7 +44,8 @@ template <class T, int Threads, bool Kept, class F> struct SharedRow {
     }
   }
 
-  // Calls f(x) for each number of the thread's packs; the first time, which keeps them, and later.
+  // Calls f(x) for each number of the thread's packs; the first time, which keeps them, and after a barrier of the
+  // block later.
   template <class Each> __device__ void first_pass(Each f) const {
     for (int base = threadIdx.x; base < packs; base += kLoads * Threads) {
       Elements<T> elements[kLoads];
@@ -66,7 +68,7 @@ template <class T, int Threads, bool Kept, class F> struct SharedRow {
   }
   template <class Each> __device__ void next_pass(Each f) const {
 #pragma unroll 1
-    for (int p = threadIdx.x; p < packs; p += Threads) {
+    for (int p = begin(); p < end(); ++p) {
       alignas(16) f32 x[kCount];
       load(p, x);
 #pragma unroll
@@ -75,30 +77,34 @@ template <class T, int Threads, bool Kept, class F> struct SharedRow {
   }
 
   // Calls found(column, x) in the thread that has the block's first number up to and with which the measures add up to
-  // more than `target`, which those of all do. Called by all threads of the block.
+  // more than `target`, if those of all do. `sum` is that of the thread's numbers in a later pass. Called by all
+  // threads of the block; `partial` may be reused after another barrier.
   template <class Measure, class Found>
-  __device__ void find_position(u64 (&partial)[2][Threads / 32], u64 target, Measure measure, Found found) const {
-    for (int base = 0, turn = 0; base < packs; base += Threads, turn ^= 1) {
+  __device__ void find_position(u64 (&partial)[Threads / 32], u64 sum, u64 target, Measure measure, Found found) const {
+    u64 before = block_prefix<Threads>(sum, partial).before;
+    if (target < before || target - before >= sum) return;
+    for (int p = begin(); p < end(); ++p) {
       alignas(16) f32 x[kCount];
-      const int p = base + threadIdx.x;
-      u64 sum = 0;
-      if (p < packs) {
-        load(p, x);
+      load(p, x);
 #pragma unroll
-        for (const f32 y : x) sum += measure(y);
+      for (int i = 0; i < kCount; ++i) {
+        const u64 upto = before + measure(x[i]);
+        if (before <= target && target < upto) found(column(p, i), x[i]);
+        before = upto;
       }
-      const Prefix<u64> sums = block_prefix<Threads>(sum, partial[turn]);
-      if (sums.before <= target && target < sums.before + sum) {
-        u64 before = sums.before;
-#pragma unroll
-        for (int i = 0; i < kCount; ++i) {
-          const u64 upto = before + measure(x[i]);
-          if (before <= target && target < upto) found(column(p, i), x[i]);
-          before = upto;
-        }
-      }
-      if (target < sums.all) return;
-      target -= sums.all;
     }
+  }
+
+ private:
+  // The packs of a thread in later passes: as many of each, an odd number, so that neighbouring threads read from
+  // different banks.
+  __device__ int each() const {
+    return ceil_div(packs, Threads) | 1;
+  }
+  __device__ int begin() const {
+    return threadIdx.x * each();
+  }
+  __device__ int end() const {
+    return min(packs, begin() + each());
   }
 };
