@@ -34,8 +34,12 @@
 //! let     WAVES     = max(1, ceil_div(BLOCKS, SLOTS))
 //! let     SHARING   = WAVES == 1 ? ceil_div(BLOCKS, device.sm_count) : RESIDENT "blocks that share an SM's units"
 //! let     STEPS     = WAVES * ceil_div(ceil_div(K, BK), SPLIT * CHUNKS)
-//! let     STEP      = max(18 + 700 / STAGES, SHARING * (BM + BN) * 17 / 10, SHARING * BM * BN * 34 / 1000, PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
-//! let     REDUCE    = (SPLIT == 1 ? 0 : 3700 + BM * BN / OWNERS * 3 / 4) + (CHUNKS == 1 ? 0 : 4000 + CHUNKS * BM * BN / OWNERS / 16) "cycles of adding up the partial sums"
+//! let     BROKEN    = K * sizeof(T) % 128 != 0      "rows of A and B that lie across 128-byte lines of L2"
+//! let     LOADED    = BM / SHARE_N + BN / SHARE_M  "rows of A and B that a block loads each step"
+//! let     PRODUCT   = (BM * BN * 249 + (BM + BN) * 4430) / 10000
+//! let     STEP      = max(57 + 1674 / STAGES, SHARING * max(LOADED * (BROKEN ? 258 : 160) / 100, PRODUCT), PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
+//! let     REDUCE    = (SPLIT == 1 ? 0 : 2670 + BM * BN / OWNERS * 464 / 1000) + (CHUNKS == 1 ? 0 : 4797 + CHUNKS * BM * BN / OWNERS * 10 / 157) "cycles of adding up the partial sums"
+//! let     MEMORY    = (M * K + N * K + M * N) * sizeof(T) * (BROKEN ? 173 : 100) / 305613
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require BM * CONSUMERS <= 512 && BM / 2 * (1 + PROMOTED) + 80 <= min(255, 65536 / THREADS) "accumulators must fit in registers"
@@ -62,40 +66,43 @@
 //!
 //! cluster SPLIT * SHARERS
 //! launch  grid BLOCKS  block THREADS  smem SMEM
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 7300 + WAVES * 3900 + STEPS * STEP + REDUCE + (M * K + N * K + M * N) * sizeof(T) / 4500 "fitted to 1300 configurations of 45 problems on an H200"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 4952 + (SHARERS == 1 ? 0 : 3166) + WAVES * (4324 + BM * BN * 14 / 1000) + STEPS * STEP + REDUCE + MEMORY "fitted, with that of gemm_wgmma.cu, to 17000 measurements of 112 problems on an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 8, BN = 64, STAGES = 16
 //! preset  BM = 8, BN = 128, STAGES = 8, SPLIT = 2
-//! preset  BM = 8, BN = 128, STAGES = 6
-//! preset  BM = 16, BN = 64, STAGES = 16
-//! preset  BM = 16, BN = 64, STAGES = 10, SPLIT = 2
-//! preset  BM = 16, BN = 128, STAGES = 6
-//! preset  BM = 32, BN = 64, STAGES = 16
-//! preset  BM = 32, BN = 128, STAGES = 8
-//! preset  BM = 64, BN = 64, STAGES = 12
-//! preset  BM = 64, BN = 64, STAGES = 6, SPLIT = 4
-//! preset  BM = 64, BN = 128, STAGES = 8
 //! preset  BM = 128, BN = 64, STAGES = 8
-//! preset  BM = 128, BN = 128, STAGES = 6
-//! preset  BM = 128, BN = 128, STAGES = 6, SPLIT = 4
-//! preset  BM = 128, BN = 128, STAGES = 6, SPLIT = 8
-//! preset  BM = 192, BN = 128, STAGES = 4
-//! preset  BM = 160, BN = 128, STAGES = 5
+//! preset  BM = 80, BN = 64, STAGES = 11, CHUNKS = 6
+//! preset  BM = 96, BN = 64, STAGES = 10, CHUNKS = 6
+//! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 4  when TILES >= 12
+//! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = 16
+//! preset  BM = 160, BN = 64, STAGES = 7, CHUNKS = 4
+//! preset  BM = 16, BN = 64, STAGES = 14, SPLIT = 2, CHUNKS = 11
+//! preset  BM = 32, BN = 64, STAGES = 14, CHUNKS = 4
+//! preset  BM = 128, BN = 128, STAGES = 6, CHUNKS = 4
+//! preset  BM = 32, BN = 128, STAGES = 10
+//! preset  BM = 96, BN = 64, STAGES = 10, CHUNKS = 8
+//! preset  BM = 160, BN = 64, STAGES = 7  when TILES <= 4 * device.sm_count
+//! preset  BM = 112, BN = 64, STAGES = 9, CHUNKS = 4
+//! preset  BM = 16, BN = 64, STAGES = 14, SPLIT = 4, CHUNKS = 4
+//! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = 11
+//! preset  BM = 64, BN = 128, STAGES = 8, CHUNKS = 5
+//! preset  BM = 80, BN = 64, STAGES = 11, CHUNKS = 5
+//! preset  BM = 64, BN = 128, STAGES = 8, CHUNKS = 3
+//! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 2, CHUNKS = 8
+//! preset  BM = 112, BN = 192, STAGES = 4  when TILES <= 4 * device.sm_count
+//! preset  BM = 80, BN = 128, STAGES = 7, CHUNKS = 11
+//! preset  BM = 96, BN = 192, STAGES = 5  when TILES <= 4 * device.sm_count
 //! preset  BM = 112, BN = 128, STAGES = 6
-//! preset  BM = 96, BN = 128, STAGES = 7
-//! preset  BM = 192, BN = 64, STAGES = 6
-//! preset  BM = 48, BN = 64, STAGES = 8
-//! preset  BM = 128, BN = 128, STAGES = 6, CHUNKS = 4  when M > 64
-//! preset  BM = 112, BN = 128, STAGES = 6, CHUNKS = 4  when M > 64
-//! preset  BM = 80, BN = 128, STAGES = 7, CHUNKS = 6  when M > 64
-//! preset  BM = 80, BN = 128, STAGES = 7, CHUNKS = 4  when M > 64
-//! preset  BM = 64, BN = 128, STAGES = 8, CHUNKS = 3  when M > 64
-//! preset  BM = 112, BN = 64, STAGES = 8, CHUNKS = 4  when M > 64
-//! preset  BM = 96, BN = 64, STAGES = 8, CHUNKS = 8  when M > 64
-//! preset  BM = 80, BN = 64, STAGES = 8, CHUNKS = 4  when M > 64
-//! preset  BM = 64, BN = 128, STAGES = 8, SPLIT = 4, CHUNKS = 6  when M > 64
-//! preset  BM = 16, BN = 64, STAGES = 8, SPLIT = 4, CHUNKS = 4  when M > 64
+//! preset  BM = 80, BN = 64, STAGES = 11, SHARE_M = 2, SHARE_N = 2
+//! preset  BM = 96, BN = 64, STAGES = 10
+//! preset  BM = 112, BN = 64, STAGES = 9, CHUNKS = 5
+//! preset  BM = 64, BN = 128, STAGES = 8
+//! preset  BM = 192, BN = 128, STAGES = 4  when TILES <= 4 * device.sm_count
+//! preset  BM = 160, BN = 128, STAGES = 5  when TILES <= 4 * device.sm_count
+//! preset  BM = 64, BN = 64, STAGES = 12
+//! preset  BM = 32, BN = 64, STAGES = 16
+//! preset  BM = 64, BN = 128, STAGES = 8, SPLIT = 4, CHUNKS = 6
 
 #include "device/epilogue/tma_store.cuh"
 #include "device/pipeline/pipeline.cuh"
