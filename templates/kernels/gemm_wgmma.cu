@@ -29,10 +29,10 @@
 //! let     TILES     = ceil_div(M, BM * CLUSTER) * ceil_div(N, BN) "tiles of a whole cluster"
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count / CLUSTER))
 //! let     BROKEN    = K * sizeof(T) % 128 != 0      "rows of A and B that lie across 128-byte lines of L2"
-//! let     LOADED    = BM + BN / CLUSTER            "of A and B that a block loads each step"
+//! let     LOADED    = BM + BN / CLUSTER            "rows of A and B that a block loads each step"
 //! let     STEP      = max((BM * BN * 298 + (BM + BN) * 2791) / 10000, LOADED * (BROKEN ? 293 : 216) / 100) "cycles of one step along K: tensor cores, L2"
 //! let     STORE     = BM * BN * 86 / 1000          "cycles of storing a tile"
-//! let     MEMORY    = ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) * (BROKEN ? 173 : 100) / 231872
+//! let     MEMORY    = ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) * (BROKEN ? 173 : 100) / 231872 "cycles of moving A, B and D"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require CONSUMERS * (SUMS + 40) <= 480 && SUMS <= 200 "accumulators must fit in registers"

@@ -36,10 +36,10 @@
 //! let     STEPS     = WAVES * ceil_div(ceil_div(K, BK), SPLIT * CHUNKS)
 //! let     BROKEN    = K * sizeof(T) % 128 != 0      "rows of A and B that lie across 128-byte lines of L2"
 //! let     LOADED    = BM / SHARE_N + BN / SHARE_M  "rows of A and B that a block loads each step"
-//! let     PRODUCT   = (BM * BN * 249 + (BM + BN) * 4430) / 10000
+//! let     PRODUCT   = (BM * BN * 249 + (BM + BN) * 4430) / 10000 "cycles of the tensor cores"
 //! let     STEP      = max(57 + 1674 / STAGES, SHARING * max(LOADED * (BROKEN ? 258 : 160) / 100, PRODUCT), PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
 //! let     REDUCE    = (SPLIT == 1 ? 0 : 2670 + BM * BN / OWNERS * 464 / 1000) + (CHUNKS == 1 ? 0 : 4797 + CHUNKS * BM * BN / OWNERS * 10 / 157) "cycles of adding up the partial sums"
-//! let     MEMORY    = (M * K + N * K + M * N) * sizeof(T) * (BROKEN ? 173 : 100) / 305613
+//! let     MEMORY    = (M * K + N * K + M * N) * sizeof(T) * (BROKEN ? 173 : 100) / 305613 "cycles of moving A, B and D"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require BM * CONSUMERS <= 512 && BM / 2 * (1 + PROMOTED) + 80 <= min(255, 65536 / THREADS) "accumulators must fit in registers"
