@@ -56,12 +56,12 @@
 //!
 //! cluster CLUSTER
 //! launch  grid ceil_div(TILES, WAVES) * CLUSTER  block THREADS  smem SMEM
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 12804 + (CLUSTER == 1 ? 0 : 2820) + max(WAVES * (861 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), MEMORY) "fitted, with that of gemm_wgmma_split.cu, to 17000 measurements of 112 problems on an H200"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 12804 + (CLUSTER == 1 ? 0 : 2820) + max(WAVES * (861 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), MEMORY) + (M <= 64 && BM > 64 ? 20000 : 0) "fitted, with that of gemm_wgmma_split.cu, to 17000 measurements of 112 problems on an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 128, BN = 256, STAGES = 4
 //! preset  BM = 128, BN = 128, STAGES = 6, PINGPONG = 1  when M > 64
-//! preset  BM = 64, BN = 128, STAGES = 8
+//! preset  BM = 64, BN = 128, STAGES = 8  when M > 32
 //! preset  BM = 192, BN = 128, STAGES = 4  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 192, BN = 192, STAGES = 4  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 224, STAGES = 4, CLUSTER = 2  when M > 64
@@ -74,7 +74,7 @@
 //! preset  BM = 128, BN = 160, STAGES = 5  when M > 64
 //! preset  BM = 128, BN = 176, STAGES = 4, CLUSTER = 2  when M > 64
 //! preset  BM = 192, BN = 144, STAGES = 4, CLUSTER = 2  when M > 64 && TILES <= 8 * device.sm_count
-//! preset  BM = 64, BN = 64, STAGES = 8
+//! preset  BM = 64, BN = 64, STAGES = 8  when M > 32
 //! preset  BM = 128, BN = 192, STAGES = 5, PINGPONG = 1  when M > 64
 //! preset  BM = 128, BN = 176, STAGES = 4, PINGPONG = 1  when M > 64
 //! preset  BM = 128, BN = 160, STAGES = 5, PINGPONG = 1  when M > 64

@@ -71,6 +71,8 @@
 //!
 //! preset  BM = 8, BN = 64, STAGES = 16
 //! preset  BM = 8, BN = 128, STAGES = 8, SPLIT = 2
+//! preset  BM = 16, BN = 64, STAGES = 16  when M <= 16 && sizeof(T) != 2
+//! preset  BM = 16, BN = 128, STAGES = 6  when M <= 16 && sizeof(T) != 2
 //! preset  BM = 128, BN = 64, STAGES = 8
 //! preset  BM = 80, BN = 64, STAGES = 11, CHUNKS = 6
 //! preset  BM = 96, BN = 64, STAGES = 10, CHUNKS = 6
