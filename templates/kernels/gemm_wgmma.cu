@@ -28,8 +28,11 @@
 //! let     SMEM      = align_up(STAGES * (BM + BN) * 128 + CONSUMERS * EPI_TILES * align_up(64 * EPI_N * sizeof(O), 128) + 16 * STAGES + 16, 1024)
 //! let     TILES     = ceil_div(M, BM * CLUSTER) * ceil_div(N, BN) "tiles of a whole cluster"
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count / CLUSTER))
-//! let     STEP      = max((BM * BN * 33 + (BM + BN) * 185) / 1000, (BM + BN) * 5 / 2) "cycles of one step along K: tensor cores, L2"
-//! let     STORE     = BM * BN * 52 / 1000          "cycles of storing a tile"
+//! let     BROKEN    = K * sizeof(T) % 128 != 0      "rows of A and B that lie across 128-byte lines of L2"
+//! let     LOADED    = BM + BN / CLUSTER            "rows of A and B that a block loads each step"
+//! let     STEP      = max((BM * BN * 298 + (BM + BN) * 2791) / 10000, LOADED * (BROKEN ? 293 : 216) / 100) "cycles of one step along K: tensor cores, L2"
+//! let     STORE     = BM * BN * 86 / 1000          "cycles of storing a tile"
+//! let     MEMORY    = ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) * (BROKEN ? 173 : 100) / 231872 "cycles of moving A, B and D"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require CONSUMERS * (SUMS + 40) <= 480 && SUMS <= 200 "accumulators must fit in registers"
@@ -53,21 +56,28 @@
 //!
 //! cluster CLUSTER
 //! launch  grid ceil_div(TILES, WAVES) * CLUSTER  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 10200 + max(WAVES * (1500 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 2230) "fitted to 200 configurations of 12 problems on an H200"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 12804 + (CLUSTER == 1 ? 0 : 2820) + max(WAVES * (861 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), MEMORY) + (M <= 64 && BM > 64 ? 20000 : 0) "fitted, with that of gemm_wgmma_split.cu, to 17000 measurements of 112 problems on an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 128, BN = 256, STAGES = 4
-//! preset  BM = 256, BN = 192, STAGES = 3
-//! preset  BM = 256, BN = 128, STAGES = 4
-//! preset  BM = 192, BN = 200, STAGES = 3
-//! preset  BM = 128, BN = 224, STAGES = 4
-//! preset  BM = 128, BN = 208, STAGES = 4
-//! preset  BM = 128, BN = 176, STAGES = 4, CLUSTER = 2
-//! preset  BM = 128, BN = 176, STAGES = 4, PINGPONG = 1
-//! preset  BM = 128, BN = 160, STAGES = 4, PINGPONG = 1
-//! preset  BM = 128, BN = 128, STAGES = 6
-//! preset  BM = 128, BN = 128, STAGES = 5, PINGPONG = 1
-//! preset  BM = 64, BN = 128, STAGES = 8
+//! preset  BM = 128, BN = 128, STAGES = 6, PINGPONG = 1  when M > 64
+//! preset  BM = 64, BN = 128, STAGES = 8  when M > 32
+//! preset  BM = 192, BN = 128, STAGES = 4  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 192, BN = 192, STAGES = 4  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 128, BN = 224, STAGES = 4, CLUSTER = 2  when M > 64
+//! preset  BM = 256, BN = 128, STAGES = 4  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 128, BN = 208, STAGES = 4  when M > 64
+//! preset  BM = 128, BN = 128, STAGES = 6  when M > 64
+//! preset  BM = 192, BN = 144, STAGES = 4  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 256, BN = 176, STAGES = 3  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 192, BN = 128, STAGES = 4, CLUSTER = 2  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 128, BN = 160, STAGES = 5  when M > 64
+//! preset  BM = 128, BN = 176, STAGES = 4, CLUSTER = 2  when M > 64
+//! preset  BM = 192, BN = 144, STAGES = 4, CLUSTER = 2  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 64, BN = 64, STAGES = 8  when M > 32
+//! preset  BM = 128, BN = 192, STAGES = 5, PINGPONG = 1  when M > 64
+//! preset  BM = 128, BN = 176, STAGES = 4, PINGPONG = 1  when M > 64
+//! preset  BM = 128, BN = 160, STAGES = 5, PINGPONG = 1  when M > 64
 
 #include "device/epilogue/store_results.cuh"
 #include "device/pipeline/tma_operands.cuh"

@@ -10,7 +10,9 @@
 //! param   BN      = 64   in {64, 128, 192}         "columns of D per block: one consumer warpgroup per 64"
 //! param   STAGES  = 8    in 2..16                  "tiles of A and B in flight"
 //! param   SPLIT   = 1    in 1..8                   "blocks of a cluster that share K"
-//! param   CHUNKS  = 1    in {1, 2, 3, 4, 6, 8, 12, 16} "clusters that share K: the last to come adds up what the others left in global memory"
+//! param   CHUNKS  = 1    in {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 24, 32} "clusters that share K: the last to come adds up what the others left in global memory"
+//! param   SHARE_M = 1    in {1, 2, 4}              "blocks of a cluster, one below the other, that share tiles of B by multicast"
+//! param   SHARE_N = 1    in {1, 2, 4}              "blocks of a cluster, side by side, that share tiles of A by multicast"
 //! param   FAST    = 0    in {0, 1}                 "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
 //! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
 //! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
@@ -24,15 +26,20 @@
 //! let     PROMOTED  = sizeof(T) == 1 && !integer(T) && FAST == 0
 //! let     RING      = STAGES * (BM + BN) * 128
 //! let     SMEM      = align_up(RING + align_up(BN * ROWS * sizeof(O), 1024) + 16 * STAGES + 16, 1024)
-//! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
+//! let     SHARERS   = SHARE_M * SHARE_N            "blocks of a cluster that share tiles of A or B"
+//! let     TILES     = align_up(ceil_div(M, BM), SHARE_M) * align_up(ceil_div(N, BN), SHARE_N)
 //! let     BLOCKS    = TILES * SPLIT * CHUNKS
 //! let     RESIDENT  = max(1, min(device.smem_per_sm / (SMEM + 1024), 65536 / (THREADS * (BM / 2 + 50)))) "blocks on an SM at a time"
 //! let     SLOTS     = max(1, device.sm_count * RESIDENT * (SPLIT <= 2 ? 100 : SPLIT <= 4 ? 95 : 85) / 100) "large clusters leave some SMs of a GPC without work"
 //! let     WAVES     = max(1, ceil_div(BLOCKS, SLOTS))
 //! let     SHARING   = WAVES == 1 ? ceil_div(BLOCKS, device.sm_count) : RESIDENT "blocks that share an SM's units"
 //! let     STEPS     = WAVES * ceil_div(ceil_div(K, BK), SPLIT * CHUNKS)
-//! let     STEP      = max(18 + 700 / STAGES, SHARING * (BM + BN) * 17 / 10, SHARING * BM * BN * 34 / 1000, PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
-//! let     REDUCE    = (SPLIT == 1 ? 0 : 3700 + BM * BN / OWNERS * 3 / 4) + (CHUNKS == 1 ? 0 : 4000 + CHUNKS * BM * BN / OWNERS / 16) "cycles of adding up the partial sums"
+//! let     BROKEN    = K * sizeof(T) % 128 != 0      "rows of A and B that lie across 128-byte lines of L2"
+//! let     LOADED    = BM / SHARE_N + BN / SHARE_M  "rows of A and B that a block loads each step"
+//! let     PRODUCT   = (BM * BN * 249 + (BM + BN) * 4430) / 10000 "cycles of the tensor cores"
+//! let     STEP      = max(57 + 1674 / STAGES, SHARING * max(LOADED * (BROKEN ? 258 : 160) / 100, PRODUCT), PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
+//! let     REDUCE    = (SPLIT == 1 ? 0 : 2670 + BM * BN / OWNERS * 464 / 1000) + (CHUNKS == 1 ? 0 : 4797 + CHUNKS * BM * BN / OWNERS * 10 / 157) "cycles of adding up the partial sums"
+//! let     MEMORY    = (M * K + N * K + M * N) * sizeof(T) * (BROKEN ? 173 : 100) / 305613 "cycles of moving A, B and D"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require BM * CONSUMERS <= 512 && BM / 2 * (1 + PROMOTED) + 80 <= min(255, 65536 / THREADS) "accumulators must fit in registers"
@@ -42,12 +49,14 @@
 //! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
 //! require !integer(T) || BM <= 24 || BM % 16 == 0 "wgmma multiplies integers by 8, 16, 24 or multiples of 16 rows of D"
 //! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
+//! require SHARERS == 1 || SPLIT == 1 && SHARERS <= 4 && TA + TB == 0 "the blocks of a cluster share K or tiles of A and B, whose rows lie along K"
+//! require BM / SHARE_N % 8 == 0 && BN / SHARE_M % 8 == 0 "each block of a cluster loads whole swizzle atoms"
 //! require TA == 0 || BM % 64 == 0                  "a block loads panels of 64 rows of D"
 //!
-//! tensor  A  : T[M, K]   box [BM, BK]    swizzle 128  l2 128  when TA == 0
-//! tensor  AT : T[K, M]   box [BK, 64]    swizzle 128  l2 128  when TA == 1
-//! tensor  B  : T[N, K]   box [BN, BK]    swizzle 128  l2 128  early  when TB == 0
-//! tensor  BT : T[K, N]   box [BK, 64]    swizzle 128  l2 128  early  when TB == 1
+//! tensor  A  : T[M, K]   box [BM / SHARE_N, BK]  swizzle 128  l2 128  when TA == 0
+//! tensor  AT : T[K, M]   box [BK, 64]            swizzle 128  l2 128  when TA == 1
+//! tensor  B  : T[N, K]   box [BN / SHARE_M, BK]  swizzle 128  l2 128  early  when TB == 0
+//! tensor  BT : T[K, N]   box [BK, 64]            swizzle 128  l2 128  early  when TB == 1
 //! tensor  D  : O[M, N]   box [ROWS, PANEL]  swizzle PANEL * sizeof(O)  out  view
 //!
 //! workspace partials  CHUNKS == 1 ? 0 : TILES * CHUNKS * BM * BN * 4  "sums of one chunk"
@@ -55,42 +64,47 @@
 //!
 //! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
 //!
-//! cluster SPLIT
+//! cluster SPLIT * SHARERS
 //! launch  grid BLOCKS  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 7300 + WAVES * 3900 + STEPS * STEP + REDUCE + (M * K + N * K + M * N) * sizeof(T) / 4500 "fitted to 1300 configurations of 45 problems on an H200"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 4952 + (SHARERS == 1 ? 0 : 3166) + WAVES * (4324 + BM * BN * 14 / 1000) + STEPS * STEP + REDUCE + MEMORY "fitted, with that of gemm_wgmma.cu, to 17000 measurements of 112 problems on an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 8, BN = 64, STAGES = 16
 //! preset  BM = 8, BN = 128, STAGES = 8, SPLIT = 2
-//! preset  BM = 8, BN = 128, STAGES = 6
-//! preset  BM = 16, BN = 64, STAGES = 16
-//! preset  BM = 16, BN = 64, STAGES = 10, SPLIT = 2
-//! preset  BM = 16, BN = 128, STAGES = 6
-//! preset  BM = 32, BN = 64, STAGES = 16
-//! preset  BM = 32, BN = 128, STAGES = 8
-//! preset  BM = 64, BN = 64, STAGES = 12
-//! preset  BM = 64, BN = 64, STAGES = 6, SPLIT = 4
-//! preset  BM = 64, BN = 128, STAGES = 8
+//! preset  BM = 16, BN = 64, STAGES = 16  when M <= 16 && sizeof(T) != 2
+//! preset  BM = 16, BN = 128, STAGES = 6  when M <= 16 && sizeof(T) != 2
 //! preset  BM = 128, BN = 64, STAGES = 8
-//! preset  BM = 128, BN = 128, STAGES = 6
-//! preset  BM = 128, BN = 128, STAGES = 6, SPLIT = 4
-//! preset  BM = 128, BN = 128, STAGES = 6, SPLIT = 8
-//! preset  BM = 192, BN = 128, STAGES = 4
-//! preset  BM = 160, BN = 128, STAGES = 5
+//! preset  BM = 80, BN = 64, STAGES = 11, CHUNKS = 6
+//! preset  BM = 96, BN = 64, STAGES = 10, CHUNKS = 6
+//! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 4  when TILES >= 12
+//! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = 16
+//! preset  BM = 160, BN = 64, STAGES = 7, CHUNKS = 4
+//! preset  BM = 16, BN = 64, STAGES = 14, SPLIT = 2, CHUNKS = 11
+//! preset  BM = 32, BN = 64, STAGES = 14, CHUNKS = 4
+//! preset  BM = 128, BN = 128, STAGES = 6, CHUNKS = 4
+//! preset  BM = 32, BN = 128, STAGES = 10
+//! preset  BM = 96, BN = 64, STAGES = 10, CHUNKS = 8
+//! preset  BM = 160, BN = 64, STAGES = 7  when TILES <= 4 * device.sm_count
+//! preset  BM = 112, BN = 64, STAGES = 9, CHUNKS = 4
+//! preset  BM = 16, BN = 64, STAGES = 14, SPLIT = 4, CHUNKS = 4
+//! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = 11
+//! preset  BM = 64, BN = 128, STAGES = 8, CHUNKS = 5
+//! preset  BM = 80, BN = 64, STAGES = 11, CHUNKS = 5
+//! preset  BM = 64, BN = 128, STAGES = 8, CHUNKS = 3
+//! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 2, CHUNKS = 8
+//! preset  BM = 112, BN = 192, STAGES = 4  when TILES <= 4 * device.sm_count
+//! preset  BM = 80, BN = 128, STAGES = 7, CHUNKS = 11
+//! preset  BM = 96, BN = 192, STAGES = 5  when TILES <= 4 * device.sm_count
 //! preset  BM = 112, BN = 128, STAGES = 6
-//! preset  BM = 96, BN = 128, STAGES = 7
-//! preset  BM = 192, BN = 64, STAGES = 6
-//! preset  BM = 48, BN = 64, STAGES = 8
-//! preset  BM = 128, BN = 128, STAGES = 6, CHUNKS = 4  when M > 64
-//! preset  BM = 112, BN = 128, STAGES = 6, CHUNKS = 4  when M > 64
-//! preset  BM = 80, BN = 128, STAGES = 7, CHUNKS = 6  when M > 64
-//! preset  BM = 80, BN = 128, STAGES = 7, CHUNKS = 4  when M > 64
-//! preset  BM = 64, BN = 128, STAGES = 8, CHUNKS = 3  when M > 64
-//! preset  BM = 112, BN = 64, STAGES = 8, CHUNKS = 4  when M > 64
-//! preset  BM = 96, BN = 64, STAGES = 8, CHUNKS = 8  when M > 64
-//! preset  BM = 80, BN = 64, STAGES = 8, CHUNKS = 4  when M > 64
-//! preset  BM = 64, BN = 128, STAGES = 8, SPLIT = 4, CHUNKS = 6  when M > 64
-//! preset  BM = 16, BN = 64, STAGES = 8, SPLIT = 4, CHUNKS = 4  when M > 64
+//! preset  BM = 80, BN = 64, STAGES = 11, SHARE_M = 2, SHARE_N = 2
+//! preset  BM = 96, BN = 64, STAGES = 10
+//! preset  BM = 112, BN = 64, STAGES = 9, CHUNKS = 5
+//! preset  BM = 64, BN = 128, STAGES = 8
+//! preset  BM = 192, BN = 128, STAGES = 4  when TILES <= 4 * device.sm_count
+//! preset  BM = 160, BN = 128, STAGES = 5  when TILES <= 4 * device.sm_count
+//! preset  BM = 64, BN = 64, STAGES = 12
+//! preset  BM = 32, BN = 64, STAGES = 16
+//! preset  BM = 64, BN = 128, STAGES = 8, SPLIT = 4, CHUNKS = 6
 
 #include "device/epilogue/tma_store.cuh"
 #include "device/pipeline/pipeline.cuh"
@@ -144,7 +158,7 @@ struct Smem {
     Partial partial;  // used once all operands have been read
   };
   Staged staged[CONSUMERS];
-  Pipeline<STAGES> pipeline;
+  Pipeline<STAGES, SHARERS> pipeline;
   bool last;  // whether this block's chunk finished last
 };
 static_assert(sizeof(Smem) <= SMEM);
@@ -158,19 +172,22 @@ struct Output {
   u32* counters;   // [tile][owner]
 };
 
-// Loads this block's steps of A and B. Called by one thread. B's first tiles are requested before the kernel waits for
-// the one before it. Loop invariant: all earlier steps have been requested, each in the slot that its acquire returned;
-// at most STAGES of them are not yet released.
+// Loads this block's steps of A and B, of which it loads a part into each block that shares it. Block i of a cluster is
+// in row i % SHARE_M and column i / SHARE_M of its tiles. Called by one thread. B's first tiles are requested before the
+// kernel waits for the one before it. Loop invariant: all earlier steps have been requested, each in the slot that its
+// acquire returned; at most STAGES of them are not yet released.
 __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, int row, int column, Range steps) {
+  const int rank = SHARERS == 1 ? 0 : cluster::rank(), below = rank % SHARE_M, beside = rank / SHARE_M;
   Producer producer(smem.pipeline);
   const auto acquire = [&] { return producer.acquire(sizeof(smem.operands.a[0]) + sizeof(smem.operands.b[0])); };
   const auto load_a = [&](u32 slot, int k) {
     auto& a = smem.operands.a[slot];
-    tma::load(a, A, smem.pipeline.full[slot], a.column(row, k), a.row(row, k));
+    tma::load_shares<SHARE_N, SHARE_M>(a, A, smem.pipeline.full[slot], beside, a.column(row, k), a.row(row, k), below);
   };
   const auto load_b = [&](u32 slot, int k) {
     auto& b = smem.operands.b[slot];
-    tma::load(b, B, smem.pipeline.full[slot], b.column(column, k), b.row(column, k));
+    tma::load_shares<SHARE_M>(b, B, smem.pipeline.full[slot], below, b.column(column, k), b.row(column, k),
+                              beside * SHARE_M);
   };
   const int end = min(steps.end, steps.first + STAGES * PARTS);  // of the steps of which B is requested early
   for (int step = steps.first; step < end; step += PARTS) load_b(acquire(), step * BK);
@@ -315,17 +332,20 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                                                               u8* counters, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
-  const int rows = ceil_div<u32>(dims.M, BM), tiles = rows * ceil_div<u32>(dims.N, BN);
-  const int tile = blockIdx.x / SPLIT % tiles, chunk = blockIdx.x / SPLIT / tiles;
-  const int rank = SPLIT == 1 ? 0 : cluster::rank();
-  const Part part = {tile, chunk, rank, tile % rows * BM, tile / rows * BN};
+  const int rows = ceil_div<u32>(dims.M, BM * SHARE_M),
+            tiles = rows * ceil_div<u32>(dims.N, BN * SHARE_N);  // of clusters
+  const int index = blockIdx.x / (SPLIT * SHARERS), cluster_tile = index % tiles, chunk = index / tiles;
+  const int rank = SPLIT == 1 ? 0 : cluster::rank(), member = SHARERS == 1 ? 0 : cluster::rank();
+  const Part part = {cluster_tile * SHARERS + member, chunk, rank,
+                     (cluster_tile % rows * SHARE_M + member % SHARE_M) * BM,
+                     (cluster_tile / rows * SHARE_N + member / SHARE_M) * BN};
   const Range steps = {chunk * SPLIT + rank, static_cast<int>(ceil_div<u32>(dims.K, BK))};
   grid::launch_dependents();
   if (threadIdx.x == 0) {
     if (dims.K > 0) tma::prefetch(TA ? AT : A), tma::prefetch(TB ? BT : B);
     smem.pipeline.init(CONSUMERS);
   }
-  __syncthreads();
+  cluster::sync_blocks<SHARERS>();
 
   Sums sums = {};
   const bool producer = threadIdx.x >= CONSUMERS * kWarpgroup;
@@ -338,6 +358,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   }
   const Output output = {D, dims, hooks, reinterpret_cast<Four*>(partials), reinterpret_cast<u32*>(counters)};
   finish(smem, output, part, sums);
+  __syncwarp();
+  if constexpr (SHARERS > 1) cluster::sync();  // no block may exit while another may still signal its barriers
 }
 
 #endif
