@@ -63,6 +63,7 @@ class Contest {
   [[nodiscard]] Result<void> compare(Runner& runner);
   [[nodiscard]] Result<void> race(Runner& preset, std::span<Runner> others, int rounds, bool flush);
   [[nodiscard]] Result<void> race_once(Runner& preset, std::span<Runner> others, int rounds, bool flush);
+  void state_times();
   double error_of(const Runner& runner) const;  // of its ratios, relative
   bool settled(std::span<const Runner> others) const;
   [[nodiscard]] Result<std::vector<Runner>> admit(const ContestSettings& settings);
@@ -80,6 +81,7 @@ class Contest {
   std::vector<MadeTensor> tensors_;
   std::vector<MadeTensor> expected_;  // outputs of the preset
   std::vector<TuneTrial> trials_;
+  std::vector<double> ratios_;  // of each trial to the preset, median; 0: not measured
   std::vector<double> preset_times_;
 };
 

@@ -28,8 +28,13 @@
 //! let     SMEM      = align_up(STAGES * (BM + BN) * 128 + CONSUMERS * EPI_TILES * align_up(64 * EPI_N * sizeof(O), 128) + 16 * STAGES + 16, 1024)
 //! let     TILES     = ceil_div(M, BM * CLUSTER) * ceil_div(N, BN) "tiles of a whole cluster"
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count / CLUSTER))
-//! let     STEP      = max((BM * BN * 33 + (BM + BN) * 185) / 1000, (BM + BN) * 5 / 2) "cycles of one step along K: tensor cores, L2"
-//! let     STORE     = BM * BN * 52 / 1000          "cycles of storing a tile"
+//! let     STRADDLES = K * sizeof(T) % 128 != 0     "rows of A and B begin within the lines of L2, so that a box needs twice as many"
+//! let     LOADED    = (BM + BN / CLUSTER) * (STRADDLES ? 380 : 178) / 100 "cycles of loading a step's boxes from L2"
+//! let     SLOWER    = (BM == 256 ? 1134 : BM == 192 ? 1159 : BM == 64 ? 1062 : 1000) * (PINGPONG ? 966 : 1000) "per million"
+//! let     MULTIPLY  = BM * BN * 27 / 1000 * SLOWER / 1000000 + (BM + BN) * 9 / 10 "cycles of the tensor cores for a step"
+//! let     STEP      = max(MULTIPLY, LOADED, (2490 + max(MULTIPLY, LOADED) * 11 / 10) / STAGES) "cycles of one step along K; a stage is free when its latency and its products are over"
+//! let     STORE     = BM * BN * 56 / 1000          "cycles of storing a tile"
+//! let     TURNS     = GROUP_M > 4 && ceil_div(N, BN) <= 4 ? 300 : 0 "cycles of reading A anew where few columns of tiles share it"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require CONSUMERS * (SUMS + 40) <= 480 && SUMS <= 200 "accumulators must fit in registers"
@@ -53,7 +58,7 @@
 //!
 //! cluster CLUSTER
 //! launch  grid ceil_div(TILES, WAVES) * CLUSTER  block THREADS  smem SMEM
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 10200 + max(WAVES * (1500 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 2230) "fitted to 200 configurations of 12 problems on an H200"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 12430 + 1840 * (CLUSTER - 1) + max(WAVES * (137 + TURNS + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 2714) "fitted to 3900 configurations of 34 problems on an H200, with the other files of gemm"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 128, BN = 256, STAGES = 4
@@ -65,6 +70,8 @@
 //! preset  BM = 128, BN = 176, STAGES = 4, CLUSTER = 2
 //! preset  BM = 128, BN = 176, STAGES = 4, PINGPONG = 1
 //! preset  BM = 128, BN = 160, STAGES = 4, PINGPONG = 1
+//! preset  BM = 128, BN = 144, STAGES = 5, PINGPONG = 1
+//! preset  BM = 128, BN = 224, STAGES = 4, CLUSTER = 2
 //! preset  BM = 128, BN = 128, STAGES = 6
 //! preset  BM = 128, BN = 128, STAGES = 5, PINGPONG = 1
 //! preset  BM = 64, BN = 128, STAGES = 8

@@ -27,12 +27,15 @@
 //! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
 //! let     BLOCKS    = TILES * SPLIT * CHUNKS
 //! let     RESIDENT  = max(1, min(device.smem_per_sm / (SMEM + 1024), 65536 / (THREADS * (BM / 2 + 50)))) "blocks on an SM at a time"
-//! let     SLOTS     = max(1, device.sm_count * RESIDENT * (SPLIT <= 2 ? 100 : SPLIT <= 4 ? 95 : 85) / 100) "large clusters leave some SMs of a GPC without work"
+//! let     SLOTS     = max(1, device.sm_count * RESIDENT * (SPLIT <= 2 ? 100 : SPLIT % 4 == 0 ? 92 : SPLIT == 3 ? 90 : SPLIT == 5 ? 86 : 78) / 100) "large clusters leave some SMs of a GPC without work"
 //! let     WAVES     = max(1, ceil_div(BLOCKS, SLOTS))
 //! let     SHARING   = WAVES == 1 ? ceil_div(BLOCKS, device.sm_count) : RESIDENT "blocks that share an SM's units"
 //! let     STEPS     = WAVES * ceil_div(ceil_div(K, BK), SPLIT * CHUNKS)
-//! let     STEP      = max(18 + 700 / STAGES, SHARING * (BM + BN) * 17 / 10, SHARING * BM * BN * 34 / 1000, PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
-//! let     REDUCE    = (SPLIT == 1 ? 0 : 3700 + BM * BN / OWNERS * 3 / 4) + (CHUNKS == 1 ? 0 : 4000 + CHUNKS * BM * BN / OWNERS / 16) "cycles of adding up the partial sums"
+//! let     STRADDLES = K * sizeof(T) % 128 != 0     "rows of A and B begin within the lines of L2, so that a box needs twice as many"
+//! let     FLOW      = max(SHARING * (BM + BN) * (STRADDLES ? 330 : 169) / 100, SHARING * BM * BN * 36 / 1000) "cycles of a step in L2 and in the tensor cores"
+//! let     LATENCY   = 1222 / (STAGES >= 12 ? 12 : STAGES >= 8 ? 8 : STAGES >= 6 ? 6 : STAGES) "cycles, in classes, since one stage more or less is the same"
+//! let     STEP      = max(73 + LATENCY, FLOW, (1222 + 2 * FLOW) / STAGES, PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K; sums of 8-bit floats are added between products"
+//! let     REDUCE    = (SPLIT == 1 ? 0 : 4765 + BM * BN / OWNERS * 11 / 20) + (CHUNKS == 1 ? 0 : 4444 + CHUNKS * BM * BN / OWNERS / 17) "cycles of adding up the partial sums"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require BM * CONSUMERS <= 512 && BM / 2 * (1 + PROMOTED) + 80 <= min(255, 65536 / THREADS) "accumulators must fit in registers"
@@ -57,7 +60,7 @@
 //!
 //! cluster SPLIT
 //! launch  grid BLOCKS  block THREADS  smem SMEM
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 7300 + WAVES * 3900 + STEPS * STEP + REDUCE + (M * K + N * K + M * N) * sizeof(T) / 4500 "fitted to 1300 configurations of 45 problems on an H200"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 3370 + WAVES * 8370 + STEPS * STEP + REDUCE + (M * K + N * K + M * N) * sizeof(T) / 4500 "fitted to 3900 configurations of 34 problems on an H200, with the other files of gemm"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 8, BN = 64, STAGES = 16
