@@ -75,6 +75,7 @@
 //! preset  BM = 128, BN = 128, STAGES = 6
 //! preset  BM = 128, BN = 128, STAGES = 5, PINGPONG = 1
 //! preset  BM = 64, BN = 128, STAGES = 8
+//! preset  BM = 64, BN = 64, STAGES = 8, CLUSTER = 2
 
 #include "device/epilogue/store_results.cuh"
 #include "device/pipeline/tma_operands.cuh"
