@@ -12,8 +12,8 @@
 namespace tma_jit::tuning {
 namespace {
 
-constexpr int kFirstRounds = 3, kRounds = 5, kLastRounds = 35;
-constexpr std::size_t kFinalists = 3;     // beside the preset
+constexpr int kFirstRounds = 5, kRounds = 11, kLastRounds = 35;
+constexpr std::size_t kFinalists = 4;     // beside the preset
 constexpr double kErrors = 3;             // number of standard errors that a gain must exceed
 constexpr std::size_t kMostRounds = 350;  // of the final, however large the errors stay
 

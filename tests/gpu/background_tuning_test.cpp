@@ -152,6 +152,7 @@ TEST_CASE("what tuning in the background costs the application's calls, and whet
   constexpr std::int64_t kM = 1576, kN = 272, kK = 2408;
   Options options;
   options.tuning.policy = TuningPolicy::background;
+  options.tuning.device_share = 0.3;
   Gpu gpu(options);
   const DeviceBuffer a = gpu.buffer(kM * kK * 2), b = gpu.buffer(kN * kK * 2), d = gpu.buffer(kM * kN * 2);
   const Tensor tensors[] = {Tensor::row_major(a.address(), DType::bf16, {kM, kK}),
@@ -166,8 +167,9 @@ TEST_CASE("what tuning in the background costs the application's calls, and whet
   const auto call = [&](Times& times) {
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
-    TMA_JIT_REQUIRE_OK((*function)({tensors[0], tensors[1], tensors[2]}, stream.get()));
+    const auto done = (*function)({tensors[0], tensors[1], tensors[2]}, stream.get());
     const auto called = Clock::now();
+    if (!done) TMA_JIT_REQUIRE_OK(done);
     stream.wait();
     times.host.push_back(std::chrono::duration<double, std::micro>(called - start).count());
     times.whole.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
@@ -183,7 +185,7 @@ TEST_CASE("what tuning in the background costs the application's calls, and whet
   };
   Times first, beside, after;
   call(first);  // plans, compiles, and gives the shape to the tuning
-  const auto until = std::chrono::steady_clock::now() + 60s;
+  const auto until = std::chrono::steady_clock::now() + 120s;
   while (gpu.engine.stats().problems_tuned == 0 && gpu.engine.stats().tuning_failures == 0 &&
          std::chrono::steady_clock::now() < until) {
     call(beside);

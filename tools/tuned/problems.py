@@ -32,13 +32,13 @@ def layers():
 
 
 def main():
+    for kernel, sizes in MEMORY.items():
+        for m, n in sizes:
+            print(json.dumps({"kernel": kernel, "types": {"T": "bf16"}, "dims": {"M": m, "N": n}}))
     products = DOCUMENTED + [(m, n, k) for m in ROWS for n, k in dict.fromkeys(layers())]
     for m, n, k in dict.fromkeys(products):
         if 2 * m * n * k <= MOST:
             print(json.dumps({"kernel": "gemm", "dims": {"M": m, "N": n, "K": k}}))
-    for kernel, sizes in MEMORY.items():
-        for m, n in sizes:
-            print(json.dumps({"kernel": kernel, "types": {"T": "bf16"}, "dims": {"M": m, "N": n}}))
 
 
 if __name__ == "__main__":
