@@ -33,7 +33,8 @@ std::string digest_of(std::string_view text) {
 }
 
 std::string family_key(const TuningRecord& record) {
-  std::string key = fmt::format("{}\n{}\n{}\n{}", record.kernel, model_of(record.device), record.sm_count, record.hooks);
+  std::string key =
+      fmt::format("{}\n{}\n{}\n{}", record.kernel, model_of(record.device), record.sm_count, record.hooks);
   for (const auto& [name, type] : record.types) key += fmt::format("\n{}={}", name, name_of(type));
   return key;
 }
