@@ -27,7 +27,7 @@ typedef int32_t (*tma_jit_tune_callback)(const tma_jit_tune_progress* progress, 
 typedef struct tma_jit_tune_options {
   size_t size;
   double budget_s;   /* wall-clock seconds for all requests together; 0: 60 */
-  size_t candidates; /* configurations per request, in addition to the preset; 0: 16 */
+  size_t candidates; /* configurations per request, in addition to the preset; 0: 24 */
   double least_gain; /* smallest gain for which the configuration is changed; 0: 0.01; TMA_JIT_NONE: any beyond noise */
   int32_t keep_l2;   /* operands may lie in L2 from the launch before; 0: L2 is flushed before each launch */
   int32_t again;     /* also measure requests that have a record */

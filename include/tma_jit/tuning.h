@@ -92,7 +92,7 @@ struct TuneProgress {
 struct TuneOptions {
   double budget_s = 60;         // wall-clock time for all requests; each gets an equal share of what is left, and its
                                 // preset is always measured
-  std::size_t candidates = 16;  // configurations per request, in addition to the preset
+  std::size_t candidates = 24;  // configurations per request, in addition to the preset
   double least_gain = 0.01;     // smallest gain for which the configuration is changed
   bool flush_l2 = true;         // operands are read from memory, not from L2
   bool again = false;           // also measure requests that have a record

@@ -1,10 +1,14 @@
 #include "engine/records.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include "engine/state.h"
 #include "tuning/pinned.h"
 #include "tuning/problem_key.h"
+#include "tuning/shipped_records.h"
 
 namespace tma_jit {
 namespace engine {
@@ -35,13 +39,12 @@ void Records::follow(const std::vector<TuningRecord>& records) {
   Members& members = members_.get();
   const std::lock_guard lock(members.mutex);
   members.followed.insert(members.followed.begin(), records.begin(), records.end());
-  members.book = nullptr;
+  members.books.clear();
 }
 
 // Warns once of each file with faults, quoting the first fault.
-std::shared_ptr<const tuning::RecordBook> Records::read(std::vector<TuningRecord> followed) const {
-  auto book = std::make_shared<tuning::RecordBook>();
-  book->add_layer("tuned in this process", std::move(followed));
+std::vector<tuning::Layer> Records::read() const {
+  std::vector<tuning::Layer> layers;
   std::vector<std::filesystem::path> files = options_.records;
   if (!user_file_.empty()) files.push_back(user_file_);
   for (const std::filesystem::path& file : files) {
@@ -56,22 +59,35 @@ std::shared_ptr<const tuning::RecordBook> Records::read(std::vector<TuningRecord
       log_->warn("{} lines of records of tuning are left out, the first of them {}", found->faults.size(),
                  found->faults.front());
     }
-    book->add_layer(file.string(), std::move(found->records));
+    layers.push_back({file.string(), std::move(found->records)});
   }
-  return book;
+  return layers;
 }
 
-std::shared_ptr<const tuning::RecordBook> Records::book() {
+// Returns the records of one kernel.
+std::shared_ptr<const tuning::RecordBook> Records::book(const std::string& kernel) {
   Members& members = members_.get();
   const std::lock_guard lock(members.mutex);
-  if (members.book == nullptr) members.book = read(members.followed);
-  return members.book;
+  if (!members.files) members.files = read();
+  std::shared_ptr<const tuning::RecordBook>& found = members.books[kernel];
+  if (found != nullptr) return found;
+  const auto of_kernel = [&](const std::vector<TuningRecord>& records) {
+    std::vector<TuningRecord> some;
+    std::ranges::copy_if(records, std::back_inserter(some),
+                         [&](const TuningRecord& record) { return record.kernel == kernel; });
+    return some;
+  };
+  auto book = std::make_shared<tuning::RecordBook>();
+  book->add_layer("tuned in this process", of_kernel(members.followed));
+  for (const tuning::Layer& layer : *members.files) book->add_layer(layer.origin, of_kernel(layer.records));
+  book->add_layer("shipped", tuning::shipped_records(kernel));
+  return found = std::move(book);
 }
 
 std::optional<Plan> Records::advised(const Request& request, const Plan& preset, const DeviceInfo& device,
                                      const std::function<Result<Plan>(const Request&)>& plan) {
   if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
-  const auto records = book();
+  const auto records = book(preset.kernel);
   if (records->empty()) return std::nullopt;
   const auto advice = records->find(tuning::problem_of(preset, device));
   if (!advice) return std::nullopt;
@@ -83,7 +99,7 @@ std::optional<Plan> Records::advised(const Request& request, const Plan& preset,
 }
 
 bool Records::know(const Plan& plan, const DeviceInfo& device) {
-  const auto advice = book()->find(tuning::problem_of(plan, device));
+  const auto advice = book(plan.kernel)->find(tuning::problem_of(plan, device));
   return advice && !advice->nearest;
 }
 

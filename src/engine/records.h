@@ -3,9 +3,11 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <tma_jit/options.h>
@@ -19,10 +21,11 @@ namespace tma_jit::engine {
 // Returns whether a record may decide the request's configuration, because it pins none itself.
 [[nodiscard]] bool is_open(const Request& request);
 
-// Reads the files at the first query. Thread-safe; the child of a fork reads them again.
+// Reads the files at the first query, and of the shipped records (cache/tuned/) those of a kernel when that kernel is
+// first planned. Thread-safe; the child of a fork reads them again.
 class Records {
  public:
-  // `user_file` is searched last; it may be missing.
+  // `user_file` is searched after the others; it may be missing. What is shipped comes last.
   Records(TuningOptions options, std::filesystem::path user_file, const Logger& log);
 
   void follow(const std::vector<TuningRecord>& records);
@@ -42,11 +45,12 @@ class Records {
   struct Members {
     std::mutex mutex;
     std::vector<TuningRecord> followed;
-    std::shared_ptr<const tuning::RecordBook> book;
+    std::optional<std::vector<tuning::Layer>> files;
+    std::map<std::string, std::shared_ptr<const tuning::RecordBook>> books;  // by kernel
   };
 
-  std::shared_ptr<const tuning::RecordBook> book();
-  std::shared_ptr<const tuning::RecordBook> read(std::vector<TuningRecord> followed) const;
+  std::shared_ptr<const tuning::RecordBook> book(const std::string& kernel);
+  std::vector<tuning::Layer> read() const;
 
   const TuningOptions options_;
   const std::filesystem::path user_file_;

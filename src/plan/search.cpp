@@ -146,11 +146,30 @@ std::int64_t Search::cycles() {
 Result<bool> Search::choose() {
   if (choose_preset() || take(usual_)) return true;
   TMA_JIT_CHECK(prepare());
+  if (hopeless()) return false;
   do {
     if (!all_hold()) continue;
     apply();
     if (!avoided()) return true;
   } while (next());
+  return false;
+}
+
+// Returns whether a condition on one param at most holds for none of its values, which is found without an enumeration:
+// the common case of a file for other sizes.
+bool Search::hopeless() {
+  for (std::size_t i = 0; i < conditions_.size(); ++i) {
+    const std::vector<std::size_t>& params = tables_[i].params;
+    if (params.size() > 1) continue;
+    const std::size_t values = params.empty() ? 1 : choices_[params.front()].size();
+    bool any = false;
+    for (std::size_t value = 0; value < values && !any; ++value) {
+      if (!params.empty()) at_[params.front()] = value;
+      any = holds(i);
+    }
+    if (!params.empty()) at_[params.front()] = 0;
+    if (!any) return true;
+  }
   return false;
 }
 

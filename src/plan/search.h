@@ -56,6 +56,7 @@ class Search {
   bool next();
   bool all_hold();
   bool avoided() const;
+  bool hopeless();
   void apply();
   bool take(const std::vector<std::int64_t>& params);
   std::vector<std::int64_t> params_of(const templates::Preset& preset) const;

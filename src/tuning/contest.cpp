@@ -12,8 +12,8 @@
 namespace tma_jit::tuning {
 namespace {
 
-constexpr int kFirstRounds = 3, kRounds = 5, kLastRounds = 35;
-constexpr std::size_t kFinalists = 3;     // beside the preset
+constexpr int kFirstRounds = 5, kRounds = 11, kLastRounds = 35;
+constexpr std::size_t kFinalists = 4;     // beside the preset
 constexpr double kErrors = 3;             // number of standard errors that a gain must exceed
 constexpr std::size_t kMostRounds = 350;  // of the final, however large the errors stay
 
@@ -64,6 +64,7 @@ Result<Contest> Contest::prepare(Engine& engine, const Request& request, std::ve
     trial.outcome = TuneTrial::Outcome::out_of_time;
     contest.trials_.push_back(std::move(trial));
   }
+  contest.ratios_.resize(contest.trials_.size());
   TMA_JIT_ASSIGN(contest.plan_, engine.plan(contest.request_for(contest.trials_.front().candidate)));
   if (const std::uint64_t bytes = contest_bytes(contest.plan_); bytes > contest.conduct_.memory_bytes) {
     return failure(ErrorCode::unsupported, "{}: tuning needs {} bytes of device memory, and may take {}",
@@ -152,9 +153,16 @@ Result<void> Contest::race_once(Runner& preset, std::span<Runner> others, int ro
       runner.ratios.push_back(times[i + 1][round] / times[0][round]);
     }
     trials_[runner.trial].launches += rounds;
-    trials_[runner.trial].us = median_of(runner.ratios) * trials_[preset.trial].us;
+    ratios_[runner.trial] = median_of(runner.ratios);
   }
+  state_times();
   return {};
+}
+
+// Times of different moments cannot be compared, because the clocks change: every trial's is its ratio to the preset
+// times the preset's latest.
+void Contest::state_times() {
+  for (std::size_t trial = 1; trial < trials_.size(); ++trial) trials_[trial].us = ratios_[trial] * trials_[0].us;
 }
 
 void Contest::admit_one(std::vector<Runner>& runners, std::size_t trial, Result<Launch> launch,
@@ -201,7 +209,7 @@ Result<std::vector<Contest::Runner>> Contest::admit(const ContestSettings& setti
 // Keeps the better half of the configurations until as many are left as the final takes, and the preset, which stays
 // first. The best comes second.
 Result<void> Contest::halve(std::vector<Runner>& runners, const ContestSettings& settings) {
-  const auto by_time = [this](const Runner& a, const Runner& b) { return trials_[a.trial].us < trials_[b.trial].us; };
+  const auto by_time = [this](const Runner& a, const Runner& b) { return ratios_[a.trial] < ratios_[b.trial]; };
   std::sort(runners.begin() + 1, runners.end(), by_time);
   while (runners.size() - 1 > kFinalists) {
     runners.resize(1 + std::max(kFinalists, runners.size() / 2));

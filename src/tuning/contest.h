@@ -32,7 +32,7 @@ struct Verdict {
 // Finds the fastest configuration of one problem without measuring all equally long. Candidates are compiled in other
 // threads while this one measures. Each that compiles runs once, its outputs are compared with the preset's, and only
 // then is it timed, always in turns with the preset and relative to it, because the clocks change while a contest
-// lasts: three rounds for all, then five at a time for the better half, until three are left. Finally these and the
+// lasts: five rounds for all, then eleven at a time for the better half, until four are left. Finally these and the
 // preset run in turns for 35 rounds; beside other work these are repeated until the errors are small enough or the time
 // is over, and a contest whose errors stay large while nothing is clearly faster fails. The fastest wins if it is
 // faster than the preset by `least_gain` and by more than three standard errors; else the preset stays.
@@ -63,6 +63,7 @@ class Contest {
   [[nodiscard]] Result<void> compare(Runner& runner);
   [[nodiscard]] Result<void> race(Runner& preset, std::span<Runner> others, int rounds, bool flush);
   [[nodiscard]] Result<void> race_once(Runner& preset, std::span<Runner> others, int rounds, bool flush);
+  void state_times();
   double error_of(const Runner& runner) const;  // of its ratios, relative
   bool settled(std::span<const Runner> others) const;
   [[nodiscard]] Result<std::vector<Runner>> admit(const ContestSettings& settings);
@@ -80,6 +81,7 @@ class Contest {
   std::vector<MadeTensor> tensors_;
   std::vector<MadeTensor> expected_;  // outputs of the preset
   std::vector<TuneTrial> trials_;
+  std::vector<double> ratios_;  // of each trial to the preset, median; 0: not measured
   std::vector<double> preset_times_;
 };
 

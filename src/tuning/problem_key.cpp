@@ -16,6 +16,15 @@ std::string digest_of(const std::vector<Hook>& hooks) {
   return texts.empty() ? std::string() : tuning::digest_of(texts);
 }
 
+// Returns the name of a device's model that its driver's name and that of its facts (src/device/facts) have in common:
+// "h200" of "NVIDIA H200" and of "h200".
+std::string model_of(std::string_view name) {
+  std::string model;
+  for (const char c : name) model += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  constexpr std::string_view kVendor = "nvidia ";
+  return model.starts_with(kVendor) ? model.substr(kVendor.size()) : model;
+}
+
 }  // namespace
 
 std::string digest_of(std::string_view text) {
@@ -24,7 +33,8 @@ std::string digest_of(std::string_view text) {
 }
 
 std::string family_key(const TuningRecord& record) {
-  std::string key = fmt::format("{}\n{}\n{}\n{}", record.kernel, record.device, record.sm_count, record.hooks);
+  std::string key =
+      fmt::format("{}\n{}\n{}\n{}", record.kernel, model_of(record.device), record.sm_count, record.hooks);
   for (const auto& [name, type] : record.types) key += fmt::format("\n{}={}", name, name_of(type));
   return key;
 }

@@ -28,7 +28,7 @@ double distance(const TuningRecord& a, const TuningRecord& b) {
 
 void RecordBook::add_layer(std::string origin, std::vector<TuningRecord> records) {
   if (records.empty()) return;
-  Layer layer{std::move(origin), {}, {}};
+  Searched layer{std::move(origin), {}, {}};
   for (TuningRecord& record : records) {
     const auto [known, is_new] = layer.by_problem.try_emplace(problem_key(record), record);
     if (!is_new && record.us < known->second.us) known->second = std::move(record);
@@ -39,14 +39,14 @@ void RecordBook::add_layer(std::string origin, std::vector<TuningRecord> records
 
 std::optional<Advice> RecordBook::find(const TuningRecord& problem) const {
   const std::string key = problem_key(problem), family = family_key(problem);
-  for (const Layer& layer : layers_) {
+  for (const Searched& layer : layers_) {
     if (const auto known = layer.by_problem.find(key); known != layer.by_problem.end()) {
       return Advice{known->second, layer.origin, false};
     }
   }
   std::optional<Advice> nearest;
   double least = std::nextafter(kNearest, 1);
-  for (const Layer& layer : layers_) {
+  for (const Searched& layer : layers_) {
     const auto [first, last] = layer.by_family.equal_range(family);
     for (auto at = first; at != last; ++at) {
       const double far = distance(problem, *at->second);

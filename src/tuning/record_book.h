@@ -21,6 +21,12 @@ struct Advice {
   bool nearest = false;  // of another problem with similar dims
 };
 
+// Records of one place.
+struct Layer {
+  std::string origin;
+  std::vector<TuningRecord> records;
+};
+
 // Thread-safe once filled, because it is then immutable.
 class RecordBook {
  public:
@@ -35,12 +41,12 @@ class RecordBook {
   bool empty() const { return layers_.empty(); }
 
  private:
-  struct Layer {
+  struct Searched {
     std::string origin;
     std::map<std::string, TuningRecord> by_problem;
     std::multimap<std::string, const TuningRecord*> by_family;  // points into by_problem
   };
-  std::vector<Layer> layers_;
+  std::vector<Searched> layers_;
 };
 
 }  // namespace tma_jit::tuning

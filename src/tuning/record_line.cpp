@@ -37,10 +37,13 @@ Result<void> read_text(const std::string& field, const Json& value, std::string&
 
 // A field that a later version added is a parse error, so that the line is not used but kept unchanged.
 Result<void> read_field(const std::string& field, const Json& value, TuningRecord& record) {
-  const std::map<std::string_view, std::string*> texts = {
-      {"kernel", &record.kernel}, {"hooks", &record.hooks},   {"device", &record.device},    {"file", &record.file},
-      {"digest", &record.digest}, {"driver", &record.driver}, {"compiler", &record.compiler}};
-  if (const auto text = texts.find(field); text != texts.end()) return read_text(field, value, *text->second);
+  static constexpr std::pair<std::string_view, std::string TuningRecord::*> kTexts[] = {
+      {"kernel", &TuningRecord::kernel},    {"hooks", &TuningRecord::hooks},   {"device", &TuningRecord::device},
+      {"file", &TuningRecord::file},        {"digest", &TuningRecord::digest}, {"driver", &TuningRecord::driver},
+      {"compiler", &TuningRecord::compiler}};
+  for (const auto& [name, text] : kTexts) {
+    if (name == field) return read_text(field, value, record.*text);
+  }
   if (field == "types") return read_types(value, record.types);
   if (field == "dims" || field == "params") {
     TMA_JIT_ASSIGN((field == "dims" ? record.dims : record.params), named_integers_in(value, field));

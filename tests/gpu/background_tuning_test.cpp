@@ -1,4 +1,5 @@
 // Tuning in the background on a GPU: a function is called and captured while its shape is tuned beside it.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -145,6 +146,68 @@ TEST_CASE("tuning breaks no capture of any mode, and a capture keeps its kernel 
   CHECK(next[0] != kept[0]);
   other.wait();
   CHECK(gpu.log.warnings().empty());
+}
+
+TEST_CASE("what tuning in the background costs the application's calls, and whether it chooses what tune chooses") {
+  constexpr std::int64_t kM = 1576, kN = 272, kK = 2408;
+  Options options;
+  options.tuning.policy = TuningPolicy::background;
+  options.tuning.device_share = 0.3;
+  Gpu gpu(options);
+  const DeviceBuffer a = gpu.buffer(kM * kK * 2), b = gpu.buffer(kN * kK * 2), d = gpu.buffer(kM * kN * 2);
+  const Tensor tensors[] = {Tensor::row_major(a.address(), DType::bf16, {kM, kK}),
+                            Tensor::row_major(b.address(), DType::bf16, {kN, kK}),
+                            Tensor::row_major(d.address(), DType::bf16, {kM, kN})};
+  const TestStream stream(gpu);
+  auto function = gpu.engine.function({.kernel = "gemm"});
+  TMA_JIT_REQUIRE_OK(function);
+  struct Times {
+    std::vector<double> host, whole;  // microseconds of a call, and until its result is there
+  };
+  const auto call = [&](Times& times) {
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    const auto done = (*function)({tensors[0], tensors[1], tensors[2]}, stream.get());
+    const auto called = Clock::now();
+    if (!done) TMA_JIT_REQUIRE_OK(done);
+    stream.wait();
+    times.host.push_back(std::chrono::duration<double, std::micro>(called - start).count());
+    times.whole.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+  };
+  const auto say = [](const char* when, Times& times) {
+    const auto at = [](std::vector<double>& values, double share) {
+      std::sort(values.begin(), values.end());
+      return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+    };
+    MESSAGE(when << ": " << times.host.size() << " calls, host p50 " << at(times.host, 0.5) << " p99 "
+                 << at(times.host, 0.99) << " us, with the result p50 " << at(times.whole, 0.5) << " p99 "
+                 << at(times.whole, 0.99) << " us");
+  };
+  Times first, beside, after;
+  call(first);  // plans, compiles, and gives the shape to the tuning
+  const auto until = std::chrono::steady_clock::now() + 120s;
+  while (gpu.engine.stats().problems_tuned == 0 && gpu.engine.stats().tuning_failures == 0 &&
+         std::chrono::steady_clock::now() < until) {
+    call(beside);
+  }
+  call(first);  // takes the swap, if there is one
+  for (int i = 0; i < 20'000; ++i) call(after);
+  say("while the shape is tuned", beside);
+  say("afterwards", after);
+  CHECK(gpu.engine.stats().problems_tuned == 1);
+  const auto records = read_tuning_file(tuning_file(gpu.engine));
+  TMA_JIT_REQUIRE_OK(records);
+  REQUIRE(records->records.size() == 1);
+
+  Gpu alone;
+  Request request{.kernel = "gemm"};
+  request.dims = {{"M", kM}, {"N", kN}, {"K", kK}};
+  const auto tuned = tune(alone.engine, std::vector{request}, TuneOptions{.budget_s = 5});
+  TMA_JIT_REQUIRE_OK(tuned);
+  const TuningRecord &here = records->records.front(), &there = tuned->front().record;
+  MESSAGE("in the background " << here.preset_us / here.us << " times as fast as planned, alone "
+                               << there.preset_us / there.us << "; the same choice: " << (here.params == there.params));
+  CHECK(here.preset_us / here.us > 0.97 * there.preset_us / there.us);
 }
 
 TEST_CASE("an engine ends soon while it tunes") {

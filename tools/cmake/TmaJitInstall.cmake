@@ -30,6 +30,8 @@ if(TMA_JIT_BUILD_TOOLS)
   include(TmaJitShell)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/cache/warm.jsonl DESTINATION ${CMAKE_INSTALL_DATADIR}/tma-jit)
+# The library embeds these records, too. They are installed to be read and merged.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/cache/tuned DESTINATION ${CMAKE_INSTALL_DATADIR}/tma-jit FILES_MATCHING PATTERN "*.jsonl")
 # The library embeds these files. They are installed for editors, which resolve a template's #include "device/..." below
 # this folder.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates DESTINATION ${CMAKE_INSTALL_DATADIR}/tma-jit

@@ -5,8 +5,8 @@
 
 Needs a GPU. Each problem is tuned three times, each time with an empty cache and no records: once with `--sweep` configurations
 and no limit of time, and twice as an application would, with `--seconds` for each problem. Every ratio of two configurations
-is one of their times in the sweep, which launches each in turns with the planned one. The best is the fastest of those that the
-sweep launched often: the least of a hundred medians of three launches would be the least noise. Four columns: what tuning
+is one of their times in the sweep, which launches each in turns with the planned one and states all at that one's latest time. The
+best is the fastest of those that the sweep launched often: the least of a hundred medians of three launches would be the least noise. Four columns: what tuning
 chose, the same again, what the planner takes unmeasured, and the best of the planner's first 8.
 """
 import argparse
@@ -46,6 +46,7 @@ def main():
     parser.add_argument("--tma-jit", default="build/bin/tma-jit")
     parser.add_argument("--problems", type=int, default=30)
     parser.add_argument("--sweep", type=int, default=128)
+    parser.add_argument("--sweep-seconds", type=float, default=3600, help="most for the whole sweep")
     parser.add_argument("--seconds", type=float, default=2)
     options = parser.parse_args()
     os.makedirs(options.folder)
@@ -55,7 +56,7 @@ def main():
         for m, n, k in problems:
             file.write(json.dumps({"kernel": "gemm", "dims": {"M": m, "N": n, "K": k}}) + "\n")
     short = ["--budget", str(options.seconds * len(problems))]
-    runs = [tune(options, "sweep", ["--candidates", str(options.sweep), "--budget", "3600"]),
+    runs = [tune(options, "sweep", ["--candidates", str(options.sweep), "--budget", str(options.sweep_seconds)]),
             tune(options, "tuned", short), tune(options, "again", short)]
     print("| M x N x K | measured | best, us | " + " | ".join(COLUMNS) + " |\n|---|---:|---:|" + "---:|" * len(COLUMNS))
     ratios = []
@@ -72,7 +73,7 @@ def main():
     for name, column in zip(COLUMNS, zip(*ratios)):
         known = [value for value in column if not math.isnan(value)]
         print(f"| {name} | {mean_and_least(known, ' | ')} |")
-    apart = [max(a, b) / min(a, b) for a, b, *_ in ratios]
+    apart = [max(a, b) / min(a, b) for a, b, *_ in ratios if not math.isnan(a + b)]
     print(f"\nTwo fresh tunes differ by more than 1 % in {sum(a > 1.01 for a in apart)} of {len(apart)} problems, by "
           f"{max(apart) - 1:.1%} at most. The best is among the first 8, within 2 %, in "
           f"{sum(row[3] >= 0.98 for row in ratios)} of {len(ratios)}.")

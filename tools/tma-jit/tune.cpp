@@ -129,7 +129,7 @@ void add_tune(Verb command, Settings& settings) {
   verb.repeated("--list", words->lists,
                 "file of what to tune, a JSON object a line, as warm takes it; may be repeated");
   verb.option("--budget", words->options.budget_s, "seconds for all together (60)");
-  verb.option("--candidates", words->options.candidates, "configurations tried for each, beside the planned one (16)");
+  verb.option("--candidates", words->options.candidates, "configurations tried for each, beside the planned one (24)");
   verb.option("--records", words->records, "file that gets the records; default: tuned.jsonl in the cache folder");
   verb.option("--merge", words->merged, "put the records of these files into --records, and do nothing else");
   verb.flag("--again", words->options.again, "measure what has a record, too");

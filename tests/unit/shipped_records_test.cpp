@@ -1,0 +1,141 @@
+// The records that the library ships: each is sound, and one of another template's text decides nothing.
+#include <chrono>
+#include <filesystem>
+#include <map>
+
+#include <doctest/doctest.h>
+
+#include <tma_jit/tuning.h>
+
+#include "base/text.h"
+#include "support/temporary_folder.h"
+#include "tuning/pinned.h"
+#include "tuning/problem_key.h"
+#include "tuning/record_book.h"
+#include "tuning/shipped_records.h"
+
+namespace tma_jit {
+namespace {
+
+// Returns all shipped records.
+std::vector<TuningRecord> shipped() {
+  std::vector<TuningRecord> records;
+  for (const EmbeddedFile& file : tuning::shipped_files()) {
+    for (const std::string_view line : split({file.text, file.size}, '\n')) {
+      if (line.empty() || line.front() == '#') continue;
+      auto record = parse_tuning_line(line);
+      REQUIRE_MESSAGE(record, line);
+      records.push_back(std::move(*record));
+    }
+  }
+  return records;
+}
+
+// An engine that plans for a device by its facts and has no GPU.
+Engine planning_engine(const std::string& device, TuningPolicy policy) {
+  Options options;
+  options.device = Device::known(device);
+  options.use_cache = false;
+  options.tuning.policy = policy;
+  return Engine(options);
+}
+
+}  // namespace
+
+TEST_CASE("every shipped record is a record, and is found by its kernel") {
+  std::map<std::string, std::size_t> count;
+  for (const TuningRecord& record : shipped()) ++count[record.kernel];
+  for (const auto& [kernel, records] : count) CHECK(tuning::shipped_records(kernel).size() == records);
+  CHECK(tuning::shipped_records("no such kernel").empty());
+  CHECK(tuning::shipped_records("gem").empty());
+}
+
+TEST_CASE("a shipped record decides its problem, and one of another text decides nothing while the others stay") {
+  Engine engine = planning_engine("h200", TuningPolicy::records);
+  std::size_t followed = 0, stale = 0;
+  for (const TuningRecord& record : shipped()) {
+    Request request{.kernel = record.kernel};
+    request.dims = record.dims;
+    request.types = record.types;
+    const auto plan = engine.plan(request);
+    REQUIRE_MESSAGE(plan, tuning_line(record));
+    const auto pinned = engine.plan(tuning::pinned(request, record));
+    if (!pinned || tuning::digest_of(pinned->body) != record.digest) {
+      ++stale;
+      CHECK_MESSAGE((plan->record.empty() || plan->record.find("measured with") != std::string::npos), plan->record);
+      continue;
+    }
+    ++followed;
+    CHECK_MESSAGE(plan->record.starts_with("shipped: "), tuning_line(record));
+    for (const auto& [name, value] : plan->config) CHECK(record.params.at(name) == value);
+  }
+  MESSAGE(followed << " shipped records decide, " << stale << " are of other templates");
+  Engine off = planning_engine("h200", TuningPolicy::off);
+  Request large{.kernel = "gemm"};
+  large.dims = {{"M", 4096}, {"N", 4096}, {"K", 4096}};
+  CHECK(off.plan(large)->record.empty());
+}
+
+TEST_CASE("a hundred shapes and their records cost a start little") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "tuned.jsonl";
+  std::vector<TuningRecord> records;
+  std::vector<Request> requests;
+  Engine off = planning_engine("h200", TuningPolicy::off);
+  for (std::int64_t i = 0; i < 100; ++i) {
+    Request request{.kernel = "gemm"};
+    request.dims = {{"M", 64 + 8 * i}, {"N", 4096}, {"K", 4096}};
+    const auto plan = off.plan(request);
+    REQUIRE(plan);
+    TuningRecord record = tuning::problem_of(*plan, device_named("h200").value());
+    record.file = std::filesystem::path(plan->file).stem();
+    record.digest = tuning::digest_of(plan->body);
+    record.params = {plan->config.begin(), plan->config.end()};
+    record.us = record.preset_us = 10;
+    records.push_back(std::move(record));
+    requests.push_back(std::move(request));
+  }
+  REQUIRE(merge_tuning_file(file, records));
+  using Clock = std::chrono::steady_clock;
+  const auto milliseconds_since = [](Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  };
+  auto start = Clock::now();
+  tuning::RecordBook book;
+  book.add_layer("file", read_tuning_file(file)->records);
+  const double reading = milliseconds_since(start);
+  start = Clock::now();
+  for (const TuningRecord& record : records) CHECK(book.find(record));
+  const double finding = milliseconds_since(start);
+  Options options;
+  options.device = Device::known("h200");
+  options.use_cache = false;
+  options.tuning.policy = TuningPolicy::records;
+  options.tuning.records = {file};
+  Engine engine(options);
+  const auto plan_all = [&](Engine& planner) {
+    const auto begin = Clock::now();
+    for (const Request& request : requests) {
+      const auto plan = planner.plan(request);
+      REQUIRE(plan);
+    }
+    return milliseconds_since(begin);
+  };
+  plan_all(engine);
+  MESSAGE("100 shapes: records read in " << reading << " ms, found in " << finding << " ms; planned without records in "
+                                         << plan_all(off) << " ms, with them in " << plan_all(engine) << " ms");
+  CHECK(engine.plan(requests.front())->record.starts_with(file.string()));
+  CHECK(reading + finding < 100);
+}
+
+TEST_CASE("the driver's and the facts' name of a device are one model") {
+  TuningRecord measured;
+  measured.device = "NVIDIA H200";
+  TuningRecord named = measured;
+  named.device = "h200";
+  CHECK(tuning::problem_key(measured) == tuning::problem_key(named));
+  named.device = "h100";
+  CHECK(tuning::problem_key(measured) != tuning::problem_key(named));
+}
+
+}  // namespace tma_jit
