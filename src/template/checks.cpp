@@ -13,7 +13,7 @@ namespace tma_jit::templates {
 namespace {
 
 tl::unexpected<Error> error(const Builder& builder, const Position& at, std::string_view message) {
-  return tl::make_unexpected(error_at(*builder.result.source, at, message));
+  return tl::make_unexpected(error_at(builder.result.source_of(at), at, message));
 }
 
 using Expressions = std::vector<Expression*>;
@@ -86,7 +86,8 @@ Result<void> check_let_order(const Builder& builder, std::size_t index) {
     }
     return error(
         builder, reference.at,
-        fmt::format("{} is declared below, on line {}; a let uses only lets above it", used->name, used->at.line));
+        fmt::format("{} is declared below, on {}; a let uses only lets above it", used->name,
+                    builder.line_text(used->at, reference.at)));
   }
   return {};
 }
