@@ -84,10 +84,9 @@ Result<void> check_let_order(const Builder& builder, std::size_t index) {
     if (const std::string path = path_between(kernel, used->name, let.name, visited); !path.empty()) {
       return error(builder, reference.at, fmt::format("the lets refer to each other: {} -> {}", let.name, path));
     }
-    return error(
-        builder, reference.at,
-        fmt::format("{} is declared below, on {}; a let uses only lets above it", used->name,
-                    builder.line_text(used->at, reference.at)));
+    return error(builder, reference.at,
+                 fmt::format("{} is declared below, on {}; a let uses only lets above it", used->name,
+                             builder.line_text(used->at, reference.at)));
   }
   return {};
 }

@@ -15,7 +15,7 @@ namespace tma_jit::templates {
 struct Builder {
   Template result;
   NameTable names;
-  std::map<std::string, Position, std::less<>> seen;  // directives that may occur only once
+  std::map<std::string, Position, std::less<>> seen;                        // directives that may occur only once
   std::map<std::string, std::vector<std::string>, std::less<>> attributes;  // those that each tensor has
   HeaderLookup header;                                                      // finds used files
 

@@ -24,8 +24,8 @@ Result<void> parse_line(LineParser& line, Builder& builder) {
   }
   const auto [first, inserted] = builder.seen.emplace(word.text, word.at);
   if (!inserted && is_single(word.text)) {
-    return line.error(word.at, fmt::format("a second {}; the first is on {}", word.text,
-                                           builder.line_text(first->second, word.at)));
+    return line.error(
+        word.at, fmt::format("a second {}; the first is on {}", word.text, builder.line_text(first->second, word.at)));
   }
   if (word.at.file != 0 && (word.text == "kernel" || word.text == "use")) {
     return line.error(word.at, fmt::format("{} stands in the template itself, not in a file that it uses", word.text));
@@ -49,10 +49,10 @@ Result<void> parse_lines(const SourcePointer& source, int file, Builder& builder
     TMA_JIT_CHECK(parse_line(parser, builder));
   }
   if (any) return {};
-  return tl::make_unexpected(error_at(
-      *source, Position{1, 1, 1},
-      file == 0 ? "there is no manifest: a template declares its kernel in lines that begin with //!"
-                : "there is nothing to use: declarations stand in lines that begin with //!"));
+  return tl::make_unexpected(
+      error_at(*source, Position{1, 1, 1},
+               file == 0 ? "there is no manifest: a template declares its kernel in lines that begin with //!"
+                         : "there is nothing to use: declarations stand in lines that begin with //!"));
 }
 
 }  // namespace
@@ -60,7 +60,8 @@ Result<void> parse_lines(const SourcePointer& source, int file, Builder& builder
 // Parses the lines of the used file as if they stood here.
 Result<void> parse_use(LineParser& line, Builder& builder) {
   const Token name = line.peek();
-  if (name.kind != Token::Kind::text) return line.unexpected("the name of a header, like \"device/reference/NAME.cuh\"");
+  if (name.kind != Token::Kind::text)
+    return line.unexpected("the name of a header, like \"device/reference/NAME.cuh\"");
   line.take();
   if (!line.at_end()) return line.unexpected("the end of the line");
   const std::string file = unquoted(name.text);

@@ -201,7 +201,8 @@ bool depends_on_problem(const Template& kernel, const Expression& expression);
 // Returns the text of a header by its name in an #include.
 using HeaderLookup = std::function<Result<std::string>(std::string_view name)>;
 
-// `header` finds the files of `use` directives. Errors are ErrorCode::parse, "file:line:column: text", with the source line and a caret as detail.
+// `header` finds the files of `use` directives. Errors are ErrorCode::parse, "file:line:column: text", with the source
+// line and a caret as detail.
 [[nodiscard]] Result<Template> parse(std::string file, std::string text, const HeaderLookup& header = {});
 
 KernelInfo kernel_info(const Template& kernel);

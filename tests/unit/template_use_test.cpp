@@ -91,20 +91,22 @@ TEST_CASE("a template adds attributes to tensors that it uses") {
   const auto changed = [](std::string_view line) {
     return refusal(std::string(kKernel) + std::string(line), std::string(kProblem));
   };
-  CHECK(changed("//! tensor A l2 64\n") == "k.cu:8:14: l2 needs a box: without one A has no tensor map");
+  CHECK(changed("//! tensor D l2 64\n") == "k.cu:8:14: l2 needs a box: without one D has no tensor map");
   CHECK(changed("//! tensor D when BM == 64 out\n") == "k.cu:8:28: out is given twice");
-  CHECK(changed("//! tensor D\n") == "k.cu:8:13: expected an attribute of D, not the end of the line");
+  CHECK(changed("//! tensor D\n") == "k.cu:8:13: expected an attribute of D, found the end of the line");
   CHECK(changed("//! tensor D : T[M]\n") ==
         "k.cu:8:12: D is already declared, as a tensor on line 8 of device/problem.cuh");
 }
 
 TEST_CASE("a mistake in what is used is shown in its file") {
   CHECK(refusal(kKernel, "//! dim M\n//! dim Q in 3..2\n") == "device/problem.cuh:2:14: the range 3..2 is empty");
-  CHECK(refusal(kKernel, "//! require WIDE <= 64\n").starts_with("device/problem.cuh:1:13: unknown name WIDE"));
+  const std::string problem(kProblem);
+  CHECK(refusal(kKernel, problem + "//! require WIDE <= 64\n") == "device/problem.cuh:9:13: unknown name WIDE");
+  CHECK(refusal(kKernel, "#pragma once\n//! dim M\n") == "k.cu:6:16: expected \":\" after A, found \"box\"");
   CHECK(refusal(kKernel, "//! param BM = 1 in {1}\n") ==
         "k.cu:5:13: BM is already declared, as a param on line 1 of device/problem.cuh");
-  CHECK(refusal(kKernel, "//! launch grid 1 block 1\n") ==
-        "k.cu:7:5: a second launch; the first is on line 1 of device/problem.cuh");
+  CHECK(refusal(kKernel, problem + "//! launch grid 1 block 1\n") ==
+        "k.cu:7:5: a second launch; the first is on line 9 of device/problem.cuh");
   CHECK(refusal(kKernel, "//! kernel k\n") ==
         "device/problem.cuh:1:5: a second kernel; the first is on line 1 of k.cu");
   CHECK(refusal(kKernel, "//! use \"device/more.cuh\"\n") ==
@@ -115,7 +117,7 @@ TEST_CASE("a mistake in what is used is shown in its file") {
   CHECK(refusal("//! use \"device/problem.cuh\"\n//! use \"device/problem.cuh\"\n", std::string(kProblem)) ==
         "k.cu:2:9: device/problem.cuh is used already");
   CHECK(refusal("//! use problem\n", "") ==
-        "k.cu:1:9: expected the name of a header, like \"device/reference/NAME.cuh\", not \"problem\"");
+        "k.cu:1:9: expected the name of a header, like \"device/reference/NAME.cuh\", found \"problem\"");
 }
 
 TEST_CASE("a file that is used is read anew when it has changed") {
