@@ -1,0 +1,62 @@
+// A kernel is added by one file: every verb finds it in the folder in which it lies, and nothing else names it.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "command.h"
+
+namespace tma_jit::cli {
+namespace {
+
+// A folder of templates with one kernel, `dropped`.
+std::string folder_with_a_kernel() {
+  std::ifstream original(template_folder() + "/scale.cu");
+  std::stringstream text;
+  text << original.rdbuf();
+  std::string kernel = text.str();
+  for (std::size_t at = kernel.find("scale"); at != std::string::npos; at = kernel.find("scale", at)) {
+    kernel.replace(at, 5, "dropped");
+  }
+  const auto folder = scratch_folder() / "added";
+  std::filesystem::create_directories(folder / "kernels");
+  std::ofstream(folder / "kernels/dropped.cu") << kernel;
+  return folder.string();
+}
+
+bool has(const nlohmann::json& list, const nlohmann::json& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+}  // namespace
+
+TEST_CASE("a kernel is added by adding one file") {
+  const std::string folder = folder_with_a_kernel();
+  const std::string file = folder + "/kernels/dropped.cu";
+
+  // The sanitizer's sweep runs the files that `list` prints for its device, each without dims.
+  const nlohmann::json list = run_command({"list", "--arch", "sm_90a", "--json", "--templates", folder}).json();
+  const auto found = std::ranges::find_if(
+      list["kernels"], [&](const nlohmann::json& each) { return each["kernel"] == "dropped" && each["file"] == file; });
+  CHECK(found != list["kernels"].end());
+  CHECK(run_command({"show", "dropped", "--templates", folder}).exit == 0);
+  if (!has_compiler()) return;
+
+  const CommandResult warmed = run_command({"warm", "dropped", "--arch", "sm_90a", "--json", "--templates", folder});
+  CHECK_MESSAGE(warmed.exit == 0, warmed.err);
+  CHECK(warmed.json()["kernels"].get<int>() > 0);
+  CHECK(run_command({"check", file, "--arch", "sm_90a"}).exit == 0);
+  if (!kHasEmulator) return;
+
+  const std::vector<std::string> emulated = {"--device", "emulator:sm_90a", "--templates", folder};
+  const auto on_emulator = [&](std::vector<std::string> words) {
+    words.insert(words.end(), emulated.begin(), emulated.end());
+    return run_command(words);
+  };
+  const CommandResult run = on_emulator({"run", "dropped", "--template-file", "dropped", "--check"});
+  CHECK_MESSAGE(run.exit == 0, run.err);
+  CHECK(has(on_emulator({"doctor", "--json"}).json()["kernels"], "dropped"));
+}
+
+}  // namespace tma_jit::cli
