@@ -1,14 +1,13 @@
 //! kernel  attention_decode  "O = softmax(scale * Q K^T) V of the last tokens of sequences over all their keys, which are in pages that sequences list; a number that is no page's reads as zeros"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //!
+//! let     N       = MAX_PAGES * SIZE               "keys that a sequence has at most"
+//! use     "device/reference/attention_decode.cuh"
 //! dim     P, SIZE         in 0..2147400000         "pages of keys and values, keys of a page"
 //! dim     MAX_PAGES       in 0..2147400000         "pages that a sequence lists"
 //!
 //! param   RAGGED  = 0     in {0, 1}                "1: sequence b has LENGTHS[b] keys; 0: all fill the pages that they list"
 //! param   RUN     = 16    in {1, 16}               "neighbouring keys that are certainly in one page"
-//!
-//! let     N       = MAX_PAGES * SIZE               "keys that a sequence has at most"
-//! use     "device/reference/attention_decode.cuh"
 //!
 //! require N <= 2147400000                          "keys of a sequence are counted in 31 bits"
 //! require RUN == 1 || SIZE % RUN == 0              "keys that are copied together must be in one page"

@@ -1,8 +1,8 @@
 //! kernel  reduce   "Y[m,n] = output(combination over k of input(X[m,k,n])): a sum, mean, maximum, minimum or one of yours; elements of a row of X go to different results"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
-//! use     "device/reference/reduce.cuh"
 //!
 //! dim     M, N            in 0..2147483647
+//! use     "device/reference/reduce.cuh"
 //!
 //! param   VEC     = 16    in {16, 8, 4, 2}         "bytes of X that a thread reads at once: rows begin at multiples"
 //! param   ALONG   = 8     in {1, 2, 4, 8, 16, 32, 64, 128, 256} "threads of a block that share a result"
