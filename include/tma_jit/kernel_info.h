@@ -13,7 +13,8 @@
 
 namespace tma_jit {
 
-// The declarations of one file, each list in the order in which they are written.
+// The declarations of one template, each list in the order in which they are written; those of a file that it uses
+// stand where it uses it.
 struct KernelInfo {
   // The fields that all declarations share.
   struct Declaration {
@@ -21,6 +22,7 @@ struct KernelInfo {
     std::string declaration{};  // as written, without the directive and the doc text
     std::string doc{};          // for a rule, its message
     int line = 0;
+    std::string file{};  // in which it is written: the template, or a file that the template uses
   };
 
   // An expression of the manifest. `names` are the types, dims, params and lets that it mentions, in order of first
@@ -42,6 +44,7 @@ struct KernelInfo {
     std::int64_t most = 0;
     bool wide = false;  // 64-bit in the kernel
     std::optional<std::int64_t> value{};
+    std::optional<Formula> when{};  // where it is false the dim is 0; absent: the dim always counts
   };
   struct Param : Declaration {
     std::int64_t default_value = 0;

@@ -43,8 +43,11 @@ Json value_or_null(const std::optional<Scalar>& scalar) {
 
 // Puts the fields that all declarations share before those of this one.
 Json with_common(const Info::Declaration& declared, Json more) {
-  Json object = {
-      {"name", declared.name}, {"declaration", declared.declaration}, {"doc", declared.doc}, {"line", declared.line}};
+  Json object = {{"name", declared.name},
+                 {"declaration", declared.declaration},
+                 {"doc", declared.doc},
+                 {"line", declared.line},
+                 {"file", declared.file}};
   object.update(more);
   return object;
 }
@@ -55,8 +58,11 @@ Json object_of(const Info::Type& type) {
   return with_common(type, {{"default", name_of(type.default_type)}, {"choices", choices}});
 }
 Json object_of(const Info::Dim& dim) {
-  return with_common(
-      dim, {{"least", dim.least}, {"most", dim.most}, {"wide", dim.wide}, {"value", value_or_null(dim.value)}});
+  return with_common(dim, {{"least", dim.least},
+                           {"most", dim.most},
+                           {"wide", dim.wide},
+                           {"value", value_or_null(dim.value)},
+                           {"when", value_or_null(dim.when)}});
 }
 Json object_of(const Info::Param& param) {
   return with_common(param, {{"default", param.default_value}, {"values", param.values}});

@@ -158,11 +158,11 @@ std::optional<Violation> Condition::violated(const Values& values) const {
   return Violation{std::move(judgement.error().message), {}};
 }
 
-int Condition::line(const templates::Template& kernel) const {
-  if (kind_ == Kind::rule) return kernel.rules[index_].at.line;
-  if (kind_ == Kind::operand) return kernel.hooks[index_].at.line;
-  if (kind_ == Kind::optional_dim) return kernel.dims[index_].at.line;
-  return kind_ == Kind::launch ? kernel.launch.at.line : kernel.tensors[index_].at.line;
+const templates::Position& Condition::at(const templates::Template& kernel) const {
+  if (kind_ == Kind::rule) return kernel.rules[index_].at;
+  if (kind_ == Kind::operand) return kernel.hooks[index_].at;
+  if (kind_ == Kind::optional_dim) return kernel.dims[index_].at;
+  return kind_ == Kind::launch ? kernel.launch.at : kernel.tensors[index_].at;
 }
 
 std::string Condition::text(const templates::Template& kernel) const {

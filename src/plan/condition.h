@@ -33,7 +33,7 @@ class Condition {
   // Returns nullopt if the condition holds. An expression that cannot be evaluated is a violation.
   std::optional<Violation> violated(const Values& values) const;
 
-  int line(const templates::Template& kernel) const;
+  const templates::Position& at(const templates::Template& kernel) const;
   std::string text(const templates::Template& kernel) const;
   // Returns the indices of the params on which the outcome depends, ascending.
   std::vector<std::size_t> params(const Binding& binding) const;

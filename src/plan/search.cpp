@@ -256,7 +256,8 @@ std::vector<RuleCount> Search::rule_counts(bool fits) const {
     const Table& table = tables_[i];
     if (table.violations == 0 || (conditions_[i].stage() == Stage::fit) == fits) continue;
     const templates::Template& kernel = *binding_.kernel;
-    counts.push_back({kernel.file(), conditions_[i].line(kernel), conditions_[i].text(kernel), table.example->message,
+    const templates::Position& at = conditions_[i].at(kernel);
+    counts.push_back({kernel.source_of(at).file, at.line, conditions_[i].text(kernel), table.example->message,
                       table.example->values, table.violations});
   }
   return counts;

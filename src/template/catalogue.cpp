@@ -98,6 +98,16 @@ bool is_plain_relative(const fs::path& name) {
          std::none_of(name.begin(), name.end(), [](const fs::path& part) { return part == ".."; });
 }
 
+// Returns the file of that name below the first folder that has one.
+std::optional<fs::path> file_in(const std::vector<fs::path>& folders, const fs::path& name) {
+  if (!is_plain_relative(name)) return std::nullopt;
+  for (const fs::path& folder : folders) {
+    std::error_code ignored;
+    if (fs::is_regular_file(folder / name, ignored)) return folder / name;
+  }
+  return std::nullopt;
+}
+
 // Returns the error for an unknown kernel. A probe may be suggested, but is not listed, because there are many.
 Error no_kernel(std::string_view kernel, const std::set<std::string>& kernels, const std::set<std::string>& probes) {
   const std::vector<std::string> names(kernels.begin(), kernels.end());
@@ -157,23 +167,35 @@ Result<void> TemplateSet::add(std::string name, std::string text) {
     added_headers_.insert_or_assign(std::move(name), std::move(text));
     return {};
   }
-  TMA_JIT_ASSIGN(Template parsed, parse(std::move(name), std::move(text)));
+  TMA_JIT_ASSIGN(Template parsed,
+                 parse(std::move(name), std::move(text), [this](std::string_view used) { return header(used); }));
+  add(std::move(parsed));
+  return {};
+}
+
+void TemplateSet::add(Template parsed) {
   const auto added = std::make_shared<const Template>(std::move(parsed));
   const std::lock_guard lock(mutex_);
   std::erase_if(added_, [&](const auto& other) {
     return other->kernel == added->kernel && other->added->stem() == added->stem();
   });
   added_.insert(added_.begin(), std::make_shared<const Text>(Text{added->file(), {}, {}, added, added->kernel}));
-  return {};
 }
 
 Result<void> TemplateSet::add_file(const fs::path& file) {
   TMA_JIT_ASSIGN(std::string text, read_file(file));
-  TMA_JIT_CHECK(add(file.string(), std::move(text)));
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  const std::lock_guard lock(mutex_);
   const bool below = folder.filename() == "kernels" || folder.filename() == "probes";
-  for (const fs::path& candidate : {folder, below ? folder / ".." : folder}) {
+  const std::vector<fs::path> folders = {folder, below ? folder / ".." : folder};
+  const auto lookup = [&](std::string_view name) -> Result<std::string> {
+    Result<std::string> known = header(name);
+    const std::optional<fs::path> beside = known ? std::nullopt : file_in(folders, name);
+    return beside ? read_file(*beside) : known;
+  };
+  TMA_JIT_ASSIGN(Template parsed, parse(file.string(), std::move(text), lookup));
+  add(std::move(parsed));
+  const std::lock_guard lock(mutex_);
+  for (const fs::path& candidate : folders) {
     const bool known = std::find(added_folders_.begin(), added_folders_.end(), candidate) != added_folders_.end();
     if (!known) added_folders_.push_back(candidate);
   }
@@ -204,16 +226,29 @@ TemplateSet::Listing TemplateSet::listing() const {
 
 Result<TemplatePointer> TemplateSet::parsed(const Text& text) {
   if (text.added) return text.added;
-  const auto parse_it = [&]() -> Result<TemplatePointer> {
-    TMA_JIT_ASSIGN(Template fresh, parse(text.file, std::string(text.text())));
-    fresh.embedded = text.embedded.data() != nullptr;
+  const bool embedded = text.embedded.data() != nullptr;
+  const auto parse_with = [&](const HeaderLookup& header) -> Result<TemplatePointer> {
+    TMA_JIT_ASSIGN(Template fresh, parse(text.file, std::string(text.text()), header));
+    fresh.embedded = embedded;
     return std::make_shared<const Template>(std::move(fresh));
   };
-  if (text.embedded.data() != nullptr) return embedded_templates_->parsed.get(&text, parse_it);
+  if (embedded) {
+    const auto own = [&] { return parse_with([this](std::string_view name) { return embedded_header(name); }); };
+    TMA_JIT_ASSIGN(TemplatePointer library, embedded_templates_->parsed.get(&text, own));
+    if (uses_current(*library)) return library;
+  }
   TemplatePointer& kept = parsed_[text.file];
-  if (kept && kept->text() == text.text()) return kept;
-  TMA_JIT_ASSIGN(kept, parse_it());
+  if (kept && kept->text() == text.text() && uses_current(*kept)) return kept;
+  TMA_JIT_ASSIGN(kept, parse_with([this](std::string_view name) { return locked_header(name); }));
   return kept;
+}
+
+bool TemplateSet::uses_current(const Template& kernel) const {
+  if (folders_.empty() && added_folders_.empty() && added_headers_.empty()) return true;
+  return std::ranges::all_of(kernel.used, [&](const SourcePointer& used) {
+    const Result<std::string> text = locked_header(used->file);
+    return text && *text == used->text;
+  });
 }
 
 // A file that cannot be read is an error for every kernel that it may declare: one with a file of the same stem, which
@@ -264,25 +299,35 @@ std::vector<Result<TemplatePointer>> TemplateSet::all() {
 }
 
 std::vector<fs::path> TemplateSet::header_folders() const {
-  const std::lock_guard lock(mutex_);
   std::vector<fs::path> folders = folders_;
   folders.insert(folders.end(), added_folders_.begin(), added_folders_.end());
   return folders;
 }
 
 std::optional<std::string> TemplateSet::added_header(std::string_view name) const {
-  const std::lock_guard lock(mutex_);
   const auto found = added_headers_.find(name);
   return found != added_headers_.end() ? std::optional(found->second) : std::nullopt;
 }
 
 Result<std::string> TemplateSet::header(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  return locked_header(name);
+}
+
+Result<std::string> TemplateSet::locked_header(std::string_view name) const {
   if (std::optional<std::string> added = added_header(name)) return std::move(*added);
-  const std::vector<fs::path> folders = is_plain_relative(name) ? header_folders() : std::vector<fs::path>();
-  for (const fs::path& folder : folders) {
-    std::error_code ignored;
-    if (fs::is_regular_file(folder / name, ignored)) return read_file(folder / name);
-  }
+  const std::vector<fs::path> folders = header_folders();
+  if (const std::optional<fs::path> found = file_in(folders, name)) return read_file(*found);
+  Result<std::string> embedded = embedded_header(name);
+  if (embedded || !is_plain_relative(name)) return embedded;
+  std::string tried;
+  for (const fs::path& folder : folders) tried += fmt::format("tried {}\n", (folder / name).string());
+  Error error = std::move(embedded).error();
+  error.detail.insert(0, tried);
+  return tl::make_unexpected(std::move(error));
+}
+
+Result<std::string> TemplateSet::embedded_header(std::string_view name) const {
   for (const EmbeddedFile& file : embedded_) {
     if (name == file.name && !is_template(file)) return std::string(text_of(file));
   }
@@ -295,8 +340,7 @@ Result<std::string> TemplateSet::header(std::string_view name) const {
               {},
               ErrorReason::unknown_name,
               nearest_name(name, known)};
-  for (const fs::path& folder : folders) error.detail += fmt::format("tried {}\n", (folder / name).string());
-  error.detail += fmt::format("tried the embedded headers: {}", joined(known));
+  error.detail = fmt::format("tried the embedded headers: {}", joined(known));
   return tl::make_unexpected(std::move(error));
 }
 

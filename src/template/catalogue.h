@@ -42,7 +42,7 @@ class TemplateSet {
 
   // Add and parse a template. `name` is the text's name in errors, with or without ".cu". The folder of an added file
   // provides headers like a search folder, after those. An added "device/NAME.cuh" is a header and takes precedence
-  // over all others.
+  // over all others; a header that a template uses is added before it.
   [[nodiscard]] Result<void> add(std::string name, std::string text);
   [[nodiscard]] Result<void> add_file(const std::filesystem::path& file);
 
@@ -65,9 +65,15 @@ class TemplateSet {
   struct Listing;
   Listing listing() const;
   static std::shared_ptr<Embedded> texts_of(std::span<const EmbeddedFile> files);
+  void add(Template parsed);
+  // The mutex is locked while these run.
   [[nodiscard]] Result<TemplatePointer> parsed(const Text& text);
+  [[nodiscard]] Result<std::string> locked_header(std::string_view name) const;
+  // Returns whether the files that the template uses still have the texts of which it was made.
+  bool uses_current(const Template& kernel) const;
   std::vector<std::filesystem::path> header_folders() const;
   std::optional<std::string> added_header(std::string_view name) const;
+  [[nodiscard]] Result<std::string> embedded_header(std::string_view name) const;
 
   const std::vector<std::filesystem::path> folders_;
   const std::span<const EmbeddedFile> embedded_;

@@ -13,7 +13,7 @@ namespace tma_jit::templates {
 namespace {
 
 tl::unexpected<Error> error(const Builder& builder, const Position& at, std::string_view message) {
-  return tl::make_unexpected(error_at(*builder.result.source, at, message));
+  return tl::make_unexpected(error_at(builder.result.source_of(at), at, message));
 }
 
 using Expressions = std::vector<Expression*>;
@@ -84,9 +84,9 @@ Result<void> check_let_order(const Builder& builder, std::size_t index) {
     if (const std::string path = path_between(kernel, used->name, let.name, visited); !path.empty()) {
       return error(builder, reference.at, fmt::format("the lets refer to each other: {} -> {}", let.name, path));
     }
-    return error(
-        builder, reference.at,
-        fmt::format("{} is declared below, on line {}; a let uses only lets above it", used->name, used->at.line));
+    return error(builder, reference.at,
+                 fmt::format("{} is declared below, on {}; a let uses only lets above it", used->name,
+                             builder.line_text(used->at, reference.at)));
   }
   return {};
 }

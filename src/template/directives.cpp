@@ -16,14 +16,23 @@ struct Entry {
 };
 
 constexpr Entry kDirectives[] = {
-    {"kernel", parse_kernel, true},    {"arch", parse_arch, false},
-    {"type", parse_type, false},       {"dim", parse_dim, false},
-    {"param", parse_param, false},     {"let", parse_let, false},
-    {"require", parse_require, false}, {"tensor", parse_tensor, false},
-    {"scalar", parse_scalar, false},   {"workspace", parse_workspace, false},
-    {"hook", parse_hook, false},       {"cluster", parse_cluster, true},
-    {"launch", parse_launch, true},    {"work", parse_work, true},
-    {"preset", parse_preset, false},   {"reference", parse_reference, true},
+    {"kernel", parse_kernel, true},
+    {"arch", parse_arch, false},
+    {"use", parse_use, false},
+    {"type", parse_type, false},
+    {"dim", parse_dim, false},
+    {"param", parse_param, false},
+    {"let", parse_let, false},
+    {"require", parse_require, false},
+    {"tensor", parse_tensor, false},
+    {"scalar", parse_scalar, false},
+    {"workspace", parse_workspace, false},
+    {"hook", parse_hook, false},
+    {"cluster", parse_cluster, true},
+    {"launch", parse_launch, true},
+    {"work", parse_work, true},
+    {"preset", parse_preset, false},
+    {"reference", parse_reference, true},
 };
 
 const Entry* entry_of(std::string_view name) {
@@ -58,13 +67,19 @@ bool is_single(std::string_view directive) {
   return entry != nullptr && entry->single;
 }
 
+std::string Builder::line_text(const Position& at, const Position& from) const {
+  if (at.file == from.file) return fmt::format("line {}", at.line);
+  return fmt::format("line {} of {}", at.line, result.source_of(at).file);
+}
+
 Result<Token> declare(LineParser& line, Builder& builder, NameKind kind) {
   TMA_JIT_ASSIGN(const Token token, line.name(fmt::format("the name of {}", described(kind))));
   if (std::string reason = reserved_reason(token.text); !reason.empty()) return line.error(token.at, reason);
   const auto [entry, inserted] = builder.names.emplace(token.text, NamedThing{kind, token.at});
   if (!inserted) {
-    return line.error(token.at, fmt::format("{} is already declared, as {} on line {}", token.text,
-                                            described(entry->second.kind), entry->second.at.line));
+    return line.error(token.at,
+                      fmt::format("{} is already declared, as {} on {}", token.text, described(entry->second.kind),
+                                  builder.line_text(entry->second.at, token.at)));
   }
   const bool ordered =
       kind == NameKind::type || kind == NameKind::dim || kind == NameKind::param || kind == NameKind::let;

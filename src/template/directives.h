@@ -15,7 +15,12 @@ namespace tma_jit::templates {
 struct Builder {
   Template result;
   NameTable names;
-  std::map<std::string, Position, std::less<>> seen;  // directives that may occur only once
+  std::map<std::string, Position, std::less<>> seen;                        // directives that may occur only once
+  std::map<std::string, std::vector<std::string>, std::less<>> attributes;  // those that each tensor has
+  HeaderLookup header;                                                      // finds used files
+
+  // Returns "line 3", with its file if that is not the one of `from`.
+  std::string line_text(const Position& at, const Position& from) const;
 };
 
 using Directive = Result<void> (*)(LineParser& line, Builder& builder);
@@ -29,6 +34,7 @@ bool is_single(std::string_view directive);
 // Parses a new name; fails if it is already declared or cannot be declared.
 [[nodiscard]] Result<Token> declare(LineParser& line, Builder& builder, NameKind kind);
 
+[[nodiscard]] Result<void> parse_use(LineParser& line, Builder& builder);
 [[nodiscard]] Result<void> parse_kernel(LineParser& line, Builder& builder);
 [[nodiscard]] Result<void> parse_arch(LineParser& line, Builder& builder);
 [[nodiscard]] Result<void> parse_type(LineParser& line, Builder& builder);

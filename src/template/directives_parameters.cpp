@@ -63,7 +63,8 @@ Result<void> parse_attribute(LineParser& line, std::string_view attribute, Tenso
   return {};
 }
 
-Result<void> parse_attributes(LineParser& line, Tensor& tensor) {
+// `attributes` are those that the tensor has already, and receive those of this line.
+Result<void> parse_attributes(LineParser& line, Tensor& tensor, std::vector<std::string>& attributes) {
   const std::vector<std::string> known = {"box",  "as",   "im2col",     "im2col_w", "im2col_w128", "swizzle",
                                           "atom", "flip", "interleave", "l2",       "steps",       "fill",
                                           "view", "out",  "early",      "when"};
@@ -74,11 +75,12 @@ Result<void> parse_attributes(LineParser& line, Tensor& tensor) {
     if (std::find(known.begin(), known.end(), word.text) == known.end()) {
       return unknown_name(line.error(word.at, fmt::format("unknown tensor attribute {}", word.text)), word.text, known);
     }
-    for (const Token& other : given) {
-      if (other.text == word.text) return line.error(word.at, fmt::format("{} is given twice", word.text));
-      if (other.text.starts_with("im2col") && word.text.starts_with("im2col"))
-        return line.error(word.at, fmt::format("{} is {} already", tensor.name, other.text));
+    for (const std::string& other : attributes) {
+      if (other == word.text) return line.error(word.at, fmt::format("{} is given twice", word.text));
+      if (other.starts_with("im2col") && word.text.starts_with("im2col"))
+        return line.error(word.at, fmt::format("{} is {} already", tensor.name, other));
     }
+    attributes.emplace_back(word.text);
     given.push_back(word);
     TMA_JIT_CHECK(parse_attribute(line, word.text, tensor));
   }
@@ -134,9 +136,33 @@ Result<void> parse_hook_parameter(LineParser& line, Hook& hook) {
   return {};
 }
 
+// Returns the tensor of a used file to which the line adds attributes; nullptr if the line declares a tensor.
+Tensor* used_tensor(LineParser& line, Builder& builder) {
+  const Lexer start = line.mark();
+  const Token name = line.take();
+  const bool declares = line.peek().is(":");
+  line.back_to(start);
+  const auto named = [&](const Tensor& tensor) { return tensor.name == name.text && tensor.at.file != line.file(); };
+  const auto found = std::ranges::find_if(builder.result.tensors, named);
+  return declares || found == builder.result.tensors.end() ? nullptr : &*found;
+}
+
+Result<void> add_attributes(LineParser& line, Tensor& tensor, std::vector<std::string>& attributes) {
+  line.take();
+  if (line.peek().kind != Token::Kind::name) return line.unexpected(fmt::format("an attribute of {}", tensor.name));
+  line.begin_declaration();
+  TMA_JIT_CHECK(parse_attributes(line, tensor, attributes));
+  Declaration added;
+  TMA_JIT_CHECK(line.finish(added, "an attribute, a doc text or the end of the line"));
+  tensor.text += " " + added.text;
+  if (!added.doc.empty()) tensor.doc = added.doc;
+  return {};
+}
+
 }  // namespace
 
 Result<void> parse_tensor(LineParser& line, Builder& builder) {
+  if (Tensor* used = used_tensor(line, builder)) return add_attributes(line, *used, builder.attributes[used->name]);
   Tensor tensor;
   TMA_JIT_ASSIGN(const Token name, declare(line, builder, NameKind::tensor));
   tensor.name = name.text;
@@ -144,7 +170,7 @@ Result<void> parse_tensor(LineParser& line, Builder& builder) {
   TMA_JIT_CHECK(line.expect(":", fmt::format("after {}", name.text)));
   TMA_JIT_ASSIGN(tensor.type, line.type_name("the tensor's element type"));
   TMA_JIT_ASSIGN(tensor.shape, line.bracketed("the shape"));
-  TMA_JIT_CHECK(parse_attributes(line, tensor));
+  TMA_JIT_CHECK(parse_attributes(line, tensor, builder.attributes[tensor.name]));
   TMA_JIT_CHECK(line.finish(tensor, "an attribute, a doc text or the end of the line"));
   builder.result.tensors.push_back(std::move(tensor));
   return {};

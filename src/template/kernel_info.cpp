@@ -60,34 +60,34 @@ std::vector<KernelInfo::Formula> formulas(const Template& kernel,
   return expressions ? formulas(kernel, *expressions) : std::vector<KernelInfo::Formula>();
 }
 
-KernelInfo::Declaration common(const Declaration& declared) {
-  return {declared.name, declared.text, declared.doc, declared.at.line};
+KernelInfo::Declaration common(const Template& kernel, const Declaration& declared) {
+  return {declared.name, declared.text, declared.doc, declared.at.line, kernel.source_of(declared.at).file};
 }
 
-KernelInfo::Type info(const Template& /*kernel*/, const Type& type) {
-  return {common(type), type.default_value, type.choices};
+KernelInfo::Type info(const Template& kernel, const Type& type) {
+  return {common(kernel, type), type.default_value, type.choices};
 }
-KernelInfo::Dim info(const Template& /*kernel*/, const Dim& dim) {
-  return {common(dim), dim.min, dim.max, dim.wide, dim.value};
+KernelInfo::Dim info(const Template& kernel, const Dim& dim) {
+  return {common(kernel, dim), dim.min, dim.max, dim.wide, dim.value, formula(kernel, dim.when)};
 }
-KernelInfo::Param info(const Template& /*kernel*/, const Param& param) {
-  return {common(param), param.default_value, param.values};
+KernelInfo::Param info(const Template& kernel, const Param& param) {
+  return {common(kernel, param), param.default_value, param.values};
 }
 KernelInfo::Let info(const Template& kernel, const Let& let) {
-  return {common(let), formula(kernel, let.value)};
+  return {common(kernel, let), formula(kernel, let.value)};
 }
 KernelInfo::Rule info(const Template& kernel, const Rule& rule) {
-  return {common(rule), formula(kernel, rule.condition)};
+  return {common(kernel, rule), formula(kernel, rule.condition)};
 }
-KernelInfo::Scalar info(const Template& /*kernel*/, const Scalar& scalar) {
-  return {common(scalar), scalar.type.name, scalar.default_value};
+KernelInfo::Scalar info(const Template& kernel, const Scalar& scalar) {
+  return {common(kernel, scalar), scalar.type.name, scalar.default_value};
 }
 KernelInfo::Workspace info(const Template& kernel, const Workspace& workspace) {
-  return {common(workspace), formula(kernel, workspace.bytes), workspace.zeroed};
+  return {common(kernel, workspace), formula(kernel, workspace.bytes), workspace.zeroed};
 }
 
 KernelInfo::Tensor info(const Template& kernel, const Tensor& tensor) {
-  KernelInfo::Tensor made{common(tensor)};
+  KernelInfo::Tensor made{common(kernel, tensor)};
   made.type = tensor.type.name;
   made.shape = formulas(kernel, tensor.shape);
   made.box = formulas(kernel, tensor.box);
@@ -109,7 +109,7 @@ KernelInfo::Tensor info(const Template& kernel, const Tensor& tensor) {
 }
 
 KernelInfo::Hook info(const Template& kernel, const Hook& hook) {
-  KernelInfo::Hook made{common(hook)};
+  KernelInfo::Hook made{common(kernel, hook)};
   for (const Hook::Parameter& parameter : hook.parameters) {
     made.parameters.push_back({parameter.type.name, parameter.name, formula(kernel, parameter.when)});
   }
@@ -119,7 +119,7 @@ KernelInfo::Hook info(const Template& kernel, const Hook& hook) {
 }
 
 KernelInfo::Preset info(const Template& kernel, const Preset& preset) {
-  KernelInfo::Preset made{common(preset)};
+  KernelInfo::Preset made{common(kernel, preset)};
   for (const Preset::Setting& setting : preset.settings) made.settings.emplace_back(setting.param, setting.value);
   made.when = formula(kernel, preset.when);
   return made;

@@ -40,8 +40,8 @@ std::string unquoted(std::string_view text) {
   return content;
 }
 
-Lexer::Lexer(std::string_view line, int number, std::size_t column)
-    : line_(line), number_(number), end_(std::min(column, line.size())), taken_end_(end_) {
+Lexer::Lexer(std::string_view line, int number, std::size_t column, int file)
+    : line_(line), number_(number), file_(file), end_(std::min(column, line.size())), taken_end_(end_) {
   scan();
 }
 
@@ -63,7 +63,7 @@ void Lexer::set(Token::Kind kind, std::size_t end, std::string_view problem) {
   token_.kind = kind;
   token_.text = line_.substr(begin_, end_ - begin_);
   token_.problem = problem;
-  token_.at = {number_, static_cast<int>(begin_) + 1, std::max(static_cast<int>(end_ - begin_), 1)};
+  token_.at = {number_, static_cast<int>(begin_) + 1, std::max(static_cast<int>(end_ - begin_), 1), file_};
 }
 
 void Lexer::scan() {

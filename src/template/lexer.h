@@ -29,8 +29,8 @@ std::string unquoted(std::string_view text);
 
 class Lexer {
  public:
-  // Reads `line`, which is line `number` of its file, from `column` (0-based) on.
-  Lexer(std::string_view line, int number, std::size_t column);
+  // Reads `line`, which is line `number` of its file, from `column` (0-based) on. `file` is that of its positions.
+  Lexer(std::string_view line, int number, std::size_t column, int file = 0);
 
   const Token& peek() const { return token_; }
   Token take();
@@ -41,6 +41,7 @@ class Lexer {
   std::size_t taken_end() const { return taken_end_; }
   std::string_view line() const { return line_; }
   int number() const { return number_; }
+  int file() const { return file_; }
   // Continues at `column` (0-based).
   void jump(std::size_t column);
 
@@ -52,6 +53,7 @@ class Lexer {
 
   std::string_view line_;
   int number_;
+  int file_;
   std::size_t begin_ = 0, end_ = 0, taken_end_ = 0;
   Token token_;
 };

@@ -17,11 +17,12 @@ namespace tma_jit::templates {
 class LineParser {
  public:
   // Starts after the `//!`, which ends at `column` (0-based).
-  LineParser(SourcePointer source, std::string_view line, int number, std::size_t column)
-      : source_(std::move(source)), lexer_(line, number, column), declaration_begin_(column) {}
+  LineParser(SourcePointer source, std::string_view line, int number, std::size_t column, int file = 0)
+      : source_(std::move(source)), lexer_(line, number, column, file), declaration_begin_(column) {}
 
   const Token& peek() const { return lexer_.peek(); }
   Token take() { return lexer_.take(); }
+  int file() const { return lexer_.file(); }  // of the positions
   bool at_end() const { return lexer_.peek().kind == Token::Kind::end; }
   bool accept(std::string_view symbol);
   bool accept_word(std::string_view word);

@@ -90,7 +90,7 @@ Result<void> parse_operand(const std::string& text, Builder& builder) {
 }  // namespace
 
 Result<Template> with_operands(const Template& kernel, std::span<const std::string> declarations) {
-  Builder builder{kernel, names_in(kernel), {}};
+  Builder builder{kernel, names_in(kernel), {}, {}, {}};
   if (kernel.hooks.empty() && !declarations.empty()) {
     return failure(ErrorCode::invalid_argument, "{}: operand {}: it has no hook that could read it", kernel.kernel,
                    declarations.front());

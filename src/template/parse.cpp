@@ -1,4 +1,6 @@
 // Parses the whole manifest: finds the `//!` lines, passes each to its directive, then checks them together.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -22,14 +24,18 @@ Result<void> parse_line(LineParser& line, Builder& builder) {
   }
   const auto [first, inserted] = builder.seen.emplace(word.text, word.at);
   if (!inserted && is_single(word.text)) {
-    return line.error(word.at, fmt::format("a second {}; the first is on line {}", word.text, first->second.line));
+    return line.error(
+        word.at, fmt::format("a second {}; the first is on {}", word.text, builder.line_text(first->second, word.at)));
+  }
+  if (word.at.file != 0 && (word.text == "kernel" || word.text == "use")) {
+    return line.error(word.at, fmt::format("{} stands in the template itself, not in a file that it uses", word.text));
   }
   line.begin_declaration();
   return directive(line, builder);
 }
 
-Result<void> parse_lines(Builder& builder) {
-  const SourcePointer& source = builder.result.source;
+// `file` is that of the lines' positions.
+Result<void> parse_lines(const SourcePointer& source, int file, Builder& builder) {
   std::string_view rest = source->text;
   bool any = false;
   for (int number = 1; !rest.empty(); ++number) {
@@ -39,20 +45,48 @@ Result<void> parse_lines(Builder& builder) {
     const std::size_t begin = line.find_first_not_of(" \t");
     if (begin == std::string_view::npos || !line.substr(begin).starts_with(kMarker)) continue;
     any = true;
-    LineParser parser(source, line, number, begin + kMarker.size());
+    LineParser parser(source, line, number, begin + kMarker.size(), file);
     TMA_JIT_CHECK(parse_line(parser, builder));
   }
   if (any) return {};
-  return tl::make_unexpected(error_at(
-      *source, Position{1, 1, 1}, "there is no manifest: a template declares its kernel in lines that begin with //!"));
+  return tl::make_unexpected(
+      error_at(*source, Position{1, 1, 1},
+               file == 0 ? "there is no manifest: a template declares its kernel in lines that begin with //!"
+                         : "there is nothing to use: declarations stand in lines that begin with //!"));
 }
 
 }  // namespace
 
-Result<Template> parse(std::string file, std::string text) {
+// Parses the lines of the used file as if they stood here.
+Result<void> parse_use(LineParser& line, Builder& builder) {
+  const Token name = line.peek();
+  if (name.kind != Token::Kind::text)
+    return line.unexpected("the name of a header, like \"device/reference/NAME.cuh\"");
+  line.take();
+  if (!line.at_end()) return line.unexpected("the end of the line");
+  const std::string file = unquoted(name.text);
+  std::vector<SourcePointer>& used = builder.result.used;
+  if (std::ranges::any_of(used, [&](const SourcePointer& other) { return other->file == file; })) {
+    return line.error(name.at, fmt::format("{} is used already", file));
+  }
+  if (!builder.header) return line.error(name.at, fmt::format("there is no header \"{}\"", file));
+  Result<std::string> text = builder.header(file);
+  if (!text) {
+    Error missing = error_at(builder.result.source_of(name.at), name.at, text.error().message);
+    missing.reason = text.error().reason;
+    missing.suggestion = text.error().suggestion;
+    return tl::make_unexpected(std::move(missing));
+  }
+  const auto source = std::make_shared<SourceText>(SourceText{file, std::move(*text)});
+  used.push_back(source);
+  return parse_lines(source, static_cast<int>(used.size()), builder);
+}
+
+Result<Template> parse(std::string file, std::string text, const HeaderLookup& header) {
   Builder builder;
+  builder.header = header;
   builder.result.source = std::make_shared<SourceText>(SourceText{std::move(file), std::move(text)});
-  TMA_JIT_CHECK(parse_lines(builder));
+  TMA_JIT_CHECK(parse_lines(builder.result.source, 0, builder));
   TMA_JIT_CHECK(check(builder));
   return std::move(builder.result);
 }

@@ -20,7 +20,7 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
 Result<void> ReferenceTable::resolve(Expression& expression) {
   for (Reference& reference : expression.references_) {
     if (const Problem found = problem(reference); !found.text.empty()) {
-      Error error = error_at(*template_.source, reference.at, found.text);
+      Error error = error_at(template_.source_of(reference.at), reference.at, found.text);
       if (found.unknown) error.reason = ErrorReason::unknown_name;
       error.suggestion = found.suggestion;
       return tl::make_unexpected(std::move(error));

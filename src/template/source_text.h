@@ -1,4 +1,4 @@
-// The text of one template file, positions in it, and errors that show a position with a caret.
+// The text of one file of a manifest, positions in it, and errors that show a position with a caret.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,13 @@
 
 namespace tma_jit::templates {
 
-// Lines and columns are 1-based; columns and lengths are in bytes.
+// Lines and columns are 1-based; columns and lengths are in bytes. `file` is 0 for the template itself, and i for the
+// i-th file that it uses.
 struct Position {
   int line = 0;
   int column = 0;
   int length = 1;
+  int file = 0;
 };
 
 // Shared by a template and every expression in it.

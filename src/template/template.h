@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -154,6 +155,7 @@ struct ReferenceKernel {
 
 struct Template {
   SourcePointer source;
+  std::vector<SourcePointer> used;  // the files of its `use` directives, under their names as headers
   bool embedded = false;
   std::string kernel;
   std::string doc;
@@ -177,6 +179,7 @@ struct Template {
 
   const std::string& file() const { return source->file; }
   const std::string& text() const { return source->text; }
+  const SourceText& source_of(const Position& at) const { return at.file == 0 ? *source : *used[at.file - 1U]; }
   std::string stem() const;  // "gemm_wgmma" for "templates/kernels/gemm_wgmma.cu"; removes only ".cu"
 
   // Return nullptr if there is none with that name.
@@ -198,8 +201,12 @@ bool launch_time(const Let& let, const Names& fixed_dims = {});
 // Returns whether the value depends on dims, strides or alignments; also true of a let that depends on the device.
 bool depends_on_problem(const Template& kernel, const Expression& expression);
 
-// Errors are ErrorCode::parse, "file:line:column: text", with the source line and a caret as detail.
-[[nodiscard]] Result<Template> parse(std::string file, std::string text);
+// Returns the text of a header by its name in an #include.
+using HeaderLookup = std::function<Result<std::string>(std::string_view name)>;
+
+// `header` finds the files of `use` directives. Errors are ErrorCode::parse, "file:line:column: text", with the source
+// line and a caret as detail.
+[[nodiscard]] Result<Template> parse(std::string file, std::string text, const HeaderLookup& header = {});
 
 KernelInfo kernel_info(const Template& kernel);
 

@@ -1,51 +1,10 @@
 //! kernel  attention_decode  "O = softmax(scale * Q K^T) V of the last tokens of sequences over all their keys, of which the last token sees all"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/attention_decode.cuh"
 //!
-//! type    T       = bf16  in {bf16, f16}
-//! dim     B               in 0..65535              "sequences"
-//! dim     TOKENS          in 1..65535              "queries of a sequence, its last tokens"
-//! dim     HEADS, KV_HEADS in 1..32767              "HEADS / KV_HEADS of queries share keys and values"
 //! dim     N               in 0..2147400000         "keys that a sequence has at most"
 //!
-//! param   HD      = 128   in {64, 128, 256}        "elements of a head"
 //! param   RAGGED  = 0     in {0, 1}                "1: sequence b has LENGTHS[b] keys, 0 to N; 0: all have N"
-//! param   LSE     = 0     in {0, 1}                "1: L is the logarithm of the sum of e^score, minus infinity without keys"
-//! param   ROWS    = 16    in {16, 32}              "heads of queries times tokens that a block computes together"
-//! param   BN      = 16    in {16, 32}              "keys of a warp's step"
-//! param   WARPS   = 4     in {2, 4, 8}
-//! param   STAGES  = 2     in {2, 3, 4}             "steps of a warp in flight or in use"
-//! param   PARTS   = 0     in {0, 1, 2, 4, 8, 16, 32, 64, 128} "parts of a sequence's keys, on average if RAGGED; 0: as many as the device has room for"
-//! param   LEAST   = 128   in {64, 128, 256, 512}   "keys of a part at least, unless it is the only one"
-//! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that combine their parts of a sequence through shared memory"
-//!
-//! let     THREADS = 32 * WARPS
-//! let     RING    = WARPS * STAGES * 2 * BN * HD * sizeof(T)
-//! let     RESULTS = ROWS * (WARPS * (HD + 10) + HD + 2) * 4 "in place of the ring"
-//! let     SMEM    = align_up(ROWS * HD * sizeof(T) + max(RING, RESULTS), 1024)
-//! let     TILES   = KV_HEADS * ceil_div(TOKENS * (HEADS / KV_HEADS), ROWS) "blocks that share a part of a sequence's keys"
-//! let     UNITS   = B * TILES                      "what is split into parts"
-//! let     ROOM    = device.sm_count * max(1, min(2048 / THREADS, device.smem_per_sm / (SMEM + 2048))) "blocks at a time"
-//! let     ONE     = ROOM / max(UNITS, 1)           "parts that fill the device once"
-//! let     TWO     = 2 * ROOM / max(UNITS, 1)
-//! let     FILLED  = ONE * UNITS * 10 >= 9 * ROOM ? ONE : TWO * UNITS * 10 >= 18 * ROOM ? TWO : 4 * ROOM / max(UNITS, 1)
-//! let     WANTED  = max(1, min(PARTS == 0 ? FILLED : PARTS, ceil_div(N, LEAST)))
-//! let     EVEN    = WANTED < CLUSTER ? WANTED : WANTED / CLUSTER * CLUSTER "parts of each if all are as long"
-//! let     SPARE   = PARTS != 0 ? UNITS * (PARTS - 1) : 4 * UNITS <= ROOM ? ROOM - UNITS : UNITS < 8 * ROOM ? 4 * ROOM : 0 "parts beyond one of each"
-//! let     BESIDES = min(SPARE / max(TILES, 1), B * max(0, ceil_div(N, LEAST) - 1))
-//! let     ACROSS  = RAGGED == 0 ? B : max(B, ceil_div(B + BESIDES, EVEN))
-//! let     GRID    = TILES * ACROSS * EVEN
-//!
-//! require CLUSTER == 1 || RAGGED == 0              "a cluster's blocks are parts of one sequence"
-//! require CLUSTER <= device.cluster_max            "the device's clusters must be as large"
-//! require EVEN % CLUSTER == 0                      "a sequence has whole clusters of parts"
-//! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
-//! require SMEM + 512 <= device.smem_per_block      "the ring must fit in shared memory"
-//! require ROWS * HD <= 4096                        "a warp's sums must fit into registers"
-//! require alignment(Q) >= 16 && alignment(K) >= 16 && alignment(V) >= 16 "rows are copied 16 bytes at a time"
-//! require stride(Q, 0) % 8 == 0 && stride(Q, 1) % 8 == 0 && stride(Q, 2) % 8 == 0 "rows are copied 16 bytes at a time"
-//! require stride(K, 0) % 8 == 0 && stride(K, 1) % 8 == 0 && stride(K, 2) % 8 == 0 "rows are copied 16 bytes at a time"
-//! require stride(V, 0) % 8 == 0 && stride(V, 1) % 8 == 0 && stride(V, 2) % 8 == 0 "rows are copied 16 bytes at a time"
-//! require stride(Q, 3) == 1 && stride(K, 3) == 1 && stride(V, 3) == 1 && stride(O, 3) == 1 "elements of a head are neighbours"
 //!
 //! tensor  Q : T[B, TOKENS, HEADS, HD]
 //! tensor  K : T[B, N, KV_HEADS, HD]
@@ -53,15 +12,10 @@
 //! tensor  LENGTHS : s32[B]  when RAGGED == 1
 //! tensor  O : T[B, TOKENS, HEADS, HD]  out
 //! tensor  L : f32[B, TOKENS, HEADS]  out  when LSE == 1
-//! scalar  scale : f32 = 0.08838834764
-//! hook    score(f32 x, s32 sequence, s32 head, s32 query, s32 key) : f32 = x "applied to each scaled product; query: the position of the token's own key"
-//! workspace parts     GRID == UNITS * CLUSTER ? 0 : GRID * ROWS * (HD + 2) * 4 "results of parts"
-//! workspace counters  GRID == UNITS * CLUSTER ? 0 : UNITS * 4  zero "parts that have come"
 //!
 //! cluster 1, 1, CLUSTER
 //! launch  grid TILES, ACROSS, EVEN  block THREADS  smem SMEM
 //! work    flops 4 * B * TOKENS * HEADS * N * HD  bytes (2 * B * N * KV_HEADS + 2 * B * TOKENS * HEADS) * HD * sizeof(T)
-//! reference attention_decode_reference  grid min(B * TOKENS * HEADS, 65536)  block 256  bits 5
 //!
 //! preset  HD = 128, BN = 16, STAGES = 3, WARPS = 8  when device.smem_per_block >= 210000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 128, BN = 16, STAGES = 2, WARPS = 8  when device.smem_per_block >= 160000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16

@@ -1,13 +1,8 @@
 //! kernel  attention  "O = softmax(scale * Q K^T) V for each head, plain, causal, or with a mask and scores of yours"
 //! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
-//!
-//! type    T       = bf16  in {bf16, f16}
-//! dim     HEADS, KV_HEADS in 1..65535              "of all sequences of a batch; HEADS / KV_HEADS of queries share keys and values"
-//! dim     M, N            in 0..2147483647         "queries, keys"
+//! use     "device/reference/attention.cuh"
 //!
 //! param   HD      = 64    in {64, 128}             "elements of a head"
-//! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
-//! param   LSE     = 0     in {0, 1}                "1: L receives the logarithm of each query's sum of weights"
 //! param   BM      = 64    in {64, 128}             "queries of a block: 16 a warp"
 //! param   BN      = 64    in {32, 64}              "keys of a step"
 //! param   STAGES  = 2     in {2, 3}                "steps of keys and values in flight or in use"
@@ -17,17 +12,12 @@
 //! let     SMEM    = align_up((BM + 2 * STAGES * BN) * HD * sizeof(T) + 16 * STAGES + 8, 1024)
 //! let     BLOCKS  = HEADS * ceil_div(M, BM)
 //!
-//! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //!
-//! tensor  Q : T[HEADS, M, HD]     box [1, BM, 64]  swizzle 128
-//! tensor  K : T[KV_HEADS, N, HD]  box [1, BN, 64]  swizzle 128  l2 256
-//! tensor  V : T[KV_HEADS, N, HD]  box [1, BN, 64]  swizzle 128  l2 256
-//! tensor  O : T[HEADS, M, HD]     box [1, 16, 64]  swizzle 128  out
-//! tensor  L : f32[HEADS, M]  out  when LSE == 1
-//! scalar  scale : f32 = 0.125
-//! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "applied to each scaled product of query q and key k"
-//! hook    mask(s32 q, s32 k, s32 head) : s32 generic = 1 "whether query q sees key k; steps in which no query sees a key are skipped"
+//! tensor  Q  box [1, BM, 64]  swizzle 128
+//! tensor  K  box [1, BN, 64]  swizzle 128  l2 256
+//! tensor  V  box [1, BN, 64]  swizzle 128  l2 256
+//! tensor  O  box [1, 16, 64]  swizzle 128
 //!
 //! launch  grid BLOCKS  block THREADS  smem SMEM
 //! work    flops 4 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)

@@ -1,15 +1,8 @@
 //! kernel  attention_ragged  "O = softmax(scale * Q K^T) V for each head of sequences of different lengths that lie one after the other, CU[b] queries and CUK[b] keys before sequence b"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
-//!
-//! type    T       = bf16  in {bf16, f16}
-//! dim     BATCH           in 0..65535              "sequences"
-//! dim     HEADS, KV_HEADS in 1..32767              "of a sequence; HEADS / KV_HEADS of queries share keys and values"
-//! dim     M, N            in 0..2147400000         "queries, keys, of all sequences together"
-//! dim     LONGEST         in 0..2147400000         "queries of the longest sequence, or more; a sequence's further ones are left out"
+//! use     "device/reference/attention_ragged.cuh"
 //!
 //! param   HD      = 64    in {64, 128}             "elements of a head"
-//! param   CAUSAL  = 0     in {0, 1}                "1: a query sees its sequence's keys up to its own, the last query all of them"
-//! param   LSE     = 0     in {0, 1}                "1: L receives the logarithm of each query's sum of weights"
 //! param   BM      = 64    in {64, 128}             "queries of a block: 16 a warp"
 //! param   BN      = 64    in {32, 64}              "keys of a step"
 //! param   STAGES  = 2     in {2, 3}                "steps of keys and values in flight or in use"
@@ -18,23 +11,11 @@
 //! let     SMEM    = (BM + 2 * STAGES * BN) * HD * sizeof(T)
 //! let     BLOCKS  = BATCH * HEADS * ceil_div(LONGEST, BM) "those beyond the end of a sequence leave at once"
 //!
-//! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //! require alignment(Q) >= 16 && alignment(K) >= 16 && alignment(V) >= 16 "rows are copied 16 bytes at a time"
 //! require stride(Q, 1) % 8 == 0 && stride(K, 1) % 8 == 0 && stride(V, 1) % 8 == 0 "rows are copied 16 bytes at a time"
 //! require stride(Q, 0) % 8 == 0 && stride(K, 0) % 8 == 0 && stride(V, 0) % 8 == 0 "rows are copied 16 bytes at a time"
 //! require stride(Q, 2) == 1 && stride(K, 2) == 1 && stride(V, 2) == 1 "elements of a head are neighbours"
-//!
-//! tensor  Q : T[M, HEADS, HD]
-//! tensor  K : T[N, KV_HEADS, HD]
-//! tensor  V : T[N, KV_HEADS, HD]
-//! tensor  CU : s32[BATCH + 1]
-//! tensor  CUK : s32[BATCH + 1]
-//! tensor  O : T[M, HEADS, HD]  out
-//! tensor  L : f32[HEADS, M]  out  when LSE == 1
-//! scalar  scale : f32 = 0.125
-//! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "applied to each scaled product of query q and key k"
-//! hook    mask(s32 q, s32 k, s32 head) : s32 generic = 1 "whether query q sees key k; steps in which no query sees a key are skipped"
 //!
 //! launch  grid BLOCKS  block THREADS  smem SMEM
 //! work    flops 4 * HEADS * M * (N / max(1, BATCH)) * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)

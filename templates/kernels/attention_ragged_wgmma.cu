@@ -1,15 +1,8 @@
 //! kernel  attention_ragged  "O = softmax(scale * Q K^T) V for each head of sequences of different lengths that lie one after the other, CU[b] queries and CUK[b] keys before sequence b"
 //! arch    sm_90a
-//!
-//! type    T       = bf16  in {bf16, f16}
-//! dim     BATCH           in 0..65535              "sequences"
-//! dim     HEADS, KV_HEADS in 1..32767              "of a sequence; HEADS / KV_HEADS of queries share keys and values"
-//! dim     M, N            in 0..2147400000         "queries, keys, of all sequences together"
-//! dim     LONGEST         in 0..2147400000         "queries of the longest sequence, or more; a sequence's further ones are left out"
+//! use     "device/reference/attention_ragged.cuh"
 //!
 //! param   HD      = 64    in {32, 64, 96, 128, 192, 256} "elements of a head"
-//! param   CAUSAL  = 0     in {0, 1}                "1: a query sees its sequence's keys up to its own, the last query all of them"
-//! param   LSE     = 0     in {0, 1}                "1: L receives the logarithm of each query's sum of weights"
 //! param   BM      = 128   in {64, 128, 192}        "queries of a block: 64 a warpgroup"
 //! param   BN      = 128   in {32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256} "keys of a step"
 //! param   STAGES  = 2     in 1..4                  "steps of keys, and of values, in flight or in use"
@@ -21,21 +14,14 @@
 //! let     SMEM    = align_up((64 * SLOTS + 2 * STAGES * BN) * HD * sizeof(T) + 32 * STAGES + 24 * SLOTS, 1024)
 //! let     BLOCKS  = BATCH * HEADS * ceil_div(LONGEST, BM) "those beyond the end of a sequence leave at once"
 //!
-//! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //! require given(mask) == 0 || BM != 192            "the warps that find the steps a mask leaves need registers"
 //! require HD / 2 + BN * 3 / 4 <= (BM == 192 ? 132 : 200) "output, scores and weights must fit in registers"
 //!
-//! tensor  Q : T[M, HEADS, HD]     box [64, 1, PANEL]  swizzle PANEL * 2
-//! tensor  K : T[N, KV_HEADS, HD]  box [BN, 1, PANEL]  swizzle PANEL * 2  l2 256
-//! tensor  V : T[N, KV_HEADS, HD]  box [BN, 1, PANEL]  swizzle PANEL * 2  l2 256
-//! tensor  CU : s32[BATCH + 1]
-//! tensor  CUK : s32[BATCH + 1]
-//! tensor  O : T[M, HEADS, HD]     box [64, 1, PANEL]  swizzle PANEL * 2  out  view
-//! tensor  L : f32[HEADS, M]  out  when LSE == 1
-//! scalar  scale : f32 = 0.125
-//! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "applied to each scaled product of query q and key k"
-//! hook    mask(s32 q, s32 k, s32 head) : s32 generic = 1 "whether query q sees key k; steps in which no query sees a key are skipped"
+//! tensor  Q  box [64, 1, PANEL]  swizzle PANEL * 2
+//! tensor  K  box [BN, 1, PANEL]  swizzle PANEL * 2  l2 256
+//! tensor  V  box [BN, 1, PANEL]  swizzle PANEL * 2  l2 256
+//! tensor  O  box [64, 1, PANEL]  swizzle PANEL * 2  view
 //!
 //! launch  grid BLOCKS  block THREADS  smem SMEM
 //! work    flops 4 * HEADS * M * (N / max(1, BATCH)) * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)

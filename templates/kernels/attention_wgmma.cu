@@ -1,13 +1,8 @@
 //! kernel  attention  "O = softmax(scale * Q K^T) V for each head, plain, causal, or with a mask and scores of yours"
 //! arch    sm_90a
-//!
-//! type    T       = bf16  in {bf16, f16}
-//! dim     HEADS, KV_HEADS in 1..65535              "of all sequences of a batch; HEADS / KV_HEADS of queries share keys and values"
-//! dim     M, N            in 0..2147483647         "queries, keys"
+//! use     "device/reference/attention.cuh"
 //!
 //! param   HD      = 64    in {32, 64, 96, 128, 192, 256} "elements of a head"
-//! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
-//! param   LSE     = 0     in {0, 1}                "1: L receives the logarithm of each query's sum of weights"
 //! param   BM      = 128   in {64, 128, 192}        "queries of a block: 64 a warpgroup"
 //! param   BN      = 128   in {32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256} "keys of a step"
 //! param   STAGES  = 2     in 1..4                  "steps of keys, and of values, in flight or in use"
@@ -21,20 +16,15 @@
 //! let     SMEM    = align_up((64 * SLOTS + 2 * STAGES * BN) * HD * sizeof(T) + 32 * STAGES + 24 * SLOTS, 1024)
 //! let     BLOCKS  = HEADS * ceil_div(M, BM)
 //!
-//! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //! require PERSISTENT == 0 || HD <= 192             "with heads of 256 no registers are left for the next tile"
 //! require given(mask) == 0 || BM != 192            "the warps that find the steps a mask leaves need registers"
 //! require HD / 2 + BN * 3 / 4 <= (BM == 192 ? 132 : 200) "output, scores and weights must fit in registers"
 //!
-//! tensor  Q : T[HEADS, M, HD]     box [1, 64, PANEL]  swizzle PANEL * 2
-//! tensor  K : T[KV_HEADS, N, HD]  box [1, BN, PANEL]  swizzle PANEL * 2  l2 256
-//! tensor  V : T[KV_HEADS, N, HD]  box [1, BN, PANEL]  swizzle PANEL * 2  l2 256
-//! tensor  O : T[HEADS, M, HD]     box [1, 64, PANEL]  swizzle PANEL * 2  out
-//! tensor  L : f32[HEADS, M]  out  when LSE == 1
-//! scalar  scale : f32 = 0.125
-//! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "applied to each scaled product of query q and key k"
-//! hook    mask(s32 q, s32 k, s32 head) : s32 generic = 1 "whether query q sees key k; steps in which no query sees a key are skipped"
+//! tensor  Q  box [1, 64, PANEL]  swizzle PANEL * 2
+//! tensor  K  box [1, BN, PANEL]  swizzle PANEL * 2  l2 256
+//! tensor  V  box [1, BN, PANEL]  swizzle PANEL * 2  l2 256
+//! tensor  O  box [1, 64, PANEL]  swizzle PANEL * 2
 //!
 //! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count) : BLOCKS  block THREADS  smem SMEM
 //! work    flops 4 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)

@@ -1,7 +1,7 @@
 //! kernel  gather   "D[i] = S[I[i]], rows by their numbers; a number that is no row's gives zeros"
 //! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/gather.cuh"
 //!
-//! type    T       = f32  in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
 //! dim     R, N           in 1..2147483647
 //! dim     COUNT          in 0..2147483647
 //!
@@ -18,7 +18,6 @@
 //!
 //! launch  grid ceil_div(COUNT, ROWS) * ceil_div(N, COLUMNS)  block 32  smem SMEM
 //! work    flops 0  bytes 2 * COUNT * N * sizeof(T) + 4 * COUNT
-//! reference gather_reference  grid min(COUNT, 65536)  block 256
 //!
 //! preset  ROWS = 8   when ceil_div(COUNT, 32) * ceil_div(N, COLUMNS) < 2 * device.sm_count
 //! preset  ROWS = 32

@@ -1,7 +1,7 @@
 //! kernel  gather   "D[i] = S[I[i]], rows by their numbers, at any pitch and address; a number that is no row's gives zeros"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/gather.cuh"
 //!
-//! type    T      = f32   in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
 //! type    J      = s32   in {s32, s64}             "elements of I"
 //! dim     R, N, COUNT    in 0..2147483647          "rows of S, columns, rows of D"
 //!
@@ -22,7 +22,6 @@
 //!
 //! launch  grid ceil_div(COUNT, ROWS) * ACROSS  block THREADS
 //! work    flops 0  bytes 2 * COUNT * N * sizeof(T) + COUNT * sizeof(J)
-//! reference gather_reference  grid min(COUNT, 65536)  block 256
 //!
 //! preset  NEIGHBOURS = 1, LANES = 8    when N * sizeof(T) <= 256
 //! preset  NEIGHBOURS = 1, LANES = 32   when N * sizeof(T) <= 2048

@@ -1,12 +1,6 @@
 //! kernel  gemm_batched "D[i] = epilogue(A[i] * B[i]^T) for each matrix i of a batch: A[M,K], B[N,K], D[M,N], f32 accumulation"
 //! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
-//!
-//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8, f32} "elements of A and B; the units read f32 as tf32"
-//! type    O      = bf16  in {bf16, f16, f32, e4m3, s8, s32}  "elements of D; e4m3 and s8 saturate"
-//! type    S      = f32   in {f32, s32}             "what epilogue computes in: s32 where D is s32"
-//! dim     M, N, K in 0..2147483647
-//! dim     BATCH           in 0..524288               "products"
-//! dim     A_BATCH, B_BATCH in 0..524288              "matrices of A and of B: as many as of D, or one for all"
+//! use     "device/reference/gemm_batched.cuh"
 //!
 //! param   BM      = 128  in {64, 128, 256}         "rows of D per block"
 //! param   BN      = 256  in {64, 128, 256}         "columns of D per block"
@@ -14,8 +8,6 @@
 //! param   WM      = 64   in {32, 64}               "rows of D per warp"
 //! param   WN      = 64   in {32, 64}               "columns of D per warp"
 //! param   STAGES  = 3    in 2..8                   "tiles of A and B in flight"
-//! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
-//! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
 //! param   GROUP_M = 8    in {1, 4, 8, 16}          "tile rows visited together, for L2 reuse"
 //!
 //! let     BK        = STEP / sizeof(T)             "columns of A and B per step"
@@ -28,25 +20,18 @@
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count))
 //! let     FLOAT8    = sizeof(T) == 1 && !integer(T)
 //!
-//! require A_BATCH == BATCH || A_BATCH == 1      "each product has its own matrix of A, or all share one"
-//! require B_BATCH == BATCH || B_BATCH == 1      "each product has its own matrix of B, or all share one"
-//! require TILES <= 2000000000                   "tiles are counted in 32 bits"
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require WARPS == 4 || WARPS == 8                 "registers are traded between whole warpgroups"
 //! require WM * WN / 32 + WM / 2 + WN / 2 + 40 <= (WARPS == 8 ? 232 : 255) "accumulators and fragments must fit in registers"
 //! require !FLOAT8 || device.compute_capability < 90 || device.compute_capability >= 120 || WM * WN <= 1024 "from sm_90 to below sm_120 mma.sync widens 8-bit floats to 16 bits, for which only warp tiles of 32 by 32 leave registers"
 //! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
-//! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
-//! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
 //! require TA + TB == 0 || sizeof(T) == 2           "ldmatrix reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //!
-//! tensor  A  : T[A_BATCH, M, K]   box [1, BM, BK]     swizzle STEP  l2 256  when TA == 0
-//! tensor  AT : T[A_BATCH, K, M]   box [1, BK, 64]     swizzle 128   l2 256  when TA == 1
-//! tensor  B  : T[B_BATCH, N, K]   box [1, BN, BK]     swizzle STEP  l2 256  when TB == 0
-//! tensor  BT : T[B_BATCH, K, N]   box [1, BK, 64]     swizzle 128   l2 256  when TB == 1
-//! tensor  D  : O[BATCH, M, N]   box [1, BM, EPI_N]  swizzle 128  out  view
-//!
-//! hook    epilogue(S x, s32 row, s32 column, s32 matrix) : S = x    "applied to each element of the product before it is rounded"
+//! tensor  A   box [1, BM, BK]     swizzle STEP  l2 256
+//! tensor  AT  box [1, BK, 64]     swizzle 128  l2 256
+//! tensor  B   box [1, BN, BK]     swizzle STEP  l2 256
+//! tensor  BT  box [1, BK, 64]     swizzle 128  l2 256
+//! tensor  D   box [1, BM, EPI_N]  swizzle 128  view
 //!
 //! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
 //! work    flops 2 * BATCH * M * N * K  bytes (A_BATCH * M * K + B_BATCH * N * K) * sizeof(T) + BATCH * M * N * sizeof(O)

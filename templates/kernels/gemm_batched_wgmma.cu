@@ -1,20 +1,12 @@
 //! kernel  gemm_batched "D[i] = epilogue(A[i] * B[i]^T) for each matrix i of a batch: A[M,K], B[N,K], D[M,N], f32 accumulation"
 //! arch    sm_90a
-//!
-//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8, f32} "elements of A and B; the units read f32 as tf32"
-//! type    O      = bf16  in {bf16, f16, f32, e4m3, s8, s32}  "elements of D; e4m3 and s8 saturate"
-//! type    S      = f32   in {f32, s32}             "what epilogue computes in: s32 where D is s32"
-//! dim     M, N, K in 0..2147483647
-//! dim     BATCH           in 0..524288               "products"
-//! dim     A_BATCH, B_BATCH in 0..524288              "matrices of A and of B: as many as of D, or one for all"
+//! use     "device/reference/gemm_batched.cuh"
 //!
 //! param   BM      = 128  in {64, 128, 192, 256}    "rows of D per block"
 //! param   BN      = 256  in {64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256} "columns of D per block"
 //! param   STAGES  = 4    in 2..8                   "tiles of A and B in flight"
 //! param   PINGPONG = 0   in {0, 1}                 "0: the consumers share each tile; 1: two make tiles in turn, and one multiplies while the other stores"
 //! param   FAST    = 0    in {0, 1}                 "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
-//! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
-//! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
 //! param   GROUP_M = 16   in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse"
 //!
 //! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
@@ -32,27 +24,20 @@
 //! let     STEP      = max((BM * BN * 33 + (BM + BN) * 185) / 1000, (BM + BN) * 5 / 2) "cycles of one step along K: tensor cores, L2"
 //! let     STORE     = BM * BN * 52 / 1000          "cycles of storing a tile"
 //!
-//! require A_BATCH == BATCH || A_BATCH == 1      "each product has its own matrix of A, or all share one"
-//! require B_BATCH == BATCH || B_BATCH == 1      "each product has its own matrix of B, or all share one"
-//! require TILES <= 2000000000                   "tiles are counted in 32 bits"
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require CONSUMERS * (SUMS + 40) <= 480 && SUMS <= 200 "accumulators must fit in registers"
 //! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
 //! require PROMOTED == 0 || SLICES == 1 && PINGPONG == 0 "sums of 8-bit floats that are added in f32 leave registers for 64 rows"
 //! require sizeof(O) > 1 || BN % 16 == 0            "TMA stores rows of whole 16 bytes"
 //! require !integer(T) || BN % 16 == 0              "wgmma multiplies integers by multiples of 16 columns"
-//! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
-//! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
 //! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //! require TB == 0 || BN % 64 == 0  "a block loads panels of 64 columns of BT"
 //!
-//! tensor  A  : T[A_BATCH, M, K]   box [1, BM, BK]            swizzle 128  l2 128  when TA == 0
-//! tensor  AT : T[A_BATCH, K, M]   box [1, BK, 64]            swizzle 128  l2 128  when TA == 1
-//! tensor  B  : T[B_BATCH, N, K]   box [1, BN, BK]  swizzle 128  l2 128  when TB == 0
-//! tensor  BT : T[B_BATCH, K, N]   box [1, BK, 64]            swizzle 128  l2 128  when TB == 1
-//! tensor  D  : O[BATCH, M, N]   box [1, 64, EPI_N]         swizzle SWIZZLE  out  view
-//!
-//! hook    epilogue(S x, s32 row, s32 column, s32 matrix) : S = x    "applied to each element of the product before it is rounded"
+//! tensor  A   box [1, BM, BK]     swizzle 128  l2 128
+//! tensor  AT  box [1, BK, 64]     swizzle 128  l2 128
+//! tensor  B   box [1, BN, BK]     swizzle 128  l2 128
+//! tensor  BT  box [1, BK, 64]     swizzle 128  l2 128
+//! tensor  D   box [1, 64, EPI_N]  swizzle SWIZZLE  view
 //!
 //! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
 //! work    flops 2 * BATCH * M * N * K  bytes (A_BATCH * M * K + B_BATCH * N * K) * sizeof(T) + BATCH * M * N * sizeof(O)  cycles 10200 + max(WAVES * (1500 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), ((A_BATCH * M * K + B_BATCH * N * K) * sizeof(T) + BATCH * M * N * sizeof(O)) / 2230) "as gemm's"

@@ -1,10 +1,6 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
 //! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
-//!
-//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8, f32} "elements of A and B; the units read f32 as tf32"
-//! type    O      = bf16  in {bf16, f16, f32, e4m3, s8, s32}  "elements of D; e4m3 and s8 saturate"
-//! type    S      = f32   in {f32, s32}             "what epilogue computes in: s32 where D is s32"
-//! dim     M, N, K in 0..2147483647
+//! use     "device/reference/gemm.cuh"
 //!
 //! param   BM      = 128  in {64, 128, 256}         "rows of D per block"
 //! param   BN      = 256  in {64, 128, 256}         "columns of D per block"
@@ -12,8 +8,6 @@
 //! param   WM      = 64   in {32, 64}               "rows of D per warp"
 //! param   WN      = 64   in {32, 64}               "columns of D per warp"
 //! param   STAGES  = 3    in 2..8                   "tiles of A and B in flight"
-//! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
-//! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
 //! param   GROUP_M = 8    in {1, 4, 8, 16}          "tile rows visited together, for L2 reuse"
 //!
 //! let     BK        = STEP / sizeof(T)             "columns of A and B per step"
@@ -32,17 +26,13 @@
 //! require WM * WN / 32 + WM / 2 + WN / 2 + 40 <= (WARPS == 8 ? 232 : 255) "accumulators and fragments must fit in registers"
 //! require !FLOAT8 || device.compute_capability < 90 || device.compute_capability >= 120 || WM * WN <= 1024 "from sm_90 to below sm_120 mma.sync widens 8-bit floats to 16 bits, for which only warp tiles of 32 by 32 leave registers"
 //! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
-//! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
-//! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
 //! require TA + TB == 0 || sizeof(T) == 2           "ldmatrix reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //!
-//! tensor  A  : T[M, K]   box [BM, BK]     swizzle STEP  l2 256  when TA == 0
-//! tensor  AT : T[K, M]   box [BK, 64]     swizzle 128   l2 256  when TA == 1
-//! tensor  B  : T[N, K]   box [BN, BK]     swizzle STEP  l2 256  early  when TB == 0
-//! tensor  BT : T[K, N]   box [BK, 64]     swizzle 128   l2 256  early  when TB == 1
-//! tensor  D  : O[M, N]   box [BM, EPI_N]  swizzle 128  out  view
-//!
-//! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
+//! tensor  A   box [BM, BK]     swizzle STEP  l2 256
+//! tensor  AT  box [BK, 64]     swizzle 128  l2 256
+//! tensor  B   box [BN, BK]     swizzle STEP  l2 256  early
+//! tensor  BT  box [BK, 64]     swizzle 128  l2 256  early
+//! tensor  D   box [BM, EPI_N]  swizzle 128  view
 //!
 //! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM  waits
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 14000 + max(WAVES * ceil_div(K, BK) * CYCLES, ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 1500) "by the rate of mma.sync and the bandwidth of an H200"

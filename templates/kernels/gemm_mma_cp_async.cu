@@ -1,10 +1,6 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
-//!
-//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8, f32} "elements of A and B; the units read f32 as tf32"
-//! type    O      = bf16  in {bf16, f16, f32, e4m3, s8, s32}  "elements of D; e4m3 and s8 saturate"
-//! type    S      = f32   in {f32, s32}             "what epilogue computes in: s32 where D is s32"
-//! dim     M, N, K in 0..2147483647
+//! use     "device/reference/gemm.cuh"
 //!
 //! param   VEC     = 16   in {16, 8, 4, 2, 1}       "bytes copied at once: the rows of A and B begin at multiples of it"
 //! param   BM      = 128  in {64, 128, 256}         "rows of D per block"
@@ -14,8 +10,6 @@
 //! param   WN      = 64   in {32, 64}               "columns of D per warp"
 //! param   STAGES  = 3    in 2..6                   "tiles of A and B in flight"
 //! param   BLOCKS  = 1    in {1, 2, 3}              "blocks that share an SM"
-//! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
-//! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
 //! param   GROUP_M = 8    in {1, 4, 8, 16}          "tile rows visited together, for L2 reuse"
 //!
 //! let     BK        = STEP / sizeof(T)             "columns of A and B per step"
@@ -33,20 +27,10 @@
 //! require VEC >= 4 || VEC == sizeof(T)           "cp.async copies 4 bytes or more; elements are gathered one by one"
 //! require VEC != 4 || STEP == 64                 "one pass of the block copies whole groups of 8 rows"
 //! require !FLOAT8 || device.compute_capability >= 89 "mma.sync multiplies 8-bit floats from sm_89 on"
-//! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
-//! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
 //! require WARPS == 4 || WARPS == 8                 "a block has 128 or 256 threads"
 //! require SMEM <= device.smem_per_block && (SMEM + 1024) * BLOCKS <= device.smem_per_sm "the pipelines of an SM's blocks must fit in shared memory"
 //! require !FLOAT8 || device.compute_capability < 90 || device.compute_capability >= 120 || WM * WN <= 1024 "from sm_90 to below sm_120 mma.sync widens 8-bit floats to 16 bits, for which only warp tiles of 32 by 32 leave registers"
 //! require (WM * WN / 32 + WM / 2 + WN / 2 + 60 + 64 * (FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120)) * THREADS * BLOCKS <= device.registers_per_sm "accumulators and fragments must fit in registers, from sm_90 to below sm_120 those of 8-bit floats widened to 16 bits too"
-//!
-//! tensor  A  : T[M, K]  when TA == 0
-//! tensor  AT : T[K, M]  when TA == 1
-//! tensor  B  : T[N, K]  when TB == 0
-//! tensor  BT : T[K, N]  when TB == 1
-//! tensor  D  : O[M, N]  out
-//!
-//! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
 //!
 //! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)

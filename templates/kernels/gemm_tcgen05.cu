@@ -1,16 +1,10 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
 //! arch    sm_100a, sm_103a
-//!
-//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8, f32} "elements of A and B; the units read f32 as tf32"
-//! type    O      = bf16  in {bf16, f16, f32, e4m3, s8, s32}  "elements of D; e4m3 and s8 saturate"
-//! type    S      = f32   in {f32, s32}             "what epilogue computes in: s32 where D is s32"
-//! dim     M, N, K in 0..2147483647
+//! use     "device/reference/gemm.cuh"
 //!
 //! param   BN      = 256  in {32, 64, 128, 256}     "columns of D per tile"
 //! param   STAGES  = 6    in 2..8                   "tiles of A and B in flight"
 //! param   PAIR    = 2    in {1, 2}                 "blocks that multiply one tile together, 128 rows of D each"
-//! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
-//! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
 //! param   GROUP_M = 8    in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse"
 //!
 //! let     BM        = 128                          "rows of D per block: the lanes of tensor memory"
@@ -24,21 +18,17 @@
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
-//! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
-//! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
 //! require !integer(T) || device.compute_capability == 100 "of sm_100a and sm_103a only the first multiplies s8"
 //! require !integer(T) || BN % 32 == 0              "tcgen05 multiplies integers by multiples of 32 columns"
 //! require TA + TB == 0 || sizeof(T) == 2           "this kernel reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //! require TB == 0 || BN / PAIR % 64 == 0          "a block loads panels of 64 columns of BT"
 //! require BN / PAIR % 8 == 0                       "each block of a pair loads whole swizzle atoms of B"
 //!
-//! tensor  A  : T[M, K]   box [BM, BK]         swizzle 128  l2 256  when TA == 0
-//! tensor  AT : T[K, M]   box [BK, 64]         swizzle 128  l2 256  when TA == 1
-//! tensor  B  : T[N, K]   box [BN / PAIR, BK]  swizzle 128  l2 256  early  when TB == 0
-//! tensor  BT : T[K, N]   box [BK, 64]         swizzle 128  l2 256  early  when TB == 1
-//! tensor  D  : O[M, N]   box [BM, EPI_N]      swizzle 128  out  view
-//!
-//! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
+//! tensor  A   box [BM, BK]         swizzle 128  l2 256
+//! tensor  AT  box [BK, 64]         swizzle 128  l2 256
+//! tensor  B   box [BN / PAIR, BK]  swizzle 128  l2 256  early
+//! tensor  BT  box [BK, 64]         swizzle 128  l2 256  early
+//! tensor  D   box [BM, EPI_N]      swizzle 128  view
 //!
 //! cluster PAIR
 //! launch  grid ceil_div(TILES, WAVES) * PAIR  block THREADS  smem SMEM  waits

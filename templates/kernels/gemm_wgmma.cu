@@ -1,10 +1,6 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
 //! arch    sm_90a
-//!
-//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8, f32} "elements of A and B; the units read f32 as tf32"
-//! type    O      = bf16  in {bf16, f16, f32, e4m3, s8, s32}  "elements of D; e4m3 and s8 saturate"
-//! type    S      = f32   in {f32, s32}             "what epilogue computes in: s32 where D is s32"
-//! dim     M, N, K in 0..2147483647
+//! use     "device/reference/gemm.cuh"
 //!
 //! param   BM      = 128  in {64, 128, 192, 256}    "rows of D per block"
 //! param   BN      = 256  in {64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256} "columns of D per block"
@@ -12,8 +8,6 @@
 //! param   CLUSTER = 1    in {1, 2}                 "blocks, one below the other, that share each tile of B by multicast"
 //! param   PINGPONG = 0   in {0, 1}                 "0: the consumers share each tile; 1: two make tiles in turn, and one multiplies while the other stores"
 //! param   FAST    = 0    in {0, 1}                 "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
-//! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
-//! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
 //! param   GROUP_M = 16   in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse"
 //!
 //! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
@@ -40,19 +34,15 @@
 //! require PROMOTED == 0 || SLICES == 1 && PINGPONG == 0 "sums of 8-bit floats that are added in f32 leave registers for 64 rows"
 //! require sizeof(O) > 1 || BN % 16 == 0            "TMA stores rows of whole 16 bytes"
 //! require !integer(T) || BN % 16 == 0              "wgmma multiplies integers by multiples of 16 columns"
-//! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
-//! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
 //! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //! require TB == 0 || BN % 64 == 0 && CLUSTER == 1  "a block loads panels of 64 columns of BT"
 //! require BN / CLUSTER % 8 == 0                    "each block of a cluster loads whole swizzle atoms of B"
 //!
-//! tensor  A  : T[M, K]   box [BM, BK]            swizzle 128  l2 128  when TA == 0
-//! tensor  AT : T[K, M]   box [BK, 64]            swizzle 128  l2 128  when TA == 1
-//! tensor  B  : T[N, K]   box [BN / CLUSTER, BK]  swizzle 128  l2 128  early  when TB == 0
-//! tensor  BT : T[K, N]   box [BK, 64]            swizzle 128  l2 128  early  when TB == 1
-//! tensor  D  : O[M, N]   box [64, EPI_N]         swizzle SWIZZLE  out  view
-//!
-//! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
+//! tensor  A   box [BM, BK]            swizzle 128  l2 128
+//! tensor  AT  box [BK, 64]            swizzle 128  l2 128
+//! tensor  B   box [BN / CLUSTER, BK]  swizzle 128  l2 128  early
+//! tensor  BT  box [BK, 64]            swizzle 128  l2 128  early
+//! tensor  D   box [64, EPI_N]         swizzle SWIZZLE  view
 //!
 //! cluster CLUSTER
 //! launch  grid ceil_div(TILES, WAVES) * CLUSTER  block THREADS  smem SMEM  waits

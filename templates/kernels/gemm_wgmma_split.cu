@@ -1,10 +1,6 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation; few tiles of D, or long K"
 //! arch    sm_90a
-//!
-//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8, f32} "elements of A and B; the units read f32 as tf32"
-//! type    O      = bf16  in {bf16, f16, f32, e4m3, s8, s32}  "elements of D; e4m3 and s8 saturate"
-//! type    S      = f32   in {f32, s32}             "what epilogue computes in: s32 where D is s32"
-//! dim     M, N, K in 0..2147483647
+//! use     "device/reference/gemm.cuh"
 //!
 //! param   BM      = 64   in {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256} "rows of D per block: columns of the product"
 //! param   BN      = 64   in {64, 128, 192}         "columns of D per block: one consumer warpgroup per 64"
@@ -14,8 +10,6 @@
 //! param   SHARE_M = 1    in {1, 2, 4}              "blocks of a cluster, one below the other, that share tiles of B by multicast"
 //! param   SHARE_N = 1    in {1, 2, 4}              "blocks of a cluster, side by side, that share tiles of A by multicast"
 //! param   FAST    = 0    in {0, 1}                 "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
-//! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
-//! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
 //!
 //! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
 //! let     CONSUMERS = BN / 64
@@ -44,8 +38,6 @@
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require BM * CONSUMERS <= 512 && BM / 2 * (1 + PROMOTED) + 80 <= min(255, 65536 / THREADS) "accumulators must fit in registers"
 //! require SPLIT == 1 || BM * BN * 4 <= RING        "the ring's memory holds the partial sums"
-//! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
-//! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
 //! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
 //! require !integer(T) || BM <= 24 || BM % 16 == 0 "wgmma multiplies integers by 8, 16, 24 or multiples of 16 rows of D"
 //! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
@@ -53,16 +45,14 @@
 //! require BM / SHARE_N % 8 == 0 && BN / SHARE_M % 8 == 0 "each block of a cluster loads whole swizzle atoms"
 //! require TA == 0 || BM % 64 == 0                  "a block loads panels of 64 rows of D"
 //!
-//! tensor  A  : T[M, K]   box [BM / SHARE_N, BK]  swizzle 128  l2 128  when TA == 0
-//! tensor  AT : T[K, M]   box [BK, 64]            swizzle 128  l2 128  when TA == 1
-//! tensor  B  : T[N, K]   box [BN / SHARE_M, BK]  swizzle 128  l2 128  early  when TB == 0
-//! tensor  BT : T[K, N]   box [BK, 64]            swizzle 128  l2 128  early  when TB == 1
-//! tensor  D  : O[M, N]   box [ROWS, PANEL]  swizzle PANEL * sizeof(O)  out  view
+//! tensor  A   box [BM / SHARE_N, BK]  swizzle 128  l2 128
+//! tensor  AT  box [BK, 64]            swizzle 128  l2 128
+//! tensor  B   box [BN / SHARE_M, BK]  swizzle 128  l2 128  early
+//! tensor  BT  box [BK, 64]            swizzle 128  l2 128  early
+//! tensor  D   box [ROWS, PANEL]       swizzle PANEL * sizeof(O)  view
 //!
 //! workspace partials  CHUNKS == 1 ? 0 : TILES * CHUNKS * BM * BN * 4  "sums of one chunk"
 //! workspace counters  CHUNKS == 1 ? 0 : TILES * OWNERS * 4  zero       "chunks that have come"
-//!
-//! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
 //!
 //! cluster SPLIT * SHARERS
 //! launch  grid BLOCKS  block THREADS  smem SMEM  waits

@@ -1,11 +1,7 @@
 //! kernel  permute  "D = S with its dimensions in another order, bit for bit: dimension k of D is dimension Pk of S; rows of both begin at 16 bytes"
 //! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/permute.cuh"
 //!
-//! type    T       = u8  in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
-//! dim     N0, N1        in 0..65536                "of S; 1 for dimensions it lacks"
-//! dim     N2, N3, N4    in 0..2147483647           "the larger extents come last; strides may be in any order"
-//!
-//! param   P0      = 0   in 0..4                    "which dimension of S is the outermost of D; pinned, as are the others"
 //! param   P1      = 1   in 0..4
 //! param   P2      = 2   in 0..4
 //! param   P3      = 4   in 0..4
@@ -15,11 +11,6 @@
 //! param   THREADS = 64  in {64, 128, 256}
 //! param   GROUP   = 8   in {1, 4, 8, 16, 32}       "rows of tiles that are processed together, column by column"
 //!
-//! let     E0      = P0 == 0 ? N0 : P0 == 1 ? N1 : P0 == 2 ? N2 : P0 == 3 ? N3 : N4  "extents of D"
-//! let     E1      = P1 == 0 ? N0 : P1 == 1 ? N1 : P1 == 2 ? N2 : P1 == 3 ? N3 : N4
-//! let     E2      = P2 == 0 ? N0 : P2 == 1 ? N1 : P2 == 2 ? N2 : P2 == 3 ? N3 : N4
-//! let     E3      = P3 == 0 ? N0 : P3 == 1 ? N1 : P3 == 2 ? N2 : P3 == 3 ? N3 : N4
-//! let     E4      = P4 == 0 ? N0 : P4 == 1 ? N1 : P4 == 2 ? N2 : P4 == 3 ? N3 : N4
 //! let     Q       = P0 == 4 ? 0 : P1 == 4 ? 1 : P2 == 4 ? 2 : 3 "where S's innermost dimension is in D"
 //! let     BATCH   = (P4 == 0 ? 1 : N0) * (P4 == 1 ? 1 : N1) * (P4 == 2 ? 1 : N2) * (P4 == 3 ? 1 : N3)
 //! let     ROWS    = DOWN * 128 / sizeof(T)
@@ -27,18 +18,15 @@
 //! let     BYTES   = ROWS * COLUMNS * sizeof(T)     "of a tile"
 //! let     SMEM    = align_up(BYTES + 8, 1024)
 //!
-//! require (1 << P0 | 1 << P1 | 1 << P2 | 1 << P3 | 1 << P4) == 31 "D has every dimension of S once"
 //! require P4 != 4                                  "the innermost dimension of S must move"
 //! require SMEM <= device.smem_per_block            "a tile must fit in shared memory"
 //! require 64 * ACROSS * DOWN >= THREADS            "every thread transposes a square of 16 bytes by 16 bytes"
 //! require BYTES / THREADS <= 256                   "a thread keeps its squares of a tile in registers"
 //!
-//! tensor  S : T[N0, N1, N2, N3, N4]  box [P4 == 0 ? ROWS : 1, P4 == 1 ? ROWS : 1, P4 == 2 ? ROWS : 1, P4 == 3 ? ROWS : 1, 128 / sizeof(T)]  swizzle 128
-//! tensor  D : T[E0, E1, E2, E3, E4]  box [Q == 0 ? COLUMNS : 1, Q == 1 ? COLUMNS : 1, Q == 2 ? COLUMNS : 1, Q == 3 ? COLUMNS : 1, 128 / sizeof(T)]  swizzle 128  out  view
+//! tensor  S  box [P4 == 0 ? ROWS : 1, P4 == 1 ? ROWS : 1, P4 == 2 ? ROWS : 1, P4 == 3 ? ROWS : 1, 128 / sizeof(T)]          swizzle 128
+//! tensor  D  box [Q == 0 ? COLUMNS : 1, Q == 1 ? COLUMNS : 1, Q == 2 ? COLUMNS : 1, Q == 3 ? COLUMNS : 1, 128 / sizeof(T)]  swizzle 128  view
 //!
 //! launch  grid BATCH * ceil_div(E4, ROWS) * ceil_div(N4, COLUMNS)  block THREADS  smem SMEM
-//! work    flops 0  bytes 2 * N0 * N1 * N2 * N3 * N4 * sizeof(T)
-//! reference permute_reference  grid min(ceil_div(N0 * N1 * N2 * N3 * N4, 256), 65536)  block 256
 //!
 //! preset  ACROSS = 1, DOWN = 1, THREADS = 64   when sizeof(T) < 4 && N2 <= 2  "few enough elements to be emulated quickly"
 //! preset  ACROSS = 2, DOWN = 2, THREADS = 128  when sizeof(T) >= 4 && N2 <= 2

@@ -1,11 +1,7 @@
 //! kernel  permute  "D = S with its dimensions in another order, bit for bit: dimension k of D is dimension Pk of S; any strides, and several elements at once where the innermost stays"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/permute.cuh"
 //!
-//! type    T       = u8  in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
-//! dim     N0, N1        in 0..65536                "of S; 1 for dimensions it lacks"
-//! dim     N2, N3, N4    in 0..2147483647           "the larger extents come last; strides may be in any order"
-//!
-//! param   P0      = 0   in 0..4                    "which dimension of S is the outermost of D; pinned, as are the others"
 //! param   P1      = 2   in 0..4
 //! param   P2      = 1   in 0..4
 //! param   P3      = 3   in 0..4
@@ -14,27 +10,16 @@
 //! param   UNITS   = 4   in {1, 2, 4, 8}            "accesses of a thread, all in flight"
 //! param   THREADS = 256 in {128, 256, 512}
 //!
-//! let     E0      = P0 == 0 ? N0 : P0 == 1 ? N1 : P0 == 2 ? N2 : P0 == 3 ? N3 : N4  "extents of D"
-//! let     E1      = P1 == 0 ? N0 : P1 == 1 ? N1 : P1 == 2 ? N2 : P1 == 3 ? N3 : N4
-//! let     E2      = P2 == 0 ? N0 : P2 == 1 ? N1 : P2 == 2 ? N2 : P2 == 3 ? N3 : N4
-//! let     E3      = P3 == 0 ? N0 : P3 == 1 ? N1 : P3 == 2 ? N2 : P3 == 3 ? N3 : N4
-//! let     E4      = P4 == 0 ? N0 : P4 == 1 ? N1 : P4 == 2 ? N2 : P4 == 3 ? N3 : N4
 //! let     PACK    = VEC / sizeof(T)
 //! let     PACKS   = N0 * N1 * N2 * N3 * (N4 / max(PACK, 1))
 //!
-//! require (1 << P0 | 1 << P1 | 1 << P2 | 1 << P3 | 1 << P4) == 31 "D has every dimension of S once"
 //! require VEC >= sizeof(T) && N4 * sizeof(T) % VEC == 0 "a row is whole accesses"
 //! require PACK <= 1 || P4 == 4                     "rows must stay whole"
 //! require PACK <= 1 || stride(S, 4) == 1 && stride(D, 4) == 1 "a row's elements are neighbours"
 //! require PACK <= 1 || alignment(S) >= VEC && (stride(S, 0) | stride(S, 1) | stride(S, 2) | stride(S, 3)) * sizeof(T) % VEC == 0 "rows of S begin at a multiple of the access"
 //! require PACK <= 1 || alignment(D) >= VEC && (stride(D, 0) | stride(D, 1) | stride(D, 2) | stride(D, 3)) * sizeof(T) % VEC == 0 "rows of D begin at a multiple of the access"
 //!
-//! tensor  S : T[N0, N1, N2, N3, N4]
-//! tensor  D : T[E0, E1, E2, E3, E4]  out
-//!
 //! launch  grid min(ceil_div(PACKS, THREADS * UNITS), 2147483647)  block THREADS
-//! work    flops 0  bytes 2 * N0 * N1 * N2 * N3 * N4 * sizeof(T)
-//! reference permute_reference  grid min(ceil_div(N0 * N1 * N2 * N3 * N4, 256), 65536)  block 256
 //!
 //! preset  VEC = 16  when N2 <= 2        "few enough elements to be emulated quickly"
 //! preset  VEC = 8   when N2 <= 2

@@ -1,14 +1,10 @@
 //! kernel  reduce   "Y[m,n] = output(combination over k of input(X[m,k,n])): a sum, mean, maximum, minimum or one of yours; elements of a row of X go to different results"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //!
-//! type    T       = f32   in {f32, bf16, f16}      "elements of X"
-//! type    O       = f32   in {f32, bf16, f16}      "elements of Y"
 //! dim     M, N            in 0..2147483647
-//! dim     K : s64         in 0..4611686018427387904 "of none a sum is 0, a maximum minus infinity, a mean NaN"
+//! use     "device/reference/reduce.cuh"
 //!
-//! param   OP      = 0     in {0, 1, 2, 3, 4, 5}    "0: sum, 1: mean, 2: maximum, 3: minimum (NaN if an element is), 4: sum of squares, 5: combine"
 //! param   VEC     = 16    in {16, 8, 4, 2}         "bytes of X that a thread reads at once: rows begin at multiples"
-//! param   THREADS = 256   in {128, 256, 512}       "of a block"
 //! param   ALONG   = 8     in {1, 2, 4, 8, 16, 32, 64, 128, 256} "threads of a block that share a result"
 //! param   UNROLL  = 4     in {1, 2, 4, 8}          "reads that a thread has in flight"
 //! param   BLOCKS  = 4     in {1, 2, 3, 4, 6, 8, 12, 16} "blocks of an SM among which few results are divided"
@@ -26,19 +22,10 @@
 //! require N != 1 || (K > 1 && stride(X, 1) != 1)   "rows of neighbours are for reduce_rows"
 //! require N <= 1 || (stride(X, 2) == 1 && stride(Y, 1) == 1) "elements of a row of X and of Y are neighbours"
 //!
-//! tensor  X : T[M, K, N]
-//! tensor  Y : O[M, N]  out
 //! workspace partials PARTS == 1 ? 0 : TILES * PARTS * ACROSS * COUNT * 4 "what the blocks that share results have combined"
 //! workspace counters PARTS == 1 ? 0 : TILES * 4  zero "blocks of a tile that have come"
-//! scalar  neutral : f32 = 0                        "combine(x, neutral) is x"
-//!
-//! hook    input(f32 x, s64 m, s64 k, s64 n) : f32 = x  "applied to each element first"
-//! hook    combine(f32 a when OP == 5, f32 b when OP == 5) : f32 = 0  "associative and commutative; its neutral element is the scalar"
-//! hook    output(f32 y, s64 m, s64 n) : f32 = y    "applied to each result"
 //!
 //! launch  grid TILES * PARTS  block THREADS
-//! work    flops M * K * N  bytes M * K * N * sizeof(T) + M * N * sizeof(O)
-//! reference reduce_reference  grid min(M * N, 65536)  block 256  bits OP != 5 || K <= 1024 ? 0 : K <= 65536 ? 10 : 6 "every step of a combination may round"
 //!
 //! preset  VEC = 16, ALONG = 256  when WIDTH <= 1 && K >= 1024
 //! preset  VEC = 16, ALONG = 128  when WIDTH <= 2 && K >= 512

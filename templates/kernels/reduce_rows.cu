@@ -1,14 +1,10 @@
 //! kernel  reduce   "Y[m,n] = output(combination over k of input(X[m,k,n])): a sum, mean, maximum, minimum or one of yours; N = 1: of rows, M = N = 1: of a whole tensor"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/reduce.cuh"
 //!
-//! type    T       = f32   in {f32, bf16, f16}      "elements of X"
-//! type    O       = f32   in {f32, bf16, f16}      "elements of Y"
 //! dim     M               in 0..2147483647
 //! dim     N = 1                                    "one column: elements that are combined are neighbours"
-//! dim     K : s64         in 0..4611686018427387904 "of none a sum is 0, a maximum minus infinity, a mean NaN"
 //!
-//! param   OP      = 0     in {0, 1, 2, 3, 4, 5}    "0: sum, 1: mean, 2: maximum, 3: minimum (NaN if an element is), 4: sum of squares, 5: combine"
-//! param   THREADS = 256   in {128, 256, 512}       "of a block"
 //! param   LANES   = 256   in {1, 2, 4, 8, 16, 32, 128, 256, 512} "threads of a block that share a row: lanes of a warp, or the block"
 //! param   UNROLL  = 4     in {1, 2, 4, 8}          "reads of 16 bytes of a row that a thread has in flight"
 //! param   ROWS    = 1     in {1, 2, 4, 8}          "rows that lanes of a warp have in flight"
@@ -24,19 +20,10 @@
 //! require LANES < THREADS || BLOCKS * THREADS <= 2048 "an SM has at most 2048 threads"
 //! require ROWS * UNROLL <= 8                       "what is in flight must fit into registers"
 //!
-//! tensor  X : T[M, K, N]
-//! tensor  Y : O[M, N]  out
 //! workspace partials PARTS == 1 ? 0 : M * PARTS * 4 "what the blocks of a row have combined"
 //! workspace counters PARTS == 1 ? 0 : M * 4  zero   "blocks of a row that have come"
-//! scalar  neutral : f32 = 0                        "combine(x, neutral) is x"
-//!
-//! hook    input(f32 x, s64 m, s64 k, s64 n) : f32 = x  "applied to each element first"
-//! hook    combine(f32 a when OP == 5, f32 b when OP == 5) : f32 = 0  "associative and commutative; its neutral element is the scalar"
-//! hook    output(f32 y, s64 m, s64 n) : f32 = y    "applied to each result"
 //!
 //! launch  grid ceil_div(M, THREADS / LANES * ROWS) * PARTS  block THREADS
-//! work    flops M * K * N  bytes M * K * N * sizeof(T) + M * N * sizeof(O)
-//! reference reduce_reference  grid min(M * N, 65536)  block 256  bits OP != 5 || K <= 1024 ? 0 : K <= 65536 ? 10 : 6 "every step of a combination may round"
 //!
 //! preset  LANES = 1, UNROLL = 1, ROWS = 4  when PACKS <= 1
 //! preset  LANES = 2, UNROLL = 1, ROWS = 4  when PACKS <= 2

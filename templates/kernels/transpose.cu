@@ -1,14 +1,10 @@
 //! kernel  transpose "D[b,j,i] = S[b,i,j], bit for bit, rows at any pitch that is a multiple of 16 bytes"
 //! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/transpose.cuh"
 //!
-//! type    T       = u8  in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
-//! dim     B, M, N       in 0..2147483647           "B matrices S[b] of M by N"
-//!
-//! param   ACROSS  = 1   in {1, 2, 4}               "width of a tile in units of 128 bytes of a row of S"
 //! param   DOWN    = 1   in {1, 2, 4}               "its height in units of 128 bytes of a row of D"
 //! param   TILES   = 1   in {1, 2, 4}               "tiles of a block, all in flight"
 //! param   THREADS = 64  in {64, 128, 256}
-//! param   GROUP   = 8   in {1, 4, 8, 16, 32}       "rows of tiles that are processed together, column by column"
 //! param   TMA_STORE = 1 in {1, 0}                  "0: threads store from registers"
 //!
 //! let     ROWS    = DOWN * 128 / sizeof(T)
@@ -23,12 +19,10 @@
 //! require 64 * ACROSS * DOWN >= THREADS            "every thread transposes a square of 16 bytes by 16 bytes"
 //! require BYTES / THREADS <= 256                   "a thread keeps its squares of a tile in registers"
 //!
-//! tensor  S : T[B, M, N]  box [1, ROWS, 128 / sizeof(T)]     swizzle 128
-//! tensor  D : T[B, N, M]  box [1, COLUMNS, 128 / sizeof(T)]  swizzle 128  out  view
+//! tensor  S  box [1, ROWS, 128 / sizeof(T)]     swizzle 128
+//! tensor  D  box [1, COLUMNS, 128 / sizeof(T)]  swizzle 128  view
 //!
 //! launch  grid ceil_div(COUNT, TILES)  block THREADS  smem SMEM
-//! work    flops 0  bytes 2 * B * M * N * sizeof(T)
-//! reference transpose_reference  grid min(ceil_div(B * M * N, 256), 65536)  block 256
 //!
 //! preset  ACROSS = 1, DOWN = 1, THREADS = 64   when sizeof(T) == 1
 //! preset  ACROSS = 1, DOWN = 1, THREADS = 64   when sizeof(T) == 2

@@ -1,15 +1,11 @@
 //! kernel  transpose "D[b,j,i] = S[b,i,j], bit for bit, rows at any pitch and address"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
-//!
-//! type    T       = u8  in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
-//! dim     B, M, N       in 0..2147483647           "B matrices S[b] of M by N"
+//! use     "device/reference/transpose.cuh"
 //!
 //! param   NEIGHBOURS = 1 in {1, 0}                 "0: elements at any stride, moved one by one"
 //! param   WHOLE_S = 1   in {1, 0}                  "1: rows of S begin at 16 bytes"
 //! param   WHOLE_D = 1   in {1, 0}                  "1: rows of D begin at 32 bytes, of which memory is written at once"
-//! param   ACROSS  = 1   in {1, 2, 4}               "width of a tile in units of 128 bytes of a row of S"
 //! param   DOWN    = 2   in {1, 2, 4}               "its height in units of 128 bytes of a row of D"
-//! param   GROUP   = 8   in {1, 4, 8, 16, 32}       "rows of tiles that are processed together, column by column"
 //!
 //! let     ROWS    = DOWN * 128 / sizeof(T)
 //! let     COLUMNS = ACROSS * 128 / sizeof(T)
@@ -27,12 +23,7 @@
 //! require WHOLE_D == 0 || NEIGHBOURS == 0 || (alignment(D) >= 32 && (stride(D, 0) * sizeof(T) % 32 == 0 || B < 2) && ((stride(D, 1) | M) * sizeof(T) % 32 == 0 || N < 2)) "rows of D must begin at 32 bytes"
 //! require NEIGHBOURS == 1 || WHOLE_D == 1          "elements that move one by one are stored so"
 //!
-//! tensor  S : T[B, M, N]
-//! tensor  D : T[B, N, M]  out
-//!
 //! launch  grid COUNT  block THREADS  smem SMEM
-//! work    flops 0  bytes 2 * B * M * N * sizeof(T)
-//! reference transpose_reference  grid min(ceil_div(B * M * N, 256), 65536)  block 256
 //!
 //! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 1, ACROSS = 2, DOWN = 1  when sizeof(T) == 1
 //! preset  NEIGHBOURS = 1, WHOLE_S = 0, WHOLE_D = 1, ACROSS = 2, DOWN = 1  when sizeof(T) == 1

@@ -52,8 +52,10 @@ TEST_CASE("the guide's templates and lines parse") {
     if (!fence.language.empty() || !fence.text.starts_with("//!")) continue;
     for (const std::string_view line : split(fence.text, '\n')) {
       const bool launches = line.find("launch") != std::string_view::npos;
-      const auto result = parse("line.cu", fmt::format("{}\n//! kernel k\n//! arch sm_90a\n{}", line,
-                                                       launches ? "" : "//! launch grid 1 block 1\n"));
+      const auto result = parse(
+          "line.cu",
+          fmt::format("{}\n//! kernel k\n//! arch sm_90a\n{}", line, launches ? "" : "//! launch grid 1 block 1\n"),
+          [](std::string_view name) { return read_file(std::string(TMA_JIT_SOURCE_DIR "/templates/").append(name)); });
       ++lines;
       if (!result && !lacks_only_names(result.error())) FAIL_CHECK(result.error().text());
     }

@@ -87,8 +87,12 @@ function(tma_jit_embed_templates TARGET NAME)
     elseif(name IN_LIST names)
       message(FATAL_ERROR "tma_jit_embed_templates: two files are named ${name}")
     endif()
-    list(APPEND files ${file})
     list(APPEND names ${name})
+    if(name MATCHES "\\.cuh$") # a template can use a header only once that is added
+      list(PREPEND files ${file})
+    else()
+      list(APPEND files ${file})
+    endif()
   endforeach()
 
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/tma_jit_templates)

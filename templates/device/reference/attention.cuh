@@ -1,5 +1,24 @@
 #pragma once
 // The float64 reference of all attention files. T, CAUSAL, LSE, HD and Dims are the template's.
+//
+// What the files of the kernel attention share of their manifests, which `use` this:
+//! type    T       = bf16  in {bf16, f16}
+//! dim     HEADS, KV_HEADS in 1..65535              "of all sequences of a batch; HEADS / KV_HEADS of queries share keys and values"
+//! dim     M, N            in 0..2147483647         "queries, keys"
+//!
+//! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
+//! param   LSE     = 0     in {0, 1}                "1: L receives the logarithm of each query's sum of weights"
+//!
+//! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
+//!
+//! tensor  Q : T[HEADS, M, HD]
+//! tensor  K : T[KV_HEADS, N, HD]
+//! tensor  V : T[KV_HEADS, N, HD]
+//! tensor  O : T[HEADS, M, HD]  out
+//! tensor  L : f32[HEADS, M]  out  when LSE == 1
+//! scalar  scale : f32 = 0.125
+//! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "applied to each scaled product of query q and key k"
+//! hook    mask(s32 q, s32 k, s32 head) : s32 generic = 1 "whether query q sees key k; steps in which no query sees a key are skipped"
 #include "device/ptx/cvt.cuh"
 
 #ifdef TMA_JIT_REFERENCE

@@ -1,5 +1,28 @@
 #pragma once
 // The float64 reference of all attention_ragged files. T, CAUSAL, LSE, HD and Dims are the template's.
+//
+// What the files of the kernel attention_ragged share of their manifests, which `use` this:
+//! type    T       = bf16  in {bf16, f16}
+//! dim     BATCH           in 0..65535              "sequences"
+//! dim     HEADS, KV_HEADS in 1..32767              "of a sequence; HEADS / KV_HEADS of queries share keys and values"
+//! dim     M, N            in 0..2147400000         "queries, keys, of all sequences together"
+//! dim     LONGEST         in 0..2147400000         "queries of the longest sequence, or more; a sequence's further ones are left out"
+//!
+//! param   CAUSAL  = 0     in {0, 1}                "1: a query sees its sequence's keys up to its own, the last query all of them"
+//! param   LSE     = 0     in {0, 1}                "1: L receives the logarithm of each query's sum of weights"
+//!
+//! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
+//!
+//! tensor  Q   : T[M, HEADS, HD]
+//! tensor  K   : T[N, KV_HEADS, HD]
+//! tensor  V   : T[N, KV_HEADS, HD]
+//! tensor  CU  : s32[BATCH + 1]
+//! tensor  CUK : s32[BATCH + 1]
+//! tensor  O   : T[M, HEADS, HD]  out
+//! tensor  L   : f32[HEADS, M]  out  when LSE == 1
+//! scalar  scale : f32 = 0.125
+//! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "applied to each scaled product of query q and key k"
+//! hook    mask(s32 q, s32 k, s32 head) : s32 generic = 1 "whether query q sees key k; steps in which no query sees a key are skipped"
 #include "device/ptx/cvt.cuh"
 #include "device/tile/sequence_rows.cuh"
 

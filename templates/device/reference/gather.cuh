@@ -1,5 +1,9 @@
 #pragma once
 // The float64 reference of the gather kernels, written independently of them.
+//
+// What the files of the kernel gather share of their manifests, which `use` this:
+//! type    T       = f32  in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
+//! reference gather_reference  grid min(COUNT, 65536)  block 256
 #include "device/ptx/cvt.cuh"
 
 // D[i] = S[I[i]] for `count` rows of `columns` elements; an index that is not below `rows`, or is negative, gives

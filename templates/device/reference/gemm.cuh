@@ -1,5 +1,24 @@
 #pragma once
 // The float64 reference of all gemm files. T, TA, TB, Dims and Hooks are the template's.
+//
+// What the files of the kernel gemm share of their manifests, which `use` this:
+//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8, f32} "elements of A and B; the units read f32 as tf32"
+//! type    O      = bf16  in {bf16, f16, f32, e4m3, s8, s32}  "elements of D; e4m3 and s8 saturate"
+//! type    S      = f32   in {f32, s32}             "what epilogue computes in: s32 where D is s32"
+//! dim     M, N, K in 0..2147483647
+//!
+//! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
+//! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
+//!
+//! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
+//! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
+//!
+//! tensor  A  : T[M, K]  when TA == 0
+//! tensor  AT : T[K, M]  when TA == 1
+//! tensor  B  : T[N, K]  when TB == 0
+//! tensor  BT : T[K, N]  when TB == 1
+//! tensor  D  : O[M, N]  out
+//! hook    epilogue(S x, s32 row, s32 column) : S = x    "applied to each element of the product before it is rounded"
 #include "device/reference/gemm_patches.cuh"
 
 #ifdef TMA_JIT_REFERENCE

@@ -1,5 +1,23 @@
 #pragma once
 // The float64 reference of `reduce`, a block for each result. The including template declares OP.
+//
+// What the files of the kernel reduce share of their manifests, which `use` this:
+//! type    T       = f32   in {f32, bf16, f16}      "elements of X"
+//! type    O       = f32   in {f32, bf16, f16}      "elements of Y"
+//! dim     K : s64         in 0..4611686018427387904 "of none a sum is 0, a maximum minus infinity, a mean NaN"
+//!
+//! param   OP      = 0     in {0, 1, 2, 3, 4, 5}    "0: sum, 1: mean, 2: maximum, 3: minimum (NaN if an element is), 4: sum of squares, 5: combine"
+//! param   THREADS = 256   in {128, 256, 512}       "of a block"
+//!
+//! tensor  X : T[M, K, N]
+//! tensor  Y : O[M, N]  out
+//! scalar  neutral : f32 = 0                        "combine(x, neutral) is x"
+//! hook    input(f32 x, s64 m, s64 k, s64 n) : f32 = x  "applied to each element first"
+//! hook    combine(f32 a when OP == 5, f32 b when OP == 5) : f32 = 0  "associative and commutative; its neutral element is the scalar"
+//! hook    output(f32 y, s64 m, s64 n) : f32 = y    "applied to each result"
+//!
+//! work    flops M * K * N  bytes M * K * N * sizeof(T) + M * N * sizeof(O)
+//! reference reduce_reference  grid min(M * N, 65536)  block 256  bits OP != 5 || K <= 1024 ? 0 : K <= 65536 ? 10 : 6 "every step of a combination may round"
 #include "device/ptx/cvt.cuh"
 #include "device/reference/row_reduce.cuh"
 #include "device/tile/reduce_operation.cuh"
