@@ -75,6 +75,7 @@ __device__ inline int length_of(const View<const s32, 1>& LENGTHS, int sequence,
 
 #ifndef TMA_JIT_REFERENCE
 
+#include "device/epilogue/attention_latent.cuh"
 #include "device/pipeline/attention_latent.cuh"
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent(

@@ -163,9 +163,9 @@ struct Output {
 };
 
 // Loads this block's steps of A and B, of which it loads a part into each block that shares it. Block i of a cluster is
-// in row i % SHARE_M and column i / SHARE_M of its tiles. Called by one thread. B's first tiles are requested before the
-// kernel waits for the one before it. Loop invariant: all earlier steps have been requested, each in the slot that its
-// acquire returned; at most STAGES of them are not yet released.
+// in row i % SHARE_M and column i / SHARE_M of its tiles. Called by one thread. B's first tiles are requested before
+// the kernel waits for the one before it. Loop invariant: all earlier steps have been requested, each in the slot that
+// its acquire returned; at most STAGES of them are not yet released.
 __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, int row, int column, Range steps) {
   const int rank = SHARERS == 1 ? 0 : cluster::rank(), below = rank % SHARE_M, beside = rank / SHARE_M;
   Producer producer(smem.pipeline);

@@ -2,8 +2,8 @@
 // Latent attention by wgmma: a row of the cache is the key, of KD elements, and its first HD elements are the value, so
 // that one tile in shared memory serves both products. Two warpgroups compute the scores of steps in turn, consumer 0
 // those of the first of two; each has half of the columns of the weighted sums of values, of all steps, and gets the
-// other's weights through shared memory. T, KD, HD, BN and RUN are the template's.
-#include "device/epilogue/attention_latent.cuh"
+// other's weights through shared memory. T, KD, HD, BN, RUN and ROWS are the template's, and WarpPart the results that
+// a cluster combines.
 #include "device/pipeline/key_copy.cuh"
 #include "device/pipeline/latent_queries.cuh"
 #include "device/pipeline/pipeline.cuh"
