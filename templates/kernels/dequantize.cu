@@ -8,7 +8,7 @@
 //!
 //! param   SCALES  = 2     in 0..5                  "0: GIVEN is the scale of all; 1: each row has one; 2: each 128 columns; 3: mxfp8; 4: mxfp4; 5: nvfp4: as of quantize"
 //! param   BLOCKED = 0     in {0, 1}                "1: scales as tcgen05 products take them: blocks of 128 rows by 4 scales"
-//! param   UNIT    = 0     in {0, 1}                "1: GIVEN is the scale of all, or nvfp4's scales are in units of it"
+//! param   UNIT    = 0     in {0, 1}                "1, for nvfp4: scales are in units of GIVEN"
 //! param   THREADS = 256   in {128, 256, 512}       "of a block"
 //! param   LANES   = 32    in {8, 16, 32}           "threads of a warp that share a row"
 //! param   PACKS   = 2     in {1, 2, 4}             "packs of a thread"
@@ -24,7 +24,7 @@
 //! require integer(T) == (SCALES >= 4)              "e2m1 is stored in pairs as u8, e4m3 as itself"
 //! require SCALES == 3 || SCALES == 4 ? integer(E) == 1 : integer(E) == 0 && sizeof(E) == (SCALES == 5 ? 1 : 4) "powers of two are stored as u8, nvfp4's scales as e4m3, others as f32"
 //! require BLOCKED == 0 || SCALES >= 3              "scales of 8 bits have blocks"
-//! require SCALES == 0 ? UNIT == 1 : UNIT == 0 || SCALES == 5 "GIVEN is the scale of all, or the unit of nvfp4's"
+//! require UNIT == 0 || SCALES == 5                 "only the scales of nvfp4 have a unit"
 //! require ceil_div(N, HELD) <= 65535               "parts of a row are counted in 16 bits"
 //! require WHOLE == 0 || (N % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) % COUNT == 0 && alignment(Q) % 16 == 0 && stride(Q, 0) % COUNT == 0) "rows begin at 16 bytes and are whole packs"
 //! require stride(Q, 1) == 1                        "elements of a row of Q are neighbours"
@@ -32,7 +32,7 @@
 //! require BLOCKED == 0 || M == 0 || N == 0 || (stride(BLOCKS, 3) == 1 && stride(BLOCKS, 2) == 16 && stride(BLOCKS, 1) == 512 && stride(BLOCKS, 0) == ceil_div(GROUPS, 4) * 512) "blocks of scales lie one after the other"
 //!
 //! tensor  Q : T[M, ceil_div(N, EACH)]
-//! tensor  GIVEN  : f32[1]  when UNIT == 1
+//! tensor  GIVEN  : f32[1]  when SCALES == 0 || UNIT == 1
 //! tensor  SCALE  : E[M, GROUPS]  when SCALES >= 1 && BLOCKED == 0
 //! tensor  BLOCKS : E[ceil_div(M, 128), ceil_div(GROUPS, 4), 32, 16]  when BLOCKED == 1
 //! tensor  Y : O[M, N]  out
@@ -43,9 +43,6 @@
 //! work    flops M * N  bytes M * N * sizeof(O) + M * ceil_div(N, EACH) + (SCALES > 0) * M * GROUPS * sizeof(E)
 //! reference dequantize_reference  grid min(M, 65536)  block 256
 //!
-//! preset  UNIT = 1, LANES = 16, PACKS = 1  when SCALES == 0 && N <= 256 / sizeof(O)
-//! preset  UNIT = 1, LANES = 32, PACKS = 2  when SCALES == 0
-//! preset  UNIT = 1, LANES = 32, PACKS = 2, WHOLE = 0  when SCALES == 0
 //! preset  LANES = 16, PACKS = 1  when N <= 256 / sizeof(O)
 //! preset  LANES = 32, PACKS = 2
 //! preset  LANES = 32, PACKS = 2, WHOLE = 0
@@ -88,7 +85,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void dequantize(View<const T, 2
                                                                  const __grid_constant__ Hooks hooks) {
   RegisterRow<THREADS, LANES, 1, COUNT, PACKS, WHOLE> row(dims.M, dims.N);
   row.advance_parts(blockIdx.y);
-  const f32 unit = UNIT ? GIVEN.data[0] : 1.0F;
+  const f32 unit = SCALES == 0 || UNIT ? GIVEN.data[0] : 1.0F;
   Pack<u8, COUNT / EACH> codes[PACKS];
   f32 scales[PACKS];
 #pragma unroll
@@ -112,7 +109,7 @@ extern "C" __global__ void dequantize_reference(View<const T, 2> Q, View<const f
                                                 View<const E, 4> BLOCKS, View<f64, 2> Y, const Dims dims,
                                                 const __grid_constant__ Hooks hooks) {
   const f64 numbers[8] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
-  const f32 unit = UNIT ? GIVEN.data[0] : 1.0F;
+  const f32 unit = SCALES == 0 || UNIT ? GIVEN.data[0] : 1.0F;
   for (s64 row = blockIdx.x; row < dims.M; row += gridDim.x) {
     for (s64 j = threadIdx.x; j < dims.N; j += blockDim.x) {
       const T stored = Q.data[row * Q.stride[0] + j / EACH * Q.stride[1]];

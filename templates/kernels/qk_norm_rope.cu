@@ -171,9 +171,11 @@ extern "C" __global__ __launch_bounds__(THREADS) void qk_norm_rope(View<const T,
       Pack<O, COUNT> out[2];
 #pragma unroll
       for (int i = 0; i < COUNT; ++i) {
-        const f32 a = x(first_of(i)) * scale, b = x(second_of(i)) * scale;
-        out[first_of(i) / COUNT].x[first_of(i) % COUNT] = from_f32<O>(a * rotation.aa[i] - b * rotation.ba[i]);
-        out[second_of(i) / COUNT].x[second_of(i) % COUNT] = from_f32<O>(b * rotation.bb[i] + a * rotation.ab[i]);
+        const f32 a = x(first_of(i)), b = x(second_of(i));  // scaled last, so that terms which cancel leave 0
+        out[first_of(i) / COUNT].x[first_of(i) % COUNT] =
+            from_f32<O>((a * rotation.aa[i] - b * rotation.ba[i]) * scale);
+        out[second_of(i) / COUNT].x[second_of(i) % COUNT] =
+            from_f32<O>((b * rotation.bb[i] + a * rotation.ab[i]) * scale);
       }
 #pragma unroll
       for (int k = 0; k < 2; ++k) store_out(to + n * s64{across} * Y.stride[1] + k * second, out[k], left_of(n, k));
