@@ -113,7 +113,7 @@ __device__ inline void score(Scores& s, Smem& smem, const Keys& k) {
   constexpr int kDepth = KD / kWarps, kQuads = Scores::Layout::kRegisters / 4;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   s.fill(0);
-#pragma unroll
+#pragma unroll 3  // all at once take the registers of the sums
   for (int i = 0; i < kDepth; i += 16) {
     const int column = warp * kDepth + i, panel = column / Keys::kPanel;
     mma::Operands<T, ROWS, BN> operands;

@@ -28,6 +28,7 @@
 //! require stride(X, 1) == 1 && stride(DY, 1) == 1  "elements of a row of X and of DY are neighbours"
 //! require stride(DX, 1) == 1                       "elements of a row of DX are neighbours"
 //! require AFFINE < 1 || stride(W, 0) == 1          "elements of W are neighbours"
+//! require WHOLE == 1 || sizeof(T) == 4 || BLOCKS * THREADS <= 512 "ragged rows of 16-bit elements take more registers than 64 a thread"
 //!
 //! tensor  X  : T[M, N]
 //! tensor  W  : T[N]  when AFFINE >= 1
