@@ -49,13 +49,7 @@ def words_of(problem, options):
 
 
 def prepare(options):
-    entries = []
-    for problem in problems():
-        if options.only not in name_of(problem):
-            continue
-        path = os.path.join(options.folder, f"{len(entries)}.cubin")
-        entries.append({"problem": problem, "plan": prepared.prepare(options.tma_jit, words_of(problem, options), path)})
-    return entries
+    return prepared.prepare_each(problems(), name_of, words_of, options)
 
 
 def peers_of(torch, q, k, v, flex):

@@ -11,6 +11,16 @@ def prepare(command, request, path):
     return plan
 
 
+def prepare_each(problems, name_of, words_of, options):
+    """Prepares the problems whose names contain `options.only`. Returns each with its plan."""
+    entries = []
+    for problem in problems:
+        if options.only in name_of(problem):
+            path = os.path.join(options.folder, f"{len(entries)}.cubin")
+            entries.append({"problem": problem, "plan": prepare(options.tma_jit, words_of(problem, options), path)})
+    return entries
+
+
 def write_plans(folder, plans):
     with open(os.path.join(folder, "plans.json"), "w", encoding="utf-8") as file:
         json.dump(plans, file)
