@@ -35,6 +35,7 @@
 //! preset  THREADS = 256, LIST = 4096
 
 #include "device/ptx/cvt.cuh"
+#include "device/reference/scatter_add.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -212,22 +213,6 @@ extern "C" __global__ __launch_bounds__(THREADS) void scatter_add(View<const T, 
     into = true;
     __syncthreads();
   } while (tile < dims.COUNT);
-}
-
-#else
-
-// One block per row of D.
-extern "C" __global__ void scatter_add_reference(View<const T, 2> S, View<const J, 1> I, View<f64, 2> D,
-                                                 const Dims dims, const __grid_constant__ Hooks hooks) {
-  for (s64 row = blockIdx.x; row < dims.R; row += gridDim.x) {
-    for (s64 n = threadIdx.x; n < dims.N; n += blockDim.x) {
-      f64& to = D.data[row * D.stride[0] + n * D.stride[1]];
-      f64 sum = INTO == 1 ? to : 0.0;
-      for (s64 i = 0; i < dims.COUNT; ++i)
-        if (I.data[i * I.stride[0]] == row) sum += hooks.input(to_f64(S.data[i * S.stride[0] + n * S.stride[1]]), i, n);
-      to = sum;
-    }
-  }
 }
 
 #endif

@@ -1,0 +1,19 @@
+#pragma once
+// The float64 reference of the scatter_add files. INTO, T, J, Dims and Hooks are the template's.
+#include "device/ptx/cvt.cuh"
+
+#ifdef TMA_JIT_REFERENCE
+// One block per row of D.
+extern "C" __global__ void scatter_add_reference(View<const T, 2> S, View<const J, 1> I, View<f64, 2> D,
+                                                 const Dims dims, const __grid_constant__ Hooks hooks) {
+  for (s64 row = blockIdx.x; row < dims.R; row += gridDim.x) {
+    for (s64 n = threadIdx.x; n < dims.N; n += blockDim.x) {
+      f64& to = D.data[row * D.stride[0] + n * D.stride[1]];
+      f64 sum = INTO == 1 ? to : 0.0;
+      for (s64 i = 0; i < dims.COUNT; ++i)
+        if (I.data[i * I.stride[0]] == row) sum += hooks.input(to_f64(S.data[i * S.stride[0] + n * S.stride[1]]), i, n);
+      to = sum;
+    }
+  }
+}
+#endif
