@@ -31,6 +31,8 @@ TMA_JIT_API const char* tma_jit_kernel_file(const tma_jit_kernel* kernel);
 TMA_JIT_API const char* tma_jit_kernel_doc(const tma_jit_kernel* kernel);
 TMA_JIT_API int32_t tma_jit_kernel_is_probe(const tma_jit_kernel* kernel);
 TMA_JIT_API int32_t tma_jit_kernel_has_reference(const tma_jit_kernel* kernel);
+/* Of the files of one kernel, those with the greatest preference are tried first. */
+TMA_JIT_API int64_t tma_jit_kernel_preference(const tma_jit_kernel* kernel);
 /* Returns an architecture as written; NULL if `index` is out of range. */
 TMA_JIT_API const char* tma_jit_kernel_arch(const tma_jit_kernel* kernel, size_t index);
 
@@ -66,6 +68,7 @@ typedef struct tma_jit_dim_info {
   int64_t value;    /* if the template fixes it, else 0 */
   int32_t is_fixed; /* whether the template fixes it; a request then need not give it */
   int32_t is_wide;  /* 64-bit in the kernel */
+  const char* list; /* the list of which it is an entry; NULL: none */
 } tma_jit_dim_info;
 
 typedef struct tma_jit_param_info {
@@ -88,6 +91,11 @@ typedef struct tma_jit_tensor_info {
   size_t box_rank;        /* 0: the tensor is passed as a view */
   const char* when;       /* an expression; NULL: always present */
   int32_t is_output;
+  const char* least;  /* an expression: the least valid value of an input's elements; NULL: every value is valid */
+  const char* most;   /* likewise the greatest */
+  int32_t is_rising;  /* along the last dimension no element is less than the one before it */
+  int32_t is_checked; /* the kernel checks the values itself, and its doc says what it makes of others */
+  const char* list;   /* the list of which it is an entry; NULL: none */
 } tma_jit_tensor_info;
 
 typedef struct tma_jit_scalar_info {

@@ -52,6 +52,10 @@ class TMA_JIT_API Engine {
   // was edited or written by hand.
   [[nodiscard]] Result<Launch> prepare(const Request& request);
   [[nodiscard]] Result<Launch> prepare(const Plan& plan);
+  // Loads a kernel that was built before, by `build` or `tma-jit build`, for the plan that it was built from, which may
+  // come from parse_plan. Nothing is compiled, and neither the templates nor the cache are read. Fails
+  // (invalid_argument) where the bytes are no kernel for the plan's target.
+  [[nodiscard]] Result<Launch> load(const Plan& plan, std::vector<std::byte> kernel);
   // Prepares requests that are launched in this order with one call, a stage each; every tensor has its address. See
   // Chain. Fails (invalid_argument) where a stage reads more than, or another type than, an earlier one writes there.
   [[nodiscard]] Result<Chain> chain(const std::vector<Request>& stages);

@@ -2,7 +2,9 @@
 // UTF-8 (in a file name or a compiler log) are replaced.
 #pragma once
 
+#include <map>
 #include <string>
+#include <string_view>
 
 #include <tma_jit/artifact.h>
 #include <tma_jit/cache.h>
@@ -28,5 +30,10 @@ TMA_JIT_API std::string json_of(const TuneResult& result);
 TMA_JIT_API std::string json_of(const Proof& proof);
 TMA_JIT_API std::string json_of(const Estimate& estimate);
 TMA_JIT_API std::string json_of(const Error& error);
+
+// Returns the plan that json_of wrote, for Engine::load, with other values of the scalars that are given. The JSON has
+// neither the template's text nor its constants and hooks, so that no other stage takes this plan.
+[[nodiscard]] TMA_JIT_API Result<Plan> parse_plan(std::string_view json,
+                                                  const std::map<std::string, Scalar>& scalars = {});
 
 }  // namespace tma_jit

@@ -23,6 +23,7 @@ struct KernelInfo {
     std::string doc{};          // for a rule, its message
     int line = 0;
     std::string file{};  // in which it is written: the template, or a file that the template uses
+    std::string list{};  // of a dim, a let, a rule or a tensor: the list of which it is an entry; empty: none
   };
 
   // An expression of the manifest. `names` are the types, dims, params and lets that it mentions, in order of first
@@ -56,6 +57,14 @@ struct KernelInfo {
   struct Rule : Declaration {
     Formula condition{};
   };
+  // The values of an input's elements that are valid: `least` to `most`, both included. If `rising`, no element is less
+  // than the one before it along the last dimension. If `checked`, the kernel checks the values itself, and its doc
+  // says what it makes of others.
+  struct Range {
+    Formula least{}, most{};
+    bool rising = false;
+    bool checked = false;
+  };
   // Shapes, boxes and corners are outermost first. A tensor without a box is passed as a View.
   struct Tensor : Declaration {
     std::string type{};  // the name of a dtype or of a Type
@@ -70,6 +79,7 @@ struct KernelInfo {
     Fill fill = Fill::zero;
     bool view = false;              // a View of the same tensor follows the map
     bool output = false;            // whether the kernel writes it
+    std::optional<Range> range{};   // of integers that are indices, lengths or offsets; absent: every value is valid
     std::optional<Formula> when{};  // absent: always present
   };
   struct Scalar : Declaration {
@@ -110,7 +120,8 @@ struct KernelInfo {
   std::string file{};
   std::string doc{};
   bool embedded = true;
-  bool probe = false;  // demonstrates and tests one device primitive; its folder is named "probes"
+  bool probe = false;           // demonstrates and tests one device primitive; its folder is named "probes"
+  std::int64_t preference = 0;  // of the files of one kernel, those with the greatest are tried first
   std::vector<std::string> archs{};
   std::vector<Type> types{};
   std::vector<Dim> dims{};

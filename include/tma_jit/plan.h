@@ -34,6 +34,7 @@ struct DimValue {
   std::int64_t value = 0;
   bool wide = false;  // 64-bit in the kernel
   bool fixed = false;
+  std::string list{};  // the list of which it is an entry; `dims.LIST(i)` are its entries in their order
 };
 
 // A device function whose text the request supplies; it becomes a member of the struct Hooks. Argument types are
@@ -52,9 +53,21 @@ struct Hook {
   bool given = false;      // the text is not the template's default
 };
 
+// The valid values of an input's elements, `least` to `most`, both included; none if `least` is greater. If `rising`,
+// no element is less than the one before it along the last dimension. If `checked`, the kernel checks the values
+// itself, and its template says what it makes of others.
+struct ValueRange {
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  bool rising = false;
+  bool checked = false;
+};
+
 // One kernel parameter, in signature order. `image` holds the bytes to pass. A device address is in the first eight
 // bytes of a view's or a workspace's image, or in the tensor map encoded from `map`. If `viewed`, a View of the same
 // tensor follows the tensor map at byte 128, and the image's size is rounded up to the map's alignment.
+//
+// Neighbours with the same `list` are one kernel parameter, a TensorList of them.
 //
 // A hook's operand is a view or a scalar with a `hooks_offset`. Operands come last, are stored inside the argument of
 // kind `hooks` and are not kernel parameters themselves. The image of such a view holds data, strides and extents.
@@ -62,6 +75,7 @@ struct Argument {
   enum class Kind : std::uint8_t { tensor_map, view, workspace, scalar, dims, hooks };
   Kind kind = Kind::scalar;
   std::string name{};
+  std::string list{};  // the list of which it is an entry; empty: none
   std::size_t alignment = 8;
   std::vector<std::byte> image{};       // 128 zero bytes for a tensor map
   std::optional<TensorMapSpec> map{};   // absent for an absent or empty tensor, whose image stays zero
@@ -78,6 +92,7 @@ struct Argument {
   // if the request gives only dims.
   std::vector<std::int64_t> shape{};
   std::vector<std::int64_t> strides{};
+  std::optional<ValueRange> range{};  // only for a present input of indices, lengths or offsets; see docs/planning.md
   std::optional<std::size_t> hooks_offset{};  // only for an operand: bytes from the start of the argument of kind
                                               // `hooks`
   std::string declaration{};                  // only for an operand, e.g. "bias : f32[N]"
@@ -103,6 +118,7 @@ struct Plan {
   std::string entry{};                // the extern "C" entry point: the kernel's name, or its reference's
   std::string file{};                 // the template file as errors name it: "templates/kernels/gemm_wgmma.cu"
   std::string body{};                 // the template's complete text, including the manifest
+  std::string used{};                 // the texts of the headers whose declarations it uses, one after the other
   std::string arch{};                 // "sm_90a"
   std::vector<Constant> constants{};  // in declaration order
   std::vector<DimValue> dims{};

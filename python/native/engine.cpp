@@ -6,10 +6,13 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <tma_jit/device.h>
 #include <tma_jit/json.h>
+
+#include "launch.h"
 
 namespace tma_jit::python {
 namespace {
@@ -25,6 +28,47 @@ nb::object prepare(nb::handle self, const nb::args& args, const nb::kwargs& keyw
   auto& engine = nb::cast<PythonEngine&>(self);
   BoundRequest bound = bind_arrays(engine, read_request(args, keywords));
   Launch launch = take(unlocked([&] { return engine->prepare(bound.request); }));
+  return python_launch(self, std::move(bound), std::move(launch));
+}
+
+// Returns JSON text: of a text as it is, and of what json.loads makes of it.
+std::string json_text(nb::handle value) {
+  if (PyUnicode_Check(value.ptr())) return nb::cast<std::string>(value);
+  return nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(value));
+}
+
+std::vector<std::byte> kernel_bytes(nb::handle kernel) {
+  nb::object held = nb::borrow(kernel);
+  if (!nb::isinstance<nb::bytes>(held))
+    held = nb::module_::import_("pathlib").attr("Path")(kernel).attr("read_bytes")();
+  const nb::bytes bytes(held);
+  const auto* const begin = static_cast<const std::byte*>(bytes.data());
+  return {begin, begin + bytes.size()};
+}
+
+// Reads the tensors and scalars of a kernel whose plan has everything else.
+KernelRequest values_for(const std::string& kernel, const nb::kwargs& keywords) {
+  for (const auto [name, value] : keywords) {
+    if (is_part_of_plan(nb::cast<std::string_view>(name)))
+      raise_invalid(nb::cast<std::string>(name) + " is decided by the plan: a built kernel takes tensors and scalars");
+  }
+  return read_request(nb::borrow<nb::args>(nb::make_tuple(nb::str(kernel.c_str(), kernel.size()))), keywords);
+}
+
+nb::object load(nb::handle self, nb::handle given, nb::handle kernel, const nb::kwargs& keywords) {
+  auto& engine = nb::cast<PythonEngine&>(self);
+  const bool planned_here = nb::isinstance<Plan>(given);
+  BoundRequest bound =
+      bind_arrays(engine, values_for(planned_here ? nb::cast<Plan&>(given).kernel : "the kernel", keywords));
+  const auto& scalars = bound.request.scalars;
+  if (planned_here && !scalars.empty()) raise_invalid(scalars.begin()->first + ": a Plan has its scalars' values");
+  const Plan plan = planned_here ? nb::cast<Plan&>(given) : take(parse_plan(json_text(given), scalars));
+  for (const NamedArray& named : bound.arrays) check_same(plan, named);
+  std::vector<std::byte> bytes = kernel_bytes(kernel);
+  Launch launch = take(unlocked([&] { return engine->load(plan, std::move(bytes)); }));
+  for (const auto& [name, tensor] : bound.request.tensors) {
+    if (tensor.address != 0) take(unlocked([&] { return launch.rebind(name, tensor.address); }));
+  }
   return python_launch(self, std::move(bound), std::move(launch));
 }
 
@@ -81,6 +125,13 @@ void bind_stages(nb::class_<PythonEngine>& engine) {
            "Plans, compiles what no cache has, and loads. A keyword that names no part of a request is a scalar if it "
            "is a "
            "number, else a tensor.")
+      .def(
+          "load", &load, nb::arg("plan"), nb::arg("kernel"), nb::arg("values"),
+          nb::sig("def load(self, plan: Plan | collections.abc.Mapping[str, typing.Any] | str, kernel: bytes | str | "
+                  "os.PathLike[str], *, tensors: collections.abc.Mapping[str, typing.Any] | None = None, scalars: "
+                  "collections.abc.Mapping[str, float] | None = None, **values: typing.Any) -> Launch"),
+          "Loads a kernel that was built before: the bytes or the file of `tma-jit build -o`, and the plan that it was "
+          "built from, as `tma-jit plan --json` printed it. Compiles nothing and reads neither templates nor cache.")
       .def("plan", &planned, nb::sig("def plan(self, " TMA_JIT_REQUEST_PARAMETERS ") -> Plan"),
            "The decisions; needs no GPU for a device by name.")
       .def("build", on_plan<&Engine::build>([](Artifact artifact) { return artifact; }),

@@ -60,7 +60,7 @@ class PythonLaunch {
   void rebind_one(const std::string& name, nb::handle object) {
     if (PyLong_Check(object.ptr())) return take(moved(name, nb::cast<std::uint64_t>(object)));  // an address
     NamedArray named{name, held_array(object, name)};
-    check_same(named);
+    check_same(plan(), named);
     if (is_output(plan(), name)) check_writable(plan().kernel, name, named.array);
     BoundRequest changed;
     changed.arrays = bound_.arrays;
@@ -92,22 +92,6 @@ class PythonLaunch {
       if (auto rebound = moved(name, tensor.address); !rebound) return rebound;
     }
     return {};
-  }
-
-  // The library knows a rebound tensor's address only; an array has a type and a shape that could be wrong.
-  void check_same(const NamedArray& named) const {
-    const Tensor& tensor = named.array.tensor;
-    for (const Argument& each : plan().arguments) {
-      if (each.name != named.name || each.shape.empty()) continue;
-      const auto rank = static_cast<std::size_t>(tensor.rank);
-      const bool same = each.dtype == tensor.dtype && each.shape.size() == rank &&
-                        std::equal(each.shape.begin(), each.shape.end(), tensor.shape.begin()) &&
-                        std::equal(each.strides.begin(), each.strides.end(), tensor.strides.begin());
-      if (!same) {
-        raise_invalid(plan().kernel + ": " + named.name +
-                      " is rebound to an array of another type, shape or strides; prepare another launch for that");
-      }
-    }
   }
 
   void mark_outputs() {
@@ -284,6 +268,21 @@ std::unique_ptr<PythonFunction> make_function(nb::object self, const nb::args& a
 }
 
 }  // namespace
+
+void check_same(const Plan& plan, const NamedArray& named) {
+  const Tensor& tensor = named.array.tensor;
+  for (const Argument& each : plan.arguments) {
+    if (each.name != named.name || each.shape.empty()) continue;
+    const auto rank = static_cast<std::size_t>(tensor.rank);
+    bool same = each.dtype == tensor.dtype && each.shape.size() == rank;
+    for (std::size_t i = 0; same && i < rank; ++i) {  // nothing steps over one element
+      same = each.shape[i] == tensor.shape[i] && (each.shape[i] == 1 || each.strides[i] == tensor.strides[i]);
+    }
+    if (same) return;
+    raise_invalid(plan.kernel + ": " + named.name +
+                  " is rebound to an array of another type, shape or strides; prepare another launch for that");
+  }
+}
 
 BoundRequest bind_arrays(PythonEngine& engine, KernelRequest request) {
   BoundRequest bound{std::move(request.request), std::move(request.arrays), {}};

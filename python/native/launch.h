@@ -17,6 +17,10 @@ inline void check_writable(std::string_view kernel, const std::string& name, con
   if (array.read_only) raise_invalid(std::string(kernel) + ": " + name + " is an output, and its array is read-only");
 }
 
+// Raises unless an array has the type, the shape and the strides that the plan was made for: a rebound tensor is known
+// to the library by its address only.
+void check_same(const Plan& plan, const NamedArray& named);
+
 // Raises if an array is where the device cannot reach it.
 inline void check_place(const PythonEngine& engine, const char* name, const Array& array) {
   if (!engine.emulated() || array.host || array.tensor.address == 0 || !array.object.is_valid()) return;

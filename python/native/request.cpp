@@ -1,5 +1,6 @@
 #include "request.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -88,6 +89,11 @@ KernelRequest make_request(nb::handle kernel, const nb::kwargs& keywords) {
 }
 
 }  // namespace
+
+bool is_part_of_plan(std::string_view keyword) {
+  if (keyword == "tensors" || keyword == "scalars") return false;
+  return std::ranges::find(kParts, keyword, &std::pair<std::string_view, Setter>::first) != std::ranges::end(kParts);
+}
 
 Array held_array(nb::handle object, const std::string& name) {
   Array array = read_array(object, name.c_str());

@@ -35,6 +35,9 @@ struct KernelRequest {
 // scalar if its value is a number, else a tensor.
 KernelRequest read_request(const nb::args& args, const nb::kwargs& keywords);
 
+// Returns whether a keyword of a request names what its plan decides: any part but tensors and scalars.
+bool is_part_of_plan(std::string_view keyword);
+
 // Returns an array whose owner is held.
 Array held_array(nb::handle object, const std::string& name);
 

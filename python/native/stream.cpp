@@ -27,7 +27,11 @@ Stream read_stream(nb::handle stream) {
   }
   const nb::object protocol = nb::getattr(stream, "__cuda_stream__", nb::none());
   if (!protocol.is_none()) return stream_at(nb::cast<nb::tuple>(protocol())[1]);
-  raise_invalid("the stream is neither an address nor a stream of PyTorch or CuPy, and has no __cuda_stream__");
+  // JAX has no object for a stream. Its device names the one on which arrays that it takes by DLPack must be ready.
+  const nb::object of_jax = nb::getattr(stream, "get_stream_for_external_ready_events", nb::none());
+  if (!of_jax.is_none()) return stream_at(of_jax());
+  raise_invalid(
+      "the stream is neither an address, a stream of PyTorch or CuPy nor a device of JAX, and has no __cuda_stream__");
 }
 
 }  // namespace tma_jit::python

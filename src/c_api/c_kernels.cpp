@@ -25,6 +25,10 @@ const char* text_of(const std::optional<KernelInfo::Formula>& formula) {
   return formula ? formula->text.c_str() : nullptr;
 }
 
+const char* list_of(const KernelInfo::Declaration& declared) {
+  return declared.list.empty() ? nullptr : declared.list.c_str();
+}
+
 struct TensorTexts {
   Texts shape, box;
 };
@@ -160,6 +164,9 @@ int32_t tma_jit_kernel_is_probe(const tma_jit_kernel* kernel) {
 int32_t tma_jit_kernel_has_reference(const tma_jit_kernel* kernel) {
   return kernel != nullptr && kernel->info.reference ? 1 : 0;
 }
+int64_t tma_jit_kernel_preference(const tma_jit_kernel* kernel) {
+  return kernel != nullptr ? kernel->info.preference : 0;
+}
 const char* tma_jit_kernel_arch(const tma_jit_kernel* kernel, size_t index) {
   return kernel != nullptr && index < kernel->info.archs.size() ? kernel->info.archs[index].c_str() : nullptr;
 }
@@ -199,6 +206,7 @@ tma_jit_status tma_jit_kernel_dim(const tma_jit_kernel* kernel, size_t index, tm
                 info.value = dim.value.value_or(0);
                 info.is_fixed = dim.value ? 1 : 0;
                 info.is_wide = dim.wide ? 1 : 0;
+                info.list = list_of(dim);
               });
 }
 
@@ -226,6 +234,12 @@ tma_jit_status tma_jit_kernel_tensor(const tma_jit_kernel* kernel, size_t index,
                 info.box_rank = texts.box.size();
                 info.when = text_of(tensor.when);
                 info.is_output = tensor.output ? 1 : 0;
+                info.list = list_of(tensor);
+                if (!tensor.range) return;
+                info.least = tensor.range->least.text.c_str();
+                info.most = tensor.range->most.text.c_str();
+                info.is_rising = tensor.range->rising ? 1 : 0;
+                info.is_checked = tensor.range->checked ? 1 : 0;
               });
 }
 

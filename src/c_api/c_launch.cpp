@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 
+#include <tma_jit/json.h>
 #include <tma_jit/lost_arrival.h>
 
 #include "c_api/c_handles.h"
@@ -29,6 +30,13 @@ Result<void> call(tma_jit_function& function, const tma_jit_tensor* tensors, siz
     views[i] = *view;
   }
   return function.function(views.data(), count, stream);
+}
+
+Result<tma_jit::Launch> load(tma_jit_engine& engine, const char* plan_json, const void* kernel, size_t bytes) {
+  const auto plan = tma_jit::parse_plan(plan_json);
+  if (!plan) return tl::make_unexpected(plan.error());
+  const auto* const begin = static_cast<const std::byte*>(kernel);
+  return engine.engine.load(*plan, {begin, begin + bytes});
 }
 
 // Returns an option's value, or the default if it is 0.
@@ -79,6 +87,13 @@ tma_jit_status tma_jit_prepare_plan(tma_jit_engine* engine, const tma_jit_plan* 
                                     tma_jit_error** error) {
   return making(__func__, error, {{"engine", engine}, {"plan", plan}}, out,
                 handle_of<tma_jit_launch>([&] { return engine->engine.prepare(plan->plan); }));
+}
+
+// NOLINTNEXTLINE(readability-function-size): the bytes are two parameters
+tma_jit_status tma_jit_load(tma_jit_engine* engine, const char* plan_json, const void* kernel, size_t bytes,
+                            tma_jit_launch** out, tma_jit_error** error) {
+  return making(__func__, error, {{"engine", engine}, {"plan_json", plan_json}, {"kernel", kernel}}, out,
+                handle_of<tma_jit_launch>([&] { return load(*engine, plan_json, kernel, bytes); }));
 }
 
 void tma_jit_launch_free(tma_jit_launch* launch) {

@@ -31,26 +31,28 @@ std::optional<unsigned> sm_of(const Elf64_Ehdr& header) {
   }
 }
 
-tl::unexpected<Error> broken(std::string_view what) {
-  return failure(ErrorCode::nvrtc, "NVRTC reported success, but its cubin {}", what);
-}
-
 }  // namespace
 
-Result<void> check_cubin(std::span<const std::byte> cubin, std::string_view arch) {
+std::string cubin_fault(std::span<const std::byte> cubin, std::string_view arch) {
   Elf64_Ehdr header{};
-  if (cubin.size() < sizeof header) return broken(fmt::format("has {} bytes", cubin.size()));
+  if (cubin.size() < sizeof header) return fmt::format("has {} bytes", cubin.size());
   std::memcpy(&header, cubin.data(), sizeof header);
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return broken("is no ELF file");
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return "is no ELF file";
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_CUDA) {
-    return broken(fmt::format("is for machine {}, not CUDA's {}", header.e_machine, EM_CUDA));
+    return fmt::format("is for machine {}, not CUDA's {}", header.e_machine, EM_CUDA);
   }
   const std::uint64_t sections = std::uint64_t{header.e_shentsize} * header.e_shnum;
-  if (header.e_shoff > cubin.size() || sections > cubin.size() - header.e_shoff) return broken("is cut short");
+  if (header.e_shoff > cubin.size() || sections > cubin.size() - header.e_shoff) return "is cut short";
   if (const auto sm = sm_of(header); sm && static_cast<int>(*sm) != sm_in(arch)) {
-    return broken(fmt::format("is for sm_{}, not {}", *sm, arch));
+    return fmt::format("is for sm_{}, not {}", *sm, arch);
   }
   return {};
+}
+
+Result<void> check_cubin(std::span<const std::byte> cubin, std::string_view arch) {
+  const std::string fault = cubin_fault(cubin, arch);
+  if (fault.empty()) return {};
+  return failure(ErrorCode::nvrtc, "NVRTC reported success, but its cubin {}", fault);
 }
 
 }  // namespace tma_jit::compile

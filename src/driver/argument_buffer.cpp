@@ -63,6 +63,12 @@ bool needs_address(const Argument& argument) {
   return false;
 }
 
+bool begins_parameter(std::span<const Argument> arguments, std::size_t index) {
+  const Argument& argument = arguments[index];
+  if (argument.hooks_offset.has_value()) return false;
+  return argument.list.empty() || index == 0 || arguments[index - 1].list != argument.list;
+}
+
 Result<void> write_address(const Context& context, const Argument& argument, std::uint64_t address, std::byte* bytes,
                            bool encoded) {
   if (argument.kind == Argument::Kind::tensor_map) return write_map(context, argument, address, bytes, encoded);
@@ -87,7 +93,10 @@ Arguments::Arguments(std::span<const Argument> arguments)
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     std::byte* at = storage_.get() + offsets_[i];
     std::copy(arguments[i].image.begin(), arguments[i].image.end(), at);
-    pointers_.push_back(at);
+    if (begins_parameter(arguments, i)) {
+      parameters_.push_back(i);
+      pointers_.push_back(at);
+    }
     if (needs_address(arguments[i])) ++unbound_;
   }
 }

@@ -28,6 +28,10 @@ bool needs_address(const Argument& argument);
 [[nodiscard]] Result<void> write_address(const Context& context, const Argument& argument, std::uint64_t address,
                                          std::byte* bytes, bool encoded);
 
+// Returns whether the argument at `index` begins a parameter of the kernel: it is no operand of hooks, and no further
+// entry of a list.
+bool begins_parameter(std::span<const Argument> arguments, std::size_t index);
+
 // Fails unless the address is not null and a multiple of the alignment that the plan needs.
 [[nodiscard]] Result<void> check_address(const Argument& argument, std::uint64_t address);
 
@@ -42,11 +46,12 @@ class Arguments {
 
   // Returns the first argument that needs an address and has none, or null.
   const Argument* unbound() const { return unbound_ == 0 ? nullptr : first_unbound(); }
-  // Returns one pointer per argument. Operands of hooks, which are not parameters themselves, come last.
+  // Returns one pointer per parameter: the arguments of a list are one, and operands of hooks are none.
   void** pointers() { return pointers_.data(); }
   std::span<const std::byte> bytes() const { return {storage_.get(), size_}; }
-  std::size_t count() const { return pointers_.size(); }
-  std::size_t offset(std::size_t index) const { return offsets_[index]; }
+  std::size_t offset(std::size_t index) const { return offsets_[index]; }  // of an argument
+  std::size_t count() const { return pointers_.size(); }                   // of parameters
+  std::size_t parameter_offset(std::size_t index) const { return offsets_[parameters_[index]]; }
 
  private:
   struct AlignedDelete {
@@ -58,6 +63,7 @@ class Arguments {
 
   std::span<const Argument> arguments_;
   std::vector<std::size_t> offsets_;
+  std::vector<std::size_t> parameters_;  // the first argument of each parameter
   std::vector<bool> bound_;
   std::vector<void*> pointers_;
   std::unique_ptr<std::byte[], AlignedDelete> storage_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/profile.h"
+#include "driver/argument_buffer.h"
 #include "driver/launch_configuration.h"
 
 namespace tma_jit::driver {
@@ -57,6 +58,23 @@ std::string count_of(std::size_t parameters) {
   return fmt::format("{} parameter{}", parameters, parameters == 1 ? "" : "s");
 }
 
+struct Parameter {
+  std::string_view name;
+  std::size_t bytes = 0;
+};
+
+// Returns the kernel's parameters as planned: the entries of a list are one.
+std::vector<Parameter> parameters_of(std::span<const Argument> arguments) {
+  std::vector<Parameter> parameters;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& argument = arguments[i];
+    if (argument.hooks_offset.has_value()) break;  // operands come last
+    if (begins_parameter(arguments, i)) parameters.push_back({argument.list.empty() ? argument.name : argument.list});
+    parameters.back().bytes += argument.image.size();
+  }
+  return parameters;
+}
+
 }  // namespace
 
 Result<SharedKernel> Kernel::load(const SharedContext& context, const Artifact& artifact, std::string_view compiler,
@@ -109,22 +127,20 @@ Result<void> Kernel::check_arguments(std::span<const Argument> arguments) const 
   if (!parameters_known_) return {};
   // Compares sizes instead of offsets: the driver counts offsets from the start of its parameter bank, which is less
   // aligned than a tensor map, so that the first parameter need not be at 0 (48 on an H100).
-  const auto operand = [](const Argument& argument) { return argument.hooks_offset.has_value(); };
-  arguments = arguments.first(static_cast<std::size_t>(std::ranges::find_if(arguments, operand) - arguments.begin()));
-  for (std::size_t i = 0; i < std::min(arguments.size(), parameters_.size()); ++i) {
-    const std::size_t size = arguments[i].image.size();
-    if (size == parameters_[i]) continue;
+  const std::vector<Parameter> planned = parameters_of(arguments);
+  for (std::size_t i = 0; i < std::min(planned.size(), parameters_.size()); ++i) {
+    if (planned[i].bytes == parameters_[i]) continue;
     return failure(
         ErrorCode::driver,
         "{}: argument {} ({}) is {} bytes in the plan and {} bytes in the compiled kernel: its signature does "
         "not follow the manifest",
-        name_, i, arguments[i].name, size, parameters_[i]);
+        name_, i, planned[i].name, planned[i].bytes, parameters_[i]);
   }
-  if (arguments.size() == parameters_.size()) return {};
-  const bool more = arguments.size() > parameters_.size();
+  if (planned.size() == parameters_.size()) return {};
+  const bool more = planned.size() > parameters_.size();
   return failure(ErrorCode::driver, "{}: the plan gives {} and the compiled kernel takes {}{}", name_,
-                 count_of(arguments.size()), count_of(parameters_.size()),
-                 more ? fmt::format("; the first too many is {}", arguments[parameters_.size()].name) : "");
+                 count_of(planned.size()), count_of(parameters_.size()),
+                 more ? fmt::format("; the first too many is {}", planned[parameters_.size()].name) : "");
 }
 
 Result<int> Kernel::attribute(CUfunction_attribute attribute) const {

@@ -56,10 +56,12 @@ Result<Plan> plan_around_crashes(Engine::State& state, const Request& request, c
 // Follows a tuning record if one applies, else the planner.
 Result<Plan> plan_as_advised(Engine::State& state, const Request& request, const DeviceInfo& facts,
                              plan::TemplatePointers candidates) {
+  const engine::Records::Planning planning{
+      [&](const Request& pinned) { return plan_around_crashes(state, pinned, facts, candidates); },
+      [&](const Plan& plan) { return state.emit(plan); }, state.templates.headers_fixed()};
+  if (auto recorded = state.records.recorded(request, facts, candidates, planning)) return std::move(*recorded);
   TMA_JIT_ASSIGN(Plan preset, plan_around_crashes(state, request, facts, candidates));
-  auto advised = state.records.advised(request, preset, facts, [&](const Request& pinned) {
-    return plan_around_crashes(state, pinned, facts, candidates);
-  });
+  auto advised = state.records.advised(request, preset, facts, planning);
   return advised ? std::move(*advised) : std::move(preset);
 }
 

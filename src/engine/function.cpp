@@ -70,9 +70,9 @@ class CallArguments {
     const auto bytes = from.bytes();
     if (bytes.size() > sizeof stack_ || from.count() > pointers_.size()) grow(bytes.size(), from.count());
     std::memcpy(bytes_, bytes.data(), bytes.size());
-    for (std::size_t i = 0; i < from.count(); ++i) list_[i] = bytes_ + from.offset(i);
+    for (std::size_t i = 0; i < from.count(); ++i) list_[i] = bytes_ + from.parameter_offset(i);
   }
-  std::byte* at(std::size_t index) { return static_cast<std::byte*>(list_[index]); }
+  std::byte* at(std::size_t offset) { return bytes_ + offset; }
   void** pointers() { return list_; }
 
  private:
@@ -101,8 +101,8 @@ Result<void> call(const engine::FunctionEntry& entry, const Tensor* tensors, Str
     if (index == kAbsent) continue;
     const Argument& argument = prepared.plan.arguments[index];
     if (tensors[i].address == argument.address) continue;  // unchanged since the entry was made
-    TMA_JIT_CHECK(
-        driver::write_address(prepared.kernel->context(), argument, tensors[i].address, arguments.at(index), true));
+    TMA_JIT_CHECK(driver::write_address(prepared.kernel->context(), argument, tensors[i].address,
+                                        arguments.at(entry.launch->arguments.offset(index)), true));
   }
   return driver::launch(prepared, arguments.pointers(), stream);
 }

@@ -1,5 +1,7 @@
 // The engine's stages that need a device: loading, binding, and the description of the machine.
+#include "base/digest.h"
 #include "cache/remote_options.h"
+#include "compile/cubin_check.h"
 #include "core/failure.h"
 #include "engine/state.h"
 
@@ -14,6 +16,30 @@ Result<Environment::Compiler> describe(engine::Builder& builder) {
                                .archs = compiler->archs(),
                                .missing_features = compiler->missing_features(),
                                .place = compiler->place()};
+}
+
+// A kernel whose bytes somebody kept. Its key is of the bytes alone, so that it is none of the cache.
+Result<Artifact> artifact_of(const Plan& plan, std::vector<std::byte> bytes) {
+  constexpr std::string_view kElf =
+      "\x7f"
+      "ELF";
+  Artifact artifact{.bytes = std::move(bytes), .entry = plan.entry, .arch = plan.arch};
+  const std::string_view text(reinterpret_cast<const char*>(artifact.bytes.data()), artifact.bytes.size());
+  if (text.starts_with(kElf)) {
+    const std::string fault = compile::cubin_fault(artifact.bytes, plan.arch);
+    if (!fault.empty()) return failure(ErrorCode::invalid_argument, "{}: the cubin {}", plan.kernel, fault);
+  } else if (text.find(".version") != text.npos) {
+    artifact.form = Artifact::Form::ptx;
+    artifact.bytes.push_back(std::byte{0});
+  } else {
+    return failure(ErrorCode::invalid_argument, "{}: these {} bytes are neither a cubin nor PTX", plan.kernel,
+                   text.size());
+  }
+  Sha256 digest;
+  digest.update(plan.entry);
+  digest.update(artifact.bytes.data(), artifact.bytes.size());
+  artifact.key.bytes = digest.finish();
+  return artifact;
 }
 
 }  // namespace
@@ -47,6 +73,16 @@ Result<driver::SharedPrepared> Engine::State::prepare(Plan plan) {
   return driver::prepare(std::move(plan), std::move(built.artifact), std::move(loaded.kernel));
 }
 
+Result<driver::SharedPrepared> Engine::State::load(Plan plan, std::shared_ptr<const Artifact> artifact) {
+  TMA_JIT_ASSIGN(const driver::SharedContext context, device.context());
+  TMA_JIT_ASSIGN(Loaded loaded, kernels.get(artifact->key, [&]() -> Result<Loaded> {
+    TMA_JIT_ASSIGN(auto kernel, driver::Kernel::load(context, *artifact, {}));
+    ++counters.loads;
+    return Loaded{std::move(kernel), nullptr};
+  }));
+  return driver::prepare(std::move(plan), std::move(artifact), std::move(loaded.kernel));
+}
+
 Result<std::unique_ptr<Launch::State>> Engine::State::launch(Plan plan) {
   TMA_JIT_ASSIGN(driver::SharedPrepared prepared, prepare(std::move(plan)));
   return Launch::State::make(std::move(prepared));
@@ -78,6 +114,13 @@ Result<Launch> Engine::prepare(const Request& request) {
 
 Result<Launch> Engine::prepare(const Plan& plan) {
   TMA_JIT_ASSIGN(auto state, state_->launch(plan));
+  return LaunchInternals::launch_of(std::move(state));
+}
+
+Result<Launch> Engine::load(const Plan& plan, std::vector<std::byte> kernel) {
+  TMA_JIT_ASSIGN(Artifact artifact, artifact_of(plan, std::move(kernel)));
+  TMA_JIT_ASSIGN(auto prepared, state_->load(plan, std::make_shared<const Artifact>(std::move(artifact))));
+  TMA_JIT_ASSIGN(auto state, Launch::State::make(std::move(prepared)));
   return LaunchInternals::launch_of(std::move(state));
 }
 

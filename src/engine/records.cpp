@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engine/state.h"
+#include "plan/problem.h"
 #include "tuning/pinned.h"
 #include "tuning/problem_key.h"
 #include "tuning/shipped_records.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr double kWorthANeighbour = 1.0;  // largest estimated cycles of a near problem's configuration, relative to the
                                           // preset's
+constexpr std::size_t kDigestsMax = 64;   // most digests that are kept
 
 std::string words_of(const tuning::Advice& advice) {
   const TuningRecord& record = advice.record;
@@ -24,6 +26,18 @@ std::string words_of(const tuning::Advice& advice) {
   words += ", measured with";
   for (const auto& [name, value] : record.dims) words += fmt::format(" {}={}", name, value);
   return words;
+}
+
+// Returns the problem as a record without a choice.
+TuningRecord record_of(const std::string& kernel, const plan::Problem& problem, const DeviceInfo& device) {
+  TuningRecord record;
+  record.kernel = kernel;
+  record.types = problem.types;
+  record.dims = problem.dims;
+  record.hooks = tuning::digest_of(problem.hooks);
+  record.device = device.name;
+  record.sm_count = device.sm_count;
+  return record;
 }
 
 }  // namespace
@@ -84,15 +98,56 @@ std::shared_ptr<const tuning::RecordBook> Records::book(const std::string& kerne
   return found = std::move(book);
 }
 
+// An operand adds a header to those that the template includes.
+std::string Records::digest(const Plan& plan, const Planning& planning) {
+  Members& members = members_.get();
+  const bool operands =
+      std::ranges::any_of(plan.arguments, [](const Argument& argument) { return argument.hooks_offset.has_value(); });
+  const std::string text = plan.body + (operands ? "+" : "");
+  if (planning.headers_fixed) {
+    const std::lock_guard lock(members.mutex);
+    if (const auto known = members.digests.find(text); known != members.digests.end()) return known->second;
+  }
+  const Result<Source> source = planning.emit(plan);
+  if (!source) return {};
+  std::string digest = tuning::digest_of(plan, *source);
+  if (planning.headers_fixed) {
+    const std::lock_guard lock(members.mutex);
+    if (members.digests.size() >= kDigestsMax) members.digests.clear();
+    members.digests.emplace(text, digest);
+  }
+  return digest;
+}
+
+std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& device,
+                                      plan::TemplatePointers templates, const Planning& planning) {
+  if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
+  const auto records = book(request.kernel);
+  if (records->empty()) return std::nullopt;
+  for (const auto& file : templates) {
+    const std::string stem = file->stem();
+    if (!records->names(stem)) continue;
+    const auto problem = plan::problem_of(*file, request, device);
+    if (!problem) continue;
+    const auto advice = records->of(record_of(request.kernel, *problem, device));
+    if (!advice || advice->record.file != stem) continue;
+    Result<Plan> made = planning.plan(tuning::pinned(request, advice->record));
+    if (!made || digest(*made, planning) != advice->record.digest) continue;
+    made->record = words_of(*advice);
+    return std::move(*made);
+  }
+  return std::nullopt;
+}
+
 std::optional<Plan> Records::advised(const Request& request, const Plan& preset, const DeviceInfo& device,
-                                     const std::function<Result<Plan>(const Request&)>& plan) {
+                                     const Planning& planning) {
   if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
   const auto records = book(preset.kernel);
   if (records->empty()) return std::nullopt;
   const auto advice = records->find(tuning::problem_of(preset, device));
   if (!advice) return std::nullopt;
-  Result<Plan> made = plan(tuning::pinned(request, advice->record));
-  if (!made || tuning::digest_of(made->body) != advice->record.digest) return std::nullopt;
+  Result<Plan> made = planning.plan(tuning::pinned(request, advice->record));
+  if (!made || digest(*made, planning) != advice->record.digest) return std::nullopt;
   if (advice->nearest && made->work.cycles > preset.work.cycles * kWorthANeighbour) return std::nullopt;
   made->record = words_of(*advice);
   return std::move(*made);

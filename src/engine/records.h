@@ -14,6 +14,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "plan/planner.h"
 #include "tuning/record_book.h"
 
 namespace tma_jit::engine {
@@ -30,11 +31,24 @@ class Records {
 
   void follow(const std::vector<TuningRecord>& records);
 
+  // How an engine plans, and what a plan's CUDA source is.
+  struct Planning {
+    std::function<Result<Plan>(const Request&)> plan;
+    std::function<Result<Source>(const Plan&)> emit;
+    bool headers_fixed = false;  // whether a digest stays what it is while the template's own text does
+  };
+
+  // Returns the plan with the configuration of the record of the very problem that is asked for, as the record's own
+  // file declares it. No other configuration is looked at. `templates` are the files of the kernel. Returns nullopt if
+  // there is no such record, or if it does not fit the request or the current template.
+  std::optional<Plan> recorded(const Request& request, const DeviceInfo& device, plan::TemplatePointers templates,
+                               const Planning& planning);
+
   // Returns the plan with the configuration that a record gives for the problem of `preset`, which is the plan made
   // without records. Returns nullopt if there is no record, or if it does not fit the request or the current template;
   // also if it is only the nearest record and its configuration is estimated to be slower than the preset.
   std::optional<Plan> advised(const Request& request, const Plan& preset, const DeviceInfo& device,
-                              const std::function<Result<Plan>(const Request&)>& plan);
+                              const Planning& planning);
 
   // Returns whether there is a record of the very problem that was planned.
   bool know(const Plan& plan, const DeviceInfo& device);
@@ -47,7 +61,11 @@ class Records {
     std::vector<TuningRecord> followed;
     std::optional<std::vector<tuning::Layer>> files;
     std::map<std::string, std::shared_ptr<const tuning::RecordBook>> books;  // by kernel
+    std::map<std::string, std::string> digests;  // by the template's text, while headers are fixed
   };
+
+  // Returns the digest of the plan's template; "" if its source cannot be made.
+  std::string digest(const Plan& plan, const Planning& planning);
 
   std::shared_ptr<const tuning::RecordBook> book(const std::string& kernel);
   std::vector<tuning::Layer> read() const;

@@ -40,6 +40,8 @@ struct Engine::State {
   };
   [[nodiscard]] Result<Loaded> load(const driver::SharedContext& context, const Plan& plan, const engine::Built& built);
   [[nodiscard]] Result<driver::SharedPrepared> prepare(Plan plan);
+  // Loads an artifact that no cache of this engine needs to have.
+  [[nodiscard]] Result<driver::SharedPrepared> load(Plan plan, std::shared_ptr<const Artifact> artifact);
   [[nodiscard]] Result<std::unique_ptr<Launch::State>> launch(Plan plan);
   // If a configuration crashes the compiler, uses the next one that satisfies the request. `edit` is called with each
   // plan before it is built.

@@ -48,6 +48,7 @@ Json with_common(const Info::Declaration& declared, Json more) {
                  {"doc", declared.doc},
                  {"line", declared.line},
                  {"file", declared.file}};
+  if (!declared.list.empty()) object["list"] = declared.list;
   object.update(more);
   return object;
 }
@@ -80,10 +81,19 @@ Json object_of(const Info::Workspace& workspace) {
   return with_common(workspace, {{"bytes", object_of(workspace.bytes)}, {"zeroed", workspace.zeroed}});
 }
 
+Json value_or_null(const std::optional<Info::Range>& range) {
+  if (!range) return nullptr;
+  return {{"least", object_of(range->least)},
+          {"most", object_of(range->most)},
+          {"rising", range->rising},
+          {"checked", range->checked}};
+}
+
 Json object_of(const Info::Tensor& tensor) {
   Json more = {{"type", tensor.type},
                {"shape", list_of(tensor.shape)},
                {"output", tensor.output},
+               {"range", value_or_null(tensor.range)},
                {"when", value_or_null(tensor.when)},
                {"box", nullptr}};
   if (!tensor.box.empty()) {
@@ -144,6 +154,7 @@ std::string json_of(const KernelInfo& kernel) {
                        {"archs", kernel.archs},
                        {"embedded", kernel.embedded},
                        {"probe", kernel.probe},
+                       {"preference", kernel.preference},
                        {"types", list_of(kernel.types)},
                        {"dims", list_of(kernel.dims)},
                        {"params", list_of(kernel.params)},

@@ -3,6 +3,8 @@
 
 #include <tma_jit/json.h>
 
+#include "base/digest.h"
+
 namespace tma_jit {
 namespace {
 
@@ -58,8 +60,14 @@ Json object_of(const TensorMapSpec& map) {
   return object;
 }
 
+// Two hexadecimal digits a byte, the lowest first.
+std::string digits_of(const std::vector<std::byte>& image) {
+  return to_hex({reinterpret_cast<const std::uint8_t*>(image.data()), image.size()});
+}
+
 Json object_of(const Argument& argument) {
   Json object = {{"kind", name_of(argument.kind)}, {"name", argument.name}, {"bytes", argument.image.size()}};
+  if (!argument.list.empty()) object["list"] = argument.list;
   const bool tensor = argument.kind == Argument::Kind::tensor_map || argument.kind == Argument::Kind::view;
   if (tensor || argument.kind == Argument::Kind::scalar) object["dtype"] = name_of(argument.dtype);
   if (tensor) {
@@ -69,6 +77,11 @@ Json object_of(const Argument& argument) {
     object["strides"] = argument.strides;
     object["address_alignment"] = argument.address_alignment;
   }
+  if (const auto& range = argument.range) {
+    object["range"] = {
+        {"least", range->least}, {"most", range->most}, {"rising", range->rising}, {"checked", range->checked}};
+  }
+  if (argument.kind == Argument::Kind::scalar) object["image"] = digits_of(argument.image);
   if (argument.hooks_offset) object["operand"] = argument.declaration;
   if (argument.map) object["map"] = object_of(*argument.map);
   if (argument.kind == Argument::Kind::workspace) {

@@ -1,36 +1,21 @@
 #include "plan/arguments.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "core/argument_images.h"
 #include "plan/fault.h"
 #include "plan/hook_arguments.h"
 #include "plan/scalar_argument.h"
 #include "plan/tensor_map_rules.h"
 #include "plan/tensor_maps.h"
+#include "plan/value_range.h"
 
 namespace tma_jit::plan {
 namespace {
 
-constexpr std::size_t kMapBytes = 128;             // sizeof(CUtensorMap)
-constexpr std::size_t kMapAlignment = 64;          // alignof(CUtensorMap)
-constexpr std::uint32_t kWorkspaceAlignment = 16;  // alignment that kernels may assume of a workspace, e.g. for 16-byte
-                                                   // accesses
-
-template <class T> void put(std::vector<std::byte>& image, std::size_t offset, T value) {
-  std::memcpy(image.data() + offset, &value, sizeof value);
-}
-
-// Writes a View: the address, then one stride in elements per dimension.
-void put_view(std::vector<std::byte>& image, std::size_t offset, std::uint64_t address,
-              const std::vector<std::int64_t>& strides) {
-  put(image, offset, address);
-  for (std::size_t i = 0; i < strides.size(); ++i) put(image, offset + 8 * (i + 1), strides[i]);
-}
-
 // Returns the size of a View, a tensor map, or a Mapped (the map, a View, and padding to the map's alignment).
 std::size_t image_bytes(const Argument& argument, std::size_t rank) {
-  const std::size_t view = 8 * (1 + rank);
+  const std::size_t view = view_bytes(rank);
   if (argument.kind == Argument::Kind::view) return view;
   if (!argument.viewed) return kMapBytes;
   return kMapBytes + (view + kMapAlignment - 1) / kMapAlignment * kMapAlignment;
@@ -63,6 +48,7 @@ Result<Argument> tensor_argument(Values& values, const std::vector<Condition>& c
   const Tensor* given = binding.tensors[index];
   Argument argument;
   argument.name = declared.name;
+  argument.list = declared.list;
   argument.output = declared.output;
   argument.early = declared.early;
   argument.dtype = binding.element_of(declared);
@@ -83,6 +69,7 @@ Result<Argument> tensor_argument(Values& values, const std::vector<Condition>& c
   }
   if (!mapped || argument.viewed) put_view(argument.image, mapped ? kMapBytes : 0, argument.address, layout.strides);
   argument.address_alignment = needed_alignment(values, conditions, argument, least);
+  TMA_JIT_ASSIGN(argument.range, range_of(values, declared, layout));
   argument.shape = std::move(layout.shape);
   argument.strides = std::move(layout.strides);
   return argument;
@@ -108,28 +95,8 @@ Result<Argument> workspace_argument(const Values& values, const templates::Works
     return fault(*binding.kernel, ErrorCode::invalid_argument, "workspace {}: address {:#x} is not a multiple of {}",
                  declared.name, argument.address, kWorkspaceAlignment);
   }
-  argument.image.resize(8);
-  put(argument.image, 0, argument.address);
-  return argument;
-}
-
-// Lays out `struct Dims` as a C++ compiler does: members that are not fixed, in declaration order, each at a multiple
-// of its size. Without members it is an empty struct, which takes one byte.
-Argument dims_argument(const std::vector<DimValue>& dims) {
-  Argument argument;
-  argument.kind = Argument::Kind::dims;
-  argument.name = "dims";
-  argument.alignment = 1;
-  for (const DimValue& dim : dims) {
-    if (dim.fixed) continue;
-    const std::size_t size = dim.wide ? 8 : 4;
-    argument.alignment = std::max(argument.alignment, size);
-    const std::size_t offset = (argument.image.size() + size - 1) / size * size;
-    argument.image.resize(offset + size);
-    std::memcpy(argument.image.data() + offset, &dim.value, size);  // the low bytes come first (little-endian)
-  }
-  const std::size_t unit = argument.alignment;
-  argument.image.resize(std::max<std::size_t>(1, (argument.image.size() + unit - 1) / unit * unit));
+  argument.image.resize(view_bytes(0));
+  put_view(argument.image, 0, argument.address, {});
   return argument;
 }
 
@@ -140,7 +107,7 @@ std::vector<DimValue> dims_of(const Binding& binding) {
   for (std::size_t i = 0; i < binding.dims.size(); ++i) {
     const templates::Dim& declared = binding.kernel->dims[i];
     const bool fixed = declared.value.has_value() || binding.fixed.contains(declared.name);
-    dims.push_back({declared.name, binding.dims[i], declared.wide, fixed});
+    dims.push_back({declared.name, binding.dims[i], declared.wide, fixed, declared.list});
   }
   return dims;
 }

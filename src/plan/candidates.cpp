@@ -68,7 +68,7 @@ Result<std::vector<const templates::Template*>> candidates(std::string_view stem
                        [&](const templates::Template* kernel) { return serves_any(*kernel, device.arch); });
   if (serving.empty()) return none_serves(found, device.arch);
   std::ranges::stable_sort(serving, [](const templates::Template* a, const templates::Template* b) {
-    if (a->archs.size() != b->archs.size()) return a->archs.size() < b->archs.size();
+    if (a->preference != b->preference) return a->preference > b->preference;
     return a->stem() < b->stem();
   });
   return serving;

@@ -1,16 +1,12 @@
 #include "plan/hook_arguments.h"
 
-#include <algorithm>
-#include <cstring>
-#include <limits>
-
+#include "core/argument_images.h"
 #include "core/failure.h"
 #include "plan/scalar_argument.h"
+#include "plan/value_range.h"
 
 namespace tma_jit::plan {
 namespace {
-
-constexpr std::int64_t kEveryIndex = std::numeric_limits<std::int64_t>::max();
 
 // A dimension declared with extent 1 is broadcast: its stride is 0.
 void broadcast(const templates::Tensor& declared, std::vector<std::int64_t>& strides,
@@ -20,16 +16,6 @@ void broadcast(const templates::Tensor& declared, std::vector<std::int64_t>& str
     strides[i] = 0;
     extents[i] = kEveryIndex;
   }
-}
-
-// Returns the image of device/tile/operand.cuh's struct: the address, strides in elements, extents.
-std::vector<std::byte> image_of(const Argument& operand, const std::vector<std::int64_t>& extents) {
-  std::vector<std::uint64_t> words = {operand.address};
-  words.insert(words.end(), operand.strides.begin(), operand.strides.end());
-  words.insert(words.end(), extents.begin(), extents.end());
-  std::vector<std::byte> image(8 * words.size());
-  std::memcpy(image.data(), words.data(), image.size());
-  return image;
 }
 
 Result<Argument> tensor_operand(const Values& values, std::size_t index) {
@@ -43,10 +29,11 @@ Result<Argument> tensor_operand(const Values& values, std::size_t index) {
   operand.dtype = binding.element_of(declared);
   operand.address = binding.tensors[index] != nullptr ? binding.tensors[index]->address : 0;
   operand.address_alignment = static_cast<std::uint32_t>(size_of(operand.dtype));
+  TMA_JIT_ASSIGN(operand.range, range_of(values, declared, layout));
   operand.shape = layout.shape;
   operand.strides = std::move(layout.strides);
   broadcast(declared, operand.strides, layout.shape);
-  operand.image = image_of(operand, layout.shape);
+  operand.image = operand_image(operand.address, operand.strides, layout.shape);
   return operand;
 }
 
@@ -72,29 +59,12 @@ Result<std::vector<Argument>> operands_of(const Values& values) {
   return operands;
 }
 
-// Lays out `struct alignas(8) Hooks` as a C++ compiler does: members in order, each at a multiple of its alignment. An
-// empty struct takes 8 bytes.
-Argument struct_of(std::vector<Argument>& operands) {
-  Argument hooks;
-  hooks.kind = Argument::Kind::hooks;
-  hooks.name = "hooks";
-  hooks.alignment = 8;
-  std::size_t end = 0;
-  for (Argument& operand : operands) {
-    operand.hooks_offset = (end + operand.alignment - 1) / operand.alignment * operand.alignment;
-    end = *operand.hooks_offset + operand.image.size();
-  }
-  hooks.image.resize(
-      std::max<std::size_t>(hooks.alignment, (end + hooks.alignment - 1) / hooks.alignment * hooks.alignment));
-  return hooks;
-}
-
 }  // namespace
 
 Result<std::vector<Argument>> hook_arguments(const Values& values) {
   if (values.binding().kernel->hooks.empty()) return std::vector<Argument>();
   TMA_JIT_ASSIGN(std::vector<Argument> arguments, operands_of(values));
-  arguments.insert(arguments.begin(), struct_of(arguments));
+  arguments.insert(arguments.begin(), hooks_argument(arguments));
   return arguments;
 }
 

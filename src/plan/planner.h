@@ -26,9 +26,9 @@ using Avoided = std::span<const Configuration>;
 
 using TemplatePointers = std::span<const std::shared_ptr<const templates::Template>>;
 
-// `templates` are the files that declare the request's kernel. Those that serve `device.arch` are tried in order: files
-// for fewer targets first, then by file stem. The first with a valid configuration is used. If none has one, the error
-// gives the reason for each file.
+// `templates` are the files that declare the request's kernel. Those that serve `device.arch` are tried in order: those
+// of greater preference first, then by file stem. The first with a valid configuration is used. If none has one, the
+// error gives the reason for each file.
 [[nodiscard]] Result<Plan> make_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates,
                                      Avoided avoided = {});
 

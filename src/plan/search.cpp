@@ -33,9 +33,18 @@ std::vector<std::int64_t> choices_of(const templates::Param& param, const Reques
 Search::Search(const Binding& binding)
     : binding_(binding), values_(binding), conditions_(conditions_of(binding)), at_(binding.kernel->params.size()) {
   for (const templates::Param& param : binding.kernel->params) choices_.push_back(choices_of(param, *binding.request));
-  narrow();
-  usual_ = usual_values();
+  if (pinned()) {
+    usual_ = default_values();
+  } else {
+    narrow();
+    usual_ = usual_values();
+  }
   values_.set_params(usual_);
+}
+
+// Returns whether there is one configuration, as where a tuning record decides.
+bool Search::pinned() const {
+  return std::ranges::all_of(choices_, [](const std::vector<std::int64_t>& choices) { return choices.size() == 1; });
 }
 
 // If a single param decides whether a tensor or a hook's argument is present, restricts it to the values that match the
@@ -144,14 +153,15 @@ std::int64_t Search::cycles() {
 }
 
 Result<bool> Search::choose() {
+  if (pinned()) return take(usual_);
   if (choose_preset() || take(usual_)) return true;
   TMA_JIT_CHECK(prepare());
   if (hopeless()) return false;
-  do {
-    if (!all_hold()) continue;
+  while (find_valid()) {
     apply();
     if (!avoided()) return true;
-  } while (next());
+    if (!next()) break;
+  }
   return false;
 }
 
@@ -199,11 +209,36 @@ Result<void> Search::prepare() {
 
 // Advances to the next configuration; the last param varies fastest.
 bool Search::next() {
-  for (std::size_t i = at_.size(); i-- > 0;) {
+  return next_after(at_.size());
+}
+
+// Advances to the next configuration in which one of the first `params` params differs.
+bool Search::next_after(std::size_t params) {
+  std::fill(at_.begin() + static_cast<std::ptrdiff_t>(params), at_.end(), 0);
+  for (std::size_t i = params; i-- > 0;) {
     if (++at_[i] < choices_[i].size()) return true;
     at_[i] = 0;
   }
   return false;
+}
+
+// Advances to the next configuration that is valid, from the current one on. Those in which a violated condition
+// depends on the same values are skipped together.
+bool Search::find_valid() {
+  while (const auto violated = first_violated()) {
+    const std::vector<std::size_t>& params = tables_[*violated].params;
+    if (!next_after(params.empty() ? 0 : params.back() + 1)) return false;
+  }
+  return true;
+}
+
+std::optional<std::size_t> Search::first_violated() {
+  for (const Stage stage : {Stage::fit, Stage::rule, Stage::machine}) {
+    for (std::size_t i = 0; i < conditions_.size(); ++i) {
+      if (conditions_[i].stage() == stage && !holds(i)) return i;
+    }
+  }
+  return std::nullopt;
 }
 
 void Search::apply() {
@@ -226,20 +261,15 @@ bool Search::holds(std::size_t condition) {
   return outcome == Table::Outcome::holds;
 }
 
-// When counting, evaluates every condition of the stage; otherwise stops at the first violated one.
-bool Search::stage_holds(Stage stage, bool counting) {
+// Evaluates every condition of the stage, and counts violations.
+bool Search::stage_holds(Stage stage) {
   bool all = true;
   for (std::size_t i = 0; i < conditions_.size(); ++i) {
     if (conditions_[i].stage() != stage || holds(i)) continue;
-    if (!counting) return false;
     ++tables_[i].violations;
     all = false;
   }
   return all;
-}
-
-bool Search::all_hold() {
-  return stage_holds(Stage::fit, false) && stage_holds(Stage::rule, false) && stage_holds(Stage::machine, false);
 }
 
 std::vector<std::pair<std::string, std::int64_t>> Search::named() const {
@@ -270,12 +300,12 @@ Result<Enumeration> Search::count() {
   std::int64_t all = 0;
   do {
     ++all;
-    if (!stage_holds(Stage::fit, true)) continue;
+    if (!stage_holds(Stage::fit)) continue;
     ++result.configurations;
     // Counts both stages, so that a condition that no configuration can satisfy (a pitch, for example) is reported as
     // excluding all of them.
-    const bool rules_hold = stage_holds(Stage::rule, true);
-    if (!stage_holds(Stage::machine, true) || !rules_hold) continue;
+    const bool rules_hold = stage_holds(Stage::rule);
+    if (!stage_holds(Stage::machine) || !rules_hold) continue;
     ++result.valid;
     if (result.valid_configs.size() < kListedMax) result.valid_configs.push_back(named());
   } while (next());
@@ -295,15 +325,14 @@ void Search::add_if_valid(std::vector<Ranked>& ranked, std::vector<std::int64_t>
 Result<void> Search::rank_by_cycles(std::vector<Ranked>& ranked, std::size_t most) {
   TMA_JIT_CHECK(prepare());
   std::map<std::int64_t, std::vector<std::int64_t>> cheapest;  // by cycles
-  do {
-    if (!all_hold()) continue;
+  for (bool found = find_valid(); found; found = next() && find_valid()) {
     apply();
     if (avoided()) continue;
     const std::int64_t estimate = cycles();
     if (cheapest.size() >= most && estimate >= cheapest.rbegin()->first) continue;
     cheapest.try_emplace(estimate, values_.params());
     if (cheapest.size() > most) cheapest.erase(std::prev(cheapest.end()));
-  } while (next());
+  }
   for (auto& [estimate, params] : cheapest) {
     if (ranked.size() >= most) break;
     if (estimate != ranked.front().cycles) ranked.push_back({std::move(params), estimate});

@@ -47,14 +47,17 @@ class Search {
     std::optional<Violation> example;  // the first violation
   };
 
+  bool pinned() const;
   void narrow();
   bool narrow_by(const Condition& condition);
   [[nodiscard]] Result<void> prepare();
   Table table_for(const Condition& condition) const;
   bool holds(std::size_t condition);
-  bool stage_holds(Stage stage, bool counting);
+  bool stage_holds(Stage stage);
   bool next();
-  bool all_hold();
+  bool next_after(std::size_t params);
+  bool find_valid();
+  std::optional<std::size_t> first_violated();
   bool avoided() const;
   bool hopeless();
   void apply();

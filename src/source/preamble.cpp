@@ -42,6 +42,23 @@ std::string member(const DimValue& dim) {
   return fmt::format(" {} {};", dim.wide ? "long long" : "int", dim.name);
 }
 
+// Returns a function that gives the entries of each list of dims by their indices.
+std::string list_members(const std::vector<DimValue>& dims) {
+  std::string text;
+  for (std::size_t first = 0; first < dims.size();) {
+    std::size_t end = first + 1;
+    while (end < dims.size() && dims[end].list == dims[first].list) ++end;
+    if (!dims[first].list.empty()) {
+      const std::string_view type = dims[first].wide ? "long long" : "int";
+      text += fmt::format(" __device__ constexpr {} {}(int i) const {{ return ", type, dims[first].list);
+      for (std::size_t i = first; i + 1 < end; ++i) text += fmt::format("i == {} ? {} : ", i - first, dims[i].name);
+      text += fmt::format("{}; }}", dims[end - 1].name);
+    }
+    first = end;
+  }
+  return text;
+}
+
 // A fixed dim is also a global constant, unless the plan already lists it among its constants.
 std::string dims_text(const Plan& plan) {
   if (plan.dims.empty()) return {};
@@ -51,7 +68,7 @@ std::string dims_text(const Plan& plan) {
     if (dim.fixed && !listed) globals += declaration(dim) + "\n";
     members += member(dim);
   }
-  return fmt::format("{}struct Dims {{{} }};\n", globals, members);
+  return fmt::format("{}struct Dims {{{}{} }};\n", globals, members, list_members(plan.dims));
 }
 
 std::string signature(const Hook& hook) {

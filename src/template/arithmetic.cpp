@@ -78,7 +78,8 @@ Outcome apply_binary(Operator op, std::int64_t a, std::int64_t b) {
     case Operator::greater_equal: return {a >= b ? 1 : 0, {}};
     case Operator::shift_left: return shift(a, b, true);
     case Operator::shift_right: return shift(a, b, false);
-    case Operator::add: return add(a, b);
+    case Operator::add:
+    case Operator::sum: return add(a, b);
     case Operator::subtract: return subtract(a, b);
     case Operator::multiply: return multiply(a, b);
     case Operator::divide: return divide(a, b, false);
@@ -92,9 +93,9 @@ Outcome apply_binary(Operator op, std::int64_t a, std::int64_t b) {
 }
 
 std::string_view spelling(Operator op) {
-  constexpr std::string_view kSpellings[] = {"",   "||", "&&", "|",  "^",  "&",        "==",       "!=",  "<",
-                                             "<=", ">",  ">=", "<<", ">>", "+",        "-",        "*",   "/",
-                                             "%",  "-",  "!",  "~",  "+",  "align_up", "ceil_div", "min", "max"};
+  constexpr std::string_view kSpellings[] = {
+      "",  "||", "&&", "|", "^", "&", "==", "!=", "<", "<=",       ">",        ">=",  "<<",  ">>",
+      "+", "-",  "*",  "/", "%", "-", "!",  "~",  "+", "align_up", "ceil_div", "min", "max", "sum"};
   return kSpellings[static_cast<std::size_t>(op)];
 }
 

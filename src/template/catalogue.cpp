@@ -253,8 +253,7 @@ bool TemplateSet::uses_current(const Template& kernel) const {
 
 // A file that cannot be read is an error for every kernel that it may declare: one with a file of the same stem, which
 // it may shadow, and one that is not found otherwise.
-Result<std::vector<TemplatePointer>> TemplateSet::find(std::string_view kernel) {
-  const std::lock_guard lock(mutex_);
+Result<std::vector<TemplatePointer>> TemplateSet::locked_find(std::string_view kernel) {
   const Listing all = listing();
   if (!all.folders.empty()) return tl::make_unexpected(all.folders.front());
   std::map<std::string, TemplatePointer> by_stem;
@@ -279,6 +278,15 @@ Result<std::vector<TemplatePointer>> TemplateSet::find(std::string_view kernel) 
   std::vector<TemplatePointer> found;
   found.reserve(by_stem.size());
   for (const auto& [stem, pointer] : by_stem) found.push_back(pointer);
+  return found;
+}
+
+Result<std::vector<TemplatePointer>> TemplateSet::find(std::string_view kernel) {
+  const std::lock_guard lock(mutex_);
+  if (!embedded_only()) return locked_find(kernel);
+  if (const auto known = found_.find(kernel); known != found_.end()) return known->second;
+  TMA_JIT_ASSIGN(std::vector<TemplatePointer> found, locked_find(kernel));
+  found_.emplace(kernel, found);
   return found;
 }
 
@@ -342,6 +350,11 @@ Result<std::string> TemplateSet::embedded_header(std::string_view name) const {
               nearest_name(name, known)};
   error.detail = fmt::format("tried the embedded headers: {}", joined(known));
   return tl::make_unexpected(std::move(error));
+}
+
+bool TemplateSet::headers_fixed() const {
+  const std::lock_guard lock(mutex_);
+  return folders_.empty() && added_folders_.empty() && added_headers_.empty();
 }
 
 }  // namespace tma_jit::templates

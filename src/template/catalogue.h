@@ -59,6 +59,9 @@ class TemplateSet {
   // search folders, the folders of added files, the embedded files.
   [[nodiscard]] Result<std::string> header(std::string_view name) const;
 
+  // Returns whether headers are the embedded ones only, whose texts do not change.
+  bool headers_fixed() const;
+
  private:
   struct Text;  // a template that is not parsed yet
   struct Embedded;
@@ -67,6 +70,8 @@ class TemplateSet {
   static std::shared_ptr<Embedded> texts_of(std::span<const EmbeddedFile> files);
   void add(Template parsed);
   // The mutex is locked while these run.
+  [[nodiscard]] Result<std::vector<TemplatePointer>> locked_find(std::string_view kernel);
+  bool embedded_only() const { return folders_.empty() && added_.empty() && added_headers_.empty(); }
   [[nodiscard]] Result<TemplatePointer> parsed(const Text& text);
   [[nodiscard]] Result<std::string> locked_header(std::string_view name) const;
   // Returns whether the files that the template uses still have the texts of which it was made.
@@ -83,6 +88,8 @@ class TemplateSet {
   std::vector<std::filesystem::path> added_folders_;
   std::map<std::string, std::string, std::less<>> added_headers_;
   std::map<std::string, TemplatePointer> parsed_;  // of folders, by file; valid while the file's text is unchanged
+  std::map<std::string, std::vector<TemplatePointer>, std::less<>> found_;  // by kernel; only if nothing was added and
+                                                                            // there are no folders
 };
 
 // Returns the kernel that a text declares, without parsing the rest; "" if there is none.

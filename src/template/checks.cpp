@@ -7,6 +7,9 @@
 
 #include "base/text.h"
 #include "core/failure.h"
+#include "core/integer_range.h"
+#include "template/expressions_of.h"
+#include "template/lists.h"
 #include "template/references.h"
 
 namespace tma_jit::templates {
@@ -14,51 +17,6 @@ namespace {
 
 tl::unexpected<Error> error(const Builder& builder, const Position& at, std::string_view message) {
   return tl::make_unexpected(error_at(builder.result.source_of(at), at, message));
-}
-
-using Expressions = std::vector<Expression*>;
-
-void gather(std::optional<Expression>& expression, Expressions& all) {
-  if (expression) all.push_back(&*expression);
-}
-void gather(std::vector<Expression>& list, Expressions& all) {
-  for (Expression& expression : list) all.push_back(&expression);
-}
-void gather(Tensor& tensor, Expressions& all) {
-  gather(tensor.shape, all);
-  if (tensor.box) gather(*tensor.box, all);
-  if (tensor.steps) gather(*tensor.steps, all);
-  gather(tensor.lower, all);
-  gather(tensor.upper, all);
-  for (auto* expression : {&tensor.swizzle, &tensor.atom, &tensor.interleave, &tensor.l2, &tensor.when})
-    gather(*expression, all);
-}
-
-// Returns all expressions of the template, lets first.
-Expressions expressions_of(Template& kernel) {
-  Expressions all;
-  for (Let& let : kernel.lets) all.push_back(&let.value);
-  for (Rule& rule : kernel.rules) all.push_back(&rule.condition);
-  for (Dim& dim : kernel.dims) gather(dim.when, all);
-  for (Tensor& tensor : kernel.tensors) gather(tensor, all);
-  for (Workspace& workspace : kernel.workspaces) all.push_back(&workspace.bytes);
-  for (Hook& hook : kernel.hooks) {
-    for (Hook::Parameter& parameter : hook.parameters) gather(parameter.when, all);
-  }
-  for (Preset& preset : kernel.presets) gather(preset.when, all);
-  gather(kernel.cluster, all);
-  gather(kernel.launch.grid, all);
-  gather(kernel.launch.block, all);
-  gather(kernel.launch.smem, all);
-  gather(kernel.work.flops, all);
-  gather(kernel.work.bytes, all);
-  gather(kernel.work.cycles, all);
-  if (kernel.reference) {
-    gather(kernel.reference->grid, all);
-    gather(kernel.reference->block, all);
-    gather(kernel.reference->bits, all);
-  }
-  return all;
 }
 
 // Returns a path by use from one let to another, e.g. "A -> B -> A"; "" if there is none.
@@ -214,8 +172,43 @@ Result<void> check_early(const Builder& builder, const Tensor& tensor) {
   return error(builder, tensor.at, fmt::format("{} is early, but the launch does not say that it waits", tensor.name));
 }
 
+// The element types that a tensor may have.
+std::vector<DType> choices_of(const Template& kernel, const Tensor& tensor) {
+  if (tensor.type.concrete) return {*tensor.type.concrete};
+  return kernel.find_type(tensor.type.name)->choices;
+}
+
+// Rejects a range that contradicts the rest of the declaration. One that depends on the problem is checked by the
+// planner.
+Result<void> check_range(const Builder& builder, const Tensor& tensor) {
+  if (!tensor.range) return {};
+  const ValidRange& range = *tensor.range;
+  if (tensor.output) {
+    return error(builder, range.at,
+                 fmt::format("{} is written; a range says which values of an input are valid", tensor.name));
+  }
+  const std::optional<std::int64_t> least = range.least.constant(), most = range.most.constant();
+  if (least && most && *least > *most) {
+    return error(builder, range.at, fmt::format("the range {}..{} is empty", *least, *most));
+  }
+  for (const DType type : choices_of(builder.result, tensor)) {
+    if (is_floating_point(type)) {
+      return error(builder, range.at,
+                   fmt::format("the elements of {} may be {}; only integers have a range", tensor.name, name_of(type)));
+    }
+    for (const Expression* bound : {&range.least, &range.most}) {
+      const std::optional<std::int64_t> value = bound->constant();
+      if (!value || holds(type, *value)) continue;
+      return error(builder, bound->at(),
+                   fmt::format("the elements of {} may be {}, which cannot be {}", tensor.name, name_of(type), *value));
+    }
+  }
+  return {};
+}
+
 Result<void> check_tensor(const Builder& builder, const Tensor& tensor) {
   TMA_JIT_CHECK(check_early(builder, tensor));
+  TMA_JIT_CHECK(check_range(builder, tensor));
   if (!tensor.box) return {};
   TMA_JIT_CHECK(check_corners(builder, tensor));
   TMA_JIT_CHECK(check_lists(builder, tensor));
@@ -260,11 +253,10 @@ Result<void> check_presence(const Builder& builder) {
 }  // namespace
 
 Result<void> check_added(Builder& builder, Tensor& tensor) {
-  Expressions all;
-  gather(tensor, all);
   ReferenceTable references(builder);
-  for (Expression* expression : all) TMA_JIT_CHECK(references.resolve(*expression));
-  return check_type(builder, tensor.type);
+  for (Expression* expression : expressions_of(tensor)) TMA_JIT_CHECK(references.resolve(*expression));
+  TMA_JIT_CHECK(check_type(builder, tensor.type));
+  return check_range(builder, tensor);
 }
 
 Result<void> check_added(const Builder& builder, const Scalar& scalar) {
@@ -274,6 +266,7 @@ Result<void> check_added(const Builder& builder, const Scalar& scalar) {
 Result<void> check(Builder& builder) {
   Template& kernel = builder.result;
   TMA_JIT_CHECK(check_presence(builder));
+  TMA_JIT_CHECK(expand_lists(builder));
   ReferenceTable references(builder);
   for (Expression* expression : expressions_of(kernel)) TMA_JIT_CHECK(references.resolve(*expression));
   for (std::size_t i = 0; i < kernel.lets.size(); ++i) {

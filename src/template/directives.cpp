@@ -16,23 +16,12 @@ struct Entry {
 };
 
 constexpr Entry kDirectives[] = {
-    {"kernel", parse_kernel, true},
-    {"arch", parse_arch, false},
-    {"use", parse_use, false},
-    {"type", parse_type, false},
-    {"dim", parse_dim, false},
-    {"param", parse_param, false},
-    {"let", parse_let, false},
-    {"require", parse_require, false},
-    {"tensor", parse_tensor, false},
-    {"scalar", parse_scalar, false},
-    {"workspace", parse_workspace, false},
-    {"hook", parse_hook, false},
-    {"cluster", parse_cluster, true},
-    {"launch", parse_launch, true},
-    {"work", parse_work, true},
-    {"preset", parse_preset, false},
-    {"reference", parse_reference, true},
+    {"kernel", parse_kernel, true},  {"arch", parse_arch, false},      {"prefer", parse_prefer, true},
+    {"use", parse_use, false},       {"type", parse_type, false},      {"dim", parse_dim, false},
+    {"param", parse_param, false},   {"let", parse_let, false},        {"require", parse_require, false},
+    {"tensor", parse_tensor, false}, {"scalar", parse_scalar, false},  {"workspace", parse_workspace, false},
+    {"hook", parse_hook, false},     {"cluster", parse_cluster, true}, {"launch", parse_launch, true},
+    {"work", parse_work, true},      {"preset", parse_preset, false},  {"reference", parse_reference, true},
 };
 
 const Entry* entry_of(std::string_view name) {
@@ -87,6 +76,23 @@ Result<Token> declare(LineParser& line, Builder& builder, NameKind kind) {
   return token;
 }
 
+Result<Token> declare_list(LineParser& line, Builder& builder, NameKind kind) {
+  TMA_JIT_ASSIGN(const Token name, declare(line, builder, kind));
+  if (!line.accept("[")) return name;
+  ListDeclaration list{name, {}, {}};
+  TMA_JIT_ASSIGN(list.param, line.name("the param that says how many entries the list has"));
+  TMA_JIT_CHECK(line.expect("]", "after the list's param"));
+  if (line.accept("{")) {
+    do {
+      TMA_JIT_ASSIGN(const Token entry, line.name("the name of an entry"));
+      list.entries.push_back(entry);
+    } while (line.accept(","));
+    TMA_JIT_CHECK(line.expect("}", "after the names of the entries"));
+  }
+  builder.lists.emplace(name.text, std::move(list));
+  return name;
+}
+
 Result<void> parse_kernel(LineParser& line, Builder& builder) {
   TMA_JIT_ASSIGN(const Token name, declare(line, builder, NameKind::kernel));
   Declaration declaration;
@@ -112,9 +118,15 @@ Result<void> parse_arch(LineParser& line, Builder& builder) {
   return line.finish(ignored, "an architecture or the end of the line");
 }
 
+Result<void> parse_prefer(LineParser& line, Builder& builder) {
+  TMA_JIT_ASSIGN(builder.result.preference, line.constant("the file's preference", "a file's preference"));
+  Declaration ignored;
+  return line.finish(ignored, "an operator, a doc text or the end of the line");
+}
+
 Result<void> parse_let(LineParser& line, Builder& builder) {
   Let let;
-  TMA_JIT_ASSIGN(const Token name, declare(line, builder, NameKind::let));
+  TMA_JIT_ASSIGN(const Token name, declare_list(line, builder, NameKind::let));
   let.name = name.text;
   let.at = name.at;
   TMA_JIT_CHECK(line.expect("=", fmt::format("after {}", name.text)));

@@ -11,6 +11,12 @@
 
 namespace tma_jit::templates {
 
+// S[PARTS] {A, B}: a list of tensors, dims or lets, of as many entries as the param says.
+struct ListDeclaration {
+  Token name, param;
+  std::vector<Token> entries;  // their names; empty: S0, S1 and so on
+};
+
 // The template so far, and the positions of its declarations.
 struct Builder {
   Template result;
@@ -18,6 +24,7 @@ struct Builder {
   std::map<std::string, Position, std::less<>> seen;                        // directives that may occur only once
   std::map<std::string, std::vector<std::string>, std::less<>> attributes;  // those that each tensor has
   HeaderLookup header;                                                      // finds used files
+  std::map<std::string, ListDeclaration, std::less<>> lists;                // until they are expanded
 
   // Returns "line 3", with its file if that is not the one of `from`.
   std::string line_text(const Position& at, const Position& from) const;
@@ -33,10 +40,13 @@ bool is_single(std::string_view directive);
 
 // Parses a new name; fails if it is already declared or cannot be declared.
 [[nodiscard]] Result<Token> declare(LineParser& line, Builder& builder, NameKind kind);
+// The same where it may be a list.
+[[nodiscard]] Result<Token> declare_list(LineParser& line, Builder& builder, NameKind kind);
 
 [[nodiscard]] Result<void> parse_use(LineParser& line, Builder& builder);
 [[nodiscard]] Result<void> parse_kernel(LineParser& line, Builder& builder);
 [[nodiscard]] Result<void> parse_arch(LineParser& line, Builder& builder);
+[[nodiscard]] Result<void> parse_prefer(LineParser& line, Builder& builder);
 [[nodiscard]] Result<void> parse_type(LineParser& line, Builder& builder);
 [[nodiscard]] Result<void> parse_dim(LineParser& line, Builder& builder);
 [[nodiscard]] Result<void> parse_param(LineParser& line, Builder& builder);

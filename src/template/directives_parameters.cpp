@@ -45,6 +45,18 @@ Result<void> parse_corners(LineParser& line, std::string_view mode, Tensor& tens
   return {};
 }
 
+Result<void> parse_valid_range(LineParser& line, Tensor& tensor) {
+  ValidRange range;
+  range.at = line.peek().at;
+  TMA_JIT_ASSIGN(range.least, line.expression("the least valid value"));
+  TMA_JIT_CHECK(line.expect("..", "in the range"));
+  TMA_JIT_ASSIGN(range.most, line.expression("the greatest valid value"));
+  range.rising = line.accept_word("rising");
+  range.checked = line.accept_word("checked");
+  tensor.range = std::move(range);
+  return {};
+}
+
 Result<void> parse_attribute(LineParser& line, std::string_view attribute, Tensor& tensor) {
   if (attribute == "box") return store(line.bracketed("the box"), tensor.box);
   if (attribute == "as") return parse_as(line, tensor);
@@ -55,6 +67,7 @@ Result<void> parse_attribute(LineParser& line, std::string_view attribute, Tenso
   if (attribute == "l2") return store(line.expression("the L2 promotion in bytes"), tensor.l2);
   if (attribute == "steps") return store(line.bracketed("the steps"), tensor.steps);
   if (attribute == "fill") return parse_fill(line, tensor);
+  if (attribute == "in") return parse_valid_range(line, tensor);
   if (attribute == "when") return store(line.expression("the tensor's condition"), tensor.when);
   (attribute == "view"    ? tensor.viewed
    : attribute == "flip"  ? tensor.flip
@@ -67,8 +80,8 @@ Result<void> parse_attribute(LineParser& line, std::string_view attribute, Tenso
 Result<void> parse_attributes(LineParser& line, Tensor& tensor, std::vector<std::string>& attributes) {
   const std::vector<std::string> known = {"box",  "as",   "im2col",     "im2col_w", "im2col_w128", "swizzle",
                                           "atom", "flip", "interleave", "l2",       "steps",       "fill",
-                                          "view", "out",  "early",      "when"};
-  constexpr std::string_view kUnboxed[] = {"box", "out", "early", "when"};
+                                          "view", "out",  "early",      "in",       "when"};
+  constexpr std::string_view kUnboxed[] = {"box", "out", "early", "in", "when"};
   std::vector<Token> given;
   while (line.peek().kind == Token::Kind::name) {
     const Token word = line.take();
@@ -164,7 +177,7 @@ Result<void> add_attributes(LineParser& line, Tensor& tensor, std::vector<std::s
 Result<void> parse_tensor(LineParser& line, Builder& builder) {
   if (Tensor* used = used_tensor(line, builder)) return add_attributes(line, *used, builder.attributes[used->name]);
   Tensor tensor;
-  TMA_JIT_ASSIGN(const Token name, declare(line, builder, NameKind::tensor));
+  TMA_JIT_ASSIGN(const Token name, declare_list(line, builder, NameKind::tensor));
   tensor.name = name.text;
   tensor.at = name.at;
   TMA_JIT_CHECK(line.expect(":", fmt::format("after {}", name.text)));

@@ -158,7 +158,7 @@ Result<void> parse_type(LineParser& line, Builder& builder) {
 Result<void> parse_dim(LineParser& line, Builder& builder) {
   std::vector<Token> names;
   do {
-    TMA_JIT_ASSIGN(const Token name, declare(line, builder, NameKind::dim));
+    TMA_JIT_ASSIGN(const Token name, declare_list(line, builder, NameKind::dim));
     names.push_back(name);
   } while (line.accept(","));
   line.begin_declaration();

@@ -97,7 +97,8 @@ Result<std::int64_t> Evaluator::call(const Node& here) const {
 
 std::string Reference::text() const {
   switch (kind) {
-    case Kind::name: return name;
+    case Kind::name:
+    case Kind::list: return name;
     case Kind::type_size: return fmt::format("sizeof({})", name);
     case Kind::integer: return fmt::format("integer({})", name);
     case Kind::device: return fmt::format("device.{}", name);

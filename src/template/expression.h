@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,7 +16,8 @@ namespace tma_jit::templates {
 // One value that an expression requests from its scope.
 struct Reference {
   enum class Kind : std::uint8_t {
-    name,       // a param, dim or let
+    name,       // a param, dim or let; NAME[], an entry of a list, until lists are expanded
+    list,       // the entries of a list, as arguments of a function, until lists are expanded
     type_size,  // sizeof(name) in bytes; sizeof of a concrete dtype is a literal instead
     integer,    // integer(name): 1 for an integer type, else 0; a literal likewise
     device,     // device.name
@@ -72,9 +74,11 @@ class Expression {
 
  private:
   friend class ExpressionParser;
+  friend class ListExpression;
   friend class ReferenceTable;
   SourcePointer source_;
-  std::string_view text_;  // a part of source_
+  std::string_view text_;                          // a part of source_ or *entry_text_
+  std::shared_ptr<const std::string> entry_text_;  // of an entry of a list
   Position at_;
   std::vector<Node> nodes_;  // operands precede their node; the last is the root
   std::vector<Reference> references_;
@@ -110,6 +114,7 @@ struct Expression::Node {
     ceil_div,
     min,
     max,
+    sum,
   };
   Kind kind = Kind::literal;
   Operator op = Operator::none;

@@ -40,8 +40,11 @@ struct Function {
   std::string_view name;
   Operator op;
 };
-constexpr Function kFunctions[] = {
-    {"align_up", Operator::align_up}, {"ceil_div", Operator::ceil_div}, {"min", Operator::min}, {"max", Operator::max}};
+constexpr Function kFunctions[] = {{"align_up", Operator::align_up},
+                                   {"ceil_div", Operator::ceil_div},
+                                   {"min", Operator::min},
+                                   {"max", Operator::max},
+                                   {"sum", Operator::sum}};
 
 const BinaryOperator* binary_operator(const Token& token) {
   if (token.kind != Token::Kind::symbol) return nullptr;
@@ -215,7 +218,15 @@ ExpressionParser::Index ExpressionParser::name(const Token& token) {
   }
   if (token.text == "device") return device();
   if (lexer_.peek().is("(") || token.text == "sizeof") return call(token);
-  return add_reference({Reference::Kind::name, std::string(token.text), 0, token.at, -1});
+  TMA_JIT_ASSIGN(std::string named, with_brackets(token));
+  return add_reference({Reference::Kind::name, std::move(named), 0, token.at, -1});
+}
+
+Result<std::string> ExpressionParser::with_brackets(const Token& name) {
+  if (!lexer_.peek().is("[")) return std::string(name.text);
+  lexer_.take();
+  TMA_JIT_CHECK(expect("]", fmt::format("after {}[", name.text)));
+  return std::string(name.text) + "[]";
 }
 
 ExpressionParser::Index ExpressionParser::call(const Token& token) {
@@ -237,8 +248,8 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
   } else if (found != std::end(kFunctions)) {
     result = function(found->op, token);
   } else {
-    const std::array<std::string, 9> known = {"align_up", "ceil_div", "min",       "max",  "sizeof",
-                                              "integer",  "stride",   "alignment", "given"};
+    const std::array<std::string, 10> known = {"align_up", "ceil_div", "min",    "max",       "sum",
+                                               "sizeof",   "integer",  "stride", "alignment", "given"};
     return unknown_name(error(token, fmt::format("unknown function {}", token.text)), token.text, known);
   }
   if (!result) return result;
@@ -267,6 +278,7 @@ ExpressionParser::Index ExpressionParser::device() {
 
 ExpressionParser::Index ExpressionParser::stride() {
   TMA_JIT_ASSIGN(const Token tensor, expect_name("a tensor in stride"));
+  TMA_JIT_ASSIGN(std::string named, with_brackets(tensor));
   TMA_JIT_CHECK(expect(",", "in stride(tensor, dimension)"));
   const Token dimension = lexer_.peek();
   int value = 0;
@@ -275,12 +287,13 @@ ExpressionParser::Index ExpressionParser::stride() {
       dimension.kind == Token::Kind::number && std::from_chars(dimension.text.data(), end, value).ptr == end;
   if (!number) return unexpected(dimension, "a dimension's number in stride, 0 for the outermost");
   lexer_.take();
-  return add_reference({Reference::Kind::stride, std::string(tensor.text), value, tensor.at, -1});
+  return add_reference({Reference::Kind::stride, std::move(named), value, tensor.at, -1});
 }
 
 ExpressionParser::Index ExpressionParser::alignment() {
   TMA_JIT_ASSIGN(const Token tensor, expect_name("a tensor in alignment"));
-  return add_reference({Reference::Kind::alignment, std::string(tensor.text), 0, tensor.at, -1});
+  TMA_JIT_ASSIGN(std::string named, with_brackets(tensor));
+  return add_reference({Reference::Kind::alignment, std::move(named), 0, tensor.at, -1});
 }
 
 ExpressionParser::Index ExpressionParser::given() {
@@ -288,17 +301,29 @@ ExpressionParser::Index ExpressionParser::given() {
   return add_reference({Reference::Kind::given, std::string(hook.text), 0, hook.at, -1});
 }
 
+bool ExpressionParser::list_follows() const {
+  Lexer ahead = lexer_;
+  return ahead.take().kind == Token::Kind::name && ahead.peek().is(")");
+}
+
 ExpressionParser::Index ExpressionParser::function(Operator op, const Token& token) {
   Node node;
   node.kind = Node::Kind::call;
   node.op = op;
   node.at = token.at;
+  const bool exactly_two = op == Operator::align_up || op == Operator::ceil_div;
+  if (!exactly_two && list_follows()) {
+    const Token list = lexer_.take();
+    TMA_JIT_ASSIGN(const int entries, add_reference({Reference::Kind::list, std::string(list.text), 0, list.at, -1}));
+    node.operands = {entries};
+    return add(std::move(node));
+  }
+  if (op == Operator::sum) return unexpected(lexer_.peek(), "the name of a list in sum");
   do {
     if (!node.operands.empty()) lexer_.take();
     TMA_JIT_ASSIGN(const int operand, conditional());
     node.operands.push_back(operand);
   } while (lexer_.peek().is(","));
-  const bool exactly_two = op == Operator::align_up || op == Operator::ceil_div;
   const std::size_t count = node.operands.size();
   if (count < 2 || (exactly_two && count != 2)) {
     return error(token,

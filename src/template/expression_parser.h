@@ -34,6 +34,9 @@ class ExpressionParser {
   Index alignment();
   Index given();
   Index function(Node::Operator op, const Token& token);
+  bool list_follows() const;
+  // Takes the brackets of an entry of a list, NAME[], if they follow, and returns the name with them.
+  [[nodiscard]] Result<std::string> with_brackets(const Token& name);
   Index add(Node node);
   Index add_reference(Reference reference);
   [[nodiscard]] Result<Token> expect_name(std::string_view what);

@@ -61,7 +61,8 @@ std::vector<KernelInfo::Formula> formulas(const Template& kernel,
 }
 
 KernelInfo::Declaration common(const Template& kernel, const Declaration& declared) {
-  return {declared.name, declared.text, declared.doc, declared.at.line, kernel.source_of(declared.at).file};
+  return {declared.name, declared.text, declared.doc, declared.at.line, kernel.source_of(declared.at).file,
+          declared.list};
 }
 
 KernelInfo::Type info(const Template& kernel, const Type& type) {
@@ -104,6 +105,9 @@ KernelInfo::Tensor info(const Template& kernel, const Tensor& tensor) {
   made.fill = tensor.fill;
   made.view = tensor.viewed;
   made.output = tensor.output;
+  if (const auto& range = tensor.range) {
+    made.range = {formula(kernel, range->least), formula(kernel, range->most), range->rising, range->checked};
+  }
   made.when = formula(kernel, tensor.when);
   return made;
 }
@@ -151,6 +155,7 @@ KernelInfo kernel_info(const Template& kernel) {
   made.embedded = kernel.embedded;
   made.probe = is_probe(kernel.file());
   made.archs = kernel.archs;
+  made.preference = kernel.preference;
   append(kernel, made.types, kernel.types);
   append(kernel, made.dims, kernel.dims);
   append(kernel, made.params, kernel.params);

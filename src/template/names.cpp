@@ -38,9 +38,9 @@ template <std::size_t Size> bool contains(const std::string_view (&words)[Size],
 }  // namespace
 
 std::string_view described(NameKind kind) {
-  constexpr std::array<std::string_view, 10> kTexts = {"the kernel", "a type",    "a dim",    "a param",
-                                                       "a let",      "a tensor",  "a scalar", "a workspace",
-                                                       "a hook",     "an operand"};
+  constexpr std::array<std::string_view, 11> kTexts = {"the kernel", "a type",     "a dim",    "a param",
+                                                       "a let",      "a tensor",   "a scalar", "a workspace",
+                                                       "a hook",     "an operand", "a list"};
   return kTexts[static_cast<std::size_t>(kind)];
 }
 

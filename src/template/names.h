@@ -10,7 +10,7 @@
 
 namespace tma_jit::templates {
 
-enum class NameKind : std::uint8_t { kernel, type, dim, param, let, tensor, scalar, workspace, hook, operand };
+enum class NameKind : std::uint8_t { kernel, type, dim, param, let, tensor, scalar, workspace, hook, operand, list };
 
 std::string_view described(NameKind kind);  // "a param"
 

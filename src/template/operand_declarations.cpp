@@ -59,9 +59,12 @@ Result<void> parse_operand_tensor(LineParser& line, Builder& builder) {
   TMA_JIT_CHECK(parse_tensor(line, builder));
   Tensor& tensor = builder.result.tensors.back();
   tensor.operand = true;
+  if (!builder.lists.empty())
+    return line.error(tensor.at, fmt::format("{} is a list; an operand is one tensor", tensor.name));
   if (tensor.box || tensor.output || tensor.early || tensor.when) {
-    return line.error(tensor.at,
-                      fmt::format("{} has an attribute; an operand has a type and a shape only", tensor.name));
+    return line.error(
+        tensor.at,
+        fmt::format("{} has an attribute; an operand has a type, a shape and a range of values only", tensor.name));
   }
   return check_added(builder, tensor);
 }
@@ -90,7 +93,7 @@ Result<void> parse_operand(const std::string& text, Builder& builder) {
 }  // namespace
 
 Result<Template> with_operands(const Template& kernel, std::span<const std::string> declarations) {
-  Builder builder{kernel, names_in(kernel), {}, {}, {}};
+  Builder builder{kernel, names_in(kernel), {}, {}, {}, {}};
   if (kernel.hooks.empty() && !declarations.empty()) {
     return failure(ErrorCode::invalid_argument, "{}: operand {}: it has no hook that could read it", kernel.kernel,
                    declarations.front());

@@ -47,6 +47,7 @@ int ReferenceTable::id_of(const Reference& reference) {
 ReferenceTable::Problem ReferenceTable::problem(const Reference& reference) const {
   switch (reference.kind) {
     case Reference::Kind::name: return name_problem(reference.name);
+    case Reference::Kind::list: return {fmt::format("{} is not a list", reference.name)};
     case Reference::Kind::type_size: return type_problem("sizeof", reference.name);
     case Reference::Kind::integer: return type_problem("integer", reference.name);
     case Reference::Kind::device: {
@@ -62,6 +63,9 @@ ReferenceTable::Problem ReferenceTable::problem(const Reference& reference) cons
 }
 
 ReferenceTable::Problem ReferenceTable::name_problem(const std::string& name) const {
+  if (name.ends_with("[]")) {
+    return {fmt::format("{} is one entry of a list only in the declaration of another entry, or in a rule", name)};
+  }
   const auto found = names_.find(name);
   if (found == names_.end()) {
     if (contains(device::device_fact_names(), name))
@@ -80,6 +84,9 @@ ReferenceTable::Problem ReferenceTable::name_problem(const std::string& name) co
                           name)};
     case NameKind::scalar:
       return {fmt::format("{} is a scalar, and its value is not known when a configuration is chosen", name)};
+    case NameKind::list:
+      return {fmt::format("{} is a list, not a number; sum({}) is that of its entries, and {}[] one of them", name,
+                          name, name)};
     default: return {fmt::format("{} is {}, not a number", name, described(found->second.kind))};
   }
 }
@@ -104,6 +111,7 @@ ReferenceTable::Problem ReferenceTable::hook_problem(const std::string& name) co
 
 ReferenceTable::Problem ReferenceTable::tensor_problem(const Reference& reference) const {
   const std::string_view function = reference.kind == Reference::Kind::stride ? "stride" : "alignment";
+  if (reference.name.ends_with("[]")) return name_problem(reference.name);
   const Tensor* tensor = template_.find_tensor(reference.name);
   if (tensor == nullptr) {
     const auto found = names_.find(reference.name);

@@ -25,6 +25,7 @@ struct Declaration {
   std::string name;
   std::string doc;
   std::string text;  // as written, without the directive and the doc text, runs of blanks as one
+  std::string list;  // the list of which it is an entry; empty: none
   Position at;       // position of the name
 };
 
@@ -69,6 +70,14 @@ struct Rule : Declaration {
   Expression condition;
 };
 
+// in 0..R - 1 rising checked     (of a tensor of integers)
+struct ValidRange {
+  Expression least, most;  // both included
+  bool rising = false;     // along the last dimension no element is less than the one before it
+  bool checked = false;    // the kernel checks the values itself, and the template says what it makes of others
+  Position at;
+};
+
 // tensor A : T[M, K] box [BM, BK] swizzle 128 out when INPUTS >= 2
 struct Tensor : Declaration {
   TypeName type;
@@ -86,8 +95,9 @@ struct Tensor : Declaration {
   Fill fill = Fill::zero;
   bool viewed = false;  // a View of the same tensor follows the tensor map, in one Mapped parameter
   bool output = false;
-  bool early = false;    // read before the kernel waits for the one before it
-  bool operand = false;  // added by a request, for use by hooks
+  bool early = false;               // read before the kernel waits for the one before it
+  bool operand = false;             // added by a request, for use by hooks
+  std::optional<ValidRange> range;  // of an input's elements; absent: every value is valid
   std::optional<Expression> when;
 };
 
@@ -160,6 +170,7 @@ struct Template {
   std::string kernel;
   std::string doc;
   std::vector<std::string> archs;  // as written, at least one
+  std::int64_t preference = 0;     // of the files of one kernel, those with the greatest are tried first
   std::vector<Type> types;
   std::vector<Dim> dims;
   std::vector<Param> params;

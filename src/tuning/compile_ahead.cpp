@@ -11,6 +11,10 @@ CompileAhead::CompileAhead(Engine& engine, std::vector<Request> requests, std::s
 }
 
 CompileAhead::~CompileAhead() {
+  stop();
+}
+
+void CompileAhead::stop() {
   const std::lock_guard lock(mutex_);
   begun_ = requests_.size();
 }
@@ -30,10 +34,23 @@ void CompileAhead::work() {
   }
 }
 
-std::optional<CompileAhead::Done> CompileAhead::next() {
+Result<Launch> CompileAhead::of(std::size_t index) {
+  std::unique_lock lock(mutex_);
+  auto found = done_.end();
+  came_.wait(lock, [&] {
+    found = std::ranges::find(done_, index, &Done::first);
+    return found != done_.end();
+  });
+  ++handed_out_;
+  Result<Launch> launch = std::move(found->second);
+  done_.erase(found);
+  return launch;
+}
+
+std::optional<CompileAhead::Done> CompileAhead::next(std::chrono::steady_clock::time_point until) {
   std::unique_lock lock(mutex_);
   if (handed_out_ == requests_.size()) return std::nullopt;
-  came_.wait(lock, [this] { return !done_.empty(); });
+  if (!came_.wait_until(lock, until, [this] { return !done_.empty(); })) return std::nullopt;
   ++handed_out_;
   Done done = std::move(done_.front());
   done_.pop_front();

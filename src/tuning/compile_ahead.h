@@ -1,6 +1,7 @@
 // Launches that other threads prepare while the calling thread does something else.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -21,13 +22,17 @@ class CompileAhead {
 
   // Starts at most `threads` threads; 0: as many as there are processors.
   CompileAhead(Engine& engine, std::vector<Request> requests, std::size_t threads = 0);
-  // Waits for preparations that have begun.
+  // Begins no more, and waits for preparations that have begun.
   ~CompileAhead();
   CompileAhead(const CompileAhead&) = delete;
   CompileAhead& operator=(const CompileAhead&) = delete;
 
-  // Waits for the next finished one; nullopt once all have been returned.
-  std::optional<Done> next();
+  // Waits for one request's. At most once for each.
+  Result<Launch> of(std::size_t index);
+  // Waits for the next finished one; nullopt once all have been returned, and when it is `until`.
+  std::optional<Done> next(std::chrono::steady_clock::time_point until);
+  // Begins no more. What has begun goes on, and the destructor waits for it.
+  void stop();
 
  private:
   void work();

@@ -6,7 +6,6 @@
 #include "base/median.h"
 #include "core/failure.h"
 #include "tuning/agreement.h"
-#include "tuning/compile_ahead.h"
 #include "tuning/pinned.h"
 
 namespace tma_jit::tuning {
@@ -143,7 +142,9 @@ Result<void> Contest::race_once(Runner& preset, std::span<Runner> others, int ro
   std::vector<Launch*> launches = {preset.launch.get()};
   for (const Runner& runner : others) launches.push_back(runner.launch.get());
   const MeasureOptions options{.warmups = 1, .repeats = rounds, .flush_l2 = flush, .side = conduct_.side};
+  const Clock::time_point start = Clock::now();
   TMA_JIT_ASSIGN(const RoundTimes times, measure_in_turns(*engine_, launches, options));
+  if (others.empty()) launch_time_ = (Clock::now() - start) / (1 + rounds);
   preset_times_.insert(preset_times_.end(), times[0].begin(), times[0].end());
   trials_[preset.trial].us = median_of(preset_times_);
   trials_[preset.trial].launches += rounds;
@@ -188,22 +189,35 @@ void Contest::admit_one(std::vector<Runner>& runners, std::size_t trial, Result<
 // Compiles and checks all configurations and measures each that agrees for a few rounds. The preset comes first,
 // whatever time is left.
 Result<std::vector<Contest::Runner>> Contest::admit(const ContestSettings& settings) {
+  const Clock::time_point start = Clock::now();
+  std::vector<Request> requests;
+  for (const TuneTrial& trial : trials_) requests.push_back(request_for(trial.candidate));
+  ahead_ = std::make_unique<CompileAhead>(*engine_, std::move(requests), conduct_.compile_threads);
   std::vector<Runner> runners(1);
-  TMA_JIT_ASSIGN(Launch preset, engine_->prepare(request_for(trials_.front().candidate)));
+  TMA_JIT_ASSIGN(Launch preset, ahead_->of(0));
   runners.front().launch = std::make_unique<Launch>(std::move(preset));
   TMA_JIT_CHECK(check(runners.front()));
   TMA_JIT_CHECK(race(runners.front(), {}, kFirstRounds, settings.flush_l2));
-
-  std::vector<Request> requests;
-  for (std::size_t i = 1; i < trials_.size(); ++i) requests.push_back(request_for(trials_[i].candidate));
-  CompileAhead ahead(*engine_, std::move(requests), conduct_.compile_threads);
-  for (std::size_t come = 1; !over(settings); ++come) {
+  const Clock::time_point end = admission_end(settings, start);
+  for (std::size_t come = 1; Clock::now() < end; ++come) {
     if (!settings.go_on(come, trials_.size())) break;
-    auto done = ahead.next();
+    auto done = ahead_->next(end);
     if (!done) break;
-    admit_one(runners, done->first + 1, std::move(done->second), settings);
+    admit_one(runners, done->first, std::move(done->second), settings);
   }
+  ahead_->stop();
   return runners;
+}
+
+// Returns when the measurements of the halves and of the final must begin to end in time; they get at most half of it.
+Clock::time_point Contest::admission_end(const ContestSettings& settings, Clock::time_point start) const {
+  std::size_t launches = (1 + kFinalists) * (1 + kLastRounds);
+  for (std::size_t left = trials_.size() - 1; left > kFinalists;) {
+    left = std::max(kFinalists, left / 2);
+    launches += (1 + left) * (1 + kRounds);
+  }
+  const Clock::duration needed = launch_time_ * static_cast<std::int64_t>(launches);
+  return settings.until - std::min((settings.until - start) / 2, needed);
 }
 
 // Keeps the better half of the configurations until as many are left as the final takes, and the preset, which stays

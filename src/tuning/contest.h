@@ -9,6 +9,7 @@
 
 #include <tma_jit/tuning.h>
 
+#include "tuning/compile_ahead.h"
 #include "tuning/conduct.h"
 #include "tuning/tensors.h"
 
@@ -30,12 +31,13 @@ struct Verdict {
 };
 
 // Finds the fastest configuration of one problem without measuring all equally long. Candidates are compiled in other
-// threads while this one measures. Each that compiles runs once, its outputs are compared with the preset's, and only
-// then is it timed, always in turns with the preset and relative to it, because the clocks change while a contest
-// lasts: five rounds for all, then eleven at a time for the better half, until four are left. Finally these and the
-// preset run in turns for 35 rounds; beside other work these are repeated until the errors are small enough or the time
-// is over, and a contest whose errors stay large while nothing is clearly faster fails. The fastest wins if it is
-// faster than the preset by `least_gain` and by more than three standard errors; else the preset stays.
+// threads while this one measures; what is not compiled in time to be measured before `until` is left out. Each that
+// compiles runs once, its outputs are compared with the preset's, and only then is it timed, always in turns with the
+// preset and relative to it, because the clocks change while a contest lasts: five rounds for all, then eleven at a
+// time for the better half, until four are left. Finally these and the preset run in turns for 35 rounds; beside other
+// work these are repeated until the errors are small enough or the time is over, and a contest whose errors stay large
+// while nothing is clearly faster fails. The fastest wins if it is faster than the preset by `least_gain` and by more
+// than three standard errors; else the preset stays.
 class Contest {
  public:
   // The first of `candidates` is the preset.
@@ -46,6 +48,8 @@ class Contest {
   const std::vector<TuneTrial>& trials() const { return trials_; }
   // Returns the preset's plan.
   const Plan& plan() const { return plan_; }
+  // Returns the compiles that may still go on after `run`, so that the next contest need not wait for their end.
+  std::unique_ptr<CompileAhead> release_compiles() { return std::move(ahead_); }
 
  private:
   struct Runner {
@@ -66,6 +70,7 @@ class Contest {
   void state_times();
   double error_of(const Runner& runner) const;  // of its ratios, relative
   bool settled(std::span<const Runner> others) const;
+  Clock::time_point admission_end(const ContestSettings& settings, Clock::time_point start) const;
   [[nodiscard]] Result<std::vector<Runner>> admit(const ContestSettings& settings);
   void admit_one(std::vector<Runner>& runners, std::size_t trial, Result<Launch> launch,
                  const ContestSettings& settings);
@@ -83,6 +88,8 @@ class Contest {
   std::vector<TuneTrial> trials_;
   std::vector<double> ratios_;  // of each trial to the preset, median; 0: not measured
   std::vector<double> preset_times_;
+  Clock::duration launch_time_{};  // of a launch of the preset in a race, with what each round does beside it
+  std::unique_ptr<CompileAhead> ahead_;
 };
 
 }  // namespace tma_jit::tuning

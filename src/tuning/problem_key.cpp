@@ -9,11 +9,8 @@ namespace {
 
 constexpr std::size_t kDigestBytes = 8;
 
-// Covers all hooks, because a plan does not tell which texts are the template's defaults.
-std::string digest_of(const std::vector<Hook>& hooks) {
-  std::string texts;
-  for (const Hook& hook : hooks) texts += fmt::format("{}={};", hook.name, hook.text);
-  return texts.empty() ? std::string() : tuning::digest_of(texts);
+std::string text_of(const Digest& digest) {
+  return to_hex(std::span(digest).first(kDigestBytes));
 }
 
 // Returns the name of a device's model that its driver's name and that of its facts (src/device/facts) have in common:
@@ -27,9 +24,30 @@ std::string model_of(std::string_view name) {
 
 }  // namespace
 
-std::string digest_of(std::string_view text) {
-  const Digest digest = sha256(text.data(), text.size());
-  return to_hex(std::span(digest).first(kDigestBytes));
+// Covers all hooks, because a plan does not tell which texts are the template's defaults.
+std::string digest_of(const std::vector<Hook>& hooks) {
+  std::string texts;
+  for (const Hook& hook : hooks) texts += fmt::format("{}={};", hook.name, hook.text);
+  if (texts.empty()) return {};
+  Sha256 hash;
+  hash.update(texts);
+  return text_of(hash.finish());
+}
+
+std::string digest_of(const Plan& plan, const Source& source) {
+  Sha256 hash;
+  const auto add = [&](std::string_view text) {
+    const std::uint64_t size = text.size();
+    hash.update(&size, sizeof size);  // so that no end of a text is the beginning of the next
+    hash.update(text);
+  };
+  add(plan.body);
+  add(plan.used);
+  for (const Header& header : source.headers) {
+    add(header.name);
+    add(header.text);
+  }
+  return text_of(hash.finish());
 }
 
 std::string family_key(const TuningRecord& record) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include <tma_jit/artifact.h>
 #include <tma_jit/tuning.h>
 
 namespace tma_jit::tuning {
@@ -15,7 +16,10 @@ namespace tma_jit::tuning {
 
 // Returns the problem of a plan as a record without a choice.
 [[nodiscard]] TuningRecord problem_of(const Plan& plan, const DeviceInfo& device);
-// Returns the digest by which a record identifies a template's text.
-[[nodiscard]] std::string digest_of(std::string_view text);
+// Returns the digest of hooks by their names and texts; empty if there are none.
+[[nodiscard]] std::string digest_of(const std::vector<Hook>& hooks);
+// Returns the digest by which a record identifies a template: of its text, of what it uses and of what it includes.
+// `source` is the plan's.
+[[nodiscard]] std::string digest_of(const Plan& plan, const Source& source);
 
 }  // namespace tma_jit::tuning

@@ -1,5 +1,6 @@
 #include "tuning/record_book.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -30,29 +31,41 @@ void RecordBook::add_layer(std::string origin, std::vector<TuningRecord> records
   if (records.empty()) return;
   Searched layer{std::move(origin), {}, {}};
   for (TuningRecord& record : records) {
+    files_.insert(record.file);
     const auto [known, is_new] = layer.by_problem.try_emplace(problem_key(record), record);
     if (!is_new && record.us < known->second.us) known->second = std::move(record);
   }
-  for (const auto& [key, record] : layer.by_problem) layer.by_family.emplace(family_key(record), &record);
+  std::vector<std::pair<const std::string, TuningRecord>*> in_order;
+  in_order.reserve(layer.by_problem.size());
+  for (auto& entry : layer.by_problem) in_order.push_back(&entry);
+  std::ranges::sort(in_order, {}, [](const auto* entry) -> const std::string& { return entry->first; });
+  for (const auto* entry : in_order) layer.by_family[family_key(entry->second)].push_back(&entry->second);
   layers_.push_back(std::move(layer));
 }
 
-std::optional<Advice> RecordBook::find(const TuningRecord& problem) const {
-  const std::string key = problem_key(problem), family = family_key(problem);
+std::optional<Advice> RecordBook::of(const TuningRecord& problem) const {
+  const std::string key = problem_key(problem);
   for (const Searched& layer : layers_) {
     if (const auto known = layer.by_problem.find(key); known != layer.by_problem.end()) {
       return Advice{known->second, layer.origin, false};
     }
   }
+  return std::nullopt;
+}
+
+std::optional<Advice> RecordBook::find(const TuningRecord& problem) const {
+  if (auto known = of(problem)) return known;
+  const std::string family = family_key(problem);
   std::optional<Advice> nearest;
   double least = std::nextafter(kNearest, 1);
   for (const Searched& layer : layers_) {
-    const auto [first, last] = layer.by_family.equal_range(family);
-    for (auto at = first; at != last; ++at) {
-      const double far = distance(problem, *at->second);
+    const auto records = layer.by_family.find(family);
+    if (records == layer.by_family.end()) continue;
+    for (const TuningRecord* record : records->second) {
+      const double far = distance(problem, *record);
       if (far >= least) continue;
       least = far;
-      nearest = Advice{*at->second, layer.origin, true};
+      nearest = Advice{*record, layer.origin, true};
     }
   }
   return nearest;

@@ -3,7 +3,10 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <tma_jit/tuning.h>
@@ -33,20 +36,26 @@ class RecordBook {
   // Adds a layer after the existing ones. Of two records of one problem the faster one is used.
   void add_layer(std::string origin, std::vector<TuningRecord> records);
 
+  // Returns the record of this very problem.
+  [[nodiscard]] std::optional<Advice> of(const TuningRecord& problem) const;
+
   // Returns the record of this problem. If there is none, returns the nearest one of all layers: of those with the same
   // kernel, types, hooks and device, the one with the least sum of |log2(dim / its dim)|, if that is at most kNearest;
   // the earliest of equals. A dim of 0 is near only to 0.
   [[nodiscard]] std::optional<Advice> find(const TuningRecord& problem) const;
 
   bool empty() const { return layers_.empty(); }
+  // Returns whether some record's choice is of the file with this stem.
+  bool names(std::string_view stem) const { return files_.contains(stem); }
 
  private:
   struct Searched {
     std::string origin;
-    std::map<std::string, TuningRecord> by_problem;
-    std::multimap<std::string, const TuningRecord*> by_family;  // points into by_problem
+    std::unordered_map<std::string, TuningRecord> by_problem;
+    std::map<std::string, std::vector<const TuningRecord*>> by_family;  // points into by_problem; in order of problems
   };
   std::vector<Searched> layers_;
+  std::set<std::string, std::less<>> files_;
 };
 
 }  // namespace tma_jit::tuning

@@ -6,6 +6,7 @@
 
 #include "core/failure.h"
 #include "core/scalar_image.h"
+#include "tuning/index_data.h"
 
 namespace tma_jit::tuning {
 namespace {
@@ -40,6 +41,17 @@ Result<void> fill_random(MadeTensor& made, std::uint64_t seed, const SideStream*
   return {};
 }
 
+Result<void> fill_indices(MadeTensor& made, const ValueRange& range, std::uint64_t seed, const SideStream* side) {
+  const std::vector<std::byte> bytes = random_indices(made.tensor, made.span, range, seed);
+  if (bytes.empty()) return {};
+  return made.buffer.upload(bytes.data(), bytes.size(), made.tensor.address - made.buffer.address(), side);
+}
+
+Result<void> fill(MadeTensor& made, const Argument& argument, std::uint64_t seed, const SideStream* side) {
+  if (made.output) return {};
+  return argument.range ? fill_indices(made, *argument.range, seed, side) : fill_random(made, seed, side);
+}
+
 std::int64_t span_of(const Argument& argument) {
   std::int64_t last = 0;
   for (std::size_t i = 0; i < argument.shape.size(); ++i) {
@@ -70,7 +82,7 @@ Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan, c
     const Tensor tensor = Tensor::strided(argument.address, argument.dtype, static_cast<int>(argument.shape.size()),
                                           argument.shape.data(), argument.strides.data());
     TMA_JIT_ASSIGN(MadeTensor made, make(engine, argument.name, tensor, argument.output, span_of(argument)));
-    if (!made.output) TMA_JIT_CHECK(fill_random(made, tensors.size(), side));
+    TMA_JIT_CHECK(fill(made, argument, tensors.size(), side));
     tensors.push_back(std::move(made));
   }
   return tensors;

@@ -18,7 +18,7 @@ struct MadeTensor {
 };
 
 // Allocates the tensors of a plan with its shapes and strides, at addresses aligned as the plan assumes. Inputs hold
-// random data, the same each time: standard normal numbers, or integers from 0 to 3.
+// random data, the same each time: standard normal numbers, valid indices, or integers from 0 to 3.
 [[nodiscard]] Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan,
                                                            const SideStream* side = nullptr);
 

@@ -63,13 +63,14 @@ class Tuning {
 
  private:
   Result<void> tune(const Request& request, TuneResult& result) {
+    until_ = after(share());
     TMA_JIT_ASSIGN(const Plan plan, engine_.plan(request));
     const TuningRecord problem = tuning::problem_of(plan, device_);
     TMA_JIT_ASSIGN(const bool was_known, take_known(request, problem, result));
     if (was_known) return {};
     if (records_.empty()) return contest(request, problem, result);
     TMA_JIT_ASSIGN([[maybe_unused]] const tuning::FileLock lock,
-                   tuning::FileLock::take(records_, ".tuning", after(share()), conduct_.stopped));
+                   tuning::FileLock::take(records_, ".tuning", until_, conduct_.stopped));
     TMA_JIT_ASSIGN(const bool is_known, take_known(request, problem, result));
     return is_known ? Result<void>() : contest(request, problem, result);
   }
@@ -82,7 +83,7 @@ class Tuning {
     for (const TuningRecord& record : file.records) {
       if (tuning::problem_key(record) != key) continue;
       const Result<Plan> plan = engine_.plan(pinned(request, record));
-      if (!plan || tuning::digest_of(plan->body) != record.digest) continue;
+      if (!plan || !is_current(record, *plan)) continue;
       result.record = record;
       result.known = true;
       result.gain = record.preset_us / record.us - 1;
@@ -92,20 +93,27 @@ class Tuning {
     return false;
   }
 
+  // Returns whether the template is the one that was measured.
+  bool is_current(const TuningRecord& record, const Plan& plan) const {
+    const Result<Source> source = engine_.emit(plan);
+    return source && tuning::digest_of(plan, *source) == record.digest;
+  }
+
   Result<void> contest(const Request& request, const TuningRecord& problem, TuneResult& result) {
     TMA_JIT_ASSIGN(std::vector<Candidate> candidates, engine_.candidates(request, options_.candidates + 1));
     TMA_JIT_ASSIGN(tuning::Contest contest,
                    tuning::Contest::prepare(engine_, request, std::move(candidates), conduct_));
     const tuning::ContestSettings settings{
-        after(share()), options_.flush_l2,
-        [this](std::size_t trial, std::size_t trials) { return tell(trial, trials); }};
+        until_, options_.flush_l2, [this](std::size_t trial, std::size_t trials) { return tell(trial, trials); }};
     const auto verdict = contest.run(settings, options_.least_gain);
+    compiles_ = contest.release_compiles();  // waits for those of the contest before
     result.trials = contest.trials();
     if (!verdict) return tl::make_unexpected(verdict.error());
     result.record = record_of(problem, result.trials[verdict->winner].candidate, *verdict);
     result.gain = verdict->preset_us / verdict->us - 1;
     TMA_JIT_ASSIGN(const Plan plan, engine_.plan(pinned(request, result.record)));
-    result.record.digest = tuning::digest_of(plan.body);
+    TMA_JIT_ASSIGN(const Source source, engine_.emit(plan));
+    result.record.digest = tuning::digest_of(plan, source);
     found_.push_back(result.record);
     return records_.empty() ? Result<void>() : merge_tuning_file(records_, std::span(&result.record, 1));
   }
@@ -137,6 +145,8 @@ class Tuning {
   const Environment environment_;
   const Clock::time_point start_ = Clock::now();
   const std::size_t requests_;
+  Clock::time_point until_;                         // of the current request
+  std::unique_ptr<tuning::CompileAhead> compiles_;  // of the last contest; some may go on, and use the engine
   std::size_t at_ = 0;
   bool ended_ = false;
   std::vector<TuningRecord> found_;

@@ -9,7 +9,7 @@
 //! tensor  Q : T[B, TOKENS, HEADS, HD]
 //! tensor  K : T[B, N, KV_HEADS, HD]
 //! tensor  V : T[B, N, KV_HEADS, HD]
-//! tensor  LENGTHS : s32[B]  when RAGGED == 1
+//! tensor  LENGTHS : s32[B]  in 0..N  checked  when RAGGED == 1  "less than 0 is no key, and more than N are N"
 //! tensor  O : T[B, TOKENS, HEADS, HD]  out
 //! tensor  L : f32[B, TOKENS, HEADS]  out  when LSE == 1
 //!

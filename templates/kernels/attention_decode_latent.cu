@@ -1,28 +1,16 @@
 //! kernel  attention_decode_latent  "latent attention of the last tokens of sequences, absorbed: O = softmax(scale * Q C^T) of the first 512 columns of C, a cache of rows that all heads share, in pages that sequences list; a number that is no page's reads as zeros"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/attention_latent.cuh"
 //!
-//! type    T       = bf16  in {bf16, f16}
-//! dim     B               in 0..65535              "sequences"
-//! dim     TOKENS          in 1..65535              "queries of a sequence, its last tokens"
-//! dim     HEADS           in 1..32767              "heads of queries"
-//! dim     KV_HEADS = 1                             "all heads share the cache"
-//! dim     P, SIZE         in 0..2147400000         "pages of the cache, rows of a page"
-//! dim     MAX_PAGES       in 0..2147400000         "pages that a sequence lists"
-//!
-//! param   RAGGED  = 0     in {0, 1}                "1: sequence b has LENGTHS[b] keys; 0: all fill the pages that they list"
-//! param   LSE     = 0     in {0, 1}                "1: L is the logarithm of the sum of e^score, minus infinity without keys"
 //! param   ROWS    = 16    in {16, 32}              "heads of queries times tokens that a block computes together"
 //! param   BN      = 32    in {16, 32}              "keys of a step"
 //! param   STAGES  = 2     in {2, 3}                "steps in flight or in use"
 //! param   PARTS   = 0     in {0, 1, 2, 4, 8, 16, 32, 64, 128} "parts of a sequence's keys, on average if RAGGED; 0: as many as the device has room for"
 //! param   LEAST   = 128   in {64, 128, 256, 512}   "keys of a part at least, unless it is the only one"
 //!
-//! let     KD      = 576                            "elements of a query and of a row of the cache"
-//! let     HD      = 512                            "of which the first are the value"
 //! let     CLUSTER = 1                              "blocks that combine their parts of a sequence through shared memory"
 //! let     WARPS   = 1                              "steps that a block computes at a time"
 //! let     THREADS = 128
-//! let     N       = MAX_PAGES * SIZE               "keys that a sequence has at most"
 //! let     RING    = STAGES * BN * KD * sizeof(T)
 //! let     PART    = ROWS * (HD + 10) * 4           "in place of the ring"
 //! let     SMEM    = align_up(ROWS * KD * sizeof(T) + max(RING, PART) + 16 * ROWS * BN, 1024)
@@ -38,25 +26,15 @@
 //! let     ACROSS  = RAGGED == 0 ? B : max(B, ceil_div(B + BESIDES, WANTED))
 //! let     GRID    = TILES * ACROSS * WANTED
 //!
-//! require N <= 2147400000                          "keys of a sequence are counted in 31 bits"
 //! require SMEM + 512 <= device.smem_per_block      "the queries and the ring of keys must fit in shared memory"
-//! require alignment(Q) >= 16 && stride(Q, 0) % 8 == 0 && stride(Q, 1) % 8 == 0 && stride(Q, 2) % 8 == 0 "queries are copied 16 bytes at a time"
 //! require alignment(C) >= 16 && stride(C, 0) % 8 == 0 && stride(C, 1) % 8 == 0 "rows are copied 16 bytes at a time"
 //! require stride(Q, 3) == 1 && stride(C, 2) == 1 && stride(O, 3) == 1 "elements of a head are neighbours"
 //!
-//! tensor  Q : T[B, TOKENS, HEADS, KD]
-//! tensor  C : T[P, SIZE, KD]
-//! tensor  PAGES : s32[B, MAX_PAGES]
-//! tensor  LENGTHS : s32[B]  when RAGGED == 1
-//! tensor  O : T[B, TOKENS, HEADS, HD]  out
-//! tensor  L : f32[B, TOKENS, HEADS]  out  when LSE == 1
-//! scalar  scale : f32 = 0.07216878365
 //! workspace parts     GRID == UNITS ? 0 : GRID * ROWS * (HD + 2) * 4 "results of parts"
 //! workspace counters  GRID == UNITS ? 0 : UNITS * 4  zero "parts that have come"
 //!
 //! launch  grid TILES, ACROSS, WANTED  block THREADS  smem SMEM
 //! work    flops 2 * B * TOKENS * HEADS * N * (KD + HD)  bytes (B * N * KD + B * TOKENS * HEADS * (KD + HD)) * sizeof(T)
-//! reference attention_decode_latent_reference  grid min(B * TOKENS * HEADS, 65536)  block 512  bits 5
 //!
 //! preset  ROWS = 32, BN = 32  when device.smem_per_block >= 140000 && TOKENS * HEADS > 16
 //! preset  ROWS = 16, BN = 32
@@ -70,12 +48,6 @@
 #include "device/tile/mma_tile.cuh"
 #include "device/tile/online_softmax.cuh"
 #include "device/tile/shared_memory.cuh"
-
-// Returns how many keys a sequence has.
-__device__ inline int length_of(const View<const s32, 1>& LENGTHS, int sequence, const Dims& dims) {
-  const int most = dims.MAX_PAGES * dims.SIZE;
-  return RAGGED == 0 ? most : max(0, min(most, LENGTHS.data[sequence * LENGTHS.stride[0]]));
-}
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -185,16 +157,6 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
   combine_latent<THREADS>(smem.part, work,
                           {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)},
                           [] { __syncthreads(); });
-}
-
-#else
-
-extern "C" __global__ void attention_decode_latent_reference(View<const T, 4> Q, View<const T, 3> C,
-                                                             View<const s32, 2> PAGES, View<const s32, 1> LENGTHS,
-                                                             View<f64, 4> O, View<f64, 3> L, f32 scale,
-                                                             const Dims dims) {
-  const auto length = [&](s64 sequence) { return length_of(LENGTHS, sequence, dims); };
-  reference_attention_latent(Q, C, PAGES, O, L, scale, dims, length);
 }
 
 #endif

@@ -1,28 +1,17 @@
 //! kernel  attention_decode_latent  "latent attention of the last tokens of sequences, absorbed: O = softmax(scale * Q C^T) of the first 512 columns of C, a cache of rows that all heads share, in pages that sequences list; a number that is no page's reads as zeros"
 //! arch    sm_90a
+//! prefer  1
+//! use     "device/reference/attention_latent.cuh"
 //!
-//! type    T       = bf16  in {bf16, f16}
-//! dim     B               in 0..65535              "sequences"
-//! dim     TOKENS          in 1..65535              "queries of a sequence, its last tokens"
-//! dim     HEADS           in 1..32767              "heads of queries"
-//! dim     KV_HEADS = 1                             "all heads share the cache"
-//! dim     P, SIZE         in 0..2147400000         "pages of the cache, rows of a page"
-//! dim     MAX_PAGES       in 0..2147400000         "pages that a sequence lists"
-//!
-//! param   RAGGED  = 0     in {0, 1}                "1: sequence b has LENGTHS[b] keys; 0: all fill the pages that they list"
-//! param   LSE     = 0     in {0, 1}                "1: L is the logarithm of the sum of e^score, minus infinity without keys"
 //! param   RUN     = 64    in {64, 32, 16, 8}       "neighbouring keys that are certainly in one page"
 //! param   PARTS   = 0     in {0, 1, 2, 4, 8, 16, 32, 64, 128} "parts of a sequence's keys, on average if RAGGED; 0: as many as the device has room for"
 //! param   LEAST   = 128   in {64, 128, 256, 512, 1024} "keys of a part at least, unless it is the only one"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that combine their parts of a sequence through shared memory"
 //!
-//! let     KD      = 576                            "elements of a query and of a row of the cache"
-//! let     HD      = 512                            "of which the first are the value"
 //! let     ROWS    = 64                             "heads of queries times tokens that a block computes together"
 //! let     BN      = 64                             "keys of a step"
 //! let     WARPS   = 1                              "steps that a block computes at a time"
 //! let     THREADS = 384
-//! let     N       = MAX_PAGES * SIZE               "keys that a sequence has at most"
 //! let     SMEM    = align_up((ROWS + 2 * BN) * KD * sizeof(T) + 16 * ROWS + 96, 1024)
 //! let     TILES   = ceil_div(TOKENS * HEADS, ROWS) "blocks that share a part of a sequence's keys"
 //! let     UNITS   = B * TILES                      "what is split into parts"
@@ -37,28 +26,19 @@
 //! let     ACROSS  = RAGGED == 0 ? B : max(B, (B + BESIDES) / EVEN)
 //! let     GRID    = TILES * ACROSS * EVEN
 //!
-//! require N <= 2147400000                          "keys of a sequence are counted in 31 bits"
 //! require SIZE % RUN == 0                          "keys that are copied together must be in one page"
 //! require P > 0 || N == 0                          "TMA has no map of a cache without pages"
 //! require CLUSTER <= device.cluster_max            "the device's clusters must be as large"
 //! require SMEM + 512 <= device.smem_per_block      "the queries and the keys of two steps must fit in shared memory"
-//! require alignment(Q) >= 16 && stride(Q, 0) % 8 == 0 && stride(Q, 1) % 8 == 0 && stride(Q, 2) % 8 == 0 "queries are copied 16 bytes at a time"
 //! require stride(Q, 3) == 1 && stride(O, 3) == 1 "elements of a head are neighbours"
 //!
-//! tensor  Q : T[B, TOKENS, HEADS, KD]
-//! tensor  C : T[P, SIZE, KD]  box [1, RUN, 64]  swizzle 128  l2 256
-//! tensor  PAGES : s32[B, MAX_PAGES]
-//! tensor  LENGTHS : s32[B]  when RAGGED == 1
-//! tensor  O : T[B, TOKENS, HEADS, HD]  out
-//! tensor  L : f32[B, TOKENS, HEADS]  out  when LSE == 1
-//! scalar  scale : f32 = 0.07216878365
+//! tensor  C  box [1, RUN, 64]  swizzle 128  l2 256
 //! workspace parts     GRID == UNITS * CLUSTER ? 0 : GRID * ROWS * (HD + 2) * 4 "results of parts"
 //! workspace counters  GRID == UNITS * CLUSTER ? 0 : UNITS * CLUSTER * 4  zero "parts that have come"
 //!
 //! cluster 1, 1, CLUSTER
 //! launch  grid TILES, ACROSS, EVEN  block THREADS  smem SMEM
 //! work    flops 2 * B * TOKENS * HEADS * N * (KD + HD)  bytes (B * N * KD + B * TOKENS * HEADS * (KD + HD)) * sizeof(T)
-//! reference attention_decode_latent_reference  grid min(B * TOKENS * HEADS, 65536)  block 512  bits 5
 //!
 //! preset  CLUSTER = 4, LEAST = 128   when UNITS * 16 <= ROOM && WANTED >= 4
 //! preset  CLUSTER = 2, LEAST = 128   when UNITS * 2 <= ROOM && WANTED >= 2
@@ -66,12 +46,6 @@
 
 #include "device/reference/attention_latent.cuh"
 #include "device/schedule/attention_decode.cuh"
-
-// Returns how many keys a sequence has.
-__device__ inline int length_of(const View<const s32, 1>& LENGTHS, int sequence, const Dims& dims) {
-  const int most = dims.MAX_PAGES * dims.SIZE;
-  return RAGGED == 0 ? most : max(0, min(most, LENGTHS.data[sequence * LENGTHS.stride[0]]));
-}
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -108,16 +82,6 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
   combine_latent<kConsumers>(smem.part, work,
                              {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)},
                              [] { sync(5, kConsumers); });
-}
-
-#else
-
-extern "C" __global__ void attention_decode_latent_reference(View<const T, 4> Q, View<const T, 3> C,
-                                                             View<const s32, 2> PAGES, View<const s32, 1> LENGTHS,
-                                                             View<f64, 4> O, View<f64, 3> L, f32 scale,
-                                                             const Dims dims) {
-  const auto length = [&](s64 sequence) { return length_of(LENGTHS, sequence, dims); };
-  reference_attention_latent(Q, C, PAGES, O, L, scale, dims, length);
 }
 
 #endif

@@ -15,8 +15,8 @@
 //! tensor  Q : T[B, TOKENS, HEADS, HD]
 //! tensor  K : T[P, SIZE, KV_HEADS, HD]
 //! tensor  V : T[P, SIZE, KV_HEADS, HD]
-//! tensor  PAGES : s32[B, MAX_PAGES]
-//! tensor  LENGTHS : s32[B]  when RAGGED == 1
+//! tensor  PAGES : s32[B, MAX_PAGES]  in 0..P - 1  checked
+//! tensor  LENGTHS : s32[B]  in 0..MAX_PAGES * SIZE  checked  when RAGGED == 1  "less than 0 is no key, and more than the pages have are as many"
 //! tensor  O : T[B, TOKENS, HEADS, HD]  out
 //! tensor  L : f32[B, TOKENS, HEADS]  out  when LSE == 1
 //!

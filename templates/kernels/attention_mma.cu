@@ -1,5 +1,6 @@
 //! kernel  attention  "O = softmax(scale * Q K^T) V for each head, plain, causal, or with a mask and scores of yours"
 //! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! prefer  1
 //! use     "device/reference/attention.cuh"
 //!
 //! param   HD      = 64    in {64, 128}             "elements of a head"
@@ -12,6 +13,7 @@
 //! let     SMEM    = align_up((BM + 2 * STAGES * BN) * HD * sizeof(T) + 16 * STAGES + 8, 1024)
 //! let     BLOCKS  = HEADS * ceil_div(M, BM)
 //!
+//! require VD == 0                              "this file has values as long as keys"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //!
 //! tensor  Q  box [1, BM, 64]  swizzle 128

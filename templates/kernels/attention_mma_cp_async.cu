@@ -11,6 +11,7 @@
 //! let     SMEM    = (BM + 2 * STAGES * BN) * HD * sizeof(T)
 //! let     BLOCKS  = HEADS * ceil_div(M, BM)
 //!
+//! require VD == 0                              "this file has values as long as keys"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //! require alignment(Q) >= 16 && alignment(K) >= 16 && alignment(V) >= 16 "rows are copied 16 bytes at a time"
 //! require stride(Q, 1) % 8 == 0 && stride(K, 1) % 8 == 0 && stride(V, 1) % 8 == 0 "rows are copied 16 bytes at a time"
@@ -27,44 +28,16 @@
 
 #include "device/epilogue/log_sums.cuh"
 #include "device/epilogue/store_tile.cuh"
-#include "device/pipeline/attention_steps.cuh"
-#include "device/pipeline/cp_async_pipeline.cuh"
+#include "device/pipeline/attention_mma_cp_async.cuh"
 #include "device/reference/attention.cuh"
 #include "device/schedule/attention.cuh"
-#include "device/tile/attention_hooks.cuh"
-#include "device/tile/cp_async_tile.cuh"
-#include "device/tile/mma_tile.cuh"
-#include "device/tile/online_softmax.cuh"
 #include "device/tile/register_store.cuh"
-#include "device/tile/shared_memory.cuh"
 
 #ifndef TMA_JIT_REFERENCE
-
-using Work = AttentionTile<BM, BN>;
-using Scores = RegisterTile<layout::Mma<16, BN>>;
-using Output = RegisterTile<layout::Mma<16, HD>>;
-
-struct Smem {
-  SharedTile<T, BM, HD> q;
-  SharedTile<T, BN, HD> k[STAGES], v[STAGES];
-};
-static_assert(sizeof(Smem) == SMEM);
 
 // Returns one head's rows of a tensor.
 template <class E> __device__ inline View<E, 2> head_of(const View<E, 3>& of, s64 head) {
   return {of.data + head * of.stride[0], {of.stride[1], of.stride[2]}};
-}
-
-// Starts copying the rows from `row` on, and fills the tile with zeros after the last of `rows`.
-template <int Rows>
-__device__ inline void copy_rows(SharedTile<T, Rows, HD>& to, const View<const T, 2>& from, int row, int rows) {
-#pragma unroll
-  for (int p = 0; p < HD / 64; ++p) {
-    cp_async::TileCopy<SharedTile<T, Rows, 64>, THREADS, 16> copy;
-    copy.start({from.data + p * 64, {from.stride[0], from.stride[1]}}, row, rows, 64);
-#pragma unroll
-    for (int i = 0; i < copy.kPasses; ++i) copy.copy(to.part(p), i);
-  }
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(View<const T, 3> Q, View<const T, 3> K,
@@ -72,46 +45,18 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(View<const T,
                                                                    f32 scale, const Dims dims,
                                                                    const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
-  const Work work = AttentionOrder<BM, BN>(dims)[blockIdx.x];
-  const View<const T, 2> keys = head_of(K, work.kv_head), values = head_of(V, work.kv_head);
-  const int row = threadIdx.x / 32 * 16;
-
-  CpAsyncPipeline<STAGES> pipeline;
-  const ScoreHooks<Work> scores = {hooks, work};
-  const auto load = [&](int step) {
-    const u32 slot = pipeline.acquire();
-    if (step >= 0) {
-      copy_rows(smem.k[slot], keys, step * BN, dims.N);
-      copy_rows(smem.v[slot], values, step * BN, dims.N);
-    }
-    pipeline.commit();
-  };
-  copy_rows(smem.q, head_of(Q, work.head), work.first, dims.M);
-  using Seen = SeenSteps<BN, TileMask<Work>>;
-  AheadSteps<STAGES - 1, kMaskGiven, Seen> steps(work.steps, Seen(work.steps, dims.N, {hooks, work}));
-  for (int i = 0; i < STAGES - 1; ++i) load(steps.fetch());
-
+  const auto work = AttentionOrder<BM, BN>(dims)[blockIdx.x];
   OnlineSoftmax<Scores> softmax(1);
   Output o = {};
-#pragma unroll 1
-  while (steps.more()) {
-    const u32 slot = pipeline.wait();
-    load(steps.fetch());
-    Scores s = {};
-    mma::multiply(s, smem.q, row, smem.k[slot]);
-    scores.apply(s, scale, row, steps.current() * BN, steps.whole(), softmax.kMasked);
-    o.map_rows(softmax.weigh(s), [](f32 x, f32 factor) { return x * factor; });
-    mma::multiply_rounded(o, s, smem.v[slot]);
-  }
-  o.map_rows(softmax.inverse_sums(), [](f32 x, f32 factor) { return x * factor; });
-  if constexpr (LSE) store_log_sums(L, softmax, work, row);
+  attend(smem, work, head_of(Q, work.head), head_of(K, work.kv_head), head_of(V, work.kv_head), scale, hooks, softmax,
+         o);
 
-  cp_async::wait_all();  // without keys, the copy of the queries may be incomplete
-  __syncthreads();
+  const int row = threadIdx.x / 32 * 16;
+  if constexpr (LSE) store_log_sums(L, softmax, work, row);
   store(smem.q, row, 0, o);
   __syncthreads();
   const View<T, 2> out = head_of(O, work.head);
-  store_rows<THREADS>(out, smem.q, {dims.M, HD}, work.first, 0, threadIdx.x, rows_of_16_bytes(out));
+  store_rows<THREADS>(out, smem.q, {work.queries, HD}, work.first, 0, threadIdx.x, rows_of_16_bytes(out));
 }
 
 #endif

@@ -11,6 +11,7 @@
 //! let     SMEM    = (BM + 2 * STAGES * BN) * HD * sizeof(T)
 //! let     BLOCKS  = BATCH * HEADS * ceil_div(LONGEST, BM) "those beyond the end of a sequence leave at once"
 //!
+//! require VD == 0                              "this file has values as long as keys"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //! require alignment(Q) >= 16 && alignment(K) >= 16 && alignment(V) >= 16 "rows are copied 16 bytes at a time"
 //! require stride(Q, 1) % 8 == 0 && stride(K, 1) % 8 == 0 && stride(V, 1) % 8 == 0 "rows are copied 16 bytes at a time"
@@ -27,40 +28,12 @@
 
 #include "device/epilogue/log_sums.cuh"
 #include "device/epilogue/store_tile.cuh"
-#include "device/pipeline/attention_steps.cuh"
-#include "device/pipeline/cp_async_pipeline.cuh"
+#include "device/pipeline/attention_mma_cp_async.cuh"
 #include "device/reference/attention_ragged.cuh"
 #include "device/schedule/attention_ragged.cuh"
-#include "device/tile/attention_hooks.cuh"
-#include "device/tile/cp_async_tile.cuh"
-#include "device/tile/mma_tile.cuh"
-#include "device/tile/online_softmax.cuh"
 #include "device/tile/register_store.cuh"
-#include "device/tile/shared_memory.cuh"
 
 #ifndef TMA_JIT_REFERENCE
-
-using Work = RaggedAttentionTile<BM, BN>;
-using Scores = RegisterTile<layout::Mma<16, BN>>;
-using Output = RegisterTile<layout::Mma<16, HD>>;
-
-struct Smem {
-  SharedTile<T, BM, HD> q;
-  SharedTile<T, BN, HD> k[STAGES], v[STAGES];
-};
-static_assert(sizeof(Smem) == SMEM);
-
-// Starts copying the rows from `row` on, and fills the tile with zeros after the last of `rows`.
-template <int Rows>
-__device__ inline void copy_rows(SharedTile<T, Rows, HD>& to, const View<const T, 2>& from, int row, int rows) {
-#pragma unroll
-  for (int p = 0; p < HD / 64; ++p) {
-    cp_async::TileCopy<SharedTile<T, Rows, 64>, THREADS, 16> copy;
-    copy.start({from.data + p * 64, {from.stride[0], from.stride[1]}}, row, rows, 64);
-#pragma unroll
-    for (int i = 0; i < copy.kPasses; ++i) copy.copy(to.part(p), i);
-  }
-}
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged(View<const T, 3> Q, View<const T, 3> K,
                                                                           View<const T, 3> V, View<const s32, 1> CU,
@@ -70,43 +43,14 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged(View<c
   Smem& smem = shared_memory<Smem>();
   const RaggedAttentionTiles<BM, BN> tiles(dims, CU, CUK);
   if (!tiles.more()) return;
-  const Work work = tiles.work();
-  const View<const T, 2> keys = work.rows_of(K, work.key, work.kv_head);
-  const View<const T, 2> values = work.rows_of(V, work.key, work.kv_head);
-  const int row = threadIdx.x / 32 * 16;
-
-  CpAsyncPipeline<STAGES> pipeline;
-  const ScoreHooks<Work> scores = {hooks, work};
-  const auto load = [&](int step) {
-    const u32 slot = pipeline.acquire();
-    if (step >= 0) {
-      copy_rows(smem.k[slot], keys, step * BN, work.keys);
-      copy_rows(smem.v[slot], values, step * BN, work.keys);
-    }
-    pipeline.commit();
-  };
-  copy_rows(smem.q, work.rows_of(Q, work.row, work.own_head), work.first, work.queries);
-  using Seen = SeenSteps<BN, TileMask<Work>>;
-  AheadSteps<STAGES - 1, kMaskGiven, Seen> steps(work.steps, Seen(work.steps, work.keys, {hooks, work}));
-  for (int i = 0; i < STAGES - 1; ++i) load(steps.fetch());
-
+  const auto work = tiles.work();
   OnlineSoftmax<Scores> softmax(1);
   Output o = {};
-#pragma unroll 1
-  while (steps.more()) {
-    const u32 slot = pipeline.wait();
-    load(steps.fetch());
-    Scores s = {};
-    mma::multiply(s, smem.q, row, smem.k[slot]);
-    scores.apply(s, scale, row, steps.current() * BN, steps.whole(), softmax.kMasked);
-    o.map_rows(softmax.weigh(s), [](f32 x, f32 factor) { return x * factor; });
-    mma::multiply_rounded(o, s, smem.v[slot]);
-  }
-  o.map_rows(softmax.inverse_sums(), [](f32 x, f32 factor) { return x * factor; });
-  if constexpr (LSE) store_log_sums(work.log_sums_of(L), softmax, work, row);
+  attend(smem, work, work.rows_of(Q, work.row, work.own_head), work.rows_of(K, work.key, work.kv_head),
+         work.rows_of(V, work.key, work.kv_head), scale, hooks, softmax, o);
 
-  cp_async::wait_all();  // without keys, the copy of the queries may be incomplete
-  __syncthreads();
+  const int row = threadIdx.x / 32 * 16;
+  if constexpr (LSE) store_log_sums(work.log_sums_of(L), softmax, work, row);
   store(smem.q, row, 0, o);
   __syncthreads();
   const View<T, 2> out = work.rows_of(O, work.row, work.own_head);

@@ -1,5 +1,6 @@
 //! kernel  attention  "O = softmax(scale * Q K^T) V for each head, plain, causal, or with a mask and scores of yours"
 //! arch    sm_90a
+//! prefer  2
 //! use     "device/reference/attention.cuh"
 //!
 //! param   HD      = 64    in {32, 64, 96, 128, 192, 256} "elements of a head"
@@ -13,21 +14,23 @@
 //! let     THREADS = 128 * (CONSUMERS + 1)
 //! let     SLOTS   = CONSUMERS * TILES              "of queries and outputs"
 //! let     PANEL   = HD % 64 == 0 ? 64 : 32         "elements of a swizzle row"
-//! let     SMEM    = align_up((64 * SLOTS + 2 * STAGES * BN) * HD * sizeof(T) + 32 * STAGES + 24 * SLOTS, 1024)
+//! let     VALUE_PANEL = DV % 64 == 0 ? 64 : 32
+//! let     SMEM    = align_up((64 * SLOTS * HD + STAGES * BN * (HD + DV)) * sizeof(T) + 32 * STAGES + 24 * SLOTS, 1024)
 //! let     BLOCKS  = HEADS * ceil_div(M, BM)
 //!
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
-//! require PERSISTENT == 0 || HD <= 192             "with heads of 256 no registers are left for the next tile"
+//! require DV <= HD                                 "a result takes the place of its query"
+//! require PERSISTENT == 0 || DV <= 192             "with values of 256 no registers are left for the next tile"
 //! require given(mask) == 0 || BM != 192            "the warps that find the steps a mask leaves need registers"
-//! require HD / 2 + BN * 3 / 4 <= (BM == 192 ? 132 : 200) "output, scores and weights must fit in registers"
+//! require DV / 2 + BN * 3 / 4 <= (BM == 192 ? 132 : 200) "output, scores and weights must fit in registers"
 //!
 //! tensor  Q  box [1, 64, PANEL]  swizzle PANEL * 2
 //! tensor  K  box [1, BN, PANEL]  swizzle PANEL * 2  l2 256
-//! tensor  V  box [1, BN, PANEL]  swizzle PANEL * 2  l2 256
-//! tensor  O  box [1, 64, PANEL]  swizzle PANEL * 2
+//! tensor  V  box [1, BN, VALUE_PANEL]  swizzle VALUE_PANEL * 2  l2 256
+//! tensor  O  box [1, 64, VALUE_PANEL]  swizzle VALUE_PANEL * 2
 //!
 //! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count) : BLOCKS  block THREADS  smem SMEM
-//! work    flops 4 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (2 * HEADS * M + 2 * KV_HEADS * N) * HD * sizeof(T)
+//! work    flops 2 * HEADS * M * N * (HD + DV) / (1 + CAUSAL)  bytes (HEADS * M + KV_HEADS * N) * (HD + DV) * sizeof(T)
 //! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 4
 //!
 //! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2              when CAUSAL == 0 && given(mask) == 0
@@ -37,7 +40,8 @@
 //! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128                            when given(mask) == 0
 //! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2             when CAUSAL == 0
 //! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2
-//! preset  HD = 192, BM = 128, BN = 112
+//! preset  HD = 192, BM = 128, BN = 112                                        when VD != 128
+//! preset  HD = 192, VD = 128, BM = 128, BN = 128, PERSISTENT = 1
 //! preset  HD = 256, BM = 128, BN = 80
 
 #include "device/epilogue/log_sums.cuh"
@@ -58,20 +62,21 @@ __device__ void consume(Smem& smem, const View<f32, 2>& L, const Dims& dims, f32
   const int consumer = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
   Consumer queries(smem.queries);
   queries.skip(consumer);
-  Attention<Work> attention(smem, hooks, consumer);
-  for (Tiles tiles(dims); tiles.more(); tiles.next()) {
-    const u32 slot = queries.wait();
-    queries.skip(CONSUMERS - 1);
-    Output o;
-    attention.compute(o, smem.q[slot], tiles.work(), scale, [&](const Softmax& softmax) {
-      if constexpr (LSE) store_log_sums(L, softmax, tiles.work(), threadIdx.x / 32 * 16);
-    });
-    store(smem.q[slot], warp * 16, 0, o);  // overwrites the queries, which only this warpgroup has read
+  const auto finish = [&](const Output& o, const Softmax& softmax, const Work& work, u32 slot) {
+    if constexpr (LSE) store_log_sums(L, softmax, work, threadIdx.x / 32 * 16);
+    store(smem.result(slot), warp * 16, 0, o);  // overwrites the queries, which only this warpgroup has read
     tma::fence();
     __syncwarp();
     if (threadIdx.x % 32 == 0) smem.made[slot].arrive();
+  };
+  Attention<Work, decltype(finish)> attention(smem, hooks, scale, consumer, finish);
+  for (Tiles tiles(dims); tiles.more(); tiles.next()) {
+    const u32 slot = queries.wait();
+    queries.skip(CONSUMERS - 1);
+    attention.attend(tiles.work(), slot);
   }
-  attention.finish();
+  attention.end();
+  attention.finish_turns();
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_constant__ CUtensorMap Q,
@@ -91,15 +96,16 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_
   const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
   if (thread >= 0) {
     give_registers<kLoadRegisters>();
+    Tiles tiles(dims);
     if constexpr (kMaskGiven) {
       if (thread < 32)
-        load_seen_backwards<CONSUMERS>(smem, Q, K, V, Tiles(dims), [&](const Work& work) {
+        load_seen_backwards<CONSUMERS>(smem, Q, K, V, tiles, [&](const Work& work) {
           return SeenSteps<BN, TileMask<Work>>(work.steps, dims.N, {hooks, work});
         });
-    } else if (thread == 0) {
-      load_attention_backwards<CONSUMERS>(smem, Q, K, V, Tiles(dims));
+    } else if (thread < 32) {
+      load_attention_backwards<CONSUMERS>(smem, Q, K, V, tiles);
     }
-    if (thread == 32) store_attention<CONSUMERS>(smem, O, Tiles(dims));
+    if (thread == 32) store_attention<CONSUMERS>(smem, O, tiles);
     __syncwarp();
   } else {
     take_registers<CONSUMERS == 3 ? 160 : kLoadRegisters == 24 ? 240 : kLoadRegisters == 40 ? 232 : 216>();

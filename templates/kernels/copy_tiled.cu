@@ -1,5 +1,6 @@
 //! kernel  copy     "D[i,j] = S[i,j], bit for bit, rows at any pitch that is a multiple of 16 bytes"
 //! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! prefer  1
 //!
 //! type    T      = u8    in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
 //! dim     M, N           in 0..2147483647

@@ -26,7 +26,7 @@
 //! require stride(S, 1) == 1                        "elements of a row of S are neighbours"
 //!
 //! tensor  S : T[M, N]
-//! tensor  L : I[M]
+//! tensor  L : I[M]  in 0..N - 1  checked
 //! tensor  Y : f32[M]  out
 //!
 //! hook    score(f32 x, s32 row, s32 column) : f32 = x  "applied to each element first"

@@ -27,7 +27,7 @@
 //! require stride(DS, 1) == 1                       "elements of a row of DS are neighbours"
 //!
 //! tensor  S : T[M, N]
-//! tensor  L : I[M]
+//! tensor  L : I[M]  in 0..N - 1  checked
 //! tensor  G : f32[M]
 //! tensor  DS : T[M, N]  out
 //!

@@ -13,7 +13,7 @@
 //! require N * sizeof(T) % 16 == 0                  "the TMA writes rows in units of 16 bytes"
 //!
 //! tensor  S : T[R, N]      box [1, COLUMNS]
-//! tensor  I : s32[COUNT]
+//! tensor  I : s32[COUNT]  in 0..R - 1  checked
 //! tensor  D : T[COUNT, N]  box [ROWS, COLUMNS]  out
 //!
 //! launch  grid ceil_div(COUNT, ROWS) * ceil_div(N, COLUMNS)  block 32  smem SMEM

@@ -1,5 +1,6 @@
 //! kernel  gather   "D[i] = S[I[i]], four rows a copy, by their numbers; a number that is no row's gives zeros"
 //! arch    sm_100a, sm_103a
+//! prefer  1
 //! use     "device/reference/gather.cuh"
 //!
 //! dim     R, N           in 1..2147483647
@@ -13,7 +14,7 @@
 //! require N * sizeof(T) % 16 == 0                  "the TMA writes rows in units of 16 bytes"
 //!
 //! tensor  S : T[R, N]      box [1, COLUMNS]
-//! tensor  I : s32[COUNT]
+//! tensor  I : s32[COUNT]  in 0..R - 1  checked
 //! tensor  D : T[COUNT, N]  box [ROWS, COLUMNS]  out
 //!
 //! launch  grid ceil_div(COUNT, ROWS) * ceil_div(N, COLUMNS)  block 32  smem SMEM

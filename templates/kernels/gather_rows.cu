@@ -17,7 +17,7 @@
 //! require NEIGHBOURS == 0 || N <= 1 || (stride(S, 1) == 1 && stride(D, 1) == 1) "elements that move together must be neighbours"
 //!
 //! tensor  S : T[R, N]
-//! tensor  I : J[COUNT]
+//! tensor  I : J[COUNT]  in 0..R - 1  checked
 //! tensor  D : T[COUNT, N]  out
 //!
 //! launch  grid ceil_div(COUNT, ROWS) * ACROSS  block THREADS

@@ -1,5 +1,6 @@
 //! kernel  gemm_batched "D[i] = epilogue(A[i] * B[i]^T) for each matrix i of a batch: A[M,K], B[N,K], D[M,N], f32 accumulation"
 //! arch    sm_90a
+//! prefer  1
 //! use     "device/reference/gemm_batched.cuh"
 //!
 //! param   BM      = 128  in {64, 128, 192, 256}    "rows of D per block"

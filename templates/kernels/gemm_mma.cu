@@ -1,5 +1,6 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
 //! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! prefer  1
 //! use     "device/reference/gemm.cuh"
 //!
 //! param   BM      = 128  in {64, 128, 256}         "rows of D per block"

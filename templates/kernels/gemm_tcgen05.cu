@@ -1,5 +1,6 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
 //! arch    sm_100a, sm_103a
+//! prefer  2
 //! use     "device/reference/gemm.cuh"
 //!
 //! param   BN      = 256  in {32, 64, 128, 256}     "columns of D per tile"
@@ -40,7 +41,7 @@
 //! preset  BN = 256, STAGES = 6, PAIR = 2
 
 #include "device/epilogue/tma_store.cuh"
-#include "device/pipeline/pipeline.cuh"
+#include "device/pipeline/tma_operands.cuh"
 #include "device/ptx/griddepcontrol.cuh"
 #include "device/reference/gemm.cuh"
 #include "device/schedule/persistent.cuh"
@@ -67,41 +68,27 @@ struct Smem {
 };
 static_assert(sizeof(Smem) == SMEM);
 
-// Loads tiles of A and B. Called by one thread of each block. B's first tiles are requested before the kernel waits for
-// the one before it. Loop invariant: all earlier steps, in the order of tiles and then of K, have been requested, each
-// in the slot that its acquire returned. A slot is free once the products that read it are complete in both blocks of a
-// pair. The even block's barrier counts the bytes of both blocks.
+// Loads tiles of A and B as load_steps does. A slot is free once the products that read it are complete in both blocks
+// of a pair. The even block's barrier counts the bytes of both blocks.
 __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, const Tiles& tiles, int steps) {
   Producer producer(smem.operands);
-  const auto acquire = [&] {
-    const u32 slot = producer.acquire();
-    if (tiles.rank() == 0) smem.operands.full[slot].expect(PAIR * (sizeof(smem.a[0]) + sizeof(smem.b[0])));
-    return slot;
-  };
-  const auto load_a = [&](u32 slot, Tile tile, int step) {
-    auto& a = smem.a[slot];
-    const int k = step * BK, row = tile.row * BM;
-    tma::load_of_pair<PAIR>(a, A, smem.operands.full[slot], a.column(row, k), a.row(row, k));
-  };
-  const auto load_b = [&](u32 slot, Tile tile, int step) {
-    auto& b = smem.b[slot];
-    const int k = step * BK, column = tile.column * BN + tiles.rank() * (BN / PAIR);
-    tma::load_of_pair<PAIR>(b, B, smem.operands.full[slot], b.column(column, k), b.row(column, k));
-  };
-  const auto first = tiles.begin();
-  int step = first != tiles.end() ? min(steps, STAGES) : 0;  // of which B is requested early
-  for (int early = 0; early < step; ++early) load_b(acquire(), tiles[*first], early);
-  grid::wait();
-  for (int early = 0; early < step; ++early) load_a(early, tiles[*first], early);
-  for (const int index : tiles) {
-    const Tile tile = tiles[index];
-    for (; step < steps; ++step) {
-      const u32 slot = acquire();
-      load_a(slot, tile, step);
-      load_b(slot, tile, step);
-    }
-    step = 0;
-  }
+  load_steps<STAGES>(
+      tiles, steps,
+      [&] {
+        const u32 slot = producer.acquire();
+        if (tiles.rank() == 0) smem.operands.full[slot].expect(PAIR * (sizeof(smem.a[0]) + sizeof(smem.b[0])));
+        return slot;
+      },
+      [&](u32 slot, Tile tile, int step) {
+        auto& a = smem.a[slot];
+        const int k = step * BK, row = tile.row * BM;
+        tma::load_of_pair<PAIR>(a, A, smem.operands.full[slot], a.column(row, k), a.row(row, k));
+      },
+      [&](u32 slot, Tile tile, int step) {
+        auto& b = smem.b[slot];
+        const int k = step * BK, column = tile.column * BN + tiles.rank() * (BN / PAIR);
+        tma::load_of_pair<PAIR>(b, B, smem.operands.full[slot], b.column(column, k), b.row(column, k));
+      });
 }
 
 // Multiplies. Called by one thread of the even block. Loop invariant: before step i of a tile, the products of steps 0

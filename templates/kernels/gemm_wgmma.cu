@@ -1,5 +1,6 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation"
 //! arch    sm_90a
+//! prefer  2
 //! use     "device/reference/gemm.cuh"
 //!
 //! param   BM      = 128  in {64, 128, 192, 256}    "rows of D per block"

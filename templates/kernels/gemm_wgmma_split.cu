@@ -1,5 +1,6 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation; few tiles of D, or long K"
 //! arch    sm_90a
+//! prefer  2
 //! use     "device/reference/gemm.cuh"
 //!
 //! param   BM      = 64   in {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256} "rows of D per block: columns of the product"

@@ -87,7 +87,11 @@ template <bool Present> struct ChannelPack {
     if constexpr (!Present) return;
     // That of the channel `c` after the first; of the last channel beyond it.
     const auto at = [&](int c) { return to_f32(of.data[min(first + c, dims.C - 1) * of.stride[0]]); };
-    if (dims.S >= COUNT) {  // the pack lies in at most two channels
+    if (WHOLE && dims.S % COUNT == 0) {  // the pack lies in one channel
+      const f32 here = at(0);
+#pragma unroll
+      for (f32& x : value) x = here;
+    } else if (dims.S >= COUNT) {  // the pack lies in at most two channels
       const f32 here = at(0), next = at(1);
 #pragma unroll
       for (int i = 0; i < COUNT; ++i) value[i] = position + i < dims.S ? here : next;

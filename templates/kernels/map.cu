@@ -17,15 +17,12 @@
 //! require VEC >= sizeof(T)                         "a thread reads whole elements"
 //! require COUNT * sizeof(O) <= 32                  "a thread writes at most two accesses"
 //! require sizeof(T) <= sizeof(F)                   "f64 inputs need f64 arithmetic"
-//! require alignment(A) >= VEC && alignment(B) >= VEC && alignment(C) >= VEC && alignment(D) >= VEC "packs are read whole"
+//! require alignment(X[]) >= VEC                    "packs are read whole"
 //! require alignment(Y) >= min(COUNT * sizeof(O), 16)  "packs are written whole"
-//! require stride(A, 0) == 1 && stride(Y, 0) == 1   "elements are neighbours"
-//! require (INPUTS < 2 || stride(B, 0) == 1) && (INPUTS < 3 || stride(C, 0) == 1) && (INPUTS < 4 || stride(D, 0) == 1) "elements are neighbours"
+//! require stride(X[], 0) == 1                      "elements of X[] are neighbours"
+//! require stride(Y, 0) == 1                        "elements of Y are neighbours"
 //!
-//! tensor  A : T[N]
-//! tensor  B : T[N]  when INPUTS >= 2
-//! tensor  C : T[N]  when INPUTS >= 3
-//! tensor  D : T[N]  when INPUTS >= 4
+//! tensor  X[INPUTS] {A, B, C, D} : T[N]
 //! tensor  Y : O[N]  out
 //!
 //! hook    apply(F a, F b when INPUTS >= 2, F c when INPUTS >= 3, F d when INPUTS >= 4, s64 i) : F  "the expression, in a, b, c and d, and the element's index i"
@@ -40,6 +37,7 @@
 //! preset  VEC = 2,  UNROLL = 4
 
 #include "device/tile/elementwise.cuh"
+#include "device/tile/tensor_list.cuh"
 
 // Calls the hook for elements from `at` on.
 struct Apply {
@@ -76,14 +74,13 @@ __device__ inline void map_rest(const T* const (&in)[INPUTS], O* out, s64 first,
   }
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, 1) void map(View<const T, 1> A, View<const T, 1> B, View<const T, 1> C,
-                                                             View<const T, 1> D, View<O, 1> Y, const Dims dims,
+extern "C" __global__ __launch_bounds__(THREADS, 1) void map(const __grid_constant__ TensorList<View<const T, 1>, 4> X,
+                                                             View<O, 1> Y, const Dims dims,
                                                              const __grid_constant__ Hooks hooks) {
   const s64 first = s64{blockIdx.x} * TILE;
-  const T* const given[4] = {A.data + first, B.data + first, C.data + first, D.data + first};
   const T* in[INPUTS];
 #pragma unroll
-  for (int k = 0; k < INPUTS; ++k) in[k] = given[k];
+  for (int k = 0; k < INPUTS; ++k) in[k] = X[k].data + first;
   const s64 rest = dims.N - first;
   if (rest >= TILE)
     map_tile(in, Y.data + first, first, hooks);
@@ -93,12 +90,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void map(View<const T, 1> A,
 
 #else
 
-extern "C" __global__ void map_reference(View<const T, 1> A, View<const T, 1> B, View<const T, 1> C, View<const T, 1> D,
-                                         View<f64, 1> Y, const Dims dims, const __grid_constant__ Hooks hooks) {
-  const View<const T, 1> given[4] = {A, B, C, D};
+extern "C" __global__ void map_reference(const __grid_constant__ TensorList<View<const T, 1>, 4> X, View<f64, 1> Y,
+                                         const Dims dims, const __grid_constant__ Hooks hooks) {
   for (s64 i = s64{blockIdx.x} * blockDim.x + threadIdx.x; i < dims.N; i += s64{gridDim.x} * blockDim.x) {
     f64 x[INPUTS];
-    for (int k = 0; k < INPUTS; ++k) x[k] = to_f64(given[k].data[i * given[k].stride[0]]);
+    for (int k = 0; k < INPUTS; ++k) x[k] = to_f64(X[k].data[i * X[k].stride[0]]);
     Y.data[i * Y.stride[0]] = applied<f64>(Apply{hooks, i}, 0, x);
   }
 }

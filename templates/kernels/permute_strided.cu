@@ -8,7 +8,7 @@
 //! param   P4      = 4   in 0..4                    "and which the innermost"
 //! param   VEC     = 16  in {16, 8, 4, 2, 1}        "bytes a thread moves at once: an element, or several of a row"
 //! param   UNITS   = 4   in {1, 2, 4, 8}            "accesses of a thread, all in flight"
-//! param   THREADS = 256 in {128, 256, 512}
+//! param   THREADS = 128 in {128, 256, 512}
 //!
 //! let     PACK    = VEC / sizeof(T)
 //! let     PACKS   = N0 * N1 * N2 * N3 * (N4 / max(PACK, 1))

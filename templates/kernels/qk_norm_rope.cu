@@ -35,7 +35,7 @@
 //! tensor  W   : T[D]  when NORM == 1
 //! tensor  COS : F[L, D / 2]
 //! tensor  SIN : F[L, D / 2]
-//! tensor  P   : J[M]  when POSITIONS == 1
+//! tensor  P   : J[M]  in 0..L - 1  checked  when POSITIONS == 1
 //! tensor  Y   : O[M, H, D]  out
 //! scalar  eps : f32 = 0.000001
 //!

@@ -17,7 +17,7 @@
 //! require N * sizeof(T) % 16 == 0                  "the TMA writes rows in units of 16 bytes"
 //!
 //! tensor  S : T[TOTAL, N]     box [ROWS, COLUMNS]  view
-//! tensor  L : s32[BATCH]
+//! tensor  L : s32[BATCH]  in 0..M  checked         "less than 0 is no row, and more than M are M"
 //! tensor  D : T[BATCH, M, N]  box [1, ROWS, COLUMNS]  out
 //! workspace maps BLOCKS * 128                      "a tensor map of its matrix for each block"
 //!

@@ -50,7 +50,8 @@
 //! preset  LANES = 256, PACKS = 4, BLOCKS = 2
 //! preset  LANES = 512, THREADS = 512, PACKS = 4, BLOCKS = 1
 //! preset  TILED = 1, PACKS = 4, BLOCKS = 3  when SEGMENTED == 1
-//! preset  TILED = 1, PACKS = 4, BLOCKS = 5
+//! preset  TILED = 1, PACKS = 4, BLOCKS = 5  when device.compute_capability >= 90
+//! preset  TILED = 1, PACKS = 4, BLOCKS = 4
 
 #include "device/ptx/cvt.cuh"
 
@@ -66,8 +67,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void scan(View<const T,
   if constexpr (TILED == 0)
     scan_rows<EXCLUSIVE != 0, THREADS, LANES, PACKS>(X, B, Y, dims.M, dims.N, op);
   else
-    scan_tile<EXCLUSIVE != 0, THREADS, PACKS>(X, B, Y, dims.M, dims.N, reinterpret_cast<u64*>(words),
-                                              reinterpret_cast<u32*>(counters), op);
+    scan_tile<EXCLUSIVE != 0, THREADS, PACKS, COUNT>(X, B, Y, dims.M, dims.N, reinterpret_cast<u64*>(words),
+                                                     reinterpret_cast<u32*>(counters), op);
 }
 
 #else

@@ -18,7 +18,7 @@
 //! require NEIGHBOURS == 0 || N <= 1 || (stride(S, 1) == 1 && stride(D, 1) == 1) "elements that move together must be neighbours"
 //!
 //! tensor  S : T[COUNT, N]
-//! tensor  I : J[COUNT]
+//! tensor  I : J[COUNT]  in 0..R - 1  checked
 //! tensor  D : T[R, N]  out
 //!
 //! launch  grid DOWN * ACROSS  block THREADS

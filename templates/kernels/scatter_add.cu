@@ -1,10 +1,8 @@
 //! kernel  scatter_add "D[r,n] = sum of input(S[i,n]) over the i with I[i] = r, in ascending order of i: the gradient of an embedding; numbers that are no row's are left out"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/scatter_add.cuh"
 //!
-//! type    T       = bf16  in {f32, bf16, f16}      "elements of S"
 //! type    O       = f32   in {f32, bf16, f16}      "elements of D"
-//! type    J       = s32   in {s32, s64}            "elements of I"
-//! dim     R, N, COUNT     in 0..2147483647         "rows of D, columns, rows of S"
 //!
 //! param   ATOMIC  = 0     in {0}                   "1: by atomic additions, in any order: scatter_add_atomic.cu"
 //! param   INTO    = 0     in {0, 1}                "0: D is overwritten, rows without a number by zeros; 1: the sums are added to what D holds"
@@ -19,18 +17,9 @@
 //! let     RANGES  = max(1, min(R, max(ceil_div(2 * COUNT, LIST), device.sm_count * BLOCKS / ACROSS))) "ranges of rows of D"
 //!
 //! require LIST >= 4 * THREADS                      "a thread reads whole numbers"
-//! require N <= 1 || stride(S, 1) == 1              "elements of a row of S are neighbours"
-//! require N <= 1 || stride(D, 1) == 1              "elements of a row of D are neighbours"
-//!
-//! tensor  S : T[COUNT, N]
-//! tensor  I : J[COUNT]
-//! tensor  D : O[R, N]  out
-//!
-//! hook    input(f32 x, s32 row, s32 column) : f32 = x  "applied to each element of S first"
 //!
 //! launch  grid R == 0 || N == 0 ? 0 : RANGES, ACROSS  block THREADS
 //! work    flops COUNT * N  bytes COUNT * (N * sizeof(T) + sizeof(J)) + (INTO == 1 ? min(R, COUNT) * 2 : R) * N * sizeof(O)
-//! reference scatter_add_reference  grid min(R, 65536)  block 256
 //!
 //! preset  THREADS = 256, LIST = 4096
 

@@ -1,10 +1,8 @@
 //! kernel  scatter_add "D[r,n] += sum of input(S[i,n]) over the i with I[i] = r, in any order: by atomic additions, of which f32 ones may differ in their last bits from launch to launch"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/scatter_add.cuh"
 //!
-//! type    T       = bf16  in {f32, bf16, f16}      "elements of S"
 //! type    O       = f32                            "elements of D"
-//! type    J       = s32   in {s32, s64}            "elements of I"
-//! dim     R, N, COUNT     in 0..2147483647         "rows of D, columns, rows of S"
 //!
 //! param   ATOMIC  = 1     in {1}                   "pinned by who wants it: without, scatter_add sums in a fixed order"
 //! param   INTO    = 1     in {1}                   "1: the sums are added to what D holds"
@@ -13,19 +11,10 @@
 //! let     EACH    = 16 / sizeof(T)                 "elements of a pack"
 //! let     ACROSS  = ceil_div(N, 32 * EACH * PACKS) "parts of a row, of each of which a warp has one"
 //!
-//! require N <= 1 || stride(S, 1) == 1              "elements of a row of S are neighbours"
-//! require N <= 1 || stride(D, 1) == 1              "elements of a row of D are neighbours"
 //! require ceil_div(COUNT, 8) * ACROSS <= 2147483647 "blocks are counted in 31 bits"
-//!
-//! tensor  S : T[COUNT, N]
-//! tensor  I : J[COUNT]
-//! tensor  D : O[R, N]  out
-//!
-//! hook    input(f32 x, s32 row, s32 column) : f32 = x  "applied to each element of S first"
 //!
 //! launch  grid ceil_div(COUNT, 8) * ACROSS  block 256
 //! work    flops COUNT * N  bytes COUNT * (N * sizeof(T) + sizeof(J)) + min(R, COUNT) * 2 * N * 4
-//! reference scatter_add_reference  grid min(R, 65536)  block 256
 //!
 //! preset  PACKS = 1  when N <= 512 / sizeof(T)
 //! preset  PACKS = 2

@@ -11,8 +11,12 @@
 //! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
 //! param   KEPT    = 1     in {0, 1}                "1: a row is kept in registers; 0: each pass over it reads it again, in parts"
 //! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
+//! param   BYTES   = 16    in {16, 8}               "of a read"
+//! param   LASTING = 0     in {0, 1}                "1: blocks take one row after the other, and copy the next one to shared memory meanwhile"
+//! param   BLOCKS  = 1     in {1, 2, 3, 4}          "lasting blocks of an SM"
 //!
-//! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
+//! let     COUNT   = BYTES / sizeof(T)              "elements of a pack, which is read at once"
+//! let     RESIDENT = LASTING == 1 ? BLOCKS : 1 "blocks that an SM is to have room for"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
 //! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold at a time"
 //!
@@ -23,6 +27,9 @@
 //! require KEPT == 0 || N + (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
 //! require WHOLE == 0 || (N % COUNT == 0 && alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0 && alignment(D) % 16 == 0 && stride(D, 0) * sizeof(O) % 16 == 0) "rows begin at 16 bytes and are whole packs"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
+//! require BLOCKS == 1 || LASTING == 1              "other blocks are not counted"
+//! require LASTING == 0 || (KEPT == 1 && WHOLE == 1 && LANES == THREADS) "a lasting block keeps a whole row"
+//! require LASTING == 0 || (THREADS * PACKS * BYTES + 2048) * BLOCKS <= device.smem_per_sm && THREADS * PACKS * BYTES <= device.smem_per_block - 2048 "what a lasting block copies must fit into shared memory"
 //! require stride(S, 1) == 1                        "elements of a row of S are neighbours"
 //! require stride(D, 1) == 1                        "elements of a row of D are neighbours"
 //!
@@ -32,20 +39,26 @@
 //! hook    score(f32 x, s32 row, s32 column) : f32 = x  "applied to each element first"
 //!
 //! cluster CLUSTER
-//! launch  grid ceil_div(M, ROWS) * CLUSTER  block THREADS
+//! launch  grid LASTING == 0 ? ceil_div(M, ROWS) * CLUSTER : min(M * CLUSTER, (CLUSTER == 1 ? device.sm_count : max(device.sm_count / 16, 1) * 16) * BLOCKS)  block THREADS  smem LASTING * THREADS * PACKS * BYTES
 //! work    flops 5 * M * N  bytes M * N * (sizeof(T) + sizeof(O))
 //! reference softmax_reference  grid min(M, 65536)  block 256
 //!
 //! preset  LANES = 2, THREADS = 256, PACKS = 1
 //! preset  LANES = 4, THREADS = 256, PACKS = 1
-//! preset  LANES = 4, THREADS = 256, PACKS = 2
-//! preset  LANES = 8, THREADS = 256, PACKS = 2
-//! preset  LANES = 16, THREADS = 256, PACKS = 2
-//! preset  LANES = 32, THREADS = 256, PACKS = 2
+//! preset  LANES = 8, THREADS = 128, PACKS = 1
+//! preset  LANES = 16, THREADS = 128, PACKS = 1
+//! preset  LANES = 32, THREADS = 128, PACKS = 1
+//! preset  LANES = 32, THREADS = 128, PACKS = 2
+//! preset  LANES = 128, THREADS = 128, PACKS = 1  when sizeof(T) < sizeof(O)
 //! preset  LANES = 32, THREADS = 128, PACKS = 4
-//! preset  LANES = 32, THREADS = 128, PACKS = 8  when sizeof(T) == 4
 //! preset  LANES = 128, THREADS = 128, PACKS = 2
+//! preset  LANES = 256, THREADS = 256, PACKS = 2  when sizeof(T) < sizeof(O)
 //! preset  LANES = 128, THREADS = 128, PACKS = 4
+//! preset  LANES = 256, THREADS = 256, PACKS = 2, KEPT = 0  when sizeof(T) < sizeof(O) && N <= 8192 && M >= device.sm_count
+//! preset  LANES = 512, THREADS = 512, PACKS = 2, KEPT = 0  when sizeof(T) < sizeof(O) && N <= 16384 && M >= device.sm_count
+//! preset  LANES = 512, THREADS = 512, PACKS = 4, KEPT = 0  when sizeof(T) < sizeof(O) && N <= 32768 && M >= device.sm_count
+//! preset  LANES = 256, THREADS = 256, CLUSTER = 2, PACKS = 8, KEPT = 0  when device.cluster_max >= 2 && sizeof(T) < sizeof(O) && N > 32768 && N <= 65536 && M >= device.sm_count
+//! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 8, KEPT = 0  when device.cluster_max >= 4 && sizeof(T) < sizeof(O) && N > 65536 && N <= 131072 && M >= device.sm_count
 //! preset  LANES = 256, THREADS = 256, PACKS = 4
 //! preset  LANES = 512, THREADS = 512, PACKS = 4
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 4  when sizeof(T) == 4 && M >= device.sm_count
@@ -55,6 +68,7 @@
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 4, KEPT = 0  when sizeof(T) == 2 && N <= 65536 && M >= device.sm_count
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
+//! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 4, KEPT = 0  when device.cluster_max >= 8 && sizeof(T) == 2 && N <= 131072
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 2, KEPT = 0  when device.cluster_max >= 8 && sizeof(T) == 2
 //! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 4, KEPT = 0  when device.cluster_max >= 8 && device.threads_per_sm >= 2048
@@ -70,21 +84,26 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-extern "C" __global__ __launch_bounds__(THREADS) void softmax(View<const T, 2> S, View<O, 2> D, const Dims dims,
-                                                              const __grid_constant__ Hooks hooks) {
+extern "C" __global__ __launch_bounds__(THREADS, RESIDENT) void softmax(View<const T, 2> S, View<O, 2> D,
+                                                                        const Dims dims,
+                                                                        const __grid_constant__ Hooks hooks) {
   const f32 none = -infinity();
-  __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
+  extern __shared__ __align__(16) u8 copies[];
+  __shared__ RowSmem<THREADS, CLUSTER, 2> smem[1 + LASTING];
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(S, dims.M, dims.N);
-  const auto read = [&] {
-    row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column) * kLog2e; });
-  };
-  const Exponentials all = exponentials<KEPT, true>(row, smem, 1.0F, read);
-  const f32 scale = 1.0F / all.sum;
-  next_pass<KEPT>(row, read, [&] {
+  RowsInTurn<LASTING, decltype(row), T> rows(row, S, dims.M, dims.N, copies);
+  do {
+    const auto read = [&] {
+      rows.load(none, [&](f32 x, int column) { return hooks.score(x, row.row, column) * kLog2e; });
+    };
+    const Exponentials all = exponentials<KEPT, true>(row, smem[rows.turn], 1.0F, read);
+    const f32 scale = 1.0F / all.sum;
+    next_pass<KEPT>(row, read, [&] {
 #pragma unroll
-    for (f32& x : row.x) x = (KEPT ? x : ex2(x - all.greatest)) * scale;
-    row.store(D);
-  });
+      for (f32& x : row.x) x = (KEPT ? x : ex2(x - all.greatest)) * scale;
+      row.store(D);
+    });
+  } while (rows.next());
 }
 
 #else

@@ -3,14 +3,7 @@
 //!
 //! type    T      = u8    in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
 //! dim     M, K           in 0..2147483647
-//! dim     N0             in 0..2147483647                     "of the parts"
-//! dim     N1             in 0..2147483647  when PARTS >= 2
-//! dim     N2             in 0..2147483647  when PARTS >= 3
-//! dim     N3             in 0..2147483647  when PARTS >= 4
-//! dim     N4             in 0..2147483647  when PARTS >= 5
-//! dim     N5             in 0..2147483647  when PARTS >= 6
-//! dim     N6             in 0..2147483647  when PARTS >= 7
-//! dim     N7             in 0..2147483647  when PARTS >= 8
+//! dim     N[PARTS]       in 0..2147483647          "of the parts"
 //!
 //! param   PARTS  = 2     in 1..8
 //! param   RUN    = 2     in {2, 1, 0}             "neighbours on both sides: 2: a part's elements of an m; 1: those of a row; 0: none need be"
@@ -18,47 +11,19 @@
 //!
 //! let     ROWS   = 256 / LANES
 //! let     WIDTH  = LANES * (RUN == 0 ? 1 : 16 / sizeof(T)) "elements of a row that a block copies at once"
-//! let     BLOCKS0 = RUN == 1 ? ceil_div(M * N0, ROWS) * ceil_div(K, WIDTH) : ceil_div(M, ROWS) * ceil_div(N0 * K, WIDTH)  "blocks of part 0"
-//! let     BLOCKS1 = RUN == 1 ? ceil_div(M * N1, ROWS) * ceil_div(K, WIDTH) : ceil_div(M, ROWS) * ceil_div(N1 * K, WIDTH)
-//! let     BLOCKS2 = RUN == 1 ? ceil_div(M * N2, ROWS) * ceil_div(K, WIDTH) : ceil_div(M, ROWS) * ceil_div(N2 * K, WIDTH)
-//! let     BLOCKS3 = RUN == 1 ? ceil_div(M * N3, ROWS) * ceil_div(K, WIDTH) : ceil_div(M, ROWS) * ceil_div(N3 * K, WIDTH)
-//! let     BLOCKS4 = RUN == 1 ? ceil_div(M * N4, ROWS) * ceil_div(K, WIDTH) : ceil_div(M, ROWS) * ceil_div(N4 * K, WIDTH)
-//! let     BLOCKS5 = RUN == 1 ? ceil_div(M * N5, ROWS) * ceil_div(K, WIDTH) : ceil_div(M, ROWS) * ceil_div(N5 * K, WIDTH)
-//! let     BLOCKS6 = RUN == 1 ? ceil_div(M * N6, ROWS) * ceil_div(K, WIDTH) : ceil_div(M, ROWS) * ceil_div(N6 * K, WIDTH)
-//! let     BLOCKS7 = RUN == 1 ? ceil_div(M * N7, ROWS) * ceil_div(K, WIDTH) : ceil_div(M, ROWS) * ceil_div(N7 * K, WIDTH)
-//! let     ALL    = N0 + N1 + N2 + N3 + N4 + N5 + N6 + N7
-//! let     BYTES  = (RUN == 1 ? 1 : max(N0, N1, N2, N3, N4, N5, N6, N7)) * K * sizeof(T) "of the longest row"
+//! let     BLOCKS[PARTS] = RUN == 1 ? ceil_div(M * N[], ROWS) * ceil_div(K, WIDTH) : ceil_div(M, ROWS) * ceil_div(N[] * K, WIDTH) "blocks of a part"
+//! let     ALL    = sum(N)
+//! let     BYTES  = (RUN == 1 ? 1 : max(N)) * K * sizeof(T) "of the longest row"
 //!
 //! require RUN == 0 || K <= 1 || stride(S, 2) == 1 "elements of a row of S must be neighbours"
-//! require RUN == 0 || K <= 1 || stride(D0, 2) == 1 "elements of a row of D0 must be neighbours"
-//! require RUN == 0 || PARTS <= 1 || K <= 1 || stride(D1, 2) == 1 "elements of a row of D1 must be neighbours"
-//! require RUN == 0 || PARTS <= 2 || K <= 1 || stride(D2, 2) == 1 "elements of a row of D2 must be neighbours"
-//! require RUN == 0 || PARTS <= 3 || K <= 1 || stride(D3, 2) == 1 "elements of a row of D3 must be neighbours"
-//! require RUN == 0 || PARTS <= 4 || K <= 1 || stride(D4, 2) == 1 "elements of a row of D4 must be neighbours"
-//! require RUN == 0 || PARTS <= 5 || K <= 1 || stride(D5, 2) == 1 "elements of a row of D5 must be neighbours"
-//! require RUN == 0 || PARTS <= 6 || K <= 1 || stride(D6, 2) == 1 "elements of a row of D6 must be neighbours"
-//! require RUN == 0 || PARTS <= 7 || K <= 1 || stride(D7, 2) == 1 "elements of a row of D7 must be neighbours"
+//! require RUN == 0 || K <= 1 || stride(D[], 2) == 1 "elements of a row of D[] must be neighbours"
 //! require RUN != 2 || ALL <= 1 || stride(S, 1) == K "there must be no space between rows of S"
-//! require RUN != 2 || N0 <= 1 || stride(D0, 1) == K "there must be no space between rows of D0"
-//! require RUN != 2 || PARTS <= 1 || N1 <= 1 || stride(D1, 1) == K "there must be no space between rows of D1"
-//! require RUN != 2 || PARTS <= 2 || N2 <= 1 || stride(D2, 1) == K "there must be no space between rows of D2"
-//! require RUN != 2 || PARTS <= 3 || N3 <= 1 || stride(D3, 1) == K "there must be no space between rows of D3"
-//! require RUN != 2 || PARTS <= 4 || N4 <= 1 || stride(D4, 1) == K "there must be no space between rows of D4"
-//! require RUN != 2 || PARTS <= 5 || N5 <= 1 || stride(D5, 1) == K "there must be no space between rows of D5"
-//! require RUN != 2 || PARTS <= 6 || N6 <= 1 || stride(D6, 1) == K "there must be no space between rows of D6"
-//! require RUN != 2 || PARTS <= 7 || N7 <= 1 || stride(D7, 1) == K "there must be no space between rows of D7"
+//! require RUN != 2 || N[] <= 1 || stride(D[], 1) == K "there must be no space between rows of D[]"
 //!
-//! tensor  S  : T[M, ALL, K]
-//! tensor  D0 : T[M, N0, K]  out
-//! tensor  D1 : T[M, N1, K]  out  when PARTS >= 2
-//! tensor  D2 : T[M, N2, K]  out  when PARTS >= 3
-//! tensor  D3 : T[M, N3, K]  out  when PARTS >= 4
-//! tensor  D4 : T[M, N4, K]  out  when PARTS >= 5
-//! tensor  D5 : T[M, N5, K]  out  when PARTS >= 6
-//! tensor  D6 : T[M, N6, K]  out  when PARTS >= 7
-//! tensor  D7 : T[M, N7, K]  out  when PARTS >= 8
+//! tensor  S : T[M, ALL, K]
+//! tensor  D[PARTS] : T[M, N[], K]  out
 //!
-//! launch  grid BLOCKS0 + BLOCKS1 + BLOCKS2 + BLOCKS3 + BLOCKS4 + BLOCKS5 + BLOCKS6 + BLOCKS7  block 256
+//! launch  grid sum(BLOCKS)  block 256
 //! work    flops 0  bytes 2 * M * ALL * K * sizeof(T)
 //! reference split_reference  grid min(ceil_div(M * ALL * K, 256), 65536)  block 256
 //!
@@ -73,41 +38,31 @@
 
 #include "device/reference/copy_box.cuh"
 #include "device/tile/copy_box.cuh"
+#include "device/tile/tensor_list.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
-extern "C" __global__ __launch_bounds__(256) void split(View<const T, 3> S, View<T, 3> D0, View<T, 3> D1, View<T, 3> D2,
-                                                        View<T, 3> D3, View<T, 3> D4, View<T, 3> D5, View<T, 3> D6,
-                                                        View<T, 3> D7, const Dims dims) {
+extern "C" __global__ __launch_bounds__(256) void split(View<const T, 3> S,
+                                                        const __grid_constant__ TensorList<View<T, 3>, 8> D,
+                                                        const Dims dims) {
   u32 block = blockIdx.x;
   s64 first = 0;
-  // Copies the block's share of the next part, if it has one.
-  const auto take = [&](const View<T, 3>& part, s64 extent) {
-    const View<const T, 3> of = from_middle(S, first);
+#pragma unroll
+  for (int i = 0; i < PARTS; ++i) {
+    const s64 extent = dims.N(i);
+    if (copy_box<RUN, LANES>(D[i], from_middle(S, first), {dims.M, extent, dims.K}, block)) return;
     first += extent;
-    return copy_box<RUN, LANES>(part, of, {dims.M, extent, dims.K}, block);
-  };
-  if (take(D0, dims.N0)) return;
-  if (PARTS > 1 && take(D1, dims.N1)) return;
-  if (PARTS > 2 && take(D2, dims.N2)) return;
-  if (PARTS > 3 && take(D3, dims.N3)) return;
-  if (PARTS > 4 && take(D4, dims.N4)) return;
-  if (PARTS > 5 && take(D5, dims.N5)) return;
-  if (PARTS > 6 && take(D6, dims.N6)) return;
-  if (PARTS > 7) take(D7, dims.N7);
+  }
 }
 
 #else
 
-extern "C" __global__ void split_reference(View<const T, 3> S, View<f64, 3> D0, View<f64, 3> D1, View<f64, 3> D2,
-                                           View<f64, 3> D3, View<f64, 3> D4, View<f64, 3> D5, View<f64, 3> D6,
-                                           View<f64, 3> D7, const Dims dims) {
-  const View<f64, 3> parts[8] = {D0, D1, D2, D3, D4, D5, D6, D7};
-  const s64 extents[8] = {dims.N0, dims.N1, dims.N2, dims.N3, dims.N4, dims.N5, dims.N6, dims.N7};
+extern "C" __global__ void split_reference(View<const T, 3> S, const __grid_constant__ TensorList<View<f64, 3>, 8> D,
+                                           const Dims dims) {
   s64 first = 0;
   for (int i = 0; i < PARTS; ++i) {
-    reference_box(parts[i], 0, S, first, dims.M, extents[i], dims.K);
-    first += extents[i];
+    reference_box(D[i], 0, S, first, dims.M, dims.N(i), dims.K);
+    first += dims.N(i);
   }
 }
 

@@ -8,7 +8,7 @@
 //!
 //! param   VALUES  = 1     in {0, 1}                "1: there is a V"
 //! param   THREADS = 256   in {128, 256, 512, 1024} "of a block"
-//! param   KEEP    = 64    in {16, 32, 64}          "room for results in a block"
+//! param   KEEP    = 64    in {16, 32, 64, 128}     "room for results in a block: with more than are wanted fewer rounds find a threshold"
 //! param   UNROLL  = 4     in {1, 2, 4}             "reads of 16 bytes that a thread has in flight"
 //! param   BLOCKS  = 4     in {1, 2, 3, 4, 6, 8}    "blocks of an SM among which few rows are divided"
 //!

@@ -1,4 +1,4 @@
-//! kernel  schedules  "D[tile, step] = 1 where exactly one block made that step of that tile; D's last row counts the visits"
+//! kernel  schedules  "D[tile, step] = 1 where exactly one block made that step of that tile; D's last row is the number of visits and of steps that the last block sees made"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //! dim     STEPS = 7
 //! dim     BLOCKS = 5
@@ -35,11 +35,12 @@ struct Visits {
     for (int step = steps.first; step < steps.end; ++step) d.data[tile * d.stride[0] + step * d.stride[1]] = 1;
     atomicAdd(&counters[1], steps.end - steps.first);
   }
-  // The last block stores the sum and resets the counters to zero.
+  // The last block stores the sum of the visits and of what it sees of the others', and resets the counters to zero.
   __device__ void finish(int blocks, int steps) const {
     if (threadIdx.x != 0 || !last_arriver(&counters[2], blocks)) return;
-    const u32 visits = atomicExch(&counters[1], 0);
-    for (int step = 0; step < steps; ++step) d.data[TILES * d.stride[0] + step * d.stride[1]] = visits;
+    u32 sum = atomicExch(&counters[1], 0);
+    for (int i = 0; i < TILES * steps; ++i) sum += d.data[i / steps * d.stride[0] + i % steps * d.stride[1]];
+    for (int step = 0; step < steps; ++step) d.data[TILES * d.stride[0] + step * d.stride[1]] = sum;
     atomicExch(&counters[0], 0);
   }
 };
@@ -72,7 +73,7 @@ extern "C" __global__ void schedules(View<s32, 2> D, u8* counters, const Dims di
 extern "C" __global__ void schedules_reference(View<f64, 2> D, const Dims dims) {
   for (int i = threadIdx.x; i < (TILES + 1) * dims.STEPS; i += blockDim.x)
     D.data[i / dims.STEPS * D.stride[0] + i % dims.STEPS * D.stride[1]] =
-        i / dims.STEPS < TILES ? 1 : TILES * dims.STEPS;
+        i / dims.STEPS < TILES ? 1 : 2 * TILES * dims.STEPS;
 }
 
 #endif

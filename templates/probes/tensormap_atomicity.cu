@@ -14,6 +14,7 @@
 
 #include "device/ptx/tensormap.cuh"
 #include "device/ptx/tma.cuh"
+#include "device/tile/swizzle.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -48,8 +49,7 @@ extern "C" __global__ __launch_bounds__(32) void tensormap_atomicity(const __gri
 
 // A row is 128 bytes; the numbers of its pieces are permuted depending on the row's number.
 extern "C" __global__ void tensormap_atomicity_reference(View<const s32, 2> S, View<f64, 2> D, const Dims) {
-  const int r = blockIdx.x, c = threadIdx.x, words = PIECE / 4;
-  const int from = (c / words ^ r % (128 / PIECE)) * words + c % words;
+  const int r = blockIdx.x, c = threadIdx.x, from = swizzle::moved(r * 128 + c * 4, 128, PIECE) % 128 / 4;
   D.data[r * D.stride[0] + c * D.stride[1]] = S.data[r * S.stride[0] + from * S.stride[1]];
 }
 

@@ -28,6 +28,7 @@
 #include "device/probe/box.cuh"
 #include "device/ptx/tensormap.cuh"
 #include "device/ptx/tma.cuh"
+#include "device/tile/swizzle.cuh"
 
 // The first column of the box; if the fill is tested, its last eight columns are outside the tensor.
 constexpr int kColumn = FIELD == 8 ? 56 : 0;
@@ -85,7 +86,7 @@ extern "C" __global__ __launch_bounds__(32) void tensormap_replace(const __grid_
 #else
 
 extern "C" __global__ void tensormap_replace_reference(View<const f32, 2> S, View<f64, 1> D, const Dims) {
-  const int i = FIELD == 7 ? probe::swizzled(threadIdx.x * 4, 64) / 4 : threadIdx.x;
+  const int i = FIELD == 7 ? swizzle::moved(threadIdx.x * 4, 64) / 4 : threadIdx.x;
   const int across = FIELD == 3 || FIELD == 6 ? 8 : 16, r = i / across, c = i % across;
   const int row = FIELD == 0 ? r + 4 : FIELD == 2 || FIELD == 4 ? 2 * r : r, column = kColumn + c;
   f64 value = column < Dims::X ? S.data[row * S.stride[0] + column * S.stride[1]] : nan("");

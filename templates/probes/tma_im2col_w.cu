@@ -37,6 +37,7 @@
 
 #include "device/probe/box.cuh"
 #include "device/ptx/tma_im2col.cuh"
+#include "device/tile/swizzle.cuh"
 
 // Along W: the corners and the start of the pixels; H and D are fixed. The channels start at the eighth, so that their
 // second half is outside the tensor.
@@ -76,7 +77,7 @@ extern "C" __global__ __launch_bounds__(128) void tma_im2col_w(
   __syncthreads();
   full.wait(0);
   for (int i = threadIdx.x; i < PIXELS * 16; i += 128)
-    D.data[i / 16 * D.stride[0] + i % 16 * D.stride[1]] = tile[probe::swizzled(i * 4, 64) / 4];
+    D.data[i / 16 * D.stride[0] + i % 16 * D.stride[1]] = tile[swizzle::moved(i * 4, 64) / 4];
 }
 
 #else

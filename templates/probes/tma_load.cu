@@ -42,6 +42,7 @@
 
 #include "device/probe/box.cuh"
 #include "device/ptx/tma.cuh"
+#include "device/tile/swizzle.cuh"
 
 // The start of the box, innermost first. The innermost one must be a multiple of 16 bytes, or the instruction is
 // illegal.
@@ -87,7 +88,7 @@ extern "C" __global__ void tma_load_reference(View<const T, 1> S1, View<const T,
   probe::Position<RANK> corner;
   for (int i = 0; i < RANK; ++i) corner.at[i] = kCorner.at[i];
   for (int i = threadIdx.x; i < BOX; i += blockDim.x) {
-    const int from = probe::swizzled(i * sizeof(T), SWIZZLE) / sizeof(T);
+    const int from = swizzle::moved(i * sizeof(T), SWIZZLE) / sizeof(T);
     const auto p = probe::sum(probe::position<RANK>(from, box), corner);
     D.data[i * D.stride[0]] = probe::inside(p, extent) ? to_f64(probe::element(S, p)) : 0;
   }

@@ -54,6 +54,7 @@
 #include "device/probe/box.cuh"
 #include "device/ptx/fence.cuh"
 #include "device/ptx/tma_reduce.cuh"
+#include "device/tile/swizzle.cuh"
 
 __device__ constexpr int kExtent[5] = {Dims::X, Dims::R, Dims::C, Dims::B, Dims::A};
 __device__ constexpr int kBox[5] = {B0, B1, B2, B3, B4};
@@ -82,7 +83,7 @@ extern "C" __global__ __launch_bounds__(128) void tma_store(
   for (int i = threadIdx.x; i < BOX; i += 128) {
     const auto p = probe::sum(probe::position<RANK>(i, kBox), corner);
     const bool inside = probe::inside(p, kExtent);
-    T& to = *reinterpret_cast<T*>(base + probe::swizzled(i * sizeof(T), SWIZZLE));
+    T& to = *reinterpret_cast<T*>(base + swizzle::moved(i * sizeof(T), SWIZZLE));
     to = inside ? probe::element(S, p) : from_f32<T>(77);
     if (inside && WAY >= 2) probe::element(D.view, p) = from_f32<T>(3);
   }

@@ -101,6 +101,27 @@ static void check_measure(tma_jit_engine* engine, tma_jit_launch* launch) {
   printf("one launch: %.2f us on the device, %.2f us on the host\n", time.median_us, time.host_us);
 }
 
+/* The kernel of a launch, by its plan as text. */
+static void check_load(tma_jit_engine* engine, tma_jit_launch* built, const tma_jit_buffer* x, tma_jit_buffer* y) {
+  const tma_jit_stream none = NULL;
+  size_t bytes = 0;
+  const void* const kernel = tma_jit_artifact_data(tma_jit_launch_artifact(built), &bytes);
+  char* json = NULL;
+  tma_jit_launch* loaded = NULL;
+  REQUIRE_OK(tma_jit_plan_json(tma_jit_launch_plan(built), &json, &error));
+  CHECK_FAILS(tma_jit_load(engine, json, "nothing", 7, &loaded, &error), TMA_JIT_INVALID_ARGUMENT, "neither a cubin");
+  CHECK_FAILS(tma_jit_load(engine, "{}", kernel, bytes, &loaded, &error), TMA_JIT_PARSE, "plan as JSON");
+  REQUIRE_OK(tma_jit_load(engine, json, kernel, bytes, &loaded, &error));
+  CHECK_FAILS(tma_jit_launch_run(loaded, none, &error), TMA_JIT_INVALID_ARGUMENT, "no address");
+  REQUIRE_OK(tma_jit_launch_rebind(loaded, "X", tma_jit_buffer_address(x), &error));
+  REQUIRE_OK(tma_jit_launch_rebind(loaded, "Y", tma_jit_buffer_address(y), &error));
+  REQUIRE_OK(tma_jit_buffer_fill(y, 0xff, &error));
+  REQUIRE_OK(tma_jit_launch_run(loaded, none, &error));
+  check_results(engine, y, COUNT, 2, 1);
+  tma_jit_launch_free(loaded);
+  tma_jit_string_free(json);
+}
+
 static void check_launch(tma_jit_engine* engine, const tma_jit_buffer* x, tma_jit_buffer* y, tma_jit_buffer* z) {
   const tma_jit_stream per_thread = (tma_jit_stream)2; /* CU_STREAM_PER_THREAD */
   tma_jit_request* request = make_request();
@@ -130,6 +151,7 @@ static void check_launch(tma_jit_engine* engine, const tma_jit_buffer* x, tma_ji
   stats.size = sizeof stats;
   REQUIRE_OK(tma_jit_engine_stats(engine, &stats, &error));
   CHECK(stats.loads == 1);
+  check_load(engine, same, x, y);
   tma_jit_launch_free(same);
   tma_jit_launch_free(launch);
   tma_jit_request_free(request);

@@ -88,6 +88,7 @@ static void declarations(tma_jit_engine* engine) {
   CHECK(strcmp(tma_jit_kernel_name(kernel), "scale_c") == 0 && strcmp(tma_jit_kernel_file(kernel), "scale_c.cu") == 0);
   CHECK(strcmp(tma_jit_kernel_arch(kernel, 0), "sm_90a") == 0 && tma_jit_kernel_arch(kernel, 1) == NULL);
   CHECK(!tma_jit_kernel_is_probe(kernel) && !tma_jit_kernel_has_reference(kernel));
+  CHECK(tma_jit_kernel_preference(kernel) == 0);
   CHECK(tma_jit_kernel_count(kernel, TMA_JIT_PART_TENSORS) == 2 && tma_jit_kernel_count(kernel, 99) == 0);
   REQUIRE_OK(tma_jit_kernel_dim(kernel, 0, &dim, &error));
   CHECK(strcmp(dim.name, "N") == 0 && dim.least == 1 && dim.most == INT32_MAX && !dim.is_fixed);
@@ -97,6 +98,7 @@ static void declarations(tma_jit_engine* engine) {
   REQUIRE_OK(tma_jit_kernel_type(kernel, 0, &type, &error));
   CHECK(type.default_type == TMA_JIT_F32 && type.choice_count == 2 && type.choices[1] == TMA_JIT_BF16);
   REQUIRE_OK(tma_jit_kernel_tensor(kernel, 1, &tensor, &error));
+  CHECK(tensor.least == NULL && tensor.most == NULL && !tensor.is_rising && tensor.list == NULL && dim.list == NULL);
   CHECK(strcmp(tensor.type, "T") == 0 && tensor.rank == 1 && strcmp(tensor.shape[0], "N") == 0 && tensor.is_output);
   CHECK(tensor.box_rank == 0 && tensor.when == NULL);
   REQUIRE_OK(tma_jit_kernel_scalar(kernel, 0, &scalar, &error));

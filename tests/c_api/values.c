@@ -178,6 +178,7 @@ static void nulls_of_engines(void) {
   CHECK_NULL_REFUSED(tma_jit_build_ptx(NULL, NULL, &text, &error), "engine");
   CHECK_NULL_REFUSED(tma_jit_prepare(NULL, NULL, &launch, &error), "engine");
   CHECK_NULL_REFUSED(tma_jit_prepare_plan(NULL, NULL, &launch, &error), "engine");
+  CHECK_NULL_REFUSED(tma_jit_load(NULL, NULL, NULL, 0, &launch, &error), "engine");
   CHECK_NULL_REFUSED(tma_jit_function_create(NULL, NULL, &function, &error), "engine");
   CHECK_NULL_REFUSED(tma_jit_buffer_create(NULL, 16, &buffer, &error), "engine");
   CHECK_NULL_REFUSED(tma_jit_synchronize(NULL, &error), "engine");

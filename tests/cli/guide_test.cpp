@@ -1,5 +1,5 @@
-// The templates that docs/writing-templates.md shows and the hooks that docs/attention.md shows, run as they stand
-// there, and what the former says of the 8-bit floats.
+// The hooks that docs/embedding.md and docs/attention.md show, run as they stand there, and what docs/manifest.md says
+// of the 8-bit floats. The kernels of docs/writing-templates.md are tutorial_test.cpp's.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,19 +15,6 @@ std::string text_of(const std::filesystem::path& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
-}
-
-// The blocks of CUDA, each in a file named after its kernel; returns the kernels.
-std::vector<std::string> write_listings(const std::string& page, const std::filesystem::path& folder) {
-  std::vector<std::string> kernels;
-  std::filesystem::create_directories(folder);
-  for (std::size_t at = page.find("```cuda\n"); at != std::string::npos; at = page.find("```cuda\n", at + 1)) {
-    const std::string text = page.substr(at + 8, page.find("\n```", at) - at - 7);
-    std::istringstream words(text.substr(text.find("kernel") + 6));
-    words >> kernels.emplace_back();
-    std::ofstream(folder / (kernels.back() + ".cu")) << text;
-  }
-  return kernels;
 }
 
 // A line of the examples in docs/attention.md, as words of `run`.
@@ -70,21 +57,6 @@ CommandResult checked(const std::string& kernel, const std::filesystem::path& fo
 
 }  // namespace
 
-TEST_CASE("the guide's templates agree with their references, and the emulator finds nothing to report") {
-  if (!has_compiler() || !kHasEmulator) return;
-  const std::filesystem::path folder = scratch_folder() / "guide";
-  const std::vector<std::string> kernels =
-      write_listings(text_of(TMA_JIT_SOURCE_DIR "/docs/writing-templates.md"), folder);
-  CHECK(kernels == std::vector<std::string>{"scale", "quantise"});
-  for (const std::string& kernel : kernels) {
-    for (const char* device : {"emulator:sm_90a:policy=random", "emulator:sm_100a:policy=lazy",
-                               "emulator:sm_121a:policy=split,processors=3"}) {
-      const CommandResult result = checked(kernel, folder, device, {"M=133", "N=400"});
-      CHECK_MESSAGE(result.exit == 0, kernel << " on " << device << ": " << result.out << result.err);
-    }
-  }
-}
-
 TEST_CASE("the hooks that docs/embedding.md shows for map agree with their references") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::string page = text_of(TMA_JIT_SOURCE_DIR "/docs/embedding.md");
@@ -115,20 +87,6 @@ TEST_CASE("attention's examples of masks and scores agree with their references 
     const CommandResult result = run_command(words);
     CHECK_MESSAGE(result.exit == 0, examples[i].name << ": " << result.out << result.err);
   }
-}
-
-TEST_CASE("the guide's pipeline without its fence is reported") {
-  if (!has_compiler() || !kHasEmulator) return;
-  const std::filesystem::path folder = scratch_folder() / "unfenced";
-  write_listings(text_of(TMA_JIT_SOURCE_DIR "/docs/writing-templates.md"), folder);
-  std::string text = text_of(folder / "quantise.cu");
-  const std::size_t fence = text.find("    fence::proxy_async_shared();");
-  REQUIRE(fence != std::string::npos);
-  text.erase(fence, text.find('\n', fence) - fence);
-  std::ofstream(folder / "quantise.cu") << text;
-  const CommandResult result = checked("quantise", folder, "emulator:sm_90a", {"M=133", "N=400"});
-  CHECK(result.exit == 1);
-  CHECK(result.err.find("fence.proxy.async") != std::string::npos);
 }
 
 TEST_CASE("8-bit floats are rounded alike by the instruction and without it, whatever the number") {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The long forms of the emulator's tests on all processors: long.sh TEST_EMULATOR [clean|mutation]...
+# The long forms of the emulator's tests on all processors: long.sh TEST_EMULATOR [clean|mutation|layer]...
 #   clean     every kernel and probe, every architecture, 3 policies x 20 seeds: no report
 #   mutation  every kernel and probe with one synchronising instruction removed or weakened: 95 in 100 reported
+#   layer     the same of a sample of those of templates/device/pipeline, reduce and schedule: 97 in 100 reported
 # Prints a table last. Needs NVRTC.
 set -euo pipefail
 
@@ -50,6 +51,7 @@ for form in "${@:-clean}"; do
   case $form in
     clean) clean || status=1 ;;
     mutation) mutation || status=1 ;;
+    layer) TMA_JIT_MUTATION=layer "$test" -tc='kernels with a weakened synchronisation*' || status=1 ;;
     *) echo "long.sh: no form is named $form" >&2; exit 2 ;;
   esac
 done

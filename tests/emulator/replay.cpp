@@ -78,7 +78,7 @@ struct Replay::State {
 Replay::Replay(Engine& engine, const std::string& arch, const Request& request) : name_(said(request, arch)) {
   device_of(arch).settings = {};
   cli::DataChoices choices;
-  choices.recipe = {cli::DataKind::integers, 1};
+  choices.recipe = {cli::DataKind::integers, 1, true};
   auto trial = cli::prepare_trial(engine, request, std::move(choices));
   if (!trial) {
     fault_ = trial.error().error.text();

@@ -35,6 +35,18 @@ std::vector<std::string> seeds() {
 //! preset  STAGES = 6
 extern "C" __global__ void gemm() {}
 )",
+          R"(//! kernel  concat
+//! arch    sm_90a
+//! prefer  2
+//! dim     M, N[PARTS]    in 0..2147483647          "of the parts"
+//! param   PARTS  = 2     in 1..3
+//! let     BLOCKS[PARTS] = ceil_div(M * N[], 256) "blocks of S[]"
+//! require N[] <= 1 || stride(S[], 1) == alignment(S[]) "S[]"
+//! tensor  S[PARTS] {A, B, C} : f32[M, N[]]
+//! tensor  I : s32[M + 1]  in 0..max(N) - 1  rising  checked
+//! tensor  D : f32[M, sum(N)]  out
+//! launch  grid sum(BLOCKS)  block 256
+)",
           "//! kernel k\n//! arch sm_90\n//! launch grid 1 block 1\n"};
 }
 

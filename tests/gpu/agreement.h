@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,7 @@ using Outputs = std::map<std::string, Output>;
 
 inline cli::Outcome<Outputs> outputs_of(Engine& engine, const Request& request, cli::DataKind kind) {
   cli::DataChoices choices;
-  choices.recipe = {kind, 1};
+  choices.recipe = {kind, 1, true};
   CLI_ASSIGN(cli::Trial trial, cli::prepare_trial(engine, request, choices));
   CLI_CHECK(cli::run_trial(engine, trial));
   Outputs outputs;
@@ -107,17 +109,15 @@ inline Agreement compare_engines(Engine& a, Engine& b, const Request& request, c
 
 // The presets of every kernel and probe that serves `arch`, of the kernels small ones.
 inline std::vector<Request> small_presets(Engine& engine, const std::string& arch) {
-  std::vector<Request> all;
+  std::set<std::string> kernels;
   for (const auto& info : engine.kernels()) {
-    if (!info || std::none_of(info->archs.begin(), info->archs.end(),
-                              [&](const std::string& listed) { return plan::serves(listed, arch); }))
-      continue;
-    auto presets = engine.examples(info->kernel);
-    if (!presets) continue;
-    const std::string stem = cli::stem_of(info->file);
-    for (Request& request : *presets) {
-      if (request.file == stem) all.push_back(std::move(request));
-    }
+    if (info && std::ranges::any_of(info->archs, [&](const std::string& listed) { return plan::serves(listed, arch); }))
+      kernels.insert(info->kernel);
+  }
+  std::vector<Request> all;
+  for (const std::string& kernel : kernels) {
+    auto presets = engine.examples(kernel);
+    if (presets) std::ranges::move(*presets, std::back_inserter(all));
   }
   return all;
 }

@@ -152,7 +152,7 @@ TEST_CASE("attention with masks and scores of the request's agrees with its refe
         check(file, size, shape, {{"mask", "k < 10 || abs(q - k) < 100"}, {"score", "20 * tanh(s / 20)"}}, {});
         check(file, size, shape, {{"score", "s - slope[head] * (q - k) * 0.01f"}}, {"slope : f32[HEADS]"});
       }
-      check(file, 64, shape, {{"mask", "document[q] == document[k]"}}, {"document : s32[N]"});
+      check(file, 64, shape, {{"mask", "document[q] == document[k]"}}, {"document : s32[N] in 0..7 rising"});
       check(file, 64, shape, {{"mask", "0"}}, {});
     }
   }
@@ -171,6 +171,8 @@ TEST_CASE("attention by wgmma agrees with its reference, with every size of head
   }
   for (const bool causal : {false, true}) {
     check_attention(engine, "attention_wgmma", {300, 100, 333, 333}, 64, causal, {{"PERSISTENT", 1}, {"TILES", 2}});
+    for (const auto& [size, value] : {std::pair{192, 128}, std::pair{128, 64}, std::pair{96, 32}})
+      check_attention(engine, "attention_wgmma", {300, 100, 333, 400}, size, causal, {{"VD", value}, {"LSE", 1}});
   }
 }
 
@@ -208,6 +210,19 @@ TEST_CASE("attention of sequences of different lengths agrees with its reference
         }
       }
     }
+  }
+  std::vector<std::int32_t> many = {0};  // sequences of each class, out of order, with more tiles than there are blocks
+  for (int i = 0; i < 300; ++i) many.push_back(many.back() + (i * 37 % 11 == 0 ? i * 5 : i * 41 % 190));
+  choices.inputs = {{"CU", input(many)}, {"CUK", input(many)}};
+  for (const std::int64_t causal : {0, 1}) {
+    const Request request{
+        .kernel = "attention_ragged",
+        .dims =
+            {{"BATCH", 300}, {"HEADS", 4}, {"KV_HEADS", 2}, {"M", many.back()}, {"N", many.back()}, {"LONGEST", 1500}},
+        .params = {{"HD", 192}, {"VD", 128}, {"CAUSAL", causal}, {"LSE", 1}},
+        .file = "attention_ragged_wgmma"};
+    const std::string fault = testing::fault_of(engine, request, choices, 2);
+    CHECK_MESSAGE(fault.empty(), fmt::format("many sequences, causal={}\n{}", causal, fault));
   }
 }
 

@@ -11,7 +11,9 @@ namespace tma_jit::testing {
 // the workspaces as the one before left them.
 inline std::string fault_of(Engine& engine, const Request& request, const cli::DataChoices& choices = {},
                             int launches = 1) {
-  auto trial = cli::prepare_trial(engine, request, choices);
+  cli::DataChoices checked = choices;
+  checked.recipe.strays = true;
+  auto trial = cli::prepare_trial(engine, request, std::move(checked));
   if (!trial) return trial.error().error.text();
   for (int i = 0; i < launches; ++i) {
     if (const auto ran = cli::run_trial(engine, *trial); !ran) return ran.error().error.text();

@@ -13,20 +13,10 @@ import time
 
 import tma_jit
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
+from dlpack_array import DlpackArray
+
 BATCH, ROUNDS = 20, 300  # launches that never fill the queue; their median counts
-
-
-class Dlpack:
-    """An array of a library that has nothing but DLPack."""
-
-    def __init__(self, tensor):
-        self.tensor = tensor
-
-    def __dlpack__(self, **keywords):
-        return self.tensor.__dlpack__(**keywords)
-
-    def __dlpack_device__(self):
-        return self.tensor.__dlpack_device__()
 
 
 def check_gemm(torch, engine, m, n, k):
@@ -34,7 +24,7 @@ def check_gemm(torch, engine, m, n, k):
     d = torch.full((m, n), float("nan"), dtype=torch.bfloat16, device="cuda")
     stream = torch.cuda.Stream()
     torch.cuda.synchronize()
-    engine.prepare("gemm", A=Dlpack(a), B=Dlpack(b), D=Dlpack(d)).launch(stream)
+    engine.prepare("gemm", A=DlpackArray(a), B=DlpackArray(b), D=DlpackArray(d)).launch(stream)
     stream.synchronize()
     expected = torch.matmul(a, b.T).float()
     error = ((d.float() - expected).norm() / expected.norm()).item()
@@ -64,11 +54,22 @@ def check_jax(torch, engine):
     except ImportError:
         print("skipped: no JAX")
         return
-    a = jax.numpy.arange(100_000, dtype=jax.numpy.float32)
-    a.block_until_ready()
-    y = torch.zeros(a.shape[0], device="cuda")
-    engine.prepare("map", A=a, Y=y, hooks={"apply": "a * 2"}).launch(torch.cuda.current_stream())
-    assert torch.equal(y, torch.arange(a.shape[0], device="cuda", dtype=torch.float32) * 2)
+    device, n = jax.devices("gpu")[0], 1 << 22
+
+    @jax.jit
+    def made(x):
+        return jax.numpy.sin(x) + 1
+
+    a = made(jax.numpy.arange(n, dtype=jax.numpy.float32)).block_until_ready()
+    y = torch.full((n,), float("nan"), device="cuda")
+    launch = engine.prepare("map", A=a, Y=y, hooks={"apply": "a * 2"})
+    torch.cuda.synchronize()
+    launch.launch(device)  # on JAX's stream
+    doubled = jax.dlpack.from_dlpack(y)
+    assert (doubled == a * 2).all()
+    print("map of JAX's array on JAX's stream, and its result as an array of JAX")
+    launch.launch(torch.cuda.current_stream())
+    assert torch.equal(y, torch.from_dlpack(a) * 2)
     print("map of JAX's array on PyTorch's stream")
 
 

@@ -4,6 +4,7 @@ import tempfile
 
 import tma_jit
 from checks import check, failure_of, needs_nvrtc, run_all, skip
+from dlpack_array import DlpackArray
 
 try:
     import numpy as np
@@ -81,22 +82,9 @@ def test_types():
     check((y == a * 2).all(), "bf16 of ml_dtypes")
 
 
-class Dlpack:
-    """An array of a library that has nothing but DLPack."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def __dlpack__(self, **keywords):
-        return self.array.__dlpack__(**keywords)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
-
-
 def test_dlpack():
     a, y = counting(10), np.zeros(10, np.float32)
-    ENGINE.prepare("map", A=Dlpack(a), Y=Dlpack(y), hooks=DOUBLE).launch()
+    ENGINE.prepare("map", A=DlpackArray(a), Y=DlpackArray(y), hooks=DOUBLE).launch()
     check((y == a * 2).all(), "arrays by DLPack")
 
 

@@ -7,6 +7,7 @@ import threading
 
 import tma_jit
 from checks import check, failure_of, run_all, skip
+from dlpack_array import DlpackArray
 
 try:
     import torch
@@ -40,19 +41,6 @@ def test_gemm():
     launch.launch()
     torch.cuda.synchronize()
     check(torch.equal(other, d), "gemm into a rebound tensor")
-
-
-class Dlpack:
-    """An array of a library that has nothing but DLPack."""
-
-    def __init__(self, tensor):
-        self.tensor = tensor
-
-    def __dlpack__(self, **keywords):
-        return self.tensor.__dlpack__(**keywords)
-
-    def __dlpack_device__(self):
-        return self.tensor.__dlpack_device__()
 
 
 class Interface:

@@ -55,7 +55,7 @@ struct RedisServer {
   std::optional<Program> server;
 };
 
-// moto's server with a bucket named "kernels".
+// moto's S3, served by waitress, with a bucket named "kernels".
 struct S3Server {
   S3Server();
   std::string url() const;

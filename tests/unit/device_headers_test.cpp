@@ -1,5 +1,5 @@
-// templates/device is documented and shown whole: every header stands in the guide, and every primitive is used by a
-// probe, a kernel or another primitive.
+// templates/device is documented and shown whole: every header stands in the page of its folder, and every
+// primitive is used by a probe, a kernel or another primitive.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -67,12 +67,21 @@ TEST_CASE("the device header counts the types of tensor maps as the table does")
   CHECK(number == static_cast<int>(kMapTypes.size()));
 }
 
-TEST_CASE("the guide's table has every device header") {
-  const auto page = read_file(TMA_JIT_SOURCE_DIR "/docs/writing-templates.md");
-  REQUIRE(page);
-  for (const auto& [file, text] : texts_of("device")) {
+TEST_CASE("every device header is named in the page of its folder, and the pages name no other") {
+  const std::filesystem::path pages = TMA_JIT_SOURCE_DIR "/docs/device";
+  const auto headers = texts_of("device");
+  for (const auto& [file, text] : headers) {
+    const std::string folder = std::filesystem::path(file).parent_path();
+    const std::string page = folder.empty() ? "README.md" : folder + ".md";
     const std::string name = fmt::format("`{}`", file);
-    CHECK_MESSAGE(page->find(name) != std::string::npos, name << " is not in docs/writing-templates.md");
+    const auto rows = read_file(pages / page);
+    CHECK_MESSAGE((rows && rows->find(name) != std::string::npos), name << " is not in docs/device/" << page);
+  }
+  static const std::regex header(R"(`(?:device/)?(\w+/\w+\.cuh)`)");
+  for (const auto& entry : std::filesystem::directory_iterator(pages)) {
+    const std::string text = read_file(entry.path()).value();
+    for (std::sregex_iterator at(text.begin(), text.end(), header), end; at != end; ++at)
+      CHECK_MESSAGE(headers.contains(at->str(1)), entry.path().filename() << " names " << at->str(1));
   }
 }
 

@@ -90,6 +90,23 @@ TEST_CASE("the first argument that differs from the compiled kernel's parameters
         "gemm: the plan gives 4 parameters and the compiled kernel takes 3 parameters; the first too many is dims");
 }
 
+TEST_CASE("the entries of a list are one parameter") {
+  Loaded loaded;
+  loaded.fake.parameters = {{0, 128}, {128, 48}, {176, 8}};
+  const auto kernel = loaded.load();
+  REQUIRE(kernel);
+  const auto a = boxed("A", 0x1000, 64, 64);
+  auto s0 = viewed("S0", 0x2000, 4);
+  s0.list = "S";
+  auto s1 = s0, s2 = s0;
+  const auto dims = valued(Argument::Kind::dims, "dims", std::array<int, 2>{1, 2});
+  CHECK((*kernel)->check_arguments(std::vector{a, s0, s1, s2, dims}));
+  CHECK(
+      (*kernel)->check_arguments(std::vector{a, s0, s1, dims}).error().message ==
+      "gemm: argument 1 (S) is 32 bytes in the plan and 48 bytes in the compiled kernel: its signature does not follow "
+      "the manifest");
+}
+
 TEST_CASE("a driver before 12.4 cannot tell parameters, and nothing is checked") {
   Loaded loaded;
   loaded.fake.api().kernel_get_param_info = nullptr;

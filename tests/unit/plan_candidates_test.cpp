@@ -11,7 +11,7 @@ std::string file_text(std::string_view archs, std::string_view rest = "") {
 const Pointers kFiles = {
     parsed(file_text("sm_90a, sm_100a, sm_120a", "//! param STAGES = 2 in {2, 4}\n//! require N % 2 == 0 \"pairs\"\n"),
            "b/portable.cu"),
-    parsed(file_text("sm_90a", "//! require N % 16 == 0 \"whole rows\"\n"), "a/tuned.cu"),
+    parsed(file_text("sm_90a", "//! require N % 16 == 0 \"whole rows\"\n//! prefer 1\n"), "z/tuned.cu"),
     parsed(file_text("sm_100f"), "family.cu"),
 };
 
@@ -36,13 +36,29 @@ TEST_CASE("which targets an arch serves") {
   CHECK_FALSE(serves("sm_120a", "sm_120f"));
 }
 
-TEST_CASE("the file for fewer targets goes first; another takes what it refuses") {
-  CHECK(planned(32)->file == "a/tuned.cu");
+TEST_CASE("the preferred file goes first; another takes what it refuses") {
+  CHECK(planned(32)->file == "z/tuned.cu");
   CHECK(planned(18)->file == "b/portable.cu");
   CHECK(planned(32, "b300")->file == "family.cu");
   CHECK(planned(32, "rtx5090")->file == "b/portable.cu");
   CHECK(planned(32, "h100", "portable")->file == "b/portable.cu");
   CHECK(planned(32, "h100", "", {{"STAGES", 4}})->file == "b/portable.cu");  // only this one has the param
+}
+
+TEST_CASE("files of equal preference go by name, and an architecture more changes nothing for the others") {
+  const auto first = [](std::string_view one, std::string_view two) {
+    const Pointers files = {parsed(file_text("sm_90a", one), "b.cu"),
+                            parsed(file_text("sm_90a, sm_100a", two), "a.cu")};
+    const Pointers more = {parsed(file_text("sm_80, sm_86, sm_90a", one), "b.cu"), files[1]};
+    const Request request{.kernel = "k", .dims = {{"N", 1}}};
+    const std::string file = make_plan(request, device("h100"), files)->file;
+    CHECK(make_plan(request, device("h100"), more)->file == file);
+    return file;
+  };
+  CHECK(first("", "") == "a.cu");
+  CHECK(first("//! prefer 1\n", "") == "b.cu");
+  CHECK(first("//! prefer 1\n", "//! prefer 2\n") == "a.cu");
+  CHECK(first("", "//! prefer -1\n") == "b.cu");
 }
 
 TEST_CASE("of files that state cycles the cheapest plan is taken, unless a file before them states none") {
@@ -68,7 +84,7 @@ TEST_CASE("of files that state cycles the cheapest plan is taken, unless a file 
 TEST_CASE("where none has a configuration every file says why") {
   CHECK(planned(17).error().text() ==
         "no_config: k: no configuration satisfies this request\n"
-        "  a/tuned.cu:4: the only configuration violates  N % 16 == 0\n"
+        "  z/tuned.cu:4: the only configuration violates  N % 16 == 0\n"
         "    whole rows\n"
         "    N = 17\n"
         "  b/portable.cu:5: all 2 violate  N % 2 == 0\n"
@@ -76,7 +92,7 @@ TEST_CASE("where none has a configuration every file says why") {
         "    N = 17");
   CHECK(planned(17, "h100", "", {{"STAGES", 4}}).error().text() ==
         "no_config: k: no configuration satisfies this request\n"
-        "  a/tuned.cu: there is no param \"STAGES\"; it has no params\n"
+        "  z/tuned.cu: there is no param \"STAGES\"; it has no params\n"
         "  b/portable.cu:5: the only configuration violates  N % 2 == 0\n"
         "    pairs\n"
         "    N = 17");
@@ -98,7 +114,7 @@ TEST_CASE("files that refuse the request before any configuration each say why")
 
 TEST_CASE("no file for the device, or of that name") {
   CHECK(planned(32, "gb10").error().text() ==
-        "unsupported: k: no template serves sm_121a; b/portable.cu serves sm_90a, sm_100a, sm_120a; a/tuned.cu serves "
+        "unsupported: k: no template serves sm_121a; b/portable.cu serves sm_90a, sm_100a, sm_120a; z/tuned.cu serves "
         "sm_90a; family.cu serves sm_100f");
   CHECK(planned(32, "h100", "tuner").error().text() ==
         "not_found: k: no file \"tuner\"; it has portable, tuned, family; did you mean \"tuned\"?");
@@ -109,10 +125,10 @@ TEST_CASE("enumeration is of the file that would be planned, else of the first")
   const auto of = [](std::int64_t n) {
     return enumerate({.kernel = "k", .dims = {{"N", n}}}, device(), kFiles).value();
   };
-  CHECK(of(32).file == "a/tuned.cu");
+  CHECK(of(32).file == "z/tuned.cu");
   CHECK(of(18).file == "b/portable.cu");
   CHECK(of(18).configurations == 2);
-  CHECK(of(17).file == "a/tuned.cu");
+  CHECK(of(17).file == "z/tuned.cu");
   CHECK(of(17).valid == 0);
   CHECK(of(17).rules.front().values == "N = 17");
 }

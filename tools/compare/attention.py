@@ -6,10 +6,10 @@
     tools/compare/attention.py measure FOLDER [--rounds 20] [--only WORD]
 
 `prepare` needs no GPU: it plans and builds every problem for a named device, once as planned, or once with each --pin whose
-params are valid for the problem. `measure` runs them where there is one, with PyTorch and the driver's Python bindings, by the
+params are valid for the problem. `measure` runs them where there is one, with PyTorch and the package tma_jit, by the
 method of compare.py; the peer is the better of PyTorch's cuDNN and flash backends. Results are compared with the peer's, and
 must be the same twice. Sequences of a batch have 16384 tokens together, or one has 32768; heads have 2048 elements together,
-except those that share keys, which are 64 of 128 with 8 of keys. With --backward, attention_delta and attention_backward are
+except those that share keys, which are 64 of 128 with 8 of keys, and 16 of 192 whose values have 128. With --backward, attention_delta and attention_backward are
 prepared, whose times `measure` adds, beside autograd's backward pass alone; pins are attention_backward's. With --ragged,
 attention_ragged is prepared for sequences of random lengths, the same at every call, beside nested tensors and sequences that
 are padded to the longest; rates count the work of the lengths.
@@ -27,14 +27,15 @@ LENGTHS = [1024, 2048, 4096, 8192, 16384, 32768]
 
 
 def problems():
-    """Name to batch, heads, heads of keys, length, elements of a head, and whether causal."""
+    """Name to batch, heads, heads of keys, length, elements of a key and of a value, and whether causal."""
     found = {}
-    for size, heads, kv_heads in ((64, 32, 32), (128, 16, 16), (256, 8, 8), (128, 64, 8)):
+    for size, value, heads, kv_heads in ((64, 64, 32, 32), (128, 128, 16, 16), (256, 256, 8, 8), (192, 128, 16, 16), (128, 128, 64, 8)):
         for causal in (False, True):
             for length in LENGTHS:
                 batch = max(1, 16384 // length) if heads == kv_heads else max(1, 8192 // length)
-                name = f"D{size} {heads}:{kv_heads} {'causal' if causal else 'full'} {batch} x {length}"
-                found[name] = (batch, heads, kv_heads, length, size, causal)
+                elements = f"D{size}" if value == size else f"D{size}/{value}"
+                name = f"{elements} {heads}:{kv_heads} {'causal' if causal else 'full'} {batch} x {length}"
+                found[name] = (batch, heads, kv_heads, length, size, value, causal)
     return found
 
 
@@ -80,11 +81,13 @@ def prepare_ragged(options):
 
 def prepare(options):
     entries = prepare_ragged(options) if options.ragged else []
-    for name, (batch, heads, kv_heads, length, size, causal) in problems().items():
+    for name, (batch, heads, kv_heads, length, size, value, causal) in problems().items():
         if options.ragged or options.only not in name or (options.backward and size > 128):
             continue
         queries = [f"HEADS={batch * heads}", f"M={length}", f"HD={size}"]
         words = [*queries, f"KV_HEADS={batch * kv_heads}", f"N={length}", f"CAUSAL={int(causal)}"]
+        if value != size:
+            words.append(f"VD={value}")
         before = {}
         if options.backward:
             before = {"forward": built(options, ["attention", *words, "LSE=1"]), "delta": built(options, ["attention_delta", *queries])}
@@ -113,27 +116,28 @@ def compare_results(compare, torch, entries, ours, o, expected):
 
 def timed(compare, torch, options, entries, flush):
     """Milliseconds of each of ours and of each backend."""
-    batch, heads, kv_heads, length, size, causal = problems()[entries[0]["problem"]]
+    batch, heads, kv_heads, length, size, value, causal = problems()[entries[0]["problem"]]
     q = torch.randn(batch, heads, length, size, device="cuda").bfloat16()
-    k, v = (torch.randn(batch, kv_heads, length, size, device="cuda").bfloat16() for _ in range(2))
-    o = torch.empty_like(q)
-    tensors = {"Q": q.view(-1, length, size), "K": k.view(-1, length, size), "V": v.view(-1, length, size), "O": o.view(-1, length, size)}
+    k, v = (torch.randn(batch, kv_heads, length, elements, device="cuda").bfloat16() for elements in (size, value))
+    o = torch.empty(batch, heads, length, value, device="cuda", dtype=torch.bfloat16)
+    tensors = {name: tensor.view(-1, *tensor.shape[2:]) for name, tensor in (("Q", q), ("K", k), ("V", v), ("O", o))}
     ours = [compare.Kernel(entry["plan"], os.path.join(options.folder, entry["cubin"]), tensors, {"scale": size ** -0.5})
             for entry in entries]
 
-    def backend(which):
+    def backend(which, values):
         def call():
             with torch.nn.attention.sdpa_kernel(which):
-                return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=heads != kv_heads)
+                return torch.nn.functional.scaled_dot_product_attention(q, k, values, is_causal=causal, enable_gqa=heads != kv_heads)
         return call
     names = {"cuDNN": torch.nn.attention.SDPBackend.CUDNN_ATTENTION, "flash": torch.nn.attention.SDPBackend.FLASH_ATTENTION}
-    peers = {}
-    for name, which in names.items():
+    peers, expected = {}, None
+    padded = [("", v)] if value == size else [("", v), (" padded", torch.nn.functional.pad(v, (0, size - value)))]
+    for name, which, (kind, values) in ((*pair, one) for pair in names.items() for one in padded):
         try:
-            expected = backend(which)().float()
-            peers[name] = backend(which)
+            expected = backend(which, values)()[..., :value].float()
+            peers[name + kind] = backend(which, values)
         except RuntimeError as error:
-            print(f"{entries[0]['problem']}: {name} refuses: {str(error).splitlines()[0]}")
+            print(f"{entries[0]['problem']}: {name}{kind} refuses: {str(error).splitlines()[0]}")
     compare_results(compare, torch, entries, ours, o, expected)
     del expected
     times = compare.alternate([*ours, *peers.values()], options.rounds, flush)
@@ -180,7 +184,7 @@ def timed_ragged(compare, torch, options, entries, flush):
 
 def timed_backward(compare, torch, options, entries, flush):
     """The same of the backward pass."""
-    batch, heads, kv_heads, length, size, causal = problems()[entries[0]["problem"]]
+    batch, heads, kv_heads, length, size, _, causal = problems()[entries[0]["problem"]]
     q, do = (torch.randn(batch, heads, length, size, device="cuda").bfloat16() for _ in range(2))
     k, v = (torch.randn(batch, kv_heads, length, size, device="cuda").bfloat16() for _ in range(2))
     log_sums, delta = (torch.empty(batch * heads, length, device="cuda") for _ in range(2))
@@ -233,7 +237,7 @@ def measure(compare, torch, options, plans, flush):
     import torch.nn.attention
     print("| problem | us | TFLOP/s | the better backend, us | TFLOP/s | ratio | configuration |\n|---|---:|---:|---|---:|---:|---|")
     of_pin, best = {}, {}
-    for name, (*_, size, causal) in {**problems(), **ragged_problems()}.items():
+    for name, (*_, causal) in {**problems(), **ragged_problems()}.items():
         entries = [entry for entry in plans if entry["problem"] == name and options.only in name]
         if not entries:
             continue
@@ -244,7 +248,8 @@ def measure(compare, torch, options, plans, flush):
             print(f"| {name} | failed: {error} |", flush=True)
             continue
         backend, peer = min(peers.items(), key=lambda item: item[1])
-        kind = f"{'ragged ' if name.startswith('ragged') else ''}D{size} {'causal' if causal else 'full'}"
+        elements = next(word for word in name.split() if word.startswith("D"))
+        kind = f"{'ragged ' if name.startswith('ragged') else ''}{elements} {'causal' if causal else 'full'}"
         for entry, (config, time) in zip(entries, ours):
             flops = entry["plan"]["work"]["flops"]
             of_pin.setdefault((kind, entry["pin"]), []).append(peer / time)

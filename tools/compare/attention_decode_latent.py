@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """attention_decode_latent beside the ceilings of a device: its products at a given rate, its bytes at the rate of a copy.
 
-    tools/compare/attention_decode_latent.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--only WORD] [--pin WORDS]
+    tools/compare/attention_decode_latent.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--only WORD] [--pin WORDS]...
     tools/compare/attention_decode_latent.py measure FOLDER [--rounds 20] [--rate 790]
 
-`prepare` needs no GPU: it plans and builds every problem for a named device; `--pin "CLUSTER=1"` pins params of all. `measure` runs
-them where there is one, with PyTorch and the driver's Python bindings, by the method of compare.py. One or two tokens a sequence,
+`prepare` needs no GPU: it plans and builds every problem for a named device, as planned or once with each --pin. `measure` runs
+them where there is one, with PyTorch and the package tma_jit, by the method of compare.py. One or two tokens a sequence,
 bf16, the cache in shuffled pages of 64, lengths on the device: all equal, or drawn from an eighth of the longest to all of it. PyTorch
 has no kernel of the absorbed form, so that the time is compared with the greater of two: that of the products at `--rate` TFLOP/s,
 which the device sustains, and that of a copy by the driver that reads and writes as many bytes as the cache has. Results are
@@ -24,9 +24,10 @@ SHAPES = [(batch, thousands, tokens, heads, layout) for batch in (1, 16, 64, 128
           for tokens, heads, layout in ((1, 128, "equal"), (2, 128, "equal"), (1, 128, "ragged"), (1, 16, "equal"))]
 
 
-def problems():
+def problems(options):
     for batch, thousands, tokens, heads, layout in SHAPES:
-        yield {"batch": batch, "keys": thousands * 1024, "tokens": tokens, "heads": heads, "layout": layout}
+        for pin in options.pin or [""]:
+            yield {"batch": batch, "keys": thousands * 1024, "tokens": tokens, "heads": heads, "layout": layout, "pin": pin}
 
 
 def name_of(problem):
@@ -37,11 +38,11 @@ def words_of(problem, options):
     batch, keys = problem["batch"], problem["keys"]
     dims = [f"B={batch}", f"TOKENS={problem['tokens']}", f"HEADS={problem['heads']}", f"P={batch * keys // PAGE}", f"SIZE={PAGE}",
             f"MAX_PAGES={keys // PAGE}", "RAGGED=1"]
-    return ["attention_decode_latent", *dims, *options.pin.split(), *target(options)]
+    return ["attention_decode_latent", *dims, *problem["pin"].split(), *target(options)]
 
 
 def prepare(options):
-    return prepared.prepare_each(problems(), name_of, words_of, options)
+    return prepared.prepare_each(problems(options), name_of, words_of, options)
 
 
 def expected_of(torch, q, cache, lengths):
@@ -106,7 +107,7 @@ def measure(compare, torch, options, entries, flush):
 def main():
     parser = parser_of(__doc__)
     parser.add_argument("--only", default="", help="of `prepare`: problems whose name contains the word")
-    parser.add_argument("--pin", default="", help="of `prepare`: params of all problems, as the command takes them")
+    parser.add_argument("--pin", action="append", help="of `prepare`: params of a configuration; may be repeated")
     parser.add_argument("--rate", type=float, default=790, help="of `measure`: TFLOP/s that the device sustains")
     options = parser.parse_args()
     run(options, prepare, measure)

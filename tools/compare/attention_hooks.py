@@ -4,7 +4,7 @@
     tools/compare/attention_hooks.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--templates DIR] [--pin "BN=64"]...
     tools/compare/attention_hooks.py measure FOLDER [--rounds 20] [--only WORD]
 
-As attention.py: `prepare` needs no GPU; `measure` needs one, PyTorch and the driver's Python bindings, times all sides in turn, and
+As attention.py: `prepare` needs no GPU; `measure` needs one, PyTorch and the package tma_jit, times all sides in turn, and
 compares results with flex_attention's. Rates are of the pairs of queries and keys that the mask leaves; the last column is the
 share of the rate that causal attention of the same length has, by its own pairs.
 """

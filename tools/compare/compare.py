@@ -3,59 +3,28 @@
 
     tools/compare/compare.py [--tma-jit build/bin/tma-jit] [--rounds 30]
 
-Needs a GPU, PyTorch (its cuBLAS is the peer of gemm, its add the peer of map) and the driver's Python bindings
-(cuda-bindings). Kernels come from the tma-jit command: `plan --json` says how to launch, `build -o` gives the cubin. Method:
-random normal data; before every timed launch 1 GiB is overwritten, which flushes L2 and keeps the queue ahead of the host;
-outputs are poisoned before and checked after; the sides alternate in every round; medians of device events.
+Needs a GPU, PyTorch (its cuBLAS is the peer of gemm, its add the peer of map) and the package tma_jit, installed or in
+build/python. Kernels come from the tma-jit command, as in a comparison that is prepared where there is no GPU: `plan --json`
+says how to launch, `build -o` gives the cubin, and the package loads and launches them. Method: random normal data; before every
+timed launch 1 GiB is overwritten, which flushes L2 and keeps the queue ahead of the host; outputs are poisoned before and checked
+after; the sides alternate in every round; medians of device events.
 """
 import argparse
-import ctypes
 import os
 import statistics
-import struct
 import sys
 import tempfile
 
 import torch
-from cuda.bindings import driver as cuda
 
+from package import tma_jit
 from prepared import prepare
 
-TORCH_TYPE = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
-MAP_TYPE = {"bf16": "BFLOAT16", "f16": "FLOAT16", "f32": "FLOAT32", "e4m3": "UINT8", "e5m2": "UINT8", "s8": "UINT8", "u8": "UINT8",
-            "s32": "INT32"}
-SCALAR_FORMAT = {"f32": "<f", "f64": "<d", "s32": "<i", "s64": "<q", "u64": "<Q"}
-MAP_BYTES = 128  # sizeof(CUtensorMap), 64-byte aligned
-
-
-def check(result):
-    if result[0] != cuda.CUresult.CUDA_SUCCESS:
-        raise RuntimeError(str(result[0]))
-    return result[1] if len(result) == 2 else result[1:]
-
-
-def encode(spec, tensor, dtype):
-    """The 128 bytes of a tensor map. The plan lists outermost dimensions first, the driver takes innermost first."""
-    def reverse(values, make):
-        return [make(v) for v in reversed(values)]
-    swizzle = f"CU_TENSOR_MAP_SWIZZLE_{spec['swizzle']}B" if spec["swizzle"] else "CU_TENSOR_MAP_SWIZZLE_NONE"
-    promotion = spec["l2_promotion"]
-    promotion = f"CU_TENSOR_MAP_L2_PROMOTION_L2_{promotion}B" if promotion else "CU_TENSOR_MAP_L2_PROMOTION_NONE"
-    encoded = check(cuda.cuTensorMapEncodeTiled(
-        getattr(cuda.CUtensorMapDataType, "CU_TENSOR_MAP_DATA_TYPE_" + MAP_TYPE[dtype]), len(spec["dims"]), tensor.data_ptr(),
-        reverse(spec["dims"], cuda.cuuint64_t), reverse(spec["strides_bytes"], cuda.cuuint64_t),
-        reverse(spec["box"], cuda.cuuint32_t), reverse(spec["element_strides"], cuda.cuuint32_t),
-        cuda.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE, getattr(cuda.CUtensorMapSwizzle, swizzle),
-        getattr(cuda.CUtensorMapL2promotion, promotion), cuda.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE))
-    return bytes((ctypes.c_char * MAP_BYTES).from_address(int(encoded.getPtr())))
-
-
-def words(*values, size=8):
-    return b"".join(int(v).to_bytes(size, "little", signed=True) for v in values)
+ENGINE = tma_jit.Engine(use_cache=False)
 
 
 class Kernel:
-    """One planned and built launch of ours on given tensors."""
+    """One planned and built launch of ours on given tensors, which it keeps. It runs on PyTorch's current stream."""
 
     @classmethod
     def of(cls, command, request, tensors):
@@ -64,103 +33,29 @@ class Kernel:
             return cls(prepare(command, request, path), path, tensors)
 
     def __init__(self, plan, path, tensors, scalars=None):
-        with open(path, "rb") as file:
-            module = check(cuda.cuModuleLoadData(file.read()))
         self.config = " ".join(f"{k}={v}" for k, v in plan["config"].items())
         self.work = plan["work"]
-        self.function = check(cuda.cuModuleGetFunction(module, plan["entry"].encode()))
-        geometry = plan["geometry"]
-        if geometry["smem_bytes"] > 0:
-            check(cuda.cuFuncSetAttribute(
-                self.function, cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, geometry["smem_bytes"]))
-        self.keep, addresses = [], []
-        for argument in plan["arguments"]:
-            if "operand" in argument:  # within the hooks
-                continue
-            if argument["kind"] == "hooks":
-                image = self.hooks(plan, argument, tensors, scalars)
-            elif argument["kind"] == "workspace":
-                image = self.workspace(argument)
-            elif argument["kind"] == "scalar":
-                image = struct.pack(SCALAR_FORMAT[argument["dtype"]], scalars[argument["name"]])
-            else:
-                image = self.image(plan, argument, tensors)
-            buffer = ctypes.create_string_buffer(len(image) + 64)
-            address = -(-ctypes.addressof(buffer) // 64) * 64
-            ctypes.memmove(address, image, len(image))
-            self.keep.append(buffer)
-            addresses.append(address)
-        self.parameters = (ctypes.c_void_p * len(addresses))(*addresses)
-        self.launch_config = self.configure(geometry)
-
-    def workspace(self, argument):
-        memory = torch.zeros(argument["workspace_bytes"], dtype=torch.uint8, device="cuda")
-        self.keep.append(memory)
-        return words(memory.data_ptr())
-
-    @staticmethod
-    def hooks(plan, argument, tensors, scalars):
-        """The struct of the hooks' operands, in order, each at a multiple of its alignment; none is broadcast."""
-        packed = b""
-        for operand in plan["arguments"]:
-            if "operand" not in operand:
-                continue
-            if operand["kind"] == "view":
-                image = words(tensors[operand["name"]].data_ptr(), *operand["strides"], *operand["shape"])
-                packed = packed.ljust(-(-len(packed) // 8) * 8, b"\0") + image
-            else:  # of four bytes
-                packed += struct.pack("<f" if operand["dtype"] == "f32" else "<i", scalars[operand["name"]])
-        return packed.ljust(argument["bytes"], b"\0")
-
-    @staticmethod
-    def image(plan, argument, tensors):
-        if argument["kind"] == "dims":
-            packed = b""
-            for dim in plan["dims"]:
-                size = 0 if dim["fixed"] else 8 if dim["wide"] else 4
-                if size:  # each lies at a multiple of its size
-                    packed = packed.ljust(-(-len(packed) // size) * size, b"\0") + words(dim["value"], size=size)
-            return packed.ljust(argument["bytes"], b"\0")
-        tensor = tensors.get(argument["name"])
-        if tensor is None or not argument["present"]:
-            return bytes(argument["bytes"])
-        view = words(tensor.data_ptr(), *argument["strides"])
-        if argument["kind"] == "view":
-            return view
-        mapped = encode(argument["map"], tensor, argument["dtype"])
-        return (mapped + view).ljust(argument["bytes"], b"\0") if argument["bytes"] > MAP_BYTES else mapped
-
-    @staticmethod
-    def configure(geometry):
-        config = cuda.CUlaunchConfig()
-        config.gridDimX, config.gridDimY, config.gridDimZ = geometry["grid"]
-        config.blockDimX, config.blockDimY, config.blockDimZ = geometry["block"]
-        config.sharedMemBytes = geometry["smem_bytes"]
-        attributes = []
-        if geometry["cluster"] != [1, 1, 1]:
-            attribute = cuda.CUlaunchAttribute()
-            attribute.id = cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-            dim = attribute.value.clusterDim
-            dim.x, dim.y, dim.z = geometry["cluster"]
-            attributes.append(attribute)
-        if geometry["programmatic"]:
-            attribute = cuda.CUlaunchAttribute()
-            attribute.id = cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-            attribute.value.programmaticStreamSerializationAllowed = 1
-            attributes.append(attribute)
-        config.attrs, config.numAttrs = attributes, len(attributes)
-        return config
+        self.keep = tensors
+        named = {argument["name"] for argument in plan["arguments"] if argument["kind"] == "scalar"}
+        values = {name: value for name, value in (scalars or {}).items() if name in named}
+        self.launch = ENGINE.load(plan, path, tensors=dict(placed(plan, tensors)), scalars=values)
 
     def __call__(self):
-        self.launch_config.hStream = torch.cuda.current_stream().cuda_stream
-        check(cuda.cuLaunchKernelEx(self.launch_config, self.function, int(ctypes.addressof(self.parameters)), 0))
+        self.launch(torch.cuda.current_stream())
+
+
+def placed(plan, tensors):
+    """The memory of each tensor as the plan sees it, whatever PyTorch's type and shape: rows may be flattened, fp4 be bytes."""
+    for argument in plan["arguments"]:
+        if argument.get("present") and tensors.get(argument["name"]) is not None:
+            address = tensors[argument["name"]].data_ptr()
+            yield argument["name"], tma_jit.Tensor.at(address, argument["dtype"], argument["shape"], argument["strides"])
 
 
 def start(rounds):
     """Seeds PyTorch, prints what measures, and returns the 1 GiB that is overwritten before every timed launch."""
     torch.manual_seed(0)
-    driver = check(cuda.cuDriverGetVersion())
-    print(f"{torch.cuda.get_device_name()}, driver API {driver // 1000}.{driver % 1000 // 10}, PyTorch {torch.__version__}, "
+    print(f"{torch.cuda.get_device_name()}, driver API {ENGINE.environment()['driver']['cuda']}, PyTorch {torch.__version__}, "
           f"cuDNN {torch.backends.cudnn.version()}, medians of {rounds} rounds\n")
     return torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
 
@@ -230,11 +125,9 @@ def compare_copy(options, flush, bytes_):
     source = torch.randn(n, device="cuda")
     to, peer = (poisoned(torch.empty_like(source)) for _ in range(2))
     ours = Kernel.of(options.tma_jit, ["copy", f"N={n}", "T=f32"], {"S": source, "D": to})
-    stream = torch.cuda.current_stream().cuda_stream
-    times = alternate([ours, lambda: check(cuda.cuMemcpyDtoDAsync(peer.data_ptr(), source.data_ptr(), bytes_, stream))],
-                      options.rounds, flush)
+    times = alternate([ours, lambda: peer.copy_(source)], options.rounds, flush)
     assert torch.equal(to, source)
-    row(f"copy {bytes_ >> 20} MiB", ours, "cuMemcpyDtoD", times, ours.work["bytes"] / 1e6, "GB/s")
+    row(f"copy {bytes_ >> 20} MiB", ours, "cudaMemcpyAsync", times, ours.work["bytes"] / 1e6, "GB/s")
 
 
 def compare_copy_rows(options, flush, rows, columns, file):

@@ -6,7 +6,7 @@
 
 `prepare` needs no GPU: it plans and builds every problem for a named device, as it is planned, and again with the params of each
 variant (`--sweep`: of some of every kind) for which gemm_few_rows has a configuration. `measure` runs them where there is a GPU, with
-PyTorch and the driver's Python bindings, by the method of compare.py; the peer is the better of PyTorch's two libraries. The copy is
+PyTorch and the package tma_jit, by the method of compare.py; the peer is the better of PyTorch's two libraries. The copy is
 the driver's from device to device over half of B's bytes, so that it moves as many bytes as B has; `of a copy` is its time over ours.
 `of 1 GiB` is the rate at which we read B over the rate at which a copy of 1 GiB moves bytes.
 """

@@ -5,7 +5,7 @@
     tools/compare/gemm.py measure FOLDER [--rounds 30]
 
 `prepare` needs no GPU: it plans and builds every problem for a named device. `measure` runs them where there is one, with
-PyTorch and the driver's Python bindings, by the method of compare.py; the peer is the better of PyTorch's two libraries.
+PyTorch and the package tma_jit, by the method of compare.py; the peer is the better of PyTorch's two libraries.
 Three sets in bf16: problems of large models, problems drawn at random (squares, few rows, tall, long K, odd sizes), and projections
 of transformers with 1 to 64 rows. Then a set for each type, layout and batch: 8-bit floats against torch._scaled_mm with exact and
 with fast sums, tf32 against torch.mm, s8 against torch._int_mm, operands whose rows lie along M or N against torch.mm of

@@ -5,7 +5,7 @@
     tools/compare/memory.py measure FOLDER [--rounds 20] [--compile]
 
 `prepare` needs no GPU: it plans and builds every problem for a named device. `measure` runs them where there is one, with
-PyTorch and the driver's Python bindings, by the method of compare.py. Two peers stand in each row: the copy, which is the
+PyTorch and the package tma_jit, by the method of compare.py. Two peers stand in each row: the copy, which is the
 driver's from device to device over half of the problem's bytes and so reads and writes all of them, and PyTorch's fastest way
 to the same result. Results are compared with PyTorch's.
 """

@@ -6,7 +6,7 @@ beside PyTorch.
     tools/compare/mlp.py measure FOLDER [--rounds 20] [--compile] [--rows 1 8 64 512]
 
 `prepare` needs no GPU: it plans and builds the products for a named device. `measure` runs them where there is a GPU, with PyTorch and
-the driver's Python bindings. Every side is one graph of LAYERS layers, each with weights of its own, which together are larger than
+the package tma_jit. Every side is one graph of LAYERS layers, each with weights of its own, which together are larger than
 L2; the time is that of a layer. `chained` launches the second and the third product of a layer programmatically, as Engine::chain does
 with the three requests; `one chain` all but the first product of the graph, as it does with all requests; `plain` launches the same
 kernels one after the other. PyTorch's side is two F.linear, silu, a product and a third F.linear, and with --compile also what

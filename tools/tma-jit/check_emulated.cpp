@@ -35,7 +35,9 @@ Outcome<Engine> emulated_engine(const Settings& settings, const CheckedFile& fil
 
 // Returns "" if the result is right, judged as by `run --check`. Without a reference nothing is compared.
 Outcome<std::string> emulate(Engine& engine, const CheckedFile& file, const Request& request) {
-  CLI_ASSIGN(Trial trial, prepare_trial(engine, request, {}));
+  DataChoices choices;
+  choices.recipe.strays = true;
+  CLI_ASSIGN(Trial trial, prepare_trial(engine, request, std::move(choices)));
   CLI_CHECK(run_trial(engine, trial));
   if (!file.kernel->files.front().reference) return std::string();
   CLI_ASSIGN(const TrialCheck check, check_trial(engine, trial));

@@ -1,6 +1,8 @@
 #include "random_data.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <vector>
 
@@ -59,7 +61,47 @@ std::vector<std::uint64_t> pool_of(DType type, DataKind kind) {
   return pool;
 }
 
+std::int64_t draw_in(Generator& generator, const ValueRange& range) {
+  const std::uint64_t least = static_cast<std::uint64_t>(range.least), random = generator.next();
+  const std::uint64_t count = static_cast<std::uint64_t>(range.most) - least + 1;  // 0: all of 64 bits
+  return static_cast<std::int64_t>(least + (count == 0 ? random : random % count));
+}
+
+// Returns the number just above or below the range; one in the range if the other cannot be represented.
+std::int64_t draw_outside(Generator& generator, const ValueRange& range) {
+  const bool above = generator.next() % 2 == 0;
+  if (above) return range.most < std::numeric_limits<std::int32_t>::max() ? range.most + 1 : range.most;
+  return range.least > std::numeric_limits<std::int32_t>::min() ? range.least - 1 : range.least;
+}
+
+std::vector<std::int64_t> draw_row(Generator& generator, const ValueRange& range, std::int64_t count, bool strays) {
+  std::vector<std::int64_t> row(static_cast<std::size_t>(count), range.least);
+  if (range.least > range.most || row.empty()) return row;
+  for (std::int64_t& value : row) {
+    const bool stray = strays && range.checked && !range.rising && generator.next() % 16 == 0;
+    value = stray ? draw_outside(generator, range) : draw_in(generator, range);
+  }
+  if (!range.rising) return row;
+  row.back() = range.most;
+  row.front() = range.least;
+  std::sort(row.begin(), row.end());
+  return row;
+}
+
 }  // namespace
+
+void fill_indices(std::span<std::byte> buffer, DType type, const Layout& layout, const ValueRange& range,
+                  const Recipe& recipe, std::string_view name) {
+  const std::size_t size = size_of(type);
+  Generator generator(recipe.seed ^ hash_of(name));
+  for_each_row(layout, [&](std::int64_t offset, std::int64_t, std::int64_t count, std::int64_t stride) {
+    std::byte* element = buffer.data() + static_cast<std::size_t>(offset) * size;
+    for (const std::int64_t value : draw_row(generator, range, count, recipe.strays)) {
+      store_bits(element, size, static_cast<std::uint64_t>(value));
+      element += static_cast<std::size_t>(stride) * size;
+    }
+  });
+}
 
 void fill_random(std::span<std::byte> buffer, DType type, const Layout& layout, const Recipe& recipe,
                  std::string_view name) {

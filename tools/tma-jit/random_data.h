@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <tma_jit/dtype.h>
+#include <tma_jit/plan.h>
 
 #include "layout.h"
 
@@ -22,8 +23,12 @@ enum class DataKind : std::uint8_t {
 struct Recipe {
   DataKind kind = DataKind::normal;
   std::uint64_t seed = 0;
+  bool strays = false;  // one in sixteen of the indices that a kernel checks itself is just outside of their range
 };
 void fill_random(std::span<std::byte> buffer, DType type, const Layout& layout, const Recipe& recipe,
                  std::string_view name);
+// The same for indices: valid values. Those that rise go from the least value to the greatest.
+void fill_indices(std::span<std::byte> buffer, DType type, const Layout& layout, const ValueRange& range,
+                  const Recipe& recipe, std::string_view name);
 
 }  // namespace tma_jit::cli

@@ -18,6 +18,7 @@ struct Words {
 Outcome<Trial> prepare(Engine& engine, const Words& words) {
   CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
   CLI_ASSIGN(DataChoices choices, read_data_options(asked.kernel, words.data));
+  choices.recipe.strays = words.check;
   CLI_CHECK(infer_from_inputs(asked.kernel, choices, asked.request));
   if (asked.request.dims.empty() && choices.inputs.empty()) {
     CLI_ASSIGN(asked.request, engine.example(asked.request));
@@ -75,6 +76,7 @@ void report(const Console& console, Engine& engine, const Trial& trial) {
 Outcome<int> run(const Settings& settings, const Words& words) {
   CLI_ASSIGN(Engine engine, make_launching_engine(settings));
   CLI_ASSIGN(Trial trial, prepare(engine, words));
+  for (const std::string& note : trial.notes) settings.console.note("{}", note);
   CLI_CHECK(run_trial(engine, trial));
   CLI_CHECK(write_outputs(trial));
   report(settings.console, engine, trial);

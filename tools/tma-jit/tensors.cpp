@@ -38,14 +38,20 @@ void copy_elements(std::byte* to, const std::byte* packed_elements, const Layout
 }
 
 // Returns the buffer's content before the launch, including guards.
-std::vector<std::byte> initial_content(const DeviceTensor& tensor, const DataChoices& choices) {
+std::vector<std::byte> initial_content(const DeviceTensor& tensor, const std::optional<ValueRange>& range,
+                                       const DataChoices& choices) {
   std::vector<std::byte> content(tensor.buffer.bytes(), std::byte{0xff});
   std::byte* first = content.data() + tensor.origin;
   const auto file = choices.inputs.find(tensor.name);
   if (file != choices.inputs.end()) {
     copy_elements(first, file->second.array.bytes.data(), tensor.layout, size_of(tensor.dtype));
   } else if (!tensor.output) {
-    fill_random(std::span(content).subspan(tensor.origin), tensor.dtype, tensor.layout, choices.recipe, tensor.name);
+    const std::span<std::byte> elements = std::span(content).subspan(tensor.origin);
+    if (range) {
+      fill_indices(elements, tensor.dtype, tensor.layout, *range, choices.recipe, tensor.name);
+    } else {
+      fill_random(elements, tensor.dtype, tensor.layout, choices.recipe, tensor.name);
+    }
   }
   return content;
 }
@@ -69,7 +75,7 @@ Outcome<DeviceTensor> make_tensor(Engine& engine, const Argument& argument, cons
     CLI_CHECK(check_file(file->second, argument));
   CLI_ASSIGN(Layout layout, choices.placement.layout(argument));
   CLI_ASSIGN(DeviceTensor tensor, allocate(engine, argument, std::move(layout), choices.placement.offset(argument)));
-  const std::vector<std::byte> content = initial_content(tensor, choices);
+  const std::vector<std::byte> content = initial_content(tensor, argument.range, choices);
   CLI_CHECK(tensor.buffer.upload(content.data(), content.size()));
   return tensor;
 }

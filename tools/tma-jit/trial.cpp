@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "index_check.h"
 #include "text.h"
 
 namespace tma_jit::cli {
@@ -120,9 +121,10 @@ bool TrialCheck::passed() const {
 Outcome<Trial> prepare_trial(Engine& engine, Request request, DataChoices choices) {
   CLI_ASSIGN(const Plan plan, engine.plan(request));
   CLI_ASSIGN(std::vector<DeviceTensor> tensors, make_tensors(engine, plan, choices));
+  CLI_ASSIGN(std::vector<std::string> notes, check_indices(plan, choices));
   for (const DeviceTensor& tensor : tensors) request.tensors.push_back({tensor.name, tensor.view()});
   CLI_ASSIGN(Launch launch, engine.prepare(request));
-  Trial trial{std::move(request), std::move(choices), std::move(tensors), std::move(launch)};
+  Trial trial{std::move(request), std::move(choices), std::move(tensors), std::move(launch), std::move(notes)};
   CLI_CHECK(check_names(trial));
   return trial;
 }

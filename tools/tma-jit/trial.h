@@ -17,6 +17,7 @@ struct Trial {
   DataChoices choices;
   std::vector<DeviceTensor> tensors;
   Launch launch;
+  std::vector<std::string> notes;  // what there is to say of the files
 };
 
 // Plans from dims to find out the tensors, allocates them, and prepares the launch.

@@ -46,12 +46,39 @@ __device__ inline void load_seen_attention(Smem& smem, const CUtensorMap& Q, con
   __syncwarp();
 }
 
+// Publishes the block's tile with the slot of each consumer's queries, and loads them if there are `any` keys. Called
+// by one thread.
+template <int Consumers, class Smem, class Tiles, class Ring>
+__device__ inline void load_queries(Smem& smem, const CUtensorMap& Q, const Tiles& tiles, Ring& queries, bool any) {
+  const auto work = tiles.work();
+#pragma unroll 1
+  for (int i = 0; i < Consumers; ++i) {
+    const u32 slot = queries.acquire();
+    tiles.publish(slot);
+    smem.queries.full[slot].expect(any ? sizeof(smem.q[0]) : 0);
+    if (any) tma::load(smem.q[slot], Q, smem.queries.full[slot], work.query_at(i * 64).at);
+  }
+}
+
+// Publishes with a slot of each consumer that no tile follows, where tiles are published. Called by one thread.
+template <int Consumers, class Smem, class Tiles, class Ring>
+__device__ inline void publish_end(Smem& smem, const Tiles& tiles, Ring& queries) {
+  if constexpr (Tiles::kPublished) {
+#pragma unroll 1
+    for (int i = 0; i < Consumers; ++i) {
+      const u32 slot = queries.acquire();
+      tiles.publish(slot);
+      smem.queries.full[slot].arrive();
+    }
+  }
+}
+
 // The same for all of a block's tiles, with keys and values in rings of their own, `smem.keys` and `smem.values`, from
 // the last step to the first; the values of a step follow the keys of the next. The queries of each consumer are a slot
-// of `smem.queries`, in `smem.q`; of a tile without keys they are announced, but not loaded.
+// of `smem.queries`, in `smem.q`; of a tile without keys they are announced, but not loaded. Called by a warp.
 template <int Consumers, class Smem, class Tiles>
 __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K,
-                                                const CUtensorMap& V, Tiles tiles) {
+                                                const CUtensorMap& V, Tiles& tiles) {
   using Work = typename Tiles::Work;
   Producer queries(smem.queries);
   Producer keys(smem.keys), values(smem.values);
@@ -60,13 +87,10 @@ __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q
     tma::load(smem.k[slot], K, smem.keys.full[slot], work.key_at(step * smem.k[0].kRows).at);
   };
   for (; tiles.more(); tiles.next()) {
-    const auto work = tiles.work();
+    if (threadIdx.x % 32 != 0) continue;
+    const Work work = tiles.work();
     if (work.steps > 0) load_keys(work.steps - 1, work);
-#pragma unroll 1
-    for (int i = 0; i < Consumers; ++i) {
-      const u32 slot = queries.acquire(work.steps > 0 ? sizeof(smem.q[0]) : 0);
-      if (work.steps > 0) tma::load(smem.q[slot], Q, smem.queries.full[slot], work.query_at(i * 64).at);
-    }
+    load_queries<Consumers>(smem, Q, tiles, queries, work.steps > 0);
 #pragma unroll 1
     for (int step = work.steps - 1; step >= 0; --step) {
       if (step > 0) load_keys(step - 1, work);
@@ -74,13 +98,14 @@ __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q
       tma::load(smem.v[slot], V, smem.values.full[slot], work.key_at(step * smem.v[0].kRows).at);
     }
   }
+  if (threadIdx.x % 32 == 0) publish_end<Consumers>(smem, tiles, queries);
 }
 
 // The same for the steps that find(work) finds in each tile, a SeenSteps: which they are is published in
 // `smem.published` with the slots of the keys, after the last of which follows an empty one. Called by a warp.
 template <int Consumers, class Smem, class Tiles, class Find>
 __device__ inline void load_seen_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
-                                           Tiles tiles, Find find) {
+                                           Tiles& tiles, Find find) {
   using Work = typename Tiles::Work;
   Producer queries(smem.queries);
   Producer keys(smem.keys), values(smem.values);
@@ -96,11 +121,7 @@ __device__ inline void load_seen_backwards(Smem& smem, const CUtensorMap& Q, con
     int seen = steps.next();
     if (issues) {
       load_keys(seen, work);
-#pragma unroll 1
-      for (int i = 0; i < Consumers; ++i) {
-        const u32 slot = queries.acquire(sizeof(smem.q[0]));
-        tma::load(smem.q[slot], Q, smem.queries.full[slot], work.query_at(i * 64).at);
-      }
+      load_queries<Consumers>(smem, Q, tiles, queries, true);
     }
 #pragma unroll 1
     while (seen >= 0) {
@@ -113,6 +134,7 @@ __device__ inline void load_seen_backwards(Smem& smem, const CUtensorMap& Q, con
       seen = after;
     }
   }
+  if (issues) publish_end<Consumers>(smem, tiles, queries);
 }
 
 // Stores the outputs that the consumers of load_attention_backwards leave in the slots of their queries, and releases
@@ -126,7 +148,7 @@ __device__ inline void store_attention(Smem& smem, const CUtensorMap& O, Tiles t
 #pragma unroll 1
     for (int i = 0; i < Consumers; ++i, ring.advance()) {
       smem.made[ring.slot].wait(ring.phase);
-      if (!work.ends_within(i * 64, 64)) tma::store(O, smem.q[ring.slot], work.query_at(i * 64).at);
+      if (!work.ends_within(i * 64, 64)) tma::store(O, smem.result(ring.slot), work.query_at(i * 64).at);
       tma::commit();
       tma::wait_read<0>();
       smem.queries.empty[ring.slot].arrive();

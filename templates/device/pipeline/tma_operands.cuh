@@ -5,35 +5,19 @@
 #include "device/tile/operand_tile.cuh"
 #include "device/tile/tma_tile.cuh"
 
-// Called by one thread of each block. Loads operand tiles of A into `smem.a` and of B into `smem.b`, in the slots of
-// `smem.pipeline`, for each of `steps` steps along K of each of this block's output tiles. The tiles of a cluster's
-// blocks lie one below the other: each block has its own rows of A, and they share those of B, of which each block
-// loads a part into all of them. B's first tiles are requested before the kernel waits for the one before it. Loop
-// invariant: all earlier steps, in the order of tiles and then of K, have been requested, each in the slot that its
-// acquire returned; at most Stages of them are not yet released.
-template <int Stages, int Blocks, class Smem, class Tiles>
-__device__ inline void load_operands(Pipeline<Stages, Blocks>& pipeline, Smem& smem, const CUtensorMap& A,
-                                     const CUtensorMap& B, const Tiles& tiles, int steps) {
-  using Tile = decltype(tiles[0]);
-  Producer producer(pipeline);
-  const auto acquire = [&] { return producer.acquire(sizeof(smem.a[0]) + sizeof(smem.b[0])); };
-  const auto load_a = [&](u32 slot, Tile tile, int step) {
-    auto& a = smem.a[slot];
-    const int k = step * a.kDepth, row = tile.row * a.kExtent;
-    tma::load(a, A, pipeline.full[slot], a.column(row, k), a.row(row, k));
-  };
-  const auto load_b = [&](u32 slot, Tile tile, int step) {
-    auto& b = smem.b[slot];
-    const int k = step * smem.a[0].kDepth, column = tile.column * b.kExtent;
-    tma::load_shares<Blocks>(b, B, pipeline.full[slot], tiles.rank(), b.column(column, k), b.row(column, k));
-  };
+// Requests each of `steps` steps along K of each of this block's output tiles: load_a(slot, tile, step) and load_b for
+// the slot that acquire() returns. Called by one thread of each block. B's first tiles are requested before the kernel
+// waits for the one before it. Loop invariant: all earlier steps, in the order of tiles and then of K, have been
+// requested, each in the slot that its acquire returned; at most Stages of them are not yet released.
+template <int Stages, class Tiles, class Acquire, class LoadA, class LoadB>
+__device__ inline void load_steps(const Tiles& tiles, int steps, Acquire acquire, LoadA load_a, LoadB load_b) {
   const auto first = tiles.begin();
   int step = first != tiles.end() ? min(steps, Stages) : 0;  // of which B is requested early
   for (int early = 0; early < step; ++early) load_b(acquire(), tiles[*first], early);
   grid::wait();
   for (int early = 0; early < step; ++early) load_a(early, tiles[*first], early);
   for (const int index : tiles) {
-    const Tile tile = tiles[index];
+    const auto tile = tiles[index];
     for (; step < steps; ++step) {
       const u32 slot = acquire();
       load_a(slot, tile, step);
@@ -41,6 +25,28 @@ __device__ inline void load_operands(Pipeline<Stages, Blocks>& pipeline, Smem& s
     }
     step = 0;
   }
+}
+
+// Loads operand tiles of A into `smem.a` and of B into `smem.b`, in the slots of `smem.pipeline`, as load_steps does.
+// The tiles of a cluster's blocks lie one below the other: each block has its own rows of A, and they share those of B,
+// of which each block loads a part into all of them.
+template <int Stages, int Blocks, class Smem, class Tiles>
+__device__ inline void load_operands(Pipeline<Stages, Blocks>& pipeline, Smem& smem, const CUtensorMap& A,
+                                     const CUtensorMap& B, const Tiles& tiles, int steps) {
+  using Tile = decltype(tiles[0]);
+  Producer producer(pipeline);
+  load_steps<Stages>(
+      tiles, steps, [&] { return producer.acquire(sizeof(smem.a[0]) + sizeof(smem.b[0])); },
+      [&](u32 slot, Tile tile, int step) {
+        auto& a = smem.a[slot];
+        const int k = step * a.kDepth, row = tile.row * a.kExtent;
+        tma::load(a, A, pipeline.full[slot], a.column(row, k), a.row(row, k));
+      },
+      [&](u32 slot, Tile tile, int step) {
+        auto& b = smem.b[slot];
+        const int k = step * smem.a[0].kDepth, column = tile.column * b.kExtent;
+        tma::load_shares<Blocks>(b, B, pipeline.full[slot], tiles.rank(), b.column(column, k), b.row(column, k));
+      });
 }
 
 // The same for a batch of products. A has `count_a` matrices and B `count_b`: one for each product, or one for all.

@@ -44,10 +44,4 @@ template <class T, int Rank> __device__ inline T& element(const View<T, Rank>& v
   return view.data[offset];
 }
 
-// Returns where the swizzle puts a byte of a box whose base is aligned to 1024 bytes: the number of the 16-byte chunk
-// within its row is XORed with bits of the number of the 128-byte line. The function is its own inverse.
-__device__ inline int swizzled(int byte, int swizzle) {
-  return swizzle == 0 ? byte : byte ^ ((byte >> 7 & (swizzle / 16 - 1)) << 4);
-}
-
 }  // namespace probe

@@ -1,8 +1,9 @@
 #pragma once
 // The operands of the matrix-unit probes: small integers, exact in every type and every sum, derived from an s8 tensor
-// of any values. Also the position of an operand's bytes in a tile, computed independently of the kernels' headers.
+// of any values. Also the position of an operand's bytes in a tile, computed independently of the tiles of kernels.
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/text.cuh"
+#include "device/tile/swizzle.cuh"
 
 namespace probe {
 
@@ -45,15 +46,14 @@ struct Layout {
 // Returns the byte of element (row, k) of a tile of `rows` rows (of M or N) by 128 bytes of K. K-major: panels of
 // `swizzle` bytes of K, one after the other, each row by row. MN-major, with kDepth elements of K: panels of `swizzle`
 // bytes of M or N, each k by k. Swizzle 0: core matrices of 8 x 16 bytes, first along M or N if the tile is K-major,
-// else first along K. Then the swizzle: 16-byte chunk number ^= row number, in as many bits as the width has.
+// else first along K. Then the swizzle.
 template <int Bytes> __device__ inline u32 place(Layout layout, int rows, int row, int k) {
   constexpr int kDepth = 128 / Bytes;
   const int width = layout.swizzle;
   const int major = (layout.mn_major ? row : k) * Bytes, minor = layout.mn_major ? k : row;
   const int minors = layout.mn_major ? kDepth : rows;
   if (width == 0) return (major / 16 * (minors / 8) + minor / 8) * 128 + minor % 8 * 16 + major % 16;
-  const u32 linear = major / width * (minors * width) + minor * width + major % width;
-  return linear ^ (linear >> 3 & (width - 16));
+  return swizzle::moved(major / width * (minors * width) + minor * width + major % width, width);
 }
 
 // Fills such a tile with values of T. Called by all threads of the block.

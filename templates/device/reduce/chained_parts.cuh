@@ -3,7 +3,6 @@
 // launch. Tiles form groups of as many as a block has threads. A tile joins what its group's tiles before it posted,
 // and what precedes the group, which the last tile of the group before posts. A tile waits only for those before it.
 #include "device/ptx/relaxed.cuh"
-#include "device/reduce/grid.cuh"
 #include "device/reduce/row_scan.cuh"
 
 // A part of four bytes as a word that is not 0: bit 32 says that there is one, bit 33 that a segment begins in it.
@@ -33,12 +32,16 @@ template <int Threads> struct ChainedTile {
   u32* readers;   // a counter a group: tiles that have read its words
   int tile, tiles;
 
+  // Posts the tile's elements joined, for the tiles after it. Called by thread 0 before before().
+  template <class X> __device__ void post_own(const Part<X>& all) const {
+    if (tile + 1 < tiles && (tile + 1) % Threads > 0) post(parts + tile, all);
+  }
+
   // Returns what precedes the tile, whose elements joined are `all`. Called by all Threads threads.
   template <class Op, class X = typename Op::X>
   __device__ Part<X> before(const Part<X>& all, ChainSmem<Threads, X>& smem, const Op& op) const {
     const int group = tile / Threads, index = tile % Threads;
     const bool ends_row = tile + 1 == tiles, ends_group = index + 1 == Threads;
-    if (threadIdx.x == 0 && !ends_row && !ends_group) post(parts + tile, all);
     Part<X> part = op.neutral();
     if (threadIdx.x < index) part = await_post<X>(parts + group * Threads + threadIdx.x);
     part = warp_scan<32>(part, op);
@@ -57,16 +60,24 @@ template <int Threads> struct ChainedTile {
     return before;
   }
 
-  // Clears the words of the group when all its tiles have read them. Called by all threads, after before().
-  __device__ void leave() const {
+  // Counts the tile among those of its group that have read its words. Called by all threads, after before(). What a
+  // relaxed load returned has been used by then, so that no fence needs to wait for the stores before.
+  __device__ u32 arrive() const {
+    const int group = tile / Threads;
+    return threadIdx.x == 0 ? atomicInc(readers + group, min(Threads, tiles - group * Threads) - 1) : 0;
+  }
+  // Clears the words of the group if its other tiles had been counted before: arrive() returned `arrived`.
+  __device__ void clear(u32 arrived) const {
     if (threadIdx.x >= 32) return;
     const int group = tile / Threads, first = group * Threads, count = min(Threads, tiles - first);
-    int last = threadIdx.x == 0 && last_arriver(readers + group, count);
-    last = __shfl_sync(0xffffffff, last, 0);
-    if (last == 0) return;
-    __syncwarp();
+    arrived = __shfl_sync(0xffffffff, arrived, 0);
+    if (arrived + 1 < count) return;
     for (int i = threadIdx.x; i < count; i += 32) relaxed::store(parts + first + i, 0);
     if (threadIdx.x == 0) relaxed::store(prefixes + group, 0);
+  }
+  // Both, when the results have been stored.
+  __device__ void leave() const {
+    clear(arrive());
   }
 };
 
@@ -79,30 +90,117 @@ __device__ inline u32 begun(u32* counter) {
   return number;
 }
 
-// Scans a tile of Threads * Packs packs of 16 bytes of one of `rows` rows, which the grid's blocks share. A block has
-// its tile in registers before it stores results: `to` may be `from`. `words` has room for a word for each tile and
-// each group of tiles, `counters` for one, and one for each group; both are 0 before a launch, and after it.
-template <bool Exclusive, int Threads, int Packs, class T, class O, class Op>
+// The tiles of a row, and what their blocks post.
+struct ChainedRows {
+  u64* words;     // for each row one a tile and one a group
+  u32* counters;  // tiles that have begun, and for each row one a group
+  u32 tiles;      // of a row
+
+  template <int Threads> __device__ ChainedTile<Threads> tile(u32 number) const {
+    const u32 m = number / tiles;
+    const s64 groups = ceil_div<u32>(tiles, Threads);
+    u64* const word = words + m * (tiles + groups);
+    return {word, word + tiles, counters + 1 + m * groups, static_cast<int>(number % tiles), static_cast<int>(tiles)};
+  }
+};
+
+// Scans a tile of Threads * Packs packs of one of `rows` rows, which the grid's blocks share. A block has its tile in
+// registers before it stores results: `to` may be `from`. `words` has room for a word for each tile and each group of
+// tiles, `counters` for one, and one for each group; both are 0 before a launch, and after it.
+template <bool Exclusive, int Threads, int Packs, int Count, class T, class O, class Op>
 __device__ inline void scan_tile(const View<const T, 2>& from, const View<const u8, 2>& flags, const View<O, 2>& to,
                                  int rows, int columns, u64* words, u32* counters, const Op& op) {
   using X = typename Op::X;
   __shared__ ScanSmem<Threads, Packs, X> smem;
   __shared__ ChainSmem<Threads, X> chain;
-  const u32 number = begun(counters), tiles = gridDim.x / rows, m = number / tiles, tile = number % tiles;
-  const s64 groups = ceil_div<u32>(tiles, Threads);
-  u64* const word = words + m * (tiles + groups);
-  const ChainedTile<Threads> chained = {word, word + tiles, counters + 1 + m * groups, static_cast<int>(tile),
-                                        static_cast<int>(tiles)};
-  RegisterRow<Threads, Threads, 1, 16 / sizeof(T), Packs> row(from, rows, columns, m);
-  row.advance_parts(tile);
+  const ChainedRows all_rows = {words, counters, gridDim.x / rows};
+  const u32 number = begun(counters);
+  const ChainedTile<Threads> chained = all_rows.tile<Threads>(number);
+  RegisterRow<Threads, Threads, 1, Count, Packs> row(from, rows, columns, number / all_rows.tiles);
+  row.advance_parts(chained.tile);
   ScannedRow<decltype(row), T, Op> scanned(row, op, from, flags);
   Part<X> part[Packs];
   scanned.join(part);
   const Part<X> all = scan_parts<Threads, Threads>(part, smem, op);
+  if (threadIdx.x == 0) chained.post_own(all);
   const Part<X> before = chained.before(all, chain, op);
 #pragma unroll
   for (Part<X>& of_pack : part) of_pack = op.joined(before, of_pack);
   scanned.convert_again(chain.zero);
   scanned.template store<Exclusive>(to, part);
   chained.leave();
+}
+
+// A block's tile on its way: its number, what precedes each of the thread's packs in the tile, and all joined.
+template <int Packs, class X> struct TileParts {
+  u32 number;
+  Part<X> part[Packs], all;
+};
+
+// Scans tiles as scan_tile does, by blocks that take one after the other. A block posts its next tile before it waits
+// for what precedes its own, while the one after that is copied: tiles rarely wait for each other. `copies`, in shared
+// memory, has room for three tiles.
+template <bool Exclusive, int Threads, int Packs, int Count, class T, class O, class Op>
+__device__ inline void scan_tiles(const View<const T, 2>& from, const View<const u8, 2>& flags, const View<O, 2>& to,
+                                  int rows, int columns, const ChainedRows& all_rows, Words<T, Count>* copies,
+                                  const Op& op) {
+  using X = typename Op::X;
+  using Row = RegisterRow<Threads, Threads, 1, Count, Packs>;
+  __shared__ ScanSmem<Threads, Packs, X> smem;
+  __shared__ ChainSmem<Threads, X> chain;
+  __shared__ u32 taken[3];
+  const u32 count = rows * all_rows.tiles;
+  const auto take = [&] { return atomicInc(all_rows.counters, count + 3 * gridDim.x - 1); };
+  const auto row_of = [&](u32 number) {
+    Row row(from, rows, columns, number / all_rows.tiles);
+    row.advance_parts(number % all_rows.tiles);
+    return row;
+  };
+  const auto place = [&](int turn) { return copies + turn % 3 * (Packs * Threads) + threadIdx.x; };
+  const auto begin_copy = [&](u32 number, int turn) {
+    const Row row = row_of(number);
+    row.begin_copy(from.data + row.row * from.stride[0], place(turn));
+  };
+  const auto scanned = [&](const Row& row, int turn) {
+    return ScannedRow<Row, T, Op>(row, op, row.copied(from.data + row.row * from.stride[0], place(turn)), flags);
+  };
+  // Joins the tile whose copy is complete, and posts it.
+  const auto join = [&](u32 number, int turn) {
+    TileParts<Packs, X> tile = {number};
+    const Row row = row_of(number);
+    scanned(row, turn).join(tile.part);
+    tile.all = scan_parts<Threads, Threads>(tile.part, smem, op);
+    if (threadIdx.x == 0 && number < count) all_rows.tile<Threads>(number).post_own(tile.all);
+    return tile;
+  };
+  if (threadIdx.x == 0) taken[0] = take();
+  __syncthreads();
+  const u32 first = taken[0];
+  begin_copy(first, 0);
+  if (threadIdx.x == 0) taken[1] = take();
+  __syncthreads();
+  u32 next = taken[1];
+  begin_copy(next, 1);
+  u32 later = threadIdx.x == 0 ? take() : 0;
+  cp_async::wait<1>();
+  TileParts<Packs, X> tile = join(first, 0);
+  if (threadIdx.x == 0) taken[2] = later;
+  __syncthreads();
+  later = taken[2];
+  for (int turn = 0; tile.number < count; ++turn) {  // invariant: the tile is posted, and the next one's copy has begun
+    begin_copy(later, turn + 2);
+    const u32 new_number = threadIdx.x == 0 ? take() : 0;
+    cp_async::wait<1>();
+    const TileParts<Packs, X> joined = join(next, turn + 1);
+    if (threadIdx.x == 0) taken[0] = new_number;
+    const ChainedTile<Threads> chained = all_rows.tile<Threads>(tile.number);
+    const Part<X> before = chained.before(tile.all, chain, op);
+    const u32 arrived = chained.arrive();
+#pragma unroll
+    for (Part<X>& of_pack : tile.part) of_pack = op.joined(before, of_pack);
+    const Row row = row_of(tile.number);
+    scanned(row, turn).template store<Exclusive>(to, tile.part);
+    chained.clear(arrived);
+    tile = joined, next = later, later = taken[0];
+  }
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Rows of a matrix that threads keep in registers between reading and writing them. A row belongs to some lanes of a
 // warp, a block or the blocks of a cluster; each of its threads holds Packs packs of Count adjacent elements.
+#include "device/ptx/cp_async.cuh"
 #include "device/ptx/infinity.cuh"
 #include "device/reduce/block.cuh"
 #include "device/reduce/cluster.cuh"
@@ -12,9 +13,9 @@ template <int Threads, int Cluster, int Reductions> struct RowSmem {
 };
 
 // Count adjacent elements as the words in which they were read: as elements of 16 bits each would take a register.
-template <class T, int Count> struct alignas(16) Words {
-  static_assert(Count * sizeof(T) == 16 && sizeof(T) <= 4);
-  u32 word[4];
+template <class T, int Count> struct alignas(Count * sizeof(T)) Words {
+  static_assert((Count * sizeof(T) == 16 || Count * sizeof(T) == 8) && sizeof(T) <= 4);
+  u32 word[Count * sizeof(T) / 4];
 
   __device__ T at(int i) const {
     if constexpr (sizeof(T) == 4) return *reinterpret_cast<const T*>(&word[i]);
@@ -36,7 +37,7 @@ template <class T, int Count> struct alignas(16) Words {
 template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole = false> struct RegisterRow {
   static_assert(Lanes <= 32 || Lanes == Threads);
   static_assert(Cluster == 1 || Lanes == Threads);
-  static constexpr int kCount = Count, kPacks = Packs;
+  static constexpr int kThreads = Threads, kCount = Count, kPacks = Packs, kCluster = Cluster;
   static constexpr int kStep = Lanes * Cluster * Count;  // columns from one pack of a thread to its next
   static constexpr int kHeld = kStep * Packs;            // columns of which the threads hold elements
 
@@ -99,6 +100,32 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
     for (int p = 0; p < Packs; ++p) load_part(begin, p, in.pack[p]);
     return in;
   }
+  // Begins to copy the thread's whole packs to to[p * Threads], which lies in shared memory and is the thread's own.
+  // Packs begin where addresses are multiples of their bytes.
+  template <class T> __device__ void begin_copy(const T* begin, Words<T, Count>* to) const {
+    constexpr int kBytes = sizeof(Words<T, Count>);
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+      if (!whole(p)) continue;
+      if constexpr (kBytes == 16)
+        cp_async::cg(smem_address(to + p * Threads), begin + column + p * kStep);
+      else
+        cp_async::ca<kBytes>(smem_address(to + p * Threads), begin + column + p * kStep);
+    }
+    cp_async::commit();
+  }
+  // What load_raw returns, when the copies to `from` are complete.
+  template <class T> __device__ Raw<T> copied(const T* begin, const Words<T, Count>* from) const {
+    Raw<T> in = {};
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+      if (whole(p)) in.pack[p] = from[p * Threads];
+    }
+    if (!ragged()) return in;
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) load_part(begin, p, in.pack[p]);
+    return in;
+  }
   // Loads the elements of a vector in the columns of pack p; 0 beyond its ends.
   template <class T> __device__ Words<T, Count> load_vector(const View<const T, 1>& from, int p) const {
     Words<T, Count> in = {};
@@ -115,6 +142,18 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
 #pragma unroll
       for (int i = 0; i < Count; ++i)
         x[p * Count + i] = holds(p, i) ? f(to_f32(in.pack[p].at(i)), column_of(p, i)) : outside;
+    }
+  }
+
+  // The same of what begin_copy copies, when it is there.
+  template <class T, class F> __device__ void load_copied(const Words<T, Count>* from, f32 outside, F f) {
+    cp_async::wait_all();
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+      Words<T, Count> in = {};
+      if (whole(p)) in = from[p * Threads];
+#pragma unroll
+      for (int i = 0; i < Count; ++i) x[p * Count + i] = holds(p, i) ? f(to_f32(in.at(i)), column_of(p, i)) : outside;
     }
   }
 

@@ -80,7 +80,10 @@ template <class Row, class T, class Op> struct ScannedRow {
   u32 begins[kPacks];  // bit i: a segment begins with element i of the pack
 
   __device__ ScannedRow(const Row& row, const Op& op, const View<const T, 2>& from, const View<const u8, 2>& flags)
-      : row(row), op(op), in(row.load_raw(from.data + row.row * from.stride[0])) {
+      : ScannedRow(row, op, row.load_raw(from.data + row.row * from.stride[0]), flags) {}
+  __device__ ScannedRow(const Row& row, const Op& op, const typename Row::template Raw<T>& in,
+                        const View<const u8, 2>& flags)
+      : row(row), op(op), in(in) {
     if constexpr (Op::kSegmented) {
 #pragma unroll
       for (int p = 0; p < kPacks; ++p) begins[p] = load_flags(flags.data + row.row * flags.stride[0], p);

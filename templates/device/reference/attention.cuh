@@ -1,5 +1,5 @@
 #pragma once
-// The float64 reference of all attention files. T, CAUSAL, LSE, HD and Dims are the template's.
+// The float64 reference of all attention files. T, CAUSAL, LSE, HD, VD and Dims are the template's.
 //
 // What the files of the kernel attention share of their manifests, which `use` this:
 //! type    T       = bf16  in {bf16, f16}
@@ -8,13 +8,17 @@
 //!
 //! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
 //! param   LSE     = 0     in {0, 1}                "1: L receives the logarithm of each query's sum of weights"
+//! param   VD      = 0     in {0, 32, 64, 96, 128, 192} "elements of a value and of a result; 0: as many as HD"
 //!
+//! let     DV      = VD == 0 ? HD : VD
+//!
+//! require VD != HD                                 "0 stands for as many elements as HD"
 //! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //!
 //! tensor  Q : T[HEADS, M, HD]
 //! tensor  K : T[KV_HEADS, N, HD]
-//! tensor  V : T[KV_HEADS, N, HD]
-//! tensor  O : T[HEADS, M, HD]  out
+//! tensor  V : T[KV_HEADS, N, DV]
+//! tensor  O : T[HEADS, M, DV]  out
 //! tensor  L : f32[HEADS, M]  out  when LSE == 1
 //! scalar  scale : f32 = 0.125
 //! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "applied to each scaled product of query q and key k"
@@ -47,11 +51,11 @@ extern "C" __global__ void attention_reference(View<const T, 3> Q, View<const T,
       const T* value = V.data + kv_head * V.stride[0] + first * V.stride[1] + d * V.stride[2];
       for (int j = 0; j < kThreads && first + j < keys; ++j, value += V.stride[1]) {
         sum += weight[j];
-        if (d < HD) made += weight[j] * to_f64(*value);
+        if (d < DV) made += weight[j] * to_f64(*value);
       }
       __syncthreads();
     }
-    if (d < HD) O.data[head * O.stride[0] + row * O.stride[1] + d * O.stride[2]] = sum == 0 ? 0 : made / sum;
+    if (d < DV) O.data[head * O.stride[0] + row * O.stride[1] + d * O.stride[2]] = sum == 0 ? 0 : made / sum;
     if (LSE && d == 0) L.data[head * L.stride[0] + row * L.stride[1]] = log(sum);
   }
 }

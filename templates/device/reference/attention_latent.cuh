@@ -1,15 +1,49 @@
 #pragma once
-// The float64 reference of the attention_decode_latent kernels, written independently of them. T, KD, HD, LSE and Dims
-// are the template's.
+// The float64 reference of the attention_decode_latent kernels, written independently of them. T, KD, HD, RAGGED, LSE
+// and Dims are the template's.
+//
+// What the files of the kernel attention_decode_latent share of their manifests, which `use` this:
+//! type    T       = bf16  in {bf16, f16}
+//! dim     B               in 0..65535              "sequences"
+//! dim     TOKENS          in 1..65535              "queries of a sequence, its last tokens"
+//! dim     HEADS           in 1..32767              "heads of queries"
+//! dim     KV_HEADS = 1                             "all heads share the cache"
+//! dim     P, SIZE         in 0..2147400000         "pages of the cache, rows of a page"
+//! dim     MAX_PAGES       in 0..2147400000         "pages that a sequence lists"
+//!
+//! param   RAGGED  = 0     in {0, 1}                "1: sequence b has LENGTHS[b] keys; 0: all fill the pages that they list"
+//! param   LSE     = 0     in {0, 1}                "1: L is the logarithm of the sum of e^score, minus infinity without keys"
+//!
+//! let     KD      = 576                            "elements of a query and of a row of the cache"
+//! let     HD      = 512                            "of which the first are the value"
+//! let     N       = MAX_PAGES * SIZE               "keys that a sequence has at most"
+//!
+//! require N <= 2147400000                          "keys of a sequence are counted in 31 bits"
+//! require alignment(Q) >= 16 && stride(Q, 0) % 8 == 0 && stride(Q, 1) % 8 == 0 && stride(Q, 2) % 8 == 0 "queries are copied 16 bytes at a time"
+//!
+//! tensor  Q : T[B, TOKENS, HEADS, KD]
+//! tensor  C : T[P, SIZE, KD]
+//! tensor  PAGES : s32[B, MAX_PAGES]  in 0..P - 1  checked
+//! tensor  LENGTHS : s32[B]  in 0..MAX_PAGES * SIZE  checked  when RAGGED == 1  "less than 0 is no key, and more than the pages have are as many"
+//! tensor  O : T[B, TOKENS, HEADS, HD]  out
+//! tensor  L : f32[B, TOKENS, HEADS]  out  when LSE == 1
+//! scalar  scale : f32 = 0.07216878365
+//! reference attention_decode_latent_reference  grid min(B * TOKENS * HEADS, 65536)  block 512  bits 5
 #include "device/ptx/cvt.cuh"
 
+// Returns how many keys a sequence has.
+__device__ inline int length_of(const View<const s32, 1>& LENGTHS, int sequence, const Dims& dims) {
+  const int most = dims.MAX_PAGES * dims.SIZE;
+  return RAGGED == 0 ? most : max(0, min(most, LENGTHS.data[sequence * LENGTHS.stride[0]]));
+}
+
 #ifdef TMA_JIT_REFERENCE
-// A block of HD threads computes one head of one token at a time, from the weights of HD keys at a time.
-// length(sequence) is the number of keys of a sequence. Rows of pages that do not exist read as zeros.
-template <class Length>
-__device__ inline void reference_attention_latent(const View<const T, 4>& Q, const View<const T, 3>& C,
-                                                  const View<const s32, 2>& PAGES, const View<f64, 4>& O,
-                                                  const View<f64, 3>& L, f64 scale, const Dims& dims, Length length) {
+// A block of HD threads computes one head of one token at a time, from the weights of HD keys at a time. Rows of pages
+// that do not exist read as zeros.
+extern "C" __global__ void attention_decode_latent_reference(View<const T, 4> Q, View<const T, 3> C,
+                                                             View<const s32, 2> PAGES, View<const s32, 1> LENGTHS,
+                                                             View<f64, 4> O, View<f64, 3> L, f32 scale,
+                                                             const Dims dims) {
   __shared__ f64 weight[HD], query[KD];
   const auto offset = [&](s64 sequence, s64 key) {
     const s64 page = PAGES.data[sequence * PAGES.stride[0] + key / dims.SIZE * PAGES.stride[1]];
@@ -18,7 +52,7 @@ __device__ inline void reference_attention_latent(const View<const T, 4>& Q, con
   const int d = threadIdx.x;  // the element that this thread computes
   for (s64 i = blockIdx.x; i < s64{dims.B} * dims.TOKENS * dims.HEADS; i += gridDim.x) {
     const s64 head = i % dims.HEADS, token = i / dims.HEADS % dims.TOKENS, sequence = i / dims.HEADS / dims.TOKENS;
-    const s64 keys = length(sequence) - (dims.TOKENS - 1 - token);
+    const s64 keys = length_of(LENGTHS, sequence, dims) - (dims.TOKENS - 1 - token);
     for (int e = d; e < KD; e += HD)
       query[e] = to_f64(Q.data[sequence * Q.stride[0] + token * Q.stride[1] + head * Q.stride[2] + e * Q.stride[3]]);
     __syncthreads();

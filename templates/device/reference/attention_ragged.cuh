@@ -1,5 +1,5 @@
 #pragma once
-// The float64 reference of all attention_ragged files. T, CAUSAL, LSE, HD and Dims are the template's.
+// The float64 reference of all attention_ragged files. T, CAUSAL, LSE, HD, VD and Dims are the template's.
 //
 // What the files of the kernel attention_ragged share of their manifests, which `use` this:
 //! type    T       = bf16  in {bf16, f16}
@@ -10,15 +10,19 @@
 //!
 //! param   CAUSAL  = 0     in {0, 1}                "1: a query sees its sequence's keys up to its own, the last query all of them"
 //! param   LSE     = 0     in {0, 1}                "1: L receives the logarithm of each query's sum of weights"
+//! param   VD      = 0     in {0, 32, 64, 96, 128, 192} "elements of a value and of a result; 0: as many as HD"
 //!
+//! let     DV      = VD == 0 ? HD : VD
+//!
+//! require VD != HD                                 "0 stands for as many elements as HD"
 //! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //!
 //! tensor  Q   : T[M, HEADS, HD]
 //! tensor  K   : T[N, KV_HEADS, HD]
-//! tensor  V   : T[N, KV_HEADS, HD]
-//! tensor  CU  : s32[BATCH + 1]
-//! tensor  CUK : s32[BATCH + 1]
-//! tensor  O   : T[M, HEADS, HD]  out
+//! tensor  V   : T[N, KV_HEADS, DV]
+//! tensor  CU  : s32[BATCH + 1]  in 0..M  rising      "where the queries of each sequence begin, and the last end"
+//! tensor  CUK : s32[BATCH + 1]  in 0..N  rising      "likewise the keys"
+//! tensor  O   : T[M, HEADS, DV]  out
 //! tensor  L   : f32[HEADS, M]  out  when LSE == 1
 //! scalar  scale : f32 = 0.125
 //! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "applied to each scaled product of query q and key k"
@@ -58,11 +62,11 @@ extern "C" __global__ void attention_ragged_reference(View<const T, 3> Q, View<c
       const T* value = V.data + kv_head * V.stride[1] + (all.first + first) * V.stride[0] + d * V.stride[2];
       for (int j = 0; j < kThreads && first + j < keys; ++j, value += V.stride[0]) {
         sum += weight[j];
-        if (d < HD) made += weight[j] * to_f64(*value);
+        if (d < DV) made += weight[j] * to_f64(*value);
       }
       __syncthreads();
     }
-    if (d < HD) O.data[at * O.stride[0] + own * O.stride[1] + d * O.stride[2]] = sum == 0 ? 0 : made / sum;
+    if (d < DV) O.data[at * O.stride[0] + own * O.stride[1] + d * O.stride[2]] = sum == 0 ? 0 : made / sum;
     if (LSE && d == 0) L.data[own * L.stride[0] + at * L.stride[1]] = log(sum);
     __syncthreads();
   }

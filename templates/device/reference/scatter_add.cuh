@@ -1,5 +1,21 @@
 #pragma once
 // The float64 reference of the scatter_add files. INTO, T, J, Dims and Hooks are the template's.
+//
+// What the files of the kernel scatter_add share of their manifests, which `use` this:
+//! type    T       = bf16  in {f32, bf16, f16}      "elements of S"
+//! type    J       = s32   in {s32, s64}            "elements of I"
+//! dim     R, N, COUNT     in 0..2147483647         "rows of D, columns, rows of S"
+//!
+//! require N <= 1 || stride(S, 1) == 1              "elements of a row of S are neighbours"
+//! require N <= 1 || stride(D, 1) == 1              "elements of a row of D are neighbours"
+//!
+//! tensor  S : T[COUNT, N]
+//! tensor  I : J[COUNT]  in 0..R - 1  checked
+//! tensor  D : O[R, N]  out
+//!
+//! hook    input(f32 x, s32 row, s32 column) : f32 = x  "applied to each element of S first"
+//!
+//! reference scatter_add_reference  grid min(R, 65536)  block 256
 #include "device/ptx/cvt.cuh"
 
 #ifdef TMA_JIT_REFERENCE

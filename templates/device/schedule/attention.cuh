@@ -12,6 +12,7 @@ template <int TileM, int TileN> struct AttentionTile {
   int first, head, kv_head, queries, keys, steps;  // the first query; heads; queries of a head; keys, and steps of them
   int shift;                                       // query i sees the keys up to i + shift
 
+  AttentionTile() = default;
   __device__ AttentionTile(const Dims& dims, int row, int head)
       : head(head), queries(dims.M), keys(dims.N), shift(dims.N - dims.M) {
     first = row * TileM;
@@ -50,7 +51,7 @@ template <int TileM, int TileN> class AttentionOrder {
   }
 
  protected:
-  static constexpr int kGroupBytes = (16 << 20) / (2 * HD * sizeof(T));  // keys and values of a group: 16 MiB
+  static constexpr int kGroupBytes = (16 << 20) / (2 * HD * sizeof(T));  // keys and values of a group: at most 16 MiB
 
   const Dims& dims_;
   int rows_;
@@ -62,12 +63,14 @@ template <int TileM, int TileN> class AttentionOrder {
 template <int TileM, int TileN, bool Persistent, bool Growing> class AttentionTiles : AttentionOrder<TileM, TileN> {
  public:
   using typename AttentionOrder<TileM, TileN>::Work;
+  static constexpr bool kPublished = false;  // every role of a block counts the tiles itself
 
   __device__ explicit AttentionTiles(const Dims& dims) : AttentionOrder<TileM, TileN>(dims), index_(blockIdx.x) {}
 
   __device__ bool more() const {
     return Persistent ? index_ < (kPaired ? pairs() * this->dims_.HEADS : this->count()) : index_ >= 0;
   }
+  __device__ void publish(u32) const {}
   __device__ Work work() const {
     if constexpr (!kPaired) return (*this)[index_];
     const int row = index_ % pairs();

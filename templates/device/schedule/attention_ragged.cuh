@@ -16,6 +16,7 @@ template <int TileM, int TileN> struct RaggedAttentionTile {
   int shift;
   int row, key, own_head;  // the sequence's first query and key in the tensors; the head in the tensors
 
+  RaggedAttentionTile() = default;
   __device__ RaggedAttentionTile(const Dims& dims, const View<const s32, 1>& CU, const View<const s32, 1>& CUK,
                                  int tile_row, int head)
       : first(tile_row * TileM), head(head), own_head(head % dims.HEADS) {
@@ -24,6 +25,8 @@ template <int TileM, int TileN> struct RaggedAttentionTile {
     kv_head = own_head / (dims.HEADS / dims.KV_HEADS);
     steps = ceil_div<u32>(CAUSAL ? max(0, min(keys, first + TileM + shift)) : keys, TileN);
   }
+  // Returns whether there is a tile; if not, it ends the list of published ones.
+  __device__ bool more() const { return first < queries; }
   __device__ int position(int row) const { return first + row + shift; }
   __device__ int last(int row) const { return CAUSAL ? min(keys, first + row + shift + 1) - 1 : keys - 1; }
   __device__ bool sees(int row, int key) const { return key <= last(row); }
@@ -42,20 +45,19 @@ template <int TileM, int TileN> struct RaggedAttentionTile {
 
 // The tile of a block of a grid with as many for each head of each sequence as the longest sequence needs; none where
 // the sequence has no more queries. Heads are in groups, whose keys and values are read from L2, and within a group the
-// last rows come first. Used as AttentionTiles.
+// last rows come first.
 template <int TileM, int TileN> class RaggedAttentionTiles {
  public:
   using Work = RaggedAttentionTile<TileM, TileN>;
 
   __device__ RaggedAttentionTiles(const Dims& dims, const View<const s32, 1>& CU, const View<const s32, 1>& CUK)
-      : work_(tile(dims, CU, CUK)), more_(work_.first < work_.queries) {}
+      : work_(tile(dims, CU, CUK)) {}
 
-  __device__ bool more() const { return more_; }
+  __device__ bool more() const { return work_.more(); }
   __device__ const Work& work() const { return work_; }
-  __device__ void next() { more_ = false; }
 
  private:
-  static constexpr int kGroupBytes = (16 << 20) / (2 * HD * sizeof(T));  // keys and values of a group: 16 MiB
+  static constexpr int kGroupBytes = (16 << 20) / (2 * HD * sizeof(T));  // keys and values of a group: at most 16 MiB
 
   __device__ static Work tile(const Dims& dims, const View<const s32, 1>& CU, const View<const s32, 1>& CUK) {
     const u32 rows = ceil_div<u32>(dims.LONGEST, TileM), heads = dims.BATCH * dims.HEADS;
@@ -69,7 +71,109 @@ template <int TileM, int TileN> class RaggedAttentionTiles {
   }
 
   const Work work_;
-  bool more_;
+};
+
+// The tiles of all sequences, drawn in turn by the blocks of a grid with a counter in global memory, which is 0 before
+// and after each launch. Sequences are in classes by the binary logarithm of their steps, of which the longest comes
+// first; the heads of a sequence are in groups, whose keys and values are read from L2, and within a group the last
+// rows come first. All members are called by a warp. Used as AttentionTiles.
+template <int TileM, int TileN> class DrawnAttentionTiles {
+ public:
+  using Work = RaggedAttentionTile<TileM, TileN>;
+  static constexpr bool kPublished = true;
+
+  // Each tile is published in `works`, whose element is the slot of its queries.
+  __device__ DrawnAttentionTiles(const Dims& dims, const View<const s32, 1>& CU, const View<const s32, 1>& CUK,
+                                 u32* counter, Work* works)
+      : dims_(dims), CU_(CU), CUK_(CUK), counter_(counter), works_(works), first_(dims.BATCH), drawn_(blockIdx.x) {
+    u32 classes = 0;
+#pragma unroll 1
+    for (int b = threadIdx.x % 32; b < static_cast<int>(dims.BATCH); b += 32)
+      if (tiles_of(b) > 0) classes |= 1U << class_of(b);
+    classes_ = __reduce_or_sync(kAll, classes);
+    next();
+  }
+
+  __device__ bool more() const {
+    return work_.more();
+  }
+  __device__ const Work& work() const {
+    return work_;
+  }
+  __device__ void publish(u32 slot) const {
+    works_[slot] = work_;
+  }
+  __device__ void next() {
+    const int index = __shfl_sync(kAll, drawn_, 0);
+    while (index >= before_ + count_ && find_sequences()) {
+    }
+    if (index >= before_ + count_) {
+      work_.queries = work_.first = 0;
+      if (threadIdx.x % 32 == 0 && before_ > 0 && index == before_ + static_cast<int>(gridDim.x) - 1) *counter_ = 0;
+      return;
+    }
+    if (threadIdx.x % 32 == 0) drawn_ = gridDim.x + atomicAdd(counter_, 1);
+    const int lane = __popc(__ballot_sync(kAll, through_ <= index - before_));
+    const int mine = __shfl_sync(kAll, tiles_, lane),
+              within = index - before_ - __shfl_sync(kAll, through_, lane) + mine;
+    work_ = tile_of(first_ + lane, mine / static_cast<int>(dims_.HEADS), within);
+  }
+
+ private:
+  static constexpr u32 kAll = 0xffffffff;
+  static constexpr int kGroupBytes = (16 << 20) / (2 * HD * sizeof(T));  // keys and values of a group: at most 16 MiB
+
+  __device__ int keys_of(int b) const {
+    return SequenceRows(CUK_, b, dims_.N, dims_.N).count;
+  }
+  __device__ int class_of(int b) const {
+    return 31 - __clz(keys_of(b) / TileN | 1);
+  }
+  __device__ int tiles_of(int b) const {
+    return ceil_div<u32>(SequenceRows(CU_, b, dims_.M, dims_.LONGEST).count, TileM) * dims_.HEADS;
+  }
+  // Finds how many tiles the next 32 sequences have in the present class, or the first 32 in the next; returns whether
+  // there is one.
+  __device__ bool find_sequences() {
+    before_ += count_, count_ = 0;
+    first_ += 32;
+    if (first_ >= static_cast<int>(dims_.BATCH)) {
+      if (classes_ == 0) return false;
+      class_ = 31 - __clz(classes_), classes_ ^= 1U << class_, first_ = 0;
+    }
+    const int b = first_ + threadIdx.x % 32;
+    tiles_ = b < static_cast<int>(dims_.BATCH) && class_of(b) == class_ ? tiles_of(b) : 0;
+    through_ = tiles_;
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      const int other = __shfl_up_sync(kAll, through_, distance);
+      if (static_cast<int>(threadIdx.x % 32) >= distance) through_ += other;
+    }
+    count_ = __shfl_sync(kAll, through_, 31);
+    return true;
+  }
+  __device__ Work tile_of(int sequence, int rows, int within) const {
+    const int sharing = dims_.HEADS / dims_.KV_HEADS;
+    const int group =
+        sharing * (CAUSAL ? min(max(1, kGroupBytes / max(1, keys_of(sequence))), static_cast<int>(dims_.KV_HEADS)) : 1);
+    const int begin = within / (rows * group) * group;
+    const LongestFirst order = {rows, min(group, static_cast<int>(dims_.HEADS) - begin)};
+    within -= begin * rows;
+    return {dims_, CU_, CUK_, order.row(within),
+            sequence * static_cast<int>(dims_.HEADS) + begin + order.column(within)};
+  }
+
+  const Dims& dims_;
+  const View<const s32, 1>&CU_, &CUK_;
+  u32* counter_;
+  Work* works_;
+  Work work_;
+  u32 classes_;  // that come after the present one
+  int class_ = 0;
+  int first_;                    // of the 32 sequences at hand
+  int before_ = 0, count_ = 0;   // tiles before them in the order, and of them
+  int tiles_ = 0, through_ = 0;  // of this lane's sequence, and together with the lanes before
+  int drawn_;                    // the index of the next tile, in lane 0
 };
 
 #endif

@@ -16,4 +16,10 @@ template <int Width> __device__ constexpr int chunk(int row, int chunk) {
     return chunk ^ row / (128 / Width) % (Width / 16);
 }
 
+// Returns where a byte of a tile moves, counted from the tile's base: the number of its `piece` bytes is XORed with low
+// bits of the number of its 128 bytes. The function is its own inverse.
+__device__ constexpr u32 moved(u32 byte, u32 width, u32 piece = 16) {
+  return width == 0 ? byte : byte ^ (byte >> 7) % (width / piece) * piece;
+}
+
 }  // namespace swizzle
