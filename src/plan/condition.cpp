@@ -243,6 +243,19 @@ std::vector<Condition> conditions_of(const Binding& binding) {
   return conditions;
 }
 
+std::vector<std::size_t> params_of_problem(const Binding& binding) {
+  Dependencies dependencies(binding);
+  const auto add = [&](const std::optional<Expression>& when) {
+    if (when.has_value()) dependencies.add(*when);
+  };
+  for (const templates::Dim& dim : binding.kernel->dims) add(dim.when);
+  for (const templates::Tensor& tensor : binding.kernel->tensors) {
+    add(tensor.when);
+    for (const Expression& extent : tensor.shape) dependencies.add(extent);
+  }
+  return dependencies.params();
+}
+
 bool valid(const Values& values, const std::vector<Condition>& conditions) {
   return std::ranges::none_of(conditions,
                               [&](const Condition& condition) { return condition.violated(values).has_value(); });

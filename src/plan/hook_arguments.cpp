@@ -1,5 +1,7 @@
 #include "plan/hook_arguments.h"
 
+#include <algorithm>
+
 #include "core/argument_images.h"
 #include "core/failure.h"
 #include "plan/scalar_argument.h"
@@ -18,6 +20,15 @@ void broadcast(const templates::Tensor& declared, std::vector<std::int64_t>& str
   }
 }
 
+// Returns whether each element of an even index of the innermost dimension is followed by the next one, and begins at a
+// multiple of the bytes of both.
+bool pairs_lie_whole(const Argument& operand) {
+  if (operand.shape.empty() || operand.shape.back() % 2 != 0 || operand.strides.back() != 1) return false;
+  const bool rows = std::all_of(operand.strides.begin(), operand.strides.end() - 1,
+                                [](std::int64_t stride) { return stride % 2 == 0; });
+  return rows && operand.address % (2 * size_of(operand.dtype)) == 0;
+}
+
 Result<Argument> tensor_operand(const Values& values, std::size_t index) {
   const Binding& binding = values.binding();
   const templates::Tensor& declared = binding.kernel->tensors[index];
@@ -28,10 +39,11 @@ Result<Argument> tensor_operand(const Values& values, std::size_t index) {
   operand.declaration = declared.text;
   operand.dtype = binding.element_of(declared);
   operand.address = binding.tensors[index] != nullptr ? binding.tensors[index]->address : 0;
-  operand.address_alignment = static_cast<std::uint32_t>(size_of(operand.dtype));
   TMA_JIT_ASSIGN(operand.range, range_of(values, declared, layout));
   operand.shape = layout.shape;
   operand.strides = std::move(layout.strides);
+  const std::size_t read = size_of(operand.dtype) * (pairs_lie_whole(operand) ? 2 : 1);
+  operand.address_alignment = static_cast<std::uint32_t>(read);
   broadcast(declared, operand.strides, layout.shape);
   operand.image = operand_image(operand.address, operand.strides, layout.shape);
   return operand;

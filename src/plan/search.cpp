@@ -316,6 +316,9 @@ Result<Enumeration> Search::count() {
 }
 
 void Search::add_if_valid(std::vector<Ranked>& ranked, std::vector<std::int64_t> params) {
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if (std::ranges::find(choices_[i], params[i]) == choices_[i].end()) return;
+  }
   if (std::ranges::any_of(ranked, [&](const Ranked& other) { return other.params == params; })) return;
   if (take(params)) ranked.push_back({std::move(params), cycles()});
 }
@@ -345,14 +348,34 @@ void Search::rank_near(std::vector<Ranked>& ranked, std::size_t most) {
     if (ranked.size() < most) add_if_valid(ranked, params_of(preset));
   }
   const std::vector<std::int64_t> chosen = ranked.front().params;
-  for (std::size_t i = 0; i < choices_.size(); ++i) {
-    for (const std::int64_t value : choices_[i]) {
-      if (ranked.size() >= most) return;
-      std::vector<std::int64_t> params = chosen;
-      params[i] = value;
-      add_if_valid(ranked, std::move(params));
+  const auto vary = [&](const std::vector<std::int64_t>& from, std::size_t first, const auto& use) {
+    for (std::size_t i = first; i < choices_.size(); ++i) {
+      for (const std::int64_t value : choices_[i]) {
+        if (ranked.size() >= most) return;
+        if (value == from[i]) continue;
+        std::vector<std::int64_t> params = from;
+        params[i] = value;
+        use(params, i + 1);
+      }
     }
+  };
+  const auto add = [&](const std::vector<std::int64_t>& params, std::size_t) { add_if_valid(ranked, params); };
+  vary(chosen, 0, add);
+  vary(chosen, 0, [&](const std::vector<std::int64_t>& params, std::size_t next) { vary(params, next, add); });
+}
+
+// Leaves the params their values that say what is computed: those that no preset sets, and those that decide which
+// tensors there are.
+void Search::keep_problem(const std::vector<std::int64_t>& params) {
+  const templates::Template& kernel = *binding_.kernel;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const bool tuned = std::ranges::any_of(kernel.presets, [&](const templates::Preset& preset) {
+      return std::ranges::find(preset.settings, kernel.params[i].name, &templates::Preset::Setting::param) !=
+             preset.settings.end();
+    });
+    if (!tuned && !kernel.presets.empty()) choices_[i] = {params[i]};
   }
+  for (const std::size_t param : params_of_problem(binding_)) choices_[param] = {params[param]};
 }
 
 Result<std::vector<Search::Ranked>> Search::rank(std::size_t most) {
@@ -360,6 +383,7 @@ Result<std::vector<Search::Ranked>> Search::rank(std::size_t most) {
   std::vector<Ranked> ranked;
   if (!found || most == 0) return ranked;
   ranked.push_back({values_.params(), cycles()});
+  keep_problem(ranked.front().params);
   if (binding_.kernel->work.cycles.has_value()) {
     TMA_JIT_CHECK(rank_by_cycles(ranked, most));
   } else {

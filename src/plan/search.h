@@ -26,8 +26,9 @@ class Search {
   [[nodiscard]] Result<Enumeration> count();
 
   // Returns the configurations that are most worth measuring, at most `most`, the chosen one first. If the template
-  // states cycles: those with the fewest, the first of equal ones. Else: its presets, and then those that differ from
-  // the chosen one in one param. Empty if none is valid.
+  // states cycles: those with the fewest, the first of equal ones. Else: its presets, then those that differ from the
+  // chosen one in one param, then those that differ in two. Params that no preset sets say what is computed, and keep
+  // their values, as do those that decide which tensors there are. Empty if none is valid. The search cannot be used for another purpose afterwards.
   struct Ranked {
     std::vector<std::int64_t> params;  // in declaration order
     std::int64_t cycles = 0;           // 0 if the template states none
@@ -66,6 +67,7 @@ class Search {
   bool choose_preset();
   std::int64_t cycles();
   [[nodiscard]] Result<void> rank_by_cycles(std::vector<Ranked>& ranked, std::size_t most);
+  void keep_problem(const std::vector<std::int64_t>& params);
   void rank_near(std::vector<Ranked>& ranked, std::size_t most);
   void add_if_valid(std::vector<Ranked>& ranked, std::vector<std::int64_t> params);
   std::vector<std::int64_t> default_values() const;

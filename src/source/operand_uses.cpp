@@ -1,6 +1,7 @@
 #include "source/operand_uses.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/failure.h"
@@ -101,6 +102,34 @@ std::string exchanged(std::string_view text, Operands operands, std::string_view
   return out;
 }
 
+bool has_parameter(const Hook& hook, std::string_view name) {
+  return std::ranges::find(hook.parameters, name, &Hook::Parameter::name) != hook.parameters.end();
+}
+
+// Returns whether the text may change one of its names.
+bool assigns(std::string_view text) {
+  const std::string code = blanked(text);
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    const char before = i > 0 ? code[i - 1] : ' ', after = i + 1 < code.size() ? code[i + 1] : ' ';
+    if ((code[i] == '+' || code[i] == '-') && after == code[i]) return true;
+    if (code[i] != '=') continue;
+    const bool comparison = after == '=' || before == '=' || before == '!' ||
+                            ((before == '<' || before == '>') && (i < 2 || code[i - 2] != before));
+    if (!comparison) return true;
+  }
+  return false;
+}
+
+// Returns the text from `begin` to `end` - 1 without comments and blanks.
+std::string without_blanks(std::string_view text, std::size_t begin, std::size_t end) {
+  std::string out;
+  TokenReader reader(text.substr(begin, end - begin));
+  for (Token token = reader.next(); token.kind != Kind::end; token = reader.next()) {
+    if (token.kind != Kind::blank && token.kind != Kind::newline && token.kind != Kind::comment) out += token.text;
+  }
+  return out;
+}
+
 std::string count_of(std::size_t count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
@@ -111,10 +140,11 @@ std::vector<Operand> operands_of(const Plan& plan) {
   std::vector<Operand> operands;
   for (const Argument& argument : plan.arguments) {
     if (!argument.hooks_offset.has_value()) continue;
-    Operand operand{argument.name, argument.dtype, argument.shape.size(), false};
+    Operand operand{argument.name, argument.dtype, argument.shape.size(), false, false};
     if (operand.rank > 0) {
       const std::int64_t stride = argument.strides.back();
       operand.neighbours = stride == 1 || (argument.shape.back() <= 1 && stride != 0);
+      operand.paired = argument.address_alignment > size_of(argument.dtype);
     }
     operands.push_back(std::move(operand));
   }
@@ -138,6 +168,41 @@ Result<void> check_uses(const Hook& hook, Operands operands) {
                                                       : "i, j, ..."));
   }
   return {};
+}
+
+bool is_body(const Hook& hook) {
+  return blanked(hook.text).find(';') != std::string::npos;
+}
+
+std::vector<OwnOperand> own_operands_of(const Hook& hook, Operands operands) {
+  std::vector<OwnOperand> own;
+  if (!has_parameter(hook, "row") || !has_parameter(hook, "column") || is_body(hook) || assigns(hook.text)) return own;
+  const std::vector<Use> uses = uses_in(hook.text, operands, "[]");
+  for (const Operand& operand : operands) {
+    std::optional<std::string> indices;
+    const bool alike = std::ranges::all_of(uses, [&](const Use& use) {
+      if (use.operand != &operand) return true;
+      const std::string here = use.close == 0 ? "" : without_blanks(hook.text, use.open + 1, use.close);
+      return std::exchange(indices, here).value_or(here) == here;
+    });
+    if (!alike || !indices.has_value() || own.size() == kOwnMost) continue;
+    const bool row = *indices == "row" || *indices == "row,column";
+    const bool column = *indices == "column" || *indices == "row,column";
+    if (row || column) own.push_back({operand, row, column});
+  }
+  return own;
+}
+
+std::string without_indices(std::string_view text, std::span<const OwnOperand> own) {
+  std::string out(text);
+  std::vector<Operand> operands;
+  for (const OwnOperand& one : own) operands.push_back(one.operand);
+  for (const Use& use : uses_in(text, operands, "[]")) {
+    for (std::size_t i = use.open; i <= use.close; ++i) {
+      if (out[i] != '\n') out[i] = ' ';
+    }
+  }
+  return out;
 }
 
 std::string with_parentheses(std::string_view text, Operands operands) {

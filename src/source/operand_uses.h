@@ -17,6 +17,7 @@ struct Operand {
   DType type = DType::f32;
   std::size_t rank = 0;     // 0 for a scalar
   bool neighbours = false;  // whether the elements of the innermost dimension are adjacent in memory
+  bool paired = false;      // whether they may be read in pairs that begin at even indices
 };
 using Operands = std::span<const Operand>;
 
@@ -26,6 +27,21 @@ std::vector<Operand> operands_of(const Plan& plan);
 // Fails unless every tensor that the hook uses has as many indices as dimensions and no scalar has any: parse, as "hook
 // NAME:line:column: error: ...". The brackets of the text must match.
 [[nodiscard]] Result<void> check_uses(const Hook& hook, Operands operands);
+
+// An operand that a hook reads only at the row, the column or both of the element that it is given.
+struct OwnOperand {
+  Operand operand;
+  bool row = false, column = false;
+};
+// Returns these operands of a hook with parameters named row and column, the first kOwnMost of them: more would not fit
+// into registers. None if the text is not one expression without assignments.
+inline constexpr std::size_t kOwnMost = 3;
+std::vector<OwnOperand> own_operands_of(const Hook& hook, Operands operands);
+// Replaces the indices of these operands and their brackets by blanks. Keeps the position of every other byte.
+std::string without_indices(std::string_view text, std::span<const OwnOperand> own);
+
+// Returns whether the hook's text is the body of a function and not an expression.
+bool is_body(const Hook& hook);
 
 // Replaces the brackets of tensors' indices by parentheses, because C++17 allows only one index in brackets. Keeps the
 // position of every byte.

@@ -71,16 +71,16 @@ std::string dims_text(const Plan& plan) {
   return fmt::format("{}struct Dims {{{}{} }};\n", globals, members, list_members(plan.dims));
 }
 
-std::string signature(const Hook& hook) {
+std::string parameters_of(const Hook& hook) {
   std::string parameters;
   for (const Hook::Parameter& parameter : hook.parameters) {
     parameters += fmt::format("{}{} {}", parameters.empty() ? "" : ", ", name_of(parameter.type), parameter.name);
   }
-  return fmt::format("__device__ {} {}({}) const", name_of(hook.result), hook.name, parameters);
+  return parameters;
 }
 
-bool is_body(const Hook& hook) {
-  return blanked(hook.text).find(';') != std::string::npos;
+std::string signature(const Hook& hook) {
+  return fmt::format("__device__ {} {}({}) const", name_of(hook.result), hook.name, parameters_of(hook));
 }
 
 // The hook's text starts in column 1 after its own #line, so that the compiler's columns are the user's.
@@ -112,6 +112,28 @@ std::string generic_members(const Hook& hook, Operands operands) {
                             hook.name, parameters, value, value);
 }
 
+// Returns the type of an operand's elements in hooks.
+DType value_type(const Operand& operand, DType real) {
+  return is_floating_point(operand.type) ? real : operand.type;
+}
+
+// Returns the text of the members that device/epilogue/own_operands.cuh describes; empty if the hook has no own
+// operand.
+std::string own_members(const Hook& hook, Operands operands, DType real) {
+  const std::vector<OwnOperand> own = own_operands_of(hook, operands);
+  if (own.empty()) return {};
+  std::string given, parameters = parameters_of(hook);
+  for (const auto& [operand, row, column] : own) {
+    given += fmt::format("{}own<{}, {}>({})", given.empty() ? "" : ", ", row, column, operand.name);
+    parameters += fmt::format(", {} {}", name_of(value_type(operand, real)), operand.name);
+  }
+  return fmt::format(
+      "template <class F> __device__ auto {0}_own(F f) const {{ return f({1}); }}\n"
+      "__device__ {2} {0}_with({3}) const {{\nreturn (\n{4}{5}\n);}}\n",
+      hook.name, given, name_of(hook.result), parameters, line_directive(1, "hook " + hook.name),
+      with_parentheses(without_indices(hook.text, own), operands));
+}
+
 // Returns the type in which hooks compute and receive floating-point elements: f64 in a reference.
 DType real_of(const Plan& plan) {
   const bool wide = std::ranges::any_of(plan.hooks, [](const Hook& hook) { return hook.result == DType::f64; });
@@ -120,16 +142,17 @@ DType real_of(const Plan& plan) {
 
 std::string member(const Operand& operand, DType real) {
   if (operand.rank == 0) return fmt::format("{} {};\n", name_of(operand.type), operand.name);
-  return fmt::format("Operand<{}, {}, {}, {}> {};\n", name_of(operand.type), operand.rank,
-                     name_of(is_floating_point(operand.type) ? real : operand.type), operand.neighbours, operand.name);
+  return fmt::format("Operand<{}, {}, {}, {}, {}> {};\n", name_of(operand.type), operand.rank,
+                     name_of(value_type(operand, real)), operand.neighbours, operand.paired, operand.name);
 }
 
 // 940 is "missing return statement at end of non-void function", a warning by default; the result would be undefined.
-void append_hook(const Hook& hook, Operands operands, std::string& text) {
+void append_hook(const Hook& hook, Operands operands, const Plan& plan, std::string& text) {
   const bool body = is_body(hook);
   if (body) text += "#pragma nv_diag_error 940\n";
   text += definition(hook, operands);
   if (hook.generic) text += generic_members(hook, operands);
+  if (!plan.reference) text += own_members(hook, operands, real_of(plan));
   const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
   text += line_directive(lines + 1, kPreambleName);
   if (body) text += "#pragma nv_diag_default 940\n";
@@ -143,7 +166,7 @@ void append_hooks(const Plan& plan, std::string& text) {
   const std::vector<Operand> operands = operands_of(plan);
   text += "struct alignas(8) Hooks {\n";
   for (const Operand& operand : operands) text += member(operand, real_of(plan));
-  for (const Hook& hook : plan.hooks) append_hook(hook, operands, text);
+  for (const Hook& hook : plan.hooks) append_hook(hook, operands, plan, text);
   text += "};\n";
 }
 

@@ -75,8 +75,7 @@ __device__ void consume(Smem& smem, const Mapped<O, 3>& D, const Tiles& tiles, c
     mma::multiply_tile<T, WM, WN, BK>(smem, consumer, steps, row, column, acc);
     const BatchTile tile = tiles[index];
     tma::store_tile<S, WARPS, BN>(smem.staged, tma::MatrixOf<O>{D, tile.matrix}, {dims.M, dims.N}, tile.row * BM,
-                                  tile.column * BN, row, column, acc,
-                                  [&](S x, int r, int c) { return hooks.epilogue(x, r, c, tile.matrix); });
+                                  tile.column * BN, row, column, acc, hooks, tile.matrix);
   }
   if (threadIdx.x == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }

@@ -86,9 +86,9 @@ __device__ void consume(Smem& smem, const Mapped<O, 3>& D, const Tiles& tiles, c
   const int group = threadIdx.x / kWarpgroup;
   multiply_tiles<Accumulators, SLICES, PINGPONG, PROMOTED>(
       smem.pipeline, smem, tiles, steps, [&](const BatchTile& tile, int block, const Accumulators& sums) {
-        tma::store_slice<S>(1 + group, smem.staged[group], tma::MatrixOf<O>{D, tile.matrix}, {dims.M, dims.N},
-                            tile.row * BM + block * 64, tile.column * BN, sums,
-                            [&](S x, int row, int column) { return hooks.epilogue(x, row, column, tile.matrix); });
+        tma::store_slice<S, SLICES == 1>(1 + group, smem.staged[group], tma::MatrixOf<O>{D, tile.matrix},
+                                         {dims.M, dims.N}, tile.row * BM + block * 64, tile.column * BN, sums, hooks,
+                                         tile.matrix);
       });
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }

@@ -49,6 +49,7 @@
 //! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 3
 //! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 2 when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 
+#include "device/epilogue/own_operands.cuh"
 #include "device/epilogue/store_tile.cuh"
 #include "device/pipeline/cp_async_pipeline.cuh"
 #include "device/reference/gemm.cuh"
@@ -117,7 +118,7 @@ __device__ inline void store(SharedTile<O, 16, WN>& staged, const Problem& p, co
                              const Accumulators& acc) {
   const bool vectors = rows_of_16_bytes(p.d);
   auto results = acc.as<S>();
-  results.map_at([&](S x, int r, int c) { return hooks.epilogue(x, row + r, column + c); });
+  apply_epilogue(hooks, results, row, column);
 #pragma unroll
   for (int i = 0; i < WM; i += 16) {
     __syncwarp();

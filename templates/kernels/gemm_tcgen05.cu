@@ -40,6 +40,7 @@
 //! preset  BN = 128, STAGES = 6, PAIR = 1  when ceil_div(M, 256) * ceil_div(N, 256) <= device.sm_count / 4
 //! preset  BN = 256, STAGES = 6, PAIR = 2
 
+#include "device/epilogue/own_operands.cuh"
 #include "device/epilogue/tma_store.cuh"
 #include "device/pipeline/tma_operands.cuh"
 #include "device/ptx/griddepcontrol.cuh"
@@ -126,20 +127,20 @@ __device__ void store(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, con
     const u32 slot = steps > 0 ? accumulators.wait() : 0;
     tcgen05::fence_after();
     const u32 from = tensor_memory::at(address, warp * 32, slot * BN);
-    tma::store_each<kStoreThreads, BN / EPI_N, 1>(
-        1, smem.staged, D, {dims.M, dims.N}, row, column, [&](int n, Staged& staged) {
-          RegisterTile<layout::Lane<EPI_N>, Unit<T>::Sum> sums = {};
-          if (steps > 0) tcgen05::load(sums, from + n * EPI_N);
-          auto part = sums.template as<S>();
-          part.map_at(
-              [&](S x, int r, int c) { return hooks.epilogue(x, row + warp * 32 + r, column + n * EPI_N + c); });
-          store(staged, warp * 32, 0, part);
-          if (n == BN / EPI_N - 1 && steps > 0) {
-            tcgen05::fence_before();
-            __syncwarp();
-            if (threadIdx.x % 32 == 0) smem.accumulators.empty[slot].arrive_release_at(0);
-          }
-        });
+    tma::store_each<kStoreThreads, BN / EPI_N, 1>(1, smem.staged, D, {dims.M, dims.N}, row, column,
+                                                  [&](int n, Staged& staged) {
+                                                    RegisterTile<layout::Lane<EPI_N>, Unit<T>::Sum> sums = {};
+                                                    if (steps > 0) tcgen05::load(sums, from + n * EPI_N);
+                                                    auto part = sums.template as<S>();
+                                                    apply_epilogue(hooks, part, row + warp * 32, column + n * EPI_N);
+                                                    store(staged, warp * 32, 0, part);
+                                                    if (n == BN / EPI_N - 1 && steps > 0) {
+                                                      tcgen05::fence_before();
+                                                      __syncwarp();
+                                                      if (threadIdx.x % 32 == 0)
+                                                        smem.accumulators.empty[slot].arrive_release_at(0);
+                                                    }
+                                                  });
   }
   if (threadIdx.x == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }

@@ -97,6 +97,7 @@
 //! preset  BM = 32, BN = 64, STAGES = 16
 //! preset  BM = 64, BN = 128, STAGES = 8, SPLIT = 4, CHUNKS = 6
 
+#include "device/epilogue/own_operands.cuh"
 #include "device/epilogue/tma_store.cuh"
 #include "device/pipeline/pipeline.cuh"
 #include "device/ptx/cluster.cuh"
@@ -254,7 +255,7 @@ __device__ void store(Smem& smem, const Output& output, int row, int column, Sha
   Staged& staged = smem.staged[group];
   column += group * 64;
   auto results = share.template as<S>();
-  results.map_at([&](S x, int c, int r) { return output.hooks.epilogue(x, row + r, column + warp * 16 + c); });
+  apply_epilogue<true>(output.hooks, results, row, column + warp * 16);
   store_transposed(staged, 0, warp * 16, results);
   tma::fence();
   sync(1 + group, kWarpgroup);

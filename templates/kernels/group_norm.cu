@@ -56,12 +56,16 @@
 //! preset  LANES = 128, THREADS = 128, PACKS = 4
 //! preset  LANES = 256, THREADS = 256, PACKS = 4
 //! preset  LANES = 512, THREADS = 512, PACKS = 4
+//! preset  LANES = 256, THREADS = 256, PACKS = 4, KEPT = 0  when sizeof(T) == 2 && LENGTH <= 32768 && N * G >= device.sm_count
+//! preset  LANES = 512, THREADS = 512, PACKS = 4, KEPT = 0  when sizeof(T) == 4 && LENGTH <= 32768 && N * G >= device.sm_count
+//! preset  LANES = 256, THREADS = 256, CLUSTER = 2, PACKS = 4, KEPT = 0  when device.cluster_max >= 2 && sizeof(T) == 2 && LENGTH <= 131072 && N * G >= device.sm_count
+//! preset  LANES = 512, THREADS = 512, CLUSTER = 2, PACKS = 4, KEPT = 0  when device.cluster_max >= 2 && N * G >= device.sm_count / 4
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, PACKS = 8
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8
-//! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 2, KEPT = 0  when device.cluster_max >= 8
+//! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4, KEPT = 0  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, PACKS = 4, KEPT = 0
 //! preset  LANES = 4, THREADS = 256, PACKS = 2, WHOLE = 0
 //! preset  LANES = 256, THREADS = 256, PACKS = 4, WHOLE = 0

@@ -71,6 +71,7 @@
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 4, KEPT = 0  when sizeof(T) == 2 && N <= 65536 && M >= device.sm_count
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 8  when sizeof(T) == 4 && M >= device.sm_count
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && sizeof(T) == 4
+//! preset  LANES = 512, THREADS = 512, CLUSTER = 4, PACKS = 4, KEPT = 0  when device.cluster_max >= 4 && sizeof(T) == 2 && N > 65536 && N <= 131072
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8

@@ -51,7 +51,7 @@
 //! reference layer_norm_backward_reference  grid max(min(M, 65536), ceil_div(N, 256), 1)  block 256
 //!
 //! preset  LANES = 4, THREADS = 256, PACKS = 1, BLOCKS = 2
-//! preset  LANES = 4, THREADS = 256, PACKS = 2, BLOCKS = 2  when sizeof(T) == 2
+//! preset  LANES = 4, THREADS = 128, PACKS = 2, BLOCKS = 4  when sizeof(T) == 2
 //! preset  LANES = 16, THREADS = 256, PACKS = 1, BLOCKS = 4, AHEAD = 0  when sizeof(T) == 2
 //! preset  LANES = 16, THREADS = 256, PACKS = 1, BLOCKS = 4  when sizeof(T) == 4
 //! preset  LANES = 16, THREADS = 256, PACKS = 2, BLOCKS = 2  when sizeof(T) == 4

@@ -12,6 +12,7 @@
 //!
 //! require LANES <= 32 || LANES == THREADS          "a row is a warp's or a block's"
 //! require N + (alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
+//! require sizeof(T) > 2 || N <= 16384              "longer rows of 16-bit elements are faster as tiles that several blocks share"
 //! require PACKS * THREADS <= 4096                  "what a thread holds must fit into registers"
 //! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
 //! require SEGMENTED == 0 || stride(B, 1) == 1      "elements of a row of B are neighbours"
@@ -21,9 +22,11 @@
 //!
 //! preset  LANES = 2, THREADS = 256, PACKS = 1
 //! preset  LANES = 4, THREADS = 256, PACKS = 1
+//! preset  LANES = 4, THREADS = 256, PACKS = 4  when sizeof(T) == 2 && N > 32
 //! preset  LANES = 4, THREADS = 256, PACKS = 2
 //! preset  LANES = 8, THREADS = 256, PACKS = 2
 //! preset  LANES = 16, THREADS = 256, PACKS = 2
+//! preset  LANES = 32, THREADS = 128, PACKS = 4  when sizeof(T) == 2 && N > 256
 //! preset  LANES = 32, THREADS = 256, PACKS = 2
 //! preset  LANES = 32, THREADS = 128, PACKS = 4
 //! preset  LANES = 128, THREADS = 128, PACKS = 2

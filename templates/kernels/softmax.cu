@@ -25,7 +25,7 @@
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
 //! require KEPT == 1 || LANES == THREADS            "a row that is read in parts is a block's"
 //! require KEPT == 0 || N + (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
-//! require WHOLE == 0 || (N % COUNT == 0 && alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0 && alignment(D) % 16 == 0 && stride(D, 0) * sizeof(O) % 16 == 0) "rows begin at 16 bytes and are whole packs"
+//! require WHOLE == 0 || (N * sizeof(T) % 16 == 0 && alignment(S) % 16 == 0 && stride(S, 0) * sizeof(T) % 16 == 0 && alignment(D) % 16 == 0 && stride(D, 0) * sizeof(O) % 16 == 0) "rows begin at 16 bytes and are whole packs"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
 //! require BLOCKS == 1 || LASTING == 1              "other blocks are not counted"
 //! require LASTING == 0 || (KEPT == 1 && WHOLE == 1 && LANES == THREADS) "a lasting block keeps a whole row"
@@ -64,6 +64,7 @@
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 4  when sizeof(T) == 4 && M >= device.sm_count
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0  when sizeof(T) == 2 && N <= 32768 && M >= device.sm_count
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 8  when device.cluster_max >= 4 && sizeof(T) == 4
+//! preset  LANES = 1024, THREADS = 1024, CLUSTER = 4, PACKS = 8, KEPT = 0  when device.cluster_max >= 4 && device.threads_per_sm >= 2048 && sizeof(T) == 4 && N > 65536 && N <= 131072
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && sizeof(T) == 4
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 4, KEPT = 0  when sizeof(T) == 2 && N <= 65536 && M >= device.sm_count
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4

@@ -6,6 +6,8 @@
 //   slot(i)        which of the lane's rows register i belongs to
 //   row(s)         the tile's row of slot s
 //   column(i)      the tile's column of register i
+//   kPairs         pairs of neighbouring columns of a row that a lane holds: registers i and i + 1, for even i, are one
+//   pair(i)        which of them register i belongs to
 #include "device/types.cuh"
 
 namespace layout {
@@ -18,7 +20,10 @@ template <int Rows, int Columns> struct Mma {
   static_assert(Rows % 16 == 0 && Columns % 8 == 0, "accumulators are blocks of 16 by 8");
   template <int N> using WithColumns = Mma<Rows, N>;
 
+  static constexpr int kPairs = Columns / 8;
+
   __device__ static constexpr int slot(int i) { return i / (Columns / 2) * 2 + i / 2 % 2; }
+  __device__ static constexpr int pair(int i) { return i % (Columns / 2) / 4; }
   __device__ static int row(int s) { return threadIdx.x % 32 / 4 + s * 8; }
   __device__ static int column(int i) { return i % (Columns / 2) / 4 * 8 + threadIdx.x % 4 * 2 + i % 2; }
   // Returns the register in this layout that is register i of the N columns from `first` on.
@@ -33,7 +38,10 @@ template <int Columns> struct Lane {
   static constexpr int kRegisters = Columns, kRowSlots = 1, kLanes = 1;
   template <int N> using WithColumns = Lane<N>;
 
+  static constexpr int kPairs = Columns / 2;
+
   __device__ static constexpr int slot(int) { return 0; }
+  __device__ static constexpr int pair(int i) { return i / 2; }
   __device__ static int row(int) { return threadIdx.x % 32; }
   __device__ static constexpr int column(int i) { return i; }
   template <int N> __device__ static constexpr int within(int first, int i) { return first + i; }

@@ -4,10 +4,32 @@
 #include "device/ptx/cvt.cuh"
 #include "device/tile/interval.cuh"
 
+// Two elements in as many registers as their bytes need.
+template <class T, int Size = sizeof(T)> struct alignas(2 * sizeof(T)) Two {
+  T x[2];
+
+  __device__ static Two of(T first, T second) { return {{first, second}}; }
+  __device__ T at(int i) const { return x[i]; }
+};
+template <class T> struct Two<T, 2> {
+  u32 word;
+
+  __device__ static Two of(T first, T second) {
+    return {*reinterpret_cast<const u16*>(&first) | u32{*reinterpret_cast<const u16*>(&second)} << 16};
+  }
+  __device__ T at(int i) const {
+    const u16 half = static_cast<u16>(word >> 16 * i);
+    return *reinterpret_cast<const T*>(&half);
+  }
+};
+
 // Value is the type to which an element is converted: f32, or f64 in a reference and if hooks compute in it; integers
 // are not converted. Neighbours is whether elements of the innermost dimension are adjacent, so that the distances of
-// their addresses are constants.
-template <class T, int Rank, class Value, bool Neighbours> struct Operand {
+// their addresses are constants. Paired states that each even index of that dimension is in range together with the
+// next one, and that such pairs begin at multiples of their bytes.
+template <class T, int Rank, class Value, bool Neighbours, bool Paired = false> struct Operand {
+  using Element = T;
+
   const T* data;
   s64 stride[Rank];  // in elements, outermost first; 0 along a broadcast dimension
   s64 extent[Rank];  // the largest s64 along a broadcast dimension
@@ -20,7 +42,24 @@ template <class T, int Rank, class Value, bool Neighbours> struct Operand {
     const T* at = data;
     int dimension = 0;
     ((inside = inside && is_within(index, extent[dimension]), at += step(index, dimension), ++dimension), ...);
-    return inside ? converted(*at, Value{}) : Value{};
+    return inside ? value(*at) : Value{};
+  }
+  __device__ static Value value(T x) { return converted(x, Value{}); }
+
+  // The following are for tiles that may reach beyond the tensor, where nothing that is computed is stored.
+  // Returns row `row` of a matrix, or the last one if there are fewer.
+  __device__ const T* row(s32 row) const { return data + min(s64{row}, extent[0] - 1) * stride[0]; }
+  // Returns the elements `index`, which is even, and `index` + 1 of the row or vector at `begin`; 0 beyond its end.
+  __device__ Two<T> two(const T* begin, s32 index) const {
+    if constexpr (Paired) {
+      if (!is_within(index, extent[Rank - 1])) return Two<T>::of(T{}, T{});
+      return *reinterpret_cast<const Two<T>*>(begin + index);
+    }
+    return Two<T>::of(one(begin, index), one(begin, index + 1));
+  }
+  // Returns its element `index`; 0 beyond its end.
+  __device__ T one(const T* begin, s32 index) const {
+    return is_within(index, extent[Rank - 1]) ? begin[step(index, Rank - 1)] : T{};
   }
   // Returns an interval that contains the elements, integers, at all indices within these intervals; of at most one
   // dimension there may be several, up to kMost. Called by all lanes of a warp, which read for each other.
@@ -105,3 +144,32 @@ template <class T, int Rank, class Value, bool Neighbours> struct Operand {
     return found;
   }
 };
+
+// An operand that a hook reads only at the row, the column or both of the element that it is given.
+template <bool Row, bool Column, class O> struct OwnOperand {
+  static constexpr bool kRow = Row, kColumn = Column;
+  using Element = typename O::Element;
+  const O& operand;
+
+  // Returns what belongs to (row, column) and to (row, column + 1); `column` is even.
+  __device__ Two<Element> across(s32 row, s32 column) const {
+    if constexpr (Column) return operand.two(begin(row), column);
+    const Element x = operand.one(operand.data, row);
+    return Two<Element>::of(x, x);
+  }
+  // Returns what belongs to (row, column) and to (row + 1, column).
+  __device__ Two<Element> down(s32 row, s32 column) const {
+    if constexpr (Column) return Two<Element>::of(operand.one(begin(row), column), operand.one(begin(row + 1), column));
+    return Two<Element>::of(operand.one(operand.data, row), operand.one(operand.data, row + 1));
+  }
+  __device__ static auto value(Element x) { return O::value(x); }
+
+ private:
+  __device__ const Element* begin(s32 row) const {
+    if constexpr (Row) return operand.row(row);
+    return operand.data;
+  }
+};
+template <bool Row, bool Column, class O> __device__ inline OwnOperand<Row, Column, O> own(const O& operand) {
+  return {operand};
+}

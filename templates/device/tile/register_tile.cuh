@@ -95,6 +95,12 @@ template <class L, class X = f32> struct RegisterTile {
     return part;
   }
 
+  // Puts another tile in place of the columns from `first` on, a multiple of 8.
+  template <class Part> __device__ void put_columns(int first, const RegisterTile<Part, X>& other) {
+#pragma unroll
+    for (int i = 0; i < Part::kRegisters; ++i) x[L::template within<Part::kColumns>(first, i)] = other.x[i];
+  }
+
   // Returns the N rows from `first` on, multiples of 16; only for accumulators of mma.sync.
   template <int N> __device__ auto rows(int first) const {
     RegisterTile<layout::Mma<N, L::kColumns>, X> part;

@@ -1,0 +1,62 @@
+// The configurations that tuning tries for a request.
+#include <map>
+
+#include <doctest/doctest.h>
+
+#include <tma_jit/tma_jit.h>
+
+namespace tma_jit {
+namespace {
+
+Engine planning_engine() {
+  Options options;
+  options.device = Device::known("h200");
+  options.use_cache = false;
+  return Engine(std::move(options));
+}
+
+std::map<std::string, std::int64_t> params_of(const Candidate& candidate) {
+  return {candidate.params.begin(), candidate.params.end()};
+}
+
+// Returns the number of params in which two configurations differ.
+std::size_t differences(const Candidate& a, const Candidate& b) {
+  std::size_t count = 0;
+  for (const auto& [name, value] : params_of(a)) count += params_of(b).at(name) != value ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "candidates of a file without estimates differ in up to two params, and serve the problem of the planned one") {
+  Engine engine = planning_engine();
+  Request request{.kernel = "rms_norm_backward"};
+  request.dims = {{"M", 8192}, {"N", 4096}};
+  const auto candidates = engine.candidates(request, 1000);
+  REQUIRE(candidates);
+  bool staged = false;
+  std::map<std::size_t, int> by_differences;
+  for (const Candidate& candidate : *candidates) {
+    const auto params = params_of(candidate);
+    CHECK(params.at("WEIGHT") == 1);
+    staged = staged || (params.at("STAGES") == 2 && params.at("AHEAD") == 0);
+    ++by_differences[differences(candidates->front(), candidate)];
+  }
+  CHECK(staged);
+  CHECK(by_differences[1] > 0);
+  CHECK(by_differences[2] > 0);
+}
+
+TEST_CASE("candidates of other problems are those of their own") {
+  Engine engine = planning_engine();
+  Request request{.kernel = "rms_norm_backward"};
+  request.dims = {{"M", 8192}, {"N", 4096}};
+  request.params = {{"WEIGHT", 0}};
+  const auto candidates = engine.candidates(request, 100);
+  REQUIRE(candidates);
+  CHECK(candidates->size() > 1);
+  for (const Candidate& candidate : *candidates) CHECK(params_of(candidate).at("WEIGHT") == 0);
+}
+
+}  // namespace tma_jit
