@@ -142,8 +142,9 @@ DType real_of(const Plan& plan) {
 
 std::string member(const Operand& operand, DType real) {
   if (operand.rank == 0) return fmt::format("{} {};\n", name_of(operand.type), operand.name);
-  return fmt::format("Operand<{}, {}, {}, {}, {}> {};\n", name_of(operand.type), operand.rank,
-                     name_of(value_type(operand, real)), operand.neighbours, operand.paired, operand.name);
+  return fmt::format("Operand<{}, {}, {}, {}{}> {};\n", name_of(operand.type), operand.rank,
+                     name_of(value_type(operand, real)), operand.neighbours, operand.paired ? ", true" : "",
+                     operand.name);
 }
 
 // 940 is "missing return statement at end of non-void function", a warning by default; the result would be undefined.
@@ -158,12 +159,22 @@ void append_hook(const Hook& hook, Operands operands, const Plan& plan, std::str
   if (body) text += "#pragma nv_diag_default 940\n";
 }
 
+// Returns whether a hook reads the operand only at its own element.
+bool is_own(const Operand& operand, const Plan& plan, Operands operands) {
+  return std::ranges::any_of(plan.hooks, [&](const Hook& hook) {
+    return std::ranges::any_of(own_operands_of(hook, operands),
+                               [&](const OwnOperand& own) { return own.operand.name == operand.name; });
+  });
+}
+
 // Emits the hooks of a kernel as member functions of its last parameter, whose members are their operands. The struct
 // is aligned to 8 bytes: beside a less aligned __grid_constant__, NVRTC 13.0 reads other struct parameters byte by
 // byte.
 void append_hooks(const Plan& plan, std::string& text) {
   if (plan.hooks.empty()) return;
-  const std::vector<Operand> operands = operands_of(plan);
+  std::vector<Operand> operands = operands_of(plan);
+  for (Operand& operand : operands)
+    operand.paired = operand.paired && !plan.reference && is_own(operand, plan, operands);
   text += "struct alignas(8) Hooks {\n";
   for (const Operand& operand : operands) text += member(operand, real_of(plan));
   for (const Hook& hook : plan.hooks) append_hook(hook, operands, plan, text);

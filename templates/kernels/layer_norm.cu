@@ -13,11 +13,8 @@
 //! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
 //! param   KEPT    = 1     in {0, 1}                "1: a row is kept in registers; 0: each pass over it reads it again, in parts"
 //! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
-//! param   LASTING = 0     in {0, 1}                "1: blocks take one row after the other, and copy the next one to shared memory meanwhile"
-//! param   BLOCKS  = 1     in {1, 2, 3, 4}          "lasting blocks of an SM"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
-//! let     RESIDENT = LASTING == 1 ? BLOCKS : THREADS < 512 ? 768 / THREADS : 1 "blocks that an SM is to have room for"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
 //! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold at a time"
 //!
@@ -31,9 +28,6 @@
 //! require WHOLE == 0 || AFFINE < 2 || alignment(B) % 16 == 0 "B is read in packs"
 //! require WHOLE == 0 || SUM == 0 || (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0) "rows of S are stored in packs"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
-//! require BLOCKS == 1 || LASTING == 1              "other blocks are not counted"
-//! require LASTING == 0 || (KEPT == 1 && WHOLE == 1 && LANES == THREADS) "a lasting block keeps a whole row"
-//! require LASTING == 0 || (THREADS * PACKS * 16 + 2048) * BLOCKS <= device.smem_per_sm && THREADS * PACKS * 16 <= device.smem_per_block - 2048 "what a lasting block copies must fit into shared memory"
 //! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
 //! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
 //! require AFFINE < 1 || stride(W, 0) == 1          "elements of W are neighbours"
@@ -51,7 +45,7 @@
 //! hook    output(f32 y, s32 row, s32 column) : f32 = y  "applied to each result"
 //!
 //! cluster CLUSTER
-//! launch  grid LASTING == 0 ? ceil_div(M, ROWS) * CLUSTER : min(M * CLUSTER, (CLUSTER == 1 ? device.sm_count : max(device.sm_count / 16, 1) * 16) * BLOCKS)  block THREADS  smem LASTING * THREADS * PACKS * 16
+//! launch  grid ceil_div(M, ROWS) * CLUSTER  block THREADS
 //! work    flops 8 * M * N  bytes M * N * (sizeof(T) + sizeof(O) + SUM * sizeof(T)) + AFFINE * N * sizeof(T)
 //! reference layer_norm_reference  grid min(M, 65536)  block 256
 //!
@@ -88,35 +82,30 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-extern "C" __global__ __launch_bounds__(THREADS, RESIDENT) void layer_norm(View<const T, 2> X, View<const T, 1> W,
-                                                                           View<const T, 1> B, View<O, 2> Y,
-                                                                           View<T, 2> S, f32 eps, const Dims dims,
-                                                                           const __grid_constant__ Hooks hooks) {
-  extern __shared__ __align__(16) u8 copies[];
-  __shared__ RowSmem<THREADS, CLUSTER, 2> smem[1 + LASTING];
+extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 768 / THREADS : 1) void layer_norm(
+    View<const T, 2> X, View<const T, 1> W, View<const T, 1> B, View<O, 2> Y, View<T, 2> S, f32 eps, const Dims dims,
+    const __grid_constant__ Hooks hooks) {
+  __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(X, dims.M, dims.N);
-  RowsInTurn<LASTING, decltype(row), T> rows(row, X, dims.M, dims.N, copies);
-  do {
-    const auto read = [&] {
-      rows.load(0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); });
-      if constexpr (SUM && KEPT) row.store(S);
-    };
-    const RowMoments moments = row_moments<KEPT>(row, smem[rows.turn], static_cast<f32>(dims.N), eps, read);
-    next_pass<KEPT>(row, read, [&] {
-      if constexpr (SUM && !KEPT) row.store(S);  // S may be X, or what the hook reads
-      row.store(Y, [&](int p) {
-        Words<T, COUNT> weight, bias;
-        if constexpr (AFFINE >= 1) weight = row.load_vector(W, p);
-        if constexpr (AFFINE >= 2) bias = row.load_vector(B, p);
-        return [=, &row, &hooks](int i) {
-          f32 y = moments.standardized(row.x[p * COUNT + i]);
-          if constexpr (AFFINE >= 1) y *= to_f32(weight.at(i));
-          if constexpr (AFFINE >= 2) y += to_f32(bias.at(i));
-          return hooks.output(y, row.row, row.column_of(p, i));
-        };
-      });
+  const auto read = [&] {
+    row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); });
+    if constexpr (SUM && KEPT) row.store(S);
+  };
+  const RowMoments moments = row_moments<KEPT>(row, smem, static_cast<f32>(dims.N), eps, read);
+  next_pass<KEPT>(row, read, [&] {
+    if constexpr (SUM && !KEPT) row.store(S);  // S may be X, or what the hook reads
+    row.store(Y, [&](int p) {
+      Words<T, COUNT> weight, bias;
+      if constexpr (AFFINE >= 1) weight = row.load_vector(W, p);
+      if constexpr (AFFINE >= 2) bias = row.load_vector(B, p);
+      return [=, &row, &hooks](int i) {
+        f32 y = moments.standardized(row.x[p * COUNT + i]);
+        if constexpr (AFFINE >= 1) y *= to_f32(weight.at(i));
+        if constexpr (AFFINE >= 2) y += to_f32(bias.at(i));
+        return hooks.output(y, row.row, row.column_of(p, i));
+      };
     });
-  } while (rows.next());
+  });
 }
 
 #else

@@ -10,22 +10,18 @@
 //! param   LANES   = 32    in {4, 16, 32, 128, 256, 512} "threads of a block that share a row: some of a warp, or the block"
 //! param   PACKS   = 2     in {1, 2, 4}             "reads of a thread of a row, which is kept in registers"
 //! param   AHEAD   = 1     in {0, 1}                "1: a thread reads its next row before it works on one"
-//! param   STAGES  = 0     in {0, 2, 3, 4}          "rows of a thread in shared memory, all but one of them on their way; 0: none"
 //! param   BLOCKS  = 2     in {1, 2, 4, 8}          "blocks of an SM: each walks over rows"
 //! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block at a time"
 //! let     HELD    = LANES * PACKS * COUNT          "elements of a row that its threads hold"
-//! let     SMEM    = STAGES * 2 * THREADS * PACKS * 16 "bytes of the rows in shared memory"
 //! let     GRID    = max(1, min(ceil_div(M, ROWS), device.sm_count * BLOCKS))
 //! let     PARTS   = GRID + ceil_div(GRID, 16)      "partial sums of the blocks, and of groups of 16"
 //!
 //! require LANES <= 32 || LANES == THREADS          "a row is a warp's or a block's"
 //! require PACKS * COUNT <= 16                      "what a thread holds and adds up must fit into registers"
 //! require BLOCKS * THREADS <= 1024                 "the threads of an SM share its registers"
-//! require STAGES == 0 || (AHEAD == 0 && WHOLE == 1) "rows that are read ahead are in registers or whole packs in shared memory"
-//! require STAGES == 0 || (SMEM + 12 * 1024) * BLOCKS <= device.smem_per_sm && SMEM <= device.smem_per_block - 12 * 1024 "those of an SM's blocks must fit into its shared memory"
 //! require N <= HELD                                "a row must fit into its threads' registers"
 //! require WHOLE == 0 || (N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(DY) % 16 == 0 && stride(DY, 0) % COUNT == 0 && alignment(DX) % 16 == 0 && stride(DX, 0) % COUNT == 0) "rows begin at 16 bytes and are whole packs"
 //! require WHOLE == 0 || AFFINE == 0 || alignment(W) % 16 == 0 "W is read in packs"
@@ -46,7 +42,7 @@
 //!
 //! hook    output(f32 dx, s32 row, s32 column) : f32 = dx  "applied to each element of DX, such as another gradient added to it"
 //!
-//! launch  grid GRID  block THREADS  smem SMEM
+//! launch  grid GRID  block THREADS
 //! work    flops 14 * M * N  bytes 3 * M * N * sizeof(T) + N * ((AFFINE > 0) * sizeof(T) + AFFINE * sizeof(G))
 //! reference layer_norm_backward_reference  grid max(min(M, 65536), ceil_div(N, 256), 1)  block 256
 //!
@@ -69,7 +65,6 @@
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/column_sums.cuh"
-#include "device/reduce/rows_ahead.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -79,7 +74,6 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void layer_norm_backwar
     View<const T, 2> X, View<const T, 1> W, View<const T, 2> DY, View<T, 2> DX, View<G, 1> DW, View<G, 1> DB,
     unsigned char* parts, unsigned char* counters, f32 eps, const Dims dims, const __grid_constant__ Hooks hooks) {
   using Row = RegisterRow<THREADS, LANES, 1, COUNT, PACKS, WHOLE>;
-  extern __shared__ __align__(16) u8 copies[];
   __shared__ Sums<2> partial[2][THREADS / 32];
   ColumnSums<THREADS, LANES, COUNT, PACKS, AFFINE == 2 ? 2 : 1> columns;
   Row row(dims.M, dims.N);
@@ -89,17 +83,13 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void layer_norm_backwar
   };
   Row::Raw<T> x, dy, next_x, next_dy;
   if constexpr (AHEAD) read(row, next_x, next_dy);
-  RowsAhead<STAGES, Row, T> ahead(row, X, DY, gridDim.x * ROWS, dims.M, dims.N, copies);
   const f32 count = static_cast<f32>(dims.N);
   // Invariant: between two uses of a partial sum there is the barrier of the other.
   for (int first = blockIdx.x * ROWS; first < dims.M;) {
     if constexpr (AHEAD) x = next_x, dy = next_dy;
     Row next = row;
     next.advance(gridDim.x * ROWS, dims.M, dims.N);
-    if constexpr (STAGES > 0)
-      ahead.take(row, x, dy);
-    else
-      AHEAD ? read(next, next_x, next_dy) : read(row, x, dy);
+    AHEAD ? read(next, next_x, next_dy) : read(row, x, dy);
     Sums<2> means = {}, squares = {};  // of x and g; of (x - mean)^2 and g * (x - mean)
 #pragma unroll
     for (int p = 0; p < PACKS; ++p) {

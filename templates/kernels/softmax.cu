@@ -11,12 +11,8 @@
 //! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
 //! param   KEPT    = 1     in {0, 1}                "1: a row is kept in registers; 0: each pass over it reads it again, in parts"
 //! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
-//! param   BYTES   = 16    in {16, 8}               "of a read"
-//! param   LASTING = 0     in {0, 1}                "1: blocks take one row after the other, and copy the next one to shared memory meanwhile"
-//! param   BLOCKS  = 1     in {1, 2, 3, 4}          "lasting blocks of an SM"
 //!
-//! let     COUNT   = BYTES / sizeof(T)              "elements of a pack, which is read at once"
-//! let     RESIDENT = LASTING == 1 ? BLOCKS : 1 "blocks that an SM is to have room for"
+//! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
 //! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold at a time"
 //!
@@ -27,9 +23,6 @@
 //! require KEPT == 0 || N + (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
 //! require WHOLE == 0 || (N * sizeof(T) % 16 == 0 && alignment(S) % 16 == 0 && stride(S, 0) * sizeof(T) % 16 == 0 && alignment(D) % 16 == 0 && stride(D, 0) * sizeof(O) % 16 == 0) "rows begin at 16 bytes and are whole packs"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
-//! require BLOCKS == 1 || LASTING == 1              "other blocks are not counted"
-//! require LASTING == 0 || (KEPT == 1 && WHOLE == 1 && LANES == THREADS) "a lasting block keeps a whole row"
-//! require LASTING == 0 || (THREADS * PACKS * BYTES + 2048) * BLOCKS <= device.smem_per_sm && THREADS * PACKS * BYTES <= device.smem_per_block - 2048 "what a lasting block copies must fit into shared memory"
 //! require stride(S, 1) == 1                        "elements of a row of S are neighbours"
 //! require stride(D, 1) == 1                        "elements of a row of D are neighbours"
 //!
@@ -39,7 +32,7 @@
 //! hook    score(f32 x, s32 row, s32 column) : f32 = x  "applied to each element first"
 //!
 //! cluster CLUSTER
-//! launch  grid LASTING == 0 ? ceil_div(M, ROWS) * CLUSTER : min(M * CLUSTER, (CLUSTER == 1 ? device.sm_count : max(device.sm_count / 16, 1) * 16) * BLOCKS)  block THREADS  smem LASTING * THREADS * PACKS * BYTES
+//! launch  grid ceil_div(M, ROWS) * CLUSTER  block THREADS
 //! work    flops 5 * M * N  bytes M * N * (sizeof(T) + sizeof(O))
 //! reference softmax_reference  grid min(M, 65536)  block 256
 //!
@@ -85,26 +78,21 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-extern "C" __global__ __launch_bounds__(THREADS, RESIDENT) void softmax(View<const T, 2> S, View<O, 2> D,
-                                                                        const Dims dims,
-                                                                        const __grid_constant__ Hooks hooks) {
+extern "C" __global__ __launch_bounds__(THREADS) void softmax(View<const T, 2> S, View<O, 2> D, const Dims dims,
+                                                              const __grid_constant__ Hooks hooks) {
   const f32 none = -infinity();
-  extern __shared__ __align__(16) u8 copies[];
-  __shared__ RowSmem<THREADS, CLUSTER, 2> smem[1 + LASTING];
+  __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(S, dims.M, dims.N);
-  RowsInTurn<LASTING, decltype(row), T> rows(row, S, dims.M, dims.N, copies);
-  do {
-    const auto read = [&] {
-      rows.load(none, [&](f32 x, int column) { return hooks.score(x, row.row, column) * kLog2e; });
-    };
-    const Exponentials all = exponentials<KEPT, true>(row, smem[rows.turn], 1.0F, read);
-    const f32 scale = 1.0F / all.sum;
-    next_pass<KEPT>(row, read, [&] {
+  const auto read = [&] {
+    row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column) * kLog2e; });
+  };
+  const Exponentials all = exponentials<KEPT, true>(row, smem, 1.0F, read);
+  const f32 scale = 1.0F / all.sum;
+  next_pass<KEPT>(row, read, [&] {
 #pragma unroll
-      for (f32& x : row.x) x = (KEPT ? x : ex2(x - all.greatest)) * scale;
-      row.store(D);
-    });
-  } while (rows.next());
+    for (f32& x : row.x) x = (KEPT ? x : ex2(x - all.greatest)) * scale;
+    row.store(D);
+  });
 }
 
 #else

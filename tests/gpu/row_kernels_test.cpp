@@ -100,21 +100,6 @@ TEST_CASE("rows that do not fit into registers agree with their references") {
     check_rows(engine, kernel, {{"M", 3}, {"N", 1000001}}, {{"T", DType::bf16}}, {});
 }
 
-TEST_CASE("blocks that take one long row after the other agree with the references") {
-  Engine engine;
-  for (const char* kernel : {"softmax", "log_softmax", "rms_norm", "layer_norm"}) {
-    for (const std::int64_t cluster : {1, 2, 8}) {
-      const Numbers params = {{"LASTING", 1},       {"BLOCKS", 2}, {"THREADS", 256}, {"LANES", 256},
-                              {"CLUSTER", cluster}, {"PACKS", 4},  {"KEPT", 1},      {"WHOLE", 1}};
-      for (const std::int64_t rows : {1, 40, 1001})
-        check_rows(engine, kernel, {{"M", rows}, {"N", 8192 * cluster - 88}}, {{"T", DType::bf16}, {"O", DType::bf16}},
-                   params);
-      check_rows(engine, kernel, {{"M", 301}, {"N", 4096 * cluster - 16}}, {{"T", DType::f32}, {"O", DType::bf16}},
-                 params);
-    }
-  }
-}
-
 TEST_CASE("rows in 8 bits agree with their references, elements and scales") {
   Engine engine;
   for (const char* kernel : {"quantize", "rms_norm_quantize"}) {
@@ -233,16 +218,6 @@ TEST_CASE("gradients of norms agree with their references, where blocks walk few
       }
     }
   }
-  for (const char* kernel : {"rms_norm_backward", "layer_norm_backward"})
-    for (const std::int64_t stages : {2, 3, 4})
-      check_rows(engine, kernel, {{"M", 3001}, {"N", 1000}}, {{"T", DType::bf16}},
-                 {{"STAGES", stages},
-                  {"AHEAD", 0},
-                  {"WHOLE", 1},
-                  {"THREADS", 128},
-                  {"LANES", 128},
-                  {"PACKS", 1},
-                  {"BLOCKS", 4}});
   check_rows(engine, "rms_norm_backward", {{"M", 77}, {"N", 1000}}, {{"T", DType::f16}}, {{"WEIGHT", 0}});
   check_rows(engine, "layer_norm_backward", {{"M", 77}, {"N", 1000}}, {{"T", DType::f16}}, {{"AFFINE", 0}});
 }

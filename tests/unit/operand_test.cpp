@@ -164,7 +164,14 @@ TEST_CASE("operands are members of Hooks, and hooks name them by the user's own 
         "alpha * (x + bias(column)) *\n"
         "  up ( row, min(column, 3) )\n"
         ");}\n"
-        "#line 19 \"preamble\"\n"
+        "template <class F> __device__ auto f_own(F f) const { return f(own<false, true>(bias)); }\n"
+        "__device__ f32 f_with(f32 x, s32 row, s32 column, f32 bias) const {\n"
+        "return (\n"
+        "#line 1 \"hook f\"\n"
+        "alpha * (x + bias        ) *\n"
+        "  up ( row, min(column, 3) )\n"
+        ");}\n"
+        "#line 26 \"preamble\"\n"
         "};\n"
         "#line 1 \"k.cu\"\n");
 }
@@ -180,6 +187,28 @@ TEST_CASE("the key has an operand's name and type, and neither its value nor its
   CHECK(text({"a : f32[N]"}, 5) != text({"a : bf16[N]"}, 5));
   CHECK(text({"a : f32[N]"}, 5) != text({"b : f32[N]"}, 5));
   CHECK(text({"a : f32[N]"}, 5) != text({"a : f32[1, N]"}, 5));
+}
+
+TEST_CASE("an operand that a hook reads only at its element is read in pairs where they lie whole") {
+  const auto declared = [](std::int64_t n, std::uint64_t address, std::int64_t pitch) {
+    Request request = with({"up : bf16[M, N]"}, "x * up[row, column]");
+    request.dims["N"] = n;
+    if (address != 0) {
+      request.tensors = {{"X", Tensor::row_major(256, DType::bf16, {8, n})},
+                         {"D", Tensor::row_major(512, DType::f32, {8, n})},
+                         {"up", Tensor::strided(address, DType::bf16, {8, n}, {pitch, 1})}};
+    }
+    const std::string text = preamble_of(request);
+    return text.substr(text.find("Operand"), text.find(';') - text.find("Operand"));
+  };
+  CHECK(declared(6, 0, 0) == "Operand<bf16, 2, f32, true, true> up");
+  CHECK(declared(5, 0, 0) == "Operand<bf16, 2, f32, true> up");
+  CHECK(declared(6, 260, 8) == "Operand<bf16, 2, f32, true, true> up");
+  CHECK(declared(6, 258, 8) == "Operand<bf16, 2, f32, true> up");
+  CHECK(declared(6, 260, 7) == "Operand<bf16, 2, f32, true> up");
+  Request elsewhere = with({"up : bf16[M, N]"}, "x * up[row, 0]");
+  elsewhere.dims["N"] = 6;
+  CHECK(preamble_of(elsewhere).find("Operand<bf16, 2, f32, true> up;") != std::string::npos);
 }
 
 TEST_CASE("a reference's operands come as f64, integers as they are") {

@@ -35,15 +35,12 @@ TEST_CASE(
   request.dims = {{"M", 8192}, {"N", 4096}};
   const auto candidates = engine.candidates(request, 1000);
   REQUIRE(candidates);
-  bool staged = false;
   std::map<std::size_t, int> by_differences;
   for (const Candidate& candidate : *candidates) {
     const auto params = params_of(candidate);
     CHECK(params.at("WEIGHT") == 1);
-    staged = staged || (params.at("STAGES") == 2 && params.at("AHEAD") == 0);
     ++by_differences[differences(candidates->front(), candidate)];
   }
-  CHECK(staged);
   CHECK(by_differences[1] > 0);
   CHECK(by_differences[2] > 0);
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """gemm with epilogues that read operands, beside the same gemm without one.
 
-    tools/compare/gemm_hooks.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200]
+    tools/compare/gemm_hooks.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--pin WORDS]...
     tools/compare/gemm_hooks.py measure FOLDER [--rounds 30]
 
 `prepare` needs no GPU: it plans and builds every problem for a named device, with the configuration that the plain gemm is planned
-with. `measure` runs them where there is one, with PyTorch and the package tma_jit, by the method of compare.py, but reads the operands
+with and with each --pin; the fastest counts, of both sides, as if they were tuned. `measure` runs them where there is one, with PyTorch and the package tma_jit, by the method of compare.py, but reads the operands
 after L2 is flushed, so that they are there. A result is compared with PyTorch's product in f32 and the epilogue applied to that.
 """
 import os
@@ -19,7 +19,7 @@ PROBLEMS = [(1024,) * 3, (2048,) * 3, (4096,) * 3, (8192,) * 3, (4096, 14336, 40
 EPILOGUES = {
     "relu(x + bias[column])": ["--operand", "bias : f32[N]", "--hook", "epilogue=fmaxf(x + bias[column], 0.0f)"],
     "x * scale_row[row]": ["--operand", "scale_row : f32[M]", "--hook", "epilogue=x * scale_row[row]"],
-    "silu(x) * up[row, column]": ["--operand", "up : bf16[M, N]", "--hook", "epilogue=x / (1.0f + __expf(-x)) * up[row, column]"]}
+    "silu(x) * up[row, column]": ["--operand", "up : bf16[M, N]", "--hook", "epilogue=__fdividef(x, 1 + __expf(-x)) * up[row, column]"]}
 
 
 def prepare(options):
@@ -30,13 +30,13 @@ def prepare(options):
         return file, build(options.tma_jit, [*words, *target(options)], os.path.join(options.folder, file))
     for m, n, k in PROBLEMS:
         words = ["gemm", f"M={m}", f"N={n}", f"K={k}"]
-        file, plain = built(words)
-        entries.append({"problem": (m, n, k), "epilogue": None, "file": file, "plan": plain})
-        pins = ["--template-file", os.path.splitext(os.path.basename(plain["file"]))[0],
-                *(f"{name}={value}" for name, value in plain["config"].items())]
-        for name, epilogue in EPILOGUES.items():
-            file, plan = built([*words, *epilogue, *pins])
-            entries.append({"problem": (m, n, k), "epilogue": name, "file": file, "plan": plan})
+        _, plain = built(words)
+        planned = ["--template-file", os.path.splitext(os.path.basename(plain["file"]))[0],
+                   *(f"{name}={value}" for name, value in plain["config"].items())]
+        for pins in [planned, *(pin.split() for pin in options.pin or [])]:
+            for name, epilogue in {None: [], **EPILOGUES}.items():
+                file, plan = built([*words, *epilogue, *pins])
+                entries.append({"problem": (m, n, k), "epilogue": name, "file": file, "plan": plan})
     return entries
 
 
@@ -51,7 +51,7 @@ def expected(torch, name, product, operands):
 
 
 def measured(compare, torch, options, problem, entries, flush):
-    """Milliseconds of each entry of a problem, in turns."""
+    """The least milliseconds of each epilogue, by its name, and the configuration that takes them. All sides take turns."""
     m, n, k = problem
     a, b = (torch.randn(rows, k, device="cuda").bfloat16() for rows in (m, n))
     operands = {"bias": torch.randn(n, device="cuda"), "scale_row": torch.randn(m, device="cuda"),
@@ -65,26 +65,36 @@ def measured(compare, torch, options, problem, entries, flush):
         side()
         error = compare.difference(d, expected(torch, entry["epilogue"], product, operands))
         assert error < 6e-3, f"{problem} {entry['epilogue']} differs by {error}"
-    return compare.alternate(sides, options.rounds, flush, warmed=operands.values())
+    least = {}
+    for entry, side, time in zip(entries, sides, compare.alternate(sides, options.rounds, flush, warmed=operands.values())):
+        file = os.path.basename(entry["plan"]["file"])
+        least[entry["epilogue"]] = min(least.get(entry["epilogue"], (float("inf"), "")), (time, f"{file} {side.config}"))
+    return least
 
 
 def measure(compare, torch, options, entries, flush):
-    print(f"| M x N x K | without, us | {' | '.join(f'`{name}`, us | ratio' for name in EPILOGUES)} | configuration |\n"
+    print(f"| M x N x K | without, us | {' | '.join(f'`{name}`, us | ratio' for name in EPILOGUES)} | configuration; others with it |\n"
           f"|---|---:|{'---:|---:|' * len(EPILOGUES)}---|")
     ratios = {name: [] for name in EPILOGUES}
     for problem in PROBLEMS:
         chosen = [entry for entry in entries if tuple(entry["problem"]) == problem]
-        plain, *times = measured(compare, torch, options, problem, chosen, flush)
-        for name, time in zip(EPILOGUES, times):
+        least = measured(compare, torch, options, problem, chosen, flush)
+        plain, config = least.pop(None)
+        for name, (time, _) in least.items():
             ratios[name].append(plain / time)
-        config = " ".join(f"{name}={value}" for name, value in chosen[0]["plan"]["config"].items())
-        print(f"| {' x '.join(map(str, problem))} | {plain * 1e3:.1f} | "
-              f"{' | '.join(f'{time * 1e3:.1f} | {plain / time:.3f}' for time in times)} | "
-              f"{os.path.basename(chosen[0]['plan']['file'])} {config} |", flush=True)
+        columns = " | ".join(f"{time * 1e3:.1f} | {plain / time:.3f}" for time, _ in least.values())
+        others = {used for _, used in least.values()} - {config}
+        print(f"| {' x '.join(map(str, problem))} | {plain * 1e3:.1f} | {columns} | {'; '.join([config, *others])} |", flush=True)
     print("\n| epilogue | geometric mean, least |\n|---|---|")
     for name, values in ratios.items():
         print(f"| `{name}` | {mean_and_least(values)} |")
 
 
+def main():
+    parser = parser_of(__doc__, rounds=30)
+    parser.add_argument("--pin", action="append", help="of `prepare`: file and params of a configuration; may be repeated")
+    run(parser.parse_args(), prepare, measure)
+
+
 if __name__ == "__main__":
-    run(parser_of(__doc__, rounds=30).parse_args(), prepare, measure)
+    main()

@@ -20,7 +20,7 @@ from prepared import prepare as build
 WIDTH, HIDDEN = 4096, 14336  # of Llama 3 8B, by its published configuration
 LAYERS = 4
 ROWS = [1, 8, 64, 512]
-SILU = "x * gate[row, column] / (1.0f + __expf(-gate[row, column]))"
+SILU = "x * __fdividef(gate[row, column], 1.0f + __expf(-gate[row, column]))"
 PRODUCTS = {"gate": (HIDDEN, WIDTH, ()),
             "up": (HIDDEN, WIDTH, ("--operand", "gate : bf16[M, N]", "--hook", f"epilogue={SILU}")),
             "down": (WIDTH, HIDDEN, ())}

@@ -4,8 +4,8 @@
 // those of the element before. For such a text the preamble gives Hooks two more members:
 //   epilogue_own(f)                                f(own<Row, Column>(operand), ...)
 //   epilogue_with(x, row, column, ..., value, ...) the text, with a value in place of each of these operands
-#include "device/tile/operand.cuh"
 #include "device/tile/register_tile.cuh"
+#include "device/tile/two.cuh"
 
 // What own operands of these types have for the registers of a tile of layout L whose first element is (row, column).
 // Transposed: the tile's rows are columns of the tensor.

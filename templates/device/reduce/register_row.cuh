@@ -145,18 +145,6 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
     }
   }
 
-  // The same of what begin_copy copies, when it is there.
-  template <class T, class F> __device__ void load_copied(const Words<T, Count>* from, f32 outside, F f) {
-    cp_async::wait_all();
-#pragma unroll
-    for (int p = 0; p < Packs; ++p) {
-      Words<T, Count> in = {};
-      if (whole(p)) in = from[p * Threads];
-#pragma unroll
-      for (int i = 0; i < Count; ++i) x[p * Count + i] = holds(p, i) ? f(to_f32(in.at(i)), column_of(p, i)) : outside;
-    }
-  }
-
   // Stores, as element i of pack p, what f(p)(i) returns: f(p) loads what belongs to a pack.
   template <class O, class F> __device__ void store(const View<O, 2>& to, F f) const {
     O* const begin = to.data + row * to.stride[0];

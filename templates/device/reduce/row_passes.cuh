@@ -5,50 +5,6 @@
 #include "device/ptx/infinity.cuh"
 #include "device/reduce/register_row.cuh"
 
-// The rows of a block or a cluster: one or, with Lasting, one after the other, of which the next is copied to shared
-// memory as soon as the last has been loaded. A Lasting block or cluster has whole rows, one at a time, and `copies`
-// room for what its threads hold.
-template <bool Lasting, class Row, class T> struct RowsInTurn {
-  Row& row;
-  const View<const T, 2>& from;
-  int rows, columns;
-  Words<T, Row::kCount>* own;  // the thread's copies
-  int turn = 0;  // 0 and 1 by turns: what the blocks of a cluster share of a row is not yet free at the next
-
-  __device__ RowsInTurn(Row& row, const View<const T, 2>& from, int rows, int columns, void* copies)
-      : row(row),
-        from(from),
-        rows(rows),
-        columns(columns),
-        own(static_cast<Words<T, Row::kCount>*>(copies) + threadIdx.x) {
-    if constexpr (Lasting) begin_copy(row);
-  }
-  // Does what row.load does.
-  template <class F> __device__ void load(f32 outside, F f) {
-    if constexpr (Lasting) {
-      row.load_copied(own, outside, f);
-      Row next = row;
-      next.advance(step(), rows, columns);
-      begin_copy(next);
-    } else {
-      row.load(from, outside, f);
-    }
-  }
-  // Goes on to the next row. Returns whether there is one.
-  __device__ bool next() {
-    if constexpr (!Lasting) return false;
-    row.advance(step(), rows, columns);
-    turn ^= 1;
-    if (row.row >= rows) return false;
-    if constexpr (Row::kCluster > 1) cluster::arrive_relaxed();
-    return true;
-  }
-
- private:
-  __device__ static int step() { return gridDim.x / Row::kCluster; }
-  __device__ void begin_copy(const Row& of) const { of.begin_copy(from.data + of.row * from.stride[0], own); }
-};
-
 // Calls read() and then f() for each part of the row that its threads hold at a time, one if the row is Kept.
 template <bool Kept, class Row, class Read, class F> __device__ inline void first_pass(Row& row, Read read, F f) {
   const int column = row.column, left = row.left;
