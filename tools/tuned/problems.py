@@ -34,7 +34,8 @@ def layers():
 def main():
     for kernel, sizes in MEMORY.items():
         for m, n in sizes:
-            print(json.dumps({"kernel": kernel, "types": {"T": "bf16"}, "dims": {"M": m, "N": n}}))
+            batch = {"B": 1} if kernel == "transpose" else {}
+            print(json.dumps({"kernel": kernel, "types": {"T": "bf16"}, "dims": {**batch, "M": m, "N": n}}))
     products = DOCUMENTED + [(m, n, k) for m in ROWS for n, k in dict.fromkeys(layers())]
     for m, n, k in dict.fromkeys(products):
         if 2 * m * n * k <= MOST:
