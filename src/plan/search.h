@@ -28,7 +28,8 @@ class Search {
   // Returns the configurations that are most worth measuring, at most `most`, the chosen one first. If the template
   // states cycles: those with the fewest, the first of equal ones. Else: its presets, then those that differ from the
   // chosen one in one param, then those that differ in two. Params that no preset sets say what is computed, and keep
-  // their values, as do those that decide which tensors there are. Empty if none is valid. The search cannot be used for another purpose afterwards.
+  // their values, as do those that decide which tensors there are. Empty if none is valid. The search cannot be used
+  // for another purpose afterwards.
   struct Ranked {
     std::vector<std::int64_t> params;  // in declaration order
     std::int64_t cycles = 0;           // 0 if the template states none

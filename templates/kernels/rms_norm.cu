@@ -82,9 +82,9 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-extern "C" __global__ __launch_bounds__(THREADS) void rms_norm(View<const T, 2> X, View<const T, 1> W, View<O, 2> Y,
-                                                               View<T, 2> S, f32 eps, const Dims dims,
-                                                               const __grid_constant__ Hooks hooks) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void rms_norm(View<const T, 2> X, View<const T, 1> W, View<O, 2> Y,
+                                                                  View<T, 2> S, f32 eps, const Dims dims,
+                                                                  const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 1> smem;
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(X, dims.M, dims.N);
   const auto read = [&] { row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };

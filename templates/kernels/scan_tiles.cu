@@ -32,7 +32,7 @@
 //! preset  PACKS = 2, BLOCKS = 4, BYTES = 8  when sizeof(T) == 2 && M * N * sizeof(T) <= device.sm_count * 16384
 //! preset  PACKS = 2, BLOCKS = 4  when M * N * sizeof(T) <= device.sm_count * 16384
 //! preset  PACKS = 4, BLOCKS = 3  when SEGMENTED == 1
-//! preset  PACKS = 4, BLOCKS = 6, BYTES = 8  when sizeof(T) == 2 && device.compute_capability < 100
+//! preset  PACKS = 4, BLOCKS = 6, BYTES = 8  when device.compute_capability < 100 && sizeof(T) == 2
 //! preset  PACKS = 4, BLOCKS = 5  when sizeof(T) == 2
 //! preset  PACKS = 8, BLOCKS = 4, THREADS = 128, LASTING = 1  when device.compute_capability == 90 && sizeof(T) == 4 && M > 1
 //! preset  PACKS = 8, BLOCKS = 4

@@ -78,8 +78,8 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-extern "C" __global__ __launch_bounds__(THREADS) void softmax(View<const T, 2> S, View<O, 2> D, const Dims dims,
-                                                              const __grid_constant__ Hooks hooks) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void softmax(View<const T, 2> S, View<O, 2> D, const Dims dims,
+                                                                 const __grid_constant__ Hooks hooks) {
   const f32 none = -infinity();
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(S, dims.M, dims.N);

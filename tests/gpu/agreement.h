@@ -107,15 +107,18 @@ inline Agreement compare_engines(Engine& a, Engine& b, const Request& request, c
   return agreement;
 }
 
-// The presets of every kernel and probe that serves `arch`, of the kernels small ones.
-inline std::vector<Request> small_presets(Engine& engine, const std::string& arch) {
+// The presets of every kernel and probe that serves `arch`, of the kernels small ones; of each `shards`-th of them,
+// from number `shard` on.
+inline std::vector<Request> small_presets(Engine& engine, const std::string& arch, int shard = 0, int shards = 1) {
   std::set<std::string> kernels;
   for (const auto& info : engine.kernels()) {
     if (info && std::ranges::any_of(info->archs, [&](const std::string& listed) { return plan::serves(listed, arch); }))
       kernels.insert(info->kernel);
   }
   std::vector<Request> all;
+  int index = 0;
   for (const std::string& kernel : kernels) {
+    if (index++ % shards != shard) continue;
     auto presets = engine.examples(kernel);
     if (presets) std::ranges::move(*presets, std::back_inserter(all));
   }

@@ -3,6 +3,7 @@
 // launch. Tiles form groups of as many as a block has threads. A tile joins what its group's tiles before it posted,
 // and what precedes the group, which the last tile of the group before posts. A tile waits only for those before it.
 #include "device/ptx/relaxed.cuh"
+#include "device/reduce/register_row.cuh"
 #include "device/reduce/row_scan.cuh"
 
 // A part of four bytes as a word that is not 0: bit 32 says that there is one, bit 33 that a segment begins in it.
