@@ -109,9 +109,10 @@ class Tuning {
     compiles_ = contest.release_compiles();  // waits for those of the contest before
     result.trials = contest.trials();
     if (!verdict) return tl::make_unexpected(verdict.error());
-    result.record = record_of(problem, result.trials[verdict->winner].candidate, *verdict);
+    const Candidate& winner = result.trials[verdict->winner].candidate;
+    result.record = record_of(problem, winner, *verdict);
     result.gain = verdict->preset_us / verdict->us - 1;
-    TMA_JIT_ASSIGN(const Plan plan, engine_.plan(pinned(request, result.record)));
+    TMA_JIT_ASSIGN(const Plan plan, engine_.plan(pinned(request, winner)));  // its file may have fewer types
     TMA_JIT_ASSIGN(const Source source, engine_.emit(plan));
     result.record.digest = tuning::digest_of(plan, source);
     found_.push_back(result.record);

@@ -3,6 +3,7 @@
 //!
 //! type    T      = bf16  in {bf16, f16}            "elements of A and B"
 //! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
+//! type    S      = f32   in {f32}                  "what epilogue computes in"
 //! dim     M, N, K in 0..2147483647
 //!
 //! param   VEC    = 16    in {16, 8, 4, 2}          "bytes read at once: the rows of A and B begin at multiples of it"

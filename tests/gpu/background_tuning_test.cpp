@@ -182,7 +182,7 @@ TEST_CASE("what tuning in the background costs the application's calls, and whet
     times.host.push_back(std::chrono::duration<double, std::micro>(called - start).count());
     times.whole.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
   };
-  const auto say = [](const char* when, Times& times) {
+  const auto say = [](const std::string& when, Times& times) {
     const auto at = [](std::vector<double>& values, double share) {
       std::sort(values.begin(), values.end());
       return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];

@@ -1,5 +1,6 @@
 // The configurations that tuning tries for a request.
 #include <map>
+#include <set>
 
 #include <doctest/doctest.h>
 
@@ -43,6 +44,19 @@ TEST_CASE(
   }
   CHECK(by_differences[1] > 0);
   CHECK(by_differences[2] > 0);
+}
+
+// A record is found by the types of the file that is planned without it.
+TEST_CASE("the files of gemm have the same types, so that a record of one is found where another is planned") {
+  Engine engine = planning_engine();
+  std::set<std::vector<std::string>> found;
+  for (const auto& info : engine.kernels()) {
+    if (!info || info->kernel != "gemm") continue;
+    std::vector<std::string> names;
+    for (const auto& type : info->types) names.push_back(type.name);
+    found.insert(std::move(names));
+  }
+  CHECK(found.size() == 1);
 }
 
 TEST_CASE("candidates of other problems are those of their own") {
