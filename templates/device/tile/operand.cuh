@@ -5,6 +5,12 @@
 #include "device/tile/interval.cuh"
 #include "device/tile/two.cuh"
 
+// A row or vector: its first element, and how many it has.
+template <class T> struct Line {
+  const T* data;
+  u32 count;
+};
+
 // Value is the type to which an element is converted: f32, or f64 in a reference and if hooks compute in it; integers
 // are not converted. Neighbours is whether elements of the innermost dimension are adjacent, so that the distances of
 // their addresses are constants. Paired states that each even index of that dimension is in range together with the
@@ -28,31 +34,25 @@ template <class T, int Rank, class Value, bool Neighbours, bool Paired = false> 
   }
   __device__ static Value value(T x) { return converted(x, Value{}); }
 
-  // The following are for tiles that may reach beyond the tensor, where nothing that is computed is stored.
-  // Returns row `row` of a matrix, or the last one if there are fewer.
-  __device__ const T* row(s32 row) const { return data + min(s64{row}, extent[0] - 1) * stride[0]; }
-  // Returns the elements `index`, which is even, and `index` + 1 of the row or vector at `begin`; 0 beyond its end.
-  __device__ Two<T> two(const T* begin, s32 index) const {
+  // What a tile has beyond the tensor is not read: another thread may be writing the last row.
+  // Returns the address of row `row` of a matrix, and how many of its elements a 32-bit index reaches; 0 if there is no
+  // such row.
+  __device__ Line<T> line(s32 row) const {
+    return {data + row * stride[0], is_within(row, extent[0]) ? reach(extent[Rank - 1]) : 0};
+  }
+  // The same of a vector.
+  __device__ Line<T> line() const { return {data, reach(extent[Rank - 1])}; }
+  // Returns the elements `index`, which is even, and `index` + 1 of a row or vector; 0 beyond its end.
+  __device__ Two<T> two(Line<T> of, s32 index) const {
     if constexpr (Paired) {
-      if (!is_within(index, extent[Rank - 1])) return Two<T>::of(T{}, T{});
-      return *reinterpret_cast<const Two<T>*>(begin + index);
+      if (static_cast<u32>(index) >= of.count) return Two<T>::of(T{}, T{});
+      return *reinterpret_cast<const Two<T>*>(of.data + index);
     }
-    return Two<T>::of(one(begin, index), one(begin, index + 1));
+    return Two<T>::of(one(of, index), one(of, index + 1));
   }
   // Returns its element `index`; 0 beyond its end.
-  __device__ T one(const T* begin, s32 index) const {
-    return is_within(index, extent[Rank - 1]) ? begin[step(index, Rank - 1)] : T{};
-  }
-  // Returns an interval that contains the elements, integers, at all indices within these intervals; of at most one
-  // dimension there may be several, up to kMost. Called by all lanes of a warp, which read for each other.
-  template <class... Index, class = EnableIf<(is_interval<Index> || ...)>, class = decltype((Interval(Index(0)), ...)),
-            class V = Value, class = decltype(Interval(V{}))>
-  __device__ Interval operator()(Index... index) const {
-    static_assert(sizeof...(Index) == Rank, "an operand is read with one index a dimension");
-    Elements range = {data, 0, 1, 0, 1};
-    int dimension = 0, several = 0;
-    (add(range, Interval(index), dimension++, several), ...);
-    return over_lanes(several <= 1 ? range : Elements{data, 0, 0, 0, 0});
+  __device__ T one(Line<T> of, s32 index) const {
+    return static_cast<u32>(index) < of.count ? of.data[step(index, Rank - 1)] : T{};
   }
 
  private:
@@ -60,10 +60,11 @@ template <class T, int Rank, class Value, bool Neighbours, bool Paired = false> 
   // negative.
   template <class Index> __device__ static bool is_within(Index index, s64 extent) {
     if constexpr (sizeof(Index) == sizeof(int) && Index(-1) < Index(0))
-      return static_cast<u32>(index) < (extent >> 31 != 0 ? 0x80000000u : static_cast<u32>(extent));
+      return static_cast<u32>(index) < reach(extent);
     else
       return static_cast<u64>(index) < static_cast<u64>(extent);
   }
+  __device__ static u32 reach(s64 extent) { return extent >> 31 != 0 ? 0x80000000u : static_cast<u32>(extent); }
   __device__ s64 step(s64 index, int dimension) const {
     return Neighbours && dimension == Rank - 1 ? index : index * stride[dimension];
   }
@@ -135,21 +136,21 @@ template <bool Row, bool Column, class O> struct OwnOperand {
 
   // Returns what belongs to (row, column) and to (row, column + 1); `column` is even.
   __device__ Two<Element> across(s32 row, s32 column) const {
-    if constexpr (Column) return operand.two(begin(row), column);
-    const Element x = operand.one(operand.data, row);
+    if constexpr (Column) return operand.two(line(row), column);
+    const Element x = operand.one(operand.line(), row);
     return Two<Element>::of(x, x);
   }
   // Returns what belongs to (row, column) and to (row + 1, column).
   __device__ Two<Element> down(s32 row, s32 column) const {
-    if constexpr (Column) return Two<Element>::of(operand.one(begin(row), column), operand.one(begin(row + 1), column));
-    return Two<Element>::of(operand.one(operand.data, row), operand.one(operand.data, row + 1));
+    if constexpr (Column) return Two<Element>::of(operand.one(line(row), column), operand.one(line(row + 1), column));
+    return Two<Element>::of(operand.one(operand.line(), row), operand.one(operand.line(), row + 1));
   }
   __device__ static auto value(Element x) { return O::value(x); }
 
  private:
-  __device__ const Element* begin(s32 row) const {
-    if constexpr (Row) return operand.row(row);
-    return operand.data;
+  __device__ Line<Element> line(s32 row) const {
+    if constexpr (Row) return operand.line(row);
+    return operand.line();
   }
 };
 template <bool Row, bool Column, class O> __device__ inline OwnOperand<Row, Column, O> own(const O& operand) {
