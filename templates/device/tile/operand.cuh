@@ -54,6 +54,17 @@ template <class T, int Rank, class Value, bool Neighbours, bool Paired = false> 
   __device__ T one(Line<T> of, s32 index) const {
     return static_cast<u32>(index) < of.count ? of.data[step(index, Rank - 1)] : T{};
   }
+  // Returns an interval that contains the elements, integers, at all indices within these intervals; of at most one
+  // dimension there may be several, up to kMost. Called by all lanes of a warp, which read for each other.
+  template <class... Index, class = EnableIf<(is_interval<Index> || ...)>, class = decltype((Interval(Index(0)), ...)),
+            class V = Value, class = decltype(Interval(V{}))>
+  __device__ Interval operator()(Index... index) const {
+    static_assert(sizeof...(Index) == Rank, "an operand is read with one index a dimension");
+    Elements range = {data, 0, 1, 0, 1};
+    int dimension = 0, several = 0;
+    (add(range, Interval(index), dimension++, several), ...);
+    return over_lanes(several <= 1 ? range : Elements{data, 0, 0, 0, 0});
+  }
 
  private:
   // A 32-bit index needs one comparison; if the extent has more than 31 bits, the index is within it unless it is
