@@ -1,9 +1,8 @@
 // Configurations that the embedded templates, kernels and probes, ship compile
 // for the architectures their files name, without a warning of NVRTC or ptxas
-// and without a spill. TMA_JIT_TEST_COMBINATIONS chooses them: "pairs" (the
-// default) takes few of each file in which every architecture occurs and every
-// pair of preset, types and instruction set; "all" every combination; "first" a
-// file's first.
+// and without a spill. Unless all combinations are taken, these are few of each
+// file in which every architecture occurs and every pair of preset, types and
+// instruction set; in builds with sanitizers, the first of some files.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -19,11 +18,10 @@
 #include <tma_jit/engine.h>
 
 #include "compile/pairwise.h"
+#include "support/combinations.h"
 
 namespace tma_jit {
 namespace {
-
-constexpr std::size_t kEachOfFew = 7;
 
 struct Job {
   Engine* engine;
@@ -67,17 +65,10 @@ std::string_view instruction_set_of(std::string_view arch) {
   return arch == "sm_121a" ? "sm_120a" : arch;
 }
 
-std::string_view form_of_this_run() {
-  const char* asked = std::getenv("TMA_JIT_TEST_COMBINATIONS");
-  return asked == nullptr ? "pairs" : asked;
-}
-
 // Which of a file's jobs to build.
 std::vector<Job> chosen(std::vector<Job> jobs) {
-  const std::string_view form = form_of_this_run();
-  REQUIRE((form == "pairs" || form == "all" || form == "few"));
-  if (form == "few" && !jobs.empty()) jobs.resize(1);
-  if (form != "pairs") return jobs;
+  if (testing::combinations() == testing::Combinations::all || jobs.empty()) return jobs;
+  if (testing::combinations() == testing::Combinations::few) return {jobs.front()};
   std::vector<testing::PairwiseRow> rows;
   for (const Job& job : jobs) {
     testing::PairwiseRow& row = rows.emplace_back();
@@ -141,7 +132,7 @@ std::map<std::string, std::string> faults_of(const std::vector<Job>& jobs) {
 TEST_CASE("every preset compiles for every architecture, without warnings or spills") {
   std::map<std::string, Engine> engines;
   std::vector<Job> jobs;
-  for (const auto& info : Engine().kernels()) {
+  for (const auto& info : testing::sampled(Engine().kernels())) {
     REQUIRE_MESSAGE(info, (info ? "" : info.error().text()));
     std::vector<Job> of_file;
     for (const std::string& arch : info->archs) {
@@ -154,10 +145,6 @@ TEST_CASE("every preset compiles for every architecture, without warnings or spi
       jobs.back().request.reference = true;
     }
     for (Job& job : chosen(std::move(of_file))) jobs.push_back(std::move(job));
-  }
-  if (form_of_this_run() == "few") {
-    std::size_t index = 0;
-    std::erase_if(jobs, [&](const Job&) { return index++ % kEachOfFew != 0; });
   }
   CHECK(jobs.size() > 10);
   for (const auto& [job, fault] : faults_of(jobs)) FAIL_CHECK(job << "\n" << fault);

@@ -20,7 +20,7 @@ using emulator::Policy;
 
 constexpr Policy kPolicies[] = {Policy::lazy, Policy::random, Policy::starved};
 constexpr std::uint64_t kSeedsInFull = 20;
-constexpr double kCostly = 5e5, kTooCostly = 2e7;
+constexpr double kCostly = 5e5, kShrunk = 2e6, kTooCostly = 2e7;
 constexpr std::size_t kEachCostly = 8;
 
 struct Form {
@@ -74,9 +74,26 @@ double cost_of(Engine& engine, const Request& request) {
   return plan->work.bytes + plan->work.flops / 8 + 64 * threads;
 }
 
+// Halves extents until the problem is cheap or no smaller one has a plan: examples with several dims of usual extents
+// are large.
+Request shrunk(Engine& engine, Request request) {
+  double cost = cost_of(engine, request);
+  for (bool smaller = true; smaller && cost > kShrunk;) {
+    smaller = false;
+    for (const auto& [dim, extent] : std::map(request.dims)) {
+      Request half = request;
+      half.dims[dim] = extent / 2;
+      const double of_half = extent > 1 ? cost_of(engine, half) : 0;
+      if (of_half == 0 || of_half >= cost) continue;
+      request = std::move(half), cost = of_half, smaller = true;
+    }
+  }
+  return request;
+}
+
 // Returns all problems of probes and, of a kernel's file, one choice of types and one problem of each preset; the sort
 // of extents changes from preset to preset, so that every file meets every sort. Of the costly problems, which take
-// seconds, only each eighth is taken, and the cheapest of a file that has no others.
+// seconds, only each eighth is taken, and a smaller one of a file that has no others.
 std::vector<Request> sample_of(Engine& engine, std::vector<Request> requests) {
   const std::set<std::string> probes = probes_of(engine);
   std::map<std::string, std::map<std::string, DType>> first_types;
@@ -100,7 +117,7 @@ std::vector<Request> sample_of(Engine& engine, std::vector<Request> requests) {
       if (cost < cheapest.first) cheapest = {cost, request};
       if (cost < kCostly || (cost < kTooCostly && costly++ % kEachCostly == 0)) sample.push_back(std::move(request));
     }
-    if (sample.size() == before) sample.push_back(std::move(cheapest.second));
+    if (sample.size() == before) sample.push_back(shrunk(engine, std::move(cheapest.second)));
   }
   return sample;
 }

@@ -1,5 +1,6 @@
 // What `check` and pre-warming build.
 #include "planning_fixture.h"
+#include "support/combinations.h"
 #include "template/catalogue.h"
 
 namespace tma_jit::plan {
@@ -93,14 +94,11 @@ TEST_CASE("an unknown dim") {
 
 TEST_CASE("every preset of the library's own kernels is a plan on every device it serves, or none of its types is") {
   templates::TemplateSet set;
-#ifdef __OPTIMIZE__
-  const std::vector<std::string> devices = known_devices();
-#else
-  const std::vector<std::string> devices = {"a100", "h100"};  // all of them would take minutes
-#endif
+  const bool all = testing::combinations() == testing::Combinations::all;  // minutes
+  const std::vector<std::string> devices = all ? known_devices() : std::vector<std::string>{"a100", "h100"};
   for (const std::string& name : devices) {
     const DeviceInfo on = device(name);
-    for (const auto& one : set.all()) {
+    for (const auto& one : testing::sampled(set.all())) {
       REQUIRE(one.has_value());
       const Pointers templates = {*one};
       const auto requests = preset_requests(on, templates, {});

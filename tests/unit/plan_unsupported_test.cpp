@@ -10,6 +10,7 @@
 #include <tma_jit/engine.h>
 
 #include "plan/planner.h"
+#include "support/combinations.h"
 
 namespace tma_jit::plan {
 namespace {
@@ -48,8 +49,8 @@ std::string said(const std::string& device, const Request& request) {
 }  // namespace
 
 TEST_CASE("what a device's architecture lacks is refused with the architectures that have it") {
-  const std::vector<Kernel> kernels = library();
-  CHECK(kernels.size() > 50);
+  const std::vector<Kernel> kernels = testing::sampled(library());
+  CHECK(!kernels.empty());
   int refused = 0, served = 0;
   for (const std::string& device : known_devices()) {
     Engine engine({.device = Device::known(device), .use_cache = false});
@@ -73,8 +74,9 @@ TEST_CASE("what a device's architecture lacks is refused with the architectures 
       ++refused;
     }
   }
-  CHECK(refused > 100);
-  CHECK(served > 200);
+  const bool few = testing::combinations() == testing::Combinations::few;
+  CHECK(refused > (few ? 5 : 100));
+  CHECK(served > (few ? 5 : 200));
 }
 
 TEST_CASE("a rule about the device's architecture names the architectures that have what it asks for") {

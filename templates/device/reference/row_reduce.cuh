@@ -5,10 +5,15 @@
 
 template <class F, class Combine> __device__ inline f64 row_reduce(s64 count, f64 neutral, F f, Combine combine) {
   __shared__ f64 partial[256];
-  f64 all = partial[threadIdx.x] = neutral;
-  for (s64 j = threadIdx.x; j < count; j += 256) partial[threadIdx.x] = combine(partial[threadIdx.x], f(j));
+  f64 mine = neutral;
+  for (s64 j = threadIdx.x; j < count; j += 256) mine = combine(mine, f(j));
+  partial[threadIdx.x] = mine;
   __syncthreads();
-  for (const f64 part : partial) all = combine(all, part);
+  for (int half = 128; half > 0; half /= 2) {
+    if (threadIdx.x < half) partial[threadIdx.x] = combine(partial[threadIdx.x], partial[threadIdx.x + half]);
+    __syncthreads();
+  }
+  const f64 all = partial[0];
   __syncthreads();
   return all;
 }

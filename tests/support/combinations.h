@@ -1,0 +1,33 @@
+// How many combinations of presets, types and devices tests take. TMA_JIT_TEST_COMBINATIONS is "few" in builds with
+// sanitizers and "all" in `tools/dev test --full`; without it, each pair occurs.
+#pragma once
+
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace tma_jit::testing {
+
+enum class Combinations { few, pairs, all };
+
+inline Combinations combinations() {
+  const char* variable = std::getenv("TMA_JIT_TEST_COMBINATIONS");
+  const std::string_view requested = variable == nullptr ? "pairs" : variable;
+  REQUIRE((requested == "few" || requested == "pairs" || requested == "all"));
+  if (requested == "all") return Combinations::all;
+  return requested == "few" ? Combinations::few : Combinations::pairs;
+}
+
+// Returns every 16th value where few combinations are taken, otherwise all.
+template <class T> std::vector<T> sampled(std::vector<T> values) {
+  constexpr std::size_t kEach = 16;
+  if (combinations() != Combinations::few) return values;
+  std::vector<T> few;
+  for (std::size_t i = 0; i < values.size(); i += kEach) few.push_back(std::move(values[i]));
+  return few;
+}
+
+}  // namespace tma_jit::testing
