@@ -126,7 +126,7 @@ TEST_CASE("50 processes with empty folders compile nothing that Redis has") {
 TEST_CASE("50 processes with empty folders compile nothing that an S3 server has") {
   const S3Server s3;
   if (!s3.server) {
-    MESSAGE("skipped: moto or waitress is not installed");
+    MESSAGE("skipped: rclone 1.65 or newer is not installed");
     return;
   }
   const std::string url = "s3://kernels?endpoint=http://127.0.0.1:" + std::to_string(s3.port);

