@@ -147,10 +147,10 @@ S3Server::S3Server() {
   const fs::path rclone = program("rclone");
   if (rclone.empty()) return;
   fs::create_directories(folder.path() / "buckets" / "kernels");
-  server.emplace(std::vector<std::string>{rclone, "serve", "s3", "--config", "", "--vfs-cache-mode", "off", "--auth-key",
-                                          "access,secret", "--addr", fmt::format("127.0.0.1:{}", port),
-                                          folder.path() / "buckets"},
-                 folder.path(), port);
+  server.emplace(
+      std::vector<std::string>{rclone, "serve", "s3", "--config", "", "--vfs-cache-mode", "off", "--auth-key",
+                               "access,secret", "--addr", fmt::format("127.0.0.1:{}", port), folder.path() / "buckets"},
+      folder.path(), port);
   if (!server->runs()) server.reset();  // rclone before 1.65 serves no S3
 }
 
