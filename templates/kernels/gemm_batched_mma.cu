@@ -86,15 +86,16 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_batched(
     const __grid_constant__ Mapped<O, 3> D, const Dims dims, const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const int steps = ceil_div<u32>(dims.K, BK);
-  if (threadIdx.x == 0) smem.pipeline.init(WARPS);
-  __syncthreads();
-
   if (threadIdx.x >= WARPS * 32) {
+    const bool first = threadIdx.x == WARPS * 32;
+    if (first) smem.pipeline.init(WARPS);
+    start_producer(THREADS);
     if constexpr (WARPS == 8) give_registers<40>();
-    if (threadIdx.x == WARPS * 32)
+    if (first)
       load_batch_operands(smem.pipeline, smem, TA ? AT : A, dims.A_BATCH, TB ? BT : B, dims.B_BATCH,
                           Tiles(dims.BATCH, dims.M, dims.N), steps);
   } else {
+    start_consumer(THREADS);
     if constexpr (WARPS == 8) take_registers<232>();
     consume(smem, D, Tiles(dims.BATCH, dims.M, dims.N), dims, hooks, steps);
   }

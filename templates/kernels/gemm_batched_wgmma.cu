@@ -84,12 +84,13 @@ static_assert(sizeof(Smem) <= SMEM);
 __device__ void consume(Smem& smem, const Mapped<O, 3>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
                         int steps) {
   const int group = threadIdx.x / kWarpgroup;
-  multiply_tiles<Accumulators, SLICES, PINGPONG, PROMOTED>(
-      smem.pipeline, smem, tiles, steps, [&](const BatchTile& tile, int block, const Accumulators& sums) {
-        tma::store_slice<S, SLICES == 1>(1 + group, smem.staged[group], tma::MatrixOf<O>{D, tile.matrix},
-                                         {dims.M, dims.N}, tile.row * BM + block * 64, tile.column * BN, sums, hooks,
-                                         tile.matrix);
-      });
+  multiply_tiles<Accumulators, SLICES, PINGPONG,
+                 PROMOTED>(smem.pipeline, smem, tiles, steps, [&](const BatchTile& tile, int block) {
+    tma::SliceStore<S, Staged, Hooks, SLICES == 1> store(hooks, tile.row * BM + block * 64, tile.column * BN);
+    return [&, store, tile](const Accumulators& sums) mutable {
+      store.write(1 + group, smem.staged[group], tma::MatrixOf<O>{D, tile.matrix}, {dims.M, dims.N}, sums, tile.matrix);
+    };
+  });
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
 
@@ -100,19 +101,19 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_batched(
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.BATCH, dims.M, dims.N);
   const int steps = ceil_div<u32>(dims.K, BK);
-  if (threadIdx.x == 0) {
-    if (steps > 0) tma::prefetch(TA ? AT : A), tma::prefetch(TB ? BT : B);
-    smem.turns.init();
-    smem.pipeline.init(PINGPONG ? 1 : CONSUMERS);
-  }
-  __syncthreads();
-
   if (threadIdx.x >= CONSUMERS * kWarpgroup) {
+    const bool first = threadIdx.x == CONSUMERS * kWarpgroup;
+    if (first) {
+      smem.turns.init();
+      smem.pipeline.init(PINGPONG ? 1 : CONSUMERS);
+    }
+    start_producer(THREADS);
     give_registers<40>();
-    if (threadIdx.x == CONSUMERS * kWarpgroup)
+    if (first)
       load_batch_operands(smem.pipeline, smem, TA ? AT : A, dims.A_BATCH, TB ? BT : B, dims.B_BATCH, tiles, steps);
     __syncwarp();
   } else {
+    start_consumer(THREADS);
     take_registers<CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152>();
     consume(smem, D, tiles, dims, hooks, steps);
     __syncwarp();

@@ -93,13 +93,14 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   const Tiles tiles(dims.M, dims.N);
   const int steps = ceil_div<u32>(dims.K, BK);
   grid::launch_dependents();
-  if (threadIdx.x == 0) smem.pipeline.init(WARPS);
-  __syncthreads();
-
   if (threadIdx.x >= WARPS * 32) {
+    const bool first = threadIdx.x == WARPS * 32;
+    if (first) smem.pipeline.init(WARPS);
+    start_producer(THREADS);
     if constexpr (WARPS == 8) give_registers<40>();
-    if (threadIdx.x == WARPS * 32) load_operands(smem.pipeline, smem, TA ? AT : A, TB ? BT : B, tiles, steps);
+    if (first) load_operands(smem.pipeline, smem, TA ? AT : A, TB ? BT : B, tiles, steps);
   } else {
+    start_consumer(THREADS);
     if constexpr (WARPS == 8) take_registers<232>();
     grid::wait();
     consume(smem, D, tiles, dims, hooks, steps);

@@ -73,7 +73,7 @@ static_assert(sizeof(Smem) == SMEM);
 // of a pair. The even block's barrier counts the bytes of both blocks.
 __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, const Tiles& tiles, int steps) {
   Producer producer(smem.operands);
-  load_steps<STAGES>(
+  load_steps(
       tiles, steps,
       [&] {
         const u32 slot = producer.acquire();

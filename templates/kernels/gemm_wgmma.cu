@@ -100,9 +100,11 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, c
                         int steps) {
   const int group = threadIdx.x / kWarpgroup;
   multiply_tiles<Accumulators, SLICES, PINGPONG, PROMOTED>(
-      smem.pipeline, smem, tiles, steps, [&](const Tile& tile, int block, const Accumulators& sums) {
-        tma::store_slice<S, SLICES == 1>(1 + group, smem.staged[group], D, {dims.M, dims.N}, tile.row * BM + block * 64,
-                                         tile.column * BN, sums, hooks);
+      smem.pipeline, smem, tiles, steps, [&](const Tile& tile, int block) {
+        tma::SliceStore<S, Staged, Hooks, SLICES == 1> store(hooks, tile.row * BM + block * 64, tile.column * BN);
+        return [&, store, tile](const Accumulators& sums) mutable {
+          store.write(1 + group, smem.staged[group], D, {dims.M, dims.N}, sums);
+        };
       });
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
@@ -117,25 +119,23 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   const Tiles tiles(dims.M, dims.N);
   const int steps = ceil_div<u32>(dims.K, BK);
   grid::launch_dependents();
-  if (threadIdx.x == 0) {
-    if (steps > 0) tma::prefetch(TA ? AT : A), tma::prefetch(TB ? BT : B);
-    smem.turns.init();
-    smem.pipeline.init(PINGPONG ? 1 : CONSUMERS);
-  }
-  cluster::sync_blocks<CLUSTER>();
-
   if (threadIdx.x >= CONSUMERS * kWarpgroup) {
+    const bool first = threadIdx.x == CONSUMERS * kWarpgroup;
+    if (first) {
+      smem.turns.init();
+      smem.pipeline.init(PINGPONG ? 1 : CONSUMERS);
+    }
+    start_producer<CLUSTER>(THREADS);
     give_registers<40>();
-    if (threadIdx.x == CONSUMERS * kWarpgroup)
-      load_operands(smem.pipeline, smem, TA ? AT : A, TB ? BT : B, tiles, steps);
+    if (first) load_operands(smem.pipeline, smem, TA ? AT : A, TB ? BT : B, tiles, steps);
     __syncwarp();
   } else {
+    start_consumer<CLUSTER>(THREADS);
     take_registers<CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152>();
     grid::wait();
     consume(smem, D, tiles, dims, hooks, steps);
     __syncwarp();
   }
-  if constexpr (CLUSTER > 1) cluster::sync();  // no block may exit while another may still signal its barriers
 }
 
 #endif

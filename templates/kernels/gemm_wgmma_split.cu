@@ -165,8 +165,8 @@ struct Output {
 };
 
 // Loads this block's steps of A and B, of which it loads a part into each block that shares it. Block i of a cluster is
-// in row i % SHARE_M and column i / SHARE_M of its tiles. Called by one thread. B's first tiles are requested before
-// the kernel waits for the one before it. Loop invariant: all earlier steps have been requested, each in the slot that
+// in row i % SHARE_M and column i / SHARE_M of its tiles. Called by one thread. B's first tile is requested before the
+// kernel waits for the one before it. Loop invariant: all earlier steps have been requested, each in the slot that
 // its acquire returned; at most STAGES of them are not yet released.
 __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, int row, int column, Range steps) {
   const int rank = SHARERS == 1 ? 0 : cluster::rank(), below = rank % SHARE_M, beside = rank / SHARE_M;
@@ -181,15 +181,16 @@ __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, 
     tma::load_shares<SHARE_M>(b, B, smem.pipeline.full[slot], below, b.column(column, k), b.row(column, k),
                               beside * SHARE_M);
   };
-  const int end = min(steps.end, steps.first + STAGES * PARTS);  // of the steps of which B is requested early
-  for (int step = steps.first; step < end; step += PARTS) load_b(acquire(), step * BK);
-  grid::wait();
-  for (int slot = 0, step = steps.first; step < end; step += PARTS) load_a(slot++, step * BK);
-  for (int step = steps.first + STAGES * PARTS; step < steps.end; step += PARTS) {
+  bool waited = false;
+#pragma unroll 1
+  for (int step = steps.first; step < steps.end; step += PARTS) {
     const u32 slot = acquire();
     load_b(slot, step * BK);
+    if (!waited) grid::wait();
+    waited = true;
     load_a(slot, step * BK);
   }
+  if constexpr (SHARERS > 1) producer.drain();
 }
 
 // Sums this block's steps. Called by each consumer warpgroup. Loop invariant: all earlier steps' products have been
@@ -215,6 +216,8 @@ __device__ void accumulate(Smem& smem, int group, Range steps, Sums& sums) {
     before = slot;
   }
   wgmma::wait<0>();
+  if (SHARERS > 1 && !PROMOTED && steps.first < steps.end)  // which drain() waits for
+    smem.pipeline.release_warpgroup(before);
 }
 
 // Writes this block's sums to shared memory for the owners of the rows. All operands must have arrived and been read.
@@ -260,7 +263,10 @@ __device__ void store(Smem& smem, const Output& output, int row, int column, Sha
   tma::fence();
   sync(1 + group, kWarpgroup);
   tma::store_clipped<kWarpgroup>(output.D, staged, {output.dims.M, output.dims.N}, row, column);
-  if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
+  if (threadIdx.x % kWarpgroup == 0) {
+    tma::commit();
+    tma::wait_read<0>();  // shared memory must outlive the stores that read it
+  }
 }
 
 // Adds the sums of all chunks for one owner's rows in the last of the owner's blocks to arrive and returns true;
@@ -333,25 +339,20 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                      (cluster_tile / rows * SHARE_N + member / SHARE_M) * BN};
   const Range steps = {chunk * SPLIT + rank, static_cast<int>(ceil_div<u32>(dims.K, BK))};
   grid::launch_dependents();
-  if (threadIdx.x == 0) {
-    if (dims.K > 0) tma::prefetch(TA ? AT : A), tma::prefetch(TB ? BT : B);
-    smem.pipeline.init(CONSUMERS);
-  }
-  cluster::sync_blocks<SHARERS>();
-
   Sums sums = {};
-  const bool producer = threadIdx.x >= CONSUMERS * kWarpgroup;
-  if (producer) {
-    if (threadIdx.x == CONSUMERS * kWarpgroup) produce(smem, TA ? AT : A, TB ? BT : B, part.row, part.column, steps);
+  if (threadIdx.x >= CONSUMERS * kWarpgroup) {
+    const bool first = threadIdx.x == CONSUMERS * kWarpgroup;
+    if (first) smem.pipeline.init(CONSUMERS);
+    start_producer<SHARERS>(THREADS);
+    if (first) produce(smem, TA ? AT : A, TB ? BT : B, part.row, part.column, steps);
     __syncwarp();
   } else {
+    start_consumer<SHARERS>(THREADS);
     grid::wait();
     accumulate(smem, threadIdx.x / kWarpgroup, steps, sums);
   }
   const Output output = {D, dims, hooks, reinterpret_cast<Four*>(partials), reinterpret_cast<u32*>(counters)};
   finish(smem, output, part, sums);
-  __syncwarp();
-  if constexpr (SHARERS > 1) cluster::sync();  // no block may exit while another may still signal its barriers
 }
 
 #endif

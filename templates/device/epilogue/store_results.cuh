@@ -8,28 +8,41 @@
 
 namespace tma {
 
-// Stores 64 rows of sums, of which each warp of a warpgroup has 16, to (row, column). Called by a whole warpgroup; each
-// has its own named barrier and buffers. Ahead: the operands of a part are read before the part before it is stored,
-// which takes registers.
-template <class S, bool Ahead, class Shared, int Buffers, class To, int Columns, class Sum, class H, class... More>
-__device__ inline void store_slice(int id, Shared (&buffers)[Buffers], const To& to, Extent tensor, int row, int column,
-                                   const RegisterTile<layout::Mma<16, Columns>, Sum>& sums, const H& hooks,
-                                   More... more) {
-  constexpr int kPart = Shared::kColumns, kParts = Columns / kPart;
-  using PartEpilogue = Epilogue<layout::Mma<16, kPart>, H>;
-  const int warp = threadIdx.x % kWarpgroup / 32;
-  const auto epilogue_of = [&](int n) { return PartEpilogue(hooks, row + warp * 16, column + n * kPart); };
-  PartEpilogue next = epilogue_of(0);
-  store_each<kWarpgroup, kParts, kParts>(id, buffers, to, tensor, row, column, [&](int n, Shared& staged) {
-    auto part = sums.template columns<kPart>(n * kPart).template as<S>();
-    if constexpr (Ahead)
-      next.apply(part, more...);
-    else
-      apply_epilogue(hooks, part, row + warp * 16, column + n * kPart, more...);
-    if (Ahead && n + 1 < kParts) next = epilogue_of(n + 1);
-    store(staged, warp * 16, 0, part);
-  });
-}
+// The store of 64 rows of sums to (row, column), of which each warp of a warpgroup has 16, in parts of Shared's width.
+// Ahead: the operands of the first part are read when it is constructed, and those of a part before the part before it
+// is stored, which takes registers. Otherwise nothing uses the first ones, and the compiler leaves their reads out.
+template <class S, class Shared, class H, bool Ahead> class SliceStore {
+  using Part = Epilogue<layout::Mma<16, Shared::kColumns>, H>;
+
+  const H& hooks_;
+  int row_, column_;
+  Part next_;
+
+  __device__ Part part(int n) const {
+    return Part(hooks_, row_ + threadIdx.x % kWarpgroup / 32 * 16, column_ + n * Shared::kColumns);
+  }
+
+ public:
+  __device__ SliceStore(const H& hooks, int row, int column)
+      : hooks_(hooks), row_(row), column_(column), next_(part(0)) {}
+
+  // Called by a whole warpgroup; each has its own named barrier and buffers.
+  template <int Buffers, class To, int Columns, class Sum, class... More>
+  __device__ void write(int id, Shared (&buffers)[Buffers], const To& to, Extent tensor,
+                        const RegisterTile<layout::Mma<16, Columns>, Sum>& sums, More... more) {
+    constexpr int kPart = Shared::kColumns, kParts = Columns / kPart;
+    const int warp_row = threadIdx.x % kWarpgroup / 32 * 16;
+    store_each<kWarpgroup, kParts, kParts>(id, buffers, to, tensor, row_, column_, [&](int n, Shared& staged) {
+      auto results = sums.template columns<kPart>(n * kPart).template as<S>();
+      if constexpr (Ahead)
+        next_.apply(results, more...);
+      else
+        apply_epilogue(hooks_, results, row_ + warp_row, column_ + n * kPart, more...);
+      if (Ahead && n + 1 < kParts) next_ = part(n + 1);
+      store(staged, warp_row, 0, results);
+    });
+  }
+};
 
 // Stores a tile of TileColumns columns to (tile_row, tile_column). Called by Warps warps together, of which each has
 // the sums from (row, column) of the tile on.

@@ -6,24 +6,23 @@
 #include "device/tile/tma_tile.cuh"
 
 // Requests each of `steps` steps along K of each of this block's output tiles: load_a(slot, tile, step) and load_b for
-// the slot that acquire() returns. Called by one thread of each block. B's first tiles are requested before the kernel
-// waits for the one before it. Loop invariant: all earlier steps, in the order of tiles and then of K, have been
-// requested, each in the slot that its acquire returned; at most Stages of them are not yet released.
-template <int Stages, class Tiles, class Acquire, class LoadA, class LoadB>
+// the slot that acquire() returns. Called by one thread of each block. B's first tile is requested before the kernel
+// waits for the one before it; more of them would arrive before A's first tile and delay the first product. Loop
+// invariant: all earlier steps, in the order of tiles and then of K, have been requested, each in the slot that its
+// acquire returned; those not yet released are at most as many as there are slots.
+template <class Tiles, class Acquire, class LoadA, class LoadB>
 __device__ inline void load_steps(const Tiles& tiles, int steps, Acquire acquire, LoadA load_a, LoadB load_b) {
-  const auto first = tiles.begin();
-  int step = first != tiles.end() ? min(steps, Stages) : 0;  // of which B is requested early
-  for (int early = 0; early < step; ++early) load_b(acquire(), tiles[*first], early);
-  grid::wait();
-  for (int early = 0; early < step; ++early) load_a(early, tiles[*first], early);
+  bool waited = false;
   for (const int index : tiles) {
     const auto tile = tiles[index];
-    for (; step < steps; ++step) {
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) {
       const u32 slot = acquire();
-      load_a(slot, tile, step);
       load_b(slot, tile, step);
+      if (!waited) grid::wait();
+      waited = true;
+      load_a(slot, tile, step);
     }
-    step = 0;
   }
 }
 
@@ -35,7 +34,7 @@ __device__ inline void load_operands(Pipeline<Stages, Blocks>& pipeline, Smem& s
                                      const CUtensorMap& B, const Tiles& tiles, int steps) {
   using Tile = decltype(tiles[0]);
   Producer producer(pipeline);
-  load_steps<Stages>(
+  load_steps(
       tiles, steps, [&] { return producer.acquire(sizeof(smem.a[0]) + sizeof(smem.b[0])); },
       [&](u32 slot, Tile tile, int step) {
         auto& a = smem.a[slot];
@@ -47,6 +46,7 @@ __device__ inline void load_operands(Pipeline<Stages, Blocks>& pipeline, Smem& s
         const int k = step * smem.a[0].kDepth, column = tile.column * b.kExtent;
         tma::load_shares<Blocks>(b, B, pipeline.full[slot], tiles.rank(), b.column(column, k), b.row(column, k));
       });
+  if constexpr (Blocks > 1) producer.drain();
 }
 
 // The same for a batch of products. A has `count_a` matrices and B `count_b`: one for each product, or one for all.

@@ -13,9 +13,9 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
 
   // Multiplies one tile. The first product of a tile overwrites acc; without steps (K = 0) acc keeps its initial zeros.
   // Loop invariant: the products of steps 0 to step - 1 have been started, only the last may be incomplete, and the
-  // slots of all others are released. `issued` is called once all products have been started.
-  template <class F> __device__ void accumulate(int steps, Accumulators (&acc)[Slices], F issued) {
-    if (steps == 0) return;
+  // slots of all others are released. Returns meanwhile(), which is called once all products have been started.
+  template <class F> __device__ auto accumulate(int steps, Accumulators (&acc)[Slices], F meanwhile) {
+    if (steps == 0) return meanwhile();
     u32 before = start(acc, false);
 #pragma unroll 1  // more unrolling gains no speed and triples ptxas's time
     for (int step = 1; step < steps; ++step) {
@@ -23,13 +23,14 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
       finish<Slices>(before);
       before = slot;
     }
-    issued();
+    auto result = meanwhile();
     finish<0>(before);
+    return result;
   }
 
-  // The same for 8-bit types, whose sums wgmma keeps to 14 bits: each step has its own sums, and while the tensor cores
-  // compute those of one step, the sums of the previous step are added in f32. Waits and products follow each other
-  // without branches, because otherwise ptxas serialises the products.
+  // Multiplies one tile of 8-bit types, whose sums wgmma keeps to 14 bits: each step has its own sums, and while the
+  // tensor cores compute those of one step, the sums of the previous step are added in f32. Waits and products follow
+  // each other without branches, because otherwise ptxas serialises the products.
   __device__ void accumulate_promoted(int steps, Accumulators& acc) {
     acc.fill(0);
     if (steps == 0) return;
@@ -78,15 +79,15 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
   int first_;
 };
 
-// Multiplies a consumer warpgroup's blocks of 64 rows, Slices of each tile, and calls store(tile, block, sums) for
-// each. Called by each consumer warpgroup. With Pingpong two consumers make whole tiles alternately, by the `turns` of
-// Smem; else each has its rows of every tile. Promoted is for 8-bit types, as accumulate_promoted is. Loop invariant:
-// before a tile, this consumer has waited for or skipped every slot of all earlier tiles, and has released those that
-// it waited for.
+// Multiplies a consumer warpgroup's blocks of 64 rows, Slices of each tile, and for each calls store = begin(tile,
+// block) and store(sums); with one block a tile `begin` while its last products are computed. Called by each consumer
+// warpgroup. With Pingpong two consumers make whole tiles alternately, by the `turns` of Smem; else each has its rows
+// of every tile. Promoted is for 8-bit types, as accumulate_promoted is. Loop invariant: before a tile, this consumer
+// has waited for or skipped every slot of all earlier tiles, and has released those that it waited for.
 template <class Accumulators, int Slices, bool Pingpong, bool Promoted, int Stages, int Blocks, class Smem, class Tiles,
-          class Store>
+          class Begin>
 __device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, const Tiles& tiles, int steps,
-                                      Store store) {
+                                      Begin begin) {
   const int group = threadIdx.x / kWarpgroup, first = Pingpong ? 0 : group * Slices;
   WgmmaMultiplier<Smem, Accumulators, Slices, Stages, Blocks> multiplier(smem, first);
   Turn turn(smem.turns, group);
@@ -101,14 +102,20 @@ __device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, con
     others = Pingpong;
     if constexpr (Promoted) {
       multiplier.accumulate_promoted(steps, acc[0]);
+      begin(tiles[index], first)(acc[0]);
     } else {
       if (Pingpong && steps > 0) turn.begin();
-      multiplier.accumulate(steps, acc, [&] {
-        if (Pingpong) turn.end();
-      });
-    }
-    const auto tile = tiles[index];
+      const auto end_turn = [&] {
+        if (Pingpong && steps > 0) turn.end();
+      };
+      if constexpr (Slices == 1) {  // which leaves registers to begin meanwhile
+        auto store = multiplier.accumulate(steps, acc, [&] { return end_turn(), begin(tiles[index], first); });
+        store(acc[0]);
+      } else {
+        const auto tile = multiplier.accumulate(steps, acc, [&] { return end_turn(), tiles[index]; });
 #pragma unroll
-    for (int i = 0; i < Slices; ++i) store(tile, first + i, acc[i]);
+        for (int i = 0; i < Slices; ++i) begin(tile, first + i)(acc[i]);
+      }
+    }
   }
 }
