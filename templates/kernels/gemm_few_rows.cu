@@ -57,7 +57,7 @@
 //!
 //! cluster SPLIT
 //! launch  grid TILES * SPLIT * CHUNKS  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 4000 + max(MEMORY, L2, SM, LATENCY) + (SPLIT == 1 ? 0 : 1000) + (CHUNKS == 1 ? 0 : 2500 + 30 * CHUNKS) "by the bandwidths and the latency of an H200, in the units of gemm_wgmma_split.cu"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 12046 + max(MEMORY, L2, SM, LATENCY) + (SPLIT == 1 ? 0 : 1000) + (CHUNKS == 1 ? 0 : 2500 + 30 * CHUNKS) "by the bandwidths and the latency of an H200, in the units of gemm_wgmma_split.cu"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
 //!
 //! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 4

@@ -25,9 +25,9 @@
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count / CLUSTER))
 //! let     BROKEN    = K * sizeof(T) % 128 != 0      "rows of A and B that lie across 128-byte lines of L2"
 //! let     LOADED    = BM + BN / CLUSTER            "rows of A and B that a block loads each step"
-//! let     STEP      = max((BM * BN * 298 + (BM + BN) * 2791) / 10000, LOADED * (BROKEN ? 293 : 216) / 100) "cycles of one step along K: tensor cores, L2"
-//! let     STORE     = BM * BN * 86 / 1000          "cycles of storing a tile"
-//! let     MEMORY    = ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) * (BROKEN ? 173 : 100) / 231872 "cycles of moving A, B and D"
+//! let     STEP      = max(3000 / STAGES, (BM * BN * 298 + (BM + BN) * 2791) / 10000, LOADED * (BROKEN ? 296 : 263) / 100) "cycles of one step along K: latency, tensor cores, L2"
+//! let     STORE     = BM * BN * 98 / 1000          "cycles of storing a tile"
+//! let     MEMORY    = ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) * (BROKEN ? 173 : 100) / 180880 "cycles of moving A, B and D"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require CONSUMERS * (SUMS + 40) <= 480 && SUMS <= 200 "accumulators must fit in registers"
@@ -47,7 +47,7 @@
 //!
 //! cluster CLUSTER
 //! launch  grid ceil_div(TILES, WAVES) * CLUSTER  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 12804 + (CLUSTER == 1 ? 0 : 2820) + max(WAVES * (861 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), MEMORY) + (M <= 64 && BM > 64 ? 20000 : 0) "fitted, with that of gemm_wgmma_split.cu, to 17000 measurements of 112 problems on an H200"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 10052 + (CLUSTER == 1 ? 0 : 1720) + max(WAVES * (60 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), MEMORY) + (M <= 64 && BM > 64 ? 20000 : 0) "fitted, with that of gemm_wgmma_split.cu, to 21000 measurements of 148 problems on an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 128, BN = 256, STAGES = 4
@@ -69,6 +69,7 @@
 //! preset  BM = 128, BN = 192, STAGES = 5, PINGPONG = 1  when M > 64
 //! preset  BM = 128, BN = 176, STAGES = 4, PINGPONG = 1  when M > 64
 //! preset  BM = 128, BN = 160, STAGES = 5, PINGPONG = 1  when M > 64
+//! preset  BM = 128, BN = 112, STAGES = 6, CLUSTER = 2  when M > 64 && sizeof(T) > 1 && TILES <= 8 * device.sm_count
 
 #include "device/epilogue/store_results.cuh"
 #include "device/pipeline/tma_operands.cuh"

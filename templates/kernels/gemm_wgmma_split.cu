@@ -32,9 +32,9 @@
 //! let     BROKEN    = K * sizeof(T) % 128 != 0      "rows of A and B that lie across 128-byte lines of L2"
 //! let     LOADED    = BM / SHARE_N + BN / SHARE_M  "rows of A and B that a block loads each step"
 //! let     PRODUCT   = (BM * BN * 249 + (BM + BN) * 4430) / 10000 "cycles of the tensor cores"
-//! let     STEP      = max(57 + 1674 / STAGES, SHARING * max(LOADED * (BROKEN ? 258 : 160) / 100, PRODUCT), PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
+//! let     STEP      = max(57 + 1743 / STAGES, SHARING * max(LOADED * (BROKEN ? 213 : 146) / 100, PRODUCT), PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
 //! let     REDUCE    = (SPLIT == 1 ? 0 : 2670 + BM * BN / OWNERS * 464 / 1000) + (CHUNKS == 1 ? 0 : 4797 + CHUNKS * BM * BN / OWNERS * 10 / 157) "cycles of adding up the partial sums"
-//! let     MEMORY    = (M * K + N * K + M * N) * sizeof(T) * (BROKEN ? 173 : 100) / 305613 "cycles of moving A, B and D"
+//! let     MEMORY    = (M * K + N * K + M * N) * sizeof(T) * (BROKEN ? 173 : 100) / 316856 "cycles of moving A, B and D"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require BM * CONSUMERS <= 512 && BM / 2 * (1 + PROMOTED) + 80 <= min(255, 65536 / THREADS) "accumulators must fit in registers"
@@ -57,7 +57,7 @@
 //!
 //! cluster SPLIT * SHARERS
 //! launch  grid BLOCKS  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 4952 + (SHARERS == 1 ? 0 : 3166) + WAVES * (4324 + BM * BN * 14 / 1000) + STEPS * STEP + REDUCE + MEMORY "fitted, with that of gemm_wgmma.cu, to 17000 measurements of 112 problems on an H200"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 5051 + (SHARERS == 1 ? 0 : 1118) + WAVES * (4246 + BM * BN * 14 / 1000) + STEPS * STEP + REDUCE + MEMORY "fitted, with that of gemm_wgmma.cu, to 21000 measurements of 148 problems on an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 8, BN = 64, STAGES = 16
@@ -96,6 +96,11 @@
 //! preset  BM = 64, BN = 64, STAGES = 12
 //! preset  BM = 32, BN = 64, STAGES = 16
 //! preset  BM = 64, BN = 128, STAGES = 8, SPLIT = 4, CHUNKS = 6
+//! preset  BM = 48, BN = 64, STAGES = 14  when TILES <= 8 * device.sm_count
+//! preset  BM = 64, BN = 64, STAGES = 13, SPLIT = 2  when TILES <= 8 * device.sm_count
+//! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = 8  when TILES <= 8 * device.sm_count
+//! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 2  when TILES <= 8 * device.sm_count
+//! preset  BM = 128, BN = 128, STAGES = 6  when TILES <= 8 * device.sm_count
 
 #include "device/epilogue/own_operands.cuh"
 #include "device/epilogue/tma_store.cuh"
