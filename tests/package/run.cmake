@@ -36,8 +36,8 @@ run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumers/${NAME} -B ${folder}
   -DCMAKE_PREFIX_PATH=${prefix} -DLIBRARY=${LIBRARY} -DTMA_JIT_SOURCE_DIR=${SOURCE})
 if(NAME STREQUAL "subdirectory" AND NOT "$ENV{TMA_JIT_TEST_COMBINATIONS}" STREQUAL "all")
   # The whole library once more takes minutes: `tools/dev test --full` compiles it, and otherwise its plan is enough.
-  run(${CMAKE_COMMAND} --build ${folder} -- -n)
-  if(NOT output MATCHES "Linking CXX executable consumer")
+  run(${CMAKE_COMMAND} --build ${folder} -- -t commands consumer)
+  if(NOT output MATCHES "-o consumer ")
     message(FATAL_ERROR "the consumer would not be linked:\n${output}")
   endif()
   return()
