@@ -75,7 +75,8 @@ __device__ inline void publish_end(Smem& smem, const Tiles& tiles, Ring& queries
 
 // The same for all of a block's tiles, with keys and values in rings of their own, `smem.keys` and `smem.values`, from
 // the last step to the first; the values of a step follow the keys of the next. The queries of each consumer are a slot
-// of `smem.queries`, in `smem.q`; of a tile without keys they are announced, but not loaded. Called by a warp.
+// of `smem.queries`, in `smem.q`; of a tile without keys they are announced, but not loaded. The next tile is looked up
+// once the first loads of a tile are on their way. Called by a warp.
 template <int Consumers, class Smem, class Tiles>
 __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K,
                                                 const CUtensorMap& V, Tiles& tiles) {
@@ -86,19 +87,26 @@ __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q
     const u32 slot = keys.acquire(sizeof(smem.k[0]));
     tma::load(smem.k[slot], K, smem.keys.full[slot], work.key_at(step * smem.k[0].kRows).at);
   };
+  const auto load_step = [&](int step, const Work& work) {
+    if (step > 0) load_keys(step - 1, work);
+    const u32 slot = values.acquire(sizeof(smem.v[0]));
+    tma::load(smem.v[slot], V, smem.values.full[slot], work.key_at(step * smem.v[0].kRows).at);
+  };
+  const bool issues = threadIdx.x % 32 == 0;
   for (; tiles.more(); tiles.next()) {
-    if (threadIdx.x % 32 != 0) continue;
     const Work work = tiles.work();
-    if (work.steps > 0) load_keys(work.steps - 1, work);
-    load_queries<Consumers>(smem, Q, tiles, queries, work.steps > 0);
-#pragma unroll 1
-    for (int step = work.steps - 1; step >= 0; --step) {
-      if (step > 0) load_keys(step - 1, work);
-      const u32 slot = values.acquire(sizeof(smem.v[0]));
-      tma::load(smem.v[slot], V, smem.values.full[slot], work.key_at(step * smem.v[0].kRows).at);
+    const int last = work.steps - 1;
+    if (issues) {
+      if (last >= 0) load_keys(last, work);
+      load_queries<Consumers>(smem, Q, tiles, queries, last >= 0);
+      if (last >= 0) load_step(last, work);
     }
+    tiles.look_ahead();
+    if (!issues) continue;
+#pragma unroll 1
+    for (int step = last - 1; step >= 0; --step) load_step(step, work);
   }
-  if (threadIdx.x % 32 == 0) publish_end<Consumers>(smem, tiles, queries);
+  if (issues) publish_end<Consumers>(smem, tiles, queries);
 }
 
 // The same for the steps that find(work) finds in each tile, a SeenSteps: which they are is published in

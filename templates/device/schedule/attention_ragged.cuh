@@ -76,7 +76,8 @@ template <int TileM, int TileN> class RaggedAttentionTiles {
 // The tiles of all sequences, drawn in turn by the blocks of a grid with a counter in global memory, which is 0 before
 // and after each launch. Sequences are in classes by the binary logarithm of their steps, of which the longest comes
 // first; the heads of a sequence are in groups, whose keys and values are read from L2, and within a group the last
-// rows come first. All members are called by a warp. Used as AttentionTiles.
+// rows come first. All members are called by a warp. Used as AttentionTiles. To find a tile takes reads of global
+// memory that depend on each other, about 1 us, which look_ahead() lets a producer do while its loads are on their way.
 template <int TileM, int TileN> class DrawnAttentionTiles {
  public:
   using Work = RaggedAttentionTile<TileM, TileN>;
@@ -104,19 +105,27 @@ template <int TileM, int TileN> class DrawnAttentionTiles {
     works_[slot] = work_;
   }
   __device__ void next() {
+    look_ahead();
+    work_ = ahead_;
+    looked_ = false;
+    if (threadIdx.x % 32 == 0 && work_.more()) drawn_ = gridDim.x + atomicAdd(counter_, 1);
+  }
+  // Finds the next tile, which next() then makes the present one.
+  __device__ void look_ahead() {
+    if (looked_) return;
+    looked_ = true;
     const int index = __shfl_sync(kAll, drawn_, 0);
     while (index >= before_ + count_ && find_sequences()) {
     }
     if (index >= before_ + count_) {
-      work_.queries = work_.first = 0;
+      ahead_.queries = ahead_.first = 0;
       if (threadIdx.x % 32 == 0 && before_ > 0 && index == before_ + static_cast<int>(gridDim.x) - 1) *counter_ = 0;
       return;
     }
-    if (threadIdx.x % 32 == 0) drawn_ = gridDim.x + atomicAdd(counter_, 1);
     const int lane = __popc(__ballot_sync(kAll, through_ <= index - before_));
     const int mine = __shfl_sync(kAll, tiles_, lane),
               within = index - before_ - __shfl_sync(kAll, through_, lane) + mine;
-    work_ = tile_of(first_ + lane, mine / static_cast<int>(dims_.HEADS), within);
+    ahead_ = tile_of(first_ + lane, mine / static_cast<int>(dims_.HEADS), within);
   }
 
  private:
@@ -167,8 +176,9 @@ template <int TileM, int TileN> class DrawnAttentionTiles {
   const View<const s32, 1>&CU_, &CUK_;
   u32* counter_;
   Work* works_;
-  Work work_;
-  u32 classes_;  // that come after the present one
+  Work work_, ahead_;
+  bool looked_ = false;  // whether `ahead_` is the next tile
+  u32 classes_;          // that come after the present one
   int class_ = 0;
   int first_;                    // of the 32 sequences at hand
   int before_ = 0, count_ = 0;   // tiles before them in the order, and of them
