@@ -87,24 +87,24 @@ __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q
     const u32 slot = keys.acquire(sizeof(smem.k[0]));
     tma::load(smem.k[slot], K, smem.keys.full[slot], work.key_at(step * smem.k[0].kRows).at);
   };
-  const auto load_step = [&](int step, const Work& work) {
-    if (step > 0) load_keys(step - 1, work);
-    const u32 slot = values.acquire(sizeof(smem.v[0]));
-    tma::load(smem.v[slot], V, smem.values.full[slot], work.key_at(step * smem.v[0].kRows).at);
-  };
   const bool issues = threadIdx.x % 32 == 0;
   for (; tiles.more(); tiles.next()) {
+    if (!Tiles::kPublished && !issues) continue;  // only tiles that are published are found by the whole warp
     const Work work = tiles.work();
     const int last = work.steps - 1;
     if (issues) {
       if (last >= 0) load_keys(last, work);
       load_queries<Consumers>(smem, Q, tiles, queries, last >= 0);
-      if (last >= 0) load_step(last, work);
     }
-    tiles.look_ahead();
-    if (!issues) continue;
 #pragma unroll 1
-    for (int step = last - 1; step >= 0; --step) load_step(step, work);
+    for (int step = last; step >= 0; --step) {
+      if (issues) {
+        if (step > 0) load_keys(step - 1, work);
+        const u32 slot = values.acquire(sizeof(smem.v[0]));
+        tma::load(smem.v[slot], V, smem.values.full[slot], work.key_at(step * smem.v[0].kRows).at);
+      }
+      if (Tiles::kPublished && step == last) tiles.look_ahead();
+    }
   }
   if (issues) publish_end<Consumers>(smem, tiles, queries);
 }
