@@ -103,7 +103,7 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, c
   multiply_tiles<Accumulators, SLICES, PINGPONG, PROMOTED>(
       smem.pipeline, smem, tiles, steps, [&](const Tile& tile, int block) {
         tma::SliceStore<S, Staged, Hooks, SLICES == 1> store(hooks, tile.row * BM + block * 64, tile.column * BN);
-        return [&, store, tile](const Accumulators& sums) mutable {
+        return [&, store](const Accumulators& sums) mutable {
           store.write(1 + group, smem.staged[group], D, {dims.M, dims.N}, sums);
         };
       });
