@@ -37,8 +37,8 @@ run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumers/${NAME} -B ${folder}
 if(NAME STREQUAL "subdirectory" AND NOT "$ENV{TMA_JIT_TEST_COMBINATIONS}" STREQUAL "all")
   # The whole library once more takes minutes: `tools/dev test --full` compiles it, and otherwise its plan is enough.
   run(${CMAKE_COMMAND} --build ${folder} -- -t commands consumer)
-  if(NOT output MATCHES "-o consumer ")
-    message(FATAL_ERROR "the consumer would not be linked:\n${output}")
+  if(NOT output MATCHES "-o tma_jit/bin/tma-jit-cc " OR NOT output MATCHES "-o consumer ")
+    message(FATAL_ERROR "the consumer, or the compile worker with it, would not be linked:\n${output}")
   endif()
   return()
 endif()
