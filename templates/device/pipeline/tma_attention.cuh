@@ -103,7 +103,8 @@ __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q
         const u32 slot = values.acquire(sizeof(smem.v[0]));
         tma::load(smem.v[slot], V, smem.values.full[slot], work.key_at(step * smem.v[0].kRows).at);
       }
-      if (Tiles::kPublished && step == last) tiles.look_ahead();
+      if constexpr (Tiles::kPublished)
+        if (step == last) tiles.look_ahead();
     }
   }
   if (issues) publish_end<Consumers>(smem, tiles, queries);

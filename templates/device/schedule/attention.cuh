@@ -71,7 +71,6 @@ template <int TileM, int TileN, bool Persistent, bool Growing> class AttentionTi
     return Persistent ? index_ < (kPaired ? pairs() * this->dims_.HEADS : this->count()) : index_ >= 0;
   }
   __device__ void publish(u32) const {}
-  __device__ void look_ahead() {}
   __device__ Work work() const {
     if constexpr (!kPaired) return (*this)[index_];
     const int row = index_ % pairs();
