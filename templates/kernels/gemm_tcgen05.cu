@@ -33,7 +33,7 @@
 //!
 //! cluster PAIR
 //! launch  grid ceil_div(TILES, WAVES) * PAIR  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 18246 + max(2 * M * N * K / (device.sm_count * 8192), ceil_div(K, BK) * 100, ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 2230) "at least, for every configuration"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 18246 + max(2 * M * N * K / (device.sm_count * 8192), ceil_div(K, BK) * 100, ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 2230) "at least, for every configuration; not measured: the fixed part is above that of gemm_few_rows.cu"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
 //!
 //! preset  BN = 64, STAGES = 8, PAIR = 1   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
