@@ -148,11 +148,14 @@ TEST_CASE("every kernel of the tree has an example for every device") {
       ++planned;
     }
   }
-  CHECK(planned >= 2);
+  CHECK(planned > (testing::combinations() == testing::Combinations::few ? 1 : 20));
 }
 
 TEST_CASE("in the examples of the gemms every ring goes round and every tile has a neighbour") {
-  if (testing::combinations() == testing::Combinations::few) return;  // half a minute with AddressSanitizer
+  if (testing::combinations() == testing::Combinations::few) {
+    MESSAGE("skipped: takes half a minute with AddressSanitizer, and runs without it");
+    return;
+  }
   templates::TemplateSet set;
   auto files = set.find("gemm").value();
   std::erase_if(files,

@@ -94,7 +94,7 @@ TEST_CASE("an unknown dim") {
 
 TEST_CASE("every preset of the library's own kernels is a plan on every device it serves, or none of its types is") {
   templates::TemplateSet set;
-  const bool all = testing::combinations() == testing::Combinations::all;  // minutes
+  const bool all = testing::combinations() == testing::Combinations::all;  // which takes minutes
   const std::vector<std::string> devices = all ? known_devices() : std::vector<std::string>{"a100", "h100"};
   for (const std::string& name : devices) {
     const DeviceInfo on = device(name);

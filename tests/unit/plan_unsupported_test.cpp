@@ -49,8 +49,8 @@ std::string said(const std::string& device, const Request& request) {
 }  // namespace
 
 TEST_CASE("what a device's architecture lacks is refused with the architectures that have it") {
-  const std::vector<Kernel> kernels = testing::sampled(library());
-  CHECK(!kernels.empty());
+  const std::vector<Kernel> all = library(), kernels = testing::sampled(all);
+  CHECK(all.size() > 50);
   int refused = 0, served = 0;
   for (const std::string& device : known_devices()) {
     Engine engine({.device = Device::known(device), .use_cache = false});
