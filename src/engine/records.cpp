@@ -1,7 +1,6 @@
 #include "engine/records.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 #include "plan/problem.h"
 #include "tuning/pinned.h"
 #include "tuning/problem_key.h"
+#include "tuning/record_file.h"
 #include "tuning/shipped_records.h"
 
 namespace tma_jit {
@@ -53,16 +53,16 @@ void Records::follow(const std::vector<TuningRecord>& records) {
   Members& members = members_.get();
   const std::lock_guard lock(members.mutex);
   members.followed.insert(members.followed.begin(), records.begin(), records.end());
-  members.books.clear();
+  members.book.reset();
 }
 
 // Warns once of each file with faults, quoting the first fault.
-std::vector<tuning::Layer> Records::read() const {
-  std::vector<tuning::Layer> layers;
+std::vector<tuning::SharedLayer> Records::read() const {
+  std::vector<tuning::SharedLayer> layers;
   std::vector<std::filesystem::path> files = options_.records;
   if (!user_file_.empty()) files.push_back(user_file_);
   for (const std::filesystem::path& file : files) {
-    auto found = read_tuning_file(file);
+    auto found = tuning::read_layer(file);
     if (!found) {
       // The cache itself warns of a cache folder that cannot be read.
       const auto level = file == user_file_ ? spdlog::level::debug : spdlog::level::warn;
@@ -73,29 +73,21 @@ std::vector<tuning::Layer> Records::read() const {
       log_->warn("{} lines of records of tuning are left out, the first of them {}", found->faults.size(),
                  found->faults.front());
     }
-    layers.push_back({file.string(), std::move(found->records)});
+    layers.push_back(std::move(found->layer));
   }
+  layers.push_back(tuning::shipped_layer());
   return layers;
 }
 
-// Returns the records of one kernel.
-std::shared_ptr<const tuning::RecordBook> Records::book(const std::string& kernel) {
+std::shared_ptr<const tuning::RecordBook> Records::book() {
   Members& members = members_.get();
   const std::lock_guard lock(members.mutex);
-  if (!members.files) members.files = read();
-  std::shared_ptr<const tuning::RecordBook>& found = members.books[kernel];
-  if (found != nullptr) return found;
-  const auto of_kernel = [&](const std::vector<TuningRecord>& records) {
-    std::vector<TuningRecord> some;
-    std::ranges::copy_if(records, std::back_inserter(some),
-                         [&](const TuningRecord& record) { return record.kernel == kernel; });
-    return some;
-  };
+  if (members.book != nullptr) return members.book;
+  if (!members.layers) members.layers = read();
   auto book = std::make_shared<tuning::RecordBook>();
-  book->add_layer("tuned in this process", of_kernel(members.followed));
-  for (const tuning::Layer& layer : *members.files) book->add_layer(layer.origin, of_kernel(layer.records));
-  book->add_layer("shipped", tuning::shipped_records(kernel));
-  return found = std::move(book);
+  book->add_layer("tuned in this process", members.followed);
+  for (const tuning::SharedLayer& layer : *members.layers) book->add_layer(layer);
+  return members.book = std::move(book);
 }
 
 // An operand adds a header to those that the template includes.
@@ -103,10 +95,11 @@ std::string Records::digest(const Plan& plan, const Planning& planning) {
   Members& members = members_.get();
   const bool operands =
       std::ranges::any_of(plan.arguments, [](const Argument& argument) { return argument.hooks_offset.has_value(); });
-  const std::string text = plan.body + (operands ? "+" : "");
+  const std::pair key(plan.file, operands);
   if (planning.headers_fixed) {
     const std::lock_guard lock(members.mutex);
-    if (const auto known = members.digests.find(text); known != members.digests.end()) return known->second;
+    const auto known = members.digests.find(key);
+    if (known != members.digests.end() && known->second.body == plan.body) return known->second.digest;
   }
   const Result<Source> source = planning.emit(plan);
   if (!source) return {};
@@ -114,7 +107,7 @@ std::string Records::digest(const Plan& plan, const Planning& planning) {
   if (planning.headers_fixed) {
     const std::lock_guard lock(members.mutex);
     if (members.digests.size() >= kDigestsMax) members.digests.clear();
-    members.digests.emplace(text, digest);
+    members.digests.insert_or_assign(key, Members::Known{plan.body, digest});
   }
   return digest;
 }
@@ -122,15 +115,13 @@ std::string Records::digest(const Plan& plan, const Planning& planning) {
 std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& device,
                                       plan::TemplatePointers templates, const Planning& planning) {
   if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
-  const auto records = book(request.kernel);
-  if (records->empty()) return std::nullopt;
+  const auto records = book();
   for (const auto& file : templates) {
-    const std::string stem = file->stem();
-    if (!records->names(stem)) continue;
+    if (!records->names(file->stem())) continue;
     const auto problem = plan::problem_of(*file, request, device);
     if (!problem) continue;
     const auto advice = records->of(record_of(request.kernel, *problem, device));
-    if (!advice || advice->record.file != stem) continue;
+    if (!advice) continue;
     Result<Plan> made = planning.plan(tuning::pinned(request, advice->record));
     if (!made || digest(*made, planning) != advice->record.digest) continue;
     made->record = words_of(*advice);
@@ -142,9 +133,7 @@ std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& 
 std::optional<Plan> Records::advised(const Request& request, const Plan& preset, const DeviceInfo& device,
                                      const Planning& planning) {
   if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
-  const auto records = book(preset.kernel);
-  if (records->empty()) return std::nullopt;
-  const auto advice = records->find(tuning::problem_of(preset, device));
+  const auto advice = book()->find(tuning::problem_of(preset, device));
   if (!advice) return std::nullopt;
   Result<Plan> made = planning.plan(tuning::pinned(request, advice->record));
   if (!made || digest(*made, planning) != advice->record.digest) return std::nullopt;
@@ -154,8 +143,7 @@ std::optional<Plan> Records::advised(const Request& request, const Plan& preset,
 }
 
 bool Records::know(const Plan& plan, const DeviceInfo& device) {
-  const auto advice = book(plan.kernel)->find(tuning::problem_of(plan, device));
-  return advice && !advice->nearest;
+  return book()->of(tuning::problem_of(plan, device)).has_value();
 }
 
 }  // namespace engine

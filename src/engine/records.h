@@ -22,8 +22,7 @@ namespace tma_jit::engine {
 // Returns whether a record may decide the request's configuration, because it pins none itself.
 [[nodiscard]] bool is_open(const Request& request);
 
-// Reads the files at the first query, and of the shipped records (cache/tuned/) those of a kernel when that kernel is
-// first planned. Thread-safe; the child of a fork reads them again.
+// Reads the files at the first query. Thread-safe; the child of a fork reads them again.
 class Records {
  public:
   // `user_file` is searched after the others; it may be missing. What is shipped comes last.
@@ -38,8 +37,8 @@ class Records {
     bool headers_fixed = false;  // whether a digest stays what it is while the template's own text does
   };
 
-  // Returns the plan with the configuration of the record of the very problem that is asked for, as the record's own
-  // file declares it. No other configuration is looked at. `templates` are the files of the kernel. Returns nullopt if
+  // Returns the plan with the configuration of the record of the very problem that is asked for, as a file that records
+  // name declares it. No other configuration is looked at. `templates` are the files of the kernel. Returns nullopt if
   // there is no such record, or if it does not fit the request or the current template.
   std::optional<Plan> recorded(const Request& request, const DeviceInfo& device, plan::TemplatePointers templates,
                                const Planning& planning);
@@ -59,16 +58,20 @@ class Records {
   struct Members {
     std::mutex mutex;
     std::vector<TuningRecord> followed;
-    std::optional<std::vector<tuning::Layer>> files;
-    std::map<std::string, std::shared_ptr<const tuning::RecordBook>> books;  // by kernel
-    std::map<std::string, std::string> digests;  // by the template's text, while headers are fixed
+    std::optional<std::vector<tuning::SharedLayer>> layers;  // of the files and of what is shipped
+    std::shared_ptr<const tuning::RecordBook> book;          // of `followed` and `layers`; null: not made yet
+    struct Known {
+      std::string body;  // Plan::body
+      std::string digest;
+    };
+    std::map<std::pair<std::string, bool>, Known> digests;  // while headers are fixed; by Plan::file, with operands
   };
 
   // Returns the digest of the plan's template; "" if its source cannot be made.
   std::string digest(const Plan& plan, const Planning& planning);
 
-  std::shared_ptr<const tuning::RecordBook> book(const std::string& kernel);
-  std::vector<tuning::Layer> read() const;
+  std::shared_ptr<const tuning::RecordBook> book();
+  std::vector<tuning::SharedLayer> read() const;
 
   const TuningOptions options_;
   const std::filesystem::path user_file_;

@@ -50,15 +50,19 @@ std::string digest_of(const Plan& plan, const Source& source) {
   return text_of(hash.finish());
 }
 
-std::string family_key(const TuningRecord& record) {
-  std::string key =
-      fmt::format("{}\n{}\n{}\n{}", record.kernel, model_of(record.device), record.sm_count, record.hooks);
-  for (const auto& [name, type] : record.types) key += fmt::format("\n{}={}", name, name_of(type));
-  return key;
+bool same_family(const TuningRecord& a, const TuningRecord& b) {
+  return a.sm_count == b.sm_count && a.kernel == b.kernel && a.types == b.types && a.hooks == b.hooks &&
+         (a.device == b.device || model_of(a.device) == model_of(b.device));
+}
+
+bool same_problem(const TuningRecord& a, const TuningRecord& b) {
+  return a.dims == b.dims && same_family(a, b);
 }
 
 std::string problem_key(const TuningRecord& record) {
-  std::string key = family_key(record);
+  std::string key =
+      fmt::format("{}\n{}\n{}\n{}", record.kernel, model_of(record.device), record.sm_count, record.hooks);
+  for (const auto& [name, type] : record.types) key += fmt::format("\n{}={}", name, name_of(type));
   for (const auto& [name, value] : record.dims) key += fmt::format("\n{}={}", name, value);
   return key;
 }

@@ -8,11 +8,13 @@
 
 namespace tma_jit::tuning {
 
-// Returns a text that is equal for records of one problem on one model of device: kernel, types, dims, hooks, device
-// and number of SMs.
-[[nodiscard]] std::string problem_key(const TuningRecord& record);
+// Returns whether two records are of one problem on one model of device: kernel, types, dims, hooks, device and number
+// of SMs.
+[[nodiscard]] bool same_problem(const TuningRecord& a, const TuningRecord& b);
 // Returns the same without the dims: the records among which the nearest one is searched.
-[[nodiscard]] std::string family_key(const TuningRecord& record);
+[[nodiscard]] bool same_family(const TuningRecord& a, const TuningRecord& b);
+// Returns a text that is equal for records of one problem.
+[[nodiscard]] std::string problem_key(const TuningRecord& record);
 
 // Returns the problem of a plan as a record without a choice.
 [[nodiscard]] TuningRecord problem_of(const Plan& plan, const DeviceInfo& device);

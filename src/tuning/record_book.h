@@ -1,15 +1,15 @@
 // The records that an engine's plans follow, in layers: the first layer with a record of a problem decides.
 #pragma once
 
-#include <map>
+#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include <tma_jit/tuning.h>
+
+#include "tuning/record_layer.h"
 
 namespace tma_jit::tuning {
 
@@ -24,17 +24,14 @@ struct Advice {
   bool nearest = false;  // of another problem with similar dims
 };
 
-// Records of one place.
-struct Layer {
-  std::string origin;
-  std::vector<TuningRecord> records;
-};
+using SharedLayer = std::shared_ptr<const RecordLayer>;
 
 // Thread-safe once filled, because it is then immutable.
 class RecordBook {
  public:
-  // Adds a layer after the existing ones. Of two records of one problem the faster one is used.
-  void add_layer(std::string origin, std::vector<TuningRecord> records);
+  // Add a layer after the existing ones. Of two records of one problem the faster one is used.
+  void add_layer(SharedLayer layer);
+  void add_layer(std::string origin, const std::vector<TuningRecord>& records);
 
   // Returns the record of this very problem.
   [[nodiscard]] std::optional<Advice> of(const TuningRecord& problem) const;
@@ -46,16 +43,10 @@ class RecordBook {
 
   bool empty() const { return layers_.empty(); }
   // Returns whether some record's choice is of the file with this stem.
-  bool names(std::string_view stem) const { return files_.contains(stem); }
+  bool names(std::string_view stem) const;
 
  private:
-  struct Searched {
-    std::string origin;
-    std::unordered_map<std::string, TuningRecord> by_problem;
-    std::map<std::string, std::vector<const TuningRecord*>> by_family;  // points into by_problem; in order of problems
-  };
-  std::vector<Searched> layers_;
-  std::set<std::string, std::less<>> files_;
+  std::vector<SharedLayer> layers_;
 };
 
 }  // namespace tma_jit::tuning

@@ -14,6 +14,8 @@
 #include "core/failure.h"
 #include "tuning/file_lock.h"
 #include "tuning/problem_key.h"
+#include "tuning/record_file.h"
+#include "tuning/written_record.h"
 
 namespace tma_jit {
 namespace {
@@ -31,6 +33,19 @@ Result<std::string> text_of(const std::filesystem::path& file) {
 
 bool says_nothing(std::string_view line) {
   return trimmed(line).empty() || trimmed(line).front() == '#';
+}
+
+// Calls `use` with every line that says something, and its number.
+template <class Use> void each_line(std::string_view text, const Use& use) {
+  std::size_t number = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    ++number;
+    if (!says_nothing(line)) use(line, number);
+  }
+}
+
+std::string fault_in(const std::filesystem::path& file, std::size_t number, const Error& error) {
+  return fmt::format("{}:{}: {}", file.string(), number, error.message);
 }
 
 // Writes a temporary file and renames it, so that a reader sees either the old or the new text.
@@ -69,17 +84,28 @@ std::string merged(std::string_view text, std::span<const TuningRecord> records)
 Result<TuningFile> read_tuning_file(const std::filesystem::path& file) {
   TMA_JIT_ASSIGN(const std::string text, text_of(file));
   TuningFile found;
-  std::size_t number = 0;
-  for (const std::string_view line : split(text, '\n')) {
-    ++number;
-    if (says_nothing(line)) continue;
+  each_line(text, [&](std::string_view line, std::size_t number) {
     auto record = parse_tuning_line(line);
     if (record) {
       found.records.push_back(std::move(*record));
     } else {
-      found.faults.push_back(fmt::format("{}:{}: {}", file.string(), number, record.error().message));
+      found.faults.push_back(fault_in(file, number, record.error()));
     }
-  }
+  });
+  return found;
+}
+
+Result<tuning::FileLayer> tuning::read_layer(const std::filesystem::path& file) {
+  TMA_JIT_ASSIGN(std::string text, text_of(file));
+  const auto layer = std::make_shared<RecordLayer>(file.string(), std::move(text));
+  FileLayer found{layer, {}};
+  each_line(layer->text(), [&](std::string_view line, std::size_t number) {
+    if (read_written(line)) return layer->add(line);
+    auto record = parse_tuning_line(line);
+    if (record) return layer->add(std::move(*record));
+    found.faults.push_back(fault_in(file, number, record.error()));
+  });
+  layer->sort();
   return found;
 }
 

@@ -7,6 +7,7 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "core/failure.h"
+#include "tuning/written_record.h"
 
 namespace tma_jit {
 namespace {
@@ -101,6 +102,7 @@ std::string tuning_line(const TuningRecord& record) {
 }
 
 Result<TuningRecord> parse_tuning_line(std::string_view line) {
+  if (const auto written = tuning::read_written(line)) return tuning::record_of(*written);
   const auto object = read_json<Json>(line);
   if (!object) return failure(ErrorCode::parse, "not a JSON object: {}", object.error().message);
   if (!object->is_object()) return failure(ErrorCode::parse, "a record of tuning is a JSON object");

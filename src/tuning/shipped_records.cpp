@@ -1,7 +1,5 @@
 #include "tuning/shipped_records.h"
 
-#include <fmt/format.h>
-
 #include "base/text.h"
 
 namespace tma_jit {
@@ -16,17 +14,15 @@ std::span<const EmbeddedFile> shipped_files() {
   return {kShippedRecords, kShippedRecordsCount};
 }
 
-// A line begins with its kernel, as tuning_line writes it.
-std::vector<TuningRecord> shipped_records(std::string_view kernel) {
-  std::vector<TuningRecord> records;
-  const std::string prefix = fmt::format("{{\"kernel\":\"{}\",", kernel);
+SharedLayer shipped_layer() {
+  auto layer = std::make_shared<RecordLayer>("shipped");
   for (const EmbeddedFile& file : shipped_files()) {
     for (const std::string_view line : split({file.text, file.size}, '\n')) {
-      if (!line.starts_with(prefix)) continue;
-      if (auto record = parse_tuning_line(line)) records.push_back(std::move(*record));
+      if (line.starts_with('{')) layer->add(line);
     }
   }
-  return records;
+  layer->sort();
+  return layer;
 }
 
 }  // namespace tuning

@@ -2,18 +2,16 @@
 #pragma once
 
 #include <span>
-#include <string_view>
-#include <vector>
-
-#include <tma_jit/tuning.h>
 
 #include "base/embedded_file.h"
+#include "tuning/record_book.h"
 
 namespace tma_jit::tuning {
 
 // Returns the embedded files.
 [[nodiscard]] std::span<const EmbeddedFile> shipped_files();
-// Returns the shipped records of a kernel. Only their lines are parsed; a line that is no record is passed over.
-[[nodiscard]] std::vector<TuningRecord> shipped_records(std::string_view kernel);
+// Returns the lines of all of them. The library's own lines are of the form that tuning_line writes, which a test makes
+// sure of, so that none is read before it is asked for.
+[[nodiscard]] SharedLayer shipped_layer();
 
 }  // namespace tma_jit::tuning

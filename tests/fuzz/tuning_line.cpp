@@ -6,7 +6,8 @@
 namespace tma_jit::fuzz {
 
 void run(std::span<const std::uint8_t> bytes) {
-  const auto record = parse_tuning_line({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto record = parse_tuning_line(text);
   if (!record) {
     FUZZ_EXPECT(record.error().code == ErrorCode::parse);
     return;
@@ -14,6 +15,7 @@ void run(std::span<const std::uint8_t> bytes) {
   FUZZ_EXPECT(record->us > 0 && !record->kernel.empty());
   const std::string line = tuning_line(*record);
   FUZZ_EXPECT(line.find('\n') == std::string::npos);
+  FUZZ_EXPECT(*parse_tuning_line(" " + text) == *record);  // by the JSON parser, even if it was read in place
 }
 
 std::vector<std::string> seeds() {

@@ -1,7 +1,4 @@
 // The records that the library ships: each is sound, and one of another template's text decides nothing.
-#include <filesystem>
-#include <map>
-
 #include <doctest/doctest.h>
 
 #include <tma_jit/tuning.h>
@@ -10,6 +7,7 @@
 #include "tuning/pinned.h"
 #include "tuning/problem_key.h"
 #include "tuning/shipped_records.h"
+#include "tuning/written_record.h"
 
 namespace tma_jit {
 namespace {
@@ -22,6 +20,7 @@ std::vector<TuningRecord> shipped() {
       if (line.empty() || line.front() == '#') continue;
       auto record = parse_tuning_line(line);
       REQUIRE_MESSAGE(record, line);
+      CHECK_MESSAGE(tuning::read_written(line), line);
       records.push_back(std::move(*record));
     }
   }
@@ -39,12 +38,14 @@ Engine planning_engine(const std::string& device, TuningPolicy policy) {
 
 }  // namespace
 
-TEST_CASE("every shipped record is a record, and is found by its kernel") {
-  std::map<std::string, std::size_t> count;
-  for (const TuningRecord& record : shipped()) ++count[record.kernel];
-  for (const auto& [kernel, records] : count) CHECK(tuning::shipped_records(kernel).size() == records);
-  CHECK(tuning::shipped_records("no such kernel").empty());
-  CHECK(tuning::shipped_records("gem").empty());
+TEST_CASE("every shipped record is a line as tuning_line writes it, and is found by its problem") {
+  const tuning::SharedLayer layer = tuning::shipped_layer();
+  for (const TuningRecord& record : shipped()) {
+    const auto found = layer->of(record);
+    REQUIRE_MESSAGE(found, tuning_line(record));
+    CHECK(*found == record);
+  }
+  CHECK_FALSE(layer->of({}));
 }
 
 TEST_CASE("a shipped record decides its problem, and one of another text decides nothing while the others stay") {

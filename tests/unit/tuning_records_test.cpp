@@ -11,6 +11,8 @@
 
 #include "support/temporary_folder.h"
 #include "tuning/record_book.h"
+#include "tuning/record_file.h"
+#include "tuning/written_record.h"
 
 namespace tma_jit {
 namespace {
@@ -53,6 +55,39 @@ TEST_CASE("A record survives the way to a line and back") {
   CHECK(tuning_line(record).find('\n') == std::string::npos);
 }
 
+TEST_CASE("A line is read in place as the JSON parser reads it, and only in the form in which it was written") {
+  TuningRecord record = record_of(4096);
+  record.dims["K"] = -7;
+  record.types.clear();
+  const std::string line = tuning_line(record);
+  const auto written = tuning::read_written(line);
+  REQUIRE(written);
+  CHECK(tuning::record_of(*written) == record);
+  CHECK(written->problem == tuning::problem_text(record));
+  CHECK(line.starts_with(tuning::types_text(record)));
+  CHECK(*parse_tuning_line(" " + line) == record);  // which the JSON parser reads
+  for (std::size_t size = 0; size < line.size(); ++size) CHECK_FALSE(tuning::read_written(line.substr(0, size)));
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string other = line;
+    REQUIRE(other.find(from) != std::string::npos);
+    return other.replace(other.find(from), from.size(), to);
+  };
+  const std::pair<std::string, std::string> others[] = {{"\"kernel\":\"gemm\"", "\"kernel\":\"\""},
+                                                        {"\"kernel\":\"gemm\"", "\"kernel\":\"ge\\u006dm\""},
+                                                        {"\"kernel\":\"gemm\"", "\"kernel\":\"g\x01m\""},
+                                                        {"\"types\":{}", "\"types\":{\"T\":\"f5\"}"},
+                                                        {"\"K\":-7", "\"K\":-07"},
+                                                        {"\"K\":-7", "\"K\":7.0"},
+                                                        {"\"K\":-7", "\"K\":9223372036854775808"},
+                                                        {"\"M\":4096", "\"K\":4096"},
+                                                        {"\"sm_count\":132", "\"sm_count\":4294967296"},
+                                                        {"\"us\":10.0", "\"us\":0.0"},
+                                                        {"\"us\":10.0", "\"us\":010.0"},
+                                                        {"\"us\":10.0", "\"us\":1e1"},
+                                                        {"\"preset_us\":12.5", "\"preset_us\":12.5,\"later\":1"}};
+  for (const auto& [from, to] : others) CHECK_MESSAGE(!tuning::read_written(changed(from, to)), to);
+}
+
 TEST_CASE("What is no record is refused with the field's name") {
   CHECK(refusal("nonsense").starts_with("not a JSON object: "));
   CHECK(refusal("[1]") == "a record of tuning is a JSON object");
@@ -79,6 +114,36 @@ TEST_CASE("A file of records loses only the lines that are none, and names them"
   REQUIRE(read->faults.size() == 1);
   CHECK(read->faults[0].starts_with(file.string() + ":3: not a JSON object: "));
   CHECK_FALSE(read_tuning_file(folder.path()));
+}
+
+TEST_CASE("A file read for planning has the same records and the same faults") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "tuned.jsonl";
+  std::string spaced = tuning_line(record_of(256));
+  spaced.insert(1, " ");
+  const std::string line = tuning_line(record_of(128)), cut = line.substr(0, line.size() / 2);
+  std::ofstream(file) << "# by hand\n"
+                      << spaced << "\r\n"
+                      << tuning_line(record_of(64)) << "\nrotten\n"
+                      << line << "\n"
+                      << cut << "\n"
+                      << "{\"of\": \"a later version\"}\n"
+                      << tuning_line(record_of(64, 8));
+  const auto all = read_tuning_file(file);
+  const auto read = tuning::read_layer(file);
+  REQUIRE(read);
+  CHECK(read->faults == all->faults);
+  CHECK(read->faults.size() == 3);
+  CHECK(all->records.size() == 4);
+  for (const TuningRecord& record : all->records) {
+    const auto found = read->layer->of(record);
+    REQUIRE(found);
+    CHECK(found->us == (record.dims.at("M") == 64 ? 8 : 10));
+  }
+  CHECK(read->layer->names("gemm_wgmma"));
+  CHECK_FALSE(read->layer->names("gemm"));
+  CHECK(tuning::read_layer(folder.path() / "none.jsonl")->layer->empty());
+  CHECK_FALSE(tuning::read_layer(folder.path()));
 }
 
 TEST_CASE("Merging replaces the record of the same problem and keeps the rest, foreign lines too") {

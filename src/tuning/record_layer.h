@@ -1,0 +1,59 @@
+// The records of one place, found by their problems. Records stay lines of text, sorted by their problems, and a line
+// is read when it is asked for: of hundreds of records an application asks for some.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tma_jit/tuning.h>
+
+namespace tma_jit::tuning {
+
+// Immutable once sorted, and then thread-safe.
+class RecordLayer {
+ public:
+  // `origin` is the file's name, or words for another place. `text` has the lines that are added later.
+  explicit RecordLayer(std::string origin, std::string text = {})
+      : origin_(std::move(origin)), text_(std::move(text)) {}
+  RecordLayer(const RecordLayer&) = delete;
+  RecordLayer& operator=(const RecordLayer&) = delete;
+
+  // Adds a line for which read_written returns a record. It is a part of `text`, or of a text that is never freed.
+  void add(std::string_view line);
+  void add(TuningRecord record);
+  // Must be called after the last `add` and before any question.
+  void sort();
+
+  // Returns the record of the problem. Of several the fastest is used, the first of equal ones.
+  [[nodiscard]] std::optional<TuningRecord> of(const TuningRecord& problem) const;
+  // Returns the record with the least distance from the problem that is less than `far`, and lowers `far` to it; the
+  // first of equals. Only records of the same kernel, types, hooks and device are compared, by the sum of
+  // |log2(dim / its dim)|.
+  [[nodiscard]] std::optional<TuningRecord> nearest(const TuningRecord& problem, double& far) const;
+
+  const std::string& origin() const { return origin_; }
+  std::string_view text() const { return text_; }
+  bool empty() const { return entries_.empty(); }
+  // Returns whether some record's choice is of the file with this stem.
+  bool names(std::string_view stem) const;
+
+ private:
+  struct Entry {
+    std::string_view problem;              // problem_text of the record
+    std::string_view line;                 // empty if there is a `record`
+    const TuningRecord* record = nullptr;  // one that was added as a value
+  };
+  static std::optional<TuningRecord> record_of(const Entry& entry);
+  void add(const Entry& entry, std::string_view file);
+
+  const std::string origin_, text_;
+  std::vector<Entry> entries_;
+  std::vector<std::string_view> files_;  // distinct
+  std::deque<TuningRecord> records_;     // those added as values
+  std::deque<std::string> problems_;     // theirs
+};
+
+}  // namespace tma_jit::tuning
