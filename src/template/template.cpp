@@ -23,9 +23,9 @@ bool is_probe(std::string_view file) {
 }
 
 std::string stem_of(std::string_view file) {
-  std::string name = std::filesystem::path(file).filename().string();
-  if (name.size() > 3 && name.ends_with(".cu")) name.resize(name.size() - 3);
-  return name;
+  file.remove_prefix(file.rfind('/') + 1);  // npos + 1 is 0
+  if (file.size() > 3 && file.ends_with(".cu")) file.remove_suffix(3);
+  return std::string(file);
 }
 
 const Type* Template::find_type(std::string_view name) const {
