@@ -104,6 +104,7 @@ Result<Argument> workspace_argument(const Values& values, const templates::Works
 
 std::vector<DimValue> dims_of(const Binding& binding) {
   std::vector<DimValue> dims;
+  dims.reserve(binding.dims.size());
   for (std::size_t i = 0; i < binding.dims.size(); ++i) {
     const templates::Dim& declared = binding.kernel->dims[i];
     const bool fixed = declared.value.has_value() || binding.fixed.contains(declared.name);
@@ -116,6 +117,7 @@ Result<std::vector<Argument>> arguments_of(Values& values, const std::vector<Con
   const Binding& binding = values.binding();
   const templates::Template& kernel = *binding.kernel;
   std::vector<Argument> arguments;
+  arguments.reserve(kernel.tensors.size() + kernel.workspaces.size() + kernel.scalars.size() + 2);
   for (std::size_t i = 0; i < kernel.tensors.size(); ++i) {
     if (kernel.tensors[i].operand) continue;
     TMA_JIT_ASSIGN(Argument argument, tensor_argument(values, conditions, i));

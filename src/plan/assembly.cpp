@@ -9,36 +9,43 @@ namespace {
 
 using templates::Expression;
 
-// Returns the constant for a name in Template::order; nullopt if its value is known only at launch.
-Result<std::optional<Constant>> constant_of(const Values& values, std::string_view name) {
+// Returns the constant for a type, param, let or dim; nullopt if its value is known only at launch.
+Result<std::optional<Constant>> constant_of(const Values& values, const templates::Place& place) {
+  using List = templates::Place::List;
   const Binding& binding = values.binding();
   const templates::Template& kernel = *binding.kernel;
   Constant constant;
-  constant.name = name;
-  if (const templates::Type* type = kernel.find_type(name); type != nullptr) {
+  if (place.list == List::types) {
+    constant.name = kernel.types[place.index].name;
     constant.kind = Constant::Kind::type;
-    constant.type = binding.types[static_cast<std::size_t>(type - kernel.types.data())];
+    constant.type = binding.types[place.index];
     constant.origin = "type";
-  } else if (const templates::Param* param = kernel.find_param(name); param != nullptr) {
-    constant.value = values.params()[static_cast<std::size_t>(param - kernel.params.data())];
+  } else if (place.list == List::params) {
+    constant.name = kernel.params[place.index].name;
+    constant.value = values.params()[place.index];
     constant.origin = "param";
-  } else if (const templates::Let* let = kernel.find_let(name); let != nullptr) {
-    if (templates::launch_time(*let, binding.fixed)) return std::nullopt;
-    TMA_JIT_ASSIGN(constant.value, values.let(static_cast<std::size_t>(let - kernel.lets.data())));
+  } else if (place.list == List::lets) {
+    const templates::Let& let = kernel.lets[place.index];
+    if (templates::launch_time(let, binding.fixed)) return std::nullopt;
+    constant.name = let.name;
+    TMA_JIT_ASSIGN(constant.value, values.let(place.index));
     constant.origin = "let";
   } else {
-    const templates::Dim* dim = kernel.find_dim(name);
-    if (dim == nullptr || (!dim->value.has_value() && !binding.fixed.contains(name))) return std::nullopt;
-    constant.value = binding.dims[static_cast<std::size_t>(dim - kernel.dims.data())];
+    const templates::Dim& dim = kernel.dims[place.index];
+    if (!dim.value.has_value() && !binding.fixed.contains(dim.name)) return std::nullopt;
+    constant.name = dim.name;
+    constant.value = binding.dims[place.index];
     constant.origin = "dim";
   }
   return constant;
 }
 
 Result<std::vector<Constant>> constants_of(const Values& values) {
+  const std::vector<templates::Place>& ordered = values.binding().kernel->ordered;
   std::vector<Constant> constants;
-  for (const std::string& name : values.binding().kernel->order) {
-    TMA_JIT_ASSIGN(std::optional<Constant> constant, constant_of(values, name));
+  constants.reserve(ordered.size());
+  for (const templates::Place& place : ordered) {
+    TMA_JIT_ASSIGN(std::optional<Constant> constant, constant_of(values, place));
     if (constant.has_value()) constants.push_back(std::move(*constant));
   }
   return constants;
@@ -117,6 +124,7 @@ Result<Plan> assemble(Values& values, const std::vector<Condition>& conditions) 
   TMA_JIT_ASSIGN(plan.sum_bits, sum_bits_of(values));
   plan.work = {amount(values, kernel.work.flops), amount(values, kernel.work.bytes),
                amount(values, kernel.work.cycles)};
+  plan.config.reserve(kernel.params.size());
   for (std::size_t i = 0; i < kernel.params.size(); ++i) {
     plan.config.emplace_back(kernel.params[i].name, values.params()[i]);
   }

@@ -54,12 +54,12 @@ Result<std::vector<const templates::Template*>> candidates(std::string_view stem
                                                            TemplatePointers templates) {
   if (templates.empty()) return failure(ErrorCode::not_found, "there is no template to plan with");
   std::vector<const templates::Template*> found;
-  std::vector<std::string> stems;
   for (const auto& kernel : templates) {
-    stems.push_back(kernel->stem());
-    if (stem.empty() || stems.back() == stem) found.push_back(kernel.get());
+    if (stem.empty() || kernel->stem() == stem) found.push_back(kernel.get());
   }
   if (found.empty()) {
+    std::vector<std::string> stems;
+    for (const auto& kernel : templates) stems.push_back(kernel->stem());
     return unknown_name(
         fault(*templates.front(), ErrorCode::not_found, "no file \"{}\"; it has {}", stem, joined(stems)), stem, stems);
   }

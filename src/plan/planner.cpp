@@ -116,10 +116,10 @@ Error combined(const std::vector<Refusal>& refusals) {
 
 Result<Plan> plan_with_types(const templates::Template& kernel, const Request& request, const DeviceInfo& device,
                              Reasons reasons, Avoided avoided) {
-  if (std::ranges::none_of(kernel.types,
-                           [&](const templates::Type& type) { return is_free(kernel, type, request.reference); })) {
-    return plan_as_asked(kernel, request, device, reasons, avoided);
-  }
+  const bool all_chosen = std::ranges::all_of(kernel.types, [&](const templates::Type& type) {
+    return request.types.contains(type.name) || !is_free(kernel, type, request.reference);
+  });
+  if (all_chosen) return plan_as_asked(kernel, request, device, reasons, avoided);
   std::optional<Error> first;
   for (const Request& typed : with_free_types(kernel, request)) {
     Result<Plan> plan = plan_as_asked(kernel, typed, device, reasons, avoided);

@@ -14,11 +14,6 @@ constexpr std::int64_t kMapAlignment = 32;  // largest unit of a tensor map's st
 
 constexpr std::int64_t kFreeStrideUnit = 2 * kMapAlignment;  // in elements; kMapAlignment bytes for the narrowest type
 
-template <class Declarations> std::int64_t index_of(const Declarations& declared, std::string_view name) {
-  const auto at = std::ranges::find(declared, name, [](const auto& d) -> std::string_view { return d.name; });
-  return at == declared.end() ? -1 : at - declared.begin();
-}
-
 // Returns a stride that covers `extent` inner rows and is a multiple of the unit; the unit itself if that is not
 // representable.
 std::int64_t natural_stride(std::int64_t inner, std::int64_t extent, std::int64_t unit) {
@@ -69,7 +64,9 @@ Layout layout_of(const Tensor& tensor) {
 Values::Values(const Binding& binding) : binding_(binding), lets_(binding.kernel->lets.size()) {
   for (const templates::Param& param : binding.kernel->params) params_.push_back(param.default_value);
   slots_.reserve(binding.kernel->references.size());
-  for (const templates::Reference& reference : binding.kernel->references) slots_.push_back(slot_of(reference));
+  for (const templates::Reference& reference : binding.kernel->references) {
+    slots_.push_back(slot_of(reference, reference.place));
+  }
 }
 
 void Values::forget() {
@@ -91,44 +88,38 @@ void Values::set_alignment(std::string_view tensor, std::int64_t bytes) {
   forget();
 }
 
-Values::Slot Values::slot_of_name(std::string_view name) const {
-  const templates::Template& kernel = *binding_.kernel;
-  if (const std::int64_t param = index_of(kernel.params, name); param >= 0) return {Slot::Kind::param, param};
-  if (const std::int64_t let = index_of(kernel.lets, name); let >= 0) return {Slot::Kind::let, let};
-  const std::int64_t dim = index_of(kernel.dims, name);
-  if (dim < 0) return {};
-  return {Slot::Kind::constant, binding_.dims[static_cast<std::size_t>(dim)]};
-}
-
-Values::Slot Values::slot_of_tensor(const templates::Reference& reference) const {
-  const std::int64_t index = index_of(binding_.kernel->tensors, reference.name);
-  if (index < 0) return {};
-  const Tensor* given = binding_.tensors[static_cast<std::size_t>(index)];
+Values::Slot Values::slot_of_tensor(const templates::Reference& reference, std::size_t index) const {
+  const Tensor* given = binding_.tensors[index];
   if (reference.kind == templates::Reference::Kind::alignment) {
     return {Slot::Kind::constant, alignment_of_address(given != nullptr ? given->address : 0)};
   }
-  if (given == nullptr) return {Slot::Kind::stride, index};
+  if (given == nullptr) return {Slot::Kind::stride, static_cast<std::int64_t>(index)};
   return {Slot::Kind::constant, layout_of(*given).addressed[static_cast<std::size_t>(reference.dimension)]};
 }
 
-Values::Slot Values::slot_of(const templates::Reference& reference) const {
-  using Kind = templates::Reference::Kind;
-  if (reference.kind == Kind::name) return slot_of_name(reference.name);
-  if (reference.kind == Kind::stride || reference.kind == Kind::alignment) return slot_of_tensor(reference);
-  if (reference.kind == Kind::device) {
-    const auto fact = device::device_fact(*binding_.device, reference.name);
-    return fact.has_value() ? Slot{Slot::Kind::constant, *fact} : Slot{};
+Values::Slot Values::slot_of_type(const templates::Reference& reference, std::size_t index) const {
+  const DType chosen = binding_.types[index];
+  if (reference.kind == templates::Reference::Kind::name) return {};
+  if (reference.kind == templates::Reference::Kind::integer) {
+    return {Slot::Kind::constant, is_floating_point(chosen) ? 0 : 1};
   }
-  if (reference.kind == Kind::given) {
-    const std::int64_t hook = index_of(binding_.kernel->hooks, reference.name);
-    if (hook < 0) return {};
-    return {Slot::Kind::constant, binding_.gives(binding_.kernel->hooks[static_cast<std::size_t>(hook)]) ? 1 : 0};
-  }
-  const std::int64_t type = index_of(binding_.kernel->types, reference.name);
-  if (type < 0) return {};
-  const DType chosen = binding_.types[static_cast<std::size_t>(type)];
-  if (reference.kind == Kind::integer) return {Slot::Kind::constant, is_floating_point(chosen) ? 0 : 1};
   return {Slot::Kind::constant, static_cast<std::int64_t>(size_of(chosen))};
+}
+
+Values::Slot Values::slot_of(const templates::Reference& reference, const templates::Place& place) const {
+  using List = templates::Place::List;
+  switch (place.list) {
+    case List::params: return {Slot::Kind::param, static_cast<std::int64_t>(place.index)};
+    case List::lets: return {Slot::Kind::let, static_cast<std::int64_t>(place.index)};
+    case List::dims: return {Slot::Kind::constant, binding_.dims[place.index]};
+    case List::types: return slot_of_type(reference, place.index);
+    case List::tensors: return slot_of_tensor(reference, place.index);
+    case List::hooks: return {Slot::Kind::constant, binding_.gives(binding_.kernel->hooks[place.index]) ? 1 : 0};
+    case List::none: break;
+  }
+  if (reference.kind != templates::Reference::Kind::device) return {};
+  const auto fact = device::device_fact(*binding_.device, reference.name);
+  return fact.has_value() ? Slot{Slot::Kind::constant, *fact} : Slot{};
 }
 
 Result<std::int64_t> Values::let(std::size_t index) const {
@@ -146,7 +137,8 @@ Result<std::int64_t> Values::let(std::size_t index) const {
 
 Result<std::int64_t> Values::value(const templates::Reference& reference) const {
   const auto id = static_cast<std::size_t>(reference.id);
-  const Slot slot = reference.id >= 0 && id < slots_.size() ? slots_[id] : slot_of(reference);
+  const Slot slot =
+      reference.id >= 0 && id < slots_.size() ? slots_[id] : slot_of(reference, place_of(*binding_.kernel, reference));
   const auto index = static_cast<std::size_t>(slot.value);
   switch (slot.kind) {
     case Slot::Kind::constant: return slot.value;
@@ -159,6 +151,18 @@ Result<std::int64_t> Values::value(const templates::Reference& reference) const 
     case Slot::Kind::missing: break;
   }
   return fault(*binding_.kernel, ErrorCode::invalid_argument, "{} has no value", reference.text());
+}
+
+const std::int64_t* Values::known(const templates::Reference& reference) const {
+  const auto id = static_cast<std::size_t>(reference.id);
+  if (reference.id < 0 || id >= slots_.size()) return nullptr;
+  const Slot& slot = slots_[id];
+  if (slot.kind == Slot::Kind::constant) return &slot.value;
+  const auto index = static_cast<std::size_t>(slot.value);
+  if (slot.kind == Slot::Kind::param) return &params_[index];
+  if (slot.kind != Slot::Kind::let || lets_[index].state != Memo::State::known) return nullptr;
+  const Result<std::int64_t>& let = lets_[index].value;
+  return let ? &*let : nullptr;
 }
 
 Result<Layout> Values::layout(std::size_t index) const {

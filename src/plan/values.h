@@ -30,6 +30,7 @@ class Values final : public templates::Scope {
   void set_alignment(std::string_view tensor, std::int64_t bytes);
 
   [[nodiscard]] Result<std::int64_t> value(const templates::Reference& reference) const override;
+  [[nodiscard]] const std::int64_t* known(const templates::Reference& reference) const override;
   [[nodiscard]] Result<std::int64_t> let(std::size_t index) const;
 
   const Binding& binding() const { return binding_; }
@@ -55,9 +56,9 @@ class Values final : public templates::Scope {
     Result<std::int64_t> value;
   };
 
-  Slot slot_of(const templates::Reference& reference) const;
-  Slot slot_of_name(std::string_view name) const;
-  Slot slot_of_tensor(const templates::Reference& reference) const;
+  Slot slot_of(const templates::Reference& reference, const templates::Place& place) const;
+  Slot slot_of_tensor(const templates::Reference& reference, std::size_t index) const;
+  Slot slot_of_type(const templates::Reference& reference, std::size_t index) const;
   void forget();
 
   const Binding& binding_;

@@ -23,74 +23,87 @@ std::string operation(Operator op, std::int64_t a, std::int64_t b) {
   return fmt::format("{} {} {}", a, spelling(op), b);
 }
 
+// Every function returns whether the node has a value, which it writes to `value`; else `error` says why not. A plan
+// evaluates hundreds of expressions of which none fails, and a Result would take as long as the arithmetic.
 struct Evaluator {
   const SourceText* source;
   const std::vector<Node>& nodes;
   const std::vector<Reference>& references;
   const Scope& scope;
+  std::optional<Error> error{};
 
-  Result<std::int64_t> node(int index) const;
-  Result<std::int64_t> unary(const Node& here) const;
-  Result<std::int64_t> binary(const Node& here) const;
-  Result<std::int64_t> conditional(const Node& here) const;
-  Result<std::int64_t> logical(const Node& here) const;
-  Result<std::int64_t> call(const Node& here) const;
-  tl::unexpected<Error> fault(const Node& here, std::string_view what, std::string_view operands) const {
-    return tl::make_unexpected(error_at(*source, here.at, fmt::format("{}: {}", what, operands)));
+  bool node(int index, std::int64_t& value);
+  bool reference(const Reference& here, std::int64_t& value);
+  bool unary(const Node& here, std::int64_t& value);
+  bool conditional(const Node& here, std::int64_t& value);
+  bool logical(const Node& here, std::int64_t& value);
+  bool folded(const Node& here, std::int64_t& value);
+  bool fault(const Node& here, std::string_view what, std::string_view operands) {
+    error = error_at(*source, here.at, fmt::format("{}: {}", what, operands));
+    return false;
   }
 };
 
-Result<std::int64_t> Evaluator::node(int index) const {
+bool Evaluator::node(int index, std::int64_t& value) {
   const Node& here = nodes[static_cast<std::size_t>(index)];
   switch (here.kind) {
-    case Node::Kind::literal: return here.value;
-    case Node::Kind::reference: return scope.value(references[static_cast<std::size_t>(here.value)]);
-    case Node::Kind::unary: return unary(here);
-    case Node::Kind::binary: return binary(here);
-    case Node::Kind::conditional: return conditional(here);
-    case Node::Kind::call: return call(here);
+    case Node::Kind::literal: value = here.value; return true;
+    case Node::Kind::reference: return reference(references[static_cast<std::size_t>(here.value)], value);
+    case Node::Kind::unary: return unary(here, value);
+    case Node::Kind::binary:
+      return here.op == Operator::logical_or || here.op == Operator::logical_and ? logical(here, value)
+                                                                                 : folded(here, value);
+    case Node::Kind::conditional: return conditional(here, value);
+    case Node::Kind::call: return folded(here, value);
   }
-  return 0;
+  return false;
 }
 
-Result<std::int64_t> Evaluator::unary(const Node& here) const {
-  TMA_JIT_ASSIGN(const std::int64_t a, node(here.operands[0]));
-  const Outcome outcome = apply_unary(here.op, a);
-  if (!outcome.fault.empty()) return fault(here, outcome.fault, fmt::format("{}({})", spelling(here.op), a));
-  return outcome.value;
+bool Evaluator::reference(const Reference& here, std::int64_t& value) {
+  if (const std::int64_t* known = scope.known(here); known != nullptr) {
+    value = *known;
+    return true;
+  }
+  Result<std::int64_t> found = scope.value(here);
+  if (!found) {
+    error = std::move(found).error();
+    return false;
+  }
+  value = *found;
+  return true;
 }
 
-Result<std::int64_t> Evaluator::logical(const Node& here) const {
-  TMA_JIT_ASSIGN(const std::int64_t a, node(here.operands[0]));
-  if ((a != 0) == (here.op == Operator::logical_or)) return a != 0 ? 1 : 0;
-  TMA_JIT_ASSIGN(const std::int64_t b, node(here.operands[1]));
-  return b != 0 ? 1 : 0;
+bool Evaluator::unary(const Node& here, std::int64_t& value) {
+  if (!node(here.operands[0], value)) return false;
+  const Outcome outcome = apply_unary(here.op, value);
+  if (!outcome.fault.empty()) return fault(here, outcome.fault, fmt::format("{}({})", spelling(here.op), value));
+  value = outcome.value;
+  return true;
 }
 
-Result<std::int64_t> Evaluator::binary(const Node& here) const {
-  if (here.op == Operator::logical_or || here.op == Operator::logical_and) return logical(here);
-  TMA_JIT_ASSIGN(const std::int64_t a, node(here.operands[0]));
-  TMA_JIT_ASSIGN(const std::int64_t b, node(here.operands[1]));
-  const Outcome outcome = apply_binary(here.op, a, b);
-  if (!outcome.fault.empty()) return fault(here, outcome.fault, operation(here.op, a, b));
-  return outcome.value;
+bool Evaluator::logical(const Node& here, std::int64_t& value) {
+  if (!node(here.operands[0], value)) return false;
+  const bool decided = (value != 0) == (here.op == Operator::logical_or);
+  if (!decided && !node(here.operands[1], value)) return false;
+  value = value != 0 ? 1 : 0;
+  return true;
 }
 
-Result<std::int64_t> Evaluator::conditional(const Node& here) const {
-  TMA_JIT_ASSIGN(const std::int64_t chosen, node(here.operands[0]));
-  return node(here.operands[chosen != 0 ? 1 : 2]);
+bool Evaluator::conditional(const Node& here, std::int64_t& value) {
+  return node(here.operands[0], value) && node(here.operands[value != 0 ? 1 : 2], value);
 }
 
-// Evaluates a function of two or more operands, applied from the left.
-Result<std::int64_t> Evaluator::call(const Node& here) const {
-  TMA_JIT_ASSIGN(std::int64_t a, node(here.operands[0]));
+// Evaluates an operator or a function of two or more operands, applied from the left.
+bool Evaluator::folded(const Node& here, std::int64_t& value) {
+  if (!node(here.operands[0], value)) return false;
   for (std::size_t i = 1; i < here.operands.size(); ++i) {
-    TMA_JIT_ASSIGN(const std::int64_t b, node(here.operands[i]));
-    const Outcome outcome = apply_binary(here.op, a, b);
-    if (!outcome.fault.empty()) return fault(here, outcome.fault, operation(here.op, a, b));
-    a = outcome.value;
+    std::int64_t next = 0;
+    if (!node(here.operands[i], next)) return false;
+    const Outcome outcome = apply_binary(here.op, value, next);
+    if (!outcome.fault.empty()) return fault(here, outcome.fault, operation(here.op, value, next));
+    value = outcome.value;
   }
-  return a;
+  return true;
 }
 
 }  // namespace
@@ -118,8 +131,10 @@ Expression::Expression(std::int64_t constant) {
 }
 
 Result<std::int64_t> Expression::evaluate(const Scope& scope) const {
-  const Evaluator evaluator{source_.get(), nodes_, references_, scope};
-  return evaluator.node(static_cast<int>(nodes_.size()) - 1);
+  Evaluator evaluator{source_.get(), nodes_, references_, scope};
+  std::int64_t value = 0;
+  if (evaluator.node(static_cast<int>(nodes_.size()) - 1, value)) return value;
+  return tl::make_unexpected(*std::move(evaluator.error));
 }
 
 std::optional<std::int64_t> Expression::constant() const {

@@ -2,6 +2,7 @@
 // zero and shifts out of range are errors. Immutable; copies share the source text.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +13,13 @@
 #include "template/source_text.h"
 
 namespace tma_jit::templates {
+
+// A declaration of a template: the list of Template that has it, and its index there.
+struct Place {
+  enum class List : std::uint8_t { none, types, dims, params, lets, tensors, hooks };
+  List list = List::none;
+  std::size_t index = 0;
+};
 
 // One value that an expression requests from its scope.
 struct Reference {
@@ -30,6 +38,7 @@ struct Reference {
   int dimension = 0;
   Position at;
   int id = -1;  // index into Template::references; equal references in a template have equal ids
+  Place place{};  // of what it refers to; known in Template::references
 
   bool of_type() const { return kind == Kind::type_size || kind == Kind::integer; }
   // "M", "sizeof(T)", "integer(T)", "device.sm_count", "stride(A, 0)", "alignment(A)", "given(f)"
@@ -41,6 +50,8 @@ class Scope {
  public:
   virtual ~Scope() = default;
   [[nodiscard]] virtual Result<std::int64_t> value(const Reference& reference) const = 0;
+  // Returns the same value if the scope has it at hand; nullptr if it must be asked for with `value`.
+  [[nodiscard]] virtual const std::int64_t* known(const Reference&) const { return nullptr; }
 };
 
 class Expression {

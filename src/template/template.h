@@ -187,6 +187,7 @@ struct Template {
   std::optional<ReferenceKernel> reference;
   std::vector<Reference> references;  // all distinct references of all expressions, indexed by Reference::id
   std::vector<std::string> order;     // names of types, dims, params and lets in declaration order
+  std::vector<Place> ordered;         // what these names are
 
   const std::string& file() const { return source->file; }
   const std::string& text() const { return source->text; }
@@ -200,6 +201,11 @@ struct Template {
   const Let* find_let(std::string_view name) const;
   const Tensor* find_tensor(std::string_view name) const;
 };
+
+// Returns the type, dim, param or let with that name.
+[[nodiscard]] Place place_named(const Template& kernel, std::string_view name);
+// Returns what the reference refers to; none for a device's fact.
+[[nodiscard]] Place place_of(const Template& kernel, const Reference& reference);
 
 using Names = std::set<std::string, std::less<>>;
 
