@@ -53,18 +53,6 @@ Result<Plan> plan_around_crashes(Engine::State& state, const Request& request, c
   }
 }
 
-// Follows a tuning record if one applies, else the planner.
-Result<Plan> plan_as_advised(Engine::State& state, const Request& request, const DeviceInfo& facts,
-                             plan::TemplatePointers candidates) {
-  const engine::Records::Planning planning{
-      [&](const Request& pinned) { return plan_around_crashes(state, pinned, facts, candidates); },
-      [&](const Plan& plan) { return state.emit(plan); }, state.templates.headers_fixed()};
-  if (auto recorded = state.records.recorded(request, facts, candidates, planning)) return std::move(*recorded);
-  TMA_JIT_ASSIGN(Plan preset, plan_around_crashes(state, request, facts, candidates));
-  auto advised = state.records.advised(request, preset, facts, planning);
-  return advised ? std::move(*advised) : std::move(preset);
-}
-
 // Calls a planner with the usable files of a kernel.
 template <class Plan> auto with_templates(Engine::State& state, std::string_view kernel, Plan&& plan) {
   using Planned = std::invoke_result_t<Plan, const std::vector<templates::TemplatePointer>&>;
@@ -73,6 +61,19 @@ template <class Plan> auto with_templates(Engine::State& state, std::string_view
   Planned planned = plan(selection->templates());
   if (!planned) return Planned(tl::make_unexpected(selection->explained(std::move(planned).error())));
   return planned;
+}
+
+// How records are followed: a file is found, and parsed, when a record names it.
+engine::Records::Planning planning_of(Engine::State& state, const DeviceInfo& facts) {
+  return {[&](std::string_view kernel, std::string_view stem) {
+            const auto selection = state.select(kernel, stem);
+            return selection && !selection->templates().empty() ? selection->templates().front() : nullptr;
+          },
+          [&](const Request& pinned) -> Result<Plan> {
+            TMA_JIT_ASSIGN(const engine::Selection selection, state.select(pinned.kernel, pinned.file));
+            return plan_around_crashes(state, pinned, facts, selection.templates());
+          },
+          [&](const Plan& plan) { return state.emit(plan); }, state.templates.headers_fixed()};
 }
 
 }  // namespace
@@ -102,14 +103,27 @@ Result<engine::Selection> Engine::State::select(std::string_view kernel) {
   return engine::Selection::of(std::move(found), options.disable_tma.value_or(false), header_lookup(*this));
 }
 
+Result<engine::Selection> Engine::State::select(std::string_view kernel, std::string_view stem) {
+  TMA_JIT_ASSIGN(auto file, templates.find(kernel, stem));
+  std::vector<templates::TemplatePointer> found;
+  if (file != nullptr) found.push_back(std::move(file));
+  return engine::Selection::of(std::move(found), options.disable_tma.value_or(false), header_lookup(*this));
+}
+
+// Follows a tuning record if one applies, else the planner.
 Result<Plan> Engine::State::plan(const Request& request) {
   TMA_JIT_ASSIGN(const DeviceInfo facts, device.facts());
-  TMA_JIT_ASSIGN(Plan made, with_templates(*this, request.kernel, [&](const auto& candidates) {
-                   return plan_as_advised(*this, request, facts, candidates);
-                 }));
+  const engine::Records::Planning planning = planning_of(*this, facts);
+  std::optional<Plan> made = records.recorded(request, facts, planning);
+  if (!made) {
+    TMA_JIT_ASSIGN(made, with_templates(*this, request.kernel, [&](const auto& candidates) {
+                     return plan_around_crashes(*this, request, facts, candidates);
+                   }));
+    if (auto advised = records.advised(request, *made, facts, planning)) made = std::move(advised);
+  }
   ++counters.plans;
-  if (!made.reason.empty()) log->info("{}: {}", request.kernel, made.reason);
-  return made;
+  if (!made->reason.empty()) log->info("{}: {}", request.kernel, made->reason);
+  return *std::move(made);
 }
 
 Result<Source> Engine::State::emit(const Plan& plan) {

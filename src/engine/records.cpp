@@ -112,17 +112,16 @@ std::string Records::digest(const Plan& plan, const Planning& planning) {
   return digest;
 }
 
-std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& device,
-                                      plan::TemplatePointers templates, const Planning& planning) {
+std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& device, const Planning& planning) {
   if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
   const auto records = book();
-  for (const auto& file : templates) {
-    if (!records->names(file->stem())) continue;
-    const auto problem = plan::problem_of(*file, request, device);
+  for (const std::string_view stem : records->files(request.kernel)) {
+    const auto file = planning.file(request.kernel, stem);
+    const auto problem = file != nullptr ? plan::problem_of(*file, request, device) : std::nullopt;
     if (!problem) continue;
-    const auto advice = records->of(record_of(request.kernel, *problem, device));
+    auto advice = records->of(record_of(request.kernel, *problem, device));
     if (!advice) continue;
-    Result<Plan> made = planning.plan(tuning::pinned(request, advice->record));
+    Result<Plan> made = planning.plan(tuning::pinned(request, std::move(advice->record)));
     if (!made || digest(*made, planning) != advice->record.digest) continue;
     made->record = words_of(*advice);
     return std::move(*made);

@@ -14,7 +14,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
-#include "plan/planner.h"
+#include "template/catalogue.h"
 #include "tuning/record_book.h"
 
 namespace tma_jit::engine {
@@ -32,16 +32,18 @@ class Records {
 
   // How an engine plans, and what a plan's CUDA source is.
   struct Planning {
+    // Returns a kernel's file by its stem; null if the engine has none that it may use.
+    std::function<templates::TemplatePointer(std::string_view kernel, std::string_view stem)> file;
     std::function<Result<Plan>(const Request&)> plan;
     std::function<Result<Source>(const Plan&)> emit;
     bool headers_fixed = false;  // whether a digest stays what it is while the template's own text does
   };
 
   // Returns the plan with the configuration of the record of the very problem that is asked for, as a file that records
-  // name declares it. No other configuration is looked at. `templates` are the files of the kernel. Returns nullopt if
-  // there is no such record, or if it does not fit the request or the current template.
-  std::optional<Plan> recorded(const Request& request, const DeviceInfo& device, plan::TemplatePointers templates,
-                               const Planning& planning);
+  // name declares it; those that more records name are asked first, since the others need not be parsed then. No other
+  // configuration is looked at. Returns nullopt if there is no such record, or if it does not fit the request or the
+  // current template.
+  std::optional<Plan> recorded(const Request& request, const DeviceInfo& device, const Planning& planning);
 
   // Returns the plan with the configuration that a record gives for the problem of `preset`, which is the plan made
   // without records. Returns nullopt if there is no record, or if it does not fit the request or the current template;

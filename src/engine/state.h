@@ -29,6 +29,8 @@ struct Engine::State {
   State(Options given, driver::Provider provider, const ProcessEnvironment& environment = ProcessEnvironment::read());
 
   [[nodiscard]] Result<engine::Selection> select(std::string_view kernel);
+  // Selects from the one file with that stem, if there is one.
+  [[nodiscard]] Result<engine::Selection> select(std::string_view kernel, std::string_view stem);
   [[nodiscard]] Result<Plan> plan(const Request& request);
   // Emits in the form that the device's driver loads.
   [[nodiscard]] Result<Source> emit(const Plan& plan);

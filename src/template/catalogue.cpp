@@ -33,6 +33,13 @@ struct TemplateSet::Embedded {
   Memo<const Text*, TemplatePointer> parsed;
 };
 
+// An embedded file of a kernel.
+struct TemplateSet::File {
+  std::string stem;
+  const Text* text;
+  TemplatePointer parsed;  // null: not yet
+};
+
 // A template file that could not be read, whose kernel is therefore unknown.
 struct Unreadable {
   std::string stem;
@@ -281,13 +288,44 @@ Result<std::vector<TemplatePointer>> TemplateSet::locked_find(std::string_view k
   return found;
 }
 
+std::vector<TemplateSet::File>& TemplateSet::embedded_files(std::string_view kernel) {
+  if (const auto known = embedded_files_.find(kernel); known != embedded_files_.end()) return known->second;
+  std::vector<File> files;
+  for (const Text& text : embedded_templates_->texts) {
+    if (text.kernel == kernel) files.push_back({stem_of(text.file), &text, nullptr});
+  }
+  std::ranges::sort(files, {}, &File::stem);
+  return embedded_files_.emplace(kernel, std::move(files)).first->second;
+}
+
+Result<TemplatePointer> TemplateSet::parsed(File& file) {
+  if (file.parsed == nullptr) {
+    TMA_JIT_ASSIGN(file.parsed, parsed(*file.text));
+  }
+  return file.parsed;
+}
+
 Result<std::vector<TemplatePointer>> TemplateSet::find(std::string_view kernel) {
   const std::lock_guard lock(mutex_);
-  if (!embedded_only()) return locked_find(kernel);
-  if (const auto known = found_.find(kernel); known != found_.end()) return known->second;
-  TMA_JIT_ASSIGN(std::vector<TemplatePointer> found, locked_find(kernel));
-  found_.emplace(kernel, found);
+  if (!embedded_only() || kernel.empty() || embedded_files(kernel).empty()) return locked_find(kernel);
+  std::vector<TemplatePointer> found;
+  for (File& file : embedded_files(kernel)) {
+    TMA_JIT_ASSIGN(TemplatePointer pointer, parsed(file));
+    found.push_back(std::move(pointer));
+  }
   return found;
+}
+
+Result<TemplatePointer> TemplateSet::find(std::string_view kernel, std::string_view stem) {
+  const std::lock_guard lock(mutex_);
+  if (embedded_only()) {
+    std::vector<File>& files = embedded_files(kernel);
+    const auto file = std::ranges::find(files, stem, &File::stem);
+    return file != files.end() ? parsed(*file) : nullptr;
+  }
+  TMA_JIT_ASSIGN(const std::vector<TemplatePointer> all, locked_find(kernel));
+  const auto one = std::ranges::find_if(all, [&](const TemplatePointer& file) { return file->stem() == stem; });
+  return one != all.end() ? *one : nullptr;
 }
 
 std::vector<Result<TemplatePointer>> TemplateSet::all() {

@@ -50,6 +50,9 @@ class TemplateSet {
   // Fails with not_found and a suggestion, with the first parse error among them, or with io if a search folder or a
   // template in one cannot be read.
   [[nodiscard]] Result<std::vector<TemplatePointer>> find(std::string_view kernel);
+  // Returns the one with that file stem; parses only that one unless there are search folders or added templates. Null
+  // if the kernel has no such file.
+  [[nodiscard]] Result<TemplatePointer> find(std::string_view kernel, std::string_view stem);
 
   // Returns all templates that are not shadowed, by kernel and file stem; a file that cannot be read or parsed is an
   // error in its place.
@@ -65,12 +68,15 @@ class TemplateSet {
  private:
   struct Text;  // a template that is not parsed yet
   struct Embedded;
+  struct File;
   struct Listing;
   Listing listing() const;
   static std::shared_ptr<Embedded> texts_of(std::span<const EmbeddedFile> files);
   void add(Template parsed);
   // The mutex is locked while these run.
   [[nodiscard]] Result<std::vector<TemplatePointer>> locked_find(std::string_view kernel);
+  std::vector<File>& embedded_files(std::string_view kernel);
+  [[nodiscard]] Result<TemplatePointer> parsed(File& file);
   bool embedded_only() const { return folders_.empty() && added_.empty() && added_headers_.empty(); }
   [[nodiscard]] Result<TemplatePointer> parsed(const Text& text);
   [[nodiscard]] Result<std::string> locked_header(std::string_view name) const;
@@ -88,8 +94,7 @@ class TemplateSet {
   std::vector<std::filesystem::path> added_folders_;
   std::map<std::string, std::string, std::less<>> added_headers_;
   std::map<std::string, TemplatePointer> parsed_;  // of folders, by file; valid while the file's text is unchanged
-  std::map<std::string, std::vector<TemplatePointer>, std::less<>> found_;  // by kernel; only if nothing was added and
-                                                                            // there are no folders
+  std::map<std::string, std::vector<File>, std::less<>> embedded_files_;  // by kernel; asked only if embedded_only()
 };
 
 // Returns the kernel that a text declares, without parsing the rest; "" if there is none.

@@ -6,6 +6,20 @@
 namespace tma_jit::tuning {
 
 void RecordBook::add_layer(SharedLayer layer) {
+  for (const RecordLayer::Choice& choice : layer->choices()) {
+    Kernel& kernel = kernels_[choice.kernel];
+    const auto known = std::ranges::find(kernel.choices, choice.file, &RecordLayer::Choice::file);
+    if (known != kernel.choices.end()) {
+      known->records += choice.records;
+    } else {
+      kernel.choices.push_back(choice);
+    }
+    std::ranges::sort(kernel.choices, [](const RecordLayer::Choice& a, const RecordLayer::Choice& b) {
+      return a.records != b.records ? a.records > b.records : a.file < b.file;
+    });
+    kernel.files.clear();
+    for (const RecordLayer::Choice& each : kernel.choices) kernel.files.push_back(each.file);
+  }
   if (!layer->empty()) layers_.push_back(std::move(layer));
 }
 
@@ -33,8 +47,9 @@ std::optional<Advice> RecordBook::find(const TuningRecord& problem) const {
   return nearest;
 }
 
-bool RecordBook::names(std::string_view stem) const {
-  return std::ranges::any_of(layers_, [&](const SharedLayer& layer) { return layer->names(stem); });
+std::span<const std::string_view> RecordBook::files(std::string_view kernel) const {
+  const auto known = kernels_.find(kernel);
+  return known != kernels_.end() ? known->second.files : std::span<const std::string_view>();
 }
 
 }  // namespace tma_jit::tuning

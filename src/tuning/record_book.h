@@ -1,8 +1,10 @@
 // The records that an engine's plans follow, in layers: the first layer with a record of a problem decides.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,11 +44,17 @@ class RecordBook {
   [[nodiscard]] std::optional<Advice> find(const TuningRecord& problem) const;
 
   bool empty() const { return layers_.empty(); }
-  // Returns whether some record's choice is of the file with this stem.
-  bool names(std::string_view stem) const;
+  // Returns the stems of the files that are choices of the kernel's records, those of more records first.
+  [[nodiscard]] std::span<const std::string_view> files(std::string_view kernel) const;
 
  private:
+  struct Kernel {
+    std::vector<RecordLayer::Choice> choices;
+    std::vector<std::string_view> files;
+  };
+
   std::vector<SharedLayer> layers_;
+  std::map<std::string_view, Kernel> kernels_;
 };
 
 }  // namespace tma_jit::tuning

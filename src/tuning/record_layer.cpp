@@ -36,27 +36,26 @@ std::string_view between(std::string_view text, std::string_view begin, std::str
 
 }  // namespace
 
-void RecordLayer::add(const Entry& entry, std::string_view file) {
+void RecordLayer::add(const Entry& entry, std::string_view kernel, std::string_view file) {
   entries_.push_back(entry);
-  if (!names(file)) files_.push_back(file);
+  const auto known = std::ranges::find_if(
+      choices_, [&](const Choice& choice) { return choice.file == file && choice.kernel == kernel; });
+  ++(known != choices_.end() ? *known : choices_.emplace_back(Choice{kernel, file})).records;
 }
 
 void RecordLayer::add(std::string_view line) {
   const std::string_view problem = line.substr(0, line.find(",\"device\":\""));
-  add({problem, line}, between(line.substr(problem.size()), ",\"file\":\"", "\""));
+  add({problem, line}, between(line, "{\"kernel\":\"", "\""),
+      between(line.substr(problem.size()), ",\"file\":\"", "\""));
 }
 
 void RecordLayer::add(TuningRecord record) {
   const TuningRecord& kept = records_.emplace_back(std::move(record));
-  add({problems_.emplace_back(problem_text(kept)), {}, &kept}, kept.file);
+  add({problems_.emplace_back(problem_text(kept)), {}, &kept}, kept.kernel, kept.file);
 }
 
 void RecordLayer::sort() {
   if (!std::ranges::is_sorted(entries_, {}, &Entry::problem)) std::ranges::stable_sort(entries_, {}, &Entry::problem);
-}
-
-bool RecordLayer::names(std::string_view stem) const {
-  return std::ranges::find(files_, stem) != files_.end();
 }
 
 std::optional<TuningRecord> RecordLayer::record_of(const Entry& entry) {

@@ -37,8 +37,12 @@ class RecordLayer {
   const std::string& origin() const { return origin_; }
   std::string_view text() const { return text_; }
   bool empty() const { return entries_.empty(); }
-  // Returns whether some record's choice is of the file with this stem.
-  bool names(std::string_view stem) const;
+  // How many records of a kernel have a file as their choice.
+  struct Choice {
+    std::string_view kernel, file;
+    std::size_t records = 0;
+  };
+  const std::vector<Choice>& choices() const { return choices_; }
 
  private:
   struct Entry {
@@ -47,13 +51,13 @@ class RecordLayer {
     const TuningRecord* record = nullptr;  // one that was added as a value
   };
   static std::optional<TuningRecord> record_of(const Entry& entry);
-  void add(const Entry& entry, std::string_view file);
+  void add(const Entry& entry, std::string_view kernel, std::string_view file);
 
   const std::string origin_, text_;
   std::vector<Entry> entries_;
-  std::vector<std::string_view> files_;  // distinct
-  std::deque<TuningRecord> records_;     // those added as values
-  std::deque<std::string> problems_;     // theirs
+  std::vector<Choice> choices_;
+  std::deque<TuningRecord> records_;  // those added as values
+  std::deque<std::string> problems_;  // theirs
 };
 
 }  // namespace tma_jit::tuning

@@ -140,8 +140,10 @@ TEST_CASE("A file read for planning has the same records and the same faults") {
     REQUIRE(found);
     CHECK(found->us == (record.dims.at("M") == 64 ? 8 : 10));
   }
-  CHECK(read->layer->names("gemm_wgmma"));
-  CHECK_FALSE(read->layer->names("gemm"));
+  REQUIRE(read->layer->choices().size() == 1);
+  CHECK(read->layer->choices().front().kernel == "gemm");
+  CHECK(read->layer->choices().front().file == "gemm_wgmma");
+  CHECK(read->layer->choices().front().records == 4);
   CHECK(tuning::read_layer(folder.path() / "none.jsonl")->layer->empty());
   CHECK_FALSE(tuning::read_layer(folder.path()));
 }
@@ -195,6 +197,19 @@ TEST_CASE("The first layer that has a problem speaks for it; of two records ther
   CHECK(first->record.us == 7);
   CHECK(first->origin == "application");
   CHECK(book.find(record_of(4096))->origin == "user");
+}
+
+TEST_CASE("The files that records name are known by kernel, those of more records first") {
+  TuningRecord few = record_of(1), other = record_of(2);
+  few.file = "gemm_few_rows";
+  other.kernel = "copy";
+  tuning::RecordBook book;
+  book.add_layer("application", {few, record_of(64), record_of(65)});
+  book.add_layer("user", {few, few, other});
+  const auto files = book.files("gemm");
+  CHECK(std::vector(files.begin(), files.end()) == std::vector<std::string_view>{"gemm_few_rows", "gemm_wgmma"});
+  CHECK(book.files("copy").size() == 1);
+  CHECK(book.files("gem").empty());
 }
 
 TEST_CASE("The nearest problem speaks where none is the same, within a fifth of an octave") {
