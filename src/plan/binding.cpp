@@ -28,6 +28,9 @@ class Binder {
     binding_.kernel = &kernel;
     binding_.request = &request;
     binding_.device = &device;
+    binding_.types.reserve(kernel.types.size());
+    binding_.dims.reserve(kernel.dims.size());
+    binding_.has_dim.reserve(kernel.dims.size());
     binding_.fixed.insert(request.fixed.begin(), request.fixed.end());
   }
 

@@ -223,6 +223,7 @@ std::vector<Condition> conditions_of(const Binding& binding) {
   using Kind = Condition::Kind;
   const templates::Template& kernel = *binding.kernel;
   std::vector<Condition> conditions;
+  conditions.reserve(kernel.dims.size() + 3 * kernel.tensors.size() + kernel.rules.size() + 1);
   for (std::size_t i = 0; i < kernel.dims.size(); ++i) {
     if (kernel.dims[i].when.has_value()) conditions.emplace_back(Kind::optional_dim, i);
   }

@@ -52,6 +52,10 @@ Result<Plan> plan_as_asked(const templates::Template& kernel, const Request& req
   for (const Configuration& configuration : avoided) {
     if (configuration.file == kernel.file()) search.avoid(configuration.params);
   }
+  if (search.take_pinned()) {
+    Result<Plan> plan = assemble(search.values(), search.conditions());
+    if (plan.has_value()) return plan;
+  }
   TMA_JIT_ASSIGN(const bool found, search.choose());
   if (found) return assemble(search.values(), search.conditions());
   if (reasons == Reasons::unsaid) return fault(kernel, ErrorCode::no_config, "{}", kNoConfig);

@@ -32,6 +32,7 @@ std::vector<std::int64_t> choices_of(const templates::Param& param, const Reques
 
 Search::Search(const Binding& binding)
     : binding_(binding), values_(binding), conditions_(conditions_of(binding)), at_(binding.kernel->params.size()) {
+  choices_.reserve(binding.kernel->params.size());
   for (const templates::Param& param : binding.kernel->params) choices_.push_back(choices_of(param, *binding.request));
   if (pinned()) {
     usual_ = default_values();
@@ -74,6 +75,7 @@ bool Search::narrow_by(const Condition& condition) {
 
 std::vector<std::int64_t> Search::default_values() const {
   std::vector<std::int64_t> params;
+  params.reserve(choices_.size());
   for (const std::vector<std::int64_t>& choices : choices_) params.push_back(choices.front());
   return params;
 }
@@ -103,6 +105,14 @@ std::vector<std::int64_t> Search::usual_values() {
 bool Search::take(const std::vector<std::int64_t>& params) {
   values_.set_params(params);
   return valid(values_, conditions_) && !avoided();
+}
+
+bool Search::take_pinned() {
+  if (!pinned()) return false;
+  values_.set_params(usual_);
+  return !avoided() && std::ranges::none_of(conditions_, [&](const Condition& condition) {
+    return condition.stage() != Stage::machine && condition.violated(values_).has_value();
+  });
 }
 
 void Search::avoid(const std::vector<std::pair<std::string, std::int64_t>>& params) {

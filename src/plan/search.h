@@ -22,6 +22,9 @@ class Search {
   // Leaves the chosen configuration in `values()`. Returns false if none is valid; `count` then tells why. Fails if
   // there are too many configurations to enumerate.
   [[nodiscard]] Result<bool> choose();
+  // Where every param is pinned, leaves that configuration in `values()` and returns whether it satisfies all
+  // conditions but those of Stage::machine, which `assemble` finds out.
+  [[nodiscard]] bool take_pinned();
   // Evaluates every configuration.
   [[nodiscard]] Result<Enumeration> count();
 

@@ -62,6 +62,7 @@ Layout layout_of(const Tensor& tensor) {
 }
 
 Values::Values(const Binding& binding) : binding_(binding), lets_(binding.kernel->lets.size()) {
+  params_.reserve(binding.kernel->params.size());
   for (const templates::Param& param : binding.kernel->params) params_.push_back(param.default_value);
   slots_.reserve(binding.kernel->references.size());
   for (const templates::Reference& reference : binding.kernel->references) {

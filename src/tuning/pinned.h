@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tma_jit/request.h>
+#include <tma_jit/tuning.h>
 
 namespace tma_jit::tuning {
 
@@ -10,6 +11,16 @@ template <class Choice> [[nodiscard]] Request pinned(Request request, const Choi
   request.file = choice.file;
   for (const auto& [name, type] : choice.types) request.types[name] = type;
   for (const auto& [name, value] : choice.params) request.params[name] = value;
+  return request;
+}
+
+// The same, which takes types and params out of the record.
+[[nodiscard]] inline Request pinned(Request request, TuningRecord&& record) {
+  request.file = record.file;
+  record.types.merge(request.types);
+  request.types = std::move(record.types);
+  record.params.merge(request.params);
+  request.params = std::move(record.params);
   return request;
 }
 
