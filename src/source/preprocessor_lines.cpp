@@ -56,18 +56,27 @@ int line_at(std::string_view text, std::size_t at) {
   return static_cast<int>(std::ranges::count(text.substr(0, at), '\n')) + 1;
 }
 
-// Returns whether a line can be skipped as a whole: no directive, and nothing that continues on the next line.
-bool is_plain(std::string_view line) {
-  const std::size_t first = line.find_first_not_of(" \t\r\v\f");
-  if (first == std::string_view::npos) return true;
-  if (line[first] == '#' || line[first] == '%') return false;
-  const bool joined = line.back() == '\\' || line.ends_with("\\\r");
-  return !joined && line.find("/*") == std::string_view::npos && line.find("R\"") == std::string_view::npos;
-}
+// Finds the lines that can be skipped as a whole: no directive, and nothing that continues on the next line.
+class PlainLines {
+ public:
+  explicit PlainLines(std::string_view text)
+      : continues_(text.find("/*") != std::string_view::npos || text.find("R\"") != std::string_view::npos) {}
+
+  bool has(std::string_view line) const {
+    const std::size_t first = line.find_first_not_of(" \t\r\v\f");
+    if (first == std::string_view::npos) return true;
+    if (line[first] == '#' || line[first] == '%') return false;
+    if (line.back() == '\\' || line.ends_with("\\\r")) return false;
+    return !continues_ || (line.find("/*") == std::string_view::npos && line.find("R\"") == std::string_view::npos);
+  }
+
+ private:
+  const bool continues_;  // whether any line of the text begins a comment or a literal that may continue
+};
 
 class Scanner {
  public:
-  explicit Scanner(std::string_view text) : text_(text), reader_(text) {}
+  explicit Scanner(std::string_view text) : text_(text), reader_(text), plain_(text) {}
 
   Scan run() && {
     refuse_characters();
@@ -97,7 +106,7 @@ class Scanner {
   bool skip_plain_line() {
     const std::size_t newline = text_.find('\n', reader_.at());
     const std::size_t end = newline == std::string_view::npos ? text_.size() : newline;
-    if (!is_plain(text_.substr(reader_.at(), end - reader_.at()))) return false;
+    if (!plain_.has(text_.substr(reader_.at(), end - reader_.at()))) return false;
     const bool last = end == text_.size();
     reader_.move_to(last ? end : end + 1, reader_.line() + (last ? 0 : 1));
     return true;
@@ -253,6 +262,7 @@ class Scanner {
 
   std::string_view text_;
   TokenReader reader_;
+  const PlainLines plain_;
   Scan scan_;
 };
 

@@ -362,6 +362,7 @@ Result<std::string> TemplateSet::header(std::string_view name) const {
 
 Result<std::string> TemplateSet::locked_header(std::string_view name) const {
   if (std::optional<std::string> added = added_header(name)) return std::move(*added);
+  if (folders_.empty() && added_folders_.empty()) return embedded_header(name);
   const std::vector<fs::path> folders = header_folders();
   if (const std::optional<fs::path> found = file_in(folders, name)) return read_file(*found);
   Result<std::string> embedded = embedded_header(name);

@@ -37,7 +37,7 @@ struct Reference {
   std::string name;
   int dimension = 0;
   Position at;
-  int id = -1;  // index into Template::references; equal references in a template have equal ids
+  int id = -1;    // index into Template::references; equal references in a template have equal ids
   Place place{};  // of what it refers to; known in Template::references
 
   bool of_type() const { return kind == Kind::type_size || kind == Kind::integer; }
