@@ -44,8 +44,8 @@ enum class Reasons : std::uint8_t { unsaid, said };
                                             TemplatePointers templates);
 
 // Returns the configurations that are most worth measuring, at most `most`: first the one that `make_plan` chooses,
-// then those with the fewest estimated cycles of all files that serve the device, and last those of files without an
-// estimate (Search::rank).
+// then, of all files that serve the device, in turns one of all configurations and one preset, each with the fewest
+// estimated cycles that are left, and last those of files without an estimate (Search::rank).
 Result<std::vector<Candidate>> rank(const Request& request, const DeviceInfo& device, TemplatePointers templates,
                                     std::size_t most);
 

@@ -9,14 +9,19 @@
 namespace tma_jit::plan {
 namespace {
 
+struct Ranked {
+  Candidate candidate;
+  bool preset = false;
+};
+
 Candidate candidate_of(const templates::Template& kernel, const Plan& plan) {
   return {kernel.stem(), types_of(plan), plan.config, plan.work.cycles};
 }
 
 // Ranks those of one file; none if it does not accept the request.
-Result<std::vector<Candidate>> rank_file(const templates::Template& file, Request request, const DeviceInfo& device,
-                                         std::size_t most) {
-  std::vector<Candidate> candidates;
+Result<std::vector<Ranked>> rank_file(const templates::Template& file, Request request, const DeviceInfo& device,
+                                      std::size_t most) {
+  std::vector<Ranked> candidates;
   const Result<Plan> plan = plan_with(file, request, device, Reasons::unsaid);
   if (!plan.has_value()) return candidates;
   request.types = types_of(*plan);
@@ -28,7 +33,7 @@ Result<std::vector<Candidate>> rank_file(const templates::Template& file, Reques
     for (std::size_t i = 0; i < one.params.size(); ++i) {
       candidate.params.emplace_back(kernel.params[i].name, one.params[i]);
     }
-    candidates.push_back(std::move(candidate));
+    candidates.push_back({std::move(candidate), one.preset});
   }
   return candidates;
 }
@@ -38,26 +43,33 @@ bool same(const Candidate& a, const Candidate& b) {
 }
 
 // A file without an estimate of cycles comes after those with one.
-bool cheaper(const Candidate& a, const Candidate& b) {
-  if ((a.cycles > 0) != (b.cycles > 0)) return a.cycles > 0;
-  return a.cycles < b.cycles;
+bool cheaper(const Ranked& a, const Ranked& b) {
+  const double x = a.candidate.cycles, y = b.candidate.cycles;
+  return (x > 0) != (y > 0) ? x > 0 : x < y;
 }
 
 }  // namespace
 
+// Others and presets take turns. Presets are configurations that were fast when they were measured; of the thousands of
+// others the fewest cycles are often those of which the estimate is too low.
 Result<std::vector<Candidate>> rank(const Request& request, const DeviceInfo& device, TemplatePointers templates,
                                     std::size_t most) {
   TMA_JIT_ASSIGN(const Plan plan, make_plan(request, device, templates));
   TMA_JIT_ASSIGN(const std::vector<const templates::Template*> tried, candidates(request.file, device, templates));
-  std::vector<Candidate> all, ranked;
+  std::vector<Candidate> ranked;
+  std::vector<Ranked> all;
   for (const templates::Template* kernel : tried) {
     if (kernel->file() == plan.file) ranked.push_back(candidate_of(*kernel, plan));
-    TMA_JIT_ASSIGN(std::vector<Candidate> some, rank_file(*kernel, request, device, most));
+    TMA_JIT_ASSIGN(std::vector<Ranked> some, rank_file(*kernel, request, device, most));
     std::ranges::move(some, std::back_inserter(all));
   }
   std::ranges::stable_sort(all, cheaper);
-  for (Candidate& candidate : all) {
-    if (ranked.size() >= most) break;
+  const auto presets = std::ranges::stable_partition(all, [](const Ranked& one) { return !one.preset; });
+  auto other = all.begin();
+  auto preset = presets.begin();
+  for (bool turn = false; ranked.size() < most && (other != presets.begin() || preset != all.end()); turn = !turn) {
+    const bool take_preset = preset != all.end() && (turn || other == presets.begin());
+    Candidate& candidate = (take_preset ? preset++ : other++)->candidate;
     if (!same(candidate, ranked.front())) ranked.push_back(std::move(candidate));
   }
   return ranked;

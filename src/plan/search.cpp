@@ -333,8 +333,8 @@ void Search::add_if_valid(std::vector<Ranked>& ranked, std::vector<std::int64_t>
   if (take(params)) ranked.push_back({std::move(params), cycles()});
 }
 
-// Evaluates every configuration and keeps one for each estimate, because otherwise params that the estimate ignores
-// (the order of tiles, for example) would fill the list with nearly equal configurations.
+// Evaluates every configuration that is not ranked yet and keeps one for each estimate, because otherwise params that
+// the estimate ignores (the order of tiles, for example) would fill the list with nearly equal configurations.
 Result<void> Search::rank_by_cycles(std::vector<Ranked>& ranked, std::size_t most) {
   TMA_JIT_CHECK(prepare());
   std::map<std::int64_t, std::vector<std::int64_t>> cheapest;  // by cycles
@@ -343,14 +343,25 @@ Result<void> Search::rank_by_cycles(std::vector<Ranked>& ranked, std::size_t mos
     if (avoided()) continue;
     const std::int64_t estimate = cycles();
     if (cheapest.size() >= most && estimate >= cheapest.rbegin()->first) continue;
+    if (std::ranges::find(ranked, values_.params(), &Ranked::params) != ranked.end()) continue;
     cheapest.try_emplace(estimate, values_.params());
     if (cheapest.size() > most) cheapest.erase(std::prev(cheapest.end()));
   }
   for (auto& [estimate, params] : cheapest) {
-    if (ranked.size() >= most) break;
     if (estimate != ranked.front().cycles) ranked.push_back({std::move(params), estimate});
   }
   return {};
+}
+
+void Search::rank_presets(std::vector<Ranked>& ranked) {
+  for (const templates::Preset& preset : binding_.kernel->presets) {
+    std::vector<std::int64_t> params = params_of(preset);
+    values_.set_params(params);
+    if (preset.when.has_value() && preset.when->evaluate(values_).value_or(0) == 0) continue;
+    add_if_valid(ranked, params);
+    const auto added = std::ranges::find(ranked, params, &Ranked::params);
+    if (added != ranked.end()) added->preset = true;
+  }
 }
 
 void Search::rank_near(std::vector<Ranked>& ranked, std::size_t most) {
@@ -395,6 +406,7 @@ Result<std::vector<Search::Ranked>> Search::rank(std::size_t most) {
   ranked.push_back({values_.params(), cycles()});
   keep_problem(ranked.front().params);
   if (binding_.kernel->work.cycles.has_value()) {
+    rank_presets(ranked);
     TMA_JIT_CHECK(rank_by_cycles(ranked, most));
   } else {
     rank_near(ranked, most);

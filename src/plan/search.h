@@ -28,14 +28,15 @@ class Search {
   // Evaluates every configuration.
   [[nodiscard]] Result<Enumeration> count();
 
-  // Returns the configurations that are most worth measuring, at most `most`, the chosen one first. If the template
-  // states cycles: those with the fewest, the first of equal ones. Else: its presets, then those that differ from the
-  // chosen one in one param, then those that differ in two. Params that no preset sets say what is computed, and keep
-  // their values, as do those that decide which tensors there are. Empty if none is valid. The search cannot be used
-  // for another purpose afterwards.
+  // Returns the configurations that are most worth measuring, the chosen one first. If the template states cycles: its
+  // presets, and at most `most` others with the fewest cycles, the first of equal ones. Else at most `most`: its
+  // presets, then those that differ from the chosen one in one param, then those that differ in two. Params that no
+  // preset sets say what is computed, and keep their values, as do those that decide which tensors there are. Empty if
+  // none is valid. The search cannot be used for another purpose afterwards.
   struct Ranked {
     std::vector<std::int64_t> params;  // in declaration order
     std::int64_t cycles = 0;           // 0 if the template states none
+    bool preset = false;               // whether it is one whose condition holds; said only where there are cycles
   };
   Result<std::vector<Ranked>> rank(std::size_t most);
 
@@ -73,6 +74,7 @@ class Search {
   [[nodiscard]] Result<void> rank_by_cycles(std::vector<Ranked>& ranked, std::size_t most);
   void keep_problem(const std::vector<std::int64_t>& params);
   void rank_near(std::vector<Ranked>& ranked, std::size_t most);
+  void rank_presets(std::vector<Ranked>& ranked);
   void add_if_valid(std::vector<Ranked>& ranked, std::vector<std::int64_t> params);
   std::vector<std::int64_t> default_values() const;
   std::vector<std::int64_t> usual_values();

@@ -46,6 +46,25 @@ TEST_CASE(
   CHECK(by_differences[2] > 0);
 }
 
+// Most configurations of this product have one estimate, that of reading its operands; the fastest is a preset.
+TEST_CASE("presets and other configurations take turns among the candidates, each once") {
+  Engine engine = planning_engine();
+  Request request{.kernel = "gemm"};
+  request.dims = {{"M", 128}, {"N", 24576}, {"K", 1536}};
+  const auto candidates = engine.candidates(request, 8);
+  REQUIRE(candidates);
+  REQUIRE(candidates->size() == 8);
+  std::set<std::pair<std::string, std::map<std::string, std::int64_t>>> distinct;
+  int fastest = 0;
+  for (const Candidate& candidate : *candidates) {
+    const auto params = params_of(candidate);
+    distinct.emplace(candidate.file, params);
+    fastest += candidate.file == "gemm_wgmma" && params.at("BM") == 64 && params.at("BN") == 128 ? 1 : 0;
+  }
+  CHECK(distinct.size() == 8);
+  CHECK(fastest == 1);
+}
+
 // A record is found by the types of the file that is planned without it.
 TEST_CASE("the files of gemm have the same types, so that a record of one is found where another is planned") {
   Engine engine = planning_engine();
