@@ -1,7 +1,5 @@
 #include "engine/records.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "engine/state.h"
@@ -17,7 +15,6 @@ namespace {
 
 constexpr double kWorthANeighbour = 1.0;  // largest estimated cycles of a near problem's configuration, relative to the
                                           // preset's
-constexpr std::size_t kDigestsMax = 64;   // most digests that are kept
 
 std::string words_of(const tuning::Advice& advice) {
   const TuningRecord& record = advice.record;
@@ -90,24 +87,18 @@ std::shared_ptr<const tuning::RecordBook> Records::book() {
   return members.book = std::move(book);
 }
 
-// An operand adds a header to those that the template includes.
 std::string Records::digest(const Plan& plan, const Planning& planning) {
   Members& members = members_.get();
-  const bool operands =
-      std::ranges::any_of(plan.arguments, [](const Argument& argument) { return argument.hooks_offset.has_value(); });
-  const std::pair key(plan.file, operands);
   if (planning.headers_fixed) {
     const std::lock_guard lock(members.mutex);
-    const auto known = members.digests.find(key);
-    if (known != members.digests.end() && known->second.body == plan.body) return known->second.digest;
+    if (auto known = members.digests.find(plan)) return *std::move(known);
   }
   const Result<Source> source = planning.emit(plan);
   if (!source) return {};
   std::string digest = tuning::digest_of(plan, *source);
   if (planning.headers_fixed) {
     const std::lock_guard lock(members.mutex);
-    if (members.digests.size() >= kDigestsMax) members.digests.clear();
-    members.digests.insert_or_assign(key, Members::Known{plan.body, digest});
+    members.digests.keep(plan, digest);
   }
   return digest;
 }

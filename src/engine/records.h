@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "template/catalogue.h"
 #include "tuning/record_book.h"
+#include "tuning/template_digests.h"
 
 namespace tma_jit::engine {
 
@@ -62,11 +63,7 @@ class Records {
     std::vector<TuningRecord> followed;
     std::optional<std::vector<tuning::SharedLayer>> layers;  // of the files and of what is shipped
     std::shared_ptr<const tuning::RecordBook> book;          // of `followed` and `layers`; null: not made yet
-    struct Known {
-      std::string body;  // Plan::body
-      std::string digest;
-    };
-    std::map<std::pair<std::string, bool>, Known> digests;  // while headers are fixed; by Plan::file, with operands
+    tuning::TemplateDigests digests;                         // while headers are fixed
   };
 
   // Returns the digest of the plan's template; "" if its source cannot be made.

@@ -109,6 +109,22 @@ Result<tuning::FileLayer> tuning::read_layer(const std::filesystem::path& file) 
   return found;
 }
 
+tuning::RecordFile::Stamp tuning::RecordFile::stamp_of(const std::filesystem::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return {};
+  return {static_cast<std::int64_t>(status.st_dev), static_cast<std::int64_t>(status.st_ino), status.st_size,
+          status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
+Result<tuning::SharedLayer> tuning::RecordFile::layer() {
+  const Stamp stamp = stamp_of(file_);
+  if (layer_ != nullptr && stamp == stamp_) return layer_;
+  TMA_JIT_ASSIGN(FileLayer read, read_layer(file_));
+  layer_ = std::move(read.layer);
+  stamp_ = stamp;
+  return layer_;
+}
+
 // If two of the given records have the same problem, the first is kept.
 Result<void> merge_tuning_file(const std::filesystem::path& file, std::span<const TuningRecord> records) {
   if (records.empty()) return {};

@@ -1,8 +1,11 @@
-// A file of records as a layer of a RecordBook.
+// Files of records as layers of a RecordBook.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tma_jit/error.h>
@@ -18,5 +21,20 @@ struct FileLayer {
 
 // Reads what read_tuning_file reads. Every line is checked; those that tuning_line wrote are made no records yet.
 [[nodiscard]] Result<FileLayer> read_layer(const std::filesystem::path& file);
+
+// A file of records that is read again when it has changed. Not thread-safe.
+class RecordFile {
+ public:
+  explicit RecordFile(std::filesystem::path file) : file_(std::move(file)) {}
+  [[nodiscard]] Result<SharedLayer> layer();
+
+ private:
+  using Stamp = std::array<std::int64_t, 5>;  // device, inode, size and time of change; zeros: no file
+  static Stamp stamp_of(const std::filesystem::path& file);
+
+  const std::filesystem::path file_;
+  SharedLayer layer_;  // null: not read yet
+  Stamp stamp_{};      // from before it was read
+};
 
 }  // namespace tma_jit::tuning

@@ -7,6 +7,8 @@
 #include "tuning/file_lock.h"
 #include "tuning/pinned.h"
 #include "tuning/problem_key.h"
+#include "tuning/record_file.h"
+#include "tuning/template_digests.h"
 #include "tuning/tuner.h"
 
 namespace tma_jit {
@@ -44,8 +46,8 @@ class Tuning {
         options_(options),
         conduct_(conduct),
         records_(options.records.empty() ? tuning_file(engine) : options.records),
+        file_(records_),
         device_(std::move(device)),
-        environment_(engine.environment()),
         requests_(requests) {}
 
   bool ended() const { return ended_; }
@@ -78,25 +80,25 @@ class Tuning {
   // Uses an existing record of the problem for the current template, made earlier or meanwhile by another process.
   Result<bool> take_known(const Request& request, const TuningRecord& problem, TuneResult& result) {
     if (records_.empty() || options_.again) return false;
-    TMA_JIT_ASSIGN(const TuningFile file, read_tuning_file(records_));
-    const std::string key = tuning::problem_key(problem);
-    for (const TuningRecord& record : file.records) {
-      if (tuning::problem_key(record) != key) continue;
-      const Result<Plan> plan = engine_.plan(pinned(request, record));
-      if (!plan || !is_current(record, *plan)) continue;
-      result.record = record;
-      result.known = true;
-      result.gain = record.preset_us / record.us - 1;
-      found_.push_back(record);
-      return true;
-    }
-    return false;
+    TMA_JIT_ASSIGN(const tuning::SharedLayer layer, file_.layer());
+    const auto record = layer->of(problem);
+    if (!record) return false;
+    const Result<Plan> plan = engine_.plan(pinned(request, *record));
+    if (!plan || !is_current(*record, *plan)) return false;
+    result.record = *record;
+    result.known = true;
+    result.gain = record->preset_us / record->us - 1;
+    found_.push_back(*record);
+    return true;
   }
 
   // Returns whether the template is the one that was measured.
-  bool is_current(const TuningRecord& record, const Plan& plan) const {
+  bool is_current(const TuningRecord& record, const Plan& plan) {
+    if (const auto known = digests_.find(plan)) return *known == record.digest;
     const Result<Source> source = engine_.emit(plan);
-    return source && tuning::digest_of(plan, *source) == record.digest;
+    if (!source) return false;
+    digests_.keep(plan, tuning::digest_of(plan, *source));
+    return digests_.find(plan) == record.digest;
   }
 
   Result<void> contest(const Request& request, const TuningRecord& problem, TuneResult& result) {
@@ -119,13 +121,14 @@ class Tuning {
     return records_.empty() ? Result<void>() : merge_tuning_file(records_, std::span(&result.record, 1));
   }
 
-  TuningRecord record_of(TuningRecord problem, const Candidate& winner, const tuning::Verdict& verdict) const {
+  TuningRecord record_of(TuningRecord problem, const Candidate& winner, const tuning::Verdict& verdict) {
+    if (!environment_) environment_ = engine_.environment();  // which opens the compiler
     problem.file = winner.file;
     problem.params = {winner.params.begin(), winner.params.end()};
     problem.us = verdict.us;
     problem.preset_us = verdict.preset_us;
-    problem.driver = words_of(environment_.driver_version);
-    if (environment_.compiler) problem.compiler = environment_.compiler->version;
+    problem.driver = words_of(environment_->driver_version);
+    if (environment_->compiler) problem.compiler = environment_->compiler->version;
     return problem;
   }
 
@@ -142,8 +145,10 @@ class Tuning {
   const TuneOptions& options_;
   const tuning::Conduct& conduct_;
   const std::filesystem::path records_;
+  tuning::RecordFile file_;          // `records_`
+  tuning::TemplateDigests digests_;  // of templates, whose texts are not expected to change in between
   const DeviceInfo device_;
-  const Environment environment_;
+  std::optional<Environment> environment_;  // known once something was measured
   const Clock::time_point start_ = Clock::now();
   const std::size_t requests_;
   Clock::time_point until_;                         // of the current request
