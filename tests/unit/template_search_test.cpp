@@ -45,6 +45,7 @@ struct Embedded {
   std::string portable = kernel_text("gemm", "portable");
   std::string copy = kernel_text("copy", "embedded");
   std::string broken = "//! kernel broken\n//! arch sm_90a\n//! lunch\n";
+  std::string broken_gemm = "//! kernel gemm\n//! arch sm_90a\n//! lunch\n";
   std::string header = "// embedded tma\n";
   std::vector<EmbeddedFile> files = {{"device/tma.cuh", header.data(), header.size()},
                                      {"kernels/broken.cu", broken.data(), broken.size()},
@@ -263,6 +264,26 @@ TEST_CASE("every template in the library parses") {
     if (!one) FAIL_CHECK(one.error().text());
     if (one) CHECK(((*one)->file().starts_with("templates/kernels/") || is_probe((*one)->file())));
   }
+}
+
+// What a start with records costs rests on it: a record names its file.
+TEST_CASE("one file of a kernel is found by its stem without parsing the others") {
+  Embedded embedded;
+  embedded.files.push_back({"kernels/gemm_broken.cu", embedded.broken_gemm.data(), embedded.broken_gemm.size()});
+  TemplateSet set({}, embedded.files);
+  const auto one = set.find("gemm", "gemm_portable");
+  REQUIRE(one);
+  CHECK((*one)->doc == "portable");
+  CHECK(*set.find("gemm", "gemm_portable") == *one);
+  CHECK(*set.find("gemm", "copy") == nullptr);
+  CHECK(*set.find("none", "gemm") == nullptr);
+  CHECK_FALSE(set.find("gemm", "gemm_broken"));
+  CHECK_FALSE(set.find("gemm"));
+  const Folder folder;
+  folder.write("gemm_portable.cu", kernel_text("gemm", "of a folder"));
+  const Embedded library;
+  TemplateSet shadowed({folder.path()}, library.files);
+  CHECK((*shadowed.find("gemm", "gemm_portable"))->doc == "of a folder");
 }
 
 TEST_CASE("a template in a folder named probes is a probe, wherever the folder is") {
