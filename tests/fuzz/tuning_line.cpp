@@ -23,7 +23,10 @@ std::vector<std::string> seeds() {
       R"({"kernel":"gemm","types":{"T":"bf16"},"dims":{"M":4096,"N":4096,"K":64},"hooks":"","device":"NVIDIA H200",)"
       R"("sm_count":132,"file":"gemm_wgmma","digest":"00ff","params":{"BM":128,"STAGES":4},"us":12.5,)"
       R"("preset_us":13,"driver":"13.0","compiler":"13.0.88"})",
-      "{}", ""};
+      "{}", "",
+      R"({"kernel":"gemm","types":{"O":"f32","T":"bf16"},"dims":{"K":64,"M":4096,"N":0},"hooks":"00","device":"h200",)"
+      R"("sm_count":132,"file":"gemm_wgmma","digest":"00ff","params":{"BM":128,"STAGES":4},"us":12.5,)"
+      R"("preset_us":13.0,"driver":"","compiler":""})"};
   const std::string deep(100'000, '[');
   for (const char* field : {"M", "BM", "us", "types"}) {
     std::string text = all.front();
