@@ -18,7 +18,7 @@ struct EmptyScope final : Scope {
   }
 };
 
-std::string operation(Operator op, std::int64_t a, std::int64_t b) {
+std::string applied(Operator op, std::int64_t a, std::int64_t b) {
   if (is_function(op)) return fmt::format("{}({}, {})", spelling(op), a, b);
   return fmt::format("{} {} {}", a, spelling(op), b);
 }
@@ -32,7 +32,17 @@ struct Evaluator {
   const Scope& scope;
   std::optional<Error> error{};
 
-  bool node(int index, std::int64_t& value);
+  // A literal and what the scope has at hand need no call.
+  bool node(int index, std::int64_t& value) {
+    const Node& here = nodes[static_cast<std::size_t>(index)];
+    if (here.kind == Node::Kind::literal) {
+      value = here.value;
+      return true;
+    }
+    return here.kind == Node::Kind::reference ? reference(references[static_cast<std::size_t>(here.value)], value)
+                                              : operation(here, value);
+  }
+  bool operation(const Node& here, std::int64_t& value);
   bool reference(const Reference& here, std::int64_t& value);
   bool unary(const Node& here, std::int64_t& value);
   bool conditional(const Node& here, std::int64_t& value);
@@ -44,19 +54,11 @@ struct Evaluator {
   }
 };
 
-bool Evaluator::node(int index, std::int64_t& value) {
-  const Node& here = nodes[static_cast<std::size_t>(index)];
-  switch (here.kind) {
-    case Node::Kind::literal: value = here.value; return true;
-    case Node::Kind::reference: return reference(references[static_cast<std::size_t>(here.value)], value);
-    case Node::Kind::unary: return unary(here, value);
-    case Node::Kind::binary:
-      return here.op == Operator::logical_or || here.op == Operator::logical_and ? logical(here, value)
-                                                                                 : folded(here, value);
-    case Node::Kind::conditional: return conditional(here, value);
-    case Node::Kind::call: return folded(here, value);
-  }
-  return false;
+bool Evaluator::operation(const Node& here, std::int64_t& value) {
+  if (here.kind == Node::Kind::unary) return unary(here, value);
+  if (here.kind == Node::Kind::conditional) return conditional(here, value);
+  return here.op == Operator::logical_or || here.op == Operator::logical_and ? logical(here, value)
+                                                                             : folded(here, value);
 }
 
 bool Evaluator::reference(const Reference& here, std::int64_t& value) {
@@ -100,7 +102,7 @@ bool Evaluator::folded(const Node& here, std::int64_t& value) {
     std::int64_t next = 0;
     if (!node(here.operands[i], next)) return false;
     const Outcome outcome = apply_binary(here.op, value, next);
-    if (!outcome.fault.empty()) return fault(here, outcome.fault, operation(here.op, value, next));
+    if (!outcome.fault.empty()) return fault(here, outcome.fault, applied(here.op, value, next));
     value = outcome.value;
   }
   return true;
