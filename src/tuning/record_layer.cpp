@@ -29,9 +29,12 @@ double distance(const TuningRecord& problem, std::string_view dims) {
   return dims.empty() ? sum : kFar;
 }
 
+// Returns what stands between the two; "" if they do not occur.
 std::string_view between(std::string_view text, std::string_view begin, std::string_view end) {
-  const std::size_t from = std::min(text.find(begin), text.size() - begin.size()) + begin.size();
-  return text.substr(from, text.find(end, from) - from);
+  const std::size_t at = text.find(begin);
+  if (at == std::string_view::npos) return {};
+  text.remove_prefix(at + begin.size());
+  return text.substr(0, std::min(text.find(end), text.size()));
 }
 
 }  // namespace
