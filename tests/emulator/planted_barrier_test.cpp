@@ -255,6 +255,13 @@ TEST_CASE("Planted: the registers of a warpgroup") {
        3,
        0,
        {.block = 512}},
+      {"more registers than the block was launched with, though the processor has them",
+       "deadlock",
+       "setp.ge.u32 %p1, %t, 256; @%p1 bra GIVE;\nsetmaxnreg.inc.sync.aligned.u32 240;\nbra END;\n"
+       "GIVE: setmaxnreg.dec.sync.aligned.u32 32;\nEND:",
+       1,
+       0,
+       {.block = 384}},
       {"a decrease to more than there are", "registers", "setmaxnreg.dec.sync.aligned.u32 240;", 1, 0, {.block = 512}},
       {"an increase to fewer than there are",
        "registers",

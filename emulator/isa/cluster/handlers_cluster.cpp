@@ -11,10 +11,16 @@ namespace {
 
 constexpr u32 kRegisterFile = 65536;  // registers of an SM, on every target from sm_70 on
 
-// Returns the registers that ptxas may give each thread so that one block fits: the pool that setmaxnreg divides.
+// Returns the registers that ptxas may give each thread so that one block fits.
 u32 registers_at_launch(const Block& block) {
   const auto threads = static_cast<u32>(block.warps.size()) * kLanes;
   return std::min<u32>(kRegisterFile / threads / 8 * 8, 248);
+}
+
+// Returns the registers that the block was launched with, which setmaxnreg divides among its warps: 168 each for 384
+// threads, 1024 fewer than the SM has.
+u32 pool_of(const Block& block) {
+  return registers_at_launch(block) * static_cast<u32>(block.warps.size()) * kLanes;
 }
 
 u32 limit_of(const Warp& warp) {
@@ -123,7 +129,7 @@ Step do_set_registers(Warp& warp, const Op& op, Mask) {
     throw_fault(FaultKind::registers, "setmaxnreg in a warpgroup of fewer than {} warps", kWarpsOfGroup);
   }
   check_register_change(warp, op, wanted, held);
-  if (op.kind == 1 && wanted > held && registers_in_use(block) + (wanted - held) * kLanes > kRegisterFile) {
+  if (op.kind == 1 && wanted > held && registers_in_use(block) + (wanted - held) * kLanes > pool_of(block)) {
     return warp.wait_for(&block.registers_released, Step::wait);
   }
   warp.register_limit = wanted;
