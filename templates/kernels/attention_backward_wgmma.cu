@@ -5,6 +5,7 @@
 //! dim     HEADS, KV_HEADS in 1..65535              "of all sequences of a batch; HEADS / KV_HEADS of queries share keys and values"
 //! dim     M, N            in 0..2147483647         "queries, keys"
 //!
+//! param   ATOMIC  = 0     in {0}                   "1: sums in any order, faster: attention_backward_atomic_wgmma.cu"
 //! param   HD      = 64    in {64, 128}             "elements of a head"
 //! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
 //! param   STEP_M  = 64    in {16, 32, 48, 64, 80, 96, 112, 128} "queries of a step, in the blocks of keys"

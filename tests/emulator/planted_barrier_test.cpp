@@ -259,7 +259,7 @@ TEST_CASE("Planted: the registers of a warpgroup") {
        "deadlock",
        "setp.ge.u32 %p1, %t, 256; @%p1 bra GIVE;\nsetmaxnreg.inc.sync.aligned.u32 240;\nbra END;\n"
        "GIVE: setmaxnreg.dec.sync.aligned.u32 32;\nEND:",
-       1,
+       2,
        0,
        {.block = 384}},
       {"a decrease to more than there are", "registers", "setmaxnreg.dec.sync.aligned.u32 240;", 1, 0, {.block = 512}},

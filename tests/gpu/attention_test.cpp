@@ -233,6 +233,8 @@ TEST_CASE("attention's gradients agree with their reference") {
     for (const std::int64_t size : {64, 128}) {
       for (const std::int64_t causal : {0, 1}) {
         check_backward(engine, shape, {{"HD", size}, {"CAUSAL", causal}});
+        for (const std::int64_t stages : {1, 2})
+          check_backward(engine, shape, {{"HD", size}, {"CAUSAL", causal}, {"ATOMIC", 1}, {"STAGES", stages}});
         check_backward(engine, shape, {{"HD", size}, {"CAUSAL", causal}, {"STEP_M", 48}, {"STAGES_M", 1}}, DType::f16);
       }
     }

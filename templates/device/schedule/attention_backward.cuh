@@ -1,7 +1,6 @@
 #pragma once
-// The work of the backward pass of attention: first tiles of Tile keys of one head against the queries that see them,
-// Step at a time, of all heads that share the keys; then the tiles of queries of schedule/attention.cuh. CAUSAL, HD, T
-// and Dims are the template's.
+// The work of the backward pass of attention: tiles of Tile keys of one head against the queries that see them, Step at
+// a time, of all heads that share the keys. CAUSAL, HD, T and Dims are the template's.
 #include "device/schedule/attention.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -10,10 +9,11 @@ template <int Tile, int Step> struct AttentionKeyTile {
   int first, kv_head;  // the first key, and its head
   int head, heads;     // the first head of queries, and how many share the keys
   int begin, end;      // steps of each head's queries
-  int queries, shift;  // of a head; query i sees the keys up to i + shift
+  int queries, keys;   // of a head
+  int shift;           // query i sees the keys up to i + shift
 
   __device__ AttentionKeyTile(const Dims& dims, int row, int kv_head)
-      : first(row * Tile), kv_head(kv_head), queries(dims.M), shift(dims.N - dims.M) {
+      : first(row * Tile), kv_head(kv_head), queries(dims.M), keys(dims.N), shift(dims.N - dims.M) {
     heads = dims.HEADS / dims.KV_HEADS;
     head = kv_head * heads;
     begin = first_query(0) / Step;
@@ -23,13 +23,17 @@ template <int Tile, int Step> struct AttentionKeyTile {
   // Returns the first query that sees the tile's key `row`.
   __device__ int first_query(int row) const { return CAUSAL ? max(0, first + row - shift) : 0; }
 
+  // Advances to the next step, of the same head or the next.
+  __device__ void advance(int& at, int& step) const {
+    if (++step == end) step = begin, ++at;
+  }
   // Calls f(head, step) for each step, in the order in which they are processed.
   template <class F> __device__ void each(F f) const {
     int at = head, step = begin;
 #pragma unroll 1
-    while (step < end && at < head + heads) {
+    for (int left = steps(); left > 0; --left) {
       f(at, step);
-      if (++step == end) step = begin, ++at;
+      advance(at, step);
     }
   }
 };
