@@ -65,10 +65,10 @@
 #ifndef TMA_JIT_REFERENCE
 
 // A block makes the gradients of a tile of keys and values, and adds what the tile gives to the gradients of the
-// queries of each step, by bulk reductions into sums in the workspace. A consumer makes 64 x 64 of those of a step, from
-// the gradients of scores of both consumers, during the next step, so that it seldom waits for the other. Blocks number
-// themselves as they begin: those after the last tile wait for all tiles of a head, which therefore have begun, then
-// scale, round and store the sums of RUN steps, and clear them.
+// queries of each step, by bulk reductions into sums in the workspace. A consumer makes 64 x 64 of those of a step,
+// from the gradients of scores of both consumers, during the next step, so that it seldom waits for the other. Blocks
+// number themselves as they begin: those after the last tile wait for all tiles of a head, which therefore have begun,
+// then scale, round and store the sums of RUN steps, and clear them.
 using Tiles = AttentionKeyOrder<TILE, STEP>;
 using Gradient = RegisterTile<layout::Mma<16, HD>>;
 using QueryGradient = RegisterTile<layout::Mma<16, 64>>;
@@ -76,9 +76,9 @@ using Scores = RegisterTile<layout::Mma<16, STEP>>;  // transposed: a row for ea
 constexpr int kSums = 4096;                          // of a step and consumer
 
 struct Smem {
-  SharedTile<T, 64, HD> own[CONSUMERS][2];              // keys and values; later their gradients
+  SharedTile<T, 64, HD> own[CONSUMERS][2];                // keys and values; later their gradients
   SharedTile<T, STEP, HD> first[STAGES], second[STAGES];  // queries and the gradients of their results
-  SharedTile<T, 64, STEP> gradients[2][CONSUMERS];      // of the scores, of two steps
+  SharedTile<T, 64, STEP> gradients[2][CONSUMERS];        // of the scores, of two steps
   alignas(128) f32 sums[CONSUMERS][kSums];
   alignas(8) f32 log_sum[STAGES][STEP], minus_delta[STAGES][STEP];
   Barrier loaded;
@@ -89,8 +89,12 @@ struct Smem {
 static_assert(sizeof(Smem) <= SMEM);
 
 // The columns of Q and rows of a step whose gradients a consumer sums.
-__device__ inline int column_panel(int consumer) { return HD == 128 ? consumer : 0; }
-__device__ inline int row_panel(int consumer) { return HD == 128 ? 0 : consumer; }
+__device__ inline int column_panel(int consumer) {
+  return HD == 128 ? consumer : 0;
+}
+__device__ inline int row_panel(int consumer) {
+  return HD == 128 ? 0 : consumer;
+}
 
 // What blocks count.
 struct Counters {
@@ -142,8 +146,8 @@ class Keys {
   }
 
  private:
-  // Invariant: before a step, `dk_` and `dv_` are the sums over the steps before, whose slots are released, and the sums
-  // of all of them but the last, `before`, are given.
+  // Invariant: before a step, `dk_` and `dv_` are the sums over the steps before, whose slots are released, and the
+  // sums of all of them but the last, `before`, are given.
   template <bool First> __device__ void add(int head, int step, int before = 0) {
     Scores s, ds;
     const u32 slot = steps_.wait();
@@ -178,7 +182,9 @@ class Keys {
   }
 
   // Waits for the other consumer's gradients of the scores of a step.
-  __device__ void await(u32 step) { smem_.done[consumer_ ^ 1][step % 2].wait(step / 2 % 2); }
+  __device__ void await(u32 step) {
+    smem_.done[1 - consumer_][step % 2].wait(step / 2 % 2);
+  }
 
   // Waits until the sums given last have been read.
   __device__ void begin_sums() {
@@ -261,7 +267,8 @@ __device__ inline void round_sums(int number, f32* sums, const Counters& counter
       if (at >= count) break;
       packs[at] = make_float4(0, 0, 0, 0);
       const int column = column_panel(consumer) * 64 + at / kWarpgroup % 8 * 8 + thread % 4 * 2;
-      const s64 row = (first + at / kPacks / CONSUMERS) * STEP + row_panel(consumer) * 64 + thread / 32 * 16 + thread % 32 / 4;
+      const s64 row =
+          (first + at / kPacks / CONSUMERS) * STEP + row_panel(consumer) * 64 + thread / 32 * 16 + thread % 32 / 4;
       T* const to = DQ.data + head * DQ.stride[0] + row * DQ.stride[1] + column;
       if (row < dims.M) *reinterpret_cast<u32*>(to) = pack<T>(x[i].x * scale, x[i].y * scale);
       if (row + 8 < dims.M) *reinterpret_cast<u32*>(to + 8 * DQ.stride[1]) = pack<T>(x[i].z * scale, x[i].w * scale);
