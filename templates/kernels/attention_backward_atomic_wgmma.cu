@@ -117,16 +117,15 @@ class Keys {
   __device__ void compute(const CUtensorMap& DK, const CUtensorMap& DV) {
     dk_.fill(0);
     dv_.fill(0);
-    int left = work_.steps(), head = work_.head, step = work_.begin;
-    if (left > 0) {
+    int step = work_.begin, number = work_.first_number();
+    if (step < work_.end) {
       smem_.loaded.wait(0);
-      add<true>(head, step);
-      int before = head * work_.end + step;
+      add<true>(step);
+      int before = number;
 #pragma unroll 1
-      while (--left > 0) {
-        work_.advance(head, step);
-        add<false>(head, step, before);
-        before = head * work_.end + step;
+      while (work_.advance(number, step), number < work_.end_number()) {
+        add<false>(step, before);
+        before = number;
       }
       await(count_);
       begin_sums();
@@ -148,7 +147,7 @@ class Keys {
  private:
   // Invariant: before a step, `dk_` and `dv_` are the sums over the steps before, whose slots are released, and the
   // sums of all of them but the last, `before`, are given.
-  template <bool First> __device__ void add(int head, int step, int before = 0) {
+  template <bool First> __device__ void add(int step, int before = 0) {
     Scores s, ds;
     const u32 slot = steps_.wait();
     wgmma::multiply(s, smem_.own[consumer_][0], 0, smem_.first[slot], false);
@@ -217,7 +216,7 @@ class Keys {
   }
 
   // Adds this consumer's part of a step's gradients of queries to its sums.
-  __device__ void give(const QueryGradient& dq, int unit) {
+  __device__ void give(const QueryGradient& dq, int number) {
     const int thread = threadIdx.x % kWarpgroup;
     auto* part = reinterpret_cast<float4*>(smem_.sums[consumer_]) + thread;
 #pragma unroll
@@ -226,7 +225,7 @@ class Keys {
     tma::fence();
     sync(1 + consumer_, kWarpgroup);
     if (thread != 0) return;
-    bulk::reduce<Reduction::add>(sums_ + s64{unit} * CONSUMERS * kSums, smem_.sums[consumer_],
+    bulk::reduce<Reduction::add>(sums_ + s64{number} * CONSUMERS * kSums, smem_.sums[consumer_],
                                  sizeof(smem_.sums[consumer_]));
     bulk::commit();
   }

@@ -23,18 +23,25 @@ template <int Tile, int Step> struct AttentionKeyTile {
   // Returns the first query that sees the tile's key `row`.
   __device__ int first_query(int row) const { return CAUSAL ? max(0, first + row - shift) : 0; }
 
-  // Advances to the next step, of the same head or the next.
-  __device__ void advance(int& at, int& step) const {
-    if (++step == end) step = begin, ++at;
-  }
   // Calls f(head, step) for each step, in the order in which they are processed.
   template <class F> __device__ void each(F f) const {
     int at = head, step = begin;
 #pragma unroll 1
-    for (int left = steps(); left > 0; --left) {
+    while (step < end && at < head + heads) {
       f(at, step);
-      advance(at, step);
+      if (++step == end) step = begin, ++at;
     }
+  }
+  // The same order by numbers, head * end + step: the first, one past the last, and what comes after one.
+  __device__ int first_number() const {
+    return head * end + begin;
+  }
+  __device__ int end_number() const {
+    return (head + heads) * end;
+  }
+  __device__ void advance(int& number, int& step) const {
+    ++number;
+    if (++step == end) step = begin, number += begin;
   }
 };
 
