@@ -17,7 +17,7 @@
 //! let     ROWS    = THREADS / LANES                "rows of a block at a time"
 //! let     HELD    = LANES * PACKS * COUNT          "elements of a row that its threads hold"
 //! let     GRID    = max(1, min(ceil_div(M, ROWS), device.sm_count * BLOCKS))
-//! let     PARTS   = GRID + ceil_div(GRID, 16)      "partial sums of the blocks, and of groups of 16"
+//! let     ADDERS  = ceil_div(AFFINE * HELD, 64)    "blocks that add up the sums of the others"
 //!
 //! require LANES <= 32 || LANES == THREADS          "a row is a warp's or a block's"
 //! require PACKS * COUNT <= 16                      "what a thread holds and adds up must fit into registers"
@@ -36,13 +36,13 @@
 //! tensor  DX : T[M, N]  out
 //! tensor  DW : G[N]  out  when AFFINE >= 1
 //! tensor  DB : G[N]  out  when AFFINE >= 2
-//! workspace parts    AFFINE * PARTS * HELD * 4
-//! workspace counters (AFFINE > 0) * (1 + ceil_div(GRID, 16)) * 4  zero
+//! workspace parts    AFFINE * GRID * HELD * 4
+//! workspace counters (AFFINE > 0) * 16  zero
 //! scalar  eps : f32 = 0.00001
 //!
 //! hook    output(f32 dx, s32 row, s32 column) : f32 = dx  "applied to each element of DX, such as another gradient added to it"
 //!
-//! launch  grid GRID  block THREADS
+//! launch  grid GRID + ADDERS  block THREADS
 //! work    flops 14 * M * N  bytes 3 * M * N * sizeof(T) + N * ((AFFINE > 0) * sizeof(T) + AFFINE * sizeof(G))
 //! reference layer_norm_backward_reference  grid max(min(M, 65536), ceil_div(N, 256), 1)  block 256
 //!
@@ -75,8 +75,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void layer_norm_backwar
     unsigned char* parts, unsigned char* counters, f32 eps, const Dims dims, const __grid_constant__ Hooks hooks) {
   using Row = RegisterRow<THREADS, LANES, 1, COUNT, PACKS, WHOLE>;
   __shared__ Sums<2> partial[2][THREADS / 32];
-  ColumnSums<THREADS, LANES, COUNT, PACKS, AFFINE == 2 ? 2 : 1> columns;
-  Row row(dims.M, dims.N);
+  ColumnSums<THREADS, LANES, COUNT, PACKS, AFFINE> columns(parts, counters);
+  Row row(columns.is_worker() ? dims.M : 0, dims.N);
   const auto read = [&](const Row& at, Row::Raw<T>& x, Row::Raw<T>& dy) {
     x = at.load_raw(X.data + at.row * X.stride[0]);
     dy = at.load_raw(DY.data + at.row * DY.stride[0]);
@@ -85,10 +85,10 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void layer_norm_backwar
   if constexpr (AHEAD) read(row, next_x, next_dy);
   const f32 count = static_cast<f32>(dims.N);
   // Invariant: between two uses of a partial sum there is the barrier of the other.
-  for (int first = blockIdx.x * ROWS; first < dims.M;) {
+  for (int first = columns.is_worker() ? blockIdx.x * ROWS : dims.M; first < dims.M;) {
     if constexpr (AHEAD) x = next_x, dy = next_dy;
     Row next = row;
-    next.advance(gridDim.x * ROWS, dims.M, dims.N);
+    next.advance(columns.workers() * ROWS, dims.M, dims.N);
     AHEAD ? read(next, next_x, next_dy) : read(row, x, dy);
     Sums<2> means = {}, squares = {};  // of x and g; of (x - mean)^2 and g * (x - mean)
 #pragma unroll
@@ -123,11 +123,11 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void layer_norm_backwar
       };
     });
     row.row = next.row, row.left = next.left;
-    if (gridDim.x * ROWS >= dims.M - first) break;
-    first += gridDim.x * ROWS;
+    if (columns.workers() * ROWS >= dims.M - first) break;
+    first += columns.workers() * ROWS;
   }
   if constexpr (AFFINE >= 1) {
-    columns.finish(parts, counters, [&](int vector, int column, f32 sum) {
+    columns.finish([&](int vector, int column, f32 sum) {
       if (column >= dims.N) return;
       if (vector == 0)
         DW.data[column * DW.stride[0]] = from_f32<G>(sum);

@@ -18,7 +18,7 @@
 //! let     HELD    = LANES * PACKS * COUNT          "elements of a row that its threads hold"
 //! let     AGAIN   = PACKS * COUNT > 16             "1: DY * W is computed again for lack of registers"
 //! let     GRID    = max(1, min(ceil_div(M, ROWS), device.sm_count * BLOCKS))
-//! let     PARTS   = GRID + ceil_div(GRID, 16)      "partial sums of the blocks, and of groups of 16"
+//! let     ADDERS  = ceil_div(WEIGHT * HELD, 64)    "blocks that add up the sums of the others"
 //!
 //! require LANES <= 32 || LANES == THREADS          "a row is a warp's or a block's"
 //! require BLOCKS * THREADS <= 1024                 "the threads of an SM share its registers"
@@ -34,13 +34,13 @@
 //! tensor  DY : T[M, N]
 //! tensor  DX : T[M, N]  out
 //! tensor  DW : G[N]  out  when WEIGHT == 1
-//! workspace parts    WEIGHT * PARTS * HELD * 4
-//! workspace counters WEIGHT * (1 + ceil_div(GRID, 16)) * 4  zero
+//! workspace parts    WEIGHT * GRID * HELD * 4
+//! workspace counters WEIGHT * 16  zero
 //! scalar  eps : f32 = 0.00001
 //!
 //! hook    output(f32 dx, s32 row, s32 column) : f32 = dx  "applied to each element of DX, such as another gradient added to it"
 //!
-//! launch  grid GRID  block THREADS
+//! launch  grid GRID + ADDERS  block THREADS
 //! work    flops 10 * M * N  bytes 3 * M * N * sizeof(T) + WEIGHT * N * (sizeof(T) + sizeof(G))
 //! reference rms_norm_backward_reference  grid max(min(M, 65536), ceil_div(N, 256), 1)  block 256
 //!
@@ -70,8 +70,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void rms_norm_backward(
     unsigned char* counters, f32 eps, const Dims dims, const __grid_constant__ Hooks hooks) {
   using Row = RegisterRow<THREADS, LANES, 1, COUNT, PACKS, WHOLE>;
   __shared__ Sums<2> partial[2][THREADS / 32];
-  ColumnSums<THREADS, LANES, COUNT, PACKS, 1> columns;
-  Row row(dims.M, dims.N);
+  ColumnSums<THREADS, LANES, COUNT, PACKS, WEIGHT> columns(parts, counters);
+  Row row(columns.is_worker() ? dims.M : 0, dims.N);
   const auto read = [&](const Row& at, Row::Raw<T>& x, Row::Raw<T>& dy) {
     x = at.load_raw(X.data + at.row * X.stride[0]);
     dy = at.load_raw(DY.data + at.row * DY.stride[0]);
@@ -79,10 +79,10 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void rms_norm_backward(
   Row::Raw<T> x, dy, next_x, next_dy;
   if constexpr (AHEAD) read(row, next_x, next_dy);
   // Invariant: a partial sum of one row is overwritten two rows later, after the barrier of the row between.
-  for (int first = blockIdx.x * ROWS, turn = 0; first < dims.M; turn ^= 1) {
+  for (int first = columns.is_worker() ? blockIdx.x * ROWS : dims.M, turn = 0; first < dims.M; turn ^= 1) {
     if constexpr (AHEAD) x = next_x, dy = next_dy;
     Row next = row;
-    next.advance(gridDim.x * ROWS, dims.M, dims.N);
+    next.advance(columns.workers() * ROWS, dims.M, dims.N);
     AHEAD ? read(next, next_x, next_dy) : read(row, x, dy);
     Sums<2> sums = {};  // of x * x and of g * x
 #pragma unroll
@@ -110,11 +110,11 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void rms_norm_backward(
       };
     });
     row.row = next.row, row.left = next.left;
-    if (gridDim.x * ROWS >= dims.M - first) break;
-    first += gridDim.x * ROWS;
+    if (columns.workers() * ROWS >= dims.M - first) break;
+    first += columns.workers() * ROWS;
   }
   if constexpr (WEIGHT) {
-    columns.finish(parts, counters, [&](int, int column, f32 sum) {
+    columns.finish([&](int, int column, f32 sum) {
       if (column < dims.N) DW.data[column * DW.stride[0]] = from_f32<G>(sum);
     });
   }

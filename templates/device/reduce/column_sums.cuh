@@ -4,44 +4,59 @@
 #include "device/reduce/grid_sum.cuh"
 #include "device/reduce/register_row.cuh"
 
-// Vectors sums of each column. Blocks have no cluster.
-template <int Threads, int Lanes, int Count, int Packs, int Vectors> struct ColumnSums {
+// Vectors sums of each column, or none, of the rows of the grid's workers. Blocks have no cluster.
+template <int Threads, int Lanes, int Count, int Packs, int Vectors> class ColumnSums {
+ public:
   static constexpr int kColumns = Lanes * Packs * Count;
 
-  f32 x[Vectors][Packs * Count] = {};
+  f32 x[Vectors > 0 ? Vectors : 1][Packs * Count] = {};
 
-  // Called once by all threads of the grid, after their last row. store(vector, column, sum) is called in one block for
-  // each of kColumns columns. `parts` and `counters` are grid_sum's, with a width of Vectors * kColumns.
-  template <class F> __device__ void finish(unsigned char* parts, unsigned char* counters, F store) {
-    f32* const part = reinterpret_cast<f32*>(parts) + s64{blockIdx.x} * (Vectors * kColumns);
-    if constexpr (Lanes == Threads) {
-      add_to<true>(part);
-    } else {
-      __shared__ f32 sums[Vectors * kColumns];
-      for (int row = 0; row < Threads / Lanes; ++row) {
-        if (static_cast<int>(threadIdx.x) / Lanes == row) row == 0 ? add_to<true>(sums) : add_to<false>(sums);
-        __syncthreads();
-      }
-      for (int i = threadIdx.x; i < Vectors * kColumns; i += Threads) part[i] = sums[i];
-    }
-    grid_sum<Threads>(reinterpret_cast<f32*>(parts), reinterpret_cast<u32*>(counters), Vectors * kColumns,
-                      [&](int i, const f32(&sum)[4]) {
+  // `parts` and `counters` are GridSum's, with a width of Vectors * kColumns.
+  __device__ ColumnSums(unsigned char* parts, unsigned char* counters) : sum_(parts, counters) {}
+  // The blocks that walk the rows: the first of the grid.
+  __device__ static int workers() { return Sum::workers(); }
+  __device__ static bool is_worker() { return Sum::is_worker(); }
+
+  // Called once by all threads of the grid, by workers after their last row. Calls store(vector, column, sum) for each
+  // of kColumns columns, once in the grid.
+  template <class F> __device__ void finish(F store) {
+    if (is_worker()) write(sum_.part());
+    sum_.finish([&](int i, const f32(&sum)[4]) {
 #pragma unroll
-                        for (int k = 0; k < 4; ++k) store(i / kColumns, i % kColumns + k, sum[k]);
-                      });
+      for (int k = 0; k < 4; ++k) store(i / kColumns, i % kColumns + k, sum[k]);
+    });
   }
 
  private:
+  using Sum = GridSum<Threads, Vectors * kColumns>;
+
+  // Writes the sums of the block's threads.
+  __device__ void write(f32* to) const {
+    if constexpr (Lanes == Threads) {
+      add_to<true>(to);
+      return;
+    }
+    __shared__ alignas(16) f32 sums[Lanes == Threads ? 4 : Vectors * kColumns];
+    for (int row = 0; row < Threads / Lanes; ++row) {
+      if (static_cast<int>(threadIdx.x) / Lanes == row) row == 0 ? add_to<true>(sums) : add_to<false>(sums);
+      __syncthreads();
+    }
+    for (int i = threadIdx.x * 4; i < Vectors * kColumns; i += Threads * 4)
+      *reinterpret_cast<float4*>(to + i) = *reinterpret_cast<const float4*>(sums + i);
+  }
   // Adds the sums to those at `to`, or puts them there if they are the First.
   template <bool First> __device__ void add_to(f32* to) const {
 #pragma unroll
     for (int v = 0; v < Vectors; ++v) {
 #pragma unroll
-      for (int k = 0; k < Packs * Count; ++k) {
+      for (int k = 0; k < Packs * Count; k += 4) {
         const int column = (k / Count * Lanes + static_cast<int>(threadIdx.x) % Lanes) * Count + k % Count;
-        f32& sum = to[v * kColumns + column];
-        sum = First ? x[v][k] : sum + x[v][k];
+        float4& sum = *reinterpret_cast<float4*>(to + v * kColumns + column);
+        const float4 before = First ? float4{} : sum;
+        sum = make_float4(before.x + x[v][k], before.y + x[v][k + 1], before.z + x[v][k + 2], before.w + x[v][k + 3]);
       }
     }
   }
+
+  Sum sum_;
 };

@@ -1,40 +1,96 @@
 #pragma once
-// Adds up vectors that the blocks of a grid have left in global memory, in the same order at every launch.
+// Adds up vectors that blocks of a grid leave in global memory, in the same order at every launch. The first blocks,
+// the workers, leave one vector each; each of the others, the adders, adds up slices of all of them. An adder waits for
+// the workers only if all have begun: one that waited for a block that has no room yet might wait forever. Otherwise it
+// ends, and the worker that finishes last adds up what no adder does.
 #include "device/reduce/grid.cuh"
 
-// As many blocks add up their parts first; the sums of these groups are added up then.
-constexpr int kGroup = 16;
+// What the blocks count, 0 before and after a launch: workers that have begun and that are done, slices that are taken,
+// and blocks that take no more.
+struct GridSumCounters {
+  u32 begun, done, taken, left;
+};
 
-// Calls store(i, x) with 4 elements of the sum of `count` vectors of `width` f32, for i = 0, 4, 8, ...
-template <int Threads, class F> __device__ inline void add_parts(const f32* parts, int count, int width, F store) {
-  for (int i = threadIdx.x * 4; i < width; i += Threads * 4) {
-    f32 sum[4] = {};
-#pragma unroll 8
-    for (int part = 0; part < count; ++part) {
-      const float4 x = *reinterpret_cast<const float4*>(parts + s64{part} * width + i);
-      sum[0] += x.x, sum[1] += x.y, sum[2] += x.z, sum[3] += x.w;
-    }
-    store(i, sum);
+// Of vectors of Width f32, a multiple of 4; where it is 0, all blocks are workers, and nothing is added up. `parts` has
+// room for one of each worker.
+template <int Threads, int Width> class GridSum {
+ public:
+  static constexpr int kSlice = 64;  // elements: each row of a slice is two lines of L2
+  static constexpr int kAdders = ceil_div(Width, kSlice);
+
+  __device__ GridSum(unsigned char* parts, unsigned char* counters)
+      : parts_(reinterpret_cast<f32*>(parts)), counters_(*reinterpret_cast<GridSumCounters*>(counters)) {
+    if (Width > 0 && is_worker() && threadIdx.x == 0) atomicAdd(&counters_.begun, 1);
   }
-}
+  __device__ static int workers() { return gridDim.x - kAdders; }
+  __device__ static bool is_worker() { return static_cast<int>(blockIdx.x) < workers(); }
+  // This worker's vector.
+  __device__ f32* part() const { return parts_ + s64{blockIdx.x} * Width; }
 
-// Called by all threads of a block after they wrote vector blockIdx.x of `parts`, which has room for one vector a block
-// and one a group; `width` is a multiple of 4, and `counters`, one and one a group, are 0 before and after a launch. In
-// one block of the grid it calls store(i, x) with 4 elements of the sum of all vectors, as add_parts does.
-template <int Threads, class F> __device__ inline void grid_sum(f32* parts, u32* counters, int width, F store) {
-  __shared__ bool last;
-  const int blocks = gridDim.x, groups = ceil_div(blocks, kGroup), group = blockIdx.x / kGroup;
-  const int first = group * kGroup, count = min(kGroup, blocks - first);
-  __syncthreads();
-  if (threadIdx.x == 0) last = last_arriver(&counters[1 + group], count);
-  __syncthreads();
-  if (!last) return;
-  f32* const sums = parts + s64{blocks} * width;
-  add_parts<Threads>(parts + s64{first} * width, count, width, [&](int i, const f32(&x)[4]) {
-    *reinterpret_cast<float4*>(sums + s64{group} * width + i) = make_float4(x[0], x[1], x[2], x[3]);
-  });
-  __syncthreads();
-  if (threadIdx.x == 0) last = last_arriver(&counters[0], groups);
-  __syncthreads();
-  if (last) add_parts<Threads>(sums, groups, width, store);
-}
+  // Called once by all threads of each block, of a worker after it wrote its vector. Calls store(i, x) with 4 elements
+  // of the sum, for i = 0, 4, 8, ... once in the grid.
+  template <class F> __device__ void finish(F store) {
+    __shared__ u32 next;
+    __syncthreads();
+    if (threadIdx.x == 0) next = is_worker() ? arrive() : wait();
+    __syncthreads();
+    if (next == kNone) return;
+    while (next < kAdders) {
+      add(next * kSlice, store);
+      if (threadIdx.x == 0) next = atomicAdd(&counters_.taken, 1);
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) leave();
+  }
+
+ private:
+  static constexpr u32 kNone = ~u32{0};
+  static constexpr int kLanes = kSlice / 4, kRows = Threads / kLanes;  // vectors that the block reads at a time
+
+  // Counts a worker that is done. Returns the slice that it adds up, if it is the last, or kNone.
+  __device__ u32 arrive() {
+    fence();
+    if (static_cast<int>(atomicAdd(&counters_.done, 1)) + 1 != workers()) return kNone;
+    fence();
+    return atomicAdd(&counters_.taken, 1);
+  }
+  // Returns the slice that an adder adds up, or one that does not exist.
+  __device__ u32 wait() {
+    if (static_cast<int>(atomicAdd(&counters_.begun, 0)) != workers()) return kAdders;
+    while (static_cast<int>(atomicAdd(&counters_.done, 0)) != workers()) __nanosleep(100);
+    fence();
+    return atomicAdd(&counters_.taken, 1);
+  }
+  // Clears the counters in the last of the adders and of the last worker.
+  __device__ void leave() {
+    fence();
+    if (atomicAdd(&counters_.left, 1) != kAdders) return;
+    fence();
+    counters_ = {};
+  }
+  __device__ static void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
+  // Adds up elements `first` to first + kSlice of all vectors: each row of threads some of them, then the first row
+  // all.
+  template <class F> __device__ void add(int first, F store) const {
+    __shared__ float4 sums[kRows][kLanes];
+    const int lane = threadIdx.x % kLanes, row = threadIdx.x / kLanes, i = first + lane * 4;
+    float4 sum = {};
+    if (i < Width) {
+#pragma unroll 8
+      for (int part = row; part < workers(); part += kRows)
+        sum = plus(sum, *reinterpret_cast<const float4*>(parts_ + s64{part} * Width + i));
+    }
+    sums[row][lane] = sum;
+    __syncthreads();
+    if (row > 0 || i >= Width) return;
+    for (int other = 1; other < kRows; ++other) sum = plus(sum, sums[other][lane]);
+    store(i, {sum.x, sum.y, sum.z, sum.w});
+  }
+  __device__ static float4 plus(const float4& a, const float4& b) {
+    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+  }
+
+  f32* const parts_;
+  GridSumCounters& counters_;
+};
