@@ -44,7 +44,7 @@ Result<std::string> list_of(const Result<std::vector<tma_jit::CacheEntryInfo>>& 
   return "[" + list + "]";
 }
 
-Result<std::vector<tma_jit_request>> requests_of(tma_jit_engine& engine, const char* text) {
+Result<std::vector<tma_jit_request>> requests_in(tma_jit_engine& engine, const char* text) {
   const auto line = tma_jit::parse_warm_line(text);
   if (!line) return tl::make_unexpected(line.error());
   auto found = tma_jit::warm_requests(engine.engine, *line);
@@ -164,7 +164,7 @@ tma_jit_status tma_jit_warm_line(const tma_jit_plan* plan, char** out, tma_jit_e
 tma_jit_status tma_jit_warm_requests(tma_jit_engine* engine, const char* line, tma_jit_presets** out,
                                      tma_jit_error** error) {
   return making(__func__, error, {{"engine", engine}, {"line", line}}, out,
-                handle_of<tma_jit_presets>([&] { return requests_of(*engine, line); }));
+                handle_of<tma_jit_presets>([&] { return requests_in(*engine, line); }));
 }
 
 tma_jit_status tma_jit_prove_json(tma_jit_engine* engine, const tma_jit_request* const* requests, size_t count,

@@ -47,7 +47,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 }
 
 // The test's environment less every TMA_JIT_ variable, and then the given ones: the last of a name counts.
-std::vector<std::string> environment_with(const Environment& more) {
+std::vector<std::string> environment_with(const Variables& more) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry)
     if (!std::string_view(*entry).starts_with("TMA_JIT_")) all.emplace_back(*entry);
@@ -69,7 +69,7 @@ nlohmann::json CommandResult::json() const {
   return nlohmann::json::parse(out, nullptr, false);
 }
 
-CommandResult run_command(const std::vector<std::string>& words, const Environment& environment) {
+CommandResult run_command(const std::vector<std::string>& words, const Variables& environment) {
   const auto out = scratch_folder() / "stdout";
   const auto err = scratch_folder() / "stderr";
   std::vector<std::string> all = {TMA_JIT_COMMAND};

@@ -17,10 +17,10 @@ struct CommandResult {
   nlohmann::json json() const;  // stdout as JSON; discarded if it is not
 };
 
-using Environment = std::vector<std::string>;  // NAME=VALUE, beside the test's own
+using Variables = std::vector<std::string>;  // NAME=VALUE, beside the test's own
 
 // The cache is a folder of this test run unless the words or the environment name another.
-CommandResult run_command(const std::vector<std::string>& words, const Environment& environment = {});
+CommandResult run_command(const std::vector<std::string>& words, const Variables& environment = {});
 
 std::string template_folder();                      // tests/cli/templates
 std::string faulty(const char* name);               // a file of tests/cli/faulty

@@ -12,7 +12,7 @@ constexpr u32 kRoom = 4096;    // bytes of shared memory per block, from %r1 on
 constexpr u32 kMaps = 512;     // bytes of global memory for tensor maps
 constexpr u32 kTensor = 4096;  // offset of the tensor
 constexpr u32 kOut = 32768;    // offset to which blocks store their shared memory
-constexpr u32 kBytes = kOut + 2 * kRoom;
+constexpr u32 kCopyBytes = kOut + 2 * kRoom;
 
 inline const char* const kShared =
     ".shared .align 1024 .b8 room[4096];\n.shared .align 8 .b64 bar;\n.shared .align 8 .b64 gate;\n";

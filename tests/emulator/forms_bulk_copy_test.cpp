@@ -17,8 +17,8 @@ u32 value_at(u32 i) {
 
 // Device memory whose words from kTensor on are numbered.
 struct Bytes {
-  Bytes() : memory(device_of("sm_100a"), kBytes) {
-    std::memset(memory.as<u8>(), 0xee, kBytes);
+  Bytes() : memory(device_of("sm_100a"), kCopyBytes) {
+    std::memset(memory.as<u8>(), 0xee, kCopyBytes);
     for (u32 i = 0; i < 1024; ++i) words()[i] = value_at(i);
   }
   u32* words() { return memory.as<u32>() + kTensor / 4; }

@@ -27,16 +27,17 @@ Inputs moderate_f64(std::mt19937_64& random) {
 }
 
 using Exact = __float128;
-enum class To { zero, down, up };
+enum class Toward { zero, down, up };
 
 // Returns the number of type T next to an exact value in a direction.
-template <class T> u64 directed(Exact value, To to) {
+template <class T> u64 directed(Exact value, Toward to) {
   T nearest = static_cast<T>(value);
   const bool lower = static_cast<Exact>(nearest)<value, higher = static_cast<Exact>(nearest)> value;
-  const bool down = to == To::down || (to == To::zero && value > 0), up = to == To::up || (to == To::zero && value < 0);
+  const bool down = to == Toward::down || (to == Toward::zero && value > 0),
+             up = to == Toward::up || (to == Toward::zero && value < 0);
   if (higher && down) nearest = std::nextafter(nearest, -std::numeric_limits<T>::infinity());
   if (lower && up) nearest = std::nextafter(nearest, std::numeric_limits<T>::infinity());
-  if (nearest == 0 && value == 0) nearest = to == To::down ? -T{0} : T{0};
+  if (nearest == 0 && value == 0) nearest = to == Toward::down ? -T{0} : T{0};
   return bits(nearest);
 }
 Exact x(u64 a) {
@@ -50,25 +51,25 @@ Exact y(u64 a) {
 
 TEST_CASE("Forms: directed rounding of f32 and f64") {
   check_forms(
-      {{"add.rz.f32 #10, @1, @2;", 4, 4, [](u64 a, u64 b, u64) { return directed<float>(x(a) + x(b), To::zero); }},
-       {"sub.rm.f32 #10, @1, @2;", 4, 4, [](u64 a, u64 b, u64) { return directed<float>(x(a) - x(b), To::down); }},
-       {"add.rp.f32 #10, @1, @2;", 4, 4, [](u64 a, u64 b, u64) { return directed<float>(x(a) + x(b), To::up); }},
-       {"mul.rz.f32 #10, @1, @2;", 4, 4, [](u64 a, u64 b, u64) { return directed<float>(x(a) * x(b), To::zero); }},
-       {"mul.rp.f32 #10, @1, @2;", 4, 4, [](u64 a, u64 b, u64) { return directed<float>(x(a) * x(b), To::up); }},
+      {{"add.rz.f32 #10, @1, @2;", 4, 4, [](u64 a, u64 b, u64) { return directed<float>(x(a) + x(b), Toward::zero); }},
+       {"sub.rm.f32 #10, @1, @2;", 4, 4, [](u64 a, u64 b, u64) { return directed<float>(x(a) - x(b), Toward::down); }},
+       {"add.rp.f32 #10, @1, @2;", 4, 4, [](u64 a, u64 b, u64) { return directed<float>(x(a) + x(b), Toward::up); }},
+       {"mul.rz.f32 #10, @1, @2;", 4, 4, [](u64 a, u64 b, u64) { return directed<float>(x(a) * x(b), Toward::zero); }},
+       {"mul.rp.f32 #10, @1, @2;", 4, 4, [](u64 a, u64 b, u64) { return directed<float>(x(a) * x(b), Toward::up); }},
        {"fma.rm.f32 #10, @1, @2, @3;", 4, 4,
-        [](u64 a, u64 b, u64 c) { return directed<float>(x(a) * x(b) + x(c), To::down); }},
+        [](u64 a, u64 b, u64 c) { return directed<float>(x(a) * x(b) + x(c), Toward::down); }},
        {"fma.rz.f32 #10, @1, @2, @3;", 4, 4,
-        [](u64 a, u64 b, u64 c) { return directed<float>(x(a) * x(b) + x(c), To::zero); }},
+        [](u64 a, u64 b, u64 c) { return directed<float>(x(a) * x(b) + x(c), Toward::zero); }},
        {"fma.rp.f32 #10, @1, @2, @3;", 4, 4,
-        [](u64 a, u64 b, u64 c) { return directed<float>(x(a) * x(b) + x(c), To::up); }},
+        [](u64 a, u64 b, u64 c) { return directed<float>(x(a) * x(b) + x(c), Toward::up); }},
        {"fma.rn.f32 #10, @1, @2, @3;", 4, 4,
         [](u64 a, u64 b, u64 c) { return bits(static_cast<float>(x(a) * x(b) + x(c))); }}},
       moderate_f32);
   check_forms(
-      {{"add.rz.f64 #10, @1, @2;", 8, 8, [](u64 a, u64 b, u64) { return directed<double>(y(a) + y(b), To::zero); }},
-       {"sub.rm.f64 #10, @1, @2;", 8, 8, [](u64 a, u64 b, u64) { return directed<double>(y(a) - y(b), To::down); }},
-       {"mul.rp.f64 #10, @1, @2;", 8, 8, [](u64 a, u64 b, u64) { return directed<double>(y(a) * y(b), To::up); }},
-       {"mul.rz.f64 #10, @1, @2;", 8, 8, [](u64 a, u64 b, u64) { return directed<double>(y(a) * y(b), To::zero); }},
+      {{"add.rz.f64 #10, @1, @2;", 8, 8, [](u64 a, u64 b, u64) { return directed<double>(y(a) + y(b), Toward::zero); }},
+       {"sub.rm.f64 #10, @1, @2;", 8, 8, [](u64 a, u64 b, u64) { return directed<double>(y(a) - y(b), Toward::down); }},
+       {"mul.rp.f64 #10, @1, @2;", 8, 8, [](u64 a, u64 b, u64) { return directed<double>(y(a) * y(b), Toward::up); }},
+       {"mul.rz.f64 #10, @1, @2;", 8, 8, [](u64 a, u64 b, u64) { return directed<double>(y(a) * y(b), Toward::zero); }},
        {"fma.rn.f64 #10, @1, @2, @3;", 8, 8, [](u64 a, u64 b, u64 c) { return bits(std::fma(g(a), g(b), g(c))); }}},
       moderate_f64);
 }
@@ -202,8 +203,8 @@ TEST_CASE("Forms: conversions to and from packed small formats") {
 TEST_CASE("Forms: pairs of f32, quotients and roots of any rounding") {
   check_forms({{"add.rz.f32x2 #10, @1, @2;", 8, 8,
                 [](u64 a, u64 b, u64) {
-                  return directed<float>(x(a) + x(b), To::zero) | directed<float>(x(a >> 32) + x(b >> 32), To::zero)
-                                                                      << 32;
+                  return directed<float>(x(a) + x(b), Toward::zero) |
+                         directed<float>(x(a >> 32) + x(b >> 32), Toward::zero) << 32;
                 }},
                {"sub.f32x2 #10, @1, @2;", 8, 8,
                 [](u64 a, u64 b, u64) { return bits(f(a) - f(b)) | bits(f(a >> 32) - f(b >> 32)) << 32; }},

@@ -14,10 +14,10 @@ namespace {
 constexpr u32 kU32 = 2, kS32 = 3, kF32 = 7;  // CUtensorMapDataType
 
 // A dense tensor of 32-bit elements in device memory, with its map at the start of the memory.
-struct Tensor {
-  explicit Tensor(std::vector<u64> extents, u32 type = kU32)
-      : dims(std::move(extents)), memory(device_of("sm_100a"), kBytes), data_type(type) {
-    std::memset(memory.as<u8>(), 0xee, kBytes);
+struct DenseTensor {
+  explicit DenseTensor(std::vector<u64> extents, u32 type = kU32)
+      : dims(std::move(extents)), memory(device_of("sm_100a"), kCopyBytes), data_type(type) {
+    std::memset(memory.as<u8>(), 0xee, kCopyBytes);
     for (std::size_t i = 0; i < count(); ++i) words()[i] = static_cast<u32>(i * 2654435761U) >> 3;
     before.assign(words(), words() + count());
   }
@@ -99,7 +99,7 @@ std::string rank_word(std::size_t rank) {
 }
 
 // Checks that every block of `mask` has the box, and that the memory after it is unchanged.
-void check_loaded(Tensor& tensor, const std::vector<u32>& box, const std::vector<s32>& start, u32 blocks) {
+void check_loaded(DenseTensor& tensor, const std::vector<u32>& box, const std::vector<s32>& start, u32 blocks) {
   for (u32 block = 0; block < blocks; ++block) {
     u32 wrong = 0;
     for_each_element(box, start, [&](u32 i, const std::vector<s64>& at) {
@@ -118,7 +118,7 @@ TEST_CASE("Forms: boxes of tensors of every rank, loaded by one block, by a peer
   for (std::size_t rank = 1; rank <= 5; ++rank)
     for (const char* tile : {"", ".tile"})
       for (const int way : {0, 1, 2}) {
-        Tensor tensor(first(kDims, rank));
+        DenseTensor tensor(first(kDims, rank));
         const auto box = first(kBox, rank);
         const auto start = first(kStart, rank);
         tensor.encode(box);
@@ -142,7 +142,7 @@ TEST_CASE("Forms: boxes of tensors of every rank, loaded by one block, by a peer
 TEST_CASE("Forms: boxes of tensors of every rank, stored") {
   for (std::size_t rank = 1; rank <= 5; ++rank)
     for (const char* hint : {"", ".L2::cache_hint"}) {
-      Tensor tensor(first(kDims, rank));
+      DenseTensor tensor(first(kDims, rank));
       const auto box = first(kBox, rank);
       const auto start = first(kStart, rank);
       tensor.encode(box);
@@ -179,7 +179,7 @@ TEST_CASE("Forms: boxes of tensors reduced into memory") {
         {"or", kS32, [](u32 a, u32 b) { return a | b; }},
         {"xor", kU32, [](u32 a, u32 b) { return a ^ b; }}})
     for (std::size_t rank = 1; rank <= 5; ++rank) {
-      Tensor tensor(first(kDims, rank), kind.type);
+      DenseTensor tensor(first(kDims, rank), kind.type);
       const auto box = first(kBox, rank);
       const auto start = first(kStart, rank);
       tensor.encode(box);
@@ -198,7 +198,7 @@ TEST_CASE("Forms: boxes of tensors reduced into memory") {
       });
       CHECK(std::equal(expected.begin(), expected.end(), tensor.words()));
     }
-  Tensor floats({8}, kF32);
+  DenseTensor floats({8}, kF32);
   for (u32 i = 0; i < 8; ++i) floats.words()[i] = std::bit_cast<u32>(static_cast<float>(i));
   floats.encode({8});
   run_ptx(kernel_text(store_text("mov.b32 %r4, 0f3FC00000; mov.u32 %r2, 0; L: add.u32 %r3, %r1, %r2; st.shared.u32 "
@@ -212,7 +212,7 @@ TEST_CASE("Forms: boxes of tensors reduced into memory") {
 
 TEST_CASE("Forms: four rows gathered and scattered") {
   const std::vector<s64> rows = {5, 0, 11, 7};
-  Tensor tensor({24, 12});
+  DenseTensor tensor({24, 12});
   tensor.encode({16, 1});
   for (const char* space : {"shared::cta", "shared::cluster"}) {
     run_ptx(kernel_text(load_text(std::string("cp.async.bulk.tensor.2d.") + space +
@@ -241,7 +241,7 @@ TEST_CASE("Forms: im2col::w keeps to rows of images and appends their halo") {
     CAPTURE(std::string(mode));
     const bool fixed = std::string_view(mode).ends_with("128");
     const u32 groups = fixed ? 4 : 1, pixels = fixed ? 32 : 12, bytes = groups * (pixels + 2) * 16;
-    Tensor tensor({4, 5, 3, 40});
+    DenseTensor tensor({4, 5, 3, 40});
     auto arguments = tensor.arguments();
     arguments.swizzle = 1;  // CU_TENSOR_MAP_SWIZZLE_32B: bit 7 of the address changes bit 4
     emulator::tensor::TensorMap map{};
@@ -279,21 +279,21 @@ TEST_CASE("Forms: im2col::w keeps to rows of images and appends their halo") {
 }
 
 TEST_CASE("Forms: prefetches of boxes of every rank and mode want the map that the mode needs") {
-  const auto fault = [](Tensor& tensor, const std::string& rest) {
+  const auto fault = [](DenseTensor& tensor, const std::string& rest) {
     return fault_of(kernel_text("mov.u16 %h1, 0; cp.async.bulk.prefetch.tensor." + rest, "sm_100a", kShared),
                     tensor.memory, {}, "sm_100a");
   };
   for (std::size_t rank = 1; rank <= 5; ++rank) {
-    Tensor tensor(first(kDims, rank));
+    DenseTensor tensor(first(kDims, rank));
     tensor.encode(first(kBox, rank));
     CHECK(fault(tensor, rank_word(rank) + ".L2.global [%base, " + coordinates(first(kStart, rank)) + "];") == "");
   }
-  Tensor rows({24, 12});
+  DenseTensor rows({24, 12});
   rows.encode({16, 1});
   CHECK(fault(rows, "2d.L2.global.tile::gather4 [%base, {4, 5, 0, 11, 7}];") == "");
   CHECK(fault(rows, "2d.L2.global.im2col [%base, {4, 5}], {%h1};") != "");
   const int none[] = {0, 0};
-  Tensor images({8, 6, 5, 3});
+  DenseTensor images({8, 6, 5, 3});
   images.encode({.lower = none, .upper = none, .channels = 8, .pixels = 20});
   CHECK(fault(images, "4d.L2.global.im2col [%base, {0, 0, 0, 1}], {%h1, %h1};") == "");
   CHECK(fault(images, "4d.L2.global [%base, {0, 0, 0, 1}];").starts_with("tensor map"));
@@ -304,7 +304,7 @@ TEST_CASE("Forms: im2col loads a filter's pixels, and stores them without offset
   const int lower[] = {-1, -1}, upper[] = {-1, -1};
   const emulator::tensor::Im2colBox box = {.lower = lower, .upper = upper, .channels = 8, .pixels = 40};
   for (const char* space : {"shared::cta", "shared::cluster"}) {
-    Tensor tensor({8, 6, 5, 3});
+    DenseTensor tensor({8, 6, 5, 3});
     tensor.encode(box);
     run_ptx(kernel_text(load_text(std::string("mov.u16 %h1, 2; mov.u16 %h2, 1; cp.async.bulk.tensor.4d.") + space +
                                       ".global.im2col.mbarrier::complete_tx::bytes [%r1], [%base, {0, -1, -1, 1}], "
@@ -324,7 +324,7 @@ TEST_CASE("Forms: im2col loads a filter's pixels, and stores them without offset
   const int none[] = {0, 0};
   const emulator::tensor::Im2colBox whole = {.lower = none, .upper = none, .channels = 8, .pixels = 20};
   for (const bool adds : {false, true}) {
-    Tensor stored({8, 6, 5, 3});
+    DenseTensor stored({8, 6, 5, 3});
     stored.encode(whole);
     const std::string form = std::string(adds ? "cp.reduce" : "cp") + ".async.bulk.tensor.4d.global.shared::cta" +
                              (adds ? ".add" : "") + ".im2col_no_offs.bulk_group [%base, {0, 2, 4, 1}], [%r1];";

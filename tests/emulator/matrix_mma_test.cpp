@@ -148,12 +148,13 @@ TEST_CASE("ldmatrix widens 4- and 6-bit elements; the 8-bit forms transpose and 
   u8 memory[32][16] = {};
   MatrixRows rows{};
   for (u32 row = 0; row < 32; ++row) rows[row] = memory[row];
-  for (const auto& [source, bits] : {std::pair{Source::b4x16_p64, 4}, std::pair{Source::b6x16_p32, 6}}) {
+  for (const auto& [source, bits] :
+       {std::pair{matrix::Source::b4x16_p64, 4}, std::pair{matrix::Source::b6x16_p32, 6}}) {
     for (u32 row = 0; row < 32; ++row)
       for (u32 i = 0; i < 16; ++i)
         put_bits(memory[row], i * static_cast<u32>(bits), bits, (row * 5 + i) & ((1U << bits) - 1));
     Bank d(4);
-    load_matrix({.shape = Shape::m8n16_b8, .count = 4, .source = source}, rows, d.registers());
+    load_matrix({.shape = matrix::Shape::m8n16_b8, .count = 4, .source = source}, rows, d.registers());
     for (u32 row = 0; row < 32; ++row)
       for (u32 i = 0; i < 16; ++i) {
         const u64 word = d.word(row / 8, row % 8 * 4 + i / 4);
@@ -163,7 +164,7 @@ TEST_CASE("ldmatrix widens 4- and 6-bit elements; the 8-bit forms transpose and 
   for (u32 row = 0; row < 32; ++row)
     for (u32 i = 0; i < 16; ++i) memory[row][i] = static_cast<u8>(row * 16 + i);
   Bank wide(4);
-  load_matrix({.shape = Shape::m16n16_b8, .transposed = true, .count = 2}, rows, wide.registers());
+  load_matrix({.shape = matrix::Shape::m16n16_b8, .transposed = true, .count = 2}, rows, wide.registers());
   for (u32 matrix = 0; matrix < 2; ++matrix)
     for (u32 lane = 0; lane < 32; ++lane)
       for (u32 e = 0; e < 8; ++e) {  // bytes of the two registers
@@ -179,7 +180,7 @@ TEST_CASE("ldmatrix widens 4- and 6-bit elements; the 8-bit forms transpose and 
         const u32 n = lane % 4 * 2 + e % 2;
         narrow.put(i, lane, 8 * e, 8, (i * 64 + m * 8 + n) & 0xff);
       }
-  store_matrix({.shape = Shape::m16n8_b8, .transposed = true, .count = 4}, rows, narrow.registers());
+  store_matrix({.shape = matrix::Shape::m16n8_b8, .transposed = true, .count = 4}, rows, narrow.registers());
   for (u32 i = 0; i < 4; ++i)
     for (u32 n = 0; n < 8; ++n)
       for (u32 m = 0; m < 16; ++m) CHECK(memory[i * 8 + n][m] == ((i * 64 + m * 8 + n) & 0xff));

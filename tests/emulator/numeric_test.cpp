@@ -28,26 +28,26 @@ double defined_value(int exponent_bits, int mantissa_bits, int bias, u32 pattern
   return negative ? -value : value;
 }
 
-struct Candidate {
+struct ValuePattern {
   double value;
   u64 pattern;
 };
 
 // Returns all finite non-negative values of a format in ascending order.
-std::vector<Candidate> positive_values(Format format, u64 last) {
-  std::vector<Candidate> all;
+std::vector<ValuePattern> positive_values(Format format, u64 last) {
+  std::vector<ValuePattern> all;
   for (u64 pattern = 0; pattern <= last; ++pattern) all.push_back({value_of(format, pattern), pattern});
   return all;
 }
 
 // Returns the pattern in `all` that `value` >= 0 rounds to; `rounding` resolves ties. The last if none is larger.
-u64 searched(const std::vector<Candidate>& all, double value, Rounding rounding) {
+u64 searched(const std::vector<ValuePattern>& all, double value, Rounding rounding) {
   std::size_t above = 0;
   while (above < all.size() && all[above].value < value) ++above;
   if (above == all.size()) return all.back().pattern;
   if (all[above].value == value || above == 0) return all[above].pattern;
-  const Candidate low = all[above - 1];
-  const Candidate high = all[above];
+  const ValuePattern low = all[above - 1];
+  const ValuePattern high = all[above];
   if (rounding == Rounding::zero || rounding == Rounding::down) return low.pattern;
   if (rounding == Rounding::up) return high.pattern;
   const double to_low = value - low.value;
@@ -159,7 +159,7 @@ TEST_CASE("f32 to f16 and bf16 round as the search does, in every mode, both sig
       const double high = all[index + 1].value;
       const double steps[] = {0.0, 0.25, 0.5, 0.5 + 0x1p-10, 0.75};
       const auto value = static_cast<float>(low + (high - low) * steps[random() % 5]);
-      std::vector<Candidate> near = {all[index], all[index + 1]};
+      std::vector<ValuePattern> near = {all[index], all[index + 1]};
       for (const Rounding rounding :
            {Rounding::nearest_even, Rounding::zero, Rounding::down, Rounding::up, Rounding::nearest_away}) {
         CAPTURE(value);

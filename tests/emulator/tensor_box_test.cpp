@@ -21,7 +21,7 @@ namespace {
 constexpr u32 kShared = 32768;
 constexpr u8 kUntouched = 0xee;
 
-struct Tensor {
+struct StridedTensor {
   TensorMap map{};
   std::vector<u8> storage;
   u32 element = 0;  // bytes
@@ -42,9 +42,9 @@ struct Type {
   u32 bytes;
 };
 
-Tensor make_tensor(int rank, Type type, u32 swizzle, const std::array<u32, 5>& box, const std::array<u32, 5>& steps,
-                   std::mt19937& random) {
-  Tensor tensor;
+StridedTensor make_tensor(int rank, Type type, u32 swizzle, const std::array<u32, 5>& box,
+                          const std::array<u32, 5>& steps, std::mt19937& random) {
+  StridedTensor tensor;
   tensor.element = type.bytes;
   std::array<u64, 5> dims{};
   std::array<u64, 4> strides{};
@@ -90,7 +90,7 @@ u32 swizzled_byte(u32 swizzle, u32 address) {
 }
 
 // The expected bytes of shared memory, from the tensor or the fill.
-std::vector<u8> expected_load(Tensor& tensor, const Access& access, u32 swizzle, const std::array<u32, 5>& box,
+std::vector<u8> expected_load(StridedTensor& tensor, const Access& access, u32 swizzle, const std::array<u32, 5>& box,
                               const std::array<u32, 5>& steps) {
   std::vector<u8> shared(kShared, kUntouched);
   std::array<u32, 5> count{1, 1, 1, 1, 1};
@@ -126,7 +126,7 @@ std::vector<u8> actual_load(const Access& access) {
   return shared;
 }
 
-Access access_to(const Tensor& tensor, Mode mode, std::array<s32, 5> coordinates) {
+Access access_to(const StridedTensor& tensor, Mode mode, std::array<s32, 5> coordinates) {
   Access access;
   access.map = tensor.map;
   access.mode = mode;
@@ -158,7 +158,7 @@ TEST_CASE("tiled loads put every element where the formula says") {
             box[d] = static_cast<u32>(1 + random() % (rank > 3 ? 3 : 8));
             steps[d] = round % 2 == 0 ? 1 : static_cast<u32>(1 + random() % 3);
           }
-          Tensor tensor = make_tensor(rank, type, swizzle, box, steps, random);
+          StridedTensor tensor = make_tensor(rank, type, swizzle, box, steps, random);
           std::array<s32, 5> coordinates{};
           for (int d = 0; d < rank; ++d)
             coordinates[d] =
@@ -178,7 +178,7 @@ TEST_CASE("tiled stores write what lies inside the tensor, and to the end of its
         CAPTURE(swizzle);
         std::array<u32, 5> box{swizzle == 0 ? 40U : swizzle == 1 ? 16U : swizzle == 2 ? 32U : 64U, 3, 2, 2, 2};
         const std::array<u32, 5> steps{1, 1, 1, 1, 1};
-        Tensor tensor = make_tensor(rank, {6, 2}, swizzle, box, steps, random);
+        StridedTensor tensor = make_tensor(rank, {6, 2}, swizzle, box, steps, random);
         std::array<s32, 5> coordinates{};
         for (int d = 0; d < rank; ++d)
           coordinates[d] = static_cast<s32>(random() % (tensor.map.dims[d] + 2)) - (d == 0 ? 0 : 1);
@@ -224,7 +224,7 @@ TEST_CASE("gather4 and scatter4 take four rows wherever they are") {
   const std::array<u32, 5> box{64, 1, 1, 1, 1};
   const std::array<u32, 5> steps{1, 1, 1, 1, 1};
   for (int round = 0; round < 50; ++round) {
-    Tensor tensor = make_tensor(2, {9, 2}, 3, box, steps, random);
+    StridedTensor tensor = make_tensor(2, {9, 2}, 3, box, steps, random);
     const auto rows = static_cast<s32>(tensor.map.dims[1]);
     const auto row = [&] { return static_cast<s32>(random() % static_cast<u32>(rows + 2)) - 1; };
     const Access access =
@@ -261,7 +261,7 @@ TEST_CASE("im2col walks the pixels of the bounding box, W first, across images")
         strides[d - 1] = pitch;
         pitch *= dims[d];
       }
-      Tensor tensor;
+      StridedTensor tensor;
       tensor.element = 2;
       tensor.storage.resize(pitch + 128);
       for (u8& byte : tensor.storage) byte = static_cast<u8>(random());
@@ -324,7 +324,7 @@ TEST_CASE("im2col::w keeps to a row of each image and appends its halo") {
                                .element_strides = steps.data(),
                                .swizzle = 2};
   arguments.address = (reinterpret_cast<u64>(storage.data()) + 15) / 16 * 16;
-  Tensor tensor;
+  StridedTensor tensor;
   tensor.element = 2;
   REQUIRE(encode_im2col(arguments, {&lower, &upper, 32, 12, true}, tensor.map) == "");
   Access access = access_to(tensor, Mode::im2col_w, {0, 2, 1, 0, 0});
@@ -366,7 +366,7 @@ TEST_CASE("packed and padded formats") {
                                  .dims = dims.data(),
                                  .strides = strides.data(),
                                  .element_strides = steps.data()};
-    Tensor tensor;
+    StridedTensor tensor;
     REQUIRE(encode_tiled(arguments, box.data(), tensor.map) == "");
     const Access access = access_to(tensor, Mode::tile, {128, 3});
     std::vector<u8> expected(kShared, kUntouched);
@@ -385,7 +385,7 @@ TEST_CASE("packed and padded formats") {
                                .dims = dims.data(),
                                .strides = strides.data(),
                                .element_strides = steps.data()};
-  Tensor tensor;
+  StridedTensor tensor;
   REQUIRE(encode_tiled(arguments, box.data(), tensor.map) == "");
   const Access access = access_to(tensor, Mode::tile, {32, 1});
   std::vector<u8> expected(kShared, kUntouched);
@@ -395,7 +395,7 @@ TEST_CASE("packed and padded formats") {
   odd.coordinates[0] = 31;
   CHECK_THROWS_AS(check_access(odd, Direction::load), Fault);
   Access interleaved = access;
-  interleaved.map.interleave = Interleave::b16;
+  interleaved.map.interleave = tensor::Interleave::b16;
   try {
     check_access(interleaved, Direction::load);
     FAIL("an interleaved layout is taken");
@@ -406,7 +406,7 @@ TEST_CASE("packed and padded formats") {
 
 TEST_CASE("along the innermost dimension a box begins at a multiple of 16 bytes, along others anywhere") {
   std::mt19937 random(5);
-  const Tensor tensor = make_tensor(2, {2, 4}, 0, {16, 4, 1, 1, 1}, {1, 1, 1, 1, 1}, random);
+  const StridedTensor tensor = make_tensor(2, {2, 4}, 0, {16, 4, 1, 1, 1}, {1, 1, 1, 1, 1}, random);
   for (const Direction direction : {Direction::load, Direction::store}) {
     for (const s32 fine : {-16, -4, 0, 8})
       CHECK_NOTHROW(check_access(access_to(tensor, Mode::tile, {fine, -3}), direction));

@@ -34,18 +34,18 @@ struct Fixture {
 };
 
 // Sets variables for the length of a test, and restores them.
-class Environment {
+class SetVariables {
  public:
-  explicit Environment(const std::map<std::string, std::optional<std::string>>& values) {
+  explicit SetVariables(const std::map<std::string, std::optional<std::string>>& values) {
     for (const auto& [name, value] : values) {
       const char* before = std::getenv(name.c_str());
       before_[name] = before != nullptr ? std::optional<std::string>(before) : std::nullopt;
       set(name, value);
     }
   }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-  ~Environment() {
+  SetVariables(const SetVariables&) = delete;
+  SetVariables& operator=(const SetVariables&) = delete;
+  ~SetVariables() {
     for (const auto& [name, value] : before_) set(name, value);
   }
 
@@ -185,7 +185,7 @@ TEST_CASE("root takes no folder of another user's for its own") {
   if (::geteuid() != 0) return;
   const TemporaryFolder home;
   REQUIRE(::chown(home.path().c_str(), 65534, 65534) == 0);
-  const Environment of_a_user(
+  const SetVariables of_a_user(
       {{"TMA_JIT_CACHE_DIR", std::nullopt}, {"XDG_CACHE_HOME", std::nullopt}, {"HOME", home.path().string()}});
   CHECK_FALSE(default_cache_dir().string().starts_with(home.path().string()));
   CHECK(cache::Store::open(home.path() / ".cache" / "tma-jit").error().message.find("belongs to user 65534") !=
@@ -204,17 +204,17 @@ TEST_CASE("a folder that is not there is an empty cache, one that is not trusted
 }
 
 TEST_CASE("the default folder follows the environment in the documented order") {
-  const Environment all({{"TMA_JIT_CACHE_DIR", "/named"}, {"XDG_CACHE_HOME", "/xdg"}, {"HOME", "/home/user"}});
+  const SetVariables all({{"TMA_JIT_CACHE_DIR", "/named"}, {"XDG_CACHE_HOME", "/xdg"}, {"HOME", "/home/user"}});
   CHECK(default_cache_dir() == "/named");
   {
-    const Environment without({{"TMA_JIT_CACHE_DIR", std::nullopt}});
+    const SetVariables without({{"TMA_JIT_CACHE_DIR", std::nullopt}});
     CHECK(default_cache_dir() == "/xdg/tma-jit");
   }
   {
-    const Environment relative({{"TMA_JIT_CACHE_DIR", ""}, {"XDG_CACHE_HOME", "relative"}});
+    const SetVariables relative({{"TMA_JIT_CACHE_DIR", ""}, {"XDG_CACHE_HOME", "relative"}});
     CHECK(default_cache_dir() == "/home/user/.cache/tma-jit");
   }
-  const Environment homeless(
+  const SetVariables homeless(
       {{"TMA_JIT_CACHE_DIR", std::nullopt}, {"XDG_CACHE_HOME", std::nullopt}, {"HOME", std::nullopt}});
   const fs::path folder = default_cache_dir();
   CHECK((folder.empty() || folder.is_absolute()));
