@@ -1,8 +1,9 @@
 // Configurations that the embedded templates, kernels and probes, ship compile
 // for the architectures their files name, without a warning of NVRTC or ptxas
 // and without a spill. Unless all combinations are taken, these are few of each
-// file in which every architecture occurs and every pair of preset, types and
-// instruction set; in builds with sanitizers, the first of some files.
+// file in which every preset and every architecture occurs, and every pair of a
+// parameter's value, a type and an instruction set; in builds with sanitizers,
+// the first of some files.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -65,21 +66,40 @@ std::string_view instruction_set_of(std::string_view arch) {
   return arch == "sm_121a" ? "sm_120a" : arch;
 }
 
+// What pairs are made of: each parameter's value, the type choices and the instruction set. `params` are the names of
+// all parameters that presets of the file give.
+testing::PairwiseRow row_of(const Job& job, const std::set<std::string>& params) {
+  testing::PairwiseRow row = {std::string(instruction_set_of(job.arch))};
+  for (const std::string& param : params) {
+    const auto found = job.request.params.find(param);
+    row.push_back(found == job.request.params.end() ? "" : std::to_string(found->second));
+  }
+  for (const std::string& type : type_names(job.request)) row.push_back(type);
+  return row;
+}
+
 // Which of a file's jobs to build.
 std::vector<Job> chosen(std::vector<Job> jobs) {
   if (testing::combinations() == testing::Combinations::all || jobs.empty()) return jobs;
   if (testing::combinations() == testing::Combinations::few) return {jobs.front()};
-  std::vector<testing::PairwiseRow> rows;
+  std::set<std::string> params;
   for (const Job& job : jobs) {
-    testing::PairwiseRow& row = rows.emplace_back();
-    row = {fmt::format("{}", job.request.params), std::string(instruction_set_of(job.arch))};
-    for (const std::string& type : type_names(job.request)) row.push_back(type);
+    for (const auto& [param, value] : job.request.params) params.insert(param);
   }
-  std::set<std::string> archs;
+  std::vector<testing::PairwiseRow> rows;
+  for (const Job& job : jobs) rows.push_back(row_of(job, params));
+  std::set<std::string> presets, archs;
+  const auto is_new = [&](const Job& job) {
+    const bool new_preset = presets.insert(fmt::format("{}", job.request.params)).second;
+    return archs.insert(job.arch).second || new_preset;
+  };
   std::vector<Job> few;
-  for (const std::size_t i : testing::pairwise_cover(rows)) archs.insert(few.emplace_back(jobs[i]).arch);
+  for (const std::size_t i : testing::pairwise_cover(rows)) {
+    is_new(jobs[i]);
+    few.push_back(jobs[i]);
+  }
   for (const Job& job : jobs) {
-    if (archs.insert(job.arch).second) few.push_back(job);
+    if (is_new(job)) few.push_back(job);
   }
   return few;
 }
