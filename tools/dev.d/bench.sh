@@ -28,7 +28,7 @@ peers() {
 }
 
 command_speed() {
-  configure_all ""
+  configure_all release ""
   build_configured --target speed_emulator
   build/bin/speed_emulator "$@"
 }

@@ -23,14 +23,14 @@ build_product() {
   build_configured --target product
 }
 
-configure_all() {  # SANITIZED-BUILDS
+configure_all() {  # PRESET SANITIZED-BUILDS
   find_cuda
   choose_compiler
   local python
   local -a package=(-DTMA_JIT_BUILD_PYTHON=OFF)
   python=$(package_python)
   [[ -z $python ]] || package=(-DTMA_JIT_BUILD_PYTHON=ON -DPython_EXECUTABLE="$python")
-  cmake --preset release -DTMA_JIT_BUILD_TESTS=ON -DTMA_JIT_SANITIZED_BUILDS="$1" "${package[@]}" > /dev/null
+  cmake --preset "$1" -DTMA_JIT_BUILD_TESTS=ON -DTMA_JIT_SANITIZED_BUILDS="$2" "${package[@]}" > /dev/null
 }
 
 build_configured() {  # [OPTION...]
@@ -38,7 +38,7 @@ build_configured() {  # [OPTION...]
 }
 
 build_all() {
-  configure_all ""
+  configure_all release ""
   build_configured
 }
 

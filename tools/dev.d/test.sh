@@ -21,7 +21,7 @@ run_ctest() {  # OPTION...
 }
 
 quick_tests() {
-  configure_all ""
+  configure_all release ""
   timed "the build" build_configured --target "${quick_targets[@]}"
   run_ctest -L quick
 }
@@ -36,7 +36,7 @@ command_test() {
     quick_tests
     return
   fi
-  configure_all "$PWD/build-asan;$PWD/build-tsan"
+  configure_all release "$PWD/build-asan;$PWD/build-tsan"
   timed "the build" build_configured
   timed "the build with asan" build_sanitized asan "${asan_targets[@]}"
   timed "the build with tsan" build_sanitized tsan "${tsan_targets[@]}"
