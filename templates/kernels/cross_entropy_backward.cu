@@ -71,6 +71,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void cross_entropy_backward(Vie
                                                                              const Dims dims) {
   const f32 none = -infinity();
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
+  smem.init();
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(S, dims.M, dims.N);
   s64 label = -1;
   f32 gradient = 0;

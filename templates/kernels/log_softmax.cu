@@ -84,6 +84,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void log_softmax(View<const 
                                                                      const __grid_constant__ Hooks hooks) {
   const f32 none = -infinity();
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
+  smem.init();
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(S, dims.M, dims.N);
   const auto read = [&] { row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column); }); };
   const Exponentials all = exponentials<KEPT>(row, smem, kLog2e, read);

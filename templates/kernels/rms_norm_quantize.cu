@@ -74,6 +74,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void rms_norm_quantize(View<con
                                                                         const __grid_constant__ Hooks hooks) {
   using Row = RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE>;
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
+  smem.init();
   Row row = SCALES == 2 ? Row(dims.M, dims.N) : Row(X, dims.M, dims.N);
   row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); });
   row.wait_for_cluster();

@@ -68,6 +68,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void softmax_backward(View<cons
                                                                        View<O, 2> DS, const Dims dims,
                                                                        const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 1> smem;
+  smem.init();
   using Row = RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE>;
   Row row(Y, dims.M, dims.N);
   Row::Raw<T> y, dy;

@@ -1,6 +1,7 @@
 #pragma once
 // Combines one value per block of a cluster into one that all blocks get, in the order of the blocks.
 #include "device/ptx/cluster.cuh"
+#include "device/ptx/st_async.cuh"
 
 // Called by all threads of Blocks blocks; all threads of a block pass the same x. Every block must have begun before
 // the first call, and `partial`, in shared memory, may be used only once. After the call no block accesses another's
@@ -15,3 +16,37 @@ template <int Blocks, class X, class F> __device__ inline X cluster_reduce(X x, 
   }
   return x;
 }
+
+// The same without a barrier of the cluster, which would wait for each thread's stores to memory: each block sends its
+// value to all, and waits until all have arrived. In shared memory, of one reduction after the other; X has 4 or 8
+// bytes.
+template <int Blocks, class X> class ClusterReduction {
+ public:
+  // Called by one thread, which calls cluster::arrive_relaxed() after it; every block's threads then wait for that
+  // barrier before they reduce.
+  __device__ void init() {
+    full_.init(1);
+    fence_barrier_init();
+  }
+  // Called by all threads, of which those of a block pass the same x. Between two calls there is another reduction over
+  // the cluster; `parity` is 0 for the first, then 1, then 0 and so on.
+  template <class F> __device__ X operator()(X x, u32 parity, F f) {
+    if (threadIdx.x == 0) full_.expect(sizeof(parts_));
+    if (threadIdx.x < Blocks) remote::store(threadIdx.x, &parts_[cluster::rank()], x, full_);
+    full_.wait_cluster(parity);
+    x = parts_[0];
+#pragma unroll
+    for (int i = 1; i < Blocks; ++i) x = f(x, parts_[i]);
+    return x;
+  }
+
+ private:
+  X parts_[Blocks];
+  Barrier full_;
+};
+// Of one block.
+template <class X> class ClusterReduction<1, X> {
+ public:
+  __device__ void init() {}
+  template <class F> __device__ X operator()(X x, u32, F) { return x; }
+};

@@ -6,10 +6,20 @@
 #include "device/reduce/block.cuh"
 #include "device/reduce/cluster.cuh"
 #include "device/tile/pack.cuh"
+#include "device/tile/unaligned.cuh"
 
-// Shared memory of as many reductions; each is used once by a launch.
+// Shared memory of as many reductions of a row. Where a block has one row after the other, there are two or more, which
+// take turns.
 template <int Threads, int Cluster, int Reductions> struct RowSmem {
-  f32 warps[Reductions][Threads / 32], blocks[Reductions][Cluster];
+  f32 warps[Reductions][Threads / 32];
+  ClusterReduction<Cluster, f32> cluster[Reductions];
+
+  // Called by all threads, before they make a RegisterRow.
+  __device__ void init() {
+    if (Cluster == 1 || threadIdx.x > 0) return;
+#pragma unroll
+    for (auto& reduction : cluster) reduction.init();
+  }
 };
 
 // Count adjacent elements as the words in which they were read: as elements of 16 bits each would take a register.
@@ -43,6 +53,7 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
 
   int row, column;  // of this thread's first element; up to Count - 1 columns before the row where it begins in a pack
   int left;         // elements of the row from `column` on; 0 or fewer where the thread holds none
+  u32 parity = 0;   // of the row's reductions over a cluster
   f32 x[Packs * Count];
 
   // Packs begin at column 0 and every Count columns. Every thread calls wait_for_cluster() before the first reduction.
@@ -126,23 +137,35 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
     for (int p = 0; p < Packs; ++p) load_part(begin, p, in.pack[p]);
     return in;
   }
-  // Loads the elements of a vector in the columns of pack p; 0 beyond its ends.
+  // Loads the elements of a vector in the columns of pack p; 0 beyond its ends. Where packs of the row are aligned,
+  // those of the vector need not be.
   template <class T> __device__ Words<T, Count> load_vector(const View<const T, 1>& from, int p) const {
     Words<T, Count> in = {};
-    load_whole(from.data, p, in);
-    load_part(from.data, p, in);
+    if constexpr (!Whole && sizeof(in) == 16) {
+      const u8* const begin = reinterpret_cast<const u8*>(from.data);
+      const s64 at = s64{column + p * kStep} * s64{sizeof(T)}, bytes = s64{column + left} * s64{sizeof(T)};
+      if (whole(p) && unaligned::inside(begin, at, bytes)) {
+        const uint4 words = unaligned::load<sizeof(T)>(begin + at);
+        return *reinterpret_cast<const Words<T, Count>*>(&words);
+      }
+    } else {
+      load_whole(from.data, p, in);
+    }
+    load_part<false>(from.data, p, in);
     return in;
   }
 
-  // Sets x to f(element, column) and, beyond the ends of the row, to `outside`.
-  template <class T, class F> __device__ void load(const View<const T, 2>& from, f32 outside, F f) {
-    const Raw<T> in = load_raw(from.data + row * from.stride[0]);
+  // Sets x to f(element, column) and, beyond the ends of the row, to `outside`. With All the row has all elements.
+  template <bool All = false, class T, class F> __device__ void set(const Raw<T>& in, f32 outside, F f) {
 #pragma unroll
     for (int p = 0; p < Packs; ++p) {
 #pragma unroll
       for (int i = 0; i < Count; ++i)
-        x[p * Count + i] = holds(p, i) ? f(to_f32(in.pack[p].at(i)), column_of(p, i)) : outside;
+        x[p * Count + i] = All || holds(p, i) ? f(to_f32(in.pack[p].at(i)), column_of(p, i)) : outside;
     }
+  }
+  template <class T, class F> __device__ void load(const View<const T, 2>& from, f32 outside, F f) {
+    set(load_raw(from.data + row * from.stride[0]), outside, f);
   }
 
   // Stores, as element i of pack p, what f(p)(i) returns: f(p) loads what belongs to a pack.
@@ -174,11 +197,11 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
       if (holds(p, i)) at[i] = out.x[i];
   }
 
-  // Combines one value of each thread of the row into one that all get. `turn` numbers the reductions of a launch.
+  // Combines one value of each thread of the row into one that all get. `turn` numbers the reductions of a row.
   template <int Reductions, class F>
   __device__ f32 reduce(RowSmem<Threads, Cluster, Reductions>& smem, int turn, f32 value, f32 neutral, F f) const {
     if constexpr (Lanes <= 32 && Cluster == 1) return warp_reduce<Lanes>(value, f);
-    return cluster_reduce(block_reduce<Threads>(value, smem.warps[turn], neutral, f), smem.blocks[turn], f);
+    return smem.cluster[turn](block_reduce<Threads>(value, smem.warps[turn], neutral, f), parity, f);
   }
   template <int Reductions> __device__ f32 sum(RowSmem<Threads, Cluster, Reductions>& smem, int turn, f32 value) const {
     return reduce(smem, turn, value, 0.0F, [](f32 a, f32 b) { return a + b; });
@@ -209,8 +232,8 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
   template <class T> __device__ void load_whole(const T* begin, int p, Words<T, Count>& in) const {
     if (whole(p) && aligned(begin)) in = *reinterpret_cast<const Words<T, Count>*>(begin + column + p * kStep);
   }
-  template <class T> __device__ void load_part(const T* begin, int p, Words<T, Count>& in) const {
-    if (Whole || (whole(p) && aligned(begin))) return;
+  template <bool Tried = true, class T> __device__ void load_part(const T* begin, int p, Words<T, Count>& in) const {
+    if (Whole || (Tried && whole(p) && aligned(begin))) return;
 #pragma unroll
     for (int i = 0; i < Count; ++i)
       if (holds(p, i)) in.set(i, begin[column + p * kStep + i]);

@@ -27,12 +27,13 @@ template <int Unit = 1> __device__ inline uint4 shifted(const uint4& low, const 
                     __funnelshift_r(w[2], w[3], bits), __funnelshift_r(w[3], w[4], bits));
 }
 
-__device__ inline uint4 load(const u8* from) {
+// The address is a multiple of Unit.
+template <int Unit = 1> __device__ inline uint4 load(const u8* from) {
   const u32 shift = reinterpret_cast<u64>(from) % 16;
   const uint4* aligned = reinterpret_cast<const uint4*>(from - shift);
   const uint4 low = aligned[0];
   if (shift == 0) return low;
-  return shifted(low, aligned[1], shift);
+  return shifted<Unit>(low, aligned[1], shift);
 }
 
 // Stores the part from byte `first` to before byte `last` of 16 bytes to an aligned address, words whole where it can.
