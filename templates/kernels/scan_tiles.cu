@@ -13,7 +13,7 @@
 //! let     SMEM    = LASTING * 3 * THREADS * PACKS * BYTES "bytes of the tiles that a block reads ahead"
 //! let     SKEW    = alignment(X) % 16 == 0 && (M <= 1 || stride(X, 0) % COUNT == 0) ? 0 : COUNT - 1 "elements by which a row's first tile may begin before it"
 //! let     TILES   = N == 0 ? 0 : ceil_div(N + SKEW, HELD) "of a row"
-//! let     GROUPS  = ceil_div(TILES, THREADS)       "groups of a row's tiles"
+//! let     WORDS   = TILES + ceil_div(TILES, 32) + ceil_div(TILES, 1024) "of a row: one a tile, one a group of 32 tiles and one a span of 1024"
 //!
 //! require sizeof(T) == 4 || PACKS * BLOCKS <= 24  "what a thread holds must fit into registers"
 //! require PACKS * THREADS * BLOCKS <= 8192         "what the threads of an SM hold must fit into registers"
@@ -24,8 +24,8 @@
 //! require SEGMENTED == 0 || stride(B, 1) == 1      "elements of a row of B are neighbours"
 //! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
 //!
-//! workspace words M * (TILES + GROUPS) * 8  zero   "what tiles post for those after them"
-//! workspace counters (1 + M * GROUPS) * 4  zero    "tiles that have begun, and those of each group that have read its words"
+//! workspace words M * WORDS * 8  zero   "what tiles post for those after them"
+//! workspace counters (1 + M * ceil_div(TILES, 1024)) * 4  zero    "tiles that have begun, and those of each span that have read its words"
 //!
 //! launch  grid LASTING == 1 ? min(M * TILES, device.sm_count * BLOCKS) : M * TILES  block THREADS  smem SMEM
 //!
