@@ -421,3 +421,19 @@ PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dty
                  for choice in ((1.0,), (0.0,), (0.8, 50), (0.8, 0, 0.95), (0.8, 50, 0.95))] +
                 [transpose(*shape, dtype) for dtype in ("bf16", "f32", "u8") for shape in MATRICES + ODD_MATRICES] +
                 [permute(*problem) for problem in PERMUTATIONS])
+
+# At most 1 MiB moved, unlike all of PROBLEMS.
+SMALL = {name: problem for name, problem in
+         [f(m, n, "bf16") for f in (softmax, rms_norm, layer_norm, log_softmax, softmax_backward)
+          for m, n in ((1, 4096), (32, 4096), (4, 32000), (512, 128), (64, 1000))] +
+         [f(m, n, "bf16") for f in (rms_norm_backward, layer_norm_backward) for m, n in ((32, 4096), (512, 128))] +
+         [cross_entropy(m, n, "bf16") for m, n in ((16, 16000), (1, 128256))] +
+         [f(32, 4096, "bf16", per) for f in (quantize, rms_norm_quantize) for per in SCALED] +
+         [reduce(*shape, dtype) for dtype in ("f32", "bf16") for shape in ((1, 1 << 16, 1), (64, 1024, 1), (1, 256, 512), (1024, 64, 1))] +
+         [argmax(*shape, "f32") for shape in ((32, 4096), (1, 128256))] +
+         [scan(*shape, "f32") for shape in ((1, 1 << 16), (64, 1024), (1024, 64))] +
+         [top_k(16, 8192, 8, "f32"), top_k(512, 256, 8, "f32"), sample(1, 128256, "f32"), sample(8, 16000, "f32", 0.8, 50)] +
+         [fill(256, 1000, "f32"), concat(64, (1000, 24), 1, "f32"), pad(4, 100, 100, 1, 1, "f32"), group_norm(2, 64, 1024, 8, "bf16"),
+          qk_norm_rope(32, 8, 128, "bf16"), gather(1024, 512, 128, "f32"), scatter(256, 256, "f32", True),
+          transpose(1, 512, 512, "bf16"), transpose(1, 300, 301, "f32"), permute((8, 64, 8, 64), (0, 2, 1, 3), "bf16"),
+          scatter_add(256, 512, 128, "f32")]}

@@ -111,6 +111,12 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
     for (int p = 0; p < Packs; ++p) load_part(begin, p, in.pack[p]);
     return in;
   }
+  // Loads pack p where it is whole and aligned; 0 otherwise.
+  template <class T> __device__ Words<T, Count> load_pack_of(const T* begin, int p) const {
+    Words<T, Count> in = {};
+    load_whole(begin, p, in);
+    return in;
+  }
   // Begins to copy the thread's whole packs to to[p * Threads], which lies in shared memory and is the thread's own.
   // Packs begin where addresses are multiples of their bytes.
   template <class T> __device__ void begin_copy(const T* begin, Words<T, Count>* to) const {
