@@ -39,6 +39,10 @@ template <int Blocks, class X> class ClusterReduction {
     for (int i = 1; i < Blocks; ++i) x = f(x, parts_[i]);
     return x;
   }
+  // What block i passed, after the call.
+  __device__ X part(int i) const {
+    return parts_[i];
+  }
 
  private:
   X parts_[Blocks];
@@ -49,4 +53,5 @@ template <class X> class ClusterReduction<1, X> {
  public:
   __device__ void init() {}
   template <class F> __device__ X operator()(X x, u32, F) { return x; }
+  __device__ X part(int) const { return {}; }  // there is no other block
 };
