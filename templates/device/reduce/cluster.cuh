@@ -1,25 +1,9 @@
 #pragma once
 // Combines one value per block of a cluster into one that all blocks get, in the order of the blocks.
-#include "device/ptx/cluster.cuh"
 #include "device/ptx/st_async.cuh"
 
-// Called by all threads of Blocks blocks; all threads of a block pass the same x. Every block must have begun before
-// the first call, and `partial`, in shared memory, may be used only once. After the call no block accesses another's
-// memory for it.
-template <int Blocks, class X, class F> __device__ inline X cluster_reduce(X x, X (&partial)[Blocks], F f) {
-  if constexpr (Blocks > 1) {
-    if (threadIdx.x < Blocks) *cluster::map(&partial[cluster::rank()], threadIdx.x) = x;
-    cluster::sync();
-    x = partial[0];
-#pragma unroll
-    for (int i = 1; i < Blocks; ++i) x = f(x, partial[i]);
-  }
-  return x;
-}
-
-// The same without a barrier of the cluster, which would wait for each thread's stores to memory: each block sends its
-// value to all, and waits until all have arrived. In shared memory, of one reduction after the other; X has 4 or 8
-// bytes.
+// Each block sends its value to all, and waits until all have arrived: a barrier of the cluster would also wait for each
+// thread's stores to memory. In shared memory, for one reduction after the other; X has 4 or 8 bytes.
 template <int Blocks, class X> class ClusterReduction {
  public:
   // Called by one thread, which calls cluster::arrive_relaxed() after it; every block's threads then wait for that
