@@ -14,7 +14,8 @@ import os
 
 import prepared
 from command_line import parser_of, run, target
-from memory_problems import PROBLEMS, SMALL, TORCH
+from memory_problems import PROBLEMS, SMALL
+from problem import TORCH
 from ratios import print_shares
 
 
@@ -30,8 +31,8 @@ def prepare(options):
     return plans
 
 
-def timed(compare, torch, options, cubin, plan, problem, flush, small):
-    """Milliseconds of ours, of the copy and of PyTorch."""
+def tensors_of(torch, problem):
+    """The inputs and the poisoned outputs, by their names."""
     def make(spec, fill):
         return spec(torch) if callable(spec) else fill(getattr(torch, TORCH[spec[0]]), spec[1])
     inputs = {name: make(spec, lambda dtype, shape: torch.randn(shape, device="cuda").to(dtype))
@@ -40,6 +41,19 @@ def timed(compare, torch, options, cubin, plan, problem, flush, small):
                for name, spec in problem.outputs.items()}
     for output in outputs.values():
         output.view(torch.uint8).fill_(0xFF)
+    return inputs, outputs
+
+
+def copy_of(torch, plan):
+    """The driver's copy of half of the bytes that the plan reads and writes."""
+    half = max(int(plan["work"]["bytes"]) // 2, 16)
+    source, target = (torch.empty(half, dtype=torch.uint8, device="cuda") for _ in range(2))
+    return lambda: target.copy_(source)
+
+
+def timed(compare, torch, options, cubin, plan, problem, flush, small):
+    """Milliseconds of ours, of the copy and of PyTorch."""
+    inputs, outputs = tensors_of(torch, problem)
     ours = compare.Kernel(plan, cubin, inputs | outputs, problem.scalars)
     peers = [lambda: problem.peer(torch, inputs)]
     if options.compile:
@@ -52,9 +66,7 @@ def timed(compare, torch, options, cubin, plan, problem, flush, small):
         error = ((result - wanted).norm() / wanted.norm().clamp_min(1e-30)).item()
         assert error <= problem.tolerance, f"differs from PyTorch by {error}"
     del expected, wanted, result
-    half = max(int(plan["work"]["bytes"]) // 2, 16)
-    source, target = (torch.empty(half, dtype=torch.uint8, device="cuda") for _ in range(2))
-    sides, launches = [ours, lambda: target.copy_(source), *peers], 1
+    sides, launches = [ours, copy_of(torch, plan), *peers], 1
     if small:
         sides, launches, flush = [graph_of(torch, side) for side in sides], LAUNCHES, flush[:1]
     times = [time / launches for time in compare.alternate(sides, options.rounds, flush)]
