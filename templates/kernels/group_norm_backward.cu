@@ -132,7 +132,7 @@ struct Group {
 __device__ inline f32 group_sum(f32 x, Smem& smem, int turn, int reduction) {
   const Sums<3> all = block_reduce<THREADS>(Sums<3>{x}, smem.warps[turn], Sums<3>{},
                                             [](const Sums<3>& a, const Sums<3>& b) { return a + b; });
-  return smem.cluster[reduction](all.x[0], 0, add);
+  return smem.cluster[reduction](all.x[0], add);
 }
 
 // Adds up what all batches have of a group's channels, in their order. Called by the last block of the group.
@@ -203,7 +203,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 2) void group_norm_backward(
   });
   all = block_reduce<THREADS>(all, smem.warps[2], Sums<3>{}, [](const Sums<3>& a, const Sums<3>& b) { return a + b; });
 #pragma unroll
-  for (int i = 0; i < 3; ++i) all.x[i] = smem.cluster[1 + i](all.x[i], 0, add) / count;
+  for (int i = 0; i < 3; ++i) all.x[i] = smem.cluster[1 + i](all.x[i], add) / count;
   const f32 r = count > 0 ? rsqrtf(all.x[0] + eps) : 0.0F, mean_g = all.x[1], mean_gh = all.x[2] * r;
 
   group.each([&](int c) {

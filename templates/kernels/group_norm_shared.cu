@@ -6,6 +6,7 @@
 //! let     LINES   = N * G
 //! use     "device/reduce/copied_row.cuh"
 //!
+//! require LENGTH * sizeof(T) > 32768               "smaller groups are kept in registers"
 //! require S % COUNT == 0 && alignment(X) % 16 == 0 && alignment(Y) % 16 == 0 && (N <= 1 || (stride(X, 0) % COUNT == 0 && stride(Y, 0) % COUNT == 0)) "channels begin at 16 bytes and are whole packs"
 
 #include "device/ptx/cvt.cuh"
@@ -26,32 +27,30 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void group_norm(View<co
   const int channels = dims.C / dims.G, length = channels * dims.S;
   const Divisor by_channel(dims.S);
   const auto begin_of = [&](int group) { return X.data + group / dims.G * X.stride[0] + group % dims.G * s64{length}; };
-  CopiedRow<T, THREADS, CLUSTER, PACKS, SLOTS> row(&shared_memory<u8>(), dims.N * dims.G, length, begin_of);
-  for (; row.any(); row.next(begin_of), row.parity ^= 1) {
-    const int n = row.row / dims.G, first = row.row % dims.G * channels;
-    const auto read = [&] {
-      row.read(0.0F, [&](f32 x, int j) {
-        const int c = by_channel.quotient(j);
-        return hooks.input(x, n, first + c, j - c * dims.S);
-      });
-    };
-    const RowMoments moments = row_moments<false>(row, smem, static_cast<f32>(length), eps, read);
-    next_pass<false>(row, read, [&] {
-      row.store(groups_of(Y, n, dims.G, length), [&](int p) {
-        const int c = by_channel.quotient(row.column_of(p, 0)), s = row.column_of(p, 0) - c * dims.S;
-        const int channel = min(first + c, dims.C - 1);
-        f32 weight = 1, bias = 0;
-        if constexpr (AFFINE >= 1) weight = to_f32(W.data[channel * W.stride[0]]);
-        if constexpr (AFFINE >= 2) bias = to_f32(B.data[channel * B.stride[0]]);
-        return [=, &row, &hooks](int i) {
-          f32 y = moments.standardized(row.x[p * COUNT + i]);
-          if constexpr (AFFINE >= 1) y *= weight;
-          if constexpr (AFFINE >= 2) y += bias;
-          return hooks.output(y, n, channel, s + i);
-        };
-      });
+  CopiedRow<T, THREADS, CLUSTER, PACKS> row(&shared_memory<u8>(), dims.N * dims.G, length, begin_of);
+  const int n = row.row / dims.G, first = row.row % dims.G * channels;
+  const auto read = [&] {
+    row.read(0.0F, [&](f32 x, int j) {
+      const int c = by_channel.quotient(j);
+      return hooks.input(x, n, first + c, j - c * dims.S);
     });
-  }
+  };
+  const RowMoments moments = row_moments<false>(row, smem, static_cast<f32>(length), eps, read);
+  next_pass<false>(row, read, [&] {
+    row.store(groups_of(Y, n, dims.G, length), [&](int p) {
+      const int c = by_channel.quotient(row.column_of(p, 0)), s = row.column_of(p, 0) - c * dims.S;
+      const int channel = min(first + c, dims.C - 1);
+      f32 weight = 1, bias = 0;
+      if constexpr (AFFINE >= 1) weight = to_f32(W.data[channel * W.stride[0]]);
+      if constexpr (AFFINE >= 2) bias = to_f32(B.data[channel * B.stride[0]]);
+      return [=, &row, &hooks](int i) {
+        f32 y = moments.standardized(row.x[p * COUNT + i]);
+        if constexpr (AFFINE >= 1) y *= weight;
+        if constexpr (AFFINE >= 2) y += bias;
+        return hooks.output(y, n, channel, s + i);
+      };
+    });
+  });
 }
 
 #else

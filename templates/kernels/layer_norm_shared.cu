@@ -7,6 +7,7 @@
 //! let     LENGTH  = N
 //! use     "device/reduce/copied_row.cuh"
 //!
+//! require N * sizeof(T) > (sizeof(T) == 4 ? 32768 : 65536) && N * sizeof(T) <= 262144 "shorter rows are kept in registers, and longer ones, whose weights would be read from L2 again and again"
 //! require N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) * sizeof(O) % 16 == 0 "rows begin at 16 bytes and are whole packs"
 //! require AFFINE == 0 || alignment(W) % 16 == 0    "W is read in packs"
 //! require AFFINE < 2 || alignment(B) % 16 == 0     "B is read in packs"
@@ -26,25 +27,23 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void layer_norm(View<co
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   smem.init();
   const auto begin_of = [&](int m) { return X.data + m * X.stride[0]; };
-  CopiedRow<T, THREADS, CLUSTER, PACKS, SLOTS> row(&shared_memory<u8>(), dims.M, dims.N, begin_of);
-  for (; row.any(); row.next(begin_of), row.parity ^= 1) {
-    const auto read = [&] { row.read(0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };
-    const RowMoments moments = row_moments<false>(row, smem, static_cast<f32>(dims.N), eps, read);
-    next_pass<false>(row, read, [&] {
-      if constexpr (SUM) row.store(S);  // S may be X, or what the hook reads
-      row.store(Y, [&](int p) {
-        Words<T, COUNT> weight, bias;
-        if constexpr (AFFINE >= 1) weight = row.load_vector(W, p);
-        if constexpr (AFFINE >= 2) bias = row.load_vector(B, p);
-        return [=, &row, &hooks](int i) {
-          f32 y = moments.standardized(row.x[p * COUNT + i]);
-          if constexpr (AFFINE >= 1) y *= to_f32(weight.at(i));
-          if constexpr (AFFINE >= 2) y += to_f32(bias.at(i));
-          return hooks.output(y, row.row, row.column_of(p, i));
-        };
-      });
+  CopiedRow<T, THREADS, CLUSTER, PACKS> row(&shared_memory<u8>(), dims.M, dims.N, begin_of);
+  const auto read = [&] { row.read(0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };
+  const RowMoments moments = row_moments<false>(row, smem, static_cast<f32>(dims.N), eps, read);
+  next_pass<false>(row, read, [&] {
+    if constexpr (SUM) row.store(S);  // S may be X, or what the hook reads
+    row.store(Y, [&](int p) {
+      Words<T, COUNT> weight, bias;
+      if constexpr (AFFINE >= 1) weight = row.load_vector(W, p);
+      if constexpr (AFFINE >= 2) bias = row.load_vector(B, p);
+      return [=, &row, &hooks](int i) {
+        f32 y = moments.standardized(row.x[p * COUNT + i]);
+        if constexpr (AFFINE >= 1) y *= to_f32(weight.at(i));
+        if constexpr (AFFINE >= 2) y += to_f32(bias.at(i));
+        return hooks.output(y, row.row, row.column_of(p, i));
+      };
     });
-  }
+  });
 }
 
 #else

@@ -7,6 +7,7 @@
 //! let     LENGTH  = N
 //! use     "device/reduce/copied_row.cuh"
 //!
+//! require N * sizeof(T) > 65536 && N * sizeof(T) <= 262144 "shorter rows are kept in registers, and longer ones, whose weights would be read from L2 again and again"
 //! require N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) * sizeof(O) % 16 == 0 "rows begin at 16 bytes and are whole packs"
 //! require WEIGHT == 0 || alignment(W) % 16 == 0    "W is read in packs"
 //! require SUM == 0 || (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0) "rows of S are stored in packs"
@@ -22,32 +23,30 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void rms_norm(View<cons
                                                                        View<O, 2> Y, View<T, 2> S, f32 eps,
                                                                        const Dims dims,
                                                                        const __grid_constant__ Hooks hooks) {
-  __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
+  __shared__ RowSmem<THREADS, CLUSTER, 1> smem;
   smem.init();
   const auto begin_of = [&](int m) { return X.data + m * X.stride[0]; };
-  CopiedRow<T, THREADS, CLUSTER, PACKS, SLOTS> row(&shared_memory<u8>(), dims.M, dims.N, begin_of);
-  for (int turn = 0; row.any(); row.next(begin_of), row.parity ^= turn, turn ^= 1) {
-    const auto read = [&] { row.read(0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };
-    f32 squares = 0;
-    first_pass<false>(row, read, [&] {
+  CopiedRow<T, THREADS, CLUSTER, PACKS> row(&shared_memory<u8>(), dims.M, dims.N, begin_of);
+  const auto read = [&] { row.read(0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };
+  f32 squares = 0;
+  first_pass<false>(row, read, [&] {
 #pragma unroll
-      for (const f32 x : row.x) squares += x * x;
+    for (const f32 x : row.x) squares += x * x;
+  });
+  squares = row.sum(smem, 0, squares);
+  const f32 scale = rsqrtf(squares / static_cast<f32>(dims.N) + eps);
+  next_pass<false>(row, read, [&] {
+    if constexpr (SUM) row.store(S);  // S may be X, or what the hook reads
+    row.store(Y, [&](int p) {
+      Words<T, COUNT> weight;
+      if constexpr (WEIGHT) weight = row.load_vector(W, p);
+      return [=, &row, &hooks](int i) {
+        f32 y = row.x[p * COUNT + i] * scale;
+        if constexpr (WEIGHT) y *= to_f32(weight.at(i));
+        return hooks.output(y, row.row, row.column_of(p, i));
+      };
     });
-    squares = row.sum(smem, turn, squares);
-    const f32 scale = rsqrtf(squares / static_cast<f32>(dims.N) + eps);
-    next_pass<false>(row, read, [&] {
-      if constexpr (SUM) row.store(S);  // S may be X, or what the hook reads
-      row.store(Y, [&](int p) {
-        Words<T, COUNT> weight;
-        if constexpr (WEIGHT) weight = row.load_vector(W, p);
-        return [=, &row, &hooks](int i) {
-          f32 y = row.x[p * COUNT + i] * scale;
-          if constexpr (WEIGHT) y *= to_f32(weight.at(i));
-          return hooks.output(y, row.row, row.column_of(p, i));
-        };
-      });
-    });
-  }
+  });
 }
 
 #else

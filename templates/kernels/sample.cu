@@ -113,7 +113,7 @@ __device__ inline u64 greatest_pair(const AlignedRow<T>& row, Smem& smem, int ra
               });
   if constexpr (CLUSTER > 1) cluster::wait();
   const u64 pair = block_reduce<THREADS>(ordered_pair(most, column), smem.warps[0], u64{0}, Greater());
-  return smem.sums[0](pair, 0, Greater());
+  return smem.sums[0](pair, Greater());
 }
 
 // The sum of measure(x) over a row, of which a thread's numbers have the share `own`; all threads of its blocks get it,
@@ -124,7 +124,7 @@ __device__ inline u64 sum_of(const Row& row, Smem& smem, int turn, u64& own, Mea
   row.next_pass([&](f32 x) { sum += measure(x); });
   own = sum;
   const auto add = [](u64 a, u64 b) { return a + b; };
-  return smem.sums[turn](block_reduce<THREADS>(sum, smem.warps[turn], u64{0}, add), 0, add);
+  return smem.sums[turn](block_reduce<THREADS>(sum, smem.warps[turn], u64{0}, add), add);
 }
 
 // The columns that can be drawn: those whose logits are above `least`, and the first `equal` of those that have it.
@@ -159,7 +159,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
   row.first_pass([&](f32 x) { greatest_own = fmaxf(greatest_own, x); });
   if constexpr (CLUSTER > 1) cluster::wait();
   f32 greatest = block_reduce<THREADS>(greatest_own, smem.greatest, -infinity(), Greater());
-  greatest = smem.greatest_of(greatest, 0, Greater());
+  greatest = smem.greatest_of(greatest, Greater());
   if (greatest == -infinity()) {
     if (threadIdx.x == 0 && rank == 0) store(-1, -infinity());
     return;
@@ -177,7 +177,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
     const auto less_of = [](f32 a, f32 b) { return fminf(a, b); };
     f32 of_group = warp_reduce<8>(greatest_own, Greater());
     if (most <= kWarps) of_group = warp_reduce(of_group, Greater());
-    bound = smem.bounds_of(block_reduce<THREADS>(of_group, smem.bounds, infinity(), less_of), 0, less_of);
+    bound = smem.bounds_of(block_reduce<THREADS>(of_group, smem.bounds, infinity(), less_of), less_of);
     const int count = smem.few.collect(row, rank, bound, weight);
     if (count >= 0) {
       if (rank > 0) return;

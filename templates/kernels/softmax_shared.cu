@@ -7,6 +7,7 @@
 //! let     LENGTH  = N
 //! use     "device/reduce/copied_row.cuh"
 //!
+//! require N * sizeof(T) > 32768                    "shorter rows are kept in registers"
 //! require N * sizeof(T) % 16 == 0 && alignment(S) % 16 == 0 && stride(S, 0) * sizeof(T) % 16 == 0 && alignment(D) % 16 == 0 && stride(D, 0) * sizeof(O) % 16 == 0 "rows begin at 16 bytes and are whole packs"
 
 #include "device/ptx/cvt.cuh"
@@ -23,19 +24,17 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void softmax(View<const
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   smem.init();
   const auto begin_of = [&](int m) { return S.data + m * S.stride[0]; };
-  CopiedRow<T, THREADS, CLUSTER, PACKS, SLOTS> row(&shared_memory<u8>(), dims.M, dims.N, begin_of);
-  for (; row.any(); row.next(begin_of), row.parity ^= 1) {
-    const auto read = [&] {
-      row.read(none, [&](f32 x, int column) { return hooks.score(x, row.row, column) * kLog2e; });
-    };
-    const Exponentials all = exponentials<false>(row, smem, 1.0F, read);
-    const f32 scale = 1.0F / all.sum;
-    next_pass<false>(row, read, [&] {
+  CopiedRow<T, THREADS, CLUSTER, PACKS> row(&shared_memory<u8>(), dims.M, dims.N, begin_of);
+  const auto read = [&] {
+    row.read(none, [&](f32 x, int column) { return hooks.score(x, row.row, column) * kLog2e; });
+  };
+  const Exponentials all = exponentials<false>(row, smem, 1.0F, read);
+  const f32 scale = 1.0F / all.sum;
+  next_pass<false>(row, read, [&] {
 #pragma unroll
-      for (f32& x : row.x) x = ex2(x - all.greatest) * scale;
-      row.store(D);
-    });
-  }
+    for (f32& x : row.x) x = ex2(x - all.greatest) * scale;
+    row.store(D);
+  });
 }
 
 #else

@@ -303,6 +303,18 @@ def rms_norm_quantize(m, n, dtype, per):
                      {"X": (dtype, (m, n)), "W": (dtype, (n,))})
 
 
+def residual_norm_quantize(m, n, dtype):
+    """With a residual that is added first, and the sum stored: the whole of what stands between two layers."""
+    def peer(torch, t):
+        x = t["X"] + t["residual"]
+        y = torch.nn.functional.rms_norm(x.float(), (n,), t["W"].float(), 1e-5)
+        return *scaled(torch, y, 128), x
+    return f"rms_norm_quantize {m} x {n} {dtype}, with a residual", Problem(
+        f"rms_norm_quantize M={m} N={n} T={dtype} SCALES=2 SUM=1 --hook input=x+residual[row,column] --operand residual:{dtype}[M,N]",
+        {"X": (dtype, (m, n)), "residual": (dtype, (m, n)), "W": (dtype, (n,))},
+        {"Q": ("e4m3", (m, n)), "SCALE": ("f32", (m, n // 128)), "S": (dtype, (m, n))}, peer, scalars={"eps": 1e-5}, tolerance=2e-2)
+
+
 ROWS = [(1048576, 16), (524288, 32), (262144, 64), (131072, 128), (65536, 512), (32768, 1000), (32768, 1001), (16384, 2048), (8192, 4096), (8192, 8192), (4096, 16384),
         (2048, 32768), (1024, 65536), (512, 131072), (256, 262144)]
 
@@ -360,6 +372,7 @@ PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dty
                 [group_norm_backward(*shape, dtype) for dtype in ("bf16", "f32") for shape in GROUPED] +
                 [log_softmax_backward(m, n, "bf16") for m, n in ((8192, 4096), (4096, 32000), (2048, 128256))] +
                 [layer_norm_quantize(m, n, "bf16", per) for per in SCALED for m, n in ((32768, 1024), (8192, 4096))] +
+                [residual_norm_quantize(m, n, "bf16") for m, n in ((8192, 4096), (8192, 7168))] +
                 [quantize_squares(*shape) for shape in ((8192, 4096, "bf16"), (8192, 7168, "bf16"), (8192, 4096, "f32"))] +
                 [fill(*shape, dtype) for dtype in ("f32", "bf16", "u8") for shape in FILLED if dtype != "u8" or shape[0] > 1] +
                 [pad(*shape, dtype) for dtype in ("bf16", "f32") for shape in PADDED] +

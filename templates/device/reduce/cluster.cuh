@@ -2,8 +2,8 @@
 // Combines one value per block of a cluster into one that all blocks get, in the order of the blocks.
 #include "device/ptx/st_async.cuh"
 
-// Each block sends its value to all, and waits until all have arrived: a barrier of the cluster would also wait for each
-// thread's stores to memory. In shared memory, for one reduction after the other; X has 4 or 8 bytes.
+// Each block sends its value to all, and waits until all have arrived: a barrier of the cluster would also wait for
+// each thread's stores to memory. In shared memory, of one reduction of a launch; X has 4 or 8 bytes.
 template <int Blocks, class X> class ClusterReduction {
  public:
   // Called by one thread, which calls cluster::arrive_relaxed() after it; every block's threads then wait for that
@@ -12,12 +12,11 @@ template <int Blocks, class X> class ClusterReduction {
     full_.init(1);
     fence_barrier_init();
   }
-  // Called by all threads, of which those of a block pass the same x. Between two calls there is another reduction over
-  // the cluster; `parity` is 0 for the first, then 1, then 0 and so on.
-  template <class F> __device__ X operator()(X x, u32 parity, F f) {
+  // Called once by all threads, of which those of a block pass the same x.
+  template <class F> __device__ X operator()(X x, F f) {
     if (threadIdx.x == 0) full_.expect(sizeof(parts_));
     if (threadIdx.x < Blocks) remote::store(threadIdx.x, &parts_[cluster::rank()], x, full_);
-    full_.wait_cluster(parity);
+    full_.wait_cluster(0);
     x = parts_[0];
 #pragma unroll
     for (int i = 1; i < Blocks; ++i) x = f(x, parts_[i]);
@@ -36,6 +35,6 @@ template <int Blocks, class X> class ClusterReduction {
 template <class X> class ClusterReduction<1, X> {
  public:
   __device__ void init() {}
-  template <class F> __device__ X operator()(X x, u32, F) { return x; }
+  template <class F> __device__ X operator()(X x, F) { return x; }
   __device__ X part(int) const { return {}; }  // there is no other block
 };

@@ -8,8 +8,7 @@
 #include "device/tile/pack.cuh"
 #include "device/tile/unaligned.cuh"
 
-// Shared memory of as many reductions of a row. Where a block has one row after the other, there are two or more, which
-// take turns.
+// Shared memory of as many reductions; each is used once by a launch.
 template <int Threads, int Cluster, int Reductions> struct RowSmem {
   f32 warps[Reductions][Threads / 32];
   ClusterReduction<Cluster, f32> cluster[Reductions];
@@ -53,7 +52,6 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
 
   int row, column;  // of this thread's first element; up to Count - 1 columns before the row where it begins in a pack
   int left;         // elements of the row from `column` on; 0 or fewer where the thread holds none
-  u32 parity = 0;   // of the row's reductions over a cluster
   f32 x[Packs * Count];
 
   // Packs begin at column 0 and every Count columns. Every thread calls wait_for_cluster() before the first reduction.
@@ -203,11 +201,11 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
       if (holds(p, i)) at[i] = out.x[i];
   }
 
-  // Combines one value of each thread of the row into one that all get. `turn` numbers the reductions of a row.
+  // Combines one value of each thread of the row into one that all get. `turn` numbers the reductions of a launch.
   template <int Reductions, class F>
   __device__ f32 reduce(RowSmem<Threads, Cluster, Reductions>& smem, int turn, f32 value, f32 neutral, F f) const {
     if constexpr (Lanes <= 32 && Cluster == 1) return warp_reduce<Lanes>(value, f);
-    return smem.cluster[turn](block_reduce<Threads>(value, smem.warps[turn], neutral, f), parity, f);
+    return smem.cluster[turn](block_reduce<Threads>(value, smem.warps[turn], neutral, f), f);
   }
   template <int Reductions> __device__ f32 sum(RowSmem<Threads, Cluster, Reductions>& smem, int turn, f32 value) const {
     return reduce(smem, turn, value, 0.0F, [](f32 a, f32 b) { return a + b; });
