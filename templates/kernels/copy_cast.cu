@@ -31,8 +31,7 @@
 extern "C" __global__ __launch_bounds__(THREADS) void copy(View<const T, 1> S, View<O, 1> D, const Dims dims) {
   const s64 first = (s64{blockIdx.x} * THREADS + threadIdx.x) * COUNT, left = dims.N - first;
   if (left >= COUNT) {
-    *reinterpret_cast<Pack<O, COUNT>*>(D.data + first) =
-        cast<O>(*reinterpret_cast<const Pack<T, COUNT>*>(S.data + first));
+    store_whole_pack(D.data + first, cast<O>(load_whole_pack<COUNT>(S.data + first)));
   } else {
     for (s64 i = 0; i < left; ++i) D.data[first + i] = cast<O>(S.data[first + i]);
   }

@@ -8,6 +8,7 @@
 //! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
 //! param   KEPT    = 1     in {0, 1}                "1: a group is kept in registers; 0: each pass over it reads it again, in parts"
 //! param   WHOLE   = 1     in {1, 0}                "1: every group begins at 16 bytes and is whole packs"
+//! param   NARROW  = 0     in {0, 1}                "1: a channel has fewer elements than a pack"
 //!
 //! let     ROWS    = THREADS / LANES                "groups of a block"
 //! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a group that its threads hold at a time"
@@ -18,6 +19,7 @@
 //! require KEPT == 1 || LANES == THREADS            "a group that is read in parts is a block's"
 //! require KEPT == 0 || LENGTH + (alignment(X) % 16 == 0 && LENGTH % COUNT == 0 && (N <= 1 || stride(X, 0) % COUNT == 0) ? 0 : COUNT - 1) <= HELD "a group must fit into its threads' registers"
 //! require WHOLE == 0 || (LENGTH % COUNT == 0 && alignment(X) % 16 == 0 && alignment(Y) % 16 == 0 && (N <= 1 || (stride(X, 0) % COUNT == 0 && stride(Y, 0) % COUNT == 0))) "groups begin at 16 bytes and are whole packs"
+//! require NARROW == (S < COUNT)                    "a channel may be narrower than a pack"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
 //!
 //! cluster CLUSTER
@@ -51,6 +53,7 @@
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/row_moments.cuh"
+#include "device/tile/divisor.cuh"
 #include "device/tile/group_rows.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -59,22 +62,21 @@
 template <bool Present> struct ChannelPack {
   f32 value[COUNT];
 
-  // The position is negative where the pack begins before the group.
-  __device__ ChannelPack(const View<const T, 1>& of, const Dims& dims, int first, int position) {
+  // The position is negative where the pack begins before the group. `after(i)` is by how many channels element i of
+  // the pack lies behind the first.
+  template <class After>
+  __device__ ChannelPack(const View<const T, 1>& of, const Dims& dims, int first, int position, After after) {
     if constexpr (!Present) return;
     // That of the channel `c` after the first; of the last channel beyond it.
     const auto at = [&](int c) { return to_f32(of.data[min(first + c, dims.C - 1) * of.stride[0]]); };
-    if (WHOLE && dims.S % COUNT == 0) {  // the pack lies in one channel
-      const f32 here = at(0);
-#pragma unroll
-      for (f32& x : value) x = here;
-    } else if (dims.S >= COUNT) {  // the pack lies in at most two channels
-      const f32 here = at(0), next = at(1);
+    if constexpr (NARROW == 0) {  // the pack lies in at most two channels
+      const bool one = position + COUNT <= dims.S;
+      const f32 here = at(0), next = one ? here : at(1);
 #pragma unroll
       for (int i = 0; i < COUNT; ++i) value[i] = position + i < dims.S ? here : next;
     } else {
 #pragma unroll
-      for (int i = 0; i < COUNT; ++i) value[i] = at(static_cast<u32>(max(position + i, 0)) / dims.S);
+      for (int i = 0; i < COUNT; ++i) value[i] = at(after(i));
     }
   }
 };
@@ -86,24 +88,28 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 768 / THREADS :
   smem.init();
   const int group = blockIdx.x / CLUSTER * ROWS + threadIdx.x / LANES, n = group / dims.G;
   const int channels = dims.C / dims.G, first = group % dims.G * channels, length = channels * dims.S;
+  const Divisor by_channel(dims.S);
   const View<const T, 2> from = groups_of(X, n, dims.G, length);
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(from, dims.N * dims.G, length);
   const auto read = [&] {
-    row.load(from, 0.0F, [&](f32 x, int j) { return hooks.input(x, n, first + j / dims.S, j % dims.S); });
+    row.load(from, 0.0F, [&](f32 x, int j) {
+      const int c = by_channel.quotient(max(j, 0));
+      return hooks.input(x, n, first + c, j - c * dims.S);
+    });
   };
   const RowMoments moments = row_moments<KEPT>(row, smem, static_cast<f32>(length), eps, read);
   next_pass<KEPT>(row, read, [&] {
     row.store(groups_of(Y, n, dims.G, length), [&](int p) {
-      const int before = static_cast<u32>(max(row.column_of(p, 0), 0)) / dims.S;
+      const int before = by_channel.quotient(max(row.column_of(p, 0), 0));
       const int c = first + before, position = row.column_of(p, 0) - before * dims.S;
-      const ChannelPack<AFFINE >= 1> weight(W, dims, c, position);
-      const ChannelPack<AFFINE >= 2> bias(B, dims, c, position);
+      const auto after = [=](int i) { return static_cast<int>(by_channel.quotient(max(position + i, 0))); };
+      const ChannelPack<AFFINE >= 1> weight(W, dims, c, position, after);
+      const ChannelPack<AFFINE >= 2> bias(B, dims, c, position, after);
       return [=, &row, &hooks](int i) {
         f32 y = moments.standardized(row.x[p * COUNT + i]);
         if constexpr (AFFINE >= 1) y *= weight.value[i];
         if constexpr (AFFINE >= 2) y += bias.value[i];
-        const u32 j = max(position + i, 0), after = j / dims.S;
-        return hooks.output(y, n, c + after, j - after * dims.S);
+        return hooks.output(y, n, c + after(i), max(position + i, 0) - after(i) * dims.S);
       };
     });
   });

@@ -96,7 +96,7 @@ struct Group {
       Pack<T, COUNT> y = {};
       const int at = static_cast<int>(row.index_of(p, 0));
       if (!First && is_pack(dy + at, range)) {
-        y = *reinterpret_cast<const Pack<T, COUNT>*>(dy + at);
+        y = load_whole_pack<COUNT>(dy + at);
       } else if (!First) {
 #pragma unroll
         for (int i = 0; i < COUNT; ++i)
@@ -116,7 +116,7 @@ struct Group {
   }
   __device__ static void store(T* to, const Pack<T, COUNT>& pack, PackRange range) {
     if (is_pack(to, range)) {
-      *reinterpret_cast<Pack<T, COUNT>*>(to) = pack;
+      store_whole_pack(to, pack);
       return;
     }
 #pragma unroll

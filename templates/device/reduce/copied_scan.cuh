@@ -74,7 +74,7 @@ template <bool Exclusive, int Threads, int Segments, class T, class O, class Op>
       for (int i = 0; i < kCount; ++i)
         out.x[i] = op.template result<O>(op.combine(preceding, sum[i]), row, first + at + i);
       if (at + kCount <= count) {
-        *reinterpret_cast<Pack<O, kCount>*>(begin + at) = out;
+        store_whole_pack(begin + at, out);
       } else {
 #pragma unroll
         for (int i = 0; i < kCount; ++i)

@@ -146,10 +146,12 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
   template <class T> __device__ Words<T, Count> load_vector(const View<const T, 1>& from, int p) const {
     Words<T, Count> in = {};
     if constexpr (!Whole && sizeof(in) == 16) {
-      const u8* const begin = reinterpret_cast<const u8*>(from.data);
-      const s64 at = s64{column + p * kStep} * s64{sizeof(T)}, bytes = s64{column + left} * s64{sizeof(T)};
-      if (whole(p) && unaligned::inside(begin, at, bytes)) {
-        const uint4 words = unaligned::load<sizeof(T)>(begin + at);
+      const u8* const first = reinterpret_cast<const u8*>(from.data + column);
+      // Elements from the multiple of 8 bytes before the thread's packs to them, and what a read goes beyond a pack.
+      const int before = static_cast<int>(reinterpret_cast<u64>(first) % 8 / sizeof(T));
+      const int behind = before == 0 ? 0 : int{8 / sizeof(T)} - before;
+      if (p * kStep + Count + behind <= left && (p > 0 || column >= before)) {
+        const uint4 words = unaligned::load_by_halves<sizeof(T)>(first + p * kStep * sizeof(T));
         return *reinterpret_cast<const Words<T, Count>*>(&words);
       }
     } else {
@@ -192,7 +194,7 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
   template <class O> __device__ void store_pack(O* begin, int p, const Pack<O, Count>& out) const {
     O* const at = begin + column + p * kStep;
     if (whole(p) && aligned(begin)) {
-      *reinterpret_cast<Pack<O, Count>*>(at) = out;
+      store_whole_pack(at, out);
       return;
     }
     if (Whole) return;

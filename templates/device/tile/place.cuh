@@ -32,7 +32,7 @@ struct Place {
   // Reads or writes the pack that begins here, of which the row has `left` elements: at once where addresses allow it.
   template <int Count, class T> __device__ Pack<T, Count> load(const View<const T, 5>& from, int left) const {
     const T* const first = in(from);
-    if (is_pack<Count>(first, from.stride[4], left)) return *reinterpret_cast<const Pack<T, Count>*>(first);
+    if (is_pack<Count>(first, from.stride[4], left)) return load_whole_pack<Count>(first);
     Pack<T, Count> pack = {};
     if (from.stride[4] == 0) {
       pack.x[0] = *first;
@@ -49,7 +49,7 @@ struct Place {
   __device__ void store(const View<T, 5>& to, const Pack<T, Count>& pack, int left) const {
     T* const first = in(to);
     if (is_pack<Count>(first, to.stride[4], left)) {
-      *reinterpret_cast<Pack<T, Count>*>(first) = pack;
+      store_whole_pack(first, pack);
       return;
     }
 #pragma unroll
