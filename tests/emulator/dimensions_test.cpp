@@ -108,7 +108,7 @@ TEST_CASE("tensors of any strides are copied as another type") {
     CAPTURE(arch);
     Engine engine = emulated_engine(arch);
     const DeviceBuffer from = sent(engine, values), to = sent(engine, std::vector<std::int32_t>(values.size()));
-    const Launch launch =
+    Launch launch =
         prepared(engine, {.kernel = "copy",
                           .tensors = {{"S", Tensor::strided(from.address(), DType::f32, {1, 1, 1, kColumns, kRows},
                                                             {0, 0, 0, 1, kColumns})},

@@ -47,56 +47,71 @@ struct ChainedTile {
     if (!ends_row() && !ends(kGroup)) post(parts + tile, all);
   }
 
-  // Returns what precedes the tile, whose elements joined are `all`. Called by all threads of the block.
-  template <class Op, class X = typename Op::X>
-  __device__ Part<X> before(const Part<X>& all, ChainSmem<X>& smem, const Op& op) const {
+  // Returns what precedes the tile. Called by all threads of the block.
+  template <class Op, class X = typename Op::X> __device__ Part<X> before(ChainSmem<X>& smem, const Op& op) const {
     if (threadIdx.x < 32) {
-      const Part<X> before = awaited(all, op);
-      if (threadIdx.x == 0) {
-        smem.before = before, smem.zero = 0;
-        if (!ends_row() && ends(kSpan)) post(prefixes + tile / kSpan + 1, op.joined(before, all));
-      }
+      const Part<X> before = awaited<false>(op.neutral(), op);
+      if (threadIdx.x == 0) smem.before = before, smem.zero = 0;
     }
     __syncthreads();
     return smem.before;
   }
-
-  // Counts the tile among those of its span that have read its words. Called by all threads, after before(). What a
-  // relaxed load returned has been used by then, so that no fence needs to wait for the stores before.
-  __device__ u32 arrive() const {
-    const int span = tile / kSpan;
-    return threadIdx.x == 0 ? atomicInc(readers + span, min(kSpan, tiles - span * kSpan) - 1) : 0;
+  // The same, and posts what the tile ends, if anything: its elements joined are `all`.
+  template <class Op, class X = typename Op::X>
+  __device__ Part<X> before(const Part<X>& all, ChainSmem<X>& smem, const Op& op) const {
+    if (threadIdx.x < 32) {
+      const Part<X> before = awaited<true>(all, op);
+      if (threadIdx.x == 0) smem.before = before, smem.zero = 0;
+    }
+    __syncthreads();
+    return smem.before;
   }
-  // Clears the words of the span if its other tiles had been counted before: arrive() returned `arrived`.
-  __device__ void clear(u32 arrived) const {
+  // Posts what the tile ends, if anything. Called by one warp.
+  template <class X, class Op> __device__ void pass_on(const Part<X>& all, const Op& op) const {
+    if (!ends_row() && ends(kGroup)) awaited<true>(all, op);
+  }
+
+  // Counts one of `Turns` times that the tile has read its span's words, or will not read them. Called by all threads.
+  // What a relaxed load returned has been used by then, so that no fence needs to wait for the stores before.
+  template <int Turns = 1> __device__ u32 arrive() const {
+    const int span = tile / kSpan;
+    return threadIdx.x == 0 ? atomicInc(readers + span, Turns * min(kSpan, tiles - span * kSpan) - 1) : 0;
+  }
+  // Clears the words of the span if all others had been counted before: arrive() returned `arrived`.
+  template <int Turns = 1> __device__ void clear(u32 arrived) const {
     if (threadIdx.x >= 32) return;
     const int span = tile / kSpan, first = span * kSpan, count = min(kSpan, tiles - first);
     arrived = __shfl_sync(0xffffffff, arrived, 0);
-    if (arrived + 1 < count) return;
+    if (arrived + 1 < Turns * count) return;
     for (int i = threadIdx.x; i < count; i += 32) relaxed::store(parts + first + i, 0);
     if (threadIdx.x * kGroup < count) relaxed::store(groups + first / kGroup + threadIdx.x, 0);
     if (threadIdx.x == 0) relaxed::store(prefixes + span, 0);
   }
   // Both, when the results have been stored.
-  __device__ void leave() const { clear(arrive()); }
+  template <int Turns = 1> __device__ void leave() const { clear<Turns>(arrive<Turns>()); }
 
  private:
   __device__ bool ends_row() const { return tile + 1 == tiles; }
   __device__ bool ends(int count) const { return (tile + 1) % count == 0; }
 
-  // What precedes the tile, in lane 0. Called by one warp.
-  template <class Op, class X = typename Op::X> __device__ Part<X> awaited(const Part<X>& all, const Op& op) const {
+  // What precedes the tile, in lane 0. With Post the tile, whose elements joined are `all`, posts those of the group or
+  // what precedes the next span, if it ends one. Called by one warp.
+  template <bool Post, class Op, class X = typename Op::X>
+  __device__ Part<X> awaited(const Part<X>& all, const Op& op) const {
     const int lane = threadIdx.x % 32, group = tile / kGroup, span = tile / kSpan;
     const auto joined_up = [&](const u64* from, int count) {  // of what was posted at `from`; in all lanes
       const Part<X> part = lane < count ? await_post<X>(from + lane) : op.neutral();
       return shuffle<32, Op::kSegmented>(warp_scan<32>(part, op), 31);
     };
     const Part<X> of_group = joined_up(parts + group * kGroup, tile % kGroup);
-    if (lane == 0 && !ends_row() && ends(kGroup) && !ends(kSpan)) post(groups + group, op.joined(of_group, all));
+    if (Post && lane == 0 && !ends_row() && ends(kGroup) && !ends(kSpan))
+      post(groups + group, op.joined(of_group, all));
     const Part<X> of_span = joined_up(groups + span * (kSpan / kGroup), group % (kSpan / kGroup));
     Part<X> before = op.neutral();
     if (lane == 0 && span > 0) before = await_post<X>(prefixes + span);
-    return op.joined(before, op.joined(of_span, of_group));
+    before = op.joined(before, op.joined(of_span, of_group));
+    if (Post && lane == 0 && !ends_row() && ends(kSpan)) post(prefixes + span + 1, op.joined(before, all));
+    return before;
   }
 };
 
@@ -153,78 +168,4 @@ __device__ inline void scan_tile(const View<const T, 2>& from, const View<const 
   scanned.convert_again(chain.zero);
   scanned.template store<Exclusive>(to, part);
   chained.leave();
-}
-
-// A block's tile on its way: its number, what precedes each of the thread's packs in the tile, and all joined.
-template <int Packs, class X> struct TileParts {
-  u32 number;
-  Part<X> part[Packs], all;
-};
-
-// Scans tiles as scan_tile does, by blocks that take one after the other. A block posts its next tile before it waits
-// for what precedes its own, while the one after that is copied: tiles rarely wait for each other. `copies`, in shared
-// memory, has room for three tiles.
-template <bool Exclusive, int Threads, int Packs, int Count, class T, class O, class Op>
-__device__ inline void scan_tiles(const View<const T, 2>& from, const View<const u8, 2>& flags, const View<O, 2>& to,
-                                  int rows, int columns, const ChainedRows& all_rows, Words<T, Count>* copies,
-                                  const Op& op) {
-  using X = typename Op::X;
-  using Row = RegisterRow<Threads, Threads, 1, Count, Packs>;
-  __shared__ ScanSmem<Threads, Packs, X> smem;
-  __shared__ ChainSmem<X> chain;
-  __shared__ u32 taken[3];
-  const u32 count = rows * all_rows.tiles;
-  const auto take = [&] { return atomicInc(all_rows.counters, count + 3 * gridDim.x - 1); };
-  const auto row_of = [&](u32 number) {
-    Row row(from, rows, columns, number / all_rows.tiles);
-    row.advance_parts(number % all_rows.tiles);
-    return row;
-  };
-  const auto place = [&](int turn) { return copies + turn % 3 * (Packs * Threads) + threadIdx.x; };
-  const auto begin_copy = [&](u32 number, int turn) {
-    const Row row = row_of(number);
-    row.begin_copy(from.data + row.row * from.stride[0], place(turn));
-  };
-  const auto scanned = [&](const Row& row, int turn) {
-    return ScannedRow<Row, T, Op>(row, op, row.copied(from.data + row.row * from.stride[0], place(turn)), flags);
-  };
-  // Joins the tile whose copy is complete, and posts it.
-  const auto join = [&](u32 number, int turn) {
-    TileParts<Packs, X> tile = {number};
-    const Row row = row_of(number);
-    scanned(row, turn).join(tile.part);
-    tile.all = scan_parts<Threads, Threads>(tile.part, smem, op);
-    if (threadIdx.x == 0 && number < count) all_rows.tile(number).post_own(tile.all);
-    return tile;
-  };
-  if (threadIdx.x == 0) taken[0] = take();
-  __syncthreads();
-  const u32 first = taken[0];
-  begin_copy(first, 0);
-  if (threadIdx.x == 0) taken[1] = take();
-  __syncthreads();
-  u32 next = taken[1];
-  begin_copy(next, 1);
-  u32 later = threadIdx.x == 0 ? take() : 0;
-  cp_async::wait<1>();
-  TileParts<Packs, X> tile = join(first, 0);
-  if (threadIdx.x == 0) taken[2] = later;
-  __syncthreads();
-  later = taken[2];
-  for (int turn = 0; tile.number < count; ++turn) {  // invariant: the tile is posted, and the next one's copy has begun
-    begin_copy(later, turn + 2);
-    const u32 new_number = threadIdx.x == 0 ? take() : 0;
-    cp_async::wait<1>();
-    const TileParts<Packs, X> joined = join(next, turn + 1);
-    if (threadIdx.x == 0) taken[0] = new_number;
-    const ChainedTile chained = all_rows.tile(tile.number);
-    const Part<X> before = chained.before(tile.all, chain, op);
-    const u32 arrived = chained.arrive();
-#pragma unroll
-    for (Part<X>& of_pack : tile.part) of_pack = op.joined(before, of_pack);
-    const Row row = row_of(tile.number);
-    scanned(row, turn).template store<Exclusive>(to, tile.part);
-    chained.clear(arrived);
-    tile = joined, next = later, later = taken[0];
-  }
 }

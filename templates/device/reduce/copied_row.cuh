@@ -57,7 +57,7 @@ struct CopiedRow : RegisterRow<Threads, Threads, Cluster, 16 / sizeof(T), Packs,
   // Sets x to f(element, column) of the part of the row from `column` on and, beyond its end, to `outside`.
   template <class F> __device__ void read(f32 outside, F f) {
     const Pack* const from = packs_ + (Row::column - first_) / Row::kStep * Threads + threadIdx.x;
-    const auto in = Row::template copied<T>(nullptr, from);
+    const auto in = Row::template copied<T>(from);
     if (Row::whole(Packs - 1))
       Row::template set<true>(in, outside, f);
     else

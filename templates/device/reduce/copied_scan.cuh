@@ -1,7 +1,9 @@
 #pragma once
-// Scans of rows that many blocks share, in tiles that bulk copies bring to shared memory. There a thread has segments
-// of neighbouring elements, which it joins one after the other: where the elements that threads hold alternate, as in
-// registers, every four or eight of them cost a scan over the warp.
+// Scans of rows that many blocks share, in two phases, so that no block holds a part of a row while it waits for
+// others. Each block of the first phase joins the elements of a tile and posts what they give; each block of the second
+// one, which finds what precedes its tile, reads it again, from L2, and stores results. A tile is in shared memory,
+// where a bulk copy brings it and a thread has neighbouring elements, which it joins one after the other: where the
+// elements that threads hold alternate, as in registers, every four or eight of them cost a scan over the warp.
 #include "device/ptx/bulk.cuh"
 #include "device/reduce/chained_parts.cuh"
 
@@ -17,41 +19,48 @@ template <class T, int Threads, int Segments, class X> struct CopiedTile {
   u32 number;
 };
 
-// Scans a tile of one of `rows` rows, which begin at 16 bytes. `to` may be `from`: the results of a tile are stored
-// when it is in shared memory.
-template <bool Exclusive, int Threads, int Segments, class T, class O, class Op> struct CopiedScan {
+// A block's tile of one of `rows` rows, which begin at 16 bytes, in one of the phases. Batches of Batch tiles
+// alternate: the first phases of batches 0 and 1, the second of 0, the first of 2, the second of 1, and so on. Results
+// may be stored where the elements were: a tile's are stored when its elements are in shared memory for the last time.
+template <bool Exclusive, int Threads, int Segments, int Batch, class T, class O, class Op> struct CopiedScan {
   using X = typename Op::X;
   using Tile = CopiedTile<T, Threads, Segments, X>;
   static constexpr int kSegment = Tile::kSegment;
 
   Tile& tile;
   const Op& op;
+  bool second, any;       // the second phase; whether there is such a tile
   int row, first, count;  // where the tile begins, and how many elements of the row it has
+  u32 number;             // of the tile
 
-  // Begins the copy of the next tile that no block has. Called by all threads.
-  __device__ CopiedScan(Tile& tile, const View<const T, 2>& from, int columns, const ChainedRows& rows, const Op& op)
+  // Begins the copy of the tile of the next block in the order in which blocks begin. Called by all threads.
+  __device__ CopiedScan(Tile& tile, const View<const T, 2>& from, int rows, int columns, const ChainedRows& chained,
+                        const Op& op)
       : tile(tile), op(op) {
     if (threadIdx.x == 0) {
-      tile.number = atomicInc(rows.counters, gridDim.x - 1);
-      place(tile.number, rows.tiles, columns);
+      tile.number = atomicInc(chained.counters, gridDim.x - 1);
+      place(tile.number, rows, columns, chained.tiles);
       tile.full.init(1);
       fence_barrier_init();
       tile.full.expect(whole() * sizeof(T));
       if (whole() > 0) bulk::load(tile.in, begin(from), whole() * sizeof(T), tile.full);
     }
     __syncthreads();
-    place(tile.number, rows.tiles, columns);
+    place(tile.number, rows, columns, chained.tiles);
     if (threadIdx.x < count - whole()) tile.in[whole() + threadIdx.x] = begin(from)[whole() + threadIdx.x];
+  }
+  // Waits for the tile.
+  __device__ void wait() const {
     __syncthreads();
     tile.full.wait(0);
   }
 
   // Sets part[s] to the elements of the thread's segment s, joined.
   __device__ void join(Part<X> (&part)[Segments]) const {
-    if (count == Tile::kTile)
-      join_elements<true>(part);
+    if (!second)
+      count == Tile::kTile ? join_elements<true, false>(part) : join_elements<false, false>(part);
     else
-      join_elements<false>(part);
+      count == Tile::kTile ? join_elements<true, true>(part) : join_elements<false, true>(part);
   }
 
   // Stores the results; before[s] is what precedes the thread's segment s.
@@ -84,10 +93,15 @@ template <bool Exclusive, int Threads, int Segments, class T, class O, class Op>
   }
 
  private:
-  __device__ void place(u32 number, u32 tiles, int columns) {
+  __device__ void place(u32 begun, int rows, int columns, u32 tiles) {
+    const u32 turn = begun / Batch, turns = gridDim.x / Batch;
+    second = turn == turns - 1 || (turn > 0 && turn % 2 == 0);
+    const u32 batch = turn == 0 ? 0 : turn == turns - 1 ? turns / 2 - 1 : second ? turn / 2 - 1 : turn / 2 + 1;
+    number = batch * Batch + begun % Batch;
     row = static_cast<int>(number / tiles);
+    any = row < rows;
     first = static_cast<int>(number % tiles) * Tile::kTile;
-    count = min(Tile::kTile, columns - first);
+    count = any ? min(Tile::kTile, columns - first) : 0;
   }
   // Elements that a bulk copy can move.
   __device__ int whole() const {
@@ -97,7 +111,7 @@ template <bool Exclusive, int Threads, int Segments, class T, class O, class Op>
     return from.data + row * from.stride[0] + first;
   }
 
-  template <bool Whole> __device__ void join_elements(Part<X> (&part)[Segments]) const {
+  template <bool Whole, bool Kept> __device__ void join_elements(Part<X> (&part)[Segments]) const {
     constexpr int kCount = 16 / sizeof(T);
 #pragma unroll
     for (int s = 0; s < Segments; ++s) {
@@ -114,7 +128,7 @@ template <bool Exclusive, int Threads, int Segments, class T, class O, class Op>
           if (Whole || at < count) element = {op.element(words.at((i + k) % kCount), row, first + at), false};
           sum[k] = op.template next<Exclusive>(part[s], element);
         }
-        *reinterpret_cast<uint4*>(&tile.sums[segment][i]) = *reinterpret_cast<const uint4*>(sum);
+        if constexpr (Kept) *reinterpret_cast<uint4*>(&tile.sums[segment][i]) = *reinterpret_cast<const uint4*>(sum);
       }
     }
   }

@@ -1,7 +1,6 @@
 #pragma once
 // Rows of a matrix that threads keep in registers between reading and writing them. A row belongs to some lanes of a
 // warp, a block or the blocks of a cluster; each of its threads holds Packs packs of Count adjacent elements.
-#include "device/ptx/cp_async.cuh"
 #include "device/ptx/infinity.cuh"
 #include "device/reduce/block.cuh"
 #include "device/reduce/cluster.cuh"
@@ -115,30 +114,14 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
     load_whole(begin, p, in);
     return in;
   }
-  // Begins to copy the thread's whole packs to to[p * Threads], which lies in shared memory and is the thread's own.
-  // Packs begin where addresses are multiples of their bytes.
-  template <class T> __device__ void begin_copy(const T* begin, Words<T, Count>* to) const {
-    constexpr int kBytes = sizeof(Words<T, Count>);
-#pragma unroll
-    for (int p = 0; p < Packs; ++p) {
-      if (!whole(p)) continue;
-      if constexpr (kBytes == 16)
-        cp_async::cg(smem_address(to + p * Threads), begin + column + p * kStep);
-      else
-        cp_async::ca<kBytes>(smem_address(to + p * Threads), begin + column + p * kStep);
-    }
-    cp_async::commit();
-  }
-  // What load_raw returns, when the copies to `from` are complete.
-  template <class T> __device__ Raw<T> copied(const T* begin, const Words<T, Count>* from) const {
+  // The same of a row whose whole packs lie in shared memory, pack p at from[p * Threads].
+  template <class T> __device__ Raw<T> copied(const Words<T, Count>* from) const {
+    static_assert(Whole);
     Raw<T> in = {};
 #pragma unroll
     for (int p = 0; p < Packs; ++p) {
       if (whole(p)) in.pack[p] = from[p * Threads];
     }
-    if (!ragged()) return in;
-#pragma unroll
-    for (int p = 0; p < Packs; ++p) load_part(begin, p, in.pack[p]);
     return in;
   }
   // Loads the elements of a vector in the columns of pack p; 0 beyond its ends. Where packs of the row are aligned,
