@@ -127,9 +127,13 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
   // Loads the elements of a vector in the columns of pack p; 0 beyond its ends. Where packs of the row are aligned,
   // those of the vector need not be.
   template <class T> __device__ Words<T, Count> load_vector(const View<const T, 1>& from, int p) const {
+    return load_anywhere(from.data, p);
+  }
+  // The same of a row or vector whose column 0 is at `begin`, wherever its packs lie.
+  template <class T> __device__ Words<T, Count> load_anywhere(const T* begin, int p) const {
     Words<T, Count> in = {};
     if constexpr (!Whole && sizeof(in) == 16) {
-      const u8* const first = reinterpret_cast<const u8*>(from.data + column);
+      const u8* const first = reinterpret_cast<const u8*>(begin + column);
       // Elements from the multiple of 8 bytes before the thread's packs to them, and what a read goes beyond a pack.
       const int before = static_cast<int>(reinterpret_cast<u64>(first) % 8 / sizeof(T));
       const int behind = before == 0 ? 0 : int{8 / sizeof(T)} - before;
@@ -138,9 +142,16 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
         return *reinterpret_cast<const Words<T, Count>*>(&words);
       }
     } else {
-      load_whole(from.data, p, in);
+      load_whole(begin, p, in);
     }
-    load_part<false>(from.data, p, in);
+    load_part<false>(begin, p, in);
+    return in;
+  }
+  // What load_raw returns, of a row whose packs begin at column 0, wherever they lie.
+  template <class T> __device__ Raw<T> load_raw_anywhere(const T* begin) const {
+    Raw<T> in;
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) in.pack[p] = load_anywhere(begin, p);
     return in;
   }
 
@@ -167,6 +178,35 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
 #pragma unroll
       for (int i = 0; i < Count; ++i) out.x[i] = from_f32<O>(element(i));
       store_pack(begin, p, out);
+    }
+  }
+  // The same of a row whose packs begin at column 0, wherever they lie: what a thread stores are the 16 bytes at an
+  // aligned address that end in its pack, of which it has the first from its neighbour. Called by all threads.
+  template <class O, class F> __device__ void store_anywhere(const View<O, 2>& to, int rows, int columns, F f) const {
+    if constexpr (Whole || Count * sizeof(O) != 16) {
+      store(to, f);
+      return;
+    }
+    constexpr int kWidth = Lanes < 32 ? Lanes : 32;
+    O* const begin = to.data + row * to.stride[0];
+    const int lane = threadIdx.x % kWidth, end = row < rows ? columns : 0;
+    const int shift = static_cast<int>(reinterpret_cast<u64>(begin + column) % 16 / sizeof(O));
+    uint4 last = {};  // the pack before
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+      const auto element = f(p);
+      Pack<O, Count> out;
+#pragma unroll
+      for (int i = 0; i < Count; ++i) out.x[i] = from_f32<O>(element(i));
+      const uint4 own = reinterpret_cast<const uint4&>(out), given = lane == kWidth - 1 ? last : own;
+      last = own;
+      const uint4 before = shuffled(given, (lane + kWidth - 1) % kWidth, kWidth);
+      const bool has_before = lane > 0 || (p > 0 && Lanes <= 32);
+      const uint4 unit = shift == 0 ? own : unaligned::shifted<sizeof(O)>(before, own, 16 - shift * sizeof(O));
+      store_unit(begin, column_of(p, 0) - shift, has_before ? 0 : shift, end, unit);
+      // No thread has the last elements from here.
+      if (lane == kWidth - 1 && (p == Packs - 1 || Lanes > 32))
+        store_unit(begin, column_of(p, 0), Count - shift, end, own);
     }
   }
   // Stores x.
@@ -213,6 +253,20 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
   }
 
  private:
+  __device__ static uint4 shuffled(const uint4& x, int lane, int width) {
+    const auto word = [&](u32 w) { return __shfl_sync(0xffffffff, w, lane, width); };
+    return make_uint4(word(x.x), word(x.y), word(x.z), word(x.w));
+  }
+  // Stores 16 bytes to `at` columns behind `begin`: elements from `first` on that lie before `end`.
+  template <class O> __device__ static void store_unit(O* begin, int at, int first, int end, const uint4& x) {
+    if (first == 0 && at >= 0 && at + Count <= end) {
+      global::store_16(begin + at, x);
+      return;
+    }
+#pragma unroll
+    for (int i = 0; i < Count; ++i)
+      if (i >= first && at + i >= 0 && at + i < end) begin[at + i] = reinterpret_cast<const Pack<O, Count>&>(x).x[i];
+  }
   // Whether the thread's packs of the row whose column 0 is at `begin` lie at multiples of their bytes.
   template <class T> __device__ bool aligned(const T* begin) const {
     return Whole || reinterpret_cast<u64>(begin + column) % alignof(Pack<T, Count>) == 0;
