@@ -16,7 +16,7 @@
   "params: collections.abc.Mapping[str, int] | None = None, scalars: collections.abc.Mapping[str, float] " \
   "| None = None, operands: collections.abc.Iterable[str] = (), fixed: collections.abc.Iterable[str] = "   \
   "(), present: collections.abc.Iterable[str] = (), workspaces: collections.abc.Mapping[str, int] | None " \
-  "= None, file: str = '', reference: bool = False, untrusted_hooks: bool = False, **values: typing.Any"
+  "= None, file: str = '', sm_budget: int = 0, reference: bool = False, untrusted_hooks: bool = False, **values: typing.Any"
 
 namespace tma_jit::python {
 

@@ -25,6 +25,7 @@
 //! require WM * WN / 32 + WM / 2 + WN / 2 + 40 <= (WARPS == 8 ? 232 : 255) "accumulators and fragments must fit in registers"
 //! require !FLOAT8 || device.compute_capability < 90 || device.compute_capability >= 120 || WM * WN <= 1024 "from sm_90 to below sm_120 mma.sync widens 8-bit floats to 16 bits, for which only warp tiles of 32 by 32 leave registers"
 //! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
+//! require INVARIANT == 0 || integer(T) || device.compute_capability >= 120 "where there is wgmma or tcgen05, whose sums have other bits, those multiply whatever the number of rows"
 //! require TA + TB == 0 || sizeof(T) == 2           "ldmatrix reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //!
 //! tensor  A   box [1, BM, BK]     swizzle STEP  l2 256
@@ -33,7 +34,7 @@
 //! tensor  BT  box [1, BK, 64]     swizzle 128  l2 256
 //! tensor  D   box [1, BM, EPI_N]  swizzle 128  view
 //!
-//! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
+//! launch  grid (DYNAMIC ? TILES : ceil_div(TILES, WAVES))  block THREADS  smem SMEM
 //! work    flops 2 * BATCH * M * N * K  bytes (A_BATCH * M * K + B_BATCH * N * K) * sizeof(T) + BATCH * M * N * sizeof(O)
 //! reference gemm_batched_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 ? (K <= 1024 ? 7 : K <= 8192 ? 5 : 3) : 0
 //!
@@ -72,7 +73,7 @@ __device__ void consume(Smem& smem, const Mapped<O, 3>& D, const Tiles& tiles, c
   Consumer consumer(smem.pipeline);
   Accumulators acc;
   for (const int index : tiles) {
-    mma::multiply_tile<T, WM, WN, BK>(smem, consumer, steps, row, column, acc);
+    mma::multiply_tile<T, WM, WN, BK, TERMS>(smem, consumer, steps, row, column, acc);
     const BatchTile tile = tiles[index];
     tma::store_tile<S, WARPS, BN>(smem.staged, tma::MatrixOf<O>{D, tile.matrix}, {dims.M, dims.N}, tile.row * BM,
                                   tile.column * BN, row, column, acc, hooks, tile.matrix);

@@ -16,6 +16,9 @@
 //! param   SPLIT  = 1     in {1, 2, 4, 8}           "blocks of a cluster that share K"
 //! param   TA     = 0     in {0}                   "A lies with K along its rows"
 //! param   TB     = 0     in {0}                   "so does B"
+//! param   TERMS  = 1    in {1}  asked           "neither is f32"
+//! param   INVARIANT = 0 in {0}  asked           "warps share K; other files sum it in the order of many rows"
+//! param   DYNAMIC = 0   in {0, 1}  asked        "each tile has a block, which begins where an SM is free"
 //! param   CHUNKS = 1     in {1, 2, 3, 4, 6, 8, 16} "blocks that share K: the last to come adds up what the others left in global memory"
 //!
 //! let     THREADS = 32 * WARPS

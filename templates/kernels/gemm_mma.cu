@@ -27,6 +27,7 @@
 //! require WM * WN / 32 + WM / 2 + WN / 2 + 40 <= (WARPS == 8 ? 232 : 255) "accumulators and fragments must fit in registers"
 //! require !FLOAT8 || device.compute_capability < 90 || device.compute_capability >= 120 || WM * WN <= 1024 "from sm_90 to below sm_120 mma.sync widens 8-bit floats to 16 bits, for which only warp tiles of 32 by 32 leave registers"
 //! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
+//! require INVARIANT == 0 || integer(T) || device.compute_capability >= 120 "where there is wgmma or tcgen05, whose sums have other bits, those multiply whatever the number of rows"
 //! require TA + TB == 0 || sizeof(T) == 2           "ldmatrix reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //!
 //! tensor  A   box [BM, BK]     swizzle STEP  l2 256
@@ -35,7 +36,7 @@
 //! tensor  BT  box [BK, 64]     swizzle 128  l2 256  early
 //! tensor  D   box [BM, EPI_N]  swizzle 128  view
 //!
-//! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM  waits
+//! launch  grid (DYNAMIC ? TILES : ceil_div(TILES, WAVES))  block THREADS  smem SMEM  waits
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 14000 + max(WAVES * ceil_div(K, BK) * CYCLES, ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 1500) "by the rate of mma.sync and the bandwidth of an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 ? (K <= 1024 ? 7 : K <= 8192 ? 5 : 3) : 0
 //!
@@ -75,7 +76,7 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, c
   Consumer consumer(smem.pipeline);
   Accumulators acc;
   for (const int index : tiles) {
-    mma::multiply_tile<T, WM, WN, BK>(smem, consumer, steps, row, column, acc);
+    mma::multiply_tile<T, WM, WN, BK, TERMS>(smem, consumer, steps, row, column, acc);
     const Tile tile = tiles[index];
     tma::store_tile<S, WARPS, BN>(smem.staged, D, {dims.M, dims.N}, tile.row * BM, tile.column * BN, row, column, acc,
                                   hooks);

@@ -32,7 +32,7 @@
 //! require !FLOAT8 || device.compute_capability < 90 || device.compute_capability >= 120 || WM * WN <= 1024 "from sm_90 to below sm_120 mma.sync widens 8-bit floats to 16 bits, for which only warp tiles of 32 by 32 leave registers"
 //! require (WM * WN / 32 + WM / 2 + WN / 2 + 60 + 64 * (FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120)) * THREADS * BLOCKS <= device.registers_per_sm "accumulators and fragments must fit in registers, from sm_90 to below sm_120 those of 8-bit floats widened to 16 bits too"
 //!
-//! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
+//! launch  grid (DYNAMIC ? TILES : ceil_div(TILES, WAVES))  block THREADS  smem SMEM
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 ? (K <= 1024 ? 7 : K <= 8192 ? 5 : 3) : 0
 //!
@@ -176,7 +176,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T,
         }
         operands[(k / kDepth + 1) % 2].load(smem.a[slot], row, smem.b[slot], column, (k + kDepth) % BK);
         if (k + kDepth < BK) loader.copy<BK / kDepth - 1>(smem, pipeline.acquire(), p, k / kDepth);
-        operands[k / kDepth % 2].multiply(acc);
+        operands[k / kDepth % 2].multiply<TERMS>(acc);
       }
     }
     const Tile tile = p.tiles[index];

@@ -41,6 +41,8 @@
 //! require SPLIT == 1 || BM * BN * 4 <= RING        "the ring's memory holds the partial sums"
 //! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
 //! require !integer(T) || BM <= 24 || BM % 16 == 0 "wgmma multiplies integers by 8, 16, 24 or multiples of 16 rows of D"
+//! require TERMS == 1                               "gemm_f32_wgmma multiplies f32 by three terms"
+//! require INVARIANT == 0 || SPLIT * CHUNKS == 1    "a sum over K that is divided has other bits than one that is not, as of many rows"
 //! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //! require SHARERS == 1 || SPLIT == 1 && SHARERS <= 4 && TA + TB == 0 "the blocks of a cluster share K or tiles of A and B, whose rows lie along K"
 //! require BM / SHARE_N % 8 == 0 && BN / SHARE_M % 8 == 0 "each block of a cluster loads whole swizzle atoms"

@@ -30,7 +30,7 @@ __device__ inline void multiply_tile(Smem& smem, Consumer<Stages, 1>& consumer, 
         slot = consumer.wait();
         next.load(smem.a[slot], row, smem.b[slot], column, 0);
       }
-      operands[k / kNext % 2].multiply(acc);
+      operands[k / kNext % 2].template multiply<Terms>(acc);
     }
     smem.pipeline.release_warp(current);
   }

@@ -2,14 +2,18 @@
 // The float64 reference of all gemm files. T, TA, TB, Dims and Hooks are the template's.
 //
 // What the files of the kernel gemm share of their manifests, which `use` this:
-//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8, f32} "elements of A and B; the units read f32 as tf32"
+//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8, f32} "elements of A and B; f32 is multiplied as tf32, or of TERMS of them"
 //! type    O      = bf16  in {bf16, f16, f32, e4m3, s8, s32}  "elements of D; e4m3 and s8 saturate"
 //! type    S      = f32   in {f32, s32}             "what epilogue computes in: s32 where D is s32"
 //! dim     M, N, K in 0..2147483647
 //!
 //! param   TA      = 0    in {0, 1}                 "1: A is given as AT, whose rows lie along M"
 //! param   TB      = 0    in {0, 1}                 "1: B is given as BT, whose rows lie along N"
+//! param   TERMS   = 1    in {1, 3}  asked          "f32: products of tf32 for each product; 3 of them keep the accuracy of f32"
+//! param   INVARIANT = 0  in {0, 1}  asked          "1: a row of D has the same bits whatever the other rows of A, and their number"
+//! param   DYNAMIC = 0    in {0, 1}  asked          "1: blocks take tiles as they get to them, beside kernels that have some of the SMs for a time; 0: each has its own tiles"
 //!
+//! require TERMS == 1 || sizeof(T) == 4          "only f32 is multiplied in terms of tf32"
 //! require integer(S) == (integer(O) && sizeof(O) == 4) "s32 results are computed in s32, all others in f32"
 //! require integer(T) || !integer(S)              "only sums of s8 products are s32; a D of s8 is made of others by epilogue"
 //!

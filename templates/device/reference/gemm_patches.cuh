@@ -1,12 +1,12 @@
 #pragma once
-// The float64 product of two matrices, for references. T, O and Dims are the template's.
+// The float64 product of two matrices, for references. T, O, TERMS and Dims are the template's.
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/text.cuh"
 
 #ifdef TMA_JIT_REFERENCE
-// Returns an element of A or B as the units read it: f32 as tf32, without the low 13 bits.
+// Returns an element of A or B as the units read it: f32 as one tf32, without the low 13 bits.
 template <class X> __device__ inline f64 operand(X x) {
-  if constexpr (ptx::kSame<X, f32>)
+  if constexpr (ptx::kSame<X, f32> && TERMS == 1)
     return __uint_as_float(__float_as_uint(x) & 0xffffe000);
   else
     return to_f64(x);
