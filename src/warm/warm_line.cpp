@@ -136,8 +136,9 @@ Result<void> read_field(const std::string& field, const Json& value, WarmLine& l
   } else if (field == "tensors") {
     return read_tensors(value, request);
   } else {
-    const std::vector<std::string> known = {"kernel", "arch",   "file",  "presets",  "reference", "sm_budget", "fixed",
-                                            "dims",   "params", "hooks", "operands", "types",     "tensors",   "present"};
+    const std::vector<std::string> known = {"kernel",    "arch",  "file",    "presets", "reference",
+                                            "sm_budget", "fixed", "dims",    "params",  "hooks",
+                                            "operands",  "types", "tensors", "present"};
     return unknown_name(failure(ErrorCode::parse, "no field is named \"{}\"", field), field, known);
   }
   return {};

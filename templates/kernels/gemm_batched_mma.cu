@@ -25,6 +25,7 @@
 //! require WM * WN / 32 + WM / 2 + WN / 2 + 40 <= (WARPS == 8 ? 232 : 255) "accumulators and fragments must fit in registers"
 //! require !FLOAT8 || device.compute_capability < 90 || device.compute_capability >= 120 || WM * WN <= 1024 "from sm_90 to below sm_120 mma.sync widens 8-bit floats to 16 bits, for which only warp tiles of 32 by 32 leave registers"
 //! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
+//! require TERMS == 1 || WN == 32 && (WM == 32 || STEP == 64) "terms of f32 leave registers for smaller warp tiles"
 //! require INVARIANT == 0 || integer(T) || device.compute_capability >= 120 "where there is wgmma or tcgen05, whose sums have other bits, those multiply whatever the number of rows"
 //! require TA + TB == 0 || sizeof(T) == 2           "ldmatrix reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //!
@@ -42,6 +43,7 @@
 //! preset  BM = 128, BN = 128, WM = 64, WN = 32, STAGES = 5  when BATCH * ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
 //! preset  BM = 128, BN = 256, WM = 64, WN = 64, STAGES = 3
 //! preset  BM = 64, BN = 128, WM = 32, WN = 32, STAGES = 6
+//! preset  TERMS = 3, BM = 128, BN = 128, WM = 64, WN = 32, STAGES = 5
 
 #include "device/epilogue/store_results.cuh"
 #include "device/pipeline/mma_multiplier.cuh"

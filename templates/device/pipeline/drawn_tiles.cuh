@@ -29,8 +29,8 @@ template <class Tiles> class DrawingTiles : public Tiles {
 
   class Index {
    public:
-    __device__ explicit Index(const DrawingTiles& tiles)
-        : tiles_(tiles), producer_(tiles.drawn_.pipeline), ahead_(atomicAdd(tiles.counter_, 1)) {
+    __device__ Index(DrawnNumbers<true>& drawn, u32* counter, int end)
+        : drawn_(drawn), producer_(drawn.pipeline), counter_(counter), end_(end), ahead_(atomicAdd(counter, 1)) {
       ++*this;
     }
     __device__ int operator*() const { return number_; }
@@ -38,22 +38,23 @@ template <class Tiles> class DrawingTiles : public Tiles {
     __device__ void operator++() {
       number_ = ahead_;
       const u32 slot = producer_.acquire();
-      tiles_.drawn_.number[slot] = number_;
-      tiles_.drawn_.pipeline.full[slot].arrive();
-      if (number_ < tiles_.end())
-        ahead_ = atomicAdd(tiles_.counter_, 1);
-      else if (number_ == tiles_.end() + static_cast<int>(gridDim.x) - 1)
-        *tiles_.counter_ = 0;
+      drawn_.number[slot] = number_;
+      drawn_.pipeline.full[slot].arrive();
+      if (number_ < end_)
+        ahead_ = atomicAdd(counter_, 1);
+      else if (number_ == end_ + static_cast<int>(gridDim.x) - 1)
+        *counter_ = 0;
     }
 
    private:
-    const DrawingTiles& tiles_;
+    DrawnNumbers<true>& drawn_;
     Producer<DrawnNumbers<true>::kSlots, 1> producer_;
-    int ahead_, number_;
+    u32* counter_;
+    int end_, ahead_, number_;
   };
   __device__ Index begin() const {
     grid::wait();
-    return Index(*this);
+    return Index(drawn_, counter_, end());
   }
   __device__ int end() const { return *Tiles::end(); }
 
@@ -96,12 +97,12 @@ template <class Tiles>
 __device__ inline DrawingTiles<Tiles> drawing(const Tiles& tiles, DrawnNumbers<true>& drawn, u8* counter) {
   return {tiles, drawn, reinterpret_cast<u32*>(counter)};
 }
-template <class Tiles> __device__ inline const Tiles& drawing(const Tiles& tiles, DrawnNumbers<false>&, u8*) {
+template <class Tiles> __device__ inline Tiles drawing(const Tiles& tiles, DrawnNumbers<false>&, u8*) {
   return tiles;
 }
 template <class Tiles> __device__ inline LearntTiles<Tiles> learning(const Tiles& tiles, DrawnNumbers<true>& drawn) {
   return {tiles, drawn};
 }
-template <class Tiles> __device__ inline const Tiles& learning(const Tiles& tiles, DrawnNumbers<false>&) {
+template <class Tiles> __device__ inline Tiles learning(const Tiles& tiles, DrawnNumbers<false>&) {
   return tiles;
 }

@@ -7,8 +7,9 @@ namespace mma {
 
 // Multiplies `steps` steps of K columns of the M rows of A from `row` on and the N rows of B from `column` on. Called
 // by each consumer warp. Smem has operand tiles `a` and `b` of each slot of its `pipeline`. Loop invariant: while one
-// product along K is multiplied, the operands of the next are being loaded, also across slots.
-template <class T, int M, int N, int K, class Smem, int Stages>
+// product along K is multiplied, the operands of the next are being loaded, also across slots. Terms is for f32
+// (tile/tf32_terms.cuh).
+template <class T, int M, int N, int K, int Terms = 1, class Smem, int Stages>
 __device__ inline void multiply_tile(Smem& smem, Consumer<Stages, 1>& consumer, int steps, int row, int column,
                                      RegisterTile<layout::Mma<M, N>, typename Unit<T>::Sum>& acc) {
   constexpr int kNext = kDepth<T>;
