@@ -39,7 +39,7 @@ __device__ inline void multiply(u32 d, const SharedTile<T, M, K, Swizzle>& a, co
   }
 }
 
-// Returns the descriptor of 16 elements along K of a 16-bit operand, from k on.
+// Returns the descriptor of 32 bytes along K of an operand, from k on.
 template <bool Transposed, class Tile> __device__ inline u64 along_k(const Tile& tile, int k) {
   if constexpr (Transposed)
     return tile.mn_major(k) | kVersion;
@@ -55,12 +55,14 @@ __device__ inline void multiply(u32 d, const OperandTile<TransposedA, T, M, K>& 
     multiply<Blocks>(d, static_cast<const typename OperandTile<false, T, M, K>::Shared&>(a),
                      static_cast<const typename OperandTile<false, T, N, K>::Shared&>(b), accumulate);
   } else {
-    constexpr u32 kType = KindOf<T>::number;
-    const Instruction what =
-        Instruction(M * Blocks, N * Blocks, kType, kType).accumulators(1).mn_major(TransposedA, TransposedB);
+    using Kind = KindOf<T>;
+    const Instruction what = Instruction(M * Blocks, N * Blocks, Kind::number, Kind::number)
+                                 .accumulators(Kind::sum)
+                                 .mn_major(TransposedA, TransposedB);
 #pragma unroll
-    for (int k = 0; k < K; k += 16)
-      mma<F16, Blocks>(d, along_k<TransposedA>(a, k), along_k<TransposedB>(b, k), what, accumulate || k > 0);
+    for (int k = 0; k < K; k += 32 / int{sizeof(T)})
+      mma<typename Kind::type, Blocks>(d, along_k<TransposedA>(a, k), along_k<TransposedB>(b, k), what,
+                                       accumulate || k > 0);
   }
 }
 
