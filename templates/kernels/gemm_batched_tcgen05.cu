@@ -13,7 +13,7 @@
 //! let     THREADS   = 192                          "four warps store, one loads, one multiplies"
 //! let     EPI_N     = BN * sizeof(O) % 128 == 0 ? 128 / sizeof(O) : 32 "columns of D stored together: a swizzle row"
 //! let     EPI_TILES = BN / EPI_N % 2 == 0 ? 2 : 1  "epilogue tiles stored together"
-//! let     SMEM      = align_up(STAGES * (BM + BN / PAIR) * 128 + EPI_TILES * BM * EPI_N * sizeof(O) + 16 * STAGES + 40, 1024)
+//! let     SMEM      = align_up(STAGES * (BM + BN / PAIR) * 128 + EPI_TILES * BM * EPI_N * sizeof(O) + 16 * STAGES + 48 + 144 * DYNAMIC, 1024)
 //! let     TILES     = BATCH * ceil_div(M, BM * PAIR) * ceil_div(N, BN) "tiles of a pair"
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count / PAIR))
 //!
@@ -31,8 +31,8 @@
 //! tensor  D   box [1, BM, EPI_N]      swizzle EPI_N * sizeof(O)  view
 //!
 //! cluster PAIR
-//! launch  grid ceil_div(TILES, WAVES) * PAIR  block THREADS  smem SMEM
-//! work    flops 2 * BATCH * M * N * K  bytes (A_BATCH * M * K + B_BATCH * N * K) * sizeof(T) + BATCH * M * N * sizeof(O)  cycles 18246 + max(2 * BATCH * M * N * K / (device.sm_count * 8192), WAVES * ceil_div(K, BK) * 100, ((A_BATCH * M * K + B_BATCH * N * K) * sizeof(T) + BATCH * M * N * sizeof(O)) / 2230) "as gemm's; not measured"
+//! launch  grid (DYNAMIC ? TILES : ceil_div(TILES, WAVES)) * PAIR  block THREADS  smem SMEM
+//! work    flops 2 * BATCH * M * N * K  bytes (A_BATCH * M * K + B_BATCH * N * K) * sizeof(T) + BATCH * M * N * sizeof(O)  cycles 18246 + max(2 * BATCH * M * N * K / (device.sm_count * 8192), WAVES * ceil_div(K, BK) * max(100, 2 * BN), ((A_BATCH * M * K + B_BATCH * N * K) * sizeof(T) + BATCH * M * N * sizeof(O)) / 2230) "as gemm's; not measured"
 //! reference gemm_batched_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
 //!
 //! preset  BN = 64, STAGES = 8, PAIR = 1   when BATCH * ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
@@ -40,6 +40,7 @@
 //! preset  BN = 256, STAGES = 6, PAIR = 2
 
 #include "device/epilogue/store_tensor_memory.cuh"
+#include "device/pipeline/cancelled_tiles.cuh"
 #include "device/pipeline/tcgen05_multiplier.cuh"
 #include "device/pipeline/tma_operands.cuh"
 #include "device/reference/gemm_batched.cuh"
@@ -61,15 +62,17 @@ struct Smem {
   Staged staged[EPI_TILES];
   Pipeline<STAGES> operands;
   Pipeline<kAccumulators, PAIR> accumulators;  // filled by the multiplying thread, drained by the storing warps
-  u32 address;                                 // of the accumulators, in tensor memory
+  CancelledLaunches<DYNAMIC, PAIR> launches;
+  u32 address;  // of the accumulators, in tensor memory
 };
-static_assert(sizeof(Smem) == SMEM);
+static_assert(sizeof(Smem) <= SMEM);
 
 // Loads the tiles of A, which has `count_a` matrices, and of B, as load_batch_operands does. A slot is free once the
 // products that read it are complete in both blocks of a pair. The even block's barrier counts the bytes of both
 // blocks.
+template <class Order>
 __device__ void produce(Smem& smem, const CUtensorMap& A, int count_a, const CUtensorMap& B, int count_b,
-                        const Tiles& tiles, int steps) {
+                        const Order& tiles, int steps) {
   Producer producer(smem.operands);
   for (const int index : tiles) {
     const BatchTile tile = tiles[index];
@@ -90,7 +93,8 @@ __device__ void produce(Smem& smem, const CUtensorMap& A, int count_a, const CUt
 
 // Stores this block's tiles. Called by four warps. Loop invariant: before a tile, all earlier accumulators are released
 // and the copies of their last parts to D may be in progress.
-__device__ void store(Smem& smem, const Mapped<O, 3>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
+template <class Order>
+__device__ void store(Smem& smem, const Mapped<O, 3>& D, const Order& tiles, const Dims& dims, const Hooks& hooks,
                       int steps) {
   Consumer accumulators(smem.accumulators);
   for (const int index : tiles) {
@@ -111,6 +115,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_batched(
 
   if (threadIdx.x == 0) {
     smem.operands.init(1);
+    smem.launches.init(kStoreThreads / 32 + (tiles.rank() == 0 ? 1 : 0));
     smem.accumulators.init(kStoreThreads / 32);
   }
   if (warp == kMultiplyWarp) {
@@ -120,11 +125,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_batched(
   cluster::sync_blocks<PAIR>();
 
   if (warp < kLoadWarp)
-    store(smem, D, tiles, dims, hooks, steps);
+    store(smem, D, learning(tiles, smem.launches.drawn), dims, hooks, steps);
   else if (warp == kLoadWarp && lane == 0)
-    produce(smem, TA ? AT : A, dims.A_BATCH, TB ? BT : B, dims.B_BATCH, tiles, steps);
+    produce(smem, TA ? AT : A, dims.A_BATCH, TB ? BT : B, dims.B_BATCH, cancelling(tiles, smem.launches), steps);
   else if (warp == kMultiplyWarp && lane == 0 && tiles.rank() == 0)
-    multiply_tiles<PAIR, BN>(smem, tiles, steps);
+    multiply_tiles<PAIR, BN>(smem, learning<true>(tiles, smem.launches.drawn), steps);
   __syncwarp();
 
   // No block may exit, or free tensor memory, while the pair still multiplies or signals its barriers.

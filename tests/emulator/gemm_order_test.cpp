@@ -57,7 +57,7 @@ std::vector<float> sums_of(const Product& p, int launches = 1) {
   const DeviceBuffer a = uploaded(engine, random_numbers(p.m * p.k, p.type, 1)),
                      b = uploaded(engine, random_numbers(p.n * p.k, p.type, 2));
   std::vector<float> d(static_cast<std::size_t>(p.m * p.n)), first;
-  const DeviceBuffer device_d = *DeviceBuffer::allocate(engine, std::max<std::size_t>(d.size(), 1) * 4);
+  DeviceBuffer device_d = *DeviceBuffer::allocate(engine, std::max<std::size_t>(d.size(), 1) * 4);
   Request request{.kernel = "gemm", .params = p.params, .sm_budget = p.sm_budget, .file = p.file};
   request.tensors = {{"A", Tensor::row_major(a.address(), p.type, {p.m, p.k})},
                      {"B", Tensor::row_major(b.address(), p.type, {p.n, p.k})},

@@ -63,8 +63,9 @@ template <class Tiles> class DrawingTiles : public Tiles {
   u32* counter_;
 };
 
-// The same tiles as the threads of a consumer learn them; its warps go through them together.
-template <class Tiles> class LearntTiles : public Tiles {
+// The same tiles as the threads of a consumer learn them. Each of its warps goes through them together, or one thread
+// of it does Alone.
+template <class Tiles, bool Alone = false> class LearntTiles : public Tiles {
  public:
   __device__ LearntTiles(const Tiles& tiles, DrawnNumbers<true>& drawn) : Tiles(tiles), drawn_(drawn) {}
 
@@ -76,8 +77,8 @@ template <class Tiles> class LearntTiles : public Tiles {
     __device__ void operator++() {
       const u32 slot = consumer_.wait();
       number_ = drawn_.number[slot];
-      __syncwarp();
-      if (threadIdx.x % 32 == 0) drawn_.pipeline.empty[slot].arrive();
+      if constexpr (!Alone) __syncwarp();
+      if (Alone || threadIdx.x % 32 == 0) drawn_.pipeline.empty[slot].arrive();
     }
 
    private:
@@ -100,9 +101,10 @@ __device__ inline DrawingTiles<Tiles> drawing(const Tiles& tiles, DrawnNumbers<t
 template <class Tiles> __device__ inline Tiles drawing(const Tiles& tiles, DrawnNumbers<false>&, u8*) {
   return tiles;
 }
-template <class Tiles> __device__ inline LearntTiles<Tiles> learning(const Tiles& tiles, DrawnNumbers<true>& drawn) {
+template <bool Alone = false, class Tiles>
+__device__ inline LearntTiles<Tiles, Alone> learning(const Tiles& tiles, DrawnNumbers<true>& drawn) {
   return {tiles, drawn};
 }
-template <class Tiles> __device__ inline Tiles learning(const Tiles& tiles, DrawnNumbers<false>&) {
+template <bool Alone = false, class Tiles> __device__ inline Tiles learning(const Tiles& tiles, DrawnNumbers<false>&) {
   return tiles;
 }

@@ -19,9 +19,14 @@ template <int Threads, class Tile> __device__ inline void split_tile(Tile& tile,
   }
 }
 
-// Arrives at the barrier, once a warp, when the units may read what the warp has split.
-__device__ inline void publish_terms(Barrier& split) {
+// Arrives at the barrier, once a warp, when the units may read what the warp has split; with Blocks 2 at that of the
+// even block of a pair.
+template <int Blocks = 1> __device__ inline void publish_terms(Barrier& split) {
   fence::proxy_async_shared();
   __syncwarp();
-  if (threadIdx.x % 32 == 0) split.arrive();
+  if (threadIdx.x % 32 > 0) return;
+  if constexpr (Blocks == 1)
+    split.arrive();
+  else
+    split.arrive_release_at(0);
 }
