@@ -28,7 +28,7 @@
 //! require !FLOAT8 || device.compute_capability < 90 || device.compute_capability >= 120 || WM * WN <= 1024 "from sm_90 to below sm_120 mma.sync widens 8-bit floats to 16 bits, for which only warp tiles of 32 by 32 leave registers"
 //! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
 //! require TERMS == 1 || WN == 32 && (WM == 32 || STEP == 64) "terms of f32 leave registers for smaller warp tiles"
-//! require INVARIANT == 0 || integer(T) || device.compute_capability >= 120 "where there is wgmma or tcgen05, whose sums have other bits, those multiply whatever the number of rows"
+//! require INVARIANT == 0 || integer(T) || device.compute_capability >= 120 "on sm_90a wgmma, on sm_100a and sm_103a tcgen05 multiplies whatever the number of rows, because their sums have other bits"
 //! require TA + TB == 0 || sizeof(T) == 2           "ldmatrix reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //!
 //! tensor  A   box [BM, BK]     swizzle STEP  l2 256

@@ -12,8 +12,8 @@ const std::string kAsked = R"(//! kernel k
 //! require ORDER == 0 || TILE <= N
 //! launch grid 1 block 32
 //! work cycles 100 - TILE - 50 * ORDER
-//! preset TILE = 16
 //! preset ORDER = 1, TILE = 32
+//! preset TILE = 16
 )";
 
 Request of(std::int64_t n, std::map<std::string, std::int64_t> params = {}) {
@@ -30,7 +30,8 @@ TEST_CASE("a param that is asked for keeps its default, whatever a preset or an 
 
 TEST_CASE("where the request pins it, presets for this value are for the request, and rules about it count") {
   CHECK(config(plan(kAsked, of(100, {{"ORDER", 1}}))) == "TILE=32 ORDER=1");
-  CHECK(config(plan(kAsked, of(16, {{"ORDER", 1}}))) == "TILE=8 ORDER=1");
+  CHECK(config(plan(kAsked, of(16, {{"ORDER", 1}}))) == "TILE=16 ORDER=1");
+  CHECK(config(plan(kAsked, of(8, {{"ORDER", 1}}))) == "TILE=8 ORDER=1");
   CHECK(config(plan(kAsked, of(100, {{"ORDER", 0}}))) == "TILE=16 ORDER=0");
   CHECK(refusal(kAsked, of(4, {{"ORDER", 1}})) ==
         "no_config: k: no configuration satisfies this request\n"
