@@ -17,7 +17,7 @@ struct Operand {
   DType type = DType::f32;
   std::size_t rank = 0;     // 0 for a scalar
   bool neighbours = false;  // whether the elements of the innermost dimension are adjacent in memory
-  bool paired = false;      // whether they may be read in pairs that begin at even indices
+  std::size_t together = 1;  // how many of them, from multiples of it on, may be read by one access
 };
 using Operands = std::span<const Operand>;
 

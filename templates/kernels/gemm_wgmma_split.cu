@@ -162,6 +162,10 @@ struct Smem {
 };
 static_assert(sizeof(Smem) <= SMEM);
 
+// What the hook reads for an owner's rows and 16 columns. It is read before the sums are made if there is one part of
+// K; else when the last of the parts arrives.
+using Results = Epilogue<layout::Mma<16, ROWS>, Hooks, true, Staged>;
+
 // The destination of results: D, through the hooks, and the sums of a tile's chunks in global memory.
 struct Output {
   const Mapped<O, 2>& D;
@@ -260,16 +264,21 @@ __device__ void collect(Smem& smem, int owner, Share& share) {
   }
 }
 
-__device__ void store(Smem& smem, const Output& output, int row, int column, Share& share) {
-  const int group = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
+// Returns the first of a warp's columns of the tile.
+__device__ int warp_column() {
+  return threadIdx.x / 32 * 16;
+}
+
+__device__ void store(Smem& smem, const Output& output, int row, int column, const Share& share,
+                      const Results& epilogue) {
+  const int group = threadIdx.x / kWarpgroup;
   Staged& staged = smem.staged[group];
-  column += group * 64;
   auto results = share.template as<S>();
-  apply_epilogue<true>(output.hooks, results, row, column + warp * 16);
-  store_transposed(staged, 0, warp * 16, results);
+  epilogue.apply_through(staged, 0, warp_column() % 64, results);
+  store_transposed(staged, 0, warp_column() % 64, results);
   tma::fence();
   sync(1 + group, kWarpgroup);
-  tma::store_clipped<kWarpgroup>(output.D, staged, {output.dims.M, output.dims.N}, row, column);
+  tma::store_clipped<kWarpgroup>(output.D, staged, {output.dims.M, output.dims.N}, row, column + group * 64);
   if (threadIdx.x % kWarpgroup == 0) {
     tma::commit();
     tma::wait_read<0>();  // shared memory must outlive the stores that read it
@@ -310,14 +319,29 @@ __device__ void store_chunks(Smem& smem, const Output& output, const Part& part,
   if constexpr (CHUNKS > 1) {
     if (!collect_chunks(smem, output, part.tile * OWNERS + part.rank, part.chunk, share)) return;
   }
-  store(smem, output, part.row + part.rank * ROWS, part.column, share);
+  const int row = part.row + part.rank * ROWS;
+  store(smem, output, row, part.column, share, Results(output.hooks, row, part.column + warp_column()));
 }
 
-// Called by all threads of the cluster together; the producers' sums are ignored.
+// Sums this block's steps, and stores the result if they are all of K. Called by each consumer warpgroup.
+template <class Tile>
+__device__ void consume(Smem& smem, const Output& output, const Part& part, Range steps, Tile& sums) {
+  const int group = threadIdx.x / kWarpgroup;
+  if constexpr (PARTS == 1) {
+    const Results epilogue(output.hooks, part.row, part.column + warp_column());
+    accumulate(smem, group, steps, sums);
+    store(smem, output, part.row, part.column, sums, epilogue);
+  } else {
+    accumulate(smem, group, steps, sums);
+  }
+}
+
+// Adds up the parts of K, if there are several, and stores the result. Called by all threads of the cluster together;
+// the producers' sums are ignored.
 template <class Tile> __device__ void finish(Smem& smem, const Output& output, const Part& part, Tile& sums) {
   const bool consumer = threadIdx.x < CONSUMERS * kWarpgroup;
   if constexpr (SPLIT == 1) {
-    if (consumer) store_chunks(smem, output, part, sums);
+    if (CHUNKS > 1 && consumer) store_chunks(smem, output, part, sums);
   } else {
     if (consumer) publish(smem, sums);
     cluster::sync();
@@ -345,6 +369,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                      (cluster_tile % rows * SHARE_M + member % SHARE_M) * BM,
                      (cluster_tile / rows * SHARE_N + member / SHARE_M) * BN};
   const Range steps = {chunk * SPLIT + rank, static_cast<int>(ceil_div<u32>(dims.K, BK))};
+  const Output output = {D, dims, hooks, reinterpret_cast<Four*>(partials), reinterpret_cast<u32*>(counters)};
   grid::launch_dependents();
   Sums sums = {};
   if (threadIdx.x >= CONSUMERS * kWarpgroup) {
@@ -356,9 +381,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   } else {
     start_consumer<SHARERS>(THREADS);
     grid::wait();
-    accumulate(smem, threadIdx.x / kWarpgroup, steps, sums);
+    consume(smem, output, part, steps, sums);
   }
-  const Output output = {D, dims, hooks, reinterpret_cast<Four*>(partials), reinterpret_cast<u32*>(counters)};
   finish(smem, output, part, sums);
 }
 

@@ -42,13 +42,14 @@ __device__ inline void store_clipped(const MatrixOf<T>& to, const SharedTile<T, 
 }
 
 // Stores Count tiles side by side, the first at (row, column): while one is copied, the next is written. `write(n,
-// tile)` writes the n-th tile to its buffer. All of Threads threads call it and synchronise at named barrier `id`.
+// tile)` writes the n-th tile to its buffer, and `written(n)` is called after the fence, which waits for all of the
+// thread's reads. All of Threads threads call it and synchronise at named barrier `id`.
 // Invariant at each barrier: after the first the buffer is free, after the second it is complete. Every tile is a group
 // of copies, empty if nothing of the tile is copied, so that the last Buffers - 1 groups never read the next buffer.
 // Unroll is Count if `write` needs n as a constant.
-template <int Threads, int Count, int Unroll, class Shared, int Buffers, class To, class Write>
+template <int Threads, int Count, int Unroll, class Shared, int Buffers, class To, class Write, class Written>
 __device__ inline void store_each(int id, Shared (&buffers)[Buffers], const To& to, Extent tensor, int row, int column,
-                                  Write write) {
+                                  Write write, Written written) {
   static_assert(Count % Buffers == 0);  // so that the next call begins with the buffer that is free first
 #pragma unroll Unroll
   for (int n = 0; n < Count; ++n) {
@@ -57,10 +58,16 @@ __device__ inline void store_each(int id, Shared (&buffers)[Buffers], const To& 
     sync(id, Threads);
     write(n, buffer);
     fence();
+    written(n);
     sync(id, Threads);
     store_clipped<Threads>(to, buffer, tensor, row, column + n * Shared::kColumns);
     if (threadIdx.x % Threads == 0) commit();
   }
+}
+template <int Threads, int Count, int Unroll, class Shared, int Buffers, class To, class Write>
+__device__ inline void store_each(int id, Shared (&buffers)[Buffers], const To& to, Extent tensor, int row, int column,
+                                  Write write) {
+  store_each<Threads, Count, Unroll>(id, buffers, to, tensor, row, column, write, [](int) {});
 }
 
 }  // namespace tma
