@@ -62,6 +62,8 @@
 using Tiles = PersistentTiles<BM, BN, GROUP_M>;
 using Accumulators = RegisterTile<layout::Mma<16, BN>>;  // for one warp
 using Staged = SharedTile<O, 64, EPI_N>;
+constexpr int REGISTERS = CONSUMERS == 1 ? 240 : 232;  // of a consumer's thread
+using Store = tma::SliceStore<S, Staged, Hooks, BN, REGISTERS - BN / 2 - 40>;
 
 struct Smem {
   OperandTile<0, T, BM, BK> a[STAGES];
@@ -108,8 +110,8 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Order& tiles, c
       smem.pipeline.release_warp(slot);
       sums.add(part);
     }
-    tma::SliceStore<S, Staged, Hooks, true> store(hooks, tile.row * BM + group * 64, tile.column * BN);
-    store.write(1 + group, smem.staged[group], D, {dims.M, dims.N}, sums);
+    Store store(hooks, tile.row * BM + group * 64, tile.column * BN);
+    store.write(1 + group, smem.staged[group], D, {dims.M, dims.N}, hooks, sums);
   }
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
@@ -143,7 +145,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     __syncwarp();
   } else {
     start_consumer(THREADS);
-    take_registers<CONSUMERS == 1 ? 240 : 232>();
+    take_registers<REGISTERS>();
     grid::wait();
     consume(smem, D, learning(tiles, smem.drawn), dims, hooks, steps);
     __syncwarp();
