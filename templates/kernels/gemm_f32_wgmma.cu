@@ -17,7 +17,7 @@
 //! let     SMEM      = align_up(STAGES * (BM + 2 * BN) * 128 + CONSUMERS * EPI_TILES * 8192 + 24 * STAGES + 8 + 80 * DYNAMIC, 1024)
 //! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count))
-//! let     STEP      = max(700, BM * BN / 9)        "cycles of one step along K: latency, tensor cores"
+//! let     STEP      = max(700, max(6 * BN * CONSUMERS, BN * (3 * CONSUMERS + 4) + 2 * BM) * 11 / 10) "cycles of one step along K: latency, tensor cores, shared memory"
 //!
 //! require TERMS == 3 && sizeof(T) == 4             "this file multiplies f32 of three tf32 products (TERMS = 3)"
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"

@@ -19,7 +19,7 @@
 //! let     SMEM      = align_up(STAGES * (BM + BN) * STEP + BM * 128 + 16 * STAGES, 1024)
 //! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count))
-//! let     CYCLES    = BM * BN * BK / 900 + 60      "cycles of one step along K"
+//! let     CYCLES    = BM * BN * BK * TERMS * max(2, sizeof(T)) / 1800 + 60 "cycles of one step along K"
 //! let     FLOAT8    = sizeof(T) == 1 && !integer(T)
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"

@@ -7,7 +7,7 @@
 `prepare` needs no GPU: it plans and builds every problem for a named device. `measure` runs them where there is one, with
 PyTorch and the package tma_jit, by the method of compare.py; the peer is the better of PyTorch's two libraries.
 Three sets in bf16: problems of large models, problems drawn at random (squares, few rows, tall, long K, odd sizes), and projections
-of transformers with 1 to 64 rows, also with rows whose bits depend on no other (INVARIANT=1). Then a set for each type, layout and batch: 8-bit floats against torch._scaled_mm with exact and
+of transformers with 1 to 64 rows. Then a set for each type, layout and batch: 8-bit floats against torch._scaled_mm with exact and
 with fast sums, tf32 and f32 (of three terms) against torch.mm, s8 against torch._int_mm, operands whose rows lie along M or N against torch.mm of
 transposed views, and batches against torch.bmm. `--sets` chooses among them.
 """
@@ -57,7 +57,6 @@ def problems_of(options):
              "few rows": [(m, n, k) for m in ROWS for n, k in PROJECTIONS]}
     for name, problems in plain.items():
         yield from ((name, (0, *problem), []) for problem in problems)
-    yield from (("few rows, invariant", (0, m, n, k), ["INVARIANT=1"]) for m in ROWS for n, k in PROJECTIONS)
     for name, words in VARIANTS.items():
         yield from ((name, (0, *problem), words) for problem in VARIED)
     for name, problems in BATCHES.items():
