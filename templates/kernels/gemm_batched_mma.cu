@@ -61,7 +61,7 @@ using Staged = SharedTile<O, BM, EPI_N>;
 
 struct Smem {
   OperandTile<TA, T, BM, BK> a[STAGES];
-  OperandTile<TB, T, BN, BK> b[STAGES];
+  OperandTile<TB, U, BN, BK> b[STAGES];
   Staged staged[1];
   Pipeline<STAGES> pipeline;
 };
@@ -75,7 +75,7 @@ __device__ void consume(Smem& smem, const Mapped<O, 3>& D, const Tiles& tiles, c
   Consumer consumer(smem.pipeline);
   Accumulators acc;
   for (const int index : tiles) {
-    mma::multiply_tile<T, WM, WN, BK, TERMS>(smem, consumer, steps, row, column, acc);
+    mma::multiply_tile<T, WM, WN, BK, TERMS, U>(smem, consumer, steps, row, column, acc);
     const BatchTile tile = tiles[index];
     tma::store_tile<S, WARPS, BN>(smem.staged, tma::MatrixOf<O>{D, tile.matrix}, {dims.M, dims.N}, tile.row * BM,
                                   tile.column * BN, row, column, acc, hooks, tile.matrix);

@@ -75,7 +75,7 @@ using Store = tma::SliceStore<S, Staged, Hooks, BN, REGISTERS - SUMS - 40>;
 
 struct Smem {
   OperandTile<TA, T, BM, BK> a[STAGES];
-  OperandTile<TB, T, BN, BK> b[STAGES];
+  OperandTile<TB, U, BN, BK> b[STAGES];
   Staged staged[CONSUMERS][EPI_TILES];
   Pipeline<STAGES> pipeline;
   Turns turns;

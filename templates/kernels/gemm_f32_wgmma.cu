@@ -51,11 +51,11 @@
 #include "device/tile/shared_memory.cuh"
 #include "device/tile/wgmma_terms.cuh"
 
-// The problem: the units read an f32 as tf32, with 11 of its 24 bits. The idea: each operand is the sum of two tf32, and
-// of their four products three are computed. B is in shared memory, where three warps split each tile that has arrived
-// while the consumers multiply earlier ones; A is split in the registers from which wgmma takes it. wgmma cuts its sums
-// off, which adds up along K: each step has sums of its own, which are added in f32. While one consumer adds, the other
-// multiplies. The cost: three times the products, and a second tile of B in each slot.
+// The problem: the units read an f32 as tf32, with 11 of its 24 bits. The idea: each operand is the sum of two tf32,
+// and of their four products three are computed. B is in shared memory, where three warps split each tile that has
+// arrived while the consumers multiply earlier ones; A is split in the registers from which wgmma takes it. wgmma cuts
+// its sums off, which adds up along K: each step has sums of its own, which are added in f32. While one consumer adds,
+// the other multiplies. The cost: three times the products, and a second tile of B in each slot.
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -116,10 +116,8 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Order& tiles, c
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A,
-                                                              View<const T, 2>,
-                                                              const __grid_constant__ CUtensorMap B,
-                                                              View<const T, 2>,
+extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A, View<const T, 2>,
+                                                              const __grid_constant__ CUtensorMap B, View<const T, 2>,
                                                               const __grid_constant__ Mapped<O, 2> D, u8* tickets,
                                                               const Dims dims, const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();

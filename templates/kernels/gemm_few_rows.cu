@@ -1,7 +1,8 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation; at most 16 rows of A and D"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //!
-//! type    T      = bf16  in {bf16, f16}            "elements of A and B"
+//! type    T      = bf16  in {bf16, f16}            "elements of A"
+//! type    U      = T     in {bf16, f16}            "elements of B, as those of A"
 //! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
 //! type    S      = f32   in {f32}                  "what epilogue computes in"
 //! dim     M, N, K in 0..2147483647
@@ -36,6 +37,7 @@
 //! let     TURNS   = ceil_div(ceil_div(K, 64), PARTS * STEPS) "latencies of a warp"
 //! let     LATENCY = max(TURNS * 900, TURNS * GRID * 900 / (device.sm_count * RESIDENT))
 //!
+//! require dtype(U) == dtype(T)                  "A and B have elements of one type"
 //! require M <= ROWS                                "a block multiplies all rows of A"
 //! require alignment(A) >= VEC && alignment(B) >= VEC "A and B must begin at a multiple of the access"
 //! require stride(A, 0) * sizeof(T) % VEC == 0 && stride(B, 0) * sizeof(T) % VEC == 0 "rows of A and B must begin at multiples of the access"
@@ -49,8 +51,8 @@
 //!
 //! tensor  A  : T[M, K]
 //! tensor  AT : T[K, M]  when TA == 1
-//! tensor  B  : T[N, K]  early
-//! tensor  BT : T[K, N]  when TB == 1
+//! tensor  B  : U[N, K]  early
+//! tensor  BT : U[K, N]  when TB == 1
 //! tensor  D  : O[M, N]  out
 //!
 //! workspace partials  CHUNKS == 1 ? 0 : TILES * CHUNKS * ROWS * BN * 4  "sums of one block"

@@ -64,7 +64,7 @@ using Staged = SharedTile<O, BM, EPI_N>;
 
 struct Smem {
   OperandTile<TA, T, BM, BK> a[STAGES];
-  OperandTile<TB, T, BN, BK> b[STAGES];
+  OperandTile<TB, U, BN, BK> b[STAGES];
   Staged staged[1];
   Pipeline<STAGES> pipeline;
 };
@@ -78,7 +78,7 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, c
   Consumer consumer(smem.pipeline);
   Accumulators acc;
   for (const int index : tiles) {
-    mma::multiply_tile<T, WM, WN, BK, TERMS>(smem, consumer, steps, row, column, acc);
+    mma::multiply_tile<T, WM, WN, BK, TERMS, U>(smem, consumer, steps, row, column, acc);
     const Tile tile = tiles[index];
     tma::store_tile<S, WARPS, BN>(smem.staged, D, {dims.M, dims.N}, tile.row * BM, tile.column * BN, row, column, acc,
                                   hooks);

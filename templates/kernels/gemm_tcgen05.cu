@@ -59,7 +59,7 @@ constexpr int kColumns = tensor_memory::allocation(kAccumulators * BN);
 struct Smem {
   using Staged = SharedTile<O, BM, EPI_N>;
   OperandTile<TA, T, BM, BK> a[STAGES];
-  OperandTile<TB, T, BN / PAIR, BK> b[STAGES];
+  OperandTile<TB, U, BN / PAIR, BK> b[STAGES];
   Staged staged[EPI_TILES];
   Pipeline<STAGES> operands;
   Pipeline<kAccumulators, PAIR> accumulators;  // filled by the multiplying thread, drained by the storing warps

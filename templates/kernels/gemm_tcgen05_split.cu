@@ -72,7 +72,7 @@ using Part = RegisterTile<layout::Lane<kPart>, Sum>;
 
 struct Smem {
   OperandTile<TA, T, BM, BK> a[STAGES];
-  OperandTile<TB, T, BN, BK> b[STAGES];
+  OperandTile<TB, U, BN, BK> b[STAGES];
   Pipeline<STAGES> pipeline;
   Barrier multiplied;
   u32 address;  // of the accumulator, in tensor memory

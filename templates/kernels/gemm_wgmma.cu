@@ -95,7 +95,7 @@ using Store = tma::SliceStore<S, Staged, Hooks, BN, REGISTERS - SUMS - 40>;
 
 struct Smem {
   OperandTile<TA, T, BM, BK> a[STAGES];
-  OperandTile<TB, T, BN, BK> b[STAGES];
+  OperandTile<TB, U, BN, BK> b[STAGES];
   Staged staged[CONSUMERS][EPI_TILES];
   Pipeline<STAGES, CLUSTER> pipeline;
   Turns turns;
@@ -137,8 +137,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     }
     start_producer<CLUSTER>(THREADS);
     give_registers<40>();
-    if (first)
-      load_operands(smem.pipeline, smem, TA ? AT : A, TB ? BT : B, drawing(tiles, smem.drawn, tickets), steps);
+    if (first) load_operands(smem.pipeline, smem, TA ? AT : A, TB ? BT : B, drawing(tiles, smem.drawn, tickets), steps);
     __syncwarp();
   } else {
     start_consumer<CLUSTER>(THREADS);

@@ -140,7 +140,7 @@ using Staged = SharedTile<O, ROWS, 64>;
 
 struct Operands {
   OperandTile<TA, T, BM, BK> a[STAGES];
-  OperandTile<TB, T, BN, BK> b[STAGES];
+  OperandTile<TB, U, BN, BK> b[STAGES];
 };
 // Four sums, which move together.
 template <class X> struct FourOf { using type = float4; };

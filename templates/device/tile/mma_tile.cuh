@@ -16,8 +16,8 @@ namespace mma {
 
 template <class T> constexpr int kDepth = 32 / sizeof(T);  // elements of K in one product
 
-// The operands of one product along K: M rows of A and N rows of B.
-template <class T, int M, int N> struct Operands {
+// The operands of one product along K: M rows of A, whose elements are T, and N rows of B, whose elements are U.
+template <class T, int M, int N, class U = T> struct Operands {
   u32 a[M / 16][4], b[N / 8][2];
 
   // Loads the 32 bytes of K that start with column k, of the rows from `row` on, a multiple of 16. The swizzle repeats
@@ -77,7 +77,7 @@ template <class T, int M, int N> struct Operands {
   // Operands in either major order.
   template <bool TransposedA, bool TransposedB, int ExtentA, int ExtentB, int K>
   __device__ void load(const OperandTile<TransposedA, T, ExtentA, K>& from_a, int row,
-                       const OperandTile<TransposedB, T, ExtentB, K>& from_b, int column, int k) {
+                       const OperandTile<TransposedB, U, ExtentB, K>& from_b, int column, int k) {
     if constexpr (TransposedA)
       load_a_transposed(from_a, k, row);
     else
@@ -98,8 +98,8 @@ template <class T, int M, int N> struct Operands {
       }
   }
 
-  // d += a * b^T, of f32 by as many products of tf32 as `Terms`. Traverses every other row of products backwards, so that
-  // consecutive products share an operand.
+  // d += a * b^T, of f32 by as many products of tf32 as `Terms`. Traverses every other row of products backwards, so
+  // that consecutive products share an operand.
   template <int Terms = 1> __device__ void multiply(RegisterTile<layout::Mma<M, N>, typename Unit<T>::Sum>& d) const {
     if constexpr (Terms == 3) {
       multiply_terms(d);
@@ -115,7 +115,7 @@ template <class T, int M, int N> struct Operands {
   }
 
  private:
-  using Product = Mma<16, 8, kDepth<T>, typename Unit<T>::Type, typename Unit<T>::Type, typename Unit<T>::Sum>;
+  using Product = Mma<16, 8, kDepth<T>, typename Unit<T>::Type, typename Unit<U>::Type, typename Unit<T>::Sum>;
   using Sums = typename Product::Accumulator[4];
 
   // The three products of an f32's terms, the small ones first. The unit cuts sums off, which f32 additions round: so
