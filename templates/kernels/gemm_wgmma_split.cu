@@ -115,7 +115,7 @@
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
 #include "device/tile/tma_tile.cuh"
-#include "device/tile/wgmma_tile.cuh"
+#include "device/tile/wgmma_operand_tile.cuh"
 
 // The problem: where D has few rows, they do not fill the 64 rows of an instruction, and the tiles of D do not fill the
 // GPU. The idea: swap the operands, D^T = B * A^T, and split K. The 64 rows of an instruction are then columns of D,
