@@ -117,7 +117,7 @@
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
 #include "device/tile/tma_tile.cuh"
-#include "device/tile/wgmma_tile.cuh"
+#include "device/tile/wgmma_operand_tile.cuh"
 
 // The problem: where D has few rows, they do not fill the 64 rows of an instruction, and the tiles of D do not fill the
 // GPU. The idea: swap the operands, D^T = B * A^T, and split K. The 64 rows of an instruction are then columns of D,
@@ -209,26 +209,34 @@ __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, 
 // 8-bit floats, which wgmma keeps to 14 bits, are added in f32 after each step.
 __device__ void accumulate(Smem& smem, int group, Range steps, Sums& sums) {
   Consumer consumer(smem.pipeline);
-  u32 before = 0;
-#pragma unroll 1
-  for (int step = steps.first; step < steps.end; step += PARTS) {
+  const auto start = [&](Sums& to, bool onto) {
     const u32 slot = consumer.wait();
-    if constexpr (PROMOTED) {
+    wgmma::multiply(to, smem.operands.b[slot], group * 64, smem.operands.a[slot], onto);
+    return slot;
+  };
+  int step = steps.first;
+  if constexpr (PROMOTED) {
+#pragma unroll 1
+    for (; step < steps.end; step += PARTS) {
       Sums part;
-      wgmma::multiply(part, smem.operands.b[slot], group * 64, smem.operands.a[slot], false);
+      const u32 slot = start(part, false);
       wgmma::wait<0>();
       smem.pipeline.release_warpgroup(slot);
       sums.add(part);
-      continue;
     }
-    wgmma::multiply(sums, smem.operands.b[slot], group * 64, smem.operands.a[slot], step > steps.first);
+    return;
+  }
+  if (step >= steps.end) return;
+  u32 before = start(sums, false);
+#pragma unroll 1
+  for (step += PARTS; step < steps.end; step += PARTS) {
+    const u32 slot = start(sums, true);
     wgmma::wait<1>();
-    if (step > steps.first) smem.pipeline.release_warpgroup(before);
+    smem.pipeline.release_warpgroup(before);
     before = slot;
   }
   wgmma::wait<0>();
-  if (SHARERS > 1 && !PROMOTED && steps.first < steps.end)  // which drain() waits for
-    smem.pipeline.release_warpgroup(before);
+  if (SHARERS > 1) smem.pipeline.release_warpgroup(before);  // which drain() waits for
 }
 
 // Writes this block's sums to shared memory for the owners of the rows. All operands must have arrived and been read.

@@ -8,7 +8,7 @@ namespace tma {
 
 // Stores the part of a complete tile inside the tensor to (row, column). Called by Threads threads. TMA clips a store
 // to the tensor only in units of 16 bytes (seen on an H100), so a tile with a partial unit at the end of its rows is
-// written element by element. The thread whose threadIdx.x is a multiple of Threads stores, and commits afterwards.
+// written by ordinary stores. The thread whose threadIdx.x is a multiple of Threads stores, and commits afterwards.
 template <int Threads, class T, int Rows, int Columns, int Swizzle>
 __device__ inline void store_clipped(const Mapped<T, 2>& to, const SharedTile<T, Rows, Columns, Swizzle>& tile,
                                      Extent tensor, int row, int column) {
@@ -17,7 +17,7 @@ __device__ inline void store_clipped(const Mapped<T, 2>& to, const SharedTile<T,
   if (left >= Columns || left * sizeof(T) % 16 == 0) {
     if (thread == 0) store(to.map, tile, column, row);
   } else {
-    store_elements<Threads>(to.view, tile, tensor, row, column, thread);
+    store_units<Threads>(to.view, tile, tensor, row, column, thread);
   }
 }
 
@@ -37,7 +37,7 @@ __device__ inline void store_clipped(const MatrixOf<T>& to, const SharedTile<T, 
   } else {
     const View<T, 3>& view = to.batch.view;
     const View<T, 2> matrix = {view.data + to.index * view.stride[0], {view.stride[1], view.stride[2]}};
-    store_elements<Threads>(matrix, tile, tensor, row, column, thread);
+    store_units<Threads>(matrix, tile, tensor, row, column, thread);
   }
 }
 

@@ -3,7 +3,7 @@
 #include "device/pipeline/pipeline.cuh"
 #include "device/pipeline/turns.cuh"
 #include "device/ptx/setmaxnreg.cuh"
-#include "device/tile/wgmma_tile.cuh"
+#include "device/tile/wgmma_operand_tile.cuh"
 
 // The products of one consumer warpgroup: Slices blocks of 64 rows, from block `first` of each of its tiles on. Smem
 // has operand tiles `a` and `b` of each slot of its `pipeline`.
@@ -16,11 +16,11 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
   // slots of all others are released. Returns meanwhile(), which is called once all products have been started.
   template <class F> __device__ auto accumulate(int steps, Accumulators (&acc)[Slices], F meanwhile) {
     u32 before = 0;
-    if (steps > 0) before = start(acc, false);
 #pragma unroll 1  // more unrolling gains no speed and triples ptxas's time
-    for (int step = 1; step < steps; ++step) {
-      const u32 slot = start(acc, true);
-      finish<Slices>(before);
+    for (int step = 0; step < steps; ++step) {
+      const u32 slot = start(acc, step > 0);
+      wgmma::wait<Slices>();
+      if (step > 0) smem_.pipeline.release_warpgroup(before);
       before = slot;
     }
     auto result = meanwhile();

@@ -1,8 +1,8 @@
 #pragma once
 // Products of a warpgroup on f32 at the accuracy of f32: A in registers and B in shared memory, each as two terms of
 // tf32 (tf32_terms.cuh).
+#include "device/ptx/wgmma_registers.cuh"
 #include "device/tile/mma_tile.cuh"
-#include "device/tile/wgmma_tile.cuh"
 
 namespace wgmma {
 
