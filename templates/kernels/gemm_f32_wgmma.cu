@@ -28,6 +28,7 @@
 //! tensor  B   box [BN, BK]     swizzle 128  l2 128  early
 //! tensor  D   box [64, EPI_N]  swizzle 128  view
 //!
+//! workspace state    8 * AMAX     zero             "LargestState"
 //! workspace tickets  4 * DYNAMIC  zero             "tiles that have been drawn"
 //!
 //! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM  waits
@@ -90,9 +91,8 @@ template <class Order> __device__ void split(Smem& smem, const Order& tiles, int
 
 // Multiplies and stores this consumer's 64 rows of each tile. Loop invariant: before a step the products of all earlier
 // steps are complete, added to `sums`, and their slots released by this warp.
-template <class Order>
-__device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Order& tiles, const Dims& dims, const Hooks& hooks,
-                        int steps) {
+template <class To, class Order>
+__device__ void consume(Smem& smem, const To& D, const Order& tiles, const Dims& dims, const Hooks& hooks, int steps) {
   const int group = threadIdx.x / kWarpgroup, row = group * 64 + threadIdx.x % kWarpgroup / 32 * 16;
   Ring<STAGES> ring;
   for (const int index : tiles) {
@@ -118,7 +118,8 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Order& tiles, c
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A, View<const T, 2>,
                                                               const __grid_constant__ CUtensorMap B, View<const T, 2>,
-                                                              const __grid_constant__ Mapped<O, 2> D, u8* tickets,
+                                                              const __grid_constant__ Mapped<O, 2> D,
+                                                              View<f32, 1> LARGEST, u8* state, u8* tickets,
                                                               const Dims dims, const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.M, dims.N);
@@ -145,7 +146,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     start_consumer(THREADS);
     take_registers<REGISTERS>();
     grid::wait();
-    consume(smem, D, learning(tiles, smem.drawn), dims, hooks, steps);
+    const auto& to = compared<AMAX>(D, state);
+    consume(smem, to, learning(tiles, smem.drawn), dims, hooks, steps);
+    finish_compare(to, LARGEST, 1, gridDim.x * CONSUMERS * 4);
     __syncwarp();
   }
 }

@@ -17,6 +17,7 @@
 //! param   SPLIT  = 1     in {1, 2, 4, 8}           "blocks of a cluster that share K"
 //! param   TA     = 0     in {0}                   "A lies with K along its rows"
 //! param   TB     = 0     in {0}                   "so does B"
+//! param   AMAX   = 0    in {0}                   "results are not compared"
 //! param   TERMS  = 1    in {1}  asked           "neither is f32"
 //! param   INVARIANT = 0 in {0}  asked           "warps share K; other files sum it in the order of many rows"
 //! param   DYNAMIC = 0   in {0, 1}  asked        "each tile has a block, which begins where an SM is free"
@@ -54,6 +55,7 @@
 //! tensor  B  : U[N, K]  early
 //! tensor  BT : U[K, N]  when TB == 1
 //! tensor  D  : O[M, N]  out
+//! tensor  LARGEST : f32[1]  out  when AMAX == 1
 //!
 //! workspace partials  CHUNKS == 1 ? 0 : TILES * CHUNKS * ROWS * BN * 4  "sums of one block"
 //! workspace counters  CHUNKS == 1 ? 0 : TILES * 4  zero  "blocks of a tile that have come"
@@ -169,7 +171,8 @@ template <class F> __device__ void collect_chunks(Smem& smem, int rows, f32* par
 
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T, 2> A, View<const T, 2>,
                                                                    View<const T, 2> B, View<const T, 2>, View<O, 2> D,
-                                                                   u8* partials, u8* counters, const Dims dims,
+                                                                   View<f32, 1>, u8* partials, u8* counters,
+                                                                   const Dims dims,
                                                                    const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const int tile = blockIdx.x / (SPLIT * CHUNKS), share = blockIdx.x % (SPLIT * CHUNKS), column = tile * BN;

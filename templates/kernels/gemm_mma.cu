@@ -37,6 +37,8 @@
 //! tensor  BT  box [BK, 64]     swizzle 128  l2 256  early
 //! tensor  D   box [BM, EPI_N]  swizzle 128  view
 //!
+//! workspace state    8 * AMAX     zero             "LargestState"
+//!
 //! launch  grid (DYNAMIC ? TILES : ceil_div(TILES, WAVES))  block THREADS  smem SMEM  waits
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 14000 + max(WAVES * ceil_div(K, BK) * CYCLES, ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 1500) "by the rate of mma.sync and the bandwidth of an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 ? (K <= 1024 ? 7 : K <= 8192 ? 5 : 3) : 0
@@ -72,8 +74,8 @@ static_assert(sizeof(Smem) == SMEM);
 
 // Multiplies and stores this block's tiles. Called by all consumer warps. Loop invariant: before a tile, the slots of
 // all earlier tiles are released, and only copies of their results to D may be in progress.
-__device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
-                        int steps) {
+template <class To>
+__device__ void consume(Smem& smem, const To& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks, int steps) {
   const int warp = threadIdx.x / 32, row = warp / WARPS_N * WM, column = warp % WARPS_N * WN;
   Consumer consumer(smem.pipeline);
   Accumulators acc;
@@ -90,7 +92,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                                                               const __grid_constant__ CUtensorMap AT,
                                                               const __grid_constant__ CUtensorMap B,
                                                               const __grid_constant__ CUtensorMap BT,
-                                                              const __grid_constant__ Mapped<O, 2> D, const Dims dims,
+                                                              const __grid_constant__ Mapped<O, 2> D,
+                                                              View<f32, 1> LARGEST, u8* state, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.M, dims.N);
@@ -106,7 +109,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     start_consumer(THREADS);
     if constexpr (WARPS == 8) take_registers<232>();
     grid::wait();
-    consume(smem, D, tiles, dims, hooks, steps);
+    const auto& to = compared<AMAX>(D, state);
+    consume(smem, to, tiles, dims, hooks, steps);
+    finish_compare(to, LARGEST, 1, gridDim.x * WARPS);
   }
 }
 

@@ -33,6 +33,8 @@
 //! require TERMS == 1 || WN == 32 && (WM == 32 || STEP == 64) "terms of f32 leave registers for smaller warp tiles"
 //! require (WM * WN / 32 + WM / 2 + WN / 2 + 60 + 64 * (FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120)) * THREADS * BLOCKS <= device.registers_per_sm "accumulators and fragments must fit in registers, from sm_90 to below sm_120 those of 8-bit floats widened to 16 bits too"
 //!
+//! workspace state  8 * AMAX  zero                  "LargestState"
+//!
 //! launch  grid (DYNAMIC ? TILES : ceil_div(TILES, WAVES))  block THREADS  smem SMEM
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 ? (K <= 1024 ? 7 : K <= 8192 ? 5 : 3) : 0
@@ -51,6 +53,7 @@
 //! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 3
 //! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 2 when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 
+#include "device/epilogue/largest.cuh"
 #include "device/epilogue/own_operands.cuh"
 #include "device/epilogue/store_tile.cuh"
 #include "device/pipeline/mma_cp_async.cuh"
@@ -88,11 +91,13 @@ struct Problem {
 };
 
 // Stores 16 rows of a warp at a time through its own shared memory.
-__device__ inline void store(SharedTile<O, 16, WN>& staged, const Problem& p, const Hooks& hooks, int row, int column,
-                             const Accumulators& acc) {
+template <class To>
+__device__ inline void store(SharedTile<O, 16, WN>& staged, const To& to, const Problem& p, const Hooks& hooks, int row,
+                             int column, const Accumulators& acc) {
   const bool vectors = rows_of_16_bytes(p.d);
   auto results = acc.as<S>();
   apply_epilogue(hooks, results, row, column);
+  compare(to, results, p.extent, row, column);
 #pragma unroll
   for (int i = 0; i < WM; i += 16) {
     __syncwarp();
@@ -109,7 +114,8 @@ template <class X> __device__ inline View<X, 2> transposed(const View<X, 2>& of)
 
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T, 2> A, View<const T, 2> AT,
                                                                    View<const U, 2> B, View<const U, 2> BT,
-                                                                   View<O, 2> D, const Dims dims,
+                                                                   View<O, 2> D, View<f32, 1> LARGEST, u8* state,
+                                                                   const Dims dims,
                                                                    const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Problem p = {TA ? transposed(AT) : A, TB ? transposed(BT) : B, D, {dims.M, dims.N}, dims.K,
@@ -123,10 +129,12 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T,
     clear<THREADS>(smem.b);
     __syncthreads();
   }
+  const auto& to = compared<AMAX>(p.d, state);
   mma::multiply_copied<T, U, WM, WN, TERMS, STAGES, THREADS, VEC>(
       smem, p, row, column, [&](const Tile& tile, const Accumulators& acc) {
-        store(smem.staged[warp], p, hooks, tile.row * BM + row, tile.column * BN + column, acc);
+        store(smem.staged[warp], to, p, hooks, tile.row * BM + row, tile.column * BN + column, acc);
       });
+  finish_compare(to, LARGEST, 1, gridDim.x * WARPS);
 }
 
 #endif

@@ -30,6 +30,8 @@
 //! tensor  BT  box [BK, 128 / sizeof(T)]         swizzle 128  l2 256  early
 //! tensor  D   box [BM, EPI_N]      swizzle EPI_N * sizeof(O)  view
 //!
+//! workspace state    8 * AMAX     zero             "LargestState"
+//!
 //! cluster PAIR
 //! launch  grid (DYNAMIC ? TILES : ceil_div(TILES, WAVES)) * PAIR  block THREADS  smem SMEM  waits
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 18246 + max(2 * M * N * K / (device.sm_count * 8192), WAVES * ceil_div(K, BK) * max(100, 2 * BN), ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 2230) "at least, for every configuration; not measured: the fixed part is above that of gemm_few_rows.cu"
@@ -92,26 +94,29 @@ __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, 
       });
 }
 
-// Stores this block's tiles. Called by four warps. Loop invariant: before a tile, all earlier accumulators are released
-// and the copies of their last parts to D may be in progress.
-template <class Order>
-__device__ void store(Smem& smem, const Mapped<O, 2>& D, const Order& tiles, const Dims& dims, const Hooks& hooks,
-                      int steps) {
+// Stores this block's tiles and returns how many they are. Called by four warps. Loop invariant: before a tile, all
+// earlier accumulators are released and the copies of their last parts to D may be in progress.
+template <class To, class Order>
+__device__ int store(Smem& smem, const To& D, const Order& tiles, const Dims& dims, const Hooks& hooks, int steps) {
   grid::wait();
   Consumer accumulators(smem.accumulators);
+  int count = 0;
   for (const int index : tiles) {
+    ++count;
     const Tile tile = tiles[index];
     store_accumulator<S, Unit<T>::Sum, BN>(smem, accumulators, steps, D, {dims.M, dims.N}, tile.row * BM,
                                            tile.column * BN, hooks);
   }
   if (threadIdx.x == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
+  return count;
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A,
                                                               const __grid_constant__ CUtensorMap AT,
                                                               const __grid_constant__ CUtensorMap B,
                                                               const __grid_constant__ CUtensorMap BT,
-                                                              const __grid_constant__ Mapped<O, 2> D, const Dims dims,
+                                                              const __grid_constant__ Mapped<O, 2> D,
+                                                              View<f32, 1> LARGEST, u8* state, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.M, dims.N);
@@ -129,12 +134,15 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   }
   cluster::sync_blocks<PAIR>();
 
-  if (warp < kLoadWarp)
-    store(smem, D, learning(tiles, smem.launches.drawn), dims, hooks, steps);
-  else if (warp == kLoadWarp && lane == 0)
+  if (warp < kLoadWarp) {
+    const auto& to = compared<AMAX>(D, state);
+    const int count = store(smem, to, learning(tiles, smem.launches.drawn), dims, hooks, steps);
+    finish_compare(to, LARGEST, count, *tiles.end() * PAIR * (kStoreThreads / 32));
+  } else if (warp == kLoadWarp && lane == 0) {
     produce(smem, TA ? AT : A, TB ? BT : B, cancelling(tiles, smem.launches), steps);
-  else if (warp == kMultiplyWarp && lane == 0 && tiles.rank() == 0)
+  } else if (warp == kMultiplyWarp && lane == 0 && tiles.rank() == 0) {
     multiply_tiles<PAIR, BN>(smem, learning<true>(tiles, smem.launches.drawn), steps);
+  }
   __syncwarp();
 
   // No block may exit, or free tensor memory, while the pair still multiplies or signals its barriers.

@@ -19,6 +19,7 @@
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require !integer(T) || device.compute_capability == 100 && BM % 32 == 0 "of sm_100a and sm_103a only the first multiplies s8, by multiples of 32 rows of D"
+//! require AMAX == 0                                "results of tiles that several blocks sum are not compared"
 //! require TERMS == 1                               "gemm_f32_tcgen05 multiplies f32 by three terms"
 //! require INVARIANT == 0 || CHUNKS == 1            "a sum over K that is divided has other bits than one that is not, as of many rows"
 //! require TA + TB == 0 || sizeof(T) <= 2           "this kernel reads only 8-bit and 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
@@ -177,7 +178,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                                                               const __grid_constant__ CUtensorMap AT,
                                                               const __grid_constant__ CUtensorMap B,
                                                               const __grid_constant__ CUtensorMap BT, View<O, 2> D,
-                                                              u8* partials, u8* counters, const Dims dims,
+                                                              View<f32, 1>, u8* partials, u8* counters, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const int rows = ceil_div<u32>(dims.M, BM), tiles = rows * ceil_div<u32>(dims.N, BN), tile = blockIdx.x % tiles;

@@ -47,6 +47,7 @@
 //! tensor  BT  box [BK, 64]            swizzle 128  l2 128  early
 //! tensor  D   box [64, EPI_N]         swizzle SWIZZLE  view
 //!
+//! workspace state    8 * AMAX     zero             "LargestState"
 //! workspace tickets  4 * DYNAMIC  zero             "tiles that have been drawn"
 //!
 //! cluster CLUSTER
@@ -105,9 +106,8 @@ static_assert(sizeof(Smem) <= SMEM);
 
 // Multiplies and stores this consumer's tiles. Called by each consumer warpgroup. Only the copies of its previous tile
 // to D may be in progress when it stores one.
-template <class Order>
-__device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Order& tiles, const Dims& dims, const Hooks& hooks,
-                        int steps) {
+template <class To, class Order>
+__device__ void consume(Smem& smem, const To& D, const Order& tiles, const Dims& dims, const Hooks& hooks, int steps) {
   multiply_tiles<Accumulators, SLICES, PINGPONG, PROMOTED>(
       smem.pipeline, smem, tiles, steps,
       [&](const Tile& tile, int block) { return Store(hooks, tile.row * BM + block * 64, tile.column * BN); },
@@ -122,7 +122,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                                                               const __grid_constant__ CUtensorMap AT,
                                                               const __grid_constant__ CUtensorMap B,
                                                               const __grid_constant__ CUtensorMap BT,
-                                                              const __grid_constant__ Mapped<O, 2> D, u8* tickets,
+                                                              const __grid_constant__ Mapped<O, 2> D,
+                                                              View<f32, 1> LARGEST, u8* state, u8* tickets,
                                                               const Dims dims, const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.M, dims.N);
@@ -143,7 +144,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     start_consumer<CLUSTER>(THREADS);
     take_registers<REGISTERS>();
     grid::wait();
-    consume(smem, D, learning(tiles, smem.drawn), dims, hooks, steps);
+    const auto& to = compared<AMAX>(D, state);
+    consume(smem, to, learning(tiles, smem.drawn), dims, hooks, steps);
+    finish_compare(to, LARGEST, 1, gridDim.x * CONSUMERS * 4);
     __syncwarp();
   }
 }

@@ -41,6 +41,7 @@
 //! require SPLIT == 1 || BM * BN * 4 <= RING        "the ring's memory holds the partial sums"
 //! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
 //! require !integer(T) || BM <= 24 || BM % 16 == 0 "wgmma multiplies integers by 8, 16, 24 or multiples of 16 rows of D"
+//! require AMAX == 0                                "results of tiles that several blocks sum are not compared"
 //! require TERMS == 1                               "gemm_f32_wgmma multiplies f32 by three terms"
 //! require INVARIANT == 0 || SPLIT * CHUNKS == 1    "a sum over K that is divided has other bits than one that is not, as of many rows"
 //! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
@@ -365,8 +366,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                                                               const __grid_constant__ CUtensorMap AT,
                                                               const __grid_constant__ CUtensorMap B,
                                                               const __grid_constant__ CUtensorMap BT,
-                                                              const __grid_constant__ Mapped<O, 2> D, u8* partials,
-                                                              u8* counters, const Dims dims,
+                                                              const __grid_constant__ Mapped<O, 2> D, View<f32, 1>,
+                                                              u8* partials, u8* counters, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const int rows = ceil_div<u32>(dims.M, BM * SHARE_M),
