@@ -19,8 +19,8 @@ inline constexpr std::array<std::string_view, 4> kActivations = {"sigmoid", "sil
 //   ?:  ||  &&  |  ^  &  == !=  < > <= >=  << >>  + -  * / %  unary + - ! ~
 //
 // elements of operands (`bias[column]`), conversions to number types (`f32(a)` or `(f32)a`) and calls of CUDA's math
-// functions and of activations, nested to a depth of at most 64. Everything else fails: statements, assignments, lambdas, members,
-// pointers, strings, and any other name. Fails with parse, as "hook NAME:line:column: ...".
+// functions and of activations, nested to a depth of at most 64. Everything else fails: statements, assignments,
+// lambdas, members, pointers, strings, and any other name. Fails with parse, as "hook NAME:line:column: ...".
 [[nodiscard]] Result<void> check_expression(const Hook& hook, Operands operands = {});
 
 }  // namespace tma_jit::source

@@ -54,8 +54,8 @@ TEST_CASE("the library's kernels agree with their references") {
   check_passes({"gemm", "M=33", "N=37", "K=75", "TA=1", "T=e4m3", "O=f32"});
   check_passes({"gemm", "M=136", "N=144", "K=40", "--operand", "C : bf16[M, N]", "--operand", "alpha : f32 = 2",
                 "--operand", "beta : f32 = 0.5", "--hook", "epilogue=alpha * x + beta * C[row, column]"});
-  check_passes({"gemm", "M=136", "N=144", "K=40", "--operand", "bias : f32[N]", "--hook",
-                "epilogue=gelu(x + bias[column])"});
+  check_passes(
+      {"gemm", "M=136", "N=144", "K=40", "--operand", "bias : f32[N]", "--hook", "epilogue=gelu(x + bias[column])"});
   check_passes({"gemm", "M=136", "N=144", "K=40", "--operand", "up : bf16[M, N]", "--hook",
                 "epilogue=silu(x) * up[row, column]"});
   check_passes({"gemm_batched", "M=130", "N=136", "K=72", "BATCH=3", "A_BATCH=3", "B_BATCH=1"});
