@@ -81,7 +81,7 @@ constexpr emulator::Policy kPolicies[] = {emulator::Policy::eager, emulator::Pol
                                           emulator::Policy::split, emulator::Policy::starved};
 
 // What three products of tf32 leave of each is 2^-20 at most; sums of normal numbers average it out.
-constexpr double kF32 = 0x1p-20, kTf32 = 0x1p-12;
+constexpr double kF32Error = 0x1p-20, kTf32Error = 0x1p-12;
 
 struct File {
   const char* arch;
@@ -115,17 +115,17 @@ TEST_CASE("Three terms keep the accuracy of f32 on every target under every poli
       settings.policy = policy;
       settings.seed = 29;
       device_of(file.arch).settings = settings;
-      CHECK(error_with(file.arch, file.name, {200, 136, 96}, file.params) < kF32);
+      CHECK(error_with(file.arch, file.name, {200, 136, 96}, file.params) < kF32Error);
     }
     device_of(file.arch).settings = {};
-    CHECK(error_with(file.arch, file.name, {130, 72, 1700}, file.params) < kF32);
-    CHECK(error_with(file.arch, file.name, {1, 4, 4}, file.params) < kF32);
+    CHECK(error_with(file.arch, file.name, {130, 72, 1700}, file.params) < kF32Error);
+    CHECK(error_with(file.arch, file.name, {1, 4, 4}, file.params) < kF32Error);
   }
 }
 
 TEST_CASE("One term has the accuracy of tf32, and nothing is summed where K is 0") {
-  CHECK(error_with("sm_121a", "gemm_mma", {64, 64, 96}, {}) > kTf32);
-  CHECK(error_with("sm_90a", "", {64, 64, 96}, {}) > kTf32);
+  CHECK(error_with("sm_121a", "gemm_mma", {64, 64, 96}, {}) > kTf32Error);
+  CHECK(error_with("sm_90a", "", {64, 64, 96}, {}) > kTf32Error);
   for (const float value : product("sm_90a", "gemm_f32_wgmma", {70, 64, 0}, {}, {}, {{"TERMS", 3}})) CHECK(value == 0);
 }
 
