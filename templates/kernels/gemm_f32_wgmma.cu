@@ -140,7 +140,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     if (!loads)
       split(smem, learning(tiles, smem.drawn), steps);
     else if (threadIdx.x % 32 == 0)
-      load_operands(smem.pipeline, smem, A, B, drawing(tiles, smem.drawn, tickets), steps);
+      load_operands<BM, BN>(smem.pipeline, smem, A, dims.M, B, dims.N, drawing(tiles, smem.drawn, tickets), steps);
     __syncwarp();
   } else {
     start_consumer(THREADS);

@@ -1,14 +1,14 @@
 #pragma once
-// The multiplying thread of a matrix product by tcgen05 whose operands are loaded by TMA. Its Smem has operand tiles `a`
-// and `b` of each slot of its `operands`, the pipeline `accumulators`, which the storing warps drain, and the `address`
-// of these in tensor memory, of Columns columns each.
+// The multiplying thread of a matrix product by tcgen05 whose operands are loaded by TMA. Its Smem has operand tiles
+// `a` and `b` of each slot of its `operands`, the pipeline `accumulators`, which the storing warps drain, and the
+// `address` of these in tensor memory, of Columns columns each.
 #include "device/pipeline/pipeline.cuh"
 #include "device/tile/tcgen05_tile.cuh"
 
-// Multiplies this block's tiles, or a pair's. Called by one thread of the even block. wait() returns the next slot whose
-// operands may be read, and issue(d, slot, accumulate) starts the products of one step. Loop invariant: before step i of
-// a tile, the products of steps 0 to i - 1 have been issued to the tile's accumulator; the first one overwrites it, so
-// that it needs no clearing.
+// Multiplies this block's tiles, or a pair's. Called by one thread of the even block. wait() returns the next slot
+// whose operands may be read, and issue(d, slot, accumulate) starts the products of one step. Loop invariant: before
+// step i of a tile, the products of steps 0 to i - 1 have been issued to the tile's accumulator; the first one
+// overwrites it, so that it needs no clearing.
 template <int Blocks, int Columns, class Smem, class Tiles, class Wait, class Issue>
 __device__ inline void multiply_tiles(Smem& smem, const Tiles& tiles, int steps, Wait wait, Issue issue) {
   Producer accumulators(smem.accumulators);
@@ -33,7 +33,5 @@ __device__ inline void multiply_tiles(Smem& smem, const Tiles& tiles, int steps)
   Consumer operands(smem.operands);
   multiply_tiles<Blocks, Columns>(
       smem, tiles, steps, [&] { return operands.wait(); },
-      [&](u32 d, u32 slot, bool accumulate) {
-        tcgen05::multiply<Blocks>(d, smem.a[slot], smem.b[slot], accumulate);
-      });
+      [&](u32 d, u32 slot, bool accumulate) { tcgen05::multiply<Blocks>(d, smem.a[slot], smem.b[slot], accumulate); });
 }

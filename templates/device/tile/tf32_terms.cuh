@@ -1,8 +1,8 @@
 #pragma once
 // An f32 as the sum of two tf32, for products at the accuracy of f32 by units that read 11 of its 24 bits: of
-// (high + low) * (high' + low') three products are computed, low * low' is left out. The unit ignores the low 13 bits of
-// `low` too, so that each product is within 2^-20 of its value. An infinity, and what is rounded to one (magnitudes from
-// 2^128 - 2^115 on), gives NaN.
+// (high + low) * (high' + low') three products are computed, low * low' is left out. The unit ignores the low 13 bits
+// of `low` too, so that each product is within 2^-20 of its value. An infinity, and what is rounded to one (magnitudes
+// from 2^128 - 2^115 on), gives NaN.
 #include "device/types.cuh"
 
 struct Tf32Terms {
