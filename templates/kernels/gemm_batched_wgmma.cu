@@ -31,6 +31,7 @@
 //! require PROMOTED == 0 || SLICES == 1 && PINGPONG == 0 "sums of 8-bit floats that are added in f32 leave registers for 64 rows"
 //! require sizeof(O) > 1 || BN % 16 == 0            "TMA stores rows of whole 16 bytes"
 //! require !integer(T) || BN % 16 == 0              "wgmma multiplies integers by multiples of 16 columns"
+//! require TERMS == 1                               "gemm_batched_mma multiplies f32 by three terms"
 //! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //! require TB == 0 || BN % 64 == 0  "a block loads panels of 64 columns of BT"
 //!
@@ -40,7 +41,7 @@
 //! tensor  BT  box [1, BK, 64]     swizzle 128  l2 128
 //! tensor  D   box [1, 64, EPI_N]  swizzle SWIZZLE  view
 //!
-//! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
+//! launch  grid (DYNAMIC ? TILES : ceil_div(TILES, WAVES))  block THREADS  smem SMEM
 //! work    flops 2 * BATCH * M * N * K  bytes (A_BATCH * M * K + B_BATCH * N * K) * sizeof(T) + BATCH * M * N * sizeof(O)  cycles 10200 + max(WAVES * (1500 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), ((A_BATCH * M * K + B_BATCH * N * K) * sizeof(T) + BATCH * M * N * sizeof(O)) / 2230) "as gemm's"
 //! reference gemm_batched_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
@@ -69,10 +70,12 @@
 using Tiles = BatchTiles<BM, BN, GROUP_M>;
 using Accumulators = RegisterTile<layout::Mma<16, BN>, Unit<T>::Sum>;  // for one warp
 using Staged = SharedTile<O, 64, EPI_N, SWIZZLE>;
+constexpr int REGISTERS = CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152;  // of a consumer's thread
+using Store = tma::SliceStore<S, Staged, Hooks, BN, REGISTERS - SUMS - 40>;
 
 struct Smem {
   OperandTile<TA, T, BM, BK> a[STAGES];
-  OperandTile<TB, T, BN, BK> b[STAGES];
+  OperandTile<TB, U, BN, BK> b[STAGES];
   Staged staged[CONSUMERS][EPI_TILES];
   Pipeline<STAGES> pipeline;
   Turns turns;
@@ -83,14 +86,20 @@ static_assert(sizeof(Smem) <= SMEM);
 // to D may be in progress when it stores one.
 __device__ void consume(Smem& smem, const Mapped<O, 3>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
                         int steps) {
-  const int group = threadIdx.x / kWarpgroup;
-  multiply_tiles<Accumulators, SLICES, PINGPONG,
-                 PROMOTED>(smem.pipeline, smem, tiles, steps, [&](const BatchTile& tile, int block) {
-    tma::SliceStore<S, Staged, Hooks, SLICES == 1> store(hooks, tile.row * BM + block * 64, tile.column * BN);
-    return [&, store, tile](const Accumulators& sums) mutable {
-      store.write(1 + group, smem.staged[group], tma::MatrixOf<O>{D, tile.matrix}, {dims.M, dims.N}, sums, tile.matrix);
-    };
-  });
+  struct MatrixStore {
+    Store store;
+    int matrix;
+  };
+  multiply_tiles<Accumulators, SLICES, PINGPONG, PROMOTED>(
+      smem.pipeline, smem, tiles, steps,
+      [&](const BatchTile& tile, int block) -> MatrixStore {
+        return {Store(hooks, tile.row * BM + block * 64, tile.column * BN), tile.matrix};
+      },
+      [&](MatrixStore& to, const Accumulators& sums) {
+        const int group = threadIdx.x / kWarpgroup;
+        to.store.write(1 + group, smem.staged[group], tma::MatrixOf<O>{D, to.matrix}, {dims.M, dims.N}, hooks, sums,
+                       to.matrix);
+      });
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
 
@@ -114,7 +123,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_batched(
     __syncwarp();
   } else {
     start_consumer(THREADS);
-    take_registers<CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152>();
+    take_registers<REGISTERS>();
     consume(smem, D, tiles, dims, hooks, steps);
     __syncwarp();
   }

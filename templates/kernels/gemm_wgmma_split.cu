@@ -19,6 +19,8 @@
 //! let     ROWS      = BM / OWNERS
 //! let     PANEL     = min(64, 128 / sizeof(O))     "columns of D in one swizzle row"
 //! let     PROMOTED  = sizeof(T) == 1 && !integer(T) && FAST == 0
+//! let     BOX_A     = TA == 0 && BM / SHARE_N % 32 == 0 ? 32 : BM / SHARE_N  "rows of A that one copy loads"
+//! let     BOX_B     = TB == 0 && BN / SHARE_M % 32 == 0 ? 32 : BN / SHARE_M  "rows of B that one copy loads"
 //! let     RING      = STAGES * (BM + BN) * 128
 //! let     SMEM      = align_up(RING + align_up(BN * ROWS * sizeof(O), 1024) + 16 * STAGES + 16, 1024)
 //! let     SHARERS   = SHARE_M * SHARE_N            "blocks of a cluster that share tiles of A or B"
@@ -41,14 +43,17 @@
 //! require SPLIT == 1 || BM * BN * 4 <= RING        "the ring's memory holds the partial sums"
 //! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
 //! require !integer(T) || BM <= 24 || BM % 16 == 0 "wgmma multiplies integers by 8, 16, 24 or multiples of 16 rows of D"
+//! require AMAX == 0                                "results of tiles that several blocks sum are not compared"
+//! require TERMS == 1                               "gemm_f32_wgmma multiplies f32 by three terms"
+//! require INVARIANT == 0 || SPLIT * CHUNKS == 1    "a sum over K that is divided has other bits than one that is not, as of many rows"
 //! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //! require SHARERS == 1 || SPLIT == 1 && SHARERS <= 4 && TA + TB == 0 "the blocks of a cluster share K or tiles of A and B, whose rows lie along K"
 //! require BM / SHARE_N % 8 == 0 && BN / SHARE_M % 8 == 0 "each block of a cluster loads whole swizzle atoms"
 //! require TA == 0 || BM % 64 == 0                  "a block loads panels of 64 rows of D"
 //!
-//! tensor  A   box [BM / SHARE_N, BK]  swizzle 128  l2 128
+//! tensor  A   box [BOX_A, BK]         swizzle 128  l2 128
 //! tensor  AT  box [BK, 64]            swizzle 128  l2 128
-//! tensor  B   box [BN / SHARE_M, BK]  swizzle 128  l2 128  early
+//! tensor  B   box [BOX_B, BK]         swizzle 128  l2 128  early
 //! tensor  BT  box [BK, 64]            swizzle 128  l2 128  early
 //! tensor  D   box [ROWS, PANEL]       swizzle PANEL * sizeof(O)  view
 //!
@@ -114,8 +119,9 @@
 #include "device/schedule/split.cuh"
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
+#include "device/tile/tma_operand_tile.cuh"
 #include "device/tile/tma_tile.cuh"
-#include "device/tile/wgmma_tile.cuh"
+#include "device/tile/wgmma_operand_tile.cuh"
 
 // The problem: where D has few rows, they do not fill the 64 rows of an instruction, and the tiles of D do not fill the
 // GPU. The idea: swap the operands, D^T = B * A^T, and split K. The 64 rows of an instruction are then columns of D,
@@ -138,7 +144,7 @@ using Staged = SharedTile<O, ROWS, 64>;
 
 struct Operands {
   OperandTile<TA, T, BM, BK> a[STAGES];
-  OperandTile<TB, T, BN, BK> b[STAGES];
+  OperandTile<TB, U, BN, BK> b[STAGES];
 };
 // Four sums, which move together.
 template <class X> struct FourOf { using type = float4; };
@@ -160,6 +166,10 @@ struct Smem {
 };
 static_assert(sizeof(Smem) <= SMEM);
 
+// What the hook reads for an owner's rows and 16 columns. It is read before the sums are made if there is one part of
+// K; else when the last of the parts arrives.
+using Results = Epilogue<layout::Mma<16, ROWS>, Hooks, true, Staged>;
+
 // The destination of results: D, through the hooks, and the sums of a tile's chunks in global memory.
 struct Output {
   const Mapped<O, 2>& D;
@@ -173,18 +183,18 @@ struct Output {
 // in row i % SHARE_M and column i / SHARE_M of its tiles. Called by one thread. B's first tile is requested before the
 // kernel waits for the one before it. Loop invariant: all earlier steps have been requested, each in the slot that
 // its acquire returned; at most STAGES of them are not yet released.
-__device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, int row, int column, Range steps) {
+__device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, int row, int column, const Dims& dims,
+                        Range steps) {
   const int rank = SHARERS == 1 ? 0 : cluster::rank(), below = rank % SHARE_M, beside = rank / SHARE_M;
   Producer producer(smem.pipeline);
   const auto acquire = [&] { return producer.acquire(sizeof(smem.operands.a[0]) + sizeof(smem.operands.b[0])); };
   const auto load_a = [&](u32 slot, int k) {
-    auto& a = smem.operands.a[slot];
-    tma::load_shares<SHARE_N, SHARE_M>(a, A, smem.pipeline.full[slot], beside, a.column(row, k), a.row(row, k), below);
+    tma::load_operand<BOX_A, SHARE_N, SHARE_M>(smem.operands.a[slot], A, smem.pipeline.full[slot], row, k, dims.M,
+                                               beside, below);
   };
   const auto load_b = [&](u32 slot, int k) {
-    auto& b = smem.operands.b[slot];
-    tma::load_shares<SHARE_M>(b, B, smem.pipeline.full[slot], below, b.column(column, k), b.row(column, k),
-                              beside * SHARE_M);
+    tma::load_operand<BOX_B, SHARE_M>(smem.operands.b[slot], B, smem.pipeline.full[slot], column, k, dims.N, below,
+                                      beside * SHARE_M);
   };
   bool waited = false;
 #pragma unroll 1
@@ -203,26 +213,34 @@ __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, 
 // 8-bit floats, which wgmma keeps to 14 bits, are added in f32 after each step.
 __device__ void accumulate(Smem& smem, int group, Range steps, Sums& sums) {
   Consumer consumer(smem.pipeline);
-  u32 before = 0;
-#pragma unroll 1
-  for (int step = steps.first; step < steps.end; step += PARTS) {
+  const auto start = [&](Sums& to, bool onto) {
     const u32 slot = consumer.wait();
-    if constexpr (PROMOTED) {
+    wgmma::multiply(to, smem.operands.b[slot], group * 64, smem.operands.a[slot], onto);
+    return slot;
+  };
+  int step = steps.first;
+  if constexpr (PROMOTED) {
+#pragma unroll 1
+    for (; step < steps.end; step += PARTS) {
       Sums part;
-      wgmma::multiply(part, smem.operands.b[slot], group * 64, smem.operands.a[slot], false);
+      const u32 slot = start(part, false);
       wgmma::wait<0>();
       smem.pipeline.release_warpgroup(slot);
       sums.add(part);
-      continue;
     }
-    wgmma::multiply(sums, smem.operands.b[slot], group * 64, smem.operands.a[slot], step > steps.first);
+    return;
+  }
+  if (step >= steps.end) return;
+  u32 before = start(sums, false);
+#pragma unroll 1
+  for (step += PARTS; step < steps.end; step += PARTS) {
+    const u32 slot = start(sums, true);
     wgmma::wait<1>();
-    if (step > steps.first) smem.pipeline.release_warpgroup(before);
+    smem.pipeline.release_warpgroup(before);
     before = slot;
   }
   wgmma::wait<0>();
-  if (SHARERS > 1 && !PROMOTED && steps.first < steps.end)  // which drain() waits for
-    smem.pipeline.release_warpgroup(before);
+  if (SHARERS > 1) smem.pipeline.release_warpgroup(before);  // which drain() waits for
 }
 
 // Writes this block's sums to shared memory for the owners of the rows. All operands must have arrived and been read.
@@ -258,16 +276,21 @@ __device__ void collect(Smem& smem, int owner, Share& share) {
   }
 }
 
-__device__ void store(Smem& smem, const Output& output, int row, int column, Share& share) {
-  const int group = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
+// Returns the first of a warp's columns of the tile.
+__device__ int warp_column() {
+  return threadIdx.x / 32 * 16;
+}
+
+__device__ void store(Smem& smem, const Output& output, int row, int column, const Share& share,
+                      const Results& epilogue) {
+  const int group = threadIdx.x / kWarpgroup;
   Staged& staged = smem.staged[group];
-  column += group * 64;
   auto results = share.template as<S>();
-  apply_epilogue<true>(output.hooks, results, row, column + warp * 16);
-  store_transposed(staged, 0, warp * 16, results);
+  epilogue.apply_through(staged, 0, warp_column() % 64, results);
+  store_transposed(staged, 0, warp_column() % 64, results);
   tma::fence();
   sync(1 + group, kWarpgroup);
-  tma::store_clipped<kWarpgroup>(output.D, staged, {output.dims.M, output.dims.N}, row, column);
+  tma::store_clipped<kWarpgroup>(output.D, staged, {output.dims.M, output.dims.N}, row, column + group * 64);
   if (threadIdx.x % kWarpgroup == 0) {
     tma::commit();
     tma::wait_read<0>();  // shared memory must outlive the stores that read it
@@ -308,14 +331,29 @@ __device__ void store_chunks(Smem& smem, const Output& output, const Part& part,
   if constexpr (CHUNKS > 1) {
     if (!collect_chunks(smem, output, part.tile * OWNERS + part.rank, part.chunk, share)) return;
   }
-  store(smem, output, part.row + part.rank * ROWS, part.column, share);
+  const int row = part.row + part.rank * ROWS;
+  store(smem, output, row, part.column, share, Results(output.hooks, row, part.column + warp_column()));
 }
 
-// Called by all threads of the cluster together; the producers' sums are ignored.
+// Sums this block's steps, and stores the result if they are all of K. Called by each consumer warpgroup.
+template <class Tile>
+__device__ void consume(Smem& smem, const Output& output, const Part& part, Range steps, Tile& sums) {
+  const int group = threadIdx.x / kWarpgroup;
+  if constexpr (PARTS == 1) {
+    const Results epilogue(output.hooks, part.row, part.column + warp_column());
+    accumulate(smem, group, steps, sums);
+    store(smem, output, part.row, part.column, sums, epilogue);
+  } else {
+    accumulate(smem, group, steps, sums);
+  }
+}
+
+// Adds up the parts of K, if there are several, and stores the result. Called by all threads of the cluster together;
+// the producers' sums are ignored.
 template <class Tile> __device__ void finish(Smem& smem, const Output& output, const Part& part, Tile& sums) {
   const bool consumer = threadIdx.x < CONSUMERS * kWarpgroup;
   if constexpr (SPLIT == 1) {
-    if (consumer) store_chunks(smem, output, part, sums);
+    if (CHUNKS > 1 && consumer) store_chunks(smem, output, part, sums);
   } else {
     if (consumer) publish(smem, sums);
     cluster::sync();
@@ -331,8 +369,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                                                               const __grid_constant__ CUtensorMap AT,
                                                               const __grid_constant__ CUtensorMap B,
                                                               const __grid_constant__ CUtensorMap BT,
-                                                              const __grid_constant__ Mapped<O, 2> D, u8* partials,
-                                                              u8* counters, const Dims dims,
+                                                              const __grid_constant__ Mapped<O, 2> D, View<f32, 1>,
+                                                              u8* partials, u8* counters, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const int rows = ceil_div<u32>(dims.M, BM * SHARE_M),
@@ -343,20 +381,20 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                      (cluster_tile % rows * SHARE_M + member % SHARE_M) * BM,
                      (cluster_tile / rows * SHARE_N + member / SHARE_M) * BN};
   const Range steps = {chunk * SPLIT + rank, static_cast<int>(ceil_div<u32>(dims.K, BK))};
+  const Output output = {D, dims, hooks, reinterpret_cast<Four*>(partials), reinterpret_cast<u32*>(counters)};
   grid::launch_dependents();
   Sums sums = {};
   if (threadIdx.x >= CONSUMERS * kWarpgroup) {
     const bool first = threadIdx.x == CONSUMERS * kWarpgroup;
     if (first) smem.pipeline.init(CONSUMERS);
     start_producer<SHARERS>(THREADS);
-    if (first) produce(smem, TA ? AT : A, TB ? BT : B, part.row, part.column, steps);
+    if (first) produce(smem, TA ? AT : A, TB ? BT : B, part.row, part.column, dims, steps);
     __syncwarp();
   } else {
     start_consumer<SHARERS>(THREADS);
     grid::wait();
-    accumulate(smem, threadIdx.x / kWarpgroup, steps, sums);
+    consume(smem, output, part, steps, sums);
   }
-  const Output output = {D, dims, hooks, reinterpret_cast<Four*>(partials), reinterpret_cast<u32*>(counters)};
   finish(smem, output, part, sums);
 }
 
