@@ -45,6 +45,20 @@ TEST_CASE("dims stay within their ranges; fixed ones are the template's") {
   CHECK(listed(text) == std::vector<std::string>{"N=16 "});
 }
 
+TEST_CASE("a preset that needs less or more than the usual extents has the nearest that it takes") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a
+//! dim N
+//! param FORM = 0 in {0, 1, 2}
+//! require FORM != 1 || N < 300 "few"
+//! require FORM != 2 || N > 5000 "many"
+//! preset FORM = 1
+//! preset FORM = 2
+//! launch grid 1 block 32
+)";
+  CHECK(listed(text) == std::vector<std::string>{"N=256 FORM=1 ", "N=8192 FORM=2 ", "N=1024 FORM=0 "});
+}
+
 TEST_CASE("what has no default gets something that compiles") {
   const std::string text = R"(//! kernel k
 //! arch sm_90a
