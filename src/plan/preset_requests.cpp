@@ -18,12 +18,14 @@ struct Trial {
   std::int64_t its = 0;
 };
 
-// The usual extent, its halves, and then its doubles for one dim.
+// The usual extent, its halves, and then for one dim larger ones, sixteen from each to its double.
 std::vector<Trial> trials_of(const templates::Template& kernel) {
   std::vector<Trial> trials;
   for (std::int64_t extent = kUsualExtent; extent > 0; extent /= 2) trials.push_back({extent});
   for (std::int64_t extent = 2 * kUsualExtent; extent <= kLargestExtent; extent *= 2) {
-    for (const templates::Dim& dim : kernel.dims) trials.push_back({kUsualExtent, dim.name, extent});
+    for (const templates::Dim& dim : kernel.dims) {
+      for (int i = 0; i < 16; ++i) trials.push_back({kUsualExtent, dim.name, extent + i * extent / 16});
+    }
   }
   return trials;
 }

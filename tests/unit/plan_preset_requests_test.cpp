@@ -56,7 +56,7 @@ TEST_CASE("a preset that needs less or more than the usual extents has the neare
 //! preset FORM = 2
 //! launch grid 1 block 32
 )";
-  CHECK(listed(text) == std::vector<std::string>{"N=256 FORM=1 ", "N=8192 FORM=2 ", "N=1024 FORM=0 "});
+  CHECK(listed(text) == std::vector<std::string>{"N=256 FORM=1 ", "N=5120 FORM=2 ", "N=1024 FORM=0 "});
 }
 
 TEST_CASE("of many types that combine, a preset is listed with each choice of one and with each choice of all") {
