@@ -98,7 +98,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     if (first) smem.pipeline.init(WARPS);
     start_producer(THREADS);
     if constexpr (WARPS == 8) give_registers<40>();
-    if (first) load_operands(smem.pipeline, smem, TA ? AT : A, TB ? BT : B, tiles, steps);
+    if (first) load_operands<BM, BN>(smem.pipeline, smem, TA ? AT : A, dims.M, TB ? BT : B, dims.N, tiles, steps);
   } else {
     start_consumer(THREADS);
     if constexpr (WARPS == 8) take_registers<232>();

@@ -20,6 +20,8 @@
 //! let     SWIZZLE   = BN * sizeof(O) % 128 == 0 ? 128 : 0  "of the epilogue's tiles"
 //! let     EPI_N     = SWIZZLE == 128 ? 128 / sizeof(O) : BN / (BN & -BN) * max(8, 16 / sizeof(O)) "columns of D stored together: a swizzle row, or a plain row of an odd number of 16 bytes or more, so that stores of 8 rows use all banks"
 //! let     EPI_TILES = BN / EPI_N % 2 == 0 ? 2 : 1  "epilogue tiles stored together"
+//! let     BOX_A     = 64                           "rows of A that one copy loads"
+//! let     BOX_B     = BN / CLUSTER % 64 == 0 ? 64 : BN / CLUSTER % 16 == 0 ? BN / CLUSTER / 2 : BN / CLUSTER "rows of B that one copy loads"
 //! let     SMEM      = align_up(STAGES * (BM + BN) * 128 + CONSUMERS * EPI_TILES * align_up(64 * EPI_N * sizeof(O), 128) + 16 * STAGES + 16, 1024)
 //! let     TILES     = ceil_div(M, BM * CLUSTER) * ceil_div(N, BN) "tiles of a whole cluster"
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count / CLUSTER))
@@ -39,9 +41,9 @@
 //! require TB == 0 || BN % 64 == 0 && CLUSTER == 1  "a block loads panels of 64 columns of BT"
 //! require BN / CLUSTER % 8 == 0                    "each block of a cluster loads whole swizzle atoms of B"
 //!
-//! tensor  A   box [BM, BK]            swizzle 128  l2 128
+//! tensor  A   box [BOX_A, BK]         swizzle 128  l2 128
 //! tensor  AT  box [BK, 64]            swizzle 128  l2 128
-//! tensor  B   box [BN / CLUSTER, BK]  swizzle 128  l2 128  early
+//! tensor  B   box [BOX_B, BK]         swizzle 128  l2 128  early
 //! tensor  BT  box [BK, 64]            swizzle 128  l2 128  early
 //! tensor  D   box [64, EPI_N]         swizzle SWIZZLE  view
 //!
@@ -129,7 +131,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     }
     start_producer<CLUSTER>(THREADS);
     give_registers<40>();
-    if (first) load_operands(smem.pipeline, smem, TA ? AT : A, TB ? BT : B, tiles, steps);
+    if (first) load_operands<BOX_A, BOX_B>(smem.pipeline, smem, TA ? AT : A, dims.M, TB ? BT : B, dims.N, tiles, steps);
     __syncwarp();
   } else {
     start_consumer<CLUSTER>(THREADS);

@@ -19,6 +19,8 @@
 //! let     ROWS      = BM / OWNERS
 //! let     PANEL     = min(64, 128 / sizeof(O))     "columns of D in one swizzle row"
 //! let     PROMOTED  = sizeof(T) == 1 && !integer(T) && FAST == 0
+//! let     BOX_A     = BM / SHARE_N                 "rows of A that one copy loads"
+//! let     BOX_B     = BN / SHARE_M % 64 == 0 ? 64 : BN / SHARE_M  "rows of B that one copy loads"
 //! let     RING      = STAGES * (BM + BN) * 128
 //! let     SMEM      = align_up(RING + align_up(BN * ROWS * sizeof(O), 1024) + 16 * STAGES + 16, 1024)
 //! let     SHARERS   = SHARE_M * SHARE_N            "blocks of a cluster that share tiles of A or B"
@@ -46,9 +48,9 @@
 //! require BM / SHARE_N % 8 == 0 && BN / SHARE_M % 8 == 0 "each block of a cluster loads whole swizzle atoms"
 //! require TA == 0 || BM % 64 == 0                  "a block loads panels of 64 rows of D"
 //!
-//! tensor  A   box [BM / SHARE_N, BK]  swizzle 128  l2 128
+//! tensor  A   box [BOX_A, BK]         swizzle 128  l2 128
 //! tensor  AT  box [BK, 64]            swizzle 128  l2 128
-//! tensor  B   box [BN / SHARE_M, BK]  swizzle 128  l2 128  early
+//! tensor  B   box [BOX_B, BK]         swizzle 128  l2 128  early
 //! tensor  BT  box [BK, 64]            swizzle 128  l2 128  early
 //! tensor  D   box [ROWS, PANEL]       swizzle PANEL * sizeof(O)  view
 //!
@@ -114,6 +116,7 @@
 #include "device/schedule/split.cuh"
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
+#include "device/tile/tma_operand_tile.cuh"
 #include "device/tile/tma_tile.cuh"
 #include "device/tile/wgmma_operand_tile.cuh"
 
@@ -177,18 +180,18 @@ struct Output {
 // in row i % SHARE_M and column i / SHARE_M of its tiles. Called by one thread. B's first tile is requested before the
 // kernel waits for the one before it. Loop invariant: all earlier steps have been requested, each in the slot that
 // its acquire returned; at most STAGES of them are not yet released.
-__device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, int row, int column, Range steps) {
+__device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, int row, int column, const Dims& dims,
+                        Range steps) {
   const int rank = SHARERS == 1 ? 0 : cluster::rank(), below = rank % SHARE_M, beside = rank / SHARE_M;
   Producer producer(smem.pipeline);
   const auto acquire = [&] { return producer.acquire(sizeof(smem.operands.a[0]) + sizeof(smem.operands.b[0])); };
   const auto load_a = [&](u32 slot, int k) {
-    auto& a = smem.operands.a[slot];
-    tma::load_shares<SHARE_N, SHARE_M>(a, A, smem.pipeline.full[slot], beside, a.column(row, k), a.row(row, k), below);
+    tma::load_operand<BOX_A, SHARE_N, SHARE_M>(smem.operands.a[slot], A, smem.pipeline.full[slot], row, k, dims.M,
+                                               beside, below);
   };
   const auto load_b = [&](u32 slot, int k) {
-    auto& b = smem.operands.b[slot];
-    tma::load_shares<SHARE_M>(b, B, smem.pipeline.full[slot], below, b.column(column, k), b.row(column, k),
-                              beside * SHARE_M);
+    tma::load_operand<BOX_B, SHARE_M>(smem.operands.b[slot], B, smem.pipeline.full[slot], column, k, dims.N, below,
+                                      beside * SHARE_M);
   };
   bool waited = false;
 #pragma unroll 1
@@ -382,7 +385,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     const bool first = threadIdx.x == CONSUMERS * kWarpgroup;
     if (first) smem.pipeline.init(CONSUMERS);
     start_producer<SHARERS>(THREADS);
-    if (first) produce(smem, TA ? AT : A, TB ? BT : B, part.row, part.column, steps);
+    if (first) produce(smem, TA ? AT : A, TB ? BT : B, part.row, part.column, dims, steps);
     __syncwarp();
   } else {
     start_consumer<SHARERS>(THREADS);
