@@ -1,14 +1,10 @@
 //! kernel  attention_backward "the gradients of O = softmax(scale * Q K^T) V for each head, plain or causal, with DQ summed in any order: its last bits may differ from launch to launch"
 //! arch    sm_90a
 //! prefer  -1
-//!
-//! type    T       = bf16  in {bf16, f16}
-//! dim     HEADS, KV_HEADS in 1..65535              "of all sequences of a batch; HEADS / KV_HEADS of queries share keys and values"
-//! dim     M, N            in 0..2147483647         "queries, keys"
+//! use     "device/reference/attention_backward.cuh"
 //!
 //! param   ATOMIC  = 1     in {1}                   "pinned by who wants it: without, attention_backward sums in a fixed order, in seven products instead of five"
 //! param   HD      = 64    in {64, 128}             "elements of a head"
-//! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
 //! param   STAGES  = 2     in 1..4                  "steps of queries in flight or in use"
 //!
 //! let     CONSUMERS = 2
@@ -22,28 +18,24 @@
 //! let     KEYED   = KV_HEADS * ceil_div(N, TILE)   "blocks of keys"
 //! let     ROUNDED = HEADS * ceil_div(STEPS, RUN)   "blocks that round sums"
 //!
-//! require stride(L, 1) == 1 && stride(DELTA, 1) == 1 "elements of a head of L and of DELTA are neighbours"
+//! require given(score) == 0 && given(mask) == 0    "this file has no hooks"
+//! require VD == 0                                  "this file has values as long as keys"
 //! require stride(DQ, 2) == 1 && stride(DQ, 1) % 2 == 0 && stride(DQ, 0) % 2 == 0 && alignment(DQ) % 4 == 0 "elements of DQ are stored by pairs"
-//! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //!
-//! tensor  Q  : T[HEADS, M, HD]     box [1, 64, 64]  swizzle 128  l2 256
-//! tensor  K  : T[KV_HEADS, N, HD]  box [1, 64, 64]  swizzle 128  l2 256
-//! tensor  V  : T[KV_HEADS, N, HD]  box [1, 64, 64]  swizzle 128  l2 256
-//! tensor  DO : T[HEADS, M, HD]     box [1, 64, 64]  swizzle 128  l2 256
-//! tensor  L  : f32[HEADS, M]                       "the logarithms of sums that attention gives"
-//! tensor  DELTA : f32[HEADS, M]                    "what attention_delta gives"
-//! tensor  DQ : T[HEADS, M, HD]     out
-//! tensor  DK : T[KV_HEADS, N, HD]  box [1, 64, 64]  swizzle 128  out
-//! tensor  DV : T[KV_HEADS, N, HD]  box [1, 64, 64]  swizzle 128  out
-//! scalar  scale : f32 = 0.125
+//! tensor  Q   box [1, 64, 64]  swizzle 128  l2 256
+//! tensor  K   box [1, 64, 64]  swizzle 128  l2 256
+//! tensor  V   box [1, 64, 64]  swizzle 128  l2 256
+//! tensor  DO  box [1, 64, 64]  swizzle 128  l2 256
+//! tensor  DK  box [1, 64, 64]  swizzle 128
+//! tensor  DV  box [1, 64, 64]  swizzle 128
 //!
 //! workspace sums     HEADS * STEPS * CONSUMERS * 16384  zero "of DQ, as the consumers' registers hold them"
 //! workspace counters (1 + 2 * KV_HEADS) * 4             zero "blocks that have begun; consumers that have given all, and blocks that have rounded, of each head of keys"
 //!
 //! launch  grid KEYED + ROUNDED  block THREADS  smem SMEM
 //! work    flops 10 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (3 * HEADS * M + 4 * KV_HEADS * N) * HD * sizeof(T) + 8 * HEADS * M * (1 + HD)
-//! reference attention_backward_reference  grid min(HEADS * M + KV_HEADS * N, 65536)  block 128  bits 3
+//! reference attention_backward_reference  grid min(HEADS * M + KV_HEADS * N, 65536)  block 256  bits 3
 //!
 //! preset  HD = 64, STAGES = 2  when HD == 64
 //! preset  HD = 64, CAUSAL = 1, STAGES = 2  when HD == 64
@@ -280,7 +272,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
     const __grid_constant__ CUtensorMap DO, View<f32, 2> L, View<f32, 2> DELTA, View<T, 3> DQ,
     const __grid_constant__ CUtensorMap DK, const __grid_constant__ CUtensorMap DV, unsigned char* sums,
-    unsigned char* counters, f32 scale, const Dims dims) {
+    unsigned char* counters, f32 scale, const Dims dims, const __grid_constant__ Hooks) {
   auto& smem = shared_memory<Smem>();
   const Counters all = {reinterpret_cast<u32*>(counters)};
   const Tiles tiles(dims);

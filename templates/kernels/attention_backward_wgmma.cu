@@ -1,13 +1,9 @@
 //! kernel  attention_backward "the gradients of O = softmax(scale * Q K^T) V for each head, plain or causal: DQ, DK and DV from DO"
 //! arch    sm_90a
-//!
-//! type    T       = bf16  in {bf16, f16}
-//! dim     HEADS, KV_HEADS in 1..65535              "of all sequences of a batch; HEADS / KV_HEADS of queries share keys and values"
-//! dim     M, N            in 0..2147483647         "queries, keys"
+//! use     "device/reference/attention_backward.cuh"
 //!
 //! param   ATOMIC  = 0     in {0}                   "1: sums in any order, faster: attention_backward_atomic_wgmma.cu"
 //! param   HD      = 64    in {64, 128}             "elements of a head"
-//! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
 //! param   STEP_M  = 64    in {16, 32, 48, 64, 80, 96, 112, 128} "queries of a step, in the blocks of keys"
 //! param   STEP_N  = 64    in {16, 32, 48, 64, 80, 96, 112, 128} "keys of a step, in the blocks of queries"
 //! param   STAGES_M = 2    in 1..4                  "steps of queries in flight or in use"
@@ -24,26 +20,23 @@
 //! let     SMEM    = align_up(max(SMEM_M, SMEM_N), 1024)
 //! let     BLOCKS  = KV_HEADS * ceil_div(N, TILE) + HEADS * ceil_div(M, TILE)
 //!
-//! require stride(L, 1) == 1 && stride(DELTA, 1) == 1 "elements of a head of L and of DELTA are neighbours"
-//! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
+//! require given(score) == 0 && given(mask) == 0    "this file has no hooks"
+//! require VD == 0                                  "this file has values as long as keys"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //! require HD + STEP_M * 3 / 2 <= 262               "gradients, scores and weights must fit in registers"
 //! require HD / 2 + STEP_N * 5 / 4 <= 192           "gradients, scores and weights must fit in registers"
 //!
-//! tensor  Q  : T[HEADS, M, HD]     box [1, BOX_M, 64]  swizzle 128  l2 256
-//! tensor  K  : T[KV_HEADS, N, HD]  box [1, BOX_N, 64]  swizzle 128  l2 256
-//! tensor  V  : T[KV_HEADS, N, HD]  box [1, BOX_N, 64]  swizzle 128  l2 256
-//! tensor  DO : T[HEADS, M, HD]     box [1, BOX_M, 64]  swizzle 128  l2 256
-//! tensor  L  : f32[HEADS, M]                       "the logarithms of sums that attention gives"
-//! tensor  DELTA : f32[HEADS, M]                    "what attention_delta gives"
-//! tensor  DQ : T[HEADS, M, HD]     box [1, 64, 64]  swizzle 128  out
-//! tensor  DK : T[KV_HEADS, N, HD]  box [1, 64, 64]  swizzle 128  out
-//! tensor  DV : T[KV_HEADS, N, HD]  box [1, 64, 64]  swizzle 128  out
-//! scalar  scale : f32 = 0.125
+//! tensor  Q   box [1, BOX_M, 64]  swizzle 128  l2 256
+//! tensor  K   box [1, BOX_N, 64]  swizzle 128  l2 256
+//! tensor  V   box [1, BOX_N, 64]  swizzle 128  l2 256
+//! tensor  DO  box [1, BOX_M, 64]  swizzle 128  l2 256
+//! tensor  DQ  box [1, 64, 64]  swizzle 128
+//! tensor  DK  box [1, 64, 64]  swizzle 128
+//! tensor  DV  box [1, 64, 64]  swizzle 128
 //!
 //! launch  grid BLOCKS  block THREADS  smem SMEM
 //! work    flops 10 * HEADS * M * N * HD / (1 + CAUSAL)  bytes (3 * HEADS * M + 4 * KV_HEADS * N) * HD * sizeof(T) + 8 * HEADS * M
-//! reference attention_backward_reference  grid min(HEADS * M + KV_HEADS * N, 65536)  block 128  bits 3
+//! reference attention_backward_reference  grid min(HEADS * M + KV_HEADS * N, 65536)  block 256  bits 3
 //!
 //! preset  HD = 64, STEP_M = 128, STEP_N = 128, STAGES_M = 4, STAGES_N = 4
 //! preset  HD = 64, CAUSAL = 1, STEP_M = 128, STEP_N = 128, STAGES_M = 4, STAGES_N = 4
@@ -194,7 +187,8 @@ class Queries {
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
     const __grid_constant__ CUtensorMap DO, View<f32, 2> L, View<f32, 2> DELTA, const __grid_constant__ CUtensorMap DQ,
-    const __grid_constant__ CUtensorMap DK, const __grid_constant__ CUtensorMap DV, f32 scale, const Dims dims) {
+    const __grid_constant__ CUtensorMap DK, const __grid_constant__ CUtensorMap DV, f32 scale, const Dims dims,
+    const __grid_constant__ Hooks) {
   auto& keys = shared_memory<KeySmem>();
   auto& queries = shared_memory<QuerySmem>();
   const KeyTiles key_tiles(dims);

@@ -6,6 +6,7 @@
 #ifndef TMA_JIT_REFERENCE
 
 template <int Tile, int Step> struct AttentionKeyTile {
+  static constexpr int kRows = Tile, kStep = Step;
   int first, kv_head;  // the first key, and its head
   int head, heads;     // the first head of queries, and how many share the keys
   int begin, end;      // steps of each head's queries
@@ -22,6 +23,27 @@ template <int Tile, int Step> struct AttentionKeyTile {
   __device__ int steps() const { return heads * (end - begin); }
   // Returns the first query that sees the tile's key `row`.
   __device__ int first_query(int row) const { return CAUSAL ? max(0, first + row - shift) : 0; }
+  // Returns the position of a query among the keys.
+  __device__ int position(int query) const { return query + shift; }
+  // Returns whether a query sees a key; both are counted from the first of the sequence.
+  __device__ bool sees(int query, int key) const {
+    return key < keys && query < queries && (!CAUSAL || key <= position(query));
+  }
+  // Returns whether the queries from `from` on, none of which is beyond the last, see all keys of the tile.
+  __device__ bool whole_from(int from) const { return first + Tile <= keys && from >= first_query(Tile - 1); }
+  // Returns the head of the tensors' rows as hooks count it.
+  __device__ int hook_head(int head) const { return head; }
+
+  // Return the sequence's rows of tensors and numbers of queries, of one head, and of keys.
+  template <class E> __device__ View<E, 2> queries_of(const View<E, 3>& of, int head) const {
+    return {of.data + head * of.stride[0], {of.stride[1], of.stride[2]}};
+  }
+  template <class E> __device__ View<E, 2> keys_of(const View<E, 3>& of) const {
+    return {of.data + kv_head * of.stride[0], {of.stride[1], of.stride[2]}};
+  }
+  __device__ const f32* numbers_of(const View<const f32, 2>& of, int head) const {
+    return of.data + head * of.stride[0];
+  }
 
   // Calls f(head, step) for each step, in the order in which they are processed.
   template <class F> __device__ void each(F f) const {
@@ -45,7 +67,22 @@ template <int Tile, int Step> struct AttentionKeyTile {
   }
 };
 
-// The order of the tiles: heads in groups, and within a group the tiles with the most queries first.
+// A tile of queries, with the rows of its tensors.
+template <int Tile, int Step> struct AttentionQueryTile : AttentionTile<Tile, Step> {
+  static constexpr int kStep = Step;
+
+  __device__ explicit AttentionQueryTile(const AttentionTile<Tile, Step>& tile) : AttentionTile<Tile, Step>(tile) {}
+
+  template <class E> __device__ View<E, 2> queries_of(const View<E, 3>& of) const {
+    return {of.data + this->head * of.stride[0], {of.stride[1], of.stride[2]}};
+  }
+  template <class E> __device__ View<E, 2> keys_of(const View<E, 3>& of) const {
+    return {of.data + this->kv_head * of.stride[0], {of.stride[1], of.stride[2]}};
+  }
+  __device__ const f32* numbers_of(const View<const f32, 2>& of) const { return of.data + this->head * of.stride[0]; }
+};
+
+// The order of the tiles of keys: heads in groups, and within a group the tiles with the most queries first.
 template <int Tile, int Step> class AttentionKeyOrder {
  public:
   using Work = AttentionKeyTile<Tile, Step>;
@@ -65,6 +102,14 @@ template <int Tile, int Step> class AttentionKeyOrder {
  private:
   const Dims& dims_;
   int rows_;
+};
+
+// The same order of tiles of queries as in the forward pass.
+template <int Tile, int Step> struct AttentionQueryOrder : AttentionOrder<Tile, Step> {
+  using AttentionOrder<Tile, Step>::AttentionOrder;
+  __device__ AttentionQueryTile<Tile, Step> operator[](int index) const {
+    return AttentionQueryTile<Tile, Step>(AttentionOrder<Tile, Step>::operator[](index));
+  }
 };
 
 #endif
