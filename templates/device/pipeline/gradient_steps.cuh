@@ -32,7 +32,7 @@ template <class Work> struct KeyTileMask {
   }
 };
 
-// The steps of queries that see a tile of keys, head by head. Under a mask, all members are called by all lanes of a
+// The steps of queries that see a tile of keys, head by head, from the last to the first. Under a mask, all members are called by all lanes of a
 // warp.
 //   for (auto step = steps.next(); step.seen >= 0; step = steps.next()) { ... step.index(), step.head ... }
 template <class Work> class KeySteps {
@@ -40,18 +40,18 @@ template <class Work> class KeySteps {
   using Step = GradientStep;
 
   __device__ KeySteps(const Work& work, const Hooks& hooks)
-      : work_(work), hooks_(hooks), head_(work.head), step_(work.begin), seen_(of_head()) {}
+      : work_(work), hooks_(hooks), head_(work.head), step_(work.end), seen_(of_head()) {}
 
   __device__ Step next() {
     if constexpr (kMaskGiven) {
       for (; head_ < work_.head + work_.heads; ++head_, seen_ = of_head())
         if (const int seen = seen_.next(); seen >= 0) return {seen, head_};
     } else {
-      if (step_ >= work_.end) step_ = work_.begin, ++head_;
-      if (step_ < work_.end && head_ < work_.head + work_.heads) {
-        const int first = step_ * Work::kStep;
+      if (step_ <= work_.begin) step_ = work_.end, ++head_;
+      if (step_ > work_.begin && head_ < work_.head + work_.heads) {
+        const int first = --step_ * Work::kStep;
         const bool whole = first + Work::kStep <= work_.queries && work_.whole_from(first);
-        return {step_++ * 2 + whole, head_};
+        return {step_ * 2 + whole, head_};
       }
     }
     return {SeenStep::kEnd, head_};

@@ -7,6 +7,7 @@
 
 template <int Tile, int Step> struct AttentionKeyTile {
   static constexpr int kRows = Tile, kStep = Step;
+  static constexpr bool kRagged = false;
   int first, kv_head;  // the first key, and its head
   int head, heads;     // the first head of queries, and how many share the keys
   int begin, end;      // steps of each head's queries
@@ -20,7 +21,6 @@ template <int Tile, int Step> struct AttentionKeyTile {
     begin = first_query(0) / Step;
     end = ceil_div<u32>(queries, Step);
   }
-  __device__ int steps() const { return heads * (end - begin); }
   // Returns the first query that sees the tile's key `row`.
   __device__ int first_query(int row) const { return CAUSAL ? max(0, first + row - shift) : 0; }
   // Returns the position of a query among the keys.
@@ -29,11 +29,22 @@ template <int Tile, int Step> struct AttentionKeyTile {
   __device__ bool sees(int query, int key) const {
     return key < keys && query < queries && (!CAUSAL || key <= position(query));
   }
-  // Returns whether the queries from `from` on, none of which is beyond the last, see all keys of the tile.
+  // Returns whether the queries from `from` on see all keys of the tile.
   __device__ bool whole_from(int from) const { return first + Tile <= keys && from >= first_query(Tile - 1); }
-  // Returns the head of the tensors' rows as hooks count it.
+  // Returns the same tile of the keys of another row of tiles.
+  __device__ AttentionKeyTile of_row(int row) const {
+    AttentionKeyTile other = *this;
+    other.first = row * Tile;
+    return other;
+  }
+  // Returns the head of a tensor's rows as hooks count it.
   __device__ int hook_head(int head) const { return head; }
+  // Returns the number of a step of a head's queries among those of all heads.
+  __device__ int number(int head, int step) const { return head * end + step; }
 
+  // Return where queries and keys are in the tensors.
+  __device__ TilePlace query_at(int head, int query) const { return {{0, query, head}}; }
+  __device__ TilePlace key_at(int key) const { return {{0, key, kv_head}}; }
   // Return the sequence's rows of tensors and numbers of queries, of one head, and of keys.
   template <class E> __device__ View<E, 2> queries_of(const View<E, 3>& of, int head) const {
     return {of.data + head * of.stride[0], {of.stride[1], of.stride[2]}};
@@ -43,27 +54,6 @@ template <int Tile, int Step> struct AttentionKeyTile {
   }
   __device__ const f32* numbers_of(const View<const f32, 2>& of, int head) const {
     return of.data + head * of.stride[0];
-  }
-
-  // Calls f(head, step) for each step, in the order in which they are processed.
-  template <class F> __device__ void each(F f) const {
-    int at = head, step = begin;
-#pragma unroll 1
-    while (step < end && at < head + heads) {
-      f(at, step);
-      if (++step == end) step = begin, ++at;
-    }
-  }
-  // The same order by numbers, head * end + step: the first, one past the last, and what comes after one.
-  __device__ int first_number() const {
-    return head * end + begin;
-  }
-  __device__ int end_number() const {
-    return (head + heads) * end;
-  }
-  __device__ void advance(int& number, int& step) const {
-    ++number;
-    if (++step == end) step = begin, number += begin;
   }
 };
 
@@ -82,26 +72,30 @@ template <int Tile, int Step> struct AttentionQueryTile : AttentionTile<Tile, St
   __device__ const f32* numbers_of(const View<const f32, 2>& of) const { return of.data + this->head * of.stride[0]; }
 };
 
-// The order of the tiles of keys: heads in groups, and within a group the tiles with the most queries first.
-template <int Tile, int Step> class AttentionKeyOrder {
+// The order of the tiles of keys: heads in groups, and within a group the first rows of all heads, then the second, and
+// so on: with CAUSAL those with the most queries first. Unless Grouped, a group is one head.
+template <int Tile, int Step, bool Grouped = CAUSAL> class AttentionKeyOrder {
  public:
   using Work = AttentionKeyTile<Tile, Step>;
 
-  __device__ explicit AttentionKeyOrder(const Dims& dims) : dims_(dims), rows_(ceil_div<u32>(dims.N, Tile)) {}
-
-  __device__ int count() const { return rows_ * dims_.KV_HEADS; }
-  __device__ Work operator[](int index) const {
+  __device__ explicit AttentionKeyOrder(const Dims& dims) : dims_(dims), rows_(ceil_div<u32>(dims.N, Tile)) {
     constexpr int kGroupBytes = (16 << 20) / (2 * HD * sizeof(T));  // queries of a group and their gradients: 16 MiB
     const int sharing = dims_.HEADS / dims_.KV_HEADS, per_head = kGroupBytes / sharing / max(1, dims_.M);
-    const int group = CAUSAL ? min(max(1, per_head), static_cast<int>(dims_.KV_HEADS)) : 1;
-    const int begin = index / (rows_ * group) * group, columns = min(group, static_cast<int>(dims_.KV_HEADS) - begin);
+    group_ = Grouped ? min(max(1, per_head), static_cast<int>(dims_.KV_HEADS)) : 1;
+  }
+
+  __device__ int rows() const { return rows_; }
+  __device__ int count() const { return rows_ * dims_.KV_HEADS; }
+  __device__ int of_group() const { return rows_ * group_; }
+  __device__ Work operator[](int index) const {
+    const int begin = index / of_group() * group_, columns = min(group_, static_cast<int>(dims_.KV_HEADS) - begin);
     const int within = index - begin * rows_;
     return Work(dims_, within / columns, begin + within % columns);
   }
 
  private:
   const Dims& dims_;
-  int rows_;
+  int rows_, group_;
 };
 
 // The same order of tiles of queries as in the forward pass.
@@ -110,6 +104,46 @@ template <int Tile, int Step> struct AttentionQueryOrder : AttentionOrder<Tile, 
   __device__ AttentionQueryTile<Tile, Step> operator[](int index) const {
     return AttentionQueryTile<Tile, Step>(AttentionOrder<Tile, Step>::operator[](index));
   }
+};
+
+// What the blocks of a grid draw as numbers in ascending order: a tile of keys, and a piece of the sums of queries of a
+// head all of whose tiles have been drawn before, at least as many items ago as there are blocks. There are as many
+// pieces as tiles; a head without keys has one.
+template <int Tile, int Step, bool Grouped> class GradientItems {
+ public:
+  using Order = AttentionKeyOrder<Tile, Step, Grouped>;
+  using Work = typename Order::Work;
+
+  __device__ explicit GradientItems(const Dims& dims)
+      : dims_(dims), order_(dims), lag_(min(order_.count(), order_.of_group() + static_cast<int>(gridDim.x))) {}
+
+  __device__ int count() const { return pieces() + lag_; }
+  __device__ bool has_tile(int item) const { return item < order_.count(); }
+  __device__ bool has_piece(int item) const { return item >= lag_; }
+  __device__ Work tile(int item) const { return order_[item]; }
+
+  // Sums from number `begin` to `end` - 1, a number for each step of each head of queries, of a head of keys.
+  struct Piece {
+    int begin, end, steps, kv_head;
+  };
+  __device__ Piece piece(int item) const {
+    const int steps = ceil_div<u32>(dims_.M, Step), all = dims_.HEADS / dims_.KV_HEADS * steps;
+    const int rows = max(1, order_.rows()), index = item - lag_;
+    const int row = order_.rows() > 0 ? order_[index].first / Tile : 0;
+    const int kv_head = order_.rows() > 0 ? order_[index].kv_head : index;
+    const auto at = [&](int r) { return kv_head * all + static_cast<int>(s64{r} * all / rows); };
+    return {at(row), at(row + 1), steps, kv_head};
+  }
+  // Pieces of a head of keys, and tiles.
+  __device__ int pieces_of_head() const { return max(1, order_.rows()); }
+  __device__ int tiles_of_head() const { return order_.rows(); }
+
+ private:
+  __device__ int pieces() const { return max(1, order_.rows()) * dims_.KV_HEADS; }
+
+  const Dims& dims_;
+  const Order order_;
+  const int lag_;
 };
 
 #endif
