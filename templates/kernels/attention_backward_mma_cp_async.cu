@@ -43,9 +43,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
   auto& smem = shared_memory<Smem>();
   const Tensors tensors = {Q, K, V, DO, L, DELTA, DQ, DK, DV};
   const AttentionKeyOrder<TILE, STEP> keys(dims);
-  const int index = blockIdx.x, keyed = keys.count() * PARTS;
+  const int index = blockIdx.x, keyed = keys.count(dims) * PARTS;
   if (index < keyed)
-    make_key_gradients(smem, keys[index / PARTS], tensors, scale, hooks, index % PARTS);
+    make_key_gradients(smem, keys.tile(dims, index / PARTS), tensors, scale, hooks, index % PARTS);
   else
     make_query_gradients(smem, AttentionQueryOrder<TILE, STEP>(dims)[index - keyed], tensors, scale, hooks);
 }

@@ -5,14 +5,17 @@
 //! param   ATOMIC  = 0     in {0, 1}                "1: DQ may be summed in any order, which is faster; its last bits may then differ from launch to launch"
 //! param   HD      = 64    in {32, 64, 96, 128}     "elements of a head"
 //! param   STAGES  = 2     in 2..4                  "steps of queries in flight or in use"
+//! param   RESULTS = 2     in 2..4                  "steps of the gradients of their results"
 //!
 //! let     TILE    = 128                            "keys of a tile: 64 a consumer warpgroup"
 //! let     SIZE    = HD <= 64 ? 64 : 128            "elements of a head in shared memory"
 //! let     VALUE_SIZE = HV <= 64 ? 64 : 128
 //! let     STEP    = 8192 / SIZE                    "queries of a step: each consumer sums 64 x 64 elements of their gradients"
 //! let     THREADS = 384
-//! let     SLOT    = STEP * (SIZE + VALUE_SIZE) * sizeof(T) + 8 * STEP + 48 "bytes of a step"
-//! let     SMEM    = align_up(TILE * (SIZE + VALUE_SIZE) * sizeof(T) + 3 * TILE * STEP * sizeof(T) + (ATOMIC == 1 ? 0 : 33024) + STAGES * SLOT + 512, 1024)
+//! let     QUERIES = STEP * (SIZE * sizeof(T) + 4)  "bytes of a step of queries"
+//! let     VALUES  = STEP * (VALUE_SIZE * sizeof(T) + 4) "bytes of a step of the gradients of results"
+//! let     OWN     = TILE * (SIZE + VALUE_SIZE) * sizeof(T) + 3 * TILE * STEP * sizeof(T) + (ATOMIC == 1 ? 0 : 33024)
+//! let     SMEM    = align_up(OWN + STAGES * (QUERIES + 16) + RESULTS * (VALUES + 16) + 640, 1024)
 //! let     STEPS   = HEADS * ceil_div(M, STEP)
 //! let     TILES   = KV_HEADS * ceil_div(N, TILE)
 //!
@@ -35,6 +38,7 @@
 //! work    flops HEADS * M * N * (6 * HD + 4 * HV) / (1 + CAUSAL)  bytes ((2 * HEADS * M + 2 * KV_HEADS * N) * HD + (HEADS * M + 2 * KV_HEADS * N) * HV) * sizeof(T) + 8 * HEADS * M * (1 + HD)
 //! reference attention_backward_reference  grid min(HEADS * M + KV_HEADS * N, 65536)  block 256  bits 3
 //!
+//! preset  STAGES = 3, RESULTS = 3
 //! preset  STAGES = 3
 //! preset  STAGES = 2
 
@@ -45,9 +49,18 @@
 #ifndef TMA_JIT_REFERENCE
 
 using Items = GradientItems<TILE, STEP, CAUSAL == 1 || kOrdered>;
-using Smem = BackwardSmem<Items::Work>;
+using Smem = BackwardSmem<Items>;
 static_assert(sizeof(Smem) <= SMEM);
-constexpr int kAdders = kOrdered ? 2 : 1, kRounders = 3 - kAdders;  // warps beside the producer
+constexpr int kAdders = kOrdered ? 2 : 1;  // warps; those after them round pieces of sums beside the consumers
+
+template <int Threads>
+__device__ inline void round_piece(const QuerySums& sums, const SumsPiece& piece, const View<T, 3>& DQ, f32 scale,
+                                   const Dims& dims, int thread, int barrier) {
+  const auto rows_of = [&](int head) {
+    return View<T, 2>{DQ.data + head * DQ.stride[0], {DQ.stride[1], 1}};
+  };
+  round_sums<Threads, SIZE, kOrdered>(sums, piece, scale, dims.M, HD, rows_of, thread, barrier);
+}
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
@@ -56,31 +69,30 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
     const __grid_constant__ Hooks hooks) {
   auto& smem = shared_memory<Smem>();
   const QuerySums all = {reinterpret_cast<f32*>(sums), reinterpret_cast<u32*>(counters), reinterpret_cast<u32*>(ranks)};
-  if (threadIdx.x == 0) smem.init();
+  if (threadIdx.x == 0) smem.init(dims);
   __syncthreads();
-  const Items items(dims);
   const int thread = threadIdx.x - 2 * kWarpgroup, warp = thread / 32;
   if (thread >= 0) {
     give_registers<40>();
     if (warp == 0) {
-      GradientProducer<kOrdered, Smem>(smem, {Q, K, V, DO, L, DELTA}, hooks).load(items, all.counters);
+      GradientProducer<kOrdered, Smem>(smem, {Q, K, V, DO, L, DELTA}, hooks).load(dims, all.counters);
     } else if (warp <= kAdders) {
-      add_shares<kOrdered>(smem, items, all, warp - 1);
+      add_shares<kOrdered>(smem, all, warp - 1);
     } else {
-      const PieceRounder<32 * kRounders, true, Items> rounder(items, all, DQ, scale, dims);
-      for (ItemReader<Smem> reader(smem); reader.number() < items.count(); reader.next())
-        rounder.round(reader.number(), thread % 32 + (warp - 1 - kAdders) * 32, 4);
+      constexpr int kThreads = 32 * (3 - kAdders);
+      for (ItemReader<Smem> items(smem); items.more(); items.next())
+        if (items.has(kTile) && items.has(kPiece))
+          round_piece<kThreads>(all, items->piece, DQ, scale, dims, thread - kWarpgroup + kThreads, 4);
     }
     __syncwarp();
   } else {
     take_registers<232>();
-    KeyGradients<Items::Work> gradients(smem, hooks, scale, all);
-    const PieceRounder<2 * kWarpgroup, false, Items> rounder(items, all, DQ, scale, dims);
-    for (ItemReader<Smem> reader(smem); reader.number() < items.count(); reader.next()) {
-      if (items.has_tile(reader.number()))
-        gradients.make(reader.tile(), DK, DV);
-      else
-        rounder.round(reader.number(), threadIdx.x, 3);
+    KeyGradients<Smem> gradients(smem, hooks, scale, all);
+    for (ItemReader<Smem> items(smem); items.more(); items.next()) {
+      if (items.has(kTile))
+        gradients.make(items->tile, items.index(), DK, DV);
+      else if (items.has(kPiece))
+        round_piece<2 * kWarpgroup>(all, items->piece, DQ, scale, dims, threadIdx.x, 3);
     }
     __syncwarp();
   }

@@ -32,7 +32,7 @@ struct QuerySums {
 };
 
 // How a consumer's share of a step's sums is added where the order is fixed: it is left in shared memory for a thread
-// that waits for its turn. All but `add` is called by a consumer warpgroup.
+// that waits for its turn. All but `add` is called by a consumer warpgroup; `index` counts its shares.
 template <bool Ordered> struct StagedSums {
   alignas(128) f32 sums[kSums];
   SumsPlace place;
@@ -44,20 +44,20 @@ template <bool Ordered> struct StagedSums {
     empty.init(1);
   }
   template <class Tile>
-  __device__ void give(const QuerySums&, Ring<1>& ring, const Tile& x, const SumsPlace& to, bool is_last, int) {
+  __device__ void give(const QuerySums&, u32 index, const Tile& x, const SumsPlace& to, bool is_last, int) {
     const int thread = threadIdx.x % 128;
-    empty.wait(ring.phase ^ 1);
+    empty.wait(index % 2 ^ 1);
 #pragma unroll
     for (int i = 0; i < kSums / 512; ++i)
       reinterpret_cast<float4*>(sums)[i * 128 + thread] =
           make_float4(x.x[4 * i], x.x[4 * i + 1], x.x[4 * i + 2], x.x[4 * i + 3]);
     fence::proxy_async_shared();
-    announce(ring, to, is_last);
+    announce(to, is_last);
   }
   // Instead of the only share of a tile without steps.
-  __device__ void give_none(Ring<1>& ring) {
-    empty.wait(ring.phase ^ 1);
-    announce(ring, {-1, 0}, true);
+  __device__ void give_none(u32 index) {
+    empty.wait(index % 2 ^ 1);
+    announce({-1, 0}, true);
   }
   // Adds the next share. Returns whether it is the tile's last. Called by one thread.
   __device__ bool add(const QuerySums& to, Ring<1>& ring, int consumer) {
@@ -81,8 +81,7 @@ template <bool Ordered> struct StagedSums {
   }
 
  private:
-  __device__ void announce(Ring<1>& ring, const SumsPlace& to, bool is_last) {
-    ring.advance();
+  __device__ void announce(const SumsPlace& to, bool is_last) {
     if (threadIdx.x % 128 == 0) place = to, last = is_last;
     __syncwarp();
     if (threadIdx.x % 32 == 0) full.arrive();
@@ -93,22 +92,22 @@ template <bool Ordered> struct StagedSums {
 template <> struct StagedSums<false> {
   __device__ void init() {}
   template <class Tile>
-  __device__ void give(const QuerySums& to, Ring<1>&, const Tile& x, const SumsPlace& at, bool, int consumer) {
+  __device__ void give(const QuerySums& to, u32, const Tile& x, const SumsPlace& at, bool, int consumer) {
     f32* const sums = to.of(at.number, consumer) + threadIdx.x % 128 * 4;
 #pragma unroll
     for (int i = 0; i < kSums / 512; ++i)
       global::add_4(sums + i * 512, x.x[4 * i], x.x[4 * i + 1], x.x[4 * i + 2], x.x[4 * i + 3]);
   }
-  __device__ void give_none(Ring<1>&) {}
+  __device__ void give_none(u32) {}
 };
 
 // Scales, rounds and stores the sums of a piece, and clears them. `rows_of(head)` are the rows of DQ of a head;
 // Columns of a step's sums are 64 or 128. Called by Threads threads, of which this is number `thread`, a multiple of a
 // warp; uses a named barrier.
 template <int Threads, int Columns, bool Ordered, class Piece, class RowsOf>
-__device__ inline void round_sums(const QuerySums& sums, const Piece& piece, int shares, int pieces, f32 scale, int rows,
-                                  int columns, const RowsOf& rows_of, int thread, int barrier) {
-  if (thread % 32 == 0) global::await(sums.added(piece.kv_head), shares);
+__device__ inline void round_sums(const QuerySums& sums, const Piece& piece, f32 scale, int rows, int columns,
+                                  const RowsOf& rows_of, int thread, int barrier) {
+  if (thread % 32 == 0) global::await(sums.added(piece.kv_head), 2 * piece.tiles);
   __syncwarp();
   constexpr int kStep = 2 * kSums / Columns;
 #pragma unroll 1
@@ -134,5 +133,5 @@ __device__ inline void round_sums(const QuerySums& sums, const Piece& piece, int
     if (Ordered && thread < 2) *sums.rank(number, thread) = 0;
   }
   sync(barrier, Threads);
-  if (thread == 0 && last_arriver(sums.rounded(piece.kv_head), pieces)) *sums.added(piece.kv_head) = 0;
+  if (thread == 0 && last_arriver(sums.rounded(piece.kv_head), piece.pieces)) *sums.added(piece.kv_head) = 0;
 }

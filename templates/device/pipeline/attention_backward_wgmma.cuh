@@ -1,9 +1,10 @@
 #pragma once
 // What the files of attention's backward pass by wgmma share. A block makes the gradients of tiles of 128 keys and
 // values, 64 of each a consumer warpgroup, and adds what they give to the gradients of queries to sums in a workspace.
-// T, HD, HV, SIZE, VALUE_SIZE, STEP, STAGES, ATOMIC and SMEM are the template's.
+// T, HD, HV, SIZE, VALUE_SIZE, STEP, STAGES, RESULTS, ATOMIC and SMEM are the template's.
 #include "device/epilogue/query_sums.cuh"
 #include "device/pipeline/tma_attention_backward.cuh"
+#include "device/ptx/lane.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ptx/stmatrix.cuh"
 #include "device/ptx/uniform.cuh"
@@ -15,26 +16,31 @@
 
 constexpr bool kOrdered = ATOMIC == 0;
 
-template <class Work> struct BackwardSmem {
+template <class Items> struct BackwardSmem {
+  using Work = typename Items::Work;
+
   SharedTile<T, 64, SIZE> keys[2];  // of each consumer
   SharedTile<T, 64, VALUE_SIZE> values[2];
   SharedTile<T, STEP, SIZE> queries[STAGES];
-  SharedTile<T, STEP, VALUE_SIZE> result_gradients[STAGES];
+  SharedTile<T, STEP, VALUE_SIZE> result_gradients[RESULTS];
   SharedTile<T, 64, STEP> gradients[3][2];  // of the scores of three steps, of each consumer
   StagedSums<kOrdered> staged[2];           // of each consumer
-  alignas(8) f32 log_sum[STAGES][STEP], minus_delta[STAGES][STEP];
-  StepRecord records[STAGES];
-  int numbers[2];          // of items
-  Work tiles[2];           // of the same items, if they have one
-  Pipeline<STAGES> steps;  // queries, gradients of results, log_sum, minus_delta and records
-  Pipeline<1> own;         // keys and values
-  Pipeline<2> items;       // numbers and tiles
-  Barrier stored[2][2];    // of each consumer and even and odd steps: it has stored its gradients of scores
-  Barrier added;           // the consumers have added all that a tile gives
+  alignas(8) f32 log_sum[STAGES][STEP], minus_delta[RESULTS][STEP];
+  StepRecord records[kStepRecords];
+  Items all;               // that the grid draws
+  DrawnItem<Work> drawn[2];
+  Pipeline<STAGES> steps;     // queries, log_sum and records
+  Pipeline<RESULTS> results;  // gradients of results and minus_delta
+  Pipeline<1> own;            // keys and values
+  Pipeline<2> items;          // of `drawn`
+  Barrier stored[2][2];       // of each consumer and even and odd steps: it has stored its gradients of scores
+  Barrier added;              // the consumers have added all that a tile gives
 
   // Called by one thread, followed by a barrier of the block. Each warp but the producer reads every item.
-  __device__ void init() {
+  __device__ void init(const Dims& dims) {
+    all = Items(dims);
     steps.init(2, 2);
+    results.init(2, 2);
     own.init(2);
     items.init(11);
     for (auto& of : stored) of[0].init(1), of[1].init(1);
@@ -45,32 +51,36 @@ template <class Work> struct BackwardSmem {
 };
 
 // The items that the producer draws, as a warp reads them, one after the other.
-//   for (ItemReader items(smem); items.number() < count; items.next()) { ... items.tile() ... }
+//   for (ItemReader items(smem); items.more(); items.next()) { ... items->tile ... }
 template <class Smem> class ItemReader {
  public:
-  __device__ explicit ItemReader(Smem& smem) : smem_(smem), ring_(smem.items), slot_(ring_.wait()) {}
+  __device__ explicit ItemReader(Smem& smem) : smem_(smem) { wait(); }
 
-  __device__ int number() const { return uniform(smem_.numbers[slot_]); }
-  __device__ const auto& tile() const { return smem_.tiles[slot_]; }
+  __device__ bool more() const { return !has(kEnd); }
+  __device__ bool has(ItemFlag flag) const { return uniform(smem_.drawn[count_ % 2].flags) & flag; }
+  __device__ u32 index() const { return count_; }
+  __device__ const auto* operator->() const { return &smem_.drawn[count_ % 2]; }
   __device__ void next() {
     __syncwarp();
-    if (threadIdx.x % 32 == 0) smem_.items.empty[slot_].arrive();
-    slot_ = ring_.wait();
+    if (threadIdx.x % 32 == 0) smem_.items.empty[count_ % 2].arrive();
+    ++count_;
+    wait();
   }
 
  private:
+  __device__ void wait() { smem_.items.full[count_ % 2].wait(count_ / 2 % 2); }
+
   Smem& smem_;
-  Consumer<2, 1> ring_;
-  u32 slot_;
+  u32 count_ = 0;  // of the items before the current one
 };
 
 // A consumer warpgroup. All scores are transposed, so that weights are an operand of the product for DV as they are.
 // The gradients of scores are in shared memory, for the products for DK and DQ. While a step's weights are computed,
 // the tensor cores make what the step before left: its part of DK, and the part of DQ of the one before that, for which
 // the gradients of both consumers are needed. Each consumer makes 64 x 64 elements of a step's DQ, from all keys.
-template <class Work> class KeyGradients {
+template <class Smem> class KeyGradients {
  public:
-  using Smem = BackwardSmem<Work>;
+  using Work = typename Smem::Work;
 
   __device__ KeyGradients(Smem& smem, const Hooks& hooks, f32 scale, const QuerySums& sums)
       : smem_(smem),
@@ -78,24 +88,26 @@ template <class Work> class KeyGradients {
         scale_(scale),
         sums_(sums),
         consumer_(uniform(threadIdx.x / kWarpgroup)),
+        warp_row_(uniform(threadIdx.x % kWarpgroup / 32 * 16)),
         keys_(wgmma::operand<Major::k>(smem.keys[consumer_])),
         values_(wgmma::operand<Major::k>(smem.values[consumer_])),
-        all_keys_(wgmma::operand<Major::mn>(smem.keys[0])),
-        own_(smem.own) {}
+        all_keys_(wgmma::operand<Major::mn>(smem.keys[0])) {}
 
-  // Makes the gradients of the consumer's 64 keys of a tile.
-  __device__ void make(const Work& work, const View<T, 3>& DK, const View<T, 3>& DV) {
+  // Makes the gradients of the consumer's 64 keys of the tile that is the block's index-th.
+  __device__ void make(const Work& work, u32 index, const View<T, 3>& DK, const View<T, 3>& DV) {
     dk_.fill(0);
     dv_.fill(0);
+    smem_.own.full[0].wait(index % 2);
     await_step();
-    if (uniform(smem_.records[count_ % STAGES].none())) {
-      smem_.staged[consumer_].give_none(staged_);
+    if (uniform(smem_.records[count_ % kStepRecords].none())) {
+      smem_.staged[consumer_].give_none(count_);
       sync(1 + consumer_, kWarpgroup);
+      smem_.results.release_warpgroup(count_ % RESULTS);
       publish_step();
       smem_.steps.release_warpgroup(slot());
-      store(work, DK, DV);
+      smem_.own.release_warpgroup(0);
+      store(work, DK, DV, 1);
     } else {
-      own_.wait();
       Scores s;
       multiply_scores(s);
       bool more = finish_step<0>(work, s);
@@ -106,7 +118,7 @@ template <class Work> class KeyGradients {
         multiply_keys();
         multiply_query(count_ + 1);
         wgmma::wait<0>();
-        give(giving_, false);
+        give(2, false);
       } else {
         multiply_keys();
         wgmma::wait<0>();
@@ -114,10 +126,10 @@ template <class Work> class KeyGradients {
       smem_.steps.release_warpgroup(slot());
       await_other();
       multiply_query(count_ + 2);
-      store(work, DK, DV);
+      store(work, DK, DV, scale_);
       wgmma::wait<0>();
       smem_.own.release_warpgroup(0);
-      give(next_, true);
+      give(1, true);
     }
     __syncwarp();
     if (threadIdx.x % 32 == 0) smem_.added.arrive();
@@ -126,9 +138,10 @@ template <class Work> class KeyGradients {
  private:
   using Major = wgmma::Major;
   using Scores = RegisterTile<layout::Mma<16, STEP>>;  // a row for each key
-  using QueryGradient = RegisterTile<layout::Mma<16, 64>>;
+  using Part = RegisterTile<layout::Mma<16, 64>>;      // 64 columns of such a tile
+  static constexpr int kParts = STEP / 64;
 
-  __device__ static int row() { return threadIdx.x / 32 * 16; }  // of the tile, the warp's first
+  __device__ int row() const { return consumer_ * 64 + warp_row_; }  // of the tile, the warp's first
   __device__ u32 slot() const { return (count_ - 1) % STAGES; }  // of the last step that was published
 
   __device__ void await_step() { smem_.steps.full[count_ % STAGES].wait(count_ / STAGES % 2); }
@@ -143,62 +156,67 @@ template <class Work> class KeyGradients {
     await_step();
     keys_.keep(), values_.keep(), all_keys_.keep();
     Scores s;
+    if constexpr (!First) multiply_query(count_ + 1);
     multiply_scores(s);
     multiply_keys();
-    if constexpr (!First) multiply_query(count_ + 1);
     return finish_step<First ? 1 : 2>(work, s);
   }
 
   // The rest of a step, the products of whose scores have been started, and after them Pending others. Returns whether
   // another step follows.
   template <int Pending> __device__ bool finish_step(const Work& work, Scores& s) {
-    const u32 slot = count_ % STAGES;
-    const StepRecord& record = smem_.records[slot];
+    const StepRecord& record = smem_.records[count_ % kStepRecords];
     const int flags = uniform(record.flags);
-    Scores ds;
-    wgmma::Words<T, STEP> weights;
-    wgmma::wait<Pending>();
+    wgmma::wait<Pending == 0 ? 0 : 1>();
+    if constexpr (Pending > 1) give(2, false);
     if constexpr (!kScoreGiven) weigh(s, work, record, flags & StepRecord::kWhole);
     if constexpr (Pending > 0) {
       wgmma::wait<0>();
       smem_.steps.release_warpgroup(this->slot());
-      if constexpr (Pending > 1) give(giving_, false);
+      await_other();
     }
-    if constexpr (!kScoreGiven) weights.round(s);
-    wgmma::multiply<VALUE_SIZE>(ds, values_, wgmma::operand<Major::k>(smem_.result_gradients[slot]), false);
-    if constexpr (kScoreGiven) {
-      wgmma::wait<0>();
-      ds.map_columns(smem_.minus_delta[slot], [](f32 x, f32 d) { return x + d; });
-      apply_score(s, ds, work, record, flags & StepRecord::kWhole);
-      weights.round(s);
-      multiply_values(weights);
-    } else {
-      multiply_values(weights);
-      wgmma::wait<1>();
-      ds.map_columns(smem_.minus_delta[slot], [](f32 x, f32 d) { return x + d; });
-      ds.multiply(s);
-    }
-    if constexpr (Pending > 0) await_other();
-    store_words(smem_.gradients[count_ % 3][consumer_], ds);
+    const u32 slot = count_ % RESULTS;
+    smem_.results.full[slot].wait(count_ / RESULTS % 2);
+    wgmma::Words<T, 64> weights[kParts];
+#pragma unroll
+    for (int p = 0; p < kParts; ++p)
+      finish_part(s, weights[p], work, record, flags & StepRecord::kWhole, slot, p);
     fence::proxy_async_shared();
-    giving_ = next_;
-    next_ = {record.number, record.rank};
     sync(1 + consumer_, kWarpgroup);  // after which the warps read nothing of the slot but by wgmma
     publish_step();
     wgmma::wait<0>();
+    smem_.results.release_warpgroup(slot);
     return !(flags & StepRecord::kLast);
   }
 
   __device__ void multiply_scores(Scores& s) {
     wgmma::multiply<SIZE>(s, keys_, wgmma::operand<Major::k>(smem_.queries[count_ % STAGES]), false);
   }
-  __device__ void multiply_values(const wgmma::Words<T, STEP>& weights) {
-    const auto b = wgmma::operand<Major::mn>(smem_.result_gradients[count_ % STAGES]);
+  // Makes the gradients of 64 queries' scores, stores them, and starts DV's products, which read `weights`.
+  __device__ void finish_part(Scores& s, wgmma::Words<T, 64>& weights, const Work& work, const StepRecord& record,
+                              bool whole, u32 slot, int p) {
+    Part part = s.template columns<64>(p * 64), ds;
+    if constexpr (!kScoreGiven) weights.round(part);
+    const auto& gradients = smem_.result_gradients[slot];
+    wgmma::multiply<VALUE_SIZE>(ds, values_, wgmma::operand<Major::k>(gradients, p * 64), false);
+    if constexpr (kScoreGiven) {
+      wgmma::wait<0>();
+      ds.map_columns(&smem_.minus_delta[slot][p * 64], [](f32 x, f32 d) { return x + d; });
+      apply_score(part, ds, work, record, whole, p * 64, smem_.log_sum[count_ % STAGES]);
+      weights.round(part);
+    }
+    const auto b = wgmma::operand<Major::mn>(gradients, p * 64);
     wgmma::fence();
 #pragma unroll
-    for (int k = 0; k < STEP; k += 16)
+    for (int k = 0; k < 64; k += 16)
       wgmma::Mma<VALUE_SIZE, T>::template rs<wgmma::Mode<Major::k, Major::mn>>(dv_.x, weights.x[k / 16], b.at(k), true);
     wgmma::commit();
+    if constexpr (!kScoreGiven) {
+      wgmma::wait<1>();
+      ds.map_columns(&smem_.minus_delta[slot][p * 64], [](f32 x, f32 d) { return x + d; });
+      ds.multiply(part);
+    }
+    store_words(smem_.gradients[count_ % 3][consumer_].part(p), ds);
   }
   // Starts DK's products of the step whose gradients of scores have been stored last.
   __device__ void multiply_keys() {
@@ -220,9 +238,11 @@ template <class Work> class KeyGradients {
             dq_.x, gradients.at(i * kGradients + k, rows), all_keys_.at(i * kKeys + k, columns), i + k > 0);
     wgmma::commit();
   }
-  // Adds what multiply_query has made.
-  __device__ void give(const SumsPlace& to, bool last) {
-    smem_.staged[consumer_].give(sums_, staged_, dq_, to, last, consumer_);
+  // Adds what multiply_query has made, of the step that was published `ago` steps ago.
+  __device__ void give(u32 ago, bool last) {
+    const u32 step = count_ - ago;
+    const StepRecord& record = smem_.records[step % kStepRecords];
+    smem_.staged[consumer_].give(sums_, step, dq_, {record.number, record.rank}, last, consumer_);
   }
   // Waits until the other consumer has stored its gradients of the scores of the step before.
   __device__ void await_other() {
@@ -246,16 +266,18 @@ template <class Work> class KeyGradients {
       s.map_at([=](f32 x, int r, int c) { return r < keys && c >= first + r ? x : 0; });
     }
   }
-  // Converts the step's scores to weights, and the gradients of weights to those of scaled products.
-  __device__ void apply_score(Scores& s, Scores& ds, const Work& work, const StepRecord& record, bool whole) const {
+  // Converts the scores of the queries from the step's `first` on to weights, and the gradients of weights to those of
+  // scaled products.
+  __device__ void apply_score(Part& s, Part& ds, const Work& work, const StepRecord& record, bool whole, int first,
+                              const f32* exponents) const {
     struct Place {
       int query, position, key;
       f32 exponent;
     };
     const auto at = [&](int i) {
-      const int column = Scores::Layout::column(i), query = record.query + column;
-      return Place{query, work.position(query), work.first + row() + Scores::Layout::row(Scores::Layout::slot(i)),
-                   smem_.log_sum[count_ % STAGES][column]};
+      const int column = first + Part::Layout::column(i), query = record.query + column;
+      return Place{query, work.position(query), work.first + row() + Part::Layout::row(Part::Layout::slot(i)),
+                   exponents[column]};
     };
     const GradientHooks gradients = {hooks_, scale_};
     if (whole)
@@ -266,29 +288,24 @@ template <class Work> class KeyGradients {
         return !(work.sees(p.query, p.key) && seen);
       });
   }
-
-  // Rounds and stores the warp's rows of a tile. Within a row of a panel places differ in one exclusive or.
-  __device__ static void store_words(SharedTile<T, 64, STEP>& to, const Scores& from) {
-    const int lane = threadIdx.x % 32;
+  // Rounds and stores the warp's rows of a panel. Within a row places differ in one exclusive or.
+  __device__ void store_words(SharedTile<T, 64, 64>& to, const Part& from) const {
+    const int lane = lane_anew();
+    const u32 at = to.row_address(warp_row_ + lane % 16, lane / 16 * 16, 0);
 #pragma unroll
-    for (int p = 0; p < to.kPanels; ++p) {
-      const u32 at = to.part(p).row_address(threadIdx.x % kWarpgroup / 32 * 16 + lane % 16, lane / 16 * 16, 0);
-#pragma unroll
-      for (int j = 0; j < to.kPanel; j += 16) {
-        const f32* const x = &from.x[(p * to.kPanel + j) / 2];
-        mma::stmatrix_x4(at ^ (j * 2), pack<T>(x[0], x[1]), pack<T>(x[2], x[3]), pack<T>(x[4], x[5]),
-                         pack<T>(x[6], x[7]));
-      }
+    for (int j = 0; j < 64; j += 16) {
+      const f32* const x = &from.x[j / 2];
+      mma::stmatrix_x4(at ^ (j * 2), pack<T>(x[0], x[1]), pack<T>(x[2], x[3]), pack<T>(x[4], x[5]), pack<T>(x[6], x[7]));
     }
   }
 
-  __device__ void store(const Work& work, const View<T, 3>& DK, const View<T, 3>& DV) const {
+  __device__ void store(const Work& work, const View<T, 3>& DK, const View<T, 3>& DV, f32 scale) const {
     const int first = work.first + row();
     const auto rows_of = [&](const View<T, 3>& of) {
       const View<T, 2> keys = work.keys_of(of);
       return View<T, 2>{keys.data + s64{first} * keys.stride[0], {keys.stride[0], 1}};
     };
-    store_gradient(rows_of(DK), dk_, scale_, work.keys - first, HD);
+    store_gradient(rows_of(DK), dk_, scale, work.keys - first, HD);
     store_gradient(rows_of(DV), dv_, 1, work.keys - first, HV);
   }
 
@@ -296,60 +313,33 @@ template <class Work> class KeyGradients {
   const Hooks& hooks_;
   const f32 scale_;
   const QuerySums& sums_;
-  const int consumer_;
+  const int consumer_, warp_row_;
   wgmma::Operand<T, 64, SIZE, Major::k> keys_;          // of this consumer
   wgmma::Operand<T, 64, VALUE_SIZE, Major::k> values_;  // likewise
   wgmma::Operand<T, 64, SIZE, Major::mn> all_keys_;     // of both
-  Consumer<1, 1> own_;
-  Ring<1> staged_;
   RegisterTile<layout::Mma<16, SIZE>> dk_;
   RegisterTile<layout::Mma<16, VALUE_SIZE>> dv_;
-  QueryGradient dq_;
-  u32 count_ = 0;            // steps that have been published
-  SumsPlace giving_, next_;  // of the step that dq_ is of, and of the one after it
+  Part dq_;
+  u32 count_ = 0;  // steps that have been published
 };
 
 // Adds what the consumers leave in the fixed order, or tells that they have added it. Called by a warp; where the order
 // is fixed, by one for each consumer.
-template <bool Ordered, class Smem, class Items>
-__device__ inline void add_shares(Smem& smem, const Items& items, const QuerySums& sums, int consumer) {
+template <bool Ordered, class Smem>
+__device__ inline void add_shares(Smem& smem, const QuerySums& sums, int consumer) {
   Ring<1> ring;
-  for (ItemReader<Smem> reader(smem); reader.number() < items.count(); reader.next()) {
-    if (!items.has_tile(reader.number()) || threadIdx.x % 32 != 0) continue;
+  for (ItemReader<Smem> items(smem); items.more(); items.next()) {
+    if (!items.has(kTile) || threadIdx.x % 32 != 0) continue;
     if constexpr (Ordered) {
       while (!smem.staged[consumer].add(sums, ring, consumer)) {
       }
-      global::add_release(sums.added(reader.tile().kv_head), 1);
+      global::add_release(sums.added(items->tile.kv_head), 1);
     } else {
       smem.added.wait(ring.phase);
       ring.advance();
-      global::add_release(sums.added(reader.tile().kv_head), 2);
+      global::add_release(sums.added(items->tile.kv_head), 2);
     }
   }
 }
-
-// Rounds pieces of the sums: those of items with a tile, beside the consumers, or those of the others. Called by
-// Threads threads, of which this is number `thread`; uses a named barrier.
-template <int Threads, bool OfTiles, class Items> class PieceRounder {
- public:
-  __device__ PieceRounder(const Items& items, const QuerySums& sums, const View<T, 3>& DQ, f32 scale, const Dims& dims)
-      : items_(items), sums_(sums), DQ_(DQ), scale_(scale), dims_(dims) {}
-
-  __device__ void round(int item, int thread, int barrier) const {
-    if (!items_.has_piece(item) || items_.has_tile(item) != OfTiles) return;
-    const auto rows_of = [&](int head) {
-      return View<T, 2>{DQ_.data + head * DQ_.stride[0], {DQ_.stride[1], 1}};
-    };
-    round_sums<Threads, SIZE, kOrdered>(sums_, items_.piece(item), 2 * items_.tiles_of_head(), items_.pieces_of_head(),
-                                        scale_, dims_.M, HD, rows_of, thread, barrier);
-  }
-
- private:
-  const Items& items_;
-  const QuerySums& sums_;
-  const View<T, 3>& DQ_;
-  const f32 scale_;
-  const Dims& dims_;
-};
 
 #endif

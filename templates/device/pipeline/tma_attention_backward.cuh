@@ -1,16 +1,20 @@
 #pragma once
 // The producer of the backward pass of attention: it draws items, and of each tile of keys loads the keys and values
-// into `smem.keys` and `smem.values`, a slot of `smem.own`, and for each step the queries, the gradients of their
-// results, the logarithms of their sums and their deltas into a slot of `smem.steps`. STAGES is the template's.
+// into `smem.keys` and `smem.values`, a slot of `smem.own`; for each step the queries and the logarithms of their sums
+// into a slot of `smem.steps`, and the gradients of their results and their deltas, which are needed for a shorter time,
+// into a slot of `smem.results`. STAGES and RESULTS are the template's.
 #include "device/pipeline/gradient_steps.cuh"
 #include "device/pipeline/pipeline.cuh"
-#include "device/schedule/tile_place.cuh"
+#include "device/schedule/attention_backward.cuh"
 #include "device/tile/attention_gradient.cuh"
 #include "device/tile/tma_tile.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
-// What the consumers need to know of a step.
+// What the consumers need to know of a step. A record is kept until the step's part of the gradients of queries has
+// been added, two steps later: step i's is number i modulo kStepRecords.
+constexpr int kStepRecords = 8;
+static_assert(STAGES + 3 <= kStepRecords);
 struct StepRecord {
   enum Flag { kWhole = 1, kLast = 2, kNone = 4 };
   int number;  // of the step's sums
@@ -22,6 +26,14 @@ struct StepRecord {
   __device__ bool whole() const { return flags & kWhole; }
   __device__ bool last() const { return flags & kLast; }  // of the tile
   __device__ bool none() const { return flags & kNone; }  // the tile has no steps
+};
+
+// What the producer has drawn.
+enum ItemFlag { kTile = 1, kPiece = 2, kEnd = 4 };
+template <class Work> struct alignas(16) DrawnItem {
+  int flags;
+  Work tile;        // with kTile
+  SumsPiece piece;  // with kPiece
 };
 
 struct StepMaps {
@@ -49,24 +61,11 @@ template <class Work> __device__ inline int rank_of(const Hooks& hooks, const Wo
 template <bool Ranked, class Smem> class GradientProducer {
  public:
   __device__ GradientProducer(Smem& smem, const StepMaps& from, const Hooks& hooks)
-      : smem_(smem), from_(from), hooks_(hooks), steps_(smem.steps), own_(smem.own), items_(smem.items) {}
+      : smem_(smem), from_(from), hooks_(hooks), steps_(smem.steps), results_(smem.results), own_(smem.own), items_(smem.items) {}
 
   // Draws items until none is left, and loads their tiles.
-  template <class Items> __device__ void load(const Items& items, u32* drawn) {
-    const int count = items.count();
-    int item = 0;
-#pragma unroll 1
-    while (item < count) {
-      item = __shfl_sync(kAll, is_first() ? atomicInc(drawn, count + gridDim.x - 1) : 0, 0);
-      const u32 slot = items_.acquire();
-      const bool has_tile = item < count && items.has_tile(item);
-      if (is_first()) {
-        smem_.numbers[slot] = item;
-        if (has_tile) smem_.tiles[slot] = items.tile(item);
-        smem_.items.full[slot].arrive();
-      }
-      __syncwarp();
-      if (has_tile) load_tile(smem_.tiles[slot]);
+  __device__ void load(const Dims& dims, u32* drawn) {
+    while (draw(dims, drawn)) {
     }
   }
 
@@ -76,23 +75,48 @@ template <bool Ranked, class Smem> class GradientProducer {
 
   __device__ static bool is_first() { return threadIdx.x % 32 == 0; }
 
+  // Draws and publishes an item and loads its tile. Returns whether there was one.
+  __device__ bool draw(const Dims& dims, u32* drawn) {
+    const auto& items = smem_.all;
+    const int count = items.count(dims);
+    const int item = __shfl_sync(kAll, is_first() ? atomicInc(drawn, count + gridDim.x - 1) : 0, 0);
+    const bool exists = item < count, has_tile = items.has_tile(dims, item);
+    const bool has_piece = exists && items.has_piece(item);
+    const u32 slot = items_.acquire();
+    auto& to = smem_.drawn[slot];
+    if (is_first()) {
+      to.flags = !exists ? kEnd : (has_tile ? kTile : 0) | (has_piece ? kPiece : 0);
+      if (has_tile) to.tile = items.tile(dims, item);
+      if (has_piece) to.piece = items.piece(dims, item);
+      smem_.items.full[slot].arrive();
+    }
+    __syncwarp();
+    if (has_tile) load_tile(to.tile);
+    return exists;
+  }
+
   template <class Work> __device__ void load_tile(const Work& work) {
     KeySteps<Work> steps(work, hooks_);
     GradientStep step = steps.next();
     if (step.seen < 0) {
-      const u32 slot = steps_.acquire();
+      const u32 own = own_.acquire(), slot = steps_.acquire(), results = results_.acquire();
       if (is_first()) {
-        smem_.records[slot].flags = StepRecord::kNone | StepRecord::kLast;
+        smem_.records[count_ % kStepRecords].flags = StepRecord::kNone | StepRecord::kLast;
+        smem_.own.full[own].arrive();
         smem_.steps.full[slot].arrive(2);
+        smem_.results.full[results].arrive(2);
       }
+      ++count_;
       return __syncwarp();
     }
     bool first = true;
 #pragma unroll 1
     while (step.seen >= 0) {
       const GradientStep after = steps.next();
-      load_step(work, step, after.seen < 0);
+      load_queries(work, step, after.seen < 0);
       if (first) load_own(work);
+      load_results(work, step);
+      ++count_;
       first = false;
       step = after;
     }
@@ -110,33 +134,51 @@ template <bool Ranked, class Smem> class GradientProducer {
     }
     __syncwarp();
   }
-  template <class Work> __device__ void load_step(const Work& work, const GradientStep& step, bool last) {
+  template <class Work>
+  __device__ void load_queries(const Work& work, const GradientStep& step, bool last) {
     const int first = step.index() * Work::kStep;
-    f32 log_sum[kEach], delta[kEach];
-#pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      const int query = first + i * 32 + threadIdx.x % 32;
-      const bool exists = query < work.queries;
-      log_sum[i] = exists ? work.numbers_of(from_.L, step.head)[query] : -infinity();
-      delta[i] = exists ? work.numbers_of(from_.DELTA, step.head)[query] : 0;
-    }
+    f32 exponent[kEach];
+    each_query(first, work.queries, [&](int i, int query, bool exists) {
+      exponent[i] = weight_exponent(exists ? work.numbers_of(from_.L, step.head)[query] : -infinity());
+    });
     const int rank = Ranked ? rank_of(hooks_, work, step) : 0;
     const u32 slot = steps_.acquire();
     if (is_first()) {
-      Barrier& full = smem_.steps.full[slot];
-      full.expect(sizeof(smem_.queries[0]) + sizeof(smem_.result_gradients[0]));
-      load_rows(smem_.queries[slot], from_.Q, full, work, step.head, first);
-      load_rows(smem_.result_gradients[slot], from_.DO, full, work, step.head, first);
-      smem_.records[slot] = {work.number(step.head, step.index()), first, work.hook_head(step.head),
-                             (step.whole() ? StepRecord::kWhole : 0) | (last ? StepRecord::kLast : 0), rank};
+      smem_.steps.full[slot].expect(sizeof(smem_.queries[0]));
+      load_rows(smem_.queries[slot], from_.Q, smem_.steps.full[slot], work, step.head, first);
+      smem_.records[count_ % kStepRecords] = {work.number(step.head, step.index()), first, work.hook_head(step.head),
+                                              (step.whole() ? StepRecord::kWhole : 0) | (last ? StepRecord::kLast : 0),
+                                              rank};
     }
+    publish(smem_.log_sum[slot], exponent, smem_.steps.full[slot]);
+  }
+  template <class Work> __device__ void load_results(const Work& work, const GradientStep& step) {
+    const int first = step.index() * Work::kStep;
+    f32 minus[kEach];
+    each_query(first, work.queries, [&](int i, int query, bool exists) {
+      minus[i] = exists ? -work.numbers_of(from_.DELTA, step.head)[query] : 0;
+    });
+    const u32 slot = results_.acquire();
+    if (is_first()) {
+      smem_.results.full[slot].expect(sizeof(smem_.result_gradients[0]));
+      load_rows(smem_.result_gradients[slot], from_.DO, smem_.results.full[slot], work, step.head, first);
+    }
+    publish(smem_.minus_delta[slot], minus, smem_.results.full[slot]);
+  }
+  // Calls f(i, query, whether it exists) for this lane's queries of a step.
+  template <class F> __device__ static void each_query(int first, int queries, const F& f) {
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
-      smem_.log_sum[slot][i * 32 + threadIdx.x % 32] = weight_exponent(log_sum[i]);
-      smem_.minus_delta[slot][i * 32 + threadIdx.x % 32] = -delta[i];
+      const int query = first + i * 32 + threadIdx.x % 32;
+      f(i, query, query < queries);
     }
+  }
+  // Stores the lanes' numbers of a step's queries and arrives.
+  __device__ static void publish(f32 (&to)[kStep], const f32 (&x)[kEach], Barrier& full) {
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) to[i * 32 + threadIdx.x % 32] = x[i];
     __syncwarp();
-    if (is_first()) smem_.steps.full[slot].arrive();
+    if (is_first()) full.arrive();
   }
   // By boxes of 64 rows.
   template <class Tile, class Work>
@@ -156,8 +198,10 @@ template <bool Ranked, class Smem> class GradientProducer {
   const StepMaps& from_;
   const Hooks& hooks_;
   Producer<STAGES, 1> steps_;
+  Producer<RESULTS, 1> results_;
   Producer<1, 1> own_;
   Producer<2, 1> items_;
+  u32 count_ = 0;  // of steps
 };
 
 #endif

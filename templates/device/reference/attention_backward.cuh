@@ -52,19 +52,13 @@ struct GradientReference {
     const s64 q = i + keys - queries;
     return (!CAUSAL || j <= q) && hooks.mask(q, j, head) != 0;
   }
-  // The weight of a score, and the gradient of the score.
-  __device__ f64 weight(s64 head, s64 kv_head, s64 i, s64 j) const {
+  __device__ WeightAndGradient weighed(s64 head, s64 kv_head, s64 i, s64 j) const {
     const f64 log_sum = L.data[head * L.stride[0] + i * L.stride[1]];
-    if (!sees(head, i, j) || log_sum == -infinity()) return 0;
-    const f64 s = scale * dot(Q, head, i, K, kv_head, j, HD);
-    return exp(hooks.score(s, i + keys - queries, j, head) - log_sum);
-  }
-  __device__ f64 gradient(s64 head, s64 kv_head, s64 i, s64 j) const {
-    const f64 w = weight(head, kv_head, i, j);
-    if (w == 0) return 0;
-    const f64 s = scale * dot(Q, head, i, K, kv_head, j, HD);
+    if (!sees(head, i, j) || log_sum == -infinity()) return {0, 0};
+    const s64 q = i + keys - queries;
+    const f64 s = scale * dot(Q, head, i, K, kv_head, j, HD), weight = exp(hooks.score(s, q, j, head) - log_sum);
     const f64 delta = DELTA.data[head * DELTA.stride[0] + i * DELTA.stride[1]];
-    return w * (dot(DO, head, i, V, kv_head, j, HV) - delta) * score_slope(hooks, s, i + keys - queries, j, head);
+    return {weight, weight * (dot(DO, head, i, V, kv_head, j, HV) - delta) * score_slope(hooks, s, q, j, head)};
   }
 };
 
@@ -80,22 +74,24 @@ extern "C" __global__ void attention_backward_reference(View<const T, 3> Q, View
   const int d = threadIdx.x;
   for (s64 r = blockIdx.x; r < s64{dims.HEADS} * dims.M; r += gridDim.x) {
     const s64 i = r % dims.M, head = r / dims.M, kv_head = head / sharing;
-    const f64 dq = weighted_sum(
-        dims.N, HD, [&](s64 j) { return of.gradient(head, kv_head, i, j); },
-        [&](s64 j, int e) { return to_f64(element(K, kv_head, j, e)); });
+    f64 dq = 0;
+    each_weighed(
+        dims.N, [&](s64 j) { return of.weighed(head, kv_head, i, j); },
+        [&](const WeightAndGradient& x, s64 j) {
+          if (d < HD) dq += x.gradient * to_f64(element(K, kv_head, j, d));
+        });
     if (d < HD) element(DQ, head, i, d) = scale * dq;
   }
   for (s64 r = blockIdx.x; r < s64{dims.KV_HEADS} * dims.N; r += gridDim.x) {
     const s64 j = r % dims.N, kv_head = r / dims.N;
     f64 dk = 0, dv = 0;
-    for (s64 head = kv_head * sharing; head < (kv_head + 1) * sharing; ++head) {
-      dk += weighted_sum(
-          dims.M, HD, [&](s64 i) { return of.gradient(head, kv_head, i, j); },
-          [&](s64 i, int e) { return to_f64(element(Q, head, i, e)); });
-      dv += weighted_sum(
-          dims.M, HV, [&](s64 i) { return of.weight(head, kv_head, i, j); },
-          [&](s64 i, int e) { return to_f64(element(DO, head, i, e)); });
-    }
+    for (s64 head = kv_head * sharing; head < (kv_head + 1) * sharing; ++head)
+      each_weighed(
+          dims.M, [&](s64 i) { return of.weighed(head, kv_head, i, j); },
+          [&](const WeightAndGradient& x, s64 i) {
+            if (d < HD) dk += x.gradient * to_f64(element(Q, head, i, d));
+            if (d < HV) dv += x.weight * to_f64(element(DO, head, i, d));
+          });
     if (d < HD) element(DK, kv_head, j, d) = scale * dk;
     if (d < HV) element(DV, kv_head, j, d) = dv;
   }

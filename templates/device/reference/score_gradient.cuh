@@ -30,19 +30,22 @@ template <class E> __device__ inline E& element(const View<E, 3>& of, s64 head, 
   return of.data[head * of.stride[0] + row * of.stride[1] + d * of.stride[2]];
 }
 
-// Returns, in the thread of each of `size` elements d, the sum of weigh(i) * row(i, d) for i in 0..count - 1. Called by
-// all of a block's 256 threads.
-template <class Weigh, class Row> __device__ inline f64 weighted_sum(s64 count, int size, Weigh weigh, Row row) {
-  __shared__ f64 weight[256];
-  f64 sum = 0;
+// A weight of a score, and the gradient of the scaled product that the score is made of.
+struct WeightAndGradient {
+  f64 weight, gradient;
+};
+
+// Calls add(weighed(i), i) in all threads for i in 0..count - 1, where weighed returns a WeightAndGradient that is not 0.
+// Called by all of a block's 256 threads.
+template <class Weighed, class Add> __device__ inline void each_weighed(s64 count, Weighed weighed, Add add) {
+  __shared__ WeightAndGradient x[256];
   for (s64 first = 0; first < count; first += 256) {
-    weight[threadIdx.x] = first + threadIdx.x < count ? weigh(first + threadIdx.x) : 0;
+    x[threadIdx.x] = first + threadIdx.x < count ? weighed(first + threadIdx.x) : WeightAndGradient{0, 0};
     __syncthreads();
-    for (int j = 0; j < 256 && first + j < count && static_cast<int>(threadIdx.x) < size; ++j)
-      if (weight[j] != 0) sum += weight[j] * row(first + j, threadIdx.x);
+    for (int j = 0; j < 256 && first + j < count; ++j)
+      if (x[j].weight != 0) add(x[j], first + j);
     __syncthreads();
   }
-  return sum;
 }
 
 #endif

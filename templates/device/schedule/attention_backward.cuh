@@ -78,23 +78,22 @@ template <int Tile, int Step, bool Grouped = CAUSAL> class AttentionKeyOrder {
  public:
   using Work = AttentionKeyTile<Tile, Step>;
 
-  __device__ explicit AttentionKeyOrder(const Dims& dims) : dims_(dims), rows_(ceil_div<u32>(dims.N, Tile)) {
+  __device__ explicit AttentionKeyOrder(const Dims& dims) : rows_(ceil_div<u32>(dims.N, Tile)) {
     constexpr int kGroupBytes = (16 << 20) / (2 * HD * sizeof(T));  // queries of a group and their gradients: 16 MiB
-    const int sharing = dims_.HEADS / dims_.KV_HEADS, per_head = kGroupBytes / sharing / max(1, dims_.M);
-    group_ = Grouped ? min(max(1, per_head), static_cast<int>(dims_.KV_HEADS)) : 1;
+    const int sharing = dims.HEADS / dims.KV_HEADS, per_head = kGroupBytes / sharing / max(1, dims.M);
+    group_ = Grouped ? min(max(1, per_head), static_cast<int>(dims.KV_HEADS)) : 1;
   }
 
   __device__ int rows() const { return rows_; }
-  __device__ int count() const { return rows_ * dims_.KV_HEADS; }
+  __device__ int count(const Dims& dims) const { return rows_ * dims.KV_HEADS; }
   __device__ int of_group() const { return rows_ * group_; }
-  __device__ Work operator[](int index) const {
-    const int begin = index / of_group() * group_, columns = min(group_, static_cast<int>(dims_.KV_HEADS) - begin);
+  __device__ Work tile(const Dims& dims, int index) const {
+    const int begin = index / of_group() * group_, columns = min(group_, static_cast<int>(dims.KV_HEADS) - begin);
     const int within = index - begin * rows_;
-    return Work(dims_, within / columns, begin + within % columns);
+    return Work(dims, within / columns, begin + within % columns);
   }
 
  private:
-  const Dims& dims_;
   int rows_, group_;
 };
 
@@ -106,44 +105,48 @@ template <int Tile, int Step> struct AttentionQueryOrder : AttentionOrder<Tile, 
   }
 };
 
-// What the blocks of a grid draw as numbers in ascending order: a tile of keys, and a piece of the sums of queries of a
-// head all of whose tiles have been drawn before, at least as many items ago as there are blocks. There are as many
-// pieces as tiles; a head without keys has one.
+// Sums of the gradients of queries of a head of keys: those from number `begin` to `end` - 1, a number for each step of
+// each head of queries.
+struct SumsPiece {
+  int begin, end;
+  int steps;           // of a head of queries
+  int kv_head;         // of all sequences
+  int tiles, pieces;   // of this head of keys
+};
+
+// What the blocks of a grid draw as numbers in ascending order: a tile of keys, and a piece of the sums of a head all of
+// whose tiles have been drawn before, at least as many items ago as there are blocks. There are as many pieces as tiles;
+// a head without keys has one.
 template <int Tile, int Step, bool Grouped> class GradientItems {
  public:
   using Order = AttentionKeyOrder<Tile, Step, Grouped>;
   using Work = typename Order::Work;
 
-  __device__ explicit GradientItems(const Dims& dims)
-      : dims_(dims), order_(dims), lag_(min(order_.count(), order_.of_group() + static_cast<int>(gridDim.x))) {}
-
-  __device__ int count() const { return pieces() + lag_; }
-  __device__ bool has_tile(int item) const { return item < order_.count(); }
-  __device__ bool has_piece(int item) const { return item >= lag_; }
-  __device__ Work tile(int item) const { return order_[item]; }
-
-  // Sums from number `begin` to `end` - 1, a number for each step of each head of queries, of a head of keys.
-  struct Piece {
-    int begin, end, steps, kv_head;
-  };
-  __device__ Piece piece(int item) const {
-    const int steps = ceil_div<u32>(dims_.M, Step), all = dims_.HEADS / dims_.KV_HEADS * steps;
-    const int rows = max(1, order_.rows()), index = item - lag_;
-    const int row = order_.rows() > 0 ? order_[index].first / Tile : 0;
-    const int kv_head = order_.rows() > 0 ? order_[index].kv_head : index;
-    const auto at = [&](int r) { return kv_head * all + static_cast<int>(s64{r} * all / rows); };
-    return {at(row), at(row + 1), steps, kv_head};
+  __device__ explicit GradientItems(const Dims& dims) : order_(dims) {
+    lag_ = min(order_.count(dims), order_.of_group() + static_cast<int>(gridDim.x));
   }
-  // Pieces of a head of keys, and tiles.
-  __device__ int pieces_of_head() const { return max(1, order_.rows()); }
-  __device__ int tiles_of_head() const { return order_.rows(); }
+
+  __device__ int count(const Dims& dims) const { return max(1, order_.rows()) * dims.KV_HEADS + lag_; }
+  __device__ bool has_tile(const Dims& dims, int item) const { return item < order_.count(dims); }
+  __device__ bool has_piece(int item) const { return item >= lag_; }
+  __device__ Work tile(const Dims& dims, int item) const { return order_.tile(dims, item); }
+  __device__ SumsPiece piece(const Dims& dims, int item) const {
+    const int steps = ceil_div<u32>(dims.M, Step), all = dims.HEADS / dims.KV_HEADS * steps;
+    SumsPiece piece = {0, all, steps, item - lag_, order_.rows(), 1};
+    if (order_.rows() > 0) {
+      const Work tile = order_.tile(dims, item - lag_);
+      const s64 row = tile.first / Tile;
+      piece.kv_head = tile.kv_head, piece.pieces = piece.tiles;
+      piece.begin = static_cast<int>(row * all / piece.pieces);
+      piece.end = static_cast<int>((row + 1) * all / piece.pieces);
+    }
+    piece.begin += piece.kv_head * all, piece.end += piece.kv_head * all;
+    return piece;
+  }
 
  private:
-  __device__ int pieces() const { return max(1, order_.rows()) * dims_.KV_HEADS; }
-
-  const Dims& dims_;
-  const Order order_;
-  const int lag_;
+  Order order_;
+  int lag_;
 };
 
 #endif

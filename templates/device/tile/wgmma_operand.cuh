@@ -12,8 +12,9 @@ template <class T, int Rows, int Columns, Major Order> class Operand {
  public:
   using Tile = SharedTile<T, Rows, Columns>;
 
-  __device__ explicit Operand(const Tile& tile)
-      : low_(static_cast<u32>(Order == Major::k ? tile.k_major() : tile.mn_major(0))) {}
+  // `row` is a multiple of 8.
+  __device__ explicit Operand(const Tile& tile, int row = 0)
+      : low_(static_cast<u32>(Order == Major::k ? tile.k_major(row) : tile.mn_major(row))) {}
 
   // Has the compiler take the register as changed, so that it computes no descriptor ahead of a loop.
   __device__ void keep() { asm volatile("" : "+r"(low_)); }
@@ -31,10 +32,10 @@ template <class T, int Rows, int Columns, Major Order> class Operand {
   u32 low_;
 };
 
-// Returns the operand of a tile; Order says whether its rows lie along K or along M or N.
+// Returns the rows of a tile from `row` on as an operand; Order says whether they lie along K or along M or N.
 template <Major Order, class T, int Rows, int Columns>
-__device__ inline Operand<T, Rows, Columns, Order> operand(const SharedTile<T, Rows, Columns>& tile) {
-  return Operand<T, Rows, Columns, Order>(tile);
+__device__ inline Operand<T, Rows, Columns, Order> operand(const SharedTile<T, Rows, Columns>& tile, int row = 0) {
+  return Operand<T, Rows, Columns, Order>(tile, row);
 }
 
 // Starts d (+)= a * b^T over K elements of depth, as one group.
