@@ -87,13 +87,13 @@ __device__ inline void walk(Steps steps, const Load& load, const Use& use) {
   CpAsyncPipeline<2> pipeline;
   const auto start = [&](const typename Steps::Step& step) {
     const u32 slot = pipeline.acquire();
-    if (step.seen >= 0) load(slot, step);
+    if (step.exists()) load(slot, step);
     pipeline.commit();
   };
   typename Steps::Step now = steps.next();
   start(now);
 #pragma unroll 1
-  while (now.seen >= 0) {
+  while (now.exists()) {
     const u32 slot = pipeline.wait();
     const typename Steps::Step after = steps.next();
     start(after);

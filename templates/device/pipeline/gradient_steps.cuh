@@ -6,14 +6,19 @@
 
 #ifndef TMA_JIT_REFERENCE
 
+// A step of a head of queries, and whether every query of the step sees every key of the tile, or every query of the
+// tile every key of the step: in one number, negative after the last.
 struct GradientStep {
-  int seen;  // a SeenStep
-  int head;  // of queries
+  int code, head;
 
-  __device__ int index() const { return SeenStep::step(seen); }
-  // Returns whether every query of the step sees every key of the tile, or every query of the tile every key of the
-  // step.
-  __device__ bool whole() const { return SeenStep::is_whole(seen); }
+  __device__ GradientStep(int head) : code(-1), head(head) {}
+  __device__ GradientStep(int index, bool whole, int head) : code(index * 2 + whole), head(head) {}
+  __device__ static GradientStep of(int seen, int head) {
+    return seen < 0 ? GradientStep(head) : GradientStep(SeenStep::step(seen), SeenStep::is_whole(seen), head);
+  }
+  __device__ bool exists() const { return code >= 0; }
+  __device__ int index() const { return code / 2; }
+  __device__ bool whole() const { return code % 2 != 0; }
 };
 
 // What the mask gives over a tile of keys and the queries from `first` to `last` of a head.
@@ -32,9 +37,9 @@ template <class Work> struct KeyTileMask {
   }
 };
 
-// The steps of queries that see a tile of keys, head by head, from the last to the first. Under a mask, all members are called by all lanes of a
-// warp.
-//   for (auto step = steps.next(); step.seen >= 0; step = steps.next()) { ... step.index(), step.head ... }
+// The steps of queries that see a tile of keys, head by head, from the last to the first. Under a mask, all members are
+// called by all lanes of a warp.
+//   for (auto step = steps.next(); step.exists(); step = steps.next()) { ... step.index(), step.head ... }
 template <class Work> class KeySteps {
  public:
   using Step = GradientStep;
@@ -45,16 +50,15 @@ template <class Work> class KeySteps {
   __device__ Step next() {
     if constexpr (kMaskGiven) {
       for (; head_ < work_.head + work_.heads; ++head_, seen_ = of_head())
-        if (const int seen = seen_.next(); seen >= 0) return {seen, head_};
+        if (const int seen = seen_.next(); seen >= 0) return Step::of(seen, head_);
     } else {
       if (step_ <= work_.begin) step_ = work_.end, ++head_;
       if (step_ > work_.begin && head_ < work_.head + work_.heads) {
         const int first = --step_ * Work::kStep;
-        const bool whole = first + Work::kStep <= work_.queries && work_.whole_from(first);
-        return {step_ * 2 + whole, head_};
+        return {step_, first + Work::kStep <= work_.queries && work_.whole_from(first), head_};
       }
     }
-    return {SeenStep::kEnd, head_};
+    return {head_};
   }
 
  private:
@@ -76,10 +80,10 @@ template <class Work> class QuerySteps {
       : work_(work), seen_(work.steps, work.keys, {hooks, work}) {}
 
   __device__ Step next() {
-    if constexpr (kMaskGiven) return {seen_.next(), work_.head};
-    if (step_ >= work_.steps) return {SeenStep::kEnd, work_.head};
-    const int end = (step_ + 1) * Work::kStep;
-    return {step_++ * 2 + (end - 1 <= work_.last(0)), work_.head};
+    if constexpr (kMaskGiven) return Step::of(seen_.next(), work_.head);
+    if (step_ >= work_.steps) return {work_.head};
+    const int last = (step_ + 1) * Work::kStep - 1;
+    return {step_++, last <= work_.last(0), work_.head};
   }
 
  private:

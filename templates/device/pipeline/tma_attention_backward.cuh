@@ -1,8 +1,8 @@
 #pragma once
 // The producer of the backward pass of attention: it draws items, and of each tile of keys loads the keys and values
 // into `smem.keys` and `smem.values`, a slot of `smem.own`; for each step the queries and the logarithms of their sums
-// into a slot of `smem.steps`, and the gradients of their results and their deltas, which are needed for a shorter time,
-// into a slot of `smem.results`. STAGES and RESULTS are the template's.
+// into a slot of `smem.steps`, and the gradients of their results and their deltas, which are needed for a shorter
+// time, into a slot of `smem.results`. STAGES and RESULTS are the template's.
 #include "device/pipeline/gradient_steps.cuh"
 #include "device/pipeline/pipeline.cuh"
 #include "device/schedule/attention_backward.cuh"
@@ -21,7 +21,7 @@ struct StepRecord {
   int query;   // the first
   int head;    // as hooks count it
   int flags;
-  int rank;    // how many tiles of keys before this one see any query of the step
+  int rank;  // how many tiles of keys before this one see any query of the step
 
   __device__ bool whole() const { return flags & kWhole; }
   __device__ bool last() const { return flags & kLast; }  // of the tile
@@ -61,7 +61,13 @@ template <class Work> __device__ inline int rank_of(const Hooks& hooks, const Wo
 template <bool Ranked, class Smem> class GradientProducer {
  public:
   __device__ GradientProducer(Smem& smem, const StepMaps& from, const Hooks& hooks)
-      : smem_(smem), from_(from), hooks_(hooks), steps_(smem.steps), results_(smem.results), own_(smem.own), items_(smem.items) {}
+      : smem_(smem),
+        from_(from),
+        hooks_(hooks),
+        steps_(smem.steps),
+        results_(smem.results),
+        own_(smem.own),
+        items_(smem.items) {}
 
   // Draws items until none is left, and loads their tiles.
   __device__ void load(const Dims& dims, u32* drawn) {
@@ -77,28 +83,31 @@ template <bool Ranked, class Smem> class GradientProducer {
 
   // Draws and publishes an item and loads its tile. Returns whether there was one.
   __device__ bool draw(const Dims& dims, u32* drawn) {
-    const auto& items = smem_.all;
-    const int count = items.count(dims);
-    const int item = __shfl_sync(kAll, is_first() ? atomicInc(drawn, count + gridDim.x - 1) : 0, 0);
-    const bool exists = item < count, has_tile = items.has_tile(dims, item);
-    const bool has_piece = exists && items.has_piece(item);
     const u32 slot = items_.acquire();
     auto& to = smem_.drawn[slot];
     if (is_first()) {
-      to.flags = !exists ? kEnd : (has_tile ? kTile : 0) | (has_piece ? kPiece : 0);
-      if (has_tile) to.tile = items.tile(dims, item);
-      if (has_piece) to.piece = items.piece(dims, item);
+      publish(to, dims, drawn);
       smem_.items.full[slot].arrive();
     }
     __syncwarp();
-    if (has_tile) load_tile(to.tile);
-    return exists;
+    const int flags = to.flags;
+    if (flags & kTile) load_tile(to.tile);
+    return !(flags & kEnd);
+  }
+  // Called by one lane.
+  template <class Item> __device__ void publish(Item& to, const Dims& dims, u32* drawn) const {
+    const auto& items = smem_.all;
+    const int item = items.draw(drawn);
+    const bool has_tile = items.has_tile(item), has_piece = items.has_piece(item);
+    to.flags = item >= items.count() ? kEnd : (has_tile ? kTile : 0) | (has_piece ? kPiece : 0);
+    if (has_tile) to.tile = items.tile(dims, item);
+    if (has_piece) to.piece = items.piece(dims, item);
   }
 
   template <class Work> __device__ void load_tile(const Work& work) {
     KeySteps<Work> steps(work, hooks_);
     GradientStep step = steps.next();
-    if (step.seen < 0) {
+    if (!step.exists()) {
       const u32 own = own_.acquire(), slot = steps_.acquire(), results = results_.acquire();
       if (is_first()) {
         smem_.records[count_ % kStepRecords].flags = StepRecord::kNone | StepRecord::kLast;
@@ -111,9 +120,9 @@ template <bool Ranked, class Smem> class GradientProducer {
     }
     bool first = true;
 #pragma unroll 1
-    while (step.seen >= 0) {
+    while (step.exists()) {
       const GradientStep after = steps.next();
-      load_queries(work, step, after.seen < 0);
+      load_queries(work, step, !after.exists());
       if (first) load_own(work);
       load_results(work, step);
       ++count_;
@@ -126,7 +135,7 @@ template <bool Ranked, class Smem> class GradientProducer {
     if (is_first()) {
       Barrier& full = smem_.own.full[0];
       full.expect(sizeof(smem_.keys) + sizeof(smem_.values));
-#pragma unroll 1
+#pragma unroll
       for (int i = 0; i < 2; ++i) {
         tma::load(smem_.keys[i], from_.K, full, work.key_at(work.first + i * 64).at);
         tma::load(smem_.values[i], from_.V, full, work.key_at(work.first + i * 64).at);
@@ -134,8 +143,7 @@ template <bool Ranked, class Smem> class GradientProducer {
     }
     __syncwarp();
   }
-  template <class Work>
-  __device__ void load_queries(const Work& work, const GradientStep& step, bool last) {
+  template <class Work> __device__ void load_queries(const Work& work, const GradientStep& step, bool last) {
     const int first = step.index() * Work::kStep;
     f32 exponent[kEach];
     each_query(first, work.queries, [&](int i, int query, bool exists) {

@@ -109,26 +109,31 @@ template <int Tile, int Step> struct AttentionQueryOrder : AttentionOrder<Tile, 
 // each head of queries.
 struct SumsPiece {
   int begin, end;
-  int steps;           // of a head of queries
-  int kv_head;         // of all sequences
-  int tiles, pieces;   // of this head of keys
+  int steps;          // of a head of queries
+  int kv_head;        // of all sequences
+  int tiles, pieces;  // of this head of keys
 };
 
-// What the blocks of a grid draw as numbers in ascending order: a tile of keys, and a piece of the sums of a head all of
-// whose tiles have been drawn before, at least as many items ago as there are blocks. There are as many pieces as tiles;
-// a head without keys has one.
+// What the blocks of a grid draw as numbers in ascending order: a tile of keys, and a piece of the sums of a head all
+// of whose tiles have been drawn before, at least as many items ago as there are blocks. There are as many pieces as
+// tiles; a head without keys has one.
 template <int Tile, int Step, bool Grouped> class GradientItems {
  public:
   using Order = AttentionKeyOrder<Tile, Step, Grouped>;
   using Work = typename Order::Work;
 
-  __device__ explicit GradientItems(const Dims& dims) : order_(dims) {
-    lag_ = min(order_.count(dims), order_.of_group() + static_cast<int>(gridDim.x));
+  __device__ explicit GradientItems(const Dims& dims) : order_(dims), tiles_(order_.count(dims)) {
+    lag_ = min(tiles_, order_.of_group() + static_cast<int>(gridDim.x));
+    count_ = max(1, order_.rows()) * dims.KV_HEADS + lag_;
+    draws_ = count_ + gridDim.x;
   }
 
-  __device__ int count(const Dims& dims) const { return max(1, order_.rows()) * dims.KV_HEADS + lag_; }
-  __device__ bool has_tile(const Dims& dims, int item) const { return item < order_.count(dims); }
-  __device__ bool has_piece(int item) const { return item >= lag_; }
+  // Returns the number of the next item. `drawn` is 0 before a launch and after it, as each block draws one item more
+  // than there are for it.
+  __device__ int draw(u32* drawn) const { return atomicInc(drawn, draws_ - 1); }
+  __device__ int count() const { return count_; }
+  __device__ bool has_tile(int item) const { return item < tiles_; }
+  __device__ bool has_piece(int item) const { return item >= lag_ && item < count_; }
   __device__ Work tile(const Dims& dims, int item) const { return order_.tile(dims, item); }
   __device__ SumsPiece piece(const Dims& dims, int item) const {
     const int steps = ceil_div<u32>(dims.M, Step), all = dims.HEADS / dims.KV_HEADS * steps;
@@ -146,7 +151,8 @@ template <int Tile, int Step, bool Grouped> class GradientItems {
 
  private:
   Order order_;
-  int lag_;
+  int tiles_, lag_, count_;
+  u32 draws_;
 };
 
 #endif
