@@ -55,11 +55,9 @@ constexpr int kAdders = kOrdered ? 2 : 1;  // warps; those after them round piec
 
 template <int Threads>
 __device__ inline void round_piece(const QuerySums& sums, const SumsPiece& piece, const View<T, 3>& DQ, f32 scale,
-                                   const Dims& dims, int thread, int barrier) {
-  const auto rows_of = [&](int head) {
-    return View<T, 2>{DQ.data + head * DQ.stride[0], {DQ.stride[1], 1}};
-  };
-  round_sums<Threads, SIZE, kOrdered>(sums, piece, scale, dims.M, HD, rows_of, thread, barrier);
+                                   int thread, int barrier) {
+  const auto rows_of = [&](int head) { return View<T, 2>{DQ.data + head * DQ.stride[0], {DQ.stride[1], 1}}; };
+  round_sums<Threads, SIZE, kOrdered>(sums, piece, scale, HD, rows_of, thread, barrier);
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
@@ -82,7 +80,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
       constexpr int kThreads = 32 * (3 - kAdders);
       for (ItemReader<Smem> items(smem); items.more(); items.next())
         if (items.has(kTile) && items.has(kPiece))
-          round_piece<kThreads>(all, items->piece, DQ, scale, dims, thread - kWarpgroup + kThreads, 4);
+          round_piece<kThreads>(all, items->piece, DQ, scale, thread - kWarpgroup + kThreads, 4);
     }
     __syncwarp();
   } else {
@@ -92,7 +90,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
       if (items.has(kTile))
         gradients.make(items->tile, items.index(), DK, DV);
       else if (items.has(kPiece))
-        round_piece<2 * kWarpgroup>(all, items->piece, DQ, scale, dims, threadIdx.x, 3);
+        round_piece<2 * kWarpgroup>(all, items->piece, DQ, scale, threadIdx.x, 3);
     }
     __syncwarp();
   }

@@ -3,13 +3,13 @@
 // added in any order, or for each step in the order of the tiles of keys, and rounded once all of a head's tiles have
 // been added. The sums of a step are as the consumers' registers have them: 64 x 64 of each.
 #include "device/epilogue/store_gradient.cuh"
+#include "device/pipeline/ring.cuh"
 #include "device/ptx/acquire.cuh"
 #include "device/ptx/bulk_group.cuh"
 #include "device/ptx/bulk_reduce.cuh"
 #include "device/ptx/fence.cuh"
 #include "device/ptx/named_barrier.cuh"
 #include "device/ptx/red.cuh"
-#include "device/pipeline/ring.cuh"
 #include "device/reduce/grid.cuh"
 
 constexpr int kSums = 4096;  // of a step and consumer
@@ -101,18 +101,18 @@ template <> struct StagedSums<false> {
   __device__ void give_none(u32) {}
 };
 
-// Scales, rounds and stores the sums of a piece, and clears them. `rows_of(head)` are the rows of DQ of a head;
-// Columns of a step's sums are 64 or 128. Called by Threads threads, of which this is number `thread`, a multiple of a
-// warp; uses a named barrier.
+// Scales, rounds and stores the sums of a piece, and clears them. `rows_of(head)` are the sequence's rows of DQ of a
+// head; Columns of a step's sums are 64 or 128. Called by Threads threads, of which this is number `thread`, a multiple
+// of a warp; uses a named barrier.
 template <int Threads, int Columns, bool Ordered, class Piece, class RowsOf>
-__device__ inline void round_sums(const QuerySums& sums, const Piece& piece, f32 scale, int rows, int columns,
+__device__ inline void round_sums(const QuerySums& sums, const Piece& piece, f32 scale, int columns,
                                   const RowsOf& rows_of, int thread, int barrier) {
   if (thread % 32 == 0) global::await(sums.added(piece.kv_head), 2 * piece.tiles);
   __syncwarp();
   constexpr int kStep = 2 * kSums / Columns;
 #pragma unroll 1
   for (int number = piece.begin; number < piece.end; ++number) {
-    const int head = number / piece.steps, first = number % piece.steps * kStep;
+    const int of_all = number - piece.base, head = of_all / piece.steps, first = of_all % piece.steps * kStep;
     auto* const packs = reinterpret_cast<float4*>(sums.of(number, 0));
     auto to = rows_of(head);
 #pragma unroll 1
@@ -125,8 +125,8 @@ __device__ inline void round_sums(const QuerySums& sums, const Piece& piece, f32
       };
       const int row = first + (Columns == 64 ? consumer * 64 : 0) + of / 32 * 16;
       const int column = (Columns == 64 ? 0 : consumer * 64) + half * 32;
-      store_32_columns(decltype(to){to.data + s64{row} * to.stride[0] + column, {to.stride[0], 1}}, pair, rows - row,
-                       columns - column);
+      store_32_columns(decltype(to){to.data + s64{row} * to.stride[0] + column, {to.stride[0], 1}}, pair,
+                       piece.queries - row, columns - column);
 #pragma unroll
       for (int block = 0; block < 4; ++block) from[block * 128] = make_float4(0, 0, 0, 0);
     }

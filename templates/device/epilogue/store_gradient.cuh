@@ -18,9 +18,9 @@ __device__ inline uint4 transpose_quad(u32 a, u32 b, u32 c, u32 d) {
   return make_uint4(a, b, c, d);
 }
 
-// Stores a warp's 16 rows by 32 columns: pair(block, i) are this lane's two neighbouring numbers of a block of 8 columns
-// in its row lane / 4 + 8 * i. `to` is the first row's first column; of the rows those before `rows` exist, and of the
-// columns those before `columns`. Rows begin at multiples of 16 bytes. Called by all lanes of the warp.
+// Stores a warp's 16 rows by 32 columns: pair(block, i) are this lane's two neighbouring numbers of a block of 8
+// columns in its row lane / 4 + 8 * i. `to` is the first row's first column; of the rows those before `rows` exist, and
+// of the columns those before `columns`. Rows begin at multiples of 16 bytes. Called by all lanes of the warp.
 template <class T, class Pair>
 __device__ inline void store_32_columns(const View<T, 2>& to, const Pair& pair, int rows, int columns) {
   const int lane = threadIdx.x % 32, row = lane / 4, column = lane % 4 * 8;

@@ -27,7 +27,7 @@ template <class Items> struct BackwardSmem {
   StagedSums<kOrdered> staged[2];           // of each consumer
   alignas(8) f32 log_sum[STAGES][STEP], minus_delta[RESULTS][STEP];
   StepRecord records[kStepRecords];
-  Items all;               // that the grid draws
+  Items all;  // that the grid draws
   DrawnItem<Work> drawn[2];
   Pipeline<STAGES> steps;     // queries, log_sum and records
   Pipeline<RESULTS> results;  // gradients of results and minus_delta
@@ -141,10 +141,16 @@ template <class Smem> class KeyGradients {
   using Part = RegisterTile<layout::Mma<16, 64>>;      // 64 columns of such a tile
   static constexpr int kParts = STEP / 64;
 
-  __device__ int row() const { return consumer_ * 64 + warp_row_; }  // of the tile, the warp's first
-  __device__ u32 slot() const { return (count_ - 1) % STAGES; }  // of the last step that was published
+  __device__ int row() const {
+    return consumer_ * 64 + warp_row_;
+  }  // of the tile, the warp's first
+  __device__ u32 slot() const {
+    return (count_ - 1) % STAGES;
+  }  // of the last step that was published
 
-  __device__ void await_step() { smem_.steps.full[count_ % STAGES].wait(count_ / STAGES % 2); }
+  __device__ void await_step() {
+    smem_.steps.full[count_ % STAGES].wait(count_ / STAGES % 2);
+  }
   // Tells the other consumer that this one has stored its gradients of a step's scores.
   __device__ void publish_step() {
     if (threadIdx.x % kWarpgroup == 0) smem_.stored[consumer_][count_ % 2].arrive();
@@ -159,7 +165,7 @@ template <class Smem> class KeyGradients {
     if constexpr (!First) multiply_query(count_ + 1);
     multiply_scores(s);
     multiply_keys();
-    return finish_step<First ? 1 : 2>(work, s);
+    return finish_step < First ? 1 : 2 > (work, s);
   }
 
   // The rest of a step, the products of whose scores have been started, and after them Pending others. Returns whether
@@ -179,8 +185,7 @@ template <class Smem> class KeyGradients {
     smem_.results.full[slot].wait(count_ / RESULTS % 2);
     wgmma::Words<T, 64> weights[kParts];
 #pragma unroll
-    for (int p = 0; p < kParts; ++p)
-      finish_part(s, weights[p], work, record, flags & StepRecord::kWhole, slot, p);
+    for (int p = 0; p < kParts; ++p) finish_part(s, weights[p], work, record, flags & StepRecord::kWhole, slot, p);
     fence::proxy_async_shared();
     sync(1 + consumer_, kWarpgroup);  // after which the warps read nothing of the slot but by wgmma
     publish_step();
@@ -295,7 +300,8 @@ template <class Smem> class KeyGradients {
 #pragma unroll
     for (int j = 0; j < 64; j += 16) {
       const f32* const x = &from.x[j / 2];
-      mma::stmatrix_x4(at ^ (j * 2), pack<T>(x[0], x[1]), pack<T>(x[2], x[3]), pack<T>(x[4], x[5]), pack<T>(x[6], x[7]));
+      mma::stmatrix_x4(at ^ (j * 2), pack<T>(x[0], x[1]), pack<T>(x[2], x[3]), pack<T>(x[4], x[5]),
+                       pack<T>(x[6], x[7]));
     }
   }
 
@@ -325,8 +331,7 @@ template <class Smem> class KeyGradients {
 
 // Adds what the consumers leave in the fixed order, or tells that they have added it. Called by a warp; where the order
 // is fixed, by one for each consumer.
-template <bool Ordered, class Smem>
-__device__ inline void add_shares(Smem& smem, const QuerySums& sums, int consumer) {
+template <bool Ordered, class Smem> __device__ inline void add_shares(Smem& smem, const QuerySums& sums, int consumer) {
   Ring<1> ring;
   for (ItemReader<Smem> items(smem); items.more(); items.next()) {
     if (!items.has(kTile) || threadIdx.x % 32 != 0) continue;

@@ -28,14 +28,6 @@ struct StepRecord {
   __device__ bool none() const { return flags & kNone; }  // the tile has no steps
 };
 
-// What the producer has drawn.
-enum ItemFlag { kTile = 1, kPiece = 2, kEnd = 4 };
-template <class Work> struct alignas(16) DrawnItem {
-  int flags;
-  Work tile;        // with kTile
-  SumsPiece piece;  // with kPiece
-};
-
 struct StepMaps {
   const CUtensorMap &Q, &K, &V, &DO;
   const View<const f32, 2>&L, &DELTA;
@@ -85,23 +77,11 @@ template <bool Ranked, class Smem> class GradientProducer {
   __device__ bool draw(const Dims& dims, u32* drawn) {
     const u32 slot = items_.acquire();
     auto& to = smem_.drawn[slot];
-    if (is_first()) {
-      publish(to, dims, drawn);
-      smem_.items.full[slot].arrive();
-    }
+    const int flags = smem_.all.draw(to, dims, drawn);
+    if (is_first()) smem_.items.full[slot].arrive();
     __syncwarp();
-    const int flags = to.flags;
     if (flags & kTile) load_tile(to.tile);
     return !(flags & kEnd);
-  }
-  // Called by one lane.
-  template <class Item> __device__ void publish(Item& to, const Dims& dims, u32* drawn) const {
-    const auto& items = smem_.all;
-    const int item = items.draw(drawn);
-    const bool has_tile = items.has_tile(item), has_piece = items.has_piece(item);
-    to.flags = item >= items.count() ? kEnd : (has_tile ? kTile : 0) | (has_piece ? kPiece : 0);
-    if (has_tile) to.tile = items.tile(dims, item);
-    if (has_piece) to.piece = items.piece(dims, item);
   }
 
   template <class Work> __device__ void load_tile(const Work& work) {

@@ -88,7 +88,8 @@ template <int Tile, int Step, bool Grouped = CAUSAL> class AttentionKeyOrder {
   __device__ int count(const Dims& dims) const { return rows_ * dims.KV_HEADS; }
   __device__ int of_group() const { return rows_ * group_; }
   __device__ Work tile(const Dims& dims, int index) const {
-    const int begin = index / of_group() * group_, columns = min(group_, static_cast<int>(dims.KV_HEADS) - begin);
+    const int begin = index / max(1, of_group()) * group_,
+              columns = min(group_, static_cast<int>(dims.KV_HEADS) - begin);
     const int within = index - begin * rows_;
     return Work(dims, within / columns, begin + within % columns);
   }
@@ -106,17 +107,33 @@ template <int Tile, int Step> struct AttentionQueryOrder : AttentionOrder<Tile, 
 };
 
 // Sums of the gradients of queries of a head of keys: those from number `begin` to `end` - 1, a number for each step of
-// each head of queries.
+// each head of queries, that of the sequence's first head being `base`.
 struct SumsPiece {
-  int begin, end;
-  int steps;          // of a head of queries
-  int kv_head;        // of all sequences
-  int tiles, pieces;  // of this head of keys
+  int begin, end, base;
+  int steps, queries;  // of a head of queries
+  int row;             // of the sequence's first query in the tensors
+  int kv_head;         // of all sequences
+  int tiles, pieces;   // of this head of keys
+
+  // Makes it the share of one of its head's tiles; a head without tiles has one share.
+  __device__ void take_share(s64 tile) {
+    const s64 all = end - begin;
+    pieces = max(1, tiles);
+    end = begin + static_cast<int>((tile + 1) * all / pieces);
+    begin += static_cast<int>(tile * all / pieces);
+  }
+};
+
+// What a block has drawn.
+enum ItemFlag { kTile = 1, kPiece = 2, kEnd = 4 };
+template <class Work> struct alignas(16) DrawnItem {
+  int flags;
+  Work tile;        // with kTile
+  SumsPiece piece;  // with kPiece
 };
 
 // What the blocks of a grid draw as numbers in ascending order: a tile of keys, and a piece of the sums of a head all
-// of whose tiles have been drawn before, at least as many items ago as there are blocks. There are as many pieces as
-// tiles; a head without keys has one.
+// of whose tiles have been drawn before, at least as many items ago as there are blocks.
 template <int Tile, int Step, bool Grouped> class GradientItems {
  public:
   using Order = AttentionKeyOrder<Tile, Step, Grouped>;
@@ -125,34 +142,37 @@ template <int Tile, int Step, bool Grouped> class GradientItems {
   __device__ explicit GradientItems(const Dims& dims) : order_(dims), tiles_(order_.count(dims)) {
     lag_ = min(tiles_, order_.of_group() + static_cast<int>(gridDim.x));
     count_ = max(1, order_.rows()) * dims.KV_HEADS + lag_;
-    draws_ = count_ + gridDim.x;
+    last_draw_ = count_ + gridDim.x - 1;
   }
 
-  // Returns the number of the next item. `drawn` is 0 before a launch and after it, as each block draws one item more
-  // than there are for it.
-  __device__ int draw(u32* drawn) const { return atomicInc(drawn, draws_ - 1); }
-  __device__ int count() const { return count_; }
-  __device__ bool has_tile(int item) const { return item < tiles_; }
-  __device__ bool has_piece(int item) const { return item >= lag_ && item < count_; }
-  __device__ Work tile(const Dims& dims, int item) const { return order_.tile(dims, item); }
-  __device__ SumsPiece piece(const Dims& dims, int item) const {
-    const int steps = ceil_div<u32>(dims.M, Step), all = dims.HEADS / dims.KV_HEADS * steps;
-    SumsPiece piece = {0, all, steps, item - lag_, order_.rows(), 1};
-    if (order_.rows() > 0) {
-      const Work tile = order_.tile(dims, item - lag_);
-      const s64 row = tile.first / Tile;
-      piece.kv_head = tile.kv_head, piece.pieces = piece.tiles;
-      piece.begin = static_cast<int>(row * all / piece.pieces);
-      piece.end = static_cast<int>((row + 1) * all / piece.pieces);
+  // Draws the next item into shared memory and returns its flags. `drawn` is 0 before a launch and after it, as each
+  // block draws one item more than there are for it. Called by all lanes of a warp.
+  __device__ int draw(DrawnItem<Work>& to, const Dims& dims, u32* drawn) const {
+    if (threadIdx.x % 32 == 0) {
+      const int item = atomicInc(drawn, last_draw_);
+      const bool has_tile = item < tiles_, has_piece = item >= lag_ && item < count_;
+      if (has_tile) to.tile = order_.tile(dims, item);
+      if (has_piece) to.piece = piece(dims, item - lag_);
+      to.flags = item >= count_ ? kEnd : (has_tile ? kTile : 0) | (has_piece ? kPiece : 0);
     }
-    piece.begin += piece.kv_head * all, piece.end += piece.kv_head * all;
-    return piece;
+    __syncwarp();
+    return to.flags;
   }
 
  private:
+  __device__ SumsPiece piece(const Dims& dims, int index) const {
+    const bool keys = order_.rows() > 0;
+    const Work tile = order_.tile(dims, max(0, min(index, tiles_ - 1)));
+    const int kv_head = keys ? tile.kv_head : index;
+    const int steps = ceil_div<u32>(dims.M, Step), all = dims.HEADS / dims.KV_HEADS * steps;
+    SumsPiece piece = {kv_head * all, (kv_head + 1) * all, 0, steps, dims.M, 0, kv_head, order_.rows(), 1};
+    piece.take_share(keys ? tile.first / Tile : 0);
+    return piece;
+  }
+
   Order order_;
   int tiles_, lag_, count_;
-  u32 draws_;
+  u32 last_draw_;
 };
 
 #endif
