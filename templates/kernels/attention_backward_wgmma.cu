@@ -51,14 +51,6 @@
 using Items = GradientItems<TILE, STEP, CAUSAL == 1 || kOrdered>;
 using Smem = BackwardSmem<Items>;
 static_assert(sizeof(Smem) <= SMEM);
-constexpr int kAdders = kOrdered ? 2 : 1;  // warps; those after them round pieces of sums beside the consumers
-
-template <int Threads>
-__device__ inline void round_piece(const QuerySums& sums, const SumsPiece& piece, const View<T, 3>& DQ, f32 scale,
-                                   int thread, int barrier) {
-  const auto rows_of = [&](int head) { return View<T, 2>{DQ.data + head * DQ.stride[0], {DQ.stride[1], 1}}; };
-  round_sums<Threads, SIZE, kOrdered>(sums, piece, scale, HD, rows_of, thread, barrier);
-}
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
@@ -66,34 +58,12 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
     View<T, 3> DK, View<T, 3> DV, u8* sums, u8* counters, u8* ranks, f32 scale, const Dims dims,
     const __grid_constant__ Hooks hooks) {
   auto& smem = shared_memory<Smem>();
-  const QuerySums all = {reinterpret_cast<f32*>(sums), reinterpret_cast<u32*>(counters), reinterpret_cast<u32*>(ranks)};
   if (threadIdx.x == 0) smem.init(dims);
   __syncthreads();
-  const int thread = threadIdx.x - 2 * kWarpgroup, warp = thread / 32;
-  if (thread >= 0) {
-    give_registers<40>();
-    if (warp == 0) {
-      GradientProducer<kOrdered, Smem>(smem, {Q, K, V, DO, L, DELTA}, hooks).load(dims, all.counters);
-    } else if (warp <= kAdders) {
-      add_shares<kOrdered>(smem, all, warp - 1);
-    } else {
-      constexpr int kThreads = 32 * (3 - kAdders);
-      for (ItemReader<Smem> items(smem); items.more(); items.next())
-        if (items.has(kTile) && items.has(kPiece))
-          round_piece<kThreads>(all, items->piece, DQ, scale, thread - kWarpgroup + kThreads, 4);
-    }
-    __syncwarp();
-  } else {
-    take_registers<232>();
-    KeyGradients<Smem> gradients(smem, hooks, scale, all);
-    for (ItemReader<Smem> items(smem); items.more(); items.next()) {
-      if (items.has(kTile))
-        gradients.make(items->tile, items.index(), DK, DV);
-      else if (items.has(kPiece))
-        round_piece<2 * kWarpgroup>(all, items->piece, DQ, scale, threadIdx.x, 3);
-    }
-    __syncwarp();
-  }
+  const auto rows_of = [&](const SumsPiece&) {
+    return [&](int head) { return View<T, 2>{DQ.data + head * DQ.stride[0], {DQ.stride[1], 1}}; };
+  };
+  make_gradients(smem, {Q, K, V, DO, L, DELTA}, rows_of, DK, DV, QuerySums(sums, counters, ranks), scale, dims, hooks);
 }
 
 #endif

@@ -25,6 +25,11 @@ struct QuerySums {
   u32* counters;  // items drawn; of each head of keys the shares of tiles that have been added, and pieces rounded
   u32* ranks;     // [number of the step][consumer]: tiles added, where the order is fixed
 
+  __device__ QuerySums(u8* sums, u8* counters, u8* ranks)
+      : sums(reinterpret_cast<f32*>(sums)),
+        counters(reinterpret_cast<u32*>(counters)),
+        ranks(reinterpret_cast<u32*>(ranks)) {}
+
   __device__ f32* of(int number, int consumer) const { return sums + (s64{number} * 2 + consumer) * kSums; }
   __device__ u32* rank(int number, int consumer) const { return ranks + s64{number} * 2 + consumer; }
   __device__ u32* added(int kv_head) const { return counters + 1 + 2 * s64{kv_head}; }

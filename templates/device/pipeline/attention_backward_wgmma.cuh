@@ -29,6 +29,7 @@ template <class Items> struct BackwardSmem {
   StepRecord records[kStepRecords];
   Items all;  // that the grid draws
   DrawnItem<Work> drawn[2];
+  u32 count;                  // of the items drawn, of which those with tiles come first
   Pipeline<STAGES> steps;     // queries, log_sum and records
   Pipeline<RESULTS> results;  // gradients of results and minus_delta
   Pipeline<1> own;            // keys and values
@@ -37,8 +38,9 @@ template <class Items> struct BackwardSmem {
   Barrier added;              // the consumers have added all that a tile gives
 
   // Called by one thread, followed by a barrier of the block. Each warp but the producer reads every item.
-  __device__ void init(const Dims& dims) {
-    all = Items(dims);
+  template <class... Offsets> __device__ void init(const Dims& dims, const Offsets&... offsets) {
+    all = Items(dims, offsets...);
+    count = 0;
     steps.init(2, 2);
     results.init(2, 2);
     own.init(2);
@@ -98,7 +100,8 @@ template <class Smem> class KeyGradients {
     dk_.fill(0);
     dv_.fill(0);
     smem_.own.full[0].wait(index % 2);
-    await_step();
+    if constexpr (Work::kRagged) clear_keys(work);
+    await_step(work);
     if (uniform(smem_.records[count_ % kStepRecords].none())) {
       smem_.staged[consumer_].give_none(count_);
       sync(1 + consumer_, kWarpgroup);
@@ -148,8 +151,36 @@ template <class Smem> class KeyGradients {
     return (count_ - 1) % STAGES;
   }  // of the last step that was published
 
-  __device__ void await_step() {
+  __device__ void await_step(const Work& work) {
     smem_.steps.full[count_ % STAGES].wait(count_ / STAGES % 2);
+    if constexpr (Work::kRagged) clear_queries(work);
+  }
+  // Clears what follows the sequence's last key in the tile: the next sequence's, or none, which a weight of zero would
+  // not hide where it is not finite.
+  __device__ void clear_keys(const Work& work) {
+    const int left = uniform(work.keys - work.first);
+    if (left >= 128) return;
+    const int rows = max(0, min(left - consumer_ * 64, 64));
+    clear_rows<kWarpgroup>(smem_.keys[consumer_], rows, threadIdx.x % kWarpgroup);
+    clear_rows<kWarpgroup>(smem_.values[consumer_], rows, threadIdx.x % kWarpgroup);
+    meet();
+  }
+  // The same of a step's queries and of the gradients of their results, each by one consumer.
+  __device__ void clear_queries(const Work& work) {
+    const StepRecord& record = smem_.records[count_ % kStepRecords];
+    const int left = uniform(record.none() ? STEP : work.queries - record.query);
+    if (left >= STEP) return;
+    smem_.results.full[count_ % RESULTS].wait(count_ / RESULTS % 2);
+    if (consumer_ == 0)
+      clear_rows<kWarpgroup>(smem_.queries[count_ % STAGES], left, threadIdx.x % kWarpgroup);
+    else
+      clear_rows<kWarpgroup>(smem_.result_gradients[count_ % RESULTS], left, threadIdx.x % kWarpgroup);
+    meet();
+  }
+  // Waits for the other consumer, after which both multiply what either has written.
+  __device__ static void meet() {
+    fence::proxy_async_shared();
+    sync(5, 2 * kWarpgroup);
   }
   // Tells the other consumer that this one has stored its gradients of a step's scores.
   __device__ void publish_step() {
@@ -159,7 +190,7 @@ template <class Smem> class KeyGradients {
   // Starts the products of the next step's scores, DK of the step before it and DQ of the one before that, unless there
   // is none because the step before was the tile's First, and processes the step. Returns whether another one follows.
   template <bool First> __device__ bool step(const Work& work) {
-    await_step();
+    await_step(work);
     keys_.keep(), values_.keep(), all_keys_.keep();
     Scores s;
     if constexpr (!First) multiply_query(count_ + 1);
@@ -344,6 +375,44 @@ template <bool Ordered, class Smem> __device__ inline void add_shares(Smem& smem
       ring.advance();
       global::add_release(sums.added(items->tile.kv_head), 2);
     }
+  }
+}
+
+// The warps beside the producer that add shares, and the threads after them that round pieces of sums meanwhile.
+constexpr int kAdders = kOrdered ? 2 : 1, kRounders = 32 * (3 - kAdders);
+
+// The kernel's body, once shared memory has been initialised. rows_of(piece)(head) are rows of DQ.
+template <class Smem, class RowsOf>
+__device__ inline void make_gradients(Smem& smem, const StepMaps& from, const RowsOf& rows_of, const View<T, 3>& DK,
+                                      const View<T, 3>& DV, const QuerySums& sums, f32 scale, const Dims& dims,
+                                      const Hooks& hooks) {
+  const int thread = threadIdx.x - 2 * kWarpgroup, warp = thread / 32;
+  if (thread >= 0) {
+    give_registers<40>();
+    if (warp == 0) {
+      GradientProducer<kOrdered, Smem>(smem, from, hooks).load(dims, sums.counters);
+    } else if (warp <= kAdders) {
+      add_shares<kOrdered>(smem, sums, warp - 1);
+    } else {
+      for (ItemReader<Smem> items(smem); items.more(); items.next()) {
+        const SumsPiece& piece = items->piece;
+        if (!Smem::Work::kRagged && items.has(kTile) && items.has(kPiece))
+          round_sums<kRounders, SIZE, kOrdered>(sums, piece, scale, HD, rows_of(piece), thread - kWarpgroup + kRounders,
+                                                4);
+      }
+    }
+    __syncwarp();
+  } else {
+    take_registers<232>();
+    KeyGradients<Smem> gradients(smem, hooks, scale, sums);
+    for (ItemReader<Smem> items(smem); items.more(); items.next()) {
+      const SumsPiece& piece = items->piece;
+      if (items.has(kTile))
+        gradients.make(items->tile, items.index(), DK, DV);
+      else if (items.has(kPiece))
+        round_sums<2 * kWarpgroup, SIZE, kOrdered>(sums, piece, scale, HD, rows_of(piece), threadIdx.x, 3);
+    }
+    __syncwarp();
   }
 }
 

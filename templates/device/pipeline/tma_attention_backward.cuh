@@ -53,13 +53,7 @@ template <class Work> __device__ inline int rank_of(const Hooks& hooks, const Wo
 template <bool Ranked, class Smem> class GradientProducer {
  public:
   __device__ GradientProducer(Smem& smem, const StepMaps& from, const Hooks& hooks)
-      : smem_(smem),
-        from_(from),
-        hooks_(hooks),
-        steps_(smem.steps),
-        results_(smem.results),
-        own_(smem.own),
-        items_(smem.items) {}
+      : smem_(smem), from_(from), hooks_(hooks) {}
 
   // Draws items until none is left, and loads their tiles.
   __device__ void load(const Dims& dims, u32* drawn) {
@@ -71,16 +65,23 @@ template <bool Ranked, class Smem> class GradientProducer {
   static constexpr u32 kAll = 0xffffffff;
   static constexpr int kStep = sizeof(Smem::log_sum[0]) / sizeof(f32), kEach = kStep / 32;
 
+  // Returns the slot of what a ring's users count as `index`, once it is free.
+  template <int Slots> __device__ static u32 acquire(Pipeline<Slots>& ring, u32 index) {
+    ring.empty[index % Slots].wait(index / Slots % 2 ^ 1);
+    return index % Slots;
+  }
   __device__ static bool is_first() { return threadIdx.x % 32 == 0; }
 
   // Draws and publishes an item and loads its tile. Returns whether there was one.
   __device__ bool draw(const Dims& dims, u32* drawn) {
-    const u32 slot = items_.acquire();
+    const u32 slot = acquire(smem_.items, smem_.count);
     auto& to = smem_.drawn[slot];
     const int flags = smem_.all.draw(to, dims, drawn);
     if (is_first()) smem_.items.full[slot].arrive();
     __syncwarp();
     if (flags & kTile) load_tile(to.tile);
+    if (is_first()) ++smem_.count;
+    __syncwarp();
     return !(flags & kEnd);
   }
 
@@ -88,7 +89,8 @@ template <bool Ranked, class Smem> class GradientProducer {
     KeySteps<Work> steps(work, hooks_);
     GradientStep step = steps.next();
     if (!step.exists()) {
-      const u32 own = own_.acquire(), slot = steps_.acquire(), results = results_.acquire();
+      const u32 own = acquire(smem_.own, smem_.count), slot = acquire(smem_.steps, count_);
+      const u32 results = acquire(smem_.results, count_);
       if (is_first()) {
         smem_.records[count_ % kStepRecords].flags = StepRecord::kNone | StepRecord::kLast;
         smem_.own.full[own].arrive();
@@ -111,7 +113,7 @@ template <bool Ranked, class Smem> class GradientProducer {
     }
   }
   template <class Work> __device__ void load_own(const Work& work) {
-    own_.acquire();
+    acquire(smem_.own, smem_.count);
     if (is_first()) {
       Barrier& full = smem_.own.full[0];
       full.expect(sizeof(smem_.keys) + sizeof(smem_.values));
@@ -130,7 +132,7 @@ template <bool Ranked, class Smem> class GradientProducer {
       exponent[i] = weight_exponent(exists ? work.numbers_of(from_.L, step.head)[query] : -infinity());
     });
     const int rank = Ranked ? rank_of(hooks_, work, step) : 0;
-    const u32 slot = steps_.acquire();
+    const u32 slot = acquire(smem_.steps, count_);
     if (is_first()) {
       smem_.steps.full[slot].expect(sizeof(smem_.queries[0]));
       load_rows(smem_.queries[slot], from_.Q, smem_.steps.full[slot], work, step.head, first);
@@ -146,7 +148,7 @@ template <bool Ranked, class Smem> class GradientProducer {
     each_query(first, work.queries, [&](int i, int query, bool exists) {
       minus[i] = exists ? -work.numbers_of(from_.DELTA, step.head)[query] : 0;
     });
-    const u32 slot = results_.acquire();
+    const u32 slot = acquire(smem_.results, count_);
     if (is_first()) {
       smem_.results.full[slot].expect(sizeof(smem_.result_gradients[0]));
       load_rows(smem_.result_gradients[slot], from_.DO, smem_.results.full[slot], work, step.head, first);
@@ -185,10 +187,6 @@ template <bool Ranked, class Smem> class GradientProducer {
   Smem& smem_;
   const StepMaps& from_;
   const Hooks& hooks_;
-  Producer<STAGES, 1> steps_;
-  Producer<RESULTS, 1> results_;
-  Producer<1, 1> own_;
-  Producer<2, 1> items_;
   u32 count_ = 0;  // of steps
 };
 
