@@ -2,7 +2,11 @@
 // the functions that a score may call.
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <fstream>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "command.h"
 #include "npy.h"
@@ -32,7 +36,19 @@ void check_passes(const Words& words, const Words& more) {
 struct File {
   const char *name, *device;
 };
-constexpr File kFiles[] = {{"attention_backward_mma_cp_async", "emulator:sm_80"}};
+constexpr File kFiles[] = {{"attention_backward_mma_cp_async", "emulator:sm_80"},
+                           {"attention_backward_wgmma", "emulator:sm_90a:processors=3"}};
+
+// By wgmma a problem is computed in both orders of the sums.
+void check_gradients(const File& file, Words words, const Words& hooks = {}) {
+  words.insert(words.begin(), {"attention_backward", "--template-file", file.name, "--device", file.device});
+  for (const char* order : {"ATOMIC=0", "ATOMIC=1"}) {
+    if (&file == kFiles && order != std::string("ATOMIC=0")) continue;
+    words.emplace_back(order);
+    check_passes(words, hooks);
+    words.pop_back();
+  }
+}
 
 Words backward(const File& file) {
   return {"attention_backward", "--template-file", file.name, "--device", file.device, "HEADS=2", "KV_HEADS=1"};
@@ -91,25 +107,35 @@ extern "C" __global__ void slope_reference(View<f64, 1> D, const Dims dims, cons
                  {"--hook", std::string("apply=") + text});
 }
 
+TEST_CASE("the sums that gradients of scores need are those of each query") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* size : {"HD=32", "HD=96", "HD=128", "HD=192"})
+    check_passes({"attention_delta", "--device", "emulator:sm_80", "HEADS=3", "M=77"}, {size});
+}
+
 TEST_CASE("attention has gradients of every size of head, of keys and of values") {
   if (!has_compiler() || !kHasEmulator) return;
   for (const File& file : kFiles) {
-    for (const char* size : {"HD=32", "HD=64", "HD=96", "HD=128", "HD=192", "HD=256"})
-      check_passes(backward(file), {"M=37", "N=133", size, "CAUSAL=1", "T=f16"});
-    for (const Words& sizes : {Words{"HD=192", "VD=128"}, Words{"HD=128", "VD=64"}, Words{"HD=96", "VD=32"}})
-      check_passes(backward(file), {"M=70", "N=30", sizes[0], sizes[1]});
+    const bool wide = &file == kFiles;
+    for (const char* size : {"HD=32", "HD=64", "HD=96", "HD=128"})
+      check_gradients(file, {"HEADS=2", "KV_HEADS=1", "M=37", "N=133", size, "CAUSAL=1", "T=f16"});
+    for (const char* size : {"HD=192", "HD=256"})
+      if (wide) check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=20", "N=70", size, "CAUSAL=1"});
+    if (wide) check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=40", "N=30", "HD=192", "VD=128"});
+    check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=70", "N=30", "HD=128", "VD=64"});
+    check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=70", "N=30", "HD=96", "VD=32"});
   }
 }
 
 TEST_CASE("attention has gradients, also of queries that see no keys, of none, and of heads that share keys") {
   if (!has_compiler() || !kHasEmulator) return;
   for (const File& file : kFiles) {
-    check_passes(backward(file), {"M=1", "N=1"});
-    check_passes(backward(file), {"M=150", "N=30", "CAUSAL=1"});
-    check_passes(backward(file), {"M=0", "N=30"});
-    check_passes(backward(file), {"M=30", "N=0", "CAUSAL=1"});
-    check_passes({"attention_backward", "--template-file", file.name, "--device", file.device},
-                 {"HEADS=6", "KV_HEADS=2", "M=33", "N=65"});
+    check_gradients(file, {"HEADS=2", "KV_HEADS=1", "M=1", "N=1"});
+    check_gradients(file, {"HEADS=2", "KV_HEADS=1", "M=150", "N=30", "CAUSAL=1"});
+    check_gradients(file, {"HEADS=2", "KV_HEADS=1", "M=0", "N=30"});
+    check_gradients(file, {"HEADS=2", "KV_HEADS=2", "M=30", "N=0", "CAUSAL=1"});
+    check_gradients(file, {"HEADS=6", "KV_HEADS=2", "M=33", "N=165"});
+    check_gradients(file, {"HEADS=2", "KV_HEADS=2", "M=140", "N=300", "CAUSAL=1"});
   }
 }
 
@@ -117,18 +143,44 @@ TEST_CASE("attention's gradients are those of masks and scores, whose derivative
   if (!has_compiler() || !kHasEmulator) return;
   for (const File& file : kFiles) {
     const auto passes = [&](const char* queries, const char* keys, const Words& hooks) {
-      Words words = backward(file);
-      words.insert(words.end(), {queries, keys});
-      check_passes(words, hooks);
+      check_gradients(file, {"HEADS=2", "KV_HEADS=1", queries, keys}, hooks);
     };
-    passes("M=70", "N=700", {"--hook", "mask=k < 70 || q - k < 100"});
-    passes("M=700", "N=70", {"--hook", "mask=(q - k) % 300 == 0"});
-    passes("M=150", "N=70", {"--hook", "mask=k <= q", "--hook", "score=s - 0.05f * (q - k)"});
+    passes("M=70", "N=400", {"--hook", "mask=k < 70 || q - k < 100"});
+    passes("M=400", "N=70", {"--hook", "mask=(q - k) % 300 == 0"});
+    passes("M=150", "N=270", {"--hook", "mask=k <= q && q - k < 40", "--hook", "score=s - 0.05f * (q - k)"});
     passes("M=40", "N=200", {"--hook", "mask=0"});
     passes("M=70", "N=200", {"CAUSAL=1", "--operand", "first : s32[N]", "--hook", "mask=k >= first[q]"});
     passes("M=70", "N=100", {"--hook", "mask=const int x = q - k; return x >= 0 && x < 40;"});
     passes("M=70", "N=100", {"--scalar", "scale=-0.2", "--hook", "score=20 * tanh(s / 20)"});
     passes("M=70", "N=100", {"--hook", "score=q % 3 == 0 ? -1.0f / 0.0f : s * s * 0.01f"});
+  }
+}
+
+TEST_CASE("sequences of different lengths have gradients of their own, by every file") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string queries = (scratch_folder() / "rows_of_queries.npy").string();
+  const std::string keys = (scratch_folder() / "rows_of_keys.npy").string();
+  const std::vector<std::int64_t> shape = {6};
+  const std::vector<std::int32_t> first_query = {5, 75, 75, 76, 140, 273}, first_key = {0, 70, 75, 75, 139, 339};
+  REQUIRE(write_npy(queries, DType::s32, shape, std::as_bytes(std::span(first_query))).has_value());
+  REQUIRE(write_npy(keys, DType::s32, shape, std::as_bytes(std::span(first_key))).has_value());
+  const std::vector<std::pair<const char*, const char*>> files = {
+      {"attention_ragged_backward_mma_cp_async", "emulator:sm_80"},
+      {"attention_ragged_backward_wgmma", "emulator:sm_90a:processors=3"}};
+  for (const auto& [file, device] : files) {
+    for (const char* order : {"ATOMIC=0", "ATOMIC=1"}) {
+      const Words words = {"attention_ragged_backward", "--template-file", file, "--device", device, order};
+      const auto passes = [&](Words more) {
+        more.insert(more.end(), {"BATCH=5", "HEADS=4", "KV_HEADS=2", "M=280", "N=350", "--in", "CU=" + queries, "--in",
+                                 "CUK=" + keys});
+        check_passes(words, more);
+      };
+      passes({"HD=64", "CAUSAL=1"});
+      passes({"HD=128", "T=f16"});
+      passes({"HD=96", "VD=32", "--hook", "mask=abs(q - k) < 40", "--hook", "score=s - 0.1f * head"});
+      check_passes(words, {"BATCH=0", "HEADS=2", "KV_HEADS=1", "M=10", "N=10"});
+      if (file == files[0].first) break;
+    }
   }
 }
 

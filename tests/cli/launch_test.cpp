@@ -238,17 +238,6 @@ TEST_CASE("sequences of different lengths have attention of their own keys, by e
   }
 }
 
-TEST_CASE("attention has gradients, also of queries that see no keys and of heads that share keys") {
-  if (!has_compiler() || !kHasEmulator) return;
-  check_passes({"attention_delta", kDevice, kEmulator, "HEADS=3", "M=77", "HD=128"});
-  check_passes({"attention_backward", kDevice, kEmulator, "HEADS=2", "KV_HEADS=1", "M=70", "N=30", "CAUSAL=1"});
-  check_passes({"attention_backward", kDevice, kEmulator, "HEADS=1", "KV_HEADS=1", "M=30", "N=131", "HD=128"});
-  check_passes(
-      {"attention_backward", kDevice, kEmulator, "HEADS=2", "KV_HEADS=1", "M=140", "N=70", "CAUSAL=1", "ATOMIC=1"});
-  check_passes(
-      {"attention_backward", kDevice, kEmulator, "HEADS=1", "KV_HEADS=1", "M=70", "N=0", "HD=128", "ATOMIC=1"});
-}
-
 TEST_CASE("norms take rows of any length, with and without weights, and store the sum with a residual") {
   if (!has_compiler() || !kHasEmulator) return;
   check_passes({"rms_norm", kDevice, kEmulator, "M=3", "N=2047", "WEIGHT=0"});

@@ -15,6 +15,7 @@
 #ifndef TMA_JIT_REFERENCE
 
 constexpr bool kOrdered = ATOMIC == 0;
+constexpr int kRounders = 64;  // threads that round pieces of sums beside the consumers
 
 template <class Items> struct BackwardSmem {
   using Work = typename Items::Work;
@@ -24,7 +25,7 @@ template <class Items> struct BackwardSmem {
   SharedTile<T, STEP, SIZE> queries[STAGES];
   SharedTile<T, STEP, VALUE_SIZE> result_gradients[RESULTS];
   SharedTile<T, 64, STEP> gradients[3][2];  // of the scores of three steps, of each consumer
-  StagedSums<kOrdered> staged[2];           // of each consumer
+  RoundedSums<kRounders> rounded;
   alignas(8) f32 log_sum[STAGES][STEP], minus_delta[RESULTS][STEP];
   StepRecord records[kStepRecords];
   Items all;  // that the grid draws
@@ -35,7 +36,8 @@ template <class Items> struct BackwardSmem {
   Pipeline<1> own;            // keys and values
   Pipeline<2> items;          // of `drawn`
   Barrier stored[2][2];       // of each consumer and even and odd steps: it has stored its gradients of scores
-  Barrier added;              // the consumers have added all that a tile gives
+  Barrier turn[2][2];         // likewise: it may add what the step gives; only where the order is fixed
+  Barrier given[2];           // of each consumer: it has added that, or where any order will do, all that a tile gives
 
   // Called by one thread, followed by a barrier of the block. Each warp but the producer reads every item.
   template <class... Offsets> __device__ void init(const Dims& dims, const Offsets&... offsets) {
@@ -46,8 +48,8 @@ template <class Items> struct BackwardSmem {
     own.init(2);
     items.init(11);
     for (auto& of : stored) of[0].init(1), of[1].init(1);
-    for (auto& of : staged) of.init();
-    added.init(8);
+    for (auto& of : turn) of[0].init(1), of[1].init(1);
+    for (auto& of : given) of.init(4);
     fence_barrier_init();
   }
 };
@@ -103,7 +105,6 @@ template <class Smem> class KeyGradients {
     if constexpr (Work::kRagged) clear_keys(work);
     await_step(work);
     if (uniform(smem_.records[count_ % kStepRecords].none())) {
-      smem_.staged[consumer_].give_none(count_);
       sync(1 + consumer_, kWarpgroup);
       smem_.results.release_warpgroup(count_ % RESULTS);
       publish_step();
@@ -121,7 +122,7 @@ template <class Smem> class KeyGradients {
         multiply_keys();
         multiply_query(count_ + 1);
         wgmma::wait<0>();
-        give(2, false);
+        give(2);
       } else {
         multiply_keys();
         wgmma::wait<0>();
@@ -132,10 +133,9 @@ template <class Smem> class KeyGradients {
       store(work, DK, DV, scale_);
       wgmma::wait<0>();
       smem_.own.release_warpgroup(0);
-      give(1, true);
+      give(1);
     }
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) smem_.added.arrive();
+    if constexpr (!kOrdered) tell_given();
   }
 
  private:
@@ -205,7 +205,7 @@ template <class Smem> class KeyGradients {
     const StepRecord& record = smem_.records[count_ % kStepRecords];
     const int flags = uniform(record.flags);
     wgmma::wait<Pending == 0 ? 0 : 1>();
-    if constexpr (Pending > 1) give(2, false);
+    if constexpr (Pending > 1) give(2);
     if constexpr (!kScoreGiven) weigh(s, work, record, flags & StepRecord::kWhole);
     if constexpr (Pending > 0) {
       wgmma::wait<0>();
@@ -275,10 +275,15 @@ template <class Smem> class KeyGradients {
     wgmma::commit();
   }
   // Adds what multiply_query has made, of the step that was published `ago` steps ago.
-  __device__ void give(u32 ago, bool last) {
+  __device__ void give(u32 ago) {
     const u32 step = count_ - ago;
-    const StepRecord& record = smem_.records[step % kStepRecords];
-    smem_.staged[consumer_].give(sums_, step, dq_, {record.number, record.rank}, last, consumer_);
+    if constexpr (kOrdered) smem_.turn[consumer_][step % 2].wait(step / 2 % 2);
+    add_share(sums_.of(smem_.records[step % kStepRecords].number, consumer_), dq_);
+    if constexpr (kOrdered) tell_given();
+  }
+  __device__ void tell_given() {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) smem_.given[consumer_].arrive();
   }
   // Waits until the other consumer has stored its gradients of the scores of the step before.
   __device__ void await_other() {
@@ -360,26 +365,57 @@ template <class Smem> class KeyGradients {
   u32 count_ = 0;  // steps that have been published
 };
 
-// Adds what the consumers leave in the fixed order, or tells that they have added it. Called by a warp; where the order
-// is fixed, by one for each consumer.
-template <bool Ordered, class Smem> __device__ inline void add_shares(Smem& smem, const QuerySums& sums, int consumer) {
-  Ring<1> ring;
-  for (ItemReader<Smem> items(smem); items.more(); items.next()) {
-    if (!items.has(kTile) || threadIdx.x % 32 != 0) continue;
-    if constexpr (Ordered) {
-      while (!smem.staged[consumer].add(sums, ring, consumer)) {
-      }
-      global::add_release(sums.added(items->tile.kv_head), 1);
-    } else {
-      smem.added.wait(ring.phase);
-      ring.advance();
-      global::add_release(sums.added(items->tile.kv_head), 2);
+// Where the order of sums is fixed: gives a consumer its turn to add what each step of the tiles gives, once those of
+// the tiles before have been added, and tells the tiles after. What a step gives is added during the second step after
+// it, so that there is a step's time between. Called by one thread for each consumer.
+template <class Smem> class Turns {
+ public:
+  __device__ Turns(Smem& smem, const QuerySums& sums, int consumer) : smem_(smem), sums_(sums), consumer_(consumer) {}
+
+  __device__ void take_tile() {
+    smem_.stored[consumer_][count_ % 2].wait(count_ / 2 % 2);
+    bool none = smem_.records[count_ % kStepRecords].none();
+    while (!none) {
+      const StepRecord& record = smem_.records[count_ % kStepRecords];
+      u32* const rank = sums_.rank(record.number, consumer_);
+      const int mine = record.rank;
+      const bool last = record.last();
+      global::await(rank, mine);
+      smem_.turn[consumer_][count_ % 2].arrive();
+      smem_.given[consumer_].wait(given_++ % 2);
+      global::store_release(rank, mine + 1);
+      if (last) break;
+      ++count_;
     }
+    if (none) smem_.turn[consumer_][count_ % 2].arrive();
+    ++count_;
+  }
+
+ private:
+  Smem& smem_;
+  const QuerySums& sums_;
+  const int consumer_;
+  u32 count_ = 0, given_ = 0;  // steps, and those that give something
+};
+
+// Tells when tiles have been added to the sums, in their turn if the order is fixed. Called by a warp.
+template <bool Ordered, class Smem> __device__ inline void add_tiles(Smem& smem, const QuerySums& sums) {
+  const int lane = threadIdx.x % 32;
+  Turns<Smem> turns(smem, sums, lane);
+  u32 tiles = 0;
+  for (ItemReader<Smem> items(smem); items.more(); items.next()) {
+    if (!items.has(kTile)) continue;
+    if (lane < 2) {
+      if constexpr (Ordered)
+        turns.take_tile();
+      else
+        smem.given[lane].wait(tiles % 2);
+    }
+    ++tiles;
+    __syncwarp();
+    if (lane == 0) global::add_release(sums.added(items->tile.kv_head), 2);
   }
 }
-
-// The warps beside the producer that add shares, and the threads after them that round pieces of sums meanwhile.
-constexpr int kAdders = kOrdered ? 2 : 1, kRounders = 32 * (3 - kAdders);
 
 // The kernel's body, once shared memory has been initialised. rows_of(piece)(head) are rows of DQ.
 template <class Smem, class RowsOf>
@@ -388,29 +424,34 @@ __device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Ro
                                       const Hooks& hooks) {
   const int thread = threadIdx.x - 2 * kWarpgroup, warp = thread / 32;
   if (thread >= 0) {
-    give_registers<40>();
+    give_registers<56>();
     if (warp == 0) {
       GradientProducer<kOrdered, Smem>(smem, from, hooks).load(dims, sums.counters);
-    } else if (warp <= kAdders) {
-      add_shares<kOrdered>(smem, sums, warp - 1);
+    } else if (warp == 1) {
+      add_tiles<kOrdered>(smem, sums);
     } else {
       for (ItemReader<Smem> items(smem); items.more(); items.next()) {
         const SumsPiece& piece = items->piece;
         if (!Smem::Work::kRagged && items.has(kTile) && items.has(kPiece))
-          round_sums<kRounders, SIZE, kOrdered>(sums, piece, scale, HD, rows_of(piece), thread - kWarpgroup + kRounders,
-                                                4);
+          round_sums<kRounders, SIZE, kOrdered>(sums, piece, scale, HD, rows_of(piece), smem.rounded,
+                                                thread - kWarpgroup + kRounders, 4);
       }
     }
     __syncwarp();
   } else {
-    take_registers<232>();
+    take_registers<224>();
     KeyGradients<Smem> gradients(smem, hooks, scale, sums);
     for (ItemReader<Smem> items(smem); items.more(); items.next()) {
-      const SumsPiece& piece = items->piece;
-      if (items.has(kTile))
+      if (items.has(kTile)) {
         gradients.make(items->tile, items.index(), DK, DV);
-      else if (items.has(kPiece))
-        round_sums<2 * kWarpgroup, SIZE, kOrdered>(sums, piece, scale, HD, rows_of(piece), threadIdx.x, 3);
+      } else if (items.has(kPiece)) {
+        const SumsPiece& piece = items->piece;
+        using Copies = RoundedSums<2 * kWarpgroup>;
+        static_assert(sizeof(Copies) <= sizeof(smem.gradients));
+        sync(5, 2 * kWarpgroup);  // after which no consumer reads gradients of scores
+        round_sums<2 * kWarpgroup, SIZE, kOrdered>(sums, piece, scale, HD, rows_of(piece),
+                                                   reinterpret_cast<Copies&>(smem.gradients), threadIdx.x, 3);
+      }
     }
     __syncwarp();
   }
