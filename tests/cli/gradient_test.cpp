@@ -113,6 +113,13 @@ TEST_CASE("the sums that gradients of scores need are those of each query") {
     check_passes({"attention_delta", "--device", "emulator:sm_80", "HEADS=3", "M=77"}, {size});
 }
 
+TEST_CASE("the gradient of a sink is a sum that docs/attention.md shows") {
+  if (!has_compiler() || !kHasEmulator) return;
+  check_passes(
+      {"reduce", "--device", "emulator:sm_80", "M=16", "K=409"},
+      {"--hook", "input=-x * expf(sink[m] - l[m, k])", "--operand", "sink : f32[M]", "--operand", "l : f32[M, K]"});
+}
+
 TEST_CASE("attention has gradients of every size of head, of keys and of values") {
   if (!has_compiler() || !kHasEmulator) return;
   for (const File& file : kFiles) {

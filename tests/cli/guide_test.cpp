@@ -89,6 +89,19 @@ TEST_CASE("attention's examples of masks and scores agree with their references 
   }
 }
 
+TEST_CASE("attention's examples of masks and scores have gradients, whose derivatives are found from the texts") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::vector<Example> examples = examples_of(text_of(TMA_JIT_SOURCE_DIR "/docs/attention.md"));
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const char* const device = i % 2 == 0 ? "emulator:sm_80" : "emulator:sm_90a";
+    std::vector<std::string> words = {"run",     "attention_backward", "--check", "--device", device,
+                                      "HEADS=2", "KV_HEADS=1",         "M=40",    "N=140",    "HD=64"};
+    words.insert(words.end(), examples[i].words.begin(), examples[i].words.end());
+    const CommandResult result = run_command(words);
+    CHECK_MESSAGE(result.exit == 0, examples[i].name << ": " << result.out << result.err);
+  }
+}
+
 TEST_CASE("8-bit floats are rounded alike by the instruction and without it, whatever the number") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::filesystem::path folder = scratch_folder() / "rounding";
