@@ -63,7 +63,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
   const auto rows_of = [&](const SumsPiece&) {
     return [&](int head) { return View<T, 2>{DQ.data + head * DQ.stride[0], {DQ.stride[1], 1}}; };
   };
-  make_gradients(smem, {Q, K, V, DO, L, DELTA}, rows_of, DK, DV, QuerySums(sums, counters, ranks), scale, dims, hooks);
+  make_gradients<KeyGradients>(smem, {Q, K, V, DO, L, DELTA}, rows_of, DK, DV, QuerySums(sums, counters, ranks), scale,
+                               dims, hooks);
 }
 
 #endif

@@ -64,7 +64,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged_backwa
       return View<T, 2>{DQ.data + first + head * DQ.stride[1], {DQ.stride[0], 1}};
     };
   };
-  make_gradients(smem, {Q, K, V, DO, L, DELTA}, rows_of, DK, DV, QuerySums(sums, counters, ranks), scale, dims, hooks);
+  make_gradients<KeyGradients>(smem, {Q, K, V, DO, L, DELTA}, rows_of, DK, DV, QuerySums(sums, counters, ranks), scale,
+                               dims, hooks);
 }
 
 #endif

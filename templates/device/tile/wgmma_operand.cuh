@@ -5,6 +5,7 @@
 #include "device/ptx/wgmma.cuh"
 #include "device/tile/register_tile.cuh"
 #include "device/tile/shared_tile.cuh"
+#include "device/tile/wgmma_tile.cuh"
 
 namespace wgmma {
 
@@ -46,6 +47,17 @@ __device__ inline void multiply(RegisterTile<layout::Mma<16, N>>& d, const Opera
 #pragma unroll
   for (int k = 0; k < K; k += 16)
     Mma<N, T>::template ss<Mode<OrderA, OrderB>>(d.x, a.at(k), b.at(k), accumulate || k > 0);
+  commit();
+}
+
+// Starts d += a * b as one group for an `a` in registers, which must not change until the group has been waited for; b
+// has a row for each column of a and a column for each column of the product.
+template <class T, int K, int RowsB, int N>
+__device__ inline void multiply(RegisterTile<layout::Mma<16, N>>& d, const Words<T, K>& a,
+                                const Operand<T, RowsB, N, Major::mn>& b) {
+  fence();
+#pragma unroll
+  for (int k = 0; k < K; k += 16) Mma<N, T>::template rs<Mode<Major::k, Major::mn>>(d.x, a.x[k / 16], b.at(k), true);
   commit();
 }
 
