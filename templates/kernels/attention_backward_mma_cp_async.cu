@@ -31,8 +31,10 @@
 //! preset  STEP = 32, PARTS = 2   when HD == 192
 //! preset  STEP = 16, PARTS = 2   when HD == 256
 
+#include "device/epilogue/store_tile.cuh"
 #include "device/pipeline/attention_backward_mma_cp_async.cuh"
 #include "device/reference/attention_backward.cuh"
+#include "device/schedule/attention_backward.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -45,9 +47,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
   const AttentionKeyOrder<TILE, STEP> keys(dims);
   const int index = blockIdx.x, keyed = keys.count(dims) * PARTS;
   if (index < keyed)
-    make_key_gradients(smem, keys.tile(dims, index / PARTS), tensors, scale, hooks, index % PARTS);
+    make_key_gradients(smem, keys.tile(dims, index / PARTS), tensors, scale, hooks, RowsStore<THREADS>{},
+                       index % PARTS);
   else
-    make_query_gradients(smem, AttentionQueryOrder<TILE, STEP>(dims)[index - keyed], tensors, scale, hooks);
+    make_query_gradients(smem, AttentionQueryOrder<TILE, STEP>(dims)[index - keyed], tensors, scale, hooks,
+                         RowsStore<THREADS>{});
 }
 
 #endif

@@ -32,6 +32,7 @@
 //! preset  STEP = 32, PARTS = 2   when HD == 192
 //! preset  STEP = 16, PARTS = 2   when HD == 256
 
+#include "device/epilogue/store_tile.cuh"
 #include "device/pipeline/attention_backward_mma_cp_async.cuh"
 #include "device/reference/attention_ragged_backward.cuh"
 #include "device/schedule/attention_ragged_backward.cuh"
@@ -50,12 +51,12 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged_backwa
     const int place = index / PARTS / dims.KV_HEADS, sequence = keys.sequence_of(place);
     const RaggedKeyTile<TILE, STEP> work(dims, CU, CUK, sequence, place - keys.first(sequence),
                                          index / PARTS % dims.KV_HEADS);
-    if (work.exists()) make_key_gradients(smem, work, tensors, scale, hooks, index % PARTS);
+    if (work.exists()) make_key_gradients(smem, work, tensors, scale, hooks, RowsStore<THREADS>{}, index % PARTS);
   } else {
     const int place = (index - keyed) / dims.HEADS, sequence = queries.sequence_of(place);
     const RaggedQueryTile<TILE, STEP> work(dims, CU, CUK, sequence, place - queries.first(sequence),
                                            (index - keyed) % dims.HEADS);
-    if (work.exists()) make_query_gradients(smem, work, tensors, scale, hooks);
+    if (work.exists()) make_query_gradients(smem, work, tensors, scale, hooks, RowsStore<THREADS>{});
   }
 }
 

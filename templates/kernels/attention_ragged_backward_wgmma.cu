@@ -42,6 +42,7 @@
 //! preset  STAGES = 3
 //! preset  STAGES = 2
 
+#include "device/epilogue/round_sums.cuh"
 #include "device/pipeline/attention_backward_wgmma.cuh"
 #include "device/reference/attention_ragged_backward.cuh"
 #include "device/schedule/attention_ragged_backward.cuh"
@@ -64,8 +65,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged_backwa
       return View<T, 2>{DQ.data + first + head * DQ.stride[1], {DQ.stride[0], 1}};
     };
   };
-  make_gradients<KeyGradients>(smem, {Q, K, V, DO, L, DELTA}, rows_of, DK, DV, QuerySums(sums, counters, ranks), scale,
-                               dims, hooks);
+  const QuerySums to(sums, counters, ranks);
+  const SumsRounder<SIZE, kOrdered, decltype(rows_of)> round = {to, scale, HD, rows_of};
+  make_gradients<KeyGradients>(smem, {Q, K, V, DO, L, DELTA}, round, DK, DV, to, scale, dims, hooks);
 }
 
 #endif

@@ -2,10 +2,8 @@
 // What the files of attention's backward pass by mma.sync and cp.async share. A block makes the gradients of a tile of
 // keys and values, or of a tile of queries, of which each warp has 16 rows, against the steps of what it sees or is
 // seen by. T, HD, HV, TILE, STEP, PARTS, THREADS and SMEM are the template's.
-#include "device/epilogue/store_tile.cuh"
 #include "device/pipeline/cp_async_pipeline.cuh"
 #include "device/pipeline/gradient_steps.cuh"
-#include "device/schedule/attention_backward.cuh"
 #include "device/tile/attention_gradient.cuh"
 #include "device/tile/cp_async_tile.cuh"
 #include "device/tile/mma_tile.cuh"
@@ -65,9 +63,11 @@ __device__ inline void multiply_columns(RegisterTile<layout::Mma<16, N>>& d, con
 }
 
 // Stores the columns of a gradient from `first` on through the shared memory of `own`, which all warps have read.
-template <class Own, int N>
-__device__ inline void store_gradient(const View<T, 2>& to, Own& own, RegisterTile<layout::Mma<16, N>>& x, f32 scale,
-                                      int row, int rows, int first) {
+// store_panel(to, from, row, rows) stores a panel's rows from `row` on, of which those before `rows` exist, by the
+// block.
+template <class StorePanel, class Own, int N>
+__device__ inline void store_gradient(const StorePanel& store_panel, const View<T, 2>& to, Own& own,
+                                      RegisterTile<layout::Mma<16, N>>& x, f32 scale, int row, int rows, int first) {
   auto& tile = reinterpret_cast<Rows16<TILE, N>&>(own);
   static_assert(sizeof(tile) <= sizeof(own));
   x.map([=](f32 e) { return e * scale; });
@@ -76,7 +76,7 @@ __device__ inline void store_gradient(const View<T, 2>& to, Own& own, RegisterTi
 #pragma unroll
   for (int p = 0; p < tile.kPanels; ++p) {
     const View<T, 2> panel = {to.data + (first + p * tile.kPanel) * to.stride[1], {to.stride[0], to.stride[1]}};
-    store_rows<THREADS>(panel, tile.part(p), {rows, tile.kPanel}, row, 0, threadIdx.x, rows_of_16_bytes(panel));
+    store_panel(panel, tile.part(p), row, rows);
   }
 }
 
@@ -113,9 +113,9 @@ struct Tensors {
 
 // The gradients of a tile of keys and values: of columns `part` of PARTS. The scores are transposed, so that weights
 // and gradients of scores are operands of the products for DV and DK as they are.
-template <class Work>
+template <class Work, class StorePanel>
 __device__ inline void make_key_gradients(Smem& smem, const Work& work, const Tensors& tensors, f32 scale,
-                                          const Hooks& hooks, int part) {
+                                          const Hooks& hooks, const StorePanel& store_panel, int part) {
   const int row = threadIdx.x / 32 * 16;
   const GradientHooks gradients = {hooks, scale};
   RegisterTile<layout::Mma<16, HD / PARTS>> dk = {};
@@ -154,14 +154,16 @@ __device__ inline void make_key_gradients(Smem& smem, const Work& work, const Te
     multiply_columns(dv, s, smem.second[slot], part * (HV / PARTS));
     multiply_columns(dk, ds, smem.first[slot], part * (HD / PARTS));
   });
-  store_gradient(work.keys_of(tensors.DK), smem.own_first, dk, scale, work.first, work.keys, part * (HD / PARTS));
-  store_gradient(work.keys_of(tensors.DV), smem.own_second, dv, 1, work.first, work.keys, part * (HV / PARTS));
+  store_gradient(store_panel, work.keys_of(tensors.DK), smem.own_first, dk, scale, work.first, work.keys,
+                 part * (HD / PARTS));
+  store_gradient(store_panel, work.keys_of(tensors.DV), smem.own_second, dv, 1, work.first, work.keys,
+                 part * (HV / PARTS));
 }
 
 // The gradients of a tile of queries, likewise; their scores are not transposed.
-template <class Work>
+template <class Work, class StorePanel>
 __device__ inline void make_query_gradients(Smem& smem, const Work& work, const Tensors& tensors, f32 scale,
-                                            const Hooks& hooks) {
+                                            const Hooks& hooks, const StorePanel& store_panel) {
   const int row = threadIdx.x / 32 * 16;
   const GradientHooks gradients = {hooks, scale};
   RegisterTile<layout::Mma<16, HD>> dq = {};
@@ -201,7 +203,7 @@ __device__ inline void make_query_gradients(Smem& smem, const Work& work, const 
       });
     multiply_columns(dq, ds, smem.first[slot], 0);
   });
-  store_gradient(work.queries_of(tensors.DQ), smem.own_first, dq, scale, work.first, work.queries, 0);
+  store_gradient(store_panel, work.queries_of(tensors.DQ), smem.own_first, dq, scale, work.first, work.queries, 0);
 }
 
 #endif

@@ -2,10 +2,12 @@
 // What the blocks of attention's backward pass by wgmma share: a producer warp, two consumer warpgroups, and between
 // them warps that tell when tiles have been added to the sums of the gradients of queries, and that round those of
 // heads whose tiles are complete. T, HD, SIZE, VALUE_SIZE, STEP, STAGES, RESULTS and ATOMIC are the template's.
-#include "device/epilogue/query_sums.cuh"
 #include "device/pipeline/tma_attention_backward.cuh"
+#include "device/ptx/acquire.cuh"
+#include "device/ptx/named_barrier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ptx/uniform.cuh"
+#include "device/tile/query_sums.cuh"
 #include "device/tile/shared_memory.cuh"
 #include "device/tile/shared_tile.cuh"
 
@@ -127,10 +129,10 @@ template <bool Ordered, class Smem> __device__ inline void add_tiles(Smem& smem,
   }
 }
 
-// The kernel's body, once shared memory has been initialised. Consumer is a consumer warpgroup's class;
-// rows_of(piece)(head) are rows of DQ.
-template <template <class> class Consumer, class Smem, class RowsOf>
-__device__ inline void make_gradients(Smem& smem, const StepMaps& from, const RowsOf& rows_of, const View<T, 3>& DK,
+// The kernel's body, once shared memory has been initialised. Consumer is a consumer warpgroup's class, and
+// round(piece, copies, thread, barrier) rounds the sums of a piece through the shared memory of `copies`.
+template <template <class> class Consumer, class Smem, class Round>
+__device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Round& round, const View<T, 3>& DK,
                                       const View<T, 3>& DV, const QuerySums& sums, f32 scale, const Dims& dims,
                                       const Hooks& hooks) {
   const int thread = threadIdx.x - 2 * kWarpgroup, warp = thread / 32;
@@ -142,10 +144,8 @@ __device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Ro
       add_tiles<kOrdered>(smem, sums);
     } else {
       for (ItemReader<Smem> items(smem); items.more(); items.next()) {
-        const SumsPiece& piece = items->piece;
         if (!Smem::Work::kRagged && items.has(kTile) && items.has(kPiece))
-          round_sums<kRounders, SIZE, kOrdered>(sums, piece, scale, HD, rows_of(piece), smem.rounded,
-                                                thread - kWarpgroup + kRounders, 4);
+          round(items->piece, smem.rounded, thread - kWarpgroup + kRounders, 4);
       }
     }
     __syncwarp();
@@ -156,12 +156,10 @@ __device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Ro
       if (items.has(kTile)) {
         consumer.make(items->tile, items.index(), DK, DV);
       } else if (items.has(kPiece)) {
-        const SumsPiece& piece = items->piece;
         using Copies = RoundedSums<2 * kWarpgroup>;
         static_assert(sizeof(Copies) <= sizeof(smem.gradients));
         sync(5, 2 * kWarpgroup);  // after which no consumer reads gradients of scores
-        round_sums<2 * kWarpgroup, SIZE, kOrdered>(sums, piece, scale, HD, rows_of(piece),
-                                                   reinterpret_cast<Copies&>(smem.gradients), threadIdx.x, 3);
+        round(items->piece, reinterpret_cast<Copies&>(smem.gradients), threadIdx.x, 3);
       }
     }
     __syncwarp();

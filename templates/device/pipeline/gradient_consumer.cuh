@@ -5,6 +5,7 @@
 #include "device/pipeline/gradient_block.cuh"
 #include "device/ptx/lane.cuh"
 #include "device/ptx/stmatrix.cuh"
+#include "device/tile/store_gradient.cuh"
 #include "device/tile/wgmma_operand.cuh"
 #include "device/tile/wgmma_tile.cuh"
 

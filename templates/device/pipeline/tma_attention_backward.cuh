@@ -5,8 +5,8 @@
 // time, into a slot of `smem.results`. STAGES and RESULTS are the template's.
 #include "device/pipeline/gradient_steps.cuh"
 #include "device/pipeline/pipeline.cuh"
-#include "device/schedule/attention_backward.cuh"
 #include "device/tile/attention_gradient.cuh"
+#include "device/tile/gradient_item.cuh"
 #include "device/tile/tma_tile.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -178,7 +178,7 @@ template <bool Ranked, class Smem> class GradientProducer {
     for (int p = 0; p < tile.kPanels; ++p)
 #pragma unroll
       for (int r = 0; r < tile.kRows; r += 64) {
-        TilePlace place = work.query_at(head, first + r);
+        auto place = work.query_at(head, first + r);
         place.at[0] = p * tile.kPanel;
         tma::load(&tile.panel[p][r], map, full, place.at);
       }

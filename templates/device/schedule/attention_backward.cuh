@@ -2,6 +2,7 @@
 // The work of the backward pass of attention: tiles of Tile keys of one head against the queries that see them, Step at
 // a time, of all heads that share the keys. CAUSAL, HD, T and Dims are the template's.
 #include "device/schedule/attention.cuh"
+#include "device/tile/gradient_item.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -104,32 +105,6 @@ template <int Tile, int Step> struct AttentionQueryOrder : AttentionOrder<Tile, 
   __device__ AttentionQueryTile<Tile, Step> operator[](int index) const {
     return AttentionQueryTile<Tile, Step>(AttentionOrder<Tile, Step>::operator[](index));
   }
-};
-
-// Sums of the gradients of queries of a head of keys: those from number `begin` to `end` - 1, a number for each step of
-// each head of queries, that of the sequence's first head being `base`.
-struct SumsPiece {
-  int begin, end, base;
-  int steps, queries;  // of a head of queries
-  int row;             // of the sequence's first query in the tensors
-  int kv_head;         // of all sequences
-  int tiles, pieces;   // of this head of keys
-
-  // Makes it the share of one of its head's tiles; a head without tiles has one share.
-  __device__ void take_share(s64 tile) {
-    const s64 all = end - begin;
-    pieces = max(1, tiles);
-    end = begin + static_cast<int>((tile + 1) * all / pieces);
-    begin += static_cast<int>(tile * all / pieces);
-  }
-};
-
-// What a block has drawn.
-enum ItemFlag { kTile = 1, kPiece = 2, kEnd = 4 };
-template <class Work> struct alignas(16) DrawnItem {
-  int flags;
-  Work tile;        // with kTile
-  SumsPiece piece;  // with kPiece
 };
 
 // What the blocks of a grid draw as numbers in ascending order: a tile of keys, and a piece of the sums of a head all
