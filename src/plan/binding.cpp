@@ -127,7 +127,11 @@ Result<void> Binder::bind_types() {
     if (binding_.tensors[i] != nullptr) TMA_JIT_CHECK(bind_element(kernel_.tensors[i], *binding_.tensors[i]));
   }
   for (std::size_t i = 0; i < types_.size(); ++i) {
-    binding_.types.push_back(types_[i].has_value() ? types_[i]->value : kernel_.types[i].default_value);
+    const templates::Type& declared = kernel_.types[i];
+    const DType followed = declared.follows ? binding_.types[*declared.follows] : declared.default_value;
+    const bool chosen = std::ranges::find(declared.choices, followed) != declared.choices.end();
+    const DType usual = chosen ? followed : declared.default_value;
+    binding_.types.push_back(types_[i].has_value() ? types_[i]->value : usual);
   }
   return {};
 }

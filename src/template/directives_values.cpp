@@ -131,7 +131,15 @@ Result<void> parse_type(LineParser& line, Builder& builder) {
   type.at = name.at;
   TMA_JIT_CHECK(line.expect("=", fmt::format("after {}", name.text)));
   const Position default_at = line.peek().at;
-  TMA_JIT_ASSIGN(type.default_value, line.dtype("the type's default"));
+  const auto& declared = builder.result.types;
+  const auto followed =
+      std::find_if(declared.begin(), declared.end(), [&](const Type& other) { return line.accept_word(other.name); });
+  if (followed != declared.end()) {
+    type.follows = static_cast<std::size_t>(followed - declared.begin());
+    type.default_value = followed->default_value;
+  } else {
+    TMA_JIT_ASSIGN(type.default_value, line.dtype("the type's default"));
+  }
   if (line.accept_word("in")) {
     TMA_JIT_CHECK(line.expect("{", "after in"));
     do {
@@ -198,7 +206,9 @@ Result<void> parse_param(LineParser& line, Builder& builder) {
   if (std::find(param.values.begin(), param.values.end(), param.default_value) == param.values.end()) {
     return line.error(default_at, fmt::format("the default {}", out_of_set(param.name, param.default_value)));
   }
-  TMA_JIT_CHECK(line.finish(param, "a doc text or the end of the line"));
+  param.asked = line.accept_word("asked");
+  TMA_JIT_CHECK(line.finish(
+      param, param.asked ? "a doc text or the end of the line" : "\"asked\", a doc text or the end of the line"));
   builder.result.params.push_back(std::move(param));
   return {};
 }

@@ -239,6 +239,8 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
     result = of_type(Reference::Kind::type_size);
   } else if (token.text == "integer") {
     result = of_type(Reference::Kind::integer);
+  } else if (token.text == "dtype") {
+    result = of_type(Reference::Kind::dtype);
   } else if (token.text == "stride") {
     result = stride();
   } else if (token.text == "alignment") {
@@ -248,8 +250,8 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
   } else if (found != std::end(kFunctions)) {
     result = function(found->op, token);
   } else {
-    const std::array<std::string, 10> known = {"align_up", "ceil_div", "min",    "max",       "sum",
-                                               "sizeof",   "integer",  "stride", "alignment", "given"};
+    const std::array<std::string, 11> known = {"align_up", "ceil_div", "min",    "max",       "sum",  "sizeof",
+                                               "integer",  "dtype",    "stride", "alignment", "given"};
     return unknown_name(error(token, fmt::format("unknown function {}", token.text)), token.text, known);
   }
   if (!result) return result;
@@ -259,11 +261,13 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
 }
 
 ExpressionParser::Index ExpressionParser::of_type(Reference::Kind kind) {
-  const bool size = kind == Reference::Kind::type_size;
-  TMA_JIT_ASSIGN(const Token token, expect_name(size ? "a type name in sizeof" : "a type name in integer"));
+  const char* function = kind == Reference::Kind::type_size ? "sizeof"
+                         : kind == Reference::Kind::integer ? "integer"
+                                                            : "dtype";
+  TMA_JIT_ASSIGN(const Token token, expect_name(fmt::format("a type name in {}", function)));
   if (const std::optional<DType> type = dtype_named(token.text)) {
     Node node;
-    node.value = size ? static_cast<std::int64_t>(size_of(*type)) : std::int64_t{!is_floating_point(*type)};
+    node.value = value_of(kind, *type);
     node.at = token.at;
     return add(std::move(node));
   }

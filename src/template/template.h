@@ -36,10 +36,11 @@ struct TypeName {
   Position at;
 };
 
-// type T = bf16 in {bf16, f16}
+// type T = bf16 in {bf16, f16}, type U = T in {bf16, f16}
 struct Type : Declaration {
-  DType default_value = DType::f32;  // the default
-  std::vector<DType> choices;        // includes the default; in the order written
+  DType default_value = DType::f32;    // the default
+  std::optional<std::size_t> follows;  // the type, declared above, that it is as where nothing else decides
+  std::vector<DType> choices;          // includes the default; in the order written
 };
 
 // dim M, N in 0..100 : s64 = 128 when PARTS >= 2    (one Dim per name)
@@ -55,6 +56,7 @@ struct Dim : Declaration {
 struct Param : Declaration {
   std::int64_t default_value = 0;    // the default
   std::vector<std::int64_t> values;  // distinct, includes the default; in the order written
+  bool asked = false;                // only a pin of the request changes it from its default
 };
 
 // let SMEM = STAGES * BM. Only lets declared above it may be used.
