@@ -41,7 +41,7 @@ template <class Smem> class KeyGradients : GradientConsumer<Smem> {
       store(work, DK, DV, scale_);
       wgmma::wait<0>();
       smem_.own.release_warpgroup(0);
-      give(1);
+      this->give(dq_, 1);
     }
     if constexpr (!kOrdered) this->tell_given();
   }
@@ -61,7 +61,7 @@ template <class Smem> class KeyGradients : GradientConsumer<Smem> {
       multiply_keys();
       multiply_query(count_ + 1);
       wgmma::wait<0>();
-      give(2);
+      this->give(dq_, 2);
     } else {
       multiply_keys();
       wgmma::wait<0>();
@@ -88,7 +88,7 @@ template <class Smem> class KeyGradients : GradientConsumer<Smem> {
     const StepRecord& record = this->record();
     const int flags = uniform(record.flags);
     wgmma::wait<Before == 0 ? 0 : 1>();
-    if constexpr (Before > 1) give(2);
+    if constexpr (Before > 1) this->give(dq_, 2);
     if constexpr (!kScoreGiven) this->weigh(s, work, record, flags & StepRecord::kWhole);
     if constexpr (Before > 0) {
       wgmma::wait<0>();
@@ -151,12 +151,6 @@ template <class Smem> class KeyGradients : GradientConsumer<Smem> {
         wgmma::Mma<64, T>::template ss<wgmma::Mode<Major::mn, Major::mn>>(
             dq_.x, gradients.at(i * kGradients + k, rows), all_keys_.at(i * kKeys + k, columns), i + k > 0);
     wgmma::commit();
-  }
-  // Adds what multiply_query has made, of the step that was published `ago` steps ago.
-  __device__ void give(u32 ago) {
-    this->await_turn(ago);
-    Base::add(dq_, ago);
-    if constexpr (kOrdered) this->tell_given();
   }
   __device__ void store(const Work& work, const View<T, 3>& DK, const View<T, 3>& DV, f32 scale) const {
     Base::store(work, DK, dk_, scale, HD);

@@ -2,19 +2,39 @@
 // What the blocks of attention's backward pass by wgmma share: a producer warp, two consumer warpgroups, and between
 // them warps that tell when tiles have been added to the sums of the gradients of queries, and that round those of
 // heads whose tiles are complete. T, HD, SIZE, VALUE_SIZE, STEP, STAGES, RESULTS and ATOMIC are the template's.
+#include "device/pipeline/staged_share.cuh"
 #include "device/pipeline/tma_attention_backward.cuh"
 #include "device/ptx/acquire.cuh"
+#include "device/ptx/lane.cuh"
 #include "device/ptx/named_barrier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ptx/uniform.cuh"
-#include "device/tile/query_sums.cuh"
+#include "device/tile/rounded_sums.cuh"
 #include "device/tile/shared_memory.cuh"
 #include "device/tile/shared_tile.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
 constexpr bool kOrdered = ATOMIC == 0;
-constexpr int kRounders = 64;  // threads that round pieces of sums beside the consumers
+// Of the three warps beside the producer, those that see to the sums' being added; the others round pieces of them.
+constexpr int kAdders = kOrdered ? 2 : 1, kRounders = 32 * (3 - kAdders);
+
+// What is between the consumers and these warps.
+template <bool Ordered> struct SumsBetween {
+  StagedShare staged[2];  // of each consumer
+
+  __device__ void init() {
+    for (auto& of : staged) of.init();
+  }
+};
+template <> struct SumsBetween<false> {
+  SharedSums<kRounders> rounded;
+  Barrier given[2];  // of each consumer: it has added all that a tile gives
+
+  __device__ void init() {
+    for (auto& of : given) of.init(4);
+  }
+};
 
 template <class Items> struct BackwardSmem {
   using Work = typename Items::Work;
@@ -24,7 +44,7 @@ template <class Items> struct BackwardSmem {
   SharedTile<T, STEP, SIZE> queries[STAGES];
   SharedTile<T, STEP, VALUE_SIZE> result_gradients[RESULTS];
   SharedTile<T, 64, STEP> gradients[3][2];  // of the scores of three steps, of each consumer
-  RoundedSums<kRounders> rounded;
+  SumsBetween<kOrdered> between;
   alignas(8) f32 log_sum[STAGES][STEP], minus_delta[RESULTS][STEP];
   StepRecord records[kStepRecords];
   Items all;  // that the grid draws
@@ -35,8 +55,6 @@ template <class Items> struct BackwardSmem {
   Pipeline<1> own;            // keys and values
   Pipeline<2> items;          // of `drawn`
   Barrier published[2][2];    // of each consumer and even and odd steps: it has published the step
-  Barrier turn[2][2];         // likewise: it may add what the step gives; only where the order is fixed
-  Barrier given[2];           // of each consumer: it has added that, or where any order will do, all that a tile gives
 
   // Called by one thread, followed by a barrier of the block. Each warp but the producer reads every item.
   template <class... Offsets> __device__ void init(const Dims& dims, const Offsets&... offsets) {
@@ -47,8 +65,7 @@ template <class Items> struct BackwardSmem {
     own.init(2);
     items.init(11);
     for (auto& of : published) of[0].init(1), of[1].init(1);
-    for (auto& of : turn) of[0].init(1), of[1].init(1);
-    for (auto& of : given) of.init(4);
+    between.init();
     fence_barrier_init();
   }
 };
@@ -77,60 +94,69 @@ template <class Smem> class ItemReader {
   u32 count_ = 0;  // of the items before the current one
 };
 
-// Where the order of sums is fixed: gives a consumer its turn to add what each step of the tiles gives, once those of
-// the tiles before have been added, and tells the tiles after. What a step gives is added during the second step after
-// it, so that there is a step's time between. Called by one thread for each consumer.
-template <class Smem> class Turns {
+// Sees to it that what a consumer gives is added, tile by tile: in the order of the tiles of keys where it is fixed.
+// Used by one thread for each consumer.
+template <class Smem> class SumsAdder {
  public:
-  __device__ Turns(Smem& smem, const QuerySums& sums, int consumer) : smem_(smem), sums_(sums), consumer_(consumer) {}
+  __device__ SumsAdder(Smem& smem, const QuerySums& sums, int consumer)
+      : smem_(smem), sums_(sums), consumer_(consumer) {}
 
-  __device__ void take_tile() {
-    smem_.published[consumer_][count_ % 2].wait(count_ / 2 % 2);
-    bool none = smem_.records[count_ % kStepRecords].none();
-    while (!none) {
-      const StepRecord& record = smem_.records[count_ % kStepRecords];
-      u32* const rank = sums_.rank(record.number, consumer_);
-      const int mine = record.rank;
-      const bool last = record.last();
-      global::await(rank, mine);
-      smem_.turn[consumer_][count_ % 2].arrive();
-      smem_.given[consumer_].wait(given_++ % 2);
-      global::store_release(rank, mine + 1);
-      if (last) break;
-      ++count_;
-    }
-    if (none) smem_.turn[consumer_][count_ % 2].arrive();
-    ++count_;
+  // Returns when all that the next tile gives has been added.
+  __device__ void add_tile() {
+    if constexpr (kOrdered)
+      while (!add_share()) {
+      }
+    else
+      smem_.between.given[consumer_].wait(count_++ % 2);
   }
 
  private:
+  // Adds the next share. Returns whether it is the tile's last.
+  __device__ bool add_share() {
+    StagedShare& share = smem_.between.staged[consumer_];
+    share.full.wait(count_ % 2);
+    const StepRecord record = smem_.records[count_++ % kStepRecords];
+    if (record.none())
+      share.empty.arrive();
+    else
+      share.add(sums_.of(record.number, consumer_), sums_.rank(record.number, consumer_), record.rank);
+    return record.last();
+  }
+
   Smem& smem_;
   const QuerySums& sums_;
   const int consumer_;
-  u32 count_ = 0, given_ = 0;  // steps, and those that give something
+  u32 count_ = 0;  // shares or tiles
 };
 
-// Tells when tiles have been added to the sums, in their turn if the order is fixed. Called by a warp.
-template <bool Ordered, class Smem> __device__ inline void add_tiles(Smem& smem, const QuerySums& sums) {
+// Adds all tiles, and tells that each has been added. Called by one of kAdders warps.
+template <class Smem> __device__ inline void add_tiles(Smem& smem, const QuerySums& sums, int warp) {
+  constexpr int kOfWarp = 2 / kAdders;  // consumers of a warp
   const int lane = threadIdx.x % 32;
-  Turns<Smem> turns(smem, sums, lane);
-  u32 tiles = 0;
+  SumsAdder<Smem> adder(smem, sums, warp * kOfWarp + lane);
   for (ItemReader<Smem> items(smem); items.more(); items.next()) {
     if (!items.has(kTile)) continue;
-    if (lane < 2) {
-      if constexpr (Ordered)
-        turns.take_tile();
-      else
-        smem.given[lane].wait(tiles % 2);
+    if (lane < kOfWarp) {
+      adder.add_tile();
+      global::add_release(sums.added(items->tile.kv_head), 1);
     }
-    ++tiles;
     __syncwarp();
-    if (lane == 0) global::add_release(sums.added(items->tile.kv_head), 2);
+  }
+}
+
+// Rounds the pieces of sums that come with a tile, beside the consumers. Called by kRounders threads.
+template <class Smem, class Round> __device__ inline void round_pieces(Smem& smem, const Round& round, int thread) {
+  for (ItemReader<Smem> items(smem); items.more(); items.next()) {
+    if (Smem::Work::kRagged || !items.has(kTile) || !items.has(kPiece)) continue;
+    if constexpr (kOrdered)
+      round(items->piece, RegisterSumsReader<kRounders>(), thread, 4);
+    else
+      round(items->piece, SharedSumsReader<kRounders>(smem.between.rounded, thread), thread, 4);
   }
 }
 
 // The kernel's body, once shared memory has been initialised. Consumer is a consumer warpgroup's class, and
-// round(piece, copies, thread, barrier) rounds the sums of a piece through the shared memory of `copies`.
+// round(piece, reader, thread, barrier) rounds the sums of a piece.
 template <template <class> class Consumer, class Smem, class Round>
 __device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Round& round, const View<T, 3>& DK,
                                       const View<T, 3>& DV, const QuerySums& sums, f32 scale, const Dims& dims,
@@ -140,13 +166,10 @@ __device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Ro
     give_registers<56>();
     if (warp == 0) {
       GradientProducer<kOrdered, Smem>(smem, from, hooks).load(dims, sums.counters);
-    } else if (warp == 1) {
-      add_tiles<kOrdered>(smem, sums);
+    } else if (warp <= kAdders) {
+      add_tiles(smem, sums, warp - 1);
     } else {
-      for (ItemReader<Smem> items(smem); items.more(); items.next()) {
-        if (!Smem::Work::kRagged && items.has(kTile) && items.has(kPiece))
-          round(items->piece, smem.rounded, thread - kWarpgroup + kRounders, 4);
-      }
+      round_pieces(smem, round, thread - kWarpgroup + kRounders);
     }
     __syncwarp();
   } else {
@@ -156,10 +179,11 @@ __device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Ro
       if (items.has(kTile)) {
         consumer.make(items->tile, items.index(), DK, DV);
       } else if (items.has(kPiece)) {
-        using Copies = RoundedSums<2 * kWarpgroup>;
-        static_assert(sizeof(Copies) <= sizeof(smem.gradients));
+        using Sums = SharedSums<2 * kWarpgroup>;
+        static_assert(sizeof(Sums) <= sizeof(smem.gradients));
         sync(5, 2 * kWarpgroup);  // after which no consumer reads gradients of scores
-        round(items->piece, reinterpret_cast<Copies&>(smem.gradients), threadIdx.x, 3);
+        const int anew = threadIdx.x / 32 * 32 + lane_anew();
+        round(items->piece, SharedSumsReader(reinterpret_cast<Sums&>(smem.gradients), anew), anew, 3);
       }
     }
     __syncwarp();

@@ -61,6 +61,7 @@ template <class Smem> class GradientConsumer {
   }
   // Releases all that a tile without steps has taken.
   __device__ void pass_tile() {
+    if constexpr (kOrdered) smem_.between.staged[consumer_].put_none(count_);
     sync(1 + consumer_, kWarpgroup);
     smem_.results.release_warpgroup(count_ % RESULTS);
     publish_step();
@@ -68,17 +69,18 @@ template <class Smem> class GradientConsumer {
     smem_.own.release_warpgroup(0);
   }
 
-  // Wait for the turn of what the step gives that was published `ago` steps ago, if the order is fixed, and add it.
-  __device__ void await_turn(u32 ago) {
+  // Adds what the step gives that was published `ago` steps ago, or leaves it to be added in the fixed order.
+  __device__ void give(const Part& x, u32 ago) {
     const u32 step = count_ - ago;
-    if constexpr (kOrdered) smem_.turn[consumer_][step % 2].wait(step / 2 % 2);
+    if constexpr (kOrdered)
+      smem_.between.staged[consumer_].put(step, x);
+    else
+      add_share(sums_.of(smem_.records[step % kStepRecords].number, consumer_), x);
   }
-  __device__ void add(const Part& x, u32 ago) {
-    add_share(sums_.of(smem_.records[(count_ - ago) % kStepRecords].number, consumer_), x);
-  }
+  // Tells that all that a tile gives has been added.
   __device__ void tell_given() {
     __syncwarp();
-    if (threadIdx.x % 32 == 0) smem_.given[consumer_].arrive();
+    if (threadIdx.x % 32 == 0) smem_.between.given[consumer_].arrive();
   }
 
   // Converts the step's scores to weights.

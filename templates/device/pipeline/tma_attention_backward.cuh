@@ -11,8 +11,8 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-// What the consumers need to know of a step. A record is kept until the step's part of the gradients of queries has
-// been added, two steps later: step i's is number i modulo kStepRecords.
+// What is to be known of a step. A record is kept until the step's part of the gradients of queries is being added,
+// at most three steps later: step i's is number i modulo kStepRecords.
 constexpr int kStepRecords = 8;
 static_assert(STAGES + 3 <= kStepRecords);
 struct StepRecord {

@@ -30,6 +30,3 @@ template <class Tile> __device__ inline void add_share(f32* share, const Tile& x
   for (int i = 0; i < kSums / 512; ++i)
     global::add_4(to + i * 512, x.x[4 * i], x.x[4 * i + 1], x.x[4 * i + 2], x.x[4 * i + 3]);
 }
-
-// Where threads that have few registers keep the sums that they round: four packs each, of this item and the next.
-template <int Threads> struct RoundedSums { float4 packs[2][4][Threads]; };
