@@ -37,8 +37,10 @@ template <class Work> struct KeyTileMask {
   }
 };
 
-// The steps of queries that see a tile of keys, head by head, from the last to the first. Under a mask, all members are
-// called by all lanes of a warp.
+// The steps of queries that see a tile of keys, from the last to the first: of all heads that share the keys each, so
+// that tiles of fewer steps than others wait for these in the order of sums at the first step only. Under a mask, which
+// may leave other steps of each head, they are those of one head after the other, and all members are called by all
+// lanes of a warp.
 //   for (auto step = steps.next(); step.exists(); step = steps.next()) { ... step.index(), step.head ... }
 template <class Work> class KeySteps {
  public:
@@ -52,10 +54,10 @@ template <class Work> class KeySteps {
       for (; head_ < work_.head + work_.heads; ++head_, seen_ = of_head())
         if (const int seen = seen_.next(); seen >= 0) return Step::of(seen, head_);
     } else {
-      if (step_ <= work_.begin) step_ = work_.end, ++head_;
-      if (step_ > work_.begin && head_ < work_.head + work_.heads) {
-        const int first = --step_ * Work::kStep;
-        return {step_, first + Work::kStep <= work_.queries && work_.whole_from(first), head_};
+      if (head_ == work_.head + work_.heads) head_ = work_.head, --step_;
+      if (step_ > work_.begin) {
+        const int first = (step_ - 1) * Work::kStep;
+        return {step_ - 1, first + Work::kStep <= work_.queries && work_.whole_from(first), head_++};
       }
     }
     return {head_};
