@@ -3,8 +3,11 @@
 // becomes of scores. All scores are transposed: a row for each key, a column for each query. T, HD, HV, SIZE, STEP,
 // STAGES, RESULTS and CAUSAL are the template's.
 #include "device/pipeline/gradient_block.cuh"
+#include "device/pipeline/staged_share.cuh"
 #include "device/ptx/lane.cuh"
 #include "device/ptx/stmatrix.cuh"
+#include "device/tile/query_sums.cuh"
+#include "device/tile/register_tile.cuh"
 #include "device/tile/store_gradient.cuh"
 #include "device/tile/wgmma_operand.cuh"
 #include "device/tile/wgmma_tile.cuh"

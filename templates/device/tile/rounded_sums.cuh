@@ -23,7 +23,9 @@ template <int Threads> class SharedSumsReader {
   __device__ float2 pair(int pack, int i) const {
     return reinterpret_cast<const float2*>(&in_.packs[slot_][pack][thread_])[i];
   }
-  __device__ static void finish() { cp_async::wait<0>(); }
+  __device__ static void finish() {
+    cp_async::wait<0>();
+  }
 
  private:
   SharedSums<Threads>& in_;

@@ -26,21 +26,6 @@ __device__ inline void load(SharedTile<T, Rows, Columns, Swizzle>& tile, const C
   }
 }
 
-// The same where the map's box has only Box rows, so that tiles of different rows can be loaded with one map.
-template <int Box, class T, int Rows, int Columns, int Swizzle, int Rank>
-__device__ inline void load_boxes(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
-                                  const int (&at)[Rank]) {
-  static_assert(Rows % Box == 0 && Box % 8 == 0, "a tile has whole boxes, each of whole periods of the swizzle");
-#pragma unroll 1
-  for (int r = 0; r < Rows * tile.kPanels; r += Box) {
-    const int p = r / Rows;
-    int first[Rank];
-#pragma unroll
-    for (int i = 0; i < Rank; ++i) first[i] = at[i] + (i == 0 ? p * tile.kPanel : i == 1 ? r % Rows : 0);
-    load(&tile.panel[p][r % Rows], map, full, first);
-  }
-}
-
 // Each of the Blocks blocks of a cluster, of which this one is number `rank`, loads its share of the rows into all of
 // them. Every block's `full` must expect the whole tile. The map's box has Rows / Blocks rows.
 template <int Blocks, class T, int Rows, int Columns, int Swizzle>
