@@ -116,12 +116,19 @@ std::string Reference::text() const {
     case Kind::list: return name;
     case Kind::type_size: return fmt::format("sizeof({})", name);
     case Kind::integer: return fmt::format("integer({})", name);
+    case Kind::fraction: return fmt::format("fraction({})", name);
     case Kind::device: return fmt::format("device.{}", name);
     case Kind::stride: return fmt::format("stride({}, {})", name, dimension);
     case Kind::alignment: return fmt::format("alignment({})", name);
     case Kind::given: return fmt::format("given({})", name);
   }
   return name;
+}
+
+std::int64_t fact_of(Reference::Kind function, DType type) {
+  if (function == Reference::Kind::integer) return is_floating_point(type) ? 0 : 1;
+  if (function == Reference::Kind::fraction) return fraction_bits(type);
+  return static_cast<std::int64_t>(size_of(type));
 }
 
 Expression::Expression() : Expression(0) {}

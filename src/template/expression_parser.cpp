@@ -236,9 +236,11 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
   const auto* found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
                                    [&](const Function& candidate) { return candidate.name == token.text; });
   if (token.text == "sizeof") {
-    result = of_type(Reference::Kind::type_size);
+    result = of_type(token, Reference::Kind::type_size);
   } else if (token.text == "integer") {
-    result = of_type(Reference::Kind::integer);
+    result = of_type(token, Reference::Kind::integer);
+  } else if (token.text == "fraction") {
+    result = of_type(token, Reference::Kind::fraction);
   } else if (token.text == "stride") {
     result = stride();
   } else if (token.text == "alignment") {
@@ -248,8 +250,8 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
   } else if (found != std::end(kFunctions)) {
     result = function(found->op, token);
   } else {
-    const std::array<std::string, 10> known = {"align_up", "ceil_div", "min",    "max",       "sum",
-                                               "sizeof",   "integer",  "stride", "alignment", "given"};
+    const std::array<std::string, 11> known = {"align_up", "ceil_div", "min",    "max",       "sum",  "sizeof",
+                                               "integer",  "fraction", "stride", "alignment", "given"};
     return unknown_name(error(token, fmt::format("unknown function {}", token.text)), token.text, known);
   }
   if (!result) return result;
@@ -258,12 +260,11 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
   return result;
 }
 
-ExpressionParser::Index ExpressionParser::of_type(Reference::Kind kind) {
-  const bool size = kind == Reference::Kind::type_size;
-  TMA_JIT_ASSIGN(const Token token, expect_name(size ? "a type name in sizeof" : "a type name in integer"));
+ExpressionParser::Index ExpressionParser::of_type(const Token& function, Reference::Kind kind) {
+  TMA_JIT_ASSIGN(const Token token, expect_name(fmt::format("a type name in {}", function.text)));
   if (const std::optional<DType> type = dtype_named(token.text)) {
     Node node;
-    node.value = size ? static_cast<std::int64_t>(size_of(*type)) : std::int64_t{!is_floating_point(*type)};
+    node.value = fact_of(kind, *type);
     node.at = token.at;
     return add(std::move(node));
   }

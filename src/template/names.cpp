@@ -26,10 +26,10 @@ constexpr std::string_view kLanguageWords[] = {
     "xor_eq"};
 
 // Functions of expressions, and names that the preamble or CUDA defines.
-constexpr std::string_view kTakenNames[] = {"align_up",  "ceil_div", "min",     "max",     "stride",      "integer",
-                                            "alignment", "given",    "device",  "Dims",    "dims",        "Hooks",
-                                            "hooks",     "Operand",  "View",    "Mapped",  "CUtensorMap", "threadIdx",
-                                            "blockIdx",  "blockDim", "gridDim", "warpSize"};
+constexpr std::string_view kTakenNames[] = {"align_up",  "ceil_div",  "min",      "max",     "stride",  "integer",
+                                            "fraction",  "alignment", "given",    "device",  "Dims",    "dims",
+                                            "Hooks",     "hooks",     "Operand",  "View",    "Mapped",  "CUtensorMap",
+                                            "threadIdx", "blockIdx",  "blockDim", "gridDim", "warpSize"};
 
 template <std::size_t Size> bool contains(const std::string_view (&words)[Size], std::string_view word) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
