@@ -2,19 +2,23 @@
 // The softmax of rows of which a warp sees some columns at a time (Milakov and Gimelshein, arXiv 1805.02867). The state
 // per row is the maximum so far, and the sum of the weights relative to it.
 #include "device/ptx/ex2.cuh"
+#include "device/ptx/infinity.cuh"
 #include "device/tile/register_tile.cuh"
 
 // For scores in register tiles of type Scores. Weights are 2 to the power of the scaled distance from a row's maximum,
-// of which the maximum in use may be up to 2 to the power of Slack too small, so that most steps keep it.
-template <class Scores, int Slack = 0> class OnlineSoftmax {
+// of which the maximum in use may be up to 2 to the power of Slack too small, so that most steps keep it. Weights that
+// are rounded to few bits are 2 to the power of Lift times as large, so that small ones are kept.
+template <class Scores, int Slack = 0, int Lift = 0> class OnlineSoftmax {
  public:
   using Vector = typename Scores::Vector;
   static constexpr f32 kMasked = -3.0e38F;  // a score without weight
 
-  // The softmax of `scale` times the scores; `scale` is not negative.
-  __device__ explicit OnlineSoftmax(f32 scale) : scale_(scale == 0 ? kTiny : scale * kLog2e) {
-    greatest_.fill(kLeast);
-    sum_.fill(0);
+  // The softmax of `scale` times the scores, and of `sink`, a score without a value, of which minus infinity is none;
+  // `scale` is not negative.
+  __device__ explicit OnlineSoftmax(f32 scale, f32 sink = -infinity()) : scale_(scale == 0 ? kTiny : scale * kLog2e) {
+    const bool sinks = sink > -infinity();
+    greatest_.fill(sinks ? fmaxf(kLeast, sink * kLog2e / scale_) : kLeast);
+    sum_.fill(sinks && threadIdx.x % Scores::Layout::kLanes == 0 ? 1 << Lift : 0);
   }
 
   // Converts scores to weights, and returns whether results of earlier weights must be scaled by `factor`, which it
@@ -27,7 +31,7 @@ template <class Scores, int Slack = 0> class OnlineSoftmax {
     const bool moved = Slack == 0 || __any_sync(0xffffffff, exceeds(now));
     if (moved) move(now, factor);
     Vector offset = greatest_;
-    offset.map(offset, [&](f32 most, f32) { return -most * scale_; });
+    offset.map(offset, [&](f32 most, f32) { return Lift == 0 ? -most * scale_ : Lift - most * scale_; });
 #pragma unroll
     for (int i = 0; i < Scores::Layout::kRegisters; ++i) {
       scores.x[i] = ex2(fmaf(scores.x[i], scale_, offset.x[Scores::Layout::slot(i)]));
@@ -66,7 +70,8 @@ template <class Scores, int Slack = 0> class OnlineSoftmax {
     using Layout = typename Scores::Layout;
     if (threadIdx.x % Layout::kLanes != 0) return;
 #pragma unroll
-    for (int s = 0; s < Layout::kRowSlots; ++s) f(Layout::row(s), greatest_.x[s] * (scale_ / kLog2e) + logf(sum_.x[s]));
+    for (int s = 0; s < Layout::kRowSlots; ++s)
+      f(Layout::row(s), greatest_.x[s] * (scale_ / kLog2e) - Lift / kLog2e + logf(sum_.x[s]));
   }
 
   // Returns each row's maximum, as it is and of the scaled scores, and the sum of its weights relative to it, for
