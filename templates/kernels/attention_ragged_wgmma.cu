@@ -64,7 +64,8 @@ using Drawn = PublishedTiles<CONSUMERS, SLOTS, RaggedSmem, Work>;
 constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : kMaskGiven ? 72 : 56;
 
 // Computes 64 rows of each of the block's tiles. Called by one consumer warpgroup.
-__device__ void consume(RaggedSmem& smem, const View<T, 3>& O, const View<f32, 2>& L, f32 scale, const Hooks& hooks) {
+__device__ void consume(RaggedSmem& smem, const HeadNumbers& numbers, const View<T, 3>& O, const View<f32, 2>& L,
+                        f32 scale, const Hooks& hooks) {
   const int consumer = threadIdx.x / kWarpgroup, row = threadIdx.x % kWarpgroup / 32 * 16, first = consumer * 64;
   const auto finish = [&](const Output& o, const Softmax& softmax, const Work&, u32 slot) {
     const Work& work = smem.work[slot];
@@ -79,7 +80,7 @@ __device__ void consume(RaggedSmem& smem, const View<T, 3>& O, const View<f32, 2
     }
     if (threadIdx.x % 32 == 0) smem.made[slot].arrive();
   };
-  Attention<Work, decltype(finish)> attention(smem, hooks, scale, consumer, finish);
+  Attention<Work, decltype(finish)> attention(smem, hooks, numbers, scale, consumer, finish);
   for (Drawn tiles(smem, consumer); uniform(tiles.more()); tiles.next()) attention.attend(tiles.work(), tiles.slot());
   attention.end();
   attention.finish_turns();
@@ -87,8 +88,8 @@ __device__ void consume(RaggedSmem& smem, const View<T, 3>& O, const View<f32, 2
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
-    View<const s32, 1> CU, View<const s32, 1> CUK, const __grid_constant__ Mapped<T, 3> O, View<f32, 2> L, u8* counter,
-    f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
+    View<const s32, 1> CU, View<const s32, 1> CUK, View<const f32, 1> SINK, const __grid_constant__ Mapped<T, 3> O,
+    View<f32, 2> L, u8* counter, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
   RaggedSmem& smem = shared_memory<RaggedSmem>();
   if (threadIdx.x == 0) {
     for (Barrier& made : smem.made) made.init(4);
@@ -113,7 +114,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged(
     __syncwarp();
   } else {
     take_registers<CONSUMERS == 3 ? 160 : kMaskGiven ? 216 : 224>();
-    consume(smem, O.view, L, scale, hooks);
+    consume(smem, {{}, {}, {}, SINK, static_cast<int>(dims.HEADS)}, O.view, L, scale, hooks);
     __syncwarp();
   }
 }

@@ -13,6 +13,7 @@
 //! let     BLOCKS  = HEADS * ceil_div(M, BM)
 //!
 //! require VD == 0                              "this file has values as long as keys"
+//! require sizeof(T) == 2                       "numbers of 16 bits"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //! require BN + HD <= 192                           "scores and output must fit in registers"
 //!
@@ -83,13 +84,13 @@ __device__ void multiply(Smem& smem, const Work& work) {
 // Converts scores to weights and accumulates the output, one query per thread. Called by four warps. Loop invariant:
 // before each step, `o` is the sum of the weighted values of the steps before, relative to the maximum that `softmax`
 // holds.
-__device__ void weigh(Smem& smem, const CUtensorMap& O, const View<f32, 2>& L, const Work& work, f32 scale,
+__device__ void weigh(Smem& smem, const CUtensorMap& O, const View<f32, 2>& L, const Work& work, f32 sink, f32 scale,
                       const Hooks& hooks) {
   const int row = threadIdx.x / 32 * 32;
   const ScoreHooks<Work> scores = {hooks, work};
   if (kMaskGiven) smem.queries.wait(0);  // without steps there is no product that waits for them
   const u32 from = tensor_memory::at(smem.address, row, 0);
-  OnlineSoftmax<Scores> softmax(1);
+  OnlineSoftmax<Scores> softmax(1, sink);
   Output o = {};
   u32 parity = 0;
 #pragma unroll 1
@@ -126,14 +127,14 @@ __device__ void weigh(Smem& smem, const CUtensorMap& O, const View<f32, 2>& L, c
   tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_constant__ CUtensorMap Q,
-                                                                   const __grid_constant__ CUtensorMap K,
-                                                                   const __grid_constant__ CUtensorMap V,
-                                                                   const __grid_constant__ CUtensorMap O,
-                                                                   View<f32, 2> L, f32 scale, const Dims dims,
-                                                                   const __grid_constant__ Hooks hooks) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
+    const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
+    View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV, View<const f32, 1> SINK,
+    const __grid_constant__ CUtensorMap O, View<f32, 2> L, f32 scale, const Dims dims,
+    const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Work work = AttentionOrder<BM, BN>(dims)[blockIdx.x];
+  const HeadNumbers numbers = {SQ, SK, SV, SINK, static_cast<int>(dims.SINK_HEADS)};
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   if (threadIdx.x == 0) {
     smem.queries.init(1);
@@ -148,7 +149,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_
   }
   __syncthreads();
   if (warp < kWarps)
-    weigh(smem, O, L, work, scale, hooks);
+    weigh(smem, O, L, work, numbers.sink(work.head), scale, hooks);
   else if (kMaskGiven && warp == kLoadWarp)
     load_seen_attention(smem, Q, K, V, work, SeenSteps<BN, TileMask<Work>>(work.steps, dims.N, {hooks, work}));
   else if (warp == kLoadWarp && lane == 0)

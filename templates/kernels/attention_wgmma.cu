@@ -18,6 +18,7 @@
 //! let     SMEM    = align_up((64 * SLOTS * HD + STAGES * BN * (HD + DV)) * sizeof(T) + 32 * STAGES + 24 * SLOTS, 1024)
 //! let     BLOCKS  = HEADS * ceil_div(M, BM)
 //!
+//! require sizeof(T) == 2                           "numbers of 16 bits"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //! require DV <= HD                                 "a result takes the place of its query"
 //! require PERSISTENT == 0 || DV <= 192             "with values of 256 no registers are left for the next tile"
@@ -58,7 +59,8 @@ using Work = Tiles::Work;
 constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : kMaskGiven ? 72 : PERSISTENT ? 40 : 24;
 
 // Computes 64 rows of each of the block's tiles. Called by one consumer warpgroup.
-__device__ void consume(Smem& smem, const View<f32, 2>& L, const Dims& dims, f32 scale, const Hooks& hooks) {
+__device__ void consume(Smem& smem, const HeadNumbers& numbers, const View<f32, 2>& L, const Dims& dims, f32 scale,
+                        const Hooks& hooks) {
   const int consumer = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
   Consumer queries(smem.queries);
   queries.skip(consumer);
@@ -69,7 +71,7 @@ __device__ void consume(Smem& smem, const View<f32, 2>& L, const Dims& dims, f32
     __syncwarp();
     if (threadIdx.x % 32 == 0) smem.made[slot].arrive();
   };
-  Attention<Work, decltype(finish)> attention(smem, hooks, scale, consumer, finish);
+  Attention<Work, decltype(finish)> attention(smem, hooks, numbers, scale, consumer, finish);
   for (Tiles tiles(dims); tiles.more(); tiles.next()) {
     const u32 slot = queries.wait();
     queries.skip(CONSUMERS - 1);
@@ -79,12 +81,11 @@ __device__ void consume(Smem& smem, const View<f32, 2>& L, const Dims& dims, f32
   attention.finish_turns();
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_constant__ CUtensorMap Q,
-                                                                   const __grid_constant__ CUtensorMap K,
-                                                                   const __grid_constant__ CUtensorMap V,
-                                                                   const __grid_constant__ CUtensorMap O,
-                                                                   View<f32, 2> L, f32 scale, const Dims dims,
-                                                                   const __grid_constant__ Hooks hooks) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
+    const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
+    View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV, View<const f32, 1> SINK,
+    const __grid_constant__ CUtensorMap O, View<f32, 2> L, f32 scale, const Dims dims,
+    const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   if (threadIdx.x == 0) {
     for (Barrier& made : smem.made) made.init(4);
@@ -109,7 +110,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_
     __syncwarp();
   } else {
     take_registers<CONSUMERS == 3 ? 160 : kLoadRegisters == 24 ? 240 : kLoadRegisters == 40 ? 232 : 216>();
-    consume(smem, L, dims, scale, hooks);
+    consume(smem, {SQ, SK, SV, SINK, static_cast<int>(dims.SINK_HEADS)}, L, dims, scale, hooks);
     __syncwarp();
   }
 }

@@ -12,28 +12,32 @@
 #ifndef TMA_JIT_REFERENCE
 
 using Scores = RegisterTile<layout::Mma<16, BN>>;
-using Output = RegisterTile<layout::Mma<16, HD>>;
+using Output = RegisterTile<layout::Mma<16, DV>>;
+using Results = SharedTile<T, BM, DV>;  // in place of the queries
 
 struct Smem {
   SharedTile<T, BM, HD> q;
-  SharedTile<T, BN, HD> k[STAGES], v[STAGES];
+  SharedTile<T, BN, HD> k[STAGES];
+  SharedTile<T, BN, DV> v[STAGES];
+
+  __device__ Results& results() { return reinterpret_cast<Results&>(q); }
 };
 static_assert(sizeof(Smem) == SMEM);
 
 // Starts copying the rows from `row` on, and fills the tile with zeros after the last of `rows`.
-template <int Rows>
-__device__ inline void copy_rows(SharedTile<T, Rows, HD>& to, const View<const T, 2>& from, int row, int rows) {
+template <class Tile> __device__ inline void copy_rows(Tile& to, const View<const T, 2>& from, int row, int rows) {
 #pragma unroll
-  for (int p = 0; p < HD / 64; ++p) {
-    cp_async::TileCopy<SharedTile<T, Rows, 64>, THREADS, 16> copy;
-    copy.start({from.data + p * 64, {from.stride[0], from.stride[1]}}, row, rows, 64);
+  for (int p = 0; p < Tile::kPanels; ++p) {
+    cp_async::TileCopy<typename Tile::Part, THREADS, 16> copy;
+    copy.start({from.data + p * Tile::kPanel, {from.stride[0], from.stride[1]}}, row, rows, Tile::kPanel);
 #pragma unroll
     for (int i = 0; i < copy.kPasses; ++i) copy.copy(to.part(p), i);
   }
 }
 
 // Adds up the output of the warp's queries, and its weights in `softmax`. `queries`, `keys` and `values` are rows of
-// the tile's heads. Called by all threads of the block; afterwards the queries' place in shared memory is free.
+// the tile's heads. Called by all threads of the block; afterwards the queries' place in shared memory is free for
+// results.
 template <class Work>
 __device__ inline void attend(Smem& smem, const Work& work, const View<const T, 2>& queries,
                               const View<const T, 2>& keys, const View<const T, 2>& values, f32 scale,

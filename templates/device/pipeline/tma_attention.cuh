@@ -73,6 +73,15 @@ __device__ inline void publish_end(Smem& smem, const Tiles& tiles, Ring& queries
   }
 }
 
+// Announces, where other warps transpose the values, that no more come. Called by one thread.
+template <class Smem, class Ring> __device__ inline void publish_no_values(Smem& smem, Ring& values) {
+  if constexpr (Smem::kTransposes) {
+    const u32 slot = values.acquire();
+    smem.none[slot] = true;
+    smem.values.full[slot].arrive();
+  }
+}
+
 // The same for all of a block's tiles, with keys and values in rings of their own, `smem.keys` and `smem.values`, from
 // the last step to the first; the values of a step follow the keys of the next. The queries of each consumer are a slot
 // of `smem.queries`, in `smem.q`; of a tile without keys they are announced, but not loaded. The next tile is looked up
@@ -107,7 +116,7 @@ __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q
         if (step == last) tiles.look_ahead();
     }
   }
-  if (issues) publish_end<Consumers>(smem, tiles, queries);
+  if (issues) publish_end<Consumers>(smem, tiles, queries), publish_no_values(smem, values);
 }
 
 // The same for the steps that find(work) finds in each tile, a SeenSteps: which they are is published in
@@ -143,7 +152,7 @@ __device__ inline void load_seen_backwards(Smem& smem, const CUtensorMap& Q, con
       seen = after;
     }
   }
-  if (issues) publish_end<Consumers>(smem, tiles, queries);
+  if (issues) publish_end<Consumers>(smem, tiles, queries), publish_no_values(smem, values);
 }
 
 // Stores the outputs that the consumers of load_attention_backwards leave in the slots of their queries, and releases

@@ -1,0 +1,128 @@
+//! kernel  attention  "O = softmax(scale * Q K^T) V for each head, plain, causal, or with a mask and scores of yours"
+//! arch    sm_90a
+//! prefer  2
+//! use     "device/reference/attention.cuh"
+//!
+//! param   HD      = 128   in {64, 128, 256}        "elements of a head"
+//! param   BM      = 128   in {64, 128, 192}        "queries of a block: 64 a warpgroup"
+//! param   BN      = 160   in {32, 64, 96, 128, 160, 192, 224} "keys of a step"
+//! param   STAGES  = 2     in 1..4                  "steps of keys, and of values, in flight or in use"
+//! param   TILES   = 1     in {1, 2}                "tiles whose queries are in shared memory"
+//! param   PERSISTENT = 0  in {0, 1}                "1: a block for each SM processes several tiles"
+//!
+//! let     CONSUMERS = BM / 64
+//! let     THREADS = 128 * (CONSUMERS + 1)
+//! let     SLOTS   = CONSUMERS * TILES              "of queries"
+//! let     SMEM    = align_up(64 * SLOTS * HD + STAGES * BN * (HD + 2 * DV) + 64 * STAGES + 16 * SLOTS, 1024)
+//! let     BLOCKS  = HEADS * ceil_div(M, BM)
+//!
+//! require sizeof(T) == 1                           "numbers of 8 bits"
+//! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
+//! require given(mask) == 0 || BM != 192            "the warps that find the steps a mask leaves need registers"
+//! require DV / 2 + BN * 5 / 8 <= (BM == 192 ? 132 : 208) "output, scores and weights must fit in registers"
+//! require alignment(O) >= 8 && stride(O, 0) % 4 == 0 && stride(O, 1) % 4 == 0 && stride(O, 2) == 1 "four results are stored at a time"
+//!
+//! tensor  Q  box [1, 64, HD < 128 ? HD : 128]  swizzle HD < 128 ? HD : 128
+//! tensor  K  box [1, BN, HD < 128 ? HD : 128]  swizzle HD < 128 ? HD : 128  l2 256
+//! tensor  V  box [1, BN, DV % 128 == 0 ? 128 : DV % 64 == 0 ? 64 : 32]  swizzle DV % 128 == 0 ? 128 : DV % 64 == 0 ? 64 : 32  l2 256
+//!
+//! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count) : BLOCKS  block THREADS  smem SMEM
+//! work    flops 2 * HEADS * M * N * (HD + DV) / (1 + CAUSAL)  bytes HEADS * M * (HD + 2 * DV) + KV_HEADS * N * (HD + DV)
+//! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 1
+//!
+//! preset  HD = 64, BM = 128, BN = 160, PERSISTENT = 1, TILES = 2           when HD == 64
+//! preset  HD = 128, BM = 128, BN = 192, PERSISTENT = 1, TILES = 2           when CAUSAL == 0 && HD == 128
+//! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2 when HD == 128
+//! preset  HD = 256, BM = 128, BN = 96
+
+#include "device/epilogue/log_sums.cuh"
+#include "device/pipeline/attention_e4m3.cuh"
+#include "device/reference/attention.cuh"
+#include "device/schedule/attention.cuh"
+#include "device/tile/pack.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+using Tiles = AttentionTiles<BM, BN, PERSISTENT, CAUSAL == 1 || kMaskGiven>;
+using Work = Tiles::Work;
+
+// Registers of a thread that loads or transposes; those that load evaluate the mask.
+constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : kMaskGiven ? 72 : 40;
+
+// Stores a warp's rows of a tile, from `row` on, four neighbouring elements at a time.
+__device__ inline void store_results(const View<R, 3>& O, const Output& o, const Work& work, int row) {
+  using Quads = layout::Quads<16, DV>;
+  const auto ordered = mma::in_order<T>(o);
+#pragma unroll
+  for (int s = 0; s < Quads::kRowSlots; ++s) {
+    const int query = work.first + row + Quads::row(s);
+    if (query >= work.queries) continue;
+    R* const to = O.data + work.head * O.stride[0] + query * O.stride[1];
+#pragma unroll
+    for (int i = 0; i < Quads::kRegisters; i += 4)
+      if (Quads::slot(i) == s)
+        *reinterpret_cast<uint2*>(to + Quads::column(i)) =
+            make_uint2(pack<R>(ordered.x[i], ordered.x[i + 1]), pack<R>(ordered.x[i + 2], ordered.x[i + 3]));
+  }
+}
+
+// Computes 64 rows of each of the block's tiles. Called by one consumer warpgroup.
+__device__ void consume(Smem& smem, const HeadNumbers& numbers, const View<R, 3>& O, const View<f32, 2>& L,
+                        const Dims& dims, f32 scale, const Hooks& hooks) {
+  const int consumer = threadIdx.x / kWarpgroup, row = threadIdx.x / 32 * 16;
+  Consumer queries(smem.queries);
+  queries.skip(consumer);
+  const auto finish = [&](Output& o, const Softmax& softmax, const Work& work, u32 slot) {
+    if constexpr (LSE) store_log_sums(L, softmax, work, row);
+    smem.queries.release_warpgroup(slot);
+    if constexpr (SCALED) {
+      const f32 value_scale = numbers.value_scale(work.kv_head);
+      o.map([&](f32 x) { return x * value_scale; });
+    }
+    store_results(O, o, work, row);
+  };
+  Attention<Work, decltype(finish)> attention(smem, hooks, numbers, scale, consumer, finish);
+  for (Tiles tiles(dims); tiles.more(); tiles.next()) {
+    const u32 slot = queries.wait();
+    queries.skip(CONSUMERS - 1);
+    attention.attend(tiles.work(), slot);
+  }
+  attention.end();
+  attention.finish_turns();
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
+    const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
+    View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV, View<const f32, 1> SINK, View<R, 3> O,
+    View<f32, 2> L, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
+  Smem& smem = shared_memory<Smem>();
+  if (threadIdx.x == 0) {
+    for (bool& none : smem.none) none = false;
+    smem.queries.init(1);
+    smem.keys.init(kMaskGiven ? CONSUMERS * 4 : CONSUMERS);
+    smem.values.init(kTransposers);
+    smem.turned.init(CONSUMERS, kTransposers);
+  }
+  __syncthreads();
+  const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
+  if (thread >= 0) {
+    give_registers<kLoadRegisters>();
+    Tiles tiles(dims);
+    if (thread >= 32) {
+      transpose_values(smem, thread / 32 - 1);
+    } else if constexpr (kMaskGiven) {
+      load_seen_backwards<CONSUMERS>(smem, Q, K, V, tiles, [&](const Work& work) {
+        return SeenSteps<BN, TileMask<Work>>(work.steps, dims.N, {hooks, work});
+      });
+    } else {
+      load_attention_backwards<CONSUMERS>(smem, Q, K, V, tiles);
+    }
+    __syncwarp();
+  } else {
+    take_registers<CONSUMERS == 3 ? 160 : kMaskGiven ? 216 : 232>();
+    consume(smem, {SQ, SK, SV, SINK, static_cast<int>(dims.SINK_HEADS)}, O, L, dims, scale, hooks);
+    __syncwarp();
+  }
+}
+
+#endif
