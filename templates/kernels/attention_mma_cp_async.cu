@@ -58,8 +58,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(View<const T,
   const HeadNumbers numbers = {SQ, SK, SV, SINK, static_cast<int>(dims.SINK_HEADS)};
   OnlineSoftmax<Scores> softmax(1, numbers.sink(work.head));
   Output o = {};
-  attend(smem, work, head_of(Q, work.head), head_of(K, work.kv_head), head_of(V, work.kv_head), scale, hooks, softmax,
-         o);
+  const HeadRows source = {head_of(K, work.kv_head), head_of(V, work.kv_head), work.keys};
+  attend(smem, work, head_of(Q, work.head), source, scale, hooks, softmax, o);
 
   const int row = threadIdx.x / 32 * 16;
   if constexpr (LSE) store_log_sums(L, softmax, work, row);

@@ -48,13 +48,13 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged(View<c
                                                                           View<f32, 2> L, f32 scale, const Dims dims,
                                                                           const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
-  const RaggedAttentionTiles<BM, BN> tiles(dims, CU, CUK);
+  const RaggedAttentionTiles<BM, BN> tiles(dims, Sequences{CU, CUK, dims});
   if (!tiles.more()) return;
   const auto work = tiles.work();
   OnlineSoftmax<Scores> softmax(1, HeadNumbers{{}, {}, {}, SINK, static_cast<int>(dims.HEADS)}.sink(work.own_head));
   Output o = {};
-  attend(smem, work, work.rows_of(Q, work.row, work.own_head), work.rows_of(K, work.key, work.kv_head),
-         work.rows_of(V, work.key, work.kv_head), scale, hooks, softmax, o);
+  const HeadRows source = {work.rows_of(K, work.key, work.kv_head), work.rows_of(V, work.key, work.kv_head), work.keys};
+  attend(smem, work, work.rows_of(Q, work.row, work.own_head), source, scale, hooks, softmax, o);
 
   const int row = threadIdx.x / 32 * 16;
   if constexpr (LSE) store_log_sums(work.log_sums_of(L), softmax, work, row);

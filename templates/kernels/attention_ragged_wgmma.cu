@@ -42,67 +42,25 @@
 //! preset  HD = 192, VD = 128, BM = 128, BN = 128
 //! preset  HD = 256, BM = 128, BN = 80
 
-#include "device/epilogue/log_sums.cuh"
-#include "device/epilogue/store_ragged.cuh"
-#include "device/pipeline/attention_wgmma.cuh"
-#include "device/pipeline/published_tiles.cuh"
 #include "device/reference/attention_ragged.cuh"
-#include "device/schedule/attention_ragged.cuh"
+
+#include "device/pipeline/attention_sequences.cuh"
 
 #ifndef TMA_JIT_REFERENCE
-
-using Tiles = DrawnAttentionTiles<BM, BN>;
-using Work = Tiles::Work;
-
-struct RaggedSmem : Smem {
-  Work work[SLOTS];  // of the tile whose queries are in the slot
-};
-static_assert(sizeof(RaggedSmem) <= SMEM);
-using Drawn = PublishedTiles<CONSUMERS, SLOTS, RaggedSmem, Work>;
-
-// Registers of a thread that loads or stores; those that load evaluate the mask.
-constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : kMaskGiven ? 72 : 56;
-
-// Computes 64 rows of each of the block's tiles. Called by one consumer warpgroup.
-__device__ void consume(RaggedSmem& smem, const HeadNumbers& numbers, const View<T, 3>& O, const View<f32, 2>& L,
-                        f32 scale, const Hooks& hooks) {
-  const int consumer = threadIdx.x / kWarpgroup, row = threadIdx.x % kWarpgroup / 32 * 16, first = consumer * 64;
-  const auto finish = [&](const Output& o, const Softmax& softmax, const Work&, u32 slot) {
-    const Work& work = smem.work[slot];
-    if constexpr (LSE) store_log_sums(work.log_sums_of(L), softmax, work, threadIdx.x / 32 * 16);
-    store(smem.result(slot), row, 0, o);  // overwrites the queries, which only this warpgroup has read
-    tma::fence();
-    __syncwarp();
-    if (work.ends_within(first, 64)) {
-      const View<T, 2> rows = work.rows_of(O, s64{work.row} + work.first + first, work.own_head);
-      store_ragged_rows<16>(rows, smem.result(slot), row, work.queries - work.first - first);
-      __syncwarp();
-    }
-    if (threadIdx.x % 32 == 0) smem.made[slot].arrive();
-  };
-  Attention<Work, decltype(finish)> attention(smem, hooks, numbers, scale, consumer, finish);
-  for (Drawn tiles(smem, consumer); uniform(tiles.more()); tiles.next()) attention.attend(tiles.work(), tiles.slot());
-  attention.end();
-  attention.finish_turns();
-}
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
     View<const s32, 1> CU, View<const s32, 1> CUK, View<const f32, 1> SINK, const __grid_constant__ Mapped<T, 3> O,
     View<f32, 2> L, u8* counter, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
   RaggedSmem& smem = shared_memory<RaggedSmem>();
-  if (threadIdx.x == 0) {
-    for (Barrier& made : smem.made) made.init(4);
-    smem.queries.init(1);
-    smem.keys.init(kMaskGiven ? CONSUMERS * 4 : CONSUMERS);
-    smem.values.init(CONSUMERS);
-  }
+  if (threadIdx.x == 0) init(smem);
   __syncthreads();
   const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
   if (thread >= 0) {
     give_registers<kLoadRegisters>();
     if (thread < 32) {
-      Tiles tiles(dims, CU, CUK, reinterpret_cast<u32*>(counter), smem.work);
+      const Sequences sequences = {CU, CUK, dims};
+      Tiles tiles(dims, sequences, reinterpret_cast<u32*>(counter), smem.work);
       if constexpr (kMaskGiven)
         load_seen_backwards<CONSUMERS>(smem, Q, K, V, tiles, [&](const Work& work) {
           return SeenSteps<BN, TileMask<Work>>(work.steps, work.keys, {hooks, work});

@@ -87,12 +87,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     const __grid_constant__ CUtensorMap O, View<f32, 2> L, f32 scale, const Dims dims,
     const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
-  if (threadIdx.x == 0) {
-    for (Barrier& made : smem.made) made.init(4);
-    smem.queries.init(1);
-    smem.keys.init(kMaskGiven ? CONSUMERS * 4 : CONSUMERS);
-    smem.values.init(CONSUMERS);
-  }
+  if (threadIdx.x == 0) init(smem);
   __syncthreads();
   const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
   if (thread >= 0) {

@@ -43,7 +43,7 @@ template <class Work, class Finish> class Attention {
     u32 slot = 0;
     const int last = kMaskGiven ? next(slot, 0) : Work::kRagged ? uniform(work.steps) - 1 : work.steps - 1;
     const f32 scale = numbers_.product_scale(scale_, work.head, work.kv_head);
-    Softmax softmax(kScoreGiven ? 1 : fabsf(scale), numbers_.sink(work.head));
+    Softmax softmax(kScoreGiven ? 1 : fabsf(scale), sinks(work, row));
     if (last < 0) {
       if (kMaskGiven) release(slot);
       end();
@@ -122,6 +122,16 @@ template <class Work, class Finish> class Attention {
   }
 
  private:
+  // Returns the sinks of the warp's rows.
+  __device__ typename Softmax::Vector sinks(const Work& work, int row) const {
+    typename Softmax::Vector all;
+    all.fill(Work::kHeads == 1 ? numbers_.sink(work.head) : 0);
+    if constexpr (Work::kHeads > 1)
+#pragma unroll
+      for (int s = 0; s < Scores::Layout::kRowSlots; ++s)
+        all.x[s] = numbers_.sink(work.head_of(row + Scores::Layout::row(s)));
+    return all;
+  }
   // Returns the next slot once it is full. The compiler sees that it is uniform unless the tiles are read from memory.
   __device__ static u32 wait(Consumer<STAGES, 1>& ring) {
     const u32 slot = ring.wait();

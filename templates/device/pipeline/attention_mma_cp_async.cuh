@@ -35,22 +35,30 @@ template <class Tile> __device__ inline void copy_rows(Tile& to, const View<cons
   }
 }
 
-// Adds up the output of the warp's queries, and its weights in `softmax`. `queries`, `keys` and `values` are rows of
-// the tile's heads. Called by all threads of the block; afterwards the queries' place in shared memory is free for
-// results.
-template <class Work>
-__device__ inline void attend(Smem& smem, const Work& work, const View<const T, 2>& queries,
-                              const View<const T, 2>& keys, const View<const T, 2>& values, f32 scale,
-                              const Hooks& hooks, OnlineSoftmax<Scores>& softmax, Output& o) {
+// The keys and values of a head, which are rows of tensors.
+struct HeadRows {
+  View<const T, 2> keys, values;
+  int count;
+
+  // Starts copying those of a step. Called by all threads of the block.
+  __device__ void copy(Smem& smem, u32 slot, int step) const {
+    copy_rows(smem.k[slot], keys, step * BN, count);
+    copy_rows(smem.v[slot], values, step * BN, count);
+  }
+};
+
+// Adds up the output of the warp's queries, and its weights in `softmax`. `queries` are rows of the tile's head, and
+// `source` copies its keys and values. Called by all threads of the block; afterwards the queries' place in shared
+// memory is free for results.
+template <class Work, class Source>
+__device__ inline void attend(Smem& smem, const Work& work, const View<const T, 2>& queries, const Source& source,
+                              f32 scale, const Hooks& hooks, OnlineSoftmax<Scores>& softmax, Output& o) {
   const int row = threadIdx.x / 32 * 16;
   CpAsyncPipeline<STAGES> pipeline;
   const ScoreHooks<Work> scores = {hooks, work};
   const auto load = [&](int step) {
     const u32 slot = pipeline.acquire();
-    if (step >= 0) {
-      copy_rows(smem.k[slot], keys, step * BN, work.keys);
-      copy_rows(smem.v[slot], values, step * BN, work.keys);
-    }
+    if (step >= 0) source.copy(smem, slot, step);
     pipeline.commit();
   };
   copy_rows(smem.q, queries, work.first, work.queries);

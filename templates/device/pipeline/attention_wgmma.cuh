@@ -34,6 +34,14 @@ struct Smem {
 };
 static_assert(sizeof(Smem) <= SMEM && sizeof(Results) <= sizeof(Queries));
 
+// Initialises the barriers. Called by one thread, before the block's barrier.
+__device__ inline void init(Smem& smem) {
+  for (Barrier& made : smem.made) made.init(4);
+  smem.queries.init(1);
+  smem.keys.init(kMaskGiven ? CONSUMERS * 4 : CONSUMERS);
+  smem.values.init(CONSUMERS);
+}
+
 #include "device/pipeline/attention_consumer.cuh"
 
 #endif

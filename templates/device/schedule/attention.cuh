@@ -7,7 +7,7 @@
 #ifndef TMA_JIT_REFERENCE
 
 template <int TileM, int TileN> struct AttentionTile {
-  static constexpr int kRows = TileM;
+  static constexpr int kRows = TileM, kHeads = 1;
   static constexpr bool kRagged = false;
   int first, head, kv_head, queries, keys, steps;  // the first query; heads; queries of a head; keys, and steps of them
   int shift;                                       // query i sees the keys up to i + shift
@@ -19,6 +19,10 @@ template <int TileM, int TileN> struct AttentionTile {
     kv_head = head / (dims.HEADS / dims.KV_HEADS);
     steps = ceil_div<u32>(CAUSAL ? max(0, min(keys, first + TileM + shift)) : keys, TileN);
   }
+  // Returns how many of the tile's rows there are, and what query and head a row is.
+  __device__ int rows() const { return min(TileM, queries - first); }
+  __device__ int query(int row) const { return first + row; }
+  __device__ int head_of(int) const { return head; }
   // Returns the position of the tile's query `row` among the keys, the last of which the last query has.
   __device__ int position(int row) const { return first + row + shift; }
   // Returns the last key that the tile's query `row` sees; negative if there is none.

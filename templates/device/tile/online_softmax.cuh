@@ -13,13 +13,17 @@ template <class Scores, int Slack = 0, int Lift = 0> class OnlineSoftmax {
   using Vector = typename Scores::Vector;
   static constexpr f32 kMasked = -3.0e38F;  // a score without weight
 
-  // The softmax of `scale` times the scores, and of `sink`, a score without a value, of which minus infinity is none;
-  // `scale` is not negative.
-  __device__ explicit OnlineSoftmax(f32 scale, f32 sink = -infinity()) : scale_(scale == 0 ? kTiny : scale * kLog2e) {
-    const bool sinks = sink > -infinity();
-    greatest_.fill(sinks ? fmaxf(kLeast, sink * kLog2e / scale_) : kLeast);
-    sum_.fill(sinks && threadIdx.x % Scores::Layout::kLanes == 0 ? 1 << Lift : 0);
+  // The softmax of `scale` times the scores, and of each row's sink, a score without a value, of which minus infinity
+  // is none; `scale` is not negative.
+  __device__ OnlineSoftmax(f32 scale, const Vector& sinks) : scale_(scale == 0 ? kTiny : scale * kLog2e) {
+#pragma unroll
+    for (int s = 0; s < Scores::Layout::kRowSlots; ++s) {
+      const bool given = sinks.x[s] > -infinity();
+      greatest_.x[s] = given ? fmaxf(kLeast, sinks.x[s] * kLog2e / scale_) : kLeast;
+      sum_.x[s] = given && threadIdx.x % Scores::Layout::kLanes == 0 ? 1 << Lift : 0;
+    }
   }
+  __device__ explicit OnlineSoftmax(f32 scale, f32 sink = -infinity()) : OnlineSoftmax(scale, filled(sink)) {}
 
   // Converts scores to weights, and returns whether results of earlier weights must be scaled by `factor`, which it
   // then sets. A row of only masked scores has no weights. Called by all lanes of the warp.
@@ -29,7 +33,7 @@ template <class Scores, int Slack = 0, int Lift = 0> class OnlineSoftmax {
     scores.fold_rows(now, larger);
     now.combine_lanes(larger);
     const bool moved = Slack == 0 || __any_sync(0xffffffff, exceeds(now));
-    if (moved) move(now, factor);
+    if (moved) move(kept(now), factor);
     Vector offset = greatest_;
     offset.map(offset, [&](f32 most, f32) { return Lift == 0 ? -most * scale_ : Lift - most * scale_; });
 #pragma unroll
@@ -95,11 +99,23 @@ template <class Scores, int Slack = 0, int Lift = 0> class OnlineSoftmax {
   static constexpr f32 kTiny = 1.0e-30F;   // instead of a scale of 0: weights are 1, and masked scores keep none
   static constexpr f32 kLeast = -1.0e30F;  // lower bound of the maximum, far above masked scores
 
+  __device__ static Vector filled(f32 x) {
+    Vector all;
+    all.fill(x);
+    return all;
+  }
   __device__ void move(const Vector& now, Vector& factor) {
     factor = greatest_;
     factor.map(now, [&](f32 before, f32 after) { return ex2((before - after) * scale_); });
     sum_.map(factor, [](f32 sum, f32 f) { return sum * f; });
     greatest_ = now;
+  }
+  // Returns the maximum of the rows that must adopt it, and the one in use of the others, so that a row's results do
+  // not depend on other rows.
+  __device__ Vector kept(Vector now) const {
+    if constexpr (Slack > 0)
+      now.map(greatest_, [&](f32 now, f32 used) { return (now - used) * scale_ > Slack ? now : used; });
+    return now;
   }
   __device__ bool exceeds(const Vector& now) const {
     bool any = false;
