@@ -19,7 +19,7 @@
 //! require sizeof(T) == 1                           "numbers of 8 bits"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //! require given(mask) == 0 || BM != 192            "the warps that find the steps a mask leaves need registers"
-//! require DV / 2 + BN * 5 / 8 <= (BM == 192 ? 132 : 208) "output, scores and weights must fit in registers"
+//! require DV / 2 + BN * 5 / 8 <= (BM == 192 ? 132 : given(mask) == 1 ? 176 : 208) "output, scores and weights must fit in registers"
 //! require alignment(O) >= 8 && stride(O, 0) % 4 == 0 && stride(O, 1) % 4 == 0 && stride(O, 2) == 1 "four results are stored at a time"
 //!
 //! tensor  Q  box [1, 64, HD < 128 ? HD : 128]  swizzle HD < 128 ? HD : 128
@@ -31,8 +31,8 @@
 //! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 1
 //!
 //! preset  HD = 64, BM = 128, BN = 160, PERSISTENT = 1, TILES = 2           when HD == 64
-//! preset  HD = 128, BM = 128, BN = 192, PERSISTENT = 1, TILES = 2           when CAUSAL == 0 && HD == 128
-//! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2 when HD == 128
+//! preset  HD = 128, BM = 128, BN = 192, PERSISTENT = 1, TILES = 2           when CAUSAL == 0 && HD == 128 && given(mask) == 0
+//! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2           when HD == 128
 //! preset  HD = 256, BM = 128, BN = 96
 
 #include "device/epilogue/log_sums.cuh"

@@ -28,7 +28,7 @@
 //! require BLOCKS <= 2000000000                     "tiles are counted in 31 bits"
 //! require DV <= HD                                 "a result takes the place of its query"
 //! require given(mask) == 0 || BM != 192            "the warps that find the steps a mask leaves need registers"
-//! require DV / 2 + BN * 3 / 4 <= (BM == 192 ? 132 : 200) "output, scores and weights must fit in registers"
+//! require DV / 2 + BN * 3 / 4 <= (BM == 192 ? 132 : 176) "output, scores and weights must fit in registers"
 //!
 //! tensor  Q  box [64 / PACK, PACK, PANEL]  swizzle PANEL * 2
 //! tensor  K  box [1, RUN, 1, PANEL]  swizzle PANEL * 2  l2 256
@@ -46,9 +46,9 @@
 //! preset  HD = 128, BM = 64, BN = 128, PACK = 2     when HD <= 128 && SHARING % 2 == 0 && M * 2 <= BATCH * ROWS
 //! preset  HD = 128, BM = 128, BN = 128, TILES = 2   when HD <= 128
 //! preset  HD = 64, BM = 128, BN = 128, TILES = 2    when HD <= 128
-//! preset  HD = 192, BM = 128, BN = 112              when HD == 192 && VD != 128
+//! preset  HD = 192, BM = 128, BN = 96               when HD == 192 && VD != 128
 //! preset  HD = 192, VD = 128, BM = 128, BN = 128    when HD == 192
-//! preset  HD = 256, BM = 128, BN = 80
+//! preset  HD = 256, BM = 128, BN = 64
 
 #include "device/reference/attention_paged.cuh"
 
@@ -56,6 +56,9 @@
 #include "device/pipeline/tma_paged_attention.cuh"
 
 #ifndef TMA_JIT_REFERENCE
+
+// Registers of a consumer's threads; those that load evaluate the mask and look up pages.
+constexpr int kRegisters = CONSUMERS == 3 ? 160 : kMaskGiven ? 208 : 216;
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_paged(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
@@ -67,7 +70,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_paged(
   __syncthreads();
   const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
   if (thread >= 0) {
-    give_registers<kLoadRegisters>();
+    give_registers<registers_left(kRegisters)>();
     if (thread < 32) {
       const Sequences sequences = {CU, LENGTHS, dims};
       Tiles tiles(dims, sequences, reinterpret_cast<u32*>(counter), smem.work);
@@ -76,13 +79,13 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_paged(
                                         if constexpr (kMaskGiven)
                                           return SeenSteps<BN, TileMask<Work>>(work.steps, work.keys, {hooks, work});
                                         else
-                                          return AllSteps(work.steps);
+                                          return AllSteps<Work>(work);
                                       });
     }
     if (thread == 32) store_attention<CONSUMERS>(smem, O.map, Drawn(smem, 0));
     __syncwarp();
   } else {
-    take_registers<CONSUMERS == 3 ? 160 : kMaskGiven ? 216 : 224>();
+    take_registers<kRegisters>();
     consume(smem, {{}, {}, {}, SINK, static_cast<int>(dims.HEADS)}, O.view, L, scale, hooks);
     __syncwarp();
   }

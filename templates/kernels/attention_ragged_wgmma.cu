@@ -48,6 +48,9 @@
 
 #ifndef TMA_JIT_REFERENCE
 
+// Registers of a consumer's threads; those that load evaluate the mask.
+constexpr int kRegisters = CONSUMERS == 3 ? 160 : !kMaskGiven ? 224 : DV < 192 ? 208 : 216;
+
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
     View<const s32, 1> CU, View<const s32, 1> CUK, View<const f32, 1> SINK, const __grid_constant__ Mapped<T, 3> O,
@@ -57,7 +60,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged(
   __syncthreads();
   const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
   if (thread >= 0) {
-    give_registers<kLoadRegisters>();
+    give_registers<registers_left(kRegisters)>();
     if (thread < 32) {
       const Sequences sequences = {CU, CUK, dims};
       Tiles tiles(dims, sequences, reinterpret_cast<u32*>(counter), smem.work);
@@ -71,7 +74,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged(
     if (thread == 32) store_attention<CONSUMERS>(smem, O.map, Drawn(smem, 0));
     __syncwarp();
   } else {
-    take_registers<CONSUMERS == 3 ? 160 : kMaskGiven ? 216 : 224>();
+    take_registers<kRegisters>();
     consume(smem, {{}, {}, {}, SINK, static_cast<int>(dims.HEADS)}, O.view, L, scale, hooks);
     __syncwarp();
   }

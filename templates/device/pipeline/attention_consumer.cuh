@@ -102,7 +102,6 @@ template <class Work, class Finish> class Attention {
       if (moved) o_.map_rows(factor, [](f32 x, f32 f) { return x * f; });
       weights_.round(s);
     }
-    if constexpr (kMaskGiven) release(slot);
     if (TILES == 1) end();
   }
 
@@ -137,10 +136,10 @@ template <class Work, class Finish> class Attention {
     const u32 slot = ring.wait();
     return Work::kRagged ? uniform(slot) : slot;
   }
-  // Returns the step after `step`, once its keys are in `slot`; negative after the last. With a mask it is a SeenStep,
-  // and there is a slot after the last.
+  // Returns the step after `step`, once its keys are in `slot`; negative after the last. With a mask it is a SeenStep.
   __device__ int next(u32& slot, int step) {
     if constexpr (kMaskGiven) {
+      if (SeenStep::is_last(step)) return SeenStep::kEnd;
       slot = wait(keys_);
       return uniform(smem_.published[slot]);
     } else {

@@ -18,8 +18,10 @@ struct RaggedSmem : Smem {
 static_assert(sizeof(RaggedSmem) <= SMEM);
 using Drawn = PublishedTiles<CONSUMERS, SLOTS, RaggedSmem, Work>;
 
-// Registers of a thread that loads or stores; those that load evaluate the mask.
-constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : kMaskGiven ? 72 : 56;
+// Registers of a thread that loads or stores, where two consumers take `taken`: a block is launched with 168.
+__device__ constexpr int registers_left(int taken) {
+  return CONSUMERS == 3 ? 32 : 504 - 2 * taken;
+}
 
 // Computes 64 rows of each of the block's tiles. Called by one consumer warpgroup.
 __device__ void consume(RaggedSmem& smem, const HeadNumbers& numbers, const View<T, 3>& O, const View<f32, 2>& L,

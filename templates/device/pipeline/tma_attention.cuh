@@ -119,37 +119,67 @@ __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q
   if (issues) publish_end<Consumers>(smem, tiles, queries), publish_no_values(smem, values);
 }
 
+// The steps of a tile, a SeenSteps, the first two of which are known.
+template <class Steps> struct FoundSteps {
+  Steps steps;
+  int seen, after;
+
+  // Called by all lanes of a warp.
+  __device__ explicit FoundSteps(const Steps& found) : steps(found), seen(steps.next()) {
+    after = seen < 0 ? seen : steps.next();
+  }
+  __device__ const auto& work() const { return steps.over().work; }
+  __device__ void advance() {
+    seen = after;
+    if (after >= 0) after = steps.next();
+  }
+};
+
 // The same for the steps that find(work) finds in each tile, a SeenSteps: which they are is published in
-// `smem.published` with the slots of the keys, after the last of which follows an empty one. Called by a warp.
+// `smem.published` with the slots of the keys, with a mark on the last; of a tile that has none, that there is none is.
+// The next tile is searched once the first loads of a tile are on their way. Called by a warp.
 template <int Consumers, class Smem, class Tiles, class Find>
 __device__ inline void load_seen_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
                                            Tiles& tiles, Find find) {
-  using Work = typename Tiles::Work;
+  using Found = FoundSteps<decltype(find(tiles.work()))>;
   Producer queries(smem.queries);
   Producer keys(smem.keys), values(smem.values);
   const bool issues = threadIdx.x % 32 == 0;
-  const auto load_keys = [&](int seen, const Work& work) {
-    const u32 slot = publish(smem.published, smem.keys, keys, seen, sizeof(smem.k[0]));
-    if (seen < 0) return;
-    tma::load(smem.k[slot], K, smem.keys.full[slot], work.key_at(SeenStep::step(seen) * smem.k[0].kRows).at);
+  const auto load_keys = [&](const Found& found) {
+    const u32 slot =
+        publish(smem.published, smem.keys, keys, SeenStep::before(found.seen, found.after), sizeof(smem.k[0]));
+    if (found.seen < 0) return;
+    const int key = SeenStep::step(found.seen) * smem.k[0].kRows;
+    tma::load(smem.k[slot], K, smem.keys.full[slot], found.work().key_at(key).at);
   };
-  for (; tiles.more(); tiles.next()) {
-    const auto work = tiles.work();
-    auto steps = find(work);
-    int seen = steps.next();
-    if (issues) {
-      load_keys(seen, work);
-      load_queries<Consumers>(smem, Q, tiles, queries, true);
-    }
+  if (tiles.more()) {
+    Found ahead(find(tiles.work()));
+    bool more = true;
 #pragma unroll 1
-    while (seen >= 0) {
-      const int after = steps.next();
+    while (more) {
+      Found found = ahead;
       if (issues) {
-        load_keys(after, work);
-        const u32 slot = values.acquire(sizeof(smem.v[0]));
-        tma::load(smem.v[slot], V, smem.values.full[slot], work.key_at(SeenStep::step(seen) * smem.v[0].kRows).at);
+        load_keys(found);
+        load_queries<Consumers>(smem, Q, tiles, queries, true);
       }
-      seen = after;
+      bool first = true;
+#pragma unroll 1
+      do {
+        const int seen = found.seen;
+        found.advance();
+        if (issues && found.seen >= 0) load_keys(found);
+        if (issues && seen >= 0) {
+          const u32 slot = values.acquire(sizeof(smem.v[0]));
+          const int key = SeenStep::step(seen) * smem.v[0].kRows;
+          tma::load(smem.v[slot], V, smem.values.full[slot], found.work().key_at(key).at);
+        }
+        if (first) {
+          tiles.next();
+          more = tiles.more();
+          if (more) ahead = Found(find(tiles.work()));
+        }
+        first = false;
+      } while (found.seen >= 0);
     }
   }
   if (issues) publish_end<Consumers>(smem, tiles, queries), publish_no_values(smem, values);

@@ -7,12 +7,16 @@
 #ifndef TMA_JIT_REFERENCE
 
 // All steps of a tile from the last on, in the manner of SeenSteps.
-class AllSteps {
+template <class Work> class AllSteps {
  public:
-  __device__ explicit AllSteps(int steps) : step_(steps) {}
+  __device__ explicit AllSteps(const Work& work) : tile_({work}), step_(work.steps) {}
   __device__ int next() { return --step_; }
+  __device__ const auto& over() const { return tile_; }
 
  private:
+  struct {
+    Work work;
+  } tile_;
   int step_;
 };
 
@@ -40,46 +44,58 @@ __device__ inline void load_run(Tile& tile, const CUtensorMap& map, Barrier& ful
 }
 
 // As load_seen_backwards, and without a mask as load_attention_backwards. find(work) returns a SeenSteps, or AllSteps.
-// Called by a warp. Loop invariant: before a step's values are requested, its keys have been, and `here` is where the
-// lane's run of both is.
+// Called by a warp. Loop invariant: before the values of a step are requested, its keys have been, and `here` is where
+// the lane's run of both is.
 template <int Consumers, class Smem, class Tiles, class Find>
 __device__ inline void load_paged_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K,
                                             const CUtensorMap& V, const PageTable& table, Tiles& tiles, Find find) {
-  using Work = typename Tiles::Work;
+  using Found = FoundSteps<decltype(find(tiles.work()))>;
   Producer queries(smem.queries);
   Producer keys(smem.keys), values(smem.values);
   const int lane = threadIdx.x % 32;
-  const auto load_keys = [&](int seen, const Work& work) {
-    int2 at = make_int2(-1, 0);
-    if (seen >= 0)
-      at = table.place(work.sequence, (kMaskGiven ? SeenStep::step(seen) : seen) * BN + lane * RUN, work.keys);
-    if (seen < 0 && !kMaskGiven) return at;
+  const auto load_keys = [&](const Found& found) {
+    const bool any = found.seen >= 0;
+    if (!any && !kMaskGiven) return make_int2(-1, 0);
+    const int step = kMaskGiven ? SeenStep::step(found.seen) : found.seen;
+    const int2 at =
+        any ? table.place(found.work().sequence, step * BN + lane * RUN, found.work().keys) : make_int2(-1, 0);
     u32 slot = 0;
     if (lane == 0)
-      slot = kMaskGiven ? publish(smem.published, smem.keys, keys, seen, sizeof(smem.k[0]))
+      slot = kMaskGiven ? publish(smem.published, smem.keys, keys, SeenStep::before(found.seen, found.after),
+                                  sizeof(smem.k[0]))
                         : keys.acquire(sizeof(smem.k[0]));
     slot = uniform(slot);
-    if (seen >= 0) load_run(smem.k[slot], K, smem.keys.full[slot], work.kv_head, at);
+    if (any) load_run(smem.k[slot], K, smem.keys.full[slot], found.work().kv_head, at);
     return at;
   };
-  for (; tiles.more(); tiles.next()) {
-    const Work work = tiles.work();
-    auto steps = find(work);
-    int seen = steps.next();
-    int2 here = load_keys(seen, work);
-    if (lane == 0) load_queries<Consumers>(smem, Q, tiles, queries, kMaskGiven || seen >= 0);
-    __syncwarp();
-    bool first = true;
+  bool more = tiles.more();
+  if (more) {
+    Found ahead(find(tiles.work()));
 #pragma unroll 1
-    while (seen >= 0) {
-      const int after = steps.next();
-      const int2 there = load_keys(after, work);
-      u32 slot = 0;
-      if (lane == 0) slot = values.acquire(sizeof(smem.v[0]));
-      slot = uniform(slot);
-      load_run(smem.v[slot], V, smem.values.full[slot], work.kv_head, here);
-      if (first) tiles.look_ahead();
-      first = false, seen = after, here = there;
+    while (more) {
+      Found found = ahead;
+      int2 here = load_keys(found);
+      if (lane == 0) load_queries<Consumers>(smem, Q, tiles, queries, kMaskGiven || found.seen >= 0);
+      __syncwarp();
+      bool first = true;
+#pragma unroll 1
+      do {
+        const bool any = found.seen >= 0;
+        if (any) found.advance();
+        const int2 there = any && found.seen >= 0 ? load_keys(found) : make_int2(-1, 0);
+        if (any) {
+          u32 slot = 0;
+          if (lane == 0) slot = values.acquire(sizeof(smem.v[0]));
+          slot = uniform(slot);
+          load_run(smem.v[slot], V, smem.values.full[slot], found.work().kv_head, here);
+        }
+        if (first) {
+          tiles.next();
+          more = tiles.more();
+          if (more) ahead = Found(find(tiles.work()));
+        }
+        first = false, here = there;
+      } while (found.seen >= 0);
     }
   }
   if (lane == 0) publish_end<Consumers>(smem, tiles, queries);

@@ -19,13 +19,14 @@ template <class H, class Head> __device__ inline Truth mask_over(const H&, Inter
 
 // What the mask gives over a tile of queries and the keys from `first` to `last`.
 template <class Work> struct TileMask {
-  const Hooks& hooks;
-  const Work work;
+  const Hooks* hooks;
+  Work work;
 
+  __device__ TileMask(const Hooks& hooks, const Work& work) : hooks(&hooks), work(work) {}
   __device__ Truth operator()(int first, int last) const {
     const int bottom = work.rows() - 1;
     const Interval queries = {work.position(0), work.position(bottom)};
-    Truth seen = mask_over(hooks, queries, {first, last}, heads(bottom), 0);
+    Truth seen = mask_over(*hooks, queries, {first, last}, heads(bottom), 0);
     seen.all = seen.all && last <= work.last(0);
     return seen;
   }
@@ -44,10 +45,13 @@ template <class Work> struct ScoreHooks {
   const Work& work;
 
   __device__ bool sees(int row, int key) const {
-    const bool seen = hooks.mask(work.position(row), key, work.head_of(row)) != 0;  // without a branch: an operand is read once
+    const bool seen =
+        hooks.mask(work.position(row), key, work.head_of(row)) != 0;  // without a branch: an operand is read once
     return work.sees(row, key) && seen;
   }
-  __device__ f32 score(f32 s, int row, int key) const { return hooks.score(s, work.position(row), key, work.head_of(row)); }
+  __device__ f32 score(f32 s, int row, int key) const {
+    return hooks.score(s, work.position(row), key, work.head_of(row));
+  }
 
   // Scales the products of the queries from `row` on and the keys from `key` on and applies the hooks; `whole` says
   // that the mask hides none. Hidden scores become `hidden`.
