@@ -15,7 +15,7 @@
 //! let     SLOTS   = CONSUMERS * TILES              "of queries and outputs"
 //! let     PANEL   = HD % 64 == 0 ? 64 : 32         "elements of a swizzle row"
 //! let     VALUE_PANEL = DV % 64 == 0 ? 64 : 32
-//! let     SMEM    = align_up((64 * SLOTS * HD + STAGES * BN * (HD + DV)) * sizeof(T) + 32 * STAGES + 24 * SLOTS, 1024)
+//! let     SMEM    = align_up((64 * SLOTS * HD + STAGES * BN * (HD + DV)) * sizeof(T) + 32 * STAGES + (24 + 40 * PERSISTENT) * SLOTS, 1024)
 //! let     BLOCKS  = HEADS * ceil_div(M, BM)
 //!
 //! require sizeof(T) == 2                           "numbers of 16 bits"
@@ -29,6 +29,8 @@
 //! tensor  K  box [1, BN, PANEL]  swizzle PANEL * 2  l2 256
 //! tensor  V  box [1, BN, VALUE_PANEL]  swizzle VALUE_PANEL * 2  l2 256
 //! tensor  O  box [1, 64, VALUE_PANEL]  swizzle VALUE_PANEL * 2
+//!
+//! workspace counter given(mask) == 1 && PERSISTENT == 1 ? 4 : 0  zero "tiles that the blocks have drawn"
 //!
 //! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count) : BLOCKS  block THREADS  smem SMEM
 //! work    flops 2 * HEADS * M * N * (HD + DV) / (1 + CAUSAL)  bytes (HEADS * M + KV_HEADS * N) * (HD + DV) * sizeof(T)
@@ -47,23 +49,31 @@
 
 #include "device/epilogue/log_sums.cuh"
 #include "device/pipeline/attention_wgmma.cuh"
+#include "device/pipeline/published_tiles.cuh"
 #include "device/reference/attention.cuh"
 #include "device/schedule/attention.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
-using Tiles = AttentionTiles<BM, BN, PERSISTENT, CAUSAL == 1 || kMaskGiven>;
-using Work = Tiles::Work;
+// Under a mask it is not known how many steps a tile has, so that the blocks draw their tiles.
+constexpr bool kDraws = kMaskGiven && PERSISTENT == 1;
+
+using Work = AttentionTile<BM, BN>;
+
+struct DrawnSmem : Smem {
+  Work work[SLOTS];  // of the tile whose queries are in the slot
+};
+static_assert(!kDraws || sizeof(DrawnSmem) <= SMEM);
+using Drawn = PublishedTiles<CONSUMERS, SLOTS, DrawnSmem, Work>;
+using Tiles = AttentionTiles<BM, BN, PERSISTENT, CAUSAL == 1>;
 
 // Registers of a thread that loads or stores; those that load evaluate the mask.
 constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : kMaskGiven ? 72 : PERSISTENT ? 40 : 24;
 
 // Computes 64 rows of each of the block's tiles. Called by one consumer warpgroup.
-__device__ void consume(Smem& smem, const HeadNumbers& numbers, const View<f32, 2>& L, const Dims& dims, f32 scale,
+__device__ void consume(DrawnSmem& smem, const HeadNumbers& numbers, const View<f32, 2>& L, const Dims& dims, f32 scale,
                         const Hooks& hooks) {
   const int consumer = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
-  Consumer queries(smem.queries);
-  queries.skip(consumer);
   const auto finish = [&](const Output& o, const Softmax& softmax, const Work& work, u32 slot) {
     if constexpr (LSE) store_log_sums(L, softmax, work, threadIdx.x / 32 * 16);
     store(smem.result(slot), warp * 16, 0, o);  // overwrites the queries, which only this warpgroup has read
@@ -71,37 +81,55 @@ __device__ void consume(Smem& smem, const HeadNumbers& numbers, const View<f32, 
     __syncwarp();
     if (threadIdx.x % 32 == 0) smem.made[slot].arrive();
   };
-  Attention<Work, decltype(finish)> attention(smem, hooks, numbers, scale, consumer, finish);
-  for (Tiles tiles(dims); tiles.more(); tiles.next()) {
-    const u32 slot = queries.wait();
-    queries.skip(CONSUMERS - 1);
-    attention.attend(tiles.work(), slot);
+  Attention<Work, decltype(finish), kDraws> attention(smem, hooks, numbers, scale, consumer, finish);
+  if constexpr (kDraws) {
+    for (Drawn tiles(smem, consumer); uniform(tiles.more()); tiles.next()) attention.attend(tiles.work(), tiles.slot());
+  } else {
+    Consumer queries(smem.queries);
+    queries.skip(consumer);
+    for (Tiles tiles(dims); tiles.more(); tiles.next()) {
+      const u32 slot = queries.wait();
+      queries.skip(CONSUMERS - 1);
+      attention.attend(tiles.work(), slot);
+    }
   }
   attention.end();
   attention.finish_turns();
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
-    const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
-    View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV, View<const f32, 1> SINK,
-    const __grid_constant__ CUtensorMap O, View<f32, 2> L, f32 scale, const Dims dims,
-    const __grid_constant__ Hooks hooks) {
-  Smem& smem = shared_memory<Smem>();
-  if (threadIdx.x == 0) init(smem);
-  __syncthreads();
+// Loads the operands of the block's tiles and stores their results. Called by one warpgroup.
+__device__ void transfer(DrawnSmem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
+                         const CUtensorMap& O, u32* counter, const Dims& dims, const Hooks& hooks) {
   const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
-  if (thread >= 0) {
-    give_registers<kLoadRegisters>();
+  const auto find = [&](const Work& work) { return SeenSteps<BN, TileMask<Work>>(work.steps, dims.N, {hooks, work}); };
+  if constexpr (kDraws) {
+    if (thread < 32) {
+      DrawnTiles<AttentionOrder<BM, BN>> tiles(dims, counter, smem.work);
+      load_seen_backwards<CONSUMERS>(smem, Q, K, V, tiles, find);
+    }
+    if (thread == 32) store_attention<CONSUMERS>(smem, O, Drawn(smem, 0));
+  } else {
     Tiles tiles(dims);
     if constexpr (kMaskGiven) {
-      if (thread < 32)
-        load_seen_backwards<CONSUMERS>(smem, Q, K, V, tiles, [&](const Work& work) {
-          return SeenSteps<BN, TileMask<Work>>(work.steps, dims.N, {hooks, work});
-        });
+      if (thread < 32) load_seen_backwards<CONSUMERS>(smem, Q, K, V, tiles, find);
     } else if (thread < 32) {
       load_attention_backwards<CONSUMERS>(smem, Q, K, V, tiles);
     }
     if (thread == 32) store_attention<CONSUMERS>(smem, O, tiles);
+  }
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
+    const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
+    View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV, View<const f32, 1> SINK,
+    const __grid_constant__ CUtensorMap O, View<f32, 2> L, u8* counter, f32 scale, const Dims dims,
+    const __grid_constant__ Hooks hooks) {
+  DrawnSmem& smem = shared_memory<DrawnSmem>();
+  if (threadIdx.x == 0) init(smem);
+  __syncthreads();
+  if (threadIdx.x >= CONSUMERS * kWarpgroup) {
+    give_registers<kLoadRegisters>();
+    transfer(smem, Q, K, V, O, reinterpret_cast<u32*>(counter), dims, hooks);
     __syncwarp();
   } else {
     take_registers<CONSUMERS == 3 ? 160 : kLoadRegisters == 24 ? 240 : kLoadRegisters == 40 ? 232 : 216>();

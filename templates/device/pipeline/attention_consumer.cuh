@@ -15,7 +15,8 @@
 // weights of the step before make; the latter is computed while the warpgroup converts the former to weights. If there
 // is room for the queries of two tiles, the first step of a tile so computes the last part of the tile before.
 // finish(o, softmax, work, slot) is called once for each tile in order, with its output and the slot of its queries.
-template <class Work, class Finish> class Attention {
+// Read states that tiles are read from memory.
+template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
  public:
   __device__ Attention(Smem& smem, const Hooks& hooks, const HeadNumbers& numbers, f32 scale, int consumer,
                        const Finish& finish)
@@ -41,7 +42,7 @@ template <class Work, class Finish> class Attention {
     Queries& q = smem_.q[queries];
     const int row = threadIdx.x / 32 * 16, whole = (work.last(consumer_ * 64) + 1) / BN;
     u32 slot = 0;
-    const int last = kMaskGiven ? next(slot, 0) : Work::kRagged ? uniform(work.steps) - 1 : work.steps - 1;
+    const int last = kMaskGiven ? next(slot, 0) : Read ? uniform(work.steps) - 1 : work.steps - 1;
     const f32 scale = numbers_.product_scale(scale_, work.head, work.kv_head);
     Softmax softmax(kScoreGiven ? 1 : fabsf(scale), sinks(work, row));
     if (last < 0) {
@@ -134,7 +135,7 @@ template <class Work, class Finish> class Attention {
   // Returns the next slot once it is full. The compiler sees that it is uniform unless the tiles are read from memory.
   __device__ static u32 wait(Consumer<STAGES, 1>& ring) {
     const u32 slot = ring.wait();
-    return Work::kRagged ? uniform(slot) : slot;
+    return Read ? uniform(slot) : slot;
   }
   // Returns the step after `step`, once its keys are in `slot`; negative after the last. With a mask it is a SeenStep.
   __device__ int next(u32& slot, int step) {

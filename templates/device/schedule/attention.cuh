@@ -19,6 +19,8 @@ template <int TileM, int TileN> struct AttentionTile {
     kv_head = head / (dims.HEADS / dims.KV_HEADS);
     steps = ceil_div<u32>(CAUSAL ? max(0, min(keys, first + TileM + shift)) : keys, TileN);
   }
+  // Returns whether there is a tile; if not, it ends the list of published ones.
+  __device__ bool more() const { return first < queries; }
   // Returns how many of the tile's rows there are, and what query and head a row is.
   __device__ int rows() const { return min(TileM, queries - first); }
   __device__ int query(int row) const { return first + row; }
@@ -97,6 +99,42 @@ template <int TileM, int TileN, bool Persistent, bool Growing> class AttentionTi
 
   int index_;
   bool second_ = false;  // of a pair
+};
+
+// The tiles of an order, drawn in turn by the blocks of a grid with a counter in global memory, which is 0 before and
+// after each launch, so that blocks whose tiles have few steps take more of them. Used as AttentionTiles, by a warp.
+template <class Order> class DrawnTiles : Order {
+ public:
+  using typename Order::Work;
+  static constexpr bool kPublished = true;
+
+  // Each tile is published in `works`, whose element is the slot of its queries.
+  __device__ DrawnTiles(const Dims& dims, u32* counter, Work* works)
+      : Order(dims), counter_(counter), works_(works), drawn_(blockIdx.x) {
+    next();
+  }
+
+  __device__ bool more() const { return work_.more(); }
+  __device__ const Work& work() const { return work_; }
+  __device__ void publish(u32 slot) const { works_[slot] = work_; }
+  __device__ void next() {
+    const int index = __shfl_sync(0xffffffff, drawn_, 0), count = this->count();
+    if (index >= count) {
+      work_.queries = work_.first = 0;
+      return;
+    }
+    work_ = (*this)[index];
+    if (threadIdx.x % 32 != 0) return;
+    const int others = atomicAdd(counter_, 1);
+    drawn_ = gridDim.x + others;
+    if (others + 1 == count) *counter_ = 0;  // as many are drawn as there are tiles
+  }
+
+ private:
+  u32* counter_;
+  Work* works_;
+  Work work_;
+  int drawn_;  // the index of the next tile, in lane 0
 };
 
 #endif
