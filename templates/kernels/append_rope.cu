@@ -2,7 +2,7 @@
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //!
 //! type    T       = bf16  in {bf16, f16}           "elements of queries, keys and values"
-//! type    C       = bf16  in {bf16, f16, e4m3}     "elements of the cache"
+//! type    C       = T     in {bf16, f16, e4m3}     "elements of the cache"
 //! type    F       = f32   in {f32, bf16, f16}      "elements of COS and SIN"
 //! type    J       = s32   in {s32, s64}            "positions and slots"
 //! dim     M               in 0..2147483647         "tokens"

@@ -7,7 +7,7 @@
 //! param   PACK    = 1     in {1, 2, 4, 8, 16}      "heads that share keys and are rows of one tile: with few tokens a sequence, rows are not wasted"
 //! param   BM      = 128   in {64, 128, 192}        "rows of a block: 64 a warpgroup"
 //! param   BN      = 128   in {32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256} "keys of a step"
-//! param   RUN     = 16    in {64, 32, 16, 8}       "neighbouring keys that are certainly in one page"
+//! param   RUN     = 64    in {64, 32, 16, 8}       "neighbouring keys that are certainly in one page"
 //! param   STAGES  = 2     in 1..4                  "steps of keys, and of values, in flight or in use"
 //! param   TILES   = 1     in {1, 2}                "tiles whose queries and outputs are in shared memory"
 //!
@@ -22,7 +22,8 @@
 //! let     SHARING = HEADS / KV_HEADS
 //!
 //! require SHARING % PACK == 0                      "heads of a tile share keys and values"
-//! require SIZE % RUN == 0 && BN % RUN == 0         "keys that are copied together must be in one page"
+//! require SIZE % RUN == 0                          "keys that are copied together must be in one page"
+//! require BN % RUN == 0                            "a step has whole runs of keys"
 //! require P > 0 || MAX_PAGES * SIZE == 0           "TMA has no map of a cache without pages"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //! require BLOCKS <= 2000000000                     "tiles are counted in 31 bits"

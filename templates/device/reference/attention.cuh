@@ -3,7 +3,7 @@
 //
 // What the files of the kernel attention share of their manifests, which `use` this:
 //! type    T       = bf16  in {bf16, f16, e4m3}     "elements of queries, keys and values"
-//! type    R       = bf16  in {bf16, f16}           "elements of results"
+//! type    R       = T     in {bf16, f16}           "elements of results"
 //! dim     HEADS, KV_HEADS in 1..65535              "of all sequences of a batch; HEADS / KV_HEADS of queries share keys and values"
 //! dim     M, N            in 0..2147483647         "queries, keys"
 //! dim     SINK_HEADS      in 1..65535 when SINKS == 1 "of one sequence"

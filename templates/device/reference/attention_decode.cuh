@@ -4,7 +4,7 @@
 //
 // What the files of the kernel attention_decode share of their manifests, which `use` this:
 //! type    T       = bf16  in {bf16, f16}           "elements of queries and results"
-//! type    C       = bf16  in {bf16, f16, e4m3}     "elements of keys and values"
+//! type    C       = T     in {bf16, f16, e4m3}     "elements of keys and values"
 //! dim     B               in 0..65535              "sequences"
 //! dim     TOKENS          in 1..65535              "queries of a sequence, its last tokens"
 //! dim     HEADS, KV_HEADS in 1..32767              "HEADS / KV_HEADS of queries share keys and values"

@@ -7,8 +7,9 @@
 
 // For scores in register tiles of type Scores. Weights are 2 to the power of the scaled distance from a row's maximum,
 // of which the maximum in use may be up to 2 to the power of Slack too small, so that most steps keep it. Weights that
-// are rounded to few bits are 2 to the power of Lift times as large, so that small ones are kept.
-template <class Scores, int Slack = 0, int Lift = 0> class OnlineSoftmax {
+// are rounded to few bits are 2 to the power of Lift times as large, so that small ones are kept. One of Multiplied
+// weights of a row, the same wherever it is, is computed by multiply-adds; 0: none.
+template <class Scores, int Slack = 0, int Lift = 0, int Multiplied = 0> class OnlineSoftmax {
  public:
   using Vector = typename Scores::Vector;
   static constexpr f32 kMasked = -3.0e38F;  // a score without weight
@@ -28,20 +29,29 @@ template <class Scores, int Slack = 0, int Lift = 0> class OnlineSoftmax {
   // Converts scores to weights, and returns whether results of earlier weights must be scaled by `factor`, which it
   // then sets. A row of only masked scores has no weights. Called by all lanes of the warp.
   __device__ bool weigh(Scores& scores, Vector& factor) {
+    const bool moved = rise(scores, factor);
+    convert(scores);
+    return moved;
+  }
+  // Its two halves: adopts greater maxima, and converts the scores.
+  __device__ bool rise(const Scores& scores, Vector& factor) {
     const auto larger = [](f32 a, f32 b) { return fmaxf(a, b); };
     Vector now = greatest_;
     scores.fold_rows(now, larger);
     now.combine_lanes(larger);
     const bool moved = Slack == 0 || __any_sync(0xffffffff, exceeds(now));
     if (moved) move(kept(now), factor);
+    return moved;
+  }
+  __device__ void convert(Scores& scores) {
     Vector offset = greatest_;
     offset.map(offset, [&](f32 most, f32) { return Lift == 0 ? -most * scale_ : Lift - most * scale_; });
 #pragma unroll
     for (int i = 0; i < Scores::Layout::kRegisters; ++i) {
-      scores.x[i] = ex2(fmaf(scores.x[i], scale_, offset.x[Scores::Layout::slot(i)]));
+      const f32 power = fmaf(scores.x[i], scale_, offset.x[Scores::Layout::slot(i)]);
+      scores.x[i] = Multiplied > 0 && i % (Multiplied > 0 ? Multiplied : 1) == 0 ? ex2_polynomial(power) : ex2(power);
     }
     scores.fold_rows(sum_, [](f32 a, f32 b) { return a + b; });
-    return moved;
   }
   // The same where every step scales earlier results; returns the factor.
   __device__ Vector weigh(Scores& scores) {

@@ -69,6 +69,19 @@ __device__ inline void load_of_pair(SharedTile<T, Rows, Columns, Swizzle>& tile,
   }
 }
 
+// The same from a tensor of three dimensions; the tile lies in the two innermost.
+template <int Blocks, class T, int Rows, int Columns, int Swizzle>
+__device__ inline void load_of_pair(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
+                                    const int (&at)[3]) {
+  if constexpr (Blocks == 1) {
+    load(tile, map, full, at);
+  } else {
+#pragma unroll
+    for (int p = 0; p < tile.kPanels; ++p)
+      load_pair(&tile.panel[p], map, full, {at[0] + p * tile.kPanel, at[1], at[2]});
+  }
+}
+
 template <class T, int Rows, int Columns, int Swizzle>
 __device__ inline void store(const CUtensorMap& map, const SharedTile<T, Rows, Columns, Swizzle>& tile, int column,
                              int row) {
