@@ -9,6 +9,7 @@
 //! param   STAGES  = 2     in 1..4                  "steps of keys, and of values, in flight or in use"
 //! param   TILES   = 1     in {1, 2}                "tiles whose queries and outputs are in shared memory"
 //!
+//! let     CLUSTER = 1                              "blocks that load keys together"
 //! let     CONSUMERS = BM / 64
 //! let     THREADS = 128 * (CONSUMERS + 1)
 //! let     SLOTS   = CONSUMERS * TILES              "of queries and outputs"

@@ -9,6 +9,7 @@
 //! param   STAGES  = 2     in 1..4                  "steps of keys, and of values, in flight or in use"
 //! param   TILES   = 1     in {1, 2}                "tiles whose queries and outputs are in shared memory"
 //! param   PERSISTENT = 0  in {0, 1}                "1: a block for each SM processes several tiles"
+//! param   CLUSTER = 1     in {1, 2}                "blocks that load the keys and values of a head together, each into all of them"
 //!
 //! let     CONSUMERS = BM / 64
 //! let     THREADS = 128 * (CONSUMERS + 1)
@@ -16,23 +17,26 @@
 //! let     PANEL   = HD % 64 == 0 ? 64 : 32         "elements of a swizzle row"
 //! let     VALUE_PANEL = DV % 64 == 0 ? 64 : 32
 //! let     SMEM    = align_up((64 * SLOTS * HD + STAGES * BN * (HD + DV)) * sizeof(T) + 32 * STAGES + (24 + 40 * PERSISTENT) * SLOTS, 1024)
-//! let     BLOCKS  = HEADS * ceil_div(M, BM)
+//! let     BLOCKS  = HEADS * ceil_div(M, BM * CLUSTER) * CLUSTER
 //!
 //! require sizeof(T) == 2                           "numbers of 16 bits"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
+//! require CLUSTER == 1 || (CAUSAL == 0 && given(mask) == 0 && BN % 16 == 0) "blocks that load together have the same steps"
+//! require CLUSTER <= device.cluster_max            "the device's clusters must be as large"
 //! require DV <= HD                                 "a result takes the place of its query"
 //! require PERSISTENT == 0 || DV <= 192             "with values of 256 no registers are left for the next tile"
 //! require given(mask) == 0 || BM != 192            "the warps that find the steps a mask leaves need registers"
 //! require DV / 2 + BN * 3 / 4 <= (BM == 192 ? 132 : 200) "output, scores and weights must fit in registers"
 //!
 //! tensor  Q  box [1, 64, PANEL]  swizzle PANEL * 2
-//! tensor  K  box [1, BN, PANEL]  swizzle PANEL * 2  l2 256
-//! tensor  V  box [1, BN, VALUE_PANEL]  swizzle VALUE_PANEL * 2  l2 256
+//! tensor  K  box [1, BN / CLUSTER, PANEL]  swizzle PANEL * 2  l2 256
+//! tensor  V  box [1, BN / CLUSTER, VALUE_PANEL]  swizzle VALUE_PANEL * 2  l2 256
 //! tensor  O  box [1, 64, VALUE_PANEL]  swizzle VALUE_PANEL * 2
 //!
 //! workspace counter given(mask) == 1 && PERSISTENT == 1 ? 4 : 0  zero "tiles that the blocks have drawn"
 //!
-//! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count) : BLOCKS  block THREADS  smem SMEM
+//! cluster CLUSTER
+//! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count / CLUSTER * CLUSTER) : BLOCKS  block THREADS  smem SMEM
 //! work    flops 2 * HEADS * M * N * (HD + DV) / (1 + CAUSAL)  bytes (HEADS * M + KV_HEADS * N) * (HD + DV) * sizeof(T)
 //! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 4
 //!
@@ -65,7 +69,7 @@ struct DrawnSmem : Smem {
 };
 static_assert(!kDraws || sizeof(DrawnSmem) <= SMEM);
 using Drawn = PublishedTiles<CONSUMERS, SLOTS, DrawnSmem, Work>;
-using Tiles = AttentionTiles<BM, BN, PERSISTENT, CAUSAL == 1>;
+using Tiles = AttentionTiles<BM, BN, PERSISTENT, CAUSAL == 1, CLUSTER>;
 
 // Registers of a thread that loads or stores; those that load evaluate the mask.
 constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : kMaskGiven ? 72 : PERSISTENT ? 40 : 24;
@@ -126,7 +130,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     const __grid_constant__ Hooks hooks) {
   DrawnSmem& smem = shared_memory<DrawnSmem>();
   if (threadIdx.x == 0) init(smem);
-  __syncthreads();
+  cluster::sync_blocks<CLUSTER>();
   if (threadIdx.x >= CONSUMERS * kWarpgroup) {
     give_registers<kLoadRegisters>();
     transfer(smem, Q, K, V, O, reinterpret_cast<u32*>(counter), dims, hooks);
@@ -136,6 +140,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     consume(smem, {SQ, SK, SV, SINK, static_cast<int>(dims.SINK_HEADS)}, L, dims, scale, hooks);
     __syncwarp();
   }
+  if constexpr (CLUSTER > 1) cluster::sync();  // no block may exit while another signals its barriers
 }
 
 #endif

@@ -133,7 +133,8 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
     return all;
   }
   // Returns the next slot once it is full. The compiler sees that it is uniform unless the tiles are read from memory.
-  __device__ static u32 wait(Consumer<STAGES, 1>& ring) {
+  using Ring = Consumer<STAGES, Smem::kBlocks>;
+  __device__ static u32 wait(Ring& ring) {
     const u32 slot = ring.wait();
     return Read ? uniform(slot) : slot;
   }
@@ -165,7 +166,7 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
     if (keys >= BN) return;
     turn_.begin();
     if (consumer_ == 0) {
-      Consumer<STAGES, 1> values = values_;
+      Ring values = values_;
       clear_rows<kWarpgroup>(smem_.v[values.wait()], keys, threadIdx.x);
       tma::fence();
       sync(4, kWarpgroup);
@@ -190,7 +191,7 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
   const f32 scale_;
   const int consumer_;
   const Finish& finish_;
-  Consumer<STAGES, 1> keys_, values_;
+  Ring keys_, values_;
   Rotation<CONSUMERS> turn_;
   Output o_;
   Weights weights_;

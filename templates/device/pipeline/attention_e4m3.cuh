@@ -20,6 +20,7 @@ using Softmax = OnlineSoftmax<Scores, 4, 4>;  // weights of up to 2^8, below 448
 
 struct Smem {
   static constexpr bool kTransposes = true;
+  static constexpr int kBlocks = 1;
   using Transposed = TransposedBytes<BN, DV>;
 
   Queries q[SLOTS];
@@ -33,7 +34,7 @@ struct Smem {
 
   // The values as the second product takes them, and their ring.
   __device__ const Transposed& factor(u32 slot) const { return transposed[slot]; }
-  __device__ Pipeline<STAGES>& factors() { return turned; }
+  __device__ auto& factors() { return turned; }
 };
 static_assert(sizeof(Smem) <= SMEM);
 

@@ -18,11 +18,12 @@ using Softmax = OnlineSoftmax<Scores, 8>;
 
 struct Smem {
   static constexpr bool kTransposes = false;
+  static constexpr int kBlocks = CLUSTER;
 
   Queries q[SLOTS];
   SharedTile<T, BN, HD, PANEL * 2> k[STAGES];
   SharedTile<T, BN, DV, VALUE_PANEL * 2> v[STAGES];
-  Pipeline<STAGES> keys, values;
+  Pipeline<STAGES, CLUSTER> keys, values;
   Pipeline<SLOTS> queries;  // the slots of tile i: consumers 0, 1, ..., then those of tile i + 1
   Barrier made[SLOTS];      // completed when the slot contains the output
   PublishedSteps<STAGES, kMaskGiven> published;
@@ -30,7 +31,7 @@ struct Smem {
   __device__ Results& result(u32 slot) { return reinterpret_cast<Results&>(q[slot]); }
   // The values as the second product takes them, and their ring.
   __device__ const auto& factor(u32 slot) const { return v[slot]; }
-  __device__ Pipeline<STAGES>& factors() { return values; }
+  __device__ auto& factors() { return values; }
 };
 static_assert(sizeof(Smem) <= SMEM && sizeof(Results) <= sizeof(Queries));
 

@@ -84,17 +84,20 @@ template <class Smem, class Ring> __device__ inline void publish_no_values(Smem&
 
 // The same for all of a block's tiles, with keys and values in rings of their own, `smem.keys` and `smem.values`, from
 // the last step to the first; the values of a step follow the keys of the next. The queries of each consumer are a slot
-// of `smem.queries`, in `smem.q`; of a tile without keys they are announced, but not loaded. The next tile is looked up
-// once the first loads of a tile are on their way. Called by a warp.
+// of `smem.queries`, in `smem.q`; of a tile without keys they are announced, but not loaded. With Smem::kBlocks blocks
+// in a cluster, whose tiles have the same keys, each loads its share of them into all. The next tile is looked up once
+// the first loads of a tile are on their way. Called by a warp.
 template <int Consumers, class Smem, class Tiles>
 __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K,
                                                 const CUtensorMap& V, Tiles& tiles) {
   using Work = typename Tiles::Work;
   Producer queries(smem.queries);
   Producer keys(smem.keys), values(smem.values);
+  const int rank = Smem::kBlocks == 1 ? 0 : cluster::rank();
   const auto load_keys = [&](int step, const Work& work) {
     const u32 slot = keys.acquire(sizeof(smem.k[0]));
-    tma::load(smem.k[slot], K, smem.keys.full[slot], work.key_at(step * smem.k[0].kRows).at);
+    tma::load_shares<Smem::kBlocks>(smem.k[slot], K, smem.keys.full[slot], rank,
+                                    work.key_at(step * smem.k[0].kRows).at);
   };
   const bool issues = threadIdx.x % 32 == 0;
   for (; tiles.more(); tiles.next()) {
@@ -110,7 +113,8 @@ __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q
       if (issues) {
         if (step > 0) load_keys(step - 1, work);
         const u32 slot = values.acquire(sizeof(smem.v[0]));
-        tma::load(smem.v[slot], V, smem.values.full[slot], work.key_at(step * smem.v[0].kRows).at);
+        tma::load_shares<Smem::kBlocks>(smem.v[slot], V, smem.values.full[slot], rank,
+                                        work.key_at(step * smem.v[0].kRows).at);
       }
       if constexpr (Tiles::kPublished)
         if (step == last) tiles.look_ahead();

@@ -39,12 +39,14 @@ template <int TileM, int TileN> struct AttentionTile {
 };
 
 // The order of the tiles: heads in groups, and within a group the tiles with the most keys first. The keys and values
-// of a group are read from L2 as long as its tiles are being processed, if they fit.
-template <int TileM, int TileN> class AttentionOrder {
+// of a group are read from L2 as long as its tiles are being processed, if they fit. Blocks neighbours in the order
+// have the same keys; some then may have no queries.
+template <int TileM, int TileN, int Blocks = 1> class AttentionOrder {
  public:
   using Work = AttentionTile<TileM, TileN>;
 
-  __device__ explicit AttentionOrder(const Dims& dims) : dims_(dims), rows_(ceil_div<u32>(dims.M, TileM)) {}
+  __device__ explicit AttentionOrder(const Dims& dims)
+      : dims_(dims), rows_(ceil_div<u32>(dims.M, TileM * Blocks) * Blocks) {}
 
   __device__ int count() const { return rows_ * dims_.HEADS; }
   __device__ Work operator[](int index) const {
@@ -66,12 +68,14 @@ template <int TileM, int TileN> class AttentionOrder {
 // The tiles of one of the blocks of a grid: for a grid with a block for each, its own; else every n-th, if the number
 // of their keys grows with their row by pairs of a long and a short one, so that all blocks have equal work.
 //   for (AttentionTiles<BM, BN, ...> tiles(dims); tiles.more(); tiles.next()) { const auto work = tiles.work(); ... }
-template <int TileM, int TileN, bool Persistent, bool Growing> class AttentionTiles : AttentionOrder<TileM, TileN> {
+template <int TileM, int TileN, bool Persistent, bool Growing, int Blocks = 1>
+class AttentionTiles : AttentionOrder<TileM, TileN, Blocks> {
  public:
-  using typename AttentionOrder<TileM, TileN>::Work;
+  using typename AttentionOrder<TileM, TileN, Blocks>::Work;
   static constexpr bool kPublished = false;  // every role of a block counts the tiles itself
 
-  __device__ explicit AttentionTiles(const Dims& dims) : AttentionOrder<TileM, TileN>(dims), index_(blockIdx.x) {}
+  __device__ explicit AttentionTiles(const Dims& dims)
+      : AttentionOrder<TileM, TileN, Blocks>(dims), index_(blockIdx.x) {}
 
   __device__ bool more() const {
     return Persistent ? index_ < (kPaired ? pairs() * this->dims_.HEADS : this->count()) : index_ >= 0;
