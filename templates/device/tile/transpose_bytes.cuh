@@ -15,15 +15,30 @@ template <int Keys, int Size> struct TransposedBytes : SharedTile<e4m3, Size, Ke
 template <int Warps, int Keys, int Size, int Swizzle>
 __device__ inline void transpose_bytes(TransposedBytes<Keys, Size>& to,
                                        const SharedTile<e4m3, Keys, Size, Swizzle>& from, int warp) {
-  static_assert(Keys % 32 == 0 && Size % 16 == 0);
-  constexpr int kAcross = Size / 16, kUnits = Keys / 32 * kAcross;
+  static_assert(Keys % 32 == 0 && Size % 64 == 0);
+  constexpr int kAtOnce = 4, kFrom = Swizzle, kTo = TransposedBytes<Keys, Size>::kSwizzle;
   const int lane = threadIdx.x % 32;
-#pragma unroll 2
-  for (int unit = warp; unit < kUnits; unit += Warps) {
-    const int key = unit / kAcross * 32, column = unit % kAcross * 16;
-    const mma::Matrices<4> rows = mma::ldmatrix_x4_trans(smem_address(&from.at(key + lane, column)));
-    mma::stmatrix_x4(smem_address(&to.at(column + lane % 16, key + lane / 16 * 16)),
-                     __byte_perm(rows.r[0], rows.r[1], 0x6420), __byte_perm(rows.r[0], rows.r[1], 0x7531),
-                     __byte_perm(rows.r[2], rows.r[3], 0x6420), __byte_perm(rows.r[2], rows.r[3], 0x7531));
+  // A panel's addresses differ from those of its first 16 bytes by an exclusive or; one register serves all.
+  const u32 row = from.address() + lane * kFrom + swizzle::chunk<kFrom>(lane, 0) * 16;
+  const u32 column = to.address() + lane % 16 * kTo + swizzle::chunk<kTo>(lane % 16, lane / 16) * 16;
+#pragma unroll 1
+  for (int key = warp * 32; key < Keys; key += Warps * 32) {
+    const u32 source = row + key * kFrom, target = (column + key / kTo * Size * kTo) ^ (key % kTo);
+#pragma unroll
+    for (int first = 0; first < Size; first += 16 * kAtOnce) {
+      mma::Matrices<4> rows[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int at = first + i * 16;
+        rows[i] = mma::ldmatrix_x4_trans((source ^ at % kFrom) + at / kFrom * Keys * kFrom);
+      }
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const u32(&r)[4] = rows[i].r;
+        mma::stmatrix_x4(target + (first + i * 16) * kTo, __byte_perm(r[0], r[1], 0x6420),
+                         __byte_perm(r[0], r[1], 0x7531), __byte_perm(r[2], r[3], 0x6420),
+                         __byte_perm(r[2], r[3], 0x7531));
+      }
+    }
   }
 }
