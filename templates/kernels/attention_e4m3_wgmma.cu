@@ -5,11 +5,12 @@
 //!
 //! param   HD      = 128   in {64, 128, 256}        "elements of a head"
 //! param   BM      = 128   in {64, 128, 192}        "queries of a block: 64 a warpgroup"
-//! param   BN      = 160   in {32, 64, 96, 128, 160, 192, 224} "keys of a step"
+//! param   BN      = 160   in {32, 64, 96, 128, 160, 192} "keys of a step"
 //! param   STAGES  = 2     in 1..4                  "steps of keys, and of values, in flight or in use"
 //! param   TILES   = 1     in {1, 2}                "tiles whose queries are in shared memory"
 //! param   PERSISTENT = 0  in {0, 1}                "1: a block for each SM processes several tiles"
 //!
+//! let     CLUSTER = 1                              "blocks that load keys together"
 //! let     CONSUMERS = BM / 64
 //! let     THREADS = 128 * (CONSUMERS + 1)
 //! let     SLOTS   = CONSUMERS * TILES              "of queries"
@@ -17,16 +18,18 @@
 //! let     BLOCKS  = HEADS * ceil_div(M, BM)
 //!
 //! require sizeof(T) == 1                           "numbers of 8 bits"
-//! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
+//! require SMEM + 1024 * given(mask) <= device.smem_per_block "the tiles must fit in shared memory, and what is found of a mask"
 //! require given(mask) == 0 || BM != 192            "the warps that find the steps a mask leaves need registers"
-//! require DV / 2 + BN * 5 / 8 <= (BM == 192 ? 132 : given(mask) == 1 ? 176 : 208) "output, scores and weights must fit in registers"
+//! require DV / 2 + BN * 5 / 8 <= (BM == 192 ? 132 : given(mask) == 1 ? 176 : 196) "output, scores and weights must fit in registers"
 //! require alignment(O) >= 8 && stride(O, 0) % 4 == 0 && stride(O, 1) % 4 == 0 && stride(O, 2) == 1 "four results are stored at a time"
 //!
 //! tensor  Q  box [1, 64, HD < 128 ? HD : 128]  swizzle HD < 128 ? HD : 128
 //! tensor  K  box [1, BN, HD < 128 ? HD : 128]  swizzle HD < 128 ? HD : 128  l2 256
 //! tensor  V  box [1, BN, DV % 128 == 0 ? 128 : DV % 64 == 0 ? 64 : 32]  swizzle DV % 128 == 0 ? 128 : DV % 64 == 0 ? 64 : 32  l2 256
 //!
-//! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count) : BLOCKS  block THREADS  smem SMEM
+//! workspace counter given(mask) == 1 && PERSISTENT == 1 ? 4 : 0  zero "tiles that the blocks have drawn"
+//!
+//! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count) : BLOCKS  block THREADS  smem SMEM + 1024 * given(mask)
 //! work    flops 2 * HEADS * M * N * (HD + DV) / (1 + CAUSAL)  bytes HEADS * M * (HD + 2 * DV) + KV_HEADS * N * (HD + DV)
 //! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 1
 //!
@@ -38,15 +41,13 @@
 #include "device/epilogue/log_sums.cuh"
 #include "device/pipeline/attention_e4m3.cuh"
 #include "device/reference/attention.cuh"
-#include "device/schedule/attention.cuh"
 #include "device/tile/pack.cuh"
+
+#include "device/pipeline/attention_tiles.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
-using Tiles = AttentionTiles<BM, BN, PERSISTENT, CAUSAL == 1 || kMaskGiven>;
-using Work = Tiles::Work;
-
-// Registers of a thread that loads or transposes; those that load evaluate the mask.
+// Registers of a thread that loads, transposes or evaluates the mask.
 constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : kMaskGiven ? 72 : 40;
 
 // Stores a warp's rows of a tile, from `row` on, four neighbouring elements at a time.
@@ -67,11 +68,9 @@ __device__ inline void store_results(const View<R, 3>& O, const Output& o, const
 }
 
 // Computes 64 rows of each of the block's tiles. Called by one consumer warpgroup.
-__device__ void consume(Smem& smem, const HeadNumbers& numbers, const View<R, 3>& O, const View<f32, 2>& L,
+__device__ void consume(Block& smem, const HeadNumbers& numbers, const View<R, 3>& O, const View<f32, 2>& L,
                         const Dims& dims, f32 scale, const Hooks& hooks) {
   const int consumer = threadIdx.x / kWarpgroup, row = threadIdx.x / 32 * 16;
-  Consumer queries(smem.queries);
-  queries.skip(consumer);
   const auto finish = [&](Output& o, const Softmax& softmax, const Work& work, u32 slot) {
     if constexpr (LSE) store_log_sums(L, softmax, work, row);
     smem.queries.release_warpgroup(slot);
@@ -81,12 +80,8 @@ __device__ void consume(Smem& smem, const HeadNumbers& numbers, const View<R, 3>
     }
     store_results(O, o, work, row);
   };
-  Attention<Work, decltype(finish)> attention(smem, hooks, numbers, scale, consumer, finish);
-  for (Tiles tiles(dims); tiles.more(); tiles.next()) {
-    const u32 slot = queries.wait();
-    queries.skip(CONSUMERS - 1);
-    attention.attend(tiles.work(), slot);
-  }
+  Attention<Work, decltype(finish), kMaskGiven> attention(smem, hooks, numbers, scale, consumer, finish);
+  attend_all(smem, dims, consumer, attention);
   attention.end();
   attention.finish_turns();
 }
@@ -94,27 +89,27 @@ __device__ void consume(Smem& smem, const HeadNumbers& numbers, const View<R, 3>
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
     View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV, View<const f32, 1> SINK, View<R, 3> O,
-    View<f32, 2> L, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
-  Smem& smem = shared_memory<Smem>();
+    View<f32, 2> L, u8* counter, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
+  Block& smem = shared_memory<Block>();
   if (threadIdx.x == 0) {
     for (bool& none : smem.none) none = false;
     smem.queries.init(1);
     smem.keys.init(kMaskGiven ? CONSUMERS * 4 : CONSUMERS);
     smem.values.init(kTransposers);
     smem.turned.init(CONSUMERS, kTransposers);
+    init_found(smem);
   }
   __syncthreads();
   const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
   if (thread >= 0) {
     give_registers<kLoadRegisters>();
-    Tiles tiles(dims);
-    if (thread >= 32) {
+    if (thread >= 32 && thread < 32 + 32 * kTransposers) {
       transpose_values(smem, thread / 32 - 1);
     } else if constexpr (kMaskGiven) {
-      load_seen_backwards<CONSUMERS>(smem, Q, K, V, tiles, [&](const Work& work) {
-        return SeenSteps<BN, TileMask<Work>>(work.steps, dims.N, {hooks, work});
-      });
+      if (thread == 0) load_found_backwards<CONSUMERS>(smem, Q, K, V);
+      if (thread >= 32) find_all(smem, reinterpret_cast<u32*>(counter), dims, hooks);
     } else {
+      Tiles tiles(dims);
       load_attention_backwards<CONSUMERS>(smem, Q, K, V, tiles);
     }
     __syncwarp();

@@ -26,7 +26,7 @@
 //! require SIZE % RUN == 0                          "keys that are copied together must be in one page"
 //! require BN % RUN == 0                            "a step has whole runs of keys"
 //! require P > 0 || MAX_PAGES * SIZE == 0           "TMA has no map of a cache without pages"
-//! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
+//! require SMEM + 1024 * given(mask) <= device.smem_per_block "the tiles must fit in shared memory, and what is found of a mask"
 //! require BLOCKS <= 2000000000                     "tiles are counted in 31 bits"
 //! require DV <= HD                                 "a result takes the place of its query"
 //! require given(mask) == 0 || BM != 192            "the warps that find the steps a mask leaves need registers"
@@ -39,7 +39,7 @@
 //!
 //! workspace counter  4  zero  "tiles that the blocks have drawn"
 //!
-//! launch  grid min(BLOCKS, device.sm_count)  block THREADS  smem SMEM
+//! launch  grid min(BLOCKS, device.sm_count)  block THREADS  smem SMEM + 1024 * given(mask)
 //! work    flops 2 * HEADS * M * MAX_PAGES * SIZE * (HD + DV)  bytes HEADS * M * (HD + DV) * sizeof(T) + BATCH * MAX_PAGES * SIZE * KV_HEADS * (HD + DV) * sizeof(T)
 //! reference attention_paged_reference  grid min(BATCH * HEADS * LONGEST, 65536)  block max(128, HD)  bits 4
 //!
@@ -68,21 +68,24 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_paged(
     const __grid_constant__ Mapped<T, 3> O, View<f32, 2> L, u8* counter, f32 scale, const Dims dims,
     const __grid_constant__ Hooks hooks) {
   RaggedSmem& smem = shared_memory<RaggedSmem>();
-  if (threadIdx.x == 0) init(smem);
+  if (threadIdx.x == 0) init_all(smem);
   __syncthreads();
   const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
   if (thread >= 0) {
     give_registers<registers_left(kRegisters)>();
-    if (thread < 32) {
-      const Sequences sequences = {CU, LENGTHS, dims};
+    const Sequences sequences = {CU, LENGTHS, dims};
+    const PageTable table = {PAGES, static_cast<int>(dims.SIZE)};
+    if constexpr (kMaskGiven) {
+      if (thread < 32) load_paged_backwards<CONSUMERS>(smem, Q, K, V, table, FoundTiles<Work, true>(smem.found));
+      if (thread >= 64 && thread < 96) {
+        Tiles tiles(dims, sequences, reinterpret_cast<u32*>(counter), smem.work);
+        find_steps(smem.found, tiles, [&](const Work& work) {
+          return SeenSteps<BN, TileMask<Work>>(work.steps, work.keys, {hooks, work});
+        });
+      }
+    } else if (thread < 32) {
       Tiles tiles(dims, sequences, reinterpret_cast<u32*>(counter), smem.work);
-      load_paged_backwards<CONSUMERS>(smem, Q, K, V, {PAGES, static_cast<int>(dims.SIZE)}, tiles,
-                                      [&](const Work& work) {
-                                        if constexpr (kMaskGiven)
-                                          return SeenSteps<BN, TileMask<Work>>(work.steps, work.keys, {hooks, work});
-                                        else
-                                          return AllSteps<Work>(work);
-                                      });
+      load_paged_backwards<CONSUMERS>(smem, Q, K, V, table, AllTiles<Tiles>(tiles));
     }
     if (thread == 32) store_attention<CONSUMERS>(smem, O.map, Drawn(smem, 0));
     __syncwarp();

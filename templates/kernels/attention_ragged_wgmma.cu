@@ -18,7 +18,7 @@
 //! let     SMEM    = align_up((64 * SLOTS * HD + STAGES * BN * (HD + DV)) * sizeof(T) + 32 * STAGES + 24 * SLOTS, 1024) + 1024
 //! let     BLOCKS  = HEADS * min(BATCH * ceil_div(LONGEST, BM), M / BM + BATCH) "tiles at most"
 //!
-//! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
+//! require SMEM + 1024 * given(mask) <= device.smem_per_block "the tiles must fit in shared memory, and what is found of a mask"
 //! require BLOCKS <= 2000000000                     "tiles are counted in 31 bits"
 //! require DV <= HD                                 "a result takes the place of its query"
 //! require given(mask) == 0 || BM != 192            "the warps that find the steps a mask leaves need registers"
@@ -31,7 +31,7 @@
 //!
 //! workspace counter  4  zero  "tiles that the blocks have drawn"
 //!
-//! launch  grid min(BLOCKS, device.sm_count)  block THREADS  smem SMEM
+//! launch  grid min(BLOCKS, device.sm_count)  block THREADS  smem SMEM + 1024 * given(mask)
 //! work    flops 2 * HEADS * M * (N / max(1, BATCH)) * (HD + DV) / (1 + CAUSAL)  bytes (HEADS * M + KV_HEADS * N) * (HD + DV) * sizeof(T)
 //! reference attention_ragged_reference  grid min(BATCH * HEADS * LONGEST, 65536)  block max(128, HD)  bits 4
 //!
@@ -57,20 +57,23 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged(
     View<const s32, 1> CU, View<const s32, 1> CUK, View<const f32, 1> SINK, const __grid_constant__ Mapped<T, 3> O,
     View<f32, 2> L, u8* counter, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
   RaggedSmem& smem = shared_memory<RaggedSmem>();
-  if (threadIdx.x == 0) init(smem);
+  if (threadIdx.x == 0) init_all(smem);
   __syncthreads();
   const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
   if (thread >= 0) {
     give_registers<registers_left(kRegisters)>();
-    if (thread < 32) {
-      const Sequences sequences = {CU, CUK, dims};
-      Tiles tiles(dims, sequences, reinterpret_cast<u32*>(counter), smem.work);
-      if constexpr (kMaskGiven)
-        load_seen_backwards<CONSUMERS>(smem, Q, K, V, tiles, [&](const Work& work) {
+    const Sequences sequences = {CU, CUK, dims};
+    if constexpr (kMaskGiven) {
+      if (thread == 0) load_found_backwards<CONSUMERS>(smem, Q, K, V);
+      if (thread >= 64 && thread < 96) {
+        Tiles tiles(dims, sequences, reinterpret_cast<u32*>(counter), smem.work);
+        find_steps(smem.found, tiles, [&](const Work& work) {
           return SeenSteps<BN, TileMask<Work>>(work.steps, work.keys, {hooks, work});
         });
-      else
-        load_attention_backwards<CONSUMERS>(smem, Q, K, V, tiles);
+      }
+    } else if (thread < 32) {
+      Tiles tiles(dims, sequences, reinterpret_cast<u32*>(counter), smem.work);
+      load_attention_backwards<CONSUMERS>(smem, Q, K, V, tiles);
     }
     if (thread == 32) store_attention<CONSUMERS>(smem, O.map, Drawn(smem, 0));
     __syncwarp();

@@ -16,11 +16,11 @@
 //! let     SLOTS   = CONSUMERS * TILES              "of queries and outputs"
 //! let     PANEL   = HD % 64 == 0 ? 64 : 32         "elements of a swizzle row"
 //! let     VALUE_PANEL = DV % 64 == 0 ? 64 : 32
-//! let     SMEM    = align_up((64 * SLOTS * HD + STAGES * BN * (HD + DV)) * sizeof(T) + 32 * STAGES + (24 + 40 * PERSISTENT) * SLOTS, 1024)
+//! let     SMEM    = align_up((64 * SLOTS * HD + STAGES * BN * (HD + DV)) * sizeof(T) + 32 * STAGES + 24 * SLOTS, 1024)
 //! let     BLOCKS  = HEADS * ceil_div(M, BM * CLUSTER) * CLUSTER
 //!
 //! require sizeof(T) == 2                           "numbers of 16 bits"
-//! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
+//! require SMEM + 1024 * given(mask) <= device.smem_per_block "the tiles must fit in shared memory, and what is found of a mask"
 //! require CLUSTER == 1 || (CAUSAL == 0 && given(mask) == 0 && BN % 16 == 0) "blocks that load together have the same steps"
 //! require CLUSTER <= device.cluster_max            "the device's clusters must be as large"
 //! require DV <= HD                                 "a result takes the place of its query"
@@ -36,7 +36,7 @@
 //! workspace counter given(mask) == 1 && PERSISTENT == 1 ? 4 : 0  zero "tiles that the blocks have drawn"
 //!
 //! cluster CLUSTER
-//! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count / CLUSTER * CLUSTER) : BLOCKS  block THREADS  smem SMEM
+//! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count / CLUSTER * CLUSTER) : BLOCKS  block THREADS  smem SMEM + 1024 * given(mask)
 //! work    flops 2 * HEADS * M * N * (HD + DV) / (1 + CAUSAL)  bytes (HEADS * M + KV_HEADS * N) * (HD + DV) * sizeof(T)
 //! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 4
 //!
@@ -53,29 +53,17 @@
 
 #include "device/epilogue/log_sums.cuh"
 #include "device/pipeline/attention_wgmma.cuh"
-#include "device/pipeline/published_tiles.cuh"
 #include "device/reference/attention.cuh"
-#include "device/schedule/attention.cuh"
+
+#include "device/pipeline/attention_tiles.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
-// Under a mask it is not known how many steps a tile has, so that the blocks draw their tiles.
-constexpr bool kDraws = kMaskGiven && PERSISTENT == 1;
-
-using Work = AttentionTile<BM, BN>;
-
-struct DrawnSmem : Smem {
-  Work work[SLOTS];  // of the tile whose queries are in the slot
-};
-static_assert(!kDraws || sizeof(DrawnSmem) <= SMEM);
-using Drawn = PublishedTiles<CONSUMERS, SLOTS, DrawnSmem, Work>;
-using Tiles = AttentionTiles<BM, BN, PERSISTENT, CAUSAL == 1, CLUSTER>;
-
-// Registers of a thread that loads or stores; those that load evaluate the mask.
+// Registers of a thread that loads, stores or evaluates the mask.
 constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : kMaskGiven ? 72 : PERSISTENT ? 40 : 24;
 
 // Computes 64 rows of each of the block's tiles. Called by one consumer warpgroup.
-__device__ void consume(DrawnSmem& smem, const HeadNumbers& numbers, const View<f32, 2>& L, const Dims& dims, f32 scale,
+__device__ void consume(Block& smem, const HeadNumbers& numbers, const View<f32, 2>& L, const Dims& dims, f32 scale,
                         const Hooks& hooks) {
   const int consumer = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
   const auto finish = [&](const Output& o, const Softmax& softmax, const Work& work, u32 slot) {
@@ -85,40 +73,23 @@ __device__ void consume(DrawnSmem& smem, const HeadNumbers& numbers, const View<
     __syncwarp();
     if (threadIdx.x % 32 == 0) smem.made[slot].arrive();
   };
-  Attention<Work, decltype(finish), kDraws> attention(smem, hooks, numbers, scale, consumer, finish);
-  if constexpr (kDraws) {
-    for (Drawn tiles(smem, consumer); uniform(tiles.more()); tiles.next()) attention.attend(tiles.work(), tiles.slot());
-  } else {
-    Consumer queries(smem.queries);
-    queries.skip(consumer);
-    for (Tiles tiles(dims); tiles.more(); tiles.next()) {
-      const u32 slot = queries.wait();
-      queries.skip(CONSUMERS - 1);
-      attention.attend(tiles.work(), slot);
-    }
-  }
+  Attention<Work, decltype(finish), kMaskGiven> attention(smem, hooks, numbers, scale, consumer, finish);
+  attend_all(smem, dims, consumer, attention);
   attention.end();
   attention.finish_turns();
 }
 
 // Loads the operands of the block's tiles and stores their results. Called by one warpgroup.
-__device__ void transfer(DrawnSmem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
+__device__ void transfer(Block& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
                          const CUtensorMap& O, u32* counter, const Dims& dims, const Hooks& hooks) {
   const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
-  const auto find = [&](const Work& work) { return SeenSteps<BN, TileMask<Work>>(work.steps, dims.N, {hooks, work}); };
-  if constexpr (kDraws) {
-    if (thread < 32) {
-      DrawnTiles<AttentionOrder<BM, BN>> tiles(dims, counter, smem.work);
-      load_seen_backwards<CONSUMERS>(smem, Q, K, V, tiles, find);
-    }
-    if (thread == 32) store_attention<CONSUMERS>(smem, O, Drawn(smem, 0));
+  if constexpr (kMaskGiven) {
+    if (thread == 0) load_found_backwards<CONSUMERS>(smem, Q, K, V);
+    if (thread == 32) store_attention<CONSUMERS>(smem, O, Published(smem, 0));
+    if (thread >= 64 && thread < 96) find_all(smem, counter, dims, hooks);
   } else {
     Tiles tiles(dims);
-    if constexpr (kMaskGiven) {
-      if (thread < 32) load_seen_backwards<CONSUMERS>(smem, Q, K, V, tiles, find);
-    } else if (thread < 32) {
-      load_attention_backwards<CONSUMERS>(smem, Q, K, V, tiles);
-    }
+    if (thread < 32) load_attention_backwards<CONSUMERS>(smem, Q, K, V, tiles);
     if (thread == 32) store_attention<CONSUMERS>(smem, O, tiles);
   }
 }
@@ -128,8 +99,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV, View<const f32, 1> SINK,
     const __grid_constant__ CUtensorMap O, View<f32, 2> L, u8* counter, f32 scale, const Dims dims,
     const __grid_constant__ Hooks hooks) {
-  DrawnSmem& smem = shared_memory<DrawnSmem>();
-  if (threadIdx.x == 0) init(smem);
+  Block& smem = shared_memory<Block>();
+  if (threadIdx.x == 0) init(smem), init_found(smem);
   cluster::sync_blocks<CLUSTER>();
   if (threadIdx.x >= CONSUMERS * kWarpgroup) {
     give_registers<kLoadRegisters>();

@@ -10,7 +10,7 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-constexpr int kTransposers = 3;  // warps
+constexpr int kTransposers = kMaskGiven ? 2 : 3;  // warps; another then evaluates the mask
 
 using Scores = RegisterTile<layout::Mma<16, BN>>;
 using Queries = SharedTile<T, 64, HD>;  // of one consumer
@@ -20,7 +20,7 @@ using Softmax = OnlineSoftmax<Scores, 4, 4>;  // weights of up to 2^8, below 448
 
 struct Smem {
   static constexpr bool kTransposes = true;
-  static constexpr int kBlocks = 1;
+  static constexpr int kBlocks = CLUSTER;
   using Transposed = TransposedBytes<BN, DV>;
 
   Queries q[SLOTS];

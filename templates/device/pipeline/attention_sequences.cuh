@@ -13,9 +13,17 @@ using Tiles = DrawnAttentionTiles<BM, BN>;
 using Work = Tiles::Work;
 
 struct RaggedSmem : Smem {
-  Work work[SLOTS];  // of the tile whose queries are in the slot
+  using Work = Tiles::Work;
+  Work work[SLOTS];        // of the tile whose queries are in the slot
+  FoundSteps<Work> found;  // there only under a mask
 };
-static_assert(sizeof(RaggedSmem) <= SMEM);
+static_assert(sizeof(RaggedSmem) - sizeof(FoundSteps<Work>) <= SMEM && sizeof(FoundSteps<Work>) <= 1024);
+
+// Initialises the barriers. Called by one thread, before the block's barrier.
+__device__ inline void init_all(RaggedSmem& smem) {
+  init(smem);
+  if constexpr (kMaskGiven) smem.found.ring.init(1);
+}
 using Drawn = PublishedTiles<CONSUMERS, SLOTS, RaggedSmem, Work>;
 
 // Registers of a thread that loads or stores, where two consumers take `taken`: a block is launched with 168.

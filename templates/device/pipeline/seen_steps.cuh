@@ -4,8 +4,8 @@
 // step by step, so that steps far from those that are seen cost little.
 #include "device/types.cuh"
 
-// A step, whether all its keys are seen by all queries, and whether it is known to be a tile's last, in one number; kEnd
-// is none.
+// A step, whether all its keys are seen by all queries, and whether it is known to be a tile's last, in one number;
+// kEnd is none.
 struct SeenStep {
   static constexpr int kEnd = -1;
 
@@ -25,7 +25,6 @@ template <int TileN, class Over> class SeenSteps {
   __device__ SeenSteps(int steps, int keys, Over over)
       : over_(over), keys_(min(static_cast<s64>(keys), s64{steps} * TileN)), far_(ceil_div(steps, 1024)) {}
 
-  __device__ const Over& over() const { return over_; }
   // Returns the next SeenStep.
   __device__ int next() {
     while (seen_ == 0) {

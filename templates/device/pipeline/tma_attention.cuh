@@ -2,6 +2,7 @@
 // The producers of attention kernels whose operands are loaded by TMA. Called by one thread. Tensors are [head, row,
 // element].
 #include "device/pipeline/attention_steps.cuh"
+#include "device/pipeline/found_steps.cuh"
 #include "device/tile/tma_tile.cuh"
 
 // Loads the queries of the block's tile into `smem.q`, on the barrier `smem.queries`, and step by step the keys and
@@ -45,6 +46,18 @@ __device__ inline void load_seen_attention(Smem& smem, const CUtensorMap& Q, con
   }
   __syncwarp();
 }
+
+// A tile as load_queries and publish_end publish it.
+template <class TheWork> struct PublishedTile {
+  using Work = TheWork;
+  static constexpr bool kPublished = true;
+
+  Work tile;
+  Work* works;  // of the slots of the queries
+
+  __device__ const Work& work() const { return tile; }
+  __device__ void publish(u32 slot) const { works[slot] = tile; }
+};
 
 // Publishes the block's tile with the slot of each consumer's queries, and loads them if there are `any` keys. Called
 // by one thread.
@@ -123,70 +136,35 @@ __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q
   if (issues) publish_end<Consumers>(smem, tiles, queries), publish_no_values(smem, values);
 }
 
-// The steps of a tile, a SeenSteps, the first two of which are known.
-template <class Steps> struct FoundSteps {
-  Steps steps;
-  int seen, after;
-
-  // Called by all lanes of a warp.
-  __device__ explicit FoundSteps(const Steps& found) : steps(found), seen(steps.next()) {
-    after = seen < 0 ? seen : steps.next();
-  }
-  __device__ const auto& work() const { return steps.over().work; }
-  __device__ void advance() {
-    seen = after;
-    if (after >= 0) after = steps.next();
-  }
-};
-
-// The same for the steps that find(work) finds in each tile, a SeenSteps: which they are is published in
-// `smem.published` with the slots of the keys, with a mark on the last; of a tile that has none, that there is none is.
-// The next tile is searched once the first loads of a tile are on their way. Called by a warp.
-template <int Consumers, class Smem, class Tiles, class Find>
-__device__ inline void load_seen_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
-                                           Tiles& tiles, Find find) {
-  using Found = FoundSteps<decltype(find(tiles.work()))>;
+// The same of the tiles and steps that are found in `smem.found`. Each tile is published in `smem.work` with the slots
+// of its queries, after the last of which follows none, and each step in `smem.published` with the slot of its keys; of
+// a tile that has none, that there is none. Called by one thread.
+template <int Consumers, class Smem>
+__device__ inline void load_found_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K,
+                                            const CUtensorMap& V) {
+  using Work = typename Smem::Work;
   Producer queries(smem.queries);
   Producer keys(smem.keys), values(smem.values);
-  const bool issues = threadIdx.x % 32 == 0;
-  const auto load_keys = [&](const Found& found) {
-    const u32 slot =
-        publish(smem.published, smem.keys, keys, SeenStep::before(found.seen, found.after), sizeof(smem.k[0]));
-    if (found.seen < 0) return;
-    const int key = SeenStep::step(found.seen) * smem.k[0].kRows;
-    tma::load(smem.k[slot], K, smem.keys.full[slot], found.work().key_at(key).at);
+  FoundTiles<Work, false> tiles(smem.found);
+  const auto load_keys = [&] {
+    const u32 slot = publish(smem.published, smem.keys, keys, tiles.seen, sizeof(smem.k[0]));
+    if (tiles.seen < 0) return;
+    tma::load(smem.k[slot], K, smem.keys.full[slot], tiles.work.key_at(tiles.step() * smem.k[0].kRows).at);
   };
-  if (tiles.more()) {
-    Found ahead(find(tiles.work()));
-    bool more = true;
 #pragma unroll 1
-    while (more) {
-      Found found = ahead;
-      if (issues) {
-        load_keys(found);
-        load_queries<Consumers>(smem, Q, tiles, queries, true);
-      }
-      bool first = true;
+  while (tiles.next()) {
+    load_keys();
+    load_queries<Consumers>(smem, Q, PublishedTile<Work>{tiles.work, smem.work}, queries, true);
 #pragma unroll 1
-      do {
-        const int seen = found.seen;
-        found.advance();
-        if (issues && found.seen >= 0) load_keys(found);
-        if (issues && seen >= 0) {
-          const u32 slot = values.acquire(sizeof(smem.v[0]));
-          const int key = SeenStep::step(seen) * smem.v[0].kRows;
-          tma::load(smem.v[slot], V, smem.values.full[slot], found.work().key_at(key).at);
-        }
-        if (first) {
-          tiles.next();
-          more = tiles.more();
-          if (more) ahead = Found(find(tiles.work()));
-        }
-        first = false;
-      } while (found.seen >= 0);
+    while (tiles.seen >= 0) {
+      const int key = tiles.step() * smem.v[0].kRows;
+      tiles.advance();
+      if (tiles.seen >= 0) load_keys();
+      const u32 slot = values.acquire(sizeof(smem.v[0]));
+      tma::load(smem.v[slot], V, smem.values.full[slot], tiles.work.key_at(key).at);
     }
   }
-  if (issues) publish_end<Consumers>(smem, tiles, queries), publish_no_values(smem, values);
+  publish_end<Consumers>(smem, PublishedTile<Work>{Work::none(), smem.work}, queries), publish_no_values(smem, values);
 }
 
 // Stores the outputs that the consumers of load_attention_backwards leave in the slots of their queries, and releases

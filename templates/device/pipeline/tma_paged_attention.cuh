@@ -6,18 +6,30 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-// All steps of a tile from the last on, in the manner of SeenSteps.
-template <class Work> class AllSteps {
+// All tiles and steps of a block, in the manner of FoundTiles.
+template <class Tiles> class AllTiles {
  public:
-  __device__ explicit AllSteps(const Work& work) : tile_({work}), step_(work.steps) {}
-  __device__ int next() { return --step_; }
-  __device__ const auto& over() const { return tile_; }
+  __device__ explicit AllTiles(Tiles& tiles) : tiles_(tiles) {}
+
+  typename Tiles::Work work;
+  int seen = -1;
+
+  __device__ bool next() {
+    if (begun_) tiles_.next();
+    begun_ = true;
+    work = tiles_.work();
+    seen = work.steps - 1;
+    return tiles_.more();
+  }
+  __device__ void advance() {
+    if (seen == work.steps - 1) tiles_.look_ahead();
+    --seen;
+  }
+  __device__ int step() const { return seen; }
 
  private:
-  struct {
-    Work work;
-  } tile_;
-  int step_;
+  Tiles& tiles_;
+  bool begun_ = false;
 };
 
 // Where a lane's runs of keys are.
@@ -43,62 +55,48 @@ __device__ inline void load_run(Tile& tile, const CUtensorMap& map, Barrier& ful
     tma::load(&tile.panel[p][run * RUN], map, full, {p * Tile::kPanel, head, at.y, at.x});
 }
 
-// As load_seen_backwards, and without a mask as load_attention_backwards. find(work) returns a SeenSteps, or AllSteps.
-// Called by a warp. Loop invariant: before the values of a step are requested, its keys have been, and `here` is where
-// the lane's run of both is.
-template <int Consumers, class Smem, class Tiles, class Find>
+// As load_found_backwards, of FoundTiles or AllTiles. Called by a warp. Loop invariant: before the values of a step are
+// requested, its keys have been, and `here` is where the lane's run of both is.
+template <int Consumers, class Smem, class Tiles>
 __device__ inline void load_paged_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K,
-                                            const CUtensorMap& V, const PageTable& table, Tiles& tiles, Find find) {
-  using Found = FoundSteps<decltype(find(tiles.work()))>;
+                                            const CUtensorMap& V, const PageTable& table, Tiles tiles) {
+  using Work = typename Smem::Work;
   Producer queries(smem.queries);
   Producer keys(smem.keys), values(smem.values);
   const int lane = threadIdx.x % 32;
-  const auto load_keys = [&](const Found& found) {
-    const bool any = found.seen >= 0;
+  const auto load_keys = [&] {
+    const bool any = tiles.seen >= 0;
     if (!any && !kMaskGiven) return make_int2(-1, 0);
-    const int step = kMaskGiven ? SeenStep::step(found.seen) : found.seen;
-    const int2 at =
-        any ? table.place(found.work().sequence, step * BN + lane * RUN, found.work().keys) : make_int2(-1, 0);
+    const int first = tiles.step() * BN + lane * RUN;
+    const int2 at = any ? table.place(tiles.work.sequence, first, tiles.work.keys) : make_int2(-1, 0);
     u32 slot = 0;
     if (lane == 0)
-      slot = kMaskGiven ? publish(smem.published, smem.keys, keys, SeenStep::before(found.seen, found.after),
-                                  sizeof(smem.k[0]))
+      slot = kMaskGiven ? publish(smem.published, smem.keys, keys, tiles.seen, sizeof(smem.k[0]))
                         : keys.acquire(sizeof(smem.k[0]));
     slot = uniform(slot);
-    if (any) load_run(smem.k[slot], K, smem.keys.full[slot], found.work().kv_head, at);
+    if (any) load_run(smem.k[slot], K, smem.keys.full[slot], tiles.work.kv_head, at);
     return at;
   };
-  bool more = tiles.more();
-  if (more) {
-    Found ahead(find(tiles.work()));
 #pragma unroll 1
-    while (more) {
-      Found found = ahead;
-      int2 here = load_keys(found);
-      if (lane == 0) load_queries<Consumers>(smem, Q, tiles, queries, kMaskGiven || found.seen >= 0);
-      __syncwarp();
-      bool first = true;
+  while (tiles.next()) {
+    int2 here = load_keys();
+    if (lane == 0) {
+      const PublishedTile<Work> tile = {tiles.work, smem.work};
+      load_queries<Consumers>(smem, Q, tile, queries, kMaskGiven || tiles.seen >= 0);
+    }
+    __syncwarp();
 #pragma unroll 1
-      do {
-        const bool any = found.seen >= 0;
-        if (any) found.advance();
-        const int2 there = any && found.seen >= 0 ? load_keys(found) : make_int2(-1, 0);
-        if (any) {
-          u32 slot = 0;
-          if (lane == 0) slot = values.acquire(sizeof(smem.v[0]));
-          slot = uniform(slot);
-          load_run(smem.v[slot], V, smem.values.full[slot], found.work().kv_head, here);
-        }
-        if (first) {
-          tiles.next();
-          more = tiles.more();
-          if (more) ahead = Found(find(tiles.work()));
-        }
-        first = false, here = there;
-      } while (found.seen >= 0);
+    while (tiles.seen >= 0) {
+      tiles.advance();
+      const int2 there = tiles.seen >= 0 ? load_keys() : make_int2(-1, 0);
+      u32 slot = 0;
+      if (lane == 0) slot = values.acquire(sizeof(smem.v[0]));
+      slot = uniform(slot);
+      load_run(smem.v[slot], V, smem.values.full[slot], tiles.work.kv_head, here);
+      here = there;
     }
   }
-  if (lane == 0) publish_end<Consumers>(smem, tiles, queries);
+  if (lane == 0) publish_end<Consumers>(smem, PublishedTile<Work>{Work::none(), smem.work}, queries);
   __syncwarp();
 }
 

@@ -19,8 +19,13 @@ template <int TileM, int TileN> struct AttentionTile {
     kv_head = head / (dims.HEADS / dims.KV_HEADS);
     steps = ceil_div<u32>(CAUSAL ? max(0, min(keys, first + TileM + shift)) : keys, TileN);
   }
-  // Returns whether there is a tile; if not, it ends the list of published ones.
+  // Returns whether there is a tile; if not, as with none(), it ends the list of published ones.
   __device__ bool more() const { return first < queries; }
+  __device__ static AttentionTile none() {
+    AttentionTile tile;
+    tile.first = tile.queries = 0;
+    return tile;
+  }
   // Returns how many of the tile's rows there are, and what query and head a row is.
   __device__ int rows() const { return min(TileM, queries - first); }
   __device__ int query(int row) const { return first + row; }
@@ -39,9 +44,9 @@ template <int TileM, int TileN> struct AttentionTile {
 };
 
 // The order of the tiles: heads in groups, and within a group the tiles with the most keys first. The keys and values
-// of a group are read from L2 as long as its tiles are being processed, if they fit. Blocks neighbours in the order
-// have the same keys; some then may have no queries.
-template <int TileM, int TileN, int Blocks = 1> class AttentionOrder {
+// of a group are read from L2 as long as its tiles are being processed, if they fit. Growing states that the
+// last rows may have the most keys. Blocks neighbours in the order have the same keys; some then may have no queries.
+template <int TileM, int TileN, bool Growing = CAUSAL == 1, int Blocks = 1> class AttentionOrder {
  public:
   using Work = AttentionTile<TileM, TileN>;
 
@@ -51,7 +56,7 @@ template <int TileM, int TileN, int Blocks = 1> class AttentionOrder {
   __device__ int count() const { return rows_ * dims_.HEADS; }
   __device__ Work operator[](int index) const {
     const int sharing = dims_.HEADS / dims_.KV_HEADS;
-    const int group = sharing * (CAUSAL ? min(max(1, kGroupBytes / max(1, dims_.N)), dims_.KV_HEADS) : 1);
+    const int group = sharing * (Growing ? min(max(1, kGroupBytes / max(1, dims_.N)), dims_.KV_HEADS) : 1);
     const int begin = index / (rows_ * group) * group;
     const LongestFirst order = {rows_, min(group, static_cast<int>(dims_.HEADS) - begin)};
     const int within = index - begin * rows_;
@@ -69,13 +74,13 @@ template <int TileM, int TileN, int Blocks = 1> class AttentionOrder {
 // of their keys grows with their row by pairs of a long and a short one, so that all blocks have equal work.
 //   for (AttentionTiles<BM, BN, ...> tiles(dims); tiles.more(); tiles.next()) { const auto work = tiles.work(); ... }
 template <int TileM, int TileN, bool Persistent, bool Growing, int Blocks = 1>
-class AttentionTiles : AttentionOrder<TileM, TileN, Blocks> {
+class AttentionTiles : AttentionOrder<TileM, TileN, Growing, Blocks> {
  public:
-  using typename AttentionOrder<TileM, TileN, Blocks>::Work;
+  using typename AttentionOrder<TileM, TileN, Growing, Blocks>::Work;
   static constexpr bool kPublished = false;  // every role of a block counts the tiles itself
 
   __device__ explicit AttentionTiles(const Dims& dims)
-      : AttentionOrder<TileM, TileN, Blocks>(dims), index_(blockIdx.x) {}
+      : AttentionOrder<TileM, TileN, Growing, Blocks>(dims), index_(blockIdx.x) {}
 
   __device__ bool more() const {
     return Persistent ? index_ < (kPaired ? pairs() * this->dims_.HEADS : this->count()) : index_ >= 0;
@@ -106,29 +111,25 @@ class AttentionTiles : AttentionOrder<TileM, TileN, Blocks> {
 };
 
 // The tiles of an order, drawn in turn by the blocks of a grid with a counter in global memory, which is 0 before and
-// after each launch, so that blocks whose tiles have few steps take more of them. Used as AttentionTiles, by a warp.
-template <class Order> class DrawnTiles : Order {
+// after each launch, so that blocks whose tiles have few steps take more of them; without Persistent the block's own.
+// All members are called by a warp.
+template <class Order, bool Persistent> class DrawnTiles : Order {
  public:
   using typename Order::Work;
-  static constexpr bool kPublished = true;
 
-  // Each tile is published in `works`, whose element is the slot of its queries.
-  __device__ DrawnTiles(const Dims& dims, u32* counter, Work* works)
-      : Order(dims), counter_(counter), works_(works), drawn_(blockIdx.x) {
-    next();
-  }
+  __device__ DrawnTiles(const Dims& dims, u32* counter) : Order(dims), counter_(counter), drawn_(blockIdx.x) { next(); }
 
   __device__ bool more() const { return work_.more(); }
   __device__ const Work& work() const { return work_; }
-  __device__ void publish(u32 slot) const { works_[slot] = work_; }
   __device__ void next() {
     const int index = __shfl_sync(0xffffffff, drawn_, 0), count = this->count();
     if (index >= count) {
-      work_.queries = work_.first = 0;
+      work_ = Work::none();
       return;
     }
     work_ = (*this)[index];
-    if (threadIdx.x % 32 != 0) return;
+    drawn_ = count;
+    if (!Persistent || threadIdx.x % 32 != 0) return;
     const int others = atomicAdd(counter_, 1);
     drawn_ = gridDim.x + others;
     if (others + 1 == count) *counter_ = 0;  // as many are drawn as there are tiles
@@ -136,7 +137,6 @@ template <class Order> class DrawnTiles : Order {
 
  private:
   u32* counter_;
-  Work* works_;
   Work work_;
   int drawn_;  // the index of the next tile, in lane 0
 };

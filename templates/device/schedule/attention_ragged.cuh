@@ -25,8 +25,13 @@ template <int TileM, int TileN> struct RaggedAttentionTile {
     kv_head = own_head / (dims.HEADS / dims.KV_HEADS);
     steps = ceil_div<u32>(CAUSAL ? max(0, min(keys, first + TileM / PACK + shift)) : keys, TileN);
   }
-  // Returns whether there is a tile; if not, it ends the list of published ones.
+  // Returns whether there is a tile; if not, as with none(), it ends the list of published ones.
   __device__ bool more() const { return first < queries; }
+  __device__ static RaggedAttentionTile none() {
+    RaggedAttentionTile tile;
+    tile.first = tile.queries = 0;
+    return tile;
+  }
   // Returns how many of the tile's rows there are.
   __device__ int rows() const { return min(TileM, (queries - first) * PACK); }
   __device__ int query(int row) const { return first + row / PACK; }
@@ -128,7 +133,7 @@ template <int TileM, int TileN> class DrawnAttentionTiles {
     while (index >= before_ + count_ && find_sequences()) {
     }
     if (index >= before_ + count_) {
-      ahead_.queries = ahead_.first = 0;
+      ahead_ = Work::none();
       if (threadIdx.x % 32 == 0 && before_ > 0 && index == before_ + static_cast<int>(gridDim.x) - 1) *counter_ = 0;
       return;
     }

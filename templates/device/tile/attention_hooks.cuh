@@ -19,14 +19,13 @@ template <class H, class Head> __device__ inline Truth mask_over(const H&, Inter
 
 // What the mask gives over a tile of queries and the keys from `first` to `last`.
 template <class Work> struct TileMask {
-  const Hooks* hooks;
-  Work work;
+  const Hooks& hooks;
+  const Work& work;
 
-  __device__ TileMask(const Hooks& hooks, const Work& work) : hooks(&hooks), work(work) {}
   __device__ Truth operator()(int first, int last) const {
     const int bottom = work.rows() - 1;
     const Interval queries = {work.position(0), work.position(bottom)};
-    Truth seen = mask_over(*hooks, queries, {first, last}, heads(bottom), 0);
+    Truth seen = mask_over(hooks, queries, {first, last}, heads(bottom), 0);
     seen.all = seen.all && last <= work.last(0);
     return seen;
   }
