@@ -41,6 +41,7 @@
 #include "device/epilogue/log_sums.cuh"
 #include "device/pipeline/attention_e4m3.cuh"
 #include "device/reference/attention.cuh"
+#include "device/schedule/attention.cuh"
 #include "device/tile/pack.cuh"
 
 #include "device/pipeline/attention_tiles.cuh"

@@ -52,7 +52,10 @@
 //! preset  HD = 192, VD = 128, BM = 128, BN = 128    when HD == 192
 //! preset  HD = 256, BM = 128, BN = 64
 
+#include "device/epilogue/log_sums.cuh"
+#include "device/epilogue/store_ragged.cuh"
 #include "device/reference/attention_paged.cuh"
+#include "device/schedule/attention_ragged.cuh"
 
 #include "device/pipeline/attention_sequences.cuh"
 #include "device/pipeline/tma_paged_attention.cuh"

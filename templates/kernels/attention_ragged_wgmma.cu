@@ -43,7 +43,10 @@
 //! preset  HD = 192, VD = 128, BM = 128, BN = 128
 //! preset  HD = 256, BM = 128, BN = 80
 
+#include "device/epilogue/log_sums.cuh"
+#include "device/epilogue/store_ragged.cuh"
 #include "device/reference/attention_ragged.cuh"
+#include "device/schedule/attention_ragged.cuh"
 
 #include "device/pipeline/attention_sequences.cuh"
 

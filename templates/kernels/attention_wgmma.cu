@@ -54,6 +54,7 @@
 #include "device/epilogue/log_sums.cuh"
 #include "device/pipeline/attention_wgmma.cuh"
 #include "device/reference/attention.cuh"
+#include "device/schedule/attention.cuh"
 
 #include "device/pipeline/attention_tiles.cuh"
 

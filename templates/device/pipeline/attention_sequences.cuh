@@ -1,11 +1,9 @@
 #pragma once
 // What the attention files for sequences of different lengths that multiply by wgmma share: tiles that blocks draw from
-// one list, and a consumer of them. T, the params of these files and Sequences are the template's.
-#include "device/epilogue/log_sums.cuh"
-#include "device/epilogue/store_ragged.cuh"
+// one list, and a consumer of them. T, the params of these files, Sequences and what it includes of device/schedule and
+// device/epilogue are the template's.
 #include "device/pipeline/attention_wgmma.cuh"
 #include "device/pipeline/published_tiles.cuh"
-#include "device/schedule/attention_ragged.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

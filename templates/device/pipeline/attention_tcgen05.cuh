@@ -8,7 +8,6 @@
 // HD, DV, BN, PAIR, STAGES, MULTIPLIED, the panels and Hooks are the template's.
 #include "device/pipeline/attention_steps.cuh"
 #include "device/ptx/setmaxnreg.cuh"
-#include "device/schedule/tile_place.cuh"
 #include "device/tile/attention_hooks.cuh"
 #include "device/tile/head_numbers.cuh"
 #include "device/tile/online_softmax.cuh"
@@ -162,7 +161,7 @@ __device__ inline void load(Smem& smem, const CUtensorMap& Q, const CUtensorMap&
     if (issues) {
       const u32 slot = values.acquire();
       if (counts) smem.values.full[slot].expect(PAIR * sizeof(smem.v[0]));
-      const TilePlace at = work.key_at(step * BN);
+      const auto at = work.key_at(step * BN);
       tma::load_of_pair<PAIR>(smem.v[slot], V, smem.values.full[slot],
                               {at.at[0] + rank() * (DV / PAIR), at.at[1], at.at[2]});
     }

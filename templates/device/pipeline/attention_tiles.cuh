@@ -1,9 +1,8 @@
 #pragma once
 // The tiles of attention by wgmma of sequences of one length: every n-th of a list or, under a mask, drawn from it. The
-// params of these files, Dims, Hooks and Smem are the template's.
+// params of these files, Dims, Hooks, Smem and what it includes of device/schedule are the template's.
 #include "device/pipeline/found_steps.cuh"
 #include "device/pipeline/published_tiles.cuh"
-#include "device/schedule/attention.cuh"
 #include "device/tile/attention_hooks.cuh"
 
 #ifndef TMA_JIT_REFERENCE
