@@ -33,9 +33,10 @@
 //! work    flops 2 * HEADS * M * N * (HD + DV) / (1 + CAUSAL)  bytes HEADS * M * (HD + 2 * DV) + KV_HEADS * N * (HD + DV)
 //! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 1
 //!
+//! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2           when HD == 64 && given(mask) == 0
 //! preset  HD = 64, BM = 128, BN = 160, PERSISTENT = 1, TILES = 2           when HD == 64
-//! preset  HD = 128, BM = 128, BN = 192, PERSISTENT = 1, TILES = 2           when CAUSAL == 0 && HD == 128 && given(mask) == 0
-//! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2           when HD == 128
+//! preset  HD = 128, BM = 128, BN = 192, PERSISTENT = 1, TILES = 2          when HD == 128 && N > 6144 && given(mask) == 0
+//! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2          when HD == 128
 //! preset  HD = 256, BM = 128, BN = 96
 
 #include "device/epilogue/log_sums.cuh"
@@ -75,10 +76,6 @@ __device__ void consume(Block& smem, const HeadNumbers& numbers, const View<R, 3
   const auto finish = [&](Output& o, const Softmax& softmax, const Work& work, u32 slot) {
     if constexpr (LSE) store_log_sums(L, softmax, work, row);
     smem.queries.release_warpgroup(slot);
-    if constexpr (SCALED) {
-      const f32 value_scale = numbers.value_scale(work.kv_head);
-      o.map([&](f32 x) { return x * value_scale; });
-    }
     store_results(O, o, work, row);
   };
   Attention<Work, decltype(finish), kMaskGiven> attention(smem, hooks, numbers, scale, consumer, finish);

@@ -174,7 +174,8 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
     turn_.end();
   }
   __device__ void finish(const typename Softmax::Vector& inverse) {
-    o_.map_rows(inverse, [](f32 x, f32 f) { return x * f; });
+    const f32 value_scale = numbers_.value_scale(work_.kv_head);
+    o_.map_rows(inverse, [&](f32 x, f32 f) { return x * (f * value_scale); });
     finish_(o_, softmax_, work_, queries_);
   }
   __device__ void apply_hooks(Scores& s, f32 scale, const Work& work, int row, int step, int whole_steps) const {

@@ -24,7 +24,7 @@ __device__ inline void transpose_bytes(TransposedBytes<Keys, Size>& to,
 #pragma unroll 1
   for (int key = warp * 32; key < Keys; key += Warps * 32) {
     const u32 source = row + key * kFrom, target = (column + key / kTo * Size * kTo) ^ (key % kTo);
-#pragma unroll
+#pragma unroll(Size <= 128 ? 2 : 1)
     for (int first = 0; first < Size; first += 16 * kAtOnce) {
       mma::Matrices<4> rows[kAtOnce];
 #pragma unroll
