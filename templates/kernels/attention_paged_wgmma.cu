@@ -44,8 +44,11 @@
 //! reference attention_paged_reference  grid min(BATCH * HEADS * LONGEST, 65536)  block max(128, HD)  bits 4
 //!
 //! preset  HD = 128, BM = 64, BN = 128, PACK = 8     when HD <= 128 && SHARING % 8 == 0 && M * 2 <= BATCH * ROWS
+//! preset  HD = 128, BM = 128, BN = 128, PACK = 8    when HD <= 128 && SHARING % 8 == 0
 //! preset  HD = 128, BM = 64, BN = 128, PACK = 4     when HD <= 128 && SHARING % 4 == 0 && M * 2 <= BATCH * ROWS
+//! preset  HD = 128, BM = 128, BN = 128, PACK = 4    when HD <= 128 && SHARING % 4 == 0
 //! preset  HD = 128, BM = 64, BN = 128, PACK = 2     when HD <= 128 && SHARING % 2 == 0 && M * 2 <= BATCH * ROWS
+//! preset  HD = 128, BM = 128, BN = 128, PACK = 2    when HD <= 128 && SHARING % 2 == 0
 //! preset  HD = 128, BM = 128, BN = 128, TILES = 2   when HD <= 128
 //! preset  HD = 64, BM = 128, BN = 128, TILES = 2    when HD <= 128
 //! preset  HD = 192, BM = 128, BN = 96               when HD == 192 && VD != 128
