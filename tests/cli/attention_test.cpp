@@ -190,6 +190,28 @@ TEST_CASE("attention takes queries, keys and values of 8 bits with scales of hea
   passes({"M=40", "N=200", "HD=256", "--hook", "mask=k <= q", "--hook", "score=s * 0.5f"});
   passes({"M=40", "N=200", "HD=64", "--scalar", "scale=-0.1"});
   passes({"M=40", "N=0", "HD=128"});
+  passes({"M=77", "N=130", "HD=256", "SCALED=1"});
+  passes({"M=300", "N=300", "HD=64", "PERSISTENT=1", "TILES=2", "--hook", "mask=k <= q && q - k < 100"});
+}
+
+TEST_CASE("two blocks of a cluster load keys and values for each other, also where one has no queries") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto passes = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"attention", kDevice, kEmulator, "--template-file", "attention_wgmma", "CLUSTER=2",
+                                 "HEADS=2", "KV_HEADS=1", "LSE=1"});
+    check_passes(words);
+  };
+  passes({"M=300", "N=301", "HD=128", "PERSISTENT=1", "TILES=2", "BM=128", "BN=128"});
+  passes({"M=70", "N=200", "HD=64", "PERSISTENT=0", "TILES=1", "BM=64", "BN=64"});
+  passes({"M=70", "N=0", "HD=64", "BM=64", "BN=64"});
+}
+
+TEST_CASE("blocks draw the tiles under a mask, and a warp finds their steps, in any order") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* policy : {"random,seed=3", "lazy,seed=7", "starved,seed=4"})
+    check_passes({"attention", kDevice, std::string("emulator:sm_90a:policy=") + policy, "--template-file",
+                  "attention_wgmma", "HEADS=4", "KV_HEADS=2", "HD=64", "LSE=1", "M=300", "N=300", "--hook",
+                  "mask=k <= q && q - k < 100", "PERSISTENT=1", "TILES=2", "BM=128", "BN=64"});
 }
 
 TEST_CASE("the last tokens see keys and values of 8 bits, converted by the instruction and without it") {
@@ -223,7 +245,10 @@ TEST_CASE("new tokens of sequences see their keys in pages, by every file") {
     passes({"SIZE=16", "MAX_PAGES=20", "HD=128"});
     passes({"SIZE=64", "MAX_PAGES=5", "HD=64", "CAUSAL=0", "SINKS=1"});
     passes({"SIZE=8", "MAX_PAGES=40", "HD=64", "--hook", "mask=q - k < 60 && head % 3 != 1"});
-    if (file == std::string("attention_paged_wgmma")) passes({"SIZE=16", "MAX_PAGES=20", "HD=64", "PACK=2", "SINKS=1"});
+    if (file == std::string("attention_paged_wgmma")) {
+      passes({"SIZE=16", "MAX_PAGES=20", "HD=64", "PACK=2", "SINKS=1"});
+      passes({"SIZE=16", "MAX_PAGES=20", "HD=64", "PACK=1", "--hook", "mask=0"});
+    }
     if (file != std::string("attention_paged_wgmma")) passes({"SIZE=3", "MAX_PAGES=101", "HD=96"});
     check_passes({"attention_paged", kDevice, device, "--template-file", file, "BATCH=1", "HEADS=2", "KV_HEADS=1",
                   "M=3", "LONGEST=3", "P=0", "SIZE=16", "MAX_PAGES=0", "HD=64"});
@@ -283,9 +308,10 @@ TEST_CASE("a token has the same bits alone and with others of its sequence and o
   const std::vector<std::pair<const char*, const char*>> files = {{"attention_paged_wgmma", "emulator:sm_90a"},
                                                                   {"attention_paged_mma_cp_async", "emulator:sm_121a"}};
   for (const auto& [file, device] : files) {
-    const std::vector<std::uint16_t> together = result(file, device, "", {0, kNew, kNew + 30}, {kKeys, 100}, 0);
+    const bool packs = file == std::string("attention_paged_wgmma");
+    const std::vector<std::uint16_t> together =
+        result(file, device, packs ? "PACK=1" : "", {0, kNew, kNew + 30}, {kKeys, 100}, 0);
     for (const int token : {0, 40, kNew - 1}) {
-      const bool packs = file == std::string("attention_paged_wgmma");
       const std::vector<std::uint16_t> alone =
           result(file, device, packs ? "PACK=2" : "", {0, 1}, {kKeys - kNew + 1 + token}, token);
       const auto there = together.begin() + token * kHeads * kSize;
