@@ -65,8 +65,8 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-// Registers of a consumer's threads; those that load evaluate the mask and look up pages.
-constexpr int kRegisters = CONSUMERS == 3 ? 160 : kMaskGiven ? 208 : 216;
+// Registers of a consumer's threads; others evaluate the mask and look up pages.
+constexpr int kRegisters = CONSUMERS == 3 ? 160 : kMaskGiven && DV < 192 ? 208 : 216;
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_paged(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,

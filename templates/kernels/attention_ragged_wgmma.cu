@@ -52,7 +52,7 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-// Registers of a consumer's threads; those that load evaluate the mask.
+// Registers of a consumer's threads; others evaluate the mask.
 constexpr int kRegisters = CONSUMERS == 3 ? 160 : !kMaskGiven ? 224 : DV < 192 ? 208 : 216;
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged(
