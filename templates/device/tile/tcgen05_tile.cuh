@@ -86,9 +86,9 @@ template <int Blocks> __device__ inline void commit_blocks(Barrier& barrier) {
     commit_multicast<Blocks>(barrier, (1 << Blocks) - 1);
 }
 
-// Loads 32 lanes of tensor memory, starting at `from`, into the registers of the warp that may read them, at most 32 columns
-// an instruction: of one with 128 ptxas counts the registers that a block is launched with. No instruction may access the
-// registers before the wait, not even a move that changes their type.
+// Loads 32 lanes of tensor memory, starting at `from`, into the registers of the warp that may read them, at most 32
+// columns an instruction: of one with 128 ptxas counts the registers that a block is launched with. No instruction may
+// access the registers before the wait, not even a move that changes their type.
 template <int Columns, class X> __device__ inline void load(RegisterTile<layout::Lane<Columns>, X>& to, u32 from) {
   constexpr int kPart = Columns < 32 ? Columns : 32;
   u32 bits[Columns / kPart][kPart];
