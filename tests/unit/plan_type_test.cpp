@@ -27,8 +27,9 @@ TEST_CASE("a type that follows another is what that is, unless its choices lack 
 }
 
 TEST_CASE("only an earlier type can be followed") {
-  CHECK(refusal(kernel("S in {f16}"), {.kernel = "k", .dims = {{"N", 8}}}).find("unknown element type S") !=
-        std::string::npos);
+  const auto parsed = templates::parse("k.cu", kernel("S in {f16}"));
+  REQUIRE_FALSE(parsed);
+  CHECK(parsed.error().message.find("unknown element type S") != std::string::npos);
 }
 
 }  // namespace tma_jit::plan
