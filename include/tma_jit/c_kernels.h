@@ -78,6 +78,7 @@ typedef struct tma_jit_param_info {
   int64_t default_value;
   const int64_t* values;
   size_t value_count;
+  int32_t asked; /* 1: only a pin of the request changes it from its default */
 } tma_jit_param_info;
 
 typedef struct tma_jit_tensor_info {

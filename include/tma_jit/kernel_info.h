@@ -50,6 +50,7 @@ struct KernelInfo {
   struct Param : Declaration {
     std::int64_t default_value = 0;
     std::vector<std::int64_t> values{};  // includes the default
+    bool asked = false;                  // only a pin changes it: it says what is computed, and tuning leaves it
   };
   struct Let : Declaration {
     Formula value{};

@@ -57,6 +57,7 @@ constexpr std::pair<std::string_view, Setter> kParts[] = {
     {"present", set<&Request::present>},
     {"workspaces", set<&Request::workspaces>},
     {"file", set<&Request::file>},
+    {"sm_budget", set<&Request::sm_budget>},
     {"reference", set<&Request::reference>},
     {"untrusted_hooks", set<&Request::untrusted_hooks>},
 };

@@ -9,14 +9,15 @@
 #include "array.h"
 
 // The parameters that prepare, plan and all that take a kernel's name have in common, for their signatures in stubs.
-#define TMA_JIT_REQUEST_PARAMETERS                                                                         \
-  "kernel: str | Request, *, tensors: collections.abc.Mapping[str, typing.Any] | None = None, "            \
-  "hooks: collections.abc.Mapping[str, str] | None = None, dims: collections.abc.Mapping[str, int] | "     \
-  "None = None, types: collections.abc.Mapping[str, typing.Any] | None = None, "                           \
-  "params: collections.abc.Mapping[str, int] | None = None, scalars: collections.abc.Mapping[str, float] " \
-  "| None = None, operands: collections.abc.Iterable[str] = (), fixed: collections.abc.Iterable[str] = "   \
-  "(), present: collections.abc.Iterable[str] = (), workspaces: collections.abc.Mapping[str, int] | None " \
-  "= None, file: str = '', reference: bool = False, untrusted_hooks: bool = False, **values: typing.Any"
+#define TMA_JIT_REQUEST_PARAMETERS                                                                                 \
+  "kernel: str | Request, *, tensors: collections.abc.Mapping[str, typing.Any] | None = None, "                    \
+  "hooks: collections.abc.Mapping[str, str] | None = None, dims: collections.abc.Mapping[str, int] | "             \
+  "None = None, types: collections.abc.Mapping[str, typing.Any] | None = None, "                                   \
+  "params: collections.abc.Mapping[str, int] | None = None, scalars: collections.abc.Mapping[str, float] "         \
+  "| None = None, operands: collections.abc.Iterable[str] = (), fixed: collections.abc.Iterable[str] = "           \
+  "(), present: collections.abc.Iterable[str] = (), workspaces: collections.abc.Mapping[str, int] | None "         \
+  "= None, file: str = '', sm_budget: int = 0, reference: bool = False, untrusted_hooks: bool = False, **values: " \
+  "typing.Any"
 
 namespace tma_jit::python {
 

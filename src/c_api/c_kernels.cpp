@@ -218,6 +218,7 @@ tma_jit_status tma_jit_kernel_param(const tma_jit_kernel* kernel, size_t index, 
                 info.default_value = param.default_value;
                 info.values = param.values.data();
                 info.value_count = param.values.size();
+                info.asked = param.asked ? 1 : 0;
               });
 }
 

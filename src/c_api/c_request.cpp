@@ -157,6 +157,13 @@ tma_jit_status tma_jit_request_untrusted_hooks(tma_jit_request* request, int32_t
   });
 }
 
+tma_jit_status tma_jit_request_sm_budget(tma_jit_request* request, int32_t sms, tma_jit_error** error) {
+  return guarded(__func__, error, {{"request", request}}, [&]() -> Result<void> {
+    request->request.sm_budget = sms;
+    return {};
+  });
+}
+
 tma_jit_status tma_jit_request_file(tma_jit_request* request, const char* stem, tma_jit_error** error) {
   return guarded(__func__, error, {{"request", request}}, [&]() -> Result<void> {
     request->request.file = stem != nullptr ? stem : "";

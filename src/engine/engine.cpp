@@ -1,6 +1,7 @@
 #include <tma_jit/engine.h>
 
 #include "core/failure.h"
+#include "core/sm_budget.h"
 #include "engine/state.h"
 #include "plan/example.h"
 #include "plan/planner.h"
@@ -110,9 +111,13 @@ Result<engine::Selection> Engine::State::select(std::string_view kernel, std::st
   return engine::Selection::of(std::move(found), options.disable_tma.value_or(false), header_lookup(*this));
 }
 
+Result<DeviceInfo> Engine::State::facts_for(const Request& request) {
+  return device.facts().map([&](DeviceInfo facts) { return within_budget(std::move(facts), request); });
+}
+
 // Follows a tuning record if one applies, else the planner.
 Result<Plan> Engine::State::plan(const Request& request) {
-  TMA_JIT_ASSIGN(const DeviceInfo facts, device.facts());
+  TMA_JIT_ASSIGN(const DeviceInfo facts, facts_for(request));
   const engine::Records::Planning planning = planning_of(*this, facts);
   std::optional<Plan> made = records.recorded(request, facts, planning);
   if (!made) {
@@ -142,13 +147,13 @@ Result<Plan> Engine::plan(const Request& request) {
 }
 
 Result<Enumeration> Engine::enumerate(const Request& request) {
-  TMA_JIT_ASSIGN(const DeviceInfo facts, device());
+  TMA_JIT_ASSIGN(const DeviceInfo facts, state_->facts_for(request));
   return with_templates(*state_, request.kernel,
                         [&](const auto& candidates) { return plan::enumerate(request, facts, candidates); });
 }
 
 Result<std::vector<Candidate>> Engine::candidates(const Request& request, std::size_t most) {
-  TMA_JIT_ASSIGN(const DeviceInfo facts, device());
+  TMA_JIT_ASSIGN(const DeviceInfo facts, state_->facts_for(request));
   return with_templates(*state_, request.kernel,
                         [&](const auto& found) { return plan::rank(request, facts, found, most); });
 }
@@ -199,7 +204,7 @@ Result<std::vector<Request>> Engine::presets(std::string_view kernel, const std:
 }
 
 Result<Request> Engine::example(const Request& request, ExampleSize size) {
-  TMA_JIT_ASSIGN(const DeviceInfo facts, device());
+  TMA_JIT_ASSIGN(const DeviceInfo facts, state_->facts_for(request));
   return with_templates(*state_, request.kernel,
                         [&](const auto& candidates) { return plan::example(request, facts, candidates, size); });
 }

@@ -49,7 +49,7 @@ LiveTuning::LiveTuning(Engine::State& state)
 bool LiveTuning::may_measure(const Request& request, const Plan& plan) {
   if (tuning::tuning_in_this_thread() || !is_open(request) || !request.workspaces.empty()) return false;
   if (state_.misses.sealed()) return false;
-  const auto facts = state_.device.facts();
+  const auto facts = state_.facts_for(request);
   return facts && (plan.record.empty() || !state_.records.know(plan, *facts));
 }
 
@@ -125,7 +125,7 @@ bool LiveTuning::wants(const Request& request, const Plan& plan) {
 }
 
 void LiveTuning::add(const Request& request, const Plan& plan, std::function<void(bool tuned)> settle) {
-  const auto facts = state_.device.facts();
+  const auto facts = state_.facts_for(request);
   if (!facts) return settle(false);
   background_.add({tuning::problem_key(tuning::problem_of(plan, *facts)), request, std::move(settle)});
 }

@@ -31,6 +31,8 @@ struct Engine::State {
   [[nodiscard]] Result<engine::Selection> select(std::string_view kernel);
   // Selects from the one file with that stem, if there is one.
   [[nodiscard]] Result<engine::Selection> select(std::string_view kernel, std::string_view stem);
+  // Returns the device with as many SMs as the request may use.
+  [[nodiscard]] Result<DeviceInfo> facts_for(const Request& request);
   [[nodiscard]] Result<Plan> plan(const Request& request);
   // Emits in the form that the device's driver loads.
   [[nodiscard]] Result<Source> emit(const Plan& plan);

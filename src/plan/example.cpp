@@ -198,21 +198,29 @@ std::optional<Request> preset_example(const templates::Template& kernel, const R
   return request;
 }
 
+// Adds the problems of one preset. Different kinds of extents may lead to the same problem, which is added once.
+void add_examples_of(const templates::Template& kernel, const std::vector<Request>& typed, const DeviceInfo& device,
+                     const PresetConfig& config, ExampleTypes types, std::vector<Request>& requests) {
+  const auto first = static_cast<std::ptrdiff_t>(requests.size());
+  for (const Extents extents : kAllExtents) {
+    Solution known;
+    for (const Request& one : typed) {
+      const auto request = preset_example(kernel, one, device, config, {extents, &known});
+      const bool there = request && std::any_of(requests.begin() + first, requests.end(), [&](const Request& other) {
+                           return other.types == request->types && other.dims == request->dims;
+                         });
+      if (!request || there || !plan_with(kernel, *request, device, Reasons::unsaid)) continue;
+      requests.push_back(*request);
+      if (types == ExampleTypes::first) break;
+    }
+  }
+}
+
 void add_examples(const templates::Template& kernel, const std::vector<Request>& typed, const DeviceInfo& device,
-                  std::vector<Request>& requests) {
+                  ExampleTypes types, std::vector<Request>& requests) {
   for (const PresetConfig& config : preset_configs(kernel, device)) {
     const std::size_t before = requests.size();
-    for (const Extents extents : kAllExtents) {
-      Solution known;
-      for (const Request& one : typed) {
-        auto request = preset_example(kernel, one, device, config, {extents, &known});
-        const bool there = request && std::ranges::any_of(requests, [&](const Request& other) {
-                             return other.file == request->file && other.params == request->params &&
-                                    other.types == request->types && other.dims == request->dims;
-                           });
-        if (request && !there && plan_with(kernel, *request, device, Reasons::unsaid)) requests.push_back(*request);
-      }
-    }
+    add_examples_of(kernel, typed, device, config, types, requests);
     if (requests.size() > before) continue;
     Request refused = typed.front();
     refused.params = config.params;
@@ -237,7 +245,7 @@ Result<Request> example(const Request& request, const DeviceInfo& device, Templa
 }
 
 Result<std::vector<Request>> preset_examples(const DeviceInfo& device, TemplatePointers templates,
-                                             const std::map<std::string, std::int64_t>& dims) {
+                                             const std::map<std::string, std::int64_t>& dims, ExampleTypes types) {
   TMA_JIT_ASSIGN(const std::vector<const templates::Template*> kernels, candidates({}, device, templates));
   TMA_JIT_CHECK(check_dims(kernels, dims));
   std::vector<Request> requests;
@@ -246,7 +254,7 @@ Result<std::vector<Request>> preset_examples(const DeviceInfo& device, TemplateP
     bare.kernel = kernel->kernel;
     bare.file = kernel->stem();
     bare.dims = own_dims(*kernel, dims);
-    add_examples(*kernel, with_types(*kernel, completed(*kernel, std::move(bare))), device, requests);
+    add_examples(*kernel, with_types(*kernel, completed(*kernel, std::move(bare))), device, types, requests);
   }
   return requests;
 }

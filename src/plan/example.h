@@ -1,7 +1,9 @@
 // Example problems of a kernel.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include <tma_jit/example.h>
@@ -15,11 +17,15 @@ namespace tma_jit::plan {
 // gives is unchanged.
 Result<Request> example(const Request& request, const DeviceInfo& device, TemplatePointers templates, ExampleSize size);
 
+// The choices of types that examples of a preset are found for: all, or only the first that has one.
+enum class ExampleTypes : std::uint8_t { all, first };
+
 // Returns one problem for the defaults and every preset of every file that serves the device, for every choice of types
 // for which it is valid and every kind of extents. The problem satisfies the preset's condition and the template's
 // rules, and all params are pinned. A preset without such a problem occurs once, so that planning it reports the
 // reason.
 Result<std::vector<Request>> preset_examples(const DeviceInfo& device, TemplatePointers templates,
-                                             const std::map<std::string, std::int64_t>& dims);
+                                             const std::map<std::string, std::int64_t>& dims,
+                                             ExampleTypes types = ExampleTypes::all);
 
 }  // namespace tma_jit::plan

@@ -76,6 +76,13 @@ Result<void> check_cluster(const Geometry& geometry, const DeviceInfo& device) {
   return {};
 }
 
+// A block runs on one SM, so that a grid of that many blocks never occupies more.
+Result<void> check_budget(const Geometry& geometry, const Request& request) {
+  if (request.sm_budget == 0 || volume(geometry.grid) <= request.sm_budget) return {};
+  return refusal("{} blocks for a budget of {} SMs; a configuration whose blocks go from tile to tile can have fewer",
+                 volume(geometry.grid), request.sm_budget);
+}
+
 }  // namespace
 
 Result<Geometry> geometry_of(const Values& values) {
@@ -93,6 +100,7 @@ Result<Geometry> geometry_of(const Values& values) {
   TMA_JIT_CHECK(set_smem(values, kernel.launch, geometry));
   TMA_JIT_ASSIGN(geometry.cluster, extent(values, kernel.cluster, cluster));
   TMA_JIT_CHECK(check_cluster(geometry, *binding.device));
+  TMA_JIT_CHECK(check_budget(geometry, *binding.request));
   geometry.programmatic = kernel.launch.programmatic;
   geometry.waits = kernel.launch.waits;
   return geometry;

@@ -11,9 +11,14 @@
 namespace tma_jit::plan {
 namespace {
 
+// What only a request changes is as the first preset has it, for which the file may be made.
 std::map<std::string, std::int64_t> defaults_of(const templates::Template& kernel) {
   std::map<std::string, std::int64_t> params;
   for (const templates::Param& param : kernel.params) params[param.name] = param.default_value;
+  if (kernel.presets.empty()) return params;
+  for (const templates::Preset::Setting& setting : kernel.presets.front().settings) {
+    if (kernel.find_param(setting.param)->asked) params[setting.param] = setting.value;
+  }
   return params;
 }
 

@@ -70,6 +70,10 @@ Result<void> check_names(const templates::Template& kernel, const Request& reque
   TMA_JIT_CHECK(all_known(kernel, "scalar", request.scalars, kernel.scalars, key));
   TMA_JIT_CHECK(all_known(kernel, "hook", request.hooks, kernel.hooks, key));
   TMA_JIT_CHECK(all_known(kernel, "workspace", request.workspaces, kernel.workspaces, key));
+  if (request.sm_budget < 0) {
+    return fault(kernel, ErrorCode::invalid_argument, "sm_budget is {}; it is a number of SMs, or 0 for all of them",
+                 request.sm_budget);
+  }
   TMA_JIT_CHECK(check_pins(kernel, request));
   return check_types(kernel, request);
 }

@@ -19,9 +19,11 @@ namespace {
 constexpr std::int64_t kConfigurationsMax = std::int64_t{1} << 24;
 constexpr std::size_t kListedMax = 4096;  // the limit documented for Enumeration::valid_configs
 
-// Returns only the pinned value, or the default followed by the others as written.
+// Returns only the pinned value, only the default of a param that the request alone changes, or the default followed by
+// the others as written.
 std::vector<std::int64_t> choices_of(const templates::Param& param, const Request& request) {
   if (const auto pin = request.params.find(param.name); pin != request.params.end()) return {pin->second};
+  if (param.asked) return {param.default_value};
   std::vector<std::int64_t> choices = {param.default_value};
   std::ranges::copy_if(param.values, std::back_inserter(choices),
                        [&](std::int64_t value) { return value != param.default_value; });
@@ -130,10 +132,23 @@ std::vector<std::int64_t> Search::params_of(const templates::Preset& preset) con
   const templates::Template& kernel = *binding_.kernel;
   std::vector<std::int64_t> params = usual_;
   for (const templates::Preset::Setting& setting : preset.settings) {
-    if (binding_.request->params.contains(setting.param)) continue;
-    params[static_cast<std::size_t>(kernel.find_param(setting.param) - kernel.params.data())] = setting.value;
+    const templates::Param* param = kernel.find_param(setting.param);
+    if (param->asked || binding_.request->params.contains(setting.param)) continue;
+    params[static_cast<std::size_t>(param - kernel.params.data())] = setting.value;
   }
   return params;
+}
+
+// Leaves the preset's configuration in values_ and returns whether the preset is for this request: its condition holds,
+// and what it asks for is what the request asks for.
+bool Search::take_preset(const templates::Preset& preset) {
+  const templates::Template& kernel = *binding_.kernel;
+  values_.set_params(params_of(preset));
+  const bool suited = std::ranges::all_of(preset.settings, [&](const templates::Preset::Setting& setting) {
+    const templates::Param* param = kernel.find_param(setting.param);
+    return !param->asked || values_.params()[static_cast<std::size_t>(param - kernel.params.data())] == setting.value;
+  });
+  return suited && (!preset.when.has_value() || preset.when->evaluate(values_).value_or(0) != 0);
 }
 
 bool Search::choose_preset() {
@@ -141,14 +156,11 @@ bool Search::choose_preset() {
   std::optional<std::vector<std::int64_t>> cheapest;
   std::int64_t fewest = 0;
   for (const templates::Preset& preset : kernel.presets) {
-    std::vector<std::int64_t> params = params_of(preset);
-    values_.set_params(params);
-    if (preset.when.has_value() && preset.when->evaluate(values_).value_or(0) == 0) continue;
-    if (!valid(values_, conditions_) || avoided()) continue;
+    if (!take_preset(preset) || !valid(values_, conditions_) || avoided()) continue;
     if (!kernel.work.cycles.has_value()) return true;
     const std::int64_t estimate = cycles();
     if (cheapest.has_value() && estimate >= fewest) continue;
-    cheapest = std::move(params);
+    cheapest = values_.params();
     fewest = estimate;
   }
   if (cheapest.has_value()) values_.set_params(*cheapest);
@@ -355,9 +367,8 @@ Result<void> Search::rank_by_cycles(std::vector<Ranked>& ranked, std::size_t mos
 
 void Search::rank_presets(std::vector<Ranked>& ranked) {
   for (const templates::Preset& preset : binding_.kernel->presets) {
-    std::vector<std::int64_t> params = params_of(preset);
-    values_.set_params(params);
-    if (preset.when.has_value() && preset.when->evaluate(values_).value_or(0) == 0) continue;
+    if (!take_preset(preset)) continue;
+    const std::vector<std::int64_t> params = values_.params();
     add_if_valid(ranked, params);
     const auto added = std::ranges::find(ranked, params, &Ranked::params);
     if (added != ranked.end()) added->preset = true;

@@ -69,6 +69,7 @@ class Search {
   void apply();
   bool take(const std::vector<std::int64_t>& params);
   std::vector<std::int64_t> params_of(const templates::Preset& preset) const;
+  bool take_preset(const templates::Preset& preset);
   bool choose_preset();
   std::int64_t cycles();
   [[nodiscard]] Result<void> rank_by_cycles(std::vector<Ranked>& ranked, std::size_t most);

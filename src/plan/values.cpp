@@ -101,7 +101,7 @@ Values::Slot Values::slot_of_tensor(const templates::Reference& reference, std::
 Values::Slot Values::slot_of_type(const templates::Reference& reference, std::size_t index) const {
   const DType chosen = binding_.types[index];
   if (reference.kind == templates::Reference::Kind::name) return {};
-  return {Slot::Kind::constant, templates::fact_of(reference.kind, chosen)};
+  return {Slot::Kind::constant, templates::value_of(reference.kind, chosen)};
 }
 
 Values::Slot Values::slot_of(const templates::Reference& reference, const templates::Place& place) const {

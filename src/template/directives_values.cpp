@@ -207,7 +207,9 @@ Result<void> parse_param(LineParser& line, Builder& builder) {
   if (std::find(param.values.begin(), param.values.end(), param.default_value) == param.values.end()) {
     return line.error(default_at, fmt::format("the default {}", out_of_set(param.name, param.default_value)));
   }
-  TMA_JIT_CHECK(line.finish(param, "a doc text or the end of the line"));
+  param.asked = line.accept_word("asked");
+  TMA_JIT_CHECK(line.finish(
+      param, param.asked ? "a doc text or the end of the line" : "\"asked\", a doc text or the end of the line"));
   builder.result.params.push_back(std::move(param));
   return {};
 }

@@ -116,7 +116,7 @@ std::string Reference::text() const {
     case Kind::list: return name;
     case Kind::type_size: return fmt::format("sizeof({})", name);
     case Kind::integer: return fmt::format("integer({})", name);
-    case Kind::fraction: return fmt::format("fraction({})", name);
+    case Kind::dtype: return fmt::format("dtype({})", name);
     case Kind::device: return fmt::format("device.{}", name);
     case Kind::stride: return fmt::format("stride({}, {})", name, dimension);
     case Kind::alignment: return fmt::format("alignment({})", name);
@@ -125,10 +125,10 @@ std::string Reference::text() const {
   return name;
 }
 
-std::int64_t fact_of(Reference::Kind function, DType type) {
-  if (function == Reference::Kind::integer) return is_floating_point(type) ? 0 : 1;
-  if (function == Reference::Kind::fraction) return fraction_bits(type);
-  return static_cast<std::int64_t>(size_of(type));
+std::int64_t value_of(Reference::Kind kind, DType type) {
+  if (kind == Reference::Kind::type_size) return static_cast<std::int64_t>(size_of(type));
+  if (kind == Reference::Kind::integer) return is_floating_point(type) ? 0 : 1;
+  return static_cast<std::int64_t>(type);
 }
 
 Expression::Expression() : Expression(0) {}

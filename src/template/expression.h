@@ -30,7 +30,7 @@ struct Reference {
     list,       // the entries of a list, as arguments of a function, until lists are expanded
     type_size,  // sizeof(name) in bytes; sizeof of a concrete dtype is a literal instead
     integer,    // integer(name): 1 for an integer type, else 0; a literal likewise
-    fraction,   // fraction(name): bits of a floating-point type's fraction, 0 of an integer type; a literal likewise
+    dtype,      // dtype(name): a number of its own for each element type; a literal likewise
     device,     // device.name
     stride,     // stride(name, dimension), in elements; dimension 0 is the outermost
     alignment,  // alignment(name), in bytes
@@ -43,13 +43,13 @@ struct Reference {
   int id = -1;    // index into Template::references; equal references in a template have equal ids
   Place place{};  // of what it refers to; known in Template::references
 
-  bool of_type() const { return kind == Kind::type_size || kind == Kind::integer || kind == Kind::fraction; }
-  // "M", "sizeof(T)", "integer(T)", "fraction(T)", "device.sm_count", "stride(A, 0)", "alignment(A)", "given(f)"
+  bool of_type() const { return kind == Kind::type_size || kind == Kind::integer || kind == Kind::dtype; }
+  // "M", "sizeof(T)", "integer(T)", "dtype(T)", "device.sm_count", "stride(A, 0)", "alignment(A)", "given(f)"
   std::string text() const;
 };
 
-// Returns the value of a function of an element type: of sizeof, integer or fraction.
-std::int64_t fact_of(Reference::Kind function, DType type);
+// Returns the value of a reference to a type (Reference::of_type) that is this element type.
+std::int64_t value_of(Reference::Kind kind, DType type);
 
 // Provides the values of references. `evaluate` returns its errors unchanged.
 class Scope {

@@ -239,8 +239,8 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
     result = of_type(token, Reference::Kind::type_size);
   } else if (token.text == "integer") {
     result = of_type(token, Reference::Kind::integer);
-  } else if (token.text == "fraction") {
-    result = of_type(token, Reference::Kind::fraction);
+  } else if (token.text == "dtype") {
+    result = of_type(token, Reference::Kind::dtype);
   } else if (token.text == "stride") {
     result = stride();
   } else if (token.text == "alignment") {
@@ -251,7 +251,7 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
     result = function(found->op, token);
   } else {
     const std::array<std::string, 11> known = {"align_up", "ceil_div", "min",    "max",       "sum",  "sizeof",
-                                               "integer",  "fraction", "stride", "alignment", "given"};
+                                               "integer",  "dtype",    "stride", "alignment", "given"};
     return unknown_name(error(token, fmt::format("unknown function {}", token.text)), token.text, known);
   }
   if (!result) return result;
@@ -264,7 +264,7 @@ ExpressionParser::Index ExpressionParser::of_type(const Token& function, Referen
   TMA_JIT_ASSIGN(const Token token, expect_name(fmt::format("a type name in {}", function.text)));
   if (const std::optional<DType> type = dtype_named(token.text)) {
     Node node;
-    node.value = fact_of(kind, *type);
+    node.value = value_of(kind, *type);
     node.at = token.at;
     return add(std::move(node));
   }

@@ -27,7 +27,7 @@ constexpr std::string_view kLanguageWords[] = {
 
 // Functions of expressions, and names that the preamble or CUDA defines.
 constexpr std::string_view kTakenNames[] = {"align_up",  "ceil_div",  "min",      "max",     "stride",  "integer",
-                                            "fraction",  "alignment", "given",    "device",  "Dims",    "dims",
+                                            "dtype",     "alignment", "given",    "device",  "Dims",    "dims",
                                             "Hooks",     "hooks",     "Operand",  "View",    "Mapped",  "CUtensorMap",
                                             "threadIdx", "blockIdx",  "blockDim", "gridDim", "warpSize"};
 

@@ -51,7 +51,7 @@ ReferenceTable::Problem ReferenceTable::problem(const Reference& reference) cons
     case Reference::Kind::list: return {fmt::format("{} is not a list", reference.name)};
     case Reference::Kind::type_size: return type_problem("sizeof", reference.name);
     case Reference::Kind::integer: return type_problem("integer", reference.name);
-    case Reference::Kind::fraction: return type_problem("fraction", reference.name);
+    case Reference::Kind::dtype: return type_problem("dtype", reference.name);
     case Reference::Kind::device: {
       const std::vector<std::string> facts = device::device_fact_names();
       if (contains(facts, reference.name)) return {};

@@ -33,7 +33,7 @@ Place place_of(const Template& kernel, const Reference& reference) {
     case Reference::Kind::name: return place_named(kernel, reference.name);
     case Reference::Kind::type_size:
     case Reference::Kind::integer:
-    case Reference::Kind::fraction: return place_in(kernel.types, Place::List::types, reference.name);
+    case Reference::Kind::dtype: return place_in(kernel.types, Place::List::types, reference.name);
     case Reference::Kind::stride:
     case Reference::Kind::alignment: return place_in(kernel.tensors, Place::List::tensors, reference.name);
     case Reference::Kind::given: return place_in(kernel.hooks, Place::List::hooks, reference.name);

@@ -56,6 +56,7 @@ struct Dim : Declaration {
 struct Param : Declaration {
   std::int64_t default_value = 0;    // the default
   std::vector<std::int64_t> values;  // distinct, includes the default; in the order written
+  bool asked = false;                // only a pin of the request changes it from its default
 };
 
 // let SMEM = STAGES * BM. Only lets declared above it may be used.

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/failure.h"
+#include "core/sm_budget.h"
 #include "tuning/contest.h"
 #include "tuning/file_lock.h"
 #include "tuning/pinned.h"
@@ -67,7 +68,7 @@ class Tuning {
   Result<void> tune(const Request& request, TuneResult& result) {
     until_ = after(share());
     TMA_JIT_ASSIGN(const Plan plan, engine_.plan(request));
-    const TuningRecord problem = tuning::problem_of(plan, device_);
+    const TuningRecord problem = tuning::problem_of(plan, within_budget(device_, request));
     TMA_JIT_ASSIGN(const bool was_known, take_known(request, problem, result));
     if (was_known) return {};
     if (records_.empty()) return contest(request, problem, result);

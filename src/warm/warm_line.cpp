@@ -116,6 +116,8 @@ Result<void> read_field(const std::string& field, const Json& value, WarmLine& l
     value.get_to(line.presets);
   } else if (field == "reference") {
     value.get_to(request.reference);
+  } else if (field == "sm_budget") {
+    TMA_JIT_ASSIGN(request.sm_budget, integer_in<int>(value, field));
   } else if (field == "fixed") {
     value.get_to(request.fixed);
   } else if (field == "dims") {
@@ -134,8 +136,9 @@ Result<void> read_field(const std::string& field, const Json& value, WarmLine& l
   } else if (field == "tensors") {
     return read_tensors(value, request);
   } else {
-    const std::vector<std::string> known = {"kernel", "arch",  "file",     "presets", "reference", "fixed",  "dims",
-                                            "params", "hooks", "operands", "types",   "tensors",   "present"};
+    const std::vector<std::string> known = {"kernel",    "arch",  "file",    "presets", "reference",
+                                            "sm_budget", "fixed", "dims",    "params",  "hooks",
+                                            "operands",  "types", "tensors", "present"};
     return unknown_name(failure(ErrorCode::parse, "no field is named \"{}\"", field), field, known);
   }
   return {};
@@ -181,6 +184,7 @@ std::string request_line(const Request& request) {
   put(line, "operands", std::move(operands));
   put(line, "tensors", tensors_of(request));
   put(line, "present", request.present);
+  if (request.sm_budget != 0) line["sm_budget"] = request.sm_budget;
   if (request.reference) line["reference"] = true;
   return text_of(line);
 }

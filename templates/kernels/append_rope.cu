@@ -24,7 +24,7 @@
 //!
 //! require HD % 16 == 0                             "halves of heads are whole packs of 16 bytes"
 //! require 2 * LANES * COUNT >= HD                  "a head must fit into its threads' packs"
-//! require sizeof(C) == 1 || fraction(C) == fraction(T) "the cache is of e4m3 or of the type of the keys"
+//! require sizeof(C) == 1 || dtype(C) == dtype(T) "the cache is of e4m3 or of the type of the keys"
 //! require SCALED == 0 || sizeof(C) == 1            "only numbers of 8 bits have scales"
 //! require P * SIZE <= 9223372036854775807 / max(KV_HEADS * HD, 1) "elements are counted in 63 bits"
 //! require alignment(K) % 16 == 0 && (stride(K, 0) | stride(K, 1)) % 8 == 0 && stride(K, 2) == 1 "heads of K begin at 16 bytes"

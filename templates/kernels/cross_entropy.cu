@@ -70,6 +70,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void cross_entropy(View<const T
                                                                     const __grid_constant__ Hooks hooks) {
   const f32 none = -infinity();
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
+  smem.init();
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(S, dims.M, dims.N);
   const bool first = row.row < dims.M && row.column <= 0;
   s64 label = -1;

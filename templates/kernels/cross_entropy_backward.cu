@@ -1,9 +1,6 @@
 //! kernel  cross_entropy_backward "the gradient of cross_entropy's scores: DS[i,j] = (softmax of S[i,:] at j - (j == L[i])) * G[i]; 0 where L[i] is no column"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
-//!
-//! type    T       = bf16  in {f32, bf16, f16}      "elements of S and DS"
-//! type    I       = s32   in {s32, s64}            "labels; those outside of 0..N-1 mark rows that do not count"
-//! dim     M, N            in 0..2147483647
+//! use     "device/reference/cross_entropy_backward.cuh"
 //!
 //! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
 //! param   LANES   = 32    in {2, 4, 8, 16, 32, 128, 256, 512, 1024} "threads of a block that share a row: some of a warp, or the block"
@@ -12,7 +9,6 @@
 //! param   KEPT    = 1     in {0, 1}                "1: a row is kept in registers; 0: each pass over it reads it again, in parts"
 //! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
 //!
-//! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
 //! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold at a time"
 //!
@@ -23,18 +19,9 @@
 //! require KEPT == 0 || N + (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
 //! require WHOLE == 0 || (N % COUNT == 0 && alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0 && alignment(DS) % 16 == 0 && stride(DS, 0) % COUNT == 0) "rows begin at 16 bytes and are whole packs"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
-//! require stride(S, 1) == 1                        "elements of a row of S are neighbours"
-//! require stride(DS, 1) == 1                       "elements of a row of DS are neighbours"
-//!
-//! tensor  S : T[M, N]
-//! tensor  L : I[M]  in 0..N - 1  checked
-//! tensor  G : f32[M]
-//! tensor  DS : T[M, N]  out
 //!
 //! cluster CLUSTER
 //! launch  grid ceil_div(M, ROWS) * CLUSTER  block THREADS
-//! work    flops 5 * M * N  bytes M * (2 * N * sizeof(T) + sizeof(I) + 4)
-//! reference cross_entropy_backward_reference  grid min(M, 65536)  block 256
 //!
 //! preset  LANES = 2, THREADS = 256, PACKS = 1
 //! preset  LANES = 4, THREADS = 256, PACKS = 1
@@ -71,6 +58,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void cross_entropy_backward(Vie
                                                                              const Dims dims) {
   const f32 none = -infinity();
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
+  smem.init();
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(S, dims.M, dims.N);
   s64 label = -1;
   f32 gradient = 0;
@@ -91,20 +79,6 @@ extern "C" __global__ __launch_bounds__(THREADS) void cross_entropy_backward(Vie
 
 #else
 
-#include "device/reference/row_reduce.cuh"
-
-// One block per row.
-extern "C" __global__ void cross_entropy_backward_reference(View<const T, 2> S, View<const I, 1> L,
-                                                            View<const f32, 1> G, View<f64, 2> DS, const Dims dims) {
-  for (s64 row = blockIdx.x; row < dims.M; row += gridDim.x) {
-    const auto score = [&](s64 j) { return to_f64(S.data[row * S.stride[0] + j * S.stride[1]]); };
-    const f64 log_sum = row_log_sum_exp(dims.N, score), gradient = to_f64(G.data[row * G.stride[0]]);
-    const s64 label = L.data[row * L.stride[0]];
-    const bool counts = label >= 0 && label < dims.N;
-    for (s64 j = threadIdx.x; j < dims.N; j += blockDim.x)
-      DS.data[row * DS.stride[0] + j * DS.stride[1]] =
-          counts ? (exp(score(j) - log_sum) - (j == label ? 1 : 0)) * gradient : 0;
-  }
-}
+#include "device/reference/cross_entropy_backward.cuh"
 
 #endif

@@ -6,7 +6,7 @@
 //! type    E       = f32   in {f32, u8, e4m3}       "of scales: u8 holds an e8m0, 2^(code - 127)"
 //! dim     M, N            in 0..2147483647
 //!
-//! param   SCALES  = 2     in 0..5                  "0: GIVEN is the scale of all; 1: each row has one; 2: each 128 columns; 3: mxfp8; 4: mxfp4; 5: nvfp4: as of quantize"
+//! param   SCALES  = 2     in 0..6                  "0: GIVEN is the scale of all; 1: each row has one; 2: each 128 columns; 3: mxfp8; 4: mxfp4; 5: nvfp4; 6: each square of 128 by 128: as of quantize"
 //! param   BLOCKED = 0     in {0, 1}                "1: scales as tcgen05 products take them: blocks of 128 rows by 4 scales"
 //! param   UNIT    = 0     in {0, 1}                "1, for nvfp4: scales are in units of GIVEN"
 //! param   THREADS = 256   in {128, 256, 512}       "of a block"
@@ -17,13 +17,14 @@
 //! let     COUNT   = 16 / sizeof(O)                 "elements of a pack, which is written at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
 //! let     HELD    = LANES * PACKS * COUNT          "elements of a row that its threads hold"
-//! let     WIDTH   = SCALES == 2 ? 128 : SCALES == 5 ? 16 : 32 "columns that share a scale, where a row has several"
-//! let     EACH    = SCALES <= 3 ? 1 : 2            "elements of a byte"
+//! let     WIDTH   = SCALES == 2 || SCALES == 6 ? 128 : SCALES == 5 ? 16 : 32 "columns that share a scale, where a row has several"
+//! let     EACH    = SCALES <= 3 || SCALES == 6 ? 1 : 2 "elements of a byte"
 //! let     GROUPS  = SCALES >= 2 ? ceil_div(N, WIDTH) : 1 "scales of a row"
+//! let     HEIGHT  = SCALES == 6 ? ceil_div(M, 128) : M "rows of scales"
 //!
-//! require integer(T) == (SCALES >= 4)              "e2m1 is stored in pairs as u8, e4m3 as itself"
+//! require integer(T) == (EACH == 2)                "e2m1 is stored in pairs as u8, e4m3 as itself"
 //! require SCALES == 3 || SCALES == 4 ? integer(E) == 1 : integer(E) == 0 && sizeof(E) == (SCALES == 5 ? 1 : 4) "powers of two are stored as u8, nvfp4's scales as e4m3, others as f32"
-//! require BLOCKED == 0 || SCALES >= 3              "scales of 8 bits have blocks"
+//! require BLOCKED == 0 || (SCALES >= 3 && SCALES <= 5)             "scales of 8 bits have blocks"
 //! require UNIT == 0 || SCALES == 5                 "only the scales of nvfp4 have a unit"
 //! require ceil_div(N, HELD) <= 65535               "parts of a row are counted in 16 bits"
 //! require WHOLE == 0 || (N % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) % COUNT == 0 && alignment(Q) % 16 == 0 && stride(Q, 0) % COUNT == 0) "rows begin at 16 bytes and are whole packs"
@@ -33,14 +34,14 @@
 //!
 //! tensor  Q : T[M, ceil_div(N, EACH)]
 //! tensor  GIVEN  : f32[1]  when SCALES == 0 || UNIT == 1
-//! tensor  SCALE  : E[M, GROUPS]  when SCALES >= 1 && BLOCKED == 0
+//! tensor  SCALE  : E[HEIGHT, GROUPS]  when SCALES >= 1 && BLOCKED == 0
 //! tensor  BLOCKS : E[ceil_div(M, 128), ceil_div(GROUPS, 4), 32, 16]  when BLOCKED == 1
 //! tensor  Y : O[M, N]  out
 //!
 //! hook    output(f32 y, s32 row, s32 column) : f32 = y  "applied to each result"
 //!
 //! launch  grid ceil_div(M, ROWS), ceil_div(N, HELD)  block THREADS
-//! work    flops M * N  bytes M * N * sizeof(O) + M * ceil_div(N, EACH) + (SCALES > 0) * M * GROUPS * sizeof(E)
+//! work    flops M * N  bytes M * N * sizeof(O) + M * ceil_div(N, EACH) + (SCALES > 0) * HEIGHT * GROUPS * sizeof(E)
 //! reference dequantize_reference  grid min(M, 65536)  block 256
 //!
 //! preset  LANES = 16, PACKS = 1  when N <= 256 / sizeof(O)
@@ -56,7 +57,8 @@ template <class Scale, class Blocks>
 __device__ inline f32 scale_of(const Scale& SCALE, const Blocks& BLOCKS, s64 row, int group, f32 unit, int columns) {
   if constexpr (SCALES == 0) return unit;
   if constexpr (SCALES == 1) return to_f32(SCALE.data[row * SCALE.stride[0]]);
-  if constexpr (SCALES == 2) return to_f32(SCALE.data[row * SCALE.stride[0] + group * SCALE.stride[1]]);
+  if constexpr (SCALES == 2 || SCALES == 6)
+    return to_f32(SCALE.data[(SCALES == 6 ? row / 128 : row) * SCALE.stride[0] + group * SCALE.stride[1]]);
   const s64 at = BLOCKED ? blocked_scale(row, group, ceil_div(ceil_div(columns, WIDTH), 4))
                          : row * SCALE.stride[0] + group * SCALE.stride[1];
   const u8 code = reinterpret_cast<const u8*>(BLOCKED ? BLOCKS.data : SCALE.data)[at];

@@ -74,7 +74,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void fill(View<T, 2> Y, F x, co
     const s64 column = (first + u * LANES) * COUNT - before;
     if (column >= 0 && column + COUNT <= width) {
       const Pack<T, COUNT> y = values(x, row, column, dims.N, hooks);
-      *reinterpret_cast<Pack<T, COUNT>*>(to + (NEIGHBOURS == 1 ? column : column * Y.stride[1])) = y;
+      store_whole_pack(to + (NEIGHBOURS == 1 ? column : column * Y.stride[1]), y);
     } else {
       for (s64 j = max(column, s64{0}); j < min(column + COUNT, width); ++j)
         to[j] = element_of<T>(FLAT == 1 ? hooks.value(x, j / dims.N, j % dims.N) : hooks.value(x, row, j));

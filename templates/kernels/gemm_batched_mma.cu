@@ -25,6 +25,8 @@
 //! require WM * WN / 32 + WM / 2 + WN / 2 + 40 <= (WARPS == 8 ? 232 : 255) "accumulators and fragments must fit in registers"
 //! require !FLOAT8 || device.compute_capability < 90 || device.compute_capability >= 120 || WM * WN <= 1024 "from sm_90 to below sm_120 mma.sync widens 8-bit floats to 16 bits, for which only warp tiles of 32 by 32 leave registers"
 //! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
+//! require TERMS == 1 || WN == 32 && (WM == 32 || STEP == 64) "terms of f32 leave registers for smaller warp tiles"
+//! require INVARIANT == 0 || integer(T) || device.compute_capability >= 120 "on sm_90a wgmma, on sm_100a and sm_103a tcgen05 multiplies whatever the number of rows, because their sums have other bits"
 //! require TA + TB == 0 || sizeof(T) == 2           "ldmatrix reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //!
 //! tensor  A   box [1, BM, BK]     swizzle STEP  l2 256
@@ -33,7 +35,7 @@
 //! tensor  BT  box [1, BK, 64]     swizzle 128  l2 256
 //! tensor  D   box [1, BM, EPI_N]  swizzle 128  view
 //!
-//! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
+//! launch  grid (DYNAMIC ? TILES : ceil_div(TILES, WAVES))  block THREADS  smem SMEM
 //! work    flops 2 * BATCH * M * N * K  bytes (A_BATCH * M * K + B_BATCH * N * K) * sizeof(T) + BATCH * M * N * sizeof(O)
 //! reference gemm_batched_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 ? (K <= 1024 ? 7 : K <= 8192 ? 5 : 3) : 0
 //!
@@ -41,6 +43,7 @@
 //! preset  BM = 128, BN = 128, WM = 64, WN = 32, STAGES = 5  when BATCH * ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
 //! preset  BM = 128, BN = 256, WM = 64, WN = 64, STAGES = 3
 //! preset  BM = 64, BN = 128, WM = 32, WN = 32, STAGES = 6
+//! preset  TERMS = 3, BM = 128, BN = 128, WM = 64, WN = 32, STAGES = 5
 
 #include "device/epilogue/store_results.cuh"
 #include "device/pipeline/mma_multiplier.cuh"
@@ -58,7 +61,7 @@ using Staged = SharedTile<O, BM, EPI_N>;
 
 struct Smem {
   OperandTile<TA, T, BM, BK> a[STAGES];
-  OperandTile<TB, T, BN, BK> b[STAGES];
+  OperandTile<TB, U, BN, BK> b[STAGES];
   Staged staged[1];
   Pipeline<STAGES> pipeline;
 };
@@ -72,7 +75,7 @@ __device__ void consume(Smem& smem, const Mapped<O, 3>& D, const Tiles& tiles, c
   Consumer consumer(smem.pipeline);
   Accumulators acc;
   for (const int index : tiles) {
-    mma::multiply_tile<T, WM, WN, BK>(smem, consumer, steps, row, column, acc);
+    mma::multiply_tile<T, WM, WN, BK, TERMS, U>(smem, consumer, steps, row, column, acc);
     const BatchTile tile = tiles[index];
     tma::store_tile<S, WARPS, BN>(smem.staged, tma::MatrixOf<O>{D, tile.matrix}, {dims.M, dims.N}, tile.row * BM,
                                   tile.column * BN, row, column, acc, hooks, tile.matrix);

@@ -31,6 +31,7 @@
 //! require PROMOTED == 0 || SLICES == 1 && PINGPONG == 0 "sums of 8-bit floats that are added in f32 leave registers for 64 rows"
 //! require sizeof(O) > 1 || BN % 16 == 0            "TMA stores rows of whole 16 bytes"
 //! require !integer(T) || BN % 16 == 0              "wgmma multiplies integers by multiples of 16 columns"
+//! require TERMS == 1                               "gemm_batched_mma multiplies f32 by three terms"
 //! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //! require TB == 0 || BN % 64 == 0  "a block loads panels of 64 columns of BT"
 //!
@@ -40,7 +41,7 @@
 //! tensor  BT  box [1, BK, 64]     swizzle 128  l2 128
 //! tensor  D   box [1, 64, EPI_N]  swizzle SWIZZLE  view
 //!
-//! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
+//! launch  grid (DYNAMIC ? TILES : ceil_div(TILES, WAVES))  block THREADS  smem SMEM
 //! work    flops 2 * BATCH * M * N * K  bytes (A_BATCH * M * K + B_BATCH * N * K) * sizeof(T) + BATCH * M * N * sizeof(O)  cycles 10200 + max(WAVES * (1500 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), ((A_BATCH * M * K + B_BATCH * N * K) * sizeof(T) + BATCH * M * N * sizeof(O)) / 2230) "as gemm's"
 //! reference gemm_batched_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
@@ -74,7 +75,7 @@ using Store = tma::SliceStore<S, Staged, Hooks, BN, REGISTERS - SUMS - 40>;
 
 struct Smem {
   OperandTile<TA, T, BM, BK> a[STAGES];
-  OperandTile<TB, T, BN, BK> b[STAGES];
+  OperandTile<TB, U, BN, BK> b[STAGES];
   Staged staged[CONSUMERS][EPI_TILES];
   Pipeline<STAGES> pipeline;
   Turns turns;

@@ -1,7 +1,8 @@
 //! kernel  gemm     "D[M,N] = epilogue(A[M,K] * B[N,K]^T), f32 accumulation; at most 16 rows of A and D"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //!
-//! type    T      = bf16  in {bf16, f16}            "elements of A and B"
+//! type    T      = bf16  in {bf16, f16}            "elements of A"
+//! type    U      = T     in {bf16, f16}            "elements of B, as those of A"
 //! type    O      = bf16  in {bf16, f16, f32}       "elements of D"
 //! type    S      = f32   in {f32}                  "what epilogue computes in"
 //! dim     M, N, K in 0..2147483647
@@ -16,6 +17,10 @@
 //! param   SPLIT  = 1     in {1, 2, 4, 8}           "blocks of a cluster that share K"
 //! param   TA     = 0     in {0}                   "A lies with K along its rows"
 //! param   TB     = 0     in {0}                   "so does B"
+//! param   AMAX   = 0    in {0}                   "results are not compared"
+//! param   TERMS  = 1    in {1}  asked           "neither is f32"
+//! param   INVARIANT = 0 in {0}  asked           "warps share K; other files sum it in the order of many rows"
+//! param   DYNAMIC = 0   in {0, 1}  asked        "each tile has a block, which begins where an SM is free"
 //! param   CHUNKS = 1     in {1, 2, 3, 4, 6, 8, 16} "blocks that share K: the last to come adds up what the others left in global memory"
 //!
 //! let     THREADS = 32 * WARPS
@@ -33,6 +38,7 @@
 //! let     TURNS   = ceil_div(ceil_div(K, 64), PARTS * STEPS) "latencies of a warp"
 //! let     LATENCY = max(TURNS * 900, TURNS * GRID * 900 / (device.sm_count * RESIDENT))
 //!
+//! require dtype(U) == dtype(T)                  "A and B have elements of one type"
 //! require M <= ROWS                                "a block multiplies all rows of A"
 //! require alignment(A) >= VEC && alignment(B) >= VEC "A and B must begin at a multiple of the access"
 //! require stride(A, 0) * sizeof(T) % VEC == 0 && stride(B, 0) * sizeof(T) % VEC == 0 "rows of A and B must begin at multiples of the access"
@@ -46,9 +52,10 @@
 //!
 //! tensor  A  : T[M, K]
 //! tensor  AT : T[K, M]  when TA == 1
-//! tensor  B  : T[N, K]  early
-//! tensor  BT : T[K, N]  when TB == 1
+//! tensor  B  : U[N, K]  early
+//! tensor  BT : U[K, N]  when TB == 1
 //! tensor  D  : O[M, N]  out
+//! tensor  LARGEST : f32[1]  out  when AMAX == 1
 //!
 //! workspace partials  CHUNKS == 1 ? 0 : TILES * CHUNKS * ROWS * BN * 4  "sums of one block"
 //! workspace counters  CHUNKS == 1 ? 0 : TILES * 4  zero  "blocks of a tile that have come"
@@ -164,7 +171,8 @@ template <class F> __device__ void collect_chunks(Smem& smem, int rows, f32* par
 
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T, 2> A, View<const T, 2>,
                                                                    View<const T, 2> B, View<const T, 2>, View<O, 2> D,
-                                                                   u8* partials, u8* counters, const Dims dims,
+                                                                   View<f32, 1>, u8* partials, u8* counters,
+                                                                   const Dims dims,
                                                                    const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const int tile = blockIdx.x / (SPLIT * CHUNKS), share = blockIdx.x % (SPLIT * CHUNKS), column = tile * BN;

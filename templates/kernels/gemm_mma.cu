@@ -19,7 +19,7 @@
 //! let     SMEM      = align_up(STAGES * (BM + BN) * STEP + BM * 128 + 16 * STAGES, 1024)
 //! let     TILES     = ceil_div(M, BM) * ceil_div(N, BN)
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count))
-//! let     CYCLES    = BM * BN * BK / 900 + 60      "cycles of one step along K"
+//! let     CYCLES    = BM * BN * BK * TERMS * max(2, sizeof(T)) / 1800 + 60 "cycles of one step along K"
 //! let     FLOAT8    = sizeof(T) == 1 && !integer(T)
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
@@ -27,6 +27,8 @@
 //! require WM * WN / 32 + WM / 2 + WN / 2 + 40 <= (WARPS == 8 ? 232 : 255) "accumulators and fragments must fit in registers"
 //! require !FLOAT8 || device.compute_capability < 90 || device.compute_capability >= 120 || WM * WN <= 1024 "from sm_90 to below sm_120 mma.sync widens 8-bit floats to 16 bits, for which only warp tiles of 32 by 32 leave registers"
 //! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
+//! require TERMS == 1 || WN == 32 && (WM == 32 || STEP == 64) "terms of f32 leave registers for smaller warp tiles"
+//! require INVARIANT == 0 || integer(T) || device.compute_capability >= 120 "on sm_90a wgmma, on sm_100a and sm_103a tcgen05 multiplies whatever the number of rows, because their sums have other bits"
 //! require TA + TB == 0 || sizeof(T) == 2           "ldmatrix reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //!
 //! tensor  A   box [BM, BK]     swizzle STEP  l2 256
@@ -35,7 +37,9 @@
 //! tensor  BT  box [BK, 64]     swizzle 128  l2 256  early
 //! tensor  D   box [BM, EPI_N]  swizzle 128  view
 //!
-//! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM  waits
+//! workspace state    8 * AMAX     zero             "LargestState"
+//!
+//! launch  grid (DYNAMIC ? TILES : ceil_div(TILES, WAVES))  block THREADS  smem SMEM  waits
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 14000 + max(WAVES * ceil_div(K, BK) * CYCLES, ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 1500) "by the rate of mma.sync and the bandwidth of an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 ? (K <= 1024 ? 7 : K <= 8192 ? 5 : 3) : 0
 //!
@@ -43,6 +47,7 @@
 //! preset  BM = 128, BN = 128, WM = 64, WN = 32, STAGES = 5  when ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
 //! preset  BM = 128, BN = 256, WM = 64, WN = 64, STAGES = 3
 //! preset  BM = 64, BN = 128, WM = 32, WN = 32, STAGES = 6
+//! preset  TERMS = 3, BM = 128, BN = 128, WM = 64, WN = 32, STAGES = 5
 
 #include "device/epilogue/store_results.cuh"
 #include "device/pipeline/mma_multiplier.cuh"
@@ -61,7 +66,7 @@ using Staged = SharedTile<O, BM, EPI_N>;
 
 struct Smem {
   OperandTile<TA, T, BM, BK> a[STAGES];
-  OperandTile<TB, T, BN, BK> b[STAGES];
+  OperandTile<TB, U, BN, BK> b[STAGES];
   Staged staged[1];
   Pipeline<STAGES> pipeline;
 };
@@ -69,13 +74,13 @@ static_assert(sizeof(Smem) == SMEM);
 
 // Multiplies and stores this block's tiles. Called by all consumer warps. Loop invariant: before a tile, the slots of
 // all earlier tiles are released, and only copies of their results to D may be in progress.
-__device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
-                        int steps) {
+template <class To>
+__device__ void consume(Smem& smem, const To& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks, int steps) {
   const int warp = threadIdx.x / 32, row = warp / WARPS_N * WM, column = warp % WARPS_N * WN;
   Consumer consumer(smem.pipeline);
   Accumulators acc;
   for (const int index : tiles) {
-    mma::multiply_tile<T, WM, WN, BK>(smem, consumer, steps, row, column, acc);
+    mma::multiply_tile<T, WM, WN, BK, TERMS, U>(smem, consumer, steps, row, column, acc);
     const Tile tile = tiles[index];
     tma::store_tile<S, WARPS, BN>(smem.staged, D, {dims.M, dims.N}, tile.row * BM, tile.column * BN, row, column, acc,
                                   hooks);
@@ -87,7 +92,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                                                               const __grid_constant__ CUtensorMap AT,
                                                               const __grid_constant__ CUtensorMap B,
                                                               const __grid_constant__ CUtensorMap BT,
-                                                              const __grid_constant__ Mapped<O, 2> D, const Dims dims,
+                                                              const __grid_constant__ Mapped<O, 2> D,
+                                                              View<f32, 1> LARGEST, u8* state, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.M, dims.N);
@@ -98,12 +104,14 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     if (first) smem.pipeline.init(WARPS);
     start_producer(THREADS);
     if constexpr (WARPS == 8) give_registers<40>();
-    if (first) load_operands(smem.pipeline, smem, TA ? AT : A, TB ? BT : B, tiles, steps);
+    if (first) load_operands<BM, BN>(smem.pipeline, smem, TA ? AT : A, dims.M, TB ? BT : B, dims.N, tiles, steps);
   } else {
     start_consumer(THREADS);
     if constexpr (WARPS == 8) take_registers<232>();
     grid::wait();
-    consume(smem, D, tiles, dims, hooks, steps);
+    const auto& to = compared<AMAX>(D, state);
+    consume(smem, to, tiles, dims, hooks, steps);
+    finish_compare(to, LARGEST, 1, gridDim.x * WARPS);
   }
 }
 

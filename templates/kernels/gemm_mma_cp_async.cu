@@ -30,9 +30,12 @@
 //! require WARPS == 4 || WARPS == 8                 "a block has 128 or 256 threads"
 //! require SMEM <= device.smem_per_block && (SMEM + 1024) * BLOCKS <= device.smem_per_sm "the pipelines of an SM's blocks must fit in shared memory"
 //! require !FLOAT8 || device.compute_capability < 90 || device.compute_capability >= 120 || WM * WN <= 1024 "from sm_90 to below sm_120 mma.sync widens 8-bit floats to 16 bits, for which only warp tiles of 32 by 32 leave registers"
+//! require TERMS == 1 || WN == 32 && (WM == 32 || STEP == 64) "terms of f32 leave registers for smaller warp tiles"
 //! require (WM * WN / 32 + WM / 2 + WN / 2 + 60 + 64 * (FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120)) * THREADS * BLOCKS <= device.registers_per_sm "accumulators and fragments must fit in registers, from sm_90 to below sm_120 those of 8-bit floats widened to 16 bits too"
 //!
-//! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
+//! workspace state  8 * AMAX  zero                  "LargestState"
+//!
+//! launch  grid (DYNAMIC ? TILES : ceil_div(TILES, WAVES))  block THREADS  smem SMEM
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 ? (K <= 1024 ? 7 : K <= 8192 ? 5 : 3) : 0
 //!
@@ -41,6 +44,7 @@
 //! preset  VEC = 16, BM = 128, BN = 256, STEP = 128, WM = 64, WN = 64, STAGES = 4 when device.smem_per_block >= 220000
 //! preset  VEC = 16, BM = 128, BN = 256, STEP = 64, WM = 64, WN = 64, STAGES = 3
 //! preset  VEC = 16, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 4 when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
+//! preset  TERMS = 3, VEC = 16, BM = 128, BN = 128, STEP = 64, WM = 64, WN = 32, STAGES = 4
 //! preset  VEC = 8, BM = 128, BN = 128, STEP = 64, WM = 64, WN = 32, STAGES = 3
 //! preset  VEC = 4, BM = 128, BN = 128, STEP = 64, WM = 64, WN = 32, STAGES = 3
 //! preset  VEC = 8, BM = 64, BN = 128, STEP = 64, WM = 32, WN = 32, STAGES = 3 when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
@@ -49,13 +53,12 @@
 //! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 3
 //! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 2 when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 
+#include "device/epilogue/largest.cuh"
 #include "device/epilogue/own_operands.cuh"
 #include "device/epilogue/store_tile.cuh"
-#include "device/pipeline/cp_async_pipeline.cuh"
+#include "device/pipeline/mma_cp_async.cuh"
 #include "device/reference/gemm.cuh"
 #include "device/schedule/persistent.cuh"
-#include "device/tile/cp_async_tile.cuh"
-#include "device/tile/mma_tile.cuh"
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
 
@@ -63,11 +66,10 @@
 
 using Tiles = PersistentTiles<BM, BN, GROUP_M>;
 using Accumulators = RegisterTile<layout::Mma<WM, WN>, Unit<T>::Sum>;
-using Operands = mma::Operands<T, WM, WN>;
-using TileA = SharedTile<T, BM, BK>;
-using TileB = SharedTile<T, BN, BK>;
 
 struct Smem {
+  using TileA = SharedTile<T, BM, BK>;
+  using TileB = SharedTile<U, BN, BK>;
   TileA a[STAGES];
   TileB b[STAGES];
   SharedTile<O, 16, WN> staged[WARPS];
@@ -75,50 +77,27 @@ struct Smem {
 static_assert(sizeof(Smem) == SMEM);
 
 struct Problem {
-  View<const T, 2> a, b;
+  View<const T, 2> a;
+  View<const U, 2> b;
   View<O, 2> d;
   Extent extent;
   int k;
   Tiles tiles;
-  __device__ int steps() const { return max(1, ceil_div<u32>(k, BK)); }
-};
 
-// Loads the steps of all tiles of this block, STAGES - 1 steps ahead of the products. If K is 0, loads nothing, and the
-// only step multiplies the zeros that all slots contain.
-struct Loader {
-  cp_async::TileCopy<TileA, THREADS, VEC> a;
-  cp_async::TileCopy<TileB, THREADS, VEC> b;
-  Tiles::Index index;
-  int step = 0;
-
-  __device__ explicit Loader(const Problem& p) : index(p.k > 0 ? p.tiles.begin() : p.tiles.end()) { start(p); }
-  __device__ void start(const Problem& p) {
-    const Tile tile = p.tiles[*index];
-    a.start(p.a, tile.row * BM, p.extent.rows, p.k);
-    b.start(p.b, tile.column * BN, p.extent.columns, p.k);
-  }
-  // Starts one of Parts shares of the next step's copies; does nothing once every tile is loaded.
-  template <int Parts> __device__ void copy(Smem& smem, u32 slot, const Problem& p, int part) const {
-    if (index != p.tiles.end()) cp_async::copy_part<Parts>(a, smem.a[slot], b, smem.b[slot], part);
-  }
-  __device__ void advance(const Problem& p) {
-    a.advance();
-    b.advance();
-    if (++step < p.steps()) return;
-    step = 0;
-    ++index;
-    if (index != p.tiles.end()) start(p);
+  template <class CopyA, class CopyB> __device__ void start(const Tile& tile, CopyA& copy_a, CopyB& copy_b) const {
+    copy_a.start(a, tile.row * BM, extent.rows, k);
+    copy_b.start(b, tile.column * BN, extent.columns, k);
   }
 };
-
-constexpr int kDepth = mma::kDepth<T>;  // columns of A and B in one product
 
 // Stores 16 rows of a warp at a time through its own shared memory.
-__device__ inline void store(SharedTile<O, 16, WN>& staged, const Problem& p, const Hooks& hooks, int row, int column,
-                             const Accumulators& acc) {
+template <class To>
+__device__ inline void store(SharedTile<O, 16, WN>& staged, const To& to, const Problem& p, const Hooks& hooks, int row,
+                             int column, const Accumulators& acc) {
   const bool vectors = rows_of_16_bytes(p.d);
   auto results = acc.as<S>();
   apply_epilogue(hooks, results, row, column);
+  compare(to, results, p.extent, row, column);
 #pragma unroll
   for (int i = 0; i < WM; i += 16) {
     __syncwarp();
@@ -129,13 +108,14 @@ __device__ inline void store(SharedTile<O, 16, WN>& staged, const Problem& p, co
 }
 
 // Returns a view of the transposed matrix.
-__device__ inline View<const T, 2> transposed(const View<const T, 2>& of) {
+template <class X> __device__ inline View<X, 2> transposed(const View<X, 2>& of) {
   return {of.data, {of.stride[1], of.stride[0]}};
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T, 2> A, View<const T, 2> AT,
-                                                                   View<const T, 2> B, View<const T, 2> BT,
-                                                                   View<O, 2> D, const Dims dims,
+                                                                   View<const U, 2> B, View<const U, 2> BT,
+                                                                   View<O, 2> D, View<f32, 1> LARGEST, u8* state,
+                                                                   const Dims dims,
                                                                    const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Problem p = {TA ? transposed(AT) : A, TB ? transposed(BT) : B, D, {dims.M, dims.N}, dims.K,
@@ -144,44 +124,17 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T,
 
   // Operands are read one step ahead, so that the end of a short problem reads slots that no copy has filled. The
   // values are not used, but reading uninitialised shared memory is an error for checkers.
-  if (p.steps() < STAGES) {
+  if (ceil_div<u32>(p.k, BK) < STAGES) {
     clear<THREADS>(smem.a);
     clear<THREADS>(smem.b);
     __syncthreads();
   }
-  CpAsyncPipeline<STAGES> pipeline;
-  Loader loader(p);
-#pragma unroll 1
-  for (int i = 0; i < STAGES - 1; ++i) {
-    loader.copy<1>(smem, pipeline.acquire(), p, 0);
-    pipeline.commit();
-    loader.advance(p);
-  }
-  u32 slot = pipeline.wait();
-  Operands operands[2];
-  operands[0].load(smem.a[slot], row, smem.b[slot], column, 0);
-#pragma unroll 1
-  for (const int index : p.tiles) {
-    Accumulators acc = {};
-    // Loop invariant: operands[0] holds the first product along K; while one is multiplied, the operands of the
-    // next are being loaded, also across slots and tiles.
-#pragma unroll 1
-    for (int step = 0; step < p.steps(); ++step) {
-#pragma unroll
-      for (int k = 0; k < BK; k += kDepth) {
-        if (k + kDepth == BK) {
-          pipeline.commit();
-          loader.advance(p);
-          slot = pipeline.wait();
-        }
-        operands[(k / kDepth + 1) % 2].load(smem.a[slot], row, smem.b[slot], column, (k + kDepth) % BK);
-        if (k + kDepth < BK) loader.copy<BK / kDepth - 1>(smem, pipeline.acquire(), p, k / kDepth);
-        operands[k / kDepth % 2].multiply(acc);
-      }
-    }
-    const Tile tile = p.tiles[index];
-    store(smem.staged[warp], p, hooks, tile.row * BM + row, tile.column * BN + column, acc);
-  }
+  const auto& to = compared<AMAX>(p.d, state);
+  mma::multiply_copied<T, U, WM, WN, TERMS, STAGES, THREADS, VEC>(
+      smem, p, row, column, [&](const Tile& tile, const Accumulators& acc) {
+        store(smem.staged[warp], to, p, hooks, tile.row * BM + row, tile.column * BN + column, acc);
+      });
+  finish_compare(to, LARGEST, 1, gridDim.x * WARPS);
 }
 
 #endif

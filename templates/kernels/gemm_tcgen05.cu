@@ -3,7 +3,7 @@
 //! prefer  2
 //! use     "device/reference/gemm.cuh"
 //!
-//! param   BN      = 256  in {32, 64, 128, 256}     "columns of D per tile"
+//! param   BN      = 256  in {32, 64, 96, 128, 160, 192, 224, 256} "columns of D per tile"
 //! param   STAGES  = 6    in 2..8                   "tiles of A and B in flight"
 //! param   PAIR    = 2    in {1, 2}                 "blocks that multiply one tile together, 128 rows of D each"
 //! param   GROUP_M = 8    in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse"
@@ -11,67 +11,69 @@
 //! let     BM        = 128                          "rows of D per block: the lanes of tensor memory"
 //! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
 //! let     THREADS   = 192                          "four warps store, one loads, one multiplies"
-//! let     EPI_N     = 128 / sizeof(O)              "columns of D in one 128-byte swizzle row"
+//! let     EPI_N     = BN * sizeof(O) % 128 == 0 ? 128 / sizeof(O) : 32 "columns of D stored together: a swizzle row"
 //! let     EPI_TILES = BN / EPI_N % 2 == 0 ? 2 : 1  "epilogue tiles stored together"
-//! let     SMEM      = align_up(STAGES * (BM + BN / PAIR) * 128 + EPI_TILES * BM * 128 + 16 * STAGES + 40, 1024)
+//! let     SMEM      = align_up(STAGES * (BM + BN / PAIR) * 128 + EPI_TILES * BM * EPI_N * sizeof(O) + 16 * STAGES + 48 + 144 * DYNAMIC, 1024)
 //! let     TILES     = ceil_div(M, BM * PAIR) * ceil_div(N, BN) "tiles of a pair"
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count / PAIR))
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
-//! require BN % EPI_N == 0                          "a block stores whole epilogue tiles"
 //! require !integer(T) || device.compute_capability == 100 "of sm_100a and sm_103a only the first multiplies s8"
-//! require !integer(T) || BN % 32 == 0              "tcgen05 multiplies integers by multiples of 32 columns"
-//! require TA + TB == 0 || sizeof(T) == 2           "this kernel reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
-//! require TB == 0 || BN / PAIR % 64 == 0          "a block loads panels of 64 columns of BT"
+//! require TERMS == 1                               "gemm_f32_tcgen05 multiplies f32 by three terms"
+//! require TA + TB == 0 || sizeof(T) <= 2           "this kernel reads only 8-bit and 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
+//! require TB == 0 || BN / PAIR % (128 / sizeof(T)) == 0 "a block loads panels of 128 bytes of BT"
 //! require BN / PAIR % 8 == 0                       "each block of a pair loads whole swizzle atoms of B"
 //!
 //! tensor  A   box [BM, BK]         swizzle 128  l2 256
-//! tensor  AT  box [BK, 64]         swizzle 128  l2 256
+//! tensor  AT  box [BK, 128 / sizeof(T)]         swizzle 128  l2 256
 //! tensor  B   box [BN / PAIR, BK]  swizzle 128  l2 256  early
-//! tensor  BT  box [BK, 64]         swizzle 128  l2 256  early
-//! tensor  D   box [BM, EPI_N]      swizzle 128  view
+//! tensor  BT  box [BK, 128 / sizeof(T)]         swizzle 128  l2 256  early
+//! tensor  D   box [BM, EPI_N]      swizzle EPI_N * sizeof(O)  view
+//!
+//! workspace state    8 * AMAX     zero             "LargestState"
 //!
 //! cluster PAIR
-//! launch  grid ceil_div(TILES, WAVES) * PAIR  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 18246 + max(2 * M * N * K / (device.sm_count * 8192), ceil_div(K, BK) * 100, ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 2230) "at least, for every configuration; not measured: the fixed part is above that of gemm_few_rows.cu"
+//! launch  grid (DYNAMIC ? TILES : ceil_div(TILES, WAVES)) * PAIR  block THREADS  smem SMEM  waits
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 18246 + max(2 * M * N * K / (device.sm_count * 8192), WAVES * ceil_div(K, BK) * max(100, 2 * BN), ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) / 2230) "at least, for every configuration; not measured: the fixed part is above that of gemm_few_rows.cu"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
 //!
 //! preset  BN = 64, STAGES = 8, PAIR = 1   when ceil_div(M, 128) * ceil_div(N, 128) <= device.sm_count / 2
 //! preset  BN = 128, STAGES = 6, PAIR = 1  when ceil_div(M, 256) * ceil_div(N, 256) <= device.sm_count / 4
 //! preset  BN = 256, STAGES = 6, PAIR = 2
 
-#include "device/epilogue/own_operands.cuh"
-#include "device/epilogue/tma_store.cuh"
+#include "device/epilogue/store_tensor_memory.cuh"
+#include "device/pipeline/cancelled_tiles.cuh"
+#include "device/pipeline/tcgen05_multiplier.cuh"
 #include "device/pipeline/tma_operands.cuh"
 #include "device/ptx/griddepcontrol.cuh"
 #include "device/reference/gemm.cuh"
 #include "device/schedule/persistent.cuh"
-#include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
-#include "device/tile/tcgen05_tile.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
 using Tiles = PersistentTiles<BM, BN, GROUP_M, PAIR>;
-using Staged = SharedTile<O, BM, EPI_N>;
 
 constexpr int kStoreThreads = 128, kLoadWarp = 4, kMultiplyWarp = 5;
 constexpr int kAccumulators = 2;  // tiles in tensor memory: one is multiplied while the other is stored
-constexpr int kColumns = kAccumulators * BN;
+constexpr int kColumns = tensor_memory::allocation(kAccumulators * BN);
 
 struct Smem {
+  using Staged = SharedTile<O, BM, EPI_N>;
   OperandTile<TA, T, BM, BK> a[STAGES];
-  OperandTile<TB, T, BN / PAIR, BK> b[STAGES];
+  OperandTile<TB, U, BN / PAIR, BK> b[STAGES];
   Staged staged[EPI_TILES];
   Pipeline<STAGES> operands;
   Pipeline<kAccumulators, PAIR> accumulators;  // filled by the multiplying thread, drained by the storing warps
-  u32 address;                                 // of the accumulators, in tensor memory
+  CancelledLaunches<DYNAMIC, PAIR> launches;
+  u32 address;  // of the accumulators, in tensor memory
 };
-static_assert(sizeof(Smem) == SMEM);
+static_assert(sizeof(Smem) <= SMEM);
 
 // Loads tiles of A and B as load_steps does. A slot is free once the products that read it are complete in both blocks
 // of a pair. The even block's barrier counts the bytes of both blocks.
-__device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, const Tiles& tiles, int steps) {
+template <class Order>
+__device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, const Order& tiles, int steps) {
   Producer producer(smem.operands);
   load_steps(
       tiles, steps,
@@ -83,73 +85,38 @@ __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, 
       [&](u32 slot, Tile tile, int step) {
         auto& a = smem.a[slot];
         const int k = step * BK, row = tile.row * BM;
-        tma::load_of_pair<PAIR>(a, A, smem.operands.full[slot], a.column(row, k), a.row(row, k));
+        tma::load_of_pair<PAIR>(a, A, smem.operands.full[slot], {a.column(row, k), a.row(row, k)});
       },
       [&](u32 slot, Tile tile, int step) {
         auto& b = smem.b[slot];
         const int k = step * BK, column = tile.column * BN + tiles.rank() * (BN / PAIR);
-        tma::load_of_pair<PAIR>(b, B, smem.operands.full[slot], b.column(column, k), b.row(column, k));
+        tma::load_of_pair<PAIR>(b, B, smem.operands.full[slot], {b.column(column, k), b.row(column, k)});
       });
 }
 
-// Multiplies. Called by one thread of the even block. Loop invariant: before step i of a tile, the products of steps 0
-// to i - 1 have been issued to the tile's accumulator; the first one overwrites it, so that it needs no clearing.
-__device__ void multiply(Smem& smem, const Tiles& tiles, int steps) {
-  Consumer operands(smem.operands);
-  Producer accumulators(smem.accumulators);
-  const u32 d = smem.address;
-  for (const int index : tiles) {
-    if (steps == 0) continue;
-    const u32 tile = accumulators.acquire_cluster();
-    tcgen05::fence_after();
-    for (int step = 0; step < steps; ++step) {
-      const u32 slot = operands.wait();
-      tcgen05::fence_after();
-      tcgen05::multiply<PAIR>(d + tile * BN, smem.a[slot], smem.b[slot], step > 0);
-      tcgen05::commit_blocks<PAIR>(smem.operands.empty[slot]);
-    }
-    tcgen05::commit_blocks<PAIR>(smem.accumulators.full[tile]);
-  }
-}
-
-// Stores tiles from tensor memory through shared memory to D, one row per thread. Called by four warps. Loop invariant:
-// before a tile, all earlier accumulators are released and the copies of their last tiles to D may be in progress. An
-// accumulator is released before its last tiles are stored.
-__device__ void store(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
-                      int steps) {
-  const int warp = threadIdx.x / 32;
-  const u32 address = smem.address;
+// Stores this block's tiles and returns how many they are. Called by four warps. Loop invariant: before a tile, all
+// earlier accumulators are released and the copies of their last parts to D may be in progress.
+template <class To, class Order>
+__device__ int store(Smem& smem, const To& D, const Order& tiles, const Dims& dims, const Hooks& hooks, int steps) {
   grid::wait();
   Consumer accumulators(smem.accumulators);
+  int count = 0;
   for (const int index : tiles) {
+    ++count;
     const Tile tile = tiles[index];
-    const int row = tile.row * BM, column = tile.column * BN;
-    const u32 slot = steps > 0 ? accumulators.wait() : 0;
-    tcgen05::fence_after();
-    const u32 from = tensor_memory::at(address, warp * 32, slot * BN);
-    tma::store_each<kStoreThreads, BN / EPI_N, 1>(1, smem.staged, D, {dims.M, dims.N}, row, column,
-                                                  [&](int n, Staged& staged) {
-                                                    RegisterTile<layout::Lane<EPI_N>, Unit<T>::Sum> sums = {};
-                                                    if (steps > 0) tcgen05::load(sums, from + n * EPI_N);
-                                                    auto part = sums.template as<S>();
-                                                    apply_epilogue(hooks, part, row + warp * 32, column + n * EPI_N);
-                                                    store(staged, warp * 32, 0, part);
-                                                    if (n == BN / EPI_N - 1 && steps > 0) {
-                                                      tcgen05::fence_before();
-                                                      __syncwarp();
-                                                      if (threadIdx.x % 32 == 0)
-                                                        smem.accumulators.empty[slot].arrive_release_at(0);
-                                                    }
-                                                  });
+    store_accumulator<S, Unit<T>::Sum, BN>(smem, accumulators, steps, D, {dims.M, dims.N}, tile.row * BM,
+                                           tile.column * BN, hooks);
   }
   if (threadIdx.x == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
+  return count;
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A,
                                                               const __grid_constant__ CUtensorMap AT,
                                                               const __grid_constant__ CUtensorMap B,
                                                               const __grid_constant__ CUtensorMap BT,
-                                                              const __grid_constant__ Mapped<O, 2> D, const Dims dims,
+                                                              const __grid_constant__ Mapped<O, 2> D,
+                                                              View<f32, 1> LARGEST, u8* state, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.M, dims.N);
@@ -158,6 +125,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   grid::launch_dependents();
   if (threadIdx.x == 0) {
     smem.operands.init(1);
+    smem.launches.init(kStoreThreads / 32 + (tiles.rank() == 0 ? 1 : 0));
     smem.accumulators.init(kStoreThreads / 32);
   }
   if (warp == kMultiplyWarp) {
@@ -166,12 +134,15 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   }
   cluster::sync_blocks<PAIR>();
 
-  if (warp < kLoadWarp)
-    store(smem, D, tiles, dims, hooks, steps);
-  else if (warp == kLoadWarp && lane == 0)
-    produce(smem, TA ? AT : A, TB ? BT : B, tiles, steps);
-  else if (warp == kMultiplyWarp && lane == 0 && tiles.rank() == 0)
-    multiply(smem, tiles, steps);
+  if (warp < kLoadWarp) {
+    const auto& to = compared<AMAX>(D, state);
+    const int count = store(smem, to, learning(tiles, smem.launches.drawn), dims, hooks, steps);
+    finish_compare(to, LARGEST, count, *tiles.end() * PAIR * (kStoreThreads / 32));
+  } else if (warp == kLoadWarp && lane == 0) {
+    produce(smem, TA ? AT : A, TB ? BT : B, cancelling(tiles, smem.launches), steps);
+  } else if (warp == kMultiplyWarp && lane == 0 && tiles.rank() == 0) {
+    multiply_tiles<PAIR, BN>(smem, learning<true>(tiles, smem.launches.drawn), steps);
+  }
   __syncwarp();
 
   // No block may exit, or free tensor memory, while the pair still multiplies or signals its barriers.

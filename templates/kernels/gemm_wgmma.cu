@@ -20,7 +20,9 @@
 //! let     SWIZZLE   = BN * sizeof(O) % 128 == 0 ? 128 : 0  "of the epilogue's tiles"
 //! let     EPI_N     = SWIZZLE == 128 ? 128 / sizeof(O) : BN / (BN & -BN) * max(8, 16 / sizeof(O)) "columns of D stored together: a swizzle row, or a plain row of an odd number of 16 bytes or more, so that stores of 8 rows use all banks"
 //! let     EPI_TILES = BN / EPI_N % 2 == 0 ? 2 : 1  "epilogue tiles stored together"
-//! let     SMEM      = align_up(STAGES * (BM + BN) * 128 + CONSUMERS * EPI_TILES * align_up(64 * EPI_N * sizeof(O), 128) + 16 * STAGES + 16, 1024)
+//! let     BOX_A     = 64                           "rows of A that one copy loads"
+//! let     BOX_B     = BN / CLUSTER % 64 == 0 ? 64 : BN / CLUSTER % 16 == 0 ? BN / CLUSTER / 2 : BN / CLUSTER "rows of B that one copy loads"
+//! let     SMEM      = align_up(STAGES * (BM + BN) * 128 + CONSUMERS * EPI_TILES * align_up(64 * EPI_N * sizeof(O), 128) + 16 * STAGES + 24 + 80 * DYNAMIC, 1024)
 //! let     TILES     = ceil_div(M, BM * CLUSTER) * ceil_div(N, BN) "tiles of a whole cluster"
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count / CLUSTER))
 //! let     BROKEN    = K * sizeof(T) % 128 != 0      "rows of A and B that lie across 128-byte lines of L2"
@@ -35,15 +37,20 @@
 //! require PROMOTED == 0 || SLICES == 1 && PINGPONG == 0 "sums of 8-bit floats that are added in f32 leave registers for 64 rows"
 //! require sizeof(O) > 1 || BN % 16 == 0            "TMA stores rows of whole 16 bytes"
 //! require !integer(T) || BN % 16 == 0              "wgmma multiplies integers by multiples of 16 columns"
+//! require DYNAMIC == 0 || CLUSTER == 1             "a block draws its tiles for itself"
+//! require TERMS == 1                               "gemm_f32_wgmma multiplies f32 by three terms"
 //! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //! require TB == 0 || BN % 64 == 0 && CLUSTER == 1  "a block loads panels of 64 columns of BT"
 //! require BN / CLUSTER % 8 == 0                    "each block of a cluster loads whole swizzle atoms of B"
 //!
-//! tensor  A   box [BM, BK]            swizzle 128  l2 128
+//! tensor  A   box [BOX_A, BK]         swizzle 128  l2 128
 //! tensor  AT  box [BK, 64]            swizzle 128  l2 128
-//! tensor  B   box [BN / CLUSTER, BK]  swizzle 128  l2 128  early
+//! tensor  B   box [BOX_B, BK]         swizzle 128  l2 128  early
 //! tensor  BT  box [BK, 64]            swizzle 128  l2 128  early
 //! tensor  D   box [64, EPI_N]         swizzle SWIZZLE  view
+//!
+//! workspace state    8 * AMAX     zero             "LargestState"
+//! workspace tickets  4 * DYNAMIC  zero             "tiles that have been drawn"
 //!
 //! cluster CLUSTER
 //! launch  grid ceil_div(TILES, WAVES) * CLUSTER  block THREADS  smem SMEM  waits
@@ -72,6 +79,7 @@
 //! preset  BM = 128, BN = 112, STAGES = 6, CLUSTER = 2  when M > 64 && sizeof(T) > 1 && TILES <= 8 * device.sm_count
 
 #include "device/epilogue/store_results.cuh"
+#include "device/pipeline/drawn_tiles.cuh"
 #include "device/pipeline/tma_operands.cuh"
 #include "device/pipeline/wgmma_multiplier.cuh"
 #include "device/ptx/griddepcontrol.cuh"
@@ -90,17 +98,18 @@ using Store = tma::SliceStore<S, Staged, Hooks, BN, REGISTERS - SUMS - 40>;
 
 struct Smem {
   OperandTile<TA, T, BM, BK> a[STAGES];
-  OperandTile<TB, T, BN, BK> b[STAGES];
+  OperandTile<TB, U, BN, BK> b[STAGES];
   Staged staged[CONSUMERS][EPI_TILES];
   Pipeline<STAGES, CLUSTER> pipeline;
   Turns turns;
+  DrawnNumbers<DYNAMIC> drawn;
 };
 static_assert(sizeof(Smem) <= SMEM);
 
 // Multiplies and stores this consumer's tiles. Called by each consumer warpgroup. Only the copies of its previous tile
 // to D may be in progress when it stores one.
-__device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
-                        int steps) {
+template <class To, class Order>
+__device__ void consume(Smem& smem, const To& D, const Order& tiles, const Dims& dims, const Hooks& hooks, int steps) {
   multiply_tiles<Accumulators, SLICES, PINGPONG, PROMOTED>(
       smem.pipeline, smem, tiles, steps,
       [&](const Tile& tile, int block) { return Store(hooks, tile.row * BM + block * 64, tile.column * BN); },
@@ -115,8 +124,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                                                               const __grid_constant__ CUtensorMap AT,
                                                               const __grid_constant__ CUtensorMap B,
                                                               const __grid_constant__ CUtensorMap BT,
-                                                              const __grid_constant__ Mapped<O, 2> D, const Dims dims,
-                                                              const __grid_constant__ Hooks hooks) {
+                                                              const __grid_constant__ Mapped<O, 2> D,
+                                                              View<f32, 1> LARGEST, u8* state, u8* tickets,
+                                                              const Dims dims, const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.M, dims.N);
   const int steps = ceil_div<u32>(dims.K, BK);
@@ -125,17 +135,22 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     const bool first = threadIdx.x == CONSUMERS * kWarpgroup;
     if (first) {
       smem.turns.init();
+      smem.drawn.init(4 * CONSUMERS);
       smem.pipeline.init(PINGPONG ? 1 : CONSUMERS);
     }
     start_producer<CLUSTER>(THREADS);
     give_registers<40>();
-    if (first) load_operands(smem.pipeline, smem, TA ? AT : A, TB ? BT : B, tiles, steps);
+    if (first)
+      load_operands<BOX_A, BOX_B>(smem.pipeline, smem, TA ? AT : A, dims.M, TB ? BT : B, dims.N,
+                                  drawing(tiles, smem.drawn, tickets), steps);
     __syncwarp();
   } else {
     start_consumer<CLUSTER>(THREADS);
     take_registers<REGISTERS>();
     grid::wait();
-    consume(smem, D, tiles, dims, hooks, steps);
+    const auto& to = compared<AMAX>(D, state);
+    consume(smem, to, learning(tiles, smem.drawn), dims, hooks, steps);
+    finish_compare(to, LARGEST, 1, gridDim.x * CONSUMERS * 4);
     __syncwarp();
   }
 }

@@ -19,6 +19,8 @@
 //! let     ROWS      = BM / OWNERS
 //! let     PANEL     = min(64, 128 / sizeof(O))     "columns of D in one swizzle row"
 //! let     PROMOTED  = sizeof(T) == 1 && !integer(T) && FAST == 0
+//! let     BOX_A     = BM / SHARE_N                 "rows of A that one copy loads"
+//! let     BOX_B     = BN / SHARE_M % 64 == 0 ? 64 : BN / SHARE_M  "rows of B that one copy loads"
 //! let     RING      = STAGES * (BM + BN) * 128
 //! let     SMEM      = align_up(RING + align_up(BN * ROWS * sizeof(O), 1024) + 16 * STAGES + 16, 1024)
 //! let     SHARERS   = SHARE_M * SHARE_N            "blocks of a cluster that share tiles of A or B"
@@ -41,14 +43,17 @@
 //! require SPLIT == 1 || BM * BN * 4 <= RING        "the ring's memory holds the partial sums"
 //! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
 //! require !integer(T) || BM <= 24 || BM % 16 == 0 "wgmma multiplies integers by 8, 16, 24 or multiples of 16 rows of D"
+//! require AMAX == 0                                "results of tiles that several blocks sum are not compared"
+//! require TERMS == 1                               "gemm_f32_wgmma multiplies f32 by three terms"
+//! require INVARIANT == 0 || SPLIT * CHUNKS == 1    "a sum over K that is divided has other bits than one that is not, as of many rows"
 //! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
 //! require SHARERS == 1 || SPLIT == 1 && SHARERS <= 4 && TA + TB == 0 "the blocks of a cluster share K or tiles of A and B, whose rows lie along K"
 //! require BM / SHARE_N % 8 == 0 && BN / SHARE_M % 8 == 0 "each block of a cluster loads whole swizzle atoms"
 //! require TA == 0 || BM % 64 == 0                  "a block loads panels of 64 rows of D"
 //!
-//! tensor  A   box [BM / SHARE_N, BK]  swizzle 128  l2 128
+//! tensor  A   box [BOX_A, BK]         swizzle 128  l2 128
 //! tensor  AT  box [BK, 64]            swizzle 128  l2 128
-//! tensor  B   box [BN / SHARE_M, BK]  swizzle 128  l2 128  early
+//! tensor  B   box [BOX_B, BK]         swizzle 128  l2 128  early
 //! tensor  BT  box [BK, 64]            swizzle 128  l2 128  early
 //! tensor  D   box [ROWS, PANEL]       swizzle PANEL * sizeof(O)  view
 //!
@@ -114,6 +119,7 @@
 #include "device/schedule/split.cuh"
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
+#include "device/tile/tma_operand_tile.cuh"
 #include "device/tile/tma_tile.cuh"
 #include "device/tile/wgmma_operand_tile.cuh"
 
@@ -138,7 +144,7 @@ using Staged = SharedTile<O, ROWS, 64>;
 
 struct Operands {
   OperandTile<TA, T, BM, BK> a[STAGES];
-  OperandTile<TB, T, BN, BK> b[STAGES];
+  OperandTile<TB, U, BN, BK> b[STAGES];
 };
 // Four sums, which move together.
 template <class X> struct FourOf { using type = float4; };
@@ -177,18 +183,18 @@ struct Output {
 // in row i % SHARE_M and column i / SHARE_M of its tiles. Called by one thread. B's first tile is requested before the
 // kernel waits for the one before it. Loop invariant: all earlier steps have been requested, each in the slot that
 // its acquire returned; at most STAGES of them are not yet released.
-__device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, int row, int column, Range steps) {
+__device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, int row, int column, const Dims& dims,
+                        Range steps) {
   const int rank = SHARERS == 1 ? 0 : cluster::rank(), below = rank % SHARE_M, beside = rank / SHARE_M;
   Producer producer(smem.pipeline);
   const auto acquire = [&] { return producer.acquire(sizeof(smem.operands.a[0]) + sizeof(smem.operands.b[0])); };
   const auto load_a = [&](u32 slot, int k) {
-    auto& a = smem.operands.a[slot];
-    tma::load_shares<SHARE_N, SHARE_M>(a, A, smem.pipeline.full[slot], beside, a.column(row, k), a.row(row, k), below);
+    tma::load_operand<BOX_A, SHARE_N, SHARE_M>(smem.operands.a[slot], A, smem.pipeline.full[slot], row, k, dims.M,
+                                               beside, below);
   };
   const auto load_b = [&](u32 slot, int k) {
-    auto& b = smem.operands.b[slot];
-    tma::load_shares<SHARE_M>(b, B, smem.pipeline.full[slot], below, b.column(column, k), b.row(column, k),
-                              beside * SHARE_M);
+    tma::load_operand<BOX_B, SHARE_M>(smem.operands.b[slot], B, smem.pipeline.full[slot], column, k, dims.N, below,
+                                      beside * SHARE_M);
   };
   bool waited = false;
 #pragma unroll 1
@@ -363,8 +369,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                                                               const __grid_constant__ CUtensorMap AT,
                                                               const __grid_constant__ CUtensorMap B,
                                                               const __grid_constant__ CUtensorMap BT,
-                                                              const __grid_constant__ Mapped<O, 2> D, u8* partials,
-                                                              u8* counters, const Dims dims,
+                                                              const __grid_constant__ Mapped<O, 2> D, View<f32, 1>,
+                                                              u8* partials, u8* counters, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const int rows = ceil_div<u32>(dims.M, BM * SHARE_M),
@@ -382,7 +388,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     const bool first = threadIdx.x == CONSUMERS * kWarpgroup;
     if (first) smem.pipeline.init(CONSUMERS);
     start_producer<SHARERS>(THREADS);
-    if (first) produce(smem, TA ? AT : A, TB ? BT : B, part.row, part.column, steps);
+    if (first) produce(smem, TA ? AT : A, TB ? BT : B, part.row, part.column, dims, steps);
     __syncwarp();
   } else {
     start_consumer<SHARERS>(THREADS);

@@ -1,49 +1,29 @@
 //! kernel  group_norm "Y[n,c,s] = output((x[n,c,s] - mean) / sqrt(variance + eps) * W[c] + B[c]), x = input(X[n,c,s]), mean and variance of x over the C / G channels of c's group and all s"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/group_norm.cuh"
 //!
-//! type    T       = bf16  in {f32, bf16, f16}      "elements of X, W and B"
-//! type    O       = bf16  in {f32, bf16, f16}      "elements of Y"
-//! dim     N, C, S         in 0..2147483647         "batch, channels, and elements of a channel, such as height times width"
-//! dim     G               in 1..65536              "groups"
-//!
-//! param   AFFINE  = 2     in {0, 1, 2}             "1: there is a W; 2: and a B"
 //! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
 //! param   LANES   = 32    in {2, 4, 8, 16, 32, 128, 256, 512, 1024} "threads of a block that share a group: some of a warp, or the block"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a group"
 //! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
 //! param   KEPT    = 1     in {0, 1}                "1: a group is kept in registers; 0: each pass over it reads it again, in parts"
 //! param   WHOLE   = 1     in {1, 0}                "1: every group begins at 16 bytes and is whole packs"
+//! param   NARROW  = 0     in {0, 1}                "1: a channel has fewer elements than a pack"
 //!
-//! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "groups of a block"
 //! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a group that its threads hold at a time"
-//! let     LENGTH  = C / G * S                      "elements of a group, which are neighbours"
 //!
-//! require C % G == 0                               "every group has as many channels"
-//! require LENGTH <= 2147483647 && N * G <= 2147483647 "groups and the elements of one are counted in 31 bits"
 //! require LANES <= 32 || LANES == THREADS          "a group is a warp's or a block's"
 //! require CLUSTER == 1 || LANES == THREADS         "blocks of a cluster share one group"
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
 //! require KEPT == 1 || LANES == THREADS            "a group that is read in parts is a block's"
 //! require KEPT == 0 || LENGTH + (alignment(X) % 16 == 0 && LENGTH % COUNT == 0 && (N <= 1 || stride(X, 0) % COUNT == 0) ? 0 : COUNT - 1) <= HELD "a group must fit into its threads' registers"
 //! require WHOLE == 0 || (LENGTH % COUNT == 0 && alignment(X) % 16 == 0 && alignment(Y) % 16 == 0 && (N <= 1 || (stride(X, 0) % COUNT == 0 && stride(Y, 0) % COUNT == 0))) "groups begin at 16 bytes and are whole packs"
+//! require NARROW == (S < COUNT)                    "a channel may be narrower than a pack"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
-//! require N == 0 || S == 0 || ((S == 1 || stride(X, 2) == 1) && (C <= 1 || stride(X, 1) == S)) "elements of a group of X are neighbours"
-//! require N == 0 || S == 0 || ((S == 1 || stride(Y, 2) == 1) && (C <= 1 || stride(Y, 1) == S)) "elements of a group of Y are neighbours"
-//!
-//! tensor  X : T[N, C, S]
-//! tensor  W : T[C]  when AFFINE >= 1
-//! tensor  B : T[C]  when AFFINE >= 2
-//! tensor  Y : O[N, C, S]  out
-//! scalar  eps : f32 = 0.00001
-//!
-//! hook    input(f32 x, s32 n, s32 c, s32 s) : f32 = x   "applied to each element first"
-//! hook    output(f32 y, s32 n, s32 c, s32 s) : f32 = y  "applied to each result"
 //!
 //! cluster CLUSTER
 //! launch  grid C == 0 || S == 0 ? 0 : ceil_div(N * G, ROWS) * CLUSTER  block THREADS
-//! work    flops 8 * N * C * S  bytes N * C * S * (sizeof(T) + sizeof(O)) + AFFINE * C * sizeof(T)
-//! reference group_norm_reference  grid min(N * G, 65536)  block 256
 //!
 //! preset  LANES = 2, THREADS = 256, PACKS = 1
 //! preset  LANES = 4, THREADS = 256, PACKS = 1
@@ -73,35 +53,30 @@
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/row_moments.cuh"
+#include "device/tile/divisor.cuh"
+#include "device/tile/group_rows.cuh"
 
 #ifndef TMA_JIT_REFERENCE
-
-// The groups of batch n as rows: row n * G + g is group g. Batches lie at any distance, groups of one side by side.
-template <class E> __device__ inline View<E, 2> groups_of(const View<E, 3>& of, int n, const Dims& dims) {
-  const s64 length = s64{dims.C / dims.G} * dims.S;
-  return {of.data + n * (of.stride[0] - dims.G * length), {length, 1}};
-}
 
 // The weights or biases, if there are any, of the elements of a pack that begins at `position` of channel `first`.
 template <bool Present> struct ChannelPack {
   f32 value[COUNT];
 
-  // The position is negative where the pack begins before the group.
-  __device__ ChannelPack(const View<const T, 1>& of, const Dims& dims, int first, int position) {
+  // The position is negative where the pack begins before the group. `after(i)` is by how many channels element i of
+  // the pack lies behind the first.
+  template <class After>
+  __device__ ChannelPack(const View<const T, 1>& of, const Dims& dims, int first, int position, After after) {
     if constexpr (!Present) return;
     // That of the channel `c` after the first; of the last channel beyond it.
     const auto at = [&](int c) { return to_f32(of.data[min(first + c, dims.C - 1) * of.stride[0]]); };
-    if (WHOLE && dims.S % COUNT == 0) {  // the pack lies in one channel
-      const f32 here = at(0);
-#pragma unroll
-      for (f32& x : value) x = here;
-    } else if (dims.S >= COUNT) {  // the pack lies in at most two channels
-      const f32 here = at(0), next = at(1);
+    if constexpr (NARROW == 0) {  // the pack lies in at most two channels
+      const bool one = position + COUNT <= dims.S;
+      const f32 here = at(0), next = one ? here : at(1);
 #pragma unroll
       for (int i = 0; i < COUNT; ++i) value[i] = position + i < dims.S ? here : next;
     } else {
 #pragma unroll
-      for (int i = 0; i < COUNT; ++i) value[i] = at(static_cast<u32>(max(position + i, 0)) / dims.S);
+      for (int i = 0; i < COUNT; ++i) value[i] = at(after(i));
     }
   }
 };
@@ -110,26 +85,31 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 768 / THREADS :
     View<const T, 3> X, View<const T, 1> W, View<const T, 1> B, View<O, 3> Y, f32 eps, const Dims dims,
     const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
+  smem.init();
   const int group = blockIdx.x / CLUSTER * ROWS + threadIdx.x / LANES, n = group / dims.G;
   const int channels = dims.C / dims.G, first = group % dims.G * channels, length = channels * dims.S;
-  const View<const T, 2> from = groups_of(X, n, dims);
+  const Divisor by_channel(dims.S);
+  const View<const T, 2> from = groups_of(X, n, dims.G, length);
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(from, dims.N * dims.G, length);
   const auto read = [&] {
-    row.load(from, 0.0F, [&](f32 x, int j) { return hooks.input(x, n, first + j / dims.S, j % dims.S); });
+    row.load(from, 0.0F, [&](f32 x, int j) {
+      const int c = by_channel.quotient(max(j, 0));
+      return hooks.input(x, n, first + c, j - c * dims.S);
+    });
   };
   const RowMoments moments = row_moments<KEPT>(row, smem, static_cast<f32>(length), eps, read);
   next_pass<KEPT>(row, read, [&] {
-    row.store(groups_of(Y, n, dims), [&](int p) {
-      const int before = static_cast<u32>(max(row.column_of(p, 0), 0)) / dims.S;
+    row.store(groups_of(Y, n, dims.G, length), [&](int p) {
+      const int before = by_channel.quotient(max(row.column_of(p, 0), 0));
       const int c = first + before, position = row.column_of(p, 0) - before * dims.S;
-      const ChannelPack<AFFINE >= 1> weight(W, dims, c, position);
-      const ChannelPack<AFFINE >= 2> bias(B, dims, c, position);
+      const auto after = [=](int i) { return static_cast<int>(by_channel.quotient(max(position + i, 0))); };
+      const ChannelPack<AFFINE >= 1> weight(W, dims, c, position, after);
+      const ChannelPack<AFFINE >= 2> bias(B, dims, c, position, after);
       return [=, &row, &hooks](int i) {
         f32 y = moments.standardized(row.x[p * COUNT + i]);
         if constexpr (AFFINE >= 1) y *= weight.value[i];
         if constexpr (AFFINE >= 2) y += bias.value[i];
-        const u32 j = max(position + i, 0), after = j / dims.S;
-        return hooks.output(y, n, c + after, j - after * dims.S);
+        return hooks.output(y, n, c + after(i), max(position + i, 0) - after(i) * dims.S);
       };
     });
   });
@@ -137,29 +117,6 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 768 / THREADS :
 
 #else
 
-#include "device/reference/row_reduce.cuh"
-
-// One block per group.
-extern "C" __global__ void group_norm_reference(View<const T, 3> X, View<const T, 1> W, View<const T, 1> B,
-                                                View<f64, 3> Y, f32 eps, const Dims dims,
-                                                const __grid_constant__ Hooks hooks) {
-  const s64 channels = dims.C / dims.G, length = channels * dims.S;
-  for (s64 group = blockIdx.x; group < s64{dims.N} * dims.G; group += gridDim.x) {
-    const s64 n = group / dims.G, first = group % dims.G * channels;
-    const auto input = [&](s64 j) {
-      const s64 c = first + j / dims.S, s = j % dims.S;
-      return hooks.input(to_f64(X.data[n * X.stride[0] + c * X.stride[1] + s * X.stride[2]]), n, c, s);
-    };
-    const f64 mean = row_sum(length, input) / length;
-    const f64 squares = row_sum(length, [&](s64 j) { return (input(j) - mean) * (input(j) - mean); });
-    for (s64 j = threadIdx.x; j < length; j += blockDim.x) {
-      const s64 c = first + j / dims.S, s = j % dims.S;
-      f64 y = (input(j) - mean) / sqrt(squares / length + eps);
-      if (AFFINE >= 1) y *= to_f64(W.data[c * W.stride[0]]);
-      if (AFFINE >= 2) y += to_f64(B.data[c * B.stride[0]]);
-      Y.data[n * Y.stride[0] + c * Y.stride[1] + s * Y.stride[2]] = hooks.output(y, n, c, s);
-    }
-  }
-}
+#include "device/reference/group_norm.cuh"
 
 #endif

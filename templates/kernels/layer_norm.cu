@@ -1,12 +1,7 @@
 //! kernel  layer_norm "Y[i,j] = output((x[i,j] - mean) / sqrt(variance + eps) * W[j] + B[j]), x = input(X[i,j]), mean and variance of x[i,:]"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/layer_norm.cuh"
 //!
-//! type    T       = bf16  in {f32, bf16, f16}      "elements of X, W, B and S"
-//! type    O       = bf16  in {f32, bf16, f16}      "elements of Y"
-//! dim     M, N            in 0..2147483647
-//!
-//! param   AFFINE  = 1     in {0, 1, 2}             "1: there is a W; 2: and a B"
-//! param   SUM     = 0     in {0, 1}                "1: x is stored too: with input = x + residual[row, column] the sum that the next layer adds to"
 //! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
 //! param   LANES   = 32    in {2, 4, 8, 16, 32, 128, 256, 512, 1024} "threads of a block that share a row: some of a warp, or the block"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
@@ -14,7 +9,6 @@
 //! param   KEPT    = 1     in {0, 1}                "1: a row is kept in registers; 0: each pass over it reads it again, in parts"
 //! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
 //!
-//! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
 //! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold at a time"
 //!
@@ -28,26 +22,9 @@
 //! require WHOLE == 0 || AFFINE < 2 || alignment(B) % 16 == 0 "B is read in packs"
 //! require WHOLE == 0 || SUM == 0 || (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0) "rows of S are stored in packs"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
-//! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
-//! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
-//! require AFFINE < 1 || stride(W, 0) == 1          "elements of W are neighbours"
-//! require AFFINE < 2 || stride(B, 0) == 1          "elements of B are neighbours"
-//! require SUM == 0 || stride(S, 1) == 1            "elements of a row of S are neighbours"
-//!
-//! tensor  X : T[M, N]
-//! tensor  W : T[N]  when AFFINE >= 1
-//! tensor  B : T[N]  when AFFINE >= 2
-//! tensor  Y : O[M, N]  out
-//! tensor  S : T[M, N]  out  when SUM == 1
-//! scalar  eps : f32 = 0.00001
-//!
-//! hook    input(f32 x, s32 row, s32 column) : f32 = x   "applied to each element first"
-//! hook    output(f32 y, s32 row, s32 column) : f32 = y  "applied to each result"
 //!
 //! cluster CLUSTER
 //! launch  grid ceil_div(M, ROWS) * CLUSTER  block THREADS
-//! work    flops 8 * M * N  bytes M * N * (sizeof(T) + sizeof(O) + SUM * sizeof(T)) + AFFINE * N * sizeof(T)
-//! reference layer_norm_reference  grid min(M, 65536)  block 256
 //!
 //! preset  LANES = 2, THREADS = 256, PACKS = 1
 //! preset  LANES = 4, THREADS = 256, PACKS = 1
@@ -86,6 +63,7 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 768 / THREADS :
     View<const T, 2> X, View<const T, 1> W, View<const T, 1> B, View<O, 2> Y, View<T, 2> S, f32 eps, const Dims dims,
     const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
+  smem.init();
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(X, dims.M, dims.N);
   const auto read = [&] {
     row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); });
@@ -110,24 +88,6 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 768 / THREADS :
 
 #else
 
-#include "device/reference/row_reduce.cuh"
-
-// One block per row.
-extern "C" __global__ void layer_norm_reference(View<const T, 2> X, View<const T, 1> W, View<const T, 1> B,
-                                                View<f64, 2> Y, View<f64, 2> S, f32 eps, const Dims dims,
-                                                const __grid_constant__ Hooks hooks) {
-  for (s64 row = blockIdx.x; row < dims.M; row += gridDim.x) {
-    const auto input = [&](s64 j) { return hooks.input(to_f64(X.data[row * X.stride[0] + j * X.stride[1]]), row, j); };
-    const f64 mean = row_sum(dims.N, input) / dims.N;
-    const f64 squares = row_sum(dims.N, [&](s64 j) { return (input(j) - mean) * (input(j) - mean); });
-    for (s64 j = threadIdx.x; j < dims.N; j += blockDim.x) {
-      f64 y = (input(j) - mean) / sqrt(squares / dims.N + eps);
-      if (AFFINE >= 1) y *= to_f64(W.data[j * W.stride[0]]);
-      if (AFFINE >= 2) y += to_f64(B.data[j * B.stride[0]]);
-      if (SUM) S.data[row * S.stride[0] + j * S.stride[1]] = input(j);
-      Y.data[row * Y.stride[0] + j * Y.stride[1]] = hooks.output(y, row, j);
-    }
-  }
-}
+#include "device/reference/layer_norm.cuh"
 
 #endif

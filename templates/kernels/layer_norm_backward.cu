@@ -78,8 +78,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void layer_norm_backwar
   ColumnSums<THREADS, LANES, COUNT, PACKS, AFFINE> columns(parts, counters);
   Row row(columns.is_worker() ? dims.M : 0, dims.N);
   const auto read = [&](const Row& at, Row::Raw<T>& x, Row::Raw<T>& dy) {
-    x = at.load_raw(X.data + at.row * X.stride[0]);
-    dy = at.load_raw(DY.data + at.row * DY.stride[0]);
+    x = at.load_raw_anywhere(X.data + at.row * X.stride[0]);
+    dy = at.load_raw_anywhere(DY.data + at.row * DY.stride[0]);
   };
   Row::Raw<T> x, dy, next_x, next_dy;
   if constexpr (AHEAD) read(row, next_x, next_dy);
@@ -115,7 +115,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void layer_norm_backwar
     }
     squares = row.sums(partial[1], squares);
     const f32 r = rsqrtf(squares.x[0] / count + eps), mean_g = means.x[1] / count, mean_gh = squares.x[1] * r / count;
-    row.store(DX, [&](int p) {
+    row.store_anywhere(DX, dims.M, dims.N, [&](int p) {
       return [&, p](int i) {
         const f32 h = (to_f32(x.pack[p].at(i)) - mean) * r;
         if constexpr (AFFINE >= 1) columns.x[0][p * COUNT + i] += to_f32(dy.pack[p].at(i)) * h;

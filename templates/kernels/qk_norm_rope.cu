@@ -89,7 +89,7 @@ __device__ inline void store_out(O* to, const Pack<O, COUNT>& pack, int left) {
   if constexpr (WHOLE == 0)
     store_pack(to, pack, left);
   else if (left > 0)
-    *reinterpret_cast<Pack<O, COUNT>*>(to) = pack;
+    store_whole_pack(to, pack);
 }
 
 // What makes of pair i, (a, b), before its weights the rotated one: (a * aa[i] - b * ba[i], b * bb[i] + a * ab[i]).

@@ -75,6 +75,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void quantize(View<const T, 2> 
                                                                const __grid_constant__ Hooks hooks) {
   using Row = RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE>;
   __shared__ RowSmem<THREADS, CLUSTER, 1> smem;
+  smem.init();
   Row row = SCALES == 2 ? Row(dims.M, dims.N) : Row(X, dims.M, dims.N);
   const auto read = [&] { row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };
   if constexpr (SCALES == 1) {

@@ -73,8 +73,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void rms_norm_backward(
   ColumnSums<THREADS, LANES, COUNT, PACKS, WEIGHT> columns(parts, counters);
   Row row(columns.is_worker() ? dims.M : 0, dims.N);
   const auto read = [&](const Row& at, Row::Raw<T>& x, Row::Raw<T>& dy) {
-    x = at.load_raw(X.data + at.row * X.stride[0]);
-    dy = at.load_raw(DY.data + at.row * DY.stride[0]);
+    x = at.load_raw_anywhere(X.data + at.row * X.stride[0]);
+    dy = at.load_raw_anywhere(DY.data + at.row * DY.stride[0]);
   };
   Row::Raw<T> x, dy, next_x, next_dy;
   if constexpr (AHEAD) read(row, next_x, next_dy);
@@ -99,7 +99,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void rms_norm_backward(
     }
     sums = row.sums(partial[turn], sums);
     const f32 count = static_cast<f32>(dims.N), r = rsqrtf(sums.x[0] / count + eps), mean = sums.x[1] * r / count;
-    row.store(DX, [&](int p) {
+    row.store_anywhere(DX, dims.M, dims.N, [&](int p) {
       Words<T, COUNT> weight;
       if constexpr (AGAIN && WEIGHT) weight = row.load_vector(W, p);
       return [&, p, weight](int i) {

@@ -65,13 +65,31 @@ __device__ inline u64 share_of(f32 part, u64 all) {
 #ifndef TMA_JIT_REFERENCE
 
 #include "device/reduce/block.cuh"
+#include "device/reduce/few_tokens.cuh"
 #include "device/reduce/key_search.cuh"
 #include "device/reduce/shared_row.cuh"
 
+using Few = FewTokens<THREADS, CLUSTER>;
+
 struct Smem {
-  f32 greatest[THREADS / 32], greatest_of[CLUSTER], bounds[THREADS / 32], bounds_of[CLUSTER];
-  u64 warps[4][THREADS / 32], blocks[4][CLUSTER], prefix[THREADS / 32];
-  KeyHistograms<THREADS> histograms;
+  f32 greatest[THREADS / 32], bounds[THREADS / 32];
+  u64 warps[4][THREADS / 32], prefix[THREADS / 32];
+  ClusterReduction<CLUSTER, f32> greatest_of, bounds_of;
+  ClusterReduction<CLUSTER, u64> sums[4];
+  union {
+    KeyHistograms<THREADS> histograms;
+    Few few;
+  };
+
+  // Called by all threads, which then wait for the cluster before the first reduction over it.
+  __device__ void init() {
+    if constexpr (CLUSTER == 1) return;
+    if (threadIdx.x == 0) {
+      greatest_of.init(), bounds_of.init();
+      for (auto& sum : sums) sum.init();
+    }
+    cluster::arrive_relaxed();
+  }
 };
 
 struct Greater {
@@ -95,18 +113,18 @@ __device__ inline u64 greatest_pair(const AlignedRow<T>& row, Smem& smem, int ra
               });
   if constexpr (CLUSTER > 1) cluster::wait();
   const u64 pair = block_reduce<THREADS>(ordered_pair(most, column), smem.warps[0], u64{0}, Greater());
-  return cluster_reduce(pair, smem.blocks[0], Greater());
+  return smem.sums[0](pair, Greater());
 }
 
 // The sum of measure(x) over a row, of which a thread's numbers have the share `own`; all threads of its blocks get it,
-// and each block the sums of all blocks in blocks[turn]. `turn` is another one at each call.
+// and sums[turn] has those of all blocks. `turn` is another one at each call.
 template <class Row, class Measure>
 __device__ inline u64 sum_of(const Row& row, Smem& smem, int turn, u64& own, Measure measure) {
   u64 sum = 0;
   row.next_pass([&](f32 x) { sum += measure(x); });
   own = sum;
   const auto add = [](u64 a, u64 b) { return a + b; };
-  return cluster_reduce(block_reduce<THREADS>(sum, smem.warps[turn], u64{0}, add), smem.blocks[turn], add);
+  return smem.sums[turn](block_reduce<THREADS>(sum, smem.warps[turn], u64{0}, add), add);
 }
 
 // The columns that can be drawn: those whose logits are above `least`, and the first `equal` of those that have it.
@@ -118,7 +136,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
                                                                 const __grid_constant__ Hooks hooks) {
   extern __shared__ __align__(16) u8 kept[];
   __shared__ Smem smem;
-  if constexpr (CLUSTER > 1) cluster::arrive_relaxed();
+  smem.init();
   const int m = blockIdx.x / CLUSTER, rank = CLUSTER == 1 ? 0 : cluster::rank();
   const auto logit = [&](f32 x, int column) {
     const f32 y = hooks.logit(x, m, column);
@@ -141,20 +159,37 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
   row.first_pass([&](f32 x) { greatest_own = fmaxf(greatest_own, x); });
   if constexpr (CLUSTER > 1) cluster::wait();
   f32 greatest = block_reduce<THREADS>(greatest_own, smem.greatest, -infinity(), Greater());
-  greatest = cluster_reduce(greatest, smem.greatest_of, Greater());
+  greatest = smem.greatest_of(greatest, Greater());
   if (greatest == -infinity()) {
     if (threadIdx.x == 0 && rank == 0) store(-1, -infinity());
     return;
   }
+  const TokenWeight weight(greatest, temperature);
+  const auto store_drawn = [&](int column, f32 x, u64 total) {
+    const f32 log = x == greatest ? 0.0F : (x - greatest) / temperature;
+    store(column, log - logf(static_cast<f32>(total) * 0x1p-31F));
+  };
   const u64 most = max(top_k, 0);
-  f32 bound = -infinity();  // the greatest elements of so many warps reach it that the `most` greatest do
-  if (most > 0 && most < CLUSTER * THREADS / 32) {
+  // As many groups of threads as are wanted have an element that reaches the bound.
+  constexpr int kWarps = CLUSTER * THREADS / 32;
+  f32 bound = -infinity();
+  if (most > 0 && most <= min(4 * kWarps, Few::kMost)) {
     const auto less_of = [](f32 a, f32 b) { return fminf(a, b); };
-    bound = block_reduce<THREADS>(warp_reduce(greatest_own, Greater()), smem.bounds, infinity(), less_of);
-    bound = cluster_reduce(bound, smem.bounds_of, less_of);
+    f32 of_group = warp_reduce<8>(greatest_own, Greater());
+    if (most <= kWarps) of_group = warp_reduce(of_group, Greater());
+    bound = smem.bounds_of(block_reduce<THREADS>(of_group, smem.bounds, infinity(), less_of), less_of);
+    const int count = smem.few.collect(row, rank, bound, weight);
+    if (count >= 0) {
+      if (rank > 0) return;
+      smem.few.draw(
+          count, static_cast<int>(most), top_p < 1, weight, [&](u64 all) { return random_below(all, m, seed, offset); },
+          [&](u64 all) { return share_of(top_p, all); },
+          [&](const Draw& draw) { store_drawn(draw.column, draw.x, draw.total); });
+      return;
+    }
+    cluster::sync_blocks<CLUSTER>();  // what the blocks counted has been read
   }
 
-  const TokenWeight weight(greatest, temperature);
   KeySearch<THREADS, CLUSTER> search(smem.histograms);
   constexpr f32 kLast = KeySearch<THREADS, CLUSTER>::kBins - 1;
   // Where an element lies between the greatest and those that have no weight.
@@ -193,13 +228,10 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
   if (!greater) sum_of(row, smem, stage = 3, own, drawn);
   u64 target = greater ? chosen : (chosen - above) / each;
   for (int i = 0; i < rank; ++i) {
-    if (target < smem.blocks[stage][i]) return;
-    target -= smem.blocks[stage][i];
+    if (target < smem.sums[stage].part(i)) return;
+    target -= smem.sums[stage].part(i);
   }
-  row.find_position(smem.prefix, own, target, drawn, [&](int column, f32 x) {
-    const f32 log = x == greatest ? 0.0F : (x - greatest) / temperature;
-    store(column, log - logf(static_cast<f32>(total) * 0x1p-31F));
-  });
+  row.find_position(smem.prefix, own, target, drawn, [&](int column, f32 x) { store_drawn(column, x, total); });
 }
 
 #else

@@ -6,35 +6,30 @@
 //! param   PACKS   = 8     in {2, 4, 8}             "reads of 16 bytes that a thread has in flight"
 //! param   BLOCKS  = 4     in {1, 2, 3, 4, 5, 6, 8} "blocks that an SM is to have room for"
 //! param   BYTES   = 16    in {16, 8}               "of a read"
-//! param   LASTING = 0     in {0, 1}                "1: a block takes one tile after the other, and reads the next one while it waits; 0: a block has one tile"
 //!
 //! let     COUNT   = BYTES / sizeof(T)              "elements of a pack, which is read at once"
 //! let     HELD    = THREADS * PACKS * COUNT        "elements of a tile"
-//! let     SMEM    = LASTING * 3 * THREADS * PACKS * BYTES "bytes of the tiles that a block reads ahead"
 //! let     SKEW    = alignment(X) % 16 == 0 && (M <= 1 || stride(X, 0) % COUNT == 0) ? 0 : COUNT - 1 "elements by which a row's first tile may begin before it"
 //! let     TILES   = N == 0 ? 0 : ceil_div(N + SKEW, HELD) "of a row"
-//! let     GROUPS  = ceil_div(TILES, THREADS)       "groups of a row's tiles"
+//! let     WORDS   = TILES + ceil_div(TILES, 32) + ceil_div(TILES, 1024) "of a row: one a tile, one a group of 32 tiles and one a span of 1024"
 //!
 //! require sizeof(T) == 4 || PACKS * BLOCKS <= 24  "what a thread holds must fit into registers"
 //! require PACKS * THREADS * BLOCKS <= 8192         "what the threads of an SM hold must fit into registers"
-//! require LASTING == 0 || SMEM <= device.smem_per_block - 4096 "three tiles must fit into a block's shared memory"
-//! require LASTING == 0 || (SMEM + 4096) * BLOCKS <= device.smem_per_sm "those of an SM's blocks must fit into its shared memory"
-//! require M * TILES + 24 * device.sm_count <= 2147483647 "tiles are counted in 31 bits"
+//! require M * TILES <= 2147483647 "tiles are counted in 31 bits"
 //! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
 //! require SEGMENTED == 0 || stride(B, 1) == 1      "elements of a row of B are neighbours"
 //! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
 //!
-//! workspace words M * (TILES + GROUPS) * 8  zero   "what tiles post for those after them"
-//! workspace counters (1 + M * GROUPS) * 4  zero    "tiles that have begun, and those of each group that have read its words"
+//! workspace words M * WORDS * 8  zero   "what tiles post for those after them"
+//! workspace counters (1 + M * ceil_div(TILES, 1024)) * 4  zero    "tiles that have begun, and those of each span that have read its words"
 //!
-//! launch  grid LASTING == 1 ? min(M * TILES, device.sm_count * BLOCKS) : M * TILES  block THREADS  smem SMEM
+//! launch  grid M * TILES  block THREADS
 //!
 //! preset  PACKS = 2, BLOCKS = 4, BYTES = 8  when sizeof(T) == 2 && M * N * sizeof(T) <= device.sm_count * 16384
 //! preset  PACKS = 2, BLOCKS = 4  when M * N * sizeof(T) <= device.sm_count * 16384
 //! preset  PACKS = 4, BLOCKS = 3  when SEGMENTED == 1
 //! preset  PACKS = 4, BLOCKS = 6, BYTES = 8  when device.compute_capability < 100 && sizeof(T) == 2
 //! preset  PACKS = 4, BLOCKS = 5  when sizeof(T) == 2
-//! preset  PACKS = 8, BLOCKS = 4, THREADS = 128, LASTING = 1  when device.compute_capability == 90 && sizeof(T) == 4 && M > 1
 //! preset  PACKS = 8, BLOCKS = 4
 
 #include "device/ptx/cvt.cuh"
@@ -48,17 +43,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void scan(View<const T,
                                                                    const Dims dims,
                                                                    const __grid_constant__ Hooks hooks) {
   const ScanOperation<OP, SEGMENTED != 0, f32, Hooks> op = {hooks, neutral};
-  extern __shared__ __align__(16) u8 copies[];
-  if constexpr (LASTING) {
-    const bool skewed = reinterpret_cast<u64>(X.data) % 16 != 0 || (dims.M > 1 && X.stride[0] % COUNT != 0);
-    const u32 tiles = ceil_div<s64>(s64{dims.N} + (skewed ? COUNT - 1 : 0), HELD);
-    const ChainedRows rows = {reinterpret_cast<u64*>(words), reinterpret_cast<u32*>(counters), tiles};
-    scan_tiles<EXCLUSIVE != 0, THREADS, PACKS, COUNT>(X, B, Y, dims.M, dims.N, rows,
-                                                      reinterpret_cast<Words<T, COUNT>*>(copies), op);
-  } else {
-    scan_tile<EXCLUSIVE != 0, THREADS, PACKS, COUNT>(X, B, Y, dims.M, dims.N, reinterpret_cast<u64*>(words),
-                                                     reinterpret_cast<u32*>(counters), op);
-  }
+  scan_tile<EXCLUSIVE != 0, THREADS, PACKS, COUNT>(X, B, Y, dims.M, dims.N, reinterpret_cast<u64*>(words),
+                                                   reinterpret_cast<u32*>(counters), op);
 }
 
 #else

@@ -19,7 +19,7 @@
 //! let     HELD    = LANES * PACKS * COUNT          "elements of a row, or of a tile, in registers"
 //! let     SKEW    = alignment(X) % 16 == 0 && (M <= 1 || stride(X, 0) % COUNT == 0) ? 0 : COUNT - 1 "elements by which a row's first pack may begin before it"
 //! let     TILES   = TILED == 0 ? 0 : ceil_div(N == 0 ? 0 : N + SKEW, HELD) "of a row"
-//! let     GROUPS  = ceil_div(TILES, THREADS)       "groups of a row's tiles"
+//! let     WORDS   = TILES + ceil_div(TILES, 32) + ceil_div(TILES, 1024) "of a row: one a tile, one a group of 32 tiles and one a span of 1024"
 //!
 //! require LANES <= 32 || LANES == THREADS          "a row is a warp's or a block's"
 //! require TILED == 0 || LANES == THREADS           "a tile is a block's"
@@ -32,8 +32,8 @@
 //! tensor  X : T[M, N]
 //! tensor  B : u8[M, N]    when SEGMENTED == 1
 //! tensor  Y : O[M, N]  out
-//! workspace words TILED == 0 ? 0 : M * (TILES + GROUPS) * 8  zero   "what tiles post for those after them"
-//! workspace counters TILED == 0 ? 0 : (1 + M * GROUPS) * 4  zero    "tiles that have begun, and those of each group that have read its words"
+//! workspace words TILED == 0 ? 0 : M * WORDS * 8  zero   "what tiles post for those after them"
+//! workspace counters TILED == 0 ? 0 : (1 + M * ceil_div(TILES, 1024)) * 4  zero    "tiles that have begun, and those of each span that have read its words"
 //! scalar  neutral : s32 = 0                        "combine(x, neutral) and combine(neutral, x) are x"
 //!
 //! hook    input(s32 x, s32 row, s32 column) : s32 = x  "applied to each element first"

@@ -1,12 +1,7 @@
 //! kernel  scatter  "D[I[i]] = S[i], rows to their numbers, bit for bit, the last of equal numbers; what is no row's number is left out, other rows keep what they hold"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/scatter.cuh"
 //!
-//! type    T      = f32   in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
-//! type    J      = s32   in {s32, s64}             "elements of I"
-//! dim     R, N, COUNT    in 0..2147483647          "rows of D, columns, rows of S"
-//!
-//! param   UNIQUE  = 0    in {0, 1}                 "1: the caller knows that no row has two numbers, so that none are searched for; else it is not said which of the rows comes last"
-//! param   NEIGHBOURS = 1 in {1, 0}                 "0: elements at any stride, moved one by one"
 //! param   ROWS    = 32   in {8, 32, 256}           "rows of S of a block"
 //! param   LANES   = 32   in {8, 32, 256}           "threads that share a row"
 //!
@@ -15,15 +10,7 @@
 //! let     DOWN    = ceil_div(COUNT, ROWS)
 //! let     ACROSS  = N == 0 || R == 0 ? 0 : max(1, min(ceil_div(N * sizeof(T), LANES * 16), device.sm_count * 8 / max(DOWN, 1))) "blocks among which rows are divided"
 //!
-//! require NEIGHBOURS == 0 || N <= 1 || (stride(S, 1) == 1 && stride(D, 1) == 1) "elements that move together must be neighbours"
-//!
-//! tensor  S : T[COUNT, N]
-//! tensor  I : J[COUNT]  in 0..R - 1  checked
-//! tensor  D : T[R, N]  out
-//!
 //! launch  grid DOWN * ACROSS  block THREADS
-//! work    flops 0  bytes 2 * COUNT * N * sizeof(T) + COUNT * sizeof(J)
-//! reference scatter_reference  grid min(R, 65536)  block 256
 //!
 //! preset  NEIGHBOURS = 1, ROWS = 8, LANES = 32     when COUNT <= 4096
 //! preset  NEIGHBOURS = 1, ROWS = 32, LANES = 8     when COUNT <= 32768 && N * sizeof(T) <= 256
@@ -33,6 +20,7 @@
 //! preset  NEIGHBOURS = 0, ROWS = 32, LANES = 32
 
 #include "device/ptx/cvt.cuh"
+#include "device/reference/scatter.cuh"
 #include "device/tile/copy_row.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -54,12 +42,6 @@ struct Table {
     }
   }
 };
-
-// The row of D to which row i of S goes; -1 if none.
-__device__ inline int row_of(const View<const J, 1>& I, s64 i, const Dims& dims) {
-  const s64 row = i < dims.COUNT ? I.data[i * I.stride[0]] : -1;
-  return row >= 0 && row < dims.R ? static_cast<int>(row) : -1;
-}
 
 // A block reads the numbers from its own rows' on, so that it leaves out rows that others overwrite.
 extern "C" __global__ __launch_bounds__(THREADS, 1) void scatter(View<const T, 2> S, View<const J, 1> I, View<T, 2> D,
@@ -89,31 +71,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void scatter(View<const T, 2
     const T* const from = S.data + (begin + k) * S.stride[0];
     T* const to = D.data + rows[k] * D.stride[0];
     if constexpr (NEIGHBOURS == 1)
-      copy_row(to, from, dims.N, first, step);
+      copy_long_row<4>(to, from, dims.N, first, step);
     else
       for (s64 n = first; n < dims.N; n += step) to[n * D.stride[1]] = from[n * S.stride[1]];
-  }
-}
-
-#else
-
-#include "device/reference/row_reduce.cuh"
-
-// One block per row of D. An integer that the caller did not write has all bits set, for which its f64 holds NaN.
-extern "C" __global__ void scatter_reference(View<const T, 2> S, View<const J, 1> I, View<f64, 2> D, const Dims dims) {
-  const u64 ones = ~u64{0};
-  const f64 unwritten = to_f64(*reinterpret_cast<const T*>(&ones));
-  for (s64 row = blockIdx.x; row < dims.R; row += gridDim.x) {
-    const s64 last = row_reduce(
-        dims.COUNT, -1, [&](s64 i) { return I.data[i * I.stride[0]] == row ? f64(i) : -1; },
-        [](f64 a, f64 b) { return fmax(a, b); });
-    for (s64 n = threadIdx.x; n < dims.N; n += blockDim.x) {
-      f64& to = D.data[row * D.stride[0] + n * D.stride[1]];
-      if (last >= 0)
-        to = to_f64(S.data[last * S.stride[0] + n * S.stride[1]]);
-      else if (to != to)
-        to = unwritten;
-    }
   }
 }
 

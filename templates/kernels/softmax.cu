@@ -1,9 +1,6 @@
 //! kernel  softmax  "D[i,j] = exp(x[i,j]) / sum over j of exp(x[i,j]), x = score(S[i,j])"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
-//!
-//! type    T       = f32   in {f32, bf16, f16}      "elements of S"
-//! type    O       = f32   in {f32, bf16, f16}      "elements of D"
-//! dim     M, N            in 0..2147483647
+//! use     "device/reference/softmax.cuh"
 //!
 //! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
 //! param   LANES   = 32    in {2, 4, 8, 16, 32, 128, 256, 512, 1024} "threads of a block that share a row: some of a warp, or the block"
@@ -12,7 +9,6 @@
 //! param   KEPT    = 1     in {0, 1}                "1: a row is kept in registers; 0: each pass over it reads it again, in parts"
 //! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
 //!
-//! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
 //! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold at a time"
 //!
@@ -23,18 +19,9 @@
 //! require KEPT == 0 || N + (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
 //! require WHOLE == 0 || (N * sizeof(T) % 16 == 0 && alignment(S) % 16 == 0 && stride(S, 0) * sizeof(T) % 16 == 0 && alignment(D) % 16 == 0 && stride(D, 0) * sizeof(O) % 16 == 0) "rows begin at 16 bytes and are whole packs"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
-//! require stride(S, 1) == 1                        "elements of a row of S are neighbours"
-//! require stride(D, 1) == 1                        "elements of a row of D are neighbours"
-//!
-//! tensor  S : T[M, N]
-//! tensor  D : O[M, N]  out
-//!
-//! hook    score(f32 x, s32 row, s32 column) : f32 = x  "applied to each element first"
 //!
 //! cluster CLUSTER
 //! launch  grid ceil_div(M, ROWS) * CLUSTER  block THREADS
-//! work    flops 5 * M * N  bytes M * N * (sizeof(T) + sizeof(O))
-//! reference softmax_reference  grid min(M, 65536)  block 256
 //!
 //! preset  LANES = 2, THREADS = 256, PACKS = 1
 //! preset  LANES = 4, THREADS = 256, PACKS = 1
@@ -82,6 +69,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void softmax(View<const T, 2
                                                                  const __grid_constant__ Hooks hooks) {
   const f32 none = -infinity();
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
+  smem.init();
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(S, dims.M, dims.N);
   const auto read = [&] {
     row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column) * kLog2e; });
@@ -97,17 +85,6 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void softmax(View<const T, 2
 
 #else
 
-#include "device/reference/row_reduce.cuh"
-
-// One block per row.
-extern "C" __global__ void softmax_reference(View<const T, 2> S, View<f64, 2> D, const Dims dims,
-                                             const __grid_constant__ Hooks hooks) {
-  for (s64 row = blockIdx.x; row < dims.M; row += gridDim.x) {
-    const auto score = [&](s64 j) { return hooks.score(to_f64(S.data[row * S.stride[0] + j * S.stride[1]]), row, j); };
-    const f64 log_sum = row_log_sum_exp(dims.N, score);
-    for (s64 j = threadIdx.x; j < dims.N; j += 256)
-      D.data[row * D.stride[0] + j * D.stride[1]] = exp(score(j) - log_sum);
-  }
-}
+#include "device/reference/softmax.cuh"
 
 #endif

@@ -9,7 +9,7 @@
 //! param   VALUES  = 1     in {0, 1}                "1: there is a V"
 //! param   THREADS = 256   in {128, 256, 512, 1024} "of a block"
 //! param   KEEP    = 64    in {16, 32, 64, 128}     "room for results in a block: with more than are wanted fewer rounds find a threshold"
-//! param   UNROLL  = 4     in {1, 2, 4}             "reads of 16 bytes that a thread has in flight"
+//! param   UNROLL  = 4     in {1, 2, 4, 8}          "reads of 16 bytes that a thread has in flight"
 //! param   BLOCKS  = 4     in {1, 2, 3, 4, 6, 8}    "blocks of an SM among which few rows are divided"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack"
@@ -35,6 +35,7 @@
 //! reference top_k_reference  grid min(M, 65536)  block 256
 //!
 //! preset  THREADS = 128, KEEP = 64, UNROLL = 4, BLOCKS = 8  when N <= 2048
+//! preset  THREADS = 512, KEEP = 64, UNROLL = 8, BLOCKS = 2  when N > 65536 && sizeof(T) == 4
 //! preset  THREADS = 512, KEEP = 64, UNROLL = 4, BLOCKS = 2  when N > 65536
 //! preset  THREADS = 256, KEEP = 64, UNROLL = 4, BLOCKS = 4
 

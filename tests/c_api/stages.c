@@ -235,6 +235,19 @@ static void untrusted_hooks(tma_jit_engine* engine) {
   CHECK_NULL_REFUSED(tma_jit_request_untrusted_hooks(NULL, 1, &error), "request");
 }
 
+/* A kernel within a budget has no more blocks than that. */
+static void sm_budget(tma_jit_engine* engine) {
+  tma_jit_request* request = make_request("scale_c", 100000);
+  tma_jit_plan* plan = NULL;
+  REQUIRE_OK(tma_jit_request_sm_budget(request, 1, &error));
+  CHECK_FAILS(tma_jit_plan_create(engine, request, &plan, &error), TMA_JIT_NO_CONFIG, "for a budget of 1 SMs");
+  REQUIRE_OK(tma_jit_request_sm_budget(request, 0, &error));
+  REQUIRE_OK(tma_jit_plan_create(engine, request, &plan, &error));
+  tma_jit_plan_free(plan);
+  tma_jit_request_free(request);
+  CHECK_NULL_REFUSED(tma_jit_request_sm_budget(NULL, 1, &error), "request");
+}
+
 static void missing_template(tma_jit_engine* engine, const char* folder) {
   char path[64];
   snprintf(path, sizeof path, "%s/a.cu", folder);
@@ -501,6 +514,7 @@ int main(void) {
   workspaces(engine);
   planning(engine);
   untrusted_hooks(engine);
+  sm_budget(engine);
   missing_template(engine, folder);
   tensors_of_a_request(engine);
   describing(engine);

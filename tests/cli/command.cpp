@@ -88,6 +88,11 @@ CommandResult run_command(const std::vector<std::string>& words, const Variables
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(out), content_of(err)};
 }
 
+Variables shared_cache() {
+  const char* folder = std::getenv("TMA_JIT_CACHE_DIR");
+  return folder == nullptr ? Variables{} : Variables{std::string("TMA_JIT_CACHE_DIR=") + folder};
+}
+
 std::string template_folder() {
   return TMA_JIT_CLI_TESTS "/templates";
 }

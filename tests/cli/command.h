@@ -22,6 +22,9 @@ using Variables = std::vector<std::string>;  // NAME=VALUE, beside the test's ow
 // The cache is a folder of this test run unless the words or the environment name another.
 CommandResult run_command(const std::vector<std::string>& words, const Variables& environment = {});
 
+// Names the cache that tests share if CTest gives one, for commands whose kernels may be compiled already.
+Variables shared_cache();
+
 std::string template_folder();                      // tests/cli/templates
 std::string faulty(const char* name);               // a file of tests/cli/faulty
 std::filesystem::path scratch_folder();             // removed when the tests end

@@ -11,7 +11,7 @@ namespace {
 CommandResult run_own(std::vector<std::string> words) {
   words.insert(words.begin(), "run");
   words.insert(words.end(), {"--check", "--json", "--templates", template_folder()});
-  return run_command(words);
+  return run_command(words, shared_cache());
 }
 
 constexpr const char* kDevice = "--device";

@@ -1,5 +1,6 @@
 // The tutorial of docs/writing-templates.md, as it stands there: its kernels are compiled and agree with their
-// references, and its commands print what it says. TMA_JIT_UPDATE_GOLDEN=1 writes into the page what they print.
+// references, and its commands and those of docs/elementwise.md print what the page says. TMA_JIT_UPDATE_GOLDEN=1
+// writes into the page what they print.
 #include <doctest/doctest.h>
 
 #include <cstdio>
@@ -13,7 +14,8 @@
 namespace tma_jit::cli {
 namespace {
 
-const char* const kPage = TMA_JIT_SOURCE_DIR "/docs/writing-templates.md";
+const std::string kTutorial = TMA_JIT_SOURCE_DIR "/docs/writing-templates.md";
+const std::string kElementwise = TMA_JIT_SOURCE_DIR "/docs/elementwise.md";
 
 std::string text_of(const std::filesystem::path& path) {
   std::ostringstream text;
@@ -62,7 +64,8 @@ std::string printed(const std::string& command, const std::filesystem::path& fol
   return std::regex_replace(text, std::regex(" +\n"), "\n");
 }
 
-// A block with what its commands print now; a command may go on after a backslash at the end of a line.
+// A block with what its commands print now; a command may go on after a backslash at the end of a line, or with a text
+// for it up to a line TEXT.
 std::string run_again(const std::string& block, const std::filesystem::path& folder) {
   std::string text;
   std::istringstream lines(block);
@@ -71,6 +74,8 @@ std::string run_again(const std::string& block, const std::filesystem::path& fol
     std::string command = line.substr(2);
     for (; command.ends_with("\\") && std::getline(lines, line); command += "\n" + line) {
     }
+    for (bool here = command.ends_with("<<'TEXT'"); here && std::getline(lines, line); here = line != "TEXT")
+      command += "\n" + line;
     text += "$ " + command + "\n" + printed(command, folder);
   }
   return text;
@@ -87,7 +92,7 @@ std::string lasting(const std::string& text) {
 TEST_CASE("the tutorial's kernels agree with their references, and the emulator finds nothing to report") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::filesystem::path folder = scratch_folder() / "tutorial";
-  const std::vector<std::string> kernels = write_listings(text_of(kPage), folder);
+  const std::vector<std::string> kernels = write_listings(text_of(kTutorial), folder);
   CHECK(kernels == std::vector<std::string>{"copy_elements", "scale", "quantise", "row_softmax", "head_attention"});
   for (const std::string& kernel : kernels) {
     for (const char* device : {"emulator:sm_90a:policy=random", "emulator:sm_100a:policy=lazy",
@@ -103,22 +108,24 @@ TEST_CASE("the tutorial's kernels agree with their references, and the emulator 
   }
 }
 
-TEST_CASE("the tutorial's commands print what it says") {
+TEST_CASE("the commands of the pages print what they say") {
   if (!has_compiler() || !kHasEmulator) return;
-  const std::filesystem::path folder = scratch_folder() / "tutorial_commands";
-  std::string page = text_of(kPage);
-  write_listings(page, folder);
-  const std::vector<Block> blocks = blocks_of(page, "console");
-  CHECK(blocks.size() >= 6);
-  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {  // from the last on, so that places stay
-    const std::string now = run_again(block->text, folder);
-    INFO("TMA_JIT_UPDATE_GOLDEN=1 writes it anew");
-    if (std::getenv("TMA_JIT_UPDATE_GOLDEN") != nullptr)
-      page.replace(block->at, block->text.size(), now);
-    else
-      CHECK(lasting(now) == lasting(block->text));
+  for (const auto& [path, least] : {std::pair{kTutorial, 6U}, std::pair{kElementwise, 3U}}) {
+    const std::filesystem::path folder = scratch_folder() / "commands_of_pages" / std::filesystem::path(path).stem();
+    std::string page = text_of(path);
+    write_listings(page, folder);
+    const std::vector<Block> blocks = blocks_of(page, "console");
+    CHECK(blocks.size() >= least);
+    for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {  // from the last on, so that places stay
+      const std::string now = run_again(block->text, folder);
+      INFO("TMA_JIT_UPDATE_GOLDEN=1 writes it anew");
+      if (std::getenv("TMA_JIT_UPDATE_GOLDEN") != nullptr)
+        page.replace(block->at, block->text.size(), now);
+      else
+        CHECK(lasting(now) == lasting(block->text));
+    }
+    if (std::getenv("TMA_JIT_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << page;
   }
-  if (std::getenv("TMA_JIT_UPDATE_GOLDEN") != nullptr) std::ofstream(kPage, std::ios::binary) << page;
 }
 
 }  // namespace tma_jit::cli

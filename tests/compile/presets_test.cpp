@@ -1,12 +1,12 @@
-// Configurations that the embedded templates, kernels and probes, ship compile
-// for the architectures their files name, without a warning of NVRTC or ptxas
-// and without a spill. Unless all combinations are taken, these are few of each
-// file in which every preset and every architecture occurs, and every pair of a
-// parameter's value, a type and an instruction set; in builds with sanitizers,
-// the first of some files.
+// Configurations of the embedded templates, kernels and probes, compile for the architectures that their files name,
+// without a warning of NVRTC or ptxas and without a spill. Unless all combinations are taken, these are few of each
+// file in which every preset, type and architecture occurs, and every pair of a parameter's value, a type and an
+// instruction set; in builds with sanitizers, the first of some files. TMA_JIT_SHARD=I/N selects each N-th kernel, from
+// the I-th on.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -18,8 +18,9 @@
 
 #include <tma_jit/engine.h>
 
-#include "compile/pairwise.h"
+#include "compile/cover.h"
 #include "support/combinations.h"
+#include "support/shard.h"
 
 namespace tma_jit {
 namespace {
@@ -66,16 +67,39 @@ std::string_view instruction_set_of(std::string_view arch) {
   return arch == "sm_121a" ? "sm_120a" : arch;
 }
 
-// What pairs are made of: each parameter's value, the type choices and the instruction set. `params` are the names of
-// all parameters that presets of the file give.
-testing::PairwiseRow row_of(const Job& job, const std::set<std::string>& params) {
-  testing::PairwiseRow row = {std::string(instruction_set_of(job.arch))};
+// Instruction sets that differ for a parameter's code: what sm_89 has more than sm_80 are conversions, which types
+// need.
+std::string_view parameters_instruction_set_of(std::string_view arch) {
+  const std::string_view own = instruction_set_of(arch);
+  return own == "sm_89" ? "sm_80" : own;
+}
+
+// A type in pairs: integers of a width have the same instructions except for comparisons.
+std::string paired(std::string type) {
+  const std::size_t value = type.rfind(' ') + 1;
+  if (type[value] == 'u') type[value] = 's';
+  return type;
+}
+
+// What must occur in some job of a file if it occurs in this one. `params` are the names of all parameters that presets
+// of the file give. Pairs of parameters' values occur because presets do.
+testing::Features features_of(const Job& job, const std::set<std::string>& params) {
+  std::vector<std::string> values, types = type_names(job.request);
+  testing::Features features = types;
+  features.push_back(job.arch);
+  features.push_back(fmt::format("{}", job.request.params));
   for (const std::string& param : params) {
     const auto found = job.request.params.find(param);
-    row.push_back(found == job.request.params.end() ? "" : std::to_string(found->second));
+    values.push_back(found == job.request.params.end() ? param : fmt::format("{} = {}", param, found->second));
+    features.push_back(fmt::format("{} on {}", values.back(), parameters_instruction_set_of(job.arch)));
   }
-  for (const std::string& type : type_names(job.request)) row.push_back(type);
-  return row;
+  std::ranges::transform(types, types.begin(), paired);
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    features.push_back(fmt::format("{} on {}", types[i], instruction_set_of(job.arch)));
+    for (const std::string& value : values) features.push_back(fmt::format("{} with {}", types[i], value));
+    for (std::size_t j = 0; j < i; ++j) features.push_back(fmt::format("{} with {}", types[i], types[j]));
+  }
+  return features;
 }
 
 // Which of a file's jobs to build.
@@ -86,34 +110,49 @@ std::vector<Job> chosen(std::vector<Job> jobs) {
   for (const Job& job : jobs) {
     for (const auto& [param, value] : job.request.params) params.insert(param);
   }
-  std::vector<testing::PairwiseRow> rows;
-  for (const Job& job : jobs) rows.push_back(row_of(job, params));
-  std::set<std::string> presets, archs;
-  const auto is_new = [&](const Job& job) {
-    const bool new_preset = presets.insert(fmt::format("{}", job.request.params)).second;
-    return archs.insert(job.arch).second || new_preset;
-  };
+  std::vector<testing::Features> rows;
+  for (const Job& job : jobs) rows.push_back(features_of(job, params));
   std::vector<Job> few;
-  for (const std::size_t i : testing::pairwise_cover(rows)) {
-    is_new(jobs[i]);
-    few.push_back(jobs[i]);
-  }
-  for (const Job& job : jobs) {
-    if (is_new(job)) few.push_back(job);
-  }
+  for (const std::size_t i : testing::cover(rows)) few.push_back(jobs[i]);
   return few;
 }
 
-// Every preset of one file with every choice of its types, for one
-// architecture.
-std::vector<Job> jobs_of(Engine& engine, const KernelInfo& info, const std::string& arch) {
-  const auto requests = engine.presets(info.kernel);
-  REQUIRE_MESSAGE(requests, (requests ? "" : requests.error().text()));
-  std::vector<Job> jobs;
-  for (const Request& request : *requests) {
-    if (request.file == stem_of(info)) jobs.push_back({&engine, request, arch});
+// Presets of kernels for architectures, each found once: a kernel may have several files.
+class Presets {
+ public:
+  // Every preset of one file with every choice of its types, for one architecture.
+  std::vector<Job> of(const KernelInfo& info, const std::string& arch) {
+    Engine& engine = engines_.try_emplace(arch, engine_for(arch)).first->second;
+    std::vector<Job> jobs;
+    for (const Request& request : of_kernel(engine, info.kernel, arch)) {
+      if (request.file == stem_of(info)) jobs.push_back({&engine, request, arch});
+    }
+    return jobs;
   }
-  return jobs;
+
+ private:
+  const std::vector<Request>& of_kernel(Engine& engine, const std::string& kernel, const std::string& arch) {
+    const auto [found, is_new] = known_.try_emplace({kernel, arch});
+    if (!is_new) return found->second;
+    auto requests = engine.presets(kernel);
+    REQUIRE_MESSAGE(requests, (requests ? "" : requests.error().text()));
+    return found->second = std::move(*requests);
+  }
+
+  std::map<std::string, Engine> engines_;
+  std::map<std::pair<std::string, std::string>, std::vector<Request>> known_;
+};
+
+// The files of the kernels of this run's shard.
+std::vector<KernelInfo> files_of_this_run() {
+  const testing::Shard shard = testing::shard_of_this_run();
+  std::map<std::string, std::size_t> numbers;  // of kernels
+  std::vector<KernelInfo> files;
+  for (const auto& info : testing::sampled(Engine().kernels())) {
+    REQUIRE_MESSAGE(info, (info ? "" : info.error().text()));
+    if (shard.has(numbers.try_emplace(info->kernel, numbers.size()).first->second)) files.push_back(*info);
+  }
+  return files;
 }
 
 // "" when the job is as it should be.
@@ -142,7 +181,8 @@ std::map<std::string, std::string> faults_of(const std::vector<Job>& jobs) {
     }
   };
   std::vector<std::jthread> threads;
-  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
+  const unsigned all = std::max(1U, std::thread::hardware_concurrency() / testing::shard_of_this_run().count);
+  for (unsigned i = 0; i < all; ++i) threads.emplace_back(work);
   threads.clear();
   return faults;
 }
@@ -150,21 +190,17 @@ std::map<std::string, std::string> faults_of(const std::vector<Job>& jobs) {
 }  // namespace
 
 TEST_CASE("every preset compiles for every architecture, without warnings or spills") {
-  std::map<std::string, Engine> engines;
+  Presets presets;
   std::vector<Job> jobs;
-  for (const auto& info : testing::sampled(Engine().kernels())) {
-    REQUIRE_MESSAGE(info, (info ? "" : info.error().text()));
+  for (const KernelInfo& info : files_of_this_run()) {
     std::vector<Job> of_file;
-    for (const std::string& arch : info->archs) {
-      Engine& engine = engines.try_emplace(arch, engine_for(arch)).first->second;
-      for (Job& job : jobs_of(engine, *info, arch)) of_file.push_back(std::move(job));
-    }
+    for (const std::string& arch : info.archs) std::ranges::move(presets.of(info, arch), std::back_inserter(of_file));
     CHECK(!of_file.empty());
-    if (info->reference && !of_file.empty()) {
+    if (info.reference && !of_file.empty()) {
       jobs.push_back(of_file.front());
       jobs.back().request.reference = true;
     }
-    for (Job& job : chosen(std::move(of_file))) jobs.push_back(std::move(job));
+    std::ranges::move(chosen(std::move(of_file)), std::back_inserter(jobs));
   }
   CHECK(jobs.size() > 10);
   for (const auto& [job, fault] : faults_of(jobs)) FAIL_CHECK(job << "\n" << fault);

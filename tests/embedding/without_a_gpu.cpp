@@ -75,10 +75,33 @@ int build_with_operands() {
   return cubin ? 0 : report(cubin.error());
 }
 
+// At most `sms` SMs run it: its blocks are so many, and divide the tiles among them.
+Request within(Request request, int sms) {
+  request.sm_budget = sms;
+  return request;
+}
+
+// Its blocks take tiles as they get to them, so that those that begin late, or never, are not waited for.
+Request drawn(Request gemm) {
+  gemm.params["DYNAMIC"] = 1;
+  return gemm;
+}
+
+int plan_beside_others() {
+  Engine engine({.device = Device::known("h100")});
+  const Request gemm{.kernel = "gemm", .dims = {{"M", 4096}, {"N", 4096}, {"K", 4096}}};
+  for (const Request& request : {within(gemm, 112), drawn(gemm), within(drawn(gemm), 112)}) {
+    auto plan = engine.plan(request);
+    if (!plan) return report(plan.error());
+    if (request.sm_budget != 0 && plan->geometry.grid[0] > 112) return 1;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main() {
-  for (const auto part : {build_ahead, build_in_threads, build_after_a_fork, build_with_operands}) {
+  for (const auto part : {build_ahead, build_in_threads, build_after_a_fork, build_with_operands, plan_beside_others}) {
     if (const int outcome = part(); outcome != 0) return outcome;
   }
   return 0;

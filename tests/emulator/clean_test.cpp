@@ -3,13 +3,13 @@
 // and a sample of the kernels' problems; TMA_JIT_CLEAN=full uses 20 seeds, all problems and all architectures.
 // TMA_JIT_SHARD=I/N selects each N-th kernel, from the I-th on. Needs NVRTC.
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <set>
 
 #include "emulator/replay.h"
 #include "gpu/agreement.h"
+#include "support/shard.h"
 
 #include <doctest/doctest.h>
 
@@ -26,7 +26,6 @@ constexpr std::size_t kEachCostly = 8;
 struct Form {
   bool full = false;
   std::uint64_t seeds = 1;
-  int shard = 0, shards = 1;
 };
 
 Form form_of_this_run() {
@@ -34,8 +33,6 @@ Form form_of_this_run() {
   const char* requested = std::getenv("TMA_JIT_CLEAN");
   form.full = requested != nullptr && std::string_view(requested) == "full";
   if (form.full) form.seeds = kSeedsInFull;
-  const char* part = std::getenv("TMA_JIT_SHARD");
-  if (part != nullptr) std::sscanf(part, "%d/%d", &form.shard, &form.shards);
   return form;
 }
 
@@ -91,20 +88,16 @@ Request shrunk(Engine& engine, Request request) {
   return request;
 }
 
-// Returns all problems of probes and, of a kernel's file, one choice of types and one problem of each preset; the sort
-// of extents changes from preset to preset, so that every file meets every sort. Of the costly problems, which take
-// seconds, only each eighth is taken, and a smaller one of a file that has no others.
+// Returns all problems of probes and, of a kernel's file, one problem of each preset; the sort of extents changes from
+// preset to preset, so that every file meets every sort. Of the costly problems, which take seconds, only each eighth
+// is taken, and a smaller one of a file that has no others.
 std::vector<Request> sample_of(Engine& engine, std::vector<Request> requests) {
   const std::set<std::string> probes = probes_of(engine);
-  std::map<std::string, std::map<std::string, DType>> first_types;
   std::map<std::string, std::map<std::map<std::string, std::int64_t>, std::vector<Request>>> files;
   std::vector<Request> sample;
   for (Request& request : requests) {
-    if (probes.contains(request.kernel)) {
-      sample.push_back(std::move(request));
-    } else if (first_types.try_emplace(request.file, request.types).first->second == request.types) {
-      files[request.file][request.params].push_back(std::move(request));
-    }
+    auto& of_preset = probes.contains(request.kernel) ? sample : files[request.file][request.params];
+    of_preset.push_back(std::move(request));
   }
   std::size_t costly = 0;
   for (auto& [file, presets] : files) {
@@ -125,7 +118,8 @@ std::vector<Request> sample_of(Engine& engine, std::vector<Request> requests) {
 void check_arch(const std::string& arch) {
   const Form form = form_of_this_run();
   Engine engine = testing::recording_engine(arch);
-  std::vector<Request> requests = testing::small_presets(engine, arch, form.shard, form.shards);
+  const auto types = form.full ? plan::ExampleTypes::all : plan::ExampleTypes::first;
+  std::vector<Request> requests = testing::small_presets(engine, arch, types, testing::shard_of_this_run());
   if (!form.full) requests = sample_of(engine, std::move(requests));
   int checked = 0;
   for (const Request& request : requests) {

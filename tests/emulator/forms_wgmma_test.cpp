@@ -11,7 +11,7 @@ using registers::list_of;
 namespace {
 
 constexpr u32 kStart = 2048;  // offset of the image in the block's shared memory
-constexpr u32 kB = 2048 + 8192;
+constexpr u32 kOfB = 2048 + 8192;
 
 std::string name(Format format) {
   return std::string(numeric::name_of(format));
@@ -26,8 +26,8 @@ void check_wgmma(const Wgmma& m, u32 span, const std::string& constants) {
   std::mt19937 random(m.n);
   const u32 depth = 256 / static_cast<u32>(numeric::bits_of(m.a_format));
   const Values a = sample(64, depth, m.a_format, random), b = sample(depth, m.n, m.b_format, random);
-  std::vector<u8> shared(kB + 16384, 0xcb);
-  const std::string b_descriptor = hex(place(transposed(b), m.b_format, {Major::k, span}, kB, shared));
+  std::vector<u8> shared(kOfB + 16384, 0xcb);
+  const std::string b_descriptor = hex(place(transposed(b), m.b_format, {Major::k, span}, kOfB, shared));
   const std::string a_descriptor = hex(place(a, m.a_format, {Major::k, span}, kStart, shared));
   shared.erase(shared.begin(), shared.begin() + kStart);
   const Bank fragment = fragment_of(m.a_format, a), d(accumulator_registers(m) * 4);

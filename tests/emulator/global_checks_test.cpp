@@ -16,7 +16,7 @@ constexpr Policy kPolicies[] = {Policy::eager, Policy::lazy, Policy::random, Pol
 constexpr const char* kVariables =
     ".shared .align 128 .b8 s[1024];\n.shared .align 8 .b64 m[4];\n.global .align 16 .b8 zeros[64];\n";
 
-struct Case {
+struct GlobalCase {
   const char* name;
   const char* report;  // prefix of the fault's text; empty: no fault
   std::string body;
@@ -98,9 +98,9 @@ void prepare(TestMemory& memory, std::size_t written) {
 }
 
 // Runs every case under every policy with five seeds. A fault must be reported with at least one of the five.
-void check_cases(const std::vector<Case>& cases, std::size_t written) {
+void check_cases(const std::vector<GlobalCase>& cases, std::size_t written) {
   auto& device = device_of("sm_90a");
-  for (const Case& one : cases) {
+  for (const GlobalCase& one : cases) {
     for (const Policy policy : kPolicies) {
       int as_wanted = 0;
       std::string last, other;

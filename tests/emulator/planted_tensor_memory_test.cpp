@@ -16,7 +16,7 @@ struct Mistake {
   const char* other = "";  // the line of the other access
 };
 
-void check(std::span<const Mistake> mistakes) {
+void check_mistakes(std::span<const Mistake> mistakes) {
   std::vector<Planted> bugs;
   for (const Mistake& mistake : mistakes) {
     const std::string other = mistake.other;
@@ -91,7 +91,7 @@ TEST_CASE("Planted: tensor memory, its columns, lanes and owners") {
       {"an accumulator that nothing has written", "uninitialised", {{"mma", mma("%r5", "0")}}, "mma"},
       {"operands that nothing has written", "uninitialised", {{"copy", ""}}, "mma"},
   };
-  check(mistakes);
+  check_mistakes(mistakes);
 }
 
 TEST_CASE("Planted: tcgen05, its fences, waits and commits") {
@@ -128,7 +128,7 @@ TEST_CASE("Planted: tcgen05, its fences, waits and commits") {
        "load"},
       {"columns freed with no fence after the loads", "race", {{"before free", ""}}, "free", "load"},
   };
-  check(mistakes);
+  check_mistakes(mistakes);
 }
 
 TEST_CASE("Planted: descriptors of tcgen05") {
@@ -151,7 +151,7 @@ TEST_CASE("Planted: descriptors of tcgen05") {
       {"reserved bits of an instruction descriptor", "descriptor", with("0x28100490"), "mma"},
       {"a sum of floats that saturates", "descriptor", with("0x08100498"), "mma"},
   };
-  check(mistakes);
+  check_mistakes(mistakes);
 }
 
 TEST_CASE("Planted: a multiplication by two CTAs in a block that has no peer") {

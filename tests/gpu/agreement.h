@@ -6,12 +6,14 @@
 #include <cstring>
 #include <iterator>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "element.h"
+#include "engine/state.h"
+#include "plan/example.h"
 #include "plan/planner.h"
+#include "support/shard.h"
 #include "trial.h"
 
 namespace tma_jit::testing {
@@ -107,19 +109,22 @@ inline Agreement compare_engines(Engine& a, Engine& b, const Request& request, c
   return agreement;
 }
 
-// The presets of every kernel and probe that serves `arch`, of the kernels small ones; of each `shards`-th of them,
-// from number `shard` on.
-inline std::vector<Request> small_presets(Engine& engine, const std::string& arch, int shard = 0, int shards = 1) {
-  std::set<std::string> kernels;
+// The presets of every probe and kernel that serves `arch`, in problems that are small for kernels, whose types may be
+// limited, of the kernels of `shard`.
+inline std::vector<Request> small_presets(Engine& engine, const std::string& arch,
+                                          plan::ExampleTypes types = plan::ExampleTypes::all, Shard shard = {}) {
+  std::map<std::string, plan::ExampleTypes> kernels;
   for (const auto& info : engine.kernels()) {
     if (info && std::ranges::any_of(info->archs, [&](const std::string& listed) { return plan::serves(listed, arch); }))
-      kernels.insert(info->kernel);
+      kernels[info->kernel] = info->probe ? plan::ExampleTypes::all : types;
   }
   std::vector<Request> all;
-  int index = 0;
-  for (const std::string& kernel : kernels) {
-    if (index++ % shards != shard) continue;
-    auto presets = engine.examples(kernel);
+  std::size_t number = 0;
+  for (const auto& [kernel, its_types] : kernels) {
+    if (!shard.has(number++)) continue;
+    const auto selection = EngineInternals::state_of(engine).select(kernel);
+    if (!selection) continue;
+    auto presets = plan::preset_examples(engine.device().value(), selection->templates(), {}, its_types);
     if (presets) std::ranges::move(*presets, std::back_inserter(all));
   }
   return all;

@@ -1,7 +1,9 @@
 // How many combinations of presets, types and devices tests take. TMA_JIT_TEST_COMBINATIONS is "few" in builds with
-// sanitizers and "all" in `tools/dev test --full`; without it, each pair occurs.
+// sanitizers and "all" in `tools/dev test --full`, where it is "pairs" in builds with sanitizers; without it, each pair
+// occurs.
 #pragma once
 
+#include <cstddef>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -28,6 +30,12 @@ template <class T> std::vector<T> sampled(std::vector<T> values) {
   std::vector<T> few;
   for (std::size_t i = 0; i < values.size(); i += kEach) few.push_back(std::move(values[i]));
   return few;
+}
+
+// Returns the distance between the bytes that a test of each byte of a file changes.
+inline std::size_t byte_stride() {
+  constexpr std::size_t kOdd = 7;  // so that bits which depend on the place differ
+  return combinations() == Combinations::few ? kOdd : 1;
 }
 
 }  // namespace tma_jit::testing

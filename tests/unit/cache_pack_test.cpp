@@ -14,6 +14,7 @@
 #include "cache/layers.h"
 #include "core/failure.h"
 #include "support/cache_samples.h"
+#include "support/combinations.h"
 #include "support/temporary_folder.h"
 
 namespace tma_jit::cache {
@@ -105,7 +106,8 @@ TEST_CASE_FIXTURE(Fixture, "every changed byte of a pack and every truncation is
     const std::string sound = read_file(pack).value();
     const std::vector<fs::path> keys = with_signature ? std::vector<fs::path>{open} : std::vector<fs::path>{};
     unsigned undetected = 0;
-    for (std::size_t at = 0; at < sound.size(); ++at) {
+    const std::size_t stride = testing::byte_stride();
+    for (std::size_t at = 0; at < sound.size(); at += stride) {
       put_byte(pack, at, static_cast<char>(sound[at] ^ (1 << at % 8)));
       const auto verified = cache_verify(pack, keys);
       bool found = !verified;
@@ -114,7 +116,7 @@ TEST_CASE_FIXTURE(Fixture, "every changed byte of a pack and every truncation is
       put_byte(pack, at, sound[at]);
     }
     CHECK(undetected == 0);
-    for (std::size_t size = sound.size() - 1; size >= 3; size -= 3) {
+    for (std::size_t size = sound.size() - 1; size >= 3 * stride; size -= 3 * stride) {
       fs::resize_file(pack, size);
       undetected += opened(keys).has_value();
     }

@@ -71,8 +71,10 @@ TEST_CASE("param") {
       {"//! param BM = sizeof(T) in {2}", 23, 1, "a param's values must be numbers, and sizeof(T) is not one"});
   check_refused({"//! param BM = 1 / 0 in {2}", 18, 1, "division by zero: 1 / 0"});
   check_refused({"//! param BM = 1.5 in {2}", 16, 3, "1.5 is not an integer"});
+  check_refused({"//! param BM = 2 in {2} when 1", 25, 4,
+                 "expected \"asked\", a doc text or the end of the line, found \"when\""});
   check_refused(
-      {"//! param BM = 2 in {2} when 1", 25, 4, "expected a doc text or the end of the line, found \"when\""});
+      {"//! param BM = 2 in {2} asked asked", 31, 5, "expected a doc text or the end of the line, found \"asked\""});
 }
 
 TEST_CASE("let: value, order and cycles") {

@@ -8,7 +8,7 @@
 PyTorch and the package tma_jit, by the method of compare.py; the peer is the better of PyTorch's two libraries.
 Three sets in bf16: problems of large models, problems drawn at random (squares, few rows, tall, long K, odd sizes), and projections
 of transformers with 1 to 64 rows. Then a set for each type, layout and batch: 8-bit floats against torch._scaled_mm with exact and
-with fast sums, tf32 against torch.mm, s8 against torch._int_mm, operands whose rows lie along M or N against torch.mm of
+with fast sums, tf32 and f32 (of three terms) against torch.mm, s8 against torch._int_mm, operands whose rows lie along M or N against torch.mm of
 transposed views, and batches against torch.bmm. `--sets` chooses among them.
 """
 import math
@@ -43,6 +43,7 @@ def drawn(seed, count):
 
 
 VARIANTS = {"fp8": ["T=e4m3"], "fp8, fast sums": ["T=e4m3", "FAST=1"], "tf32": ["T=f32", "O=f32"], "s8": ["T=s8", "O=s32"],
+            "f32": ["T=f32", "O=f32", "TERMS=3"],
             "A along M": ["TA=1"], "B along N": ["TB=1"], "both along M and N": ["TA=1", "TB=1"]}
 VARIED = [(1024,) * 3, (2048,) * 3, (4096,) * 3, (8192,) * 3, (4096, 14336, 4096), (4096, 4096, 14336), (64, 8192, 8192),
           (2048, 7168, 2048), (4096, 7168, 2304)]
@@ -109,7 +110,7 @@ def peers(torch, entry, a, b, out):
                                          use_fast_accum="FAST=1" in words, out=out)]
     if "T=s8" in words:
         return [lambda: torch._int_mm(a, b.T, out=out)]
-    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.backends.cuda.matmul.allow_tf32 = "TERMS=3" not in words
     if entry["problem"][0]:
         right = b.transpose(1, 2).expand(a.shape[0], -1, -1)
         return [library(name, lambda: torch.bmm(a, right, out=out)) for name in ("cublas", "cublaslt")]

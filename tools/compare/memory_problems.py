@@ -1,19 +1,9 @@
 """The problems of memory.py: what is asked of tma-jit, its tensors, and PyTorch's way to the same result."""
 import math
-from dataclasses import dataclass, field
-from typing import Callable
 
-TORCH = {"bf16": "bfloat16", "f16": "float16", "f32": "float32", "u8": "uint8", "s32": "int32", "s64": "int64", "e4m3": "float8_e4m3fn"}
-
-
-@dataclass
-class Problem:
-    request: str  # kernel, dims, types and params, as the command takes them
-    inputs: dict  # name to (type, shape), of normal random numbers, or to a function of torch that makes the tensor
-    outputs: dict  # name to (type, shape)
-    peer: Callable  # of torch and the inputs; returns what the outputs hold, a tuple if there are several
-    scalars: dict = field(default_factory=dict)  # name to a number, of every scalar of the kernel
-    tolerance: float = 6e-3  # of the norm of the difference, relative to the norm of PyTorch's result
+from memory_moves import (concat, copy, copy_rows, fill, gather, numbers, pad, pad_dimensions, permute, scatter, scatter_add, split,
+                          transpose)
+from problem import TORCH, Problem
 
 
 def rows_of(kernel, m, n, dtype, inputs, outputs, peer, params="", **more):
@@ -101,80 +91,33 @@ def scan(m, n, dtype):
         lambda torch, t: torch.cumsum(t["X"], 1, dtype=torch.float32), scalars={"neutral": 0})
 
 
-def fill(m, n, dtype):
-    return f"fill {m} x {n} {dtype}", Problem(
-        f"fill M={m} N={n} T={dtype} F=f32", {}, {"Y": (dtype, (m, n))},
-        lambda torch, t: torch.full((m, n), 2, dtype=getattr(torch, TORCH[dtype]), device="cuda"), scalars={"x": 2}, tolerance=0)
+def map_mixed(m, n):
+    """A gate of bf16 and f32 inputs, one of which is a vector."""
+    return f"map {m} x {n} bf16, f32 and a vector", Problem(
+        f"map N0=1 N1=1 N2=1 N3={m} N4={n} INPUTS=2 TA=bf16 TB=f32 O=bf16 --hook apply=a*b", {"A": ("bf16", (m, n)), "B": ("f32", (m, n))},
+        {"Y": ("bf16", (m, n))}, lambda torch, t: torch.mul(t["A"], t["B"]).bfloat16())
 
 
-def pad(b, m, n, before, after, dtype):
-    """`before` elements of 0 above and left of each matrix, `after` below and right of it; those below 0 crop."""
-    rows, columns = m + before + after, n + before + after
-    return f"pad {b} x {m} x {n} by {before}, {after} {dtype}", Problem(
-        f"pad B={b} M={rows} N={columns} R={m} C={n} T={dtype}", {"S": (dtype, (b, m, n))}, {"D": (dtype, (b, rows, columns))},
-        lambda torch, t: torch.nn.functional.pad(t["S"], (before, after, before, after)),
-        scalars={"value": 0, "top": before, "left": before}, tolerance=0)
+def reduce_dimensions(shape, dims, dtype):
+    lacking = 5 - len(shape)
+    extents = (1,) * lacking + shape
+    combined = [lacking + d for d in dims]
+    words = " ".join(f"N{i}={n} R{i}={int(i in combined)}" for i, n in enumerate(extents))
+    return f"reduce {shape} over {dims} {dtype}", Problem(
+        f"reduce {words} T={dtype} O={dtype} --pitch X={extents[-1]}", {"X": (dtype, extents)},
+        {"Y": (dtype, tuple(1 if i in combined else n for i, n in enumerate(extents)))},
+        lambda torch, t: t["X"].sum(combined, keepdim=True), scalars={"neutral": 0})
 
 
-def pad_dimensions(shape, before, after, dtype):
-    """Of five dimensions, each with its own number of elements before and after."""
-    result = tuple(b + n + a for b, n, a in zip(before, shape, after))
-    words = " ".join(f"M{i}={m} N{i}={n}" for i, (m, n) in enumerate(zip(result, shape)))
-    sides = [side for pair in reversed(list(zip(before, after))) for side in pair]
-    return f"pad {shape} by {before} and {after} {dtype}", Problem(
-        f"pad {words} T={dtype}", {"S": (dtype, shape)}, {"D": (dtype, result)},
-        lambda torch, t: torch.nn.functional.pad(t["S"], sides),
-        scalars={"value": 0} | {f"before{i}": b for i, b in enumerate(before)}, tolerance=0)
-
-
-def concat(m, parts, k, dtype):
-    """Parts of m x n x k along the middle dimension: rows where m is 1, columns where k is 1."""
-    extents = " ".join(f"N{i}={n}" for i, n in enumerate(parts))
-    return f"concat {m} x {parts} x {k} {dtype}", Problem(
-        f"concat M={m} {extents} K={k} T={dtype}", {f"S{i}": (dtype, (m, n, k)) for i, n in enumerate(parts)},
-        {"D": (dtype, (m, sum(parts), k))}, lambda torch, t: torch.cat([t[f"S{i}"] for i in range(len(parts))], 1), tolerance=0)
-
-
-def split(m, parts, k, dtype):
-    extents = " ".join(f"N{i}={n}" for i, n in enumerate(parts))
-    return f"split {m} x {parts} x {k} {dtype}", Problem(
-        f"split M={m} {extents} K={k} T={dtype}", {"S": (dtype, (m, sum(parts), k))},
-        {f"D{i}": (dtype, (m, n, k)) for i, n in enumerate(parts)},
-        lambda torch, t: tuple(part.contiguous() for part in t["S"].split(parts, 1)), tolerance=0)
-
-
-def numbers(r, count, unique=False):
-    """`count` numbers of rows below r."""
-    return lambda torch: (torch.randperm(r, device="cuda")[:count] if unique else
-                          torch.randint(r, (count,), device="cuda")).to(torch.int32)
-
-
-def gather(r, n, count, dtype, pitch=None):
-    """Of a `pitch`, whose rows do not begin at multiples of 16 bytes."""
-    words = f" --pitch S={pitch} --pitch D={pitch}" if pitch else ""
-    return f"gather {count} of {r} x {n} {dtype}", Problem(
-        f"gather R={r} N={n} COUNT={count} T={dtype}{words}", {"S": (dtype, (r, n)), "I": numbers(r, count)},
-        {"D": (dtype, (count, n))}, lambda torch, t: torch.index_select(t["S"], 0, t["I"]), tolerance=0.0)
-
-
-def scatter(r, n, dtype, unique):
-    """All rows, in another order, so that none of D keeps what it held."""
-    return f"scatter {r} x {n} {dtype}{', numbers known to be unique' if unique else ''}", Problem(
-        f"scatter R={r} N={n} COUNT={r} T={dtype} UNIQUE={int(unique)}",
-        {"S": (dtype, (r, n)), "I": numbers(r, r, True)}, {"D": (dtype, (r, n))},
-        lambda torch, t: torch.empty_like(t["S"]).index_copy_(0, t["I"].long(), t["S"]), tolerance=0.0)
-
-
-def scatter_add(r, n, count, dtype, skewed=False):
-    """Every other number the same if `skewed`, as a frequent token's is."""
-    def tokens(torch):
-        return numbers(r, count)(torch) * (torch.arange(count, device="cuda", dtype=torch.int32) % 2 if skewed else 1)
-
+def group_norm_backward(n, c, s, g, dtype):
     def peer(torch, t):
-        return torch.ops.aten.embedding_dense_backward(t["S"], t["I"].long(), r, -1, False)
-    return f"scatter_add {count} to {r} x {n} {dtype}{', half of them to one' if skewed else ''}", Problem(
-        f"scatter_add R={r} N={n} COUNT={count} T={dtype} O={dtype}", {"S": (dtype, (count, n)), "I": tokens},
-        {"D": (dtype, (r, n))}, peer, tolerance=2e-2)
+        x, dy = t["X"], t["DY"]
+        _, mean, deviation = torch.ops.aten.native_group_norm(x, t["W"], None, n, c, s, g, 1e-5)  # timed, too
+        return torch.ops.aten.native_group_norm_backward(dy, x, mean, deviation, t["W"], n, c, s, g, [True, True, True])
+    return f"group_norm_backward {n} x {c} x {s} in {g} groups {dtype}", Problem(
+        f"group_norm_backward N={n} C={c} S={s} G={g} T={dtype} D={dtype} " + " ".join(f"--pitch {t}={s}" for t in ("X", "DY", "DX")),
+        {"X": (dtype, (n, c, s)), "W": (dtype, (c,)), "DY": (dtype, (n, c, s))},
+        {"DX": (dtype, (n, c, s)), "DW": (dtype, (c,)), "DB": (dtype, (c,))}, peer, scalars={"eps": 1e-5})
 
 
 def sample(m, n, dtype, temperature=1.0, top_k=0, top_p=1.0):
@@ -196,29 +139,18 @@ def sample(m, n, dtype, temperature=1.0, top_k=0, top_p=1.0):
         tolerance=0 if temperature == 0 else math.inf)
 
 
-def transpose(b, m, n, dtype):
-    return f"transpose {b} x {m} x {n} {dtype}", Problem(
-        f"transpose B={b} M={m} N={n} T={dtype} --pitch S={n} --pitch D={m}",  # no space between rows
-        {"S": (dtype, (b, m, n))}, {"D": (dtype, (b, n, m))},
-        lambda torch, t: t["S"].transpose(1, 2).contiguous(), tolerance=0.0)
-
-
-def permute(shape, order, dtype):
-    """Leading dimensions of 1 make the rank five."""
-    lacking = 5 - len(shape)
-    extents, places = (1,) * lacking + shape, tuple(range(lacking)) + tuple(lacking + d for d in order)
-    words = " ".join(f"N{i}={n} P{i}={place}" for i, (n, place) in enumerate(zip(extents, places)))
-    return f"permute {shape} to {order} {dtype}", Problem(
-        f"permute {words} T={dtype} --pitch S={extents[-1]} --pitch D={extents[places[-1]]}",
-        {"S": (dtype, extents)}, {"D": (dtype, tuple(extents[d] for d in places))},
-        lambda torch, t: t["S"].permute(places).contiguous(), tolerance=0.0)
-
-
 def softmax_backward(m, n, dtype):
     return rows_of("softmax_backward", m, n, dtype,
                    {"Y": lambda torch: torch.randn((m, n), device="cuda").softmax(1).to(getattr(torch, TORCH[dtype])),
                     "DY": (dtype, (m, n))}, {"DS": (dtype, (m, n))},
                    lambda torch, t: torch.ops.aten._softmax_backward_data(t["DY"], t["Y"], 1, t["Y"].dtype))
+
+
+def log_softmax_backward(m, n, dtype):
+    return rows_of("log_softmax_backward", m, n, dtype,
+                   {"Y": lambda torch: torch.randn((m, n), device="cuda").log_softmax(1).to(getattr(torch, TORCH[dtype])),
+                    "DY": (dtype, (m, n))}, {"DS": (dtype, (m, n))},
+                   lambda torch, t: torch.ops.aten._log_softmax_backward_data(t["DY"], t["Y"], 1, t["Y"].dtype))
 
 
 def cross_entropy_backward(m, n, dtype):
@@ -279,7 +211,7 @@ def quantized(kernel, m, n, dtype, per, peer, inputs):
     outputs = {"Q": ("e4m3", (m, n))} | ({} if per == "tensor" else {"SCALE": ("f32", (m, groups))})
     return f"{kernel} {m} x {n} {dtype}, a scale per {per}", Problem(
         f"{kernel} M={m} N={n} T={dtype} SCALES={SCALED[per]}", inputs | given, outputs, both, tolerance=2e-2,
-        scalars={"eps": 1e-5} if kernel == "rms_norm_quantize" else {})
+        scalars={} if kernel == "quantize" else {"eps": 1e-5})
 
 
 def quantize(m, n, dtype, per):
@@ -312,6 +244,16 @@ def in_blocks(torch, x, name, blocked):
     if blocked:
         scales = scales.view(torch.uint8).unflatten(0, (-1, 4, 32)).unflatten(3, (-1, 4)).permute(0, 3, 2, 1, 4).flatten(3).contiguous().view(scales.dtype)
     return quotient.to(torch.float8_e4m3fn) if name == "mxfp8" else codes_of_e2m1(torch, quotient), scales
+
+
+def quantize_squares(m, n, dtype):
+    def peer(torch, t):
+        squares = t["X"].float().view(m // 128, 128, n // 128, 128)
+        scales = squares.abs().amax((1, 3), keepdim=True) / 448
+        return (squares / scales).to(torch.float8_e4m3fn).view(m, n), scales.view(m // 128, n // 128)
+    return f"quantize {m} x {n} {dtype}, a scale per square", Problem(
+        f"quantize M={m} N={n} T={dtype} SCALES=6", {"X": (dtype, (m, n))}, {"Q": ("e4m3", (m, n)), "SCALE": ("f32", (m // 128, n // 128))},
+        peer, tolerance=2e-2)
 
 
 def quantize_blocks(m, n, dtype, name, blocked=False):
@@ -349,10 +291,28 @@ def dequantize(m, n, dtype, name):
         {"Q": part(0), "SCALE": part(1)}, {"Y": (dtype, (m, n))}, peer)
 
 
+def layer_norm_quantize(m, n, dtype, per):
+    return quantized("layer_norm_quantize", m, n, dtype, per,
+                     lambda torch, t: torch.nn.functional.layer_norm(t["X"].float(), (n,), t["W"].float(), None, 1e-5),
+                     {"X": (dtype, (m, n)), "W": (dtype, (n,))})
+
+
 def rms_norm_quantize(m, n, dtype, per):
     return quantized("rms_norm_quantize", m, n, dtype, per,
                      lambda torch, t: torch.nn.functional.rms_norm(t["X"].float(), (n,), t["W"].float(), 1e-5),
                      {"X": (dtype, (m, n)), "W": (dtype, (n,))})
+
+
+def residual_norm_quantize(m, n, dtype):
+    """With a residual that is added first, and the sum stored: the whole of what stands between two layers."""
+    def peer(torch, t):
+        x = t["X"] + t["residual"]
+        y = torch.nn.functional.rms_norm(x.float(), (n,), t["W"].float(), 1e-5)
+        return *scaled(torch, y, 128), x
+    return f"rms_norm_quantize {m} x {n} {dtype}, with a residual", Problem(
+        f"rms_norm_quantize M={m} N={n} T={dtype} SCALES=2 SUM=1 --hook input=x+residual[row,column] --operand residual:{dtype}[M,N]",
+        {"X": (dtype, (m, n)), "residual": (dtype, (m, n)), "W": (dtype, (n,))},
+        {"Q": ("e4m3", (m, n)), "SCALE": ("f32", (m, n // 128)), "S": (dtype, (m, n))}, peer, scalars={"eps": 1e-5}, tolerance=2e-2)
 
 
 ROWS = [(1048576, 16), (524288, 32), (262144, 64), (131072, 128), (65536, 512), (32768, 1000), (32768, 1001), (16384, 2048), (8192, 4096), (8192, 8192), (4096, 16384),
@@ -405,6 +365,15 @@ PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dty
                 [argmax(*shape, dtype) for dtype in ("f32", "bf16") for shape in SEARCHED] +
                 [top_k(*shape, dtype) for dtype in ("f32", "bf16") for shape in SELECTED] +
                 [scan(*shape, dtype) for dtype in ("f32", "bf16") for shape in SCANNED] +
+                [copy(1 << 28), copy(1 << 26), copy(1 << 28, "f32", "bf16"), copy(1 << 28, "bf16", "f32"), copy_rows(16384, 16000, 16384, "f32"),
+                 copy_rows(16384, 16000, 16384, "bf16"), map_mixed(16384, 8192)] +
+                [reduce_dimensions(*problem, dtype) for dtype in ("f32", "bf16") for problem in
+                 (((64, 256, 56 * 56), (0, 2)), ((64, 56 * 56, 256), (0, 1)), ((32, 64, 128, 512), (0, 2)), ((16, 1024, 16, 1024), (1, 3)))] +
+                [group_norm_backward(*shape, dtype) for dtype in ("bf16", "f32") for shape in GROUPED] +
+                [log_softmax_backward(m, n, "bf16") for m, n in ((8192, 4096), (4096, 32000), (2048, 128256))] +
+                [layer_norm_quantize(m, n, "bf16", per) for per in SCALED for m, n in ((32768, 1024), (8192, 4096))] +
+                [residual_norm_quantize(m, n, "bf16") for m, n in ((8192, 4096), (8192, 7168))] +
+                [quantize_squares(*shape) for shape in ((8192, 4096, "bf16"), (8192, 7168, "bf16"), (8192, 4096, "f32"))] +
                 [fill(*shape, dtype) for dtype in ("f32", "bf16", "u8") for shape in FILLED if dtype != "u8" or shape[0] > 1] +
                 [pad(*shape, dtype) for dtype in ("bf16", "f32") for shape in PADDED] +
                 [pad_dimensions(*problem, dtype) for dtype in ("bf16", "f32") for problem in
@@ -421,3 +390,19 @@ PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dty
                  for choice in ((1.0,), (0.0,), (0.8, 50), (0.8, 0, 0.95), (0.8, 50, 0.95))] +
                 [transpose(*shape, dtype) for dtype in ("bf16", "f32", "u8") for shape in MATRICES + ODD_MATRICES] +
                 [permute(*problem) for problem in PERMUTATIONS])
+
+# At most 1 MiB moved, unlike all of PROBLEMS.
+SMALL = {name: problem for name, problem in
+         [f(m, n, "bf16") for f in (softmax, rms_norm, layer_norm, log_softmax, softmax_backward)
+          for m, n in ((1, 4096), (32, 4096), (4, 32000), (512, 128), (64, 1000))] +
+         [f(m, n, "bf16") for f in (rms_norm_backward, layer_norm_backward) for m, n in ((32, 4096), (512, 128))] +
+         [cross_entropy(m, n, "bf16") for m, n in ((16, 16000), (1, 128256))] +
+         [f(32, 4096, "bf16", per) for f in (quantize, rms_norm_quantize) for per in SCALED] +
+         [reduce(*shape, dtype) for dtype in ("f32", "bf16") for shape in ((1, 1 << 16, 1), (64, 1024, 1), (1, 256, 512), (1024, 64, 1))] +
+         [argmax(*shape, "f32") for shape in ((32, 4096), (1, 128256))] +
+         [scan(*shape, "f32") for shape in ((1, 1 << 16), (64, 1024), (1024, 64))] +
+         [top_k(16, 8192, 8, "f32"), top_k(512, 256, 8, "f32"), sample(1, 128256, "f32"), sample(8, 16000, "f32", 0.8, 50)] +
+         [fill(256, 1000, "f32"), concat(64, (1000, 24), 1, "f32"), pad(4, 100, 100, 1, 1, "f32"), group_norm(2, 64, 1024, 8, "bf16"),
+          qk_norm_rope(32, 8, 128, "bf16"), gather(1024, 512, 128, "f32"), scatter(256, 256, "f32", True),
+          transpose(1, 512, 512, "bf16"), transpose(1, 300, 301, "f32"), permute((8, 64, 8, 64), (0, 2, 1, 3), "bf16"),
+          scatter_add(256, 512, 128, "f32")]}

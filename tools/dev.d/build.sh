@@ -23,14 +23,14 @@ build_product() {
   build_configured --target product
 }
 
-configure_all() {  # PRESET SANITIZED-BUILDS
+configure_all() {  # PRESET SANITIZED-BUILDS [OPTION...]
   find_cuda
   choose_compiler
   local python
   local -a package=(-DTMA_JIT_BUILD_PYTHON=OFF)
   python=$(package_python)
   [[ -z $python ]] || package=(-DTMA_JIT_BUILD_PYTHON=ON -DPython_EXECUTABLE="$python")
-  cmake --preset "$1" -DTMA_JIT_BUILD_TESTS=ON -DTMA_JIT_SANITIZED_BUILDS="$2" "${package[@]}" > /dev/null
+  cmake --preset "$1" -DTMA_JIT_BUILD_TESTS=ON -DTMA_JIT_SANITIZED_BUILDS="$2" "${package[@]}" "${@:3}" > /dev/null
 }
 
 build_configured() {  # [OPTION...]

@@ -36,7 +36,9 @@ command_test() {
     quick_tests
     return
   fi
-  configure_all release "$PWD/build-asan;$PWD/build-tsan"
+  local combinations=few
+  [[ ${1:-} != --full ]] || combinations=pairs
+  configure_all release "$PWD/build-asan;$PWD/build-tsan" -DTMA_JIT_SANITIZED_COMBINATIONS=$combinations
   timed "the build" build_configured
   timed "the build with asan" build_sanitized asan "${asan_targets[@]}"
   timed "the build with tsan" build_sanitized tsan "${tsan_targets[@]}"

@@ -1,4 +1,5 @@
-// tma-jit plan: the decisions about one launch; with --all, how they were made.
+// tma-jit plan: the decisions about one launch and what they mean; with --all, how they were made.
+#include <algorithm>
 #include <memory>
 
 #include <tma_jit/json.h>
@@ -27,6 +28,21 @@ void print(const Console& console, const Enumeration& found) {
   for (const auto& config : found.valid_configs) console.result("  {}\n", value_words(config));
 }
 
+// What the chosen file computes, and what its chosen params mean, in the words of its manifest.
+std::string explained(const Plan& plan, const Kernel& kernel) {
+  const auto file = std::find_if(kernel.files.begin(), kernel.files.end(),
+                                 [&](const KernelInfo& info) { return info.file == plan.file; });
+  if (file == kernel.files.end()) return "";
+  std::string text = file->doc.empty() ? "" : fmt::format("  computes  {}\n", file->doc);
+  for (const auto& [name, value] : plan.config) {
+    const auto param = std::find_if(file->params.begin(), file->params.end(),
+                                    [&name = name](const KernelInfo::Param& param) { return param.name == name; });
+    if (param != file->params.end() && !param->doc.empty())
+      text += fmt::format("  param     {} = {}    \"{}\"\n", name, value, param->doc);
+  }
+  return text;
+}
+
 Outcome<int> plan(const Settings& settings, const Words& words) {
   CLI_ASSIGN(Engine engine, make_engine(settings));
   CLI_ASSIGN(const KernelRequest asked, read_request(engine, words.request));
@@ -43,7 +59,7 @@ Outcome<int> plan(const Settings& settings, const Words& words) {
     }
   }
   CLI_ASSIGN(const Plan chosen, engine.plan(request));
-  settings.console.result("{}", describe(chosen));
+  settings.console.result("{}{}", describe(chosen), explained(chosen, asked.kernel));
   merge(object, cli::to_json(chosen));
   settings.console.object(object);
   return kDone;

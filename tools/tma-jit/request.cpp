@@ -94,6 +94,7 @@ void add_request_options(Verb verb, RequestWords& words) {
                 "NAME : TYPE[EXTENTS] or NAME : TYPE = NUMBER: a tensor or scalar that hooks read; may be repeated");
   verb.flag("--untrusted-hooks", words.untrusted_hooks,
             "the texts of --hook are not trusted: each must be one expression of the hook's arguments and operands");
+  verb.option("--sm-budget", words.sm_budget, "at most so many SMs run the kernel; 0: no limit");
   verb.repeated("--scalar", words.scalars, "NAME=NUMBER; may be repeated");
   verb.option("--template-file", words.template_file, "only the template file of this stem, e.g. gemm_mma");
 }
@@ -108,6 +109,7 @@ Outcome<KernelRequest> read_request(Engine& engine, const RequestWords& words) {
   for (const std::string& word : words.words) CLI_CHECK(set_word(request, kernel, word));
   for (const std::string& word : words.hooks) CLI_CHECK(set_hook(request, kernel, word));
   request.untrusted_hooks = words.untrusted_hooks;
+  request.sm_budget = words.sm_budget;
   for (const std::string& word : words.scalars) CLI_CHECK(set_scalar(request, kernel, word));
   for (const std::string& name : words.fixed) {
     CLI_CHECK(check_name(kernel, &KernelInfo::dims, "--fix", name));

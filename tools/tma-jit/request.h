@@ -19,6 +19,7 @@ struct RequestWords {
   std::vector<std::string> fixed;     // --fix NAME
   std::vector<std::string> hooks;     // --hook NAME=TEXT
   std::vector<std::string> operands;  // --operand 'NAME : TYPE[EXTENTS]'
+  int sm_budget = 0;                  // --sm-budget
   bool untrusted_hooks = false;       // --untrusted-hooks
   std::vector<std::string> scalars;   // --scalar NAME=NUMBER
   std::string template_file;          // --template-file STEM

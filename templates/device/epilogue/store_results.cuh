@@ -1,6 +1,7 @@
 #pragma once
 // Stores what the hook `epilogue` makes of the sums of a matrix product, through shared tiles and by TMA. S is the type
 // in which it computes; `more` are its arguments after the row and the column in the tensor.
+#include "device/epilogue/largest.cuh"
 #include "device/epilogue/own_operands.cuh"
 #include "device/epilogue/tma_store.cuh"
 #include "device/ptx/setmaxnreg.cuh"
@@ -42,6 +43,7 @@ template <class S, class Shared, class H, int Columns, int Registers> class Slic
             next_[n % kAhead].apply_through(staged, warp_row(), 0, results, more...);
           else
             apply_epilogue(hooks, results, row_ + warp_row(), column_ + n * kPart, more...);
+          compare(to, results, tensor, row_ + warp_row(), column_ + n * kPart);
           store(staged, warp_row(), 0, results);
         },
         [&](int n) {
@@ -61,6 +63,7 @@ __device__ inline void store_tile(Shared (&buffer)[1], const To& to, Extent tens
   constexpr int kPart = Columns < kStored ? Columns : kStored;  // columns of this warp in one buffer
   auto results = sums.template as<S>();
   apply_epilogue(hooks, results, tile_row + row, tile_column + column, more...);
+  compare(to, results, tensor, tile_row + row, tile_column + column);
   store_each<Warps * 32, TileColumns / kStored, 1>(
       1, buffer, to, tensor, tile_row, tile_column, [&](int n, Shared& staged) {
 #pragma unroll

@@ -2,8 +2,7 @@
 // The producer of matrix products whose operands are loaded by TMA.
 #include "device/pipeline/pipeline.cuh"
 #include "device/ptx/griddepcontrol.cuh"
-#include "device/tile/operand_tile.cuh"
-#include "device/tile/tma_tile.cuh"
+#include "device/tile/tma_operand_tile.cuh"
 
 // Requests each of `steps` steps along K of each of this block's output tiles: load_a(slot, tile, step) and load_b for
 // the slot that acquire() returns. Called by one thread of each block. B's first tile is requested before the kernel
@@ -28,23 +27,23 @@ __device__ inline void load_steps(const Tiles& tiles, int steps, Acquire acquire
 
 // Loads operand tiles of A into `smem.a` and of B into `smem.b`, in the slots of `smem.pipeline`, as load_steps does.
 // The tiles of a cluster's blocks lie one below the other: each block has its own rows of A, and they share those of B,
-// of which each block loads a part into all of them.
-template <int Stages, int Blocks, class Smem, class Tiles>
-__device__ inline void load_operands(Pipeline<Stages, Blocks>& pipeline, Smem& smem, const CUtensorMap& A,
-                                     const CUtensorMap& B, const Tiles& tiles, int steps) {
+// of which each block loads a part into all of them. The boxes of the maps have BoxA rows of A, of which there are
+// `rows`, and BoxB of B, of which there are `columns`.
+template <int BoxA, int BoxB, int Stages, int Blocks, class Smem, class Tiles>
+__device__ inline void load_operands(Pipeline<Stages, Blocks>& pipeline, Smem& smem, const CUtensorMap& A, int rows,
+                                     const CUtensorMap& B, int columns, const Tiles& tiles, int steps) {
   using Tile = decltype(tiles[0]);
   Producer producer(pipeline);
   load_steps(
       tiles, steps, [&] { return producer.acquire(sizeof(smem.a[0]) + sizeof(smem.b[0])); },
       [&](u32 slot, Tile tile, int step) {
         auto& a = smem.a[slot];
-        const int k = step * a.kDepth, row = tile.row * a.kExtent;
-        tma::load(a, A, pipeline.full[slot], a.column(row, k), a.row(row, k));
+        tma::load_operand<BoxA>(a, A, pipeline.full[slot], tile.row * a.kExtent, step * a.kDepth, rows);
       },
       [&](u32 slot, Tile tile, int step) {
         auto& b = smem.b[slot];
-        const int k = step * smem.a[0].kDepth, column = tile.column * b.kExtent;
-        tma::load_shares<Blocks>(b, B, pipeline.full[slot], tiles.rank(), b.column(column, k), b.row(column, k));
+        tma::load_operand<BoxB, Blocks>(b, B, pipeline.full[slot], tile.column * b.kExtent, step * b.kDepth, columns,
+                                        tiles.rank());
       });
   if constexpr (Blocks > 1) producer.drain();
 }

@@ -10,13 +10,23 @@ struct alignas(16) Response {
   u64 words[2];
 };
 
-// Requests a cluster. The 16 bytes of the answer are written to `response` in shared memory and counted on `full`. Must
-// not be called again after an answer that cancelled nothing.
-__device__ inline void try_cancel(Response& response, Barrier& full) {
-  asm volatile("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%0], [%1];" ::"r"(
-                   smem_address(&response)),
-               "r"(smem_address(&full))
-               : "memory");
+// Requests a cluster. The 16 bytes of the answer are written to `response` in shared memory and counted on `full`; with
+// Blocks > 1 to the same offsets in every block of this cluster. Must not be called again after an answer that
+// cancelled nothing.
+template <int Blocks = 1> __device__ inline void try_cancel(Response& response, Barrier& full) {
+  if constexpr (Blocks == 1)
+    asm volatile(
+        "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%0], [%1];" ::"r"(
+            smem_address(&response)),
+        "r"(smem_address(&full))
+        : "memory");
+  else
+    asm volatile(
+        "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.multicast::cluster::all.b128 "
+        "[%0], "
+        "[%1];" ::"r"(smem_address(&response)),
+        "r"(smem_address(&full))
+        : "memory");
 }
 
 // Returns the x index of the cancelled cluster's first block, or -1 if nothing was left to cancel.

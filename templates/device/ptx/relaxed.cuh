@@ -13,4 +13,13 @@ __device__ inline void store(u64* to, u64 word) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "l"(word) : "memory");
 }
 
+__device__ inline u32 load(const u32* from) {
+  u32 word;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(word) : "l"(__cvta_generic_to_global(from)) : "memory");
+  return word;
+}
+__device__ inline void store(u32* to, u32 word) {
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "r"(word) : "memory");
+}
+
 }  // namespace relaxed

@@ -11,6 +11,13 @@ __device__ constexpr u32 at(u32 base, u32 lane, u32 column) {
   return base + (lane << 16) + column;
 }
 
+// Returns how many columns an allocation of at least so many has: a power of two from 32 on.
+__device__ constexpr int allocation(int columns) {
+  int size = 32;
+  while (size < columns) size *= 2;
+  return size;
+}
+
 // Called by one whole warp. Columns is 32, 64, 128, 256 or 512; waits until so many are free. The address is written to
 // shared memory; other warps may read it after a barrier and tcgen05::fence_after. The same warp must free the columns
 // before the block exits. With Blocks 2 the same warp of both blocks of a pair calls it.

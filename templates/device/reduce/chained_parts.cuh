@@ -1,7 +1,9 @@
 #pragma once
 // What precedes each tile of a row whose tiles are different blocks', joined in an order that is the same at every
-// launch. Tiles form groups of as many as a block has threads. A tile joins what its group's tiles before it posted,
-// and what precedes the group, which the last tile of the group before posts. A tile waits only for those before it.
+// launch. 32 tiles form a group, and 32 groups a span. A tile joins what its group's tiles before it posted, what the
+// last tiles of its span's groups before posted of theirs, and what precedes the span, which the last tile of the span
+// before posts. A tile waits only for those before it, and only one warp of a block polls: more would take a good part
+// of L2's bandwidth.
 #include "device/ptx/relaxed.cuh"
 #include "device/reduce/register_row.cuh"
 #include "device/reduce/row_scan.cuh"
@@ -21,64 +23,95 @@ template <class X> __device__ inline Part<X> await_post(const u64* from) {
 }
 
 // Shared memory of one use. `zero` is 0 after before(), which the compiler does not know.
-template <int Threads, class X> struct ChainSmem {
-  Part<X> warps[Threads / 32], group;
+template <class X> struct ChainSmem {
+  Part<X> before;
   u32 zero;
 };
 
 // A row's tile. All words and counters are 0 before a launch, and after it.
-template <int Threads> struct ChainedTile {
+struct ChainedTile {
+  static constexpr int kGroup = 32, kSpan = 1024;  // tiles
+
   u64* parts;     // a word a tile of the row
-  u64* prefixes;  // a word a group: what precedes it
-  u32* readers;   // a counter a group: tiles that have read its words
+  u64* groups;    // a word a group: its tiles joined
+  u64* prefixes;  // a word a span: what precedes it
+  u32* readers;   // a counter a span: tiles that have read its words
   int tile, tiles;
+
+  // Words and counters of a row.
+  __device__ static s64 words(s64 tiles) { return tiles + ceil_div<s64>(tiles, kGroup) + spans(tiles); }
+  __device__ static s64 spans(s64 tiles) { return ceil_div<s64>(tiles, kSpan); }
 
   // Posts the tile's elements joined, for the tiles after it. Called by thread 0 before before().
   template <class X> __device__ void post_own(const Part<X>& all) const {
-    if (tile + 1 < tiles && (tile + 1) % Threads > 0) post(parts + tile, all);
+    if (!ends_row() && !ends(kGroup)) post(parts + tile, all);
   }
 
-  // Returns what precedes the tile, whose elements joined are `all`. Called by all Threads threads.
-  template <class Op, class X = typename Op::X>
-  __device__ Part<X> before(const Part<X>& all, ChainSmem<Threads, X>& smem, const Op& op) const {
-    const int group = tile / Threads, index = tile % Threads;
-    const bool ends_row = tile + 1 == tiles, ends_group = index + 1 == Threads;
-    Part<X> part = op.neutral();
-    if (threadIdx.x < index) part = await_post<X>(parts + group * Threads + threadIdx.x);
-    part = warp_scan<32>(part, op);
-    if (threadIdx.x % 32 == 31) smem.warps[threadIdx.x / 32] = part;
-    // The last thread has no tile to wait for.
-    if (threadIdx.x == Threads - 1) {
-      smem.zero = 0;
-      smem.group = group > 0 ? await_post<X>(prefixes + group) : op.neutral();
+  // Returns what precedes the tile. Called by all threads of the block.
+  template <class Op, class X = typename Op::X> __device__ Part<X> before(ChainSmem<X>& smem, const Op& op) const {
+    if (threadIdx.x < 32) {
+      const Part<X> before = awaited<false>(op.neutral(), op);
+      if (threadIdx.x == 0) smem.before = before, smem.zero = 0;
     }
     __syncthreads();
-    Part<X> before = smem.warps[0];
-#pragma unroll
-    for (int warp = 1; warp < Threads / 32; ++warp) before = op.joined(before, smem.warps[warp]);
-    before = op.joined(smem.group, before);
-    if (threadIdx.x == 0 && !ends_row && ends_group) post(prefixes + group + 1, op.joined(before, all));
-    return before;
+    return smem.before;
+  }
+  // The same, and posts what the tile ends, if anything: its elements joined are `all`.
+  template <class Op, class X = typename Op::X>
+  __device__ Part<X> before(const Part<X>& all, ChainSmem<X>& smem, const Op& op) const {
+    if (threadIdx.x < 32) {
+      const Part<X> before = awaited<true>(all, op);
+      if (threadIdx.x == 0) smem.before = before, smem.zero = 0;
+    }
+    __syncthreads();
+    return smem.before;
+  }
+  // Posts what the tile ends, if anything. Called by one warp.
+  template <class X, class Op> __device__ void pass_on(const Part<X>& all, const Op& op) const {
+    if (!ends_row() && ends(kGroup)) awaited<true>(all, op);
   }
 
-  // Counts the tile among those of its group that have read its words. Called by all threads, after before(). What a
-  // relaxed load returned has been used by then, so that no fence needs to wait for the stores before.
-  __device__ u32 arrive() const {
-    const int group = tile / Threads;
-    return threadIdx.x == 0 ? atomicInc(readers + group, min(Threads, tiles - group * Threads) - 1) : 0;
+  // Counts one of `Turns` times that the tile has read its span's words, or will not read them. Called by all threads.
+  // What a relaxed load returned has been used by then, so that no fence needs to wait for the stores before.
+  template <int Turns = 1> __device__ u32 arrive() const {
+    const int span = tile / kSpan;
+    return threadIdx.x == 0 ? atomicInc(readers + span, Turns * min(kSpan, tiles - span * kSpan) - 1) : 0;
   }
-  // Clears the words of the group if its other tiles had been counted before: arrive() returned `arrived`.
-  __device__ void clear(u32 arrived) const {
+  // Clears the words of the span if all others had been counted before: arrive() returned `arrived`.
+  template <int Turns = 1> __device__ void clear(u32 arrived) const {
     if (threadIdx.x >= 32) return;
-    const int group = tile / Threads, first = group * Threads, count = min(Threads, tiles - first);
+    const int span = tile / kSpan, first = span * kSpan, count = min(kSpan, tiles - first);
     arrived = __shfl_sync(0xffffffff, arrived, 0);
-    if (arrived + 1 < count) return;
+    if (arrived + 1 < Turns * count) return;
     for (int i = threadIdx.x; i < count; i += 32) relaxed::store(parts + first + i, 0);
-    if (threadIdx.x == 0) relaxed::store(prefixes + group, 0);
+    if (threadIdx.x * kGroup < count) relaxed::store(groups + first / kGroup + threadIdx.x, 0);
+    if (threadIdx.x == 0) relaxed::store(prefixes + span, 0);
   }
   // Both, when the results have been stored.
-  __device__ void leave() const {
-    clear(arrive());
+  template <int Turns = 1> __device__ void leave() const { clear<Turns>(arrive<Turns>()); }
+
+ private:
+  __device__ bool ends_row() const { return tile + 1 == tiles; }
+  __device__ bool ends(int count) const { return (tile + 1) % count == 0; }
+
+  // What precedes the tile, in lane 0. With Post the tile, whose elements joined are `all`, posts those of the group or
+  // what precedes the next span, if it ends one. Called by one warp.
+  template <bool Post, class Op, class X = typename Op::X>
+  __device__ Part<X> awaited(const Part<X>& all, const Op& op) const {
+    const int lane = threadIdx.x % 32, group = tile / kGroup, span = tile / kSpan;
+    const auto joined_up = [&](const u64* from, int count) {  // of what was posted at `from`; in all lanes
+      const Part<X> part = lane < count ? await_post<X>(from + lane) : op.neutral();
+      return shuffle<32, Op::kSegmented>(warp_scan<32>(part, op), 31);
+    };
+    const Part<X> of_group = joined_up(parts + group * kGroup, tile % kGroup);
+    if (Post && lane == 0 && !ends_row() && ends(kGroup) && !ends(kSpan))
+      post(groups + group, op.joined(of_group, all));
+    const Part<X> of_span = joined_up(groups + span * (kSpan / kGroup), group % (kSpan / kGroup));
+    Part<X> before = op.neutral();
+    if (lane == 0 && span > 0) before = await_post<X>(prefixes + span);
+    before = op.joined(before, op.joined(of_span, of_group));
+    if (Post && lane == 0 && !ends_row() && ends(kSpan)) post(prefixes + span + 1, op.joined(before, all));
+    return before;
   }
 };
 
@@ -93,30 +126,35 @@ __device__ inline u32 begun(u32* counter) {
 
 // The tiles of a row, and what their blocks post.
 struct ChainedRows {
-  u64* words;     // for each row one a tile and one a group
-  u32* counters;  // tiles that have begun, and for each row one a group
+  u64* words;     // for each row one a tile, one a group and one a span
+  u32* counters;  // tiles that have begun, and for each row one a span
   u32 tiles;      // of a row
 
-  template <int Threads> __device__ ChainedTile<Threads> tile(u32 number) const {
+  __device__ ChainedTile tile(u32 number) const {
     const u32 m = number / tiles;
-    const s64 groups = ceil_div<u32>(tiles, Threads);
-    u64* const word = words + m * (tiles + groups);
-    return {word, word + tiles, counters + 1 + m * groups, static_cast<int>(number % tiles), static_cast<int>(tiles)};
+    u64* const parts = words + m * ChainedTile::words(tiles);
+    u64* const groups = parts + tiles;
+    return {parts,
+            groups,
+            groups + ceil_div<u32>(tiles, ChainedTile::kGroup),
+            counters + 1 + m * ChainedTile::spans(tiles),
+            static_cast<int>(number % tiles),
+            static_cast<int>(tiles)};
   }
 };
 
 // Scans a tile of Threads * Packs packs of one of `rows` rows, which the grid's blocks share. A block has its tile in
-// registers before it stores results: `to` may be `from`. `words` has room for a word for each tile and each group of
-// tiles, `counters` for one, and one for each group; both are 0 before a launch, and after it.
+// registers before it stores results: `to` may be `from`. `words` and `counters` are those of ChainedRows, 0 before a
+// launch, and after it.
 template <bool Exclusive, int Threads, int Packs, int Count, class T, class O, class Op>
 __device__ inline void scan_tile(const View<const T, 2>& from, const View<const u8, 2>& flags, const View<O, 2>& to,
                                  int rows, int columns, u64* words, u32* counters, const Op& op) {
   using X = typename Op::X;
   __shared__ ScanSmem<Threads, Packs, X> smem;
-  __shared__ ChainSmem<Threads, X> chain;
+  __shared__ ChainSmem<X> chain;
   const ChainedRows all_rows = {words, counters, gridDim.x / rows};
   const u32 number = begun(counters);
-  const ChainedTile<Threads> chained = all_rows.tile<Threads>(number);
+  const ChainedTile chained = all_rows.tile(number);
   RegisterRow<Threads, Threads, 1, Count, Packs> row(from, rows, columns, number / all_rows.tiles);
   row.advance_parts(chained.tile);
   ScannedRow<decltype(row), T, Op> scanned(row, op, from, flags);
@@ -130,78 +168,4 @@ __device__ inline void scan_tile(const View<const T, 2>& from, const View<const 
   scanned.convert_again(chain.zero);
   scanned.template store<Exclusive>(to, part);
   chained.leave();
-}
-
-// A block's tile on its way: its number, what precedes each of the thread's packs in the tile, and all joined.
-template <int Packs, class X> struct TileParts {
-  u32 number;
-  Part<X> part[Packs], all;
-};
-
-// Scans tiles as scan_tile does, by blocks that take one after the other. A block posts its next tile before it waits
-// for what precedes its own, while the one after that is copied: tiles rarely wait for each other. `copies`, in shared
-// memory, has room for three tiles.
-template <bool Exclusive, int Threads, int Packs, int Count, class T, class O, class Op>
-__device__ inline void scan_tiles(const View<const T, 2>& from, const View<const u8, 2>& flags, const View<O, 2>& to,
-                                  int rows, int columns, const ChainedRows& all_rows, Words<T, Count>* copies,
-                                  const Op& op) {
-  using X = typename Op::X;
-  using Row = RegisterRow<Threads, Threads, 1, Count, Packs>;
-  __shared__ ScanSmem<Threads, Packs, X> smem;
-  __shared__ ChainSmem<Threads, X> chain;
-  __shared__ u32 taken[3];
-  const u32 count = rows * all_rows.tiles;
-  const auto take = [&] { return atomicInc(all_rows.counters, count + 3 * gridDim.x - 1); };
-  const auto row_of = [&](u32 number) {
-    Row row(from, rows, columns, number / all_rows.tiles);
-    row.advance_parts(number % all_rows.tiles);
-    return row;
-  };
-  const auto place = [&](int turn) { return copies + turn % 3 * (Packs * Threads) + threadIdx.x; };
-  const auto begin_copy = [&](u32 number, int turn) {
-    const Row row = row_of(number);
-    row.begin_copy(from.data + row.row * from.stride[0], place(turn));
-  };
-  const auto scanned = [&](const Row& row, int turn) {
-    return ScannedRow<Row, T, Op>(row, op, row.copied(from.data + row.row * from.stride[0], place(turn)), flags);
-  };
-  // Joins the tile whose copy is complete, and posts it.
-  const auto join = [&](u32 number, int turn) {
-    TileParts<Packs, X> tile = {number};
-    const Row row = row_of(number);
-    scanned(row, turn).join(tile.part);
-    tile.all = scan_parts<Threads, Threads>(tile.part, smem, op);
-    if (threadIdx.x == 0 && number < count) all_rows.tile<Threads>(number).post_own(tile.all);
-    return tile;
-  };
-  if (threadIdx.x == 0) taken[0] = take();
-  __syncthreads();
-  const u32 first = taken[0];
-  begin_copy(first, 0);
-  if (threadIdx.x == 0) taken[1] = take();
-  __syncthreads();
-  u32 next = taken[1];
-  begin_copy(next, 1);
-  u32 later = threadIdx.x == 0 ? take() : 0;
-  cp_async::wait<1>();
-  TileParts<Packs, X> tile = join(first, 0);
-  if (threadIdx.x == 0) taken[2] = later;
-  __syncthreads();
-  later = taken[2];
-  for (int turn = 0; tile.number < count; ++turn) {  // invariant: the tile is posted, and the next one's copy has begun
-    begin_copy(later, turn + 2);
-    const u32 new_number = threadIdx.x == 0 ? take() : 0;
-    cp_async::wait<1>();
-    const TileParts<Packs, X> joined = join(next, turn + 1);
-    if (threadIdx.x == 0) taken[0] = new_number;
-    const ChainedTile<Threads> chained = all_rows.tile<Threads>(tile.number);
-    const Part<X> before = chained.before(tile.all, chain, op);
-    const u32 arrived = chained.arrive();
-#pragma unroll
-    for (Part<X>& of_pack : tile.part) of_pack = op.joined(before, of_pack);
-    const Row row = row_of(tile.number);
-    scanned(row, turn).template store<Exclusive>(to, tile.part);
-    chained.clear(arrived);
-    tile = joined, next = later, later = taken[0];
-  }
 }

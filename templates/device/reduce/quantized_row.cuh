@@ -47,3 +47,20 @@ __device__ inline void store_groups(const Row& row, const View<e4m3, 2>& to, con
     return [&, p, scale](int i) { return row.x[p * Row::kCount + i] * scale.inverse; };
   });
 }
+
+// Stores the row's elements in units of a scale, as SCALES of the kernels says: 0: `given` holds it; 1: the row has
+// one, for which reduction `turn` of `smem` is used; 2: each 128 columns have one.
+template <int Scales, class Row, class Smem>
+__device__ inline void store_quantized(const Row& row, Smem& smem, int turn, int rows, const View<const f32, 1>& given,
+                                       const View<e4m3, 2>& to, const View<f32, 2>& scales) {
+  if constexpr (Scales == 2) {
+    store_groups(row, to, scales);
+  } else if constexpr (Scales == 1) {
+    const auto greater = [](f32 a, f32 b) { return fmaxf(a, b); };
+    const Scale scale = scale_of(row.reduce(smem, turn, greatest_magnitude(row), 0.0F, greater));
+    if (row.row < rows && row.column <= 0) scales.data[row.row * scales.stride[0]] = scale.scale;
+    store_scaled(row, to, scale.inverse);
+  } else {
+    store_scaled(row, to, 1 / given.data[0]);
+  }
+}

@@ -1,15 +1,23 @@
 #pragma once
 // Rows of a matrix that threads keep in registers between reading and writing them. A row belongs to some lanes of a
 // warp, a block or the blocks of a cluster; each of its threads holds Packs packs of Count adjacent elements.
-#include "device/ptx/cp_async.cuh"
 #include "device/ptx/infinity.cuh"
 #include "device/reduce/block.cuh"
 #include "device/reduce/cluster.cuh"
 #include "device/tile/pack.cuh"
+#include "device/tile/unaligned.cuh"
 
 // Shared memory of as many reductions; each is used once by a launch.
 template <int Threads, int Cluster, int Reductions> struct RowSmem {
-  f32 warps[Reductions][Threads / 32], blocks[Reductions][Cluster];
+  f32 warps[Reductions][Threads / 32];
+  ClusterReduction<Cluster, f32> cluster[Reductions];
+
+  // Called by all threads, before they make a RegisterRow.
+  __device__ void init() {
+    if (Cluster == 1 || threadIdx.x > 0) return;
+#pragma unroll
+    for (auto& reduction : cluster) reduction.init();
+  }
 };
 
 // Count adjacent elements as the words in which they were read: as elements of 16 bits each would take a register.
@@ -100,49 +108,48 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
     for (int p = 0; p < Packs; ++p) load_part(begin, p, in.pack[p]);
     return in;
   }
-  // Begins to copy the thread's whole packs to to[p * Threads], which lies in shared memory and is the thread's own.
-  // Packs begin where addresses are multiples of their bytes.
-  template <class T> __device__ void begin_copy(const T* begin, Words<T, Count>* to) const {
-    constexpr int kBytes = sizeof(Words<T, Count>);
-#pragma unroll
-    for (int p = 0; p < Packs; ++p) {
-      if (!whole(p)) continue;
-      if constexpr (kBytes == 16)
-        cp_async::cg(smem_address(to + p * Threads), begin + column + p * kStep);
-      else
-        cp_async::ca<kBytes>(smem_address(to + p * Threads), begin + column + p * kStep);
-    }
-    cp_async::commit();
+  // Loads the elements of a vector in the columns of pack p; 0 beyond its ends. Where packs of the row are aligned,
+  // those of the vector need not be.
+  template <class T> __device__ Words<T, Count> load_vector(const View<const T, 1>& from, int p) const {
+    return load_anywhere(from.data, p);
   }
-  // What load_raw returns, when the copies to `from` are complete.
-  template <class T> __device__ Raw<T> copied(const T* begin, const Words<T, Count>* from) const {
-    Raw<T> in = {};
-#pragma unroll
-    for (int p = 0; p < Packs; ++p) {
-      if (whole(p)) in.pack[p] = from[p * Threads];
+  // The same of a row or vector whose column 0 is at `begin`, wherever its packs lie.
+  template <class T> __device__ Words<T, Count> load_anywhere(const T* begin, int p) const {
+    Words<T, Count> in = {};
+    if constexpr (!Whole && sizeof(in) == 16) {
+      const u8* const first = reinterpret_cast<const u8*>(begin + column);
+      // Elements from the multiple of 8 bytes before the thread's packs to them, and what a read goes beyond a pack.
+      const int before = static_cast<int>(reinterpret_cast<u64>(first) % 8 / sizeof(T));
+      const int behind = before == 0 ? 0 : int{8 / sizeof(T)} - before;
+      if (p * kStep + Count + behind <= left && (p > 0 || column >= before)) {
+        const uint4 words = unaligned::load_by_halves<sizeof(T)>(first + p * kStep * sizeof(T));
+        return *reinterpret_cast<const Words<T, Count>*>(&words);
+      }
+    } else {
+      load_whole(begin, p, in);
     }
-    if (!ragged()) return in;
-#pragma unroll
-    for (int p = 0; p < Packs; ++p) load_part(begin, p, in.pack[p]);
+    load_part<false>(begin, p, in);
     return in;
   }
-  // Loads the elements of a vector in the columns of pack p; 0 beyond its ends.
-  template <class T> __device__ Words<T, Count> load_vector(const View<const T, 1>& from, int p) const {
-    Words<T, Count> in = {};
-    load_whole(from.data, p, in);
-    load_part(from.data, p, in);
+  // What load_raw returns, of a row whose packs begin at column 0, wherever they lie.
+  template <class T> __device__ Raw<T> load_raw_anywhere(const T* begin) const {
+    Raw<T> in;
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) in.pack[p] = load_anywhere(begin, p);
     return in;
   }
 
-  // Sets x to f(element, column) and, beyond the ends of the row, to `outside`.
-  template <class T, class F> __device__ void load(const View<const T, 2>& from, f32 outside, F f) {
-    const Raw<T> in = load_raw(from.data + row * from.stride[0]);
+  // Sets x to f(element, column) and, beyond the ends of the row, to `outside`. With All the row has all elements.
+  template <bool All = false, class T, class F> __device__ void set(const Raw<T>& in, f32 outside, F f) {
 #pragma unroll
     for (int p = 0; p < Packs; ++p) {
 #pragma unroll
       for (int i = 0; i < Count; ++i)
-        x[p * Count + i] = holds(p, i) ? f(to_f32(in.pack[p].at(i)), column_of(p, i)) : outside;
+        x[p * Count + i] = All || holds(p, i) ? f(to_f32(in.pack[p].at(i)), column_of(p, i)) : outside;
     }
+  }
+  template <class T, class F> __device__ void load(const View<const T, 2>& from, f32 outside, F f) {
+    set(load_raw(from.data + row * from.stride[0]), outside, f);
   }
 
   // Stores, as element i of pack p, what f(p)(i) returns: f(p) loads what belongs to a pack.
@@ -157,6 +164,35 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
       store_pack(begin, p, out);
     }
   }
+  // The same of a row whose packs begin at column 0, wherever they lie: what a thread stores are the 16 bytes at an
+  // aligned address that end in its pack, of which it has the first from its neighbour. Called by all threads.
+  template <class O, class F> __device__ void store_anywhere(const View<O, 2>& to, int rows, int columns, F f) const {
+    if constexpr (Whole || Count * sizeof(O) != 16) {
+      store(to, f);
+      return;
+    }
+    constexpr int kWidth = Lanes < 32 ? Lanes : 32;
+    O* const begin = to.data + row * to.stride[0];
+    const int lane = threadIdx.x % kWidth, end = row < rows ? columns : 0;
+    const int shift = static_cast<int>(reinterpret_cast<u64>(begin + column) % 16 / sizeof(O));
+    uint4 last = {};  // the pack before
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+      const auto element = f(p);
+      Pack<O, Count> out;
+#pragma unroll
+      for (int i = 0; i < Count; ++i) out.x[i] = from_f32<O>(element(i));
+      const uint4 own = reinterpret_cast<const uint4&>(out), given = lane == kWidth - 1 ? last : own;
+      last = own;
+      const uint4 before = shuffled(given, (lane + kWidth - 1) % kWidth, kWidth);
+      const bool has_before = lane > 0 || (p > 0 && Lanes <= 32);
+      const uint4 unit = shift == 0 ? own : unaligned::shifted<sizeof(O)>(before, own, 16 - shift * sizeof(O));
+      store_unit(begin, column_of(p, 0) - shift, has_before ? 0 : shift, end, unit);
+      // No thread has the last elements from here.
+      if (lane == kWidth - 1 && (p == Packs - 1 || Lanes > 32))
+        store_unit(begin, column_of(p, 0), Count - shift, end, own);
+    }
+  }
   // Stores x.
   template <class O> __device__ void store(const View<O, 2>& to) const {
     store(to, [this](int p) { return [this, p](int i) { return x[p * Count + i]; }; });
@@ -165,7 +201,7 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
   template <class O> __device__ void store_pack(O* begin, int p, const Pack<O, Count>& out) const {
     O* const at = begin + column + p * kStep;
     if (whole(p) && aligned(begin)) {
-      *reinterpret_cast<Pack<O, Count>*>(at) = out;
+      store_whole_pack(at, out);
       return;
     }
     if (Whole) return;
@@ -178,7 +214,7 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
   template <int Reductions, class F>
   __device__ f32 reduce(RowSmem<Threads, Cluster, Reductions>& smem, int turn, f32 value, f32 neutral, F f) const {
     if constexpr (Lanes <= 32 && Cluster == 1) return warp_reduce<Lanes>(value, f);
-    return cluster_reduce(block_reduce<Threads>(value, smem.warps[turn], neutral, f), smem.blocks[turn], f);
+    return smem.cluster[turn](block_reduce<Threads>(value, smem.warps[turn], neutral, f), f);
   }
   template <int Reductions> __device__ f32 sum(RowSmem<Threads, Cluster, Reductions>& smem, int turn, f32 value) const {
     return reduce(smem, turn, value, 0.0F, [](f32 a, f32 b) { return a + b; });
@@ -201,6 +237,20 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
   }
 
  private:
+  __device__ static uint4 shuffled(const uint4& x, int lane, int width) {
+    const auto word = [&](u32 w) { return __shfl_sync(0xffffffff, w, lane, width); };
+    return make_uint4(word(x.x), word(x.y), word(x.z), word(x.w));
+  }
+  // Stores 16 bytes to `at` columns behind `begin`: elements from `first` on that lie before `end`.
+  template <class O> __device__ static void store_unit(O* begin, int at, int first, int end, const uint4& x) {
+    if (first == 0 && at >= 0 && at + Count <= end) {
+      global::store_16(begin + at, x);
+      return;
+    }
+#pragma unroll
+    for (int i = 0; i < Count; ++i)
+      if (i >= first && at + i >= 0 && at + i < end) begin[at + i] = reinterpret_cast<const Pack<O, Count>&>(x).x[i];
+  }
   // Whether the thread's packs of the row whose column 0 is at `begin` lie at multiples of their bytes.
   template <class T> __device__ bool aligned(const T* begin) const {
     return Whole || reinterpret_cast<u64>(begin + column) % alignof(Pack<T, Count>) == 0;
@@ -209,8 +259,8 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
   template <class T> __device__ void load_whole(const T* begin, int p, Words<T, Count>& in) const {
     if (whole(p) && aligned(begin)) in = *reinterpret_cast<const Words<T, Count>*>(begin + column + p * kStep);
   }
-  template <class T> __device__ void load_part(const T* begin, int p, Words<T, Count>& in) const {
-    if (Whole || (whole(p) && aligned(begin))) return;
+  template <bool Tried = true, class T> __device__ void load_part(const T* begin, int p, Words<T, Count>& in) const {
+    if (Whole || (Tried && whole(p) && aligned(begin))) return;
 #pragma unroll
     for (int i = 0; i < Count; ++i)
       if (holds(p, i)) in.set(i, begin[column + p * kStep + i]);

@@ -67,12 +67,16 @@ template <class T, int Threads, bool Kept, class F> struct SharedRow {
     }
   }
   template <class Each> __device__ void next_pass(Each f) const {
+    next_pass_at([&](f32 x, int, int) { f(x); });
+  }
+  // The same with f(x, p, i) for element i of pack p, whose column is column(p, i).
+  template <class Each> __device__ void next_pass_at(Each f) const {
 #pragma unroll 1
     for (int p = begin(); p < end(); ++p) {
       alignas(16) f32 x[kCount];
       load(p, x);
 #pragma unroll
-      for (const f32 y : x) f(y);
+      for (int i = 0; i < kCount; ++i) f(x[i], p, i);
     }
   }
 

@@ -16,7 +16,7 @@
 //!
 //! let     DV      = VD == 0 ? HD : VD
 //!
-//! require sizeof(T) == 1 || fraction(R) == fraction(T) "results are of the type of the queries, unless that is e4m3"
+//! require sizeof(T) == 1 || dtype(R) == dtype(T) "results are of the type of the queries, unless that is e4m3"
 //! require SCALED == 0 || sizeof(T) == 1            "only numbers of 8 bits have scales"
 //! require SINKS == 0 || HEADS % SINK_HEADS == 0    "the heads of each sequence have the same sinks"
 //! require VD != HD                                 "0 stands for as many elements as HD"

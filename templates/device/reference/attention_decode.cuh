@@ -38,7 +38,7 @@
 //! let     ACROSS  = RAGGED == 0 ? B : max(B, ceil_div(B + BESIDES, EVEN))
 //! let     GRID    = TILES * ACROSS * EVEN
 //!
-//! require sizeof(C) == 1 || fraction(C) == fraction(T) "keys and values are e4m3 or of the type of the queries"
+//! require sizeof(C) == 1 || dtype(C) == dtype(T) "keys and values are e4m3 or of the type of the queries"
 //! require CLUSTER == 1 || RAGGED == 0              "a cluster's blocks are parts of one sequence"
 //! require CLUSTER <= device.cluster_max            "the device's clusters must be as large"
 //! require EVEN % CLUSTER == 0                      "a sequence has whole clusters of parts"

@@ -1,12 +1,12 @@
 #pragma once
-// The float64 product of two matrices, for references. T, O and Dims are the template's.
+// The float64 product of two matrices, for references. T, U, O, TERMS and Dims are the template's.
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/text.cuh"
 
 #ifdef TMA_JIT_REFERENCE
-// Returns an element of A or B as the units read it: f32 as tf32, without the low 13 bits.
+// Returns an element of A or B as the units read it: f32 as one tf32, without the low 13 bits.
 template <class X> __device__ inline f64 operand(X x) {
-  if constexpr (ptx::kSame<X, f32>)
+  if constexpr (ptx::kSame<X, f32> && TERMS == 1)
     return __uint_as_float(__float_as_uint(x) & 0xffffe000);
   else
     return to_f64(x);
@@ -27,8 +27,9 @@ struct Patch {
   f64 sum[kSide][kSide];
 };
 
-__device__ inline void sum_patch(Patch& patch, const View<const T, 2>& A, const View<const T, 2>& B, const Dims& dims) {
-  const T *a[Patch::kSide], *b[Patch::kSide];
+__device__ inline void sum_patch(Patch& patch, const View<const T, 2>& A, const View<const U, 2>& B, const Dims& dims) {
+  const T* a[Patch::kSide];
+  const U* b[Patch::kSide];
   for (int i = 0; i < Patch::kSide; ++i) {
     const s64 row = patch.row + i, column = patch.column + i;
     a[i] = A.data + (row < dims.M ? row : dims.M - 1) * A.stride[0];
@@ -49,7 +50,7 @@ __device__ inline void sum_patch(Patch& patch, const View<const T, 2>& A, const 
 
 // D = epilogue(A * B^T, row, column), of which each thread of the grid computes some patches.
 template <class F>
-__device__ inline void multiply_patches(const View<const T, 2>& A, const View<const T, 2>& B, const View<f64, 2>& D,
+__device__ inline void multiply_patches(const View<const T, 2>& A, const View<const U, 2>& B, const View<f64, 2>& D,
                                         const Dims& dims, F epilogue) {
   const s64 across = (s64{dims.N} + Patch::kSide - 1) / Patch::kSide;
   const s64 count = (s64{dims.M} + Patch::kSide - 1) / Patch::kSide * across;

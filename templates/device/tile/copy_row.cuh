@@ -20,3 +20,28 @@ template <class T> __device__ inline void copy_row(T* target, const T* source, s
     }
   }
 }
+
+// The same with Unroll units of a thread in flight, for rows of many units.
+template <int Unroll, class T>
+__device__ inline void copy_long_row(T* target, const T* source, s64 count, s64 first, s64 step) {
+  u8* const to = reinterpret_cast<u8*>(target);
+  const u8* const from = reinterpret_cast<const u8*>(source);
+  const s64 bytes = count * s64{sizeof(T)};
+  const int before = reinterpret_cast<u64>(to) % 16;
+  const s64 units = ceil_div<s64>(before + bytes, 16), span = (Unroll - 1) * step;
+  const auto whole = [&](s64 at) { return at >= 0 && at + 16 <= bytes && unaligned::inside(from, at, bytes); };
+  s64 unit = first;
+  for (; unit + span < units; unit += Unroll * step) {
+    const s64 at = unit * 16 - before;
+    if (!whole(at) || !whole(at + span * 16)) {
+      copy_row(target, source, min(count, (at + span * 16 + 16) / s64{sizeof(T)}), unit, step);
+      continue;
+    }
+    uint4 x[Unroll];
+#pragma unroll
+    for (int u = 0; u < Unroll; ++u) x[u] = unaligned::load(from + at + u * step * 16);
+#pragma unroll
+    for (int u = 0; u < Unroll; ++u) *reinterpret_cast<uint4*>(to + at + u * step * 16) = x[u];
+  }
+  copy_row(target, source, count, unit, step);
+}

@@ -9,14 +9,15 @@
 #include "device/tile/operand_tile.cuh"
 #include "device/tile/register_tile.cuh"
 #include "device/tile/shared_tile.cuh"
+#include "device/tile/tf32_terms.cuh"
 #include "device/tile/unit_types.cuh"
 
 namespace mma {
 
 template <class T> constexpr int kDepth = 32 / sizeof(T);  // elements of K in one product
 
-// The operands of one product along K: M rows of A and N rows of B.
-template <class T, int M, int N> struct Operands {
+// The operands of one product along K: M rows of A, whose elements are T, and N rows of B, whose elements are U.
+template <class T, int M, int N, class U = T> struct Operands {
   u32 a[M / 16][4], b[N / 8][2];
 
   // Loads the 32 bytes of K that start with column k, of the rows from `row` on, a multiple of 16. The swizzle repeats
@@ -76,7 +77,7 @@ template <class T, int M, int N> struct Operands {
   // Operands in either major order.
   template <bool TransposedA, bool TransposedB, int ExtentA, int ExtentB, int K>
   __device__ void load(const OperandTile<TransposedA, T, ExtentA, K>& from_a, int row,
-                       const OperandTile<TransposedB, T, ExtentB, K>& from_b, int column, int k) {
+                       const OperandTile<TransposedB, U, ExtentB, K>& from_b, int column, int k) {
     if constexpr (TransposedA)
       load_a_transposed(from_a, k, row);
     else
@@ -97,17 +98,46 @@ template <class T, int M, int N> struct Operands {
       }
   }
 
-  // d += a * b^T. Traverses every other row of products backwards, so that consecutive products share an operand.
-  __device__ void multiply(RegisterTile<layout::Mma<M, N>, typename Unit<T>::Sum>& d) const {
-    using Product = Mma<16, 8, kDepth<T>, typename Unit<T>::Type, typename Unit<T>::Type, typename Unit<T>::Sum>;
-    using Sums = typename Product::Accumulator[4];
+  // d += a * b^T, of f32 by as many products of tf32 as `Terms`. Traverses every other row of products backwards, so
+  // that consecutive products share an operand.
+  template <int Terms = 1> __device__ void multiply(RegisterTile<layout::Mma<M, N>, typename Unit<T>::Sum>& d) const {
+    if constexpr (Terms == 3) {
+      multiply_terms(d);
+    } else {
 #pragma unroll
-    for (int i = 0; i < M / 16; ++i)
+      for (int i = 0; i < M / 16; ++i)
 #pragma unroll
-      for (int n = 0; n < N / 8; ++n) {
-        const int j = i % 2 == 0 ? n : N / 8 - 1 - n;
-        Product::multiply(reinterpret_cast<Sums&>(d.block(i, j)), a[i], b[j]);
+        for (int n = 0; n < N / 8; ++n) {
+          const int j = i % 2 == 0 ? n : N / 8 - 1 - n;
+          Product::multiply(reinterpret_cast<Sums&>(d.block(i, j)), a[i], b[j]);
+        }
+    }
+  }
+
+ private:
+  using Product = Mma<16, 8, kDepth<T>, typename Unit<T>::Type, typename Unit<U>::Type, typename Unit<T>::Sum>;
+  using Sums = typename Product::Accumulator[4];
+
+  // The three products of an f32's terms, the small ones first. The unit cuts sums off, which f32 additions round: so
+  // each product along K has sums of its own.
+  __device__ void multiply_terms(RegisterTile<layout::Mma<M, N>>& d) const {
+    u32 high[N / 8][2], low[N / 8][2];
+#pragma unroll
+    for (int j = 0; j < N / 8; ++j) split_terms(b[j], high[j], low[j]);
+#pragma unroll
+    for (int i = 0; i < M / 16; ++i) {
+      u32 high_a[4], low_a[4];
+      split_terms(a[i], high_a, low_a);
+#pragma unroll
+      for (int j = 0; j < N / 8; ++j) {
+        f32 part[4] = {};
+        Product::multiply(part, low_a, high[j]);
+        Product::multiply(part, high_a, low[j]);
+        Product::multiply(part, high_a, high[j]);
+#pragma unroll
+        for (int r = 0; r < 4; ++r) d.block(i, j)[r] += part[r];
       }
+    }
   }
 };
 

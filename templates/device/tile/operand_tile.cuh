@@ -12,7 +12,7 @@ template <bool Transposed, class T, int Extent, int Depth> struct OperandTile : 
 };
 template <class T, int Extent, int Depth>
 struct OperandTile<true, T, Extent, Depth> : SharedTile<T, Depth, Extent, 128> {
-  static_assert(sizeof(T) == 2, "the units read only 16-bit elements MN-major");
+  static_assert(sizeof(T) <= 2, "wgmma and ldmatrix read only 16-bit elements MN-major, tcgen05 8-bit ones too");
   static constexpr int kExtent = Extent, kDepth = Depth;
   __device__ static int column(int first, int) { return first; }
   __device__ static int row(int, int k) { return k; }

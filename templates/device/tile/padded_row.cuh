@@ -45,7 +45,7 @@ template <class T> struct PaddedRow {
         Pack<T, Count> padding;
 #pragma unroll
         for (T& x : padding.x) x = outside;
-        *reinterpret_cast<Pack<T, Count>*>(to + start + j) = padding;
+        store_whole_pack(to + start + j, padding);
       } else if (j < last) {
         T x[Count];
 #pragma unroll

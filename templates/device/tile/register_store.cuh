@@ -13,6 +13,8 @@ template <class O, class X> __device__ inline O rounded(X x) {
   if constexpr (sizeof(O) == 1) {
     const u8 bits = static_cast<u8>(pack<O>(x, 0));
     return reinterpret_cast<const O&>(bits);
+  } else if constexpr (sizeof(O) == 2) {
+    return from_f32<O>(x);
   } else {
     return x;
   }

@@ -24,12 +24,12 @@ template <> struct KindOf<s8> : NumberedKind<I8, 1, 2> {};
 
 // d (+)= a * b^T in f32, or in s32 for s8, over the columns of both; `d` is an address in tensor memory. Overwrites d
 // unless `accumulate`; multiplies -a if `negative`.
-template <int Blocks, class T, int M, int N, int K, int Swizzle>
-__device__ inline void multiply(u32 d, const SharedTile<T, M, K, Swizzle>& a, const SharedTile<T, N, K, Swizzle>& b,
+template <int Blocks, class T, class U, int M, int N, int K, int Swizzle>
+__device__ inline void multiply(u32 d, const SharedTile<T, M, K, Swizzle>& a, const SharedTile<U, N, K, Swizzle>& b,
                                 bool accumulate, bool negative = false) {
   using Kind = KindOf<T>;
   constexpr int kDepth = 32 / sizeof(T);  // an instruction covers 32 bytes of K
-  Instruction what = Instruction(M * Blocks, N * Blocks, Kind::number, Kind::number).accumulators(Kind::sum);
+  Instruction what = Instruction(M * Blocks, N * Blocks, Kind::number, KindOf<U>::number).accumulators(Kind::sum);
   what.negate(negative, false);
 #pragma unroll
   for (int p = 0; p < a.kPanels; ++p) {
@@ -41,7 +41,7 @@ __device__ inline void multiply(u32 d, const SharedTile<T, M, K, Swizzle>& a, co
   }
 }
 
-// Returns the descriptor of 16 elements along K of a 16-bit operand, from k on.
+// Returns the descriptor of 32 bytes along K of an operand, from k on.
 template <bool Transposed, class Tile> __device__ inline u64 along_k(const Tile& tile, int k) {
   if constexpr (Transposed)
     return tile.mn_major(k) | kVersion;
@@ -50,19 +50,21 @@ template <bool Transposed, class Tile> __device__ inline u64 along_k(const Tile&
 }
 
 // The same for operands in either major order.
-template <int Blocks, bool TransposedA, bool TransposedB, class T, int M, int N, int K>
+template <int Blocks, bool TransposedA, bool TransposedB, class T, class U, int M, int N, int K>
 __device__ inline void multiply(u32 d, const OperandTile<TransposedA, T, M, K>& a,
-                                const OperandTile<TransposedB, T, N, K>& b, bool accumulate) {
+                                const OperandTile<TransposedB, U, N, K>& b, bool accumulate) {
   if constexpr (!TransposedA && !TransposedB) {
     multiply<Blocks>(d, static_cast<const typename OperandTile<false, T, M, K>::Shared&>(a),
-                     static_cast<const typename OperandTile<false, T, N, K>::Shared&>(b), accumulate);
+                     static_cast<const typename OperandTile<false, U, N, K>::Shared&>(b), accumulate);
   } else {
-    constexpr u32 kType = KindOf<T>::number;
-    const Instruction what =
-        Instruction(M * Blocks, N * Blocks, kType, kType).accumulators(1).mn_major(TransposedA, TransposedB);
+    using Kind = KindOf<T>;
+    const Instruction what = Instruction(M * Blocks, N * Blocks, Kind::number, KindOf<U>::number)
+                                 .accumulators(Kind::sum)
+                                 .mn_major(TransposedA, TransposedB);
 #pragma unroll
-    for (int k = 0; k < K; k += 16)
-      mma<F16, Blocks>(d, along_k<TransposedA>(a, k), along_k<TransposedB>(b, k), what, accumulate || k > 0);
+    for (int k = 0; k < K; k += 32 / int{sizeof(T)})
+      mma<typename Kind::type, Blocks>(d, along_k<TransposedA>(a, k), along_k<TransposedB>(b, k), what,
+                                       accumulate || k > 0);
   }
 }
 

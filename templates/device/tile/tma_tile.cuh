@@ -77,27 +77,19 @@ __device__ inline void load_shares(SharedTile<T, Rows, Columns, Swizzle>& tile, 
 
 // Each block of a pair (PTX's cta_group::2) loads a tile of its own, counted by the even block's barrier. Blocks 1
 // means no pair.
-template <int Blocks, class T, int Rows, int Columns, int Swizzle>
+template <int Blocks, class T, int Rows, int Columns, int Swizzle, int Rank>
 __device__ inline void load_of_pair(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
-                                    int column, int row) {
-  if constexpr (Blocks == 1) {
-    load(tile, map, full, column, row);
-  } else {
-#pragma unroll
-    for (int p = 0; p < tile.kPanels; ++p) load_pair(&tile.panel[p], map, full, column + p * tile.kPanel, row);
-  }
-}
-
-// The same from a tensor of three dimensions; the tile lies in the two innermost.
-template <int Blocks, class T, int Rows, int Columns, int Swizzle>
-__device__ inline void load_of_pair(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
-                                    const int (&at)[3]) {
+                                    const int (&at)[Rank]) {
   if constexpr (Blocks == 1) {
     load(tile, map, full, at);
   } else {
 #pragma unroll
-    for (int p = 0; p < tile.kPanels; ++p)
-      load_pair(&tile.panel[p], map, full, {at[0] + p * tile.kPanel, at[1], at[2]});
+    for (int p = 0; p < tile.kPanels; ++p) {
+      int first[Rank];
+#pragma unroll
+      for (int i = 0; i < Rank; ++i) first[i] = at[i] + (i == 0 ? p * tile.kPanel : 0);
+      load_pair(&tile.panel[p], map, full, first);
+    }
   }
 }
 

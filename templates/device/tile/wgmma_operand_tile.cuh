@@ -11,11 +11,11 @@ namespace wgmma {
 
 // Starts d (+)= a * b^T as one group: the 64 rows of `a` from `row` on, all rows of `b`, over the columns of both. The
 // product overwrites d unless `accumulate`.
-template <class T, int Rows, int N, int K, int Swizzle>
+template <class T, class U, int Rows, int N, int K, int Swizzle>
 __device__ inline void multiply(RegisterTile<layout::Mma<16, N>, typename Unit<T>::Sum>& d,
                                 const SharedTile<T, Rows, K, Swizzle>& a, int row,
-                                const SharedTile<T, N, K, Swizzle>& b, bool accumulate) {
-  using Product = Mma<N, typename Unit<T>::Type, typename Unit<T>::Type, typename Unit<T>::Sum>;
+                                const SharedTile<U, N, K, Swizzle>& b, bool accumulate) {
+  using Product = Mma<N, typename Unit<T>::Type, typename Unit<U>::Type, typename Unit<T>::Sum>;
   auto& sums = reinterpret_cast<typename Product::Register(&)[Product::registers]>(d.x);
   fence();
 #pragma unroll
@@ -29,13 +29,13 @@ __device__ inline void multiply(RegisterTile<layout::Mma<16, N>, typename Unit<T
 }
 
 // The same for operands in either major order. `row` is a multiple of 64.
-template <bool TransposedA, bool TransposedB, class T, int Rows, int N, int K>
+template <bool TransposedA, bool TransposedB, class T, class U, int Rows, int N, int K>
 __device__ inline void multiply(RegisterTile<layout::Mma<16, N>, typename Unit<T>::Sum>& d,
                                 const OperandTile<TransposedA, T, Rows, K>& a, int row,
-                                const OperandTile<TransposedB, T, N, K>& b, bool accumulate) {
+                                const OperandTile<TransposedB, U, N, K>& b, bool accumulate) {
   if constexpr (!TransposedA && !TransposedB) {
     multiply(d, static_cast<const typename OperandTile<false, T, Rows, K>::Shared&>(a), row,
-             static_cast<const typename OperandTile<false, T, N, K>::Shared&>(b), accumulate);
+             static_cast<const typename OperandTile<false, U, N, K>::Shared&>(b), accumulate);
   } else {
     using Orders = Mode<TransposedA ? Major::mn : Major::k, TransposedB ? Major::mn : Major::k>;
     using Product = Mma<N, T>;

@@ -1,0 +1,60 @@
+//! kernel  group_norm "Y[n,c,s] = output((x[n,c,s] - mean) / sqrt(variance + eps) * W[c] + B[c]), x = input(X[n,c,s]), mean and variance of x over the C / G channels of c's group and all s; a group is kept in shared memory"
+//! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! prefer  1
+//! use     "device/reference/group_norm.cuh"
+//!
+//! let     LINES   = N * G
+//! use     "device/reduce/copied_row.cuh"
+//!
+//! require LENGTH * sizeof(T) > 32768               "smaller groups are kept in registers"
+//! require S % COUNT == 0 && alignment(X) % 16 == 0 && alignment(Y) % 16 == 0 && (N <= 1 || (stride(X, 0) % COUNT == 0 && stride(Y, 0) % COUNT == 0)) "channels begin at 16 bytes and are whole packs"
+
+#include "device/ptx/cvt.cuh"
+#include "device/reduce/copied_row.cuh"
+#include "device/reduce/row_moments.cuh"
+#include "device/tile/divisor.cuh"
+#include "device/tile/group_rows.cuh"
+#include "device/tile/shared_memory.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void group_norm(View<const T, 3> X, View<const T, 1> W,
+                                                                         View<const T, 1> B, View<O, 3> Y, f32 eps,
+                                                                         const Dims dims,
+                                                                         const __grid_constant__ Hooks hooks) {
+  __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
+  smem.init();
+  const int channels = dims.C / dims.G, length = channels * dims.S;
+  const Divisor by_channel(dims.S);
+  const auto begin_of = [&](int group) { return X.data + group / dims.G * X.stride[0] + group % dims.G * s64{length}; };
+  CopiedRow<T, THREADS, CLUSTER, PACKS> row(&shared_memory<u8>(), dims.N * dims.G, length, begin_of);
+  const int n = row.row / dims.G, first = row.row % dims.G * channels;
+  const auto read = [&] {
+    row.read(0.0F, [&](f32 x, int j) {
+      const int c = by_channel.quotient(j);
+      return hooks.input(x, n, first + c, j - c * dims.S);
+    });
+  };
+  const RowMoments moments = row_moments<false>(row, smem, static_cast<f32>(length), eps, read);
+  next_pass<false>(row, read, [&] {
+    row.store(groups_of(Y, n, dims.G, length), [&](int p) {
+      const int c = by_channel.quotient(row.column_of(p, 0)), s = row.column_of(p, 0) - c * dims.S;
+      const int channel = min(first + c, dims.C - 1);
+      f32 weight = 1, bias = 0;
+      if constexpr (AFFINE >= 1) weight = to_f32(W.data[channel * W.stride[0]]);
+      if constexpr (AFFINE >= 2) bias = to_f32(B.data[channel * B.stride[0]]);
+      return [=, &row, &hooks](int i) {
+        f32 y = moments.standardized(row.x[p * COUNT + i]);
+        if constexpr (AFFINE >= 1) y *= weight;
+        if constexpr (AFFINE >= 2) y += bias;
+        return hooks.output(y, n, channel, s + i);
+      };
+    });
+  });
+}
+
+#else
+
+#include "device/reference/group_norm.cuh"
+
+#endif

@@ -1,0 +1,43 @@
+//! kernel  log_softmax "D[i,j] = x[i,j] - log(sum over j of exp(x[i,j])), x = score(S[i,j]); a row is kept in shared memory"
+//! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! prefer  1
+//! use     "device/reference/log_softmax.cuh"
+//!
+//! let     LINES   = M
+//! let     LENGTH  = N
+//! use     "device/reduce/copied_row.cuh"
+//!
+//! require N * sizeof(T) > 32768                    "shorter rows are kept in registers"
+//! require N % COUNT == 0 && alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0 && alignment(D) % 16 == 0 && stride(D, 0) * sizeof(O) % 16 == 0 "rows begin at 16 bytes and are whole packs"
+
+#include "device/ptx/cvt.cuh"
+#include "device/ptx/infinity.cuh"
+#include "device/reduce/copied_row.cuh"
+#include "device/reduce/row_passes.cuh"
+#include "device/tile/shared_memory.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void log_softmax(View<const T, 2> S, View<O, 2> D,
+                                                                          const Dims dims,
+                                                                          const __grid_constant__ Hooks hooks) {
+  const f32 none = -infinity();
+  __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
+  smem.init();
+  const auto begin_of = [&](int m) { return S.data + m * S.stride[0]; };
+  CopiedRow<T, THREADS, CLUSTER, PACKS> row(&shared_memory<u8>(), dims.M, dims.N, begin_of);
+  const auto read = [&] { row.read(none, [&](f32 x, int column) { return hooks.score(x, row.row, column); }); };
+  const Exponentials all = exponentials<false>(row, smem, kLog2e, read);
+  const f32 log_sum = all.greatest + logf(all.sum);
+  next_pass<false>(row, read, [&] {
+#pragma unroll
+    for (f32& x : row.x) x -= log_sum;
+    row.store(D);
+  });
+}
+
+#else
+
+#include "device/reference/log_softmax.cuh"
+
+#endif

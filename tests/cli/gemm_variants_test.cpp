@@ -1,0 +1,175 @@
+// gemm's types, layouts, batches, schedules and extra results, in the files of every architecture, against the float64
+// reference on the emulator; and what it refuses.
+#include <doctest/doctest.h>
+
+#include "command.h"
+
+namespace tma_jit::cli {
+namespace {
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    if (end > at) words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+CommandResult run_on(const char* device, const std::string& problem, const std::vector<std::string>& hook = {}) {
+  std::vector<std::string> line = {"run", "--check", "--json", "--device", std::string("emulator:") + device};
+  for (const std::string& word : words_of(problem)) line.push_back(word);
+  line.insert(line.end(), hook.begin(), hook.end());
+  return run_command(line);
+}
+
+void check_passes(const char* device, const std::string& problem, const std::vector<std::string>& hook = {}) {
+  const CommandResult result = run_on(device, problem, hook);
+  CAPTURE(device);
+  CAPTURE(problem);
+  CAPTURE(result.err);
+  CAPTURE(result.out);
+  REQUIRE(result.exit == 0);
+  CHECK(result.json()["check"]["passed"] == true);
+}
+
+void check_refused(const char* device, const std::string& problem, const char* reason) {
+  const CommandResult result = run_on(device, problem);
+  CAPTURE(problem);
+  CAPTURE(result.err);
+  CHECK(result.exit != 0);
+  CHECK((result.err + result.out).find(reason) != std::string::npos);
+}
+
+bool ready() {
+  return has_compiler() && kHasEmulator;
+}
+
+const std::vector<std::string> kBias = {"--operand", "bias : f32[N]", "--hook", "epilogue=x + bias[column]"};
+
+TEST_CASE("A and B have the two kinds of 8-bit floats, in either order, in every file") {
+  if (!ready()) return;
+  const std::pair<const char*, const char*> files[] = {
+      {"sm_90a", "gemm_wgmma"}, {"sm_90a", "gemm_wgmma_split"},    {"sm_100a", "gemm_tcgen05"},
+      {"sm_121a", "gemm_mma"},  {"sm_100a", "gemm_tcgen05_split"}, {"sm_89", "gemm_mma_cp_async"},
+      {"sm_90a", "gemm_mma"}};
+  for (const auto& [device, file] : files) {
+    for (const char* types : {"T=e4m3 U=e5m2", "T=e5m2 U=e4m3"})
+      check_passes(device, std::string("gemm M=70 N=80 K=208 O=f32 ") + types + " --template-file " + file);
+  }
+  for (const auto& [device, file] : {std::pair{"sm_90a", "gemm_batched_wgmma"},
+                                     {"sm_121a", "gemm_batched_mma"},
+                                     {"sm_100a", "gemm_batched_tcgen05"},
+                                     {"sm_89", "gemm_batched_mma_cp_async"}})
+    check_passes(device, std::string("gemm_batched M=70 N=80 K=96 BATCH=2 A_BATCH=1 B_BATCH=2 T=e4m3 U=e5m2 "
+                                     "--template-file ") +
+                             file);
+  check_refused("sm_90a", "gemm M=70 N=80 K=96 T=f16 U=bf16",
+                "A and B have elements of one type, or 8-bit floats of both");
+  check_refused("sm_90a", "gemm M=70 N=80 K=96 T=e4m3 U=s8", "A and B have elements of one type");
+}
+
+TEST_CASE("batches by tcgen05, and by cp.async where rows are not aligned") {
+  if (!ready()) return;
+  for (const char* words : {"PAIR=1 BN=96 STAGES=3", "PAIR=2 BN=160 STAGES=2", "PAIR=1 BN=128 TA=1 TB=1", "O=f32 T=f32",
+                            "PAIR=2 BN=64 DYNAMIC=1"})
+    check_passes("sm_100a", std::string("gemm_batched M=200 N=304 K=104 BATCH=3 A_BATCH=3 B_BATCH=1 "
+                                        "--template-file gemm_batched_tcgen05 ") +
+                                words);
+  for (const char* words : {"N=81 K=97", "N=81 K=97 T=e4m3 O=f32", "N=80 K=97 TA=1", "N=67 K=35 T=f32 O=f32 TB=1",
+                            "N=67 K=36 T=f32 O=f32 TERMS=3", "N=65 K=0", "N=65 K=33 T=s8 O=s32 DYNAMIC=1"})
+    check_passes("sm_90a", std::string("gemm_batched M=70 BATCH=3 A_BATCH=1 B_BATCH=3 "
+                                       "--template-file gemm_batched_mma_cp_async ") +
+                               words);
+  check_passes("sm_80", "gemm_batched M=70 N=80 K=64 BATCH=5 A_BATCH=5 B_BATCH=5",
+               {"--operand", "s : f32[BATCH]", "--hook", "epilogue=x * s[matrix]"});
+  check_passes("sm_100a", "gemm_batched M=0 N=80 K=64 BATCH=2 A_BATCH=2 B_BATCH=2");
+}
+
+TEST_CASE("tiles of every width, and 8-bit operands along M or N, by tcgen05") {
+  if (!ready()) return;
+  for (const char* words :
+       {"BN=32 PAIR=1", "BN=96 PAIR=1", "BN=160 PAIR=2", "BN=224 PAIR=2 O=e4m3", "BN=192 PAIR=1 O=f32",
+        "TA=1 TB=1 T=e4m3 BN=128 PAIR=1", "TA=1 T=e5m2 PAIR=2", "TB=1 T=s8 O=s32 BN=256 PAIR=2"})
+    check_passes("sm_100a", std::string("gemm M=300 N=304 K=144 --template-file gemm_tcgen05 ") + words);
+}
+
+TEST_CASE("few rows and a divided K by tcgen05") {
+  if (!ready()) return;
+  for (const char* words :
+       {"M=5 BM=16", "M=200 BM=64 CHUNKS=3", "M=70 BM=128 CHUNKS=4 T=f32 O=f32", "M=33 BM=32 CHUNKS=2 T=s8 O=s32",
+        "M=130 BM=64 TA=1 TB=1", "M=130 BM=128 TA=1 TB=1 T=e4m3 CHUNKS=16 O=e4m3", "M=40 BM=32 CHUNKS=16 K=0"}) {
+    const std::string k = std::string(words).find("K=0") == std::string::npos ? "K=720 " : "";
+    check_passes("sm_100a", "gemm N=304 " + k + "--template-file gemm_tcgen05_split " + words, kBias);
+  }
+  check_passes("sm_103a", "gemm M=9 N=305 K=4096");
+  check_refused("sm_100a", "gemm M=9 N=304 K=720 CHUNKS=2 INVARIANT=1 --template-file gemm_tcgen05_split",
+                "a sum over K that is divided has other bits");
+}
+
+TEST_CASE("a divided K by mma.sync, summed in one order under every policy") {
+  if (!ready()) return;
+  for (const char* device : {"sm_121a", "sm_121a:policy=lazy", "sm_121a:policy=random"}) {
+    for (const char* words : {"M=70 CHUNKS=3", "M=130 CHUNKS=16 T=e4m3 U=e5m2", "M=65 T=f32 O=f32 TERMS=3 CHUNKS=4",
+                              "M=65 T=s8 O=s32", "M=64 TA=1 TB=1 CHUNKS=2"})
+      check_passes(device, std::string("gemm N=136 K=1040 --template-file gemm_mma_split ") + words);
+  }
+  check_passes("sm_121a", "gemm M=77 N=136 K=0 --template-file gemm_mma_split");
+  check_refused("sm_121a", "gemm M=70 N=136 K=1040 INVARIANT=1 --template-file gemm_mma_split",
+                "a sum over K that is divided has other bits");
+}
+
+TEST_CASE("f32 at the accuracy of f32 by tcgen05, by one block and by pairs") {
+  if (!ready()) return;
+  for (const char* words : {"PAIR=1 BN=64", "PAIR=2 BN=128 STAGES=2", "PAIR=2 BN=64 DYNAMIC=1", "K=0"}) {
+    const std::string k = std::string(words) == "K=0" ? "" : "K=200 ";
+    check_passes("sm_100a:processors=6",
+                 "gemm M=300 N=304 T=f32 O=f32 TERMS=3 --template-file gemm_f32_tcgen05 " + k + words);
+  }
+  check_refused("sm_100a", "gemm M=30 N=40 K=50 TERMS=3", "only f32 is multiplied in terms of tf32");
+}
+
+TEST_CASE("clusters take over the tiles of those that have not begun") {
+  if (!ready()) return;
+  for (const char* device : {"sm_100a:processors=4", "sm_100a:processors=4:policy=lazy",
+                             "sm_100a:processors=4:policy=starved", "sm_100a:processors=4:policy=random"}) {
+    for (const char* words : {"PAIR=1 BN=64", "PAIR=2 BN=64"})
+      check_passes(device, std::string("gemm M=700 N=504 K=112 DYNAMIC=1 --template-file gemm_tcgen05 ") + words);
+  }
+}
+
+TEST_CASE("the largest magnitude is that of all results before they are rounded, whichever block is last") {
+  if (!ready()) return;
+  const std::pair<const char*, const char*> files[] = {
+      {"sm_90a", "gemm_wgmma O=e4m3"},
+      {"sm_90a", "gemm_wgmma BM=128 BN=128 PINGPONG=1"},
+      {"sm_90a:processors=3", "gemm_wgmma BM=64 BN=64 DYNAMIC=1"},
+      {"sm_121a", "gemm_mma O=f32"},
+      {"sm_80", "gemm_mma_cp_async"},
+      {"sm_100a", "gemm_tcgen05 O=e4m3"},
+      {"sm_100a:processors=6", "gemm_tcgen05 PAIR=1 DYNAMIC=1 BN=32"},
+      {"sm_90a", "gemm_f32_wgmma T=f32 O=f32 TERMS=3"},
+      {"sm_100a", "gemm_f32_tcgen05 T=f32 O=f32 TERMS=3"},
+  };
+  for (const auto& [device, words] : files)
+    check_passes(device, std::string("gemm M=405 N=136 K=96 AMAX=1 --template-file ") + words, kBias);
+  check_passes("sm_90a", "gemm M=205 N=137 K=97 AMAX=1");
+  check_passes("sm_90a", "gemm M=205 N=144 K=96 AMAX=1 T=s8 O=s32");
+  check_refused("sm_90a", "gemm M=0 N=80 K=96 AMAX=1", "one of the results is the largest: there must be some");
+  check_refused("sm_90a", "gemm M=10 N=80 K=96 AMAX=1 --template-file gemm_wgmma_split",
+                "results of tiles that several blocks sum are not compared");
+}
+
+TEST_CASE("a budget of SMs on the command line, and what it cannot do") {
+  if (!ready()) return;
+  const CommandResult result = run_on("sm_90a", "gemm M=700 N=504 K=64 --sm-budget 5");
+  REQUIRE(result.exit == 0);
+  CHECK(result.json()["check"]["passed"] == true);
+  check_refused("sm_90a", "gemm M=700 N=504 K=64 --sm-budget 5 --template-file gemm_wgmma_split",
+                "blocks for a budget of 5 SMs");
+  check_refused("sm_121a", "gemm M=700 N=504 K=64 DYNAMIC=1 --sm-budget 5", "blocks for a budget of 5 SMs");
+}
+
+}  // namespace
+}  // namespace tma_jit::cli
