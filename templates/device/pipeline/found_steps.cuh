@@ -22,16 +22,16 @@ __device__ inline void find_steps(FoundSteps<Work>& found, Tiles& tiles, Find fi
   for (; tiles.more(); tiles.next()) {
     const Work& work = tiles.work();
     auto steps = find(work);
-    bool first = true;
-    for (int seen = steps.next(); first || seen >= 0;) {
-      const int after = seen < 0 ? seen : steps.next();
-      if (one) {
-        const u32 slot = ring.acquire();
-        found.seen[slot] = SeenStep::before(seen, after);
-        if (first) found.work[slot] = work;
-        found.ring.full[slot].arrive();
-      }
-      first = false, seen = after;
+    int seen = SeenStep::kEnd;
+#pragma unroll 1
+    for (int looks = 0, after = 0; after >= 0; ++looks, seen = after) {
+      after = steps.next();
+      const bool known = looks > 0 || after < 0;  // whether `seen` is the last, or that there is none
+      if (!known || !one) continue;
+      const u32 slot = ring.acquire();
+      found.seen[slot] = SeenStep::before(seen, after);
+      if (looks <= 1) found.work[slot] = work;
+      found.ring.full[slot].arrive();
     }
   }
   if (one) {

@@ -111,34 +111,31 @@ class AttentionTiles : AttentionOrder<TileM, TileN, Growing, Blocks> {
 };
 
 // The tiles of an order, drawn in turn by the blocks of a grid with a counter in global memory, which is 0 before and
-// after each launch, so that blocks whose tiles have few steps take more of them; without Persistent the block's own.
-// All members are called by a warp.
+// after each launch, so that blocks whose tiles have few steps take more of them; without Persistent the block's own. A
+// tile is drawn when the steps of the one before have been found: a block that drew it earlier would hold a long one
+// back from those that wait for work. All members are called by a warp.
 template <class Order, bool Persistent> class DrawnTiles : Order {
  public:
   using typename Order::Work;
 
-  __device__ DrawnTiles(const Dims& dims, u32* counter) : Order(dims), counter_(counter), drawn_(blockIdx.x) { next(); }
+  __device__ DrawnTiles(const Dims& dims, u32* counter) : Order(dims), counter_(counter) { take(blockIdx.x); }
 
   __device__ bool more() const { return work_.more(); }
   __device__ const Work& work() const { return work_; }
-  __device__ void next() {
-    const int index = __shfl_sync(0xffffffff, drawn_, 0), count = this->count();
-    if (index >= count) {
-      work_ = Work::none();
-      return;
-    }
-    work_ = (*this)[index];
-    drawn_ = count;
-    if (!Persistent || threadIdx.x % 32 != 0) return;
-    const int others = atomicAdd(counter_, 1);
-    drawn_ = gridDim.x + others;
-    if (others + 1 == count) *counter_ = 0;  // as many are drawn as there are tiles
-  }
+  __device__ void next() { take(Persistent ? gridDim.x + __shfl_sync(0xffffffff, draw(), 0) : this->count()); }
 
  private:
+  __device__ void take(int index) { work_ = index < this->count() ? (*this)[index] : Work::none(); }
+  // Returns in lane 0 how many tiles were drawn before.
+  __device__ int draw() {
+    if (threadIdx.x % 32 != 0) return 0;
+    const int others = atomicAdd(counter_, 1);
+    if (others + 1 == this->count()) *counter_ = 0;  // as many are drawn as there are tiles
+    return others;
+  }
+
   u32* counter_;
   Work work_;
-  int drawn_;  // the index of the next tile, in lane 0
 };
 
 #endif
