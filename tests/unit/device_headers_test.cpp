@@ -89,8 +89,8 @@ TEST_CASE("every device primitive is used by a probe, a kernel or another primit
   // It ends the context: what it does before is bounded::wait's, which has a probe.
   // "abs" and "ldexpf" are for hooks of attention; pipelines call the others of any schedule or epilogue that is given
   // to them.
-  const std::set<std::string> unused = {"abs",        "ldexpf",      "wait_or_trap",   "query_at",
-                                        "key_at",     "hook_head",   "of_row",         "whole_from",
+  const std::set<std::string> unused = {"abs",         "ldexpf",         "wait_or_trap",     "query_at",
+                                        "key_at",      "hook_head",      "of_row",           "whole_from",
                                         "ends_within", "head_in_tensor", "store_ragged_rows"};
   std::string users;
   for (const char* folder : {"probes", "kernels"}) {
