@@ -6,6 +6,7 @@
 #include <random>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "command.h"
 #include "npy.h"
@@ -212,6 +213,25 @@ TEST_CASE("blocks draw the tiles under a mask, and a warp finds their steps, in 
     check_passes({"attention", kDevice, std::string("emulator:sm_90a:policy=") + policy, "--template-file",
                   "attention_wgmma", "HEADS=4", "KV_HEADS=2", "HD=64", "LSE=1", "M=300", "N=300", "--hook",
                   "mask=k <= q && q - k < 100", "PERSISTENT=1", "TILES=2", "BM=128", "BN=64"});
+}
+
+TEST_CASE("steps that a mask leaves are found from operands of any type, address and part in the tensor") {
+  if (!has_compiler() || !kHasEmulator) return;
+  std::vector<std::int32_t> wide(300);
+  for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = static_cast<std::int32_t>(1 + i / 37);
+  const std::vector<std::uint16_t> narrow(wide.begin(), wide.end());
+  const std::vector<std::pair<std::string, std::string>> operands = {
+      {"document : s32[N]", "document=" + raw("wide.bin", wide.data(), wide.size() * 4)},
+      {"document : u16[N]", "document=" + raw("narrow.bin", narrow.data(), narrow.size() * 2)}};
+  for (const char* device : {"emulator:sm_90a", "emulator:sm_80"}) {
+    for (const auto& [operand, file] : operands) {
+      for (const char* at : {"", " + 3", " - 70"}) {
+        const std::string mask = fmt::format("mask=document[q{0}] == document[k{0}]", at);
+        check_passes({"attention", kDevice, device, "HEADS=2", "KV_HEADS=1", "HD=64", "M=200", "N=300", "--operand",
+                      operand, "--in", file, "--hook", mask});
+      }
+    }
+  }
 }
 
 TEST_CASE("the last tokens see keys and values of 8 bits, converted by the instruction and without it") {
