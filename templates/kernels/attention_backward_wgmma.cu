@@ -14,7 +14,7 @@
 //! let     THREADS = 384
 //! let     QUERIES = STEP * (SIZE * sizeof(T) + 4)  "bytes of a step of queries"
 //! let     VALUES  = STEP * (VALUE_SIZE * sizeof(T) + 4) "bytes of a step of the gradients of results"
-//! let     OWN     = TILE * (SIZE + VALUE_SIZE) * sizeof(T) + 3 * TILE * STEP * sizeof(T) + (ATOMIC == 1 ? 8192 : 33024)
+//! let     OWN     = TILE * (SIZE + VALUE_SIZE) * sizeof(T) + 3 * TILE * STEP * sizeof(T) + (ATOMIC == 1 || SIZE == 64 ? 8192 : 33024)
 //! let     SMEM    = align_up(OWN + STAGES * (QUERIES + 16) + RESULTS * (VALUES + 16) + 640, 1024)
 //! let     STEPS   = HEADS * ceil_div(M, STEP)
 //! let     TILES   = KV_HEADS * ceil_div(N, TILE)

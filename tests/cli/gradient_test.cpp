@@ -209,7 +209,7 @@ TEST_CASE("a derivative that the request gives is used, a wrong one is found, an
     const CommandResult missing = given(nullptr);
     CHECK(missing.exit != 0);
     CHECK(missing.err.find("give its derivative by s as the hook score_gradient") != std::string::npos);
-    const CommandResult alone = run_checked(words, {"M=37", "N=70", "--hook", "score_gradient=1"});
+    const CommandResult alone = run_checked(words, {"M=37", "N=70", "--hook", "score_gradient=2"});
     CHECK(alone.err.find("score_gradient is the derivative of a score of yours") != std::string::npos);
   }
 }

@@ -16,11 +16,14 @@
 #ifndef TMA_JIT_REFERENCE
 
 constexpr bool kOrdered = ATOMIC == 0;
+// In a fixed order consumers leave what they give in shared memory. Of heads of 64 they add it from registers when
+// their turn has come, which leaves room for a third stage and is faster; of heads of 128 it is slower.
+constexpr bool kStaged = kOrdered && SIZE == 128;
 // Of the three warps beside the producer, those that see to the sums' being added; the others round pieces of them.
-constexpr int kAdders = kOrdered ? 2 : 1, kRounders = 32 * (3 - kAdders);
+constexpr int kAdders = kStaged ? 2 : 1, kRounders = 32 * (3 - kAdders);
 
 // What is between the consumers and these warps.
-template <bool Ordered> struct SumsBetween {
+template <bool Staged> struct SumsBetween {
   StagedShare staged[2];  // of each consumer
 
   __device__ void init() {
@@ -29,9 +32,11 @@ template <bool Ordered> struct SumsBetween {
 };
 template <> struct SumsBetween<false> {
   SharedSums<kRounders> rounded;
-  Barrier given[2];  // of each consumer: it has added all that a tile gives
+  Barrier turn[2][2];  // of each consumer and even and odd steps: it may add what the step gives, in a fixed order
+  Barrier given[2];    // of each consumer: it has added that, or where any order will do, all that a tile gives
 
   __device__ void init() {
+    for (auto& of : turn) of[0].init(1), of[1].init(1);
     for (auto& of : given) of.init(4);
   }
 };
@@ -44,7 +49,7 @@ template <class Items> struct BackwardSmem {
   SharedTile<T, STEP, SIZE> queries[STAGES];
   SharedTile<T, STEP, VALUE_SIZE> result_gradients[RESULTS];
   SharedTile<T, 64, STEP> gradients[3][2];  // of the scores of three steps, of each consumer
-  SumsBetween<kOrdered> between;
+  SumsBetween<kStaged> between;
   alignas(8) f32 log_sum[STAGES][STEP], minus_delta[RESULTS][STEP];
   StepRecord records[kStepRecords];
   Items all;  // that the grid draws
@@ -95,7 +100,7 @@ template <class Smem> class ItemReader {
 };
 
 // Sees to it that what a consumer gives is added, tile by tile: in the order of the tiles of keys where it is fixed.
-// Used by one thread for each consumer.
+// What a step gives comes during the second step after it. Used by one thread for each consumer.
 template <class Smem> class SumsAdder {
  public:
   __device__ SumsAdder(Smem& smem, const QuerySums& sums, int consumer)
@@ -103,11 +108,13 @@ template <class Smem> class SumsAdder {
 
   // Returns when all that the next tile gives has been added.
   __device__ void add_tile() {
-    if constexpr (kOrdered)
+    if constexpr (kStaged)
       while (!add_share()) {
       }
+    else if constexpr (kOrdered)
+      give_turns();
     else
-      smem_.between.given[consumer_].wait(count_++ % 2);
+      smem_.between.given[consumer_].wait(given_++ % 2);
   }
 
  private:
@@ -123,10 +130,27 @@ template <class Smem> class SumsAdder {
     return record.last();
   }
 
+  // Gives the consumer its turn for each step, once those of the tiles before have been added, and tells the tiles
+  // after.
+  __device__ void give_turns() {
+    smem_.published[consumer_][count_ % 2].wait(count_ / 2 % 2);
+    bool more = !smem_.records[count_ % kStepRecords].none();
+    if (!more) smem_.between.turn[consumer_][count_++ % 2].arrive();
+    while (more) {
+      const StepRecord record = smem_.records[count_ % kStepRecords];
+      u32* const rank = sums_.rank(record.number, consumer_);
+      global::await(rank, record.rank);
+      smem_.between.turn[consumer_][count_++ % 2].arrive();
+      smem_.between.given[consumer_].wait(given_++ % 2);
+      global::store_release(rank, record.rank + 1);
+      more = !record.last();
+    }
+  }
+
   Smem& smem_;
   const QuerySums& sums_;
   const int consumer_;
-  u32 count_ = 0;  // shares or tiles
+  u32 count_ = 0, given_ = 0;  // steps, and what has been told to be added
 };
 
 // Adds all tiles, and tells that each has been added. Called by one of kAdders warps.
@@ -148,7 +172,7 @@ template <class Smem> __device__ inline void add_tiles(Smem& smem, const QuerySu
 template <class Smem, class Round> __device__ inline void round_pieces(Smem& smem, const Round& round, int thread) {
   for (ItemReader<Smem> items(smem); items.more(); items.next()) {
     if (Smem::Work::kRagged || !items.has(kTile) || !items.has(kPiece)) continue;
-    if constexpr (kOrdered)
+    if constexpr (kStaged)
       round(items->piece, RegisterSumsReader<kRounders>(), thread, 4);
     else
       round(items->piece, SharedSumsReader<kRounders>(smem.between.rounded, thread), thread, 4);

@@ -64,7 +64,7 @@ template <class Smem> class GradientConsumer {
   }
   // Releases all that a tile without steps has taken.
   __device__ void pass_tile() {
-    if constexpr (kOrdered) smem_.between.staged[consumer_].put_none(count_);
+    if constexpr (kStaged) smem_.between.staged[consumer_].put_none(count_);
     sync(1 + consumer_, kWarpgroup);
     smem_.results.release_warpgroup(count_ % RESULTS);
     publish_step();
@@ -72,15 +72,19 @@ template <class Smem> class GradientConsumer {
     smem_.own.release_warpgroup(0);
   }
 
-  // Adds what the step gives that was published `ago` steps ago, or leaves it to be added in the fixed order.
+  // Adds what the step gives that was published `ago` steps ago, in a fixed order in its turn, or leaves it to be
+  // added.
   __device__ void give(const Part& x, u32 ago) {
     const u32 step = count_ - ago;
-    if constexpr (kOrdered)
+    if constexpr (kStaged) {
       smem_.between.staged[consumer_].put(step, x);
-    else
+    } else {
+      if constexpr (kOrdered) smem_.between.turn[consumer_][step % 2].wait(step / 2 % 2);
       add_share(sums_.of(smem_.records[step % kStepRecords].number, consumer_), x);
+      if constexpr (kOrdered) tell_given();
+    }
   }
-  // Tells that all that a tile gives has been added.
+  // Tells that it has been added: in a fixed order what a step gives, in any order all that a tile gives.
   __device__ void tell_given() {
     __syncwarp();
     if (threadIdx.x % 32 == 0) smem_.between.given[consumer_].arrive();
