@@ -2,7 +2,7 @@
 """attention, as it is planned or with pinned params, beside PyTorch's scaled_dot_product_attention over many problems.
 
     tools/compare/attention.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--only WORD] [--pin "BM=128 BN=128"]...
-        [--backward] [--ragged]
+        [--backward] [--ragged | --e4m3]
     tools/compare/attention.py measure FOLDER [--rounds 20] [--only WORD]
 
 `prepare` needs no GPU: it plans and builds every problem for a named device, once as planned, or once with each --pin whose
@@ -14,7 +14,8 @@ prepared, whose times `measure` adds, beside autograd's backward pass alone; pin
 DK and DV must be the same twice. With --ragged,
 attention_ragged is prepared for sequences of random lengths, the same at every call, beside nested tensors and sequences that
 are padded to the longest; rates count the work of the lengths. With both, attention_ragged_backward is, beside the backward
-pass of both.
+pass of both. With --e4m3, queries, keys and values are e4m3 and the peer has the same
+numbers as bf16; results may differ from its by a twelfth, as weights have 3 bits of fraction.
 """
 import functools
 import hashlib
@@ -101,7 +102,9 @@ def prepare(options):
     for name, (batch, heads, kv_heads, length, size, value, causal) in problems().items():
         if options.ragged or options.only not in name or (options.backward and size > 128):
             continue
-        queries = [f"HEADS={batch * heads}", f"M={length}", f"HD={size}"]
+        if options.e4m3 and value != size:
+            continue
+        queries = [f"HEADS={batch * heads}", f"M={length}", f"HD={size}", *(["T=e4m3"] if options.e4m3 else [])]
         words = [*queries, f"KV_HEADS={batch * kv_heads}", f"N={length}", f"CAUSAL={int(causal)}"]
         if value != size:
             words.append(f"VD={value}")
@@ -118,7 +121,7 @@ def prepare(options):
     return entries
 
 
-def compare_results(compare, torch, entries, ours, o, expected):
+def compare_results(compare, torch, entries, ours, o, expected, tolerance=1e-2):
     """Fails where a kernel leaves another O than is expected, or than it left before."""
     for entry, kernel in zip(entries, ours):
         compare.poisoned(o)
@@ -127,7 +130,7 @@ def compare_results(compare, torch, entries, ours, o, expected):
         kernel()
         torch.cuda.synchronize()
         error = compare.difference(o, expected)
-        assert error < 1e-2, f"{entry['problem']} {kernel.config} differs from PyTorch by {error}"
+        assert error < tolerance, f"{entry['problem']} {kernel.config} differs from PyTorch by {error}"
         assert torch.equal(first, o), f"{entry['problem']} {kernel.config} is not the same twice"
 
 
@@ -138,6 +141,11 @@ def timed(compare, torch, options, entries, flush):
     k, v = (torch.randn(batch, kv_heads, length, elements, device="cuda").bfloat16() for elements in (size, value))
     o = torch.empty(batch, heads, length, value, device="cuda", dtype=torch.bfloat16)
     tensors = {name: tensor.view(-1, *tensor.shape[2:]) for name, tensor in (("Q", q), ("K", k), ("V", v), ("O", o))}
+    small = entries[0]["plan"]["arguments"][0]["dtype"] == "e4m3"
+    if small:
+        tensors |= {name: tensors[name].to(torch.float8_e4m3fn) for name in "QKV"}
+        for name, wide in zip("QKV", (q, k, v)):
+            wide.copy_(tensors[name].view_as(wide))
     ours = [compare.Kernel(entry["plan"], os.path.join(options.folder, entry["cubin"]), tensors, {"scale": size ** -0.5})
             for entry in entries]
 
@@ -155,7 +163,7 @@ def timed(compare, torch, options, entries, flush):
             peers[name + kind] = backend(which, values)
         except RuntimeError as error:
             print(f"{entries[0]['problem']}: {name}{kind} refuses: {str(error).splitlines()[0]}")
-    compare_results(compare, torch, entries, ours, o, expected)
+    compare_results(compare, torch, entries, ours, o, expected, 8e-2 if small else 1e-2)
     del expected
     times = compare.alternate([*ours, *peers.values()], options.rounds, flush)
     return [(kernel.config, time) for kernel, time in zip(ours, times)], dict(zip(peers, times[len(ours):]))
@@ -342,6 +350,7 @@ def main():
     parser.add_argument("--only", default="", help="problems whose name contains the word")
     parser.add_argument("--pin", action="append", help="of `prepare`: params of a configuration; may be repeated")
     parser.add_argument("--backward", action="store_true", help="of `prepare`: the backward pass")
+    parser.add_argument("--e4m3", action="store_true", help="of `prepare`: operands of 8 bits")
     parser.add_argument("--ragged", action="store_true", help="of `prepare`: sequences of different lengths")
     options = parser.parse_args()
     run(options, prepare, measure)

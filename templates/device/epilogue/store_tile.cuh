@@ -57,10 +57,11 @@ __device__ inline void store_rows(const View<T, 2>& to, const SharedTile<T, Rows
     store_elements<Threads>(to, tile, tensor, row, column, thread);
     return;
   }
+  constexpr int kDown = Threads / kAcross;
   const int c = thread % kAcross * kCount;
 #pragma unroll
-  for (int r = thread / kAcross; r < Rows; r += Threads / kAcross) {
-    if (row + r < tensor.rows)
+  for (int r = thread / kAcross; r < Rows; r += kDown) {
+    if (row + r < tensor.rows && (Threads % kAcross == 0 || thread < kDown * kAcross))
       *reinterpret_cast<uint4*>(to.data + (row + r) * to.stride[0] + column + c) = tile.template at<uint4>(r, c);
   }
 }

@@ -40,6 +40,25 @@ __device__ inline void load_shares(SharedTile<T, Rows, Columns, Swizzle>& tile, 
     load_multicast(tile.panel[0][rank * kShare], map, full, kAll, {column, row + rank * kShare});
 }
 
+// The same from a tensor of Rank dimensions, of a tile of any number of panels whose rows lie along the second.
+template <int Blocks, class T, int Rows, int Columns, int Swizzle, int Rank>
+__device__ inline void load_shares(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
+                                   int rank, const int (&at)[Rank]) {
+  constexpr int kShare = Rows / Blocks;
+  static_assert(kShare * Blocks == Rows && kShare % 8 == 0);
+  if constexpr (Blocks == 1) {
+    load(tile, map, full, at);
+  } else {
+#pragma unroll
+    for (int p = 0; p < tile.kPanels; ++p) {
+      int first[Rank];
+#pragma unroll
+      for (int i = 0; i < Rank; ++i) first[i] = at[i] + (i == 0 ? p * tile.kPanel : i == 1 ? rank * kShare : 0);
+      load_multicast(tile.panel[p][rank * kShare], map, full, (1 << Blocks) - 1, first);
+    }
+  }
+}
+
 // Each block of a pair (PTX's cta_group::2) loads a tile of its own, counted by the even block's barrier. Blocks 1
 // means no pair.
 template <int Blocks, class T, int Rows, int Columns, int Swizzle, int Rank>
