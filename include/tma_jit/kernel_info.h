@@ -35,8 +35,8 @@ struct KernelInfo {
   };
 
   struct Type : Declaration {
-    DType default_type = DType::f32;
-    std::vector<DType> choices{};  // includes the default
+    DType default_type = DType::f32;  // of a type that follows another, if its choices lack that one's
+    std::vector<DType> choices{};     // includes the default
   };
   // The range is `least` to `most`, both included. If the template fixes the dim, `value` is set and a request need not
   // give it.

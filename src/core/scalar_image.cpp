@@ -14,7 +14,7 @@ namespace {
 struct Format {
   int exponent_bits;
   int mantissa_bits;
-  bool infinities = true;
+  bool infinities;
 
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   std::uint64_t sign() const { return std::uint64_t{1} << (exponent_bits + mantissa_bits); }
@@ -27,15 +27,9 @@ struct Format {
 };
 
 std::optional<Format> format_of(DType type) {
-  switch (type) {
-    case DType::f16: return Format{5, 10};
-    case DType::bf16: return Format{8, 7};
-    case DType::f32: return Format{8, 23};
-    case DType::f64: return Format{11, 52};
-    case DType::e4m3: return Format{4, 3, false};
-    case DType::e5m2: return Format{5, 2};
-    default: return std::nullopt;
-  }
+  if (!is_floating_point(type)) return std::nullopt;
+  const int mantissa = fraction_bits(type), exponent = static_cast<int>(size_of(type)) * 8 - 1 - mantissa;
+  return Format{exponent, mantissa, type != DType::e4m3};
 }
 
 // Returns the bit pattern of a positive finite number, rounded; it may reach `finite_end`.

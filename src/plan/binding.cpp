@@ -47,6 +47,8 @@ class Binder {
  private:
   void find_tensors();
   Result<void> check_all_given() const;
+  // Returns the value of a type that nothing decides.
+  DType default_of(const templates::Type& type) const;
   Result<void> bind_types();
   Result<void> bind_element(const templates::Tensor& declared, const Tensor& given);
   Result<void> set_type(std::size_t type, DType value, std::string source);
@@ -119,6 +121,12 @@ Result<void> Binder::bind_element(const templates::Tensor& declared, const Tenso
   return set_type(type, given.dtype, "tensor " + declared.name);
 }
 
+DType Binder::default_of(const templates::Type& type) const {
+  if (!type.follows.has_value()) return type.default_value;
+  const DType followed = binding_.types[*type.follows];
+  return std::ranges::find(type.choices, followed) != type.choices.end() ? followed : type.default_value;
+}
+
 Result<void> Binder::bind_types() {
   for (const auto& [name, type] : request_.types) {
     TMA_JIT_CHECK(set_type(*index_of(kernel_.types, name), type, "the request"));
@@ -127,11 +135,7 @@ Result<void> Binder::bind_types() {
     if (binding_.tensors[i] != nullptr) TMA_JIT_CHECK(bind_element(kernel_.tensors[i], *binding_.tensors[i]));
   }
   for (std::size_t i = 0; i < types_.size(); ++i) {
-    const templates::Type& declared = kernel_.types[i];
-    const DType followed = declared.follows ? binding_.types[*declared.follows] : declared.default_value;
-    const bool chosen = std::ranges::find(declared.choices, followed) != declared.choices.end();
-    const DType usual = chosen ? followed : declared.default_value;
-    binding_.types.push_back(types_[i].has_value() ? types_[i]->value : usual);
+    binding_.types.push_back(types_[i].has_value() ? types_[i]->value : default_of(kernel_.types[i]));
   }
   return {};
 }

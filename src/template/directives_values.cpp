@@ -131,12 +131,10 @@ Result<void> parse_type(LineParser& line, Builder& builder) {
   type.at = name.at;
   TMA_JIT_CHECK(line.expect("=", fmt::format("after {}", name.text)));
   const Position default_at = line.peek().at;
-  const auto& declared = builder.result.types;
-  const auto followed =
-      std::find_if(declared.begin(), declared.end(), [&](const Type& other) { return line.accept_word(other.name); });
-  if (followed != declared.end()) {
-    type.follows = static_cast<std::size_t>(followed - declared.begin());
-    type.default_value = followed->default_value;
+  const auto earlier = std::ranges::find(builder.result.types, line.peek().text, &Type::name);
+  if (earlier != builder.result.types.end()) {
+    type.follows = static_cast<std::size_t>(earlier - builder.result.types.begin());
+    TMA_JIT_CHECK(line.type_name("the type's default"));
   } else {
     TMA_JIT_ASSIGN(type.default_value, line.dtype("the type's default"));
   }
@@ -151,9 +149,12 @@ Result<void> parse_type(LineParser& line, Builder& builder) {
       type.choices.push_back(choice);
     } while (line.accept(","));
     TMA_JIT_CHECK(line.expect("}", "after the types"));
+  } else if (type.follows.has_value()) {
+    type.choices = earlier->choices;
   } else {
     type.choices.push_back(type.default_value);
   }
+  if (type.follows.has_value()) type.default_value = type.choices.front();
   if (std::find(type.choices.begin(), type.choices.end(), type.default_value) == type.choices.end()) {
     return line.error(default_at, fmt::format("the default {} is not one of the choices of {}",
                                               name_of(type.default_value), type.name));

@@ -236,11 +236,11 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
   const auto* found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
                                    [&](const Function& candidate) { return candidate.name == token.text; });
   if (token.text == "sizeof") {
-    result = of_type(Reference::Kind::type_size);
+    result = of_type(token, Reference::Kind::type_size);
   } else if (token.text == "integer") {
-    result = of_type(Reference::Kind::integer);
+    result = of_type(token, Reference::Kind::integer);
   } else if (token.text == "dtype") {
-    result = of_type(Reference::Kind::dtype);
+    result = of_type(token, Reference::Kind::dtype);
   } else if (token.text == "stride") {
     result = stride();
   } else if (token.text == "alignment") {
@@ -260,11 +260,8 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
   return result;
 }
 
-ExpressionParser::Index ExpressionParser::of_type(Reference::Kind kind) {
-  const char* function = kind == Reference::Kind::type_size ? "sizeof"
-                         : kind == Reference::Kind::integer ? "integer"
-                                                            : "dtype";
-  TMA_JIT_ASSIGN(const Token token, expect_name(fmt::format("a type name in {}", function)));
+ExpressionParser::Index ExpressionParser::of_type(const Token& function, Reference::Kind kind) {
+  TMA_JIT_ASSIGN(const Token token, expect_name(fmt::format("a type name in {}", function.text)));
   if (const std::optional<DType> type = dtype_named(token.text)) {
     Node node;
     node.value = value_of(kind, *type);

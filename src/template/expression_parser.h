@@ -28,7 +28,7 @@ class ExpressionParser {
   Index literal(const Token& token);
   Index name(const Token& token);
   Index call(const Token& token);
-  Index of_type(Reference::Kind kind);  // sizeof, integer
+  Index of_type(const Token& function, Reference::Kind kind);  // sizeof, integer, dtype
   Index device();
   Index stride();
   Index alignment();

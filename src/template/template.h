@@ -36,11 +36,11 @@ struct TypeName {
   Position at;
 };
 
-// type T = bf16 in {bf16, f16}, type U = T in {bf16, f16}
+// type T = bf16 in {bf16, f16}      type O = T in {bf16, f16}
 struct Type : Declaration {
-  DType default_value = DType::f32;    // the default
-  std::optional<std::size_t> follows;  // the type, declared above, that it is as where nothing else decides
-  std::vector<DType> choices;          // includes the default; in the order written
+  DType default_value = DType::f32;      // the default; of a type that follows another, if its choices lack that one's
+  std::vector<DType> choices;            // includes the default; in the order written
+  std::optional<std::size_t> follows{};  // an earlier type, whose value is the default
 };
 
 // dim M, N in 0..100 : s64 = 128 when PARTS >= 2    (one Dim per name)

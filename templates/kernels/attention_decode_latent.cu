@@ -155,7 +155,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
   __syncthreads();  // the ring is free for the results
   smem.part.store(0, warp * kPart, values, softmax.scaled_greatest(), softmax.sums());
   combine_latent<THREADS>(smem.part, work,
-                          {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)},
+                          {O, L, {}, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)},
                           [] { __syncthreads(); });
 }
 

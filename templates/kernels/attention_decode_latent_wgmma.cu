@@ -80,7 +80,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
   attention.attend();
   attention.store();
   combine_latent<kConsumers>(smem.part, work,
-                             {O, L, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)},
+                             {O, L, {}, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)},
                              [] { sync(5, kConsumers); });
 }
 

@@ -9,6 +9,7 @@
 //! param   STAGES  = 2     in 1..4                  "steps of keys, and of values, in flight or in use"
 //! param   TILES   = 1     in {1, 2}                "tiles whose queries and outputs are in shared memory"
 //! param   PERSISTENT = 0  in {0, 1}                "1: a block for each SM processes several tiles"
+//! param   CLUSTER = 1     in {1, 2}                "blocks that load the keys and values of a head together, each into all of them"
 //!
 //! let     CONSUMERS = BM / 64
 //! let     THREADS = 128 * (CONSUMERS + 1)
@@ -16,20 +17,26 @@
 //! let     PANEL   = HD % 64 == 0 ? 64 : 32         "elements of a swizzle row"
 //! let     VALUE_PANEL = DV % 64 == 0 ? 64 : 32
 //! let     SMEM    = align_up((64 * SLOTS * HD + STAGES * BN * (HD + DV)) * sizeof(T) + 32 * STAGES + 24 * SLOTS, 1024)
-//! let     BLOCKS  = HEADS * ceil_div(M, BM)
+//! let     BLOCKS  = HEADS * ceil_div(M, BM * CLUSTER) * CLUSTER
 //!
-//! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
+//! require sizeof(T) == 2                           "numbers of 16 bits"
+//! require SMEM + 1024 * given(mask) <= device.smem_per_block "the tiles must fit in shared memory, and what is found of a mask"
+//! require CLUSTER == 1 || (CAUSAL == 0 && given(mask) == 0 && BN % 16 == 0) "blocks that load together have the same steps"
+//! require CLUSTER <= device.cluster_max            "the device's clusters must be as large"
 //! require DV <= HD                                 "a result takes the place of its query"
 //! require PERSISTENT == 0 || DV <= 192             "with values of 256 no registers are left for the next tile"
 //! require given(mask) == 0 || BM != 192            "the warps that find the steps a mask leaves need registers"
 //! require DV / 2 + BN * 3 / 4 <= (BM == 192 ? 132 : 200) "output, scores and weights must fit in registers"
 //!
 //! tensor  Q  box [1, 64, PANEL]  swizzle PANEL * 2
-//! tensor  K  box [1, BN, PANEL]  swizzle PANEL * 2  l2 256
-//! tensor  V  box [1, BN, VALUE_PANEL]  swizzle VALUE_PANEL * 2  l2 256
+//! tensor  K  box [1, BN / CLUSTER, PANEL]  swizzle PANEL * 2  l2 256
+//! tensor  V  box [1, BN / CLUSTER, VALUE_PANEL]  swizzle VALUE_PANEL * 2  l2 256
 //! tensor  O  box [1, 64, VALUE_PANEL]  swizzle VALUE_PANEL * 2
 //!
-//! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count) : BLOCKS  block THREADS  smem SMEM
+//! workspace counter given(mask) == 1 && PERSISTENT == 1 ? 4 : 0  zero "tiles that the blocks have drawn"
+//!
+//! cluster CLUSTER
+//! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count / CLUSTER * CLUSTER) : BLOCKS  block THREADS  smem SMEM + 1024 * given(mask)
 //! work    flops 2 * HEADS * M * N * (HD + DV) / (1 + CAUSAL)  bytes (HEADS * M + KV_HEADS * N) * (HD + DV) * sizeof(T)
 //! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 4
 //!
@@ -49,19 +56,17 @@
 #include "device/reference/attention.cuh"
 #include "device/schedule/attention.cuh"
 
+#include "device/pipeline/attention_tiles.cuh"
+
 #ifndef TMA_JIT_REFERENCE
 
-using Tiles = AttentionTiles<BM, BN, PERSISTENT, CAUSAL == 1 || kMaskGiven>;
-using Work = Tiles::Work;
-
-// Registers of a thread that loads or stores; those that load evaluate the mask.
+// Registers of a thread that loads, stores or evaluates the mask.
 constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : kMaskGiven ? 72 : PERSISTENT ? 40 : 24;
 
 // Computes 64 rows of each of the block's tiles. Called by one consumer warpgroup.
-__device__ void consume(Smem& smem, const View<f32, 2>& L, const Dims& dims, f32 scale, const Hooks& hooks) {
+__device__ void consume(Block& smem, const HeadNumbers& numbers, const View<f32, 2>& L, const Dims& dims, f32 scale,
+                        const Hooks& hooks) {
   const int consumer = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
-  Consumer queries(smem.queries);
-  queries.skip(consumer);
   const auto finish = [&](const Output& o, const Softmax& softmax, const Work& work, u32 slot) {
     if constexpr (LSE) store_log_sums(L, softmax, work, threadIdx.x / 32 * 16);
     store(smem.result(slot), warp * 16, 0, o);  // overwrites the queries, which only this warpgroup has read
@@ -69,49 +74,45 @@ __device__ void consume(Smem& smem, const View<f32, 2>& L, const Dims& dims, f32
     __syncwarp();
     if (threadIdx.x % 32 == 0) smem.made[slot].arrive();
   };
-  Attention<Work, decltype(finish)> attention(smem, hooks, scale, consumer, finish);
-  for (Tiles tiles(dims); tiles.more(); tiles.next()) {
-    const u32 slot = queries.wait();
-    queries.skip(CONSUMERS - 1);
-    attention.attend(tiles.work(), slot);
-  }
+  Attention<Work, decltype(finish), kMaskGiven> attention(smem, hooks, numbers, scale, consumer, finish);
+  attend_all(smem, dims, consumer, attention);
   attention.end();
   attention.finish_turns();
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(const __grid_constant__ CUtensorMap Q,
-                                                                   const __grid_constant__ CUtensorMap K,
-                                                                   const __grid_constant__ CUtensorMap V,
-                                                                   const __grid_constant__ CUtensorMap O,
-                                                                   View<f32, 2> L, f32 scale, const Dims dims,
-                                                                   const __grid_constant__ Hooks hooks) {
-  Smem& smem = shared_memory<Smem>();
-  if (threadIdx.x == 0) {
-    for (Barrier& made : smem.made) made.init(4);
-    smem.queries.init(1);
-    smem.keys.init(kMaskGiven ? CONSUMERS * 4 : CONSUMERS);
-    smem.values.init(CONSUMERS);
-  }
-  __syncthreads();
+// Loads the operands of the block's tiles and stores their results. Called by one warpgroup.
+__device__ void transfer(Block& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
+                         const CUtensorMap& O, u32* counter, const Dims& dims, const Hooks& hooks) {
   const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
-  if (thread >= 0) {
-    give_registers<kLoadRegisters>();
+  if constexpr (kMaskGiven) {
+    if (thread == 0) load_found_backwards<CONSUMERS>(smem, Q, K, V);
+    if (thread == 32) store_attention<CONSUMERS>(smem, O, Published(smem, 0));
+    if (thread >= 64 && thread < 96) find_all(smem, counter, dims, hooks);
+  } else {
     Tiles tiles(dims);
-    if constexpr (kMaskGiven) {
-      if (thread < 32)
-        load_seen_backwards<CONSUMERS>(smem, Q, K, V, tiles, [&](const Work& work) {
-          return SeenSteps<BN, TileMask<Work>>(work.steps, dims.N, {hooks, work});
-        });
-    } else if (thread < 32) {
-      load_attention_backwards<CONSUMERS>(smem, Q, K, V, tiles);
-    }
+    if (thread < 32) load_attention_backwards<CONSUMERS>(smem, Q, K, V, tiles);
     if (thread == 32) store_attention<CONSUMERS>(smem, O, tiles);
+  }
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
+    const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
+    View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV, View<const f32, 1> SINK,
+    const __grid_constant__ CUtensorMap O, View<f32, 2> L, u8* counter, f32 scale, const Dims dims,
+    const __grid_constant__ Hooks hooks) {
+  Block& smem = shared_memory<Block>();
+  if (threadIdx.x == 0) init(smem), init_found(smem);
+  cluster::sync_blocks<CLUSTER>();
+  if (threadIdx.x >= CONSUMERS * kWarpgroup) {
+    give_registers<kLoadRegisters>();
+    transfer(smem, Q, K, V, O, reinterpret_cast<u32*>(counter), dims, hooks);
     __syncwarp();
   } else {
     take_registers<CONSUMERS == 3 ? 160 : kLoadRegisters == 24 ? 240 : kLoadRegisters == 40 ? 232 : 216>();
-    consume(smem, L, dims, scale, hooks);
+    consume(smem, {SQ, SK, SV, SINK, static_cast<int>(dims.SINK_HEADS)}, L, dims, scale, hooks);
     __syncwarp();
   }
+  if constexpr (CLUSTER > 1) cluster::sync();  // no block may exit while another signals its barriers
 }
 
 #endif

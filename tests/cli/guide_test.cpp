@@ -78,13 +78,26 @@ TEST_CASE("the hooks that docs/embedding.md shows for map agree with their refer
 TEST_CASE("attention's examples of masks and scores agree with their references on every architecture") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::vector<Example> examples = examples_of(text_of(TMA_JIT_SOURCE_DIR "/docs/attention.md"));
-  REQUIRE(examples.size() == 15);
+  REQUIRE(examples.size() == 14);
   constexpr const char* kDevices[] = {"emulator:sm_90a", "emulator:sm_100a", "emulator:sm_121a", "emulator:sm_80"};
   for (std::size_t i = 0; i < examples.size(); ++i) {
     std::vector<std::string> words = {"run",        "attention", "--check", "--device", kDevices[i % 4], "HEADS=2",
                                       "KV_HEADS=1", "M=70",      "N=200",   "HD=64",    "LSE=1"};
     words.insert(words.end(), examples[i].words.begin(), examples[i].words.end());
     const CommandResult result = run_command(words, shared_cache());
+    CHECK_MESSAGE(result.exit == 0, examples[i].name << ": " << result.out << result.err);
+  }
+}
+
+TEST_CASE("attention's examples of masks and scores have gradients, whose derivatives are found from the texts") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::vector<Example> examples = examples_of(text_of(TMA_JIT_SOURCE_DIR "/docs/attention.md"));
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const char* const device = i % 2 == 0 ? "emulator:sm_80" : "emulator:sm_90a";
+    std::vector<std::string> words = {"run",     "attention_backward", "--check", "--device", device,
+                                      "HEADS=2", "KV_HEADS=1",         "M=40",    "N=140",    "HD=64"};
+    words.insert(words.end(), examples[i].words.begin(), examples[i].words.end());
+    const CommandResult result = run_command(words);
     CHECK_MESSAGE(result.exit == 0, examples[i].name << ": " << result.out << result.err);
   }
 }

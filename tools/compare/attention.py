@@ -2,7 +2,7 @@
 """attention, as it is planned or with pinned params, beside PyTorch's scaled_dot_product_attention over many problems.
 
     tools/compare/attention.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--only WORD] [--pin "BM=128 BN=128"]...
-        [--backward | --ragged]
+        [--backward] [--ragged | --e4m3]
     tools/compare/attention.py measure FOLDER [--rounds 20] [--only WORD]
 
 `prepare` needs no GPU: it plans and builds every problem for a named device, once as planned, or once with each --pin whose
@@ -13,8 +13,11 @@ except those that share keys, which are 64 of 128 with 8 of keys, and 16 of 192 
 prepared, whose times `measure` adds, beside autograd's backward pass alone; pins are attention_backward's, and with ATOMIC=1 only
 DK and DV must be the same twice. With --ragged,
 attention_ragged is prepared for sequences of random lengths, the same at every call, beside nested tensors and sequences that
-are padded to the longest; rates count the work of the lengths.
+are padded to the longest; rates count the work of the lengths. With both, attention_ragged_backward is, beside the backward
+pass of both. With --e4m3, queries, keys and values are e4m3 and the peer has the same
+numbers as bf16; results may differ from its by a twelfth, as weights have 3 bits of fraction.
 """
+import functools
 import hashlib
 import os
 import random
@@ -62,20 +65,34 @@ def built(options, words):
     return {"plan": plan, "cubin": cubin}
 
 
+def heads_first(plan):
+    """Changes attention_delta's plan to read O and DO of sequences that lie one after the other: [M, HEADS, HD] as [HEADS, M, HD]."""
+    for argument in plan["arguments"]:
+        if argument["name"] in ("O", "DO"):
+            heads, _, size = argument["shape"]
+            argument["strides"] = [size, heads * size, 1]
+
+
 def prepare_ragged(options):
     entries = []
     for name, (lengths, heads, kv_heads, size, causal) in ragged_problems().items():
         if options.only not in name:
             continue
-        words = [f"BATCH={len(lengths)}", f"HEADS={heads}", f"KV_HEADS={kv_heads}", f"M={sum(lengths)}", f"N={sum(lengths)}",
-                 f"LONGEST={max(lengths)}", f"HD={size}", f"CAUSAL={int(causal)}"]
+        queries = [f"HEADS={heads}", f"M={sum(lengths)}", f"HD={size}"]
+        words = [*queries, f"BATCH={len(lengths)}", f"KV_HEADS={kv_heads}", f"N={sum(lengths)}", f"CAUSAL={int(causal)}"]
+        forward, kernel, before = ["attention_ragged", *words, f"LONGEST={max(lengths)}"], None, {}
+        if options.backward:
+            before = {"forward": built(options, [*forward, "LSE=1"]), "delta": built(options, ["attention_delta", *queries])}
+            heads_first(before["delta"]["plan"])
+            kernel = ["attention_ragged_backward", *words]
         for pin in options.pin or [""]:
             try:
-                entries.append({"problem": name, "pin": pin, **built(options, ["attention_ragged", *words, *pin.split()])})
+                entries.append({"problem": name, "pin": pin, **built(options, [*(kernel or forward), *pin.split()]), **before})
             except subprocess.CalledProcessError:
                 print(f"{name}: no plan for {pin}")
                 continue
-            flops = sum(4 * heads * length * length * size for length in lengths) / (1 + causal)
+            products = 10 if options.backward else 4
+            flops = sum(products * heads * length * length * size for length in lengths) / (1 + causal)
             entries[-1]["plan"]["work"]["flops"] = flops
     return entries
 
@@ -85,7 +102,9 @@ def prepare(options):
     for name, (batch, heads, kv_heads, length, size, value, causal) in problems().items():
         if options.ragged or options.only not in name or (options.backward and size > 128):
             continue
-        queries = [f"HEADS={batch * heads}", f"M={length}", f"HD={size}"]
+        if options.e4m3 and value != size:
+            continue
+        queries = [f"HEADS={batch * heads}", f"M={length}", f"HD={size}", *(["T=e4m3"] if options.e4m3 else [])]
         words = [*queries, f"KV_HEADS={batch * kv_heads}", f"N={length}", f"CAUSAL={int(causal)}"]
         if value != size:
             words.append(f"VD={value}")
@@ -102,7 +121,7 @@ def prepare(options):
     return entries
 
 
-def compare_results(compare, torch, entries, ours, o, expected):
+def compare_results(compare, torch, entries, ours, o, expected, tolerance=1e-2):
     """Fails where a kernel leaves another O than is expected, or than it left before."""
     for entry, kernel in zip(entries, ours):
         compare.poisoned(o)
@@ -111,7 +130,7 @@ def compare_results(compare, torch, entries, ours, o, expected):
         kernel()
         torch.cuda.synchronize()
         error = compare.difference(o, expected)
-        assert error < 1e-2, f"{entry['problem']} {kernel.config} differs from PyTorch by {error}"
+        assert error < tolerance, f"{entry['problem']} {kernel.config} differs from PyTorch by {error}"
         assert torch.equal(first, o), f"{entry['problem']} {kernel.config} is not the same twice"
 
 
@@ -122,6 +141,11 @@ def timed(compare, torch, options, entries, flush):
     k, v = (torch.randn(batch, kv_heads, length, elements, device="cuda").bfloat16() for elements in (size, value))
     o = torch.empty(batch, heads, length, value, device="cuda", dtype=torch.bfloat16)
     tensors = {name: tensor.view(-1, *tensor.shape[2:]) for name, tensor in (("Q", q), ("K", k), ("V", v), ("O", o))}
+    small = entries[0]["plan"]["arguments"][0]["dtype"] == "e4m3"
+    if small:
+        tensors |= {name: tensors[name].to(torch.float8_e4m3fn) for name in "QKV"}
+        for name, wide in zip("QKV", (q, k, v)):
+            wide.copy_(tensors[name].view_as(wide))
     ours = [compare.Kernel(entry["plan"], os.path.join(options.folder, entry["cubin"]), tensors, {"scale": size ** -0.5})
             for entry in entries]
 
@@ -139,22 +163,68 @@ def timed(compare, torch, options, entries, flush):
             peers[name + kind] = backend(which, values)
         except RuntimeError as error:
             print(f"{entries[0]['problem']}: {name}{kind} refuses: {str(error).splitlines()[0]}")
-    compare_results(compare, torch, entries, ours, o, expected)
+    compare_results(compare, torch, entries, ours, o, expected, 8e-2 if small else 1e-2)
     del expected
     times = compare.alternate([*ours, *peers.values()], options.rounds, flush)
     return [(kernel.config, time) for kernel, time in zip(ours, times)], dict(zip(peers, times[len(ours):]))
 
 
+def backward_kernels(compare, options, entries, tensors, size):
+    """Runs the forward pass, and returns attention_backward of each entry, alone and with attention_delta before it."""
+    def kernel(entry):
+        return compare.Kernel(entry["plan"], os.path.join(options.folder, entry["cubin"]), tensors, {"scale": size ** -0.5})
+    kernel(entries[0]["forward"])()
+    first, kernels = kernel(entries[0]["delta"]), [kernel(entry) for entry in entries]
+
+    def pair(second):
+        def call():
+            first()
+            second()
+        return call
+    return kernels, [pair(second) for second in kernels]
+
+
+def compare_gradients(compare, torch, entries, pairs, made, expected):
+    """Fails where a kernel leaves other gradients than are expected, or than it left before, in any order of DQ's sums."""
+    for entry, call in zip(entries, pairs):
+        for tensor in made:
+            compare.poisoned(tensor)
+        call()
+        once = [tensor.clone() for tensor in made]
+        call()
+        torch.cuda.synchronize()
+        for name, tensor, wanted, before in zip(("DQ", "DK", "DV"), made, expected, once):
+            error = compare.difference(tensor, wanted)
+            assert error < 2e-2, f"{name} of {entry['problem']} {entry['pin']} differs from PyTorch by {error}"
+            same = torch.equal(before, tensor) or (name == "DQ" and "ATOMIC=1" in entry["pin"])
+            assert same, f"{name} of {entry['problem']} {entry['pin']} is not the same twice"
+
+
+def ragged_peers(torch, problem, parts):
+    """Name to a call of each peer, and its tensors, of each sequence's q, k and v, and what else is padded or nested like them."""
+    lengths, heads, kv_heads, _, causal = problem
+    attention, longest = torch.nn.functional.scaled_dot_product_attention, max(lengths)
+    padded = [torch.nn.utils.rnn.pad_sequence(part, batch_first=True).transpose(1, 2).contiguous() for part in parts]
+    sees = None
+    if not causal:  # under a causal mask no query sees the keys that are padding
+        sees = (torch.arange(longest, device="cuda") < torch.tensor(lengths, device="cuda")[:, None])[:, None, None]
+    offsets = torch.tensor([0, *lengths], device="cuda").cumsum(0)
+    nested = [torch.nested.nested_tensor_from_jagged(torch.cat(part).repeat_interleave(heads // part[0].shape[1], 1), offsets,
+                                                     min_seqlen=min(lengths),
+                                                     max_seqlen=longest).transpose(1, 2) for part in parts]
+    return {"padded": (lambda: attention(*padded[:3], attn_mask=sees, is_causal=causal, enable_gqa=heads != kv_heads), padded),
+            "nested": (lambda: attention(*nested[:3], is_causal=causal), nested)}
+
+
 def timed_ragged(compare, torch, options, entries, flush):
     """The same of sequences of different lengths."""
-    lengths, heads, kv_heads, size, causal = ragged_problems()[entries[0]["problem"]]
-    attention = torch.nn.functional.scaled_dot_product_attention
-    total, longest = sum(lengths), max(lengths)
+    problem = ragged_problems()[entries[0]["problem"]]
+    lengths, heads, kv_heads, size, causal = problem
+    attention, total = torch.nn.functional.scaled_dot_product_attention, sum(lengths)
     q = torch.randn(total, heads, size, device="cuda").bfloat16()
     k, v = (torch.randn(total, kv_heads, size, device="cuda").bfloat16() for _ in range(2))
     o = torch.empty_like(q)
-    offsets = torch.tensor([0, *lengths], device="cuda").cumsum(0)
-    starts = offsets.int()
+    starts = torch.tensor([0, *lengths], device="cuda").cumsum(0).int()
     tensors = {"Q": q, "K": k, "V": v, "CU": starts, "CUK": starts, "O": o}
     ours = [compare.Kernel(entry["plan"], os.path.join(options.folder, entry["cubin"]), tensors, {"scale": size ** -0.5})
             for entry in entries]
@@ -162,17 +232,8 @@ def timed_ragged(compare, torch, options, entries, flush):
     parts = [tensor.split(lengths) for tensor in (q, k, v)]
     expected = torch.cat([attention(*(part.transpose(0, 1)[None] for part in one), is_causal=causal, enable_gqa=shared > 1)[0]
                           .transpose(0, 1) for one in zip(*parts)]).float()
-    padded = [torch.nn.utils.rnn.pad_sequence(part, batch_first=True).transpose(1, 2).contiguous() for part in parts]
-    sees = None
-    if not causal:  # under a causal mask no query sees the keys that are padding
-        sees = (torch.arange(longest, device="cuda") < torch.tensor(lengths, device="cuda")[:, None])[:, None, None]
-    nested = [torch.nested.nested_tensor_from_jagged(tensor.repeat_interleave(heads // tensor.shape[1], 1), offsets,
-                                                     min_seqlen=min(lengths),
-                                                     max_seqlen=longest).transpose(1, 2) for tensor in (q, k, v)]
-    calls = {"padded": lambda: attention(*padded, attn_mask=sees, is_causal=causal, enable_gqa=shared > 1),
-             "nested": lambda: attention(*nested, is_causal=causal)}
     peers = {}
-    for name, call in calls.items():
+    for name, (call, _) in ragged_peers(torch, problem, parts).items():
         try:
             call()
             peers[name] = call
@@ -194,16 +255,7 @@ def timed_backward(compare, torch, options, entries, flush):
     tensors = {name: tensor.view(-1, length, size) for name, tensor in tensors.items()} | {"L": log_sums, "DELTA": delta}
     made = [tensors[name] for name in ("DQ", "DK", "DV")]
 
-    def kernel(entry):
-        return compare.Kernel(entry["plan"], os.path.join(options.folder, entry["cubin"]), tensors, {"scale": size ** -0.5})
-    kernel(entries[0]["forward"])()
-    first, kernels = kernel(entries[0]["delta"]), [kernel(entry) for entry in entries]
-
-    def pair(second):
-        def call():
-            first()
-            second()
-        return call
+    kernels, pairs = backward_kernels(compare, options, entries, tensors, size)
     names = {"cuDNN": torch.nn.attention.SDPBackend.CUDNN_ATTENTION, "flash": torch.nn.attention.SDPBackend.FLASH_ATTENTION}
     inputs, peers = [tensor.requires_grad_() for tensor in (q, k, v)], {}
 
@@ -218,21 +270,47 @@ def timed_backward(compare, torch, options, entries, flush):
             peers[name] = call
         except RuntimeError as error:
             print(f"{entries[0]['problem']}: {name} refuses: {str(error).splitlines()[0]}")
-    for entry, second in zip(entries, kernels):
-        for tensor in made:
-            compare.poisoned(tensor)
-        pair(second)()
-        once = [tensor.clone() for tensor in made]
-        pair(second)()
-        torch.cuda.synchronize()
-        for name, tensor, wanted, before in zip(("DQ", "DK", "DV"), made, expected, once):
-            error = compare.difference(tensor, wanted)
-            assert error < 2e-2, f"{name} of {entry['problem']} {second.config} differs from PyTorch by {error}"
-            same = torch.equal(before, tensor) or (name == "DQ" and "ATOMIC=1" in entry["pin"])
-            assert same, f"{name} of {entry['problem']} {second.config} is not the same twice"
-    del expected, once
-    times = compare.alternate([*map(pair, kernels), *peers.values()], options.rounds, flush)
+    compare_gradients(compare, torch, entries, pairs, made, expected)
+    del expected
+    times = compare.alternate([*pairs, *peers.values()], options.rounds, flush)
     return [(second.config, time) for second, time in zip(kernels, times)], dict(zip(peers, times[len(kernels):]))
+
+
+def timed_ragged_backward(compare, torch, options, entries, flush):
+    """The same of both."""
+    problem = ragged_problems()[entries[0]["problem"]]
+    lengths, heads, kv_heads, size, causal = problem
+    attention, total = torch.nn.functional.scaled_dot_product_attention, sum(lengths)
+    q, do = (torch.randn(total, heads, size, device="cuda").bfloat16() for _ in range(2))
+    k, v = (torch.randn(total, kv_heads, size, device="cuda").bfloat16() for _ in range(2))
+    starts = torch.tensor([0, *lengths], device="cuda").cumsum(0).int()
+    made = [torch.empty_like(tensor) for tensor in (q, k, v)]
+    log_sums, delta = (torch.empty(heads, total, device="cuda") for _ in range(2))
+    tensors = {"Q": q, "K": k, "V": v, "CU": starts, "CUK": starts, "O": torch.empty_like(q), "DO": do, "L": log_sums, "DELTA": delta,
+               **dict(zip(("DQ", "DK", "DV"), made))}
+    kernels, pairs = backward_kernels(compare, options, entries, tensors, size)
+    parts = [tensor.split(lengths) for tensor in (q, k, v, do)]
+    peers = {}
+    for name, (call, inputs) in ragged_peers(torch, problem, parts).items():
+        try:
+            inputs = [*(tensor.requires_grad_() for tensor in inputs[:3]), inputs[3]]
+            peers[name] = functools.partial(torch.autograd.grad, call(), inputs[:3], inputs[3], retain_graph=True)
+            peers[name]()
+        except RuntimeError as error:
+            peers.pop(name, None)
+            print(f"{entries[0]['problem']}: {name} refuses: {str(error).splitlines()[0]}")
+    inputs = [tensor.detach().requires_grad_() for tensor in (q, k, v)]
+    results = [attention(*(part.transpose(0, 1)[None] for part in one), is_causal=causal, enable_gqa=heads != kv_heads)[0]
+               for one in zip(*(tensor.split(lengths) for tensor in inputs))]
+    expected = [gradient.float() for gradient in torch.autograd.grad(results, inputs, [part.transpose(0, 1) for part in parts[3]])]
+    compare_gradients(compare, torch, entries, pairs, made, expected)
+    del expected, results
+    times = compare.alternate([*pairs, *peers.values()], options.rounds, flush)
+    return [(second.config, time) for second, time in zip(kernels, times)], dict(zip(peers, times[len(kernels):]))
+
+
+# By whether a problem is ragged, and backward.
+METHODS = {(False, False): timed, (True, False): timed_ragged, (False, True): timed_backward, (True, True): timed_ragged_backward}
 
 
 def measure(compare, torch, options, plans, flush):
@@ -244,7 +322,7 @@ def measure(compare, torch, options, plans, flush):
         if not entries:
             continue
         try:
-            method = timed_ragged if name.startswith("ragged") else timed_backward if "delta" in entries[0] else timed
+            method = METHODS[name.startswith("ragged"), "delta" in entries[0]]
             ours, peers = method(compare, torch, options, entries, flush)
         except (AssertionError, RuntimeError) as error:
             print(f"| {name} | failed: {error} |", flush=True)
@@ -272,6 +350,7 @@ def main():
     parser.add_argument("--only", default="", help="problems whose name contains the word")
     parser.add_argument("--pin", action="append", help="of `prepare`: params of a configuration; may be repeated")
     parser.add_argument("--backward", action="store_true", help="of `prepare`: the backward pass")
+    parser.add_argument("--e4m3", action="store_true", help="of `prepare`: operands of 8 bits")
     parser.add_argument("--ragged", action="store_true", help="of `prepare`: sequences of different lengths")
     options = parser.parse_args()
     run(options, prepare, measure)

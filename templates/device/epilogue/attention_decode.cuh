@@ -1,11 +1,12 @@
 #pragma once
 // The end of attention_decode: the results of a block's warps are combined, then those of a cluster's blocks, which are
-// parts of one sequence, and then those of the clusters by the last block of them. T, HD, ROWS, WARPS, CLUSTER and LSE
-// are the template's.
+// parts of one sequence, and then those of the clusters by the last block of them. T, HD, ROWS, WARPS, CLUSTER, LSE,
+// SCALED and SINKS are the template's.
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/attention_parts.cuh"
 #include "device/reduce/grid.cuh"
+#include "device/tile/head_numbers.cuh"
 #include "device/tile/pack.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -23,13 +24,14 @@ struct DecodeResults {
 struct DecodeOutput {
   View<T, 4> O;
   View<f32, 3> L;
+  HeadNumbers numbers;
   BlockPart* parts;  // of all units
   u32* counters;     // of all units
 
-  template <class Work>
-  __device__ void store(const Work& work, int row, int column, const AttentionResult& result) const {
+  template <class Work> __device__ void store(const Work& work, int row, int column, AttentionResult result) const {
     const s64 token = work.token(row), head = work.head(row), sequence = work.sequence;
-    const f32 inverse = result.sum == 0 ? 0 : __fdividef(1, result.sum);
+    if constexpr (SINKS == 1) result.add_sink(numbers.sink(head));
+    const f32 inverse = result.sum == 0 ? 0 : __fdividef(numbers.value_scale(work.kv_head), result.sum);
     const f32 x[4] = {result.value.x, result.value.y, result.value.z, result.value.w};
     Pack<T, 4> pack;
 #pragma unroll
@@ -46,7 +48,7 @@ template <class Softmax, class Sums, class Work>
 __device__ inline void finish(DecodeResults& results, const Softmax& softmax, const Sums& values, const Work& work,
                               const DecodeOutput& output) {
   __syncthreads();  // the rings are free for the results
-  results.warps[threadIdx.x / 32].store(values, softmax.greatest(), softmax.sums());
+  results.warps[threadIdx.x / 32].store(0, 0, values, softmax.greatest(), softmax.sums());
   __syncthreads();
   __shared__ bool last;
   constexpr int kAcross = HD / 4, kThreads = 32 * WARPS;

@@ -8,7 +8,7 @@
 template <class Softmax, class Work>
 __device__ inline void store_log_sums(const View<f32, 2>& L, const Softmax& softmax, const Work& work, int row) {
   softmax.log_sums([&](int r, f32 value) {
-    const int query = work.first + row + r;
-    if (query < work.queries) L.data[work.head * L.stride[0] + query * L.stride[1]] = value;
+    const int query = work.query(row + r);
+    if (query < work.queries) L.data[work.head_of(row + r) * L.stride[0] + query * L.stride[1]] = value;
   });
 }

@@ -57,10 +57,19 @@ __device__ inline void store_rows(const View<T, 2>& to, const SharedTile<T, Rows
     store_elements<Threads>(to, tile, tensor, row, column, thread);
     return;
   }
+  constexpr int kDown = Threads / kAcross;
   const int c = thread % kAcross * kCount;
 #pragma unroll
-  for (int r = thread / kAcross; r < Rows; r += Threads / kAcross) {
-    if (row + r < tensor.rows)
+  for (int r = thread / kAcross; r < Rows; r += kDown) {
+    if (row + r < tensor.rows && (Threads % kAcross == 0 || thread < kDown * kAcross))
       *reinterpret_cast<uint4*>(to.data + (row + r) * to.stride[0] + column + c) = tile.template at<uint4>(r, c);
   }
 }
+
+// Stores the rows of a shared tile from `row` on, of which those before `rows` exist. Called by Threads threads.
+template <int Threads> struct RowsStore {
+  template <class T, int Rows, int Columns>
+  __device__ void operator()(const View<T, 2>& to, const SharedTile<T, Rows, Columns>& from, int row, int rows) const {
+    store_rows<Threads>(to, from, {rows, Columns}, row, 0, threadIdx.x, rows_of_16_bytes(to));
+  }
+};

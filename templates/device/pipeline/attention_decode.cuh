@@ -1,17 +1,17 @@
 #pragma once
 // The loop of attention_decode: each warp copies its own steps of keys and values through a ring of its own, so that
-// the warps of a block wait for each other only for the queries. T, HD, ROWS, BN, STAGES, WARPS and Hooks are the
+// the warps of a block wait for each other only for the queries. T, C, HD, ROWS, BN, STAGES, WARPS and Hooks are the
 // template's.
 #include "device/pipeline/cp_async_pipeline.cuh"
 #include "device/pipeline/key_copy.cuh"
-#include "device/tile/mma_tile.cuh"
+#include "device/tile/mma_e4m3_tile.cuh"
 #include "device/tile/online_softmax.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
 using Scores = RegisterTile<layout::Mma<ROWS, BN>>;
 using Values = RegisterTile<layout::Mma<ROWS, HD>>;
-using Ring = KeysAndValues<T, BN, HD>[STAGES];
+using Ring = KeysAndValues<C, BN, HD>[STAGES];
 
 // Starts copying the queries of the block's rows; rows beyond them become zeros.
 template <class Work>
@@ -33,10 +33,10 @@ __device__ inline void copy_queries(SharedTile<T, ROWS, HD>& to, const View<cons
 // memory for what comes after, which saves registers.
 template <class Work, class Table>
 __device__ inline void attend(SharedTile<T, ROWS, HD>& q, const View<const T, 4>& Q, Ring& ring,
-                              KeyCopy<Table, T, BN, HD>& copy, Work& work, Work& kept, const Dims& dims, f32 scale,
+                              KeyCopy<Table, C, BN, HD>& copy, Work& work, Work& kept, const Dims& dims, f32 scale,
                               const Hooks& hooks, OnlineSoftmax<Scores>& softmax, Values& values) {
   using Layout = Scores::Layout;
-  constexpr int kSteps = KeyCopy<Table, T, BN, HD>::kSteps, kApart = WARPS * BN;
+  constexpr int kSteps = KeyCopy<Table, C, BN, HD>::kSteps, kApart = WARPS * BN;
   const int warp = threadIdx.x / 32, start = work.rounds.first - (STAGES - 1);
   CpAsyncPipeline<STAGES, RingOf::warp> pipeline;
   __shared__ int head[ROWS], query[ROWS];

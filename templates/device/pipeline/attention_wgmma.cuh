@@ -1,13 +1,10 @@
 #pragma once
-// What the attention files that multiply by wgmma share: the shared memory of a block, and a consumer's loop over the
-// steps of a tile. T, HD and the params of these files are the template's.
-#include "device/pipeline/rotation.cuh"
+// The shared memory and the tiles of the attention files that multiply numbers of 16 bits by wgmma. T, HD and the
+// params of these files are the template's.
 #include "device/pipeline/tma_attention.cuh"
-#include "device/ptx/uniform.cuh"
 #include "device/tile/attention_hooks.cuh"
 #include "device/tile/online_softmax.cuh"
 #include "device/tile/register_store.cuh"
-#include "device/tile/shared_memory.cuh"
 #include "device/tile/wgmma_tile.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -16,196 +13,36 @@ using Scores = RegisterTile<layout::Mma<16, BN>>;
 using Queries = SharedTile<T, 64, HD, PANEL * 2>;        // of one consumer
 using Results = SharedTile<T, 64, DV, VALUE_PANEL * 2>;  // take the place of the queries
 using Output = RegisterTile<layout::Mma<16, DV>>;
+using Weights = wgmma::Words<T, BN>;
 using Softmax = OnlineSoftmax<Scores, 8>;
 
 struct Smem {
+  static constexpr bool kTransposes = false;
+  static constexpr int kBlocks = CLUSTER;
+
   Queries q[SLOTS];
   SharedTile<T, BN, HD, PANEL * 2> k[STAGES];
   SharedTile<T, BN, DV, VALUE_PANEL * 2> v[STAGES];
-  Pipeline<STAGES> keys, values;
+  Pipeline<STAGES, CLUSTER> keys, values;
   Pipeline<SLOTS> queries;  // the slots of tile i: consumers 0, 1, ..., then those of tile i + 1
   Barrier made[SLOTS];      // completed when the slot contains the output
   PublishedSteps<STAGES, kMaskGiven> published;
 
   __device__ Results& result(u32 slot) { return reinterpret_cast<Results&>(q[slot]); }
+  // The values as the second product takes them, and their ring.
+  __device__ const auto& factor(u32 slot) const { return v[slot]; }
+  __device__ auto& factors() { return values; }
 };
 static_assert(sizeof(Smem) <= SMEM && sizeof(Results) <= sizeof(Queries));
 
-// One consumer warpgroup. Its products of a step are the scores of that step and the part of the output that the
-// weights of the step before make; the latter is computed while the warpgroup converts the former to weights. If there
-// is room for the queries of two tiles, the first step of a tile so computes the last part of the tile before.
-// finish(o, softmax, work, slot) is called once for each tile in order, with its output and the slot of its queries.
-template <class Work, class Finish> class Attention {
- public:
-  __device__ Attention(Smem& smem, const Hooks& hooks, f32 scale, int consumer, const Finish& finish)
-      : smem_(smem),
-        hooks_(hooks),
-        scale_(scale),
-        consumer_(consumer),
-        finish_(finish),
-        keys_(smem.keys),
-        values_(smem.values),
-        turn_(consumer),
-        softmax_(1),
-        work_() {}
+// Initialises the barriers. Called by one thread, before the block's barrier.
+__device__ inline void init(Smem& smem) {
+  for (Barrier& made : smem.made) made.init(4);
+  smem.queries.init(1);
+  smem.keys.init(kMaskGiven ? CONSUMERS * 4 : CONSUMERS);
+  smem.values.init(CONSUMERS);
+}
 
-  // Computes the output of the consumer's 64 queries of a tile, which are in a slot; a negative scale changes their
-  // sign. With room for two tiles, the part of its last step remains for the next call. Loop invariant: before each
-  // step, `slot` has its keys, `weights_` are those of the step before, and `o_` is the sum of the weighted values of
-  // the steps before that, relative to the maximum that `softmax_` holds. Steps are counted down; the slots of the keys
-  // of the step before and of the values of the one before that are released.
-  __device__ void attend(const Work& work, u32 queries) {
-    queries = uniform(queries);
-    Queries& q = smem_.q[queries];
-    const int row = threadIdx.x / 32 * 16, whole = (work.last(consumer_ * 64) + 1) / BN;
-    u32 slot = 0;
-    const int last = kMaskGiven ? next(slot, 0) : Work::kRagged ? uniform(work.steps) - 1 : work.steps - 1;
-    Softmax softmax(kScoreGiven ? 1 : fabsf(scale_));
-    if (last < 0) {
-      if (kMaskGiven) release(slot);
-      end();
-      o_.fill(0);
-      finish_(o_, softmax, work, queries);
-      return;
-    }
-    if (!kScoreGiven && scale_ < 0) {
-      negate<kWarpgroup>(q, threadIdx.x % kWarpgroup);
-      tma::fence();
-      sync(4 + consumer_, kWarpgroup);
-    }
-    if (!kMaskGiven) slot = wait(keys_);
-    typename Softmax::Vector factor;
-    Scores s;
-    if (TILES == 2 && pending_) {
-      turn_.begin();
-      wgmma::multiply(s, q, 0, smem_.k[slot], false);
-      const u32 before = wait(values_);
-      wgmma::multiply(o_, weights_, smem_.v[before]);
-      turn_.end();
-      wgmma::wait<1>();
-      release(slot);
-      apply_hooks(s, work, row, last, whole);
-      softmax.weigh(s, factor);
-      const auto inverse = softmax_.inverse_sums();
-      wgmma::wait<0>();
-      smem_.values.release_warpgroup(before);
-      finish(inverse);
-    } else {
-      wgmma::multiply(s, q, 0, smem_.k[slot], false);
-      wgmma::wait<0>();
-      release(slot);
-      apply_hooks(s, work, row, last, whole);
-      softmax.weigh(s, factor);
-    }
-    o_.fill(0);
-    weights_.round(s);
-    softmax_ = softmax, work_ = work, queries_ = queries, pending_ = true;
-    if constexpr (Work::kRagged) clear_values(work, last);
-    int after = next(slot, last);
-#pragma unroll 1
-    for (int step = after; step >= 0; step = after) {
-      turn_.begin();
-      wgmma::multiply(s, q, 0, smem_.k[slot], false);
-      const u32 before = wait(values_);
-      wgmma::multiply(o_, weights_, smem_.v[before]);
-      turn_.end();
-      wgmma::wait<1>();
-      release(slot);
-      apply_hooks(s, work, row, step, whole);
-      const bool moved = softmax_.weigh(s, factor);
-      after = next(slot, step);  // between weights and wait: ptxas moves no wait over a branch
-      wgmma::wait<0>();
-      smem_.values.release_warpgroup(before);
-      if (moved) o_.map_rows(factor, [](f32 x, f32 f) { return x * f; });
-      weights_.round(s);
-    }
-    if constexpr (kMaskGiven) release(slot);
-    if (TILES == 1) end();
-  }
-
-  // Computes what remains of the tile before. Called after each tile, if there is room for one only, and after all.
-  __device__ void end() {
-    if (!pending_) return;
-    const u32 slot = wait(values_);
-    wgmma::multiply(o_, weights_, smem_.v[slot]);
-    const auto inverse = softmax_.inverse_sums();
-    wgmma::wait<0>();
-    smem_.values.release_warpgroup(slot);
-    finish(inverse);
-    pending_ = false;
-  }
-  __device__ void finish_turns() {
-    turn_.finish();
-  }
-
- private:
-  // Returns the next slot once it is full. The compiler sees that it is uniform unless the tiles are read from memory.
-  __device__ static u32 wait(Consumer<STAGES, 1>& ring) {
-    const u32 slot = ring.wait();
-    return Work::kRagged ? uniform(slot) : slot;
-  }
-  // Returns the step after `step`, once its keys are in `slot`; negative after the last. With a mask it is a SeenStep,
-  // and there is a slot after the last.
-  __device__ int next(u32& slot, int step) {
-    if constexpr (kMaskGiven) {
-      slot = wait(keys_);
-      return uniform(smem_.published[slot]);
-    } else {
-      if (step > 0) slot = wait(keys_);
-      return step - 1;
-    }
-  }
-  // Releases a slot of keys: with a mask by warps, as each has read what was published.
-  __device__ void release(u32 slot) {
-    if constexpr (kMaskGiven) {
-      __syncwarp();
-      if (threadIdx.x % 32 == 0) smem_.keys.empty[slot].arrive();
-    } else {
-      smem_.keys.release_warpgroup(slot);
-    }
-  }
-  // If the tile's first step, `last`, reaches beyond the sequence's keys, clears its values there: they are those of
-  // the next sequence, or of none, and a weight of zero would not hide what is not finite. The turns order consumer 0,
-  // which clears, before the others.
-  __device__ void clear_values(const Work& work, int last) {
-    const int keys = work.keys - (kMaskGiven ? SeenStep::step(last) : last) * BN;
-    if (keys >= BN) return;
-    turn_.begin();
-    if (consumer_ == 0) {
-      Consumer<STAGES, 1> values = values_;
-      clear_rows<kWarpgroup>(smem_.v[values.wait()], keys, threadIdx.x);
-      tma::fence();
-      sync(4, kWarpgroup);
-    }
-    turn_.end();
-  }
-  __device__ void finish(const typename Softmax::Vector& inverse) {
-    o_.map_rows(inverse, [](f32 x, f32 f) { return x * f; });
-    finish_(o_, softmax_, work_, queries_);
-  }
-  __device__ void apply_hooks(Scores& s, const Work& work, int row, int step, int whole_steps) const {
-    const ScoreHooks<Work> scores = {hooks_, work};
-    const bool whole = kMaskGiven ? SeenStep::is_whole(step) : step < whole_steps;
-    const int key = (kMaskGiven ? SeenStep::step(step) : step) * BN;
-    if constexpr (kScoreGiven)
-      s.map_at([&](f32 x, int r, int c) { return scores.score(x * scale_, row + r, key + c); });
-    if (!whole) s.map_at([&](f32 x, int r, int c) { return scores.sees(row + r, key + c) ? x : Softmax::kMasked; });
-  }
-
-  Smem& smem_;
-  const Hooks& hooks_;
-  const f32 scale_;
-  const int consumer_;
-  const Finish& finish_;
-  Consumer<STAGES, 1> keys_, values_;
-  Rotation<CONSUMERS> turn_;
-  Output o_;
-  wgmma::Words<T, BN> weights_;
-  // Of the tile that is not finished:
-  Softmax softmax_;
-  Work work_;
-  u32 queries_ = 0;  // their slot
-  bool pending_ = false;
-};
+#include "device/pipeline/attention_consumer.cuh"
 
 #endif

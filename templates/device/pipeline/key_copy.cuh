@@ -39,16 +39,22 @@ template <int Run> struct PagedKeys {
 
 template <class T, int Keys, int Size> struct KeysAndValues { SharedTile<T, Keys, Size> k, v; };
 
+// Returns the largest power of two that divides x.
+__device__ constexpr int power_of_two_in(int x) {
+  return x & -x;
+}
+
 // Copies of one head of K and V, tensors of pages, rows, heads and Size elements. A step has Keys keys and begins at a
 // multiple of Keys. Keys from `keys` on become zeros, and their places are not looked up.
 template <class Table, class T, int Keys, int Size> class KeyCopy {
-  static constexpr int kElements = 16 / sizeof(T), kAcross = Size / kElements;  // of a lane; lanes that share a row
-  static constexpr int kDown = 32 / kAcross;                                    // rows that the warp copies at once
+  static constexpr int kElements = 16 / sizeof(T);                   // of a lane at a time
+  static constexpr int kAcross = power_of_two_in(Size / kElements);  // lanes that share a row
+  static constexpr int kDown = 32 / kAcross;                         // rows that the warp copies at once
   static constexpr int kRun = Table::kRun < Keys ? Table::kRun : Keys, kApart = kRun < kDown ? kDown : kRun;
   static constexpr int kPlaces = Keys / kApart;                                      // of a step
   static constexpr bool kShared = Table::kListed && kApart == kRun && kPlaces <= 2;  // by the lanes
   static constexpr int kHeld = kShared ? kPlaces : 1;                                // by a lane
-  static_assert(Keys <= 32 && 32 % kAcross == 0 && Keys % kApart == 0);
+  static_assert(Keys <= 32 && kAcross <= 32 && Size % kElements == 0 && Keys % kApart == 0);
 
  public:
   static constexpr int kSteps = kShared ? 32 : 1;  // that are looked up together
@@ -91,8 +97,11 @@ template <class Table, class T, int Keys, int Size> class KeyCopy {
 #pragma unroll
       for (int down = i * kApart; down < (i + 1) * kApart; down += kDown) {
         const u32 bytes = has && down < left ? 16 : 0;
-        cp_async::cg(smem_address(&to.k.at(row() + down, column())), k, bytes);
-        cp_async::cg(smem_address(&to.v.at(row() + down, column())), v, bytes);
+#pragma unroll
+        for (int along = 0; along < Size; along += kAcross * kElements) {
+          cp_async::cg(smem_address(&to.k.at(row() + down, column() + along)), k + along, bytes);
+          cp_async::cg(smem_address(&to.v.at(row() + down, column() + along)), v + along, bytes);
+        }
         k += k_.pass, v += v_.pass;
       }
     }

@@ -4,12 +4,17 @@
 // step by step, so that steps far from those that are seen cost little.
 #include "device/types.cuh"
 
-// A step and whether all its keys are seen by all queries, in one number; kEnd after the last.
+// A step, whether all its keys are seen by all queries, and whether it is known to be a tile's last, in one number;
+// kEnd is none.
 struct SeenStep {
   static constexpr int kEnd = -1;
 
+  __device__ static int of(int step, bool whole) { return step * 4 + whole; }
   __device__ static bool is_whole(int seen) { return seen % 2 != 0; }
-  __device__ static int step(int seen) { return seen / 2; }
+  __device__ static bool is_last(int seen) { return seen / 2 % 2 != 0; }
+  __device__ static int step(int seen) { return seen / 4; }
+  // Returns the step with the knowledge of what follows.
+  __device__ static int before(int seen, int after) { return after < 0 ? seen | 2 : seen; }
 };
 
 // over(first, last) returns what the mask gives over these keys: with members `some` and `all`. All members are called
@@ -34,7 +39,7 @@ template <int TileN, class Over> class SeenSteps {
       whole_ = __ballot_sync(kAll, seen.all);
     }
     const int bit = take_highest(seen_);
-    return (near_ + bit) * 2 + (whole_ >> bit & 1);
+    return SeenStep::of(near_ + bit, (whole_ >> bit & 1) != 0);
   }
 
  private:

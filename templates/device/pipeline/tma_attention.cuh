@@ -2,6 +2,7 @@
 // The producers of attention kernels whose operands are loaded by TMA. Called by one thread. Tensors are [head, row,
 // element].
 #include "device/pipeline/attention_steps.cuh"
+#include "device/pipeline/found_steps.cuh"
 #include "device/tile/tma_tile.cuh"
 
 // Loads the queries of the block's tile into `smem.q`, on the barrier `smem.queries`, and step by step the keys and
@@ -46,6 +47,18 @@ __device__ inline void load_seen_attention(Smem& smem, const CUtensorMap& Q, con
   __syncwarp();
 }
 
+// A tile as load_queries and publish_end publish it.
+template <class TheWork> struct PublishedTile {
+  using Work = TheWork;
+  static constexpr bool kPublished = true;
+
+  Work tile;
+  Work* works;  // of the slots of the queries
+
+  __device__ const Work& work() const { return tile; }
+  __device__ void publish(u32 slot) const { works[slot] = tile; }
+};
+
 // Publishes the block's tile with the slot of each consumer's queries, and loads them if there are `any` keys. Called
 // by one thread.
 template <int Consumers, class Smem, class Tiles, class Ring>
@@ -73,19 +86,31 @@ __device__ inline void publish_end(Smem& smem, const Tiles& tiles, Ring& queries
   }
 }
 
+// Announces, where other warps transpose the values, that no more come. Called by one thread.
+template <class Smem, class Ring> __device__ inline void publish_no_values(Smem& smem, Ring& values) {
+  if constexpr (Smem::kTransposes) {
+    const u32 slot = values.acquire();
+    smem.none[slot] = true;
+    smem.values.full[slot].arrive();
+  }
+}
+
 // The same for all of a block's tiles, with keys and values in rings of their own, `smem.keys` and `smem.values`, from
 // the last step to the first; the values of a step follow the keys of the next. The queries of each consumer are a slot
-// of `smem.queries`, in `smem.q`; of a tile without keys they are announced, but not loaded. The next tile is looked up
-// once the first loads of a tile are on their way. Called by a warp.
+// of `smem.queries`, in `smem.q`; of a tile without keys they are announced, but not loaded. With Smem::kBlocks blocks
+// in a cluster, whose tiles have the same keys, each loads its share of them into all. The next tile is looked up once
+// the first loads of a tile are on their way. Called by a warp.
 template <int Consumers, class Smem, class Tiles>
 __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K,
                                                 const CUtensorMap& V, Tiles& tiles) {
   using Work = typename Tiles::Work;
   Producer queries(smem.queries);
   Producer keys(smem.keys), values(smem.values);
+  const int rank = Smem::kBlocks == 1 ? 0 : cluster::rank();
   const auto load_keys = [&](int step, const Work& work) {
     const u32 slot = keys.acquire(sizeof(smem.k[0]));
-    tma::load(smem.k[slot], K, smem.keys.full[slot], work.key_at(step * smem.k[0].kRows).at);
+    tma::load_shares<Smem::kBlocks>(smem.k[slot], K, smem.keys.full[slot], rank,
+                                    work.key_at(step * smem.k[0].kRows).at);
   };
   const bool issues = threadIdx.x % 32 == 0;
   for (; tiles.more(); tiles.next()) {
@@ -101,49 +126,45 @@ __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q
       if (issues) {
         if (step > 0) load_keys(step - 1, work);
         const u32 slot = values.acquire(sizeof(smem.v[0]));
-        tma::load(smem.v[slot], V, smem.values.full[slot], work.key_at(step * smem.v[0].kRows).at);
+        tma::load_shares<Smem::kBlocks>(smem.v[slot], V, smem.values.full[slot], rank,
+                                        work.key_at(step * smem.v[0].kRows).at);
       }
       if constexpr (Tiles::kPublished)
         if (step == last) tiles.look_ahead();
     }
   }
-  if (issues) publish_end<Consumers>(smem, tiles, queries);
+  if (issues) publish_end<Consumers>(smem, tiles, queries), publish_no_values(smem, values);
 }
 
-// The same for the steps that find(work) finds in each tile, a SeenSteps: which they are is published in
-// `smem.published` with the slots of the keys, after the last of which follows an empty one. Called by a warp.
-template <int Consumers, class Smem, class Tiles, class Find>
-__device__ inline void load_seen_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
-                                           Tiles& tiles, Find find) {
-  using Work = typename Tiles::Work;
+// The same of the tiles and steps that are found in `smem.found`. Each tile is published in `smem.work` with the slots
+// of its queries, after the last of which follows none, and each step in `smem.published` with the slot of its keys; of
+// a tile that has none, that there is none. Called by one thread.
+template <int Consumers, class Smem>
+__device__ inline void load_found_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K,
+                                            const CUtensorMap& V) {
+  using Work = typename Smem::Work;
   Producer queries(smem.queries);
   Producer keys(smem.keys), values(smem.values);
-  const bool issues = threadIdx.x % 32 == 0;
-  const auto load_keys = [&](int seen, const Work& work) {
-    const u32 slot = publish(smem.published, smem.keys, keys, seen, sizeof(smem.k[0]));
-    if (seen < 0) return;
-    tma::load(smem.k[slot], K, smem.keys.full[slot], work.key_at(SeenStep::step(seen) * smem.k[0].kRows).at);
+  FoundTiles<Work, false> tiles(smem.found);
+  const auto load_keys = [&] {
+    const u32 slot = publish(smem.published, smem.keys, keys, tiles.seen, sizeof(smem.k[0]));
+    if (tiles.seen < 0) return;
+    tma::load(smem.k[slot], K, smem.keys.full[slot], tiles.work.key_at(tiles.step() * smem.k[0].kRows).at);
   };
-  for (; tiles.more(); tiles.next()) {
-    const auto work = tiles.work();
-    auto steps = find(work);
-    int seen = steps.next();
-    if (issues) {
-      load_keys(seen, work);
-      load_queries<Consumers>(smem, Q, tiles, queries, true);
-    }
 #pragma unroll 1
-    while (seen >= 0) {
-      const int after = steps.next();
-      if (issues) {
-        load_keys(after, work);
-        const u32 slot = values.acquire(sizeof(smem.v[0]));
-        tma::load(smem.v[slot], V, smem.values.full[slot], work.key_at(SeenStep::step(seen) * smem.v[0].kRows).at);
-      }
-      seen = after;
+  while (tiles.next()) {
+    load_keys();
+    load_queries<Consumers>(smem, Q, PublishedTile<Work>{tiles.work, smem.work}, queries, true);
+#pragma unroll 1
+    while (tiles.seen >= 0) {
+      const int key = tiles.step() * smem.v[0].kRows;
+      tiles.advance();
+      if (tiles.seen >= 0) load_keys();
+      const u32 slot = values.acquire(sizeof(smem.v[0]));
+      tma::load(smem.v[slot], V, smem.values.full[slot], tiles.work.key_at(key).at);
     }
   }
-  if (issues) publish_end<Consumers>(smem, tiles, queries);
+  publish_end<Consumers>(smem, PublishedTile<Work>{Work::none(), smem.work}, queries), publish_no_values(smem, values);
 }
 
 // Stores the outputs that the consumers of load_attention_backwards leave in the slots of their queries, and releases

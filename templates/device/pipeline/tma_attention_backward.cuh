@@ -1,73 +1,193 @@
 #pragma once
-// The producers of the backward pass of attention. Tensors are [head, row, element]. A block's own operands, of which
-// each consumer has 64 rows, are in `smem.own`, on the barrier `smem.loaded`; what it walks over is loaded step by step
-// into the slots of `smem.steps`, in `smem.first` and `smem.second`.
+// The producer of the backward pass of attention: it draws items, and of each tile of keys loads the keys and values
+// into `smem.keys` and `smem.values`, a slot of `smem.own`; for each step the queries and the logarithms of their sums
+// into a slot of `smem.steps`, and the gradients of their results and their deltas, which are needed for a shorter
+// time, into a slot of `smem.results`. STAGES and RESULTS are the template's.
+#include "device/pipeline/gradient_steps.cuh"
 #include "device/pipeline/pipeline.cuh"
-#include "device/ptx/ex2.cuh"
-#include "device/ptx/infinity.cuh"
+#include "device/tile/attention_gradient.cuh"
+#include "device/tile/gradient_item.cuh"
 #include "device/tile/tma_tile.cuh"
 
-// Loads rows of A and B of one head, from `row` on, as the block's own operands, by boxes of Box rows. Called by one
-// thread.
-template <int Box, class Smem>
-__device__ inline void load_own(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, int row, int head) {
-  smem.loaded.expect(sizeof(smem.own));
+#ifndef TMA_JIT_REFERENCE
+
+// What is to be known of a step. A record is kept until the step's part of the gradients of queries is being added,
+// at most three steps later: step i's is number i modulo kStepRecords.
+constexpr int kStepRecords = 8;
+static_assert(STAGES + 3 <= kStepRecords);
+struct StepRecord {
+  enum Flag { kWhole = 1, kLast = 2, kNone = 4 };
+  int number;  // of the step's sums
+  int query;   // the first
+  int head;    // as hooks count it
+  int flags;
+  int rank;  // how many tiles of keys before this one see any query of the step
+
+  __device__ bool whole() const { return flags & kWhole; }
+  __device__ bool last() const { return flags & kLast; }  // of the tile
+  __device__ bool none() const { return flags & kNone; }  // the tile has no steps
+};
+
+struct StepMaps {
+  const CUtensorMap &Q, &K, &V, &DO;
+  const View<const f32, 2>&L, &DELTA;
+};
+
+// Returns how many tiles of keys before this one visit a step. Called by all lanes of a warp.
+template <class Work> __device__ inline int rank_of(const Hooks& hooks, const Work& work, const GradientStep& step) {
+  const int row = work.first / Work::kRows;
+  if constexpr (!kMaskGiven) return row;
+  const int first = step.index() * Work::kStep, last = min(first + Work::kStep, work.queries) - 1;
+  int rank = 0;
 #pragma unroll 1
-  for (auto& own : smem.own) {
-    tma::load_boxes<Box>(own[0], A, smem.loaded, {0, row, head});
-    tma::load_boxes<Box>(own[1], B, smem.loaded, {0, row, head});
-    row += own[0].kRows;
+  for (int begin = 0; begin < row; begin += 32) {
+    const int r = begin + threadIdx.x % 32;
+    const Work other = work.of_row(min(r, row - 1));
+    const bool seen = KeyTileMask<Work>{&hooks, &other, step.head}(first, last).some;
+    rank += __popc(__ballot_sync(0xffffffff, r < row && seen));
   }
+  return rank;
 }
 
-// Loads a step's rows of A and B of one head. Called by one thread.
-template <int Box, class Smem, class Steps>
-__device__ inline void load_step(Smem& smem, Steps& producer, const CUtensorMap& A, const CUtensorMap& B, int step,
-                                 int head) {
-  const u32 slot = producer.acquire(sizeof(smem.first[0]) + sizeof(smem.second[0]));
-  const int row = step * smem.first[0].kRows;
-  tma::load_boxes<Box>(smem.first[slot], A, smem.steps.full[slot], {0, row, head});
-  tma::load_boxes<Box>(smem.second[slot], B, smem.steps.full[slot], {0, row, head});
-}
+// Called by all lanes of a warp.
+template <bool Ranked, class Smem> class GradientProducer {
+ public:
+  __device__ GradientProducer(Smem& smem, const StepMaps& from, const Hooks& hooks)
+      : smem_(smem), from_(from), hooks_(hooks) {}
 
-// Loads all operands of a tile of keys, and of a tile of queries. Queries and their gradients are loaded by boxes of
-// BoxM rows, keys and values by boxes of BoxN. Called by one thread.
-template <int BoxM, int BoxN, class Smem, class Work>
-__device__ inline void load_key_tile(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
-                                     const CUtensorMap& DO, const Work& work) {
-  if (work.steps() == 0) return;
-  load_own<BoxN>(smem, K, V, work.first, work.kv_head);
-  Producer producer(smem.steps);
-  work.each([&](int head, int step) { load_step<BoxM>(smem, producer, Q, DO, step, head); });
-}
-template <int BoxM, int BoxN, class Smem, class Work>
-__device__ inline void load_query_tile(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
-                                       const CUtensorMap& DO, const Work& work) {
-  if (work.steps == 0) return;
-  load_own<BoxM>(smem, Q, DO, work.first, work.head);
-  Producer producer(smem.steps);
-  for (int step = 0; step < work.steps; ++step) load_step<BoxN>(smem, producer, K, V, step, work.kv_head);
-}
+  // Draws items until none is left, and loads their tiles.
+  __device__ void load(const Dims& dims, u32* drawn) {
+    while (draw(dims, drawn)) {
+    }
+  }
 
-// Loads, for each step of a tile of keys, the queries' logarithms of sums, and their deltas, all
-// negated and the logarithms of base 2, into
-// the same slots, in `smem.log_sum` and `smem.minus_delta`, as a second producer. Queries beyond the last get no
-// weight. Called by a warp.
-template <class Smem, class Work>
-__device__ inline void load_rows(Smem& smem, const View<f32, 2>& L, const View<f32, 2>& DELTA, const Work& work) {
-  constexpr int kStep = sizeof(smem.minus_delta[0]) / sizeof(f32);
-  const f32 no_weight = -infinity();
-  Producer producer(smem.steps);
-  work.each([&](int head, int step) {
-    const u32 slot = producer.acquire();
+ private:
+  static constexpr u32 kAll = 0xffffffff;
+  static constexpr int kStep = sizeof(Smem::log_sum[0]) / sizeof(f32), kEach = kStep / 32;
+
+  // Returns the slot of what a ring's users count as `index`, once it is free.
+  template <int Slots> __device__ static u32 acquire(Pipeline<Slots>& ring, u32 index) {
+    ring.empty[index % Slots].wait(index / Slots % 2 ^ 1);
+    return index % Slots;
+  }
+  __device__ static bool is_first() { return threadIdx.x % 32 == 0; }
+
+  // Draws and publishes an item and loads its tile. Returns whether there was one.
+  __device__ bool draw(const Dims& dims, u32* drawn) {
+    const u32 slot = acquire(smem_.items, smem_.count);
+    auto& to = smem_.drawn[slot];
+    const int flags = smem_.all.draw(to, dims, drawn);
+    if (is_first()) smem_.items.full[slot].arrive();
+    __syncwarp();
+    if (flags & kTile) load_tile(to.tile);
+    if (is_first()) ++smem_.count;
+    __syncwarp();
+    return !(flags & kEnd);
+  }
+
+  template <class Work> __device__ void load_tile(const Work& work) {
+    KeySteps<Work> steps(work, hooks_);
+    GradientStep step = steps.next();
+    if (!step.exists()) {
+      const u32 own = acquire(smem_.own, smem_.count), slot = acquire(smem_.steps, count_);
+      const u32 results = acquire(smem_.results, count_);
+      if (is_first()) {
+        smem_.records[count_ % kStepRecords].flags = StepRecord::kNone | StepRecord::kLast;
+        smem_.own.full[own].arrive();
+        smem_.steps.full[slot].arrive(2);
+        smem_.results.full[results].arrive(2);
+      }
+      ++count_;
+      return __syncwarp();
+    }
+    bool first = true;
 #pragma unroll 1
-    for (int i = threadIdx.x % 32; i < kStep; i += 32) {
-      const int query = step * kStep + i;
-      const bool holds = query < work.queries;
-      smem.log_sum[slot][i] = holds ? -kLog2e * L.data[head * L.stride[0] + query] : no_weight;
-      smem.minus_delta[slot][i] = holds ? -DELTA.data[head * DELTA.stride[0] + query] : 0.0F;
+    while (step.exists()) {
+      const GradientStep after = steps.next();
+      load_queries(work, step, !after.exists());
+      if (first) load_own(work);
+      load_results(work, step);
+      ++count_;
+      first = false;
+      step = after;
+    }
+  }
+  template <class Work> __device__ void load_own(const Work& work) {
+    acquire(smem_.own, smem_.count);
+    if (is_first()) {
+      Barrier& full = smem_.own.full[0];
+      full.expect(sizeof(smem_.keys) + sizeof(smem_.values));
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        tma::load(smem_.keys[i], from_.K, full, work.key_at(work.first + i * 64).at);
+        tma::load(smem_.values[i], from_.V, full, work.key_at(work.first + i * 64).at);
+      }
     }
     __syncwarp();
-    if (threadIdx.x % 32 == 0) smem.steps.full[slot].arrive();
-  });
-}
+  }
+  template <class Work> __device__ void load_queries(const Work& work, const GradientStep& step, bool last) {
+    const int first = step.index() * Work::kStep;
+    f32 exponent[kEach];
+    each_query(first, work.queries, [&](int i, int query, bool exists) {
+      exponent[i] = weight_exponent(exists ? work.numbers_of(from_.L, step.head)[query] : -infinity());
+    });
+    const int rank = Ranked ? rank_of(hooks_, work, step) : 0;
+    const u32 slot = acquire(smem_.steps, count_);
+    if (is_first()) {
+      smem_.steps.full[slot].expect(sizeof(smem_.queries[0]));
+      load_rows(smem_.queries[slot], from_.Q, smem_.steps.full[slot], work, step.head, first);
+      smem_.records[count_ % kStepRecords] = {work.number(step.head, step.index()), first, work.hook_head(step.head),
+                                              (step.whole() ? StepRecord::kWhole : 0) | (last ? StepRecord::kLast : 0),
+                                              rank};
+    }
+    publish(smem_.log_sum[slot], exponent, smem_.steps.full[slot]);
+  }
+  template <class Work> __device__ void load_results(const Work& work, const GradientStep& step) {
+    const int first = step.index() * Work::kStep;
+    f32 minus[kEach];
+    each_query(first, work.queries, [&](int i, int query, bool exists) {
+      minus[i] = exists ? -work.numbers_of(from_.DELTA, step.head)[query] : 0;
+    });
+    const u32 slot = acquire(smem_.results, count_);
+    if (is_first()) {
+      smem_.results.full[slot].expect(sizeof(smem_.result_gradients[0]));
+      load_rows(smem_.result_gradients[slot], from_.DO, smem_.results.full[slot], work, step.head, first);
+    }
+    publish(smem_.minus_delta[slot], minus, smem_.results.full[slot]);
+  }
+  // Calls f(i, query, whether it exists) for this lane's queries of a step.
+  template <class F> __device__ static void each_query(int first, int queries, const F& f) {
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      const int query = first + i * 32 + threadIdx.x % 32;
+      f(i, query, query < queries);
+    }
+  }
+  // Stores the lanes' numbers of a step's queries and arrives.
+  __device__ static void publish(f32 (&to)[kStep], const f32 (&x)[kEach], Barrier& full) {
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) to[i * 32 + threadIdx.x % 32] = x[i];
+    __syncwarp();
+    if (is_first()) full.arrive();
+  }
+  // By boxes of 64 rows.
+  template <class Tile, class Work>
+  __device__ static void load_rows(Tile& tile, const CUtensorMap& map, Barrier& full, const Work& work, int head,
+                                   int first) {
+#pragma unroll
+    for (int p = 0; p < tile.kPanels; ++p)
+#pragma unroll
+      for (int r = 0; r < tile.kRows; r += 64) {
+        auto place = work.query_at(head, first + r);
+        place.at[0] = p * tile.kPanel;
+        tma::load(&tile.panel[p][r], map, full, place.at);
+      }
+  }
+
+  Smem& smem_;
+  const StepMaps& from_;
+  const Hooks& hooks_;
+  u32 count_ = 0;  // of steps
+};
+
+#endif

@@ -129,3 +129,23 @@ template <> __device__ inline u32 pack<s8>(f32 lo, f32 hi) {
   asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(b) : "f"(hi));
   return (a & 0xff) | (b & 0xff) << 8;
 }
+
+// Converts two e4m3, in the low half of `bytes`, to a pair of a 16-bit T, in the same order. Exact for both types.
+template <class T> __device__ inline u32 widen(u32 bytes);
+template <> __device__ inline u32 widen<f16>(u32 bytes) {
+  u32 r;
+#if __CUDA_ARCH__ >= 890
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(r) : "h"(static_cast<u16>(bytes)));
+#else
+  // An e4m3 is an f16 with a bias less by 8, but for NaN.
+  const u32 high = (bytes & 0xff) << 8 | (bytes & 0xff00) << 16, magnitude = high & 0x7f007f00;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"((high & 0x80008000) | magnitude >> 1), "r"(0x5c005c00));
+  if ((magnitude & 0x7f00) == 0x7f00) r |= 0x7fff;
+  if (magnitude >> 16 == 0x7f00) r |= 0x7fff0000;
+#endif
+  return r;
+}
+template <> __device__ inline u32 widen<bf16>(u32 bytes) {
+  const u32 pair = widen<f16>(bytes);
+  return pack<bf16>(to_f32(f16{static_cast<u16>(pair)}), to_f32(f16{static_cast<u16>(pair >> 16)}));
+}

@@ -20,6 +20,13 @@ struct AttentionResult {
     value.x = fmaf(other.value.x, factor, value.x), value.y = fmaf(other.value.y, factor, value.y);
     value.z = fmaf(other.value.z, factor, value.z), value.w = fmaf(other.value.w, factor, value.w);
   }
+  // Adds a weight that has no value.
+  __device__ void add_sink(f32 score) {
+    const f32 before = greatest;
+    greatest = fmaxf(greatest, score);
+    scale(weight(before - greatest));
+    sum += weight(score - greatest);
+  }
   // Returns e to the power of x.
   __device__ static f32 weight(f32 x) { return ex2(x * kLog2e); }
   // The logarithm of the sum of e^score; minus infinity without keys.
@@ -55,14 +62,8 @@ template <int Rows, int Columns, int Pitch = Columns> struct alignas(16) Attenti
   f32 value[Rows][Pitch];
   float2 state[Rows];  // the greatest score and the sum
 
-  // Stores a warp's results. The vectors have the same value in all lanes of a row.
-  using Values = RegisterTile<layout::Mma<Rows, Columns>>;
-  __device__ void store(const Values& values, const typename Values::Vector& most,
-                        const typename Values::Vector& sums) {
-    store(0, 0, values, most, sums);
-  }
-  // Stores those of some columns of some rows, from (row, column) on. The warp of column 0 stores what the rows'
-  // columns share.
+  // Stores a warp's results of some columns of some rows, from (row, column) on. The vectors have the same value in all
+  // lanes of a row. The warp of column 0 stores what the rows' columns share.
   template <class Tile>
   __device__ void store(int row, int column, const Tile& tile, const typename Tile::Vector& most,
                         const typename Tile::Vector& sums) {

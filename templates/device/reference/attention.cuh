@@ -1,44 +1,59 @@
 #pragma once
-// The float64 reference of all attention files. T, CAUSAL, LSE, HD, VD and Dims are the template's.
+// The float64 reference of all attention files. T, O, CAUSAL, LSE, SCALED, SINKS, HD, VD and Dims are the template's.
 //
 // What the files of the kernel attention share of their manifests, which `use` this:
-//! type    T       = bf16  in {bf16, f16}
+//! type    T       = bf16  in {bf16, f16, e4m3}     "elements of queries, keys and values"
+//! type    R       = T     in {bf16, f16}           "elements of results"
 //! dim     HEADS, KV_HEADS in 1..65535              "of all sequences of a batch; HEADS / KV_HEADS of queries share keys and values"
 //! dim     M, N            in 0..2147483647         "queries, keys"
+//! dim     SINK_HEADS      in 1..65535 when SINKS == 1 "of one sequence"
 //!
 //! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
 //! param   LSE     = 0     in {0, 1}                "1: L receives the logarithm of each query's sum of weights"
+//! param   SCALED  = 0     in {0, 1}                "1: queries, keys and values are SQ, SK and SV of their head times what is stored"
+//! param   SINKS   = 0     in {0, 1}                "1: SINK is a score of each head that takes weight and has no value"
 //! param   VD      = 0     in {0, 32, 64, 96, 128, 192} "elements of a value and of a result; 0: as many as HD"
 //!
 //! let     DV      = VD == 0 ? HD : VD
 //!
+//! require sizeof(T) == 1 || dtype(R) == dtype(T) "results are of the type of the queries, unless that is e4m3"
+//! require SCALED == 0 || sizeof(T) == 1            "only numbers of 8 bits have scales"
+//! require SINKS == 0 || HEADS % SINK_HEADS == 0    "the heads of each sequence have the same sinks"
 //! require VD != HD                                 "0 stands for as many elements as HD"
 //! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //!
 //! tensor  Q : T[HEADS, M, HD]
 //! tensor  K : T[KV_HEADS, N, HD]
 //! tensor  V : T[KV_HEADS, N, DV]
-//! tensor  O : T[HEADS, M, DV]  out
+//! tensor  SQ : f32[HEADS]  when SCALED == 1
+//! tensor  SK : f32[KV_HEADS]  when SCALED == 1
+//! tensor  SV : f32[KV_HEADS]  when SCALED == 1
+//! tensor  SINK : f32[SINK_HEADS]  when SINKS == 1
+//! tensor  O : R[HEADS, M, DV]  out
 //! tensor  L : f32[HEADS, M]  out  when LSE == 1
 //! scalar  scale : f32 = 0.125
 //! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "applied to each scaled product of query q and key k"
 //! hook    mask(s32 q, s32 k, s32 head) : s32 generic = 1 "whether query q sees key k; steps in which no query sees a key are skipped"
 #include "device/ptx/cvt.cuh"
+#include "device/tile/head_numbers.cuh"
 
 #ifdef TMA_JIT_REFERENCE
 // A block of max(128, HD) threads computes one row of the output at a time, from the weights of as many keys at a time.
 extern "C" __global__ void attention_reference(View<const T, 3> Q, View<const T, 3> K, View<const T, 3> V,
-                                               View<f64, 3> O, View<f64, 2> L, f32 scale, const Dims dims,
-                                               const __grid_constant__ Hooks hooks) {
+                                               View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV,
+                                               View<const f32, 1> SINK, View<f64, 3> O, View<f64, 2> L, f32 scale,
+                                               const Dims dims, const __grid_constant__ Hooks hooks) {
+  const HeadNumbers numbers = {SQ, SK, SV, SINK, static_cast<int>(dims.SINK_HEADS)};
   constexpr int kThreads = HD > 128 ? HD : 128;
   __shared__ f64 weight[kThreads], query[HD];
   for (s64 i = blockIdx.x; i < s64{dims.HEADS} * dims.M; i += gridDim.x) {
     const s64 row = i % dims.M, head = i / dims.M, kv_head = head / (dims.HEADS / dims.KV_HEADS);
     const s64 keys = CAUSAL ? max(s64{0}, min(s64{dims.N}, row + 1 + dims.N - dims.M)) : dims.N;
     const int d = threadIdx.x;  // the element of the head that this thread computes
-    if (d < HD) query[d] = to_f64(Q.data[head * Q.stride[0] + row * Q.stride[1] + d * Q.stride[2]]) * scale;
+    const f64 product = numbers.product_scale(scale, head, kv_head);
+    if (d < HD) query[d] = to_f64(Q.data[head * Q.stride[0] + row * Q.stride[1] + d * Q.stride[2]]) * product;
     __syncthreads();
-    f64 sum = 0, made = 0;
+    f64 sum = exp(f64{numbers.sink(head)}), made = 0;
     for (s64 first = 0; first < keys; first += kThreads) {
       f64 score = 0;
       const T* key = K.data + kv_head * K.stride[0] + (first + threadIdx.x) * K.stride[1];
@@ -55,7 +70,10 @@ extern "C" __global__ void attention_reference(View<const T, 3> Q, View<const T,
       }
       __syncthreads();
     }
-    if (d < DV) O.data[head * O.stride[0] + row * O.stride[1] + d * O.stride[2]] = sum == 0 ? 0 : made / sum;
+    if (d < DV) {
+      const f64 value = sum == 0 ? 0 : made / sum * numbers.value_scale(kv_head);
+      O.data[head * O.stride[0] + row * O.stride[1] + d * O.stride[2]] = value;
+    }
     if (LSE && d == 0) L.data[head * L.stride[0] + row * L.stride[1]] = log(sum);
   }
 }

@@ -1,68 +1,46 @@
 #pragma once
-// The float64 reference of all attention_backward files. T, CAUSAL, HD and Dims are the template's.
-#include "device/ptx/cvt.cuh"
+// The float64 reference of all attention_backward files. T, CAUSAL, HD, HV and Dims are the template's.
+//
+// What the files of the kernel attention_backward share of their manifests, which `use` this:
+//! type    T       = bf16  in {bf16, f16}
+//! dim     HEADS, KV_HEADS in 1..65535              "of all sequences of a batch; HEADS / KV_HEADS of queries share keys and values"
+//! dim     M, N            in 0..2147483647         "queries, keys"
+//!
+//! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
+//! param   VD      = 0     in {0, 32, 64, 96, 128, 192} "elements of a value; 0: as many as HD"
+//!
+//! let     HV      = VD == 0 ? HD : VD
+//!
+//! require VD != HD                                 "0 stands for as many elements as HD"
+//! require HV <= HD                                 "values have at most as many elements as keys"
+//! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
+//! require stride(L, 1) == 1 && stride(DELTA, 1) == 1 "elements of a head of L and of DELTA are neighbours"
+//! require given(score_gradient) == 0 || given(score) == 1 "score_gradient is the derivative of a score of yours"
+//!
+//! tensor  Q  : T[HEADS, M, HD]
+//! tensor  K  : T[KV_HEADS, N, HD]
+//! tensor  V  : T[KV_HEADS, N, HV]
+//! tensor  DO : T[HEADS, M, HV]
+//! tensor  L  : f32[HEADS, M]                       "the logarithms of sums that attention gives"
+//! tensor  DELTA : f32[HEADS, M]                    "what attention_delta gives"
+//! tensor  DQ : T[HEADS, M, HD]     out
+//! tensor  DK : T[KV_HEADS, N, HD]  out
+//! tensor  DV : T[KV_HEADS, N, HV]  out
+//! scalar  scale : f32 = 0.125
+//! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "as attention's"
+//! hook    score_gradient(f32 s, s32 q, s32 k, s32 head) : f32 generic = 1 "the derivative of score by s, where its text cannot be differentiated"
+//! hook    mask(s32 q, s32 k, s32 head) : s32 generic = 1 "as attention's"
+#include "device/reference/attention_gradients.cuh"
 
 #ifdef TMA_JIT_REFERENCE
 
-// Returns, in the thread of each element d of a head, the sum of weigh(i) * row(i, d) for i in begin..end - 1. Called
-// by all of a block's 128 threads.
-template <class Weigh, class Row> __device__ inline f64 weighted_sum(s64 begin, s64 end, Weigh weigh, Row row) {
-  __shared__ f64 weight[128];
-  f64 sum = 0;
-  for (s64 first = begin; first < end; first += 128) {
-    weight[threadIdx.x] = first + threadIdx.x < end ? weigh(first + threadIdx.x) : 0;
-    __syncthreads();
-    for (int j = 0; j < 128 && first + j < end && threadIdx.x < HD; ++j) sum += weight[j] * row(first + j, threadIdx.x);
-    __syncthreads();
-  }
-  return sum;
-}
-
-template <class E> __device__ inline E& element(const View<E, 3>& of, s64 head, s64 row, s64 d) {
-  return of.data[head * of.stride[0] + row * of.stride[1] + d * of.stride[2]];
-}
-
-__device__ inline f64 dot(const View<const T, 3>& a, s64 a_head, s64 i, const View<const T, 3>& b, s64 b_head, s64 j) {
-  f64 sum = 0;
-  for (int d = 0; d < HD; ++d) sum += to_f64(element(a, a_head, i, d)) * to_f64(element(b, b_head, j, d));
-  return sum;
-}
-
-// A block of 128 threads computes one row of a gradient at a time: those of the queries, then those of the keys and
-// values.
 extern "C" __global__ void attention_backward_reference(View<const T, 3> Q, View<const T, 3> K, View<const T, 3> V,
                                                         View<const T, 3> DO, View<const f32, 2> L,
                                                         View<const f32, 2> DELTA, View<f64, 3> DQ, View<f64, 3> DK,
-                                                        View<f64, 3> DV, f32 scale, const Dims dims) {
-  const s64 sharing = dims.HEADS / dims.KV_HEADS, shift = s64{dims.N} - dims.M;
-  const auto weight = [&](s64 head, s64 i, s64 j) {
-    return exp(scale * dot(Q, head, i, K, head / sharing, j) - L.data[head * L.stride[0] + i * L.stride[1]]);
-  };
-  const auto gradient = [&](s64 head, s64 i, s64 j) {  // of the score
-    const f64 delta = DELTA.data[head * DELTA.stride[0] + i * DELTA.stride[1]];
-    return weight(head, i, j) * (dot(DO, head, i, V, head / sharing, j) - delta);
-  };
-  const int d = threadIdx.x;
-  for (s64 r = blockIdx.x; r < s64{dims.HEADS} * dims.M; r += gridDim.x) {
-    const s64 i = r % dims.M, head = r / dims.M;
-    const s64 keys = CAUSAL ? max(s64{0}, min(s64{dims.N}, i + 1 + shift)) : dims.N;
-    const f64 dq = weighted_sum(
-        0, keys, [&](s64 j) { return gradient(head, i, j); },
-        [&](s64 j, int e) { return to_f64(element(K, head / sharing, j, e)); });
-    if (d < HD) element(DQ, head, i, d) = scale * dq;
-  }
-  for (s64 r = blockIdx.x; r < s64{dims.KV_HEADS} * dims.N; r += gridDim.x) {
-    const s64 j = r % dims.N, kv_head = r / dims.N, first = CAUSAL ? max(s64{0}, j - shift) : 0;
-    f64 dk = 0, dv = 0;
-    for (s64 head = kv_head * sharing; head < (kv_head + 1) * sharing; ++head) {
-      dk += weighted_sum(
-          first, dims.M, [&](s64 i) { return gradient(head, i, j); },
-          [&](s64 i, int e) { return to_f64(element(Q, head, i, e)); });
-      dv += weighted_sum(
-          first, dims.M, [&](s64 i) { return weight(head, i, j); },
-          [&](s64 i, int e) { return to_f64(element(DO, head, i, e)); });
-    }
-    if (d < HD) element(DK, kv_head, j, d) = scale * dk, element(DV, kv_head, j, d) = dv;
-  }
+                                                        View<f64, 3> DV, f32 scale, const Dims dims,
+                                                        const __grid_constant__ Hooks hooks) {
+  GradientReference{Q, K, V, DO, L, DELTA, DQ, DK, DV, scale, hooks, dims.HEADS, dims.KV_HEADS, dims.M, dims.N, 0}
+      .make();
 }
+
 #endif

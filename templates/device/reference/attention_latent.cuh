@@ -17,6 +17,8 @@
 //! let     KD      = 576                            "elements of a query and of a row of the cache"
 //! let     HD      = 512                            "of which the first are the value"
 //! let     N       = MAX_PAGES * SIZE               "keys that a sequence has at most"
+//! let     SCALED  = 0                              "heads have no scales"
+//! let     SINKS   = 0                              "heads have no sinks"
 //!
 //! require N <= 2147400000                          "keys of a sequence are counted in 31 bits"
 //! require alignment(Q) >= 16 && stride(Q, 0) % 8 == 0 && stride(Q, 1) % 8 == 0 && stride(Q, 2) % 8 == 0 "queries are copied 16 bytes at a time"

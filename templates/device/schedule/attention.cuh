@@ -7,7 +7,7 @@
 #ifndef TMA_JIT_REFERENCE
 
 template <int TileM, int TileN> struct AttentionTile {
-  static constexpr int kRows = TileM;
+  static constexpr int kRows = TileM, kHeads = 1;
   static constexpr bool kRagged = false;
   int first, head, kv_head, queries, keys, steps;  // the first query; heads; queries of a head; keys, and steps of them
   int shift;                                       // query i sees the keys up to i + shift
@@ -19,6 +19,17 @@ template <int TileM, int TileN> struct AttentionTile {
     kv_head = head / (dims.HEADS / dims.KV_HEADS);
     steps = ceil_div<u32>(CAUSAL ? max(0, min(keys, first + TileM + shift)) : keys, TileN);
   }
+  // Returns whether there is a tile; if not, as with none(), it ends the list of published ones.
+  __device__ bool more() const { return first < queries; }
+  __device__ static AttentionTile none() {
+    AttentionTile tile;
+    tile.first = tile.queries = 0;
+    return tile;
+  }
+  // Returns how many of the tile's rows there are, and what query and head a row is.
+  __device__ int rows() const { return min(TileM, queries - first); }
+  __device__ int query(int row) const { return first + row; }
+  __device__ int head_of(int) const { return head; }
   // Returns the position of the tile's query `row` among the keys, the last of which the last query has.
   __device__ int position(int row) const { return first + row + shift; }
   // Returns the last key that the tile's query `row` sees; negative if there is none.
@@ -33,17 +44,19 @@ template <int TileM, int TileN> struct AttentionTile {
 };
 
 // The order of the tiles: heads in groups, and within a group the tiles with the most keys first. The keys and values
-// of a group are read from L2 as long as its tiles are being processed, if they fit.
-template <int TileM, int TileN> class AttentionOrder {
+// of a group are read from L2 as long as its tiles are being processed, if they fit. Growing states that the
+// last rows may have the most keys. Blocks neighbours in the order have the same keys; some then may have no queries.
+template <int TileM, int TileN, bool Growing = CAUSAL == 1, int Blocks = 1> class AttentionOrder {
  public:
   using Work = AttentionTile<TileM, TileN>;
 
-  __device__ explicit AttentionOrder(const Dims& dims) : dims_(dims), rows_(ceil_div<u32>(dims.M, TileM)) {}
+  __device__ explicit AttentionOrder(const Dims& dims)
+      : dims_(dims), rows_(ceil_div<u32>(dims.M, TileM * Blocks) * Blocks) {}
 
   __device__ int count() const { return rows_ * dims_.HEADS; }
   __device__ Work operator[](int index) const {
     const int sharing = dims_.HEADS / dims_.KV_HEADS;
-    const int group = sharing * (CAUSAL ? min(max(1, kGroupBytes / max(1, dims_.N)), dims_.KV_HEADS) : 1);
+    const int group = sharing * (Growing ? min(max(1, kGroupBytes / max(1, dims_.N)), dims_.KV_HEADS) : 1);
     const int begin = index / (rows_ * group) * group;
     const LongestFirst order = {rows_, min(group, static_cast<int>(dims_.HEADS) - begin)};
     const int within = index - begin * rows_;
@@ -60,12 +73,14 @@ template <int TileM, int TileN> class AttentionOrder {
 // The tiles of one of the blocks of a grid: for a grid with a block for each, its own; else every n-th, if the number
 // of their keys grows with their row by pairs of a long and a short one, so that all blocks have equal work.
 //   for (AttentionTiles<BM, BN, ...> tiles(dims); tiles.more(); tiles.next()) { const auto work = tiles.work(); ... }
-template <int TileM, int TileN, bool Persistent, bool Growing> class AttentionTiles : AttentionOrder<TileM, TileN> {
+template <int TileM, int TileN, bool Persistent, bool Growing, int Blocks = 1>
+class AttentionTiles : AttentionOrder<TileM, TileN, Growing, Blocks> {
  public:
-  using typename AttentionOrder<TileM, TileN>::Work;
+  using typename AttentionOrder<TileM, TileN, Growing, Blocks>::Work;
   static constexpr bool kPublished = false;  // every role of a block counts the tiles itself
 
-  __device__ explicit AttentionTiles(const Dims& dims) : AttentionOrder<TileM, TileN>(dims), index_(blockIdx.x) {}
+  __device__ explicit AttentionTiles(const Dims& dims)
+      : AttentionOrder<TileM, TileN, Growing, Blocks>(dims), index_(blockIdx.x) {}
 
   __device__ bool more() const {
     return Persistent ? index_ < (kPaired ? pairs() * this->dims_.HEADS : this->count()) : index_ >= 0;
@@ -93,6 +108,34 @@ template <int TileM, int TileN, bool Persistent, bool Growing> class AttentionTi
 
   int index_;
   bool second_ = false;  // of a pair
+};
+
+// The tiles of an order, drawn in turn by the blocks of a grid with a counter in global memory, which is 0 before and
+// after each launch, so that blocks whose tiles have few steps take more of them; without Persistent the block's own. A
+// tile is drawn when the steps of the one before have been found: a block that drew it earlier would hold a long one
+// back from those that wait for work. All members are called by a warp.
+template <class Order, bool Persistent> class DrawnTiles : Order {
+ public:
+  using typename Order::Work;
+
+  __device__ DrawnTiles(const Dims& dims, u32* counter) : Order(dims), counter_(counter) { take(blockIdx.x); }
+
+  __device__ bool more() const { return work_.more(); }
+  __device__ const Work& work() const { return work_; }
+  __device__ void next() { take(Persistent ? gridDim.x + __shfl_sync(0xffffffff, draw(), 0) : this->count()); }
+
+ private:
+  __device__ void take(int index) { work_ = index < this->count() ? (*this)[index] : Work::none(); }
+  // Returns in lane 0 how many tiles were drawn before.
+  __device__ int draw() {
+    if (threadIdx.x % 32 != 0) return 0;
+    const int others = atomicAdd(counter_, 1);
+    if (others + 1 == this->count()) *counter_ = 0;  // as many are drawn as there are tiles
+    return others;
+  }
+
+  u32* counter_;
+  Work work_;
 };
 
 #endif

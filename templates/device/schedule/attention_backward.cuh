@@ -2,10 +2,13 @@
 // The work of the backward pass of attention: tiles of Tile keys of one head against the queries that see them, Step at
 // a time, of all heads that share the keys. CAUSAL, HD, T and Dims are the template's.
 #include "device/schedule/attention.cuh"
+#include "device/tile/gradient_item.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
 template <int Tile, int Step> struct AttentionKeyTile {
+  static constexpr int kRows = Tile, kStep = Step;
+  static constexpr bool kRagged = false;
   int first, kv_head;  // the first key, and its head
   int head, heads;     // the first head of queries, and how many share the keys
   int begin, end;      // steps of each head's queries
@@ -19,52 +22,136 @@ template <int Tile, int Step> struct AttentionKeyTile {
     begin = first_query(0) / Step;
     end = ceil_div<u32>(queries, Step);
   }
-  __device__ int steps() const { return heads * (end - begin); }
   // Returns the first query that sees the tile's key `row`.
   __device__ int first_query(int row) const { return CAUSAL ? max(0, first + row - shift) : 0; }
+  // Returns the position of a query among the keys.
+  __device__ int position(int query) const { return query + shift; }
+  // Returns whether a query sees a key; both are counted from the first of the sequence.
+  __device__ bool sees(int query, int key) const {
+    return key < keys && query < queries && (!CAUSAL || key <= position(query));
+  }
+  // Returns whether the queries from `from` on see all keys of the tile.
+  __device__ bool whole_from(int from) const { return first + Tile <= keys && from >= first_query(Tile - 1); }
+  // Returns the same tile of the keys of another row of tiles.
+  __device__ AttentionKeyTile of_row(int row) const {
+    AttentionKeyTile other = *this;
+    other.first = row * Tile;
+    return other;
+  }
+  // Returns the head of a tensor's rows as hooks count it.
+  __device__ int hook_head(int head) const { return head; }
+  // Returns the number of a step of a head's queries among those of all heads.
+  __device__ int number(int head, int step) const { return head * end + step; }
 
-  // Calls f(head, step) for each step, in the order in which they are processed.
-  template <class F> __device__ void each(F f) const {
-    int at = head, step = begin;
-#pragma unroll 1
-    while (step < end && at < head + heads) {
-      f(at, step);
-      if (++step == end) step = begin, ++at;
-    }
+  // Return where queries and keys are in the tensors.
+  __device__ TilePlace query_at(int head, int query) const { return {{0, query, head}}; }
+  __device__ TilePlace key_at(int key) const { return {{0, key, kv_head}}; }
+  // Return the sequence's rows of tensors and numbers of queries, of one head, and of keys.
+  template <class E> __device__ View<E, 2> queries_of(const View<E, 3>& of, int head) const {
+    return {of.data + head * of.stride[0], {of.stride[1], of.stride[2]}};
   }
-  // The same order by numbers, head * end + step: the first, one past the last, and what comes after one.
-  __device__ int first_number() const {
-    return head * end + begin;
+  template <class E> __device__ View<E, 2> keys_of(const View<E, 3>& of) const {
+    return {of.data + kv_head * of.stride[0], {of.stride[1], of.stride[2]}};
   }
-  __device__ int end_number() const {
-    return (head + heads) * end;
-  }
-  __device__ void advance(int& number, int& step) const {
-    ++number;
-    if (++step == end) step = begin, number += begin;
+  __device__ const f32* numbers_of(const View<const f32, 2>& of, int head) const {
+    return of.data + head * of.stride[0];
   }
 };
 
-// The order of the tiles: heads in groups, and within a group the tiles with the most queries first.
-template <int Tile, int Step> class AttentionKeyOrder {
+// A tile of queries, with the rows of its tensors.
+template <int Tile, int Step> struct AttentionQueryTile : AttentionTile<Tile, Step> {
+  static constexpr int kStep = Step;
+
+  __device__ explicit AttentionQueryTile(const AttentionTile<Tile, Step>& tile) : AttentionTile<Tile, Step>(tile) {}
+
+  template <class E> __device__ View<E, 2> queries_of(const View<E, 3>& of) const {
+    return {of.data + this->head * of.stride[0], {of.stride[1], of.stride[2]}};
+  }
+  template <class E> __device__ View<E, 2> keys_of(const View<E, 3>& of) const {
+    return {of.data + this->kv_head * of.stride[0], {of.stride[1], of.stride[2]}};
+  }
+  __device__ const f32* numbers_of(const View<const f32, 2>& of) const { return of.data + this->head * of.stride[0]; }
+};
+
+// The order of the tiles of keys: heads in groups, and within a group the first rows of all heads, then the second, and
+// so on: with CAUSAL those with the most queries first. Without CAUSAL, and unless the order of sums is fixed, a group
+// is one head.
+template <int Tile, int Step, bool Ordered = false> class AttentionKeyOrder {
  public:
   using Work = AttentionKeyTile<Tile, Step>;
 
-  __device__ explicit AttentionKeyOrder(const Dims& dims) : dims_(dims), rows_(ceil_div<u32>(dims.N, Tile)) {}
+  __device__ explicit AttentionKeyOrder(const Dims& dims) : rows_(ceil_div<u32>(dims.N, Tile)) {
+    constexpr int kQueries = (16 << 20) / (2 * HD * sizeof(T));  // of a group, with their gradients 16 MiB
+    const int sharing = dims.HEADS / dims.KV_HEADS;
+    // The more heads, the fewer tiles of one head wait for each other at a time: twice as many where a head has 2 MiB.
+    const bool large = Ordered && HD > 64 && sharing == 1 && dims.M >= kQueries / 8;
+    const int heads = kQueries * (large ? 2 : 1) / sharing / max(1, dims.M);
+    group_ = CAUSAL || Ordered ? min(max(1, heads), static_cast<int>(dims.KV_HEADS)) : 1;
+  }
 
-  __device__ int count() const { return rows_ * dims_.KV_HEADS; }
-  __device__ Work operator[](int index) const {
-    constexpr int kGroupBytes = (16 << 20) / (2 * HD * sizeof(T));  // queries of a group and their gradients: 16 MiB
-    const int sharing = dims_.HEADS / dims_.KV_HEADS, per_head = kGroupBytes / sharing / max(1, dims_.M);
-    const int group = CAUSAL ? min(max(1, per_head), static_cast<int>(dims_.KV_HEADS)) : 1;
-    const int begin = index / (rows_ * group) * group, columns = min(group, static_cast<int>(dims_.KV_HEADS) - begin);
+  __device__ int rows() const { return rows_; }
+  __device__ int count(const Dims& dims) const { return rows_ * dims.KV_HEADS; }
+  __device__ int of_group() const { return rows_ * group_; }
+  __device__ Work tile(const Dims& dims, int index) const {
+    const int begin = index / max(1, of_group()) * group_,
+              columns = min(group_, static_cast<int>(dims.KV_HEADS) - begin);
     const int within = index - begin * rows_;
-    return Work(dims_, within / columns, begin + within % columns);
+    return Work(dims, within / columns, begin + within % columns);
   }
 
  private:
-  const Dims& dims_;
-  int rows_;
+  int rows_, group_;
+};
+
+// The same order of tiles of queries as in the forward pass.
+template <int Tile, int Step> struct AttentionQueryOrder : AttentionOrder<Tile, Step> {
+  using AttentionOrder<Tile, Step>::AttentionOrder;
+  __device__ AttentionQueryTile<Tile, Step> operator[](int index) const {
+    return AttentionQueryTile<Tile, Step>(AttentionOrder<Tile, Step>::operator[](index));
+  }
+};
+
+// What the blocks of a grid draw as numbers in ascending order: a tile of keys, and a piece of the sums of a head all
+// of whose tiles have been drawn before, at least as many items ago as there are blocks.
+template <int Tile, int Step, bool Ordered> class GradientItems {
+ public:
+  using Order = AttentionKeyOrder<Tile, Step, Ordered>;
+  using Work = typename Order::Work;
+
+  __device__ explicit GradientItems(const Dims& dims) : order_(dims), tiles_(order_.count(dims)) {
+    lag_ = min(tiles_, order_.of_group() + static_cast<int>(gridDim.x));
+    count_ = max(1, order_.rows()) * dims.KV_HEADS + lag_;
+    last_draw_ = count_ + gridDim.x - 1;
+  }
+
+  // Draws the next item into shared memory and returns its flags. `drawn` is 0 before a launch and after it, as each
+  // block draws one item more than there are for it. Called by all lanes of a warp.
+  __device__ int draw(DrawnItem<Work>& to, const Dims& dims, u32* drawn) const {
+    if (threadIdx.x % 32 == 0) {
+      const int item = atomicInc(drawn, last_draw_);
+      const bool has_tile = item < tiles_, has_piece = item >= lag_ && item < count_;
+      if (has_tile) to.tile = order_.tile(dims, item);
+      if (has_piece) to.piece = piece(dims, item - lag_);
+      to.flags = item >= count_ ? kEnd : (has_tile ? kTile : 0) | (has_piece ? kPiece : 0);
+    }
+    __syncwarp();
+    return to.flags;
+  }
+
+ private:
+  __device__ SumsPiece piece(const Dims& dims, int index) const {
+    const bool keys = order_.rows() > 0;
+    const Work tile = order_.tile(dims, max(0, min(index, tiles_ - 1)));
+    const int kv_head = keys ? tile.kv_head : index;
+    const int steps = ceil_div<u32>(dims.M, Step), all = dims.HEADS / dims.KV_HEADS * steps;
+    SumsPiece piece = {kv_head * all, (kv_head + 1) * all, 0, steps, dims.M, 0, kv_head, order_.rows(), 1};
+    piece.take_share(keys ? tile.first / Tile : 0);
+    return piece;
+  }
+
+  Order order_;
+  int tiles_, lag_, count_;
+  u32 last_draw_;
 };
 
 #endif

@@ -1,38 +1,48 @@
 #pragma once
-// The work of attention over sequences of different lengths, whose rows lie one after the other: tiles of TileM queries
-// of one head of one sequence against the keys that the last of them sees, TileN at a time. CAUSAL, HD, T and Dims are
-// the template's.
+// The work of attention over sequences of different lengths, whose queries lie one after the other: tiles of TileM
+// rows, which are PACK heads of queries that share keys, of TileM / PACK queries of one sequence, against the keys that
+// the last of them sees, TileN at a time. CAUSAL, PACK, HD, T, Dims and Sequences are the template's: queries(b) and
+// keys(b) of Sequences are the rows of sequence b.
 #include "device/schedule/longest_first.cuh"
 #include "device/schedule/tile_place.cuh"
-#include "device/tile/sequence_rows.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
 // As AttentionTile, with queries and keys counted from the first of the sequence.
 template <int TileM, int TileN> struct RaggedAttentionTile {
-  static constexpr int kRows = TileM;
+  static constexpr int kRows = TileM, kHeads = PACK;
   static constexpr bool kRagged = true;
-  int first, head, kv_head, queries, keys, steps;  // `head` counts the heads of all sequences
+  int first, head, kv_head, queries, keys, steps;  // `head`, the first of several, counts those of all sequences
   int shift;
   int row, key, own_head;  // the sequence's first query and key in the tensors; the head in the tensors
+  int sequence;
 
   RaggedAttentionTile() = default;
-  __device__ RaggedAttentionTile(const Dims& dims, const View<const s32, 1>& CU, const View<const s32, 1>& CUK,
-                                 int tile_row, int head)
-      : first(tile_row * TileM), head(head), own_head(head % dims.HEADS) {
-    const SequenceRows q(CU, head / dims.HEADS, dims.M, dims.LONGEST), k(CUK, head / dims.HEADS, dims.N, dims.N);
+  __device__ RaggedAttentionTile(const Dims& dims, const Sequences& sequences, int tile_row, int head)
+      : first(tile_row * (TileM / PACK)), head(head), own_head(head % dims.HEADS), sequence(head / dims.HEADS) {
+    const auto q = sequences.queries(sequence), k = sequences.keys(sequence);
     row = q.first, queries = q.count, key = k.first, keys = k.count, shift = keys - queries;
     kv_head = own_head / (dims.HEADS / dims.KV_HEADS);
-    steps = ceil_div<u32>(CAUSAL ? max(0, min(keys, first + TileM + shift)) : keys, TileN);
+    steps = ceil_div<u32>(CAUSAL ? max(0, min(keys, first + TileM / PACK + shift)) : keys, TileN);
   }
-  // Returns whether there is a tile; if not, it ends the list of published ones.
+  // Returns whether there is a tile; if not, as with none(), it ends the list of published ones.
   __device__ bool more() const { return first < queries; }
-  __device__ int position(int row) const { return first + row + shift; }
-  __device__ int last(int row) const { return CAUSAL ? min(keys, first + row + shift + 1) - 1 : keys - 1; }
+  __device__ static RaggedAttentionTile none() {
+    RaggedAttentionTile tile;
+    tile.first = tile.queries = 0;
+    return tile;
+  }
+  // Returns how many of the tile's rows there are.
+  __device__ int rows() const { return min(TileM, (queries - first) * PACK); }
+  __device__ int query(int row) const { return first + row / PACK; }
+  __device__ int head_of(int row) const { return head + row % PACK; }
+  __device__ int head_in_tensor(int row) const { return own_head + row % PACK; }
+  __device__ int position(int row) const { return query(row) + shift; }
+  __device__ int last(int row) const { return CAUSAL ? min(keys, query(row) + shift + 1) - 1 : keys - 1; }
   __device__ bool sees(int row, int key) const { return key <= last(row); }
-  __device__ TilePlace query_at(int row) const { return {{0, own_head, this->row + first + row}}; }
+  __device__ TilePlace query_at(int row) const { return {{0, own_head, this->row + query(row)}}; }
   __device__ TilePlace key_at(int key) const { return {{0, kv_head, this->key + key}}; }
-  __device__ bool ends_within(int row, int count) const { return first + row + count > queries; }
+  __device__ bool ends_within(int row, int count) const { return query(row + count) > queries; }
   // Returns the sequence's rows of a head of a packed tensor.
   template <class E> __device__ View<E, 2> rows_of(const View<E, 3>& of, s64 from, s64 head) const {
     return {of.data + from * of.stride[0] + head * of.stride[1], {of.stride[0], of.stride[2]}};
@@ -50,8 +60,7 @@ template <int TileM, int TileN> class RaggedAttentionTiles {
  public:
   using Work = RaggedAttentionTile<TileM, TileN>;
 
-  __device__ RaggedAttentionTiles(const Dims& dims, const View<const s32, 1>& CU, const View<const s32, 1>& CUK)
-      : work_(tile(dims, CU, CUK)) {}
+  __device__ RaggedAttentionTiles(const Dims& dims, const Sequences& sequences) : work_(tile(dims, sequences)) {}
 
   __device__ bool more() const { return work_.more(); }
   __device__ const Work& work() const { return work_; }
@@ -59,7 +68,8 @@ template <int TileM, int TileN> class RaggedAttentionTiles {
  private:
   static constexpr int kGroupBytes = (16 << 20) / (2 * HD * sizeof(T));  // keys and values of a group: at most 16 MiB
 
-  __device__ static Work tile(const Dims& dims, const View<const s32, 1>& CU, const View<const s32, 1>& CUK) {
+  __device__ static Work tile(const Dims& dims, const Sequences& sequences) {
+    static_assert(PACK == 1);
     const u32 rows = ceil_div<u32>(dims.LONGEST, TileM), heads = dims.BATCH * dims.HEADS;
     const u32 sharing = dims.HEADS / dims.KV_HEADS;
     const u32 group =
@@ -67,7 +77,7 @@ template <int TileM, int TileN> class RaggedAttentionTiles {
     const u32 begin = blockIdx.x / (rows * group) * group;
     const LongestFirst order = {static_cast<int>(rows), static_cast<int>(min(group, heads - begin))};
     const int within = blockIdx.x - begin * rows;
-    return {dims, CU, CUK, order.row(within), static_cast<int>(begin) + order.column(within)};
+    return {dims, sequences, order.row(within), static_cast<int>(begin) + order.column(within)};
   }
 
   const Work work_;
@@ -84,9 +94,14 @@ template <int TileM, int TileN> class DrawnAttentionTiles {
   static constexpr bool kPublished = true;
 
   // Each tile is published in `works`, whose element is the slot of its queries.
-  __device__ DrawnAttentionTiles(const Dims& dims, const View<const s32, 1>& CU, const View<const s32, 1>& CUK,
-                                 u32* counter, Work* works)
-      : dims_(dims), CU_(CU), CUK_(CUK), counter_(counter), works_(works), first_(dims.BATCH), drawn_(blockIdx.x) {
+  __device__ DrawnAttentionTiles(const Dims& dims, const Sequences& sequences, u32* counter, Work* works)
+      : dims_(dims),
+        sequences_(sequences),
+        heads_(dims.HEADS / PACK),
+        counter_(counter),
+        works_(works),
+        first_(dims.BATCH),
+        drawn_(blockIdx.x) {
     u32 classes = 0;
 #pragma unroll 1
     for (int b = threadIdx.x % 32; b < static_cast<int>(dims.BATCH); b += 32)
@@ -118,14 +133,14 @@ template <int TileM, int TileN> class DrawnAttentionTiles {
     while (index >= before_ + count_ && find_sequences()) {
     }
     if (index >= before_ + count_) {
-      ahead_.queries = ahead_.first = 0;
+      ahead_ = Work::none();
       if (threadIdx.x % 32 == 0 && before_ > 0 && index == before_ + static_cast<int>(gridDim.x) - 1) *counter_ = 0;
       return;
     }
     const int lane = __popc(__ballot_sync(kAll, through_ <= index - before_));
     const int mine = __shfl_sync(kAll, tiles_, lane),
               within = index - before_ - __shfl_sync(kAll, through_, lane) + mine;
-    ahead_ = tile_of(first_ + lane, mine / static_cast<int>(dims_.HEADS), within);
+    ahead_ = tile_of(first_ + lane, mine / heads_, within);
   }
 
  private:
@@ -133,13 +148,13 @@ template <int TileM, int TileN> class DrawnAttentionTiles {
   static constexpr int kGroupBytes = (16 << 20) / (2 * HD * sizeof(T));  // keys and values of a group: at most 16 MiB
 
   __device__ int keys_of(int b) const {
-    return SequenceRows(CUK_, b, dims_.N, dims_.N).count;
+    return sequences_.keys(b).count;
   }
   __device__ int class_of(int b) const {
     return 31 - __clz(keys_of(b) / TileN | 1);
   }
   __device__ int tiles_of(int b) const {
-    return ceil_div<u32>(SequenceRows(CU_, b, dims_.M, dims_.LONGEST).count, TileM) * dims_.HEADS;
+    return ceil_div<u32>(sequences_.queries(b).count, TileM / PACK) * heads_;
   }
   // Finds how many tiles the next 32 sequences have in the present class, or the first 32 in the next; returns whether
   // there is one.
@@ -162,18 +177,19 @@ template <int TileM, int TileN> class DrawnAttentionTiles {
     return true;
   }
   __device__ Work tile_of(int sequence, int rows, int within) const {
-    const int sharing = dims_.HEADS / dims_.KV_HEADS;
+    const int sharing = heads_ / static_cast<int>(dims_.KV_HEADS);
     const int group =
         sharing * (CAUSAL ? min(max(1, kGroupBytes / max(1, keys_of(sequence))), static_cast<int>(dims_.KV_HEADS)) : 1);
     const int begin = within / (rows * group) * group;
-    const LongestFirst order = {rows, min(group, static_cast<int>(dims_.HEADS) - begin)};
+    const LongestFirst order = {rows, min(group, heads_ - begin)};
     within -= begin * rows;
-    return {dims_, CU_, CUK_, order.row(within),
-            sequence * static_cast<int>(dims_.HEADS) + begin + order.column(within)};
+    return {dims_, sequences_, order.row(within),
+            sequence * static_cast<int>(dims_.HEADS) + (begin + order.column(within)) * PACK};
   }
 
   const Dims& dims_;
-  const View<const s32, 1>&CU_, &CUK_;
+  const Sequences& sequences_;
+  const int heads_;  // of a sequence, those of a tile counted once
   u32* counter_;
   Work* works_;
   Work work_, ahead_;

@@ -8,25 +8,33 @@
 constexpr bool kScoreGiven = Hooks::score_given, kMaskGiven = Hooks::mask_given;
 
 // Returns what the mask gives over queries and keys; both, where its text is no expression of intervals.
-template <class H>
-__device__ inline auto mask_over(const H& hooks, Interval q, Interval k, s32 head, int)
+template <class H, class Head>
+__device__ inline auto mask_over(const H& hooks, Interval q, Interval k, Head head, int)
     -> decltype(Truth(hooks.mask_of(q, k, head))) {
   return hooks.mask_of(q, k, head);
 }
-template <class H> __device__ inline Truth mask_over(const H&, Interval, Interval, s32, long) {
+template <class H, class Head> __device__ inline Truth mask_over(const H&, Interval, Interval, Head, long) {
   return {true, false};
 }
 
 // What the mask gives over a tile of queries and the keys from `first` to `last`.
 template <class Work> struct TileMask {
   const Hooks& hooks;
-  const Work work;
+  const Work& work;
 
   __device__ Truth operator()(int first, int last) const {
-    const int rows = min(work.kRows, work.queries - work.first);
-    Truth seen = mask_over(hooks, {work.position(0), work.position(rows - 1)}, {first, last}, work.head, 0);
+    const int bottom = work.rows() - 1;
+    const Interval queries = {work.position(0), work.position(bottom)};
+    Truth seen = mask_over(hooks, queries, {first, last}, heads(bottom), 0);
     seen.all = seen.all && last <= work.last(0);
     return seen;
+  }
+  // Returns the heads of the rows up to `bottom`.
+  __device__ auto heads(int bottom) const {
+    if constexpr (Work::kHeads == 1)
+      return work.head;
+    else
+      return Interval(work.head_of(0), work.head_of(min(bottom, Work::kHeads - 1)));
   }
 };
 
@@ -36,10 +44,13 @@ template <class Work> struct ScoreHooks {
   const Work& work;
 
   __device__ bool sees(int row, int key) const {
-    const bool seen = hooks.mask(work.position(row), key, work.head) != 0;  // without a branch: an operand is read once
+    const bool seen =
+        hooks.mask(work.position(row), key, work.head_of(row)) != 0;  // without a branch: an operand is read once
     return work.sees(row, key) && seen;
   }
-  __device__ f32 score(f32 s, int row, int key) const { return hooks.score(s, work.position(row), key, work.head); }
+  __device__ f32 score(f32 s, int row, int key) const {
+    return hooks.score(s, work.position(row), key, work.head_of(row));
+  }
 
   // Scales the products of the queries from `row` on and the keys from `key` on and applies the hooks; `whole` says
   // that the mask hides none. Hidden scores become `hidden`.

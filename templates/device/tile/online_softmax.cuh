@@ -2,38 +2,56 @@
 // The softmax of rows of which a warp sees some columns at a time (Milakov and Gimelshein, arXiv 1805.02867). The state
 // per row is the maximum so far, and the sum of the weights relative to it.
 #include "device/ptx/ex2.cuh"
+#include "device/ptx/infinity.cuh"
 #include "device/tile/register_tile.cuh"
 
 // For scores in register tiles of type Scores. Weights are 2 to the power of the scaled distance from a row's maximum,
-// of which the maximum in use may be up to 2 to the power of Slack too small, so that most steps keep it.
-template <class Scores, int Slack = 0> class OnlineSoftmax {
+// of which the maximum in use may be up to 2 to the power of Slack too small, so that most steps keep it. Weights that
+// are rounded to few bits are 2 to the power of Lift times as large, so that small ones are kept. One of Multiplied
+// weights of a row, the same wherever it is, is computed by multiply-adds; 0: none.
+template <class Scores, int Slack = 0, int Lift = 0, int Multiplied = 0> class OnlineSoftmax {
  public:
   using Vector = typename Scores::Vector;
   static constexpr f32 kMasked = -3.0e38F;  // a score without weight
 
-  // The softmax of `scale` times the scores; `scale` is not negative.
-  __device__ explicit OnlineSoftmax(f32 scale) : scale_(scale == 0 ? kTiny : scale * kLog2e) {
-    greatest_.fill(kLeast);
-    sum_.fill(0);
+  // The softmax of `scale` times the scores, and of each row's sink, a score without a value, of which minus infinity
+  // is none; `scale` is not negative.
+  __device__ OnlineSoftmax(f32 scale, const Vector& sinks) : scale_(scale == 0 ? kTiny : scale * kLog2e) {
+#pragma unroll
+    for (int s = 0; s < Scores::Layout::kRowSlots; ++s) {
+      const bool given = sinks.x[s] > -infinity();
+      greatest_.x[s] = given ? fmaxf(kLeast, sinks.x[s] * kLog2e / scale_) : kLeast;
+      sum_.x[s] = given && threadIdx.x % Scores::Layout::kLanes == 0 ? 1 << Lift : 0;
+    }
   }
+  __device__ explicit OnlineSoftmax(f32 scale, f32 sink = -infinity()) : OnlineSoftmax(scale, filled(sink)) {}
 
   // Converts scores to weights, and returns whether results of earlier weights must be scaled by `factor`, which it
   // then sets. A row of only masked scores has no weights. Called by all lanes of the warp.
   __device__ bool weigh(Scores& scores, Vector& factor) {
+    const bool moved = rise(scores, factor);
+    convert(scores);
+    return moved;
+  }
+  // Its two halves: adopts greater maxima, and converts the scores.
+  __device__ bool rise(const Scores& scores, Vector& factor) {
     const auto larger = [](f32 a, f32 b) { return fmaxf(a, b); };
     Vector now = greatest_;
     scores.fold_rows(now, larger);
     now.combine_lanes(larger);
     const bool moved = Slack == 0 || __any_sync(0xffffffff, exceeds(now));
-    if (moved) move(now, factor);
+    if (moved) move(kept(now), factor);
+    return moved;
+  }
+  __device__ void convert(Scores& scores) {
     Vector offset = greatest_;
-    offset.map(offset, [&](f32 most, f32) { return -most * scale_; });
+    offset.map(offset, [&](f32 most, f32) { return Lift == 0 ? -most * scale_ : Lift - most * scale_; });
 #pragma unroll
     for (int i = 0; i < Scores::Layout::kRegisters; ++i) {
-      scores.x[i] = ex2(fmaf(scores.x[i], scale_, offset.x[Scores::Layout::slot(i)]));
+      const f32 power = fmaf(scores.x[i], scale_, offset.x[Scores::Layout::slot(i)]);
+      scores.x[i] = Multiplied > 0 && i % (Multiplied > 0 ? Multiplied : 1) == 0 ? ex2_polynomial(power) : ex2(power);
     }
     scores.fold_rows(sum_, [](f32 a, f32 b) { return a + b; });
-    return moved;
   }
   // The same where every step scales earlier results; returns the factor.
   __device__ Vector weigh(Scores& scores) {
@@ -66,7 +84,8 @@ template <class Scores, int Slack = 0> class OnlineSoftmax {
     using Layout = typename Scores::Layout;
     if (threadIdx.x % Layout::kLanes != 0) return;
 #pragma unroll
-    for (int s = 0; s < Layout::kRowSlots; ++s) f(Layout::row(s), greatest_.x[s] * (scale_ / kLog2e) + logf(sum_.x[s]));
+    for (int s = 0; s < Layout::kRowSlots; ++s)
+      f(Layout::row(s), greatest_.x[s] * (scale_ / kLog2e) - Lift / kLog2e + logf(sum_.x[s]));
   }
 
   // Returns each row's maximum, as it is and of the scaled scores, and the sum of its weights relative to it, for
@@ -90,11 +109,23 @@ template <class Scores, int Slack = 0> class OnlineSoftmax {
   static constexpr f32 kTiny = 1.0e-30F;   // instead of a scale of 0: weights are 1, and masked scores keep none
   static constexpr f32 kLeast = -1.0e30F;  // lower bound of the maximum, far above masked scores
 
+  __device__ static Vector filled(f32 x) {
+    Vector all;
+    all.fill(x);
+    return all;
+  }
   __device__ void move(const Vector& now, Vector& factor) {
     factor = greatest_;
     factor.map(now, [&](f32 before, f32 after) { return ex2((before - after) * scale_); });
     sum_.map(factor, [](f32 sum, f32 f) { return sum * f; });
     greatest_ = now;
+  }
+  // Returns the maximum of the rows that must adopt it, and the one in use of the others, so that a row's results do
+  // not depend on other rows.
+  __device__ Vector kept(Vector now) const {
+    if constexpr (Slack > 0)
+      now.map(greatest_, [&](f32 now, f32 used) { return (now - used) * scale_ > Slack ? now : used; });
+    return now;
   }
   __device__ bool exceeds(const Vector& now) const {
     bool any = false;

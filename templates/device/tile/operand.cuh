@@ -3,6 +3,7 @@
 // `bias(column)`.
 #include "device/ptx/cvt.cuh"
 #include "device/tile/interval.cuh"
+#include "device/tile/pack.cuh"
 #include "device/tile/two.cuh"
 
 // A row or vector: its first element, and how many it has.
@@ -62,7 +63,7 @@ template <class T, int Rank, class Value, bool Neighbours, int Together = 1> str
     return static_cast<u32>(index) < of.count ? of.data[step(index, Rank - 1)] : T{};
   }
   // Returns an interval that contains the elements, integers, at all indices within these intervals; of at most one
-  // dimension there may be several, up to kMost. Called by all lanes of a warp, which read for each other.
+  // dimension there may be several, up to kMost. Called by all lanes of a warp.
   template <class... Index, class = EnableIf<(is_interval<Index> || ...)>, class = decltype((Interval(Index(0)), ...)),
             class V = Value, class = decltype(Interval(V{}))>
   __device__ Interval operator()(Index... index) const {
@@ -116,33 +117,33 @@ template <class T, int Rank, class Value, bool Neighbours, int Together = 1> str
     range.from += step(index.lo, dimension);
   }
 
-  // Returns the least and the greatest of the lane's elements. The lanes read together, for one lane after another
-  // unless all have the same.
+  // Returns the least and the greatest of the lane's elements. If all lanes have the same, they read together.
   __device__ static Interval over_lanes(const Elements& own) {
-    constexpr u32 kAll = 0xffffffff;
-    const auto of = [](Elements range, int lane) -> Elements {
-      return {reinterpret_cast<const T*>(__shfl_sync(kAll, reinterpret_cast<u64>(range.from), lane)),
-              __shfl_sync(kAll, range.pitch, lane), __shfl_sync(kAll, range.count, lane),
-              __shfl_sync(kAll, range.begin, lane), __shfl_sync(kAll, range.end, lane)};
-    };
-    const Elements first = of(own, 0);
-    const bool same = __all_sync(kAll, own.from == first.from && own.pitch == first.pitch && own.count == first.count &&
-                                           own.begin == first.begin && own.end == first.end);
-    Interval found = Interval::anything();
+    constexpr int kPack = 16 / sizeof(T);
+    const bool beyond = own.begin > 0 || own.end < own.count;  // 0 is read there
+    s32 least = beyond ? 0 : 0x7fffffff, most = beyond ? 0 : -0x7fffffff - 1;
+    const auto add = [&](T x) { least = min(least, s32(x)), most = max(most, s32(x)); };
+    int i = own.begin;
+    if (is_same(reinterpret_cast<u64>(own.from)) && is_same(own.pitch) && is_same(own.count) && is_same(own.begin) &&
+        is_same(own.end)) {
+#pragma unroll 4
+      for (i += threadIdx.x % 32; i < own.end; i += 32) add(own.from[i * own.pitch]);
+      least = __reduce_min_sync(0xffffffff, least), most = __reduce_max_sync(0xffffffff, most);
+    } else {
+      const bool aligned = own.pitch == 1 && reinterpret_cast<u64>(own.from + i) % 16 == 0;
 #pragma unroll 1
-    for (int lane = 0; lane < (same ? 1 : 32); ++lane) {
-      const Elements range = of(own, lane);
-      const bool beyond = range.begin > 0 || range.end < range.count;  // 0 is read there
-      s32 least = beyond ? 0 : 0x7fffffff, most = beyond ? 0 : -0x7fffffff - 1;
-#pragma unroll 1
-      for (int i = range.begin + static_cast<int>(threadIdx.x % 32); i < range.end; i += 32) {
-        const s32 x = range.from[i * range.pitch];
-        least = min(least, x), most = max(most, x);
+      for (; aligned && i + 4 * kPack <= own.end; i += 4 * kPack) {
+        const Pack<T, 4 * kPack> pack = load_whole_pack<4 * kPack>(own.from + i);
+#pragma unroll
+        for (int j = 0; j < 4 * kPack; ++j) add(pack.x[j]);
       }
-      least = __reduce_min_sync(kAll, least), most = __reduce_max_sync(kAll, most);
-      if ((same || lane == threadIdx.x % 32) && range.count > 0) found = {least, most};
+#pragma unroll 1
+      for (; i < own.end; ++i) add(own.from[i * own.pitch]);
     }
-    return found;
+    return own.count > 0 ? Interval(least, most) : Interval::anything();
+  }
+  template <class X> __device__ static bool is_same(X x) {
+    return __all_sync(0xffffffff, x == __shfl_sync(0xffffffff, x, 0));
   }
 };
 

@@ -72,11 +72,6 @@ template <class L, class X = f32> struct RegisterTile {
 #pragma unroll
     for (int i = 0; i < L::kRegisters; ++i) x[i] *= other.x[i];
   }
-  // Adds another tile to the columns from `first` on.
-  template <class Part> __device__ void add_columns(int first, const RegisterTile<Part>& other) {
-#pragma unroll
-    for (int i = 0; i < Part::kRegisters; ++i) x[L::template within<Part::kColumns>(first, i)] += other.x[i];
-  }
 
   // Returns the tile in another type of number.
   template <class Y> __device__ auto as() const {

@@ -26,10 +26,10 @@ template <int Threads, class Tile> __device__ inline void clear_rows(Tile& tile,
     tile.template at<uint4>(i / kAcross, i % kAcross * 8) = {};
 }
 
-// Changes the signs of an object of 16-bit floats. Called by Threads threads, of which this one is the `thread`-th, and
-// followed by a barrier of them.
-template <int Threads, class T> __device__ inline void negate(T& object, int thread) {
+// Changes the signs of an object of floats E of 8 or 16 bits. Called by Threads threads, of which this one is the
+// `thread`-th, and followed by a barrier of them.
+template <class E, int Threads, class T> __device__ inline void negate(T& object, int thread) {
   auto* const words = reinterpret_cast<u32*>(&object);
 #pragma unroll 1
-  for (u32 i = thread; i < sizeof(T) / 4; i += Threads) words[i] ^= 0x80008000;
+  for (u32 i = thread; i < sizeof(T) / 4; i += Threads) words[i] ^= sizeof(E) == 1 ? 0x80808080 : 0x80008000;
 }

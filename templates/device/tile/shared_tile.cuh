@@ -5,7 +5,12 @@
 #include "device/ptx/matrix_descriptor.cuh"
 #include "device/tile/swizzle.cuh"
 
-template <class T, int Rows, int Columns, int Swizzle = Columns * sizeof(T) < 128 ? Columns * sizeof(T) : 128>
+template <class T, int Columns>  // the widest that divides a row
+constexpr int kWidestSwizzle = Columns * sizeof(T) % 128 == 0  ? 128
+                               : Columns * sizeof(T) % 64 == 0 ? 64
+                                                               : 32;
+
+template <class T, int Rows, int Columns, int Swizzle = kWidestSwizzle<T, Columns>>
 struct alignas(Swizzle == 0 ? 128 : 8 * Swizzle) SharedTile {
   using Element = T;
   static constexpr int kRows = Rows, kColumns = Columns, kSwizzle = Swizzle;

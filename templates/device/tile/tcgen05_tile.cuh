@@ -1,6 +1,7 @@
 #pragma once
 // Products on shared tiles by tcgen05.mma, issued by one thread, and the use of their results. With Blocks 2 a pair of
 // blocks of a cluster multiplies: each has half of the rows of `a` and half of the rows of `b`.
+#include "device/ptx/cvt.cuh"
 #include "device/ptx/tcgen05.cuh"
 #include "device/ptx/tensor_memory.cuh"
 #include "device/tile/operand_tile.cuh"
@@ -22,13 +23,14 @@ template <> struct KindOf<f32> : NumberedKind<Tf32, 2, 1> {};
 template <> struct KindOf<s8> : NumberedKind<I8, 1, 2> {};
 
 // d (+)= a * b^T in f32, or in s32 for s8, over the columns of both; `d` is an address in tensor memory. Overwrites d
-// unless `accumulate`.
+// unless `accumulate`; multiplies -a if `negative`.
 template <int Blocks, class T, class U, int M, int N, int K, int Swizzle>
 __device__ inline void multiply(u32 d, const SharedTile<T, M, K, Swizzle>& a, const SharedTile<U, N, K, Swizzle>& b,
-                                bool accumulate) {
+                                bool accumulate, bool negative = false) {
   using Kind = KindOf<T>;
   constexpr int kDepth = 32 / sizeof(T);  // an instruction covers 32 bytes of K
-  const Instruction what = Instruction(M * Blocks, N * Blocks, Kind::number, KindOf<U>::number).accumulators(Kind::sum);
+  Instruction what = Instruction(M * Blocks, N * Blocks, Kind::number, KindOf<U>::number).accumulators(Kind::sum);
+  what.negate(negative, false);
 #pragma unroll
   for (int p = 0; p < a.kPanels; ++p) {
     const u64 a_panel = a.k_major(0, p) | kVersion, b_panel = b.k_major(0, p) | kVersion;
@@ -66,18 +68,16 @@ __device__ inline void multiply(u32 d, const OperandTile<TransposedA, T, M, K>& 
   }
 }
 
-// d = a * b in f32 by one block: `b` has a row for each column of `a` and a column for each column of the product.
-// 16-bit types only.
-template <class T, int M, int K, int N, int Swizzle, int SwizzleA>
-__device__ inline void multiply_rows(u32 d, const SharedTile<T, M, K, SwizzleA>& a,
-                                     const SharedTile<T, K, N, Swizzle>& b) {
-  constexpr u32 kType = ptx::kOneOf<T, bf16> ? 1 : 0;
-  constexpr int kPanel = SharedTile<T, M, K, SwizzleA>::kPanel;
-  const Instruction what = Instruction(M, N, kType, kType).accumulators(1).mn_major(false, true);
+// d (+)= a * b in f32, where `a` is in tensor memory, 128 rows a block of pairs of 16-bit elements, and `b` has a row
+// for each column of `a` and a column for each column of the product, of which each block has its share. Overwrites d
+// unless `accumulate`.
+template <int Blocks, class T, int K, int N, int Swizzle>
+__device__ inline void multiply_rows(u32 d, u32 a, const SharedTile<T, K, N, Swizzle>& b, bool accumulate) {
+  const Instruction what =
+      Instruction(128 * Blocks, N * Blocks, KindOf<T>::number, KindOf<T>::number).accumulators(1).mn_major(false, true);
 #pragma unroll
   for (int k = 0; k < K; k += 16)
-    mma<F16>(d, (a.k_major(0, k / kPanel) | kVersion) + k % kPanel * sizeof(T) / 16, b.mn_major(k) | kVersion, what,
-             k > 0);
+    mma_ts<F16, Blocks>(d, a + k / 2, b.mn_major(k) | kVersion, what, accumulate || k > 0);
 }
 
 // Arrives once at the barrier of each of Blocks blocks when everything that this thread has issued before is complete.
@@ -88,14 +88,32 @@ template <int Blocks> __device__ inline void commit_blocks(Barrier& barrier) {
     commit_multicast<Blocks>(barrier, (1 << Blocks) - 1);
 }
 
-// Loads 32 lanes of tensor memory, starting at `from`, into the registers of the warp that may read them. No
-// instruction may access the registers before the wait, not even a move that changes their type.
+// Loads 32 lanes of tensor memory, starting at `from`, into the registers of the warp that may read them, at most 32
+// columns an instruction: of one with 128 ptxas counts the registers that a block is launched with. No instruction may
+// access the registers before the wait, not even a move that changes their type.
 template <int Columns, class X> __device__ inline void load(RegisterTile<layout::Lane<Columns>, X>& to, u32 from) {
-  u32 bits[Columns];
-  tensor_memory::ld<tensor_memory::Shape32x32b>(bits, from);
+  constexpr int kPart = Columns < 32 ? Columns : 32;
+  u32 bits[Columns / kPart][kPart];
+#pragma unroll
+  for (int i = 0; i < Columns / kPart; ++i) tensor_memory::ld<tensor_memory::Shape32x32b>(bits[i], from + i * kPart);
   tensor_memory::wait_ld();
 #pragma unroll
-  for (int i = 0; i < Columns; ++i) to.x[i] = reinterpret_cast<const X&>(bits[i]);
+  for (int i = 0; i < Columns; ++i) to.x[i] = reinterpret_cast<const X&>(bits[i / kPart][i % kPart]);
+}
+// Starts storing registers into 32 lanes, each element as it is. Its end is tensor_memory::wait_st.
+template <int Columns> __device__ inline void store(u32 to, const RegisterTile<layout::Lane<Columns>>& from) {
+  u32 bits[Columns];
+#pragma unroll
+  for (int i = 0; i < Columns; ++i) bits[i] = __float_as_uint(from.x[i]);
+  tensor_memory::st<tensor_memory::Shape32x32b>(to, bits);
+}
+// The same, rounded to pairs of a 16-bit T.
+template <class T, int Columns>
+__device__ inline void store_rounded(u32 to, const RegisterTile<layout::Lane<Columns>>& from) {
+  u32 bits[Columns / 2];
+#pragma unroll
+  for (int i = 0; i < Columns / 2; ++i) bits[i] = pack<T>(from.x[2 * i], from.x[2 * i + 1]);
+  tensor_memory::st<tensor_memory::Shape32x32b>(to, bits);
 }
 
 }  // namespace tcgen05

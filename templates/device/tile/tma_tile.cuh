@@ -26,21 +26,6 @@ __device__ inline void load(SharedTile<T, Rows, Columns, Swizzle>& tile, const C
   }
 }
 
-// The same where the map's box has only Box rows, so that tiles of different rows can be loaded with one map.
-template <int Box, class T, int Rows, int Columns, int Swizzle, int Rank>
-__device__ inline void load_boxes(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
-                                  const int (&at)[Rank]) {
-  static_assert(Rows % Box == 0 && Box % 8 == 0, "a tile has whole boxes, each of whole periods of the swizzle");
-#pragma unroll 1
-  for (int r = 0; r < Rows * tile.kPanels; r += Box) {
-    const int p = r / Rows;
-    int first[Rank];
-#pragma unroll
-    for (int i = 0; i < Rank; ++i) first[i] = at[i] + (i == 0 ? p * tile.kPanel : i == 1 ? r % Rows : 0);
-    load(&tile.panel[p][r % Rows], map, full, first);
-  }
-}
-
 // Each of the Blocks blocks of a cluster, of which this one is number `rank`, loads its share of the rows into all of
 // them. Every block's `full` must expect the whole tile. The map's box has Rows / Blocks rows.
 template <int Blocks, class T, int Rows, int Columns, int Swizzle>
@@ -53,6 +38,25 @@ __device__ inline void load_shares(SharedTile<T, Rows, Columns, Swizzle>& tile, 
     load(tile, map, full, column, row);
   else
     load_multicast(tile.panel[0][rank * kShare], map, full, kAll, {column, row + rank * kShare});
+}
+
+// The same from a tensor of Rank dimensions, of a tile of any number of panels whose rows lie along the second.
+template <int Blocks, class T, int Rows, int Columns, int Swizzle, int Rank>
+__device__ inline void load_shares(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
+                                   int rank, const int (&at)[Rank]) {
+  constexpr int kShare = Rows / Blocks;
+  static_assert(kShare * Blocks == Rows && kShare % 8 == 0);
+  if constexpr (Blocks == 1) {
+    load(tile, map, full, at);
+  } else {
+#pragma unroll
+    for (int p = 0; p < tile.kPanels; ++p) {
+      int first[Rank];
+#pragma unroll
+      for (int i = 0; i < Rank; ++i) first[i] = at[i] + (i == 0 ? p * tile.kPanel : i == 1 ? rank * kShare : 0);
+      load_multicast(tile.panel[p][rank * kShare], map, full, (1 << Blocks) - 1, first);
+    }
+  }
 }
 
 // Each block of a pair (PTX's cta_group::2) loads a tile of its own, counted by the even block's barrier. Blocks 1

@@ -1,0 +1,60 @@
+#pragma once
+// The sums of the gradients of queries out to global memory.
+#include "device/ptx/acquire.cuh"
+#include "device/ptx/named_barrier.cuh"
+#include "device/reduce/grid.cuh"
+#include "device/tile/gradient_item.cuh"
+#include "device/tile/query_sums.cuh"
+#include "device/tile/store_gradient.cuh"
+
+// Scales, rounds and stores the sums of a piece, and clears them. `rows_of(head)` are the sequence's rows of DQ of a
+// head; Columns of a step's sums are 64 or 128. Called by as many threads as `reader` is for, whole warps, of which
+// this is number `thread`; uses a named barrier.
+template <int Columns, bool Ordered, class Reader, class RowsOf>
+__device__ inline void round_sums(const QuerySums& sums, const SumsPiece& piece, f32 scale, int columns,
+                                  const RowsOf& rows_of, Reader reader, int thread, int barrier) {
+  constexpr int kThreads = Reader::kThreads;
+  if (thread % 32 == 0) global::await(sums.added(piece.kv_head), 2 * piece.tiles);
+  __syncwarp();
+  // Items are 32 columns of a consumer's share of a step, of the registers of one of its threads.
+  constexpr int kItems = kSums / 8, kStep = 2 * kSums / Columns;
+  const int end = (piece.end - piece.begin) * kItems;
+  const auto pack_of = [&](int item) {
+    return reinterpret_cast<float4*>(sums.of(piece.begin, 0)) + s64{item / 128} * 512 + item % 128;
+  };
+  reader.advance(pack_of(thread), thread < end);
+#pragma unroll 1
+  for (int item = thread; item < end; item += kThreads) {
+    reader.advance(pack_of(item + kThreads), item + kThreads < end);
+    const int of_all = piece.begin + item / kItems - piece.base, consumer = item / 256 % 2, half = item / 128 % 2;
+    const int row = of_all % piece.steps * kStep + (Columns == 64 ? consumer * 64 : 0) + item % 128 / 32 * 16;
+    const int column = (Columns == 64 ? 0 : consumer * 64) + half * 32;
+    const auto pair = [&](int block, int i) {
+      const float2 x = reader.pair(block, i);
+      return make_float2(x.x * scale, x.y * scale);
+    };
+    auto to = rows_of(of_all / piece.steps);
+    to.data += s64{row} * to.stride[0] + column;
+    store_32_columns(to, pair, piece.queries - row, columns - column);
+#pragma unroll
+    for (int block = 0; block < 4; ++block) pack_of(item)[block * 128] = make_float4(0, 0, 0, 0);
+  }
+  reader.finish();
+  if constexpr (Ordered)
+    for (int i = thread; i < (piece.end - piece.begin) * 2; i += kThreads) sums.rank(piece.begin, 0)[i] = 0;
+  sync(barrier, kThreads);
+  if (thread == 0 && last_arriver(sums.rounded(piece.kv_head), piece.pieces)) *sums.added(piece.kv_head) = 0;
+}
+
+// The same as a function object of a kernel; rows_of(piece)(head) are rows of DQ.
+template <int Columns, bool Ordered, class RowsOf> struct SumsRounder {
+  const QuerySums& sums;
+  f32 scale;
+  int columns;
+  const RowsOf& rows_of;
+
+  template <class Reader>
+  __device__ void operator()(const SumsPiece& piece, const Reader& reader, int thread, int barrier) const {
+    round_sums<Columns, Ordered>(sums, piece, scale, columns, rows_of(piece), reader, thread, barrier);
+  }
+};

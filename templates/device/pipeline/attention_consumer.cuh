@@ -1,0 +1,206 @@
+#pragma once
+// A consumer's loop over the steps of a tile, in the attention files that multiply by wgmma. T and the params of these
+// files are the template's, as are Smem, Queries, Scores, Output, Weights and Softmax.
+#include "device/pipeline/attention_steps.cuh"
+#include "device/pipeline/rotation.cuh"
+#include "device/ptx/uniform.cuh"
+#include "device/tile/attention_hooks.cuh"
+#include "device/tile/head_numbers.cuh"
+#include "device/tile/shared_memory.cuh"
+#include "device/tile/wgmma_tile.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+// One consumer warpgroup. Its products of a step are the scores of that step and the part of the output that the
+// weights of the step before make; the latter is computed while the warpgroup converts the former to weights. If there
+// is room for the queries of two tiles, the first step of a tile so computes the last part of the tile before.
+// finish(o, softmax, work, slot) is called once for each tile in order, with its output and the slot of its queries.
+// Read states that tiles are read from memory.
+template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
+ public:
+  __device__ Attention(Smem& smem, const Hooks& hooks, const HeadNumbers& numbers, f32 scale, int consumer,
+                       const Finish& finish)
+      : smem_(smem),
+        hooks_(hooks),
+        numbers_(numbers),
+        scale_(scale),
+        consumer_(consumer),
+        finish_(finish),
+        keys_(smem.keys),
+        values_(smem.factors()),
+        turn_(consumer),
+        softmax_(1),
+        work_() {}
+
+  // Computes the output of the consumer's 64 queries of a tile, which are in a slot; a negative scale changes their
+  // sign. With room for two tiles, the part of its last step remains for the next call. Loop invariant: before each
+  // step, `slot` has its keys, `weights_` are those of the step before, and `o_` is the sum of the weighted values of
+  // the steps before that, relative to the maximum that `softmax_` holds. Steps are counted down; the slots of the keys
+  // of the step before and of the values of the one before that are released.
+  __device__ void attend(const Work& work, u32 queries) {
+    queries = uniform(queries);
+    Queries& q = smem_.q[queries];
+    const int row = threadIdx.x / 32 * 16, whole = (work.last(consumer_ * 64) + 1) / BN;
+    u32 slot = 0;
+    const int last = kMaskGiven ? next(slot, 0) : Read ? uniform(work.steps) - 1 : work.steps - 1;
+    const f32 scale = numbers_.product_scale(scale_, work.head, work.kv_head);
+    Softmax softmax(kScoreGiven ? 1 : fabsf(scale), sinks(work, row));
+    if (last < 0) {
+      if (kMaskGiven) release(slot);
+      end();
+      o_.fill(0);
+      finish_(o_, softmax, work, queries);
+      return;
+    }
+    if (!kScoreGiven && scale < 0) {
+      negate<T, kWarpgroup>(q, threadIdx.x % kWarpgroup);
+      tma::fence();
+      sync(4 + consumer_, kWarpgroup);
+    }
+    if (!kMaskGiven) slot = wait(keys_);
+    typename Softmax::Vector factor;
+    Scores s;
+    if (TILES == 2 && pending_) {
+      turn_.begin();
+      wgmma::multiply(s, q, 0, smem_.k[slot], false);
+      const u32 before = wait(values_);
+      wgmma::multiply(o_, weights_, smem_.factor(before));
+      turn_.end();
+      wgmma::wait<1>();
+      release(slot);
+      apply_hooks(s, scale, work, row, last, whole);
+      softmax.weigh(s, factor);
+      const auto inverse = softmax_.inverse_sums();
+      wgmma::wait<0>();
+      smem_.factors().release_warpgroup(before);
+      finish(inverse);
+    } else {
+      wgmma::multiply(s, q, 0, smem_.k[slot], false);
+      wgmma::wait<0>();
+      release(slot);
+      apply_hooks(s, scale, work, row, last, whole);
+      softmax.weigh(s, factor);
+    }
+    o_.fill(0);
+    weights_.round(s);
+    softmax_ = softmax, work_ = work, queries_ = queries, pending_ = true;
+    if constexpr (Work::kRagged) clear_values(work, last);
+    int after = next(slot, last);
+#pragma unroll 1
+    for (int step = after; step >= 0; step = after) {
+      turn_.begin();
+      wgmma::multiply(s, q, 0, smem_.k[slot], false);
+      const u32 before = wait(values_);
+      wgmma::multiply(o_, weights_, smem_.factor(before));
+      turn_.end();
+      wgmma::wait<1>();
+      release(slot);
+      apply_hooks(s, scale, work, row, step, whole);
+      const bool moved = softmax_.weigh(s, factor);
+      after = next(slot, step);  // between weights and wait: ptxas moves no wait over a branch
+      wgmma::wait<0>();
+      smem_.factors().release_warpgroup(before);
+      if (moved) o_.map_rows(factor, [](f32 x, f32 f) { return x * f; });
+      weights_.round(s);
+    }
+    if (TILES == 1) end();
+  }
+
+  // Computes what remains of the tile before. Called after each tile, if there is room for one only, and after all.
+  __device__ void end() {
+    if (!pending_) return;
+    const u32 slot = wait(values_);
+    wgmma::multiply(o_, weights_, smem_.factor(slot));
+    const auto inverse = softmax_.inverse_sums();
+    wgmma::wait<0>();
+    smem_.factors().release_warpgroup(slot);
+    finish(inverse);
+    pending_ = false;
+  }
+  __device__ void finish_turns() {
+    turn_.finish();
+  }
+
+ private:
+  // Returns the sinks of the warp's rows.
+  __device__ typename Softmax::Vector sinks(const Work& work, int row) const {
+    typename Softmax::Vector all;
+    all.fill(Work::kHeads == 1 ? numbers_.sink(work.head) : 0);
+    if constexpr (Work::kHeads > 1)
+#pragma unroll
+      for (int s = 0; s < Scores::Layout::kRowSlots; ++s)
+        all.x[s] = numbers_.sink(work.head_of(row + Scores::Layout::row(s)));
+    return all;
+  }
+  // Returns the next slot once it is full. The compiler sees that it is uniform unless the tiles are read from memory.
+  using Ring = Consumer<STAGES, Smem::kBlocks>;
+  __device__ static u32 wait(Ring& ring) {
+    const u32 slot = ring.wait();
+    return Read ? uniform(slot) : slot;
+  }
+  // Returns the step after `step`, once its keys are in `slot`; negative after the last. With a mask it is a SeenStep.
+  __device__ int next(u32& slot, int step) {
+    if constexpr (kMaskGiven) {
+      if (SeenStep::is_last(step)) return SeenStep::kEnd;
+      slot = wait(keys_);
+      return uniform(smem_.published[slot]);
+    } else {
+      if (step > 0) slot = wait(keys_);
+      return step - 1;
+    }
+  }
+  // Releases a slot of keys: with a mask by warps, as each has read what was published.
+  __device__ void release(u32 slot) {
+    if constexpr (kMaskGiven) {
+      __syncwarp();
+      if (threadIdx.x % 32 == 0) smem_.keys.empty[slot].arrive();
+    } else {
+      smem_.keys.release_warpgroup(slot);
+    }
+  }
+  // If the tile's first step, `last`, reaches beyond the sequence's keys, clears its values there: they are those of
+  // the next sequence, or of none, and a weight of zero would not hide what is not finite. The turns order consumer 0,
+  // which clears, before the others.
+  __device__ void clear_values(const Work& work, int last) {
+    const int keys = work.keys - (kMaskGiven ? SeenStep::step(last) : last) * BN;
+    if (keys >= BN) return;
+    turn_.begin();
+    if (consumer_ == 0) {
+      Ring values = values_;
+      clear_rows<kWarpgroup>(smem_.v[values.wait()], keys, threadIdx.x);
+      tma::fence();
+      sync(4, kWarpgroup);
+    }
+    turn_.end();
+  }
+  __device__ void finish(const typename Softmax::Vector& inverse) {
+    const f32 value_scale = numbers_.value_scale(work_.kv_head);
+    o_.map_rows(inverse, [&](f32 x, f32 f) { return x * (f * value_scale); });
+    finish_(o_, softmax_, work_, queries_);
+  }
+  __device__ void apply_hooks(Scores& s, f32 scale, const Work& work, int row, int step, int whole_steps) const {
+    const ScoreHooks<Work> scores = {hooks_, work};
+    const bool whole = kMaskGiven ? SeenStep::is_whole(step) : step < whole_steps;
+    const int key = (kMaskGiven ? SeenStep::step(step) : step) * BN;
+    if constexpr (kScoreGiven) s.map_at([&](f32 x, int r, int c) { return scores.score(x * scale, row + r, key + c); });
+    if (!whole) s.map_at([&](f32 x, int r, int c) { return scores.sees(row + r, key + c) ? x : Softmax::kMasked; });
+  }
+
+  Smem& smem_;
+  const Hooks& hooks_;
+  const HeadNumbers& numbers_;
+  const f32 scale_;
+  const int consumer_;
+  const Finish& finish_;
+  Ring keys_, values_;
+  Rotation<CONSUMERS> turn_;
+  Output o_;
+  Weights weights_;
+  // Of the tile that is not finished:
+  Softmax softmax_;
+  Work work_;
+  u32 queries_ = 0;  // their slot
+  bool pending_ = false;
+};
+
+#endif

@@ -1,0 +1,217 @@
+#pragma once
+// What the blocks of attention's backward pass by wgmma share: a producer warp, two consumer warpgroups, and between
+// them warps that tell when tiles have been added to the sums of the gradients of queries, and that round those of
+// heads whose tiles are complete. T, HD, SIZE, VALUE_SIZE, STEP, STAGES, RESULTS and ATOMIC are the template's.
+#include "device/pipeline/staged_share.cuh"
+#include "device/pipeline/tma_attention_backward.cuh"
+#include "device/ptx/acquire.cuh"
+#include "device/ptx/lane.cuh"
+#include "device/ptx/named_barrier.cuh"
+#include "device/ptx/setmaxnreg.cuh"
+#include "device/ptx/uniform.cuh"
+#include "device/tile/rounded_sums.cuh"
+#include "device/tile/shared_memory.cuh"
+#include "device/tile/shared_tile.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+constexpr bool kOrdered = ATOMIC == 0;
+// In a fixed order consumers leave what they give in shared memory. Of heads of 64 they add it from registers when
+// their turn has come, which leaves room for a third stage and is faster; of heads of 128 it is slower.
+constexpr bool kStaged = kOrdered && SIZE == 128;
+// Of the three warps beside the producer, those that see to the sums' being added; the others round pieces of them.
+constexpr int kAdders = kStaged ? 2 : 1, kRounders = 32 * (3 - kAdders);
+
+// What is between the consumers and these warps.
+template <bool Staged> struct SumsBetween {
+  StagedShare staged[2];  // of each consumer
+
+  __device__ void init() {
+    for (auto& of : staged) of.init();
+  }
+};
+template <> struct SumsBetween<false> {
+  SharedSums<kRounders> rounded;
+  Barrier turn[2][2];  // of each consumer and even and odd steps: it may add what the step gives, in a fixed order
+  Barrier given[2];    // of each consumer: it has added that, or where any order will do, all that a tile gives
+
+  __device__ void init() {
+    for (auto& of : turn) of[0].init(1), of[1].init(1);
+    for (auto& of : given) of.init(4);
+  }
+};
+
+template <class Items> struct BackwardSmem {
+  using Work = typename Items::Work;
+
+  SharedTile<T, 64, SIZE> keys[2];  // of each consumer
+  SharedTile<T, 64, VALUE_SIZE> values[2];
+  SharedTile<T, STEP, SIZE> queries[STAGES];
+  SharedTile<T, STEP, VALUE_SIZE> result_gradients[RESULTS];
+  SharedTile<T, 64, STEP> gradients[3][2];  // of the scores of three steps, of each consumer
+  SumsBetween<kStaged> between;
+  alignas(8) f32 log_sum[STAGES][STEP], minus_delta[RESULTS][STEP];
+  StepRecord records[kStepRecords];
+  Items all;  // that the grid draws
+  DrawnItem<Work> drawn[2];
+  u32 count;                  // of the items drawn, of which those with tiles come first
+  Pipeline<STAGES> steps;     // queries, log_sum and records
+  Pipeline<RESULTS> results;  // gradients of results and minus_delta
+  Pipeline<1> own;            // keys and values
+  Pipeline<2> items;          // of `drawn`
+  Barrier published[2][2];    // of each consumer and even and odd steps: it has published the step
+
+  // Called by one thread, followed by a barrier of the block. Each warp but the producer reads every item.
+  template <class... Offsets> __device__ void init(const Dims& dims, const Offsets&... offsets) {
+    all = Items(dims, offsets...);
+    count = 0;
+    steps.init(2, 2);
+    results.init(2, 2);
+    own.init(2);
+    items.init(11);
+    for (auto& of : published) of[0].init(1), of[1].init(1);
+    between.init();
+    fence_barrier_init();
+  }
+};
+
+// The items that the producer draws, as a warp reads them, one after the other.
+//   for (ItemReader items(smem); items.more(); items.next()) { ... items->tile ... }
+template <class Smem> class ItemReader {
+ public:
+  __device__ explicit ItemReader(Smem& smem) : smem_(smem) { wait(); }
+
+  __device__ bool more() const { return !has(kEnd); }
+  __device__ bool has(ItemFlag flag) const { return uniform(smem_.drawn[count_ % 2].flags) & flag; }
+  __device__ u32 index() const { return count_; }
+  __device__ const auto* operator->() const { return &smem_.drawn[count_ % 2]; }
+  __device__ void next() {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) smem_.items.empty[count_ % 2].arrive();
+    ++count_;
+    wait();
+  }
+
+ private:
+  __device__ void wait() { smem_.items.full[count_ % 2].wait(count_ / 2 % 2); }
+
+  Smem& smem_;
+  u32 count_ = 0;  // of the items before the current one
+};
+
+// Sees to it that what a consumer gives is added, tile by tile: in the order of the tiles of keys where it is fixed.
+// What a step gives comes during the second step after it. Used by one thread for each consumer.
+template <class Smem> class SumsAdder {
+ public:
+  __device__ SumsAdder(Smem& smem, const QuerySums& sums, int consumer)
+      : smem_(smem), sums_(sums), consumer_(consumer) {}
+
+  // Returns when all that the next tile gives has been added.
+  __device__ void add_tile() {
+    if constexpr (kStaged)
+      while (!add_share()) {
+      }
+    else if constexpr (kOrdered)
+      give_turns();
+    else
+      smem_.between.given[consumer_].wait(given_++ % 2);
+  }
+
+ private:
+  // Adds the next share. Returns whether it is the tile's last.
+  __device__ bool add_share() {
+    StagedShare& share = smem_.between.staged[consumer_];
+    share.full.wait(count_ % 2);
+    const StepRecord record = smem_.records[count_++ % kStepRecords];
+    if (record.none())
+      share.empty.arrive();
+    else
+      share.add(sums_.of(record.number, consumer_), sums_.rank(record.number, consumer_), record.rank);
+    return record.last();
+  }
+
+  // Gives the consumer its turn for each step, once those of the tiles before have been added, and tells the tiles
+  // after.
+  __device__ void give_turns() {
+    smem_.published[consumer_][count_ % 2].wait(count_ / 2 % 2);
+    bool more = !smem_.records[count_ % kStepRecords].none();
+    if (!more) smem_.between.turn[consumer_][count_++ % 2].arrive();
+    while (more) {
+      const StepRecord record = smem_.records[count_ % kStepRecords];
+      u32* const rank = sums_.rank(record.number, consumer_);
+      global::await(rank, record.rank);
+      smem_.between.turn[consumer_][count_++ % 2].arrive();
+      smem_.between.given[consumer_].wait(given_++ % 2);
+      global::store_release(rank, record.rank + 1);
+      more = !record.last();
+    }
+  }
+
+  Smem& smem_;
+  const QuerySums& sums_;
+  const int consumer_;
+  u32 count_ = 0, given_ = 0;  // steps, and what has been told to be added
+};
+
+// Adds all tiles, and tells that each has been added. Called by one of kAdders warps.
+template <class Smem> __device__ inline void add_tiles(Smem& smem, const QuerySums& sums, int warp) {
+  constexpr int kOfWarp = 2 / kAdders;  // consumers of a warp
+  const int lane = threadIdx.x % 32;
+  SumsAdder<Smem> adder(smem, sums, warp * kOfWarp + lane);
+  for (ItemReader<Smem> items(smem); items.more(); items.next()) {
+    if (!items.has(kTile)) continue;
+    if (lane < kOfWarp) {
+      adder.add_tile();
+      global::add_release(sums.added(items->tile.kv_head), 1);
+    }
+    __syncwarp();
+  }
+}
+
+// Rounds the pieces of sums that come with a tile, beside the consumers. Called by kRounders threads.
+template <class Smem, class Round> __device__ inline void round_pieces(Smem& smem, const Round& round, int thread) {
+  for (ItemReader<Smem> items(smem); items.more(); items.next()) {
+    if (Smem::Work::kRagged || !items.has(kTile) || !items.has(kPiece)) continue;
+    if constexpr (kStaged)
+      round(items->piece, RegisterSumsReader<kRounders>(), thread, 4);
+    else
+      round(items->piece, SharedSumsReader<kRounders>(smem.between.rounded, thread), thread, 4);
+  }
+}
+
+// The kernel's body, once shared memory has been initialised. Consumer is a consumer warpgroup's class, and
+// round(piece, reader, thread, barrier) rounds the sums of a piece.
+template <template <class> class Consumer, class Smem, class Round>
+__device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Round& round, const View<T, 3>& DK,
+                                      const View<T, 3>& DV, const QuerySums& sums, f32 scale, const Dims& dims,
+                                      const Hooks& hooks) {
+  const int thread = threadIdx.x - 2 * kWarpgroup, warp = thread / 32;
+  if (thread >= 0) {
+    give_registers<56>();
+    if (warp == 0) {
+      GradientProducer<kOrdered, Smem>(smem, from, hooks).load(dims, sums.counters);
+    } else if (warp <= kAdders) {
+      add_tiles(smem, sums, warp - 1);
+    } else {
+      round_pieces(smem, round, thread - kWarpgroup + kRounders);
+    }
+    __syncwarp();
+  } else {
+    take_registers<224>();
+    Consumer<Smem> consumer(smem, hooks, scale, sums);
+    for (ItemReader<Smem> items(smem); items.more(); items.next()) {
+      if (items.has(kTile)) {
+        consumer.make(items->tile, items.index(), DK, DV);
+      } else if (items.has(kPiece)) {
+        using Sums = SharedSums<2 * kWarpgroup>;
+        static_assert(sizeof(Sums) <= sizeof(smem.gradients));
+        sync(5, 2 * kWarpgroup);  // after which no consumer reads gradients of scores
+        const int anew = threadIdx.x / 32 * 32 + lane_anew();
+        round(items->piece, SharedSumsReader(reinterpret_cast<Sums&>(smem.gradients), anew), anew, 3);
+      }
+    }
+    __syncwarp();
+  }
+}
+
+#endif

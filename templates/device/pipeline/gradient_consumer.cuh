@@ -1,0 +1,189 @@
+#pragma once
+// What the consumer warpgroups of attention's backward pass by wgmma share: how they come to know of steps, and what
+// becomes of scores. All scores are transposed: a row for each key, a column for each query. T, HD, HV, SIZE, STEP,
+// STAGES, RESULTS and CAUSAL are the template's.
+#include "device/pipeline/gradient_block.cuh"
+#include "device/pipeline/staged_share.cuh"
+#include "device/ptx/lane.cuh"
+#include "device/ptx/stmatrix.cuh"
+#include "device/tile/query_sums.cuh"
+#include "device/tile/register_tile.cuh"
+#include "device/tile/store_gradient.cuh"
+#include "device/tile/wgmma_operand.cuh"
+#include "device/tile/wgmma_tile.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+using wgmma::Major;
+
+template <class Smem> class GradientConsumer {
+ public:
+  using Work = typename Smem::Work;
+
+ protected:
+  using Scores = RegisterTile<layout::Mma<16, STEP>>;
+  using Part = RegisterTile<layout::Mma<16, 64>>;  // 64 columns of such a tile
+
+  __device__ GradientConsumer(Smem& smem, const Hooks& hooks, f32 scale, const QuerySums& sums)
+      : smem_(smem),
+        hooks_(hooks),
+        scale_(scale),
+        sums_(sums),
+        consumer_(uniform(threadIdx.x / kWarpgroup)),
+        warp_row_(uniform(threadIdx.x % kWarpgroup / 32 * 16)) {}
+
+  // Returns the warp's first row of the tile.
+  __device__ int row() const { return consumer_ * 64 + warp_row_; }
+  // Returns the slot of the queries of the last step that was published.
+  __device__ u32 slot() const { return (count_ - 1) % STAGES; }
+  __device__ const StepRecord& record() const { return smem_.records[count_ % kStepRecords]; }
+
+  // Wait for the keys and values of the block's index-th tile, and for the current step's queries.
+  __device__ void await_tile(const Work& work, u32 index) {
+    smem_.own.full[0].wait(index % 2);
+    if constexpr (Work::kRagged) clear_keys(work);
+  }
+  __device__ void await_step(const Work& work) {
+    smem_.steps.full[count_ % STAGES].wait(count_ / STAGES % 2);
+    if constexpr (Work::kRagged) clear_queries(work);
+  }
+  // Waits for the gradients of the current step's results and returns their slot.
+  __device__ u32 await_results() const {
+    smem_.results.full[count_ % RESULTS].wait(count_ / RESULTS % 2);
+    return count_ % RESULTS;
+  }
+  // Ends the current step for the other consumer and for the order of sums.
+  __device__ void publish_step() {
+    if (threadIdx.x % kWarpgroup == 0) smem_.published[consumer_][count_ % 2].arrive();
+    ++count_;
+  }
+  // Waits until the other consumer has published the step before the current one.
+  __device__ void await_other() {
+    const u32 step = count_ - 1;
+    smem_.published[1 - consumer_][step % 2].wait(step / 2 % 2);
+  }
+  // Releases all that a tile without steps has taken.
+  __device__ void pass_tile() {
+    if constexpr (kStaged) smem_.between.staged[consumer_].put_none(count_);
+    sync(1 + consumer_, kWarpgroup);
+    smem_.results.release_warpgroup(count_ % RESULTS);
+    publish_step();
+    smem_.steps.release_warpgroup(slot());
+    smem_.own.release_warpgroup(0);
+  }
+
+  // Adds what the step gives that was published `ago` steps ago, in a fixed order in its turn, or leaves it to be
+  // added.
+  __device__ void give(const Part& x, u32 ago) {
+    const u32 step = count_ - ago;
+    if constexpr (kStaged) {
+      smem_.between.staged[consumer_].put(step, x);
+    } else {
+      if constexpr (kOrdered) smem_.between.turn[consumer_][step % 2].wait(step / 2 % 2);
+      add_share(sums_.of(smem_.records[step % kStepRecords].number, consumer_), x);
+      if constexpr (kOrdered) tell_given();
+    }
+  }
+  // Tells that it has been added: in a fixed order what a step gives, in any order all that a tile gives.
+  __device__ void tell_given() {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) smem_.between.given[consumer_].arrive();
+  }
+
+  // Converts the step's scores to weights.
+  __device__ void weigh(Scores& s, const Work& work, const StepRecord& record, bool whole) const {
+    s.map_columns(smem_.log_sum[count_ % STAGES], [this](f32 x, f32 l) { return ex2(fmaf(x, scale_ * kLog2e, l)); });
+    if (whole) return;
+    if constexpr (kMaskGiven) {
+      s.map_at([&](f32 x, int r, int c) {
+        const int query = record.query + c, key = work.first + row() + r;
+        const bool seen = hooks_.mask(work.position(query), key, record.head) != 0;
+        return work.sees(query, key) && seen ? x : 0;
+      });
+    } else {
+      const int keys = work.keys - work.first - row();
+      const int first = CAUSAL ? work.first - work.shift + row() - record.query : -STEP;
+      s.map_at([=](f32 x, int r, int c) { return r < keys && c >= first + r ? x : 0; });
+    }
+  }
+  // Converts the scores of the queries from the step's `first` on to weights, and the gradients of weights to those of
+  // scaled products.
+  __device__ void apply_score(Part& s, Part& ds, const Work& work, const StepRecord& record, bool whole, int first,
+                              const f32* exponents) const {
+    struct Place {
+      int query, position, key;
+      f32 exponent;
+    };
+    const auto at = [&](int i) {
+      const int column = first + Part::Layout::column(i), query = record.query + column;
+      return Place{query, work.position(query), work.first + row() + Part::Layout::row(Part::Layout::slot(i)),
+                   exponents[column]};
+    };
+    const GradientHooks gradients = {hooks_, scale_};
+    if (whole)
+      gradients.apply(s, ds, record.head, at, [](const Place&) { return false; });
+    else
+      gradients.apply(s, ds, record.head, at, [&](const Place& p) {
+        const bool seen = hooks_.mask(p.position, p.key, record.head) != 0;
+        return !(work.sees(p.query, p.key) && seen);
+      });
+  }
+  // Rounds and stores the warp's rows of a panel. Within a row places differ in one exclusive or.
+  __device__ void store_words(SharedTile<T, 64, 64>& to, const Part& from) const {
+    const int lane = lane_anew();
+    const u32 at = to.row_address(warp_row_ + lane % 16, lane / 16 * 16, 0);
+#pragma unroll
+    for (int j = 0; j < 64; j += 16) {
+      const f32* const x = &from.x[j / 2];
+      mma::stmatrix_x4(at ^ (j * 2), pack<T>(x[0], x[1]), pack<T>(x[2], x[3]), pack<T>(x[4], x[5]),
+                       pack<T>(x[6], x[7]));
+    }
+  }
+
+  // Stores a gradient of the warp's keys.
+  template <int Columns>
+  __device__ void store(const Work& work, const View<T, 3>& to, const RegisterTile<layout::Mma<16, Columns>>& x,
+                        f32 scale, int columns) const {
+    const int first = work.first + row();
+    const View<T, 2> keys = work.keys_of(to);
+    store_gradient(View<T, 2>{keys.data + s64{first} * keys.stride[0], {keys.stride[0], 1}}, x, scale,
+                   work.keys - first, columns);
+  }
+
+  Smem& smem_;
+  const Hooks& hooks_;
+  const f32 scale_;
+  const QuerySums& sums_;
+  const int consumer_, warp_row_;
+  u32 count_ = 0;  // steps that have been published
+
+ private:
+  // Clears what follows the sequence's last key in the tile: the next sequence's, or none, which a weight of zero would
+  // not hide where it is not finite.
+  __device__ void clear_keys(const Work& work) {
+    const int left = uniform(work.keys - work.first), rows = max(0, min(left - consumer_ * 64, 64));
+    if (left >= 128) return;
+    clear_rows<kWarpgroup>(smem_.keys[consumer_], rows, threadIdx.x % kWarpgroup);
+    clear_rows<kWarpgroup>(smem_.values[consumer_], rows, threadIdx.x % kWarpgroup);
+    meet();
+  }
+  // The same of a step's queries and of the gradients of their results, each by one consumer.
+  __device__ void clear_queries(const Work& work) {
+    const StepRecord& record = smem_.records[count_ % kStepRecords];
+    const int left = uniform(record.none() ? STEP : work.queries - record.query);
+    if (left >= STEP) return;
+    smem_.results.full[count_ % RESULTS].wait(count_ / RESULTS % 2);
+    if (consumer_ == 0)
+      clear_rows<kWarpgroup>(smem_.queries[count_ % STAGES], left, threadIdx.x % kWarpgroup);
+    else
+      clear_rows<kWarpgroup>(smem_.result_gradients[count_ % RESULTS], left, threadIdx.x % kWarpgroup);
+    meet();
+  }
+  // Waits for the other consumer, after which both multiply what either has written.
+  __device__ static void meet() {
+    fence::proxy_async_shared();
+    sync(5, 2 * kWarpgroup);
+  }
+};
+
+#endif

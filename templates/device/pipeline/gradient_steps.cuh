@@ -1,0 +1,97 @@
+#pragma once
+// The steps of the backward pass of attention: those in which any query sees any key, found from the hook `mask` where
+// the request has one. CAUSAL and Hooks are the template's.
+#include "device/pipeline/seen_steps.cuh"
+#include "device/tile/attention_hooks.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+// A step of a head of queries, and whether every query of the step sees every key of the tile, or every query of the
+// tile every key of the step: in one number, negative after the last.
+struct GradientStep {
+  int code, head;
+
+  __device__ GradientStep(int head) : code(-1), head(head) {}
+  __device__ GradientStep(int index, bool whole, int head) : code(index * 2 + whole), head(head) {}
+  __device__ static GradientStep of(int seen, int head) {
+    return seen < 0 ? GradientStep(head) : GradientStep(SeenStep::step(seen), SeenStep::is_whole(seen), head);
+  }
+  __device__ bool exists() const { return code >= 0; }
+  __device__ int index() const { return code / 2; }
+  __device__ bool whole() const { return code % 2 != 0; }
+};
+
+// What the mask gives over a tile of keys and the queries from `first` to `last` of a head.
+template <class Work> struct KeyTileMask {
+  const Hooks* hooks;
+  const Work* work;
+  int head;
+
+  __device__ Truth operator()(int first, int last) const {
+    const int rows = min(Work::kRows, work->keys - work->first);
+    Truth seen = mask_over(*hooks, {work->position(first), work->position(last)}, {work->first, work->first + rows - 1},
+                           work->hook_head(head), 0);
+    seen.some = seen.some && last >= work->first_query(0);
+    seen.all = seen.all && work->whole_from(first);
+    return seen;
+  }
+};
+
+// The steps of queries that see a tile of keys, from the last to the first: of all heads that share the keys each, so
+// that tiles of fewer steps than others wait for these in the order of sums at the first step only. Under a mask, which
+// may leave other steps of each head, they are those of one head after the other, and all members are called by all
+// lanes of a warp.
+//   for (auto step = steps.next(); step.exists(); step = steps.next()) { ... step.index(), step.head ... }
+template <class Work> class KeySteps {
+ public:
+  using Step = GradientStep;
+
+  __device__ KeySteps(const Work& work, const Hooks& hooks)
+      : work_(work), hooks_(hooks), head_(work.head), step_(work.end), seen_(of_head()) {}
+
+  __device__ Step next() {
+    if constexpr (kMaskGiven) {
+      for (; head_ < work_.head + work_.heads; ++head_, seen_ = of_head())
+        if (const int seen = seen_.next(); seen >= 0) return Step::of(seen, head_);
+    } else {
+      if (head_ == work_.head + work_.heads) head_ = work_.head, --step_;
+      if (step_ > work_.begin) {
+        const int first = (step_ - 1) * Work::kStep;
+        return {step_ - 1, first + Work::kStep <= work_.queries && work_.whole_from(first), head_++};
+      }
+    }
+    return {head_};
+  }
+
+ private:
+  using Seen = SeenSteps<Work::kStep, KeyTileMask<Work>>;
+  __device__ Seen of_head() const { return Seen(work_.end, work_.queries, {&hooks_, &work_, head_}); }
+
+  const Work& work_;
+  const Hooks& hooks_;
+  int head_, step_;
+  Seen seen_;
+};
+
+// The steps of keys that a tile of queries sees.
+template <class Work> class QuerySteps {
+ public:
+  using Step = GradientStep;
+
+  __device__ QuerySteps(const Work& work, const Hooks& hooks)
+      : work_(work), seen_(work.steps, work.keys, {hooks, work}) {}
+
+  __device__ Step next() {
+    if constexpr (kMaskGiven) return Step::of(seen_.next(), work_.head);
+    if (step_ >= work_.steps) return {work_.head};
+    const int last = (step_ + 1) * Work::kStep - 1;
+    return {step_++, last <= work_.last(0), work_.head};
+  }
+
+ private:
+  const Work& work_;
+  SeenSteps<Work::kStep, TileMask<Work>> seen_;
+  int step_ = 0;
+};
+
+#endif

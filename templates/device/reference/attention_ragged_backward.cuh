@@ -1,0 +1,76 @@
+#pragma once
+// The float64 reference of all attention_ragged_backward files. T, CAUSAL, HD, HV and Dims are the template's.
+//
+// What the files of the kernel attention_ragged_backward share of their manifests, which `use` this:
+//! type    T       = bf16  in {bf16, f16}
+//! dim     BATCH           in 0..65535              "sequences"
+//! dim     HEADS, KV_HEADS in 1..32767              "of a sequence; HEADS / KV_HEADS of queries share keys and values"
+//! dim     M, N            in 0..2147400000         "queries, keys, of all sequences together"
+//!
+//! param   CAUSAL  = 0     in {0, 1}                "1: a query sees its sequence's keys up to its own, the last query all of them"
+//! param   VD      = 0     in {0, 32, 64, 96, 128, 192} "elements of a value; 0: as many as HD"
+//!
+//! let     HV      = VD == 0 ? HD : VD
+//!
+//! require VD != HD                                 "0 stands for as many elements as HD"
+//! require HV <= HD                                 "values have at most as many elements as keys"
+//! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
+//! require stride(L, 1) == 1 && stride(DELTA, 1) == 1 "elements of a head of L and of DELTA are neighbours"
+//! require given(score_gradient) == 0 || given(score) == 1 "score_gradient is the derivative of a score of yours"
+//!
+//! tensor  Q   : T[M, HEADS, HD]
+//! tensor  K   : T[N, KV_HEADS, HD]
+//! tensor  V   : T[N, KV_HEADS, HV]
+//! tensor  DO  : T[M, HEADS, HV]
+//! tensor  CU  : s32[BATCH + 1]  in 0..M  rising    "where the queries of each sequence begin, and the last end"
+//! tensor  CUK : s32[BATCH + 1]  in 0..N  rising    "likewise the keys"
+//! tensor  L   : f32[HEADS, M]                      "the logarithms of sums that attention_ragged gives"
+//! tensor  DELTA : f32[HEADS, M]                    "what attention_delta gives of O and DO with their first two dimensions exchanged"
+//! tensor  DQ  : T[M, HEADS, HD]     out
+//! tensor  DK  : T[N, KV_HEADS, HD]  out
+//! tensor  DV  : T[N, KV_HEADS, HV]  out
+//! scalar  scale : f32 = 0.125
+//! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "as attention_ragged's"
+//! hook    score_gradient(f32 s, s32 q, s32 k, s32 head) : f32 generic = 1 "the derivative of score by s, where its text cannot be differentiated"
+//! hook    mask(s32 q, s32 k, s32 head) : s32 generic = 1 "as attention_ragged's"
+#include "device/reference/attention_gradients.cuh"
+#include "device/tile/sequence_rows.cuh"
+
+#ifdef TMA_JIT_REFERENCE
+
+// Returns a sequence's rows of a packed tensor as [head, row, element], and of numbers as [head, row].
+template <class E> __device__ inline View<E, 3> sequence_of(const View<E, 3>& of, s64 first) {
+  return {of.data + first * of.stride[0], {of.stride[1], of.stride[0], of.stride[2]}};
+}
+template <class E> __device__ inline View<E, 2> sequence_of(const View<E, 2>& of, s64 first) {
+  return {of.data + first * of.stride[1], {of.stride[0], of.stride[1]}};
+}
+
+// Rows of no sequence are left as they are.
+extern "C" __global__ void attention_ragged_backward_reference(
+    View<const T, 3> Q, View<const T, 3> K, View<const T, 3> V, View<const T, 3> DO, View<const s32, 1> CU,
+    View<const s32, 1> CUK, View<const f32, 2> L, View<const f32, 2> DELTA, View<f64, 3> DQ, View<f64, 3> DK,
+    View<f64, 3> DV, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
+  for (s64 b = 0; b < dims.BATCH; ++b) {
+    const SequenceRows q(CU, b, dims.M, dims.M), k(CUK, b, dims.N, dims.N);
+    GradientReference{sequence_of(Q, q.first),
+                      sequence_of(K, k.first),
+                      sequence_of(V, k.first),
+                      sequence_of(DO, q.first),
+                      sequence_of(L, q.first),
+                      sequence_of(DELTA, q.first),
+                      sequence_of(DQ, q.first),
+                      sequence_of(DK, k.first),
+                      sequence_of(DV, k.first),
+                      scale,
+                      hooks,
+                      dims.HEADS,
+                      dims.KV_HEADS,
+                      q.count,
+                      k.count,
+                      b * dims.HEADS}
+        .make();
+  }
+}
+
+#endif

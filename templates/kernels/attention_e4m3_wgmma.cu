@@ -1,0 +1,121 @@
+//! kernel  attention  "O = softmax(scale * Q K^T) V for each head, plain, causal, or with a mask and scores of yours"
+//! arch    sm_90a
+//! prefer  2
+//! use     "device/reference/attention.cuh"
+//!
+//! param   HD      = 128   in {64, 128, 256}        "elements of a head"
+//! param   BM      = 128   in {64, 128, 192}        "queries of a block: 64 a warpgroup"
+//! param   BN      = 160   in {32, 64, 96, 128, 160, 192} "keys of a step"
+//! param   STAGES  = 2     in 1..4                  "steps of keys, and of values, in flight or in use"
+//! param   TILES   = 1     in {1, 2}                "tiles whose queries are in shared memory"
+//! param   PERSISTENT = 0  in {0, 1}                "1: a block for each SM processes several tiles"
+//!
+//! let     CLUSTER = 1                              "blocks that load keys together"
+//! let     CONSUMERS = BM / 64
+//! let     THREADS = 128 * (CONSUMERS + 1)
+//! let     SLOTS   = CONSUMERS * TILES              "of queries"
+//! let     SMEM    = align_up(64 * SLOTS * HD + STAGES * BN * (HD + 2 * DV) + 64 * STAGES + 16 * SLOTS, 1024)
+//! let     BLOCKS  = HEADS * ceil_div(M, BM)
+//!
+//! require sizeof(T) == 1                           "numbers of 8 bits"
+//! require SMEM + 1024 * given(mask) <= device.smem_per_block "the tiles must fit in shared memory, and what is found of a mask"
+//! require given(mask) == 0 || BM != 192            "the warps that find the steps a mask leaves need registers"
+//! require DV / 2 + BN * 5 / 8 <= (BM == 192 ? 132 : given(mask) == 1 ? 176 : 196) "output, scores and weights must fit in registers"
+//! require alignment(O) >= 8 && stride(O, 0) % 4 == 0 && stride(O, 1) % 4 == 0 && stride(O, 2) == 1 "four results are stored at a time"
+//!
+//! tensor  Q  box [1, 64, HD < 128 ? HD : 128]  swizzle HD < 128 ? HD : 128
+//! tensor  K  box [1, BN, HD < 128 ? HD : 128]  swizzle HD < 128 ? HD : 128  l2 256
+//! tensor  V  box [1, BN, DV % 128 == 0 ? 128 : DV % 64 == 0 ? 64 : 32]  swizzle DV % 128 == 0 ? 128 : DV % 64 == 0 ? 64 : 32  l2 256
+//!
+//! workspace counter given(mask) == 1 && PERSISTENT == 1 ? 4 : 0  zero "tiles that the blocks have drawn"
+//!
+//! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count) : BLOCKS  block THREADS  smem SMEM + 1024 * given(mask)
+//! work    flops 2 * HEADS * M * N * (HD + DV) / (1 + CAUSAL)  bytes HEADS * M * (HD + 2 * DV) + KV_HEADS * N * (HD + DV)
+//! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 1
+//!
+//! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2           when HD == 64 && given(mask) == 0
+//! preset  HD = 64, BM = 128, BN = 160, PERSISTENT = 1, TILES = 2           when HD == 64
+//! preset  HD = 128, BM = 128, BN = 192, PERSISTENT = 1, TILES = 2          when HD == 128 && N > 6144 && given(mask) == 0
+//! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2          when HD == 128
+//! preset  HD = 256, BM = 128, BN = 96
+
+#include "device/epilogue/log_sums.cuh"
+#include "device/pipeline/attention_e4m3.cuh"
+#include "device/reference/attention.cuh"
+#include "device/schedule/attention.cuh"
+#include "device/tile/pack.cuh"
+
+#include "device/pipeline/attention_tiles.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+// Registers of a thread that loads, transposes or evaluates the mask.
+constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : kMaskGiven ? 72 : 40;
+
+// Stores a warp's rows of a tile, from `row` on, four neighbouring elements at a time.
+__device__ inline void store_results(const View<R, 3>& O, const Output& o, const Work& work, int row) {
+  using Quads = layout::Quads<16, DV>;
+  const auto ordered = mma::in_order<T>(o);
+#pragma unroll
+  for (int s = 0; s < Quads::kRowSlots; ++s) {
+    const int query = work.first + row + Quads::row(s);
+    if (query >= work.queries) continue;
+    R* const to = O.data + work.head * O.stride[0] + query * O.stride[1];
+#pragma unroll
+    for (int i = 0; i < Quads::kRegisters; i += 4)
+      if (Quads::slot(i) == s)
+        *reinterpret_cast<uint2*>(to + Quads::column(i)) =
+            make_uint2(pack<R>(ordered.x[i], ordered.x[i + 1]), pack<R>(ordered.x[i + 2], ordered.x[i + 3]));
+  }
+}
+
+// Computes 64 rows of each of the block's tiles. Called by one consumer warpgroup.
+__device__ void consume(Block& smem, const HeadNumbers& numbers, const View<R, 3>& O, const View<f32, 2>& L,
+                        const Dims& dims, f32 scale, const Hooks& hooks) {
+  const int consumer = threadIdx.x / kWarpgroup, row = threadIdx.x / 32 * 16;
+  const auto finish = [&](Output& o, const Softmax& softmax, const Work& work, u32 slot) {
+    if constexpr (LSE) store_log_sums(L, softmax, work, row);
+    smem.queries.release_warpgroup(slot);
+    store_results(O, o, work, row);
+  };
+  Attention<Work, decltype(finish), kMaskGiven> attention(smem, hooks, numbers, scale, consumer, finish);
+  attend_all(smem, dims, consumer, attention);
+  attention.end();
+  attention.finish_turns();
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
+    const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
+    View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV, View<const f32, 1> SINK, View<R, 3> O,
+    View<f32, 2> L, u8* counter, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
+  Block& smem = shared_memory<Block>();
+  if (threadIdx.x == 0) {
+    for (bool& none : smem.none) none = false;
+    smem.queries.init(1);
+    smem.keys.init(kMaskGiven ? CONSUMERS * 4 : CONSUMERS);
+    smem.values.init(kTransposers);
+    smem.turned.init(CONSUMERS, kTransposers);
+    init_found(smem);
+  }
+  __syncthreads();
+  const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
+  if (thread >= 0) {
+    give_registers<kLoadRegisters>();
+    if (thread >= 32 && thread < 32 + 32 * kTransposers) {
+      transpose_values(smem, thread / 32 - 1);
+    } else if constexpr (kMaskGiven) {
+      if (thread == 0) load_found_backwards<CONSUMERS>(smem, Q, K, V);
+      if (thread >= 32) find_all(smem, reinterpret_cast<u32*>(counter), dims, hooks);
+    } else {
+      Tiles tiles(dims);
+      load_attention_backwards<CONSUMERS>(smem, Q, K, V, tiles);
+    }
+    __syncwarp();
+  } else {
+    take_registers<CONSUMERS == 3 ? 160 : kMaskGiven ? 216 : 232>();
+    consume(smem, {SQ, SK, SV, SINK, static_cast<int>(dims.SINK_HEADS)}, O, L, dims, scale, hooks);
+    __syncwarp();
+  }
+}
+
+#endif

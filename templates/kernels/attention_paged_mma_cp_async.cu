@@ -1,0 +1,96 @@
+//! kernel  attention_paged  "O = softmax(scale * Q K^T) V for each head of the last tokens of sequences of different lengths, CU[b] of them before sequence b, over all their keys, which are in pages that sequences list; results do not depend on what else is in the batch, nor on how many tokens of a sequence are"
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/attention_paged.cuh"
+//!
+//! param   HD      = 128   in {32, 64, 96, 128, 192, 256} "elements of a head"
+//! param   BM      = 64    in {64, 128}             "queries of a block: 16 a warp"
+//! param   BN      = 64    in {32, 64}              "keys of a step"
+//! param   STAGES  = 2     in {2, 3}                "steps of keys and values in flight or in use"
+//!
+//! let     PACK    = 1                              "heads of a tile"
+//! let     THREADS = 2 * BM
+//! let     SMEM    = (BM * HD + STAGES * BN * (HD + DV)) * sizeof(T)
+//! let     BLOCKS  = BATCH * HEADS * ceil_div(LONGEST, BM) "those beyond the end of a sequence leave at once"
+//!
+//! require DV <= HD                                 "a result takes the place of its query"
+//! require DV + BN <= 288                           "output and scores must fit in registers"
+//! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
+//! require alignment(Q) >= 16 && alignment(K) >= 16 && alignment(V) >= 16 "rows are copied 16 bytes at a time"
+//! require (stride(Q, 0) | stride(Q, 1)) % 8 == 0   "rows are copied 16 bytes at a time"
+//! require (stride(K, 0) | stride(K, 1) | stride(K, 2) | stride(V, 0) | stride(V, 1) | stride(V, 2)) % 8 == 0 "rows are copied 16 bytes at a time"
+//! require stride(Q, 2) == 1 && stride(K, 3) == 1 && stride(V, 3) == 1 "elements of a head are neighbours"
+//!
+//! launch  grid BLOCKS  block THREADS  smem SMEM
+//! work    flops 2 * HEADS * M * MAX_PAGES * SIZE * (HD + DV)  bytes HEADS * M * (HD + DV) * sizeof(T) + BATCH * MAX_PAGES * SIZE * KV_HEADS * (HD + DV) * sizeof(T)
+//! reference attention_paged_reference  grid min(BATCH * HEADS * LONGEST, 65536)  block max(128, HD)  bits 5
+//!
+//! preset  HD = 128, BM = 64, BN = 64, STAGES = 2                               when HD <= 128
+//! preset  HD = 64, BM = 64, BN = 64, STAGES = 2                                when HD <= 128
+//! preset  HD = 32, BM = 64, BN = 64, STAGES = 2                                when HD <= 128
+//! preset  HD = 96, BM = 64, BN = 64, STAGES = 2                                when HD <= 128
+//! preset  HD = 192, BM = 64, BN = 32, STAGES = 2                               when VD != 128
+//! preset  HD = 192, VD = 128, BM = 64, BN = 32, STAGES = 2
+//! preset  HD = 256, BM = 64, BN = 32, STAGES = 2
+
+#include "device/reference/attention_paged.cuh"
+
+#include "device/epilogue/log_sums.cuh"
+#include "device/epilogue/store_tile.cuh"
+#include "device/pipeline/attention_mma_cp_async.cuh"
+#include "device/pipeline/key_copy.cuh"
+#include "device/schedule/attention_ragged.cuh"
+#include "device/tile/register_store.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+// The keys and values of a head, which are rows of pages. Rows of a page that is none become zeros.
+struct PagedRows {
+  PagedKeys<1> table;
+  const View<const T, 4>&K, &V;
+  int kv_head, count;
+
+  // Starts copying those of a step. Called by all threads of the block.
+  __device__ void copy(Smem& smem, u32 slot, int step) const {
+    copy_tile(smem.k[slot], K, step * BN);
+    copy_tile(smem.v[slot], V, step * BN);
+  }
+
+ private:
+  template <class Tile> __device__ void copy_tile(Tile& to, const View<const T, 4>& from, int first) const {
+    constexpr int kAcross = power_of_two_in(Tile::kColumns / 8), kDown = THREADS / kAcross;
+#pragma unroll
+    for (int r = threadIdx.x / kAcross; r < BN; r += kDown) {
+      const int key = first + r;
+      const Place at = key < count ? table.place(key) : Place{-1, 0};
+      const T* const row = from.data + at.page * from.stride[0] + at.row * from.stride[1] + kv_head * from.stride[2];
+#pragma unroll
+      for (int c = threadIdx.x % kAcross * 8; c < Tile::kColumns; c += kAcross * 8)
+        cp_async::cg(smem_address(&to.at(r, c)), row + c, table.has(at.page) ? 16 : 0);
+    }
+  }
+};
+
+extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_paged(
+    View<const T, 3> Q, View<const T, 4> K, View<const T, 4> V, View<const s32, 1> CU, View<const s32, 2> PAGES,
+    View<const s32, 1> LENGTHS, View<const f32, 1> SINK, View<T, 3> O, View<f32, 2> L, f32 scale, const Dims dims,
+    const __grid_constant__ Hooks hooks) {
+  Smem& smem = shared_memory<Smem>();
+  const RaggedAttentionTiles<BM, BN> tiles(dims, Sequences{CU, LENGTHS, dims});
+  if (!tiles.more()) return;
+  const auto work = tiles.work();
+  OnlineSoftmax<Scores> softmax(1, HeadNumbers{{}, {}, {}, SINK, static_cast<int>(dims.HEADS)}.sink(work.own_head));
+  Output o = {};
+  const PagedKeys<1> table = {PAGES.data + work.sequence * PAGES.stride[0], PAGES.stride[1],
+                              static_cast<int>(dims.SIZE), static_cast<int>(dims.P)};
+  const PagedRows source = {table, K, V, work.kv_head, work.keys};
+  attend(smem, work, work.rows_of(Q, work.row, work.own_head), source, scale, hooks, softmax, o);
+
+  const int row = threadIdx.x / 32 * 16;
+  if constexpr (LSE) store_log_sums(work.log_sums_of(L), softmax, work, row);
+  store(smem.results(), row, 0, o);
+  __syncthreads();
+  const View<T, 2> out = work.rows_of(O, work.row, work.own_head);
+  store_rows<THREADS>(out, smem.results(), {work.queries, DV}, work.first, 0, threadIdx.x, rows_of_16_bytes(out));
+}
+
+#endif

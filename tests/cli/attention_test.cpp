@@ -1,0 +1,369 @@
+// Attention on the emulator: masks, scores and sinks, operands of 8 bits, sequences of different lengths, keys in
+// pages, and the same bits whatever else is in a batch.
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <random>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "command.h"
+#include "npy.h"
+
+namespace tma_jit::cli {
+namespace {
+
+constexpr const char* kDevice = "--device";
+constexpr const char* kEmulator = "emulator:sm_90a";
+
+void check_passes(std::vector<std::string> words) {
+  words.insert(words.begin(), "run");
+  words.insert(words.end(), {"--check", "--json"});
+  const CommandResult result = run_command(words);
+  CAPTURE(words);
+  CAPTURE(result.err);
+  CAPTURE(result.out);
+  CHECK(result.exit == 0);
+  CHECK(result.json()["check"]["passed"] == true);
+}
+
+// A file of whole numbers of 32 bits.
+std::string numbers(const char* name, const std::vector<std::int32_t>& values) {
+  const std::string path = scratch_folder() / name;
+  const std::vector<std::int64_t> shape = {static_cast<std::int64_t>(values.size())};
+  REQUIRE(write_npy(path, DType::s32, shape, std::as_bytes(std::span(values))).has_value());
+  return path;
+}
+
+std::string raw(const char* name, const void* bytes, std::size_t size) {
+  const std::string path = scratch_folder() / name;
+  std::ofstream(path, std::ios::binary).write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
+  return path;
+}
+
+std::vector<std::uint16_t> read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  std::vector<std::uint16_t> values(static_cast<std::size_t>(file.tellg()) / 2);
+  file.seekg(0).read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * 2));
+  return values;
+}
+
+// Random numbers of about one, as bf16.
+std::vector<std::uint16_t> random_bf16(std::size_t count, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::normal_distribution<float> normal;
+  std::vector<std::uint16_t> values(count);
+  for (std::uint16_t& value : values) {
+    const float x = normal(generator);
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &x, sizeof bits);
+    value = static_cast<std::uint16_t>(bits >> 16);
+  }
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("the last tokens of sequences see keys of any number, contiguous and in pages") {
+  if (!has_compiler() || !kHasEmulator) return;
+  check_passes({"attention_decode", kDevice, kEmulator, "B=2", "TOKENS=3", "HEADS=6", "KV_HEADS=2", "N=0", "LSE=1"});
+  check_passes({"attention_decode", kDevice, kEmulator, "B=1", "TOKENS=1", "HEADS=4", "KV_HEADS=1", "N=1000", "HD=64"});
+  check_passes({"attention_decode", kDevice, kEmulator, "B=40", "TOKENS=2", "HEADS=2", "KV_HEADS=2", "N=200", "HD=64",
+                "RAGGED=1", "LSE=1"});
+  check_passes({"attention_decode", kDevice, kEmulator, "B=1", "TOKENS=3", "HEADS=4", "KV_HEADS=2", "N=300", "LSE=1",
+                "--operand", "slope : f32[HEADS]", "--hook",
+                "score=query - key < 100 ? x + slope[head] * (key - query) * 0.01f : -1e38f"});
+  check_passes({"attention_decode", kDevice, kEmulator, "B=1", "TOKENS=1", "HEADS=8", "KV_HEADS=1", "N=2500", "LSE=1",
+                "PARTS=8", "CLUSTER=4"});
+  for (const char* size : {"SIZE=16", "SIZE=5"})
+    check_passes({"attention_decode", kDevice, kEmulator, "B=2", "TOKENS=1", "HEADS=4", "KV_HEADS=2", "P=40", size,
+                  "MAX_PAGES=30", "LSE=1"});
+}
+
+TEST_CASE("the last tokens of sequences see a cache of rows that are keys and values, by every file") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::vector<std::pair<const char*, const char*>> files = {{"attention_decode_latent_wgmma", "emulator:sm_90a"},
+                                                                  {"attention_decode_latent", "emulator:sm_80"}};
+  for (const auto& [file, device] : files) {
+    const auto passes = [&](std::vector<std::string> words) {
+      words.insert(words.begin(), {"attention_decode_latent", "--device", device, "--template-file", file, "LSE=1"});
+      check_passes(words);
+    };
+    passes({"B=2", "TOKENS=3", "HEADS=6", "P=3", "SIZE=64", "MAX_PAGES=0"});
+    passes({"B=3", "TOKENS=1", "HEADS=5", "P=4", "SIZE=8", "MAX_PAGES=9", "T=f16"});
+    passes({"B=1", "TOKENS=2", "HEADS=40", "P=4", "SIZE=32", "MAX_PAGES=11", "PARTS=4", "LEAST=64"});
+  }
+  check_passes({"attention_decode_latent", "--device", "emulator:sm_90a", "B=1", "TOKENS=1", "HEADS=16", "P=4",
+                "SIZE=64", "MAX_PAGES=9", "LSE=1", "PARTS=4", "CLUSTER=2", "--scalar", "scale=-0.1"});
+  check_passes(
+      {"attention_decode_latent", kDevice, kEmulator, "B=2", "TOKENS=1", "HEADS=4", "P=40", "SIZE=5", "MAX_PAGES=13"});
+}
+
+TEST_CASE("attention takes masks and scores, also of queries that see no keys, by every file") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::vector<std::pair<const char*, const char*>> files = {{"attention_wgmma", "emulator:sm_90a"},
+                                                                  {"attention_tcgen05", "emulator:sm_100a"},
+                                                                  {"attention_mma", "emulator:sm_121a"},
+                                                                  {"attention_mma_cp_async", "emulator:sm_80"}};
+  for (const auto& [file, device] : files) {
+    const auto passes = [&](const char* queries, const char* keys, std::vector<std::string> words) {
+      words.insert(words.begin(), {"attention", "--device", device, "--template-file", file, "HEADS=2", "KV_HEADS=1",
+                                   queries, keys, "HD=64", "LSE=1"});
+      check_passes(words);
+    };
+    passes("M=70", "N=700", {"--hook", "mask=k < 70 || q - k < 100"});
+    passes("M=64", "N=1000", {"--hook", "mask=(q - k) % 300 == 0"});
+    passes("M=150", "N=70", {"--hook", "mask=k <= q", "--hook", "score=s - 0.05f * (q - k)"});
+    passes("M=40", "N=0", {"--hook", "mask=k <= q"});
+    passes("M=40", "N=200", {"--hook", "mask=0"});
+    passes("M=70", "N=200", {"CAUSAL=1", "--operand", "first : s32[N]", "--hook", "mask=k >= first[q]"});
+    passes("M=70", "N=200", {"--hook", "mask=const int x = q - k; return x >= 0 && x < 40;"});
+    passes("M=70", "N=200", {"--scalar", "scale=-0.2", "--hook", "score=20 * tanh(s / 20)"});
+  }
+}
+
+TEST_CASE("sequences of different lengths have attention of their own keys, by every file") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string queries = (scratch_folder() / "queries.npy").string();
+  const std::string keys = (scratch_folder() / "keys.npy").string();
+  const std::vector<std::int64_t> shape = {6};
+  const std::vector<std::int32_t> first_query = {0, 70, 70, 71, 135, 268}, first_key = {0, 70, 75, 75, 139, 339};
+  REQUIRE(write_npy(queries, DType::s32, shape, std::as_bytes(std::span(first_query))).has_value());
+  REQUIRE(write_npy(keys, DType::s32, shape, std::as_bytes(std::span(first_key))).has_value());
+  const std::vector<std::pair<const char*, const char*>> files = {{"attention_ragged_wgmma", "emulator:sm_90a"},
+                                                                  {"attention_ragged_mma_cp_async", "emulator:sm_80"}};
+  for (const auto& [file, device] : files) {
+    const auto passes = [&](std::vector<std::string> words) {
+      words.insert(words.begin(),
+                   {"attention_ragged", "--device", device, "--template-file", file, "BATCH=5", "HEADS=2", "KV_HEADS=1",
+                    "M=280", "N=350", "LONGEST=133", "HD=64", "LSE=1", "--in", "CU=" + queries, "--in", "CUK=" + keys});
+      check_passes(words);
+    };
+    passes({});
+    passes({"CAUSAL=1"});
+    passes({"--hook", "mask=abs(q - k) < 40", "--hook", "score=s - 0.1f * head"});
+    if (file == std::string("attention_ragged_wgmma")) passes({"VD=32", "CAUSAL=1"});
+    check_passes({"attention_ragged", "--device", device, "--template-file", file, "BATCH=0", "HEADS=2", "KV_HEADS=1",
+                  "M=10", "N=10", "LONGEST=10"});
+  }
+}
+
+TEST_CASE("a sink takes weight from keys, in every attention kernel, also where there are no keys") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::vector<std::pair<const char*, const char*>> files = {{"attention_wgmma", "emulator:sm_90a"},
+                                                                  {"attention_tcgen05", "emulator:sm_100a"},
+                                                                  {"attention_mma", "emulator:sm_121a"},
+                                                                  {"attention_mma_cp_async", "emulator:sm_80"}};
+  for (const auto& [file, device] : files)
+    for (const char* keys : {"N=0", "N=200"})
+      check_passes({"attention", kDevice, device, "--template-file", file, "HEADS=4", "KV_HEADS=2", "M=70", keys,
+                    "HD=64", "LSE=1", "SINKS=1", "SINK_HEADS=2", "CAUSAL=1"});
+  check_passes({"attention_decode", kDevice, kEmulator, "B=2", "TOKENS=1", "HEADS=4", "KV_HEADS=2", "N=300", "LSE=1",
+                "SINKS=1"});
+  check_passes(
+      {"attention_decode", kDevice, kEmulator, "B=2", "TOKENS=1", "HEADS=4", "KV_HEADS=2", "N=0", "LSE=1", "SINKS=1"});
+}
+
+TEST_CASE("attention by mma.sync has heads of every size, and values of another length than keys") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* file : {"attention_mma", "attention_mma_cp_async"}) {
+    const auto passes = [&](std::vector<std::string> words) {
+      words.insert(words.begin(), {"attention", kDevice, "emulator:sm_121a", "--template-file", file, "HEADS=2",
+                                   "KV_HEADS=1", "M=70", "N=100", "LSE=1"});
+      check_passes(words);
+    };
+    for (const char* size : {"HD=32", "HD=96", "HD=192", "HD=256"}) passes({size});
+    passes({"HD=192", "VD=128"});
+    passes({"HD=128", "VD=96", "CAUSAL=1"});
+  }
+}
+
+TEST_CASE("attention takes queries, keys and values of 8 bits with scales of heads") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto passes = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"attention", kDevice, kEmulator, "T=e4m3", "HEADS=4", "KV_HEADS=2", "LSE=1"});
+    check_passes(words);
+  };
+  passes({"M=77", "N=301", "HD=128"});
+  passes({"M=300", "N=301", "HD=128", "CAUSAL=1", "PERSISTENT=1", "R=f16"});
+  passes({"M=77", "N=301", "HD=64", "SCALED=1", "SINKS=1", "SINK_HEADS=4"});
+  passes({"M=40", "N=200", "HD=256", "--hook", "mask=k <= q", "--hook", "score=s * 0.5f"});
+  passes({"M=40", "N=200", "HD=64", "--scalar", "scale=-0.1"});
+  passes({"M=40", "N=0", "HD=128"});
+  passes({"M=77", "N=130", "HD=256", "SCALED=1"});
+  passes({"M=300", "N=300", "HD=64", "PERSISTENT=1", "TILES=2", "--hook", "mask=k <= q && q - k < 100"});
+}
+
+TEST_CASE("two blocks of a cluster load keys and values for each other, also where one has no queries") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto passes = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"attention", kDevice, kEmulator, "--template-file", "attention_wgmma", "CLUSTER=2",
+                                 "HEADS=2", "KV_HEADS=1", "LSE=1"});
+    check_passes(words);
+  };
+  passes({"M=300", "N=301", "HD=128", "PERSISTENT=1", "TILES=2", "BM=128", "BN=128"});
+  passes({"M=70", "N=200", "HD=64", "PERSISTENT=0", "TILES=1", "BM=64", "BN=64"});
+  passes({"M=70", "N=0", "HD=64", "BM=64", "BN=64"});
+}
+
+TEST_CASE("blocks draw the tiles under a mask, and a warp finds their steps, in any order") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* policy : {"random,seed=3", "lazy,seed=7", "starved,seed=4"})
+    check_passes({"attention", kDevice, std::string("emulator:sm_90a:policy=") + policy, "--template-file",
+                  "attention_wgmma", "HEADS=4", "KV_HEADS=2", "HD=64", "LSE=1", "M=300", "N=300", "--hook",
+                  "mask=k <= q && q - k < 100", "PERSISTENT=1", "TILES=2", "BM=128", "BN=64"});
+}
+
+TEST_CASE("steps that a mask leaves are found from operands of any type, address and part in the tensor") {
+  if (!has_compiler() || !kHasEmulator) return;
+  std::vector<std::int32_t> wide(300);
+  for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = static_cast<std::int32_t>(1 + i / 37);
+  const std::vector<std::uint16_t> narrow(wide.begin(), wide.end());
+  const std::vector<std::pair<std::string, std::string>> operands = {
+      {"document : s32[N]", "document=" + raw("wide.bin", wide.data(), wide.size() * 4)},
+      {"document : u16[N]", "document=" + raw("narrow.bin", narrow.data(), narrow.size() * 2)}};
+  for (const char* device : {"emulator:sm_90a", "emulator:sm_80"}) {
+    for (const auto& [operand, file] : operands) {
+      for (const char* at : {"", " + 3", " - 70"}) {
+        const std::string mask = fmt::format("mask=document[q{0}] == document[k{0}]", at);
+        check_passes({"attention", kDevice, device, "HEADS=2", "KV_HEADS=1", "HD=64", "M=200", "N=300", "--operand",
+                      operand, "--in", file, "--hook", mask});
+      }
+    }
+  }
+}
+
+TEST_CASE("the last tokens see keys and values of 8 bits, converted by the instruction and without it") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* device : {"emulator:sm_90a", "emulator:sm_80"}) {
+    const auto passes = [&](std::vector<std::string> words) {
+      words.insert(words.begin(),
+                   {"attention_decode", kDevice, device, "C=e4m3", "B=2", "HEADS=4", "KV_HEADS=2", "LSE=1"});
+      check_passes(words);
+    };
+    passes({"TOKENS=1", "N=300", "HD=128", "SCALED=1"});
+    passes({"TOKENS=3", "N=100", "HD=64", "T=f16"});
+    passes({"TOKENS=9", "P=20", "SIZE=16", "MAX_PAGES=9", "HD=96", "SCALED=1", "SINKS=1"});
+    passes({"TOKENS=1", "P=20", "SIZE=3", "MAX_PAGES=30", "HD=32"});
+  }
+}
+
+TEST_CASE("new tokens of sequences see their keys in pages, by every file") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string queries = numbers("new_tokens.npy", {0, 70, 70, 71, 135, 268});
+  const std::string lengths = numbers("cached_keys.npy", {170, 20, 301, 64, 211});
+  const std::vector<std::pair<const char*, const char*>> files = {{"attention_paged_wgmma", "emulator:sm_90a"},
+                                                                  {"attention_paged_mma_cp_async", "emulator:sm_80"}};
+  for (const auto& [file, device] : files) {
+    const auto passes = [&](std::vector<std::string> words) {
+      words.insert(words.begin(),
+                   {"attention_paged", kDevice, device, "--template-file", file, "BATCH=5", "HEADS=4", "KV_HEADS=2",
+                    "M=280", "LONGEST=133", "P=90", "LSE=1", "--in", "CU=" + queries, "--in", "LENGTHS=" + lengths});
+      check_passes(words);
+    };
+    passes({"SIZE=16", "MAX_PAGES=20", "HD=128"});
+    passes({"SIZE=64", "MAX_PAGES=5", "HD=64", "CAUSAL=0", "SINKS=1"});
+    passes({"SIZE=8", "MAX_PAGES=40", "HD=64", "--hook", "mask=q - k < 60 && head % 3 != 1"});
+    if (file == std::string("attention_paged_wgmma")) {
+      passes({"SIZE=16", "MAX_PAGES=20", "HD=64", "PACK=2", "SINKS=1"});
+      passes({"SIZE=16", "MAX_PAGES=20", "HD=64", "PACK=1", "--hook", "mask=0"});
+    }
+    if (file != std::string("attention_paged_wgmma")) passes({"SIZE=3", "MAX_PAGES=101", "HD=96"});
+    check_passes({"attention_paged", kDevice, device, "--template-file", file, "BATCH=1", "HEADS=2", "KV_HEADS=1",
+                  "M=3", "LONGEST=3", "P=0", "SIZE=16", "MAX_PAGES=0", "HD=64"});
+  }
+}
+
+TEST_CASE("a token has the same bits alone and with others of its sequence and other sequences") {
+  if (!has_compiler() || !kHasEmulator) return;
+  constexpr int kHeads = 4, kKvHeads = 2, kSize = 64, kPage = 16, kPages = 40, kNew = 90, kKeys = 250;
+  const std::vector<std::uint16_t> q = random_bf16((kNew + 30) * kHeads * kSize, 1);
+  const std::size_t cache = std::size_t{kPages} * kPage * kKvHeads * kSize;
+  const std::vector<std::uint16_t> k = random_bf16(cache, 2), v = random_bf16(cache, 3);
+  const std::string keys = raw("keys.bin", k.data(), cache * 2), values = raw("values.bin", v.data(), cache * 2);
+  std::vector<std::int32_t> pages(kPages);
+  for (int i = 0; i < kPages; ++i) pages[static_cast<std::size_t>(i)] = (i * 7 + 3) % kPages;  // of 2 x 20
+  const auto result = [&](const char* file, const char* device, const std::string& words,
+                          const std::vector<std::int32_t>& first, const std::vector<std::int32_t>& lengths, int row) {
+    const int sequences = static_cast<int>(lengths.size()), rows = first.back();
+    const std::string queries = raw("q.bin", &q[static_cast<std::size_t>(row) * kHeads * kSize],
+                                    static_cast<std::size_t>(rows) * kHeads * kSize * 2);
+    const std::string table = raw("pages.bin", pages.data(), static_cast<std::size_t>(sequences) * 20 * 4);
+    const std::string out = scratch_folder() / "o.bin";
+    std::vector<std::string> all = {"run",
+                                    "attention_paged",
+                                    kDevice,
+                                    device,
+                                    "--template-file",
+                                    file,
+                                    "BATCH=" + std::to_string(sequences),
+                                    "HEADS=4",
+                                    "KV_HEADS=2",
+                                    "M=" + std::to_string(rows),
+                                    "LONGEST=" + std::to_string(rows),
+                                    "P=40",
+                                    "SIZE=16",
+                                    "MAX_PAGES=20",
+                                    "HD=64",
+                                    "--in",
+                                    "Q=" + queries,
+                                    "--in",
+                                    "K=" + keys,
+                                    "--in",
+                                    "V=" + values,
+                                    "--in",
+                                    "PAGES=" + table,
+                                    "--in",
+                                    "CU=" + numbers("cu.npy", first),
+                                    "--in",
+                                    "LENGTHS=" + numbers("lengths.npy", lengths),
+                                    "--out",
+                                    "O=" + out};
+    if (!words.empty()) all.push_back(words);
+    const CommandResult ran = run_command(all);
+    REQUIRE_MESSAGE(ran.exit == 0, ran.out << ran.err);
+    return read(out);
+  };
+  const std::vector<std::pair<const char*, const char*>> files = {{"attention_paged_wgmma", "emulator:sm_90a"},
+                                                                  {"attention_paged_mma_cp_async", "emulator:sm_121a"}};
+  for (const auto& [file, device] : files) {
+    const bool packs = file == std::string("attention_paged_wgmma");
+    const std::vector<std::uint16_t> together =
+        result(file, device, packs ? "PACK=1" : "", {0, kNew, kNew + 30}, {kKeys, 100}, 0);
+    for (const int token : {0, 40, kNew - 1}) {
+      const std::vector<std::uint16_t> alone =
+          result(file, device, packs ? "PACK=2" : "", {0, 1}, {kKeys - kNew + 1 + token}, token);
+      const auto there = together.begin() + token * kHeads * kSize;
+      CHECK_MESSAGE(std::equal(alone.begin(), alone.end(), there), file << ", token " << token);
+    }
+  }
+}
+
+TEST_CASE("numbers of pages beyond the cache are found in a file, and read as zeros") {
+  if (!has_compiler() || !kHasEmulator) return;
+  std::vector<std::int32_t> pages = {0, 1, 2, 3, 9, 5, -1, 7};
+  const std::string table = raw("beyond.bin", pages.data(), pages.size() * 4);
+  const CommandResult ran =
+      run_command({"run", "attention_decode", "--check", kDevice, kEmulator, "B=2", "TOKENS=1", "HEADS=2", "KV_HEADS=1",
+                   "P=9", "SIZE=16", "MAX_PAGES=4", "--in", "PAGES=" + table});
+  CHECK_MESSAGE(ran.exit == 0, ran.out << ran.err);
+  CHECK_MESSAGE(
+      (ran.out + ran.err).find("PAGES[1, 0] is 9, outside of 0..8; 1 more value is not valid") != std::string::npos,
+      ran.out << ran.err);
+}
+
+TEST_CASE("rotated keys and values are put into pages, the last of tokens with one row") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto passes = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"append_rope", kDevice, kEmulator, "KV_HEADS=2", "L=50"});
+    check_passes(words);
+  };
+  passes({"M=37", "HEADS=8", "HD=128", "P=10", "SIZE=16"});
+  passes({"M=37", "HEADS=3", "HD=96", "P=2", "SIZE=3", "C=e4m3", "SCALED=1", "NORM=1", "PAIRS=1"});
+  passes({"M=5", "QUERIES=0", "HD=256", "P=10", "SIZE=1", "NORM=1", "J=s64"});
+  passes({"M=0", "HEADS=8", "HD=64", "P=10", "SIZE=16"});
+  passes({"M=3", "HEADS=8", "HD=64", "P=0", "SIZE=16"});
+}
+
+}  // namespace tma_jit::cli

@@ -1,0 +1,217 @@
+// The gradients of attention: of its masks and scores, of every size of head, and at every edge; and the derivatives of
+// the functions that a score may call.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "command.h"
+#include "npy.h"
+
+namespace tma_jit::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+CommandResult run_checked(Words words, const Words& more) {
+  words.insert(words.begin(), "run");
+  words.insert(words.end(), {"--check", "--json"});
+  words.insert(words.end(), more.begin(), more.end());
+  return run_command(words);
+}
+
+void check_passes(const Words& words, const Words& more) {
+  const CommandResult result = run_checked(words, more);
+  CAPTURE(words);
+  CAPTURE(more);
+  CAPTURE(result.err);
+  CAPTURE(result.out);
+  CHECK(result.exit == 0);
+}
+
+// A file of attention_backward and a device for it.
+struct File {
+  const char *name, *device;
+};
+constexpr File kFiles[] = {{"attention_backward_mma_cp_async", "emulator:sm_80"},
+                           {"attention_backward_wgmma", "emulator:sm_90a:processors=3"}};
+
+// By wgmma a problem is computed in both orders of the sums.
+void check_gradients(const File& file, Words words, const Words& hooks = {}) {
+  words.insert(words.begin(), {"attention_backward", "--template-file", file.name, "--device", file.device});
+  for (const char* order : {"ATOMIC=0", "ATOMIC=1"}) {
+    if (&file == kFiles && order != std::string("ATOMIC=0")) continue;
+    words.emplace_back(order);
+    check_passes(words, hooks);
+    words.pop_back();
+  }
+}
+
+Words backward(const File& file) {
+  return {"attention_backward", "--template-file", file.name, "--device", file.device, "HEADS=2", "KV_HEADS=1"};
+}
+
+// Each function of the expression has its derivative; x is from 0.1 to 0.9.
+constexpr const char* kDifferentiable[] = {
+    "fabs(x) + abs(-x) + sqrt(x) * rsqrtf(x + 1) - cbrt(x) / rcbrtf(x)",
+    "exp(x) + exp2f(-x) + 0.1f * exp10(x) + expm1f(x) * __expf(x)",
+    "log(x) + log2f(x) * log10(x) - log1pf(x) + __logf(x + 1) * __log2f(x) + __log10f(x)",
+    "__sinf(x) * __cosf(2 * x) + __exp10f(x)",
+    "asin(x) + acosf(x) * atan(x) + 1 / (1 + x)",
+    "sinh(x) * coshf(x) - tanh(x) + asinhf(x) + acosh(1 + x) * atanhf(x)",
+    "erf(x) + erfcf(x) * x + normcdf(x) - +x",
+    "floor(10 * x) * x + ceilf(10 * x) * x + trunc(10 * x) * x",
+    "roundf(10 * x) * x + rint(10 * x) * x + nearbyintf(10 * x) * x",
+    "max(x, 0.5f) + min(x * x, 0.3f) + fmaxf(2 * x, 1) + fminf(x, 0.7f) + fdimf(x, 0.2f)",
+    "fmodf(3 * x, 0.7f) + remainderf(3 * x, 0.7f) + copysignf(x, -1.0f) + hypot(x, 2 * x) + atan2f(x, 1 + x * x)",
+    "powf(x, 3) + pow(2, x) + __powf(x, 1.5f) + __fdividef(1 + x, 2 + x) + fma(x, x, x) + fmaf(2, x, 1) + ldexpf(x, 2)",
+    "x < 0.5f ? x * x : x > 0.7f ? -x : 3",
+    "(isnan(x) || isinf(x) || !isfinite(x) ? 0.0f : x) * (x == 2 || x != 3) * (x <= 1 && x >= 0)",
+};
+
+}  // namespace
+
+TEST_CASE("the derivative of a text is that of differences, whatever function it calls") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::filesystem::path folder = scratch_folder() / "slopes";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "slope.cu") << R"(//! kernel slope
+//! arch sm_80
+//! dim N
+//! tensor D : f32[N] out
+//! hook apply(f32 x) : f32 generic = x
+//! launch grid ceil_div(N, 128) block 128
+//! reference slope_reference grid ceil_div(N, 128) block 128 bits 8
+#include "device/tile/dual.cuh"
+// Between the steps of functions that have them.
+__device__ f64 argument(int i, int n) { return 0.1033 + 0.8 * i / n; }
+#ifndef TMA_JIT_REFERENCE
+extern "C" __global__ void slope(View<f32, 1> D, const Dims dims, const __grid_constant__ Hooks hooks) {
+  const int i = blockIdx.x * 128 + threadIdx.x;
+  if (i < dims.N) D.data[i] = Dual<f32>(hooks.apply_of(Dual<f32>(argument(i, dims.N), 1))).slope;
+}
+#else
+extern "C" __global__ void slope_reference(View<f64, 1> D, const Dims dims, const __grid_constant__ Hooks hooks) {
+  const int i = blockIdx.x * 128 + threadIdx.x;
+  if (i >= dims.N) return;
+  const f64 x = argument(i, dims.N), step = 1e-4;
+  D.data[i] = (hooks.apply(x + step) - hooks.apply(x - step)) / (2 * step);
+}
+#endif
+)";
+  for (const char* text : kDifferentiable)
+    check_passes({"slope", "--templates", folder.string(), "--device", "emulator:sm_80", "N=37"},
+                 {"--hook", std::string("apply=") + text});
+}
+
+TEST_CASE("the sums that gradients of scores need are those of each query") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* size : {"HD=32", "HD=96", "HD=128", "HD=192"})
+    check_passes({"attention_delta", "--device", "emulator:sm_80", "HEADS=3", "M=77"}, {size});
+}
+
+TEST_CASE("the gradient of a sink is a sum that docs/attention.md shows") {
+  if (!has_compiler() || !kHasEmulator) return;
+  check_passes(
+      {"reduce", "--device", "emulator:sm_80", "M=16", "K=409"},
+      {"--hook", "input=-x * expf(sink[m] - l[m, k])", "--operand", "sink : f32[M]", "--operand", "l : f32[M, K]"});
+}
+
+TEST_CASE("attention has gradients of every size of head, of keys and of values") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const File& file : kFiles) {
+    const bool wide = &file == kFiles;
+    for (const char* size : {"HD=32", "HD=64", "HD=96", "HD=128"})
+      check_gradients(file, {"HEADS=2", "KV_HEADS=1", "M=37", "N=133", size, "CAUSAL=1", "T=f16"});
+    for (const char* size : {"HD=192", "HD=256"})
+      if (wide) check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=20", "N=70", size, "CAUSAL=1"});
+    if (wide) check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=40", "N=30", "HD=192", "VD=128"});
+    check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=70", "N=30", "HD=128", "VD=64"});
+    check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=70", "N=30", "HD=96", "VD=32"});
+  }
+}
+
+TEST_CASE("attention has gradients, also of queries that see no keys, of none, and of heads that share keys") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const File& file : kFiles) {
+    check_gradients(file, {"HEADS=2", "KV_HEADS=1", "M=1", "N=1"});
+    check_gradients(file, {"HEADS=2", "KV_HEADS=1", "M=150", "N=30", "CAUSAL=1"});
+    check_gradients(file, {"HEADS=2", "KV_HEADS=1", "M=0", "N=30"});
+    check_gradients(file, {"HEADS=2", "KV_HEADS=2", "M=30", "N=0", "CAUSAL=1"});
+    check_gradients(file, {"HEADS=6", "KV_HEADS=2", "M=33", "N=165"});
+    check_gradients(file, {"HEADS=2", "KV_HEADS=2", "M=140", "N=300", "CAUSAL=1"});
+  }
+}
+
+TEST_CASE("attention's gradients are those of masks and scores, whose derivative is found from the text") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const File& file : kFiles) {
+    const auto passes = [&](const char* queries, const char* keys, const Words& hooks) {
+      check_gradients(file, {"HEADS=2", "KV_HEADS=1", queries, keys}, hooks);
+    };
+    passes("M=70", "N=400", {"--hook", "mask=k < 70 || q - k < 100"});
+    passes("M=400", "N=70", {"--hook", "mask=(q - k) % 300 == 0"});
+    passes("M=150", "N=270", {"--hook", "mask=k <= q && q - k < 40", "--hook", "score=s - 0.05f * (q - k)"});
+    passes("M=40", "N=200", {"--hook", "mask=0"});
+    passes("M=70", "N=200", {"CAUSAL=1", "--operand", "first : s32[N]", "--hook", "mask=k >= first[q]"});
+    passes("M=70", "N=100", {"--hook", "mask=const int x = q - k; return x >= 0 && x < 40;"});
+    passes("M=70", "N=100", {"--scalar", "scale=-0.2", "--hook", "score=20 * tanh(s / 20)"});
+    passes("M=70", "N=100", {"--hook", "score=q % 3 == 0 ? -1.0f / 0.0f : s * s * 0.01f"});
+  }
+}
+
+TEST_CASE("sequences of different lengths have gradients of their own, by every file") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string queries = (scratch_folder() / "rows_of_queries.npy").string();
+  const std::string keys = (scratch_folder() / "rows_of_keys.npy").string();
+  const std::vector<std::int64_t> shape = {6};
+  const std::vector<std::int32_t> first_query = {5, 75, 75, 76, 140, 273}, first_key = {0, 70, 75, 75, 139, 339};
+  REQUIRE(write_npy(queries, DType::s32, shape, std::as_bytes(std::span(first_query))).has_value());
+  REQUIRE(write_npy(keys, DType::s32, shape, std::as_bytes(std::span(first_key))).has_value());
+  const std::vector<std::pair<const char*, const char*>> files = {
+      {"attention_ragged_backward_mma_cp_async", "emulator:sm_80"},
+      {"attention_ragged_backward_wgmma", "emulator:sm_90a:processors=3"}};
+  for (const auto& [file, device] : files) {
+    for (const char* order : {"ATOMIC=0", "ATOMIC=1"}) {
+      const Words words = {"attention_ragged_backward", "--template-file", file, "--device", device, order};
+      const auto passes = [&](Words more) {
+        more.insert(more.end(), {"BATCH=5", "HEADS=4", "KV_HEADS=2", "M=280", "N=350", "--in", "CU=" + queries, "--in",
+                                 "CUK=" + keys});
+        check_passes(words, more);
+      };
+      passes({"HD=64", "CAUSAL=1"});
+      passes({"HD=128", "T=f16"});
+      passes({"HD=96", "VD=32", "--hook", "mask=abs(q - k) < 40", "--hook", "score=s - 0.1f * head"});
+      check_passes(words, {"BATCH=0", "HEADS=2", "KV_HEADS=1", "M=10", "N=10"});
+      if (file == files[0].first) break;
+    }
+  }
+}
+
+TEST_CASE("a derivative that the request gives is used, a wrong one is found, and a missing one is asked for") {
+  if (!has_compiler() || !kHasEmulator) return;
+  constexpr const char* kBody = "score=const float half = 0.1f * s; return half * half;";
+  for (const File& file : kFiles) {
+    const Words words = backward(file);
+    const Words small = {"M=37", "N=70", "--hook", kBody};
+    const auto given = [&](const char* slope) {
+      Words more = small;
+      if (slope != nullptr) more.insert(more.end(), {"--hook", slope});
+      return run_checked(words, more);
+    };
+    CHECK(given("score_gradient=0.02f * s").exit == 0);
+    const CommandResult wrong = given("score_gradient=0.03f * s");
+    CHECK(wrong.exit != 0);
+    CHECK(wrong.json()["check"]["passed"] == false);
+    const CommandResult missing = given(nullptr);
+    CHECK(missing.exit != 0);
+    CHECK(missing.err.find("give its derivative by s as the hook score_gradient") != std::string::npos);
+    const CommandResult alone = run_checked(words, {"M=37", "N=70", "--hook", "score_gradient=2"});
+    CHECK(alone.err.find("score_gradient is the derivative of a score of yours") != std::string::npos);
+  }
+}
+
+}  // namespace tma_jit::cli
