@@ -5,6 +5,7 @@
 #include "plan/example.h"
 #include "plan/planner.h"
 #include "source/emit.h"
+#include "source/preamble.h"
 
 namespace tma_jit {
 namespace {
@@ -73,7 +74,12 @@ engine::Records::Planning planning_of(Engine::State& state, const DeviceInfo& fa
             TMA_JIT_ASSIGN(const engine::Selection selection, state.select(pinned.kernel, pinned.file));
             return plan_around_crashes(state, pinned, facts, selection.templates());
           },
-          [&](const Plan& plan) { return state.emit(plan); }, state.templates.headers_fixed()};
+          [&](const templates::Template& file, bool operands) {
+            return source::reachable_headers({{source::kPreambleName, source::preamble_includes(operands)},
+                                              {file.file(), file.text()}},
+                                             header_lookup(state));
+          },
+          state.templates.headers_fixed()};
 }
 
 }  // namespace
@@ -124,6 +130,16 @@ Result<Plan> Engine::State::plan(const Request& request) {
   ++counters.plans;
   if (!made->reason.empty()) log->info("{}: {}", request.kernel, made->reason);
   return *std::move(made);
+}
+
+std::optional<TuningRecord> Engine::State::known(const Request& request, const tuning::RecordBook& book) {
+  const auto facts = device.facts();
+  return facts ? records.known(request, *facts, planning_of(*this, *facts), book) : std::nullopt;
+}
+
+std::string Engine::State::template_digest(const Request& request, std::string_view stem) {
+  const auto facts = device.facts();
+  return facts ? records.digest(request, stem, planning_of(*this, *facts)) : std::string();
 }
 
 Result<Source> Engine::State::emit(const Plan& plan) {

@@ -181,13 +181,19 @@ void append_hooks(const Plan& plan, std::string& text) {
   text += "};\n";
 }
 
+}  // namespace
+
 bool has_tensor_operand(const Plan& plan) {
   return std::ranges::any_of(plan.arguments, [](const Argument& argument) {
     return argument.hooks_offset.has_value() && argument.kind == Argument::Kind::view;
   });
 }
 
-}  // namespace
+std::string preamble_includes(bool tensor_operands) {
+  std::string lines = "#include \"device/types.cuh\"\n";
+  if (tensor_operands) lines += "#include \"device/tile/operand.cuh\"\n";
+  return lines;
+}
 
 std::string line_directive(std::size_t line, std::string_view file) {
   std::string escaped;
@@ -200,8 +206,7 @@ std::string line_directive(std::size_t line, std::string_view file) {
 
 std::string preamble(const Plan& plan) {
   std::string text = line_directive(1, kPreambleName);
-  text += "#include \"device/types.cuh\"\n";
-  if (has_tensor_operand(plan)) text += "#include \"device/tile/operand.cuh\"\n";
+  text += preamble_includes(has_tensor_operand(plan));
   if (plan.reference) text += "#define TMA_JIT_REFERENCE 1\n";
   for (const Constant& constant : plan.constants) text += declaration(constant);
   text += dims_text(plan);
