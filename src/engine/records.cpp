@@ -61,10 +61,11 @@ bool is_open(const Request& request) {
 Records::Records(TuningOptions options, std::filesystem::path user_file, Carried carried, const Logger& log)
     : options_(std::move(options)), user_file_(std::move(user_file)), carried_(std::move(carried)), log_(log) {}
 
-void Records::follow(const std::vector<TuningRecord>& records) {
+void Records::follow(std::vector<TuningRecord> records) {
   Members& members = members_.get();
   const std::lock_guard lock(members.mutex);
-  members.followed.insert(members.followed.begin(), records.begin(), records.end());
+  members.followed.insert(members.followed.begin(), std::make_move_iterator(records.begin()),
+                          std::make_move_iterator(records.end()));
   members.book.reset();
 }
 
@@ -112,8 +113,6 @@ std::string Records::digest(const templates::Template& file, bool operands, cons
   const tuning::TemplateDigests::Asked asked{file.file(), file.text(), operands};
   Members& members = members_.get();
   if (planning.headers_fixed) {
-    const auto shipped = file.embedded && !operands ? tuning::shipped_digest(asked.file) : std::nullopt;
-    if (shipped) return std::string(*shipped);
     const std::lock_guard lock(members.mutex);
     if (auto known = members.digests.find(asked)) return *std::move(known);
   }
@@ -127,9 +126,21 @@ std::string Records::digest(const templates::Template& file, bool operands, cons
   return digest;
 }
 
+std::string Records::digest(std::string_view kernel, std::string_view stem, bool operands, const Planning& planning) {
+  const std::string name = operands ? std::string() : planning.shipped(kernel, stem);
+  if (const auto shipped = name.empty() ? std::nullopt : tuning::shipped_digest(name)) return std::string(*shipped);
+  const auto file = planning.file(kernel, stem);
+  return file != nullptr ? digest(*file, operands, planning) : std::string();
+}
+
 std::string Records::digest(const Request& request, std::string_view stem, const Planning& planning) {
-  const auto file = planning.file(request.kernel, stem);
-  return file != nullptr ? digest(*file, plan::has_tensor_operands(*file, request), planning) : std::string();
+  const auto file = request.operands.empty() ? nullptr : planning.file(request.kernel, stem);
+  const bool operands = file != nullptr && plan::has_tensor_operands(*file, request);
+  return digest(request.kernel, stem, operands, planning);
+}
+
+bool Records::is_current(const TuningRecord& record, bool operands, const Planning& planning) {
+  return !record.digest.empty() && record.digest == digest(record.kernel, record.file, operands, planning);
 }
 
 template <class Use>
@@ -141,16 +152,14 @@ void Records::visit(const Request& request, const DeviceInfo& device, const Plan
     if (!problem) continue;
     auto advice = book.of(record_of(request.kernel, *problem, device));
     if (!advice) continue;
-    const auto chosen = advice->record.file == stem ? file : planning.file(request.kernel, advice->record.file);
-    if (chosen == nullptr || digest(*chosen, problem->tensor_operands, planning) != advice->record.digest) continue;
-    if (use(*std::move(advice), *chosen)) return;
+    if (is_current(advice->record, problem->tensor_operands, planning) && use(*std::move(advice))) return;
   }
 }
 
 std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& device, const Planning& planning) {
   if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
   std::optional<Plan> decided;
-  visit(request, device, planning, *book(), [&](tuning::Advice&& advice, const templates::Template&) {
+  visit(request, device, planning, *book(), [&](tuning::Advice&& advice) {
     std::string words = words_of(advice);
     Result<Plan> made = planning.plan(tuning::pinned(request, std::move(advice.record)));
     if (!made) return false;
@@ -165,8 +174,12 @@ std::optional<TuningRecord> Records::known(const Request& request, const DeviceI
                                            const tuning::RecordBook& book) {
   std::optional<TuningRecord> found;
   if (!is_open(request)) return found;
-  visit(request, device, planning, book, [&](tuning::Advice&& advice, const templates::Template& file) {
-    if (!plan::fits(file, tuning::pinned(request, advice.record), device)) return false;
+  visit(request, device, planning, book, [&](tuning::Advice&& advice) {
+    // Without tensors they are packed, as every configuration takes them; a plan makes sure.
+    if (!request.tensors.empty()) {
+      const auto file = planning.file(request.kernel, advice.record.file);
+      if (file == nullptr || !plan::fits(*file, tuning::pinned(request, advice.record), device)) return false;
+    }
     found = std::move(advice.record);
     return true;
   });
@@ -177,10 +190,8 @@ std::optional<Plan> Records::advised(const Request& request, const Plan& preset,
                                      const Planning& planning) {
   if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
   const auto advice = book()->find(tuning::problem_of(preset, device));
-  const auto file = advice ? planning.file(request.kernel, advice->record.file) : nullptr;
-  if (file == nullptr || digest(*file, source::has_tensor_operand(preset), planning) != advice->record.digest) {
-    return std::nullopt;
-  }
+  if (!advice) return std::nullopt;
+  if (!is_current(advice->record, source::has_tensor_operand(preset), planning)) return std::nullopt;
   Result<Plan> made = planning.plan(tuning::pinned(request, advice->record));
   if (!made) return std::nullopt;
   if (advice->nearest && made->work.cycles > preset.work.cycles * kWorthANeighbour) return std::nullopt;
@@ -198,8 +209,8 @@ std::filesystem::path tuning_file(const Engine& engine) {
   return EngineInternals::state_of(engine).records.user_file();
 }
 
-void Engine::follow(const std::vector<TuningRecord>& records) {
-  state_->records.follow(records);
+void Engine::follow(std::vector<TuningRecord> records) {
+  state_->records.follow(std::move(records));
 }
 
 }  // namespace tma_jit

@@ -28,18 +28,20 @@ namespace tma_jit::engine {
 // Reads the files at the first query. Thread-safe; the child of a fork reads them again.
 class Records {
  public:
-  // `user_file` is searched after those of the options; it may be missing. Then come those that `carried` returns, which
-  // is called at the first query, and what is shipped.
+  // `user_file` is searched after those of the options; it may be missing. Then come those that `carried` returns,
+  // which is called at the first query, and what is shipped.
   using Carried = std::function<std::vector<cache::Layers::Records>()>;
   Records(TuningOptions options, std::filesystem::path user_file, Carried carried, const Logger& log);
 
-  void follow(const std::vector<TuningRecord>& records);
+  void follow(std::vector<TuningRecord> records);
 
   // How an engine plans, and what a plan's CUDA source is.
   struct Planning {
     // Returns a kernel's file by its stem; null if the engine has none that it may use.
     std::function<templates::TemplatePointer(std::string_view kernel, std::string_view stem)> file;
     std::function<Result<Plan>(const Request&)> plan;
+    // Returns Template::file of such a file if the library ships it and its headers, without parsing it; else "".
+    std::function<std::string(std::string_view kernel, std::string_view stem)> shipped;
     // Returns what a template includes; `operands`: with what hooks need that read tensors.
     std::function<Result<std::vector<Header>>(const templates::Template&, bool operands)> headers;
     bool headers_fixed = false;  // whether headers are those that the library ships
@@ -57,8 +59,8 @@ class Records {
   std::optional<Plan> advised(const Request& request, const Plan& preset, const DeviceInfo& device,
                               const Planning& planning);
 
-  // Returns the record that one of `book` is of the very problem that is asked for, if a plan can follow it: its
-  // template is the current one, and its configuration fits the request. Plans nothing.
+  // Returns the record of the very problem that is asked for, if `book` has one that a plan can follow: its template is
+  // the current one, and its configuration fits the request's tensors. Plans nothing.
   std::optional<TuningRecord> known(const Request& request, const DeviceInfo& device, const Planning& planning,
                                     const tuning::RecordBook& book);
 
@@ -81,11 +83,14 @@ class Records {
 
   // Returns the template's digest; "" if a header that it includes cannot be found.
   std::string digest(const templates::Template& file, bool operands, const Planning& planning);
-  // Calls `use` with records of the request's problem in `book`, and the current templates that they name, until it
-  // returns true.
+  // The same for a file of a kernel; parses it only if it must.
+  std::string digest(std::string_view kernel, std::string_view stem, bool operands, const Planning& planning);
+  // Returns whether the record's file is still the one that was measured.
+  bool is_current(const TuningRecord& record, bool operands, const Planning& planning);
+  // Calls `use` with records of the request's problem in `book` whose templates are current, until it returns true.
   template <class Use>
-  void visit(const Request& request, const DeviceInfo& device, const Planning& planning,
-             const tuning::RecordBook& book, const Use& use);
+  void visit(const Request& request, const DeviceInfo& device, const Planning& planning, const tuning::RecordBook& book,
+             const Use& use);
 
   std::shared_ptr<const tuning::RecordBook> book();
   std::vector<tuning::SharedLayer> read() const;

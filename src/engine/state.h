@@ -32,10 +32,8 @@ struct Engine::State {
   // Selects from the one file with that stem, if there is one.
   [[nodiscard]] Result<engine::Selection> select(std::string_view kernel, std::string_view stem);
   [[nodiscard]] Result<Plan> plan(const Request& request);
-  // Returns the record of `book` that a plan of the request could follow; plans nothing.
-  [[nodiscard]] std::optional<TuningRecord> known(const Request& request, const tuning::RecordBook& book);
-  // Returns the digest by which records of the request identify a file of its kernel.
-  [[nodiscard]] std::string template_digest(const Request& request, std::string_view stem);
+  // How plans for a device follow records. Refers to `facts`.
+  [[nodiscard]] engine::Records::Planning planning(const DeviceInfo& facts);
   // Emits in the form that the device's driver loads.
   [[nodiscard]] Result<Source> emit(const Plan& plan);
   [[nodiscard]] Result<engine::Built> build(const Plan& plan);

@@ -8,12 +8,20 @@ namespace tma_jit {
 namespace engine {
 
 tuning::Conduct conduct_of(Engine::State& state) {
-  tuning::Conduct conduct;
-  conduct.known = [&state](const Request& request, const tuning::RecordBook& book) {
-    return state.known(request, book);
+  struct Known {
+    DeviceInfo facts;
+    Records::Planning planning;
   };
-  conduct.digest = [&state](const Request& request, std::string_view stem) {
-    return state.template_digest(request, stem);
+  tuning::Conduct conduct;
+  auto facts = state.device.facts();
+  if (!facts) return conduct;
+  const auto known = std::make_shared<Known>(Known{*std::move(facts), {}});
+  known->planning = state.planning(known->facts);
+  conduct.known = [&state, known](const Request& request, const tuning::RecordBook& book) {
+    return state.records.known(request, known->facts, known->planning, book);
+  };
+  conduct.digest = [&state, known](const Request& request, std::string_view stem) {
+    return state.records.digest(request, stem, known->planning);
   };
   return conduct;
 }

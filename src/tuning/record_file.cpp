@@ -103,7 +103,8 @@ tuning::RecordFile::Stamp tuning::RecordFile::stamp_of(const std::filesystem::pa
           status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
-Result<const tuning::RecordBook*> tuning::RecordFile::book() {
+Result<const tuning::RecordBook*> tuning::RecordFile::book(bool again) {
+  if (book_ && !again) return &*book_;
   const Stamp stamp = stamp_of(file_);
   if (book_ && stamp == stamp_) return &*book_;
   TMA_JIT_ASSIGN(FileLayer read, read_layer(file_));

@@ -29,8 +29,9 @@ struct FileLayer {
 class RecordFile {
  public:
   explicit RecordFile(std::filesystem::path file) : file_(std::move(file)) {}
-  // Valid until the next call.
-  [[nodiscard]] Result<const RecordBook*> book();
+  // Returns what it holds; `again`: also what other processes have added since the last call. Valid until the next
+  // call.
+  [[nodiscard]] Result<const RecordBook*> book(bool again);
 
  private:
   using Stamp = std::array<std::int64_t, 5>;  // device, inode, size and time of change; zeros: no file

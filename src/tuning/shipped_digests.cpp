@@ -1,8 +1,9 @@
 #include "tuning/shipped_digests.h"
 
-#include <algorithm>
+#include <map>
 
 #include "base/embedded_file.h"
+#include "base/text.h"
 
 namespace tma_jit {
 
@@ -11,16 +12,25 @@ extern const EmbeddedFile kTemplateDigests[];
 
 namespace tuning {
 
-std::optional<std::string_view> shipped_digest(std::string_view file) {
-  std::string_view rest(kTemplateDigests[0].text, kTemplateDigests[0].size);
-  while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    if (line.size() > file.size() && line.starts_with(file) && line[file.size()] == ' ') {
-      return line.substr(file.size() + 1);
+namespace {
+
+// By the file's name.
+std::map<std::string_view, std::string_view> table() {
+  std::map<std::string_view, std::string_view> digests;
+  for (const std::string_view line : split({kTemplateDigests[0].text, kTemplateDigests[0].size}, '\n')) {
+    if (const std::size_t blank = line.find(' '); blank != line.npos) {
+      digests.emplace(line.substr(0, blank), line.substr(blank + 1));
     }
   }
-  return std::nullopt;
+  return digests;
+}
+
+}  // namespace
+
+std::optional<std::string_view> shipped_digest(std::string_view file) {
+  static const auto digests = table();
+  const auto found = digests.find(file);
+  return found != digests.end() ? std::optional(found->second) : std::nullopt;
 }
 
 }  // namespace tuning

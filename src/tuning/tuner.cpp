@@ -53,7 +53,7 @@ class Tuning {
   bool ended() const { return ended_ || !fault_; }
   // Returns the error that ended the tuning of all requests, if there is one.
   const Result<void>& fault() const { return fault_; }
-  const std::vector<TuningRecord>& found() const { return found_; }
+  std::vector<TuningRecord> found() && { return std::move(found_); }
 
   TuneResult tune(const Request& request) {
     const auto start = Clock::now();
@@ -69,7 +69,7 @@ class Tuning {
   Result<void> tune(const Request& request, TuneResult& result) {
     until_ = after(share());
     if (options_.exchange.fetch || options_.exchange.publish) return tune_together(request, result);
-    TMA_JIT_ASSIGN(const bool known, take_known(request, result));
+    TMA_JIT_ASSIGN(const bool known, take_known(request, result, false));
     return known ? Result<void>() : measure_in_turn(request, result);
   }
 
@@ -82,7 +82,7 @@ class Tuning {
       TMA_JIT_ASSIGN(const bool taken, take_published(request, line, result));
       if (taken) return {};
     }
-    Result<bool> done = take_known(request, result);
+    Result<bool> done = take_known(request, result, false);
     if (done && !*done) done = measure_in_turn(request, result).map([] { return true; });
     TMA_JIT_CHECK(exchange.publish(problem, done ? tuning_line(result.record) : std::string()));
     return done ? Result<void>() : tl::make_unexpected(done.error());
@@ -120,14 +120,15 @@ class Tuning {
     if (records_.empty()) return contest(without_addresses(request), result);
     TMA_JIT_ASSIGN([[maybe_unused]] const tuning::FileLock lock,
                    tuning::FileLock::take(records_, ".tuning", until_, conduct_.stopped));
-    TMA_JIT_ASSIGN(const bool known, take_known(request, result));
+    TMA_JIT_ASSIGN(const bool known, take_known(request, result, true));
     return known ? Result<void>() : contest(without_addresses(request), result);
   }
 
-  // Uses an existing record of the problem for the current template, made earlier or meanwhile by another process.
-  Result<bool> take_known(const Request& request, TuneResult& result) {
+  // Uses an existing record of the problem for the current template; `again`: also one that another process has made
+  // meanwhile.
+  Result<bool> take_known(const Request& request, TuneResult& result, bool again) {
     if (records_.empty() || options_.again || !conduct_.known) return false;
-    TMA_JIT_ASSIGN(const tuning::RecordBook* const book, file_.book());
+    TMA_JIT_ASSIGN(const tuning::RecordBook* const book, file_.book(again));
     auto record = conduct_.known(request, *book);
     if (!record) return false;
     use_known(*std::move(record), result);
@@ -162,9 +163,9 @@ class Tuning {
     const TuningRecord problem = tuning::problem_of(contest.plan(), device_);
     if (!environment_) environment_ = engine_.environment();  // which opens the compiler
     tuning::TrialLog log(tuning::trial_file(records_), tuning::problem_key(problem) + "\n" + compiler());
-    const tuning::ContestSettings settings{until_, options_.flush_l2,
-                                           [this](std::size_t trial, std::size_t trials) { return tell(trial, trials); },
-                                           memory_of(log, request)};
+    const tuning::ContestSettings settings{
+        until_, options_.flush_l2, [this](std::size_t trial, std::size_t trials) { return tell(trial, trials); },
+        memory_of(log, request)};
     const auto verdict = contest.run(settings, options_.least_gain);
     compiles_ = contest.release_compiles();  // waits for those of the contest before
     result.trials = contest.trials();
@@ -288,7 +289,7 @@ Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> re
     results.push_back(tuning.tune(request));
   }
   TMA_JIT_CHECK(tuning.fault());
-  engine.follow(tuning.found());
+  engine.follow(std::move(tuning).found());
   return results;
 }
 
