@@ -127,9 +127,9 @@ engine::Records::Planning Engine::State::planning(const DeviceInfo& facts) {
           [this](std::string_view kernel, std::string_view stem) {
             return options.disable_tma.value_or(false) ? std::string() : templates.embedded_name(kernel, stem);
           },
-          [this](const templates::Template& file, bool operands) {
+          [this](const templates::Template& file, source::HookNeeds hooks) {
             return source::reachable_headers(
-                {{source::kPreambleName, source::preamble_includes(operands)}, {file.file(), file.text()}},
+                {{source::kPreambleName, source::preamble_includes(hooks)}, {file.file(), file.text()}},
                 header_lookup(*this));
           },
           templates.headers_fixed()};

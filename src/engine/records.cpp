@@ -43,6 +43,12 @@ TuningRecord record_of(const std::string& kernel, const plan::Problem& problem, 
   return record;
 }
 
+// `tensors`: hooks read tensors of the request.
+source::HookNeeds needs_of(const Request& request, bool tensors) {
+  return {tensors, std::ranges::any_of(request.hooks,
+                                       [](const auto& hook) { return source::names_an_activation(hook.second); })};
+}
+
 constexpr std::size_t kFaultsTold = 16;
 
 // Returns the faults, as many as a warning has room for.
@@ -109,14 +115,14 @@ std::shared_ptr<const tuning::RecordBook> Records::book() {
   return members.book = std::move(book);
 }
 
-std::string Records::digest(const templates::Template& file, bool operands, const Planning& planning) {
-  const tuning::TemplateDigests::Asked asked{file.file(), file.text(), operands};
+std::string Records::digest(const templates::Template& file, source::HookNeeds hooks, const Planning& planning) {
+  const tuning::TemplateDigests::Asked asked{file.file(), file.text(), hooks};
   Members& members = members_.get();
   if (planning.headers_fixed) {
     const std::lock_guard lock(members.mutex);
     if (auto known = members.digests.find(asked)) return *std::move(known);
   }
-  const auto headers = planning.headers(file, operands);
+  const auto headers = planning.headers(file, hooks);
   if (!headers) return {};
   std::string digest = tuning::digest_of({asked.file, asked.body, file.used_text(), *headers});
   if (planning.headers_fixed) {
@@ -126,21 +132,22 @@ std::string Records::digest(const templates::Template& file, bool operands, cons
   return digest;
 }
 
-std::string Records::digest(std::string_view kernel, std::string_view stem, bool operands, const Planning& planning) {
-  const std::string name = operands ? std::string() : planning.shipped(kernel, stem);
+std::string Records::digest(std::string_view kernel, std::string_view stem, source::HookNeeds hooks,
+                            const Planning& planning) {
+  const std::string name = hooks == source::HookNeeds{} ? planning.shipped(kernel, stem) : std::string();
   if (const auto shipped = name.empty() ? std::nullopt : tuning::shipped_digest(name)) return std::string(*shipped);
   const auto file = planning.file(kernel, stem);
-  return file != nullptr ? digest(*file, operands, planning) : std::string();
+  return file != nullptr ? digest(*file, hooks, planning) : std::string();
 }
 
 std::string Records::digest(const Request& request, std::string_view stem, const Planning& planning) {
   const auto file = request.operands.empty() ? nullptr : planning.file(request.kernel, stem);
   const bool operands = file != nullptr && plan::has_tensor_operands(*file, request);
-  return digest(request.kernel, stem, operands, planning);
+  return digest(request.kernel, stem, needs_of(request, operands), planning);
 }
 
-bool Records::is_current(const TuningRecord& record, bool operands, const Planning& planning) {
-  return !record.digest.empty() && record.digest == digest(record.kernel, record.file, operands, planning);
+bool Records::is_current(const TuningRecord& record, source::HookNeeds hooks, const Planning& planning) {
+  return !record.digest.empty() && record.digest == digest(record.kernel, record.file, hooks, planning);
 }
 
 template <class Use>
@@ -152,7 +159,8 @@ void Records::visit(const Request& request, const DeviceInfo& device, const Plan
     if (!problem) continue;
     auto advice = book.of(record_of(request.kernel, *problem, device));
     if (!advice) continue;
-    if (is_current(advice->record, problem->tensor_operands, planning) && use(*std::move(advice))) return;
+    if (is_current(advice->record, needs_of(request, problem->tensor_operands), planning) && use(*std::move(advice)))
+      return;
   }
 }
 
@@ -191,7 +199,7 @@ std::optional<Plan> Records::advised(const Request& request, const Plan& preset,
   if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
   const auto advice = book()->find(tuning::problem_of(preset, device));
   if (!advice) return std::nullopt;
-  if (!is_current(advice->record, source::has_tensor_operand(preset), planning)) return std::nullopt;
+  if (!is_current(advice->record, needs_of(request, source::has_tensor_operand(preset)), planning)) return std::nullopt;
   Result<Plan> made = planning.plan(tuning::pinned(request, advice->record));
   if (!made) return std::nullopt;
   if (advice->nearest && made->work.cycles > preset.work.cycles * kWorthANeighbour) return std::nullopt;

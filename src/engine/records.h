@@ -15,6 +15,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "cache/layers.h"
+#include "source/preamble.h"
 #include "template/catalogue.h"
 #include "tuning/record_book.h"
 #include "tuning/record_file.h"
@@ -42,8 +43,8 @@ class Records {
     std::function<Result<Plan>(const Request&)> plan;
     // Returns Template::file of such a file if the library ships it and its headers, without parsing it; else "".
     std::function<std::string(std::string_view kernel, std::string_view stem)> shipped;
-    // Returns what a template includes; `operands`: with what hooks need that read tensors.
-    std::function<Result<std::vector<Header>>(const templates::Template&, bool operands)> headers;
+    // Returns what a template includes, with what hooks need.
+    std::function<Result<std::vector<Header>>(const templates::Template&, source::HookNeeds)> headers;
     bool headers_fixed = false;  // whether headers are those that the library ships
   };
 
@@ -82,11 +83,11 @@ class Records {
   };
 
   // Returns the template's digest; "" if a header that it includes cannot be found.
-  std::string digest(const templates::Template& file, bool operands, const Planning& planning);
+  std::string digest(const templates::Template& file, source::HookNeeds hooks, const Planning& planning);
   // The same for a file of a kernel; parses it only if it must.
-  std::string digest(std::string_view kernel, std::string_view stem, bool operands, const Planning& planning);
+  std::string digest(std::string_view kernel, std::string_view stem, source::HookNeeds hooks, const Planning& planning);
   // Returns whether the record's file is still the one that was measured.
-  bool is_current(const TuningRecord& record, bool operands, const Planning& planning);
+  bool is_current(const TuningRecord& record, source::HookNeeds hooks, const Planning& planning);
   // Calls `use` with records of the request's problem in `book` whose templates are current, until it returns true.
   template <class Use>
   void visit(const Request& request, const DeviceInfo& device, const Planning& planning, const tuning::RecordBook& book,

@@ -20,13 +20,20 @@ void broadcast(const templates::Tensor& declared, std::vector<std::int64_t>& str
   }
 }
 
-// Returns whether each element of an even index of the innermost dimension is followed by the next one, and begins at a
-// multiple of the bytes of both.
-bool pairs_lie_whole(const Argument& operand) {
-  if (operand.shape.empty() || operand.shape.back() % 2 != 0 || operand.strides.back() != 1) return false;
+// Returns whether the rows consist of whole groups of `count` elements, each of which begins at a multiple of its
+// bytes.
+bool consists_of(const Argument& operand, std::int64_t count) {
+  if (operand.shape.empty() || operand.shape.back() % count != 0 || operand.strides.back() != 1) return false;
   const bool rows = std::all_of(operand.strides.begin(), operand.strides.end() - 1,
-                                [](std::int64_t stride) { return stride % 2 == 0; });
-  return rows && operand.address % (2 * size_of(operand.dtype)) == 0;
+                                [=](std::int64_t stride) { return stride % count == 0; });
+  return rows && operand.address % (static_cast<std::uint64_t>(count) * size_of(operand.dtype)) == 0;
+}
+
+// Returns the bytes of an access: 16 in matrices, or two elements, where the rows consist of as many; else one element.
+std::uint32_t bytes_read(const Argument& operand) {
+  const auto size = static_cast<std::uint32_t>(size_of(operand.dtype));
+  if (operand.shape.size() > 1 && consists_of(operand, 16 / size)) return 16;
+  return consists_of(operand, 2) ? 2 * size : size;
 }
 
 Result<Argument> tensor_operand(const Values& values, std::size_t index) {
@@ -42,8 +49,7 @@ Result<Argument> tensor_operand(const Values& values, std::size_t index) {
   TMA_JIT_ASSIGN(operand.range, range_of(values, declared, layout));
   operand.shape = layout.shape;
   operand.strides = std::move(layout.strides);
-  const std::size_t read = size_of(operand.dtype) * (pairs_lie_whole(operand) ? 2 : 1);
-  operand.address_alignment = static_cast<std::uint32_t>(read);
+  operand.address_alignment = bytes_read(operand);
   broadcast(declared, operand.strides, layout.shape);
   operand.image = operand_image(operand.address, operand.strides, layout.shape);
   return operand;

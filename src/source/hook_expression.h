@@ -1,6 +1,9 @@
 // The grammar of hooks whose text comes from an untrusted source.
 #pragma once
 
+#include <array>
+#include <string_view>
+
 #include <tma_jit/error.h>
 #include <tma_jit/plan.h>
 
@@ -8,13 +11,16 @@
 
 namespace tma_jit::source {
 
+// The functions of device/tile/activation.cuh.
+inline constexpr std::array<std::string_view, 4> kActivations = {"sigmoid", "silu", "gelu", "gelu_tanh"};
+
 // Succeeds if the hook's text is one expression of its parameters, operands, numbers, parentheses, the operators
 //
 //   ?:  ||  &&  |  ^  &  == !=  < > <= >=  << >>  + -  * / %  unary + - ! ~
 //
 // elements of operands (`bias[column]`), conversions to number types (`f32(a)` or `(f32)a`) and calls of CUDA's math
-// functions, nested to a depth of at most 64. Everything else fails: statements, assignments, lambdas, members,
-// pointers, strings, and any other name. Fails with parse, as "hook NAME:line:column: ...".
+// functions and of activations, nested to a depth of at most 64. Everything else fails: statements, assignments,
+// lambdas, members, pointers, strings, and any other name. Fails with parse, as "hook NAME:line:column: ...".
 [[nodiscard]] Result<void> check_expression(const Hook& hook, Operands operands = {});
 
 }  // namespace tma_jit::source

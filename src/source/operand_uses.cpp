@@ -140,11 +140,11 @@ std::vector<Operand> operands_of(const Plan& plan) {
   std::vector<Operand> operands;
   for (const Argument& argument : plan.arguments) {
     if (!argument.hooks_offset.has_value()) continue;
-    Operand operand{argument.name, argument.dtype, argument.shape.size(), false, false};
+    Operand operand{argument.name, argument.dtype, argument.shape.size()};
     if (operand.rank > 0) {
       const std::int64_t stride = argument.strides.back();
       operand.neighbours = stride == 1 || (argument.shape.back() <= 1 && stride != 0);
-      operand.paired = argument.address_alignment > size_of(argument.dtype);
+      operand.together = argument.address_alignment / size_of(argument.dtype);
     }
     operands.push_back(std::move(operand));
   }

@@ -15,9 +15,9 @@ namespace tma_jit::source {
 struct Operand {
   std::string name;
   DType type = DType::f32;
-  std::size_t rank = 0;     // 0 for a scalar
-  bool neighbours = false;  // whether the elements of the innermost dimension are adjacent in memory
-  bool paired = false;      // whether they may be read in pairs that begin at even indices
+  std::size_t rank = 0;      // 0 for a scalar
+  bool neighbours = false;   // whether the elements of the innermost dimension are adjacent in memory
+  std::size_t together = 1;  // how many of them, from multiples of it on, may be read by one access
 };
 using Operands = std::span<const Operand>;
 

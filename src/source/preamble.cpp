@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "source/hook_expression.h"
 #include "source/operand_uses.h"
 #include "source/token_reader.h"
 
@@ -143,8 +144,8 @@ DType real_of(const Plan& plan) {
 std::string member(const Operand& operand, DType real) {
   if (operand.rank == 0) return fmt::format("{} {};\n", name_of(operand.type), operand.name);
   return fmt::format("Operand<{}, {}, {}, {}{}> {};\n", name_of(operand.type), operand.rank,
-                     name_of(value_type(operand, real)), operand.neighbours, operand.paired ? ", true" : "",
-                     operand.name);
+                     name_of(value_type(operand, real)), operand.neighbours,
+                     operand.together > 1 ? fmt::format(", {}", operand.together) : "", operand.name);
 }
 
 // 940 is "missing return statement at end of non-void function", a warning by default; the result would be undefined.
@@ -173,8 +174,9 @@ bool is_own(const Operand& operand, const Plan& plan, Operands operands) {
 void append_hooks(const Plan& plan, std::string& text) {
   if (plan.hooks.empty()) return;
   std::vector<Operand> operands = operands_of(plan);
-  for (Operand& operand : operands)
-    operand.paired = operand.paired && !plan.reference && is_own(operand, plan, operands);
+  for (Operand& operand : operands) {
+    if (plan.reference || !is_own(operand, plan, operands)) operand.together = 1;
+  }
   text += "struct alignas(8) Hooks {\n";
   for (const Operand& operand : operands) text += member(operand, real_of(plan));
   for (const Hook& hook : plan.hooks) append_hook(hook, operands, plan, text);
@@ -189,9 +191,19 @@ bool has_tensor_operand(const Plan& plan) {
   });
 }
 
-std::string preamble_includes(bool tensor_operands) {
+bool names_an_activation(std::string_view hook) {
+  TokenReader reader(hook);
+  for (Token token = reader.next(); token.kind != Token::Kind::end; token = reader.next()) {
+    if (token.kind == Token::Kind::identifier && std::ranges::find(kActivations, token.text) != kActivations.end())
+      return true;
+  }
+  return false;
+}
+
+std::string preamble_includes(HookNeeds needs) {
   std::string lines = "#include \"device/types.cuh\"\n";
-  if (tensor_operands) lines += "#include \"device/tile/operand.cuh\"\n";
+  if (needs.tensors) lines += "#include \"device/tile/operand.cuh\"\n";
+  if (needs.activations) lines += "#include \"device/tile/activation.cuh\"\n";
   return lines;
 }
 
@@ -206,7 +218,8 @@ std::string line_directive(std::size_t line, std::string_view file) {
 
 std::string preamble(const Plan& plan) {
   std::string text = line_directive(1, kPreambleName);
-  text += preamble_includes(has_tensor_operand(plan));
+  const bool activations = std::ranges::any_of(plan.hooks, names_an_activation, &Hook::text);
+  text += preamble_includes({has_tensor_operand(plan), activations});
   if (plan.reference) text += "#define TMA_JIT_REFERENCE 1\n";
   for (const Constant& constant : plan.constants) text += declaration(constant);
   text += dims_text(plan);

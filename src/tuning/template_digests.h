@@ -8,15 +8,17 @@
 #include <string_view>
 #include <utility>
 
+#include "source/preamble.h"
+
 namespace tma_jit::tuning {
 
 // Not thread-safe. Valid while headers keep their texts.
 class TemplateDigests {
  public:
-  // A template's name and text, and whether hooks read tensors, which adds a header to those that it includes.
+  // A template's name and text, and what hooks add to the headers that it includes.
   struct Asked {
     std::string_view file, body;
-    bool operands = false;
+    source::HookNeeds hooks;
   };
   [[nodiscard]] std::optional<std::string> find(const Asked& asked) const;
   void keep(const Asked& asked, std::string digest);
@@ -25,7 +27,7 @@ class TemplateDigests {
   struct Known {
     std::string body, digest;
   };
-  std::map<std::pair<std::string, bool>, Known> known_;  // by file and operands
+  std::map<std::pair<std::string, source::HookNeeds>, Known> known_;  // by file and hooks
 };
 
 }  // namespace tma_jit::tuning

@@ -79,7 +79,7 @@ extern "C" __global__ __launch_bounds__(32) void copy_multicast(const __grid_con
     smem.full[i].wait(0);
     if (row >= dims.M) continue;  // boxes below the tensor are loaded too, but not stored
     if (ragged)
-      store_elements<32, 1>(made, smem.box[i], {dims.M, dims.N}, row, column, threadIdx.x);
+      store_elements<32>(made, smem.box[i], {dims.M, dims.N}, row, column, threadIdx.x);
     else if (threadIdx.x == 0)
       tma::store(D.map, &smem.box[i], {column, row, static_cast<int>(copy)});
   }

@@ -61,7 +61,7 @@ extern "C" __global__ __launch_bounds__(32) void copy(const __grid_constant__ CU
     const int row = first + i * ROWS;
     smem.full[i].wait(0);
     if (ragged)
-      store_elements<32, 1>(D.view, smem.box[i], {dims.M, dims.N}, row, column, threadIdx.x);
+      store_elements<32>(D.view, smem.box[i], {dims.M, dims.N}, row, column, threadIdx.x);
     else if (threadIdx.x == 0)
       tma::store(D.map, smem.box[i], column, row);
   }

@@ -69,6 +69,8 @@
 using Tiles = BatchTiles<BM, BN, GROUP_M>;
 using Accumulators = RegisterTile<layout::Mma<16, BN>, Unit<T>::Sum>;  // for one warp
 using Staged = SharedTile<O, 64, EPI_N, SWIZZLE>;
+constexpr int REGISTERS = CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152;  // of a consumer's thread
+using Store = tma::SliceStore<S, Staged, Hooks, BN, REGISTERS - SUMS - 40>;
 
 struct Smem {
   OperandTile<TA, T, BM, BK> a[STAGES];
@@ -83,14 +85,20 @@ static_assert(sizeof(Smem) <= SMEM);
 // to D may be in progress when it stores one.
 __device__ void consume(Smem& smem, const Mapped<O, 3>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
                         int steps) {
-  const int group = threadIdx.x / kWarpgroup;
-  multiply_tiles<Accumulators, SLICES, PINGPONG,
-                 PROMOTED>(smem.pipeline, smem, tiles, steps, [&](const BatchTile& tile, int block) {
-    tma::SliceStore<S, Staged, Hooks, SLICES == 1> store(hooks, tile.row * BM + block * 64, tile.column * BN);
-    return [&, store, tile](const Accumulators& sums) mutable {
-      store.write(1 + group, smem.staged[group], tma::MatrixOf<O>{D, tile.matrix}, {dims.M, dims.N}, sums, tile.matrix);
-    };
-  });
+  struct MatrixStore {
+    Store store;
+    int matrix;
+  };
+  multiply_tiles<Accumulators, SLICES, PINGPONG, PROMOTED>(
+      smem.pipeline, smem, tiles, steps,
+      [&](const BatchTile& tile, int block) -> MatrixStore {
+        return {Store(hooks, tile.row * BM + block * 64, tile.column * BN), tile.matrix};
+      },
+      [&](MatrixStore& to, const Accumulators& sums) {
+        const int group = threadIdx.x / kWarpgroup;
+        to.store.write(1 + group, smem.staged[group], tma::MatrixOf<O>{D, to.matrix}, {dims.M, dims.N}, hooks, sums,
+                       to.matrix);
+      });
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
 
@@ -114,7 +122,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_batched(
     __syncwarp();
   } else {
     start_consumer(THREADS);
-    take_registers<CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152>();
+    take_registers<REGISTERS>();
     consume(smem, D, tiles, dims, hooks, steps);
     __syncwarp();
   }

@@ -85,6 +85,8 @@
 using Tiles = PersistentTiles<BM, BN, GROUP_M, CLUSTER>;
 using Accumulators = RegisterTile<layout::Mma<16, BN>, Unit<T>::Sum>;  // for one warp
 using Staged = SharedTile<O, 64, EPI_N, SWIZZLE>;
+constexpr int REGISTERS = CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152;  // of a consumer's thread
+using Store = tma::SliceStore<S, Staged, Hooks, BN, REGISTERS - SUMS - 40>;
 
 struct Smem {
   OperandTile<TA, T, BM, BK> a[STAGES];
@@ -99,13 +101,12 @@ static_assert(sizeof(Smem) <= SMEM);
 // to D may be in progress when it stores one.
 __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
                         int steps) {
-  const int group = threadIdx.x / kWarpgroup;
   multiply_tiles<Accumulators, SLICES, PINGPONG, PROMOTED>(
-      smem.pipeline, smem, tiles, steps, [&](const Tile& tile, int block) {
-        tma::SliceStore<S, Staged, Hooks, SLICES == 1> store(hooks, tile.row * BM + block * 64, tile.column * BN);
-        return [&, store](const Accumulators& sums) mutable {
-          store.write(1 + group, smem.staged[group], D, {dims.M, dims.N}, sums);
-        };
+      smem.pipeline, smem, tiles, steps,
+      [&](const Tile& tile, int block) { return Store(hooks, tile.row * BM + block * 64, tile.column * BN); },
+      [&](Store& store, const Accumulators& sums) {
+        const int group = threadIdx.x / kWarpgroup;
+        store.write(1 + group, smem.staged[group], D, {dims.M, dims.N}, hooks, sums);
       });
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
@@ -132,7 +133,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     __syncwarp();
   } else {
     start_consumer<CLUSTER>(THREADS);
-    take_registers<CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152>();
+    take_registers<REGISTERS>();
     grid::wait();
     consume(smem, D, tiles, dims, hooks, steps);
     __syncwarp();

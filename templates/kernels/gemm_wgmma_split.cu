@@ -115,7 +115,7 @@
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
 #include "device/tile/tma_tile.cuh"
-#include "device/tile/wgmma_tile.cuh"
+#include "device/tile/wgmma_operand_tile.cuh"
 
 // The problem: where D has few rows, they do not fill the 64 rows of an instruction, and the tiles of D do not fill the
 // GPU. The idea: swap the operands, D^T = B * A^T, and split K. The 64 rows of an instruction are then columns of D,
@@ -160,6 +160,10 @@ struct Smem {
 };
 static_assert(sizeof(Smem) <= SMEM);
 
+// What the hook reads for an owner's rows and 16 columns. It is read before the sums are made if there is one part of
+// K; else when the last of the parts arrives.
+using Results = Epilogue<layout::Mma<16, ROWS>, Hooks, true, Staged>;
+
 // The destination of results: D, through the hooks, and the sums of a tile's chunks in global memory.
 struct Output {
   const Mapped<O, 2>& D;
@@ -203,26 +207,34 @@ __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, 
 // 8-bit floats, which wgmma keeps to 14 bits, are added in f32 after each step.
 __device__ void accumulate(Smem& smem, int group, Range steps, Sums& sums) {
   Consumer consumer(smem.pipeline);
-  u32 before = 0;
-#pragma unroll 1
-  for (int step = steps.first; step < steps.end; step += PARTS) {
+  const auto start = [&](Sums& to, bool onto) {
     const u32 slot = consumer.wait();
-    if constexpr (PROMOTED) {
+    wgmma::multiply(to, smem.operands.b[slot], group * 64, smem.operands.a[slot], onto);
+    return slot;
+  };
+  int step = steps.first;
+  if constexpr (PROMOTED) {
+#pragma unroll 1
+    for (; step < steps.end; step += PARTS) {
       Sums part;
-      wgmma::multiply(part, smem.operands.b[slot], group * 64, smem.operands.a[slot], false);
+      const u32 slot = start(part, false);
       wgmma::wait<0>();
       smem.pipeline.release_warpgroup(slot);
       sums.add(part);
-      continue;
     }
-    wgmma::multiply(sums, smem.operands.b[slot], group * 64, smem.operands.a[slot], step > steps.first);
+    return;
+  }
+  if (step >= steps.end) return;
+  u32 before = start(sums, false);
+#pragma unroll 1
+  for (step += PARTS; step < steps.end; step += PARTS) {
+    const u32 slot = start(sums, true);
     wgmma::wait<1>();
-    if (step > steps.first) smem.pipeline.release_warpgroup(before);
+    smem.pipeline.release_warpgroup(before);
     before = slot;
   }
   wgmma::wait<0>();
-  if (SHARERS > 1 && !PROMOTED && steps.first < steps.end)  // which drain() waits for
-    smem.pipeline.release_warpgroup(before);
+  if (SHARERS > 1) smem.pipeline.release_warpgroup(before);  // which drain() waits for
 }
 
 // Writes this block's sums to shared memory for the owners of the rows. All operands must have arrived and been read.
@@ -258,16 +270,21 @@ __device__ void collect(Smem& smem, int owner, Share& share) {
   }
 }
 
-__device__ void store(Smem& smem, const Output& output, int row, int column, Share& share) {
-  const int group = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
+// Returns the first of a warp's columns of the tile.
+__device__ int warp_column() {
+  return threadIdx.x / 32 * 16;
+}
+
+__device__ void store(Smem& smem, const Output& output, int row, int column, const Share& share,
+                      const Results& epilogue) {
+  const int group = threadIdx.x / kWarpgroup;
   Staged& staged = smem.staged[group];
-  column += group * 64;
   auto results = share.template as<S>();
-  apply_epilogue<true>(output.hooks, results, row, column + warp * 16);
-  store_transposed(staged, 0, warp * 16, results);
+  epilogue.apply_through(staged, 0, warp_column() % 64, results);
+  store_transposed(staged, 0, warp_column() % 64, results);
   tma::fence();
   sync(1 + group, kWarpgroup);
-  tma::store_clipped<kWarpgroup>(output.D, staged, {output.dims.M, output.dims.N}, row, column);
+  tma::store_clipped<kWarpgroup>(output.D, staged, {output.dims.M, output.dims.N}, row, column + group * 64);
   if (threadIdx.x % kWarpgroup == 0) {
     tma::commit();
     tma::wait_read<0>();  // shared memory must outlive the stores that read it
@@ -308,14 +325,29 @@ __device__ void store_chunks(Smem& smem, const Output& output, const Part& part,
   if constexpr (CHUNKS > 1) {
     if (!collect_chunks(smem, output, part.tile * OWNERS + part.rank, part.chunk, share)) return;
   }
-  store(smem, output, part.row + part.rank * ROWS, part.column, share);
+  const int row = part.row + part.rank * ROWS;
+  store(smem, output, row, part.column, share, Results(output.hooks, row, part.column + warp_column()));
 }
 
-// Called by all threads of the cluster together; the producers' sums are ignored.
+// Sums this block's steps, and stores the result if they are all of K. Called by each consumer warpgroup.
+template <class Tile>
+__device__ void consume(Smem& smem, const Output& output, const Part& part, Range steps, Tile& sums) {
+  const int group = threadIdx.x / kWarpgroup;
+  if constexpr (PARTS == 1) {
+    const Results epilogue(output.hooks, part.row, part.column + warp_column());
+    accumulate(smem, group, steps, sums);
+    store(smem, output, part.row, part.column, sums, epilogue);
+  } else {
+    accumulate(smem, group, steps, sums);
+  }
+}
+
+// Adds up the parts of K, if there are several, and stores the result. Called by all threads of the cluster together;
+// the producers' sums are ignored.
 template <class Tile> __device__ void finish(Smem& smem, const Output& output, const Part& part, Tile& sums) {
   const bool consumer = threadIdx.x < CONSUMERS * kWarpgroup;
   if constexpr (SPLIT == 1) {
-    if (consumer) store_chunks(smem, output, part, sums);
+    if (CHUNKS > 1 && consumer) store_chunks(smem, output, part, sums);
   } else {
     if (consumer) publish(smem, sums);
     cluster::sync();
@@ -343,6 +375,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                      (cluster_tile % rows * SHARE_M + member % SHARE_M) * BM,
                      (cluster_tile / rows * SHARE_N + member / SHARE_M) * BN};
   const Range steps = {chunk * SPLIT + rank, static_cast<int>(ceil_div<u32>(dims.K, BK))};
+  const Output output = {D, dims, hooks, reinterpret_cast<Four*>(partials), reinterpret_cast<u32*>(counters)};
   grid::launch_dependents();
   Sums sums = {};
   if (threadIdx.x >= CONSUMERS * kWarpgroup) {
@@ -354,9 +387,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   } else {
     start_consumer<SHARERS>(THREADS);
     grid::wait();
-    accumulate(smem, threadIdx.x / kWarpgroup, steps, sums);
+    consume(smem, output, part, steps, sums);
   }
-  const Output output = {D, dims, hooks, reinterpret_cast<Four*>(partials), reinterpret_cast<u32*>(counters)};
   finish(smem, output, part, sums);
 }
 

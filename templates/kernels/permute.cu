@@ -88,8 +88,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void permute(const __grid_co
 #pragma unroll
     for (int k = 0; k < 4; ++k)
       if (k != Q) to += at[kOrder[k]] * D.view.stride[k];
-    store_elements<THREADS, 1>(View<T, 2>{to, {D.view.stride[Q], D.view.stride[4]}}, smem.tile.out, {columns, rows},
-                               at[4], at[P4], threadIdx.x);
+    store_elements<THREADS>(View<T, 2>{to, {D.view.stride[Q], D.view.stride[4]}}, smem.tile.out, {columns, rows}, at[4],
+                            at[P4], threadIdx.x);
   } else if (threadIdx.x == 0) {
     tma::store(D.map, smem.tile.out, {at[P4], at[P3], at[P2], at[P1], at[P0]});
     tma::commit();

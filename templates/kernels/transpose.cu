@@ -79,7 +79,7 @@ __device__ inline void store(const CUtensorMap& map, const View<T, 2>& to, const
   tma::fence();
   __syncthreads();
   if (left < ROWS && left * sizeof(T) % 16 != 0) {
-    store_elements<THREADS, 1>(to, tile, {dims.N, dims.M}, at.column, at.row, threadIdx.x);
+    store_elements<THREADS>(to, tile, {dims.N, dims.M}, at.column, at.row, threadIdx.x);
   } else if (threadIdx.x == 0) {
     tma::store(map, tile, {at.row, at.column, at.batch});
     tma::commit();

@@ -141,7 +141,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void transpose(View<const T,
       tile.at(c, r) = r < rows && c < columns ? from[r * S.stride[1] + c * S.stride[2]] : T{};
     }
     __syncthreads();
-    store_elements<THREADS, 1>(to, tile, {dims.N, dims.M}, column, row, threadIdx.x);
+    store_elements<THREADS>(to, tile, {dims.N, dims.M}, column, row, threadIdx.x);
   }
 }
 

@@ -66,7 +66,7 @@ Result<void> run_mlp(Engine& engine, const MlpTensors& tensors, Stream stream) {
   Request up = product(x, up_weights, hidden);
   up.operands = {"gate : bf16[M, N]"};
   up.tensors.push_back({"gate", gate});
-  up.hooks = {{"epilogue", "x * __fdividef(gate[row, column], 1.0f + __expf(-gate[row, column]))"}};  // silu(gate) * x
+  up.hooks = {{"epilogue", "silu(gate[row, column]) * x"}};
   auto mlp = engine.chain({product(x, gate_weights, gate), up, product(hidden, down_weights, y)});
   if (!mlp) return tl::make_unexpected(mlp.error());
   return mlp->launch(stream);

@@ -189,7 +189,7 @@ TEST_CASE("the key has an operand's name and type, and neither its value nor its
   CHECK(text({"a : f32[N]"}, 5) != text({"a : f32[1, N]"}, 5));
 }
 
-TEST_CASE("an operand that a hook reads only at its element is read in pairs where they lie whole") {
+TEST_CASE("a matrix that a hook reads only at its element is read by 16 bytes or in pairs where they lie whole") {
   const auto declared = [](std::int64_t n, std::uint64_t address, std::int64_t pitch) {
     Request request = with({"up : bf16[M, N]"}, "x * up[row, column]");
     request.dims["N"] = n;
@@ -201,14 +201,32 @@ TEST_CASE("an operand that a hook reads only at its element is read in pairs whe
     const std::string text = preamble_of(request);
     return text.substr(text.find("Operand"), text.find(';') - text.find("Operand"));
   };
-  CHECK(declared(6, 0, 0) == "Operand<bf16, 2, f32, true, true> up");
+  CHECK(declared(16, 0, 0) == "Operand<bf16, 2, f32, true, 8> up");
+  CHECK(declared(16, 272, 24) == "Operand<bf16, 2, f32, true, 8> up");
+  CHECK(declared(16, 264, 24) == "Operand<bf16, 2, f32, true, 2> up");
+  CHECK(declared(16, 272, 20) == "Operand<bf16, 2, f32, true, 2> up");
+  CHECK(declared(6, 0, 0) == "Operand<bf16, 2, f32, true, 2> up");
   CHECK(declared(5, 0, 0) == "Operand<bf16, 2, f32, true> up");
-  CHECK(declared(6, 260, 8) == "Operand<bf16, 2, f32, true, true> up");
+  CHECK(declared(6, 260, 8) == "Operand<bf16, 2, f32, true, 2> up");
   CHECK(declared(6, 258, 8) == "Operand<bf16, 2, f32, true> up");
   CHECK(declared(6, 260, 7) == "Operand<bf16, 2, f32, true> up");
   Request elsewhere = with({"up : bf16[M, N]"}, "x * up[row, 0]");
   elsewhere.dims["N"] = 6;
   CHECK(preamble_of(elsewhere).find("Operand<bf16, 2, f32, true> up;") != std::string::npos);
+  const std::string vector = preamble_of(with({"bias : f32[N]"}, "x * bias[column]"));
+  CHECK(vector.find("Operand<f32, 1, f32, true> bias;") != std::string::npos);
+}
+
+TEST_CASE("the activations are included if a hook names one") {
+  const auto included = [](const std::string& text) {
+    const Result<Plan> planned = plan(kHooked, with({}, text));
+    REQUIRE_MESSAGE(planned, planned.error().text());
+    return source::preamble(*planned).find("#include \"device/tile/activation.cuh\"") != std::string::npos;
+  };
+  CHECK(included("silu(x)"));
+  CHECK(included("x * sigmoid(2 * x)"));
+  CHECK_FALSE(included("x /* silu */ * 2"));
+  CHECK_FALSE(included("my_gelu(x)"));
 }
 
 TEST_CASE("a reference's operands come as f64, integers as they are") {
@@ -249,6 +267,7 @@ TEST_CASE("an untrusted hook may read operands, and nothing around them") {
   };
   CHECK(checked("alpha * (x + bias[column]) * up[row, column + 1]") == "fine");
   CHECK(checked("up[row, bias[column] > 0 ? 1 : column]") == "fine");
+  CHECK(checked("silu(x) * gelu_tanh(x)") == "fine");
   for (const char* text : {"bias.data", "*bias.data", "(&bias)[0]", "bias[column].x", "up[row, column", "bias[x = 1]",
                            "alpha = 1", "&alpha", "bias[column] = 1", "x[0]", "alpha(1)"}) {
     INFO(text);

@@ -19,7 +19,7 @@ PROBLEMS = [(1024,) * 3, (2048,) * 3, (4096,) * 3, (8192,) * 3, (4096, 14336, 40
 EPILOGUES = {
     "relu(x + bias[column])": ["--operand", "bias : f32[N]", "--hook", "epilogue=fmaxf(x + bias[column], 0.0f)"],
     "x * scale_row[row]": ["--operand", "scale_row : f32[M]", "--hook", "epilogue=x * scale_row[row]"],
-    "silu(x) * up[row, column]": ["--operand", "up : bf16[M, N]", "--hook", "epilogue=__fdividef(x, 1 + __expf(-x)) * up[row, column]"]}
+    "silu(x) * up[row, column]": ["--operand", "up : bf16[M, N]", "--hook", "epilogue=silu(x) * up[row, column]"]}
 
 
 def prepare(options):

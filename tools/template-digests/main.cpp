@@ -13,7 +13,7 @@ namespace {
 
 Result<std::string> digest_of(const templates::Template& kernel, const templates::TemplateSet& set) {
   const auto headers = source::reachable_headers(
-      {{source::kPreambleName, source::preamble_includes(false)}, {kernel.file(), kernel.text()}},
+      {{source::kPreambleName, source::preamble_includes({})}, {kernel.file(), kernel.text()}},
       [&](std::string_view name) { return set.header(name); });
   if (!headers) return tl::make_unexpected(headers.error());
   return tuning::digest_of({kernel.file(), kernel.text(), kernel.used_text(), *headers});

@@ -8,39 +8,45 @@
 
 namespace tma {
 
-// The store of 64 rows of sums to (row, column), of which each warp of a warpgroup has 16, in parts of Shared's width.
-// Ahead: the operands of the first part are read when it is constructed, and those of a part before the part before it
-// is stored, which takes registers. Otherwise nothing uses the first ones, and the compiler leaves their reads out.
-template <class S, class Shared, class H, bool Ahead> class SliceStore {
-  using Part = Epilogue<layout::Mma<16, Shared::kColumns>, H>;
+// The store of 64 rows of Columns sums to (row, column), of which each warp of a warpgroup has 16, in parts of Shared's
+// width. The operands of the first parts, of as many as fit into Registers, are read when it is constructed, and those
+// of another part after each part that has been written; none if not even one part fits.
+template <class S, class Shared, class H, int Columns, int Registers> class SliceStore {
+  using Part = Epilogue<layout::Mma<16, Shared::kColumns>, H, false, Shared>;
+  static constexpr int kPart = Shared::kColumns, kParts = Columns / kPart;
+  static constexpr bool kAny = Part::kRegisters > 0 && Part::kRegisters <= Registers;
+  static constexpr int kFit = kAny ? Registers / (Part::kRegisters + !kAny) : 1;  // parts
+  static constexpr int kAhead = kFit < kParts ? kFit : kParts;
 
-  const H& hooks_;
   int row_, column_;
-  Part next_;
+  Part next_[kAhead];
 
-  __device__ Part part(int n) const {
-    return Part(hooks_, row_ + threadIdx.x % kWarpgroup / 32 * 16, column_ + n * Shared::kColumns);
-  }
+  __device__ Part part(const H& hooks, int n) const { return Part(hooks, row_ + warp_row(), column_ + n * kPart); }
+  __device__ static int warp_row() { return threadIdx.x % kWarpgroup / 32 * 16; }
 
  public:
-  __device__ SliceStore(const H& hooks, int row, int column)
-      : hooks_(hooks), row_(row), column_(column), next_(part(0)) {}
+  __device__ SliceStore(const H& hooks, int row, int column) : row_(row), column_(column) {
+#pragma unroll
+    for (int n = 0; n < kAhead; ++n) next_[n] = part(hooks, n);
+  }
 
   // Called by a whole warpgroup; each has its own named barrier and buffers.
-  template <int Buffers, class To, int Columns, class Sum, class... More>
-  __device__ void write(int id, Shared (&buffers)[Buffers], const To& to, Extent tensor,
+  template <int Buffers, class To, class Sum, class... More>
+  __device__ void write(int id, Shared (&buffers)[Buffers], const To& to, Extent tensor, const H& hooks,
                         const RegisterTile<layout::Mma<16, Columns>, Sum>& sums, More... more) {
-    constexpr int kPart = Shared::kColumns, kParts = Columns / kPart;
-    const int warp_row = threadIdx.x % kWarpgroup / 32 * 16;
-    store_each<kWarpgroup, kParts, kParts>(id, buffers, to, tensor, row_, column_, [&](int n, Shared& staged) {
-      auto results = sums.template columns<kPart>(n * kPart).template as<S>();
-      if constexpr (Ahead)
-        next_.apply(results, more...);
-      else
-        apply_epilogue(hooks_, results, row_ + warp_row, column_ + n * kPart, more...);
-      if (Ahead && n + 1 < kParts) next_ = part(n + 1);
-      store(staged, warp_row, 0, results);
-    });
+    store_each<kWarpgroup, kParts, kParts>(
+        id, buffers, to, tensor, row_, column_,
+        [&](int n, Shared& staged) {
+          auto results = sums.template columns<kPart>(n * kPart).template as<S>();
+          if constexpr (kAny)
+            next_[n % kAhead].apply_through(staged, warp_row(), 0, results, more...);
+          else
+            apply_epilogue(hooks, results, row_ + warp_row(), column_ + n * kPart, more...);
+          store(staged, warp_row(), 0, results);
+        },
+        [&](int n) {
+          if (kAny && n + kAhead < kParts) next_[n % kAhead] = part(hooks, n + kAhead);
+        });
   }
 };
 

@@ -9,15 +9,36 @@ struct Extent {
 
 // Stores the part of the tile inside the tensor to (row, column). Called by Threads threads; `thread` is the caller's
 // index.
-template <int Threads, int Unroll = 4, class T, int Rows, int Columns, int Swizzle>
+template <int Threads, class T, int Rows, int Columns, int Swizzle>
 __device__ inline void store_elements(const View<T, 2>& to, const SharedTile<T, Rows, Columns, Swizzle>& tile,
                                       Extent tensor, int row, int column, int thread) {
   const int left = tensor.columns - column;
-#pragma unroll Unroll
+#pragma unroll 1
   for (int i = thread; i < Rows * Columns; i += Threads) {
     const int r = i / Columns, c = i % Columns;
     if (c < left && row + r < tensor.rows)
       to.data[(row + r) * to.stride[0] + (column + c) * to.stride[1]] = tile.at(r, c);
+  }
+}
+
+// The same where every row begins at a multiple of 16 bytes and its elements are contiguous: by 16-byte accesses, and
+// element by element only in the 16 bytes within which a row of the tensor ends.
+template <int Threads, class T, int Rows, int Columns, int Swizzle>
+__device__ inline void store_units(const View<T, 2>& to, const SharedTile<T, Rows, Columns, Swizzle>& tile,
+                                   Extent tensor, int row, int column, int thread) {
+  constexpr int kCount = 16 / sizeof(T), kAcross = Columns / kCount;
+  const int left = tensor.columns - column;
+#pragma unroll 1
+  for (int i = thread; i < Rows * kAcross; i += Threads) {
+    const int r = i / kAcross, c = i % kAcross * kCount;
+    if (row + r >= tensor.rows || c >= left) continue;
+    T* const unit = to.data + (row + r) * to.stride[0] + column + c;
+    if (left - c >= kCount) {
+      *reinterpret_cast<uint4*>(unit) = tile.template at<uint4>(r, c);
+    } else {
+#pragma unroll 1
+      for (int e = 0; e < left - c; ++e) unit[e] = tile.at(r, c + e);
+    }
   }
 }
 
@@ -33,7 +54,7 @@ __device__ inline void store_rows(const View<T, 2>& to, const SharedTile<T, Rows
                                   Extent tensor, int row, int column, int thread, bool vectors) {
   constexpr int kCount = 16 / sizeof(T), kAcross = Columns / kCount;
   if (!vectors || column + Columns > tensor.columns) {
-    store_elements<Threads, 1>(to, tile, tensor, row, column, thread);
+    store_elements<Threads>(to, tile, tensor, row, column, thread);
     return;
   }
   const int c = thread % kAcross * kCount;

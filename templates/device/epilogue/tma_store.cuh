@@ -8,7 +8,7 @@ namespace tma {
 
 // Stores the part of a complete tile inside the tensor to (row, column). Called by Threads threads. TMA clips a store
 // to the tensor only in units of 16 bytes (seen on an H100), so a tile with a partial unit at the end of its rows is
-// written element by element. The thread whose threadIdx.x is a multiple of Threads stores, and commits afterwards.
+// written by ordinary stores. The thread whose threadIdx.x is a multiple of Threads stores, and commits afterwards.
 template <int Threads, class T, int Rows, int Columns, int Swizzle>
 __device__ inline void store_clipped(const Mapped<T, 2>& to, const SharedTile<T, Rows, Columns, Swizzle>& tile,
                                      Extent tensor, int row, int column) {
@@ -17,7 +17,7 @@ __device__ inline void store_clipped(const Mapped<T, 2>& to, const SharedTile<T,
   if (left >= Columns || left * sizeof(T) % 16 == 0) {
     if (thread == 0) store(to.map, tile, column, row);
   } else {
-    store_elements<Threads>(to.view, tile, tensor, row, column, thread);
+    store_units<Threads>(to.view, tile, tensor, row, column, thread);
   }
 }
 
@@ -37,18 +37,19 @@ __device__ inline void store_clipped(const MatrixOf<T>& to, const SharedTile<T, 
   } else {
     const View<T, 3>& view = to.batch.view;
     const View<T, 2> matrix = {view.data + to.index * view.stride[0], {view.stride[1], view.stride[2]}};
-    store_elements<Threads>(matrix, tile, tensor, row, column, thread);
+    store_units<Threads>(matrix, tile, tensor, row, column, thread);
   }
 }
 
 // Stores Count tiles side by side, the first at (row, column): while one is copied, the next is written. `write(n,
-// tile)` writes the n-th tile to its buffer. All of Threads threads call it and synchronise at named barrier `id`.
+// tile)` writes the n-th tile to its buffer, and `written(n)` is called after the fence, which waits for all of the
+// thread's reads. All of Threads threads call it and synchronise at named barrier `id`.
 // Invariant at each barrier: after the first the buffer is free, after the second it is complete. Every tile is a group
 // of copies, empty if nothing of the tile is copied, so that the last Buffers - 1 groups never read the next buffer.
 // Unroll is Count if `write` needs n as a constant.
-template <int Threads, int Count, int Unroll, class Shared, int Buffers, class To, class Write>
+template <int Threads, int Count, int Unroll, class Shared, int Buffers, class To, class Write, class Written>
 __device__ inline void store_each(int id, Shared (&buffers)[Buffers], const To& to, Extent tensor, int row, int column,
-                                  Write write) {
+                                  Write write, Written written) {
   static_assert(Count % Buffers == 0);  // so that the next call begins with the buffer that is free first
 #pragma unroll Unroll
   for (int n = 0; n < Count; ++n) {
@@ -57,10 +58,16 @@ __device__ inline void store_each(int id, Shared (&buffers)[Buffers], const To& 
     sync(id, Threads);
     write(n, buffer);
     fence();
+    written(n);
     sync(id, Threads);
     store_clipped<Threads>(to, buffer, tensor, row, column + n * Shared::kColumns);
     if (threadIdx.x % Threads == 0) commit();
   }
+}
+template <int Threads, int Count, int Unroll, class Shared, int Buffers, class To, class Write>
+__device__ inline void store_each(int id, Shared (&buffers)[Buffers], const To& to, Extent tensor, int row, int column,
+                                  Write write) {
+  store_each<Threads, Count, Unroll>(id, buffers, to, tensor, row, column, write, [](int) {});
 }
 
 }  // namespace tma

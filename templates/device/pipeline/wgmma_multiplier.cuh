@@ -3,7 +3,7 @@
 #include "device/pipeline/pipeline.cuh"
 #include "device/pipeline/turns.cuh"
 #include "device/ptx/setmaxnreg.cuh"
-#include "device/tile/wgmma_tile.cuh"
+#include "device/tile/wgmma_operand_tile.cuh"
 
 // The products of one consumer warpgroup: Slices blocks of 64 rows, from block `first` of each of its tiles on. Smem
 // has operand tiles `a` and `b` of each slot of its `pipeline`.
@@ -15,16 +15,17 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
   // Loop invariant: the products of steps 0 to step - 1 have been started, only the last may be incomplete, and the
   // slots of all others are released. Returns meanwhile(), which is called once all products have been started.
   template <class F> __device__ auto accumulate(int steps, Accumulators (&acc)[Slices], F meanwhile) {
-    if (steps == 0) return meanwhile();
-    u32 before = start(acc, false);
+    u32 before = 0;
 #pragma unroll 1  // more unrolling gains no speed and triples ptxas's time
-    for (int step = 1; step < steps; ++step) {
-      const u32 slot = start(acc, true);
-      finish<Slices>(before);
+    for (int step = 0; step < steps; ++step) {
+      const u32 slot = start(acc, step > 0);
+      wgmma::wait<Slices>();
+      if (step > 0) smem_.pipeline.release_warpgroup(before);
       before = slot;
     }
     auto result = meanwhile();
-    finish<0>(before);
+    wgmma::wait<0>();
+    if (steps > 0) smem_.pipeline.release_warpgroup(before);
     return result;
   }
 
@@ -80,14 +81,14 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
 };
 
 // Multiplies a consumer warpgroup's blocks of 64 rows, Slices of each tile, and for each calls store = begin(tile,
-// block) and store(sums); with one block a tile `begin` while its last products are computed. Called by each consumer
-// warpgroup. With Pingpong two consumers make whole tiles alternately, by the `turns` of Smem; else each has its rows
-// of every tile. Promoted is for 8-bit types, as accumulate_promoted is. Loop invariant: before a tile, this consumer
-// has waited for or skipped every slot of all earlier tiles, and has released those that it waited for.
+// block) and finish(store, sums); with one block a tile `begin` while its last products are computed. Called by each
+// consumer warpgroup. With Pingpong two consumers make whole tiles alternately, by the `turns` of Smem; else each has
+// its rows of every tile. Promoted is for 8-bit types, as accumulate_promoted is. Loop invariant: before a tile, this
+// consumer has waited for or skipped every slot of all earlier tiles, and has released those that it waited for.
 template <class Accumulators, int Slices, bool Pingpong, bool Promoted, int Stages, int Blocks, class Smem, class Tiles,
-          class Begin>
-__device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, const Tiles& tiles, int steps,
-                                      Begin begin) {
+          class Begin, class Finish>
+__device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, const Tiles& tiles, int steps, Begin begin,
+                                      Finish finish) {
   const int group = threadIdx.x / kWarpgroup, first = Pingpong ? 0 : group * Slices;
   WgmmaMultiplier<Smem, Accumulators, Slices, Stages, Blocks> multiplier(smem, first);
   Turn turn(smem.turns, group);
@@ -102,7 +103,8 @@ __device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, con
     others = Pingpong;
     if constexpr (Promoted) {
       multiplier.accumulate_promoted(steps, acc[0]);
-      begin(tiles[index], first)(acc[0]);
+      auto store = begin(tiles[index], first);
+      finish(store, acc[0]);
     } else {
       if (Pingpong && steps > 0) turn.begin();
       const auto end_turn = [&] {
@@ -110,11 +112,14 @@ __device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, con
       };
       if constexpr (Slices == 1) {  // which leaves registers to begin meanwhile
         auto store = multiplier.accumulate(steps, acc, [&] { return end_turn(), begin(tiles[index], first); });
-        store(acc[0]);
+        finish(store, acc[0]);
       } else {
         const auto tile = multiplier.accumulate(steps, acc, [&] { return end_turn(), tiles[index]; });
 #pragma unroll
-        for (int i = 0; i < Slices; ++i) begin(tile, first + i)(acc[i]);
+        for (int i = 0; i < Slices; ++i) {
+          auto store = begin(tile, first + i);
+          finish(store, acc[i]);
+        }
       }
     }
   }

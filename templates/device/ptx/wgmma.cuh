@@ -1,10 +1,13 @@
 #pragma once
 // wgmma.mma_async: D[64 x N] (+)= A[64 x K] * B[N x K]^T by a warpgroup, where K is 32 bytes; accumulators in
-// registers, B in shared memory, A in either. sm_90a. This file has f32 accumulators, wgmma_words.cuh s32 and f16. PTX
-// ISA 9.0, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
+// registers, B in shared memory, A in either. sm_90a. This file has f32 accumulators and A in shared memory;
+// wgmma_registers.cuh adds A in registers, wgmma_integers.cuh s32 accumulators, wgmma_words.cuh both for s32 and f16.
+// Each takes several milliseconds of a compile. PTX ISA 9.0, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
+// Instructions".
 #include "device/ptx/matrix_descriptor.cuh"
 #include "device/ptx/register_lists.cuh"
 #include "device/ptx/text.cuh"
+#include "device/ptx/wgmma_counts.cuh"
 
 namespace wgmma {
 
@@ -47,8 +50,10 @@ struct Immediates<Mode<A, B, ScaleA, ScaleB>, true, true, false>
   static_assert(A == Major::k, "A in registers is K-major");
 };
 
-// The asm statements, by the register type of an accumulator and the number per thread.
+// The asm statements, by the register type of an accumulator and the number per thread: both operands in shared memory,
+// or A in registers, which wgmma_registers.cuh adds.
 template <class Register, int Count> struct Issue;
+template <class Register, int Count> struct IssueRegisters;
 
 #define WGMMA_F(x) "+f"(x)
 #define WGMMA_R(x) "+r"(x)
@@ -60,55 +65,16 @@ template <class Register, int Count> struct Issue;
   "{\n .reg .pred p;\n setp.ne.b32 p, " #PRED ", 0;\n wgmma.mma_async.sync.aligned.m64n" #N "k" #K "." #D "." #TA "." #TB \
   " {" REGISTER_NAMES_##COUNT "}, "
 #define WGMMA_TEXTS "C"(F::N::text), "C"(F::K::text), "C"(F::D::text), "C"(F::A::text), "C"(F::B::text)
-#define WGMMA_DEFINE(REGISTER, COUNT, A, B, PRED, N, K, D, TA, TB, TAIL, A1, A2, A3) \
+#define WGMMA_SHARED(REGISTER, COUNT, A, B, PRED, N, K, D, TA, TB, TAIL, A1, A2, A3) \
   template <> struct Issue<REGISTER, COUNT> { \
     template <class F, class Tail> __device__ static void ss(REGISTER (&d)[COUNT], u64 a, u64 b, bool accumulate) { \
       asm volatile(WGMMA_HEAD(PRED, N, K, D, TA, TB, COUNT) #A ", " #B ", p" #TAIL ";\n}" \
                    : WGMMA_APPLY(REGISTER_OPERANDS_##COUNT, WGMMA_CONSTRAINT_##REGISTER) \
                    : "l"(a), "l"(b), "r"(int{accumulate}), WGMMA_TEXTS, "C"(Tail::text)); \
     } \
-    template <class F, class Tail> \
-    __device__ static void rs(REGISTER (&d)[COUNT], const u32 (&a)[4], u64 b, bool accumulate) { \
-      asm volatile(WGMMA_HEAD(PRED, N, K, D, TA, TB, COUNT) "{" #A ", " #A1 ", " #A2 ", " #A3 "}, " #B ", p" #TAIL ";\n}" \
-                   : WGMMA_APPLY(REGISTER_OPERANDS_##COUNT, WGMMA_CONSTRAINT_##REGISTER) \
-                   : "r"(a[0]), "l"(b), "r"(int{accumulate}), WGMMA_TEXTS, "C"(Tail::text), \
-                     "r"(a[1]), "r"(a[2]), "r"(a[3])); \
-    } \
   };
-// The numbers are those of the operands after the accumulators.
-WGMMA_DEFINE(f32, 4, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15)
-WGMMA_DEFINE(f32, 8, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19)
-WGMMA_DEFINE(f32, 12, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23)
-WGMMA_DEFINE(f32, 16, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27)
-WGMMA_DEFINE(f32, 20, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31)
-WGMMA_DEFINE(f32, 24, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35)
-WGMMA_DEFINE(f32, 28, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39)
-WGMMA_DEFINE(f32, 32, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43)
-WGMMA_DEFINE(f32, 36, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47)
-WGMMA_DEFINE(f32, 40, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51)
-WGMMA_DEFINE(f32, 44, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55)
-WGMMA_DEFINE(f32, 48, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59)
-WGMMA_DEFINE(f32, 52, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63)
-WGMMA_DEFINE(f32, 56, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67)
-WGMMA_DEFINE(f32, 60, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71)
-WGMMA_DEFINE(f32, 64, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75)
-WGMMA_DEFINE(f32, 68, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79)
-WGMMA_DEFINE(f32, 72, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83)
-WGMMA_DEFINE(f32, 76, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87)
-WGMMA_DEFINE(f32, 80, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91)
-WGMMA_DEFINE(f32, 84, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95)
-WGMMA_DEFINE(f32, 88, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99)
-WGMMA_DEFINE(f32, 92, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103)
-WGMMA_DEFINE(f32, 96, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107)
-WGMMA_DEFINE(f32, 100, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111)
-WGMMA_DEFINE(f32, 104, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115)
-WGMMA_DEFINE(f32, 108, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119)
-WGMMA_DEFINE(f32, 112, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123)
-WGMMA_DEFINE(f32, 116, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127)
-WGMMA_DEFINE(f32, 120, %120, %121, %122, %123, %124, %125, %126, %127, %128, %129, %130, %131)
-WGMMA_DEFINE(f32, 124, %124, %125, %126, %127, %128, %129, %130, %131, %132, %133, %134, %135)
-WGMMA_DEFINE(f32, 128, %128, %129, %130, %131, %132, %133, %134, %135, %136, %137, %138, %139)
 // clang-format on
+WGMMA_OF_F32(WGMMA_SHARED)
 
 // Returns whether N is legal: multiples of 8 up to 256; for integers, above 32 only multiples of 16, and 24.
 template <class D> __device__ constexpr bool legal_n(int n) {
@@ -156,7 +122,8 @@ template <int Columns, class TA, class TB = TA, class TD = f32> struct Mma {
   // of the second 16 bytes of K. The words must not change before the product has been waited for.
   template <class M = Mode<>>
   __device__ static void rs(Register (&d)[registers], const u32 (&a)[4], u64 b, bool accumulate) {
-    Issue<Register, registers>::template rs<Form, Immediates<M, !kInteger, kSixteen, false>>(d, a, b, accumulate);
+    IssueRegisters<Register, registers>::template rs<Form, Immediates<M, !kInteger, kSixteen, false>>(d, a, b,
+                                                                                                      accumulate);
   }
 };
 

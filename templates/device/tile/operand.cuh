@@ -13,10 +13,11 @@ template <class T> struct Line {
 
 // Value is the type to which an element is converted: f32, or f64 in a reference and if hooks compute in it; integers
 // are not converted. Neighbours is whether elements of the innermost dimension are adjacent, so that the distances of
-// their addresses are constants. Paired states that each even index of that dimension is in range together with the
-// next one, and that such pairs begin at multiples of their bytes.
-template <class T, int Rank, class Value, bool Neighbours, bool Paired = false> struct Operand {
+// their addresses are constants. Together elements of that dimension, whose first index is a multiple of Together, are
+// in range together, and begin at a multiple of their bytes; at most 16 bytes.
+template <class T, int Rank, class Value, bool Neighbours, int Together = 1> struct Operand {
   using Element = T;
+  static constexpr bool kPaired = Together > 1, kPacked = Together * sizeof(T) == 16;
 
   const T* data;
   s64 stride[Rank];  // in elements, outermost first; 0 along a broadcast dimension
@@ -44,11 +45,17 @@ template <class T, int Rank, class Value, bool Neighbours, bool Paired = false> 
   __device__ Line<T> line() const { return {data, reach(extent[Rank - 1])}; }
   // Returns the elements `index`, which is even, and `index` + 1 of a row or vector; 0 beyond its end.
   __device__ Two<T> two(Line<T> of, s32 index) const {
-    if constexpr (Paired) {
+    if constexpr (kPaired) {
       if (static_cast<u32>(index) >= of.count) return Two<T>::of(T{}, T{});
       return *reinterpret_cast<const Two<T>*>(of.data + index);
     }
     return Two<T>::of(one(of, index), one(of, index + 1));
+  }
+  // Returns the 16 bytes of a row or vector that begin with element `index`, a multiple of Together; 0 beyond its end.
+  __device__ uint4 pack(Line<T> of, s32 index) const {
+    static_assert(kPacked);
+    if (static_cast<u32>(index) >= of.count) return {};
+    return *reinterpret_cast<const uint4*>(of.data + index);
   }
   // Returns its element `index`; 0 beyond its end.
   __device__ T one(Line<T> of, s32 index) const {
@@ -141,7 +148,7 @@ template <class T, int Rank, class Value, bool Neighbours, bool Paired = false> 
 
 // An operand that a hook reads only at the row, the column or both of the element that it is given.
 template <bool Row, bool Column, class O> struct OwnOperand {
-  static constexpr bool kRow = Row, kColumn = Column;
+  static constexpr bool kRow = Row, kColumn = Column, kPaired = O::kPaired, kPacked = Row && Column && O::kPacked;
   using Element = typename O::Element;
   const O& operand;
 
@@ -156,6 +163,8 @@ template <bool Row, bool Column, class O> struct OwnOperand {
     if constexpr (Column) return Two<Element>::of(operand.one(line(row), column), operand.one(line(row + 1), column));
     return Two<Element>::of(operand.one(operand.line(), row), operand.one(operand.line(), row + 1));
   }
+  // Returns the 16 bytes that begin at (row, column), a multiple of the elements that they contain.
+  __device__ uint4 pack(s32 row, s32 column) const { return operand.pack(line(row), column); }
   __device__ static auto value(Element x) { return O::value(x); }
 
  private:

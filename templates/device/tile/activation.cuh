@@ -1,0 +1,30 @@
+#pragma once
+// Activation functions for hooks, which include this file if their text has one of these names. In f32 the sigmoid and
+// those made of it are within 2^-20 of their values, by two operations of the unit for special functions an element:
+// `1 / (1 + expf(-x))` has a branch for each. In f64, for references, they are computed by CUDA's functions.
+#include "device/ptx/ex2.cuh"
+#include "device/ptx/rcp.cuh"
+
+__device__ inline f32 sigmoid(f32 x) {
+  return rcp(1 + ex2(x * -kLog2e));
+}
+__device__ inline f64 sigmoid(f64 x) {
+  return 1 / (1 + exp(-x));
+}
+
+template <class F> __device__ inline F silu(F x) {
+  return x * sigmoid(x);
+}
+
+// x times the normal distribution's integral up to x.
+__device__ inline f32 gelu(f32 x) {
+  return x * fmaf(erff(x * 0.70710678F), 0.5F, 0.5F);
+}
+__device__ inline f64 gelu(f64 x) {
+  return x * normcdf(x);
+}
+
+// The approximation of gelu by a hyperbolic tangent: 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+template <class F> __device__ inline F gelu_tanh(F x) {
+  return x * sigmoid(F(1.5957691216057308) * x * (1 + F(0.044715) * x * x));
+}

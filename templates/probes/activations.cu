@@ -1,0 +1,34 @@
+//! kernel  activations "D[f, i] = f(S[i]) for the activations that hooks may use"
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! dim     N = 4096
+//! param   THREADS = 256  in {128, 256}
+//! tensor  S : f32[N]
+//! tensor  D : f32[4, N]  out
+//! launch  grid ceil_div(N, THREADS)  block THREADS
+//! work    flops 40 * N  bytes 20 * N
+//! preset  THREADS = 256
+//! reference activations_reference  grid ceil_div(N, 256)  block 256
+
+#include "device/tile/activation.cuh"
+
+template <class F, class X> __device__ void apply_each(const View<F, 2>& D, int i, X x) {
+  const X values[4] = {sigmoid(x), silu(x), gelu(x), gelu_tanh(x)};
+#pragma unroll
+  for (int f = 0; f < 4; ++f) D.data[f * D.stride[0] + i * D.stride[1]] = values[f];
+}
+
+#ifndef TMA_JIT_REFERENCE
+
+extern "C" __global__ void activations(View<const f32, 1> S, View<f32, 2> D, const Dims dims) {
+  const int i = blockIdx.x * THREADS + threadIdx.x;
+  if (i < dims.N) apply_each(D, i, S.data[i * S.stride[0]]);
+}
+
+#else
+
+extern "C" __global__ void activations_reference(View<const f32, 1> S, View<f64, 2> D, const Dims dims) {
+  const int i = blockIdx.x * THREADS + threadIdx.x;
+  if (i < dims.N) apply_each(D, i, f64{S.data[i * S.stride[0]]});
+}
+
+#endif

@@ -1,0 +1,86 @@
+// Epilogues of gemm that read operands: by 16 bytes, in pairs or one by one, in every kind of tile for wgmma, at the
+// edges of the tensors and beyond what fits into registers.
+#include <doctest/doctest.h>
+
+#include "command.h"
+
+namespace tma_jit::cli {
+namespace {
+
+constexpr const char* kAll = "epilogue=x * s[row] * up[row, column] + bias[column]";
+
+void check_passes(const std::vector<std::string>& words, const std::vector<std::string>& operands,
+                  const std::string& epilogue) {
+  std::vector<std::string> line = {"run", "gemm", "--check", "--json", "--device", "emulator:sm_90a"};
+  line.insert(line.end(), words.begin(), words.end());
+  for (const std::string& operand : operands) line.insert(line.end(), {"--operand", operand});
+  line.insert(line.end(), {"--hook", epilogue});
+  const CommandResult result = run_command(line);
+  CAPTURE(line);
+  CAPTURE(result.err);
+  CAPTURE(result.out);
+  CHECK(result.exit == 0);
+  CHECK(result.json()["check"]["passed"] == true);
+}
+
+// The words of M, N and K, of a file, and of params.
+std::vector<std::string> problem(const char* extents, const char* file, const char* params) {
+  std::vector<std::string> words = {"--template-file", file};
+  for (const std::string text : {extents, params}) {
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find(' ', at), text.size());
+      words.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  return words;
+}
+
+TEST_CASE("operands of every kind are read in every kind of tile for wgmma") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::vector<std::string> all = {"up : bf16[M, N]", "bias : f32[N]", "s : f32[M]"};
+  for (const char* params : {"BM=128 BN=256 STAGES=4", "BM=256 BN=200 STAGES=3", "BM=192 BN=200 STAGES=3",
+                             "BM=128 BN=176 STAGES=4 PINGPONG=1"})
+    check_passes(problem("M=300 N=520 K=136", "gemm_wgmma", params), all, kAll);
+  for (const char* params : {"BM=128 BN=64 STAGES=8", "BM=256 BN=64 STAGES=4", "BM=40 BN=128 STAGES=4",
+                             "BM=64 BN=64 STAGES=6 SPLIT=2", "BM=64 BN=64 STAGES=6 CHUNKS=3", "BM=80 BN=192 STAGES=4"})
+    check_passes(problem("M=300 N=520 K=520", "gemm_wgmma_split", params), all, kAll);
+}
+
+TEST_CASE("rows of an operand that are no whole 16 bytes are read in pairs or one by one") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* extents : {"M=201 N=138 K=72", "M=201 N=137 K=72"}) {
+    check_passes(problem(extents, "gemm_wgmma", "BM=128 BN=128 STAGES=4"), {"up : bf16[M, N]"},
+                 "epilogue=x * up[row, column]");
+    check_passes(problem(extents, "gemm_wgmma_split", "BM=64 BN=64 STAGES=4"), {"up : bf16[M, N]"},
+                 "epilogue=x * up[row, column]");
+  }
+}
+
+TEST_CASE("operands of other types than the result, several of its type, and without a product") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto check = [](const char* extents, const char* types, const std::vector<std::string>& operands,
+                        const std::string& epilogue) {
+    std::vector<std::string> words = problem(extents, "gemm_wgmma", "BM=128 BN=128 STAGES=4");
+    for (const std::string& word : problem("", "gemm_wgmma", types)) {
+      if (word.find('=') != std::string::npos) words.push_back(word);
+    }
+    check_passes(words, operands, epilogue);
+  };
+  check("M=136 N=264 K=72", "O=f32", {"up : f32[M, N]"}, "epilogue=x * up[row, column]");
+  check("M=136 N=264 K=72", "O=f32", {"up : bf16[M, N]"}, "epilogue=x * up[row, column]");
+  check("M=136 N=272 K=128", "T=e4m3 O=e4m3", {"up : e4m3[M, N]"}, "epilogue=x + up[row, column]");
+  check("M=136 N=264 K=72", "O=bf16", {"up : bf16[M, N]", "C : f16[M, N]"},
+        "epilogue=x * up[row, column] + C[row, column]");
+  check("M=136 N=264 K=0", "O=bf16", {"up : bf16[M, N]"}, "epilogue=x + up[row, column]");
+}
+
+TEST_CASE("activations agree with their references") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* activation : {"sigmoid", "silu", "gelu", "gelu_tanh"})
+    check_passes(problem("M=136 N=144 K=40", "gemm_wgmma", "BM=128 BN=128 STAGES=4"), {"bias : f32[N]"},
+                 std::string("epilogue=") + activation + "(x + bias[column])");
+}
+
+}  // namespace
+}  // namespace tma_jit::cli
