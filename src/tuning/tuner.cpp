@@ -19,6 +19,8 @@ using tuning::pinned;
 
 constexpr std::uint64_t kAddressAlignment = 256;  // alignments of addresses are considered up to this
 constexpr double kSecondsMax = 1e9;               // about thirty years, which a time point can hold
+constexpr double kOverrun = 10;  // seconds by which a process may exceed its share: what is in progress when it is used
+                                 // up, and the planned configuration, which is always compiled and measured
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -78,7 +80,7 @@ class Tuning {
     const TuneExchange& exchange = options_.exchange;
     TMA_JIT_ASSIGN(const std::string problem, name_of_problem(request));
     if (exchange.fetch) {
-      TMA_JIT_ASSIGN(const auto line, exchange.fetch(problem, exchange.publish ? 0 : std::max(share(), 0.0)));
+      TMA_JIT_ASSIGN(const auto line, exchange.fetch(problem, exchange.publish ? 0 : patience()));
       TMA_JIT_ASSIGN(const bool taken, take_published(request, line, result));
       if (taken) return {};
     }
@@ -119,7 +121,7 @@ class Tuning {
   Result<void> measure_in_turn(const Request& request, TuneResult& result) {
     if (records_.empty()) return contest(without_addresses(request), result);
     TMA_JIT_ASSIGN([[maybe_unused]] const tuning::FileLock lock,
-                   tuning::FileLock::take(records_, ".tuning", until_, conduct_.stopped));
+                   tuning::FileLock::take(records_, ".tuning", after(patience()), conduct_.stopped));
     TMA_JIT_ASSIGN(const bool known, take_known(request, result, true));
     return known ? Result<void>() : contest(without_addresses(request), result);
   }
@@ -214,6 +216,9 @@ class Tuning {
 
   // Returns the seconds of the budget for the current request.
   double share() const { return (options_.budget_s - seconds_since(start_)) / static_cast<double>(requests_ - at_); }
+
+  // Returns the seconds to wait for a process that measures the current request within an equal share.
+  double patience() const { return std::max(share(), 0.0) + kOverrun; }
 
   Engine& engine_;
   const TuneOptions& options_;

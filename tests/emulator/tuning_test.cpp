@@ -1,12 +1,14 @@
 // Tuning on the emulator: the choice is meaningless there, but the search and its records are tested. Needs NVRTC.
 #include <fstream>
 #include <map>
+#include <thread>
 
 #include <tma_jit/tuning.h>
 
 #include "emulator/devices.h"
 #include "support/engines.h"
 #include "support/temporary_folder.h"
+#include "tuning/file_lock.h"
 
 #include <doctest/doctest.h>
 
@@ -360,8 +362,7 @@ TEST_CASE("A request without a valid configuration is an error that names the ru
   impossible.params = {{"BM", 64}, {"BN", 256}, {"STAGES", 100}};
   Request unmet{.kernel = "gemm"};
   unmet.dims = {{"M", 0}, {"N", 64}, {"K", -1}};
-  const auto results =
-      tune(engine, std::vector{impossible, unmet, small_copy()}, quick(folder.path() / "tuned.jsonl"));
+  const auto results = tune(engine, std::vector{impossible, unmet, small_copy()}, quick(folder.path() / "tuned.jsonl"));
   REQUIRE(results);
   REQUIRE(results->size() == 3);
   CHECK(results->at(0).error);
@@ -391,6 +392,27 @@ TEST_CASE("Known requests need no device, and the first that must be measured wi
   Request other = small_copy();
   other.dims["N"] = 7000;
   CHECK_FALSE(tune(engine, std::vector{small_copy(), other}, quick(file)));
+}
+
+TEST_CASE("A process waits for the one that measures beyond its own share of the budget") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "tuned.jsonl";
+  Engine engine = emulated_engine("sm_90a");
+  const TuningRecord record = tuned(engine, small_copy(), quick(folder.path() / "other.jsonl")).front().record;
+  std::optional<tuning::FileLock> lock;
+  lock.emplace(tuning::FileLock::take(file, ".tuning", std::chrono::steady_clock::now()).value());
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    CHECK(merge_tuning_file(file, std::vector{record}));
+    lock.reset();
+  });
+  TuneOptions options = quick(file);
+  options.budget_s = 1e-3;
+  const auto results = tune(engine, std::vector{small_copy()}, options);
+  other.join();
+  REQUIRE_MESSAGE(results, results.error().text());
+  REQUIRE_MESSAGE(!results->front().error, results->front().error->text());
+  CHECK(results->front().known);
 }
 
 TEST_CASE("A budget that ends at once still measures the preset") {
