@@ -15,6 +15,7 @@ unmeasured, and the best of the planner's first 8, as the tunes saw it.
 makes none.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import statistics
@@ -55,11 +56,13 @@ def measured(results):
 
 def built(options, problem, configurations):
     """The plan and the cubin of each configuration."""
-    for number, (file, params) in enumerate(configurations):
+    def build(number, file, params):
         words = ["gemm", *(f"{name}={value}" for name, value in zip("MNK", problem)), *(f"{name}={value}" for name, value in params),
-                 "--template-file", file, "--cache-dir", os.path.join(options.folder, "sweep")]
+                 "--template-file", file, "--cache-dir", os.path.join(options.folder, "sweep" if options.sweep else "again")]
         path = os.path.join(options.folder, f"{number}.cubin")
-        yield prepare(options.tma_jit, words, path), path
+        return prepare(options.tma_jit, words, path), path
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(build, range(len(configurations)), *zip(*configurations)))
 
 
 class Memory:
@@ -84,7 +87,7 @@ class Memory:
 def race(torch, compare, options, flush, problem, configurations):
     """Microseconds of each configuration, in turns."""
     memory = Memory(torch, problem)
-    kernels = list(built(options, problem, configurations))
+    kernels = built(options, problem, configurations)
     times = []
     for place in range(options.places):
         tensors = dict(memory.tensors(place))
