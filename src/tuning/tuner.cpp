@@ -117,12 +117,19 @@ class Tuning {
     return tuning::short_digest(tuning::problem_key(tuning::problem_of(plan, device_)) + "\n" + digest);
   }
 
-  // Measures, unless another process of this machine has meanwhile.
+  // Measures, unless another process of this machine has meanwhile. That one may go on with the next request before
+  // this one sees the lock free, so that its record ends the wait, too.
   Result<void> measure_in_turn(const Request& request, TuneResult& result) {
     if (records_.empty()) return contest(without_addresses(request), result);
-    TMA_JIT_ASSIGN([[maybe_unused]] const tuning::FileLock lock,
-                   tuning::FileLock::take(records_, ".tuning", after(patience()), conduct_.stopped));
-    TMA_JIT_ASSIGN(const bool known, take_known(request, result, true));
+    bool known = false;
+    const auto ends = [&] {
+      known = take_known(request, result, true).value_or(false);
+      return known || (conduct_.stopped && conduct_.stopped());
+    };
+    const auto lock = tuning::FileLock::take(records_, ".tuning", after(patience()), ends);
+    if (known) return {};
+    if (!lock) return tl::make_unexpected(lock.error());
+    TMA_JIT_ASSIGN(known, take_known(request, result, true));
     return known ? Result<void>() : contest(without_addresses(request), result);
   }
 

@@ -394,17 +394,17 @@ TEST_CASE("Known requests need no device, and the first that must be measured wi
   CHECK_FALSE(tune(engine, std::vector{small_copy(), other}, quick(file)));
 }
 
-TEST_CASE("A process waits for the one that measures beyond its own share of the budget") {
+TEST_CASE(
+    "A process waits beyond its own share for a record, also while the one that made it measures something else") {
   const TemporaryFolder folder;
   const auto file = folder.path() / "tuned.jsonl";
   Engine engine = emulated_engine("sm_90a");
   const TuningRecord record = tuned(engine, small_copy(), quick(folder.path() / "other.jsonl")).front().record;
-  std::optional<tuning::FileLock> lock;
-  lock.emplace(tuning::FileLock::take(file, ".tuning", std::chrono::steady_clock::now()).value());
+  const auto lock = tuning::FileLock::take(file, ".tuning", std::chrono::steady_clock::now());
+  REQUIRE(lock);
   std::thread other([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     CHECK(merge_tuning_file(file, std::vector{record}));
-    lock.reset();
   });
   TuneOptions options = quick(file);
   options.budget_s = 1e-3;
