@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 namespace tma_jit {
@@ -19,11 +21,14 @@ struct Mean {
   double value = 0, error = 0;  // error: of few values an estimate, of one 0
 };
 
-// Leaves out what differs from the median by more than this part of it, which other work has made longer. `values` must
-// not be empty.
+// Leaves out what differs from the median by more than this part of it, which other work has made longer, unless that
+// is more than half: then all count, and the error says how far apart they are. `values` must not be empty.
 [[nodiscard]] inline Mean mean_of(std::vector<double> values, double far = 0.2) {
   const double middle = median_of(values);
-  std::erase_if(values, [&](double value) { return std::abs(value - middle) > far * std::abs(middle); });
+  std::vector<double> near;
+  std::ranges::copy_if(values, std::back_inserter(near),
+                       [&](double value) { return std::abs(value - middle) <= far * std::abs(middle); });
+  if (2 * near.size() >= values.size()) values = std::move(near);
   const auto count = static_cast<double>(values.size());
   Mean mean;
   for (const double value : values) mean.value += value / count;
