@@ -1,5 +1,7 @@
 #include "source/meaning.h"
 
+#include <utility>
+
 #include "base/by_text.h"
 #include "source/token_reader.h"
 #include "template/lexer.h"
@@ -32,6 +34,17 @@ void add_manifest_line(std::string_view line, Tokens& tokens) {
   tokens.add(kManifest);
 }
 
+// The first two characters, or the last two, of the operators of C++ that are longer than one.
+constexpr std::string_view kJoined = "<< >> <= >= == != => && || += -= *= /= %= &= |= ^= ++ -- -> >* .* .. :: ##";
+
+// A blank separates two punctuators that would be one operator without it, and in a directive it says whether a macro
+// has parameters.
+bool blank_counts(const Token& before, const Token& token, bool directive) {
+  if (token.kind != Kind::punctuator) return false;
+  if (directive && token.text == "(") return true;
+  return before.kind == Kind::punctuator && kJoined.find(before.text + token.text) != kJoined.npos;
+}
+
 ByText<Digest> meanings;
 
 }  // namespace
@@ -39,7 +52,7 @@ ByText<Digest> meanings;
 Digest meaning_of(std::string_view text) {
   Tokens tokens;
   TokenReader reader(text);
-  Kind before = Kind::end;  // of the last token that was added
+  Token before;                                          // the last one that was added
   bool begins = true, directive = false, apart = false;  // begins: the line has no token yet
   for (Token token = reader.next(); token.kind != Kind::end; token = reader.next()) {
     const std::string_view spelling = text.substr(token.begin, token.end - token.begin);
@@ -49,13 +62,14 @@ Digest meaning_of(std::string_view text) {
       begins = true;
       directive = false;
     }
-    apart = apart || token.kind == Kind::blank || token.kind == Kind::comment || token.kind == Kind::newline;
-    if (token.kind == Kind::comment || token.kind == Kind::blank || token.kind == Kind::newline) continue;
+    if (token.kind == Kind::comment || token.kind == Kind::blank || token.kind == Kind::newline) {
+      apart = true;
+      continue;
+    }
+    if (apart && blank_counts(before, token, directive)) tokens.add(" ");
     directive = directive || (begins && token.is(Kind::punctuator, "#"));
-    const bool signs = before == Kind::punctuator && token.kind == Kind::punctuator;
-    if (apart && (signs || directive)) tokens.add(" ");
     tokens.add(spelling);
-    before = token.kind;
+    before = std::move(token);
     begins = apart = false;
   }
   return tokens.digest();
