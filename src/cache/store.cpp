@@ -206,8 +206,7 @@ Result<void> Store::put(const Key& key, const Entry& entry) const {
 }
 
 std::string Store::records() const {
-  const SharedRoot place = state_->folder();
-  const auto file = read_trusted(state_->files(), place->folder.get(), kRecordsFile.data(), {});
+  const auto file = read_trusted(state_->files(), AT_FDCWD, (root() / kRecordsFile).c_str(), {});
   if (!file) return {};
   return {reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size()};
 }
