@@ -1,6 +1,8 @@
 #include "plan/preset_configs.h"
 
 #include <algorithm>
+#include <ranges>
+#include <set>
 
 #include "base/text.h"
 #include "core/failure.h"
@@ -42,6 +44,46 @@ bool for_other_devices(const templates::Preset& preset, const DeviceInfo& device
   return preset.when.has_value() && preset.when->evaluate(DeviceScope(device)).value_or(1) == 0;
 }
 
+constexpr std::size_t kMostChoices = 16384;  // of types together, of which all are taken
+
+using Types = std::vector<const templates::Type*>;
+
+std::vector<Request> with_every_types(const Types& types, const Request& request) {
+  std::vector<Request> requests = {request};
+  for (const templates::Type* type : types) {
+    std::vector<Request> chosen;
+    for (const Request& other : requests) {
+      for (const DType choice : type->choices) {
+        chosen.push_back(other);
+        chosen.back().types[type->name] = choice;
+      }
+    }
+    requests = std::move(chosen);
+  }
+  return requests;
+}
+
+// The first choices of all types, those that differ from them in one type, and each choice for all types that have it.
+std::vector<Request> with_few_types(const Types& types, Request first) {
+  for (const templates::Type* type : types) first.types[type->name] = type->choices.front();
+  std::vector<Request> requests = {first};
+  std::set<DType> all;
+  for (const templates::Type* type : types) {
+    for (const DType choice : type->choices | std::views::drop(1)) {
+      requests.push_back(first);
+      requests.back().types[type->name] = choice;
+      all.insert(choice);
+    }
+  }
+  for (const DType choice : all) {
+    requests.push_back(first);
+    for (const templates::Type* type : types) {
+      if (std::ranges::count(type->choices, choice) > 0) requests.back().types[type->name] = choice;
+    }
+  }
+  return requests;
+}
+
 }  // namespace
 
 std::string placeholder(const templates::Hook& hook) {
@@ -60,19 +102,14 @@ Request completed(const templates::Template& kernel, Request request) {
 }
 
 std::vector<Request> with_types(const templates::Template& kernel, const Request& request) {
-  std::vector<Request> requests = {request};
+  std::vector<const templates::Type*> open;
+  std::size_t product = 1;
   for (const templates::Type& type : kernel.types) {
     if (is_free(kernel, type) || request.types.contains(type.name)) continue;
-    std::vector<Request> chosen;
-    for (const Request& other : requests) {
-      for (const DType choice : type.choices) {
-        chosen.push_back(other);
-        chosen.back().types[type.name] = choice;
-      }
-    }
-    requests = std::move(chosen);
+    open.push_back(&type);
+    product = std::min(product * type.choices.size(), kMostChoices + 1);
   }
-  return requests;
+  return product > kMostChoices ? with_few_types(open, request) : with_every_types(open, request);
 }
 
 std::vector<PresetConfig> preset_configs(const templates::Template& kernel, const DeviceInfo& device) {

@@ -19,8 +19,8 @@
 //! let     ROWS      = BM / OWNERS
 //! let     PANEL     = min(64, 128 / sizeof(O))     "columns of D in one swizzle row"
 //! let     PROMOTED  = sizeof(T) == 1 && !integer(T) && FAST == 0
-//! let     BOX_A     = TA == 0 && BM / SHARE_N % 32 == 0 ? 32 : BM / SHARE_N  "rows of A that one copy loads"
-//! let     BOX_B     = TB == 0 && BN / SHARE_M % 32 == 0 ? 32 : BN / SHARE_M  "rows of B that one copy loads"
+//! let     BOX_A     = BM / SHARE_N                 "rows of A that one copy loads"
+//! let     BOX_B     = BN / SHARE_M % 64 == 0 ? 64 : BN / SHARE_M  "rows of B that one copy loads"
 //! let     RING      = STAGES * (BM + BN) * 128
 //! let     SMEM      = align_up(RING + align_up(BN * ROWS * sizeof(O), 1024) + 16 * STAGES + 16, 1024)
 //! let     SHARERS   = SHARE_M * SHARE_N            "blocks of a cluster that share tiles of A or B"

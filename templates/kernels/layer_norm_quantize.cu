@@ -18,11 +18,9 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-extern "C" __global__ __launch_bounds__(THREADS) void layer_norm_quantize(View<const T, 2> X, View<const f32, 1> GIVEN,
-                                                                          View<e4m3, 2> Q, View<f32, 2> SCALE,
-                                                                          View<T, 2> S, View<const T, 1> W,
-                                                                          View<const T, 1> B, f32 eps, const Dims dims,
-                                                                          const __grid_constant__ Hooks hooks) {
+extern "C" __global__ __launch_bounds__(THREADS, CLUSTER > 1 ? 1 : 0) void layer_norm_quantize(
+    View<const T, 2> X, View<const f32, 1> GIVEN, View<e4m3, 2> Q, View<f32, 2> SCALE, View<T, 2> S, View<const T, 1> W,
+    View<const T, 1> B, f32 eps, const Dims dims, const __grid_constant__ Hooks hooks) {
   using Row = RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE>;
   __shared__ RowSmem<THREADS, CLUSTER, 3> smem;
   smem.init();

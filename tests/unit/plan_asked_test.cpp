@@ -45,7 +45,8 @@ TEST_CASE("a rule that forbids the default of a param that is asked for does not
   CHECK(refusal(text, of(100)).find("only in a fixed order") != std::string::npos);
   CHECK(config(plan(text, of(100, {{"ORDER", 1}}))) == "TILE=32 ORDER=1");
   const Pointers templates = {parsed(text)};
-  for (const Request& request : preset_requests(device(), templates, {}).value()) {
+  const std::vector<Request> requests = preset_requests(device(), templates, {}).value();
+  for (const Request& request : requests) {
     CHECK(make_plan(request, device(), templates).has_value() == (request.params.at("TILE") != 16));
   }
 }

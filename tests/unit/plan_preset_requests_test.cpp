@@ -45,6 +45,30 @@ TEST_CASE("dims stay within their ranges; fixed ones are the template's") {
   CHECK(listed(text) == std::vector<std::string>{"N=16 "});
 }
 
+TEST_CASE("a preset that needs less or more than the usual extents has the nearest that it takes") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a
+//! dim N
+//! param FORM = 0 in {0, 1, 2}
+//! require FORM != 1 || N < 300 "few"
+//! require FORM != 2 || N > 5000 "many"
+//! preset FORM = 1
+//! preset FORM = 2
+//! launch grid 1 block 32
+)";
+  CHECK(listed(text) == std::vector<std::string>{"N=256 FORM=1 ", "N=5120 FORM=2 ", "N=1024 FORM=0 "});
+}
+
+TEST_CASE("of many types that combine, a preset is listed with each choice of one and with each choice of all") {
+  std::string text = "//! kernel k\n//! arch sm_90a\n//! dim N\n//! launch grid 1 block 32\n";
+  for (char name = 'A'; name < 'I'; ++name)
+    text += fmt::format("//! type T{0} = f32 in {{f32, bf16, f16, f64}}\n//! tensor {0} : T{0}[N]\n", name);
+  const std::vector<std::string> all = listed(text);
+  CHECK(all.size() == 1 + 8 * 3 + 3);
+  CHECK(std::ranges::count(all, "TA=f32 TB=f32 TC=f32 TD=f32 TE=f16 TF=f32 TG=f32 TH=f32 N=1024 ") == 1);
+  CHECK(std::ranges::count(all, "TA=f64 TB=f64 TC=f64 TD=f64 TE=f64 TF=f64 TG=f64 TH=f64 N=1024 ") == 1);
+}
+
 TEST_CASE("what has no default gets something that compiles") {
   const std::string text = R"(//! kernel k
 //! arch sm_90a

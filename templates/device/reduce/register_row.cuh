@@ -108,6 +108,16 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
     for (int p = 0; p < Packs; ++p) load_part(begin, p, in.pack[p]);
     return in;
   }
+  // The elements of a row whose whole packs lie in shared memory, pack p at from[p * Threads].
+  template <class T> __device__ Raw<T> copied(const Words<T, Count>* from) const {
+    static_assert(Whole);
+    Raw<T> in = {};
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+      if (whole(p)) in.pack[p] = from[p * Threads];
+    }
+    return in;
+  }
   // Loads the elements of a vector in the columns of pack p; 0 beyond its ends. Where packs of the row are aligned,
   // those of the vector need not be.
   template <class T> __device__ Words<T, Count> load_vector(const View<const T, 1>& from, int p) const {

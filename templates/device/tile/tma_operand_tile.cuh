@@ -1,9 +1,9 @@
 #pragma once
-// Operand tiles loaded by TMA by boxes, of which those that lie beyond the tensor hold its first rows (or columns,
-// where the tile has a row for each column of K). Nothing reads what such rows are multiplied to, and TMA fills rows
-// that do not exist at less than half the rate of those that it copies: on an H100, tiles of 128 x 208 took 1.21 times
-// as long where 144 of the 208 rows of B did not exist. A copy takes the unit at least about 55 cycles there, as 20
-// rows do.
+// Operand tiles loaded by TMA by boxes, of which those that lie wholly beyond the tensor hold its first rows (or
+// columns, where the tile has a row for each column of K). Nothing reads what such rows are multiplied to, and TMA
+// fills rows that do not exist at less than half the rate of those that it copies: on an H100, tiles of 128 x 208
+// took 1.21 times as long where 144 of the 208 rows of B did not exist. A copy takes the unit at least about 55 cycles
+// there, as 20 rows do.
 #include "device/tile/operand_tile.cuh"
 #include "device/tile/tma_tile.cuh"
 

@@ -41,19 +41,18 @@ __device__ inline void load_boxes(SharedTile<T, Rows, Columns, Swizzle>& tile, c
   }
 }
 
-// Each of Blocks blocks of a cluster, of which this one is number `rank`, loads its share of the rows into all of them:
-// their ranks in the cluster are `first`, first + Stride, and so on. Every block's `full` must expect the whole tile.
-// The map's box has Rows / Blocks rows.
-template <int Blocks, int Stride = 1, class T, int Rows, int Columns, int Swizzle>
+// Each of the Blocks blocks of a cluster, of which this one is number `rank`, loads its share of the rows into all of
+// them. Every block's `full` must expect the whole tile. The map's box has Rows / Blocks rows.
+template <int Blocks, class T, int Rows, int Columns, int Swizzle>
 __device__ inline void load_shares(SharedTile<T, Rows, Columns, Swizzle>& tile, const CUtensorMap& map, Barrier& full,
-                                   int rank, int column, int row, int first = 0) {
-  constexpr int kShare = Rows / Blocks, kBlocks = ((1 << Blocks * Stride) - 1) / ((1 << Stride) - 1);
+                                   int rank, int column, int row) {
+  constexpr int kShare = Rows / Blocks, kAll = (1 << Blocks) - 1;
   static_assert(Blocks == 1 || (kShare * Blocks == Rows && (Swizzle == 0 || Columns * sizeof(T) == Swizzle)),
                 "blocks load equal shares of the rows of one panel");
   if constexpr (Blocks == 1)
     load(tile, map, full, column, row);
   else
-    load_multicast(tile.panel[0][rank * kShare], map, full, kBlocks << first, {column, row + rank * kShare});
+    load_multicast(tile.panel[0][rank * kShare], map, full, kAll, {column, row + rank * kShare});
 }
 
 // Each block of a pair (PTX's cta_group::2) loads a tile of its own, counted by the even block's barrier. Blocks 1
