@@ -15,12 +15,14 @@ std::string text_of(const Digest& digest) {
 }
 
 // Returns the name of a device's model that its driver's name and that of its facts (src/device/facts) have in common:
-// "h200" of "NVIDIA H200" and of "h200".
+// "h200" of "NVIDIA H200" and of "h200", "h100" of "NVIDIA H100 80GB HBM3", whose variants differ in the number of SMs.
 std::string model_of(std::string_view name) {
   std::string model;
   for (const char c : name) model += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  constexpr std::string_view kVendor = "nvidia ";
-  return model.starts_with(kVendor) ? model.substr(kVendor.size()) : model;
+  constexpr std::string_view kVendor = "nvidia ", kMemory = "gb hbm";
+  if (model.starts_with(kVendor)) model.erase(0, kVendor.size());
+  if (const std::size_t memory = model.find(kMemory); memory != model.npos) model.resize(model.rfind(' ', memory));
+  return model;
 }
 
 }  // namespace
