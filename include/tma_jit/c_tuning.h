@@ -32,6 +32,11 @@ typedef int32_t (*tma_jit_tune_publish)(const char* problem, const char* line, v
  * terminator included. Returns 1, 0 if there is none yet, or another number if it failed. */
 typedef int32_t (*tma_jit_tune_fetch)(const char* problem, double wait_s, char* line, size_t bytes, void* user);
 
+/* Queues work of the application to streams of its own that takes about so many microseconds; called in the thread that
+ * called tma_jit_tune, before each few launches, which are timed beside it. Returns 0, or another number if it failed.
+ */
+typedef int32_t (*tma_jit_tune_beside)(double us, void* user);
+
 typedef struct tma_jit_tune_options {
   size_t size;
   double budget_s;   /* wall-clock seconds for all requests together; 0: 60 */
@@ -45,6 +50,9 @@ typedef struct tma_jit_tune_options {
   tma_jit_tune_publish publish; /* NULL: this process publishes nothing */
   tma_jit_tune_fetch fetch;     /* NULL: this process takes nothing from others */
   void* exchange_user;
+  int32_t replay;             /* launches are replayed from CUDA graphs, as applications that capture run them */
+  tma_jit_tune_beside beside; /* NULL: nothing runs beside what is measured */
+  void* beside_user;
 } tma_jit_tune_options;
 
 /* Results, in the order of the requests. */

@@ -65,9 +65,9 @@ struct TuneTrial {
   };
   Candidate candidate{};
   Outcome outcome = Outcome::measured;
-  double us = 0;         // median over its rounds; 0: not measured
-  int launches = 0;      // number of timed launches
-  std::string reason{};  // why it was not measured
+  double us = 0;             // median over its rounds; 0: not measured
+  int launches = 0;          // number of timed launches
+  std::string reason{};      // why it was not measured
   std::string reproducer{};  // disagrees: the command that compares it with the float64 reference
 };
 
@@ -80,9 +80,9 @@ struct TuneResult {
   bool known = false;     // a record existed and nothing was measured
   double gain = 0;        // preset_us / us - 1 of the final side-by-side measurement
   double seconds = 0;
-  double drift = 0;                 // by how much the preset's time grew while this was tuned, as a fraction: the device
-                                    // lowered its clock. Choices are by ratios, which it does not change
-  std::string method{};             // how the times were measured, in words; empty if nothing was
+  double drift = 0;      // by how much the preset's time grew while this was tuned, as a fraction: the device
+                         // lowered its clock. Choices are by ratios, which it does not change
+  std::string method{};  // how the times were measured, in words; empty if nothing was
   std::vector<TuneTrial> trials{};  // the preset first
   std::optional<Error> error{};     // why there is no record
 };
@@ -112,7 +112,11 @@ struct TuneOptions {
   std::size_t candidates = 24;  // configurations per request, in addition to the preset
   double least_gain = 0.01;     // smallest gain for which the configuration is changed
   bool flush_l2 = true;         // operands are read from memory, not from L2
-  bool again = false;           // also measure requests that have a record
+  bool replay = false;          // launches are replayed from CUDA graphs, as applications that capture run them
+  // Queues work of the application to streams of its own that takes about so many microseconds. Called before each few
+  // launches, which are timed beside it; an error is that of the request.
+  std::function<Result<void>(double us)> beside{};
+  bool again = false;  // also measure requests that have a record
   TuneExchange exchange{};
   std::filesystem::path records{};                      // file that gets the records; empty: tuning_file(engine)
   std::function<bool(const TuneProgress&)> progress{};  // called in the calling thread; returning false ends the tuning

@@ -38,6 +38,16 @@ std::function<bool(const TuneProgress&)> progress_of(const tma_jit_tune_options&
   };
 }
 
+std::function<Result<void>(double)> beside_of(const tma_jit_tune_options& given) {
+  if (given.beside == nullptr) return {};
+  return [call = given.beside, user = given.beside_user](double us) -> Result<void> {
+    const int32_t status = call(us, user);
+    if (status == 0) return {};
+    return tl::make_unexpected(
+        tma_jit::Error{tma_jit::ErrorCode::io, "tma_jit_tune: beside returned " + std::to_string(status), {}});
+  };
+}
+
 constexpr size_t kLineBytes = size_t{64} << 10;
 
 TuneExchange exchange_of(const tma_jit_tune_options& given) {
@@ -81,6 +91,8 @@ Result<TuneOptions> tune_options_of(const tma_jit_tune_options* from) {
   if (given->records != nullptr) options.records = given->records;
   options.progress = progress_of(*given);
   options.exchange = exchange_of(*given);
+  options.replay = given->replay != 0;
+  options.beside = beside_of(*given);
   return options;
 }
 

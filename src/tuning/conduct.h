@@ -21,7 +21,9 @@ struct Conduct {
   std::function<std::string(const Request&, std::string_view stem)> digest{};
   // Called before the first measurement; an error ends the tuning of all requests.
   std::function<Result<void>()> begin{};
-  const SideStream* side = nullptr;  // the stream of all its work; null: it makes one
+  const SideStream* side = nullptr;                 // the stream of all its work; null: it makes one
+  bool replay = false;                              // launches are replayed from graphs
+  std::function<Result<void>(double us)> beside{};  // TuneOptions::beside
   double relative_error = 0.003;    // the final rounds are repeated until no ratio's standard error, that of a median,
                                     // is larger
   bool must_be_sure = false;        // a contest whose errors stay larger while nothing is clearly faster fails

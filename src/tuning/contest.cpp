@@ -143,15 +143,27 @@ Result<void> Contest::race(Runner& preset, std::span<Runner> others, std::size_t
     TMA_JIT_CHECK(move(launches, place));
     RoundTimes times;
     TMA_JIT_CHECK(step(conduct_, [&]() -> Result<void> {
-      const MeasureOptions options{.warmups = 1, .repeats = kRounds, .side = conduct_.side};
-      const Clock::time_point start = Clock::now();
-      TMA_JIT_ASSIGN(times, measure_in_turns(*engine_, launches, options));
-      if (others.empty()) launch_time_ = (Clock::now() - start) / (1 + kRounds);
+      TMA_JIT_ASSIGN(times, measure(launches));
       return {};
     }));
     add(times, preset, others);
   }
   return {};
+}
+
+// Measures a few rounds, beside other work if that is asked for. The preset alone says how long a launch takes.
+Result<RoundTimes> Contest::measure(std::span<Launch* const> launches) {
+  constexpr std::chrono::milliseconds kUnknown{1};
+  if (conduct_.beside) {
+    const Clock::duration one = launch_time_ > Clock::duration::zero() ? launch_time_ : kUnknown;
+    const auto all = one * static_cast<std::int64_t>(launches.size() * (1 + kRounds));
+    TMA_JIT_CHECK(conduct_.beside(std::chrono::duration<double, std::micro>(all).count()));
+  }
+  const MeasureOptions options{.warmups = 1, .repeats = kRounds, .replay = conduct_.replay, .side = conduct_.side};
+  const Clock::time_point start = Clock::now();
+  TMA_JIT_ASSIGN(RoundTimes times, measure_in_turns(*engine_, launches, options));
+  if (launches.size() == 1) launch_time_ = (Clock::now() - start) / (1 + kRounds);
+  return times;
 }
 
 // Adds what each took, relative to the preset.
@@ -162,7 +174,8 @@ void Contest::add(const RoundTimes& times, const Runner& preset, std::span<Runne
   for (std::size_t i = 0; i < others.size(); ++i) {
     Runner& runner = others[i];
     std::vector<double> ratios;
-    for (std::size_t round = 0; round < times[0].size(); ++round) ratios.push_back(times[i + 1][round] / times[0][round]);
+    for (std::size_t round = 0; round < times[0].size(); ++round)
+      ratios.push_back(times[i + 1][round] / times[0][round]);
     runner.ratios.push_back(median_of(std::move(ratios)));
     trials_[runner.trial].launches += kRounds;
     ratios_[runner.trial] = mean_of(runner.ratios).value;
@@ -313,8 +326,7 @@ Result<Verdict> Contest::decide(std::vector<Runner>& runners, const ContestSetti
     places += kLastPlaces;
   } while (!settled(others) && places < kMostPlaces && !over(settings));
   const double preset_us = trials_[preset.trial].us;
-  Verdict verdict{preset.trial, preset_us, preset_us, preset_us / first_preset_us_ - 1,
-                  places};
+  Verdict verdict{preset.trial, preset_us, preset_us, preset_us / first_preset_us_ - 1, places};
   for (const Runner& runner : others) {
     const Mean ratio = mean_of(runner.ratios);
     const double gain = 1 / ratio.value - 1;
@@ -332,10 +344,12 @@ Result<Verdict> Contest::decide(std::vector<Runner>& runners, const ContestSetti
 
 std::string Contest::method(const ContestSettings& settings, const Verdict& verdict) const {
   return fmt::format(
-      "device events around each launch of a stream; {}; in turns with the planned configuration, by the ratios to it in "
+      "device events around each {}; {}{}; in turns with the planned configuration, by the ratios to it in "
       "rounds of {}, with the tensors in {} places in memory, {} for each better half, {} for the last {}; random data",
-      settings.flush_l2 ? "L2 overwritten before each" : "L2 as the launch before left it", kRounds, kFirstPlaces, kPlaces,
-      verdict.places, kFinalists);
+      conduct_.replay ? "replay of a graph of one launch" : "launch of a stream",
+      conduct_.beside ? "beside other work; " : "",
+      settings.flush_l2 ? "L2 overwritten before each" : "L2 as the launch before left it", kRounds, kFirstPlaces,
+      kPlaces, verdict.places, kFinalists);
 }
 
 Result<Verdict> Contest::run(const ContestSettings& settings, double least_gain) {

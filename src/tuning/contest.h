@@ -81,6 +81,7 @@ class Contest {
   [[nodiscard]] Result<void> compare(Runner& runner);
   [[nodiscard]] Result<void> move(std::span<Launch* const> launches, std::size_t place);
   [[nodiscard]] Result<void> race(Runner& preset, std::span<Runner> others, std::size_t first, std::size_t places);
+  [[nodiscard]] Result<RoundTimes> measure(std::span<Launch* const> launches);
   void add(const RoundTimes& times, const Runner& preset, std::span<Runner> others);
   void state_times();
   bool settled(std::span<const Runner> others) const;

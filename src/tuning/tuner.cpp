@@ -51,7 +51,10 @@ class Tuning {
         records_(options.records.empty() ? tuning_file(engine) : options.records),
         file_(records_),
         device_(std::move(device)),
-        requests_(requests) {}
+        requests_(requests) {
+    conduct_.replay = options.replay;
+    conduct_.beside = options.beside;
+  }
 
   bool ended() const { return ended_ || !fault_; }
   // Returns the error that ended the tuning of all requests, if there is one.

@@ -115,6 +115,32 @@ static tma_jit_tune_result exchanged(tma_jit_engine* engine, const tma_jit_reque
   return result;
 }
 
+static int32_t no_work(double us, void* user) {
+  CHECK(us > 0);
+  return *(const int32_t*)user;
+}
+
+/* The emulator has no graphs. */
+static void check_conditions(tma_jit_engine* engine, const tma_jit_request* const* requests) {
+  tma_jit_tune_options options = few_candidates();
+  tma_jit_tune_result result;
+  tma_jit_tuning* tuning = NULL;
+  int32_t status = 0;
+  options.again = 1;
+  options.beside = no_work;
+  options.beside_user = &status;
+  CHECK(exchanged(engine, requests, &options).us > 0);
+  status = 3;
+  REQUIRE_OK(tma_jit_tune(engine, requests, 1, &options, &tuning, &error));
+  CHECK_FAILS(tma_jit_tuning_result(tuning, 0, &result, &error), TMA_JIT_IO, "beside returned 3");
+  tma_jit_tuning_free(tuning);
+  options.beside = NULL;
+  options.replay = 1;
+  REQUIRE_OK(tma_jit_tune(engine, requests, 1, &options, &tuning, &error));
+  CHECK_FAILS(tma_jit_tuning_result(tuning, 0, &result, &error), TMA_JIT_UNSUPPORTED, "has no graphs");
+  tma_jit_tuning_free(tuning);
+}
+
 static void check_exchange(tma_jit_engine* engine, const tma_jit_request* const* requests) {
   board shared;
   tma_jit_tune_options options = few_candidates();
@@ -243,6 +269,7 @@ int main(void) {
   requests[1] = mapping("no_such_kernel", 4096);
   check_refusals(engine, (const tma_jit_request* const*)requests);
   check_results(engine, (const tma_jit_request* const*)requests);
+  check_conditions(engine, (const tma_jit_request* const*)requests);
   check_exchange(engine, (const tma_jit_request* const*)requests);
   check_files(engine);
   tma_jit_request_free(requests[0]);

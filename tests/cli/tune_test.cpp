@@ -55,10 +55,13 @@ TEST_CASE("tune --merge puts records together without a device, and names what i
 TEST_CASE("tune killed at any moment loses no record and no measurement, and goes on where it was") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::string records = records_named("killed.jsonl"), list = records_named("killed-list.jsonl");
-  std::ofstream(list) << R"({"kernel":"copy","dims":{"N":2000},"types":{"T":"f32"}})" << "\n"
-                      << R"({"kernel":"copy","dims":{"N":3000},"types":{"T":"f32"}})" << "\n";
-  const std::vector<std::string> words = {"tune", "--list", list, "--device", "emulator", "--candidates", "3",
-                                          "--records", records, "--warm", "--json", "--budget=300", "--quiet"};
+  std::ofstream(list) << R"({"kernel":"copy","dims":{"N":2000},"types":{"T":"f32"}})"
+                      << "\n"
+                      << R"({"kernel":"copy","dims":{"N":3000},"types":{"T":"f32"}})"
+                      << "\n";
+  const std::vector<std::string> words = {"tune",   "--list",    list,    "--device", "emulator", "--candidates",
+                                          "3",      "--records", records, "--warm",   "--json",   "--budget=300",
+                                          "--quiet"};
   std::size_t known = 0;
   int kills = 0;
   for (double seconds = 0.05; kills < 40; seconds *= 1.3) {
@@ -81,8 +84,9 @@ TEST_CASE("tune killed at any moment loses no record and no measurement, and goe
 TEST_CASE("of eight processes that start together without records one tunes, and all have its record") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::string records = records_named("together.jsonl");
-  const std::vector<std::string> words = {"tune", "copy", "N=2500", "T=f32", "--device", "emulator", "--candidates",
-                                          "2", "--records", records, "--warm", "--json", "--budget=300", "--quiet"};
+  const std::vector<std::string> words = {"tune",         "copy",   "N=2500",    "T=f32", "--device", "emulator",
+                                          "--candidates", "2",      "--records", records, "--warm",   "--json",
+                                          "--budget=300", "--quiet"};
   const auto all = run_commands(8, words);
   int measured = 0;
   std::set<std::string> recorded;
@@ -103,8 +107,10 @@ TEST_CASE("a corrupt, a truncated, a foreign and a future record lose their own 
   std::ofstream(records) << sound << "\n"
                          << sound.substr(0, 60) << "\n"
                          << "\x01\x02 not text\n"
-                         << R"({"kernel":"copy","a field of another program":1})" << "\n"
-                         << sound.substr(0, sound.size() - 1) << R"(,"version":9})" << "\n";
+                         << R"({"kernel":"copy","a field of another program":1})"
+                         << "\n"
+                         << sound.substr(0, sound.size() - 1) << R"(,"version":9})"
+                         << "\n";
   const auto plan = run_command({"plan", "copy", "N=7", "T=f32", "--device", "h100"}, {"TMA_JIT_TUNED=" + records});
   CHECK(plan.exit == 0);
   for (const int line : {2, 3, 4, 5}) CHECK(plan.err.find("faulty.jsonl:" + std::to_string(line)) != std::string::npos);
@@ -120,6 +126,11 @@ TEST_CASE("tune refuses what it cannot do") {
   const auto budget = run_command({"tune", "copy", "N=64", "--device", "emulator", "--budget", "0"});
   CHECK(budget.exit == 1);
   CHECK(budget.err.find("a budget of 0 seconds") != std::string::npos);
+  if (!has_compiler()) return;
+  const auto graphs = run_command(
+      {"tune", "copy", "N=64", "--device", "emulator", "--graph", "--records", records_named("graphs.jsonl")});
+  CHECK(graphs.exit == 1);
+  CHECK(graphs.err.find("has no graphs: measure launches instead") != std::string::npos);
 }
 
 }  // namespace tma_jit::cli

@@ -222,6 +222,20 @@ def test_tune_with_others():
         failure_of(lambda: other.tune([request], fetch=lambda problem, wait_s: {}[problem], **options), KeyError)
 
 
+def test_tune_as_deployed():
+    """Work is asked for beside what is measured; the emulator has no graphs to replay launches from."""
+    with tempfile.TemporaryDirectory() as folder:
+        engine = tma_jit.Engine("emulator:sm_90a", cache_dir=folder)
+        request = tma_jit.Request("map", dims={"N": 64}, hooks=DOUBLE)
+        options = {"budget_s": 120, "candidates": 1, "flush_l2": False, "again": True}
+        lengths = []
+        beside = engine.tune([request], beside=lengths.append, **options)
+        check("beside other work" in beside[0]["method"] and min(lengths) > 0, beside)
+        failure_of(lambda: engine.tune([request], beside=lambda us: 1 / 0, **options), ZeroDivisionError)
+        replayed = engine.tune([request], replay=True, **options)
+        check("has no graphs" in replayed[0]["error"]["message"], replayed)
+
+
 if __name__ == "__main__":
     with needs_nvrtc():
         run_all(globals())

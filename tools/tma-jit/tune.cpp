@@ -64,8 +64,10 @@ void report(const Console& console, const TuneResult& result) {
   console.report("  timed     {}\n", result.method);
   report_ruled_out(console, result.trials);
   if (result.drift > kDriftTold) {
-    console.note("the planned configuration took {:.0f}% longer at the end than at the beginning: the GPU has lowered its "
-                 "clock, which changes times, and not the choice", 100 * result.drift);
+    console.note(
+        "the planned configuration took {:.0f}% longer at the end than at the beginning: the GPU has lowered its "
+        "clock, which changes times, and not the choice",
+        100 * result.drift);
   }
 }
 
@@ -154,6 +156,7 @@ void add_tune(Verb command, Settings& settings) {
   verb.option("--merge", words->merged, "put the records of these files into --records, and do nothing else");
   verb.flag("--again", words->options.again, "measure what has a record, too");
   verb.flag("--warm", words->warm, "leave the L2 cache warm between launches");
+  verb.flag("--graph", words->options.replay, "replay launches from CUDA graphs");
   verb.runs([&settings, words] {
     return words->merged.empty() ? tune_all(settings, *words) : merge_records(settings, *words);
   });
