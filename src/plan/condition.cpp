@@ -244,6 +244,12 @@ std::vector<Condition> conditions_of(const Binding& binding) {
   return conditions;
 }
 
+std::vector<std::size_t> params_of(const Binding& binding, const Expression& expression) {
+  Dependencies dependencies(binding);
+  dependencies.add(expression);
+  return dependencies.params();
+}
+
 std::vector<std::size_t> params_of_problem(const Binding& binding) {
   Dependencies dependencies(binding);
   const auto add = [&](const std::optional<Expression>& when) {

@@ -121,13 +121,15 @@ std::vector<PresetConfig> preset_configs(const templates::Template& kernel, cons
   };
   for (const templates::Preset& preset : kernel.presets) {
     if (for_other_devices(preset, device)) continue;
-    PresetConfig config{{}, defaults_of(kernel), preset.when.has_value() ? &*preset.when : nullptr};
+    PresetConfig config{.params = defaults_of(kernel),
+                        .when = preset.when.has_value() ? &*preset.when : nullptr,
+                        .shared = preset.at.file != 0};
     for (const templates::Preset::Setting& setting : preset.settings) {
       config.named[setting.param] = config.params[setting.param] = setting.value;
     }
     add(std::move(config));
   }
-  add({{}, defaults_of(kernel), nullptr});
+  add({.params = defaults_of(kernel)});
   return configs;
 }
 

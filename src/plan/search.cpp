@@ -41,6 +41,7 @@ Search::Search(const Binding& binding)
   } else {
     narrow();
     usual_ = usual_values();
+    settle_absent();
   }
   values_.set_params(usual_);
 }
@@ -73,6 +74,17 @@ bool Search::narrow_by(const Condition& condition) {
   }
   choices = std::move(fitting);
   return !choices.empty();
+}
+
+// Restricts a param that alone decides whether a tensor is present, of a request that leaves this open, to its usual
+// value: any other computes something else.
+void Search::settle_absent() {
+  if (binding_.has_tensors) return;
+  for (const templates::Tensor& tensor : binding_.kernel->tensors) {
+    if (!tensor.when.has_value()) continue;
+    const std::vector<std::size_t> deciding = plan::params_of(binding_, *tensor.when);
+    if (deciding.size() == 1) choices_[deciding.front()] = {usual_[deciding.front()]};
+  }
 }
 
 std::vector<std::int64_t> Search::default_values() const {

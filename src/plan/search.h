@@ -58,6 +58,7 @@ class Search {
   bool pinned() const;
   void narrow();
   bool narrow_by(const Condition& condition);
+  void settle_absent();
   [[nodiscard]] Result<void> prepare();
   Table table_for(const Condition& condition) const;
   bool holds(std::size_t condition);

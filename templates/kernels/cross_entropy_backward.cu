@@ -45,7 +45,7 @@
 //! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0
 //! preset  LANES = 4, THREADS = 256, PACKS = 2, WHOLE = 0
 //! preset  LANES = 256, THREADS = 256, PACKS = 4, WHOLE = 0
-//! preset  LANES = 1024, THREADS = 1024, PACKS = 2, KEPT = 0, WHOLE = 0
+//! preset  LANES = 512, THREADS = 512, PACKS = 2, KEPT = 0, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/infinity.cuh"

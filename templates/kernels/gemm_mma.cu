@@ -47,7 +47,7 @@
 //! preset  BM = 128, BN = 128, WM = 64, WN = 32, STAGES = 5  when ceil_div(M, 128) * ceil_div(N, 256) <= device.sm_count / 2
 //! preset  BM = 128, BN = 256, WM = 64, WN = 64, STAGES = 3
 //! preset  BM = 64, BN = 128, WM = 32, WN = 32, STAGES = 6
-//! preset  TERMS = 3, BM = 128, BN = 128, WM = 64, WN = 32, STAGES = 5
+//! preset  TERMS = 3, BM = 64, BN = 128, WM = 32, WN = 32, STAGES = 6
 
 #include "device/epilogue/store_results.cuh"
 #include "device/pipeline/mma_multiplier.cuh"

@@ -154,9 +154,16 @@ __device__ inline void add_batches(const f32* sums, const f32* deviations, const
   }
 }
 
+// Blocks of an SM at least. Before sm_90 the code of large ones spills with the 64 registers that this leaves for two.
+#if __CUDA_ARCH__ < 900
+constexpr int kBlocks = THREADS == 512 ? 1 : 2;
+#else
+constexpr int kBlocks = 2;
+#endif
+
 // With g = DY * W and h = (X - mean) * r: DX = r * (g - mean(g) - h * mean(g * h)); DW is the sum of DY * h and DB that
 // of DY over batches and elements. The sums over the elements of a channel give both.
-extern "C" __global__ __launch_bounds__(THREADS, 2) void group_norm_backward(
+extern "C" __global__ __launch_bounds__(THREADS, kBlocks) void group_norm_backward(
     View<const T, 3> X, View<const T, 1> W, View<const T, 3> DY, View<T, 3> DX, View<D, 1> DW, View<D, 1> DB,
     unsigned char* sums, unsigned char* counters, f32 eps, const Dims dims, const __grid_constant__ Hooks hooks) {
   __shared__ Smem smem;

@@ -129,10 +129,11 @@ __device__ inline Rotation rotation_of(const View<const T, 1>& W, const View<con
 
 // A thread has the packs of columns `column` and `column` + `second` on, so that it has both elements of each pair, of
 // heads h, h + across, ... of token m.
-extern "C" __global__ __launch_bounds__(THREADS) void qk_norm_rope(View<const T, 3> X, View<const T, 1> W,
-                                                                   View<const F, 2> COS, View<const F, 2> SIN,
-                                                                   View<const J, 1> P, View<O, 3> Y, f32 eps,
-                                                                   const Dims dims) {
+extern "C" __global__ __launch_bounds__(THREADS,
+                                        512 / THREADS) void qk_norm_rope(View<const T, 3> X, View<const T, 1> W,
+                                                                         View<const F, 2> COS, View<const F, 2> SIN,
+                                                                         View<const J, 1> P, View<O, 3> Y, f32 eps,
+                                                                         const Dims dims) {
   const u32 across = ceil_div<u32>(dims.H, HEADS), rows = dims.M * across;
   const int half = dims.D / 2, second = PAIRS == 1 ? LANES * COUNT : half;
   const int column = threadIdx.x % LANES * COUNT;

@@ -5,7 +5,7 @@
 //!
 //! param   THREADS = 256   in {128, 256, 512}       "of a block, which has a tile"
 //! param   SEGMENTS = 1    in {1, 2, 4}             "segments of 32 bytes of a thread"
-//! param   BLOCKS  = 6     in {1, 2, 3, 4, 5, 6, 8} "blocks that an SM is to have room for"
+//! param   BLOCKS  = 1     in {1, 2, 3, 4, 5, 6, 8} "blocks that an SM is to have room for"
 //! param   BATCH   = 256   in {64, 128, 256, 512, 1024} "tiles that are joined before those of the batch before are read again"
 //!
 //! let     SEGMENT = 32 / sizeof(T)                 "elements of a segment"
@@ -27,8 +27,8 @@
 //!
 //! launch  grid 2 * align_up(M * TILES, BATCH)  block THREADS  smem SMEM
 //!
-//! preset  SEGMENTS = 1, BLOCKS = 6  when sizeof(T) == 2
-//! preset  SEGMENTS = 2, BLOCKS = 4
+//! preset  SEGMENTS = 1, BLOCKS = 6  when device.smem_per_sm >= 200000 && sizeof(T) == 2
+//! preset  SEGMENTS = 2, BLOCKS = 4  when device.smem_per_sm >= 200000
 //! preset  SEGMENTS = 1, BLOCKS = 3
 
 #include "device/ptx/cvt.cuh"

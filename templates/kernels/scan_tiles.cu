@@ -29,7 +29,8 @@
 //! preset  PACKS = 2, BLOCKS = 4  when M * N * sizeof(T) <= device.sm_count * 16384
 //! preset  PACKS = 4, BLOCKS = 3  when SEGMENTED == 1
 //! preset  PACKS = 4, BLOCKS = 6, BYTES = 8  when device.compute_capability < 100 && sizeof(T) == 2
-//! preset  PACKS = 4, BLOCKS = 5  when sizeof(T) == 2
+//! preset  PACKS = 4, BLOCKS = 5  when device.compute_capability == 90 && sizeof(T) == 2
+//! preset  PACKS = 4, BLOCKS = 4  when sizeof(T) == 2
 //! preset  PACKS = 8, BLOCKS = 4
 
 #include "device/ptx/cvt.cuh"

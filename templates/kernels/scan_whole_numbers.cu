@@ -50,7 +50,7 @@
 //! preset  LANES = 256, PACKS = 4, BLOCKS = 2
 //! preset  LANES = 512, THREADS = 512, PACKS = 4, BLOCKS = 1
 //! preset  TILED = 1, PACKS = 4, BLOCKS = 3  when SEGMENTED == 1
-//! preset  TILED = 1, PACKS = 4, BLOCKS = 5  when device.compute_capability >= 90
+//! preset  TILED = 1, PACKS = 4, BLOCKS = 5  when device.compute_capability == 90
 //! preset  TILED = 1, PACKS = 4, BLOCKS = 4
 
 #include "device/ptx/cvt.cuh"

@@ -36,8 +36,8 @@ struct Counters {
 
 // The first blocks to begin mark, for each row of D, the last row of S that goes there. The others wait for them, copy
 // the rows that are marked, and clear their marks: other rows of S that go to the same one find another mark, or none.
-extern "C" __global__ __launch_bounds__(THREADS) void scatter(View<const T, 2> S, View<const J, 1> I, View<T, 2> D,
-                                                              u8* marks, u8* counters, const Dims dims) {
+extern "C" __global__ __launch_bounds__(THREADS, 4) void scatter(View<const T, 2> S, View<const J, 1> I, View<T, 2> D,
+                                                                 u8* marks, u8* counters, const Dims dims) {
   __shared__ u32 number;
   __shared__ int rows[ROWS];  // of D, to which the block's rows of S go; -1: none
   u32* const mark = reinterpret_cast<u32*>(marks);

@@ -35,7 +35,7 @@
 //! reference top_k_reference  grid min(M, 65536)  block 256
 //!
 //! preset  THREADS = 128, KEEP = 64, UNROLL = 4, BLOCKS = 8  when N <= 2048
-//! preset  THREADS = 512, KEEP = 64, UNROLL = 8, BLOCKS = 2  when N > 65536 && sizeof(T) == 4
+//! preset  THREADS = 512, KEEP = 64, UNROLL = 8, BLOCKS = 2  when device.compute_capability < 120 && N > 65536 && sizeof(T) == 4
 //! preset  THREADS = 512, KEEP = 64, UNROLL = 4, BLOCKS = 2  when N > 65536
 //! preset  THREADS = 256, KEEP = 64, UNROLL = 4, BLOCKS = 4
 

@@ -136,12 +136,15 @@ TEST_CASE("an absent tensor is still a parameter, of zeros") {
   CHECK(planned.arguments[3].present);
 }
 
-TEST_CASE("without any tensors `when` decides by itself") {
+TEST_CASE("without any tensors `when` decides, by the default of the param that it depends on or by the request's") {
   Request request{.kernel = "map", .dims = {{"N", 96}}, .params = {{"INPUTS", 2}}};
   const Plan planned = plan(kMap, request).value();
   CHECK(planned.arguments[1].present);
   CHECK_FALSE(planned.arguments[2].present);
-  CHECK(enumeration(kMap, {.kernel = "map", .dims = {{"N", 96}}}).configurations == 3);
+  CHECK(enumeration(kMap, request).configurations == 1);
+  const Enumeration usual = enumeration(kMap, {.kernel = "map", .dims = {{"N", 96}}});
+  CHECK(usual.configurations == 1);
+  CHECK(usual.valid_configs == std::vector<std::vector<std::pair<std::string, std::int64_t>>>{{{"INPUTS", 1}}});
 }
 
 TEST_CASE("hooks: the default or the request's text, absent parameters dropped") {

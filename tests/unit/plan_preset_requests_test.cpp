@@ -97,6 +97,25 @@ TEST_CASE("a preset that fits nothing is listed once, so that planning it tells 
   CHECK(listed(text, {}, "gb10") == std::vector<std::string>{"T=bf16 KB=200 ", "T=bf16 KB=64 ", "T=f16 KB=64 "});
 }
 
+TEST_CASE("a preset that several templates share is left out where it fits nothing") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a
+//! use "device/tiles.cuh"
+//! dim N
+//! require N > 1000 * FORM "many"
+//! require FORM != 2 || N < 2000 "few"
+//! launch grid 1 block 32
+)";
+  const std::string shared = "//! param FORM = 0 in {0, 1, 2}\n//! preset FORM = 2\n//! preset FORM = 1\n";
+  auto kernel = templates::parse("k.cu", text, [&](std::string_view) -> Result<std::string> { return shared; });
+  REQUIRE_MESSAGE(kernel, (kernel ? "" : kernel.error().text()));
+  const Pointers templates = {std::make_shared<const templates::Template>(std::move(*kernel))};
+  const std::vector<Request> requests = preset_requests(device(), templates, {}).value();
+  REQUIRE(requests.size() == 2);
+  CHECK(requests[0].params.at("FORM") == 1);
+  CHECK(requests[1].params.at("FORM") == 0);
+}
+
 TEST_CASE("a preset whose condition excludes the device is left out, whatever else the condition says") {
   const std::string text = R"(//! kernel k
 //! arch sm_90a, sm_121a

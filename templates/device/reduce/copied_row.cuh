@@ -7,7 +7,7 @@
 //! param   THREADS = 256   in {128, 256, 512}       "of a block"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
 //! param   PACKS   = 2     in {1, 2, 4, 8}          "packs of a row that a thread works on at a time"
-//! param   BLOCKS  = 6     in {1, 2, 3, 4, 6, 8}    "of an SM"
+//! param   BLOCKS  = 1     in {1, 2, 3, 4, 6, 8}    "of an SM"
 //!
 //! let     PART    = ceil_div(LENGTH, THREADS * CLUSTER * COUNT) * THREADS * 16 "bytes of a block's part of a row"
 //! let     SMEM    = 128 + PART
