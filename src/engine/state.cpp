@@ -110,7 +110,8 @@ Options resolved(Options options, const ProcessEnvironment& environment) {
 }
 
 std::filesystem::path user_records(const Options& options) {
-  return options.use_cache && !options.cache_dir.empty() ? options.cache_dir / cache::kRecordsFile : std::filesystem::path();
+  return options.use_cache && !options.cache_dir.empty() ? options.cache_dir / cache::kRecordsFile
+                                                         : std::filesystem::path();
 }
 
 }  // namespace
@@ -121,7 +122,8 @@ Engine::State::State(Options given, driver::Provider provider, const ProcessEnvi
       log(make_logger(level_of(options.log_level), sink_of(options.log))),
       templates(options.template_dirs),
       device(options, environment.emulator, std::move(provider), log),
-      records(options.tuning, user_records(options), [this] { return builder.carried_records(); }, log),
+      records(
+          options.tuning, user_records(options), [this] { return builder.carried_records(); }, log),
       misses(options, log, counters),
       asked(options.record_requests, log),
       builder(builder_settings(options, environment), log, counters, misses),

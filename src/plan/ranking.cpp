@@ -42,7 +42,7 @@ bool same(const Candidate& a, const Candidate& b) {
   return a.file == b.file && a.params == b.params;
 }
 
-constexpr std::size_t kFew = 8;  // configurations among which the best one should be
+constexpr std::size_t kFew = 8;                // configurations among which the best one should be
 constexpr std::string_view kDepth = "STAGES";  // the param by which templates name how many tiles are in flight
 
 // Returns whether two configurations differ in nothing but how many tiles are in flight.
@@ -76,9 +76,8 @@ Result<std::vector<Candidate>> rank(const Request& request, const DeviceInfo& de
   }
   std::ranges::stable_sort(all, cheaper);
   const auto presets = std::ranges::stable_partition(all, [](const Ranked& one) { return !one.preset; }).begin();
-  auto last = std::stable_partition(all.begin(), presets, [&](const Ranked& one) {
-    return !same_but_depth(one.candidate, ranked.front());
-  });
+  auto last = std::stable_partition(all.begin(), presets,
+                                    [&](const Ranked& one) { return !same_but_depth(one.candidate, ranked.front()); });
   auto other = all.begin();
   auto preset = presets;
   const auto add = [&](Candidate& candidate) {

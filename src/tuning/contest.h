@@ -37,7 +37,7 @@ struct ContestSettings {
 struct Verdict {
   std::size_t winner = 0;  // index of the trial; 0 is the preset
   double us = 0, preset_us = 0;
-  double drift = 0;  // by how much the preset's time grew from the contest's beginning to its end, as a fraction
+  double drift = 0;        // by how much the preset's time grew from the contest's beginning to its end, as a fraction
   std::size_t places = 0;  // in memory, in which the final was run
 };
 
@@ -45,11 +45,11 @@ struct Verdict {
 // threads while this one measures; what is not compiled in time to be measured before `until` is left out. Each that
 // compiles runs once, its outputs are compared with the preset's, and only then is it timed, always in turns with the
 // preset and relative to it, because the clocks change while a contest lasts, and in several places in memory, on which
-// times depend too: three rounds in each of two places for all, of four places for the better half, until four are left.
-// Finally these and the preset run in turns in twelve places, and in twelve others until the errors are small enough or
-// the time is over. The fastest wins if it is faster than the preset by `least_gain` and by more than three standard
-// errors; else the preset stays. What a memory has ruled out is not compiled, and what it has measured is not measured
-// for the first rounds.
+// times depend too: three rounds in each of two places for all, of four places for the better half, until four are
+// left. Finally these and the preset run in turns in twelve places, and in twelve others until the errors are small
+// enough or the time is over. The fastest wins if it is faster than the preset by `least_gain` and by more than three
+// standard errors; else the preset stays. What a memory has ruled out is not compiled, and what it has measured is not
+// measured for the first rounds.
 class Contest {
  public:
   // The first of `candidates` is the preset. The conduct has a side stream, which says whether L2 is overwritten.
@@ -108,7 +108,7 @@ class Contest {
   std::vector<TuneTrial> trials_;
   std::vector<double> ratios_;  // of each trial to the preset; 0: not measured
   std::vector<double> preset_times_;
-  double first_preset_us_ = 0;  // when the contest began
+  double first_preset_us_ = 0;     // when the contest began
   Clock::duration launch_time_{};  // of a launch of the preset in a race, with what each round does beside it
   std::unique_ptr<CompileAhead> ahead_;
 };

@@ -25,8 +25,8 @@ struct MadeTensor : TensorShape {
 // without indices is kRoom longer than it.
 [[nodiscard]] Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan, const SideStream& side);
 
-// How long a kernel takes depends on where its tensors lie, by up to 9 % (seen on an H100): L2's slices and the memory's
-// channels are chosen by address. So times are measured in several places.
+// How long a kernel takes depends on where its tensors lie, by up to 9 % (seen on an H100): L2's slices and the
+// memory's channels are chosen by address. So times are measured in several places.
 inline constexpr std::uint64_t kRoom = std::uint64_t{2} << 20;
 // Returns the address of the tensor with this index in a place; place 0 is the address that it was made with.
 [[nodiscard]] std::uint64_t address_in(const MadeTensor& made, std::size_t index, std::size_t place);

@@ -44,8 +44,8 @@ class TrialLog {
   void append(const std::string& line) const;
 
   const std::filesystem::path file_;
-  const std::string problem_;                // 16 hex digits
-  std::map<std::string, Entry> entries_;     // by the line's part that names the configuration
+  const std::string problem_;             // 16 hex digits
+  std::map<std::string, Entry> entries_;  // by the line's part that names the configuration
 };
 
 // Returns the name of the file that belongs to a file of records.

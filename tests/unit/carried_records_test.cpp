@@ -68,13 +68,15 @@ TEST_CASE_FIXTURE(Carried, "a pack carries the folder's records, and plans follo
   CHECK(decided({pack}).starts_with(pack.string() + ": "));
 }
 
-TEST_CASE_FIXTURE(Carried, "a read-only folder's records are followed, after those of the user and before the shipped") {
+TEST_CASE_FIXTURE(Carried,
+                  "a read-only folder's records are followed, after those of the user and before the shipped") {
   CHECK(decided({root}).starts_with(root.string() + ": "));
   REQUIRE(fs::copy_file(root / "tuned.jsonl", folder.path() / "own/tuned.jsonl"));
   CHECK(decided({root}).starts_with((folder.path() / "own/tuned.jsonl").string()));
 }
 
-TEST_CASE_FIXTURE(Carried, "a line that is no record is left out of what a pack carries, with one warning that names it") {
+TEST_CASE_FIXTURE(Carried,
+                  "a line that is no record is left out of what a pack carries, with one warning that names it") {
   std::ofstream(root / "tuned.jsonl", std::ios::app) << "rotten\n{\"kernel\":\"copy\",\"later\":1}\n";
   REQUIRE(cache_pack(root, pack));
   CHECK_FALSE(decided({pack}).empty());

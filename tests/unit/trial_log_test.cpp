@@ -25,7 +25,8 @@ struct Kept {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Kept, "another process knows what was measured and what was ruled out, of this problem and template") {
+TEST_CASE_FIXTURE(Kept,
+                  "another process knows what was measured and what was ruled out, of this problem and template") {
   TrialLog first = log();
   first.begin(candidate(4), "d");
   first.keep(candidate(4), "d", {Outcome::measured, 0.97, {}});

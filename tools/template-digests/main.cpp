@@ -25,7 +25,8 @@ int main() {
   templates::TemplateSet set;
   for (const auto& kernel : set.all()) {
     if (!kernel) continue;  // whoever uses it gets the error
-    if (const auto digest = digest_of(**kernel, set)) std::printf("%s %s\n", (*kernel)->file().c_str(), digest->c_str());
+    if (const auto digest = digest_of(**kernel, set))
+      std::printf("%s %s\n", (*kernel)->file().c_str(), digest->c_str());
   }
   return 0;
 }
