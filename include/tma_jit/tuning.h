@@ -27,8 +27,8 @@ struct TuningRecord {
   int sm_count = 0;
   // The choice.
   std::string file{};    // the template file's stem
-  std::string digest{};  // 16 hex digits of the SHA-256 of the texts of the file, of the headers whose declarations it
-                         // uses and of those that it includes; the record is ignored if one has changed
+  std::string digest{};  // 16 hex digits of the SHA-256 of what the file, the headers whose declarations it uses and
+                         // those that it includes say, whatever their comments; the record is ignored if that changed
   std::map<std::string, std::int64_t> params{};
   double us = 0;         // device time of one launch, median, microseconds
   double preset_us = 0;  // of the configuration that is planned without a record; measured in the same rounds

@@ -1,6 +1,8 @@
 // Under which conditions tuning times launches: replayed from graphs, and beside the application's work. The emulator
 // has no graphs, so that the test's driver keeps launches while a stream captures. Needs NVRTC.
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include <tma_jit/tuning.h>
