@@ -14,6 +14,7 @@ tuning::Conduct conduct_of(Engine::State& state) {
     Records::Planning planning;
   };
   tuning::Conduct conduct;
+  conduct.make_folder = [&state] { return state.builder.cache_writable(); };
   auto facts = state.device.facts();
   if (!facts) return conduct;
   const auto known = std::make_shared<Known>(Known{*std::move(facts), {}});

@@ -19,6 +19,8 @@ struct Conduct {
   std::function<std::optional<TuningRecord>(const Request&, const RecordBook&)> known{};
   // Returns the digest by which records of the request identify a template, by its file's stem; "" if it has none.
   std::function<std::string(const Request&, std::string_view stem)> digest{};
+  // Makes the folder of the engine's own file of records, which is that of the cache.
+  std::function<Result<void>()> make_folder{};
   // Called before the first measurement; an error ends the tuning of all requests.
   std::function<Result<void>()> begin{};
   const SideStream* side = nullptr;                 // the stream of all its work; null: it makes one

@@ -126,6 +126,7 @@ class Tuning {
   // this one sees the lock free, so that its record ends the wait, too.
   Result<void> measure_in_turn(const Request& request, TuneResult& result) {
     if (records_.empty()) return contest(without_addresses(request), result);
+    if (options_.records.empty() && conduct_.make_folder) TMA_JIT_CHECK(conduct_.make_folder());
     bool known = false;
     const auto ends = [&] {
       known = take_known(request, result, true).value_or(false);

@@ -70,6 +70,22 @@ TEST_CASE("Tuning measures the preset and others, keeps a record, and plans foll
   CHECK(second.record == read_tuning_file(file)->records.front());
 }
 
+TEST_CASE("Tuning makes the cache folder that it writes to, which the cache uses from then on") {
+  const TemporaryFolder folder;
+  Options options;
+  options.device = Device::parse("emulator:sm_90a").value();
+  options.cache_dir = folder.path() / "new" / "cache";
+  TestLog log;
+  options.log = log.callback();
+  Engine engine(options);
+  CHECK_FALSE(tuned(engine, small_copy(), quick({})).front().known);
+  CHECK(read_tuning_file(tuning_file(engine))->records.size() == 1);
+  CHECK(tuned(engine, small_copy(), quick({})).front().known);
+  CHECK(engine.prepare(small_copy()));
+  CHECK(log.warnings().empty());
+  CHECK(std::filesystem::status(options.cache_dir).permissions() == std::filesystem::perms::owner_all);
+}
+
 TEST_CASE("Another engine follows the file; a record of another text or a pinned request does not count") {
   const TemporaryFolder folder;
   const auto file = folder.path() / "tuned.jsonl";
