@@ -80,8 +80,9 @@ double error_with(const std::string& arch, const std::string& file, const Proble
 constexpr emulator::Policy kPolicies[] = {emulator::Policy::eager, emulator::Policy::lazy, emulator::Policy::random,
                                           emulator::Policy::split, emulator::Policy::starved};
 
-// What three products of tf32 leave of each is 2^-20 at most; sums of normal numbers average it out.
-constexpr double kF32Error = 0x1p-20, kTf32Error = 0x1p-12;
+// What three products of tf32 leave of each is 2^-20 at most; sums of normal numbers average it out. Units of tensor
+// cores cut the sum off at every step along K, of which 1700 elements have more than two hundred.
+constexpr double kF32Error = 0x1p-20, kLongF32Error = 0x1p-18, kTf32Error = 0x1p-12;
 
 struct File {
   const char* arch;
@@ -118,7 +119,7 @@ TEST_CASE("Three terms keep the accuracy of f32 on every target under every poli
       CHECK(error_with(file.arch, file.name, {200, 136, 96}, file.params) < kF32Error);
     }
     device_of(file.arch).settings = {};
-    CHECK(error_with(file.arch, file.name, {130, 72, 1700}, file.params) < kF32Error);
+    CHECK(error_with(file.arch, file.name, {130, 72, 1700}, file.params) < kLongF32Error);
     CHECK(error_with(file.arch, file.name, {1, 4, 4}, file.params) < kF32Error);
   }
 }

@@ -135,7 +135,7 @@ TEST_CASE("What would sum in another order is refused, with the reason") {
   CHECK(refusal("gemm_wgmma_split", {{"SPLIT", 2}}).find("a sum over K that is divided has other bits") !=
         std::string::npos);
   CHECK(refusal("gemm_few_rows", {}).find("INVARIANT = 1 is not among {0}") != std::string::npos);
-  CHECK(refusal("gemm_mma", {}).find("whose sums have other bits") != std::string::npos);
+  CHECK(refusal("gemm_mma", {}).find("because their sums have other bits") != std::string::npos);
   CHECK(refusal("", {}).empty());
 }
 

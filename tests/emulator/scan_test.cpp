@@ -75,7 +75,8 @@ TEST_CASE("rows are scanned in place, launch after launch, whoever shares them")
       Launch launch = prepared(engine, rows, rows);
       for (int i = 0; i < 2; ++i) {  // the second finds the workspace as the first has left it
         REQUIRE(x.upload(values.data(), values.size() * sizeof(float)));
-        REQUIRE(launch.launch());
+        const auto launched = launch.launch();
+        REQUIRE_MESSAGE(launched, (launched ? "" : launched.error().text()));
         CHECK(fetched(x, values.size()) == sums(values, 2, columns, columns, 1));
       }
     }

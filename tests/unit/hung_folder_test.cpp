@@ -53,7 +53,7 @@ struct Machine {
     settings.root = folder.path() / "cache";
     settings.node = folder.path() / "node";
     settings.store.files = &client;
-    settings.patience = 1s;
+    settings.patience = 3s;  // which a busy disk does not exceed
     settings.report = [this](const std::string&) { ++reports; };
     return settings;
   }
@@ -71,7 +71,7 @@ TEST_CASE("a cache folder that does not answer when it is opened is done without
   Machine machine;
   Layers layers(machine.settings());
   machine.client.away = true;
-  CHECK(time_of([&] { CHECK_FALSE(layers.get(sample_key(1)).entry); }) < 8s);
+  CHECK(time_of([&] { CHECK_FALSE(layers.get(sample_key(1)).entry); }) < 10s);
   CHECK(machine.reports >= 1);
   CHECK(time_of([&] { CHECK_FALSE(layers.get(sample_key(1)).entry); }) < 900ms);
 }
@@ -87,10 +87,10 @@ TEST_CASE("a cache folder that stops answering costs one wait, and is used again
     const Lookup found = layers.get(sample_key(1));
     CHECK_FALSE(found.entry);
     CHECK(found.reason == MissReason::io);
-    CHECK(found.detail.find("did not answer within 1 s") != std::string::npos);
+    CHECK(found.detail.find("did not answer within 3 s") != std::string::npos);
   });
-  CHECK(first >= 1s);
-  CHECK(first < 8s);
+  CHECK(first >= 3s);
+  CHECK(first < 10s);
   const auto second = time_of([&] {
     CHECK_FALSE(layers.get(sample_key(1)).entry);
     CHECK_FALSE(layers.put(sample_key(2), sample_entry(2), turn));

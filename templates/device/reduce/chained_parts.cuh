@@ -47,6 +47,18 @@ struct ChainedTile {
     if (!ends_row() && !ends(kGroup)) post(parts + tile, all);
   }
 
+  // The same of every tile, when its elements have been read, which await_own() waits for. Called by thread 0.
+  template <class X> __device__ void post_read(const Part<X>& all) const {
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    post(parts + tile, all);
+  }
+  // Waits until the tile's elements have been read by the block that calls post_read(), so that results may be stored
+  // in their place. Called by thread 0 before before(), whose barrier tells the others.
+  template <class X> __device__ void await_own() const {
+    await_post<X>(parts + tile);
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  }
+
   // Returns what precedes the tile. Called by all threads of the block.
   template <class Op, class X = typename Op::X> __device__ Part<X> before(ChainSmem<X>& smem, const Op& op) const {
     if (threadIdx.x < 32) {

@@ -21,7 +21,8 @@ template <class T, int Threads, int Segments, class X> struct CopiedTile {
 
 // A block's tile of one of `rows` rows, which begin at 16 bytes, in one of the phases. Batches of Batch tiles
 // alternate: the first phases of batches 0 and 1, the second of 0, the first of 2, the second of 1, and so on. Results
-// may be stored where the elements were: a tile's are stored when its elements are in shared memory for the last time.
+// may be stored where the elements were: a tile's are stored when the first phase has read it, and its elements are in
+// shared memory for the last time.
 template <bool Exclusive, int Threads, int Segments, int Batch, class T, class O, class Op> struct CopiedScan {
   using X = typename Op::X;
   using Tile = CopiedTile<T, Threads, Segments, X>;
