@@ -67,7 +67,7 @@ class TMA_JIT_API Engine {
 
   // Adds tuning records that later plans follow, in preference to those of any file. For records of another process or
   // host.
-  void follow(const std::vector<TuningRecord>& records);
+  void follow(std::vector<TuningRecord> records);
 
   // From now on a request that needs a compile is refused or reported. `off` undoes it. Any thread may call it at any
   // time.
