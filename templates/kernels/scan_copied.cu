@@ -54,7 +54,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void scan(View<const T,
   if (!scan.any) return;
   const ChainedTile chained = rows.tile(scan.number);
   Part<f32> before = op.neutral(), part[SEGMENTS];
-  const bool in_place = static_cast<const void*>(X.data) == Y.data;  // where a tile must have been read before its stores
+  const bool in_place = static_cast<const void*>(X.data) == Y.data;  // a tile must have been read before stores
   if (scan.second) {
     if (in_place && threadIdx.x == 0) chained.await_own<f32>();
     before = chained.before(chain, op);
