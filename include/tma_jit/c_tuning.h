@@ -24,6 +24,19 @@ typedef struct tma_jit_tune_progress {
  * have not begun have no result. Must return normally. */
 typedef int32_t (*tma_jit_tune_callback)(const tma_jit_tune_progress* progress, void* user);
 
+/* How processes that share no file of records agree (TuneExchange in tuning.h). `problem` is 16 hex digits, the same in
+ * every process. Both are called in the thread that called tma_jit_tune. */
+/* `line` is a record, or "" if the request could not be tuned. Returns 0, or another number if it failed. */
+typedef int32_t (*tma_jit_tune_publish)(const char* problem, const char* line, void* user);
+/* Waits at most so long for what another process publishes, and copies it to `line`, which has `bytes` bytes, its
+ * terminator included. Returns 1, 0 if there is none yet, or another number if it failed. */
+typedef int32_t (*tma_jit_tune_fetch)(const char* problem, double wait_s, char* line, size_t bytes, void* user);
+
+/* Queues work of the application to streams of its own that takes about so many microseconds; called in the thread that
+ * called tma_jit_tune, before each few launches, which are timed beside it. Returns 0, or another number if it failed.
+ */
+typedef int32_t (*tma_jit_tune_beside)(double us, void* user);
+
 typedef struct tma_jit_tune_options {
   size_t size;
   double budget_s;   /* wall-clock seconds for all requests together; 0: 60 */
@@ -34,6 +47,12 @@ typedef struct tma_jit_tune_options {
   const char* records; /* file that gets the records; NULL: the one that tma_jit_tuning_file names */
   tma_jit_tune_callback progress;
   void* progress_user;
+  tma_jit_tune_publish publish; /* NULL: this process publishes nothing */
+  tma_jit_tune_fetch fetch;     /* NULL: this process takes nothing from others */
+  void* exchange_user;
+  int32_t replay;             /* launches are replayed from CUDA graphs, as applications that capture run them */
+  tma_jit_tune_beside beside; /* NULL: nothing runs beside what is measured */
+  void* beside_user;
 } tma_jit_tune_options;
 
 /* Results, in the order of the requests. */
@@ -60,7 +79,8 @@ typedef struct tma_jit_tune_result {
 /* Fails with the request's own error if it could not be tuned. */
 TMA_JIT_API tma_jit_status tma_jit_tuning_result(const tma_jit_tuning* tuning, size_t index, tma_jit_tune_result* out,
                                                  tma_jit_error** error);
-/* Returns {record, known, gain, seconds, trials [{file, params, outcome, us, launches, reason}]} or {kernel, error}. */
+/* Returns {record, known, gain, seconds, drift, method, trials [{file, params, cycles, outcome, us, launches, reason,
+ * reproducer}]}, or {kernel, error, trials}; trials and reproducer are left out where there are none. */
 TMA_JIT_API tma_jit_status tma_jit_tuning_json(const tma_jit_tuning* tuning, size_t index, char** out,
                                                tma_jit_error** error);
 

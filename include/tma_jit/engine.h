@@ -67,7 +67,7 @@ class TMA_JIT_API Engine {
 
   // Adds tuning records that later plans follow, in preference to those of any file. For records of another process or
   // host.
-  void follow(const std::vector<TuningRecord>& records);
+  void follow(std::vector<TuningRecord> records);
 
   // From now on a request that needs a compile is refused or reported. `off` undoes it. Any thread may call it at any
   // time.
@@ -92,7 +92,8 @@ class TMA_JIT_API Engine {
   [[nodiscard]] Result<Request> example(const Request& request, ExampleSize size = {});
   // Returns the problems that `check` runs: for every preset (and the defaults) of every file that serves the engine's
   // arch, for every choice of types and every kind of extents, a problem that also satisfies the preset's condition,
-  // with all params pinned. A preset for which no problem is found occurs once, so that planning it reports the reason.
+  // with all params pinned. A preset for which no problem is found is left out where several
+  // kernels share it, and otherwise occurs once, so that planning it reports the reason.
   [[nodiscard]] Result<std::vector<Request>> examples(std::string_view kernel,
                                                       const std::map<std::string, std::int64_t>& dims = {});
 

@@ -27,8 +27,8 @@ struct TuningRecord {
   int sm_count = 0;
   // The choice.
   std::string file{};    // the template file's stem
-  std::string digest{};  // 16 hex digits of the SHA-256 of the texts of the file, of the headers whose declarations it
-                         // uses and of those that it includes; the record is ignored if one has changed
+  std::string digest{};  // 16 hex digits of the SHA-256 of what the file, the headers whose declarations it uses and
+                         // those that it includes say, whatever their comments; the record is ignored if that changed
   std::map<std::string, std::int64_t> params{};
   double us = 0;         // device time of one launch, median, microseconds
   double preset_us = 0;  // of the configuration that is planned without a record; measured in the same rounds
@@ -65,9 +65,10 @@ struct TuneTrial {
   };
   Candidate candidate{};
   Outcome outcome = Outcome::measured;
-  double us = 0;         // median over its rounds; 0: not measured
-  int launches = 0;      // number of timed launches
-  std::string reason{};  // why it was not measured
+  double us = 0;             // median over its rounds; 0: not measured
+  int launches = 0;          // number of timed launches
+  std::string reason{};      // why it was not measured
+  std::string reproducer{};  // disagrees: the command that compares it with the float64 reference
 };
 
 // Returns the outcome in words: "out of time".
@@ -79,6 +80,9 @@ struct TuneResult {
   bool known = false;     // a record existed and nothing was measured
   double gain = 0;        // preset_us / us - 1 of the final side-by-side measurement
   double seconds = 0;
+  double drift = 0;      // by how much the preset's time grew while this was tuned, as a fraction: the device
+                         // lowered its clock. Choices are by ratios, which it does not change
+  std::string method{};  // how the times were measured, in words; empty if nothing was
   std::vector<TuneTrial> trials{};  // the preset first
   std::optional<Error> error{};     // why there is no record
 };
@@ -89,13 +93,31 @@ struct TuneProgress {
   double seconds = 0, budget_s = 0;
 };
 
+// How processes that share no file of records agree: by the application's own collective or store. A process that only
+// fetches measures nothing, one that only publishes leads the others, and one that does both uses a store. Both are
+// called in the calling thread, once for every request that can be planned, in order, so that a collective may
+// stand behind them. `problem` is a text of 16 hex digits, the same in every
+// process that tunes this request on this model of device with this library's template.
+struct TuneExchange {
+  // `line` is the record as tuning_line writes it; empty if there is none, because the request could not be tuned.
+  std::function<Result<void>(const std::string& problem, const std::string& line)> publish{};
+  // Waits at most so long for what another process publishes, and returns its line; nullopt if there is none yet. A
+  // process that also publishes waits 0 seconds.
+  std::function<Result<std::optional<std::string>>(const std::string& problem, double wait_s)> fetch{};
+};
+
 struct TuneOptions {
   double budget_s = 60;         // wall-clock time for all requests; each gets an equal share of what is left, and its
                                 // preset is always measured
   std::size_t candidates = 24;  // configurations per request, in addition to the preset
   double least_gain = 0.01;     // smallest gain for which the configuration is changed
   bool flush_l2 = true;         // operands are read from memory, not from L2
-  bool again = false;           // also measure requests that have a record
+  bool replay = false;          // launches are replayed from CUDA graphs, as applications that capture run them
+  // Queues work of the application to streams of its own that takes about so many microseconds. Called before each few
+  // launches, which are timed beside it; an error is that of the request.
+  std::function<Result<void>(double us)> beside{};
+  bool again = false;  // also measure requests that have a record
+  TuneExchange exchange{};
   std::filesystem::path records{};                      // file that gets the records; empty: tuning_file(engine)
   std::function<bool(const TuneProgress&)> progress{};  // called in the calling thread; returning false ends the tuning
 };
@@ -106,8 +128,9 @@ TMA_JIT_API std::filesystem::path tuning_file(const Engine& engine);
 
 // Tunes the requests one after the other. Allocates the tensors that a request does not give and fills inputs with
 // random data. Addresses that a request gives are not used, so its tensors keep their contents. Processes that tune
-// with the same file take turns, so that the second finds the records of the first. Fails if there is no device, the
-// budget is not positive or the file cannot be written; a request that cannot be tuned has its error in its result.
+// with the same file take turns, so that the second finds the records of the first. Requests that have records in the
+// file are only looked up, which needs no device. Fails if the others have no device, the budget is not positive or the
+// file cannot be written; a request that cannot be tuned has its error in its result.
 TMA_JIT_API Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> requests,
                                                  const TuneOptions& options = {});
 

@@ -55,6 +55,64 @@ class Progress {
   std::exception_ptr raised_;
 };
 
+// The caller's functions by which processes agree, and the one that queues work beside what is measured. What one
+// raises ends the tuning of the request, and is raised again when the tuning of all has ended.
+class Asked {
+ public:
+  Asked(nb::handle publish, nb::handle fetch, nb::handle beside)
+      : publish_(nb::borrow(publish)), fetch_(nb::borrow(fetch)), beside_(nb::borrow(beside)) {}
+
+  TuneExchange exchange() {
+    TuneExchange exchange;
+    if (!publish_.is_none()) {
+      exchange.publish = [this](const std::string& problem, const std::string& line) {
+        return tell(publish_, problem, line);
+      };
+    }
+    if (!fetch_.is_none()) {
+      exchange.fetch = [this](const std::string& problem, double wait_s) { return ask(fetch_, problem, wait_s); };
+    }
+    return exchange;
+  }
+  std::function<Result<void>(double)> beside() {
+    if (beside_.is_none()) return {};
+    return [this](double us) { return tell(beside_, us); };
+  }
+  void raise_again() const {
+    if (raised_) std::rethrow_exception(raised_);
+  }
+
+ private:
+  // Calls the function, and lets `use` take what it returns.
+  template <class Answer, class Use, class... Arguments>
+  Result<Answer> call(const nb::object& function, const Use& use, const Arguments&... arguments) {
+    const Visit visit;
+    const Error failed{ErrorCode::io, "publish, fetch or beside raised an exception", {}};
+    if (!visit) return tl::make_unexpected(failed);
+    try {
+      return use(function(arguments...));
+    } catch (...) {
+      raised_ = std::current_exception();
+      return tl::make_unexpected(failed);
+    }
+  }
+  // Returns the text that the function returns; nullopt for None.
+  template <class... Arguments>
+  Result<std::optional<std::string>> ask(const nb::object& function, const Arguments&... arguments) {
+    const auto text_of = [](const nb::object& answer) {
+      return answer.is_none() ? std::nullopt : std::optional(nb::cast<std::string>(answer));
+    };
+    return call<std::optional<std::string>>(function, text_of, arguments...);
+  }
+  template <class... Arguments> Result<void> tell(const nb::object& function, const Arguments&... arguments) {
+    return call<void>(
+        function, [](const nb::object&) { return Result<void>(); }, arguments...);
+  }
+
+  nb::object publish_, fetch_, beside_;
+  std::exception_ptr raised_;
+};
+
 std::vector<Request> with_tensors(const std::vector<KernelRequest>& given) {
   std::vector<Request> requests;
   for (const KernelRequest& each : given) {
@@ -72,18 +130,24 @@ nb::object prove_requests(PythonEngine& self, const std::vector<KernelRequest>& 
 // NOLINTNEXTLINE(readability-function-size): a parameter for each keyword
 nb::list tune_requests(PythonEngine& self, const std::vector<KernelRequest>& given, double budget_s,
                        std::size_t candidates, double least_gain, bool flush_l2, bool again,
-                       const std::optional<std::filesystem::path>& records, nb::handle function) {
+                       const std::optional<std::filesystem::path>& records, nb::handle function, nb::handle publish,
+                       nb::handle fetch, bool replay, nb::handle beside) {
   const std::vector<Request> requests = with_tensors(given);
   Progress progress(function);
+  Asked asked(publish, fetch, beside);
   TuneOptions options{.budget_s = budget_s,
                       .candidates = candidates,
                       .least_gain = least_gain,
                       .flush_l2 = flush_l2,
+                      .replay = replay,
+                      .beside = asked.beside(),
                       .again = again,
+                      .exchange = asked.exchange(),
                       .records = records.value_or(std::filesystem::path()),
                       .progress = [&](const TuneProgress& now) { return progress(now); }};
   auto results = unlocked([&] { return tune(*self, requests, options); });
   progress.raise_again();
+  asked.raise_again();
   nb::list list;
   for (const TuneResult& result : take(std::move(results))) list.append(value_of(json_of(result)));
   return list;
@@ -121,16 +185,20 @@ void bind_tuning(nb::module_& module, nb::class_<PythonEngine>& engine) {
       .def("tune", &tune_requests, nb::arg("requests"), nb::kw_only(), nb::arg("budget_s") = usual.budget_s,
            nb::arg("candidates") = usual.candidates, nb::arg("least_gain") = usual.least_gain,
            nb::arg("flush_l2") = usual.flush_l2, nb::arg("again") = usual.again, nb::arg("records") = nb::none(),
-           nb::arg("progress") = nb::none(),
+           nb::arg("progress") = nb::none(), nb::arg("publish") = nb::none(), nb::arg("fetch") = nb::none(),
+           nb::arg("replay") = usual.replay, nb::arg("beside") = nb::none(),
            nb::sig(
                "def tune(self, requests: collections.abc.Sequence[Request], *, budget_s: float = 60, candidates: int "
-               "= 16, least_gain: float = 0.01, flush_l2: bool = True, again: bool = False, records: str | "
+               "= 24, least_gain: float = 0.01, flush_l2: bool = True, again: bool = False, records: str | "
                "os.PathLike[str] | None = None, progress: collections.abc.Callable[[dict[str, typing.Any]], bool | "
-               "None] | "
-               "None = None) -> list[dict[str, typing.Any]]"),
+               "None] | None = None, publish: collections.abc.Callable[[str, str], None] | None = None, fetch: "
+               "collections.abc.Callable[[str, float], str | None] | None = None, replay: bool = False, beside: "
+               "collections.abc.Callable[[float], None] | None = None) -> list[dict[str, typing.Any]]"),
            "Measures the configurations of requests and records the best. `progress` ends it by returning False; what "
-           "it "
-           "raises, and Control-C, end it too.")
+           "it raises, and Control-C, end it too. Processes that share no file agree by `publish(problem, line)` and "
+           "`fetch(problem, wait_s)`. With `replay` launches are replayed from CUDA graphs; `beside(us)` queues work "
+           "of that "
+           "length to another stream, beside which they are timed.")
       .def("follow", &follow, nb::arg("records"),
            nb::sig("def follow(self, records: collections.abc.Iterable[dict[str, typing.Any]]) -> None"),
            "Adds tuning records that later plans follow.")

@@ -11,7 +11,7 @@ namespace tma_jit {
 namespace {
 
 std::string value_of(const char* name) {
-  const char* value = has_raised_privileges() ? nullptr : ::secure_getenv(name);
+  const char* value = ::secure_getenv(name);
   return value != nullptr ? value : "";
 }
 
@@ -27,8 +27,7 @@ std::vector<std::filesystem::path> paths_in(const char* variable) {
 // Returns one empty path if the variable is set to "", because an empty rule is a mistake that must be reported.
 std::vector<std::filesystem::path> rules_in(const char* variable) {
   auto paths = paths_in(variable);
-  const bool set = !has_raised_privileges() && ::secure_getenv(variable) != nullptr;
-  if (paths.empty() && set) paths.emplace_back();
+  if (paths.empty() && ::secure_getenv(variable) != nullptr) paths.emplace_back();
   return paths;
 }
 
@@ -59,7 +58,6 @@ ProcessEnvironment::Remote remote_variables() {
 
 std::vector<std::string> all_words() {
   std::vector<std::string> words;
-  if (has_raised_privileges()) return words;
   for (char** word = environ; word != nullptr && *word != nullptr; ++word) words.emplace_back(*word);
   return words;
 }
@@ -72,6 +70,7 @@ bool has_raised_privileges() {
 }
 
 ProcessEnvironment ProcessEnvironment::read() {
+  if (has_raised_privileges()) return {};
   return {.compiler = value_of("TMA_JIT_COMPILER"),
           .disable_tma = value_of("TMA_JIT_DISABLE_TMA"),
           .emulator = value_of("TMA_JIT_EMULATOR"),

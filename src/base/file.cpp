@@ -64,6 +64,15 @@ Result<void> write_file(const std::filesystem::path& path, std::string_view byte
   return {};
 }
 
+Result<void> replace_file(const std::filesystem::path& path, std::string_view bytes) {
+  std::filesystem::path beside = path;
+  beside += fmt::format(".{}.new", ::getpid());
+  Result<void> done = write_file(beside, bytes);
+  if (done && ::rename(beside.c_str(), path.c_str()) != 0) done = io_failure("replace", path);
+  if (!done) ::unlink(beside.c_str());
+  return done;
+}
+
 Result<void> append_to_file(const std::filesystem::path& path, std::string_view bytes) {
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644));
   if (!file) return io_failure("write", path);

@@ -19,6 +19,8 @@ namespace tma_jit {
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path,
                                             std::size_t limit = std::size_t{64} << 20);
 [[nodiscard]] Result<void> write_file(const std::filesystem::path& path, std::string_view bytes);
+// Writes a file beside it and renames that, so that a reader sees either the old or the new bytes.
+[[nodiscard]] Result<void> replace_file(const std::filesystem::path& path, std::string_view bytes);
 // Appends to a regular file, which is created if missing, with a single write, so that the additions of several
 // processes do not mix.
 [[nodiscard]] Result<void> append_to_file(const std::filesystem::path& path, std::string_view bytes);

@@ -1,6 +1,8 @@
 // Tuning for C.
 #include <tma_jit/c_tuning.h>
 
+#include <algorithm>
+
 #include <tma_jit/json.h>
 #include <tma_jit/tuning.h>
 
@@ -15,9 +17,17 @@ namespace {
 
 using namespace tma_jit::c_api;
 using tma_jit::Result;
+using tma_jit::TuneExchange;
 using tma_jit::TuneOptions;
 using tma_jit::TuneProgress;
 using tma_jit::TuneResult;
+
+tl::unexpected<tma_jit::Error> failed(const char* what, const std::string& problem, int32_t status) {
+  return tl::make_unexpected(tma_jit::Error{
+      tma_jit::ErrorCode::io,
+      std::string("tma_jit_tune: ") + what + " of problem " + problem + " returned " + std::to_string(status),
+      {}});
+}
 
 std::function<bool(const TuneProgress&)> progress_of(const tma_jit_tune_options& given) {
   if (given.progress == nullptr) return {};
@@ -26,6 +36,42 @@ std::function<bool(const TuneProgress&)> progress_of(const tma_jit_tune_options&
                                       at.trials,    at.seconds, at.budget_s};
     return call(&shown, user) != 0;
   };
+}
+
+std::function<Result<void>(double)> beside_of(const tma_jit_tune_options& given) {
+  if (given.beside == nullptr) return {};
+  return [call = given.beside, user = given.beside_user](double us) -> Result<void> {
+    const int32_t status = call(us, user);
+    if (status == 0) return {};
+    return tl::make_unexpected(
+        tma_jit::Error{tma_jit::ErrorCode::io, "tma_jit_tune: beside returned " + std::to_string(status), {}});
+  };
+}
+
+constexpr size_t kLineBytes = size_t{64} << 10;
+
+TuneExchange exchange_of(const tma_jit_tune_options& given) {
+  TuneExchange exchange;
+  if (given.publish != nullptr) {
+    exchange.publish = [call = given.publish, user = given.exchange_user](const std::string& problem,
+                                                                          const std::string& line) -> Result<void> {
+      const int32_t status = call(problem.c_str(), line.c_str(), user);
+      if (status == 0) return {};
+      return failed("publish", problem, status);
+    };
+  }
+  if (given.fetch != nullptr) {
+    exchange.fetch = [call = given.fetch, user = given.exchange_user](
+                         const std::string& problem, double wait_s) -> Result<std::optional<std::string>> {
+      std::string line(kLineBytes, '\0');
+      const int32_t status = call(problem.c_str(), wait_s, line.data(), line.size(), user);
+      if (status == 0) return std::nullopt;
+      if (status != 1) return failed("fetch", problem, status);
+      line.resize(std::min(line.find('\0'), line.size()));
+      return line;
+    };
+  }
+  return exchange;
 }
 
 Result<TuneOptions> tune_options_of(const tma_jit_tune_options* from) {
@@ -44,6 +90,9 @@ Result<TuneOptions> tune_options_of(const tma_jit_tune_options* from) {
   options.again = given->again != 0;
   if (given->records != nullptr) options.records = given->records;
   options.progress = progress_of(*given);
+  options.exchange = exchange_of(*given);
+  options.replay = given->replay != 0;
+  options.beside = beside_of(*given);
   return options;
 }
 

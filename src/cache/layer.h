@@ -37,6 +37,8 @@ class Layer {
   [[nodiscard]] virtual Result<void> put(const Key& key, std::span<const std::byte> encoded) const = 0;
   // Returns the identities of the compilers whose entries it holds, most recently used first.
   virtual std::vector<std::string> compilers() const = 0;
+  // Returns the lines of tuning records that it carries; empty if there are none.
+  virtual std::string records() const = 0;
   // Returns its entries that are most similar to a missing one.
   virtual Nearest nearest(const Question& question) const = 0;
   // Records that it has entries of that compiler, if it is writable.

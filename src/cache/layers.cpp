@@ -260,6 +260,15 @@ std::vector<std::string> Layers::compilers() {
   return identities;
 }
 
+std::vector<Layers::Records> Layers::records() {
+  std::vector<Records> found;
+  if (settings_.read_only.empty()) return found;
+  for (const auto& layer : read_only(opened())) {
+    if (std::string lines = layer->records(); !lines.empty()) found.push_back({layer->name(), std::move(lines)});
+  }
+  return found;
+}
+
 std::vector<std::string> Layers::remote_compilers() {
   return remote_ ? remote_->compilers() : std::vector<std::string>();
 }

@@ -71,6 +71,11 @@ class Layers {
   std::vector<std::string> compilers();
   // Asks the server for those of what was pushed to it.
   std::vector<std::string> remote_compilers();
+  // Returns the tuning records that read-only folders and packs carry, in their order, but for those without any.
+  struct Records {
+    std::string layer, lines;
+  };
+  std::vector<Records> records();
   // Searches all layers except the node's, whose entries the others have as well.
   Nearest nearest(const Question& question);
   void add_to_index(const Key& key, const Marks& marks);

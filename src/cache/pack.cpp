@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cache/carried_records.h"
 #include "cache/entry.h"
 #include "cache/reading.h"
 #include "cache/root.h"
@@ -95,6 +96,11 @@ Lookup Pack::get(const Key& key) const {
           entry.error().reason,
           fmt::format("pack {}, entry {}: {}", name_, to_hex(key.bytes), entry.error().detail),
           {}};
+}
+
+std::string Pack::records() const {
+  const Lookup found = get(records_key());
+  return found.entry ? lines_of(*found.entry) : std::string();
 }
 
 // Reads unverified metadata: the entry that is finally shown is verified then.

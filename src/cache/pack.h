@@ -28,6 +28,7 @@ class Pack final : public Layer {
   Lookup get(const Key& key) const override;
   [[nodiscard]] Result<void> put(const Key& key, std::span<const std::byte> encoded) const override;
   std::vector<std::string> compilers() const override { return index_.compilers; }
+  std::string records() const override;
   // Caches what it read of the entries for later questions.
   Nearest nearest(const Question& question) const override;
   bool local() const override { return local_; }

@@ -2,7 +2,11 @@
 #include <map>
 #include <utility>
 
+#include <tma_jit/tuning.h>
+
 #include "base/digest.h"
+#include "base/text.h"
+#include "cache/carried_records.h"
 #include "cache/inventory.h"
 #include "cache/pack.h"
 #include "cache/reading.h"
@@ -18,6 +22,15 @@ PackInfo info_of(const cache::PackIndex& index) {
   for (const cache::PackRecord& record : index.records) info.bytes += record.bytes;
   if (index.has_signature) info.signer = to_hex(index.signature.id);
   return info;
+}
+
+// Adds the records that a pack carries to those of a folder.
+Result<void> merge_records(const std::filesystem::path& root, const std::string& lines) {
+  std::vector<TuningRecord> records;
+  for (const std::string_view line : split(lines, '\n')) {
+    if (auto record = parse_tuning_line(line)) records.push_back(*std::move(record));
+  }
+  return merge_tuning_file(root / cache::kRecordsFile, records);
 }
 
 }  // namespace
@@ -40,7 +53,10 @@ Result<PackInfo> cache_pack(const std::filesystem::path& root, const std::filesy
     content.keys.push_back(*item.key);
   }
   content.compilers = store.compilers();
+  const std::string records = store.records();
+  if (!records.empty()) content.keys.push_back(cache::records_key());
   content.read = [&](const Key& key) -> Result<std::vector<std::byte>> {
+    if (key == cache::records_key()) return cache::encode(key, cache::records_entry(records));
     auto read = cache::read_trusted(cache::FileSystem::system(), inventory.folder.get(), names[key].c_str(), {});
     if (read && cache::decode(read->bytes, key)) return std::move(read->bytes);
     return failure(ErrorCode::io, "cache entry {} changed while it was packed; try again", to_hex(key.bytes));
@@ -62,11 +78,14 @@ Result<PackInfo> cache_unpack(const std::filesystem::path& file, const std::file
   for (const cache::PackRecord& record : pack->index().records) {
     const Key key{record.key};
     const auto bytes = pack->read(record);
-    if (!bytes || !cache::decode(*bytes, key)) {
+    const auto entry = bytes ? cache::decode(*bytes, key) : tl::make_unexpected(bytes.error());
+    if (!entry) {
       ++info.skipped;
-      continue;
+    } else if (key == cache::records_key()) {
+      TMA_JIT_CHECK(merge_records(store.root(), cache::lines_of(*entry)));
+    } else {
+      TMA_JIT_CHECK(store.put(key, *bytes));
     }
-    TMA_JIT_CHECK(store.put(key, *bytes));
   }
   for (const std::string& compiler : pack->compilers()) TMA_JIT_CHECK(store.record_compiler(compiler));
   return info;

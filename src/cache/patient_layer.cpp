@@ -27,6 +27,10 @@ std::vector<std::string> PatientLayer::compilers() const {
   return patience_.within([layer = layer_] { return layer->compilers(); }).value_or(std::vector<std::string>());
 }
 
+std::string PatientLayer::records() const {
+  return patience_.within([layer = layer_] { return layer->records(); }).value_or(std::string());
+}
+
 // Returns an incomplete empty result if it takes too long.
 Nearest PatientLayer::nearest(const Question& question) const {
   return patience_.within([layer = layer_, question] { return layer->nearest(question); })

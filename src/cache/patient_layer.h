@@ -24,6 +24,7 @@ class PatientLayer final : public Layer {
   Lookup get(const Key& key) const override;
   [[nodiscard]] Result<void> put(const Key& key, std::span<const std::byte> encoded) const override;
   std::vector<std::string> compilers() const override;
+  std::string records() const override;
   Nearest nearest(const Question& question) const override;
   [[nodiscard]] Result<void> record_compiler(std::string_view identity) const override;
 

@@ -20,6 +20,7 @@ class ReadOnlyFolder final : public Layer {
   const std::string& name() const override { return store_.name(); }
   Lookup get(const Key& key) const override { return store_.get(key); }
   std::vector<std::string> compilers() const override { return store_.compilers(); }
+  std::string records() const override { return store_.records(); }
   Nearest nearest(const Question& question) const override { return store_.nearest(question); }
   bool local() const override { return store_.local(); }
   Result<void> put(const Key&, std::span<const std::byte>) const override {

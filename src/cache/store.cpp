@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/digest.h"
+#include "cache/carried_records.h"
 #include "cache/folder.h"
 #include "cache/index.h"
 #include "cache/publish.h"
@@ -202,6 +203,12 @@ Result<void> Store::put(const Key& key, std::span<const std::byte> encoded) cons
 Result<void> Store::put(const Key& key, const Entry& entry) const {
   TMA_JIT_ASSIGN(const auto bytes, encode(key, entry));
   return put(key, bytes);
+}
+
+std::string Store::records() const {
+  const auto file = read_trusted(state_->files(), AT_FDCWD, (root() / kRecordsFile).c_str(), {});
+  if (!file) return {};
+  return {reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size()};
 }
 
 std::vector<std::string> Store::compilers() const {

@@ -50,6 +50,7 @@ class Store final : public Layer {
   std::vector<std::string> compilers() const override;
   [[nodiscard]] Result<void> record_compiler(std::string_view identity) const override;
 
+  std::string records() const override;
   Nearest nearest(const Question& question) const override;
   // Adds the marks of an entry that was put.
   void add_to_index(const Key& key, const Marks& marks) const;

@@ -106,6 +106,15 @@ void bind_memory(Binder& binder, Api& api) {
   binder.required(api.event_elapsed_time, "cuEventElapsedTime");
 }
 
+void bind_graphs(Binder& binder, Api& api) {
+  binder.required(api.stream_begin_capture, "cuStreamBeginCapture");
+  binder.required(api.stream_end_capture, "cuStreamEndCapture");
+  binder.required(api.graph_instantiate, "cuGraphInstantiateWithFlags");
+  binder.required(api.graph_launch, "cuGraphLaunch");
+  binder.required(api.graph_destroy, "cuGraphDestroy");
+  binder.required(api.graph_exec_destroy, "cuGraphExecDestroy");
+}
+
 void bind_kernels(Binder& binder, Api& api) {
   binder.required(api.library_load_data, "cuLibraryLoadData");
   binder.required(api.library_unload, "cuLibraryUnload");
@@ -154,6 +163,7 @@ Result<std::unique_ptr<const Loaded>> load_once() {
   Binder binder(library);
   bind_device(binder, api);
   bind_memory(binder, api);
+  bind_graphs(binder, api);
   bind_kernels(binder, api);
   if (!binder.missing().empty()) {
     return failure(ErrorCode::driver, ErrorReason::library_outdated,

@@ -62,6 +62,13 @@ struct Api {
   // cuStreamGetCaptureInfo_v2, since CUDA 11.3; may be null. Its last three results may be null.
   CUresult(CUDAAPI* stream_capture_info)(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
                                          const CUgraphNode** dependencies, std::size_t* count) = nullptr;
+  // What replays launches: all of these, or none; the emulator has none.
+  decltype(&::cuStreamBeginCapture) stream_begin_capture = nullptr;
+  decltype(&::cuStreamEndCapture) stream_end_capture = nullptr;
+  decltype(&::cuGraphInstantiateWithFlags) graph_instantiate = nullptr;
+  decltype(&::cuGraphLaunch) graph_launch = nullptr;
+  decltype(&::cuGraphDestroy) graph_destroy = nullptr;
+  decltype(&::cuGraphExecDestroy) graph_exec_destroy = nullptr;
   decltype(&::cuEventCreate) event_create = nullptr;
   decltype(&::cuEventDestroy) event_destroy = nullptr;
   decltype(&::cuEventRecord) event_record = nullptr;

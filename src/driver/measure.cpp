@@ -9,6 +9,7 @@
 #include "base/median.h"
 #include "core/failure.h"
 #include "driver/memory.h"
+#include "driver/replay.h"
 
 namespace tma_jit::driver {
 namespace {
@@ -56,9 +57,18 @@ class Run {
   Run(const driver::Context& context, CUstream stream, std::span<Launch* const> launches)
       : context_(context), stream_(stream), launches_(launches) {}
 
+  // Lets every launch be replayed from a graph from now on.
+  Result<void> capture() {
+    for (Launch* launch : launches_) {
+      TMA_JIT_ASSIGN(Replay replay, Replay::capture(context_, stream_, *launch));
+      replays_.push_back(std::move(replay));
+    }
+    return {};
+  }
+
   Result<void> warm_up(int rounds) {
     for (int i = 0; i < rounds; ++i) {
-      for (Launch* launch : launches_) TMA_JIT_CHECK(launch->launch(stream_));
+      for (std::size_t index = 0; index < launches_.size(); ++index) TMA_JIT_CHECK(launch(index));
     }
     return synchronize();
   }
@@ -73,7 +83,7 @@ class Run {
       for (std::size_t i = 0; i < launches_.size(); ++i) {
         const std::size_t index = round % 2 == 0 ? i : launches_.size() - 1 - i;
         TMA_JIT_CHECK(flush(flushed));
-        TMA_JIT_ASSIGN(Span span, timed(*launches_[index]));
+        TMA_JIT_ASSIGN(Span span, timed(index));
         spans.emplace_back(index, std::move(span));
       }
     }
@@ -92,7 +102,7 @@ class Run {
     std::vector<double> times;
     for (int done = 0; done < launches; done += kHostBatch) {
       const auto start = Clock::now();
-      for (int i = 0; i < kHostBatch; ++i) TMA_JIT_CHECK(launches_.front()->launch(stream_));
+      for (int i = 0; i < kHostBatch; ++i) TMA_JIT_CHECK(launch(0));
       times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count() / kHostBatch);
       TMA_JIT_CHECK(synchronize());
     }
@@ -100,11 +110,15 @@ class Run {
   }
 
  private:
-  Result<Span> timed(Launch& launch) {
+  Result<void> launch(std::size_t index) {
+    return replays_.empty() ? launches_[index]->launch(stream_) : replays_[index].run(stream_);
+  }
+
+  Result<Span> timed(std::size_t index) {
     TMA_JIT_ASSIGN(Event start, Event::create(context_));
     TMA_JIT_ASSIGN(Event stop, Event::create(context_));
     TMA_JIT_CHECK(start.record(stream_));
-    TMA_JIT_CHECK(launch.launch(stream_));
+    TMA_JIT_CHECK(launch(index));
     TMA_JIT_CHECK(stop.record(stream_));
     return Span{std::move(start), std::move(stop)};
   }
@@ -124,7 +138,17 @@ class Run {
   const driver::Context& context_;
   CUstream stream_;
   const std::span<Launch* const> launches_;
+  std::vector<Replay> replays_;  // of the launches, in their order; empty: they are launched themselves
 };
+
+// Returns the times of all launches in `lane`.
+Result<RoundTimes> times_in(const Context& context, const MeasureLane& lane, std::span<Launch* const> launches,
+                            const MeasureOptions& options) {
+  Run run(context, lane.stream.get(), launches);
+  if (options.replay) TMA_JIT_CHECK(run.capture());
+  TMA_JIT_CHECK(run.warm_up(options.warmups));
+  return run.device_times(options.repeats, lane.flushed);
+}
 
 Result<void> check_repeats(const MeasureOptions& options) {
   if (options.repeats >= 1) return {};
@@ -151,18 +175,14 @@ Result<RoundTimes> measure_in_turns(const SharedContext& context, const MeasureL
                                     std::span<Launch* const> launches, const MeasureOptions& options) {
   TMA_JIT_CHECK(check_repeats(options));
   TMA_JIT_ASSIGN([[maybe_unused]] const Scope scope, Scope::enter(*context));
-  Run run(*context, lane.stream.get(), launches);
-  TMA_JIT_CHECK(run.warm_up(options.warmups));
-  return run.device_times(options.repeats, lane.flushed);
+  return times_in(*context, lane, launches, options);
 }
 
 Result<RoundTimes> measure_in_turns(const driver::SharedContext& context, std::span<Launch* const> launches,
                                     const MeasureOptions& options) {
   TMA_JIT_ASSIGN([[maybe_unused]] const driver::Scope scope, driver::Scope::enter(*context));
   TMA_JIT_ASSIGN(const MeasureLane setup, set_up(context, options));
-  Run run(*context, setup.stream.get(), launches);
-  TMA_JIT_CHECK(run.warm_up(options.warmups));
-  return run.device_times(options.repeats, setup.flushed);
+  return times_in(*context, setup, launches, options);
 }
 
 Result<Measurement> measure(const driver::SharedContext& context, Launch& launch, const MeasureOptions& options) {
@@ -170,6 +190,7 @@ Result<Measurement> measure(const driver::SharedContext& context, Launch& launch
   TMA_JIT_ASSIGN(const MeasureLane setup, set_up(context, options));
   Launch* const launches[] = {&launch};
   Run run(*context, setup.stream.get(), launches);
+  if (options.replay) TMA_JIT_CHECK(run.capture());
   TMA_JIT_CHECK(run.warm_up(options.warmups));
   TMA_JIT_ASSIGN(const RoundTimes device, run.device_times(options.repeats, setup.flushed));
   Measurement measurement{.repeats = options.repeats, .flushed_l2 = setup.flushed.bytes() > 0};

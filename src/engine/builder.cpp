@@ -41,6 +41,10 @@ Result<void> Builder::cache_writable() {
   return cache_->writable();
 }
 
+std::vector<cache::Layers::Records> Builder::carried_records() {
+  return cache_ ? cache_->records() : std::vector<cache::Layers::Records>();
+}
+
 void Builder::add_cache_stats(CacheStats& stats) {
   if (!cache_) return;
   const cache::Layers::Tally& tally = cache_->tally();

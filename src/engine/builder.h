@@ -56,6 +56,8 @@ class Builder {
 
   EngineCompiler& compiler() { return compiler_; }
   [[nodiscard]] Result<void> cache_writable();
+  // Returns the tuning records that the cache's read-only layers carry.
+  std::vector<cache::Layers::Records> carried_records();
   void add_cache_stats(CacheStats& stats);
   [[nodiscard]] Result<CacheExplanation> explain(const Source& source);
 

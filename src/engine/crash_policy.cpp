@@ -57,13 +57,7 @@ bool write_crash(const fs::path& folder, const Key& key, std::string_view reason
   ::mkdir(folder.c_str(), 0700);
   if (!is_private_folder(folder)) return false;
   const fs::path file = folder / (key.hex() + std::string(cache::kCrashSuffix));
-  const fs::path beside = file.string() + "." + std::to_string(::getpid());
-  std::error_code failed;
-  const bool written = write_file(beside, reason.substr(0, kReasonBytes)).has_value();
-  if (written) fs::rename(beside, file, failed);
-  const bool done = written && !failed;
-  if (!done) fs::remove(beside, failed);
-  return done;
+  return replace_file(file, reason.substr(0, kReasonBytes)).has_value();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "plan/example.h"
 #include "plan/planner.h"
 #include "source/emit.h"
+#include "source/preamble.h"
 
 namespace tma_jit {
 namespace {
@@ -64,19 +65,6 @@ template <class Plan> auto with_templates(Engine::State& state, std::string_view
   return planned;
 }
 
-// How records are followed: a file is found, and parsed, when a record names it.
-engine::Records::Planning planning_of(Engine::State& state, const DeviceInfo& facts) {
-  return {[&](std::string_view kernel, std::string_view stem) {
-            const auto selection = state.select(kernel, stem);
-            return selection && !selection->templates().empty() ? selection->templates().front() : nullptr;
-          },
-          [&](const Request& pinned) -> Result<Plan> {
-            TMA_JIT_ASSIGN(const engine::Selection selection, state.select(pinned.kernel, pinned.file));
-            return plan_around_crashes(state, pinned, facts, selection.templates());
-          },
-          [&](const Plan& plan) { return state.emit(plan); }, state.templates.headers_fixed()};
-}
-
 }  // namespace
 
 Engine::Engine(Options options) : Engine(std::make_shared<State>(std::move(options), driver::load)) {}
@@ -118,17 +106,38 @@ Result<DeviceInfo> Engine::State::facts_for(const Request& request) {
 // Follows a tuning record if one applies, else the planner.
 Result<Plan> Engine::State::plan(const Request& request) {
   TMA_JIT_ASSIGN(const DeviceInfo facts, facts_for(request));
-  const engine::Records::Planning planning = planning_of(*this, facts);
-  std::optional<Plan> made = records.recorded(request, facts, planning);
+  const engine::Records::Planning following = planning(facts);
+  std::optional<Plan> made = records.recorded(request, facts, following);
   if (!made) {
     TMA_JIT_ASSIGN(made, with_templates(*this, request.kernel, [&](const auto& candidates) {
                      return plan_around_crashes(*this, request, facts, candidates);
                    }));
-    if (auto advised = records.advised(request, *made, facts, planning)) made = std::move(advised);
+    if (auto advised = records.advised(request, *made, facts, following)) made = std::move(advised);
   }
   ++counters.plans;
   if (!made->reason.empty()) log->info("{}: {}", request.kernel, made->reason);
   return *std::move(made);
+}
+
+// A file is found, and parsed, when a record names it.
+engine::Records::Planning Engine::State::planning(const DeviceInfo& facts) {
+  return {[this](std::string_view kernel, std::string_view stem) {
+            const auto selection = select(kernel, stem);
+            return selection && !selection->templates().empty() ? selection->templates().front() : nullptr;
+          },
+          [this, &facts](const Request& pinned) -> Result<Plan> {
+            TMA_JIT_ASSIGN(const engine::Selection selection, select(pinned.kernel, pinned.file));
+            return plan_around_crashes(*this, pinned, facts, selection.templates());
+          },
+          [this](std::string_view kernel, std::string_view stem) {
+            return options.disable_tma.value_or(false) ? std::string() : templates.embedded_name(kernel, stem);
+          },
+          [this](const templates::Template& file, source::HookNeeds hooks) {
+            return source::reachable_headers(
+                {{source::kPreambleName, source::preamble_includes(hooks)}, {file.file(), file.text()}},
+                header_lookup(*this));
+          },
+          templates.headers_fixed()};
 }
 
 Result<Source> Engine::State::emit(const Plan& plan) {

@@ -10,9 +10,6 @@
 namespace tma_jit::engine {
 namespace {
 
-// The times vary more beside an application's work, so that more rounds decide.
-constexpr double kRelativeError = 0.003;
-constexpr int kRoundsAtOnce = 5;
 constexpr double kUnlimitedSeconds = 1e9;  // the pace ends a tuning in the background
 
 // An engine over a state that its owner keeps; its end ends nothing.
@@ -90,9 +87,8 @@ LiveTuning::Outcome LiveTuning::tune(const Request& request, TuneOptions options
 
 // An exception means that the host is out of memory, or comes from the embedder's callback.
 LiveTuning::Outcome LiveTuning::tune_in_background(const Request& request) {
-  tuning::Conduct conduct;
-  conduct.relative_error = kRelativeError;
-  conduct.rounds_at_once = kRoundsAtOnce;
+  tuning::Conduct conduct = conduct_of(state_);
+  conduct.must_be_sure = true;
   conduct.compile_threads = 1;
   conduct.stopped = [this] { return ended_.load(); };
   conduct.may_go_on = [this] { return pace_.begin(); };
@@ -113,8 +109,8 @@ void LiveTuning::before_preparing(const Request& request) {
   const auto plan = state_.plan(request);
   if (!plan || !may_measure(request, *plan)) return;
   const auto start = std::chrono::steady_clock::now();
-  tuning::Conduct conduct;
-  conduct.relative_error = kRelativeError;
+  tuning::Conduct conduct = conduct_of(state_);
+  conduct.must_be_sure = true;
   const Outcome outcome = tune(request, {.budget_s = start_left_s_}, conduct);
   start_left_s_ -= std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (outcome == Outcome::gave_up) start_left_s_ = 0;

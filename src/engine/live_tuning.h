@@ -17,6 +17,9 @@
 
 namespace tma_jit::engine {
 
+// Returns how an engine tunes by its own records.
+[[nodiscard]] tuning::Conduct conduct_of(Engine::State& state);
+
 // Thread-safe. An error during tuning is counted and the first one is logged; the planned configuration serves. After
 // an error of the device nothing more is tuned.
 class LiveTuning {

@@ -1,12 +1,18 @@
 #include "engine/records.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "engine/state.h"
+#include "plan/planner.h"
 #include "plan/problem.h"
+#include "source/preamble.h"
 #include "tuning/pinned.h"
 #include "tuning/problem_key.h"
 #include "tuning/record_file.h"
+#include "tuning/shipped_digests.h"
 #include "tuning/shipped_records.h"
 
 namespace tma_jit {
@@ -37,23 +43,46 @@ TuningRecord record_of(const std::string& kernel, const plan::Problem& problem, 
   return record;
 }
 
+// `tensors`: hooks read tensors of the request.
+source::HookNeeds needs_of(const Request& request, bool tensors) {
+  return {tensors, std::ranges::any_of(request.hooks,
+                                       [](const auto& hook) { return source::names_an_activation(hook.second); })};
+}
+
+constexpr std::size_t kFaultsTold = 16;
+
+// Returns the faults, as many as a warning has room for.
+std::string told(const std::vector<std::string>& faults) {
+  std::string words = joined(std::span(faults).first(std::min(faults.size(), kFaultsTold)), "; ");
+  if (faults.size() > kFaultsTold) words += fmt::format("; and {} more", faults.size() - kFaultsTold);
+  return words;
+}
+
 }  // namespace
 
 bool is_open(const Request& request) {
   return request.params.empty() && request.file.empty() && !request.reference;
 }
 
-Records::Records(TuningOptions options, std::filesystem::path user_file, const Logger& log)
-    : options_(std::move(options)), user_file_(std::move(user_file)), log_(log) {}
+Records::Records(TuningOptions options, std::filesystem::path user_file, Carried carried, const Logger& log)
+    : options_(std::move(options)), user_file_(std::move(user_file)), carried_(std::move(carried)), log_(log) {}
 
-void Records::follow(const std::vector<TuningRecord>& records) {
+void Records::follow(std::vector<TuningRecord> records) {
   Members& members = members_.get();
   const std::lock_guard lock(members.mutex);
-  members.followed.insert(members.followed.begin(), records.begin(), records.end());
+  members.followed.insert(members.followed.begin(), std::make_move_iterator(records.begin()),
+                          std::make_move_iterator(records.end()));
   members.book.reset();
 }
 
-// Warns once of each file with faults, quoting the first fault.
+// Warns once of each place with faults, and names them.
+void Records::add(tuning::FileLayer&& found, std::vector<tuning::SharedLayer>& layers) const {
+  if (!found.faults.empty()) {
+    log_->warn("{} lines of records of tuning are left out: {}", found.faults.size(), told(found.faults));
+  }
+  layers.push_back(std::move(found.layer));
+}
+
 std::vector<tuning::SharedLayer> Records::read() const {
   std::vector<tuning::SharedLayer> layers;
   std::vector<std::filesystem::path> files = options_.records;
@@ -66,11 +95,10 @@ std::vector<tuning::SharedLayer> Records::read() const {
       log_->log(level, "records of tuning are left out: {}", found.error().message);
       continue;
     }
-    if (!found->faults.empty()) {
-      log_->warn("{} lines of records of tuning are left out, the first of them {}", found->faults.size(),
-                 found->faults.front());
-    }
-    layers.push_back(std::move(found->layer));
+    add(*std::move(found), layers);
+  }
+  for (cache::Layers::Records& carried : carried_()) {
+    add(tuning::layer_of(std::move(carried.layer), std::move(carried.lines)), layers);
   }
   layers.push_back(tuning::shipped_layer());
   return layers;
@@ -87,37 +115,83 @@ std::shared_ptr<const tuning::RecordBook> Records::book() {
   return members.book = std::move(book);
 }
 
-std::string Records::digest(const Plan& plan, const Planning& planning) {
+std::string Records::digest(const templates::Template& file, source::HookNeeds hooks, const Planning& planning) {
+  const tuning::TemplateDigests::Asked asked{file.file(), file.text(), hooks};
   Members& members = members_.get();
   if (planning.headers_fixed) {
     const std::lock_guard lock(members.mutex);
-    if (auto known = members.digests.find(plan)) return *std::move(known);
+    if (auto known = members.digests.find(asked)) return *std::move(known);
   }
-  const Result<Source> source = planning.emit(plan);
-  if (!source) return {};
-  std::string digest = tuning::digest_of(plan, *source);
+  const auto headers = planning.headers(file, hooks);
+  if (!headers) return {};
+  std::string digest = tuning::digest_of({asked.file, asked.body, file.used_text(), *headers});
   if (planning.headers_fixed) {
     const std::lock_guard lock(members.mutex);
-    members.digests.keep(plan, digest);
+    members.digests.keep(asked, digest);
   }
   return digest;
 }
 
-std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& device, const Planning& planning) {
-  if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
-  const auto records = book();
-  for (const std::string_view stem : records->files(request.kernel)) {
+std::string Records::digest(std::string_view kernel, std::string_view stem, source::HookNeeds hooks,
+                            const Planning& planning) {
+  const std::string name = hooks == source::HookNeeds{} ? planning.shipped(kernel, stem) : std::string();
+  if (const auto shipped = name.empty() ? std::nullopt : tuning::shipped_digest(name)) return std::string(*shipped);
+  const auto file = planning.file(kernel, stem);
+  return file != nullptr ? digest(*file, hooks, planning) : std::string();
+}
+
+std::string Records::digest(const Request& request, std::string_view stem, const Planning& planning) {
+  const auto file = request.operands.empty() ? nullptr : planning.file(request.kernel, stem);
+  const bool operands = file != nullptr && plan::has_tensor_operands(*file, request);
+  return digest(request.kernel, stem, needs_of(request, operands), planning);
+}
+
+bool Records::is_current(const TuningRecord& record, source::HookNeeds hooks, const Planning& planning) {
+  return !record.digest.empty() && record.digest == digest(record.kernel, record.file, hooks, planning);
+}
+
+template <class Use>
+void Records::visit(const Request& request, const DeviceInfo& device, const Planning& planning,
+                    const tuning::RecordBook& book, const Use& use) {
+  for (const std::string_view stem : book.files(request.kernel)) {
     const auto file = planning.file(request.kernel, stem);
     const auto problem = file != nullptr ? plan::problem_of(*file, request, device) : std::nullopt;
     if (!problem) continue;
-    auto advice = records->of(record_of(request.kernel, *problem, device));
+    auto advice = book.of(record_of(request.kernel, *problem, device));
     if (!advice) continue;
-    Result<Plan> made = planning.plan(tuning::pinned(request, std::move(advice->record)));
-    if (!made || digest(*made, planning) != advice->record.digest) continue;
-    made->record = words_of(*advice);
-    return std::move(*made);
+    if (is_current(advice->record, needs_of(request, problem->tensor_operands), planning) && use(*std::move(advice)))
+      return;
   }
-  return std::nullopt;
+}
+
+std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& device, const Planning& planning) {
+  if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
+  std::optional<Plan> decided;
+  visit(request, device, planning, *book(), [&](tuning::Advice&& advice) {
+    std::string words = words_of(advice);
+    Result<Plan> made = planning.plan(tuning::pinned(request, std::move(advice.record)));
+    if (!made) return false;
+    decided = std::move(*made);
+    decided->record = std::move(words);
+    return true;
+  });
+  return decided;
+}
+
+std::optional<TuningRecord> Records::known(const Request& request, const DeviceInfo& device, const Planning& planning,
+                                           const tuning::RecordBook& book) {
+  std::optional<TuningRecord> found;
+  if (!is_open(request)) return found;
+  visit(request, device, planning, book, [&](tuning::Advice&& advice) {
+    // Without tensors they are packed, as every configuration takes them; a plan makes sure.
+    if (!request.tensors.empty()) {
+      const auto file = planning.file(request.kernel, advice.record.file);
+      if (file == nullptr || !plan::fits(*file, tuning::pinned(request, advice.record), device)) return false;
+    }
+    found = std::move(advice.record);
+    return true;
+  });
+  return found;
 }
 
 std::optional<Plan> Records::advised(const Request& request, const Plan& preset, const DeviceInfo& device,
@@ -125,8 +199,9 @@ std::optional<Plan> Records::advised(const Request& request, const Plan& preset,
   if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
   const auto advice = book()->find(tuning::problem_of(preset, device));
   if (!advice) return std::nullopt;
+  if (!is_current(advice->record, needs_of(request, source::has_tensor_operand(preset)), planning)) return std::nullopt;
   Result<Plan> made = planning.plan(tuning::pinned(request, advice->record));
-  if (!made || digest(*made, planning) != advice->record.digest) return std::nullopt;
+  if (!made) return std::nullopt;
   if (advice->nearest && made->work.cycles > preset.work.cycles * kWorthANeighbour) return std::nullopt;
   made->record = words_of(*advice);
   return std::move(*made);
@@ -142,8 +217,8 @@ std::filesystem::path tuning_file(const Engine& engine) {
   return EngineInternals::state_of(engine).records.user_file();
 }
 
-void Engine::follow(const std::vector<TuningRecord>& records) {
-  state_->records.follow(records);
+void Engine::follow(std::vector<TuningRecord> records) {
+  state_->records.follow(std::move(records));
 }
 
 }  // namespace tma_jit

@@ -14,8 +14,11 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "cache/layers.h"
+#include "source/preamble.h"
 #include "template/catalogue.h"
 #include "tuning/record_book.h"
+#include "tuning/record_file.h"
 #include "tuning/template_digests.h"
 
 namespace tma_jit::engine {
@@ -26,18 +29,23 @@ namespace tma_jit::engine {
 // Reads the files at the first query. Thread-safe; the child of a fork reads them again.
 class Records {
  public:
-  // `user_file` is searched after the others; it may be missing. What is shipped comes last.
-  Records(TuningOptions options, std::filesystem::path user_file, const Logger& log);
+  // `user_file` is searched after those of the options; it may be missing. Then come those that `carried` returns,
+  // which is called at the first query, and what is shipped.
+  using Carried = std::function<std::vector<cache::Layers::Records>()>;
+  Records(TuningOptions options, std::filesystem::path user_file, Carried carried, const Logger& log);
 
-  void follow(const std::vector<TuningRecord>& records);
+  void follow(std::vector<TuningRecord> records);
 
   // How an engine plans, and what a plan's CUDA source is.
   struct Planning {
     // Returns a kernel's file by its stem; null if the engine has none that it may use.
     std::function<templates::TemplatePointer(std::string_view kernel, std::string_view stem)> file;
     std::function<Result<Plan>(const Request&)> plan;
-    std::function<Result<Source>(const Plan&)> emit;
-    bool headers_fixed = false;  // whether a digest stays what it is while the template's own text does
+    // Returns Template::file of such a file if the library ships it and its headers, without parsing it; else "".
+    std::function<std::string(std::string_view kernel, std::string_view stem)> shipped;
+    // Returns what a template includes, with what hooks need.
+    std::function<Result<std::vector<Header>>(const templates::Template&, source::HookNeeds)> headers;
+    bool headers_fixed = false;  // whether headers are those that the library ships
   };
 
   // Returns the plan with the configuration of the record of the very problem that is asked for, as a file that records
@@ -51,6 +59,14 @@ class Records {
   // also if it is only the nearest record and its configuration is estimated to be slower than the preset.
   std::optional<Plan> advised(const Request& request, const Plan& preset, const DeviceInfo& device,
                               const Planning& planning);
+
+  // Returns the record of the very problem that is asked for, if `book` has one that a plan can follow: its template is
+  // the current one, and its configuration fits the request's tensors. Plans nothing.
+  std::optional<TuningRecord> known(const Request& request, const DeviceInfo& device, const Planning& planning,
+                                    const tuning::RecordBook& book);
+
+  // Returns the digest by which records of the request identify a file of its kernel; "" if there is none.
+  std::string digest(const Request& request, std::string_view stem, const Planning& planning);
 
   // Returns whether there is a record of the very problem that was planned.
   bool know(const Plan& plan, const DeviceInfo& device);
@@ -66,14 +82,24 @@ class Records {
     tuning::TemplateDigests digests;                         // while headers are fixed
   };
 
-  // Returns the digest of the plan's template; "" if its source cannot be made.
-  std::string digest(const Plan& plan, const Planning& planning);
+  // Returns the template's digest; "" if a header that it includes cannot be found.
+  std::string digest(const templates::Template& file, source::HookNeeds hooks, const Planning& planning);
+  // The same for a file of a kernel; parses it only if it must.
+  std::string digest(std::string_view kernel, std::string_view stem, source::HookNeeds hooks, const Planning& planning);
+  // Returns whether the record's file is still the one that was measured.
+  bool is_current(const TuningRecord& record, source::HookNeeds hooks, const Planning& planning);
+  // Calls `use` with records of the request's problem in `book` whose templates are current, until it returns true.
+  template <class Use>
+  void visit(const Request& request, const DeviceInfo& device, const Planning& planning, const tuning::RecordBook& book,
+             const Use& use);
 
   std::shared_ptr<const tuning::RecordBook> book();
   std::vector<tuning::SharedLayer> read() const;
+  void add(tuning::FileLayer&& found, std::vector<tuning::SharedLayer>& layers) const;
 
   const TuningOptions options_;
   const std::filesystem::path user_file_;
+  const Carried carried_;
   const Logger& log_;
   PerProcess<Members> members_;
 };

@@ -4,6 +4,7 @@
 
 #include "base/duration.h"
 #include "base/profile.h"
+#include "cache/carried_records.h"
 #include "cache/default_folder.h"
 #include "cache/remote_options.h"
 #include "core/failure.h"
@@ -109,7 +110,8 @@ Options resolved(Options options, const ProcessEnvironment& environment) {
 }
 
 std::filesystem::path user_records(const Options& options) {
-  return options.use_cache && !options.cache_dir.empty() ? options.cache_dir / "tuned.jsonl" : std::filesystem::path();
+  return options.use_cache && !options.cache_dir.empty() ? options.cache_dir / cache::kRecordsFile
+                                                         : std::filesystem::path();
 }
 
 }  // namespace
@@ -120,7 +122,8 @@ Engine::State::State(Options given, driver::Provider provider, const ProcessEnvi
       log(make_logger(level_of(options.log_level), sink_of(options.log))),
       templates(options.template_dirs),
       device(options, environment.emulator, std::move(provider), log),
-      records(options.tuning, user_records(options), log),
+      records(
+          options.tuning, user_records(options), [this] { return builder.carried_records(); }, log),
       misses(options, log, counters),
       asked(options.record_requests, log),
       builder(builder_settings(options, environment), log, counters, misses),

@@ -34,6 +34,8 @@ struct Engine::State {
   // Returns the device with as many SMs as the request may use.
   [[nodiscard]] Result<DeviceInfo> facts_for(const Request& request);
   [[nodiscard]] Result<Plan> plan(const Request& request);
+  // How plans for a device follow records. Refers to `facts`.
+  [[nodiscard]] engine::Records::Planning planning(const DeviceInfo& facts);
   // Emits in the form that the device's driver loads.
   [[nodiscard]] Result<Source> emit(const Plan& plan);
   [[nodiscard]] Result<engine::Built> build(const Plan& plan);

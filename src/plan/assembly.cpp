@@ -111,7 +111,7 @@ Result<Plan> assemble(Values& values, const std::vector<Condition>& conditions) 
   plan.entry = plan.reference ? kernel.reference->entry : kernel.kernel;
   plan.file = kernel.file();
   plan.body = kernel.text();
-  for (const auto& source : kernel.used) plan.used += source->text;
+  plan.used = kernel.used_text();
   plan.arch = binding.device->arch;
   TMA_JIT_ASSIGN(plan.constants, constants_of(values));
   plan.dims = dims_of(binding);

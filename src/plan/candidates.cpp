@@ -24,10 +24,6 @@ Target target_of(std::string_view arch) {
   return target;
 }
 
-bool serves_any(const templates::Template& kernel, std::string_view target) {
-  return std::ranges::any_of(kernel.archs, [&](const std::string& listed) { return serves(listed, target); });
-}
-
 tl::unexpected<Error> none_serves(std::span<const templates::Template* const> found, std::string_view target) {
   std::vector<std::string> served;
   for (const templates::Template* kernel : found) {
@@ -50,6 +46,10 @@ bool serves(std::string_view listed, std::string_view target) {
   return offered.suffix == 'f' && wanted.suffix != 0 && same_family;
 }
 
+bool serves(const templates::Template& kernel, std::string_view target) {
+  return std::ranges::any_of(kernel.archs, [&](const std::string& listed) { return serves(listed, target); });
+}
+
 Result<std::vector<const templates::Template*>> candidates(std::string_view stem, const DeviceInfo& device,
                                                            TemplatePointers templates) {
   if (templates.empty()) return failure(ErrorCode::not_found, "there is no template to plan with");
@@ -65,7 +65,7 @@ Result<std::vector<const templates::Template*>> candidates(std::string_view stem
   }
   std::vector<const templates::Template*> serving;
   std::ranges::copy_if(found, std::back_inserter(serving),
-                       [&](const templates::Template* kernel) { return serves_any(*kernel, device.arch); });
+                       [&](const templates::Template* kernel) { return serves(*kernel, device.arch); });
   if (serving.empty()) return none_serves(found, device.arch);
   std::ranges::stable_sort(serving, [](const templates::Template* a, const templates::Template* b) {
     if (a->preference != b->preference) return a->preference > b->preference;

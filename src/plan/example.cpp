@@ -221,7 +221,7 @@ void add_examples(const templates::Template& kernel, const std::vector<Request>&
   for (const PresetConfig& config : preset_configs(kernel, device)) {
     const std::size_t before = requests.size();
     add_examples_of(kernel, typed, device, config, types, requests);
-    if (requests.size() > before) continue;
+    if (requests.size() > before || config.shared) continue;
     Request refused = typed.front();
     refused.params = config.params;
     refused.dims = ExtentSearch({kernel, refused, device, config.when}, {}).run().dims;

@@ -148,6 +148,13 @@ Result<Plan> plan_with(const templates::Template& kernel, const Request& request
   return plan_with_types(extended, request, device, reasons, avoided);
 }
 
+bool fits(const templates::Template& kernel, const Request& pinned, const DeviceInfo& device) {
+  if (!serves(kernel, device.arch)) return false;
+  if (!pinned.operands.empty()) return plan_with(kernel, pinned, device, Reasons::unsaid).has_value();
+  const Result<Binding> binding = bound(kernel, pinned, device);
+  return binding.has_value() && Search(*binding).fits();
+}
+
 namespace {
 
 Result<Plan> choose_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates,

@@ -39,6 +39,10 @@ enum class Reasons : std::uint8_t { unsaid, said };
 [[nodiscard]] Result<Plan> plan_with(const templates::Template& kernel, const Request& request,
                                      const DeviceInfo& device, Reasons reasons, Avoided avoided = {});
 
+// Returns whether `plan_with` makes a plan of a request that pins every param, for a device that the template serves.
+// Takes less time.
+[[nodiscard]] bool fits(const templates::Template& kernel, const Request& pinned, const DeviceInfo& device);
+
 // Evaluates every configuration of the file that `make_plan` would choose; of the first file if none has a valid one.
 [[nodiscard]] Result<Enumeration> enumerate(const Request& request, const DeviceInfo& device,
                                             TemplatePointers templates);
@@ -51,13 +55,15 @@ Result<std::vector<Candidate>> rank(const Request& request, const DeviceInfo& de
 
 // Returns one request for the defaults and every preset of every file that serves the device, and for every choice of
 // types for which it is valid: all params pinned, no tensors. Dims that are not in `dims` are 1024, or the nearest
-// value in their range. A preset that is valid for no types occurs once, so that planning it reports the reason.
+// value in their range. A preset that is valid for no types is left out where several kernels share
+// it, and otherwise occurs once, so that planning it reports the reason.
 [[nodiscard]] Result<std::vector<Request>> preset_requests(const DeviceInfo& device, TemplatePointers templates,
                                                            const std::map<std::string, std::int64_t>& dims);
 
 // Returns whether a template for `listed` serves the target: an equal one; for a plain "sm_90" also sm_90a and sm_90f;
 // for a family "sm_100f" also the family's later targets, such as sm_103a.
 bool serves(std::string_view listed, std::string_view target);
+bool serves(const templates::Template& kernel, std::string_view target);
 
 // Returns whether no tensor has elements of the type, so that the planner chooses it like a param. The outputs of a
 // reference are f64 and do not count.

@@ -17,11 +17,14 @@ namespace tma_jit::plan {
 struct Problem {
   std::map<std::string, DType> types;  // the default of one that no tensor has and the request does not give
   std::map<std::string, std::int64_t> dims;
-  std::vector<Hook> hooks;  // names and texts only
+  std::vector<Hook> hooks;       // names and texts only
+  bool tensor_operands = false;  // whether hooks read tensors of the request
 };
 
-// Returns the types, dims and hooks as the file declares them; nullopt if it does not take the request, or the request
-// has operands.
+// Returns whether hooks read tensors of the request.
+bool has_tensor_operands(const templates::Template& file, const Request& request);
+
+// Returns the types, dims and hooks as the file declares them; nullopt if it does not take the request.
 std::optional<Problem> problem_of(const templates::Template& file, const Request& request, const DeviceInfo& device);
 
 }  // namespace tma_jit::plan

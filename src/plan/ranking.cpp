@@ -42,6 +42,16 @@ bool same(const Candidate& a, const Candidate& b) {
   return a.file == b.file && a.params == b.params;
 }
 
+constexpr std::size_t kFew = 8;                // configurations among which the best one should be
+constexpr std::string_view kDepth = "STAGES";  // the param by which templates name how many tiles are in flight
+
+// Returns whether two configurations differ in nothing but how many tiles are in flight.
+bool same_but_depth(const Candidate& a, const Candidate& b) {
+  return a.file == b.file && std::ranges::equal(a.params, b.params, [](const auto& one, const auto& other) {
+           return one == other || (one.first == kDepth && other.first == kDepth);
+         });
+}
+
 // A file without an estimate of cycles comes after those with one.
 bool cheaper(const Ranked& a, const Ranked& b) {
   const double x = a.candidate.cycles, y = b.candidate.cycles;
@@ -51,7 +61,8 @@ bool cheaper(const Ranked& a, const Ranked& b) {
 }  // namespace
 
 // Others and presets take turns. Presets are configurations that were fast when they were measured; of the thousands of
-// others the fewest cycles are often those of which the estimate is too low.
+// others the fewest cycles are often those of which the estimate is too low. Others that are the planned configuration
+// with another depth are rarely much faster, and are not among the first few.
 Result<std::vector<Candidate>> rank(const Request& request, const DeviceInfo& device, TemplatePointers templates,
                                     std::size_t most) {
   TMA_JIT_ASSIGN(const Plan plan, make_plan(request, device, templates));
@@ -64,13 +75,22 @@ Result<std::vector<Candidate>> rank(const Request& request, const DeviceInfo& de
     std::ranges::move(some, std::back_inserter(all));
   }
   std::ranges::stable_sort(all, cheaper);
-  const auto presets = std::ranges::stable_partition(all, [](const Ranked& one) { return !one.preset; });
+  const auto presets = std::ranges::stable_partition(all, [](const Ranked& one) { return !one.preset; }).begin();
+  auto last = std::stable_partition(all.begin(), presets,
+                                    [&](const Ranked& one) { return !same_but_depth(one.candidate, ranked.front()); });
   auto other = all.begin();
-  auto preset = presets.begin();
-  for (bool turn = false; ranked.size() < most && (other != presets.begin() || preset != all.end()); turn = !turn) {
-    const bool take_preset = preset != all.end() && (turn || other == presets.begin());
-    Candidate& candidate = (take_preset ? preset++ : other++)->candidate;
+  auto preset = presets;
+  const auto add = [&](Candidate& candidate) {
     if (!same(candidate, ranked.front())) ranked.push_back(std::move(candidate));
+  };
+  for (bool turn = false; ranked.size() < most; turn = !turn) {
+    if (ranked.size() >= kFew || (other == last && preset == all.end())) {
+      std::inplace_merge(other, last, presets, cheaper);
+      last = presets;
+    }
+    if (other == last && preset == all.end()) break;
+    const bool take_preset = preset != all.end() && (turn || other == last);
+    add((take_preset ? preset++ : other++)->candidate);
   }
   return ranked;
 }

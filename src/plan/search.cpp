@@ -129,6 +129,10 @@ bool Search::take_pinned() {
   });
 }
 
+bool Search::fits() {
+  return pinned() && take(usual_);
+}
+
 void Search::avoid(const std::vector<std::pair<std::string, std::int64_t>>& params) {
   std::vector<std::int64_t> values;
   for (const auto& [name, value] : params) values.push_back(value);

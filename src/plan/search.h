@@ -25,6 +25,8 @@ class Search {
   // Where every param is pinned, leaves that configuration in `values()` and returns whether it satisfies all
   // conditions but those of Stage::machine, which `assemble` finds out.
   [[nodiscard]] bool take_pinned();
+  // Returns whether every param is pinned and the configuration satisfies all conditions.
+  [[nodiscard]] bool fits();
   // Evaluates every configuration.
   [[nodiscard]] Result<Enumeration> count();
 

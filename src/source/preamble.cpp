@@ -183,14 +183,16 @@ void append_hooks(const Plan& plan, std::string& text) {
   text += "};\n";
 }
 
+}  // namespace
+
 bool has_tensor_operand(const Plan& plan) {
   return std::ranges::any_of(plan.arguments, [](const Argument& argument) {
     return argument.hooks_offset.has_value() && argument.kind == Argument::Kind::view;
   });
 }
 
-bool names_an_activation(const Hook& hook) {
-  TokenReader reader(hook.text);
+bool names_an_activation(std::string_view hook) {
+  TokenReader reader(hook);
   for (Token token = reader.next(); token.kind != Token::Kind::end; token = reader.next()) {
     if (token.kind == Token::Kind::identifier && std::ranges::find(kActivations, token.text) != kActivations.end())
       return true;
@@ -198,7 +200,12 @@ bool names_an_activation(const Hook& hook) {
   return false;
 }
 
-}  // namespace
+std::string preamble_includes(HookNeeds needs) {
+  std::string lines = "#include \"device/types.cuh\"\n";
+  if (needs.tensors) lines += "#include \"device/tile/operand.cuh\"\n";
+  if (needs.activations) lines += "#include \"device/tile/activation.cuh\"\n";
+  return lines;
+}
 
 std::string line_directive(std::size_t line, std::string_view file) {
   std::string escaped;
@@ -211,9 +218,8 @@ std::string line_directive(std::size_t line, std::string_view file) {
 
 std::string preamble(const Plan& plan) {
   std::string text = line_directive(1, kPreambleName);
-  text += "#include \"device/types.cuh\"\n";
-  if (has_tensor_operand(plan)) text += "#include \"device/tile/operand.cuh\"\n";
-  if (std::ranges::any_of(plan.hooks, names_an_activation)) text += "#include \"device/tile/activation.cuh\"\n";
+  const bool activations = std::ranges::any_of(plan.hooks, names_an_activation, &Hook::text);
+  text += preamble_includes({has_tensor_operand(plan), activations});
   if (plan.reference) text += "#define TMA_JIT_REFERENCE 1\n";
   for (const Constant& constant : plan.constants) text += declaration(constant);
   text += dims_text(plan);

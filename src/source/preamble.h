@@ -2,6 +2,7 @@
 // line.
 #pragma once
 
+#include <compare>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,20 @@ namespace tma_jit::source {
 
 // The preamble's file name in errors.
 inline constexpr std::string_view kPreambleName = "preamble";
+
+// What hooks need of headers that a kernel itself may not include.
+struct HookNeeds {
+  bool tensors = false;      // they read tensors of their own
+  bool activations = false;  // they call functions of device/tile/activation.cuh
+  auto operator<=>(const HookNeeds&) const = default;
+};
+
+// Returns the lines by which every preamble begins: what it includes.
+std::string preamble_includes(HookNeeds needs);
+// Returns whether a plan's hooks read tensors.
+bool has_tensor_operand(const Plan& plan);
+// Returns whether a hook's text calls an activation.
+bool names_an_activation(std::string_view hook);
 
 // Ends with `#line 1 "FILE"`, so that the template's text can follow unchanged.
 std::string preamble(const Plan& plan);

@@ -328,6 +328,14 @@ Result<TemplatePointer> TemplateSet::find(std::string_view kernel, std::string_v
   return one != all.end() ? *one : nullptr;
 }
 
+std::string TemplateSet::embedded_name(std::string_view kernel, std::string_view stem) {
+  const std::lock_guard lock(mutex_);
+  if (!embedded_only()) return {};
+  const std::vector<File>& files = embedded_files(kernel);
+  const auto file = std::ranges::find(files, stem, &File::stem);
+  return file != files.end() ? file->text->file : std::string();
+}
+
 std::vector<Result<TemplatePointer>> TemplateSet::all() {
   const std::lock_guard lock(mutex_);
   const Listing all = listing();

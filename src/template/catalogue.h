@@ -54,6 +54,10 @@ class TemplateSet {
   // if the kernel has no such file.
   [[nodiscard]] Result<TemplatePointer> find(std::string_view kernel, std::string_view stem);
 
+  // Returns Template::file of the embedded one with that stem, without parsing it; "" if the kernel has none, or there
+  // are search folders or added templates.
+  [[nodiscard]] std::string embedded_name(std::string_view kernel, std::string_view stem);
+
   // Returns all templates that are not shadowed, by kernel and file stem; a file that cannot be read or parsed is an
   // error in its place.
   std::vector<Result<TemplatePointer>> all();

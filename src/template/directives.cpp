@@ -129,7 +129,7 @@ Result<void> parse_let(LineParser& line, Builder& builder) {
   TMA_JIT_ASSIGN(const Token name, declare_list(line, builder, NameKind::let));
   let.name = name.text;
   let.at = name.at;
-  TMA_JIT_CHECK(line.expect("=", fmt::format("after {}", name.text)));
+  TMA_JIT_CHECK(line.expect("=", "after", name.text));
   TMA_JIT_ASSIGN(let.value, line.expression("the let's value"));
   TMA_JIT_CHECK(line.finish(let, "an operator, a doc text or the end of the line"));
   builder.result.lets.push_back(std::move(let));

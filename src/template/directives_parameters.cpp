@@ -180,7 +180,7 @@ Result<void> parse_tensor(LineParser& line, Builder& builder) {
   TMA_JIT_ASSIGN(const Token name, declare_list(line, builder, NameKind::tensor));
   tensor.name = name.text;
   tensor.at = name.at;
-  TMA_JIT_CHECK(line.expect(":", fmt::format("after {}", name.text)));
+  TMA_JIT_CHECK(line.expect(":", "after", name.text));
   TMA_JIT_ASSIGN(tensor.type, line.type_name("the tensor's element type"));
   TMA_JIT_ASSIGN(tensor.shape, line.bracketed("the shape"));
   TMA_JIT_CHECK(parse_attributes(line, tensor, builder.attributes[tensor.name]));
@@ -194,7 +194,7 @@ Result<void> parse_scalar(LineParser& line, Builder& builder) {
   TMA_JIT_ASSIGN(const Token name, declare(line, builder, NameKind::scalar));
   scalar.name = name.text;
   scalar.at = name.at;
-  TMA_JIT_CHECK(line.expect(":", fmt::format("after {}", name.text)));
+  TMA_JIT_CHECK(line.expect(":", "after", name.text));
   TMA_JIT_ASSIGN(scalar.type, line.type_name("the scalar's type"));
   if (line.accept("=")) {
     const Position at = line.peek().at;
@@ -227,7 +227,7 @@ Result<void> parse_hook(LineParser& line, Builder& builder) {
   TMA_JIT_ASSIGN(const Token name, declare(line, builder, NameKind::hook));
   hook.name = name.text;
   hook.at = name.at;
-  TMA_JIT_CHECK(line.expect("(", fmt::format("after {}", name.text)));
+  TMA_JIT_CHECK(line.expect("(", "after", name.text));
   if (!line.peek().is(")")) {
     do {
       TMA_JIT_CHECK(parse_hook_parameter(line, hook));

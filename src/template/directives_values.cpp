@@ -115,7 +115,7 @@ Result<void> parse_settings(LineParser& line, Preset& preset) {
     }
     setting.param = name.text;
     setting.at = name.at;
-    TMA_JIT_CHECK(line.expect("=", fmt::format("after {}", name.text)));
+    TMA_JIT_CHECK(line.expect("=", "after", name.text));
     TMA_JIT_ASSIGN(setting.value, line.constant("a value", "a preset's values"));
     preset.settings.push_back(std::move(setting));
   } while (line.accept(","));
@@ -129,7 +129,7 @@ Result<void> parse_type(LineParser& line, Builder& builder) {
   TMA_JIT_ASSIGN(const Token name, declare(line, builder, NameKind::type));
   type.name = name.text;
   type.at = name.at;
-  TMA_JIT_CHECK(line.expect("=", fmt::format("after {}", name.text)));
+  TMA_JIT_CHECK(line.expect("=", "after", name.text));
   const Position default_at = line.peek().at;
   const auto earlier = std::ranges::find(builder.result.types, line.peek().text, &Type::name);
   if (earlier != builder.result.types.end()) {
@@ -199,7 +199,7 @@ Result<void> parse_param(LineParser& line, Builder& builder) {
   TMA_JIT_ASSIGN(const Token name, declare(line, builder, NameKind::param));
   param.name = name.text;
   param.at = name.at;
-  TMA_JIT_CHECK(line.expect("=", fmt::format("after {}", name.text)));
+  TMA_JIT_CHECK(line.expect("=", "after", name.text));
   const Position default_at = line.peek().at;
   TMA_JIT_ASSIGN(param.default_value, line.constant("the param's default", "a param's values"));
   if (!line.accept_word("in")) return line.unexpected("\"in\" and the param's values");

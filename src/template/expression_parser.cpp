@@ -48,9 +48,10 @@ constexpr Function kFunctions[] = {{"align_up", Operator::align_up},
 
 const BinaryOperator* binary_operator(const Token& token) {
   if (token.kind != Token::Kind::symbol) return nullptr;
-  const auto* found = std::find_if(std::begin(kBinaryOperators), std::end(kBinaryOperators),
-                                   [&](const BinaryOperator& candidate) { return candidate.symbol == token.text; });
-  return found != std::end(kBinaryOperators) ? found : nullptr;
+  for (const BinaryOperator& candidate : kBinaryOperators) {
+    if (candidate.symbol[0] == token.text[0] && candidate.symbol == token.text) return &candidate;
+  }
+  return nullptr;
 }
 
 Operator unary_operator(const Token& token) {
@@ -78,6 +79,10 @@ Digits digits_of(std::string_view token) {
 
 }  // namespace
 
+std::string place_words(std::string_view symbol, std::string_view where, std::string_view named) {
+  return fmt::format("\"{}\" {}{}{}", symbol, where, named.empty() ? "" : " ", named);
+}
+
 std::string unexpected_message(const Token& token, std::string_view wanted) {
   if (token.kind == Token::Kind::invalid) return std::string(token.problem);
   return fmt::format("expected {}, found {}", wanted, described(token));
@@ -91,8 +96,8 @@ tl::unexpected<Error> ExpressionParser::unexpected(const Token& token, std::stri
   return error(token, unexpected_message(token, wanted));
 }
 
-Result<void> ExpressionParser::expect(std::string_view symbol, std::string_view where) {
-  if (!lexer_.peek().is(symbol)) return unexpected(lexer_.peek(), fmt::format("\"{}\" {}", symbol, where));
+Result<void> ExpressionParser::expect(std::string_view symbol, std::string_view where, std::string_view named) {
+  if (!lexer_.peek().is(symbol)) return unexpected(lexer_.peek(), place_words(symbol, where, named));
   lexer_.take();
   return {};
 }
@@ -189,7 +194,10 @@ ExpressionParser::Index ExpressionParser::primary() {
   if (++depth_ > kMaxDepth) return error(token, "the expression is nested too deeply");
   lexer_.take();
   TMA_JIT_ASSIGN(const int inner, conditional());
-  TMA_JIT_CHECK(expect(")", fmt::format("to close the \"(\" in column {}", token.at.column)));
+  if (!lexer_.peek().is(")")) {
+    return unexpected(lexer_.peek(), fmt::format("\")\" to close the \"(\" in column {}", token.at.column));
+  }
+  lexer_.take();
   --depth_;
   return inner;
 }
@@ -225,13 +233,14 @@ ExpressionParser::Index ExpressionParser::name(const Token& token) {
 Result<std::string> ExpressionParser::with_brackets(const Token& name) {
   if (!lexer_.peek().is("[")) return std::string(name.text);
   lexer_.take();
-  TMA_JIT_CHECK(expect("]", fmt::format("after {}[", name.text)));
+  if (!lexer_.peek().is("]")) return unexpected(lexer_.peek(), fmt::format("\"]\" after {}[", name.text));
+  lexer_.take();
   return std::string(name.text) + "[]";
 }
 
 ExpressionParser::Index ExpressionParser::call(const Token& token) {
   if (++depth_ > kMaxDepth) return error(token, "the expression is nested too deeply");
-  TMA_JIT_CHECK(expect("(", fmt::format("after {}", token.text)));
+  TMA_JIT_CHECK(expect("(", "after", token.text));
   Index result = 0;
   const auto* found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
                                    [&](const Function& candidate) { return candidate.name == token.text; });
@@ -255,7 +264,7 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
     return unknown_name(error(token, fmt::format("unknown function {}", token.text)), token.text, known);
   }
   if (!result) return result;
-  TMA_JIT_CHECK(expect(")", fmt::format("after the arguments of {}", token.text)));
+  TMA_JIT_CHECK(expect(")", "after the arguments of", token.text));
   --depth_;
   return result;
 }

@@ -40,7 +40,7 @@ class ExpressionParser {
   Index add(Node node);
   Index add_reference(Reference reference);
   [[nodiscard]] Result<Token> expect_name(std::string_view what);
-  [[nodiscard]] Result<void> expect(std::string_view symbol, std::string_view where);
+  [[nodiscard]] Result<void> expect(std::string_view symbol, std::string_view where, std::string_view named = {});
   [[nodiscard]] tl::unexpected<Error> error(const Token& token, std::string_view message) const;
   [[nodiscard]] tl::unexpected<Error> unexpected(const Token& token, std::string_view wanted) const;
 
@@ -49,6 +49,9 @@ class ExpressionParser {
   std::string_view wanted_ = "an expression";
   int depth_ = 0;
 };
+
+// Returns a symbol and where it is expected, such as "(" and "after", "ceil_div". Only errors need the words.
+std::string place_words(std::string_view symbol, std::string_view where, std::string_view named);
 
 // Returns "expected X, found Y", or the problem of the token itself.
 std::string unexpected_message(const Token& token, std::string_view wanted);

@@ -54,9 +54,9 @@ bool LineParser::accept_word(std::string_view word) {
   return true;
 }
 
-Result<void> LineParser::expect(std::string_view symbol, std::string_view where) {
+Result<void> LineParser::expect(std::string_view symbol, std::string_view where, std::string_view named) {
   if (accept(symbol)) return {};
-  return error(peek().at, unexpected_message(peek(), fmt::format("\"{}\" {}", symbol, where)));
+  return error(peek().at, unexpected_message(peek(), place_words(symbol, where, named)));
 }
 
 Result<Token> LineParser::name(std::string_view wanted) {
@@ -79,9 +79,9 @@ Result<std::vector<Expression>> LineParser::expressions(std::string_view wanted,
 }
 
 Result<std::vector<Expression>> LineParser::bracketed(std::string_view wanted) {
-  TMA_JIT_CHECK(expect("[", fmt::format("before {}", wanted)));
+  TMA_JIT_CHECK(expect("[", "before", wanted));
   TMA_JIT_ASSIGN(std::vector<Expression> list, expressions(wanted, kMaxRank));
-  TMA_JIT_CHECK(expect("]", fmt::format("after {}", wanted)));
+  TMA_JIT_CHECK(expect("]", "after", wanted));
   return list;
 }
 

@@ -26,7 +26,7 @@ class LineParser {
   bool at_end() const { return lexer_.peek().kind == Token::Kind::end; }
   bool accept(std::string_view symbol);
   bool accept_word(std::string_view word);
-  [[nodiscard]] Result<void> expect(std::string_view symbol, std::string_view where);
+  [[nodiscard]] Result<void> expect(std::string_view symbol, std::string_view where, std::string_view named = {});
   [[nodiscard]] Result<Token> name(std::string_view wanted);
 
   [[nodiscard]] Result<Expression> expression(std::string_view wanted);

@@ -47,6 +47,12 @@ std::string Template::stem() const {
   return stem_of(source->file);
 }
 
+std::string Template::used_text() const {
+  std::string text;
+  for (const SourcePointer& one : used) text += one->text;
+  return text;
+}
+
 bool is_probe(std::string_view file) {
   return std::filesystem::path(file).parent_path().filename() == "probes";
 }

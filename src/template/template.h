@@ -194,7 +194,8 @@ struct Template {
   const std::string& file() const { return source->file; }
   const std::string& text() const { return source->text; }
   const SourceText& source_of(const Position& at) const { return at.file == 0 ? *source : *used[at.file - 1U]; }
-  std::string stem() const;  // "gemm_wgmma" for "templates/kernels/gemm_wgmma.cu"; removes only ".cu"
+  std::string used_text() const;  // of all files in `used`
+  std::string stem() const;       // "gemm_wgmma" for "templates/kernels/gemm_wgmma.cu"; removes only ".cu"
 
   // Return nullptr if there is none with that name.
   const Type* find_type(std::string_view name) const;

@@ -26,7 +26,7 @@ struct Sums {
   double difference = 0, square = 0, lone = 0;
 };
 
-Result<Sums> distance(Engine& engine, const MadeTensor& a, const MadeTensor& b, const SideStream* side) {
+Result<Sums> distance(Engine& engine, const MadeTensor& a, const MadeTensor& b, const SideStream& side) {
   TMA_JIT_ASSIGN(const DeviceBuffer parts, DeviceBuffer::allocate(engine, kParts * kSums * sizeof(double)));
   const DType type = a.tensor.dtype;
   Request request{.kernel = "distance"};
@@ -34,9 +34,9 @@ Result<Sums> distance(Engine& engine, const MadeTensor& a, const MadeTensor& b, 
                      {"B", Tensor::row_major(b.tensor.address, type, {b.span})},
                      {"D", Tensor::row_major(parts.address(), DType::f64, {kParts, kSums})}};
   TMA_JIT_ASSIGN(Launch launch, engine.prepare(request));
-  TMA_JIT_CHECK(launch.launch(side != nullptr ? side->handle() : nullptr));
+  TMA_JIT_CHECK(launch.launch(side.handle()));
   std::array<std::array<double, kSums>, kParts> host{};
-  TMA_JIT_CHECK(parts.download(host.data(), sizeof host, 0, side));
+  TMA_JIT_CHECK(parts.download(host.data(), sizeof host, 0, &side));
   Sums sums;
   for (const auto& part : host) {
     sums.difference += part[0];
@@ -49,7 +49,7 @@ Result<Sums> distance(Engine& engine, const MadeTensor& a, const MadeTensor& b, 
 }  // namespace
 
 Result<std::string> disagreement(Engine& engine, const MadeTensor& expected, const MadeTensor& got,
-                                 const SideStream* side) {
+                                 const SideStream& side) {
   TMA_JIT_ASSIGN(const Sums sums, distance(engine, expected, got, side));
   if (sums.lone > 0) {
     return fmt::format("{} elements of {} are numbers in one output only", sums.lone, expected.name);

@@ -11,6 +11,6 @@ namespace tma_jit::tuning {
 // distance, relative to the root mean square of the expected one, is within what rounding to their type and summation
 // in f32 explain. Returns "" if they agree, else a description of the difference.
 [[nodiscard]] Result<std::string> disagreement(Engine& engine, const MadeTensor& expected, const MadeTensor& got,
-                                               const SideStream* side = nullptr);
+                                               const SideStream& side);
 
 }  // namespace tma_jit::tuning

@@ -7,15 +7,28 @@
 #include <optional>
 
 #include <tma_jit/device.h>
+#include <tma_jit/tuning.h>
+
+#include "tuning/record_book.h"
 
 namespace tma_jit::tuning {
 
 // The default is for a device that does nothing else.
 struct Conduct {
-  const SideStream* side = nullptr;  // the stream of all its work; null: the default stream, and it waits for all work
-  double relative_error = 0;        // the final rounds are repeated until no ratio's standard error is larger, which is
-                                    // then that of the median; 0: they run once
-  int rounds_at_once = 35;          // most rounds between two calls of `may_go_on`
+  // Returns the record of a book that plans of the request can follow (engine/records.h).
+  std::function<std::optional<TuningRecord>(const Request&, const RecordBook&)> known{};
+  // Returns the digest by which records of the request identify a template, by its file's stem; "" if it has none.
+  std::function<std::string(const Request&, std::string_view stem)> digest{};
+  // Makes the folder of the engine's own file of records, which is that of the cache.
+  std::function<Result<void>()> make_folder{};
+  // Called before the first measurement; an error ends the tuning of all requests.
+  std::function<Result<void>()> begin{};
+  const SideStream* side = nullptr;                 // the stream of all its work; null: it makes one
+  bool replay = false;                              // launches are replayed from graphs
+  std::function<Result<void>(double us)> beside{};  // TuneOptions::beside
+  double relative_error = 0.003;    // the final rounds are repeated until no ratio's standard error, that of a median,
+                                    // is larger
+  bool must_be_sure = false;        // a contest whose errors stay larger while nothing is clearly faster fails
   std::size_t compile_threads = 0;  // 0: as many as there are processors
   std::uint64_t memory_bytes = std::numeric_limits<std::uint64_t>::max();  // a problem that needs more is refused
   std::function<bool()> stopped{};    // polled while another process tunes with the same file; true ends the wait

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/median.h"
+#include "base/text.h"
 #include "core/failure.h"
 #include "tuning/agreement.h"
 #include "tuning/pinned.h"
@@ -11,31 +12,16 @@
 namespace tma_jit::tuning {
 namespace {
 
-constexpr int kFirstRounds = 5, kRounds = 11, kLastRounds = 35;
-constexpr std::size_t kFinalists = 4;     // beside the preset
-constexpr double kErrors = 3;             // number of standard errors that a gain must exceed
-constexpr std::size_t kMostRounds = 350;  // of the final, however large the errors stay
+constexpr int kRounds = 3;  // in one place
+constexpr int kFirstPlaces = 2, kPlaces = 4, kLastPlaces = 12;
+constexpr std::size_t kMostPlaces = 96;  // of the final, however large the errors stay
+constexpr std::size_t kFinalists = 4;    // beside the preset
+constexpr double kErrors = 3;            // number of standard errors that a gain must exceed
 
-// Returns the standard error of the mean, relative to the mean.
-double standard_error(const std::vector<double>& values) {
-  const auto count = static_cast<double>(values.size());
-  double sum = 0, squares = 0;
-  for (const double value : values) sum += value;
-  const double mean = sum / count;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / (count - 1) / count) / mean;
-}
-
-// Returns the standard error of the median, relative to it, estimated from the median of the deviations: rounds that
-// other work has made longer, as long as they are less than half, do not enlarge it. For normal values the deviations'
-// median is 0.6745 of the standard deviation, and the median's error is sqrt(pi / 2) of the mean's.
-double error_of_median(const std::vector<double>& values) {
-  const double middle = median_of(values);
-  std::vector<double> deviations;
-  deviations.reserve(values.size());
-  for (const double value : values) deviations.push_back(std::abs(value - middle));
-  const double deviation = median_of(std::move(deviations)) / 0.6745;
-  return 1.2533 * deviation / std::sqrt(static_cast<double>(values.size())) / middle;
+std::string words_of(const Candidate& candidate) {
+  std::string words = candidate.file;
+  for (const auto& [name, value] : candidate.params) words += fmt::format(" {}={}", name, value);
+  return words;
 }
 
 bool over(const ContestSettings& settings) {
@@ -75,7 +61,7 @@ Result<Contest> Contest::prepare(Engine& engine, const Request& request, std::ve
 
 // Makes the tensors and the request for them.
 Result<void> Contest::fill_tensors() {
-  TMA_JIT_ASSIGN(tensors_, make_tensors(*engine_, plan_, conduct_.side));
+  TMA_JIT_ASSIGN(tensors_, make_tensors(*engine_, plan_, *conduct_.side));
   request_.tensors.clear();
   for (const MadeTensor& made : tensors_) {
     request_.tensors.push_back({made.name, made.tensor});
@@ -94,6 +80,17 @@ Request Contest::request_for(const Candidate& candidate) const {
 void Contest::rule_out(std::size_t trial, TuneTrial::Outcome outcome, std::string reason) {
   trials_[trial].outcome = outcome;
   trials_[trial].reason = std::move(reason);
+  if (outcome == TuneTrial::Outcome::disagrees) trials_[trial].reproducer = reproducer(trials_[trial].candidate);
+}
+
+std::string Contest::reproducer(const Candidate& candidate) const {
+  std::string words = "tma-jit run " + plan_.kernel;
+  for (const DimValue& dim : plan_.dims) words += fmt::format(" {}={}", dim.name, dim.value);
+  for (const auto& [name, type] : candidate.types) words += fmt::format(" {}={}", name, name_of(type));
+  for (const auto& [name, value] : candidate.params) words += fmt::format(" {}={}", name, value);
+  for (const std::string& operand : request_.operands) words += " --operand " + quoted_for_shell(operand);
+  for (const auto& [name, text] : request_.hooks) words += " --hook " + quoted_for_shell(name + "=" + text);
+  return words + " --template-file " + candidate.file + " --check";
 }
 
 // Compares a configuration's outputs with the preset's, which become the reference.
@@ -102,12 +99,12 @@ Result<void> Contest::check(Runner& runner) {
 }
 
 Result<void> Contest::compare(Runner& runner) {
-  const SideStream* side = conduct_.side;
+  const SideStream& side = *conduct_.side;
   for (MadeTensor& made : tensors_) {
     if (made.output) TMA_JIT_CHECK(poison(made, side));
   }
-  TMA_JIT_CHECK(runner.launch->launch(side != nullptr ? side->handle() : nullptr));
-  TMA_JIT_CHECK(side != nullptr ? side->synchronize() : synchronize(*engine_));
+  TMA_JIT_CHECK(runner.launch->launch(side.handle()));
+  TMA_JIT_CHECK(side.synchronize());
   auto expected = expected_.begin();
   for (MadeTensor& made : tensors_) {
     if (!made.output) continue;
@@ -128,36 +125,62 @@ Result<void> Contest::compare(Runner& runner) {
   return {};
 }
 
-// Launches the preset and others in turns, no more rounds at once than the conduct says.
-Result<void> Contest::race(Runner& preset, std::span<Runner> others, int rounds, bool flush) {
-  for (int left = rounds; left > 0; left -= conduct_.rounds_at_once) {
-    const int now = std::min(left, conduct_.rounds_at_once);
-    TMA_JIT_CHECK(step(conduct_, [&] { return race_once(preset, others, now, flush); }));
+// Lets the launches have their tensors in a place.
+Result<void> Contest::move(std::span<Launch* const> launches, std::size_t place) {
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    if (!tensors_[i].movable) continue;
+    const std::uint64_t address = address_in(tensors_[i], i, place);
+    for (Launch* launch : launches) TMA_JIT_CHECK(launch->rebind(tensors_[i].name, address));
   }
   return {};
 }
 
-// Adds what each took, relative to the preset.
-Result<void> Contest::race_once(Runner& preset, std::span<Runner> others, int rounds, bool flush) {
+// Launches the preset and others in turns, a few rounds in each of so many places, from the first on.
+Result<void> Contest::race(Runner& preset, std::span<Runner> others, std::size_t first, std::size_t places) {
   std::vector<Launch*> launches = {preset.launch.get()};
   for (const Runner& runner : others) launches.push_back(runner.launch.get());
-  const MeasureOptions options{.warmups = 1, .repeats = rounds, .flush_l2 = flush, .side = conduct_.side};
+  for (std::size_t place = first; place < first + places; ++place) {
+    TMA_JIT_CHECK(move(launches, place));
+    RoundTimes times;
+    TMA_JIT_CHECK(step(conduct_, [&]() -> Result<void> {
+      TMA_JIT_ASSIGN(times, measure(launches));
+      return {};
+    }));
+    add(times, preset, others);
+  }
+  return {};
+}
+
+// Measures a few rounds, beside other work if that is asked for. The preset alone says how long a launch takes.
+Result<RoundTimes> Contest::measure(std::span<Launch* const> launches) {
+  constexpr std::chrono::milliseconds kUnknown{1};
+  if (conduct_.beside) {
+    const Clock::duration one = launch_time_ > Clock::duration::zero() ? launch_time_ : kUnknown;
+    const auto all = one * static_cast<std::int64_t>(launches.size() * (1 + kRounds));
+    TMA_JIT_CHECK(conduct_.beside(std::chrono::duration<double, std::micro>(all).count()));
+  }
+  const MeasureOptions options{.warmups = 1, .repeats = kRounds, .replay = conduct_.replay, .side = conduct_.side};
   const Clock::time_point start = Clock::now();
-  TMA_JIT_ASSIGN(const RoundTimes times, measure_in_turns(*engine_, launches, options));
-  if (others.empty()) launch_time_ = (Clock::now() - start) / (1 + rounds);
+  TMA_JIT_ASSIGN(RoundTimes times, measure_in_turns(*engine_, launches, options));
+  if (launches.size() == 1) launch_time_ = (Clock::now() - start) / (1 + kRounds);
+  return times;
+}
+
+// Adds what each took, relative to the preset.
+void Contest::add(const RoundTimes& times, const Runner& preset, std::span<Runner> others) {
   preset_times_.insert(preset_times_.end(), times[0].begin(), times[0].end());
   trials_[preset.trial].us = median_of(preset_times_);
-  trials_[preset.trial].launches += rounds;
+  trials_[preset.trial].launches += kRounds;
   for (std::size_t i = 0; i < others.size(); ++i) {
     Runner& runner = others[i];
-    for (std::size_t round = 0; round < times[0].size(); ++round) {
-      runner.ratios.push_back(times[i + 1][round] / times[0][round]);
-    }
-    trials_[runner.trial].launches += rounds;
-    ratios_[runner.trial] = median_of(runner.ratios);
+    std::vector<double> ratios;
+    for (std::size_t round = 0; round < times[0].size(); ++round)
+      ratios.push_back(times[i + 1][round] / times[0][round]);
+    runner.ratios.push_back(median_of(std::move(ratios)));
+    trials_[runner.trial].launches += kRounds;
+    ratios_[runner.trial] = mean_of(runner.ratios).value;
   }
   state_times();
-  return {};
 }
 
 // Times of different moments cannot be compared, because the clocks change: every trial's is its ratio to the preset
@@ -166,44 +189,96 @@ void Contest::state_times() {
   for (std::size_t trial = 1; trial < trials_.size(); ++trial) trials_[trial].us = ratios_[trial] * trials_[0].us;
 }
 
-void Contest::admit_one(std::vector<Runner>& runners, std::size_t trial, Result<Launch> launch,
-                        const ContestSettings& settings) {
-  if (!launch) return rule_out(trial, TuneTrial::Outcome::failed, launch.error().message);
+// Lets later tunings know what became of a configuration.
+void Contest::keep(std::size_t trial, const ContestSettings& settings) const {
+  if (!settings.memory.keep) return;
+  const TuneTrial& found = trials_[trial];
+  settings.memory.keep(found.candidate, {found.outcome, ratios_[trial], found.reason});
+}
+
+bool Contest::device_lives() const {
+  return conduct_.side->synchronize().has_value();
+}
+
+// Compares a configuration's outputs, and times it if they agree and no earlier tuning has.
+Result<void> Contest::compare_and_time(Runner& runner, Runner& preset, const ContestSettings& settings) {
+  const Candidate& candidate = trials_[runner.trial].candidate;
+  const auto known = settings.memory.find ? settings.memory.find(candidate) : std::nullopt;
+  if (settings.memory.begin) settings.memory.begin(candidate);
+  TMA_JIT_CHECK(check(runner));
+  if (trials_[runner.trial].outcome == TuneTrial::Outcome::disagrees) return {};
+  if (!known) return race(preset, std::span(&runner, 1), 0, kFirstPlaces);
+  ratios_[runner.trial] = known->ratio;
+  state_times();
+  return {};
+}
+
+// Fails only if the device does.
+Result<void> Contest::admit_one(std::vector<Runner>& runners, std::size_t trial, Result<Launch> launch,
+                                const ContestSettings& settings) {
+  if (!launch) {
+    rule_out(trial, TuneTrial::Outcome::failed, launch.error().message);
+    if (launch.error().code == ErrorCode::compile) keep(trial, settings);
+    return {};
+  }
   const Resources& resources = launch->artifact().resources;
   const auto spilled = resources.spill_store_bytes + resources.spill_load_bytes;
   if (spilled > 0) {
-    return rule_out(trial, TuneTrial::Outcome::spills, fmt::format("spills {} bytes of registers", spilled));
+    rule_out(trial, TuneTrial::Outcome::spills, fmt::format("spills {} bytes of registers", spilled));
+    keep(trial, settings);
+    return {};
   }
   Runner runner{trial, std::make_unique<Launch>(std::move(*launch)), {}};
+  Result<void> done;
   for (const MadeTensor& made : tensors_) {
-    const auto bound = runner.launch->rebind(made.name, made.tensor.address);
-    if (!bound) return rule_out(trial, TuneTrial::Outcome::failed, bound.error().message);
+    if (done) done = runner.launch->rebind(made.name, made.tensor.address);
   }
-  auto done = check(runner);
-  if (done && trials_[trial].outcome == TuneTrial::Outcome::disagrees) return;
-  if (done) done = race(runners.front(), std::span(&runner, 1), kFirstRounds, settings.flush_l2);
-  if (!done) return rule_out(trial, TuneTrial::Outcome::failed, done.error().message);
-  runners.push_back(std::move(runner));
+  if (done) done = compare_and_time(runner, runners.front(), settings);
+  if (!done) {
+    rule_out(trial, TuneTrial::Outcome::failed, done.error().message);
+    if (done.error().code != ErrorCode::driver || device_lives()) return {};
+    return failure(ErrorCode::driver, "{}: the device failed while {} ran: {}", request_.kernel,
+                   words_of(trials_[trial].candidate), done.error().message);
+  }
+  keep(trial, settings);
+  if (trials_[trial].outcome == TuneTrial::Outcome::measured) runners.push_back(std::move(runner));
+  return {};
+}
+
+// Rules out what earlier tunings have, and returns the others.
+std::vector<std::size_t> Contest::worth_compiling(const ContestSettings& settings) {
+  std::vector<std::size_t> others = {0};
+  for (std::size_t trial = 1; trial < trials_.size(); ++trial) {
+    auto known = settings.memory.find ? settings.memory.find(trials_[trial].candidate) : std::nullopt;
+    if (known && known->outcome != TuneTrial::Outcome::measured) {
+      rule_out(trial, known->outcome, known->reason + ", as an earlier tuning found");
+    } else {
+      others.push_back(trial);
+    }
+  }
+  return others;
 }
 
 // Compiles and checks all configurations and measures each that agrees for a few rounds. The preset comes first,
 // whatever time is left.
 Result<std::vector<Contest::Runner>> Contest::admit(const ContestSettings& settings) {
   const Clock::time_point start = Clock::now();
+  const std::vector<std::size_t> compiled = worth_compiling(settings);
   std::vector<Request> requests;
-  for (const TuneTrial& trial : trials_) requests.push_back(request_for(trial.candidate));
+  for (const std::size_t trial : compiled) requests.push_back(request_for(trials_[trial].candidate));
   ahead_ = std::make_unique<CompileAhead>(*engine_, std::move(requests), conduct_.compile_threads);
   std::vector<Runner> runners(1);
   TMA_JIT_ASSIGN(Launch preset, ahead_->of(0));
   runners.front().launch = std::make_unique<Launch>(std::move(preset));
   TMA_JIT_CHECK(check(runners.front()));
-  TMA_JIT_CHECK(race(runners.front(), {}, kFirstRounds, settings.flush_l2));
+  TMA_JIT_CHECK(race(runners.front(), {}, 0, kFirstPlaces));
+  first_preset_us_ = trials_.front().us;
   const Clock::time_point end = admission_end(settings, start);
   for (std::size_t come = 1; Clock::now() < end; ++come) {
-    if (!settings.go_on(come, trials_.size())) break;
+    if (!settings.go_on(come, compiled.size())) break;
     auto done = ahead_->next(end);
     if (!done) break;
-    admit_one(runners, done->first, std::move(done->second), settings);
+    TMA_JIT_CHECK(admit_one(runners, compiled[done->first], std::move(done->second), settings));
   }
   ahead_->stop();
   return runners;
@@ -211,10 +286,10 @@ Result<std::vector<Contest::Runner>> Contest::admit(const ContestSettings& setti
 
 // Returns when the measurements of the halves and of the final must begin to end in time; they get at most half of it.
 Clock::time_point Contest::admission_end(const ContestSettings& settings, Clock::time_point start) const {
-  std::size_t launches = (1 + kFinalists) * (1 + kLastRounds);
+  std::size_t launches = (1 + kFinalists) * kLastPlaces * (1 + kRounds);
   for (std::size_t left = trials_.size() - 1; left > kFinalists;) {
     left = std::max(kFinalists, left / 2);
-    launches += (1 + left) * (1 + kRounds);
+    launches += (1 + left) * kPlaces * (1 + kRounds);
   }
   const Clock::duration needed = launch_time_ * static_cast<std::int64_t>(launches);
   return settings.until - std::min((settings.until - start) / 2, needed);
@@ -228,21 +303,16 @@ Result<void> Contest::halve(std::vector<Runner>& runners, const ContestSettings&
   while (runners.size() - 1 > kFinalists) {
     runners.resize(1 + std::max(kFinalists, runners.size() / 2));
     if (over(settings)) continue;
-    TMA_JIT_CHECK(race(runners.front(), std::span(runners).subspan(1), kRounds, settings.flush_l2));
+    TMA_JIT_CHECK(race(runners.front(), std::span(runners).subspan(1), 0, kPlaces));
     std::sort(runners.begin() + 1, runners.end(), by_time);
   }
   return {};
 }
 
-double Contest::error_of(const Runner& runner) const {
-  return conduct_.relative_error > 0 ? error_of_median(runner.ratios) : standard_error(runner.ratios);
-}
-
 // Returns whether every ratio is known as well as the conduct demands.
 bool Contest::settled(std::span<const Runner> others) const {
-  if (conduct_.relative_error <= 0) return true;
-  return std::ranges::all_of(others,
-                             [this](const Runner& runner) { return error_of(runner) <= conduct_.relative_error; });
+  return std::ranges::all_of(
+      others, [this](const Runner& runner) { return mean_of(runner.ratios).error <= conduct_.relative_error; });
 }
 
 Result<Verdict> Contest::decide(std::vector<Runner>& runners, const ContestSettings& settings, double least_gain) {
@@ -250,21 +320,36 @@ Result<Verdict> Contest::decide(std::vector<Runner>& runners, const ContestSetti
   const std::span<Runner> others = std::span(runners).subspan(1);
   for (Runner& runner : others) runner.ratios.clear();
   preset_times_.clear();
+  std::size_t places = 0;
   do {
-    TMA_JIT_CHECK(race(preset, others, kLastRounds, settings.flush_l2));
-  } while (!settled(others) && preset_times_.size() < kMostRounds && !over(settings));
+    TMA_JIT_CHECK(race(preset, others, places, kLastPlaces));
+    places += kLastPlaces;
+  } while (!settled(others) && places < kMostPlaces && !over(settings));
   const double preset_us = trials_[preset.trial].us;
-  Verdict verdict{preset.trial, preset_us, preset_us};
+  Verdict verdict{preset.trial, preset_us, preset_us, preset_us / first_preset_us_ - 1, places};
   for (const Runner& runner : others) {
-    const double ratio = median_of(runner.ratios), gain = 1 / ratio - 1;
-    if (gain < least_gain || gain <= kErrors * error_of(runner)) continue;
-    if (ratio * preset_us < verdict.us) verdict = {runner.trial, ratio * preset_us, preset_us};
+    const Mean ratio = mean_of(runner.ratios);
+    const double gain = 1 / ratio.value - 1;
+    if (gain < least_gain || gain <= kErrors * ratio.error) continue;
+    if (ratio.value * preset_us >= verdict.us) continue;
+    verdict.winner = runner.trial;
+    verdict.us = ratio.value * preset_us;
   }
-  if (verdict.winner == 0 && !settled(others)) {
+  if (conduct_.must_be_sure && verdict.winner == 0 && !settled(others)) {
     return failure(ErrorCode::cancelled, "{}: after {} rounds the times still vary too much to tell what is fastest",
                    request_.kernel, preset_times_.size());
   }
   return verdict;
+}
+
+std::string Contest::method(const ContestSettings& settings, const Verdict& verdict) const {
+  return fmt::format(
+      "device events around each {}; {}{}; in turns with the planned configuration, by the ratios to it in "
+      "rounds of {}, with the tensors in {} places in memory, {} for each better half, {} for the last {}; random data",
+      conduct_.replay ? "replay of a graph of one launch" : "launch of a stream",
+      conduct_.beside ? "beside other work; " : "",
+      settings.flush_l2 ? "L2 overwritten before each" : "L2 as the launch before left it", kRounds, kFirstPlaces,
+      kPlaces, verdict.places, kFinalists);
 }
 
 Result<Verdict> Contest::run(const ContestSettings& settings, double least_gain) {

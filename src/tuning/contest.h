@@ -12,40 +12,54 @@
 #include "tuning/compile_ahead.h"
 #include "tuning/conduct.h"
 #include "tuning/tensors.h"
+#include "tuning/trial_log.h"
 
 namespace tma_jit::tuning {
 
 using Clock = std::chrono::steady_clock;
+
+// What earlier tunings of the problem found out; every function may be empty.
+struct ContestMemory {
+  std::function<std::optional<KnownTrial>(const Candidate&)> find{};
+  std::function<void(const Candidate&)> begin{};  // before its first launch
+  std::function<void(const Candidate&, const KnownTrial&)> keep{};
+};
 
 struct ContestSettings {
   Clock::time_point until;
   bool flush_l2 = true;
   std::function<bool(std::size_t trial, std::size_t trials)> go_on;  // returns false to stop the contest at its current
                                                                      // state
+  ContestMemory memory{};
 };
 
 // The winner and both times, measured side by side.
 struct Verdict {
   std::size_t winner = 0;  // index of the trial; 0 is the preset
   double us = 0, preset_us = 0;
+  double drift = 0;        // by how much the preset's time grew from the contest's beginning to its end, as a fraction
+  std::size_t places = 0;  // in memory, in which the final was run
 };
 
 // Finds the fastest configuration of one problem without measuring all equally long. Candidates are compiled in other
 // threads while this one measures; what is not compiled in time to be measured before `until` is left out. Each that
 // compiles runs once, its outputs are compared with the preset's, and only then is it timed, always in turns with the
-// preset and relative to it, because the clocks change while a contest lasts: five rounds for all, then eleven at a
-// time for the better half, until four are left. Finally these and the preset run in turns for 35 rounds; beside other
-// work these are repeated until the errors are small enough or the time is over, and a contest whose errors stay large
-// while nothing is clearly faster fails. The fastest wins if it is faster than the preset by `least_gain` and by more
-// than three standard errors; else the preset stays.
+// preset and relative to it, because the clocks change while a contest lasts, and in several places in memory, on which
+// times depend too: three rounds in each of two places for all, of four places for the better half, until four are
+// left. Finally these and the preset run in turns in twelve places, and in twelve others until the errors are small
+// enough or the time is over. The fastest wins if it is faster than the preset by `least_gain` and by more than three
+// standard errors; else the preset stays. What a memory has ruled out is not compiled, and what it has measured is not
+// measured for the first rounds.
 class Contest {
  public:
-  // The first of `candidates` is the preset.
+  // The first of `candidates` is the preset. The conduct has a side stream, which says whether L2 is overwritten.
   [[nodiscard]] static Result<Contest> prepare(Engine& engine, const Request& request,
-                                               std::vector<Candidate> candidates, Conduct conduct = {});
+                                               std::vector<Candidate> candidates, Conduct conduct);
 
   [[nodiscard]] Result<Verdict> run(const ContestSettings& settings, double least_gain);
   const std::vector<TuneTrial>& trials() const { return trials_; }
+  // Returns in words how a verdict was reached.
+  std::string method(const ContestSettings& settings, const Verdict& verdict) const;
   // Returns the preset's plan.
   const Plan& plan() const { return plan_; }
   // Returns the compiles that may still go on after `run`, so that the next contest need not wait for their end.
@@ -55,7 +69,7 @@ class Contest {
   struct Runner {
     std::size_t trial = 0;
     std::unique_ptr<Launch> launch;
-    std::vector<double> ratios;  // its time over the preset's, of each round
+    std::vector<double> ratios;  // its time over the preset's, the median of the rounds in each place
   };
 
   Contest(Engine& engine, Request request, Plan plan, Conduct conduct)
@@ -65,19 +79,25 @@ class Contest {
   [[nodiscard]] Result<void> check(Runner& runner);
   [[nodiscard]] Result<void> fill_tensors();
   [[nodiscard]] Result<void> compare(Runner& runner);
-  [[nodiscard]] Result<void> race(Runner& preset, std::span<Runner> others, int rounds, bool flush);
-  [[nodiscard]] Result<void> race_once(Runner& preset, std::span<Runner> others, int rounds, bool flush);
+  [[nodiscard]] Result<void> move(std::span<Launch* const> launches, std::size_t place);
+  [[nodiscard]] Result<void> race(Runner& preset, std::span<Runner> others, std::size_t first, std::size_t places);
+  [[nodiscard]] Result<RoundTimes> measure(std::span<Launch* const> launches);
+  void add(const RoundTimes& times, const Runner& preset, std::span<Runner> others);
   void state_times();
-  double error_of(const Runner& runner) const;  // of its ratios, relative
   bool settled(std::span<const Runner> others) const;
   Clock::time_point admission_end(const ContestSettings& settings, Clock::time_point start) const;
   [[nodiscard]] Result<std::vector<Runner>> admit(const ContestSettings& settings);
-  void admit_one(std::vector<Runner>& runners, std::size_t trial, Result<Launch> launch,
-                 const ContestSettings& settings);
+  [[nodiscard]] Result<void> admit_one(std::vector<Runner>& runners, std::size_t trial, Result<Launch> launch,
+                                       const ContestSettings& settings);
+  std::vector<std::size_t> worth_compiling(const ContestSettings& settings);
+  [[nodiscard]] Result<void> compare_and_time(Runner& runner, Runner& preset, const ContestSettings& settings);
+  bool device_lives() const;
   [[nodiscard]] Result<void> halve(std::vector<Runner>& runners, const ContestSettings& settings);
   [[nodiscard]] Result<Verdict> decide(std::vector<Runner>& runners, const ContestSettings& settings,
                                        double least_gain);
   void rule_out(std::size_t trial, TuneTrial::Outcome outcome, std::string reason);
+  void keep(std::size_t trial, const ContestSettings& settings) const;
+  std::string reproducer(const Candidate& candidate) const;
 
   Engine* engine_;
   Request request_;
@@ -86,8 +106,9 @@ class Contest {
   std::vector<MadeTensor> tensors_;
   std::vector<MadeTensor> expected_;  // outputs of the preset
   std::vector<TuneTrial> trials_;
-  std::vector<double> ratios_;  // of each trial to the preset, median; 0: not measured
+  std::vector<double> ratios_;  // of each trial to the preset; 0: not measured
   std::vector<double> preset_times_;
+  double first_preset_us_ = 0;     // when the contest began
   Clock::duration launch_time_{};  // of a launch of the preset in a race, with what each round does beside it
   std::unique_ptr<CompileAhead> ahead_;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/digest.h"
+#include "source/meaning.h"
 
 namespace tma_jit::tuning {
 namespace {
@@ -14,12 +15,14 @@ std::string text_of(const Digest& digest) {
 }
 
 // Returns the name of a device's model that its driver's name and that of its facts (src/device/facts) have in common:
-// "h200" of "NVIDIA H200" and of "h200".
+// "h200" of "NVIDIA H200" and of "h200", "h100" of "NVIDIA H100 80GB HBM3", whose variants differ in the number of SMs.
 std::string model_of(std::string_view name) {
   std::string model;
   for (const char c : name) model += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  constexpr std::string_view kVendor = "nvidia ";
-  return model.starts_with(kVendor) ? model.substr(kVendor.size()) : model;
+  constexpr std::string_view kVendor = "nvidia ", kMemory = "gb hbm";
+  if (model.starts_with(kVendor)) model.erase(0, kVendor.size());
+  if (const std::size_t memory = model.find(kMemory); memory != model.npos) model.resize(model.rfind(' ', memory));
+  return model;
 }
 
 }  // namespace
@@ -28,26 +31,27 @@ std::string model_of(std::string_view name) {
 std::string digest_of(const std::vector<Hook>& hooks) {
   std::string texts;
   for (const Hook& hook : hooks) texts += fmt::format("{}={};", hook.name, hook.text);
-  if (texts.empty()) return {};
+  return texts.empty() ? std::string() : short_digest(texts);
+}
+
+std::string short_digest(std::string_view text) {
+  return text_of(sha256(text.data(), text.size()));
+}
+
+std::string digest_of(const TemplateTexts& texts) {
   Sha256 hash;
-  hash.update(texts);
+  const auto add = [&](const Digest& meaning) { hash.update(meaning.data(), meaning.size()); };
+  add(source::meaning_of_file(texts.file, texts.body));
+  add(source::meaning_of_file(fmt::format("{}, uses", texts.file), texts.used));
+  for (const Header& header : texts.headers) {
+    add(sha256(header.name.data(), header.name.size()));
+    add(source::meaning_of_file(header.name, header.text));
+  }
   return text_of(hash.finish());
 }
 
 std::string digest_of(const Plan& plan, const Source& source) {
-  Sha256 hash;
-  const auto add = [&](std::string_view text) {
-    const std::uint64_t size = text.size();
-    hash.update(&size, sizeof size);  // so that no end of a text is the beginning of the next
-    hash.update(text);
-  };
-  add(plan.body);
-  add(plan.used);
-  for (const Header& header : source.headers) {
-    add(header.name);
-    add(header.text);
-  }
-  return text_of(hash.finish());
+  return digest_of({plan.file, plan.body, plan.used, source.headers});
 }
 
 bool same_family(const TuningRecord& a, const TuningRecord& b) {

@@ -1,7 +1,9 @@
 // The keys by which tuning records of the same problem are found.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include <tma_jit/artifact.h>
 #include <tma_jit/tuning.h>
@@ -20,8 +22,19 @@ namespace tma_jit::tuning {
 [[nodiscard]] TuningRecord problem_of(const Plan& plan, const DeviceInfo& device);
 // Returns the digest of hooks by their names and texts; empty if there are none.
 [[nodiscard]] std::string digest_of(const std::vector<Hook>& hooks);
-// Returns the digest by which a record identifies a template: of its text, of what it uses and of what it includes.
-// `source` is the plan's.
+// Returns 16 hex digits of a text's SHA-256.
+[[nodiscard]] std::string short_digest(std::string_view text);
+
+struct TemplateTexts {
+  std::string_view file;  // its name
+  std::string_view body;  // its text
+  std::string_view used;  // the texts of the headers whose declarations it uses
+  std::span<const Header> headers;
+};
+// Returns the digest by which a record identifies a template: of what its text, what it uses and what it includes say,
+// whatever their comments.
+[[nodiscard]] std::string digest_of(const TemplateTexts& texts);
+// The same for the template of a plan; `source` is the plan's.
 [[nodiscard]] std::string digest_of(const Plan& plan, const Source& source);
 
 }  // namespace tma_jit::tuning

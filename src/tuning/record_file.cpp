@@ -1,6 +1,4 @@
 // Files of records: read together with their faults, and changed atomically by one process at a time.
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,10 +20,6 @@ namespace {
 
 constexpr std::chrono::seconds kMergeWait{10};  // a merge takes milliseconds
 
-tl::unexpected<Error> io_failure(std::string_view what, const std::filesystem::path& file) {
-  return failure(ErrorCode::io, "{} {}: {}", what, file.string(), std::strerror(errno));
-}
-
 Result<std::string> text_of(const std::filesystem::path& file) {
   if (::access(file.c_str(), F_OK) != 0 && errno == ENOENT) return std::string();
   return read_file(file);
@@ -44,19 +38,8 @@ template <class Use> void each_line(std::string_view text, const Use& use) {
   }
 }
 
-std::string fault_in(const std::filesystem::path& file, std::size_t number, const Error& error) {
-  return fmt::format("{}:{}: {}", file.string(), number, error.message);
-}
-
-// Writes a temporary file and renames it, so that a reader sees either the old or the new text.
-Result<void> replace_file(const std::filesystem::path& file, std::string_view text) {
-  std::filesystem::path made = file;
-  made += fmt::format(".{}.new", ::getpid());
-  TMA_JIT_CHECK(write_file(made, text));
-  if (::rename(made.c_str(), file.c_str()) == 0) return {};
-  auto fault = io_failure("cannot rename to", file);
-  ::unlink(made.c_str());
-  return fault;
+std::string fault_in(const std::string& place, std::size_t number, const Error& error) {
+  return fmt::format("{}:{}: {}", place, number, error.message);
 }
 
 std::string merged(std::string_view text, std::span<const TuningRecord> records) {
@@ -89,24 +72,28 @@ Result<TuningFile> read_tuning_file(const std::filesystem::path& file) {
     if (record) {
       found.records.push_back(std::move(*record));
     } else {
-      found.faults.push_back(fault_in(file, number, record.error()));
+      found.faults.push_back(fault_in(file.string(), number, record.error()));
     }
   });
   return found;
 }
 
-Result<tuning::FileLayer> tuning::read_layer(const std::filesystem::path& file) {
-  TMA_JIT_ASSIGN(std::string text, text_of(file));
-  const auto layer = std::make_shared<RecordLayer>(file.string(), std::move(text));
+tuning::FileLayer tuning::layer_of(std::string place, std::string text) {
+  const auto layer = std::make_shared<RecordLayer>(std::move(place), std::move(text));
   FileLayer found{layer, {}};
   each_line(layer->text(), [&](std::string_view line, std::size_t number) {
     if (read_written(line)) return layer->add(line);
     auto record = parse_tuning_line(line);
     if (record) return layer->add(std::move(*record));
-    found.faults.push_back(fault_in(file, number, record.error()));
+    found.faults.push_back(fault_in(layer->origin(), number, record.error()));
   });
   layer->sort();
   return found;
+}
+
+Result<tuning::FileLayer> tuning::read_layer(const std::filesystem::path& file) {
+  TMA_JIT_ASSIGN(std::string text, text_of(file));
+  return layer_of(file.string(), std::move(text));
 }
 
 tuning::RecordFile::Stamp tuning::RecordFile::stamp_of(const std::filesystem::path& file) {
@@ -116,13 +103,14 @@ tuning::RecordFile::Stamp tuning::RecordFile::stamp_of(const std::filesystem::pa
           status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
-Result<tuning::SharedLayer> tuning::RecordFile::layer() {
+Result<const tuning::RecordBook*> tuning::RecordFile::book(bool again) {
+  if (book_ && !again) return &*book_;
   const Stamp stamp = stamp_of(file_);
-  if (layer_ != nullptr && stamp == stamp_) return layer_;
+  if (book_ && stamp == stamp_) return &*book_;
   TMA_JIT_ASSIGN(FileLayer read, read_layer(file_));
-  layer_ = std::move(read.layer);
+  book_.emplace().add_layer(std::move(read.layer));
   stamp_ = stamp;
-  return layer_;
+  return &*book_;
 }
 
 // If two of the given records have the same problem, the first is kept.

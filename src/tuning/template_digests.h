@@ -5,24 +5,29 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
-#include <tma_jit/plan.h>
+#include "source/preamble.h"
 
 namespace tma_jit::tuning {
 
 // Not thread-safe. Valid while headers keep their texts.
 class TemplateDigests {
  public:
-  [[nodiscard]] std::optional<std::string> find(const Plan& plan) const;
-  void keep(const Plan& plan, std::string digest);
+  // A template's name and text, and what hooks add to the headers that it includes.
+  struct Asked {
+    std::string_view file, body;
+    source::HookNeeds hooks;
+  };
+  [[nodiscard]] std::optional<std::string> find(const Asked& asked) const;
+  void keep(const Asked& asked, std::string digest);
 
  private:
   struct Known {
-    std::string body;  // Plan::body
-    std::string digest;
+    std::string body, digest;
   };
-  std::map<std::pair<std::string, bool>, Known> known_;  // by Plan::file, and whether hooks have operands
+  std::map<std::pair<std::string, source::HookNeeds>, Known> known_;  // by file and hooks
 };
 
 }  // namespace tma_jit::tuning

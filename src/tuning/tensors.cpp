@@ -28,7 +28,7 @@ std::vector<std::byte> distinct_elements(DType type, std::uint64_t seed) {
   return bytes;
 }
 
-Result<void> fill_random(MadeTensor& made, std::uint64_t seed, const SideStream* side) {
+Result<void> fill_random(MadeTensor& made, std::uint64_t seed, const SideStream& side) {
   const std::vector<std::byte> distinct = distinct_elements(made.tensor.dtype, seed);
   std::vector<std::byte> block;
   while (block.size() < std::min(kUpload, made.buffer.bytes())) {
@@ -36,18 +36,18 @@ Result<void> fill_random(MadeTensor& made, std::uint64_t seed, const SideStream*
   }
   const std::size_t origin = made.tensor.address - made.buffer.address();
   for (std::size_t at = origin; at < made.buffer.bytes(); at += block.size()) {
-    TMA_JIT_CHECK(made.buffer.upload(block.data(), std::min(block.size(), made.buffer.bytes() - at), at, side));
+    TMA_JIT_CHECK(made.buffer.upload(block.data(), std::min(block.size(), made.buffer.bytes() - at), at, &side));
   }
   return {};
 }
 
-Result<void> fill_indices(MadeTensor& made, const ValueRange& range, std::uint64_t seed, const SideStream* side) {
+Result<void> fill_indices(MadeTensor& made, const ValueRange& range, std::uint64_t seed, const SideStream& side) {
   const std::vector<std::byte> bytes = random_indices(made.tensor, made.span, range, seed);
   if (bytes.empty()) return {};
-  return made.buffer.upload(bytes.data(), bytes.size(), made.tensor.address - made.buffer.address(), side);
+  return made.buffer.upload(bytes.data(), bytes.size(), made.tensor.address - made.buffer.address(), &side);
 }
 
-Result<void> fill(MadeTensor& made, const Argument& argument, std::uint64_t seed, const SideStream* side) {
+Result<void> fill(MadeTensor& made, const Argument& argument, std::uint64_t seed, const SideStream& side) {
   if (made.output) return {};
   return argument.range ? fill_indices(made, *argument.range, seed, side) : fill_random(made, seed, side);
 }
@@ -61,27 +61,35 @@ std::int64_t span_of(const Argument& argument) {
   return last + 1;
 }
 
-Result<MadeTensor> make(Engine& engine, const std::string& name, Tensor tensor, bool output, std::int64_t span) {
-  const std::uint64_t origin = tensor.address % kAlignment;
-  const std::size_t bytes = origin + static_cast<std::size_t>(span) * size_of(tensor.dtype);
-  TMA_JIT_ASSIGN(DeviceBuffer buffer, DeviceBuffer::allocate(engine, std::max<std::size_t>(bytes, 1)));
-  tensor.address = buffer.address() + origin;
-  return MadeTensor{name, tensor, output, span, std::move(buffer)};
+std::uint64_t bytes_of(const TensorShape& shape) {
+  return static_cast<std::uint64_t>(shape.span) * size_of(shape.tensor.dtype) + (shape.movable ? kRoom : 0);
+}
+
+Result<MadeTensor> make(Engine& engine, TensorShape shape) {
+  const std::uint64_t origin = shape.tensor.address % kAlignment;
+  const std::size_t bytes = std::max<std::size_t>(origin + bytes_of(shape), 1);
+  TMA_JIT_ASSIGN(DeviceBuffer buffer, DeviceBuffer::allocate(engine, bytes));
+  shape.tensor.address = buffer.address() + origin;
+  return MadeTensor{std::move(shape), std::move(buffer)};
 }
 
 bool is_tensor(const Argument& argument) {
   return argument.present && (argument.kind == Argument::Kind::tensor_map || argument.kind == Argument::Kind::view);
 }
 
+TensorShape shape_of(const Argument& argument) {
+  const Tensor tensor = Tensor::strided(argument.address, argument.dtype, static_cast<int>(argument.shape.size()),
+                                        argument.shape.data(), argument.strides.data());
+  return {argument.name, tensor, argument.output, !argument.range.has_value(), span_of(argument)};
+}
+
 }  // namespace
 
-Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan, const SideStream* side) {
+Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan, const SideStream& side) {
   std::vector<MadeTensor> tensors;
   for (const Argument& argument : plan.arguments) {
     if (!is_tensor(argument)) continue;
-    const Tensor tensor = Tensor::strided(argument.address, argument.dtype, static_cast<int>(argument.shape.size()),
-                                          argument.shape.data(), argument.strides.data());
-    TMA_JIT_ASSIGN(MadeTensor made, make(engine, argument.name, tensor, argument.output, span_of(argument)));
+    TMA_JIT_ASSIGN(MadeTensor made, make(engine, shape_of(argument)));
     TMA_JIT_CHECK(fill(made, argument, tensors.size(), side));
     tensors.push_back(std::move(made));
   }
@@ -89,21 +97,28 @@ Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan, c
 }
 
 Result<MadeTensor> made_like(Engine& engine, const MadeTensor& output) {
-  return make(engine, output.name, output.tensor, true, output.span);
+  return make(engine, output);
 }
 
 std::uint64_t contest_bytes(const Plan& plan) {
   std::uint64_t bytes = 0;
   for (const Argument& argument : plan.arguments) {
     if (!is_tensor(argument)) continue;
-    const std::uint64_t once = static_cast<std::uint64_t>(span_of(argument)) * size_of(argument.dtype);
+    const std::uint64_t once = bytes_of(shape_of(argument));
     bytes += argument.output ? 2 * once : once;
   }
   return bytes;
 }
 
-Result<void> poison(MadeTensor& output, const SideStream* side) {
-  return output.buffer.fill(0xff, side);
+// The steps are odd multiples of 256 bytes, apart for each tensor, so that they lie differently to each other in every
+// place, too.
+std::uint64_t address_in(const MadeTensor& made, std::size_t index, std::size_t place) {
+  constexpr std::uint64_t kSteps = kRoom / kAlignment, kStep = 1301;
+  return made.tensor.address + (made.movable ? place * (kStep + 2 * 523 * index) % kSteps * kAlignment : 0);
+}
+
+Result<void> poison(MadeTensor& output, const SideStream& side) {
+  return output.buffer.fill(0xff, &side);
 }
 
 }  // namespace tma_jit::tuning

@@ -8,19 +8,28 @@
 
 namespace tma_jit::tuning {
 
-// One tensor and its memory, which it owns.
-struct MadeTensor {
+struct TensorShape {
   std::string name;
-  Tensor tensor;  // with its address
+  Tensor tensor;
   bool output = false;
+  bool movable = false;   // whether it may lie anywhere in its memory, all of which holds such data
   std::int64_t span = 0;  // elements from the first to the last, including gaps between rows
+};
+// One tensor, with its address, and its memory, which it owns.
+struct MadeTensor : TensorShape {
   DeviceBuffer buffer;
 };
 
 // Allocates the tensors of a plan with its shapes and strides, at addresses aligned as the plan assumes. Inputs hold
-// random data, the same each time: standard normal numbers, valid indices, or integers from 0 to 3.
-[[nodiscard]] Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan,
-                                                           const SideStream* side = nullptr);
+// random data, the same each time: standard normal numbers, valid indices, or integers from 0 to 3. The memory of one
+// without indices is kRoom longer than it.
+[[nodiscard]] Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan, const SideStream& side);
+
+// How long a kernel takes depends on where its tensors lie, by up to 9 % (seen on an H100): L2's slices and the
+// memory's channels are chosen by address. So times are measured in several places.
+inline constexpr std::uint64_t kRoom = std::uint64_t{2} << 20;
+// Returns the address of the tensor with this index in a place; place 0 is the address that it was made with.
+[[nodiscard]] std::uint64_t address_in(const MadeTensor& made, std::size_t index, std::size_t place);
 
 // Returns the bytes of the tensors that a contest allocates: inputs once, outputs twice.
 [[nodiscard]] std::uint64_t contest_bytes(const Plan& plan);
@@ -29,6 +38,6 @@ struct MadeTensor {
 [[nodiscard]] Result<MadeTensor> made_like(Engine& engine, const MadeTensor& output);
 
 // Fills an output with bytes of 0xFF, which are NaN in every floating-point type.
-[[nodiscard]] Result<void> poison(MadeTensor& output, const SideStream* side = nullptr);
+[[nodiscard]] Result<void> poison(MadeTensor& output, const SideStream& side);
 
 }  // namespace tma_jit::tuning

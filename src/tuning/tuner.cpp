@@ -9,7 +9,7 @@
 #include "tuning/pinned.h"
 #include "tuning/problem_key.h"
 #include "tuning/record_file.h"
-#include "tuning/template_digests.h"
+#include "tuning/trial_log.h"
 #include "tuning/tuner.h"
 
 namespace tma_jit {
@@ -20,6 +20,8 @@ using tuning::pinned;
 
 constexpr std::uint64_t kAddressAlignment = 256;  // alignments of addresses are considered up to this
 constexpr double kSecondsMax = 1e9;               // about thirty years, which a time point can hold
+constexpr double kOverrun = 10;  // seconds by which a process may exceed its share: what is in progress when it is used
+                                 // up, and the planned configuration, which is always compiled and measured
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -49,16 +51,21 @@ class Tuning {
         records_(options.records.empty() ? tuning_file(engine) : options.records),
         file_(records_),
         device_(std::move(device)),
-        requests_(requests) {}
+        requests_(requests) {
+    conduct_.replay = options.replay;
+    conduct_.beside = options.beside;
+  }
 
-  bool ended() const { return ended_; }
-  const std::vector<TuningRecord>& found() const { return found_; }
+  bool ended() const { return ended_ || !fault_; }
+  // Returns the error that ended the tuning of all requests, if there is one.
+  const Result<void>& fault() const { return fault_; }
+  std::vector<TuningRecord> found() && { return std::move(found_); }
 
   TuneResult tune(const Request& request) {
     const auto start = Clock::now();
     TuneResult result;
     result.request = request;
-    if (const auto done = tune(without_addresses(request), result); !done) result.error = done.error();
+    if (const auto done = tune(request, result); !done) result.error = done.error();
     result.seconds = seconds_since(start);
     ++at_;
     return result;
@@ -67,69 +74,150 @@ class Tuning {
  private:
   Result<void> tune(const Request& request, TuneResult& result) {
     until_ = after(share());
-    TMA_JIT_ASSIGN(const Plan plan, engine_.plan(request));
-    const TuningRecord problem = tuning::problem_of(plan, within_budget(device_, request));
-    TMA_JIT_ASSIGN(const bool was_known, take_known(request, problem, result));
-    if (was_known) return {};
-    if (records_.empty()) return contest(request, problem, result);
-    TMA_JIT_ASSIGN([[maybe_unused]] const tuning::FileLock lock,
-                   tuning::FileLock::take(records_, ".tuning", until_, conduct_.stopped));
-    TMA_JIT_ASSIGN(const bool is_known, take_known(request, problem, result));
-    return is_known ? Result<void>() : contest(request, problem, result);
+    if (options_.exchange.fetch || options_.exchange.publish) return tune_together(request, result);
+    TMA_JIT_ASSIGN(const bool known, take_known(request, result, false));
+    return known ? Result<void>() : measure_in_turn(request, result);
   }
 
-  // Uses an existing record of the problem for the current template, made earlier or meanwhile by another process.
-  Result<bool> take_known(const Request& request, const TuningRecord& problem, TuneResult& result) {
-    if (records_.empty() || options_.again) return false;
-    TMA_JIT_ASSIGN(const tuning::SharedLayer layer, file_.layer());
-    const auto record = layer->of(problem);
+  // Takes what another process published, or publishes what this one knows or measures.
+  Result<void> tune_together(const Request& request, TuneResult& result) {
+    const TuneExchange& exchange = options_.exchange;
+    TMA_JIT_ASSIGN(const std::string problem, name_of_problem(request));
+    if (exchange.fetch) {
+      TMA_JIT_ASSIGN(const auto line, exchange.fetch(problem, exchange.publish ? 0 : patience()));
+      TMA_JIT_ASSIGN(const bool taken, take_published(request, line, result));
+      if (taken) return {};
+    }
+    Result<bool> done = take_known(request, result, false);
+    if (done && !*done) done = measure_in_turn(request, result).map([] { return true; });
+    TMA_JIT_CHECK(exchange.publish(problem, done ? tuning_line(result.record) : std::string()));
+    return done ? Result<void>() : tl::make_unexpected(done.error());
+  }
+
+  // Returns false if there is none, and this process shall measure. Without that it fails.
+  Result<bool> take_published(const Request& request, const std::optional<std::string>& line, TuneResult& result) {
+    const bool may_measure = static_cast<bool>(options_.exchange.publish);
+    std::string why = line ? "the process that tunes it could not" : "no other process published a record in time";
+    if (line && !line->empty()) {
+      const auto record = parse_tuning_line(*line);
+      tuning::RecordBook book;
+      if (record) book.add_layer("published", {*record});
+      auto known = record && conduct_.known ? conduct_.known(request, book) : std::nullopt;
+      if (known) {
+        use_known(*std::move(known), result);
+        if (!records_.empty()) TMA_JIT_CHECK(merge_tuning_file(records_, std::span(&result.record, 1)));
+        return true;
+      }
+      why = record ? "the published record is of another problem or template" : record.error().message;
+    }
+    if (may_measure) return false;
+    return failure(ErrorCode::not_found, "{} is not tuned: {}", request.kernel, why);
+  }
+
+  Result<std::string> name_of_problem(const Request& request) {
+    TMA_JIT_ASSIGN(const Plan plan, engine_.plan(without_addresses(request)));
+    const std::string stem = std::filesystem::path(plan.file).stem();
+    const std::string digest = conduct_.digest ? conduct_.digest(request, stem) : std::string();
+    return tuning::short_digest(tuning::problem_key(tuning::problem_of(plan, within_budget(device_, request))) + "\n" +
+                                digest);
+  }
+
+  // Measures, unless another process of this machine has meanwhile. That one may go on with the next request before
+  // this one sees the lock free, so that its record ends the wait, too.
+  Result<void> measure_in_turn(const Request& request, TuneResult& result) {
+    if (records_.empty()) return contest(without_addresses(request), result);
+    if (options_.records.empty() && conduct_.make_folder) TMA_JIT_CHECK(conduct_.make_folder());
+    bool known = false;
+    const auto ends = [&] {
+      known = take_known(request, result, true).value_or(false);
+      return known || (conduct_.stopped && conduct_.stopped());
+    };
+    const auto lock = tuning::FileLock::take(records_, ".tuning", after(patience()), ends);
+    if (known) return {};
+    if (!lock) return tl::make_unexpected(lock.error());
+    TMA_JIT_ASSIGN(known, take_known(request, result, true));
+    return known ? Result<void>() : contest(without_addresses(request), result);
+  }
+
+  // Uses an existing record of the problem for the current template; `again`: also one that another process has made
+  // meanwhile.
+  Result<bool> take_known(const Request& request, TuneResult& result, bool again) {
+    if (records_.empty() || options_.again || !conduct_.known) return false;
+    TMA_JIT_ASSIGN(const tuning::RecordBook* const book, file_.book(again));
+    auto record = conduct_.known(request, *book);
     if (!record) return false;
-    const Result<Plan> plan = engine_.plan(pinned(request, *record));
-    if (!plan || !is_current(*record, *plan)) return false;
-    result.record = *record;
-    result.known = true;
-    result.gain = record->preset_us / record->us - 1;
-    found_.push_back(*record);
+    use_known(*std::move(record), result);
     return true;
   }
 
-  // Returns whether the template is the one that was measured.
-  bool is_current(const TuningRecord& record, const Plan& plan) {
-    if (const auto known = digests_.find(plan)) return *known == record.digest;
-    const Result<Source> source = engine_.emit(plan);
-    if (!source) return false;
-    digests_.keep(plan, tuning::digest_of(plan, *source));
-    return digests_.find(plan) == record.digest;
+  void use_known(TuningRecord record, TuneResult& result) {
+    result.record = std::move(record);
+    result.known = true;
+    result.gain = result.record.preset_us / result.record.us - 1;
+    found_.push_back(result.record);
   }
 
-  Result<void> contest(const Request& request, const TuningRecord& problem, TuneResult& result) {
+  // Fails, and ends the whole tuning, if there is nothing to measure on.
+  Result<void> begin() {
+    if (begun_) return {};
+    if (conduct_.begin) fault_ = conduct_.begin();
+    if (!fault_ || conduct_.side != nullptr) return fault_;
+    auto side = SideStream::create(engine_, options_.flush_l2);
+    if (!side) return fault_ = tl::make_unexpected(side.error());
+    side_.emplace(*std::move(side));
+    conduct_.side = &*side_;
+    begun_ = true;
+    return {};
+  }
+
+  Result<void> contest(const Request& request, TuneResult& result) {
+    TMA_JIT_CHECK(begin());
     TMA_JIT_ASSIGN(std::vector<Candidate> candidates, engine_.candidates(request, options_.candidates + 1));
     TMA_JIT_ASSIGN(tuning::Contest contest,
                    tuning::Contest::prepare(engine_, request, std::move(candidates), conduct_));
+    const TuningRecord problem = tuning::problem_of(contest.plan(), within_budget(device_, request));
+    if (!environment_) environment_ = engine_.environment();  // which opens the compiler
+    tuning::TrialLog log(tuning::trial_file(records_), tuning::problem_key(problem) + "\n" + compiler());
     const tuning::ContestSettings settings{
-        until_, options_.flush_l2, [this](std::size_t trial, std::size_t trials) { return tell(trial, trials); }};
+        until_, options_.flush_l2, [this](std::size_t trial, std::size_t trials) { return tell(trial, trials); },
+        memory_of(log, request)};
     const auto verdict = contest.run(settings, options_.least_gain);
     compiles_ = contest.release_compiles();  // waits for those of the contest before
     result.trials = contest.trials();
     if (!verdict) return tl::make_unexpected(verdict.error());
-    const Candidate& winner = result.trials[verdict->winner].candidate;
-    result.record = record_of(problem, winner, *verdict);
+    result.method = contest.method(settings, *verdict);
+    result.drift = verdict->drift;
     result.gain = verdict->preset_us / verdict->us - 1;
-    TMA_JIT_ASSIGN(const Plan plan, engine_.plan(pinned(request, winner)));  // its file may have fewer types
-    TMA_JIT_ASSIGN(const Source source, engine_.emit(plan));
-    result.record.digest = tuning::digest_of(plan, source);
+    result.record = record_of(problem, request, result.trials[verdict->winner].candidate, *verdict);
     found_.push_back(result.record);
-    return records_.empty() ? Result<void>() : merge_tuning_file(records_, std::span(&result.record, 1));
+    if (records_.empty()) return {};
+    TMA_JIT_CHECK(merge_tuning_file(records_, std::span(&result.record, 1)));
+    log.settle();
+    return {};
   }
 
-  TuningRecord record_of(TuningRecord problem, const Candidate& winner, const tuning::Verdict& verdict) {
-    if (!environment_) environment_ = engine_.environment();  // which opens the compiler
+  tuning::ContestMemory memory_of(tuning::TrialLog& log, const Request& request) {
+    const auto digest = [this, &request](const Candidate& candidate) {
+      return conduct_.digest ? conduct_.digest(request, candidate.file) : std::string();
+    };
+    return {[&log, digest](const Candidate& candidate) { return log.find(candidate, digest(candidate)); },
+            [&log, digest](const Candidate& candidate) { log.begin(candidate, digest(candidate)); },
+            [&log, digest](const Candidate& candidate, const tuning::KnownTrial& known) {
+              log.keep(candidate, digest(candidate), known);
+            }};
+  }
+
+  std::string compiler() const { return environment_->compiler ? environment_->compiler->version : std::string(); }
+
+  TuningRecord record_of(TuningRecord problem, const Request& request, const Candidate& winner,
+                         const tuning::Verdict& verdict) const {
     problem.file = winner.file;
+    problem.digest = conduct_.digest ? conduct_.digest(request, winner.file) : std::string();
     problem.params = {winner.params.begin(), winner.params.end()};
     problem.us = verdict.us;
     problem.preset_us = verdict.preset_us;
     problem.driver = words_of(environment_->driver_version);
-    if (environment_->compiler) problem.compiler = environment_->compiler->version;
+    problem.compiler = compiler();
     return problem;
   }
 
@@ -142,12 +230,15 @@ class Tuning {
   // Returns the seconds of the budget for the current request.
   double share() const { return (options_.budget_s - seconds_since(start_)) / static_cast<double>(requests_ - at_); }
 
+  // Returns the seconds to wait for a process that measures the current request within an equal share.
+  double patience() const { return std::max(share(), 0.0) + kOverrun; }
+
   Engine& engine_;
   const TuneOptions& options_;
-  const tuning::Conduct& conduct_;
+  tuning::Conduct conduct_;
+  std::optional<SideStream> side_;  // made for the first contest, unless the conduct has one
   const std::filesystem::path records_;
-  tuning::RecordFile file_;          // `records_`
-  tuning::TemplateDigests digests_;  // of templates, whose texts are not expected to change in between
+  tuning::RecordFile file_;  // `records_`
   const DeviceInfo device_;
   std::optional<Environment> environment_;  // known once something was measured
   const Clock::time_point start_ = Clock::now();
@@ -155,7 +246,8 @@ class Tuning {
   Clock::time_point until_;                         // of the current request
   std::unique_ptr<tuning::CompileAhead> compiles_;  // of the last contest; some may go on, and use the engine
   std::size_t at_ = 0;
-  bool ended_ = false;
+  bool ended_ = false, begun_ = false;
+  Result<void> fault_{};  // of what `Conduct::begin` began
   std::vector<TuningRecord> found_;
 };
 
@@ -214,16 +306,11 @@ Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> re
     if (tuning.ended()) break;
     results.push_back(tuning.tune(request));
   }
-  engine.follow(tuning.found());
+  TMA_JIT_CHECK(tuning.fault());
+  engine.follow(std::move(tuning).found());
   return results;
 }
 
 }  // namespace tuning
-
-Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> requests, const TuneOptions& options) {
-  TMA_JIT_CHECK(check(options));
-  TMA_JIT_CHECK(synchronize(engine));  // fails here if there is no device
-  return tuning::tune(engine, requests, options, {});
-}
 
 }  // namespace tma_jit

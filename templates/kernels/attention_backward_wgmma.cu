@@ -49,7 +49,7 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-using Items = GradientItems<TILE, STEP, CAUSAL == 1 || kOrdered>;
+using Items = GradientItems<TILE, STEP, kOrdered>;
 using Smem = BackwardSmem<Items>;
 static_assert(sizeof(Smem) <= SMEM);
 

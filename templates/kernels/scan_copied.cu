@@ -54,15 +54,16 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void scan(View<const T,
   if (!scan.any) return;
   const ChainedTile chained = rows.tile(scan.number);
   Part<f32> before = op.neutral(), part[SEGMENTS];
+  const bool in_place = static_cast<const void*>(X.data) == Y.data;  // a tile must have been read before stores
   if (scan.second) {
-    if (threadIdx.x == 0) chained.await_own<f32>();
+    if (in_place && threadIdx.x == 0) chained.await_own<f32>();
     before = chained.before(chain, op);
   }
   scan.wait();
   scan.join(part);
   const Part<f32> all = scan_parts<THREADS, THREADS>(part, smem, op);
   if (!scan.second) {
-    if (threadIdx.x == 0) chained.post_read(all);
+    if (threadIdx.x == 0) in_place ? chained.post_read(all) : chained.post_own(all);
     if (threadIdx.x < 32) chained.pass_on(all, op);
   } else {
 #pragma unroll

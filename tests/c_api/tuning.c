@@ -75,6 +75,107 @@ static void check_results(tma_jit_engine* engine, const tma_jit_request* const* 
   tma_jit_tuning_free(tuning);
 }
 
+/* A store of one line. */
+typedef struct board {
+  char problem[64];
+  char line[4096];
+  int published;
+} board;
+
+static int32_t publish(const char* problem, const char* line, void* user) {
+  board* shared = (board*)user;
+  CHECK(strlen(problem) == 16 && strlen(line) < sizeof shared->line);
+  strcpy(shared->problem, problem);
+  strcpy(shared->line, line);
+  return ++shared->published < 3 ? 0 : 7;
+}
+
+static int32_t fetch(const char* problem, double wait_s, char* line, size_t bytes, void* user) {
+  const board* shared = (const board*)user;
+  CHECK(wait_s > 0 && bytes > sizeof shared->line);
+  if (strcmp(problem, shared->problem) != 0) return 0;
+  strcpy(line, shared->line);
+  return 1;
+}
+
+static int32_t fetch_nothing(const char* problem, double wait_s, char* line, size_t bytes, void* user) {
+  (void)problem, (void)wait_s, (void)line, (void)bytes;
+  return *(const int32_t*)user;
+}
+
+static tma_jit_tune_result exchanged(tma_jit_engine* engine, const tma_jit_request* const* requests,
+                                     const tma_jit_tune_options* options) {
+  tma_jit_tuning* tuning = NULL;
+  tma_jit_tune_result result;
+  memset(&result, 0, sizeof result);
+  result.size = sizeof result;
+  REQUIRE_OK(tma_jit_tune(engine, requests, 1, options, &tuning, &error));
+  REQUIRE_OK(tma_jit_tuning_result(tuning, 0, &result, &error));
+  tma_jit_tuning_free(tuning);
+  return result;
+}
+
+static int32_t no_work(double us, void* user) {
+  CHECK(us > 0);
+  return *(const int32_t*)user;
+}
+
+/* The emulator has no graphs. */
+static void check_conditions(tma_jit_engine* engine, const tma_jit_request* const* requests) {
+  tma_jit_tune_options options = few_candidates();
+  tma_jit_tune_result result;
+  tma_jit_tuning* tuning = NULL;
+  int32_t status = 0;
+  options.again = 1;
+  options.beside = no_work;
+  options.beside_user = &status;
+  CHECK(exchanged(engine, requests, &options).us > 0);
+  status = 3;
+  REQUIRE_OK(tma_jit_tune(engine, requests, 1, &options, &tuning, &error));
+  CHECK_FAILS(tma_jit_tuning_result(tuning, 0, &result, &error), TMA_JIT_IO, "beside returned 3");
+  tma_jit_tuning_free(tuning);
+  options.beside = NULL;
+  options.replay = 1;
+  REQUIRE_OK(tma_jit_tune(engine, requests, 1, &options, &tuning, &error));
+  CHECK_FAILS(tma_jit_tuning_result(tuning, 0, &result, &error), TMA_JIT_UNSUPPORTED, "has no graphs");
+  tma_jit_tuning_free(tuning);
+}
+
+static void check_exchange(tma_jit_engine* engine, const tma_jit_request* const* requests) {
+  board shared;
+  tma_jit_tune_options options = few_candidates();
+  tma_jit_tune_result result;
+  tma_jit_tuning* tuning = NULL;
+  int32_t status = 0;
+  memset(&shared, 0, sizeof shared);
+  options.exchange_user = &shared;
+  options.publish = publish;
+  result = exchanged(engine, requests, &options); /* from the file, and published */
+  CHECK(result.known == 1 && shared.published == 1 && strstr(shared.line, "\"kernel\":\"map\"") != NULL);
+
+  options.publish = NULL;
+  options.fetch = fetch;
+  CHECK(exchanged(engine, requests, &options).us == result.us);
+
+  options.fetch = fetch_nothing;
+  options.exchange_user = &status;
+  REQUIRE_OK(tma_jit_tune(engine, requests, 1, &options, &tuning, &error));
+  CHECK_FAILS(tma_jit_tuning_result(tuning, 0, &result, &error), TMA_JIT_NOT_FOUND, "in time");
+  tma_jit_tuning_free(tuning);
+  status = -5;
+  REQUIRE_OK(tma_jit_tune(engine, requests, 1, &options, &tuning, &error));
+  CHECK_FAILS(tma_jit_tuning_result(tuning, 0, &result, &error), TMA_JIT_IO, "returned -5");
+  tma_jit_tuning_free(tuning);
+
+  options.fetch = NULL;
+  options.publish = publish;
+  options.exchange_user = &shared;
+  shared.published = 2;
+  REQUIRE_OK(tma_jit_tune(engine, requests, 1, &options, &tuning, &error));
+  CHECK_FAILS(tma_jit_tuning_result(tuning, 0, &result, &error), TMA_JIT_IO, "returned 7");
+  tma_jit_tuning_free(tuning);
+}
+
 static void check_files(tma_jit_engine* engine) {
   size_t skipped = 7;
   char* file = NULL;
@@ -168,6 +269,8 @@ int main(void) {
   requests[1] = mapping("no_such_kernel", 4096);
   check_refusals(engine, (const tma_jit_request* const*)requests);
   check_results(engine, (const tma_jit_request* const*)requests);
+  check_conditions(engine, (const tma_jit_request* const*)requests);
+  check_exchange(engine, (const tma_jit_request* const*)requests);
   check_files(engine);
   tma_jit_request_free(requests[0]);
   tma_jit_request_free(requests[1]);

@@ -5,10 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <regex>
 #include <sstream>
+#include <thread>
 
 #include <doctest/doctest.h>
 
@@ -58,6 +61,42 @@ std::vector<std::string> environment_with(const Variables& more) {
   return all;
 }
 
+// A command that has started; its streams go to files whose names end in `suffix`.
+class Running {
+ public:
+  Running(const std::vector<std::string>& words, const Variables& environment, const std::string& suffix)
+      : out_(scratch_folder() / ("stdout" + suffix)), err_(scratch_folder() / ("stderr" + suffix)) {
+    std::vector<std::string> all = {TMA_JIT_COMMAND};
+    all.insert(all.end(), words.begin(), words.end());
+    std::vector<std::string> variables = environment_with(environment);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addopen(&actions, 2, err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    REQUIRE(posix_spawn(&child_, TMA_JIT_COMMAND, &actions, nullptr, pointers(all).data(),
+                        pointers(variables).data()) == 0);
+    posix_spawn_file_actions_destroy(&actions);
+  }
+
+  // Waits for its end, which comes after so many seconds at the latest; 0: however long it takes.
+  CommandResult ended(double seconds) {
+    using namespace std::chrono;
+    const auto until = steady_clock::now() + duration_cast<steady_clock::duration>(duration<double>(seconds));
+    int status = 0;
+    pid_t found = ::waitpid(child_, &status, seconds > 0 ? WNOHANG : 0);
+    for (; found == 0; found = ::waitpid(child_, &status, WNOHANG)) {
+      if (steady_clock::now() >= until) ::kill(child_, SIGKILL);
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+    REQUIRE(found == child_);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(out_), content_of(err_)};
+  }
+
+ private:
+  std::filesystem::path out_, err_;
+  pid_t child_ = 0;
+};
+
 nlohmann::json doctor_findings() {
   static const nlohmann::json findings = run_command({"doctor", "--json"}).json();
   return findings;
@@ -69,23 +108,16 @@ nlohmann::json CommandResult::json() const {
   return nlohmann::json::parse(out, nullptr, false);
 }
 
-CommandResult run_command(const std::vector<std::string>& words, const Variables& environment) {
-  const auto out = scratch_folder() / "stdout";
-  const auto err = scratch_folder() / "stderr";
-  std::vector<std::string> all = {TMA_JIT_COMMAND};
-  all.insert(all.end(), words.begin(), words.end());
-  std::vector<std::string> variables = environment_with(environment);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  pid_t child = 0;
-  REQUIRE(posix_spawn(&child, TMA_JIT_COMMAND, &actions, nullptr, pointers(all).data(), pointers(variables).data()) ==
-          0);
-  posix_spawn_file_actions_destroy(&actions);
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(out), content_of(err)};
+CommandResult run_command(const std::vector<std::string>& words, const Variables& environment, double seconds) {
+  return Running(words, environment, "").ended(seconds);
+}
+
+std::vector<CommandResult> run_commands(std::size_t count, const std::vector<std::string>& words) {
+  std::vector<Running> running;
+  for (std::size_t i = 0; i < count; ++i) running.emplace_back(words, Variables(), "-" + std::to_string(i));
+  std::vector<CommandResult> results;
+  for (Running& one : running) results.push_back(one.ended(0));
+  return results;
 }
 
 Variables shared_cache() {

@@ -1,6 +1,9 @@
 #include <fstream>
+#include <set>
 
 #include <doctest/doctest.h>
+
+#include <tma_jit/tuning.h>
 
 #include "command.h"
 
@@ -49,6 +52,72 @@ TEST_CASE("tune --merge puts records together without a device, and names what i
   CHECK(run_command({"tune", "--merge", from}).exit == 2);
 }
 
+TEST_CASE("tune killed at any moment loses no record and no measurement, and goes on where it was") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string records = records_named("killed.jsonl"), list = records_named("killed-list.jsonl");
+  std::ofstream(list) << R"({"kernel":"copy","dims":{"N":2000},"types":{"T":"f32"}})"
+                      << "\n"
+                      << R"({"kernel":"copy","dims":{"N":3000},"types":{"T":"f32"}})"
+                      << "\n";
+  const std::vector<std::string> words = {"tune",   "--list",    list,    "--device", "emulator", "--candidates",
+                                          "3",      "--records", records, "--warm",   "--json",   "--budget=300",
+                                          "--quiet"};
+  std::size_t known = 0;
+  int kills = 0;
+  for (double seconds = 0.05; kills < 40; seconds *= 1.3) {
+    const auto turn = run_command(words, {}, seconds);
+    const auto file = read_tuning_file(records);
+    REQUIRE(file);
+    CHECK(file->faults.empty());
+    CHECK(file->records.size() >= known);
+    known = file->records.size();
+    if (turn.exit == 0) break;
+    ++kills;
+  }
+  CHECK(kills > 0);
+  CHECK(known == 2);
+  const auto again = run_command(words);
+  CHECK(again.json()["results"][0]["known"] == true);
+  CHECK(again.json()["results"][1]["known"] == true);
+}
+
+TEST_CASE("of eight processes that start together without records one tunes, and all have its record") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string records = records_named("together.jsonl");
+  const std::vector<std::string> words = {"tune",         "copy",   "N=2500",    "T=f32", "--device", "emulator",
+                                          "--candidates", "2",      "--records", records, "--warm",   "--json",
+                                          "--budget=300", "--quiet"};
+  const auto all = run_commands(8, words);
+  int measured = 0;
+  std::set<std::string> recorded;
+  for (const auto& one : all) {
+    REQUIRE_MESSAGE(one.exit == 0, one.err);
+    const auto result = one.json()["results"][0];
+    measured += result["known"] == false ? 1 : 0;
+    recorded.insert(result["record"].dump());
+  }
+  CHECK(measured == 1);
+  CHECK(recorded.size() == 1);
+  CHECK(read_tuning_file(records)->records.size() == 1);
+}
+
+TEST_CASE("a corrupt, a truncated, a foreign and a future record lose their own lines, which one warning names") {
+  const std::string records = records_named("faulty.jsonl");
+  const std::string sound = kRecord;
+  std::ofstream(records) << sound << "\n"
+                         << sound.substr(0, 60) << "\n"
+                         << "\x01\x02 not text\n"
+                         << R"({"kernel":"copy","a field of another program":1})"
+                         << "\n"
+                         << sound.substr(0, sound.size() - 1) << R"(,"version":9})"
+                         << "\n";
+  const auto plan = run_command({"plan", "copy", "N=7", "T=f32", "--device", "h100"}, {"TMA_JIT_TUNED=" + records});
+  CHECK(plan.exit == 0);
+  for (const int line : {2, 3, 4, 5}) CHECK(plan.err.find("faulty.jsonl:" + std::to_string(line)) != std::string::npos);
+  CHECK(plan.err.find("4 lines of records") == plan.err.rfind("lines of records") - 2);
+  CHECK(read_tuning_file(records)->records.size() == 1);
+}
+
 TEST_CASE("tune refuses what it cannot do") {
   CHECK(run_command({"tune", "--device", "h100"}).exit == 2);
   const auto nothing = run_command({"tune", "copy", "N=64", "--device", "h100"});
@@ -57,6 +126,11 @@ TEST_CASE("tune refuses what it cannot do") {
   const auto budget = run_command({"tune", "copy", "N=64", "--device", "emulator", "--budget", "0"});
   CHECK(budget.exit == 1);
   CHECK(budget.err.find("a budget of 0 seconds") != std::string::npos);
+  if (!has_compiler()) return;
+  const auto graphs = run_command(
+      {"tune", "copy", "N=64", "--device", "emulator", "--graph", "--records", records_named("graphs.jsonl")});
+  CHECK(graphs.exit == 1);
+  CHECK(graphs.err.find("has no graphs: measure launches instead") != std::string::npos);
 }
 
 }  // namespace tma_jit::cli

@@ -232,6 +232,27 @@ TEST_CASE("An error of the device during tuning is counted and reported once, an
   CHECK_FALSE(std::filesystem::exists(tuning_file(patient.engine)));
 }
 
+TEST_CASE("A device that fails while tune measures is a clear error of the request, and its records stay") {
+  TuningOptions tuning;
+  tuning.policy = TuningPolicy::records;
+  Patient patient(std::move(tuning));
+  const std::vector<Request> requests = {Request{.kernel = "patient", .dims = {{"N", kCount}}},
+                                         Request{.kernel = "patient", .dims = {{"N", kCount + 1}}}};
+  TuneOptions options{.budget_s = 300, .flush_l2 = false};
+  options.progress = [](const TuneProgress& now) {
+    if (now.request == 1) told.fails = true;
+    return true;
+  };
+  const auto results = tune(patient.engine, requests, options);
+  told.fails = false;
+  REQUIRE_MESSAGE(results, results.error().text());
+  REQUIRE(results->size() == 2);
+  CHECK_FALSE(results->at(0).error);
+  REQUIRE(results->at(1).error);
+  CHECK(results->at(1).error->code == ErrorCode::driver);
+  CHECK(read_tuning_file(tuning_file(patient.engine))->records.size() == 1);
+}
+
 TEST_CASE("A problem that needs more memory than the embedder allows is not tuned") {
   TuningOptions tuning = background();
   tuning.memory_bytes = kCount;

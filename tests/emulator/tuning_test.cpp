@@ -1,11 +1,14 @@
 // Tuning on the emulator: the choice is meaningless there, but the search and its records are tested. Needs NVRTC.
 #include <fstream>
+#include <map>
+#include <thread>
 
 #include <tma_jit/tuning.h>
 
 #include "emulator/devices.h"
 #include "support/engines.h"
 #include "support/temporary_folder.h"
+#include "tuning/file_lock.h"
 
 #include <doctest/doctest.h>
 
@@ -65,6 +68,22 @@ TEST_CASE("Tuning measures the preset and others, keeps a record, and plans foll
   CHECK(second.known);
   CHECK(second.trials.empty());
   CHECK(second.record == read_tuning_file(file)->records.front());
+}
+
+TEST_CASE("Tuning makes the cache folder that it writes to, which the cache uses from then on") {
+  const TemporaryFolder folder;
+  Options options;
+  options.device = Device::parse("emulator:sm_90a").value();
+  options.cache_dir = folder.path() / "new" / "cache";
+  TestLog log;
+  options.log = log.callback();
+  Engine engine(options);
+  CHECK_FALSE(tuned(engine, small_copy(), quick({})).front().known);
+  CHECK(read_tuning_file(tuning_file(engine))->records.size() == 1);
+  CHECK(tuned(engine, small_copy(), quick({})).front().known);
+  CHECK(engine.prepare(small_copy()));
+  CHECK(log.warnings().empty());
+  CHECK(std::filesystem::status(options.cache_dir).permissions() == std::filesystem::perms::owner_all);
 }
 
 TEST_CASE("Another engine follows the file; a record of another text or a pinned request does not count") {
@@ -188,6 +207,228 @@ TEST_CASE(
   };
   REQUIRE(tune(engine, std::vector{small_copy(), other}, options));
   CHECK(records_before_second == 1);
+}
+
+namespace {
+
+// What processes of several hosts share: a store, of which each has its end.
+struct Board {
+  std::map<std::string, std::string> lines;
+  int published = 0, fetched = 0;
+
+  TuneExchange lead() {
+    TuneExchange exchange;
+    exchange.publish = [this](const std::string& problem, const std::string& line) -> Result<void> {
+      ++published;
+      lines[problem] = line;
+      return {};
+    };
+    return exchange;
+  }
+  TuneExchange follow() {
+    TuneExchange exchange;
+    exchange.fetch = [this](const std::string& problem, double) -> Result<std::optional<std::string>> {
+      ++fetched;
+      return lines.contains(problem) ? std::optional(lines[problem]) : std::nullopt;
+    };
+    return exchange;
+  }
+  TuneExchange store() { return {lead().publish, follow().fetch}; }
+};
+
+// A process of its own, with its own records.
+TuneResult tuned_with(const TuneExchange& exchange, const std::filesystem::path& records) {
+  Engine engine = emulated_engine("sm_90a");
+  TuneOptions options = quick(records);
+  options.exchange = exchange;
+  return tune(engine, std::vector{small_copy()}, options).value().front();
+}
+
+}  // namespace
+
+TEST_CASE("One process measures and publishes, and another that fetches has the same record without measuring") {
+  const TemporaryFolder folder;
+  Board board;
+  const TuneResult led = tuned_with(board.lead(), folder.path() / "a.jsonl");
+  REQUIRE_MESSAGE(!led.error, led.error->text());
+  CHECK(board.published == 1);
+  REQUIRE(board.lines.size() == 1);
+  CHECK(board.lines.begin()->first.size() == 16);
+  CHECK(board.lines.begin()->second == tuning_line(led.record));
+  const TuneResult followed = tuned_with(board.follow(), folder.path() / "b.jsonl");
+  REQUIRE_MESSAGE(!followed.error, followed.error->text());
+  CHECK(followed.known);
+  CHECK(tuning_line(followed.record) == tuning_line(led.record));
+  CHECK(tuning_line(read_tuning_file(folder.path() / "b.jsonl")->records.at(0)) == tuning_line(led.record));
+
+  // One that knows the record publishes it, too, so that a collective is entered by all.
+  CHECK(tuned_with(board.lead(), folder.path() / "a.jsonl").known);
+  CHECK(board.published == 2);
+}
+
+TEST_CASE("A process that only fetches measures nothing, whatever it is given, and says why") {
+  const TemporaryFolder folder;
+  const auto records = folder.path() / "tuned.jsonl";
+  Board board;
+  const auto why = [&] {
+    const TuneResult result = tuned_with(board.follow(), records);
+    REQUIRE(result.error);
+    CHECK(result.error->code == ErrorCode::not_found);
+    CHECK(result.trials.empty());
+    return result.error->message;
+  };
+  CHECK(why().find("no other process published a record in time") != std::string::npos);
+  TuneResult led = tuned_with(board.lead(), folder.path() / "led.jsonl");
+  const std::string problem = board.lines.begin()->first;
+  board.lines[problem] = "";
+  CHECK(why().find("the process that tunes it could not") != std::string::npos);
+  board.lines[problem] = "rotten";
+  CHECK(why().find("not a JSON object") != std::string::npos);
+  led.record.digest = "0123456789abcdef";
+  board.lines[problem] = tuning_line(led.record);
+  CHECK(why().find("of another problem or template") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(records));
+  board.lines.clear();
+  TuneExchange broken;
+  broken.fetch = [](const std::string&, double) -> Result<std::optional<std::string>> {
+    return tl::make_unexpected(Error{ErrorCode::io, "the store does not answer", {}});
+  };
+  CHECK(tuned_with(broken, records).error->message == "the store does not answer");
+}
+
+TEST_CASE("With a store, the first process measures and publishes, and later ones take what is there") {
+  const TemporaryFolder folder;
+  Board board;
+  CHECK_FALSE(tuned_with(board.store(), folder.path() / "a.jsonl").known);
+  CHECK(tuned_with(board.store(), folder.path() / "b.jsonl").known);
+  CHECK(board.published == 1);
+  CHECK(board.fetched == 2);
+  board.lines.begin()->second = "rotten";  // then it measures again, and mends the store
+  CHECK_FALSE(tuned_with(board.store(), folder.path() / "c.jsonl").known);
+  CHECK(parse_tuning_line(board.lines.begin()->second));
+}
+
+TEST_CASE("The leader publishes, too, that a request could not be tuned") {
+  const TemporaryFolder folder;
+  Board board;
+  Engine engine = emulated_engine("sm_90a");
+  REQUIRE(engine.add_template("never.cu", R"(//! kernel never
+//! arch sm_90a
+//! dim N
+//! tensor Y : f32[N] out
+//! launch grid 1 block 32
+static_assert(false, "it never compiles");
+extern "C" __global__ void never(View<f32, 1> Y, const Dims dims) {}
+)"));
+  TuneOptions options = quick(folder.path() / "tuned.jsonl");
+  options.exchange = board.lead();
+  const Request request{.kernel = "never", .dims = {{"N", 64}}};
+  const auto results = tune(engine, std::vector{request}, options);
+  REQUIRE(results);
+  REQUIRE(results->front().error);
+  CHECK(results->front().error->code == ErrorCode::compile);
+  REQUIRE(board.lines.size() == 1);
+  CHECK(board.lines.begin()->second.empty());
+}
+
+TEST_CASE("A configuration that was ruled out is remembered, and one that was measured is until there is a record") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "tuned.jsonl";
+  Options options;
+  options.device = Device::parse("emulator:sm_90a").value();
+  Engine engine(options);
+  REQUIRE(engine.add_template("some.cu", R"(//! kernel some
+//! arch sm_90a
+//! dim N
+//! param WAY = 0 in {0, 1, 2, 3}
+//! tensor Y : f32[N] out
+//! launch grid 1 block 32
+static_assert(WAY != 1, "not this one");
+extern "C" __global__ void some(View<f32, 1> Y, const Dims dims) {
+  for (int i = threadIdx.x; i < dims.N; i += 32) Y.data[i] = WAY == 2 ? 7.0f : 1.0f * i;
+}
+)"));
+  Request request{.kernel = "some"};
+  request.dims = {{"N", 64}};
+  TuneOptions stopped = quick(file);
+  stopped.progress = [](const TuneProgress& now) { return now.trial < 3; };  // two of the three others are looked at
+  (void)tune(engine, std::vector{request}, stopped);
+  CHECK(std::filesystem::exists(folder.path() / "tuned.jsonl.trials"));
+  TuneOptions again = quick(file);
+  again.again = true;
+  for (int turn = 0; turn < 2; ++turn) {
+    const TuneResult result = tuned(engine, request, again).front();
+    REQUIRE(result.trials.size() == 4);
+    CHECK(result.trials[1].outcome == TuneTrial::Outcome::failed);
+    CHECK(result.trials[2].outcome == TuneTrial::Outcome::disagrees);
+    CHECK(result.trials[2].reproducer == "tma-jit run some N=64 WAY=2 --template-file some --check");
+    CHECK(result.trials[3].outcome == TuneTrial::Outcome::measured);
+    CHECK(result.method.find("in turns with the planned configuration") != std::string::npos);
+    if (turn == 0) continue;
+    CHECK(result.trials[1].reason.find(", as an earlier tuning found") != std::string::npos);
+    CHECK(result.trials[2].reason.find(", as an earlier tuning found") != std::string::npos);
+  }
+}
+
+TEST_CASE("A request without a valid configuration is an error that names the rules, and the others are tuned") {
+  const TemporaryFolder folder;
+  Engine engine = emulated_engine("sm_90a");
+  Request impossible{.kernel = "gemm"};
+  impossible.dims = {{"M", 64}, {"N", 64}, {"K", 64}};
+  impossible.params = {{"BM", 64}, {"BN", 256}, {"STAGES", 100}};
+  Request unmet{.kernel = "gemm"};
+  unmet.dims = {{"M", 0}, {"N", 64}, {"K", -1}};
+  const auto results = tune(engine, std::vector{impossible, unmet, small_copy()}, quick(folder.path() / "tuned.jsonl"));
+  REQUIRE(results);
+  REQUIRE(results->size() == 3);
+  CHECK(results->at(0).error);
+  CHECK(results->at(1).error);
+  CHECK(results->at(0).error->text().find("STAGES") != std::string::npos);
+  CHECK_FALSE(results->at(2).error);
+  CHECK(read_tuning_file(folder.path() / "tuned.jsonl")->records.size() == 1);
+}
+
+TEST_CASE("Known requests need no device, and the first that must be measured without one ends the tuning") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "tuned.jsonl";
+  Engine emulated = emulated_engine("sm_90a");
+  TuningRecord record = tuned(emulated, small_copy(), quick(file)).front().record;
+  const DeviceInfo h100 = device_named("h100").value();
+  record.device = h100.name;
+  record.sm_count = h100.sm_count;
+  REQUIRE(merge_tuning_file(file, std::vector{record}));
+  Options planning;
+  planning.device = Device::known("h100");
+  Engine engine(planning);
+  const auto known = tune(engine, std::vector{small_copy(), small_copy()}, quick(file));
+  REQUIRE_MESSAGE(known, known.error().text());
+  CHECK(known->size() == 2);
+  CHECK(known->back().known);
+  CHECK(known->back().record.params == record.params);
+  Request other = small_copy();
+  other.dims["N"] = 7000;
+  CHECK_FALSE(tune(engine, std::vector{small_copy(), other}, quick(file)));
+}
+
+TEST_CASE(
+    "A process waits beyond its own share for a record, also while the one that made it measures something else") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "tuned.jsonl";
+  Engine engine = emulated_engine("sm_90a");
+  const TuningRecord record = tuned(engine, small_copy(), quick(folder.path() / "other.jsonl")).front().record;
+  const auto lock = tuning::FileLock::take(file, ".tuning", std::chrono::steady_clock::now());
+  REQUIRE(lock);
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    CHECK(merge_tuning_file(file, std::vector{record}));
+  });
+  TuneOptions options = quick(file);
+  options.budget_s = 1e-3;
+  const auto results = tune(engine, std::vector{small_copy()}, options);
+  other.join();
+  REQUIRE_MESSAGE(results, results.error().text());
+  REQUIRE_MESSAGE(!results->front().error, results->front().error->text());
+  CHECK(results->front().known);
 }
 
 TEST_CASE("A budget that ends at once still measures the preset") {

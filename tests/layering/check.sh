@@ -35,7 +35,7 @@ awk '
     allow("cache", "core base")
     allow("driver", "core base device plan")
     allow("engine", "core base device template plan source compile cache driver tuning")
-    allow("tuning", "core base")
+    allow("tuning", "core base source")
     allow("estimation", "core base")
     allow("json", "core base device")
     allow("warm", "core base json")

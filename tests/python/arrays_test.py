@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """NumPy's arrays on an emulated device: launches, functions, types, aliases, and what is refused. Needs NumPy and NVRTC."""
+import os
 import tempfile
 
 import tma_jit
@@ -202,7 +203,37 @@ def test_tune():
         told = []
         request = tma_jit.Request("map", dims={"N": 64}, hooks=DOUBLE)
         results = engine.tune([request], budget_s=120, candidates=1, progress=told.append)
-        check(len(results) == 1 and (told or "error" in results[0]), results)
+        check(len(results) == 1 and told and "error" not in results[0], results)
+
+
+def test_tune_with_others():
+    """What one process publishes, another takes without measuring; what a function raises comes out of tune."""
+    board = {}
+    with tempfile.TemporaryDirectory() as folder:
+        request = tma_jit.Request("map", dims={"N": 64}, hooks=DOUBLE)
+        options = {"budget_s": 120, "candidates": 1, "flush_l2": False}
+        led = tma_jit.Engine("emulator:sm_90a", cache_dir=os.path.join(folder, "a")).tune([request], publish=board.__setitem__, **options)
+        check("error" not in led[0] and len(board) == 1, led)
+        other = tma_jit.Engine("emulator:sm_90a", cache_dir=os.path.join(folder, "b"))
+        taken = other.tune([request], fetch=lambda problem, wait_s: board.get(problem), **options)
+        check(taken[0]["known"] and taken[0]["record"] == led[0]["record"], taken)
+        none = other.tune([request], fetch=lambda problem, wait_s: None, **options)
+        check("in time" in none[0]["error"]["message"], none)
+        failure_of(lambda: other.tune([request], fetch=lambda problem, wait_s: {}[problem], **options), KeyError)
+
+
+def test_tune_as_deployed():
+    """Work is asked for beside what is measured; the emulator has no graphs to replay launches from."""
+    with tempfile.TemporaryDirectory() as folder:
+        engine = tma_jit.Engine("emulator:sm_90a", cache_dir=folder)
+        request = tma_jit.Request("map", dims={"N": 64}, hooks=DOUBLE)
+        options = {"budget_s": 120, "candidates": 1, "flush_l2": False, "again": True}
+        lengths = []
+        beside = engine.tune([request], beside=lengths.append, **options)
+        check("beside other work" in beside[0]["method"] and min(lengths) > 0, beside)
+        failure_of(lambda: engine.tune([request], beside=lambda us: 1 / 0, **options), ZeroDivisionError)
+        replayed = engine.tune([request], replay=True, **options)
+        check("has no graphs" in replayed[0]["error"]["message"], replayed)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 // How long a start takes with tuning records present: an application that plans a hundred shapes of gemm, for each of
 // which the application's file has a record, in a new process each time. Needs neither a GPU nor NVRTC.
 //   speed_recorded_start [STARTS]
-// Prints the medians over the starts, and those of planning the same shapes without records.
+// Prints the medians over the starts: of planning the shapes, of tuning them, which finds all of them known, and of
+// planning them without records.
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,8 @@ using namespace tma_jit;
 
 constexpr int kShapes = 100;
 using Times = std::array<double, 3>;  // milliseconds: making the engine, the first plan, the other plans
+
+enum class How { plan, tune };
 
 [[noreturn]] void fail(const std::string& text) {
   std::fprintf(stderr, "speed_recorded_start: %s\n", text.c_str());
@@ -77,12 +80,22 @@ double milliseconds_since(std::chrono::steady_clock::time_point& start) {
 }
 
 // What the application does.
-Times start(const std::filesystem::path& records) {
+Times start(How how, const std::filesystem::path& records) {
   const std::vector<Request> shapes = requests();
   Times times{};
   auto since = std::chrono::steady_clock::now();
-  Engine engine = engine_with(records);
+  Engine engine = engine_with(how == How::plan ? records : std::filesystem::path());
   times[0] = milliseconds_since(since);
+  if (how == How::tune) {
+    TuneOptions options;
+    options.records = records;
+    const auto results = checked(tune(engine, shapes, options));
+    times[1] = milliseconds_since(since);
+    for (const TuneResult& result : results) {
+      if (!result.known) fail("a record was not found");
+    }
+    return times;
+  }
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const Plan plan = checked(engine.plan(shapes[i]));
     if (!records.empty() && !plan.record.starts_with(records.string())) fail("a record did not decide");
@@ -93,8 +106,9 @@ Times start(const std::filesystem::path& records) {
 }
 
 // Starts this program anew for one start.
-Times started(const std::string& program, const std::filesystem::path& records) {
-  std::FILE* child = ::popen((program + " --start '" + records.string() + "'").c_str(), "r");
+Times started(const std::string& program, How how, const std::filesystem::path& records) {
+  const char* const verb = how == How::plan ? " --plan '" : " --tune '";
+  std::FILE* child = ::popen((program + verb + records.string() + "'").c_str(), "r");
   Times times{};
   if (child == nullptr || std::fscanf(child, "%lf %lf %lf", times.data(), &times[1], &times[2]) != 3 ||
       ::pclose(child) != 0) {
@@ -103,23 +117,31 @@ Times started(const std::string& program, const std::filesystem::path& records) 
   return times;
 }
 
-void report(const char* name, const std::string& program, const std::filesystem::path& records, int starts) {
+struct Case {
+  const char* name;
+  How how;
+  std::filesystem::path records;
+};
+
+void report(const Case& one, const std::string& program, int starts) {
   std::array<std::vector<double>, 4> columns;
   for (int i = 0; i < starts; ++i) {
-    const Times times = started(program, records);
+    const Times times = started(program, one.how, one.records);
     for (std::size_t j = 0; j < times.size(); ++j) columns[j].push_back(times[j]);
     columns[3].push_back(times[1] + times[2]);
   }
   for (auto& column : columns) std::ranges::sort(column);
   const auto median = [&](std::size_t j) { return columns[j][columns[j].size() / 2]; };
-  std::printf("| %-15s | %10.2f | %10.2f | %10.2f | %10.2f |\n", name, median(0), median(1), median(2), median(3));
+  std::printf("| %-15s | %10.2f | %10.2f | %10.2f | %10.2f |\n", one.name, median(0), median(1), median(2),
+              median(0) + median(3));
 }
 
 }  // namespace
 
 int main(int count, char** words) {
-  if (count > 2 && std::string(words[1]) == "--start") {
-    const Times times = start(words[2]);
+  const std::string verb = count > 2 ? words[1] : "";
+  if (verb == "--plan" || verb == "--tune") {
+    const Times times = start(verb == "--plan" ? How::plan : How::tune, words[2]);
     std::printf("%f %f %f\n", times[0], times[1], times[2]);
     return 0;
   }
@@ -127,9 +149,10 @@ int main(int count, char** words) {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "tuned.jsonl";
   make_records(file);
-  std::printf("| ms, median      | the engine | first plan |  99 others |  100 plans |\n|---|---:|---:|---:|---:|\n");
+  std::printf("| ms, median      | the engine | first call | other calls |       all |\n|---|---:|---:|---:|---:|\n");
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-  report("records", self, file, starts);
-  report("without records", self, {}, std::max(starts / 8, 1));
+  report({"tune, known", How::tune, file}, self, starts);
+  report({"plans, recorded", How::plan, file}, self, starts);
+  report({"plans, without", How::plan, {}}, self, std::max(starts / 8, 1));
   return 0;
 }

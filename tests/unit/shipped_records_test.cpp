@@ -1,4 +1,7 @@
 // The records that the library ships: each is sound, and one of another template's text decides nothing.
+#include <algorithm>
+#include <map>
+
 #include <doctest/doctest.h>
 
 #include <tma_jit/tuning.h>
@@ -49,9 +52,17 @@ TEST_CASE("every shipped record is a line as tuning_line writes it, and is found
 }
 
 TEST_CASE("a shipped record decides its problem, and one of another text decides nothing while the others stay") {
-  Engine engine = planning_engine("h200", TuningPolicy::records);
+  std::map<std::string, Engine> engines;
+  for (const char* device : {"h100", "h200"}) engines.emplace(device, planning_engine(device, TuningPolicy::records));
   std::size_t followed = 0, stale = 0;
   for (const TuningRecord& record : shipped()) {
+    const auto own = std::ranges::find_if(engines, [&](const auto& known) {
+      TuningRecord named = record;
+      named.device = known.first;
+      return tuning::same_problem(named, record);
+    });
+    REQUIRE_MESSAGE(own != engines.end(), "the test knows no " << record.device);
+    Engine& engine = own->second;
     Request request{.kernel = record.kernel};
     request.dims = record.dims;
     request.types = record.types;
@@ -81,6 +92,10 @@ TEST_CASE("the driver's and the facts' name of a device are one model") {
   named.device = "h200";
   CHECK(tuning::problem_key(measured) == tuning::problem_key(named));
   named.device = "h100";
+  CHECK(tuning::problem_key(measured) != tuning::problem_key(named));
+  measured.device = "NVIDIA H100 80GB HBM3";
+  CHECK(tuning::problem_key(measured) == tuning::problem_key(named));
+  measured.device = "NVIDIA H100 PCIe";
   CHECK(tuning::problem_key(measured) != tuning::problem_key(named));
 }
 

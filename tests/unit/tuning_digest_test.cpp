@@ -75,7 +75,10 @@ TEST_CASE("a record decides until the template, a file that it uses or a header 
     CHECK(tuned.followed());
     return !followed;
   };
-  CHECK(changed("kernels/k.cu", kKernel, std::string(kKernel) + "// a comment\n"));
+  CHECK(changed("kernels/k.cu", kKernel, std::string(kKernel) + "struct More {};\n"));
+  CHECK_FALSE(changed("kernels/k.cu", kKernel, std::string(kKernel) + "// a comment\n"));
+  CHECK_FALSE(changed("device/part.cuh", "#pragma once\n#include \"device/inner.cuh\"\n",
+                      "// A comment.\n#pragma once\n\n#include \"device/inner.cuh\"\n"));
   CHECK(changed("device/problem.cuh", "//! dim M in 1..100\n", "//! dim M in 1..200\n"));
   CHECK(changed("device/part.cuh", "#pragma once\n#include \"device/inner.cuh\"\n",
                 "#pragma once\n#include \"device/inner.cuh\"\nstruct Part {};\n"));

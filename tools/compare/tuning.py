@@ -5,16 +5,20 @@
 
 Needs a GPU and PyTorch. Each problem is tuned three times, each time with an empty cache and no records: once with `--sweep`
 configurations, and twice as an application would, with `--seconds` for each problem. The four best of the sweep, of those that it
-launched often, because the least of a hundred medians of five launches would be the least noise, then take turns with what
-tuning chose, for `--rounds` rounds; every ratio is one of the medians of these rounds, and the best is their least. Four columns: what
-tuning chose, the same again, what the planner takes unmeasured, and the best of the planner's first 8, as the tunes saw it.
+launched often, because the least of a hundred medians of a few launches would be the least noise, then take turns with what
+tuning chose, for `--rounds` rounds in each of `--places` places in memory: by where its tensors lie a kernel's time varies, with rows
+that break L2's lines by up to 9 %, differently for each configuration. A time is the mean over the places of the medians there, every
+ratio is one of such times, and the best is their least. Four columns: what tuning chose, the same again, what the planner takes
+unmeasured, and the best of the planner's first 8, as the tunes saw it.
 
 `--known FILE`, a raced.json of earlier runs, names further configurations to race, in place of a sweep or beside it; `--sweep 0`
 makes none.
 """
 import argparse
+import concurrent.futures
 import json
 import os
+import statistics
 import subprocess
 import time
 
@@ -50,18 +54,46 @@ def measured(results):
                   key=lambda trial: trial["us"])
 
 
+def built(options, problem, configurations):
+    """The plan and the cubin of each configuration."""
+    def build(number, file, params):
+        words = ["gemm", *(f"{name}={value}" for name, value in zip("MNK", problem)), *(f"{name}={value}" for name, value in params),
+                 "--template-file", file, "--cache-dir", os.path.join(options.folder, "sweep" if options.sweep else "again")]
+        path = os.path.join(options.folder, f"{number}.cubin")
+        return prepare(options.tma_jit, words, path), path
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(build, range(len(configurations)), *zip(*configurations)))
+
+
+class Memory:
+    """The tensors of a problem, in memory with some room, all of which holds random data."""
+
+    ROOM = 2 << 20
+    STEP = 256
+
+    def __init__(self, torch, problem):
+        m, n, k = problem
+        self.shapes = {"A": (m, k), "B": (n, k), "D": (m, n)}
+        self.buffers = {name: torch.randn(rows * columns + self.ROOM // 2, device="cuda").bfloat16()
+                        for name, (rows, columns) in self.shapes.items()}
+
+    def tensors(self, place):
+        """Views at other addresses in every place, and other distances between them."""
+        for index, (name, (rows, columns)) in enumerate(self.shapes.items()):
+            begin = place * (1301 + 1046 * index) % (self.ROOM // self.STEP) * self.STEP // 2
+            yield name, self.buffers[name][begin:begin + rows * columns].view(rows, columns)
+
+
 def race(torch, compare, options, flush, problem, configurations):
     """Microseconds of each configuration, in turns."""
-    m, n, k = problem
-    a, b = (torch.randn(rows, k, device="cuda").bfloat16() for rows in (m, n))
-    d = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
-    sides = []
-    for file, params in configurations:
-        words = ["gemm", f"M={m}", f"N={n}", f"K={k}", *(f"{name}={value}" for name, value in params), "--template-file", file,
-                 "--cache-dir", os.path.join(options.folder, "sweep")]
-        path = os.path.join(options.folder, "kernel.cubin")
-        sides.append(compare.Kernel(prepare(options.tma_jit, words, path), path, {"A": a, "B": b, "D": d}))
-    return [1e3 * milliseconds for milliseconds in compare.alternate(sides, options.rounds, flush)]
+    memory = Memory(torch, problem)
+    kernels = built(options, problem, configurations)
+    times = []
+    for place in range(options.places):
+        tensors = dict(memory.tensors(place))
+        sides = [compare.Kernel(plan, path, tensors) for plan, path in kernels]
+        times.append(compare.alternate(sides, options.rounds, flush))
+    return [1e3 * statistics.fmean(of_one) for of_one in zip(*times)]
 
 
 def main():
@@ -72,7 +104,8 @@ def main():
     parser.add_argument("--sweep", type=int, default=128)
     parser.add_argument("--sweep-seconds", type=float, default=3600, help="most for the whole sweep")
     parser.add_argument("--seconds", type=float, default=2)
-    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=7, help="in each place")
+    parser.add_argument("--places", type=int, default=12)
     parser.add_argument("--known", action="append", default=[])
     options = parser.parse_args()
     os.makedirs(options.folder)

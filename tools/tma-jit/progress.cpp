@@ -55,6 +55,12 @@ std::string Progress::bar(std::size_t done, std::size_t total, double seconds, c
   return text;
 }
 
+void Progress::draw(std::size_t done, std::size_t total, double seconds, const std::string& what) {
+  fmt::print(stderr, "\r{}\x1b[K", bar(done, total, seconds, what, terminal_columns()));
+  std::fflush(stderr);
+  on_screen = true;
+}
+
 void Progress::step(const std::string& what) {
   const std::lock_guard lock(mutex_);
   ++done_;
@@ -63,9 +69,7 @@ void Progress::step(const std::string& what) {
   if (now - drawn_ < kRedraw && done_ < total_) return;
   drawn_ = now;
   const std::chrono::duration<double> seconds = now - start_;
-  fmt::print(stderr, "\r{}\x1b[K", bar(done_, total_, seconds.count(), what, terminal_columns()));
-  std::fflush(stderr);
-  on_screen = true;
+  draw(done_, total_, seconds.count(), what);
 }
 
 void Progress::finish() {

@@ -21,6 +21,8 @@ class Progress {
   void step(const std::string& what);
   // Removes the bar.
   void finish();
+  // Draws a bar for work that counts its own items; only where is_shown.
+  static void draw(std::size_t done, std::size_t total, double seconds, const std::string& what);
   // Removes any bar until its next step, so that something else can be printed there. Thread-safe.
   static void erase();
   // Returns whether there is a terminal to draw on, and nobody asked for silence.

@@ -32,8 +32,28 @@ std::string count_words(const std::vector<TuneTrial>& trials) {
   return words;
 }
 
+constexpr std::size_t kRuledOutShown = 8;
+constexpr double kDriftTold = 0.03;  // of the planned configuration's time
+
+void report_ruled_out(const Console& console, const std::vector<TuneTrial>& trials) {
+  std::size_t count = 0;
+  for (const TuneTrial& trial : trials) {
+    const std::string words = trial.candidate.file + " " + value_words(trial.candidate.params);
+    if (trial.outcome == TuneTrial::Outcome::disagrees) {
+      console.note("{} computes something else, which is a bug of the kernel: {}; see\n  {}", words, trial.reason,
+                   trial.reproducer);
+    } else if (!trial.reason.empty() && ++count <= kRuledOutShown) {
+      console.report("  left out  {}: {}\n", words, trial.reason);
+    }
+  }
+  if (count > kRuledOutShown) console.report("  left out  {} more, which --json lists\n", count - kRuledOutShown);
+}
+
 void report(const Console& console, const TuneResult& result) {
-  if (result.error) return console.error(*result.error);
+  if (result.error) {
+    console.error(*result.error);
+    return report_ruled_out(console, result.trials);
+  }
   const TuningRecord& record = result.record;
   console.report("{} {} on {}\n", record.kernel, value_words(record.dims), record.device);
   console.report("  best      {:.2f} us, {:.2f} as planned without a record: {:+.1f}%\n", record.us, record.preset_us,
@@ -41,10 +61,13 @@ void report(const Console& console, const TuneResult& result) {
   console.report("  config    {} {}\n", record.file, value_words(record.params));
   if (result.known) return console.report("  known     from an earlier tuning; --again measures anew\n");
   console.report("  tried     {} in {:.1f} s\n", count_words(result.trials), result.seconds);
-  for (const TuneTrial& trial : result.trials) {
-    if (trial.outcome != TuneTrial::Outcome::disagrees) continue;
-    console.note("{} {} computes something else, which is a bug of the kernel: {}", trial.candidate.file,
-                 value_words(trial.candidate.params), trial.reason);
+  console.report("  timed     {}\n", result.method);
+  report_ruled_out(console, result.trials);
+  if (result.drift > kDriftTold) {
+    console.note(
+        "the planned configuration took {:.0f}% longer at the end than at the beginning: the GPU has lowered its "
+        "clock, which changes times, and not the choice",
+        100 * result.drift);
   }
 }
 
@@ -87,10 +110,9 @@ Outcome<int> merge_records(const Settings& settings, const Words& words) {
 std::function<bool(const TuneProgress&)> teller(const Console& console) {
   if (!Progress::is_shown(console)) return {};
   return [](const TuneProgress& at) {
-    fmt::print(stderr, "\r\x1b[K{} of {}, configuration {} of {}, {:.1f}/s  {:.0f} s left at most", at.request + 1,
-               at.requests, at.trial, at.trials, at.seconds > 0 ? static_cast<double>(at.trial) / at.seconds : 0.0,
-               std::max(0.0, at.budget_s - at.seconds));
-    std::fflush(stderr);
+    Progress::draw(at.request, at.requests, at.seconds,
+                   fmt::format("configuration {} of {}, {:.0f} s left at most", at.trial, at.trials,
+                               std::max(0.0, at.budget_s - at.seconds)));
     return true;
   };
 }
@@ -103,7 +125,7 @@ Outcome<int> tune_all(const Settings& settings, const Words& words) {
   options.flush_l2 = !words.warm;
   options.progress = teller(settings.console);
   CLI_ASSIGN(const std::vector<TuneResult> results, tune(engine, requests, options));
-  if (options.progress) fmt::print(stderr, "\n");
+  Progress::erase();
   if (is_emulated(settings)) settings.console.note("times of the emulator say nothing of a GPU");
   Json list = Json::array();
   std::size_t faults = 0;
@@ -134,6 +156,7 @@ void add_tune(Verb command, Settings& settings) {
   verb.option("--merge", words->merged, "put the records of these files into --records, and do nothing else");
   verb.flag("--again", words->options.again, "measure what has a record, too");
   verb.flag("--warm", words->warm, "leave the L2 cache warm between launches");
+  verb.flag("--graph", words->options.replay, "replay launches from CUDA graphs");
   verb.runs([&settings, words] {
     return words->merged.empty() ? tune_all(settings, *words) : merge_records(settings, *words);
   });

@@ -11,6 +11,7 @@ command=${2:-build/bin/tma-jit}
 seconds=${3:-150}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+[[ -s $file ]] || echo "# Measured on an $(nvidia-smi --query-gpu=name --format=csv,noheader | head -1) by tools/tuned/make.sh, which makes this file anew." >"$file"
 python3 "$(dirname "${BASH_SOURCE[0]}")/problems.py" >"$folder/problems.jsonl"
 "$command" tune --list "$folder/problems.jsonl" --budget "$seconds" --quiet --cache-dir "$folder/cache" --records "$file" >&2
-rm -f "$file.lock" "$file.tuning"
+rm -f "$file".{lock,tuning,trials}

@@ -1,8 +1,9 @@
 #pragma once
 // The largest magnitude of all results of a kernel, before they are rounded, from which the scale of a quantised tensor
 // follows. A destination says whether its results are compared: as Compared<D> they are, and nothing else changes.
-#include "device/epilogue/tma_store.cuh"
+#include "device/epilogue/store_tile.cuh"
 #include "device/tile/register_tile.cuh"
+#include "device/types.cuh"
 
 // In global memory; 0 before and after each launch.
 struct LargestState {
@@ -17,11 +18,6 @@ template <class To> struct Compared {
   const To& to;
   LargestState* state;
 };
-
-template <int Threads, class To, class Shared>
-__device__ inline void store_clipped(const Compared<To>& to, const Shared& tile, Extent tensor, int row, int column) {
-  store_clipped<Threads>(to.to, tile, tensor, row, column);
-}
 
 }  // namespace tma
 

@@ -1,9 +1,8 @@
 #pragma once
 // Stores what the hook `epilogue` makes of the sums of a matrix product, through shared tiles and by TMA. S is the type
 // in which it computes; `more` are its arguments after the row and the column in the tensor.
-#include "device/epilogue/largest.cuh"
+#include "device/epilogue/largest_store.cuh"
 #include "device/epilogue/own_operands.cuh"
-#include "device/epilogue/tma_store.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/tile/register_store.cuh"
 

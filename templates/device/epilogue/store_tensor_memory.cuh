@@ -1,9 +1,8 @@
 #pragma once
 // Stores what the hook `epilogue` makes of the sums of a matrix product from tensor memory, through shared tiles and by
 // TMA: one row per thread.
-#include "device/epilogue/largest.cuh"
+#include "device/epilogue/largest_store.cuh"
 #include "device/epilogue/own_operands.cuh"
-#include "device/epilogue/tma_store.cuh"
 #include "device/tile/register_store.cuh"
 #include "device/tile/tcgen05_tile.cuh"
 

@@ -74,15 +74,19 @@ template <int Tile, int Step> struct AttentionQueryTile : AttentionTile<Tile, St
 };
 
 // The order of the tiles of keys: heads in groups, and within a group the first rows of all heads, then the second, and
-// so on: with CAUSAL those with the most queries first. Unless Grouped, a group is one head.
-template <int Tile, int Step, bool Grouped = CAUSAL> class AttentionKeyOrder {
+// so on: with CAUSAL those with the most queries first. Without CAUSAL, and unless the order of sums is fixed, a group
+// is one head.
+template <int Tile, int Step, bool Ordered = false> class AttentionKeyOrder {
  public:
   using Work = AttentionKeyTile<Tile, Step>;
 
   __device__ explicit AttentionKeyOrder(const Dims& dims) : rows_(ceil_div<u32>(dims.N, Tile)) {
-    constexpr int kGroupBytes = (16 << 20) / (2 * HD * sizeof(T));  // queries of a group and their gradients: 16 MiB
-    const int sharing = dims.HEADS / dims.KV_HEADS, per_head = kGroupBytes / sharing / max(1, dims.M);
-    group_ = Grouped ? min(max(1, per_head), static_cast<int>(dims.KV_HEADS)) : 1;
+    constexpr int kQueries = (16 << 20) / (2 * HD * sizeof(T));  // of a group, with their gradients 16 MiB
+    const int sharing = dims.HEADS / dims.KV_HEADS;
+    // The more heads, the fewer tiles of one head wait for each other at a time: twice as many where a head has 2 MiB.
+    const bool large = Ordered && HD > 64 && sharing == 1 && dims.M >= kQueries / 8;
+    const int heads = kQueries * (large ? 2 : 1) / sharing / max(1, dims.M);
+    group_ = CAUSAL || Ordered ? min(max(1, heads), static_cast<int>(dims.KV_HEADS)) : 1;
   }
 
   __device__ int rows() const { return rows_; }
@@ -109,9 +113,9 @@ template <int Tile, int Step> struct AttentionQueryOrder : AttentionOrder<Tile, 
 
 // What the blocks of a grid draw as numbers in ascending order: a tile of keys, and a piece of the sums of a head all
 // of whose tiles have been drawn before, at least as many items ago as there are blocks.
-template <int Tile, int Step, bool Grouped> class GradientItems {
+template <int Tile, int Step, bool Ordered> class GradientItems {
  public:
-  using Order = AttentionKeyOrder<Tile, Step, Grouped>;
+  using Order = AttentionKeyOrder<Tile, Step, Ordered>;
   using Work = typename Order::Work;
 
   __device__ explicit GradientItems(const Dims& dims) : order_(dims), tiles_(order_.count(dims)) {

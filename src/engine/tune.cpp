@@ -1,0 +1,40 @@
+// Tuning by an engine's own records and on its device.
+#include <tma_jit/tuning.h>
+
+#include "core/sm_budget.h"
+#include "engine/state.h"
+#include "tuning/tuner.h"
+
+namespace tma_jit {
+namespace engine {
+
+tuning::Conduct conduct_of(Engine::State& state) {
+  struct Known {
+    DeviceInfo facts;
+    Records::Planning planning;
+  };
+  tuning::Conduct conduct;
+  conduct.make_folder = [&state] { return state.builder.cache_writable(); };
+  auto facts = state.device.facts();
+  if (!facts) return conduct;
+  const auto known = std::make_shared<Known>(Known{*std::move(facts), {}});
+  known->planning = state.planning(known->facts);
+  conduct.known = [&state, known](const Request& request, const tuning::RecordBook& book) {
+    return state.records.known(request, within_budget(known->facts, request), known->planning, book);
+  };
+  conduct.digest = [&state, known](const Request& request, std::string_view stem) {
+    return state.records.digest(request, stem, known->planning);
+  };
+  return conduct;
+}
+
+}  // namespace engine
+
+// Requests that all have records need no device.
+Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> requests, const TuneOptions& options) {
+  tuning::Conduct conduct = engine::conduct_of(EngineInternals::state_of(engine));
+  conduct.begin = [&engine] { return synchronize(engine); };
+  return tuning::tune(engine, requests, options, conduct);
+}
+
+}  // namespace tma_jit
