@@ -105,7 +105,7 @@ class Tuning {
       auto known = record && conduct_.known ? conduct_.known(request, book) : std::nullopt;
       if (known) {
         use_known(*std::move(known), result);
-        if (!records_.empty()) TMA_JIT_CHECK(merge_tuning_file(records_, std::span(&result.record, 1)));
+        TMA_JIT_CHECK(write(result.record));
         return true;
       }
       why = record ? "the published record is of another problem or template" : record.error().message;
@@ -126,7 +126,7 @@ class Tuning {
   // this one sees the lock free, so that its record ends the wait, too.
   Result<void> measure_in_turn(const Request& request, TuneResult& result) {
     if (records_.empty()) return contest(without_addresses(request), result);
-    if (options_.records.empty() && conduct_.make_folder) TMA_JIT_CHECK(conduct_.make_folder());
+    TMA_JIT_CHECK(make_folder());
     bool known = false;
     const auto ends = [&] {
       known = take_known(request, result, true).value_or(false);
@@ -190,10 +190,20 @@ class Tuning {
     result.gain = verdict->preset_us / verdict->us - 1;
     result.record = record_of(problem, request, result.trials[verdict->winner].candidate, *verdict);
     found_.push_back(result.record);
-    if (records_.empty()) return {};
-    TMA_JIT_CHECK(merge_tuning_file(records_, std::span(&result.record, 1)));
+    TMA_JIT_CHECK(write(result.record));
     log.settle();
     return {};
+  }
+
+  // A folder that the application names is its own to make.
+  Result<void> make_folder() {
+    return options_.records.empty() && conduct_.make_folder ? conduct_.make_folder() : Result<void>();
+  }
+
+  Result<void> write(const TuningRecord& record) {
+    if (records_.empty()) return {};
+    TMA_JIT_CHECK(make_folder());
+    return merge_tuning_file(records_, std::span(&record, 1));
   }
 
   tuning::ContestMemory memory_of(tuning::TrialLog& log, const Request& request) {
