@@ -51,7 +51,9 @@
 //! preset  HD = 128, BM = 128, BN = 128, PACK = 2    when HD <= 128 && SHARING % 2 == 0
 //! preset  HD = 128, BM = 128, BN = 128, TILES = 2   when HD <= 128
 //! preset  HD = 64, BM = 128, BN = 128, TILES = 2    when HD <= 128
-//! preset  HD = 192, BM = 128, BN = 96               when HD == 192 && VD != 128
+//! preset  HD = 192, BM = 128, BN = 96, RUN = 32     when HD == 192 && VD != 128
+//! preset  HD = 192, BM = 128, BN = 96, RUN = 16     when HD == 192 && VD != 128
+//! preset  HD = 192, BM = 128, BN = 96, RUN = 8      when HD == 192 && VD != 128
 //! preset  HD = 192, VD = 128, BM = 128, BN = 128    when HD == 192
 //! preset  HD = 256, BM = 128, BN = 64
 

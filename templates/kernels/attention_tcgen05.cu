@@ -65,14 +65,14 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
   cluster::sync_blocks<PAIR>();
   tcgen05::fence_after();
   if (warp < kCorrectWarp) {
-    take_registers<192>();
+    take_registers<168>();
     const HeadNumbers numbers = {SQ, SK, SV, SINK, static_cast<int>(dims.SINK_HEADS)};
     weigh(smem, L, work, warp / 4, numbers.sink(work.head), scale, hooks);
   } else if (warp < kMultiplyWarp) {
-    give_registers<80>();
+    give_registers<96>();
     correct(smem, work);
   } else {
-    give_registers<48>();
+    give_registers<80>();
     if (warp == kLoadWarp) {
       load(smem, Q, K, V, work, hooks, dims.N);
     } else if (warp == kMultiplyWarp && one && rank() == 0) {
