@@ -24,7 +24,7 @@ has bin/tma-jit
 has libexec/tma-jit/tma-jit-cc
 for library in libtma_jit.so libtma_jit.so.0 libtma_jit.a libtma_jit_emulator.so libtma_jit_remote.so; do has "lib/$library"; done
 for file in include/tma_jit/tma_jit.h include/tma_jit/c.h lib/cmake/tma_jit/tma_jit-config.cmake lib/pkgconfig/tma_jit.pc \
-  share/tma-jit/warm.jsonl share/tma-jit/tuned/h200.jsonl share/tma-jit/templates/device/ptx/tma.cuh share/tma-jit/templates/kernels/gemm_wgmma.cu \
+  share/tma-jit/warm.jsonl share/tma-jit/tuned/h100.jsonl share/tma-jit/templates/device/ptx/tma.cuh share/tma-jit/templates/kernels/gemm_wgmma.cu \
   share/tma-jit/templates/probes/elect.cu share/doc/tma_jit/LICENSE share/doc/tma_jit/README.md \
   share/doc/tma_jit/docs/embedding.md "share/doc/tma_jit/docs/pictures/*.svg" \
   "share/man/man1/tma-jit.1*" share/bash-completion/completions/tma-jit share/zsh/vendor-completions/_tma-jit \

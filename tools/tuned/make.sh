@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the records that the library ships for this machine's GPU: tunes the problems of problems.py.
 #
-#   tools/tuned/make.sh FILE.jsonl [TMA-JIT [SECONDS]]        e.g. cache/tuned/h200.jsonl, after templates have changed
+#   tools/tuned/make.sh FILE.jsonl [TMA-JIT [SECONDS]]        e.g. cache/tuned/h100.jsonl, after templates have changed
 #
 # Records of templates that have not changed are kept and cost nothing; others are measured anew and replaced. Takes SECONDS
 # (150) and a few more.
