@@ -92,8 +92,8 @@ class TMA_JIT_API Engine {
   [[nodiscard]] Result<Request> example(const Request& request, ExampleSize size = {});
   // Returns the problems that `check` runs: for every preset (and the defaults) of every file that serves the engine's
   // arch, for every choice of types and every kind of extents, a problem that also satisfies the preset's condition,
-  // with all params pinned. A preset for which no problem is found is left out where several
-  // kernels share it, and otherwise occurs once, so that planning it reports the reason.
+  // with all params pinned. A preset for which no problem is found occurs once, so that planning it reports the
+  // reason, unless it may be for other kernels or for requests that pin other params.
   [[nodiscard]] Result<std::vector<Request>> examples(std::string_view kernel,
                                                       const std::map<std::string, std::int64_t>& dims = {});
 

@@ -122,14 +122,14 @@ const std::vector<std::shared_ptr<const Layer>>& Layers::read_only(Opened& all) 
 
 // Reports from this thread, because the thread that opens the layer may be given up and outlive this object.
 void Layers::open_read_only(Opened& all, const std::filesystem::path& path, std::set<std::string>& warned) {
-  struct Found {
+  struct OpenedLayers {
     std::vector<std::unique_ptr<Layer>> layers;
     std::vector<std::string> reports, warnings;
   };
   const ReadOnlySettings how{settings_.store.files, settings_.pack_keys, settings_.system_keys, {}, {}};
   auto found = within_patience(
-      [path, how]() -> Result<Found> {
-        Found made;
+      [path, how]() -> Result<OpenedLayers> {
+        OpenedLayers made;
         ReadOnlySettings heard = how;
         heard.report = [&](const std::string& what) { made.reports.push_back(what); };
         heard.warn = [&](const std::string& what) { made.warnings.push_back(what); };

@@ -221,11 +221,12 @@ void add_examples(const templates::Template& kernel, const std::vector<Request>&
   for (const PresetConfig& config : preset_configs(kernel, device)) {
     const std::size_t before = requests.size();
     add_examples_of(kernel, typed, device, config, types, requests);
-    if (requests.size() > before || config.shared) continue;
+    if (requests.size() > before) continue;
     Request refused = typed.front();
     refused.params = config.params;
     refused.dims = ExtentSearch({kernel, refused, device, config.when}, {}).run().dims;
-    requests.push_back(std::move(refused));
+    if (!config.elsewhere || plan_with(kernel, refused, device, Reasons::unsaid))
+      requests.push_back(std::move(refused));
   }
 }
 

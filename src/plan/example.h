@@ -22,8 +22,8 @@ enum class ExampleTypes : std::uint8_t { all, first };
 
 // Returns one problem for the defaults and every preset of every file that serves the device, for every choice of types
 // for which it is valid and every kind of extents. The problem satisfies the preset's condition and the template's
-// rules, and all params are pinned. A preset without such a problem is left out where several kernels share
-// it, and otherwise occurs once, so that planning it reports the reason.
+// rules, and all params are pinned. A preset without such a problem occurs once, so that planning it reports the
+// reason, unless it may be for other kernels or for requests that pin other params.
 Result<std::vector<Request>> preset_examples(const DeviceInfo& device, TemplatePointers templates,
                                              const std::map<std::string, std::int64_t>& dims,
                                              ExampleTypes types = ExampleTypes::all);

@@ -55,8 +55,8 @@ Result<std::vector<Candidate>> rank(const Request& request, const DeviceInfo& de
 
 // Returns one request for the defaults and every preset of every file that serves the device, and for every choice of
 // types for which it is valid: all params pinned, no tensors. Dims that are not in `dims` are 1024, or the nearest
-// value in their range. A preset that is valid for no types is left out where several kernels share
-// it, and otherwise occurs once, so that planning it reports the reason.
+// value in their range. A preset that is valid for no types occurs once, so that planning it reports the
+// reason, unless it may be for other kernels or for requests that pin other params.
 [[nodiscard]] Result<std::vector<Request>> preset_requests(const DeviceInfo& device, TemplatePointers templates,
                                                            const std::map<std::string, std::int64_t>& dims);
 

@@ -44,6 +44,17 @@ bool for_other_devices(const templates::Preset& preset, const DeviceInfo& device
   return preset.when.has_value() && preset.when->evaluate(DeviceScope(device)).value_or(1) == 0;
 }
 
+// Returns whether a preset that fits no problem with the defaults of the params that it leaves out may be as intended:
+// it is stated by a file that several templates use, or its condition is about a param that it leaves out.
+bool for_other_requests(const templates::Template& kernel, const templates::Preset& preset) {
+  if (preset.at.file != 0) return true;
+  if (!preset.when.has_value()) return false;
+  return std::ranges::any_of(preset.when->references(), [&](const templates::Reference& reference) {
+    return kernel.find_param(reference.name) != nullptr &&
+           std::ranges::none_of(preset.settings, [&](const auto& setting) { return setting.param == reference.name; });
+  });
+}
+
 constexpr std::size_t kMostChoices = 16384;  // of types together, of which all are taken
 
 using Types = std::vector<const templates::Type*>;
@@ -121,15 +132,16 @@ std::vector<PresetConfig> preset_configs(const templates::Template& kernel, cons
   };
   for (const templates::Preset& preset : kernel.presets) {
     if (for_other_devices(preset, device)) continue;
-    PresetConfig config{.params = defaults_of(kernel),
+    PresetConfig config{.named = {},
+                        .params = defaults_of(kernel),
                         .when = preset.when.has_value() ? &*preset.when : nullptr,
-                        .shared = preset.at.file != 0};
+                        .elsewhere = for_other_requests(kernel, preset)};
     for (const templates::Preset::Setting& setting : preset.settings) {
       config.named[setting.param] = config.params[setting.param] = setting.value;
     }
     add(std::move(config));
   }
-  add({.params = defaults_of(kernel)});
+  add({.named = {}, .params = defaults_of(kernel)});
   return configs;
 }
 

@@ -23,7 +23,7 @@ struct PresetConfig {
   std::map<std::string, std::int64_t> named;    // given by the preset
   std::map<std::string, std::int64_t> params;   // all; those that the preset does not give have their defaults
   const templates::Expression* when = nullptr;  // the preset's condition; nullptr: always
-  bool shared = false;                          // stated by a file that the template uses, for several kernels
+  bool elsewhere = false;                       // it may be for other kernels, or for requests that pin other params
 };
 
 // Returns the presets in order, each set of params once, without those whose condition excludes the device for every

@@ -45,8 +45,8 @@ std::map<std::string, std::int64_t> dims_of(const templates::Template& kernel, c
 }
 
 // Adds the presets that are valid for these dims; where one needs other extents than the usual, in the first trial in
-// which it is valid for some types. A preset that is valid for none is left out where several kernels share it, and is
-// otherwise added as it is, so that planning it reports the reason.
+// which it is valid for some types. A preset that is valid for none is added as it is, so that planning it reports the
+// reason, unless it may be for other kernels or requests.
 void add_requests(const templates::Template& kernel, const std::map<std::string, std::int64_t>& dims,
                   const DeviceInfo& device, std::vector<Request>& requests) {
   Request bare;
@@ -66,10 +66,12 @@ void add_requests(const templates::Template& kernel, const std::map<std::string,
         if (plan_with(kernel, request, device, Reasons::unsaid).has_value()) requests.push_back(request);
       }
     }
-    if (requests.size() > before || config.shared) continue;
-    requests.push_back(typed.front());
-    requests.back().params = config.params;
-    requests.back().dims = dims_of(kernel, requests.back(), device, dims, {});
+    if (requests.size() > before) continue;
+    Request refused = typed.front();
+    refused.params = config.params;
+    refused.dims = dims_of(kernel, refused, device, dims, {});
+    if (!config.elsewhere || plan_with(kernel, refused, device, Reasons::unsaid))
+      requests.push_back(std::move(refused));
   }
 }
 

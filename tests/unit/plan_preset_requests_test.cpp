@@ -116,6 +116,20 @@ TEST_CASE("a preset that several templates share is left out where it fits nothi
   CHECK(requests[1].params.at("FORM") == 0);
 }
 
+TEST_CASE("a preset for requests that pin a param is listed with its default, or left out where that fits nothing") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a
+//! dim N
+//! param FORM = 0 in {0, 1}
+//! param TILE = 8 in {8, 16, 32}
+//! require TILE != 32 || FORM == 1 "wide"
+//! preset TILE = 16 when FORM == 1
+//! preset TILE = 32 when FORM == 1
+//! launch grid 1 block 32
+)";
+  CHECK(listed(text) == std::vector<std::string>{"N=1024 FORM=0 TILE=16 ", "N=1024 FORM=0 TILE=8 "});
+}
+
 TEST_CASE("a preset whose condition excludes the device is left out, whatever else the condition says") {
   const std::string text = R"(//! kernel k
 //! arch sm_90a, sm_121a

@@ -35,8 +35,9 @@ std::string explained(const Plan& plan, const Kernel& kernel) {
   if (file == kernel.files.end()) return "";
   std::string text = file->doc.empty() ? "" : fmt::format("  computes  {}\n", file->doc);
   for (const auto& [name, value] : plan.config) {
-    const auto param = std::find_if(file->params.begin(), file->params.end(),
-                                    [&name = name](const KernelInfo::Param& param) { return param.name == name; });
+    const auto param =
+        std::find_if(file->params.begin(), file->params.end(),
+                     [&name = name](const KernelInfo::Param& declared) { return declared.name == name; });
     if (param != file->params.end() && !param->doc.empty())
       text += fmt::format("  param     {} = {}    \"{}\"\n", name, value, param->doc);
   }
