@@ -55,7 +55,7 @@ bool for_other_requests(const templates::Template& kernel, const templates::Pres
   });
 }
 
-constexpr std::size_t kMostChoices = 16384;  // of types together, of which all are taken
+constexpr std::size_t kMostChoices = 128;  // of types together, of which all are taken
 
 using Types = std::vector<const templates::Type*>;
 

@@ -15,7 +15,7 @@ std::string placeholder(const templates::Hook& hook);
 // value.
 Request completed(const templates::Template& kernel, Request request);
 
-// Returns one request for every combination of the open types that tensors have; of types with more than 16384, those
+// Returns one request for every combination of the open types that tensors have; of types with more than 128, those
 // in which all are as declared first, one differs, or all are the same. The planner chooses the other types.
 std::vector<Request> with_types(const templates::Template& kernel, const Request& request);
 
