@@ -45,7 +45,7 @@ class ExtentSearch {
       degenerate_ = true;
       descend();
     }
-    if (!valid() && open_.size() <= kPairedDims && change_two()) descend();
+    if (!valid() && change_two()) descend();
     return best_;
   }
 
@@ -109,13 +109,16 @@ class ExtentSearch {
     }
   }
 
-  // Returns true as soon as every rule holds and a block runs.
+  // Returns true as soon as every rule holds and a block runs. Of many dims, only pairs of counts, such as heads, are
+  // changed.
   bool change_two() {
+    const auto paired = [&](const Open& open) { return open_.size() <= kPairedDims || !open.counts_elements; };
     for (const Open& first : open_) {
+      if (!paired(first)) continue;
       const Dims before = best_.dims;
       for (const Extent& extent : first.extents) {
         for (const Open& second : open_) {
-          if (&second == &first) continue;
+          if (&second == &first || !paired(second)) continue;
           for (const Extent& other : second.extents) {
             Dims dims = before;
             dims[first.name] = extent.value;

@@ -32,13 +32,13 @@ TEST_CASE("warm builds all presets of a kernel for several targets, and a second
   if (!has_compiler()) return;
   const std::string cache = cache_named("warm_presets");
   const auto first =
-      run_command({"warm", "copy", "--arch", "sm_90a,sm_120", "--jobs", "2", "--json", "--cache-dir", cache});
+      run_command({"warm", "reduce_scatter", "--arch", "sm_90a,sm_120", "--jobs", "2", "--json", "--cache-dir", cache});
   CHECK_MESSAGE(first.exit == 0, first.err);
   const auto made = first.json();
   CHECK(made["kernels"].get<int>() > 1);
   CHECK(made["compiled"] == made["kernels"]);
   CHECK(made["failed"] == 0);
-  const auto second = run_command({"warm", "copy", "--arch", "sm_90a,sm_120a", "--cache-dir", cache});
+  const auto second = run_command({"warm", "reduce_scatter", "--arch", "sm_90a,sm_120a", "--cache-dir", cache});
   CHECK(second.exit == 0);
   CHECK(second.out.find("0 compiled") != std::string::npos);
   CHECK(second.err.empty());  // progress is for terminals
@@ -70,7 +70,7 @@ TEST_CASE("what was warmed can be had as one pack") {
   if (!has_compiler()) return;
   const std::string pack = (scratch_folder() / "warm.tmjpack").string();
   const auto made =
-      run_command({"warm", "copy", "--arch", "sm_90a", "--cache-dir", cache_named("packed"), "--pack", pack});
+      run_command({"warm", "reduce_scatter", "--arch", "sm_90a", "--cache-dir", cache_named("packed"), "--pack", pack});
   CHECK_MESSAGE(made.exit == 0, made.err);
   CHECK(made.out.find("packed ") != std::string::npos);
   CHECK(run_command({"cache", "verify", pack}).exit == 0);
@@ -122,10 +122,11 @@ TEST_CASE("a faulty list, and words that name nothing, are refused") {
 TEST_CASE("an emulated device is warmed as any other, and explained") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::string cache = cache_named("warm_emulator"), device = "emulator:sm_90a";
-  const auto warmed = run_command({"warm", "copy", "--device", device, "--json", "--cache-dir", cache});
+  const auto warmed = run_command({"warm", "reduce_scatter", "--device", device, "--json", "--cache-dir", cache});
   CHECK_MESSAGE(warmed.exit == 0, warmed.err);
   CHECK(warmed.json()["compiled"] == warmed.json()["kernels"]);
-  const std::vector<std::string> problem = {"copy", "N=4096", "--device", device, "--json", "--cache-dir", cache};
+  const std::vector<std::string> problem = {"reduce_scatter", "PARTS=2", "M=16",        "N=64", "--device",
+                                            device,           "--json",  "--cache-dir", cache};
   const auto with = [&](std::vector<std::string> words) {
     words.insert(words.end(), problem.begin(), problem.end());
     return run_command(words).json();
