@@ -45,7 +45,7 @@ CommandResult as_user(const Image& image, const std::string& variable, const std
 
 bool others_can_run_it() {
   return ::geteuid() == 0 &&
-         std::system((std::string(kAsUser) + TMA_JIT_COMMAND " --help > /dev/null 2>&1").c_str()) == 0;
+         std::system((std::string(kAsUser) + "env " TMA_JIT_COMMAND " --help > /dev/null 2>&1").c_str()) == 0;
 }
 
 }  // namespace
