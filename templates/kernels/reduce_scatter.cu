@@ -29,6 +29,7 @@
 //!
 //! preset  ROWS = 16
 
+#include "device/ptx/acquire.cuh"
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/fence.cuh"
 #include "device/ptx/tma_reduce.cuh"
@@ -41,12 +42,6 @@ struct Smem {
 };
 static_assert(sizeof(Smem) <= SMEM);
 
-__device__ inline u32 load_acquire(const u32* from) {
-  u32 value;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
-  return value;
-}
-
 // Stores the first part of a box, so that the outputs need not be cleared; the other parts wait for it and are added.
 // Blocks start in the order of their indices and those of the first part come first, so that the part waited for is
 // always running or done. The last part resets the count to 0 for the next launch.
@@ -55,7 +50,7 @@ __device__ inline void put(const CUtensorMap& D, const Smem& smem, u32* stored, 
   if (part == 0) {
     tma::store(D, smem.box, {column, row});
   } else {
-    while (load_acquire(stored) == 0) __nanosleep(100);
+    while (global::load_acquire(stored) == 0) __nanosleep(100);
     fence::proxy_async_global();
     tma::reduce<Reduction::add>(D, smem.box, {column, row});
   }
