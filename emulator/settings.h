@@ -23,6 +23,8 @@ struct Settings {
   Policy policy = Policy::random;
   u64 seed = 1;
   bool checks = true;
+  bool references = false;  // false: without shadow memory for kernels that are marked as references
+  bool races = true;        // whether the launch has shadow memory; each launch sets it
   u32 resident_blocks = 4;  // must hold at least one cluster
   u32 quantum = 64;         // maximum number of instructions that a warp executes before another warp may run
   u64 instruction_limit = kEmulatorInstructions;  // of warps, per launch; 0 means no limit

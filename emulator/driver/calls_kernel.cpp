@@ -97,6 +97,12 @@ CUresult set_attribute(CUfunction function, CUfunction_attribute attribute, int 
   return CUDA_SUCCESS;
 }
 
+void mark_reference(CUfunction function) {
+  Kernel& kernel = kernel_of(function);
+  const std::lock_guard lock(kernel.library->device.launch_mutex);
+  kernel.reference = true;
+}
+
 CUresult count_clusters(int* clusters, CUfunction function, const CUlaunchConfig* config) {
   return guarded([&] {
     *clusters = active_clusters(kernel_of(function), *config);
@@ -126,6 +132,7 @@ void fill_kernel_calls(tma_jit::driver::Api& api) {
   api.kernel_get_param_info = parameter_info;
   api.func_get_attribute = get_attribute;
   api.func_set_attribute = set_attribute;
+  api.mark_reference = mark_reference;
   api.occupancy_max_active_clusters = count_clusters;
   api.launch_kernel_ex = launch_kernel;
 }

@@ -24,6 +24,7 @@ Settings settings_of(const EmulatorConfiguration& configuration) {
   settings.seed = configuration.seed;
   settings.instruction_limit = configuration.instructions;
   settings.checks = configuration.checks != 0;
+  settings.references = configuration.references != 0;
   settings.trace = configuration.trace;
   settings.warn = [warn = configuration.warn, receiver = configuration.receiver](std::string_view text) {
     warn(receiver, text.data(), text.size());

@@ -165,6 +165,7 @@ void launch(Kernel& kernel, const CUlaunchConfig& config, void** arguments) {
     settings = device.settings;
   }
   const std::lock_guard lock(device.launch_mutex);
+  settings.races = settings.checks && (settings.references || !kernel.reference);
   const Parameters parameters(*kernel.program, device.memory, arguments);
   if (!settings.checks) device.memory.assume_all_written();  // writes of this kernel are not tracked
   shape.parameters = parameters.address();

@@ -22,6 +22,7 @@ struct Kernel {
   std::unique_ptr<const Program> program;
   u32 most_dynamic_shared = 0;
   bool large_clusters = false;
+  bool reference = false;  // guarded by the device's launch_mutex
 };
 
 // Belongs to the device that was current when it was loaded.

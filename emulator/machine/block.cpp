@@ -19,7 +19,7 @@ Block::Block(Machine& machine, Cluster& cluster, Dim3 index, u32 rank)
     : machine_(machine), cluster_(cluster), index_(index), rank_(rank) {
   const Program& program = machine.program();
   shared.assign(dynamic_shared_offset(program) + machine.shape().dynamic_shared, kPoison);
-  if (machine.settings().checks) shadow.resize(shared.size());
+  if (machine.settings().races) shadow.resize(shared.size());
   const Dim3& extents = machine.shape().block;
   const u32 threads = extents[0] * extents[1] * extents[2];
   for (u32 first = 0; first < threads; first += kLanes) {

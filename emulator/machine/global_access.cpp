@@ -36,6 +36,7 @@ void Machine::record_global(const Block& block, u64 address, u64 bytes, const ch
   check::Written& written = *allocation->written;
   if (!access.write || access.updates) check_written(*allocation, address, bytes, access);
   if (access.write) written.mark(address - allocation->begin, bytes);
+  if (!settings_.races) return;
   check::Access known = access;
   known.stamp.cluster = block.cluster().number;
   global_shadow_.record(address, bytes, known);

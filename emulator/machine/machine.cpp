@@ -98,7 +98,7 @@ SharedSpan Machine::shared_at(Block& owner, u32 offset, u32 bytes) {
 void Machine::record_shared(const SharedSpan& span, u32 bytes, const check::Access& access) {
   if (observer_ != nullptr)
     observer_->moved(fmt::format("{} {} shared", access.what, access.write ? "writes" : "reads"), bytes);
-  if (settings_.checks) span.block->shadow.record(span.offset, bytes, access);
+  if (settings_.races) span.block->shadow.record(span.offset, bytes, access);
 }
 
 void Machine::record_shared(Block& owner, std::span<const ByteRange> ranges, const check::Access& access) {
@@ -107,7 +107,7 @@ void Machine::record_shared(Block& owner, std::span<const ByteRange> ranges, con
     if (observer_ != nullptr)
       observer_->moved(fmt::format("{} {} shared", access.what, access.write ? "writes" : "reads"), range.bytes);
   }
-  if (settings_.checks) owner.shadow.record(ranges, access);
+  if (settings_.races) owner.shadow.record(ranges, access);
 }
 
 void Machine::require_resident(const Block& owner, std::string_view what) {

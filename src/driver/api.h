@@ -81,6 +81,9 @@ struct Api {
   decltype(&::cuKernelGetParamInfo) kernel_get_param_info = nullptr;  // since CUDA 12.4; null before
   decltype(&::cuFuncGetAttribute) func_get_attribute = nullptr;
   decltype(&::cuFuncSetAttribute) func_set_attribute = nullptr;
+  // Only the emulator sets it, else null. Marks a kernel as a reference: its launches have no shadow memory unless
+  // EmulatorSettings::references demands it.
+  void (*mark_reference)(CUfunction function) = nullptr;
   decltype(&::cuOccupancyMaxActiveClusters) occupancy_max_active_clusters = nullptr;
 
   decltype(&::cuTensorMapEncodeTiled) tensor_map_encode_tiled = nullptr;

@@ -21,6 +21,7 @@ EmulatorConfiguration configuration_of(const EmulatorSettings& settings, const D
   copy_numbers(device, configuration.device);
   configuration.policy = static_cast<std::uint32_t>(settings.policy);
   configuration.checks = settings.checks ? 1 : 0;
+  configuration.references = settings.references ? 1 : 0;
   configuration.seed = settings.seed;
   configuration.instructions = settings.instructions;
   configuration.trace = settings.trace.c_str();

@@ -32,6 +32,7 @@ struct EmulatorConfiguration {
   EmulatedFacts device;
   std::uint32_t policy;
   std::uint32_t checks;
+  std::uint32_t references;
   std::uint64_t seed;
   std::uint64_t instructions;  // 0: no limit
   const char* trace;           // path of a file; empty: none

@@ -24,6 +24,11 @@ Result<std::uint64_t> number(std::string_view name, std::string_view text) {
   return failure(ErrorCode::invalid_argument, "emulator: {}={}: expected a number", name, text);
 }
 
+Result<bool> flag(std::string_view name, std::string_view text) {
+  if (text == "0" || text == "1") return text == "1";
+  return failure(ErrorCode::invalid_argument, "emulator: {}={}: expected 0 or 1", name, text);
+}
+
 Result<EmulatorPolicy> policy_named(std::string_view name) {
   const auto* const found = std::ranges::find(kEmulatorPolicies, name);
   if (found != kEmulatorPolicies.end()) return static_cast<EmulatorPolicy>(found - kEmulatorPolicies.begin());
@@ -40,15 +45,15 @@ Result<int> processors_in(std::string_view text) {
 }
 
 Result<void> set(EmulatorSettings& settings, std::string_view name, std::string_view value) {
-  const std::vector<std::string> names = {"policy", "seed", "checks", "instructions", "processors", "trace"};
+  const std::vector<std::string> names = {"policy", "seed", "checks", "references", "instructions", "processors", "trace"};
   if (name == "policy") {
     TMA_JIT_ASSIGN(settings.policy, policy_named(value));
   } else if (name == "seed") {
     TMA_JIT_ASSIGN(settings.seed, number(name, value));
   } else if (name == "checks") {
-    if (value != "0" && value != "1")
-      return failure(ErrorCode::invalid_argument, "emulator: checks={}: expected 0 or 1", value);
-    settings.checks = value == "1";
+    TMA_JIT_ASSIGN(settings.checks, flag(name, value));
+  } else if (name == "references") {
+    TMA_JIT_ASSIGN(settings.references, flag(name, value));
   } else if (name == "instructions") {
     TMA_JIT_ASSIGN(settings.instructions, number(name, value));
   } else if (name == "processors") {
@@ -115,6 +120,7 @@ std::string device_text(const EmulatorSettings& settings) {
   std::string text(kName);
   if (!settings.arch.empty()) text += ":" + settings.arch;
   text += fmt::format(":policy={},seed={},checks={:d}", name_of(settings.policy), settings.seed, settings.checks);
+  if (settings.references) text += ",references=1";
   if (settings.instructions != kEmulatorInstructions) text += fmt::format(",instructions={}", settings.instructions);
   if (settings.processors != 0) text += fmt::format(",processors={}", settings.processors);
   if (!settings.library.empty())

@@ -157,6 +157,10 @@ Result<void> Kernel::set_attribute(CUfunction_attribute attribute, int value) co
                  static_cast<int>(attribute), value);
 }
 
+void Kernel::mark_reference() const {
+  if (context_->api().mark_reference != nullptr) context_->api().mark_reference(function_);
+}
+
 Result<void> Kernel::admit(const Geometry& geometry) const {
   if (product(geometry.grid) == 0) return {};
   TMA_JIT_ASSIGN([[maybe_unused]] const Scope scope, Scope::enter(*context_));

@@ -34,6 +34,9 @@ class Kernel {
   // shared memory and permits clusters above 8 blocks, only if the geometry needs them.
   [[nodiscard]] Result<void> admit(const Geometry& geometry) const;
 
+  // Tells an emulated device that this is a reference. Has no effect on other devices.
+  void mark_reference() const;
+
   const Context& context() const { return *context_; }
   const SharedContext& shared_context() const { return context_; }
   CUfunction function() const { return function_; }

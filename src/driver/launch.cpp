@@ -52,6 +52,7 @@ Result<void> launch_now(const Prepared& prepared, void** arguments, CUstream str
 Result<SharedPrepared> prepare(Plan plan, std::shared_ptr<const Artifact> artifact, SharedKernel kernel) {
   TMA_JIT_CHECK(kernel->check_arguments(plan.arguments));
   TMA_JIT_CHECK(kernel->admit(plan.geometry));
+  if (plan.reference) kernel->mark_reference();
   return std::make_shared<const Prepared>(std::move(plan), std::move(artifact), std::move(kernel));
 }
 

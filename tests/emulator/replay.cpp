@@ -77,6 +77,7 @@ struct Replay::State {
 
 Replay::Replay(Engine& engine, const std::string& arch, const Request& request) : name_(said(request, arch)) {
   device_of(arch).settings = {};
+  device_of(arch).settings.references = arch == "sm_90a";  // references are the same for all targets
   cli::DataChoices choices;
   choices.recipe = {cli::DataKind::integers, 1, true};
   auto trial = cli::prepare_trial(engine, request, std::move(choices));

@@ -20,6 +20,7 @@ Outcome<EmulatorSettings> emulator_settings(const Settings& settings, const Chec
     CLI_ASSIGN(emulator, parse_emulator(settings.device));
   }
   emulator.arch = arch;
+  emulator.references = true;
   if (emulator.processors == 0) emulator.processors = file.processors;
   return emulator;
 }

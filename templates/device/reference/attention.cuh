@@ -64,9 +64,9 @@ extern "C" __global__ void attention_reference(View<const T, 3> Q, View<const T,
       weight[threadIdx.x] = sees ? exp(hooks.score(score, q, k, head)) : 0;
       __syncthreads();
       const T* value = V.data + kv_head * V.stride[0] + first * V.stride[1] + d * V.stride[2];
-      for (int j = 0; j < kThreads && first + j < keys; ++j, value += V.stride[1]) {
+      for (int j = 0; d < DV && j < kThreads && first + j < keys; ++j, value += V.stride[1]) {
         sum += weight[j];
-        if (d < DV) made += weight[j] * to_f64(*value);
+        made += weight[j] * to_f64(*value);
       }
       __syncthreads();
     }

@@ -85,10 +85,10 @@ __device__ inline void reference_attention_decode(const View<const T, 4>& Q, con
       score *= numbers.product_scale(scale, head, kv_head);
       weight[d] = first + d < keys ? exp(score_of(score, sequence, head, keys - 1, first + d)) : 0;
       __syncthreads();
-      for (s64 key = first; key < min(keys, first + 256); ++key) {
+      for (s64 key = first; d < HD && key < min(keys, first + 256); ++key) {
         sum += weight[key - first];
         const s64 row = offset(V, sequence, key);
-        if (d < HD && row >= 0)
+        if (row >= 0)
           made += weight[key - first] * to_f64(V.data[row + kv_head * V.stride[2] + d * V.stride[3]]);
       }
       __syncthreads();

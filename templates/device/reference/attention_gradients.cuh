@@ -35,14 +35,14 @@ struct WeightAndGradient {
   f64 weight, gradient;
 };
 
-// Calls add(weighed(i), i) in all threads for i in 0..count - 1, where weighed returns a WeightAndGradient that is not
-// 0. Called by all of a block's 256 threads.
+// Calls add(weighed(i), i) in threads 0..HD - 1 for i in 0..count - 1, where weighed returns a WeightAndGradient that is
+// not 0. Called by all of a block's 256 threads.
 template <class Weighed, class Add> __device__ inline void each_weighed(s64 count, Weighed weighed, Add add) {
   __shared__ WeightAndGradient x[256];
   for (s64 first = 0; first < count; first += 256) {
     x[threadIdx.x] = first + threadIdx.x < count ? weighed(first + threadIdx.x) : WeightAndGradient{0, 0};
     __syncthreads();
-    for (int j = 0; j < 256 && first + j < count; ++j)
+    for (int j = 0; threadIdx.x < HD && j < 256 && first + j < count; ++j)
       if (x[j].weight != 0) add(x[j], first + j);
     __syncthreads();
   }
@@ -87,7 +87,7 @@ struct GradientReference {
     each_weighed(
         keys, [&](s64 j) { return weighed(head, i, j); },
         [&](const WeightAndGradient& x, s64 j) {
-          if (d < HD) dq += x.gradient * to_f64(element(K, head / (heads / kv_heads), j, d));
+          dq += x.gradient * to_f64(element(K, head / (heads / kv_heads), j, d));
         });
     if (d < HD) element(DQ, head, i, d) = scale * dq;
   }
@@ -99,7 +99,7 @@ struct GradientReference {
       each_weighed(
           queries, [&](s64 i) { return weighed(head, i, j); },
           [&](const WeightAndGradient& x, s64 i) {
-            if (d < HD) dk += x.gradient * to_f64(element(Q, head, i, d));
+            dk += x.gradient * to_f64(element(Q, head, i, d));
             if (d < HV) dv += x.weight * to_f64(element(DO, head, i, d));
           });
     if (d < HD) element(DK, kv_head, j, d) = scale * dk;

@@ -36,10 +36,10 @@ __device__ inline void reference_attention_of_sequences(const View<const T, 3>& 
       const bool sees = k < keys && hooks.mask(q, k, head) != 0;
       weight[threadIdx.x] = sees ? exp(hooks.score(score, q, k, head)) : 0;
       __syncthreads();
-      for (int j = 0; j < kThreads && first + j < keys; ++j) {
+      for (int j = 0; d < DV && j < kThreads && first + j < keys; ++j) {
         sum += weight[j];
         const T* value = row_of(V, b, first + j, kv_head);
-        if (d < DV && value != nullptr) made += weight[j] * to_f64(value[d * V.stride[kElement]]);
+        if (value != nullptr) made += weight[j] * to_f64(value[d * V.stride[kElement]]);
       }
       __syncthreads();
     }
