@@ -29,7 +29,8 @@ struct EmulatorSettings {
   EmulatorPolicy policy = EmulatorPolicy::random;
   std::uint64_t seed = 1;  // the same policy and seed give the same run and the same report
   bool checks = true;      // false: faster, but races and reads of uninitialised memory go undetected
-  bool references = false; // true: races in reference kernels are looked for too, which makes them several times slower
+  bool references =
+      false;  // true: races in reference kernels are looked for too, which makes them several times slower
   std::uint64_t instructions = kEmulatorInstructions;  // most warp instructions of a launch; 0: no limit
   int processors = 0;                                  // SMs of the device; 0: as many as the real device has
   std::filesystem::path trace{};                       // file that gets a timeline of every launch; empty: none
@@ -43,10 +44,10 @@ TMA_JIT_API std::string_view name_of(EmulatorPolicy policy);
 TMA_JIT_API bool is_emulator(std::string_view device);
 
 // Parses the text of a Device, e.g. "emulator:sm_90a:policy=lazy,seed=7". After "emulator" follow, each after a colon
-// or a comma and in any order: a target; settings NAME=VALUE (policy, seed, checks=0 or 1, references=0 or 1, instructions, processors);
-// the path of the library, which is a word with a slash in it; and, last, trace=FILE, which takes the rest of the text.
-// `defaults` holds settings of the same form without "emulator" and without a target: the value of TMA_JIT_EMULATOR.
-// Settings in `device` take precedence.
+// or a comma and in any order: a target; settings NAME=VALUE (policy, seed, checks=0 or 1, references=0 or 1,
+// instructions, processors); the path of the library, which is a word with a slash in it; and, last, trace=FILE, which
+// takes the rest of the text. `defaults` holds settings of the same form without "emulator" and without a target: the
+// value of TMA_JIT_EMULATOR. Settings in `device` take precedence.
 [[nodiscard]] TMA_JIT_API Result<EmulatorSettings> parse_emulator(std::string_view device,
                                                                   std::string_view defaults = {});
 

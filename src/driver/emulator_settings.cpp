@@ -45,7 +45,8 @@ Result<int> processors_in(std::string_view text) {
 }
 
 Result<void> set(EmulatorSettings& settings, std::string_view name, std::string_view value) {
-  const std::vector<std::string> names = {"policy", "seed", "checks", "references", "instructions", "processors", "trace"};
+  const std::vector<std::string> names = {"policy",       "seed",       "checks", "references",
+                                          "instructions", "processors", "trace"};
   if (name == "policy") {
     TMA_JIT_ASSIGN(settings.policy, policy_named(value));
   } else if (name == "seed") {

@@ -51,7 +51,7 @@ TEST_CASE("unknown verbs, kernels, names and options") {
       {{"plan", "gemm", "--device", "emulator:polcy=lazy"},
        2,
        "invalid_argument: --device emulator:polcy=lazy: emulator: there is no setting \"polcy\"; it has policy, seed, "
-       "checks, instructions, processors, trace; did you mean \"policy\"?\n"},
+       "checks, references, instructions, processors, trace; did you mean \"policy\"?\n"},
       {{"plan", "gemm", "--device", "emulator:sm_90a", "--arch", "sm_100a"},
        2,
        "invalid_argument: --device emulator:sm_90a: the emulated device is sm_90a and the target wanted is sm_100a, "

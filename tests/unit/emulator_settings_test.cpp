@@ -59,7 +59,8 @@ TEST_CASE("Names that cannot be read are refused with what is known") {
 
 TEST_CASE("Settings written as a device's name are read as the same settings, under every policy") {
   for (const char* policy : {"eager", "lazy", "random", "split", "starved"}) {
-    EmulatorSettings settings{.arch = "sm_121a", .seed = 9, .checks = false, .references = true, .instructions = 0, .processors = 2};
+    EmulatorSettings settings{
+        .arch = "sm_121a", .seed = 9, .checks = false, .references = true, .instructions = 0, .processors = 2};
     settings.policy = parse_emulator(std::string("emulator:policy=") + policy)->policy;
     CHECK(name_of(settings.policy) == policy);
     settings.library = "lib/e.so";

@@ -65,7 +65,9 @@ void convert_with(Assembler& a, ConversionForm form) {
 
 // Returns a lane function for the most frequent conversions; null for the others.
 LaneFunction fast_lanes(const Assembler& a, Type to, Type from) {
-  if (a.has("sat") || a.has("ftz") || rounding_of(a) != Rounding::nearest_even || is_integral(a)) return nullptr;
+  if (a.has("sat") || a.has("satfinite") || a.has("relu") || a.has("ftz") || rounding_of(a) != Rounding::nearest_even ||
+      is_integral(a))
+    return nullptr;
   return find_lanes(fmt::format("cvt_{}_{}", ptx::name_of(to), ptx::name_of(from)));
 }
 

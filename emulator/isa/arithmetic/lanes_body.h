@@ -130,12 +130,13 @@ using host_f32 = float;
 using host_f64 = double;
 
 // Frequent conversions; the others are performed lane by lane (numeric/convert.h).
-#define LANES_CONVERT(NAME, D, A)                                      \
+#define LANES_CONVERT_BY(NAME, D, A, EXPRESSION)                       \
   static void NAME(void* d, const void* a, const void*, const void*) { \
     D to[kLanes];                                                      \
-    each<D, A, kLanes>(to, a, [](A x) { return static_cast<D>(x); });  \
+    each<D, A, kLanes>(to, a, [](A x) { return EXPRESSION; });         \
     __builtin_memcpy(d, to, sizeof to);                                \
   }
+#define LANES_CONVERT(NAME, D, A) LANES_CONVERT_BY(NAME, D, A, static_cast<D>(x))
 static void cvt_pack_bf16x2(void* d, const void* a, const void* b, const void*) {
   each<u32, float, kLanes>(d, a, b, [](float high, float low) {
     return static_cast<u32>(numeric::f32_to_bf16(high)) << 16 | numeric::f32_to_bf16(low);
@@ -201,6 +202,7 @@ template <class T, class F> static inline Mask compare(const void* a, const void
 #undef LANES_WIDE
 #undef LANES_SHIFT
 #undef LANES_CONVERT
+#undef LANES_CONVERT_BY
 #undef LANES_INTEGER
 #undef LANES_FLOAT
 #undef LANES_HALF
@@ -212,6 +214,7 @@ template <class T, class F> static inline Mask compare(const void* a, const void
 #define LANES_TERNARY(NAME, ...) {#NAME, NAME},
 #define LANES_SHIFT(NAME, ...) {#NAME, NAME},
 #define LANES_CONVERT(NAME, ...) {#NAME, NAME},
+#define LANES_CONVERT_BY(NAME, ...) {#NAME, NAME},
 #define LANES_WIDE(NAME, ...) {"mul_wide_" #NAME, mul_wide_##NAME}, {"mad_wide_" #NAME, mad_wide_##NAME},
 #define LANES_COMPARE(NAME, S, ...)
 extern const NamedLanes kTable[] = {
@@ -225,6 +228,7 @@ extern const NamedLanes kTable[] = {
 #undef LANES_TERNARY
 #undef LANES_SHIFT
 #undef LANES_CONVERT
+#undef LANES_CONVERT_BY
 #undef LANES_WIDE
 #undef LANES_COMPARE
 #undef LANES_INTEGER
@@ -237,6 +241,7 @@ extern const NamedLanes kTable[] = {
 #define LANES_TERNARY(...)
 #define LANES_SHIFT(...)
 #define LANES_CONVERT(...)
+#define LANES_CONVERT_BY(...)
 #define LANES_WIDE(...)
 #define LANES_COMPARE(NAME, S, ...) {#NAME "_" #S, NAME##_##S},
 extern const NamedCompare kCompareTable[] = {

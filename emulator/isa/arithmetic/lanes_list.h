@@ -135,6 +135,10 @@ LANES_CONVERT(cvt_f32_u32, float, u32)
 LANES_CONVERT(cvt_f32_s32, float, s32)
 LANES_CONVERT(cvt_f64_f32, double, float)
 LANES_CONVERT(cvt_f32_f64, float, double)
+LANES_CONVERT_BY(cvt_f32_f16, float, u16, canonical(numeric::f16_to_f32(x)))
+LANES_CONVERT_BY(cvt_f32_bf16, float, u16, canonical(numeric::bf16_to_f32(x)))
+LANES_CONVERT_BY(cvt_f16_f32, u16, float, numeric::f32_to_f16(x))
+LANES_CONVERT_BY(cvt_bf16_f32, u16, float, numeric::f32_to_bf16(x))
 
 #define LANES_COMPARE_ORDERED(S, T, VALUE)    \
   LANES_COMPARE(eq, S, T, VALUE, x == y)      \

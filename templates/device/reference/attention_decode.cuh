@@ -88,8 +88,7 @@ __device__ inline void reference_attention_decode(const View<const T, 4>& Q, con
       for (s64 key = first; d < HD && key < min(keys, first + 256); ++key) {
         sum += weight[key - first];
         const s64 row = offset(V, sequence, key);
-        if (row >= 0)
-          made += weight[key - first] * to_f64(V.data[row + kv_head * V.stride[2] + d * V.stride[3]]);
+        if (row >= 0) made += weight[key - first] * to_f64(V.data[row + kv_head * V.stride[2] + d * V.stride[3]]);
       }
       __syncthreads();
     }

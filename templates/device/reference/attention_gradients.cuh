@@ -35,8 +35,8 @@ struct WeightAndGradient {
   f64 weight, gradient;
 };
 
-// Calls add(weighed(i), i) in threads 0..HD - 1 for i in 0..count - 1, where weighed returns a WeightAndGradient that is
-// not 0. Called by all of a block's 256 threads.
+// Calls add(weighed(i), i) in threads 0..HD - 1 for i in 0..count - 1, where weighed returns a WeightAndGradient that
+// is not 0. Called by all of a block's 256 threads.
 template <class Weighed, class Add> __device__ inline void each_weighed(s64 count, Weighed weighed, Add add) {
   __shared__ WeightAndGradient x[256];
   for (s64 first = 0; first < count; first += 256) {
