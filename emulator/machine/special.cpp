@@ -2,6 +2,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "emulator/machine/machine.h"
 
@@ -57,76 +58,77 @@ struct Row {
   Read read;
 };
 
+constexpr std::pair<std::string_view, Row> kRows[] = {
+    {"%tid.x", {4, false, tid<0>}},
+    {"%tid.y", {4, false, tid<1>}},
+    {"%tid.z", {4, false, tid<2>}},
+    {"%ntid.x", {4, false, ntid<0>}},
+    {"%ntid.y", {4, false, ntid<1>}},
+    {"%ntid.z", {4, false, ntid<2>}},
+    {"%ctaid.x", {4, false, ctaid<0>}},
+    {"%ctaid.y", {4, false, ctaid<1>}},
+    {"%ctaid.z", {4, false, ctaid<2>}},
+    {"%nctaid.x", {4, false, nctaid<0>}},
+    {"%nctaid.y", {4, false, nctaid<1>}},
+    {"%nctaid.z", {4, false, nctaid<2>}},
+    {"%clusterid.x", {4, false, clusterid<0>}},
+    {"%clusterid.y", {4, false, clusterid<1>}},
+    {"%clusterid.z", {4, false, clusterid<2>}},
+    {"%nclusterid.x", {4, false, nclusterid<0>}},
+    {"%nclusterid.y", {4, false, nclusterid<1>}},
+    {"%nclusterid.z", {4, false, nclusterid<2>}},
+    {"%cluster_ctaid.x", {4, false, cluster_ctaid<0>}},
+    {"%cluster_ctaid.y", {4, false, cluster_ctaid<1>}},
+    {"%cluster_ctaid.z", {4, false, cluster_ctaid<2>}},
+    {"%cluster_nctaid.x", {4, false, cluster_nctaid<0>}},
+    {"%cluster_nctaid.y", {4, false, cluster_nctaid<1>}},
+    {"%cluster_nctaid.z", {4, false, cluster_nctaid<2>}},
+    {"%cluster_ctarank", {4, false, [](const Warp& w, int) -> u64 { return w.block().rank(); }}},
+    {"%cluster_nctarank",
+     {4, false,
+      [](const Warp& w, int) -> u64 {
+        const Dim3& c = shape_of(w).cluster;
+        return u64{c[0]} * c[1] * c[2];
+      }}},
+    {"%laneid", {4, false, [](const Warp&, int lane) -> u64 { return static_cast<u64>(lane); }}},
+    {"%warpid", {4, false, [](const Warp& w, int) -> u64 { return w.index(); }}},
+    {"%nwarpid", {4, false, [](const Warp&, int) -> u64 { return 64; }}},
+    {"%smid",
+     {4, false,
+      [](const Warp& w, int) -> u64 {
+        return (w.block().index()[0] + w.block().index()[1] + w.block().index()[2]) %
+               static_cast<u64>(machine_of(w).device().sm_count);
+      }}},
+    {"%nsmid", {4, false, [](const Warp& w, int) -> u64 { return static_cast<u64>(machine_of(w).device().sm_count); }}},
+    {"%gridid", {8, false, [](const Warp&, int) -> u64 { return 1; }}},
+    {"%lanemask_eq", {4, false, [](const Warp&, int lane) -> u64 { return u64{1} << lane; }}},
+    {"%lanemask_lt", {4, false, [](const Warp&, int lane) -> u64 { return (u64{1} << lane) - 1; }}},
+    {"%lanemask_le", {4, false, [](const Warp&, int lane) -> u64 { return (u64{2} << lane) - 1; }}},
+    {"%lanemask_gt", {4, false, [](const Warp&, int lane) -> u64 { return ~((u64{2} << lane) - 1) & kAllLanes; }}},
+    {"%lanemask_ge", {4, false, [](const Warp&, int lane) -> u64 { return ~((u64{1} << lane) - 1) & kAllLanes; }}},
+    // The workspace of grid-wide barriers, its upper half first: cooperative_groups/details/driver_abi.h of
+    // CUDA 13.0.
+    {"%envreg1", {4, false, [](const Warp& w, int) -> u64 { return shape_of(w).grid_workspace >> 32; }}},
+    {"%envreg2", {4, false, [](const Warp& w, int) -> u64 { return shape_of(w).grid_workspace & 0xffffffffU; }}},
+    {"%dynamic_smem_size", {4, false, [](const Warp& w, int) -> u64 { return shape_of(w).dynamic_shared; }}},
+    {"%total_smem_size",
+     {4, false, [](const Warp& w, int) -> u64 { return w.block().shared.size() - kReservedShared; }}},
+    {"%is_explicit_cluster",
+     {0, false,
+      [](const Warp& w, int) -> u64 {
+        const Dim3& c = shape_of(w).cluster;
+        return c[0] * c[1] * c[2] > 1 ? 1 : 0;
+      }}},
+    {"%clock", {4, true, [](const Warp& w, int) -> u64 { return time_of(w); }}},
+    {"%clock_hi", {4, true, [](const Warp& w, int) -> u64 { return time_of(w) >> 32; }}},
+    {"%clock64", {8, true, [](const Warp& w, int) -> u64 { return time_of(w); }}},
+    {"%globaltimer", {8, true, [](const Warp& w, int) -> u64 { return time_of(w); }}},
+    {"%globaltimer_lo", {4, true, [](const Warp& w, int) -> u64 { return time_of(w); }}},
+    {"%globaltimer_hi", {4, true, [](const Warp& w, int) -> u64 { return time_of(w) >> 32; }}},
+};
+
 const std::unordered_map<std::string_view, Row>& table() {
-  static const std::unordered_map<std::string_view, Row> rows = {
-      {"%tid.x", {4, false, tid<0>}},
-      {"%tid.y", {4, false, tid<1>}},
-      {"%tid.z", {4, false, tid<2>}},
-      {"%ntid.x", {4, false, ntid<0>}},
-      {"%ntid.y", {4, false, ntid<1>}},
-      {"%ntid.z", {4, false, ntid<2>}},
-      {"%ctaid.x", {4, false, ctaid<0>}},
-      {"%ctaid.y", {4, false, ctaid<1>}},
-      {"%ctaid.z", {4, false, ctaid<2>}},
-      {"%nctaid.x", {4, false, nctaid<0>}},
-      {"%nctaid.y", {4, false, nctaid<1>}},
-      {"%nctaid.z", {4, false, nctaid<2>}},
-      {"%clusterid.x", {4, false, clusterid<0>}},
-      {"%clusterid.y", {4, false, clusterid<1>}},
-      {"%clusterid.z", {4, false, clusterid<2>}},
-      {"%nclusterid.x", {4, false, nclusterid<0>}},
-      {"%nclusterid.y", {4, false, nclusterid<1>}},
-      {"%nclusterid.z", {4, false, nclusterid<2>}},
-      {"%cluster_ctaid.x", {4, false, cluster_ctaid<0>}},
-      {"%cluster_ctaid.y", {4, false, cluster_ctaid<1>}},
-      {"%cluster_ctaid.z", {4, false, cluster_ctaid<2>}},
-      {"%cluster_nctaid.x", {4, false, cluster_nctaid<0>}},
-      {"%cluster_nctaid.y", {4, false, cluster_nctaid<1>}},
-      {"%cluster_nctaid.z", {4, false, cluster_nctaid<2>}},
-      {"%cluster_ctarank", {4, false, [](const Warp& w, int) -> u64 { return w.block().rank(); }}},
-      {"%cluster_nctarank",
-       {4, false,
-        [](const Warp& w, int) -> u64 {
-          const Dim3& c = shape_of(w).cluster;
-          return u64{c[0]} * c[1] * c[2];
-        }}},
-      {"%laneid", {4, false, [](const Warp&, int lane) -> u64 { return static_cast<u64>(lane); }}},
-      {"%warpid", {4, false, [](const Warp& w, int) -> u64 { return w.index(); }}},
-      {"%nwarpid", {4, false, [](const Warp&, int) -> u64 { return 64; }}},
-      {"%smid",
-       {4, false,
-        [](const Warp& w, int) -> u64 {
-          return (w.block().index()[0] + w.block().index()[1] + w.block().index()[2]) %
-                 static_cast<u64>(machine_of(w).device().sm_count);
-        }}},
-      {"%nsmid",
-       {4, false, [](const Warp& w, int) -> u64 { return static_cast<u64>(machine_of(w).device().sm_count); }}},
-      {"%gridid", {8, false, [](const Warp&, int) -> u64 { return 1; }}},
-      {"%lanemask_eq", {4, false, [](const Warp&, int lane) -> u64 { return u64{1} << lane; }}},
-      {"%lanemask_lt", {4, false, [](const Warp&, int lane) -> u64 { return (u64{1} << lane) - 1; }}},
-      {"%lanemask_le", {4, false, [](const Warp&, int lane) -> u64 { return (u64{2} << lane) - 1; }}},
-      {"%lanemask_gt", {4, false, [](const Warp&, int lane) -> u64 { return ~((u64{2} << lane) - 1) & kAllLanes; }}},
-      {"%lanemask_ge", {4, false, [](const Warp&, int lane) -> u64 { return ~((u64{1} << lane) - 1) & kAllLanes; }}},
-      // The workspace of grid-wide barriers, its upper half first: cooperative_groups/details/driver_abi.h of
-      // CUDA 13.0.
-      {"%envreg1", {4, false, [](const Warp& w, int) -> u64 { return shape_of(w).grid_workspace >> 32; }}},
-      {"%envreg2", {4, false, [](const Warp& w, int) -> u64 { return shape_of(w).grid_workspace & 0xffffffffU; }}},
-      {"%dynamic_smem_size", {4, false, [](const Warp& w, int) -> u64 { return shape_of(w).dynamic_shared; }}},
-      {"%total_smem_size",
-       {4, false, [](const Warp& w, int) -> u64 { return w.block().shared.size() - kReservedShared; }}},
-      {"%is_explicit_cluster",
-       {0, false,
-        [](const Warp& w, int) -> u64 {
-          const Dim3& c = shape_of(w).cluster;
-          return c[0] * c[1] * c[2] > 1 ? 1 : 0;
-        }}},
-      {"%clock", {4, true, [](const Warp& w, int) -> u64 { return time_of(w); }}},
-      {"%clock_hi", {4, true, [](const Warp& w, int) -> u64 { return time_of(w) >> 32; }}},
-      {"%clock64", {8, true, [](const Warp& w, int) -> u64 { return time_of(w); }}},
-      {"%globaltimer", {8, true, [](const Warp& w, int) -> u64 { return time_of(w); }}},
-      {"%globaltimer_lo", {4, true, [](const Warp& w, int) -> u64 { return time_of(w); }}},
-      {"%globaltimer_hi", {4, true, [](const Warp& w, int) -> u64 { return time_of(w) >> 32; }}},
-  };
+  static const std::unordered_map<std::string_view, Row> rows(std::begin(kRows), std::end(kRows));
   return rows;
 }
 

@@ -75,7 +75,7 @@ Result<std::vector<Candidate>> rank(const Request& request, const DeviceInfo& de
     std::ranges::move(some, std::back_inserter(all));
   }
   std::ranges::stable_sort(all, cheaper);
-  const auto presets = std::ranges::stable_partition(all, [](const Ranked& one) { return !one.preset; }).begin();
+  const auto presets = std::stable_partition(all.begin(), all.end(), [](const Ranked& one) { return !one.preset; });
   auto last = std::stable_partition(all.begin(), presets,
                                     [&](const Ranked& one) { return !same_but_depth(one.candidate, ranked.front()); });
   auto other = all.begin();
