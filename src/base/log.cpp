@@ -31,12 +31,12 @@ class CallbackSink final : public spdlog::sinks::base_sink<std::mutex> {
 };
 
 // If the program was started without standard error, descriptor 2 later refers to some other file.
-const bool has_standard_error = ::fcntl(STDERR_FILENO, F_GETFD) != -1;
+const bool kHasStandardError = ::fcntl(STDERR_FILENO, F_GETFD) != -1;
 
 // The file behind descriptor 2 at the time when the logger was made.
 class StandardError {
  public:
-  StandardError() : open_(has_standard_error && ::fstat(STDERR_FILENO, &status_) == 0) {}
+  StandardError() : open_(kHasStandardError && ::fstat(STDERR_FILENO, &status_) == 0) {}
 
   // Returns false if it was closed since then, or replaced by another file, which must not get log text.
   bool is_as_it_was() const {
