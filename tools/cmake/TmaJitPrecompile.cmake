@@ -12,3 +12,12 @@ function(tma_jit_precompile TARGET)
   list(TRANSFORM headers REPLACE "(.+)" "<\\1>")
   target_precompile_headers(${TARGET} PRIVATE ${headers})
 endfunction()
+
+# Lets TARGET use the precompiled headers of OTHER, whose compile options must be TARGET's.
+#
+#   tma_jit_precompiled_by(OTHER TARGET)
+function(tma_jit_precompiled_by OTHER TARGET)
+  if(TMA_JIT_PRECOMPILE_HEADERS)
+    target_precompile_headers(${TARGET} REUSE_FROM ${OTHER})
+  endif()
+endfunction()
