@@ -9,8 +9,6 @@
 //! param   CLUSTER = 1    in {1, 2}                 "blocks, one below the other, that share each tile of B by multicast"
 //! param   PINGPONG = 0   in {0, 1}                 "0: the consumers share each tile; 1: two make tiles in turn, and one multiplies while the other stores"
 //! param   FAST    = 0    in {0, 1}                 "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
-//! param   PART    = 128  in {0, 64, 72, 80, 88, 96, 104, 112, 128, 160, 176, 192}     "columns"
-//! param   BUFFERS = 2    in {1, 2}     "buffers"
 //! param   GROUP_M = 16   in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse"
 //!
 //! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
@@ -18,7 +16,8 @@
 //! let     CONSUMERS = PINGPONG ? 2 : BM / (64 * SLICES)
 //! let     THREADS   = 128 * (CONSUMERS + 1)
 //! let     PROMOTED  = sizeof(T) == 1 && !integer(T) && FAST == 0
-//! let     SUMS      = PROMOTED ? BN / 2 + BUFFERS * PART / 2 : SLICES * BN / 2  "registers of a thread"
+//! let     PART      = PROMOTED == 0 ? 0 : BN > 192 ? 64 : BN  "columns whose sums of 128 products are computed while others are added"
+//! let     SUMS      = PROMOTED ? BN / 2 + (BN > 128 && BN <= 192 ? PART / 2 : PART) : SLICES * BN / 2  "registers of a thread: two sets of PART columns where there is room"
 //! let     SWIZZLE   = BN * sizeof(O) % 128 == 0 ? 128 : 0  "of the epilogue's tiles"
 //! let     EPI_N     = SWIZZLE == 128 ? 128 / sizeof(O) : BN / (BN & -BN) * max(8, 16 / sizeof(O)) "columns of D stored together: a swizzle row, or a plain row of an odd number of 16 bytes or more, so that stores of 8 rows use all banks"
 //! let     RING      = STAGES * (BM + BN) * 128
@@ -38,7 +37,7 @@
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require CONSUMERS * (SUMS + 40) <= 480 && SUMS <= (CONSUMERS == 3 ? 100 : 200) "accumulators must fit in registers"
 //! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
-//! require PROMOTED == 0 || PART > 0 && BN % max(PART, 1) == 0 "parts"
+//! require PROMOTED == 0 || BN <= 192 || BN == 256  "sums of 8-bit floats that are added in f32 are made in an even number of parts of 64 columns, or in one"
 //! require PROMOTED == 0 || SLICES == 1 && PINGPONG == 0 "sums of 8-bit floats that are added in f32 leave registers for 64 rows"
 //! require sizeof(O) > 1 || BN % 16 == 0            "TMA stores rows of whole 16 bytes"
 //! require !integer(T) || BN % 16 == 0              "wgmma multiplies integers by multiples of 16 columns"
@@ -115,7 +114,7 @@ static_assert(sizeof(Smem) <= SMEM);
 // to D may be in progress when it stores one.
 template <class To, class Order>
 __device__ void consume(Smem& smem, const To& D, const Order& tiles, const Dims& dims, const Hooks& hooks, int steps) {
-  multiply_tiles<Accumulators, SLICES, PINGPONG, PROMOTED ? PART : 0, BUFFERS>(
+  multiply_tiles<Accumulators, SLICES, PINGPONG, PART>(
       smem.pipeline, smem, tiles, steps,
       [&](const Tile& tile, int block) { return Store(hooks, tile.row * BM + block * 64, tile.column * BN); },
       [&](Store& store, const Accumulators& sums) {
