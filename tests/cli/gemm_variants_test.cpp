@@ -171,7 +171,8 @@ TEST_CASE("tiles for which wgmma has the registers and the shared memory, and th
     check_refused("sm_90a", wide + "PINGPONG=0 BM=192 STAGES=3 BN=" + width, "accumulators must fit in registers");
   check_passes("sm_90a", wide + "PINGPONG=1 BM=128 BN=176 STAGES=5");  // no room for two tiles of results
   const std::string split = "gemm M=300 N=136 K=520 --template-file gemm_wgmma_split SPLIT=1 ";
-  check_passes("sm_90a", split + "BM=256 BN=128 STAGES=2 CHUNKS=1 SHARE_M=1 SHARE_N=1");  // results need most of the ring
+  check_passes("sm_90a",
+               split + "BM=256 BN=128 STAGES=2 CHUNKS=1 SHARE_M=1 SHARE_N=1");  // results need most of the ring
   check_passes("sm_90a", split + "BM=192 BN=128 STAGES=5 CHUNKS=2 SHARE_M=1 SHARE_N=1 O=f32");
   check_passes("sm_90a", split + "BM=64 BN=64 STAGES=4 CHUNKS=1 SHARE_M=4 SHARE_N=2");
 }
@@ -180,8 +181,8 @@ TEST_CASE("sums of 8-bit floats in whole tiles and in parts of their columns") {
   if (!ready()) return;
   for (const char* words : {"BN=128 STAGES=4 CLUSTER=1", "BN=192 STAGES=4 CLUSTER=2", "BN=256 STAGES=4 CLUSTER=1"}) {
     for (const char* depth : {"0", "100", "128", "456"})
-      check_passes("sm_90a", std::string("gemm M=140 N=264 T=e4m3 --template-file gemm_wgmma BM=128 PINGPONG=0 K=") + depth +
-                                 " " + words);
+      check_passes("sm_90a", std::string("gemm M=140 N=264 T=e4m3 --template-file gemm_wgmma BM=128 PINGPONG=0 K=") +
+                                 depth + " " + words);
   }
 }
 

@@ -29,10 +29,10 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
     return result;
   }
 
-  // Multiplies one tile of 8-bit types, whose sums wgmma keeps to 14 bits: each step has its own sums, which are added in
-  // f32, Part columns at a time. Where registers hold two sets of them, one is added while the tensor cores compute the
-  // other; one set of more than 128 columns leaves the tensor cores to the other consumer meanwhile. Waits and products
-  // follow each other without branches, because otherwise ptxas serialises the products.
+  // Multiplies one tile of 8-bit types, whose sums wgmma keeps to 14 bits: each step has its own sums, which are added
+  // in f32, Part columns at a time. Where registers hold two sets of them, one is added while the tensor cores compute
+  // the other; one set of more than 128 columns leaves the tensor cores to the other consumer meanwhile. Waits and
+  // products follow each other without branches, because otherwise ptxas serialises the products.
   template <int Part> __device__ void accumulate_promoted(int steps, Accumulators& acc) {
     acc.fill(0);
     if (steps == 0) return;
