@@ -83,7 +83,6 @@
 //! preset  BM = 128, BN = 128, STAGES = 6, CLUSTER = 2  when M > 64
 //! preset  BM = 128, BN = 200, STAGES = 4  when M > 64
 //! preset  BM = 128, BN = 136, STAGES = 5  when M > 64
-//! preset  BM = 256, BN = 200, STAGES = 3  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 256, STAGES = 4, CLUSTER = 2  when M > 64 && sizeof(T) == 1
 //! preset  BM = 128, BN = 192, STAGES = 5  when M > 64 && sizeof(T) == 1
 //! preset  BM = 128, BN = 176, STAGES = 5  when M > 64 && sizeof(T) == 1
