@@ -19,6 +19,8 @@
 //! let     MERGED  = 4                              "results of other blocks that a thread takes at once"
 //! let     EACH    = max(UNROLL * COUNT, MERGED)
 //! let     PARTS   = LANES < THREADS ? 1 : max(1, min(min(128, ceil_div(N, THREADS * UNROLL * COUNT)), device.sm_count * BLOCKS * TURNS / max(M, 1))) "blocks of a row"
+//! let     DOWN    = ceil_div(M, ROWS)
+//! let     PLANES  = max(ceil_div(DOWN, 65535), 1)  "of a grid, which is that high at most"
 //!
 //! require K <= KEEP                                "the results must fit"
 //! require 2 * KEEP <= LANES                        "a round over more keys than threads leaves fewer"
@@ -36,7 +38,7 @@
 //!
 //! hook    key(f32 x, s32 row, s32 column) : f32 = x  "what elements are compared by: key = -x finds the least"
 //!
-//! launch  grid K == 0 ? 0 : ceil_div(M, ROWS) * PARTS  block THREADS
+//! launch  grid K == 0 ? 0 : PARTS, ceil_div(DOWN, PLANES), PLANES  block THREADS
 //! work    flops M * N  bytes M * (N * sizeof(T) + K * (VALUES * sizeof(T) + sizeof(J)))
 //! reference top_k_reference  grid min(M, 65536)  block 256
 //!
@@ -124,8 +126,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void top_k(View<const T
   __shared__ Best of_row[ROWS];
   Best& best = of_row[threadIdx.x / LANES];
   const int lane = threadIdx.x % LANES;
-  const u32 parts = gridDim.x / ceil_div<u32>(dims.M, ROWS), part = blockIdx.x % parts;
-  const s64 m = s64{blockIdx.x / parts} * ROWS + threadIdx.x / LANES;
+  const u32 parts = gridDim.x, part = blockIdx.x;
+  const s64 m = (s64{blockIdx.z} * gridDim.y + blockIdx.y) * ROWS + threadIdx.x / LANES;
   if (m >= dims.M) return;
   const AlignedRow<T> row(X.data + m * X.stride[0], dims.N);
   int kept = 0;
