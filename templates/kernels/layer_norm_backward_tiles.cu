@@ -5,8 +5,8 @@
 //! let     VECTORS = AFFINE
 //! use     "device/reduce/tiled_gradient.cuh"
 //!
-//! preset  BLOCKS = 3  when sizeof(T) == 4
-//! preset  BLOCKS = 2
+//! preset  BLOCKS = 3, WHOLE = 1  when sizeof(T) == 4
+//! preset  BLOCKS = 2, WHOLE = 1
 //! preset  BLOCKS = 2, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"

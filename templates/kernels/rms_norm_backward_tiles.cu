@@ -5,7 +5,7 @@
 //! let     VECTORS = WEIGHT
 //! use     "device/reduce/tiled_gradient.cuh"
 //!
-//! preset  BLOCKS = 3
+//! preset  BLOCKS = 3, WHOLE = 1
 //! preset  BLOCKS = 2, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"
