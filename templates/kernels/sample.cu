@@ -69,12 +69,12 @@ __device__ inline u64 share_of(f32 part, u64 all) {
 #include "device/reduce/key_search.cuh"
 #include "device/reduce/shared_row.cuh"
 
-using Few = FewTokens<THREADS, CLUSTER>;
+using Few = FewTokens<T, THREADS, CLUSTER>;
 
 struct Smem {
-  f32 greatest[THREADS / 32], bounds[THREADS / 32];
+  f32 greatest[THREADS / 32];
   u64 warps[4][THREADS / 32], prefix[THREADS / 32];
-  ClusterReduction<CLUSTER, f32> greatest_of, bounds_of;
+  ClusterReduction<CLUSTER, f32> greatest_of;
   ClusterReduction<CLUSTER, u64> sums[4];
   union {
     KeyHistograms<THREADS> histograms;
@@ -85,7 +85,7 @@ struct Smem {
   __device__ void init() {
     if constexpr (CLUSTER == 1) return;
     if (threadIdx.x == 0) {
-      greatest_of.init(), bounds_of.init();
+      greatest_of.init();
       for (auto& sum : sums) sum.init();
     }
     cluster::arrive_relaxed();
@@ -154,6 +154,26 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
       store(none ? -1 : static_cast<int>(index_of_pair(pair)), none ? -infinity() : 0.0F);
     return;
   }
+  const auto store_drawn = [&](int column, f32 x, f32 greatest, u64 total) {
+    const f32 log = x == greatest ? 0.0F : (x - greatest) / temperature;
+    store(column, log - logf(static_cast<f32>(total) * 0x1p-31F));
+  };
+  const u64 most = max(top_k, 0);
+  if (most > 0 && most <= Few::kMost) {
+    if constexpr (CLUSTER > 1) cluster::wait();
+    smem.few.select(aligned, rank, static_cast<int>(most) + 1, logit);
+    if (rank > 0) return;
+    const f32 greatest = smem.few.greatest();
+    if (greatest == -infinity()) {
+      if (threadIdx.x == 0) store(-1, -infinity());
+      return;
+    }
+    smem.few.draw(
+        static_cast<int>(most), top_p < 1, TokenWeight(greatest, temperature),
+        [&](u64 all) { return random_below(all, m, seed, offset); }, [&](u64 all) { return share_of(top_p, all); },
+        [&](const Draw& draw) { store_drawn(draw.column, draw.x, greatest, draw.total); });
+    return;
+  }
   const SharedRow<T, THREADS, KEPT, decltype(logit)> row(aligned, logit, kept, rank, CLUSTER);
   f32 greatest_own = -infinity();
   row.first_pass([&](f32 x) { greatest_own = fmaxf(greatest_own, x); });
@@ -165,31 +185,6 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
     return;
   }
   const TokenWeight weight(greatest, temperature);
-  const auto store_drawn = [&](int column, f32 x, u64 total) {
-    const f32 log = x == greatest ? 0.0F : (x - greatest) / temperature;
-    store(column, log - logf(static_cast<f32>(total) * 0x1p-31F));
-  };
-  const u64 most = max(top_k, 0);
-  // As many groups of threads as are wanted have an element that reaches the bound.
-  constexpr int kWarps = CLUSTER * THREADS / 32;
-  f32 bound = -infinity();
-  if (most > 0 && most <= min(4 * kWarps, Few::kMost)) {
-    const auto less_of = [](f32 a, f32 b) { return fminf(a, b); };
-    f32 of_group = warp_reduce<8>(greatest_own, Greater());
-    if (most <= kWarps) of_group = warp_reduce(of_group, Greater());
-    bound = smem.bounds_of(block_reduce<THREADS>(of_group, smem.bounds, infinity(), less_of), less_of);
-    const int count = smem.few.collect(row, rank, bound, weight);
-    if (count >= 0) {
-      if (rank > 0) return;
-      smem.few.draw(
-          count, static_cast<int>(most), top_p < 1, weight, [&](u64 all) { return random_below(all, m, seed, offset); },
-          [&](u64 all) { return share_of(top_p, all); },
-          [&](const Draw& draw) { store_drawn(draw.column, draw.x, draw.total); });
-      return;
-    }
-    cluster::sync_blocks<CLUSTER>();  // what the blocks counted has been read
-  }
-
   KeySearch<THREADS, CLUSTER> search(smem.histograms);
   constexpr f32 kLast = KeySearch<THREADS, CLUSTER>::kBins - 1;
   // Where an element lies between the greatest and those that have no weight.
@@ -202,7 +197,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
   u64 own = 0;                         // the thread's share of `above`
   bool counting = false;
   const auto measure = [&](f32 x) {
-    if (counting) return x >= bound ? min(weight(x), 1U) : 0;
+    if (counting) return min(weight(x), 1U);
     return x > least ? weight(x) : 0;
   };
   // Stage 0 keeps the `most` greatest, stage 1 the share top_p of their weight, stage 2 adds up what is left.
@@ -231,7 +226,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
     if (target < smem.sums[stage].part(i)) return;
     target -= smem.sums[stage].part(i);
   }
-  row.find_position(smem.prefix, own, target, drawn, [&](int column, f32 x) { store_drawn(column, x, total); });
+  row.find_position(smem.prefix, own, target, drawn, [&](int column, f32 x) { store_drawn(column, x, greatest, total); });
 }
 
 #else

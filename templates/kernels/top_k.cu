@@ -52,41 +52,12 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-#include "device/reduce/aligned_row.cuh"
 #include "device/reduce/grid.cuh"
+#include "device/reduce/row_numbers.cuh"
 #include "device/reduce/select.cuh"
 
 using Best = Selection<LANES, KEEP, EACH>;
-
-// The numbers by which UNROLL packs of a row are compared, from pack p on: minus infinity outside of the row, where
-// columns are negative or beyond all others, so that elements of the row come before them.
-struct Numbers {
-  f32 x[UNROLL * COUNT];
-  u32 first;  // the column of x[0]
-
-  __device__ Numbers(const AlignedRow<T>& row, s64 p, int m, const Hooks& hooks) {
-    first = static_cast<u32>(row.index_of(p, 0));
-    Elements<T> elements[UNROLL];
-    if (row.has_whole(p, p + (UNROLL - 1) * LANES)) {
-#pragma unroll
-      for (int u = 0; u < UNROLL; ++u) elements[u] = row.load_whole(p + u * LANES);
-#pragma unroll
-      for (int i = 0; i < UNROLL * COUNT; ++i)
-        x[i] = hooks.key(to_f32(elements[i / COUNT][i % COUNT]), m, static_cast<int>(column(i)));
-    } else {
-#pragma unroll
-      for (int u = 0; u < UNROLL; ++u) elements[u] = row.load(p + u * LANES);
-#pragma unroll
-      for (int i = 0; i < UNROLL * COUNT; ++i)
-        x[i] = row.range(p + i / COUNT * LANES).has(i % COUNT)
-                   ? hooks.key(to_f32(elements[i / COUNT][i % COUNT]), m, static_cast<int>(column(i)))
-                   : -infinity();
-    }
-  }
-  __device__ u32 column(int i) const {
-    return first + i / COUNT * (LANES * COUNT) + i % COUNT;
-  }
-};
+using Numbers = RowNumbers<T, LANES, UNROLL>;
 
 // MERGED of `count` keys in global memory, from index `first` + threadIdx.x on.
 struct Others {
@@ -130,10 +101,11 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void top_k(View<const T
   const s64 m = (s64{blockIdx.z} * gridDim.y + blockIdx.y) * ROWS + threadIdx.x / LANES;
   if (m >= dims.M) return;
   const AlignedRow<T> row(X.data + m * X.stride[0], dims.N);
+  const auto key = [&](f32 x, int column) { return hooks.key(x, static_cast<int>(m), column); };
   int kept = 0;
 #pragma unroll 1
   for (s64 tile = part * (LANES * UNROLL); tile < row.packs; tile += parts * (LANES * UNROLL))
-    kept = best.take_numbers(Numbers(row, tile + lane, static_cast<int>(m), hooks), kept, dims.K);
+    kept = best.take_numbers(Numbers(row, tile + lane, key), kept, dims.K);
   if constexpr (LANES == THREADS) {
     if (parts > 1) {
       u64* const keys = reinterpret_cast<u64*>(partials) + m * parts * dims.K;
