@@ -62,6 +62,8 @@ __device__ inline u64 share_of(f32 part, u64 all) {
   return max(min(static_cast<u64>(share), all), u64{1});
 }
 
+constexpr int kPlaces = 2048;
+
 #ifndef TMA_JIT_REFERENCE
 
 #include "device/reduce/block.cuh"
@@ -70,12 +72,14 @@ __device__ inline u64 share_of(f32 part, u64 all) {
 #include "device/reduce/shared_row.cuh"
 
 using Few = FewTokens<T, THREADS, CLUSTER>;
+using Search = KeySearch<THREADS, CLUSTER>;
+static_assert(Search::kBins == kPlaces);
 
 struct Smem {
   f32 greatest[THREADS / 32];
-  u64 warps[4][THREADS / 32], prefix[THREADS / 32];
+  u64 warps[2][THREADS / 32], prefix[THREADS / 32];
   ClusterReduction<CLUSTER, f32> greatest_of;
-  ClusterReduction<CLUSTER, u64> sums[4];
+  ClusterReduction<CLUSTER, u64> sums[2];
   union {
     KeyHistograms<THREADS> histograms;
     Few few;
@@ -168,9 +172,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
       if (threadIdx.x == 0) store(-1, -infinity());
       return;
     }
+    const TokenWeight weight(greatest, temperature);
     smem.few.draw(
-        static_cast<int>(most), top_p < 1, TokenWeight(greatest, temperature),
-        [&](u64 all) { return random_below(all, m, seed, offset); }, [&](u64 all) { return share_of(top_p, all); },
+        static_cast<int>(most), top_p < 1, weight, TokenPlace(weight, kPlaces), [&](u64 all) { return random_below(all, m, seed, offset); }, [&](u64 all) { return share_of(top_p, all); },
         [&](const Draw& draw) { store_drawn(draw.column, draw.x, greatest, draw.total); });
     return;
   }
@@ -185,43 +189,46 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
     return;
   }
   const TokenWeight weight(greatest, temperature);
-  KeySearch<THREADS, CLUSTER> search(smem.histograms);
-  constexpr f32 kLast = KeySearch<THREADS, CLUSTER>::kBins - 1;
-  // Where an element lies between the greatest and those that have no weight.
-  const auto place = [&](f32 x) {
-    const f32 below = fminf((greatest - x) * weight.scale * (kLast / 33), kLast);
-    return static_cast<u32>(x == greatest ? kLast : kLast - below);
-  };
+  const TokenPlace place(weight, kPlaces);
+  Search search(smem.histograms, ceil_div<s64>(dims.N, CLUSTER) + 32);
   f32 least = -infinity();
   u64 above = 0, equal = 0, each = 1;  // the weight above `least`, how many that have it are kept, the weight of each
-  u64 own = 0;                         // the thread's share of `above`
-  bool counting = false;
-  const auto measure = [&](f32 x) {
-    if (counting) return min(weight(x), 1U);
-    return x > least ? weight(x) : 0;
-  };
-  // Stage 0 keeps the `most` greatest, stage 1 the share top_p of their weight, stage 2 adds up what is left.
-  int stage = most > 0 ? 0 : 1;
-#pragma unroll 1
-  for (; true; ++stage) {
-    counting = stage == 0;
-    above = sum_of(row, smem, stage, own, measure);
-    if (stage == 2 || (stage == 1 && !(top_p < 1))) break;
-    if (counting && above <= most) continue;
-    const u64 target = counting ? most : share_of(top_p, above + equal * each);
-    u64 left = target - above;
-    if (target <= above) {
-      const KeyFound found = search.find(row, target, place, measure);
-      least = number_of_ordered(found.key), each = weight(least), left = target - found.above;
+  const auto weighed = [&](f32 x) { return x > least ? weight(x) : 0; };
+  if (most > 0) {
+    const auto counted = [&](f32 x) { return min(weight(x), 1U); };
+    if (search.sum(row, place, counted) > most) {
+      const KeyFound found = search.key(row, most, place, counted);
+      least = number_of_ordered(found.key), each = weight(least), equal = most - found.above;
     }
-    equal = counting ? left : ceil_div(left, each);
+  }
+  const bool by_places = most > 0 || top_p < 1;
+  u64 own = 0;  // the thread's share of what is drawn from
+  above = by_places ? search.sum(row, place, weighed) : sum_of(row, smem, 0, own, weighed);
+  if (top_p < 1) {
+    const u64 target = share_of(top_p, above + equal * each);
+    if (target <= above) {
+      const KeyFound found = search.key(row, target, place, weighed);
+      least = number_of_ordered(found.key), each = weight(least), above = found.above;
+    }
+    equal = ceil_div(target - above, each);
   }
 
+  // Of what is above `least` columns follow each other by their places, so that only those of one are read to find one.
   const u64 total = above + equal * each, chosen = random_below(total, m, seed, offset);
   const bool greater = chosen < above;
-  const auto drawn = [&](f32 x) { return greater ? measure(x) : u32{x == least}; };
-  if (!greater) sum_of(row, smem, stage = 3, own, drawn);
   u64 target = greater ? chosen : (chosen - above) / each;
+  BinFound at = {};
+  if (greater && by_places) {
+    if (!search.has_places()) search.sum(row, place, weighed);
+    at = search.bin(chosen + 1);
+    target -= at.above;
+  }
+  const auto drawn = [&](f32 x) {
+    if (!greater) return u32{x == least};
+    return !by_places || place(x) == at.bin ? weighed(x) : 0;
+  };
+  if (!greater || by_places) sum_of(row, smem, 1, own, drawn);
+  const int stage = !greater || by_places ? 1 : 0;
   for (int i = 0; i < rank; ++i) {
     if (target < smem.sums[stage].part(i)) return;
     target -= smem.sums[stage].part(i);
@@ -283,14 +290,27 @@ extern "C" __global__ void sample_reference(View<const T, 2> X, View<f64, 1> I, 
     const f64 chosen = random_below(static_cast<u64>(total), m, seed, offset);
     const bool greater = chosen < above;
     const f64 target = greater ? chosen : floor((chosen - above) / each());
+    // Of greater ones those of a greater place come first where there is a cut.
+    const TokenPlace place(weight, kPlaces);
+    const bool by_places = most > 0 || top_p < 1;
+    const auto key_at = [&](s64 n) { return ordered(element(n)); };
+    const auto from_place = [&](u32 least_place) {
+      return row_sum(dims.N, [&](s64 n) {
+        return key_at(n) > least && place(element(n)) >= least_place ? static_cast<f64>(weight(element(n))) : 0.0;
+      });
+    };
+    u32 at = 0;  // the place of what is drawn: the greatest with which more than `target` is reached
+    for (u32 step = kPlaces / 2; step > 0 && greater && by_places; step /= 2)
+      if (from_place(at + step) > target) at += step;
+    const f64 rest_target = greater && by_places ? target - from_place(at + 1) : target;
     s64 first = 0, last = dims.N - 1;  // the column is one of these
     while (first < last) {
       const s64 middle = (first + last) / 2;
       const f64 upto = row_sum(middle + 1, [&](s64 n) {
-        const u32 key = ordered(element(n));
-        return greater ? (key > least ? static_cast<f64>(weight(element(n))) : 0.0) : static_cast<f64>(key == least);
+        if (!greater) return static_cast<f64>(key_at(n) == least);
+        return key_at(n) > least && (!by_places || place(element(n)) == at) ? static_cast<f64>(weight(element(n))) : 0.0;
       });
-      upto > target ? last = middle : first = middle + 1;
+      upto > rest_target ? last = middle : first = middle + 1;
     }
     const auto log_weight = [&](f32 x) { return x == greatest ? 0.0 : (x - greatest) / temperature; };
     const f64 sum =

@@ -45,9 +45,11 @@ template <class T, int Threads, int Cluster> class FewTokens {
 
   // Draws one of the `most` greatest of the tokens selected, of which top_p keeps a share: `most` + 1 were selected, so
   // that it is known whether there are more. draw(n) gives a number below n, share(all) what top_p keeps of the
-  // weights. Called by all threads of the first block; calls store(Draw) in one of them.
-  template <class Weight, class Random, class Share, class Store>
-  __device__ void draw(int most, bool shared, const Weight& weight, Random random, Share share, Store store) {
+  // weights. Of tokens above the least those of greater places come first, and of one place those of lower columns.
+  // Called by all threads of the first block; calls store(Draw) in one of them.
+  template <class Weight, class Place, class Random, class Share, class Store>
+  __device__ void draw(int most, bool shared, const Weight& weight, const Place& place, Random random, Share share,
+                       Store store) {
     const int i = threadIdx.x;
     const int count = __syncthreads_count(i <= most && sorted_[i] != 0 && weight(number(i)) > 0);
     const bool cut = count > most;
@@ -60,7 +62,8 @@ template <class T, int Threads, int Cluster> class FewTokens {
       const u64 target = share(total);
       kept = __syncthreads_count(i < kept && prefix.before < target);
     }
-    if (i < kMost) sizes_[i] = size, before_[i] = prefix.before;
+    const u32 at = place(x);
+    if (i < kMost) sizes_[i] = size, places_[i] = at, before_[i] = prefix.before;
     __syncthreads();
     // Of those as great as the last only some are kept, the first by their columns; without a cut all are kept.
     const f32 least = number(kept - 1);
@@ -75,8 +78,9 @@ template <class T, int Threads, int Cluster> class FewTokens {
       return;
     }
     if (i >= greater) return;
-    u64 before = 0;  // of greater ones with lower columns
-    for (int j = 0; j < greater; ++j) before += column(j) < column(i) ? sizes_[j] : 0;
+    u64 before = 0;
+    for (int j = 0; j < greater; ++j)
+      if (places_[j] > at || (places_[j] == at && column(j) < column(i))) before += sizes_[j];
     if (before <= chosen && chosen - before < size) store(Draw{column(i), x, total});
   }
 
@@ -103,5 +107,5 @@ template <class T, int Threads, int Cluster> class FewTokens {
 
   Selection<Threads, kKeep, 16> best_;
   u64 of_block_[Cluster][kKeep], sorted_[kKeep], before_[kMost], partial_[Threads / 32];
-  u32 sizes_[kMost];
+  u32 sizes_[kMost], places_[kMost];
 };

@@ -1,11 +1,11 @@
 #pragma once
-// Finds the greatest 32-bit key such that the measures of all elements with keys at least as great add up to a target:
-// with the measure 1 the k-th greatest key, with probabilities the least of the smallest set that has a share of them.
-// A first digit says where in the range of all elements an element lies. The elements that share it are compared with
-// each other where they are few; else the key is found by its own digits from the highest on. The elements whose digits
-// before agree are summed by each one in a histogram of each block. Each block of a cluster adds up a slice of the bins
-// of all, and all read the slice that has the bin sought. Sums are integers, so that the order in which elements are
-// added does not matter.
+// Sums of the measures of a row's elements by where they lie between the least and the greatest, and the greatest key
+// such that the measures of all elements with keys at least as great add up to a target: with the measure 1 the k-th
+// greatest key, with probabilities the least of the smallest set that has a share of them. Elements that share a place
+// are compared with each other where they are few; else the key is found by its own digits from the highest on. The
+// elements whose digits before agree are summed by each one in a histogram of each block. Each block of a cluster adds
+// up a slice of the bins of all, and all read the slice that has the bin sought. Sums are integers, so that the order
+// in which elements are added does not matter.
 #include "device/reduce/cluster.cuh"
 #include "device/reduce/ordered.cuh"
 #include "device/reduce/prefix.cuh"
@@ -15,20 +15,21 @@ struct KeyFound {
   u64 above;  // the sum of the measures of elements with greater keys
 };
 
+struct BinFound {
+  u32 bin;
+  u64 above;  // the sum of the bins above
+};
+
 // Shared memory of the blocks of a cluster.
 template <int Threads> struct KeyHistograms {
   static constexpr int kBins = 2048;
 
-  u32 low[kBins], high[kBins];  // the halves of a block's sums
+  u32 low[kBins], high[kBins];  // a block's sums: high counts 2^16 each, or 2^32 if the block's part is long
   u64 slice[kBins], total;      // of a cluster: the sums of the block's slice of the bins, and theirs
   u64 warps[2][Threads / 32];
   u32 size;  // of the block's keys that are compared, which lie where the halves did
-  u32 found;
-  u64 above;
-
-  __device__ void add(u32 at, u32 measure) {
-    if (atomicAdd(&low[at], measure) + measure < measure) atomicAdd(&high[at], 1);
-  }
+  KeyFound key;
+  BinFound bin;
 };
 
 // A histogram is cleared, and a slice written, after all blocks have arrived at the barrier behind which none reads it.
@@ -43,14 +44,26 @@ template <int Threads, int Cluster> class KeySearch {
   static_assert(kSlice % Threads == 0 || Threads % kSlice == 0);
 
   KeyHistograms<Threads>& smem_;
+  const bool long_;     // the sums of a block's part may be beyond what 2^16 measures of 16 bits add up to
+  bool compared_ = false;  // other blocks may still read this one's keys
+  bool places_ = false;    // the histogram is that of places
 
   static __device__ KeyHistograms<Threads>* of(KeyHistograms<Threads>* smem, int block) {
     return Cluster == 1 ? smem : cluster::map(smem, block);
   }
   // Bin i of the thread's kEach of a slice, which descend; below 0 where it has none.
   static __device__ int bin(int i) { return kSlice - 1 - (threadIdx.x * kEach + i); }
-  // Adds up the block's slice of the bins of all blocks.
-  __device__ void add_slice(int rank) {
+
+  __device__ void add(u32 at, u32 measure) {
+    if (long_) {
+      if (atomicAdd(&smem_.low[at], measure) + measure < measure) atomicAdd(&smem_.high[at], 1);
+    } else {  // without a result there is nothing to wait for
+      atomicAdd(&smem_.low[at], measure & 0xffff);
+      atomicAdd(&smem_.high[at], measure >> 16);
+    }
+  }
+  // Adds up the block's slice of the bins of all blocks. Returns the sum of all slices.
+  __device__ u64 add_slice(int rank) {
     u64 sum = 0;
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
@@ -60,51 +73,33 @@ template <int Threads, int Cluster> class KeySearch {
 #pragma unroll
       for (int block = 0; block < Cluster; ++block) {
         const KeyHistograms<Threads>* const from = of(&smem_, block);
-        of_bin += u64{from->high[at]} << 32 | from->low[at];
+        of_bin += (u64{from->high[at]} << (long_ ? 32 : 16)) + from->low[at];
       }
       sum += smem_.slice[bin(i)] = of_bin;
     }
-    if constexpr (Cluster == 1) return;
     sum = block_prefix<Threads>(sum, smem_.warps[0]).all;
+    if constexpr (Cluster == 1) return sum;
     if (threadIdx.x == 0) smem_.total = sum;
     cluster::sync();
-  }
-  // Finds the greatest bin such that it and those above reach the target.
-  __device__ void find(u64 target) {
-    add_slice(Cluster == 1 ? 0 : cluster::rank());
-    int owner = Cluster - 1;
-    u64 above = 0;  // of the slices above the owner's
-    if constexpr (Cluster > 1) {
-      for (; owner > 0; --owner) {
-        const u64 total = of(&smem_, owner)->total;
-        if (above + total >= target) break;
-        above += total;
-      }
-    }
-    const u64* const slice = of(&smem_, owner)->slice;
-    u64 sums[kEach], sum = 0;
+    u64 all = 0;
 #pragma unroll
-    for (int i = 0; i < kEach; ++i) sum += sums[i] = bin(i) < 0 ? 0 : slice[bin(i)];
-    u64 before = above + block_prefix<Threads>(sum, smem_.warps[1]).before;
-#pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      if (before < target && before + sums[i] >= target) smem_.found = owner * kSlice + bin(i), smem_.above = before;
-      before += sums[i];
-    }
-    __syncthreads();
+    for (int block = 0; block < Cluster; ++block) all += of(&smem_, block)->total;
+    return all;
   }
 
-  // Sums the measures of a row's elements by their digits, and finds the greatest that reaches the target.
+  // Sums the measures of a row's elements by their digits. Returns the sum of all.
   template <class Row, class Digit, class Measure>
-  __device__ void find_digit(const Row& row, u64 target, Digit digit, Measure measure) {
+  __device__ u64 sum_by(const Row& row, Digit digit, Measure measure) {
+    if (compared_) cluster::sync_blocks<Cluster>();
+    compared_ = false;
     for (int i = threadIdx.x; i < kBins; i += Threads) smem_.low[i] = smem_.high[i] = 0;
     __syncthreads();
     row.next_pass([&](f32 x) {
       const u32 size = measure(x);
-      if (size > 0) smem_.add(digit(x), size);
+      if (size > 0) add(digit(x), size);
     });
     cluster::sync_blocks<Cluster>();
-    find(target);
+    return add_slice(Cluster == 1 ? 0 : cluster::rank());
   }
 
   // Finds the greatest of the keys for which `sought` holds that reaches the target, if there are few of them in the
@@ -118,6 +113,7 @@ template <int Threads, int Cluster> class KeySearch {
       const u32 at = atomicAdd(&smem_.size, 1);
       if (at < kFew) smem_.low[at] = ordered(x);
     });
+    compared_ = true;
     cluster::sync_blocks<Cluster>();
     u32* const keys = smem_.high;
     u32* const sizes = smem_.high + kBins / 2;
@@ -143,34 +139,73 @@ template <int Threads, int Cluster> class KeySearch {
         if (keys[i] > key) above += sizes[i];
         if (keys[i] == key) equal += sizes[i], first = first && i >= own;
       }
-      if (first && above < target && above + equal >= target) smem_.found = key, smem_.above = above;
+      if (first && above < target && above + equal >= target) smem_.key = {key, above};
     }
     __syncthreads();
     return true;
   }
 
  public:
-  __device__ explicit KeySearch(KeyHistograms<Threads>& smem) : smem_(smem) {}
+  // Each block has at most `elements` of the row.
+  __device__ KeySearch(KeyHistograms<Threads>& smem, s64 elements) : smem_(smem), long_(elements > 1 << 16) {}
 
-  // Called by all threads of the cluster. Keys are ordered(x) of the numbers that row.next_pass gives; measure(x) is
-  // below 2^32, 0 beyond the ends of the row, and their sum is at least `target`, which is positive. place(x), below
-  // kBins, is never less for a greater x; the more of its values elements have, the fewer threads add to one sum.
+  // Whether bin() finds places: a search for a key by its digits overwrites their sums.
+  __device__ bool has_places() const { return places_; }
+
+  // Sums the measures of a row's elements, which row.next_pass gives, by their places: place(x), below kBins, is never
+  // less for a greater x; the more of its values elements have, the fewer threads add to one sum. measure(x) is below
+  // 2^32, and 0 beyond the ends of the row. Returns the sum of all. Called by all threads of the cluster, as what
+  // follows.
   template <class Row, class Place, class Measure>
-  __device__ KeyFound find(const Row& row, u64 target, Place place, Measure measure) {
-    find_digit(row, target, place, measure);
-    const u32 where = smem_.found;
-    KeyFound found = {0, smem_.above};
-    if (find_among_few(
-            row, target - found.above, [&](f32 x) { return place(x) == where && measure(x) > 0; }, measure))
-      return {smem_.found, found.above + smem_.above};
+  __device__ u64 sum(const Row& row, Place place, Measure measure) {
+    places_ = true;
+    return sum_by(row, place, measure);
+  }
+
+  // Returns the greatest place such that the sums of it and of those above reach the target, after sum().
+  __device__ BinFound bin(u64 target) {
+    int owner = Cluster - 1;
+    u64 above = 0;  // of the slices above the owner's
+    if constexpr (Cluster > 1) {
+      for (; owner > 0; --owner) {
+        const u64 total = of(&smem_, owner)->total;
+        if (above + total >= target) break;
+        above += total;
+      }
+    }
+    const u64* const slice = of(&smem_, owner)->slice;
+    u64 sums[kEach], sum = 0;
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) sum += sums[i] = bin(i) < 0 ? 0 : slice[bin(i)];
+    u64 before = above + block_prefix<Threads>(sum, smem_.warps[1]).before;
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      if (before < target && before + sums[i] >= target)
+        smem_.bin = {static_cast<u32>(owner * kSlice + bin(i)), before};
+      before += sums[i];
+    }
+    __syncthreads();
+    return smem_.bin;
+  }
+
+  // Returns the greatest key that reaches the target, which is positive and at most what sum() of the same measures
+  // returned. Keys are ordered(x).
+  template <class Row, class Place, class Measure>
+  __device__ KeyFound key(const Row& row, u64 target, Place place, Measure measure) {
+    const BinFound at = bin(target);
+    const auto sought = [&](f32 x) { return place(x) == at.bin && measure(x) > 0; };
+    if (find_among_few(row, target - at.above, sought, measure)) return {smem_.key.key, at.above + smem_.key.above};
+    places_ = false;
+    KeyFound found = {0, at.above};
 #pragma unroll 1
     for (int bits = 32; bits > 0;) {  // invariant: the key's bits from `bits` on are found
       const int digit = min(bits, 11), shift = bits - digit;
-      find_digit(
-          row, target - found.above, [&](f32 x) { return ordered(x) >> shift & ((1 << digit) - 1); },
-          [&](f32 x) { return place(x) == where && u64{ordered(x) ^ found.key} >> bits == 0 ? measure(x) : 0; });
-      found.key |= smem_.found << shift;
-      found.above += smem_.above;
+      sum_by(
+          row, [&](f32 x) { return ordered(x) >> shift & ((1 << digit) - 1); },
+          [&](f32 x) { return place(x) == at.bin && u64{ordered(x) ^ found.key} >> bits == 0 ? measure(x) : 0; });
+      const BinFound next = bin(target - found.above);
+      found.key |= next.bin << shift;
+      found.above += next.above;
       bits = shift;
     }
     return found;
