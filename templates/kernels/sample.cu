@@ -193,24 +193,25 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
   Search search(smem.histograms, ceil_div<s64>(dims.N, CLUSTER) + 32);
   f32 least = -infinity();
   u64 above = 0, equal = 0, each = 1;  // the weight above `least`, how many that have it are kept, the weight of each
-  const auto weighed = [&](f32 x) { return x > least ? weight(x) : 0; };
-  if (most > 0) {
-    const auto counted = [&](f32 x) { return min(weight(x), 1U); };
-    if (search.sum(row, place, counted) > most) {
-      const KeyFound found = search.key(row, most, place, counted);
-      least = number_of_ordered(found.key), each = weight(least), equal = most - found.above;
-    }
-  }
+  bool counting = false;
+  const auto measure = [&](f32 x) { return x > least ? (counting ? min(weight(x), 1U) : weight(x)) : 0; };
   const bool by_places = most > 0 || top_p < 1;
   u64 own = 0;  // the thread's share of what is drawn from
-  above = by_places ? search.sum(row, place, weighed) : sum_of(row, smem, 0, own, weighed);
-  if (top_p < 1) {
-    const u64 target = share_of(top_p, above + equal * each);
+  if (!by_places) above = sum_of(row, smem, 0, own, measure);
+  // Stage 0 keeps the `most` greatest, stage 1 the share top_p of their weight; a search may need the places once more.
+#pragma unroll 1
+  for (int stage = most > 0 ? 0 : 1; by_places; ++stage) {
+    counting = stage == 0;
+    above = search.sum(row, place, measure);
+    if (stage == 2 || (stage == 1 && !(top_p < 1))) break;
+    if (counting && above <= most) continue;
+    const u64 target = counting ? most : share_of(top_p, above + equal * each);
     if (target <= above) {
-      const KeyFound found = search.key(row, target, place, weighed);
+      const KeyFound found = search.key(row, target, place, measure);
       least = number_of_ordered(found.key), each = weight(least), above = found.above;
     }
-    equal = ceil_div(target - above, each);
+    equal = counting ? target - above : ceil_div(target - above, each);
+    if (stage == 1 && search.has_places()) break;
   }
 
   // Of what is above `least` columns follow each other by their places, so that only those of one are read to find one.
@@ -219,13 +220,12 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
   u64 target = greater ? chosen : (chosen - above) / each;
   BinFound at = {};
   if (greater && by_places) {
-    if (!search.has_places()) search.sum(row, place, weighed);
     at = search.bin(chosen + 1);
     target -= at.above;
   }
   const auto drawn = [&](f32 x) {
     if (!greater) return u32{x == least};
-    return !by_places || place(x) == at.bin ? weighed(x) : 0;
+    return !by_places || place(x) == at.bin ? measure(x) : 0;
   };
   if (!greater || by_places) sum_of(row, smem, 1, own, drawn);
   const int stage = !greater || by_places ? 1 : 0;
