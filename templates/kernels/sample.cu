@@ -9,12 +9,14 @@
 //! param   THREADS = 1024  in {128, 256, 512, 1024} "of a block"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
 //! param   KEPT    = 1     in {0, 1}                "1: a row is kept in shared memory; 0: each pass over it reads it again"
+//! param   BLOCKS  = 1     in {1, 2, 3, 4}          "blocks that an SM is to have room for"
 //!
 //! let     PACKS   = ceil_div(N, 16 / sizeof(T)) + 1 "reads of 16 bytes of a row, of which the first and the last may be partial"
 //! let     SMEM    = KEPT * ceil_div(PACKS, CLUSTER) * (16 / sizeof(T)) * 4 "bytes of a block's logits"
 //!
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
-//! require SMEM + 34 * 1024 + THREADS <= device.smem_per_block "a row must fit into its blocks' shared memory"
+//! require SMEM + (THREADS == 1024 ? 34 : 45) * 1024 + THREADS <= device.smem_per_block "a row must fit into its blocks' shared memory"
+//! require BLOCKS * THREADS <= device.threads_per_sm "an SM has so many threads at most"
 //! require M == 0 || N <= 1 || stride(X, 1) == 1    "elements of a row of X are neighbours"
 //!
 //! tensor  X : T[M, N]
@@ -77,9 +79,9 @@ static_assert(Search::kBins == kPlaces);
 
 struct Smem {
   f32 greatest[THREADS / 32];
-  u64 warps[2][THREADS / 32], prefix[THREADS / 32];
+  u64 warps[THREADS / 32], prefix[THREADS / 32];
   ClusterReduction<CLUSTER, f32> greatest_of;
-  ClusterReduction<CLUSTER, u64> sums[2];
+  ClusterReduction<CLUSTER, u64> sums;
   union {
     KeyHistograms<THREADS> histograms;
     Few few;
@@ -88,10 +90,7 @@ struct Smem {
   // Called by all threads, which then wait for the cluster before the first reduction over it.
   __device__ void init() {
     if constexpr (CLUSTER == 1) return;
-    if (threadIdx.x == 0) {
-      greatest_of.init();
-      for (auto& sum : sums) sum.init();
-    }
+    if (threadIdx.x == 0) greatest_of.init(), sums.init();
     cluster::arrive_relaxed();
   }
 };
@@ -116,25 +115,14 @@ __device__ inline u64 greatest_pair(const AlignedRow<T>& row, Smem& smem, int ra
                 }
               });
   if constexpr (CLUSTER > 1) cluster::wait();
-  const u64 pair = block_reduce<THREADS>(ordered_pair(most, column), smem.warps[0], u64{0}, Greater());
-  return smem.sums[0](pair, Greater());
-}
-
-// The sum of measure(x) over a row, of which a thread's numbers have the share `own`; all threads of its blocks get it,
-// and sums[turn] has those of all blocks. `turn` is another one at each call.
-template <class Row, class Measure>
-__device__ inline u64 sum_of(const Row& row, Smem& smem, int turn, u64& own, Measure measure) {
-  u64 sum = 0;
-  row.next_pass([&](f32 x) { sum += measure(x); });
-  own = sum;
-  const auto add = [](u64 a, u64 b) { return a + b; };
-  return smem.sums[turn](block_reduce<THREADS>(sum, smem.warps[turn], u64{0}, add), add);
+  const u64 pair = block_reduce<THREADS>(ordered_pair(most, column), smem.warps, u64{0}, Greater());
+  return smem.sums(pair, Greater());
 }
 
 // The columns that can be drawn: those whose logits are above `least`, and the first `equal` of those that have it.
 // Weights are integers whose sums no order of addition changes, so that a random number chooses the same column
 // wherever and by however many threads it is drawn.
-extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2> X, View<J, 1> I, View<f32, 1> L,
+extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void sample(View<const T, 2> X, View<J, 1> I, View<f32, 1> L,
                                                                 f32 temperature, s32 top_k, f32 top_p, u64 seed,
                                                                 u64 offset, const Dims dims,
                                                                 const __grid_constant__ Hooks hooks) {
@@ -195,12 +183,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
   u64 above = 0, equal = 0, each = 1;  // the weight above `least`, how many that have it are kept, the weight of each
   bool counting = false;
   const auto measure = [&](f32 x) { return x > least ? (counting ? min(weight(x), 1U) : weight(x)) : 0; };
-  const bool by_places = most > 0 || top_p < 1;
-  u64 own = 0;  // the thread's share of what is drawn from
-  if (!by_places) above = sum_of(row, smem, 0, own, measure);
   // Stage 0 keeps the `most` greatest, stage 1 the share top_p of their weight; a search may need the places once more.
 #pragma unroll 1
-  for (int stage = most > 0 ? 0 : 1; by_places; ++stage) {
+  for (int stage = most > 0 ? 0 : 1; true; ++stage) {
     counting = stage == 0;
     above = search.sum(row, place, measure);
     if (stage == 2 || (stage == 1 && !(top_p < 1))) break;
@@ -217,23 +202,20 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
   // Of what is above `least` columns follow each other by their places, so that only those of one are read to find one.
   const u64 total = above + equal * each, chosen = random_below(total, m, seed, offset);
   const bool greater = chosen < above;
-  u64 target = greater ? chosen : (chosen - above) / each;
   BinFound at = {};
-  if (greater && by_places) {
-    at = search.bin(chosen + 1);
-    target -= at.above;
-  }
-  const auto drawn = [&](f32 x) {
-    if (!greater) return u32{x == least};
-    return !by_places || place(x) == at.bin ? measure(x) : 0;
-  };
-  if (!greater || by_places) sum_of(row, smem, 1, own, drawn);
-  const int stage = !greater || by_places ? 1 : 0;
+  if (greater) at = search.bin(chosen + 1);
+  u64 target = greater ? chosen - at.above : (chosen - above) / each;
+  const auto drawn = [&](f32 x) { return greater ? (place(x) == at.bin ? measure(x) : 0) : u32{x == least}; };
+  const auto found = [&](int column, f32 x) { store_drawn(column, x, greatest, total); };
+  if (search.find_column(row, target, drawn, found)) return;
+  const u64 own = row.sum_in_order(drawn);
+  const auto add = [](u64 a, u64 b) { return a + b; };
+  smem.sums(block_reduce<THREADS>(own, smem.warps, u64{0}, add), add);
   for (int i = 0; i < rank; ++i) {
-    if (target < smem.sums[stage].part(i)) return;
-    target -= smem.sums[stage].part(i);
+    if (target < smem.sums.part(i)) return;
+    target -= smem.sums.part(i);
   }
-  row.find_position(smem.prefix, own, target, drawn, [&](int column, f32 x) { store_drawn(column, x, greatest, total); });
+  row.find_position(smem.prefix, own, target, drawn, found);
 }
 
 #else
@@ -290,27 +272,27 @@ extern "C" __global__ void sample_reference(View<const T, 2> X, View<f64, 1> I, 
     const f64 chosen = random_below(static_cast<u64>(total), m, seed, offset);
     const bool greater = chosen < above;
     const f64 target = greater ? chosen : floor((chosen - above) / each());
-    // Of greater ones those of a greater place come first where there is a cut.
+    // Of greater ones those of a greater place come first.
     const TokenPlace place(weight, kPlaces);
-    const bool by_places = most > 0 || top_p < 1;
-    const auto key_at = [&](s64 n) { return ordered(element(n)); };
-    const auto from_place = [&](u32 least_place) {
+    const auto from_place = [&](u32 from) {
       return row_sum(dims.N, [&](s64 n) {
-        return key_at(n) > least && place(element(n)) >= least_place ? static_cast<f64>(weight(element(n))) : 0.0;
+        const f32 x = element(n);
+        return ordered(x) > least && place(x) >= from ? static_cast<f64>(weight(x)) : 0.0;
       });
     };
-    u32 at = 0;  // the place of what is drawn: the greatest with which more than `target` is reached
-    for (u32 step = kPlaces / 2; step > 0 && greater && by_places; step /= 2)
+    u32 at = 0;  // the greatest place with which more than `target` is reached
+    for (u32 step = kPlaces / 2; step > 0 && greater; step /= 2)
       if (from_place(at + step) > target) at += step;
-    const f64 rest_target = greater && by_places ? target - from_place(at + 1) : target;
+    const f64 left = greater ? target - from_place(at + 1) : target;
     s64 first = 0, last = dims.N - 1;  // the column is one of these
     while (first < last) {
       const s64 middle = (first + last) / 2;
       const f64 upto = row_sum(middle + 1, [&](s64 n) {
-        if (!greater) return static_cast<f64>(key_at(n) == least);
-        return key_at(n) > least && (!by_places || place(element(n)) == at) ? static_cast<f64>(weight(element(n))) : 0.0;
+        const f32 x = element(n);
+        if (!greater) return static_cast<f64>(ordered(x) == least);
+        return ordered(x) > least && place(x) == at ? static_cast<f64>(weight(x)) : 0.0;
       });
-      upto > rest_target ? last = middle : first = middle + 1;
+      upto > left ? last = middle : first = middle + 1;
     }
     const auto log_weight = [&](f32 x) { return x == greatest ? 0.0 : (x - greatest) / temperature; };
     const f64 sum =

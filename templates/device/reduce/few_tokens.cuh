@@ -15,7 +15,9 @@ struct Draw {
 
 // In the shared memory of each block of a cluster. Tokens are pairs of a number and a column, which descend.
 template <class T, int Threads, int Cluster> class FewTokens {
-  static constexpr int kKeep = Threads < 256 ? Threads / 2 : 128, kUnroll = 16 / AlignedRow<T>::kCount;
+  static constexpr int kKeep = Threads < 256 ? Threads / 2 : 96;
+  static constexpr int kEach = Threads > 512 ? 16 : 32;  // as registers allow
+  static constexpr int kUnroll = kEach / AlignedRow<T>::kCount;
 
  public:
   static constexpr int kMost = kKeep - 1;  // that can be kept
@@ -105,7 +107,7 @@ template <class T, int Threads, int Cluster> class FewTokens {
     return static_cast<int>(index_of_pair(sorted_[i]));
   }
 
-  Selection<Threads, kKeep, 16> best_;
+  Selection<Threads, kKeep, kEach> best_;
   u64 of_block_[Cluster][kKeep], sorted_[kKeep], before_[kMost], partial_[Threads / 32];
   u32 sizes_[kMost], places_[kMost];
 };

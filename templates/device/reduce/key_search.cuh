@@ -40,7 +40,7 @@ template <int Threads, int Cluster> class KeySearch {
  private:
   static constexpr int kSlice = kBins / Cluster, kEach = kSlice > Threads ? kSlice / Threads : 1;
   static constexpr int kFew = 512;
-  static_assert(kFew <= kBins / 2);
+  static_assert(3 * kFew <= kBins);
   static_assert(kSlice % Threads == 0 || Threads % kSlice == 0);
 
   KeyHistograms<Threads>& smem_;
@@ -209,5 +209,47 @@ template <int Threads, int Cluster> class KeySearch {
       bits = shift;
     }
     return found;
+  }
+
+  // Calls found(column, x) in the thread that has the first element up to and with which, in the order of columns, the
+  // measures add up to more than `target`, if few elements have one and those of all do. Returns whether they are few.
+  template <class Row, class Measure, class Found>
+  __device__ bool find_column(const Row& row, u64 target, Measure measure, Found found) {
+    if (compared_) cluster::sync_blocks<Cluster>();
+    if (threadIdx.x == 0) smem_.size = 0;
+    __syncthreads();
+    row.next_pass_at([&](f32 x, int p, int i) {
+      if (measure(x) == 0) return;
+      const u32 at = atomicAdd(&smem_.size, 1);
+      if (at < kFew) smem_.low[at] = row.column(p, i), smem_.low[kFew + at] = ordered(x);
+    });
+    cluster::sync_blocks<Cluster>();
+    u32 all = 0;
+    for (int block = 0; block < Cluster; ++block) all += of(&smem_, block)->size;
+    if (all <= kFew && (Cluster == 1 || cluster::rank() == 0)) {
+      u32* const columns = smem_.high;
+      u32* const numbers = smem_.high + kFew;
+      u32* const sizes = smem_.high + 2 * kFew;
+      u32 count = 0;
+      for (int block = 0; block < Cluster; ++block) {
+        const u32 size = of(&smem_, block)->size;
+        for (u32 i = threadIdx.x; i < size; i += Threads) {
+          columns[count + i] = of(&smem_, block)->low[i];
+          numbers[count + i] = of(&smem_, block)->low[kFew + i];
+          sizes[count + i] = measure(number_of_ordered(numbers[count + i]));
+        }
+        count += size;
+      }
+      __syncthreads();
+      for (u32 own = threadIdx.x; own < count; own += Threads) {
+        u64 before = 0;
+#pragma unroll 4
+        for (u32 i = 0; i < count; ++i) before += columns[i] < columns[own] ? sizes[i] : 0;
+        if (before <= target && target - before < sizes[own])
+          found(static_cast<int>(columns[own]), number_of_ordered(numbers[own]));
+      }
+    }
+    if constexpr (Cluster > 1) cluster::sync();  // the first block has read what the others found
+    return all <= kFew;
   }
 };

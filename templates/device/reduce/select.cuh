@@ -78,20 +78,19 @@ template <int Threads, int Keep, int Each> class Selection {
     sort(from, size, count);
     return min(size, count);
   }
-  // Writes the `count` greatest of `size` keys, Threads at most, to keys_. Four threads compare a key with the others
-  // where there are as many.
+  // Writes the `count` greatest of `size` keys, Threads at most, to keys_. As many threads as there are for each key, up
+  // to 16, compare it with the others.
   __device__ void sort(const u64* from, int size, int count) {
-    const int sharers = 4 * size <= Threads ? 4 : 1, own = Group::rank() / sharers;
+    int sharers = 1;
+    while (sharers < 16 && 2 * sharers * size <= Threads) sharers *= 2;
+    const int own = Group::rank() / sharers;
     const u64 key = own < size ? from[own] : 0;
     int rank = 0;
     if (own < size) {
 #pragma unroll 4
       for (int i = Group::rank() % sharers; i < size; i += sharers) rank += from[i] > key;
     }
-    if (sharers > 1) {
-      rank += __shfl_xor_sync(0xffffffff, rank, 1);
-      rank += __shfl_xor_sync(0xffffffff, rank, 2);
-    }
+    for (int distance = 1; distance < sharers; distance *= 2) rank += __shfl_xor_sync(0xffffffff, rank, distance);
     Group::sync();
     if (own < size && rank < count) keys_[rank] = key;
     Group::sync();
@@ -102,15 +101,17 @@ template <int Threads, int Keep, int Each> class Selection {
   template <class Numbers>
   static __device__ u32 without_late(const Numbers& numbers, u32 reaching, f32 bound, int greater, int count) {
     constexpr int kCount = sizeof(numbers.x) / sizeof(f32);
-    const auto equal = [&](int i) { return (reaching >> i & 1) && (numbers.x[i] == bound || bound != bound); };
-    u32 first = 0;  // greater for a lower column
+    u32 equal = 0;
 #pragma unroll
-    for (int i = 0; i < kCount; ++i)
-      if (equal(i)) first = max(first, ~numbers.column(i));
+    for (int i = 0; i < kCount; ++i) equal |= u32{numbers.x[i] == bound || bound != bound} << i;
+    equal &= reaching;
+    const u32 first = equal == 0 ? 0 : ~numbers.column(__ffs(equal) - 1);  // greater for a lower column
     const u32 last = threshold(first, count - greater, Keep - greater).key;
-#pragma unroll
-    for (int i = 0; i < kCount; ++i)
-      if (equal(i) && ~numbers.column(i) < last) reaching &= ~(1U << i);
+#pragma unroll 1
+    for (; equal != 0; equal &= equal - 1) {
+      const int i = __ffs(equal) - 1;
+      if (~numbers.column(i) < last) reaching &= ~(1U << i);
+    }
     return reaching;
   }
 
@@ -135,8 +136,8 @@ template <int Threads, int Keep, int Each> class Selection {
     return shrink(size_, count);
   }
 
-  // The same of keys whose numbers are numbers.x, an array of 32 at most, and whose indices numbers.column(i) are beyond
-  // those of the calls before.
+  // The same of keys whose numbers are numbers.x, an array of 32 at most, and whose indices numbers.column(i), which
+  // ascend, are beyond those of the calls before.
   template <class Numbers> __device__ int take_numbers(const Numbers& numbers, int kept, int count) {
     constexpr int kCount = sizeof(numbers.x) / sizeof(f32);
     static_assert(kCount <= 32 && kCount <= Each);
