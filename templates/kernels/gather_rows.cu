@@ -13,8 +13,6 @@
 //! let     WHOLE   = alignment(D) >= 16 && stride(D, 0) * sizeof(T) % 16 == 0 "rows of D begin at 16 bytes"
 //! let     UNITS   = NEIGHBOURS == 0 ? N : WHOLE ? ceil_div(N * sizeof(T), 16) : ceil_div(N * sizeof(T) + 15, 16)
 //! let     ACROSS  = N == 0 ? 0 : ceil_div(UNITS, LANES)
-//! let     DOWN    = ceil_div(COUNT, ROWS)
-//! let     PLANES  = max(ceil_div(DOWN, 65535), 1)  "of a grid, which is that high at most"
 //!
 //! require NEIGHBOURS == 0 || N <= 1 || (stride(S, 1) == 1 && stride(D, 1) == 1) "elements that move together must be neighbours"
 //!
@@ -22,7 +20,7 @@
 //! tensor  I : J[COUNT]  in 0..R - 1  checked
 //! tensor  D : T[COUNT, N]  out
 //!
-//! launch  grid ACROSS, ceil_div(DOWN, PLANES), PLANES  block THREADS
+//! launch  grid ceil_div(COUNT, ROWS) * ACROSS  block THREADS
 //! work    flops 0  bytes 2 * COUNT * N * sizeof(T) + COUNT * sizeof(J)
 //!
 //! preset  NEIGHBOURS = 1, LANES = 8    when N * sizeof(T) <= 256
@@ -38,9 +36,10 @@
 
 extern "C" __global__ __launch_bounds__(THREADS) void gather(View<const T, 2> S, View<const J, 1> I, View<T, 2> D,
                                                              const Dims dims) {
-  const s64 i = (s64{blockIdx.z} * gridDim.y + blockIdx.y) * ROWS + threadIdx.x / LANES;
+  const int across = gridDim.x / ceil_div<u32>(dims.COUNT, ROWS);
+  const s64 i = s64{blockIdx.x / across} * ROWS + threadIdx.x / LANES;
   if (i >= dims.COUNT) return;
-  const int first = blockIdx.x * LANES + threadIdx.x % LANES, step = gridDim.x * LANES;
+  const int first = blockIdx.x % across * LANES + threadIdx.x % LANES, step = across * LANES;
   const s64 row = I.data[i * I.stride[0]];
   const T* const from = row >= 0 && row < dims.R ? S.data + row * S.stride[0] : nullptr;
   T* const to = D.data + i * D.stride[0];
