@@ -30,6 +30,7 @@
 //!
 //! preset  LANES = 4, THREADS = 256, PACKS = 1, BLOCKS = 2
 //! preset  LANES = 4, THREADS = 128, PACKS = 2, BLOCKS = 4  when sizeof(T) == 2
+//! preset  LANES = 16, THREADS = 128, PACKS = 1, BLOCKS = 2  when sizeof(T) == 2 && M <= device.sm_count * 16
 //! preset  LANES = 16, THREADS = 256, PACKS = 1, BLOCKS = 4, AHEAD = 0  when sizeof(T) == 2
 //! preset  LANES = 16, THREADS = 256, PACKS = 1, BLOCKS = 4  when sizeof(T) == 4
 //! preset  LANES = 16, THREADS = 256, PACKS = 2, BLOCKS = 2  when sizeof(T) == 4

@@ -14,7 +14,7 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-using Gradient = TiledGradient<T, THREADS, PACKS, ROWS, WHOLE, true, AFFINE>;
+using Gradient = TiledGradient<T, THREADS, PACKS, ROWS, AT_ONCE, WHOLE, true, AFFINE>;
 
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void layer_norm_backward(
     View<const T, 2> X, View<const T, 1> W, View<const T, 2> DY, View<T, 2> DX, View<G, 1> DW, View<G, 1> DB,

@@ -13,7 +13,7 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-using Gradient = TiledGradient<T, THREADS, PACKS, ROWS, WHOLE, false, WEIGHT>;
+using Gradient = TiledGradient<T, THREADS, PACKS, ROWS, AT_ONCE, WHOLE, false, WEIGHT>;
 
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void rms_norm_backward(
     View<const T, 2> X, View<const T, 1> W, View<const T, 2> DY, View<T, 2> DX, View<G, 1> DW, unsigned char* sums,

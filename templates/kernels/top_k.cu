@@ -11,14 +11,13 @@
 //! param   LANES   = 256   in {32, 128, 256, 512, 1024} "threads that share a row: a warp, or the block"
 //! param   KEEP    = 64    in {16, 32, 64, 128}     "room for results: with more than are wanted fewer rounds find a threshold"
 //! param   UNROLL  = 4     in {1, 2, 4, 8}          "reads of 16 bytes that a thread has in flight"
-//! param   BLOCKS  = 4     in {1, 2, 3, 4, 6, 8}    "blocks of an SM"
-//! param   TURNS   = 1     in {1, 2, 4, 8, 16}      "how many times as many blocks rows are divided among"
+//! param   BLOCKS  = 4     in {1, 2, 3, 4, 6, 8}    "blocks of an SM, among which few rows are divided"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
 //! let     MERGED  = 4                              "results of other blocks that a thread takes at once"
 //! let     EACH    = max(UNROLL * COUNT, MERGED)
-//! let     PARTS   = LANES < THREADS ? 1 : max(1, min(min(128, ceil_div(N, THREADS * UNROLL * COUNT)), device.sm_count * BLOCKS * TURNS / max(M, 1))) "blocks of a row"
+//! let     PARTS   = LANES < THREADS ? 1 : max(1, min(min(128, ceil_div(N, THREADS * UNROLL * COUNT)), device.sm_count * BLOCKS / max(M, 1))) "blocks of a row"
 //! let     DOWN    = ceil_div(M, ROWS)
 //! let     PLANES  = max(ceil_div(DOWN, 65535), 1)  "of a grid, which is that high at most"
 //!
@@ -42,10 +41,12 @@
 //! work    flops M * N  bytes M * (N * sizeof(T) + K * (VALUES * sizeof(T) + sizeof(J)))
 //! reference top_k_reference  grid min(M, 65536)  block 256
 //!
+//! preset  THREADS = 128, LANES = 32, KEEP = 16, UNROLL = 1, BLOCKS = 8  when K <= 16 && N <= 256 && sizeof(T) == 2
 //! preset  THREADS = 128, LANES = 32, KEEP = 16, UNROLL = 2, BLOCKS = 8  when K <= 16 && N <= 1024
 //! preset  THREADS = 128, LANES = 128, KEEP = 64, UNROLL = 4, BLOCKS = 8  when N <= 2048
-//! preset  THREADS = 512, LANES = 512, KEEP = 128, UNROLL = 8, BLOCKS = 2  when device.compute_capability < 120 && N > 65536 && sizeof(T) == 4
+//! preset  THREADS = 512, LANES = 512, KEEP = 128, UNROLL = 8, BLOCKS = 2  when device.compute_capability >= 90 && N > 65536 && sizeof(T) == 4
 //! preset  THREADS = 512, LANES = 512, KEEP = 128, UNROLL = 4, BLOCKS = 2  when N > 65536
+//! preset  THREADS = 256, LANES = 256, KEEP = 64, UNROLL = 8, BLOCKS = 4  when device.compute_capability >= 90 && sizeof(T) == 4
 //! preset  THREADS = 256, LANES = 256, KEEP = 64, UNROLL = 4, BLOCKS = 4
 
 #include "device/ptx/cvt.cuh"

@@ -8,7 +8,8 @@
 // vectors there are:
 //! param   THREADS = 256   in {128, 256, 512}       "of a block"
 //! param   PACKS   = 1     in {1, 2}                "reads of a thread of a row"
-//! param   ROWS    = 16    in {4, 8, 16, 32}        "rows of a batch, of which a block adds up its columns"
+//! param   ROWS    = 8     in {4, 8, 16}            "rows of a batch, of which a block adds up its columns"
+//! param   AT_ONCE = 2     in {1, 2, 4}             "rows of which a thread has elements at a time"
 //! param   BLOCKS  = 3     in {1, 2, 3, 4, 6}       "blocks that an SM is to have room for"
 //! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
 //!
@@ -42,14 +43,14 @@ struct RowGradient {
   f32 mean, r, mean_g, mean_gh;
 };
 
-template <class T, int Threads, int Packs, int Rows, bool Whole, bool Centered, int Vectors> class TiledGradient {
+template <class T, int Threads, int Packs, int Rows, int AtOnce, bool Whole, bool Centered, int Vectors>
+class TiledGradient {
  public:
   static constexpr int kCount = 16 / sizeof(T);
   using Row = RegisterRow<Threads, Threads, 1, kCount, Packs, Whole>;
-  static constexpr int kAtOnce = Packs == 1 ? 4 : 2;  // rows of which a thread has elements at a time
 
   struct Smem {
-    Sums<2 * kAtOnce> partial[2][Threads / 32];
+    Sums<2 * AtOnce> partial[2][Threads / 32];
     RowGradient gradients[Rows];
   };
   struct Matrices {
@@ -71,20 +72,20 @@ template <class T, int Threads, int Packs, int Rows, bool Whole, bool Centered, 
   // Writes the sums of the tile's rows. Called by all threads of a block in the first phase.
   __device__ void reduce() {
     each_rows([&](int first, const Raw* x, const Raw* dy) {
-      Sums<2 * kAtOnce> means = {}, squares = {};
+      Sums<2 * AtOnce> means = {}, squares = {};
       if constexpr (Centered) {
 #pragma unroll
-        for (int k = 0; k < kAtOnce; ++k) {
+        for (int k = 0; k < AtOnce; ++k) {
           each_element([&](int p, int i) {
             means.x[2 * k] += to_f32(x[k].pack[p].at(i)), means.x[2 * k + 1] += g_of(dy[k], p, i);
           });
         }
         means = row_.sums(smem_.partial[0], means);
 #pragma unroll
-        for (int k = 0; k < kAtOnce; ++k) means.x[2 * k] /= static_cast<f32>(size_of(tile_.tile));
+        for (int k = 0; k < AtOnce; ++k) means.x[2 * k] /= static_cast<f32>(size_of(tile_.tile));
       }
 #pragma unroll
-      for (int k = 0; k < kAtOnce; ++k) {
+      for (int k = 0; k < AtOnce; ++k) {
         each_element([&](int p, int i) {
           const f32 distance = !Centered || row_.holds(p, i) ? to_f32(x[k].pack[p].at(i)) - means.x[2 * k] : 0.0F;
           squares.x[2 * k] += distance * distance, squares.x[2 * k + 1] += distance * g_of(dy[k], p, i);
@@ -94,7 +95,7 @@ template <class T, int Threads, int Packs, int Rows, bool Whole, bool Centered, 
       if constexpr (!Centered) __syncthreads();  // before the next use of the partial sums
       if (threadIdx.x > 0) return;
 #pragma unroll
-      for (int k = 0; k < kAtOnce; ++k)
+      for (int k = 0; k < AtOnce; ++k)
         if (first + k < end())
           sums_of(first + k)[tile_.tile] = {means.x[2 * k], squares.x[2 * k], means.x[2 * k + 1], squares.x[2 * k + 1]};
     });
@@ -107,7 +108,7 @@ template <class T, int Threads, int Packs, int Rows, bool Whole, bool Centered, 
     f32 columns[Vectors > 0 ? Vectors : 1][Packs * kCount] = {};
     each_rows([&](int first, const Raw* x, const Raw* dy) {
 #pragma unroll
-      for (int k = 0; k < kAtOnce; ++k) {
+      for (int k = 0; k < AtOnce; ++k) {
         if (first + k >= end()) break;
         row_.row = first + k;
         const RowGradient at = smem_.gradients[row_.row - begin()];
@@ -152,13 +153,13 @@ template <class T, int Threads, int Packs, int Rows, bool Whole, bool Centered, 
     }
   }
 
-  // Calls f(first, x, dy) for each kAtOnce rows from `first` on, of which those behind the batch are 0.
+  // Calls f(first, x, dy) for each AtOnce rows from `first` on, of which those behind the batch are 0.
   template <class F> __device__ void each_rows(F f) {
 #pragma unroll 1
-    for (int first = begin(); first < end(); first += kAtOnce) {
-      Raw x[kAtOnce], dy[kAtOnce];
+    for (int first = begin(); first < end(); first += AtOnce) {
+      Raw x[AtOnce], dy[AtOnce];
 #pragma unroll
-      for (int k = 0; k < kAtOnce; ++k) {
+      for (int k = 0; k < AtOnce; ++k) {
         if (first + k < end()) {
           x[k] = row_.load_raw_anywhere(of_.X.data + (first + k) * of_.X.stride[0]);
           dy[k] = row_.load_raw_anywhere(of_.DY.data + (first + k) * of_.DY.stride[0]);
