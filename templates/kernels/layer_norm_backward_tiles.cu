@@ -18,7 +18,8 @@ using Gradient = TiledGradient<T, THREADS, PACKS, ROWS, AT_ONCE, WHOLE, true, AF
 
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void layer_norm_backward(
     View<const T, 2> X, View<const T, 1> W, View<const T, 2> DY, View<T, 2> DX, View<G, 1> DW, View<G, 1> DB,
-    unsigned char* sums, unsigned char* parts, unsigned char* counters, f32 eps, const Dims dims, const __grid_constant__ Hooks hooks) {
+    unsigned char* sums, unsigned char* parts, unsigned char* counters, f32 eps, const Dims dims,
+    const __grid_constant__ Hooks hooks) {
   __shared__ Gradient::Smem smem;
   const int tiles = ceil_div(dims.N, HELD), batches = ceil_div(dims.M, ROWS);
   u32* const begun = reinterpret_cast<u32*>(counters);
@@ -27,8 +28,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void layer_norm_backwar
   const u32 number = PhasedTile::next_number(begun), workers = 2U * batches * tiles;
   if (number >= workers) {
     const s64 width = s64{tiles} * HELD;
-    add_parts<THREADS>(of_batches, batches, AFFINE * width, number - workers, counted, workers / 2,
-                       gridDim.x - workers, [&](s64 i, f32 sum) {
+    add_parts<THREADS>(of_batches, batches, AFFINE * width, number - workers, counted, workers / 2, gridDim.x - workers,
+                       [&](s64 i, f32 sum) {
                          const s64 column = i % width;
                          if (column >= dims.N) return;
                          if (i < width)

@@ -123,9 +123,9 @@ __device__ inline u64 greatest_pair(const AlignedRow<T>& row, Smem& smem, int ra
 // Weights are integers whose sums no order of addition changes, so that a random number chooses the same column
 // wherever and by however many threads it is drawn.
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void sample(View<const T, 2> X, View<J, 1> I, View<f32, 1> L,
-                                                                f32 temperature, s32 top_k, f32 top_p, u64 seed,
-                                                                u64 offset, const Dims dims,
-                                                                const __grid_constant__ Hooks hooks) {
+                                                                     f32 temperature, s32 top_k, f32 top_p, u64 seed,
+                                                                     u64 offset, const Dims dims,
+                                                                     const __grid_constant__ Hooks hooks) {
   extern __shared__ __align__(16) u8 kept[];
   __shared__ Smem smem;
   smem.init();
@@ -162,7 +162,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void sample(View<const 
     }
     const TokenWeight weight(greatest, temperature);
     smem.few.draw(
-        static_cast<int>(most), top_p < 1, weight, TokenPlace(weight, kPlaces), [&](u64 all) { return random_below(all, m, seed, offset); }, [&](u64 all) { return share_of(top_p, all); },
+        static_cast<int>(most), top_p < 1, weight, TokenPlace(weight, kPlaces),
+        [&](u64 all) { return random_below(all, m, seed, offset); }, [&](u64 all) { return share_of(top_p, all); },
         [&](const Draw& draw) { store_drawn(draw.column, draw.x, greatest, draw.total); });
     return;
   }

@@ -44,13 +44,9 @@ template <class T> struct AlignedRow {
   }
 
   // Whether all elements of packs `from` to `to`, which are not negative, belong to the row.
-  __device__ bool has_whole(s64 from, s64 to) const {
-    return (from > 0 || skip == 0) && to < packs - (last < kCount);
-  }
+  __device__ bool has_whole(s64 from, s64 to) const { return (from > 0 || skip == 0) && to < packs - (last < kCount); }
   // Pack p, all of whose elements belong to the row.
-  __device__ Elements<T> load_whole(s64 p) const {
-    return {*reinterpret_cast<const uint4*>(base + p * kCount)};
-  }
+  __device__ Elements<T> load_whole(s64 p) const { return {*reinterpret_cast<const uint4*>(base + p * kCount)}; }
 
   // Pack p; elements outside of the row are 0.
   __device__ Elements<T> load(s64 p) const {

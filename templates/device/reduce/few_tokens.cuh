@@ -43,7 +43,9 @@ template <class T, int Threads, int Cluster> class FewTokens {
     __syncthreads();
   }
   // The number of the greatest token, after select(); minus infinity where there is none.
-  __device__ f32 greatest() const { return sorted_[0] == 0 ? -infinity() : number(0); }
+  __device__ f32 greatest() const {
+    return sorted_[0] == 0 ? -infinity() : number(0);
+  }
 
   // Draws one of the `most` greatest of the tokens selected, of which top_p keeps a share: `most` + 1 were selected, so
   // that it is known whether there are more. draw(n) gives a number below n, share(all) what top_p keeps of the

@@ -44,7 +44,7 @@ template <int Threads, int Cluster> class KeySearch {
   static_assert(kSlice % Threads == 0 || Threads % kSlice == 0);
 
   KeyHistograms<Threads>& smem_;
-  const bool long_;     // the sums of a block's part may be beyond what 2^16 measures of 16 bits add up to
+  const bool long_;        // the sums of a block's part may be beyond what 2^16 measures of 16 bits add up to
   bool compared_ = false;  // other blocks may still read this one's keys
   bool places_ = false;    // the histogram is that of places
 
@@ -88,8 +88,7 @@ template <int Threads, int Cluster> class KeySearch {
   }
 
   // Sums the measures of a row's elements by their digits. Returns the sum of all.
-  template <class Row, class Digit, class Measure>
-  __device__ u64 sum_by(const Row& row, Digit digit, Measure measure) {
+  template <class Row, class Digit, class Measure> __device__ u64 sum_by(const Row& row, Digit digit, Measure measure) {
     if (compared_) cluster::sync_blocks<Cluster>();
     compared_ = false;
     for (int i = threadIdx.x; i < kBins; i += Threads) smem_.low[i] = smem_.high[i] = 0;
@@ -150,14 +149,15 @@ template <int Threads, int Cluster> class KeySearch {
   __device__ KeySearch(KeyHistograms<Threads>& smem, s64 elements) : smem_(smem), long_(elements > 1 << 16) {}
 
   // Whether bin() finds places: a search for a key by its digits overwrites their sums.
-  __device__ bool has_places() const { return places_; }
+  __device__ bool has_places() const {
+    return places_;
+  }
 
   // Sums the measures of a row's elements, which row.next_pass gives, by their places: place(x), below kBins, is never
   // less for a greater x; the more of its values elements have, the fewer threads add to one sum. measure(x) is below
   // 2^32, and 0 beyond the ends of the row. Returns the sum of all. Called by all threads of the cluster, as what
   // follows.
-  template <class Row, class Place, class Measure>
-  __device__ u64 sum(const Row& row, Place place, Measure measure) {
+  template <class Row, class Place, class Measure> __device__ u64 sum(const Row& row, Place place, Measure measure) {
     places_ = true;
     return sum_by(row, place, measure);
   }

@@ -33,5 +33,7 @@ template <class T, int Lanes, int Unroll> struct RowNumbers {
         x[i] = row.range(p + i / kCount * Lanes).has(i % kCount) ? of_element(i) : -infinity();
     }
   }
-  __device__ u32 column(int i) const { return first + i / kCount * (Lanes * kCount) + i % kCount; }
+  __device__ u32 column(int i) const {
+    return first + i / kCount * (Lanes * kCount) + i % kCount;
+  }
 };

@@ -7,9 +7,7 @@
 
 // Threads that select together: all of a block, or 32 of a warp.
 template <int Threads> struct SelectingThreads {
-  static __device__ int rank() {
-    return Threads == 32 ? threadIdx.x % 32 : threadIdx.x;
-  }
+  static __device__ int rank() { return Threads == 32 ? threadIdx.x % 32 : threadIdx.x; }
   static __device__ void sync() {
     if constexpr (Threads == 32)
       __syncwarp();
@@ -78,8 +76,8 @@ template <int Threads, int Keep, int Each> class Selection {
     sort(from, size, count);
     return min(size, count);
   }
-  // Writes the `count` greatest of `size` keys, Threads at most, to keys_. As many threads as there are for each key, up
-  // to 16, compare it with the others.
+  // Writes the `count` greatest of `size` keys, Threads at most, to keys_. As many threads as there are for each key,
+  // up to 16, compare it with the others.
   __device__ void sort(const u64* from, int size, int count) {
     int sharers = 1;
     while (sharers < 16 && 2 * sharers * size <= Threads) sharers *= 2;
@@ -170,5 +168,7 @@ template <int Threads, int Keep, int Each> class Selection {
   }
 
   // Key i of those kept, in descending order.
-  __device__ u64 operator[](int i) const { return keys_[i]; }
+  __device__ u64 operator[](int i) const {
+    return keys_[i];
+  }
 };

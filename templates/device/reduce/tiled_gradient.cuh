@@ -72,7 +72,7 @@ class TiledGradient {
   // Writes the sums of the tile's rows. Called by all threads of a block in the first phase.
   __device__ void reduce() {
     each_rows([&](int first, const Raw* x, const Raw* dy) {
-      Sums<2 * AtOnce> means = {}, squares = {};
+      Sums<2 *AtOnce> means = {}, squares = {};
       if constexpr (Centered) {
 #pragma unroll
         for (int k = 0; k < AtOnce; ++k) {
@@ -191,7 +191,8 @@ class TiledGradient {
       }
       squares = warp_reduce(squares, add);
       const f32 r = rsqrtf(squares.x[0] / count + eps);
-      if (threadIdx.x % 32 == 0) smem_.gradients[row - begin()] = {mean, r, means.x[1] / count, squares.x[1] * r / count};
+      if (threadIdx.x % 32 == 0)
+        smem_.gradients[row - begin()] = {mean, r, means.x[1] / count, squares.x[1] * r / count};
     }
     __syncthreads();
   }

@@ -31,7 +31,8 @@ struct TokenPlace {
   f32 greatest, scale, last;
 
   __device__ TokenPlace(const TokenWeight& weight, int places)
-      : greatest(weight.greatest), scale(weight.scale * (static_cast<f32>(places - 1) / 33)),
+      : greatest(weight.greatest),
+        scale(weight.scale * (static_cast<f32>(places - 1) / 33)),
         last(static_cast<f32>(places - 1)) {}
   __device__ u32 operator()(f32 x) const {
     return static_cast<u32>(x == greatest ? last : last - fminf((greatest - x) * scale, last));
