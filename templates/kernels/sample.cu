@@ -119,9 +119,69 @@ __device__ inline u64 greatest_pair(const AlignedRow<T>& row, Smem& smem, int ra
   return smem.sums(pair, Greater());
 }
 
-// The columns that can be drawn: those whose logits are above `least`, and the first `equal` of those that have it.
-// Weights are integers whose sums no order of addition changes, so that a random number chooses the same column
-// wherever and by however many threads it is drawn.
+// The weight of a token above `least`; 1 if it has one, with `counting`. Weights are integers whose sums no order of
+// addition changes, so that a random number chooses the same column wherever and by however many threads it is drawn.
+struct Measure {
+  const TokenWeight& weight;
+  f32 least;
+  bool counting;
+  __device__ u32 operator()(f32 x) const {
+    if (!(x > least)) return 0;
+    return counting ? min(weight(x), 1U) : weight(x);
+  }
+};
+
+// What can be drawn: tokens above measure.least, whose weights add up to `above`, and the first `equal` of those that
+// have it, with the weight `each`.
+struct Cut {
+  u64 above, equal, each;
+};
+
+// Keeps the `most` greatest tokens of a row, or all if it is 0, and of those the share top_p of their weight.
+template <class Row>
+__device__ inline Cut cut(Search& search, const Row& row, const TokenPlace& place, Measure& measure, u64 most,
+                          f32 top_p) {
+  Cut cut = {0, 0, 1};
+  // Stage 0 counts, stage 1 weighs, and a search may need the places once more.
+#pragma unroll 1
+  for (int stage = most > 0 ? 0 : 1; true; ++stage) {
+    const bool counting = measure.counting = stage == 0;
+    cut.above = search.sum(row, place, measure);
+    if (stage == 2 || (stage == 1 && !(top_p < 1))) return cut;
+    if (counting && cut.above <= most) continue;
+    const u64 target = counting ? most : share_of(top_p, cut.above + cut.equal * cut.each);
+    if (target <= cut.above) {
+      const KeyFound found = search.key(row, target, place, measure);
+      measure.least = number_of_ordered(found.key);
+      cut.above = found.above, cut.each = measure.weight(measure.least);
+    }
+    cut.equal = counting ? target - cut.above : ceil_div(target - cut.above, cut.each);
+    if (stage == 1 && search.has_places()) return cut;
+  }
+}
+
+// Calls found(column, x) in the thread that has the token which `chosen`, a number below the sum of all weights, stands
+// for. Of tokens above measure.least those of greater places come first, so that only those of one place are read to
+// find one, and of those the ones with lower columns.
+template <class Row, class Found>
+__device__ inline void find_chosen(Search& search, const Row& row, Smem& smem, int rank, const TokenPlace& place,
+                                   const Measure& measure, const Cut& cut, u64 chosen, Found found) {
+  const bool greater = chosen < cut.above;
+  BinFound at = {};
+  if (greater) at = search.bin(chosen + 1);
+  u64 target = greater ? chosen - at.above : (chosen - cut.above) / cut.each;
+  const auto drawn = [&](f32 x) { return greater ? (place(x) == at.bin ? measure(x) : 0) : u32{x == measure.least}; };
+  if (search.find_column(row, target, drawn, found)) return;
+  const u64 own = row.sum_in_order(drawn);
+  const auto add = [](u64 a, u64 b) { return a + b; };
+  smem.sums(block_reduce<THREADS>(own, smem.warps, u64{0}, add), add);
+  for (int i = 0; i < rank; ++i) {
+    if (target < smem.sums.part(i)) return;
+    target -= smem.sums.part(i);
+  }
+  row.find_position(smem.prefix, own, target, drawn, found);
+}
+
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void sample(View<const T, 2> X, View<J, 1> I, View<f32, 1> L,
                                                                      f32 temperature, s32 top_k, f32 top_p, u64 seed,
                                                                      u64 offset, const Dims dims,
@@ -138,85 +198,54 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void sample(View<const 
     I.data[m * I.stride[0]] = column;
     if constexpr (LOGS) L.data[m * L.stride[0]] = log;
   };
-  const AlignedRow<T> aligned(X.data + m * X.stride[0], dims.N);
-  if (!(temperature > 0)) {
-    const u64 pair = greatest_pair(aligned, smem, rank, logit);
-    const bool none = number_of_pair(pair) == ordered(-infinity());
-    if (threadIdx.x == 0 && rank == 0)
-      store(none ? -1 : static_cast<int>(index_of_pair(pair)), none ? -infinity() : 0.0F);
-    return;
-  }
   const auto store_drawn = [&](int column, f32 x, f32 greatest, u64 total) {
     const f32 log = x == greatest ? 0.0F : (x - greatest) / temperature;
     store(column, log - logf(static_cast<f32>(total) * 0x1p-31F));
   };
+  const auto random = [&](u64 end) { return random_below(end, m, seed, offset); };
+  const bool storing = threadIdx.x == 0 && rank == 0;
+  const AlignedRow<T> aligned(X.data + m * X.stride[0], dims.N);
+  if (!(temperature > 0)) {
+    const u64 pair = greatest_pair(aligned, smem, rank, logit);
+    const bool none = number_of_pair(pair) == ordered(-infinity());
+    if (storing) store(none ? -1 : static_cast<int>(index_of_pair(pair)), none ? -infinity() : 0.0F);
+    return;
+  }
   const u64 most = max(top_k, 0);
   if (most > 0 && most <= Few::kMost) {
     if constexpr (CLUSTER > 1) cluster::wait();
     smem.few.select(aligned, rank, static_cast<int>(most) + 1, logit);
     if (rank > 0) return;
     const f32 greatest = smem.few.greatest();
-    if (greatest == -infinity()) {
-      if (threadIdx.x == 0) store(-1, -infinity());
-      return;
-    }
     const TokenWeight weight(greatest, temperature);
-    smem.few.draw(
-        static_cast<int>(most), top_p < 1, weight, TokenPlace(weight, kPlaces),
-        [&](u64 all) { return random_below(all, m, seed, offset); }, [&](u64 all) { return share_of(top_p, all); },
-        [&](const Draw& draw) { store_drawn(draw.column, draw.x, greatest, draw.total); });
+    if (greatest == -infinity()) {
+      if (storing) store(-1, -infinity());
+    } else {
+      smem.few.draw(
+          static_cast<int>(most), top_p < 1, weight, TokenPlace(weight, kPlaces), random,
+          [&](u64 all) { return share_of(top_p, all); },
+          [&](const Draw& draw) { store_drawn(draw.column, draw.x, greatest, draw.total); });
+    }
     return;
   }
   const SharedRow<T, THREADS, KEPT, decltype(logit)> row(aligned, logit, kept, rank, CLUSTER);
-  f32 greatest_own = -infinity();
-  row.first_pass([&](f32 x) { greatest_own = fmaxf(greatest_own, x); });
+  f32 greatest = -infinity();
+  row.first_pass([&](f32 x) { greatest = fmaxf(greatest, x); });
   if constexpr (CLUSTER > 1) cluster::wait();
-  f32 greatest = block_reduce<THREADS>(greatest_own, smem.greatest, -infinity(), Greater());
+  greatest = block_reduce<THREADS>(greatest, smem.greatest, -infinity(), Greater());
   greatest = smem.greatest_of(greatest, Greater());
   if (greatest == -infinity()) {
-    if (threadIdx.x == 0 && rank == 0) store(-1, -infinity());
+    if (storing) store(-1, -infinity());
     return;
   }
   const TokenWeight weight(greatest, temperature);
   const TokenPlace place(weight, kPlaces);
+  Measure measure = {weight, -infinity(), false};
   Search search(smem.histograms, ceil_div<s64>(dims.N, CLUSTER) + 32);
-  f32 least = -infinity();
-  u64 above = 0, equal = 0, each = 1;  // the weight above `least`, how many that have it are kept, the weight of each
-  bool counting = false;
-  const auto measure = [&](f32 x) { return x > least ? (counting ? min(weight(x), 1U) : weight(x)) : 0; };
-  // Stage 0 keeps the `most` greatest, stage 1 the share top_p of their weight; a search may need the places once more.
-#pragma unroll 1
-  for (int stage = most > 0 ? 0 : 1; true; ++stage) {
-    counting = stage == 0;
-    above = search.sum(row, place, measure);
-    if (stage == 2 || (stage == 1 && !(top_p < 1))) break;
-    if (counting && above <= most) continue;
-    const u64 target = counting ? most : share_of(top_p, above + equal * each);
-    if (target <= above) {
-      const KeyFound found = search.key(row, target, place, measure);
-      least = number_of_ordered(found.key), each = weight(least), above = found.above;
-    }
-    equal = counting ? target - above : ceil_div(target - above, each);
-    if (stage == 1 && search.has_places()) break;
-  }
-
-  // Of what is above `least` columns follow each other by their places, so that only those of one are read to find one.
-  const u64 total = above + equal * each, chosen = random_below(total, m, seed, offset);
-  const bool greater = chosen < above;
-  BinFound at = {};
-  if (greater) at = search.bin(chosen + 1);
-  u64 target = greater ? chosen - at.above : (chosen - above) / each;
-  const auto drawn = [&](f32 x) { return greater ? (place(x) == at.bin ? measure(x) : 0) : u32{x == least}; };
-  const auto found = [&](int column, f32 x) { store_drawn(column, x, greatest, total); };
-  if (search.find_column(row, target, drawn, found)) return;
-  const u64 own = row.sum_in_order(drawn);
-  const auto add = [](u64 a, u64 b) { return a + b; };
-  smem.sums(block_reduce<THREADS>(own, smem.warps, u64{0}, add), add);
-  for (int i = 0; i < rank; ++i) {
-    if (target < smem.sums.part(i)) return;
-    target -= smem.sums.part(i);
-  }
-  row.find_position(smem.prefix, own, target, drawn, found);
+  const Cut kept_tokens = cut(search, row, place, measure, most, top_p);
+  const u64 total = kept_tokens.above + kept_tokens.equal * kept_tokens.each;
+  find_chosen(search, row, smem, rank, place, measure, kept_tokens, random(total),
+              [&](int column, f32 x) { store_drawn(column, x, greatest, total); });
 }
 
 #else
