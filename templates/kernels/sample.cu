@@ -160,6 +160,23 @@ __device__ inline Cut cut(Search& search, const Row& row, const TokenPlace& plac
   }
 }
 
+// Calls found(column, x) in the thread that has the token, in the order of columns, up to and with which the weights add
+// up to more than `target`. `own` is the thread's share of them.
+template <class Row, class Weight, class Found>
+__device__ inline void find_in_order(const Row& row, Smem& smem, int rank, u64 target, u64 own, const Weight& weight,
+                                     Found found) {
+  for (int i = 0; i < rank; ++i) {
+    if (target < smem.sums.part(i)) return;
+    target -= smem.sums.part(i);
+  }
+  row.find_position(smem.prefix, own, target, weight, found);
+}
+// The sum of those shares over the blocks of a row, each of which smem.sums has then.
+__device__ inline u64 sum_of(Smem& smem, u64 own) {
+  const auto add = [](u64 a, u64 b) { return a + b; };
+  return smem.sums(block_reduce<THREADS>(own, smem.warps, u64{0}, add), add);
+}
+
 // Calls found(column, x) in the thread that has the token which `chosen`, a number below the sum of all weights, stands
 // for. Of tokens above measure.least those of greater places come first, so that only those of one place are read to
 // find one, and of those the ones with lower columns.
@@ -169,17 +186,12 @@ __device__ inline void find_chosen(Search& search, const Row& row, Smem& smem, i
   const bool greater = chosen < cut.above;
   BinFound at = {};
   if (greater) at = search.bin(chosen + 1);
-  u64 target = greater ? chosen - at.above : (chosen - cut.above) / cut.each;
+  const u64 target = greater ? chosen - at.above : (chosen - cut.above) / cut.each;
   const auto drawn = [&](f32 x) { return greater ? (place(x) == at.bin ? measure(x) : 0) : u32{x == measure.least}; };
   if (search.find_column(row, target, drawn, found)) return;
   const u64 own = row.sum_in_order(drawn);
-  const auto add = [](u64 a, u64 b) { return a + b; };
-  smem.sums(block_reduce<THREADS>(own, smem.warps, u64{0}, add), add);
-  for (int i = 0; i < rank; ++i) {
-    if (target < smem.sums.part(i)) return;
-    target -= smem.sums.part(i);
-  }
-  row.find_position(smem.prefix, own, target, drawn, found);
+  sum_of(smem, own);
+  find_in_order(row, smem, rank, target, own, drawn, found);
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void sample(View<const T, 2> X, View<J, 1> I, View<f32, 1> L,
@@ -214,7 +226,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void sample(View<const 
   const u64 most = max(top_k, 0);
   if (most > 0 && most <= Few::kMost) {
     if constexpr (CLUSTER > 1) cluster::wait();
-    smem.few.select(aligned, rank, static_cast<int>(most) + 1, logit);
+    smem.few.select(aligned, dims.N, rank, static_cast<int>(most) + 1, logit);
     if (rank > 0) return;
     const f32 greatest = smem.few.greatest();
     const TokenWeight weight(greatest, temperature);
@@ -239,8 +251,14 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void sample(View<const 
     return;
   }
   const TokenWeight weight(greatest, temperature);
-  const TokenPlace place(weight, kPlaces);
   Measure measure = {weight, -infinity(), false};
+  if (most == 0 && !(top_p < 1)) {
+    const u64 own = row.sum_in_order(measure), total = sum_of(smem, own);
+    find_in_order(row, smem, rank, random(total), own, measure,
+                  [&](int column, f32 x) { store_drawn(column, x, greatest, total); });
+    return;
+  }
+  const TokenPlace place(weight, kPlaces);
   Search search(smem.histograms, ceil_div<s64>(dims.N, CLUSTER) + 32);
   const Cut kept_tokens = cut(search, row, place, measure, most, top_p);
   const u64 total = kept_tokens.above + kept_tokens.equal * kept_tokens.each;
@@ -302,7 +320,8 @@ extern "C" __global__ void sample_reference(View<const T, 2> X, View<f64, 1> I, 
     const f64 chosen = random_below(static_cast<u64>(total), m, seed, offset);
     const bool greater = chosen < above;
     const f64 target = greater ? chosen : floor((chosen - above) / each());
-    // Of greater ones those of a greater place come first.
+    // Of greater ones those of a greater place come first where some are left out.
+    const bool by_places = most > 0 || top_p < 1;
     const TokenPlace place(weight, kPlaces);
     const auto from_place = [&](u32 from) {
       return row_sum(dims.N, [&](s64 n) {
@@ -311,16 +330,16 @@ extern "C" __global__ void sample_reference(View<const T, 2> X, View<f64, 1> I, 
       });
     };
     u32 at = 0;  // the greatest place with which more than `target` is reached
-    for (u32 step = kPlaces / 2; step > 0 && greater; step /= 2)
+    for (u32 step = kPlaces / 2; step > 0 && greater && by_places; step /= 2)
       if (from_place(at + step) > target) at += step;
-    const f64 left = greater ? target - from_place(at + 1) : target;
+    const f64 left = greater && by_places ? target - from_place(at + 1) : target;
     s64 first = 0, last = dims.N - 1;  // the column is one of these
     while (first < last) {
       const s64 middle = (first + last) / 2;
       const f64 upto = row_sum(middle + 1, [&](s64 n) {
         const f32 x = element(n);
         if (!greater) return static_cast<f64>(ordered(x) == least);
-        return ordered(x) > least && place(x) == at ? static_cast<f64>(weight(x)) : 0.0;
+        return ordered(x) > least && (!by_places || place(x) == at) ? static_cast<f64>(weight(x)) : 0.0;
       });
       upto > left ? last = middle : first = middle + 1;
     }

@@ -58,7 +58,6 @@
 #include "device/reduce/select.cuh"
 
 using Best = Selection<LANES, KEEP, EACH>;
-using Numbers = RowNumbers<T, LANES, UNROLL>;
 
 // MERGED of `count` keys in global memory, from index `first` + threadIdx.x on.
 struct Others {
@@ -99,17 +98,17 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void top_k(View<const T
   Best& best = of_row[threadIdx.x / LANES];
   const int lane = threadIdx.x % LANES;
   const u32 parts = gridDim.x, part = blockIdx.x;
-  const s64 m = (s64{blockIdx.z} * gridDim.y + blockIdx.y) * ROWS + threadIdx.x / LANES;
-  if (m >= dims.M) return;
+  const u32 m = (blockIdx.z * gridDim.y + blockIdx.y) * ROWS + threadIdx.x / LANES;
+  if (m >= static_cast<u32>(dims.M)) return;
   const AlignedRow<T> row(X.data + m * X.stride[0], dims.N);
   const auto key = [&](f32 x, int column) { return hooks.key(x, static_cast<int>(m), column); };
   int kept = 0;
 #pragma unroll 1
-  for (s64 tile = part * (LANES * UNROLL); tile < row.packs; tile += parts * (LANES * UNROLL))
-    kept = best.take_numbers(Numbers(row, tile + lane, key), kept, dims.K);
+  for (u32 tile = part * (LANES * UNROLL); tile < row.packs; tile += parts * (LANES * UNROLL))
+    kept = best.take_numbers(RowNumbers<T, LANES, UNROLL, decltype(key)>(row, dims.N, tile + lane, key), kept, dims.K);
   if constexpr (LANES == THREADS) {
     if (parts > 1) {
-      u64* const keys = reinterpret_cast<u64*>(partials) + m * parts * dims.K;
+      u64* const keys = reinterpret_cast<u64*>(partials) + s64{m} * parts * dims.K;
       if (!merge(best, kept, dims.K, keys, reinterpret_cast<u32*>(counters) + m, part, parts)) return;
     }
   }

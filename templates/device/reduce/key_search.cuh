@@ -40,7 +40,7 @@ template <int Threads, int Cluster> class KeySearch {
  private:
   static constexpr int kSlice = kBins / Cluster, kEach = kSlice > Threads ? kSlice / Threads : 1;
   static constexpr int kFew = 512;
-  static_assert(3 * kFew <= kBins);
+  static_assert(4 * kFew <= kBins);
   static_assert(kSlice % Threads == 0 || Threads % kSlice == 0);
 
   KeyHistograms<Threads>& smem_;
@@ -101,6 +101,34 @@ template <int Threads, int Cluster> class KeySearch {
     return add_slice(Cluster == 1 ? 0 : cluster::rank());
   }
 
+  // Returns the numbers of `count` keys in descending order of the keys, which are below 2^32 - 1; equal ones in their
+  // own. Called by all threads of the block.
+  __device__ u32* sort_few(const u32* keys, u32 count) {
+    u32* const order = smem_.high + 3 * kFew;
+    for (u32 own = threadIdx.x; own < count; own += Threads) {
+      const u32 key = keys[own];
+      u32 rank = 0;
+#pragma unroll 4
+      for (u32 i = 0; i < count; ++i) rank += keys[i] + (i < own) > key;
+      order[rank] = own;
+    }
+    __syncthreads();
+    return order;
+  }
+  // Calls f(i, before, size) for each of `count` elements in their order, i being its number in it and `before` the sum
+  // of the sizes of those before. Called by all threads of the block.
+  template <class F> __device__ void add_in_order(const u32* order, const u32* sizes, u32 count, F f) {
+    const u32 each = ceil_div<u32>(count, Threads), begin = min(threadIdx.x * each, count), end = min(begin + each, count);
+    u64 sum = 0;
+    for (u32 i = begin; i < end; ++i) sum += sizes[order[i]];
+    u64 before = block_prefix<Threads>(sum, smem_.warps[0]).before;
+    for (u32 i = begin; i < end; ++i) {
+      const u32 size = sizes[order[i]];
+      f(i, before, size);
+      before += size;
+    }
+  }
+
   // Finds the greatest of the keys for which `sought` holds that reaches the target, if there are few of them in the
   // cluster. Returns whether there are.
   template <class Row, class Sought, class Measure>
@@ -129,17 +157,13 @@ template <int Threads, int Cluster> class KeySearch {
       count += size;
     }
     __syncthreads();
-    for (u32 own = threadIdx.x; own < count; own += Threads) {
-      const u32 key = keys[own];
-      u64 above = 0, equal = 0;
-      bool first = true;  // of equal keys
-#pragma unroll 4
-      for (u32 i = 0; i < count; ++i) {
-        if (keys[i] > key) above += sizes[i];
-        if (keys[i] == key) equal += sizes[i], first = first && i >= own;
-      }
-      if (first && above < target && above + equal >= target) smem_.key = {key, above};
-    }
+    u32* const order = sort_few(keys, count);
+    add_in_order(order, sizes, count, [&](u32 i, u64 before, u32 size) {
+      if (!(before < target && before + size >= target)) return;
+      u64 above = before;
+      for (u32 j = i; j > 0 && keys[order[j - 1]] == keys[order[i]]; --j) above -= sizes[order[j - 1]];
+      smem_.key = {keys[order[i]], above};
+    });
     __syncthreads();
     return true;
   }
@@ -234,20 +258,18 @@ template <int Threads, int Cluster> class KeySearch {
       for (int block = 0; block < Cluster; ++block) {
         const u32 size = of(&smem_, block)->size;
         for (u32 i = threadIdx.x; i < size; i += Threads) {
-          columns[count + i] = of(&smem_, block)->low[i];
+          columns[count + i] = ~of(&smem_, block)->low[i];  // the lowest first
           numbers[count + i] = of(&smem_, block)->low[kFew + i];
           sizes[count + i] = measure(number_of_ordered(numbers[count + i]));
         }
         count += size;
       }
       __syncthreads();
-      for (u32 own = threadIdx.x; own < count; own += Threads) {
-        u64 before = 0;
-#pragma unroll 4
-        for (u32 i = 0; i < count; ++i) before += columns[i] < columns[own] ? sizes[i] : 0;
-        if (before <= target && target - before < sizes[own])
-          found(static_cast<int>(columns[own]), number_of_ordered(numbers[own]));
-      }
+      u32* const order = sort_few(columns, count);
+      add_in_order(order, sizes, count, [&](u32 i, u64 before, u32 size) {
+        if (before <= target && target - before < size)
+          found(static_cast<int>(~columns[order[i]]), number_of_ordered(numbers[order[i]]));
+      });
     }
     if constexpr (Cluster > 1) cluster::sync();  // the first block has read what the others found
     return all <= kFew;

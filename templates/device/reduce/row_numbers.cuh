@@ -6,15 +6,19 @@
 
 // Unroll packs, of which Lanes threads read neighbouring ones. Outside of the row the numbers are minus infinity, and
 // columns are negative or beyond all others: as unsigned numbers greater than those of the row, so that equal elements
-// of the row come first.
-template <class T, int Lanes, int Unroll> struct RowNumbers {
+// of the row come first. F(element, column) is the number of an element.
+template <class T, int Lanes, int Unroll, class F> struct RowNumbers {
   static constexpr int kCount = AlignedRow<T>::kCount;
 
+  const AlignedRow<T>& row;
+  const F& number;
+  const int count;  // elements of the row
   f32 x[Unroll * kCount];
   u32 first;  // the column of x[0]
 
-  // From pack p on; number(element, column) is that of an element.
-  template <class F> __device__ RowNumbers(const AlignedRow<T>& row, s64 p, F number) {
+  // From pack p on.
+  __device__ RowNumbers(const AlignedRow<T>& row, int count, s64 p, const F& number)
+      : row(row), number(number), count(count) {
     first = static_cast<u32>(row.index_of(p, 0));
     Elements<T> elements[Unroll];
     const auto of_element = [&](int i) {
@@ -32,6 +36,11 @@ template <class T, int Lanes, int Unroll> struct RowNumbers {
       for (int i = 0; i < Unroll * kCount; ++i)
         x[i] = row.range(p + i / kCount * Lanes).has(i % kCount) ? of_element(i) : -infinity();
     }
+  }
+  // The number in a column that column() gave, which is read again: an index of registers that the compiler does not know
+  // would take a branch for each of them.
+  __device__ f32 at(u32 column) const {
+    return column < static_cast<u32>(count) ? number(to_f32(row.base[row.skip + s64{column}]), static_cast<int>(column)) : -infinity();
   }
   __device__ u32 column(int i) const {
     return first + i / kCount * (Lanes * kCount) + i % kCount;

@@ -76,18 +76,19 @@ template <int Threads, int Keep, int Each> class Selection {
     sort(from, size, count);
     return min(size, count);
   }
-  // Writes the `count` greatest of `size` keys, Threads at most, to keys_. As many threads as there are for each key,
-  // up to 16, compare it with the others.
+  // Writes the `count` greatest of `size` keys, Threads at most, to keys_. As many threads as there are for each key, up
+  // to 16, compare it with the others.
   __device__ void sort(const u64* from, int size, int count) {
-    int sharers = 1;
-    while (sharers < 16 && 2 * sharers * size <= Threads) sharers *= 2;
-    const int own = Group::rank() / sharers;
+    int shift = 0;
+    while (shift < 4 && size << (shift + 1) <= Threads) ++shift;
+    const int own = Group::rank() >> shift, sharers = 1 << shift;
     const u64 key = own < size ? from[own] : 0;
     int rank = 0;
     if (own < size) {
 #pragma unroll 4
-      for (int i = Group::rank() % sharers; i < size; i += sharers) rank += from[i] > key;
+      for (int i = Group::rank() & (sharers - 1); i < size; i += sharers) rank += from[i] > key;
     }
+#pragma unroll 1
     for (int distance = 1; distance < sharers; distance *= 2) rank += __shfl_xor_sync(0xffffffff, rank, distance);
     Group::sync();
     if (own < size && rank < count) keys_[rank] = key;
@@ -135,7 +136,7 @@ template <int Threads, int Keep, int Each> class Selection {
   }
 
   // The same of keys whose numbers are numbers.x, an array of 32 at most, and whose indices numbers.column(i), which
-  // ascend, are beyond those of the calls before.
+  // ascend, are beyond those of the calls before; numbers.at(index) is the number that has an index.
   template <class Numbers> __device__ int take_numbers(const Numbers& numbers, int kept, int count) {
     constexpr int kCount = sizeof(numbers.x) / sizeof(f32);
     static_assert(kCount <= 32 && kCount <= Each);
@@ -159,9 +160,11 @@ template <int Threads, int Keep, int Each> class Selection {
     Group::sync();
     if (reaching != 0) {
       u32 at = atomicAdd(&size_, __popc(reaching));
-#pragma unroll
-      for (int i = 0; i < kCount; ++i)
-        if (reaching >> i & 1) keys_[at++] = ordered_pair(numbers.x[i], numbers.column(i));
+#pragma unroll 1
+      for (; reaching != 0; reaching &= reaching - 1) {
+        const u32 column = numbers.column(__ffs(reaching) - 1);
+        keys_[at++] = ordered_pair(numbers.at(column), column);
+      }
     }
     Group::sync();
     return shrink(size_, count);
