@@ -5,8 +5,9 @@
 //! let     VECTORS = AFFINE
 //! use     "device/reduce/tiled_gradient.cuh"
 //!
-//! preset  BLOCKS = 3, WHOLE = 1  when sizeof(T) == 4
-//! preset  BLOCKS = 2, WHOLE = 1
+//! preset  AT_ONCE = 4, BLOCKS = 3, WHOLE = 1  when sizeof(T) == 4
+//! preset  BLOCKS = 4, WHOLE = 1
+//! preset  BLOCKS = 3, WHOLE = 0  when sizeof(T) == 4
 //! preset  BLOCKS = 2, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"

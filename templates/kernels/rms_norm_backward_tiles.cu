@@ -5,7 +5,8 @@
 //! let     VECTORS = WEIGHT
 //! use     "device/reduce/tiled_gradient.cuh"
 //!
-//! preset  BLOCKS = 3, WHOLE = 1
+//! preset  AT_ONCE = 4, BLOCKS = 3, WHOLE = 1
+//! preset  BLOCKS = 3, WHOLE = 0  when sizeof(T) == 4
 //! preset  BLOCKS = 2, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"
