@@ -36,6 +36,9 @@
 //! work    flops M * K  bytes M * (K * sizeof(T) + VALUES * sizeof(T) + sizeof(J))
 //! reference argmax_reference  grid min(M, 65536)  block 256
 //!
+//! preset  LANES = 2, THREADS = 128, UNROLL = 1, ROWS = 1  when PACKS <= 2 && M * 2 <= device.sm_count * 1024
+//! preset  LANES = 8, THREADS = 128, UNROLL = 1, ROWS = 1  when PACKS <= 8 && M * 8 <= device.sm_count * 1024
+//! preset  LANES = 32, THREADS = 128, UNROLL = 1, ROWS = 1  when PACKS <= 32 && M * 32 <= device.sm_count * 1024
 //! preset  LANES = 2, UNROLL = 1, ROWS = 4  when PACKS <= 2
 //! preset  LANES = 8, UNROLL = 1, ROWS = 4  when PACKS <= 8
 //! preset  LANES = 32, UNROLL = 1, ROWS = 4  when PACKS <= 32

@@ -18,6 +18,8 @@
 //! let     WHOLE   = alignment(Y) >= 16 && (FLAT == 1 || M <= 1 || stride(Y, 0) * sizeof(T) % 16 == 0) "rows begin at 16 bytes"
 //! let     UNITS   = ceil_div(WIDTH + (NEIGHBOURS == 0 || WHOLE ? 0 : COUNT - 1), COUNT) "writes of a row, which begin at multiples of 16 bytes"
 //! let     ACROSS  = N == 0 ? 0 : ceil_div(UNITS, LANES * UNROLL)
+//! let     DOWN    = FLAT == 1 ? min(M, 1) : ceil_div(M, ROWS)
+//! let     PLANES  = max(ceil_div(DOWN, 65535), 1)  "of a grid, which is that high at most"
 //!
 //! require LANES <= THREADS                         "a row is at most a block's"
 //! require FLAT == 0 || (NEIGHBOURS == 1 && (M <= 1 || stride(Y, 0) == N)) "there must be no space between rows"
@@ -28,7 +30,7 @@
 //!
 //! hook    value(F x, s64 row, s64 column) : F = x  "of an element; x is the scalar"
 //!
-//! launch  grid (FLAT == 1 ? min(M, 1) : ceil_div(M, ROWS)) * ACROSS  block THREADS
+//! launch  grid ACROSS, ceil_div(DOWN, PLANES), PLANES  block THREADS
 //! work    flops 0  bytes M * N * sizeof(T)
 //! reference fill_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
 //!
@@ -63,12 +65,11 @@ __device__ inline Pack<T, COUNT> values(F x, s64 row, s64 column, s64 columns, c
 extern "C" __global__ __launch_bounds__(THREADS) void fill(View<T, 2> Y, F x, const Dims dims,
                                                            const __grid_constant__ Hooks hooks) {
   const s64 width = FLAT == 1 ? dims.M * dims.N : dims.N;
-  const u32 across = FLAT == 1 ? gridDim.x : gridDim.x / ceil_div<u32>(dims.M, ROWS);
-  const s64 row = s64{blockIdx.x / across} * ROWS + (FLAT == 1 ? 0 : threadIdx.x / LANES);
+  const s64 row = (s64{blockIdx.z} * gridDim.y + blockIdx.y) * ROWS + (FLAT == 1 ? 0 : threadIdx.x / LANES);
   if (FLAT == 0 && row >= dims.M) return;
   T* const to = Y.data + row * Y.stride[0];
   const int before = NEIGHBOURS == 0 ? 0 : reinterpret_cast<u64>(to) % 16 / sizeof(T);
-  const s64 first = s64{blockIdx.x % across} * (LANES * UNROLL) + threadIdx.x % LANES;
+  const s64 first = s64{blockIdx.x} * (LANES * UNROLL) + threadIdx.x % LANES;
 #pragma unroll
   for (int u = 0; u < UNROLL; ++u) {
     const s64 column = (first + u * LANES) * COUNT - before;

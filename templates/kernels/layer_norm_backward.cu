@@ -1,11 +1,7 @@
 //! kernel  layer_norm_backward "the gradients of Y[i,j] = (X[i,j] - mean) / sqrt(variance + eps) * W[j] + B[j]: DX of X, DW of W and DB of B, from DY of Y"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/layer_norm_backward.cuh"
 //!
-//! type    T       = bf16  in {f32, bf16, f16}      "elements of X, W, DY and DX"
-//! type    G       = f32   in {f32, bf16, f16}      "elements of DW and DB"
-//! dim     M, N            in 0..2147483647
-//!
-//! param   AFFINE  = 2     in {0, 1, 2}             "1: there is a W; 2: and a B"
 //! param   THREADS = 256   in {128, 256, 512}       "of a block"
 //! param   LANES   = 32    in {4, 16, 32, 128, 256, 512} "threads of a block that share a row: some of a warp, or the block"
 //! param   PACKS   = 2     in {1, 2, 4}             "reads of a thread of a row, which is kept in registers"
@@ -13,7 +9,6 @@
 //! param   BLOCKS  = 2     in {1, 2, 4, 8}          "blocks of an SM: each walks over rows"
 //! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
 //!
-//! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block at a time"
 //! let     HELD    = LANES * PACKS * COUNT          "elements of a row that its threads hold"
 //! let     GRID    = max(1, min(ceil_div(M, ROWS), device.sm_count * BLOCKS))
@@ -25,29 +20,17 @@
 //! require N <= HELD                                "a row must fit into its threads' registers"
 //! require WHOLE == 0 || (N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(DY) % 16 == 0 && stride(DY, 0) % COUNT == 0 && alignment(DX) % 16 == 0 && stride(DX, 0) % COUNT == 0) "rows begin at 16 bytes and are whole packs"
 //! require WHOLE == 0 || AFFINE == 0 || alignment(W) % 16 == 0 "W is read in packs"
-//! require stride(X, 1) == 1 && stride(DY, 1) == 1  "elements of a row of X and of DY are neighbours"
-//! require stride(DX, 1) == 1                       "elements of a row of DX are neighbours"
 //! require AFFINE < 1 || stride(W, 0) == 1          "elements of W are neighbours"
 //! require WHOLE == 1 || sizeof(T) == 4 || BLOCKS * THREADS <= 512 "ragged rows of 16-bit elements take more registers than 64 a thread"
 //!
-//! tensor  X  : T[M, N]
-//! tensor  W  : T[N]  when AFFINE >= 1
-//! tensor  DY : T[M, N]
-//! tensor  DX : T[M, N]  out
-//! tensor  DW : G[N]  out  when AFFINE >= 1
-//! tensor  DB : G[N]  out  when AFFINE >= 2
 //! workspace parts    AFFINE * GRID * HELD * 4
 //! workspace counters (AFFINE > 0) * 16  zero
-//! scalar  eps : f32 = 0.00001
-//!
-//! hook    output(f32 dx, s32 row, s32 column) : f32 = dx  "applied to each element of DX, such as another gradient added to it"
 //!
 //! launch  grid GRID + ADDERS  block THREADS
-//! work    flops 14 * M * N  bytes 3 * M * N * sizeof(T) + N * ((AFFINE > 0) * sizeof(T) + AFFINE * sizeof(G))
-//! reference layer_norm_backward_reference  grid max(min(M, 65536), ceil_div(N, 256), 1)  block 256
 //!
 //! preset  LANES = 4, THREADS = 256, PACKS = 1, BLOCKS = 2
 //! preset  LANES = 4, THREADS = 128, PACKS = 2, BLOCKS = 4  when sizeof(T) == 2
+//! preset  LANES = 16, THREADS = 128, PACKS = 1, BLOCKS = 2  when sizeof(T) == 2 && M <= device.sm_count * 16
 //! preset  LANES = 16, THREADS = 256, PACKS = 1, BLOCKS = 4, AHEAD = 0  when sizeof(T) == 2
 //! preset  LANES = 16, THREADS = 256, PACKS = 1, BLOCKS = 4  when sizeof(T) == 4
 //! preset  LANES = 16, THREADS = 256, PACKS = 2, BLOCKS = 2  when sizeof(T) == 4
@@ -139,39 +122,6 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void layer_norm_backwar
 
 #else
 
-#include "device/reference/row_reduce.cuh"
-
-// One block per row for DX, and one per 256 columns for DW and DB.
-extern "C" __global__ void layer_norm_backward_reference(View<const T, 2> X, View<const T, 1> W, View<const T, 2> DY,
-                                                         View<f64, 2> DX, View<f64, 1> DW, View<f64, 1> DB, f32 eps,
-                                                         const Dims dims, const __grid_constant__ Hooks hooks) {
-  const auto x = [&](s64 i, s64 j) { return to_f64(X.data[i * X.stride[0] + j * X.stride[1]]); };
-  const auto dy = [&](s64 i, s64 j) { return to_f64(DY.data[i * DY.stride[0] + j * DY.stride[1]]); };
-  const auto g = [&](s64 i, s64 j) { return AFFINE > 0 ? dy(i, j) * to_f64(W.data[j * W.stride[0]]) : dy(i, j); };
-  const f64 count = dims.N;
-  const auto mean_x = [&](s64 i) { return row_sum(dims.N, [&](s64 j) { return x(i, j); }) / count; };
-  const auto scale = [&](s64 i, f64 mean) {
-    return 1 / sqrt(row_sum(dims.N, [&](s64 j) { return (x(i, j) - mean) * (x(i, j) - mean); }) / count + eps);
-  };
-  for (s64 row = blockIdx.x; row < dims.M; row += gridDim.x) {
-    const f64 mean = mean_x(row), r = scale(row, mean);
-    const f64 mean_g = row_sum(dims.N, [&](s64 j) { return g(row, j); }) / count;
-    const f64 mean_gh = row_sum(dims.N, [&](s64 j) { return g(row, j) * (x(row, j) - mean) * r; }) / count;
-    for (s64 j = threadIdx.x; j < dims.N; j += blockDim.x) {
-      const f64 dx = r * (g(row, j) - mean_g - (x(row, j) - mean) * r * mean_gh);
-      DX.data[row * DX.stride[0] + j * DX.stride[1]] = hooks.output(dx, row, j);
-    }
-  }
-  for (s64 first = blockIdx.x * 256; AFFINE > 0 && first < dims.N; first += gridDim.x * 256) {
-    const s64 j = first + threadIdx.x;
-    f64 dw = 0, db = 0;
-    for (s64 i = 0; i < dims.M; ++i) {
-      const f64 mean = mean_x(i), r = scale(i, mean);
-      if (j < dims.N) dw += dy(i, j) * (x(i, j) - mean) * r, db += dy(i, j);
-    }
-    if (j < dims.N) DW.data[j * DW.stride[0]] = dw;
-    if (j < dims.N && AFFINE > 1) DB.data[j * DB.stride[0]] = db;
-  }
-}
+#include "device/reference/layer_norm_backward.cuh"
 
 #endif

@@ -27,7 +27,7 @@
 //! work    flops 0  bytes B * (min(M, R) * min(N, C) + M * N) * sizeof(T)
 //! reference pad_reference  grid min(ceil_div(B * M * N, 256), 65536)  block 256
 //!
-//! preset  NEIGHBOURS = 1, LANES = 8, UNITS = 1   when SPAN * sizeof(T) <= 128
+//! preset  NEIGHBOURS = 1, LANES = 8, UNITS = 1   when SPAN * sizeof(T) <= 128 || B * M * SPAN * sizeof(T) <= 1048576
 //! preset  NEIGHBOURS = 1, LANES = 8, UNITS = 2   when SPAN * sizeof(T) <= 256
 //! preset  NEIGHBOURS = 1, LANES = 8, UNITS = 4   when SPAN * sizeof(T) <= 512
 //! preset  NEIGHBOURS = 1, LANES = 16, UNITS = 4  when SPAN * sizeof(T) <= 1024

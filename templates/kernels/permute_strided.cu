@@ -26,6 +26,7 @@
 //! preset  VEC = 4   when N2 <= 2
 //! preset  VEC = 2   when N2 <= 2
 //! preset  VEC = 1   when N2 <= 2
+//! preset  UNITS = 1  when PACKS <= device.sm_count * 512
 //! preset  VEC = 16
 //! preset  VEC = 8
 //! preset  VEC = 4

@@ -25,6 +25,12 @@
 //!
 //! launch  grid ceil_div(M, THREADS / LANES * ROWS) * PARTS  block THREADS
 //!
+//! preset  LANES = 1, THREADS = 128, UNROLL = 1, ROWS = 1  when PACKS <= 1 && M * 1 <= device.sm_count * 1024
+//! preset  LANES = 2, THREADS = 128, UNROLL = 1, ROWS = 1  when PACKS <= 2 && M * 2 <= device.sm_count * 1024
+//! preset  LANES = 4, THREADS = 128, UNROLL = 1, ROWS = 1  when PACKS <= 4 && M * 4 <= device.sm_count * 1024
+//! preset  LANES = 8, THREADS = 128, UNROLL = 1, ROWS = 1  when PACKS <= 8 && M * 8 <= device.sm_count * 1024
+//! preset  LANES = 16, THREADS = 128, UNROLL = 1, ROWS = 1  when PACKS <= 16 && M * 16 <= device.sm_count * 1024
+//! preset  LANES = 32, THREADS = 128, UNROLL = 1, ROWS = 1  when PACKS <= 32 && M * 32 <= device.sm_count * 1024
 //! preset  LANES = 1, UNROLL = 1, ROWS = 4  when PACKS <= 1
 //! preset  LANES = 2, UNROLL = 1, ROWS = 4  when PACKS <= 2
 //! preset  LANES = 4, UNROLL = 1, ROWS = 4  when PACKS <= 4

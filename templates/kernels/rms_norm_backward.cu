@@ -1,11 +1,7 @@
 //! kernel  rms_norm_backward "the gradients of Y[i,j] = x[i,j] * r[i] * W[j], r[i] = 1 / sqrt(mean of x[i,:]^2 + eps): DX of X, and DW of W, from DY of Y"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/rms_norm_backward.cuh"
 //!
-//! type    T       = bf16  in {f32, bf16, f16}      "elements of X, W, DY and DX"
-//! type    G       = f32   in {f32, bf16, f16}      "elements of DW"
-//! dim     M, N            in 0..2147483647
-//!
-//! param   WEIGHT  = 1     in {0, 1}                "1: there is a W"
 //! param   THREADS = 256   in {128, 256, 512}       "of a block"
 //! param   LANES   = 32    in {4, 16, 32, 128, 256, 512} "threads of a block that share a row: some of a warp, or the block"
 //! param   PACKS   = 2     in {1, 2, 4}             "reads of a thread of a row, which is kept in registers"
@@ -13,7 +9,6 @@
 //! param   BLOCKS  = 2     in {1, 2, 4, 8}          "blocks of an SM: each walks over rows"
 //! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
 //!
-//! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block at a time"
 //! let     HELD    = LANES * PACKS * COUNT          "elements of a row that its threads hold"
 //! let     AGAIN   = PACKS * COUNT > 16             "1: DY * W is computed again for lack of registers"
@@ -25,24 +20,11 @@
 //! require N <= HELD                                "a row must fit into its threads' registers"
 //! require WHOLE == 0 || (N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(DY) % 16 == 0 && stride(DY, 0) % COUNT == 0 && alignment(DX) % 16 == 0 && stride(DX, 0) % COUNT == 0) "rows begin at 16 bytes and are whole packs"
 //! require WHOLE == 0 || WEIGHT == 0 || alignment(W) % 16 == 0 "W is read in packs"
-//! require stride(X, 1) == 1 && stride(DY, 1) == 1  "elements of a row of X and of DY are neighbours"
-//! require stride(DX, 1) == 1                       "elements of a row of DX are neighbours"
-//! require WEIGHT == 0 || stride(W, 0) == 1         "elements of W are neighbours"
 //!
-//! tensor  X  : T[M, N]
-//! tensor  W  : T[N]  when WEIGHT == 1
-//! tensor  DY : T[M, N]
-//! tensor  DX : T[M, N]  out
-//! tensor  DW : G[N]  out  when WEIGHT == 1
 //! workspace parts    WEIGHT * GRID * HELD * 4
 //! workspace counters WEIGHT * 16  zero
-//! scalar  eps : f32 = 0.00001
-//!
-//! hook    output(f32 dx, s32 row, s32 column) : f32 = dx  "applied to each element of DX, such as another gradient added to it"
 //!
 //! launch  grid GRID + ADDERS  block THREADS
-//! work    flops 10 * M * N  bytes 3 * M * N * sizeof(T) + WEIGHT * N * (sizeof(T) + sizeof(G))
-//! reference rms_norm_backward_reference  grid max(min(M, 65536), ceil_div(N, 256), 1)  block 256
 //!
 //! preset  LANES = 4, THREADS = 256, PACKS = 1, BLOCKS = 4
 //! preset  LANES = 4, THREADS = 128, PACKS = 2, BLOCKS = 4  when sizeof(T) == 2
@@ -122,32 +104,6 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void rms_norm_backward(
 
 #else
 
-#include "device/reference/row_reduce.cuh"
-
-// One block per row for DX, and one per 256 columns for DW.
-extern "C" __global__ void rms_norm_backward_reference(View<const T, 2> X, View<const T, 1> W, View<const T, 2> DY,
-                                                       View<f64, 2> DX, View<f64, 1> DW, f32 eps, const Dims dims,
-                                                       const __grid_constant__ Hooks hooks) {
-  const auto x = [&](s64 i, s64 j) { return to_f64(X.data[i * X.stride[0] + j * X.stride[1]]); };
-  const auto dy = [&](s64 i, s64 j) { return to_f64(DY.data[i * DY.stride[0] + j * DY.stride[1]]); };
-  const auto g = [&](s64 i, s64 j) { return WEIGHT ? dy(i, j) * to_f64(W.data[j * W.stride[0]]) : dy(i, j); };
-  const auto scale = [&](s64 i) {
-    return 1 / sqrt(row_sum(dims.N, [&](s64 j) { return x(i, j) * x(i, j); }) / dims.N + eps);
-  };
-  for (s64 row = blockIdx.x; row < dims.M; row += gridDim.x) {
-    const f64 r = scale(row), mean = row_sum(dims.N, [&](s64 j) { return g(row, j) * x(row, j) * r; }) / dims.N;
-    for (s64 j = threadIdx.x; j < dims.N; j += blockDim.x)
-      DX.data[row * DX.stride[0] + j * DX.stride[1]] = hooks.output(r * (g(row, j) - x(row, j) * r * mean), row, j);
-  }
-  for (s64 first = blockIdx.x * 256; WEIGHT && first < dims.N; first += gridDim.x * 256) {
-    const s64 j = first + threadIdx.x;
-    f64 sum = 0;
-    for (s64 i = 0; i < dims.M; ++i) {
-      const f64 r = scale(i);
-      if (j < dims.N) sum += dy(i, j) * x(i, j) * r;
-    }
-    if (j < dims.N) DW.data[j * DW.stride[0]] = sum;
-  }
-}
+#include "device/reference/rms_norm_backward.cuh"
 
 #endif

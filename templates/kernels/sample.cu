@@ -9,12 +9,14 @@
 //! param   THREADS = 1024  in {128, 256, 512, 1024} "of a block"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
 //! param   KEPT    = 1     in {0, 1}                "1: a row is kept in shared memory; 0: each pass over it reads it again"
+//! param   BLOCKS  = 1     in {1, 2, 3, 4}          "blocks that an SM is to have room for"
 //!
 //! let     PACKS   = ceil_div(N, 16 / sizeof(T)) + 1 "reads of 16 bytes of a row, of which the first and the last may be partial"
 //! let     SMEM    = KEPT * ceil_div(PACKS, CLUSTER) * (16 / sizeof(T)) * 4 "bytes of a block's logits"
 //!
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
-//! require SMEM + 34 * 1024 + THREADS <= device.smem_per_block "a row must fit into its blocks' shared memory"
+//! require SMEM + (THREADS == 1024 ? 34 : 45) * 1024 + THREADS <= device.smem_per_block "a row must fit into its blocks' shared memory"
+//! require BLOCKS * THREADS <= device.threads_per_sm "an SM has so many threads at most"
 //! require M == 0 || N <= 1 || stride(X, 1) == 1    "elements of a row of X are neighbours"
 //!
 //! tensor  X : T[M, N]
@@ -35,6 +37,8 @@
 //!
 //! preset  THREADS = 128  when N <= 2048
 //! preset  THREADS = 512, CLUSTER = 4  when device.cluster_max >= 4 && 4 * M <= device.sm_count && N <= 65536
+//! preset  THREADS = 1024, CLUSTER = 8  when device.cluster_max >= 8 && 8 * M <= device.sm_count && N > 65536
+//! preset  THREADS = 512, CLUSTER = 8, BLOCKS = 2  when device.cluster_max >= 8 && device.smem_per_sm >= 220000 && N > 65536 && N <= 129536
 //! preset  THREADS = 1024, CLUSTER = 4  when device.cluster_max >= 4 && 4 * M <= device.sm_count
 //! preset  THREADS = 256  when N <= 8192
 //! preset  THREADS = 512  when N <= 16384
@@ -62,6 +66,8 @@ __device__ inline u64 share_of(f32 part, u64 all) {
   return max(min(static_cast<u64>(share), all), u64{1});
 }
 
+constexpr int kPlaces = 2048;
+
 #ifndef TMA_JIT_REFERENCE
 
 #include "device/reduce/block.cuh"
@@ -69,13 +75,15 @@ __device__ inline u64 share_of(f32 part, u64 all) {
 #include "device/reduce/key_search.cuh"
 #include "device/reduce/shared_row.cuh"
 
-using Few = FewTokens<THREADS, CLUSTER>;
+using Few = FewTokens<T, THREADS, CLUSTER>;
+using Search = KeySearch<THREADS, CLUSTER>;
+static_assert(Search::kBins == kPlaces);
 
 struct Smem {
-  f32 greatest[THREADS / 32], bounds[THREADS / 32];
-  u64 warps[4][THREADS / 32], prefix[THREADS / 32];
-  ClusterReduction<CLUSTER, f32> greatest_of, bounds_of;
-  ClusterReduction<CLUSTER, u64> sums[4];
+  f32 greatest[THREADS / 32];
+  u64 warps[THREADS / 32], prefix[THREADS / 32];
+  ClusterReduction<CLUSTER, f32> greatest_of;
+  ClusterReduction<CLUSTER, u64> sums;
   union {
     KeyHistograms<THREADS> histograms;
     Few few;
@@ -84,10 +92,7 @@ struct Smem {
   // Called by all threads, which then wait for the cluster before the first reduction over it.
   __device__ void init() {
     if constexpr (CLUSTER == 1) return;
-    if (threadIdx.x == 0) {
-      greatest_of.init(), bounds_of.init();
-      for (auto& sum : sums) sum.init();
-    }
+    if (threadIdx.x == 0) greatest_of.init(), sums.init();
     cluster::arrive_relaxed();
   }
 };
@@ -112,28 +117,89 @@ __device__ inline u64 greatest_pair(const AlignedRow<T>& row, Smem& smem, int ra
                 }
               });
   if constexpr (CLUSTER > 1) cluster::wait();
-  const u64 pair = block_reduce<THREADS>(ordered_pair(most, column), smem.warps[0], u64{0}, Greater());
-  return smem.sums[0](pair, Greater());
+  const u64 pair = block_reduce<THREADS>(ordered_pair(most, column), smem.warps, u64{0}, Greater());
+  return smem.sums(pair, Greater());
 }
 
-// The sum of measure(x) over a row, of which a thread's numbers have the share `own`; all threads of its blocks get it,
-// and sums[turn] has those of all blocks. `turn` is another one at each call.
-template <class Row, class Measure>
-__device__ inline u64 sum_of(const Row& row, Smem& smem, int turn, u64& own, Measure measure) {
-  u64 sum = 0;
-  row.next_pass([&](f32 x) { sum += measure(x); });
-  own = sum;
+// The weight of a token above `least`; 1 if it has one, with `counting`. Weights are integers whose sums no order of
+// addition changes, so that a random number chooses the same column wherever and by however many threads it is drawn.
+struct Measure {
+  const TokenWeight& weight;
+  f32 least;
+  bool counting;
+  __device__ u32 operator()(f32 x) const {
+    if (!(x > least)) return 0;
+    return counting ? min(weight(x), 1U) : weight(x);
+  }
+};
+
+// What can be drawn: tokens above measure.least, whose weights add up to `above`, and the first `equal` of those that
+// have it, with the weight `each`.
+struct Cut {
+  u64 above, equal, each;
+};
+
+// Keeps the `most` greatest tokens of a row, or all if it is 0, and of those the share top_p of their weight.
+template <class Row>
+__device__ inline Cut cut(Search& search, const Row& row, const TokenPlace& place, Measure& measure, u64 most,
+                          f32 top_p) {
+  Cut cut = {0, 0, 1};
+  // Stage 0 counts, stage 1 weighs, and a search may need the places once more.
+#pragma unroll 1
+  for (int stage = most > 0 ? 0 : 1; true; ++stage) {
+    const bool counting = measure.counting = stage == 0;
+    cut.above = search.sum(row, place, measure);
+    if (stage == 2 || (stage == 1 && !(top_p < 1))) return cut;
+    if (counting && cut.above <= most) continue;
+    const u64 target = counting ? most : share_of(top_p, cut.above + cut.equal * cut.each);
+    if (target <= cut.above) {
+      const KeyFound found = search.key(row, target, place, measure);
+      measure.least = number_of_ordered(found.key);
+      cut.above = found.above, cut.each = measure.weight(measure.least);
+    }
+    cut.equal = counting ? target - cut.above : ceil_div(target - cut.above, cut.each);
+    if (stage == 1 && search.has_places()) return cut;
+  }
+}
+
+// Calls found(column, x) in the thread that has the token, in the order of columns, up to and with which the weights add
+// up to more than `target`. `own` is the thread's share of them.
+template <class Row, class Weight, class Found>
+__device__ inline void find_in_order(const Row& row, Smem& smem, int rank, u64 target, u64 own, const Weight& weight,
+                                     Found found) {
+  for (int i = 0; i < rank; ++i) {
+    if (target < smem.sums.part(i)) return;
+    target -= smem.sums.part(i);
+  }
+  row.find_position(smem.prefix, own, target, weight, found);
+}
+// The sum of those shares over the blocks of a row, each of which smem.sums has then.
+__device__ inline u64 sum_of(Smem& smem, u64 own) {
   const auto add = [](u64 a, u64 b) { return a + b; };
-  return smem.sums[turn](block_reduce<THREADS>(sum, smem.warps[turn], u64{0}, add), add);
+  return smem.sums(block_reduce<THREADS>(own, smem.warps, u64{0}, add), add);
 }
 
-// The columns that can be drawn: those whose logits are above `least`, and the first `equal` of those that have it.
-// Weights are integers whose sums no order of addition changes, so that a random number chooses the same column
-// wherever and by however many threads it is drawn.
-extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2> X, View<J, 1> I, View<f32, 1> L,
-                                                                f32 temperature, s32 top_k, f32 top_p, u64 seed,
-                                                                u64 offset, const Dims dims,
-                                                                const __grid_constant__ Hooks hooks) {
+// Calls found(column, x) in the thread that has the token which `chosen`, a number below the sum of all weights, stands
+// for. Of tokens above measure.least those of greater places come first, so that only those of one place are read to
+// find one, and of those the ones with lower columns.
+template <class Row, class Found>
+__device__ inline void find_chosen(Search& search, const Row& row, Smem& smem, int rank, const TokenPlace& place,
+                                   const Measure& measure, const Cut& cut, u64 chosen, Found found) {
+  const bool greater = chosen < cut.above;
+  BinFound at = {};
+  if (greater) at = search.bin(chosen + 1);
+  const u64 target = greater ? chosen - at.above : (chosen - cut.above) / cut.each;
+  const auto drawn = [&](f32 x) { return greater ? (place(x) == at.bin ? measure(x) : 0) : u32{x == measure.least}; };
+  if (search.find_column(row, target, drawn, found)) return;
+  const u64 own = row.sum_in_order(drawn);
+  sum_of(smem, own);
+  find_in_order(row, smem, rank, target, own, drawn, found);
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void sample(View<const T, 2> X, View<J, 1> I, View<f32, 1> L,
+                                                                     f32 temperature, s32 top_k, f32 top_p, u64 seed,
+                                                                     u64 offset, const Dims dims,
+                                                                     const __grid_constant__ Hooks hooks) {
   extern __shared__ __align__(16) u8 kept[];
   __shared__ Smem smem;
   smem.init();
@@ -146,92 +212,60 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void sample(View<const T, 2>
     I.data[m * I.stride[0]] = column;
     if constexpr (LOGS) L.data[m * L.stride[0]] = log;
   };
+  const auto store_drawn = [&](int column, f32 x, f32 greatest, u64 total) {
+    const f32 log = x == greatest ? 0.0F : (x - greatest) / temperature;
+    store(column, log - logf(static_cast<f32>(total) * 0x1p-31F));
+  };
+  const auto random = [&](u64 end) { return random_below(end, m, seed, offset); };
+  const bool storing = threadIdx.x == 0 && rank == 0;
   const AlignedRow<T> aligned(X.data + m * X.stride[0], dims.N);
   if (!(temperature > 0)) {
     const u64 pair = greatest_pair(aligned, smem, rank, logit);
     const bool none = number_of_pair(pair) == ordered(-infinity());
-    if (threadIdx.x == 0 && rank == 0)
-      store(none ? -1 : static_cast<int>(index_of_pair(pair)), none ? -infinity() : 0.0F);
+    if (storing) store(none ? -1 : static_cast<int>(index_of_pair(pair)), none ? -infinity() : 0.0F);
+    return;
+  }
+  const u64 most = max(top_k, 0);
+  if (most > 0 && most <= Few::kMost) {
+    if constexpr (CLUSTER > 1) cluster::wait();
+    smem.few.select(aligned, dims.N, rank, static_cast<int>(most) + 1, logit);
+    if (rank > 0) return;
+    const f32 greatest = smem.few.greatest();
+    const TokenWeight weight(greatest, temperature);
+    if (greatest == -infinity()) {
+      if (storing) store(-1, -infinity());
+    } else {
+      smem.few.draw(
+          static_cast<int>(most), top_p < 1, weight, TokenPlace(weight, kPlaces), random,
+          [&](u64 all) { return share_of(top_p, all); },
+          [&](const Draw& draw) { store_drawn(draw.column, draw.x, greatest, draw.total); });
+    }
     return;
   }
   const SharedRow<T, THREADS, KEPT, decltype(logit)> row(aligned, logit, kept, rank, CLUSTER);
-  f32 greatest_own = -infinity();
-  row.first_pass([&](f32 x) { greatest_own = fmaxf(greatest_own, x); });
+  f32 greatest = -infinity();
+  row.first_pass([&](f32 x) { greatest = fmaxf(greatest, x); });
   if constexpr (CLUSTER > 1) cluster::wait();
-  f32 greatest = block_reduce<THREADS>(greatest_own, smem.greatest, -infinity(), Greater());
+  greatest = block_reduce<THREADS>(greatest, smem.greatest, -infinity(), Greater());
   greatest = smem.greatest_of(greatest, Greater());
   if (greatest == -infinity()) {
-    if (threadIdx.x == 0 && rank == 0) store(-1, -infinity());
+    if (storing) store(-1, -infinity());
     return;
   }
   const TokenWeight weight(greatest, temperature);
-  const auto store_drawn = [&](int column, f32 x, u64 total) {
-    const f32 log = x == greatest ? 0.0F : (x - greatest) / temperature;
-    store(column, log - logf(static_cast<f32>(total) * 0x1p-31F));
-  };
-  const u64 most = max(top_k, 0);
-  // As many groups of threads as are wanted have an element that reaches the bound.
-  constexpr int kWarps = CLUSTER * THREADS / 32;
-  f32 bound = -infinity();
-  if (most > 0 && most <= min(4 * kWarps, Few::kMost)) {
-    const auto less_of = [](f32 a, f32 b) { return fminf(a, b); };
-    f32 of_group = warp_reduce<8>(greatest_own, Greater());
-    if (most <= kWarps) of_group = warp_reduce(of_group, Greater());
-    bound = smem.bounds_of(block_reduce<THREADS>(of_group, smem.bounds, infinity(), less_of), less_of);
-    const int count = smem.few.collect(row, rank, bound, weight);
-    if (count >= 0) {
-      if (rank > 0) return;
-      smem.few.draw(
-          count, static_cast<int>(most), top_p < 1, weight, [&](u64 all) { return random_below(all, m, seed, offset); },
-          [&](u64 all) { return share_of(top_p, all); },
-          [&](const Draw& draw) { store_drawn(draw.column, draw.x, draw.total); });
-      return;
-    }
-    cluster::sync_blocks<CLUSTER>();  // what the blocks counted has been read
+  Measure measure = {weight, -infinity(), false};
+  if (most == 0 && !(top_p < 1)) {
+    const u64 own = row.sum_in_order(measure), total = sum_of(smem, own);
+    find_in_order(row, smem, rank, random(total), own, measure,
+                  [&](int column, f32 x) { store_drawn(column, x, greatest, total); });
+    return;
   }
-
-  KeySearch<THREADS, CLUSTER> search(smem.histograms);
-  constexpr f32 kLast = KeySearch<THREADS, CLUSTER>::kBins - 1;
-  // Where an element lies between the greatest and those that have no weight.
-  const auto place = [&](f32 x) {
-    const f32 below = fminf((greatest - x) * weight.scale * (kLast / 33), kLast);
-    return static_cast<u32>(x == greatest ? kLast : kLast - below);
-  };
-  f32 least = -infinity();
-  u64 above = 0, equal = 0, each = 1;  // the weight above `least`, how many that have it are kept, the weight of each
-  u64 own = 0;                         // the thread's share of `above`
-  bool counting = false;
-  const auto measure = [&](f32 x) {
-    if (counting) return x >= bound ? min(weight(x), 1U) : 0;
-    return x > least ? weight(x) : 0;
-  };
-  // Stage 0 keeps the `most` greatest, stage 1 the share top_p of their weight, stage 2 adds up what is left.
-  int stage = most > 0 ? 0 : 1;
-#pragma unroll 1
-  for (; true; ++stage) {
-    counting = stage == 0;
-    above = sum_of(row, smem, stage, own, measure);
-    if (stage == 2 || (stage == 1 && !(top_p < 1))) break;
-    if (counting && above <= most) continue;
-    const u64 target = counting ? most : share_of(top_p, above + equal * each);
-    u64 left = target - above;
-    if (target <= above) {
-      const KeyFound found = search.find(row, target, place, measure);
-      least = number_of_ordered(found.key), each = weight(least), left = target - found.above;
-    }
-    equal = counting ? left : ceil_div(left, each);
-  }
-
-  const u64 total = above + equal * each, chosen = random_below(total, m, seed, offset);
-  const bool greater = chosen < above;
-  const auto drawn = [&](f32 x) { return greater ? measure(x) : u32{x == least}; };
-  if (!greater) sum_of(row, smem, stage = 3, own, drawn);
-  u64 target = greater ? chosen : (chosen - above) / each;
-  for (int i = 0; i < rank; ++i) {
-    if (target < smem.sums[stage].part(i)) return;
-    target -= smem.sums[stage].part(i);
-  }
-  row.find_position(smem.prefix, own, target, drawn, [&](int column, f32 x) { store_drawn(column, x, total); });
+  const TokenPlace place(weight, kPlaces);
+  Search search(smem.histograms, ceil_div<s64>(dims.N, CLUSTER) + 32);
+  const Cut kept_tokens = cut(search, row, place, measure, most, top_p);
+  const u64 total = kept_tokens.above + kept_tokens.equal * kept_tokens.each;
+  find_chosen(search, row, smem, rank, place, measure, kept_tokens, random(total),
+              [&](int column, f32 x) { store_drawn(column, x, greatest, total); });
 }
 
 #else
@@ -288,14 +322,28 @@ extern "C" __global__ void sample_reference(View<const T, 2> X, View<f64, 1> I, 
     const f64 chosen = random_below(static_cast<u64>(total), m, seed, offset);
     const bool greater = chosen < above;
     const f64 target = greater ? chosen : floor((chosen - above) / each());
+    // Of greater ones those of a greater place come first where some are left out.
+    const bool by_places = most > 0 || top_p < 1;
+    const TokenPlace place(weight, kPlaces);
+    const auto from_place = [&](u32 from) {
+      return row_sum(dims.N, [&](s64 n) {
+        const f32 x = element(n);
+        return ordered(x) > least && place(x) >= from ? static_cast<f64>(weight(x)) : 0.0;
+      });
+    };
+    u32 at = 0;  // the greatest place with which more than `target` is reached
+    for (u32 step = kPlaces / 2; step > 0 && greater && by_places; step /= 2)
+      if (from_place(at + step) > target) at += step;
+    const f64 left = greater && by_places ? target - from_place(at + 1) : target;
     s64 first = 0, last = dims.N - 1;  // the column is one of these
     while (first < last) {
       const s64 middle = (first + last) / 2;
       const f64 upto = row_sum(middle + 1, [&](s64 n) {
-        const u32 key = ordered(element(n));
-        return greater ? (key > least ? static_cast<f64>(weight(element(n))) : 0.0) : static_cast<f64>(key == least);
+        const f32 x = element(n);
+        if (!greater) return static_cast<f64>(ordered(x) == least);
+        return ordered(x) > least && (!by_places || place(x) == at) ? static_cast<f64>(weight(x)) : 0.0;
       });
-      upto > target ? last = middle : first = middle + 1;
+      upto > left ? last = middle : first = middle + 1;
     }
     const auto log_weight = [&](f32 x) { return x == greatest ? 0.0 : (x - greatest) / temperature; };
     const f64 sum =

@@ -16,6 +16,7 @@
 //!
 //! require SEGMENTED == 0                           "rows of segments are scanned in registers"
 //! require N >= 8192                                "shorter rows are a block's"
+//! require M * N * sizeof(T) > device.sm_count * 32768 "few elements are scanned faster by blocks that read them once"
 //! require SMEM + 1024 <= device.smem_per_block && (SMEM + 2048) * BLOCKS <= device.smem_per_sm "what the blocks of an SM keep must fit into its shared memory"
 //! require THREADS * BLOCKS <= device.threads_per_sm "an SM must have room for the blocks' threads"
 //! require 2 * (M * TILES + BATCH) <= 2147483647    "blocks are counted in 31 bits"

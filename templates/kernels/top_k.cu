@@ -8,17 +8,24 @@
 //!
 //! param   VALUES  = 1     in {0, 1}                "1: there is a V"
 //! param   THREADS = 256   in {128, 256, 512, 1024} "of a block"
-//! param   KEEP    = 64    in {16, 32, 64, 128}     "room for results in a block: with more than are wanted fewer rounds find a threshold"
+//! param   LANES   = 256   in {32, 128, 256, 512, 1024} "threads that share a row: a warp, or the block"
+//! param   KEEP    = 64    in {16, 32, 64, 128}     "room for results: with more than are wanted fewer rounds find a threshold"
 //! param   UNROLL  = 4     in {1, 2, 4, 8}          "reads of 16 bytes that a thread has in flight"
-//! param   BLOCKS  = 4     in {1, 2, 3, 4, 6, 8}    "blocks of an SM among which few rows are divided"
+//! param   BLOCKS  = 4     in {1, 2, 3, 4, 6, 8}    "blocks of an SM, among which few rows are divided"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack"
+//! let     ROWS    = THREADS / LANES                "rows of a block"
 //! let     MERGED  = 4                              "results of other blocks that a thread takes at once"
 //! let     EACH    = max(UNROLL * COUNT, MERGED)
-//! let     PARTS   = max(1, min(min(128, ceil_div(N, THREADS * UNROLL * COUNT)), device.sm_count * BLOCKS / max(M, 1))) "blocks of a row"
+//! let     PARTS   = LANES < THREADS ? 1 : max(1, min(min(128, ceil_div(N, THREADS * UNROLL * COUNT)), device.sm_count * BLOCKS / max(M, 1))) "blocks of a row"
+//! let     DOWN    = ceil_div(M, ROWS)
+//! let     PLANES  = max(ceil_div(DOWN, 65535), 1)  "of a grid, which is that high at most"
 //!
 //! require K <= KEEP                                "the results must fit"
-//! require 2 * KEEP <= THREADS                      "a round over more keys than threads leaves fewer"
+//! require 2 * KEEP <= LANES                        "a round over more keys than threads leaves fewer"
+//! require LANES == 32 || LANES == THREADS          "a row is a warp's or a block's"
+//! require UNROLL * COUNT <= 32                     "a thread's elements are bits of a word"
+//! require BLOCKS * THREADS <= 2048                 "an SM has at most 2048 threads"
 //! require M == 0 || K <= N                         "a row has as many elements as are wanted of it"
 //! require M == 0 || N <= 1 || stride(X, 1) == 1    "elements of a row of X are neighbours"
 //!
@@ -30,63 +37,41 @@
 //!
 //! hook    key(f32 x, s32 row, s32 column) : f32 = x  "what elements are compared by: key = -x finds the least"
 //!
-//! launch  grid K == 0 ? 0 : M * PARTS  block THREADS
+//! launch  grid K == 0 ? 0 : PARTS, ceil_div(DOWN, PLANES), PLANES  block THREADS
 //! work    flops M * N  bytes M * (N * sizeof(T) + K * (VALUES * sizeof(T) + sizeof(J)))
 //! reference top_k_reference  grid min(M, 65536)  block 256
 //!
-//! preset  THREADS = 128, KEEP = 64, UNROLL = 4, BLOCKS = 8  when N <= 2048
-//! preset  THREADS = 512, KEEP = 64, UNROLL = 8, BLOCKS = 2  when device.compute_capability < 120 && N > 65536 && sizeof(T) == 4
-//! preset  THREADS = 512, KEEP = 64, UNROLL = 4, BLOCKS = 2  when N > 65536
-//! preset  THREADS = 256, KEEP = 64, UNROLL = 4, BLOCKS = 4
+//! preset  THREADS = 128, LANES = 32, KEEP = 16, UNROLL = 1, BLOCKS = 8  when K <= 16 && N <= 256 && sizeof(T) == 2
+//! preset  THREADS = 128, LANES = 32, KEEP = 16, UNROLL = 2, BLOCKS = 8  when K <= 16 && N <= 1024
+//! preset  THREADS = 128, LANES = 128, KEEP = 64, UNROLL = 4, BLOCKS = 8  when N <= 2048
+//! preset  THREADS = 512, LANES = 512, KEEP = 128, UNROLL = 8, BLOCKS = 2  when device.compute_capability >= 90 && N > 65536 && sizeof(T) == 4
+//! preset  THREADS = 512, LANES = 512, KEEP = 128, UNROLL = 4, BLOCKS = 2  when N > 65536
+//! preset  THREADS = 256, LANES = 256, KEEP = 64, UNROLL = 8, BLOCKS = 4  when device.compute_capability >= 90 && sizeof(T) == 4
+//! preset  THREADS = 256, LANES = 256, KEEP = 64, UNROLL = 4, BLOCKS = 4
 
 #include "device/ptx/cvt.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
-#include "device/reduce/aligned_row.cuh"
 #include "device/reduce/grid.cuh"
-#include "device/reduce/ordered.cuh"
+#include "device/reduce/row_numbers.cuh"
 #include "device/reduce/select.cuh"
 
-using Best = Selection<THREADS, KEEP, EACH>;
-
-// The elements of UNROLL packs of a row, from pack p on, as keys that hold their columns.
-struct Elementwise {
-  const AlignedRow<T>& row;
-  const Hooks& hooks;
-  int m;
-  s64 p;
-  Elements<T> x[UNROLL];
-
-  __device__ void load() {
-#pragma unroll
-    for (int u = 0; u < UNROLL; ++u) x[u] = row.load(p + u * THREADS);
-  }
-  template <class F> __device__ void each(F f) const {
-#pragma unroll
-    for (int u = 0; u < UNROLL; ++u) {
-      const PackRange range = row.range(p + u * THREADS);
-      const int column = static_cast<int>(row.index_of(p + u * THREADS, 0));
-#pragma unroll
-      for (int i = 0; i < COUNT; ++i)
-        if (range.has(i)) f(ordered_pair(hooks.key(to_f32(x[u][i]), m, column + i), column + i));
-    }
-  }
-};
+using Best = Selection<LANES, KEEP, EACH>;
 
 // MERGED of `count` keys in global memory, from index `first` + threadIdx.x on.
 struct Others {
-  u64 key[MERGED];
-  __device__ Others(const u64* keys, u32 first, u32 count) {
+  u64 keys[MERGED];
+  __device__ Others(const u64* from, u32 first, u32 count) {
 #pragma unroll
     for (int i = 0; i < MERGED; ++i) {
       const u32 at = first + i * THREADS + threadIdx.x;
-      key[i] = at < count ? keys[at] : 0;
+      keys[i] = at < count ? from[at] : 0;
     }
   }
   template <class F> __device__ void each(F f) const {
 #pragma unroll
-    for (const u64 k : key) f(k);
+    for (const u64 key : keys) f(key);
   }
 };
 
@@ -100,6 +85,7 @@ __device__ inline bool merge(Best& best, int kept, int count, u64* keys, u32* co
   __syncthreads();
   if (!last) return false;
   kept = 0;
+#pragma unroll 1
   for (u32 first = 0; first < parts * count; first += MERGED * THREADS)
     kept = best.take(Others(keys, first, parts * count), kept, count);
   return true;
@@ -108,24 +94,30 @@ __device__ inline bool merge(Best& best, int kept, int count, u64* keys, u32* co
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void top_k(View<const T, 2> X, View<T, 2> V, View<J, 2> I,
                                                                     u8* partials, u8* counters, const Dims dims,
                                                                     const __grid_constant__ Hooks hooks) {
-  __shared__ Best best;
-  const u32 parts = gridDim.x / dims.M, m = blockIdx.x / parts, part = blockIdx.x % parts;
-  constexpr s64 kTile = THREADS * UNROLL;
+  __shared__ Best of_row[ROWS];
+  Best& best = of_row[threadIdx.x / LANES];
+  const int lane = threadIdx.x % LANES;
+  const u32 parts = gridDim.x, part = blockIdx.x;
+  const u32 m = (blockIdx.z * gridDim.y + blockIdx.y) * ROWS + threadIdx.x / LANES;
+  if (m >= static_cast<u32>(dims.M)) return;
   const AlignedRow<T> row(X.data + m * X.stride[0], dims.N);
+  const auto key = [&](f32 x, int column) { return hooks.key(x, static_cast<int>(m), column); };
   int kept = 0;
-  for (s64 tile = part * kTile; tile < row.packs; tile += parts * kTile) {
-    Elementwise elements = {row, hooks, static_cast<int>(m), tile + threadIdx.x};
-    elements.load();
-    kept = best.take(elements, kept, dims.K);
+#pragma unroll 1
+  for (u32 tile = part * (LANES * UNROLL); tile < row.packs; tile += parts * (LANES * UNROLL))
+    kept = best.take_numbers(RowNumbers<T, LANES, UNROLL, decltype(key)>(row, dims.N, tile + lane, key), kept, dims.K);
+  if constexpr (LANES == THREADS) {
+    if (parts > 1) {
+      u64* const keys = reinterpret_cast<u64*>(partials) + s64{m} * parts * dims.K;
+      if (!merge(best, kept, dims.K, keys, reinterpret_cast<u32*>(counters) + m, part, parts)) return;
+    }
   }
-  if (parts > 1) {
-    u64* const keys = reinterpret_cast<u64*>(partials) + s64{m} * parts * dims.K;
-    if (!merge(best, kept, dims.K, keys, reinterpret_cast<u32*>(counters) + m, part, parts)) return;
+#pragma unroll 1
+  for (int i = lane; i < dims.K; i += LANES) {
+    const u32 column = index_of_pair(best[i]);
+    I.data[m * I.stride[0] + i * I.stride[1]] = column;
+    if constexpr (VALUES) V.data[m * V.stride[0] + i * V.stride[1]] = X.data[m * X.stride[0] + column];
   }
-  if (threadIdx.x >= dims.K) return;
-  const int i = threadIdx.x, column = static_cast<int>(index_of_pair(best[i]));
-  I.data[m * I.stride[0] + i * I.stride[1]] = column;
-  if constexpr (VALUES) V.data[m * V.stride[0] + i * V.stride[1]] = X.data[m * X.stride[0] + column];
 }
 
 #else

@@ -276,6 +276,11 @@ TEST_CASE("the greatest elements of rows are found with their indices, the lowes
   check_passes({"top_k", kDevice, kEmulator, "M=2", "N=9001", "K=64", "T=bf16"});
   check_passes({"top_k", kDevice, kEmulator, "M=2", "N=5000", "K=33", "--hook", "key=x * 0"});
   check_passes({"top_k", kDevice, kEmulator, "M=3", "N=64", "K=64", "J=s32", "--hook", "key=-sqrt(x)"});
+  // More equal elements than there is room for, of blocks and of warps, and few that are not minus infinity.
+  check_passes({"top_k", kDevice, kEmulator, "M=2", "N=20000", "K=64", "KEEP=64", "--hook", "key=floorf(x * 2)"});
+  check_passes({"top_k", kDevice, kEmulator, "M=5", "N=1000", "K=16", "T=bf16", "--hook", "key=floorf(x)"});
+  check_passes({"top_k", kDevice, kEmulator, "M=5", "N=257", "K=8", "LANES=32", "THREADS=128", "--pitch", "X=259",
+                "--hook", "key=column % 100 == 7 ? x : -1.0f / 0.0f"});
 }
 
 TEST_CASE("rows are scanned, in registers and across blocks, with and without their own element") {
@@ -398,6 +403,9 @@ TEST_CASE("tokens are drawn as the reference draws them, ties, infinities and nu
     draw(kEmulator, {"M=3", "N=501", "--scalar", temperature, "--scalar", "top_k=10", "--hook", "logit=floorf(x * 9)"});
   draw(kEmulator, {"M=3", "N=501", "--scalar", "top_p=0", "--offset", "X=1", "--pitch", "X=505"});
   draw(kEmulator, {"M=2", "N=5003", "--scalar", "top_p=0.9", "--scalar", "top_k=3000", "THREADS=256", "CLUSTER=8"});
+  draw(kEmulator,
+       {"M=2", "N=5003", "--scalar", "top_k=1000", "THREADS=256", "CLUSTER=8", "--hook", "logit=floorf(x * 2)"});
+  draw(kEmulator, {"M=2", "N=5003", "--scalar", "top_p=0.7", "THREADS=256", "CLUSTER=4", "--hook", "logit=x * 0"});
   draw(kEmulator, {"M=2", "N=5000", "T=bf16", "--scalar", "top_p=0.9", "KEPT=0", "THREADS=128", "CLUSTER=2"});
   for (const char* columns : {"N=0", "N=1"}) draw(kEmulator, {"M=3", columns});
   draw(kEmulator, {"M=0", "N=10"});
@@ -511,6 +519,13 @@ TEST_CASE("gradients of rows of any length, with and without weights, of no rows
        {"softmax_backward", "cross_entropy_backward", "rms_norm_backward", "layer_norm_backward"}) {
     for (const char* columns : {"N=1", "N=131", "N=1000"}) check_passes({kernel, kDevice, kEmulator, "M=7", columns});
     check_passes({kernel, kDevice, kEmulator, "M=0", "N=5"});
+  }
+  for (const char* kernel : {"rms_norm_backward", "layer_norm_backward"}) {  // tiles that are read twice
+    const std::string file = std::string(kernel) + "_tiles";
+    check_passes({kernel, kDevice, kEmulator, "M=19", "N=20003"});
+    check_passes({kernel, kDevice, kEmulator, "M=9", "N=4104", "T=f32", "ROWS=4", "--template-file", file});
+    check_passes({kernel, kDevice, kEmulator, "M=0", "N=70000"});
+    check_passes({kernel, kDevice, kEmulator, "M=3", "N=0", "--template-file", file});
   }
   check_passes({"rms_norm_backward", kDevice, kEmulator, "M=9", "N=40", "WEIGHT=0"});
   check_passes({"layer_norm_backward", kDevice, kEmulator, "M=9", "N=40", "AFFINE=0"});

@@ -174,6 +174,8 @@ TEST_CASE("the greatest elements of rows agree with their references, indices ex
         check_rows(engine, "top_k", {{"M", 3}, {"N", columns}, {"K", count}}, {{"T", type}, {"J", DType::s32}}, {});
   }
   check_rows(engine, "top_k", {{"M", 700}, {"N", 5000}, {"K", 50}}, {{"T", DType::bf16}, {"J", DType::s64}}, {});
+  for (const std::int64_t columns : {8, 60, 256, 1001})
+    check_rows(engine, "top_k", {{"M", 5000}, {"N", columns}, {"K", 8}}, {{"T", DType::bf16}, {"J", DType::s32}}, {});
 }
 
 TEST_CASE("tokens are drawn as the reference draws them, whoever shares a row") {
@@ -216,6 +218,13 @@ TEST_CASE("gradients of norms agree with their references, where blocks walk few
         check_rows(engine, "rms_norm_backward", dims, {{"T", type}}, {});
         check_rows(engine, "layer_norm_backward", dims, {{"T", type}}, {});
       }
+    }
+  }
+  for (const DType type : {DType::bf16, DType::f32}) {
+    for (const std::int64_t columns : {20003, 131072}) {
+      const Numbers dims = {{"M", 300}, {"N", columns}};
+      check_rows(engine, "rms_norm_backward", dims, {{"T", type}}, {});
+      check_rows(engine, "layer_norm_backward", dims, {{"T", type}}, {});
     }
   }
   check_rows(engine, "rms_norm_backward", {{"M", 77}, {"N", 1000}}, {{"T", DType::f16}}, {{"WEIGHT", 0}});

@@ -354,7 +354,7 @@ PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dty
                  for m, n in ((8192, 4096), (4096, 32000), (2048, 128256))] +
                 [softmax_backward(m, n, dtype) for dtype in ("bf16", "f32") for m, n in ROWS if n <= 65536] +
                 [f(m, n, dtype) for f in (rms_norm_backward, layer_norm_backward) for dtype in ("bf16", "f32")
-                 for m, n in ROWS if 64 <= n <= (8192 if dtype == "bf16" else 4096)] +
+                 for m, n in ROWS if 64 <= n <= 131072] +
                 [f(m, n, "bf16", per) for f in (quantize, rms_norm_quantize) for per in SCALED
                  for m, n in ((131072, 128), (32768, 1024), (8192, 4096), (8192, 7168), (4096, 16384), (64, 7168))] +
                 [quantize_blocks(m, n, dtype, name, blocked) for name in FORMATS for m, n, dtype, blocked in

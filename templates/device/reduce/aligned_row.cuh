@@ -43,11 +43,16 @@ template <class T> struct AlignedRow {
     return {p == 0 ? skip : 0, p < packs - 1 ? kCount : p == packs - 1 ? last : 0};
   }
 
+  // Whether all elements of packs `from` to `to`, which are not negative, belong to the row.
+  __device__ bool has_whole(s64 from, s64 to) const { return (from > 0 || skip == 0) && to < packs - (last < kCount); }
+  // Pack p, all of whose elements belong to the row.
+  __device__ Elements<T> load_whole(s64 p) const { return {*reinterpret_cast<const uint4*>(base + p * kCount)}; }
+
   // Pack p; elements outside of the row are 0.
   __device__ Elements<T> load(s64 p) const {
     const T* const at = base + p * kCount;
     const PackRange range = this->range(p);
-    if (range.end - range.first == kCount) return {*reinterpret_cast<const uint4*>(at)};
+    if (range.end - range.first == kCount) return load_whole(p);
     u32 word[4] = {};
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
@@ -65,10 +70,9 @@ template <class T> struct AlignedRow {
   template <int Unroll, class F> __device__ void each(s64 first, s64 step, s64 turn, F f) const {
     Elements<T> x[Unroll];
     for (s64 p = first; p < packs; p += turn) {
-      if ((p > 0 || skip == 0) && p + (Unroll - 1) * step < packs - (last < kCount)) {
-        const T* const at = base + p * kCount;
+      if (has_whole(p, p + (Unroll - 1) * step)) {
 #pragma unroll
-        for (int u = 0; u < Unroll; ++u) x[u] = {*reinterpret_cast<const uint4*>(at + u * step * kCount)};
+        for (int u = 0; u < Unroll; ++u) x[u] = load_whole(p + u * step);
 #pragma unroll
         for (int u = 0; u < Unroll; ++u) f(p + u * step, x[u], PackRange{0, kCount});
       } else {

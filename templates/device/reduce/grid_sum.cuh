@@ -4,6 +4,7 @@
 // the workers only if all have begun: one that waited for a block that has no room yet might wait forever. Otherwise it
 // ends, and the worker that finishes last adds up what no adder does.
 #include "device/ptx/acq_rel.cuh"
+#include "device/ptx/relaxed.cuh"
 #include "device/reduce/grid.cuh"
 
 // What the blocks count, 0 before and after a launch: workers that have begun and that are done, slices that are taken,
@@ -58,7 +59,7 @@ template <int Threads, int Width> class GridSum {
   // Returns the slice that an adder adds up, or one that does not exist.
   __device__ u32 wait() {
     if (static_cast<int>(atomicAdd(&counters_.begun, 0)) != workers()) return kAdders;
-    while (static_cast<int>(atomicAdd(&counters_.done, 0)) != workers()) __nanosleep(100);
+    while (static_cast<int>(relaxed::load(&counters_.done)) != workers()) __nanosleep(20);
     fence::acq_rel_gpu();
     return atomicAdd(&counters_.taken, 1);
   }

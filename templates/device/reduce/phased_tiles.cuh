@@ -12,17 +12,25 @@ struct PhasedTile {
   int row, tile, tiles;  // `tiles` of the row
   u32* counters;         // of the row: blocks that have reduced their tiles, and blocks that have waited for them
 
-  // That of the next block in the order in which blocks begin, of 2 * rows * tiles. Called by all threads.
-  __device__ static PhasedTile next(u32* counters, int tiles) {
+  // The number of the next block in the order in which blocks begin. Called by all threads.
+  __device__ static u32 next_number(u32* counters) {
     __shared__ u32 number;
     if (threadIdx.x == 0) number = atomicInc(counters, gridDim.x - 1);
     __syncthreads();
+    return number;
+  }
+  // That of block `number` of 2 * rows * tiles.
+  __device__ static PhasedTile of(u32 number, u32* counters, int rows, int tiles) {
     // Rows of tiles: the first phases of rows 0 and 1, the second of 0, the first of 2, the second of 1, and so on.
-    const int turn = static_cast<int>(number / tiles), rows = static_cast<int>(gridDim.x / tiles) / 2;
+    const int turn = static_cast<int>(number / tiles);
     const bool last = turn == 2 * rows - 1;
     const bool second = last || (turn > 0 && turn % 2 == 0);
     const int row = turn == 0 ? 0 : last ? rows - 1 : second ? turn / 2 - 1 : turn / 2 + 1;
     return {second, row, static_cast<int>(number % tiles), tiles, counters + 1 + 2 * row};
+  }
+  // That of the next block, where all blocks of the grid have one. Called by all threads.
+  __device__ static PhasedTile next(u32* counters, int tiles) {
+    return of(next_number(counters), counters, static_cast<int>(gridDim.x / tiles) / 2, tiles);
   }
   // Called by one thread in the first phase, when what the tile gave is in global memory; behind a barrier of the block
   // if others wrote it.

@@ -1,7 +1,6 @@
 #pragma once
 // A row of numbers of which each block of a cluster has a range of packs: kept in shared memory, or computed from
-// global memory in each pass where they do not fit. In the first pass each thread has every Threads-th pack of its
-// block, in later ones neighbouring packs.
+// global memory in each pass. Each thread has every Threads-th pack of its block.
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/infinity.cuh"
 #include "device/reduce/aligned_row.cuh"
@@ -26,6 +25,11 @@ template <class T, int Threads, bool Kept, class F> struct SharedRow {
 
   // The numbers of pack p of the block, whose elements these are; minus infinity beyond the ends of the row.
   __device__ void compute(int p, const Elements<T>& elements, f32 (&x)[kCount]) const {
+    if (row.has_whole(first + p, first + p)) {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) x[i] = number(to_f32(elements[i]), column(p, i));
+      return;
+    }
     const PackRange range = row.range(first + p);
 #pragma unroll
     for (int i = 0; i < kCount; ++i) x[i] = range.has(i) ? number(to_f32(elements[i]), column(p, i)) : -infinity();
@@ -71,18 +75,38 @@ template <class T, int Threads, bool Kept, class F> struct SharedRow {
   }
   // The same with f(x, p, i) for element i of pack p, whose column is column(p, i).
   template <class Each> __device__ void next_pass_at(Each f) const {
+    Elements<T> next;
+    if (!Kept && threadIdx.x < packs) next = row.load(first + threadIdx.x);
 #pragma unroll 1
-    for (int p = begin(); p < end(); ++p) {
+    for (int p = threadIdx.x; p < packs; p += Threads) {
       alignas(16) f32 x[kCount];
-      load(p, x);
+      if constexpr (Kept) {
+        load(p, x);
+      } else {
+        const Elements<T> elements = next;
+        if (p + Threads < packs) next = row.load(first + p + Threads);
+        compute(p, elements, x);
+      }
 #pragma unroll
       for (int i = 0; i < kCount; ++i) f(x[i], p, i);
     }
   }
 
+  // The sum of measure(x) over packs that follow each other, which are the thread's for find_position.
+  template <class Measure> __device__ u64 sum_in_order(Measure measure) const {
+    u64 sum = 0;
+#pragma unroll 1
+    for (int p = begin(); p < end(); ++p) {
+      alignas(16) f32 x[kCount];
+      load(p, x);
+#pragma unroll
+      for (const f32 y : x) sum += measure(y);
+    }
+    return sum;
+  }
   // Calls found(column, x) in the thread that has the block's first number up to and with which the measures add up to
-  // more than `target`, if those of all do. `sum` is that of the thread's numbers in a later pass. Called by all
-  // threads of the block; `partial` may be reused after another barrier.
+  // more than `target`, if those of all do. `sum` is what sum_in_order returned. Called by all threads of the block;
+  // `partial` may be reused after another barrier.
   template <class Measure, class Found>
   __device__ void find_position(u64 (&partial)[Threads / 32], u64 sum, u64 target, Measure measure, Found found) const {
     u64 before = block_prefix<Threads>(sum, partial).before;
@@ -100,8 +124,8 @@ template <class T, int Threads, bool Kept, class F> struct SharedRow {
   }
 
  private:
-  // The packs of a thread in later passes: as many of each, an odd number, so that neighbouring threads read from
-  // different banks.
+  // The packs of a thread in order: as many of each, an odd number, so that neighbouring threads read from different
+  // banks.
   __device__ int each() const {
     return ceil_div(packs, Threads) | 1;
   }
