@@ -38,7 +38,8 @@
 //! preset  THREADS = 128  when N <= 2048
 //! preset  THREADS = 512, CLUSTER = 4  when device.cluster_max >= 4 && 4 * M <= device.sm_count && N <= 65536
 //! preset  THREADS = 1024, CLUSTER = 8  when device.cluster_max >= 8 && 8 * M <= device.sm_count && N > 65536
-//! preset  THREADS = 512, CLUSTER = 8, BLOCKS = 2  when device.cluster_max >= 8 && device.smem_per_sm >= 220000 && N > 65536 && N <= 129536
+//! preset  THREADS = 512, CLUSTER = 8, BLOCKS = 2  when device.cluster_max >= 8 && device.smem_per_sm >= 220000 && M <= device.sm_count && N > 65536 && N <= 129536
+//! preset  THREADS = 512, CLUSTER = 4, KEPT = 0, BLOCKS = 2  when device.cluster_max >= 4 && M > device.sm_count && N > 65536
 //! preset  THREADS = 1024, CLUSTER = 4  when device.cluster_max >= 4 && 4 * M <= device.sm_count
 //! preset  THREADS = 256  when N <= 8192
 //! preset  THREADS = 512  when N <= 16384
