@@ -76,7 +76,8 @@ constexpr int kPlaces = 2048;
 #include "device/reduce/key_search.cuh"
 #include "device/reduce/shared_row.cuh"
 
-using Few = FewTokens<T, THREADS, CLUSTER>;
+constexpr int kEach = THREADS > 512 ? 16 : sizeof(T) == 4 && KEPT == 1 ? 32 : 24;  // as registers allow
+using Few = FewTokens<T, THREADS, CLUSTER, kEach>;
 using Search = KeySearch<THREADS, CLUSTER>;
 static_assert(Search::kBins == kPlaces);
 
@@ -163,8 +164,8 @@ __device__ inline Cut cut(Search& search, const Row& row, const TokenPlace& plac
   }
 }
 
-// Calls found(column, x) in the thread that has the token, in the order of columns, up to and with which the weights add
-// up to more than `target`. `own` is the thread's share of them.
+// Calls found(column, x) in the thread that has the token, in the order of columns, up to and with which the weights
+// add up to more than `target`. `own` is the thread's share of them.
 template <class Row, class Weight, class Found>
 __device__ inline void find_in_order(const Row& row, Smem& smem, int rank, u64 target, u64 own, const Weight& weight,
                                      Found found) {

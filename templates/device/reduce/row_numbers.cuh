@@ -37,10 +37,11 @@ template <class T, int Step, int Unroll, class F> struct RowNumbers {
         x[i] = row.range(p + i / kCount * Step).has(i % kCount) ? of_element(i) : -infinity();
     }
   }
-  // The number in a column that column() gave, which is read again: an index of registers that the compiler does not know
-  // would take a branch for each of them.
+  // The number in a column that column() gave, which is read again: an index of registers that the compiler does not
+  // know would take a branch for each of them.
   __device__ f32 at(u32 column) const {
-    return column < static_cast<u32>(count) ? number(to_f32(row.base[row.skip + s64{column}]), static_cast<int>(column)) : -infinity();
+    return column < static_cast<u32>(count) ? number(to_f32(row.base[row.skip + s64{column}]), static_cast<int>(column))
+                                            : -infinity();
   }
   __device__ u32 column(int i) const {
     return first + i / kCount * (Step * kCount) + i % kCount;
