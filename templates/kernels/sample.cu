@@ -38,7 +38,8 @@
 //! preset  THREADS = 128  when N <= 2048
 //! preset  THREADS = 512, CLUSTER = 4  when device.cluster_max >= 4 && 4 * M <= device.sm_count && N <= 65536
 //! preset  THREADS = 1024, CLUSTER = 8  when device.cluster_max >= 8 && 8 * M <= device.sm_count && N > 65536
-//! preset  THREADS = 512, CLUSTER = 8, BLOCKS = 2  when device.cluster_max >= 8 && device.smem_per_sm >= 220000 && N > 65536 && N <= 129536
+//! preset  THREADS = 512, CLUSTER = 8, BLOCKS = 2  when device.cluster_max >= 8 && device.smem_per_sm >= 220000 && M <= device.sm_count && N > 65536 && N <= 129536
+//! preset  THREADS = 512, CLUSTER = 4, KEPT = 0, BLOCKS = 2  when device.cluster_max >= 4 && M > device.sm_count && N > 65536
 //! preset  THREADS = 1024, CLUSTER = 4  when device.cluster_max >= 4 && 4 * M <= device.sm_count
 //! preset  THREADS = 256  when N <= 8192
 //! preset  THREADS = 512  when N <= 16384
@@ -75,7 +76,8 @@ constexpr int kPlaces = 2048;
 #include "device/reduce/key_search.cuh"
 #include "device/reduce/shared_row.cuh"
 
-using Few = FewTokens<T, THREADS, CLUSTER>;
+constexpr int kEach = THREADS > 512 ? 16 : sizeof(T) == 4 && KEPT == 1 ? 32 : 24;  // as registers allow
+using Few = FewTokens<T, THREADS, CLUSTER, kEach>;
 using Search = KeySearch<THREADS, CLUSTER>;
 static_assert(Search::kBins == kPlaces);
 
@@ -162,8 +164,8 @@ __device__ inline Cut cut(Search& search, const Row& row, const TokenPlace& plac
   }
 }
 
-// Calls found(column, x) in the thread that has the token, in the order of columns, up to and with which the weights add
-// up to more than `target`. `own` is the thread's share of them.
+// Calls found(column, x) in the thread that has the token, in the order of columns, up to and with which the weights
+// add up to more than `target`. `own` is the thread's share of them.
 template <class Row, class Weight, class Found>
 __device__ inline void find_in_order(const Row& row, Smem& smem, int rank, u64 target, u64 own, const Weight& weight,
                                      Found found) {

@@ -14,23 +14,24 @@ struct Draw {
 };
 
 // In the shared memory of each block of a cluster. Tokens are pairs of a number and a column, which descend.
-template <class T, int Threads, int Cluster> class FewTokens {
+// A thread has Each of them in registers at a time.
+template <class T, int Threads, int Cluster, int Each> class FewTokens {
   static constexpr int kKeep = Threads < 256 ? Threads / 2 : 96;
-  static constexpr int kEach = Threads > 512 ? 16 : sizeof(T) == 2 ? 24 : 32;  // as registers allow
-  static constexpr int kUnroll = kEach / AlignedRow<T>::kCount;
+  static constexpr int kUnroll = Each / AlignedRow<T>::kCount;
 
  public:
   static constexpr int kMost = kKeep - 1;  // that can be kept
 
-  // Selects the `count` greatest tokens of the row of `columns` in the first block of the cluster: kMost + 1 at most, and all if the
-  // row has no more. number(x, column) is that of an element, not NaN. Called by all threads of the cluster, all of
-  // whose blocks have begun.
+  // Selects the `count` greatest tokens of the row of `columns` in the first block of the cluster: kMost + 1 at most,
+  // and all if the row has no more. number(x, column) is that of an element, not NaN. Called by all threads of the
+  // cluster, all of whose blocks have begun.
   template <class F> __device__ void select(const AlignedRow<T>& row, int columns, int rank, int count, F number) {
-    constexpr s64 kTile = Threads * kUnroll;
+    constexpr s64 kStep = Threads * Cluster, kTile = kStep * kUnroll;
     int kept = 0;
 #pragma unroll 1
-    for (s64 tile = rank * kTile; tile < row.packs; tile += Cluster * kTile)
-      kept = best_.take_numbers(RowNumbers<T, Threads, kUnroll, F>(row, columns, tile + threadIdx.x, number), kept, count);
+    for (s64 tile = rank * Threads; tile < row.packs; tile += kTile)
+      kept =
+          best_.take_numbers(RowNumbers<T, kStep, kUnroll, F>(row, columns, tile + threadIdx.x, number), kept, count);
     const int i = threadIdx.x;
     if constexpr (Cluster > 1) {
       if (i < count) cluster::map(this, 0)->of_block_[rank][i] = i < kept ? best_[i] : 0;
@@ -109,7 +110,7 @@ template <class T, int Threads, int Cluster> class FewTokens {
     return static_cast<int>(index_of_pair(sorted_[i]));
   }
 
-  Selection<Threads, kKeep, kEach> best_;
+  Selection<Threads, kKeep, Each> best_;
   u64 of_block_[Cluster][kKeep], sorted_[kKeep], before_[kMost], partial_[Threads / 32];
   u32 sizes_[kMost], places_[kMost];
 };

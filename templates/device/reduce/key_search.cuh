@@ -118,7 +118,8 @@ template <int Threads, int Cluster> class KeySearch {
   // Calls f(i, before, size) for each of `count` elements in their order, i being its number in it and `before` the sum
   // of the sizes of those before. Called by all threads of the block.
   template <class F> __device__ void add_in_order(const u32* order, const u32* sizes, u32 count, F f) {
-    const u32 each = ceil_div<u32>(count, Threads), begin = min(threadIdx.x * each, count), end = min(begin + each, count);
+    const u32 each = ceil_div<u32>(count, Threads), begin = min(threadIdx.x * each, count),
+              end = min(begin + each, count);
     u64 sum = 0;
     for (u32 i = begin; i < end; ++i) sum += sizes[order[i]];
     u64 before = block_prefix<Threads>(sum, smem_.warps[0]).before;

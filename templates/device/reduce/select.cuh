@@ -76,8 +76,8 @@ template <int Threads, int Keep, int Each> class Selection {
     sort(from, size, count);
     return min(size, count);
   }
-  // Writes the `count` greatest of `size` keys, Threads at most, to keys_. As many threads as there are for each key, up
-  // to 16, compare it with the others.
+  // Writes the `count` greatest of `size` keys, Threads at most, to keys_. As many threads as there are for each key,
+  // up to 16, compare it with the others.
   __device__ void sort(const u64* from, int size, int count) {
     int shift = 0;
     while (shift < 4 && size << (shift + 1) <= Threads) ++shift;

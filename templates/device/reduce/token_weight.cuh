@@ -2,8 +2,8 @@
 // Probabilities of tokens as integers, so that their sums are the same in any order and on every device.
 #include "device/ptx/ex2.cuh"
 
-// The nearest whole number of one below 2^22 is the lower bits of its sum with this, as an integer less kWholeBits: unlike
-// the instruction that converts, an addition costs what others do.
+// The nearest whole number of one below 2^22 is the lower bits of its sum with this, as an integer less kWholeBits:
+// unlike the instruction that converts, an addition costs what others do.
 constexpr f32 kWhole = 12582912.0F;
 constexpr s32 kWholeBits = 0x4b400000;
 
@@ -35,8 +35,8 @@ struct TokenWeight {
   }
 };
 
-// Where a token that has a weight lies between the least and the greatest: below `places`, a power of two, in proportion
-// to its logarithm.
+// Where a token that has a weight lies between the least and the greatest: below `places`, a power of two, in
+// proportion to its logarithm.
 struct TokenPlace {
   const TokenWeight& weight;
   f32 scale, last;
