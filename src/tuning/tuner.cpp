@@ -59,7 +59,9 @@ class Tuning {
   bool ended() const { return ended_ || !fault_; }
   // Returns the error that ended the tuning of all requests, if there is one.
   const Result<void>& fault() const { return fault_; }
+  // Return what plans may follow from now on: what was measured, and the lines of what was known.
   std::vector<TuningRecord> found() && { return std::move(found_); }
+  const std::string& known() const { return known_; }
 
   TuneResult tune(const Request& request) {
     const auto start = Clock::now();
@@ -144,17 +146,21 @@ class Tuning {
   Result<bool> take_known(const Request& request, TuneResult& result, bool again) {
     if (records_.empty() || options_.again || !conduct_.known) return false;
     TMA_JIT_ASSIGN(const tuning::RecordBook* const book, file_.book(again));
-    auto record = conduct_.known(request, *book);
-    if (!record) return false;
-    use_known(*std::move(record), result);
+    auto advice = conduct_.known(request, *book);
+    if (!advice) return false;
+    use_known(*std::move(advice), result);
     return true;
   }
 
-  void use_known(TuningRecord record, TuneResult& result) {
-    result.record = std::move(record);
+  void use_known(tuning::Advice advice, TuneResult& result) {
+    if (!advice.line.empty()) {
+      known_.append(advice.line).append("\n");
+    } else {
+      found_.push_back(advice.record);
+    }
+    result.record = std::move(advice.record);
     result.known = true;
     result.gain = result.record.preset_us / result.record.us - 1;
-    found_.push_back(result.record);
   }
 
   // Fails, and ends the whole tuning, if there is nothing to measure on.
@@ -259,6 +265,7 @@ class Tuning {
   bool ended_ = false, begun_ = false;
   Result<void> fault_{};  // of what `Conduct::begin` began
   std::vector<TuningRecord> found_;
+  std::string known_;  // lines
 };
 
 Result<void> check(const TuneOptions& options) {
@@ -312,11 +319,13 @@ Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> re
   TMA_JIT_ASSIGN(DeviceInfo device, engine.device());
   Tuning tuning(engine, requests.size(), options, conduct, std::move(device));
   std::vector<TuneResult> results;
+  results.reserve(requests.size());
   for (const Request& request : requests) {
     if (tuning.ended()) break;
     results.push_back(tuning.tune(request));
   }
   TMA_JIT_CHECK(tuning.fault());
+  if (!tuning.known().empty() && conduct.follow) conduct.follow(tuning.known());
   engine.follow(std::move(tuning).found());
   return results;
 }
