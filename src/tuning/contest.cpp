@@ -55,22 +55,37 @@ Result<Contest> Contest::prepare(Engine& engine, const Request& request, std::ve
     return failure(ErrorCode::unsupported, "{}: tuning needs {} bytes of device memory, and may take {}",
                    request.kernel, bytes, contest.conduct_.memory_bytes);
   }
-  TMA_JIT_CHECK(step(contest.conduct_, [&] { return contest.fill_tensors(); }));
   return contest;
 }
 
-// Makes the tensors and the request for them.
-Result<void> Contest::fill_tensors() {
-  TMA_JIT_ASSIGN(tensors_, make_tensors(*engine_, plan_, *conduct_.side));
+// Begins to compile before the tensors hold data.
+Result<void> Contest::compile(const ContestSettings& settings) {
+  TMA_JIT_ASSIGN(tensors_, make_tensors(*engine_, plan_));
   request_.tensors.clear();
+  for (const MadeTensor& made : tensors_) request_.tensors.push_back({made.name, made.tensor});
+  request_.workspaces.clear();
+  compiled_ = worth_compiling(settings);
+  std::vector<Request> requests;
+  for (const std::size_t trial : compiled_) requests.push_back(request_for(trials_[trial].candidate));
+  ahead_ =
+      std::make_unique<CompileAhead>(*engine_, std::move(requests), comparisons(tensors_), conduct_.compile_threads);
+  return {};
+}
+
+Result<void> Contest::begin(const ContestSettings& settings) {
+  TMA_JIT_CHECK(compile(settings));
+  TMA_JIT_CHECK(fill_inputs(tensors_, plan_, *conduct_.side));
   for (const MadeTensor& made : tensors_) {
-    request_.tensors.push_back({made.name, made.tensor});
     if (!made.output) continue;
     TMA_JIT_ASSIGN(MadeTensor expected, made_like(*engine_, made));
     expected_.push_back(std::move(expected));
   }
-  request_.workspaces.clear();
   return {};
+}
+
+// Notes that a configuration has been prepared.
+void Contest::come(const CompileAhead::Done& done, const ContestSettings& settings) {
+  trials_[compiled_[done.index]].compiled_s = std::chrono::duration<double>(done.when - settings.begin).count();
 }
 
 Request Contest::request_for(const Candidate& candidate) const {
@@ -229,10 +244,7 @@ Result<void> Contest::admit_one(std::vector<Runner>& runners, std::size_t trial,
     return {};
   }
   Runner runner{trial, std::make_unique<Launch>(std::move(*launch)), {}};
-  Result<void> done;
-  for (const MadeTensor& made : tensors_) {
-    if (done) done = runner.launch->rebind(made.name, made.tensor.address);
-  }
+  Result<void> done = bind(runner);
   if (done) done = compare_and_time(runner, runners.front(), settings);
   if (!done) {
     rule_out(trial, TuneTrial::Outcome::failed, done.error().message);
@@ -259,29 +271,40 @@ std::vector<std::size_t> Contest::worth_compiling(const ContestSettings& setting
   return others;
 }
 
-// Compiles and checks all configurations and measures each that agrees for a few rounds. The preset comes first,
-// whatever time is left.
+// Checks all configurations as they are compiled and measures each that agrees for a few rounds. The preset comes
+// first, whatever time is left.
 Result<std::vector<Contest::Runner>> Contest::admit(const ContestSettings& settings) {
   const Clock::time_point start = Clock::now();
-  const std::vector<std::size_t> compiled = worth_compiling(settings);
-  std::vector<Request> requests;
-  for (const std::size_t trial : compiled) requests.push_back(request_for(trials_[trial].candidate));
-  ahead_ = std::make_unique<CompileAhead>(*engine_, std::move(requests), conduct_.compile_threads);
   std::vector<Runner> runners(1);
-  TMA_JIT_ASSIGN(Launch preset, ahead_->of(0));
-  runners.front().launch = std::make_unique<Launch>(std::move(preset));
+  CompileAhead::Done preset = ahead_->of(0);
+  come(preset, settings);
+  TMA_JIT_ASSIGN(Launch launch, std::move(preset.launch));
+  runners.front().launch = std::make_unique<Launch>(std::move(launch));
   TMA_JIT_CHECK(check(runners.front()));
   TMA_JIT_CHECK(race(runners.front(), {}, 0, kFirstPlaces));
+  judged(0, settings);
   first_preset_us_ = trials_.front().us;
   const Clock::time_point end = admission_end(settings, start);
-  for (std::size_t come = 1; Clock::now() < end; ++come) {
-    if (!settings.go_on(come, compiled.size())) break;
+  for (std::size_t number = 1; Clock::now() < end; ++number) {
+    if (!settings.go_on(number, compiled_.size())) break;
     auto done = ahead_->next(end);
     if (!done) break;
-    TMA_JIT_CHECK(admit_one(runners, compiled[done->first], std::move(done->second), settings));
+    come(*done, settings);
+    const std::size_t trial = compiled_[done->index];
+    TMA_JIT_CHECK(admit_one(runners, trial, std::move(done->launch), settings));
+    judged(trial, settings);
   }
   ahead_->stop();
   return runners;
+}
+
+void Contest::judged(std::size_t trial, const ContestSettings& settings) {
+  trials_[trial].judged_s = std::chrono::duration<double>(Clock::now() - settings.begin).count();
+}
+
+Result<void> Contest::bind(Runner& runner) {
+  for (const MadeTensor& made : tensors_) TMA_JIT_CHECK(runner.launch->rebind(made.name, made.tensor.address));
+  return {};
 }
 
 // Returns when the measurements of the halves and of the final must begin to end in time; they get at most half of it.
@@ -353,6 +376,7 @@ std::string Contest::method(const ContestSettings& settings, const Verdict& verd
 }
 
 Result<Verdict> Contest::run(const ContestSettings& settings, double least_gain) {
+  TMA_JIT_CHECK(step(conduct_, [&] { return begin(settings); }));
   TMA_JIT_ASSIGN(std::vector<Runner> runners, admit(settings));
   TMA_JIT_CHECK(halve(runners, settings));
   return decide(runners, settings, least_gain);

@@ -26,6 +26,7 @@ struct ContestMemory {
 };
 
 struct ContestSettings {
+  Clock::time_point begin;  // of the whole tuning of the problem, from which trials tell their times
   Clock::time_point until;
   bool flush_l2 = true;
   std::function<bool(std::size_t trial, std::size_t trials)> go_on;  // returns false to stop the contest at its current
@@ -52,7 +53,8 @@ struct Verdict {
 // measured for the first rounds.
 class Contest {
  public:
-  // The first of `candidates` is the preset. The conduct has a side stream, which says whether L2 is overwritten.
+  // The first of `candidates` is the preset. The conduct has a side stream, which says whether L2 is overwritten. Uses
+  // no device yet.
   [[nodiscard]] static Result<Contest> prepare(Engine& engine, const Request& request,
                                                std::vector<Candidate> candidates, Conduct conduct);
 
@@ -76,8 +78,10 @@ class Contest {
       : engine_(&engine), request_(std::move(request)), plan_(std::move(plan)), conduct_(std::move(conduct)) {}
 
   Request request_for(const Candidate& candidate) const;
+  [[nodiscard]] Result<void> bind(Runner& runner);
+  void judged(std::size_t trial, const ContestSettings& settings);
   [[nodiscard]] Result<void> check(Runner& runner);
-  [[nodiscard]] Result<void> fill_tensors();
+  [[nodiscard]] Result<void> begin(const ContestSettings& settings);
   [[nodiscard]] Result<void> compare(Runner& runner);
   [[nodiscard]] Result<void> move(std::span<Launch* const> launches, std::size_t place);
   [[nodiscard]] Result<void> race(Runner& preset, std::span<Runner> others, std::size_t first, std::size_t places);
@@ -90,6 +94,8 @@ class Contest {
   [[nodiscard]] Result<void> admit_one(std::vector<Runner>& runners, std::size_t trial, Result<Launch> launch,
                                        const ContestSettings& settings);
   std::vector<std::size_t> worth_compiling(const ContestSettings& settings);
+  [[nodiscard]] Result<void> compile(const ContestSettings& settings);
+  void come(const CompileAhead::Done& done, const ContestSettings& settings);
   [[nodiscard]] Result<void> compare_and_time(Runner& runner, Runner& preset, const ContestSettings& settings);
   bool device_lives() const;
   [[nodiscard]] Result<void> halve(std::vector<Runner>& runners, const ContestSettings& settings);
@@ -108,8 +114,9 @@ class Contest {
   std::vector<TuneTrial> trials_;
   std::vector<double> ratios_;  // of each trial to the preset; 0: not measured
   std::vector<double> preset_times_;
-  double first_preset_us_ = 0;     // when the contest began
-  Clock::duration launch_time_{};  // of a launch of the preset in a race, with what each round does beside it
+  double first_preset_us_ = 0;         // when the contest began
+  Clock::duration launch_time_{};      // of a launch of the preset in a race, with what each round does beside it
+  std::vector<std::size_t> compiled_;  // the trials whose requests `ahead_` prepares, in its order
   std::unique_ptr<CompileAhead> ahead_;
 };
 

@@ -22,8 +22,8 @@ inline constexpr double kNearest = 0.2;
 // The record that applies to a problem, and why.
 struct Advice {
   TuningRecord record;
-  std::string origin;    // the file, or "shipped"
-  bool nearest = false;  // of another problem with similar dims
+  std::string origin;       // the file, or "shipped"
+  bool nearest = false;     // of another problem with similar dims
   std::string_view line{};  // as it stands in the book's text; empty if the record was added as a value
 };
 

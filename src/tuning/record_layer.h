@@ -54,7 +54,7 @@ class RecordLayer {
 
  private:
   struct Entry {
-    std::string_view problem;              // problem_text of the record
+    std::string_view problem;                // problem_text of the record
     std::string_view line;                   // empty if there is a `record`
     const WrittenRecord* written = nullptr;  // of a line that has been read
     const TuningRecord* record = nullptr;    // one that was added as a value

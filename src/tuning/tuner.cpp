@@ -1,6 +1,7 @@
 // Tunes requests one after the other and records the results.
 #include <algorithm>
 #include <cmath>
+#include <future>
 
 #include "core/failure.h"
 #include "core/sm_budget.h"
@@ -75,6 +76,7 @@ class Tuning {
 
  private:
   Result<void> tune(const Request& request, TuneResult& result) {
+    request_begin_ = Clock::now();
     until_ = after(share());
     if (options_.exchange.fetch || options_.exchange.publish) return tune_together(request, result);
     TMA_JIT_ASSIGN(const bool known, take_known(request, result, false));
@@ -177,16 +179,18 @@ class Tuning {
   }
 
   Result<void> contest(const Request& request, TuneResult& result) {
+    std::future<Environment> opening;  // the compiler is opened while the driver is
+    if (!environment_) opening = std::async(std::launch::async, [this] { return engine_.environment(); });
     TMA_JIT_CHECK(begin());
     TMA_JIT_ASSIGN(std::vector<Candidate> candidates, engine_.candidates(request, options_.candidates + 1));
     TMA_JIT_ASSIGN(tuning::Contest contest,
                    tuning::Contest::prepare(engine_, request, std::move(candidates), conduct_));
     const TuningRecord problem = tuning::problem_of(contest.plan(), within_budget(device_, request));
-    if (!environment_) environment_ = engine_.environment();  // which opens the compiler
+    if (!environment_) environment_ = opening.get();
     tuning::TrialLog log(tuning::trial_file(records_), tuning::problem_key(problem) + "\n" + compiler());
     const tuning::ContestSettings settings{
-        until_, options_.flush_l2, [this](std::size_t trial, std::size_t trials) { return tell(trial, trials); },
-        memory_of(log, request)};
+        request_begin_, until_, options_.flush_l2,
+        [this](std::size_t trial, std::size_t trials) { return tell(trial, trials); }, memory_of(log, request)};
     const auto verdict = contest.run(settings, options_.least_gain);
     compiles_ = contest.release_compiles();  // waits for those of the contest before
     result.trials = contest.trials();
@@ -259,7 +263,7 @@ class Tuning {
   std::optional<Environment> environment_;  // known once something was measured
   const Clock::time_point start_ = Clock::now();
   const std::size_t requests_;
-  Clock::time_point until_;                         // of the current request
+  Clock::time_point request_begin_, until_;         // of the current request
   std::unique_ptr<tuning::CompileAhead> compiles_;  // of the last contest; some may go on, and use the engine
   std::size_t at_ = 0;
   bool ended_ = false, begun_ = false;
