@@ -1,6 +1,7 @@
 // How tuning shares the device with an application's work.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -12,6 +13,9 @@
 #include "tuning/record_book.h"
 
 namespace tma_jit::tuning {
+
+// How long a GPU pauses until its clock is as after a long pause.
+inline constexpr std::chrono::milliseconds kRest{20};
 
 // The default is for a device that does nothing else.
 struct Conduct {
@@ -26,6 +30,7 @@ struct Conduct {
   // Called before the first measurement; an error ends the tuning of all requests.
   std::function<Result<void>()> begin{};
   const SideStream* side = nullptr;                 // the stream of all its work; null: it makes one
+  std::chrono::milliseconds rest{};                 // for which the device pauses before a part of the final's launches
   bool replay = false;                              // launches are replayed from graphs
   std::function<Result<void>(double us)> beside{};  // TuneOptions::beside
   double relative_error = 0.003;    // the final rounds are repeated until no ratio's standard error, that of a median,
