@@ -35,7 +35,7 @@ tuning::Conduct conduct_of(Engine::State& state) {
 Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> requests, const TuneOptions& options) {
   tuning::Conduct conduct = engine::conduct_of(EngineInternals::state_of(engine));
   conduct.begin = [&engine] { return synchronize(engine); };
-  if (!EngineInternals::state_of(engine).device.is_emulated()) conduct.rest = tuning::kRest;
+  if (!EngineInternals::state_of(engine).device.emulates()) conduct.rest = tuning::kRest;
   return tuning::tune(engine, requests, options, conduct);
 }
 
