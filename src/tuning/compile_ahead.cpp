@@ -29,7 +29,8 @@ std::optional<std::size_t> CompileAhead::begin() {
 void CompileAhead::work() {
   while (const auto mine = begin()) {
     if (*mine > 0 && *mine <= helpers_.size()) {
-      (void)engine_.prepare(helpers_[*mine - 1]);  // whoever needs it meets its error
+      // By a plan, which no policy tunes. Whoever needs the kernel meets its error.
+      if (const auto plan = engine_.plan(helpers_[*mine - 1])) (void)engine_.prepare(*plan);
       continue;
     }
     const std::size_t index = *mine == 0 ? 0 : *mine - helpers_.size();
