@@ -16,13 +16,16 @@
 //! let     CONSUMERS = PINGPONG ? 2 : BM / (64 * SLICES)
 //! let     THREADS   = 128 * (CONSUMERS + 1)
 //! let     PROMOTED  = sizeof(T) == 1 && !integer(T) && FAST == 0
-//! let     SUMS      = SLICES * BN / 2 * (1 + 2 * PROMOTED)  "registers of a thread"
+//! let     PART      = PROMOTED == 0 ? 0 : BN > 192 ? 64 : BN  "columns whose sums of 128 products are computed while others are added"
+//! let     SUMS      = PROMOTED ? BN / 2 + (BN > 128 && BN <= 192 ? PART / 2 : PART) : SLICES * BN / 2  "registers of a thread: two sets of PART columns where there is room"
 //! let     SWIZZLE   = BN * sizeof(O) % 128 == 0 ? 128 : 0  "of the epilogue's tiles"
 //! let     EPI_N     = SWIZZLE == 128 ? 128 / sizeof(O) : BN / (BN & -BN) * max(8, 16 / sizeof(O)) "columns of D stored together: a swizzle row, or a plain row of an odd number of 16 bytes or more, so that stores of 8 rows use all banks"
-//! let     EPI_TILES = BN / EPI_N % 2 == 0 ? 2 : 1  "epilogue tiles stored together"
+//! let     RING      = STAGES * (BM + BN) * 128
+//! let     EPI_BYTES = CONSUMERS * align_up(64 * EPI_N * sizeof(O), 128)  "an epilogue tile of each consumer"
+//! let     EPI_TILES = BN / EPI_N % 2 == 0 && RING + 2 * EPI_BYTES + 1024 <= 227 * 1024 ? 2 : 1  "epilogue tiles of a consumer: two, if the shared memory of a block of sm_90a holds them"
 //! let     BOX_A     = 64                           "rows of A that one copy loads"
 //! let     BOX_B     = BN / CLUSTER % 64 == 0 ? 64 : BN / CLUSTER % 16 == 0 ? BN / CLUSTER / 2 : BN / CLUSTER "rows of B that one copy loads"
-//! let     SMEM      = align_up(STAGES * (BM + BN) * 128 + CONSUMERS * EPI_TILES * align_up(64 * EPI_N * sizeof(O), 128) + 16 * STAGES + 24 + 80 * DYNAMIC, 1024)
+//! let     SMEM      = align_up(RING + EPI_TILES * EPI_BYTES + 16 * STAGES + 24 + 80 * DYNAMIC, 1024)
 //! let     TILES     = ceil_div(M, BM * CLUSTER) * ceil_div(N, BN) "tiles of a whole cluster"
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count / CLUSTER))
 //! let     BROKEN    = K * sizeof(T) % 128 != 0      "rows of A and B that lie across 128-byte lines of L2"
@@ -32,8 +35,9 @@
 //! let     MEMORY    = ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) * (BROKEN ? 173 : 100) / 180880 "cycles of moving A, B and D"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
-//! require CONSUMERS * (SUMS + 40) <= 480 && SUMS <= 200 "accumulators must fit in registers"
+//! require CONSUMERS * (SUMS + 40) <= 480 && SUMS <= (CONSUMERS == 3 ? 100 : 200) "accumulators must fit in registers"
 //! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
+//! require PROMOTED == 0 || BN <= 192 || BN == 256  "sums of 8-bit floats that are added in f32 are made in an even number of parts of 64 columns, or in one"
 //! require PROMOTED == 0 || SLICES == 1 && PINGPONG == 0 "sums of 8-bit floats that are added in f32 leave registers for 64 rows"
 //! require sizeof(O) > 1 || BN % 16 == 0            "TMA stores rows of whole 16 bytes"
 //! require !integer(T) || BN % 16 == 0              "wgmma multiplies integers by multiples of 16 columns"
@@ -110,7 +114,7 @@ static_assert(sizeof(Smem) <= SMEM);
 // to D may be in progress when it stores one.
 template <class To, class Order>
 __device__ void consume(Smem& smem, const To& D, const Order& tiles, const Dims& dims, const Hooks& hooks, int steps) {
-  multiply_tiles<Accumulators, SLICES, PINGPONG, PROMOTED>(
+  multiply_tiles<Accumulators, SLICES, PINGPONG, PART>(
       smem.pipeline, smem, tiles, steps,
       [&](const Tile& tile, int block) { return Store(hooks, tile.row * BM + block * 64, tile.column * BN); },
       [&](Store& store, const Accumulators& sums) {

@@ -22,7 +22,8 @@
 //! let     BOX_A     = BM / SHARE_N                 "rows of A that one copy loads"
 //! let     BOX_B     = BN / SHARE_M % 64 == 0 ? 64 : BN / SHARE_M  "rows of B that one copy loads"
 //! let     RING      = STAGES * (BM + BN) * 128
-//! let     SMEM      = align_up(RING + align_up(BN * ROWS * sizeof(O), 1024) + 16 * STAGES + 16, 1024)
+//! let     AFTER     = (SPLIT == 1 ? 1024 : BM * BN * 4) + align_up(BN * ROWS * sizeof(O), 1024)  "partial sums and results, in the ring's place"
+//! let     SMEM      = align_up(max(RING, AFTER) + 16 * STAGES + 16, 1024)
 //! let     SHARERS   = SHARE_M * SHARE_N            "blocks of a cluster that share tiles of A or B"
 //! let     TILES     = align_up(ceil_div(M, BM), SHARE_M) * align_up(ceil_div(N, BN), SHARE_N)
 //! let     BLOCKS    = TILES * SPLIT * CHUNKS
@@ -40,14 +41,13 @@
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require BM * CONSUMERS <= 512 && BM / 2 * (1 + PROMOTED) + 80 <= min(255, 65536 / THREADS) "accumulators must fit in registers"
-//! require SPLIT == 1 || BM * BN * 4 <= RING        "the ring's memory holds the partial sums"
 //! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
 //! require !integer(T) || BM <= 24 || BM % 16 == 0 "wgmma multiplies integers by 8, 16, 24 or multiples of 16 rows of D"
 //! require AMAX == 0                                "results of tiles that several blocks sum are not compared"
 //! require TERMS == 1                               "gemm_f32_wgmma multiplies f32 by three terms"
 //! require INVARIANT == 0 || SPLIT * CHUNKS == 1    "a sum over K that is divided has other bits than one that is not, as of many rows"
 //! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
-//! require SHARERS == 1 || SPLIT == 1 && SHARERS <= 4 && TA + TB == 0 "the blocks of a cluster share K or tiles of A and B, whose rows lie along K"
+//! require SHARERS == 1 || SPLIT == 1 && SHARERS <= 8 && TA + TB == 0 "the blocks of a cluster share K or tiles of A and B, whose rows lie along K"
 //! require BM / SHARE_N % 8 == 0 && BN / SHARE_M % 8 == 0 "each block of a cluster loads whole swizzle atoms"
 //! require TA == 0 || BM % 64 == 0                  "a block loads panels of 64 rows of D"
 //!
@@ -151,16 +151,18 @@ template <class X> struct FourOf { using type = float4; };
 template <> struct FourOf<s32> { using type = int4; };
 using Four = FourOf<Sum>::type;
 
-// What one thread contributes to the share of each owner.
+// What each thread contributes to the share of each owner; hardly anything where no other block reads it.
 struct Partial {
-  Four x[OWNERS][ROWS / 8][CONSUMERS * kWarpgroup];
+  Four x[OWNERS][ROWS / 8][SPLIT == 1 ? 1 : CONSUMERS * kWarpgroup];
 };
 struct Smem {
   union {
     Operands operands;
-    Partial partial;  // used once all operands have been read
+    struct {
+      Partial partial;
+      Staged staged[CONSUMERS];
+    } after;  // all operands have been read
   };
-  Staged staged[CONSUMERS];
   Pipeline<STAGES, SHARERS> pipeline;
   bool last;  // whether this block's chunk finished last
 };
@@ -251,7 +253,7 @@ __device__ void publish(Smem& smem, const Sums& sums) {
 #pragma unroll
     for (int j = 0; j < ROWS / 8; ++j) {
       const Sum* x = &sums.x[(owner * (ROWS / 8) + j) * 4];
-      smem.partial.x[owner][j][threadIdx.x] = {x[0], x[1], x[2], x[3]};
+      smem.after.partial.x[owner][j][threadIdx.x] = {x[0], x[1], x[2], x[3]};
     }
   }
 }
@@ -268,7 +270,7 @@ __device__ void collect(Smem& smem, int owner, Share& share) {
   share.fill(0);
 #pragma unroll 1
   for (int rank = 0; rank < SPLIT; ++rank) {
-    const auto& partial = *cluster::map(&smem.partial, rank);
+    const auto& partial = *cluster::map(&smem.after.partial, rank);
 #pragma unroll
     for (int j = 0; j < ROWS / 8; ++j) {
       add(share, j, partial.x[owner][j][threadIdx.x]);
@@ -281,10 +283,11 @@ __device__ int warp_column() {
   return threadIdx.x / 32 * 16;
 }
 
+// Called by each consumer warpgroup, after a barrier of all of them behind their last read of an operand.
 __device__ void store(Smem& smem, const Output& output, int row, int column, const Share& share,
                       const Results& epilogue) {
   const int group = threadIdx.x / kWarpgroup;
-  Staged& staged = smem.staged[group];
+  Staged& staged = smem.after.staged[group];
   auto results = share.template as<S>();
   epilogue.apply_through(staged, 0, warp_column() % 64, results);
   store_transposed(staged, 0, warp_column() % 64, results);
@@ -342,6 +345,7 @@ __device__ void consume(Smem& smem, const Output& output, const Part& part, Rang
   if constexpr (PARTS == 1) {
     const Results epilogue(output.hooks, part.row, part.column + warp_column());
     accumulate(smem, group, steps, sums);
+    sync(1, CONSUMERS * kWarpgroup);
     store(smem, output, part.row, part.column, sums, epilogue);
   } else {
     accumulate(smem, group, steps, sums);

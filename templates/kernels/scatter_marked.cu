@@ -23,6 +23,7 @@
 //! preset  NEIGHBOURS = 1, ROWS = 8, LANES = 256
 //! preset  NEIGHBOURS = 0, ROWS = 32, LANES = 32
 
+#include "device/ptx/acq_rel.cuh"
 #include "device/reference/scatter.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -51,7 +52,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 4) void scatter(View<const T, 2
       const int row = row_of(I, i, dims);
       if (row >= 0) atomicMax(&mark[row], static_cast<u32>(i) + 1);
     }
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    fence::acq_rel_gpu();
     __syncthreads();
     if (threadIdx.x == 0) atomicAdd(&counted.marked, 1);
     return;
@@ -59,7 +60,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 4) void scatter(View<const T, 2
   const s64 begin = s64{number - markers} * ROWS;
   if (threadIdx.x == 0) {
     while (relaxed::load(&counted.marked) != markers) __nanosleep(40);
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    fence::acq_rel_gpu();
     if (atomicInc(&counted.read, gridDim.x - markers - 1) == gridDim.x - markers - 1)
       relaxed::store(&counted.marked, 0);
   }

@@ -163,6 +163,29 @@ TEST_CASE("the largest magnitude is that of all results before they are rounded,
                 "results of tiles that several blocks sum are not compared");
 }
 
+TEST_CASE("tiles for which wgmma has the registers and the shared memory, and those that it refuses") {
+  if (!ready()) return;
+  const std::string wide = "gemm M=200 N=248 K=72 --template-file gemm_wgmma CLUSTER=1 ";
+  check_passes("sm_90a", wide + "PINGPONG=0 BM=192 BN=200 STAGES=3");
+  for (const char* width : {"208", "224", "240"})
+    check_refused("sm_90a", wide + "PINGPONG=0 BM=192 STAGES=3 BN=" + width, "accumulators must fit in registers");
+  check_passes("sm_90a", wide + "PINGPONG=1 BM=128 BN=176 STAGES=5");  // no room for two tiles of results
+  const std::string split = "gemm M=300 N=136 K=520 --template-file gemm_wgmma_split SPLIT=1 ";
+  check_passes("sm_90a",
+               split + "BM=256 BN=128 STAGES=2 CHUNKS=1 SHARE_M=1 SHARE_N=1");  // results need most of the ring
+  check_passes("sm_90a", split + "BM=192 BN=128 STAGES=5 CHUNKS=2 SHARE_M=1 SHARE_N=1 O=f32");
+  check_passes("sm_90a", split + "BM=64 BN=64 STAGES=4 CHUNKS=1 SHARE_M=4 SHARE_N=2");
+}
+
+TEST_CASE("sums of 8-bit floats in whole tiles and in parts of their columns") {
+  if (!ready()) return;
+  for (const char* words : {"BN=128 STAGES=4 CLUSTER=1", "BN=192 STAGES=4 CLUSTER=2", "BN=256 STAGES=4 CLUSTER=1"}) {
+    for (const char* depth : {"0", "100", "128", "456"})
+      check_passes("sm_90a", std::string("gemm M=140 N=264 T=e4m3 --template-file gemm_wgmma BM=128 PINGPONG=0 K=") +
+                                 depth + " " + words);
+  }
+}
+
 TEST_CASE("a budget of SMs on the command line, and what it cannot do") {
   if (!ready()) return;
   const CommandResult result = run_on("sm_90a", "gemm M=700 N=504 K=64 --sm-budget 5");

@@ -2,6 +2,7 @@
 // The largest magnitude of all results of a kernel, before they are rounded, from which the scale of a quantised tensor
 // follows. A destination says whether its results are compared: as Compared<D> they are, and nothing else changes.
 #include "device/epilogue/store_tile.cuh"
+#include "device/ptx/acq_rel.cuh"
 #include "device/tile/register_tile.cuh"
 #include "device/types.cuh"
 
@@ -54,9 +55,9 @@ template <class To> __device__ inline void finish_compare(const To&, const View<
 template <class To>
 __device__ inline void finish_compare(const tma::Compared<To>& to, const View<f32, 1>& largest, u32 share, u32 whole) {
   if (threadIdx.x % 32 > 0 || share == 0) return;
-  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  fence::acq_rel_gpu();
   if (atomicAdd(&to.state->arrived, share) + share != whole) return;
-  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  fence::acq_rel_gpu();
   to.state->arrived = 0;
   *largest.data = __uint_as_float(atomicExch(&to.state->bits, 0));
 }

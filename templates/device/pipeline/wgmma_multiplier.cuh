@@ -29,12 +29,36 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
     return result;
   }
 
-  // Multiplies one tile of 8-bit types, whose sums wgmma keeps to 14 bits: each step has its own sums, and while the
-  // tensor cores compute those of one step, the sums of the previous step are added in f32. Waits and products follow
-  // each other without branches, because otherwise ptxas serialises the products.
-  __device__ void accumulate_promoted(int steps, Accumulators& acc) {
+  // Multiplies one tile of 8-bit types, whose sums wgmma keeps to 14 bits: each step has its own sums, which are added
+  // in f32, Part columns at a time. Where registers hold two sets of them, one is added while the tensor cores compute
+  // the other; one set of more than 128 columns leaves the tensor cores to the other consumer meanwhile. Waits and
+  // products follow each other without branches, because otherwise ptxas serialises the products.
+  template <int Part> __device__ void accumulate_promoted(int steps, Accumulators& acc) {
     acc.fill(0);
     if (steps == 0) return;
+    if constexpr (Part < Accumulators::Layout::kColumns)
+      accumulate_parts<Part>(steps, acc);
+    else if constexpr (Part > 128)
+      accumulate_alone(steps, acc);
+    else
+      accumulate_in_turn(steps, acc);
+  }
+
+  // Skips a tile that the other consumer processes.
+  __device__ void skip(int steps) {
+    consumer_.skip(steps);
+  }
+
+ private:
+  // One set of sums.
+  __device__ void accumulate_alone(int steps, Accumulators& acc) {
+    Accumulators sums[1];
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) finish<0>(start(sums, false), sums[0], acc);
+  }
+
+  // Two sets, of even and of odd steps.
+  __device__ void accumulate_in_turn(int steps, Accumulators& acc) {
     Accumulators even[1], odd[1];
     u32 even_slot = start(even, false), odd_slot;
     int left = steps;
@@ -54,17 +78,50 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
     }
   }
 
-  // Skips a tile that the other consumer processes.
-  __device__ void skip(int steps) {
-    consumer_.skip(steps);
+  // Two sets, of even and of odd parts of Part columns. Loop invariant: part 0 of the slot has been started, and all
+  // before it are added.
+  template <int Part> __device__ void accumulate_parts(int steps, Accumulators& acc) {
+    constexpr int kParts = Accumulators::Layout::kColumns / Part;
+    static_assert(kParts % 2 == 0);
+    RegisterTile<layout::Mma<16, Part>> sums[2];
+    u32 slot = consumer_.wait();
+    start(sums[0], slot, 0);
+    const auto go_on = [&] {
+#pragma unroll
+      for (int p = 1; p < kParts; ++p) {
+        start(sums[p % 2], slot, p * Part);
+        wgmma::wait<1>();
+        acc.add_columns((p - 1) * Part, sums[(p - 1) % 2]);
+      }
+    };
+    int left = steps;
+#pragma unroll 1
+    for (; left > 1; --left) {
+      go_on();
+      const u32 next = consumer_.wait();
+      start(sums[0], next, 0);
+      finish<1>(slot);
+      acc.add_columns((kParts - 1) * Part, sums[1]);
+      slot = next;
+    }
+    if (left == 1) {  // always; without this ptxas 13.0 serialises the products of the loop
+      go_on();
+      finish<0>(slot);
+      acc.add_columns((kParts - 1) * Part, sums[1]);
+    } else {
+      wgmma::wait<0>();
+    }
   }
 
- private:
   template <int Count> __device__ u32 start(Accumulators (&acc)[Count], bool onto) {
     const u32 slot = consumer_.wait();
 #pragma unroll
     for (int i = 0; i < Count; ++i) wgmma::multiply(acc[i], smem_.a[slot], (first_ + i) * 64, smem_.b[slot], onto);
     return slot;
+  }
+  // The same for the columns from `column` on, of a slot that has been waited for.
+  template <class Sums> __device__ void start(Sums& sums, u32 slot, int column) {
+    wgmma::multiply(sums, smem_.a[slot], first_ * 64, smem_.b[slot], column, false);
   }
   template <int Pending> __device__ void finish(u32 slot) {
     wgmma::wait<Pending>();
@@ -83,9 +140,9 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
 // Multiplies a consumer warpgroup's blocks of 64 rows, Slices of each tile, and for each calls store = begin(tile,
 // block) and finish(store, sums); with one block a tile `begin` while its last products are computed. Called by each
 // consumer warpgroup. With Pingpong two consumers make whole tiles alternately, by the `turns` of Smem; else each has
-// its rows of every tile. Promoted is for 8-bit types, as accumulate_promoted is. Loop invariant: before a tile, this
+// its rows of every tile. Part is that of accumulate_promoted, or 0. Loop invariant: before a tile, this
 // consumer has waited for or skipped every slot of all earlier tiles, and has released those that it waited for.
-template <class Accumulators, int Slices, bool Pingpong, bool Promoted, int Stages, int Blocks, class Smem, class Tiles,
+template <class Accumulators, int Slices, bool Pingpong, int Part, int Stages, int Blocks, class Smem, class Tiles,
           class Begin, class Finish>
 __device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, const Tiles& tiles, int steps, Begin begin,
                                       Finish finish) {
@@ -101,8 +158,8 @@ __device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, con
       continue;
     }
     others = Pingpong;
-    if constexpr (Promoted) {
-      multiplier.accumulate_promoted(steps, acc[0]);
+    if constexpr (Part > 0) {
+      multiplier.template accumulate_promoted<Part>(steps, acc[0]);
       auto store = begin(tiles[index], first);
       finish(store, acc[0]);
     } else {

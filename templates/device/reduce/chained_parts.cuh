@@ -4,6 +4,7 @@
 // last tiles of its span's groups before posted of theirs, and what precedes the span, which the last tile of the span
 // before posts. A tile waits only for those before it, and only one warp of a block polls: more would take a good part
 // of L2's bandwidth.
+#include "device/ptx/acq_rel.cuh"
 #include "device/ptx/relaxed.cuh"
 #include "device/reduce/register_row.cuh"
 #include "device/reduce/row_scan.cuh"
@@ -49,14 +50,14 @@ struct ChainedTile {
 
   // The same of every tile, when its elements have been read, which await_own() waits for. Called by thread 0.
   template <class X> __device__ void post_read(const Part<X>& all) const {
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    fence::acq_rel_gpu();
     post(parts + tile, all);
   }
   // Waits until the tile's elements have been read by the block that calls post_read(), so that results may be stored
   // in their place. Called by thread 0 before before(), whose barrier tells the others.
   template <class X> __device__ void await_own() const {
     await_post<X>(parts + tile);
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    fence::acq_rel_gpu();
   }
 
   // Returns what precedes the tile. Called by all threads of the block.

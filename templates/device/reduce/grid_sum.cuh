@@ -3,6 +3,7 @@
 // the workers, leave one vector each; each of the others, the adders, adds up slices of all of them. An adder waits for
 // the workers only if all have begun: one that waited for a block that has no room yet might wait forever. Otherwise it
 // ends, and the worker that finishes last adds up what no adder does.
+#include "device/ptx/acq_rel.cuh"
 #include "device/reduce/grid.cuh"
 
 // What the blocks count, 0 before and after a launch: workers that have begun and that are done, slices that are taken,
@@ -49,27 +50,25 @@ template <int Threads, int Width> class GridSum {
 
   // Counts a worker that is done. Returns the slice that it adds up, if it is the last, or kNone.
   __device__ u32 arrive() {
-    fence();
+    fence::acq_rel_gpu();
     if (static_cast<int>(atomicAdd(&counters_.done, 1)) + 1 != workers()) return kNone;
-    fence();
+    fence::acq_rel_gpu();
     return atomicAdd(&counters_.taken, 1);
   }
   // Returns the slice that an adder adds up, or one that does not exist.
   __device__ u32 wait() {
     if (static_cast<int>(atomicAdd(&counters_.begun, 0)) != workers()) return kAdders;
     while (static_cast<int>(atomicAdd(&counters_.done, 0)) != workers()) __nanosleep(100);
-    fence();
+    fence::acq_rel_gpu();
     return atomicAdd(&counters_.taken, 1);
   }
   // Clears the counters in the last of the adders and of the last worker.
   __device__ void leave() {
-    fence();
+    fence::acq_rel_gpu();
     if (atomicAdd(&counters_.left, 1) != kAdders) return;
-    fence();
+    fence::acq_rel_gpu();
     counters_ = {};
   }
-  __device__ static void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
-
   // Adds up elements `first` to first + kSlice of all vectors: each row of threads some of them, then the first row
   // all.
   template <class F> __device__ void add(int first, F store) const {

@@ -3,6 +3,7 @@
 // second one waits until all tiles of its row are reduced and goes on with what they gave. The blocks of a row's second
 // phase come after those of the next row's first phase: then they rarely wait, and their tiles are still in L2. A block
 // waits only for those before it in the order in which blocks begin, which are running or done.
+#include "device/ptx/acq_rel.cuh"
 #include "device/ptx/relaxed.cuh"
 
 // A block's tile. The counters, one and two for each row, are 0 before a launch, and after it.
@@ -26,7 +27,7 @@ struct PhasedTile {
   // Called by one thread in the first phase, when what the tile gave is in global memory; behind a barrier of the block
   // if others wrote it.
   __device__ void arrive() const {
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    fence::acq_rel_gpu();
     atomicAdd(&counters[0], 1);
   }
   // Returns in the second phase when the whole row has been reduced, and its blocks' results can be read. Called by all
@@ -34,7 +35,7 @@ struct PhasedTile {
   __device__ void wait() const {
     if (threadIdx.x == 0) {
       while (static_cast<int>(relaxed::load(&counters[0])) != tiles) __nanosleep(40);
-      asm volatile("fence.acq_rel.gpu;" ::: "memory");
+      fence::acq_rel_gpu();
       if (static_cast<int>(atomicInc(&counters[1], tiles - 1)) == tiles - 1) relaxed::store(&counters[0], 0);
     }
     __syncthreads();

@@ -68,6 +68,14 @@ template <class L, class X = f32> struct RegisterTile {
 #pragma unroll
     for (int i = 0; i < L::kRegisters; ++i) x[i] += other.x[i];
   }
+  // Adds another tile to the columns from `first` on, a multiple of 8, before the asm statements that follow.
+  template <class Part> __device__ void add_columns(int first, const RegisterTile<Part, X>& other) {
+#pragma unroll
+    for (int i = 0; i < Part::kRegisters; ++i) {
+      X& sum = x[L::template within<Part::kColumns>(first, i)];
+      sum += other.x[i];
+    }
+  }
   __device__ void multiply(const RegisterTile& other) {
 #pragma unroll
     for (int i = 0; i < L::kRegisters; ++i) x[i] *= other.x[i];

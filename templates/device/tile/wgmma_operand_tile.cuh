@@ -9,23 +9,30 @@
 
 namespace wgmma {
 
-// Starts d (+)= a * b^T as one group: the 64 rows of `a` from `row` on, all rows of `b`, over the columns of both. The
-// product overwrites d unless `accumulate`.
-template <class T, class U, int Rows, int N, int K, int Swizzle>
+// Starts d (+)= a * b^T as one group: the 64 rows of `a` from `row` on and the N rows of `b` from `b_row` on, over the
+// columns of both. The product overwrites d unless `accumulate`.
+template <class T, class U, int Rows, int Columns, int N, int K, int Swizzle>
 __device__ inline void multiply(RegisterTile<layout::Mma<16, N>, typename Unit<T>::Sum>& d,
                                 const SharedTile<T, Rows, K, Swizzle>& a, int row,
-                                const SharedTile<U, N, K, Swizzle>& b, bool accumulate) {
+                                const SharedTile<U, Columns, K, Swizzle>& b, int b_row, bool accumulate) {
   using Product = Mma<N, typename Unit<T>::Type, typename Unit<U>::Type, typename Unit<T>::Sum>;
   auto& sums = reinterpret_cast<typename Product::Register(&)[Product::registers]>(d.x);
   fence();
 #pragma unroll
   for (int p = 0; p < a.kPanels; ++p) {
-    const u64 a_panel = a.k_major(row, p), b_panel = b.k_major(0, p);
+    const u64 a_panel = a.k_major(row, p), b_panel = b.k_major(b_row, p);
 #pragma unroll
     for (int k = 0; k < a.kPanel; k += Product::kDepth)
       Product::ss(sums, a_panel + k * sizeof(T) / 16, b_panel + k * sizeof(T) / 16, accumulate || p + k > 0);
   }
   commit();
+}
+// The same for all rows of `b`.
+template <class T, class U, int Rows, int N, int K, int Swizzle>
+__device__ inline void multiply(RegisterTile<layout::Mma<16, N>, typename Unit<T>::Sum>& d,
+                                const SharedTile<T, Rows, K, Swizzle>& a, int row,
+                                const SharedTile<U, N, K, Swizzle>& b, bool accumulate) {
+  multiply(d, a, row, b, 0, accumulate);
 }
 
 // The same for operands in either major order. `row` is a multiple of 64.
