@@ -12,8 +12,7 @@
 namespace tma_jit::tuning {
 namespace {
 
-constexpr int kRounds = 3;               // in one place
-constexpr std::size_t kFirstPlaces = 2;  // in which a configuration is measured when it has been compiled
+constexpr int kRounds = 3;  // in one place
 
 std::string words_of(const Candidate& candidate) {
   std::string words = candidate.file;
@@ -135,10 +134,10 @@ Result<void> Contest::compare(Runner& runner) {
 
 // Lets the launches have their tensors where the moment says.
 Result<void> Contest::move(std::span<Launch* const> launches, const Moment& moment) {
-  const std::vector<MadeTensor>& tensors = moment.memory == 0 ? tensors_ : elsewhere_;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const std::uint64_t address = address_in(tensors[i], i, moment.place);
-    for (Launch* launch : launches) TMA_JIT_CHECK(launch->rebind(tensors[i].name, address));
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    if (!tensors_[i].movable) continue;
+    const std::uint64_t address = address_in(tensors_[i], i, moment.place);
+    for (Launch* launch : launches) TMA_JIT_CHECK(launch->rebind(tensors_[i].name, address));
   }
   return {};
 }
@@ -226,7 +225,8 @@ Result<void> Contest::compare_and_time(Runner& runner, const ContestSettings& se
 Result<void> Contest::race_first(Runner& runner) {
   std::vector<Runner*> others;
   if (runner.trial != 0) others.push_back(&runner);
-  for (std::size_t place = 0; place < kFirstPlaces; ++place) TMA_JIT_CHECK(race(others, {.place = place}));
+  for (std::size_t place = 0; place < Elimination::kPlacesBefore; ++place)
+    TMA_JIT_CHECK(race(others, {.place = place}));
   return {};
 }
 
@@ -295,6 +295,7 @@ Result<void> Contest::admit(const ContestSettings& settings) {
     judged(trial, settings);
   }
   ahead_->stop();
+  if (settings.admitted) settings.admitted();
   return {};
 }
 
@@ -309,20 +310,11 @@ Result<void> Contest::bind(Runner& runner) {
 
 // Returns when the measurements of the halves and of the final must begin to end in time; they get at most half of it.
 Clock::time_point Contest::admission_end(const ContestSettings& settings, Clock::time_point start) const {
-  const auto launches = Elimination::least_launches(trials_.size() - 1, kMemories, rests());
-  const auto rests = static_cast<std::int64_t>(Elimination::kFinalPlaces * kMemories);
+  const auto launches = Elimination::least_launches(trials_.size() - 1, rests());
+  const auto rests = static_cast<std::int64_t>(Elimination::kFinalPlaces);
   const Clock::duration needed =
       launch_time_ * static_cast<std::int64_t>(launches * (1 + kRounds)) + conduct_.rest * rests;
   return settings.until - std::min((settings.until - start) / 2, needed);
-}
-
-// Makes the tensors a second time, in other pages of the device's memory, if it may take as much.
-Result<void> Contest::spread() {
-  if (2 * contest_bytes(plan_) > conduct_.memory_bytes) return {};
-  auto made = make_tensors(*engine_, plan_);
-  if (!made) return {};  // the device's memory is full, and one place must do
-  elsewhere_ = *std::move(made);
-  return step(conduct_, [&] { return fill_inputs(elsewhere_, plan_, *conduct_.side); });
 }
 
 // Returns how races are run for an elimination, which knows configurations by their trials.
@@ -336,12 +328,10 @@ Track Contest::track(const ContestSettings& settings) {
             return race(others, moment);
           },
           .over = [&settings] { return Clock::now() >= settings.until; },
-          .memories = elsewhere_.empty() ? 1 : kMemories,
           .rests = rests()};
 }
 
 Result<Verdict> Contest::decide(const ContestSettings& settings, double least_gain) {
-  TMA_JIT_CHECK(spread());
   preset_times_.clear();
   std::vector<Standing> entrants;
   for (const auto& runner : std::span(runners_).subspan(1)) entrants.push_back({runner->trial, ratios_[runner->trial]});
@@ -355,7 +345,7 @@ Result<Verdict> Contest::decide(const ContestSettings& settings, double least_ga
                    request_.kernel, preset_times_.size());
   }
   const double preset_us = trials_.front().us;
-  Verdict verdict{0, preset_us, preset_us, preset_us / first_preset_us_ - 1, decision.places, races.memories};
+  Verdict verdict{0, preset_us, preset_us, preset_us / first_preset_us_ - 1, decision.places};
   if (decision.changed) {
     verdict.winner = decision.finalists.front().entrant;
     verdict.us = decision.finalists.front().ratio * preset_us;
@@ -366,13 +356,13 @@ Result<Verdict> Contest::decide(const ContestSettings& settings, double least_ga
 std::string Contest::method(const ContestSettings& settings, const Verdict& verdict) const {
   return fmt::format(
       "device events around each {}; {}{}; in turns with the planned configuration, by the ratios to it in "
-      "rounds of {}, with the tensors in {} places in memory, {} for each better half, {} of {} for the last {}{}; "
+      "rounds of {}, with the tensors in {} places in memory, {} for each better half, {} for the last {}{}; "
       "random data",
       conduct_.replay ? "replay of a graph of one launch" : "launch of a stream",
       conduct_.beside ? "beside other work; " : "",
-      settings.flush_l2 ? "L2 overwritten before each" : "L2 as the launch before left it", kRounds, kFirstPlaces,
-      Elimination::kHalfPlaces, verdict.places, verdict.memories == 1 ? "one memory" : "two memories",
-      Elimination::kFinalists, rests() ? ", half of them after a pause" : "");
+      settings.flush_l2 ? "L2 overwritten before each" : "L2 as the launch before left it", kRounds,
+      Elimination::kPlacesBefore, Elimination::kHalfPlaces, verdict.places, Elimination::kFinalists,
+      rests() ? ", half of them after a pause" : "");
 }
 
 Result<Verdict> Contest::run(const ContestSettings& settings, double least_gain) {

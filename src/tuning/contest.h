@@ -33,6 +33,7 @@ struct ContestSettings {
   std::function<bool(std::size_t trial, std::size_t trials)> go_on;  // returns false to stop the contest at its current
                                                                      // state
   ContestMemory memory{};
+  std::function<void()> admitted{};  // called when nothing more is compiled for this contest; may be empty
 };
 
 // The winner and both times, measured side by side.
@@ -41,7 +42,6 @@ struct Verdict {
   double us = 0, preset_us = 0;
   double drift = 0;        // by how much the preset's time grew from the contest's beginning to its end, as a fraction
   std::size_t places = 0;  // in memory, in which the final was run
-  std::size_t memories = 1;
 };
 
 // Finds the fastest configuration of one problem without measuring all equally long. Candidates are compiled in other
@@ -72,7 +72,6 @@ class Contest {
     std::unique_ptr<Launch> launch;
     std::vector<double> ratios;  // its time over the preset's, the median of the rounds of each race
   };
-  static constexpr std::size_t kMemories = 2;
 
   Contest(Engine& engine, Request request, Plan plan, Conduct conduct)
       : engine_(&engine), request_(std::move(request)), plan_(std::move(plan)), conduct_(std::move(conduct)) {}
@@ -98,7 +97,6 @@ class Contest {
   void come(const CompileAhead::Done& done, const ContestSettings& settings);
   [[nodiscard]] Result<void> compare_and_time(Runner& runner, const ContestSettings& settings);
   bool device_lives() const;
-  [[nodiscard]] Result<void> spread();
   Track track(const ContestSettings& settings);
   [[nodiscard]] Result<Verdict> decide(const ContestSettings& settings, double least_gain);
   void rule_out(std::size_t trial, TuneTrial::Outcome outcome, std::string reason);
@@ -110,7 +108,6 @@ class Contest {
   Plan plan_;
   Conduct conduct_;
   std::vector<MadeTensor> tensors_;
-  std::vector<MadeTensor> elsewhere_;             // the same in a second memory; empty: there is none
   std::vector<MadeTensor> expected_;              // outputs of the preset
   std::vector<std::unique_ptr<Runner>> runners_;  // the preset first
   std::vector<TuneTrial> trials_;

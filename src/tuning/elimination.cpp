@@ -26,7 +26,7 @@ Result<void> Elimination::halve(std::vector<Standing>& entrants) {
     const std::vector<std::size_t> numbers = numbers_of(entrants);
     std::vector<std::vector<double>> ratios(entrants.size());
     for (std::size_t place = 0; place < kHalfPlaces; ++place) {
-      TMA_JIT_ASSIGN(const std::vector<double> found, track_.race(numbers, {.place = place}));
+      TMA_JIT_ASSIGN(const std::vector<double> found, track_.race(numbers, {.place = next_place_++}));
       for (std::size_t i = 0; i < found.size(); ++i) ratios[i].push_back(found[i]);
     }
     for (std::size_t i = 0; i < entrants.size(); ++i) entrants[i].ratio = mean_of(ratios[i]).value;
@@ -35,17 +35,13 @@ Result<void> Elimination::halve(std::vector<Standing>& entrants) {
   return {};
 }
 
-// Rested moments come before those without a pause, which would keep the device warm.
-Moment Elimination::moment_of(std::size_t kind, std::size_t place) const {
-  return {kind % track_.memories, place, track_.rests && kind < track_.memories};
-}
-
-Result<void> Elimination::race(std::vector<Finalist>& finalists, std::size_t block) {
+// Rested moments come before those without a pause, which leave the device warm.
+Result<void> Elimination::race(std::vector<Finalist>& finalists) {
   std::vector<std::size_t> numbers;
   for (const Finalist& finalist : finalists) numbers.push_back(finalist.standing.entrant);
   for (std::size_t kind = 0; kind < kinds(); ++kind) {
     for (std::size_t i = 0; i < kFinalPlaces; ++i) {
-      const Moment moment = moment_of(kind, block * kFinalPlaces + i);
+      const Moment moment{next_place_++, track_.rests && kind == 0};
       TMA_JIT_ASSIGN(const std::vector<double> found, track_.race(numbers, moment));
       for (std::size_t j = 0; j < found.size(); ++j) finalists[j].ratios[kind].push_back(found[j]);
     }
@@ -83,13 +79,13 @@ bool Elimination::settled(std::span<const Finalist> finalists) const {
       finalists, [this](const Finalist& finalist) { return mean_of_all(finalist).error <= demands_.relative_error; });
 }
 
-std::size_t Elimination::least_launches(std::size_t entrants, std::size_t memories, bool rests) {
+std::size_t Elimination::least_launches(std::size_t entrants, bool rests) {
   std::size_t launches = 0;
   while (entrants > kFinalists) {
     entrants = std::max(kFinalists, (entrants + 1) / 2);
     launches += (1 + entrants) * kHalfPlaces;
   }
-  return launches + (1 + entrants) * kFinalPlaces * memories * (rests ? 2 : 1);
+  return launches + (1 + entrants) * kFinalPlaces * (rests ? 2 : 1);
 }
 
 Result<Decision> Elimination::run(std::vector<Standing> entrants) {
@@ -97,9 +93,8 @@ Result<Decision> Elimination::run(std::vector<Standing> entrants) {
   std::vector<Finalist> finalists;
   for (const Standing& entrant : entrants) finalists.push_back({entrant, std::vector<std::vector<double>>(kinds())});
   Decision decision;
-  std::size_t block = 0;
   do {
-    TMA_JIT_CHECK(race(finalists, block++));
+    TMA_JIT_CHECK(race(finalists));
     decision.places += kFinalPlaces * kinds();
   } while (!settled(finalists) && decision.places < kMostPlaces && !track_.over());
   decision.settled = settled(finalists);

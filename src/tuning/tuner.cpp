@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <thread>
 
 #include "core/failure.h"
 #include "core/sm_budget.h"
+#include "tuning/build_ahead.h"
 #include "tuning/contest.h"
 #include "tuning/file_lock.h"
 #include "tuning/pinned.h"
@@ -44,7 +46,7 @@ std::string words_of(const Result<int>& driver) {
 
 class Tuning {
  public:
-  Tuning(Engine& engine, std::size_t requests, const TuneOptions& options, const tuning::Conduct& conduct,
+  Tuning(Engine& engine, std::span<const Request> requests, const TuneOptions& options, const tuning::Conduct& conduct,
          DeviceInfo device)
       : engine_(engine),
         options_(options),
@@ -146,12 +148,16 @@ class Tuning {
   // Uses an existing record of the problem for the current template; `again`: also one that another process has made
   // meanwhile.
   Result<bool> take_known(const Request& request, TuneResult& result, bool again) {
-    if (records_.empty() || options_.again || !conduct_.known) return false;
-    TMA_JIT_ASSIGN(const tuning::RecordBook* const book, file_.book(again));
-    auto advice = conduct_.known(request, *book);
+    TMA_JIT_ASSIGN(std::optional<tuning::Advice> advice, find_known(request, again));
     if (!advice) return false;
     use_known(*std::move(advice), result);
     return true;
+  }
+
+  Result<std::optional<tuning::Advice>> find_known(const Request& request, bool again) {
+    if (records_.empty() || options_.again || !conduct_.known) return std::nullopt;
+    TMA_JIT_ASSIGN(const tuning::RecordBook* const book, file_.book(again));
+    return conduct_.known(request, *book);
   }
 
   void use_known(tuning::Advice advice, TuneResult& result) {
@@ -179,7 +185,8 @@ class Tuning {
   }
 
   Result<void> contest(const Request& request, TuneResult& result) {
-    std::future<Environment> opening;  // the compiler is opened while the driver is
+    if (next_ != nullptr) next_->stop();  // the contest takes over
+    std::future<Environment> opening;     // the compiler is opened while the driver is
     if (!environment_) opening = std::async(std::launch::async, [this] { return engine_.environment(); });
     TMA_JIT_CHECK(begin());
     TMA_JIT_ASSIGN(std::vector<Candidate> candidates, engine_.candidates(request, options_.candidates + 1));
@@ -189,8 +196,9 @@ class Tuning {
     if (!environment_) environment_ = opening.get();
     tuning::TrialLog log(tuning::trial_file(records_), tuning::problem_key(problem) + "\n" + compiler());
     const tuning::ContestSettings settings{
-        request_begin_, until_, options_.flush_l2,
-        [this](std::size_t trial, std::size_t trials) { return tell(trial, trials); }, memory_of(log, request)};
+        request_begin_,          until_,
+        options_.flush_l2,       [this](std::size_t trial, std::size_t trials) { return tell(trial, trials); },
+        memory_of(log, request), [this] { build_next(); }};
     const auto verdict = contest.run(settings, options_.least_gain);
     compiles_ = contest.release_compiles();  // waits for those of the contest before
     result.trials = contest.trials();
@@ -203,6 +211,16 @@ class Tuning {
     TMA_JIT_CHECK(write(result.record));
     log.settle();
     return {};
+  }
+
+  // Lets the next request's kernels be compiled while the device is busy with the current one.
+  void build_next() {
+    next_.reset();
+    if (at_ + 1 >= requests_.size() || conduct_.compile_threads != 0) return;
+    const Request& request = requests_[at_ + 1];
+    if (const auto known = find_known(request, false); !known || *known) return;
+    const std::size_t threads = std::max(1U, std::thread::hardware_concurrency() * 3 / 4);
+    next_ = std::make_unique<tuning::BuildAhead>(engine_, without_addresses(request), options_.candidates + 1, threads);
   }
 
   // A folder that the application names is its own to make.
@@ -243,12 +261,15 @@ class Tuning {
 
   bool tell(std::size_t trial, std::size_t trials) {
     if (!options_.progress) return true;
-    ended_ = ended_ || !options_.progress({at_, requests_, trial, trials, seconds_since(start_), options_.budget_s});
+    ended_ =
+        ended_ || !options_.progress({at_, requests_.size(), trial, trials, seconds_since(start_), options_.budget_s});
     return !ended_;
   }
 
   // Returns the seconds of the budget for the current request.
-  double share() const { return (options_.budget_s - seconds_since(start_)) / static_cast<double>(requests_ - at_); }
+  double share() const {
+    return (options_.budget_s - seconds_since(start_)) / static_cast<double>(requests_.size() - at_);
+  }
 
   // Returns the seconds to wait for a process that measures the current request within an equal share.
   double patience() const { return std::max(share(), 0.0) + kOverrun; }
@@ -262,9 +283,10 @@ class Tuning {
   const DeviceInfo device_;
   std::optional<Environment> environment_;  // known once something was measured
   const Clock::time_point start_ = Clock::now();
-  const std::size_t requests_;
+  const std::span<const Request> requests_;
   Clock::time_point request_begin_, until_;         // of the current request
   std::unique_ptr<tuning::CompileAhead> compiles_;  // of the last contest; some may go on, and use the engine
+  std::unique_ptr<tuning::BuildAhead> next_;        // for the next request
   std::size_t at_ = 0;
   bool ended_ = false, begun_ = false;
   Result<void> fault_{};  // of what `Conduct::begin` began
@@ -321,7 +343,7 @@ Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> re
   const TuningHere here;
   TMA_JIT_CHECK(check(options));
   TMA_JIT_ASSIGN(DeviceInfo device, engine.device());
-  Tuning tuning(engine, requests.size(), options, conduct, std::move(device));
+  Tuning tuning(engine, requests, options, conduct, std::move(device));
   std::vector<TuneResult> results;
   results.reserve(requests.size());
   for (const Request& request : requests) {
