@@ -30,7 +30,7 @@
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count / CLUSTER))
 //! let     BROKEN    = K * sizeof(T) % 128 != 0      "rows of A and B that lie across 128-byte lines of L2"
 //! let     LOADED    = BM + BN / CLUSTER            "rows of A and B that a block loads each step"
-//! let     STEP      = max(3000 / STAGES, (BM * BN * 298 + (BM + BN) * 2791) / 10000, LOADED * (BROKEN ? 296 : 263) / 100) "cycles of one step along K: latency, tensor cores, L2"
+//! let     STEP      = max(3000 / STAGES, (BM * BN * 298 + (BM + BN) * 2791) / 10000, LOADED * (BROKEN ? 296 : 263) / 100) * (PROMOTED == 0 || BM == 64 ? 100 : BN <= 128 && CLUSTER == 1 ? 122 : 115) / 100 "cycles of one step along K: latency, tensor cores, L2; of sums that are added in f32"
 //! let     STORE     = BM * BN * 98 / 1000          "cycles of storing a tile"
 //! let     MEMORY    = ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) * (BROKEN ? 173 : 100) / 180880 "cycles of moving A, B and D"
 //!
@@ -62,25 +62,35 @@
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 128, BN = 256, STAGES = 4
-//! preset  BM = 128, BN = 128, STAGES = 6, PINGPONG = 1  when M > 64
-//! preset  BM = 64, BN = 128, STAGES = 8  when M > 32
-//! preset  BM = 192, BN = 128, STAGES = 4  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 64, BN = 128, STAGES = 8, GROUP_M = 4  when M > 32
+//! preset  BM = 192, BN = 128, STAGES = 5  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 192, BN = 192, STAGES = 4  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 224, STAGES = 4, CLUSTER = 2  when M > 64
-//! preset  BM = 256, BN = 128, STAGES = 4  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 256, BN = 128, STAGES = 4, GROUP_M = 4  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 208, STAGES = 4  when M > 64
 //! preset  BM = 128, BN = 128, STAGES = 6  when M > 64
 //! preset  BM = 192, BN = 144, STAGES = 4  when M > 64 && TILES <= 8 * device.sm_count
-//! preset  BM = 256, BN = 176, STAGES = 3  when M > 64 && TILES <= 8 * device.sm_count
-//! preset  BM = 192, BN = 128, STAGES = 4, CLUSTER = 2  when M > 64 && TILES <= 8 * device.sm_count
-//! preset  BM = 128, BN = 160, STAGES = 5  when M > 64
-//! preset  BM = 128, BN = 176, STAGES = 4, CLUSTER = 2  when M > 64
+//! preset  BM = 192, BN = 128, STAGES = 5, CLUSTER = 2  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 128, BN = 160, STAGES = 6  when M > 64
+//! preset  BM = 128, BN = 176, STAGES = 5, CLUSTER = 2  when M > 64
 //! preset  BM = 192, BN = 144, STAGES = 4, CLUSTER = 2  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 64, BN = 64, STAGES = 8  when M > 32
-//! preset  BM = 128, BN = 192, STAGES = 5, PINGPONG = 1  when M > 64
-//! preset  BM = 128, BN = 176, STAGES = 4, PINGPONG = 1  when M > 64
-//! preset  BM = 128, BN = 160, STAGES = 5, PINGPONG = 1  when M > 64
-//! preset  BM = 128, BN = 112, STAGES = 6, CLUSTER = 2  when M > 64 && sizeof(T) > 1 && TILES <= 8 * device.sm_count
+//! preset  BM = 128, BN = 192, STAGES = 5, PINGPONG = 1, GROUP_M = 4  when M > 64
+//! preset  BM = 128, BN = 176, STAGES = 5, PINGPONG = 1, GROUP_M = 4  when M > 64
+//! preset  BM = 128, BN = 160, STAGES = 6, PINGPONG = 1  when M > 64
+//! preset  BM = 128, BN = 112, STAGES = 7, CLUSTER = 2  when M > 64 && sizeof(T) > 1 && TILES <= 8 * device.sm_count
+//! preset  BM = 128, BN = 176, STAGES = 5, CLUSTER = 2, PINGPONG = 1  when M > 64
+//! preset  BM = 128, BN = 128, STAGES = 6, CLUSTER = 2  when M > 64
+//! preset  BM = 128, BN = 200, STAGES = 4  when M > 64
+//! preset  BM = 128, BN = 136, STAGES = 5  when M > 64
+//! preset  BM = 128, BN = 256, STAGES = 4, CLUSTER = 2  when M > 64 && sizeof(T) == 1
+//! preset  BM = 128, BN = 192, STAGES = 5  when M > 64 && sizeof(T) == 1
+//! preset  BM = 128, BN = 176, STAGES = 5  when M > 64 && sizeof(T) == 1
+//! preset  BM = 128, BN = 176, STAGES = 4, PINGPONG = 1, GROUP_M = 4  when M > 64 && sizeof(O) > 2
+//! preset  BM = 128, BN = 160, STAGES = 5, PINGPONG = 1  when M > 64 && sizeof(O) > 2
+//! preset  BM = 256, BN = 176, STAGES = 3  when M > 64 && TILES <= 8 * device.sm_count && sizeof(O) > 2
+//! preset  BM = 128, BN = 176, STAGES = 4, CLUSTER = 2  when M > 64 && sizeof(O) > 2
+//! preset  BM = 128, BN = 112, STAGES = 6, CLUSTER = 2  when M > 64 && sizeof(O) > 2 && TILES <= 8 * device.sm_count
 
 #include "device/epilogue/store_results.cuh"
 #include "device/pipeline/drawn_tiles.cuh"

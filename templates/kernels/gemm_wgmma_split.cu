@@ -65,11 +65,10 @@
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 5051 + (SHARERS == 1 ? 0 : 1118) + WAVES * (4246 + BM * BN * 14 / 1000) + STEPS * STEP + REDUCE + MEMORY "fitted, with that of gemm_wgmma.cu, to 21000 measurements of 148 problems on an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
-//! preset  BM = 8, BN = 64, STAGES = 16
-//! preset  BM = 8, BN = 128, STAGES = 8, SPLIT = 2
 //! preset  BM = 16, BN = 64, STAGES = 16  when M <= 16 && sizeof(T) != 2
 //! preset  BM = 16, BN = 128, STAGES = 6  when M <= 16 && sizeof(T) != 2
-//! preset  BM = 128, BN = 64, STAGES = 8
+//! preset  BM = 8, BN = 64, STAGES = 16
+//! preset  BM = 8, BN = 128, STAGES = 13, SPLIT = 2
 //! preset  BM = 80, BN = 64, STAGES = 11, CHUNKS = 6
 //! preset  BM = 96, BN = 64, STAGES = 10, CHUNKS = 6
 //! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 4  when TILES >= 12
@@ -77,35 +76,47 @@
 //! preset  BM = 160, BN = 64, STAGES = 7, CHUNKS = 4
 //! preset  BM = 16, BN = 64, STAGES = 14, SPLIT = 2, CHUNKS = 11
 //! preset  BM = 32, BN = 64, STAGES = 14, CHUNKS = 4
-//! preset  BM = 128, BN = 128, STAGES = 6, CHUNKS = 4
-//! preset  BM = 32, BN = 128, STAGES = 10
+//! preset  BM = 128, BN = 128, STAGES = 7, CHUNKS = 4
+//! preset  BM = 32, BN = 128, STAGES = 11
 //! preset  BM = 96, BN = 64, STAGES = 10, CHUNKS = 8
 //! preset  BM = 160, BN = 64, STAGES = 7  when TILES <= 4 * device.sm_count
 //! preset  BM = 112, BN = 64, STAGES = 9, CHUNKS = 4
 //! preset  BM = 16, BN = 64, STAGES = 14, SPLIT = 4, CHUNKS = 4
 //! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = 11
-//! preset  BM = 64, BN = 128, STAGES = 8, CHUNKS = 5
+//! preset  BM = 64, BN = 128, STAGES = 9, CHUNKS = 5
 //! preset  BM = 80, BN = 64, STAGES = 11, CHUNKS = 5
-//! preset  BM = 64, BN = 128, STAGES = 8, CHUNKS = 3
+//! preset  BM = 64, BN = 128, STAGES = 9, CHUNKS = 3
 //! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 2, CHUNKS = 8
-//! preset  BM = 112, BN = 192, STAGES = 4  when TILES <= 4 * device.sm_count
-//! preset  BM = 80, BN = 128, STAGES = 7, CHUNKS = 11
+//! preset  BM = 112, BN = 192, STAGES = 5  when TILES <= 4 * device.sm_count
+//! preset  BM = 80, BN = 128, STAGES = 8, CHUNKS = 11
 //! preset  BM = 96, BN = 192, STAGES = 5  when TILES <= 4 * device.sm_count
-//! preset  BM = 112, BN = 128, STAGES = 6
+//! preset  BM = 112, BN = 128, STAGES = 7
 //! preset  BM = 80, BN = 64, STAGES = 11, SHARE_M = 2, SHARE_N = 2
 //! preset  BM = 96, BN = 64, STAGES = 10
 //! preset  BM = 112, BN = 64, STAGES = 9, CHUNKS = 5
-//! preset  BM = 64, BN = 128, STAGES = 8
-//! preset  BM = 192, BN = 128, STAGES = 4  when TILES <= 4 * device.sm_count
-//! preset  BM = 160, BN = 128, STAGES = 5  when TILES <= 4 * device.sm_count
+//! preset  BM = 64, BN = 128, STAGES = 9
+//! preset  BM = 192, BN = 128, STAGES = 5  when TILES <= 4 * device.sm_count
+//! preset  BM = 160, BN = 128, STAGES = 6  when TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 64, STAGES = 12
 //! preset  BM = 32, BN = 64, STAGES = 16
-//! preset  BM = 64, BN = 128, STAGES = 8, SPLIT = 4, CHUNKS = 6
+//! preset  BM = 64, BN = 128, STAGES = 9, SPLIT = 4, CHUNKS = 6
 //! preset  BM = 48, BN = 64, STAGES = 14  when TILES <= 8 * device.sm_count
-//! preset  BM = 64, BN = 64, STAGES = 13, SPLIT = 2  when TILES <= 8 * device.sm_count
 //! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = 8  when TILES <= 8 * device.sm_count
 //! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 2  when TILES <= 8 * device.sm_count
-//! preset  BM = 128, BN = 128, STAGES = 6  when TILES <= 8 * device.sm_count
+//! preset  BM = 128, BN = 128, STAGES = 7  when TILES <= 8 * device.sm_count
+//! preset  BM = 112, BN = 64, STAGES = 10  when TILES <= 4 * device.sm_count
+//! preset  BM = 128, BN = 128, STAGES = 7, CHUNKS = 2  when TILES <= 4 * device.sm_count
+//! preset  BM = 80, BN = 64, STAGES = 12, SPLIT = 2  when TILES <= 4 * device.sm_count
+//! preset  BM = 40, BN = 192, STAGES = 7  when TILES <= 4 * device.sm_count
+//! preset  BM = 64, BN = 128, STAGES = 9, SPLIT = 4, CHUNKS = 7  when TILES <= 4 * device.sm_count
+//! preset  BM = 64, BN = 64, STAGES = 14, SHARE_M = 4, SHARE_N = 2  when TILES <= 4 * device.sm_count
+//! preset  BM = 128, BN = 192, STAGES = 5  when TILES <= 4 * device.sm_count
+//! preset  BM = 160, BN = 64, STAGES = 8, CHUNKS = 7  when TILES <= 4 * device.sm_count
+//! preset  BM = 16, BN = 64, STAGES = 16, CHUNKS = 16  when TILES <= 4 * device.sm_count
+//! preset  BM = 240, BN = 128, STAGES = 4  when TILES <= 4 * device.sm_count
+//! preset  BM = 24, BN = 64, STAGES = 16  when TILES <= 4 * device.sm_count
+//! preset  BM = 48, BN = 128, STAGES = 10  when TILES <= 4 * device.sm_count
+//! preset  BM = 80, BN = 192, STAGES = 6, CHUNKS = 6  when TILES <= 4 * device.sm_count
 
 #include "device/epilogue/own_operands.cuh"
 #include "device/epilogue/tma_store.cuh"
