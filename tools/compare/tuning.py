@@ -105,6 +105,7 @@ def main():
     parser.add_argument("folder", help="is made, and keeps all that was measured")
     parser.add_argument("--tma-jit", default="build/bin/tma-jit")
     parser.add_argument("--problems", type=int, default=30)
+    parser.add_argument("--skip", type=int, default=0, help="so many of the problems")
     parser.add_argument("--sweep", type=int, default=128)
     parser.add_argument("--sweep-seconds", type=float, default=3600, help="most for the whole sweep")
     parser.add_argument("--seconds", type=float, default=2)
@@ -114,7 +115,7 @@ def main():
     options = parser.parse_args()
     os.makedirs(options.folder)
     models = [p for p in MODELS if 2 * p[0] * p[1] * p[2] < 2e12][:options.problems // 2]
-    problems = models + drawn(2026, options.problems - len(models))
+    problems = (models + drawn(2026, options.problems - len(models)))[options.skip:]
     with open(os.path.join(options.folder, "problems.jsonl"), "w", encoding="utf-8") as file:
         for m, n, k in problems:
             file.write(json.dumps({"kernel": "gemm", "dims": {"M": m, "N": n, "K": k}}) + "\n")
