@@ -13,8 +13,8 @@
 
 namespace tma_jit::tuning {
 
-// Where and when a race is run. A kernel's time depends on both, and differently for each configuration: on where tensors
-// lie, and on the clock, which falls while the device works without a pause.
+// Where and when a race is run. A kernel's time depends on both, and differently for each configuration: on where
+// tensors lie, and on the clock, which falls while the device works without a pause.
 struct Moment {
   std::size_t place = 0;
   bool rested = false;  // the device has paused before
@@ -46,10 +46,10 @@ struct Decision {
   std::size_t places = 0;           // of the final, all together
 };
 
-// Halves the entrants, by their ratios in a few places each time, until a few are left. These race in the final with the
-// device rested, and without a pause. One is chosen over the planned configuration only if it is faster by `least_gain`
-// and by more than three standard errors in the mean over both, and slower in neither by more than its standard error:
-// what is faster only while the clock is low, or only while it is high, is not.
+// Halves the entrants, by their ratios in a few places each time, until a few are left. These race in the final with
+// the device rested, and without a pause. One is chosen over the planned configuration only if it is faster by
+// `least_gain` and by more than three standard errors in the mean over both, and slower in neither by more than its
+// standard error: what is faster only while the clock is low, or only while it is high, is not.
 class Elimination {
  public:
   Elimination(const Track& track, const Demands& demands) : track_(track), demands_(demands) {}
