@@ -67,6 +67,8 @@ struct TuneTrial {
   Outcome outcome = Outcome::measured;
   double us = 0;             // median over its rounds; 0: not measured
   int launches = 0;          // number of timed launches
+  double compiled_s = 0;     // when it was ready to be launched, in seconds from the beginning of the request's tuning
+  double judged_s = 0;       // when its first time, or why it has none, was known; 0: never
   std::string reason{};      // why it was not measured
   std::string reproducer{};  // disagrees: the command that compares it with the float64 reference
 };

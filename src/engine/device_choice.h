@@ -30,6 +30,7 @@ class EngineDevice {
   // Returns the form that the device's driver loads; opens an emulated device to find out. Cubins for a device known
   // only by name and for a GPU that is not opened yet.
   Artifact::Form takes();
+  bool emulates() const { return device_.kind() == Device::Kind::emulated; }
 
   [[nodiscard]] Result<int> driver_version() const;
 

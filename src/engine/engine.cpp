@@ -130,6 +130,9 @@ engine::Records::Planning Engine::State::planning(const DeviceInfo& facts) {
             return plan_around_crashes(*this, pinned, facts, selection.templates());
           },
           [this](std::string_view kernel, std::string_view stem) {
+            return options.disable_tma.value_or(false) ? nullptr : templates.embedded_declarations(kernel, stem);
+          },
+          [this](std::string_view kernel, std::string_view stem) {
             return options.disable_tma.value_or(false) ? std::string() : templates.embedded_name(kernel, stem);
           },
           [this](const templates::Template& file, source::HookNeeds hooks) {

@@ -75,6 +75,13 @@ void Records::follow(std::vector<TuningRecord> records) {
   members.book.reset();
 }
 
+void Records::follow(std::string_view lines) {
+  Members& members = members_.get();
+  const std::lock_guard lock(members.mutex);
+  members.followed_lines.append(lines);
+  members.book.reset();
+}
+
 // Warns once of each place with faults, and names them.
 void Records::add(tuning::FileLayer&& found, std::vector<tuning::SharedLayer>& layers) const {
   if (!found.faults.empty()) {
@@ -110,7 +117,7 @@ std::shared_ptr<const tuning::RecordBook> Records::book() {
   if (members.book != nullptr) return members.book;
   if (!members.layers) members.layers = read();
   auto book = std::make_shared<tuning::RecordBook>();
-  book->add_layer("tuned in this process", members.followed);
+  book->add_layer("tuned in this process", members.followed, members.followed_lines);
   for (const tuning::SharedLayer& layer : *members.layers) book->add_layer(layer);
   return members.book = std::move(book);
 }
@@ -150,12 +157,12 @@ bool Records::is_current(const TuningRecord& record, source::HookNeeds hooks, co
   return !record.digest.empty() && record.digest == digest(record.kernel, record.file, hooks, planning);
 }
 
-template <class Use>
+template <class File, class Use>
 void Records::visit(const Request& request, const DeviceInfo& device, const Planning& planning,
-                    const tuning::RecordBook& book, const Use& use) {
+                    const tuning::RecordBook& book, const File& file, const Use& use) {
   for (const std::string_view stem : book.files(request.kernel)) {
-    const auto file = planning.file(request.kernel, stem);
-    const auto problem = file != nullptr ? plan::problem_of(*file, request, device) : std::nullopt;
+    const templates::TemplatePointer declared = file(stem);
+    const auto problem = declared != nullptr ? plan::problem_of(*declared, request, device) : std::nullopt;
     if (!problem) continue;
     auto advice = book.of(record_of(request.kernel, *problem, device));
     if (!advice) continue;
@@ -167,7 +174,8 @@ void Records::visit(const Request& request, const DeviceInfo& device, const Plan
 std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& device, const Planning& planning) {
   if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
   std::optional<Plan> decided;
-  visit(request, device, planning, *book(), [&](tuning::Advice&& advice) {
+  const auto file = [&](std::string_view stem) { return planning.file(request.kernel, stem); };
+  visit(request, device, planning, *book(), file, [&](tuning::Advice&& advice) {
     std::string words = words_of(advice);
     Result<Plan> made = planning.plan(tuning::pinned(request, std::move(advice.record)));
     if (!made) return false;
@@ -178,17 +186,24 @@ std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& 
   return decided;
 }
 
-std::optional<TuningRecord> Records::known(const Request& request, const DeviceInfo& device, const Planning& planning,
-                                           const tuning::RecordBook& book) {
-  std::optional<TuningRecord> found;
+// A request without tensors is looked up by the declarations of types, dims and hooks, and no other line of a manifest
+// is read.
+std::optional<tuning::Advice> Records::known(const Request& request, const DeviceInfo& device, const Planning& planning,
+                                             const tuning::RecordBook& book) {
+  std::optional<tuning::Advice> found;
   if (!is_open(request)) return found;
-  visit(request, device, planning, book, [&](tuning::Advice&& advice) {
+  const auto file = [&](std::string_view stem) {
+    auto declared = request.tensors.empty() && request.operands.empty() ? planning.declarations(request.kernel, stem)
+                                                                        : templates::TemplatePointer();
+    return declared != nullptr ? declared : planning.file(request.kernel, stem);
+  };
+  visit(request, device, planning, book, file, [&](tuning::Advice&& advice) {
     // Without tensors they are packed, as every configuration takes them; a plan makes sure.
     if (!request.tensors.empty()) {
-      const auto file = planning.file(request.kernel, advice.record.file);
-      if (file == nullptr || !plan::fits(*file, tuning::pinned(request, advice.record), device)) return false;
+      const auto chosen = planning.file(request.kernel, advice.record.file);
+      if (chosen == nullptr || !plan::fits(*chosen, tuning::pinned(request, advice.record), device)) return false;
     }
-    found = std::move(advice.record);
+    found = std::move(advice);
     return true;
   });
   return found;

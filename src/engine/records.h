@@ -35,12 +35,16 @@ class Records {
   Records(TuningOptions options, std::filesystem::path user_file, Carried carried, const Logger& log);
 
   void follow(std::vector<TuningRecord> records);
+  // The same for lines that tuning_line wrote.
+  void follow(std::string_view lines);
 
   // How an engine plans, and what a plan's CUDA source is.
   struct Planning {
     // Returns a kernel's file by its stem; null if the engine has none that it may use.
     std::function<templates::TemplatePointer(std::string_view kernel, std::string_view stem)> file;
     std::function<Result<Plan>(const Request&)> plan;
+    // Returns the types, dims and hooks of such a file if the library ships it, without the rest; else null.
+    std::function<templates::TemplatePointer(std::string_view kernel, std::string_view stem)> declarations;
     // Returns Template::file of such a file if the library ships it and its headers, without parsing it; else "".
     std::function<std::string(std::string_view kernel, std::string_view stem)> shipped;
     // Returns what a template includes, with what hooks need.
@@ -62,8 +66,8 @@ class Records {
 
   // Returns the record of the very problem that is asked for, if `book` has one that a plan can follow: its template is
   // the current one, and its configuration fits the request's tensors. Plans nothing.
-  std::optional<TuningRecord> known(const Request& request, const DeviceInfo& device, const Planning& planning,
-                                    const tuning::RecordBook& book);
+  std::optional<tuning::Advice> known(const Request& request, const DeviceInfo& device, const Planning& planning,
+                                      const tuning::RecordBook& book);
 
   // Returns the digest by which records of the request identify a file of its kernel; "" if there is none.
   std::string digest(const Request& request, std::string_view stem, const Planning& planning);
@@ -77,8 +81,9 @@ class Records {
   struct Members {
     std::mutex mutex;
     std::vector<TuningRecord> followed;
+    std::string followed_lines;
     std::optional<std::vector<tuning::SharedLayer>> layers;  // of the files and of what is shipped
-    std::shared_ptr<const tuning::RecordBook> book;          // of `followed` and `layers`; null: not made yet
+    std::shared_ptr<const tuning::RecordBook> book;          // of what is followed and `layers`; null: not made yet
     tuning::TemplateDigests digests;                         // while headers are fixed
   };
 
@@ -89,9 +94,10 @@ class Records {
   // Returns whether the record's file is still the one that was measured.
   bool is_current(const TuningRecord& record, source::HookNeeds hooks, const Planning& planning);
   // Calls `use` with records of the request's problem in `book` whose templates are current, until it returns true.
-  template <class Use>
+  // `file` returns what is known of a file by its stem; null if it is no file of the kernel.
+  template <class File, class Use>
   void visit(const Request& request, const DeviceInfo& device, const Planning& planning, const tuning::RecordBook& book,
-             const Use& use);
+             const File& file, const Use& use);
 
   std::shared_ptr<const tuning::RecordBook> book();
   std::vector<tuning::SharedLayer> read() const;

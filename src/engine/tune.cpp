@@ -22,6 +22,7 @@ tuning::Conduct conduct_of(Engine::State& state) {
   conduct.known = [&state, known](const Request& request, const tuning::RecordBook& book) {
     return state.records.known(request, within_budget(known->facts, request), known->planning, book);
   };
+  conduct.follow = [&state](std::string_view lines) { state.records.follow(lines); };
   conduct.digest = [&state, known](const Request& request, std::string_view stem) {
     return state.records.digest(request, stem, known->planning);
   };
@@ -34,6 +35,7 @@ tuning::Conduct conduct_of(Engine::State& state) {
 Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> requests, const TuneOptions& options) {
   tuning::Conduct conduct = engine::conduct_of(EngineInternals::state_of(engine));
   conduct.begin = [&engine] { return synchronize(engine); };
+  if (!EngineInternals::state_of(engine).device.emulates()) conduct.rest = tuning::kRest;
   return tuning::tune(engine, requests, options, conduct);
 }
 

@@ -17,6 +17,8 @@ Json object_of(const TuneTrial& trial) {
                  {"outcome", name_of(trial.outcome)},
                  {"us", trial.us},
                  {"launches", trial.launches},
+                 {"compiled_s", trial.compiled_s},
+                 {"judged_s", trial.judged_s},
                  {"reason", trial.reason}};
   if (!trial.reproducer.empty()) object["reproducer"] = trial.reproducer;
   return object;

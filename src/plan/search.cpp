@@ -8,8 +8,11 @@
 #include "plan/search.h"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <thread>
 
 #include "plan/fault.h"
 
@@ -242,7 +245,17 @@ Result<void> Search::prepare() {
   std::ranges::fill(at_, 0);
   tables_.clear();
   for (const Condition& condition : conditions_) tables_.push_back(table_for(condition));
+  order_.resize(tables_.size());
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::ranges::stable_sort(order_, {}, [this](std::size_t i) { return last_param(i); });
+  changed_ = 0;
   return {};
+}
+
+// Returns the last param on which a condition depends; 0 if it depends on none.
+std::size_t Search::last_param(std::size_t condition) const {
+  const std::vector<std::size_t>& params = tables_[condition].params;
+  return params.empty() ? 0 : params.back();
 }
 
 // Advances to the next configuration; the last param varies fastest.
@@ -254,6 +267,7 @@ bool Search::next() {
 bool Search::next_after(std::size_t params) {
   std::fill(at_.begin() + static_cast<std::ptrdiff_t>(params), at_.end(), 0);
   for (std::size_t i = params; i-- > 0;) {
+    changed_ = i;
     if (++at_[i] < choices_[i].size()) return true;
     at_[i] = 0;
   }
@@ -270,13 +284,12 @@ bool Search::find_valid() {
   return true;
 }
 
+// Those that depend on the first params only come first, because they rule out the most. Conditions on params before
+// the first that has changed hold, or `find_valid` would not have come here.
 std::optional<std::size_t> Search::first_violated() {
-  for (const Stage stage : {Stage::fit, Stage::rule, Stage::machine}) {
-    for (std::size_t i = 0; i < conditions_.size(); ++i) {
-      if (conditions_[i].stage() == stage && !holds(i)) return i;
-    }
-  }
-  return std::nullopt;
+  const auto first = std::ranges::lower_bound(order_, changed_, {}, [this](std::size_t i) { return last_param(i); });
+  const auto found = std::find_if(first, order_.end(), [this](std::size_t i) { return !holds(i); });
+  return found != order_.end() ? std::optional(*found) : std::nullopt;
 }
 
 void Search::apply() {
@@ -363,9 +376,8 @@ void Search::add_if_valid(std::vector<Ranked>& ranked, std::vector<std::int64_t>
 
 // Evaluates every configuration that is not ranked yet and keeps one for each estimate, because otherwise params that
 // the estimate ignores (the order of tiles, for example) would fill the list with nearly equal configurations.
-Result<void> Search::rank_by_cycles(std::vector<Ranked>& ranked, std::size_t most) {
-  TMA_JIT_CHECK(prepare());
-  std::map<std::int64_t, std::vector<std::int64_t>> cheapest;  // by cycles
+Search::ByCycles Search::cheapest(const std::vector<Ranked>& ranked, std::size_t most) {
+  ByCycles cheapest;
   for (bool found = find_valid(); found; found = next() && find_valid()) {
     apply();
     if (avoided()) continue;
@@ -375,7 +387,37 @@ Result<void> Search::rank_by_cycles(std::vector<Ranked>& ranked, std::size_t mos
     cheapest.try_emplace(estimate, values_.params());
     if (cheapest.size() > most) cheapest.erase(std::prev(cheapest.end()));
   }
-  for (auto& [estimate, params] : cheapest) {
+  return cheapest;
+}
+
+// Divides the values of the first param that has several among threads, whose results are put together in the values'
+// order, so that the outcome is that of one thread: gemm_wgmma_split.cu alone has 400,000 configurations.
+Result<void> Search::rank_by_cycles(std::vector<Ranked>& ranked, std::size_t most) {
+  TMA_JIT_CHECK(prepare());
+  const auto several =
+      std::ranges::find_if(choices_, [](const std::vector<std::int64_t>& choices) { return choices.size() > 1; });
+  std::vector<Search> parts(several != choices_.end() ? several->size() : 1, *this);
+  for (std::size_t i = 0; i < parts.size() && several != choices_.end(); ++i) {
+    parts[i].choices_[static_cast<std::size_t>(several - choices_.begin())] = {(*several)[i]};
+  }
+  std::atomic<std::size_t> begun = 0;
+  std::vector<ByCycles> found(parts.size());
+  const auto work = [&] {
+    for (std::size_t i = begun++; i < parts.size(); i = begun++) {
+      if (parts[i].prepare()) found[i] = parts[i].cheapest(ranked, most);
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    const std::size_t most_threads = std::min<std::size_t>(parts.size(), std::thread::hardware_concurrency());
+    while (threads.size() + 1 < most_threads) threads.emplace_back(work);
+    work();
+  }
+  ByCycles all;
+  for (ByCycles& some : found) all.merge(some);
+  std::size_t kept = 0;
+  for (auto& [estimate, params] : all) {
+    if (kept++ == most) break;
     if (estimate != ranked.front().cycles) ranked.push_back({std::move(params), estimate});
   }
   return {};

@@ -67,6 +67,7 @@ class Search {
   bool next_after(std::size_t params);
   bool find_valid();
   std::optional<std::size_t> first_violated();
+  std::size_t last_param(std::size_t condition) const;
   bool avoided() const;
   bool hopeless();
   void apply();
@@ -75,6 +76,8 @@ class Search {
   bool take_preset(const templates::Preset& preset);
   bool choose_preset();
   std::int64_t cycles();
+  using ByCycles = std::map<std::int64_t, std::vector<std::int64_t>>;  // params by their estimate
+  ByCycles cheapest(const std::vector<Ranked>& ranked, std::size_t most);
   [[nodiscard]] Result<void> rank_by_cycles(std::vector<Ranked>& ranked, std::size_t most);
   void keep_problem(const std::vector<std::int64_t>& params);
   void rank_near(std::vector<Ranked>& ranked, std::size_t most);
@@ -93,6 +96,8 @@ class Search {
   std::vector<std::size_t> at_;                     // the current configuration, as indices into `choices_`
   std::vector<std::vector<std::int64_t>> avoided_;  // values by param
   std::vector<Table> tables_;                       // per condition; created by `prepare`
+  std::vector<std::size_t> order_;                  // of conditions, by the last param on which they depend
+  std::size_t changed_ = 0;  // first param that has changed since conditions on those before it were found to hold
 };
 
 inline constexpr std::string_view kNoConfig = "no configuration satisfies this request";

@@ -37,7 +37,8 @@ struct TemplateSet::Embedded {
 struct TemplateSet::File {
   std::string stem;
   const Text* text;
-  TemplatePointer parsed;  // null: not yet
+  TemplatePointer parsed{};  // null: not yet
+  TemplatePointer declarations{};
 };
 
 // A template file that could not be read, whose kernel is therefore unknown.
@@ -292,7 +293,7 @@ std::vector<TemplateSet::File>& TemplateSet::embedded_files(std::string_view ker
   if (const auto known = embedded_files_.find(kernel); known != embedded_files_.end()) return known->second;
   std::vector<File> files;
   for (const Text& text : embedded_templates_->texts) {
-    if (text.kernel == kernel) files.push_back({stem_of(text.file), &text, nullptr});
+    if (text.kernel == kernel) files.push_back({stem_of(text.file), &text});
   }
   std::ranges::sort(files, {}, &File::stem);
   return embedded_files_.emplace(kernel, std::move(files)).first->second;
@@ -334,6 +335,20 @@ std::string TemplateSet::embedded_name(std::string_view kernel, std::string_view
   const std::vector<File>& files = embedded_files(kernel);
   const auto file = std::ranges::find(files, stem, &File::stem);
   return file != files.end() ? file->text->file : std::string();
+}
+
+TemplatePointer TemplateSet::embedded_declarations(std::string_view kernel, std::string_view stem) {
+  const std::lock_guard lock(mutex_);
+  if (!embedded_only()) return nullptr;
+  std::vector<File>& files = embedded_files(kernel);
+  const auto file = std::ranges::find(files, stem, &File::stem);
+  if (file == files.end()) return nullptr;
+  if (file->parsed != nullptr) return file->parsed;
+  if (file->declarations != nullptr) return file->declarations;
+  auto read = parse_declarations(file->text->file, std::string(file->text->text()),
+                                 [this](std::string_view name) { return embedded_header(name); });
+  if (read) file->declarations = std::make_shared<const Template>(*std::move(read));
+  return file->declarations;
 }
 
 std::vector<Result<TemplatePointer>> TemplateSet::all() {

@@ -58,6 +58,10 @@ class TemplateSet {
   // are search folders or added templates.
   [[nodiscard]] std::string embedded_name(std::string_view kernel, std::string_view stem);
 
+  // Returns the declarations of the embedded one with that stem, as parse_declarations has them, or more. Null where
+  // embedded_name returns "", and if they cannot be read alone.
+  [[nodiscard]] TemplatePointer embedded_declarations(std::string_view kernel, std::string_view stem);
+
   // Returns all templates that are not shadowed, by kernel and file stem; a file that cannot be read or parsed is an
   // error in its place.
   std::vector<Result<TemplatePointer>> all();

@@ -51,6 +51,11 @@ std::vector<std::string> directive_names() {
   return names;
 }
 
+bool is_declaration(std::string_view directive) {
+  return directive == "kernel" || directive == "use" || directive == "type" || directive == "dim" ||
+         directive == "hook";
+}
+
 bool is_single(std::string_view directive) {
   const Entry* entry = entry_of(directive);
   return entry != nullptr && entry->single;

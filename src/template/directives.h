@@ -25,6 +25,7 @@ struct Builder {
   std::map<std::string, std::vector<std::string>, std::less<>> attributes;  // those that each tensor has
   HeaderLookup header;                                                      // finds used files
   std::map<std::string, ListDeclaration, std::less<>> lists;                // until they are expanded
+  bool declarations_only = false;                                           // as parse_declarations
 
   // Returns "line 3", with its file if that is not the one of `from`.
   std::string line_text(const Position& at, const Position& from) const;
@@ -35,6 +36,8 @@ using Directive = Result<void> (*)(LineParser& line, Builder& builder);
 // Returns nullptr if there is no such directive.
 Directive find_directive(std::string_view name);
 std::vector<std::string> directive_names();
+// Returns whether parse_declarations reads the directive.
+bool is_declaration(std::string_view directive);
 // Returns whether a manifest may contain the directive only once.
 bool is_single(std::string_view directive);
 

@@ -17,6 +17,7 @@ constexpr std::string_view kMarker = "//!";
 Result<void> parse_line(LineParser& line, Builder& builder) {
   if (line.at_end()) return {};
   TMA_JIT_ASSIGN(const Token word, line.name("a directive"));
+  if (builder.declarations_only && !is_declaration(word.text)) return {};
   const Directive directive = find_directive(word.text);
   if (directive == nullptr) {
     return unknown_name(line.error(word.at, fmt::format("unknown directive {}", word.text)), word.text,
@@ -82,13 +83,29 @@ Result<void> parse_use(LineParser& line, Builder& builder) {
   return parse_lines(source, static_cast<int>(used.size()), builder);
 }
 
-Result<Template> parse(std::string file, std::string text, const HeaderLookup& header) {
-  Builder builder;
+namespace {
+
+Result<void> parse_text(std::string file, std::string text, const HeaderLookup& header, Builder& builder) {
   builder.header = header;
   builder.result.source = std::make_shared<SourceText>(SourceText{std::move(file), std::move(text)});
-  TMA_JIT_CHECK(parse_lines(builder.result.source, 0, builder));
+  return parse_lines(builder.result.source, 0, builder);
+}
+
+}  // namespace
+
+Result<Template> parse(std::string file, std::string text, const HeaderLookup& header) {
+  Builder builder;
+  TMA_JIT_CHECK(parse_text(std::move(file), std::move(text), header, builder));
   TMA_JIT_CHECK(check(builder));
   return std::move(builder.result);
+}
+
+Result<Template> parse_declarations(std::string file, std::string text, const HeaderLookup& header) {
+  Builder builder;
+  builder.declarations_only = true;
+  TMA_JIT_CHECK(parse_text(std::move(file), std::move(text), header, builder));
+  if (builder.lists.empty()) return std::move(builder.result);
+  return failure(ErrorCode::unsupported, "{} has lists of declarations", builder.result.kernel);
 }
 
 }  // namespace tma_jit::templates

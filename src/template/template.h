@@ -227,6 +227,9 @@ using HeaderLookup = std::function<Result<std::string>(std::string_view name)>;
 // `header` finds the files of `use` directives. Errors are ErrorCode::parse, "file:line:column: text", with the source
 // line and a caret as detail.
 [[nodiscard]] Result<Template> parse(std::string file, std::string text, const HeaderLookup& header = {});
+// Parses only what says which problem a request without tensors is: the kernel, its types, dims and hooks. Nothing else
+// is in the template, and nothing is checked. Fails (unsupported) if a param says how many of them there are.
+[[nodiscard]] Result<Template> parse_declarations(std::string file, std::string text, const HeaderLookup& header);
 
 KernelInfo kernel_info(const Template& kernel);
 

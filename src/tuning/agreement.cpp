@@ -26,14 +26,24 @@ struct Sums {
   double difference = 0, square = 0, lone = 0;
 };
 
+struct Compared {
+  std::uint64_t a = 0, b = 0;  // addresses
+  DType type = DType::f32;
+  std::int64_t span = 0;
+};
+
+Request distance_of(const Compared& outputs, std::uint64_t parts) {
+  Request request{.kernel = "distance"};
+  request.tensors = {{"A", Tensor::row_major(outputs.a, outputs.type, {outputs.span})},
+                     {"B", Tensor::row_major(outputs.b, outputs.type, {outputs.span})},
+                     {"D", Tensor::row_major(parts, DType::f64, {kParts, kSums})}};
+  return request;
+}
+
 Result<Sums> distance(Engine& engine, const MadeTensor& a, const MadeTensor& b, const SideStream& side) {
   TMA_JIT_ASSIGN(const DeviceBuffer parts, DeviceBuffer::allocate(engine, kParts * kSums * sizeof(double)));
-  const DType type = a.tensor.dtype;
-  Request request{.kernel = "distance"};
-  request.tensors = {{"A", Tensor::row_major(a.tensor.address, type, {a.span})},
-                     {"B", Tensor::row_major(b.tensor.address, type, {b.span})},
-                     {"D", Tensor::row_major(parts.address(), DType::f64, {kParts, kSums})}};
-  TMA_JIT_ASSIGN(Launch launch, engine.prepare(request));
+  const Compared outputs{a.tensor.address, b.tensor.address, a.tensor.dtype, a.span};
+  TMA_JIT_ASSIGN(Launch launch, engine.prepare(distance_of(outputs, parts.address())));
   TMA_JIT_CHECK(launch.launch(side.handle()));
   std::array<std::array<double, kSums>, kParts> host{};
   TMA_JIT_CHECK(parts.download(host.data(), sizeof host, 0, &side));
@@ -47,6 +57,16 @@ Result<Sums> distance(Engine& engine, const MadeTensor& a, const MadeTensor& b, 
 }
 
 }  // namespace
+
+std::vector<Request> comparisons(const std::vector<MadeTensor>& tensors) {
+  std::vector<Request> requests;
+  for (const MadeTensor& made : tensors) {
+    const std::uint64_t address = made.tensor.address;
+    const Compared outputs{address, address, made.tensor.dtype, made.span};
+    if (made.output) requests.push_back(distance_of(outputs, made.buffer.address()));
+  }
+  return requests;
+}
 
 Result<std::string> disagreement(Engine& engine, const MadeTensor& expected, const MadeTensor& got,
                                  const SideStream& side) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tuning/tensors.h"
 
@@ -12,5 +13,8 @@ namespace tma_jit::tuning {
 // in f32 explain. Returns "" if they agree, else a description of the difference.
 [[nodiscard]] Result<std::string> disagreement(Engine& engine, const MadeTensor& expected, const MadeTensor& got,
                                                const SideStream& side);
+
+// Returns requests whose kernels `disagreement` uses for the outputs among the tensors.
+[[nodiscard]] std::vector<Request> comparisons(const std::vector<MadeTensor>& tensors);
 
 }  // namespace tma_jit::tuning

@@ -4,10 +4,12 @@
 
 namespace tma_jit::tuning {
 
-CompileAhead::CompileAhead(Engine& engine, std::vector<Request> requests, std::size_t threads)
-    : engine_(engine), requests_(std::move(requests)) {
+CompileAhead::CompileAhead(Engine& engine, std::vector<Request> requests, std::vector<Request> helpers,
+                           std::size_t threads)
+    : engine_(engine), requests_(std::move(requests)), helpers_(std::move(helpers)) {
   const std::size_t most = threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
-  for (std::size_t i = 0; i < std::min(requests_.size(), most); ++i) threads_.emplace_back([this] { work(); });
+  const std::size_t all = requests_.size() + helpers_.size();
+  for (std::size_t i = 0; i < std::min(all, most); ++i) threads_.emplace_back([this] { work(); });
 }
 
 CompileAhead::~CompileAhead() {
@@ -16,35 +18,41 @@ CompileAhead::~CompileAhead() {
 
 void CompileAhead::stop() {
   const std::lock_guard lock(mutex_);
-  begun_ = requests_.size();
+  begun_ = requests_.size() + helpers_.size();
+}
+
+std::optional<std::size_t> CompileAhead::begin() {
+  const std::lock_guard lock(mutex_);
+  return begun_ < requests_.size() + helpers_.size() ? std::optional(begun_++) : std::nullopt;
 }
 
 void CompileAhead::work() {
-  while (true) {
-    std::size_t mine = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      if (begun_ == requests_.size()) return;
-      mine = begun_++;
+  while (const auto mine = begin()) {
+    if (*mine > 0 && *mine <= helpers_.size()) {
+      // By a plan, which no policy tunes. Whoever needs the kernel meets its error.
+      if (const auto plan = engine_.plan(helpers_[*mine - 1])) (void)engine_.prepare(*plan);
+      continue;
     }
-    Done done{mine, engine_.prepare(requests_[mine])};
+    const std::size_t index = *mine == 0 ? 0 : *mine - helpers_.size();
+    Done done{index, engine_.prepare(requests_[index])};
+    done.when = std::chrono::steady_clock::now();
     const std::lock_guard lock(mutex_);
     done_.push_back(std::move(done));
     came_.notify_one();
   }
 }
 
-Result<Launch> CompileAhead::of(std::size_t index) {
+CompileAhead::Done CompileAhead::of(std::size_t index) {
   std::unique_lock lock(mutex_);
   auto found = done_.end();
   came_.wait(lock, [&] {
-    found = std::ranges::find(done_, index, &Done::first);
+    found = std::ranges::find(done_, index, &Done::index);
     return found != done_.end();
   });
   ++handed_out_;
-  Result<Launch> launch = std::move(found->second);
+  Done done = std::move(*found);
   done_.erase(found);
-  return launch;
+  return done;
 }
 
 std::optional<CompileAhead::Done> CompileAhead::next(std::chrono::steady_clock::time_point until) {

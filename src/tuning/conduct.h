@@ -1,6 +1,7 @@
 // How tuning shares the device with an application's work.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -13,10 +14,15 @@
 
 namespace tma_jit::tuning {
 
+// How long a GPU pauses until its clock is as after a long pause.
+inline constexpr std::chrono::milliseconds kRest{20};
+
 // The default is for a device that does nothing else.
 struct Conduct {
   // Returns the record of a book that plans of the request can follow (engine/records.h).
-  std::function<std::optional<TuningRecord>(const Request&, const RecordBook&)> known{};
+  std::function<std::optional<Advice>(const Request&, const RecordBook&)> known{};
+  // Lets plans follow records that were known, by their lines.
+  std::function<void(std::string_view lines)> follow{};
   // Returns the digest by which records of the request identify a template, by its file's stem; "" if it has none.
   std::function<std::string(const Request&, std::string_view stem)> digest{};
   // Makes the folder of the engine's own file of records, which is that of the cache.
@@ -24,6 +30,7 @@ struct Conduct {
   // Called before the first measurement; an error ends the tuning of all requests.
   std::function<Result<void>()> begin{};
   const SideStream* side = nullptr;                 // the stream of all its work; null: it makes one
+  std::chrono::milliseconds rest{};                 // for which the device pauses before a part of the final's launches
   bool replay = false;                              // launches are replayed from graphs
   std::function<Result<void>(double us)> beside{};  // TuneOptions::beside
   double relative_error = 0.003;    // the final rounds are repeated until no ratio's standard error, that of a median,

@@ -1,7 +1,7 @@
 #include "tuning/contest.h"
 
 #include <algorithm>
-#include <cmath>
+#include <thread>
 
 #include "base/median.h"
 #include "base/text.h"
@@ -13,19 +13,11 @@ namespace tma_jit::tuning {
 namespace {
 
 constexpr int kRounds = 3;  // in one place
-constexpr int kFirstPlaces = 2, kPlaces = 4, kLastPlaces = 12;
-constexpr std::size_t kMostPlaces = 96;  // of the final, however large the errors stay
-constexpr std::size_t kFinalists = 4;    // beside the preset
-constexpr double kErrors = 3;            // number of standard errors that a gain must exceed
 
 std::string words_of(const Candidate& candidate) {
   std::string words = candidate.file;
   for (const auto& [name, value] : candidate.params) words += fmt::format(" {}={}", name, value);
   return words;
-}
-
-bool over(const ContestSettings& settings) {
-  return Clock::now() >= settings.until;
 }
 
 // Uses the device for as long as `use` takes, if the conduct lets it.
@@ -55,22 +47,37 @@ Result<Contest> Contest::prepare(Engine& engine, const Request& request, std::ve
     return failure(ErrorCode::unsupported, "{}: tuning needs {} bytes of device memory, and may take {}",
                    request.kernel, bytes, contest.conduct_.memory_bytes);
   }
-  TMA_JIT_CHECK(step(contest.conduct_, [&] { return contest.fill_tensors(); }));
   return contest;
 }
 
-// Makes the tensors and the request for them.
-Result<void> Contest::fill_tensors() {
-  TMA_JIT_ASSIGN(tensors_, make_tensors(*engine_, plan_, *conduct_.side));
+// Begins to compile before the tensors hold data.
+Result<void> Contest::compile(const ContestSettings& settings) {
+  TMA_JIT_ASSIGN(tensors_, make_tensors(*engine_, plan_));
   request_.tensors.clear();
+  for (const MadeTensor& made : tensors_) request_.tensors.push_back({made.name, made.tensor});
+  request_.workspaces.clear();
+  compiled_ = worth_compiling(settings);
+  std::vector<Request> requests;
+  for (const std::size_t trial : compiled_) requests.push_back(request_for(trials_[trial].candidate));
+  ahead_ =
+      std::make_unique<CompileAhead>(*engine_, std::move(requests), comparisons(tensors_), conduct_.compile_threads);
+  return {};
+}
+
+Result<void> Contest::begin(const ContestSettings& settings) {
+  TMA_JIT_CHECK(compile(settings));
+  TMA_JIT_CHECK(fill_inputs(tensors_, plan_, *conduct_.side));
   for (const MadeTensor& made : tensors_) {
-    request_.tensors.push_back({made.name, made.tensor});
     if (!made.output) continue;
     TMA_JIT_ASSIGN(MadeTensor expected, made_like(*engine_, made));
     expected_.push_back(std::move(expected));
   }
-  request_.workspaces.clear();
   return {};
+}
+
+// Notes that a configuration has been prepared.
+void Contest::come(const CompileAhead::Done& done, const ContestSettings& settings) {
+  trials_[compiled_[done.index]].compiled_s = std::chrono::duration<double>(done.when - settings.begin).count();
 }
 
 Request Contest::request_for(const Candidate& candidate) const {
@@ -125,30 +132,28 @@ Result<void> Contest::compare(Runner& runner) {
   return {};
 }
 
-// Lets the launches have their tensors in a place.
-Result<void> Contest::move(std::span<Launch* const> launches, std::size_t place) {
+// Lets the launches have their tensors where the moment says.
+Result<void> Contest::move(std::span<Launch* const> launches, const Moment& moment) {
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     if (!tensors_[i].movable) continue;
-    const std::uint64_t address = address_in(tensors_[i], i, place);
+    const std::uint64_t address = address_in(tensors_[i], i, moment.place);
     for (Launch* launch : launches) TMA_JIT_CHECK(launch->rebind(tensors_[i].name, address));
   }
   return {};
 }
 
-// Launches the preset and others in turns, a few rounds in each of so many places, from the first on.
-Result<void> Contest::race(Runner& preset, std::span<Runner> others, std::size_t first, std::size_t places) {
-  std::vector<Launch*> launches = {preset.launch.get()};
-  for (const Runner& runner : others) launches.push_back(runner.launch.get());
-  for (std::size_t place = first; place < first + places; ++place) {
-    TMA_JIT_CHECK(move(launches, place));
-    RoundTimes times;
-    TMA_JIT_CHECK(step(conduct_, [&]() -> Result<void> {
-      TMA_JIT_ASSIGN(times, measure(launches));
-      return {};
-    }));
-    add(times, preset, others);
-  }
-  return {};
+// Launches the preset and others in turns, for a few rounds. Returns the others' times over the preset's.
+Result<std::vector<double>> Contest::race(std::span<Runner* const> others, const Moment& moment) {
+  std::vector<Launch*> launches = {runners_.front()->launch.get()};
+  for (const Runner* runner : others) launches.push_back(runner->launch.get());
+  TMA_JIT_CHECK(move(launches, moment));
+  if (moment.rested) std::this_thread::sleep_for(conduct_.rest);
+  RoundTimes times;
+  TMA_JIT_CHECK(step(conduct_, [&]() -> Result<void> {
+    TMA_JIT_ASSIGN(times, measure(launches));
+    return {};
+  }));
+  return add(times, others);
 }
 
 // Measures a few rounds, beside other work if that is asked for. The preset alone says how long a launch takes.
@@ -166,21 +171,24 @@ Result<RoundTimes> Contest::measure(std::span<Launch* const> launches) {
   return times;
 }
 
-// Adds what each took, relative to the preset.
-void Contest::add(const RoundTimes& times, const Runner& preset, std::span<Runner> others) {
+// Notes what each took, and returns it relative to the preset.
+std::vector<double> Contest::add(const RoundTimes& times, std::span<Runner* const> others) {
   preset_times_.insert(preset_times_.end(), times[0].begin(), times[0].end());
-  trials_[preset.trial].us = median_of(preset_times_);
-  trials_[preset.trial].launches += kRounds;
+  TuneTrial& preset = trials_[runners_.front()->trial];
+  preset.us = median_of(preset_times_);
+  preset.launches += kRounds;
+  std::vector<double> medians;
   for (std::size_t i = 0; i < others.size(); ++i) {
-    Runner& runner = others[i];
+    Runner& runner = *others[i];
     std::vector<double> ratios;
     for (std::size_t round = 0; round < times[0].size(); ++round)
       ratios.push_back(times[i + 1][round] / times[0][round]);
-    runner.ratios.push_back(median_of(std::move(ratios)));
+    runner.ratios.push_back(medians.emplace_back(median_of(std::move(ratios))));
     trials_[runner.trial].launches += kRounds;
     ratios_[runner.trial] = mean_of(runner.ratios).value;
   }
   state_times();
+  return medians;
 }
 
 // Times of different moments cannot be compared, because the clocks change: every trial's is its ratio to the preset
@@ -201,21 +209,29 @@ bool Contest::device_lives() const {
 }
 
 // Compares a configuration's outputs, and times it if they agree and no earlier tuning has.
-Result<void> Contest::compare_and_time(Runner& runner, Runner& preset, const ContestSettings& settings) {
+Result<void> Contest::compare_and_time(Runner& runner, const ContestSettings& settings) {
   const Candidate& candidate = trials_[runner.trial].candidate;
   const auto known = settings.memory.find ? settings.memory.find(candidate) : std::nullopt;
   if (settings.memory.begin) settings.memory.begin(candidate);
   TMA_JIT_CHECK(check(runner));
   if (trials_[runner.trial].outcome == TuneTrial::Outcome::disagrees) return {};
-  if (!known) return race(preset, std::span(&runner, 1), 0, kFirstPlaces);
+  if (!known) return race_first(runner);
   ratios_[runner.trial] = known->ratio;
   state_times();
   return {};
 }
 
+// The preset runs alone.
+Result<void> Contest::race_first(Runner& runner) {
+  std::vector<Runner*> others;
+  if (runner.trial != 0) others.push_back(&runner);
+  for (std::size_t place = 0; place < Elimination::kPlacesBefore; ++place)
+    TMA_JIT_CHECK(race(others, {.place = place}));
+  return {};
+}
+
 // Fails only if the device does.
-Result<void> Contest::admit_one(std::vector<Runner>& runners, std::size_t trial, Result<Launch> launch,
-                                const ContestSettings& settings) {
+Result<void> Contest::admit_one(std::size_t trial, Result<Launch> launch, const ContestSettings& settings) {
   if (!launch) {
     rule_out(trial, TuneTrial::Outcome::failed, launch.error().message);
     if (launch.error().code == ErrorCode::compile) keep(trial, settings);
@@ -228,12 +244,9 @@ Result<void> Contest::admit_one(std::vector<Runner>& runners, std::size_t trial,
     keep(trial, settings);
     return {};
   }
-  Runner runner{trial, std::make_unique<Launch>(std::move(*launch)), {}};
-  Result<void> done;
-  for (const MadeTensor& made : tensors_) {
-    if (done) done = runner.launch->rebind(made.name, made.tensor.address);
-  }
-  if (done) done = compare_and_time(runner, runners.front(), settings);
+  auto runner = std::make_unique<Runner>(Runner{trial, std::make_unique<Launch>(std::move(*launch)), {}});
+  Result<void> done = bind(*runner);
+  if (done) done = compare_and_time(*runner, settings);
   if (!done) {
     rule_out(trial, TuneTrial::Outcome::failed, done.error().message);
     if (done.error().code != ErrorCode::driver || device_lives()) return {};
@@ -241,7 +254,7 @@ Result<void> Contest::admit_one(std::vector<Runner>& runners, std::size_t trial,
                    words_of(trials_[trial].candidate), done.error().message);
   }
   keep(trial, settings);
-  if (trials_[trial].outcome == TuneTrial::Outcome::measured) runners.push_back(std::move(runner));
+  if (trials_[trial].outcome == TuneTrial::Outcome::measured) runners_.push_back(std::move(runner));
   return {};
 }
 
@@ -259,85 +272,83 @@ std::vector<std::size_t> Contest::worth_compiling(const ContestSettings& setting
   return others;
 }
 
-// Compiles and checks all configurations and measures each that agrees for a few rounds. The preset comes first,
-// whatever time is left.
-Result<std::vector<Contest::Runner>> Contest::admit(const ContestSettings& settings) {
+// Checks all configurations as they are compiled and measures each that agrees for a few rounds. The preset comes
+// first, whatever time is left.
+Result<void> Contest::admit(const ContestSettings& settings) {
   const Clock::time_point start = Clock::now();
-  const std::vector<std::size_t> compiled = worth_compiling(settings);
-  std::vector<Request> requests;
-  for (const std::size_t trial : compiled) requests.push_back(request_for(trials_[trial].candidate));
-  ahead_ = std::make_unique<CompileAhead>(*engine_, std::move(requests), conduct_.compile_threads);
-  std::vector<Runner> runners(1);
-  TMA_JIT_ASSIGN(Launch preset, ahead_->of(0));
-  runners.front().launch = std::make_unique<Launch>(std::move(preset));
-  TMA_JIT_CHECK(check(runners.front()));
-  TMA_JIT_CHECK(race(runners.front(), {}, 0, kFirstPlaces));
+  CompileAhead::Done preset = ahead_->of(0);
+  come(preset, settings);
+  TMA_JIT_ASSIGN(Launch launch, std::move(preset.launch));
+  runners_.push_back(std::make_unique<Runner>(Runner{0, std::make_unique<Launch>(std::move(launch)), {}}));
+  TMA_JIT_CHECK(check(*runners_.front()));
+  TMA_JIT_CHECK(race_first(*runners_.front()));
+  judged(0, settings);
   first_preset_us_ = trials_.front().us;
   const Clock::time_point end = admission_end(settings, start);
-  for (std::size_t come = 1; Clock::now() < end; ++come) {
-    if (!settings.go_on(come, compiled.size())) break;
+  for (std::size_t number = 1; Clock::now() < end; ++number) {
+    if (!settings.go_on(number, compiled_.size())) break;
     auto done = ahead_->next(end);
     if (!done) break;
-    TMA_JIT_CHECK(admit_one(runners, compiled[done->first], std::move(done->second), settings));
+    come(*done, settings);
+    const std::size_t trial = compiled_[done->index];
+    TMA_JIT_CHECK(admit_one(trial, std::move(done->launch), settings));
+    judged(trial, settings);
   }
   ahead_->stop();
-  return runners;
+  if (settings.admitted) settings.admitted();
+  return {};
+}
+
+void Contest::judged(std::size_t trial, const ContestSettings& settings) {
+  trials_[trial].judged_s = std::chrono::duration<double>(Clock::now() - settings.begin).count();
+}
+
+Result<void> Contest::bind(Runner& runner) {
+  for (const MadeTensor& made : tensors_) TMA_JIT_CHECK(runner.launch->rebind(made.name, made.tensor.address));
+  return {};
 }
 
 // Returns when the measurements of the halves and of the final must begin to end in time; they get at most half of it.
 Clock::time_point Contest::admission_end(const ContestSettings& settings, Clock::time_point start) const {
-  std::size_t launches = (1 + kFinalists) * kLastPlaces * (1 + kRounds);
-  for (std::size_t left = trials_.size() - 1; left > kFinalists;) {
-    left = std::max(kFinalists, left / 2);
-    launches += (1 + left) * kPlaces * (1 + kRounds);
-  }
-  const Clock::duration needed = launch_time_ * static_cast<std::int64_t>(launches);
+  const auto launches = Elimination::least_launches(trials_.size() - 1, rests());
+  const auto rests = static_cast<std::int64_t>(Elimination::kFinalPlaces);
+  const Clock::duration needed =
+      launch_time_ * static_cast<std::int64_t>(launches * (1 + kRounds)) + conduct_.rest * rests;
   return settings.until - std::min((settings.until - start) / 2, needed);
 }
 
-// Keeps the better half of the configurations until as many are left as the final takes, and the preset, which stays
-// first. The best comes second.
-Result<void> Contest::halve(std::vector<Runner>& runners, const ContestSettings& settings) {
-  const auto by_time = [this](const Runner& a, const Runner& b) { return ratios_[a.trial] < ratios_[b.trial]; };
-  std::sort(runners.begin() + 1, runners.end(), by_time);
-  while (runners.size() - 1 > kFinalists) {
-    runners.resize(1 + std::max(kFinalists, runners.size() / 2));
-    if (over(settings)) continue;
-    TMA_JIT_CHECK(race(runners.front(), std::span(runners).subspan(1), 0, kPlaces));
-    std::sort(runners.begin() + 1, runners.end(), by_time);
-  }
-  return {};
+// Returns how races are run for an elimination, which knows configurations by their trials.
+Track Contest::track(const ContestSettings& settings) {
+  return {.race = [this](std::span<const std::size_t> trials, const Moment& moment) -> Result<std::vector<double>> {
+            std::vector<Runner*> others;
+            for (const std::size_t trial : trials) {
+              const auto found = std::ranges::find(runners_, trial, [](const auto& runner) { return runner->trial; });
+              others.push_back(found->get());
+            }
+            return race(others, moment);
+          },
+          .over = [&settings] { return Clock::now() >= settings.until; },
+          .rests = rests()};
 }
 
-// Returns whether every ratio is known as well as the conduct demands.
-bool Contest::settled(std::span<const Runner> others) const {
-  return std::ranges::all_of(
-      others, [this](const Runner& runner) { return mean_of(runner.ratios).error <= conduct_.relative_error; });
-}
-
-Result<Verdict> Contest::decide(std::vector<Runner>& runners, const ContestSettings& settings, double least_gain) {
-  Runner& preset = runners.front();
-  const std::span<Runner> others = std::span(runners).subspan(1);
-  for (Runner& runner : others) runner.ratios.clear();
+Result<Verdict> Contest::decide(const ContestSettings& settings, double least_gain) {
   preset_times_.clear();
-  std::size_t places = 0;
-  do {
-    TMA_JIT_CHECK(race(preset, others, places, kLastPlaces));
-    places += kLastPlaces;
-  } while (!settled(others) && places < kMostPlaces && !over(settings));
-  const double preset_us = trials_[preset.trial].us;
-  Verdict verdict{preset.trial, preset_us, preset_us, preset_us / first_preset_us_ - 1, places};
-  for (const Runner& runner : others) {
-    const Mean ratio = mean_of(runner.ratios);
-    const double gain = 1 / ratio.value - 1;
-    if (gain < least_gain || gain <= kErrors * ratio.error) continue;
-    if (ratio.value * preset_us >= verdict.us) continue;
-    verdict.winner = runner.trial;
-    verdict.us = ratio.value * preset_us;
-  }
-  if (conduct_.must_be_sure && verdict.winner == 0 && !settled(others)) {
+  std::vector<Standing> entrants;
+  for (const auto& runner : std::span(runners_).subspan(1)) entrants.push_back({runner->trial, ratios_[runner->trial]});
+  const Track races = track(settings);
+  Elimination elimination(races, {least_gain, conduct_.relative_error});
+  TMA_JIT_ASSIGN(const Decision decision, elimination.run(std::move(entrants)));
+  for (const Standing& standing : decision.finalists) ratios_[standing.entrant] = standing.ratio;
+  state_times();
+  if (conduct_.must_be_sure && !decision.changed && !decision.settled) {
     return failure(ErrorCode::cancelled, "{}: after {} rounds the times still vary too much to tell what is fastest",
                    request_.kernel, preset_times_.size());
+  }
+  const double preset_us = trials_.front().us;
+  Verdict verdict{0, preset_us, preset_us, preset_us / first_preset_us_ - 1, decision.places};
+  if (decision.changed) {
+    verdict.winner = decision.finalists.front().entrant;
+    verdict.us = decision.finalists.front().ratio * preset_us;
   }
   return verdict;
 }
@@ -345,17 +356,19 @@ Result<Verdict> Contest::decide(std::vector<Runner>& runners, const ContestSetti
 std::string Contest::method(const ContestSettings& settings, const Verdict& verdict) const {
   return fmt::format(
       "device events around each {}; {}{}; in turns with the planned configuration, by the ratios to it in "
-      "rounds of {}, with the tensors in {} places in memory, {} for each better half, {} for the last {}; random data",
+      "rounds of {}, with the tensors in {} places in memory, {} for each better half, {} for the last {}{}; "
+      "random data",
       conduct_.replay ? "replay of a graph of one launch" : "launch of a stream",
       conduct_.beside ? "beside other work; " : "",
-      settings.flush_l2 ? "L2 overwritten before each" : "L2 as the launch before left it", kRounds, kFirstPlaces,
-      kPlaces, verdict.places, kFinalists);
+      settings.flush_l2 ? "L2 overwritten before each" : "L2 as the launch before left it", kRounds,
+      Elimination::kPlacesBefore, Elimination::kHalfPlaces, verdict.places, Elimination::kFinalists,
+      rests() ? ", half of them after a pause" : "");
 }
 
 Result<Verdict> Contest::run(const ContestSettings& settings, double least_gain) {
-  TMA_JIT_ASSIGN(std::vector<Runner> runners, admit(settings));
-  TMA_JIT_CHECK(halve(runners, settings));
-  return decide(runners, settings, least_gain);
+  TMA_JIT_CHECK(step(conduct_, [&] { return begin(settings); }));
+  TMA_JIT_CHECK(admit(settings));
+  return decide(settings, least_gain);
 }
 
 }  // namespace tma_jit::tuning

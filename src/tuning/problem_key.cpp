@@ -30,8 +30,12 @@ std::string model_of(std::string_view name) {
 // Covers all hooks, because a plan does not tell which texts are the template's defaults.
 std::string digest_of(const std::vector<Hook>& hooks) {
   std::string texts;
-  for (const Hook& hook : hooks) texts += fmt::format("{}={};", hook.name, hook.text);
-  return texts.empty() ? std::string() : short_digest(texts);
+  for (const Hook& hook : hooks) texts.append(hook.name).append("=").append(hook.text).append(";");
+  if (texts.empty()) return {};
+  // Most requests of a program have the hooks of the one before, such as the defaults.
+  thread_local std::pair<std::string, std::string> last;
+  if (last.first != texts) last = {texts, short_digest(texts)};
+  return last.second;
 }
 
 std::string short_digest(std::string_view text) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
+
 namespace tma_jit::tuning {
 
 void RecordBook::add_layer(SharedLayer layer) {
@@ -23,8 +25,11 @@ void RecordBook::add_layer(SharedLayer layer) {
   if (!layer->empty()) layers_.push_back(std::move(layer));
 }
 
-void RecordBook::add_layer(std::string origin, const std::vector<TuningRecord>& records) {
-  auto layer = std::make_shared<RecordLayer>(std::move(origin));
+void RecordBook::add_layer(std::string origin, const std::vector<TuningRecord>& records, std::string lines) {
+  auto layer = std::make_shared<RecordLayer>(std::move(origin), std::move(lines));
+  for (const std::string_view line : split(layer->text(), '\n')) {
+    if (!line.empty()) layer->add(line);
+  }
   for (const TuningRecord& record : records) layer->add(record);
   layer->sort();
   add_layer(std::move(layer));
@@ -32,7 +37,7 @@ void RecordBook::add_layer(std::string origin, const std::vector<TuningRecord>& 
 
 std::optional<Advice> RecordBook::of(const TuningRecord& problem) const {
   for (const SharedLayer& layer : layers_) {
-    if (auto known = layer->of(problem)) return Advice{*std::move(known), layer->origin(), false};
+    if (auto known = layer->of(problem)) return Advice{std::move(known->record), layer->origin(), false, known->line};
   }
   return std::nullopt;
 }

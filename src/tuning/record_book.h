@@ -22,8 +22,9 @@ inline constexpr double kNearest = 0.2;
 // The record that applies to a problem, and why.
 struct Advice {
   TuningRecord record;
-  std::string origin;    // the file, or "shipped"
-  bool nearest = false;  // of another problem with similar dims
+  std::string origin;       // the file, or "shipped"
+  bool nearest = false;     // of another problem with similar dims
+  std::string_view line{};  // as it stands in the book's text; empty if the record was added as a value
 };
 
 using SharedLayer = std::shared_ptr<const RecordLayer>;
@@ -33,7 +34,8 @@ class RecordBook {
  public:
   // Add a layer after the existing ones. Of two records of one problem the faster one is used.
   void add_layer(SharedLayer layer);
-  void add_layer(std::string origin, const std::vector<TuningRecord>& records);
+  // `lines` are some that tuning_line wrote.
+  void add_layer(std::string origin, const std::vector<TuningRecord>& records, std::string lines = {});
 
   // Returns the record of this very problem.
   [[nodiscard]] std::optional<Advice> of(const TuningRecord& problem) const;

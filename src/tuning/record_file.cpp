@@ -82,7 +82,7 @@ tuning::FileLayer tuning::layer_of(std::string place, std::string text) {
   const auto layer = std::make_shared<RecordLayer>(std::move(place), std::move(text));
   FileLayer found{layer, {}};
   each_line(layer->text(), [&](std::string_view line, std::size_t number) {
-    if (read_written(line)) return layer->add(line);
+    if (const auto written = read_written(line)) return layer->add(line, *written);
     auto record = parse_tuning_line(line);
     if (record) return layer->add(std::move(*record));
     found.faults.push_back(fault_in(layer->origin(), number, record.error()));

@@ -52,9 +52,14 @@ void RecordLayer::add(std::string_view line) {
       between(line.substr(problem.size()), ",\"file\":\"", "\""));
 }
 
+void RecordLayer::add(std::string_view line, const WrittenRecord& written) {
+  const WrittenRecord& kept = written_.emplace_back(written);
+  add({kept.problem, line, &kept}, kept.kernel, kept.file);
+}
+
 void RecordLayer::add(TuningRecord record) {
   const TuningRecord& kept = records_.emplace_back(std::move(record));
-  add({problems_.emplace_back(problem_text(kept)), {}, &kept}, kept.kernel, kept.file);
+  add({problems_.emplace_back(problem_text(kept)), {}, nullptr, &kept}, kept.kernel, kept.file);
 }
 
 void RecordLayer::sort() {
@@ -63,16 +68,17 @@ void RecordLayer::sort() {
 
 std::optional<TuningRecord> RecordLayer::record_of(const Entry& entry) {
   if (entry.record != nullptr) return *entry.record;
+  if (entry.written != nullptr) return tuning::record_of(*entry.written);
   const auto written = read_written(entry.line);
   return written ? std::optional(tuning::record_of(*written)) : std::nullopt;
 }
 
-std::optional<TuningRecord> RecordLayer::of(const TuningRecord& problem) const {
-  std::optional<TuningRecord> fastest;
+std::optional<RecordLayer::Found> RecordLayer::of(const TuningRecord& problem) const {
+  std::optional<Found> fastest;
   for (const Entry& entry : std::ranges::equal_range(entries_, problem_text(problem), {}, &Entry::problem)) {
     auto record = record_of(entry);
     if (!record || !same_problem(*record, problem)) continue;
-    if (!fastest || record->us < fastest->us) fastest = std::move(record);
+    if (!fastest || record->us < fastest->record.us) fastest = Found{*std::move(record), entry.line};
   }
   return fastest;
 }

@@ -10,6 +10,8 @@
 
 #include <tma_jit/tuning.h>
 
+#include "tuning/written_record.h"
+
 namespace tma_jit::tuning {
 
 // Immutable once sorted, and then thread-safe.
@@ -23,12 +25,18 @@ class RecordLayer {
 
   // Adds a line for which read_written returns a record. It is a part of `text`, or of a text that is never freed.
   void add(std::string_view line);
+  // The same for one that has been read.
+  void add(std::string_view line, const WrittenRecord& written);
   void add(TuningRecord record);
   // Must be called after the last `add` and before any question.
   void sort();
 
+  struct Found {
+    TuningRecord record;
+    std::string_view line;  // empty if it was added as a value
+  };
   // Returns the record of the problem. Of several the fastest is used, the first of equal ones.
-  [[nodiscard]] std::optional<TuningRecord> of(const TuningRecord& problem) const;
+  [[nodiscard]] std::optional<Found> of(const TuningRecord& problem) const;
   // Returns the record with the least distance from the problem that is less than `far`, and lowers `far` to it; the
   // first of equals. Only records of the same kernel, types, hooks and device are compared, by the sum of
   // |log2(dim / its dim)|.
@@ -46,9 +54,10 @@ class RecordLayer {
 
  private:
   struct Entry {
-    std::string_view problem;              // problem_text of the record
-    std::string_view line;                 // empty if there is a `record`
-    const TuningRecord* record = nullptr;  // one that was added as a value
+    std::string_view problem;                // problem_text of the record
+    std::string_view line;                   // empty if there is a `record`
+    const WrittenRecord* written = nullptr;  // of a line that has been read
+    const TuningRecord* record = nullptr;    // one that was added as a value
   };
   static std::optional<TuningRecord> record_of(const Entry& entry);
   void add(const Entry& entry, std::string_view kernel, std::string_view file);
@@ -56,8 +65,9 @@ class RecordLayer {
   const std::string origin_, text_;
   std::vector<Entry> entries_;
   std::vector<Choice> choices_;
-  std::deque<TuningRecord> records_;  // those added as values
-  std::deque<std::string> problems_;  // theirs
+  std::deque<WrittenRecord> written_;  // of lines that have been read
+  std::deque<TuningRecord> records_;   // those added as values
+  std::deque<std::string> problems_;   // theirs
 };
 
 }  // namespace tma_jit::tuning

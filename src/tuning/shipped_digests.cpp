@@ -1,6 +1,8 @@
 #include "tuning/shipped_digests.h"
 
-#include <map>
+#include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "base/embedded_file.h"
 #include "base/text.h"
@@ -14,14 +16,17 @@ namespace tuning {
 
 namespace {
 
+using Digest = std::pair<std::string_view, std::string_view>;
+
 // By the file's name.
-std::map<std::string_view, std::string_view> table() {
-  std::map<std::string_view, std::string_view> digests;
+std::vector<Digest> table() {
+  std::vector<Digest> digests;
   for (const std::string_view line : split({kTemplateDigests[0].text, kTemplateDigests[0].size}, '\n')) {
     if (const std::size_t blank = line.find(' '); blank != line.npos) {
-      digests.emplace(line.substr(0, blank), line.substr(blank + 1));
+      digests.emplace_back(line.substr(0, blank), line.substr(blank + 1));
     }
   }
+  std::ranges::sort(digests);
   return digests;
 }
 
@@ -29,8 +34,8 @@ std::map<std::string_view, std::string_view> table() {
 
 std::optional<std::string_view> shipped_digest(std::string_view file) {
   static const auto digests = table();
-  const auto found = digests.find(file);
-  return found != digests.end() ? std::optional(found->second) : std::nullopt;
+  const auto found = std::ranges::lower_bound(digests, file, {}, &Digest::first);
+  return found != digests.end() && found->first == file ? std::optional(found->second) : std::nullopt;
 }
 
 }  // namespace tuning

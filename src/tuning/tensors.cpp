@@ -85,15 +85,24 @@ TensorShape shape_of(const Argument& argument) {
 
 }  // namespace
 
-Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan, const SideStream& side) {
+Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan) {
   std::vector<MadeTensor> tensors;
   for (const Argument& argument : plan.arguments) {
     if (!is_tensor(argument)) continue;
     TMA_JIT_ASSIGN(MadeTensor made, make(engine, shape_of(argument)));
-    TMA_JIT_CHECK(fill(made, argument, tensors.size(), side));
     tensors.push_back(std::move(made));
   }
   return tensors;
+}
+
+Result<void> fill_inputs(std::vector<MadeTensor>& tensors, const Plan& plan, const SideStream& side) {
+  std::size_t index = 0;
+  for (const Argument& argument : plan.arguments) {
+    if (!is_tensor(argument)) continue;
+    TMA_JIT_CHECK(fill(tensors[index], argument, index, side));
+    ++index;
+  }
+  return {};
 }
 
 Result<MadeTensor> made_like(Engine& engine, const MadeTensor& output) {

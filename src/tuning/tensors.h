@@ -20,10 +20,12 @@ struct MadeTensor : TensorShape {
   DeviceBuffer buffer;
 };
 
-// Allocates the tensors of a plan with its shapes and strides, at addresses aligned as the plan assumes. Inputs hold
-// random data, the same each time: standard normal numbers, valid indices, or integers from 0 to 3. The memory of one
-// without indices is kRoom longer than it.
-[[nodiscard]] Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan, const SideStream& side);
+// Allocates the tensors of a plan with its shapes and strides, at addresses aligned as the plan assumes. The memory of
+// one without indices is kRoom longer than it.
+[[nodiscard]] Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan);
+// Fills those that are inputs with random data, the same each time: standard normal numbers, valid indices, or integers
+// from 0 to 3.
+[[nodiscard]] Result<void> fill_inputs(std::vector<MadeTensor>& tensors, const Plan& plan, const SideStream& side);
 
 // How long a kernel takes depends on where its tensors lie, by up to 9 % (seen on an H100): L2's slices and the
 // memory's channels are chosen by address. So times are measured in several places.

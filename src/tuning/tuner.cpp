@@ -1,9 +1,12 @@
 // Tunes requests one after the other and records the results.
 #include <algorithm>
 #include <cmath>
+#include <future>
+#include <thread>
 
 #include "core/failure.h"
 #include "core/sm_budget.h"
+#include "tuning/build_ahead.h"
 #include "tuning/contest.h"
 #include "tuning/file_lock.h"
 #include "tuning/pinned.h"
@@ -43,7 +46,7 @@ std::string words_of(const Result<int>& driver) {
 
 class Tuning {
  public:
-  Tuning(Engine& engine, std::size_t requests, const TuneOptions& options, const tuning::Conduct& conduct,
+  Tuning(Engine& engine, std::span<const Request> requests, const TuneOptions& options, const tuning::Conduct& conduct,
          DeviceInfo device)
       : engine_(engine),
         options_(options),
@@ -59,7 +62,9 @@ class Tuning {
   bool ended() const { return ended_ || !fault_; }
   // Returns the error that ended the tuning of all requests, if there is one.
   const Result<void>& fault() const { return fault_; }
+  // Return what plans may follow from now on: what was measured, and the lines of what was known.
   std::vector<TuningRecord> found() && { return std::move(found_); }
+  const std::string& known() const { return known_; }
 
   TuneResult tune(const Request& request) {
     const auto start = Clock::now();
@@ -73,6 +78,7 @@ class Tuning {
 
  private:
   Result<void> tune(const Request& request, TuneResult& result) {
+    request_begin_ = Clock::now();
     until_ = after(share());
     if (options_.exchange.fetch || options_.exchange.publish) return tune_together(request, result);
     TMA_JIT_ASSIGN(const bool known, take_known(request, result, false));
@@ -142,19 +148,27 @@ class Tuning {
   // Uses an existing record of the problem for the current template; `again`: also one that another process has made
   // meanwhile.
   Result<bool> take_known(const Request& request, TuneResult& result, bool again) {
-    if (records_.empty() || options_.again || !conduct_.known) return false;
-    TMA_JIT_ASSIGN(const tuning::RecordBook* const book, file_.book(again));
-    auto record = conduct_.known(request, *book);
-    if (!record) return false;
-    use_known(*std::move(record), result);
+    TMA_JIT_ASSIGN(std::optional<tuning::Advice> advice, find_known(request, again));
+    if (!advice) return false;
+    use_known(*std::move(advice), result);
     return true;
   }
 
-  void use_known(TuningRecord record, TuneResult& result) {
-    result.record = std::move(record);
+  Result<std::optional<tuning::Advice>> find_known(const Request& request, bool again) {
+    if (records_.empty() || options_.again || !conduct_.known) return std::nullopt;
+    TMA_JIT_ASSIGN(const tuning::RecordBook* const book, file_.book(again));
+    return conduct_.known(request, *book);
+  }
+
+  void use_known(tuning::Advice advice, TuneResult& result) {
+    if (!advice.line.empty()) {
+      known_.append(advice.line).append("\n");
+    } else {
+      found_.push_back(advice.record);
+    }
+    result.record = std::move(advice.record);
     result.known = true;
     result.gain = result.record.preset_us / result.record.us - 1;
-    found_.push_back(result.record);
   }
 
   // Fails, and ends the whole tuning, if there is nothing to measure on.
@@ -171,16 +185,20 @@ class Tuning {
   }
 
   Result<void> contest(const Request& request, TuneResult& result) {
+    if (next_ != nullptr) next_->stop();  // the contest takes over
+    std::future<Environment> opening;     // the compiler is opened while the driver is
+    if (!environment_) opening = std::async(std::launch::async, [this] { return engine_.environment(); });
     TMA_JIT_CHECK(begin());
     TMA_JIT_ASSIGN(std::vector<Candidate> candidates, engine_.candidates(request, options_.candidates + 1));
     TMA_JIT_ASSIGN(tuning::Contest contest,
                    tuning::Contest::prepare(engine_, request, std::move(candidates), conduct_));
     const TuningRecord problem = tuning::problem_of(contest.plan(), within_budget(device_, request));
-    if (!environment_) environment_ = engine_.environment();  // which opens the compiler
+    if (!environment_) environment_ = opening.get();
     tuning::TrialLog log(tuning::trial_file(records_), tuning::problem_key(problem) + "\n" + compiler());
     const tuning::ContestSettings settings{
-        until_, options_.flush_l2, [this](std::size_t trial, std::size_t trials) { return tell(trial, trials); },
-        memory_of(log, request)};
+        request_begin_,          until_,
+        options_.flush_l2,       [this](std::size_t trial, std::size_t trials) { return tell(trial, trials); },
+        memory_of(log, request), [this] { build_next(); }};
     const auto verdict = contest.run(settings, options_.least_gain);
     compiles_ = contest.release_compiles();  // waits for those of the contest before
     result.trials = contest.trials();
@@ -193,6 +211,16 @@ class Tuning {
     TMA_JIT_CHECK(write(result.record));
     log.settle();
     return {};
+  }
+
+  // Lets the next request's kernels be compiled while the device is busy with the current one.
+  void build_next() {
+    next_.reset();
+    if (at_ + 1 >= requests_.size() || conduct_.compile_threads != 0) return;
+    const Request& request = requests_[at_ + 1];
+    if (const auto known = find_known(request, false); !known || *known) return;
+    const std::size_t threads = std::max(1U, std::thread::hardware_concurrency() * 3 / 4);
+    next_ = std::make_unique<tuning::BuildAhead>(engine_, without_addresses(request), options_.candidates + 1, threads);
   }
 
   // A folder that the application names is its own to make.
@@ -233,12 +261,15 @@ class Tuning {
 
   bool tell(std::size_t trial, std::size_t trials) {
     if (!options_.progress) return true;
-    ended_ = ended_ || !options_.progress({at_, requests_, trial, trials, seconds_since(start_), options_.budget_s});
+    ended_ =
+        ended_ || !options_.progress({at_, requests_.size(), trial, trials, seconds_since(start_), options_.budget_s});
     return !ended_;
   }
 
   // Returns the seconds of the budget for the current request.
-  double share() const { return (options_.budget_s - seconds_since(start_)) / static_cast<double>(requests_ - at_); }
+  double share() const {
+    return (options_.budget_s - seconds_since(start_)) / static_cast<double>(requests_.size() - at_);
+  }
 
   // Returns the seconds to wait for a process that measures the current request within an equal share.
   double patience() const { return std::max(share(), 0.0) + kOverrun; }
@@ -252,13 +283,15 @@ class Tuning {
   const DeviceInfo device_;
   std::optional<Environment> environment_;  // known once something was measured
   const Clock::time_point start_ = Clock::now();
-  const std::size_t requests_;
-  Clock::time_point until_;                         // of the current request
+  const std::span<const Request> requests_;
+  Clock::time_point request_begin_, until_;         // of the current request
   std::unique_ptr<tuning::CompileAhead> compiles_;  // of the last contest; some may go on, and use the engine
+  std::unique_ptr<tuning::BuildAhead> next_;        // for the next request
   std::size_t at_ = 0;
   bool ended_ = false, begun_ = false;
   Result<void> fault_{};  // of what `Conduct::begin` began
   std::vector<TuningRecord> found_;
+  std::string known_;  // lines
 };
 
 Result<void> check(const TuneOptions& options) {
@@ -310,13 +343,15 @@ Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> re
   const TuningHere here;
   TMA_JIT_CHECK(check(options));
   TMA_JIT_ASSIGN(DeviceInfo device, engine.device());
-  Tuning tuning(engine, requests.size(), options, conduct, std::move(device));
+  Tuning tuning(engine, requests, options, conduct, std::move(device));
   std::vector<TuneResult> results;
+  results.reserve(requests.size());
   for (const Request& request : requests) {
     if (tuning.ended()) break;
     results.push_back(tuning.tune(request));
   }
   TMA_JIT_CHECK(tuning.fault());
+  if (!tuning.known().empty() && conduct.follow) conduct.follow(tuning.known());
   engine.follow(std::move(tuning).found());
   return results;
 }

@@ -24,13 +24,20 @@ class Cursor {
     return true;
   }
 
+  bool take(char c) {
+    if (at_ == line_.size() || line_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
   // Takes a text in quotes, and what follows it.
-  bool text(std::string_view& value, std::string_view then) {
-    if (!take("\"")) return false;
+  bool text(std::string_view& value, std::string_view then) { return text(value) && take(then); }
+  bool text(std::string_view& value) {
+    if (!take('"')) return false;
     const std::size_t begin = at_;
     while (at_ < line_.size() && is_plain(line_[at_])) ++at_;
     value = since(begin);
-    return take("\"") && take(then);
+    return take('"');
   }
 
   template <class Integer> bool integer(Integer& value) {
@@ -45,7 +52,7 @@ class Cursor {
   // Takes digits, a point and digits.
   bool time(double& value) {
     const std::size_t begin = at_;
-    if (!digits() || !take(".") || !digits()) return false;
+    if (!digits() || !take('.') || !digits()) return false;
     const std::string_view number = since(begin);
     if (number.starts_with('0') && !number.starts_with("0.")) return false;
     std::from_chars(number.data(), number.data() + number.size(), value);
@@ -56,9 +63,9 @@ class Cursor {
   template <class Value> bool members(std::string_view& all, const Value& value) {
     const std::size_t begin = at_;
     std::string_view before, name;
-    for (bool first = true; !take("}"); first = false) {
-      if (!first && !take(",")) return false;
-      if (!text(name, ":") || (!first && name <= before) || !value()) return false;
+    for (bool first = true; !take('}'); first = false) {
+      if (!first && !take(',')) return false;
+      if (!text(name) || !take(':') || (!first && name <= before) || !value()) return false;
       before = name;
     }
     all = line_.substr(begin, at_ - 1 - begin);
@@ -87,14 +94,14 @@ bool read_integers(Cursor& line, std::string_view& members) {
 bool read_types(Cursor& line, std::string_view& members) {
   return line.members(members, [&] {
     std::string_view type;
-    return line.text(type, "") && dtype_named(type).has_value();
+    return line.text(type) && dtype_named(type).has_value();
   });
 }
 
 bool read_problem(Cursor& line, WrittenRecord& record) {
   const bool whole = line.take("{\"kernel\":") && line.text(record.kernel, ",\"types\":{") &&
                      read_types(line, record.types) && line.take(",\"dims\":{") && read_integers(line, record.dims) &&
-                     line.take(",\"hooks\":") && line.text(record.hooks, "");
+                     line.take(",\"hooks\":") && line.text(record.hooks);
   record.problem = line.since(0);
   return whole;
 }
@@ -117,9 +124,9 @@ std::map<std::string, std::int64_t> integers_of(std::string_view members) {
 
 std::map<std::string, DType> types_of(std::string_view members) {
   std::map<std::string, DType> types;
-  for (Cursor line(members); !line.at_end(); line.take(",")) {
+  for (Cursor line(members); !line.at_end(); line.take(',')) {
     std::string_view name, type;
-    if (!line.text(name, ":") || !line.text(type, "")) break;
+    if (!line.text(name) || !line.take(':') || !line.text(type)) break;
     types.emplace_hint(types.end(), name, dtype_named(type).value_or(DType::f32));
   }
   return types;
@@ -174,8 +181,8 @@ std::string problem_text(const TuningRecord& record) {
 std::optional<NamedInteger> take_integer(std::string_view& members) {
   Cursor line(members);
   NamedInteger member;
-  if (!line.text(member.name, ":") || !line.integer(member.value)) return std::nullopt;
-  line.take(",");
+  if (!line.text(member.name) || !line.take(':') || !line.integer(member.value)) return std::nullopt;
+  line.take(',');
   members.remove_prefix(line.at());
   return member;
 }

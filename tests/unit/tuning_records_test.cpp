@@ -138,7 +138,7 @@ TEST_CASE("A file read for planning has the same records and the same faults") {
   for (const TuningRecord& record : all->records) {
     const auto found = read->layer->of(record);
     REQUIRE(found);
-    CHECK(found->us == (record.dims.at("M") == 64 ? 8 : 10));
+    CHECK(found->record.us == (record.dims.at("M") == 64 ? 8 : 10));
   }
   REQUIRE(read->layer->choices().size() == 1);
   CHECK(read->layer->choices().front().kernel == "gemm");

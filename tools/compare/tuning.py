@@ -6,10 +6,10 @@
 Needs a GPU and PyTorch. Each problem is tuned three times, each time with an empty cache and no records: once with `--sweep`
 configurations, and twice as an application would, with `--seconds` for each problem. The four best of the sweep, of those that it
 launched often, because the least of a hundred medians of a few launches would be the least noise, then take turns with what
-tuning chose, for `--rounds` rounds in each of `--places` places in memory: by where its tensors lie a kernel's time varies, with rows
-that break L2's lines by up to 9 %, differently for each configuration. A time is the mean over the places of the medians there, every
-ratio is one of such times, and the best is their least. Four columns: what tuning chose, the same again, what the planner takes
-unmeasured, and the best of the planner's first 8, as the tunes saw it.
+tuning chose and with the planner's first 8, for `--rounds` rounds in each of `--places` places in memory: by where its tensors lie a
+kernel's time varies, with rows that break L2's lines by up to 9 %, differently for each configuration. A time is the mean over the
+places of the medians there, every ratio is one of such times, and the best is their least. Four columns: what tuning chose, the same again, what the planner takes
+unmeasured, and the best of the planner's first 8.
 
 `--known FILE`, a raced.json of earlier runs, names further configurations to race, in place of a sweep or beside it; `--sweep 0`
 makes none.
@@ -55,14 +55,18 @@ def measured(results):
 
 
 def built(options, problem, configurations):
-    """The plan and the cubin of each configuration."""
+    """The plan and the cubin of each configuration; without those of earlier runs that the templates no longer offer."""
     def build(number, file, params):
         words = ["gemm", *(f"{name}={value}" for name, value in zip("MNK", problem)), *(f"{name}={value}" for name, value in params),
                  "--template-file", file, "--cache-dir", os.path.join(options.folder, "sweep" if options.sweep else "again")]
         path = os.path.join(options.folder, f"{number}.cubin")
-        return prepare(options.tma_jit, words, path), path
+        try:
+            return prepare(options.tma_jit, words, path), path
+        except subprocess.CalledProcessError:
+            return None
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(build, range(len(configurations)), *zip(*configurations)))
+        kernels = pool.map(build, range(len(configurations)), *zip(*configurations))
+        return {configuration: kernel for configuration, kernel in zip(configurations, kernels) if kernel is not None}
 
 
 class Memory:
@@ -91,9 +95,9 @@ def race(torch, compare, options, flush, problem, configurations):
     times = []
     for place in range(options.places):
         tensors = dict(memory.tensors(place))
-        sides = [compare.Kernel(plan, path, tensors) for plan, path in kernels]
+        sides = [compare.Kernel(plan, path, tensors) for plan, path in kernels.values()]
         times.append(compare.alternate(sides, options.rounds, flush))
-    return [1e3 * statistics.fmean(of_one) for of_one in zip(*times)]
+    return {configuration: 1e3 * statistics.fmean(of_one) for configuration, of_one in zip(kernels, zip(*times))}
 
 
 def main():
@@ -101,6 +105,7 @@ def main():
     parser.add_argument("folder", help="is made, and keeps all that was measured")
     parser.add_argument("--tma-jit", default="build/bin/tma-jit")
     parser.add_argument("--problems", type=int, default=30)
+    parser.add_argument("--skip", type=int, default=0, help="so many of the problems")
     parser.add_argument("--sweep", type=int, default=128)
     parser.add_argument("--sweep-seconds", type=float, default=3600, help="most for the whole sweep")
     parser.add_argument("--seconds", type=float, default=2)
@@ -110,7 +115,7 @@ def main():
     options = parser.parse_args()
     os.makedirs(options.folder)
     models = [p for p in MODELS if 2 * p[0] * p[1] * p[2] < 2e12][:options.problems // 2]
-    problems = models + drawn(2026, options.problems - len(models))
+    problems = (models + drawn(2026, options.problems - len(models)))[options.skip:]
     with open(os.path.join(options.folder, "problems.jsonl"), "w", encoding="utf-8") as file:
         for m, n, k in problems:
             file.write(json.dumps({"kernel": "gemm", "dims": {"M": m, "N": n, "K": k}}) + "\n")
@@ -133,13 +138,13 @@ def main():
         trials = measured([sweep])
         best = [configuration(trial) for trial in trials if trial["launches"] >= OFTEN][:BEST]
         chosen = [configuration(result["record"]) for result in (tuned, again)]
-        first = [configuration(trial) for trial in tuned["trials"][:8]]
-        estimated = [first[0], next(one for one in map(configuration, measured([tuned, again])) if one in first)]
-        sides = list(dict.fromkeys(best + chosen + estimated + known.get(tuple(problem), [])))
-        times = dict(zip(sides, race(torch, compare, options, flush, problem, sides)))
+        first = [configuration(trial) for trial in tuned["trials"][:8] if trial["outcome"] in ("measured", "out of time")]
+        sides = list(dict.fromkeys(best + chosen + first + known.get(tuple(problem), [])))
+        times = race(torch, compare, options, flush, problem, sides)
+        first = [one for one in first if one in times]
         raced.append({"problem": problem, "times": [[*one, us] for one, us in times.items()]})
         least = min(times.values())
-        row = [least / times[one] for one in chosen + estimated]
+        row = [least / times[one] for one in chosen + first[:1]] + [least / min(times[one] for one in first)]
         ratios.append(row)
         print(f"| {' x '.join(map(str, problem))} | {len(trials)} | {least:.1f} | " + " | ".join(f"{r:.3f}" for r in row) + " |", flush=True)
     with open(os.path.join(options.folder, "raced.json"), "w", encoding="utf-8") as file:

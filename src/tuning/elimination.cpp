@@ -1,0 +1,108 @@
+#include "tuning/elimination.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/failure.h"
+
+namespace tma_jit::tuning {
+namespace {
+
+constexpr double kErrors = 3;  // number of standard errors that a gain must exceed
+
+std::vector<std::size_t> numbers_of(std::span<const Standing> standings) {
+  std::vector<std::size_t> numbers;
+  for (const Standing& standing : standings) numbers.push_back(standing.entrant);
+  return numbers;
+}
+
+}  // namespace
+
+Result<void> Elimination::halve(std::vector<Standing>& entrants) {
+  std::ranges::stable_sort(entrants, {}, &Standing::ratio);
+  while (entrants.size() > kFinalists) {
+    entrants.resize(std::max(kFinalists, (entrants.size() + 1) / 2));
+    if (track_.over()) continue;
+    const std::vector<std::size_t> numbers = numbers_of(entrants);
+    std::vector<std::vector<double>> ratios(entrants.size());
+    for (std::size_t place = 0; place < kHalfPlaces; ++place) {
+      TMA_JIT_ASSIGN(const std::vector<double> found, track_.race(numbers, {.place = next_place_++}));
+      for (std::size_t i = 0; i < found.size(); ++i) ratios[i].push_back(found[i]);
+    }
+    for (std::size_t i = 0; i < entrants.size(); ++i) entrants[i].ratio = mean_of(ratios[i]).value;
+    std::ranges::stable_sort(entrants, {}, &Standing::ratio);
+  }
+  return {};
+}
+
+// Rested moments come before those without a pause, which leave the device warm.
+Result<void> Elimination::race(std::vector<Finalist>& finalists) {
+  std::vector<std::size_t> numbers;
+  for (const Finalist& finalist : finalists) numbers.push_back(finalist.standing.entrant);
+  for (std::size_t kind = 0; kind < kinds(); ++kind) {
+    for (std::size_t i = 0; i < kFinalPlaces; ++i) {
+      const Moment moment{next_place_++, track_.rests && kind == 0};
+      TMA_JIT_ASSIGN(const std::vector<double> found, track_.race(numbers, moment));
+      for (std::size_t j = 0; j < found.size(); ++j) finalists[j].ratios[kind].push_back(found[j]);
+    }
+  }
+  for (Finalist& finalist : finalists) finalist.standing.ratio = mean_of_all(finalist).value;
+  return {};
+}
+
+// The mean of the kinds' means, so that each has the same weight.
+Mean Elimination::mean_of_all(const Finalist& finalist) const {
+  const auto count = static_cast<double>(finalist.ratios.size());
+  Mean all;
+  double squares = 0;
+  for (const std::vector<double>& ratios : finalist.ratios) {
+    const Mean one = mean_of(ratios);
+    all.value += one.value / count;
+    squares += one.error * one.error;
+  }
+  all.error = std::sqrt(squares) / count;
+  return all;
+}
+
+bool Elimination::may_win(const Finalist& finalist) const {
+  const Mean all = mean_of_all(finalist);
+  const double gain = 1 / all.value - 1;
+  if (gain < demands_.least_gain || gain <= kErrors * all.error) return false;
+  return std::ranges::all_of(finalist.ratios, [](const std::vector<double>& ratios) {
+    const Mean one = mean_of(ratios);
+    return one.value <= 1 + one.error;
+  });
+}
+
+bool Elimination::settled(std::span<const Finalist> finalists) const {
+  return std::ranges::all_of(
+      finalists, [this](const Finalist& finalist) { return mean_of_all(finalist).error <= demands_.relative_error; });
+}
+
+std::size_t Elimination::least_launches(std::size_t entrants, bool rests) {
+  std::size_t launches = 0;
+  while (entrants > kFinalists) {
+    entrants = std::max(kFinalists, (entrants + 1) / 2);
+    launches += (1 + entrants) * kHalfPlaces;
+  }
+  return launches + (1 + entrants) * kFinalPlaces * (rests ? 2 : 1);
+}
+
+Result<Decision> Elimination::run(std::vector<Standing> entrants) {
+  TMA_JIT_CHECK(halve(entrants));
+  std::vector<Finalist> finalists;
+  for (const Standing& entrant : entrants) finalists.push_back({entrant, std::vector<std::vector<double>>(kinds())});
+  Decision decision;
+  do {
+    TMA_JIT_CHECK(race(finalists));
+    decision.places += kFinalPlaces * kinds();
+  } while (!settled(finalists) && decision.places < kMostPlaces && !track_.over());
+  decision.settled = settled(finalists);
+  std::ranges::stable_sort(finalists, {},
+                           [this](const Finalist& one) { return std::pair(!may_win(one), one.standing.ratio); });
+  decision.changed = !finalists.empty() && may_win(finalists.front());
+  for (const Finalist& finalist : finalists) decision.finalists.push_back(finalist.standing);
+  return decision;
+}
+
+}  // namespace tma_jit::tuning

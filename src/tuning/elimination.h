@@ -1,0 +1,83 @@
+// Which of several configurations is the fastest: they race against the planned one, and fewer and fewer go on. Nothing
+// here knows of devices; whoever has one runs the races.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <tma_jit/error.h>
+
+#include "base/median.h"
+
+namespace tma_jit::tuning {
+
+// Where and when a race is run. A kernel's time depends on both, and differently for each configuration: on where
+// tensors lie, and on the clock, which falls while the device works without a pause.
+struct Moment {
+  std::size_t place = 0;
+  bool rested = false;  // the device has paused before
+};
+
+struct Track {
+  // Runs the planned configuration and those with the given numbers in turns, and returns each one's time over that of
+  // the planned one.
+  std::function<Result<std::vector<double>>(std::span<const std::size_t> entrants, const Moment& moment)> race;
+  std::function<bool()> over;  // whether the time is used up
+  bool rests = true;           // whether there are rested moments
+};
+
+// What a change of the configuration takes.
+struct Demands {
+  double least_gain = 0.01;
+  double relative_error = 0.003;  // the final goes on until no ratio's standard error is larger
+};
+
+struct Standing {
+  std::size_t entrant = 0;
+  double ratio = 1;  // as far as is known
+};
+
+struct Decision {
+  bool changed = false;             // the first of `finalists` is the choice; else the planned configuration is
+  bool settled = false;             // all errors are as small as demanded
+  std::vector<Standing> finalists;  // the fastest that may be chosen first
+  std::size_t places = 0;           // of the final, all together
+};
+
+// Halves the entrants, by their ratios in a few places each time, until a few are left. These race in the final with
+// the device rested, and without a pause. One is chosen over the planned configuration only if it is faster by
+// `least_gain` and by more than three standard errors in the mean over both, and slower in neither by more than its
+// standard error: what is faster only while the clock is low, or only while it is high, is not.
+class Elimination {
+ public:
+  Elimination(const Track& track, const Demands& demands) : track_(track), demands_(demands) {}
+
+  [[nodiscard]] Result<Decision> run(std::vector<Standing> entrants);
+
+  static constexpr std::size_t kPlacesBefore = 2;  // of the races that told the first ratios of the entrants
+  static constexpr std::size_t kFinalists = 4;     // beside the planned configuration
+  static constexpr std::size_t kHalfPlaces = 4, kFinalPlaces = 8;  // the latter rested and not, again and again
+  static constexpr std::size_t kMostPlaces = 96;                   // of the final, however large the errors stay
+  // Returns how often `run` at least runs a configuration in a place, the planned one included.
+  static std::size_t least_launches(std::size_t entrants, bool rests);
+
+ private:
+  struct Finalist {
+    Standing standing;
+    std::vector<std::vector<double>> ratios;  // of the rested moments, if there are any, and of the others
+  };
+  std::size_t kinds() const { return track_.rests ? 2 : 1; }
+  [[nodiscard]] Result<void> halve(std::vector<Standing>& entrants);
+  [[nodiscard]] Result<void> race(std::vector<Finalist>& finalists);
+  Mean mean_of_all(const Finalist& finalist) const;
+  bool may_win(const Finalist& finalist) const;
+  bool settled(std::span<const Finalist> finalists) const;
+
+  const Track& track_;
+  const Demands demands_;
+  std::size_t next_place_ = kPlacesBefore;  // each is used once: who was lucky there is not again
+};
+
+}  // namespace tma_jit::tuning
