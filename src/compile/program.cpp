@@ -113,7 +113,7 @@ namespace {
 // during a run.
 std::atomic<int> runs = 0, lost_runs = 0;
 
-[[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, [] { lost_runs += runs.exchange(0); });
+[[maybe_unused]] const int kRegistered = ::pthread_atfork(nullptr, nullptr, [] { lost_runs += runs.exchange(0); });
 
 struct UnderWay {
   UnderWay() { ++runs; }

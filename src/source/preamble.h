@@ -5,6 +5,7 @@
 #include <compare>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include <tma_jit/plan.h>
 
@@ -17,7 +18,10 @@ inline constexpr std::string_view kPreambleName = "preamble";
 struct HookNeeds {
   bool tensors = false;      // they read tensors of their own
   bool activations = false;  // they call functions of device/tile/activation.cuh
-  auto operator<=>(const HookNeeds&) const = default;
+  bool operator==(const HookNeeds&) const = default;
+  bool operator<(const HookNeeds& other) const {
+    return std::tie(tensors, activations) < std::tie(other.tensors, other.activations);
+  }
 };
 
 // Returns the lines by which every preamble begins: what it includes.

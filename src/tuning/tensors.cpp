@@ -123,7 +123,7 @@ std::uint64_t contest_bytes(const Plan& plan) {
 // place, too.
 std::uint64_t address_in(const MadeTensor& made, std::size_t index, std::size_t place) {
   constexpr std::uint64_t kSteps = kRoom / kAlignment, kStep = 1301;
-  return made.tensor.address + (made.movable ? place * (kStep + 2 * 523 * index) % kSteps * kAlignment : 0);
+  return made.tensor.address + (made.movable ? place * (kStep + 1046 * index) % kSteps * kAlignment : 0);
 }
 
 Result<void> poison(MadeTensor& output, const SideStream& side) {

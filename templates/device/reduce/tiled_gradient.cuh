@@ -29,6 +29,7 @@
 //! workspace counters (1 + 2 * BATCHES + 2) * 4  zero
 //!
 //! launch  grid N == 0 ? 0 : 2 * BATCHES * TILES + ADDERS  block THREADS
+#include "device/ptx/acq_rel.cuh"
 #include "device/reduce/phased_tiles.cuh"
 #include "device/reduce/register_row.cuh"
 
@@ -226,7 +227,7 @@ __device__ inline void add_parts(const f32* parts, int count, s64 width, s64 sli
   __shared__ float4 sums[kRows][kLanes];
   if (threadIdx.x == 0) {
     while (relaxed::load(&counted[0]) != blocks) __nanosleep(40);
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    fence::acq_rel_gpu();
     if (atomicInc(&counted[1], adders - 1) == adders - 1) relaxed::store(&counted[0], 0);
   }
   __syncthreads();
@@ -251,6 +252,6 @@ __device__ inline void add_parts(const f32* parts, int count, s64 width, s64 sli
 __device__ inline void count_part(u32* counted) {
   __syncthreads();
   if (threadIdx.x > 0) return;
-  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  fence::acq_rel_gpu();
   atomicAdd(&counted[0], 1);
 }
