@@ -40,6 +40,7 @@ template <int Threads, int Cluster> class KeySearch {
  private:
   static constexpr int kSlice = kBins / Cluster, kEach = kSlice > Threads ? kSlice / Threads : 1;
   static constexpr int kFew = 512;
+  static constexpr u32 kLast = 0xfffffffe;  // the greatest key of sort_few
   static_assert(4 * kFew <= kBins);
   static_assert(kSlice % Threads == 0 || Threads % kSlice == 0);
 
@@ -101,7 +102,7 @@ template <int Threads, int Cluster> class KeySearch {
     return add_slice(Cluster == 1 ? 0 : cluster::rank());
   }
 
-  // Returns the numbers of `count` keys in descending order of the keys, which are below 2^32 - 1; equal ones in their
+  // Returns the numbers of `count` keys in descending order of the keys, which are kLast at most; equal ones in their
   // own. Called by all threads of the block.
   __device__ u32* sort_few(const u32* keys, u32 count) {
     u32* const order = smem_.high + 3 * kFew;
@@ -259,7 +260,7 @@ template <int Threads, int Cluster> class KeySearch {
       for (int block = 0; block < Cluster; ++block) {
         const u32 size = of(&smem_, block)->size;
         for (u32 i = threadIdx.x; i < size; i += Threads) {
-          columns[count + i] = ~of(&smem_, block)->low[i];  // the lowest first
+          columns[count + i] = kLast - of(&smem_, block)->low[i];  // the lowest first
           numbers[count + i] = of(&smem_, block)->low[kFew + i];
           sizes[count + i] = measure(number_of_ordered(numbers[count + i]));
         }
@@ -269,7 +270,7 @@ template <int Threads, int Cluster> class KeySearch {
       u32* const order = sort_few(columns, count);
       add_in_order(order, sizes, count, [&](u32 i, u64 before, u32 size) {
         if (before <= target && target - before < size)
-          found(static_cast<int>(~columns[order[i]]), number_of_ordered(numbers[order[i]]));
+          found(static_cast<int>(kLast - columns[order[i]]), number_of_ordered(numbers[order[i]]));
       });
     }
     if constexpr (Cluster > 1) cluster::sync();  // the first block has read what the others found
