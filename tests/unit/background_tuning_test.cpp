@@ -155,7 +155,7 @@ TEST_CASE("the embedder postpones a step, and a stop ends the wait for it and fo
   });
   CHECK(pace.begin());
   other.join();
-  CHECK(asked >= 4);
+  CHECK(asked >= 3);  // the third question may see the answer change
   std::this_thread::sleep_for(10ms);
   pace.end();  // the pause is ten seconds
   std::thread stopper([&] { pace.stop(); });
