@@ -46,8 +46,8 @@
 //! preset  THREADS = 1024
 //! preset  THREADS = 1024, CLUSTER = 4  when device.cluster_max >= 4
 //! preset  THREADS = 1024, CLUSTER = 8  when device.cluster_max >= 8
-//! preset  THREADS = 1024, CLUSTER = 8, KEPT = 0  when device.cluster_max >= 8
-//! preset  THREADS = 1024, KEPT = 0
+//! preset  THREADS = 512, CLUSTER = 8, KEPT = 0  when device.cluster_max >= 8
+//! preset  THREADS = 512, KEPT = 0
 
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/infinity.cuh"
