@@ -2,7 +2,6 @@
 // line.
 #pragma once
 
-#include <compare>
 #include <string>
 #include <string_view>
 #include <tuple>
