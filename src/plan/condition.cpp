@@ -146,9 +146,11 @@ Judgement Condition::judged(const Values& values) const {
     case Kind::extent: return judge_extent(values);
     case Kind::rule: return judge_rule(values);
     case Kind::tensor_map: return judge_tensor_map(values);
-    case Kind::launch: break;
+    case Kind::grid:
+    case Kind::block: break;
   }
-  TMA_JIT_ASSIGN([[maybe_unused]] const Geometry geometry, geometry_of(values));
+  Geometry geometry;
+  TMA_JIT_CHECK(kind_ == Kind::grid ? set_grid(values, geometry) : set_block(values, geometry));
   return std::nullopt;
 }
 
@@ -162,7 +164,7 @@ const templates::Position& Condition::at(const templates::Template& kernel) cons
   if (kind_ == Kind::rule) return kernel.rules[index_].at;
   if (kind_ == Kind::operand) return kernel.hooks[index_].at;
   if (kind_ == Kind::optional_dim) return kernel.dims[index_].at;
-  return kind_ == Kind::launch ? kernel.launch.at : kernel.tensors[index_].at;
+  return of_launch() ? kernel.launch.at : kernel.tensors[index_].at;
 }
 
 std::string Condition::text(const templates::Template& kernel) const {
@@ -181,7 +183,8 @@ std::string Condition::text(const templates::Template& kernel) const {
                          kernel.tensors[index_].name);
     case Kind::rule: return std::string(kernel.rules[index_].condition.text());
     case Kind::tensor_map: return fmt::format("the tensor map of {}", kernel.tensors[index_].name);
-    case Kind::launch: break;
+    case Kind::grid:
+    case Kind::block: break;
   }
   return "the launch";
 }
@@ -192,13 +195,11 @@ std::vector<const Expression*> Condition::expressions(const templates::Template&
   if (kind_ == Kind::optional_dim) return {&*kernel.dims[index_].when};
   if (kind_ == Kind::operand) return {&*kernel.hooks[index_].parameters[dimension_].when};
   if (kind_ == Kind::extent) return {&kernel.tensors[index_].shape[dimension_]};
-  if (kind_ == Kind::launch) {
-    for (const auto* part : {&kernel.launch.grid, &kernel.launch.block, &kernel.cluster}) append(all, *part);
-    append(all, kernel.launch.smem);
-    if (kernel.reference.has_value()) {
-      append(all, kernel.reference->grid);
-      append(all, kernel.reference->block);
-    }
+  if (of_launch()) {
+    const bool grid = kind_ == Kind::grid;
+    append(all, grid ? kernel.launch.grid : kernel.launch.block);
+    grid ? append(all, kernel.cluster) : append(all, kernel.launch.smem);
+    if (kernel.reference.has_value()) append(all, grid ? kernel.reference->grid : kernel.reference->block);
     return all;
   }
   const templates::Tensor& tensor = kernel.tensors[index_];
@@ -223,7 +224,7 @@ std::vector<Condition> conditions_of(const Binding& binding) {
   using Kind = Condition::Kind;
   const templates::Template& kernel = *binding.kernel;
   std::vector<Condition> conditions;
-  conditions.reserve(kernel.dims.size() + 3 * kernel.tensors.size() + kernel.rules.size() + 1);
+  conditions.reserve(kernel.dims.size() + 3 * kernel.tensors.size() + kernel.rules.size() + 2);
   for (std::size_t i = 0; i < kernel.dims.size(); ++i) {
     if (kernel.dims[i].when.has_value()) conditions.emplace_back(Kind::optional_dim, i);
   }
@@ -240,7 +241,7 @@ std::vector<Condition> conditions_of(const Binding& binding) {
   for (std::size_t i = 0; i < kernel.tensors.size(); ++i) {
     if (kernel.tensors[i].box.has_value() && !binding.request->reference) conditions.emplace_back(Kind::tensor_map, i);
   }
-  conditions.emplace_back(Kind::launch, 0);
+  for (const Kind kind : {Kind::grid, Kind::block}) conditions.emplace_back(kind, 0);
   return conditions;
 }
 

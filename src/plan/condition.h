@@ -23,11 +23,13 @@ struct Violation {
 
 class Condition {
  public:
-  enum class Kind : std::uint8_t { presence, optional_dim, operand, extent, rule, tensor_map, launch };
+  enum class Kind : std::uint8_t { presence, optional_dim, operand, extent, rule, tensor_map, grid, block };
   Condition(Kind kind, std::size_t index, std::size_t dimension = 0)
       : kind_(kind), index_(index), dimension_(dimension) {}
 
   Stage stage() const;
+  // Returns whether the condition is one of the template's launch.
+  bool of_launch() const { return kind_ == Kind::grid || kind_ == Kind::block; }
   // Returns whether the condition requires that something optional is present.
   bool of_presence() const { return kind_ == Kind::presence || kind_ == Kind::optional_dim || kind_ == Kind::operand; }
   // Returns nullopt if the condition holds. An expression that cannot be evaluated is a violation.

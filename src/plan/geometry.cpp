@@ -85,24 +85,37 @@ Result<void> check_budget(const Geometry& geometry, const Request& request) {
 
 }  // namespace
 
-Result<Geometry> geometry_of(const Values& values) {
+Result<void> set_grid(const Values& values, Geometry& geometry) {
   const Binding& binding = values.binding();
   const templates::Template& kernel = *binding.kernel;
   const bool reference = binding.request->reference;
   const Bounds grid{"grid", 0, kGridMax};
-  const Bounds block{"block", 1, kBlockMax};
   const Bounds cluster{"cluster", 1, {kPortableCluster, kPortableCluster, kPortableCluster}};
-  Geometry geometry;
   TMA_JIT_ASSIGN(geometry.grid, extent(values, reference ? kernel.reference->grid : kernel.launch.grid, grid));
-  TMA_JIT_ASSIGN(geometry.block, extent(values, reference ? kernel.reference->block : kernel.launch.block, block));
-  TMA_JIT_CHECK(check_block(geometry, *binding.device));
-  if (reference) return geometry;
-  TMA_JIT_CHECK(set_smem(values, kernel.launch, geometry));
+  if (reference) return {};
   TMA_JIT_ASSIGN(geometry.cluster, extent(values, kernel.cluster, cluster));
   TMA_JIT_CHECK(check_cluster(geometry, *binding.device));
-  TMA_JIT_CHECK(check_budget(geometry, *binding.request));
-  geometry.programmatic = kernel.launch.programmatic;
-  geometry.waits = kernel.launch.waits;
+  return check_budget(geometry, *binding.request);
+}
+
+Result<void> set_block(const Values& values, Geometry& geometry) {
+  const Binding& binding = values.binding();
+  const templates::Template& kernel = *binding.kernel;
+  const bool reference = binding.request->reference;
+  const Bounds block{"block", 1, kBlockMax};
+  TMA_JIT_ASSIGN(geometry.block, extent(values, reference ? kernel.reference->block : kernel.launch.block, block));
+  TMA_JIT_CHECK(check_block(geometry, *binding.device));
+  return reference ? Result<void>() : set_smem(values, kernel.launch, geometry);
+}
+
+Result<Geometry> geometry_of(const Values& values) {
+  Geometry geometry;
+  TMA_JIT_CHECK(set_grid(values, geometry));
+  TMA_JIT_CHECK(set_block(values, geometry));
+  if (values.binding().request->reference) return geometry;
+  const templates::LaunchShape& launch = values.binding().kernel->launch;
+  geometry.programmatic = launch.programmatic;
+  geometry.waits = launch.waits;
   return geometry;
 }
 

@@ -59,7 +59,7 @@ Result<Plan> plan_as_asked(const templates::Template& kernel, const Request& req
   TMA_JIT_ASSIGN(const bool found, search.choose());
   if (found) return assemble(search.values(), search.conditions());
   if (reasons == Reasons::unsaid) return fault(kernel, ErrorCode::no_config, "{}", kNoConfig);
-  TMA_JIT_ASSIGN(const Enumeration enumeration, search.count());
+  TMA_JIT_ASSIGN(const Enumeration enumeration, search.reasons());
   return tl::make_unexpected(no_config(kernel.kernel, enumeration));
 }
 

@@ -3,8 +3,8 @@
 // nearly always fits. Otherwise the configurations are enumerated like the digits of a number, the last param fastest,
 // and the first one that satisfies every condition is used. A condition depends on few params: its outcomes are cached
 // in a table with one cell per combination of these, filled on first use. The cost: expressions are evaluated at most
-// once per cell of the tables, and each configuration needs one lookup per table. If no configuration is valid, all are
-// enumerated, at most kConfigurationsMax.
+// once per cell of the tables, and each configuration needs one lookup per table. If no configuration is valid, what
+// each condition excludes is counted (search_count.cpp).
 #include "plan/search.h"
 
 #include <algorithm>
@@ -18,7 +18,6 @@ namespace tma_jit::plan {
 namespace {
 
 constexpr std::int64_t kConfigurationsMax = std::int64_t{1} << 24;
-constexpr std::size_t kListedMax = 4096;  // the limit documented for Enumeration::valid_configs
 
 // Returns only the pinned value, only the default of a param that the request alone changes, or the default followed by
 // the others as written.
@@ -204,21 +203,13 @@ Result<bool> Search::choose() {
   return false;
 }
 
-// Returns whether a condition on one param at most holds for none of its values, which is found without an enumeration:
-// the common case of a file for other sizes.
+// Returns whether a condition holds for no configuration. The first values that satisfy a condition are found soon, so
+// that this takes long only where it saves an enumeration.
 bool Search::hopeless() {
   for (std::size_t i = 0; i < conditions_.size(); ++i) {
-    const std::vector<std::size_t>& params = tables_[i].params;
-    if (params.size() > 1) continue;
-    const std::size_t values = params.empty() ? 1 : choices_[params.front()].size();
-    bool any = false;
-    for (std::size_t value = 0; value < values && !any; ++value) {
-      if (!params.empty()) at_[params.front()] = value;
-      any = holds(i);
-    }
-    if (!params.empty()) at_[params.front()] = 0;
-    if (!any) return true;
+    if (!any_combination(tables_[i].params, [&] { return holds(i); })) return true;
   }
+  std::ranges::fill(at_, 0);
   return false;
 }
 
@@ -242,6 +233,7 @@ Result<void> Search::prepare() {
   }
   std::ranges::fill(at_, 0);
   tables_.clear();
+  fit_.clear();
   for (const Condition& condition : conditions_) tables_.push_back(table_for(condition));
   order_.resize(tables_.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
@@ -308,78 +300,6 @@ bool Search::holds(std::size_t condition) {
     if (!table.example.has_value()) table.example = std::move(violation);
   }
   return outcome == Table::Outcome::holds;
-}
-
-// Evaluates every condition of the stage, and counts violations.
-bool Search::stage_holds(Stage stage) {
-  bool all = true;
-  for (std::size_t i = 0; i < conditions_.size(); ++i) {
-    if (conditions_[i].stage() != stage || holds(i)) continue;
-    ++tables_[i].violations;
-    all = false;
-  }
-  return all;
-}
-
-std::vector<std::pair<std::string, std::int64_t>> Search::named() const {
-  std::vector<std::pair<std::string, std::int64_t>> config;
-  for (std::size_t i = 0; i < at_.size(); ++i) {
-    config.emplace_back(binding_.kernel->params[i].name, choices_[i][at_[i]]);
-  }
-  return config;
-}
-
-std::vector<RuleCount> Search::rule_counts(bool fits) const {
-  std::vector<RuleCount> counts;
-  for (std::size_t i = 0; i < conditions_.size(); ++i) {
-    const Table& table = tables_[i];
-    if (table.violations == 0 || (conditions_[i].stage() == Stage::fit) == fits) continue;
-    const templates::Template& kernel = *binding_.kernel;
-    const templates::Position& at = conditions_[i].at(kernel);
-    counts.push_back({kernel.source_of(at).file, at.line, conditions_[i].text(kernel), table.example->message,
-                      table.example->values, table.violations});
-  }
-  return counts;
-}
-
-Result<Enumeration> Search::count() {
-  TMA_JIT_CHECK(prepare());
-  Enumeration result;
-  result.file = binding_.kernel->file();
-  std::int64_t all = 0;
-  do {
-    ++all;
-    if (!stage_holds(Stage::fit)) continue;
-    ++result.configurations;
-    // Counts both stages, so that a condition that no configuration can satisfy (a pitch, for example) is reported as
-    // excluding all of them.
-    const bool rules_hold = stage_holds(Stage::rule);
-    if (!stage_holds(Stage::machine) || !rules_hold) continue;
-    ++result.valid;
-    if (result.valid_configs.size() < kListedMax) result.valid_configs.push_back(named());
-  } while (next());
-  const bool fits = result.configurations != 0;
-  if (!fits) result.configurations = all;
-  result.rules = rule_counts(fits);
-  return result;
-}
-
-Error no_config(std::string_view kernel, const Enumeration& enumeration) {
-  Error error{ErrorCode::no_config, fmt::format("{}: {}", kernel, kNoConfig), {}};
-  const std::int64_t total = enumeration.configurations;
-  const bool decisive =
-      std::ranges::any_of(enumeration.rules, [&](const RuleCount& r) { return r.ruled_out == total; });
-  for (const RuleCount& rule : enumeration.rules) {
-    if (decisive && rule.ruled_out != total) continue;
-    const std::string share = total == 1                ? "the only configuration violates"
-                              : rule.ruled_out == total ? fmt::format("all {} violate", total)
-                                                        : fmt::format("{} of {} violate", rule.ruled_out, total);
-    if (!error.detail.empty()) error.detail += '\n';
-    error.detail += fmt::format("{}:{}: {}  {}", rule.file, rule.line, share, rule.rule);
-    if (!rule.message.empty()) error.detail += "\n  " + rule.message;
-    if (!rule.values.empty()) error.detail += "\n  " + rule.values;
-  }
-  return error;
 }
 
 }  // namespace tma_jit::plan

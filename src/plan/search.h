@@ -4,6 +4,7 @@
 // about one param alone forbids its default, presets that do not set it take the first value that the rule permits.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -28,8 +29,10 @@ class Search {
   [[nodiscard]] bool take_pinned();
   // Returns whether every param is pinned and the configuration satisfies all conditions.
   [[nodiscard]] bool fits();
-  // Evaluates every configuration.
+  // Counts the valid configurations, and those that each condition excludes.
   [[nodiscard]] Result<Enumeration> count();
+  // For a search without a valid configuration: if some conditions exclude every configuration, counts only these.
+  [[nodiscard]] Result<Enumeration> reasons();
 
   // Returns the configurations that are most worth measuring, the chosen one first. If the template states cycles: its
   // presets, and at most `most` others with the fewest cycles, the first of equal ones. Else at most `most`: its
@@ -63,7 +66,6 @@ class Search {
   [[nodiscard]] Result<void> prepare();
   Table table_for(const Condition& condition) const;
   bool holds(std::size_t condition);
-  bool stage_holds(Stage stage);
   bool next();
   bool next_after(std::size_t params);
   bool find_valid();
@@ -86,8 +88,30 @@ class Search {
   void add_if_valid(std::vector<Ranked>& ranked, std::vector<std::int64_t> params);
   std::vector<std::int64_t> default_values() const;
   std::vector<std::int64_t> usual_values();
+  std::int64_t sharing(const std::vector<std::size_t>& params) const;
+  // Returns whether `found` is true for a combination of values of the given params, with the first values of the
+  // others.
+  template <class F> bool any_combination(const std::vector<std::size_t>& params, const F& found) {
+    std::ranges::fill(at_, 0);
+    for (bool more = true; more;) {
+      if (found()) return true;
+      more = std::any_of(params.rbegin(), params.rend(), [&](std::size_t param) {
+        at_[param] = at_[param] + 1 < choices_[param].size() ? at_[param] + 1 : 0;
+        return at_[param] != 0;
+      });
+    }
+    return false;
+  }
+  template <class F> std::int64_t configurations(const std::vector<std::size_t>& params, const F& counted);
+  struct Judged {
+    std::size_t condition;
+    std::vector<std::size_t> params;  // on which it and Stage::fit depend
+  };
+  bool at_fits();
+  Enumeration begin_count(std::vector<Judged>& judged);
+  std::int64_t list_valid(std::vector<std::vector<std::pair<std::string, std::int64_t>>>& configs);
   std::vector<std::pair<std::string, std::int64_t>> named() const;
-  std::vector<RuleCount> rule_counts(bool fits) const;
+  std::vector<RuleCount> rule_counts() const;
 
   const Binding& binding_;
   Values values_;
@@ -97,7 +121,8 @@ class Search {
   std::vector<std::size_t> at_;                     // the current configuration, as indices into `choices_`
   std::vector<std::vector<std::int64_t>> avoided_;  // values by param
   std::vector<Table> tables_;                       // per condition; created by `prepare`
-  std::vector<std::size_t> order_;                  // of conditions, by the last param on which they depend
+  std::vector<std::size_t> fit_;    // conditions of Stage::fit that some configuration satisfies together
+  std::vector<std::size_t> order_;  // of conditions, by the last param on which they depend
   std::size_t changed_ = 0;  // first param that has changed since conditions on those before it were found to hold
 };
 

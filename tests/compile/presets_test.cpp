@@ -1,8 +1,8 @@
 // Configurations of the embedded templates, kernels and probes, compile for the architectures that their files name,
 // without a warning of NVRTC or ptxas and without a spill. Unless all combinations are taken, these are few of each
-// file in which every preset, type and architecture occurs, and every pair of a parameter's value, a type and an
-// instruction set; in builds with sanitizers, the first of some files. TMA_JIT_SHARD=I/N selects each N-th kernel, from
-// the I-th on.
+// file in which every preset, type and architecture occurs, and every pair of a parameter's value, a type's kind and
+// width and an instruction set; in builds with sanitizers, the first of some files. TMA_JIT_SHARD=I/N selects each N-th
+// kernel, from the I-th on.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -67,18 +67,31 @@ std::string_view instruction_set_of(std::string_view arch) {
   return arch == "sm_121a" ? "sm_120a" : arch;
 }
 
-// Instruction sets that differ for a parameter's code: what sm_89 has more than sm_80 are conversions, which types
-// need.
-std::string_view parameters_instruction_set_of(std::string_view arch) {
+// Instruction sets without what sm_89 has more than sm_80: conversions to and from floats of 8 bits.
+std::string_view basic_instruction_set_of(std::string_view arch) {
   const std::string_view own = instruction_set_of(arch);
   return own == "sm_89" ? "sm_80" : own;
 }
 
-// A type in pairs: integers of a width have the same instructions except for comparisons.
+// Instruction sets that differ for a type's code.
+std::string_view instruction_set_of(std::string_view arch, std::string_view type) {
+  const bool converts = type.ends_with("e4m3") || type.ends_with("e5m2");
+  return converts ? instruction_set_of(arch) : basic_instruction_set_of(arch);
+}
+
+// A type in pairs with instruction sets: integers of a width have the same instructions except for comparisons.
 std::string paired(std::string type) {
   const std::size_t value = type.rfind(' ') + 1;
   if (type[value] == 'u') type[value] = 's';
   return type;
+}
+
+// A type in pairs with values and other types: the two floats of 16 bits, and those of 8 bits, differ in a
+// conversion's instructions.
+std::string width_of(const std::string& type) {
+  if (type.ends_with("bf16")) return type.substr(0, type.size() - 4) + "f16";
+  if (type.ends_with("e5m2")) return type.substr(0, type.size() - 4) + "e4m3";
+  return paired(type);
 }
 
 // What must occur in some job of a file if it occurs in this one. `params` are the names of all parameters that presets
@@ -91,11 +104,13 @@ testing::Features features_of(const Job& job, const std::set<std::string>& param
   for (const std::string& param : params) {
     const auto found = job.request.params.find(param);
     values.push_back(found == job.request.params.end() ? param : fmt::format("{} = {}", param, found->second));
-    features.push_back(fmt::format("{} on {}", values.back(), parameters_instruction_set_of(job.arch)));
+    features.push_back(fmt::format("{} on {}", values.back(), basic_instruction_set_of(job.arch)));
   }
-  std::ranges::transform(types, types.begin(), paired);
+  for (const std::string& type : types) {
+    features.push_back(fmt::format("{} on {}", paired(type), instruction_set_of(job.arch, type)));
+  }
+  std::ranges::transform(types, types.begin(), width_of);
   for (std::size_t i = 0; i < types.size(); ++i) {
-    features.push_back(fmt::format("{} on {}", types[i], instruction_set_of(job.arch)));
     for (const std::string& value : values) features.push_back(fmt::format("{} with {}", types[i], value));
     for (std::size_t j = 0; j < i; ++j) features.push_back(fmt::format("{} with {}", types[i], types[j]));
   }
