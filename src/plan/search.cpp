@@ -105,11 +105,13 @@ std::vector<std::int64_t> Search::usual_values() {
     std::erase_if(deciding, [&](std::size_t param) { return choices_[param].size() == 1; });
     if (deciding.size() == 1) rules[deciding.front()].push_back(&condition);
   }
-  for (const auto& [param, of_param] : rules) {
+  for (const auto& rule : rules) {
+    const std::size_t param = rule.first;
+    const std::vector<const Condition*>& of_param = rule.second;
     const auto permitted = std::ranges::find_if(choices_[param], [&](std::int64_t value) {
       params[param] = value;
       values_.set_params(params);
-      return std::ranges::none_of(of_param, [&](const Condition* rule) { return rule->violated(values_).has_value(); });
+      return std::ranges::none_of(of_param, [&](const Condition* one) { return one->violated(values_).has_value(); });
     });
     params[param] = permitted != choices_[param].end() ? *permitted : choices_[param].front();
   }

@@ -1,12 +1,13 @@
-// Why no configuration is valid: how many of them each condition excludes. A template may have millions, but a condition
-// depends on few params, and so do those of Stage::fit, which decide what counts as a configuration at all. So each
-// condition is judged on the combinations of these params alone, and each combination counts for as many configurations
-// as the other params have values.
+// Why no configuration is valid: how many of them each condition excludes. A template may have millions, but a
+// condition depends on few params, and so do those of Stage::fit, which decide what counts as a configuration at all.
+// So each condition is judged on the combinations of these params alone, and each combination counts for as many
+// configurations as the other params have values.
 #include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
 
+#include "core/failure.h"
 #include "plan/search.h"
 
 namespace tma_jit::plan {
@@ -81,9 +82,9 @@ bool Search::at_fits() {
   return std::ranges::all_of(fit_, [&](std::size_t i) { return holds(i); });
 }
 
-// Returns an enumeration without rules, and leaves in `judged` the conditions that decide: if no configuration fits, those
-// of Stage::fit. Otherwise both later stages count, so that a condition that no configuration can satisfy (a pitch, for
-// example) is reported as excluding all of them.
+// Returns an enumeration without rules, and leaves in `judged` the conditions that decide: if no configuration fits,
+// those of Stage::fit. Otherwise both later stages count, so that a condition that no configuration can satisfy (a
+// pitch, for example) is reported as excluding all of them.
 Enumeration Search::begin_count(std::vector<Judged>& judged) {
   Params of_fit;
   for (std::size_t i = 0; i < conditions_.size(); ++i) {
@@ -111,9 +112,9 @@ Result<Enumeration> Search::count() {
   std::vector<Judged> judged;
   Enumeration result = begin_count(judged);
   bool all = false;
-  for (const auto& [condition, params] : judged) {
-    std::int64_t& violations = tables_[condition].violations;
-    violations = configurations(params, [&] { return at_fits() && !holds(condition); });
+  for (const Judged& one : judged) {
+    std::int64_t& violations = tables_[one.condition].violations;
+    violations = configurations(one.params, [&] { return at_fits() && !holds(one.condition); });
     all = all || violations == result.configurations;
   }
   if (!all) result.valid = list_valid(result.valid_configs);
@@ -125,9 +126,9 @@ Result<Enumeration> Search::reasons() {
   TMA_JIT_CHECK(prepare());
   std::vector<Judged> judged;
   Enumeration result = begin_count(judged);
-  for (const auto& [condition, params] : judged) {
-    if (any_combination(params, [&] { return at_fits() && holds(condition); })) continue;
-    tables_[condition].violations = result.configurations;
+  for (const Judged& one : judged) {
+    if (any_combination(one.params, [&] { return at_fits() && holds(one.condition); })) continue;
+    tables_[one.condition].violations = result.configurations;
   }
   result.rules = rule_counts();
   return result.rules.empty() ? count() : result;

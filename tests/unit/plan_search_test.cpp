@@ -167,6 +167,32 @@ TEST_CASE("pins shrink what is enumerated; the list of valid ones stops at 4,096
   CHECK(many.valid_configs.size() == 4096);
 }
 
+TEST_CASE("what excludes millions of configurations is found without looking at each") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a
+//! dim N
+//! param A = 1 in 1..256
+//! param B = 1 in 1..256
+//! param C = 1 in 1..256
+//! require A + B > 1000 "they are small"
+//! require B + C != 3
+//! launch grid N block 32
+)";
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(refusal(text, {.kernel = "k", .dims = {{"N", 8}}, .sm_budget = 4}) ==
+        "no_config: k: no configuration satisfies this request\n"
+        "  k.cu:7: all 16777216 violate  A + B > 1000\n"
+        "    they are small\n"
+        "    A = 1, B = 1\n"
+        "  k.cu:9: all 16777216 violate  the launch\n"
+        "    8 blocks for a budget of 4 SMs; a configuration whose blocks go from tile to tile can have fewer");
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));  // each takes more than 100 ns
+  const Enumeration all = enumeration(text, {.kernel = "k", .dims = {{"N", 8}}});
+  REQUIRE(all.rules.size() == 2);
+  CHECK(all.rules[1].ruled_out == 2 * 256);
+  CHECK(all.valid == 0);
+}
+
 TEST_CASE("too many configurations to look at is an error that says what to do") {
   const std::string text = R"(//! kernel k
 //! arch sm_90a
