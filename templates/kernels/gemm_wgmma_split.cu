@@ -7,7 +7,7 @@
 //! param   BN      = 64   in {64, 128, 192}         "columns of D per block: one consumer warpgroup per 64"
 //! param   STAGES  = 8    in 2..16                  "tiles of A and B in flight"
 //! param   SPLIT   = 1    in 1..8                   "blocks of a cluster that share K"
-//! param   CHUNKS  = 1    in {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 24, 32} "clusters that share K: the last to come adds up what the others left in global memory"
+//! param   CHUNKS  = 1    in {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 24, 32} "clusters that share K: each adds up a slice of what all left in global memory"
 //! param   SHARE_M = 1    in {1, 2, 4}              "blocks of a cluster, one below the other, that share tiles of B by multicast"
 //! param   SHARE_N = 1    in {1, 2, 4}              "blocks of a cluster, side by side, that share tiles of A by multicast"
 //! param   FAST    = 0    in {0, 1}                 "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
@@ -17,6 +17,9 @@
 //! let     THREADS   = 128 * CONSUMERS + 32
 //! let     OWNERS    = BM / 8 % SPLIT == 0 ? SPLIT : 1  "blocks of a cluster that each sum and store BM / OWNERS rows of the tile"
 //! let     ROWS      = BM / OWNERS
+//! let     EIGHTS    = ROWS / 8
+//! let     SLICES    = CHUNKS >= EIGHTS ? EIGHTS : EIGHTS % CHUNKS == 0 ? CHUNKS : EIGHTS % (CHUNKS - 1) == 0 ? CHUNKS - 1 : EIGHTS % (CHUNKS - 2) == 0 ? CHUNKS - 2 : EIGHTS % 2 == 0 ? 2 : 1 "clusters that each add up the chunks of SLICE rows"
+//! let     SLICE     = ROWS / SLICES
 //! let     PANEL     = min(64, 128 / sizeof(O))     "columns of D in one swizzle row"
 //! let     PROMOTED  = sizeof(T) == 1 && !integer(T) && FAST == 0
 //! let     BOX_A     = BM / SHARE_N                 "rows of A that one copy loads"
@@ -36,7 +39,7 @@
 //! let     LOADED    = BM / SHARE_N + BN / SHARE_M  "rows of A and B that a block loads each step"
 //! let     PRODUCT   = (BM * BN * 249 + (BM + BN) * 4430) / 10000 "cycles of the tensor cores"
 //! let     STEP      = max(57 + 1743 / STAGES, SHARING * max(LOADED * (BROKEN ? 213 : 146) / 100, PRODUCT), PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
-//! let     REDUCE    = (SPLIT == 1 ? 0 : 2670 + BM * BN / OWNERS * 464 / 1000) + (CHUNKS == 1 ? 0 : 4797 + CHUNKS * BM * BN / OWNERS * 10 / 157) "cycles of adding up the partial sums"
+//! let     REDUCE    = (SPLIT == 1 ? 0 : 2670 + BM * BN / OWNERS * 464 / 1000) + (CHUNKS == 1 ? 0 : 7200 + CHUNKS * BM * BN / (OWNERS * SLICES) * 10 / 157) "cycles of adding up the partial sums"
 //! let     MEMORY    = (M * K + N * K + M * N) * sizeof(T) * (BROKEN ? 173 : 100) / 316856 "cycles of moving A, B and D"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
@@ -55,14 +58,14 @@
 //! tensor  AT  box [BK, 64]            swizzle 128  l2 128
 //! tensor  B   box [BOX_B, BK]         swizzle 128  l2 128  early
 //! tensor  BT  box [BK, 64]            swizzle 128  l2 128  early
-//! tensor  D   box [ROWS, PANEL]       swizzle PANEL * sizeof(O)  view
+//! tensor  D   box [SLICE, PANEL]      swizzle PANEL * sizeof(O)  view
 //!
 //! workspace partials  CHUNKS == 1 ? 0 : TILES * CHUNKS * BM * BN * 4  "sums of one chunk"
-//! workspace counters  CHUNKS == 1 ? 0 : TILES * OWNERS * 4  zero       "chunks that have come"
+//! workspace counters  CHUNKS == 1 ? 0 : TILES * OWNERS * 16  zero      "SliceCounters"
 //!
 //! cluster SPLIT * SHARERS
 //! launch  grid BLOCKS  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 5051 + (SHARERS == 1 ? 0 : 1118) + WAVES * (4246 + BM * BN * 14 / 1000) + STEPS * STEP + REDUCE + MEMORY "fitted, with that of gemm_wgmma.cu, to 21000 measurements of 148 problems on an H200"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 4700 + (SHARERS == 1 ? 0 : 150) + WAVES * (4246 + BM * BN * 14 / 1000) + STEPS * STEP + REDUCE + MEMORY "fitted, with that of gemm_wgmma.cu, to 21000 measurements of 148 problems on an H200 and 3700 of 100 on an H100"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 16, BN = 64, STAGES = 16  when M <= 16 && sizeof(T) != 2
@@ -116,7 +119,16 @@
 //! preset  BM = 240, BN = 128, STAGES = 4  when TILES <= 4 * device.sm_count
 //! preset  BM = 24, BN = 64, STAGES = 16  when TILES <= 4 * device.sm_count
 //! preset  BM = 48, BN = 128, STAGES = 10  when TILES <= 4 * device.sm_count
-//! preset  BM = 80, BN = 192, STAGES = 6, CHUNKS = 6  when TILES <= 4 * device.sm_count
+//! preset  BM = 80, BN = 192, STAGES = 6, CHUNKS = 6  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 64, BN = 128, STAGES = 9, SHARE_N = 4  when TILES <= 4 * device.sm_count
+//! preset  BM = 80, BN = 128, STAGES = 8, SHARE_M = 4  when TILES <= 4 * device.sm_count
+//! preset  BM = 80, BN = 64, STAGES = 12, SHARE_M = 4, SHARE_N = 2  when TILES <= 4 * device.sm_count
+//! preset  BM = 112, BN = 192, STAGES = 5, SHARE_M = 2, SHARE_N = 2  when TILES <= 4 * device.sm_count
+//! preset  BM = 128, BN = 128, STAGES = 7, CHUNKS = 10  when TILES <= 4 * device.sm_count
+//! preset  BM = 96, BN = 64, STAGES = 11, SHARE_N = 4  when TILES <= 4 * device.sm_count
+//! preset  BM = 112, BN = 128, STAGES = 7, CHUNKS = 8  when TILES <= 4 * device.sm_count
+//! preset  BM = 144, BN = 64, STAGES = 8, CHUNKS = 11  when TILES <= 4 * device.sm_count
+//! preset  BM = 64, BN = 128, STAGES = 9, SHARE_N = 2  when TILES <= 4 * device.sm_count
 
 #include "device/epilogue/own_operands.cuh"
 #include "device/epilogue/tma_store.cuh"
@@ -125,7 +137,7 @@
 #include "device/ptx/griddepcontrol.cuh"
 #include "device/ptx/named_barrier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
-#include "device/reduce/grid.cuh"
+#include "device/reduce/slices.cuh"
 #include "device/reference/gemm.cuh"
 #include "device/schedule/split.cuh"
 #include "device/tile/register_store.cuh"
@@ -138,8 +150,8 @@
 // GPU. The idea: swap the operands, D^T = B * A^T, and split K. The 64 rows of an instruction are then columns of D,
 // and a tile may have as few as 8 rows of D. K is divided among the blocks of a cluster, which exchange sums through
 // distributed shared memory, and among clusters (each sums a chunk of K), which exchange sums through global memory.
-// Both are added in ascending order of K, whichever block finishes last, so that results do not depend on timing. The
-// cost: the sums of every chunk are written to and read from global memory once. The tiles of one chunk are in adjacent
+// Both are added in ascending order of K, whichever block adds them, so that results do not depend on timing. The cost:
+// the sums of every chunk are written to and read from global memory once. The tiles of one chunk are in adjacent
 // blocks, and the chunks process steps of K in turn, so that concurrent blocks read the same parts of A and B at the
 // same time. (On an H200 that gained 14 %, and up to 60 %, over adjacent blocks of one tile, each with a contiguous
 // range of K.)
@@ -150,8 +162,9 @@ constexpr int PARTS = SPLIT * CHUNKS;  // of K: a part processes every PARTS-th 
 
 using Sum = Unit<T>::Sum;
 using Sums = RegisterTile<layout::Mma<16, BM>, Sum>;
-using Share = RegisterTile<layout::Mma<16, ROWS>, Sum>;  // the rows of D that one owner stores
-using Staged = SharedTile<O, ROWS, 64>;
+using Share = RegisterTile<layout::Mma<16, ROWS>, Sum>;   // the rows of D of one owner
+using Slice = RegisterTile<layout::Mma<16, SLICE>, Sum>;  // those that one chunk's block adds up and stores
+using Staged = SharedTile<O, SLICE, 64>;
 
 struct Operands {
   OperandTile<TA, T, BM, BK> a[STAGES];
@@ -175,21 +188,21 @@ struct Smem {
     } after;  // all operands have been read
   };
   Pipeline<STAGES, SHARERS> pipeline;
-  bool last;  // whether this block's chunk finished last
+  u32 slices;  // a bit for each that this block adds up
 };
 static_assert(sizeof(Smem) <= SMEM);
 
-// What the hook reads for an owner's rows and 16 columns. It is read before the sums are made if there is one part of
+// What the hook reads for a slice's rows and 16 columns. It is read before the sums are made if there is one part of
 // K; else when the last of the parts arrives.
-using Results = Epilogue<layout::Mma<16, ROWS>, Hooks, true, Staged>;
+using Results = Epilogue<layout::Mma<16, SLICE>, Hooks, true, Staged>;
 
 // The destination of results: D, through the hooks, and the sums of a tile's chunks in global memory.
 struct Output {
   const Mapped<O, 2>& D;
   const Dims& dims;
   const Hooks& hooks;
-  Four* partials;  // [tile][owner][chunk][ROWS / 8][thread]
-  u32* counters;   // [tile][owner]
+  Four* partials;           // [tile][owner][chunk][ROWS / 8][thread]
+  SliceCounters* counters;  // [tile][owner]
 };
 
 // Loads this block's steps of A and B, of which it loads a part into each block that shares it. Block i of a cluster is
@@ -269,7 +282,7 @@ __device__ void publish(Smem& smem, const Sums& sums) {
   }
 }
 
-__device__ inline void add(Share& share, int j, Four x) {
+template <class Tile> __device__ inline void add(Tile& share, int j, Four x) {
   share.x[4 * j] += x.x;
   share.x[4 * j + 1] += x.y;
   share.x[4 * j + 2] += x.z;
@@ -295,11 +308,12 @@ __device__ int warp_column() {
 }
 
 // Called by each consumer warpgroup, after a barrier of all of them behind their last read of an operand.
-__device__ void store(Smem& smem, const Output& output, int row, int column, const Share& share,
+template <class Tile>
+__device__ void store(Smem& smem, const Output& output, int row, int column, const Tile& slice,
                       const Results& epilogue) {
   const int group = threadIdx.x / kWarpgroup;
   Staged& staged = smem.after.staged[group];
-  auto results = share.template as<S>();
+  auto results = slice.template as<S>();
   epilogue.apply_through(staged, 0, warp_column() % 64, results);
   store_transposed(staged, 0, warp_column() % 64, results);
   tma::fence();
@@ -311,42 +325,58 @@ __device__ void store(Smem& smem, const Output& output, int row, int column, con
   }
 }
 
-// Adds the sums of all chunks for one owner's rows in the last of the owner's blocks to arrive and returns true;
-// returns false in the others. Called by all consumers.
-__device__ bool collect_chunks(Smem& smem, const Output& output, int owner, int chunk, Share& share) {
-  constexpr int kThreads = CONSUMERS * kWarpgroup, kVectors = ROWS / 8;
-  Four* const sums = output.partials + s64{owner} * (CHUNKS * kVectors * kThreads) + threadIdx.x;
-#pragma unroll
-  for (int j = 0; j < kVectors; ++j) {
-    const Sum* x = &share.x[4 * j];
-    sums[(chunk * kVectors + j) * kThreads] = {x[0], x[1], x[2], x[3]};
-  }
-  sync(1, kThreads);
-  if (threadIdx.x == 0) smem.last = last_arriver(&output.counters[owner], CHUNKS);
-  sync(1, kThreads);
-  if (!smem.last) return false;
-  share.fill(0);
-#pragma unroll(ROWS <= 16 ? 4 : 1)
-  for (int i = 0; i < CHUNKS; ++i) {
-#pragma unroll
-    for (int j = 0; j < kVectors; ++j) add(share, j, sums[(i * kVectors + j) * kThreads]);
-  }
-  return true;
-}
-
 // The work of one block: some steps of a tile.
 struct Part {
   int tile, chunk, rank;
   int row, column;
 };
 
-// Adds the sums of the chunks and stores the result. Called by the consumers of one owner.
-__device__ void store_chunks(Smem& smem, const Output& output, const Part& part, Share& share) {
-  if constexpr (CHUNKS > 1) {
-    if (!collect_chunks(smem, output, part.tile * OWNERS + part.rank, part.chunk, share)) return;
+// Returns this block's. Its divisions are unsigned, and none finds the only chunk, because all loads wait for them.
+__device__ Part own_part(const Dims& dims) {
+  const u32 rows = ceil_div<u32>(dims.M, BM * SHARE_M),
+            tiles = rows * ceil_div<u32>(dims.N, BN * SHARE_N);  // of clusters
+  const u32 index = blockIdx.x / (SPLIT * SHARERS), chunk = CHUNKS == 1 ? 0 : index / tiles;
+  const u32 tile = index - chunk * tiles, column = tile / rows, row = tile - column * rows;
+  const u32 rank = SPLIT == 1 ? 0 : cluster::rank(), member = SHARERS == 1 ? 0 : cluster::rank();
+  return {static_cast<int>(tile * SHARERS + member), static_cast<int>(chunk), static_cast<int>(rank),
+          static_cast<int>((row * SHARE_M + member % SHARE_M) * BM),
+          static_cast<int>((column * SHARE_N + member / SHARE_M) * BN)};
+}
+
+// Leaves the sums of this block's chunk for one owner's rows in global memory, adds up those of all chunks for its
+// slices and stores them. Called by the consumers of one owner.
+__device__ void store_chunks(Smem& smem, const Output& output, const Part& part, const Share& share) {
+  constexpr int kThreads = CONSUMERS * kWarpgroup;
+  const int owner = part.tile * OWNERS + part.rank;
+  SliceCounters& counters = output.counters[owner];
+  Four* const sums = output.partials + s64{owner} * (CHUNKS * EIGHTS * kThreads) + threadIdx.x;
+  const u32 begun = threadIdx.x == 0 ? relaxed::load(&counters.begun) : 0;
+#pragma unroll
+  for (int j = 0; j < EIGHTS; ++j) {
+    const Sum* x = &share.x[4 * j];
+    sums[(part.chunk * EIGHTS + j) * kThreads] = {x[0], x[1], x[2], x[3]};
   }
-  const int row = part.row + part.rank * ROWS;
-  store(smem, output, row, part.column, share, Results(output.hooks, row, part.column + warp_column()));
+  sync(1, kThreads);
+  TakenSlices taken;
+  if (threadIdx.x == 0) {
+    taken = take_slices<CHUNKS, SLICES>(counters, part.chunk, begun);
+    smem.slices = taken.slices;
+  }
+  sync(1, kThreads);
+#pragma unroll 1
+  for (u32 left = smem.slices; left != 0; left &= left - 1) {
+    const int first = (__ffs(left) - 1) * (SLICE / 8);
+    Slice slice = {};
+#pragma unroll(SLICE <= 16 ? 8 : SLICE <= 32 ? 4 : 2)
+    for (int i = 0; i < CHUNKS; ++i) {
+#pragma unroll
+      for (int j = 0; j < SLICE / 8; ++j) add(slice, j, sums[(i * EIGHTS + first + j) * kThreads]);
+    }
+    const int row = part.row + part.rank * ROWS + first * 8;
+    store(smem, output, row, part.column, slice, Results(output.hooks, row, part.column + warp_column()));
+    sync(1 + threadIdx.x / kWarpgroup, kWarpgroup);  // the shared tile has been read
+  }
+  if (threadIdx.x == 0) leave_slices(counters, taken);
 }
 
 // Sums this block's steps, and stores the result if they are all of K. Called by each consumer warpgroup.
@@ -368,14 +398,23 @@ __device__ void consume(Smem& smem, const Output& output, const Part& part, Rang
 template <class Tile> __device__ void finish(Smem& smem, const Output& output, const Part& part, Tile& sums) {
   const bool consumer = threadIdx.x < CONSUMERS * kWarpgroup;
   if constexpr (SPLIT == 1) {
-    if (CHUNKS > 1 && consumer) store_chunks(smem, output, part, sums);
+    if constexpr (CHUNKS > 1) {
+      if (consumer) store_chunks(smem, output, part, sums);
+    }
   } else {
     if (consumer) publish(smem, sums);
     cluster::sync();
     Share share;
     if (consumer && part.rank < OWNERS) collect(smem, part.rank, share);
     cluster::arrive();  // afterwards this block no longer reads another's partial sums
-    if (consumer && part.rank < OWNERS) store_chunks(smem, output, part, share);
+    if (consumer && part.rank < OWNERS) {
+      if constexpr (CHUNKS > 1) {
+        store_chunks(smem, output, part, share);
+      } else {
+        const int row = part.row + part.rank * ROWS;
+        store(smem, output, row, part.column, share, Results(output.hooks, row, part.column + warp_column()));
+      }
+    }
     cluster::wait();  // no block may exit while another reads its partial sums
   }
 }
@@ -388,27 +427,23 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                                                               u8* partials, u8* counters, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
-  const int rows = ceil_div<u32>(dims.M, BM * SHARE_M),
-            tiles = rows * ceil_div<u32>(dims.N, BN * SHARE_N);  // of clusters
-  const int index = blockIdx.x / (SPLIT * SHARERS), cluster_tile = index % tiles, chunk = index / tiles;
-  const int rank = SPLIT == 1 ? 0 : cluster::rank(), member = SHARERS == 1 ? 0 : cluster::rank();
-  const Part part = {cluster_tile * SHARERS + member, chunk, rank,
-                     (cluster_tile % rows * SHARE_M + member % SHARE_M) * BM,
-                     (cluster_tile / rows * SHARE_N + member / SHARE_M) * BN};
-  const Range steps = {chunk * SPLIT + rank, static_cast<int>(ceil_div<u32>(dims.K, BK))};
-  const Output output = {D, dims, hooks, reinterpret_cast<Four*>(partials), reinterpret_cast<u32*>(counters)};
+  const Part part = own_part(dims);
+  const Range steps = {part.chunk * SPLIT + part.rank, static_cast<int>(ceil_div<u32>(dims.K, BK))};
+  const Output output = {D, dims, hooks, reinterpret_cast<Four*>(partials), reinterpret_cast<SliceCounters*>(counters)};
   grid::launch_dependents();
   Sums sums = {};
-  if (threadIdx.x >= CONSUMERS * kWarpgroup) {
+  if (threadIdx.x < CONSUMERS * kWarpgroup) {
+    start_consumer<SHARERS>(THREADS);
+    grid::wait();
+    if (CHUNKS > 1 && threadIdx.x == 0 && part.rank < OWNERS)
+      begin_slices(output.counters[part.tile * OWNERS + part.rank]);
+    consume(smem, output, part, steps, sums);
+  } else {  // ptxas places this first, so that its instructions are there early
     const bool first = threadIdx.x == CONSUMERS * kWarpgroup;
     if (first) smem.pipeline.init(CONSUMERS);
     start_producer<SHARERS>(THREADS);
     if (first) produce(smem, TA ? AT : A, TB ? BT : B, part.row, part.column, dims, steps);
     __syncwarp();
-  } else {
-    start_consumer<SHARERS>(THREADS);
-    grid::wait();
-    consume(smem, output, part, steps, sums);
   }
   finish(smem, output, part, sums);
 }

@@ -170,6 +170,13 @@ TEST_CASE("tiles for which wgmma has the registers and the shared memory, and th
   for (const char* width : {"208", "224", "240"})
     check_refused("sm_90a", wide + "PINGPONG=0 BM=192 STAGES=3 BN=" + width, "accumulators must fit in registers");
   check_passes("sm_90a", wide + "PINGPONG=1 BM=128 BN=176 STAGES=5");  // no room for two tiles of results
+  check_passes("sm_90a",
+               "gemm M=300 N=328 K=104 --template-file gemm_wgmma BM=192 BN=144 STAGES=3 CLUSTER=1 SHARE_N=2");
+  check_passes(
+      "sm_90a",
+      "gemm M=300 N=328 K=104 --template-file gemm_wgmma BM=128 BN=144 STAGES=3 CLUSTER=2 SHARE_N=2 PINGPONG=1");
+  check_refused("sm_90a", "gemm M=304 N=328 K=104 TA=1 --template-file gemm_wgmma SHARE_N=2",
+                "a block loads panels of 64 rows of D");
   const std::string split = "gemm M=300 N=136 K=520 --template-file gemm_wgmma_split SPLIT=1 ";
   check_passes("sm_90a",
                split + "BM=256 BN=128 STAGES=2 CHUNKS=1 SHARE_M=1 SHARE_N=1");  // results need most of the ring

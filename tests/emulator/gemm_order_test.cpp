@@ -139,6 +139,31 @@ TEST_CASE("What would sum in another order is refused, with the reason") {
   CHECK(refusal("", {}).empty());
 }
 
+TEST_CASE("Blocks that share K add up its chunks to the same bits, launch after launch, however many run at a time") {
+  using emulator::Policy;
+  const std::map<std::string, std::int64_t> configs[] = {
+      {{"BM", 64}, {"BN", 64}, {"STAGES", 2}, {"CHUNKS", 16}},                 // more chunks than slices
+      {{"BM", 112}, {"BN", 64}, {"STAGES", 2}, {"CHUNKS", 5}},                 // and fewer slices
+      {{"BM", 64}, {"BN", 128}, {"STAGES", 2}, {"CHUNKS", 3}, {"SPLIT", 2}}};  // slices of each block of a cluster
+  for (const auto& params : configs) {
+    Product p{.arch = "sm_90a", .m = 150, .n = 136, .k = 1096, .params = params, .file = "gemm_wgmma_split"};
+    const std::vector<float> expected = sums_of(p);
+    for (const Policy policy : {Policy::eager, Policy::lazy, Policy::random, Policy::split, Policy::starved}) {
+      for (const std::uint32_t blocks : {2, 4, 64}) {
+        CAPTURE(static_cast<int>(policy));
+        CAPTURE(blocks);
+        emulator::Settings settings;
+        settings.policy = policy;
+        settings.seed = 17;
+        settings.resident_blocks = blocks;
+        device_of("sm_90a").settings = settings;
+        CHECK(sums_of(p, 3) == expected);
+      }
+    }
+    device_of("sm_90a").settings = {};
+  }
+}
+
 TEST_CASE("Blocks draw every tile once, launch after launch, under every policy") {
   using emulator::Policy;
   const std::pair<const char*, std::map<std::string, std::int64_t>> configs[] = {

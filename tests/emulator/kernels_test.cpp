@@ -131,11 +131,16 @@ TEST_CASE("The warp-specialised gemm is exact under every policy") {
   }
 }
 
-TEST_CASE("The warp-specialised gemm shares tiles of B in a cluster") {
-  for (const emulator::Policy policy : kPolicies) {
-    CAPTURE(static_cast<int>(policy));
-    with_policy("sm_90a", policy, 5);
-    check_gemm("sm_90a", 300, 256, 192, {{"CLUSTER", 2}}, "gemm_wgmma");
+TEST_CASE("The warp-specialised gemm shares tiles of A, of B and of both in a cluster") {
+  for (const auto& [below, beside] : {std::pair{2, 1}, {1, 2}, {2, 2}}) {
+    for (const emulator::Policy policy : kPolicies) {
+      CAPTURE(below);
+      CAPTURE(beside);
+      CAPTURE(static_cast<int>(policy));
+      with_policy("sm_90a", policy, 5);
+      check_gemm("sm_90a", 300, 344, 192, {{"BM", 128}, {"BN", 128}, {"CLUSTER", below}, {"SHARE_N", beside}},
+                 "gemm_wgmma");
+    }
   }
 }
 

@@ -145,8 +145,20 @@ TEST_CASE("gemm agrees with float64 in every tile shape") {
                   DType::bf16,
                   0,
                   0,
-                  {{"BM", bm}, {"BN", bn}, {"STAGES", stages}, {"CLUSTER", cluster}}});
+                  {{"BM", bm}, {"BN", bn}, {"STAGES", stages}, {"CLUSTER", cluster}, {"SHARE_N", 1}}});
     }
+  }
+  for (const std::int64_t cluster : {1, 2}) {
+    for (const auto& [bm, bn, stages] : {std::array{64, 80, 8}, {128, 160, 5}, {192, 144, 4}, {256, 128, 4}})
+      check_gemm(engine, "gemm_wgmma",
+                 {391,
+                  523,
+                  200,
+                  DType::bf16,
+                  DType::bf16,
+                  0,
+                  0,
+                  {{"BM", bm}, {"BN", bn}, {"STAGES", stages}, {"CLUSTER", cluster}, {"SHARE_N", 2}}});
   }
   check_gemm(engine, "gemm_wgmma",
              {391, 523, 200, DType::bf16, DType::f32, 0, 0, {{"BM", 192}, {"BN", 160}, {"STAGES", 4}}});

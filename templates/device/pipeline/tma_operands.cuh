@@ -26,24 +26,26 @@ __device__ inline void load_steps(const Tiles& tiles, int steps, Acquire acquire
 }
 
 // Loads operand tiles of A into `smem.a` and of B into `smem.b`, in the slots of `smem.pipeline`, as load_steps does.
-// The tiles of a cluster's blocks lie one below the other: each block has its own rows of A, and they share those of B,
-// of which each block loads a part into all of them. The boxes of the maps have BoxA rows of A, of which there are
-// `rows`, and BoxB of B, of which there are `columns`.
-template <int BoxA, int BoxB, int Stages, int Blocks, class Smem, class Tiles>
+// A cluster's blocks share the tiles of A of those side by side, which are Beside, and of B of those below each other:
+// each loads a part into all that share it. The boxes of the maps have BoxA rows of A, of which there are `rows`, and
+// BoxB of B, of which there are `columns`.
+template <int BoxA, int BoxB, int Beside = 1, int Stages, int Blocks, class Smem, class Tiles>
 __device__ inline void load_operands(Pipeline<Stages, Blocks>& pipeline, Smem& smem, const CUtensorMap& A, int rows,
                                      const CUtensorMap& B, int columns, const Tiles& tiles, int steps) {
   using Tile = decltype(tiles[0]);
+  constexpr int kBelow = Blocks / Beside;
   Producer producer(pipeline);
   load_steps(
       tiles, steps, [&] { return producer.acquire(sizeof(smem.a[0]) + sizeof(smem.b[0])); },
       [&](u32 slot, Tile tile, int step) {
         auto& a = smem.a[slot];
-        tma::load_operand<BoxA>(a, A, pipeline.full[slot], tile.row * a.kExtent, step * a.kDepth, rows);
+        tma::load_operand<BoxA, Beside, kBelow>(a, A, pipeline.full[slot], tile.row * a.kExtent, step * a.kDepth, rows,
+                                                tiles.beside(), tiles.below());
       },
       [&](u32 slot, Tile tile, int step) {
         auto& b = smem.b[slot];
-        tma::load_operand<BoxB, Blocks>(b, B, pipeline.full[slot], tile.column * b.kExtent, step * b.kDepth, columns,
-                                        tiles.rank());
+        tma::load_operand<BoxB, kBelow>(b, B, pipeline.full[slot], tile.column * b.kExtent, step * b.kDepth, columns,
+                                        tiles.below(), tiles.beside() * kBelow);
       });
   if constexpr (Blocks > 1) producer.drain();
 }

@@ -17,9 +17,8 @@ template <int Box, int Blocks = 1, int Stride = 1, class T, int Extent, int Dept
 __device__ inline void load_operand(OperandTile<false, T, Extent, Depth>& tile, const CUtensorMap& map, Barrier& full,
                                     int at, int k, int extent, int rank = 0, int first = 0) {
   constexpr int kShare = Extent / Blocks, kBlocks = ((1 << Blocks * Stride) - 1) / ((1 << Stride) - 1);
-  static_assert(OperandTile<false, T, Extent, Depth>::kPanels == 1 && kShare * Blocks == Extent && kShare % Box == 0 &&
-                    Box % 8 == 0,
-                "blocks load equal shares of one panel, by whole periods of the swizzle");
+  static_assert(OperandTile<false, T, Extent, Depth>::kPanels == 1 && kShare * Blocks == Extent && kShare % Box == 0,
+                "blocks load equal shares of one panel");
 #pragma unroll
   for (int r = 0; r < kShare; r += Box) {
     const int row = rank * kShare + r, from = at + row < extent ? at + row : 0;
