@@ -521,6 +521,8 @@ TEST_CASE("dimensions change places, the innermost too, with and without TMA") {
 TEST_CASE("permute has an example, and takes rows at any pitch and address") {
   if (!has_compiler() || !kHasEmulator) return;
   check_passes({"permute", kDevice, kEmulator});
+  check_passes({"permute", kDevice, kEmulator, "N0=1", "N1=3", "N2=37", "N3=45", "N4=2", "P0=0", "P1=2", "P2=3", "P3=1",
+                "P4=4", "T=f64"});  // elements of 16 bytes
   for (const char* type : {"T=u8", "T=bf16", "T=f64"}) {
     for (const char* pitch : {"D=17", "D=24"}) {
       for (const char* offset : {"D=0", "D=1"})
