@@ -5,6 +5,7 @@
 //!
 //! let     LINES   = M
 //! let     LENGTH  = N
+//! let     VECTORS = 0
 //! use     "device/reduce/copied_row.cuh"
 //!
 //! require N * sizeof(T) > 32768                    "shorter rows are kept in registers"

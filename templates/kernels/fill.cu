@@ -8,15 +8,16 @@
 //!
 //! param   NEIGHBOURS = 1 in {1, 0}                 "0: elements at any stride, written one by one"
 //! param   FLAT    = 0    in {0, 1}                 "1: rows follow one another without space and are written as one"
-//! param   THREADS = 256  in {256, 512}             "of a block"
-//! param   LANES   = 256  in {8, 32, 256, 512}      "threads that share a row"
+//! param   WHOLE   = 1    in {1, 0}                 "1: what is written at once begins at 16 bytes, and rows are multiples of them"
+//! param   THREADS = 256  in {128, 256, 512}        "of a block"
+//! param   LANES   = 256  in {8, 32, 128, 256, 512} "threads that share a row"
 //! param   UNROLL  = 1    in {1, 2, 4, 8}           "writes of a thread"
 //!
 //! let     COUNT   = NEIGHBOURS == 0 ? 1 : 16 / sizeof(T) "elements that are written at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
 //! let     WIDTH   = FLAT == 1 ? M * N : N          "elements of a row as it is written"
-//! let     WHOLE   = alignment(Y) >= 16 && (FLAT == 1 || M <= 1 || stride(Y, 0) * sizeof(T) % 16 == 0) "rows begin at 16 bytes"
-//! let     UNITS   = ceil_div(WIDTH + (NEIGHBOURS == 0 || WHOLE ? 0 : COUNT - 1), COUNT) "writes of a row, which begin at multiples of 16 bytes"
+//! let     ALIGNED = alignment(Y) >= 16 && (FLAT == 1 || M <= 1 || stride(Y, 0) * sizeof(T) % 16 == 0) "rows begin at 16 bytes"
+//! let     UNITS   = ceil_div(WIDTH + (NEIGHBOURS == 0 || ALIGNED ? 0 : COUNT - 1), COUNT) "writes of a row, which begin at multiples of 16 bytes"
 //! let     ACROSS  = N == 0 ? 0 : ceil_div(UNITS, LANES * UNROLL)
 //! let     DOWN    = FLAT == 1 ? min(M, 1) : ceil_div(M, ROWS)
 //! let     PLANES  = max(ceil_div(DOWN, 65535), 1)  "of a grid, which is that high at most"
@@ -24,6 +25,7 @@
 //! require LANES <= THREADS                         "a row is at most a block's"
 //! require FLAT == 0 || (NEIGHBOURS == 1 && (M <= 1 || stride(Y, 0) == N)) "there must be no space between rows"
 //! require NEIGHBOURS == 0 || stride(Y, 1) == 1     "elements that are written together must be neighbours"
+//! require WHOLE == 0 || (NEIGHBOURS == 1 && ALIGNED && WIDTH % COUNT == 0) "rows must begin at 16 bytes and be multiples of them"
 //!
 //! tensor  Y : T[M, N]  out
 //! scalar  x : F = 0
@@ -34,12 +36,16 @@
 //! work    flops 0  bytes M * N * sizeof(T)
 //! reference fill_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
 //!
-//! preset  FLAT = 1, LANES = 256        when N * sizeof(T) <= 1024
-//! preset  LANES = 8                    when N * sizeof(T) <= 256
-//! preset  LANES = 32                   when N * sizeof(T) <= 2048
-//! preset  LANES = 256
-//! preset  NEIGHBOURS = 0, LANES = 8    when N <= 16
-//! preset  NEIGHBOURS = 0, LANES = 32
+//! preset  FLAT = 1, WHOLE = 1, LANES = 256  when N * sizeof(T) <= 1024
+//! preset  FLAT = 1, WHOLE = 0, LANES = 256  when N * sizeof(T) <= 1024
+//! preset  WHOLE = 1, LANES = 8              when N * sizeof(T) <= 256
+//! preset  WHOLE = 1, LANES = 32             when N * sizeof(T) <= 2048
+//! preset  WHOLE = 1, LANES = 256
+//! preset  WHOLE = 0, LANES = 8              when N * sizeof(T) <= 256
+//! preset  WHOLE = 0, LANES = 32             when N * sizeof(T) <= 2048
+//! preset  WHOLE = 0, LANES = 256
+//! preset  NEIGHBOURS = 0, WHOLE = 0, LANES = 8  when N <= 16
+//! preset  NEIGHBOURS = 0, WHOLE = 0, LANES = 32
 
 #include "device/tile/element_of.cuh"
 #include "device/tile/pack.cuh"
@@ -68,15 +74,15 @@ extern "C" __global__ __launch_bounds__(THREADS) void fill(View<T, 2> Y, F x, co
   const s64 row = (s64{blockIdx.z} * gridDim.y + blockIdx.y) * ROWS + (FLAT == 1 ? 0 : threadIdx.x / LANES);
   if (FLAT == 0 && row >= dims.M) return;
   T* const to = Y.data + row * Y.stride[0];
-  const int before = NEIGHBOURS == 0 ? 0 : reinterpret_cast<u64>(to) % 16 / sizeof(T);
+  const int before = NEIGHBOURS == 0 || WHOLE == 1 ? 0 : reinterpret_cast<u64>(to) % 16 / sizeof(T);
   const s64 first = s64{blockIdx.x} * (LANES * UNROLL) + threadIdx.x % LANES;
 #pragma unroll
   for (int u = 0; u < UNROLL; ++u) {
     const s64 column = (first + u * LANES) * COUNT - before;
-    if (column >= 0 && column + COUNT <= width) {
+    if (WHOLE == 1 ? column < width : column >= 0 && column + COUNT <= width) {
       const Pack<T, COUNT> y = values(x, row, column, dims.N, hooks);
       store_whole_pack(to + (NEIGHBOURS == 1 ? column : column * Y.stride[1]), y);
-    } else {
+    } else if constexpr (WHOLE == 0) {
       for (s64 j = max(column, s64{0}); j < min(column + COUNT, width); ++j)
         to[j] = element_of<T>(FLAT == 1 ? hooks.value(x, j / dims.N, j % dims.N) : hooks.value(x, row, j));
     }

@@ -6,15 +6,19 @@
 //! dim     R, N, COUNT    in 0..2147483647          "rows of S, columns, rows of D"
 //!
 //! param   NEIGHBOURS = 1 in {1, 0}                 "0: elements at any stride, moved one by one"
-//! param   LANES   = 256  in {8, 32, 256}           "threads that share a row; a block of 256 has 256 / LANES rows"
+//! param   WHOLE   = 1    in {1, 0}                 "1: rows begin at 16 bytes and are multiples of them"
+//! param   THREADS = 256  in {128, 256}             "of a block"
+//! param   LANES   = 256  in {8, 32, 128, 256}      "threads that share a row; a block has THREADS / LANES rows"
 //!
-//! let     THREADS = 256
 //! let     ROWS    = THREADS / LANES
-//! let     WHOLE   = alignment(D) >= 16 && stride(D, 0) * sizeof(T) % 16 == 0 "rows of D begin at 16 bytes"
-//! let     UNITS   = NEIGHBOURS == 0 ? N : WHOLE ? ceil_div(N * sizeof(T), 16) : ceil_div(N * sizeof(T) + 15, 16)
+//! let     ALIGNED = alignment(D) >= 16 && (COUNT <= 1 || stride(D, 0) * sizeof(T) % 16 == 0) "rows of D begin at 16 bytes"
+//! let     UNITS   = NEIGHBOURS == 0 ? N : ALIGNED ? ceil_div(N * sizeof(T), 16) : ceil_div(N * sizeof(T) + 15, 16)
 //! let     ACROSS  = N == 0 ? 0 : ceil_div(UNITS, LANES)
 //!
 //! require NEIGHBOURS == 0 || N <= 1 || (stride(S, 1) == 1 && stride(D, 1) == 1) "elements that move together must be neighbours"
+//! require WHOLE == 0 || NEIGHBOURS == 1           "elements that move together must be neighbours"
+//! require WHOLE == 0 || (stride(S, 1) == 1 && stride(D, 1) == 1 && ALIGNED && alignment(S) >= 16 && (R <= 1 || stride(S, 0) * sizeof(T) % 16 == 0) && N * sizeof(T) % 16 == 0) "rows must begin at 16 bytes and be multiples of them"
+//! require LANES <= THREADS                         "a row is at most a block's"
 //!
 //! tensor  S : T[R, N]
 //! tensor  I : J[COUNT]  in 0..R - 1  checked
@@ -24,10 +28,11 @@
 //! work    flops 0  bytes 2 * COUNT * N * sizeof(T) + COUNT * sizeof(J)
 //!
 //! preset  NEIGHBOURS = 1, LANES = 8    when N * sizeof(T) <= 256
+//! preset  NEIGHBOURS = 1, LANES = 128  when WHOLE == 1 && N * sizeof(T) <= 2048
 //! preset  NEIGHBOURS = 1, LANES = 32   when N * sizeof(T) <= 2048
 //! preset  NEIGHBOURS = 1, LANES = 256
-//! preset  NEIGHBOURS = 0, LANES = 8    when N <= 16
-//! preset  NEIGHBOURS = 0, LANES = 32
+//! preset  NEIGHBOURS = 0, WHOLE = 0, LANES = 8  when N <= 16
+//! preset  NEIGHBOURS = 0, WHOLE = 0, LANES = 32
 
 #include "device/reference/gather.cuh"
 #include "device/tile/copy_row.cuh"
@@ -36,14 +41,19 @@
 
 extern "C" __global__ __launch_bounds__(THREADS) void gather(View<const T, 2> S, View<const J, 1> I, View<T, 2> D,
                                                              const Dims dims) {
-  const int across = gridDim.x / ceil_div<u32>(dims.COUNT, ROWS);
-  const s64 i = s64{blockIdx.x / across} * ROWS + threadIdx.x / LANES;
+  constexpr u32 kUnit = 16 / sizeof(T);
+  const u32 across = WHOLE ? ceil_div<u32>(dims.N, LANES * kUnit) : gridDim.x / ceil_div<u32>(dims.COUNT, ROWS);
+  const u32 down = across == 1 ? blockIdx.x : blockIdx.x / across;
+  const s64 i = s64{down} * ROWS + threadIdx.x / LANES;
   if (i >= dims.COUNT) return;
-  const int first = blockIdx.x % across * LANES + threadIdx.x % LANES, step = across * LANES;
+  const int first = (blockIdx.x - down * across) * LANES + threadIdx.x % LANES, step = across * LANES;
   const s64 row = I.data[i * I.stride[0]];
   const T* const from = row >= 0 && row < dims.R ? S.data + row * S.stride[0] : nullptr;
   T* const to = D.data + i * D.stride[0];
-  if constexpr (NEIGHBOURS == 1)
+  if constexpr (WHOLE == 1) {
+    if (first * kUnit < dims.N)
+      reinterpret_cast<uint4*>(to)[first] = from == nullptr ? uint4{} : reinterpret_cast<const uint4*>(from)[first];
+  } else if constexpr (NEIGHBOURS == 1)
     copy_row(to, from, dims.N, first, step);
   else
     for (s64 n = first; n < dims.N; n += step) to[n * D.stride[1]] = from == nullptr ? T{} : from[n * S.stride[1]];

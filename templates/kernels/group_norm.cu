@@ -1,5 +1,6 @@
 //! kernel  group_norm "Y[n,c,s] = output((x[n,c,s] - mean) / sqrt(variance + eps) * W[c] + B[c]), x = input(X[n,c,s]), mean and variance of x over the C / G channels of c's group and all s"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/channel_groups.cuh"
 //! use     "device/reference/group_norm.cuh"
 //!
 //! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
@@ -53,33 +54,10 @@
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/row_moments.cuh"
-#include "device/tile/divisor.cuh"
+#include "device/tile/channel_affine.cuh"
 #include "device/tile/group_rows.cuh"
 
 #ifndef TMA_JIT_REFERENCE
-
-// The weights or biases, if there are any, of the elements of a pack that begins at `position` of channel `first`.
-template <bool Present> struct ChannelPack {
-  f32 value[COUNT];
-
-  // The position is negative where the pack begins before the group. `after(i)` is by how many channels element i of
-  // the pack lies behind the first.
-  template <class After>
-  __device__ ChannelPack(const View<const T, 1>& of, const Dims& dims, int first, int position, After after) {
-    if constexpr (!Present) return;
-    // That of the channel `c` after the first; of the last channel beyond it.
-    const auto at = [&](int c) { return to_f32(of.data[min(first + c, dims.C - 1) * of.stride[0]]); };
-    if constexpr (NARROW == 0) {  // the pack lies in at most two channels
-      const bool one = position + COUNT <= dims.S;
-      const f32 here = at(0), next = one ? here : at(1);
-#pragma unroll
-      for (int i = 0; i < COUNT; ++i) value[i] = position + i < dims.S ? here : next;
-    } else {
-#pragma unroll
-      for (int i = 0; i < COUNT; ++i) value[i] = at(after(i));
-    }
-  }
-};
 
 extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 768 / THREADS : 1) void group_norm(
     View<const T, 3> X, View<const T, 1> W, View<const T, 1> B, View<O, 3> Y, f32 eps, const Dims dims,
@@ -100,16 +78,10 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 768 / THREADS :
   const RowMoments moments = row_moments<KEPT>(row, smem, static_cast<f32>(length), eps, read);
   next_pass<KEPT>(row, read, [&] {
     row.store(groups_of(Y, n, dims.G, length), [&](int p) {
-      const int before = by_channel.quotient(max(row.column_of(p, 0), 0));
-      const int c = first + before, position = row.column_of(p, 0) - before * dims.S;
-      const auto after = [=](int i) { return static_cast<int>(by_channel.quotient(max(position + i, 0))); };
-      const ChannelPack<AFFINE >= 1> weight(W, dims, c, position, after);
-      const ChannelPack<AFFINE >= 2> bias(B, dims, c, position, after);
+      const ChannelAffine<T, COUNT, NARROW != 0, AFFINE> affine(W, B, dims.C, by_channel, first, row.column_of(p, 0));
       return [=, &row, &hooks](int i) {
-        f32 y = moments.standardized(row.x[p * COUNT + i]);
-        if constexpr (AFFINE >= 1) y *= weight.value[i];
-        if constexpr (AFFINE >= 2) y += bias.value[i];
-        return hooks.output(y, n, c + after(i), max(position + i, 0) - after(i) * dims.S);
+        const f32 y = affine(moments.standardized(row.x[p * COUNT + i]), i);
+        return hooks.output(y, n, affine.channel_of(i), affine.position_of(i));
       };
     });
   });

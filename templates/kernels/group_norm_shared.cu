@@ -1,9 +1,11 @@
 //! kernel  group_norm "Y[n,c,s] = output((x[n,c,s] - mean) / sqrt(variance + eps) * W[c] + B[c]), x = input(X[n,c,s]), mean and variance of x over the C / G channels of c's group and all s; a group is kept in shared memory"
 //! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //! prefer  1
+//! use     "device/reference/channel_groups.cuh"
 //! use     "device/reference/group_norm.cuh"
 //!
 //! let     LINES   = N * G
+//! let     VECTORS = 0
 //! use     "device/reduce/copied_row.cuh"
 //!
 //! require LENGTH * sizeof(T) > 32768               "smaller groups are kept in registers"

@@ -1,6 +1,7 @@
 //! kernel  group_norm "Y[n,c,s] = output((x[n,c,s] - mean) / sqrt(variance + eps) * W[c] + B[c]), x = input(X[n,c,s]), mean and variance of x over the C / G channels of c's group and all s; many blocks share a group"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //! prefer  1
+//! use     "device/reference/channel_groups.cuh"
 //! use     "device/reference/group_norm.cuh"
 //!
 //! param   THREADS = 512   in {128, 256, 512}       "of a block, which keeps a tile in registers"

@@ -24,7 +24,7 @@
 //! require WHOLE == 1 || sizeof(T) == 4 || BLOCKS * THREADS <= 512 "ragged rows of 16-bit elements take more registers than 64 a thread"
 //!
 //! workspace parts    AFFINE * GRID * HELD * 4
-//! workspace counters (AFFINE > 0) * 16  zero
+//! workspace counters (AFFINE > 0) * 12  zero
 //!
 //! launch  grid GRID + ADDERS  block THREADS
 //!

@@ -22,36 +22,15 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void layer_norm_backwar
     unsigned char* sums, unsigned char* parts, unsigned char* counters, f32 eps, const Dims dims,
     const __grid_constant__ Hooks hooks) {
   __shared__ Gradient::Smem smem;
-  const int tiles = ceil_div(dims.N, HELD), batches = ceil_div(dims.M, ROWS);
-  u32* const begun = reinterpret_cast<u32*>(counters);
-  u32* const counted = begun + 1 + 2 * batches;
-  f32* const of_batches = reinterpret_cast<f32*>(parts);
-  const u32 number = PhasedTile::next_number(begun), workers = 2U * batches * tiles;
-  if (number >= workers) {
-    const s64 width = s64{tiles} * HELD;
-    add_parts<THREADS>(of_batches, batches, AFFINE * width, number - workers, counted, workers / 2, gridDim.x - workers,
-                       [&](s64 i, f32 sum) {
-                         const s64 column = i % width;
-                         if (column >= dims.N) return;
-                         if (i < width)
-                           DW.data[column * DW.stride[0]] = from_f32<G>(sum);
-                         else
-                           DB.data[column * DB.stride[0]] = from_f32<G>(sum);
-                       });
-    return;
-  }
-  const PhasedTile tile = PhasedTile::of(number, begun, batches, tiles);
-  const Gradient::Matrices matrices = {X, DY, dims.M, dims.N};
-  Gradient gradient(matrices, W, tile, reinterpret_cast<TileSums*>(sums), smem);
-  if (!tile.second) {
-    gradient.reduce();
-    if (threadIdx.x == 0) tile.arrive();
-    return;
-  }
-  tile.wait();
-  gradient.store(DX, eps, of_batches + s64{tile.row} * tiles * HELD * AFFINE,
-                 [&](f32 dx, int row, int column) { return hooks.output(dx, row, column); });
-  if constexpr (AFFINE > 0) count_part(counted);
+  tiled_gradient<Gradient, AFFINE, THREADS, ROWS>(
+      {X, DY, dims.M, dims.N}, W, DX, {sums, parts, counters}, smem, eps,
+      [&](f32 dx, int row, int column) { return hooks.output(dx, row, column); },
+      [&](int vector, s64 column, f32 sum) {
+        if (vector == 0)
+          DW.data[column * DW.stride[0]] = from_f32<G>(sum);
+        else
+          DB.data[column * DB.stride[0]] = from_f32<G>(sum);
+      });
 }
 
 #else

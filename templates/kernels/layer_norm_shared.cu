@@ -5,9 +5,10 @@
 //!
 //! let     LINES   = M
 //! let     LENGTH  = N
+//! let     VECTORS = AFFINE
 //! use     "device/reduce/copied_row.cuh"
 //!
-//! require N * sizeof(T) > (sizeof(T) == 4 ? 32768 : 65536) && N * sizeof(T) <= 262144 "shorter rows are kept in registers, and longer ones, whose weights would be read from L2 again and again"
+//! require N * sizeof(T) > (sizeof(T) == 4 ? 32768 : 65536) && N * sizeof(T) <= (sizeof(T) == 4 ? 262144 : 524288) "shorter rows are kept in registers, and longer ones, whose weights would be read from L2 again and again"
 //! require N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) * sizeof(O) % 16 == 0 "rows begin at 16 bytes and are whole packs"
 //! require AFFINE == 0 || alignment(W) % 16 == 0    "W is read in packs"
 //! require AFFINE < 2 || alignment(B) % 16 == 0     "B is read in packs"

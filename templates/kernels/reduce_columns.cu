@@ -76,24 +76,26 @@ struct Column {
 // Combines rows k = first + n * step + u * ALONG of X, u < UNROLL.
 __device__ inline void combine_rows(Column& column, const Op& op, const View<const T, 3>& X, s64 first, s64 step,
                                     s64 rows) {
-  const T* const at = X.data + column.m * X.stride[0] + column.n;
+  const T* at = X.data + column.m * X.stride[0] + column.n + first * X.stride[1];
+  const s64 apart = ALONG * X.stride[1], next = step * X.stride[1];
   const auto add = [&](const Pack<T, COUNT>& in, s64 k) {
     column.set([&](int i) { return op.combine(column.x[i], op.element(to_f32(in.x[i]), column.m, k, column.n + i)); });
   };
+  s64 k = first;
   if (column.left >= COUNT) {
-    for (s64 k = first; k < rows; k += step) {
+    for (; k + (UNROLL - 1) * ALONG < rows; k += step, at += next) {
       Pack<T, COUNT> in[UNROLL];
 #pragma unroll
-      for (int u = 0; u < UNROLL; ++u)
-        in[u] = *reinterpret_cast<const Pack<T, COUNT>*>(at + min(k + u * ALONG, rows - 1) * X.stride[1]);
+      for (int u = 0; u < UNROLL; ++u) in[u] = load_whole_pack<COUNT>(at + u * apart);
 #pragma unroll
-      for (int u = 0; u < UNROLL; ++u)
-        if (k + u * ALONG < rows) add(in[u], k + u * ALONG);
+      for (int u = 0; u < UNROLL; ++u) add(in[u], k + u * ALONG);
     }
-  } else if (column.left > 0) {
-    for (s64 turn = first; turn < rows; turn += step)
-      for (s64 k = turn; k < min(turn + UNROLL * ALONG, rows); k += ALONG)
-        add(load_pack<COUNT>(at + k * X.stride[1], column.left), k);
+  }
+  if (column.left <= 0) return;
+  for (; k < rows; k += step, at += next) {
+#pragma unroll 1
+    for (int u = 0; u < UNROLL && k + u * ALONG < rows; ++u)
+      add(load_pack<COUNT>(at + u * apart, column.left), k + u * ALONG);
   }
 }
 

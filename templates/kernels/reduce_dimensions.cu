@@ -12,6 +12,7 @@
 //! param   R3      = 0     in {0, 1}
 //! param   R4      = 1     in {0, 1}
 //! param   COUNT   = 4     in {8, 4, 2, 1}          "elements of a row that a thread reads; at once where their addresses allow it"
+//! param   WHOLE   = 1     in {1, 0}                "1: rows begin at 16 bytes, and are whole units of them of neighbours"
 //! param   ALONG   = 32    in {1, 8, 32, 256}       "threads of a block that share results"
 //! param   UNROLL  = 4     in {1, 2, 4}             "reads of a thread in flight"
 //! param   BLOCKS  = 4     in {1, 2, 4, 8}          "blocks of an SM among which few results are divided"
@@ -30,6 +31,9 @@
 //! let     PARTS   = max(1, min(ceil_div(ITEMS, ALONG * UNROLL), device.sm_count * BLOCKS / max(TILES, 1))) "blocks that share results"
 //!
 //! require KEPT <= 2147483647 && ITEMS <= 2147483647 && TILES * PARTS <= 2147483647 "what is kept and what is combined are each counted in 31 bits"
+//! require WHOLE == 0 || (N4 * sizeof(T) % 16 == 0 && stride(X, 4) == 1 && alignment(X) >= 16) "rows are whole units of 16 bytes of neighbours"
+//! require WHOLE == 0 || ((N0 <= 1 || stride(X, 0) * sizeof(T) % 16 == 0) && (N1 <= 1 || stride(X, 1) * sizeof(T) % 16 == 0) && (N2 <= 1 || stride(X, 2) * sizeof(T) % 16 == 0) && (N3 <= 1 || stride(X, 3) * sizeof(T) % 16 == 0)) "rows begin at 16 bytes"
+//! require WHOLE == 0 || COUNT * sizeof(T) <= 16    "a row may end within more"
 //!
 //! tensor  X : T[N0, N1, N2, N3, N4]
 //! tensor  Y : O[E0, E1, E2, E3, E4]  out
@@ -49,6 +53,7 @@
 //! preset  COUNT = 4, ALONG = 256  when R4 == 1 && N4 >= 4 && ITEMS >= 1024
 //! preset  COUNT = 8, ALONG = 32   when sizeof(T) == 2 && R4 == 1 && N4 >= 8
 //! preset  COUNT = 4, ALONG = 32   when R4 == 1 && N4 >= 4
+//! preset  COUNT = 8, ALONG = 32   when sizeof(T) == 2 && R4 == 0 && N4 >= 8 && ITEMS >= 512
 //! preset  COUNT = 8, ALONG = 8    when sizeof(T) == 2 && R4 == 0 && N4 >= 8
 //! preset  COUNT = 4, ALONG = 8    when R4 == 0 && N4 >= 4
 //! preset  COUNT = 1, ALONG = 32
@@ -92,10 +97,12 @@ struct Indices {
       : extent{Divisor(max(dims.N0, 1)), Divisor(max(dims.N1, 1)), Divisor(max(dims.N2, 1)), Divisor(max(dims.N3, 1)),
                Divisor(max(ceil_div(dims.N4, COUNT), 1))} {}
   template <bool Combined> __device__ void set(Place& place, u32 index) const {
+    int outermost = 0;
+    while (outermost < 4 && kCombined[outermost] != Combined) ++outermost;
 #pragma unroll
     for (int d = 4; d >= 0; --d) {
       if (kCombined[d] != Combined) continue;
-      const u32 above = extent[d].quotient(index);
+      const u32 above = d == outermost ? 0 : extent[d].quotient(index);
       place.at[d] = static_cast<int>(index - above * extent[d].by) * (d == 4 ? COUNT : 1);
       index = above;
     }
@@ -103,25 +110,29 @@ struct Indices {
 };
 
 // Combines items first, first + step, ... below `items` into x, of the results whose indices `place` has.
-__device__ inline void combine_items(f32 (&x)[COUNT], const Op& op, const View<const T, 5>& X, Place place,
+__device__ inline void combine_items(f32 (&x)[COUNT], const Op& op, const View<const T, 5>& X, const Place& place,
                                      const Indices& indices, s64 first, s64 step, s64 items, const Dims& dims,
                                      const Hooks& hooks) {
+  const T* const begin = place.in(X);
   for (s64 turn = first; turn < items; turn += step * UNROLL) {
     Pack<T, COUNT> in[UNROLL];
     Place at[UNROLL];
 #pragma unroll
     for (int u = 0; u < UNROLL; ++u) {
       at[u] = place;
-      if (turn + u * step >= items) continue;
-      indices.set<true>(at[u], static_cast<u32>(turn + u * step));
-      in[u] = at[u].load<COUNT>(X, dims.N4 - at[u].at[4]);
+      indices.set<true>(at[u], static_cast<u32>(min(turn + u * step, items - 1)));
+      const T* from = begin;
+#pragma unroll
+      for (int d = 0; d < 5; ++d)
+        if (kCombined[d]) from += at[u].at[d] * X.stride[d];
+      in[u] = WHOLE ? load_whole_pack<COUNT>(from) : load_neighbours<COUNT>(from, X.stride[4], dims.N4 - at[u].at[4]);
     }
 #pragma unroll
     for (int u = 0; u < UNROLL; ++u) {
       if (turn + u * step >= items) continue;
 #pragma unroll
       for (int i = 0; i < COUNT; ++i) {
-        if (at[u].at[4] < dims.N4) x[i] = op.combine(x[i], element(to_f32(in[u].x[i]), at[u].at, hooks));
+        if (WHOLE || at[u].at[4] < dims.N4) x[i] = op.combine(x[i], element(to_f32(in[u].x[i]), at[u].at, hooks));
         ++at[u].at[4];
       }
     }

@@ -40,7 +40,7 @@
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4 && sizeof(T) == 4
 //! preset  LANES = 1024, THREADS = 1024, CLUSTER = 2, PACKS = 2, KEPT = 0  when device.cluster_max >= 2 && device.threads_per_sm >= 2048 && sizeof(T) == 2 && N <= 65536 && M >= device.sm_count
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4, KEPT = 0  when device.cluster_max >= 8 && sizeof(T) == 4 && N > 32768 && N <= 65536
-//! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 4, KEPT = 0  when device.cluster_max >= 8 && device.threads_per_sm >= 2048 && sizeof(T) == 4 && N > 65536 && N <= 131072
+//! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 4, KEPT = 0  when device.cluster_max >= 8 && device.threads_per_sm >= 2048 && sizeof(T) == 4 && N > 65536 && N <= 262144
 //! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && device.compute_capability == 90 && sizeof(T) == 4 && N > 131072
 //! preset  LANES = 1024, THREADS = 1024, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4 && device.threads_per_sm >= 2048 && sizeof(T) == 4
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4

@@ -22,7 +22,7 @@
 //! require WHOLE == 0 || WEIGHT == 0 || alignment(W) % 16 == 0 "W is read in packs"
 //!
 //! workspace parts    WEIGHT * GRID * HELD * 4
-//! workspace counters WEIGHT * 16  zero
+//! workspace counters WEIGHT * 12  zero
 //!
 //! launch  grid GRID + ADDERS  block THREADS
 //!

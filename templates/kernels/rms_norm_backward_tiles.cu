@@ -20,30 +20,10 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void rms_norm_backward(
     View<const T, 2> X, View<const T, 1> W, View<const T, 2> DY, View<T, 2> DX, View<G, 1> DW, unsigned char* sums,
     unsigned char* parts, unsigned char* counters, f32 eps, const Dims dims, const __grid_constant__ Hooks hooks) {
   __shared__ Gradient::Smem smem;
-  const int tiles = ceil_div(dims.N, HELD), batches = ceil_div(dims.M, ROWS);
-  u32* const begun = reinterpret_cast<u32*>(counters);
-  u32* const counted = begun + 1 + 2 * batches;
-  f32* const of_batches = reinterpret_cast<f32*>(parts);
-  const u32 number = PhasedTile::next_number(begun), workers = 2U * batches * tiles;
-  if (number >= workers) {
-    add_parts<THREADS>(of_batches, batches, s64{tiles} * HELD, number - workers, counted, workers / 2,
-                       gridDim.x - workers, [&](s64 column, f32 sum) {
-                         if (column < dims.N) DW.data[column * DW.stride[0]] = from_f32<G>(sum);
-                       });
-    return;
-  }
-  const PhasedTile tile = PhasedTile::of(number, begun, batches, tiles);
-  const Gradient::Matrices matrices = {X, DY, dims.M, dims.N};
-  Gradient gradient(matrices, W, tile, reinterpret_cast<TileSums*>(sums), smem);
-  if (!tile.second) {
-    gradient.reduce();
-    if (threadIdx.x == 0) tile.arrive();
-    return;
-  }
-  tile.wait();
-  gradient.store(DX, eps, of_batches + s64{tile.row} * tiles * HELD,
-                 [&](f32 dx, int row, int column) { return hooks.output(dx, row, column); });
-  if constexpr (WEIGHT) count_part(counted);
+  tiled_gradient<Gradient, WEIGHT, THREADS, ROWS>(
+      {X, DY, dims.M, dims.N}, W, DX, {sums, parts, counters}, smem, eps,
+      [&](f32 dx, int row, int column) { return hooks.output(dx, row, column); },
+      [&](int, s64 column, f32 sum) { DW.data[column * DW.stride[0]] = from_f32<G>(sum); });
 }
 
 #else

@@ -5,9 +5,10 @@
 //!
 //! let     LINES   = M
 //! let     LENGTH  = N
+//! let     VECTORS = WEIGHT
 //! use     "device/reduce/copied_row.cuh"
 //!
-//! require N * sizeof(T) > 65536 && N * sizeof(T) <= 262144 "shorter rows are kept in registers, and longer ones, whose weights would be read from L2 again and again"
+//! require N * sizeof(T) > 65536 && N * sizeof(T) <= 524288 "shorter rows are kept in registers, and longer ones, whose weights would be read from L2 again and again"
 //! require N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) * sizeof(O) % 16 == 0 "rows begin at 16 bytes and are whole packs"
 //! require WEIGHT == 0 || alignment(W) % 16 == 0    "W is read in packs"
 //! require SUM == 0 || (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0) "rows of S are stored in packs"

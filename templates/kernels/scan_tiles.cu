@@ -6,6 +6,7 @@
 //! param   PACKS   = 8     in {2, 4, 8}             "reads of 16 bytes that a thread has in flight"
 //! param   BLOCKS  = 4     in {1, 2, 3, 4, 5, 6, 8} "blocks that an SM is to have room for"
 //! param   BYTES   = 16    in {16, 8}               "of a read"
+//! param   AHEAD   = 0     in {0, 32, 64, 128, 256} "by how many tiles a block brings one to L2 before another block reads it"
 //!
 //! let     COUNT   = BYTES / sizeof(T)              "elements of a pack, which is read at once"
 //! let     HELD    = THREADS * PACKS * COUNT        "elements of a tile"
@@ -15,7 +16,8 @@
 //!
 //! require sizeof(T) == 4 || PACKS * BLOCKS <= 24  "what a thread holds must fit into registers"
 //! require PACKS * THREADS * BLOCKS <= 8192         "what the threads of an SM hold must fit into registers"
-//! require M * TILES <= 2147483647 "tiles are counted in 31 bits"
+//! require AHEAD == 0 || device.compute_capability >= 90 "older devices have no bulk copies"
+//! require M * TILES + AHEAD <= 2147483647 "tiles are counted in 31 bits"
 //! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
 //! require SEGMENTED == 0 || stride(B, 1) == 1      "elements of a row of B are neighbours"
 //! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
@@ -25,9 +27,12 @@
 //!
 //! launch  grid M * TILES  block THREADS
 //!
+//! preset  PACKS = 4, BLOCKS = 3  when SEGMENTED == 1 && M * N * sizeof(T) > device.sm_count * 16384
+//! preset  THREADS = 512, PACKS = 8, BLOCKS = 2, BYTES = 8, AHEAD = 32  when device.compute_capability >= 90 && sizeof(T) == 2 && M * N * sizeof(T) > device.sm_count * 196608
+//! preset  THREADS = 512, PACKS = 8, BLOCKS = 2, AHEAD = 32  when device.compute_capability >= 90 && sizeof(T) == 4 && M * N * sizeof(T) > device.sm_count * 196608
+//! preset  THREADS = 512, PACKS = 4, BLOCKS = 2, BYTES = 8  when sizeof(T) == 2 && M * N * sizeof(T) > device.sm_count * 8192 && M * N * sizeof(T) <= device.sm_count * 32768
 //! preset  PACKS = 2, BLOCKS = 4, BYTES = 8  when sizeof(T) == 2 && M * N * sizeof(T) <= device.sm_count * 16384
 //! preset  PACKS = 2, BLOCKS = 4  when M * N * sizeof(T) <= device.sm_count * 16384
-//! preset  PACKS = 4, BLOCKS = 3  when SEGMENTED == 1
 //! preset  PACKS = 4, BLOCKS = 6, BYTES = 8  when device.compute_capability < 100 && sizeof(T) == 2
 //! preset  PACKS = 4, BLOCKS = 5  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  PACKS = 4, BLOCKS = 4  when sizeof(T) == 2
@@ -44,8 +49,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void scan(View<const T,
                                                                    const Dims dims,
                                                                    const __grid_constant__ Hooks hooks) {
   const ScanOperation<OP, SEGMENTED != 0, f32, Hooks> op = {hooks, neutral};
-  scan_tile<EXCLUSIVE != 0, THREADS, PACKS, COUNT>(X, B, Y, dims.M, dims.N, reinterpret_cast<u64*>(words),
-                                                   reinterpret_cast<u32*>(counters), op);
+  scan_tile<EXCLUSIVE != 0, THREADS, PACKS, COUNT, AHEAD>(X, B, Y, dims.M, dims.N, reinterpret_cast<u64*>(words),
+                                                          reinterpret_cast<u32*>(counters), op);
 }
 
 #else

@@ -8,6 +8,7 @@
 //! param   PARTS  = 2     in 1..8
 //! param   RUN    = 2     in {2, 1, 0}             "neighbours on both sides: 2: a part's elements of an m; 1: those of a row; 0: none need be"
 //! param   LANES  = 256   in {8, 32, 256}          "threads that share a row; a block of 256 has 256 / LANES rows"
+//! param   WHOLE  = 1     in {1, 0}                "1: what is copied at once begins at 16 bytes on both sides and is a multiple of them"
 //!
 //! let     ROWS   = 256 / LANES
 //! let     WIDTH  = LANES * (RUN == 0 ? 1 : 16 / sizeof(T)) "elements of a row that a block copies at once"
@@ -19,6 +20,9 @@
 //! require RUN == 0 || K <= 1 || stride(D[], 2) == 1 "elements of a row of D[] must be neighbours"
 //! require RUN != 2 || ALL <= 1 || stride(S, 1) == K "there must be no space between rows of S"
 //! require RUN != 2 || N[] <= 1 || stride(D[], 1) == K "there must be no space between rows of D[]"
+//! require WHOLE == 0 || (RUN > 0 && alignment(S) >= 16 && (M <= 1 || stride(S, 0) * sizeof(T) % 16 == 0) && (RUN == 2 || ALL <= 1 || stride(S, 1) * sizeof(T) % 16 == 0)) "rows of S must begin at 16 bytes"
+//! require WHOLE == 0 || (alignment(D[]) >= 16 && (M <= 1 || stride(D[], 0) * sizeof(T) % 16 == 0) && (RUN == 2 || N[] <= 1 || stride(D[], 1) * sizeof(T) % 16 == 0)) "rows of D[] must begin at 16 bytes"
+//! require WHOLE == 0 || (RUN == 2 ? N[] * K : K) * sizeof(T) % 16 == 0 "rows must be whole units of 16 bytes"
 //!
 //! tensor  S : T[M, ALL, K]
 //! tensor  D[PARTS] : T[M, N[], K]  out
@@ -27,14 +31,20 @@
 //! work    flops 0  bytes 2 * M * ALL * K * sizeof(T)
 //! reference split_reference  grid min(ceil_div(M * ALL * K, 256), 65536)  block 256
 //!
-//! preset  RUN = 2, LANES = 8    when BYTES <= 256
-//! preset  RUN = 2, LANES = 32   when BYTES <= 2048
-//! preset  RUN = 2, LANES = 256
-//! preset  RUN = 1, LANES = 8    when BYTES <= 256
-//! preset  RUN = 1, LANES = 32   when BYTES <= 2048
-//! preset  RUN = 1, LANES = 256
-//! preset  RUN = 0, LANES = 8    when BYTES <= 32 * sizeof(T)
-//! preset  RUN = 0, LANES = 32
+//! preset  RUN = 2, WHOLE = 1, LANES = 8     when BYTES <= 256
+//! preset  RUN = 2, WHOLE = 1, LANES = 32    when BYTES <= 2048
+//! preset  RUN = 2, WHOLE = 1, LANES = 256
+//! preset  RUN = 2, WHOLE = 0, LANES = 8     when BYTES <= 256
+//! preset  RUN = 2, WHOLE = 0, LANES = 32    when BYTES <= 2048
+//! preset  RUN = 2, WHOLE = 0, LANES = 256
+//! preset  RUN = 1, WHOLE = 1, LANES = 8     when BYTES <= 256
+//! preset  RUN = 1, WHOLE = 1, LANES = 32    when BYTES <= 2048
+//! preset  RUN = 1, WHOLE = 1, LANES = 256
+//! preset  RUN = 1, WHOLE = 0, LANES = 8     when BYTES <= 256
+//! preset  RUN = 1, WHOLE = 0, LANES = 32    when BYTES <= 2048
+//! preset  RUN = 1, WHOLE = 0, LANES = 256
+//! preset  RUN = 0, WHOLE = 0, LANES = 8     when BYTES <= 32 * sizeof(T)
+//! preset  RUN = 0, WHOLE = 0, LANES = 32
 
 #include "device/reference/copy_box.cuh"
 #include "device/tile/copy_box.cuh"
@@ -50,7 +60,7 @@ extern "C" __global__ __launch_bounds__(256) void split(View<const T, 3> S,
 #pragma unroll
   for (int i = 0; i < PARTS; ++i) {
     const s64 extent = dims.N(i);
-    if (copy_box<RUN, LANES>(D[i], from_middle(S, first), {dims.M, extent, dims.K}, block)) return;
+    if (copy_box<RUN, LANES, WHOLE != 0>(D[i], from_middle(S, first), {dims.M, extent, dims.K}, block)) return;
     first += extent;
   }
 }

@@ -2,6 +2,8 @@
 //! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //! use     "device/reference/transpose.cuh"
 //!
+//! param   ACROSS  = 1   in {1, 2, 4}               "width of a tile in units of 128 bytes of a row of S"
+//! param   GROUP   = 8   in {1, 4, 8, 16, 32}       "rows of tiles that are processed together, column by column"
 //! param   DOWN    = 1   in {1, 2, 4}               "its height in units of 128 bytes of a row of D"
 //! param   TILES   = 1   in {1, 2, 4}               "tiles of a block, all in flight"
 //! param   THREADS = 64  in {64, 128, 256}
@@ -15,6 +17,7 @@
 //!
 //! require M * sizeof(T) % 32 != 16 || B * M * N * sizeof(T) < 33554432 "transpose_rows.cu is faster where rows of D do not begin at 32 bytes"
 //! require device.compute_capability != 90 || B > 1 || sizeof(T) == 1 || sizeof(T) == 8 || min(M, N) < 1024 || M * N * sizeof(T) < 134217728 "on sm_90a transpose_rows.cu is faster at a large matrix of 2 or 4 bytes"
+//! require device.compute_capability != 90 || B > 1 || sizeof(T) > 1 || M * N < 33554432 "and of bytes"
 //! require SMEM <= device.smem_per_block            "the tiles in flight must fit in shared memory"
 //! require 64 * ACROSS * DOWN >= THREADS            "every thread transposes a square of 16 bytes by 16 bytes"
 //! require BYTES / THREADS <= 256                   "a thread keeps its squares of a tile in registers"

@@ -2,6 +2,8 @@
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //! use     "device/reference/transpose.cuh"
 //!
+//! param   ACROSS  = 1   in {1, 2, 4}               "width of a tile in units of 128 bytes of a row of S"
+//! param   GROUP   = 8   in {1, 4, 8, 16, 32}       "rows of tiles that are processed together, column by column"
 //! param   NEIGHBOURS = 1 in {1, 0}                 "0: elements at any stride, moved one by one"
 //! param   WHOLE_S = 1   in {1, 0}                  "1: rows of S begin at 16 bytes"
 //! param   WHOLE_D = 1   in {1, 0}                  "1: rows of D begin at 32 bytes, of which memory is written at once"
@@ -25,10 +27,15 @@
 //!
 //! launch  grid COUNT  block THREADS  smem SMEM
 //!
-//! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 1, ACROSS = 2, DOWN = 1  when sizeof(T) == 1
+//! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 1, ACROSS = 1, DOWN = 1  when sizeof(T) == 1 && N <= 128
+//! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 1, ACROSS = 2, DOWN = 1  when sizeof(T) == 1 && B * M * N < 33554432
 //! preset  NEIGHBOURS = 1, WHOLE_S = 0, WHOLE_D = 1, ACROSS = 2, DOWN = 1  when sizeof(T) == 1
-//! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 1, ACROSS = 2, DOWN = 2
-//! preset  NEIGHBOURS = 1, WHOLE_S = 0, WHOLE_D = 1, ACROSS = 2, DOWN = 2
+//! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 1, ACROSS = 2, DOWN = 2, GROUP = 1
+//! preset  NEIGHBOURS = 1, WHOLE_S = 0, WHOLE_D = 1, ACROSS = 2, DOWN = 2, GROUP = 1
+//! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 0, ACROSS = 2, DOWN = 2, GROUP = 1  when sizeof(T) > 1 && B == 1
+//! preset  NEIGHBOURS = 1, WHOLE_S = 0, WHOLE_D = 0, ACROSS = 2, DOWN = 2, GROUP = 1  when sizeof(T) > 1 && B == 1
+//! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 0, ACROSS = 2, DOWN = 1  when sizeof(T) == 1 && M <= 8192
+//! preset  NEIGHBOURS = 1, WHOLE_S = 0, WHOLE_D = 0, ACROSS = 2, DOWN = 1  when sizeof(T) == 1 && M <= 8192
 //! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 0, DOWN = 2
 //! preset  NEIGHBOURS = 1, WHOLE_S = 0, WHOLE_D = 0, DOWN = 2
 //! preset  NEIGHBOURS = 0, WHOLE_S = 0, DOWN = 1

@@ -110,6 +110,7 @@ TEST_CASE("without dims an example is run") {
                              "rms_norm",
                              "layer_norm",
                              "group_norm",
+                             "group_norm_quantize",
                              "qk_norm_rope",
                              "softmax_backward",
                              "cross_entropy_backward",
@@ -213,6 +214,24 @@ TEST_CASE("rows are stored in 8 bits with a scale of groups, of rows and of the 
   check_passes({"quantize", kDevice, kEmulator, "M=2", "N=5000", "SCALES=1", "KEPT=0", "THREADS=128", "LANES=128"});
 }
 
+TEST_CASE("groups of channels are normalised and quantized, each with its scale or by a given one") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* scales : {"SCALES=0", "SCALES=1"}) {
+    for (const char* size : {"S=1", "S=3", "S=64", "S=77", "S=0"}) {
+      check_passes({"group_norm_quantize", kDevice, kEmulator, "N=2", "C=12", "G=3", size, scales});
+      check_passes(
+          {"group_norm_quantize", kDevice, "emulator:sm_80", "N=2", "C=6", "G=1", size, scales, "T=f32", "AFFINE=1"});
+    }
+    check_passes({"group_norm_quantize", kDevice, kEmulator, "N=1", "C=4", "S=9001", "G=2", "AFFINE=0", scales});
+    check_passes({"group_norm_quantize", kDevice, kEmulator, "N=1", "C=3", "S=9001", "G=1", "KEPT=0", "THREADS=128",
+                  "LANES=128", "CLUSTER=2", scales});
+    check_passes({"group_norm_quantize", kDevice, kEmulator, "N=2", "C=4", "S=33", "G=2", scales, "--operand",
+                  "residual : bf16[N, C, S]", "--hook", "input=x + residual[n, c, s]"});
+    for (const char* input : {"input=0", "input=s == 3 ? sqrt(-1 - x * x) : x"})  // all equal, and NaN
+      check_passes({"group_norm_quantize", kDevice, kEmulator, "N=2", "C=4", "S=40", "G=2", scales, "--hook", input});
+  }
+}
+
 TEST_CASE("rows are stored in 8 and in 4 bits with scales of 8 bits, and read again") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::vector<std::vector<std::string>> formats = {
@@ -299,6 +318,8 @@ TEST_CASE("rows are scanned, in registers and across blocks, with and without th
   // More tiles than a group has.
   check_passes({"scan", kDevice, kEmulator, "M=2", "N=150001", "THREADS=128", "PACKS=2", "BLOCKS=8"});
   check_passes({"scan", kDevice, "emulator:sm_90a:policy=starved", "M=1", "N=140000", "THREADS=128", "PACKS=2"});
+  check_passes({"scan", kDevice, kEmulator, "M=3", "N=150001", "THREADS=128", "PACKS=2", "BYTES=8", "T=bf16",
+                "AHEAD=256", "--pitch", "X=150003"});
   for (const char* rows : {"M=0", "M=3"}) check_passes({"scan", kDevice, kEmulator, rows, "N=0"});
 }
 
@@ -332,6 +353,8 @@ TEST_CASE("matrices are filled with a number or an expression of the indices, wh
     check_passes({"fill", kDevice, kEmulator, "M=3", "N=1001", type, "--pitch", "Y=1003", "--offset", "Y=1", "--hook",
                   "value=row + column % 50"});
     check_passes({"fill", kDevice, kEmulator, "M=3", "N=21", type, "NEIGHBOURS=0"});
+    for (const char* flat : {"FLAT=0", "FLAT=1"})
+      check_passes({"fill", kDevice, kEmulator, "M=3", "N=4128", type, flat, "WHOLE=1", "UNROLL=2", "--scalar", "x=3"});
   }
   check_passes({"fill", kDevice, kEmulator, "M=2", "N=9", "T=s64", "F=s64", "--hook", "value=x - column"});
   check_passes({"fill", kDevice, kEmulator, "M=3", "N=4001", "UNROLL=4", "--scalar", "x=-1.5"});
@@ -379,6 +402,11 @@ TEST_CASE("tensors of different extents are joined along a dimension, and split"
   check_passes({"concat", kDevice, kEmulator, "M=3", "N0=5", "N1=7", "K=33", "--pitch", "S0=35", "--pitch", "D=41",
                 "--offset", "S1=1"});
   check_passes({"concat", kDevice, kEmulator, "PARTS=5", "T=bf16"});
+  for (const char* kernel : {"concat", "split"}) {
+    check_passes({kernel, kDevice, kEmulator, "M=3", "N0=1008", "N1=32", "K=1", "WHOLE=1"});
+    check_passes({kernel, kDevice, kEmulator, "M=3", "N0=4", "N1=2", "K=2064", "T=bf16", "RUN=1", "WHOLE=1"});
+    check_passes({kernel, kDevice, kEmulator, "M=300", "N0=1", "N1=4", "K=16", "WHOLE=1"});
+  }
   check_passes({"split", kDevice, kEmulator, "M=3", "N0=5", "N1=7", "K=33", "--pitch", "D0=35", "--pitch", "S=41",
                 "--offset", "D1=1"});
 }
@@ -493,6 +521,8 @@ TEST_CASE("dimensions change places, the innermost too, with and without TMA") {
 TEST_CASE("permute has an example, and takes rows at any pitch and address") {
   if (!has_compiler() || !kHasEmulator) return;
   check_passes({"permute", kDevice, kEmulator});
+  check_passes({"permute", kDevice, kEmulator, "N0=1", "N1=3", "N2=37", "N3=45", "N4=2", "P0=0", "P1=2", "P2=3", "P3=1",
+                "P4=4", "T=f64"});  // elements of 16 bytes
   for (const char* type : {"T=u8", "T=bf16", "T=f64"}) {
     for (const char* pitch : {"D=17", "D=24"}) {
       for (const char* offset : {"D=0", "D=1"})
@@ -526,6 +556,16 @@ TEST_CASE("gradients of rows of any length, with and without weights, of no rows
     check_passes({kernel, kDevice, kEmulator, "M=9", "N=4104", "T=f32", "ROWS=4", "--template-file", file});
     check_passes({kernel, kDevice, kEmulator, "M=0", "N=70000"});
     check_passes({kernel, kDevice, kEmulator, "M=3", "N=0", "--template-file", file});
+  }
+  for (const char* kernel : {"rms_norm_backward", "layer_norm_backward"}) {  // rows that a cluster keeps
+    const std::string file = std::string(kernel) + "_ring";
+    for (const char* rows : {"M=0", "M=1", "M=70"})
+      check_passes({kernel, kDevice, kEmulator, rows, "N=32760", "--template-file", file});
+    check_passes({kernel, kDevice, kEmulator, "M=37", "N=2000", "THREADS=256", "CLUSTER=2", "PACKS=1", "STAGES=2",
+                  "T=f32", "--template-file", file});
+    check_passes({kernel, kDevice, "emulator:sm_90a:policy=starved", "M=41", "N=3000", "THREADS=256", "CLUSTER=2",
+                  "PACKS=1", "T=f16", "--hook", "output=dx + row", "--template-file", file});
+    check_passes({kernel, kDevice, kEmulator, "M=5", "N=70000", "--template-file", file});
   }
   check_passes({"rms_norm_backward", kDevice, kEmulator, "M=9", "N=40", "WEIGHT=0"});
   check_passes({"layer_norm_backward", kDevice, kEmulator, "M=9", "N=40", "AFFINE=0"});

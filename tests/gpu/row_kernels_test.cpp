@@ -111,6 +111,13 @@ TEST_CASE("rows in 8 bits agree with their references, elements and scales") {
     }
   }
   check_rows(engine, "quantize", {{"M", 2}, {"N", 3000000}}, {{"T", DType::bf16}}, {{"SCALES", 1}});
+  for (const std::int64_t scales : {0, 1}) {
+    for (const std::int64_t size : {0, 1, 3, 49, 77, 1024, 3136, 65536})
+      check_rows(engine, "group_norm_quantize", {{"N", 3}, {"C", 24}, {"S", size}, {"G", 6}},
+                 {{"T", size % 2 == 0 ? DType::f32 : DType::bf16}}, {{"SCALES", scales}});
+    check_rows(engine, "group_norm_quantize", {{"N", 1}, {"C", 8}, {"S", 1000003}, {"G", 2}}, {{"T", DType::bf16}},
+               {{"SCALES", scales}});
+  }
   const Types eight = {{"T", DType::bf16}, {"O", DType::e4m3}, {"E", DType::u8}},
               four = {{"T", DType::bf16}, {"O", DType::u8}, {"E", DType::u8}},
               nv = {{"T", DType::bf16}, {"O", DType::u8}, {"E", DType::e4m3}};
@@ -220,7 +227,7 @@ TEST_CASE("gradients of norms agree with their references, where blocks walk few
     }
   }
   for (const DType type : {DType::bf16, DType::f32}) {
-    for (const std::int64_t columns : {20003, 131072}) {
+    for (const std::int64_t columns : {16384, 20003, 32768, 65536, 131072}) {
       const Numbers dims = {{"M", 300}, {"N", columns}};
       check_rows(engine, "rms_norm_backward", dims, {{"T", type}}, {});
       check_rows(engine, "layer_norm_backward", dims, {{"T", type}}, {});

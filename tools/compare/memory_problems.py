@@ -40,6 +40,21 @@ def group_norm(n, c, s, g, dtype):
         lambda torch, t: torch.nn.functional.group_norm(t["X"], g, t["W"], t["B"], 1e-5), scalars={"eps": 1e-5})
 
 
+def group_norm_quantize(n, c, s, g, dtype, per):
+    given = {"GIVEN": lambda torch: torch.full((1,), 0.01, device="cuda")} if per == "tensor" else {}
+
+    def peer(torch, t):
+        y = torch.nn.functional.group_norm(t["X"], g, t["W"], t["B"], 1e-5)
+        if per == "tensor":
+            return (y.float() / t["GIVEN"]).clamp(-448, 448).to(torch.float8_e4m3fn)
+        q, scales = scaled(torch, y.view(n * g, -1), c // g * s)
+        return q.view(n, c, s), scales.view(n, g)
+    outputs = {"Q": ("e4m3", (n, c, s))} | ({} if per == "tensor" else {"SCALE": ("f32", (n, g))})
+    return f"group_norm_quantize {n} x {c} x {s} in {g} groups {dtype}, a scale per {per}", Problem(
+        f"group_norm_quantize N={n} C={c} S={s} G={g} T={dtype} SCALES={int(per != 'tensor')} --pitch X={s} --pitch Q={s}",
+        {"X": (dtype, (n, c, s)), "W": (dtype, (c,)), "B": (dtype, (c,))} | given, outputs, peer, scalars={"eps": 1e-5}, tolerance=2e-2)
+
+
 def qk_norm_rope(m, h, d, dtype):
     def angles(torch):
         frequencies = 1e4 ** (-torch.arange(0, d, 2, device="cuda", dtype=torch.float64) / d)
@@ -372,6 +387,8 @@ PROBLEMS = dict([f(m, n, dtype) for f in (softmax, rms_norm, layer_norm) for dty
                 [group_norm_backward(*shape, dtype) for dtype in ("bf16", "f32") for shape in GROUPED] +
                 [log_softmax_backward(m, n, "bf16") for m, n in ((8192, 4096), (4096, 32000), (2048, 128256))] +
                 [layer_norm_quantize(m, n, "bf16", per) for per in SCALED for m, n in ((32768, 1024), (8192, 4096))] +
+                [group_norm_quantize(*shape, "bf16", per) for per in ("tensor", "group")
+                 for shape in ((64, 256, 56 * 56, 32), (256, 512, 14 * 14, 32), (32, 320, 64 * 64, 32))] +
                 [residual_norm_quantize(m, n, "bf16") for m, n in ((8192, 4096), (8192, 7168))] +
                 [quantize_squares(*shape) for shape in ((8192, 4096, "bf16"), (8192, 7168, "bf16"), (8192, 4096, "f32"))] +
                 [fill(*shape, dtype) for dtype in ("f32", "bf16", "u8") for shape in FILLED if dtype != "u8" or shape[0] > 1] +

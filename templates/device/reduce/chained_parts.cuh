@@ -5,6 +5,7 @@
 // before posts. A tile waits only for those before it, and only one warp of a block polls: more would take a good part
 // of L2's bandwidth.
 #include "device/ptx/acq_rel.cuh"
+#include "device/ptx/bulk.cuh"
 #include "device/ptx/relaxed.cuh"
 #include "device/reduce/register_row.cuh"
 #include "device/reduce/row_scan.cuh"
@@ -15,9 +16,8 @@ template <class X> __device__ inline void post(u64* to, const Part<X>& part) {
   const u64 flags = part.begins ? 3 : 1;
   relaxed::store(to, flags << 32 | *reinterpret_cast<const u32*>(&part.x));
 }
-// Returns what has been posted, when it has.
-template <class X> __device__ inline Part<X> await_post(const u64* from) {
-  u64 word = relaxed::load(from);
+// Returns what has been posted, when it has; `word` is what was found there before.
+template <class X> __device__ inline Part<X> await_post(const u64* from, u64 word = 0) {
   while (word == 0) word = relaxed::load(from);
   const u32 x = static_cast<u32>(word);
   return {*reinterpret_cast<const X*>(&x), word >> 33 != 0};
@@ -48,82 +48,54 @@ struct ChainedTile {
     if (!ends_row() && !ends(kGroup)) post(parts + tile, all);
   }
 
-  // The same of every tile, when its elements have been read, which await_own() waits for. Called by thread 0.
-  template <class X> __device__ void post_read(const Part<X>& all) const {
-    fence::acq_rel_gpu();
-    post(parts + tile, all);
-  }
-  // Waits until the tile's elements have been read by the block that calls post_read(), so that results may be stored
-  // in their place. Called by thread 0 before before(), whose barrier tells the others.
-  template <class X> __device__ void await_own() const {
-    await_post<X>(parts + tile);
-    fence::acq_rel_gpu();
-  }
-
-  // Returns what precedes the tile. Called by all threads of the block.
-  template <class Op, class X = typename Op::X> __device__ Part<X> before(ChainSmem<X>& smem, const Op& op) const {
-    if (threadIdx.x < 32) {
-      const Part<X> before = awaited<false>(op.neutral(), op);
-      if (threadIdx.x == 0) smem.before = before, smem.zero = 0;
-    }
-    __syncthreads();
-    return smem.before;
-  }
-  // The same, and posts what the tile ends, if anything: its elements joined are `all`.
+  // Returns what precedes the tile, whose elements joined are `all`, and posts what the tile ends, if anything. Called
+  // by all threads of the block.
   template <class Op, class X = typename Op::X>
   __device__ Part<X> before(const Part<X>& all, ChainSmem<X>& smem, const Op& op) const {
     if (threadIdx.x < 32) {
-      const Part<X> before = awaited<true>(all, op);
+      const Part<X> before = awaited(all, op);
       if (threadIdx.x == 0) smem.before = before, smem.zero = 0;
     }
     __syncthreads();
     return smem.before;
   }
-  // Posts what the tile ends, if anything. Called by one warp.
-  template <class X, class Op> __device__ void pass_on(const Part<X>& all, const Op& op) const {
-    if (!ends_row() && ends(kGroup)) awaited<true>(all, op);
-  }
 
-  // Counts one of `Turns` times that the tile has read its span's words, or will not read them. Called by all threads.
-  // What a relaxed load returned has been used by then, so that no fence needs to wait for the stores before.
-  template <int Turns = 1> __device__ u32 arrive() const {
-    const int span = tile / kSpan;
-    return threadIdx.x == 0 ? atomicInc(readers + span, Turns * min(kSpan, tiles - span * kSpan) - 1) : 0;
-  }
-  // Clears the words of the span if all others had been counted before: arrive() returned `arrived`.
-  template <int Turns = 1> __device__ void clear(u32 arrived) const {
+  // Counts that the tile has read its span's words, which the last tile to do so clears. Called by all threads, when
+  // the results have been stored. What a relaxed load returned has been used by then, so that no fence needs to wait
+  // for the stores before.
+  __device__ void leave() const {
     if (threadIdx.x >= 32) return;
     const int span = tile / kSpan, first = span * kSpan, count = min(kSpan, tiles - first);
-    arrived = __shfl_sync(0xffffffff, arrived, 0);
-    if (arrived + 1 < Turns * count) return;
+    const u32 arrived = threadIdx.x == 0 ? atomicInc(readers + span, count - 1) : 0;
+    if (__shfl_sync(0xffffffff, arrived, 0) + 1 < count) return;
     for (int i = threadIdx.x; i < count; i += 32) relaxed::store(parts + first + i, 0);
     if (threadIdx.x * kGroup < count) relaxed::store(groups + first / kGroup + threadIdx.x, 0);
     if (threadIdx.x == 0) relaxed::store(prefixes + span, 0);
   }
-  // Both, when the results have been stored.
-  template <int Turns = 1> __device__ void leave() const { clear<Turns>(arrive<Turns>()); }
 
  private:
   __device__ bool ends_row() const { return tile + 1 == tiles; }
   __device__ bool ends(int count) const { return (tile + 1) % count == 0; }
 
-  // What precedes the tile, in lane 0. With Post the tile, whose elements joined are `all`, posts those of the group or
-  // what precedes the next span, if it ends one. Called by one warp.
-  template <bool Post, class Op, class X = typename Op::X>
-  __device__ Part<X> awaited(const Part<X>& all, const Op& op) const {
-    const int lane = threadIdx.x % 32, group = tile / kGroup, span = tile / kSpan;
-    const auto joined_up = [&](const u64* from, int count) {  // of what was posted at `from`; in all lanes
-      const Part<X> part = lane < count ? await_post<X>(from + lane) : op.neutral();
+  // What precedes the tile, which posts what its group gave or what precedes the next span, if it ends one. Called by
+  // one warp.
+  template <class Op, class X = typename Op::X> __device__ Part<X> awaited(const Part<X>& all, const Op& op) const {
+    const int lane = threadIdx.x % 32, group = tile / kGroup, span = tile / kSpan, first = span * (kSpan / kGroup);
+    const auto joined_up = [&](const Part<X>& part) {  // in all lanes
       return shuffle<32, Op::kSegmented>(warp_scan<32>(part, op), 31);
     };
-    const Part<X> of_group = joined_up(parts + group * kGroup, tile % kGroup);
-    if (Post && lane == 0 && !ends_row() && ends(kGroup) && !ends(kSpan))
-      post(groups + group, op.joined(of_group, all));
-    const Part<X> of_span = joined_up(groups + span * (kSpan / kGroup), group % (kSpan / kGroup));
-    Part<X> before = op.neutral();
-    if (lane == 0 && span > 0) before = await_post<X>(prefixes + span);
-    before = op.joined(before, op.joined(of_span, of_group));
-    if (Post && lane == 0 && !ends_row() && ends(kSpan)) post(prefixes + span + 1, op.joined(before, all));
+    // A lane has a tile of the group, and lane 0 what precedes the span, others a group of it. Both are looked at
+    // before one is waited for: mostly the last to come is a tile.
+    const u64* const tile_before = parts + group * kGroup + lane;
+    const u64* const before_group = lane == 0 ? prefixes + span : groups + first + lane - 1;
+    const bool has_tile = lane < tile % kGroup, has_before = lane == 0 ? span > 0 : lane <= group - first;
+    const u64 of_tile = has_tile ? relaxed::load(tile_before) : 0;
+    const u64 of_before = has_before ? relaxed::load(before_group) : 0;
+    const Part<X> of_group = joined_up(has_tile ? await_post<X>(tile_before, of_tile) : op.neutral());
+    if (lane == 0 && !ends_row() && ends(kGroup) && !ends(kSpan)) post(groups + group, op.joined(of_group, all));
+    const Part<X> of_span = joined_up(has_before ? await_post<X>(before_group, of_before) : op.neutral());
+    const Part<X> before = op.joined(of_span, of_group);
+    if (lane == 0 && !ends_row() && ends(kSpan)) post(prefixes + span + 1, op.joined(before, all));
     return before;
   }
 };
@@ -156,10 +128,22 @@ struct ChainedRows {
   }
 };
 
-// Scans a tile of Threads * Packs packs of one of `rows` rows, which the grid's blocks share. A block has its tile in
-// registers before it stores results: `to` may be `from`. `words` and `counters` are those of ChainedRows, 0 before a
-// launch, and after it.
-template <bool Exclusive, int Threads, int Packs, int Count, class T, class O, class Op>
+// Begins to bring the Elements elements of tile `number`, if there is one, from memory to L2. Called by one thread.
+template <int Elements, class T>
+__device__ inline void prefetch_tile(const View<const T, 2>& from, u32 number, u32 tiles, int rows, int columns) {
+  const u32 row = number / tiles;
+  if (row >= static_cast<u32>(rows)) return;
+  const int first = static_cast<int>(number - row * tiles) * Elements;
+  const u64 begin = reinterpret_cast<u64>(from.data + row * from.stride[0] + first);
+  const int bytes = min(Elements, columns - first) * int{sizeof(T)} / 16 * 16;
+  if (bytes > 0) bulk::prefetch(reinterpret_cast<const void*>(begin / 16 * 16), bytes);
+}
+
+// Scans a tile of Threads * Packs packs of one of `rows` rows, which the grid's blocks share. With Ahead a block begins
+// to bring to L2 the tile that lies so many behind its own: memory then works while blocks wait for each other. A block
+// has its tile in registers before it stores results: `to` may be `from`. `words` and `counters` are those of
+// ChainedRows, 0 before a launch, and after it.
+template <bool Exclusive, int Threads, int Packs, int Count, int Ahead, class T, class O, class Op>
 __device__ inline void scan_tile(const View<const T, 2>& from, const View<const u8, 2>& flags, const View<O, 2>& to,
                                  int rows, int columns, u64* words, u32* counters, const Op& op) {
   using X = typename Op::X;
@@ -167,6 +151,9 @@ __device__ inline void scan_tile(const View<const T, 2>& from, const View<const 
   __shared__ ChainSmem<X> chain;
   const ChainedRows all_rows = {words, counters, gridDim.x / rows};
   const u32 number = begun(counters);
+  if constexpr (Ahead > 0)
+    if (threadIdx.x == Threads - 32)
+      prefetch_tile<Threads * Packs * Count>(from, number + Ahead, all_rows.tiles, rows, columns);
   const ChainedTile chained = all_rows.tile(number);
   RegisterRow<Threads, Threads, 1, Count, Packs> row(from, rows, columns, number / all_rows.tiles);
   row.advance_parts(chained.tile);

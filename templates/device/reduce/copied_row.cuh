@@ -3,7 +3,8 @@
 // and without a register; each pass over the row reads it from there.
 //
 // What kernels of such rows share of their manifests, which `use` this, after the lets LINES, how many rows there are,
-// LENGTH, the elements of one, and COUNT, those of 16 bytes:
+// LENGTH, the elements of one, VECTORS, how many vectors are read again with every row, and COUNT, elements of 16
+// bytes:
 //! param   THREADS = 256   in {128, 256, 512}       "of a block"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
 //! param   PACKS   = 2     in {1, 2, 4, 8}          "packs of a row that a thread works on at a time"
@@ -23,6 +24,7 @@
 //! preset  CLUSTER = 4, BLOCKS = 6
 //! preset  CLUSTER = 8, BLOCKS = 6
 //! preset  CLUSTER = 8, BLOCKS = 4, PACKS = 4
+//! preset  CLUSTER = 8, BLOCKS = 3, PACKS = 1, THREADS = 512  when VECTORS >= 1
 //! preset  CLUSTER = 8, BLOCKS = 3, PACKS = 4
 //! preset  CLUSTER = 8, BLOCKS = 2, PACKS = 4
 //! preset  CLUSTER = 8, BLOCKS = 1, PACKS = 4, THREADS = 512

@@ -255,3 +255,42 @@ __device__ inline void count_part(u32* counted) {
   fence::acq_rel_gpu();
   atomicAdd(&counted[0], 1);
 }
+
+// What the blocks of a launch leave for each other, as the manifest above declares it.
+struct GradientWorkspaces {
+  unsigned char *sums, *parts, *counters;
+};
+
+// Does a block's part of a launch: of the first phase, of the second, in which output(dx, row, column) gives the
+// elements of DX, or of adding up, which calls store(vector, column, sum) for each of Vectors gradients. Called by all
+// threads of the grid.
+template <class Gradient, int Vectors, int Threads, int Rows, class T, class Output, class Store>
+__device__ inline void tiled_gradient(const typename Gradient::Matrices& of, const View<const T, 1>& W,
+                                      const View<T, 2>& DX, const GradientWorkspaces& workspaces,
+                                      typename Gradient::Smem& smem, f32 eps, Output output, Store store) {
+  constexpr int kHeld = Gradient::Row::kHeld;
+  const int tiles = ceil_div(of.columns, kHeld), batches = ceil_div(of.rows, Rows);
+  u32* const begun = reinterpret_cast<u32*>(workspaces.counters);
+  u32* const counted = begun + 1 + 2 * batches;
+  f32* const parts = reinterpret_cast<f32*>(workspaces.parts);
+  const u32 number = PhasedTile::next_number(begun), workers = 2U * batches * tiles;
+  if (number >= workers) {
+    const s64 width = s64{tiles} * kHeld;
+    add_parts<Threads>(parts, batches, Vectors * width, number - workers, counted, workers / 2, gridDim.x - workers,
+                       [&](s64 i, f32 sum) {
+                         const s64 column = Vectors > 1 ? i % width : i;
+                         if (column < of.columns) store(i < width ? 0 : 1, column, sum);
+                       });
+    return;
+  }
+  const PhasedTile tile = PhasedTile::of(number, begun, batches, tiles);
+  Gradient gradient(of, W, tile, reinterpret_cast<TileSums*>(workspaces.sums), smem);
+  if (!tile.second) {
+    gradient.reduce();
+    if (threadIdx.x == 0) tile.arrive();
+    return;
+  }
+  tile.wait();
+  gradient.store(DX, eps, parts + s64{tile.row} * tiles * kHeld * Vectors, output);
+  if constexpr (Vectors > 0) count_part(counted);
+}

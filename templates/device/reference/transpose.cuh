@@ -5,9 +5,6 @@
 //! type    T       = u8  in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
 //! dim     B, M, N       in 0..2147483647           "B matrices S[b] of M by N"
 //!
-//! param   ACROSS  = 1   in {1, 2, 4}               "width of a tile in units of 128 bytes of a row of S"
-//! param   GROUP   = 8   in {1, 4, 8, 16, 32}       "rows of tiles that are processed together, column by column"
-//!
 //! tensor  S : T[B, M, N]
 //! tensor  D : T[B, N, M]  out
 //!
