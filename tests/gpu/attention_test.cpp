@@ -93,12 +93,17 @@ TEST_CASE("latent attention of the last tokens agrees with its reference, by eve
   Engine engine;
   const auto check = [&](const std::string& file, const Numbers& dims, const Numbers& params,
                          DType type = DType::bf16) {
-    const Request request{
-        .kernel = "attention_decode_latent", .dims = dims, .types = {{"T", type}}, .params = params, .file = file};
+    const bool bytes = file == "attention_decode_latent_e4m3_wgmma";
+    const Request request{.kernel = "attention_decode_latent",
+                          .dims = dims,
+                          .types = {{"T", type}, {"E", bytes ? DType::e4m3 : type}},
+                          .params = params,
+                          .file = file};
     const std::string fault = testing::fault_of(engine, request, cli::DataChoices{}, 1);
     CHECK_MESSAGE(fault.empty(), fmt::format("{} {} {}\n{}", file, dims, params, fault));
   };
-  for (const std::string file : {"attention_decode_latent_wgmma", "attention_decode_latent"}) {
+  for (const std::string file :
+       {"attention_decode_latent_wgmma", "attention_decode_latent_e4m3_wgmma", "attention_decode_latent"}) {
     for (const std::int64_t pages : {0, 1, 2, 63, 700})
       check(file, {{"B", 2}, {"TOKENS", 1}, {"HEADS", 128}, {"P", 60}, {"SIZE", 64}, {"MAX_PAGES", pages}},
             {{"LSE", 1}});
