@@ -1,7 +1,8 @@
 #pragma once
 // What the blocks of attention's backward pass by wgmma share: a producer warp, two consumer warpgroups, and between
 // them warps that tell when tiles have been added to the sums of the gradients of queries, and that round those of
-// heads whose tiles are complete. T, HD, SIZE, VALUE_SIZE, STEP, STAGES, RESULTS and ATOMIC are the template's.
+// heads whose tiles are complete. T, HD, WIDE, TILE, SIZE, VALUE_SIZE, STEP, STAGES, RESULTS and ATOMIC are the
+// template's.
 #include "device/pipeline/staged_share.cuh"
 #include "device/pipeline/tma_attention_backward.cuh"
 #include "device/ptx/acquire.cuh"
@@ -22,16 +23,15 @@ constexpr bool kStaged = kOrdered && SIZE == 128;
 // Of the three warps beside the producer, those that see to the sums' being added; the others round pieces of them.
 constexpr int kAdders = kStaged ? 2 : 1, kRounders = 32 * (3 - kAdders);
 
-// What is between the consumers and these warps.
-template <bool Staged> struct SumsBetween {
+// What is between the consumers and these warps. Wide heads leave no room for sums that are being rounded.
+template <bool Staged, bool Wide> struct SumsBetween {
   StagedShare staged[2];  // of each consumer
 
   __device__ void init() {
     for (auto& of : staged) of.init();
   }
 };
-template <> struct SumsBetween<false> {
-  SharedSums<kRounders> rounded;
+template <> struct SumsBetween<false, true> {
   Barrier turn[2][2];  // of each consumer and even and odd steps: it may add what the step gives, in a fixed order
   Barrier given[2];    // of each consumer: it has added that, or where any order will do, all that a tile gives
 
@@ -40,16 +40,17 @@ template <> struct SumsBetween<false> {
     for (auto& of : given) of.init(4);
   }
 };
+template <> struct SumsBetween<false, false> : SumsBetween<false, true> { SharedSums<kRounders> rounded; };
 
 template <class Items> struct BackwardSmem {
   using Work = typename Items::Work;
 
-  SharedTile<T, 64, SIZE> keys[2];  // of each consumer
-  SharedTile<T, 64, VALUE_SIZE> values[2];
+  SharedTile<T, 64, SIZE> keys[TILE / 64];  // of each consumer, or of both
+  SharedTile<T, 64, VALUE_SIZE> values[TILE / 64];
   SharedTile<T, STEP, SIZE> queries[STAGES];
   SharedTile<T, STEP, VALUE_SIZE> result_gradients[RESULTS];
-  SharedTile<T, 64, STEP> gradients[3][2];  // of the scores of three steps, of each consumer
-  SumsBetween<kStaged> between;
+  SharedTile<T, 64, STEP> gradients[WIDE ? 2 : 3][2];  // of the scores of steps: of each consumer, or after weights
+  SumsBetween<kStaged, WIDE> between;
   alignas(8) f32 log_sum[STAGES][STEP], minus_delta[RESULTS][STEP];
   StepRecord records[kStepRecords];
   Items all;  // that the grid draws
@@ -60,6 +61,7 @@ template <class Items> struct BackwardSmem {
   Pipeline<1> own;            // keys and values
   Pipeline<2> items;          // of `drawn`
   Barrier published[2][2];    // of each consumer and even and odd steps: it has published the step
+  Barrier passed[2][2];       // likewise: it has multiplied what the consumers of wide heads have published
 
   // Called by one thread, followed by a barrier of the block. Each warp but the producer reads every item.
   template <class... Offsets> __device__ void init(const Dims& dims, const Offsets&... offsets) {
@@ -70,6 +72,7 @@ template <class Items> struct BackwardSmem {
     own.init(2);
     items.init(11);
     for (auto& of : published) of[0].init(1), of[1].init(1);
+    for (auto& of : passed) of[0].init(4), of[1].init(4);
     between.init();
     fence_barrier_init();
   }
@@ -172,16 +175,35 @@ template <class Smem> __device__ inline void add_tiles(Smem& smem, const QuerySu
 template <class Smem, class Round> __device__ inline void round_pieces(Smem& smem, const Round& round, int thread) {
   for (ItemReader<Smem> items(smem); items.more(); items.next()) {
     if (Smem::Work::kRagged || !items.has(kTile) || !items.has(kPiece)) continue;
-    if constexpr (kStaged)
+    if constexpr (kStaged || WIDE)
       round(items->piece, RegisterSumsReader<kRounders>(), thread, 4);
     else
       round(items->piece, SharedSumsReader<kRounders>(smem.between.rounded, thread), thread, 4);
   }
 }
 
-// The kernel's body, once shared memory has been initialised. Consumer is a consumer warpgroup's class, and
-// round(piece, reader, thread, barrier) rounds the sums of a piece.
-template <template <class> class Consumer, class Smem, class Round>
+// A consumer warpgroup's part of the body.
+template <class Consumer, class Smem, class Round>
+__device__ inline void consume(Smem& smem, const Round& round, const View<T, 3>& DK, const View<T, 3>& DV,
+                               const QuerySums& sums, f32 scale, const Hooks& hooks) {
+  Consumer consumer(smem, hooks, scale, sums);
+  for (ItemReader<Smem> items(smem); items.more(); items.next()) {
+    if (items.has(kTile)) {
+      consumer.make(items->tile, items.index(), DK, DV);
+    } else if (items.has(kPiece)) {
+      using Sums = SharedSums<2 * kWarpgroup>;
+      static_assert(sizeof(Sums) <= sizeof(smem.gradients));
+      sync(5, 2 * kWarpgroup);  // after which no consumer reads gradients of scores
+      const int anew = threadIdx.x / 32 * 32 + lane_anew();
+      round(items->piece, SharedSumsReader(reinterpret_cast<Sums&>(smem.gradients), anew), anew, 3);
+    }
+  }
+  __syncwarp();
+}
+
+// The kernel's body, once shared memory has been initialised. Consumer is a class of consumer warpgroups, of the first
+// or of the second, and round(piece, reader, thread, barrier) rounds the sums of a piece.
+template <template <class, int> class Consumer, class Smem, class Round>
 __device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Round& round, const View<T, 3>& DK,
                                       const View<T, 3>& DV, const QuerySums& sums, f32 scale, const Dims& dims,
                                       const Hooks& hooks) {
@@ -198,19 +220,10 @@ __device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Ro
     __syncwarp();
   } else {
     take_registers<224>();
-    Consumer<Smem> consumer(smem, hooks, scale, sums);
-    for (ItemReader<Smem> items(smem); items.more(); items.next()) {
-      if (items.has(kTile)) {
-        consumer.make(items->tile, items.index(), DK, DV);
-      } else if (items.has(kPiece)) {
-        using Sums = SharedSums<2 * kWarpgroup>;
-        static_assert(sizeof(Sums) <= sizeof(smem.gradients));
-        sync(5, 2 * kWarpgroup);  // after which no consumer reads gradients of scores
-        const int anew = threadIdx.x / 32 * 32 + lane_anew();
-        round(items->piece, SharedSumsReader(reinterpret_cast<Sums&>(smem.gradients), anew), anew, 3);
-      }
-    }
-    __syncwarp();
+    if (!WIDE || threadIdx.x < kWarpgroup)
+      consume<Consumer<Smem, 0>>(smem, round, DK, DV, sums, scale, hooks);
+    else
+      consume<Consumer<Smem, 1>>(smem, round, DK, DV, sums, scale, hooks);
   }
 }
 
