@@ -11,8 +11,8 @@
 // of DV, DK and the step's DQ. The products of a step's scores are started before those that follow from the step
 // before, which the tensor cores make while the weights of the step are computed. A panel more has the consumer that
 // has one less of another product.
-template <class Smem, int Index> class WideKeyGradients : GradientConsumer<Smem> {
-  using Base = GradientConsumer<Smem>;
+template <class Smem, int Index> class WideKeyGradients : GradientConsumer<Smem, Index> {
+  using Base = GradientConsumer<Smem, Index>;
   using Base::consumer_;
   using Base::count_;
   using Base::scale_;
@@ -67,24 +67,44 @@ template <class Smem, int Index> class WideKeyGradients : GradientConsumer<Smem>
     start_scores(s, ds);
     return publish_scores<0>(s, ds, work);
   }
-  // Processes the current step, and what follows from the step before. Returns whether another one follows.
+  // Makes what follows from the step that was published last, and publishes the next. Returns whether another one
+  // follows. The queries of a step are released before the products for the next step's scores have been made, so that
+  // two slots are enough to load during all of the other products.
   __device__ bool step(const Work& work) {
-    this->await_step(work);
+    this->await_other();
     keys_.keep(), values_.keep(), columns_.keep();
+    start_gradients(1);
+    this->await_step(work);
     Scores s, ds;
     start_scores(s, ds);
-    this->await_other();
-    start_gradients(1);
-    const bool more = publish_scores<3>(s, ds, work);
-    end_gradients(2);
+    wgmma::wait<3>();
+    release(1);
+    if constexpr (kParts > 1) {
+      wgmma::wait<2>();
+      give(1, 0);
+      multiply_queries<1>(1);
+    }
+    const bool more = publish_scores<kParts - 1>(s, ds, work);
+    wgmma::wait<0>();
+    tell_passed(2);
+    give(2, kParts - 1);
     return more;
   }
   // Makes what follows from the last step, and ends the tile.
   __device__ void finish() {
     this->await_other();
     start_gradients(1);
-    end_gradients(1);
+    wgmma::wait<1>();
+    release(1);
+    wgmma::wait<0>();
+    if constexpr (kParts > 1) {
+      give(1, 0);
+      multiply_queries<1>(1);
+      wgmma::wait<0>();
+    }
     smem_.own.release_warpgroup(0);
+    tell_passed(1);
+    give(1, kParts - 1);
   }
 
   // Starts the products of the current step's scores, and of the gradients of its weights, for half of its queries.
@@ -117,27 +137,16 @@ template <class Smem, int Index> class WideKeyGradients : GradientConsumer<Smem>
     return !(flags & StepRecord::kLast);
   }
 
-  // Starts what follows from the step that was published `ago` steps ago: three groups, of which the first makes the
-  // first part of DQ.
+  // Starts what follows from the step that was published `ago` steps ago: three groups, of which the last makes the first
+  // part of DQ.
   __device__ void start_gradients(u32 ago) {
     const u32 step = count_ - ago;
     const auto& of = smem_.gradients[step % 2];
-    multiply_queries<0>(ago);
     multiply_panels<OfValues::kFirst>(dv_, wgmma::operand<Major::k>(of[0]),
                                       wgmma::operand<Major::mn>(smem_.result_gradients[step % RESULTS]), true);
     multiply_panels<OfKeys::kFirst>(dk_, wgmma::operand<Major::k>(of[1]),
                                     wgmma::operand<Major::mn>(smem_.queries[step % STAGES]), true);
-  }
-  // Ends it.
-  __device__ void end_gradients(u32 ago) {
-    wgmma::wait<2>();
-    give(ago, 0);
-    if constexpr (kParts > 1) multiply_queries<1>(ago);
-    wgmma::wait<kParts - 1>();
-    release(ago);
-    if constexpr (kParts > 1) wgmma::wait<0>();
-    tell_passed(ago);
-    if constexpr (kParts > 1) give(ago, 1);
+    multiply_queries<0>(ago);
   }
   template <int Part> __device__ void multiply_queries(u32 ago) {
     multiply_panels<OfQueries::kFirst + Part>(dq_, wgmma::operand<Major::mn>(smem_.gradients[(count_ - ago) % 2][1]),
@@ -145,7 +154,8 @@ template <class Smem, int Index> class WideKeyGradients : GradientConsumer<Smem>
   }
   // Starts d (+)= a * b for the columns of b from panel First on, as one group.
   template <int First, class A, class B, int N>
-  __device__ static void multiply_panels(RegisterTile<layout::Mma<16, N>>& d, const A& a, const B& b, bool accumulate) {
+  __device__ static void multiply_panels(RegisterTile<layout::Mma<16, N>>& d, A a, B b, bool accumulate) {
+    a.keep(), b.keep();
     wgmma::fence();
 #pragma unroll
     for (int k = 0; k < 64; k += 16)

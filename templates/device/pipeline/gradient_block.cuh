@@ -20,8 +20,12 @@ constexpr bool kOrdered = ATOMIC == 0;
 // In a fixed order consumers leave what they give in shared memory. Of heads of 64 they add it from registers when
 // their turn has come, which leaves room for a third stage and is faster; of heads of 128 it is slower.
 constexpr bool kStaged = kOrdered && SIZE == 128;
-// Of the three warps beside the producer, those that see to the sums' being added; the others round pieces of them.
-constexpr int kAdders = kStaged ? 2 : 1, kRounders = 32 * (3 - kAdders);
+// Threads that see to it that sums are added: for each consumer one, or where consumers take turns one that gives the
+// turns and one that tells other blocks what has been added, so that neither waits while the other does.
+constexpr bool kTurns = kOrdered && !kStaged;
+constexpr int kAdderThreads = kTurns ? 4 : 2;
+// Of the three warps beside the producer, those with these threads; the others round pieces of sums.
+constexpr int kAdders = kOrdered ? 2 : 1, kRounders = 32 * (3 - kAdders);
 
 // What is between the consumers and these warps. Wide heads leave no room for sums that are being rounded.
 template <bool Staged, bool Wide> struct SumsBetween {
@@ -32,12 +36,14 @@ template <bool Staged, bool Wide> struct SumsBetween {
   }
 };
 template <> struct SumsBetween<false, true> {
-  Barrier turn[2][2];  // of each consumer and even and odd steps: it may add what the step gives, in a fixed order
-  Barrier given[2];    // of each consumer: it has added that, or where any order will do, all that a tile gives
+  Barrier turn[2][2];   // of each consumer and even and odd steps: it may add what the step gives, in a fixed order
+  Barrier given[2][2];  // likewise: it has added that, or where any order will do, all that a tile gives
+  Barrier told[2][2];   // likewise: other blocks know of it
 
   __device__ void init() {
     for (auto& of : turn) of[0].init(1), of[1].init(1);
-    for (auto& of : given) of.init(4);
+    for (auto& of : given) of[0].init(4), of[1].init(4);
+    for (auto& of : told) of[0].init(1), of[1].init(1);
   }
 };
 template <> struct SumsBetween<false, false> : SumsBetween<false, true> { SharedSums<kRounders> rounded; };
@@ -103,25 +109,27 @@ template <class Smem> class ItemReader {
 };
 
 // Sees to it that what a consumer gives is added, tile by tile: in the order of the tiles of keys where it is fixed.
-// What a step gives comes during the second step after it. Used by one thread for each consumer.
+// What a step gives comes during the second step after it.
 template <class Smem> class SumsAdder {
  public:
-  __device__ SumsAdder(Smem& smem, const QuerySums& sums, int consumer)
-      : smem_(smem), sums_(sums), consumer_(consumer) {}
+  __device__ SumsAdder(Smem& smem, const QuerySums& sums, int thread)
+      : smem_(smem), sums_(sums), consumer_(thread % 2), tells_(!kTurns || thread / 2 == 1) {}
 
-  // Returns when all that the next tile gives has been added.
-  __device__ void add_tile() {
+  // Returns when all that the next tile gives has been added, or has its turn.
+  __device__ void add_tile(int kv_head) {
     if constexpr (kStaged)
       while (!add_share()) {
       }
-    else if constexpr (kOrdered)
-      give_turns();
+    else if constexpr (kTurns)
+      while (!(tells_ ? tell() : give_turn())) {
+      }
     else
-      smem_.between.given[consumer_].wait(given_++ % 2);
+      smem_.between.given[consumer_][0].wait(count_++ % 2);
+    if (tells_) global::add_release(sums_.added(kv_head), 1);
   }
 
  private:
-  // Adds the next share. Returns whether it is the tile's last.
+  // Each does so for the next step and returns whether it is the tile's last.
   __device__ bool add_share() {
     StagedShare& share = smem_.between.staged[consumer_];
     share.full.wait(count_ % 2);
@@ -132,41 +140,40 @@ template <class Smem> class SumsAdder {
       share.add(sums_.of(record.number, consumer_), sums_.rank(record.number, consumer_), record.rank);
     return record.last();
   }
-
-  // Gives the consumer its turn for each step, once those of the tiles before have been added, and tells the tiles
-  // after.
-  __device__ void give_turns() {
-    smem_.published[consumer_][count_ % 2].wait(count_ / 2 % 2);
-    bool more = !smem_.records[count_ % kStepRecords].none();
-    if (!more) smem_.between.turn[consumer_][count_++ % 2].arrive();
-    while (more) {
-      const StepRecord record = smem_.records[count_ % kStepRecords];
-      u32* const rank = sums_.rank(record.number, consumer_);
-      global::await(rank, record.rank);
-      smem_.between.turn[consumer_][count_++ % 2].arrive();
-      smem_.between.given[consumer_].wait(given_++ % 2);
-      global::store_release(rank, record.rank + 1);
-      more = !record.last();
-    }
+  // The consumer may add once the tiles before have, and what it gave two steps before has been told.
+  __device__ bool give_turn() {
+    const u32 step = count_++;
+    smem_.published[consumer_][step % 2].wait(step / 2 % 2);
+    const StepRecord record = smem_.records[step % kStepRecords];
+    if (!record.none()) global::await(sums_.rank(record.number, consumer_), record.rank);
+    smem_.between.told[consumer_][step % 2].wait(step / 2 % 2 ^ 1);
+    smem_.between.turn[consumer_][step % 2].arrive();
+    return record.last();
+  }
+  __device__ bool tell() {
+    const u32 step = count_++;
+    smem_.between.given[consumer_][step % 2].wait(step / 2 % 2);
+    const StepRecord record = smem_.records[step % kStepRecords];
+    if (!record.none()) global::store_release(sums_.rank(record.number, consumer_), record.rank + 1);
+    smem_.between.told[consumer_][step % 2].arrive();
+    return record.last();
   }
 
   Smem& smem_;
   const QuerySums& sums_;
   const int consumer_;
-  u32 count_ = 0, given_ = 0;  // steps, and what has been told to be added
+  const bool tells_;
+  u32 count_ = 0;  // of steps, or in any order of tiles
 };
 
 // Adds all tiles, and tells that each has been added. Called by one of kAdders warps.
 template <class Smem> __device__ inline void add_tiles(Smem& smem, const QuerySums& sums, int warp) {
-  constexpr int kOfWarp = 2 / kAdders;  // consumers of a warp
+  constexpr int kOfWarp = kAdderThreads / kAdders;
   const int lane = threadIdx.x % 32;
   SumsAdder<Smem> adder(smem, sums, warp * kOfWarp + lane);
   for (ItemReader<Smem> items(smem); items.more(); items.next()) {
     if (!items.has(kTile)) continue;
-    if (lane < kOfWarp) {
-      adder.add_tile();
-      global::add_release(sums.added(items->tile.kv_head), 1);
-    }
+    if (lane < kOfWarp) adder.add_tile(items->tile.kv_head);
     __syncwarp();
   }
 }

@@ -16,7 +16,8 @@
 
 using wgmma::Major;
 
-template <class Smem> class GradientConsumer {
+// Index is which of the two it is, where each has a class of its own.
+template <class Smem, int Index = -1> class GradientConsumer {
  public:
   using Work = typename Smem::Work;
 
@@ -29,7 +30,7 @@ template <class Smem> class GradientConsumer {
         hooks_(hooks),
         scale_(scale),
         sums_(sums),
-        consumer_(uniform(threadIdx.x / kWarpgroup)),
+        consumer_(Index < 0 ? uniform(int(threadIdx.x / kWarpgroup)) : Index),
         warp_row_(uniform(threadIdx.x % kWarpgroup / 32 * 16)) {}
 
   // Returns the warp's first row of the tile, and the first query of the step whose scores it has.
@@ -71,6 +72,10 @@ template <class Smem> class GradientConsumer {
     publish_step();
     smem_.steps.release_warpgroup(slot());
     smem_.own.release_warpgroup(0);
+    if constexpr (kTurns) {
+      await_turn(count_ - 1);
+      tell_given(count_ - 1);
+    }
   }
 
   // Adds what the step gives that was published `ago` steps ago, in a fixed order in its turn, or leaves it to be
@@ -85,16 +90,17 @@ template <class Smem> class GradientConsumer {
   // some last.
   template <class Tile> __device__ void give_some(const Tile& x, u32 ago, int first, bool begins, bool ends) {
     const u32 step = count_ - ago;
-    if (kOrdered && begins) smem_.between.turn[consumer_][step % 2].wait(step / 2 % 2);
+    if (kOrdered && begins) await_turn(step);
 #pragma unroll
     for (int i = 0; i < Tile::Layout::kColumns / 64; ++i)
       add_share(sums_.of(smem_.records[step % kStepRecords].number, first + i), x.template columns<64>(i * 64));
-    if (kOrdered && ends) tell_given();
+    if (kOrdered && ends) tell_given(step);
   }
+  __device__ void await_turn(u32 step) const { smem_.between.turn[consumer_][step % 2].wait(step / 2 % 2); }
   // Tells that it has been added: in a fixed order what a step gives, in any order all that a tile gives.
-  __device__ void tell_given() {
+  __device__ void tell_given(u32 step = 0) const {
     __syncwarp();
-    if (threadIdx.x % 32 == 0) smem_.between.given[consumer_].arrive();
+    if (threadIdx.x % 32 == 0) smem_.between.given[consumer_][step % 2].arrive();
   }
 
   // Converts the step's scores to weights.

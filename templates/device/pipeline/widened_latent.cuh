@@ -2,7 +2,6 @@
 // The rows of an e4m3 cache of latent attention, converted to numbers of 16 bits on their way to shared memory by a
 // warpgroup, whose warps go on without each other. T, E, KD, HD and BN are the template's.
 #include "device/pipeline/attention_latent.cuh"
-#include "device/ptx/bulk.cuh"
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/lane.cuh"
 #include "device/ptx/ld.cuh"
@@ -24,15 +23,14 @@ template <class Work> class WidenedLatent {
   __device__ void load() {
     Rows rows = found(work_.rounds.first);
     prefetch(found(work_.rounds.first + 1));
-#pragma unroll
-    for (int i = 0; i < kHalfParts; ++i) part_[i] = read(rows, i / 4, Parts::of_half(0), i * 8);
+    read_half(rows, Parts::of_half(0));
 #pragma unroll 1
     for (int round = work_.rounds.first; round < work_.rounds.end; ++round) {
       prefetch(found(round + 2));
       put_left(rows);
-      put_rest(rows);
-      rows = found(round + 1);
       put_right(rows);
+      rows = found(round + 1);
+      put_rest(rows);
       ring_.advance();
     }
   }
@@ -57,11 +55,15 @@ template <class Work> class WidenedLatent {
     }
     return rows;
   }
-  // Each warp does so for a quarter of the rows.
+  // Each warp does so for 128 bytes of each row, and the last for what is left, too.
   __device__ void prefetch(const Rows& rows) const {
+    const int warp = threadIdx.x / 32 % 4;
 #pragma unroll
-    for (int i = 0; i < kOfLane; ++i)
-      if (threadIdx.x % 32 / 8 == threadIdx.x / 32 % 4 && rows.at[i] >= 0) bulk::prefetch(cache_.data + rows.at[i], KD);
+    for (int i = 0; i < kOfLane; ++i) {
+      const E* const row = cache_.data + rows.at[i];
+      if (rows.at[i] >= 0) global::prefetch_l2(row + warp * 128);
+      if (rows.at[i] >= 0 && warp == 3) global::prefetch_l2(row + 512);
+    }
   }
 
   // Where a thread's parts are: from `row` and `column` on, of rows that are a multiple of 8 apart. It is computed anew
@@ -82,16 +84,22 @@ template <class Work> class WidenedLatent {
   // Reads the part that is `down` rows below the first. Its row is the index-th that another lane has looked up.
   __device__ uint4 read(const Rows& rows, int index, const Parts& from, int down) const {
     const s64 at = __shfl_sync(0xffffffff, static_cast<long long>(rows.at[index]), (from.row + down) % 32);
-    return at < 0 ? uint4{} : global::load_16_once<16>(cache_.data + at + from.column);
+    return global::load_16_if(at >= 0, cache_.data + at + from.column);
   }
   // Stores one likewise. Every other four lanes store their upper eight numbers first: so no two of eight lanes use the
   // same bank.
   __device__ void put(LatentTile& tile, const uint4& bytes, const Parts& to, int down) const {
     const bool upper = to.column / 64 % 2;
+    const bool exact = has_nan(bytes.x) || has_nan(bytes.y) || has_nan(bytes.z) || has_nan(bytes.w);
     const auto eight = [&](bool second) {
       const u32 a = second ? bytes.z : bytes.x, b = second ? bytes.w : bytes.y;
+      uint2 left = widen_four<T>(a), right = widen_four<T>(b);
+      if (exact) {
+        left = make_uint2(widen<T>(a), widen<T>(a >> 16));
+        right = make_uint2(widen<T>(b), widen<T>(b >> 16));
+      }
       T* const at = &tile.at(to.row, to.column + second * 8) + down * LatentTile::kPanel;
-      *reinterpret_cast<uint4*>(at) = make_uint4(widen<T>(a), widen<T>(a >> 16), widen<T>(b), widen<T>(b >> 16));
+      *reinterpret_cast<uint4*>(at) = make_uint4(left.x, left.y, right.x, right.y);
     };
     eight(upper);
     eight(!upper);
@@ -107,36 +115,36 @@ template <class Work> class WidenedLatent {
     if (threadIdx.x % 32 == 0) pipeline.full[slot].arrive();
   }
 
-  // The columns beyond take the registers of the first parts of the right half.
+  // Each stores a batch, tells, and starts reading the next one: a fence waits for all that its thread reads.
   __device__ void put_left(const Rows& rows) {
     const u32 slot = acquire(smem_.half[0]);
-    const Parts left = Parts::of_half(0), rest = Parts::of_rest(), right = Parts::of_half(1);
+    const Parts left = Parts::of_half(0);
 #pragma unroll
-    for (int i = 0; i < kHalfParts; ++i) {
-      put(smem_.k[slot], part_[i], left, i * 8);
-      part_[i] = i < kRestParts ? read(rows, i, rest, i * 32) : read(rows, i / 4, right, i * 8);
-    }
+    for (int i = 0; i < kHalfParts; ++i) put(smem_.k[slot], part_[i], left, i * 8);
     tell(smem_.half[0], slot);
+    read_half(rows, Parts::of_half(1));
   }
-  __device__ void put_rest(const Rows& rows) {
-    const u32 slot = acquire(smem_.rest);
-    const Parts rest = Parts::of_rest(), right = Parts::of_half(1);
-#pragma unroll
-    for (int i = 0; i < kRestParts; ++i) {
-      put(smem_.k[slot], part_[i], rest, i * 32);
-      part_[i] = read(rows, i / 4, right, i * 8);
-    }
-    tell(smem_.rest, slot);
-  }
-  __device__ void put_right(const Rows& after) {
+  __device__ void put_right(const Rows& rows) {
     const u32 slot = acquire(smem_.half[1]);
-    const Parts right = Parts::of_half(1), left = Parts::of_half(0);
+    const Parts right = Parts::of_half(1);
 #pragma unroll
-    for (int i = 0; i < kHalfParts; ++i) {
-      put(smem_.k[slot], part_[i], right, i * 8);
-      part_[i] = read(after, i / 4, left, i * 8);
-    }
+    for (int i = 0; i < kHalfParts; ++i) put(smem_.k[slot], part_[i], right, i * 8);
     tell(smem_.half[1], slot);
+    const Parts rest = Parts::of_rest();
+#pragma unroll
+    for (int i = 0; i < kRestParts; ++i) part_[i] = read(rows, i, rest, i * 32);
+  }
+  __device__ void put_rest(const Rows& after) {
+    const u32 slot = acquire(smem_.rest);
+    const Parts rest = Parts::of_rest();
+#pragma unroll
+    for (int i = 0; i < kRestParts; ++i) put(smem_.k[slot], part_[i], rest, i * 32);
+    tell(smem_.rest, slot);
+    read_half(after, Parts::of_half(0));
+  }
+  __device__ void read_half(const Rows& rows, const Parts& from) {
+#pragma unroll
+    for (int i = 0; i < kHalfParts; ++i) part_[i] = read(rows, i / 4, from, i * 8);
   }
 
   Smem& smem_;

@@ -23,6 +23,28 @@ template <int Bytes> __device__ inline uint4 load_16(const void* from) {
   }
   return x;
 }
+// The same by one load of 16 bytes of what no thread writes while the kernel runs and another block reads soon, or zeros
+// where `exists` is false.
+__device__ inline uint4 load_16_if(bool exists, const void* from) {
+  uint4 x;
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.u32 p, %4, 0;\n"
+      "mov.u32 %0, 0;\n"
+      "mov.u32 %1, 0;\n"
+      "mov.u32 %2, 0;\n"
+      "mov.u32 %3, 0;\n"
+      "@p ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%5];\n"
+      "}"
+      : "=&r"(x.x), "=&r"(x.y), "=&r"(x.z), "=&r"(x.w)
+      : "r"(u32{exists}), "l"(__cvta_generic_to_global(from)));
+  return x;
+}
+// Has L2 fetch the 128 bytes around an address.
+__device__ inline void prefetch_l2(const void* from) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from)));
+}
 // The same for what a block reads once and no thread writes while the kernel runs: loads of 16 bytes do not displace
 // what is in L1, and L2 fetches the surrounding 128 bytes.
 template <int Bytes> __device__ inline uint4 load_16_once(const void* from) {
