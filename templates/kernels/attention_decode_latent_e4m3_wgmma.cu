@@ -24,12 +24,12 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
   if (threadIdx.x == kConsumers) smem.init(4);
   __syncthreads();
   if (threadIdx.x < kConsumers) {
-    take_registers<208>();
+    take_registers<216>();
     const DecodeOutput to = {O, L, numbers_of(SC), reinterpret_cast<BlockPart*>(parts),
                              reinterpret_cast<u32*>(counters)};
     attend_latent(smem, Q, work, to, scale, dims);
   } else {
-    give_registers<88>();
+    give_registers<72>();
     const PagedKeys<1> table = {PAGES.data + work.sequence * PAGES.stride[0], PAGES.stride[1], dims.SIZE, dims.P};
     WidenedLatent<DecodeWork>(smem, C, table, work).load();
   }

@@ -8,9 +8,8 @@
 
 // Both consumers have all 64 keys of a tile. Each makes the weights and the gradients of the scores of half of a step's
 // 64 queries and publishes them in shared memory, and then multiplies those of all queries for its panels of 64 columns
-// of DV, DK and the step's DQ. The products of a step's scores are started before those that follow from the step
-// before, which the tensor cores make while the weights of the step are computed. A panel more has the consumer that
-// has one less of another product.
+// of DV, DK and the step's DQ. Behind these the products of the next step's scores are started, so that the tensor
+// cores have work until its weights are computed. A panel more has the consumer that has one less of another product.
 template <class Smem, int Index> class WideKeyGradients : GradientConsumer<Smem, Index> {
   using Base = GradientConsumer<Smem, Index>;
   using Base::consumer_;
@@ -59,7 +58,7 @@ template <class Smem, int Index> class WideKeyGradients : GradientConsumer<Smem,
   using OfValues = Share<kValuePanels, 1>;
   using OfQueries = Share<kPanels, 1>;
   // DQ is made in so many parts, one after the other, as registers are left for.
-  static constexpr int kParts = OfKeys::kCount + OfValues::kCount > 3 ? OfQueries::kCount : 1;
+  static constexpr int kParts = OfKeys::kCount + OfValues::kCount + OfQueries::kCount > 4 ? OfQueries::kCount : 1;
   static constexpr int kPart = OfQueries::kCount / kParts * 64;
 
   __device__ bool first_step(const Work& work) {
@@ -117,9 +116,8 @@ template <class Smem, int Index> class WideKeyGradients : GradientConsumer<Smem,
   // groups as Later have been started. Returns whether another step follows.
   template <int Later> __device__ bool publish_scores(Scores& s, Scores& ds, const Work& work) {
     const StepRecord& record = this->record();
-    const int flags = uniform(record.flags);
-    const bool whole = flags & StepRecord::kWhole;
     wgmma::wait<Later + 1>();
+    const bool whole = uniform(record.flags) & StepRecord::kWhole;
     if constexpr (!kScoreGiven) this->weigh(s, work, record, whole);
     wgmma::wait<Later>();
     ds.map_columns(&smem_.minus_delta[count_ % RESULTS][this->column()], [](f32 x, f32 d) { return x + d; });
@@ -134,7 +132,7 @@ template <class Smem, int Index> class WideKeyGradients : GradientConsumer<Smem,
     fence::proxy_async_shared();
     sync(1 + consumer_, kWarpgroup);
     this->publish_step();
-    return !(flags & StepRecord::kLast);
+    return !(uniform(record.flags) & StepRecord::kLast);
   }
 
   // Starts what follows from the step that was published `ago` steps ago: three groups, of which the last makes the first

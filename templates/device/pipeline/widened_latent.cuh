@@ -10,27 +10,23 @@
 
 // Of the left half of the values of a step, of the right half and of the columns beyond, each thread has some parts of
 // 16 bytes. As soon as it has stored one, it reads another of what comes next, so that loads are under way while it
-// converts. Rows are prefetched to L2 two steps ahead.
+// converts.
 template <class Work> class WidenedLatent {
  public:
   __device__ WidenedLatent(Smem& smem, const View<const E, 3>& C, const PagedKeys<1>& table, const Work& work)
-      : smem_(smem),
-        cache_(C),
-        table_(table),
-        work_(work) {}
+      : smem_(smem), cache_(C), table_(table), work_(work) {}
 
   // Loads the keys of the block's steps.
   __device__ void load() {
     Rows rows = found(work_.rounds.first);
-    prefetch(found(work_.rounds.first + 1));
-    read_half(rows, Parts::of_half(0));
+#pragma unroll
+    for (int i = 0; i < kHalfParts; ++i) part_[i] = read(rows, i / 4, Parts::of_half(0), i * 8);
 #pragma unroll 1
     for (int round = work_.rounds.first; round < work_.rounds.end; ++round) {
-      prefetch(found(round + 2));
       put_left(rows);
-      put_right(rows);
-      rows = found(round + 1);
       put_rest(rows);
+      rows = found(round + 1);
+      put_right(rows);
       ring_.advance();
     }
   }
@@ -55,17 +51,6 @@ template <class Work> class WidenedLatent {
     }
     return rows;
   }
-  // Each warp does so for 128 bytes of each row, and the last for what is left, too.
-  __device__ void prefetch(const Rows& rows) const {
-    const int warp = threadIdx.x / 32 % 4;
-#pragma unroll
-    for (int i = 0; i < kOfLane; ++i) {
-      const E* const row = cache_.data + rows.at[i];
-      if (rows.at[i] >= 0) global::prefetch_l2(row + warp * 128);
-      if (rows.at[i] >= 0 && warp == 3) global::prefetch_l2(row + 512);
-    }
-  }
-
   // Where a thread's parts are: from `row` and `column` on, of rows that are a multiple of 8 apart. It is computed anew
   // for each batch, because the compiler would keep every address.
   struct Parts {
@@ -115,36 +100,36 @@ template <class Work> class WidenedLatent {
     if (threadIdx.x % 32 == 0) pipeline.full[slot].arrive();
   }
 
-  // Each stores a batch, tells, and starts reading the next one: a fence waits for all that its thread reads.
+  // The columns beyond take the registers of the first parts of the right half.
   __device__ void put_left(const Rows& rows) {
     const u32 slot = acquire(smem_.half[0]);
-    const Parts left = Parts::of_half(0);
+    const Parts left = Parts::of_half(0), rest = Parts::of_rest(), right = Parts::of_half(1);
 #pragma unroll
-    for (int i = 0; i < kHalfParts; ++i) put(smem_.k[slot], part_[i], left, i * 8);
+    for (int i = 0; i < kHalfParts; ++i) {
+      put(smem_.k[slot], part_[i], left, i * 8);
+      part_[i] = i < kRestParts ? read(rows, i, rest, i * 32) : read(rows, i / 4, right, i * 8);
+    }
     tell(smem_.half[0], slot);
-    read_half(rows, Parts::of_half(1));
   }
-  __device__ void put_right(const Rows& rows) {
-    const u32 slot = acquire(smem_.half[1]);
-    const Parts right = Parts::of_half(1);
-#pragma unroll
-    for (int i = 0; i < kHalfParts; ++i) put(smem_.k[slot], part_[i], right, i * 8);
-    tell(smem_.half[1], slot);
-    const Parts rest = Parts::of_rest();
-#pragma unroll
-    for (int i = 0; i < kRestParts; ++i) part_[i] = read(rows, i, rest, i * 32);
-  }
-  __device__ void put_rest(const Rows& after) {
+  __device__ void put_rest(const Rows& rows) {
     const u32 slot = acquire(smem_.rest);
-    const Parts rest = Parts::of_rest();
+    const Parts rest = Parts::of_rest(), right = Parts::of_half(1);
 #pragma unroll
-    for (int i = 0; i < kRestParts; ++i) put(smem_.k[slot], part_[i], rest, i * 32);
+    for (int i = 0; i < kRestParts; ++i) {
+      put(smem_.k[slot], part_[i], rest, i * 32);
+      part_[i] = read(rows, i / 4, right, i * 8);
+    }
     tell(smem_.rest, slot);
-    read_half(after, Parts::of_half(0));
   }
-  __device__ void read_half(const Rows& rows, const Parts& from) {
+  __device__ void put_right(const Rows& after) {
+    const u32 slot = acquire(smem_.half[1]);
+    const Parts right = Parts::of_half(1), left = Parts::of_half(0);
 #pragma unroll
-    for (int i = 0; i < kHalfParts; ++i) part_[i] = read(rows, i / 4, from, i * 8);
+    for (int i = 0; i < kHalfParts; ++i) {
+      put(smem_.k[slot], part_[i], right, i * 8);
+      part_[i] = read(after, i / 4, left, i * 8);
+    }
+    tell(smem_.half[1], slot);
   }
 
   Smem& smem_;

@@ -23,8 +23,20 @@ template <int Bytes> __device__ inline uint4 load_16(const void* from) {
   }
   return x;
 }
-// The same by one load of 16 bytes of what no thread writes while the kernel runs and another block reads soon, or zeros
-// where `exists` is false.
+// The same for what a block reads once and no thread writes while the kernel runs: loads of 16 bytes do not displace
+// what is in L1, and L2 fetches the surrounding 128 bytes.
+template <int Bytes> __device__ inline uint4 load_16_once(const void* from) {
+  if constexpr (Bytes < 16) {
+    return load_16<Bytes>(from);
+  } else {
+    uint4 x;
+    asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+                 : "l"(__cvta_generic_to_global(from)));
+    return x;
+  }
+}
+// 16 such bytes by one load, or zeros where `exists` is false, without a branch.
 __device__ inline uint4 load_16_if(bool exists, const void* from) {
   uint4 x;
   asm volatile(
@@ -40,23 +52,6 @@ __device__ inline uint4 load_16_if(bool exists, const void* from) {
       : "=&r"(x.x), "=&r"(x.y), "=&r"(x.z), "=&r"(x.w)
       : "r"(u32{exists}), "l"(__cvta_generic_to_global(from)));
   return x;
-}
-// Has L2 fetch the 128 bytes around an address.
-__device__ inline void prefetch_l2(const void* from) {
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from)));
-}
-// The same for what a block reads once and no thread writes while the kernel runs: loads of 16 bytes do not displace
-// what is in L1, and L2 fetches the surrounding 128 bytes.
-template <int Bytes> __device__ inline uint4 load_16_once(const void* from) {
-  if constexpr (Bytes < 16) {
-    return load_16<Bytes>(from);
-  } else {
-    uint4 x;
-    asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
-                 : "l"(__cvta_generic_to_global(from)));
-    return x;
-  }
 }
 
 }  // namespace global
