@@ -104,8 +104,8 @@ __device__ inline void score(Scores& s, Smem& smem, const Keys& k) {
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent(
-    View<const T, 4> Q, View<const E, 3> C, View<const s32, 2> PAGES, View<const s32, 1> LENGTHS,
-    View<const f32, 1> SC, View<T, 4> O, View<f32, 3> L, u8* parts, u8* counters, f32 scale, const Dims dims) {
+    View<const T, 4> Q, View<const E, 3> C, View<const s32, 2> PAGES, View<const s32, 1> LENGTHS, View<const f32, 1> SC,
+    View<T, 4> O, View<f32, 3> L, u8* parts, u8* counters, f32 scale, const Dims dims) {
   using Layout = Scores::Layout;
   const HeadNumbers numbers = numbers_of(SC);
   scale = numbers.product_scale(scale, 0, 0);
@@ -147,8 +147,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
       s.x[i] = !sees ? softmax.kMasked : scale < 0 ? -s.x[i] : s.x[i];
     }
     values.map_rows(softmax.weigh(s), [](f32 x, f32 factor) { return x * factor; });
-    mma::multiply_rounded(values, s,
-                          reinterpret_cast<const SharedTile<E, BN, kPart, Keys::kSwizzle>&>(k.panel[warp * (kPart / Keys::kPanel)]));
+    mma::multiply_rounded(
+        values, s,
+        reinterpret_cast<const SharedTile<E, BN, kPart, Keys::kSwizzle>&>(k.panel[warp * (kPart / Keys::kPanel)]));
   }
   cp_async::wait_all();
   __syncthreads();  // the ring is free for the results

@@ -16,8 +16,8 @@
 #include "device/pipeline/widened_latent.cuh"
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent(
-    View<const T, 4> Q, View<const E, 3> C, View<const s32, 2> PAGES, View<const s32, 1> LENGTHS,
-    View<const f32, 1> SC, View<T, 4> O, View<f32, 3> L, u8* parts, u8* counters, f32 scale, const Dims dims) {
+    View<const T, 4> Q, View<const E, 3> C, View<const s32, 2> PAGES, View<const s32, 1> LENGTHS, View<const f32, 1> SC,
+    View<T, 4> O, View<f32, 3> L, u8* parts, u8* counters, f32 scale, const Dims dims) {
   Smem& smem = shared_memory<Smem>();
   DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims); });
   if (work.part >= work.parts) return;

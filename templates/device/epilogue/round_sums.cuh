@@ -8,8 +8,8 @@
 #include "device/tile/store_gradient.cuh"
 
 // Scales, rounds and stores the sums of a piece, and clears them. `rows_of(head)` are the sequence's rows of DQ of a
-// head; Columns of a step's sums are as many as a head has in shared memory. Called by as many threads as `reader` is for, whole warps, of which
-// this is number `thread`; uses a named barrier.
+// head; Columns of a step's sums are as many as a head has in shared memory. Called by as many threads as `reader` is
+// for, whole warps, of which this is number `thread`; uses a named barrier.
 template <int Columns, bool Ordered, class Reader, class RowsOf>
 __device__ inline void round_sums(const QuerySums& sums, const SumsPiece& piece, f32 scale, int columns,
                                   const RowsOf& rows_of, Reader reader, int thread, int barrier) {

@@ -135,8 +135,8 @@ template <class Smem, int Index> class WideKeyGradients : GradientConsumer<Smem,
     return !(uniform(record.flags) & StepRecord::kLast);
   }
 
-  // Starts what follows from the step that was published `ago` steps ago: three groups, of which the last makes the first
-  // part of DQ.
+  // Starts what follows from the step that was published `ago` steps ago: three groups, of which the last makes the
+  // first part of DQ.
   __device__ void start_gradients(u32 ago) {
     const u32 step = count_ - ago;
     const auto& of = smem_.gradients[step % 2];
@@ -190,12 +190,8 @@ template <class Smem, int Index> class WideKeyGradients : GradientConsumer<Smem,
 };
 
 // The consumers' class of a head's elements.
-template <bool Wide> struct GradientsOf {
-  template <class Smem, int> using Type = KeyGradients<Smem>;
-};
-template <> struct GradientsOf<true> {
-  template <class Smem, int Index> using Type = WideKeyGradients<Smem, Index>;
-};
+template <bool Wide> struct GradientsOf { template <class Smem, int> using Type = KeyGradients<Smem>; };
+template <> struct GradientsOf<true> { template <class Smem, int Index> using Type = WideKeyGradients<Smem, Index>; };
 template <class Smem, int Index> using GradientsBy = typename GradientsOf<WIDE>::template Type<Smem, Index>;
 
 #endif

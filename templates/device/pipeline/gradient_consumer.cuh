@@ -96,7 +96,9 @@ template <class Smem, int Index = -1> class GradientConsumer {
       add_share(sums_.of(smem_.records[step % kStepRecords].number, first + i), x.template columns<64>(i * 64));
     if (kOrdered && ends) tell_given(step);
   }
-  __device__ void await_turn(u32 step) const { smem_.between.turn[consumer_][step % 2].wait(step / 2 % 2); }
+  __device__ void await_turn(u32 step) const {
+    smem_.between.turn[consumer_][step % 2].wait(step / 2 % 2);
+  }
   // Tells that it has been added: in a fixed order what a step gives, in any order all that a tile gives.
   __device__ void tell_given(u32 step = 0) const {
     __syncwarp();
@@ -105,7 +107,8 @@ template <class Smem, int Index = -1> class GradientConsumer {
 
   // Converts the step's scores to weights.
   __device__ void weigh(Scores& s, const Work& work, const StepRecord& record, bool whole) const {
-    s.map_columns(&smem_.log_sum[count_ % STAGES][column()], [this](f32 x, f32 l) { return ex2(fmaf(x, scale_ * kLog2e, l)); });
+    s.map_columns(&smem_.log_sum[count_ % STAGES][column()],
+                  [this](f32 x, f32 l) { return ex2(fmaf(x, scale_ * kLog2e, l)); });
     if (whole) return;
     if constexpr (kMaskGiven) {
       s.map_at([&](f32 x, int r, int c) {

@@ -37,7 +37,9 @@ template <class Work> class WidenedLatent {
   static_assert(kHalf == 256 && KD - HD == 64 && kRestParts == kOfLane);
 
   // Where the rows of a step are in the cache; none where that is negative.
-  struct Rows { s64 at[kOfLane]; };
+  struct Rows {
+    s64 at[kOfLane];
+  };
 
   __device__ Rows found(int round) const {
     Rows rows;

@@ -150,8 +150,8 @@ template <> __device__ inline u32 widen<bf16>(u32 bytes) {
   return pack<bf16>(to_f32(f16{static_cast<u16>(pair)}), to_f32(f16{static_cast<u16>(pair >> 16)}));
 }
 
-// Converts two e4m3 that are not NaN, in the upper bytes of each half, to a pair of a 16-bit T by integer operations and
-// a multiplication, of which units make several times as many as conversions: an e4m3 is the T whose exponent and
+// Converts two e4m3 that are not NaN, in the upper bytes of each half, to a pair of a 16-bit T by integer operations
+// and a multiplication, of which units make several times as many as conversions: an e4m3 is the T whose exponent and
 // mantissa are its own bits, but for the bias of the exponent.
 template <class T> __device__ inline u32 widen_numbers(u32 high);
 template <> __device__ inline u32 widen_numbers<f16>(u32 high) {
