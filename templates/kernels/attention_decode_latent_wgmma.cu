@@ -17,6 +17,7 @@
 
 #ifndef TMA_JIT_REFERENCE
 
+#include "device/epilogue/attention_latent.cuh"
 #include "device/pipeline/tma_latent.cuh"
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent(
@@ -34,7 +35,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
     take_registers<232>();
     const DecodeOutput to = {O, L, numbers_of(SC), reinterpret_cast<BlockPart*>(parts),
                              reinterpret_cast<u32*>(counters)};
-    attend_latent(smem, Q, work, to, scale, dims);
+    attend_latent(smem, Q, work, to.numbers.product_scale(scale, 0, 0), dims);
+    combine_latent<kConsumers>(smem.part, work, to, [] { sync(5, kConsumers); });
   } else {
     give_registers<40>();
     const PagedKeys<RUN> table = {PAGES.data + work.sequence * PAGES.stride[0], PAGES.stride[1], dims.SIZE, dims.P};

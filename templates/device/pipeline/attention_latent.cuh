@@ -2,7 +2,8 @@
 // Latent attention by wgmma: a row of the cache is the key, of KD elements, and its first HD elements are the value, so
 // that one tile in shared memory serves both products. Two warpgroups compute the scores of steps in turn, consumer 0
 // those of the first of two; each has half of the columns of the weighted sums of values, of all steps, and gets the
-// other's weights through shared memory. T, KD, HD, BN and ROWS are the template's.
+// other's weights through shared memory. T, KD, HD, BN and ROWS are the template's, and WarpPart the results that a
+// cluster combines.
 //
 // What the files of the kernel attention_decode_latent by wgmma share of their manifests, which `use` this:
 //! param   PARTS   = 0     in {0, 1, 2, 4, 8, 16, 32, 64, 128} "parts of a sequence's keys, on average if RAGGED; 0: as many as the device has room for"
@@ -41,7 +42,6 @@
 //! preset  CLUSTER = 4, LEAST = 128   when UNITS * 16 <= ROOM && WANTED >= 4
 //! preset  CLUSTER = 2, LEAST = 128   when UNITS * 2 <= ROOM && WANTED >= 2
 //! preset  CLUSTER = 1, LEAST = 1024
-#include "device/epilogue/attention_latent.cuh"
 #include "device/pipeline/key_copy.cuh"
 #include "device/pipeline/latent_queries.cuh"
 #include "device/pipeline/pipeline.cuh"
@@ -241,18 +241,16 @@ template <class Work> class LatentAttention {
   Values o_;
 };
 
-// The consumers' part of a kernel.
+// The consumers' part of a kernel until their results are in `smem.part`.
 template <class Work>
-__device__ inline void attend_latent(Smem& smem, const View<const T, 4>& Q, Work& work, const DecodeOutput& to,
-                                     f32 scale, const Dims& dims) {
+__device__ inline void attend_latent(Smem& smem, const View<const T, 4>& Q, Work& work, f32 scale, const Dims& dims) {
   work.find_rows(dims);
   copy_queries<kConsumers>(smem.q, Q, work);
   tma::fence();
   sync(5, kConsumers);
-  LatentAttention<Work> attention(smem, work, to.numbers.product_scale(scale, 0, 0), dims.TOKENS);
+  LatentAttention<Work> attention(smem, work, scale, dims.TOKENS);
   attention.attend();
   attention.store();
-  combine_latent<kConsumers>(smem.part, work, to, [] { sync(5, kConsumers); });
 }
 
 #endif
