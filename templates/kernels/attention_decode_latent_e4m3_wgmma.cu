@@ -5,6 +5,7 @@
 //! use     "device/pipeline/attention_latent.cuh"
 //!
 //! require sizeof(E) == 1                           "rows are converted as they are loaded"
+//! require TOKENS * HEADS > 16 || B < 16            "few rows of many sequences are faster where bytes are converted in registers"
 //! require alignment(C) >= 16 && (stride(C, 0) | stride(C, 1)) % 16 == 0 "rows are loaded 16 bytes at a time"
 //! require stride(C, 2) == 1                        "elements of a row are neighbours"
 

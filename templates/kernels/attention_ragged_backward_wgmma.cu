@@ -41,10 +41,9 @@
 //! work    flops HEADS * M * (N / max(1, BATCH)) * (6 * HD + 4 * HV) / (1 + CAUSAL)  bytes ((2 * HEADS * M + 2 * KV_HEADS * N) * HD + (HEADS * M + 2 * KV_HEADS * N) * HV) * sizeof(T) + 8 * HEADS * M * (1 + HD)
 //! reference attention_ragged_backward_reference  grid 1024  block 256  bits 3
 //!
-//! preset  HD = 64, STAGES = 3                  when HD == 64
-//! preset  HD = 192, STAGES = 3, RESULTS = 3    when HD == 192
-//! preset  HD = 256, STAGES = 3, RESULTS = 3    when HD == 256
-//! preset  HD = 256, STAGES = 2                 when HD == 256
+//! preset  HD = 64, STAGES = 3      when HD == 64
+//! preset  HD = 192, STAGES = 3     when HD == 192
+//! preset  HD = 256, STAGES = 2     when HD == 256
 //! preset  STAGES = 3, RESULTS = 3  when HD != 64
 //! preset  STAGES = 3
 //! preset  STAGES = 2
